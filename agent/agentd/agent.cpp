@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agentd/agent.h"
+
+#include <linux/netlink.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <systemd/sd-daemon.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "config/config.h"
+
+namespace fabric::agentd {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+// Several messages follow one `dcb` or `ip` command: look once, after the burst.
+constexpr milliseconds kBurst{5};
+// A port in conflict is looked at once a second, however loud its writers are.
+constexpr milliseconds kConflictPause{1'000};
+constexpr milliseconds kLockRetry{50};
+constexpr milliseconds kRescanDelay{100};
+// The last queue pair closes without an event.
+constexpr milliseconds kIdlePoll{1'000};
+// Link speed and firmware state are reported a little after the carrier.
+constexpr milliseconds kSettleDelay{1'000};
+constexpr milliseconds kUdevPoll{100};
+constexpr milliseconds kUdevPatience{10'000};
+
+// Tasks of the schedule beside "keep ID", "settle ID" and "idle ID".
+constexpr const char* kRescan = "rescan";
+constexpr const char* kReread = "reread";
+constexpr const char* kReady = "ready";
+
+qos::Instant now() { return std::chrono::steady_clock::now(); }
+
+Result<void> checked(int result, const char* what) {
+  if (result < 0) return error(-result, what);
+  return {};
+}
+
+Agent& agent(void* self) { return *static_cast<Agent*>(self); }
+
+}  // namespace
+
+Agent::Agent(Kernel& kernel, Keeper& keeper, std::string config_file)
+    : kernel_(kernel), keeper_(keeper), config_file_(std::move(config_file)) {}
+
+Result<void> Agent::open() {
+  sd_event* event = nullptr;
+  if (int r = sd_event_new(&event); r < 0) return error(-r, "event loop");
+  event_.reset(event);
+  auto route = Monitor::route();
+  if (!route) return route.error();
+  route_.emplace(std::move(*route));
+  auto added = checked(sd_event_add_io(event, nullptr, route_->fd(), EPOLLIN, on_route, this), "rtnetlink notifications");
+  if (added && kernel_.ethtool && kernel_.ethtool->monitor_group != 0) {
+    auto ethtool = Monitor::ethtool(kernel_.ethtool->monitor_group);
+    if (!ethtool) return ethtool.error();
+    ethtool_.emplace(std::move(*ethtool));
+    added = checked(sd_event_add_io(event, nullptr, ethtool_->fd(), EPOLLIN, on_ethtool, this), "ethtool notifications");
+  }
+  sd_event_source* timer = nullptr;
+  if (added) added = checked(sd_event_add_time(event, &timer, CLOCK_MONOTONIC, UINT64_MAX, 1'000, on_timer, this), "timer");
+  timer_.reset(timer);
+  if (added) added = checked(sd_event_add_signal(event, nullptr, SIGHUP, on_hangup, this), "SIGHUP");
+  // No handler: these end the loop with the code in userdata.
+  for (int signal : {SIGTERM, SIGINT})
+    if (added) added = checked(sd_event_add_signal(event, nullptr, signal, nullptr, nullptr), "signals");
+  if (added) added = checked(sd_event_set_watchdog(event, 1), "watchdog");
+  return added ? open_devices() : added;
+}
+
+Result<void> Agent::open_devices() {
+  sd_device_monitor* monitor = nullptr;
+  if (int r = sd_device_monitor_new(&monitor); r < 0) return error(-r, "device monitor");
+  devices_.reset(monitor);
+  auto added = checked(sd_device_monitor_attach_event(monitor, event_.get()), "device monitor");
+  for (const char* subsystem : {"infiniband", "net"})
+    if (added) added = checked(sd_device_monitor_filter_add_match_subsystem_devtype(monitor, subsystem, nullptr), "device monitor");
+  if (added) added = checked(sd_device_monitor_start(monitor, on_device, this), "device monitor");
+  return added;
+}
+
+Result<void> Agent::run() {
+  ready_by_ = now() + kUdevPatience;
+  rescan();
+  for (const std::string& id : keeper_.ids()) keep(id);
+  schedule_.at(kReread, now() + keeper_.policy().reread);
+  tell();
+  arm();
+  auto ended = checked(sd_event_loop(event_.get()), "event loop");
+  sd_notify(0, "STOPPING=1");
+  return ended;
+}
+
+int Agent::on_route(sd_event_source*, int, uint32_t, void* self) {
+  agent(self).drain(*agent(self).route_);
+  return 0;
+}
+
+int Agent::on_ethtool(sd_event_source*, int, uint32_t, void* self) {
+  agent(self).drain(*agent(self).ethtool_);
+  return 0;
+}
+
+int Agent::on_hangup(sd_event_source*, const struct signalfd_siginfo*, void* self) {
+  agent(self).reload();
+  return 0;
+}
+
+// udev has finished with the device: its name is final (rdma-core renames RDMA devices).
+int Agent::on_device(sd_device_monitor*, sd_device* device, void* self) {
+  const char *subsystem = nullptr, *path = nullptr;
+  if (sd_device_get_subsystem(device, &subsystem) < 0 || sd_device_get_syspath(device, &path) < 0) return 0;
+  // Containers come and go with virtual links that carry no RDMA device of their own.
+  if (std::strcmp(subsystem, "net") == 0 && std::strstr(path, "/devices/virtual/") != nullptr) return 0;
+  agent(self).schedule_.at(kRescan, now() + kRescanDelay);
+  agent(self).arm();
+  return 0;
+}
+
+int Agent::on_timer(sd_event_source*, uint64_t, void* self) {
+  Agent& me = agent(self);
+  auto tasks = me.schedule_.take(now());
+  for (const std::string& task : tasks) me.do_task(task);
+  if (!tasks.empty()) me.tell();
+  me.arm();
+  return 0;
+}
+
+void Agent::arm() {
+  auto next = schedule_.next();
+  uint64_t at = next ? static_cast<uint64_t>(std::chrono::duration_cast<microseconds>(next->time_since_epoch()).count()) : UINT64_MAX;
+  sd_event_source_set_time(timer_.get(), at);
+  sd_event_source_set_enabled(timer_.get(), next ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+}
+
+void Agent::drain(Monitor& monitor) {
+  Monitor::Batch batch = monitor.drain();
+  for (const Notification& note : batch.notifications) take(note);
+  if (batch.lost) {
+    write_journal({message_id::trouble, LOG_NOTICE, "kernel notifications were lost; every port is read again", {}});
+    schedule_.at(kRescan, now());
+    for (const std::string& id : keeper_.ids()) soon(id);
+  }
+  arm();
+}
+
+// Our own writes notify, too. They are told from foreign ones by looking: the port reads as wanted, so nothing is
+// written and nothing said. (The sequence number in the message does not tell: every library begins with the time.)
+void Agent::take(const Notification& note) {
+  if (note.kind == Notification::Kind::settings)
+    for (const std::string& id : keeper_.ports_on(note.ifindex, note.netdev)) soon(id);
+  if (note.kind == Notification::Kind::link_gone && !keeper_.ports_on(note.link.ifindex, {}).empty())
+    schedule_.at(kRescan, now() + kRescanDelay);
+  if (note.kind != Notification::Kind::link) return;
+  auto news = keeper_.link_changed(note.link);
+  if (news.rescan) schedule_.at(kRescan, now());
+  for (const std::string& id : keeper_.ports_on(note.link.ifindex, {})) {
+    soon(id);
+    if (news.carrier_up) schedule_.at("settle " + id, now() + kSettleDelay);
+  }
+}
+
+void Agent::soon(const std::string& id) {
+  schedule_.at("keep " + id, now() + (keeper_.in_conflict(id) ? kConflictPause : kBurst));
+}
+
+void Agent::rescan() {
+  // Loaded after our start, with the first RDMA device.
+  if (kernel_.rdma == nullptr)
+    if (auto rdma = open_netlink(NETLINK_RDMA)) kernel_.rdma = std::move(*rdma);
+  for (const std::string& id : keeper_.rescan()) schedule_.at("keep " + id, now());
+}
+
+void Agent::keep(const std::string& id) {
+  schedule_.cancel("keep " + id);
+  auto done = keeper_.keep(id, now());
+  if (!done && done.error().code == EWOULDBLOCK) schedule_.at("keep " + id, now() + kLockRetry);
+  else if (!done) schedule_.at(kRescan, now() + kRescanDelay);
+  if (keeper_.waits_for_idle(id)) schedule_.at("idle " + id, now() + kIdlePoll);
+}
+
+void Agent::settle(const std::string& id) {
+  auto done = keeper_.settle(id);
+  if (!done && done.error().code == EWOULDBLOCK) return schedule_.at("settle " + id, now() + kLockRetry);
+  if (!done) write_journal({message_id::trouble, LOG_WARNING, done.error().text() + "; done again after the next carrier-up", {{"FABRIC_PORT", id}}});
+  soon(id);
+}
+
+void Agent::poll_idle(const std::string& id) {
+  if (!keeper_.waits_for_idle(id)) return;
+  if (keeper_.is_idle(id)) keep(id);
+  else schedule_.at("idle " + id, now() + kIdlePoll);
+}
+
+void Agent::do_task(const std::string& task) {
+  std::string id = task.substr(std::min(task.find(' ') + 1, task.size()));
+  if (task == kRescan) return rescan();
+  if (task == kReread) {
+    rescan();
+    for (const std::string& port : keeper_.ids()) keep(port);
+    schedule_.at(kReread, now() + keeper_.policy().reread);
+  } else if (task.starts_with("keep ")) {
+    keep(id);
+  } else if (task.starts_with("settle ")) {
+    settle(id);
+  } else if (task.starts_with("idle ")) {
+    poll_idle(id);
+  }
+}
+
+void Agent::reload() {
+  auto since = std::chrono::duration_cast<microseconds>(now().time_since_epoch()).count();
+  sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", static_cast<long long>(since));
+  if (auto loaded = load_config(config_file_)) {
+    for (const ConfigWarning& warning : loaded->warnings)
+      write_journal({message_id::configuration, LOG_WARNING, warning.where + ": " + warning.what, {}});
+    keeper_.set_policy(std::move(loaded->policy));
+    write_journal({message_id::configuration, LOG_NOTICE, "configuration read again; every port is looked at", {}});
+  } else {
+    keeper_.set_config_error(loaded.error().text());
+    write_journal({message_id::configuration, LOG_ERR, loaded.error().text() + "\nthe configuration in force is kept", {}});
+  }
+  rescan();
+  for (const std::string& id : keeper_.ids()) keep(id);
+  schedule_.cancel(kReread);
+  schedule_.at(kReread, now() + keeper_.policy().reread);
+  ready_ = true;
+  sd_notify(0, "READY=1");
+  tell();
+  arm();
+}
+
+void Agent::tell() {
+  keeper_.publish();
+  sd_notifyf(0, "STATUS=%s", keeper_.status().c_str());
+  if (ready_) return;
+  // Jobs start after READY=1: not before udev has found the devices that were there at boot.
+  if (now() < ready_by_ && kernel_.root.exists("run/udev/queue")) {
+    schedule_.at(kReady, now() + kUdevPoll);
+    return;
+  }
+  ready_ = true;
+  sd_notify(0, "READY=1");
+}
+
+}  // namespace fabric::agentd

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The daemon: kernel notifications, uevents, timers and signals drive the Keeper.
+#pragma once
+
+#include <systemd/sd-device.h>
+#include <systemd/sd-event.h>
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "agentd/keeper.h"
+#include "agentd/monitor.h"
+#include "agentd/schedule.h"
+#include "sys/kernel.h"
+
+namespace fabric::agentd {
+
+struct EventUnref {
+  void operator()(sd_event* event) const { sd_event_unref(event); }
+  void operator()(sd_event_source* source) const { sd_event_source_disable_unref(source); }
+  void operator()(sd_device_monitor* monitor) const { sd_device_monitor_unref(monitor); }
+};
+
+class Agent {
+ public:
+  Agent(Kernel& kernel, Keeper& keeper, std::string config_file);
+
+  // Opens what is listened to. SIGHUP, SIGTERM and SIGINT must be blocked.
+  Result<void> open();
+  // Brings the ports in order, tells systemd READY=1, and goes on until SIGTERM or SIGINT.
+  Result<void> run();
+
+ private:
+  static int on_route(sd_event_source*, int fd, uint32_t events, void* self);
+  static int on_ethtool(sd_event_source*, int fd, uint32_t events, void* self);
+  static int on_timer(sd_event_source*, uint64_t now, void* self);
+  static int on_hangup(sd_event_source*, const struct signalfd_siginfo*, void* self);
+  static int on_device(sd_device_monitor*, sd_device* device, void* self);
+
+  Result<void> open_devices();
+  void drain(Monitor& monitor);
+  void take(const Notification& note);
+  void soon(const std::string& id);    // a port was touched: look after the burst
+  void rescan();
+  void keep(const std::string& id);
+  void settle(const std::string& id);
+  void poll_idle(const std::string& id);
+  void do_task(const std::string& task);
+  void reload();
+  void tell();                         // state file, STATUS=, READY=1 when it is time
+  void arm();
+
+  Kernel& kernel_;
+  Keeper& keeper_;
+  std::string config_file_;
+  std::unique_ptr<sd_event, EventUnref> event_;
+  std::unique_ptr<sd_event_source, EventUnref> timer_;
+  std::unique_ptr<sd_device_monitor, EventUnref> devices_;
+  std::optional<Monitor> route_, ethtool_;
+  Schedule schedule_;
+  qos::Instant ready_by_{};  // READY=1 waits for udev's coldplug till then
+  bool ready_ = false;
+};
+
+}  // namespace fabric::agentd

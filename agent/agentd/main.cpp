@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
+#include <sysexits.h>
+#include <systemd/sd-daemon.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
+
+#include "agentd/agent.h"
+#include "agentd/options.h"
+#include "config/config.h"
+#include "qos/state.h"
+
+namespace fabric::agentd {
+namespace {
+
+// Says why the daemon does not start, to systemd as well.
+int refuse(int exit_code, std::string_view id, const Error& failure) {
+  write_journal({id, LOG_ERR, failure.text(), {}});
+  std::string first_line = failure.text().substr(0, failure.text().find('\n'));
+  sd_notifyf(0, "STATUS=%s\nERRNO=%d", first_line.c_str(), failure.code != 0 ? failure.code : EINVAL);
+  return exit_code;
+}
+
+int reconcile_once(Keeper& keeper) {
+  int worst = 0;
+  keeper.rescan();
+  for (const std::string& id : keeper.ids())
+    if (auto kept = keeper.keep(id, std::chrono::steady_clock::now()); !kept) {
+      write_journal({message_id::trouble, LOG_ERR, id + ": " + kept.error().text(), {}});
+      worst = 2;
+    }
+  std::printf("%s\n", keeper.status().c_str());
+  return std::max(worst, keeper.exit_code());
+}
+
+// sd-event reads these from a signalfd. SIGPIPE: a closed stderr must not end the daemon.
+void prepare_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (int signal : {SIGHUP, SIGTERM, SIGINT}) sigaddset(&signals, signal);
+  sigprocmask(SIG_BLOCK, &signals, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+}
+
+int keep_on(Kernel& kernel, Keeper& keeper, const std::string& config_file) {
+  // Held until the process ends, whatever ends it.
+  auto lock = state::take_lock("/", {}, state::kAgentLockFile);
+  if (!lock) return refuse(lock.error().code == EWOULDBLOCK ? EX_TEMPFAIL : EX_OSERR, message_id::trouble, lock.error());
+  prepare_signals();
+  Agent agent(kernel, keeper, config_file);
+  auto result = agent.open();
+  if (result) result = agent.run();
+  return result ? 0 : refuse(EX_OSERR, message_id::trouble, result.error());
+}
+
+int run(const Options& options) {
+  auto config = load_config(options.config_file());
+  if (!config && config.error().code == ENOENT) {
+    return refuse(EX_CONFIG, message_id::configuration,
+                  error(0, config.error().text() + "; write it as in fabric-agent.toml(5), or give another with --config"));
+  }
+  if (!config) return refuse(EX_CONFIG, message_id::configuration, config.error());
+  for (const ConfigWarning& warning : config->warnings)
+    write_journal({message_id::configuration, LOG_WARNING, warning.where + ": " + warning.what, {}});
+  auto kernel = open_kernel(options.root);
+  if (!kernel) return refuse(EX_OSERR, message_id::trouble, kernel.error());
+  if (!kernel->root.is_host() && config->policy.mode == Mode::enforce) {
+    return refuse(EX_CONFIG, message_id::configuration,
+                  error(0, options.config_file() + ": mode: \"enforce\" on a captured tree; write mode = \"audit\""));
+  }
+  Keeper keeper(real_world(*kernel), std::move(config->policy));
+  return options.once ? reconcile_once(keeper) : keep_on(*kernel, keeper, options.config_file());
+}
+
+}  // namespace
+}  // namespace fabric::agentd
+
+int main(int argc, char** argv) {
+  using namespace fabric::agentd;
+  auto options = parse_options(argc, argv);
+  if (!options) {
+    std::fprintf(stderr, "fabric-agentd: %s\n", options.error().what.c_str());
+    return EX_USAGE;
+  }
+  if (options->help) return std::printf("%s", help_text().c_str()) < 0;
+  if (options->version) return std::printf("fabric-agentd %s\n", FABRIC_VERSION) < 0;
+  return run(*options);
+}

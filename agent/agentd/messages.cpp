@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agentd/messages.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/parse.h"
+#include "base/result.h"
+
+namespace fabric::agentd {
+namespace {
+
+using qos::Drift;
+
+std::string detailed(std::string text, const std::string& detail) { return detail.empty() ? text : text + " (" + detail + ")"; }
+
+Entry conflict_entry(const Change& change, const std::string& suspect) {
+  return {message_id::conflict, LOG_ERR,
+          change.port + ": " + change.key + " is changed back again and again by " + (suspect.empty() ? "an unknown writer" : suspect) +
+              "; no longer written. Stop that writer, then: systemctl reload fabric-agent", {}};
+}
+
+Entry plain_entry(const Change& change) {
+  std::string subject = change.port + ": " + change.key + " ";
+  std::string is = "is " + change.from + ", wanted " + change.to;
+  switch (change.outcome) {
+    case Outcome::applied:
+      return {message_id::applied, LOG_NOTICE, subject + "set: " + change.from + " -> " + change.to, {}};
+    case Outcome::differs:
+      return {message_id::differs, LOG_WARNING, subject + is + "; audit mode, nothing is written", {}};
+    case Outcome::pending:
+      return {message_id::pending, LOG_NOTICE, detailed(subject + is + "; waits, since the write would stop traffic", change.detail), {}};
+    case Outcome::refused:
+      return {message_id::not_set, LOG_ERR,
+              detailed(subject + is + "; the driver refused it with " + errno_name(change.code) + ", tried again later", change.detail), {}};
+    case Outcome::ignored:
+      return {message_id::not_set, LOG_ERR,
+              detailed(subject + is + "; the driver accepted it and did nothing, tried again later", change.detail), {}};
+    case Outcome::unsupported:
+      return {message_id::not_set, LOG_WARNING, detailed(subject + "cannot be set on this port; the rest is kept", change.detail), {}};
+    default: return {message_id::in_sync, LOG_INFO, subject + "is in sync: " + change.to, {}};
+  }
+}
+
+// Where the value read changes by itself, a new value is no news: the verdict is.
+bool same_news(const Change& a, const Change& b) {
+  bool value_matters = a.outcome == Outcome::differs || a.outcome == Outcome::pending;
+  return a.outcome == b.outcome && a.to == b.to && a.code == b.code && (!value_matters || a.from == b.from);
+}
+
+void add_fields(Entry& entry, const Change& change, const std::string& suspect) {
+  entry.fields = {{"FABRIC_PORT", change.port}, {"FABRIC_SETTING", change.key}, {"FABRIC_OUTCOME", std::string(to_text(change.outcome))},
+                  {"FABRIC_FROM", change.from}, {"FABRIC_TO", change.to}};
+  if (change.code != 0) entry.fields.emplace_back("FABRIC_ERRNO", errno_name(change.code));
+  if (!suspect.empty()) entry.fields.emplace_back("FABRIC_SUSPECT", suspect);
+}
+
+bool has_process(const Root& root, std::string_view name) {
+  auto entries = root.list("proc");
+  return entries && std::any_of(entries->begin(), entries->end(), [&](const std::string& entry) {
+    if (!parse_number<int>(entry)) return false;
+    auto comm = root.read_line("proc/" + entry + "/comm");
+    return comm && *comm == name;
+  });
+}
+
+}  // namespace
+
+std::optional<Entry> message_for(const Change& change, const Change* before, Drift::News news, const std::string& suspect) {
+  std::optional<Entry> entry;
+  if (news == Drift::News::conflict) {
+    entry = conflict_entry(change, suspect);
+  } else if (news == Drift::News::repaired) {
+    entry = Entry{message_id::repaired, LOG_NOTICE, change.port + ": " + change.key + " had been changed to " + change.from + " by " +
+                  (suspect.empty() ? "another writer" : suspect) + "; put back to " + change.to, {}};
+  } else if (news == Drift::News::conflict_over) {
+    entry = Entry{message_id::in_sync, LOG_NOTICE, change.port + ": " + change.key + " is left in peace again; it is kept as before", {}};
+  } else if (change.outcome == Outcome::applied) {
+    entry = plain_entry(change);
+  } else if (change.outcome == Outcome::conflict || (before != nullptr && same_news(change, *before))) {
+    return std::nullopt;
+  } else if (change.outcome == Outcome::in_sync && (before == nullptr || before->outcome == Outcome::applied)) {
+    return std::nullopt;
+  } else {
+    entry = plain_entry(change);
+  }
+  add_fields(*entry, change, suspect);
+  return entry;
+}
+
+std::string suspect(const Root& root, const Qos& have, std::string_view key) {
+  constexpr std::array dcb{"dcbx", "trust", "dscp_map", "ets", "pfc"};
+  bool is_dcb = std::find(dcb.begin(), dcb.end(), key) != dcb.end();
+  if (is_dcb && have.dcbx == Dcbx::firmware) return "the NIC's firmware (DCBX)";
+  for (const char* name : {"lldpad", "fcoemon"})
+    if (is_dcb && has_process(root, name)) return name;
+  for (const char* name : {"NetworkManager", "tuned"})
+    if (!is_dcb && has_process(root, name)) return name;
+  return {};
+}
+
+}  // namespace fabric::agentd

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agentd/monitor.h"
+
+#include <linux/dcbnl.h>
+#include <linux/ethtool_netlink.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+
+#include "sys/dcbnl.h"
+
+namespace fabric::agentd {
+namespace {
+
+constexpr uint16_t kHeaderNest = 1;  // ETHTOOL_A_LINKINFO_HEADER, ETHTOOL_A_PAUSE_HEADER, ...: 1 in every message
+
+}  // namespace
+
+Notification parse_route(uint16_t type, View8 payload) {
+  Notification note;
+  if (type == RTM_SETDCB || type == RTM_GETDCB) {
+    note.netdev = dcbnl::message_netdev(payload);
+    note.kind = note.netdev.empty() ? Notification::Kind::other : Notification::Kind::settings;
+  } else if (type == RTM_NEWLINK || type == RTM_DELLINK) {
+    auto link = rtnl::parse_link(payload);
+    if (!link) return note;
+    note.link = std::move(*link);
+    note.kind = type == RTM_NEWLINK ? Notification::Kind::link : Notification::Kind::link_gone;
+  }
+  return note;
+}
+
+Notification parse_ethtool(View8 payload) {
+  Notification note;
+  if (payload.size() < sizeof(genlmsghdr)) return note;
+  auto attributes = parse_attributes(payload, sizeof(genlmsghdr));
+  const Attr* header = find(attributes, kHeaderNest);
+  if (header == nullptr) return note;
+  auto device = parse_attributes(header->value);
+  if (const Attr* index = find(device, ETHTOOL_A_HEADER_DEV_INDEX)) note.ifindex = static_cast<int>(index->u32().value_or(0));
+  if (const Attr* name = find(device, ETHTOOL_A_HEADER_DEV_NAME)) note.netdev = name->text();
+  if (note.ifindex != 0 || !note.netdev.empty()) note.kind = Notification::Kind::settings;
+  return note;
+}
+
+Result<Monitor> Monitor::route() {
+  auto socket = NotificationSocket::open(NETLINK_ROUTE, {RTNLGRP_LINK, RTNLGRP_DCB});
+  if (!socket) return socket.error();
+  return Monitor(std::move(*socket), true);
+}
+
+Result<Monitor> Monitor::ethtool(uint32_t group) {
+  auto socket = NotificationSocket::open(NETLINK_GENERIC, {group});
+  if (!socket) return socket.error();
+  return Monitor(std::move(*socket), false);
+}
+
+Monitor::Batch Monitor::drain() {
+  auto heard = socket_.drain();
+  Batch batch{{}, heard.lost};
+  for (const Message& message : heard.messages) {
+    Notification note = is_route_ ? parse_route(message.type, message.payload) : parse_ethtool(message.payload);
+    if (note.kind != Notification::Kind::other) batch.notifications.push_back(std::move(note));
+  }
+  return batch;
+}
+
+}  // namespace fabric::agentd

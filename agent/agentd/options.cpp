@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agentd/options.h"
+
+#include <getopt.h>
+
+#include "config/config.h"
+
+namespace fabric::agentd {
+
+std::string Options::config_file() const {
+  if (!config.empty()) return config;
+  return root + (root.ends_with('/') ? "" : "/") + kConfigFile;
+}
+
+Result<Options> parse_options(int argc, char* const argv[]) {
+  static constexpr option known[] = {{"config", required_argument, nullptr, 'c'}, {"root", required_argument, nullptr, 'r'},
+                                     {"once", no_argument, nullptr, 'o'},         {"help", no_argument, nullptr, 'h'},
+                                     {"version", no_argument, nullptr, 'V'},      {nullptr, 0, nullptr, 0}};
+  Options options;
+  opterr = 0;
+  optind = 0;  // glibc: start anew
+  for (int found; (found = ::getopt_long(argc, argv, ":c:r:hV", known, nullptr)) != -1;) {
+    switch (found) {
+      case 'c': options.config = optarg; break;
+      case 'r': options.root = optarg; break;
+      case 'o': options.once = true; break;
+      case 'h': options.help = true; break;
+      case 'V': options.version = true; break;
+      case ':': return error(EINVAL, std::string(argv[optind - 1]) + " needs a value; see --help");
+      default: return error(EINVAL, std::string(argv[optind - 1]) + " is no option of fabric-agentd; see --help");
+    }
+  }
+  if (optind < argc) return error(EINVAL, std::string(argv[optind]) + ": fabric-agentd takes no arguments; see --help");
+  if (options.root != "/") options.once = true;  // a captured tree sends no events
+  return options;
+}
+
+std::string help_text() {
+  return "Usage: fabric-agentd [--once] [--config FILE] [--root DIR]\n"
+         "Keeps the RoCE ports of this server set as fabric-agent.toml(5) says.\n\n"
+         "  -c, --config FILE  read FILE (and conf.d/*.toml beside it) instead of\n"
+         "                     /etc/fabric-agent/fabric-agent.toml\n"
+         "      --once         bring the ports in order once, print what was done, and end:\n"
+         "                     0 in sync, 1 something differs, waits or is unsupported,\n"
+         "                     2 something was refused, ignored or is in conflict\n"
+         "  -r, --root DIR     judge a captured tree instead of this machine; implies --once,\n"
+         "                     and only mode = \"audit\" is possible\n"
+         "  -h, --help         this text\n"
+         "  -V, --version      the version\n\n"
+         "Normally started by systemd: systemctl enable --now fabric-agent. See fabric-agentd(8).\n";
+}
+
+}  // namespace fabric::agentd

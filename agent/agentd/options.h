@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace fabric::agentd {
+
+struct Options {
+  std::string config;       // empty: ROOT/etc/fabric-agent/fabric-agent.toml
+  std::string root = "/";
+  bool once = false;
+  bool help = false;
+  bool version = false;
+
+  [[nodiscard]] std::string config_file() const;
+};
+
+// An Error's text says what to write instead.
+Result<Options> parse_options(int argc, char* const argv[]);
+std::string help_text();
+
+}  // namespace fabric::agentd

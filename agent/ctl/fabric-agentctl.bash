@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# Completion of fabric-agentctl in bash: the program is asked, so nothing is listed twice.
+_fabric_agentctl() {
+  local word=${COMP_WORDS[COMP_CWORD]} candidates
+  if ((COMP_CWORD == 1)); then
+    candidates=$(fabric-agentctl help 2>/dev/null | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\).*/\1/p')
+  elif [[ $word == -* ]]; then
+    candidates=$(fabric-agentctl help "${COMP_WORDS[1]}" 2>/dev/null | grep -o -- '--[a-z-]*')
+  elif [[ ${COMP_WORDS[1]} == explain || ${COMP_WORDS[COMP_CWORD - 1]} =~ ^(--only|-o)$ ]]; then
+    candidates=$(fabric-agentctl explain 2>/dev/null | sed -n '2,$s/ .*//p')
+  elif [[ ${COMP_WORDS[1]} == config ]]; then
+    candidates='check show'
+  fi
+  mapfile -t COMPREPLY < <(compgen -W "$candidates" -- "$word")
+}
+complete -o default -F _fabric_agentctl fabric-agentctl

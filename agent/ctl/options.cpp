@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/options.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "base/parse.h"
+#include "config/config.h"
+#include "ctl/verbs.h"
+
+namespace fabric::ctl {
+namespace {
+
+void append_list(std::vector<std::string>& list, const std::string& value) {
+  for (std::string_view part : split(value, ','))
+    if (!trim(part).empty()) list.emplace_back(trim(part));
+}
+
+bool set_interval(Options& options, const std::string& value) {
+  const auto span = parse_span(value);
+  if (!span || span->count() < 0 || *span > std::chrono::hours(1)) return false;
+  options.interval = *span;
+  return true;
+}
+
+bool set_format(Options& options, const std::string& value) {
+  options.format = value;
+  options.json = value == "json";
+  return value == "text" || value == "json";
+}
+
+bool set_disruptive(Options& options, const std::string& value) {
+  for (Disruptive one : {Disruptive::idle, Disruptive::now, Disruptive::never})
+    if (to_text(one) == value) options.disruptive = one;
+  return options.disruptive.has_value();
+}
+
+template <auto Member>
+bool set_flag(Options& options, const std::string&) {
+  return options.*Member = true;
+}
+template <auto Member>
+bool set_text(Options& options, const std::string& value) {
+  options.*Member = value;
+  return !value.empty();
+}
+template <auto Member>
+bool set_list(Options& options, const std::string& value) {
+  append_list(options.*Member, value);
+  return !(options.*Member).empty();
+}
+
+constexpr OptionRow kRows[] = {
+    {"json", 'j', "", "", "print JSON instead of text", set_flag<&Options::json>},
+    {"root", 'r', "DIR", "", "judge the tree captured in DIR instead of this machine", set_text<&Options::root>},
+    {"config", 'c', "FILE", "", "read FILE instead of /etc/fabric-agent/fabric-agent.toml", set_text<&Options::config>},
+    {"only", 'o', "ID,...", " check ", "only these checks, by id or group (see explain)", set_list<&Options::only>},
+    {"interval", 'i', "TIME", " check ",
+     "time between the two samples of the counters (1s); 0: one sample, no comparison", set_interval},
+    {"verbose", 'v', "", " check plan apply ", "list what is in order as well", set_flag<&Options::verbose>},
+    {"port", 'p', "PORT,...", " plan apply restore status show ", "only these ports: mlx5_0/1, mlx5_0 or the netdev",
+     set_list<&Options::ports>},
+    {"disruptive", 'd', "WHEN", " plan apply restore ",
+     "writes that stop traffic: idle, now or never, instead of what the configuration says", set_disruptive},
+    {"force", 'f', "", " restore ", "although the agent enforces, and will set the ports again",
+     set_flag<&Options::force>},
+    {"format", 'F', "FORMAT", " topo ", "text or json", set_format},
+    {"hwloc-xml", 'x', "FILE", " topo ", "judge the topology in FILE (lstopo FILE.xml) alone",
+     set_text<&Options::hwloc_xml>},
+    {"help", 'h', "", "", "how to use the verb", set_flag<&Options::help>},
+    {"version", 'V', "", "", "print the version", set_flag<&Options::version>},
+};
+
+std::string nearest_option(std::string_view word) {
+  std::vector<std::string_view> names;
+  for (const OptionRow& row : kRows) names.push_back(row.name);
+  return nearest(word, names);
+}
+
+std::string did_you_mean(const std::string& dashes, const std::string& candidate) {
+  return candidate.empty() ? "; see fabric-agentctl --help" : "; did you mean " + dashes + candidate + "?";
+}
+
+struct Word {
+  const OptionRow* row = nullptr;
+  std::optional<std::string> value;
+};
+
+Result<Word> read_word(const std::string& word) {
+  Word found;
+  const bool is_long = word.starts_with("--");
+  const size_t equals = is_long ? word.find('=') : std::string::npos;
+  const std::string name = is_long ? word.substr(2, std::min(equals, word.size()) - 2) : word.substr(1, 1);
+  if (equals != std::string::npos) found.value = word.substr(equals + 1);
+  if (!is_long && word.size() > 2) found.value = word.substr(2);
+  for (const OptionRow& row : kRows)
+    if (is_long ? row.name == name : row.letter == name[0]) found.row = &row;
+  if (found.row == nullptr)
+    return error(0, word + " is no option" + did_you_mean("--", is_long ? nearest_option(name) : ""));
+  if (found.row->argument.empty() && found.value)
+    return error(0, "--" + std::string(found.row->name) + " takes no value: " + *found.value);
+  return found;
+}
+
+Result<void> check_against_verb(const Options& options, const std::vector<const OptionRow*>& given) {
+  if (options.verb.empty()) return {};
+  const Verb* verb = find_verb(options.verb);
+  if (verb == nullptr) {
+    std::vector<std::string_view> names;
+    for (const Verb& each : verbs()) names.push_back(each.name);
+    return error(0, options.verb + " is no verb" + did_you_mean("", nearest(options.verb, names)));
+  }
+  for (const OptionRow* row : given)
+    if (!takes(options.verb, *row))
+      return error(0, options.verb + " has no option --" + std::string(row->name) + "; see fabric-agentctl help " +
+                          options.verb);
+  return {};
+}
+
+}  // namespace
+
+std::span<const OptionRow> option_rows() { return kRows; }
+
+bool takes(std::string_view verb, const OptionRow& row) {
+  return row.verbs.empty() || row.verbs.find(" " + std::string(verb) + " ") != std::string_view::npos;
+}
+
+std::string Options::config_file() const {
+  if (!config.empty()) return config;
+  return root + (root.ends_with('/') ? "" : "/") + kConfigFile;
+}
+
+Result<Options> parse_options(std::span<const std::string> words) {
+  Options options;
+  std::vector<const OptionRow*> given;
+  bool ended = false;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (ended || word.size() < 2 || word[0] != '-') {
+      if (options.verb.empty())
+        options.verb = word;
+      else
+        options.arguments.push_back(word);
+      continue;
+    }
+    if (word == "--") {
+      ended = true;
+      continue;
+    }
+    auto found = read_word(word);
+    if (!found) return found.error();
+    const OptionRow& row = *found->row;
+    if (!row.argument.empty() && !found->value) {
+      if (++i == words.size())
+        return error(0, "--" + std::string(row.name) + " needs a value: " + std::string(row.argument));
+      found->value = words[i];
+    }
+    if (!row.set(options, found->value.value_or("")))
+      return error(0,
+                   "--" + std::string(row.name) + " " + *found->value + ": not understood; " + std::string(row.help));
+    given.push_back(&row);
+  }
+  if (auto fits = check_against_verb(options, given); !fits) return fits.error();
+  return options;
+}
+
+std::string nearest(std::string_view word, std::span<const std::string_view> known) {
+  std::string best;
+  size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
+  for (std::string_view candidate : known) {
+    std::vector<size_t> row(candidate.size() + 1);
+    std::iota(row.begin(), row.end(), size_t{0});
+    for (size_t i = 0; i < word.size(); ++i) {
+      size_t diagonal = std::exchange(row[0], i + 1);
+      for (size_t j = 0; j < candidate.size(); ++j) {
+        const size_t substituted = diagonal + (word[i] == candidate[j] ? 0 : 1);
+        diagonal = row[j + 1];
+        row[j + 1] = std::min({row[j + 1] + 1, row[j] + 1, substituted});
+      }
+    }
+    if (row.back() < best_distance) {
+      best_distance = row.back();
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+}  // namespace fabric::ctl

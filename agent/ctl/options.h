@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line. One option = one row; parsing, --help and the man page's test follow from the table.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/policy.h"
+
+namespace fabric::ctl {
+
+// Exit codes beside those of the monitoring plugins (0 ok, 1 warning, 2 critical, 3 unknown).
+inline constexpr int kDone = 0;     // nothing to do, or all done
+inline constexpr int kChanges = 2;  // plan: something to write; apply, restore: something is not as wanted
+inline constexpr int kFailure = 3;  // what was asked could not be found out
+inline constexpr int kUsage = 64;   // EX_USAGE of sysexits.h
+
+struct Options {
+  std::string verb;                    // empty: none given
+  std::vector<std::string> arguments;  // what follows the verb
+  bool json = false, verbose = false, force = false, help = false, version = false;
+  std::string root = "/";
+  std::string config;  // empty: below root, where the package puts it
+  std::string format = "text";
+  std::string hwloc_xml;
+  std::vector<std::string> only, ports;
+  std::chrono::milliseconds interval{1000};
+  std::optional<Disruptive> disruptive;
+
+  [[nodiscard]] std::string config_file() const;
+};
+
+struct OptionRow {
+  std::string_view name;      // "interval", without dashes
+  char letter;                // 0: none
+  std::string_view argument;  // "TIME"; empty: takes none
+  std::string_view verbs;     // the verbs that know it, between spaces; empty: all
+  std::string_view help;
+  // False: the value is not understood.
+  bool (*set)(Options& options, const std::string& value);
+};
+std::span<const OptionRow> option_rows();
+bool takes(std::string_view verb, const OptionRow& row);
+
+// Options may stand before and after the verb, as --name=value, --name value, -x value. "--" ends them. The Error's
+// text says what is wrong and what to write; an unknown word names the nearest known one.
+Result<Options> parse_options(std::span<const std::string> words);
+
+// The nearest of `known` to `word` by edit distance, or empty when none is near.
+std::string nearest(std::string_view word, std::span<const std::string_view> known);
+
+}  // namespace fabric::ctl

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/report_text.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace fabric::ctl {
+namespace {
+
+// Findings that say the same of several subjects.
+struct Block {
+  const Finding* finding = nullptr;
+  std::vector<std::string> ids, subjects;
+};
+
+void add_once(std::vector<std::string>& list, const std::string& text) {
+  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+}
+
+bool say_the_same(const Finding& a, const Finding& b) {
+  return a.status == b.status && a.observed == b.observed && a.expected == b.expected && a.meaning == b.meaning &&
+         a.remedy == b.remedy && (a.id == b.id || a.subject == b.subject);
+}
+
+std::vector<Block> fold(const Report& report) {
+  std::vector<Block> blocks;
+  for (const Finding& finding : report.findings) {
+    if (finding.status == Status::ok) continue;
+    auto same = std::find_if(blocks.begin(), blocks.end(),
+                             [&](const Block& block) { return say_the_same(*block.finding, finding); });
+    if (same == blocks.end()) same = blocks.insert(blocks.end(), Block{&finding, {}, {}});
+    add_once(same->ids, finding.id);
+    add_once(same->subjects, finding.subject);
+  }
+  return blocks;
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+std::string upper(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
+  return out;
+}
+
+std::string block_text(const Block& block, const Output& output) {
+  const Finding& finding = *block.finding;
+  std::string text = "\n" + coloured(output, finding.status, upper(to_text(finding.status))) + "  " +
+                     joined(block.ids) + "  " + joined(block.subjects) + "\n";
+  const auto line = [&](const char* label, const std::string& value) {
+    if (!value.empty()) text += std::string("  ") + label + "  " + wrapped(value, output.width, 12) + "\n";
+  };
+  line("observed", finding.observed);
+  line("expected", finding.expected);
+  line("meaning ", finding.meaning);
+  line("remedy  ", finding.remedy);
+  return text;
+}
+
+size_t count(const Report& report, Status status) {
+  return static_cast<size_t>(std::count_if(report.findings.begin(), report.findings.end(),
+                                           [&](const Finding& finding) { return finding.status == status; }));
+}
+
+}  // namespace
+
+std::string report_text(const Report& report, const std::string& hostname, bool verbose, const Output& output) {
+  const Status verdict = worst(report);
+  std::string counts;
+  for (Status status : {Status::critical, Status::warning, Status::unknown, Status::ok})
+    if (const size_t number = count(report, status); number > 0)
+      counts += (counts.empty() ? "" : ", ") + std::to_string(number) + " " + std::string(to_text(status));
+  std::string text = (hostname.empty() ? "" : hostname + ": ") + coloured(output, verdict, upper(to_text(verdict))) +
+                     ": " + std::to_string(report.findings.size()) + " checked" +
+                     (counts.empty() ? "" : ": " + counts) + "\n";
+  for (const Block& block : fold(report)) text += block_text(block, output);
+  if (!verbose || count(report, Status::ok) == 0) return text;
+  Table table({"CHECK", "SUBJECT", "OBSERVED"});
+  for (const Finding& finding : report.findings)
+    if (finding.status == Status::ok) table.add({finding.id, finding.subject, finding.observed});
+  return text + "\n" + coloured(output, Status::ok, "OK") + "\n" + table.text(output);
+}
+
+std::string unseen_text(const Node& node) {
+  std::vector<std::string> lines = node.unseen;
+  for (const Port& port : node.ports)
+    for (const std::string& reason : port.unread) add_once(lines, port.id() + ": " + reason);
+  std::string text;
+  for (const std::string& line : lines) text += "  " + line + "\n";
+  return text.empty() ? text : "\nCould not be read:\n" + text;
+}
+
+bool is_write(const Change& change) { return change.outcome == Outcome::differs || change.outcome == Outcome::pending; }
+
+std::string changes_text(const Changes& changes, bool all, const Output& output) {
+  Table table({"PORT", "SETTING", "FROM", "TO", "OUTCOME", "NOTE"});
+  for (const Change& change : changes) {
+    if (change.outcome == Outcome::in_sync && !all) continue;
+    std::string note = change.detail;
+    if (change.disruptive && note.empty() && is_write(change)) note = "stops traffic for a moment";
+    table.add({change.port, change.key, change.from, change.to, std::string(to_text(change.outcome)), note});
+  }
+  return table.empty() ? std::string() : table.text(output);
+}
+
+Json changes_json(const Changes& changes) {
+  Json list = Json::array();
+  for (const Change& change : changes) {
+    Json entry = Json::object();
+    entry.put("port", change.port)
+        .put("setting", change.key)
+        .put("outcome", to_text(change.outcome))
+        .put("from", change.from)
+        .put("to", change.to)
+        .put("disruptive", change.disruptive)
+        .put("errno", change.code == 0 ? Json() : Json(change.code))
+        .put("detail", change.detail);
+    list.push(std::move(entry));
+  }
+  return list;
+}
+
+}  // namespace fabric::ctl

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs of fabric-agentctl. One verb = one row; usage, help, completion and the man page's test follow from the
+// table.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "ctl/options.h"
+
+namespace fabric::ctl {
+
+// Where a verb writes, and how.
+struct Output {
+  std::string text;    // to stdout
+  std::string errors;  // to stderr
+  bool colour = false;
+  unsigned width = 0;  // of the terminal; 0: no terminal, lines are not cut or wrapped
+};
+
+struct Verb {
+  std::string_view name;
+  std::string_view arguments;  // "check|show", or empty
+  std::string_view help;       // one line
+  std::string_view exit;       // what its exit codes say
+  int (*run)(const Options& options, Output& output);
+};
+std::span<const Verb> verbs();
+const Verb* find_verb(std::string_view name);
+
+std::string usage_text();
+std::string help_text(const Verb& verb);
+
+// The whole program but for the printing: parses, runs, gives the exit code.
+int run(std::span<const std::string> words, Output& output);
+
+int run_check(const Options& options, Output& output);
+int run_plan(const Options& options, Output& output);
+int run_apply(const Options& options, Output& output);
+int run_restore(const Options& options, Output& output);
+int run_status(const Options& options, Output& output);
+int run_show(const Options& options, Output& output);
+int run_topo(const Options& options, Output& output);
+int run_config(const Options& options, Output& output);
+int run_explain(const Options& options, Output& output);
+int run_help(const Options& options, Output& output);
+
+}  // namespace fabric::ctl

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The threads that read the machine, so that the one that answers HTTP never waits for a device. One thread per RDMA
+// device: a hung sysfs read or a dead firmware stalls its own device alone. One more for what belongs to no device.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/change.h"
+#include "model/node.h"
+#include "model/policy.h"
+
+namespace fabric::exporter {
+
+using Clock = std::chrono::steady_clock;
+
+// Port id -> what would have to be written to make it as the policy says.
+using Plan = std::map<std::string, Changes>;
+
+// The newest attempt of one group of readings.
+struct CollectorRun {
+  std::string collector;  // "rdma", "pma", "ethtool", "link", "settings", "topology", "agent"
+  std::string device;     // empty: the host
+  bool success = true;
+  double seconds = 0;
+  std::string error;
+  bool operator==(const CollectorRun&) const = default;
+};
+
+struct DeviceAge {
+  std::string device;
+  Clock::time_point taken;  // when the reading that is shown was done
+};
+
+struct Snapshot {
+  Node node;
+  Plan plan;
+  std::vector<CollectorRun> runs;
+  std::vector<DeviceAge> ages;
+};
+
+struct CollectorOptions {
+  std::string root = "/";
+  std::shared_ptr<const Policy> policy;    // null: none could be read. Its `exclude` is obeyed
+  std::chrono::seconds reread{60};         // what seldom changes: devices, settings, GIDs
+  std::chrono::seconds topology{3600};
+  std::chrono::milliseconds stuck{500};    // a reading that takes longer is not waited for
+};
+
+class Collector {
+ public:
+  // `wake` is an eventfd, written to when the last reading that is worth waiting for is done. A copy of it is kept.
+  Collector(CollectorOptions options, int wake);
+  // Returns at once; a thread that hangs in the kernel is left behind.
+  ~Collector();
+  Collector(const Collector&) = delete;
+  Collector& operator=(const Collector&) = delete;
+
+  // Asks every reader that is idle to read again.
+  void refresh();
+  // The same, and everything that seldom changes with it: a device came, went or was renamed.
+  void rescan();
+  // Is everything that does not hang newer than `age`?
+  [[nodiscard]] bool fresh(std::chrono::milliseconds age) const;
+  // Is a reading under way that is worth waiting for?
+  [[nodiscard]] bool busy() const;
+  // Has everything been read once, so far as it does not hang?
+  [[nodiscard]] bool complete() const;
+
+  // Grows with every reading.
+  [[nodiscard]] uint64_t version() const;
+  [[nodiscard]] Snapshot snapshot() const;
+
+  struct Shared;
+
+ private:
+  std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace fabric::exporter

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporter/device_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "qos/reconcile.h"
+#include "scan/scan.h"
+
+namespace fabric::exporter {
+namespace {
+
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// One run per collector for the whole device, whatever the number of its ports.
+void merge(std::vector<CollectorRun>& runs, const std::string& device, const Attempt& attempt) {
+  auto run = std::find_if(runs.begin(), runs.end(), [&](const CollectorRun& r) { return r.collector == attempt.collector; });
+  if (run == runs.end()) {
+    runs.push_back({std::string(attempt.collector), device, attempt.success, attempt.seconds, attempt.error});
+    return;
+  }
+  run->seconds += attempt.seconds;
+  if (run->success && !attempt.success) run->error = attempt.error;
+  run->success = run->success && attempt.success;
+}
+
+bool link_differs(const PortReading& reading, const Port& port) {
+  auto differs = [](const auto& now, const auto& before) { return now && now != before; };
+  return differs(reading.state, port.state) || differs(reading.phys_state, port.phys_state) ||
+         differs(reading.carrier, port.carrier);
+}
+
+}  // namespace
+
+void DeviceReader::rescan(std::vector<std::string> others) {
+  auto start = Clock::now();
+  others_ = std::move(others);
+  readers_.clear();
+  plan_.clear();
+  settings_ = {"settings", device_, true, 0, {}};
+  auto kernel = open_kernel(root_);
+  if (!kernel) {
+    ports_.clear();
+    settings_.success = false;
+    settings_.error = kernel.error().text();
+    return;
+  }
+  kernel_ = std::make_unique<Kernel>(std::move(*kernel));
+  ScanOptions options;
+  options.topology = false;
+  options.counters = false;
+  options.exclude = others_;
+  Node node = scan(*kernel_, options);
+  std::erase_if(node.ports, [&](const Port& port) { return port.rdma != device_; });
+  ports_ = std::move(node.ports);
+  plan_ports();
+  kernel_->route.reset();  // only a scan needs these two, and their buffers are the largest part of a reader
+  kernel_->generic.reset();
+  for (const Port& port : ports_)
+    readers_.emplace_back(CounterAccess{kernel_->root, kernel_->rdma.get(), kernel_->statistics.get()}, port);
+  for (const Port& port : ports_)
+    if (!port.unread.empty() && settings_.success) {
+      settings_.success = false;
+      settings_.error = port.unread.front();
+    }
+  settings_.seconds = since(start);
+}
+
+void DeviceReader::plan_ports() {
+  if (!policy_) return;
+  qos::Options options;
+  options.dry_run = true;
+  options.disruptive = policy_->disruptive;
+  for (Port& port : ports_)
+    if (const PortPolicy* wanted = policy_for(*policy_, port))
+      plan_.emplace(port.id(), qos::reconcile(*kernel_, port, wanted->want, options));
+}
+
+std::vector<PortReading> DeviceReader::read_ports() {
+  std::vector<PortReading> readings;
+  for (PortReader& reader : readers_) readings.push_back(reader.read());
+  return readings;
+}
+
+DeviceReading DeviceReader::read() {
+  auto readings = read_ports();
+  bool changed = false;
+  for (size_t i = 0; i < ports_.size(); ++i) changed = changed || link_differs(readings[i], ports_[i]);
+  if (changed) {
+    rescan(std::exchange(others_, {}));
+    readings = read_ports();
+  }
+  DeviceReading out;
+  for (size_t i = 0; i < ports_.size(); ++i) {
+    for (const Attempt& attempt : readings[i].attempts) merge(out.runs, device_, attempt);
+    apply(std::move(readings[i]), ports_[i]);
+  }
+  out.ports = ports_;
+  out.plan = plan_;
+  out.runs.push_back(settings_);
+  return out;
+}
+
+}  // namespace fabric::exporter

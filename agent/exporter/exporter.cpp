@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporter/exporter.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-event.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "config/config.h"
+#include "exporter/collector.h"
+#include "exporter/listen.h"
+#include "exporter/page.h"
+#include "exporter/server.h"
+#include "exporter/uevent.h"
+
+namespace fabric::exporter {
+namespace {
+
+constexpr auto kSettle = std::chrono::milliseconds(300);  // a NIC comes and goes with a burst of uevents
+constexpr auto kFirstPage = std::chrono::seconds(3);
+
+void say(const char* level, const std::string& text) {
+  static const bool journal = std::getenv("JOURNAL_STREAM") != nullptr;
+  std::fprintf(stderr, "%s%s\n", journal ? level : "", text.c_str());
+}
+
+// What configuration there is. No file at the default place is no fault.
+struct Configuration {
+  std::shared_ptr<const Policy> policy;  // null: none
+  std::string why_none;
+};
+Result<Configuration> configure(const Options& options) {
+  std::string file = options.config.value_or(options.root + (options.root.back() == '/' ? "" : "/") + kConfigFile);
+  auto loaded = load_config(file);
+  if (loaded) {
+    for (const auto& warning : loaded->warnings) say(SD_WARNING, warning.where + ": " + warning.what);
+    return Configuration{std::make_shared<const Policy>(std::move(loaded->policy)), {}};
+  }
+  if (loaded.error().code == ENOENT && !options.config) return Configuration{nullptr, loaded.error().text()};
+  return loaded.error();
+}
+
+Result<std::vector<Fd>> listeners(const Options& options, const Policy& policy) {
+  if (options.listen.empty()) {
+    auto inherited = inherited_listeners();
+    if (!inherited || !inherited->empty()) return inherited;
+  }
+  std::vector<Fd> own;
+  for (const std::string& text : options.listen.empty() ? policy.listen : options.listen) {
+    auto address = parse_address(text);
+    if (!address) return address.error();
+    auto fd = listen_on(*address);
+    // A machine without IPv6 still serves on IPv4, when nobody asked for more.
+    if (!fd && fd.error().code == EAFNOSUPPORT && options.listen.empty() && !own.empty()) continue;
+    if (!fd) return fd.error();
+    own.push_back(std::move(*fd));
+  }
+  return own;
+}
+
+struct FreeLoop {
+  void operator()(sd_event* loop) const { ::sd_event_unref(loop); }
+};
+
+class Exporter final : public Site {
+ public:
+  explicit Exporter(const Options& options) : options_(options) {}
+
+  Result<void> start();
+  int run();
+
+  bool fresh() override;
+  Body metrics(bool compressed) override;
+  bool ready() override { return collector_->complete(); }
+
+ private:
+  static int on_wake(sd_event_source*, int fd, uint32_t, void* self);
+  static int on_uevent(sd_event_source*, int fd, uint32_t, void* self);
+  static int on_settled(sd_event_source*, uint64_t, void* self);
+  static int on_reload(sd_event_source*, const signalfd_siginfo*, void* self);
+
+  Result<void> watch();
+  void use(Configuration configuration);
+  void reload();
+  void tell_status();
+
+  Options options_;
+  Configuration configuration_;
+  bool config_valid_ = true, told_ = false;
+  Fd wake_, uevents_;
+  std::unique_ptr<sd_event, FreeLoop> loop_;
+  std::unique_ptr<Collector> collector_;
+  PageCache cache_;
+  std::unique_ptr<Server> server_;  // ends first: it calls the others
+};
+
+Result<void> Exporter::start() {
+  auto configuration = configure(options_);
+  if (!configuration) return configuration.error();
+  auto sockets = listeners(options_, configuration->policy ? *configuration->policy : Policy());
+  if (!sockets) return sockets.error();
+  wake_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wake_) return error(errno, "eventfd");
+  if (auto watched = watch(); !watched) return watched;
+  use(std::move(*configuration));
+  auto server = Server::start(loop_.get(), std::move(*sockets), *this);
+  if (!server) return server.error();
+  server_ = std::move(*server);
+  return {};
+}
+
+Result<void> Exporter::watch() {
+  sd_event* loop = nullptr;
+  if (int failed = ::sd_event_new(&loop); failed < 0) return error(-failed, "event loop");
+  loop_.reset(loop);
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  for (int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&signals, signal);
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // before any thread: they inherit it
+  ::signal(SIGPIPE, SIG_IGN);
+  ::sd_event_add_signal(loop, nullptr, SIGTERM, nullptr, nullptr);
+  ::sd_event_add_signal(loop, nullptr, SIGINT, nullptr, nullptr);
+  ::sd_event_add_signal(loop, nullptr, SIGHUP, on_reload, this);
+  ::sd_event_set_watchdog(loop, 1);
+  if (int failed = ::sd_event_add_io(loop, nullptr, wake_.get(), EPOLLIN, on_wake, this); failed < 0)
+    return error(-failed, "event loop");
+  if (options_.root != "/") return {};
+  if (auto uevents = open_uevents()) {  // without them, devices are looked for once a minute
+    uevents_ = std::move(*uevents);
+    ::sd_event_add_io(loop, nullptr, uevents_.get(), EPOLLIN, on_uevent, this);
+  }
+  return {};
+}
+
+void Exporter::use(Configuration configuration) {
+  configuration_ = std::move(configuration);
+  CollectorOptions collecting;
+  collecting.root = options_.root;
+  collecting.policy = configuration_.policy;
+  collector_ = std::make_unique<Collector>(std::move(collecting), wake_.get());
+  cache_ = PageCache();
+  told_ = false;
+}
+
+int Exporter::run() {
+  ::sd_notify(0, "READY=1\nSTATUS=Reading for the first time.");
+  int status = ::sd_event_loop(loop_.get());
+  ::sd_notify(0, "STOPPING=1");
+  return status < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+bool Exporter::fresh() {
+  auto age = configuration_.policy ? configuration_.policy->max_age : Policy().max_age;
+  if (collector_->fresh(age)) return true;
+  collector_->refresh();
+  return false;
+}
+
+Site::Body Exporter::metrics(bool compressed) {
+  PageContext context;
+  context.policy = configuration_.policy.get();
+  context.no_policy = configuration_.why_none;
+  context.config_valid = config_valid_;
+  context.http = server_->counts();
+  return compressed ? cache_.compressed(*collector_, std::move(context)) : cache_.plain(*collector_, std::move(context));
+}
+
+int Exporter::on_wake(sd_event_source*, int fd, uint32_t, void* context) {
+  auto* self = static_cast<Exporter*>(context);
+  uint64_t count = 0;
+  [[maybe_unused]] auto size = ::read(fd, &count, sizeof count);
+  if (!self->collector_->busy()) self->server_->release();
+  if (!self->told_ && self->collector_->complete()) self->tell_status();
+  return 0;
+}
+
+void Exporter::tell_status() {
+  told_ = true;
+  auto ports = collector_->snapshot().node.ports.size();
+  ::sd_notifyf(0, "STATUS=Serving the metrics of %zu RDMA port%s.", ports, ports == 1 ? "" : "s");
+}
+
+int Exporter::on_uevent(sd_event_source*, int fd, uint32_t, void* context) {
+  auto* self = static_cast<Exporter*>(context);
+  if (!drain_uevents(fd)) return 0;
+  auto wait = static_cast<uint64_t>(std::chrono::microseconds(kSettle).count());
+  ::sd_event_add_time_relative(self->loop_.get(), nullptr, CLOCK_MONOTONIC, wait, 0, on_settled, self);
+  return 0;
+}
+
+int Exporter::on_settled(sd_event_source*, uint64_t, void* context) {
+  static_cast<Exporter*>(context)->collector_->rescan();
+  return 0;
+}
+
+int Exporter::on_reload(sd_event_source*, const signalfd_siginfo*, void* context) {
+  static_cast<Exporter*>(context)->reload();
+  return 0;
+}
+
+void Exporter::reload() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  ::sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", static_cast<long long>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1000);
+  auto configuration = configure(options_);
+  config_valid_ = configuration.ok();
+  if (configuration) use(std::move(*configuration));
+  else say(SD_ERR, configuration.error().text() + "\nKeeping the configuration as it was.");
+  ::sd_notify(0, "READY=1");
+}
+
+}  // namespace
+
+int serve(const Options& options) {
+  Exporter exporter(options);
+  if (auto started = exporter.start(); !started) {
+    say(SD_ERR, started.error().text());
+    return EXIT_FAILURE;
+  }
+  return exporter.run();
+}
+
+int print_page(const Options& options) {
+  auto configuration = configure(options);
+  if (!configuration) {
+    say(SD_ERR, configuration.error().text());
+    return EXIT_FAILURE;
+  }
+  Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  CollectorOptions collecting;
+  collecting.root = options.root;
+  collecting.policy = configuration->policy;
+  Collector collector(std::move(collecting), wake.get());
+  for (auto end = Clock::now() + kFirstPage; !collector.complete() && Clock::now() < end;) {
+    pollfd waiting{wake.get(), POLLIN, 0};
+    ::poll(&waiting, 1, 100);
+    uint64_t count = 0;
+    [[maybe_unused]] auto size = ::read(wake.get(), &count, sizeof count);
+  }
+  PageContext context;
+  context.policy = configuration->policy.get();
+  context.no_policy = configuration->why_none;
+  std::string page = render_page(collector.snapshot(), context);
+  bool written = std::fwrite(page.data(), 1, page.size(), stdout) == page.size() && std::fflush(stdout) == 0;
+  return written ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+}  // namespace fabric::exporter

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What belongs to no device: which devices there are, the PCI topology, fabric-agentd's state.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exporter/collector.h"
+#include "model/node.h"
+
+namespace fabric::exporter {
+
+struct HostReading {
+  Node node;  // without ports
+  std::vector<CollectorRun> runs;
+  bool agent_acted = false;  // fabric-agentd has published something new: settings may be others
+};
+
+class HostReader {
+ public:
+  HostReader(std::string root, std::chrono::seconds topology_age) : root_(std::move(root)), topology_age_(topology_age) {}
+
+  // Names of the RDMA devices, without touching them.
+  [[nodiscard]] std::vector<std::string> devices() const;
+  // fabric-agentd's state each time; the topology when it is due or the devices are others than last time. `devices`
+  // is what devices() said just now, or null when they were not looked at.
+  HostReading read(const std::vector<std::string>* devices);
+
+ private:
+  void read_topology();
+  void read_agent();
+
+  std::string root_;
+  std::chrono::seconds topology_age_;
+  Clock::time_point topology_taken_{};
+  std::vector<std::string> known_;
+  Node node_;
+  std::optional<AgentState> told_;  // what agentd published when it was last read
+  CollectorRun topology_{"topology", "", true, 0, {}}, agent_{"agent", "", true, 0, {}};
+};
+
+}  // namespace fabric::exporter

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <malloc.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "exporter/exporter.h"
+
+namespace {
+
+constexpr int kUsageError = 2;
+
+// A heap for each of a dozen threads that sleep most of the time would cost more than all that they read.
+void one_heap() { ::mallopt(M_ARENA_MAX, 1); }
+
+// One descriptor for each counter file and connection; systemd's default of 1024 is for programs that use select(2).
+void allow_descriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int run(const std::vector<std::string>& arguments) {
+  using namespace fabric::exporter;
+  auto options = parse_options(arguments);
+  if (!options) {
+    std::fprintf(stderr, "fabric-exporter: %s\nTry 'fabric-exporter --help'.\n", options.error().text().c_str());
+    return kUsageError;
+  }
+  if (options->help) return std::fputs(usage().c_str(), stdout) < 0;
+  if (options->version) return std::puts("fabric-exporter " FABRIC_VERSION) < 0;
+  return options->print ? print_page(*options) : serve(*options);
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+  one_heap();
+  allow_descriptors();
+  int status = run({values + 1, values + count});
+  std::fflush(stdout);
+  ::_exit(status);  // a reader may hang in the kernel: nothing is torn down under it
+}

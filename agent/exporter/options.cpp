@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporter/options.h"
+
+#include <string_view>
+#include <utility>
+
+#include "exporter/http.h"
+
+namespace fabric::exporter {
+namespace {
+
+// "--name=value" in two, "--name value" taken together.
+struct Reader {
+  const std::vector<std::string>& arguments;
+  size_t at = 0;
+
+  Result<std::string> value(const std::string& name, std::optional<std::string> attached) {
+    if (attached) return std::move(*attached);
+    if (at == arguments.size()) return error(0, name + " needs a value");
+    return arguments[at++];
+  }
+};
+
+Result<void> take(Options& options, Reader& reader, const std::string& name, std::optional<std::string> attached) {
+  if (name == "--print" || name == "--help" || name == "-h" || name == "--version") {
+    if (attached) return error(0, name + " takes no value");
+    (name == "--print" ? options.print : name == "--version" ? options.version : options.help) = true;
+    return {};
+  }
+  if (name != "--listen" && name != "--root" && name != "--config") return error(0, "unknown option '" + name + "'");
+  auto value = reader.value(name, std::move(attached));
+  if (!value) return value.error();
+  if (name == "--root") options.root = *value;
+  if (name == "--config") options.config = *value;
+  if (name == "--listen") {
+    if (auto address = parse_address(*value); !address) return address.error();
+    options.listen.push_back(*value);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Options> parse_options(const std::vector<std::string>& arguments) {
+  Options options;
+  Reader reader{arguments};
+  while (reader.at < arguments.size()) {
+    const std::string& argument = arguments[reader.at++];
+    if (argument.empty() || argument.front() != '-') return error(0, "unexpected argument '" + argument + "'");
+    size_t equals = argument.find('=');
+    std::optional<std::string> attached;
+    if (equals != std::string::npos) attached = argument.substr(equals + 1);
+    if (auto taken = take(options, reader, argument.substr(0, equals), std::move(attached)); !taken) return taken.error();
+  }
+  return options;
+}
+
+std::string usage() {
+  return "Usage: fabric-exporter [OPTION]...\n"
+         "Serve RoCE and RDMA metrics of this node to Prometheus.\n\n"
+         "  --listen ADDRESS:PORT  listen here (may be repeated): 127.0.0.1:10479, [::]:10479, :10479 (both families)\n"
+         "  --config FILE          configuration (default /etc/fabric-agent/fabric-agent.toml)\n"
+         "  --root DIR             read a captured tree instead of this machine\n"
+         "  --print                print one page and exit\n"
+         "  --help, --version\n\n"
+         "Without --listen: the sockets that systemd passes, else the configuration's, else port 10479.\n"
+         "See fabric-exporter(8).\n";
+}
+
+}  // namespace fabric::exporter

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/parse.h"
+
+#include <fnmatch.h>
+
+#include <cctype>
+#include <cmath>
+
+namespace fabric {
+namespace {
+
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+std::string_view digits_at(std::string_view text, size_t at) {
+  size_t end = at;
+  while (end < text.size() && is_digit(text[end])) ++end;
+  return text.substr(at, end - at);
+}
+
+std::string_view without_zeros(std::string_view digits) {
+  while (digits.size() > 1 && digits.front() == '0') digits.remove_prefix(1);
+  return digits;
+}
+
+}  // namespace
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (size_t start = 0;;) {
+    size_t stop = text.find(separator, start);
+    parts.push_back(text.substr(start, stop == std::string_view::npos ? stop : stop - start));
+    if (stop == std::string_view::npos) return parts;
+    start = stop + 1;
+  }
+}
+
+std::vector<std::string_view> words(std::string_view text) {
+  std::vector<std::string_view> found;
+  size_t at = 0;
+  while (at < text.size()) {
+    while (at < text.size() && is_space(text[at])) ++at;
+    size_t start = at;
+    while (at < text.size() && !is_space(text[at])) ++at;
+    if (at > start) found.push_back(text.substr(start, at - start));
+  }
+  return found;
+}
+
+std::optional<double> parse_double(std::string_view text) {
+  text = trim(text);
+  double value{};
+  const char* end = text.data() + text.size();
+  auto [stop, failure] = std::from_chars(text.data(), end, value);
+  if (failure != std::errc{} || stop != end || text.empty() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+bool glob_match(const std::string& pattern, const std::string& text) {
+  return ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+}
+
+size_t utf8_length(std::string_view text, size_t at) {
+  auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  unsigned char lead = byte(at);
+  if (lead < 0x80) return 1;
+  size_t length = lead >= 0xc2 && lead <= 0xdf ? 2 : lead >= 0xe0 && lead <= 0xef ? 3 : lead >= 0xf0 && lead <= 0xf4 ? 4 : 0;
+  if (length == 0 || at + length > text.size()) return 0;
+  for (size_t i = 1; i < length; ++i)
+    if ((byte(at + i) & 0xc0) != 0x80) return 0;
+  unsigned char second = byte(at + 1);
+  if ((lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) || (lead == 0xf0 && second < 0x90) ||
+      (lead == 0xf4 && second > 0x8f))
+    return 0;
+  return length;
+}
+
+bool natural_less(std::string_view a, std::string_view b) {
+  size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (is_digit(a[i]) && is_digit(b[j])) {
+      auto raw_a = digits_at(a, i), raw_b = digits_at(b, j);
+      auto num_a = without_zeros(raw_a), num_b = without_zeros(raw_b);
+      if (num_a.size() != num_b.size()) return num_a.size() < num_b.size();
+      if (num_a != num_b) return num_a < num_b;
+      i += raw_a.size();
+      j += raw_b.size();
+    } else {
+      if (a[i] != b[j]) return a[i] < b[j];
+      ++i;
+      ++j;
+    }
+  }
+  if ((a.size() - i) != (b.size() - j)) return (a.size() - i) < (b.size() - j);
+  return a < b;  // "eth01" and "eth1": still a strict order
+}
+
+}  // namespace fabric

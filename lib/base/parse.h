@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text to numbers and words, the whole text or nothing.
+#pragma once
+
+#include <charconv>
+#include <concepts>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fabric {
+
+// Without leading and trailing white space (sysfs values end in a newline, or do not).
+std::string_view trim(std::string_view text);
+
+// The parts between `separator`s; empty parts are kept.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
+// The parts between runs of white space; no empty parts.
+std::vector<std::string_view> words(std::string_view text);
+
+// The number that is the whole of `text` after trimming, or nothing ("12x", "", "-1" for unsigned, overflow).
+template <std::integral T>
+std::optional<T> parse_number(std::string_view text, int base = 10) {
+  text = trim(text);
+  if (base == 16 && (text.starts_with("0x") || text.starts_with("0X"))) text.remove_prefix(2);
+  T value{};
+  const char* end = text.data() + text.size();
+  auto [stop, failure] = std::from_chars(text.data(), end, value, base);
+  if (failure != std::errc{} || stop != end || text.empty()) return std::nullopt;
+  return value;
+}
+
+std::optional<double> parse_double(std::string_view text);
+
+// Shell-style pattern match (*, ?, [..]) as fnmatch(3) does it.
+bool glob_match(const std::string& pattern, const std::string& text);
+
+// Length of the well-formed UTF-8 sequence at `at` (RFC 3629), 0 if there is none.
+size_t utf8_length(std::string_view text, size_t at);
+
+// Natural order: "mlx5_2" before "mlx5_10", "eth9" before "eth10".
+bool natural_less(std::string_view a, std::string_view b);
+
+}  // namespace fabric

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Run-time failure as a value. Neither tl::expected nor g++ 12's std::expected warns when a result
+// is dropped; a refused write that nobody looks at is the worst fault this project can have.
+#pragma once
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace fabric {
+
+// What failed. `code` is a positive errno, or 0 where no errno fits (a parse error, say);
+// `what` names the subject and the act: "mlx5_0/1: set pfc", "/etc/fabric-agent/config.toml:12:3: ...".
+struct Error {
+  int code = 0;
+  std::string what;
+
+  // "what: No such device (ENODEV)", or just `what` when there is no errno.
+  [[nodiscard]] std::string text() const;
+
+  bool operator==(const Error&) const = default;
+};
+
+// Symbolic errno, "EOPNOTSUPP"; "errno 4711" when unknown.
+std::string errno_name(int code);
+
+inline Error error(int code, std::string what) { return Error{code, std::move(what)}; }
+
+// A value or an Error. Look before you take: value() on an error is a programming fault (terminates).
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}        // NOLINT: implicit by design
+  Result(Error failure) : state_(std::in_place_index<1>, std::move(failure)) {}  // NOLINT
+
+  [[nodiscard]] bool ok() const { return state_.index() == 0; }
+  explicit operator bool() const { return ok(); }
+
+  T& value() & { return std::get<0>(state_); }
+  const T& value() const& { return std::get<0>(state_); }
+  T&& value() && { return std::get<0>(std::move(state_)); }
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(*this).value(); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+
+  [[nodiscard]] const Error& error() const { return std::get<1>(state_); }
+
+ private:
+  std::variant<T, Error> state_;
+};
+
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+  Result() = default;
+  Result(Error failure) : failed_(true), failure_(std::move(failure)) {}  // NOLINT
+
+  [[nodiscard]] bool ok() const { return !failed_; }
+  explicit operator bool() const { return ok(); }
+  [[nodiscard]] const Error& error() const { return failure_; }
+
+ private:
+  bool failed_ = false;
+  Error failure_;
+};
+
+}  // namespace fabric

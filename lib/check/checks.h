@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The `ask` functions of the table in check.cpp; each is defined in the file of its name.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "check/check.h"
+#include "model/counter_class.h"
+
+namespace fabric {
+
+using Findings = std::vector<Finding>;
+
+void ask_port_state(const View& view, Findings& findings);
+void ask_rate(const View& view, Findings& findings);
+void ask_roce_mtu(const View& view, Findings& findings);
+void ask_gid(const View& view, Findings& findings);
+void ask_pfc_and_pause(const View& view, Findings& findings);
+void ask_locality(const View& view, Findings& findings);
+void ask_pcie(const View& view, Findings& findings);
+void ask_agent(const View& view, Findings& findings);
+
+// One check per row of kSettings, and one per class of counters.
+void ask_setting(size_t row, const View& view, Findings& findings);
+std::string_view setting_runbook(std::string_view key);
+void ask_counters(CounterClass kind, const View& view, Findings& findings);
+
+struct CounterCheck {
+  CounterClass kind;
+  std::string_view id, question, runbook;
+  Status mild = Status::warning;  // of a rise that gave up no connection
+};
+extern const std::array<CounterCheck, kCounterClasses.size()> kCounterChecks;
+
+}  // namespace fabric

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <optional>
+
+#include "check/checks.h"
+#include "check/finding.h"
+
+namespace fabric {
+namespace {
+
+// A function to judge, and what its link has to carry.
+struct Subject {
+  const PciDevice* device = nullptr;
+  std::string name;
+  bool gpu = false;
+  std::optional<double> network_rate;  // bytes per second
+};
+
+// Payload of a link in bytes per second: 8b/10b coding up to 5 GT/s, 128b/130b up to 32 GT/s, FLIT mode above (PCI
+// Express base specification 6.0, chapter 4.2). Packet headers are left out, so this is an upper limit.
+double bytes_per_second(double speed, unsigned width) {
+  const double coding = speed <= 5 ? 0.8 : speed <= 32 ? 128.0 / 130.0 : 242.0 / 256.0;
+  return speed * 1e9 / 8 * coding * width;
+}
+
+std::string link_text(std::optional<double> speed, std::optional<unsigned> width) {
+  return (width ? "x" + std::to_string(*width) : std::string("x?")) + " at " +
+         (speed ? number_text(*speed) : std::string("?")) + " GT/s";
+}
+
+bool are_alike(const PciDevice& a, const PciDevice& b) {
+  return a.vendor == b.vendor && a.device == b.device && card_of(a.pci) != card_of(b.pci);
+}
+
+// The best link that a device of the same model on another card of this machine has.
+PcieLink best_of_siblings(const std::vector<Subject>& all, const PciDevice& device) {
+  PcieLink best;
+  for (const Subject& other : all) {
+    if (!are_alike(*other.device, device)) continue;
+    best.speed = std::max(best.speed, other.device->link.speed);  // an absent optional is less than any value
+    best.width = std::max(best.width, other.device->link.width);
+  }
+  return best;
+}
+
+Finding degraded(const Subject& subject, std::string expected, std::string meaning, bool starves) {
+  const PcieLink& link = subject.device->link;
+  if (starves) meaning += " It is now slower than the network port (" + rate_text(*subject.network_rate) + ").";
+  return bad(starves ? Status::critical : Status::warning, subject.name, link_text(link.speed, link.width),
+             std::move(expected), std::move(meaning),
+             "Reseat the card or its riser, look for PCIe errors of " + subject.device->pci +
+                 " in the kernel's log, and see the slot's lanes and speed in the firmware setup.");
+}
+
+// A GPU that idles lowers its speed to save power and raises it under load; lanes it keeps.
+bool is_slow(const Subject& subject, const std::optional<double>& than) {
+  const auto& speed = subject.device->link.speed;
+  return !subject.gpu && speed && than && *speed < *than;
+}
+bool is_narrow(const Subject& subject, const std::optional<unsigned>& than) {
+  const auto& width = subject.device->link.width;
+  return width && than && *width < *than;
+}
+
+Finding judge(const Subject& subject, const PcieLink& siblings) {
+  const PcieLink& link = subject.device->link;
+  const std::string full = link_text(link.max_speed, link.max_width);
+  if (!link.width || !link.speed)
+    return bad(Status::unknown, subject.name, link_text(link.speed, link.width), full,
+               "The kernel does not tell this link's present speed or width.",
+               "Ask: lspci -vv -s " + subject.device->pci + ".");
+  const bool starves = subject.network_rate && bytes_per_second(*link.speed, *link.width) < *subject.network_rate;
+  if (is_narrow(subject, siblings.width) || is_slow(subject, siblings.speed))
+    return degraded(subject,
+                    link_text(subject.gpu ? link.speed : siblings.speed, siblings.width) + ", as others of its model",
+                    "The PCIe link trained to less than those of the same model beside it.", starves);
+  const bool below_own = is_narrow(subject, link.max_width) || is_slow(subject, link.max_speed);
+  const bool has_siblings = siblings.width.has_value();
+  if (below_own && (starves || !has_siblings))
+    return degraded(subject, full, "The PCIe link trained to less than the device can do.", starves);
+  std::string observed = link_text(link.speed, link.width);
+  if (below_own)
+    observed += " (as all of its model: the platform's limit)";
+  else if (link.max_speed && *link.speed < *link.max_speed)
+    observed += " (a GPU lowers its speed when idle; judge it under load)";
+  return good(subject.name, observed, full);
+}
+
+std::optional<double> fastest_port(const View& view, const Nic& nic) {
+  std::optional<double> rate;
+  for (const Port& port : view.now.ports)
+    if (port.pci == nic.pci && is_active(port)) rate = std::max(rate, port.rate);
+  return rate;
+}
+
+bool tells_link(const PciDevice& device) {
+  return device.link.max_width.value_or(0) > 0 || device.link.max_speed.value_or(0) > 0;
+}
+
+bool is_virtual(const View& view, const Nic& nic) {
+  return std::any_of(view.now.ports.begin(), view.now.ports.end(),
+                     [&](const Port& port) { return port.pci == nic.pci && port.virtual_function; });
+}
+
+}  // namespace
+
+// NICs with RDMA and GPUs that are PCI Express functions. A device that is below its maximum together with all of its
+// model sits in a slower platform; that is worth a word only where the network port is faster than the slot.
+void ask_pcie(const View& view, Findings& findings) {
+  std::vector<Subject> all;
+  for (const Nic& nic : view.now.topology.nics)
+    if (!nic.rdma.empty() && tells_link(nic) && !is_virtual(view, nic))
+      all.push_back({&nic, nic.name, false, fastest_port(view, nic)});
+  for (const Gpu& gpu : view.now.topology.gpus)
+    if (tells_link(gpu)) all.push_back({&gpu, gpu.name, true, std::nullopt});
+  for (const Subject& subject : all) findings.push_back(judge(subject, best_of_siblings(all, *subject.device)));
+}
+
+}  // namespace fabric

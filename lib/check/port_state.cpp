@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "check/checks.h"
+#include "check/finding.h"
+
+namespace fabric {
+namespace {
+
+// enum ib_port_state and ib_port_phys_state (rdma/ib_verbs.h of Linux 6.12).
+enum : unsigned { kDown = 1, kInit = 2, kArmed = 3, kActiveDefer = 5 };
+enum : unsigned { kSleep = 1, kPolling = 2, kDisabled = 3, kTraining = 4, kRecovery = 6 };
+
+struct Advice {
+  std::string meaning, remedy;
+};
+
+Advice advice_when_down(const Port& port) {
+  const std::string dev = port.netdev.empty() ? port.rdma : port.netdev;
+  switch (port.phys_state.value_or(0)) {
+    case kDisabled:
+      return {"This host has switched the port off; no RDMA can pass.",
+              port.netdev.empty() ? "Enable the port (ibportstate, mlxlink) or load its driver again."
+                                  : "Switch it on: ip link set " + dev + " up."};
+    case kPolling:
+      return {"The port hears no signal: cable, transceiver, or the switch port at the other end.",
+              "Reseat or replace the cable and the transceiver of " + dev +
+                  ", and see whether the switch port is enabled."};
+    case kTraining:
+      return {
+          "The two ends hear each other and do not agree: speed, FEC or auto-negotiation differ, or the cable is bad.",
+          "Compare speed and FEC of " + dev + " (ethtool " + dev + ") with the switch port, then replace the cable."};
+    case kRecovery:
+      return {"The link is up and down all the time: a bad cable, transceiver or connector.",
+              "Clean, reseat or replace the cable and the transceiver of " + dev + "."};
+    case kSleep:
+      return {"The port sleeps to save power; no RDMA can pass.",
+              "Take power saving off the port and bring it up again."};
+    default:
+      return {"The port is down; no RDMA can pass.",
+              "See whether " + dev + " is up and has carrier (ip link show " + dev + "), then cable and switch port."};
+  }
+}
+
+Advice advice(const Port& port) {
+  const bool infiniband = port.link_layer == LinkLayer::infiniband;
+  if (port.state == kInit || port.state == kArmed)
+    return infiniband ? Advice{"The cable is good and no subnet manager has configured the port.",
+                               "See whether the subnet manager runs and reaches this port (sminfo, ibdiagnet)."}
+                      : Advice{"The port is not ready for RDMA yet.", "Wait; if it stays so, load its driver again."};
+  if (port.state == kActiveDefer)
+    return {"The port has just lost its link and waits for it to return.",
+            "Run the check again; if it stays so, see the cable."};
+  return advice_when_down(port);
+}
+
+std::string state_text(const Port& port) {
+  std::string text(port_state_text(*port.state));
+  if (port.phys_state) text.append(", ").append(phys_state_text(*port.phys_state));
+  return text;
+}
+
+// A second port that nobody uses: its card has an active one, and no twin of it is active on another card.
+bool is_spare(const View& view, const Port& port) {
+  const auto& ports = view.now.ports;
+  const auto is_neighbour = [&](const Port& other) {
+    const bool same_card = !port.pci.empty() && card_of(other.pci) == card_of(port.pci);
+    return &other != &port && is_judged(other) && is_active(other) && (same_card || other.rdma == port.rdma);
+  };
+  const auto is_active_twin = [&](const Port& other) {
+    return &other != &port && is_active(other) && are_twins(other, port);
+  };
+  return std::any_of(ports.begin(), ports.end(), is_neighbour) &&
+         std::none_of(ports.begin(), ports.end(), is_active_twin);
+}
+
+Finding judge(const View& view, const Port& port) {
+  const std::string expected = "ACTIVE, LinkUp";
+  if (!port.state)
+    return bad(Status::unknown, port.id(), "-", expected,
+               "The port's state could not be read: " + why_unread(port, "state") + ".",
+               "See whether the driver answers (rdma link show " + port.id() + ") and the kernel's log.");
+  const std::string observed = state_text(port);
+  if (is_active(port)) return good(port.id(), observed, expected);
+  const bool spare = port.state == kDown && is_spare(view, port);
+  if (spare && port.phys_state == kDisabled)
+    return good(port.id(), observed + " (second port, switched off: taken as unused)", expected);
+  const Advice said = advice(port);
+  const bool mild = spare || port.state == kActiveDefer;
+  return bad(mild ? Status::warning : Status::critical, port.id(), observed, expected, said.meaning, said.remedy);
+}
+
+std::string rdma_devices(const Topology& topology) {
+  std::string names;
+  for (const Nic& nic : topology.nics)
+    for (const std::string& device : nic.rdma) names.append(names.empty() ? "" : ", ").append(device);
+  return names;
+}
+
+void ask_vanished(const View& view, Findings& findings) {
+  if (view.before == nullptr) return;
+  for (const Port& old : view.before->ports) {
+    const auto is_same = [&](const Port& port) { return port.id() == old.id(); };
+    if (!is_judged(old) || std::any_of(view.now.ports.begin(), view.now.ports.end(), is_same)) continue;
+    findings.push_back(
+        bad(Status::critical, old.id(), "gone", "ACTIVE, LinkUp",
+            "The device disappeared while it was being watched: its driver was unloaded or it fell off the PCI bus.",
+            "Read the kernel's log for " + (old.pci.empty() ? old.rdma : old.pci) + ", then reload the driver."));
+  }
+}
+
+}  // namespace
+
+void ask_port_state(const View& view, Findings& findings) {
+  for (const Port& port : view.now.ports)
+    if (is_judged(port)) findings.push_back(judge(view, port));
+  ask_vanished(view, findings);
+  if (!view.now.ports.empty() || !findings.empty()) return;
+  if (const std::string devices = rdma_devices(view.now.topology); !devices.empty())
+    findings.push_back(
+        bad(Status::unknown, "host", "no port of " + devices, "ACTIVE, LinkUp",
+            "The kernel shows RDMA devices; their ports could not be read, or the configuration excludes "
+            "them.",
+            "See /sys/class/infiniband, and exclude in the configuration."));
+  else
+    findings.push_back(bad(
+        Status::unknown, "host", "no RDMA device", "at least one",
+        "The kernel shows no RDMA device, so there is nothing to judge.",
+        "Load the NIC's RDMA driver (mlx5_ib, bnxt_re, irdma, ...) and see that the NIC is on the PCI bus (lspci)."));
+}
+
+}  // namespace fabric

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// TOML -> Policy. The only folder that sees toml++, beside the agent's own state files.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/policy.h"
+
+namespace fabric {
+
+inline constexpr const char* kConfigFile = "etc/fabric-agent/fabric-agent.toml";
+
+struct ConfigWarning {
+  std::string where;  // FILE:LINE:COLUMN
+  std::string what;   // with the reason and what to write instead
+};
+struct LoadedConfig {
+  Policy policy;
+  std::vector<ConfigWarning> warnings;
+};
+
+// The file and the drop-ins conf.d/*.toml in its directory, in name order. What a later file gives replaces what an
+// earlier one gave; its [[port]] entries are tried first. An Error's text is one line for each of the first ten faults,
+// "FILE:LINE:COLUMN: what is wrong; what to write instead"; unknown keys are errors with the nearest known key. Nothing
+// half-read is returned. Its code is the errno where a file could not be read (ENOENT: there is none), else 0.
+Result<LoadedConfig> load_config(const std::string& file);
+Result<LoadedConfig> parse_config(std::string_view text, const std::string& name);  // for tests and fuzzing
+
+// The merged policy as TOML, each value with a comment saying where it came from. parse_config() reads it back to the
+// same policy.
+std::string show_config(const Policy& policy);
+
+// Every key that a file may have, as fabric-agent.toml(5) heads it: "mode", "conflict.rounds", "port.match.driver", "port.pfc".
+std::vector<std::string> config_keys();
+
+// A time span as systemd.time(7) writes it: "500ms", "30s", "1min 30s", "2h". A number alone is seconds.
+std::optional<std::chrono::milliseconds> parse_span(std::string_view text);
+std::string span_text(std::chrono::milliseconds span);
+
+}  // namespace fabric

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "counter/families.h"
+
+#include <optional>
+#include <utility>
+
+#include "counter/catalogue.h"
+#include "counter/metrics.h"
+#include "model/change.h"
+
+namespace fabric {
+namespace {
+
+constexpr MetricKind kGauge = MetricKind::gauge;
+
+constexpr Metric kPortInfo{"fabric_port_info", "What the port is; the value is always 1.", kGauge};
+constexpr Metric kPortUp{"fabric_port_up", "1 when the port is ACTIVE and its netdev, where there is one, has carrier.", kGauge};
+constexpr Metric kPortState{"fabric_port_state", "Port state: 1 DOWN, 2 INIT, 3 ARMED, 4 ACTIVE, 5 ACTIVE_DEFER.", kGauge};
+constexpr Metric kPhysicalState{"fabric_port_physical_state", "Physical state: 1 Sleep, 2 Polling, 3 Disabled, 4 PortConfigurationTraining, 5 LinkUp, 6 LinkErrorRecovery, 7 Phy Test.", kGauge};
+constexpr Metric kRate{"fabric_port_rate_bytes_per_second", "Data rate of the link.", kGauge};
+constexpr Metric kActiveMtu{"fabric_port_active_mtu_bytes", "Path MTU that RDMA can use on the port.", kGauge};
+constexpr Metric kCarrier{"fabric_port_carrier", "1 when the netdev has carrier.", kGauge};
+constexpr Metric kCarrierDowns{"fabric_port_carrier_downs_total", "Times the netdev lost carrier."};
+
+constexpr Metric kAgentUp{"fabric_agent_up", "1 when fabric-agentd runs.", kGauge};
+constexpr Metric kAgentEnforcing{"fabric_agent_enforcing", "1 when fabric-agentd writes settings, 0 when it only reports (mode audit).", kGauge};
+constexpr Metric kAgentConfig{"fabric_agent_config_valid", "0 when the last reload found a faulty configuration and the one before is kept.", kGauge};
+constexpr Metric kInSync{"fabric_setting_in_sync", "1 when the port has the setting as the profile wants it, as fabric-agentd saw it last; 0 for every other outcome.", kGauge};
+constexpr Metric kRepairs{"fabric_setting_repairs_total", "Times fabric-agentd put the setting back since it started to keep it."};
+constexpr Metric kCheckStatus{"fabric_check_status", "What the check found: 0 ok, 1 warning, 2 critical, 3 unknown.", kGauge};
+
+Labels port_labels(const Port& port) { return {{"device", port.rdma}, {"port", std::to_string(port.number)}}; }
+
+void add_if(FamilySet& families, const Metric& metric, const Port& port, std::optional<double> value) {
+  if (value) families.add(metric, port_labels(port), *value);
+}
+
+template <class Number>
+std::optional<double> as_double(const std::optional<Number>& value) {
+  if (!value) return std::nullopt;
+  return static_cast<double>(*value);
+}
+
+Labels info_labels(const Port& port) {
+  Labels labels = port_labels(port);
+  labels.push_back({"driver", port.kernel_driver});
+  labels.push_back({"firmware", port.firmware});
+  labels.push_back({"netdev", port.netdev});
+  labels.push_back({"pci", port.pci});
+  labels.push_back({"numa", port.numa ? std::to_string(*port.numa) : std::string()});
+  labels.push_back({"link_layer", std::string(to_text(port.link_layer))});
+  labels.push_back({"board", port.board_id});
+  labels.push_back({"hca_type", port.hca_type});
+  return labels;
+}
+
+// "mlx5_0/1" as device and port.
+Labels id_labels(const std::string& id) {
+  size_t slash = id.rfind('/');
+  if (slash == std::string::npos) return {{"device", id}, {"port", ""}};
+  return {{"device", id.substr(0, slash)}, {"port", id.substr(slash + 1)}};
+}
+
+void add_named(FamilySet& families, const Port& port, CounterSource source, const std::vector<Counter>& counters) {
+  for (const Counter& counter : counters) {
+    auto match = find_counter(source, counter.name);
+    if (!match) continue;
+    Labels labels = port_labels(port);
+    if (!match->row->label.name.empty()) labels.push_back({match->row->label.name, std::string(match->row->label.value)});
+    if (match->priority != 0) labels.push_back({"priority", std::string(1, match->priority)});
+    const Scale& scale = match->row->scale;
+    families.accumulate(*match->row->metric, std::move(labels), static_cast<double>(counter.value) * scale.multiply / scale.divide);
+  }
+}
+
+void add_raw(FamilySet& families, const Metric& metric, const Port& port, const Counter& counter) {
+  Labels labels = port_labels(port);
+  labels.push_back({"counter", counter.name});
+  families.add(metric, std::move(labels), static_cast<double>(counter.value));
+}
+
+}  // namespace
+
+void add_link(FamilySet& families, const Port& port) {
+  families.add(kPortInfo, info_labels(port), 1);
+  add_if(families, kPortState, port, as_double(port.state));
+  add_if(families, kPhysicalState, port, as_double(port.phys_state));
+  if (port.state) families.add(kPortUp, port_labels(port), *port.state == 4 && port.carrier.value_or(true) ? 1 : 0);
+  add_if(families, kCarrier, port, as_double(port.carrier));
+  add_if(families, kCarrierDowns, port, as_double(port.counters.carrier_down));
+  add_if(families, kRate, port, port.rate);
+  add_if(families, kActiveMtu, port, as_double(port.active_mtu));
+}
+
+void add_agent(FamilySet& families, const AgentState& agent) {
+  families.add(kAgentUp, {}, agent.running ? 1 : 0);
+  families.add(kAgentEnforcing, {}, agent.mode == "enforce" ? 1 : 0);
+  families.add(kAgentConfig, {}, agent.config_error.empty() ? 1 : 0);
+  for (const auto& [id, settings] : agent.ports)
+    for (const auto& [key, state] : settings) {
+      Labels labels = id_labels(id);
+      labels.push_back({"setting", key});
+      bool in_sync = state.outcome == to_text(Outcome::in_sync) || state.outcome == to_text(Outcome::applied);
+      families.add(kInSync, labels, in_sync ? 1 : 0);
+      families.add(kRepairs, std::move(labels), static_cast<double>(state.repairs));
+    }
+}
+
+void add_report(FamilySet& families, const Report& report) {
+  for (const Finding& finding : report.findings)
+    families.add(kCheckStatus, {{"check", finding.id}, {"subject", finding.subject}}, static_cast<double>(finding.status));
+}
+
+void add_counters(FamilySet& families, const Port& port) {
+  add_named(families, port, CounterSource::hw, port.counters.hw);
+  add_named(families, port, CounterSource::ethtool, port.counters.ethtool);
+  add_named(families, port, CounterSource::pma, port.counters.pma);
+}
+
+void add_raw_counters(FamilySet& families, const Port& port) {
+  for (const Counter& counter : port.counters.pma)
+    if (!find_counter(CounterSource::pma, counter.name)) add_raw(families, metrics::kPortOther, port, counter);
+  for (const Counter& counter : port.counters.hw) add_raw(families, metrics::kHwCounter, port, counter);
+}
+
+void add_node(FamilySet& families, const Node& node, const Report& report) {
+  for (const Port& port : node.ports) add_link(families, port);
+  if (node.agent) add_agent(families, *node.agent);
+  add_report(families, report);
+  for (const Port& port : node.ports) add_counters(families, port);
+  for (const Port& port : node.ports) add_raw_counters(families, port);
+}
+
+}  // namespace fabric

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Metric families, as light as they can be: what the exporter renders and what the tests compare.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace fabric {
+
+enum class MetricKind : uint8_t { counter, gauge };
+
+// One family. The name and the help are literals: they live as long as the program.
+struct Metric {
+  std::string_view name;
+  std::string_view help;  // one line, plain ASCII without backslash: needs no escaping
+  MetricKind kind = MetricKind::counter;
+};
+
+struct Label {
+  std::string_view name;  // a literal
+  std::string value;      // any bytes; escaped when rendered
+  bool operator==(const Label&) const = default;
+};
+using Labels = std::vector<Label>;
+
+struct MetricSample {
+  Labels labels;
+  double value = 0;  // counters beyond 2^53 are rounded to the nearest double, as everywhere in Prometheus
+};
+
+struct Family {
+  const Metric* metric = nullptr;
+  std::vector<MetricSample> samples;
+};
+
+// Families in the order in which each was first added to: contiguous, and no series twice.
+class FamilySet {
+ public:
+  // At most `limit` series; what comes later is dropped and counted.
+  explicit FamilySet(size_t limit = SIZE_MAX) : limit_(limit) {}
+
+  // `metric` must outlive the set. A second sample with the same labels is dropped and counted: a scrape with a series
+  // twice is refused as a whole by Prometheus.
+  void add(const Metric& metric, Labels labels, double value);
+  // As add(), but adds to the series when it is there: two counters that are parts of one.
+  void accumulate(const Metric& metric, Labels labels, double value);
+
+  [[nodiscard]] const std::vector<Family>& families() const { return families_; }
+  [[nodiscard]] size_t series() const { return series_; }
+  [[nodiscard]] size_t dropped_by_limit() const { return over_limit_; }
+  [[nodiscard]] size_t dropped_duplicates() const { return duplicates_; }
+  // Room for the few series that tell about the rest.
+  void raise_limit(size_t by) { limit_ += limit_ > SIZE_MAX - by ? 0 : by; }
+
+ private:
+  // The sample with these labels, made when there is none; null when the limit forbids that.
+  MetricSample* series_of(const Metric& metric, Labels&& labels, bool& existed);
+
+  struct Place {
+    size_t family, sample;
+  };
+  std::vector<Family> families_;
+  std::unordered_map<size_t, Place> index_;  // by hash of metric and labels
+  size_t limit_, series_ = 0, over_limit_ = 0, duplicates_ = 0;
+};
+
+}  // namespace fabric

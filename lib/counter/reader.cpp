@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "counter/reader.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/parse.h"
+#include "sys/nldev.h"
+
+namespace fabric {
+namespace {
+
+using Clock = Backoff::Clock;
+
+constexpr std::chrono::seconds kFirstWait{10}, kLongestWait{300};
+
+// The kernel's answer to a request that the driver does not implement, or that does not fit into one reply: files then.
+bool netlink_cannot(int code) { return code == EINVAL || code == EOPNOTSUPP || code == EMSGSIZE; }
+
+// Absent for good, rather than broken.
+bool is_absent(int code) { return code == ENOENT || code == EOPNOTSUPP || code == EINVAL; }
+
+class Timer {
+ public:
+  [[nodiscard]] double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+ private:
+  Clock::time_point start_ = Clock::now();
+};
+
+void fail(Attempt& attempt, std::string why) {
+  attempt.success = false;
+  if (attempt.error.empty()) attempt.error = std::move(why);
+}
+
+// Port and physical state stand as "4: ACTIVE".
+std::optional<unsigned> leading_number(std::string_view text) { return parse_number<unsigned>(text.substr(0, text.find(':'))); }
+
+// Text of a held sysfs attribute (at most one page), or a positive errno.
+Result<std::string_view> read_held(int fd, std::array<char, 4096>& buffer) {
+  ssize_t size = ::pread(fd, buffer.data(), buffer.size(), 0);
+  if (size < 0) return Error{errno, {}};
+  return std::string_view(buffer.data(), static_cast<size_t>(size));
+}
+
+// Calls `with(name, text)` for each file that can be read now.
+template <class Files, class Function>
+void read_files(Files& files, Attempt& attempt, Function&& with) {
+  std::array<char, 4096> buffer;
+  auto now = Clock::now();
+  for (auto& file : files) {
+    if (!file.backoff.due(now)) {
+      fail(attempt, file.path + ": failed before, left alone");
+      continue;
+    }
+    auto text = read_held(file.fd.get(), buffer);
+    if (text) {
+      file.backoff.succeeded();
+      with(file.name, *text);
+    } else if (!is_absent(text.error().code)) {
+      file.backoff.failed(now);
+      fail(attempt, error(text.error().code, file.path).text());
+    }
+  }
+}
+
+template <class Files>
+void read_counters(Files& files, Attempt& attempt, std::vector<Counter>& counters) {
+  counters.reserve(files.size());
+  read_files(files, attempt, [&](const std::string& name, std::string_view text) {
+    if (auto value = parse_counter_file(text)) counters.push_back({name, *value});
+  });
+}
+
+}  // namespace
+
+void Backoff::failed(Clock::time_point now) {
+  wait_ = wait_.count() == 0 ? kFirstWait : std::min(wait_ * 2, kLongestWait);
+  until_ = now + wait_;
+}
+
+std::optional<uint64_t> parse_counter_file(std::string_view text) { return parse_number<uint64_t>(text); }
+
+void apply(PortReading reading, Port& port) {
+  if (reading.state) port.state = reading.state;
+  if (reading.phys_state) port.phys_state = reading.phys_state;
+  if (reading.carrier) port.carrier = reading.carrier;
+  port.counters = std::move(reading.counters);
+}
+
+PortReader::PortReader(const CounterAccess& access, const Port& port)
+    : access_(access), rdma_(port.rdma), netdev_(port.netdev), number_(port.number) {
+  const std::string folder = "sys/class/infiniband/" + rdma_ + "/ports/" + std::to_string(number_);
+  pma_ = open_folder(folder + "/counters");
+  if (access_.rdma) {
+    if (auto devices = nldev::devices(*access_.rdma))
+      for (const auto& device : *devices)
+        if (device.name == rdma_) device_ = device.index;
+  }
+  if (!device_) hw_ = open_folder(folder + "/hw_counters");
+  auto hold = [&](const char* name, const std::string& path) {
+    if (auto fd = access_.root.hold(path)) link_.push_back({name, path, std::move(*fd), {}});
+  };
+  hold("state", folder + "/state");
+  hold("phys_state", folder + "/phys_state");
+  if (!netdev_.empty()) {
+    hold("carrier", "sys/class/net/" + netdev_ + "/carrier");
+    hold("carrier_down_count", "sys/class/net/" + netdev_ + "/carrier_down_count");
+  }
+  has_ethtool_ = access_.statistics != nullptr && !netdev_.empty();
+}
+
+std::vector<PortReader::File> PortReader::open_folder(const std::string& folder) const {
+  std::vector<File> files;
+  auto names = access_.root.list(folder);
+  if (!names) return files;
+  for (std::string& name : *names) {
+    if (name == "lifespan") continue;  // of the kernel's counter cache: a setting among the counters
+    std::string path = folder + '/' + name;
+    if (auto fd = access_.root.hold(path)) files.push_back({std::move(name), std::move(path), std::move(*fd), {}});
+  }
+  return files;
+}
+
+PortReading PortReader::read() {
+  PortReading reading;
+  read_link(reading);
+  read_hw(reading);
+  if (!pma_.empty()) {
+    Attempt attempt{"pma", true, 0, {}};
+    Timer timer;
+    read_counters(pma_, attempt, reading.counters.pma);
+    attempt.seconds = timer.seconds();
+    reading.attempts.push_back(std::move(attempt));
+  }
+  read_ethtool(reading);
+  return reading;
+}
+
+void PortReader::read_link(PortReading& reading) {
+  Attempt attempt{"link", true, 0, {}};
+  Timer timer;
+  // A netdev that is administratively down has none, and answers EINVAL (net/core/net-sysfs.c, carrier_show).
+  if (std::any_of(link_.begin(), link_.end(), [](const File& file) { return file.name == "carrier"; })) reading.carrier = false;
+  read_files(link_, attempt, [&](const std::string& name, std::string_view text) {
+    if (name == "state") reading.state = leading_number(text);
+    else if (name == "phys_state") reading.phys_state = leading_number(text);
+    else if (name == "carrier_down_count") reading.counters.carrier_down = parse_counter_file(text);
+    else if (auto carrier = parse_counter_file(text)) reading.carrier = *carrier != 0;
+  });
+  attempt.seconds = timer.seconds();
+  reading.attempts.push_back(std::move(attempt));
+}
+
+void PortReader::read_hw(PortReading& reading) {
+  if (!device_ && hw_.empty()) return;
+  Attempt attempt{"rdma", true, 0, {}};
+  Timer timer;
+  if (device_ && hw_backoff_.due(Clock::now())) {
+    auto counters = nldev::statistics(*access_.rdma, *device_, number_);
+    if (counters) {
+      hw_backoff_.succeeded();
+      reading.counters.hw = std::move(*counters);
+    } else if (netlink_cannot(counters.error().code)) {
+      device_.reset();
+      hw_ = open_folder("sys/class/infiniband/" + rdma_ + "/ports/" + std::to_string(number_) + "/hw_counters");
+    } else {
+      hw_backoff_.failed(Clock::now());
+      hw_error_ = counters.error().text();
+      fail(attempt, hw_error_);
+    }
+  } else if (device_) {
+    fail(attempt, hw_error_);
+  }
+  if (!device_) read_counters(hw_, attempt, reading.counters.hw);
+  attempt.seconds = timer.seconds();
+  reading.attempts.push_back(std::move(attempt));
+}
+
+void PortReader::read_ethtool(PortReading& reading) {
+  if (!has_ethtool_) return;
+  Attempt attempt{"ethtool", true, 0, {}};
+  Timer timer;
+  if (ethtool_backoff_.due(Clock::now())) {
+    auto counters = access_.statistics->read(netdev_);
+    if (counters) {
+      ethtool_backoff_.succeeded();
+      reading.counters.ethtool = std::move(*counters);
+    } else if (counters.error().code == EOPNOTSUPP) {
+      has_ethtool_ = false;
+      return;
+    } else {
+      ethtool_backoff_.failed(Clock::now());
+      ethtool_error_ = counters.error().text();
+      fail(attempt, ethtool_error_);
+    }
+  } else {
+    fail(attempt, ethtool_error_);
+  }
+  attempt.seconds = timer.seconds();
+  reading.attempts.push_back(std::move(attempt));
+}
+
+}  // namespace fabric

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// What changes by the second on one port, read as cheaply as the kernel allows: one netlink request for the RDMA hardware
+// counters, descriptors held open for the files, one ethtool request. Not thread-safe: one reader, one thread.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fd.h"
+#include "model/node.h"
+#include "sys/ethtool.h"
+#include "sys/netlink.h"
+#include "sys/root.h"
+
+namespace fabric {
+
+// Where the readings come from beside the files; each may be null.
+struct CounterAccess {
+  const Root& root;
+  Netlink* rdma = nullptr;
+  ethtool::Statistics* statistics = nullptr;
+};
+
+// How one group of readings went.
+struct Attempt {
+  std::string_view collector;  // "rdma", "pma", "link", "ethtool"
+  bool success = true;
+  double seconds = 0;
+  std::string error;           // of the first thing that could not be read
+};
+
+struct PortReading {
+  std::optional<unsigned> state, phys_state;
+  std::optional<bool> carrier;
+  PortCounters counters;
+  std::vector<Attempt> attempts;  // only groups that the port has
+};
+
+// Puts the reading in the place of what the port said before.
+void apply(PortReading reading, Port& port);
+
+// After a failure a source is left alone for 10 s, then twice as long each time, up to 5 minutes: restricted functions
+// answer every read with a line in the kernel log.
+class Backoff {
+ public:
+  using Clock = std::chrono::steady_clock;
+  [[nodiscard]] bool due(Clock::time_point now) const { return now >= until_; }
+  void failed(Clock::time_point now);
+  void succeeded() { wait_ = {}, until_ = {}; }
+
+ private:
+  Clock::time_point until_{};
+  std::chrono::seconds wait_{};
+};
+
+class PortReader {
+ public:
+  // Opens what there is; a source that is absent is not an error. `access` must outlive the reader.
+  PortReader(const CounterAccess& access, const Port& port);
+
+  PortReading read();
+
+ private:
+  struct File {
+    std::string name, path;
+    Fd fd;
+    Backoff backoff;
+  };
+  using Clock = Backoff::Clock;
+
+  std::vector<File> open_folder(const std::string& folder) const;
+  void read_link(PortReading& reading);
+  void read_hw(PortReading& reading);
+  void read_ethtool(PortReading& reading);
+
+  CounterAccess access_;
+  std::string rdma_, netdev_;
+  unsigned number_;
+  std::optional<uint32_t> device_;  // nldev index; absent: no netlink, or it has no counters of this port
+  std::vector<File> pma_, hw_, link_;
+  Backoff hw_backoff_, ethtool_backoff_;
+  std::string hw_error_, ethtool_error_;
+  bool has_ethtool_ = false;
+};
+
+// The number that a counter file holds; nothing for text as "N/A (no PMA)". Pure.
+std::optional<uint64_t> parse_counter_file(std::string_view text);
+
+}  // namespace fabric

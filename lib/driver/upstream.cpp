@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/upstream.h"
+
+#include <utility>
+
+#include "driver/dscp.h"
+#include "driver/vendors.h"
+#include "sys/rtnl.h"
+
+namespace fabric::upstream {
+namespace {
+
+// The host owns DCBX when it may set IEEE values and no agent in firmware does (DCB_CAP_DCBX_*, linux/dcbnl.h).
+Dcbx dcbx_of(uint8_t mode) {
+  constexpr uint8_t kHost = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE;
+  return (mode & kHost) == kHost && (mode & DCB_CAP_DCBX_LLD_MANAGED) == 0 ? Dcbx::host : Dcbx::firmware;
+}
+
+Ets ets_of(const ieee_ets& wire) {
+  Ets out;
+  for (size_t i = 0; i < kPriorities; ++i) {
+    out.prio_tc[i] = wire.prio_tc[i];
+    out.tsa[i] = static_cast<Tsa>(wire.tc_tsa[i]);
+    out.bw[i] = wire.tc_tx_bw[i];
+  }
+  return out;
+}
+
+// By the apptrust table where the driver has one, else by the presence of DSCP entries.
+Trust trust_of(const dcbnl::Snapshot& dcb, const DscpMap& map) {
+  if (!dcb.trust) return map.empty() ? Trust::pcp : Trust::dscp;
+  for (uint8_t selector : *dcb.trust) {
+    if (selector == IEEE_8021QAZ_APP_SEL_DSCP) return Trust::dscp;
+    if (selector == dcbnl::kSelectorPcp) return Trust::pcp;
+  }
+  return Trust::pcp;
+}
+
+void take(const dcbnl::Snapshot& dcb, Qos& out) {
+  if (dcb.dcbx) out.dcbx = dcbx_of(*dcb.dcbx);
+  out.dscp_map = dscp::map_of(dcb.app.value_or(std::vector<dcb_app>{}));
+  out.trust = trust_of(dcb, *out.dscp_map);
+  if (dcb.ets) out.ets = ets_of(*dcb.ets);
+  if (dcb.pfc) out.pfc = PrioSet{dcb.pfc->pfc_en};
+}
+
+Result<void> write_table(PortIo& io, const DscpMap& want) {
+  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  auto change = dscp::difference(now->app.value_or(std::vector<dcb_app>{}), want);
+  if (!change.stale.empty())
+    if (auto gone = dcbnl::del_app(*io.kernel.route, io.netdev, change.stale); !gone) return gone;
+  if (change.missing.empty()) return {};
+  return dcbnl::set_app(*io.kernel.route, io.netdev, change.missing);
+}
+
+bool is_dcb(const Setting& setting) { return setting.key != "pause" && setting.key != "mtu"; }
+
+}  // namespace
+
+Result<Reading> read_port(PortIo& io) {
+  Reading out;
+  auto link = rtnl::link(*io.kernel.route, io.netdev);
+  if (!link) return link.error();
+  out.qos.mtu = link->mtu;
+  if (io.kernel.generic && io.kernel.ethtool) {
+    auto pause = ethtool::get_pause(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
+    if (pause)
+      out.qos.pause = *pause;
+    else if (pause.error().code == ENODEV)
+      return pause.error();
+  }
+  auto dcb = dcbnl::get(*io.kernel.route, io.netdev);
+  if (dcb) {
+    take(*dcb, out.qos);
+    out.dcb = std::move(dcb).value();
+  } else if (dcb.error().code != EOPNOTSUPP) {
+    return dcb.error();
+  }
+  return out;
+}
+
+Result<Qos> read(PortIo& io) {
+  auto reading = read_port(io);
+  if (!reading) return reading.error();
+  return std::move(reading->qos);
+}
+
+Qos expected(const Qos& want) { return want; }
+
+void effect(const Setting& setting, const Qos& want, Qos& have) { copy_value(setting, want, have); }
+
+std::string impossible(const Setting&, const Qos&, const Qos&) { return {}; }
+
+std::string remedy(const Setting& setting, const Qos& have, const std::string&, int code) {
+  if (code != 0) return {};
+  if (is_dcb(setting) && !have.trust)
+    return "no dcbnl here: a virtual function's settings belong to its physical function, other cards have a vendor's "
+           "tool";
+  if (setting.key == "cable_length")
+    return "only mlx5 asks for the cable's length; this driver sizes its headroom itself";
+  return {};
+}
+
+std::string impossible_trust(const Qos& want, const Qos& have, bool needs_map) {
+  const bool maps = want.dscp_map && !want.dscp_map->empty();
+  if (want.trust == Trust::pcp && maps)
+    return "this driver trusts DSCP as soon as one DSCP is mapped: drop dscp_map or trust = \"pcp\"";
+  const bool mapped = maps || (!want.dscp_map && have.dscp_map && !have.dscp_map->empty());
+  if (needs_map && want.trust == Trust::dscp && !mapped)
+    return "this driver trusts DSCP once a DSCP is mapped: name one in dscp_map";
+  return {};
+}
+
+Result<void> write_dcbx(PortIo& io, const Qos& want, const Qos&) {
+  const uint8_t mode = want.dcbx == Dcbx::host ? DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE : 0;
+  return dcbnl::set_dcbx(*io.kernel.route, io.netdev, mode);
+}
+
+Result<void> write_pause(PortIo& io, const Qos& want, const Qos&) {
+  if (!io.kernel.generic || !io.kernel.ethtool) return error(EOPNOTSUPP, io.netdev + ": set pause: no ethtool netlink");
+  return ethtool::set_pause(*io.kernel.generic, *io.kernel.ethtool, io.netdev, *want.pause);
+}
+
+Result<void> write_mtu(PortIo& io, const Qos& want, const Qos&) {
+  return rtnl::set_mtu(*io.kernel.route, io.netdev, *want.mtu);
+}
+
+Result<void> write_trust(PortIo& io, const Qos& want, const Qos& have) {
+  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  if (now->trust) {
+    // PCP stays behind DSCP as the fallback for frames without an IP header.
+    std::vector<uint8_t> order{dcbnl::kSelectorPcp};
+    if (want.trust == Trust::dscp) order.insert(order.begin(), IEEE_8021QAZ_APP_SEL_DSCP);
+    return dcbnl::set_trust(*io.kernel.route, io.netdev, order);
+  }
+  if (auto reason = impossible_trust(want, have, true); !reason.empty())
+    return error(EINVAL, io.netdev + ": set trust: " + reason);
+  return write_table(io, want.trust == Trust::pcp ? DscpMap{} : have.dscp_map.value_or(DscpMap{}));
+}
+
+Result<void> write_dscp_map(PortIo& io, const Qos& want, const Qos&) { return write_table(io, *want.dscp_map); }
+
+ieee_ets wire(const Ets& want, ieee_ets now) {
+  for (size_t i = 0; i < kPriorities; ++i) {
+    now.prio_tc[i] = want.prio_tc[i];
+    now.tc_tsa[i] = static_cast<uint8_t>(want.tsa[i]);
+    // A bandwidth has a meaning for ETS classes only; some drivers add up all of them.
+    now.tc_tx_bw[i] = want.tsa[i] == Tsa::ets ? want.bw[i] : uint8_t{0};
+  }
+  return now;
+}
+
+Result<void> write_ets(PortIo& io, const Qos& want, const Qos&) {
+  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  return dcbnl::set_ets(*io.kernel.route, io.netdev, wire(*want.ets, now->ets.value_or(ieee_ets{})));
+}
+
+Result<void> write_pfc(PortIo& io, const Qos& want, const Qos&) {
+  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  ieee_pfc pfc{};
+  if (now->pfc) {
+    pfc.mbc = now->pfc->mbc;
+    pfc.delay = now->pfc->delay;
+  }
+  pfc.pfc_en = want.pfc->bits;
+  return dcbnl::set_pfc(*io.kernel.route, io.netdev, pfc);
+}
+
+}  // namespace fabric::upstream
+
+namespace fabric {
+
+// Nothing is known of such a driver: that its PFC and ETS writes stop traffic is assumed.
+const Driver kUpstream{
+    .name = "upstream",
+    .kernel_names = {},
+    .read = upstream::read,
+    .expected = upstream::expected,
+    .effect = upstream::effect,
+    .impossible = upstream::impossible,
+    .remedy = upstream::remedy,
+    .dcbx = {upstream::write_dcbx},
+    .pause = {upstream::write_pause},
+    .mtu = {upstream::write_mtu, true},
+    .trust = {upstream::write_trust},
+    .dscp_map = {upstream::write_dscp_map},
+    .ets = {upstream::write_ets, true},
+    .pfc = {upstream::write_pfc, true},
+    .cable_length = {},
+    .order = upstream::kOrder,
+    .settle = nullptr,
+};
+
+}  // namespace fabric

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every driver of the kernel does unless its own file says otherwise: 802.1Qaz over dcbnl, pause over ethtool, MTU
+// over rtnetlink. The vendor files take from here what they share.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "driver/driver.h"
+
+namespace fabric::upstream {
+
+// One dcbnl reading, one of pause, one of the link. Trust is absent when the netdev has no dcbnl at all, and only then.
+struct Reading {
+  Qos qos;
+  std::optional<dcbnl::Snapshot> dcb;  // what qos was taken from; absent without dcbnl
+};
+Result<Reading> read_port(PortIo& io);
+Result<Qos> read(PortIo& io);
+Qos expected(const Qos& want);
+void effect(const Setting& setting, const Qos& want, Qos& have);
+std::string impossible(const Setting& setting, const Qos& want, const Qos& have);
+std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code);
+
+Result<void> write_dcbx(PortIo& io, const Qos& want, const Qos& have);
+Result<void> write_pause(PortIo& io, const Qos& want, const Qos& have);
+Result<void> write_mtu(PortIo& io, const Qos& want, const Qos& have);
+Result<void> write_trust(PortIo& io, const Qos& want, const Qos& have);
+Result<void> write_dscp_map(PortIo& io, const Qos& want, const Qos& have);
+Result<void> write_ets(PortIo& io, const Qos& want, const Qos& have);
+Result<void> write_pfc(PortIo& io, const Qos& want, const Qos& have);
+
+// For drivers where the port trusts DSCP as soon as one DSCP entry exists and there is no other knob: what a dscp_map
+// leaves of the trust setting. `needs_map`: trust = "dscp" needs the profile to name at least one DSCP.
+std::string impossible_trust(const Qos& want, const Qos& have, bool needs_map);
+
+// The ieee_ets to send: `now` with what a profile owns (classes, algorithms, bandwidths) replaced.
+ieee_ets wire(const Ets& want, ieee_ets now);
+
+// Who owns DCBX first; the DSCP map before what it overwrites on some cards; ETS before PFC, which needs it on others.
+inline constexpr std::string_view kOrder[] = {"dcbx",  "pause", "mtu", "dscp_map",
+                                              "trust", "ets",   "pfc", "cable_length"};
+
+}  // namespace fabric::upstream

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What became of one setting of one port in one reconcile.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/qos.h"
+
+namespace fabric {
+
+enum class Outcome : uint8_t {
+  in_sync,      // read, equal, nothing written
+  applied,      // written and read back equal
+  differs,      // audit mode or a plan: would be written now
+  pending,      // differs; the write would stop traffic and must wait (busy port, disruptive = "never")
+  unsupported,  // this driver does not offer it
+  refused,      // the driver said no: `code` is its errno
+  ignored,      // the driver said yes, and the value read back is not what was written
+  conflict,     // another writer keeps changing it back; no longer written
+};
+std::string_view to_text(Outcome value);
+
+struct Change {
+  std::string port;         // "mlx5_0/1"
+  std::string key;          // kSettings key
+  Outcome outcome = Outcome::in_sync;
+  int code = 0;             // errno for refused
+  bool disruptive = false;  // the write stops traffic on this driver
+  std::string from, to;     // value_text before and wanted
+  std::string detail;       // one sentence: why, and what to do where there is a remedy
+};
+using Changes = std::vector<Change>;
+
+}  // namespace fabric

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// GPU-NIC and GPU-GPU distance by nvidia-smi's definitions, from the PCI tree alone.
+#pragma once
+
+#include <optional>
+
+#include "model/node.h"
+
+namespace fabric {
+
+// The class of the path between two PCI functions:
+//   PIX   at most one bridge between each and their first common bridge (one switch)
+//   PXB   a common bridge, more than that
+//   PHB   no common bridge, same root bus
+//   NODE  different root buses, same NUMA node
+//   SYS   different NUMA nodes
+// Absent when they share no bridge and no root bus, and a NUMA node is unknown.
+std::optional<PathClass> path_class(const PciDevice& a, const PciDevice& b);
+
+// The NICs with an RDMA device that are nearest to the GPU (all of the best class), as indices into topology.nics.
+// Where no NIC has RDMA, nearest of all NICs. Empty when there is none or no class is known.
+std::vector<size_t> nearest_nics(const Topology& topology, const Gpu& gpu);
+
+}  // namespace fabric

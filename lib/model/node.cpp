@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/node.h"
+
+#include <array>
+
+namespace fabric {
+
+std::string_view to_text(PathClass value) {
+  switch (value) {
+    case PathClass::PIX: return "PIX";
+    case PathClass::PXB: return "PXB";
+    case PathClass::PHB: return "PHB";
+    case PathClass::NODE: return "NODE";
+    case PathClass::SYS: return "SYS";
+  }
+  return "";
+}
+
+std::string_view to_text(LinkLayer value) {
+  switch (value) {
+    case LinkLayer::ethernet: return "Ethernet";
+    case LinkLayer::infiniband: return "InfiniBand";
+    case LinkLayer::unknown: break;
+  }
+  return "Unknown";
+}
+
+std::string Port::id() const { return rdma + "/" + std::to_string(number); }
+
+// state_show() and phys_state_to_str() of drivers/infiniband/core/sysfs.c, Linux 6.12.
+std::string_view port_state_text(unsigned state) {
+  constexpr std::array<std::string_view, 6> kNames{"NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "ACTIVE_DEFER"};
+  return state < kNames.size() ? kNames[state] : "UNKNOWN";
+}
+
+std::string_view phys_state_text(unsigned phys_state) {
+  constexpr std::array<std::string_view, 8> kNames{
+      "", "Sleep", "Polling", "Disabled", "PortConfigurationTraining", "LinkUp", "LinkErrorRecovery", "Phy Test"};
+  return phys_state > 0 && phys_state < kNames.size() ? kNames[phys_state] : "<unknown>";
+}
+
+}  // namespace fabric

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// One snapshot of the machine: what scan/ fills from the kernel and everything else judges. No I/O here.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/qos.h"
+
+namespace fabric {
+
+// PCI Express link of one function, as sysfs names it: giga-transfers per second and lanes.
+struct PcieLink {
+  std::optional<double> speed, max_speed;  // GT/s
+  std::optional<unsigned> width, max_width;
+  bool operator==(const PcieLink&) const = default;
+};
+
+// A PCI function with its place in the tree.
+struct PciDevice {
+  std::string pci;                   // "0000:17:00.0"; the domain may have more than four digits
+  uint16_t vendor = 0, device = 0;   // ids as sysfs shows them
+  uint32_t class_code = 0;           // 24 bits: 0x030200 is a 3D controller
+  std::optional<int> numa;           // the NUMA node (with CPUs) it hangs from; absent when unknown
+  std::vector<std::string> bridges;  // PCI bridges above it, nearest first, without the host bridge
+  std::string root;                  // the root bus: "pci0000:20"
+  PcieLink link;
+  bool operator==(const PciDevice&) const = default;
+};
+
+struct Gpu : PciDevice {
+  std::string name;   // "GPU0" in PCI order, as nvidia-smi counts
+  std::string model;  // "NVIDIA H100 80GB HBM3" or empty
+};
+
+// A PCI function with a network or InfiniBand class, or below which the kernel shows a netdev or an RDMA device.
+struct Nic : PciDevice {
+  std::vector<std::string> netdevs;
+  std::vector<std::string> rdma;
+  std::string name;  // rdma device, else netdev, else the PCI address
+};
+
+// nvidia-smi's classes, nearest first.
+enum class PathClass : uint8_t { PIX, PXB, PHB, NODE, SYS };
+std::string_view to_text(PathClass value);
+
+// What is known of the machine's topology. A class is absent where a NUMA node is unknown and no bridge is shared.
+struct Topology {
+  std::vector<Gpu> gpus;
+  std::vector<Nic> nics;
+  std::map<int, std::string> numa_cpus;  // NUMA node with CPUs -> them, "0-15,32-47"; empty on a kernel without NUMA
+};
+
+enum class LinkLayer : uint8_t { unknown, ethernet, infiniband };
+std::string_view to_text(LinkLayer value);  // "Ethernet" as sysfs writes it
+
+struct Gid {
+  unsigned index = 0;
+  std::string gid;     // "0000:0000:0000:0000:0000:ffff:0a01:0001"
+  std::string type;    // "RoCE v2", "IB/RoCE v1"
+  std::string netdev;  // may be empty
+};
+
+// A counter as its source names it.
+struct Counter {
+  std::string name;
+  uint64_t value = 0;
+  bool operator==(const Counter&) const = default;
+};
+
+// Per-port readings that only grow (or are gone: an absent source is an empty list).
+struct PortCounters {
+  std::vector<Counter> hw;       // RDMA hw counters: NETLINK_RDMA STAT_GET, else ports/N/hw_counters/
+  std::vector<Counter> pma;      // ports/N/counters/, in the files' own units (port_*_data: words of 4 bytes)
+  std::vector<Counter> ethtool;  // ethtool -S of the netdev, names by the driver
+  std::optional<uint64_t> carrier_down;
+};
+
+// A port of an RDMA device and the netdev it sits on: the unit of settings, checks and metrics.
+struct Port {
+  std::string rdma;           // "mlx5_0"
+  unsigned number = 1;
+  std::string netdev;         // empty on InfiniBand or where none is attached
+  int ifindex = 0;
+  std::string pci;            // of the function below it; empty for software devices
+  std::string kernel_driver;  // driver of the PCI function ("mlx5_core"), else the RDMA link type ("rxe"), else empty
+  std::string driver;         // our driver's name for it ("mlx5", "upstream"): see driver/
+  std::string firmware;       // fw_ver
+  std::string board_id;       // PSID and the like
+  std::string hca_type;
+  std::optional<int> numa;
+  bool virtual_function = false;  // or its representor: settings belong to the PF then
+  bool iwarp = false;             // RDMA over TCP, not RoCE
+  LinkLayer link_layer = LinkLayer::unknown;
+  std::optional<unsigned> state;       // IB port state: 1 DOWN .. 4 ACTIVE
+  std::optional<unsigned> phys_state;  // 2 Polling, 3 Disabled, 5 LinkUp, ...
+  std::optional<double> rate;          // bytes per second by the port's IB rate or, for Ethernet, the netdev's speed
+  std::optional<uint32_t> speed;       // netdev speed, Mb/s
+  std::optional<bool> carrier;
+  std::optional<uint32_t> active_mtu;  // RoCE/IB path MTU in bytes; from verbs, else by ib_addr.h iboe_get_mtu of the netdev MTU
+  std::vector<Gid> gids;
+  Qos qos;                             // settings as read
+  std::vector<std::string> unread;     // what could not be read, with the reason: "ethtool statistics: ... (EPERM)"
+  PortCounters counters;
+
+  [[nodiscard]] std::string id() const;       // "mlx5_0/1"
+};
+
+std::string_view port_state_text(unsigned state);       // "ACTIVE"
+std::string_view phys_state_text(unsigned phys_state);  // "LinkUp"
+
+// What agentd says of one setting of one port (its state file).
+struct SettingState {
+  std::string outcome;  // to_text(Outcome)
+  std::string detail;
+  uint64_t repairs = 0;
+  std::string last_repair;  // RFC 3339, empty: never
+  bool operator==(const SettingState&) const = default;
+};
+
+// agentd's published state, as /run/fabric-agent/state.toml holds it.
+struct AgentState {
+  bool running = false;  // holds its lock now
+  std::string mode;      // "audit" / "enforce"
+  std::string updated;   // RFC 3339
+  std::string config_error;                                         // of the last reload, empty when good
+  std::map<std::string, std::map<std::string, SettingState>> ports; // port id -> setting key -> state
+  bool operator==(const AgentState&) const = default;
+};
+
+struct Node {
+  std::string hostname;
+  std::chrono::steady_clock::time_point taken{};
+  Topology topology;
+  std::vector<Port> ports;
+  std::optional<AgentState> agent;   // absent: no state file readable
+  std::string agent_unread;          // why, where there is one
+  std::vector<std::string> unseen;   // what this caller could not see for want of privilege, in words
+};
+
+}  // namespace fabric

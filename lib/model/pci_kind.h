@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a PCI function is, by class and ids (class codes: PCI Code and ID Assignment Specification; linux/pci_ids.h).
+#pragma once
+
+#include "model/node.h"
+
+namespace fabric {
+
+// A GPU or another accelerator that jobs run on. Display chips of management controllers and graphics integrated into
+// CPUs are none, though their class may be the same.
+bool is_gpu(const PciDevice& function);
+
+// Class 02xx (network), or 0c06 (InfiniBand of the first generations).
+bool is_network(const PciDevice& function);
+
+// Has an RDMA device, or is a fabric NIC that does RDMA without the kernel's RDMA stack (HPE Slingshot).
+bool carries_rdma(const Nic& nic);
+
+}  // namespace fabric

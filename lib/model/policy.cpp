@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/policy.h"
+
+#include <algorithm>
+
+#include "base/parse.h"
+
+namespace fabric {
+namespace {
+
+bool any_matches(const std::vector<std::string>& patterns, const std::string& text) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) { return glob_match(pattern, text); });
+}
+
+bool allows(const std::vector<std::string>& patterns, const std::string& text) {
+  return patterns.empty() || any_matches(patterns, text);
+}
+
+bool matches(const Match& match, const Port& port) {
+  bool driver = match.driver.empty() || any_matches(match.driver, port.kernel_driver) || any_matches(match.driver, port.driver);
+  return driver && allows(match.rdma, port.rdma) && allows(match.netdev, port.netdev) && allows(match.pci, port.pci);
+}
+
+}  // namespace
+
+std::string_view to_text(Mode value) { return value == Mode::enforce ? "enforce" : "audit"; }
+
+std::string_view to_text(Disruptive value) {
+  switch (value) {
+    case Disruptive::now: return "now";
+    case Disruptive::never: return "never";
+    case Disruptive::idle: break;
+  }
+  return "idle";
+}
+
+const PortPolicy* policy_for(const Policy& policy, const Port& port) {
+  if (port.link_layer == LinkLayer::infiniband || port.virtual_function || port.netdev.empty()) return nullptr;
+  for (const PortPolicy& entry : policy.ports)
+    if (matches(entry.match, port)) return &entry;
+  return nullptr;
+}
+
+}  // namespace fabric

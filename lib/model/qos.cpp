@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/qos.h"
+
+namespace fabric {
+
+bool has_value(const Setting& setting, const Qos& qos) {
+  return visit_member(setting, qos, [](const auto& value) { return value.has_value(); });
+}
+
+std::string value_text(const Setting& setting, const Qos& qos) {
+  return visit_member(setting, qos, [](const auto& value) { return value ? to_text(*value) : std::string("-"); });
+}
+
+Json value_json(const Setting& setting, const Qos& qos) {
+  return visit_member(setting, qos, [](const auto& value) { return value ? to_json(*value) : Json(); });
+}
+
+bool same_value(const Setting& setting, const Qos& a, const Qos& b) {
+  return std::visit([&](auto member) { return a.*member && b.*member && *(a.*member) == *(b.*member); },
+                    setting.member);
+}
+
+void copy_value(const Setting& setting, const Qos& from, Qos& to) {
+  std::visit([&](auto member) { to.*member = from.*member; }, setting.member);
+}
+
+}  // namespace fabric

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// May a write stop traffic on this port now?
+#pragma once
+
+#include "model/node.h"
+#include "sys/kernel.h"
+
+namespace fabric::qos {
+
+// Does a user process hold a queue pair on the port (RDMA netlink)? True also when it cannot be known: a job may be
+// running.
+bool has_user_queue_pairs(Kernel& kernel, const Port& port);
+
+}  // namespace fabric::qos

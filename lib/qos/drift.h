@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who moved what, and when to stop moving it back. Pure: the clock is an argument.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "model/change.h"
+#include "model/policy.h"
+
+namespace fabric::qos {
+
+using Instant = std::chrono::steady_clock::time_point;
+
+// A write over a value that was in sync before is a repair. `rounds` repairs of one setting within `window` are a
+// conflict: the setting is held (not written) until
+//   - it has been as wanted for a whole window, or
+//   - it has not changed for ten windows: then it is written once more, and one more reversal is a conflict again, or
+//   - restart() or clear().
+// A setting that the driver refuses or ignores is held, too: for one re-read period at first, twice as long after each
+// further failure, an hour at most.
+class Drift {
+ public:
+  Drift(ConflictRule rule, std::chrono::milliseconds reread) : rule_(rule), reread_(reread) {}
+
+  // What one reconcile found or did.
+  enum class News : uint8_t { nothing, repaired, conflict, conflict_over };
+  News observe(const Change& change, Instant now);
+
+  // Must the setting be left alone now?
+  [[nodiscard]] bool held(const std::string& port, std::string_view key, Instant now) const;
+  [[nodiscard]] bool in_conflict(const std::string& port, std::string_view key) const;
+  // Is any setting of the port in conflict?
+  [[nodiscard]] bool in_conflict(const std::string& port) const;
+  [[nodiscard]] uint64_t repairs(const std::string& port, std::string_view key) const;
+
+  // The device is a new one (driver reload): what it shows is nobody's doing. Repairs stay counted.
+  void restart(const std::string& port);
+  // A new policy.
+  void clear(ConflictRule rule, std::chrono::milliseconds reread);
+
+ private:
+  struct Track {
+    bool was_in_sync = false;
+    uint64_t repairs = 0;
+    std::deque<Instant> rounds;   // repairs within the window
+    bool conflict = false;
+    std::string seen;             // value while in conflict
+    Instant seen_since{};
+    unsigned failures = 0;
+    Instant retry{};
+  };
+  News repaired(Track& track, const Change& change, Instant now);
+  News watch_conflict(Track& track, const Change& change, Instant now);
+  void failed(Track& track, Instant now);
+  [[nodiscard]] const Track* find(const std::string& port, std::string_view key) const;
+
+  ConflictRule rule_;
+  std::chrono::milliseconds reread_;
+  std::map<std::string, std::map<std::string, Track, std::less<>>> ports_;
+};
+
+}  // namespace fabric::qos

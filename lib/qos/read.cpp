@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/parse.h"
+#include "qos/reconcile.h"
+#include "sys/rtnl.h"
+
+namespace fabric::qos {
+namespace {
+
+Result<Qos> read_tree(const Root& root, const std::string& netdev) {
+  auto mtu = root.read_line("sys/class/net/" + netdev + "/mtu");
+  if (!mtu) return mtu.error();
+  Qos out;
+  out.mtu = parse_number<uint32_t>(*mtu);
+  return out;
+}
+
+Result<void> same_device(Kernel& kernel, const Port& port) {
+  if (port.ifindex == 0) return {};
+  auto link = rtnl::link(*kernel.route, port.netdev);
+  if (!link) return link.error();
+  if (link->ifindex != port.ifindex) return error(ENODEV, port.netdev + ": another device has the name now");
+  return {};
+}
+
+}  // namespace
+
+Result<Qos> read(Kernel& kernel, const Port& port) {
+  if (port.netdev.empty()) return error(ENODEV, port.id() + ": no netdev");
+  if (!kernel.route) return read_tree(kernel.root, port.netdev);
+  if (auto same = same_device(kernel, port); !same) return same.error();
+  PortIo io{kernel, port.netdev};
+  return driver_for(port.kernel_driver).read(io);
+}
+
+Result<void> settle(Kernel& kernel, const Port& port) {
+  const Driver& driver = driver_for(port.kernel_driver);
+  if (driver.settle == nullptr || !kernel.route) return {};
+  auto have = read(kernel, port);
+  if (!have) return have.error();
+  PortIo io{kernel, port.netdev};
+  return driver.settle(io, *have);
+}
+
+}  // namespace fabric::qos

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "qos/state.h"
+
+#include <stdio.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "qos/files.h"
+#include "qos/toml_value.h"
+
+namespace fabric::state {
+namespace {
+
+constexpr const char* kWritten = "# Written by fabric-agentd; see fabric-agentd(8). Do not edit.\n";
+
+Error corrupt(const std::string& name, const toml::source_position& at, const std::string& what) {
+  return error(EBADMSG, name + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": " + what);
+}
+
+Result<toml::table> parse(std::string_view text, const std::string& name) {
+  toml::table table;
+  if (auto problem = parse_toml(text, table)) return corrupt(name, problem->at, problem->what);
+  return table;
+}
+
+Result<Qos> read_qos(const toml::node& node, const std::string& name) {
+  const auto* table = node.as_table();
+  if (table == nullptr) return corrupt(name, node.source().begin, "expected a table of settings");
+  Qos qos;
+  for (const Setting& setting : kSettings)
+    if (const auto* value = table->get(setting.key))
+      if (auto problem = read_setting(setting, *value, qos)) return corrupt(name, problem->at, problem->what);
+  return qos;
+}
+
+std::string text_at(const toml::table& table, std::string_view key) {
+  const auto* node = table.get(key);
+  const auto* text = node != nullptr ? node->as_string() : nullptr;
+  return text != nullptr ? text->get() : std::string{};
+}
+
+SettingState read_setting_state(const toml::table& table) {
+  SettingState state{text_at(table, "outcome"), text_at(table, "detail"), 0, text_at(table, "last_repair")};
+  int64_t repairs = 0;
+  if (const auto* node = table.get("repairs"); node != nullptr && !read_integer(*node, 0, INT64_MAX, repairs))
+    state.repairs = static_cast<uint64_t>(repairs);
+  return state;
+}
+
+Result<std::string> read_or_empty(const std::string& directory, const char* file) {
+  auto root = Root::open(directory);
+  if (!root) return root.error();
+  auto text = root->read(file);
+  if (!text && text.error().code == ENOENT) return std::string{};
+  return text;
+}
+
+}  // namespace
+
+std::string port_key(const Port& port) {
+  return port.pci.empty() ? "netdev:" + port.netdev : port.pci + "/" + std::to_string(port.number);
+}
+
+std::string originals_toml(const Originals& originals) {
+  std::string out = kWritten;
+  for (const auto& [key, qos] : originals) {
+    out += "\n[" + toml_string(key) + "]\n";
+    for (const Setting& setting : kSettings)
+      if (has_value(setting, qos)) out += std::string(setting.key) + " = " + setting_toml(setting, qos) + "\n";
+  }
+  return out;
+}
+
+Result<Originals> parse_originals(std::string_view text, const std::string& name) {
+  auto table = parse(text, name);
+  if (!table) return table.error();
+  Originals originals;
+  for (auto&& [key, node] : *table) {
+    auto qos = read_qos(node, name);
+    if (!qos) return qos.error();
+    std::string_view port = key;
+    originals[std::string(port)] = *qos;
+  }
+  return originals;
+}
+
+std::string agent_state_toml(const AgentState& state) {
+  std::string out = kWritten;
+  for (auto [key, value] : {std::pair{"mode", &state.mode}, {"updated", &state.updated}, {"config_error", &state.config_error}})
+    out += std::string(key) + " = " + toml_string(*value) + "\n";
+  for (const auto& [port, settings] : state.ports) {
+    out += "\n[port." + toml_string(port) + "]\n";  // also where it has no setting
+    for (const auto& [key, setting] : settings)
+      out += toml_string(key) + " = { outcome = " + toml_string(setting.outcome) + ", detail = " + toml_string(setting.detail) +
+             ", repairs = " + std::to_string(setting.repairs) + ", last_repair = " + toml_string(setting.last_repair) + " }\n";
+  }
+  return out;
+}
+
+Result<AgentState> parse_agent_state(std::string_view text, const std::string& name) {
+  auto table = parse(text, name);
+  if (!table) return table.error();
+  AgentState state;
+  state.mode = text_at(*table, "mode");
+  state.updated = text_at(*table, "updated");
+  state.config_error = text_at(*table, "config_error");
+  const auto* node = table->get("port");
+  const auto* ports = node != nullptr ? node->as_table() : nullptr;
+  if (ports == nullptr) return state;
+  for (auto&& [port, settings] : *ports) {
+    if (!settings.is_table()) continue;
+    std::string_view id = port;
+    auto& known = state.ports[std::string(id)];
+    for (auto&& [key, setting] : *settings.as_table()) {
+      std::string_view word = key;
+      if (const auto* values = setting.as_table()) known[std::string(word)] = read_setting_state(*values);
+    }
+  }
+  return state;
+}
+
+Result<Originals> load_originals(const std::string& directory) {
+  auto text = read_or_empty(directory, kOriginalsFile);
+  if (!text) return text.error();
+  return parse_originals(*text, std::string("/") + kOriginalsFile);
+}
+
+Result<void> save_originals(const std::string& directory, const Originals& originals) {
+  return replace_file(directory, kOriginalsFile, originals_toml(originals));
+}
+
+Result<std::string> set_originals_aside(const std::string& directory) {
+  auto folder = make_directory_of(directory, kOriginalsFile);
+  if (!folder) return folder.error();
+  std::string name = std::string(kOriginalsFile).substr(std::string(kOriginalsFile).rfind('/') + 1);
+  for (int i = 1; i < 100; ++i) {
+    std::string aside = name + ".corrupt" + (i == 1 ? "" : "." + std::to_string(i));
+    if (::renameat2(folder->get(), name.c_str(), folder->get(), aside.c_str(), RENAME_NOREPLACE) == 0) return aside;
+    if (errno != EEXIST) break;
+  }
+  return error(errno, std::string("/") + kOriginalsFile + ": cannot be renamed");
+}
+
+Result<void> save_original(const std::string& directory, Originals& originals, const Port& port, const Qos& before) {
+  auto [entry, is_new] = originals.try_emplace(port_key(port), before);
+  if (!is_new) return {};
+  auto saved = save_originals(directory, originals);
+  if (!saved) originals.erase(entry);
+  return saved;
+}
+
+Result<std::optional<AgentState>> load_agent_state(const Root& root) {
+  auto text = root.read(kStateFile);
+  if (!text && text.error().code == ENOENT) return std::optional<AgentState>{};
+  if (!text) return text.error();
+  auto state = parse_agent_state(*text, std::string("/") + kStateFile);
+  if (!state) return state.error();
+  state->running = is_locked(root);
+  return std::optional<AgentState>(std::move(*state));
+}
+
+Result<void> save_agent_state(const std::string& directory, const AgentState& state) {
+  return replace_file(directory, kStateFile, agent_state_toml(state));
+}
+
+}  // namespace fabric::state

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "qos/toml_value.h"
+
+#include <array>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "base/parse.h"
+
+namespace fabric {
+namespace {
+
+TomlProblem expected(const toml::node& node, std::string_view what) {
+  return {node.source().begin, "expected " + std::string(what) + ", not " + describe(node)};
+}
+
+template <class T>
+using Words = std::span<const std::pair<std::string_view, T>>;
+
+constexpr std::array<std::pair<std::string_view, Dcbx>, 2> kDcbx{{{"host", Dcbx::host}, {"firmware", Dcbx::firmware}}};
+constexpr std::array<std::pair<std::string_view, Trust>, 2> kTrust{{{"dscp", Trust::dscp}, {"pcp", Trust::pcp}}};
+constexpr std::array<std::pair<std::string_view, Pause>, 4> kPause{
+    {{"off", {false, false}}, {"rx", {true, false}}, {"tx", {false, true}}, {"rx,tx", {true, true}}}};
+constexpr std::array<std::pair<std::string_view, Tsa>, 4> kTsa{
+    {{"strict", Tsa::strict}, {"cbs", Tsa::cb_shaper}, {"ets", Tsa::ets}, {"vendor", Tsa::vendor}}};
+
+template <class T>
+std::string_view word_of(Words<T> words, const T& value) {
+  for (const auto& [word, known] : words)
+    if (known == value) return word;
+  return words.front().first;
+}
+
+template <class T>
+MaybeProblem read_word(const toml::node& node, Words<T> words, T& out) {
+  std::string all;
+  for (const auto& [word, value] : words) {
+    all += (all.empty() ? "\"" : " or \"") + std::string(word) + "\"";
+    if (const auto* text = node.as_string(); text != nullptr && text->get() == word) {
+      out = value;
+      return std::nullopt;
+    }
+  }
+  return expected(node, all);
+}
+
+// Each element of an array of `min`..`max` elements, by its index.
+template <class Each>
+MaybeProblem read_array(const toml::node& node, std::string_view what, size_t min, size_t max, Each&& each) {
+  const auto* array = node.as_array();
+  if (array == nullptr) return expected(node, what);
+  if (array->size() < min || array->size() > max)
+    return TomlProblem{node.source().begin, "expected " + std::string(what) + ", not " + std::to_string(array->size()) + " of them"};
+  for (size_t i = 0; i < array->size(); ++i)
+    if (auto problem = each(*array->get(i), i)) return problem;
+  return std::nullopt;
+}
+
+MaybeProblem read_kind(const toml::node& node, Dcbx& out) { return read_word<Dcbx>(node, kDcbx, out); }
+MaybeProblem read_kind(const toml::node& node, Trust& out) { return read_word<Trust>(node, kTrust, out); }
+MaybeProblem read_kind(const toml::node& node, Pause& out) { return read_word<Pause>(node, kPause, out); }
+
+MaybeProblem read_kind(const toml::node& node, uint32_t& out) {
+  int64_t number = 0;
+  if (auto problem = read_integer(node, 0, std::numeric_limits<uint32_t>::max(), number)) return problem;
+  out = static_cast<uint32_t>(number);
+  return std::nullopt;
+}
+
+MaybeProblem read_small(const toml::node& node, int64_t max, uint8_t& out) {
+  int64_t number = 0;
+  if (auto problem = read_integer(node, 0, max, number)) return problem;
+  out = static_cast<uint8_t>(number);
+  return std::nullopt;
+}
+
+MaybeProblem read_kind(const toml::node& node, PrioSet& out) {
+  return read_array(node, "an array of priorities 0 to 7", 0, kPriorities, [&](const toml::node& element, size_t) -> MaybeProblem {
+    uint8_t prio = 0;
+    if (auto problem = read_small(element, kPriorities - 1, prio)) return problem;
+    if (out.has(prio)) return TomlProblem{element.source().begin, "priority " + std::to_string(prio) + " is listed twice"};
+    out.bits = static_cast<uint8_t>(out.bits | 1U << prio);
+    return std::nullopt;
+  });
+}
+
+MaybeProblem read_kind(const toml::node& node, DscpMap& out) {
+  const auto* table = node.as_table();
+  if (table == nullptr) return expected(node, "a table of DSCP = priority");
+  for (auto&& [key, value] : *table) {
+    std::string_view word = key;
+    auto dscp = parse_number<uint8_t>(word);
+    if (!dscp || *dscp > 63 || out.count(*dscp) != 0)
+      return TomlProblem{value.source().begin, "expected each DSCP from 0 to 63 once, not \"" + std::string(word) + "\""};
+    if (auto problem = read_small(value, kPriorities - 1, out[*dscp])) return problem;
+  }
+  return std::nullopt;
+}
+
+MaybeProblem read_ets_member(std::string_view key, const toml::node& node, Ets& out) {
+  if (key == "prio_tc")
+    return read_array(node, "eight traffic classes, one per priority", kPriorities, kPriorities,
+                      [&](const toml::node& element, size_t i) { return read_small(element, kPriorities - 1, out.prio_tc[i]); });
+  if (key == "tsa")
+    return read_array(node, "at most eight algorithms, one per traffic class", 0, kPriorities,
+                      [&](const toml::node& element, size_t i) { return read_word<Tsa>(element, kTsa, out.tsa[i]); });
+  if (key == "bw")
+    return read_array(node, "at most eight percentages, one per traffic class", 0, kPriorities,
+                      [&](const toml::node& element, size_t i) { return read_small(element, 255, out.bw[i]); });
+  return TomlProblem{node.source().begin, "unknown key \"" + std::string(key) + "\"; ets has prio_tc, tsa and bw"};
+}
+
+MaybeProblem read_kind(const toml::node& node, Ets& out) {
+  const auto* table = node.as_table();
+  if (table == nullptr) return expected(node, "a table with prio_tc, tsa and bw");
+  for (auto&& [key, value] : *table)
+    if (auto problem = read_ets_member(key, value, out)) return problem;
+  for (std::string_view key : {"prio_tc", "tsa"})
+    if (table->get(key) == nullptr) return TomlProblem{node.source().begin, std::string(key) + " is missing"};
+  return std::nullopt;
+}
+
+template <class List>
+std::string joined(const List& list) {
+  std::string out;
+  for (const auto& element : list) out += (out.empty() ? "" : ", ") + element;
+  return out;
+}
+
+template <class Range, class Text>
+std::string array_toml(const Range& range, Text&& text) {
+  std::vector<std::string> elements;
+  for (const auto& element : range) elements.push_back(text(element));
+  return "[" + joined(elements) + "]";
+}
+
+std::string quoted(std::string_view word) { return "\"" + std::string(word) + "\""; }
+std::string number(uint32_t value) { return std::to_string(value); }
+
+std::string kind_toml(Dcbx value) { return quoted(word_of<Dcbx>(kDcbx, value)); }
+std::string kind_toml(Trust value) { return quoted(word_of<Trust>(kTrust, value)); }
+std::string kind_toml(const Pause& value) { return quoted(word_of<Pause>(kPause, value)); }
+std::string kind_toml(uint32_t value) { return number(value); }
+
+std::string kind_toml(PrioSet value) {
+  std::vector<uint8_t> prios;
+  for (uint8_t prio = 0; prio < kPriorities; ++prio)
+    if (value.has(prio)) prios.push_back(prio);
+  return array_toml(prios, number);
+}
+
+std::string kind_toml(const DscpMap& value) {
+  std::vector<std::string> entries;
+  for (const auto& [dscp, prio] : value) entries.push_back(number(dscp) + " = " + number(prio));
+  return entries.empty() ? "{}" : "{ " + joined(entries) + " }";
+}
+
+std::string kind_toml(const Ets& value) {
+  return "{ prio_tc = " + array_toml(value.prio_tc, number) +
+         ", tsa = " + array_toml(value.tsa, [](Tsa tsa) { return quoted(word_of<Tsa>(kTsa, tsa)); }) +
+         ", bw = " + array_toml(value.bw, number) + " }";
+}
+
+}  // namespace
+
+std::string describe(const toml::node& node) {
+  if (const auto* text = node.as_string()) return "the string " + toml_string(text->get());
+  if (const auto* integer = node.as_integer()) return std::to_string(integer->get());
+  if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
+  if (node.is_array()) return "an array";
+  if (node.is_table()) return "a table";
+  return node.is_floating_point() ? "a floating-point number" : "a date or time";
+}
+
+MaybeProblem read_integer(const toml::node& node, int64_t min, int64_t max, int64_t& out) {
+  const auto* integer = node.as_integer();
+  if (integer == nullptr || integer->get() < min || integer->get() > max)
+    return expected(node, "an integer from " + std::to_string(min) + " to " + std::to_string(max));
+  out = integer->get();
+  return std::nullopt;
+}
+
+MaybeProblem read_text(const toml::node& node, std::string& out) {
+  const auto* text = node.as_string();
+  if (text == nullptr) return expected(node, "a string");
+  out = text->get();
+  return std::nullopt;
+}
+
+MaybeProblem read_setting(const Setting& setting, const toml::node& node, Qos& out) {
+  return visit_member(setting, out, [&](auto& member) -> MaybeProblem {
+    std::decay_t<decltype(*member)> value{};
+    if (auto problem = read_kind(node, value)) return problem;
+    member = std::move(value);
+    return std::nullopt;
+  });
+}
+
+std::string setting_toml(const Setting& setting, const Qos& qos) {
+  return visit_member(setting, qos, [](const auto& member) { return member ? kind_toml(*member) : std::string{}; });
+}
+
+std::string toml_string(std::string_view text) { return Json(text).dump(true); }
+
+}  // namespace fabric

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/parse.h"
+#include "driver/driver.h"
+#include "scan/port.h"
+#include "sys/infiniband.h"
+
+namespace fabric::scanning {
+namespace {
+
+std::string last_component(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// The `driver` link of the folder, else the DRIVER of its uevent file (trees that were copied without links).
+std::string driver_of(const Root& root, const std::string& folder) {
+  if (const auto link = root.resolve(folder + "/driver"); link && root.exists(folder + "/driver"))
+    return last_component(*link);
+  const auto uevent = root.read(folder + "/uevent");
+  for (const std::string_view line : split(uevent ? std::string_view(*uevent) : std::string_view{}, '\n'))
+    if (line.starts_with("DRIVER=")) return std::string(trim(line.substr(7)));
+  return {};
+}
+
+// Software devices have no device below them: soft-RoCE names its netdev in `parent` (drivers/infiniband/sw/rxe/rxe_verbs.c),
+// soft-iWARP is known by its protocol.
+std::string software_driver(const Context& context, const Port& port) {
+  const std::string folder = std::string(infiniband::kClass) + "/" + port.rdma;
+  if (context.kernel.root.exists(folder + "/parent")) return "rxe";
+  const nldev::Device* device = context.device(port.rdma);
+  return device != nullptr && device->protocol == "iw" ? "siw" : std::string{};
+}
+
+LinkLayer link_layer_by_protocol(const nldev::Device* device) {
+  if (device == nullptr) return LinkLayer::unknown;
+  if (device->protocol == "ib") return LinkLayer::infiniband;
+  return device->protocol == "roce" || device->protocol == "iw" ? LinkLayer::ethernet : LinkLayer::unknown;
+}
+
+void read_hardware(const Context& context, Port& port) {
+  const Root& root = context.kernel.root;
+  const std::string link = std::string(infiniband::kClass) + "/" + port.rdma + "/device";
+  const auto resolved = root.exists(link) ? root.resolve(link) : Result<std::string>(error(ENOENT, link));
+  if (!resolved) {
+    port.kernel_driver = software_driver(context, port);
+    return;
+  }
+  const auto place = pci::parse_place(*resolved);
+  const std::string folder = place ? place->folder : *resolved;
+  if (place) port.pci = place->pci;
+  port.kernel_driver = driver_of(root, folder);
+  port.virtual_function = root.exists(folder + "/physfn");
+  port.numa = pci::numa_node(root, folder, context.cpu_nodes);
+}
+
+}  // namespace
+
+const nldev::Device* Context::device(const std::string& name) const {
+  const auto found = netlink.find(name);
+  return found == netlink.end() ? nullptr : &found->second;
+}
+
+void Context::note_unseen(const std::string& what) {
+  for (const std::string& known : unseen)
+    if (known == what) return;
+  unseen.push_back(what);
+}
+
+void note(Port& port, const char* subject, const Error& failure) {
+  port.unread.push_back(std::string(subject) + ": " + failure.text());
+}
+
+std::optional<std::string> read_noted(const Root& root, const std::string& file, const char* subject, Port& port) {
+  auto line = root.read_line(file);
+  if (line) return std::move(line).value();
+  if (line.error().code != ENOENT) note(port, subject, line.error());
+  return std::nullopt;
+}
+
+void read_identity(const Context& context, Port& port) {
+  const Root& root = context.kernel.root;
+  const std::string folder = std::string(infiniband::kClass) + "/" + port.rdma;
+  const nldev::Device* device = context.device(port.rdma);
+  read_hardware(context, port);
+  port.driver = driver_for(port.kernel_driver).name;
+  port.firmware = read_noted(root, folder + "/fw_ver", "firmware", port).value_or("");
+  if (port.firmware.empty() && device != nullptr) port.firmware = device->firmware;
+  port.board_id = read_noted(root, folder + "/board_id", "board", port).value_or("");
+  port.hca_type = read_noted(root, folder + "/hca_type", "HCA type", port).value_or("");
+  const std::string layer = infiniband::port_folder(port.rdma, port.number) + "/link_layer";
+  port.link_layer = infiniband::parse_link_layer(read_noted(root, layer, "link layer", port).value_or(""));
+  if (port.link_layer == LinkLayer::unknown) port.link_layer = link_layer_by_protocol(device);
+  // RDMA_NODE_RNIC of enum rdma_node_type (rdma/ib_verbs.h), as core/sysfs.c prints it
+  port.iwarp = read_noted(root, folder + "/node_type", "node type", port).value_or("").starts_with("4:");
+}
+
+}  // namespace fabric::scanning

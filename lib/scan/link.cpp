@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/parse.h"
+#include "scan/port.h"
+#include "sys/infiniband.h"
+#include "sys/rtnl.h"
+#include "sys/verbs.h"
+
+namespace fabric::scanning {
+namespace {
+
+std::string net_folder(const Port& port) { return "sys/class/net/" + port.netdev; }
+
+// Absent also when netlink fails: the files say why, or know the same.
+std::optional<nldev::PortLink> ask_netlink(const Context& context, const Port& port) {
+  const nldev::Device* device = context.device(port.rdma);
+  if (device == nullptr) return std::nullopt;
+  auto answer = nldev::port(*context.kernel.rdma, device->index, port.number);
+  if (!answer) return std::nullopt;
+  return std::move(answer).value();
+}
+
+void read_state(const Root& root, const std::optional<nldev::PortLink>& netlink, Port& port) {
+  const std::string folder = infiniband::port_folder(port.rdma, port.number);
+  const auto from_file = [&](const char* file) -> std::optional<unsigned> {
+    const auto text = read_noted(root, folder + "/" + file, "state", port);
+    return text ? infiniband::parse_state(*text) : std::nullopt;
+  };
+  port.state = netlink && netlink->state ? std::optional<unsigned>(*netlink->state) : from_file("state");
+  port.phys_state = netlink && netlink->phys_state ? std::optional<unsigned>(*netlink->phys_state) : from_file("phys_state");
+}
+
+// Several netdevs on one function: the one with the port's number (dev_port counts from 0), or, where that does not
+// decide either, none.
+std::string netdev_of_function(const Root& root, const Port& port) {
+  const auto names = root.list(std::string(infiniband::kClass) + "/" + port.rdma + "/device/net");
+  if (!names || names->empty()) return {};
+  if (names->size() == 1) return names->front();
+  std::string found;
+  for (const std::string& name : *names) {
+    const auto text = root.read_line("sys/class/net/" + name + "/dev_port");
+    const auto number = text ? parse_number<unsigned>(*text) : std::nullopt;
+    if (!number || *number + 1 != port.number) continue;
+    if (!found.empty()) return {};
+    found = name;
+  }
+  return found;
+}
+
+// By RDMA netlink (a bond's name where the device is one), the first GID's netdev, soft-RoCE's own file, the function.
+std::string find_netdev(const Root& root, const std::optional<nldev::PortLink>& netlink, const Port& port) {
+  if (port.link_layer == LinkLayer::infiniband) return {};
+  if (netlink && !netlink->netdev.empty()) return netlink->netdev;
+  const std::string first_gid = infiniband::port_folder(port.rdma, port.number) + "/gid_attrs/ndevs/0";
+  for (const std::string& file : {first_gid, std::string(infiniband::kClass) + "/" + port.rdma + "/parent"})
+    if (const auto name = root.read_line(file); name && !name->empty()) return *name;
+  return netdev_of_function(root, port);
+}
+
+// The E-Switch's port for a virtual function or a subfunction: "pf0vf3", "c1pf0sf1"; the wire's is "p0"
+// (net/devlink/port.c of Linux 6.12, __devlink_port_phys_port_name_get).
+bool is_representor(const Root& root, const Port& port) {
+  if (port.netdev.empty()) return false;
+  const auto name = root.read_line(net_folder(port) + "/phys_port_name");
+  return name && name->find("pf") != std::string::npos;
+}
+
+// Without netlink. An interface that is administratively down answers EINVAL for its carrier: it has none.
+void read_netdev_files(const Root& root, Port& port, std::optional<uint32_t>& mtu) {
+  const auto number = [&](const char* file) -> std::optional<uint64_t> {
+    const auto text = root.read_line(net_folder(port) + "/" + file);
+    return text ? parse_number<uint64_t>(*text) : std::nullopt;
+  };
+  port.ifindex = static_cast<int>(number("ifindex").value_or(0));
+  port.counters.carrier_down = number("carrier_down_count");
+  if (const auto value = number("mtu")) mtu = static_cast<uint32_t>(*value);
+  const auto carrier = root.read_line(net_folder(port) + "/carrier");
+  if (carrier && !carrier->empty()) port.carrier = *carrier == "1";
+  else if (!carrier && carrier.error().code == EINVAL) port.carrier = false;
+}
+
+void read_netdev(Context& context, Port& port, std::optional<uint32_t>& mtu) {
+  if (port.netdev.empty()) return;
+  if (!context.kernel.route) return read_netdev_files(context.kernel.root, port, mtu);
+  const auto link = rtnl::link(*context.kernel.route, port.netdev);
+  if (!link) return note(port, "netdev, mtu, carrier", link.error());
+  port.ifindex = link->ifindex;
+  port.carrier = link->carrier;
+  port.counters.carrier_down = link->carrier_down_count;
+  mtu = link->mtu;
+}
+
+// Unknown speed is "-1" or, while the interface is down, EINVAL.
+void read_speed(const Root& root, Port& port) {
+  if (port.netdev.empty()) return;
+  const auto text = root.read_line(net_folder(port) + "/speed");
+  if (text) port.speed = parse_number<uint32_t>(*text);
+  else if (text.error().code != ENOENT && text.error().code != EINVAL) note(port, "speed, rate", text.error());
+  if (port.speed == 0u || port.speed == UINT32_MAX) port.speed.reset();
+}
+
+// RoCE drivers squeeze the speed into InfiniBand's classes, and go on showing some rate without a link.
+void read_rate(const Root& root, Port& port) {
+  if (port.speed) {
+    port.rate = *port.speed * 1e6 / 8;
+    return;
+  }
+  if (port.link_layer == LinkLayer::ethernet && port.carrier == false) return;
+  const auto text = read_noted(root, infiniband::port_folder(port.rdma, port.number) + "/rate", "rate", port);
+  if (text) port.rate = infiniband::parse_rate(*text);
+}
+
+void read_active_mtu(Context& context, Port& port, const std::optional<uint32_t>& netdev_mtu) {
+  if (context.options.verbs && context.kernel.verbs && port.number <= UINT8_MAX) {
+    const auto mtu = verbs::active_mtu(port.rdma, static_cast<uint8_t>(port.number));
+    if (mtu) {
+      port.active_mtu = *mtu;
+      return;
+    }
+    if (mtu.error().code == EACCES || mtu.error().code == EPERM)
+      context.note_unseen("the path MTU that the RDMA provider reports (no access to /dev/infiniband): computed from the netdev's MTU");
+  }
+  if (port.link_layer != LinkLayer::ethernet || !netdev_mtu) return;
+  if (const uint32_t mtu = verbs::roce_mtu(*netdev_mtu); mtu != 0) port.active_mtu = mtu;
+}
+
+}  // namespace
+
+void read_link(Context& context, Port& port) {
+  const Root& root = context.kernel.root;
+  const auto netlink = ask_netlink(context, port);
+  read_state(root, netlink, port);
+  port.netdev = find_netdev(root, netlink, port);
+  if (is_representor(root, port)) port.virtual_function = true;
+  std::optional<uint32_t> mtu;
+  read_netdev(context, port, mtu);
+  read_speed(root, port);
+  read_rate(root, port);
+  read_active_mtu(context, port, mtu);
+}
+
+}  // namespace fabric::scanning

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps of one port's scan. Each fills its own members of Port and names in Port::unread what it could not read, as
+// "SUBJECT: file or request: reason (ERRNO)".
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/node.h"
+#include "scan/scan.h"
+#include "sys/nldev.h"
+#include "sys/pci.h"
+
+namespace fabric::scanning {
+
+// What all ports of a scan share.
+struct Context {
+  Kernel& kernel;
+  const ScanOptions& options;
+  std::map<std::string, nldev::Device> netlink;  // by name; empty without RDMA netlink
+  pci::CpuNodes cpu_nodes;
+  std::vector<std::string>& unseen;              // Node::unseen
+
+  [[nodiscard]] const nldev::Device* device(const std::string& name) const;
+  void note_unseen(const std::string& what);     // once
+};
+
+// The file's line. A missing file is silently absent; any other failure is noted under `subject`.
+std::optional<std::string> read_noted(const Root& root, const std::string& file, const char* subject, Port& port);
+void note(Port& port, const char* subject, const Error& failure);
+
+// Hardware and names: pci, kernel_driver, driver, firmware, board_id, hca_type, numa, virtual_function, link_layer.
+void read_identity(const Context& context, Port& port);
+// state, phys_state, netdev, ifindex, carrier, speed, rate, active_mtu, counters.carrier_down.
+void read_link(Context& context, Port& port);
+// gids, qos and counters as far as the options ask.
+void read_rest(Context& context, Port& port);
+
+}  // namespace fabric::scanning

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sys/netlink.h"
+
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <netlink/errno.h>
+#include <netlink/msg.h>
+#include <netlink/netlink.h>
+#include <netlink/socket.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <chrono>
+#include <cstdlib>
+
+namespace fabric {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kPatience = std::chrono::seconds(2);
+constexpr size_t kDatagram = 32 * 1024;  // the most that a dump fills at once (net/netlink/af_netlink.c); grows where not
+constexpr int kReceiveBuffer = 4 << 20;
+constexpr int kReadsPerDrain = 256;
+constexpr int kDumpAttempts = 3;
+
+constexpr size_t align4(size_t size) { return (size + 3) & ~size_t{3}; }
+
+template <class Struct>
+Struct load(View8 bytes) {
+  Struct out;
+  std::memcpy(&out, bytes.data(), sizeof out);
+  return out;
+}
+
+std::string_view protocol_name(int protocol) {
+  switch (protocol) {
+    case NETLINK_ROUTE:
+      return "rtnetlink";
+    case NETLINK_GENERIC:
+      return "generic netlink";
+    case NETLINK_RDMA:
+      return "RDMA netlink";
+    default:
+      return "netlink";
+  }
+}
+
+// The kernel's own sentence in an NLMSG_ERROR, with ": " in front, or nothing (NLMSGERR_ATTR_MSG, linux/netlink.h).
+std::string extended_ack(const nlmsghdr& header, View8 payload) {
+  if ((header.nlmsg_flags & NLM_F_ACK_TLVS) == 0 || payload.size() < sizeof(nlmsgerr)) return {};
+  size_t skip = sizeof(nlmsgerr);
+  auto verdict = load<nlmsgerr>(payload);
+  if ((header.nlmsg_flags & NLM_F_CAPPED) == 0 && verdict.msg.nlmsg_len > NLMSG_HDRLEN)
+    skip += align4(verdict.msg.nlmsg_len - NLMSG_HDRLEN);
+  auto attributes = parse_attributes(payload, skip);
+  const Attr* message = find(attributes, NLMSGERR_ATTR_MSG);
+  return message != nullptr ? ": " + message->text() : std::string();
+}
+
+// libnl folds several errnos into one code of its own; errno itself outlives its tidying up (free() keeps it since
+// glibc 2.33).
+Error failed(int protocol, std::string_view act, int code = errno) {
+  return error(code, std::string(protocol_name(protocol)).append(": ").append(act));
+}
+
+// A nonblocking socket of the protocol.
+Result<NetlinkSocket> open_socket(int protocol) {
+  NetlinkSocket socket(nl_socket_alloc());
+  if (!socket) return failed(protocol, "socket", ENOMEM);
+  // Flags and sequence numbers are ours to judge: answers to a request given up earlier are no failure.
+  nl_socket_disable_auto_ack(socket.get());
+  nl_socket_enable_msg_peek(socket.get());
+  nl_socket_set_msg_buf_size(socket.get(), kDatagram);
+  if (nl_connect(socket.get(), protocol) < 0 || nl_socket_set_nonblocking(socket.get()) < 0)
+    return failed(protocol, "connect");
+  // FORCE goes beyond net.core.rmem_max with CAP_NET_ADMIN; without it the plain option must do.
+  const int fd = nl_socket_get_fd(socket.get());
+  if (::setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBuffer, sizeof kReceiveBuffer) < 0)
+    (void)nl_socket_set_buffer_size(socket.get(), kReceiveBuffer, 0);
+  return socket;
+}
+
+// Hands each message of the next datagram to `take`, none of a stranger's. 0, or libnl's code (-NLE_AGAIN: nothing
+// waits).
+template <class Take>
+int receive(nl_sock* socket, const Take& take) {
+  sockaddr_nl from{};
+  unsigned char* raw = nullptr;
+  int left = nl_recv(socket, &from, &raw, nullptr);
+  if (left <= 0) return left;
+  const std::unique_ptr<unsigned char, decltype(&std::free)> datagram(raw, &std::free);
+  if (from.nl_pid != 0) return 0;
+  for (auto* header = reinterpret_cast<nlmsghdr*>(raw); nlmsg_ok(header, left); header = nlmsg_next(header, &left))
+    take(*header, View8(static_cast<const std::byte*>(nlmsg_data(header)), static_cast<size_t>(nlmsg_datalen(header))));
+  return 0;
+}
+
+// What is gathered of one conversation.
+struct Replies {
+  std::vector<Message> messages;
+  bool done = false;
+  bool interrupted = false;  // NLM_F_DUMP_INTR: the dump mixes two states
+  std::optional<Error> failure;
+};
+
+class LiveNetlink final : public Netlink {
+ public:
+  LiveNetlink(int protocol, NetlinkSocket socket) : protocol_(protocol), socket_(std::move(socket)) {}
+
+  Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) override {
+    const bool dump = (flags & NLM_F_DUMP) == NLM_F_DUMP;
+    for (int attempt = 1;; ++attempt) {
+      auto sent = send(type, static_cast<uint16_t>(flags | NLM_F_REQUEST | (dump ? 0 : NLM_F_ACK)), payload);
+      if (!sent) return sent.error();
+      Replies replies;
+      auto gathered = gather(replies);
+      const bool again = dump && attempt < kDumpAttempts;
+      if (!gathered) {
+        if (gathered.error().code == ENOBUFS && again) continue;
+        return gathered.error();
+      }
+      if (replies.failure) return *replies.failure;
+      if (replies.interrupted && again) continue;
+      return std::move(replies.messages);
+    }
+  }
+
+  [[nodiscard]] uint32_t last_sequence() const override { return sequence_; }
+
+ private:
+  Result<void> send(uint16_t type, uint16_t flags, View8 payload) {
+    const std::unique_ptr<nl_msg, decltype(&nlmsg_free)> request(
+        nlmsg_alloc_size(NLMSG_HDRLEN + align4(payload.size())), &nlmsg_free);
+    if (!request || nlmsg_put(request.get(), NL_AUTO_PORT, NL_AUTO_SEQ, type, 0, flags) == nullptr ||
+        nlmsg_append(request.get(), const_cast<std::byte*>(payload.data()), payload.size(), NLMSG_ALIGNTO) < 0)
+      return failed(protocol_, "request", ENOMEM);
+    int code = 0;
+    do code = nl_send_auto(socket_.get(), request.get());
+    while (code == -NLE_INTR);
+    if (code < 0) return failed(protocol_, "send");
+    sequence_ = nlmsg_hdr(request.get())->nlmsg_seq;
+    return {};
+  }
+
+  Result<void> gather(Replies& replies) {
+    const auto deadline = Clock::now() + kPatience;
+    while (!replies.done) {
+      auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+      if (left.count() <= 0) return failed(protocol_, "no answer", ETIMEDOUT);
+      pollfd wait{nl_socket_get_fd(socket_.get()), POLLIN, 0};
+      (void)::poll(&wait, 1, static_cast<int>(left.count()));
+      int code = receive(socket_.get(), [&](const nlmsghdr& header, View8 payload) {
+        if (header.nlmsg_seq == sequence_ && !replies.done) take_message(header, payload, replies);
+      });
+      if (code < 0 && code != -NLE_AGAIN) return failed(protocol_, "receive");
+    }
+    return {};
+  }
+
+  void take_message(const nlmsghdr& header, View8 payload, Replies& replies) const {
+    if ((header.nlmsg_flags & NLM_F_DUMP_INTR) != 0) replies.interrupted = true;
+    if (header.nlmsg_type == NLMSG_NOOP) return;
+    if (header.nlmsg_type == NLMSG_ERROR || header.nlmsg_type == NLMSG_DONE) {
+      replies.done = true;
+      int code = payload.size() >= sizeof(int) ? load<int>(payload) : 0;
+      if (code < 0)
+        replies.failure = error(-code, std::string(protocol_name(protocol_)) + extended_ack(header, payload));
+      return;
+    }
+    replies.messages.push_back({header.nlmsg_type, Bytes(payload.begin(), payload.end())});
+  }
+
+  int protocol_;
+  NetlinkSocket socket_;
+  uint32_t sequence_ = 0;
+};
+
+}  // namespace
+
+void NetlinkSocketFree::operator()(nl_sock* socket) const { nl_socket_free(socket); }
+
+Result<std::unique_ptr<Netlink>> open_netlink(int protocol) {
+  auto socket = open_socket(protocol);
+  if (!socket) return socket.error();
+  const int fd = nl_socket_get_fd(socket->get()), on = 1;
+  // Both are comforts: the kernel's own words on a refusal, and no echo of the request in it.
+  (void)::setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof on);
+  (void)::setsockopt(fd, SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof on);
+  return std::unique_ptr<Netlink>(std::make_unique<LiveNetlink>(protocol, std::move(*socket)));
+}
+
+Result<NotificationSocket> NotificationSocket::open(int protocol, std::initializer_list<uint32_t> groups) {
+  auto socket = open_socket(protocol);
+  if (!socket) return socket.error();
+  for (uint32_t group : groups)
+    if (nl_socket_add_membership(socket->get(), static_cast<int>(group)) < 0)
+      return failed(protocol, "group " + std::to_string(group));
+  return NotificationSocket(std::move(*socket));
+}
+
+int NotificationSocket::fd() const { return nl_socket_get_fd(socket_.get()); }
+
+NotificationSocket::Batch NotificationSocket::drain() {
+  Batch batch;
+  for (int i = 0; i < kReadsPerDrain; ++i) {
+    int code = receive(socket_.get(), [&](const nlmsghdr& header, View8 payload) {
+      batch.messages.push_back({header.nlmsg_type, Bytes(payload.begin(), payload.end())});
+    });
+    if (code == -NLE_AGAIN) break;
+    // ENOBUFS, or an errno that the kernel left when it could not build a notification (net/dcb/dcbnl.c).
+    if (code < 0) batch.lost = true;
+  }
+  return batch;
+}
+
+}  // namespace fabric

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sys/nldev.h"
+
+#include <linux/netlink.h>
+#include <rdma/rdma_netlink.h>
+
+#include <utility>
+
+namespace fabric::nldev {
+namespace {
+
+constexpr uint16_t message_type(uint16_t command) {
+  return static_cast<uint16_t>(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command));
+}
+
+std::string subject(const char* what, uint32_t device, uint32_t port) {
+  return std::string("RDMA netlink ") + what + " of device " + std::to_string(device) + " port " + std::to_string(port);
+}
+
+AttrWriter address(uint32_t device, uint32_t port) {
+  AttrWriter request;
+  request.u32(RDMA_NLDEV_ATTR_DEV_INDEX, device).u32(RDMA_NLDEV_ATTR_PORT_INDEX, port);
+  return request;
+}
+
+// One request about a port, its one answer.
+Result<Message> ask(Netlink& rdma, uint16_t command, const char* what, uint32_t device, uint32_t port) {
+  auto replies = rdma.talk(message_type(command), 0, address(device, port).data());
+  if (!replies) return error(replies.error().code, subject(what, device, port));
+  for (auto& reply : *replies)
+    if (reply.type == message_type(command)) return std::move(reply);
+  return error(ENODATA, subject(what, device, port));
+}
+
+std::string text_of(const std::vector<Attr>& attributes, uint16_t type) {
+  const Attr* attribute = find(attributes, type);
+  return attribute ? attribute->text() : std::string();
+}
+
+// Calls `with(attributes of the entry)` for each `entry` in the message's `table`.
+template <class Function>
+void for_each_entry(View8 payload, uint16_t table, uint16_t entry, Function&& with) {
+  auto top = parse_attributes(payload);
+  const Attr* list = find(top, table);
+  if (!list) return;
+  for (const Attr& item : parse_attributes(list->value))
+    if (item.type == entry) with(parse_attributes(item.value));
+}
+
+}  // namespace
+
+Result<Device> parse_device(View8 payload) {
+  auto attributes = parse_attributes(payload);
+  const Attr* index = find(attributes, RDMA_NLDEV_ATTR_DEV_INDEX);
+  Device device;
+  device.name = text_of(attributes, RDMA_NLDEV_ATTR_DEV_NAME);
+  if (!index || !index->u32() || device.name.empty()) return error(EBADMSG, "RDMA netlink device");
+  device.index = *index->u32();
+  if (const Attr* last = find(attributes, RDMA_NLDEV_ATTR_PORT_INDEX)) device.last_port = last->u32().value_or(0);
+  device.firmware = text_of(attributes, RDMA_NLDEV_ATTR_FW_VERSION);
+  device.protocol = text_of(attributes, RDMA_NLDEV_ATTR_DEV_PROTOCOL);
+  return device;
+}
+
+Result<PortLink> parse_port(View8 payload) {
+  auto attributes = parse_attributes(payload);
+  const Attr* number = find(attributes, RDMA_NLDEV_ATTR_PORT_INDEX);
+  if (!number || !number->u32()) return error(EBADMSG, "RDMA netlink port");
+  PortLink link;
+  link.port = *number->u32();
+  if (const Attr* state = find(attributes, RDMA_NLDEV_ATTR_PORT_STATE)) link.state = state->u8();
+  if (const Attr* phys = find(attributes, RDMA_NLDEV_ATTR_PORT_PHYS_STATE)) link.phys_state = phys->u8();
+  if (const Attr* ndev = find(attributes, RDMA_NLDEV_ATTR_NDEV_INDEX)) link.netdev_index = ndev->u32();
+  link.netdev = text_of(attributes, RDMA_NLDEV_ATTR_NDEV_NAME);
+  return link;
+}
+
+std::vector<Counter> parse_statistics(View8 payload) {
+  std::vector<Counter> counters;
+  for_each_entry(payload, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY, [&](const auto& entry) {
+    std::string name = text_of(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME);
+    const Attr* value = find(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE);
+    if (!name.empty() && value && value->u64()) counters.push_back({std::move(name), *value->u64()});
+  });
+  return counters;
+}
+
+QueuePairs parse_queue_pairs(View8 payload, uint32_t port) {
+  QueuePairs count;
+  for_each_entry(payload, RDMA_NLDEV_ATTR_RES_QP, RDMA_NLDEV_ATTR_RES_QP_ENTRY, [&](const auto& entry) {
+    const Attr* on = find(entry, RDMA_NLDEV_ATTR_PORT_INDEX);
+    if (on && on->u32() && *on->u32() != port) return;
+    ++(find(entry, RDMA_NLDEV_ATTR_RES_KERN_NAME) ? count.kernel : count.user);
+  });
+  return count;
+}
+
+Result<std::vector<Device>> devices(Netlink& rdma) {
+  auto replies = rdma.talk(message_type(RDMA_NLDEV_CMD_GET), NLM_F_DUMP, {});
+  if (!replies) return error(replies.error().code, "RDMA netlink devices");
+  std::vector<Device> found;
+  for (const auto& reply : *replies) {
+    if (reply.type != message_type(RDMA_NLDEV_CMD_GET)) continue;
+    if (auto device = parse_device(reply.payload)) found.push_back(std::move(*device));
+  }
+  return found;
+}
+
+Result<PortLink> port(Netlink& rdma, uint32_t device, uint32_t port) {
+  auto reply = ask(rdma, RDMA_NLDEV_CMD_PORT_GET, "port", device, port);
+  if (!reply) return reply.error();
+  return parse_port(reply->payload);
+}
+
+Result<std::vector<Counter>> statistics(Netlink& rdma, uint32_t device, uint32_t port) {
+  auto reply = ask(rdma, RDMA_NLDEV_CMD_STAT_GET, "statistics", device, port);
+  if (!reply) return reply.error();
+  return parse_statistics(reply->payload);
+}
+
+Result<unsigned> user_queue_pairs(Netlink& rdma, uint32_t device, uint32_t port) {
+  // Asked without PORT_INDEX: the kernel's own filter would leave out a queue pair that has no port yet (RESET), and
+  // that one's owner is about to use it.
+  AttrWriter request;
+  request.u32(RDMA_NLDEV_ATTR_DEV_INDEX, device);
+  auto replies = rdma.talk(message_type(RDMA_NLDEV_CMD_RES_QP_GET), NLM_F_DUMP, request.data());
+  if (!replies) return error(replies.error().code, subject("queue pairs", device, port));
+  unsigned total = 0;
+  for (const auto& reply : *replies)
+    if (reply.type == message_type(RDMA_NLDEV_CMD_RES_QP_GET)) total += parse_queue_pairs(reply.payload, port).user;
+  return total;
+}
+
+}  // namespace fabric::nldev

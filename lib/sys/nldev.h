@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// RDMA netlink, client NLDEV (rdma/rdma_netlink.h, drivers/infiniband/core/nldev.c of Linux 6.12). Reading needs no privilege.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/node.h"
+#include "sys/netlink.h"
+
+namespace fabric::nldev {
+
+struct Device {
+  uint32_t index = 0;
+  std::string name;
+  uint32_t last_port = 0;
+  std::string firmware;   // empty when the driver gives none
+  std::string protocol;   // "ib", "roce", "iw", "opa"; empty when the kernel does not say
+};
+struct PortLink {
+  uint32_t port = 0;
+  std::optional<uint8_t> state, phys_state;
+  std::optional<uint32_t> netdev_index;
+  std::string netdev;
+};
+
+// Pure parsers of one message (attributes follow nlmsghdr directly).
+Result<Device> parse_device(View8 payload);
+Result<PortLink> parse_port(View8 payload);
+std::vector<Counter> parse_statistics(View8 payload);
+// Queue pairs of one RES_QP_GET message on `port` or not yet on any. The kernel's carry RES_KERN_NAME; all others are a
+// process's, also while it dies and its RES_PID is gone (fill_res_name_pid).
+struct QueuePairs {
+  unsigned user = 0, kernel = 0;
+};
+QueuePairs parse_queue_pairs(View8 payload, uint32_t port);
+
+Result<std::vector<Device>> devices(Netlink& rdma);
+Result<PortLink> port(Netlink& rdma, uint32_t device, uint32_t port);
+// The port's default hardware counters in one reply (STAT_GET). EINVAL: the driver has none;
+// EMSGSIZE: more than one reply holds, read sysfs.
+Result<std::vector<Counter>> statistics(Netlink& rdma, uint32_t device, uint32_t port);
+// Queue pairs that user processes hold on the port, or have created without choosing a port yet (RES_QP_GET; those of
+// the kernel, as QP1's, do not count). Sees processes of every user, of this PID namespace and below.
+Result<unsigned> user_queue_pairs(Netlink& rdma, uint32_t device, uint32_t port);
+
+}  // namespace fabric::nldev

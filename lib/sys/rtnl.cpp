@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sys/rtnl.h"
+
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+
+namespace fabric::rtnl {
+namespace {
+
+// Newer than some headers we build with (include/uapi/linux/if_link.h; IFLA_PARENT_DEV_NAME since 5.14).
+constexpr uint16_t kParentDevName = 56;
+
+Bytes request(const std::string& netdev) {
+  ifinfomsg header{};
+  AttrWriter out;
+  out.header(header);
+  if (!netdev.empty()) out.text(IFLA_IFNAME, netdev);
+  // Per-VF data and statistics are not asked for; the kernel leaves them out unless told to (RTEXT_FILTER_VF).
+  return out.data();
+}
+
+std::string kind_of(View8 linkinfo) {
+  auto attributes = parse_attributes(linkinfo);
+  const Attr* kind = find(attributes, IFLA_INFO_KIND);
+  return kind != nullptr ? kind->text() : std::string();
+}
+
+}  // namespace
+
+Result<Link> parse_link(View8 payload) {
+  if (payload.size() < sizeof(ifinfomsg)) return error(EBADMSG, "rtnetlink: link message shorter than its header");
+  ifinfomsg header;
+  std::memcpy(&header, payload.data(), sizeof header);
+  Link out;
+  out.ifindex = header.ifi_index;
+  for (const Attr& attr : parse_attributes(payload, sizeof header)) {
+    switch (attr.type) {
+      case IFLA_IFNAME:
+        out.name = attr.text();
+        break;
+      case IFLA_MTU:
+        out.mtu = attr.u32();
+        break;
+      case IFLA_MIN_MTU:
+        out.min_mtu = attr.u32();
+        break;
+      case IFLA_MAX_MTU:
+        out.max_mtu = attr.u32();
+        break;
+      case IFLA_CARRIER:
+        if (auto carrier = attr.u8()) out.carrier = *carrier != 0;
+        break;
+      case IFLA_CARRIER_DOWN_COUNT:
+        out.carrier_down_count = attr.u32();
+        break;
+      case IFLA_MASTER:
+        if (auto master = attr.u32()) out.master = static_cast<int>(*master);
+        break;
+      case kParentDevName:
+        out.parent = attr.text();
+        break;
+      case IFLA_LINKINFO:
+        out.kind = kind_of(attr.value);
+        break;
+      default:
+        break;
+    }
+  }
+  return out;
+}
+
+Result<std::vector<Link>> links(Netlink& route) {
+  auto replies = route.talk(RTM_GETLINK, NLM_F_DUMP, request({}));
+  if (!replies) return error(replies.error().code, "list links: " + replies.error().what);
+  std::vector<Link> out;
+  for (const Message& reply : *replies) {
+    if (reply.type != RTM_NEWLINK) continue;
+    auto link = parse_link(reply.payload);
+    if (!link) return link.error();
+    out.push_back(std::move(link).value());
+  }
+  return out;
+}
+
+Result<Link> link(Netlink& route, const std::string& netdev) {
+  auto replies = route.talk(RTM_GETLINK, 0, request(netdev));
+  if (!replies) return error(replies.error().code, netdev + ": read link: " + replies.error().what);
+  for (const Message& reply : *replies)
+    if (reply.type == RTM_NEWLINK) return parse_link(reply.payload);
+  return error(EPROTO, netdev + ": read link: no answer in the kernel's reply");
+}
+
+Result<void> set_mtu(Netlink& route, const std::string& netdev, uint32_t mtu) {
+  ifinfomsg header{};
+  AttrWriter out;
+  out.header(header).text(IFLA_IFNAME, netdev).u32(IFLA_MTU, mtu);
+  // RTM_SETLINK, not RTM_NEWLINK: it never creates a device of that name.
+  auto replies = route.talk(RTM_SETLINK, 0, out.data());
+  if (!replies) return error(replies.error().code, netdev + ": set mtu: " + replies.error().what);
+  return {};
+}
+
+}  // namespace fabric::rtnl

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sys/topology.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/parse.h"
+#include "model/pci_kind.h"
+#include "sys/pci.h"
+
+namespace fabric {
+namespace {
+
+struct Found {
+  pci::Place place;
+  std::vector<std::string> netdevs, rdma;
+};
+using Functions = std::map<std::string, Found>;
+
+// Bridges, disks and the like are most of a server's functions: the class alone is read of those.
+bool may_matter(const Root& root, const std::string& folder) {
+  const auto text = root.read_line(folder + "/class");
+  const auto code = text ? parse_number<uint32_t>(*text, 16) : std::nullopt;
+  if (!code) return false;
+  const uint32_t base = *code >> 16;
+  return base == 0x02 || base == 0x03 || base == 0x12 || *code >> 8 == 0x0c06;
+}
+
+void add_functions(const Root& root, const std::vector<std::string>& names, Functions& functions) {
+  for (const std::string& name : names) {
+    const std::string link = "sys/bus/pci/devices/" + name;
+    if (!may_matter(root, link)) continue;
+    const auto resolved = root.resolve(link);
+    if (!resolved) continue;
+    if (auto place = pci::parse_place(*resolved); place && place->below == 0) functions[place->pci].place = *place;
+  }
+}
+
+// A class device sits on the PCI function itself or on one device below it (virtio, an mlx5 subfunction). More than
+// that is another bus: a USB NIC does not make its host controller a NIC.
+void add_class(const Root& root, const std::string& kind, std::vector<std::string> Found::*names, Functions& functions) {
+  const auto devices = root.list("sys/class/" + kind);
+  if (!devices) return;
+  for (const std::string& name : *devices) {
+    const auto resolved = root.resolve("sys/class/" + kind + "/" + name + "/device");
+    const auto place = resolved ? pci::parse_place(*resolved) : std::nullopt;
+    if (!place || place->below > 1) continue;
+    Found& found = functions[place->pci];
+    if (found.place.pci.empty()) {
+      found.place = *place;
+      found.place.folder = resolved->substr(0, place->folder.size());
+    }
+    (found.*names).push_back(name);
+  }
+}
+
+// NVIDIA's driver tells the name in procfs, AMD's in a file of the function (drivers/gpu/drm/amd/amdgpu/amdgpu_fru_eeprom.c).
+std::string gpu_model(const Root& root, const std::string& folder, const std::string& address) {
+  const auto information = root.read("proc/driver/nvidia/gpus/" + address + "/information");
+  for (const std::string_view line : split(information ? std::string_view(*information) : std::string_view{}, '\n'))
+    if (line.starts_with("Model:")) return std::string(trim(line.substr(6)));
+  const auto product = root.read_line(folder + "/product_name");
+  return product ? *product : std::string{};
+}
+
+}  // namespace
+
+Topology sort_topology(std::vector<Nic> found, std::map<int, std::string> numa_cpus) {
+  std::sort(found.begin(), found.end(), [](const Nic& a, const Nic& b) { return pci::address_less(a.pci, b.pci); });
+  Topology topology;
+  topology.numa_cpus = std::move(numa_cpus);
+  for (Nic& function : found) {
+    if (is_gpu(function)) {
+      Gpu gpu{function, "GPU" + std::to_string(topology.gpus.size()), std::move(function.name)};
+      topology.gpus.push_back(std::move(gpu));
+    } else if (is_network(function) || !function.netdevs.empty() || !function.rdma.empty()) {
+      function.name = !function.rdma.empty()      ? function.rdma.front()
+                      : !function.netdevs.empty() ? function.netdevs.front()
+                                                  : function.pci;
+      topology.nics.push_back(std::move(function));
+    }
+  }
+  return topology;
+}
+
+Result<Topology> load_topology(const Root& root) {
+  Functions functions;
+  const auto names = root.list("sys/bus/pci/devices");
+  if (names) add_functions(root, *names, functions);
+  add_class(root, "net", &Found::netdevs, functions);
+  add_class(root, "infiniband", &Found::rdma, functions);
+  if (!names && functions.empty() && !root.exists("sys/class")) return names.error();
+
+  pci::CpuNodes nodes = pci::cpu_nodes(root);
+  std::vector<Nic> found;
+  for (auto& [address, function] : functions) {
+    Nic nic{pci::read_function(root, function.place), std::move(function.netdevs), std::move(function.rdma), {}};
+    const std::string& folder = function.place.folder;
+    const bool gpu = is_gpu(nic);
+    if (gpu && root.exists(folder + "/physfn")) continue;  // a vGPU's virtual function belongs to a guest
+    nic.numa = pci::numa_node(root, folder, nodes);
+    nic.link = pci::read_link(root, folder);
+    if (gpu) nic.name = gpu_model(root, folder, address);
+    found.push_back(std::move(nic));
+  }
+  return sort_topology(std::move(found), std::move(nodes));
+}
+
+}  // namespace fabric

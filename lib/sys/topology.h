@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// GPUs, NICs and their PCI paths.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/node.h"
+#include "sys/root.h"
+
+namespace fabric {
+
+// The running machine's or a captured tree's, from sysfs: the kernel's own PCI tree and NUMA nodes. (hwloc reads the same
+// files; it drops functions in wide PCI domains, hides nodes outside the caller's cpuset, and takes a captured root from
+// a variable of the process's environment.) Links are filled. ENOENT: `root` holds no sysfs.
+Result<Topology> load_topology(const Root& root);
+
+// From an hwloc XML file (version 1 or 2, as lstopo writes it; "-" is standard input), at most 64 MiB. A message says
+// what is wrong with it. Links are absent.
+Result<Topology> load_topology_xml(const std::string& file);
+
+// Sorts what was found into GPUs and NICs in PCI order and names them. `found` holds every function that may be one.
+Topology sort_topology(std::vector<Nic> found, std::map<int, std::string> numa_cpus);
+
+}  // namespace fabric

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What fabric-agent does, told by its own commands. quickstart runs it inside the virtual GPU server; it ends when the
+# shared folder gets a file "end". Its status, 0 or 1, is left in the file "told".
+. /usr/lib/fabsim/lib.sh
+
+HOST=/mnt/host
+CONFIG=/etc/fabric-agent/fabric-agent.toml
+wrong=0
+
+chapter() { printf '\n# %s\n' "$*"; }
+run() {
+  printf '$ %s\n' "$*"
+  "$@"
+}
+must() { "$@" || { printf '!! not as it should be: %s\n' "$*"; wrong=1; }; }
+in_sync() { fabric-agentctl plan >/dev/null; }
+
+chapter "A GPU server with four 400G RoCE NICs, simulated. The package is installed; it audits."
+dpkg --install "$HOST"/fabric-agent_*.deb >/tmp/dpkg.log 2>&1 || { cat /tmp/dpkg.log; wrong=1; }
+must wait_until 60 systemctl is-active --quiet fabric-agent.service
+run rdma link
+run fabric-agentctl topo
+
+chapter "Is this node fit for its job?"
+run fabric-agentctl check
+
+chapter "What would be changed?"
+run fabric-agentctl plan
+(($? == 2)) || wrong=1
+
+chapter "Change it, and keep it so."
+run sed -i 's/^mode = .*/mode = "enforce"/' $CONFIG
+run systemctl reload fabric-agent
+must wait_until 60 in_sync
+run fabric-agentctl status
+run fabric-agentctl check
+
+dev=$(netdev 0)
+wanted=$(dcb pfc show dev "$dev" prio-pfc)
+still_wanted() { [[ $(dcb pfc show dev "$dev" prio-pfc) == "$wanted" ]]; }
+chapter "Another tool switches PFC off ..."
+run dcb pfc set dev "$dev" prio-pfc all:off
+must wait_until 60 still_wanted
+run dcb pfc show dev "$dev" prio-pfc
+printf '# ... and it is back. The journal:\n'
+journalctl -u fabric-agent --no-pager -o cat -n 5
+
+echo $wrong >$HOST/told.new && mv $HOST/told.new $HOST/told
+until [[ -e $HOST/end ]]; do sleep 0.2; done
+exit $wrong

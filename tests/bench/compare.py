@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""CPU per scrape and memory of several exporters, interleaved in one run. Only the ratios mean anything.
+
+Usage: compare.py ROUNDS SCRAPES NAME:PID:PORT...   The first is the one that the others are compared with.
+CPU is the scheduler's time of the whole process (/proc/PID/task/*/schedstat), threads that have ended left out.
+"""
+import http.client
+import os
+import statistics
+import sys
+import time
+
+
+def cpu(pid):
+    total = 0
+    for task in os.listdir(f"/proc/{pid}/task"):
+        try:
+            with open(f"/proc/{pid}/task/{task}/schedstat", encoding="ascii") as stat:
+                total += int(stat.read().split()[0])
+        except OSError:
+            pass
+    return total / 1e6
+
+
+def memory(pid, field):
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith(field))
+
+
+def scrape(port, encoding):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.request("GET", "/metrics", headers={"Accept-Encoding": encoding})
+    reply = connection.getresponse()
+    body = reply.read()
+    connection.close()
+    if reply.status != 200:
+        sys.exit(f"port {port}: HTTP {reply.status}")
+    return body
+
+
+def main():
+    rounds, scrapes = int(sys.argv[1]), int(sys.argv[2])
+    targets = [(name, int(pid), int(port)) for name, pid, port in (arg.split(":") for arg in sys.argv[3:])]
+    print(f"{rounds} rounds of {scrapes} scrapes, interleaved; load {os.getloadavg()[0]:.1f}")
+    for encoding in ("identity", "gzip"):
+        spent = {name: [] for name, _, _ in targets}
+        for name, _, port in targets:
+            scrape(port, encoding)
+        for _ in range(rounds):
+            for name, pid, port in targets:
+                before = cpu(pid)
+                for _ in range(scrapes):
+                    scrape(port, encoding)
+                time.sleep(0.05)
+                spent[name].append((cpu(pid) - before) / scrapes)
+        first = statistics.median(spent[targets[0][0]])
+        for name, pid, port in targets:
+            body, middle = scrape(port, encoding), statistics.median(spent[name])
+            series = sum(1 for line in body.splitlines() if line and not line.startswith(b"#")) if encoding == "identity" else ""
+            print(f"{encoding:9} {name:28} {middle:8.3f} ms CPU a scrape ({min(spent[name]):.3f}-{max(spent[name]):.3f}), "
+                  f"{middle / first:6.1f}x, {len(body):7} bytes {series or ''}")
+    base = memory(targets[0][1], "VmRSS")
+    for name, pid, _ in targets:
+        rss, anonymous = memory(pid, "VmRSS"), memory(pid, "RssAnon")
+        print(f"memory    {name:28} {rss:8} kB resident, {rss / base:5.1f}x, {anonymous} kB of it anonymous")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as a configuration: no crash; a policy that was read is shown in a form that reads back.
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "config/config.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  auto loaded = fabric::parse_config({reinterpret_cast<const char*>(data), size}, "fuzz.toml");
+  if (!loaded) {
+    if (!loaded.error().what.starts_with("fuzz.toml:")) std::abort();  // every fault has a place
+    return 0;
+  }
+  auto again = fabric::parse_config(fabric::show_config(loaded->policy), "shown.toml");
+  if (!again || again->policy.ports.size() != loaded->policy.ports.size()) std::abort();
+  for (size_t i = 0; i < again->policy.ports.size(); ++i)
+    if (!(again->policy.ports[i].want == loaded->policy.ports[i].want)) std::abort();
+  return 0;
+}

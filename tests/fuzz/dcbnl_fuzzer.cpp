@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "sys/dcbnl.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const fabric::View8 message = std::as_bytes(std::span(data, size));
+  (void)fabric::dcbnl::parse_snapshot(message);
+  (void)fabric::dcbnl::message_netdev(message);
+  return 0;
+}

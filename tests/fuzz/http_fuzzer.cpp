@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What clients, command lines and uevents may hold, beyond what libmicrohttpd has parsed.
+#include "exporter/http.h"
+#include "exporter/options.h"
+#include "exporter/uevent.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace fabric::exporter;
+  std::string_view text(reinterpret_cast<const char*>(data), size);
+  (void)route_of(text);
+  (void)accepts_gzip(text);
+  (void)is_device_event(text);
+  (void)parse_address(text).ok();
+  (void)parse_options({std::string(text)}).ok();
+  return 0;
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as an RDMA netlink payload.
+#include "sys/nldev.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  auto payload = std::as_bytes(std::span(data, size));
+  (void)fabric::nldev::parse_device(payload).ok();
+  (void)fabric::nldev::parse_port(payload).ok();
+  (void)fabric::nldev::parse_statistics(payload).size();
+  (void)fabric::nldev::parse_queue_pairs(payload, 1).user;
+  return 0;
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "sys/rtnl.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const fabric::View8 message = std::as_bytes(std::span(data, size));
+  (void)fabric::rtnl::parse_link(message);
+  return 0;
+}

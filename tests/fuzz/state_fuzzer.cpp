@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as the agent's own files: no crash; what was read is written in a form that reads back the same.
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "qos/state.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  std::string_view text(reinterpret_cast<const char*>(data), size);
+  if (auto originals = fabric::state::parse_originals(text, "fuzz.toml")) {
+    auto again = fabric::state::parse_originals(fabric::state::originals_toml(*originals), "written.toml");
+    if (!again || *again != *originals) std::abort();
+  }
+  if (auto state = fabric::state::parse_agent_state(text, "fuzz.toml")) {
+    auto again = fabric::state::parse_agent_state(fabric::state::agent_state_toml(*state), "written.toml");
+    if (!again || again->ports.size() != state->ports.size()) std::abort();
+  }
+  return 0;
+}

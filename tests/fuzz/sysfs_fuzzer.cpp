@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The texts of sysfs files and the paths of its links: a captured tree may hold anything.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "sys/infiniband.h"
+#include "sys/pci.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  (void)fabric::pci::parse_address(text);
+  (void)fabric::infiniband::parse_state(text);
+  (void)fabric::infiniband::parse_link_layer(text);
+  if (const auto place = fabric::pci::parse_place(text)) {
+    if (place->folder.size() > size || !fabric::pci::parse_address(place->pci) || place->root.empty()) std::abort();
+  }
+  if (const auto speed = fabric::pci::parse_link_speed(text); speed && !(*speed > 0)) std::abort();
+  if (const auto width = fabric::pci::parse_link_width(text); width && (*width == 0 || *width >= 255)) std::abort();
+  if (const auto rate = fabric::infiniband::parse_rate(text); rate && !(*rate > 0)) std::abort();
+  return 0;
+}

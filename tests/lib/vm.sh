@@ -1,0 +1,38 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# Queues the virtual server's own test and the scenarios of tests/vm/scenarios. Sourced by tests/run.
+#
+# NAME.sh is a script for the guest: one boot each, with the built package and the tests in its share. A header line
+# "# run: OPTIONS" gives tests/vm/run options; several such lines are several boots. An executable NAME without suffix
+# runs on this machine and calls tests/vm/run itself, as often as it needs. Both print lines "ok NAME" and "FAIL NAME".
+
+SHARE=$PWD/build/vm/share # what the guest sees as its share
+
+vm_queue() {
+  local file files name options run
+  vm_share
+  (($# == 0)) || [[ " $* " == *" selftest "* ]] && job_queue vm-selftest tests/vm/run tests/vm/selftest.sh
+  # Long scripts run long: they begin first.
+  mapfile -t files < <(find tests/vm/scenarios -maxdepth 1 -type f -printf '%s %p\n' | sort -rn | cut -d' ' -f2)
+  for file in "${files[@]}"; do
+    name=$(basename "$file" .sh)
+    (($# == 0)) || [[ " $* " == *" $name "* ]] || continue
+    if [[ $file == *.sh ]]; then
+      mapfile -t options < <(sed -n 's/^# run: *//p' "$file")
+      ((${#options[@]})) || options=('')
+      for run in "${!options[@]}"; do
+        # shellcheck disable=SC2086 # the header line is a list of words
+        job_queue "vm-$name${run/#0/}" tests/vm/run --share "$SHARE" ${options[run]} "$file"
+      done
+    elif [[ -x $file && -f $file ]]; then
+      job_queue "vm-$name" env SHARE="$SHARE" "$file"
+    fi
+  done
+}
+
+vm_share() {
+  rm -rf "$SHARE"
+  mkdir -p "$SHARE"
+  cp build/deb/fabric-agent_*.deb "$SHARE"
+  cp -r tests/vm/scenarios "$SHARE"
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/corpus.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+
+namespace fabric::test {
+namespace fs = std::filesystem;
+
+std::optional<std::string> corpus_directory() {
+  const char* given = std::getenv("FABRIC_CORPUS");
+  const std::string path = given != nullptr ? given : FABRIC_SOURCE_DIR "/../shared/corpus";
+  if (!fs::is_directory(path)) return std::nullopt;
+  return path;
+}
+
+Unpacked::Unpacked(const std::string& archive) {
+  std::string name = (fs::temp_directory_path() / "fabric-corpus-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp " + name);
+  path_ = name;
+  const std::string command = "tar -xf '" + archive + "' -C '" + path_ + "'";
+  if (std::system(command.c_str()) != 0) throw std::runtime_error(command);
+}
+
+Unpacked::~Unpacked() {
+  // Captured folders may be read-only, which stops whoever is not root from emptying them.
+  std::error_code ignored;
+  for (const auto& entry : fs::recursive_directory_iterator(path_, ignored))
+    if (entry.is_directory(ignored) && !entry.is_symlink(ignored))
+      fs::permissions(entry.path(), fs::perms::owner_all, fs::perm_options::add, ignored);
+  fs::remove_all(path_, ignored);
+}
+
+std::string Unpacked::root() const {
+  if (fs::is_directory(path_ + "/sys")) return path_;
+  for (const auto& entry : fs::directory_iterator(path_))
+    if (fs::is_directory(entry.path() / "sys")) return entry.path().string();
+  throw std::runtime_error("no sys folder in " + path_);
+}
+
+}  // namespace fabric::test

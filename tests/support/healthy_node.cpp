@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/healthy_node.h"
+
+namespace fabric::test {
+namespace {
+
+PciDevice function(int bus, int slot, uint16_t vendor, uint16_t device) {
+  const std::string digit = std::to_string(bus);
+  PciDevice out;
+  out.pci = "0000:" + digit + std::to_string(slot) + ":00.0";
+  out.vendor = vendor;
+  out.device = device;
+  out.numa = bus < 3 ? 0 : 1;
+  out.bridges = {"0000:" + digit + "2:0" + std::to_string(slot) + ".0", "0000:" + digit + "1:00.0"};
+  out.root = "pci0000:" + digit + "0";
+  out.link = {32, 32, 16, 16};
+  return out;
+}
+
+Qos profile() {
+  Qos want;
+  want.dcbx = Dcbx::host;
+  want.pause = Pause{};
+  want.mtu = 9000;
+  want.trust = Trust::dscp;
+  want.dscp_map = DscpMap{{26, 3}, {48, 6}};
+  Ets ets;
+  ets.prio_tc = {0, 0, 0, 1, 0, 0, 2, 0};
+  ets.tsa = {Tsa::ets, Tsa::ets, Tsa::strict};
+  ets.bw = {50, 50, 0};
+  want.ets = ets;
+  want.pfc = PrioSet{0x08};
+  want.cable_length = 10;
+  return want;
+}
+
+Port port(int index, const Nic& nic) {
+  Port out;
+  out.rdma = nic.name;
+  out.netdev = nic.netdevs.front();
+  out.ifindex = 2 + index;
+  out.pci = nic.pci;
+  out.kernel_driver = "mlx5_core";
+  out.driver = "mlx5";
+  out.board_id = "MT_0000000838";
+  out.hca_type = "MT4129";
+  out.numa = nic.numa;
+  out.link_layer = LinkLayer::ethernet;
+  out.state = 4;
+  out.phys_state = 5;
+  out.speed = 400'000;
+  out.rate = 50e9;
+  out.carrier = true;
+  out.active_mtu = 4096;
+  out.gids = {{0, "fe80:0000:0000:0000:0a00:00ff:fe00:0001", "IB/RoCE v1", out.netdev},
+              {1, "fe80:0000:0000:0000:0a00:00ff:fe00:0001", "RoCE v2", out.netdev},
+              {3, "0000:0000:0000:0000:0000:ffff:0a01:0001", "RoCE v2", out.netdev}};
+  out.qos = profile();
+  out.counters.hw = {
+      {"out_of_sequence", 7}, {"np_cnp_sent", 100}, {"out_of_buffer", 1}, {"req_rnr_retries_exceeded", 0}, {"rp_cnp_ignored", 0}, {"req_cqe_error", 2}};
+  out.counters.pma = {{"symbol_error", 5}, {"link_downed", 1}, {"port_xmit_data", 1000}};
+  out.counters.ethtool = {
+      {"rx_prio3_discards", 4}, {"tx_pause_storm_error_events", 0}, {"outbound_pci_buffer_overflow", 0}};
+  out.counters.carrier_down = 1;
+  return out;
+}
+
+Changes in_sync(const Port& port) {
+  Changes changes;
+  for (const Setting& setting : kSettings) {
+    const std::string text = value_text(setting, port.qos);
+    changes.push_back({port.id(), std::string(setting.key), Outcome::in_sync, 0, false, text, text, {}});
+  }
+  return changes;
+}
+
+}  // namespace
+
+Healthy::Healthy() {
+  now.hostname = "gpu01";
+  now.topology.numa_cpus = {{0, "0-31"}, {1, "32-63"}};
+  for (int i = 0; i < 4; ++i) {
+    now.topology.gpus.push_back(
+        Gpu{function(i + 1, 3, 0x10de, 0x2330), "GPU" + std::to_string(i), "NVIDIA H100 80GB HBM3"});
+    const std::string name = "mlx5_" + std::to_string(i);
+    now.topology.nics.push_back(Nic{function(i + 1, 4, 0x15b3, 0x1021), {"ens" + std::to_string(i)}, {name}, name});
+    now.ports.push_back(port(i, now.topology.nics.back()));
+    plan[now.ports.back().id()] = in_sync(now.ports.back());
+  }
+  AgentState agent;
+  agent.running = true;
+  agent.mode = "enforce";
+  agent.updated = "2026-01-01T00:00:00Z";
+  now.agent = agent;
+  policy.mode = Mode::enforce;
+  PortPolicy entry;
+  entry.name = "roce";
+  entry.want = profile();
+  policy.ports = {entry};
+  before = now;
+  for (Port& each : now.ports) {  // traffic and congestion control go on
+    each.counters.hw[1].value += 5;
+    each.counters.pma[2].value += 100'000;
+  }
+}
+
+View Healthy::view() const {
+  return {.now = now, .before = &before, .policy = &policy, .plan = &plan, .no_policy = {}};
+}
+
+Change& Healthy::change(const std::string& port, const std::string& key) {
+  for (Change& each : plan.at(port))
+    if (each.key == key) return each;
+  return plan.at(port).emplace_back();
+}
+
+void down(Healthy& node, size_t port, unsigned phys_state) {
+  node.now.ports[port].state = 1;
+  node.now.ports[port].phys_state = phys_state;
+}
+
+std::string describe(const Finding& finding) {
+  return finding.id + " " + finding.subject + " " + std::string(to_text(finding.status)) + ": " + finding.observed;
+}
+
+std::vector<Finding> complaints(const Report& report) {
+  std::vector<Finding> out;
+  for (const Finding& finding : report.findings)
+    if (finding.status != Status::ok) out.push_back(finding);
+  return out;
+}
+
+std::string describe(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& finding : findings) text += describe(finding) + "\n";
+  return text;
+}
+
+}  // namespace fabric::test

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// A GPU server that is in order, as a literal: four GPUs, each on a switch with its NIC. Tests plant their defect in
+// it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "check/check.h"
+
+namespace fabric::test {
+
+struct Healthy {
+  Healthy();
+  // The view points into this object.
+  [[nodiscard]] View view() const;
+  Change& change(const std::string& port, const std::string& key);
+
+  Node before, now;
+  Policy policy;
+  std::map<std::string, Changes> plan;
+};
+
+// Takes the link of a port down; phys_state as in Port.
+void down(Healthy& node, size_t port, unsigned phys_state);
+
+// The findings that are not ok.
+std::vector<Finding> complaints(const Report& report);
+// "pfc mlx5_0/1 critical: none", a line each.
+std::string describe(const Finding& finding);
+std::string describe(const std::vector<Finding>& findings);
+
+}  // namespace fabric::test

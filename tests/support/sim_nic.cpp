@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the drivers do, each rule from Linux 6.12: mlx5/core/en_dcbnl.c, bnxt/bnxt_dcb.c.
+#include "support/sim_nic.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace fabric::test {
+namespace {
+
+constexpr uint16_t kDefaultCable = 7;  // metres, MLX5E_DEFAULT_CABLE_LEN
+constexpr unsigned kLosslessClasses = 2;
+constexpr int kNotSupp = 524;  // the kernel's ENOTSUPP, which has no place in a byte
+
+std::string eight(const uint8_t* values) {
+  std::string out;
+  for (int i = 0; i < 8; ++i) out += (i ? "," : "") + std::to_string(values[i]);
+  return out;
+}
+
+std::string hex(uint8_t value) {
+  char text[8];
+  std::snprintf(text, sizeof text, "0x%02x", value);
+  return text;
+}
+
+std::string app_text(const dcb_app& entry) {
+  return "sel=" + std::to_string(entry.selector) + " proto=" + std::to_string(entry.protocol) +
+         " prio=" + std::to_string(entry.priority);
+}
+
+bool is_dscp(const dcb_app& entry) { return entry.selector == IEEE_8021QAZ_APP_SEL_DSCP; }
+
+bool same(const dcb_app& a, const dcb_app& b) {
+  return a.selector == b.selector && a.protocol == b.protocol && a.priority == b.priority;
+}
+
+// mlx5e_dbcnl_validate_ets(): the ETS classes, used or not, add up to 100.
+int check_sum_100(const ieee_ets& wanted) {
+  int sum = 0;
+  bool any = false;
+  for (int i = 0; i < 8; ++i) {
+    if (wanted.prio_tc[i] >= 8) return -EINVAL;
+    if (wanted.tc_tsa[i] == IEEE_8021QAZ_TSA_CB_SHAPER) return -EOPNOTSUPP;
+    if (wanted.tc_tsa[i] != IEEE_8021QAZ_TSA_ETS) continue;
+    any = true;
+    sum += wanted.tc_tx_bw[i];
+  }
+  return any && sum != 100 ? -EINVAL : 0;
+}
+
+// bnxt_ets_validate()
+int bnxt_check(const ieee_ets& wanted) {
+  int sum = 0;
+  bool zero = false;
+  for (int i = 0; i < 8; ++i) {
+    if (wanted.prio_tc[i] >= 8) return -EINVAL;
+    if (wanted.tc_tsa[i] == IEEE_8021QAZ_TSA_STRICT) continue;
+    if (wanted.tc_tsa[i] != IEEE_8021QAZ_TSA_ETS) return -kNotSupp;
+    sum += wanted.tc_tx_bw[i];
+    zero = zero || wanted.tc_tx_bw[i] == 0;
+  }
+  return sum > 100 || (zero && sum == 100) ? -EINVAL : 0;
+}
+
+}  // namespace
+
+SimNic::SimNic(std::string nic_name, int index, Personality kind)
+    : name(std::move(nic_name)), ifindex(index), personality(kind) {
+  firmware_defaults();
+}
+
+const char* SimNic::kernel_driver() const {
+  switch (personality) {
+    case Personality::mlx5:
+      return "mlx5_core";
+    case Personality::bnxt:
+      return "bnxt_en";
+    case Personality::ice:
+      return "ice";
+    case Personality::nodcb:
+      return "ionic";
+    case Personality::full:
+      return "fabsim";
+  }
+  return "";
+}
+
+Port SimNic::port() const {
+  Port out;
+  out.rdma = "sim" + std::to_string(ifindex);
+  out.netdev = name;
+  out.ifindex = ifindex;
+  out.pci = "0000:0" + std::to_string(ifindex % 10) + ":00.0";
+  out.kernel_driver = kernel_driver();
+  out.link_layer = LinkLayer::ethernet;
+  return out;
+}
+
+void SimNic::firmware_defaults() {
+  ets = {};
+  ets.ets_cap = 8;
+  pfc = {};
+  pfc.pfc_cap = 8;
+  app.clear();
+  dscp_mode = ets_known = false;
+  pause = {true, true};
+  trust = {dcbnl::kSelectorPcp};
+  for (uint8_t i = 0; i < 8; ++i) ets.prio_tc[i] = i;
+  if (personality == Personality::mlx5) {
+    dcbx = DCB_CAP_DCBX_VER_CEE | DCB_CAP_DCBX_VER_IEEE;  // firmware until a host asks
+    pfc.delay = kDefaultCable;
+    std::fill_n(ets.tc_tsa, 8, uint8_t{IEEE_8021QAZ_TSA_VENDOR});
+    std::swap(ets.prio_tc[0], ets.prio_tc[1]);
+  }
+  if (personality == Personality::bnxt) ets = {}, ets.ets_cap = 8;
+  if (personality == Personality::ice) ice_vlan_defaults();
+}
+
+void SimNic::reload() {
+  auto kept_pfc = pfc.pfc_en;
+  auto kept_app = app;
+  auto kept_pause = pause;
+  auto kept_dcbx = dcbx;
+  firmware_defaults();
+  mtu = 1500;
+  carrier = true;
+  if (personality != Personality::mlx5) return;
+  // Firmware keeps these over a driver's reload.
+  pfc.pfc_en = kept_pfc;
+  app = kept_app;
+  pause = kept_pause;
+  dcbx = kept_dcbx;
+}
+
+void SimNic::flap() {
+  if (carrier) ++carrier_downs;
+  carrier = false;
+}
+
+void SimNic::reopen() { ++carrier_downs; }
+
+bool SimNic::host_controlled() const {
+  constexpr uint8_t kHost = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE;
+  return !firmware_agent && (dcbx & kHost) == kHost && (dcbx & DCB_CAP_DCBX_LLD_MANAGED) == 0;
+}
+
+bool SimNic::listed(const dcb_app& entry) const {
+  return std::any_of(app.begin(), app.end(), [&](const dcb_app& other) { return same(entry, other); });
+}
+
+bool SimNic::listed_dscp(uint16_t dscp) const {
+  return std::any_of(app.begin(), app.end(),
+                     [&](const dcb_app& other) { return is_dscp(other) && other.protocol == dscp; });
+}
+
+void SimNic::unlist(const dcb_app& entry) {
+  app.erase(std::remove_if(app.begin(), app.end(), [&](const dcb_app& other) { return same(entry, other); }),
+            app.end());
+}
+
+int SimNic::set_ets(const ieee_ets& wanted) {
+  log.push_back("setets prio_tc=" + eight(wanted.prio_tc) + " tsa=" + eight(wanted.tc_tsa) +
+                " bw=" + eight(wanted.tc_tx_bw));
+  if (personality == Personality::ice) return ice_set_ets(wanted);
+  if (personality == Personality::bnxt && !host_controlled()) return -EINVAL;
+  if (int err = personality == Personality::bnxt ? bnxt_check(wanted) : check_sum_100(wanted); err != 0) return err;
+  std::copy_n(wanted.prio_tc, 8, ets.prio_tc);
+  std::copy_n(wanted.tc_tsa, 8, ets.tc_tsa);
+  std::copy_n(wanted.tc_tx_bw, 8, ets.tc_tx_bw);
+  ets_known = true;
+  if (personality == Personality::bnxt) reopen();
+  // mlx5e_dcbnl_ieee_getets() shows no bandwidth for what is not ETS.
+  if (personality == Personality::mlx5)
+    for (int i = 0; i < 8; ++i)
+      if (ets.tc_tsa[i] != IEEE_8021QAZ_TSA_ETS) ets.tc_tx_bw[i] = 0;
+  return 0;
+}
+
+int SimNic::set_pfc(const ieee_pfc& wanted) {
+  log.push_back("setpfc pfc_en=" + hex(wanted.pfc_en) + " delay=" + std::to_string(wanted.delay));
+  if (personality == Personality::ice && !host_controlled()) return -EINVAL;
+  if (personality == Personality::bnxt) {
+    if (!host_controlled() || !ets_known) return -EINVAL;
+    unsigned lossless = 0;
+    for (int i = 0; i < 8; ++i)
+      if (wanted.pfc_en >> i & 1) lossless |= 1u << ets.prio_tc[i];
+    if (static_cast<unsigned>(__builtin_popcount(lossless)) > kLosslessClasses) return -EINVAL;
+  }
+  const bool changed = pfc.pfc_en != wanted.pfc_en;
+  pfc.pfc_en = wanted.pfc_en;
+  if (personality == Personality::mlx5) {
+    if (changed) flap();
+    if (wanted.delay > 0 && wanted.delay < 1000) pfc.delay = wanted.delay;
+  } else if (changed && personality != Personality::full) {
+    reopen();
+  }
+  if (personality == Personality::full) pfc.delay = wanted.delay;
+  return 0;
+}
+
+// dcb_ieee_setapp() of the kernel's own list: an exact duplicate is EEXIST, another priority is another entry.
+int SimNic::set_app(const dcb_app& entry) {
+  log.push_back("setapp " + app_text(entry));
+  if (is_dscp(entry) && entry.protocol >= 64) return -EINVAL;
+  if (personality == Personality::mlx5) return mlx5_set_app(entry);
+  if (personality == Personality::ice) return ice_set_app(entry);
+  if (personality == Personality::bnxt && !host_controlled()) return -EINVAL;
+  if (listed(entry)) return -EEXIST;
+  app.push_back(entry);
+  return 0;
+}
+
+int SimNic::mlx5_set_app(const dcb_app& entry) {
+  if (!is_dscp(entry)) return -EINVAL;
+  app.erase(
+      std::remove_if(app.begin(), app.end(), [&](const dcb_app& other) { return other.protocol == entry.protocol; }),
+      app.end());
+  app.push_back(entry);
+  return 0;
+}
+
+int SimNic::del_app(const dcb_app& entry) {
+  log.push_back("delapp " + app_text(entry));
+  if (personality == Personality::mlx5 && !is_dscp(entry)) return -EINVAL;
+  if (personality == Personality::bnxt && !host_controlled()) return -EINVAL;
+  if (personality == Personality::ice) return ice_del_app(entry);
+  if (!listed(entry)) return -ENOENT;
+  unlist(entry);
+  return 0;
+}
+
+int SimNic::set_trust(const std::vector<uint8_t>& selectors) {
+  std::string text = "settrust order=";
+  for (uint8_t selector : selectors) text += std::to_string(selector) + " ";
+  log.push_back(text);
+  if (personality != Personality::full) return -EOPNOTSUPP;
+  for (uint8_t selector : selectors)
+    if (selector != IEEE_8021QAZ_APP_SEL_DSCP && selector != dcbnl::kSelectorPcp) return -EOPNOTSUPP;
+  trust = selectors;
+  return 0;
+}
+
+int SimNic::set_dcbx(uint8_t mode) {
+  log.push_back("setdcbx mode=" + hex(mode));
+  const bool host = (mode & DCB_CAP_DCBX_HOST) != 0, ieee = (mode & DCB_CAP_DCBX_VER_IEEE) != 0,
+             cee = (mode & DCB_CAP_DCBX_VER_CEE) != 0;
+  if ((mode & DCB_CAP_DCBX_LLD_MANAGED) != 0 || firmware_agent) return 1;
+  switch (personality) {
+    case Personality::mlx5:
+      if (mode != 0 && !host) return 1;
+      dcbx = static_cast<uint8_t>(DCB_CAP_DCBX_VER_CEE | DCB_CAP_DCBX_VER_IEEE | (mode & DCB_CAP_DCBX_HOST));
+      return 0;
+    case Personality::bnxt:
+      if (host && (cee || !ieee)) return 1;
+      dcbx = mode;
+      return 0;
+    case Personality::ice:
+      if (!host || (ieee && cee) || mode == dcbx || dscp_mode) return 1;
+      dcbx = mode;
+      return 0;
+    default:
+      if (!host || !ieee || cee) return 1;
+      dcbx = mode;
+      return 0;
+  }
+}
+
+int SimNic::set_pause(const Pause& wanted) {
+  log.push_back("setpause " + to_text(wanted));
+  if (personality == Personality::ice && pfc.pfc_en != 0) return -EOPNOTSUPP;
+  pause = wanted;
+  return 0;
+}
+
+int SimNic::set_mtu(uint32_t wanted) {
+  log.push_back("setmtu " + std::to_string(wanted));
+  mtu = wanted;
+  return 0;
+}
+
+}  // namespace fabric::test

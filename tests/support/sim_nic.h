@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Simulated NICs behind simulated netlink sockets: the kernel's side of every message that the write line sends, with
+// the behaviour of each vendor's driver behind it. What a test asserts here is what net/dcb/dcbnl.c,
+// net/core/rtnetlink.c and net/ethtool/pause.c of Linux 6.12 do with the very bytes.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/node.h"
+#include "sys/dcbnl.h"
+#include "sys/kernel.h"
+
+namespace fabric::test {
+
+// mlx5, bnxt, ice: as the drivers of those names (see sim_nic.cpp for each rule); nodcb: no dcbnl at all (ionic);
+// full: every dcbnl operation plainly, with an apptrust table.
+enum class Personality { mlx5, bnxt, ice, nodcb, full };
+
+// What goes wrong with an operation. The operations are named as the driver's: setets setpfc setapp delapp settrust
+// setdcbx setpause setmtu getets getpfc getpause.
+struct Fault {
+  enum Action { refuse, ignore, vanish, vanish_after } action = refuse;
+  int code = 0;    // errno for refuse
+  int times = -1;  // how often it still strikes; -1: always
+};
+
+class SimNic {
+ public:
+  SimNic(std::string name, int ifindex, Personality personality);
+
+  std::string name;
+  int ifindex;
+  Personality personality;
+  bool present = true;
+
+  uint32_t mtu = 1500, min_mtu = 68, max_mtu = 9978;  // bytes
+  bool carrier = true;
+  uint32_t carrier_downs = 0;
+  Pause pause{true, true};
+  ieee_ets ets{};
+  ieee_pfc pfc{};
+  std::vector<dcb_app> app;
+  std::vector<uint8_t> trust{dcbnl::kSelectorPcp};  // full only
+  uint8_t dcbx = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE;
+  bool firmware_agent = false;  // ice: private flag fw-lldp-agent; bnxt: an NVM option
+  bool ets_known = false;       // bnxt: somebody set one since the driver was loaded
+  bool dscp_mode = false;
+
+  std::map<std::string, Fault> faults;
+  std::map<std::string, unsigned> calls;
+  std::vector<std::string> log;  // every operation that changes something, in order: "setpfc pfc_en=0x08 delay=30"
+
+  // What the driver does when it is loaded again: ETS and cable length of mlx5 are lost, everything of the others.
+  void reload();
+  void link_up() { carrier = true; }
+  [[nodiscard]] unsigned writes() const { return static_cast<unsigned>(log.size()); }
+  [[nodiscard]] const char* kernel_driver() const;
+  // The Port that a scan would find: "sim<ifindex>", port 1.
+  [[nodiscard]] Port port() const;
+
+  // Driver operations; negative errno, or what the driver answers.
+  int set_ets(const ieee_ets& wanted);
+  int set_pfc(const ieee_pfc& wanted);
+  int set_app(const dcb_app& entry);
+  int del_app(const dcb_app& entry);
+  int set_trust(const std::vector<uint8_t>& selectors);
+  int set_dcbx(uint8_t mode);  // 0 accepted, 1 refused
+  int set_pause(const Pause& wanted);
+  int set_mtu(uint32_t wanted);
+
+ private:
+  void firmware_defaults();
+  void flap();
+  void reopen();
+  [[nodiscard]] bool host_controlled() const;
+  bool listed(const dcb_app& entry) const;
+  bool listed_dscp(uint16_t dscp) const;
+  void unlist(const dcb_app& entry);
+  int mlx5_set_app(const dcb_app& entry);
+  int ice_set_app(const dcb_app& entry);
+  int ice_del_app(const dcb_app& entry);
+  int ice_set_ets(const ieee_ets& wanted);
+  void ice_vlan_defaults();
+};
+
+class SimKernel {
+ public:
+  SimNic& add_nic(const std::string& name, Personality personality);
+  SimNic& nic(const std::string& name);
+  // Null where there is none of that name now.
+  SimNic* find(const std::string& name);
+  // Its driver is unloaded and loaded: a new ifindex.
+  void reload(SimNic& nic);
+  // Sockets that answer from here; this object must outlive the Kernel. No RDMA, no statistics.
+  Kernel kernel(const std::string& root_directory = "/");
+  std::deque<SimNic>& nics() { return nics_; }
+
+ private:
+  std::deque<SimNic> nics_;
+  int next_ifindex_ = 2;
+};
+
+}  // namespace fabric::test

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel's side of generic netlink: the ethtool family as far as pause and private flags go.
+#include <linux/ethtool_netlink.h>
+#include <linux/genetlink.h>
+
+#include "support/sim_nic_sockets.h"
+
+namespace fabric::test {
+namespace {
+
+constexpr uint16_t kEthtoolFamily = 21;
+constexpr uint32_t kMonitorGroup = 6;
+
+class Generic final : public Netlink {
+ public:
+  explicit Generic(SimKernel& sim) : sim_(sim) {}
+
+  Replies talk(uint16_t type, uint16_t, View8 payload) override {
+    ++sequence_;
+    if (payload.size() < sizeof(genlmsghdr)) return kernel_error(EINVAL);
+    genlmsghdr header;
+    std::memcpy(&header, payload.data(), sizeof header);
+    auto attributes = parse_attributes(payload, sizeof header);
+    if (type == GENL_ID_CTRL) return family(header, attributes);
+    if (type != kEthtoolFamily) return kernel_error(ENOENT);
+    const Attr* nest = fabric::find(attributes, ETHTOOL_A_PAUSE_HEADER);
+    if (nest == nullptr) return kernel_error(EINVAL);
+    auto device = parse_attributes(nest->value);
+    const Attr* name = fabric::find(device, ETHTOOL_A_HEADER_DEV_NAME);
+    SimNic* nic = name != nullptr ? sim_.find(name->text()) : nullptr;
+    if (nic == nullptr) return kernel_error(ENODEV);
+    switch (header.cmd) {
+      case ETHTOOL_MSG_PAUSE_GET:
+        return get_pause(*nic);
+      case ETHTOOL_MSG_PAUSE_SET:
+        return set_pause(*nic, attributes);
+      case ETHTOOL_MSG_PRIVFLAGS_GET:
+        return private_flags(*nic);
+      default:
+        return kernel_error(EOPNOTSUPP);
+    }
+  }
+  [[nodiscard]] uint32_t last_sequence() const override { return sequence_; }
+
+ private:
+  static AttrWriter reply(uint8_t command) {
+    genlmsghdr header{};
+    header.cmd = command;
+    header.version = 1;
+    AttrWriter out;
+    out.header(header);
+    return out;
+  }
+
+  static Replies family(const genlmsghdr& header, const std::vector<Attr>& attributes) {
+    const Attr* name = fabric::find(attributes, CTRL_ATTR_FAMILY_NAME);
+    if (header.cmd != CTRL_CMD_GETFAMILY || name == nullptr || name->text() != ETHTOOL_GENL_NAME)
+      return kernel_error(ENOENT);
+    AttrWriter group;
+    group.u32(CTRL_ATTR_MCAST_GRP_ID, kMonitorGroup).text(CTRL_ATTR_MCAST_GRP_NAME, ETHTOOL_MCGRP_MONITOR_NAME);
+    auto out = reply(CTRL_CMD_NEWFAMILY);
+    out.text(CTRL_ATTR_FAMILY_NAME, ETHTOOL_GENL_NAME)
+        .u16(CTRL_ATTR_FAMILY_ID, kEthtoolFamily)
+        .nest(CTRL_ATTR_MCAST_GROUPS, AttrWriter().nest(1, group));
+    return std::vector<Message>{{GENL_ID_CTRL, out.data()}};
+  }
+
+  static Replies get_pause(SimNic& nic) {
+    int verdict = 0;
+    if (!begin(nic, "getpause", verdict) && verdict < 0) return kernel_error(-verdict);
+    auto out = reply(ETHTOOL_MSG_PAUSE_GET_REPLY);
+    out.nest(ETHTOOL_A_PAUSE_HEADER, AttrWriter().u32(ETHTOOL_A_HEADER_DEV_INDEX, static_cast<uint32_t>(nic.ifindex)));
+    out.u8(ETHTOOL_A_PAUSE_AUTONEG, 0).u8(ETHTOOL_A_PAUSE_RX, nic.pause.rx).u8(ETHTOOL_A_PAUSE_TX, nic.pause.tx);
+    return std::vector<Message>{{kEthtoolFamily, out.data()}};
+  }
+
+  static Replies set_pause(SimNic& nic, const std::vector<Attr>& attributes) {
+    Pause wanted = nic.pause;
+    if (const Attr* rx = fabric::find(attributes, ETHTOOL_A_PAUSE_RX)) wanted.rx = rx->u8().value_or(0) != 0;
+    if (const Attr* tx = fabric::find(attributes, ETHTOOL_A_PAUSE_TX)) wanted.tx = tx->u8().value_or(0) != 0;
+    const Attr* autoneg = fabric::find(attributes, ETHTOOL_A_PAUSE_AUTONEG);
+    if (nic.personality == Personality::mlx5 && autoneg != nullptr && autoneg->u8() == 1) return kernel_error(EINVAL);
+    if (wanted == nic.pause) return std::vector<Message>{};  // ethnl_set_pause(): no call of the driver
+    int verdict = call(nic, "setpause", [&] { return nic.set_pause(wanted); });
+    if (verdict < 0) return kernel_error(-verdict);
+    return std::vector<Message>{};
+  }
+
+  static Replies private_flags(const SimNic& nic) {
+    if (nic.personality != Personality::ice) return kernel_error(EOPNOTSUPP);
+    AttrWriter bit;
+    bit.u32(ETHTOOL_A_BITSET_BIT_INDEX, 0).text(ETHTOOL_A_BITSET_BIT_NAME, "fw-lldp-agent");
+    if (nic.firmware_agent) bit.flag(ETHTOOL_A_BITSET_BIT_VALUE);
+    AttrWriter bitset;
+    bitset.u32(ETHTOOL_A_BITSET_SIZE, 1).nest(ETHTOOL_A_BITSET_BITS, AttrWriter().nest(ETHTOOL_A_BITSET_BITS_BIT, bit));
+    auto out = reply(ETHTOOL_MSG_PRIVFLAGS_GET_REPLY);
+    out.nest(ETHTOOL_A_PRIVFLAGS_FLAGS, bitset);
+    return std::vector<Message>{{kEthtoolFamily, out.data()}};
+  }
+
+  SimKernel& sim_;
+  uint32_t sequence_ = 100;
+};
+
+}  // namespace
+
+std::unique_ptr<Netlink> open_sim_generic(SimKernel& sim) { return std::make_unique<Generic>(sim); }
+
+}  // namespace fabric::test

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulated sockets, and what they share: each call of a driver's operation is counted, and may be made to fail.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "support/sim_nic.h"
+
+namespace fabric::test {
+
+std::unique_ptr<Netlink> open_sim_route(SimKernel& sim);    // rtnetlink with dcbnl
+std::unique_ptr<Netlink> open_sim_generic(SimKernel& sim);  // nlctrl and ethtool
+
+using Replies = Result<std::vector<Message>>;
+
+inline Error kernel_error(int code, std::string what = "simulated") { return error(code, std::move(what)); }
+
+// Counts the operation and lets its fault strike. True where the driver is to do it; else `verdict` is the answer.
+bool begin(SimNic& nic, const std::string& op, int& verdict);
+
+template <class Act>
+int call(SimNic& nic, const std::string& op, Act&& act) {
+  int verdict = 0;
+  return begin(nic, op, verdict) ? act() : verdict;
+}
+
+}  // namespace fabric::test

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/sim_rdma.h"
+
+#include <linux/netlink.h>
+#include <rdma/rdma_netlink.h>
+
+namespace fabric::test {
+namespace {
+
+AttrWriter device_attributes(uint32_t index, const SimRdmaDevice& device) {
+  AttrWriter out;
+  out.u32(RDMA_NLDEV_ATTR_DEV_INDEX, index).text(RDMA_NLDEV_ATTR_DEV_NAME, device.name);
+  return out;
+}
+
+Bytes device_message(uint32_t index, const SimRdmaDevice& device) {
+  AttrWriter out = device_attributes(index, device);
+  out.u32(RDMA_NLDEV_ATTR_PORT_INDEX, static_cast<uint32_t>(device.ports.size()));
+  if (!device.firmware.empty()) out.text(RDMA_NLDEV_ATTR_FW_VERSION, device.firmware);
+  out.text(RDMA_NLDEV_ATTR_DEV_PROTOCOL, device.protocol);
+  return out.data();
+}
+
+Bytes port_message(AttrWriter out, uint32_t number, const SimRdmaPort& port) {
+  out.u32(RDMA_NLDEV_ATTR_PORT_INDEX, number);
+  out.u8(RDMA_NLDEV_ATTR_PORT_STATE, port.state).u8(RDMA_NLDEV_ATTR_PORT_PHYS_STATE, port.phys_state);
+  if (!port.netdev.empty()) out.u32(RDMA_NLDEV_ATTR_NDEV_INDEX, 7).text(RDMA_NLDEV_ATTR_NDEV_NAME, port.netdev);
+  return out.data();
+}
+
+Bytes statistics_message(AttrWriter out, uint32_t number, const SimRdmaPort& port) {
+  AttrWriter table;
+  for (const Counter& counter : port.counters) {
+    AttrWriter entry;
+    entry.text(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, counter.name);
+    entry.u64(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, counter.value);
+    table.nest(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY, entry);
+  }
+  out.u32(RDMA_NLDEV_ATTR_PORT_INDEX, number).nest(RDMA_NLDEV_ATTR_STAT_HWCOUNTERS, table);
+  return out.data();
+}
+
+}  // namespace
+
+Result<std::vector<Message>> SimRdma::talk(uint16_t type, uint16_t flags, View8 payload) {
+  ++sequence_;
+  if (failure != 0) return error(failure, "simulated RDMA netlink");
+  const int command = type & 0xff;
+  std::vector<Message> replies;
+  if (command == RDMA_NLDEV_CMD_GET && (flags & NLM_F_DUMP) != 0) {
+    for (const auto& [index, device] : devices) replies.push_back({type, device_message(index, device)});
+    return replies;
+  }
+  const auto request = parse_attributes(payload);
+  const Attr* index = find(request, RDMA_NLDEV_ATTR_DEV_INDEX);
+  const Attr* number = find(request, RDMA_NLDEV_ATTR_PORT_INDEX);
+  if (index == nullptr || number == nullptr) return error(EINVAL, "simulated RDMA netlink");
+  const auto device = devices.find(index->u32().value_or(0));
+  if (device == devices.end()) return error(EINVAL, "simulated RDMA netlink");
+  const auto port = device->second.ports.find(number->u32().value_or(0));
+  if (port == device->second.ports.end()) return error(EINVAL, "simulated RDMA netlink");
+
+  const AttrWriter head = device_attributes(device->first, device->second);
+  if (command == RDMA_NLDEV_CMD_PORT_GET) return std::vector{Message{type, port_message(head, port->first, port->second)}};
+  if (command != RDMA_NLDEV_CMD_STAT_GET) return error(EOPNOTSUPP, "simulated RDMA netlink");
+  if (port->second.statistics_errno != 0) return error(port->second.statistics_errno, "simulated RDMA netlink");
+  return std::vector{Message{type, statistics_message(head, port->first, port->second)}};
+}
+
+}  // namespace fabric::test

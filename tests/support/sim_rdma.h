@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// RDMA netlink with devices of the test's choosing behind it: answers GET, PORT_GET and STAT_GET with the messages that
+// drivers/infiniband/core/nldev.c of Linux 6.12 makes.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/node.h"
+#include "sys/netlink.h"
+
+namespace fabric::test {
+
+struct SimRdmaPort {
+  uint8_t state = 4, phys_state = 5;
+  std::string netdev;  // empty: none, or in another network namespace
+  std::vector<Counter> counters;
+  int statistics_errno = 0;  // EINVAL: the driver has none
+};
+
+struct SimRdmaDevice {
+  std::string name, firmware, protocol = "roce";
+  std::map<uint32_t, SimRdmaPort> ports;
+};
+
+class SimRdma : public Netlink {
+ public:
+  std::map<uint32_t, SimRdmaDevice> devices;  // by index
+  int failure = 0;                            // every request fails with this errno
+
+  Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) override;
+  [[nodiscard]] uint32_t last_sequence() const override { return sequence_; }
+
+ private:
+  uint32_t sequence_ = 0;
+};
+
+}  // namespace fabric::test

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A directory tree from literals, in a temporary folder that goes away with the object: a captured machine for --root.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "sys/root.h"
+
+namespace fabric::test {
+
+class Tree {
+ public:
+  Tree();
+  ~Tree();
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
+
+  // Each makes the folders above it. Paths without a leading slash.
+  Tree& file(const std::string& path, std::string_view content);
+  Tree& link(const std::string& path, const std::string& target);  // as given: absolute, relative or dangling
+  Tree& folder(const std::string& path);
+  Tree& remove(const std::string& path);  // with everything below
+
+  // What stands in the file now.
+  [[nodiscard]] std::string content(const std::string& path) const;
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] Root root() const;  // opened anew
+
+ private:
+  std::string path_;
+};
+
+// Adds a PCI function to sys/bus/pci/devices and sys/devices as sysfs has it: `parent` is the folder below
+// sys/devices ("pci0000:00/0000:00:01.0"), numbers as sysfs writes them ("0x020000"). Returns the function's folder.
+struct PciFunction {
+  std::string parent, pci;
+  std::string vendor = "0x15b3", device = "0x101d", class_code = "0x020000";
+  std::string numa = "0";
+};
+std::string add_pci(Tree& tree, const PciFunction& function);
+
+}  // namespace fabric::test

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent's decisions, against simulated NICs behind real netlink messages.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "agentd/keeper.h"
+#include "config/config.h"
+#include "qos/restore.h"
+#include "qos/state.h"
+#include "support/sim_nic.h"
+#include "support/tree.h"
+
+namespace fabric::agentd {
+namespace {
+
+using std::chrono::seconds;
+using test::Personality;
+using test::SimNic;
+
+constexpr const char* kProfile = R"(
+[[port]]
+dcbx = "host"
+pause = "off"
+mtu = 4200
+trust = "dscp"
+dscp_map = { 26 = 3, 48 = 6 }
+ets = { prio_tc = [0,0,0,1,0,0,2,0], tsa = ["ets", "ets", "strict"], bw = [50, 50] }
+pfc = [3]
+)";
+
+Policy policy_of(const std::string& head, const std::string& profile = kProfile) {
+  auto loaded = parse_config(head + profile, "test.toml");
+  EXPECT_TRUE(loaded.ok()) << loaded.error().text();
+  return loaded->policy;
+}
+
+// The machine under test: NICs that keep their RDMA names over a reload, as udev's rules make them.
+class KeeperTest : public testing::Test {
+ protected:
+  Keeper& start(const std::string& head) {
+    kernel_.emplace(sim_.kernel(tree_.path()));
+    World world{.kernel = *kernel_, .scan = {}, .busy = {}};
+    world.directory = tree_.path();
+    world.log = [this](const Entry& entry) { told_.push_back(entry); };
+    world.scan = [this](const Policy&) { return ports(); };
+    world.busy = [this](const Port& port) { return busy_ == port.netdev; };
+    keeper_.emplace(std::move(world), policy_of(head));
+    keep_all();
+    return *keeper_;
+  }
+  std::vector<Port> ports() {
+    std::vector<Port> found;
+    for (SimNic& nic : sim_.nics())
+      if (nic.present) {
+        found.push_back(nic.port());
+        found.back().rdma = "roce_" + nic.name;
+      }
+    return found;
+  }
+  void keep_all() {
+    keeper_->rescan();
+    for (const std::string& id : keeper_->ids()) look(id);
+  }
+  // 0, or the errno with which the port could not be looked at.
+  int look(const std::string& id) {
+    auto done = keeper_->keep(id, now_);
+    keeper_->publish();
+    return done ? 0 : done.error().code;
+  }
+  SettingState setting(const std::string& id, const std::string& key) {
+    auto root = Root::open(tree_.path());
+    auto state = state::load_agent_state(*root);
+    EXPECT_TRUE(state.ok() && state->has_value());
+    return (*state)->ports[id][key];
+  }
+  std::string outcome(const std::string& id, const std::string& key) { return setting(id, key).outcome; }
+  size_t told(std::string_view id) const {
+    return static_cast<size_t>(std::count_if(told_.begin(), told_.end(), [&](const Entry& entry) { return entry.id == id; }));
+  }
+  static std::string field(const Entry& entry, const std::string& name) {
+    for (const auto& [key, value] : entry.fields)
+      if (key == name) return value;
+    return "(absent)";
+  }
+
+  test::Tree tree_;
+  test::SimKernel sim_;
+  std::optional<Kernel> kernel_;
+  std::optional<Keeper> keeper_;
+  std::vector<Entry> told_;
+  std::string busy_;
+  qos::Instant now_ = std::chrono::steady_clock::now();
+};
+
+TEST_F(KeeperTest, AuditWritesNothingAndTellsEachDifferenceOnce) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  Keeper& keeper = start("mode = \"audit\"");
+  size_t differences = told(message_id::differs) + told(message_id::pending);
+  EXPECT_GE(differences, 4U);
+  EXPECT_EQ(outcome("roce_eth0/1", "mtu"), "differs");
+  keep_all();
+  EXPECT_EQ(told(message_id::differs) + told(message_id::pending), differences);
+  EXPECT_EQ(nic.writes(), 0U);
+  EXPECT_EQ(keeper.exit_code(), 1);
+  EXPECT_FALSE(std::ifstream(tree_.path() + "/" + state::kOriginalsFile).good());
+  nic.mtu = 9000;  // a new difference is told
+  look("roce_eth0/1");
+  EXPECT_EQ(told(message_id::differs) + told(message_id::pending), differences + 1);
+}
+
+TEST_F(KeeperTest, EnforceBringsEveryPersonalityInOrderAndThenWritesNothing) {
+  sim_.add_nic("eth0", Personality::mlx5);
+  sim_.add_nic("eth1", Personality::bnxt);
+  sim_.add_nic("eth2", Personality::ice);
+  sim_.add_nic("eth3", Personality::nodcb);
+  Keeper& keeper = start("mode = \"enforce\"\n");
+  unsigned writes = 0;
+  for (SimNic& nic : sim_.nics()) writes += nic.writes();
+  EXPECT_GT(writes, 0U);
+  now_ += seconds(30);
+  keep_all();
+  unsigned again = 0;
+  for (SimNic& nic : sim_.nics()) again += nic.writes();
+  EXPECT_EQ(again, writes);
+  for (const char* id : {"roce_eth0/1", "roce_eth1/1", "roce_eth2/1"}) EXPECT_EQ(outcome(id, "pfc"), "in_sync") << id;
+  EXPECT_EQ(outcome("roce_eth3/1", "pfc"), "unsupported");
+  EXPECT_EQ(outcome("roce_eth3/1", "mtu"), "in_sync");
+  EXPECT_EQ(outcome("roce_eth2/1", "ets"), "unsupported");  // ice keeps its own classes while it trusts DSCP
+  EXPECT_EQ(keeper.status(), "enforce: 4 ports, 2 in sync, 2 unsupported");
+  EXPECT_EQ(keeper.exit_code(), 1);
+}
+
+TEST_F(KeeperTest, ForeignChangesArePutBackCountedAndTold) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  start("mode = \"enforce\"\n");
+  EXPECT_EQ(told(message_id::repaired), 0U);
+  nic.mtu = 1500;
+  look("roce_eth0/1");
+  EXPECT_EQ(nic.mtu, 4200U);
+  EXPECT_EQ(setting("roce_eth0/1", "mtu").repairs, 1U);
+  EXPECT_FALSE(setting("roce_eth0/1", "mtu").last_repair.empty());
+  EXPECT_EQ(setting("roce_eth0/1", "pfc").repairs, 0U);
+  ASSERT_EQ(told(message_id::repaired), 1U);
+  const Entry& entry = *std::find_if(told_.begin(), told_.end(), [](const Entry& e) { return e.id == message_id::repaired; });
+  EXPECT_EQ(field(entry, "FABRIC_PORT"), "roce_eth0/1");
+  EXPECT_EQ(field(entry, "FABRIC_SETTING"), "mtu");
+  EXPECT_EQ(field(entry, "FABRIC_FROM"), "1500");
+  EXPECT_EQ(field(entry, "FABRIC_TO"), "4200");
+}
+
+TEST_F(KeeperTest, FightingStopsAfterSoManyRoundsAndNamesTheSuspect) {
+  tree_.file("proc/4711/comm", "lldpad\n");
+  SimNic& nic = sim_.add_nic("eth0", Personality::full);
+  Keeper& keeper = start("mode = \"enforce\"\nconflict = { rounds = 3, window = 60 }\n");
+  for (int i = 0; i < 10; ++i, now_ += seconds(1)) {
+    nic.pfc.pfc_en = 0;
+    look("roce_eth0/1");
+  }
+  EXPECT_EQ(nic.pfc.pfc_en, 0);  // left to the other
+  EXPECT_EQ(setting("roce_eth0/1", "pfc").repairs, 3U);
+  EXPECT_EQ(outcome("roce_eth0/1", "pfc"), "conflict");
+  EXPECT_NE(setting("roce_eth0/1", "pfc").detail.find("lldpad"), std::string::npos);
+  EXPECT_EQ(told(message_id::conflict), 1U);
+  EXPECT_TRUE(keeper.in_conflict("roce_eth0/1"));
+  EXPECT_EQ(keeper.exit_code(), 2);
+  nic.mtu = 1500;  // the other settings are kept all the same
+  look("roce_eth0/1");
+  EXPECT_EQ(nic.mtu, 4200U);
+  keeper.set_policy(policy_of("mode = \"enforce\"\n"));  // systemctl reload
+  look("roce_eth0/1");
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
+}
+
+TEST_F(KeeperTest, ARefusedSettingIsNotHammered) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::full);
+  nic.faults["setpfc"] = {test::Fault::refuse, EINVAL, -1};
+  start("mode = \"enforce\"\nreread = 30\n");
+  EXPECT_EQ(outcome("roce_eth0/1", "pfc"), "refused");
+  unsigned tries = nic.calls["setpfc"];
+  ASSERT_GT(tries, 0U);
+  for (int i = 0; i < 20; ++i, now_ += seconds(1)) look("roce_eth0/1");
+  EXPECT_EQ(nic.calls["setpfc"], tries);
+  EXPECT_EQ(outcome("roce_eth0/1", "pfc"), "refused");
+  EXPECT_EQ(told(message_id::not_set), 1U);
+  nic.faults.clear();
+  now_ += seconds(30);
+  look("roce_eth0/1");
+  EXPECT_EQ(outcome("roce_eth0/1", "pfc"), "applied");
+}
+
+TEST_F(KeeperTest, ADisruptiveWriteWaitsForTheLastQueuePair) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  nic.pfc.pfc_en = 0;
+  busy_ = "eth0";
+  Keeper& keeper = start("mode = \"enforce\"\n");
+  EXPECT_EQ(outcome("roce_eth0/1", "pfc"), "pending");
+  EXPECT_EQ(nic.pfc.pfc_en, 0);
+  EXPECT_TRUE(keeper.waits_for_idle("roce_eth0/1"));
+  EXPECT_FALSE(keeper.is_idle("roce_eth0/1"));
+  busy_.clear();
+  EXPECT_TRUE(keeper.is_idle("roce_eth0/1"));
+  look("roce_eth0/1");
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
+  EXPECT_FALSE(keeper.waits_for_idle("roce_eth0/1"));
+}
+
+TEST_F(KeeperTest, ADriverReloadIsNoForeignWriter) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  start("mode = \"enforce\"\nconflict = { rounds = 1 }\n");
+  sim_.reload(nic);
+  auto fresh = keeper_->rescan();
+  ASSERT_EQ(fresh, std::vector<std::string>{"roce_eth0/1"});
+  look("roce_eth0/1");
+  EXPECT_EQ(outcome("roce_eth0/1", "ets"), "applied");
+  EXPECT_EQ(setting("roce_eth0/1", "ets").repairs, 0U);
+  EXPECT_EQ(told(message_id::conflict), 0U);
+}
+
+TEST_F(KeeperTest, AVanishedPortIsForgottenAndTheOthersAreKept) {
+  SimNic& gone = sim_.add_nic("eth0", Personality::full);
+  SimNic& stays = sim_.add_nic("eth1", Personality::full);
+  Keeper& keeper = start("mode = \"enforce\"\n");
+  gone.present = false;
+  stays.mtu = 1500;
+  EXPECT_EQ(look("roce_eth0/1"), ENODEV);
+  EXPECT_EQ(look("roce_eth1/1"), 0);
+  EXPECT_EQ(stays.mtu, 4200U);
+  keeper.rescan();
+  EXPECT_EQ(keeper.ids(), std::vector<std::string>{"roce_eth1/1"});
+}
+
+TEST_F(KeeperTest, TheOriginalIsSavedOnceAndRestoreErasesIt) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::full);
+  nic.mtu = 2000;
+  start("mode = \"enforce\"\n");
+  Port port = ports().at(0);
+  auto originals = state::load_originals(tree_.path());
+  ASSERT_TRUE(originals.ok());
+  ASSERT_EQ(originals->count(state::port_key(port)), 1U);
+  EXPECT_EQ(originals->at(state::port_key(port)).mtu, 2000U);
+  nic.mtu = 3000;
+  look("roce_eth0/1");
+  EXPECT_EQ(state::load_originals(tree_.path())->at(state::port_key(port)).mtu, 2000U);
+  Changes changes = qos::restore(*kernel_, port, *originals, {});
+  EXPECT_EQ(nic.mtu, 2000U);
+  EXPECT_EQ(nic.pfc.pfc_en, 0);
+  EXPECT_FALSE(changes.empty());
+  EXPECT_TRUE(originals->empty());
+}
+
+TEST_F(KeeperTest, CorruptOriginalsAreKeptAside) {
+  tree_.file(state::kOriginalsFile, "[[[");
+  SimNic& nic = sim_.add_nic("eth0", Personality::full);
+  start("mode = \"enforce\"\n");
+  EXPECT_EQ(nic.mtu, 4200U);
+  EXPECT_EQ(tree_.content(std::string(state::kOriginalsFile) + ".corrupt"), "[[[");
+  EXPECT_EQ(told(message_id::trouble), 1U);
+}
+
+TEST_F(KeeperTest, WithoutADurableOriginalNothingIsWritten) {
+  tree_.file("var/lib", "a file where a directory should be");
+  SimNic& nic = sim_.add_nic("eth0", Personality::full);
+  start("mode = \"enforce\"\n");
+  EXPECT_EQ(nic.writes(), 0U);
+  EXPECT_EQ(outcome("roce_eth0/1", "pfc"), "refused");
+}
+
+TEST_F(KeeperTest, WhileAnotherWritesItComesAgain) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::full);
+  auto lock = state::take_lock(tree_.path());
+  ASSERT_TRUE(lock.ok());
+  start("mode = \"enforce\"\n");
+  EXPECT_EQ(nic.writes(), 0U);
+  EXPECT_EQ(look("roce_eth0/1"), EWOULDBLOCK);
+  EXPECT_EQ(told(message_id::trouble), 0U);
+  now_ += seconds(10);  // the other one was stopped
+  EXPECT_EQ(look("roce_eth0/1"), EWOULDBLOCK);
+  EXPECT_EQ(look("roce_eth0/1"), EWOULDBLOCK);
+  EXPECT_EQ(told(message_id::trouble), 1U) << "once";
+  lock->reset();
+  EXPECT_EQ(look("roce_eth0/1"), 0);
+  EXPECT_GT(nic.writes(), 0U);
+}
+
+TEST_F(KeeperTest, ALockThatCannotBeOpenedIsToldAtOnce) {
+  tree_.file("run", "a file where a directory should be");
+  SimNic& nic = sim_.add_nic("eth0", Personality::full);
+  start("mode = \"enforce\"\n");
+  EXPECT_EQ(nic.writes(), 0U);
+  ASSERT_FALSE(told_.empty());
+  EXPECT_TRUE(std::any_of(told_.begin(), told_.end(), [](const Entry& entry) {
+    return entry.id == message_id::trouble && entry.message.find("no port is written") != std::string::npos;
+  }));
+}
+
+TEST_F(KeeperTest, ABadReloadIsShown) {
+  sim_.add_nic("eth0", Personality::full);
+  Keeper& keeper = start("mode = \"enforce\"\n");
+  keeper.set_config_error("a.toml:1:1: wrong");
+  EXPECT_EQ(keeper.state().config_error, "a.toml:1:1: wrong");
+  EXPECT_NE(keeper.status().find("old one is in force"), std::string::npos);
+  keeper.set_policy(policy_of(""));
+  EXPECT_EQ(keeper.state().config_error, "");
+}
+
+TEST_F(KeeperTest, PortsWithoutAnEntryAreLeftAlone) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::full);
+  start("mode = \"enforce\"\n");
+  keeper_->set_policy(policy_of("mode = \"enforce\"\n", "[[port]]\nmatch = { netdev = \"eth9\" }\nmtu = 9000\n"));
+  nic.mtu = 1500;
+  look("roce_eth0/1");
+  EXPECT_EQ(nic.mtu, 1500U);
+  EXPECT_EQ(keeper_->status(), "enforce: 0 ports, 1 left alone");
+}
+
+TEST_F(KeeperTest, CarrierUpAndRenamesAreSeen) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  Keeper& keeper = start("mode = \"enforce\"\n");
+  rtnl::Link link{.ifindex = nic.ifindex, .name = "eth0", .mtu = {}, .min_mtu = {}, .max_mtu = {}, .carrier = true,
+                  .carrier_down_count = 1, .master = {}, .parent = {}, .kind = {}};
+  EXPECT_FALSE(keeper.link_changed(link).carrier_up);
+  link.carrier = false;
+  EXPECT_FALSE(keeper.link_changed(link).carrier_up);
+  link.carrier = true;
+  EXPECT_TRUE(keeper.link_changed(link).carrier_up);
+  link.carrier_down_count = 2;  // down and up in one message
+  EXPECT_TRUE(keeper.link_changed(link).carrier_up);
+  EXPECT_FALSE(keeper.link_changed(link).carrier_up);
+  link.name = "ens1";
+  EXPECT_TRUE(keeper.link_changed(link).rescan);
+  link.ifindex = 999;
+  EXPECT_FALSE(keeper.link_changed(link).rescan);
+  unsigned before = nic.calls["setpfc"];
+  ASSERT_TRUE(keeper.settle("roce_eth0/1").ok());
+  EXPECT_EQ(nic.calls["setpfc"], before + 1);  // mlx5 computes its thresholds anew
+}
+
+}  // namespace
+}  // namespace fabric::agentd

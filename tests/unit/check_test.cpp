@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/check.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "support/healthy_node.h"
+
+namespace fabric {
+namespace {
+
+using test::complaints;
+using test::describe;
+using test::down;
+using test::Healthy;
+
+TEST(Check, HealthyNodeIsSilent) {
+  const Healthy node;
+  const Report report = run_checks(node.view());
+  EXPECT_EQ(describe(complaints(report)), "");
+  EXPECT_EQ(worst(report), Status::ok);
+  std::set<std::string> asked;
+  for (const Finding& finding : report.findings) {
+    asked.insert(finding.id);
+    EXPECT_NE(finding.observed, "") << finding.id;
+    EXPECT_EQ(finding.meaning + finding.remedy, "") << finding.id;
+  }
+  for (const Check& check : checks())
+    EXPECT_TRUE(asked.contains(std::string(check.id))) << check.id << " looked at nothing";
+}
+
+TEST(Check, TableIsSound) {
+  std::set<std::string> seen;
+  for (const Check& check : checks()) {
+    EXPECT_TRUE(seen.insert(std::string(check.id)).second) << check.id << " stands twice";
+    EXPECT_FALSE(check.question.empty() || check.runbook.empty() || check.group.empty()) << check.id;
+  }
+  for (const Setting& setting : kSettings)
+    EXPECT_NE(find_check(setting.key), nullptr) << setting.key << " has no check";
+  EXPECT_TRUE(names_check("counters"));
+  EXPECT_FALSE(names_check("nonsense"));
+}
+
+TEST(Check, OnlyTakesIdsAndGroups) {
+  Healthy node;
+  down(node, 0, 2);
+  node.now.agent->running = false;
+  const std::vector<std::string> agent{"agent"}, link{"link"};
+  EXPECT_EQ(describe(complaints(run_checks(node.view(), agent))),
+            "agent host warning: not running, last change 2026-01-01T00:00:00Z\n");
+  EXPECT_EQ(describe(complaints(run_checks(node.view(), link))), "port-state mlx5_0/1 critical: DOWN, Polling\n");
+}
+
+TEST(Check, WorstFirst) {
+  Healthy node;
+  node.now.agent->running = false;                            // warning
+  node.now.ports[2].rate.reset();                             // unknown
+  node.change("mlx5_0/1", "pfc").outcome = Outcome::differs;  // critical
+  const Report report = run_checks(node.view());
+  ASSERT_GE(report.findings.size(), 4u);
+  EXPECT_EQ(report.findings[0].status, Status::critical);
+  EXPECT_EQ(report.findings[1].status, Status::warning);
+  EXPECT_EQ(report.findings[2].status, Status::unknown);
+  EXPECT_EQ(report.findings[3].status, Status::ok);
+}
+
+TEST(Check, WithoutPolicyTheSettingsAreUnknownAndTheReasonIsTold) {
+  const Healthy node;
+  View view = node.view();
+  view.policy = nullptr;
+  view.no_policy = "fabric-agent.toml:3:1: unknown key";
+  const std::vector<std::string> only{"pfc"};
+  const auto found = complaints(run_checks(view, only));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].status, Status::unknown);
+  EXPECT_NE(found[0].meaning.find("fabric-agent.toml:3:1"), std::string::npos);
+}
+
+TEST(Check, AgentsWordBeatsTheDryRun) {
+  Healthy node;
+  node.change("mlx5_0/1", "ets").outcome = Outcome::differs;
+  node.now.agent->ports["mlx5_0/1"]["ets"] = {"conflict", "changed back again and again by lldpad", 5, ""};
+  const auto found = complaints(run_checks(node.view()));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].status, Status::critical);
+  EXPECT_NE(found[0].meaning.find("lldpad"), std::string::npos) << found[0].meaning;
+  EXPECT_NE(found[0].remedy.find("other writer"), std::string::npos) << found[0].remedy;
+}
+
+// A second port that is switched off on every card is nobody's fault; one that its twins use is.
+TEST(Check, SpareSecondPorts) {
+  Healthy node;
+  std::vector<Port> second = node.now.ports;
+  for (size_t i = 0; i < second.size(); ++i) {
+    second[i].rdma = "mlx5_" + std::to_string(i + 4);
+    second[i].pci.back() = '1';
+    second[i].state = 1;
+    second[i].phys_state = 3;
+    second[i].rate.reset();
+    node.plan[second[i].id()] = {};
+    node.now.ports.push_back(second[i]);
+  }
+  EXPECT_EQ(describe(complaints(run_checks(node.view()))), "");
+  node.now.ports[4].state = 4;
+  node.now.ports[4].phys_state = 5;
+  node.now.ports[4].rate = 50e9;
+  EXPECT_EQ(complaints(run_checks(node.view())).size(), 3u) << "mlx5_4 is used, so its three twins should be";
+}
+
+TEST(Check, VirtualFunctionsAndInfinibandAreNotAskedRoceQuestions) {
+  Healthy node;
+  for (Port& port : node.now.ports) {
+    port.link_layer = LinkLayer::infiniband;
+    port.gids.clear();
+    port.qos = Qos{};
+    port.active_mtu = 2048;
+  }
+  Port function = node.now.ports[0];
+  function.rdma = "mlx5_9";
+  function.virtual_function = true;
+  function.state = 1;
+  node.now.ports.push_back(function);
+  EXPECT_EQ(describe(complaints(run_checks(node.view()))), "");
+}
+
+TEST(Check, IwarpHasNeitherRoceGidsNorPathMtu) {
+  Healthy node;
+  for (Port& port : node.now.ports) {
+    port.iwarp = true;
+    port.gids = {{0, "0252:5400:1234:0000:0000:0000:0000:0000", "IB/RoCE v1", "eth0"}};
+    port.qos.mtu = 1500;
+  }
+  EXPECT_EQ(describe(complaints(run_checks(node.view()))), "");
+}
+
+// The receiver is late, and RDMA waits for it: information, no fault.
+TEST(Check, ReceiverNotReadyIsToldAndNotBlamed) {
+  Healthy node;
+  node.before.ports[0].counters.hw.push_back({"rnr_nak_retry_err", 5});
+  node.now.ports[0].counters.hw.push_back({"rnr_nak_retry_err", 12});
+  const std::vector<std::string> only{"receiver"};
+  const Report report = run_checks(node.view(), only);
+  EXPECT_EQ(worst(report), Status::ok);
+  ASSERT_FALSE(report.findings.empty());
+  EXPECT_NE(report.findings[0].observed.find("rnr_nak_retry_err +7"), std::string::npos) << report.findings[0].observed;
+}
+
+// A server with one NIC was built so: the GPUs of the other socket have lost nothing.
+TEST(Check, OneCardForAllGpusIsNoDefect) {
+  Healthy node;
+  node.now.topology.nics.resize(1);
+  const std::vector<std::string> only{"locality"};
+  EXPECT_EQ(describe(complaints(run_checks(node.view(), only))), "");
+}
+
+TEST(Check, DevicesWithoutReadablePortsAreNamed) {
+  Healthy node;
+  node.before.ports.clear();
+  node.now.ports.clear();
+  const std::vector<std::string> only{"port-state"};
+  const auto found = complaints(run_checks(node.view(), only));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].status, Status::unknown);
+  EXPECT_EQ(found[0].observed.find("no port of mlx5_0, mlx5_1"), 0u) << found[0].observed;
+}
+
+TEST(Check, PlatformLimitIsNotADefectUntilItStarvesThePort) {
+  Healthy node;
+  for (Nic& nic : node.now.topology.nics) nic.link.speed = 16;  // Gen5 cards in a Gen4 server, 400 Gb/s ports
+  EXPECT_EQ(complaints(run_checks(node.view())).size(), 4u);
+  for (Port& port : node.now.ports) port.rate = 25e9;  // at 200 Gb/s the slot is fast enough
+  EXPECT_EQ(describe(complaints(run_checks(node.view()))), "");
+}
+
+TEST(Check, IdleGpusMaySlowDown) {
+  Healthy node;
+  node.now.topology.gpus[1].link.speed = 2.5;
+  EXPECT_EQ(describe(complaints(run_checks(node.view()))), "");
+}
+
+TEST(Check, NothingToJudgeIsUnknownNotOk) {
+  const Node empty;
+  const Report report =
+      run_checks({.now = empty, .before = nullptr, .policy = nullptr, .plan = nullptr, .no_policy = {}});
+  EXPECT_EQ(worst(report), Status::unknown);
+  EXPECT_EQ(report.findings.front().status, Status::unknown);
+}
+
+TEST(Check, CountersOfADeviceThatCameBackAreNotCompared) {
+  Healthy node;
+  for (Counter& counter : node.now.ports[0].counters.hw) counter.value = 0;  // the driver was loaded again
+  EXPECT_EQ(describe(complaints(run_checks(node.view()))), "");
+  node.before.ports.erase(node.before.ports.begin() + 1);  // hot-plugged
+  node.now.ports[1].counters.hw[0].value += 50;
+  EXPECT_EQ(describe(complaints(run_checks(node.view()))), "");
+}
+
+}  // namespace
+}  // namespace fabric

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is documented is what there is: sample configuration, manual pages, tables.
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "agentd/journal.h"
+#include "config/config.h"
+#include "model/change.h"
+
+namespace fabric {
+namespace {
+
+const std::string kSource = FABRIC_SOURCE_DIR;
+
+std::string content(const std::string& path) {
+  std::ifstream in(kSource + "/" + path);
+  EXPECT_TRUE(in.good()) << path;
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// A line "#key = value" or "#[section]" is a default that can be switched on by removing the "#".
+std::string with_defaults_switched_on(const std::string& text) {
+  std::string out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    bool is_default = line.size() > 1 && line[0] == '#' && (std::islower(static_cast<unsigned char>(line[1])) || line[1] == '[');
+    out += (is_default ? line.substr(1) : line) + "\n";
+  }
+  return out;
+}
+
+TEST(SampleConfiguration, IsAuditWithAProfileForEveryRocePort) {
+  auto loaded = load_config(kSource + "/etc/fabric-agent.toml");
+  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
+  EXPECT_EQ(loaded->policy.mode, Mode::audit);
+  EXPECT_TRUE(loaded->warnings.empty()) << loaded->warnings.front().what;
+  Port port;
+  port.rdma = "rocep1s0";
+  port.netdev = "ens1";
+  port.kernel_driver = "unheard_of";
+  const PortPolicy* entry = policy_for(loaded->policy, port);
+  ASSERT_NE(entry, nullptr);
+  EXPECT_EQ(entry->want.pfc, PrioSet{1 << 3});
+  port.kernel_driver = "ice";
+  EXPECT_FALSE(policy_for(loaded->policy, port)->want.ets);
+}
+
+TEST(SampleConfiguration, ItsCommentedDefaultsAreTheDefaults) {
+  auto loaded = parse_config(with_defaults_switched_on(content("etc/fabric-agent.toml")), "sample");
+  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
+  const Policy defaults;
+  EXPECT_EQ(loaded->policy.disruptive, defaults.disruptive);
+  EXPECT_EQ(loaded->policy.reread, defaults.reread);
+  EXPECT_EQ(loaded->policy.conflict.rounds, defaults.conflict.rounds);
+  EXPECT_EQ(loaded->policy.conflict.window, defaults.conflict.window);
+  EXPECT_EQ(loaded->policy.listen, defaults.listen);
+  EXPECT_EQ(loaded->policy.max_age, defaults.max_age);
+  EXPECT_EQ(loaded->policy.exclude, defaults.exclude);
+  EXPECT_EQ(loaded->policy.series_limit, defaults.series_limit);
+}
+
+TEST(SampleConfiguration, GivesEveryKey) {
+  std::string text = content("etc/fabric-agent.toml");
+  for (const std::string& key : config_keys()) {
+    std::string last = key.substr(key.rfind('.') + 1);
+    EXPECT_TRUE(std::regex_search(text, std::regex("(^|\\n)#?([a-z_]+ = \\{.*)?\\b" + last + " = "))) << key;
+  }
+}
+
+TEST(ManualPage, HeadsEveryKeyAndNoOther) {
+  std::string page = content("agent/agentd/fabric-agent.toml.5");
+  std::set<std::string> headed;
+  std::regex heading("\\n\\.It Cm ([a-z_.]+)");
+  for (std::sregex_iterator match(page.begin(), page.end(), heading), end; match != end; ++match) headed.insert((*match)[1]);
+  auto keys = config_keys();
+  EXPECT_EQ(headed, std::set<std::string>(keys.begin(), keys.end()));
+}
+
+TEST(ManualPage, ListsEveryMessageId) {
+  std::string page = content("agent/agentd/fabric-agentd.8");
+  namespace id = agentd::message_id;
+  for (std::string_view one : {id::applied, id::repaired, id::differs, id::pending, id::not_set, id::conflict, id::in_sync,
+                               id::configuration, id::port, id::trouble})
+    EXPECT_NE(page.find(".It Li " + std::string(one)), std::string::npos) << one;
+}
+
+TEST(ManualPage, NamesEveryOutcome) {
+  std::string page = content("agent/agentd/fabric-agentd.8");
+  for (Outcome outcome : {Outcome::in_sync, Outcome::applied, Outcome::differs, Outcome::pending, Outcome::unsupported,
+                          Outcome::refused, Outcome::ignored, Outcome::conflict})
+    EXPECT_NE(page.find(".It " + std::string(to_text(outcome))), std::string::npos) << to_text(outcome);
+}
+
+}  // namespace
+}  // namespace fabric

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/config.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace fabric {
+namespace {
+
+using std::chrono::milliseconds;
+
+Policy good(const std::string& text) {
+  auto loaded = parse_config(text, "f.toml");
+  EXPECT_TRUE(loaded.ok()) << (loaded.ok() ? "" : loaded.error().text());
+  return loaded.ok() ? loaded->policy : Policy{};
+}
+
+std::string bad(const std::string& text) {
+  auto loaded = parse_config(text, "f.toml");
+  EXPECT_FALSE(loaded.ok()) << text;
+  return loaded.ok() ? "" : loaded.error().text();
+}
+
+std::vector<ConfigWarning> warnings(const std::string& text) {
+  auto loaded = parse_config(text, "f.toml");
+  EXPECT_TRUE(loaded.ok()) << loaded.error().text();
+  return loaded->warnings;
+}
+
+// The error's first line begins with the place and mentions every part.
+void expect_error(const std::string& text, const std::string& place, std::initializer_list<std::string> parts) {
+  std::string error = bad(text);
+  EXPECT_TRUE(error.starts_with(place + ": ")) << error;
+  for (const std::string& part : parts) EXPECT_NE(error.find(part), std::string::npos) << part << " in: " << error;
+}
+
+constexpr const char* kWhole = R"(mode = "enforce"
+disruptive = "never"
+reread = "1min 30s"
+[conflict]
+rounds = 3
+window = 20
+[exporter]
+listen = "127.0.0.1:9000"
+max_age = "500ms"
+exclude = ["mlx5_bond_*"]
+series_limit = 900
+[[port]]
+name = "rail"
+match = { driver = ["mlx5_core", "bnxt_en"], rdma = "mlx5_*", netdev = "ens*", pci = ["0000:17:*"] }
+dcbx = "host"
+pause = "off"
+mtu = 4200
+trust = "dscp"
+dscp_map = { 26 = 3, 48 = 6 }
+ets = { prio_tc = [0,0,0,1,0,0,2,0], tsa = ["ets", "ets", "strict"], bw = [50, 50] }
+pfc = [3]
+cable_length = 30
+)";
+
+TEST(Config, ReadsEveryKey) {
+  Policy policy = good(kWhole);
+  EXPECT_EQ(policy.mode, Mode::enforce);
+  EXPECT_EQ(policy.disruptive, Disruptive::never);
+  EXPECT_EQ(policy.reread, milliseconds(90'000));
+  EXPECT_EQ(policy.conflict.rounds, 3U);
+  EXPECT_EQ(policy.conflict.window, milliseconds(20'000));
+  EXPECT_EQ(policy.listen, std::vector<std::string>{"127.0.0.1:9000"});
+  EXPECT_EQ(policy.max_age, milliseconds(500));
+  EXPECT_EQ(policy.exclude, std::vector<std::string>{"mlx5_bond_*"});
+  EXPECT_EQ(policy.series_limit, 900U);
+  ASSERT_EQ(policy.ports.size(), 1U);
+  const PortPolicy& port = policy.ports[0];
+  EXPECT_EQ(port.name, "rail");
+  EXPECT_EQ(port.where, "f.toml:12");
+  EXPECT_EQ(port.match, (Match{{"mlx5_core", "bnxt_en"}, {"mlx5_*"}, {"ens*"}, {"0000:17:*"}}));
+}
+
+TEST(Config, ReadsEverySetting) {
+  const PortPolicy port = good(kWhole).ports.at(0);
+  EXPECT_EQ(port.want.dcbx, Dcbx::host);
+  EXPECT_EQ(port.want.pause, (Pause{false, false}));
+  EXPECT_EQ(port.want.mtu, 4200U);
+  EXPECT_EQ(port.want.trust, Trust::dscp);
+  EXPECT_EQ(port.want.dscp_map, (DscpMap{{26, 3}, {48, 6}}));
+  ASSERT_TRUE(port.want.ets);
+  EXPECT_EQ(port.want.ets->prio_tc, (Eight{0, 0, 0, 1, 0, 0, 2, 0}));
+  EXPECT_EQ(port.want.ets->tsa[1], Tsa::ets);
+  EXPECT_EQ(port.want.ets->tsa[7], Tsa::strict);
+  EXPECT_EQ(port.want.ets->bw, (Eight{50, 50, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(port.want.pfc, PrioSet{0b1000});
+  EXPECT_EQ(port.want.cable_length, 30U);
+  EXPECT_EQ(port.origin[*setting_index("pfc")], "f.toml:21");
+}
+
+TEST(Config, AnEmptyFileIsAuditWithoutPorts) {
+  Policy policy = good("");
+  EXPECT_EQ(policy.mode, Mode::audit);
+  EXPECT_TRUE(policy.ports.empty());
+}
+
+TEST(Config, NamesThePlaceAndTheNearestKey) {
+  expect_error("[[port]]\npcf = [3]\n", "f.toml:2:1", {"\"pcf\"", "did you mean \"pfc\"?"});
+  expect_error("mode = \"audit\"\nreraed = 3\n", "f.toml:2:1", {"did you mean \"reread\"?"});
+  expect_error("[conflict]\nwindows = 3\n", "f.toml:2:1", {"did you mean \"window\"?"});
+  expect_error("[[port]]\nmatch = { drivers = \"x\" }\n", "f.toml:2:11", {"did you mean \"driver\"?"});
+  expect_error("zzzzzzzzzzzz = 1\n", "f.toml:1:1", {"known here:", "mode", "port", "exporter"});
+  expect_error("pfc = [3]\n", "f.toml:1:1", {"\"pfc\""});
+}
+
+TEST(Config, NamesWhatIsWrongAndWhatToWriteInstead) {
+  expect_error("mode = \"on\"\n", "f.toml:1:8", {"\"audit\" or \"enforce\"", "the string \"on\"", "write mode = \"audit\""});
+  expect_error("mode = audit\n", "f.toml:1:8", {"into quotes"});
+  expect_error("mode = \"audit\"\nmode = \"enforce\"\n", "f.toml:2:8", {"'mode'", "keep one of the two"});
+  expect_error("reread = 0\n", "f.toml:1:10", {"from 1s to 1h", "not 0", "write reread = \"30s\""});
+  expect_error("reread = \"30 parsecs\"\n", "f.toml:1:10", {"time span"});
+  expect_error("[conflict]\nrounds = true\n", "f.toml:2:10", {"an integer from 1 to 1000", "true"});
+  expect_error("[exporter]\nlisten = [\":80\"]\n", "f.toml:2:10", {"numeric ADDRESS:PORT"});
+  expect_error("[exporter]\nlisten = [\"[::]:99999\"]\n", "f.toml:2:10", {"numeric ADDRESS:PORT"});
+  expect_error("exporter = 3\n", "f.toml:1:12", {"write [exporter]"});
+  expect_error("[port]\npfc = [3]\n", "f.toml:1:1", {"two brackets"});
+  expect_error("[[port]]\nmatch = \"mlx5\"\n", "f.toml:2:9", {"match = {"});
+  expect_error("[[port]]\nmatch = { pci = [\"\"] }\n", "f.toml:2:18", {"empty"});
+}
+
+struct BadSetting {
+  const char* line;
+  int column;
+  const char* says;
+};
+class ConfigSetting : public testing::TestWithParam<BadSetting> {};
+
+TEST_P(ConfigSetting, OutOfItsRangeIsAnError) {
+  const BadSetting& one = GetParam();
+  expect_error("[[port]]\n" + std::string(one.line) + "\n", "f.toml:2:" + std::to_string(one.column), {one.says, "; write "});
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ConfigSetting,
+    testing::Values(
+        BadSetting{"dcbx = \"none\"", 8, "\"host\" or \"firmware\""}, BadSetting{"pause = false", 9, "\"off\""},
+        BadSetting{"mtu = 67", 7, "from 68 to 65535"}, BadSetting{"mtu = 70000", 7, "from 68 to 65535"},
+        BadSetting{"mtu = -1", 7, "not -1"}, BadSetting{"mtu = 4200.0", 7, "floating-point"},
+        BadSetting{"cable_length = 0", 16, "from 1 to 999"}, BadSetting{"cable_length = 1000", 16, "from 1 to 999"},
+        BadSetting{"trust = \"both\"", 9, "\"dscp\" or \"pcp\""}, BadSetting{"pfc = 3", 7, "an array of priorities"},
+        BadSetting{"pfc = [8]", 8, "from 0 to 7"}, BadSetting{"pfc = [3, 3]", 11, "listed twice"},
+        BadSetting{"dscp_map = { 64 = 3 }", 19, "from 0 to 63"}, BadSetting{"dscp_map = { 26 = 8 }", 19, "from 0 to 7"},
+        BadSetting{"dscp_map = { x = 1 }", 18, "\"x\""}, BadSetting{"dscp_map = { 01 = 1, 1 = 2 }", 26, "once"},
+        BadSetting{"dscp_map = [26]", 12, "a table"}, BadSetting{"ets = { prio_tc = [0,0,0,0,0,0,0,0] }", 7, "tsa is missing"},
+        BadSetting{"ets = { tsa = [\"ets\"], bw = [100] }", 7, "prio_tc is missing"},
+        BadSetting{"ets = { prio_tc = [0,0], tsa = [\"ets\"], bw = [100] }", 19, "eight"},
+        BadSetting{"ets = { prio_tc = [0,0,0,8,0,0,0,0], tsa = [\"ets\"], bw = [100] }", 26, "from 0 to 7"},
+        BadSetting{"ets = { prio_tc = [0,0,0,1,0,0,0,0], tsa = [\"ets\"], bw = [100] }", 44, "priority 3 goes to traffic class 1"},
+        BadSetting{"ets = { prio_tc = [0,0,0,0,0,0,0,0], tsa = [\"ets\"], bw = [99] }", 58, "add up to 99"},
+        BadSetting{"ets = { prio_tc = [0,0,0,0,0,0,0,0], tsa = [\"ets\"] }", 7, "add up to 0"},
+        BadSetting{"ets = { prio_tc = [0,0,0,0,0,0,0,0], tsa = [\"ets\", \"strict\"], bw = [90, 10] }", 68, "must be 0"},
+        BadSetting{"ets = { prio_tc = [0,0,0,0,0,0,0,0], tsa = [\"vendor\"] }", 45, "every driver has"},
+        BadSetting{"ets = { prio_tc = [0,0,0,0,0,0,0,0], tsa = [\"strict\"], weight = [1] }", 65, "prio_tc, tsa and bw"}));
+
+TEST(Config, AllStrictEtsNeedsNoBandwidth) {
+  EXPECT_TRUE(good("[[port]]\nets = { prio_tc = [0,0,0,1,0,0,0,0], tsa = [\"strict\", \"strict\"] }\n").ports.at(0).want.ets);
+}
+
+TEST(Config, AnEmptyListIsAWish) {
+  const Qos want = good("[[port]]\npfc = []\ndscp_map = {}\n").ports.at(0).want;
+  EXPECT_EQ(want.pfc, PrioSet{});
+  EXPECT_EQ(want.dscp_map, DscpMap{});
+}
+
+TEST(Config, ValuesThatExcludeEachOtherAreErrors) {
+  expect_error("[[port]]\npfc = [3]\npause = \"rx,tx\"\n", "f.toml:3:9", {"exclude each other", "write pause = \"off\""});
+  expect_error("[[port]]\ntrust = \"pcp\"\ndscp_map = { 26 = 3 }\n", "f.toml:2:9", {"no effect"});
+}
+
+TEST(Config, DoubtfulValuesAreWarnings) {
+  auto told = warnings("[[port]]\nmtu = 1500\npfc = [3, 4]\ntrust = \"dscp\"\ndscp_map = { 26 = 3 }\n");
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(told[0].where, "f.toml:2:7");
+  EXPECT_NE(told[0].what.find("path MTU"), std::string::npos);
+  EXPECT_EQ(told[1].where, "f.toml:3:7");
+  EXPECT_NE(told[1].what.find("priority 4"), std::string::npos);
+}
+
+TEST(Config, AnEntryBehindOneThatTakesAllIsAWarning) {
+  auto told = warnings("[[port]]\nmtu = 9000\n[[port]]\nmatch = { rdma = \"mlx5_0\" }\nmtu = 4200\n");
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_NE(told[0].what.find("never reached"), std::string::npos);
+}
+
+TEST(Config, EntriesHaveDifferentNames) {
+  expect_error("[[port]]\nname = \"a\"\nmatch = { pci = \"x\" }\nmtu = 9000\n[[port]]\nname = \"a\"\nmtu = 9000\n", "f.toml:5:1",
+               {"taken by the entry at f.toml:1"});
+}
+
+TEST(Config, ShowsAllFaultsUpToTen) {
+  std::string text = "[[port]]\n";
+  for (int i = 0; i < 12; ++i) text += "wrong" + std::to_string(i) + " = 1\n";
+  std::string error = bad(text);
+  EXPECT_EQ(std::count(error.begin(), error.end(), '\n'), 10);
+  EXPECT_NE(error.find("and 2 more"), std::string::npos);
+}
+
+TEST(Config, BytesThatAreNoTomlAreErrorsWithAPlace) {
+  EXPECT_TRUE(bad("mode = \"audit\"\n[[port]\n").starts_with("f.toml:2:"));
+  EXPECT_TRUE(bad("[[[\n").starts_with("f.toml:1:3"));
+  EXPECT_TRUE(bad(std::string("mode = \"audit\"\nx\0y", 18)).starts_with("f.toml:2:2: a NUL byte"));
+  EXPECT_TRUE(bad("mode = \u201caudit\u201d\n").starts_with("f.toml:1:8: a character beyond ASCII"));
+  EXPECT_TRUE(bad("[[port]]\ncl\u00e9 = 3\n").starts_with("f.toml:2:3: a character beyond ASCII"));
+  // Where toml++'s own tables of white space end in undefined behaviour.
+  EXPECT_TRUE(bad("reread = 8(8\"\u00e9\"\"8").starts_with("f.toml:1:11: "));
+  EXPECT_TRUE(bad("mode = \"\xff\xfe\"\n").starts_with("f.toml:1:"));
+  EXPECT_TRUE(bad("mode = \"audit\"\nmode = \"enforce\"\n").starts_with("f.toml:2:"));
+  EXPECT_NE(bad(std::string(2'000'000, '#')).find("1 MiB"), std::string::npos);
+}
+
+TEST(Config, StringsAndCommentsMayHaveAnyLetters) {
+  const char* text = "\ufeff# caf\u00e9 \"'\n[[port]]\nname = \"\u00e9\\\"\u00e9\" # \u00e9\nmatch = { rdma = '\u00e9\\', netdev = \"\"\"\u00e9\"\n\u00e9\"\"\"\"\", "
+                     "pci = '''\u00e9\n'\u00e9''' }\nmtu = 9000 # \ufd7f\n";
+  Policy policy = good(text);
+  ASSERT_EQ(policy.ports.size(), 1U);
+  EXPECT_EQ(policy.ports[0].name, "\u00e9\"\u00e9");
+  EXPECT_EQ(policy.ports[0].match.netdev, std::vector<std::string>{"\u00e9\"\n\u00e9\"\""});
+  EXPECT_EQ(policy.ports[0].match.pci, std::vector<std::string>{"\u00e9\n'\u00e9"});
+}
+
+TEST(Config, ShownPolicyReadsBackTheSame) {
+  Policy policy = good(kWhole);
+  std::string shown = show_config(policy);
+  Policy again = good(shown);
+  EXPECT_EQ(again.ports.at(0).want, policy.ports.at(0).want);
+  EXPECT_EQ(again.ports.at(0).match, policy.ports.at(0).match);
+  EXPECT_EQ(again.ports.at(0).name, policy.ports.at(0).name);
+  EXPECT_EQ(again.reread, policy.reread);
+  EXPECT_EQ(again.max_age, policy.max_age);
+  EXPECT_EQ(again.listen, policy.listen);
+  // Everything else, too: shown again, only the comments differ.
+  auto without_comments = [](const std::string& text) {
+    std::string out;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) out += line.substr(0, line.find('#')) + "\n";
+    return out;
+  };
+  EXPECT_EQ(without_comments(show_config(again)), without_comments(shown));
+  EXPECT_NE(shown.find("# f.toml:21"), std::string::npos) << shown;
+  EXPECT_NE(show_config(good("")).find("# default"), std::string::npos);
+}
+
+TEST(Span, IsWrittenAsSystemdWritesIt) {
+  EXPECT_EQ(parse_span("500ms"), milliseconds(500));
+  EXPECT_EQ(parse_span("1min 30s"), milliseconds(90'000));
+  EXPECT_EQ(parse_span("2h"), milliseconds(7'200'000));
+  EXPECT_EQ(parse_span("7"), milliseconds(7'000));
+  for (const char* text : {"", "s", "-1s", "1.5s", "1x", "99999999999999999999s", "400000000h"}) EXPECT_FALSE(parse_span(text)) << text;
+  EXPECT_EQ(span_text(milliseconds(90'500)), "1min 30s 500ms");
+  EXPECT_EQ(parse_span(span_text(milliseconds(3'725'001))), milliseconds(3'725'001));
+}
+
+class ConfigFiles : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/fabric-config-XXXXXX";
+    ASSERT_NE(::mkdtemp(name), nullptr);
+    directory_ = name;
+    std::filesystem::create_directory(directory_ / "conf.d");
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+  void put(const std::string& name, const std::string& text) { std::ofstream(directory_ / name) << text; }
+  Result<LoadedConfig> load() { return load_config((directory_ / "a.toml").string()); }
+  std::filesystem::path directory_;
+};
+
+TEST_F(ConfigFiles, LaterFilesWin) {
+  put("a.toml", "mode = \"audit\"\nreread = \"10s\"\n[[port]]\nname = \"all\"\nmtu = 4200\n");
+  put("conf.d/20.toml", "mode = \"enforce\"\n[[port]]\nname = \"late\"\nmatch = { rdma = \"mlx5_1\" }\nmtu = 9000\n");
+  put("conf.d/10.toml", "mode = \"audit\"\n[[port]]\nname = \"early\"\nmatch = { rdma = \"mlx5_2\" }\nmtu = 9000\n");
+  put("conf.d/.hidden.toml", "nonsense");
+  put("conf.d/30.toml.dpkg-old", "nonsense");
+  auto loaded = load();
+  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
+  EXPECT_EQ(loaded->policy.mode, Mode::enforce);
+  EXPECT_EQ(loaded->policy.reread, milliseconds(10'000));
+  ASSERT_EQ(loaded->policy.ports.size(), 3U);
+  EXPECT_EQ(loaded->policy.ports[0].name, "late");
+  EXPECT_EQ(loaded->policy.ports[1].name, "early");
+  EXPECT_EQ(loaded->policy.ports[2].name, "all");
+  EXPECT_TRUE(loaded->warnings.empty());
+  EXPECT_EQ(loaded->policy.origin.at("mode"), (directory_ / "conf.d/20.toml").string() + ":1");
+}
+
+TEST_F(ConfigFiles, FaultsOfEveryFileAreShown) {
+  put("a.toml", "mdoe = 1\n");
+  put("conf.d/10.toml", "[[port]]\npfc = [9]\n");
+  auto loaded = load();
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_NE(loaded.error().text().find("a.toml:1:1"), std::string::npos);
+  EXPECT_NE(loaded.error().text().find("conf.d/10.toml:2:8"), std::string::npos);
+}
+
+TEST_F(ConfigFiles, AMissingFileIsNamed) {
+  auto loaded = load();
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().code, ENOENT);
+  EXPECT_NE(loaded.error().text().find((directory_ / "a.toml").string()), std::string::npos);
+}
+
+TEST_F(ConfigFiles, WhatIsNoFileIsRefused) {
+  std::filesystem::create_directory(directory_ / "a.toml");
+  EXPECT_NE(load().error().text().find("not a regular file"), std::string::npos);
+  std::filesystem::remove(directory_ / "a.toml");
+  put("a.toml", std::string(10'000'000, '\n'));
+  EXPECT_NE(load().error().text().find("1 MiB"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace fabric

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "check/check.h"
+#include "ctl/options.h"
+#include "ctl/report_text.h"
+#include "ctl/verbs.h"
+#include "ctl/world.h"
+#include "support/healthy_node.h"
+#include "support/json_reader.h"
+#include "support/sim_nic.h"
+#include "support/tree.h"
+
+namespace fabric::ctl {
+namespace {
+
+using test::Healthy;
+using test::JsonValue;
+using test::Tree;
+
+std::string content(const std::string& file) {
+  std::ifstream stream(std::string(FABRIC_SOURCE_DIR) + "/" + file);
+  std::stringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+// Compares with tests/golden/NAME; FABRIC_UPDATE_GOLDEN=1 writes it anew, for the change to be seen in review.
+void expect_golden(const std::string& name, const std::string& text) {
+  const std::string file = "tests/golden/" + name;
+  if (std::getenv("FABRIC_UPDATE_GOLDEN") != nullptr)
+    std::ofstream(std::string(FABRIC_SOURCE_DIR) + "/" + file) << text;
+  EXPECT_EQ(text, content(file)) << file;
+}
+
+struct Ran {
+  int code;
+  std::string text, errors;
+};
+
+Ran ran(std::vector<std::string> words) {
+  Output output;
+  const int code = run(words, output);
+  return {code, output.text, output.errors};
+}
+
+// A captured machine with one RoCE port and a policy for it.
+void fill(Tree& tree) {
+  const std::string device = "sys/class/infiniband/mlx5_0", port = device + "/ports/1";
+  tree.file("proc/sys/kernel/hostname", "gpu01\n");
+  tree.file(port + "/state", "4: ACTIVE\n")
+      .file(port + "/phys_state", "5: LinkUp\n")
+      .file(port + "/link_layer", "Ethernet\n");
+  tree.file(port + "/rate", "400 Gb/sec (4X NDR)\n").file(device + "/fw_ver", "28.41.1000\n");
+  tree.file(port + "/gids/0", "0000:0000:0000:0000:0000:ffff:0a01:0001\n");
+  tree.file(port + "/gid_attrs/types/0", "RoCE v2\n").file(port + "/gid_attrs/ndevs/0", "eth0\n");
+  tree.file("sys/class/net/eth0/mtu", "9000\n")
+      .file("sys/class/net/eth0/carrier", "1\n")
+      .file("sys/class/net/eth0/ifindex", "7\n");
+  tree.file(port + "/hw_counters/out_of_sequence", "4\n");
+  tree.file("etc/fabric-agent/fabric-agent.toml", "mode = \"audit\"\n[[port]]\nname = \"roce\"\npfc = [3]\n");
+}
+
+Result<Options> parsed(std::vector<std::string> words) { return parse_options(words); }
+
+TEST(CtlOptions, EveryWayToGiveAValue) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"check", "--interval", "4s", "--only", "pfc,link"},
+        {"--interval=4s", "--only=pfc", "check", "-o", "link"},
+        {"-i4s", "-opfc,link", "check"},
+        {"check", "-i", "4s", "--only", "pfc", "--only", "link"}}) {
+    const auto options = parsed(words);
+    ASSERT_TRUE(options) << options.error().text();
+    EXPECT_EQ(options->verb, "check");
+    EXPECT_EQ(options->interval, std::chrono::seconds(4));
+    EXPECT_EQ(options->only, (std::vector<std::string>{"pfc", "link"}));
+  }
+  EXPECT_EQ(parsed({"check"})->interval, std::chrono::seconds(1));
+  EXPECT_EQ(parsed({"check", "-i", "0"})->interval.count(), 0);
+  EXPECT_TRUE(parsed({"topo", "--format", "json"})->json);
+  EXPECT_EQ(parsed({"apply", "--disruptive", "now"})->disruptive, Disruptive::now);
+  EXPECT_EQ(parsed({"config", "--", "-x"})->arguments, std::vector<std::string>{"-x"});
+}
+
+TEST(CtlOptions, ConfigStandsBelowRoot) {
+  EXPECT_EQ(parsed({"check"})->config_file(), "/etc/fabric-agent/fabric-agent.toml");
+  EXPECT_EQ(parsed({"check", "--root", "/tmp/tree"})->config_file(), "/tmp/tree/etc/fabric-agent/fabric-agent.toml");
+  EXPECT_EQ(parsed({"check", "--root", "/tmp/tree", "--config", "my.toml"})->config_file(), "my.toml");
+}
+
+TEST(CtlOptions, WrongLinesSayWhatToWrite) {
+  const std::pair<std::vector<std::string>, const char*> wrong[] = {
+      {{"chekc"}, "did you mean check?"},
+      {{"check", "--onyl", "x"}, "did you mean --only?"},
+      {{"check", "--json=yes"}, "takes no value"},
+      {{"check", "--only"}, "needs a value"},
+      {{"check", "--interval", "soon"}, "not understood"},
+      {{"check", "--interval=-1"}, "not understood"},
+      {{"check", "--root="}, "not understood"},
+      {{"topo", "--format", "xml"}, "text or json"},
+      {{"topo", "--only", "pfc"}, "has no option --only"},
+      {{"apply", "--disruptive", "soon"}, "not understood"},
+      {{"-Z"}, "no option"},
+      {{"check", "pfc"}, "takes no argument"},
+      {{"check", "--only", "pcf"}, "did you mean pfc?"},
+      {{"explain", "localty"}, "did you mean locality?"},
+      {{"config", "chek"}, "config check"},
+      {{"help", "nonsense"}, "no verb"},
+  };
+  for (const auto& [words, said] : wrong) {
+    const Ran result = ran(words);
+    EXPECT_EQ(result.code, kUsage) << words.front();
+    EXPECT_NE(result.errors.find(said), std::string::npos) << result.errors;
+    EXPECT_EQ(result.text, "") << words.front();
+  }
+  EXPECT_EQ(ran({}).code, kUsage);
+}
+
+TEST(CtlHelp, IsPrintedFromTheTables) {
+  const Ran usage = ran({"--help"});
+  EXPECT_EQ(usage.code, kDone);
+  for (const Verb& verb : verbs()) {
+    EXPECT_NE(usage.text.find("  " + std::string(verb.name)), std::string::npos) << verb.name;
+    const Ran help = ran({std::string(verb.name), "--help"});
+    EXPECT_EQ(help.code, kDone);
+    EXPECT_EQ(help.text, ran({"help", std::string(verb.name)}).text);
+    for (const OptionRow& row : option_rows())
+      EXPECT_EQ(help.text.find("--" + std::string(row.name)) != std::string::npos, takes(verb.name, row))
+          << verb.name << " " << row.name;
+  }
+  EXPECT_EQ(ran({"--version"}).text, "fabric-agentctl " FABRIC_VERSION "\n");
+}
+
+TEST(CtlDocs, ManPageNamesEverything) {
+  std::string page = content("agent/ctl/fabric-agentctl.1");
+  ASSERT_NE(page, "");
+  for (size_t at; (at = page.find("\\-")) != std::string::npos;) page.erase(at, 1);
+  for (const Verb& verb : verbs()) {
+    const std::string name(verb.name);
+    EXPECT_TRUE(page.find("\n.TP\n.BR " + name) != std::string::npos ||
+                page.find("\n.TP\n.BR \"" + name) != std::string::npos)
+        << name;
+  }
+  for (const OptionRow& row : option_rows())
+    EXPECT_NE(page.find(std::string("\n.BR -") + row.letter + " \", \" --" + std::string(row.name)), std::string::npos)
+        << row.name;
+  for (const Check& check : checks())
+    EXPECT_NE(page.find("\n.TP\n.B " + std::string(check.id) + "\n"), std::string::npos) << check.id;
+}
+
+// The completion asks the program: `help` for verbs and options, `explain` for ids.
+TEST(CtlDocs, CompletionFindsWhatItAsksFor) {
+  const std::string list = ran({"explain"}).text;
+  ASSERT_TRUE(list.starts_with("ID ")) << list;
+  for (const Check& check : checks())
+    EXPECT_NE(list.find("\n" + std::string(check.id) + " "), std::string::npos) << check.id;
+  const std::string usage = ran({"help"}).text;
+  const size_t first = usage.find("\nVerbs:\n"), last = usage.find("\n\n", first);
+  for (const Verb& verb : verbs()) {
+    const size_t at = usage.find("\n  " + std::string(verb.name) + " ", first);
+    EXPECT_LT(at, last) << verb.name;
+  }
+}
+
+TEST(CtlCheck, OfACapturedMachine) {
+  Tree tree;
+  fill(tree);
+  const Ran result = ran({"check", "--root", tree.path(), "--interval", "0", "--json"});
+  const JsonValue json = JsonValue::parse(result.text);
+  EXPECT_EQ(json["verdict"].text(), "warning") << result.text;  // configured, and no agent runs
+  EXPECT_EQ(result.code, 1);
+  bool saw_pfc = false;
+  for (const JsonValue& check : json["checks"].array()) {
+    if (check["id"].text() != "pfc") continue;
+    saw_pfc = true;
+    EXPECT_EQ(check["status"].text(), "unknown") << "PFC is told by netlink, which a captured tree has not";
+    EXPECT_EQ(check["expected"].text(), "3");
+  }
+  EXPECT_TRUE(saw_pfc);
+  tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n")
+      .file("sys/class/infiniband/mlx5_0/ports/1/phys_state", "2: Polling\n");
+  const Ran down = ran({"check", "--root", tree.path(), "--interval", "0", "--only", "port-state"});
+  EXPECT_EQ(down.code, 2) << down.text;
+  EXPECT_NE(down.text.find("CRITICAL  port-state  mlx5_0/1"), std::string::npos) << down.text;
+}
+
+TEST(CtlCheck, WithoutAndWithFaultyConfiguration) {
+  Tree tree;
+  fill(tree);
+  tree.remove("etc");
+  const Ran none = ran({"check", "--root", tree.path(), "--interval", "0", "--only", "pfc"});
+  EXPECT_EQ(none.code, 3) << none.text;
+  EXPECT_NE(none.text.find("No such file"), std::string::npos) << none.text;
+  tree.file("etc/fabric-agent/fabric-agent.toml", "[[port]]\npcf = [3]\n");
+  EXPECT_NE(ran({"check", "--root", tree.path(), "--interval", "0", "--only", "pfc"}).text.find("pcf"),
+            std::string::npos);
+  const std::string file = tree.path() + "/etc/fabric-agent/fabric-agent.toml";
+  EXPECT_EQ(ran({"check", "--root", tree.path(), "--config", file}).code, kFailure)
+      << "a file that was named must be good";
+  EXPECT_EQ(ran({"config", "check", "--config", file}).code, kFailure);
+  EXPECT_EQ(ran({"check", "--root", "/nonexistent"}).code, kFailure);
+}
+
+TEST(CtlConfig, CheckAndShow) {
+  Tree tree;
+  fill(tree);
+  const Ran good = ran({"config", "check", "--root", tree.path()});
+  EXPECT_EQ(good.code, kDone) << good.errors;
+  EXPECT_NE(good.text.find("mode audit, 1 port entries"), std::string::npos) << good.text;
+  EXPECT_TRUE(ran({"config", "show", "--root", tree.path()}).text.starts_with("mode = \"audit\""));
+  const JsonValue json = JsonValue::parse(ran({"config", "show", "--json", "--root", tree.path()}).text);
+  EXPECT_EQ(json["ports"].array().at(0)["want"]["pfc"]["value"].array().at(0).number(), 3);
+}
+
+TEST(CtlStatus, OfACapturedMachine) {
+  Tree tree;
+  fill(tree);
+  const Ran text = ran({"status", "--root", tree.path()});
+  EXPECT_EQ(text.code, kDone) << text.errors;
+  EXPECT_NE(text.text.find("mlx5_0/1 eth0   ACTIVE 400 Gb/s roce   unknown"), std::string::npos) << text.text;
+  const JsonValue json = JsonValue::parse(ran({"status", "--json", "--root", tree.path()}).text);
+  EXPECT_EQ(json["ports"].array().at(0)["port"].text(), "mlx5_0/1");
+  EXPECT_TRUE(json["ports"].array().at(0)["in_sync"].is_null()) << "unknown is neither";
+  EXPECT_EQ(ran({"status", "--root", tree.path(), "--port", "mlx5_7"}).code, kFailure);
+  EXPECT_EQ(
+      JsonValue::parse(ran({"show", "--json", "--root", tree.path(), "--port", "eth0"}).text)["ports"].array().size(),
+      1u);
+}
+
+TEST(CtlWrite, ACapturedTreeIsNotWrittenTo) {
+  Tree tree;
+  fill(tree);
+  for (const char* verb : {"apply", "restore", "plan"}) {
+    const Ran result = ran({verb, "--root", tree.path()});
+    EXPECT_EQ(result.code, kFailure) << verb;
+    EXPECT_NE(result.errors.find("captured tree"), std::string::npos) << result.errors;
+  }
+}
+
+// A plan of simulated NICs: what it calls a write is what apply would write, and nothing is written.
+TEST(CtlPlan, ListsWritesAndWritesNothing) {
+  test::SimKernel sim;
+  test::SimNic& nic = sim.add_nic("eth0", test::Personality::mlx5);
+  World world{sim.kernel(), Policy{}, {}};
+  PortPolicy entry;
+  entry.name = "roce";
+  entry.want.pfc = PrioSet{8};
+  entry.want.mtu = nic.mtu;
+  world.policy->ports = {entry};
+  Node node;
+  node.ports = {nic.port()};
+  Options options;
+  options.disruptive = Disruptive::never;
+  const Plan plan = make_plan(world, node, options);
+  ASSERT_EQ(plan.size(), 1u);
+  const Changes& changes = plan.begin()->second;
+  ASSERT_EQ(std::count_if(changes.begin(), changes.end(), is_write), 1);
+  for (const Change& change : changes)
+    EXPECT_EQ(change.outcome, change.key == "pfc" ? Outcome::pending : Outcome::in_sync) << change.key;
+  EXPECT_EQ(nic.writes(), 0u);
+  const JsonValue json = JsonValue::parse(changes_json(changes).dump());
+  EXPECT_EQ(json.array().size(), 2u);
+}
+
+TEST(CtlText, FindingsOfOneKindStandTogether) {
+  Healthy node;
+  for (const char* port : {"mlx5_0/1", "mlx5_1/1"}) {
+    Change& change = node.change(port, "pfc");
+    change.outcome = Outcome::differs;
+    change.from = "none";
+  }
+  node.now.agent->running = false;
+  node.now.ports[2].state = 1;
+  node.now.ports[2].phys_state = 2;
+  node.now.ports[2].unread = {"ethtool statistics: Operation not permitted (EPERM)"};
+  node.now.unseen = {"the agent's state: Permission denied (EACCES)"};
+  expect_golden("ctl_check.txt",
+                report_text(run_checks(node.view()), node.now.hostname, false, {}) + unseen_text(node.now));
+}
+
+TEST(CtlText, HealthyNode) {
+  const Healthy node;
+  expect_golden("ctl_check_healthy.txt", report_text(run_checks(node.view()), node.now.hostname, true, {}));
+}
+
+TEST(CtlText, StatusShowAndChanges) {
+  Healthy node;
+  Change& pending = node.change("mlx5_0/1", "pfc");
+  pending.outcome = Outcome::pending;
+  pending.from = "none";
+  pending.disruptive = true;
+  Change& differs = node.change("mlx5_1/1", "ets");
+  differs.outcome = Outcome::differs;
+  node.now.agent->ports["mlx5_1/1"]["ets"] = {"conflict", "changed back again and again by lldpad", 5,
+                                              "2026-01-01T00:10:00Z"};
+  node.now.agent->ports["mlx5_2/1"]["pfc"] = {"in_sync", "", 2, "2026-01-01T00:05:00Z"};
+  expect_golden("ctl_status.txt", status_text(node.now, &node.policy, node.plan, {}));
+  node.now.ports.resize(1);
+  expect_golden("ctl_show.txt", show_text(node.now, &node.policy, node.plan, {}));
+  expect_golden("ctl_plan.txt", changes_text(node.plan.at("mlx5_0/1"), true, {}));
+}
+
+TEST(CtlText, StatusJsonTellsWhatTheAgentKnows) {
+  Healthy node;
+  node.change("mlx5_1/1", "ets").outcome = Outcome::differs;
+  node.now.agent->ports["mlx5_1/1"]["ets"] = {"conflict", "by lldpad", 5, "2026-01-01T00:10:00Z"};
+  const JsonValue json = JsonValue::parse(status_json(node.now, &node.policy, node.plan).dump());
+  const JsonValue& port = json["ports"].array().at(1);
+  EXPECT_FALSE(port["in_sync"].boolean());
+  for (const JsonValue& setting : port["settings"].array()) {
+    if (setting["setting"].text() != "ets") continue;
+    EXPECT_EQ(setting["outcome"].text(), "conflict");
+    EXPECT_EQ(setting["detail"].text(), "by lldpad");
+    EXPECT_EQ(setting["repairs"].number(), 5);
+  }
+}
+
+TEST(CtlText, WrapsOnTerminalsOnly) {
+  EXPECT_EQ(wrapped("one two three", 0, 2), "one two three");
+  EXPECT_EQ(wrapped("one two three", 9, 2), "one two\n  three");
+  EXPECT_EQ(wrapped("unbreakable", 4, 2), "unbreakable");
+  Output plain;
+  EXPECT_EQ(coloured(plain, Status::critical, "x"), "x");
+  Output terminal;
+  terminal.colour = true;
+  EXPECT_NE(coloured(terminal, Status::critical, "x"), "x");
+}
+
+}  // namespace
+}  // namespace fabric::ctl

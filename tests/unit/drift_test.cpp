@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "qos/drift.h"
+
+#include <gtest/gtest.h>
+
+namespace fabric::qos {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using News = Drift::News;
+
+class DriftTest : public testing::Test {
+ protected:
+  static Change change(Outcome outcome, std::string from = "none", std::string to = "3") {
+    Change one;
+    one.port = "mlx5_0/1";
+    one.key = "pfc";
+    one.outcome = outcome;
+    one.from = std::move(from);
+    one.to = std::move(to);
+    return one;
+  }
+  News see(Outcome outcome, std::string from = "none") { return drift_.observe(change(outcome, std::move(from)), now_); }
+  bool held() const { return drift_.held("mlx5_0/1", "pfc", now_); }
+  uint64_t repairs() const { return drift_.repairs("mlx5_0/1", "pfc"); }
+  void fight() {
+    see(Outcome::applied);
+    for (int i = 0; i < 3; ++i) see(Outcome::applied);
+    ASSERT_TRUE(held());
+  }
+
+  Drift drift_{ConflictRule{3, seconds(60)}, seconds(30)};
+  Instant now_{};
+};
+
+TEST_F(DriftTest, TheFirstWriteIsNoRepair) {
+  EXPECT_EQ(see(Outcome::applied), News::nothing);
+  EXPECT_EQ(repairs(), 0U);
+  EXPECT_EQ(see(Outcome::applied), News::repaired);
+  EXPECT_EQ(repairs(), 1U);
+}
+
+TEST_F(DriftTest, AWriteOverWhatWasInSyncIsARepair) {
+  EXPECT_EQ(see(Outcome::in_sync, "3"), News::nothing);
+  EXPECT_EQ(see(Outcome::applied), News::repaired);
+}
+
+TEST_F(DriftTest, AsManyRepairsAsRoundsWithinTheWindowAreAConflict) {
+  see(Outcome::in_sync, "3");
+  EXPECT_EQ(see(Outcome::applied), News::repaired);
+  EXPECT_EQ(see(Outcome::applied), News::repaired);
+  EXPECT_FALSE(held());
+  EXPECT_EQ(see(Outcome::applied), News::conflict);
+  EXPECT_TRUE(held());
+  EXPECT_TRUE(drift_.in_conflict("mlx5_0/1"));
+  EXPECT_EQ(repairs(), 3U);
+}
+
+TEST_F(DriftTest, RepairsFarApartAreNoConflict) {
+  see(Outcome::in_sync, "3");
+  for (int i = 0; i < 20; ++i, now_ += seconds(31)) EXPECT_EQ(see(Outcome::applied), News::repaired) << i;
+  EXPECT_EQ(repairs(), 20U);
+}
+
+TEST_F(DriftTest, OneSettingInConflictHoldsNoOther) {
+  fight();
+  EXPECT_FALSE(drift_.held("mlx5_0/1", "mtu", now_));
+  EXPECT_FALSE(drift_.held("mlx5_1/1", "pfc", now_));
+  EXPECT_FALSE(drift_.in_conflict("mlx5_1/1"));
+}
+
+TEST_F(DriftTest, AConflictEndsAfterAWindowAsWanted) {
+  fight();
+  now_ += seconds(30);
+  EXPECT_EQ(see(Outcome::conflict, "none"), News::nothing);
+  now_ += seconds(1);
+  EXPECT_EQ(see(Outcome::in_sync, "3"), News::nothing);
+  now_ += seconds(59);
+  EXPECT_EQ(see(Outcome::in_sync, "3"), News::nothing);
+  now_ += seconds(1);
+  EXPECT_EQ(see(Outcome::in_sync, "3"), News::conflict_over);
+  EXPECT_FALSE(held());
+}
+
+TEST_F(DriftTest, AConflictGoesOnWhileTheValueMoves) {
+  fight();
+  for (int i = 0; i < 100; ++i, now_ += seconds(60)) EXPECT_EQ(see(Outcome::conflict, i % 2 == 0 ? "none" : "4"), News::nothing);
+  EXPECT_TRUE(held());
+}
+
+TEST_F(DriftTest, AfterTenQuietWindowsOneMoreReversalIsAConflictAgain) {
+  fight();
+  see(Outcome::conflict, "none");
+  now_ += seconds(599);
+  EXPECT_EQ(see(Outcome::conflict, "none"), News::nothing);
+  now_ += seconds(1);
+  EXPECT_EQ(see(Outcome::conflict, "none"), News::conflict_over);
+  EXPECT_FALSE(held());
+  EXPECT_EQ(see(Outcome::applied), News::repaired);
+  now_ += seconds(5);
+  EXPECT_EQ(see(Outcome::applied), News::conflict);
+}
+
+TEST_F(DriftTest, ARefusedWriteIsHeldEverLonger) {
+  see(Outcome::refused);
+  EXPECT_TRUE(held());
+  now_ += seconds(30);
+  EXPECT_FALSE(held());
+  see(Outcome::ignored);
+  now_ += seconds(59);
+  EXPECT_TRUE(held());
+  now_ += seconds(1);
+  EXPECT_FALSE(held());
+  for (int i = 0; i < 100; ++i) see(Outcome::refused);
+  now_ += seconds(3'600);
+  EXPECT_FALSE(held());
+}
+
+TEST_F(DriftTest, SuccessForgetsFailures) {
+  for (int i = 0; i < 8; ++i) see(Outcome::refused);
+  see(Outcome::in_sync, "3");
+  EXPECT_FALSE(held());
+  see(Outcome::refused);
+  now_ += seconds(30);
+  EXPECT_FALSE(held());
+}
+
+TEST_F(DriftTest, ARecreatedDeviceIsNobodysDoing) {
+  fight();
+  drift_.restart("mlx5_0/1");
+  EXPECT_FALSE(held());
+  EXPECT_EQ(see(Outcome::applied), News::nothing);
+  EXPECT_EQ(repairs(), 3U);
+}
+
+TEST_F(DriftTest, ANewPolicyStartsAnew) {
+  fight();
+  drift_.clear(ConflictRule{1, seconds(1)}, seconds(30));
+  EXPECT_FALSE(held());
+  EXPECT_EQ(see(Outcome::applied), News::nothing);
+  EXPECT_EQ(see(Outcome::applied), News::conflict);
+}
+
+TEST_F(DriftTest, WhatIsNotWrittenIsNoRepair) {
+  see(Outcome::in_sync, "3");
+  EXPECT_EQ(see(Outcome::differs), News::nothing);
+  EXPECT_EQ(see(Outcome::pending), News::nothing);
+  EXPECT_EQ(repairs(), 0U);
+  EXPECT_EQ(see(Outcome::applied), News::repaired);
+}
+
+}  // namespace
+}  // namespace fabric::qos

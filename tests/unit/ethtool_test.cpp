@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sys/ethtool.h"
+
+#include <gtest/gtest.h>
+#include <linux/ethtool.h>
+#include <linux/ethtool_netlink.h>
+#include <linux/genetlink.h>
+
+#include <algorithm>
+#include <array>
+
+#include "support/netns.h"
+#include "support/sim_nic.h"
+
+namespace fabric::ethtool {
+namespace {
+
+AttrWriter reply() {
+  AttrWriter out;
+  out.header(genlmsghdr{});
+  return out;
+}
+
+TEST(ParseFamily, FindsTheMonitorGroupAmongOthers) {
+  AttrWriter other, monitor, groups;
+  other.u32(CTRL_ATTR_MCAST_GRP_ID, 5).text(CTRL_ATTR_MCAST_GRP_NAME, "other");
+  monitor.text(CTRL_ATTR_MCAST_GRP_NAME, "monitor").u32(CTRL_ATTR_MCAST_GRP_ID, 6);
+  groups.nest(1, other).nest(2, monitor);
+  auto family = parse_family(reply().u16(CTRL_ATTR_FAMILY_ID, 21).nest(CTRL_ATTR_MCAST_GROUPS, groups).data());
+  ASSERT_TRUE(family.ok());
+  EXPECT_EQ(family->id, 21);
+  EXPECT_EQ(family->monitor_group, 6u);
+  EXPECT_FALSE(parse_family(reply().data()).ok());
+}
+
+TEST(ParsePause, WantsBothDirections) {
+  EXPECT_EQ(parse_pause(reply().u8(ETHTOOL_A_PAUSE_RX, 1).u8(ETHTOOL_A_PAUSE_TX, 0).data()), (Pause{true, false}));
+  EXPECT_FALSE(parse_pause(reply().u8(ETHTOOL_A_PAUSE_RX, 1).data())) << "absent is not off";
+  EXPECT_FALSE(parse_pause({}));
+}
+
+TEST(ParsePrivateFlags, ReadsTheVerboseBitset) {
+  AttrWriter on, off, bits, bitset;
+  on.u32(ETHTOOL_A_BITSET_BIT_INDEX, 0)
+      .text(ETHTOOL_A_BITSET_BIT_NAME, "fw-lldp-agent")
+      .flag(ETHTOOL_A_BITSET_BIT_VALUE);
+  off.u32(ETHTOOL_A_BITSET_BIT_INDEX, 1).text(ETHTOOL_A_BITSET_BIT_NAME, "legacy-rx");
+  bits.nest(ETHTOOL_A_BITSET_BITS_BIT, on).nest(ETHTOOL_A_BITSET_BITS_BIT, off);
+  bitset.u32(ETHTOOL_A_BITSET_SIZE, 2).nest(ETHTOOL_A_BITSET_BITS, bits);
+  const std::vector<std::pair<std::string, bool>> expected{{"fw-lldp-agent", true}, {"legacy-rx", false}};
+  EXPECT_EQ(parse_private_flags(reply().nest(ETHTOOL_A_PRIVFLAGS_FLAGS, bitset).data()), expected);
+  EXPECT_TRUE(parse_private_flags(reply().data()).empty());
+}
+
+TEST(Pause, IsSetWithoutAutonegAndReadBack) {
+  test::SimKernel sim;
+  auto& nic = sim.add_nic("eth0", test::Personality::mlx5);  // refuses an autoneg of 1
+  Kernel kernel = sim.kernel();
+  ASSERT_TRUE(kernel.ethtool);
+  ASSERT_TRUE(set_pause(*kernel.generic, *kernel.ethtool, "eth0", Pause{false, true}).ok());
+  EXPECT_EQ(nic.pause, (Pause{false, true}));
+  EXPECT_EQ(*get_pause(*kernel.generic, *kernel.ethtool, "eth0"), (Pause{false, true}));
+  EXPECT_EQ(get_pause(*kernel.generic, *kernel.ethtool, "nosuch").error().code, ENODEV);
+}
+
+TEST(PairStatistics, TakesNamesOf32BytesWithAndWithoutTheirNul) {
+  Bytes names(3 * ETH_GSTRING_LEN);
+  const std::string full(ETH_GSTRING_LEN, 'x');
+  std::memcpy(names.data(), "rx_prio3_pause", 14);
+  std::memcpy(names.data() + ETH_GSTRING_LEN, full.data(), full.size());
+  const std::array<uint64_t, 3> values{11, 22, 33};
+  auto counters = pair_statistics(names, values);
+  ASSERT_EQ(counters.size(), 3u);
+  EXPECT_EQ(counters[0], (Counter{"rx_prio3_pause", 11}));
+  EXPECT_EQ(counters[1], (Counter{full, 22}));
+  EXPECT_EQ(counters[2], (Counter{"", 33}));
+  EXPECT_EQ(pair_statistics(names, std::span(values).first(1)).size(), 1u);
+  EXPECT_EQ(pair_statistics(View8(names).first(40), values).size(), 1u) << "half a name is none";
+}
+
+class Veth : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (auto failure = test::enter_netns_with_veth(); !failure.empty()) GTEST_SKIP() << failure;
+    auto opened = open_kernel("/");
+    ASSERT_TRUE(opened.ok()) << opened.error().text();
+    kernel = std::move(opened).value();
+  }
+  Kernel kernel;
+};
+
+TEST_F(Veth, ThisKernelsFamilyIsFound) {
+  ASSERT_TRUE(kernel.ethtool) << "no ethtool family: a kernel before 5.6?";
+  EXPECT_GE(kernel.ethtool->id, GENL_MIN_ID);
+  EXPECT_NE(kernel.ethtool->monitor_group, 0u);
+}
+
+TEST_F(Veth, OffersNoPauseAndNoPrivateFlags) {
+  ASSERT_TRUE(kernel.ethtool);
+  EXPECT_EQ(get_pause(*kernel.generic, *kernel.ethtool, "veth0").error().code, EOPNOTSUPP);
+  EXPECT_EQ(set_pause(*kernel.generic, *kernel.ethtool, "veth0", {}).error().code, EOPNOTSUPP);
+  EXPECT_EQ(get_private_flags(*kernel.generic, *kernel.ethtool, "veth0").error().code, EOPNOTSUPP);
+}
+
+TEST_F(Veth, HasStatisticsByName) {
+  auto counters = kernel.statistics->read("veth0");
+  ASSERT_TRUE(counters.ok()) << counters.error().text();
+  auto peer =
+      std::find_if(counters->begin(), counters->end(), [](const Counter& c) { return c.name == "peer_ifindex"; });
+  ASSERT_NE(peer, counters->end());
+  EXPECT_NE(peer->value, 0u);
+  EXPECT_EQ(kernel.statistics->read("lo").error().code, EOPNOTSUPP);
+  EXPECT_EQ(kernel.statistics->read("nosuch").error().code, ENODEV);
+  EXPECT_EQ(kernel.statistics->read("a-name-longer-than-any-netdev").error().code, ENODEV);
+}
+
+}  // namespace
+}  // namespace fabric::ethtool

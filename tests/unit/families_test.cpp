@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "counter/families.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+namespace fabric {
+namespace {
+
+// Series as text -> value: name{label=value,...}.
+std::map<std::string, double> series(const FamilySet& set) {
+  std::map<std::string, double> out;
+  for (const Family& family : set.families())
+    for (const MetricSample& sample : family.samples) {
+      std::string key(family.metric->name);
+      for (const Label& label : sample.labels) key += "," + std::string(label.name) + "=" + label.value;
+      EXPECT_TRUE(out.emplace(key, sample.value).second) << key << " twice";
+    }
+  return out;
+}
+
+Port port(const std::string& device) {
+  Port port;
+  port.rdma = device;
+  port.number = 1;
+  return port;
+}
+
+TEST(FamilySet, KeepsTheFirstOfTwoEqualSeriesAndCounts) {
+  constexpr Metric metric{"a_total", "A."}, other{"b_total", "B."};
+  FamilySet set;
+  set.add(metric, {{"device", "x"}}, 1);
+  set.add(other, {{"device", "x"}}, 2);
+  set.add(metric, {{"device", "x"}}, 3);
+  set.add(metric, {{"device", "y"}}, 4);
+  EXPECT_EQ(series(set), (std::map<std::string, double>{{"a_total,device=x", 1}, {"a_total,device=y", 4}, {"b_total,device=x", 2}}));
+  EXPECT_EQ(set.dropped_duplicates(), 1u);
+  ASSERT_EQ(set.families().size(), 2u) << "a family stays in one piece";
+  EXPECT_EQ(set.series(), 3u);
+}
+
+TEST(FamilySet, DropsWhatComesBeyondTheLimitAndCounts) {
+  constexpr Metric metric{"a_total", "A."}, other{"b_total", "B."};
+  FamilySet set(2);
+  for (int i = 0; i < 5; ++i) set.add(metric, {{"i", std::to_string(i)}}, i);
+  set.add(other, {}, 1);
+  EXPECT_EQ(series(set).size(), 2u);
+  EXPECT_EQ(set.dropped_by_limit(), 4u);
+  EXPECT_EQ(set.families().size(), 1u) << "no family without a series";
+  set.raise_limit(1);
+  set.add(other, {}, 1);
+  EXPECT_EQ(set.families().size(), 2u);
+}
+
+TEST(Families, WhatWasNotReadHasNoSeries) {
+  FamilySet set;
+  add_link(set, port("mlx5_0"));
+  auto all = series(set);
+  EXPECT_EQ(all.size(), 1u) << "only the identity";
+  EXPECT_TRUE(all.begin()->first.starts_with("fabric_port_info,device=mlx5_0,port=1,"));
+}
+
+TEST(Families, PortIsUpOnlyWhenActiveAndWithCarrier) {
+  auto up = [](std::optional<unsigned> state, std::optional<bool> carrier) {
+    Port p = port("mlx5_0");
+    p.state = state;
+    p.carrier = carrier;
+    FamilySet set;
+    add_link(set, p);
+    auto all = series(set);
+    auto found = all.find("fabric_port_up,device=mlx5_0,port=1");
+    return found == all.end() ? -1 : found->second;
+  };
+  EXPECT_EQ(up(4, true), 1);
+  EXPECT_EQ(up(4, std::nullopt), 1) << "InfiniBand has no carrier";
+  EXPECT_EQ(up(4, false), 0);
+  EXPECT_EQ(up(1, true), 0);
+  EXPECT_EQ(up(std::nullopt, true), -1);
+}
+
+TEST(Families, InfoCarriesWhatMayChangeAndNothingElseDoes) {
+  Port p = port("mlx5_0");
+  p.netdev = "ens1f0np0";
+  p.kernel_driver = "mlx5_core";
+  p.firmware = "28.39.1002";
+  p.pci = "0000:17:00.0";
+  p.numa = 1;
+  p.link_layer = LinkLayer::ethernet;
+  p.state = 4;
+  p.counters.hw = {{"np_cnp_sent", 1}};
+  FamilySet set;
+  add_link(set, p);
+  add_counters(set, p);
+  add_raw_counters(set, p);
+  for (const auto& [key, value] : series(set)) {
+    bool info = key.starts_with("fabric_port_info");
+    for (const char* part : {"ens1f0np0", "mlx5_core", "28.39.1002", "0000:17:00.0", "numa=1", "link_layer=Ethernet"})
+      EXPECT_EQ(key.find(part) != std::string::npos, info) << key << " " << part;
+  }
+}
+
+TEST(Families, CountersGetBaseUnitsAndCommonNames) {
+  Port p = port("mlx5_0");
+  p.counters.pma = {{"port_xmit_data", 1000}, {"unheard_of", 9}};
+  p.counters.hw = {{"local_ack_timeout_err", 5}, {"RNR received", 6}};
+  p.counters.ethtool = {{"rx_prio3_pause", 11}, {"rx_prio3_pause_duration", 1234567}, {"rx_vport_rdma_unicast_bytes", 100},
+                        {"rx_vport_rdma_multicast_bytes", 20}, {"rx_steer_missed_packets", 1}};
+  FamilySet set;
+  add_counters(set, p);
+  add_raw_counters(set, p);
+  std::string at = ",device=mlx5_0,port=1";
+  std::map<std::string, double> expected{
+      {"fabric_port_bytes_total" + at + ",direction=tx", 4000},
+      {"fabric_port_pma_total" + at + ",counter=unheard_of", 9},
+      {"fabric_rdma_ack_timeouts_total" + at, 5},
+      {"fabric_rdma_rnr_naks_received_total" + at, 6},
+      {"fabric_rdma_hw_counters_total" + at + ",counter=local_ack_timeout_err", 5},
+      {"fabric_rdma_hw_counters_total" + at + ",counter=RNR received", 6},
+      {"fabric_pfc_pause_frames_total" + at + ",direction=rx,priority=3", 11},
+      {"fabric_pfc_paused_seconds_total" + at + ",direction=rx,priority=3", 1.234567},
+      {"fabric_rdma_bytes_total" + at + ",direction=rx", 120},
+  };
+  EXPECT_EQ(series(set), expected);
+}
+
+TEST(Families, TwoNamesOfOneThingAddUp) {
+  Port p = port("rxe0");
+  p.counters.hw = {{"out_of_sequence", 3}, {"out_of_seq_request", 4}};
+  FamilySet set;
+  add_counters(set, p);
+  EXPECT_EQ(series(set).at("fabric_rdma_out_of_sequence_packets_total,device=rxe0,port=1"), 7);
+  EXPECT_EQ(set.dropped_duplicates(), 0u);
+}
+
+TEST(Families, SettingsOfTheAgent) {
+  AgentState agent;
+  agent.running = true;
+  agent.mode = "enforce";
+  agent.ports["mlx5_0/1"]["pfc"] = {"in_sync", "", 2, "2026-01-01T00:00:00Z"};
+  agent.ports["mlx5_0/1"]["mtu"] = {"pending", "", 0, ""};
+  agent.ports["mlx5_0/1"]["ets"] = {"applied", "", 1, ""};
+  FamilySet set;
+  add_agent(set, agent);
+  auto all = series(set);
+  std::string at = ",device=mlx5_0,port=1,setting=";
+  EXPECT_EQ(all.at("fabric_agent_up"), 1);
+  EXPECT_EQ(all.at("fabric_agent_enforcing"), 1);
+  EXPECT_EQ(all.at("fabric_setting_in_sync" + at + "pfc"), 1);
+  EXPECT_EQ(all.at("fabric_setting_in_sync" + at + "ets"), 1);
+  EXPECT_EQ(all.at("fabric_setting_in_sync" + at + "mtu"), 0);
+  EXPECT_EQ(all.at("fabric_setting_repairs_total" + at + "pfc"), 2);
+}
+
+TEST(Families, ChecksShowTheirStatus) {
+  Report report;
+  report.findings = {{"pfc", "mlx5_0/1", Status::critical, "", "", "", ""}, {"agent", "host", Status::ok, "", "", "", ""}};
+  FamilySet set;
+  add_report(set, report);
+  EXPECT_EQ(series(set), (std::map<std::string, double>{{"fabric_check_status,check=agent,subject=host", 0},
+                                                        {"fabric_check_status,check=pfc,subject=mlx5_0/1", 2}}));
+}
+
+TEST(Families, ALimitCostsTheRawCountersFirst) {
+  Node node;
+  for (int i = 0; i < 20; ++i) {
+    Port p = port("mlx5_" + std::to_string(i));
+    p.state = 4;
+    p.counters.hw = {{"np_cnp_sent", 1}, {"unknown_a", 1}, {"unknown_b", 1}};
+    node.ports.push_back(std::move(p));
+  }
+  FamilySet set(20 * 5);  // info, state, up, one named counter, and a third of the raw ones
+  add_node(set, node, {});
+  EXPECT_EQ(set.dropped_by_limit(), 40u);
+  std::map<std::string_view, size_t> sizes;
+  for (const Family& family : set.families()) sizes[family.metric->name] = family.samples.size();
+  EXPECT_EQ(sizes["fabric_port_up"], 20u);
+  EXPECT_EQ(sizes["fabric_rdma_cnp_sent_total"], 20u);
+  EXPECT_EQ(sizes["fabric_rdma_hw_counters_total"], 20u);
+}
+
+}  // namespace
+}  // namespace fabric

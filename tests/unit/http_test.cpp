@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// The HTTP side: what strangers send, judged by pure functions, and the real server on loopback.
+#include "exporter/http.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <zlib.h>
+
+#include <thread>
+
+#include "exporter/listen.h"
+#include "exporter/page.h"
+#include "exporter/server.h"
+
+namespace fabric::exporter {
+namespace {
+
+TEST(Route, PathsAreExact) {
+  EXPECT_EQ(route_of("/metrics"), Route::metrics);
+  EXPECT_EQ(route_of("/"), Route::landing);
+  EXPECT_EQ(route_of("/-/healthy"), Route::healthy);
+  EXPECT_EQ(route_of("/-/ready"), Route::ready);
+  for (const char* path : {"/metrics/", "/metrics/x", "/Metrics", "//metrics", "/../../etc/passwd", "", "/-/"})
+    EXPECT_EQ(route_of(path), Route::not_found) << path;
+}
+
+TEST(AcceptEncoding, IsReadAsTheStandardSays) {
+  for (const char* yes : {"gzip", "gzip, deflate", "deflate;q=0.5, GZIP;q=0.3", "*", "x-gzip", "br;q=1.0, gzip;q=0.001", " gzip ; q=1 "})
+    EXPECT_TRUE(accepts_gzip(yes)) << yes;
+  for (const char* no : {"", "identity", "gzip;q=0", "gzip;q=0.000, *", "*;q=0", "deflate, br, zstd", "notgzip", "gzip2", ",;,=,"})
+    EXPECT_FALSE(accepts_gzip(no)) << no;
+}
+
+TEST(Address, FamiliesAndFaults) {
+  EXPECT_EQ(parse_address("127.0.0.1:10479")->storage.ss_family, AF_INET);
+  EXPECT_EQ(parse_address("[::1]:0")->storage.ss_family, AF_INET6);
+  EXPECT_EQ(parse_address(":10479")->storage.ss_family, AF_INET6);
+  for (const char* wrong : {"", "10479", "localhost:10479", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "::1:80", "[::1:80", "[]:1", "[127.0.0.1]:1"})
+    EXPECT_FALSE(parse_address(wrong)) << wrong;
+}
+
+std::string gunzip(const std::string& packed) {
+  z_stream stream{};
+  EXPECT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);
+  std::string out(1 << 20, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+  stream.avail_in = static_cast<uInt>(packed.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
+  out.resize(stream.total_out);
+  inflateEnd(&stream);
+  return out;
+}
+
+TEST(Gzip, UnpacksToTheSameText) {
+  std::string text;
+  for (int i = 0; i < 5000; ++i) text += "fabric_rdma_hw_counters_total{device=\"mlx5_" + std::to_string(i) + "\"} 0\n";
+  std::string packed = gzip(text);
+  EXPECT_LT(packed.size(), text.size() / 4);
+  EXPECT_EQ(gunzip(packed), text);
+}
+
+// A page and a switch: scrapes wait while `is_fresh` is false.
+class SmallSite : public Site {
+ public:
+  bool fresh() override { return is_fresh; }
+  Body metrics(bool compressed) override { return compressed ? packed : page; }
+  bool ready() override { return is_ready; }
+  std::atomic<bool> is_fresh{true}, is_ready{true};
+  Body page = std::make_shared<const std::string>(std::string(100'000, 'x') + "\nend\n");
+  Body packed = std::make_shared<const std::string>(gzip(*page));
+};
+
+// The server on its own loop and thread, listening on loopback.
+class ServerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_GE(sd_event_new(&loop_), 0);
+    limits_.idle_seconds = 2;
+    auto v4 = parse_address("127.0.0.1:0");
+    auto first = listen_on(*v4);
+    ASSERT_TRUE(first) << first.error().text();
+    port_ = port_of(first->get());
+    std::vector<Fd> listeners;
+    listeners.push_back(std::move(*first));
+    if (auto second = listen_on(*parse_address("[::1]:0"))) {
+      port6_ = port_of(second->get());
+      listeners.push_back(std::move(*second));
+    }
+    auto server = Server::start(loop_, std::move(listeners), site_, limits_);
+    ASSERT_TRUE(server) << server.error().text();
+    server_ = std::move(*server);
+    thread_ = std::thread([this] {
+      while (!stop_) sd_event_run(loop_, 10'000);
+      server_.reset();
+    });
+  }
+  void TearDown() override {
+    stop_ = true;
+    thread_.join();
+    sd_event_unref(loop_);
+  }
+
+  static uint16_t port_of(int fd) {
+    sockaddr_storage address{};
+    socklen_t size = sizeof address;
+    ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
+    return ntohs(address.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(address).sin6_port
+                                               : reinterpret_cast<sockaddr_in&>(address).sin_port);
+  }
+  Fd connect(bool v6 = false) const {
+    auto address = parse_address(v6 ? "[::1]:" + std::to_string(port6_) : "127.0.0.1:" + std::to_string(port_));
+    Fd fd(::socket(address->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address->storage), address->size), 0);
+    return fd;
+  }
+  static void send_text(const Fd& fd, const std::string& text) { ::send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL); }
+  // Everything until the server closes, or `patience` without a byte.
+  static std::string receive(const Fd& fd, int patience = 5000) {
+    std::string out;
+    std::array<char, 65536> buffer;
+    for (pollfd waiting{fd.get(), POLLIN, 0}; ::poll(&waiting, 1, patience) > 0;) {
+      ssize_t size = ::recv(fd.get(), buffer.data(), buffer.size(), 0);
+      if (size <= 0) break;
+      out.append(buffer.data(), static_cast<size_t>(size));
+    }
+    return out;
+  }
+  std::string ask(const std::string& method, const std::string& path, const std::string& headers = "", bool v6 = false) const {
+    Fd fd = connect(v6);
+    send_text(fd, method + " " + path + " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n" + headers + "\r\n");
+    return receive(fd);
+  }
+  static std::string body(const std::string& reply) { return reply.substr(std::min(reply.size(), reply.find("\r\n\r\n") + 4)); }
+
+  SmallSite site_;
+  Limits limits_;
+  sd_event* loop_ = nullptr;
+  std::unique_ptr<Server> server_;
+  std::thread thread_;
+  std::atomic<bool> stop_{false};
+  uint16_t port_ = 0, port6_ = 0;
+};
+
+TEST_F(ServerTest, GetHeadAndTheOthers) {
+  std::string get = ask("GET", "/metrics");
+  EXPECT_TRUE(get.starts_with("HTTP/1.1 200")) << get.substr(0, 200);
+  EXPECT_NE(get.find("Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"), std::string::npos);
+  EXPECT_EQ(body(get), *site_.page);
+  std::string head = ask("HEAD", "/metrics");
+  EXPECT_TRUE(head.starts_with("HTTP/1.1 200"));
+  EXPECT_NE(head.find("Content-Length: " + std::to_string(site_.page->size())), std::string::npos);
+  EXPECT_EQ(body(head), "");
+  for (const char* method : {"PUT", "DELETE", "OPTIONS", "PATCH"}) {
+    std::string reply = ask(method, "/metrics");
+    EXPECT_TRUE(reply.starts_with("HTTP/1.1 405")) << method << reply.substr(0, 100);
+    EXPECT_NE(reply.find("Allow: GET, HEAD"), std::string::npos);
+  }
+  EXPECT_TRUE(ask("POST", "/metrics", "Content-Length: 3\r\n").starts_with("HTTP/1.1 405"));
+  EXPECT_TRUE(ask("GET", "/metrics/x").starts_with("HTTP/1.1 404"));
+  EXPECT_NE(ask("GET", "/").find("/metrics"), std::string::npos);
+  EXPECT_TRUE(ask("GET", "/-/healthy").starts_with("HTTP/1.1 200"));
+  EXPECT_TRUE(ask("GET", "/metrics?name=x").starts_with("HTTP/1.1 200"));
+}
+
+TEST_F(ServerTest, ReadyOnlyWhenItIs) {
+  site_.is_ready = false;
+  EXPECT_TRUE(ask("GET", "/-/ready").starts_with("HTTP/1.1 503"));
+  site_.is_ready = true;
+  EXPECT_TRUE(ask("GET", "/-/ready").starts_with("HTTP/1.1 200"));
+}
+
+TEST_F(ServerTest, GzipWhenAskedFor) {
+  std::string packed = ask("GET", "/metrics", "Accept-Encoding: br\r\nAccept-Encoding: gzip\r\n");
+  EXPECT_NE(packed.find("Content-Encoding: gzip\r\n"), std::string::npos);
+  EXPECT_EQ(gunzip(body(packed)), *site_.page);
+  std::string refused = ask("GET", "/metrics", "Accept-Encoding: gzip;q=0\r\n");
+  EXPECT_EQ(refused.find("Content-Encoding"), std::string::npos);
+  EXPECT_EQ(body(refused), *site_.page);
+}
+
+TEST_F(ServerTest, SpeaksIPv6) {
+  if (port6_ == 0) GTEST_SKIP() << "no IPv6 on this machine";
+  EXPECT_TRUE(ask("GET", "/metrics", "", true).starts_with("HTTP/1.1 200"));
+}
+
+TEST_F(ServerTest, KeepsAConnectionForTheNextScrape) {
+  Fd fd = connect();
+  for (int i = 0; i < 3; ++i) {
+    send_text(fd, "GET /-/healthy HTTP/1.1\r\nHost: a\r\n\r\n");
+    EXPECT_TRUE(receive(fd, 300).starts_with("HTTP/1.1 200")) << i;
+  }
+}
+
+TEST_F(ServerTest, SurvivesWhatIsNoRequest) {
+  for (const std::string& garbage : {std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc", 9), std::string("GARBAGE\r\n\r\n"),
+                                     std::string("GET /metrics HTTP/9.9\r\n\r\n"), std::string(100'000, 'A'),
+                                     std::string("GET /metrics HTTP/1.1\r\nContent-Length: -5\r\n\r\n"),
+                                     std::string("GET /metrics HTTP/1.1\r\nX: ") + std::string(1'000'000, 'x') + "\r\n\r\n"}) {
+    Fd fd = connect();
+    send_text(fd, garbage);
+    ::shutdown(fd.get(), SHUT_WR);
+    std::string reply = receive(fd);
+    EXPECT_FALSE(reply.starts_with("HTTP/1.1 200")) << garbage.substr(0, 40);
+  }
+  EXPECT_TRUE(ask("GET", "/metrics").starts_with("HTTP/1.1 200"));
+}
+
+TEST_F(ServerTest, SilentAndHalfRequestsStallNobody) {
+  std::vector<Fd> idle;
+  for (int i = 0; i < 200; ++i) {
+    idle.push_back(connect());
+    if (i % 2 == 0) send_text(idle.back(), "GET /metrics HTTP/1.1\r\nHos");
+  }
+  EXPECT_EQ(body(ask("GET", "/metrics")), *site_.page);
+  EXPECT_EQ(receive(idle[0], 10'000).rfind("HTTP/1.1 200", 0), std::string::npos) << "closed after the time-out, unanswered";
+}
+
+TEST_F(ServerTest, AScrapeWaitsForNewerReadingsButNotForEver) {
+  site_.is_fresh = false;
+  std::vector<Fd> scrapes;
+  for (int i = 0; i < 20; ++i) {
+    scrapes.push_back(connect());
+    send_text(scrapes.back(), "GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+  }
+  EXPECT_TRUE(ask("GET", "/-/healthy").starts_with("HTTP/1.1 200")) << "others are served meanwhile";
+  for (const Fd& scrape : scrapes) EXPECT_EQ(body(receive(scrape)), *site_.page) << "what there is, after the patience";
+}
+
+TEST_F(ServerTest, ClientsThatLeaveWhileTheyWaitDoNoHarm) {
+  site_.is_fresh = false;
+  for (int i = 0; i < 20; ++i) send_text(connect(), "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
+  site_.is_fresh = true;
+  EXPECT_EQ(body(ask("GET", "/metrics")), *site_.page);
+}
+
+TEST_F(ServerTest, StopsWhileAScrapeWaits) {
+  site_.is_fresh = false;
+  Fd fd = connect();
+  send_text(fd, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
+  // TearDown stops the server with the connection suspended.
+}
+
+}  // namespace
+}  // namespace fabric::exporter

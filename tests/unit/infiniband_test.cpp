@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sys/infiniband.h"
+
+#include <gtest/gtest.h>
+
+#include "support/corpus.h"
+#include "support/tree.h"
+
+namespace fabric {
+namespace {
+
+using test::Tree;
+
+TEST(Infiniband, RatesAreBytesPerSecond) {
+  EXPECT_EQ(infiniband::parse_rate("400 Gb/sec (4X NDR)\n"), 50e9);
+  EXPECT_EQ(infiniband::parse_rate("2.5 Gb/sec (1X SDR)"), 312.5e6);
+  for (const char* text : {"", "0 Gb/sec", "400", "400 Mb/sec", "fast Gb/sec", "-1 Gb/sec", "inf Gb/sec", "nan Gb/sec"})
+    EXPECT_FALSE(infiniband::parse_rate(text)) << text;
+}
+
+TEST(Infiniband, StatesAreTheirNumbers) {
+  EXPECT_EQ(infiniband::parse_state("4: ACTIVE\n"), 4u);
+  EXPECT_EQ(infiniband::parse_state("5: LinkUp"), 5u);
+  EXPECT_FALSE(infiniband::parse_state("ACTIVE"));
+  EXPECT_FALSE(infiniband::parse_state(""));
+}
+
+TEST(Infiniband, DevicesAndPortsInNaturalOrder) {
+  Tree tree;
+  EXPECT_TRUE(infiniband::devices(tree.root()).empty());
+  for (const char* port : {"mlx5_10/ports/1", "mlx5_2/ports/2", "mlx5_2/ports/1", "mlx5_2/ports/x"})
+    tree.folder(std::string("sys/class/infiniband/") + port);
+  EXPECT_EQ(infiniband::devices(tree.root()), (std::vector<std::string>{"mlx5_2", "mlx5_10"}));
+  EXPECT_EQ(*infiniband::ports(tree.root(), "mlx5_2"), (std::vector<unsigned>{1, 2}));
+  EXPECT_EQ(infiniband::ports(tree.root(), "none").error().code, ENOENT);
+}
+
+void gid(Tree& tree, unsigned index, const std::string& text) {
+  const std::string slot = "/" + std::to_string(index);
+  const std::string port = "sys/class/infiniband/rxe0/ports/1";
+  tree.file(port + "/gids" + slot, text + "\n");
+  if (text.find_first_not_of("0:") == std::string::npos) return;  // the kernel refuses the attributes of an empty slot
+  tree.file(port + "/gid_attrs/types" + slot, "RoCE v2\n").file(port + "/gid_attrs/ndevs" + slot, "eth0\n");
+}
+
+TEST(Infiniband, GidsInUse) {
+  Tree tree;
+  const std::string zero = "0000:0000:0000:0000:0000:0000:0000:0000", mapped = "0000:0000:0000:0000:0000:ffff:0a01:0001";
+  gid(tree, 0, "fe80:0000:0000:0000:5054:00ff:fe12:3456");
+  gid(tree, 1, zero);
+  gid(tree, 2, mapped);
+  for (unsigned i = 3; i < 80; ++i) gid(tree, i, zero);
+  gid(tree, 80, mapped);
+  const auto gids = infiniband::gids(tree.root(), "rxe0", 1);
+  ASSERT_TRUE(gids);
+  ASSERT_EQ(gids->size(), 2u) << "64 empty slots in a row end the search";
+  EXPECT_EQ((*gids)[1].index, 2u);
+  EXPECT_EQ((*gids)[1].gid, mapped);
+  EXPECT_EQ((*gids)[1].type, "RoCE v2");
+  EXPECT_EQ((*gids)[1].netdev, "eth0");
+  EXPECT_EQ(infiniband::gids(tree.root(), "none", 1).error().code, ENOENT) << "no table is not an empty one";
+}
+
+TEST(Infiniband, CountersAreNumbersOrAbsent) {
+  Tree tree;
+  tree.file("c/port_rcv_data", "2221223609\n").file("c/lifespan", "10\n").file("c/port_rcv_packets", "N/A (no PMA)\n");
+  tree.file("c/max", "18446744073709551615\n").file("c/over", "18446744073709551616\n").file("c/negative", "-1\n");
+  const auto read = infiniband::counters(tree.root(), "c");
+  EXPECT_EQ(read.counters, (std::vector<Counter>{{"max", UINT64_MAX}, {"port_rcv_data", 2221223609}}));
+  EXPECT_FALSE(read.failure);
+  const auto none = infiniband::counters(tree.root(), "none");
+  EXPECT_TRUE(none.counters.empty() && !none.failure);
+}
+
+TEST(Infiniband, FailingFilesCostThemselvesOnly) {
+  Tree tree;
+  tree.file("c/good", "1\n").folder("c/bad").folder("c/worse");
+  const auto read = infiniband::counters(tree.root(), "c");
+  EXPECT_EQ(read.counters, (std::vector<Counter>{{"good", 1}}));
+  ASSERT_TRUE(read.failure);
+  EXPECT_EQ(read.failure->code, EISDIR);
+  EXPECT_NE(read.failure->what.find("/bad and 1 more"), std::string::npos) << read.failure->what;
+}
+
+TEST(Infiniband, CapturedMachines) {
+  const auto corpus = test::corpus_directory();
+  if (!corpus) GTEST_SKIP() << "no corpus: set FABRIC_CORPUS";
+  const test::Unpacked tree(*corpus + "/ib-sysfs/procfs-fixtures-sys.tar.gz");
+  const Root root = *Root::open(tree.root());
+  EXPECT_EQ(infiniband::devices(root), (std::vector<std::string>{"hfi1_0", "mlx4_0", "mlx5_0"}));
+  EXPECT_EQ(infiniband::counters(root, "sys/class/infiniband/mlx5_0/ports/1/counters").counters.size(), 21u);
+  EXPECT_EQ(infiniband::ports(root, "mlx4_0")->size(), 2u);
+}
+
+}  // namespace
+}  // namespace fabric

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Our text against the reference: prometheus-cpp's TextSerializer, and promtool where it is installed.
+#include <gtest/gtest.h>
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <sstream>
+
+#include "counter/catalogue.h"
+#include "counter/exposition.h"
+#include "counter/families.h"
+#include "counter/metrics.h"
+
+namespace fabric {
+namespace {
+
+prometheus::MetricFamily reference_family(const Family& family) {
+  prometheus::MetricFamily out;
+  out.name = family.metric->name;
+  out.help = family.metric->help;
+  bool counter = family.metric->kind == MetricKind::counter;
+  out.type = counter ? prometheus::MetricType::Counter : prometheus::MetricType::Gauge;
+  for (const MetricSample& sample : family.samples) {
+    prometheus::ClientMetric metric;
+    for (const Label& label : sample.labels) metric.label.push_back({std::string(label.name), label.value});
+    (counter ? metric.counter.value : metric.gauge.value) = sample.value;
+    out.metric.push_back(std::move(metric));
+  }
+  return out;
+}
+
+std::string reference_text(const std::vector<Family>& families) {
+  std::vector<prometheus::MetricFamily> reference;
+  for (const Family& family : families) reference.push_back(reference_family(family));
+  return prometheus::TextSerializer().Serialize(reference);
+}
+
+// The reference prints 16 digits: both values, cut to as many.
+std::string sixteen_digits(const std::string& text) {
+  if (text == "NaN" || text == "Nan") return "NaN";
+  std::array<char, 64> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "%.15e", std::strtod(text.c_str(), nullptr));
+  return buffer.data();
+}
+
+// Line by line: comments as they are; of samples, the series as it is and the value.
+std::vector<std::string> parsed(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    size_t space = line.rfind(' ');
+    lines.push_back(line.front() == '#' ? line : line.substr(0, space + 1) + sixteen_digits(line.substr(space + 1)));
+  }
+  return lines;
+}
+
+constexpr Metric kTotal{"test_things_total", "Things that were counted."};
+constexpr Metric kLevel{"test_level", "A level.", MetricKind::gauge};
+
+std::vector<Family> awkward() {
+  FamilySet set;
+  for (double value : {0.0, 1.0, 1234567.0, 1e15, 9007199254740992.0, 18446744073709551615.0, 0.000001, 1.234567, 3e-7})
+    set.add(kTotal, {{"value", std::to_string(value)}}, value);
+  set.add(kLevel, {}, -17.25);
+  set.add(kLevel, {{"device", "mlx5_0"}, {"port", "1"}}, 4);
+  set.add(kLevel, {{"text", "back\\slash \"quoted\"\nsecond line"}}, 1);
+  set.add(kLevel, {{"text", "caf\xc3\xa9"}}, std::numeric_limits<double>::infinity());
+  set.add(kLevel, {{"text", "minus"}}, -std::numeric_limits<double>::infinity());
+  set.add(kLevel, {{"text", "none"}}, std::numeric_limits<double>::quiet_NaN());
+  return set.families();
+}
+
+TEST(Exposition, EqualsTheReferenceSerializerSampleForSample) {
+  auto families = awkward();
+  EXPECT_EQ(parsed(to_exposition(families)), parsed(reference_text(families)));
+}
+
+TEST(Exposition, EveryDoubleReadsBackAsItself) {
+  FamilySet set;
+  const std::array values{0.1, 1.0 / 3, 9007199254740991.0, 1e300, 5e-324, 123456789.123456789};
+  for (size_t i = 0; i < values.size(); ++i) set.add(kLevel, {{"i", std::to_string(i)}}, values[i]);
+  std::istringstream in(to_exposition(set.families()));
+  std::string line;
+  std::getline(in, line);
+  std::getline(in, line);
+  for (double value : values) {
+    std::getline(in, line);
+    EXPECT_EQ(std::strtod(line.substr(line.rfind(' ')).c_str(), nullptr), value) << line;
+  }
+}
+
+TEST(Exposition, CountersStandInFullNotInExponents) {
+  FamilySet set;
+  set.add(kTotal, {}, 9007199254740992.0);
+  EXPECT_NE(to_exposition(set.families()).find("test_things_total 9007199254740992\n"), std::string::npos);
+}
+
+TEST(Exposition, BytesThatAreNotUtf8AreReplaced) {
+  FamilySet set;
+  set.add(kLevel, {{"firmware", std::string("28\xff\0.39", 7)}}, 1);
+  EXPECT_NE(to_exposition(set.families()).find("firmware=\"28\xef\xbf\xbd\xef\xbf\xbd.39\""), std::string::npos);
+}
+
+// A port that has every counter of every vendor.
+Port everything() {
+  Port port;
+  port.rdma = "mlx5_0";
+  port.state = 4;
+  port.counters.carrier_down = 2;
+  uint64_t value = 1;
+  for (auto rows : {mlx5_rows(), bnxt_rows(), ice_irdma_rows(), ionic_rows(), rxe_rows(), pma_rows()})
+    for (const CounterRow& row : rows) {
+      std::string name(row.name);
+      if (size_t mark = name.find('#'); mark != std::string::npos) name[mark] = '3';
+      auto& list = row.source == CounterSource::hw ? port.counters.hw
+                   : row.source == CounterSource::pma ? port.counters.pma
+                                                      : port.counters.ethtool;
+      list.push_back({name, value++});
+    }
+  port.counters.pma.push_back({"port_unheard_of", 7});
+  return port;
+}
+
+TEST(Exposition, EveryMetricOfTheCatalogueEqualsTheReference) {
+  FamilySet set;
+  Node node;
+  node.ports.push_back(everything());
+  add_node(set, node, {});
+  EXPECT_EQ(parsed(to_exposition(set.families())), parsed(reference_text(set.families())));
+}
+
+TEST(Promtool, HasNothingToSayAboutAnyMetric) {
+  if (std::system("command -v promtool >/dev/null 2>&1") != 0) GTEST_SKIP() << "promtool is not installed";
+  FamilySet set;
+  Node node;
+  node.ports.push_back(everything());
+  node.agent.emplace();
+  node.agent->ports["mlx5_0/1"]["pfc"] = {"in_sync", "", 3, ""};
+  Report report;
+  report.findings.push_back({"pfc", "mlx5_0/1", Status::warning, "", "", "", ""});
+  add_node(set, node, report);
+  std::string file = testing::TempDir() + "fabric_promtool_" + std::to_string(::getpid());
+  std::ofstream(file) << to_exposition(set.families());
+  EXPECT_EQ(std::system(("promtool check metrics < " + file).c_str()), 0);
+  std::remove(file.c_str());
+}
+
+}  // namespace
+}  // namespace fabric

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "qos/state.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+namespace fabric::state {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Every member, with values that only a driver would show.
+Qos odd_qos() {
+  Qos qos;
+  qos.dcbx = Dcbx::firmware;
+  qos.pause = Pause{true, true};
+  qos.mtu = 65'536;
+  qos.trust = Trust::pcp;
+  qos.dscp_map = DscpMap{};
+  Ets ets;
+  ets.prio_tc = {1, 0, 2, 3, 4, 5, 6, 7};
+  ets.tsa.fill(Tsa::vendor);
+  ets.tsa[6] = Tsa::cb_shaper;
+  ets.bw.fill(100);
+  qos.ets = ets;
+  qos.pfc = PrioSet{0xff};
+  qos.cable_length = 0;
+  return qos;
+}
+
+class StateFiles : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/fabric-state-XXXXXX";
+    ASSERT_NE(::mkdtemp(name), nullptr);
+    directory_ = name;
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+  fs::path path(const char* file) const { return fs::path(directory_) / file; }
+  std::string content(const char* file) const {
+    std::ifstream in(path(file));
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  void put(const char* file, const std::string& text) {
+    fs::create_directories(path(file).parent_path());
+    std::ofstream(path(file)) << text;
+  }
+  std::string directory_;
+};
+
+Port port_at(std::string pci) {
+  Port port;
+  port.rdma = "mlx5_0";
+  port.netdev = "eth0";
+  port.pci = std::move(pci);
+  return port;
+}
+
+TEST(PortKey, OutlivesRenames) {
+  EXPECT_EQ(port_key(port_at("0000:24:00.0")), "0000:24:00.0/1");
+  EXPECT_EQ(port_key(port_at("")), "netdev:eth0");
+}
+
+TEST_F(StateFiles, OriginalsKeepEveryReadableValue) {
+  Originals originals{{"0000:24:00.0/1", odd_qos()}, {"netdev:eth0", Qos{}}};
+  originals["0000:25:00.0/1"].dscp_map = DscpMap{{0, 0}, {26, 3}, {63, 7}};
+  originals["0000:25:00.0/1"].pause = Pause{false, true};
+  originals["0000:25:00.0/1"].pfc = PrioSet{};
+  ASSERT_TRUE(save_originals(directory_, originals).ok());
+  auto loaded = load_originals(directory_);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
+  EXPECT_EQ(*loaded, originals);
+  // Ets compares what matters; saved must be all of it.
+  const Ets& ets = *loaded->at("0000:24:00.0/1").ets;
+  EXPECT_EQ(ets.prio_tc, odd_qos().ets->prio_tc);
+  EXPECT_EQ(ets.tsa, odd_qos().ets->tsa);
+  EXPECT_EQ(ets.bw, odd_qos().ets->bw);
+  struct stat status {};
+  ASSERT_EQ(::stat(path(kOriginalsFile).c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0644U);
+}
+
+TEST_F(StateFiles, NoFileIsNoOriginals) {
+  auto loaded = load_originals(directory_);
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_TRUE(loaded->empty());
+}
+
+TEST_F(StateFiles, ACorruptFileIsAnErrorAndIsKeptAside) {
+  put(kOriginalsFile, "[\"0000:24:00.0/1\"]\nmtu = \"many\"\n");
+  auto loaded = load_originals(directory_);
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().code, EBADMSG);
+  EXPECT_NE(loaded.error().what.find("originals.toml:2:7"), std::string::npos) << loaded.error().what;
+  ASSERT_TRUE(set_originals_aside(directory_).ok());
+  put(kOriginalsFile, "[[[");
+  auto second = set_originals_aside(directory_);
+  ASSERT_TRUE(second.ok());
+  EXPECT_EQ(*second, "originals.toml.corrupt.2");
+  EXPECT_TRUE(fs::exists(path("var/lib/fabric-agent/originals.toml.corrupt")));
+  EXPECT_FALSE(fs::exists(path(kOriginalsFile)));
+}
+
+TEST_F(StateFiles, TheFirstOriginalStays) {
+  Originals originals;
+  Qos first, second;
+  first.mtu = 1500;
+  second.mtu = 9000;
+  ASSERT_TRUE(save_original(directory_, originals, port_at("0000:24:00.0"), first).ok());
+  ASSERT_TRUE(save_original(directory_, originals, port_at("0000:24:00.0"), second).ok());
+  ASSERT_TRUE(save_original(directory_, originals, port_at("0000:25:00.0"), second).ok());
+  auto loaded = load_originals(directory_);
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_EQ(loaded->at("0000:24:00.0/1").mtu, 1500U);
+  EXPECT_EQ(loaded->at("0000:25:00.0/1").mtu, 9000U);
+}
+
+TEST_F(StateFiles, WhatCouldNotBeSavedIsNotRemembered) {
+  put("var", "a file where a directory should be");
+  Originals originals;
+  EXPECT_FALSE(save_original(directory_, originals, port_at("0000:24:00.0"), odd_qos()).ok());
+  EXPECT_TRUE(originals.empty());
+}
+
+TEST_F(StateFiles, StateReadsBackTheSame) {
+  AgentState state;
+  state.mode = "enforce";
+  state.updated = "2026-01-02T03:04:05Z";
+  state.config_error = "a.toml:1:2: \"x\" is\nwrong \x01";
+  state.ports["mlx5_0/1"]["pfc"] = {"refused", "a \\ \"detail\"", 7, "2026-01-02T03:04:04Z"};
+  state.ports["mlx5_0/1"]["mtu"] = {"in_sync", "", 0, ""};
+  state.ports["mlx5_1/1"] = {};
+  ASSERT_TRUE(save_agent_state(directory_, state).ok());
+  auto root = Root::open(directory_);
+  ASSERT_TRUE(root.ok());
+  auto loaded = load_agent_state(*root);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
+  ASSERT_TRUE(loaded->has_value());
+  EXPECT_EQ((*loaded)->config_error, state.config_error);
+  EXPECT_EQ((*loaded)->updated, state.updated);
+  EXPECT_EQ((*loaded)->ports.size(), 2U);
+  EXPECT_EQ((*loaded)->ports["mlx5_0/1"]["pfc"].detail, "a \\ \"detail\"");
+  EXPECT_EQ((*loaded)->ports["mlx5_0/1"]["pfc"].repairs, 7U);
+  EXPECT_EQ((*loaded)->ports["mlx5_0/1"]["pfc"].last_repair, "2026-01-02T03:04:04Z");
+  EXPECT_FALSE((*loaded)->running);
+}
+
+TEST_F(StateFiles, NoStateFileIsNoState) {
+  auto root = Root::open(directory_);
+  auto loaded = load_agent_state(*root);
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_FALSE(loaded->has_value());
+}
+
+TEST_F(StateFiles, TheAgentRunsWhileItsLockIsHeld) {
+  ASSERT_TRUE(save_agent_state(directory_, {}).ok());
+  auto root = Root::open(directory_);
+  auto lock = take_lock(directory_, {}, kAgentLockFile);
+  ASSERT_TRUE(lock.ok());
+  EXPECT_TRUE((*load_agent_state(*root))->running);
+  EXPECT_EQ(content(kAgentLockFile), std::to_string(::getpid()) + "\n");
+  lock->reset();
+  EXPECT_FALSE((*load_agent_state(*root))->running);
+}
+
+TEST_F(StateFiles, ASecondHolderIsRefusedAndToldTheFirst) {
+  auto first = take_lock(directory_);
+  ASSERT_TRUE(first.ok());
+  auto second = take_lock(directory_);
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().code, EWOULDBLOCK);
+  EXPECT_EQ(take_lock(directory_, std::chrono::milliseconds(30)).error().code, EWOULDBLOCK) << "not for ever";
+  EXPECT_NE(second.error().what.find(std::to_string(::getpid())), std::string::npos);
+  std::thread holder([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    first->reset();
+  });
+  EXPECT_TRUE(take_lock(directory_, std::chrono::minutes(1)).ok()) << "as soon as it is free";
+  holder.join();
+}
+
+TEST_F(StateFiles, ALockDiesWithItsHolder) {
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  pid_t child = ::fork();
+  if (child == 0) {
+    auto lock = take_lock(directory_);
+    char byte = lock.ok() ? 'y' : 'n';
+    if (::write(ready[1], &byte, 1) != 1) ::_exit(1);
+    for (;;) ::pause();
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  EXPECT_EQ(byte, 'y');
+  EXPECT_FALSE(take_lock(directory_).ok());
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_TRUE(take_lock(directory_).ok());
+  ::close(ready[0]);
+  ::close(ready[1]);
+}
+
+// Killed at any instant: the file on disk is always a whole one.
+TEST_F(StateFiles, AKilledWriterLeavesAWholeFile) {
+  Originals small{{"0000:24:00.0/1", odd_qos()}}, large;
+  for (int i = 0; i < 64; ++i) large["0000:24:00." + std::to_string(i) + "/1"] = odd_qos();
+  ASSERT_TRUE(save_originals(directory_, small).ok());
+  for (int round = 0; round < 20; ++round) {
+    pid_t child = ::fork();
+    if (child == 0) {
+      for (bool flip = false;; flip = !flip) (void)save_originals(directory_, flip ? small : large).ok();
+    }
+    ::usleep(static_cast<useconds_t>(500 + round * 400));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    auto loaded = load_originals(directory_);
+    ASSERT_TRUE(loaded.ok()) << loaded.error().text();
+    EXPECT_TRUE(*loaded == small || *loaded == large);
+  }
+}
+
+}  // namespace
+}  // namespace fabric::state

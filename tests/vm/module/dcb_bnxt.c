@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The behaviour of bnxt_en (Broadcom).  Source of each rule, unless noted: Linux 6.12,
+ * drivers/net/ethernet/broadcom/bnxt/bnxt_dcb.c.
+ */
+#include "fabsim.h"
+
+#define BNXT_MAX_TC		8
+#define BNXT_MAX_LLTC		2	/* lossless traffic classes */
+
+static void bnxt_fw_reset(struct fab_nic *nic)
+{
+	fab_common_reset(nic);
+	nic->pfc.pfc_cap = BNXT_MAX_LLTC;
+	memset(nic->ets.prio_tc, 0, sizeof(nic->ets.prio_tc));
+}
+
+/* bnxt_dcb_free(): the driver keeps what was set only in its own memory. */
+static void bnxt_driver_init(struct fab_nic *nic)
+{
+	bnxt_fw_reset(nic);
+	bitmap_zero(nic->dscp_mapped, 64);
+	memset(nic->dscp2prio, 0, sizeof(nic->dscp2prio));
+	nic->dscp_entries = 0;
+}
+
+static bool bnxt_host_controlled(struct fab_nic *nic)
+{
+	return (nic->dcbx & DCB_CAP_DCBX_VER_IEEE) && (nic->dcbx & DCB_CAP_DCBX_HOST);
+}
+
+/* Nothing set since driver load reads as zeros. */
+static int bnxt_getets(struct fab_nic *nic, struct ieee_ets *ets)
+{
+	memset(ets, 0, sizeof(*ets));
+	ets->ets_cap = BNXT_MAX_TC;
+	if (!nic->ets_known)
+		return 0;
+	ets->cbs = nic->ets.cbs;
+	memcpy(ets->tc_tx_bw, nic->ets.tc_tx_bw, sizeof(ets->tc_tx_bw));
+	memcpy(ets->tc_rx_bw, nic->ets.tc_rx_bw, sizeof(ets->tc_rx_bw));
+	memcpy(ets->tc_tsa, nic->ets.tc_tsa, sizeof(ets->tc_tsa));
+	memcpy(ets->prio_tc, nic->ets.prio_tc, sizeof(ets->prio_tc));
+	return 0;
+}
+
+/* bnxt_ets_validate() */
+static int bnxt_check_ets(struct ieee_ets *ets)
+{
+	int i, max_tc = 0, sum = 0;
+	bool zero = false;
+
+	for (i = 0; i < 8; i++) {
+		if (ets->prio_tc[i] >= BNXT_MAX_TC)
+			return -EINVAL;
+		max_tc = max_t(int, max_tc, ets->prio_tc[i]);
+	}
+	for (i = 0; i <= max_tc; i++) {
+		switch (ets->tc_tsa[i]) {
+		case IEEE_8021QAZ_TSA_STRICT:
+			break;
+		case IEEE_8021QAZ_TSA_ETS:
+			sum += ets->tc_tx_bw[i];
+			zero = zero || !ets->tc_tx_bw[i];
+			break;
+		default:
+			return -ENOTSUPP;	/* shows as -12 in the one byte of the reply */
+		}
+	}
+	return sum > 100 || (zero && sum == 100) ? -EINVAL : 0;
+}
+
+/* The queues are laid out anew, for which the netdev is closed and opened (bnxt_setup_mq_tc). */
+static int bnxt_setets(struct fab_nic *nic, struct ieee_ets *ets)
+{
+	int err;
+
+	if (!bnxt_host_controlled(nic))
+		return -EINVAL;
+	err = bnxt_check_ets(ets);
+	if (err)
+		return err;
+	nic->ets = *ets;
+	nic->ets_known = true;
+	fab_flap(nic, fab_reopen_ms);
+	return 0;
+}
+
+static int bnxt_getpfc(struct fab_nic *nic, struct ieee_pfc *pfc)
+{
+	if (nic->pfc_known)
+		return fab_plain_getpfc(nic, pfc);
+	memset(pfc, 0, sizeof(*pfc));
+	pfc->pfc_cap = BNXT_MAX_LLTC;
+	return 0;
+}
+
+/* bnxt_hwrm_queue_pfc_cfg(): needs an earlier setets; few lossless classes; delay has no effect. */
+static int bnxt_setpfc(struct fab_nic *nic, struct ieee_pfc *pfc)
+{
+	unsigned long lossless = 0;
+	int i;
+
+	if (!bnxt_host_controlled(nic) || !nic->ets_known)
+		return -EINVAL;
+	for (i = 0; i < 8; i++)
+		if (pfc->pfc_en & BIT(i))
+			lossless |= BIT(nic->ets.prio_tc[i]);
+	if (hweight_long(lossless) > BNXT_MAX_LLTC)
+		return -EINVAL;
+	nic->pfc.pfc_en = pfc->pfc_en;
+	nic->pfc.mbc = pfc->mbc;
+	nic->pfc_known = true;
+	fab_flap(nic, fab_reopen_ms);
+	return 0;
+}
+
+/* The kernel's generic list first (an exact duplicate is -EEXIST), then firmware's map. */
+static int bnxt_setapp(struct fab_nic *nic, struct dcb_app *app)
+{
+	int err;
+
+	if (!bnxt_host_controlled(nic))
+		return -EINVAL;
+	if (app->selector == IEEE_8021QAZ_APP_SEL_DSCP && app->protocol >= 64)
+		return -EINVAL;
+	err = dcb_ieee_setapp(fab_netdev(nic), app);
+	if (!err && app->selector == IEEE_8021QAZ_APP_SEL_DSCP) {
+		nic->dscp2prio[app->protocol] = app->priority & 7;
+		set_bit(app->protocol, nic->dscp_mapped);
+	}
+	return err;
+}
+
+static int bnxt_delapp(struct fab_nic *nic, struct dcb_app *app)
+{
+	int err;
+
+	if (!bnxt_host_controlled(nic))
+		return -EINVAL;
+	err = dcb_ieee_delapp(fab_netdev(nic), app);
+	if (!err && app->selector == IEEE_8021QAZ_APP_SEL_DSCP && app->protocol < 64)
+		clear_bit(app->protocol, nic->dscp_mapped);
+	return err;
+}
+
+/* bnxt_dcbnl_setdcbx(): a mode without HOST is accepted, and then every set is refused. */
+static u8 bnxt_setdcbx(struct fab_nic *nic, u8 mode)
+{
+	if (nic->dcbx & DCB_CAP_DCBX_LLD_MANAGED)
+		return 1;
+	if ((mode & DCB_CAP_DCBX_HOST) && ((mode & DCB_CAP_DCBX_VER_CEE) || !(mode & DCB_CAP_DCBX_VER_IEEE)))
+		return 1;
+	nic->dcbx = mode;
+	return 0;
+}
+
+/* bnxt_ethtool.c, bnxt_set_pauseparam() */
+static int bnxt_setpause(struct fab_nic *nic, const struct ethtool_pauseparam *pause)
+{
+	if (pause->autoneg && nic->autoneg != AUTONEG_ENABLE)
+		return -EINVAL;
+	nic->pause = *pause;
+	return 0;
+}
+
+static int bnxt_classify(struct fab_nic *nic, int dscp, int pcp)
+{
+	if (dscp >= 0 && test_bit(dscp, nic->dscp_mapped))
+		return nic->dscp2prio[dscp];
+	return pcp >= 0 ? pcp : 0;
+}
+
+const struct fab_personality fab_bnxt = {
+	.name = "bnxt", .driver = "bnxt_en", .fw_version = "229.0.145.0/pkg 229.1.123.0", .vendor = 0x14e4, .device = 0x1760,
+	.dcbnl = &fab_dcb_basic, .ring_max = 8191, .ring_default = 511, .ring_multiple = 1, .stats = fab_bnxt_stats,
+	.fw_reset = bnxt_fw_reset, .driver_init = bnxt_driver_init,
+	.getets = bnxt_getets, .setets = bnxt_setets, .getpfc = bnxt_getpfc, .setpfc = bnxt_setpfc,
+	.setapp = bnxt_setapp, .delapp = bnxt_delapp, .setdcbx = bnxt_setdcbx, .setpause = bnxt_setpause,
+	.classify = bnxt_classify,
+};

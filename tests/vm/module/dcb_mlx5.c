@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The behaviour of mlx5 (ConnectX).  Source of each rule, unless noted: Linux 6.12,
+ * drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c; 6.1 is the same where it matters here.
+ */
+#include "fabsim.h"
+
+#define MLX5_DEFAULT_CABLE	7	/* metres, MLX5E_DEFAULT_CABLE_LEN */
+#define MLX5_MAX_CABLE		1000	/* MLX5E_MAX_CABLE_LENGTH */
+#define MLX5_CELL		128	/* bytes; en/port_buffer.h MLX5E_BUFFER_CELL_SHIFT */
+#define MLX5_MAX_MTU		9978
+#define MLX5_100_MBPS		100000	/* Kbit/s */
+#define MLX5_1_GBPS		1000000
+
+static void mlx5_fw_reset(struct fab_nic *nic)
+{
+	int i;
+
+	fab_common_reset(nic);
+	nic->dcbx |= DCB_CAP_DCBX_VER_CEE;
+	nic->pfc.delay = MLX5_DEFAULT_CABLE;
+	for (i = 0; i < 8; i++) {
+		nic->ets.tc_tsa[i] = IEEE_8021QAZ_TSA_VENDOR;
+		nic->ets.tc_tx_bw[i] = 100;
+	}
+	nic->ets.prio_tc[0] = 1;
+	nic->ets.prio_tc[1] = 0;
+}
+
+/*
+ * mlx5e_dcbnl_initialize(), mlx5e_ets_init(): whenever the driver starts, ETS and cable length are reset; PFC bits, trust with
+ * the DSCP map, global pause, buffers and rates are in firmware and stay.
+ */
+static void mlx5_driver_init(struct fab_nic *nic)
+{
+	int i;
+
+	nic->dcbx = DCB_CAP_DCBX_VER_CEE | DCB_CAP_DCBX_VER_IEEE | (nic->dcbx & DCB_CAP_DCBX_HOST);
+	nic->pfc.delay = MLX5_DEFAULT_CABLE;
+	nic->manual_buffers = false;
+	for (i = 0; i < 8; i++) {
+		nic->ets.tc_tsa[i] = IEEE_8021QAZ_TSA_VENDOR;
+		nic->ets.tc_tx_bw[i] = 100;
+		nic->ets.prio_tc[i] = i;
+	}
+	nic->ets.prio_tc[0] = 1;
+	nic->ets.prio_tc[1] = 0;
+	nic->dscp_entries = 0;
+	if (!nic->dscp_mode)
+		for (i = 0; i < 64; i++)
+			nic->dscp2prio[i] = i >> 3;
+}
+
+/* mlx5e_dcbnl_init_app(): a driver that finds firmware in DSCP trust shows its whole map as 64 APP entries. */
+static void mlx5_registered(struct fab_nic *nic)
+{
+	struct dcb_app app = { .selector = IEEE_8021QAZ_APP_SEL_DSCP };
+	int i;
+
+	if (!nic->dscp_mode)
+		return;
+	for (i = 0; i < 64; i++) {
+		app.protocol = i;
+		app.priority = nic->dscp2prio[i];
+		dcb_ieee_setapp(fab_netdev(nic), &app);
+	}
+	nic->dscp_entries = 64;
+}
+
+/* mlx5e_dcbnl_ieee_getets(): the bandwidth of what is not ETS reads 0. */
+static int mlx5_getets(struct fab_nic *nic, struct ieee_ets *ets)
+{
+	int i;
+
+	memset(ets, 0, sizeof(*ets));
+	ets->ets_cap = 8;
+	for (i = 0; i < 8; i++) {
+		ets->prio_tc[i] = nic->ets.prio_tc[i];
+		ets->tc_tsa[i] = nic->ets.tc_tsa[i];
+		if (ets->tc_tsa[i] == IEEE_8021QAZ_TSA_ETS)
+			ets->tc_tx_bw[i] = nic->ets.tc_tx_bw[i];
+	}
+	return 0;
+}
+
+/* mlx5e_dbcnl_validate_ets() */
+static int mlx5_setets(struct fab_nic *nic, struct ieee_ets *ets)
+{
+	int i, sum = 0;
+	bool any = false;
+
+	for (i = 0; i < 8; i++)
+		if (ets->prio_tc[i] >= 8)
+			return -EINVAL;
+	for (i = 0; i < 8; i++)
+		if (ets->tc_tsa[i] == IEEE_8021QAZ_TSA_CB_SHAPER)
+			return -EOPNOTSUPP;
+	for (i = 0; i < 8; i++) {
+		if (ets->tc_tsa[i] != IEEE_8021QAZ_TSA_ETS)
+			continue;
+		any = true;
+		sum += ets->tc_tx_bw[i];
+	}
+	if (any && sum != 100)
+		return -EINVAL;
+	memcpy(nic->ets.prio_tc, ets->prio_tc, sizeof(ets->prio_tc));
+	memcpy(nic->ets.tc_tsa, ets->tc_tsa, sizeof(ets->tc_tsa));
+	memcpy(nic->ets.tc_tx_bw, ets->tc_tx_bw, sizeof(ets->tc_tx_bw));
+	return 0;
+}
+
+/*
+ * What a lossless buffer must at least hold: en/port_buffer.c, calculate_xoff() and update_xoff_threshold().  While the link is
+ * down the driver assumes 40 Gbit/s.
+ */
+static u32 mlx5_lossless_min(struct fab_nic *nic)
+{
+	struct net_device *nd = fab_netdev(nic);
+	u32 mbps = netif_carrier_ok(nd) ? max_t(u32, nic->speed, 40000) : 40000;
+	u32 xoff = (301 + 216 * nic->pfc.delay / 100) * mbps / 1000 + 272 * nd->mtu / 100;
+
+	return xoff + MLX5_MAX_MTU + MLX5_CELL;
+}
+
+static int mlx5_check_buffers(struct fab_nic *nic, const u8 *prio2buffer, const u32 *size)
+{
+	u64 sum = 0;
+	int i;
+
+	for (i = 0; i < 8; i++) {
+		u8 b = prio2buffer[i];
+
+		if (!(nic->pfc.pfc_en & BIT(i)))
+			continue;
+		if (!size[b])
+			return -EINVAL;
+		if (size[b] < mlx5_lossless_min(nic))
+			return -ENOMEM;
+	}
+	for (i = 0; i < 8; i++)
+		sum += size[i];
+	return sum > nic->buffer.total_size ? -EINVAL : 0;
+}
+
+/*
+ * mlx5e_dcbnl_ieee_setpfc(): a change of the bits toggles the link; delay is the cable's length in metres, 0 and 1000 or more are
+ * ignored.  Buffers are checked only when the host owns them, after the bits have been written.  There is no check against global
+ * pause (mlx5/core/port.c writes both with masks).
+ */
+static int mlx5_setpfc(struct fab_nic *nic, struct ieee_pfc *pfc)
+{
+	u16 old_cable = nic->pfc.delay;
+	int err = 0;
+
+	if (pfc->pfc_en != nic->pfc.pfc_en) {
+		nic->pfc.pfc_en = pfc->pfc_en;
+		fab_flap(nic, fab_flap_ms);
+	}
+	if (pfc->delay && pfc->delay < MLX5_MAX_CABLE)
+		nic->pfc.delay = pfc->delay;
+	if (nic->manual_buffers)
+		err = mlx5_check_buffers(nic, nic->buffer.prio2buffer, nic->buffer.buffer_size);
+	if (err)
+		nic->pfc.delay = old_cable;
+	return err;
+}
+
+/* mlx5e_dcbnl_setbuffer(): sizes are rounded down to cells; nothing changed is success. */
+static int mlx5_setbuffer(struct fab_nic *nic, struct dcbnl_buffer *buffer)
+{
+	u32 size[8];
+	int i, err;
+
+	for (i = 0; i < 8; i++)
+		size[i] = rounddown(buffer->buffer_size[i], MLX5_CELL);
+	if (!memcmp(size, nic->buffer.buffer_size, sizeof(size)) &&
+	    !memcmp(buffer->prio2buffer, nic->buffer.prio2buffer, sizeof(buffer->prio2buffer)))
+		return 0;
+	err = mlx5_check_buffers(nic, buffer->prio2buffer, size);
+	if (err)
+		return err;
+	memcpy(nic->buffer.prio2buffer, buffer->prio2buffer, sizeof(buffer->prio2buffer));
+	memcpy(nic->buffer.buffer_size, size, sizeof(size));
+	nic->manual_buffers = true;
+	return 0;
+}
+
+/*
+ * mlx5e_dcbnl_ieee_setapp(): only DSCP; replaces the priority of a DSCP that is there; the first entry switches the port to DSCP
+ * trust, the last deletion back to PCP.  There is no other trust knob.
+ */
+static int mlx5_setapp(struct fab_nic *nic, struct dcb_app *app)
+{
+	struct dcb_app old = { .selector = IEEE_8021QAZ_APP_SEL_DSCP, .protocol = app->protocol };
+	bool is_new;
+	int err;
+
+	if (app->selector != IEEE_8021QAZ_APP_SEL_DSCP || app->protocol >= 64 || app->priority >= 8)
+		return -EINVAL;
+	old.priority = nic->dscp2prio[app->protocol];
+	nic->dscp_mode = true;
+	nic->dscp2prio[app->protocol] = app->priority;
+	is_new = dcb_ieee_delapp(fab_netdev(nic), &old);
+	err = dcb_ieee_setapp(fab_netdev(nic), app);
+	if (!err && is_new)
+		nic->dscp_entries++;
+	return err;
+}
+
+/* mlx5e_dcbnl_ieee_delapp(): a deleted DSCP maps to priority 0. */
+static int mlx5_delapp(struct fab_nic *nic, struct dcb_app *app)
+{
+	int err;
+
+	if (app->selector != IEEE_8021QAZ_APP_SEL_DSCP || app->protocol >= 64)
+		return -EINVAL;
+	if (!nic->dscp_entries || app->priority != nic->dscp2prio[app->protocol])
+		return -ENOENT;
+	err = dcb_ieee_delapp(fab_netdev(nic), app);
+	if (err)
+		return err;
+	nic->dscp2prio[app->protocol] = 0;
+	if (!--nic->dscp_entries)
+		nic->dscp_mode = false;
+	return 0;
+}
+
+/* mlx5e_dcbnl_setdcbx() */
+static u8 mlx5_setdcbx(struct fab_nic *nic, u8 mode)
+{
+	if (mode & DCB_CAP_DCBX_LLD_MANAGED)
+		return 1;
+	if (!mode) {
+		nic->dcbx &= ~DCB_CAP_DCBX_HOST;
+		return 0;
+	}
+	if (!(mode & DCB_CAP_DCBX_HOST))
+		return 1;
+	nic->dcbx = mode;
+	return 0;
+}
+
+/* mlx5e_dcbnl_ieee_setmaxrate(): units of 100 Mbit/s up to 25.5 Gbit/s, then of 1 Gbit/s up to 255, more is refused. */
+static int mlx5_setmaxrate(struct fab_nic *nic, struct ieee_maxrate *rate)
+{
+	int i;
+
+	for (i = 0; i < 8; i++)
+		if (rate->tc_maxrate[i] > 255ULL * MLX5_1_GBPS)
+			return -EINVAL;
+	for (i = 0; i < 8; i++) {
+		u32 kbps = rate->tc_maxrate[i];
+		u32 unit = kbps <= 255 * MLX5_100_MBPS ? MLX5_100_MBPS : MLX5_1_GBPS;
+
+		nic->rate.tc_maxrate[i] = kbps ? max(rounddown(kbps, unit), unit) : 0;
+	}
+	return 0;
+}
+
+/* mlx5e_ethtool_set_pauseparam() */
+static int mlx5_setpause(struct fab_nic *nic, const struct ethtool_pauseparam *pause)
+{
+	if (pause->autoneg)
+		return -EINVAL;
+	nic->pause = *pause;
+	return 0;
+}
+
+static int mlx5_classify(struct fab_nic *nic, int dscp, int pcp)
+{
+	if (nic->dscp_mode)
+		return dscp >= 0 ? nic->dscp2prio[dscp] : 0;
+	return pcp >= 0 ? pcp : 0;
+}
+
+const struct fab_personality fab_mlx5 = {
+	.name = "mlx5", .driver = "mlx5_core", .fw_version = "28.39.1002 (MT_0000000838)", .vendor = 0x15b3, .device = 0x1021,
+	.dcbnl = &fab_dcb_buffers, .ring_max = 8192, .ring_default = 1024, .stats = fab_mlx5_stats,
+	.fw_reset = mlx5_fw_reset, .driver_init = mlx5_driver_init, .registered = mlx5_registered,
+	.getets = mlx5_getets, .setets = mlx5_setets, .getpfc = fab_plain_getpfc, .setpfc = mlx5_setpfc,
+	.setapp = mlx5_setapp, .delapp = mlx5_delapp, .setdcbx = mlx5_setdcbx, .setbuffer = mlx5_setbuffer,
+	.setmaxrate = mlx5_setmaxrate, .setpause = mlx5_setpause, .classify = mlx5_classify,
+};

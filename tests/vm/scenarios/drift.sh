@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What others change is put back: on notification within milliseconds, after a silent wipe by the periodic reading, after a
+# driver reload on the new device. Two writers fighting end in a conflict that is named and left alone.
+. /mnt/host/scenarios/lib/agent.sh
+
+config_then_install() {
+  install_agent && config enforce && reload_agent && wait_until 40 all_as_profile
+}
+check "installed, enforcing, all as the profile" config_then_install
+sleep 4 # links are back
+
+TIMES=/tmp/repair-times
+: >$TIMES
+# drift NIC WHAT COMMAND...: a foreign write, then the profile again. The time is the kernel's own: from the foreign call to
+# the first call after it that changes the same NIC.
+drift() {
+  local n=$1 what=$2
+  shift 2
+  fabsim "$n" log 0
+  "$@" >/dev/null 2>&1
+  check "NIC $n ($(fabsim "$n" personality)): $what is put back" wait_until 20 as_profile "$n"
+  check "NIC $n: $what was foreign, then repaired" test "$(fabsim "$n" log | grep -c .)" -ge 2
+  fabsim "$n" log | awk -v what="$what" -v pers="$(fabsim "$n" personality)" \
+    'NR == 1 { first = $1 } NR == 2 { printf "%.1f %s %s\n", ($1 - first) * 1000, pers, what }' >>$TIMES
+  sleep 1.5 # carrier, udev
+}
+for n in 0 1 2; do
+  dev=$(netdev "$n")
+  drift "$n" "a DSCP entry" raw "$n" app del dscp 26 3
+  drift "$n" "global pause" sh -c "dcbraw $dev pfc 0; ethtool -A $dev rx on tx on"
+  drift "$n" "MTU" ip link set "$dev" mtu 1500
+  if [[ $n = 2 ]]; then
+    drift "$n" "ETS" raw "$n" ets 0,1,2,3,4,5,6,7 ets,ets,ets,ets,ets,ets,ets,ets 44,8,8,8,8,8,8,8
+  else
+    drift "$n" "ETS" raw "$n" ets 0,0,0,0,0,0,0,0 ets,ets,strict,strict,strict,strict,strict,strict 20,80,0,0,0,0,0,0
+  fi
+  drift "$n" "PFC" raw "$n" pfc 0x10
+  drift "$n" "PFC by the dcb tool" dcb pfc set dev "$dev" prio-pfc all:off 5:on
+done
+sort -n $TIMES >"$OUT/repair-times"
+awk '{ t[NR] = $1 } END { if (NR) printf "figure: time from foreign write to repair: median %.1f ms, min %.1f ms, max %.1f ms over %d\n", t[int((NR + 1) / 2)], t[1], t[NR], NR }' "$OUT/repair-times"
+check "every repair was timed" test "$(wc -l <"$OUT/repair-times")" -ge 18
+
+for n in 0 1 2; do
+  fabsim "$n" wipe 1
+  check "NIC $n: a silent wipe is repaired within the periodic reading" wait_until 20 as_profile "$n"
+  sleep 1
+done
+
+for n in 0 2; do
+  old=$(cat "/sys/class/net/$(netdev "$n")/ifindex")
+  fabsim "$n" reload 300
+  new_device() { [[ $(cat "/sys/class/net/$(netdev "$n")/ifindex") != "$old" ]]; } # udev renames it meanwhile
+  check "NIC $n: driver reload gives a new device" wait_until 10 new_device
+  check "NIC $n: and it gets the profile" wait_until 30 as_profile "$n"
+done
+
+check "the journal names port, setting and values" sh -c 'journalctl -u fabric-agent -o json --no-pager | jq -se "map(select(.FABRIC_SETTING == \"pfc\" and .FABRIC_PORT != null and .FABRIC_FROM != null and .FABRIC_TO != null)) | length > 0"'
+check "repairs are counted in status" sh -c 'fabric-agentctl status --json | jq -e ".. | .repairs? // empty | select(. > 0)"'
+check "and in the metrics" sh -c 'curl -sf localhost:10479/metrics | grep -E "^fabric_setting_repairs_total\{.*setting=\"pfc\".*\} [1-9]"'
+
+# A foreign writer that never gives up.
+dev=$(netdev 1)
+(for i in $(seq 400); do dcbraw "$dev" ets 0,0,0,0,0,0,0,0 ets,ets,strict,strict,strict,strict,strict,strict 20,80,0,0,0,0,0,0; sleep 0.1; done) >/dev/null 2>&1 &
+fighter=$!
+in_conflict() { fabric-agentctl status --json | jq -e --arg p "$(port 1)" '.. | objects | select(.port? == $p) | .. | objects | select(.outcome? == "conflict")'; }
+check "two writers: a conflict is reported" wait_until 60 in_conflict
+check "check says so" sh -c 'fabric-agentctl check --interval 0 --json | jq -e ".checks[] | select(.id == \"ets\" and .status == \"critical\")"'
+# All logged calls of the operation have the same arguments: one writer.
+same_arguments() { [[ $(fabsim "$1" log | awk -v op="$2" '$2 == op { $1 = ""; print }' | sort -u | wc -l) = 1 ]]; }
+ticks() { awk '{ print $14 + $15 }' "/proc/$(systemctl show -p MainPID --value fabric-agent.service)/stat"; }
+fabsim 1 log 0
+t0=$(ticks)
+sleep 5
+t1=$(ticks)
+total=$(fabsim 1 log | grep -c setets)
+echo "figure: in conflict: $total ETS writes in 5 s, $((t1 - t0)) CPU ticks of agentd"
+check "in conflict all writes are the other's" same_arguments 1 setets
+kill $fighter 2>/dev/null
+wait $fighter 2>/dev/null
+sleep 1 # its last child
+fabsim 1 log 0
+sleep 3
+eq "and leaves what the other wrote" "$(fabsim 1 log | grep -c setets)" 0
+check "no kernel warning" sh -c '! dmesg | grep -E "WARNING:|BUG:|Oops"'
+[[ $FABSIM_FAILED -gt 0 ]] && agent_log 80
+finish
