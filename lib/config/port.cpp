@@ -7,15 +7,6 @@
 namespace fabric::config {
 namespace {
 
-// What an operator may ask for, where that is narrower than the kind.
-struct Range {
-  std::string_view key;
-  uint32_t min, max;
-};
-// mtu: RFC 791 minimum; 65535 is the most an IPv4 packet holds. cable_length: mlx5 ignores 1000 and more
-// (drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c, Linux 6.12).
-constexpr std::array kRanges{Range{"mtu", 68, 65'535}, Range{"cable_length", 1, 999}};
-
 // RoCE path MTU 4096 plus its headers (BTH, extended headers, ICRC, IP, UDP): kernel's iboe_get_mtu() wants 4096 + 96.
 constexpr uint32_t kMtuForPath4096 = 4'192;
 
@@ -24,6 +15,15 @@ std::string example(const Setting& setting) {
     std::string operator()(std::optional<Dcbx> Qos::*) const { return "\"host\""; }
     std::string operator()(std::optional<Pause> Qos::*) const { return "\"off\""; }
     std::string operator()(std::optional<uint32_t> Qos::*) const { return "a number"; }
+    std::string operator()(std::optional<bool> Qos::*) const { return "false"; }
+    std::string operator()(std::optional<Eight> Qos::*) const { return "[0,0,0,1,0,0,0,0]"; }
+    std::string operator()(std::optional<Buffers> Qos::*) const { return "\"auto\""; }
+    std::string operator()(std::optional<Rates> Qos::*) const { return "[0,0,0,100000000,0,0,0,0]"; }
+    std::string operator()(std::optional<RoceMode> Qos::*) const { return "\"v2\""; }
+    std::string operator()(std::optional<TrafficClass> Qos::*) const { return "106"; }
+    std::string operator()(std::optional<Fec> Qos::*) const { return "\"rs\""; }
+    std::string operator()(std::optional<AppTrust> Qos::*) const { return "[\"dscp\", \"pcp\"]"; }
+    std::string operator()(std::optional<Names> Qos::*) const { return "\"all\""; }
     std::string operator()(std::optional<Trust> Qos::*) const { return "\"dscp\""; }
     std::string operator()(std::optional<DscpMap> Qos::*) const { return "{ 26 = 3, 48 = 6 }"; }
     std::string operator()(std::optional<Ets> Qos::*) const {
@@ -38,9 +38,8 @@ std::string example(const Setting& setting) {
 
 MaybeProblem check_range(const Setting& setting, const toml::node& node) {
   int64_t ignored = 0;
-  for (const Range& range : kRanges)
-    if (range.key == setting.key) return read_integer(node, range.min, range.max, ignored);
-  return std::nullopt;
+  if (!std::holds_alternative<std::optional<uint32_t> Qos::*>(setting.member)) return std::nullopt;
+  return read_integer(node, setting.min, setting.max, ignored);
 }
 
 std::string class_text(int tc) { return "traffic class " + std::to_string(tc); }

@@ -54,7 +54,8 @@ struct MatchKey {
   std::vector<std::string> Match::*member;
 };
 inline constexpr MatchKey kMatchKeys[] = {
-    {"driver", &Match::driver}, {"rdma", &Match::rdma}, {"netdev", &Match::netdev}, {"pci", &Match::pci}};
+    {"driver", &Match::driver}, {"rdma", &Match::rdma},   {"netdev", &Match::netdev}, {"pci", &Match::pci},
+    {"pci_id", &Match::pci_id}, {"speed", &Match::speed}, {"numa", &Match::numa},     {"role", &Match::role}};
 
 // A string or an array of strings, none of them empty.
 MaybeProblem read_texts(const toml::node& node, std::vector<std::string>& out);

@@ -16,7 +16,7 @@ Result<void> read_errno(Result<void> written) {
   return written;
 }
 
-std::string impossible(const Setting& setting, const Qos& want, const Qos& have) {
+std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits&) {
   if (setting.key == "trust") return upstream::impossible_trust(want, have, true);
   if (setting.key == "ets")
     for (Tsa tsa : want.ets->tsa)
@@ -41,23 +41,33 @@ void effect(const Setting& setting, const Qos& want, Qos& have) {
   if (setting.key == "trust" && want.trust == Trust::pcp) have.dscp_map = DscpMap{};
 }
 
-Result<void> write_dscp_map(PortIo& io, const Qos& want, const Qos& have) {
-  return read_errno(upstream::write_dscp_map(io, want, have));
+Result<void> write_dscp_map(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+  return read_errno(upstream::write_dscp_map(io, setting, want, have));
 }
 
-Result<void> write_ets(PortIo& io, const Qos& want, const Qos& have) {
-  return read_errno(upstream::write_ets(io, want, have));
+Result<void> write_ets(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+  return read_errno(upstream::write_ets(io, setting, want, have));
 }
 
 // Until some ETS is set the driver refuses PFC with EINVAL (bp->ieee_ets is null) and shows an ETS of zeros. To set
 // what it shows changes nothing but that.
-Result<void> write_pfc(PortIo& io, const Qos& want, const Qos& have) {
-  auto written = upstream::write_pfc(io, want, have);
+Result<void> write_pfc(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+  auto written = upstream::write_pfc(io, setting, want, have);
   if (written || written.error().code != EINVAL || have.dcbx == Dcbx::firmware) return written;
   auto ets = dcbnl::set_ets(*io.kernel.route, io.netdev, upstream::wire(have.ets.value_or(Ets{}), ieee_ets{}));
   if (!ets) return written;
-  return upstream::write_pfc(io, want, have);
+  return upstream::write_pfc(io, setting, want, have);
 }
+
+constexpr KeyOp kOps[] = {
+    {"dcbx", {upstream::write_dcbx}},
+    {"pause", {upstream::write_pause}},
+    {"mtu", {upstream::write_mtu, true}},
+    {"trust", {upstream::write_trust}},
+    {"dscp_map", {write_dscp_map}},
+    {"ets", {write_ets, true}},
+    {"pfc", {write_pfc, true}},
+};
 
 }  // namespace
 
@@ -69,14 +79,7 @@ const Driver kBnxt{
     .effect = effect,
     .impossible = impossible,
     .remedy = remedy,
-    .dcbx = {upstream::write_dcbx},
-    .pause = {upstream::write_pause},
-    .mtu = {upstream::write_mtu, true},
-    .trust = {upstream::write_trust},
-    .dscp_map = {write_dscp_map},
-    .ets = {write_ets, true},
-    .pfc = {write_pfc, true},
-    .cable_length = {},
+    .ops = kOps,
     .order = upstream::kOrder,
     .settle = nullptr,
 };

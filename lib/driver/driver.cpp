@@ -9,42 +9,67 @@
 namespace fabric {
 namespace {
 
-struct Row {
-  std::string_view key;
-  Op Driver::*op;
-};
+constexpr std::array kDrivers{&kMlx5Ofed, &kMlx5, &kBnxt, &kIce, &kI40e, &kIonic, &kQede, &kRxe, &kUpstream};
+constexpr std::array kFeatures{&kEthtoolFeature, &kRdmaCm, &kOptionalCounters, &kMrrs};
 
-constexpr std::array kRows{
-    Row{"dcbx", &Driver::dcbx},         Row{"pause", &Driver::pause},
-    Row{"mtu", &Driver::mtu},           Row{"trust", &Driver::trust},
-    Row{"dscp_map", &Driver::dscp_map}, Row{"ets", &Driver::ets},
-    Row{"pfc", &Driver::pfc},           Row{"cable_length", &Driver::cable_length},
-};
-
-constexpr bool rows_match_settings() {
-  if (kRows.size() != kSettingCount) return false;
-  for (size_t i = 0; i < kSettingCount; ++i)
-    if (kRows[i].key != kSettings[i].key) return false;
-  return true;
+const Op* find(std::span<const KeyOp> ops, std::string_view key) {
+  const auto found = std::find_if(ops.begin(), ops.end(), [&](const KeyOp& each) { return each.key == key; });
+  return found == ops.end() ? nullptr : &found->op;
 }
-static_assert(rows_match_settings(), "every setting has its Op, in the order of kSettings");
 
-constexpr std::array<const Driver*, 5> kDrivers{&kMlx5, &kBnxt, &kIce, &kRxe, &kUpstream};
+const Feature* feature_of(std::string_view key) {
+  for (const Feature* feature : kFeatures)
+    if (find(feature->ops, key) != nullptr) return feature;
+  return nullptr;
+}
+
+bool has_name(const Driver& driver, std::string_view name) {
+  return std::find(driver.kernel_names.begin(), driver.kernel_names.end(), name) != driver.kernel_names.end();
+}
 
 }  // namespace
 
+PortIo port_io(Kernel& kernel, const Port& port) { return {kernel, port.netdev, port.rdma, port.number, port.pci}; }
+
+bool PortIo::wants(std::string_view key) const {
+  const auto index = setting_index(key);
+  return index && keys[*index];
+}
+
 const Op& op_of(const Driver& driver, std::string_view key) {
   static constexpr Op kNone{};
-  auto index = setting_index(key);
-  return index ? driver.*kRows[*index].op : kNone;
+  if (const Op* own = find(driver.ops, key)) return *own;
+  const Feature* feature = feature_of(key);
+  return feature != nullptr ? *find(feature->ops, key) : kNone;
+}
+
+Result<Qos> read_all(const Driver& driver, PortIo& io) {
+  auto out = driver.read(io);
+  if (!out) return out;
+  for (const Feature* feature : kFeatures) feature->read(io, *out);
+  return out;
+}
+
+std::string why_impossible(const Driver& driver, const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
+  std::string why = driver.impossible(setting, want, have, limits);
+  const Feature* feature = why.empty() ? feature_of(setting.key) : nullptr;
+  return feature != nullptr && feature->impossible != nullptr ? feature->impossible(setting, want, limits) : why;
+}
+
+std::string remedy_of(const Driver& driver, const Setting& setting, const Qos& have, const std::string& netdev, int code) {
+  const Feature* feature = feature_of(setting.key);
+  if (feature != nullptr && feature->remedy != nullptr && find(driver.ops, setting.key) == nullptr)
+    if (std::string text = feature->remedy(setting, code); !text.empty()) return text;
+  return driver.remedy(setting, have, netdev, code);
 }
 
 std::span<const Driver* const> drivers() { return kDrivers; }
+std::span<const Feature* const> features() { return kFeatures; }
 
-const Driver& driver_for(std::string_view kernel_driver) {
+const Driver& driver_for(std::string_view kernel_driver, const Root* root, const std::string& netdev) {
   for (const Driver* driver : kDrivers)
-    if (std::find(driver->kernel_names.begin(), driver->kernel_names.end(), kernel_driver) !=
-        driver->kernel_names.end())
+    if (has_name(*driver, kernel_driver) &&
+        (driver->evidence == nullptr || (root != nullptr && !netdev.empty() && driver->evidence(*root, netdev))))
       return *driver;
   return kUpstream;
 }

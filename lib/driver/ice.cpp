@@ -96,7 +96,7 @@ bool dscp_mode(const Qos& want, const Qos& have) {
   return have.trust == Trust::dscp;
 }
 
-std::string impossible(const Setting& setting, const Qos& want, const Qos& have) {
+std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits&) {
   if (setting.key == "trust") return upstream::impossible_trust(want, have, true);
   if (setting.key == "ets" && dscp_mode(want, have) && want.ets->prio_tc != kIdentity)
     return "while ice trusts DSCP, priority i stays on class i: give prio_tc as 0 to 7";
@@ -134,31 +134,41 @@ Result<void> write_map(PortIo& io, const DscpMap& want) {
   return one_by_one(io, dcbnl::set_app, todo.add_again);
 }
 
-Result<void> write_dscp_map(PortIo& io, const Qos& want, const Qos&) { return write_map(io, *want.dscp_map); }
+Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos&) { return write_map(io, *want.dscp_map); }
 
-Result<void> write_trust(PortIo& io, const Qos& want, const Qos& have) {
+Result<void> write_trust(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
   return write_map(io, want.trust == Trust::pcp ? DscpMap{} : have.dscp_map.value_or(DscpMap{}));
 }
 
-Result<void> write_pause(PortIo& io, const Qos& want, const Qos& have) {
-  if (!through_pfc(have)) return upstream::write_pause(io, want, have);
+Result<void> write_pause(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+  if (!through_pfc(have)) return upstream::write_pause(io, setting, want, have);
   Qos pfc;
   pfc.pfc = PrioSet{};
-  if (auto off = upstream::write_pfc(io, pfc, have); !off) return off;
-  auto written = upstream::write_pause(io, want, have);
+  if (auto off = upstream::write_pfc(io, setting, pfc, have); !off) return off;
+  auto written = upstream::write_pause(io, setting, want, have);
   pfc.pfc = want.pfc ? want.pfc : have.pfc;
   if (pfc.pfc->bits == 0) return written;
-  auto back = upstream::write_pfc(io, pfc, have);
+  auto back = upstream::write_pfc(io, setting, pfc, have);
   return written ? back : written;
 }
 
 // The reply says "refused" also when the mode was set already or the port is in DSCP mode: the reading tells.
-Result<void> write_dcbx(PortIo& io, const Qos& want, const Qos& have) {
-  auto written = upstream::write_dcbx(io, want, have);
+Result<void> write_dcbx(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+  auto written = upstream::write_dcbx(io, setting, want, have);
   if (written || written.error().code != EPERM) return written;
   auto now = read(io);
   return now && now->dcbx == want.dcbx ? Result<void>{} : written;
 }
+
+constexpr KeyOp kOps[] = {
+    {"dcbx", {write_dcbx}},
+    {"pause", {write_pause, true}},  // ice_set_fc() restarts the link
+    {"mtu", {upstream::write_mtu, true}},
+    {"trust", {write_trust, true}},
+    {"dscp_map", {write_dscp_map, true}},
+    {"ets", {upstream::write_ets, true}},
+    {"pfc", {upstream::write_pfc, true}},
+};
 
 }  // namespace
 
@@ -170,14 +180,7 @@ const Driver kIce{
     .effect = effect,
     .impossible = impossible,
     .remedy = remedy,
-    .dcbx = {write_dcbx},
-    .pause = {write_pause, true},  // ice_set_fc() restarts the link
-    .mtu = {upstream::write_mtu, true},
-    .trust = {write_trust, true},
-    .dscp_map = {write_dscp_map, true},
-    .ets = {upstream::write_ets, true},
-    .pfc = {upstream::write_pfc, true},
-    .cable_length = {},
+    .ops = kOps,
     .order = upstream::kOrder,
     .settle = nullptr,
 };

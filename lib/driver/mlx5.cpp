@@ -25,7 +25,7 @@ Result<Qos> read(PortIo& io) {
 }
 
 // Hardware always maps all 64 DSCPs, and a deleted entry falls to priority 0 there: only a full list says what is.
-Qos expected(const Qos& want) {
+Qos expected(const Qos& want, const Qos&, const Limits&) {
   Qos out = want;
   if (out.dscp_map && (!out.dscp_map->empty() || out.trust == Trust::dscp))
     out.dscp_map = dscp::complete(*out.dscp_map);
@@ -42,7 +42,7 @@ void effect(const Setting& setting, const Qos& want, Qos& have) {
   if (setting.key == "pfc" && want.cable_length) have.cable_length = want.cable_length;
 }
 
-std::string impossible(const Setting& setting, const Qos& want, const Qos& have) {
+std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits&) {
   if (setting.key == "trust") return upstream::impossible_trust(want, have, false);
   if (setting.key == "cable_length" && (*want.cable_length == 0 || *want.cable_length >= kCableEnd))
     return "mlx5 takes 1 to 999 metres";
@@ -73,9 +73,9 @@ Result<void> write_map(PortIo& io, const DscpMap& want) {
   return dcbnl::set_app(*io.kernel.route, io.netdev, change.missing);
 }
 
-Result<void> write_dscp_map(PortIo& io, const Qos& want, const Qos&) { return write_map(io, *want.dscp_map); }
+Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos&) { return write_map(io, *want.dscp_map); }
 
-Result<void> write_trust(PortIo& io, const Qos& want, const Qos&) { return write_map(io, map_for(*want.trust)); }
+Result<void> write_trust(PortIo& io, const Setting&, const Qos& want, const Qos&) { return write_map(io, map_for(*want.trust)); }
 
 // A delay of 0 leaves the cable's length as it is.
 Result<void> send_pfc(PortIo& io, PrioSet prios, std::optional<uint32_t> cable_length) {
@@ -85,10 +85,10 @@ Result<void> send_pfc(PortIo& io, PrioSet prios, std::optional<uint32_t> cable_l
   return dcbnl::set_pfc(*io.kernel.route, io.netdev, pfc);
 }
 
-Result<void> write_pfc(PortIo& io, const Qos& want, const Qos&) { return send_pfc(io, *want.pfc, want.cable_length); }
+Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos&) { return send_pfc(io, *want.pfc, want.cable_length); }
 
 // The same bits again: no toggle.
-Result<void> write_cable_length(PortIo& io, const Qos& want, const Qos& have) {
+Result<void> write_cable_length(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
   return send_pfc(io, have.pfc.value_or(PrioSet{}), want.cable_length);
 }
 
@@ -98,6 +98,20 @@ Result<void> settle(PortIo& io, const Qos& have) {
   if (!have.pfc || have.pfc->bits == 0) return {};
   return send_pfc(io, *have.pfc, have.cable_length);
 }
+
+constexpr KeyOp kOps[] = {
+    {"dcbx", {upstream::write_dcbx}},
+    {"pause", {upstream::write_pause}},
+    {"mtu", {upstream::write_mtu, true}},
+    {"trust", {write_trust}},
+    {"dscp_map", {write_dscp_map}},
+    {"ets", {upstream::write_ets}},
+    {"pfc", {write_pfc, true}},
+    {"cable_length", {write_cable_length}},
+    {"prio2buffer", {upstream::write_buffers}},
+    {"buffer_size", {upstream::write_buffers}},
+    {"maxrate", {upstream::write_maxrate}},
+};
 
 }  // namespace
 
@@ -109,14 +123,7 @@ const Driver kMlx5{
     .effect = effect,
     .impossible = impossible,
     .remedy = remedy,
-    .dcbx = {upstream::write_dcbx},
-    .pause = {upstream::write_pause},
-    .mtu = {upstream::write_mtu, true},
-    .trust = {write_trust},
-    .dscp_map = {write_dscp_map},
-    .ets = {upstream::write_ets},
-    .pfc = {write_pfc, true},
-    .cable_length = {write_cable_length},
+    .ops = kOps,
     .order = upstream::kOrder,
     .settle = settle,
 };

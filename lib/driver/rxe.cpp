@@ -13,6 +13,11 @@ std::string remedy(const Setting&, const Qos&, const std::string&, int code) {
   return code == 0 ? "software RDMA has no priorities in hardware" : std::string();
 }
 
+constexpr KeyOp kOps[] = {
+    {"pause", {upstream::write_pause}},
+    {"mtu", {upstream::write_mtu, true}},
+};
+
 }  // namespace
 
 const Driver kRxe{
@@ -23,14 +28,7 @@ const Driver kRxe{
     .effect = upstream::effect,
     .impossible = upstream::impossible,
     .remedy = remedy,
-    .dcbx = {},
-    .pause = {upstream::write_pause},
-    .mtu = {upstream::write_mtu, true},
-    .trust = {},
-    .dscp_map = {},
-    .ets = {},
-    .pfc = {},
-    .cable_length = {},
+    .ops = kOps,
     .order = upstream::kOrder,
     .settle = nullptr,
 };

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/upstream.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "base/parse.h"
 #include "driver/dscp.h"
 #include "driver/vendors.h"
 #include "sys/rtnl.h"
@@ -36,12 +38,21 @@ Trust trust_of(const dcbnl::Snapshot& dcb, const DscpMap& map) {
   return Trust::pcp;
 }
 
-void take(const dcbnl::Snapshot& dcb, Qos& out) {
+// What only few ask for is left out unless asked for: what is read is kept as the original, to be restored.
+void take(const dcbnl::Snapshot& dcb, const PortIo& io, Qos& out) {
   if (dcb.dcbx) out.dcbx = dcbx_of(*dcb.dcbx);
   out.dscp_map = dscp::map_of(dcb.app.value_or(std::vector<dcb_app>{}));
   out.trust = trust_of(dcb, *out.dscp_map);
   if (dcb.ets) out.ets = ets_of(*dcb.ets);
   if (dcb.pfc) out.pfc = PrioSet{dcb.pfc->pfc_en};
+  if (dcb.trust && io.wants("apptrust")) out.apptrust = AppTrust{*dcb.trust};
+  if (dcb.maxrate && io.wants("maxrate")) {
+    out.maxrate.emplace();
+    std::copy_n(dcb.maxrate->tc_maxrate, kPriorities, out.maxrate->kbit.begin());
+  }
+  if (!dcb.buffer || !(io.wants("prio2buffer") || io.wants("buffer_size"))) return;
+  std::copy_n(dcb.buffer->prio2buffer, kPriorities, out.prio2buffer.emplace().begin());
+  std::copy_n(dcb.buffer->buffer_size, kPriorities, out.buffer_size.emplace().bytes.begin());
 }
 
 Result<void> write_table(PortIo& io, const DscpMap& want) {
@@ -63,6 +74,9 @@ Result<Reading> read_port(PortIo& io) {
   auto link = rtnl::link(*io.kernel.route, io.netdev);
   if (!link) return link.error();
   out.qos.mtu = link->mtu;
+  io.limits.max_mtu = link->max_mtu;
+  if (auto speed = io.kernel.root.read_line("sys/class/net/" + io.netdev + "/speed"); speed)
+    if (auto number = parse_number<uint32_t>(*speed); number && *number != 0 && *number != UINT32_MAX) io.limits.speed = *number;
   if (io.kernel.generic && io.kernel.ethtool) {
     auto pause = ethtool::get_pause(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
     if (pause)
@@ -72,7 +86,8 @@ Result<Reading> read_port(PortIo& io) {
   }
   auto dcb = dcbnl::get(*io.kernel.route, io.netdev);
   if (dcb) {
-    take(*dcb, out.qos);
+    take(*dcb, io, out.qos);
+    if (dcb->buffer) io.limits.buffer_total = dcb->buffer->total_size;
     out.dcb = std::move(dcb).value();
   } else if (dcb.error().code != EOPNOTSUPP) {
     return dcb.error();
@@ -86,11 +101,11 @@ Result<Qos> read(PortIo& io) {
   return std::move(reading->qos);
 }
 
-Qos expected(const Qos& want) { return want; }
+Qos expected(const Qos& want, const Qos&, const Limits&) { return want; }
 
 void effect(const Setting& setting, const Qos& want, Qos& have) { copy_value(setting, want, have); }
 
-std::string impossible(const Setting&, const Qos&, const Qos&) { return {}; }
+std::string impossible(const Setting&, const Qos&, const Qos&, const Limits&) { return {}; }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string&, int code) {
   if (code != 0) return {};
@@ -99,7 +114,10 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string&, 
            "tool";
   if (setting.key == "cable_length")
     return "only mlx5 asks for the cable's length; this driver sizes its headroom itself";
-  return {};
+  if (setting.key == "apptrust") return "this driver has no APP trust table: trust follows from the DSCP entries";
+  if (setting.key == "prio2buffer" || setting.key == "buffer_size")
+    return "this driver sizes its buffers itself; no dcbnl buffer operation";
+  return "this driver does not offer it";
 }
 
 std::string impossible_trust(const Qos& want, const Qos& have, bool needs_map) {
@@ -112,21 +130,21 @@ std::string impossible_trust(const Qos& want, const Qos& have, bool needs_map) {
   return {};
 }
 
-Result<void> write_dcbx(PortIo& io, const Qos& want, const Qos&) {
+Result<void> write_dcbx(PortIo& io, const Setting&, const Qos& want, const Qos&) {
   const uint8_t mode = want.dcbx == Dcbx::host ? DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE : 0;
   return dcbnl::set_dcbx(*io.kernel.route, io.netdev, mode);
 }
 
-Result<void> write_pause(PortIo& io, const Qos& want, const Qos&) {
+Result<void> write_pause(PortIo& io, const Setting&, const Qos& want, const Qos&) {
   if (!io.kernel.generic || !io.kernel.ethtool) return error(EOPNOTSUPP, io.netdev + ": set pause: no ethtool netlink");
   return ethtool::set_pause(*io.kernel.generic, *io.kernel.ethtool, io.netdev, *want.pause);
 }
 
-Result<void> write_mtu(PortIo& io, const Qos& want, const Qos&) {
+Result<void> write_mtu(PortIo& io, const Setting&, const Qos& want, const Qos&) {
   return rtnl::set_mtu(*io.kernel.route, io.netdev, *want.mtu);
 }
 
-Result<void> write_trust(PortIo& io, const Qos& want, const Qos& have) {
+Result<void> write_trust(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
   auto now = dcbnl::get(*io.kernel.route, io.netdev);
   if (!now) return now.error();
   if (now->trust) {
@@ -140,7 +158,7 @@ Result<void> write_trust(PortIo& io, const Qos& want, const Qos& have) {
   return write_table(io, want.trust == Trust::pcp ? DscpMap{} : have.dscp_map.value_or(DscpMap{}));
 }
 
-Result<void> write_dscp_map(PortIo& io, const Qos& want, const Qos&) { return write_table(io, *want.dscp_map); }
+Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos&) { return write_table(io, *want.dscp_map); }
 
 ieee_ets wire(const Ets& want, ieee_ets now) {
   for (size_t i = 0; i < kPriorities; ++i) {
@@ -152,13 +170,13 @@ ieee_ets wire(const Ets& want, ieee_ets now) {
   return now;
 }
 
-Result<void> write_ets(PortIo& io, const Qos& want, const Qos&) {
+Result<void> write_ets(PortIo& io, const Setting&, const Qos& want, const Qos&) {
   auto now = dcbnl::get(*io.kernel.route, io.netdev);
   if (!now) return now.error();
   return dcbnl::set_ets(*io.kernel.route, io.netdev, wire(*want.ets, now->ets.value_or(ieee_ets{})));
 }
 
-Result<void> write_pfc(PortIo& io, const Qos& want, const Qos&) {
+Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos&) {
   auto now = dcbnl::get(*io.kernel.route, io.netdev);
   if (!now) return now.error();
   ieee_pfc pfc{};
@@ -170,9 +188,46 @@ Result<void> write_pfc(PortIo& io, const Qos& want, const Qos&) {
   return dcbnl::set_pfc(*io.kernel.route, io.netdev, pfc);
 }
 
+Result<void> write_apptrust(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  return dcbnl::set_trust(*io.kernel.route, io.netdev, want.apptrust->selectors);
+}
+
+Result<void> write_buffers(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
+  dcbnl_buffer buffer{};
+  const Eight map = want.prio2buffer ? *want.prio2buffer : have.prio2buffer.value_or(Eight{});
+  const Buffers sizes = want.buffer_size ? *want.buffer_size : have.buffer_size.value_or(Buffers{});
+  std::copy(map.begin(), map.end(), buffer.prio2buffer);
+  std::copy(sizes.bytes.begin(), sizes.bytes.end(), buffer.buffer_size);
+  return dcbnl::set_buffer(*io.kernel.route, io.netdev, buffer);
+}
+
+Result<void> write_maxrate(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  ieee_maxrate rates{};
+  std::copy(want.maxrate->kbit.begin(), want.maxrate->kbit.end(), rates.tc_maxrate);
+  return dcbnl::set_maxrate(*io.kernel.route, io.netdev, rates);
+}
+
 }  // namespace fabric::upstream
 
 namespace fabric {
+
+namespace {
+
+constexpr KeyOp kOps[] = {
+    {"dcbx", {upstream::write_dcbx}},
+    {"pause", {upstream::write_pause}},
+    {"mtu", {upstream::write_mtu, true}},
+    {"trust", {upstream::write_trust}},
+    {"dscp_map", {upstream::write_dscp_map}},
+    {"ets", {upstream::write_ets, true}},
+    {"pfc", {upstream::write_pfc, true}},
+    {"apptrust", {upstream::write_apptrust}},
+    {"prio2buffer", {upstream::write_buffers}},
+    {"buffer_size", {upstream::write_buffers}},
+    {"maxrate", {upstream::write_maxrate}},
+};
+
+}  // namespace
 
 // Nothing is known of such a driver: that its PFC and ETS writes stop traffic is assumed.
 const Driver kUpstream{
@@ -183,14 +238,7 @@ const Driver kUpstream{
     .effect = upstream::effect,
     .impossible = upstream::impossible,
     .remedy = upstream::remedy,
-    .dcbx = {upstream::write_dcbx},
-    .pause = {upstream::write_pause},
-    .mtu = {upstream::write_mtu, true},
-    .trust = {upstream::write_trust},
-    .dscp_map = {upstream::write_dscp_map},
-    .ets = {upstream::write_ets, true},
-    .pfc = {upstream::write_pfc, true},
-    .cable_length = {},
+    .ops = kOps,
     .order = upstream::kOrder,
     .settle = nullptr,
 };

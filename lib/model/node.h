@@ -88,6 +88,9 @@ struct Port {
   std::string netdev;         // empty on InfiniBand or where none is attached
   int ifindex = 0;
   std::string pci;            // of the function below it; empty for software devices
+  std::string pci_id;         // vendor and device of that function: "15b3:1021"; empty for software devices
+  // "compute": its NIC hangs below the same host bridge as a GPU, or nearer; else "host". Empty: the topology was not read.
+  std::string role;
   std::string kernel_driver;  // driver of the PCI function ("mlx5_core"), else the RDMA link type ("rxe"), else empty
   std::string driver;         // our driver's name for it ("mlx5", "upstream"): see driver/
   std::string firmware;       // fw_ver
@@ -105,6 +108,7 @@ struct Port {
   std::optional<uint32_t> active_mtu;  // RoCE/IB path MTU in bytes; from verbs, else by ib_addr.h iboe_get_mtu of the netdev MTU
   std::vector<Gid> gids;
   Qos qos;                             // settings as read
+  Limits limits;                       // and what they could be
   std::vector<std::string> unread;     // what could not be read, with the reason: "ethtool statistics: ... (EPERM)"
   PortCounters counters;
 

@@ -18,7 +18,10 @@ bool allows(const std::vector<std::string>& patterns, const std::string& text) {
 
 bool matches(const Match& match, const Port& port) {
   bool driver = match.driver.empty() || any_matches(match.driver, port.kernel_driver) || any_matches(match.driver, port.driver);
-  return driver && allows(match.rdma, port.rdma) && allows(match.netdev, port.netdev) && allows(match.pci, port.pci);
+  const std::string speed = port.speed ? std::to_string(*port.speed) : "";
+  const std::string numa = port.numa ? std::to_string(*port.numa) : "";
+  return driver && allows(match.pci_id, port.pci_id) && allows(match.speed, speed) && allows(match.numa, numa) &&
+         allows(match.role, port.role) && allows(match.rdma, port.rdma) && allows(match.netdev, port.netdev) && allows(match.pci, port.pci);
 }
 
 }  // namespace
@@ -32,6 +35,18 @@ std::string_view to_text(Disruptive value) {
     case Disruptive::idle: break;
   }
   return "idle";
+}
+
+std::string_view to_text(Release value) { return value == Release::restore ? "restore" : "leave"; }
+
+bool in_window(const std::vector<Window>& windows, int weekday, unsigned minute) {
+  if (windows.empty()) return true;
+  const auto has = [](const Window& window, int day) { return (window.days >> day & 1) != 0; };
+  return std::any_of(windows.begin(), windows.end(), [&](const Window& window) {
+    if (window.from <= window.to) return has(window, weekday) && minute >= window.from && minute < window.to;
+    // Past midnight: the day is the one on which it begins.
+    return (has(window, weekday) && minute >= window.from) || (has(window, (weekday + 6) % 7) && minute < window.to);
+  });
 }
 
 const PortPolicy* policy_for(const Policy& policy, const Port& port) {

@@ -25,7 +25,11 @@ struct Match {
   std::vector<std::string> driver;  // kernel driver or ours: "mlx5_core", "mlx5"
   std::vector<std::string> rdma;    // "mlx5_*"
   std::vector<std::string> netdev;  // "ens*"
-  std::vector<std::string> pci;     // "0000:17:*"
+  std::vector<std::string> pci;     // address: "0000:17:*"
+  std::vector<std::string> pci_id;  // vendor and device: "15b3:1021"
+  std::vector<std::string> speed;   // Mb/s: "400000"
+  std::vector<std::string> numa;    // NUMA node: "0"
+  std::vector<std::string> role;    // "compute", "host"
   bool operator==(const Match&) const = default;
 };
 
@@ -35,6 +39,7 @@ struct PortPolicy {
   Qos want;
   std::string where;                              // "FILE:LINE" of the entry
   std::array<std::string, kSettingCount> origin;  // "FILE:LINE" that gave each value
+  Keys derived{};         // follow from traffic and cnp: where a driver does not offer one, nothing is said
 };
 
 // A foreign writer that comes back `rounds` times within `window` is a conflict.
@@ -43,12 +48,29 @@ struct ConflictRule {
   std::chrono::milliseconds window{60'000};
 };
 
+// When disruptive writes may be made: days and time of day, local time. `to` may be past midnight (before `from`).
+struct Window {
+  uint8_t days = 0x7f;     // bit 0 Sunday ... bit 6 Saturday (as tm_wday)
+  unsigned from = 0, to = 0;  // minutes of the day
+  bool operator==(const Window&) const = default;
+};
+// Is `minute` of `weekday` (0 Sunday) inside one of them? No window at all: always.
+bool in_window(const std::vector<Window>& windows, int weekday, unsigned minute);
+
+// What becomes of a port that no [[port]] entry matches any more after a reload.
+enum class Release : uint8_t { leave, restore };
+std::string_view to_text(Release value);
+
 struct Policy {
   Mode mode = Mode::audit;
   Disruptive disruptive = Disruptive::idle;
   std::chrono::milliseconds reread{30'000};
   ConflictRule conflict;
+  std::vector<Window> maintenance;              // empty: any time
+  Release release = Release::leave;
   std::vector<PortPolicy> ports;                // first match wins
+  std::map<std::string, std::string> sysctl;    // "net.ipv4.tcp_ecn" -> "1"
+  std::map<std::string, std::string> sysctl_origin;
   std::vector<std::string> listen{"0.0.0.0:10479", "[::]:10479"};  // exporter, when not socket-activated
   std::chrono::milliseconds max_age{5'000};     // exporter: older readings are read again when a scrape asks
   std::vector<std::string> exclude;             // globs of RDMA devices never opened

@@ -7,6 +7,12 @@ bool has_value(const Setting& setting, const Qos& qos) {
   return visit_member(setting, qos, [](const auto& value) { return value.has_value(); });
 }
 
+Keys keys_of(const Qos& qos) {
+  Keys out;
+  for (size_t i = 0; i < kSettingCount; ++i) out[i] = has_value(kSettings[i], qos);
+  return out;
+}
+
 std::string value_text(const Setting& setting, const Qos& qos) {
   return visit_member(setting, qos, [](const auto& value) { return value ? to_text(*value) : std::string("-"); });
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/value.h"
 
+#include <algorithm>
+#include <charconv>
 #include <string_view>
+#include <utility>
 
 namespace fabric {
 namespace {
@@ -101,6 +104,97 @@ std::string to_text(const Ets& value) {
   return out;
 }
 
+bool Buffers::operator==(const Buffers& other) const {
+  constexpr uint32_t kCell = 256;
+  if (automatic != other.automatic) return false;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const uint32_t low = std::min(bytes[i], other.bytes[i]), high = std::max(bytes[i], other.bytes[i]);
+    if (high - low >= kCell || (low == 0 && high != 0)) return false;
+  }
+  return true;
+}
+
+std::string to_text(const Eight& value) {
+  std::string out;
+  for (size_t i = 0; i < value.size(); ++i) append_word(out, pair_text(i, std::to_string(value[i])));
+  return out;
+}
+
+std::string selector_text(uint8_t selector) {
+  if (selector == 5) return "dscp";
+  return selector == 255 ? "pcp" : std::to_string(selector);
+}
+
+std::optional<uint8_t> parse_selector(const std::string& text) {
+  if (text == "dscp") return 5;
+  if (text == "pcp") return 255;
+  unsigned number = 0;
+  auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc{} || end != text.data() + text.size() || number > 255) return std::nullopt;
+  return static_cast<uint8_t>(number);
+}
+
+std::string to_text(const AppTrust& value) {
+  std::string out;
+  for (uint8_t selector : value.selectors) out += (out.empty() ? "" : ",") + selector_text(selector);
+  return out.empty() ? "none" : out;
+}
+
+std::string to_text(const Buffers& value) {
+  if (value.automatic) return "auto";
+  std::string out;
+  for (size_t i = 0; i < value.bytes.size(); ++i)
+    if (value.bytes[i] != 0) append_word(out, pair_text(i, std::to_string(value.bytes[i])));
+  return out.empty() ? "none" : out;
+}
+
+std::string to_text(const Rates& value) {
+  constexpr uint64_t kMega = 1'000, kGiga = 1'000'000;
+  std::string out;
+  for (size_t i = 0; i < value.kbit.size(); ++i) {
+    const uint64_t rate = value.kbit[i];
+    if (rate == 0) continue;
+    const std::string text = rate % kGiga == 0   ? std::to_string(rate / kGiga) + "gbit"
+                             : rate % kMega == 0 ? std::to_string(rate / kMega) + "mbit"
+                                                 : std::to_string(rate) + "kbit";
+    append_word(out, pair_text(i, text));
+  }
+  return out.empty() ? "none" : out;
+}
+
+std::string to_text(RoceMode value) { return value == RoceMode::v1 ? "v1" : "v2"; }
+std::string to_text(const TrafficClass& value) { return value.value ? std::to_string(*value.value) : "none"; }
+
+namespace {
+constexpr std::pair<uint8_t, std::string_view> kFecWords[] = {{2, "auto"}, {4, "off"}, {8, "rs"}, {16, "baser"}, {32, "llrs"}};
+}
+
+std::vector<std::string> fec_words(Fec value) {
+  std::vector<std::string> out;
+  for (const auto& [bit, word] : kFecWords)
+    if ((value.bits & bit) != 0) out.emplace_back(word);
+  return out;
+}
+
+std::optional<uint8_t> parse_fec_word(const std::string& text) {
+  for (const auto& [bit, word] : kFecWords)
+    if (text == word) return bit;
+  return std::nullopt;
+}
+
+std::string to_text(Fec value) {
+  std::string out;
+  for (const std::string& word : fec_words(value)) out += (out.empty() ? "" : ",") + word;
+  return out.empty() ? "none" : out;
+}
+
+std::string to_text(const Names& value) {
+  if (value.names.contains("*")) return "all";
+  std::string out;
+  for (const std::string& name : value.names) out += (out.empty() ? "" : ",") + name;
+  return out.empty() ? "none" : out;
+}
+
 Json to_json(bool value) { return Json(value); }
 Json to_json(uint32_t value) { return Json(value); }
 
@@ -127,6 +221,47 @@ Json to_json(const Ets& value) {
   for (Tsa algorithm : value.tsa) tsa.push(tsa_text(algorithm));
   for (uint8_t percent : value.bw) bw.push(percent);
   return Json::object().put("prio_tc", prio_tc).put("tsa", tsa).put("bw", bw);
+}
+
+Json to_json(const Eight& value) {
+  Json out = Json::array();
+  for (uint8_t each : value) out.push(each);
+  return out;
+}
+
+Json to_json(const AppTrust& value) {
+  Json out = Json::array();
+  for (uint8_t selector : value.selectors) out.push(selector_text(selector));
+  return out;
+}
+
+Json to_json(const Buffers& value) {
+  if (value.automatic) return Json("auto");
+  Json out = Json::array();
+  for (uint32_t each : value.bytes) out.push(each);
+  return out;
+}
+
+Json to_json(const Rates& value) {
+  Json out = Json::array();
+  for (uint64_t each : value.kbit) out.push(each);
+  return out;
+}
+
+Json to_json(RoceMode value) { return Json(to_text(value)); }
+Json to_json(const TrafficClass& value) { return value.value ? Json(*value.value) : Json(); }
+
+Json to_json(Fec value) {
+  Json out = Json::array();
+  for (const std::string& word : fec_words(value)) out.push(word);
+  return out;
+}
+
+Json to_json(const Names& value) {
+  if (value.names.contains("*")) return Json("all");
+  Json out = Json::array();
+  for (const std::string& name : value.names) out.push(name);
+  return out;
 }
 
 }  // namespace fabric

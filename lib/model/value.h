@@ -6,7 +6,10 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 
@@ -55,6 +58,48 @@ struct Ets {
   bool operator==(const Ets& other) const;
 };
 
+// Precedence of the header fields by which frames are classified (dcbnl APP_TRUST_TABLE, linux/dcbnl.h), as selectors:
+// 5 DSCP, 255 PCP.
+struct AppTrust {
+  std::vector<uint8_t> selectors;
+  bool operator==(const AppTrust&) const = default;
+};
+
+// Sizes of the port's eight receive buffers in bytes (dcbnl_buffer.buffer_size).
+struct Buffers {
+  bool automatic = false;  // of a policy only: to be computed from cable, speed and MTU
+  std::array<uint32_t, kPriorities> bytes{};
+  // Equal as far as a driver can obey: it rounds down to its cells (mlx5: 128 bytes), 256 at most.
+  bool operator==(const Buffers& other) const;
+};
+
+// Rate limit of each traffic class, kbit/s; 0: none (ieee_maxrate.tc_maxrate).
+struct Rates {
+  std::array<uint64_t, kPriorities> kbit{};
+  bool operator==(const Rates&) const = default;
+};
+
+// What rdma_cm gives connections that ask for nothing: RoCE v1 or v2.
+enum class RoceMode : uint8_t { v1, v2 };
+
+// The traffic class that OFED's tc/<port>/traffic_class puts on all queue pairs; none: each keeps its own.
+struct TrafficClass {
+  std::optional<uint8_t> value;
+  bool operator==(const TrafficClass&) const = default;
+};
+
+// Configured FEC modes, as ETHTOOL_FEC_* bits (linux/ethtool.h): auto 2, off 4, rs 8, baser 16, llrs 32.
+struct Fec {
+  uint8_t bits = 0;
+  bool operator==(const Fec&) const = default;
+};
+
+// Names of optional RDMA counters that are on. {"*"}, of a policy only: all that the device has.
+struct Names {
+  std::set<std::string> names;
+  bool operator==(const Names&) const = default;
+};
+
 std::string to_text(bool value);             // "on" / "off"
 std::string to_text(uint32_t value);         // "4200"
 std::string to_text(PrioSet value);          // "3", "3,4", "none"
@@ -63,6 +108,14 @@ std::string to_text(Dcbx value);             // "host"
 std::string to_text(const Pause& value);     // "off", "rx", "tx", "rx,tx"
 std::string to_text(const DscpMap& value);   // "26:3 48:6", ranges of equal priority folded: "0-7:0 8-15:1"; "none"
 std::string to_text(const Ets& value);       // "prio-tc 0:0 1:0 ... tsa 0:ets 1:ets 2:strict bw 0:50 1:50" (dcb's words)
+std::string to_text(const Eight& value);         // "0:0 1:0 2:0 3:1 ..."
+std::string to_text(const AppTrust& value);      // "dscp,pcp", "none"
+std::string to_text(const Buffers& value);       // "auto"; "0:20480 3:180608", empty buffers left out; "none"
+std::string to_text(const Rates& value);         // "3:100gbit 6:2500mbit" (dcb's words), unlimited left out; "none"
+std::string to_text(RoceMode value);             // "v2"
+std::string to_text(const TrafficClass& value);  // "106", "none"
+std::string to_text(Fec value);                  // "rs", "auto,rs"
+std::string to_text(const Names& value);         // "a,b", "none", "all"
 
 Json to_json(bool value);
 Json to_json(uint32_t value);
@@ -72,5 +125,19 @@ Json to_json(Dcbx value);
 Json to_json(const Pause& value);            // {"rx": false, "tx": false}
 Json to_json(const DscpMap& value);          // {"26": 3}
 Json to_json(const Ets& value);              // {"prio_tc": [..8], "tsa": ["ets",..], "bw": [..]}
+Json to_json(const Eight& value);         // [8]
+Json to_json(const AppTrust& value);      // ["dscp", "pcp"]
+Json to_json(const Buffers& value);       // [8], "auto"
+Json to_json(const Rates& value);         // [8], kbit/s
+Json to_json(RoceMode value);
+Json to_json(const TrafficClass& value);  // 106, null
+Json to_json(Fec value);                  // ["rs"]
+Json to_json(const Names& value);         // ["a", "b"], "all"
+
+// The words of the kinds, also in TOML.
+std::string selector_text(uint8_t selector);              // 5 "dscp", 255 "pcp", others the number
+std::optional<uint8_t> parse_selector(const std::string& text);
+std::vector<std::string> fec_words(Fec value);            // {"auto", "rs"}
+std::optional<uint8_t> parse_fec_word(const std::string& text);  // the bit
 
 }  // namespace fabric

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
 #include "base/parse.h"
 #include "qos/reconcile.h"
 #include "sys/rtnl.h"
@@ -24,20 +26,23 @@ Result<void> same_device(Kernel& kernel, const Port& port) {
 
 }  // namespace
 
-Result<Qos> read(Kernel& kernel, const Port& port) {
+Result<Qos> read(Kernel& kernel, const Port& port, const Keys& keys, Limits* limits) {
   if (port.netdev.empty()) return error(ENODEV, port.id() + ": no netdev");
   if (!kernel.route) return read_tree(kernel.root, port.netdev);
   if (auto same = same_device(kernel, port); !same) return same.error();
-  PortIo io{kernel, port.netdev};
-  return driver_for(port.kernel_driver).read(io);
+  PortIo io = port_io(kernel, port);
+  io.keys = keys;
+  auto out = read_all(driver_for(port.kernel_driver, &kernel.root, port.netdev), io);
+  if (limits != nullptr) *limits = std::move(io.limits);
+  return out;
 }
 
 Result<void> settle(Kernel& kernel, const Port& port) {
-  const Driver& driver = driver_for(port.kernel_driver);
+  const Driver& driver = driver_for(port.kernel_driver, &kernel.root, port.netdev);
   if (driver.settle == nullptr || !kernel.route) return {};
-  auto have = read(kernel, port);
+  auto have = read(kernel, port, Keys());
   if (!have) return have.error();
-  PortIo io{kernel, port.netdev};
+  PortIo io = port_io(kernel, port);
   return driver.settle(io, *have);
 }
 

@@ -27,16 +27,18 @@ class Pass {
       : kernel_(kernel),
         port_(port),
         options_(options),
-        driver_(driver_for(port.kernel_driver)),
-        want_(driver_.expected(want)) {
-    for (const Setting& setting : kSettings)
-      if (has_value(setting, want_)) rows_.push_back({&setting, &op_of(driver_, setting.key)});
+        driver_(driver_for(port.kernel_driver, &kernel.root, port.netdev)),
+        policy_(want),
+        want_(driver_.expected(want, {}, {})) {
+    for (size_t i = 0; i < kSettingCount; ++i)
+      if (options.only[i] && has_value(kSettings[i], want_)) rows_.push_back({&kSettings[i], &op_of(driver_, kSettings[i].key)});
   }
 
   Changes run() {
     if (rows_.empty()) return {};
     if (refresh()) {
       before_ = have_;
+      want_ = driver_.expected(policy_, have_, limits_);
       // What one write overwrites of another is put right in the second round.
       for (int round = 0; round < 2 && !lost_; ++round)
         if (!walk()) break;
@@ -44,11 +46,17 @@ class Pass {
       port_.qos = options_.dry_run ? before_ : have_;
     }
     Changes out;
-    for (const Row& row : rows_) out.push_back(report(row));
+    for (const Row& row : rows_)
+      if (!is_moot(row)) out.push_back(report(row));
     return out;
   }
 
  private:
+  // Derived from another setting, and this driver has no such thing.
+  [[nodiscard]] bool is_moot(const Row& row) const {
+    return row.held == Outcome::unsupported && options_.derived[*setting_index(row.setting->key)];
+  }
+
   // True when something was written.
   bool walk() {
     bool wrote = false;
@@ -89,8 +97,9 @@ class Pass {
   }
 
   bool write(Row& row) {
-    PortIo io{kernel_, port_.netdev};
-    auto written = row.op->write(io, want_, have_);
+    PortIo io = port_io(kernel_, port_);
+    io.limits = limits_;
+    auto written = row.op->write(io, *row.setting, want_, have_);
     row.written = true;
     if (written && options_.wrote) options_.wrote(port_, row.setting->key);
     if (!refresh()) return true;
@@ -108,10 +117,10 @@ class Pass {
     };
     if (row.op->write == nullptr || !has_value(*row.setting, have_)) {
       std::string why = is_bond() ? port_.netdev + " is a bond: this is a setting of its member netdevs, which are not kept"
-                                  : driver_.remedy(*row.setting, have_, port_.netdev, 0);
+                                  : remedy_of(driver_, *row.setting, have_, port_.netdev, 0);
       return held(Outcome::unsupported, why.empty() ? "the driver does not offer it" : why);
     }
-    if (std::string why = driver_.impossible(*row.setting, want_, have_); !why.empty())
+    if (std::string why = why_impossible(driver_, *row.setting, want_, have_, limits_); !why.empty())
       return held(Outcome::unsupported, why);
     if (options_.conflict && options_.conflict(port_, row.setting->key))
       return held(Outcome::conflict, "another writer keeps changing it back");
@@ -120,7 +129,8 @@ class Pass {
     if (options_.disruptive == Disruptive::never)
       return held(Outcome::pending, "the write stops traffic and the policy says disruptive = \"never\"");
     if (options_.busy && options_.busy(port_))
-      held(Outcome::pending, "the write stops traffic and a process holds a queue pair on the port");
+      return held(Outcome::pending, "the write stops traffic and a process holds a queue pair on the port");
+    if (!options_.window_open) held(Outcome::pending, "the write stops traffic and waits for the maintenance window");
   }
 
   [[nodiscard]] bool is_bond() const { return kernel_.root.exists("sys/class/net/" + port_.netdev + "/bonding"); }
@@ -145,7 +155,7 @@ class Pass {
       lost_ = error(EOPNOTSUPP, port_.id() + ": a captured tree has no netlink");
       return false;
     }
-    auto now = read(kernel_, port_);
+    auto now = read(kernel_, port_, keys_of(want_), &limits_);
     if (!now) {
       lost_ = now.error();
       return false;
@@ -164,7 +174,7 @@ class Pass {
     if (!touched("mtu") && !touched("pfc")) return;
     auto link = rtnl::link(*kernel_.route, port_.netdev);
     if (!link || !link->carrier.value_or(false)) return;
-    PortIo io{kernel_, port_.netdev};
+    PortIo io = port_io(kernel_, port_);
     if (auto settled = driver_.settle(io, have_); !settled)
       if (Row* pfc = find("pfc")) pfc->detail = "thresholds not recomputed: " + settled.error().text();
   }
@@ -198,7 +208,7 @@ class Pass {
       out.detail = "device disappeared";
       return out;
     }
-    std::string remedy = driver_.remedy(*row.setting, have_, port_.netdev, failure.code);
+    std::string remedy = remedy_of(driver_, *row.setting, have_, port_.netdev, failure.code);
     if (remedy.empty() && failure.code == EPERM) remedy = "needs CAP_NET_ADMIN in the initial user namespace";
     out.detail = remedy.empty() ? failure.text() : failure.text() + "; " + remedy;
     return out;
@@ -215,7 +225,9 @@ class Pass {
   Port& port_;
   const Options& options_;
   const Driver& driver_;
+  const Qos& policy_;
   Qos want_;           // as the driver will show it
+  Limits limits_;
   Qos before_, have_;  // first and newest reading
   std::vector<Row> rows_;
   std::optional<Error> lost_;  // the port cannot be read any more

@@ -144,9 +144,14 @@ Result<std::string> set_originals_aside(const std::string& directory) {
 
 Result<void> save_original(const std::string& directory, Originals& originals, const Port& port, const Qos& before) {
   auto [entry, is_new] = originals.try_emplace(port_key(port), before);
-  if (!is_new) return {};
+  const Qos old = entry->second;
+  for (const Setting& setting : kSettings)
+    if (!has_value(setting, old)) copy_value(setting, before, entry->second);
+  if (!is_new && entry->second == old) return {};
   auto saved = save_originals(directory, originals);
-  if (!saved) originals.erase(entry);
+  if (saved) return saved;
+  if (is_new) originals.erase(entry);
+  else entry->second = old;
   return saved;
 }
 

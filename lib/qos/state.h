@@ -41,7 +41,8 @@ Result<void> save_originals(const std::string& directory, const Originals& origi
 // Renames the originals to originals.toml.corrupt (.corrupt.2, ...), for a person to look at; the new name.
 Result<std::string> set_originals_aside(const std::string& directory);
 
-// Adds the port's entry and makes it durable, unless there is one already: what stood before our *first* write stays.
+// Adds the port's entry, and to an entry the settings that it lacks, and makes it durable: what stood before our *first*
+// write of a setting stays.
 Result<void> save_original(const std::string& directory, Originals& originals, const Port& port, const Qos& before);
 
 // Absent when there is no state file. `running`: some process holds agentd's lock now.

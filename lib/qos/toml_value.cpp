@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "qos/toml_value.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <span>
@@ -26,6 +27,8 @@ constexpr std::array<std::pair<std::string_view, Pause>, 4> kPause{
     {{"off", {false, false}}, {"rx", {true, false}}, {"tx", {false, true}}, {"rx,tx", {true, true}}}};
 constexpr std::array<std::pair<std::string_view, Tsa>, 4> kTsa{
     {{"strict", Tsa::strict}, {"cbs", Tsa::cb_shaper}, {"ets", Tsa::ets}, {"vendor", Tsa::vendor}}};
+
+constexpr std::array<std::pair<std::string_view, RoceMode>, 2> kRoceMode{{{"v2", RoceMode::v2}, {"v1", RoceMode::v1}}};
 
 template <class T>
 std::string_view word_of(Words<T> words, const T& value) {
@@ -123,6 +126,94 @@ MaybeProblem read_kind(const toml::node& node, Ets& out) {
   return std::nullopt;
 }
 
+MaybeProblem read_kind(const toml::node& node, bool& out) {
+  const auto* flag = node.as_boolean();
+  if (flag == nullptr) return expected(node, "true or false");
+  out = flag->get();
+  return std::nullopt;
+}
+
+MaybeProblem read_kind(const toml::node& node, Eight& out) {
+  return read_array(node, "eight numbers from 0 to 7, one per priority", kPriorities, kPriorities,
+                    [&](const toml::node& element, size_t i) { return read_small(element, kPriorities - 1, out[i]); });
+}
+
+MaybeProblem read_kind(const toml::node& node, Buffers& out) {
+  if (const auto* text = node.as_string(); text != nullptr && text->get() == "auto") {
+    out.automatic = true;
+    return std::nullopt;
+  }
+  return read_array(node, "eight sizes in bytes, or \"auto\"", kPriorities, kPriorities, [&](const toml::node& element, size_t i) {
+    int64_t number = 0;
+    auto problem = read_integer(element, 0, std::numeric_limits<uint32_t>::max(), number);
+    out.bytes[i] = static_cast<uint32_t>(number);
+    return problem;
+  });
+}
+
+MaybeProblem read_kind(const toml::node& node, Rates& out) {
+  return read_array(node, "eight rates in kbit/s, one per traffic class", kPriorities, kPriorities,
+                    [&](const toml::node& element, size_t i) {
+                      int64_t number = 0;
+                      auto problem = read_integer(element, 0, std::numeric_limits<int64_t>::max(), number);
+                      out.kbit[i] = static_cast<uint64_t>(number);
+                      return problem;
+                    });
+}
+
+MaybeProblem read_kind(const toml::node& node, RoceMode& out) { return read_word<RoceMode>(node, kRoceMode, out); }
+
+MaybeProblem read_kind(const toml::node& node, TrafficClass& out) {
+  if (const auto* text = node.as_string(); text != nullptr && text->get() == "none") return std::nullopt;
+  if (!node.is_integer()) return expected(node, "an integer from 0 to 255, or \"none\"");
+  return read_small(node, 255, out.value.emplace());
+}
+
+// One word, or an array of words; each is handed on with its node.
+template <class Each>
+MaybeProblem read_words(const toml::node& node, std::string_view what, Each&& each) {
+  if (node.is_string()) return each(node);
+  return read_array(node, what, 0, 1'000, [&](const toml::node& element, size_t) -> MaybeProblem {
+    return element.is_string() ? each(element) : expected(element, what);
+  });
+}
+
+MaybeProblem read_kind(const toml::node& node, Fec& out) {
+  constexpr std::string_view kWhat = "\"auto\", \"off\", \"rs\", \"baser\" or \"llrs\"";
+  return read_words(node, kWhat, [&](const toml::node& word) -> MaybeProblem {
+    const auto bit = parse_fec_word(word.as_string()->get());
+    if (!bit) return expected(word, kWhat);
+    out.bits = static_cast<uint8_t>(out.bits | *bit);
+    return std::nullopt;
+  });
+}
+
+MaybeProblem read_kind(const toml::node& node, AppTrust& out) {
+  constexpr std::string_view kWhat = "\"dscp\" or \"pcp\"";
+  return read_words(node, kWhat, [&](const toml::node& word) -> MaybeProblem {
+    const auto selector = parse_selector(word.as_string()->get());
+    if (!selector) return expected(word, kWhat);
+    if (std::find(out.selectors.begin(), out.selectors.end(), *selector) != out.selectors.end())
+      return TomlProblem{word.source().begin, describe(word) + " is listed twice"};
+    out.selectors.push_back(*selector);
+    return std::nullopt;
+  });
+}
+
+MaybeProblem read_kind(const toml::node& node, Names& out) {
+  if (const auto* text = node.as_string()) {
+    if (text->get() != "all") return expected(node, "an array of names, or \"all\"");
+    out.names = {"*"};
+    return std::nullopt;
+  }
+  return read_words(node, "an array of names, or \"all\"", [&](const toml::node& word) -> MaybeProblem {
+    const std::string& name = word.as_string()->get();
+    if (name.empty() || name == "*") return expected(word, "the name of a counter");
+    out.names.insert(name);
+    return std::nullopt;
+  });
+}
+
 template <class List>
 std::string joined(const List& list) {
   std::string out;
@@ -144,6 +235,23 @@ std::string kind_toml(Dcbx value) { return quoted(word_of<Dcbx>(kDcbx, value)); 
 std::string kind_toml(Trust value) { return quoted(word_of<Trust>(kTrust, value)); }
 std::string kind_toml(const Pause& value) { return quoted(word_of<Pause>(kPause, value)); }
 std::string kind_toml(uint32_t value) { return number(value); }
+
+std::string kind_toml(bool value) { return value ? "true" : "false"; }
+std::string kind_toml(const Eight& value) { return array_toml(value, number); }
+std::string kind_toml(const Buffers& value) { return value.automatic ? quoted("auto") : array_toml(value.bytes, number); }
+std::string kind_toml(const Rates& value) {
+  return array_toml(value.kbit, [](uint64_t rate) { return std::to_string(rate); });
+}
+std::string kind_toml(RoceMode value) { return quoted(word_of<RoceMode>(kRoceMode, value)); }
+std::string kind_toml(const TrafficClass& value) { return value.value ? number(*value.value) : quoted("none"); }
+std::string kind_toml(Fec value) { return array_toml(fec_words(value), quoted); }
+std::string kind_toml(const AppTrust& value) {
+  return array_toml(value.selectors, [](uint8_t selector) { return quoted(selector_text(selector)); });
+}
+std::string kind_toml(const Names& value) {
+  if (value.names.contains("*")) return quoted("all");
+  return array_toml(value.names, [](const std::string& name) { return toml_string(name); });
+}
 
 std::string kind_toml(PrioSet value) {
   std::vector<uint8_t> prios;

@@ -51,6 +51,9 @@ MaybeProblem read_text(const toml::node& node, std::string& out);
 //   dcbx "host" | "firmware"      pause "off" | "rx" | "tx" | "rx,tx"      trust "dscp" | "pcp"
 //   mtu, cable_length: integer    pfc = [3, 4]                             dscp_map = { 26 = 3, 48 = 6 }
 //   ets = { prio_tc = [8 integers], tsa = ["ets", "strict", ..], bw = [50, 50, ..] }; missing classes are strict with 0
+//   fw_lldp, cc: true | false     prio2buffer = [8]          buffer_size = [8 sizes in bytes] | "auto"
+//   maxrate = [8 rates, kbit/s]   fec "rs" | ["auto", "rs"]  apptrust = ["dscp", "pcp"]
+//   roce_mode "v2" | "v1"         traffic_class = 106 | "none"   optional_counters = ["NAME", ..] | "all"
 MaybeProblem read_setting(const Setting& setting, const toml::node& node, Qos& out);
 
 // The value as TOML; empty when absent. read_setting() gives the same value back.

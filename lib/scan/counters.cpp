@@ -41,7 +41,7 @@ void read_settings(Context& context, Port& port) {
     if (text) port.qos.mtu = parse_number<uint32_t>(*text);
     return;
   }
-  auto read = qos::read(context.kernel, port);
+  auto read = qos::read(context.kernel, port, Keys().set(), &port.limits);
   if (read) port.qos = std::move(read).value();
   else note(port, "settings", read.error());
 }

@@ -79,7 +79,7 @@ void read_identity(const Context& context, Port& port) {
   const std::string folder = std::string(infiniband::kClass) + "/" + port.rdma;
   const nldev::Device* device = context.device(port.rdma);
   read_hardware(context, port);
-  port.driver = driver_for(port.kernel_driver).name;
+  port.driver = driver_for(port.kernel_driver).name;  // read_link() looks for further evidence on the netdev
   port.firmware = read_noted(root, folder + "/fw_ver", "firmware", port).value_or("");
   if (port.firmware.empty() && device != nullptr) port.firmware = device->firmware;
   port.board_id = read_noted(root, folder + "/board_id", "board", port).value_or("");

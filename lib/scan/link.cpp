@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/parse.h"
+#include "driver/driver.h"
 #include "scan/port.h"
 #include "sys/infiniband.h"
 #include "sys/rtnl.h"
@@ -130,6 +131,7 @@ void read_link(Context& context, Port& port) {
   const auto netlink = ask_netlink(context, port);
   read_state(root, netlink, port);
   port.netdev = find_netdev(root, netlink, port);
+  port.driver = driver_for(port.kernel_driver, &root, port.netdev).name;
   if (is_representor(root, port)) port.virtual_function = true;
   std::optional<uint32_t> mtu;
   read_netdev(context, port, mtu);

@@ -6,6 +6,7 @@
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <climits>
@@ -208,7 +209,48 @@ Result<std::string> Root::resolve(const std::string& link) const {
   return resolved;
 }
 
+std::optional<Result<void>> Root::ask_behind(BehindFiles::Act act, const std::string& file, std::string_view text) const {
+  if (!behind_) return std::nullopt;
+  auto answer = behind_->act(act, file, text);
+  if (answer && !*answer) return Result<void>(error(answer->error().code, full(file)));
+  return answer;
+}
+
+Result<void> Root::write_at(const std::string& file, uint64_t offset, std::string_view bytes) const {
+  if (auto answer = ask_behind(BehindFiles::Act::write, file, bytes)) return *answer;
+  auto fd = open_regular(file, O_WRONLY);
+  if (!fd) return fd.error();
+  const ssize_t size = ::pwrite(fd->get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+  if (size < 0) return error(errno, full(file));
+  if (static_cast<size_t>(size) != bytes.size()) return error(EIO, full(file));
+  return {};
+}
+
+Result<std::pair<Fd, std::string>> Root::parent_of(const std::string& path) const {
+  const size_t slash = path.rfind('/');
+  auto folder = open_file(slash == std::string::npos ? "." : path.substr(0, slash), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (!folder) return folder.error();
+  return std::pair(std::move(*folder), slash == std::string::npos ? path : path.substr(slash + 1));
+}
+
+Result<void> Root::make_directory(const std::string& directory) const {
+  if (auto answer = ask_behind(BehindFiles::Act::make_directory, directory, {})) return *answer;
+  auto parent = parent_of(directory);
+  if (!parent) return parent.error();
+  if (::mkdirat(parent->first.get(), parent->second.c_str(), 0755) != 0) return error(errno, full(directory));
+  return {};
+}
+
+Result<void> Root::remove_directory(const std::string& directory) const {
+  if (auto answer = ask_behind(BehindFiles::Act::remove_directory, directory, {})) return *answer;
+  auto parent = parent_of(directory);
+  if (!parent) return parent.error();
+  if (::unlinkat(parent->first.get(), parent->second.c_str(), AT_REMOVEDIR) != 0) return error(errno, full(directory));
+  return {};
+}
+
 Result<void> Root::write(const std::string& file, std::string_view text) const {
+  if (auto answer = ask_behind(BehindFiles::Act::write, file, text)) return *answer;
   auto fd = open_regular(file, O_WRONLY | O_TRUNC);
   if (!fd) return fd.error();
   const ssize_t size = ::write(fd->get(), text.data(), text.size());

@@ -2,14 +2,27 @@
 // The root directory of everything that is read from files: "/" or a captured tree.
 #pragma once
 
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/fd.h"
 #include "base/result.h"
 
 namespace fabric {
+
+// What a kernel does behind its files, for trees that are not a kernel's: a write is refused, rounded, ignored, makes a
+// device vanish. Nothing: the tree's own file system does it.
+class BehindFiles {
+ public:
+  enum class Act : uint8_t { write, make_directory, remove_directory };
+  virtual ~BehindFiles() = default;
+  virtual std::optional<Result<void>> act(Act act, const std::string& file, std::string_view text) = 0;
+};
 
 // Paths are given without a leading slash ("sys/class/infiniband") and are resolved below the root;
 // absolute symbolic links of a captured tree stay inside it (openat2 RESOLVE_IN_ROOT).
@@ -35,12 +48,23 @@ class Root {
   [[nodiscard]] Result<std::string> resolve(const std::string& link) const;
   // Writes the whole text with one write(2), as sysfs wants it. Never creates a file.
   [[nodiscard]] Result<void> write(const std::string& file, std::string_view text) const;
+  // Overwrites these bytes and no others (PCI configuration space) with one pwrite(2).
+  [[nodiscard]] Result<void> write_at(const std::string& file, uint64_t offset, std::string_view bytes) const;
+  // One directory (configfs makes a kernel object of it), mode 0755. EEXIST where there is one.
+  [[nodiscard]] Result<void> make_directory(const std::string& directory) const;
+  [[nodiscard]] Result<void> remove_directory(const std::string& directory) const;
+  // Behind a captured tree: asked before each of the four above.
+  void set_behind(std::shared_ptr<BehindFiles> behind) { behind_ = std::move(behind); }
 
  private:
   [[nodiscard]] std::string full(const std::string& file) const;
   [[nodiscard]] Result<Fd> open_file(const std::string& file, int flags) const;
   [[nodiscard]] Result<Fd> open_regular(const std::string& file, int flags) const;
 
+  [[nodiscard]] std::optional<Result<void>> ask_behind(BehindFiles::Act act, const std::string& file, std::string_view text) const;
+  [[nodiscard]] Result<std::pair<Fd, std::string>> parent_of(const std::string& path) const;
+
+  std::shared_ptr<BehindFiles> behind_{};
   std::string path_;
   Fd fd_;
 };

@@ -78,7 +78,7 @@ TEST(Config, ReadsEveryKey) {
   const PortPolicy& port = policy.ports[0];
   EXPECT_EQ(port.name, "rail");
   EXPECT_EQ(port.where, "f.toml:12");
-  EXPECT_EQ(port.match, (Match{{"mlx5_core", "bnxt_en"}, {"mlx5_*"}, {"ens*"}, {"0000:17:*"}}));
+  EXPECT_EQ(port.match, (Match{{"mlx5_core", "bnxt_en"}, {"mlx5_*"}, {"ens*"}, {"0000:17:*"}, {}, {}, {}, {}}));
 }
 
 TEST(Config, ReadsEverySetting) {

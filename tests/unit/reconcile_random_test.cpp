@@ -60,7 +60,7 @@ TEST_P(AnyDcb, AnyWishFromAnyStateEndsHonestly) {
     EXPECT_EQ(keys_with(plan, Outcome::differs), tried) << text(plan);
     for (const Change& change : first) {
       const Setting& setting = kSettings[*setting_index(change.key)];
-      const Qos expected = driver_for(bed.port.kernel_driver).expected(want);
+      const Qos expected = driver_for(bed.port.kernel_driver).expected(want, {}, {});
       const bool obeyed = change.outcome == Outcome::applied || change.outcome == Outcome::in_sync;
       EXPECT_EQ(same_value(setting, expected, bed.port.qos), obeyed) << change.key;
     }
@@ -84,7 +84,7 @@ TEST_P(AnyDcb, AnyReadingCanBeRestored) {
     auto changes = bed.settle_to(original);
     SCOPED_TRACE("case " + std::to_string(i) + "\n" + text(changes));
     expect_all(changes, {Outcome::applied, Outcome::in_sync});
-    EXPECT_EQ(bed.read(), driver_for(bed.port.kernel_driver).expected(original));
+    EXPECT_EQ(bed.read(), driver_for(bed.port.kernel_driver).expected(original, {}, {}));
     if (testing::Test::HasFailure()) break;
   }
 }

@@ -107,7 +107,9 @@ TEST_P(Dcb, OriginalsAreSavedOnceBeforeTheFirstWriteAndOnlyThen) {
   };
   bed.settle_to(profile(GetParam()));
   ASSERT_EQ(saved.size(), 1u);
-  EXPECT_EQ(saved[0], original);
+  for (const Setting& setting : kSettings)
+    if (has_value(setting, profile(GetParam())) || has_value(setting, saved[0]))
+      EXPECT_EQ(value_text(setting, saved[0]), value_text(setting, original)) << setting.key;
   bed.apply(profile(GetParam()));
   EXPECT_EQ(saved.size(), 1u) << "nothing to write, nothing to save";
 }

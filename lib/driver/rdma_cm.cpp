@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/vendors.h"
+
+namespace fabric {
+namespace {
+
+Result<void> write(PortIo& io, const Setting& setting, const Qos&, const Qos&) {
+  return error(EOPNOTSUPP, io.netdev + ": " + std::string(setting.key));
+}
+
+void read(PortIo&, Qos&) {}
+
+constexpr KeyOp kOps[] = {
+    {"roce_mode", {write}},
+    {"roce_tos", {write}},
+};
+
+}  // namespace
+
+const Feature kRdmaCm{.ops = kOps, .read = read};
+
+}  // namespace fabric
