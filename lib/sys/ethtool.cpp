@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sys/ethtool.h"
 
-#include <linux/ethtool_netlink.h>
-#include <linux/genetlink.h>
+#include "sys/ethtool_message.h"
 
 namespace fabric::ethtool {
 namespace {
@@ -26,7 +25,13 @@ uint32_t monitor_group_of(View8 groups) {
   return 0;
 }
 
-// A request about one netdev. The header is attribute 1 of every message used here.
+bool is_on(const std::vector<Attr>& attributes, uint16_t type) {
+  const Attr* attr = find(attributes, type);
+  return attr != nullptr && attr->u8().value_or(0) != 0;
+}
+
+}  // namespace
+
 AttrWriter request(uint8_t command, const std::string& netdev) {
   genlmsghdr header{};
   header.cmd = command;
@@ -42,12 +47,20 @@ Error subject(const Error& failure, const std::string& netdev, std::string_view 
   return error(failure.code, std::string(netdev).append(": ").append(act).append(": ").append(failure.what));
 }
 
-bool is_on(const std::vector<Attr>& attributes, uint16_t type) {
-  const Attr* attr = find(attributes, type);
-  return attr != nullptr && attr->u8().value_or(0) != 0;
+Result<Message> ask(Netlink& generic, const Family& family, uint8_t command, const std::string& netdev, std::string_view act) {
+  auto replies = generic.talk(family.id, 0, request(command, netdev).data());
+  if (!replies) return subject(replies.error(), netdev, act);
+  for (Message& reply : *replies)
+    if (reply.type == family.id) return std::move(reply);
+  return subject(error(EPROTO, "no answer in the kernel's reply"), netdev, act);
 }
 
-}  // namespace
+Result<void> tell(Netlink& generic, const Family& family, const AttrWriter& message, const std::string& netdev,
+                  std::string_view act) {
+  auto replies = generic.talk(family.id, 0, message.data());
+  if (!replies) return subject(replies.error(), netdev, act);
+  return {};
+}
 
 Result<Family> parse_family(View8 payload) {
   auto attributes = parse_attributes(payload, sizeof(genlmsghdr));
@@ -75,46 +88,16 @@ std::optional<Pause> parse_pause(View8 payload) {
 }
 
 Result<Pause> get_pause(Netlink& generic, const Family& family, const std::string& netdev) {
-  auto replies = generic.talk(family.id, 0, request(ETHTOOL_MSG_PAUSE_GET, netdev).data());
-  if (!replies) return subject(replies.error(), netdev, "read pause");
-  for (const Message& reply : *replies)
-    if (auto pause = parse_pause(reply.payload); pause && reply.type == family.id) return *pause;
+  auto reply = ask(generic, family, ETHTOOL_MSG_PAUSE_GET, netdev, "read pause");
+  if (!reply) return reply.error();
+  if (auto pause = parse_pause(reply->payload)) return *pause;
   return error(EPROTO, netdev + ": read pause: no answer in the kernel's reply");
 }
 
 Result<void> set_pause(Netlink& generic, const Family& family, const std::string& netdev, const Pause& pause) {
   auto message = request(ETHTOOL_MSG_PAUSE_SET, netdev);
   message.u8(ETHTOOL_A_PAUSE_RX, pause.rx).u8(ETHTOOL_A_PAUSE_TX, pause.tx);
-  auto replies = generic.talk(family.id, 0, message.data());
-  if (!replies) return subject(replies.error(), netdev, "set pause");
-  return {};
-}
-
-std::vector<std::pair<std::string, bool>> parse_private_flags(View8 payload) {
-  std::vector<std::pair<std::string, bool>> out;
-  auto attributes = parse_attributes(payload, sizeof(genlmsghdr));
-  const Attr* flags = find(attributes, ETHTOOL_A_PRIVFLAGS_FLAGS);
-  if (flags == nullptr) return out;
-  auto bitset = parse_attributes(flags->value);
-  const bool only_set = find(bitset, ETHTOOL_A_BITSET_NOMASK) != nullptr;
-  const Attr* bits = find(bitset, ETHTOOL_A_BITSET_BITS);
-  if (bits == nullptr) return out;
-  for (const Attr& bit : parse_attributes(bits->value)) {
-    auto members = parse_attributes(bit.value);
-    const Attr* name = find(members, ETHTOOL_A_BITSET_BIT_NAME);
-    if (name != nullptr)
-      out.emplace_back(name->text(), only_set || find(members, ETHTOOL_A_BITSET_BIT_VALUE) != nullptr);
-  }
-  return out;
-}
-
-Result<std::vector<std::pair<std::string, bool>>> get_private_flags(Netlink& generic, const Family& family,
-                                                                    const std::string& netdev) {
-  auto replies = generic.talk(family.id, 0, request(ETHTOOL_MSG_PRIVFLAGS_GET, netdev).data());
-  if (!replies) return subject(replies.error(), netdev, "read private flags");
-  for (const Message& reply : *replies)
-    if (reply.type == family.id) return parse_private_flags(reply.payload);
-  return error(EPROTO, netdev + ": read private flags: no answer in the kernel's reply");
+  return tell(generic, family, message, netdev, "set pause");
 }
 
 }  // namespace fabric::ethtool

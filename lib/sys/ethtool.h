@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,8 @@ Result<void> set_pause(Netlink& generic, const Family& family, const std::string
 Result<std::vector<std::pair<std::string, bool>>> get_private_flags(Netlink& generic, const Family& family,
                                                                     const std::string& netdev);
 std::vector<std::pair<std::string, bool>> parse_private_flags(View8 payload);
+// This flag only, by its name. EOPNOTSUPP where the driver has no such flag.
+Result<void> set_private_flag(Netlink& generic, const Family& family, const std::string& netdev, std::string_view name, bool on);
 
 // `ethtool -S`: all driver statistics, by name. Strings are read with every call, since mlx5's set changes with its
 // configuration. EOPNOTSUPP where the driver has none.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "model/node.h"
+#include "support/sim_ethtool.h"
 #include "sys/dcbnl.h"
 #include "sys/kernel.h"
 
@@ -50,6 +51,7 @@ class SimNic {
   bool firmware_agent = false;  // ice: private flag fw-lldp-agent; bnxt: an NVM option
   bool ets_known = false;       // bnxt: somebody set one since the driver was loaded
   bool dscp_mode = false;
+  SimEthtool ethtool;
 
   std::map<std::string, Fault> faults;
   std::map<std::string, unsigned> calls;
@@ -72,6 +74,9 @@ class SimNic {
   int set_dcbx(uint8_t mode);  // 0 accepted, 1 refused
   int set_pause(const Pause& wanted);
   int set_mtu(uint32_t wanted);
+  // With the flag of the firmware's LLDP agent: fw-lldp-agent of ice, disable-fw-lldp of i40e.
+  [[nodiscard]] std::map<std::string, bool> private_flags() const;
+  int set_private_flag(const std::string& flag, bool on);
 
  private:
   void firmware_defaults();

@@ -36,6 +36,8 @@ class Generic final : public Netlink {
         return set_pause(*nic, attributes);
       case ETHTOOL_MSG_PRIVFLAGS_GET:
         return private_flags(*nic);
+      case ETHTOOL_MSG_PRIVFLAGS_SET:
+        return set_private_flags(*nic, attributes);
       default:
         return kernel_error(EOPNOTSUPP);
     }
@@ -87,15 +89,44 @@ class Generic final : public Netlink {
   }
 
   static Replies private_flags(const SimNic& nic) {
-    if (nic.personality != Personality::ice) return kernel_error(EOPNOTSUPP);
-    AttrWriter bit;
-    bit.u32(ETHTOOL_A_BITSET_BIT_INDEX, 0).text(ETHTOOL_A_BITSET_BIT_NAME, "fw-lldp-agent");
-    if (nic.firmware_agent) bit.flag(ETHTOOL_A_BITSET_BIT_VALUE);
+    const auto flags = nic.private_flags();
+    if (flags.empty()) return kernel_error(EOPNOTSUPP);
+    AttrWriter bits;
+    uint32_t index = 0;
+    for (const auto& [name, on] : flags) {
+      AttrWriter bit;
+      bit.u32(ETHTOOL_A_BITSET_BIT_INDEX, index++).text(ETHTOOL_A_BITSET_BIT_NAME, name);
+      if (on) bit.flag(ETHTOOL_A_BITSET_BIT_VALUE);
+      bits.nest(ETHTOOL_A_BITSET_BITS_BIT, bit);
+    }
     AttrWriter bitset;
-    bitset.u32(ETHTOOL_A_BITSET_SIZE, 1).nest(ETHTOOL_A_BITSET_BITS, AttrWriter().nest(ETHTOOL_A_BITSET_BITS_BIT, bit));
+    bitset.u32(ETHTOOL_A_BITSET_SIZE, index).nest(ETHTOOL_A_BITSET_BITS, bits);
     auto out = reply(ETHTOOL_MSG_PRIVFLAGS_GET_REPLY);
     out.nest(ETHTOOL_A_PRIVFLAGS_FLAGS, bitset);
     return std::vector<Message>{{kEthtoolFamily, out.data()}};
+  }
+
+  // ethnl_set_privflags(): a verbose bitset by name; the driver is asked only where something changes.
+  static Replies set_private_flags(SimNic& nic, const std::vector<Attr>& attributes) {
+    auto flags = nic.private_flags();
+    const Attr* bitset = fabric::find(attributes, ETHTOOL_A_PRIVFLAGS_FLAGS);
+    if (bitset == nullptr) return kernel_error(EINVAL);
+    if (flags.empty()) return kernel_error(EOPNOTSUPP);
+    const auto members = parse_attributes(bitset->value);
+    const Attr* bits = fabric::find(members, ETHTOOL_A_BITSET_BITS);
+    if (bits == nullptr) return kernel_error(EINVAL);
+    for (const Attr& each : parse_attributes(bits->value)) {
+      const auto bit = parse_attributes(each.value);
+      const Attr* name = fabric::find(bit, ETHTOOL_A_BITSET_BIT_NAME);
+      if (name == nullptr) return kernel_error(EINVAL);
+      const bool on = fabric::find(bit, ETHTOOL_A_BITSET_BIT_VALUE) != nullptr;
+      auto flag = flags.find(name->text());
+      if (flag == flags.end()) return kernel_error(EOPNOTSUPP, "bit name not found");
+      if (flag->second == on) continue;
+      const int verdict = call(nic, "setprivflag", [&] { return nic.set_private_flag(flag->first, on); });
+      if (verdict < 0) return kernel_error(-verdict);
+    }
+    return std::vector<Message>{};
   }
 
   SimKernel& sim_;
@@ -103,6 +134,25 @@ class Generic final : public Netlink {
 };
 
 }  // namespace
+
+std::map<std::string, bool> SimNic::private_flags() const {
+  auto out = ethtool.private_flags;
+  const std::string_view driver = kernel_driver();
+  if (driver == "ice") out["fw-lldp-agent"] = firmware_agent;
+  if (driver == "i40e") out["disable-fw-lldp"] = !firmware_agent;
+  return out;
+}
+
+int SimNic::set_private_flag(const std::string& flag, bool on) {
+  log.push_back("setprivflag " + flag + (on ? " on" : " off"));
+  if (flag == "fw-lldp-agent")
+    firmware_agent = on;
+  else if (flag == "disable-fw-lldp")
+    firmware_agent = !on;
+  else
+    ethtool.private_flags[flag] = on;
+  return 0;
+}
 
 std::unique_ptr<Netlink> open_sim_generic(SimKernel& sim) { return std::make_unique<Generic>(sim); }
 

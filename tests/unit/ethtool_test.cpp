@@ -63,6 +63,26 @@ TEST(Pause, IsSetWithoutAutonegAndReadBack) {
   EXPECT_EQ(get_pause(*kernel.generic, *kernel.ethtool, "nosuch").error().code, ENODEV);
 }
 
+TEST(PrivateFlag, IsSetAloneAndByName) {
+  test::SimKernel sim;
+  auto& nic = sim.add_nic("eth0", test::Personality::ice);
+  nic.firmware_agent = true;
+  nic.ethtool.private_flags["legacy-rx"] = true;
+  Kernel kernel = sim.kernel();
+  auto set = [&](const char* name, bool on) {
+    return set_private_flag(*kernel.generic, *kernel.ethtool, "eth0", name, on);
+  };
+  ASSERT_TRUE(set("fw-lldp-agent", false).ok());
+  EXPECT_FALSE(nic.firmware_agent);
+  const std::vector<std::pair<std::string, bool>> expected{{"fw-lldp-agent", false}, {"legacy-rx", true}};
+  EXPECT_EQ(*get_private_flags(*kernel.generic, *kernel.ethtool, "eth0"), expected);
+  ASSERT_TRUE(set("fw-lldp-agent", false).ok());
+  EXPECT_EQ(nic.calls["setprivflag"], 1u) << "the kernel asks the driver only where something changes";
+  auto unknown = set("no-such-flag", true);
+  EXPECT_EQ(unknown.error().code, EOPNOTSUPP);
+  EXPECT_NE(unknown.error().what.find("eth0: set private flag no-such-flag"), std::string::npos);
+}
+
 TEST(PairStatistics, TakesNamesOf32BytesWithAndWithoutTheirNul) {
   Bytes names(3 * ETH_GSTRING_LEN);
   const std::string full(ETH_GSTRING_LEN, 'x');
