@@ -3,14 +3,20 @@
 set -u
 . /usr/lib/fabsim/lib.sh
 
-# what an older kernel does not have: apptrust (6.2), RDMA rates above 100G from ethtool's speed
+# what an older kernel does not have: apptrust and mlx5's rtt_resp_dscp (6.2), RDMA rates above 100G from ethtool's speed
 case $(uname -r) in
-6.1.*) HAVE_APPTRUST=0 RATE="100 Gb/sec (4X EDR)" ;;
-*) HAVE_APPTRUST=1 RATE="400 Gb/sec (4X NDR)" ;;
+6.1.*) HAVE_APPTRUST=0 CC_FILES=20 RATE="100 Gb/sec (4X EDR)" ;;
+*) HAVE_APPTRUST=1 CC_FILES=22 RATE="400 Gb/sec (4X NDR)" ;;
 esac
 
 ets_all() { echo "0,1,2,3,4,5,6,7 ets,ets,ets,ets,ets,ets,ets,ets $1"; }
 carrier_up() { [[ $(cat "/sys/class/net/$(netdev "$1")/carrier") = 1 ]]; }
+downs() { cat "/sys/class/net/$(netdev "$1")/carrier_down_count"; }
+log_of() { fabsim "$1" log | sed 's/^[0-9.]* //'; }
+# What the kernel says to a value written to a file: its error, or "taken".
+put() { local said; if said=$({ echo "$1" >"$2"; } 2>&1); then echo taken; else echo "${said##*: }"; fi; }
+# The values of some files in a folder, in one line.
+values() { local folder=$1; shift; (cd "$folder" && cat "$@" | xargs); }
 reload_as() { fabsim "$1" personality "$2"; fabsim "$1" reload "0 fw"; wait_until 5 rdmadev "$1"; }
 
 section() { echo "-- $1"; }
@@ -102,7 +108,23 @@ check "rings" ethtool -G "$dev" rx 3000
 eq "rings are rounded up to a power of two" "$(ethtool -g "$dev" | awk '/^RX:/ { r = $2 } END { print r }')" 4096
 eq "a lossless buffer that is too small" "$(result 0 buffer 0,0,0,1,0,0,0,0 262016,65536,0,0,0,0,0,0)" -12
 eq "buffers" "$(result 0 buffer 0,0,0,1,0,0,0,0 262016,262016,0,0,0,0,0,0)" 0
+eq "buffers are cut to cells of 128 bytes" "$(result 0 buffer 0,0,0,1,0,0,0,0 262000,262143,0,0,0,0,0,0; dcb_get 0 .buffer.size[0:2])" $'0\n[261888,262016]'
+eq "buffers beyond the port's" "$(result 0 buffer 0,0,0,1,0,0,0,0 262144,262272,0,0,0,0,0,0) $(dcb_get 0 .buffer.total)" "-22 524160"
+eq "a lossless buffer of nothing" "$(result 0 buffer 0,0,0,2,0,0,0,0 262016,262016,0,0,0,0,0,0)" -22
 eq "a rate over 255 Gbit/s" "$(result 0 maxrate 400000000,0,0,0,0,0,0,0)" -22
+eq "rates are cut to 100 Mbit/s, and to 1 Gbit/s above 25.5" \
+	"$(result 0 maxrate 25550000,25500000,150000,50000,399,0,0,255000000; dcb_get 0 .maxrate)" $'0\n[25000000,25500000,100000,100000,100000,0,0,255000000]'
+check "more descriptors than there are is refused" eval "! ethtool -G $dev rx 8193"
+check "channels" ethtool -L "$dev" combined 4
+eq "channels read back" "$(ethtool -l "$dev" | awk '/^Combined:/ { print $2 }' | xargs)" "8 4"
+check "more channels than there are is refused" eval "! ethtool -L $dev combined 9"
+fec() { ethtool --show-fec "$1" | awk -F': ' '/FEC/ { print $2 }' | xargs; }
+eq "FEC at first" "$(fec "$dev")" "Auto RS"
+before=$(downs 0)
+check "FEC off" ethtool --set-fec "$dev" encoding off
+eq "FEC reads back, the link flapped" "$(fec "$dev") $(downs 0)" "Off Off $((before + 1))"
+check "FEC that the port does not have" eval "! ethtool --set-fec $dev encoding baser"
+check "FEC back" ethtool --set-fec "$dev" encoding auto
 eq "DCBX to firmware, and back" "$(result 0 dcbx 0; dcb_get 0 .dcbx; result 0 dcbx 9; dcb_get 0 .dcbx)" $'0\n12\n0\n9'
 result 0 app add dscp 26 3 >/dev/null
 index=$(cat "/sys/class/net/$dev/ifindex")
@@ -116,6 +138,69 @@ eq "what firmware keeps and what the driver resets" "$(dcb_get 0 '[.pfc.pfc_en, 
 fabsim 0 reload "0 fw"
 check "firmware reset: RDMA device is back" wait_until 5 rdmadev 0
 eq "everything is at its default" "$(dcb_get 0 '[.pfc.pfc_en, (.app | length), .trust]')" '[0,0,"pcp"]'
+
+section "mlx5: congestion control"
+cc=/sys/kernel/debug/mlx5/$(nic 0)/cc_params
+eq "its files" "$(ls "$cc" | wc -l) $(stat -c %a "$cc/np_cnp_dscp")" "$CC_FILES 600"
+defaults="300 32767 1019 48 6 4"
+files="rp_time_reset rp_byte_reset rp_dce_tcp_g np_cnp_dscp np_cnp_prio np_min_time_between_cnps"
+# shellcheck disable=SC2086
+eq "what NV configuration says" "$(values "$cc" $files)" "$defaults"
+fabsim 0 log clear
+fabsim 0 calls clear
+eq "a value" "$(put 0x20 "$cc/np_cnp_dscp") $(cat "$cc/np_cnp_dscp")" "taken 32"
+eq "the mode of the CNP's priority" "$(put 1 "$cc/np_cnp_prio_mode") $(cat "$cc/np_cnp_prio_mode")" "taken 1"
+eq "goes back with the priority" "$(put 5 "$cc/np_cnp_prio") $(values "$cc" np_cnp_prio np_cnp_prio_mode)" "taken 5 0"
+eq "out of range" "$(put 32 "$cc/rp_threshold") $(put 0 "$cc/rp_time_reset") $(put 1 "$cc/rp_threshold")" "Invalid argument Invalid argument taken"
+eq "cut off to the field's width" "$(put 64 "$cc/np_cnp_dscp") $(cat "$cc/np_cnp_dscp")" "taken 0"
+eq "not a number" "$(put many "$cc/rp_ai_rate")" "Invalid argument"
+fabsim 0 fail "setcc 5"
+eq "an injected errno" "$(put 7 "$cc/rp_ai_rate") $(cat "$cc/rp_ai_rate")" "Input/output error 5"
+eq "all is written down" "$(log_of 0)" "setcc np_cnp_dscp=32 -> 0
+setcc np_cnp_prio_mode=1 -> 0
+setcc np_cnp_prio=5 -> 0
+setcc rp_threshold=32 -> -22
+setcc rp_time_reset=0 -> -22
+setcc rp_threshold=1 -> 0
+setcc np_cnp_dscp=64 -> 0
+setcc rp_ai_rate=7 -> -5"
+eq "and counted" "$(fabsim 0 calls | awk '$1 ~ /^set/ && $2')" "setcc 8"
+# shellcheck disable=SC2086
+eq "a silent wipe" "$(fabsim 0 wipe 1; values "$cc" $files)" "$defaults"
+put 10 "$cc/np_cnp_dscp" >/dev/null
+fabsim 0 reload 0
+check "a driver reload" wait_until 5 rdmadev 0
+# shellcheck disable=SC2086
+eq "starts from NV configuration" "$(values "$cc" $files)" "$defaults"
+eq "no traffic class" "$(ls "/sys/class/infiniband/$(rdmadev 0)/tc" 2>&1 | grep -c 'No such')" 1
+
+section "ofed"
+reload_as 0 ofed
+ecn=/sys/class/net/$(netdev 0)/ecn
+eq "its files" "$(ls "$ecn/roce_rp" | wc -l) $(ls "$ecn/roce_np" | wc -l) $(ls "$ecn"/roce_?p/enable | grep -c '^[0-7]$') $(stat -c %a "$ecn/roce_rp/rpg_gd")" "17 4 16 644"
+eq "what NV configuration says" "$(values "$ecn" roce_rp/enable/0 roce_np/enable/7 roce_rp/clamp_tgt_rate_after_time_inc roce_np/cnp_dscp roce_np/cnp_802p_prio)" "1 1 1 48 6"
+eq "anybody reads" "$(su -s /bin/sh nobody -c "cat $ecn/roce_np/cnp_dscp")" 48
+fabsim 0 log clear
+eq "ECN off on a priority" "$(put 0 "$ecn/roce_np/enable/3"; values "$ecn/roce_np/enable" 2 3 4)" $'taken\n1 0 1'
+eq "the other side has its own" "$(cat "$ecn/roce_rp/enable/3")" 1
+eq "the same again" "$(put 0 "$ecn/roce_np/enable/3")" taken
+eq "a value" "$(put 40 "$ecn/roce_np/cnp_dscp") $(cat "$ecn/roce_np/cnp_dscp")" "taken 40"
+eq "is the one in debugfs" "$(cat "$cc/np_cnp_dscp")" 40
+eq "out of range" "$(put 32 "$ecn/roce_rp/rpg_threshold")" "Invalid argument"
+eq "what reached firmware" "$(log_of 0)" $'setcc np enable/3=0 -> 0\nsetcc np_cnp_dscp=40 -> 0\nsetcc rp_threshold=32 -> -22'
+eq "its rates overflow" "$(result 0 maxrate 400000000,0,0,0,0,0,0,0; dcb_get 0 .maxrate[0])" $'0\n144000000'
+tclass=/sys/class/infiniband/$(rdmadev 0)/tc/1/traffic_class
+eq "no traffic class at first" "$(cat "$tclass")" ""
+eq "traffic class" "$(put 106 "$tclass") $(cat "$tclass")" "taken Global tclass=106"
+eq "out of range" "$(put tclass=256 "$tclass") $(cat "$tclass")" "Invalid argument Global tclass=106"
+eq "a rule" "$(put "dst_ip=10.1.0.2,tclass=104" "$tclass"; cat "$tclass")" $'taken\nGlobal tclass=106\ndst_ip=10.1.0.2,tclass=104'
+eq "no longer set" "$(put -1 "$tclass"; cat "$tclass")" $'taken\ndst_ip=10.1.0.2,tclass=104'
+eq "it is written down" "$(log_of 0 | grep -c settclass)" 4
+fabsim 0 reload 0
+check "a driver reload" wait_until 5 test -e "/sys/class/infiniband/$(rdmadev 0)/tc/1/traffic_class"
+eq "forgets all" "$(values "/sys/class/net/$(netdev 0)/ecn" roce_np/enable/3 roce_np/cnp_dscp) $(cat "/sys/class/infiniband/$(rdmadev 0)/tc/1/traffic_class")" "1 48 "
+reload_as 0 mlx5
+eq "gone with the driver" "$(ls -d "/sys/class/net/$(netdev 0)/ecn" "/sys/class/infiniband/$(rdmadev 0)/tc" 2>&1 | grep -c 'No such')" 2
 
 section "bnxt"
 eq "PFC before ETS is refused" "$(result 1 pfc 0x08)" -22
@@ -131,6 +216,50 @@ eq "its counters have its names" "$(fabsim 1 stat "rx_pfc_ena_frames_pri3 7"; co
 eq "DCBX without HOST is taken" "$(result 1 dcbx 8)" 0
 eq "and then all is refused" "$(result 1 pfc 0x08)" -22
 eq "DCBX back" "$(result 1 dcbx 9)" 0
+
+before=$(downs 1)
+check "rings" ethtool -G "$(netdev 1)" rx 1000
+eq "are as asked, the link went down" "$(ethtool -g "$(netdev 1)" | awk '/^RX:/ { r = $2 } END { print r }') $(downs 1)" "1000 $((before + 1))"
+check "and the link comes back" wait_until 5 carrier_up 1
+before=$(downs 1)
+check "channels" ethtool -L "$(netdev 1)" combined 2
+eq "take it down, too" "$(downs 1)" $((before + 1))
+check "and the link comes back" wait_until 5 carrier_up 1
+cc=/sys/kernel/debug/bnxt_re/$(nic 1)/cc_config
+eq "congestion control" "$(ls "$cc" | wc -l) $(stat -c %a "$cc/cc_mode") $(values "$cc" enable_cc cc_mode tos_ecn alt_vlan_dscp)" "14 400 1 1 0 48"
+fabsim 1 log clear
+eq "a value" "$(put 1 "$cc/tos_ecn") $(cat "$cc/tos_ecn")" "taken 1"
+eq "firmware refuses, the driver does not say so" "$(put 64 "$cc/tos_dscp") $(cat "$cc/tos_dscp")" "taken 26"
+eq "cut off to the driver's variable" "$(put 256 "$cc/enable_cc") $(cat "$cc/enable_cc")" "taken 0"
+eq "the file that does nothing" "$(put 1 "$cc/tx_queue") $(cat "$cc/tx_queue" 2>&1 | sed 's/.*: //')" "Operation not supported Invalid argument"
+eq "all is written down" "$(log_of 1)" $'setcc tos_ecn=1 -> 0\nsetcc tos_dscp=64 -> 0\nsetcc enable_cc=256 -> 0\nsetcc tx_queue=1 -> -95'
+fabsim 1 reload 0
+check "a driver reload" wait_until 5 rdmadev 1
+eq "forgets all" "$(values "$cc" enable_cc tos_ecn)" "1 0"
+
+section "bnxt-oot"
+check "without it there is nothing in configfs" test ! -e /sys/kernel/config/bnxt_re
+reload_as 1 bnxt-oot
+eq "not in debugfs" "$(ls "/sys/kernel/debug/bnxt_re/$(nic 1)")" info
+eq "what its setup script asks" "$(grep -c 'fw_service_prof_type_sup.*: 0' "/sys/kernel/debug/bnxt_re/$(nic 1)/info")" 1
+check "no folder for an unknown device" eval '! mkdir /sys/kernel/config/bnxt_re/none'
+check "a folder for its device" mkdir "/sys/kernel/config/bnxt_re/$(rdmadev 1)"
+cc=/sys/kernel/config/bnxt_re/$(rdmadev 1)/ports/1/cc
+eq "its files" "$(ls "$cc" | xargs)" "apply cc_mode cnp_dscp cnp_prio disable_prio_vlan_tx ecn_enable ecn_marking roce_dscp roce_prio"
+fabsim 1 log clear
+eq "a value" "$(put 0x28 "$cc/cnp_dscp") $(cat "$cc/cnp_dscp")" "taken 0x28"
+eq "has not reached firmware" "$(sed -n 's/^cnp dscp.*: //p' "$cc/apply")" 48
+eq "apply" "$(put 0x1 "$cc/apply") $(sed -n 's/^cnp dscp.*: //p' "$cc/apply")" "taken 40"
+eq "out of range" "$(put 0x40 "$cc/cnp_dscp") $(put 2 "$cc/cc_mode")" "Invalid argument Invalid argument"
+eq "all is written down" "$(log_of 1)" $'setcc alt_vlan_dscp=0x28, not applied -> 0\nsetcc apply=0x1 -> 0\nsetcc alt_vlan_dscp=0x40, not applied -> -22\nsetcc cc_mode=0x2, not applied -> -22'
+rmdir "/sys/kernel/config/bnxt_re/$(rdmadev 1)"
+mkdir "/sys/kernel/config/bnxt_re/$(rdmadev 1)"
+eq "the folder is only a view" "$(cat "$cc/cnp_dscp")" 0x28
+fabsim 1 reload 0
+check "a driver reload" wait_until 5 rdmadev 1
+eq "forgets all" "$(cat "$cc/cnp_dscp")" 0x30
+rmdir "/sys/kernel/config/bnxt_re/$(rdmadev 1)"
+reload_as 1 bnxt
 
 section "ice"
 dev=$(netdev 2)
@@ -151,6 +280,20 @@ eq "in DSCP mode prio_tc stays" "$(result 2 ets 0,0,0,1,0,0,0,0 ets,ets,ets,ets,
 eq "PFC" "$(result 2 pfc 0x08)" 0
 check "pause is refused with PFC" eval "! ethtool -A $dev rx off tx off"
 eq "its counters have its names" "$(fabsim 2 stat "rx_priority_3_xoff.nic 9"; counter 2 rx_priority_3_xoff.nic)" 9
+
+section "i40e"
+reload_as 2 i40e
+dev=$(netdev 2)
+flag() { ethtool --show-priv-flags "$1" | awk '/disable-fw-lldp/ { print $NF }'; }
+eq "identity" "$(ethtool -i "$dev" | sed -n 's/^driver: //p') $(cat "/sys/bus/pci/devices/$(nic 2)/device")" "i40e 0x1583"
+eq "boots without firmware LLDP agent" "$(flag "$dev")" on
+ethtool --set-priv-flags "$dev" disable-fw-lldp off
+eq "with the agent all is refused" "$(result 2 pfc 0x08) $(result 2 app add dgram 4791 3) $(dcb_get 2 .dcbx)" "-22 -22 10"
+ethtool --set-priv-flags "$dev" disable-fw-lldp on
+eq "without it PFC is taken" "$(result 2 pfc 0x08; dcb_get 2 .pfc.pfc_en)" $'0\n8'
+eq "an entry twice is success" "$(result 2 app add dgram 4791 3) $(result 2 app add dgram 4791 3)" "0 0"
+check "pause is refused with PFC" eval "! ethtool -A $dev rx off tx off"
+reload_as 2 ice
 
 section "nodcb, full"
 reload_as 1 nodcb
@@ -224,6 +367,36 @@ eq "an RDMA counter that soft-RoCE does not have" "$(hw_counter 0 np_cnp_sent)" 
 check "is in RDMA netlink, too" grep -q 'np_cnp_sent 5' <(rdma statistic show link "$(rdmadev 0)/1")
 sim 0 port_xmit_wait 77
 eq "a port counter" "$(cat "/sys/class/infiniband/$(rdmadev 0)/ports/1/counters/port_xmit_wait")" 77
+
+counters() { rdma statistic mode supported link "$(rdmadev "$1")/1" | sed -n 's/.*optional-counters //p' | xargs; }
+eq "optional counters" "$(counters 0)" "cc_rx_ce_pkts,cc_rx_cnp_pkts,cc_tx_cnp_pkts"
+eq "not of other vendors" "$(counters 1)" ""
+fabsim 0 log clear
+sim 0 cc_rx_ce_pkts 7
+check "off" eval '! rdma statistic show link "$(rdmadev 0)/1" | grep -q cc_'
+check "on" rdma statistic set link "$(rdmadev 0)/1" optional-counters cc_rx_ce_pkts,cc_tx_cnp_pkts
+eq "shown" "$(rdma statistic show link "$(rdmadev 0)/1" | grep -o 'cc_[a-z_]* [0-9]*' | xargs)" "cc_rx_ce_pkts 7 cc_tx_cnp_pkts 0"
+eq "not in sysfs" "$(ls "/sys/class/infiniband/$(rdmadev 0)/ports/1/hw_counters" | grep -c cc_)" 0
+eq "written down" "$(log_of 0)" $'setcounter cc_rx_ce_pkts=on -> 0\nsetcounter cc_tx_cnp_pkts=on -> 0'
+check "off again" rdma statistic unset link "$(rdmadev 0)/1" optional-counters
+check "not shown" eval '! rdma statistic show link "$(rdmadev 0)/1" | grep -q cc_'
+mrrs() { echo $((128 << ((0x$(setpci -s "$1" CAP_EXP+8.w) >> 12) & 7))); }
+eq "read request size of NIC and GPU" "$(mrrs "$(nic 0)") $(mrrs "$(gpu 0)")" "512 512"
+check "set through sysfs" python3 - "/sys/bus/pci/devices/$(nic 0)/config" <<'PY'
+import os, sys
+file = os.open(sys.argv[1], os.O_RDWR)
+at = os.pread(file, 1, 0x34)[0]
+while os.pread(file, 1, at)[0] != 0x10:
+    at = os.pread(file, 1, at + 1)[0]
+control = int.from_bytes(os.pread(file, 2, at + 8), "little")
+os.pwrite(file, (control & ~0x7000 | 5 << 12).to_bytes(2, "little"), at + 8)
+got = int.from_bytes(os.pread(file, 2, at + 8), "little")
+assert got == control & ~0x7000 | 5 << 12, hex(got)
+PY
+check "lspci shows it" grep -q 'MaxReadReq 4096 bytes' <(lspci -vvs "$(nic 0)")
+fabsim 0 reload 0
+check "a driver reload" wait_until 5 rdmadev 0
+eq "leaves it" "$(mrrs "$(nic 0)")" 4096
 
 section "traffic"
 for n in 0 1; do ip link set "$(netdev $n)" mtu 4200; done

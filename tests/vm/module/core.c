@@ -37,7 +37,7 @@ module_param_named(reopen_ms, fab_reopen_ms, uint, 0644);
 MODULE_PARM_DESC(reopen_ms, "how long the link is down when a driver closes and opens the NIC for a change");
 bool fab_fw_lldp;
 module_param_named(fw_lldp, fab_fw_lldp, bool, 0444);
-MODULE_PARM_DESC(fw_lldp, "ice boots with its firmware LLDP agent on");
+MODULE_PARM_DESC(fw_lldp, "ice and i40e boot with their firmware LLDP agent on");
 
 struct fab_nic *fab_nics[FAB_MAX_NICS];
 int fab_n_nics;
@@ -84,6 +84,7 @@ static struct pci_driver fab_drivers[] = {
 	FAB_DRIVER("mlx5_core", 0x15b3, 0x1021),
 	FAB_DRIVER("bnxt_en", 0x14e4, 0x1760),
 	FAB_DRIVER("ice", 0x8086, 0x1592),
+	FAB_DRIVER("i40e", 0x8086, 0x1583),
 	FAB_DRIVER("ionic", 0x1dd8, 0x1002),
 	FAB_DRIVER("fabsim", 0x1055, 0x9660),
 };
@@ -168,19 +169,22 @@ static int fab_add_nic(struct pci_dev *pdev, int index, const struct fab_persona
 	nic->true_device = pdev->device;
 	nic->true_class = pdev->class;
 	nic->want_carrier = true;
-	nic->priv_flag = fab_fw_lldp && pers == &fab_ice;
+	nic->fw_agent = fab_fw_lldp;
+	nic->tclass = -1;
 	nic->mac[0] = 0x02;
 	nic->mac[1] = 0xfa;
 	nic->mac[2] = 0xb0;
 	nic->mac[5] = index + 1;
 	spin_lock_init(&nic->nd_lock);
 	spin_lock_init(&nic->call_lock);
+	mutex_init(&nic->tclass_lock);
 	INIT_DELAYED_WORK(&nic->flap_work, fab_flap_work);
 	INIT_WORK(&nic->vanish_work, fab_vanish_work);
 	fab_eeprom_defaults(nic);
 	fab_nics[index] = nic;
 	fab_n_nics = index + 1;
 	fab_set_link_registers(pdev);
+	fab_cfg_mrrs(pdev);
 	return fab_become(nic, pers);
 }
 
@@ -240,6 +244,7 @@ static int fab_find_devices(void)
 	}
 	for (i = 0; i < fab_n_gpus; i++) {
 		fab_set_link_registers(fab_gpus[i]);
+		fab_cfg_mrrs(fab_gpus[i]);
 		fab_cfg_identity(fab_gpus[i], FAB_GPU_VENDOR, FAB_GPU_DEVICE, FAB_GPU_CLASS);
 	}
 	return err;
@@ -261,6 +266,8 @@ static int __init fab_init(void)
 		if (fab_drivers[i].driver.p)
 			pci_unregister_driver(&fab_drivers[i]);
 	fab_debugfs_exit();
+	fab_debugfs_drivers_exit();
+	fab_bnxt_oot_exit();
 	fab_cfg_exit();
 	fab_free_nics();
 	return err;
@@ -275,6 +282,8 @@ static void __exit fab_exit(void)
 		cancel_work_sync(&fab_nics[i]->vanish_work);
 	for (i = 0; i < ARRAY_SIZE(fab_drivers); i++)
 		pci_unregister_driver(&fab_drivers[i]);
+	fab_debugfs_drivers_exit();
+	fab_bnxt_oot_exit();
 	fab_cfg_exit();
 	fab_free_nics();
 }

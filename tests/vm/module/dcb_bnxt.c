@@ -13,6 +13,7 @@ static void bnxt_fw_reset(struct fab_nic *nic)
 	fab_common_reset(nic);
 	nic->pfc.pfc_cap = BNXT_MAX_LLTC;
 	memset(nic->ets.prio_tc, 0, sizeof(nic->ets.prio_tc));
+	fab_bnxt_cc_reset(nic);
 }
 
 /* bnxt_dcb_free(): the driver keeps what was set only in its own memory. */
@@ -171,11 +172,15 @@ static int bnxt_classify(struct fab_nic *nic, int dscp, int pcp)
 	return pcp >= 0 ? pcp : 0;
 }
 
-const struct fab_personality fab_bnxt = {
-	.name = "bnxt", .driver = "bnxt_en", .fw_version = "229.0.145.0/pkg 229.1.123.0", .vendor = 0x14e4, .device = 0x1760,
-	.dcbnl = &fab_dcb_basic, .ring_max = 8191, .ring_default = 511, .ring_multiple = 1, .stats = fab_bnxt_stats,
-	.fw_reset = bnxt_fw_reset, .driver_init = bnxt_driver_init,
-	.getets = bnxt_getets, .setets = bnxt_setets, .getpfc = bnxt_getpfc, .setpfc = bnxt_setpfc,
-	.setapp = bnxt_setapp, .delapp = bnxt_delapp, .setdcbx = bnxt_setdcbx, .setpause = bnxt_setpause,
-	.classify = bnxt_classify,
-};
+/* bnxt-oot: the same NIC with Broadcom's own bnxt_re, which has its congestion control in configfs. */
+#define BNXT_PERSONALITY(_name, _attach)								\
+	.name = _name, .attach = _attach, .driver = "bnxt_en", .fw_version = "229.0.145.0/pkg 229.1.123.0",	\
+	.vendor = 0x14e4, .device = 0x1760, .dcbnl = &fab_dcb_basic, .ring_max = 8191, .ring_default = 511,	\
+	.ring_multiple = 1, .reopens = true, .stats = fab_bnxt_stats,					\
+	.fw_reset = bnxt_fw_reset, .driver_init = bnxt_driver_init,					\
+	.getets = bnxt_getets, .setets = bnxt_setets, .getpfc = bnxt_getpfc, .setpfc = bnxt_setpfc,	\
+	.setapp = bnxt_setapp, .delapp = bnxt_delapp, .setdcbx = bnxt_setdcbx, .setpause = bnxt_setpause,	\
+	.classify = bnxt_classify
+
+const struct fab_personality fab_bnxt = { BNXT_PERSONALITY("bnxt", fab_bnxt_attach) };
+const struct fab_personality fab_bnxt_oot = { BNXT_PERSONALITY("bnxt-oot", fab_bnxt_oot_attach) };

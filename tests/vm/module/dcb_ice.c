@@ -22,7 +22,7 @@ static void ice_vlan_defaults(struct fab_nic *nic)
 
 static void ice_set_agent(struct fab_nic *nic, bool on)
 {
-	nic->priv_flag = on;
+	nic->fw_agent = on;
 	nic->dcbx = DCB_CAP_DCBX_VER_IEEE | (on ? DCB_CAP_DCBX_LLD_MANAGED : DCB_CAP_DCBX_HOST);
 }
 
@@ -30,7 +30,7 @@ static void ice_fw_reset(struct fab_nic *nic)
 {
 	fab_common_reset(nic);
 	ice_vlan_defaults(nic);
-	ice_set_agent(nic, nic->priv_flag);
+	ice_set_agent(nic, nic->fw_agent);
 }
 
 static void ice_driver_init(struct fab_nic *nic)
@@ -177,7 +177,7 @@ static int ice_delapp(struct fab_nic *nic, struct dcb_app *app)
 /* ice_dcbnl_setdcbx(): "1" also when the mode is set already or in DSCP mode. */
 static u8 ice_setdcbx(struct fab_nic *nic, u8 mode)
 {
-	if (nic->priv_flag)
+	if (nic->fw_agent)
 		return ICE_DCB_NO_HW_CHG;
 	if ((mode & DCB_CAP_DCBX_LLD_MANAGED) || ((mode & DCB_CAP_DCBX_VER_IEEE) && (mode & DCB_CAP_DCBX_VER_CEE)) ||
 	    !(mode & DCB_CAP_DCBX_HOST))
@@ -200,7 +200,7 @@ static int ice_setpause(struct fab_nic *nic, const struct ethtool_pauseparam *pa
 /* ice_ethtool.c, ice_set_priv_flags(): fw-lldp-agent */
 static int ice_setprivflag(struct fab_nic *nic, bool on)
 {
-	if (on == nic->priv_flag)
+	if (on == nic->fw_agent)
 		return 0;
 	if (on && nic->dscp_mode)
 		return -EOPNOTSUPP;
@@ -218,6 +218,7 @@ static int ice_classify(struct fab_nic *nic, int dscp, int pcp)
 const struct fab_personality fab_ice = {
 	.name = "ice", .driver = "ice", .fw_version = "4.40 0x8001c967 1.3534.0", .vendor = 0x8086, .device = 0x1592,
 	.dcbnl = &fab_dcb_basic, .priv_flag = "fw-lldp-agent", .ring_max = 8160, .ring_default = 2048, .ring_multiple = 32,
+	.reopens = true,
 	.stats = fab_ice_stats, .fw_reset = ice_fw_reset, .driver_init = ice_driver_init,
 	.getets = ice_getets, .setets = ice_setets, .getpfc = fab_plain_getpfc, .setpfc = ice_setpfc,
 	.setapp = ice_setapp, .delapp = ice_delapp, .setdcbx = ice_setdcbx, .setpause = ice_setpause,

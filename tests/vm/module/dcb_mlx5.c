@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The behaviour of mlx5 (ConnectX).  Source of each rule, unless noted: Linux 6.12,
- * drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c; 6.1 is the same where it matters here.
+ * drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c; 6.1 is the same where it matters here.  Personality "ofed" is the same NIC
+ * with NVIDIA's own driver (OFED, DOCA): sysfs files instead of nothing for ECN, and what is said at ofed_setmaxrate().
  */
 #include "fabsim.h"
 
@@ -25,11 +26,12 @@ static void mlx5_fw_reset(struct fab_nic *nic)
 	}
 	nic->ets.prio_tc[0] = 1;
 	nic->ets.prio_tc[1] = 0;
+	fab_mlx5_cc_reset(nic);
 }
 
 /*
  * mlx5e_dcbnl_initialize(), mlx5e_ets_init(): whenever the driver starts, ETS and cable length are reset; PFC bits, trust with
- * the DSCP map, global pause, buffers and rates are in firmware and stay.
+ * the DSCP map, global pause, buffers and rates are in firmware and stay.  Congestion control starts from NV configuration.
  */
 static void mlx5_driver_init(struct fab_nic *nic)
 {
@@ -46,6 +48,7 @@ static void mlx5_driver_init(struct fab_nic *nic)
 	nic->ets.prio_tc[0] = 1;
 	nic->ets.prio_tc[1] = 0;
 	nic->dscp_entries = 0;
+	fab_mlx5_cc_reset(nic);
 	if (!nic->dscp_mode)
 		for (i = 0; i < 64; i++)
 			nic->dscp2prio[i] = i >> 3;
@@ -257,6 +260,31 @@ static int mlx5_setmaxrate(struct fab_nic *nic, struct ieee_maxrate *rate)
 	return 0;
 }
 
+/* OFED 25.10 (as Linux 5.10): no check, the number of units is cut off to a byte, so 400 Gbit/s becomes 144. */
+static int ofed_setmaxrate(struct fab_nic *nic, struct ieee_maxrate *rate)
+{
+	int i;
+
+	for (i = 0; i < 8; i++) {
+		u64 kbps = rate->tc_maxrate[i];
+		u32 unit = kbps <= 255 * MLX5_100_MBPS ? MLX5_100_MBPS : MLX5_1_GBPS;
+		u8 units = div_u64(kbps, unit);
+
+		nic->rate.tc_maxrate[i] = kbps ? (u64)max_t(u8, units, unit == MLX5_100_MBPS) * unit : 0;
+	}
+	return 0;
+}
+
+/* mlx5e_set_fecparam(): one mode, and one that the port has at this speed; the link is toggled. */
+static int mlx5_setfec(struct fab_nic *nic, u32 fec)
+{
+	if (hweight32(fec) > 1 || (fec & ~(ETHTOOL_FEC_AUTO | ETHTOOL_FEC_OFF | ETHTOOL_FEC_RS)))
+		return -EOPNOTSUPP;
+	nic->fec = fec;
+	fab_flap(nic, fab_flap_ms);
+	return 0;
+}
+
 /* mlx5e_ethtool_set_pauseparam() */
 static int mlx5_setpause(struct fab_nic *nic, const struct ethtool_pauseparam *pause)
 {
@@ -273,11 +301,14 @@ static int mlx5_classify(struct fab_nic *nic, int dscp, int pcp)
 	return pcp >= 0 ? pcp : 0;
 }
 
-const struct fab_personality fab_mlx5 = {
-	.name = "mlx5", .driver = "mlx5_core", .fw_version = "28.39.1002 (MT_0000000838)", .vendor = 0x15b3, .device = 0x1021,
-	.dcbnl = &fab_dcb_buffers, .ring_max = 8192, .ring_default = 1024, .stats = fab_mlx5_stats,
-	.fw_reset = mlx5_fw_reset, .driver_init = mlx5_driver_init, .registered = mlx5_registered,
-	.getets = mlx5_getets, .setets = mlx5_setets, .getpfc = fab_plain_getpfc, .setpfc = mlx5_setpfc,
-	.setapp = mlx5_setapp, .delapp = mlx5_delapp, .setdcbx = mlx5_setdcbx, .setbuffer = mlx5_setbuffer,
-	.setmaxrate = mlx5_setmaxrate, .setpause = mlx5_setpause, .classify = mlx5_classify,
-};
+#define MLX5_PERSONALITY(_name, _attach, _setmaxrate)							\
+	.name = _name, .attach = _attach, .setmaxrate = _setmaxrate,					\
+	.driver = "mlx5_core", .fw_version = "28.39.1002 (MT_0000000838)", .vendor = 0x15b3, .device = 0x1021,	\
+	.dcbnl = &fab_dcb_buffers, .ring_max = 8192, .ring_default = 1024, .optional_counters = true,	\
+	.stats = fab_mlx5_stats, .fw_reset = mlx5_fw_reset, .driver_init = mlx5_driver_init, .registered = mlx5_registered,	\
+	.getets = mlx5_getets, .setets = mlx5_setets, .getpfc = fab_plain_getpfc, .setpfc = mlx5_setpfc,	\
+	.setapp = mlx5_setapp, .delapp = mlx5_delapp, .setdcbx = mlx5_setdcbx, .setbuffer = mlx5_setbuffer,	\
+	.setpause = mlx5_setpause, .setfec = mlx5_setfec, .classify = mlx5_classify
+
+const struct fab_personality fab_mlx5 = { MLX5_PERSONALITY("mlx5", fab_mlx5_attach, mlx5_setmaxrate) };
+const struct fab_personality fab_ofed = { MLX5_PERSONALITY("ofed", fab_ofed_attach, ofed_setmaxrate), .tclass = true };

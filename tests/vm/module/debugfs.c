@@ -9,6 +9,7 @@
 #include "fabsim.h"
 
 static struct dentry *fab_root;
+struct dentry *fab_mlx5_root, *fab_bnxt_root;	/* where the drivers have theirs */
 
 /* Each control is a show function and a store function that gets the text as a stripped string. */
 #define FAB_CONTROL(_name)										\
@@ -385,6 +386,8 @@ static const struct {
 
 void fab_debugfs_init(void)
 {
+	fab_mlx5_root = debugfs_create_dir("mlx5", NULL);
+	fab_bnxt_root = debugfs_create_dir("bnxt_re", NULL);
 	fab_root = debugfs_create_dir("fabsim", NULL);
 	debugfs_create_file("cfg", 0600, fab_root, NULL, &cfg_fops);
 }
@@ -392,6 +395,13 @@ void fab_debugfs_init(void)
 void fab_debugfs_exit(void)
 {
 	debugfs_remove_recursive(fab_root);
+}
+
+/* When no NIC has a driver any more. */
+void fab_debugfs_drivers_exit(void)
+{
+	debugfs_remove_recursive(fab_mlx5_root);
+	debugfs_remove_recursive(fab_bnxt_root);
 }
 
 void fab_debugfs_add(struct fab_nic *nic)

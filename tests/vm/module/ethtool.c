@@ -71,7 +71,33 @@ static int fab_set_ringparam(struct net_device *nd, struct ethtool_ringparam *ri
 		} else {
 			nic->rx_ring = fab_round_ring(nic, ring->rx_pending);
 			nic->tx_ring = fab_round_ring(nic, ring->tx_pending);
+			if (nic->pers->reopens)
+				fab_flap(nic, fab_reopen_ms);
 		}
+	}
+	return fab_end(&call, err);
+}
+
+static void fab_get_channels(struct net_device *nd, struct ethtool_channels *channels)
+{
+	fab_get(fab_nic(nd), FAB_GETCHANNELS);
+	channels->max_combined = FAB_QUEUES;
+	channels->combined_count = fab_nic(nd)->channels;
+}
+
+/* More than the maximum, and none at all, is refused by the kernel (net/ethtool/channels.c). */
+static int fab_set_channels(struct net_device *nd, struct ethtool_channels *channels)
+{
+	struct fab_nic *nic = fab_nic(nd);
+	struct fab_call call;
+	int err = 0;
+
+	if (fab_begin(&call, nic, FAB_SETCHANNELS, "combined=%u", channels->combined_count)) {
+		err = netif_set_real_num_queues(nd, channels->combined_count, channels->combined_count);
+		if (!err)
+			nic->channels = channels->combined_count;
+		if (!err && nic->pers->reopens)
+			fab_flap(nic, fab_reopen_ms);
 	}
 	return fab_end(&call, err);
 }
@@ -119,22 +145,28 @@ static int fab_get_fecparam(struct net_device *nd, struct ethtool_fecparam *fec)
 {
 	struct fab_nic *nic = fab_nic(nd);
 
-	fec->fec = ETHTOOL_FEC_AUTO | ETHTOOL_FEC_RS | ETHTOOL_FEC_OFF;
-	fec->active_fec = nic->fec;
+	fec->fec = nic->fec;
+	fec->active_fec = nic->fec & ETHTOOL_FEC_AUTO ? ETHTOOL_FEC_RS : nic->fec;
 	return fab_get(nic, FAB_GETFEC);
 }
 
-/* mlx5e_set_fecparam() toggles the link. */
 static int fab_set_fecparam(struct net_device *nd, struct ethtool_fecparam *fec)
 {
 	struct fab_nic *nic = fab_nic(nd);
 	struct fab_call call;
+	int err = 0;
 
 	if (fab_begin(&call, nic, FAB_SETFEC, "fec=0x%x", fec->fec)) {
-		nic->fec = fec->fec & ETHTOOL_FEC_AUTO ? ETHTOOL_FEC_RS : fec->fec;
-		fab_flap(nic, fab_flap_ms);
+		if (nic->pers->setfec) {
+			err = nic->pers->setfec(nic, fec->fec);
+		} else if (hweight32(fec->fec) == 1) {
+			nic->fec = fec->fec;
+			fab_flap(nic, fab_flap_ms);
+		} else {
+			err = -EINVAL;
+		}
 	}
-	return fab_end(&call, 0);
+	return fab_end(&call, err);
 }
 
 static void fab_get_fec_stats(struct net_device *nd, struct ethtool_fec_stats *stats)
@@ -204,7 +236,9 @@ static void fab_get_ethtool_stats(struct net_device *nd, struct ethtool_stats *s
 
 static u32 fab_get_priv_flags(struct net_device *nd)
 {
-	return fab_nic(nd)->priv_flag;
+	struct fab_nic *nic = fab_nic(nd);
+
+	return nic->fw_agent != nic->pers->priv_flag_disables;
 }
 
 static int fab_set_priv_flags(struct net_device *nd, u32 flags)
@@ -259,6 +293,8 @@ const struct ethtool_ops fab_ethtool_ops = {
 	.get_pause_stats = fab_get_pause_stats,
 	.get_ringparam = fab_get_ringparam,
 	.set_ringparam = fab_set_ringparam,
+	.get_channels = fab_get_channels,
+	.set_channels = fab_set_channels,
 	.get_link_ksettings = fab_get_link_ksettings,
 	.set_link_ksettings = fab_set_link_ksettings,
 	.get_fecparam = fab_get_fecparam,

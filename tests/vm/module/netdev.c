@@ -161,14 +161,14 @@ out:
 
 static int fab_open(struct net_device *nd)
 {
-	netif_start_queue(nd);
+	netif_tx_start_all_queues(nd);
 	fab_update_link(fab_nic(nd));
 	return 0;
 }
 
 static int fab_stop(struct net_device *nd)
 {
-	netif_stop_queue(nd);
+	netif_tx_stop_all_queues(nd);
 	fab_update_link(fab_nic(nd));
 	if (netif_carrier_ok(nd))
 		netif_carrier_off(nd);
@@ -244,7 +244,7 @@ static void fab_set_netdev(struct fab_nic *nic, struct net_device *nd)
 
 int fab_netdev_create(struct fab_nic *nic)
 {
-	struct net_device *nd = alloc_etherdev_mqs(sizeof(struct fab_priv), 8, 8);
+	struct net_device *nd = alloc_etherdev_mqs(sizeof(struct fab_priv), FAB_QUEUES, FAB_QUEUES);
 	int err;
 
 	if (!nd)
@@ -267,6 +267,7 @@ int fab_netdev_create(struct fab_nic *nic)
 	nic->want_fw_reset = false;
 	nic->rx_ring = nic->pers->ring_default;
 	nic->tx_ring = nic->pers->ring_default;
+	nic->channels = FAB_QUEUES;
 	nic->flapping = 0;
 	nic->pers->driver_init(nic);
 	err = register_netdevice(nd);
@@ -274,6 +275,8 @@ int fab_netdev_create(struct fab_nic *nic)
 		fab_set_netdev(nic, nd);
 		if (nic->pers->registered)
 			nic->pers->registered(nic);
+		if (nic->pers->attach)
+			nic->pers->attach(nic);
 	}
 	rtnl_unlock();
 	if (err)
@@ -291,6 +294,7 @@ void fab_netdev_destroy(struct fab_nic *nic)
 	fab_update_link(nic);
 	rtnl_unlock();
 	cancel_delayed_work_sync(&nic->flap_work);
+	fab_cc_detach(nic);
 	if (!nd)
 		return;
 	unregister_netdev(nd);

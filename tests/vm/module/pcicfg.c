@@ -141,6 +141,18 @@ int fab_cfg_link(struct pci_dev *pdev, unsigned int speed, unsigned int width, u
 	       fab_cfg_set(pdev, at + PCI_EXP_LNKCAP2, 4, speeds, 0);
 }
 
+/*
+ * Makes the settings in the upper byte of the device control register writable, which QEMU ignores: read request size (512 at
+ * first), extended tags, no snoop.
+ */
+void fab_cfg_mrrs(struct pci_dev *pdev)
+{
+	if (pdev->pcie_cap)
+		fab_cfg_set(pdev, pdev->pcie_cap + PCI_EXP_DEVCTL + 1, 1,
+			    (PCI_EXP_DEVCTL_READRQ_512B | PCI_EXP_DEVCTL_NOSNOOP_EN | PCI_EXP_DEVCTL_EXT_TAG) >> 8,
+			    (PCI_EXP_DEVCTL_READRQ | PCI_EXP_DEVCTL_NOSNOOP_EN | PCI_EXP_DEVCTL_EXT_TAG) >> 8);
+}
+
 /* What a function says it is, both to the kernel (sysfs) and in its config space. */
 int fab_cfg_identity(struct pci_dev *pdev, u16 vendor, u16 device, u32 class)
 {

@@ -29,7 +29,7 @@ void fab_common_reset(struct fab_nic *nic)
 	nic->dscp_mode = false;
 	nic->speed = SPEED_400000;
 	nic->autoneg = AUTONEG_ENABLE;
-	nic->fec = ETHTOOL_FEC_RS;
+	nic->fec = ETHTOOL_FEC_AUTO;
 	nic->trust[0] = FAB_SEL_PCP;
 	nic->n_trust = 1;
 }
@@ -189,7 +189,9 @@ const struct fab_personality fab_nodcb = {
 	.setpause = plain_setpause, .classify = nodcb_classify,
 };
 
-const struct fab_personality * const fab_personalities[] = { &fab_mlx5, &fab_bnxt, &fab_ice, &fab_nodcb, &fab_full, NULL };
+const struct fab_personality * const fab_personalities[] = {
+	&fab_mlx5, &fab_ofed, &fab_bnxt, &fab_bnxt_oot, &fab_ice, &fab_i40e, &fab_nodcb, &fab_full, NULL
+};
 
 const struct fab_personality *fab_personality_by_name(const char *name)
 {

@@ -2,6 +2,7 @@
 """rxe-extend.py DIR: extends the soft-RoCE driver's source in DIR for the test bed.
 
 * the hardware counters that mlx5 has and soft-RoCE has not, under mlx5's names, in hw_counters and in RDMA netlink;
+* mlx5's optional counters, on NICs of that vendor: off until they are turned on ("rdma statistic set link ... optional-counters");
 * port counters by performance MADs, so that the folder ports/1/counters appears as on a real adapter;
 * a file "sim" in /sys/class/infiniband/X: "NAME VALUE" sets one of them, "NAME +N" raises it.
 
@@ -19,6 +20,8 @@ HARDWARE = (
     "req_cqe_flush_error req_transport_retries_exceeded req_rnr_retries_exceeded roce_adp_retrans roce_adp_retrans_to "
     "roce_slow_restart roce_slow_restart_cnps roce_slow_restart_trans rp_cnp_ignored rp_cnp_handled "
     "np_ecn_marked_roce_packets np_cnp_sent rx_icrc_encapsulated").split()
+# op_cnts: the kernel leaves them out of sysfs, and of netlink until they are on (since 5.16)
+OPTIONAL = "cc_rx_ce_pkts cc_rx_cnp_pkts cc_tx_cnp_pkts".split()
 # names in ports/1/counters: drivers/infiniband/core/sysfs.c
 PORT = (
     "symbol_error link_error_recovery link_downed port_rcv_errors port_xmit_discards port_xmit_wait port_xmit_data "
@@ -109,6 +112,43 @@ static int sim_process_mad(struct ib_device *ib, int flags, u32 port, const stru
 """
 
 
+IS_MLX5 = r"""
+#include <linux/pci.h>
+
+/* Is the NIC below one of NVIDIA's?  The others' drivers have no optional counters. */
+static bool sim_is_mlx5(struct ib_device *ib)
+{
+	struct net_device *nd = %s;
+	bool is = nd && nd->dev.parent && dev_is_pci(nd->dev.parent) && to_pci_dev(nd->dev.parent)->vendor == 0x15b3;
+
+	if (nd)
+		%s;
+	return is;
+}
+"""
+
+
+ALLOCATE = """\
+	return rdma_alloc_hw_stats_struct(rxe_counter_descs,
+					  ARRAY_SIZE(rxe_counter_descs),
+					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
+"""
+# as mlx5/counters.c, do_alloc_stats(): optional counters are off at first
+ALLOCATE_LESS = """\
+	int less = sim_is_mlx5(ibdev) ? 0 : %d, i;
+	struct rdma_hw_stats *stats = rdma_alloc_hw_stats_struct(rxe_counter_descs, ARRAY_SIZE(rxe_counter_descs) - less,
+								 RDMA_HW_STATS_DEFAULT_LIFESPAN);
+
+	for (i = RXE_NUM_OF_COUNTERS + %d; stats && !less && i < RXE_NUM_OF_COUNTERS + %d; i++)
+		set_bit(i, stats->is_disabled);
+	return stats;
+"""
+
+
+def flags(name):
+    return ", .flags = IB_STAT_FLAG_OPTIONAL" if name in OPTIONAL else ""
+
+
 def change(folder, name, anchor, text, how="after"):
     """Puts text after the only place where anchor stands in the file, or replaces anchor by it."""
     path = folder / name
@@ -121,17 +161,26 @@ def change(folder, name, anchor, text, how="after"):
 
 def main():
     folder = pathlib.Path(sys.argv[1])
-    total = len(HARDWARE) + len(PORT)
+    hardware = HARDWARE + OPTIONAL
+    total = len(hardware) + len(PORT)
     change(folder, "rxe_verbs.h", "\tatomic64_t\t\tstats_counters[RXE_NUM_OF_COUNTERS];\n",
            f"\tatomic64_t\t\tsim[{total}];\n")
     change(folder, "rxe_hw_counters.c", '\t[RXE_CNT_RDMA_RECV].name           =  "rdma_recvs",\n',
-           "".join(f'\t[RXE_NUM_OF_COUNTERS + {i}].name = "{name}",\n' for i, name in enumerate(HARDWARE)))
+           "".join(f'\t[RXE_NUM_OF_COUNTERS + {i}] = {{ .name = "{name}"{flags(name)} }},\n' for i, name in enumerate(hardware)))
+    change(folder, "rxe_hw_counters.c", "for (cnt = 0; cnt < ARRAY_SIZE(rxe_counter_descs); cnt++)",
+           "for (cnt = 0; cnt < stats->num_counters; cnt++)", "replace")
+    change(folder, "rxe_hw_counters.c", "\treturn ARRAY_SIZE(rxe_counter_descs);", "\treturn stats->num_counters;", "replace")
+    change(folder, "rxe_hw_counters.c", ALLOCATE, ALLOCATE_LESS % (len(OPTIONAL), len(HARDWARE), len(hardware)), "replace")
+    # 6.1 keeps the netdev in its own structure, 6.12 asks the core for it
+    has_get_netdev = "rxe_ib_device_get_netdev" in (folder / "rxe_verbs.h").read_text(encoding="utf-8")
+    change(folder, "rxe_hw_counters.c", '#include "rxe_hw_counters.h"\n', IS_MLX5 % (
+        ("rxe_ib_device_get_netdev(ib)", "dev_put(nd)") if has_get_netdev else ("to_rdev(ib)->ndev", "/* not counted */")))
     change(folder, "rxe_hw_counters.c", "stats->value[cnt] = atomic64_read(&dev->stats_counters[cnt]);",
            "stats->value[cnt] = cnt < RXE_NUM_OF_COUNTERS ? atomic64_read(&dev->stats_counters[cnt]) :\n"
            "\t\t\tatomic64_read(&dev->sim[cnt - RXE_NUM_OF_COUNTERS]);", "replace")
     change(folder, "rxe_hw_counters.c", "\tBUILD_BUG_ON(ARRAY_SIZE(rxe_counter_descs) != RXE_NUM_OF_COUNTERS);\n", "", "replace")
-    names = "\n".join(f'\t"{name}",' for name in HARDWARE + PORT)
-    change(folder, "rxe_verbs.c", "static DEVICE_ATTR_RO(parent);\n", SIM % {"names": names, "n_hardware": len(HARDWARE)})
+    names = "\n".join(f'\t"{name}",' for name in hardware + PORT)
+    change(folder, "rxe_verbs.c", "static DEVICE_ATTR_RO(parent);\n", SIM % {"names": names, "n_hardware": len(hardware)})
     change(folder, "rxe_verbs.c", "\t&dev_attr_parent.attr,\n", "\t&dev_attr_sim.attr,\n")
     change(folder, "rxe_verbs.c", "\t.get_hw_stats = rxe_ib_get_hw_stats,\n", "\t.process_mad = sim_process_mad,\n")
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Counters under each vendor's own names.  Sources (Linux 6.12): mlx5/counters.rst and en_stats.c; bnxt_ethtool.c;
- * ice_ethtool.c; ionic_stats.c.  Entries marked FAB_NEVER are not in "ethtool -S": they feed the standard FEC statistics, and
+ * ice_ethtool.c; i40e_ethtool.c; ionic_stats.c.  Entries marked FAB_NEVER are not in "ethtool -S": they feed the standard FEC statistics, and
  * can be set through the control file like all others.
  */
 #include "fabsim.h"
@@ -67,6 +67,19 @@ const struct fab_stat fab_ice_stats[] = {
 	{ "tx_priority_%d_xon.nic" }, { "tx_priority_%d_xoff.nic", FAB_PRIO_TX_PAUSE },
 	{ "rx_priority_%d_xon.nic" }, { "rx_priority_%d_xoff.nic", FAB_PRIO_RX_PAUSE },
 	/* the driver has no packet counters per priority: kept for the tests only */
+	{ "rx_priority_%d_packets", FAB_PRIO_RX_PACKETS, FAB_NEVER }, { "rx_priority_%d_bytes", FAB_PRIO_RX_BYTES, FAB_NEVER },
+	{ "tx_priority_%d_packets", FAB_PRIO_TX_PACKETS, FAB_NEVER }, { "tx_priority_%d_bytes", FAB_PRIO_TX_BYTES, FAB_NEVER },
+	FAB_HIDDEN_FEC, { }
+};
+
+const struct fab_stat fab_i40e_stats[] = {
+	{ "rx_packets", FAB_RX_PACKETS }, { "rx_bytes", FAB_RX_BYTES }, { "tx_packets", FAB_TX_PACKETS }, { "tx_bytes", FAB_TX_BYTES },
+	{ "port.rx_dropped", FAB_RX_DROPPED }, { "port.tx_dropped_link_down", FAB_TX_DROPPED }, { "port.rx_crc_errors", FAB_RX_CRC },
+	{ "port.rx_oversize", FAB_RX_OVERSIZE }, { "port.illegal_bytes" },
+	{ "port.mac_local_faults", FAB_LINK_DOWN }, { "port.mac_remote_faults" },
+	{ "port.link_xon_rx" }, { "port.link_xoff_rx", FAB_RX_PAUSE }, { "port.link_xon_tx" }, { "port.link_xoff_tx", FAB_TX_PAUSE },
+	{ "port.tx_priority_%d_xon" }, { "port.tx_priority_%d_xoff", FAB_PRIO_TX_PAUSE },
+	{ "port.rx_priority_%d_xon" }, { "port.rx_priority_%d_xoff", FAB_PRIO_RX_PAUSE }, { "port.rx_priority_%d_xon_2_xoff" },
 	{ "rx_priority_%d_packets", FAB_PRIO_RX_PACKETS, FAB_NEVER }, { "rx_priority_%d_bytes", FAB_PRIO_RX_BYTES, FAB_NEVER },
 	{ "tx_priority_%d_packets", FAB_PRIO_TX_PACKETS, FAB_NEVER }, { "tx_priority_%d_bytes", FAB_PRIO_TX_BYTES, FAB_NEVER },
 	FAB_HIDDEN_FEC, { }
