@@ -5,7 +5,10 @@
 #include <array>
 #include <bitset>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -141,6 +144,11 @@ struct Limits {
   std::optional<uint32_t> buffer_total;  // bytes (dcbnl_buffer.total_size)
   std::optional<uint32_t> ring_rx, ring_tx, channels;
   std::vector<std::string> optional_counters;
+  // Offered, but without a value of their own now (mlx5 takes the CNP's priority from elsewhere): absent as read, written
+  // all the same.
+  Keys unset{};
+  // Why a setting is not offered, where its reader knows: key -> one sentence with the remedy.
+  std::map<std::string, std::string, std::less<>> reasons{};
 };
 
 // Index of the row in kSettings, or nothing.

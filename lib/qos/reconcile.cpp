@@ -115,11 +115,7 @@ class Pass {
       row.held = outcome;
       row.detail = std::move(why);
     };
-    if (row.op->write == nullptr || !has_value(*row.setting, have_)) {
-      std::string why = is_bond() ? port_.netdev + " is a bond: this is a setting of its member netdevs, which are not kept"
-                                  : remedy_of(driver_, *row.setting, have_, port_.netdev, 0);
-      return held(Outcome::unsupported, why.empty() ? "the driver does not offer it" : why);
-    }
+    if (row.op->write == nullptr || !is_offered(*row.setting)) return held(Outcome::unsupported, why_not_offered(*row.setting));
     if (std::string why = why_impossible(driver_, *row.setting, want_, have_, limits_); !why.empty())
       return held(Outcome::unsupported, why);
     if (options_.conflict && options_.conflict(port_, row.setting->key))
@@ -131,6 +127,17 @@ class Pass {
     if (options_.busy && options_.busy(port_))
       return held(Outcome::pending, "the write stops traffic and a process holds a queue pair on the port");
     if (!options_.window_open) held(Outcome::pending, "the write stops traffic and waits for the maintenance window");
+  }
+
+  [[nodiscard]] bool is_offered(const Setting& setting) const {
+    return has_value(setting, have_) || limits_.unset[*setting_index(setting.key)];
+  }
+
+  [[nodiscard]] std::string why_not_offered(const Setting& setting) const {
+    if (is_bond()) return port_.netdev + " is a bond: this is a setting of its member netdevs, which are not kept";
+    if (auto reason = limits_.reasons.find(setting.key); reason != limits_.reasons.end()) return reason->second;
+    std::string why = remedy_of(driver_, setting, have_, port_.netdev, 0);
+    return why.empty() ? "the driver does not offer it" : why;
   }
 
   [[nodiscard]] bool is_bond() const { return kernel_.root.exists("sys/class/net/" + port_.netdev + "/bonding"); }

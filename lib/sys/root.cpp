@@ -167,6 +167,7 @@ Result<Fd> Root::open_regular(const std::string& file, int flags) const {
 Result<Fd> Root::hold(const std::string& file) const { return open_regular(file, O_RDONLY); }
 
 Result<std::string> Root::read(const std::string& file) const {
+  if (auto answer = ask_behind(BehindFiles::Act::read, file, {}); answer && !*answer) return answer->error();
   auto fd = open_regular(file, O_RDONLY);
   if (!fd) return fd.error();
   auto text = read_all(fd->get());
@@ -181,6 +182,7 @@ Result<std::string> Root::read_line(const std::string& file) const {
 }
 
 Result<std::vector<std::string>> Root::list(const std::string& directory) const {
+  if (auto answer = ask_behind(BehindFiles::Act::read, directory, {}); answer && !*answer) return answer->error();
   auto fd = open_file(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (!fd) return fd.error();
   const std::unique_ptr<DIR, CloseDir> stream(::fdopendir(fd->get()));

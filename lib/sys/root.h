@@ -19,7 +19,8 @@ namespace fabric {
 // device vanish. Nothing: the tree's own file system does it.
 class BehindFiles {
  public:
-  enum class Act : uint8_t { write, make_directory, remove_directory };
+  // Of a read (of a file, or of a folder's names) only a refusal counts.
+  enum class Act : uint8_t { write, make_directory, remove_directory, read };
   virtual ~BehindFiles() = default;
   virtual std::optional<Result<void>> act(Act act, const std::string& file, std::string_view text) = 0;
 };
@@ -53,7 +54,7 @@ class Root {
   // One directory (configfs makes a kernel object of it), mode 0755. EEXIST where there is one.
   [[nodiscard]] Result<void> make_directory(const std::string& directory) const;
   [[nodiscard]] Result<void> remove_directory(const std::string& directory) const;
-  // Behind a captured tree: asked before each of the four above.
+  // Behind a captured tree: asked before each of the four above, and before read() and list().
   void set_behind(std::shared_ptr<BehindFiles> behind) { behind_ = std::move(behind); }
 
  private:
