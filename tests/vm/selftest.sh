@@ -123,7 +123,7 @@ eq "FEC at first" "$(fec "$dev")" "Auto RS"
 before=$(downs 0)
 check "FEC off" ethtool --set-fec "$dev" encoding off
 eq "FEC reads back, the link flapped" "$(fec "$dev") $(downs 0)" "Off Off $((before + 1))"
-check "FEC that the port does not have" eval "! ethtool --set-fec $dev encoding baser"
+check "FEC that the port does not have" eval "! ethtool --set-fec $dev encoding llrs"
 check "FEC back" ethtool --set-fec "$dev" encoding auto
 eq "DCBX to firmware, and back" "$(result 0 dcbx 0; dcb_get 0 .dcbx; result 0 dcbx 9; dcb_get 0 .dcbx)" $'0\n12\n0\n9'
 result 0 app add dscp 26 3 >/dev/null

@@ -275,10 +275,10 @@ static int ofed_setmaxrate(struct fab_nic *nic, struct ieee_maxrate *rate)
 	return 0;
 }
 
-/* mlx5e_set_fecparam(): one mode, and one that the port has at this speed; the link is toggled. */
+/* mlx5e_set_fecparam(): one mode, and one that the port has (here: all but LLRS); the link is toggled. */
 static int mlx5_setfec(struct fab_nic *nic, u32 fec)
 {
-	if (hweight32(fec) > 1 || (fec & ~(ETHTOOL_FEC_AUTO | ETHTOOL_FEC_OFF | ETHTOOL_FEC_RS)))
+	if (hweight32(fec) > 1 || (fec & ~(ETHTOOL_FEC_AUTO | ETHTOOL_FEC_OFF | ETHTOOL_FEC_RS | ETHTOOL_FEC_BASER)))
 		return -EOPNOTSUPP;
 	nic->fec = fec;
 	fab_flap(nic, fab_flap_ms);
