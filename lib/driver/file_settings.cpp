@@ -100,14 +100,16 @@ Result<void> write(PortIo& io, const std::string& folder, std::span<const Row> r
   return io.kernel.root.write(folder + "/" + std::string(row->file), text_of(value, row->hex));
 }
 
-std::string why_not(const PortIo& io, const std::string& file, int code) {
-  const Root& root = io.kernel.root;
-  if (!io.pci.empty() && root.exists("sys/bus/pci/devices/" + io.pci + "/physfn"))
+std::string closed(const PortIo& io, const std::string& file) {
+  if (!io.pci.empty() && io.kernel.root.exists("sys/bus/pci/devices/" + io.pci + "/physfn"))
     return "a virtual function: its settings belong to its physical function";
   const std::string mount = mount_of(file);
-  if (!mount.empty())
-    if (std::string why = why_no_mount(root, mount); !why.empty()) return why;
-  if (code == EPERM && mount == kDebugfs && is_locked_down(root))
+  return mount.empty() ? std::string() : why_no_mount(io.kernel.root, mount);
+}
+
+std::string why_not(const PortIo& io, const std::string& file, int code) {
+  if (std::string why = closed(io, file); !why.empty()) return why;
+  if (code == EPERM && mount_of(file) == kDebugfs && is_locked_down(io.kernel.root))
     return "kernel lockdown (Secure Boot) closes debugfs even to root: boot without it, or use a driver with sysfs files";
   if (code == EPERM || code == EACCES) return "/" + file + " is root's alone";
   if (code == ENOENT || code == ENOTDIR) return "there is no /" + file;

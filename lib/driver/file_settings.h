@@ -2,6 +2,7 @@
 // Settings that a driver keeps as numbers in files: debugfs, sysfs, configfs.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -36,8 +37,26 @@ void read(PortIo& io, const std::string& folder, const Row& row, Qos& out);
 // Writes the setting of `want`. EOPNOTSUPP: no row has its key.
 Result<void> write(PortIo& io, const std::string& folder, std::span<const Row> rows, const Setting& setting, const Qos& want);
 
-// Why the file cannot be read, `code` being the errno: a virtual function has none; its file system is not mounted, root's
-// alone, or closed by kernel lockdown (fs/debugfs/file.c of Linux 6.12, debugfs_locked_down()); the driver has no such file.
+// The same operation for the key of each row.
+template <size_t N>
+constexpr std::array<KeyOp, N> ops(const std::array<Row, N>& rows, Op op) {
+  std::array<KeyOp, N> out{};
+  for (size_t i = 0; i < N; ++i) out[i] = {rows[i].key, op};
+  return out;
+}
+template <size_t N, size_t M>
+constexpr std::array<KeyOp, N + M> join(const std::array<KeyOp, N>& some, const std::array<KeyOp, M>& others) {
+  std::array<KeyOp, N + M> out{};
+  for (size_t i = 0; i < N; ++i) out[i] = some[i];
+  for (size_t i = 0; i < M; ++i) out[N + i] = others[i];
+  return out;
+}
+
+// Why nothing below sys/kernel/debug or sys/kernel/config can be used, whatever the driver: a virtual function has nothing
+// there, the file system is not mounted, it is root's alone. Empty: it is open.
+std::string closed(const PortIo& io, const std::string& file);
+// Why the file cannot be read, `code` being the errno: closed(), or kernel lockdown (fs/debugfs/file.c of Linux 6.12,
+// debugfs_locked_down()), or the driver has no such file.
 std::string why_not(const PortIo& io, const std::string& file, int code);
 // What a refused write means, for Driver::remedy; empty: nothing is known.
 std::string remedy(int code);

@@ -1,131 +1,116 @@
 // SPDX-License-Identifier: Apache-2.0
-// mlx5_core (ConnectX-4 and later, BlueField), upstream and OFED alike:
-// drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c of Linux 6.12. Trust follows the DSCP entries; a change of the PFC
-// bits toggles the link; ieee_pfc.delay is the cable's length in metres.
-#include <utility>
+// mlx5_core of Linux (ConnectX-4 and later, BlueField). Congestion control stands in debugfs, one number and one firmware
+// command each: drivers/infiniband/hw/mlx5/cong.c of Linux 6.12, where the files have names of their own.
+#include "driver/mlx5.h"
 
-#include "driver/dscp.h"
+#include "driver/file_settings.h"
 #include "driver/upstream.h"
 #include "driver/vendors.h"
 
 namespace fabric {
 namespace {
 
-constexpr std::string_view kNames[] = {"mlx5_core"};
-constexpr uint32_t kCableEnd = 1000;  // metres; MLX5E_MAX_CABLE_LENGTH: this and more is ignored in silence
+using file_settings::Row;
+
+constexpr std::array kParameters{
+    Row{"cnp_dscp", "np_cnp_dscp"},
+    Row{"cnp_prio", "np_cnp_prio"},
+    Row{"min_time_between_cnps", "np_min_time_between_cnps"},
+    Row{"clamp_tgt_rate", "rp_clamp_tgt_rate"},
+    Row{"clamp_tgt_rate_after_time_inc", "rp_clamp_tgt_rate_ati"},
+    Row{"rpg_time_reset", "rp_time_reset"},
+    Row{"rpg_byte_reset", "rp_byte_reset"},
+    Row{"rpg_threshold", "rp_threshold"},
+    Row{"rpg_max_rate", "rp_max_rate"},
+    Row{"rpg_ai_rate", "rp_ai_rate"},
+    Row{"rpg_hai_rate", "rp_hai_rate"},
+    Row{"rpg_gd", "rp_gd"},
+    Row{"rpg_min_dec_fac", "rp_min_dec_fac"},
+    Row{"rpg_min_rate", "rp_min_rate"},
+    Row{"rate_to_set_on_first_cnp", "rp_rate_to_set_on_first_cnp"},
+    Row{"dce_tcp_g", "rp_dce_tcp_g"},
+    Row{"dce_tcp_rtt", "rp_dce_tcp_rtt"},
+    Row{"rate_reduce_monitor_period", "rp_rate_reduce_monitor_period"},
+    Row{"initial_alpha_value", "rp_initial_alpha_value"},
+    Row{"rtt_resp_dscp", "rtt_resp_dscp"},
+};
+
+// Two values count only while a second file says so; to write the value sets that, too (mlx5_ib_set_cc_param_mask_val()).
+struct Condition {
+  std::string_view key, file;
+  uint32_t counts;
+};
+constexpr Condition kConditions[]{
+    {"cnp_prio", "np_cnp_prio_mode", 0},  // 0: the value; 1: not
+    {"rtt_resp_dscp", "rtt_resp_dscp_valid", 1},
+};
+
+std::string folder_of(const PortIo& io) { return "sys/kernel/debug/mlx5/" + io.pci + "/cc_params"; }
+
+bool is_parameter(std::string_view key) { return file_settings::find(kParameters, key) != nullptr; }
+
+// A condition that cannot be read is none: Linux 6.1 has only the first.
+bool counts(const PortIo& io, const std::string& folder, std::string_view key) {
+  for (const Condition& condition : kConditions) {
+    if (condition.key != key) continue;
+    auto value = file_settings::read_number(io.kernel.root, folder + "/" + std::string(condition.file));
+    return !value || *value == condition.counts;
+  }
+  return true;
+}
+
+void read_parameters(PortIo& io, Qos& out) {
+  const std::string folder = folder_of(io);
+  std::string why;
+  if (!io.kernel.root.exists(folder)) {
+    why = file_settings::closed(io, folder);
+    if (why.empty()) why = "there is no /" + folder + ": mlx5_ib is not loaded, or the card's firmware lets nobody set DCQCN";
+  }
+  for (const Row& row : kParameters) {
+    if (!io.wants(row.key)) continue;
+    if (!why.empty())
+      io.limits.reasons[std::string(row.key)] = why;
+    else if (counts(io, folder, row.key))
+      file_settings::read(io, folder, row, out);
+    else
+      io.limits.unset.set(*setting_index(row.key));
+  }
+}
 
 Result<Qos> read(PortIo& io) {
-  auto reading = upstream::read_port(io);
-  if (!reading) return reading.error();
-  Qos out = std::move(reading->qos);
-  // A delay of zero: the card has no port buffers to size (MLX5_BUFFER_SUPPORTED).
-  if (reading->dcb && reading->dcb->pfc && reading->dcb->pfc->delay > 0 && reading->dcb->pfc->delay < kCableEnd)
-    out.cable_length = reading->dcb->pfc->delay;
+  auto out = mlx5::read(io);
+  if (out) read_parameters(io, *out);
   return out;
 }
 
-// Hardware always maps all 64 DSCPs, and a deleted entry falls to priority 0 there: only a full list says what is.
-Qos expected(const Qos& want, const Qos&, const Limits&) {
-  Qos out = want;
-  if (out.dscp_map && (!out.dscp_map->empty() || out.trust == Trust::dscp))
-    out.dscp_map = dscp::complete(*out.dscp_map);
-  return out;
-}
-
-// The map that gives the wanted trust when the profile names no DSCP.
-DscpMap map_for(Trust trust) { return trust == Trust::dscp ? dscp::complete({}) : DscpMap{}; }
-
-void effect(const Setting& setting, const Qos& want, Qos& have) {
-  copy_value(setting, want, have);
-  if (setting.key == "trust") have.dscp_map = map_for(*want.trust);
-  if (setting.key == "dscp_map") have.trust = want.dscp_map->empty() ? Trust::pcp : Trust::dscp;
-  if (setting.key == "pfc" && want.cable_length) have.cable_length = want.cable_length;
-}
-
-std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits&) {
-  if (setting.key == "trust") return upstream::impossible_trust(want, have, false);
-  if (setting.key == "cable_length" && (*want.cable_length == 0 || *want.cable_length >= kCableEnd))
-    return "mlx5 takes 1 to 999 metres";
-  if (setting.key == "ets")
-    for (Tsa tsa : want.ets->tsa)
-      if (tsa == Tsa::cb_shaper) return "mlx5 has no credit-based shaper";
-  return {};
+Result<void> write_parameter(PortIo& io, const Setting& setting, const Qos& want, const Qos&) {
+  return file_settings::write(io, folder_of(io), kParameters, setting, want);
 }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
-  if (setting.key == "cable_length" && have.trust && code == 0) return "this card has no port buffers to size";
-  if (setting.key == "pfc" && code == ENOMEM)
-    return "a lossless buffer is too small for this speed, MTU and cable: enlarge it";
-  if (setting.key == "ets" && code == EINVAL) return "the bandwidths of the ETS classes must add up to 100";
-  return upstream::remedy(setting, have, netdev, code);
+  if (code == 0 && (setting.key == "ecn_rp" || setting.key == "ecn_np"))
+    return "the kernel's own mlx5 driver has no switch for each priority: mlxconfig ROCE_CC_PRIO_MASK_P1 and _P2 (as shipped: on "
+           "for all), or the driver of NVIDIA OFED/DOCA";
+  if (code == 0 && setting.key == "traffic_class") return "only the driver of NVIDIA OFED/DOCA has it; roce_tos reaches rdma_cm users";
+  if (is_parameter(setting.key)) return file_settings::remedy(code);
+  return mlx5::remedy(setting, have, netdev, code);
 }
 
-// One message for all: setapp replaces the priority of a DSCP that is listed already.
-Result<void> write_map(PortIo& io, const DscpMap& want) {
-  auto now = dcbnl::get(*io.kernel.route, io.netdev);
-  if (!now) return now.error();
-  auto change = dscp::difference(now->app.value_or(std::vector<dcb_app>{}), want);
-  if (want.empty()) {
-    if (change.stale.empty()) return {};
-    return dcbnl::del_app(*io.kernel.route, io.netdev, change.stale);
-  }
-  if (change.missing.empty()) return {};
-  return dcbnl::set_app(*io.kernel.route, io.netdev, change.missing);
-}
-
-Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos&) { return write_map(io, *want.dscp_map); }
-
-Result<void> write_trust(PortIo& io, const Setting&, const Qos& want, const Qos&) { return write_map(io, map_for(*want.trust)); }
-
-// A delay of 0 leaves the cable's length as it is.
-Result<void> send_pfc(PortIo& io, PrioSet prios, std::optional<uint32_t> cable_length) {
-  ieee_pfc pfc{};
-  pfc.pfc_en = prios.bits;
-  pfc.delay = static_cast<uint16_t>(cable_length && *cable_length < kCableEnd ? *cable_length : 0);
-  return dcbnl::set_pfc(*io.kernel.route, io.netdev, pfc);
-}
-
-Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos&) { return send_pfc(io, *want.pfc, want.cable_length); }
-
-// The same bits again: no toggle.
-Result<void> write_cable_length(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
-  return send_pfc(io, have.pfc.value_or(PrioSet{}), want.cable_length);
-}
-
-// The thresholds of the lossless buffers depend on link speed and MTU, but the driver computes them when PFC is set,
-// only (mlx5e_port_manual_buffer_config); right after the toggle it takes the link for 40 Gb/s.
-Result<void> settle(PortIo& io, const Qos& have) {
-  if (!have.pfc || have.pfc->bits == 0) return {};
-  return send_pfc(io, *have.pfc, have.cable_length);
-}
-
-constexpr KeyOp kOps[] = {
-    {"dcbx", {upstream::write_dcbx}},
-    {"pause", {upstream::write_pause}},
-    {"mtu", {upstream::write_mtu, true}},
-    {"trust", {write_trust}},
-    {"dscp_map", {write_dscp_map}},
-    {"ets", {upstream::write_ets}},
-    {"pfc", {write_pfc, true}},
-    {"cable_length", {write_cable_length}},
-    {"prio2buffer", {upstream::write_buffers}},
-    {"buffer_size", {upstream::write_buffers}},
-    {"maxrate", {upstream::write_maxrate}},
-};
+constexpr auto kOps = file_settings::join(mlx5::kDcbOps, file_settings::ops(kParameters, Op{write_parameter}));
 
 }  // namespace
 
 const Driver kMlx5{
     .name = "mlx5",
-    .kernel_names = kNames,
+    .kernel_names = mlx5::kNames,
     .read = read,
-    .expected = expected,
-    .effect = effect,
-    .impossible = impossible,
+    .expected = mlx5::expected,
+    .effect = mlx5::effect,
+    .impossible = mlx5::impossible,
     .remedy = remedy,
     .ops = kOps,
     .order = upstream::kOrder,
-    .settle = settle,
+    .settle = mlx5::settle,
 };
 
 }  // namespace fabric
