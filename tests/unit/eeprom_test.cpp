@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: Apache-2.0
+// Module memory: every capture of the corpus against its expected answer, and what captures do not show (flags, external
+// calibration, cut pages) on images laid out by the standards.
+#include "sys/eeprom.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <sstream>
+
+#include "support/corpus.h"
+#include "support/json_reader.h"
+
+namespace fabric::eeprom {
+namespace {
+
+// A module's whole memory, which answers reads.
+class Image {
+ public:
+  uint8_t& at(unsigned page, unsigned offset, unsigned i2c = 0x50) {
+    if (offset < 128) page = 0;
+    auto& half = halves_[{i2c, page, offset / 128}];
+    half.resize(128);
+    return reinterpret_cast<uint8_t&>(half[offset % 128]);
+  }
+  void put16(unsigned page, unsigned offset, unsigned value, unsigned i2c = 0x50) {
+    at(page, offset, i2c) = static_cast<uint8_t>(value >> 8);
+    at(page, offset + 1, i2c) = static_cast<uint8_t>(value);
+  }
+  void put32(unsigned page, unsigned offset, uint32_t value, unsigned i2c = 0x50) {
+    put16(page, offset, value >> 16, i2c);
+    put16(page, offset + 2, value & 0xffff, i2c);
+  }
+  void text(unsigned page, unsigned offset, const std::string& value) {
+    for (char c : value) at(page, offset++) = static_cast<uint8_t>(c);
+  }
+  // The check byte over first..last.
+  void seal(unsigned page, unsigned first, unsigned last, unsigned i2c = 0x50) {
+    unsigned sum = 0;
+    for (unsigned i = first; i <= last; ++i) sum += at(page, i, i2c);
+    at(page, last + 1, i2c) = static_cast<uint8_t>(sum);
+  }
+  [[nodiscard]] std::optional<Page> read(const Place& place) const {
+    auto half = halves_.find({place.i2c_address, place.page, place.offset / 128u});
+    if (half == halves_.end()) return std::nullopt;
+    const auto first = half->second.begin() + place.offset % 128;
+    return Page{place, Bytes(first, first + place.length)};
+  }
+  // What a reader gets that follows first_place() and further_places().
+  [[nodiscard]] std::vector<Page> pages() const {
+    std::vector<Page> out{read(first_place()).value()};
+    for (const Place& place : further_places(out.front().data)) {
+      auto page = read(place);
+      EXPECT_TRUE(page) << "asked for page " << +place.page << " which the module does not have";
+      if (page) out.push_back(*std::move(page));
+    }
+    return out;
+  }
+  [[nodiscard]] Transceiver decoded() const {
+    auto module = decode(pages());
+    EXPECT_TRUE(module.ok()) << module.error().text();
+    return module.ok() ? std::move(module).value() : Transceiver{};
+  }
+
+ private:
+  std::map<std::array<unsigned, 3>, Bytes> halves_;
+};
+
+// ---- the corpus
+
+std::string slurp(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+class Corpus : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto directory = test::corpus_directory();
+    if (!directory) GTEST_SKIP() << "no corpus";
+    folder = *directory + "/eeprom/";
+    expected = test::JsonValue::parse(slurp(folder + "EXPECTED.json"));
+  }
+
+  [[nodiscard]] Image load(const std::string& name) const {
+    Image image;
+    auto put = [&](const std::string& file, unsigned page, unsigned first) {
+      for (char c : slurp(folder + file)) image.at(page, first++) = static_cast<uint8_t>(c);
+    };
+    put(name + ".page00.bin", 0, 0);
+    for (unsigned page = 1; page < 0x30; ++page) {
+      char file[64];
+      std::snprintf(file, sizeof file, "%s.page%02x.upper.bin", name.c_str(), page);
+      put(file, page, 128);
+    }
+    return image;
+  }
+
+  std::string folder;
+  test::JsonValue expected;
+};
+
+// The expected texts hold what is not ASCII as well (the JSON reader gives '?' for it); we do not show that.
+std::string printable(const std::string& text) {
+  std::string out;
+  for (char c : text)
+    if (c != '?') out.push_back(c);
+  return out;
+}
+
+// Equal, or both "there is none" (the expected answer writes that as 0). Returns whether there was a value.
+bool same(const std::optional<double>& got, double want, const std::string& what) {
+  EXPECT_NEAR(got.value_or(0), want, 1e-9) << what;
+  return got.has_value();
+}
+
+using Pick = std::function<std::optional<double>(const ModuleLane&)>;
+
+int compare_lanes(const Transceiver& module, const test::JsonValue& want, double unit, const Pick& pick, const std::string& what) {
+  if (want.is_null()) return 0;
+  int found = 0;
+  for (unsigned i = 0; i < want.array().size(); ++i) {
+    std::optional<double> got;
+    for (const ModuleLane& lane : module.lanes)
+      if (lane.number == i + 1) got = pick(lane);
+    if (got) got = *got / unit;
+    found += same(got, want.array()[i].number(), what + " lane " + std::to_string(i + 1));
+  }
+  return found;
+}
+
+void compare_limits(const ModuleLimits& got, const test::JsonValue& want, const std::string& what) {
+  if (want.is_null()) return;
+  const auto& list = want.array();
+  EXPECT_NEAR(got.high_alarm.value_or(NAN), list[0].number(), 1e-9) << what;
+  EXPECT_NEAR(got.low_alarm.value_or(NAN), list[1].number(), 1e-9) << what;
+  EXPECT_NEAR(got.high_warning.value_or(NAN), list[2].number(), 1e-9) << what;
+  EXPECT_NEAR(got.low_warning.value_or(NAN), list[3].number(), 1e-9) << what;
+}
+
+void compare_identity(const Transceiver& module, const test::JsonValue& want, const std::string& name) {
+  EXPECT_EQ(module.identifier, std::stoi(want["identifier"].text(), nullptr, 16)) << name;
+  std::string standard = want["standard"].text();
+  if (!want["cmis_rev"].is_null()) standard += " " + want["cmis_rev"].text();
+  EXPECT_EQ(module.standard, standard) << name;
+  EXPECT_EQ(module.vendor, want["vendor"].text()) << name;
+  EXPECT_EQ(module.oui, want["oui"].text() == "00:00:00" ? "" : want["oui"].text()) << name;
+  EXPECT_EQ(module.part_number, want["pn"].text()) << name;
+  EXPECT_EQ(module.revision, want["rev"].text()) << name;
+  EXPECT_EQ(module.serial_number, printable(want["sn"].text())) << name;
+  EXPECT_EQ(module.date, want["date"].text()) << name;
+  if (want["module_state"].is_null()) return;
+  EXPECT_EQ(module.state, static_cast<ModuleState>(want["module_state"].number())) << name;
+}
+
+TEST_F(Corpus, EveryCaptureSaysWhatIsExpectedOfIt) {
+  int values = 0;
+  for (const auto& [name, want] : expected.object()) {
+    const Image image = load(name);
+    EXPECT_EQ(image.pages().size() == 2, want["flat_mem"].boolean()) << name << ": flat memory has two halves and no more";
+    const Transceiver module = image.decoded();
+    compare_identity(module, want, name);
+    values += same(module.temperature.value, want["temperature_c"].number(), name + " temperature");
+    values += same(module.voltage.value, want["vcc_v"].number(), name + " voltage");
+    values += compare_lanes(module, want["rx_power_mw"], 1e-3, [](auto& lane) { return lane.rx_power.value; }, name + " rx power");
+    values += compare_lanes(module, want["tx_power_mw"], 1e-3, [](auto& lane) { return lane.tx_power.value; }, name + " tx power");
+    values += compare_lanes(module, want["tx_bias_ma"], 1e-3, [](auto& lane) { return lane.tx_bias.value; }, name + " tx bias");
+    compare_limits(module.temperature_limits, want["temp_thresholds_ha_la_hw_lw"], name + " temperature limits");
+    compare_limits(module.voltage_limits, want["vcc_thresholds_ha_la_hw_lw"], name + " voltage limits");
+    compare_limits(module.voltage_limits, want["vcc_thresholds"], name + " voltage limits");
+  }
+  // Five of seven measure temperature and voltage; four have lasers: 4, 4, 4 and 8 lanes of three readings.
+  EXPECT_EQ(values, 5 * 2 + (4 + 4 + 4 + 8) * 3);
+}
+
+TEST_F(Corpus, CablesAreToldFromOptics) {
+  const Transceiver dac = load("sff8636_dac_100g").decoded();
+  EXPECT_EQ(dac.medium, Medium::passive_copper);
+  EXPECT_EQ(dac.cable_length, 2.0);
+  EXPECT_EQ(dac.connector, "no separable connector");
+  EXPECT_TRUE(dac.lanes.empty());
+  EXPECT_FALSE(dac.temperature.value || dac.voltage.value) << "a cable without monitors is not at 0 degrees";
+
+  const Transceiver aec = load("cmis_credo_800g_aec").decoded();
+  EXPECT_EQ(aec.medium, Medium::active_copper);
+  EXPECT_EQ(aec.cable_length, 1.5);
+  ASSERT_EQ(aec.lanes.size(), 8u);
+  EXPECT_FALSE(aec.lanes[0].rx_power.value) << "it advertises no power monitors";
+  EXPECT_EQ(aec.lanes[0].rx_los, false) << "but loss of signal";
+
+  const Transceiver optic = load("cmis_arista_2x400g_xdr4").decoded();
+  EXPECT_EQ(optic.medium, Medium::optical);
+  EXPECT_EQ(optic.form_factor, "OSFP");
+  EXPECT_EQ(optic.technology, "1310 nm EML");
+  EXPECT_EQ(optic.connector, "MPO 1x12");
+  EXPECT_FALSE(optic.cable_length) << "its fibre can be taken off";
+  EXPECT_NEAR(optic.rx_power_limits.low_warning.value_or(0), 0x05a5 / 1e7, 1e-12);
+}
+
+TEST_F(Corpus, WrongChecksumsAreNamed) {
+  for (const char* sound : {"cmis_200g_fr4", "cmis_400g_lr4", "cmis_arista_2x400g_xdr4", "sff8636_cwdm4_100g"})
+    EXPECT_EQ(load(sound).decoded().bad_checksums, std::vector<std::string>{}) << sound;
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(load("sff8636_dac_100g").decoded().bad_checksums, (Names{"page 00h bytes 128-190", "page 00h bytes 192-222"}));
+  EXPECT_EQ(load("cmis_credo_800g_aec").decoded().bad_checksums, Names{"page 00h bytes 128-221"});
+}
+
+// ---- images by the standards
+
+constexpr unsigned kDegrees40 = 40 * 256, kVolts33 = 33000;
+
+Image qsfp28() {
+  Image image;
+  image.at(0, 0) = 0x11;
+  image.put16(0, 22, kDegrees40);
+  image.put16(0, 26, kVolts33);
+  for (unsigned lane = 0; lane < 4; ++lane) {
+    image.put16(0, 34 + 2 * lane, 5000 + lane);
+    image.put16(0, 42 + 2 * lane, 20000 + lane);
+    image.put16(0, 50 + 2 * lane, 9000 + lane);
+  }
+  image.at(0, 128) = 0x11;
+  image.at(0, 130) = 0x07;
+  image.at(0, 146) = 50;
+  image.at(0, 147) = 0x40;
+  image.text(0, 148, "Vendor          ");
+  image.text(0, 196, "SN1             ");
+  image.at(0, 195) = 1 << 3 | 1 << 1;
+  image.at(0, 220) = 1 << 3 | 1 << 2;
+  image.seal(0, 128, 190);
+  image.seal(0, 192, 222);
+  const unsigned limits[] = {9000, 1000, 8000, 2000};
+  for (unsigned base : {128u, 144u, 176u, 184u, 192u})
+    for (unsigned i = 0; i < 4; ++i) image.put16(3, base + 2 * i, limits[i]);
+  return image;
+}
+
+Image osfp() {
+  Image image;
+  image.at(0, 0) = 0x19;
+  image.at(0, 1) = 0x52;
+  image.at(0, 3) = 3 << 1;
+  image.put16(0, 14, kDegrees40);
+  image.put16(0, 16, kVolts33);
+  const uint8_t application[] = {0x51, 0x1c, 0x88, 0x01, 0xff};
+  for (unsigned i = 0; i < sizeof application; ++i) image.at(0, 86 + i) = application[i];
+  image.at(0, 203) = 0x0c;
+  image.at(0, 212) = 0x06;
+  image.seal(0, 128, 221);
+  image.at(1, 157) = 0x07;
+  image.at(1, 158) = 0x06;
+  image.at(1, 159) = 0x03;
+  image.at(1, 160) = 0x07;
+  image.at(1, 176) = 0x01;
+  image.seal(1, 130, 254);
+  const unsigned limits[] = {9000, 1000, 8000, 2000};
+  for (unsigned base : {128u, 136u, 176u, 184u, 192u})
+    for (unsigned i = 0; i < 4; ++i) image.put16(2, base + 2 * i, limits[i]);
+  image.seal(2, 128, 254);
+  for (unsigned lane = 0; lane < 8; ++lane) {
+    image.put16(0x11, 154 + 2 * lane, 9000 + lane);
+    image.put16(0x11, 170 + 2 * lane, 20000 + lane);
+    image.put16(0x11, 186 + 2 * lane, 5000 + lane);
+  }
+  return image;
+}
+
+constexpr unsigned kA2 = 0x51;
+
+Image sfp28() {
+  Image image;
+  image.at(0, 0) = 0x03;
+  image.at(0, 2) = 0x07;
+  image.at(0, 18) = 10;
+  image.text(0, 20, "Vendor          ");
+  image.text(0, 40, "PN-25G          ");
+  image.at(0, 65) = 1 << 1 | 1 << 3;
+  image.at(0, 92) = 1 << 6 | 1 << 5;
+  image.at(0, 93) = 1 << 7 | 1 << 5 | 1 << 4;
+  image.seal(0, 0, 62);
+  image.seal(0, 64, 94);
+  const unsigned limits[] = {9000, 1000, 8000, 2000};
+  for (unsigned base : {0u, 8u, 16u, 24u, 32u})
+    for (unsigned i = 0; i < 4; ++i) image.put16(0, base + 2 * i, limits[i], kA2);
+  image.put16(0, 96, kDegrees40, kA2);
+  image.put16(0, 98, kVolts33, kA2);
+  image.put16(0, 100, 3000, kA2);
+  image.put16(0, 102, 6000, kA2);
+  image.put16(0, 104, 4000, kA2);
+  image.seal(0, 0, 94, kA2);
+  return image;
+}
+
+TEST(Sff8472, ReadsBothAddresses) {
+  const Transceiver module = sfp28().decoded();
+  EXPECT_EQ(module.standard, "SFF-8472");
+  EXPECT_EQ(module.form_factor, "SFP");
+  EXPECT_EQ(module.vendor, "Vendor");
+  EXPECT_EQ(module.part_number, "PN-25G");
+  EXPECT_EQ(module.connector, "LC");
+  EXPECT_EQ(module.medium, Medium::optical);
+  EXPECT_FALSE(module.cable_length) << "10 is its reach over OM4";
+  EXPECT_EQ(module.temperature.value, 40.0);
+  EXPECT_DOUBLE_EQ(module.voltage.value.value_or(0), 3.3);
+  ASSERT_EQ(module.lanes.size(), 1u);
+  EXPECT_DOUBLE_EQ(module.lanes[0].tx_bias.value.value_or(0), 6e-3);
+  EXPECT_DOUBLE_EQ(module.lanes[0].tx_power.value.value_or(0), 6e-4);
+  EXPECT_DOUBLE_EQ(module.lanes[0].rx_power.value.value_or(0), 4e-4);
+  EXPECT_DOUBLE_EQ(module.rx_power_limits.high_alarm.value_or(0), 9e-4);
+  EXPECT_TRUE(module.bad_checksums.empty());
+}
+
+TEST(Sff8472, ExternalCalibrationIsApplied) {
+  Image image = sfp28();
+  image.at(0, 92) = 1 << 6 | 1 << 4;
+  const float rx[] = {0, 0, 0, 2.0F, 100.0F};  // fourth power first
+  for (unsigned i = 0; i < 5; ++i) image.put32(0, 56 + 4 * i, std::bit_cast<uint32_t>(rx[i]), kA2);
+  for (unsigned at : {76u, 80u, 84u, 88u}) image.put32(0, at, 0x0180'fff6, kA2);  // slope 1.5, offset -10
+  const Transceiver module = image.decoded();
+  EXPECT_DOUBLE_EQ(module.lanes.at(0).rx_power.value.value_or(0), (4000 * 2 + 100) / 1e7);
+  EXPECT_DOUBLE_EQ(module.lanes.at(0).tx_power.value.value_or(0), (6000 * 1.5 - 10) / 1e7);
+  EXPECT_DOUBLE_EQ(module.lanes.at(0).tx_bias.value.value_or(0), (3000 * 1.5 - 10) / 5e5);
+  EXPECT_DOUBLE_EQ(module.temperature.value.value_or(0), (kDegrees40 * 1.5 - 10) / 256);
+  EXPECT_DOUBLE_EQ(module.voltage.value.value_or(0), (kVolts33 * 1.5 - 10) / 1e4);
+  EXPECT_DOUBLE_EQ(module.temperature_limits.low_alarm.value_or(0), (1000 * 1.5 - 10) / 256);
+}
+
+TEST(Sff8472, APassiveCableHasALengthAndNoMonitors) {
+  Image image = sfp28();
+  image.at(0, 8) = 1 << 2;
+  image.at(0, 18) = 3;
+  image.at(0, 92) = 0;
+  EXPECT_EQ(image.pages().size(), 1u) << "A2h is not read where it is not implemented";
+  const Transceiver cable = image.decoded();
+  EXPECT_EQ(cable.medium, Medium::passive_copper);
+  EXPECT_EQ(cable.cable_length, 3.0);
+  EXPECT_TRUE(cable.lanes.empty());
+}
+
+TEST(Cmis, BiasCountsInItsOwnScaleAndSoDoItsLimits) {
+  Image image = osfp();
+  image.at(1, 160) = 0x07 | 2 << 3;
+  const Transceiver module = image.decoded();
+  EXPECT_DOUBLE_EQ(module.lanes.at(7).tx_bias.value.value_or(0), 20007 * 8e-6);
+  EXPECT_DOUBLE_EQ(module.tx_bias_limits.high_alarm.value_or(0), 9000 * 8e-6);
+  EXPECT_DOUBLE_EQ(module.lanes.at(7).tx_power.value.value_or(0), 9007 / 1e7) << "power does not";
+}
+
+TEST(Cmis, StateAndFaultCause) {
+  Image image = osfp();
+  EXPECT_EQ(image.decoded().state, ModuleState::ready);
+  image.at(0, 41) = 1;
+  EXPECT_EQ(image.decoded().fault_cause, "") << "an old cause is none while it is ready";
+  image.at(0, 3) = 5 << 1;
+  EXPECT_EQ(image.decoded().state, ModuleState::fault);
+  EXPECT_EQ(image.decoded().fault_cause, "TEC runaway");
+  image.at(0, 41) = 40;
+  EXPECT_EQ(image.decoded().fault_cause, "code 40");
+  image.at(0, 3) = 7 << 1;
+  EXPECT_FALSE(image.decoded().state);
+}
+
+TEST(Cmis, WhatIsNotAdvertisedIsAbsent) {
+  Image image = osfp();
+  for (unsigned at = 157; at <= 160; ++at) image.at(1, at) = 0;
+  const Transceiver module = image.decoded();
+  EXPECT_FALSE(module.temperature.value || module.temperature.flags || module.voltage.value);
+  EXPECT_EQ(module.rx_power_limits, ModuleLimits{});
+  for (const ModuleLane& lane : module.lanes) {
+    ModuleLane empty;
+    empty.number = lane.number;
+    EXPECT_EQ(lane, empty);
+  }
+}
+
+TEST(Sff8636, NotReadyYetIsNotZero) {
+  Image image = qsfp28();
+  image.at(0, 2) = 1;
+  EXPECT_FALSE(image.decoded().temperature.value);
+  EXPECT_EQ(image.decoded().serial_number, "SN1");
+}
+
+TEST(Limits, ThatContradictThemselvesAreNone) {
+  Image image = qsfp28();
+  image.put16(3, 128, 0);  // high alarm of the temperature below the low one
+  const ModuleLimits limits = image.decoded().temperature_limits;
+  EXPECT_FALSE(limits.high_alarm || limits.low_alarm);
+  EXPECT_TRUE(limits.high_warning && limits.low_warning);
+}
+
+// ---- one bit, one flag
+
+std::vector<std::string> raised(const std::string& what, const std::optional<ModuleFlags>& flags) {
+  std::vector<std::string> out;
+  if (!flags) return out;
+  if (flags->high_alarm) out.push_back(what + " high alarm");
+  if (flags->low_alarm) out.push_back(what + " low alarm");
+  if (flags->high_warning) out.push_back(what + " high warning");
+  if (flags->low_warning) out.push_back(what + " low warning");
+  return out;
+}
+
+std::vector<std::string> raised(const Transceiver& module) {
+  std::vector<std::string> out;
+  auto add = [&](std::vector<std::string> more) { out.insert(out.end(), more.begin(), more.end()); };
+  add(raised("temperature", module.temperature.flags));
+  add(raised("voltage", module.voltage.flags));
+  for (const ModuleLane& lane : module.lanes) {
+    const std::string number = std::to_string(lane.number);
+    add(raised("rx power " + number, lane.rx_power.flags));
+    add(raised("tx power " + number, lane.tx_power.flags));
+    add(raised("tx bias " + number, lane.tx_bias.flags));
+    if (lane.rx_los.value_or(false)) out.push_back("rx los " + number);
+    if (lane.rx_lol.value_or(false)) out.push_back("rx lol " + number);
+    if (lane.tx_los.value_or(false)) out.push_back("tx los " + number);
+    if (lane.tx_lol.value_or(false)) out.push_back("tx lol " + number);
+    if (lane.tx_fault.value_or(false)) out.push_back("tx fault " + number);
+  }
+  return out;
+}
+
+struct FlagBit {
+  unsigned page, byte, bit;
+  const char* flag;
+  unsigned i2c = 0x50;
+};
+
+void expect_flags(const Image& image, std::initializer_list<FlagBit> bits) {
+  EXPECT_TRUE(raised(image.decoded()).empty());
+  for (const FlagBit& bit : bits) {
+    Image one = image;
+    one.at(bit.page, bit.byte, bit.i2c) |= static_cast<uint8_t>(1u << bit.bit);
+    EXPECT_EQ(raised(one.decoded()), std::vector<std::string>{bit.flag}) << bit.flag;
+  }
+}
+
+TEST(Flags, OfSff8636) {
+  expect_flags(qsfp28(), {{0, 6, 7, "temperature high alarm"}, {0, 6, 6, "temperature low alarm"},
+                          {0, 6, 5, "temperature high warning"}, {0, 6, 4, "temperature low warning"},
+                          {0, 7, 7, "voltage high alarm"}, {0, 7, 4, "voltage low warning"},
+                          {0, 9, 7, "rx power 1 high alarm"}, {0, 9, 2, "rx power 2 low alarm"},
+                          {0, 10, 4, "rx power 3 low warning"}, {0, 10, 1, "rx power 4 high warning"},
+                          {0, 11, 6, "tx bias 1 low alarm"}, {0, 12, 0, "tx bias 4 low warning"},
+                          {0, 13, 3, "tx power 2 high alarm"}, {0, 14, 5, "tx power 3 high warning"},
+                          {0, 3, 0, "rx los 1"}, {0, 3, 3, "rx los 4"}, {0, 3, 4, "tx los 1"}, {0, 4, 2, "tx fault 3"},
+                          {0, 5, 1, "rx lol 2"}, {0, 5, 7, "tx lol 4"}});
+}
+
+TEST(Flags, OfCmis) {
+  expect_flags(osfp(), {{0, 9, 0, "temperature high alarm"}, {0, 9, 1, "temperature low alarm"},
+                        {0, 9, 2, "temperature high warning"}, {0, 9, 3, "temperature low warning"},
+                        {0, 9, 4, "voltage high alarm"}, {0, 9, 7, "voltage low warning"},
+                        {0x11, 0x8b, 0, "tx power 1 high alarm"}, {0x11, 0x8e, 7, "tx power 8 low warning"},
+                        {0x11, 0x90, 1, "tx bias 2 low alarm"}, {0x11, 0x91, 6, "tx bias 7 high warning"},
+                        {0x11, 0x95, 2, "rx power 3 high alarm"}, {0x11, 0x96, 3, "rx power 4 low alarm"},
+                        {0x11, 0x97, 4, "rx power 5 high warning"}, {0x11, 0x98, 5, "rx power 6 low warning"},
+                        {0x11, 0x87, 0, "tx fault 1"}, {0x11, 0x88, 1, "tx los 2"}, {0x11, 0x89, 2, "tx lol 3"},
+                        {0x11, 0x93, 7, "rx los 8"}, {0x11, 0x94, 4, "rx lol 5"}});
+}
+
+TEST(Flags, OfSff8472) {
+  expect_flags(sfp28(), {{0, 112, 7, "temperature high alarm", kA2}, {0, 112, 6, "temperature low alarm", kA2},
+                         {0, 116, 7, "temperature high warning", kA2}, {0, 112, 5, "voltage high alarm", kA2},
+                         {0, 116, 4, "voltage low warning", kA2}, {0, 112, 3, "tx bias 1 high alarm", kA2},
+                         {0, 116, 2, "tx bias 1 low warning", kA2}, {0, 112, 0, "tx power 1 low alarm", kA2},
+                         {0, 116, 1, "tx power 1 high warning", kA2}, {0, 113, 7, "rx power 1 high alarm", kA2},
+                         {0, 117, 6, "rx power 1 low warning", kA2}, {0, 110, 1, "rx los 1", kA2},
+                         {0, 110, 2, "tx fault 1", kA2}});
+}
+
+// ---- hostile memory
+
+TEST(Decode, WhatItCannotReadItNames) {
+  EXPECT_EQ(decode({}).error().code, EBADMSG);
+  Image image;
+  image.at(0, 0) = 0x06;  // an X2
+  auto module = decode(image.pages());
+  EXPECT_EQ(module.error().code, EOPNOTSUPP);
+  EXPECT_NE(module.error().what.find("0x06"), std::string::npos);
+}
+
+// Every number of a module, by name.
+std::map<std::string, double> numbers(const Transceiver& module) {
+  std::map<std::string, double> out;
+  auto put = [&](const std::string& name, const std::optional<double>& value) {
+    if (value) out[name] = *value;
+  };
+  put("temperature", module.temperature.value);
+  put("voltage", module.voltage.value);
+  put("length", module.cable_length);
+  const ModuleLimits* limits[] = {&module.temperature_limits, &module.voltage_limits, &module.rx_power_limits,
+                                  &module.tx_power_limits, &module.tx_bias_limits};
+  for (size_t i = 0; i < std::size(limits); ++i) {
+    put("high alarm " + std::to_string(i), limits[i]->high_alarm);
+    put("low warning " + std::to_string(i), limits[i]->low_warning);
+  }
+  for (const ModuleLane& lane : module.lanes) {
+    const std::string number = std::to_string(lane.number);
+    out["lane " + number] = 1;
+    put("rx power " + number, lane.rx_power.value);
+    put("tx power " + number, lane.tx_power.value);
+    put("tx bias " + number, lane.tx_bias.value);
+  }
+  return out;
+}
+
+TEST(Decode, WhatIsCutOffIsAbsentAndNeverSomethingElse) {
+  Image calibrated = sfp28();
+  calibrated.at(0, 92) = 1 << 6 | 1 << 4;
+  for (unsigned at : {76u, 80u, 84u, 88u}) calibrated.put32(0, at, 0x0180'fff6, kA2);
+  calibrated.put32(0, 68, std::bit_cast<uint32_t>(2.0F), kA2);
+  for (const Image& image : {qsfp28(), osfp(), sfp28(), calibrated}) {
+    const std::vector<Page> whole = image.pages();
+    const auto all = numbers(*decode(whole));
+    ASSERT_GT(all.size(), 10u);
+    for (size_t page = 0; page < whole.size(); ++page)
+      for (size_t length = page == 0 ? 1 : 0; length < whole[page].data.size(); ++length) {
+        std::vector<Page> cut = whole;
+        cut[page].data.resize(length);
+        auto module = decode(cut);
+        ASSERT_TRUE(module.ok());
+        for (const auto& [name, value] : numbers(*module)) {
+          const auto there = all.find(name);
+          ASSERT_TRUE(there != all.end() && there->second == value) << name << " of page " << page << " cut to " << length;
+        }
+      }
+  }
+}
+
+TEST(FurtherPlaces, KeepToWhatOneRequestMayRead) {
+  for (unsigned identifier = 0; identifier < 256; ++identifier)
+    for (unsigned fill = 0; fill < 256; ++fill) {
+      Bytes lower(128, static_cast<std::byte>(fill));
+      lower[0] = static_cast<std::byte>(identifier);
+      for (const Place& place : further_places(lower)) {
+        ASSERT_TRUE(place.length >= 1 && place.length <= 128);
+        ASSERT_EQ(place.offset / 128, (place.offset + place.length - 1) / 128) << "in one half";
+        ASSERT_TRUE(place.page == 0 || place.offset >= 128);
+        ASSERT_LE(place.i2c_address, 0x7f);
+      }
+    }
+  EXPECT_TRUE(further_places({}).empty());
+}
+
+}  // namespace
+}  // namespace fabric::eeprom
