@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Module memory and the ethtool replies about a link. The input serves the reads in the order in which they are asked
+// for, 128 bytes each; the last page may be short, and those after it are missing.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+
+#include "sys/eeprom.h"
+#include "sys/ethtool_link.h"
+
+namespace {
+
+using fabric::View8;
+
+class Source {
+ public:
+  explicit Source(View8 rest) : rest_(rest) {}
+  fabric::eeprom::Page read(const fabric::eeprom::Place& place) {
+    const View8 taken = rest_.first(std::min<size_t>(rest_.size(), place.length));
+    rest_ = rest_.subspan(taken.size());
+    return {place, fabric::Bytes(taken.begin(), taken.end())};
+  }
+
+ private:
+  View8 rest_;
+};
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void require_finite(const fabric::ModuleReading& reading) { require(!reading.value || std::isfinite(*reading.value)); }
+
+void read_module(View8 input) {
+  Source source(input);
+  std::vector<fabric::eeprom::Page> pages{source.read(fabric::eeprom::first_place())};
+  for (const auto& place : fabric::eeprom::further_places(pages.front().data)) pages.push_back(source.read(place));
+  const auto module = fabric::eeprom::decode(pages);
+  if (!module) return;
+  require_finite(module->temperature);
+  require_finite(module->voltage);
+  require(module->lanes.size() <= 8);
+  for (const auto& lane : module->lanes)
+    for (const auto* reading : {&lane.rx_power, &lane.tx_power, &lane.tx_bias}) require_finite(*reading);
+  for (const std::string* text : {&module->vendor, &module->part_number, &module->serial_number, &module->date})
+    for (char c : *text) require(c >= ' ' && c <= '~');
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const View8 input = std::as_bytes(std::span(data, size));
+  read_module(input);
+  (void)fabric::ethtool::parse_link_status(input);
+  (void)fabric::ethtool::parse_fec_status(input);
+  (void)fabric::ethtool::parse_module_page(input);
+  return 0;
+}
