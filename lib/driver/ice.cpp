@@ -2,9 +2,16 @@
 // ice (Intel E810, E830): drivers/net/ethernet/intel/ice/ice_dcb_nl.c and ice_dcb_lib.c of Linux 6.12. Each DCB change
 // closes and opens the netdev. The first DSCP entry switches the port to DSCP mode and overwrites ETS; the last one's
 // deletion switches back and overwrites ETS and PFC.
+//
+// Congestion control: irdma of Linux has no switch (7.3 included) and leaves DCQCN off. Intel's own irdma has configfs
+// irdma/<RDMA device>/roce_dcqcn_enable, 1 or 0, for queue pairs created from then on.
 #include <algorithm>
+#include <array>
 
+#include "driver/configfs_item.h"
 #include "driver/dscp.h"
+#include "driver/file_settings.h"
+#include "driver/intel.h"
 #include "driver/upstream.h"
 #include "driver/vendors.h"
 
@@ -12,7 +19,11 @@ namespace fabric {
 namespace {
 
 constexpr std::string_view kNames[] = {"ice"};
-constexpr std::string_view kAgentFlag = "fw-lldp-agent";
+constexpr intel::Agent kAgent{"fw-lldp-agent", true};
+constexpr std::string_view kConfigfs = "sys/kernel/config/irdma";
+constexpr std::array kFiles{file_settings::Row{"cc", "roce_dcqcn_enable"}};
+// Intel, "Ethernet 800 Series Linux Flow Control Configuration Guide for RDMA Use Cases" (635330): one class with PFC.
+constexpr uint32_t kLosslessClasses = 1;
 
 constexpr Eight kIdentity{0, 1, 2, 3, 4, 5, 6, 7};
 
@@ -62,21 +73,42 @@ DscpMap next_map(const Setting& setting, const Qos& want, const DscpMap& listed)
   return want.trust == Trust::pcp ? DscpMap{} : listed;
 }
 
+void read_cc(PortIo& io, Qos& out) {
+  if (!io.wants("cc") || io.rdma.empty() || !io.kernel.root.exists(std::string(kConfigfs))) return;
+  const std::string folder = std::string(kConfigfs) + "/" + io.rdma;
+  auto item = ConfigfsItem::open(io.kernel.root, folder);
+  if (item)
+    file_settings::read(io, folder, kFiles, out);
+  else
+    io.limits.reasons["cc"] = file_settings::why_not(io, folder, item.error().code);
+}
+
+Result<void> write_cc(PortIo& io, const Setting& setting, const Qos& want, const Qos&) {
+  auto item = ConfigfsItem::open(io.kernel.root, std::string(kConfigfs) + "/" + io.rdma);
+  return item ? file_settings::write(io, item->path(), kFiles, setting, want) : Result<void>(item.error());
+}
+
 Result<Qos> read(PortIo& io) {
   auto out = upstream::read(io);
-  if (!out || !out->dcbx || !io.kernel.generic || !io.kernel.ethtool) return out;
-  auto flags = ethtool::get_private_flags(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
-  if (!flags) return out;
-  for (const auto& [name, on] : *flags)
-    if (name == kAgentFlag && on) out->dcbx = Dcbx::firmware;
+  if (!out) return out;
+  if (out->dcbx) intel::read_agent(io, kAgent, *out);
+  read_cc(io, *out);
   return out;
 }
 
-// ice_set_pauseparam() refuses any change while PFC is on: PFC must go off for a moment.
-bool through_pfc(const Qos& have) { return have.pfc && have.pfc->bits != 0; }
+// Stopped, the agent leaves the port with the driver's own defaults and DCBX to the host; started, it takes DCBX
+// (ice_set_priv_flags()).
+void effect_of_agent(bool runs, Qos& have) {
+  have.fw_lldp = runs;
+  have.dcbx = runs ? Dcbx::firmware : Dcbx::host;
+  if (runs) return;
+  have.ets = vlan_mode_ets();
+  have.pfc = PrioSet{};
+}
 
 void effect(const Setting& setting, const Qos& want, Qos& have) {
-  if (setting.key == "pause" && through_pfc(have)) have.pfc = want.pfc ? want.pfc : have.pfc;
+  if (setting.key == "fw_lldp") return effect_of_agent(*want.fw_lldp, have);
+  if (setting.key == "pause" && intel::pause_needs_pfc_off(have)) have.pfc = want.pfc ? want.pfc : have.pfc;
   if (setting.key != "dscp_map" && setting.key != "trust") return copy_value(setting, want, have);
   const DscpMap listed = have.dscp_map.value_or(DscpMap{});
   const DscpMap next = next_map(setting, want, listed);
@@ -96,18 +128,32 @@ bool dscp_mode(const Qos& want, const Qos& have) {
   return have.trust == Trust::dscp;
 }
 
-std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits&) {
+// ice_dcb_get_num_tc(): with a gap there is no DCB at all.
+bool has_gap(const Eight& prio_tc) {
+  unsigned used = 0;
+  for (uint8_t tc : prio_tc) used |= 1U << tc;
+  return (used & (used + 1)) != 0;
+}
+
+std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
   if (setting.key == "trust") return upstream::impossible_trust(want, have, true);
+  if (setting.key == "ets" && has_gap(want.ets->prio_tc)) return "ice takes classes without a gap only: 0, 1, 2 ...";
+  if (setting.key == "pfc") return upstream::too_many_lossless(want, have, kLosslessClasses);
+  if (setting.key == "fw_lldp" && *want.fw_lldp && dscp_mode(want, have))
+    return "ice starts its LLDP agent in VLAN mode only: drop dscp_map and trust = \"dscp\"";
   if (setting.key == "ets" && dscp_mode(want, have) && want.ets->prio_tc != kIdentity)
     return "while ice trusts DSCP, priority i stays on class i: give prio_tc as 0 to 7";
   if (setting.key == "dcbx" && want.dcbx == Dcbx::firmware)
-    return "only its private flag gives DCBX to ice's firmware: ethtool --set-priv-flags fw-lldp-agent on";
-  return {};
+    return "only its LLDP agent gives DCBX to ice's firmware: fw_lldp = true";
+  return upstream::impossible(setting, want, have, limits);
 }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
+  if (setting.key == "cc")
+    return code == 0 ? "Linux's irdma leaves DCQCN off and has no switch: Intel's irdma package has one in configfs"
+                     : file_settings::remedy(code);
   if (code != 0 && have.dcbx == Dcbx::firmware && setting.key != "pause" && setting.key != "mtu")
-    return "the card's LLDP agent owns DCBX: ethtool --set-priv-flags " + netdev + " fw-lldp-agent off";
+    return "the card's LLDP agent owns DCBX: fw_lldp = false, or " + kAgent.command(netdev);
   if (setting.key == "pause" && code == EOPNOTSUPP) return "ice takes no change of global pause while PFC is on";
   if (setting.key == "dscp_map" && code == EINVAL)
     return "the card has fewer classes than the map's priorities, or is in a bond";
@@ -134,22 +180,16 @@ Result<void> write_map(PortIo& io, const DscpMap& want) {
   return one_by_one(io, dcbnl::set_app, todo.add_again);
 }
 
-Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos&) { return write_map(io, *want.dscp_map); }
+Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  return write_map(io, *want.dscp_map);
+}
 
 Result<void> write_trust(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
   return write_map(io, want.trust == Trust::pcp ? DscpMap{} : have.dscp_map.value_or(DscpMap{}));
 }
 
-Result<void> write_pause(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
-  if (!through_pfc(have)) return upstream::write_pause(io, setting, want, have);
-  Qos pfc;
-  pfc.pfc = PrioSet{};
-  if (auto off = upstream::write_pfc(io, setting, pfc, have); !off) return off;
-  auto written = upstream::write_pause(io, setting, want, have);
-  pfc.pfc = want.pfc ? want.pfc : have.pfc;
-  if (pfc.pfc->bits == 0) return written;
-  auto back = upstream::write_pfc(io, setting, pfc, have);
-  return written ? back : written;
+Result<void> write_agent(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  return intel::write_agent(io, kAgent, *want.fw_lldp);
 }
 
 // The reply says "refused" also when the mode was set already or the port is in DSCP mode: the reading tells.
@@ -161,13 +201,11 @@ Result<void> write_dcbx(PortIo& io, const Setting& setting, const Qos& want, con
 }
 
 constexpr KeyOp kOps[] = {
-    {"dcbx", {write_dcbx}},
-    {"pause", {write_pause, true}},  // ice_set_fc() restarts the link
-    {"mtu", {upstream::write_mtu, true}},
-    {"trust", {write_trust, true}},
-    {"dscp_map", {write_dscp_map, true}},
-    {"ets", {upstream::write_ets, true}},
-    {"pfc", {upstream::write_pfc, true}},
+    {"fw_lldp", {write_agent, true}},      {"dcbx", {write_dcbx}},
+    {"pause", {intel::write_pause, true}},  // ice_set_fc() restarts the link
+    {"mtu", {upstream::write_mtu, true}},  {"trust", {write_trust, true}},
+    {"dscp_map", {write_dscp_map, true}},  {"ets", {upstream::write_ets, true}},
+    {"pfc", {upstream::write_pfc, true}},  {"cc", {write_cc}},
 };
 
 }  // namespace

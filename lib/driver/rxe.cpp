@@ -9,8 +9,14 @@ namespace {
 
 constexpr std::string_view kNames[] = {"rxe", "siw"};
 
-std::string remedy(const Setting&, const Qos&, const std::string&, int code) {
-  return code == 0 ? "software RDMA has no priorities in hardware" : std::string();
+std::string remedy(const Setting& setting, const Qos&, const std::string&, int code) {
+  if (code != 0) return {};
+  const std::string_view key = setting.key;
+  if (key == "pause") return "the netdev below software RDMA has no pause";
+  if (key == "fw_lldp") return "software RDMA has no firmware";
+  if (key == "cc" || key.starts_with("cc_") || key.starts_with("ecn_") || key.starts_with("cnp_") || key.starts_with("rpg_"))
+    return "software RDMA has no congestion control: siw has TCP's, rxe none";
+  return "software RDMA has no priorities in hardware";
 }
 
 constexpr KeyOp kOps[] = {

@@ -2,6 +2,8 @@
 #include "driver/upstream.h"
 
 #include <algorithm>
+#include <bit>
+#include <iterator>
 #include <utility>
 
 #include "base/parse.h"
@@ -65,7 +67,31 @@ Result<void> write_table(PortIo& io, const DscpMap& want) {
   return dcbnl::set_app(*io.kernel.route, io.netdev, change.missing);
 }
 
-bool is_dcb(const Setting& setting) { return setting.key != "pause" && setting.key != "mtu"; }
+bool is_dcb(std::string_view key) {
+  static constexpr std::string_view kDcb[] = {"dcbx",        "trust",       "apptrust", "dscp_map",     "ets",
+                                              "prio2buffer", "buffer_size", "pfc",      "cable_length", "maxrate"};
+  return std::find(std::begin(kDcb), std::end(kDcb), key) != std::end(kDcb);
+}
+
+// The rows of NVIDIA's DCQCN parameters stand together.
+bool is_dcqcn_parameter(std::string_view key) {
+  const auto index = setting_index(key);
+  return index >= setting_index("min_time_between_cnps") && index <= setting_index("rtt_resp_dscp");
+}
+
+// Whose setting it is, of those that some cards only have.
+std::string whose(std::string_view key) {
+  if (key == "fw_lldp") return "only Intel's ice and i40e can switch an LLDP agent in the card's firmware from here";
+  if (key == "ecn_rp" || key == "ecn_np") return "ECN for each priority is a switch of NVIDIA's OFED/DOCA driver alone";
+  if (is_dcqcn_parameter(key)) return "a DCQCN parameter of NVIDIA's cards; this card's firmware decides itself";
+  if (key == "cnp_dscp" || key == "cnp_prio")
+    return "only NVIDIA's and Broadcom's cards let the host mark CNPs; this card's firmware or the vendor's tool decides";
+  if (key == "cc") return "the kernel has no switch for this card's congestion control: the vendor's tool, or the firmware's default";
+  if (key.starts_with("cc_") || key == "roce_dscp") return "a congestion control parameter of Broadcom's cards";
+  if (key == "roce_prio") return "a setting of Broadcom's cards; here RoCE's priority follows from dscp_map or the VLAN's";
+  if (key == "traffic_class") return "only NVIDIA's OFED/DOCA driver can force a traffic class on all queue pairs";
+  return {};
+}
 
 }  // namespace
 
@@ -87,6 +113,9 @@ Result<Reading> read_port(PortIo& io) {
   auto dcb = dcbnl::get(*io.kernel.route, io.netdev);
   if (dcb) {
     take(*dcb, io, out.qos);
+    // A driver that does not say answers 0.
+    if (dcb->ets && dcb->ets->ets_cap != 0) io.limits.traffic_classes = dcb->ets->ets_cap;
+    if (dcb->pfc && dcb->pfc->pfc_cap != 0) io.limits.lossless_classes = dcb->pfc->pfc_cap;
     if (dcb->buffer) io.limits.buffer_total = dcb->buffer->total_size;
     out.dcb = std::move(dcb).value();
   } else if (dcb.error().code != EOPNOTSUPP) {
@@ -105,11 +134,19 @@ Qos expected(const Qos& want, const Qos&, const Limits&) { return want; }
 
 void effect(const Setting& setting, const Qos& want, Qos& have) { copy_value(setting, want, have); }
 
-std::string impossible(const Setting&, const Qos&, const Qos&, const Limits&) { return {}; }
+std::string impossible(const Setting& setting, const Qos& want, const Qos&, const Limits& limits) {
+  if (setting.key == "ets" && limits.traffic_classes)
+    if (*std::max_element(want.ets->prio_tc.begin(), want.ets->prio_tc.end()) >= *limits.traffic_classes)
+      return "the port has " + std::to_string(*limits.traffic_classes) + " traffic classes, counted from 0: map no priority beyond";
+  if ((setting.key == "buffer_size" || setting.key == "prio2buffer") && want.buffer_size && want.buffer_size->automatic)
+    return "what headroom this driver needs is not known: give the eight sizes";
+  return {};
+}
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string&, int code) {
   if (code != 0) return {};
-  if (is_dcb(setting) && !have.trust)
+  if (std::string text = whose(setting.key); !text.empty()) return text;
+  if (is_dcb(setting.key) && !have.trust)
     return "no dcbnl here: a virtual function's settings belong to its physical function, other cards have a vendor's "
            "tool";
   if (setting.key == "cable_length")
@@ -117,6 +154,9 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string&, 
   if (setting.key == "apptrust") return "this driver has no APP trust table: trust follows from the DSCP entries";
   if (setting.key == "prio2buffer" || setting.key == "buffer_size")
     return "this driver sizes its buffers itself; no dcbnl buffer operation";
+  if (setting.key == "maxrate") return "this driver has no rate limit for each class (only mlx5, mlx4 and few others have)";
+  if (setting.key == "trust" || setting.key == "dscp_map")
+    return "this driver does not map DSCPs: it trusts the priority in the VLAN tag";
   return "this driver does not offer it";
 }
 
@@ -128,6 +168,16 @@ std::string impossible_trust(const Qos& want, const Qos& have, bool needs_map) {
   if (needs_map && want.trust == Trust::dscp && !mapped)
     return "this driver trusts DSCP once a DSCP is mapped: name one in dscp_map";
   return {};
+}
+
+std::string too_many_lossless(const Qos& want, const Qos& have, uint32_t most) {
+  const Ets ets = want.ets ? *want.ets : have.ets.value_or(Ets{});
+  uint32_t classes = 0;
+  for (int prio = 0; prio < kPriorities; ++prio)
+    if (want.pfc->has(prio)) classes |= 1U << ets.prio_tc[static_cast<size_t>(prio)];
+  const auto count = static_cast<uint32_t>(std::popcount(classes));
+  if (count <= most) return {};
+  return "these priorities map to " + std::to_string(count) + " lossless traffic classes, the card has " + std::to_string(most);
 }
 
 Result<void> write_dcbx(PortIo& io, const Setting&, const Qos& want, const Qos&) {
@@ -181,6 +231,7 @@ Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos&) 
   if (!now) return now.error();
   ieee_pfc pfc{};
   if (now->pfc) {
+    pfc.pfc_cap = now->pfc->pfc_cap;  // qed takes it for the number of classes to be lossless
     pfc.mbc = now->pfc->mbc;
     pfc.delay = now->pfc->delay;
   }

@@ -40,6 +40,10 @@ Result<void> write_maxrate(PortIo& io, const Setting&, const Qos& want, const Qo
 // leaves of the trust setting. `needs_map`: trust = "dscp" needs the profile to name at least one DSCP.
 std::string impossible_trust(const Qos& want, const Qos& have, bool needs_map);
 
+// Why the port has no receive buffers for so many lossless classes, `most` being its number; empty: it has. The classes are
+// those of the wanted ETS, or of the one there is.
+std::string too_many_lossless(const Qos& want, const Qos& have, uint32_t most);
+
 // The ieee_ets to send: `now` with what a profile owns (classes, algorithms, bandwidths) replaced.
 ieee_ets wire(const Ets& want, ieee_ets now);
 

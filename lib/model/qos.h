@@ -142,6 +142,7 @@ struct Limits {
   std::optional<uint32_t> speed;         // Mb/s, of the link as it is
   std::optional<uint32_t> max_mtu;       // bytes (IFLA_MAX_MTU)
   std::optional<uint32_t> buffer_total;  // bytes (dcbnl_buffer.total_size)
+  std::optional<uint32_t> traffic_classes, lossless_classes;  // ieee_ets.ets_cap, ieee_pfc.pfc_cap
   std::optional<uint32_t> ring_rx, ring_tx, channels;
   std::vector<std::string> optional_counters;
   // Offered, but without a value of their own now (mlx5 takes the CNP's priority from elsewhere): absent as read, written

@@ -68,7 +68,7 @@ class Pass {
   }
 
   // The driver's order, but for two: where PFC goes off, pause changes after it (ice and i40e refuse it before), and
-  // DCBX goes back to the firmware when all else is done (bnxt refuses every change afterwards).
+  // DCBX goes back to the firmware, or its agent starts, when all else is done (they refuse every change afterwards).
   [[nodiscard]] std::vector<std::string_view> order() const {
     std::vector<std::string_view> keys(driver_.order.begin(), driver_.order.end());
     auto move_to_end = [&](std::string_view key) {
@@ -77,6 +77,7 @@ class Pass {
     };
     if (wants_pause() || (want_.pfc && want_.pfc->bits == 0)) move_to_end("pause");
     if (want_.dcbx == Dcbx::firmware) move_to_end("dcbx");
+    if (want_.fw_lldp == true) move_to_end("fw_lldp");
     return keys;
   }
 

@@ -154,6 +154,20 @@ Result<void> set_buffer(Netlink& route, const std::string& netdev, const dcbnl_b
   return change(route, DCB_CMD_IEEE_SET, netdev, "set buffer", AttrWriter().pod(DCB_ATTR_DCB_BUFFER, buffer));
 }
 
+Result<void> set_all(Netlink& route, const std::string& netdev) {
+  dcbmsg header{};
+  header.cmd = DCB_CMD_SET_ALL;
+  AttrWriter out;
+  out.header(header).text(DCB_ATTR_IFNAME, netdev).u8(DCB_ATTR_SET_ALL, 0);
+  auto replies = route.talk(RTM_SETDCB, 0, out.data());
+  if (!replies) return subject(replies.error(), netdev, "set all dcb");
+  auto answer = verdict(*replies, DCB_ATTR_SET_ALL);
+  if (!answer) return error(EPROTO, netdev + ": set all dcb: no verdict in the kernel's reply");
+  // The driver's int in a byte: a negative errno, or 1.
+  if (*answer != 0) return error(*answer < 0 ? -*answer : EIO, netdev + ": set all dcb");
+  return {};
+}
+
 Result<void> set_dcbx(Netlink& route, const std::string& netdev, uint8_t mode) {
   dcbmsg header{};
   header.cmd = DCB_CMD_SDCBX;

@@ -47,6 +47,8 @@ Result<void> del_app(Netlink& route, const std::string& netdev, const std::vecto
 Result<void> set_trust(Netlink& route, const std::string& netdev, const std::vector<uint8_t>& selectors);
 Result<void> set_maxrate(Netlink& route, const std::string& netdev, const ieee_maxrate& rate);
 Result<void> set_buffer(Netlink& route, const std::string& netdev, const dcbnl_buffer& buffer);
+// DCB_CMD_SET_ALL: what was set is put to use, by drivers that keep it until then (qed). EOPNOTSUPP: others.
+Result<void> set_all(Netlink& route, const std::string& netdev);
 // The driver answers 0 accepted, 1 refused (EPERM here); ice answers 1 also when the mode is set already: judge by reading back.
 Result<void> set_dcbx(Netlink& route, const std::string& netdev, uint8_t mode);
 
