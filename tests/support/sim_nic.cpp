@@ -8,6 +8,7 @@
 namespace fabric::test {
 namespace {
 
+constexpr uint32_t kBufferTotal = 524'032;  // bytes, of a 400G card
 constexpr uint16_t kDefaultCable = 7;  // metres, MLX5E_DEFAULT_CABLE_LEN
 constexpr unsigned kLosslessClasses = 2;
 constexpr int kNotSupp = 524;  // the kernel's ENOTSUPP, which has no place in a byte
@@ -82,6 +83,10 @@ const char* SimNic::kernel_driver() const {
       return "ionic";
     case Personality::full:
       return "fabsim";
+    case Personality::i40e:
+      return "i40e";
+    case Personality::qede:
+      return "qede";
   }
   return "";
 }
@@ -107,13 +112,19 @@ void SimNic::firmware_defaults() {
   pause = {true, true};
   trust = {dcbnl::kSelectorPcp};
   for (uint8_t i = 0; i < 8; ++i) ets.prio_tc[i] = i;
+  buffer = {};
+  buffer.total_size = kBufferTotal;
+  buffer.buffer_size[0] = kBufferTotal / 2;
+  manual_buffers = false;
+  maxrate = {};
   if (personality == Personality::mlx5) {
     dcbx = DCB_CAP_DCBX_VER_CEE | DCB_CAP_DCBX_VER_IEEE;  // firmware until a host asks
     pfc.delay = kDefaultCable;
     std::fill_n(ets.tc_tsa, 8, uint8_t{IEEE_8021QAZ_TSA_VENDOR});
     std::swap(ets.prio_tc[0], ets.prio_tc[1]);
   }
-  if (personality == Personality::bnxt) ets = {}, ets.ets_cap = 8;
+  if (personality == Personality::bnxt) ets = {}, ets.ets_cap = 8, pfc.pfc_cap = kLosslessClasses, firmware_dscp.clear();
+  if (personality == Personality::qede) dcbx = DCB_CAP_DCBX_LLD_MANAGED | DCB_CAP_DCBX_VER_IEEE;
   if (personality == Personality::ice) ice_vlan_defaults();
 }
 
@@ -122,6 +133,8 @@ void SimNic::reload() {
   auto kept_app = app;
   auto kept_pause = pause;
   auto kept_dcbx = dcbx;
+  auto kept_buffer = buffer;
+  auto kept_maxrate = maxrate;
   firmware_defaults();
   mtu = 1500;
   carrier = true;
@@ -131,6 +144,8 @@ void SimNic::reload() {
   app = kept_app;
   pause = kept_pause;
   dcbx = kept_dcbx;
+  buffer = kept_buffer;
+  maxrate = kept_maxrate;
 }
 
 void SimNic::flap() {
@@ -163,7 +178,8 @@ int SimNic::set_ets(const ieee_ets& wanted) {
   log.push_back("setets prio_tc=" + eight(wanted.prio_tc) + " tsa=" + eight(wanted.tc_tsa) +
                 " bw=" + eight(wanted.tc_tx_bw));
   if (personality == Personality::ice) return ice_set_ets(wanted);
-  if (personality == Personality::bnxt && !host_controlled()) return -EINVAL;
+  if (personality == Personality::qede) return offered_ets = wanted, 0;
+  if ((personality == Personality::bnxt || personality == Personality::i40e) && !host_controlled()) return -EINVAL;
   if (int err = personality == Personality::bnxt ? bnxt_check(wanted) : check_sum_100(wanted); err != 0) return err;
   std::copy_n(wanted.prio_tc, 8, ets.prio_tc);
   std::copy_n(wanted.tc_tsa, 8, ets.tc_tsa);
@@ -179,7 +195,8 @@ int SimNic::set_ets(const ieee_ets& wanted) {
 
 int SimNic::set_pfc(const ieee_pfc& wanted) {
   log.push_back("setpfc pfc_en=" + hex(wanted.pfc_en) + " delay=" + std::to_string(wanted.delay));
-  if (personality == Personality::ice && !host_controlled()) return -EINVAL;
+  if (personality == Personality::qede) return offered_pfc = wanted, 0;
+  if ((personality == Personality::ice || personality == Personality::i40e) && !host_controlled()) return -EINVAL;
   if (personality == Personality::bnxt) {
     if (!host_controlled() || !ets_known) return -EINVAL;
     unsigned lossless = 0;
@@ -187,14 +204,10 @@ int SimNic::set_pfc(const ieee_pfc& wanted) {
       if (wanted.pfc_en >> i & 1) lossless |= 1u << ets.prio_tc[i];
     if (static_cast<unsigned>(__builtin_popcount(lossless)) > kLosslessClasses) return -EINVAL;
   }
+  if (personality == Personality::mlx5) return mlx5_set_pfc(wanted);
   const bool changed = pfc.pfc_en != wanted.pfc_en;
   pfc.pfc_en = wanted.pfc_en;
-  if (personality == Personality::mlx5) {
-    if (changed) flap();
-    if (wanted.delay > 0 && wanted.delay < 1000) pfc.delay = wanted.delay;
-  } else if (changed && personality != Personality::full) {
-    reopen();
-  }
+  if (changed && personality != Personality::full) reopen();
   if (personality == Personality::full) pfc.delay = wanted.delay;
   return 0;
 }
@@ -205,7 +218,7 @@ int SimNic::set_app(const dcb_app& entry) {
   if (is_dscp(entry) && entry.protocol >= 64) return -EINVAL;
   if (personality == Personality::mlx5) return mlx5_set_app(entry);
   if (personality == Personality::ice) return ice_set_app(entry);
-  if (personality == Personality::bnxt && !host_controlled()) return -EINVAL;
+  if (personality == Personality::bnxt) return bnxt_set_app(entry);
   if (listed(entry)) return -EEXIST;
   app.push_back(entry);
   return 0;
@@ -223,7 +236,7 @@ int SimNic::mlx5_set_app(const dcb_app& entry) {
 int SimNic::del_app(const dcb_app& entry) {
   log.push_back("delapp " + app_text(entry));
   if (personality == Personality::mlx5 && !is_dscp(entry)) return -EINVAL;
-  if (personality == Personality::bnxt && !host_controlled()) return -EINVAL;
+  if (personality == Personality::bnxt) return bnxt_del_app(entry);
   if (personality == Personality::ice) return ice_del_app(entry);
   if (!listed(entry)) return -ENOENT;
   unlist(entry);
@@ -268,7 +281,7 @@ int SimNic::set_dcbx(uint8_t mode) {
 
 int SimNic::set_pause(const Pause& wanted) {
   log.push_back("setpause " + to_text(wanted));
-  if (personality == Personality::ice && pfc.pfc_en != 0) return -EOPNOTSUPP;
+  if ((personality == Personality::ice || personality == Personality::i40e) && pfc.pfc_en != 0) return -EOPNOTSUPP;
   pause = wanted;
   return 0;
 }

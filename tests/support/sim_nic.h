@@ -19,11 +19,11 @@
 namespace fabric::test {
 
 // mlx5, bnxt, ice: as the drivers of those names (see sim_nic.cpp for each rule); nodcb: no dcbnl at all (ionic);
-// full: every dcbnl operation plainly, with an apptrust table.
-enum class Personality { mlx5, bnxt, ice, nodcb, full };
+// full: every dcbnl operation plainly, with an apptrust table. i40e, qede: as those drivers (sim_nic_vendors.cpp).
+enum class Personality { mlx5, bnxt, ice, nodcb, full, i40e, qede };
 
 // What goes wrong with an operation. The operations are named as the driver's: setets setpfc setapp delapp settrust
-// setdcbx setpause setmtu getets getpfc getpause.
+// setdcbx setpause setmtu setbuffer setmaxrate setall fwapp (the firmware behind an APP entry of bnxt) getets getpfc getpause getbuffer getmaxrate.
 struct Fault {
   enum Action { refuse, ignore, vanish, vanish_after } action = refuse;
   int code = 0;    // errno for refuse
@@ -47,10 +47,19 @@ class SimNic {
   ieee_pfc pfc{};
   std::vector<dcb_app> app;
   std::vector<uint8_t> trust{dcbnl::kSelectorPcp};  // full only
+  uint32_t speed = 100'000;      // Mb/s while there is a carrier
+  uint32_t cell = 128;           // bytes; mlx5 rounds buffers down to it
+  dcbnl_buffer buffer{};         // mlx5, full
+  bool manual_buffers = false;   // mlx5: somebody set one since the driver was loaded
+  ieee_maxrate maxrate{};        // mlx5, full
+  bool truncates_rates = false;  // mlx5: as Linux 5.10 and OFED
   uint8_t dcbx = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE;
   bool firmware_agent = false;  // ice: private flag fw-lldp-agent; bnxt: an NVM option
   bool ets_known = false;       // bnxt: somebody set one since the driver was loaded
   bool dscp_mode = false;
+  std::map<uint16_t, uint8_t> firmware_dscp;  // bnxt: DSCP -> priority in the card's own table
+  std::optional<ieee_ets> offered_ets;        // qede: set, and not yet put to use
+  std::optional<ieee_pfc> offered_pfc;
   SimEthtool ethtool;
 
   std::map<std::string, Fault> faults;
@@ -62,6 +71,7 @@ class SimNic {
   void link_up() { carrier = true; }
   [[nodiscard]] unsigned writes() const { return static_cast<unsigned>(log.size()); }
   [[nodiscard]] const char* kernel_driver() const;
+  [[nodiscard]] bool has_buffers() const { return personality == Personality::mlx5 || personality == Personality::full; }
   // The Port that a scan would find: "sim<ifindex>", port 1.
   [[nodiscard]] Port port() const;
 
@@ -72,11 +82,17 @@ class SimNic {
   int del_app(const dcb_app& entry);
   int set_trust(const std::vector<uint8_t>& selectors);
   int set_dcbx(uint8_t mode);  // 0 accepted, 1 refused
+  int set_all();               // qede
   int set_pause(const Pause& wanted);
   int set_mtu(uint32_t wanted);
+  int set_buffer(const dcbnl_buffer& wanted);
+  int set_maxrate(const ieee_maxrate& wanted);
   // With the flag of the firmware's LLDP agent: fw-lldp-agent of ice, disable-fw-lldp of i40e.
   [[nodiscard]] std::map<std::string, bool> private_flags() const;
   int set_private_flag(const std::string& flag, bool on);
+  int set_rings(uint32_t rx, uint32_t tx);
+  int set_channels(uint32_t combined);
+  int set_fec(uint8_t modes);
 
  private:
   void firmware_defaults();
@@ -86,7 +102,13 @@ class SimNic {
   bool listed(const dcb_app& entry) const;
   bool listed_dscp(uint16_t dscp) const;
   void unlist(const dcb_app& entry);
+  [[nodiscard]] int mlx5_check_buffers(const dcbnl_buffer& wanted) const;
+  int mlx5_set_pfc(const ieee_pfc& wanted);
   int mlx5_set_app(const dcb_app& entry);
+  int bnxt_set_app(const dcb_app& entry);
+  int bnxt_del_app(const dcb_app& entry);
+  int firmware_app();
+  int set_agent(bool runs);
   int ice_set_app(const dcb_app& entry);
   int ice_del_app(const dcb_app& entry);
   int ice_set_ets(const ieee_ets& wanted);

@@ -101,7 +101,7 @@ class Route final : public Netlink {
     if (nic == nullptr) return kernel_error(ENODEV);
     if (nic->personality == Personality::nodcb) return kernel_error(EOPNOTSUPP);
     const bool changes =
-        header.cmd == DCB_CMD_IEEE_SET || header.cmd == DCB_CMD_IEEE_DEL || header.cmd == DCB_CMD_SDCBX;
+        header.cmd == DCB_CMD_IEEE_SET || header.cmd == DCB_CMD_IEEE_DEL || header.cmd == DCB_CMD_SDCBX || header.cmd == DCB_CMD_SET_ALL;
     if (changes && type == RTM_GETDCB) return kernel_error(EPERM);
     switch (header.cmd) {
       case DCB_CMD_IEEE_GET:
@@ -112,6 +112,8 @@ class Route final : public Netlink {
         return ieee_change(*nic, header, top, true);
       case DCB_CMD_SDCBX:
         return set_dcbx(*nic, header, top);
+      case DCB_CMD_SET_ALL:
+        return set_all(*nic, header, top);
       default:
         return kernel_error(EOPNOTSUPP);
     }
@@ -121,6 +123,10 @@ class Route final : public Netlink {
     AttrWriter ieee;
     readable(nic, "getets", ieee, DCB_ATTR_IEEE_ETS, shown_ets(nic));
     readable(nic, "getpfc", ieee, DCB_ATTR_IEEE_PFC, nic.pfc);
+    if (nic.has_buffers()) {
+      readable(nic, "getmaxrate", ieee, DCB_ATTR_IEEE_MAXRATE, nic.maxrate);
+      readable(nic, "getbuffer", ieee, DCB_ATTR_DCB_BUFFER, nic.buffer);
+    }
     AttrWriter table;
     for (const dcb_app& entry : nic.app) table.pod(DCB_ATTR_IEEE_APP, entry);
     ieee.bytes(DCB_ATTR_IEEE_APP_TABLE, table.data());
@@ -166,10 +172,20 @@ class Route final : public Netlink {
         return with<ieee_ets>(a,
                               [&](const ieee_ets& v) { return call(nic, "setets", [&] { return nic.set_ets(v); }); });
       });
+      if (nic.has_buffers())
+        each(DCB_ATTR_IEEE_MAXRATE, [&](const Attr& a) {
+          return with<ieee_maxrate>(
+              a, [&](const ieee_maxrate& v) { return call(nic, "setmaxrate", [&] { return nic.set_maxrate(v); }); });
+        });
       each(DCB_ATTR_IEEE_PFC, [&](const Attr& a) {
         return with<ieee_pfc>(a,
                               [&](const ieee_pfc& v) { return call(nic, "setpfc", [&] { return nic.set_pfc(v); }); });
       });
+      if (nic.has_buffers())
+        each(DCB_ATTR_DCB_BUFFER, [&](const Attr& a) {
+          return with<dcbnl_buffer>(
+              a, [&](const dcbnl_buffer& v) { return call(nic, "setbuffer", [&] { return nic.set_buffer(v); }); });
+        });
     }
     each(DCB_ATTR_IEEE_APP_TABLE, [&](const Attr& a) { return change_table(nic, a, remove); });
     if (!remove) each(dcbnl::kAttrAppTrustTable, [&](const Attr& a) { return change_trust(nic, a); });
@@ -207,6 +223,16 @@ class Route final : public Netlink {
     int answer = call(nic, "setdcbx", [&] { return nic.set_dcbx(*mode->u8()); });
     AttrWriter out;
     out.header(header).u8(DCB_ATTR_DCBX, answer != 0);  // 1 for any refusal: no errno here
+    return std::vector<Message>{{RTM_SETDCB, out.data()}};
+  }
+
+  // dcbnl_setall()
+  static Replies set_all(SimNic& nic, const dcbmsg& header, const std::vector<Attr>& top) {
+    if (fabric::find(top, DCB_ATTR_SET_ALL) == nullptr) return kernel_error(EINVAL);
+    if (nic.personality != Personality::qede) return kernel_error(EOPNOTSUPP);
+    const int verdict = call(nic, "setall", [&] { return nic.set_all(); });
+    AttrWriter out;
+    out.header(header).u8(DCB_ATTR_SET_ALL, static_cast<uint8_t>(verdict));
     return std::vector<Message>{{RTM_SETDCB, out.data()}};
   }
 
