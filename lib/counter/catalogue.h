@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The vocabulary: which driver's counter is which metric. One row per raw name, one file per vendor.
 // Names are looked up whatever the driver: they do not contradict one another (a test holds them to that), and drivers
-// take over each other's names (bnxt_re of Linux 7.x speaks mlx5's).
+// take over each other's names (bnxt_re of Linux 7.x speaks mlx5's). The one exception is EFA, whose "rx_bytes" are not
+// bnxt_re's: its rows are for its ports alone.
 #pragma once
 
 #include <cstdint>
@@ -27,29 +28,49 @@ inline constexpr FixedLabel kRequester{"side", "requester"}, kResponder{"side", 
 struct Scale {
   double multiply = 1, divide = 1;
 };
-inline constexpr Scale kMicroseconds{1, 1e6}, kWords{4, 1};
+inline constexpr Scale kMicroseconds{1, 1e6}, kWords{4, 1}, kBits{1, 8};
 
 struct CounterRow {
   CounterSource source = CounterSource::hw;
   std::string_view name;            // "rx_prio#_pause": '#' is one priority, 0..7, which becomes the label "priority"
-  const Metric* metric = nullptr;
+  const Metric* metric = nullptr;   // null: published under its raw name only, where raw names are published
   FixedLabel label{};
   Scale scale{};
+  std::string_view help{};          // its own meaning; empty: the metric's says it
+  bool gauge = false;               // a number at this moment, which falls as well
 };
 
-// Per vendor; what a row means, and whether a rise means trouble, stands with the metric and in model/counter_class.h.
+// A row without a metric.
+constexpr CounterRow raw(CounterSource source, std::string_view name, std::string_view help) {
+  return {source, name, nullptr, {}, {}, help, false};
+}
+constexpr CounterRow raw_gauge(CounterSource source, std::string_view name, std::string_view help) {
+  return {source, name, nullptr, {}, {}, help, true};
+}
+
+// What the row counts, in one line.
+std::string_view meaning(const CounterRow& row);
+// Whether a rise means trouble (model/counter_class.h has the kinds of it).
+bool means_trouble(const CounterRow& row);
+
+// Per vendor.
 std::span<const CounterRow> mlx5_rows();
 std::span<const CounterRow> bnxt_rows();
 std::span<const CounterRow> ice_irdma_rows();
 std::span<const CounterRow> ionic_rows();
+std::span<const CounterRow> hns_rows();
 std::span<const CounterRow> rxe_rows();
 std::span<const CounterRow> pma_rows();
+std::span<const CounterRow> efa_rows();  // of the kernel driver "efa" alone
 
 struct CounterMatch {
   const CounterRow* row = nullptr;
   char priority = 0;  // '0'..'7', or 0 when the row has none
 };
-// The row for the raw name. Two names of one port may lead to the same series: they are parts of it and add up.
-std::optional<CounterMatch> find_counter(CounterSource source, std::string_view name);
+// The row for the raw name on a port of the kernel driver, with a metric or without.
+std::optional<CounterMatch> describe_counter(CounterSource source, std::string_view name, std::string_view driver = {});
+// As describe_counter(), rows with a metric only. Two names of one port may lead to the same series: they are parts of it
+// and add up.
+std::optional<CounterMatch> find_counter(CounterSource source, std::string_view name, std::string_view driver = {});
 
 }  // namespace fabric

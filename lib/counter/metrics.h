@@ -23,6 +23,9 @@ inline constexpr Metric kAdaptiveTimeouts{"fabric_rdma_adaptive_retransmission_t
 inline constexpr Metric kSlowRestarts{"fabric_rdma_slow_restarts_total", "Times a RoCE slow restart was used."};
 inline constexpr Metric kIcrcErrors{"fabric_rdma_icrc_errors_total", "RoCE packets received with a wrong invariant CRC: damaged between the end points."};
 inline constexpr Metric kDiscards{"fabric_rdma_discarded_packets_total", "RoCE packets that the NIC threw away, by direction."};
+inline constexpr Metric kRetransmittedPackets{"fabric_rdma_retransmitted_packets_total", "Packets sent again."};
+inline constexpr Metric kRetransmittedBytes{"fabric_rdma_retransmitted_bytes_total", "Bytes sent again."};
+inline constexpr Metric kErroredPackets{"fabric_rdma_errored_packets_total", "RDMA packets with an error, by direction."};
 
 // RDMA transport. The receiver's side.
 inline constexpr Metric kOutOfBuffer{"fabric_rdma_out_of_buffer_total", "Packets dropped because no receive work request was posted: the application is late."};
@@ -33,6 +36,8 @@ inline constexpr Metric kCqeFlushes{"fabric_rdma_cqe_flushes_total", "Work reque
 inline constexpr Metric kAccessErrors{"fabric_rdma_remote_access_errors_total", "Requests refused for want of access rights, by side."};
 inline constexpr Metric kInvalidRequests{"fabric_rdma_invalid_requests_total", "Requests that the responder could not accept, by side."};
 inline constexpr Metric kLengthErrors{"fabric_rdma_local_length_errors_total", "Messages longer than the receive buffer posted for them."};
+inline constexpr Metric kLocalErrors{"fabric_rdma_local_errors_total", "Work requests that failed in this host's NIC (operation, protection, memory management), by side."};
+inline constexpr Metric kOperationErrors{"fabric_rdma_remote_operation_errors_total", "Requests that the responder could not complete, by side."};
 
 // Congestion control (DCQCN).
 inline constexpr Metric kCnpSent{"fabric_rdma_cnp_sent_total", "Congestion notification packets sent (notification point): marked packets arrived here."};
@@ -90,5 +95,20 @@ inline constexpr Metric kPhyCorrectedBits{"fabric_phy_fec_corrections_total", "S
 inline constexpr Metric kPhyCorrectedWords{"fabric_phy_fec_corrected_words_total", "FEC code words corrected."};
 inline constexpr Metric kPhyUncorrectableWords{"fabric_phy_fec_uncorrectable_words_total", "FEC code words beyond correction."};
 inline constexpr Metric kPhyLinkDowns{"fabric_phy_link_downs_total", "Times the physical link went down, as the NIC counts it."};
+inline constexpr Metric kPhyCodingErrors{"fabric_phy_coding_errors_total", "Frames received and dropped for errors of the physical coding."};
+inline constexpr Metric kPhyLaneErrors{"fabric_phy_lane_errors_total", "Raw bit errors before FEC, by lane."};
+inline constexpr Metric kPhyReceivedBytes{"fabric_phy_received_bytes_total", "All that was received on the wire: what the error counts are to be held against."};
+inline constexpr Metric kPhyOversize{"fabric_phy_oversize_frames_total", "Frames received that are longer than the MTU: the far end's is larger."};
+inline constexpr Metric kPhyBufferThreshold{"fabric_phy_buffer_threshold_events_total", "Times the port's receive buffer filled beyond its threshold (mlx5: 85 percent)."};
+inline constexpr Metric kPhyRecoveries{"fabric_phy_link_recoveries_total", "Times the physical link recovered without going down."};
+inline constexpr Metric kPhyMacFaults{"fabric_phy_mac_faults_total", "Faults signalled by the MAC (local: seen here; remote: reported by the far end), by end."};
+
+// Around the wire: the host's queues, the module, PCIe.
+inline constexpr Metric kNetdevOutOfBuffer{"fabric_netdev_out_of_buffer_total", "Frames dropped because the netdev's receive queues had no buffer: the host is late; RDMA is not concerned."};
+inline constexpr Metric kModuleEvents{"fabric_module_events_total", "What happened to the module in the cage, by event (unplugged, bus_stuck, high_temperature, bad_or_shorted)."};
+inline constexpr Metric kPcieSignal{"fabric_pcie_signal_integrity_errors_total", "Errors of the PCIe physical layer, by direction."};
+inline constexpr Metric kPcieStalled{"fabric_pcie_stalled_seconds_total", "Seconds in which the NIC could not issue requests for more than 30 percent of the time, for want of PCIe credits, by operation (read, write)."};
+inline constexpr Metric kPcieOverflows{"fabric_pcie_buffer_overflows_total", "Packets dropped because PCIe could not take them as fast as they came."};
+inline constexpr Metric kDeviceQueues{"fabric_device_queue_out_of_buffer_total", "Times the NIC's own internal queues ran out of buffers."};
 
 }  // namespace fabric::metrics

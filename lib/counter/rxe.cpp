@@ -22,6 +22,11 @@ constexpr CounterRow kRows[] = {
     {hw, "sent_pkts", &kRdmaPackets, kTx},
     {hw, "rcvd_bytes", &kRdmaBytes, kRx},
     {hw, "sent_bytes", &kRdmaBytes, kTx},
+    {hw, "send_err", &kErroredPackets, kTx, {}, "Packets that could not be handed to the network stack."},
+    raw(hw, "ack_deferred", "Acknowledgements left to the worker thread because the completer was busy."),
+    raw(hw, "link_downed", "Times the netdev underneath went down."),
+    raw(hw, "rdma_sends", "Work requests for sending completed."),
+    raw(hw, "rdma_recvs", "Work requests for receiving completed."),
 };
 
 }  // namespace

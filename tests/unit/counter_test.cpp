@@ -3,13 +3,17 @@
 
 #include <linux/netlink.h>
 
+#include <fstream>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "counter/catalogue.h"
 #include "counter/metrics.h"
 #include "counter/reader.h"
 #include "model/counter_class.h"
+#include "support/corpus.h"
+#include "support/json_reader.h"
 #include "support/tree.h"
 
 namespace fabric {
@@ -17,25 +21,41 @@ namespace {
 
 std::vector<CounterRow> all_rows() {
   std::vector<CounterRow> rows;
-  for (auto vendor : {mlx5_rows(), bnxt_rows(), ice_irdma_rows(), ionic_rows(), rxe_rows(), pma_rows()})
+  for (auto vendor : {mlx5_rows(), bnxt_rows(), ice_irdma_rows(), ionic_rows(), hns_rows(), rxe_rows(), pma_rows(), efa_rows()})
     rows.insert(rows.end(), vendor.begin(), vendor.end());
   return rows;
 }
 
 TEST(Catalogue, NoRawNameMeansTwoThings) {
-  std::set<std::pair<CounterSource, std::string_view>> seen;
-  for (const CounterRow& row : all_rows()) EXPECT_TRUE(seen.emplace(row.source, row.name).second) << row.name;
+  std::set<std::pair<CounterSource, std::string_view>> seen, efa;
+  for (const CounterRow& row : efa_rows()) EXPECT_TRUE(efa.emplace(row.source, row.name).second) << row.name;
+  for (const CounterRow& row : all_rows()) {
+    if (efa.contains({row.source, row.name})) continue;
+    EXPECT_TRUE(seen.emplace(row.source, row.name).second) << row.name;
+  }
 }
 
-TEST(Catalogue, EveryRowFeedsACounterWithAHelpAndItsOwnUnit) {
+TEST(Catalogue, EveryRowSaysWhatItCounts) {
   for (const CounterRow& row : all_rows()) {
-    ASSERT_NE(row.metric, nullptr) << row.name;
+    EXPECT_FALSE(meaning(row).empty()) << row.name;
+    EXPECT_TRUE(meaning(row).ends_with('.')) << row.name;
+    EXPECT_EQ(meaning(row).find_first_of("\\\n"), std::string_view::npos) << row.name << ": one line, no escaping";
+    EXPECT_FALSE(row.gauge && means_trouble(row)) << row.name << ": a gauge does not rise for ever";
+  }
+}
+
+TEST(Catalogue, EveryMetricIsACounterInItsBaseUnit) {
+  for (const CounterRow& row : all_rows()) {
+    if (row.metric == nullptr) continue;
+    EXPECT_FALSE(row.gauge) << row.name;
     EXPECT_EQ(row.metric->kind, MetricKind::counter) << row.name;
     EXPECT_TRUE(row.metric->name.starts_with("fabric_")) << row.name;
     EXPECT_TRUE(row.metric->name.ends_with("_total")) << row.name;
     EXPECT_FALSE(row.metric->help.empty()) << row.name;
-    bool seconds = row.metric->name.ends_with("seconds_total");
-    EXPECT_EQ(seconds, row.scale.divide == 1e6) << row.name << ": a duration and nothing else is scaled from microseconds";
+    // A duration and nothing else is scaled from microseconds; mlx5 counts some in seconds.
+    bool seconds = row.metric->name.ends_with("seconds_total") && !row.name.starts_with("outbound_pci_stalled");
+    EXPECT_EQ(seconds, row.scale.divide == 1e6) << row.name;
+    EXPECT_EQ(row.name.find("_bits_") != std::string_view::npos && row.metric->name.ends_with("_bytes_total"), row.scale.divide == 8) << row.name;
     bool words = row.name == "port_rcv_data" || row.name == "port_xmit_data";
     EXPECT_EQ(words, row.scale.multiply == 4) << row.name;
   }
@@ -45,7 +65,7 @@ TEST(Catalogue, DirectionsAreWhatTheNameSays) {
   for (const CounterRow& row : all_rows()) {
     if (row.label.name != "direction") continue;
     bool receives = row.name.find("rx") != std::string_view::npos || row.name.find("Rx") != std::string_view::npos ||
-                    row.name.find("rcv") != std::string_view::npos;
+                    row.name.find("rcv") != std::string_view::npos || row.name.find("In") != std::string_view::npos;
     EXPECT_EQ(row.label.value, receives ? "rx" : "tx") << row.name;
   }
 }
@@ -86,6 +106,121 @@ TEST(Catalogue, CountersOfTroubleAtTheTransportAllHaveACommonName) {
     EXPECT_TRUE(classify_counter(name)) << name;
     EXPECT_TRUE(find_counter(CounterSource::hw, name)) << name;
   }
+}
+
+TEST(Catalogue, TroubleIsKnownByItsRow) {
+  auto trouble = [](CounterSource source, const char* name, const char* driver = "") {
+    auto match = describe_counter(source, name, driver);
+    EXPECT_TRUE(match) << name;
+    return match && means_trouble(*match->row);
+  };
+  EXPECT_TRUE(trouble(CounterSource::hw, "tx_rdma_ack_timeout"));
+  EXPECT_TRUE(trouble(CounterSource::hw, "unresponsive_remote_events", "efa"));
+  EXPECT_FALSE(trouble(CounterSource::hw, "retrans_pkts", "efa"));
+  EXPECT_FALSE(trouble(CounterSource::hw, "recoverable_errors")) << "bnxt_re feeds it from broadcast packets";
+  EXPECT_TRUE(trouble(CounterSource::ethtool, "rx_prio5_discards"));
+  EXPECT_TRUE(trouble(CounterSource::ethtool, "rx_discard_packets_cos2"));
+  EXPECT_FALSE(trouble(CounterSource::ethtool, "rx_prio5_packets"));
+}
+
+TEST(Catalogue, TrafficOfEfaIsNotTakenForAnothers) {
+  auto efa = find_counter(CounterSource::hw, "rx_bytes", "efa");
+  ASSERT_TRUE(efa);
+  EXPECT_EQ(efa->row->metric, &metrics::kRdmaBytes);
+  EXPECT_FALSE(find_counter(CounterSource::hw, "rx_bytes", "bnxt_en")) << "its RoCE bytes have names of their own";
+  EXPECT_TRUE(describe_counter(CounterSource::hw, "rx_bytes", "bnxt_en"));
+  EXPECT_FALSE(describe_counter(CounterSource::hw, "retrans_pkts", "mlx5_core"));
+  EXPECT_TRUE(find_counter(CounterSource::hw, "np_cnp_sent", "efa")) << "the rest is common";
+}
+
+// Every name that a driver of Linux 5.10 to 7.x has and documents for RoCE.
+constexpr const char* kHwNames = R"(
+  rx_write_requests rx_read_requests rx_atomic_requests rx_dct_connect out_of_buffer out_of_sequence duplicate_request
+  rnr_nak_retry_err packet_seq_err implied_nak_seq_err local_ack_timeout_err resp_local_length_error resp_cqe_error
+  req_cqe_error resp_cqe_flush_error req_cqe_flush_error req_remote_invalid_request req_remote_access_errors
+  resp_remote_access_errors req_transport_retries_exceeded req_rnr_retries_exceeded roce_adp_retrans roce_adp_retrans_to
+  roce_slow_restart roce_slow_restart_cnps roce_slow_restart_trans rp_cnp_handled rp_cnp_ignored
+  np_ecn_marked_roce_packets np_cnp_sent rx_icrc_encapsulated cc_rx_ce_pkts cc_rx_cnp_pkts cc_tx_cnp_pkts
+  rdma_tx_packets rdma_tx_bytes rdma_rx_packets rdma_rx_bytes
+  active_pds active_ahs active_qps active_rc_qps active_ud_qps active_srqs active_cqs active_mrs active_mws watermark_pds
+  watermark_ahs watermark_qps watermark_rc_qps watermark_ud_qps watermark_srqs watermark_cqs watermark_mrs watermark_mws
+  resize_cq_cnt rx_pkts rx_bytes tx_pkts tx_bytes tx_atomic_req tx_read_req tx_read_resp tx_write_req tx_send_req
+  tx_roce_only_pkts tx_roce_only_bytes rx_atomic_req rx_read_req rx_read_resp rx_write_req rx_send_req rx_roce_only_pkts
+  rx_roce_only_bytes rx_roce_good_pkts rx_roce_good_bytes pacing_reschedule pacing_complete pacing_alerts db_fifo_register
+  tx_roce_errors tx_roce_discards rx_roce_errors rx_roce_discards to_retransmits seq_err_naks_rcvd max_retry_exceeded
+  rnr_naks_rcvd missing_resp unrecoverable_err bad_resp_err local_qp_op_err local_protection_err mem_mgmt_op_err
+  remote_invalid_req_err remote_access_err remote_op_err dup_req res_exceed_max res_length_mismatch res_exceeds_wqe
+  res_opcode_err res_rx_invalid_rkey res_rx_domain_err res_rx_no_perm res_rx_range_err res_tx_invalid_rkey
+  res_tx_domain_err res_tx_no_perm res_tx_range_err res_irrq_oflow res_unsup_opcode res_unaligned_atomic res_rem_inv_err
+  res_mem_err res_srq_err res_cmp_err res_invalid_dup_rkey res_wqe_format_err res_cq_load_err res_srq_load_err
+  res_tx_pci_err res_rx_pci_err oos_drop_count rx_out_of_buffer tx_cnp_pkts rx_cnp_pkts rx_ecn_marked_pkts
+  recoverable_errors np_cnp_pkts
+  ip4InDiscards ip4InTruncatedPkts ip4OutNoRoutes ip6InDiscards ip6InTruncatedPkts ip6OutNoRoutes tcpRetransSegs
+  tcpInOptErrors tcpInProtoErrors rxVlanErrors ip4InOctets ip4InPkts ip4InReasmRqd ip4InMcastOctets ip4InMcastPkts
+  ip4OutOctets ip4OutPkts ip4OutSegRqd ip4OutMcastOctets ip4OutMcastPkts ip6InOctets ip6InPkts ip6InReasmRqd
+  ip6InMcastOctets ip6InMcastPkts ip6OutOctets ip6OutPkts ip6OutSegRqd ip6OutMcastOctets ip6OutMcastPkts tcpInSegs
+  tcpOutSegs iwInRdmaReads iwInRdmaSends iwInRdmaWrites iwOutRdmaReads iwOutRdmaSends iwOutRdmaWrites iwRdmaBnd iwRdmaInv
+  cnpHandled cnpIgnored cnpSent RxUDP TxUDP RxECNMrkd InRdmaReads InRdmaSends InRdmaWrites OutRdmaReads OutRdmaSends
+  OutRdmaWrites RdmaBnd RdmaInv RetransSegs InOptErrors InProtoErrors InSegs OutSegs RTO
+  sent_pkts rcvd_pkts out_of_seq_request rcvd_rnr_err send_rnr_err rcvd_seq_err ack_deferred retry_exceeded_err
+  retry_rnr_exceeded_err completer_retry_err send_err link_downed rdma_sends rdma_recvs sent_bytes rcvd_bytes
+  rx_rc_pkt rx_uc_pkt rx_ud_pkt rx_xrc_pkt rx_pkt rx_err_pkt rx_cnp_pkt tx_rc_pkt tx_uc_pkt tx_ud_pkt tx_xrc_pkt tx_pkt
+  tx_err_pkt tx_cnp_pkt trp_get_mpt_err_pkt trp_get_irrl_err_pkt ecn_doorbell rx_buffer trp_rx_sof cq_cqe cq_poe cq_notify)";
+
+constexpr const char* kEthtoolNames = R"(
+  rx_prio1_bytes rx_prio1_packets tx_prio1_bytes tx_prio1_packets rx_prio1_discards rx_prio1_buf_discard
+  rx_prio1_cong_discard rx_prio1_marked rx_prio1_pause tx_prio1_pause rx_prio1_pause_duration tx_prio1_pause_duration
+  rx_prio1_pause_transition tx_pause_storm_warning_events tx_pause_storm_error_events rx_pause_ctrl_phy tx_pause_ctrl_phy
+  rx_global_pause rx_global_pause_duration rx_global_pause_transition tx_global_pause tx_global_pause_duration
+  rx_discards_phy rx_out_of_buffer rx_buffer_passed_thres_phy tx_discards_phy tx_errors_phy rx_oversize_pkts_phy
+  rx_undersize_pkts_phy rx_fragments_phy rx_jabbers_phy rx_in_range_len_errors_phy rx_out_of_range_len_phy
+  rx_unsupported_op_phy rx_crc_errors_phy rx_symbol_err_phy rx_pcs_symbol_err_phy rx_corrected_bits_phy rx_err_lane_0_phy
+  rx_err_lane_3_phy rx_bits_phy link_down_events_phy module_unplug module_bus_stuck module_high_temp module_bad_shorted
+  rx_pci_signal_integrity tx_pci_signal_integrity outbound_pci_stalled_rd outbound_pci_stalled_wr
+  outbound_pci_stalled_rd_events outbound_pci_stalled_wr_events outbound_pci_buffer_overflow dev_internal_queue_oob
+  rx_vport_rdma_unicast_packets rx_vport_rdma_multicast_bytes tx_vport_rdma_unicast_bytes tx_vport_rdma_multicast_packets
+  rx_steer_missed_packets rx_oversize_pkts_buffer total_success_recovery_phy
+  rx_pfc_ena_frames_pri7 tx_pfc_ena_frames_pri0 rx_pfc_frames tx_pfc_frames rx_pause_frames tx_pause_frames
+  pfc_pri3_rx_duration_us pfc_pri3_tx_duration_us pfc_pri3_rx_transitions pfc_pri3_tx_transitions rx_bytes_pri3
+  rx_packets_pri3 tx_bytes_pri3 tx_packets_pri3 rx_bytes_cos3 rx_packets_cos3 tx_bytes_cos3 tx_packets_cos3
+  rx_discard_bytes_cos3 rx_discard_packets_cos3 link_down_events continuous_pause_events resume_pause_events
+  continuous_roce_pause_events resume_roce_pause_events rx_pcs_symbol_err rx_corrected_bits rx_fec_corrected_blocks
+  rx_fec_uncorrectable_blocks rx_fcs_err_frames rx_stat_discard tx_stat_discard rx_buffer_passed_threshold
+  tx_priority_3_xon.nic tx_priority_3_xoff.nic rx_priority_3_xon.nic rx_priority_3_xoff.nic link_xon_rx.nic
+  link_xoff_rx.nic link_xon_tx.nic link_xoff_tx.nic rx_dropped.nic rx_crc_errors.nic mac_local_faults.nic
+  mac_remote_faults.nic port.tx_priority_3_xon_tx port.tx_priority_3_xoff_tx port.rx_priority_3_xon_rx
+  port.rx_priority_3_xoff_rx port.rx_priority_3_xon_2_xoff port.link_xon_rx port.link_xoff_rx port.link_xon_tx
+  port.link_xoff_tx frames_rx_pripause frames_tx_pripause frames_rx_pri_3 frames_tx_pri_3 tx_pripause_3_1us_count
+  rx_pripause_3_1us_count rx_pause_1us_count frames_rx_bad_fcs frames_rx_dropped)";
+
+TEST(Catalogue, KnowsEveryDocumentedName) {
+  for (auto [source, names] : {std::pair(CounterSource::hw, kHwNames), std::pair(CounterSource::ethtool, kEthtoolNames)}) {
+    std::istringstream in(names);
+    for (std::string name; in >> name;) EXPECT_TRUE(describe_counter(source, name)) << name;
+  }
+  for (const char* name : {"RNR sent", "RNR received", "Nak Sequence Error", "Nak Sequence Error Implied", "CRC errors",
+                           "Rcvd Out of order packets", "Rx atomics", "Tx atomics", "ord limit count", "ird limit count"})
+    EXPECT_TRUE(describe_counter(CounterSource::hw, name)) << name;
+}
+
+// `rdma -j statistic` of real cards.
+TEST(Catalogue, KnowsEveryRdmaCounterOfTheCorpus) {
+  auto corpus = test::corpus_directory();
+  if (!corpus) GTEST_SKIP() << "no corpus";
+  size_t names = 0;
+  for (const char* file : {"/rdma/node-scraper_rdma_statistic_j_ionic.json", "/rdma/spiderpool_rdma_0.json"}) {
+    std::ifstream in(*corpus + file);
+    std::stringstream text;
+    text << in.rdbuf();
+    const auto links = test::JsonValue::parse(text.str());
+    for (const auto& link : links.array())
+      for (const auto& [name, value] : link.object()) {
+        if (name == "ifname" || name == "port") continue;
+        ++names;
+        EXPECT_TRUE(describe_counter(CounterSource::hw, name)) << file << ": " << name;
+      }
+  }
+  EXPECT_GT(names, 100u);
 }
 
 TEST(CounterFile, OnlyANumberIsANumber) {
