@@ -45,6 +45,12 @@ constexpr Check kPlain[] = {
      "PHB NODE SYS). A GPU "
      "that is farther away has lost its NIC, or a card sits in the wrong slot. See fabric-agentctl topo.",
      ask_locality},
+    {"pairing", kTopology, "Has every GPU a NIC of its own, as the GPUs beside it?",
+     "GPUs and NICs are paired as well as the machine allows; a NIC that then breaks the symmetry of the others is "
+     "reported: it serves more GPUs than they do (a NIC is missing), sits on a NUMA node without a GPU while GPUs share "
+     "(wrong slot), or has no RDMA device. Groups of NICs that differ as a whole are taken as built so. See "
+     "fabric-agentctl topo.",
+     ask_pairing},
     {"pcie", kTopology, "Do the PCIe links of NICs and GPUs run at full width and speed?",
      "Present width and speed are compared with devices of the same model, then with the device's own maximum. A NIC "
      "whose slot is slower "
@@ -56,6 +62,11 @@ constexpr Check kPlain[] = {
      "systemctl enable "
      "--now fabric-agent; after a change of the configuration, systemctl reload fabric-agent.",
      ask_agent},
+    {"kept", kAgent, "Which ports are left alone, and why?",
+     "Settings of a virtual function, a subfunction or a representor belong to the physical function; InfiniBand has "
+     "none of them; a netdev in another network namespace is its owner's. A port that no [[port]] entry matches is left "
+     "alone on purpose. Never a fault: listed with --verbose and in the JSON.",
+     ask_kept},
 };
 constexpr size_t kPlainCount = std::size(kPlain);
 constexpr size_t kBeforeSettings = 4;  // the rows of the link group come first, as people read a node from the wire up

@@ -18,8 +18,10 @@ void ask_roce_mtu(const View& view, Findings& findings);
 void ask_gid(const View& view, Findings& findings);
 void ask_pfc_and_pause(const View& view, Findings& findings);
 void ask_locality(const View& view, Findings& findings);
+void ask_pairing(const View& view, Findings& findings);
 void ask_pcie(const View& view, Findings& findings);
 void ask_agent(const View& view, Findings& findings);
+void ask_kept(const View& view, Findings& findings);
 
 // One check per row of kSettings, and one per class of counters.
 void ask_setting(size_t row, const View& view, Findings& findings);

@@ -36,6 +36,11 @@ struct PciDevice {
 struct Gpu : PciDevice {
   std::string name;   // "GPU0" in PCI order, as nvidia-smi counts
   std::string model;  // "NVIDIA H100 80GB HBM3" or empty
+  std::string uuid{};                     // as the vendor's runtime takes it: "GPU-8a1f..."; empty: unknown
+  std::vector<unsigned> vendor_index{};   // its numbers in the vendor's runtime; several: an AMD GPU in partitions
+  std::optional<unsigned> minor{};        // N of /dev/nvidiaN
+  std::vector<unsigned> render_minors{};  // N of /dev/dri/renderDN, in the order of vendor_index
+  std::string partition{};                // AMD's compute and memory mode, "CPX/NPS4"; empty: not told
 };
 
 // A PCI function with a network or InfiniBand class, or below which the kernel shows a netdev or an RDMA device.
@@ -43,6 +48,18 @@ struct Nic : PciDevice {
   std::vector<std::string> netdevs;
   std::vector<std::string> rdma;
   std::string name;  // rdma device, else netdev, else the PCI address
+  // Equal for functions of one card, also where it is plugged into two sockets (socket direct, multi-host): its system
+  // image GUID, else the PCI address without the function.
+  std::string card{};
+  bool virtual_function = false;
+  std::string bond{};  // the bond that its netdev is a member of
+};
+
+// A CPU core: its CPUs (hardware threads), "4,100", and where it sits.
+struct Core {
+  std::vector<unsigned> cpus;
+  int numa = 0;
+  bool operator==(const Core&) const = default;
 };
 
 // nvidia-smi's classes, nearest first.
@@ -54,6 +71,10 @@ struct Topology {
   std::vector<Gpu> gpus;
   std::vector<Nic> nics;
   std::map<int, std::string> numa_cpus;  // NUMA node with CPUs -> them, "0-15,32-47"; empty on a kernel without NUMA
+  std::map<int, int> numa_socket{};      // and the package that they are on, where the kernel tells
+  std::vector<int> memory_nodes{};       // NUMA nodes without CPUs: memory of GPUs, HBM, CXL
+  std::vector<Core> cores{};             // by socket, NUMA node, number; filled on demand (sys/machine.h)
+  std::string hypervisor{};              // "QEMU", "Amazon EC2"; empty: real hardware, or not told
 };
 
 enum class LinkLayer : uint8_t { unknown, ethernet, infiniband };
@@ -91,13 +112,15 @@ struct Port {
   std::string pci_id;         // vendor and device of that function: "15b3:1021"; empty for software devices
   // "compute": its NIC hangs below the same host bridge as a GPU, or nearer; else "host". Empty: the topology was not read.
   std::string role;
+  std::string bond;           // the bond it is (same name as netdev) or, scanned as a port of its own, is a member of
+  std::string left_alone;     // why its settings are nobody's to keep here: "subfunction: ..."; empty: they can be kept
   std::string kernel_driver;  // driver of the PCI function ("mlx5_core"), else the RDMA link type ("rxe"), else empty
   std::string driver;         // our driver's name for it ("mlx5", "upstream"): see driver/
   std::string firmware;       // fw_ver
   std::string board_id;       // PSID and the like
   std::string hca_type;
   std::optional<int> numa;
-  bool virtual_function = false;  // or its representor: settings belong to the PF then
+  bool virtual_function = false;  // or subfunction, or representor: settings belong to the PF then
   bool iwarp = false;             // RDMA over TCP, not RoCE
   LinkLayer link_layer = LinkLayer::unknown;
   std::optional<unsigned> state;       // IB port state: 1 DOWN .. 4 ACTIVE
@@ -112,7 +135,7 @@ struct Port {
   std::vector<std::string> unread;     // what could not be read, with the reason: "ethtool statistics: ... (EPERM)"
   PortCounters counters;
 
-  [[nodiscard]] std::string id() const;       // "mlx5_0/1"
+  [[nodiscard]] std::string id() const;       // "mlx5_0/1"; of a bond's member "mlx5_bond_0/1@ens1f0np0"
 };
 
 std::string_view port_state_text(unsigned state);       // "ACTIVE"
@@ -120,10 +143,15 @@ std::string_view phys_state_text(unsigned phys_state);  // "LinkUp"
 
 // What agentd says of one setting of one port (its state file).
 struct SettingState {
-  std::string outcome;  // to_text(Outcome)
-  std::string detail;
+  std::string outcome{};  // to_text(Outcome)
+  std::string detail{};
   uint64_t repairs = 0;
-  std::string last_repair;  // RFC 3339, empty: never
+  std::string last_repair{};  // RFC 3339, empty: never
+  // Drift: it had been as wanted, and was found otherwise.
+  std::map<std::string, uint64_t> drifts{};  // how often, by class of cause (to_text(Cause))
+  std::string last_drift{};                  // RFC 3339, empty: never
+  std::string drift_from{}, drift_to{};      // of the last one: what had stood, what was found
+  std::string drift_by{};                    // and its likely cause in words: "lldpad (pid 812)"
   bool operator==(const SettingState&) const = default;
 };
 
@@ -133,6 +161,7 @@ struct AgentState {
   std::string mode;      // "audit" / "enforce"
   std::string updated;   // RFC 3339
   std::string config_error;                                         // of the last reload, empty when good
+  std::string held;                                                 // why the policy is not enforced just now; empty: it is
   std::map<std::string, std::map<std::string, SettingState>> ports; // port id -> setting key -> state
   bool operator==(const AgentState&) const = default;
 };

@@ -6,6 +6,8 @@
 
 #include "base/parse.h"
 #include "model/pci_kind.h"
+#include "sys/gpu.h"
+#include "sys/machine.h"
 #include "sys/pci.h"
 
 namespace fabric {
@@ -54,13 +56,42 @@ void add_class(const Root& root, const std::string& kind, std::vector<std::strin
   }
 }
 
-// NVIDIA's driver tells the name in procfs, AMD's in a file of the function (drivers/gpu/drm/amd/amdgpu/amdgpu_fru_eeprom.c).
-std::string gpu_model(const Root& root, const std::string& folder, const std::string& address) {
-  const auto information = root.read("proc/driver/nvidia/gpus/" + address + "/information");
-  for (const std::string_view line : split(information ? std::string_view(*information) : std::string_view{}, '\n'))
-    if (line.starts_with("Model:")) return std::string(trim(line.substr(6)));
-  const auto product = root.read_line(folder + "/product_name");
-  return product ? *product : std::string{};
+// A card's system image GUID is one for all its ports and functions: NCCL tells cards apart by it, too. The kernel holds
+// it in memory (drivers/infiniband/core/sysfs.c). Drivers that have none show zeros.
+std::string image_guid(const Root& root, const std::string& device) {
+  const auto guid = root.read_line("sys/class/infiniband/" + device + "/sys_image_guid");
+  return guid ? *guid : std::string{};
+}
+
+// The bond above the netdev (net/core/dev.c, netdev_adjacent_sysfs_add; the bond's own folder has `bonding`).
+std::string bond_of(const Root& root, const std::vector<std::string>& netdevs) {
+  for (const std::string& name : netdevs) {
+    const std::string link = "sys/class/net/" + name + "/master";
+    if (!root.exists(link + "/bonding")) continue;
+    if (const auto master = root.resolve(link)) return master->substr(master->rfind('/') + 1);
+  }
+  return {};
+}
+
+void read_nic(const Root& root, const std::string& folder, Nic& nic) {
+  nic.virtual_function = root.exists(folder + "/physfn");
+  nic.bond = bond_of(root, nic.netdevs);
+  if (!nic.rdma.empty()) nic.card = image_guid(root, nic.rdma.front());
+}
+
+std::string slot_of(const std::string& address) { return address.substr(0, address.rfind('.')); }
+
+// The GUIDs that are known name the card of every function in the same slot.
+void name_cards(std::vector<Nic>& nics) {
+  std::map<std::string, std::string> by_slot;
+  for (Nic& nic : nics) {
+    if (nic.card.find_first_not_of("0:") == std::string::npos) nic.card.clear();
+    if (!nic.card.empty()) by_slot.emplace(slot_of(nic.pci), nic.card);
+  }
+  for (Nic& nic : nics) {
+    const auto known = by_slot.find(slot_of(nic.pci));
+    if (nic.card.empty()) nic.card = known != by_slot.end() ? known->second : slot_of(nic.pci);
+  }
 }
 
 }  // namespace
@@ -71,7 +102,7 @@ Topology sort_topology(std::vector<Nic> found, std::map<int, std::string> numa_c
   topology.numa_cpus = std::move(numa_cpus);
   for (Nic& function : found) {
     if (is_gpu(function)) {
-      Gpu gpu{function, "GPU" + std::to_string(topology.gpus.size()), std::move(function.name)};
+      Gpu gpu{function, "GPU" + std::to_string(topology.gpus.size()), std::move(function.name), std::move(function.card)};
       topology.gpus.push_back(std::move(gpu));
     } else if (is_network(function) || !function.netdevs.empty() || !function.rdma.empty()) {
       function.name = !function.rdma.empty()      ? function.rdma.front()
@@ -80,6 +111,7 @@ Topology sort_topology(std::vector<Nic> found, std::map<int, std::string> numa_c
       topology.nics.push_back(std::move(function));
     }
   }
+  name_cards(topology.nics);
   return topology;
 }
 
@@ -100,10 +132,13 @@ Result<Topology> load_topology(const Root& root) {
     if (gpu && root.exists(folder + "/physfn")) continue;  // a vGPU's virtual function belongs to a guest
     nic.numa = pci::numa_node(root, folder, nodes);
     nic.link = pci::read_link(root, folder);
-    if (gpu) nic.name = gpu_model(root, folder, address);
+    if (!gpu) read_nic(root, folder, nic);
     found.push_back(std::move(nic));
   }
-  return sort_topology(std::move(found), std::move(nodes));
+  Topology topology = sort_topology(std::move(found), std::move(nodes));
+  gpu::identify(root, topology);
+  machine::describe(root, topology);
+  return topology;
 }
 
 }  // namespace fabric

@@ -21,7 +21,8 @@ Result<Topology> load_topology(const Root& root);
 // what is wrong with it. Links are absent.
 Result<Topology> load_topology_xml(const std::string& file);
 
-// Sorts what was found into GPUs and NICs in PCI order and names them. `found` holds every function that may be one.
+// Sorts what was found into GPUs and NICs in PCI order and names them. `found` holds every function that may be one: of a
+// GPU, `name` is its model and `card` its UUID; of a NIC, `card` is its system image GUID; each may be empty.
 Topology sort_topology(std::vector<Nic> found, std::map<int, std::string> numa_cpus);
 
 }  // namespace fabric

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "base/fd.h"
+#include "sys/machine.h"
 #include "sys/topology.h"
 
 namespace fabric {
@@ -133,6 +134,12 @@ std::string info(hwloc_obj_t object, const char* name) {
   return value != nullptr ? value : "";
 }
 
+std::string first_info(hwloc_obj_t os, std::initializer_list<const char*> names) {
+  for (const char* name : names)
+    if (std::string value = info(os, name); !value.empty()) return value;
+  return {};
+}
+
 Nic read_function(hwloc_topology_t topology, hwloc_obj_t device) {
   const PciAttributes& at = device->attr->pcidev;
   Nic function;
@@ -148,8 +155,38 @@ Nic read_function(hwloc_topology_t topology, hwloc_obj_t device) {
     if (os->attr->osdev.type == HWLOC_OBJ_OSDEV_NETWORK) function.netdevs.emplace_back(os->name);
     if (os->attr->osdev.type == HWLOC_OBJ_OSDEV_OPENFABRICS) function.rdma.emplace_back(os->name);
     if (const std::string model = info(os, "GPUModel"); !model.empty()) function.name = model;
+    // Until the functions are sorted, this member carries a GPU's UUID as well.
+    if (std::string id = first_info(os, {"SysImageGUID", "NVIDIAUUID", "AMDUUID"}); !id.empty()) function.card = id;
   }
   return function;
+}
+
+std::vector<unsigned> numbers_of(hwloc_const_bitmap_t set) {
+  std::vector<unsigned> out;
+  for (int at = hwloc_bitmap_first(set); at != -1 && out.size() < 65'536; at = hwloc_bitmap_next(set, at))
+    out.push_back(static_cast<unsigned>(at));
+  return out;
+}
+
+// By the object above them, since a file may lack sockets (it was written inside a virtual machine, say).
+void describe(hwloc_topology_t loaded, Topology& topology) {
+  hwloc_obj_t node = nullptr;
+  while ((node = hwloc_get_next_obj_by_type(loaded, HWLOC_OBJ_NUMANODE, node)) != nullptr) {
+    const int number = static_cast<int>(node->os_index);
+    const hwloc_obj_t socket = hwloc_get_ancestor_obj_by_type(loaded, HWLOC_OBJ_PACKAGE, node);
+    if (!has_cpus(node) || special_memory(node)) topology.memory_nodes.push_back(number);
+    else if (socket != nullptr) topology.numa_socket[number] = static_cast<int>(socket->os_index);
+  }
+  hwloc_obj_t core = nullptr;
+  while ((core = hwloc_get_next_obj_by_type(loaded, HWLOC_OBJ_CORE, core)) != nullptr)
+    for (const auto& [number, list] : topology.numa_cpus) {
+      const hwloc_obj_t home = hwloc_get_numanode_obj_by_os_index(loaded, static_cast<unsigned>(number));
+      if (home == nullptr || hwloc_bitmap_isincluded(core->cpuset, home->cpuset) == 0) continue;
+      topology.cores.push_back({numbers_of(core->cpuset), number});
+      break;
+    }
+  const hwloc_obj_t root = hwloc_get_root_obj(loaded);
+  topology.hypervisor = machine::hypervisor_name(info(root, "DMISysVendor"), info(root, "DMIProductName"));
 }
 
 }  // namespace
@@ -163,7 +200,9 @@ Result<Topology> load_topology_xml(const std::string& file) {
   hwloc_obj_t device = nullptr;
   while ((device = hwloc_get_next_pcidev(loaded->get(), device)) != nullptr)
     found.push_back(read_function(loaded->get(), device));
-  return sort_topology(std::move(found), cpus_of_nodes(loaded->get()));
+  Topology topology = sort_topology(std::move(found), cpus_of_nodes(loaded->get()));
+  describe(loaded->get(), topology);
+  return topology;
 }
 
 }  // namespace fabric

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which NIC each GPU should use: the best assignment that the machine's structure allows.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/locality.h"
+#include "model/node.h"
+
+namespace fabric {
+
+// The NICs that collectives of GPUs should run over, as indices into topology.nics, in PCI order: those that carry RDMA,
+// are no virtual functions, and are of the kind (model and link layer) that the machine was built with for its GPUs: the
+// kind that is nearest to the most GPUs, then that of most cards, then the fastest. Empty where no NIC carries RDMA.
+// `ports` tell link layer, rate and state; without ports every NIC counts as good.
+std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port> ports);
+
+// Those of `nics` that have a port that is up; all of them where none has, or no port is known.
+std::vector<size_t> usable_nics(const Topology& topology, std::span<const Port> ports, const std::vector<size_t>& nics);
+
+struct Pair {
+  std::vector<size_t> nics;       // indices into topology.nics, in PCI order; empty: no class is known
+  std::optional<PathClass> path;  // to each of them
+  unsigned shared_by = 0;         // GPUs that use the NIC, or the fullest of the NICs: 1 is for itself
+  bool operator==(const Pair&) const = default;
+};
+
+struct Pairing {
+  std::vector<Pair> pairs;   // one for each GPU, in its order
+  std::vector<size_t> idle;  // of the NICs that were offered
+  bool operator==(const Pairing&) const = default;
+};
+
+// Gives each GPU NICs of its nearest class among `nics`, as many as leave every GPU with equally many of its own. Fair:
+// no NIC serves two GPUs while one of the same class to one of them serves none; loads are as equal as can be. Among the
+// fair ones that with the fewest bridges on the way, then that which keeps the order of PCI addresses (rails). The same
+// input gives the same answer. No machine has more than 256 x 256; what claims to is paired greedily, in bounded time.
+Pairing best_pairing(const Topology& topology, const std::vector<size_t>& nics);
+
+// compute_nics(), usable_nics() and best_pairing() in one.
+Pairing best_pairing(const Topology& topology, std::span<const Port> ports);
+
+// The hypervisor shows GPUs without the PCIe switches that they sit on, so that no class tells the truth: no bridge is
+// shared by any two devices, and a GPU sits on a root bus itself (no real slot does that) or the machine is known to be
+// virtual.
+bool is_flattened(const Topology& topology);
+
+}  // namespace fabric
