@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Receive buffers and rate limits of mlx5, through reconcile() and the driver's own rules.
+#include <algorithm>
+#include <numeric>
+
+#include "driver/headroom.h"
+#include "support/sim_files_bed.h"
+
+namespace fabric::test {
+namespace {
+
+// What a lossless buffer of the simulated card needs.
+uint64_t least(const SimNic& nic, uint32_t cable) { return headroom::minimum({nic.speed, cable, nic.mtu, nic.max_mtu}); }
+
+struct Mlx5Buffers : testing::Test {
+  FileBed bed{Personality::mlx5};
+  // DSCP 26 on priority 3 without loss, in buffer 1, sizes computed.
+  Qos roce(uint32_t cable) {
+    Qos want = profile(Personality::mlx5);
+    want.mtu = 9000;
+    want.cable_length = cable;
+    want.prio2buffer = Eight{0, 0, 0, 1, 0, 0, 0, 0};
+    want.buffer_size = Buffers{.automatic = true};
+    return want;
+  }
+  Changes settle(const Qos& want) {
+    auto changes = bed.apply(want);
+    bed.nic.link_up();
+    bed.set_speed(bed.nic.speed);
+    EXPECT_TRUE(qos::settle(bed.kernel, bed.port).ok());
+    return changes;
+  }
+};
+
+TEST_F(Mlx5Buffers, AutoIsPlannedInBytesWrittenOnceAndStays) {
+  bed.set_speed(400'000);
+  const Qos want = roce(30);
+  auto plan = bed.plan(want);
+  EXPECT_EQ(of(plan, "buffer_size").outcome, Outcome::differs) << text(plan);
+  EXPECT_EQ(of(plan, "buffer_size").to.find("auto"), std::string::npos) << of(plan, "buffer_size").to;
+  auto changes = settle(want);
+  expect_all(changes, {Outcome::applied, Outcome::in_sync});
+  EXPECT_EQ(of(changes, "buffer_size").to, of(plan, "buffer_size").to);
+  EXPECT_EQ(bed.nic.calls["setbuffer"], 1u) << "map and sizes are judged together, and sent so";
+  EXPECT_GE(bed.nic.buffer.buffer_size[1], least(bed.nic, 30));
+  EXPECT_EQ(bed.nic.carrier_downs, 1u);
+  const auto writes = bed.nic.writes();
+  changes = bed.apply(want);
+  expect_all(changes, {Outcome::in_sync});
+  EXPECT_EQ(bed.nic.writes(), writes) << text(changes);
+}
+
+TEST_F(Mlx5Buffers, BuffersComeBeforeThePfcThatNeedsThem) {
+  settle(roce(30));
+  auto at = [&](const char* operation) {
+    return std::find_if(bed.nic.log.begin(), bed.nic.log.end(), [&](const auto& line) { return line.starts_with(operation); });
+  };
+  ASSERT_NE(at("setbuffer"), bed.nic.log.end());
+  EXPECT_LT(at("setpause"), at("setbuffer"));
+  EXPECT_LT(at("setmtu"), at("setbuffer"));
+  EXPECT_LT(at("setbuffer"), at("setpfc"));
+  EXPECT_EQ(bed.nic.log.back(), "setpfc pfc_en=0x08 delay=30") << "the thresholds, at carrier-up";
+}
+
+TEST_F(Mlx5Buffers, ALongerAndAShorterCableAreBothFollowed) {
+  bed.set_speed(400'000);
+  settle(roce(30));
+  for (uint32_t metres : {300u, 5u, 90u}) {
+    auto changes = settle(roce(metres));
+    EXPECT_EQ(keys_with(changes, Outcome::applied), (std::set<std::string>{"cable_length", "buffer_size"})) << text(changes);
+    EXPECT_EQ(bed.nic.pfc.delay, metres);
+    EXPECT_GE(bed.nic.buffer.buffer_size[1], least(bed.nic, metres));
+    expect_all(bed.apply(roce(metres)), {Outcome::in_sync});
+  }
+  EXPECT_EQ(bed.nic.carrier_downs, 1u) << "buffers and cable stop nothing";
+}
+
+TEST_F(Mlx5Buffers, AFasterLinkGetsMore) {
+  settle(roce(30));
+  const uint32_t before = bed.nic.buffer.buffer_size[1];
+  bed.set_speed(400'000);
+  auto changes = bed.apply(roce(30));
+  EXPECT_EQ(keys_with(changes, Outcome::applied), std::set<std::string>{"buffer_size"}) << text(changes);
+  EXPECT_GT(bed.nic.buffer.buffer_size[1], before);
+}
+
+TEST_F(Mlx5Buffers, ADriverWhoseCellsAreOthersIsInSyncAsWell) {
+  bed.nic.cell = 144;
+  settle(roce(30));
+  const auto writes = bed.nic.writes();
+  expect_all(bed.apply(roce(30)), {Outcome::in_sync});
+  EXPECT_EQ(bed.nic.writes(), writes);
+}
+
+TEST_F(Mlx5Buffers, SizesThatTheDriverRoundsDownAreObeyed) {
+  Qos want = roce(30);
+  want.buffer_size = Buffers{.bytes = {200'001, 200'127}};
+  expect_all(settle(want), {Outcome::applied, Outcome::in_sync});
+  EXPECT_EQ(bed.nic.buffer.buffer_size[1], 200'064u);
+  expect_all(bed.apply(want), {Outcome::in_sync});
+}
+
+TEST_F(Mlx5Buffers, TooSmallIsSaidWithNumbersBeforeAnythingIsWritten) {
+  bed.set_speed(400'000);
+  bed.nic.mtu = 9000;
+  Qos want;
+  want.pause = Pause{};
+  want.prio2buffer = Eight{0, 0, 0, 1, 0, 0, 0, 0};
+  want.buffer_size = Buffers{.bytes = {100'000, 150'000}};
+  want.pfc = PrioSet{0x08};
+  want.cable_length = 30;
+  auto changes = bed.apply(want);
+  for (const char* key : {"buffer_size", "prio2buffer"}) {
+    EXPECT_EQ(of(changes, key).outcome, Outcome::unsupported);
+    EXPECT_NE(of(changes, key).detail.find("buffer 1 needs 180586 bytes for 400000 Mb/s, 30 m, MTU 9000"), std::string::npos)
+        << of(changes, key).detail;
+  }
+  EXPECT_EQ(bed.nic.calls["setbuffer"], 0u);
+}
+
+TEST_F(Mlx5Buffers, WithoutASpeedNothingIsComputed) {
+  bed.tree.file("sys/class/net/eth0/speed", "-1\n");
+  auto changes = bed.apply(roce(30));
+  EXPECT_EQ(of(changes, "buffer_size").outcome, Outcome::unsupported);
+  EXPECT_NE(of(changes, "buffer_size").detail.find("link is down"), std::string::npos) << of(changes, "buffer_size").detail;
+  EXPECT_EQ(bed.nic.calls["setbuffer"], 0u);
+}
+
+TEST_F(Mlx5Buffers, WhatDoesNotFitIsSaid) {
+  bed.set_speed(800'000);
+  bed.nic.buffer.total_size = 262'016;
+  auto changes = bed.apply(roce(100));
+  EXPECT_EQ(of(changes, "buffer_size").outcome, Outcome::unsupported);
+  EXPECT_NE(of(changes, "buffer_size").detail.find("the port has 262016"), std::string::npos) << text(changes);
+  EXPECT_EQ(bed.nic.calls["setbuffer"], 0u);
+}
+
+// The driver's own judgement: it has less than it said, a frame is larger than it said.
+TEST_F(Mlx5Buffers, ARefusalHasItsErrnoAndItsRemedy) {
+  bed.nic.faults["setbuffer"] = {.action = Fault::refuse, .code = ENOMEM};
+  auto changes = bed.apply(roce(30));
+  EXPECT_EQ(of(changes, "prio2buffer").outcome, Outcome::refused);
+  EXPECT_EQ(of(changes, "prio2buffer").code, ENOMEM);
+  EXPECT_NE(of(changes, "prio2buffer").detail.find("too small"), std::string::npos) << of(changes, "prio2buffer").detail;
+  EXPECT_EQ(of(changes, "pfc").outcome, Outcome::applied) << "costs its own settings only";
+}
+
+TEST_F(Mlx5Buffers, PfcOnBuffersOfTheHostsThatAreTooSmallIsRefusedHonestly) {
+  bed.nic.pause = Pause{};
+  bed.nic.buffer.buffer_size[0] = 20'096;
+  bed.nic.manual_buffers = true;
+  Qos want;
+  want.pfc = PrioSet{0x08};
+  auto changes = bed.apply(want);
+  EXPECT_EQ(of(changes, "pfc").outcome, Outcome::refused);
+  EXPECT_EQ(of(changes, "pfc").code, ENOMEM);
+  EXPECT_NE(of(changes, "pfc").detail.find("enlarge it"), std::string::npos);
+}
+
+TEST_F(Mlx5Buffers, GlobalPauseMakesEveryBufferLossless) {
+  Qos want = roce(30);
+  want.pause = Pause{true, true};
+  want.pfc = PrioSet{};
+  want.buffer_size = Buffers{.bytes = {20'096, 200'064}};
+  auto changes = bed.apply(want);
+  EXPECT_NE(of(changes, "buffer_size").detail.find("buffer 0 needs"), std::string::npos) << text(changes);
+}
+
+TEST_F(Mlx5Buffers, TheOriginalComesBack) {
+  const Qos original = bed.read();
+  ASSERT_TRUE(original.buffer_size && original.prio2buffer && original.maxrate);
+  settle(roce(30));
+  ASSERT_NE(bed.read().prio2buffer, original.prio2buffer);
+  auto changes = settle(original);
+  expect_all(changes, {Outcome::applied, Outcome::in_sync});
+  EXPECT_EQ(bed.read().buffer_size, original.buffer_size);
+  EXPECT_EQ(bed.read().prio2buffer, original.prio2buffer);
+}
+
+TEST_F(Mlx5Buffers, AreReadOnlyWhenAskedFor) {
+  Keys mtu;
+  mtu.set(*setting_index("mtu"));
+  const Qos have = bed.read(mtu);
+  EXPECT_FALSE(have.buffer_size || have.prio2buffer || have.maxrate);
+}
+
+TEST(OtherDrivers, AutoIsForThoseWhoseFormulaIsKnown) {
+  FileBed bed(Personality::full);
+  Qos want;
+  want.buffer_size = Buffers{.automatic = true};
+  want.prio2buffer = Eight{0, 0, 0, 1, 0, 0, 0, 0};
+  auto changes = bed.apply(want);
+  EXPECT_EQ(of(changes, "buffer_size").outcome, Outcome::unsupported) << text(changes);
+  EXPECT_EQ(bed.nic.calls["setbuffer"], 0u) << "no sizes of zero";
+}
+
+Qos limited(uint64_t kbit) {
+  Qos want;
+  want.maxrate.emplace().kbit[5] = kbit;
+  return want;
+}
+
+TEST_F(Mlx5Buffers, ARateThatTheCardCanKeepIsSetAndRestored) {
+  for (uint64_t kbit : {100'000ull, 2'500'000ull, 25'500'000ull, 26'000'000ull, 255'000'000ull, 0ull}) {
+    auto changes = bed.apply(limited(kbit));
+    EXPECT_EQ(of(changes, "maxrate").outcome, Outcome::applied) << text(changes);
+    EXPECT_EQ(bed.nic.maxrate.tc_maxrate[5], kbit);
+  }
+}
+
+// The driver would say yes and keep another one.
+TEST_F(Mlx5Buffers, ARateThatWouldBeRoundedIsNotWrittenAndTheNearestIsNamed) {
+  const std::pair<uint64_t, const char*> kRates[]{
+      {50'000, "the nearest is 100000"},           {2'549'999, "the nearest is 2500000"},
+      {25'600'000, "the nearest is 25500000"},     {25'900'000, "the nearest is 26000000"},
+      {30'500'000, "the nearest is 31000000"},     {400'000'000, "the nearest is 255000000"},
+      {1'000'000'000'000, "the nearest is 255000000"},
+  };
+  for (bool truncates : {false, true}) {
+    bed.nic.truncates_rates = truncates;
+    for (auto [kbit, nearest] : kRates) {
+      auto changes = bed.apply(limited(kbit));
+      EXPECT_EQ(of(changes, "maxrate").outcome, Outcome::unsupported) << kbit;
+      EXPECT_NE(of(changes, "maxrate").detail.find(nearest), std::string::npos) << of(changes, "maxrate").detail;
+    }
+  }
+  EXPECT_EQ(bed.nic.calls["setmaxrate"], 0u);
+}
+
+}  // namespace
+}  // namespace fabric::test
