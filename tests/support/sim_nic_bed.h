@@ -100,6 +100,10 @@ inline std::string personality_name(const testing::TestParamInfo<Personality>& p
       return "nodcb";
     case Personality::full:
       return "full";
+    case Personality::i40e:
+      return "i40e";
+    case Personality::qede:
+      return "qede";
   }
   return "";
 }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Congestion control of bnxt_re behind its files (see driver/bnxt_cc.h for the sources): firmware's values, and the
+// module's copy of them that waits for `apply`.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "support/sim_files.h"
+
+namespace fabric::test {
+
+class SimBnxtRe {
+ public:
+  // `files` must outlive this, and this every use of them.
+  explicit SimBnxtRe(SimFiles& files) : files_(files) {}
+
+  // By debugfs' names; and as Linux 6.12 leaves a Thor.
+  std::map<std::string, uint32_t> firmware{
+      {"enable_cc", 1},     {"tos_ecn", 0},      {"cc_mode", 1},  {"run_avg_weight_g", 4}, {"num_phase_per_state", 5},
+      {"init_cr", 200},     {"init_tr", 800},    {"rtt", 40},     {"tcp_cp", 0},           {"inactivity_cp", 10000},
+      {"alt_vlan_dscp", 0}, {"alt_vlan_pcp", 0}, {"tos_dscp", 0}, {"roce_prio", 3}};
+  bool service_profiles = false;  // firmware decides the priorities itself
+
+  // Linux 7: what firmware refuses is success all the same.
+  void add_debugfs(const std::string& pci);
+  // Broadcom's module, an older release: a folder for each mkdir, hex, everything waits for `apply`.
+  void add_configfs(const std::string& rdma);
+  [[nodiscard]] std::string cc_folder() const { return folder_; }
+  // The file's name in configfs for debugfs' one.
+  static std::string configfs_name(const std::string& name);
+
+ private:
+  int store(const std::string& file, std::string_view text);
+  int apply(std::string_view text);
+  void show(const std::string& name);
+  [[nodiscard]] bool firmware_takes(const std::string& name, uint32_t value) const;
+
+  SimFiles& files_;
+  std::string folder_;
+  std::map<std::string, uint32_t> pending_;
+};
+
+}  // namespace fabric::test
