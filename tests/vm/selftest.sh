@@ -172,12 +172,12 @@ fabsim 0 reload 0
 check "a driver reload" wait_until 5 rdmadev 0
 # shellcheck disable=SC2086
 eq "starts from NV configuration" "$(values "$cc" $files)" "$defaults"
-eq "no traffic class" "$(ls "/sys/class/infiniband/$(rdmadev 0)/tc" 2>&1 | grep -c 'No such')" 1
+check "no traffic class" test ! -e "/sys/class/infiniband/$(rdmadev 0)/tc"
 
 section "ofed"
 reload_as 0 ofed
 ecn=/sys/class/net/$(netdev 0)/ecn
-eq "its files" "$(ls "$ecn/roce_rp" | wc -l) $(ls "$ecn/roce_np" | wc -l) $(ls "$ecn"/roce_?p/enable | grep -c '^[0-7]$') $(stat -c %a "$ecn/roce_rp/rpg_gd")" "17 4 16 644"
+eq "its files" "$(ls "$ecn/roce_rp" | wc -l) $(ls "$ecn/roce_np" | wc -l) $(ls -d "$ecn"/roce_?p/enable/[0-7] | wc -l) $(stat -c %a "$ecn/roce_rp/rpg_gd")" "17 4 16 644"
 eq "what NV configuration says" "$(values "$ecn" roce_rp/enable/0 roce_np/enable/7 roce_rp/clamp_tgt_rate_after_time_inc roce_np/cnp_dscp roce_np/cnp_802p_prio)" "1 1 1 48 6"
 eq "anybody reads" "$(su -s /bin/sh nobody -c "cat $ecn/roce_np/cnp_dscp")" 48
 fabsim 0 log clear
@@ -200,7 +200,7 @@ fabsim 0 reload 0
 check "a driver reload" wait_until 5 test -e "/sys/class/infiniband/$(rdmadev 0)/tc/1/traffic_class"
 eq "forgets all" "$(values "/sys/class/net/$(netdev 0)/ecn" roce_np/enable/3 roce_np/cnp_dscp) $(cat "/sys/class/infiniband/$(rdmadev 0)/tc/1/traffic_class")" "1 48 "
 reload_as 0 mlx5
-eq "gone with the driver" "$(ls -d "/sys/class/net/$(netdev 0)/ecn" "/sys/class/infiniband/$(rdmadev 0)/tc" 2>&1 | grep -c 'No such')" 2
+check "gone with the driver" test ! -e "/sys/class/net/$(netdev 0)/ecn" -a ! -e "/sys/class/infiniband/$(rdmadev 0)/tc"
 
 section "bnxt"
 eq "PFC before ETS is refused" "$(result 1 pfc 0x08)" -22
@@ -245,7 +245,7 @@ eq "what its setup script asks" "$(grep -c 'fw_service_prof_type_sup.*: 0' "/sys
 check "no folder for an unknown device" eval '! mkdir /sys/kernel/config/bnxt_re/none'
 check "a folder for its device" mkdir "/sys/kernel/config/bnxt_re/$(rdmadev 1)"
 cc=/sys/kernel/config/bnxt_re/$(rdmadev 1)/ports/1/cc
-eq "its files" "$(ls "$cc" | xargs)" "apply cc_mode cnp_dscp cnp_prio disable_prio_vlan_tx ecn_enable ecn_marking roce_dscp roce_prio"
+eq "its files" "$(cd "$cc" && echo ./* | sed "s#./##g")" "apply cc_mode cnp_dscp cnp_prio disable_prio_vlan_tx ecn_enable ecn_marking roce_dscp roce_prio"
 fabsim 1 log clear
 eq "a value" "$(put 0x28 "$cc/cnp_dscp") $(cat "$cc/cnp_dscp")" "taken 0x28"
 eq "has not reached firmware" "$(sed -n 's/^cnp dscp.*: //p' "$cc/apply")" 48
@@ -376,7 +376,7 @@ sim 0 cc_rx_ce_pkts 7
 check "off" eval '! rdma statistic show link "$(rdmadev 0)/1" | grep -q cc_'
 check "on" rdma statistic set link "$(rdmadev 0)/1" optional-counters cc_rx_ce_pkts,cc_tx_cnp_pkts
 eq "shown" "$(rdma statistic show link "$(rdmadev 0)/1" | grep -o 'cc_[a-z_]* [0-9]*' | xargs)" "cc_rx_ce_pkts 7 cc_tx_cnp_pkts 0"
-eq "not in sysfs" "$(ls "/sys/class/infiniband/$(rdmadev 0)/ports/1/hw_counters" | grep -c cc_)" 0
+check "not in sysfs" test ! -e "/sys/class/infiniband/$(rdmadev 0)/ports/1/hw_counters/cc_rx_ce_pkts"
 eq "written down" "$(log_of 0)" $'setcounter cc_rx_ce_pkts=on -> 0\nsetcounter cc_tx_cnp_pkts=on -> 0'
 check "off again" rdma statistic unset link "$(rdmadev 0)/1" optional-counters
 check "not shown" eval '! rdma statistic show link "$(rdmadev 0)/1" | grep -q cc_'
@@ -416,11 +416,11 @@ check "still runs to its end" traffic_wait 0
 check "and raises out_of_seq_request at the receiver" test "$(hw_counter 1 out_of_seq_request)" -gt "$out_of_seq"
 check "and rcvd_seq_err at the sender" test "$(hw_counter 0 rcvd_seq_err)" -gt "$lost"
 tc qdisc del dev "$(netdev 0)" root
-check "traffic again" traffic_start 0 1 20
+check "traffic again" traffic_start 0 1 200
 sleep 2
 begin=$SECONDS
 fabsim 0 reload 100
-check "driver reload under traffic takes no long" test $((SECONDS - begin)) -lt 10
+check "a driver reload does not wait for the end of traffic" test $((SECONDS - begin)) -lt 100
 traffic_stop 0
 check "all is back" wait_until 10 eval 'rdmadev 0 && gid 0'
 check "and works" eval 'traffic_start 0 1 2 && traffic_wait 0'
