@@ -36,6 +36,11 @@ bool PortIo::wants(std::string_view key) const {
   return index && keys[*index];
 }
 
+bool PortIo::may_write(std::string_view key) const {
+  const auto index = setting_index(key);
+  return index && along[*index];
+}
+
 const Op& op_of(const Driver& driver, std::string_view key) {
   static constexpr Op kNone{};
   if (const Op* own = find(driver.ops, key)) return *own;
@@ -47,6 +52,13 @@ Result<Qos> read_all(const Driver& driver, PortIo& io) {
   auto out = driver.read(io);
   if (!out) return out;
   for (const Feature* feature : kFeatures) feature->read(io, *out);
+  return out;
+}
+
+Qos expected_of(const Driver& driver, const Qos& want, const Qos& have, const Limits& limits) {
+  Qos out = driver.expected(want, have, limits);
+  for (const Feature* feature : kFeatures)
+    if (feature->expected != nullptr) feature->expected(out, have, limits);
   return out;
 }
 

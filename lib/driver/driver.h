@@ -25,8 +25,11 @@ struct PortIo {
   // What is asked for: what costs a firmware command or a file of its own is not read unless it is in here.
   Keys keys = Keys().set();
   Limits limits{};      // filled while reading
+  // While one setting is written: those that may be written along with it, where the kernel takes both in one message.
+  Keys along{};
 
   [[nodiscard]] bool wants(std::string_view key) const;
+  [[nodiscard]] bool may_write(std::string_view key) const;
 };
 PortIo port_io(Kernel& kernel, const Port& port);
 
@@ -49,7 +52,8 @@ struct Feature {
   std::span<const KeyOp> ops;
   // Adds to `out` (and io.limits) what can be read of the wanted keys. What is not offered stays absent.
   void (*read)(PortIo& io, Qos& out);
-  // As Driver::impossible and Driver::remedy; may be null.
+  // As Driver::expected, impossible and remedy; may be null. `want` is what the driver expects.
+  void (*expected)(Qos& want, const Qos& have, const Limits& limits) = nullptr;
   std::string (*impossible)(const Setting& setting, const Qos& want, const Limits& limits) = nullptr;
   std::string (*remedy)(const Setting& setting, int code) = nullptr;
 };
@@ -83,6 +87,8 @@ struct Driver {
 const Op& op_of(const Driver& driver, std::string_view key);
 // The driver's reading and each feature's.
 Result<Qos> read_all(const Driver& driver, PortIo& io);
+// The driver's expectation, and each feature's of that.
+Qos expected_of(const Driver& driver, const Qos& want, const Qos& have, const Limits& limits);
 // The driver's word, else the feature's that has the key.
 std::string why_impossible(const Driver& driver, const Setting& setting, const Qos& want, const Qos& have, const Limits& limits);
 std::string remedy_of(const Driver& driver, const Setting& setting, const Qos& have, const std::string& netdev, int code);

@@ -29,7 +29,7 @@ class Pass {
         options_(options),
         driver_(driver_for(port.kernel_driver, &kernel.root, port.netdev)),
         policy_(want),
-        want_(driver_.expected(want, {}, {})) {
+        want_(expected_of(driver_, want, {}, {})) {
     for (size_t i = 0; i < kSettingCount; ++i)
       if (options.only[i] && has_value(kSettings[i], want_)) rows_.push_back({&kSettings[i], &op_of(driver_, kSettings[i].key)});
   }
@@ -38,7 +38,7 @@ class Pass {
     if (rows_.empty()) return {};
     if (refresh()) {
       before_ = have_;
-      want_ = driver_.expected(policy_, have_, limits_);
+      want_ = expected_of(driver_, policy_, have_, limits_);
       // What one write overwrites of another is put right in the second round.
       for (int round = 0; round < 2 && !lost_; ++round)
         if (!walk()) break;
@@ -100,6 +100,7 @@ class Pass {
   bool write(Row& row) {
     PortIo io = port_io(kernel_, port_);
     io.limits = limits_;
+    io.along = free_to_write();
     auto written = row.op->write(io, *row.setting, want_, have_);
     row.written = true;
     if (written && options_.wrote) options_.wrote(port_, row.setting->key);
@@ -108,6 +109,16 @@ class Pass {
     if (!written && !(written.error().code == EEXIST && in_sync(row))) row.refusal = written.error();
     if (written && !in_sync(row)) row.disobeyed = true;
     return true;
+  }
+
+  // What nothing is known to stand against.
+  [[nodiscard]] Keys free_to_write() const {
+    Keys keys;
+    for (const Row& row : rows_) {
+      const bool conflict = options_.conflict && options_.conflict(port_, row.setting->key);
+      if (!row.held && !row.refusal && !row.disobeyed && !conflict) keys.set(*setting_index(row.setting->key));
+    }
+    return keys;
   }
 
   // Decides whether the setting must not be written (now).

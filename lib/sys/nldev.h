@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,13 @@ struct PortLink {
 Result<Device> parse_device(View8 payload);
 Result<PortLink> parse_port(View8 payload);
 std::vector<Counter> parse_statistics(View8 payload);
+struct CounterStatus {
+  uint32_t index = 0;
+  std::string name;
+  std::optional<bool> optional_on;  // is it on? Absent: it is always on
+  bool operator==(const CounterStatus&) const = default;
+};
+std::vector<CounterStatus> parse_counter_status(View8 payload);
 // Queue pairs of one RES_QP_GET message on `port` or not yet on any. The kernel's carry RES_KERN_NAME; all others are a
 // process's, also while it dies and its RES_PID is gone (fill_res_name_pid).
 struct QueuePairs {
@@ -41,6 +49,11 @@ Result<PortLink> port(Netlink& rdma, uint32_t device, uint32_t port);
 // The port's default hardware counters in one reply (STAT_GET). EINVAL: the driver has none;
 // EMSGSIZE: more than one reply holds, read sysfs.
 Result<std::vector<Counter>> statistics(Netlink& rdma, uint32_t device, uint32_t port);
+// Which hardware counters the port has, and which of the optional ones are on (STAT_GET_STATUS, Linux 5.16). EINVAL: none,
+// or an older kernel.
+Result<std::vector<CounterStatus>> counter_status(Netlink& rdma, uint32_t device, uint32_t port);
+// Switches on exactly these optional counters (STAT_SET; needs CAP_NET_ADMIN). EINVAL: one of them is not optional.
+Result<void> set_optional_counters(Netlink& rdma, uint32_t device, uint32_t port, std::span<const uint32_t> indices);
 // Queue pairs that user processes hold on the port, or have created without choosing a port yet (RES_QP_GET; those of
 // the kernel, as QP1's, do not count). Sees processes of every user, of this PID namespace and below.
 Result<unsigned> user_queue_pairs(Netlink& rdma, uint32_t device, uint32_t port);

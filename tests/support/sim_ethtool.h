@@ -20,6 +20,7 @@ struct SimEthtool {
   };
   std::optional<Amount> ring_rx, ring_tx, channels;  // absent: no such operation
   Rounding rounding = Rounding::none;
+  uint32_t ring_min = 1;                             // less is EINVAL
   std::optional<uint8_t> fec;                        // configured modes, ETHTOOL_FEC_*
   std::map<std::string, bool> private_flags;         // besides the firmware's LLDP agent
 };

@@ -38,6 +38,13 @@ class Generic final : public Netlink {
         return private_flags(*nic);
       case ETHTOOL_MSG_PRIVFLAGS_SET:
         return set_private_flags(*nic, attributes);
+      case ETHTOOL_MSG_RINGS_GET:
+      case ETHTOOL_MSG_RINGS_SET:
+      case ETHTOOL_MSG_CHANNELS_GET:
+      case ETHTOOL_MSG_CHANNELS_SET:
+      case ETHTOOL_MSG_FEC_GET:
+      case ETHTOOL_MSG_FEC_SET:
+        return answer_ethtool_settings(*nic, kEthtoolFamily, header.cmd, attributes);
       default:
         return kernel_error(EOPNOTSUPP);
     }
@@ -145,12 +152,9 @@ std::map<std::string, bool> SimNic::private_flags() const {
 
 int SimNic::set_private_flag(const std::string& flag, bool on) {
   log.push_back("setprivflag " + flag + (on ? " on" : " off"));
-  if (flag == "fw-lldp-agent")
-    firmware_agent = on;
-  else if (flag == "disable-fw-lldp")
-    firmware_agent = !on;
-  else
-    ethtool.private_flags[flag] = on;
+  if (flag == "fw-lldp-agent") return set_agent(on);
+  if (flag == "disable-fw-lldp") return set_agent(!on);
+  ethtool.private_flags[flag] = on;
   return 0;
 }
 

@@ -15,6 +15,9 @@ std::unique_ptr<Netlink> open_sim_generic(SimKernel& sim);  // nlctrl and ethtoo
 
 using Replies = Result<std::vector<Message>>;
 
+// RINGS, CHANNELS and FEC of the ethtool family: sim_nic_ethtool_settings.cpp.
+Replies answer_ethtool_settings(SimNic& nic, uint16_t family, uint8_t command, const std::vector<Attr>& attributes);
+
 inline Error kernel_error(int code, std::string what = "simulated") { return error(code, std::move(what)); }
 
 // Counts the operation and lets its fault strike. True where the driver is to do it; else `verdict` is the answer.

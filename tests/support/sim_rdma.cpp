@@ -4,6 +4,8 @@
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
 
+#include <iterator>
+
 namespace fabric::test {
 namespace {
 
@@ -40,6 +42,39 @@ Bytes statistics_message(AttrWriter out, uint32_t number, const SimRdmaPort& por
   return out.data();
 }
 
+Bytes status_message(AttrWriter out, uint32_t number, const SimRdmaPort& port) {
+  AttrWriter table;
+  uint32_t index = 0;
+  auto entry = [&](const std::string& name) {
+    return AttrWriter().text(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, name).u32(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_INDEX, index++);
+  };
+  for (const Counter& counter : port.counters) table.nest(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY, entry(counter.name));
+  for (const auto& [name, on] : port.optional)
+    table.nest(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY, entry(name).u8(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_DYNAMIC, on));
+  out.u32(RDMA_NLDEV_ATTR_PORT_INDEX, number).nest(RDMA_NLDEV_ATTR_STAT_HWCOUNTERS, table);
+  return out.data();
+}
+
+// nldev_stat_set_counter_dynamic_doit(): every attribute of the nest is an index, whatever its type.
+int set_optional(SimRdmaPort& port, const std::vector<Attr>& request) {
+  const Attr* table = find(request, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
+  if (table == nullptr) return EINVAL;
+  std::map<std::string, bool> next;
+  for (const auto& [name, on] : port.optional) next[name] = false;
+  std::string text;
+  for (const Attr& each : parse_attributes(table->value)) {
+    const size_t index = each.u32().value_or(0);
+    if (index < port.counters.size() || index >= port.counters.size() + next.size()) return EINVAL;
+    auto counter = std::next(next.begin(), static_cast<long>(index - port.counters.size()));
+    counter->second = true;
+    text += (text.empty() ? "" : ",") + counter->first;
+  }
+  if (port.optional_errno != 0) return port.optional_errno;
+  port.optional = std::move(next);
+  port.optional_log.push_back(text);
+  return 0;
+}
+
 }  // namespace
 
 Result<std::vector<Message>> SimRdma::talk(uint16_t type, uint16_t flags, View8 payload) {
@@ -62,7 +97,13 @@ Result<std::vector<Message>> SimRdma::talk(uint16_t type, uint16_t flags, View8 
 
   const AttrWriter head = device_attributes(device->first, device->second);
   if (command == RDMA_NLDEV_CMD_PORT_GET) return std::vector{Message{type, port_message(head, port->first, port->second)}};
-  if (command != RDMA_NLDEV_CMD_STAT_GET) return error(EOPNOTSUPP, "simulated RDMA netlink");
+  if (command == RDMA_NLDEV_CMD_STAT_SET) {
+    if (int code = set_optional(port->second, request); code != 0) return error(code, "simulated RDMA netlink");
+    return replies;
+  }
+  if (command == RDMA_NLDEV_CMD_STAT_GET_STATUS && port->second.statistics_errno == 0)
+    return std::vector{Message{type, status_message(head, port->first, port->second)}};
+  if (command != RDMA_NLDEV_CMD_STAT_GET && command != RDMA_NLDEV_CMD_STAT_GET_STATUS) return error(EOPNOTSUPP, "simulated RDMA netlink");
   if (port->second.statistics_errno != 0) return error(port->second.statistics_errno, "simulated RDMA netlink");
   return std::vector{Message{type, statistics_message(head, port->first, port->second)}};
 }

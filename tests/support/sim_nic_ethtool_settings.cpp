@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel's side of ring sizes, channels and FEC: net/ethtool/{rings,channels,fec}.c of Linux 6.12.
+#include <linux/ethtool.h>
+#include <linux/ethtool_netlink.h>
+#include <linux/genetlink.h>
+
+#include <bit>
+
+#include "support/sim_nic_sockets.h"
+
+namespace fabric::test {
+namespace {
+
+constexpr const char* kFecNames[] = {"None", "RS", "BASER", "LLRS"};
+constexpr uint8_t kFecBits[] = {ETHTOOL_FEC_OFF, ETHTOOL_FEC_RS, ETHTOOL_FEC_BASER, ETHTOOL_FEC_LLRS};
+constexpr uint32_t kFirstFecMode = ETHTOOL_LINK_MODE_FEC_NONE_BIT;
+
+AttrWriter reply(const SimNic& nic, uint8_t command) {
+  genlmsghdr header{};
+  header.cmd = command;
+  header.version = 1;
+  AttrWriter out;
+  out.header(header);
+  out.nest(1, AttrWriter().u32(ETHTOOL_A_HEADER_DEV_INDEX, static_cast<uint32_t>(nic.ifindex)));
+  return out;
+}
+
+Replies one(uint16_t family, const AttrWriter& message) { return std::vector<Message>{{family, message.data()}}; }
+
+void put(AttrWriter& out, const std::optional<SimEthtool::Amount>& amount, uint16_t max, uint16_t now) {
+  if (amount) out.u32(max, amount->max).u32(now, amount->now);
+}
+
+uint32_t wanted(const std::vector<Attr>& attributes, uint16_t type, const std::optional<SimEthtool::Amount>& now) {
+  const Attr* attribute = find(attributes, type);
+  return attribute != nullptr ? attribute->u32().value_or(0) : now ? now->now : 0;
+}
+
+uint32_t most(const std::optional<SimEthtool::Amount>& amount) { return amount ? amount->max : 0; }
+uint32_t have(const std::optional<SimEthtool::Amount>& amount) { return amount ? amount->now : 0; }
+
+Replies done(int verdict) {
+  if (verdict < 0) return kernel_error(-verdict);
+  return std::vector<Message>{};
+}
+
+// ethnl_set_rings(): what does not change is not asked of the driver, what exceeds the maximum neither.
+Replies set_rings(SimNic& nic, const std::vector<Attr>& attributes) {
+  const SimEthtool& now = nic.ethtool;
+  const uint32_t rx = wanted(attributes, ETHTOOL_A_RINGS_RX, now.ring_rx);
+  const uint32_t tx = wanted(attributes, ETHTOOL_A_RINGS_TX, now.ring_tx);
+  if (rx == have(now.ring_rx) && tx == have(now.ring_tx)) return done(0);
+  if (rx > most(now.ring_rx) || tx > most(now.ring_tx)) return kernel_error(EINVAL);
+  return done(call(nic, "setrings", [&] { return nic.set_rings(rx, tx); }));
+}
+
+Replies set_channels(SimNic& nic, const std::vector<Attr>& attributes) {
+  const uint32_t combined = wanted(attributes, ETHTOOL_A_CHANNELS_COMBINED_COUNT, nic.ethtool.channels);
+  if (combined == have(nic.ethtool.channels)) return done(0);
+  if (combined == 0 || combined > most(nic.ethtool.channels)) return kernel_error(EINVAL);
+  return done(call(nic, "setchannels", [&] { return nic.set_channels(combined); }));
+}
+
+Replies get_fec(SimNic& nic, uint16_t family) {
+  AttrWriter bits;
+  for (uint32_t i = 0; i < 4; ++i)
+    if ((*nic.ethtool.fec & kFecBits[i]) != 0)
+      bits.nest(ETHTOOL_A_BITSET_BITS_BIT, AttrWriter().u32(ETHTOOL_A_BITSET_BIT_INDEX, kFirstFecMode + i).text(ETHTOOL_A_BITSET_BIT_NAME, kFecNames[i]));
+  AttrWriter modes;
+  modes.flag(ETHTOOL_A_BITSET_NOMASK).u32(ETHTOOL_A_BITSET_SIZE, __ETHTOOL_LINK_MODE_MASK_NBITS).nest(ETHTOOL_A_BITSET_BITS, bits);
+  auto out = reply(nic, ETHTOOL_MSG_FEC_GET_REPLY);
+  out.nest(ETHTOOL_A_FEC_MODES, modes).u8(ETHTOOL_A_FEC_AUTO, (*nic.ethtool.fec & ETHTOOL_FEC_AUTO) != 0);
+  return one(family, out);
+}
+
+// ethnl_set_fec(), with ethnl_update_bitset() for the bitset by names.
+Replies set_fec(SimNic& nic, const std::vector<Attr>& attributes) {
+  unsigned modes = *nic.ethtool.fec;
+  if (const Attr* bitset = find(attributes, ETHTOOL_A_FEC_MODES)) {
+    const auto members = parse_attributes(bitset->value);
+    const Attr* bits = find(members, ETHTOOL_A_BITSET_BITS);
+    if (bits == nullptr) return kernel_error(EINVAL);
+    const bool list = find(members, ETHTOOL_A_BITSET_NOMASK) != nullptr;
+    if (list) modes &= ETHTOOL_FEC_AUTO;
+    for (const Attr& each : parse_attributes(bits->value)) {
+      const auto bit = parse_attributes(each.value);
+      const Attr* name = find(bit, ETHTOOL_A_BITSET_BIT_NAME);
+      int known = -1;
+      for (int i = 0; i < 4; ++i)
+        if (name != nullptr && name->text() == kFecNames[i]) known = i;
+      if (known < 0) return kernel_error(EOPNOTSUPP, "bit name not found");
+      const bool on = list || find(bit, ETHTOOL_A_BITSET_BIT_VALUE) != nullptr;
+      modes = on ? modes | kFecBits[known] : modes & ~unsigned{kFecBits[known]};
+    }
+  }
+  if (const Attr* automatic = find(attributes, ETHTOOL_A_FEC_AUTO))
+    modes = automatic->u8() == 1 ? modes | ETHTOOL_FEC_AUTO : modes & ~unsigned{ETHTOOL_FEC_AUTO};
+  if (modes == *nic.ethtool.fec) return done(0);
+  if (modes == 0) return kernel_error(EINVAL, "no FEC modes set");
+  return done(call(nic, "setfec", [&] { return nic.set_fec(static_cast<uint8_t>(modes)); }));
+}
+
+}  // namespace
+
+Replies answer_ethtool_settings(SimNic& nic, uint16_t family, uint8_t command, const std::vector<Attr>& attributes) {
+  const SimEthtool& now = nic.ethtool;
+  const bool rings = command == ETHTOOL_MSG_RINGS_GET || command == ETHTOOL_MSG_RINGS_SET;
+  const bool fec = command == ETHTOOL_MSG_FEC_GET || command == ETHTOOL_MSG_FEC_SET;
+  if (rings ? !now.ring_rx && !now.ring_tx : fec ? !now.fec : !now.channels) return kernel_error(EOPNOTSUPP);
+  if (command == ETHTOOL_MSG_RINGS_SET) return set_rings(nic, attributes);
+  if (command == ETHTOOL_MSG_CHANNELS_SET) return set_channels(nic, attributes);
+  if (command == ETHTOOL_MSG_FEC_SET) return set_fec(nic, attributes);
+  if (command == ETHTOOL_MSG_FEC_GET) return get_fec(nic, family);
+  auto out = reply(nic, command == ETHTOOL_MSG_RINGS_GET ? ETHTOOL_MSG_RINGS_GET_REPLY : ETHTOOL_MSG_CHANNELS_GET_REPLY);
+  if (rings) {
+    put(out, now.ring_rx, ETHTOOL_A_RINGS_RX_MAX, ETHTOOL_A_RINGS_RX);
+    put(out, now.ring_tx, ETHTOOL_A_RINGS_TX_MAX, ETHTOOL_A_RINGS_TX);
+    out.u8(ETHTOOL_A_RINGS_TX_PUSH, 0);
+  } else {
+    put(out, now.channels, ETHTOOL_A_CHANNELS_COMBINED_MAX, ETHTOOL_A_CHANNELS_COMBINED_COUNT);
+  }
+  return one(family, out);
+}
+
+int SimNic::set_rings(uint32_t rx, uint32_t tx) {
+  log.push_back("setrings rx=" + std::to_string(rx) + " tx=" + std::to_string(tx));
+  auto round = [this](uint32_t size) {
+    if (ethtool.rounding == SimEthtool::Rounding::power_of_two) return std::bit_ceil(size);
+    return ethtool.rounding == SimEthtool::Rounding::up_to_32 ? (size + 31) / 32 * 32 : size;
+  };
+  if ((ethtool.ring_rx && rx < ethtool.ring_min) || (ethtool.ring_tx && tx < ethtool.ring_min)) return -EINVAL;
+  if (ethtool.ring_rx) ethtool.ring_rx->now = round(rx);
+  if (ethtool.ring_tx) ethtool.ring_tx->now = round(tx);
+  return 0;
+}
+
+int SimNic::set_channels(uint32_t combined) {
+  log.push_back("setchannels " + std::to_string(combined));
+  ethtool.channels->now = combined;
+  return 0;
+}
+
+int SimNic::set_fec(uint8_t modes) {
+  log.push_back("setfec " + to_text(Fec{modes}));
+  ethtool.fec = modes;
+  return 0;
+}
+
+}  // namespace fabric::test
