@@ -14,7 +14,8 @@ std::string Options::config_file() const {
 
 Result<Options> parse_options(int argc, char* const argv[]) {
   static constexpr option known[] = {{"config", required_argument, nullptr, 'c'}, {"root", required_argument, nullptr, 'r'},
-                                     {"once", no_argument, nullptr, 'o'},         {"help", no_argument, nullptr, 'h'},
+                                     {"once", no_argument, nullptr, 'o'},         {"pci", no_argument, nullptr, 'p'},
+                                     {"help", no_argument, nullptr, 'h'},
                                      {"version", no_argument, nullptr, 'V'},      {nullptr, 0, nullptr, 0}};
   Options options;
   opterr = 0;
@@ -24,6 +25,7 @@ Result<Options> parse_options(int argc, char* const argv[]) {
       case 'c': options.config = optarg; break;
       case 'r': options.root = optarg; break;
       case 'o': options.once = true; break;
+      case 'p': options.pci = true; break;
       case 'h': options.help = true; break;
       case 'V': options.version = true; break;
       case ':': return error(EINVAL, std::string(argv[optind - 1]) + " needs a value; see --help");
@@ -31,18 +33,23 @@ Result<Options> parse_options(int argc, char* const argv[]) {
     }
   }
   if (optind < argc) return error(EINVAL, std::string(argv[optind]) + ": fabric-agentd takes no arguments; see --help");
+  if (options.pci && (options.once || options.root != "/"))
+    return error(EINVAL, "--pci is for this machine, and once by itself: neither --once nor --root goes with it; see --help");
   if (options.root != "/") options.once = true;  // a captured tree sends no events
   return options;
 }
 
 std::string help_text() {
-  return "Usage: fabric-agentd [--once] [--config FILE] [--root DIR]\n"
+  return "Usage: fabric-agentd [--once | --pci] [--config FILE] [--root DIR]\n"
          "Keeps the RoCE ports of this server set as fabric-agent.toml(5) says.\n\n"
          "  -c, --config FILE  read FILE (and conf.d/*.toml beside it) instead of\n"
          "                     /etc/fabric-agent/fabric-agent.toml\n"
          "      --once         bring the ports in order once, print what was done, and end:\n"
          "                     0 in sync, 1 something differs, waits or is unsupported,\n"
          "                     2 something was refused, ignored or is in conflict\n"
+         "      --pci          set the PCIe maximum read request size (mrrs) only, publish\n"
+         "                     what PCI configuration space says, and end\n"
+         "                     (fabric-agent-pci.service; needs CAP_SYS_ADMIN)\n"
          "  -r, --root DIR     judge a captured tree instead of this machine; implies --once,\n"
          "                     and only mode = \"audit\" is possible\n"
          "  -h, --help         this text\n"

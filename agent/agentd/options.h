@@ -11,6 +11,7 @@ struct Options {
   std::string config;       // empty: ROOT/etc/fabric-agent/fabric-agent.toml
   std::string root = "/";
   bool once = false;
+  bool pci = false;         // fabric-agent-pci.service
   bool help = false;
   bool version = false;
 

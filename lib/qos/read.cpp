@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/parse.h"
+#include "qos/pci_state.h"
 #include "qos/reconcile.h"
 #include "sys/rtnl.h"
 
@@ -24,6 +25,16 @@ Result<void> same_device(Kernel& kernel, const Port& port) {
   return {};
 }
 
+// What takes CAP_SYS_ADMIN to read, as fabric-agent-pci.service last read it.
+void take_published_mrrs(PortIo& io, Qos& out) {
+  const auto state = state::load_pci_state(io.kernel.root);
+  if (!state || !*state) return;
+  const auto function = (*state)->functions.find(io.pci);
+  if (function == (*state)->functions.end()) return;
+  out.mrrs = function->second.mrrs;
+  if (!out.mrrs && !function->second.unread.empty()) io.limits.reasons["mrrs"] = function->second.unread;
+}
+
 }  // namespace
 
 Result<Qos> read(Kernel& kernel, const Port& port, const Keys& keys, Limits* limits) {
@@ -33,6 +44,7 @@ Result<Qos> read(Kernel& kernel, const Port& port, const Keys& keys, Limits* lim
   PortIo io = port_io(kernel, port);
   io.keys = keys;
   auto out = read_all(driver_for(port.kernel_driver, &kernel.root, port.netdev), io);
+  if (out && io.wants("mrrs") && !out->mrrs && !port.pci.empty()) take_published_mrrs(io, *out);
   if (limits != nullptr) *limits = std::move(io.limits);
   return out;
 }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agentd/pci.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "agentd/messages.h"
+#include "qos/pci_state.h"
+#include "qos/reconcile.h"
+#include "qos/state.h"
+#include "scan/scan.h"
+#include "sys/pci_config.h"
+
+namespace fabric::agentd {
+namespace {
+
+constexpr std::chrono::seconds kLockPatience{10};
+
+int severity(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::in_sync:
+    case Outcome::applied: return 0;
+    case Outcome::differs:
+    case Outcome::pending:
+    case Outcome::unsupported: return 1;
+    default: return 2;
+  }
+}
+
+int trouble(const PciWorld& world, const Error& failure) {
+  world.log({message_id::trouble, LOG_ERR, failure.text(), {}});
+  return 2;
+}
+
+// One port's MRRS.
+int keep(PciWorld& world, const Policy& policy, Port& port, state::Originals& originals) {
+  const PortPolicy* entry = policy_for(policy, port);
+  if (entry == nullptr || !entry->want.mrrs) return 0;
+  Qos want;
+  want.mrrs = entry->want.mrrs;
+  qos::Options options;
+  options.dry_run = policy.mode == Mode::audit;
+  options.only = keys_of(want);
+  options.save_original = [&](const Port& of, const Qos& before) { return state::save_original(world.directory, originals, of, before); };
+  int worst = 0;
+  for (const Change& change : qos::reconcile(world.kernel, port, want, options)) {
+    worst = std::max(worst, severity(change.outcome));
+    if (auto message = message_for(change, nullptr, qos::Drift::News::nothing, {})) world.log(*message);
+  }
+  return worst;
+}
+
+int keep_ports(PciWorld& world, const Policy& policy, Node& node) {
+  auto lock = state::take_lock(world.directory, kLockPatience);
+  if (!lock) return trouble(world, lock.error());
+  auto originals = state::load_originals(world.directory);
+  if (!originals) return trouble(world, originals.error());
+  int worst = 0;
+  for (Port& port : node.ports) worst = std::max(worst, keep(world, policy, port, *originals));
+  return worst;
+}
+
+void add(const Root& root, const PciDevice& device, PciState& state) {
+  auto read = [&](const std::string& address) {
+    if (!address.empty() && !state.functions.contains(address)) state.functions.emplace(address, pci::read_settings(root, address));
+  };
+  read(device.pci);
+  for (const std::string& bridge : device.bridges) read(bridge);
+}
+
+}  // namespace
+
+PciWorld real_pci_world(Kernel& kernel) {
+  PciWorld world{.kernel = kernel, .scan = {}};
+  world.directory = kernel.root.path();
+  world.scan = [&kernel](const Policy& policy) {
+    return scan(kernel, {.settings = false, .counters = false, .gids = false, .verbs = false, .exclude = policy.exclude});
+  };
+  return world;
+}
+
+int keep_pci(PciWorld& world, const Policy& policy) {
+  Node node = world.scan(policy);
+  const int worst = keep_ports(world, policy, node);
+  PciState state;
+  state.updated = utc_now();
+  for (const Gpu& gpu : node.topology.gpus) add(world.kernel.root, gpu, state);
+  for (const Nic& nic : node.topology.nics) add(world.kernel.root, nic, state);
+  if (auto saved = state::save_pci_state(world.directory, state); !saved) return trouble(world, saved.error());
+  return worst;
+}
+
+}  // namespace fabric::agentd

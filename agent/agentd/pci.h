@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// `fabric-agentd --pci`, the work of fabric-agent-pci.service: what takes CAP_SYS_ADMIN, once.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "agentd/journal.h"
+#include "model/node.h"
+#include "model/policy.h"
+#include "sys/kernel.h"
+
+namespace fabric::agentd {
+
+struct PciWorld {
+  Kernel& kernel;
+  std::string directory = "/";  // below it: run/fabric-agent, var/lib/fabric-agent
+  Log log = write_journal;
+  std::function<Node(const Policy&)> scan;  // ports, and the topology: GPUs and NICs with the bridges above them
+};
+PciWorld real_pci_world(Kernel& kernel);
+
+// Writes MRRS, and nothing else, of the ports for which the policy gives one (not in audit mode), then publishes what
+// configuration space says of every GPU and NIC and the bridges above them in run/fabric-agent/pci.toml. The exit status:
+// 0; 1 something differs (audit) or is unsupported; 2 something was refused or ignored, or could not be done at all.
+int keep_pci(PciWorld& world, const Policy& policy);
+
+}  // namespace fabric::agentd

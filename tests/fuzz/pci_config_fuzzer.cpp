@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as PCI configuration space, and as the files that the agent keeps of it and of host settings.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "qos/pci_state.h"
+#include "qos/sysctl.h"
+#include "sys/pci_config.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  if (const auto control = fabric::pci::parse_device_control(text); control && control->offset + 2 > size) std::abort();
+  (void)fabric::pci::parse_acs_control(text).ok();
+  if (const auto state = fabric::state::parse_pci_state(text, "fuzz.toml")) {
+    const auto again = fabric::state::parse_pci_state(fabric::state::pci_state_toml(*state), "written.toml");
+    if (!again || *again != *state) std::abort();
+  }
+  if (const auto values = fabric::qos::parse_sysctl_originals(text, "fuzz.toml")) {
+    const auto again = fabric::qos::parse_sysctl_originals(fabric::qos::sysctl_originals_toml(*values), "written.toml");
+    if (!again || *again != *values) std::abort();
+  }
+  (void)fabric::qos::find_sysctl(text);
+  (void)fabric::qos::sysctl_problem("net.ipv4.tcp_rmem", text).size();
+  return 0;
+}
