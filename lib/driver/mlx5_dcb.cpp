@@ -4,6 +4,7 @@
 
 #include "driver/dscp.h"
 #include "driver/headroom.h"
+#include "driver/rings.h"
 #include "driver/mlx5.h"
 #include "driver/upstream.h"
 
@@ -28,6 +29,22 @@ headroom::Use use_of(const Qos& want, const Qos& have, const Limits& limits) {
   if (pause.rx || pause.tx) use.lossless = PrioSet{0xff};
   use.total = limits.buffer_total;
   return use;
+}
+
+// PFC and the cable's length are written after the buffers, and where the host owns these the driver still judges them by
+// the old ones. What it would refuse serves both at first; the next pass gives what is wanted alone.
+Result<Buffers> automatic(const Qos& want, const Qos& have, const Limits& limits) {
+  headroom::Use use = use_of(want, have, limits);
+  auto sizes = headroom::automatic(use, *have.buffer_size);
+  if (!sizes || !have.pfc) return sizes;
+  headroom::Use old = use;
+  old.lossless = *have.pfc;
+  old.link.cable = have.cable_length.value_or(use.link.cable);
+  if (headroom::objection(old, *sizes).empty()) return sizes;
+  use.lossless.bits |= old.lossless.bits;
+  use.link.cable = std::max(use.link.cable, old.link.cable);
+  auto both = headroom::automatic(use, *have.buffer_size);
+  return both ? both : sizes;
 }
 
 std::string impossible_buffers(const Qos& want, const Qos& have, const Limits& limits) {
@@ -85,11 +102,6 @@ Result<void> send_pfc(PortIo& io, PrioSet prios, std::optional<uint32_t> cable_l
   return dcbnl::set_pfc(*io.kernel.route, io.netdev, pfc);
 }
 
-// Buffers for the wanted cable may be too small for the one that the driver still reckons with.
-bool cable_gets_shorter(const Qos& want, const Qos& have) {
-  return want.cable_length && have.cable_length && *want.cable_length < *have.cable_length && have.pfc && have.pfc->bits != 0;
-}
-
 }  // namespace
 
 Result<Qos> read(PortIo& io) {
@@ -108,7 +120,8 @@ Qos expected(const Qos& want, const Qos& have, const Limits& limits) {
   if (out.dscp_map && (!out.dscp_map->empty() || out.trust == Trust::dscp))
     out.dscp_map = dscp::complete(*out.dscp_map);
   if (out.buffer_size && out.buffer_size->automatic && have.buffer_size)
-    if (auto sizes = headroom::automatic(use_of(want, have, limits), *have.buffer_size)) out.buffer_size = *sizes;
+    if (auto sizes = automatic(want, have, limits)) out.buffer_size = *sizes;
+  rings::round_to_power_of_two(out);
   return out;
 }
 
@@ -120,7 +133,6 @@ void effect(const Setting& setting, const Qos& want, Qos& have) {
   if (!is_buffer(setting)) return;
   if (want.prio2buffer) have.prio2buffer = want.prio2buffer;
   if (want.buffer_size) have.buffer_size = want.buffer_size;
-  if (cable_gets_shorter(want, have)) have.cable_length = want.cable_length;
 }
 
 std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
@@ -159,8 +171,6 @@ Result<void> write_cable_length(PortIo& io, const Setting&, const Qos& want, con
 
 Result<void> write_buffers(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
   if (want.buffer_size && want.buffer_size->automatic) return error(EINVAL, io.netdev + ": set buffer: sizes not computed");
-  if (cable_gets_shorter(want, have))
-    if (auto sent = send_pfc(io, *have.pfc, want.cable_length); !sent) return sent;
   return upstream::write_buffers(io, setting, want, have);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Receive buffers and rate limits of mlx5, through reconcile() and the driver's own rules.
 #include <algorithm>
-#include <numeric>
+#include <random>
 
 #include "driver/headroom.h"
 #include "support/sim_files_bed.h"
@@ -62,13 +62,17 @@ TEST_F(Mlx5Buffers, BuffersComeBeforeThePfcThatNeedsThem) {
   EXPECT_EQ(bed.nic.log.back(), "setpfc pfc_en=0x08 delay=30") << "the thresholds, at carrier-up";
 }
 
+// A shorter cable: while the driver reckons with the old one the buffers stay as large, then they shrink.
 TEST_F(Mlx5Buffers, ALongerAndAShorterCableAreBothFollowed) {
   bed.set_speed(400'000);
   settle(roce(30));
   for (uint32_t metres : {300u, 5u, 90u}) {
-    auto changes = settle(roce(metres));
-    EXPECT_EQ(keys_with(changes, Outcome::applied), (std::set<std::string>{"cable_length", "buffer_size"})) << text(changes);
+    const bool longer = metres > bed.nic.pfc.delay;
+    const uint32_t before = bed.nic.buffer.buffer_size[1];
+    expect_all(settle(roce(metres)), {Outcome::applied, Outcome::in_sync});
     EXPECT_EQ(bed.nic.pfc.delay, metres);
+    expect_all(settle(roce(metres)), {Outcome::applied, Outcome::in_sync});
+    EXPECT_EQ(bed.nic.buffer.buffer_size[1] > before, longer);
     EXPECT_GE(bed.nic.buffer.buffer_size[1], least(bed.nic, metres));
     expect_all(bed.apply(roce(metres)), {Outcome::in_sync});
   }
@@ -182,6 +186,45 @@ TEST_F(Mlx5Buffers, AreReadOnlyWhenAskedFor) {
   mtu.set(*setting_index("mtu"));
   const Qos have = bed.read(mtu);
   EXPECT_FALSE(have.buffer_size || have.prio2buffer || have.maxrate);
+}
+
+// Any wish after any other: the first pass ends in sync or says what it could not, the second finds nothing, or what the
+// first left behind; the third writes nothing.
+TEST(Mlx5AnyBuffers, AnyWishAfterAnyOtherEndsInSync) {
+  std::mt19937 random(11);
+  auto pick = [&](unsigned count) { return static_cast<uint32_t>(random() % count); };
+  for (int i = 0; i < 30; ++i) {
+    FileBed bed(Personality::mlx5);
+    constexpr uint32_t kSpeeds[]{100'000, 200'000, 400'000};
+    bed.nic.cell = pick(2) ? 128 : 144;
+    bed.set_speed(kSpeeds[pick(3)]);
+    for (int step = 0; step < 4; ++step) {
+      Qos want;
+      want.pause = Pause{};
+      want.pfc = PrioSet{static_cast<uint8_t>(1u << pick(8))};
+      want.prio2buffer.emplace().fill(0);
+      for (size_t prio = 0; prio < 8; ++prio)
+        if (want.pfc->has(static_cast<int>(prio))) (*want.prio2buffer)[prio] = static_cast<uint8_t>(1 + pick(2));
+      want.buffer_size = Buffers{.automatic = true};
+      if (pick(2)) want.mtu = 1500 + pick(8000);
+      if (pick(2)) want.cable_length = 1 + pick(100);
+      SCOPED_TRACE("case " + std::to_string(i) + " step " + std::to_string(step));
+      auto pass = [&] {
+        auto changes = bed.apply(want);
+        bed.nic.link_up();
+        EXPECT_TRUE(qos::settle(bed.kernel, bed.port).ok());
+        return changes;
+      };
+      const std::string first = text(pass());
+      EXPECT_EQ(first.find("refused"), std::string::npos);
+      auto second = pass();
+      expect_all(second, {Outcome::applied, Outcome::in_sync});
+      const auto sets = bed.nic.calls["setbuffer"];
+      expect_all(pass(), {Outcome::in_sync});
+      EXPECT_EQ(bed.nic.calls["setbuffer"], sets);
+      if (HasFailure()) FAIL() << bed.nic.speed << " Mb/s\n" << first << "then\n" << text(second);
+    }
+  }
 }
 
 TEST(OtherDrivers, AutoIsForThoseWhoseFormulaIsKnown) {
