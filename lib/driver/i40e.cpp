@@ -3,6 +3,7 @@
 // Linux 5.10 could read DCB only. While the firmware's LLDP agent runs, every change of DCB is EINVAL. There is no DSCP
 // mode: priorities come with the VLAN tag. Its RDMA (X722) is iWARP, which has no DCQCN.
 #include "driver/intel.h"
+#include "driver/rings.h"
 #include "driver/upstream.h"
 #include "driver/vendors.h"
 
@@ -54,13 +55,19 @@ constexpr KeyOp kOps[] = {
     {"mtu", {upstream::write_mtu, true}}, {"ets", {upstream::write_ets, true}}, {"pfc", {upstream::write_pfc, true}},
 };
 
+Qos expected(const Qos& want, const Qos&, const Limits&) {
+  Qos out = want;
+  rings::round_up_to(out, 32);
+  return out;
+}
+
 }  // namespace
 
 const Driver kI40e{
     .name = "i40e",
     .kernel_names = kNames,
     .read = read,
-    .expected = upstream::expected,
+    .expected = expected,
     .effect = effect,
     .impossible = impossible,
     .remedy = remedy,

@@ -12,6 +12,7 @@
 #include "driver/dscp.h"
 #include "driver/file_settings.h"
 #include "driver/intel.h"
+#include "driver/rings.h"
 #include "driver/upstream.h"
 #include "driver/vendors.h"
 
@@ -208,13 +209,19 @@ constexpr KeyOp kOps[] = {
     {"pfc", {upstream::write_pfc, true}},  {"cc", {write_cc}},
 };
 
+Qos expected(const Qos& want, const Qos&, const Limits&) {
+  Qos out = want;
+  rings::round_up_to(out, 32);
+  return out;
+}
+
 }  // namespace
 
 const Driver kIce{
     .name = "ice",
     .kernel_names = kNames,
     .read = read,
-    .expected = upstream::expected,
+    .expected = expected,
     .effect = effect,
     .impossible = impossible,
     .remedy = remedy,

@@ -6,6 +6,8 @@
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
 
+#include <tuple>
+
 #include "driver/rings.h"
 #include "support/netns.h"
 #include "support/sim_nic_bed.h"
@@ -176,6 +178,23 @@ TEST(Rings, RoundAsTheDriversDo) {
   EXPECT_EQ(want.ring_tx, 544u);
   rings::round_to_power_of_two(want);
   EXPECT_EQ(want.ring_rx, UINT32_MAX) << "left for the limit to judge";
+}
+
+TEST(Rings, WhatADriverRoundsIsInSync) {
+  for (auto [personality, rounding, shown] : {std::tuple{Personality::mlx5, test::SimEthtool::Rounding::power_of_two, 8192u},
+                                              std::tuple{Personality::ice, test::SimEthtool::Rounding::up_to_32, 5024u}}) {
+    Bed bed(personality);
+    bed.nic.ethtool.rounding = rounding;
+    bed.nic.ethtool.ring_rx = bed.nic.ethtool.ring_tx = {1024, 8192};
+    Qos want;
+    want.ring_rx = 5000;
+    EXPECT_EQ(of(bed.apply(want), "ring_rx").outcome, Outcome::applied);
+    EXPECT_EQ(bed.nic.ethtool.ring_rx->now, shown);
+    EXPECT_EQ(of(bed.apply(want), "ring_rx").outcome, Outcome::in_sync);
+    EXPECT_EQ(bed.nic.calls["setrings"], 1u) << "queues are not rebuilt again and again";
+    want.ring_rx = 8193;
+    EXPECT_EQ(of(bed.apply(want), "ring_rx").outcome, Outcome::unsupported);
+  }
 }
 
 class Veth : public testing::Test {
