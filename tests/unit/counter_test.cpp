@@ -61,6 +61,18 @@ TEST(Catalogue, EveryMetricIsACounterInItsBaseUnit) {
   }
 }
 
+TEST(Catalogue, TheManPageNamesEveryMetric) {
+  std::ifstream in(FABRIC_SOURCE_DIR "/agent/exporter/fabric-exporter.8");
+  std::stringstream page;
+  page << in.rdbuf();
+  std::set<std::string> words;
+  for (std::string word; page >> word;) words.insert(word);
+  for (const CounterRow& row : all_rows()) {
+    if (row.metric == nullptr) continue;
+    EXPECT_TRUE(words.contains(std::string(row.metric->name))) << row.metric->name;
+  }
+}
+
 TEST(Catalogue, DirectionsAreWhatTheNameSays) {
   for (const CounterRow& row : all_rows()) {
     if (row.label.name != "direction") continue;
