@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/config.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <memory>
+#include <unordered_map>
 
-#include "base/fd.h"
 #include "base/parse.h"
+#include "config/files.h"
 #include "config/reader.h"
 
 namespace fabric {
@@ -18,32 +13,9 @@ namespace {
 
 using namespace config;
 
-constexpr size_t kMaxBytes = 1 << 20;
-constexpr size_t kMaxErrors = 10;
+void read_section(Reader& reader, std::string_view section, const toml::table& table, Document& document);
 
-Result<std::string> read_file(const std::string& file) {
-  // O_NONBLOCK: a FIFO must not hang the daemon's start.
-  Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat status {};
-  if (!fd || ::fstat(fd.get(), &status) != 0) return error(errno, file + ": cannot read the configuration");
-  if (!S_ISREG(status.st_mode)) return error(0, file + ":1:1: not a regular file; give the path of a TOML file");
-  std::string text(kMaxBytes + 1, '\0');
-  size_t filled = 0;
-  for (;;) {
-    ssize_t count = ::read(fd.get(), text.data() + filled, text.size() - filled);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return error(errno, file + ": cannot read the configuration");
-    filled += static_cast<size_t>(count);
-    if (count == 0 || filled > kMaxBytes) break;
-  }
-  if (filled > kMaxBytes) return error(0, file + ":1:1: larger than 1 MiB; give a configuration file");
-  text.resize(filled);
-  return text;
-}
-
-void read_section(Reader& reader, std::string_view section, const toml::table& table, Policy& policy);
-
-void read_ports(Reader& reader, const toml::node& node, Policy& policy) {
+void read_ports(Reader& reader, const toml::node& node, Document& document) {
   const auto* array = node.as_array();
   for (size_t i = 0; array != nullptr && i < array->size(); ++i)
     if (!array->get(i)->is_table()) array = nullptr;
@@ -51,10 +23,14 @@ void read_ports(Reader& reader, const toml::node& node, Policy& policy) {
     reader.fail(node.source().begin, "port: expected [[port]] entries, not " + describe(node) + "; write [[port]] with two brackets");
     return;
   }
-  std::vector<PortPolicy> ports;
-  for (size_t i = 0; i < array->size(); ++i) ports.push_back(read_port(reader, *array->get(i)->as_table()));
-  policy.ports.insert(policy.ports.begin(), std::make_move_iterator(ports.begin()), std::make_move_iterator(ports.end()));
+  std::vector<Entry> entries;
+  for (size_t i = 0; i < array->size(); ++i) entries.push_back(read_port(reader, *array->get(i)->as_table()));
+  std::move(document.entries.begin(), document.entries.end(), std::back_inserter(entries));
+  document.entries = std::move(entries);
 }
+
+// At the top, beside the keys and sections of keys().
+constexpr std::string_view kTables[] = {"traffic", "cnp", "sysctl", "port"};
 
 bool is_section(std::string_view name) {
   return std::any_of(keys().begin(), keys().end(), [&](const Key& key) { return !name.empty() && key.section == name; });
@@ -66,27 +42,37 @@ std::vector<std::string_view> known_in(std::string_view section) {
     if (key.section == section) known.push_back(key.name);
     else if (section.empty() && (known.empty() || known.back() != key.section)) known.push_back(key.section);
   }
-  if (section.empty()) known.push_back("port");
+  if (section.empty()) known.insert(known.end(), std::begin(kTables), std::end(kTables));
   return known;
 }
 
+// One of kTables.
+bool read_table(Reader& reader, std::string_view name, const toml::node& node, Document& document) {
+  if (name == "port") read_ports(reader, node, document);
+  else if (name == "sysctl") read_sysctl(reader, node, document.policy);
+  else if (name == "traffic") read_mark(reader, name, node, document.traffic);
+  else if (name == "cnp") read_mark(reader, name, node, document.cnp);
+  else return false;
+  return true;
+}
+
 void read_entry(Reader& reader, std::string_view section, std::string_view name, const toml::source_position& at,
-                const toml::node& node, Policy& policy) {
+                const toml::node& node, Document& document) {
   std::string full = (section.empty() ? "" : std::string(section) + ".") + std::string(name);
   for (const Key& key : keys())
     if (key.section == section && key.name == name) {
-      if (reader.good(key.read(node, policy), full, key.example)) policy.origin[full] = reader.line(node);
+      if (reader.good(key.read(node, document.policy), full, key.example)) document.policy.origin[full] = reader.line(node);
       return;
     }
-  if (section.empty() && name == "port") return read_ports(reader, node, policy);
-  if (!section.empty() || !is_section(name)) return reader.unknown_key(at, name, known_in(section));
-  if (const auto* table = node.as_table()) return read_section(reader, name, *table, policy);
+  if (section.empty() && read_table(reader, name, node, document)) return;
+  if (!section.empty() || !is_section(name)) return reader.unknown(at, "key", name, known_in(section));
+  if (const auto* table = node.as_table()) return read_section(reader, name, *table, document);
   reader.fail(node.source().begin, full + ": expected a table, not " + describe(node) + "; write [" + full + "]");
 }
 
-void read_section(Reader& reader, std::string_view section, const toml::table& table, Policy& policy) {
+void read_section(Reader& reader, std::string_view section, const toml::table& table, Document& document) {
   each_key(table, [&](std::string_view name, const toml::source_position& at, const toml::node& node) {
-    read_entry(reader, section, name, at, node, policy);
+    read_entry(reader, section, name, at, node, document);
   });
 }
 
@@ -97,89 +83,135 @@ std::string_view instead_of(std::string_view fault) {
   return "write TOML in UTF-8, as in fabric-agent.toml(5)";
 }
 
-void read_text_into(std::string_view text, const std::string& name, Policy& policy, Faults& faults) {
+// False: it is no TOML, and said so.
+bool parse(Reader& reader, std::string_view text, toml::table& out) {
+  auto problem = parse_toml(text, out);
+  if (problem) reader.fail(problem->at, problem->what + "; " + std::string(instead_of(problem->what)));
+  return !problem;
+}
+
+void read_text_into(std::string_view text, const std::string& name, Document& document, Faults& faults) {
   Reader reader(name, faults);
   toml::table table;
-  if (auto problem = parse_toml(text, table))
-    return reader.fail(problem->at, problem->what + "; " + std::string(instead_of(problem->what)));
-  read_section(reader, "", table, policy);
+  if (parse(reader, text, table)) read_section(reader, "", table, document);
 }
 
-// Checks that need all files: names are unique, every entry can be reached.
-void check_ports(Policy& policy, Faults& faults) {
-  for (size_t i = 0; i < policy.ports.size(); ++i) {
-    PortPolicy& port = policy.ports[i];
-    if (port.name.empty()) port.name = "port#" + std::to_string(i + 1);
-    for (size_t earlier = 0; earlier < i; ++earlier) {
-      const PortPolicy& other = policy.ports[earlier];
-      if (other.name == port.name)
-        faults.errors.push_back(port.where + ":1: name: " + toml_string(port.name) + " is taken by the entry at " + other.where +
-                                "; write another name");
-      if (other.match == Match{} || other.match == port.match) {
-        faults.warnings.push_back({port.where + ":1", "[[port]] is never reached: the entry at " + other.where +
-                                                          " matches all its ports and comes first; put this one before it"});
-        break;
-      }
+// The profiles that entries name, each read once.
+class Profiles {
+ public:
+  Profiles(std::string directory, Faults& faults) : directory_(std::move(directory)), faults_(faults) {}
+
+  // Null, with an error: there is none of this name. An Error: its file cannot be read.
+  Result<const Entry*> find(const std::string& name, const Place& at) {
+    if (auto known = read_.find(name); known != read_.end()) return &known->second;
+    const auto names = directory_.empty() ? std::vector<std::string>{} : toml_files(directory_);
+    const std::string file = directory_ + "/" + name + ".toml";
+    if (std::find(names.begin(), names.end(), file) == names.end()) {
+      unknown(name, at, names);
+      return nullptr;
     }
+    auto text = read_file(file);
+    if (!text) return text.error();
+    Reader reader(file, faults_);
+    toml::table table;
+    Entry profile;
+    if (parse(reader, *text, table)) profile = read_profile(reader, table);
+    return &read_.emplace(name, std::move(profile)).first->second;
   }
-}
 
-Result<LoadedConfig> finish(Policy policy, Faults faults) {
-  check_ports(policy, faults);
-  if (faults.errors.empty()) return LoadedConfig{std::move(policy), std::move(faults.warnings)};
-  std::string text;
-  for (size_t i = 0; i < faults.errors.size() && i < kMaxErrors; ++i) text += (i == 0 ? "" : "\n") + faults.errors[i];
-  if (faults.errors.size() > kMaxErrors) text += "\nand " + std::to_string(faults.errors.size() - kMaxErrors) + " more";
-  return error(0, text);
-}
+ private:
+  void unknown(const std::string& name, const Place& at, const std::vector<std::string>& files) {
+    std::string text = "profile: there is no " + toml_string(name) + " in " + (directory_.empty() ? "profiles" : directory_) + "; ";
+    for (const std::string& file : files) {
+      const std::string stem = file.substr(directory_.size() + 1, file.size() - directory_.size() - 6);
+      text += (&file == &files.front() ? "write " : " or ") + toml_string(stem);
+    }
+    faults_.fail(at, text + (files.empty() ? "no profile is there" : ""));
+  }
 
-struct CloseDir {
-  void operator()(DIR* directory) const { ::closedir(directory); }
+  std::string directory_;
+  Faults& faults_;
+  std::unordered_map<std::string, Entry> read_;
 };
 
-Result<std::vector<std::string>> drop_ins(const std::string& file) {
-  std::string directory = file.substr(0, file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1) + "conf.d";
-  std::unique_ptr<DIR, CloseDir> open(::opendir(directory.c_str()));
-  std::vector<std::string> files;
-  if (open == nullptr && errno == ENOENT) return files;
-  if (open == nullptr) return error(errno, directory + ": cannot list the drop-in files");
-  while (const dirent* entry = ::readdir(open.get())) {
-    std::string_view name = entry->d_name;
-    if (name.ends_with(".toml") && name.front() != '.') files.push_back(directory + "/" + std::string(name));
+// Profile and marks below each entry, and whether it all fits together.
+Result<void> complete(Document& document, Profiles profiles, Faults& faults) {
+  for (Entry& entry : document.entries) {
+    const Entry* profile = nullptr;
+    if (!entry.port.profile.empty()) {
+      auto found = profiles.find(entry.port.profile, entry.profile_at);
+      if (!found) return found.error();
+      profile = *found;
+    }
+    if (profile != nullptr) lay_under(entry, *profile);
+    follow_marks(entry, document, profile, faults);
+    check_together(entry, faults);
+    check_congestion(entry, faults);
   }
-  std::sort(files.begin(), files.end());
-  return files;
+  return {};
+}
+
+// Names are unique; every entry can be reached.
+void check_entries(std::vector<Entry>& entries, Faults& faults) {
+  std::unordered_map<std::string, const Entry*> names, matches;
+  const Entry* all = nullptr;  // the first entry that takes every port
+  for (size_t i = 0; i < entries.size(); ++i) {
+    Entry& entry = entries[i];
+    if (entry.port.name.empty()) entry.port.name = "port#" + std::to_string(i + 1);
+    if (const auto [other, is_new] = names.emplace(entry.port.name, &entry); !is_new)
+      faults.fail(entry.at, "name: " + toml_string(entry.port.name) + " is taken by the entry at " + other->second->port.where +
+                                "; write another name");
+    std::string match;
+    for (const MatchKey& key : match_keys()) match += texts_toml(entry.port.match.*key.member) + "\n";
+    const auto [twin, is_first] = matches.emplace(match, &entry);
+    const Entry* before = all != nullptr ? all : is_first ? nullptr : twin->second;
+    if (before != nullptr)
+      faults.warn(entry.at, "[[port]] is never reached: the entry at " + before->port.where +
+                                " matches all its ports and comes first; put this one before it");
+    if (all == nullptr && entry.port.match == Match{}) all = &entry;
+  }
+}
+
+Result<LoadedConfig> finish(Document document, const std::string& profiles, Faults faults) {
+  if (auto done = complete(document, Profiles(profiles, faults), faults); !done) return done.error();
+  check_entries(document.entries, faults);
+  for (Entry& entry : document.entries) document.policy.ports.push_back(std::move(entry.port));
+  return std::move(faults).finish(std::move(document.policy));
 }
 
 }  // namespace
 
 Result<LoadedConfig> load_config(const std::string& file) {
-  auto others = drop_ins(file);
-  if (!others) return others.error();
-  others->insert(others->begin(), file);
-  Policy policy;
+  const std::string folder = folder_of(file);
+  auto files = drop_ins(folder + "conf.d");
+  if (!files) return files.error();
+  files->insert(files->begin(), file);
+  Document document;
   Faults faults;
-  for (const std::string& each : *others) {
+  for (const std::string& each : *files) {
     auto text = read_file(each);
     if (!text) return text.error();
-    read_text_into(*text, each, policy, faults);
+    read_text_into(*text, each, document, faults);
   }
-  return finish(std::move(policy), std::move(faults));
+  return finish(std::move(document), folder + "profiles", std::move(faults));
 }
 
-Result<LoadedConfig> parse_config(std::string_view text, const std::string& name) {
-  Policy policy;
+Result<LoadedConfig> parse_config(std::string_view text, const std::string& name, const std::string& profiles) {
+  Document document;
   Faults faults;
   if (text.size() > kMaxBytes) return error(0, name + ":1:1: larger than 1 MiB; give a configuration file");
-  read_text_into(text, name, policy, faults);
-  return finish(std::move(policy), std::move(faults));
+  read_text_into(text, name, document, faults);
+  return finish(std::move(document), profiles, std::move(faults));
 }
 
 std::vector<std::string> config_keys() {
   std::vector<std::string> all;
   for (const Key& key : keys()) all.push_back((key.section.empty() ? "" : std::string(key.section) + ".") + std::string(key.name));
-  all.emplace_back("port.name");
-  for (const MatchKey& key : kMatchKeys) all.push_back("port.match." + std::string(key.name));
+  for (std::string_view key : kTables)
+    if (key != "port") all.emplace_back(key);
+  for (std::string_view key : kPortKeys)
+    if (key != "match") all.push_back("port." + std::string(key));
+  for (const MatchKey& key : match_keys()) all.push_back("port.match." + std::string(key.name));
   for (const Setting& setting : kSettings) all.push_back("port." + std::string(setting.key));
   return all;
 }

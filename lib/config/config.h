@@ -25,21 +25,28 @@ struct LoadedConfig {
 };
 
 // The file and the drop-ins conf.d/*.toml in its directory, in name order. What a later file gives replaces what an
-// earlier one gave; its [[port]] entries are tried first. An Error's text is one line for each of the first ten faults,
+// earlier one gave; its [[port]] entries are tried first. Profiles that entries name are profiles/NAME.toml in the same
+// directory; of parse_config(), in `profiles` (none when that is empty). An Error's text is one line for each of the first ten faults,
 // "FILE:LINE:COLUMN: what is wrong; what to write instead"; unknown keys are errors with the nearest known key. Nothing
 // half-read is returned. Its code is the errno where a file could not be read (ENOENT: there is none), else 0.
 Result<LoadedConfig> load_config(const std::string& file);
-Result<LoadedConfig> parse_config(std::string_view text, const std::string& name);  // for tests and fuzzing
+Result<LoadedConfig> parse_config(std::string_view text, const std::string& name, const std::string& profiles = {});
 
-// The merged policy as TOML, each value with a comment saying where it came from. parse_config() reads it back to the
-// same policy.
+// The merged policy as TOML, each value with a comment saying where it came from. Values of a profile stand as the entry's
+// own; what follows from traffic and cnp stands as a comment behind them. So parse_config() reads it back to the same
+// policy, without any other file.
 std::string show_config(const Policy& policy);
 
-// Every key that a file may have, as fabric-agent.toml(5) heads it: "mode", "conflict.rounds", "port.match.driver", "port.pfc".
+// Every key that a file may have, as fabric-agent.toml(5) heads it: "mode", "sysctl", "conflict.rounds",
+// "port.match.driver", "port.pfc".
 std::vector<std::string> config_keys();
 
 // A time span as systemd.time(7) writes it: "500ms", "30s", "1min 30s", "2h". A number alone is seconds.
 std::optional<std::chrono::milliseconds> parse_span(std::string_view text);
 std::string span_text(std::chrono::milliseconds span);
+
+// Days and times of maintenance: "Sat 02:00-04:00", "Mon-Fri,Sun 23:00-01:00" (ends on the next day), "daily 03:00-04:00".
+std::optional<Window> parse_window(std::string_view text);
+std::string window_text(const Window& window);
 
 }  // namespace fabric

@@ -38,6 +38,31 @@ MaybeProblem read_span(const toml::node& node, milliseconds min, milliseconds ma
   return std::nullopt;
 }
 
+MaybeProblem read_maintenance(const toml::node& node, Policy& policy) {
+  constexpr std::string_view kWhat = "days and times as \"Sat 02:00-04:00\", \"Mon-Fri 23:00-01:00\" or \"daily 03:00-04:00\"";
+  std::vector<Window> windows;
+  const auto add = [&](const toml::node& element) {
+    const auto* text = element.as_string();
+    const auto window = text != nullptr ? parse_window(text->get()) : std::nullopt;
+    if (window) windows.push_back(*window);
+    return window.has_value();
+  };
+  if (const auto* array = node.as_array()) {
+    for (size_t i = 0; i < array->size(); ++i)
+      if (!add(*array->get(i))) return wrong(*array->get(i), kWhat);
+  } else if (!add(node)) {
+    return wrong(node, kWhat);
+  }
+  policy.maintenance = std::move(windows);
+  return std::nullopt;
+}
+
+std::string maintenance_toml(const Policy& policy) {
+  std::vector<std::string> texts;
+  for (const Window& window : policy.maintenance) texts.push_back(window_text(window));
+  return texts_toml(texts);
+}
+
 MaybeProblem read_count(const toml::node& node, int64_t min, int64_t max, unsigned& out) {
   int64_t number = 0;
   if (auto problem = read_integer(node, min, max, number)) return problem;
@@ -84,6 +109,10 @@ constexpr std::array kKeys{
     Key{"", "reread", "reread = \"30s\"",
         [](const toml::node& node, Policy& p) { return read_span(node, milliseconds(1'000), kHour, p.reread); },
         [](const Policy& p) { return shown(p.reread); }},
+    Key{"", "maintenance", "maintenance = [\"Sat 02:00-04:00\"]", read_maintenance, maintenance_toml},
+    Key{"", "release", "release = \"leave\"",
+        [](const toml::node& node, Policy& p) { return read_enum(node, {Release::leave, Release::restore}, p.release); },
+        [](const Policy& p) { return shown(to_text(p.release)); }},
     Key{"conflict", "rounds", "rounds = 5",
         [](const toml::node& node, Policy& p) { return read_count(node, 1, 1'000, p.conflict.rounds); },
         [](const Policy& p) { return std::to_string(p.conflict.rounds); }},

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// One [[port]] entry: its values, and whether they fit each other.
-#include <array>
-
+// One [[port]] entry or profile, as it stands in its file.
 #include "config/reader.h"
 
 namespace fabric::config {
 namespace {
 
-// RoCE path MTU 4096 plus its headers (BTH, extended headers, ICRC, IP, UDP): kernel's iboe_get_mtu() wants 4096 + 96.
-constexpr uint32_t kMtuForPath4096 = 4'192;
-
+// What a value looks like, by its kind; of numbers, by the key where zero would not do.
 std::string example(const Setting& setting) {
   struct Visitor {
+    const Setting& setting;
     std::string operator()(std::optional<Dcbx> Qos::*) const { return "\"host\""; }
     std::string operator()(std::optional<Pause> Qos::*) const { return "\"off\""; }
-    std::string operator()(std::optional<uint32_t> Qos::*) const { return "a number"; }
+    std::string operator()(std::optional<uint32_t> Qos::*) const { return std::to_string(setting.min); }
     std::string operator()(std::optional<bool> Qos::*) const { return "false"; }
     std::string operator()(std::optional<Eight> Qos::*) const { return "[0,0,0,1,0,0,0,0]"; }
     std::string operator()(std::optional<Buffers> Qos::*) const { return "\"auto\""; }
@@ -31,122 +28,113 @@ std::string example(const Setting& setting) {
     }
     std::string operator()(std::optional<PrioSet> Qos::*) const { return "[3]"; }
   };
-  if (setting.key == "mtu") return "mtu = 4200";
-  if (setting.key == "cable_length") return "cable_length = 30";
-  return std::string(setting.key) + " = " + std::visit(Visitor{}, setting.member);
+  struct Number {
+    std::string_view key, value;
+  };
+  constexpr Number kNumbers[] = {{"mtu", "4200"},      {"ring_rx", "8192"},  {"ring_tx", "8192"},  {"channels", "64"},
+                                 {"cable_length", "30"}, {"cnp_dscp", "48"}, {"cnp_prio", "6"},    {"roce_dscp", "26"},
+                                 {"roce_prio", "3"},   {"roce_tos", "106"},  {"rpg_time_reset", "300"}, {"rpg_gd", "11"},
+                                 {"mrrs", "4096"}};
+  const std::string key(setting.key);
+  for (const Number& number : kNumbers)
+    if (number.key == setting.key) return key + " = " + std::string(number.value);
+  return key + " = " + std::visit(Visitor{setting}, setting.member);
 }
 
-MaybeProblem check_range(const Setting& setting, const toml::node& node) {
-  int64_t ignored = 0;
-  if (!std::holds_alternative<std::optional<uint32_t> Qos::*>(setting.member)) return std::nullopt;
-  return read_integer(node, setting.min, setting.max, ignored);
+void read_one_setting(Reader& reader, size_t row, const toml::node& node, Entry& entry) {
+  const Setting& setting = kSettings[row];
+  Qos value;
+  auto problem = check_range(setting, node);
+  if (!problem) problem = read_setting(setting, node, value);
+  if (!problem) problem = check_value(setting, node, value);
+  if (!reader.good(problem, setting.key, example(setting))) return;
+  copy_value(setting, value, entry.port.want);
+  entry.port.origin[row] = reader.line(node);
+  entry.places[row] = reader.place(node);
 }
 
-std::string class_text(int tc) { return "traffic class " + std::to_string(tc); }
-
-// Where the part of an ets table stands, else the table itself.
-toml::source_position at_part(const toml::node& node, std::string_view part) {
-  const toml::node* found = node.as_table()->get(part);
-  return (found != nullptr ? *found : node).source().begin;
-}
-
-MaybeProblem check_ets_class(const Ets& ets, const toml::node& node, size_t tc) {
-  const auto* tsa = node.as_table()->get("tsa")->as_array();
-  for (int prio = 0; prio < kPriorities; ++prio)
-    if (ets.prio_tc[prio] == tc && tc >= tsa->size())
-      return TomlProblem{at_part(node, "tsa"), "priority " + std::to_string(prio) + " goes to " + class_text(static_cast<int>(tc)) +
-                                                   ", which has no algorithm: tsa lists " + std::to_string(tsa->size())};
-  if (tc < tsa->size() && (ets.tsa[tc] == Tsa::vendor || ets.tsa[tc] == Tsa::cb_shaper))
-    return TomlProblem{tsa->get(tc)->source().begin, "expected \"strict\" or \"ets\", which every driver has"};
-  if (ets.tsa[tc] != Tsa::ets && ets.bw[tc] != 0)
-    return TomlProblem{at_part(node, "bw"), class_text(static_cast<int>(tc)) + " is strict and takes what it needs: its bw must be 0, not " +
-                                                std::to_string(ets.bw[tc])};
-  return std::nullopt;
-}
-
-MaybeProblem check_ets(const Ets& ets, const toml::node& node) {
-  unsigned sum = 0;
-  bool any = false;
-  for (size_t tc = 0; tc < ets.tsa.size(); ++tc) {
-    if (auto problem = check_ets_class(ets, node, tc)) return problem;
-    any = any || ets.tsa[tc] == Tsa::ets;
-    sum += ets.tsa[tc] == Tsa::ets ? ets.bw[tc] : 0U;
+bool read_setting_key(Reader& reader, std::string_view name, const toml::node& node, Entry& entry) {
+  if (name == "traffic" || name == "cnp") {
+    read_mark(reader, name, node, name == "cnp" ? entry.cnp : entry.traffic);
+    return true;
   }
-  if (any && sum != 100)
-    return TomlProblem{at_part(node, "bw"), "the bandwidths of the ets classes add up to " + std::to_string(sum) + ", not 100"};
-  return std::nullopt;
+  const auto row = setting_index(name);
+  if (row) read_one_setting(reader, *row, node, entry);
+  return row.has_value();
 }
 
-void read_match(Reader& reader, const toml::node& node, Match& match) {
-  std::vector<std::string_view> known;
-  for (const MatchKey& key : kMatchKeys) known.push_back(key.name);
-  const auto* table = node.as_table();
-  if (table == nullptr) {
-    reader.fail(node.source().begin, "match: expected a table, not " + describe(node) + "; write match = { driver = \"mlx5_core\" }");
-    return;
-  }
-  each_key(*table, [&](std::string_view name, const toml::source_position& at, const toml::node& value) {
-    for (const MatchKey& key : kMatchKeys)
-      if (key.name == name) {
-        reader.good(read_texts(value, match.*key.member), "match." + std::string(name), std::string(name) + " = [\"PATTERN\"]");
-        return;
-      }
-    reader.unknown_key(at, name, known);
-  });
+std::vector<std::string_view> with_settings(std::span<const std::string_view> keys) {
+  std::vector<std::string_view> known(keys.begin(), keys.end());
+  for (const Setting& setting : kSettings) known.push_back(setting.key);
+  return known;
 }
 
-void read_key(Reader& reader, std::string_view name, const toml::source_position& at, const toml::node& node, PortPolicy& port) {
-  if (name == "match") return read_match(reader, node, port.match);
-  if (name == "name") {
-    if (!reader.good(read_text(node, port.name), name, "name = \"rail\"")) return;
-    if (port.name.empty()) reader.fail(node.source().begin, "name: the string is empty; leave the key out, or write name = \"rail\"");
-    return;
-  }
-  auto row = setting_index(name);
-  if (!row) {
-    std::vector<std::string_view> known(std::begin(kPortKeys), std::end(kPortKeys));
-    for (const Setting& setting : kSettings) known.push_back(setting.key);
-    return reader.unknown_key(at, name, known);
-  }
-  const Setting& setting = kSettings[*row];
-  auto problem = read_setting(setting, node, port.want);
-  if (!problem) problem = check_range(setting, node);
-  if (!problem && setting.key == "ets") problem = check_ets(*port.want.ets, node);
-  if (reader.good(problem, name, example(setting))) port.origin[*row] = reader.line(node);
+void read_name(Reader& reader, std::string_view key, const toml::node& node, std::string_view instead, std::string& out) {
+  auto problem = read_text(node, out);
+  if (!problem && out.empty()) problem = TomlProblem{node.source().begin, "the string is empty"};
+  reader.good(problem, key, instead);
 }
 
-// Values that are right alone and wrong together.
-void check_together(Reader& reader, const toml::table& table, const Qos& want) {
-  auto at = [&](std::string_view key) { return table.get(key)->source().begin; };
-  bool pfc = want.pfc && want.pfc->bits != 0;
-  if (pfc && want.pause && (want.pause->rx || want.pause->tx))
-    reader.fail(at("pause"), "pause: global pause and pfc exclude each other (802.1Qbb); write pause = \"off\"");
-  if (want.trust == Trust::pcp && want.dscp_map && !want.dscp_map->empty())
-    reader.fail(at("trust"), "trust: dscp_map has no effect while trust is \"pcp\"; write trust = \"dscp\", or leave dscp_map out");
-  if (want.mtu && *want.mtu < kMtuForPath4096)
-    reader.warn(at("mtu"), "mtu: " + std::to_string(*want.mtu) + " gives a RoCE path MTU below 4096; write mtu = 4200 or more");
-  if (want.cable_length && !pfc)
-    reader.warn(at("cable_length"), "cable_length: sizes the headroom of lossless priorities, and this entry has no pfc");
-  if (!pfc || !want.dscp_map || want.trust == Trust::pcp) return;
-  PrioSet reached;
-  for (const auto& [dscp, prio] : *want.dscp_map) reached.bits = static_cast<uint8_t>(reached.bits | 1U << prio);
-  for (int prio = 0; prio < kPriorities; ++prio)
-    if (want.pfc->has(prio) && !reached.has(prio))
-      reader.warn(at("pfc"), "pfc: no DSCP maps to priority " + std::to_string(prio) + ", so nothing is sent without loss on it; add it to dscp_map");
+void read_port_key(Reader& reader, std::string_view name, const toml::source_position& at, const toml::node& node, Entry& entry) {
+  if (name == "match") return read_match(reader, node, entry.port.match);
+  if (name == "name") return read_name(reader, name, node, "name = \"rail\", or leave it out", entry.port.name);
+  entry.leaves_alone = false;
+  if (name == "profile") {
+    entry.profile_at = reader.place(node);
+    entry.port.profile_origin = reader.line(node);
+    return read_name(reader, name, node, "profile = \"nvidia-dcqcn\"", entry.port.profile);
+  }
+  if (!read_setting_key(reader, name, node, entry)) reader.unknown(at, "key", name, with_settings(kPortKeys));
 }
 
 }  // namespace
 
-PortPolicy read_port(Reader& reader, const toml::table& table) {
-  PortPolicy port;
-  port.where = reader.line(table);
+void read_mark(Reader& reader, std::string_view key, const toml::node& node, MarkKey& out) {
+  const std::string instead = std::string(key) + (key == "cnp" ? " = { dscp = 48, priority = 6 }" : " = { dscp = 26, priority = 3 }");
+  const auto* table = node.as_table();
+  const auto* text = node.as_string();
+  MarkKey mark{true, std::nullopt, reader.place(node)};
+  if (text != nullptr && text->get() == "none") {
+    out = mark;
+    return;
+  }
+  MaybeProblem problem;
+  int64_t dscp = 0, priority = 0;
+  if (table == nullptr || table->get("dscp") == nullptr || table->get("priority") == nullptr || table->size() != 2)
+    problem = TomlProblem{node.source().begin, "expected a table with dscp and priority, or \"none\"" +
+                                                   (table == nullptr ? ", not " + describe(node) : std::string())};
+  if (!problem) problem = read_integer(*table->get("dscp"), 0, 63, dscp);
+  if (!problem) problem = read_integer(*table->get("priority"), 0, kPriorities - 1, priority);
+  if (!reader.good(problem, key, instead)) return;
+  mark.mark = Mark{static_cast<uint8_t>(dscp), static_cast<uint8_t>(priority)};
+  out = mark;
+}
+
+std::string mark_toml(const Mark& mark) {
+  return "{ dscp = " + std::to_string(mark.dscp) + ", priority = " + std::to_string(mark.priority) + " }";
+}
+
+Entry read_port(Reader& reader, const toml::table& table) {
+  Entry entry;
+  entry.at = reader.place(table);
+  entry.port.where = reader.line(table);
   each_key(table, [&](std::string_view name, const toml::source_position& at, const toml::node& node) {
-    read_key(reader, name, at, node, port);
+    read_port_key(reader, name, at, node, entry);
   });
-  check_together(reader, table, port.want);
-  if (port.want == Qos{} && table.size() <= std::size(kPortKeys))
-    reader.warn(table.source().begin, "[[port]] gives no setting: its ports are left as they are");
-  return port;
+  if (entry.leaves_alone) reader.warn(table.source().begin, "[[port]] gives no setting: its ports are left as they are");
+  return entry;
+}
+
+Entry read_profile(Reader& reader, const toml::table& table) {
+  Entry profile;
+  each_key(table, [&](std::string_view name, const toml::source_position& at, const toml::node& node) {
+    if (read_setting_key(reader, name, node, profile)) return;
+    if (name == "match" || name == "name" || name == "profile" || name == "port")
+      return reader.fail(at, std::string(name) + ": a profile has settings only; write " + std::string(name) +
+                                 " in the [[port]] entry that names the profile");
+    reader.unknown(at, "key", name, with_settings(kProfileKeys));
+  });
+  return profile;
 }
 
 }  // namespace fabric::config

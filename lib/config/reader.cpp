@@ -2,6 +2,7 @@
 #include "config/reader.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace fabric::config {
 namespace {
@@ -26,37 +27,54 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string Reader::line(const toml::node& node) const { return file_ + ":" + std::to_string(node.source().begin.line); }
-
-std::string Reader::place(const toml::source_position& at) const {
-  return file_ + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+unsigned Faults::add_file(std::string name) {
+  files_.push_back(std::move(name));
+  return static_cast<unsigned>(files_.size() - 1);
 }
 
-void Reader::fail(const toml::source_position& at, const std::string& what) {
-  faults_.errors.push_back(place(at) + ": " + what);
+std::string Faults::line(const Place& at) const { return files_.at(at.file) + ":" + std::to_string(at.line); }
+
+std::string Faults::text(const Place& at) const { return line(at) + ":" + std::to_string(at.column); }
+
+namespace {
+
+template <class List, class Text>
+void drop_repeated(List& list, Text&& text) {
+  std::unordered_set<std::string> seen;
+  std::erase_if(list, [&](const auto& each) { return !seen.insert(text(each)).second; });
 }
 
-void Reader::warn(const toml::source_position& at, const std::string& what) { faults_.warnings.push_back({place(at), what}); }
+}  // namespace
+
+Result<LoadedConfig> Faults::finish(Policy policy) && {
+  drop_repeated(warnings_, [](const ConfigWarning& each) { return each.where + each.what; });
+  if (errors_.empty()) return LoadedConfig{std::move(policy), std::move(warnings_)};
+  drop_repeated(errors_, [](const std::string& each) { return each; });
+  std::string text;
+  for (size_t i = 0; i < errors_.size() && i < kShown; ++i) text += (i == 0 ? "" : "\n") + errors_[i];
+  if (errors_.size() > kShown) text += "\nand " + std::to_string(errors_.size() - kShown) + " more";
+  return error(0, text);
+}
 
 bool Reader::good(const MaybeProblem& problem, std::string_view key, std::string_view instead) {
   if (!problem) return true;
-  fail(problem->at, std::string(key) + ": " + problem->what + "; write " + std::string(instead));
+  fail(problem->at, std::string(key).append(": ").append(problem->what).append("; write ").append(instead));
   return false;
 }
 
-void Reader::unknown_key(const toml::source_position& at, std::string_view key, std::span<const std::string_view> known) {
+void Reader::unknown(const toml::source_position& at, std::string_view what, std::string_view word,
+                     std::span<const std::string_view> known) {
   // A key of a megabyte is shown, and compared, by its beginning.
-  std::string_view head = key.substr(0, 40);
+  std::string_view head = word.substr(0, 40);
+  std::string text = "unknown " + std::string(what) + " " + toml_string(head) + (head.size() < word.size() ? "..." : "");
+  if (faults_.many()) return fail(at, text);  // counted, not shown: no need to look for the nearest
   auto nearest = std::min_element(known.begin(), known.end(), [&](std::string_view a, std::string_view b) {
     return edit_distance(head, a) < edit_distance(head, b);
   });
-  std::string text = "unknown key " + toml_string(head) + (head.size() < key.size() ? "..." : "");
-  if (edit_distance(head, *nearest) * 2 <= std::max(head.size(), nearest->size())) {
-    fail(at, text + "; did you mean \"" + std::string(*nearest) + "\"?");
-    return;
-  }
+  if (edit_distance(head, *nearest) * 2 <= std::max(head.size(), nearest->size()))
+    return fail(at, text.append("; did you mean \"").append(*nearest).append("\"?"));
   text += "; known here:";
-  for (std::string_view name : known) text += " " + std::string(name);
+  for (std::string_view name : known) text.append(" ").append(name);
   fail(at, text);
 }
 

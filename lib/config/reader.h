@@ -2,6 +2,8 @@
 // Inside config/: one file being read, and its tables of keys.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,30 +14,75 @@
 
 namespace fabric::config {
 
+// Where something stands: a file by its number in Faults, line and column from 1. Line 0: nowhere.
+struct Place {
+  unsigned file = 0;
+  toml::source_index line = 0, column = 0;
+};
+
 // Gathers the faults of all files, so that one run shows them all.
-struct Faults {
-  std::vector<std::string> errors;
-  std::vector<ConfigWarning> warnings;
+class Faults {
+ public:
+  static constexpr size_t kShown = 10;  // errors that finish() tells
+
+  unsigned add_file(std::string name);
+  [[nodiscard]] std::string line(const Place& at) const;  // "FILE:LINE"
+  [[nodiscard]] std::string text(const Place& at) const;  // "FILE:LINE:COLUMN"
+
+  void fail(const Place& at, const std::string& what) { errors_.push_back(text(at) + ": " + what); }
+  void warn(const Place& at, std::string what) { warnings_.push_back({text(at), std::move(what)}); }
+  [[nodiscard]] bool many() const { return errors_.size() > kShown; }
+
+  // The policy, or the errors: the first ten, one a line. What several entries have from one profile is told once.
+  Result<LoadedConfig> finish(Policy policy) &&;
+
+ private:
+  std::vector<std::string> files_, errors_;
+  std::vector<ConfigWarning> warnings_;
 };
 
 class Reader {
  public:
-  Reader(std::string file, Faults& faults) : file_(std::move(file)), faults_(faults) {}
+  Reader(const std::string& file, Faults& faults) : file_(faults.add_file(file)), faults_(faults) {}
 
-  // "FILE:LINE" and "FILE:LINE:COLUMN"
-  [[nodiscard]] std::string line(const toml::node& node) const;
-  [[nodiscard]] std::string place(const toml::source_position& at) const;
+  [[nodiscard]] Place place(const toml::source_position& at) const { return {file_, at.line, at.column}; }
+  [[nodiscard]] Place place(const toml::node& node) const { return place(node.source().begin); }
+  [[nodiscard]] std::string line(const toml::node& node) const { return faults_.line(place(node)); }
 
-  void fail(const toml::source_position& at, const std::string& what);
-  void warn(const toml::source_position& at, const std::string& what);
-  // False (and an error "KEY: what; INSTEAD") when there is a problem.
+  void fail(const toml::source_position& at, const std::string& what) { faults_.fail(place(at), what); }
+  void warn(const toml::source_position& at, std::string what) { faults_.warn(place(at), std::move(what)); }
+  // False (and an error "KEY: what; write INSTEAD") when there is a problem.
   bool good(const MaybeProblem& problem, std::string_view key, std::string_view instead);
-  // "unknown key "pfcs"; did you mean "pfc"?"
-  void unknown_key(const toml::source_position& at, std::string_view key, std::span<const std::string_view> known);
+  // "unknown key "pfcs"; did you mean "pfc"?"; `what` is "key", or what else the word is.
+  void unknown(const toml::source_position& at, std::string_view what, std::string_view word, std::span<const std::string_view> known);
 
  private:
-  std::string file_;
+  unsigned file_;
   Faults& faults_;
+};
+
+// `traffic` or `cnp`, at the top of a file, of an entry or of a profile. Given without a mark: "none".
+struct MarkKey {
+  bool given = false;
+  std::optional<Mark> mark;
+  Place at;
+};
+
+// A [[port]] entry or a profile: what it gives itself, and then what was laid under it.
+struct Entry {
+  PortPolicy port;
+  Place at;
+  bool leaves_alone = true;  // it has nothing but a name and a match
+  Place profile_at;
+  MarkKey traffic, cnp;
+  std::array<Place, kSettingCount> places{};
+};
+
+// All files together, before profiles and marks are laid under the entries.
+struct Document {
+  Policy policy;
+  std::vector<Entry> entries;
+  MarkKey traffic, cnp;
 };
 
 // A key outside of [[port]]. `section` is empty at the top of the file.
@@ -47,20 +94,46 @@ struct Key {
 };
 std::span<const Key> keys();
 
-// Keys of [[port]] beside the settings, and of its match.
-inline constexpr std::string_view kPortKeys[] = {"name", "match"};
+// Keys of [[port]] beside the settings, and of its match; those of a profile beside the settings.
+inline constexpr std::string_view kPortKeys[] = {"name", "match", "profile", "traffic", "cnp"};
+inline constexpr std::string_view kProfileKeys[] = {"traffic", "cnp"};
 struct MatchKey {
   std::string_view name;
   std::vector<std::string> Match::*member;
+  // The text as the Match has it, or nothing: it has the wrong form.
+  std::optional<std::string> (*normal)(const toml::node& element);
+  std::string_view expected, example;
+  bool number = false;  // shown without quotes
 };
-inline constexpr MatchKey kMatchKeys[] = {
-    {"driver", &Match::driver}, {"rdma", &Match::rdma},   {"netdev", &Match::netdev}, {"pci", &Match::pci},
-    {"pci_id", &Match::pci_id}, {"speed", &Match::speed}, {"numa", &Match::numa},     {"role", &Match::role}};
+std::span<const MatchKey> match_keys();
+void read_match(Reader& reader, const toml::node& node, Match& match);
+
+void read_mark(Reader& reader, std::string_view key, const toml::node& node, MarkKey& out);
+// { dscp = 26, priority = 3 }
+std::string mark_toml(const Mark& mark);
+
+// One [[port]] entry; a profile.
+Entry read_port(Reader& reader, const toml::table& table);
+Entry read_profile(Reader& reader, const toml::table& table);
+// What a number may be, before it is read; rules within the value that was read, by its key: the sum of ets, ECN bits.
+MaybeProblem check_range(const Setting& setting, const toml::node& node);
+MaybeProblem check_value(const Setting& setting, const toml::node& node, const Qos& value);
+
+// [sysctl]
+void read_sysctl(Reader& reader, const toml::node& node, Policy& policy);
+
+// Lays the profile under the entry: what the entry gives itself stays.
+void lay_under(Entry& entry, const Entry& profile);
+// Which marks hold, and what follows from them where nothing else was given: the entry's, else those at the top, else
+// the profile's.
+void follow_marks(Entry& entry, const Document& document, const Entry* profile, Faults& faults);
+// Values that are right alone and wrong together, or more aggressive than the vendor's.
+void check_together(const Entry& entry, Faults& faults);
+void check_congestion(const Entry& entry, Faults& faults);
 
 // A string or an array of strings, none of them empty.
 MaybeProblem read_texts(const toml::node& node, std::vector<std::string>& out);
-// One [[port]] entry with all its checks.
-PortPolicy read_port(Reader& reader, const toml::table& table);
+std::string texts_toml(const std::vector<std::string>& texts);
 
 // A table's entries with the key's text and position (the value's, where toml++ 2 does not keep the key's).
 template <class Each>
@@ -74,7 +147,5 @@ void each_key(const toml::table& table, Each&& each) {
     each(text, position(key, node), node);
   }
 }
-
-std::string texts_toml(const std::vector<std::string>& texts);
 
 }  // namespace fabric::config

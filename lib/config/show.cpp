@@ -21,19 +21,41 @@ std::string origin_of(const Policy& policy, const config::Key& key) {
   return found == policy.origin.end() ? "default" : found->second;
 }
 
+std::string patterns_toml(const config::MatchKey& key, const std::vector<std::string>& patterns) {
+  if (!key.number) return config::texts_toml(patterns);
+  std::string out;
+  for (const std::string& number : patterns) out.append(out.empty() ? "" : ", ").append(number);
+  return "[" + out + "]";
+}
+
 std::string match_toml(const Match& match) {
   std::string out;
-  for (const config::MatchKey& key : config::kMatchKeys)
+  for (const config::MatchKey& key : config::match_keys())
     if (!(match.*key.member).empty())
-      out += (out.empty() ? "" : ", ") + std::string(key.name) + " = " + config::texts_toml(match.*key.member);
+      out += (out.empty() ? "" : ", ") + std::string(key.name) + " = " + patterns_toml(key, match.*key.member);
   return out.empty() ? "" : "{ " + out + " }";
 }
 
 std::string port_toml(const PortPolicy& port) {
   std::string out = "\n[[port]]\n" + line("name", toml_string(port.name), port.where);
   if (auto match = match_toml(port.match); !match.empty()) out += line("match", match, port.where);
+  // Its values stand below, so the file is not needed to read this.
+  if (!port.profile.empty()) out += line("#profile", toml_string(port.profile), port.profile_origin);
+  if (port.traffic) out += line("traffic", config::mark_toml(*port.traffic), port.traffic_origin);
+  if (port.cnp) out += line("cnp", config::mark_toml(*port.cnp), port.cnp_origin);
   for (size_t i = 0; i < kSettingCount; ++i)
-    if (has_value(kSettings[i], port.want)) out += line(kSettings[i].key, setting_toml(kSettings[i], port.want), port.origin[i]);
+    if (has_value(kSettings[i], port.want))
+      out += line((port.derived[i] ? "#" : "") + std::string(kSettings[i].key), setting_toml(kSettings[i], port.want), port.origin[i]);
+  return out;
+}
+
+std::string sysctl_toml(const Policy& policy) {
+  std::string out = policy.sysctl.empty() ? "" : "\n[sysctl]\n";
+  for (const auto& [name, value] : policy.sysctl) {
+    const auto origin = policy.sysctl_origin.find(name);
+    const bool plain = value.find_first_not_of("0123456789") == std::string::npos;
+    out += line(toml_string(name), plain ? value : toml_string(value), origin == policy.sysctl_origin.end() ? "" : origin->second);
+  }
   return out;
 }
 
@@ -47,6 +69,7 @@ std::string show_config(const Policy& policy) {
     section = key.section;
     out += line(key.name, key.show(policy), origin_of(policy, key));
   }
+  out += sysctl_toml(policy);
   for (const PortPolicy& port : policy.ports) out += port_toml(port);
   return out;
 }

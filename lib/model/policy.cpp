@@ -56,4 +56,10 @@ const PortPolicy* policy_for(const Policy& policy, const Port& port) {
   return nullptr;
 }
 
+std::string why_left_alone(const Policy& policy, const Port& port) {
+  if (!port.left_alone.empty()) return port.left_alone;
+  if (port.netdev.empty()) return "no netdev";
+  return policy_for(policy, port) == nullptr ? "no [[port]] entry matches" : "";
+}
+
 }  // namespace fabric

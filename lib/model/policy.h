@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,12 @@ struct Match {
   bool operator==(const Match&) const = default;
 };
 
+// How one kind of RoCE packet is marked: the DSCP of its IP header, and the priority that the DSCP stands for.
+struct Mark {
+  uint8_t dscp = 0, priority = 0;
+  bool operator==(const Mark&) const = default;
+};
+
 struct PortPolicy {
   std::string name;       // of the [[port]] entry, else "port#1"
   Match match;
@@ -40,6 +47,9 @@ struct PortPolicy {
   std::string where;                              // "FILE:LINE" of the entry
   std::array<std::string, kSettingCount> origin;  // "FILE:LINE" that gave each value
   Keys derived{};         // follow from traffic and cnp: where a driver does not offer one, nothing is said
+  std::optional<Mark> traffic{}, cnp{};           // RoCE data and congestion notifications, as they hold for the entry
+  std::string traffic_origin{}, cnp_origin{};     // "FILE:LINE"
+  std::string profile{}, profile_origin{};        // the profile below the entry; empty: none
 };
 
 // A foreign writer that comes back `rounds` times within `window` is a conflict.
@@ -81,5 +91,7 @@ struct Policy {
 // The entry for the port, or null: the port is left alone. InfiniBand ports, VFs (their settings belong to the PF) and
 // ports without a netdev have none.
 const PortPolicy* policy_for(const Policy& policy, const Port& port);
+// Why it is left alone: "subfunction: ...", "no [[port]] entry matches"; empty where it has an entry.
+std::string why_left_alone(const Policy& policy, const Port& port);
 
 }  // namespace fabric

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// `match` of a [[port]] entry: which ports. A pattern that no port could ever match is an error.
+#include <algorithm>
+#include <cmath>
+
+#include "base/parse.h"
+#include "config/reader.h"
+
+namespace fabric::config {
+namespace {
+
+using Normal = std::optional<std::string>;
+
+Normal any_text(const toml::node& element) {
+  const auto* text = element.as_string();
+  return text != nullptr && !text->get().empty() ? Normal(text->get()) : std::nullopt;
+}
+
+// Lower-case hexadecimal digits, the other characters of `allowed`, and those of glob(7).
+Normal hexadecimal_pattern(const toml::node& element, std::string_view allowed) {
+  auto text = any_text(element);
+  if (!text) return std::nullopt;
+  for (char& letter : *text)
+    if (letter >= 'A' && letter <= 'F') letter = static_cast<char>(letter - 'A' + 'a');
+  const bool known = text->find_first_not_of("0123456789abcdef*?[]!-" + std::string(allowed)) == std::string::npos;
+  return known && (text->find(':') != std::string::npos || text->find('*') != std::string::npos) ? text : std::nullopt;
+}
+
+Normal pci_id(const toml::node& element) { return hexadecimal_pattern(element, ":"); }
+
+// With its domain: "17:00.0" alone matches nothing.
+Normal pci_address(const toml::node& element) {
+  auto text = hexadecimal_pattern(element, ":.");
+  if (!text || text->find('*') != std::string::npos) return text;
+  return std::count(text->begin(), text->end(), ':') == 2 ? text : std::nullopt;
+}
+
+// 400000, "400G", "2.5G": Mb/s.
+Normal speed(const toml::node& element) {
+  constexpr double kMost = 10'000'000;
+  double megabits = 0;
+  if (const auto* number = element.as_integer()) {
+    megabits = static_cast<double>(number->get());
+  } else if (const auto* text = element.as_string()) {
+    std::string_view word = text->get();
+    const bool giga = word.ends_with('G');
+    if (giga) word.remove_suffix(1);
+    const auto value = parse_double(word);
+    if (!value) return std::nullopt;
+    megabits = *value * (giga ? 1000 : 1);
+  }
+  if (!(megabits >= 10 && megabits <= kMost) || megabits != std::floor(megabits)) return std::nullopt;
+  return std::to_string(static_cast<uint32_t>(megabits));
+}
+
+Normal numa_node(const toml::node& element) {
+  int64_t node = 0;
+  if (const auto* number = element.as_integer()) node = number->get();
+  else return std::nullopt;
+  return node >= 0 && node < 1024 ? Normal(std::to_string(node)) : std::nullopt;
+}
+
+Normal role(const toml::node& element) {
+  const auto text = any_text(element);
+  return text == "compute" || text == "host" ? text : std::nullopt;
+}
+
+const MatchKey kMatchKeys[] = {
+    {"driver", &Match::driver, any_text, "a pattern", "driver = \"mlx5_core\""},
+    {"rdma", &Match::rdma, any_text, "a pattern", "rdma = \"mlx5_*\""},
+    {"netdev", &Match::netdev, any_text, "a pattern", "netdev = \"ens*\""},
+    {"pci", &Match::pci, pci_address, "a PCI address with its domain, or a pattern of it", "pci = \"0000:17:*\""},
+    {"pci_id", &Match::pci_id, pci_id, "vendor and device in hexadecimal, or a pattern of them", "pci_id = \"15b3:1021\""},
+    {"speed", &Match::speed, speed, "a speed in Mb/s, or in Gb/s as \"400G\"", "speed = \"400G\"", true},
+    {"numa", &Match::numa, numa_node, "a NUMA node from 0 to 1023", "numa = 0", true},
+    {"role", &Match::role, role, "\"compute\" or \"host\"", "role = \"compute\""},
+};
+
+MaybeProblem read_patterns(const toml::node& node, const MatchKey& key, std::vector<std::string>& out) {
+  std::vector<std::string> patterns;
+  const auto add = [&](const toml::node& element) -> MaybeProblem {
+    auto normal = key.normal(element);
+    if (!normal) return TomlProblem{element.source().begin, "expected " + std::string(key.expected) + ", not " + describe(element)};
+    patterns.push_back(*normal);
+    return std::nullopt;
+  };
+  if (const auto* array = node.as_array()) {
+    for (size_t i = 0; i < array->size(); ++i)
+      if (auto problem = add(*array->get(i))) return problem;
+    if (patterns.empty()) return TomlProblem{node.source().begin, "the list is empty"};
+  } else if (auto problem = add(node)) {
+    return problem;
+  }
+  out = std::move(patterns);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::span<const MatchKey> match_keys() { return kMatchKeys; }
+
+void read_match(Reader& reader, const toml::node& node, Match& match) {
+  std::vector<std::string_view> known;
+  for (const MatchKey& key : kMatchKeys) known.push_back(key.name);
+  const auto* table = node.as_table();
+  if (table == nullptr)
+    return reader.fail(node.source().begin, "match: expected a table, not " + describe(node) + "; write match = { driver = \"mlx5_core\" }");
+  each_key(*table, [&](std::string_view name, const toml::source_position& at, const toml::node& value) {
+    for (const MatchKey& key : kMatchKeys)
+      if (key.name == name) {
+        reader.good(read_patterns(value, key, match.*key.member), "match." + std::string(name), key.example);
+        return;
+      }
+    reader.unknown(at, "key", name, known);
+  });
+}
+
+}  // namespace fabric::config

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The [sysctl] table: "net.ipv4.tcp_ecn" = 1, or net.ipv4.tcp_ecn = 1, which TOML takes for tables in tables.
+#include "base/parse.h"
+#include "config/reader.h"
+#include "qos/sysctl.h"
+
+namespace fabric::config {
+namespace {
+
+// "4096 87380 6291456", whatever white space the file has between the numbers.
+std::optional<std::string> value_of(const toml::node& node) {
+  if (const auto* number = node.as_integer()) return std::to_string(number->get());
+  const auto* text = node.as_string();
+  if (text == nullptr) return std::nullopt;
+  std::string out;
+  for (std::string_view word : words(text->get())) out.append(out.empty() ? "" : " ").append(word);
+  return out;
+}
+
+void read_one(Reader& reader, const std::string& name, const toml::source_position& at, const toml::node& node, Policy& policy) {
+  if (qos::find_sysctl(name) == nullptr) {
+    std::vector<std::string_view> known;
+    for (const qos::Sysctl& row : qos::known_sysctls()) known.push_back(row.name);
+    return reader.unknown(at, "host setting", name, known);
+  }
+  const auto value = value_of(node);
+  const std::string problem =
+      value ? qos::sysctl_problem(name, *value) : "expected a number or a string of numbers, not " + describe(node);
+  if (!problem.empty()) {
+    const qos::Sysctl& row = *qos::find_sysctl(name);
+    std::string example = std::to_string(row.min);
+    for (unsigned i = 1; i < row.numbers; ++i) example += " " + std::to_string(row.min + i);
+    if (row.numbers > 1) example = toml_string(example);
+    return reader.fail(node.source().begin, "sysctl." + name + ": " + problem + "; write \"" + name + "\" = " + example);
+  }
+  policy.sysctl[name] = *value;
+  policy.sysctl_origin[name] = reader.line(node);
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the file's tables, which toml++ limits
+void read_tables(Reader& reader, const std::string& prefix, const toml::table& table, Policy& policy) {
+  each_key(table, [&](std::string_view key, const toml::source_position& at, const toml::node& node) {
+    const std::string name = prefix + std::string(key);
+    if (const auto* inner = node.as_table()) return read_tables(reader, name + ".", *inner, policy);
+    read_one(reader, name, at, node, policy);
+  });
+}
+
+}  // namespace
+
+void read_sysctl(Reader& reader, const toml::node& node, Policy& policy) {
+  if (const auto* table = node.as_table()) return read_tables(reader, "", *table, policy);
+  reader.fail(node.source().begin, "sysctl: expected a table, not " + describe(node) + "; write [sysctl]");
+}
+
+}  // namespace fabric::config

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values that are right alone and wrong together. An error where a driver would refuse them or one makes the other
+// void; a warning where they work, and work badly.
+#include <algorithm>
+#include <bit>
+
+#include "base/parse.h"
+#include "config/judge.h"
+
+namespace fabric::config {
+namespace {
+
+// RoCE path MTU 4096 plus its headers (BTH, extended headers, ICRC, IP, UDP): kernel's iboe_get_mtu() wants 4096 + 96.
+constexpr uint32_t kMtuForPath4096 = 4'192;
+constexpr uint8_t kDscpSelector = 5, kPcpSelector = 255;  // of apptrust
+constexpr uint8_t kFecOff = 4;
+constexpr uint32_t kFecSpeed = 100'000;  // Mb/s
+
+void check_pause(const Judge& judge) {
+  const auto& pause = judge.want.pause;
+  if (judge.lossless().bits != 0 && pause && (pause->rx || pause->tx))
+    judge.fail("pause", "global pause and pfc exclude each other (802.1Qbb); write pause = \"off\"");
+}
+
+void check_trust(const Judge& judge) {
+  const Qos& want = judge.want;
+  if (want.trust == Trust::pcp && want.dscp_map && !want.dscp_map->empty())
+    judge.fail("trust", "dscp_map has no effect while trust is \"pcp\"; write trust = \"dscp\", or leave dscp_map out");
+  if (!want.trust || !want.apptrust || want.apptrust->selectors.empty()) return;
+  const bool dscp = want.trust == Trust::dscp;
+  if (want.apptrust->selectors.front() != (dscp ? kDscpSelector : kPcpSelector))
+    judge.fail("apptrust", std::string("trust is ") + (dscp ? "\"dscp\"" : "\"pcp\"") + ", and another field comes first here; write " +
+                               (dscp ? "apptrust = [\"dscp\", \"pcp\"]" : "apptrust = [\"pcp\"]"));
+}
+
+void check_dcbx(const Judge& judge) {
+  const Qos& want = judge.want;
+  if (want.fw_lldp == true && want.dcbx == Dcbx::host)
+    judge.fail("fw_lldp", "while the firmware's LLDP agent runs it owns DCBX, and dcbx is \"host\"; write fw_lldp = false");
+  if (want.dcbx == Dcbx::firmware && (want.pfc || want.ets || want.dscp_map))
+    judge.warn("dcbx", "with \"firmware\", the NIC may overwrite pfc, ets and dscp_map by what the switch offers; write dcbx = \"host\"");
+}
+
+void check_netdev(const Judge& judge) {
+  const Qos& want = judge.want;
+  if (want.mtu && *want.mtu < kMtuForPath4096)
+    judge.warn("mtu", std::to_string(*want.mtu) + " gives a RoCE path MTU below 4096; write mtu = 4200 or more");
+  const auto ring = [&](std::string_view key, const std::optional<uint32_t>& size) {
+    if (size && !std::has_single_bit(*size))
+      judge.warn(key, std::to_string(*size) + " is no power of two, and mlx5 takes the next one; write " + std::string(key) + " = " +
+                          std::to_string(std::bit_ceil(*size)));
+  };
+  ring("ring_rx", want.ring_rx);
+  ring("ring_tx", want.ring_tx);
+}
+
+// Lanes of 25 Gb/s and faster lose packets all the time without FEC (IEEE 802.3 clauses 91, 119).
+void check_fec(const Judge& judge) {
+  if (!judge.want.fec || judge.want.fec->bits != kFecOff) return;
+  const auto& speeds = judge.entry.port.match.speed;
+  const bool fast = std::any_of(speeds.begin(), speeds.end(), [](const std::string& speed) {
+    return parse_number<uint32_t>(speed).value_or(0) >= kFecSpeed;
+  });
+  if (fast || speeds.empty())
+    judge.warn("fec", "links of 100 Gb/s and more need forward error correction, without it they lose packets; write fec = \"rs\", as on the switch");
+}
+
+void check_lossless(const Judge& judge) {
+  const Qos& want = judge.want;
+  if (want.cable_length && judge.lossless().bits == 0)
+    judge.warn("cable_length", "sizes the headroom of lossless priorities, and this entry has no pfc");
+  if (!want.dscp_map || want.trust == Trust::pcp) return;
+  PrioSet reached;
+  for (const auto& [dscp, prio] : *want.dscp_map) reached.bits = static_cast<uint8_t>(reached.bits | 1U << prio);
+  for (int prio = 0; prio < kPriorities; ++prio)
+    if (judge.lossless().has(prio) && !reached.has(prio))
+      judge.warn("pfc", "no DSCP maps to priority " + std::to_string(prio) + ", so nothing is sent without loss on it; add it to dscp_map");
+  const auto unmarked = want.dscp_map->find(0);
+  if (judge.lossless().has(0) && (unmarked == want.dscp_map->end() || unmarked->second == 0))
+    judge.warn("pfc", "priority 0 also takes all that has no mark (DSCP 0), which then can pause RoCE; map DSCP 0 to another priority in dscp_map");
+}
+
+void check_classes(const Judge& judge) {
+  if (!judge.want.ets) return;
+  const Ets& ets = *judge.want.ets;
+  for (size_t prio = 0; prio < kPriorities; ++prio) {
+    if (!judge.lossless().has(static_cast<int>(prio))) continue;
+    const uint8_t tc = ets.prio_tc[prio];
+    const std::string who = "priority " + std::to_string(prio) + " is lossless, and its traffic class " + std::to_string(tc);
+    bool shared = false;
+    for (size_t other = 0; other < kPriorities; ++other)
+      shared = shared || (ets.prio_tc[other] == tc && !judge.lossless().has(static_cast<int>(other)));
+    if (ets.tsa[tc] == Tsa::ets && ets.bw[tc] == 0)
+      judge.warn("ets", who + " gets 0 % of the link: RoCE starves behind the others; give the class a share in bw");
+    if (shared) judge.warn("ets", who + " also has priorities that are not: a pause stops those, too; give it a class of its own in prio_tc");
+  }
+}
+
+void check_mode(const Judge& judge) {
+  if (judge.want.roce_mode == RoceMode::v1 && (judge.want.trust == Trust::dscp || judge.want.dscp_map))
+    judge.warn("roce_mode", "packets of RoCE v1 have no IP header, so no DSCP that could decide their priority; write roce_mode = \"v2\"");
+}
+
+}  // namespace
+
+void check_together(const Entry& entry, Faults& faults) {
+  const Judge judge{entry, faults};
+  for (const auto check : {check_pause, check_trust, check_dcbx, check_netdev, check_fec, check_lossless, check_classes,
+                           check_mode, check_buffers, check_marks})
+    check(judge);
+}
+
+}  // namespace fabric::config
