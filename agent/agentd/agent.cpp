@@ -4,12 +4,15 @@
 #include <linux/netlink.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/inotify.h>
 #include <systemd/sd-daemon.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "config/config.h"
+#include "qos/confirm.h"
+#include "qos/files.h"
 
 namespace fabric::agentd {
 namespace {
@@ -29,11 +32,16 @@ constexpr milliseconds kIdlePoll{1'000};
 constexpr milliseconds kSettleDelay{1'000};
 constexpr milliseconds kUdevPoll{100};
 constexpr milliseconds kUdevPatience{10'000};
+// After a full minute of the clock, not in its last second.
+constexpr milliseconds kWindowSlack{1'000};
 
 // Tasks of the schedule beside "keep ID", "settle ID" and "idle ID".
 constexpr const char* kRescan = "rescan";
 constexpr const char* kReread = "reread";
 constexpr const char* kReady = "ready";
+constexpr const char* kHost = "host";
+constexpr const char* kConfirm = "confirm";  // an apply that awaits confirmation
+constexpr const char* kWindow = "window";    // the maintenance window opens
 
 qos::Instant now() { return std::chrono::steady_clock::now(); }
 
@@ -71,7 +79,17 @@ Result<void> Agent::open() {
   for (int signal : {SIGTERM, SIGINT})
     if (added) added = checked(sd_event_add_signal(event, nullptr, signal, nullptr, nullptr), "signals");
   if (added) added = checked(sd_event_set_watchdog(event, 1), "watchdog");
+  if (added) added = open_record();
   return added ? open_devices() : added;
+}
+
+// Its folder: the record of an `apply --confirm` appears in it, is replaced, and goes.
+Result<void> Agent::open_record() {
+  if (!kernel_.root.is_host()) return {};
+  auto folder = make_directory_of(keeper_.directory(), confirm::kFile);
+  if (!folder) return {};  // told with the first write, which needs it
+  record_folder_ = std::move(*folder);
+  return checked(sd_event_add_inotify_fd(event_.get(), nullptr, record_folder_.get(), IN_MOVED_TO | IN_DELETE, on_record, this), "inotify");
 }
 
 Result<void> Agent::open_devices() {
@@ -88,7 +106,8 @@ Result<void> Agent::open_devices() {
 Result<void> Agent::run() {
   ready_by_ = now() + kUdevPatience;
   rescan();
-  for (const std::string& id : keeper_.ids()) keep(id);
+  watch_confirm();
+  keep_all();
   schedule_.at(kReread, now() + keeper_.policy().reread);
   tell();
   arm();
@@ -104,6 +123,13 @@ int Agent::on_route(sd_event_source*, int, uint32_t, void* self) {
 
 int Agent::on_ethtool(sd_event_source*, int, uint32_t, void* self) {
   agent(self).drain(*agent(self).ethtool_);
+  return 0;
+}
+
+int Agent::on_record(sd_event_source*, const struct inotify_event* event, void* self) {
+  if (event->len == 0 || !std::string_view(confirm::kFile).ends_with(std::string("/") + event->name)) return 0;
+  agent(self).schedule_.at(kConfirm, now());
+  agent(self).arm();
   return 0;
 }
 
@@ -154,13 +180,17 @@ void Agent::drain(Monitor& monitor) {
 // written and nothing said. (The sequence number in the message does not tell: every library begins with the time.)
 void Agent::take(const Notification& note) {
   if (note.kind == Notification::Kind::settings)
-    for (const std::string& id : keeper_.ports_on(note.ifindex, note.netdev)) soon(id);
+    for (const std::string& id : keeper_.ports_on(note.ifindex, note.netdev)) {
+      keeper_.heard(id, note.how);
+      soon(id);
+    }
   if (note.kind == Notification::Kind::link_gone && !keeper_.ports_on(note.link.ifindex, {}).empty())
     schedule_.at(kRescan, now() + kRescanDelay);
   if (note.kind != Notification::Kind::link) return;
   auto news = keeper_.link_changed(note.link);
   if (news.rescan) schedule_.at(kRescan, now());
   for (const std::string& id : keeper_.ports_on(note.link.ifindex, {})) {
+    keeper_.heard(id, note.how);
     soon(id);
     if (news.carrier_up) schedule_.at("settle " + id, now() + kSettleDelay);
   }
@@ -183,6 +213,23 @@ void Agent::keep(const std::string& id) {
   if (!done && done.error().code == EWOULDBLOCK) schedule_.at("keep " + id, now() + kLockRetry);
   else if (!done) schedule_.at(kRescan, now() + kRescanDelay);
   if (keeper_.waits_for_idle(id)) schedule_.at("idle " + id, now() + kIdlePoll);
+  if (auto opens = keeper_.until_window()) schedule_.at(kWindow, now() + *opens + kWindowSlack);
+}
+
+void Agent::keep_host() {
+  if (auto done = keeper_.keep_host(now()); !done && done.error().code == EWOULDBLOCK) schedule_.at(kHost, now() + kLockRetry);
+}
+
+void Agent::keep_all() {
+  for (const std::string& id : keeper_.ids()) keep(id);
+  keep_host();
+}
+
+void Agent::watch_confirm() {
+  const Keeper::Watch watch = keeper_.watch_confirm();
+  if (watch.again) schedule_.at(kConfirm, now() + *watch.again);
+  if (watch.confirmed) return reload();  // what was applied is what the files say
+  if (watch.changed) keep_all();
 }
 
 void Agent::settle(const std::string& id) {
@@ -201,9 +248,12 @@ void Agent::poll_idle(const std::string& id) {
 void Agent::do_task(const std::string& task) {
   std::string id = task.substr(std::min(task.find(' ') + 1, task.size()));
   if (task == kRescan) return rescan();
+  if (task == kHost) return keep_host();
+  if (task == kConfirm) return watch_confirm();
+  if (task == kWindow) return keep_all();
   if (task == kReread) {
     rescan();
-    for (const std::string& port : keeper_.ids()) keep(port);
+    keep_all();
     schedule_.at(kReread, now() + keeper_.policy().reread);
   } else if (task.starts_with("keep ")) {
     keep(id);
@@ -227,7 +277,7 @@ void Agent::reload() {
     write_journal({message_id::configuration, LOG_ERR, loaded.error().text() + "\nthe configuration in force is kept", {}});
   }
   rescan();
-  for (const std::string& id : keeper_.ids()) keep(id);
+  keep_all();
   schedule_.cancel(kReread);
   schedule_.at(kReread, now() + keeper_.policy().reread);
   ready_ = true;

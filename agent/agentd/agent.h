@@ -39,12 +39,18 @@ class Agent {
   static int on_hangup(sd_event_source*, const struct signalfd_siginfo*, void* self);
   static int on_device(sd_device_monitor*, sd_device* device, void* self);
 
+  static int on_record(sd_event_source*, const struct inotify_event*, void* self);
+
   Result<void> open_devices();
+  Result<void> open_record();
   void drain(Monitor& monitor);
   void take(const Notification& note);
   void soon(const std::string& id);    // a port was touched: look after the burst
   void rescan();
   void keep(const std::string& id);
+  void keep_host();
+  void keep_all();
+  void watch_confirm();
   void settle(const std::string& id);
   void poll_idle(const std::string& id);
   void do_task(const std::string& task);
@@ -59,6 +65,7 @@ class Agent {
   std::unique_ptr<sd_event_source, EventUnref> timer_;
   std::unique_ptr<sd_device_monitor, EventUnref> devices_;
   std::optional<Monitor> route_, ethtool_;
+  Fd record_folder_;
   Schedule schedule_;
   qos::Instant ready_by_{};  // READY=1 waits for udev's coldplug till then
   bool ready_ = false;

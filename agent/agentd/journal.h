@@ -23,6 +23,7 @@ inline constexpr std::string_view conflict = "e62df5cd54494a0491e056d5fde8c1cf";
 inline constexpr std::string_view in_sync = "a70b00d345b84c8bb6f5c21be7e44b8d";
 inline constexpr std::string_view configuration = "31d37db8621a4843be0169db581ea456";
 inline constexpr std::string_view port = "28a9a59446d7499b9e645c5b4a06655f";
+inline constexpr std::string_view reverted = "0f1d7c3f5b6a4c5e9a2b8d41c7e3f690";
 inline constexpr std::string_view trouble = "23f27dd0cc554349a2e7eacde46d785d";
 }  // namespace message_id
 

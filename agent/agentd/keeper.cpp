@@ -2,11 +2,12 @@
 #include "agentd/keeper.h"
 
 #include <algorithm>
-#include <ctime>
 
 #include "agentd/messages.h"
+#include "qos/bond.h"
 #include "qos/busy.h"
 #include "qos/state.h"
+#include "qos/sysctl.h"
 #include "scan/scan.h"
 
 namespace fabric::agentd {
@@ -14,24 +15,31 @@ namespace {
 
 constexpr std::chrono::seconds kLockPatience{10};
 
-std::string utc_now() {
-  std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  char text[32];
-  size_t length = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return {text, length};
-}
-
 std::vector<Port> scan_ports(Kernel& kernel, const Policy& policy) {
-  return scan(kernel, {.topology = false, .settings = false, .counters = false, .gids = false, .verbs = false, .exclude = policy.exclude}).ports;
+  return scan(kernel, {.topology = asks_for_role(policy), .settings = false, .counters = false, .gids = false, .verbs = false,
+                       .members = true, .exclude = policy.exclude}).ports;
 }
 
 bool device_is_gone(const Changes& changes) {
   return std::any_of(changes.begin(), changes.end(), [](const Change& change) { return change.code == ENODEV; });
 }
 
+Changes host_changes(const std::vector<qos::SysctlChange>& found) {
+  Changes changes;
+  for (const qos::SysctlChange& one : found)
+    changes.push_back({Keeper::kHost, one.name, one.outcome, one.code, false, one.from, one.to, one.detail});
+  return changes;
+}
+
 }  // namespace
+
+std::tm local_time() {
+  std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::tzset();  // the zone may have been set anew
+  ::localtime_r(&now, &parts);
+  return parts;
+}
 
 World real_world(Kernel& kernel) {
   World world{.kernel = kernel, .scan = {}, .busy = {}};
@@ -43,12 +51,8 @@ World real_world(Kernel& kernel) {
 }
 
 Keeper::Keeper(World world, Policy policy)
-    : world_(std::move(world)), policy_(std::move(policy)), drift_(policy_.conflict, policy_.reread) {}
-
-void Keeper::set_policy(Policy policy) {
-  policy_ = std::move(policy);
-  config_error_.clear();
-  drift_.clear(policy_.conflict, policy_.reread);
+    : world_(std::move(world)), policy_(std::move(policy)), drift_(policy_.conflict, policy_.reread) {
+  remember_published();
 }
 
 void Keeper::set_config_error(std::string text) { config_error_ = std::move(text); }
@@ -72,24 +76,30 @@ std::vector<std::string> Keeper::rescan() {
   std::vector<std::string> fresh;
   for (auto& [id, port] : found) {
     auto [entry, is_new] = ports_.try_emplace(id);
-    Port& known = entry->second.port;
-    if (!is_new && known.ifindex == port.ifindex && known.netdev == port.netdev) continue;
+    Kept& kept = entry->second;
+    const bool same = !is_new && kept.port.ifindex == port.ifindex && kept.port.netdev == port.netdev;
     // Another netdev is another device: what it shows is nobody's doing. A renamed one is still the same.
-    if (is_new || known.ifindex != port.ifindex) {
+    if (is_new || kept.port.ifindex != port.ifindex) {
       drift_.restart(id);
-      entry->second = Kept{};
-      world_.log({message_id::port, LOG_INFO, id + ": found on " + (port.netdev.empty() ? "no netdev" : port.netdev), {{"FABRIC_PORT", id}}});
+      kept = Kept{};
+      kept.fresh = known_.erase(id) == 0;
+      kept.new_device = kept.fresh && memory_.count(id) != 0;
+      world_.log({message_id::port, LOG_INFO, id + ": found on " + (port.netdev.empty() ? "no netdev" : port.netdev) +
+                  (port.left_alone.empty() ? "" : "; left alone: " + port.left_alone), {{"FABRIC_PORT", id}}});
     }
-    entry->second.port = std::move(port);
-    fresh.push_back(id);
+    kept.port = std::move(port);  // speed and role are matched as well
+    if (!same) fresh.push_back(id);
   }
   return fresh;
 }
 
-qos::Options Keeper::options_for(const Kept& kept, qos::Instant now) {
+qos::Options Keeper::options_for(const Kept& kept, const PortPolicy& entry, qos::Instant now) {
   qos::Options options;
-  options.dry_run = policy_.mode == Mode::audit;
+  options.dry_run = policy_.mode == Mode::audit || !held_.empty();
   options.disruptive = policy_.disruptive;
+  options.window_open = kept.fresh || window_is_open();
+  options.only = qos::own_keys(kept.port);
+  options.derived = entry.derived;
   options.busy = world_.busy;
   options.conflict = [this, id = kept.port.id(), now](const Port&, std::string_view key) { return drift_.held(id, key, now); };
   options.save_original = [this](const Port& port, const Qos& before) { return save_original(port, before); };
@@ -109,31 +119,57 @@ Result<void> Keeper::save_original(const Port& port, const Qos& before) {
   return state::save_original(world_.directory, *originals, port, before);
 }
 
+Result<Fd> Keeper::lock(qos::Instant now) {
+  if (policy_.mode != Mode::enforce) return Fd();
+  auto taken = state::take_lock(world_.directory);
+  if (!taken) return locked_out(taken.error(), now);
+  locked_out_since_.reset();
+  refresh_hold();
+  return taken;
+}
+
 Result<void> Keeper::keep(const std::string& id, qos::Instant now) {
   auto entry = ports_.find(id);
   if (entry == ports_.end()) return {};
   Kept& kept = entry->second;
   const PortPolicy* wanted = policy_for(policy_, kept.port);
-  if (wanted == nullptr) {
-    kept.last.clear();
-    return {};
-  }
-  Fd lock;
-  if (policy_.mode == Mode::enforce) {
-    auto taken = state::take_lock(world_.directory);
-    if (!taken) return locked_out(taken.error(), now);
-    locked_out_since_.reset();
-    lock = std::move(*taken);
-  }
-  Changes changes = qos::reconcile(world_.kernel, kept.port, wanted->want, options_for(kept, now));
+  if (wanted == nullptr) return release(kept, now);
+  auto locked = lock(now);
+  if (!locked) return locked.error();
+  Changes changes = qos::reconcile(world_.kernel, kept.port, wanted->want, options_for(kept, *wanted, now));
   if (device_is_gone(changes)) return error(ENODEV, id);
-  std::map<std::string, Change, std::less<>> before;
+  take_in(kept, std::move(changes), now);
+  return {};
+}
+
+Result<void> Keeper::keep_host(qos::Instant now) {
+  auto locked = lock(now);
+  if (!locked) return locked.error();
+  qos::SysctlOptions options;
+  options.dry_run = policy_.mode == Mode::audit || !held_.empty();
+  options.save_original = [this](const std::string& name, const std::string& before) -> Result<void> {
+    auto originals = qos::load_sysctl_originals(world_.directory);
+    if (!originals) return originals.error();
+    return qos::save_sysctl_original(world_.directory, *originals, name, before);
+  };
+  take_in(host_, host_changes(qos::reconcile_sysctl(world_.kernel.root, policy_.sysctl, options)), now);
+  return {};
+}
+
+// What a pass has found is compared with the pass before; then evidence begins anew.
+void Keeper::take_in(Kept& kept, Changes changes, qos::Instant now) {
+  Settings before;
   before.swap(kept.last);
   for (Change& change : changes) {
     if (auto old = before.find(change.key); old != before.end()) kept.last.insert(*old);
+    if (!held_.empty() && change.outcome == Outcome::differs) {
+      change.outcome = Outcome::pending;
+      change.detail = held_;
+    }
     digest(kept, std::move(change), now);
   }
-  return {};
+  kept.fresh = kept.new_device = kept.carrier_lost = false;
+  kept.heard.clear();
 }
 
 // Another writer's moment is no news. A lock that stays taken (a stopped process) or cannot be opened is: nothing is kept.
@@ -145,6 +181,7 @@ Error Keeper::locked_out(Error failure, qos::Instant now) {
 }
 
 void Keeper::digest(Kept& kept, Change change, qos::Instant now) {
+  const auto drifted = note_drift(kept, change);
   auto news = drift_.observe(change, now);
   auto old = kept.last.find(change.key);
   const Change* before = old == kept.last.end() ? nullptr : &old->second;
@@ -155,18 +192,54 @@ void Keeper::digest(Kept& kept, Change change, qos::Instant now) {
     change.from = std::move(from);
   }
   using News = qos::Drift::News;
-  std::string who;
-  if (news == News::repaired || news == News::conflict) who = suspect(world_.kernel.root, kept.port.qos, change.key);
-  if (auto entry = message_for(change, before, news, who)) world_.log(*entry);
-  if (news == News::repaired || news == News::conflict) kept.repaired_at[change.key] = utc_now();
+  if (auto entry = message_for(change, before, news, drifted)) world_.log(*entry);
+  if (news == News::repaired || news == News::conflict) memory_[change.port].told[change.key].last_repair = utc_now();
   if (news == News::conflict) {
     change.outcome = Outcome::conflict;
-    change.detail = "changed back again and again by " + (who.empty() ? "an unknown writer" : who);
+    change.detail = "changed back again and again by " + (drifted ? drifted->by : "an unknown writer");
   } else if (change.outcome == Outcome::conflict && before != nullptr && before->outcome == Outcome::conflict) {
     change.detail = before->detail;
   }
   std::string key = change.key;
   kept.last.insert_or_assign(std::move(key), std::move(change));
+}
+
+// It had been as wanted, and is found otherwise: when, from what to what, how often, and likely by whom.
+std::optional<qos::Suspect> Keeper::note_drift(const Kept& kept, const Change& change) {
+  auto& good = memory_[change.port].good;
+  const auto stood = good.find(change.key);
+  const bool off = change.from != change.to && change.outcome != Outcome::unsupported;
+  std::optional<qos::Suspect> suspect;
+  if (off && stood != good.end() && stood->second == change.to) {
+    const qos::Told how = qos::told_by(change.key);
+    const auto heard = kept.heard.find(how);
+    qos::Evidence seen;
+    seen.new_device = kept.new_device;
+    seen.carrier_lost = kept.carrier_lost;
+    seen.heard = heard != kept.heard.end();
+    if (seen.heard) seen.writer = heard->second.writer;
+    seen.firmware_dcbx = kept.port.qos.dcbx == Dcbx::firmware;
+    seen.daemon = qos::find_daemon(world_.kernel.root, change.key == "dcbx" ? qos::Told::dcb : how);
+    suspect = qos::judge(change.key, seen);
+    SettingState& told = memory_[change.port].told[change.key];
+    ++told.drifts[std::string(to_text(suspect->cause))];
+    told.last_drift = utc_now();
+    told.drift_from = change.to;
+    told.drift_to = change.from;
+    told.drift_by = suspect->by;
+  }
+  if (off && stood != good.end()) good.erase(stood);
+  if (change.outcome == Outcome::in_sync || change.outcome == Outcome::applied) good[change.key] = change.to;
+  return suspect;
+}
+
+void Keeper::heard(const std::string& id, qos::Told how) {
+  auto entry = ports_.find(id);
+  if (entry == ports_.end() || policy_for(policy_, entry->second.port) == nullptr) return;
+  Heard& heard = entry->second.heard[how];
+  if (heard.any) return;  // a burst is one writer's
+  heard.any = true;
+  heard.writer = qos::find_writer(world_.kernel.root, how);
 }
 
 std::vector<std::string> Keeper::ports_on(int ifindex, const std::string& netdev) const {
@@ -184,6 +257,7 @@ Keeper::LinkNews Keeper::link_changed(const rtnl::Link& link) {
     // Down and up within a second may be one message: the counter tells (net/core/link_watch.c).
     bool flapped = kept.carrier_downs && link.carrier_down_count && *kept.carrier_downs != *link.carrier_down_count;
     if (link.carrier == true && (kept.carrier == false || flapped)) news.carrier_up = true;
+    if (flapped || link.carrier == false) kept.carrier_lost = true;
     kept.carrier = link.carrier;
     kept.carrier_downs = link.carrier_down_count;
   }
@@ -192,7 +266,7 @@ Keeper::LinkNews Keeper::link_changed(const rtnl::Link& link) {
 
 Result<void> Keeper::settle(const std::string& id) {
   auto entry = ports_.find(id);
-  if (entry == ports_.end() || policy_.mode != Mode::enforce) return {};
+  if (entry == ports_.end() || policy_.mode != Mode::enforce || !held_.empty()) return {};
   if (policy_for(policy_, entry->second.port) == nullptr) return {};
   auto lock = state::take_lock(world_.directory);
   if (!lock) return lock.error();
@@ -205,51 +279,10 @@ std::vector<std::string> Keeper::ids() const {
   return all;
 }
 
-bool Keeper::waits_for_idle(const std::string& id) const {
-  auto entry = ports_.find(id);
-  return entry != ports_.end() && policy_.mode == Mode::enforce && policy_.disruptive == Disruptive::idle &&
-         std::any_of(entry->second.last.begin(), entry->second.last.end(),
-                     [](const auto& each) { return each.second.outcome == Outcome::pending; });
-}
-
-bool Keeper::is_idle(const std::string& id) const {
-  auto entry = ports_.find(id);
-  return entry == ports_.end() || !world_.busy(entry->second.port);
-}
-
 void Keeper::trouble(const std::string& what) {
   if (what == last_trouble_) return;
   last_trouble_ = what;
   world_.log({message_id::trouble, LOG_ERR, what, {}});
-}
-
-AgentState Keeper::state() const {
-  AgentState state;
-  state.running = true;
-  state.mode = to_text(policy_.mode);
-  state.updated = utc_now();
-  state.config_error = config_error_;
-  for (const auto& [id, kept] : ports_) {
-    if (policy_for(policy_, kept.port) == nullptr) continue;
-    auto& settings = state.ports[id];
-    for (const auto& [key, change] : kept.last) {
-      auto at = kept.repaired_at.find(key);
-      settings[key] = {std::string(to_text(change.outcome)), change.detail, drift_.repairs(id, key),
-                       at == kept.repaired_at.end() ? "" : at->second};
-    }
-  }
-  return state;
-}
-
-void Keeper::publish() {
-  if (world_.read_only) return;
-  AgentState now = state();
-  AgentState same = now;
-  same.updated = published_.updated;
-  if (same == published_) return;  // a writer that fights us must not make us write files all day
-  if (auto saved = state::save_agent_state(world_.directory, now); !saved)
-    return trouble(saved.error().text() + "; the ports are kept all the same, tried again with the next change");
-  published_ = std::move(now);
 }
 
 }  // namespace fabric::agentd

@@ -9,6 +9,7 @@
 
 #include "agentd/agent.h"
 #include "agentd/options.h"
+#include "agentd/pci.h"
 #include "config/config.h"
 #include "qos/state.h"
 
@@ -31,6 +32,10 @@ int reconcile_once(Keeper& keeper) {
       write_journal({message_id::trouble, LOG_ERR, id + ": " + kept.error().text(), {}});
       worst = 2;
     }
+  if (auto kept = keeper.keep_host(std::chrono::steady_clock::now()); !kept) {
+    write_journal({message_id::trouble, LOG_ERR, "host: " + kept.error().text(), {}});
+    worst = 2;
+  }
   std::printf("%s\n", keeper.status().c_str());
   return std::max(worst, keeper.exit_code());
 }
@@ -66,6 +71,10 @@ int run(const Options& options) {
     write_journal({message_id::configuration, LOG_WARNING, warning.where + ": " + warning.what, {}});
   auto kernel = open_kernel(options.root);
   if (!kernel) return refuse(EX_OSERR, message_id::trouble, kernel.error());
+  if (options.pci) {
+    PciWorld world = real_pci_world(*kernel);
+    return keep_pci(world, config->policy);
+  }
   if (!kernel->root.is_host() && config->policy.mode == Mode::enforce) {
     return refuse(EX_CONFIG, message_id::configuration,
                   error(0, options.config_file() + ": mode: \"enforce\" on a captured tree; write mode = \"audit\""));

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agentd/messages.h"
 
-#include <algorithm>
-#include <array>
+#include <ctime>
 
-#include "base/parse.h"
 #include "base/result.h"
 
 namespace fabric::agentd {
@@ -14,9 +12,13 @@ using qos::Drift;
 
 std::string detailed(std::string text, const std::string& detail) { return detail.empty() ? text : text + " (" + detail + ")"; }
 
-Entry conflict_entry(const Change& change, const std::string& suspect) {
+using Suspect = std::optional<qos::Suspect>;
+
+std::string by(const Suspect& suspect) { return suspect ? suspect->by : "an unknown writer"; }
+
+Entry conflict_entry(const Change& change, const Suspect& suspect) {
   return {message_id::conflict, LOG_ERR,
-          change.port + ": " + change.key + " is changed back again and again by " + (suspect.empty() ? "an unknown writer" : suspect) +
+          change.port + ": " + change.key + " is changed back again and again by " + by(suspect) +
               "; no longer written. Stop that writer, then: systemctl reload fabric-agent", {}};
 }
 
@@ -29,7 +31,7 @@ Entry plain_entry(const Change& change) {
     case Outcome::differs:
       return {message_id::differs, LOG_WARNING, subject + is + "; audit mode, nothing is written", {}};
     case Outcome::pending:
-      return {message_id::pending, LOG_NOTICE, detailed(subject + is + "; waits, since the write would stop traffic", change.detail), {}};
+      return {message_id::pending, LOG_NOTICE, detailed(subject + is + "; waits", change.detail), {}};
     case Outcome::refused:
       return {message_id::not_set, LOG_ERR,
               detailed(subject + is + "; the driver refused it with " + errno_name(change.code) + ", tried again later", change.detail), {}};
@@ -48,31 +50,24 @@ bool same_news(const Change& a, const Change& b) {
   return a.outcome == b.outcome && a.to == b.to && a.code == b.code && (!value_matters || a.from == b.from);
 }
 
-void add_fields(Entry& entry, const Change& change, const std::string& suspect) {
+void add_fields(Entry& entry, const Change& change, const Suspect& suspect) {
   entry.fields = {{"FABRIC_PORT", change.port}, {"FABRIC_SETTING", change.key}, {"FABRIC_OUTCOME", std::string(to_text(change.outcome))},
                   {"FABRIC_FROM", change.from}, {"FABRIC_TO", change.to}};
   if (change.code != 0) entry.fields.emplace_back("FABRIC_ERRNO", errno_name(change.code));
-  if (!suspect.empty()) entry.fields.emplace_back("FABRIC_SUSPECT", suspect);
-}
-
-bool has_process(const Root& root, std::string_view name) {
-  auto entries = root.list("proc");
-  return entries && std::any_of(entries->begin(), entries->end(), [&](const std::string& entry) {
-    if (!parse_number<int>(entry)) return false;
-    auto comm = root.read_line("proc/" + entry + "/comm");
-    return comm && *comm == name;
-  });
+  if (!suspect) return;
+  entry.fields.emplace_back("FABRIC_CAUSE", std::string(to_text(suspect->cause)));
+  entry.fields.emplace_back("FABRIC_SUSPECT", suspect->by);
 }
 
 }  // namespace
 
-std::optional<Entry> message_for(const Change& change, const Change* before, Drift::News news, const std::string& suspect) {
+std::optional<Entry> message_for(const Change& change, const Change* before, Drift::News news, const Suspect& suspect) {
   std::optional<Entry> entry;
   if (news == Drift::News::conflict) {
     entry = conflict_entry(change, suspect);
   } else if (news == Drift::News::repaired) {
     entry = Entry{message_id::repaired, LOG_NOTICE, change.port + ": " + change.key + " had been changed to " + change.from + " by " +
-                  (suspect.empty() ? "another writer" : suspect) + "; put back to " + change.to, {}};
+                  by(suspect) + "; put back to " + change.to, {}};
   } else if (news == Drift::News::conflict_over) {
     entry = Entry{message_id::in_sync, LOG_NOTICE, change.port + ": " + change.key + " is left in peace again; it is kept as before", {}};
   } else if (change.outcome == Outcome::applied) {
@@ -84,19 +79,19 @@ std::optional<Entry> message_for(const Change& change, const Change* before, Dri
   } else {
     entry = plain_entry(change);
   }
+  const bool says_who = news == Drift::News::conflict || news == Drift::News::repaired;
+  if (suspect && !says_who) entry->message += "; changed by " + suspect->by;
   add_fields(*entry, change, suspect);
   return entry;
 }
 
-std::string suspect(const Root& root, const Qos& have, std::string_view key) {
-  constexpr std::array dcb{"dcbx", "trust", "dscp_map", "ets", "pfc"};
-  bool is_dcb = std::find(dcb.begin(), dcb.end(), key) != dcb.end();
-  if (is_dcb && have.dcbx == Dcbx::firmware) return "the NIC's firmware (DCBX)";
-  for (const char* name : {"lldpad", "fcoemon"})
-    if (is_dcb && has_process(root, name)) return name;
-  for (const char* name : {"NetworkManager", "tuned"})
-    if (!is_dcb && has_process(root, name)) return name;
-  return {};
+std::string utc_now() {
+  std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  char text[32];
+  size_t length = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return {text, length};
 }
 
 }  // namespace fabric::agentd

@@ -8,16 +8,15 @@
 #include "agentd/journal.h"
 #include "model/change.h"
 #include "qos/drift.h"
-#include "sys/root.h"
+#include "qos/writer.h"
 
 namespace fabric::agentd {
 
 // The entry for a change that differs from the one told before it (null: none yet); nothing where there is no news.
-// `suspect`: who may have moved it, empty when unknown.
-std::optional<Entry> message_for(const Change& change, const Change* before, qos::Drift::News news, const std::string& suspect);
+// `suspect`: who has likely moved it, where it had been as wanted.
+std::optional<Entry> message_for(const Change& change, const Change* before, qos::Drift::News news,
+                                 const std::optional<qos::Suspect>& suspect);
 
-// Who may be writing the setting behind our back: "lldpad", "the NIC's firmware (DCBX)", "NetworkManager"; empty when
-// nothing points to anybody. Looks at proc/PID/comm.
-std::string suspect(const Root& root, const Qos& have, std::string_view key);
+std::string utc_now();  // RFC 3339
 
 }  // namespace fabric::agentd

@@ -20,11 +20,13 @@ Notification parse_route(uint16_t type, View8 payload) {
   Notification note;
   if (type == RTM_SETDCB || type == RTM_GETDCB) {
     note.netdev = dcbnl::message_netdev(payload);
+    note.how = qos::Told::dcb;
     note.kind = note.netdev.empty() ? Notification::Kind::other : Notification::Kind::settings;
   } else if (type == RTM_NEWLINK || type == RTM_DELLINK) {
     auto link = rtnl::parse_link(payload);
     if (!link) return note;
     note.link = std::move(*link);
+    note.how = qos::Told::link;
     note.kind = type == RTM_NEWLINK ? Notification::Kind::link : Notification::Kind::link_gone;
   }
   return note;
@@ -40,6 +42,7 @@ Notification parse_ethtool(View8 payload) {
   if (const Attr* index = find(device, ETHTOOL_A_HEADER_DEV_INDEX)) note.ifindex = static_cast<int>(index->u32().value_or(0));
   if (const Attr* name = find(device, ETHTOOL_A_HEADER_DEV_NAME)) note.netdev = name->text();
   if (note.ifindex != 0 || !note.netdev.empty()) note.kind = Notification::Kind::settings;
+  note.how = qos::Told::ethtool;
   return note;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "qos/writer.h"
 #include "sys/netlink.h"
 #include "sys/rtnl.h"
 
@@ -20,6 +21,7 @@ struct Notification {
   rtnl::Link link;     // link, link_gone
   int ifindex = 0;     // settings: 0 when only the name is known
   std::string netdev;  // settings
+  qos::Told how = qos::Told::nothing;  // which notification it was
 };
 
 // Pure. `type` and `payload` of one message from RTNLGRP_LINK or RTNLGRP_DCB.

@@ -34,6 +34,7 @@ std::string Keeper::status() const {
     text += ", " + std::to_string(count) + " " + word;
   }
   if (matched < ports_.size()) text += ", " + std::to_string(ports_.size() - matched) + " left alone";
+  if (!held_.empty()) text += "; " + held_;
   return config_error_.empty() ? text : text + "; the new configuration is bad, the old one is in force";
 }
 
@@ -41,6 +42,7 @@ int Keeper::exit_code() const {
   size_t worst = 0;
   for (const auto& [id, kept] : ports_)
     for (const auto& [key, change] : kept.last) worst = std::max(worst, rank(change.outcome));
+  for (const auto& [key, change] : host_.last) worst = std::max(worst, rank(change.outcome));
   return worst <= rank(Outcome::applied) ? 0 : worst <= rank(Outcome::differs) ? 1 : 2;
 }
 

@@ -33,10 +33,10 @@ struct Samples {
 Samples take_samples(World& world, std::chrono::milliseconds interval) {
   Samples samples;
   if (interval.count() > 0) {
-    samples.before = look(world, {.topology = false, .settings = false, .gids = false, .verbs = false, .exclude = {}});
+    samples.before = look(world, {.topology = false, .settings = false, .gids = false, .verbs = false});
     std::this_thread::sleep_until(samples.before->taken + interval);
   }
-  samples.now = look(world, {});
+  samples.now = look(world, {.keys = world.policy ? wanted_keys(*world.policy) : Keys(), .members = true});
   return samples;
 }
 

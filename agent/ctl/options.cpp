@@ -24,6 +24,13 @@ bool set_interval(Options& options, const std::string& value) {
   return true;
 }
 
+bool set_confirm(Options& options, const std::string& value) {
+  const auto span = parse_span(value);
+  if (!span || *span < std::chrono::seconds(1) || *span > std::chrono::hours(24)) return false;
+  options.confirm = std::chrono::duration_cast<std::chrono::seconds>(*span);
+  return true;
+}
+
 bool set_format(Options& options, const std::string& value) {
   options.format = value;
   options.json = value == "json";
@@ -63,6 +70,8 @@ constexpr OptionRow kRows[] = {
      set_list<&Options::ports>},
     {"disruptive", 'd', "WHEN", " plan apply restore ",
      "writes that stop traffic: idle, now or never, instead of what the configuration says", set_disruptive},
+    {"confirm", 'C', "SECONDS", " apply ", "what stood before returns unless fabric-agentctl confirm follows within SECONDS",
+     set_confirm},
     {"force", 'f', "", " restore ", "although the agent enforces, and will set the ports again",
      set_flag<&Options::force>},
     {"format", 'F', "FORMAT", " topo ", "text or json", set_format},

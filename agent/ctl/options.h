@@ -31,6 +31,7 @@ struct Options {
   std::vector<std::string> only, ports;
   std::chrono::milliseconds interval{1000};
   std::optional<Disruptive> disruptive;
+  std::optional<std::chrono::seconds> confirm;  // apply: what stood returns unless confirmed within
 
   [[nodiscard]] std::string config_file() const;
 };

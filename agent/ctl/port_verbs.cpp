@@ -23,6 +23,8 @@ const Changes* planned(const Plan& plan, const Port& port) {
   return found == plan.end() ? nullptr : &found->second;
 }
 
+const PortPolicy kHostEntry{};
+
 std::string sync_text(const Node& node, const PortPolicy* entry, const Changes* changes) {
   if (entry == nullptr) return "-";
   if (changes == nullptr) return "unknown";
@@ -62,8 +64,30 @@ std::string agent_line(const Node& node) {
   const AgentState& agent = *node.agent;
   std::string text = agent.running ? "Agent: running, " + agent.mode + " mode; last change " + agent.updated + ".\n"
                                    : "Agent: not running; last change " + or_dash(agent.updated) + ".\n";
+  if (!agent.held.empty()) text += "Agent: nothing is enforced now: " + agent.held + ".\n";
   if (!agent.config_error.empty())
     text += "Agent: its configuration is faulty, the one before is in use: " + agent.config_error + "\n";
+  return text;
+}
+
+std::string drift_line(const std::string& id, const std::string& key, const SettingState& setting) {
+  uint64_t count = 0;
+  for (const auto& [cause, times] : setting.drifts) count += times;
+  if (count == 0) return {};
+  return "\n" + id + " " + key + ": drifted " + (count == 1 ? "once" : std::to_string(count) + " times") + ", last " +
+         setting.last_drift + " from " + setting.drift_from + " to " + setting.drift_to + ", by " + setting.drift_by;
+}
+
+// What the agent says of each setting that is worth a word.
+std::string agents_words(const Node& node, const std::string& id) {
+  std::string text;
+  if (!node.agent) return text;
+  const auto found = node.agent->ports.find(id);
+  if (found == node.agent->ports.end()) return text;
+  for (const auto& [key, setting] : found->second) {
+    if (!setting.detail.empty()) text += "\n" + id + " " + key + ": " + setting.outcome + ": " + setting.detail;
+    text += drift_line(id, key, setting);
+  }
   return text;
 }
 
@@ -82,18 +106,29 @@ Json setting_json(const Node& node, const Port& port, const Change& change) {
   const AgentSettings* agent = agent_settings(node, port);
   const auto found = agent == nullptr ? AgentSettings::const_iterator{} : agent->find(change.key);
   const bool known = agent != nullptr && found != agent->end();
-  entry.put("repairs", known ? found->second.repairs : 0).put("last_repair", known ? found->second.last_repair : "");
+  const SettingState told_state = known ? found->second : SettingState{};
+  Json drifts = Json::object();
+  for (const auto& [cause, count] : told_state.drifts) drifts.put(cause, count);
+  entry.put("repairs", told_state.repairs)
+      .put("last_repair", told_state.last_repair)
+      .put("drifts", std::move(drifts))
+      .put("last_drift", told_state.last_drift)
+      .put("drift_from", told_state.drift_from)
+      .put("drift_to", told_state.drift_to)
+      .put("drift_by", told_state.drift_by);
   return entry;
 }
 
-Json port_json(const Node& node, const Port& port, const PortPolicy* entry, const Changes* changes) {
+Json port_json(const Node& node, const Port& port, const Policy* policy, const Changes* changes) {
+  const PortPolicy* entry = entry_for(policy, port);
   Json out = Json::object();
   out.put("port", port.id())
       .put("netdev", port.netdev)
       .put("state", state_text(port))
       .put("phys_state", port.phys_state ? Json(phys_state_text(*port.phys_state)) : Json())
       .put("rate", port.rate)
-      .put("policy", entry == nullptr ? Json() : Json(entry->name));
+      .put("policy", entry == nullptr ? Json() : Json(entry->name))
+      .put("left_alone", policy == nullptr ? port.left_alone : why_left_alone(*policy, port));
   Json settings = Json::array();
   bool in_sync = changes != nullptr;
   if (changes != nullptr)
@@ -108,6 +143,13 @@ Json port_json(const Node& node, const Port& port, const PortPolicy* entry, cons
 
 }  // namespace
 
+std::string left_alone_text(const Node& node, const Policy& policy) {
+  std::string text;
+  for (const Port& port : node.ports)
+    if (const std::string why = why_left_alone(policy, port); !why.empty()) text += port.id() + ": left alone: " + why + "\n";
+  return text;
+}
+
 std::string status_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output) {
   if (node.ports.empty()) return agent_line(node) + "No RDMA device found.\n";
   Table table({"PORT", "NETDEV", "STATE", "RATE", "POLICY", "IN SYNC", "REPAIRS", "LAST REPAIR"});
@@ -119,11 +161,12 @@ std::string status_text(const Node& node, const Policy* policy, const Plan& plan
                std::to_string(repairs.count), repairs.last.empty() ? "-" : repairs.last + " " + repairs.of});
   }
   std::string text = agent_line(node) + "\n" + table.text(output);
-  for (const Port& port : node.ports)
-    if (const AgentSettings* settings = agent_settings(node, port))
-      for (const auto& [key, setting] : *settings)
-        if (!setting.detail.empty())
-          text += "\n" + port.id() + " " + key + ": " + setting.outcome + ": " + setting.detail;
+  if (const auto host = plan.find(kHost); host != plan.end())
+    text += "\nhost: in sync " + sync_text(node, &kHostEntry, &host->second) + "\n";
+  if (policy != nullptr)
+    if (const std::string alone = left_alone_text(node, *policy); !alone.empty()) text += "\n" + alone;
+  text += agents_words(node, kHost);
+  for (const Port& port : node.ports) text += agents_words(node, port.id());
   return text.ends_with('\n') ? text : text + "\n";
 }
 
@@ -134,10 +177,11 @@ Json status_json(const Node& node, const Policy* policy, const Plan& plan) {
     agent.put("running", node.agent->running)
         .put("mode", node.agent->mode)
         .put("updated", node.agent->updated)
-        .put("config_error", node.agent->config_error);
+        .put("config_error", node.agent->config_error)
+        .put("held", node.agent->held);
   }
   Json ports = Json::array();
-  for (const Port& port : node.ports) ports.push(port_json(node, port, entry_for(policy, port), planned(plan, port)));
+  for (const Port& port : node.ports) ports.push(port_json(node, port, policy, planned(plan, port)));
   Json out = Json::object();
   out.put("hostname", node.hostname).put("agent", std::move(agent)).put("ports", std::move(ports));
   return out;
@@ -194,7 +238,7 @@ int with_ports(const Options& options, Output& output, Show&& show) {
     output.errors += "fabric-agentctl: " + world.error().text() + "\n";
     return kFailure;
   }
-  Node node = look(*world, {.topology = false, .counters = false, .gids = false, .verbs = false, .exclude = {}});
+  Node node = look(*world, {.topology = false, .counters = false, .gids = false, .verbs = false, .members = true});
   if (auto known = check_ports(options, node); !known) {
     output.errors += "fabric-agentctl: " + known.error().text() + "\n";
     return kFailure;

@@ -27,6 +27,9 @@ std::string changes_text(const Changes& changes, bool all, const Output& output)
 // [{"port","setting","outcome","from","to","disruptive","errno","detail"}]
 Json changes_json(const Changes& changes);
 
+// One line for each port whose settings nobody keeps: why.
+std::string left_alone_text(const Node& node, const Policy& policy);
+
 // One row per port: state, rate, policy, in sync, repairs.
 std::string status_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output);
 Json status_json(const Node& node, const Policy* policy, const Plan& plan);

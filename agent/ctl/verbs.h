@@ -38,6 +38,7 @@ int run(std::span<const std::string> words, Output& output);
 int run_check(const Options& options, Output& output);
 int run_plan(const Options& options, Output& output);
 int run_apply(const Options& options, Output& output);
+int run_confirm(const Options& options, Output& output);
 int run_restore(const Options& options, Output& output);
 int run_status(const Options& options, Output& output);
 int run_show(const Options& options, Output& output);

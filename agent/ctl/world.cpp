@@ -2,12 +2,21 @@
 #include "ctl/world.h"
 
 #include <algorithm>
+#include <ctime>
 
 #include "config/config.h"
+#include "qos/bond.h"
 #include "qos/busy.h"
 
 namespace fabric::ctl {
 namespace {
+
+bool window_is_open(const Policy& policy) {
+  std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::localtime_r(&now, &parts);
+  return in_window(policy.maintenance, parts.tm_wday, static_cast<unsigned>(parts.tm_hour * 60 + parts.tm_min));
+}
 
 bool names_port(const std::string& name, const Port& port) {
   return name == port.id() || name == port.rdma || (!port.netdev.empty() && name == port.netdev);
@@ -36,7 +45,10 @@ Result<World> open_configured_world(const Options& options) {
 }
 
 Node look(World& world, ScanOptions what) {
-  if (world.policy) what.exclude = world.policy->exclude;
+  if (world.policy) {
+    what.exclude = world.policy->exclude;
+    what.topology = what.topology || asks_for_role(*world.policy);
+  }
   return scan(world.kernel, what);
 }
 
@@ -47,7 +59,7 @@ bool is_chosen(const Options& options, const Port& port) {
 
 Result<void> check_ports(const Options& options, const Node& node) {
   for (const std::string& name : options.ports)
-    if (std::none_of(node.ports.begin(), node.ports.end(), [&](const Port& port) { return names_port(name, port); }))
+    if (name != kHost && std::none_of(node.ports.begin(), node.ports.end(), [&](const Port& port) { return names_port(name, port); }))
       return error(0, name + " is no RDMA port of this machine; fabric-agentctl status lists them");
   return {};
 }
@@ -55,9 +67,31 @@ Result<void> check_ports(const Options& options, const Node& node) {
 qos::Options reconcile_options(World& world, const Options& options) {
   qos::Options out;
   if (world.policy) out.disruptive = world.policy->disruptive;
-  if (options.disruptive) out.disruptive = *options.disruptive;
+  if (world.policy) out.window_open = window_is_open(*world.policy);
+  if (options.disruptive) {  // the operator knows what time it is
+    out.disruptive = *options.disruptive;
+    out.window_open = true;
+  }
   out.busy = [&kernel = world.kernel](const Port& port) { return qos::has_user_queue_pairs(kernel, port); };
   return out;
+}
+
+qos::Options port_options(qos::Options options, const Port& port, const PortPolicy& entry) {
+  options.only = qos::own_keys(port);
+  options.derived = entry.derived;
+  return options;
+}
+
+bool names_host(const Options& options) {
+  return options.ports.empty() || std::find(options.ports.begin(), options.ports.end(), kHost) != options.ports.end();
+}
+
+Changes host_changes(World& world, bool dry_run, decltype(qos::SysctlOptions::save_original) save) {
+  Changes changes;
+  if (!world.policy) return changes;
+  for (qos::SysctlChange& one : qos::reconcile_sysctl(world.kernel.root, world.policy->sysctl, {dry_run, std::move(save)}))
+    changes.push_back({kHost, one.name, one.outcome, one.code, false, one.from, one.to, one.detail});
+  return changes;
 }
 
 Plan make_plan(World& world, Node& node, const Options& options) {
@@ -67,7 +101,9 @@ Plan make_plan(World& world, Node& node, const Options& options) {
   how.dry_run = true;
   for (Port& port : node.ports)
     if (const PortPolicy* entry = policy_for(*world.policy, port); entry != nullptr && is_chosen(options, port))
-      plan[port.id()] = qos::reconcile(world.kernel, port, entry->want, how);
+      plan[port.id()] = qos::reconcile(world.kernel, port, entry->want, port_options(how, port, *entry));
+  if (names_host(options))
+    if (Changes host = host_changes(world, true, {}); !host.empty()) plan[kHost] = std::move(host);
   return plan;
 }
 

@@ -9,6 +9,7 @@
 #include "ctl/options.h"
 #include "model/change.h"
 #include "qos/reconcile.h"
+#include "qos/sysctl.h"
 #include "scan/scan.h"
 #include "sys/kernel.h"
 
@@ -38,6 +39,13 @@ Result<void> check_ports(const Options& options, const Node& node);
 
 // How this program reconciles: the policy's rule for disruptive writes, unless the command line gives one.
 qos::Options reconcile_options(World& world, const Options& options);
+// The same for one port: its own settings, and which of them the entry derives.
+qos::Options port_options(qos::Options options, const Port& port, const PortPolicy& entry);
+
+// The settings of the host itself ([sysctl]) stand beside the ports under this name.
+inline constexpr const char* kHost = "host";
+bool names_host(const Options& options);
+Changes host_changes(World& world, bool dry_run, decltype(qos::SysctlOptions::save_original) save);
 
 // A dry run of every chosen port that the policy has an entry for. Empty for a captured tree: its settings cannot be
 // read.

@@ -6,9 +6,12 @@
 #include <iterator>
 #include <thread>
 
+#include "config/config.h"
+#include "ctl/confirm.h"
 #include "ctl/report_text.h"
 #include "ctl/verbs.h"
 #include "ctl/world.h"
+#include "qos/bond.h"
 #include "qos/restore.h"
 #include "qos/state.h"
 #include "sys/rtnl.h"
@@ -19,8 +22,7 @@ namespace {
 // The agent holds the lock while it writes one port.
 constexpr std::chrono::seconds kPatience{5};
 
-constexpr ScanOptions kPortsOnly{
-    .topology = false, .settings = true, .counters = false, .gids = false, .verbs = false, .exclude = {}};
+const ScanOptions kPortsOnly{.topology = false, .settings = false, .counters = false, .gids = false, .verbs = false, .members = true};
 
 int failure(const Error& error, Output& output) {
   output.errors += "fabric-agentctl: " + error.text() + "\n";
@@ -129,6 +131,30 @@ Result<void> refuse_against_agent(const World& world, const Options& options) {
                "stop it first (systemctl stop fabric-agent), or use --force");
 }
 
+Changes apply_host(Writer& writer, const Options& options, Trial& trial) {
+  if (!names_host(options)) return {};
+  return host_changes(writer.world, false, [&](const std::string& name, const std::string& before) -> Result<void> {
+    if (auto kept = trial.remember(name, before); !kept) return kept;
+    auto originals = qos::load_sysctl_originals(options.root);
+    if (!originals) return originals.error();
+    return qos::save_sysctl_original(options.root, *originals, name, before);
+  });
+}
+
+// What stood of the host's settings; those that are back are forgotten.
+Result<Changes> restore_host(Writer& writer, const Options& options) {
+  Changes changes;
+  if (!names_host(options)) return changes;
+  auto originals = qos::load_sysctl_originals(options.root);
+  if (!originals || originals->empty()) return originals ? Result<Changes>(changes) : originals.error();
+  for (qos::SysctlChange& one : qos::reconcile_sysctl(writer.world.kernel.root, *originals, {})) {
+    if (one.outcome == Outcome::in_sync || one.outcome == Outcome::applied) originals->erase(one.name);
+    changes.push_back({kHost, one.name, one.outcome, one.code, false, one.from, one.to, one.detail});
+  }
+  if (auto saved = qos::save_sysctl_originals(options.root, *originals); !saved) return saved.error();
+  return changes;
+}
+
 }  // namespace
 
 int run_plan(const Options& options, Output& output) {
@@ -145,7 +171,7 @@ int run_plan(const Options& options, Output& output) {
     output.text += changes_json(options.verbose ? all : writes).dump() + "\n";
   } else {
     const std::string table = changes_text(all, options.verbose, output);
-    output.text += table;
+    output.text += table + left_alone_text(node, *world->policy);
     output.text += writes.empty()
                        ? "Nothing to write.\n"
                        : std::to_string(writes.size()) + " to write: fabric-agentctl apply, or mode = \"enforce\".\n";
@@ -158,18 +184,25 @@ int run_plan(const Options& options, Output& output) {
 int run_apply(const Options& options, Output& output) {
   auto writer = open_writer(options, open_configured_world(options));
   if (!writer) return failure(writer.error(), output);
+  const Policy& policy = *writer->world.policy;
+  auto trial = Trial::begin(options, policy);
+  if (!trial) return failure(trial.error(), output);
   qos::Options how = reconcile_options(writer->world, options);
-  how.save_original = [&](const Port& port, const Qos& before) {
-    return state::save_original(options.root, writer->originals, port, before);
-  };
   Changes all;
   for (Port& port : writer->node.ports) {
-    const PortPolicy* entry = policy_for(*writer->world.policy, port);
+    const PortPolicy* entry = policy_for(policy, port);
     if (entry == nullptr || !is_chosen(options, port)) continue;
-    const Changes changes = qos::reconcile(writer->world.kernel, port, entry->want, how);
+    how.save_original = [&](const Port& written, const Qos& before) {
+      if (auto kept = trial->remember(written, before, keys_of(entry->want)); !kept) return kept;
+      return state::save_original(options.root, writer->originals, written, before);
+    };
+    const Changes changes = qos::reconcile(writer->world.kernel, port, entry->want, port_options(how, port, *entry));
     all.insert(all.end(), changes.begin(), changes.end());
   }
+  const Changes host = apply_host(*writer, options, *trial);
+  all.insert(all.end(), host.begin(), host.end());
   settle(writer->world.kernel, without_carrier(writer->world.kernel, writer->node.ports, all), output);
+  if (auto waits = trial->await(output); !waits) return failure(waits.error(), output);
   return tell(all, options, output);
 }
 
@@ -179,10 +212,12 @@ int run_restore(const Options& options, Output& output) {
   if (auto free = refuse_against_agent(*world, options); !free) return failure(free.error(), output);
   auto writer = open_writer(options, std::move(world));
   if (!writer) return failure(writer.error(), output);
-  const qos::Options how = reconcile_options(writer->world, options);
+  if (auto free = Trial::refuse(options); !free) return failure(free.error(), output);
+  qos::Options how = reconcile_options(writer->world, options);
   Changes all;
   for (Port& port : writer->node.ports) {
     if (!is_chosen(options, port)) continue;
+    how.only = qos::own_keys(port);
     const Changes changes = qos::restore(writer->world.kernel, port, writer->originals, how);
     all.insert(all.end(), changes.begin(), changes.end());
     // After each port: killed here, what is put back is known to be put back.
@@ -190,6 +225,9 @@ int run_restore(const Options& options, Output& output) {
       if (auto saved = state::save_originals(options.root, writer->originals); !saved)
         return failure(saved.error(), output);
   }
+  const auto host = restore_host(*writer, options);
+  if (!host) return failure(host.error(), output);
+  all.insert(all.end(), host->begin(), host->end());
   if (all.empty() && !options.json) {
     output.text += "Nothing to put back: no first write is recorded.\n";
     return kDone;

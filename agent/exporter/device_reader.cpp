@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "qos/bond.h"
 #include "qos/reconcile.h"
 #include "scan/scan.h"
 
@@ -47,7 +48,8 @@ void DeviceReader::rescan(std::vector<std::string> others) {
   }
   kernel_ = std::make_unique<Kernel>(std::move(*kernel));
   ScanOptions options;
-  options.topology = false;
+  options.topology = policy_ && asks_for_role(*policy_);
+  options.keys = policy_ ? wanted_keys(*policy_) : Keys();  // what costs firmware commands is read where it is judged
   options.counters = false;
   options.exclude = others_;
   Node node = scan(*kernel_, options);
@@ -72,8 +74,11 @@ void DeviceReader::plan_ports() {
   options.dry_run = true;
   options.disruptive = policy_->disruptive;
   for (Port& port : ports_)
-    if (const PortPolicy* wanted = policy_for(*policy_, port))
+    if (const PortPolicy* wanted = policy_for(*policy_, port)) {
+      options.only = qos::own_keys(port);
+      options.derived = wanted->derived;
       plan_.emplace(port.id(), qos::reconcile(*kernel_, port, wanted->want, options));
+    }
 }
 
 std::vector<PortReading> DeviceReader::read_ports() {

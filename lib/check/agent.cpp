@@ -20,6 +20,11 @@ Finding judge(const View& view, const AgentState& agent) {
                "running, " + mode + ", with its previous configuration: " + agent.config_error, "running",
                "The configuration was changed and cannot be used; the agent keeps the one before.",
                "Correct it (fabric-agentctl config check), then systemctl reload fabric-agent.");
+  if (!agent.held.empty())
+    return bad(Status::warning, "host", "running, " + mode + ", held: " + agent.held, "running, not held",
+               "The agent watches and writes nothing, since an apply on trial has not been confirmed.",
+               "Keep what was applied with fabric-agentctl confirm while there is time; after it lapsed, systemctl reload "
+               "fabric-agent enforces the configuration as it is on disk.");
   if (view.policy != nullptr && !agent.mode.empty() && agent.mode != to_text(view.policy->mode))
     return bad(
         Status::warning, "host", "running, " + mode, "running, " + std::string(to_text(view.policy->mode)) + " mode",
@@ -45,6 +50,13 @@ void ask_agent(const View& view, Findings& findings) {
             "Whether an agent should run here is not known: it is not configured, or this is a captured tree.",
             std::string(kStart)));
   }
+}
+
+void ask_kept(const View& view, Findings& findings) {
+  if (view.policy == nullptr) return;
+  for (const Port& port : view.now.ports)
+    if (const std::string why = why_left_alone(*view.policy, port); !why.empty())
+      findings.push_back(good(port.id(), "left alone: " + why, "as the policy says"));
 }
 
 }  // namespace fabric

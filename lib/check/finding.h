@@ -28,8 +28,10 @@ std::string rate_text(double bytes_per_second);
 // A number without trailing zeros: "2.5", "16".
 std::string number_text(double value);
 
-// Virtual functions are judged where they are used, in the guest.
-inline bool is_judged(const Port& port) { return !port.virtual_function; }
+// Virtual functions are judged where they are used, in the guest; a bond's members with the bond.
+inline bool is_judged(const Port& port) {
+  return !port.virtual_function && (port.bond.empty() || port.bond == port.netdev);
+}
 
 inline constexpr unsigned kPortActive = 4;  // enum ib_port_state (rdma/ib_verbs.h)
 inline bool is_active(const Port& port) { return port.state == kPortActive; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "counter/families.h"
 
+#include <ctime>
 #include <optional>
 #include <utility>
 
@@ -27,6 +28,9 @@ constexpr Metric kAgentEnforcing{"fabric_agent_enforcing", "1 when fabric-agentd
 constexpr Metric kAgentConfig{"fabric_agent_config_valid", "0 when the last reload found a faulty configuration and the one before is kept.", kGauge};
 constexpr Metric kInSync{"fabric_setting_in_sync", "1 when the port has the setting as the profile wants it, as fabric-agentd saw it last; 0 for every other outcome.", kGauge};
 constexpr Metric kRepairs{"fabric_setting_repairs_total", "Times fabric-agentd put the setting back since it started to keep it."};
+constexpr Metric kDrifts{"fabric_setting_drifts_total", "Times the setting was found otherwise after it had been as wanted, by likely cause: driver (loaded or reset), link (retrained), firmware, process (another program), unnotified (no notification came). Absent until it happens."};
+constexpr Metric kLastDrift{"fabric_setting_last_drift_timestamp_seconds", "When that was found last.", kGauge};
+constexpr Metric kAgentHeld{"fabric_agent_held", "1 while nothing is enforced because an apply awaits confirmation, or lapsed without it.", kGauge};
 constexpr Metric kCheckStatus{"fabric_check_status", "What the check found: 0 ok, 1 warning, 2 critical, 3 unknown.", kGauge};
 
 Labels port_labels(const Port& port) { return {{"device", port.rdma}, {"port", std::to_string(port.number)}}; }
@@ -59,6 +63,14 @@ Labels id_labels(const std::string& id) {
   size_t slash = id.rfind('/');
   if (slash == std::string::npos) return {{"device", id}, {"port", ""}};
   return {{"device", id.substr(0, slash)}, {"port", id.substr(slash + 1)}};
+}
+
+// "2026-11-21T14:30:00Z", as agentd writes it.
+std::optional<double> unix_seconds(const std::string& text) {
+  std::tm parts{};
+  const char* end = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  if (text.empty() || end == nullptr || *end != '\0') return std::nullopt;
+  return static_cast<double>(::timegm(&parts));
 }
 
 void add_named(FamilySet& families, const Port& port, CounterSource source, const std::vector<Counter>& counters) {
@@ -96,13 +108,20 @@ void add_agent(FamilySet& families, const AgentState& agent) {
   families.add(kAgentUp, {}, agent.running ? 1 : 0);
   families.add(kAgentEnforcing, {}, agent.mode == "enforce" ? 1 : 0);
   families.add(kAgentConfig, {}, agent.config_error.empty() ? 1 : 0);
+  families.add(kAgentHeld, {}, agent.held.empty() ? 0 : 1);
   for (const auto& [id, settings] : agent.ports)
     for (const auto& [key, state] : settings) {
       Labels labels = id_labels(id);
       labels.push_back({"setting", key});
       bool in_sync = state.outcome == to_text(Outcome::in_sync) || state.outcome == to_text(Outcome::applied);
       families.add(kInSync, labels, in_sync ? 1 : 0);
-      families.add(kRepairs, std::move(labels), static_cast<double>(state.repairs));
+      families.add(kRepairs, labels, static_cast<double>(state.repairs));
+      if (const auto when = unix_seconds(state.last_drift)) families.add(kLastDrift, labels, *when);
+      labels.push_back({"cause", {}});
+      for (const auto& [cause, count] : state.drifts) {
+        labels.back().value = cause;
+        families.add(kDrifts, labels, static_cast<double>(count));
+      }
     }
 }
 

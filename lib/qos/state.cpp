@@ -40,12 +40,38 @@ std::string text_at(const toml::table& table, std::string_view key) {
   return text != nullptr ? text->get() : std::string{};
 }
 
+uint64_t count_at(const toml::table& table, std::string_view key) {
+  int64_t count = 0;
+  const auto* node = table.get(key);
+  return node != nullptr && !read_integer(*node, 0, INT64_MAX, count) ? static_cast<uint64_t>(count) : 0;
+}
+
 SettingState read_setting_state(const toml::table& table) {
-  SettingState state{text_at(table, "outcome"), text_at(table, "detail"), 0, text_at(table, "last_repair")};
-  int64_t repairs = 0;
-  if (const auto* node = table.get("repairs"); node != nullptr && !read_integer(*node, 0, INT64_MAX, repairs))
-    state.repairs = static_cast<uint64_t>(repairs);
+  SettingState state{.outcome = text_at(table, "outcome"), .detail = text_at(table, "detail")};
+  state.repairs = count_at(table, "repairs");
+  state.last_repair = text_at(table, "last_repair");
+  const auto* node = table.get("drifts");
+  if (const auto* causes = node != nullptr ? node->as_table() : nullptr)
+    for (auto&& [cause, count] : *causes) {
+      std::string_view word = cause;
+      state.drifts[std::string(word)] = count_at(*causes, word);
+    }
+  if (state.drifts.empty()) return state;
+  state.last_drift = text_at(table, "last_drift");
+  state.drift_from = text_at(table, "drift_from");
+  state.drift_to = text_at(table, "drift_to");
+  state.drift_by = text_at(table, "drift_by");
   return state;
+}
+
+// Only what there is to say.
+std::string drift_toml(const SettingState& setting) {
+  if (setting.drifts.empty()) return {};
+  std::string causes;
+  for (const auto& [cause, count] : setting.drifts)
+    causes += (causes.empty() ? "" : ", ") + toml_string(cause) + " = " + std::to_string(count);
+  return ", drifts = { " + causes + " }, last_drift = " + toml_string(setting.last_drift) + ", drift_from = " +
+         toml_string(setting.drift_from) + ", drift_to = " + toml_string(setting.drift_to) + ", drift_by = " + toml_string(setting.drift_by);
 }
 
 Result<std::string> read_or_empty(const std::string& directory, const char* file) {
@@ -87,13 +113,13 @@ Result<Originals> parse_originals(std::string_view text, const std::string& name
 
 std::string agent_state_toml(const AgentState& state) {
   std::string out = kWritten;
-  for (auto [key, value] : {std::pair{"mode", &state.mode}, {"updated", &state.updated}, {"config_error", &state.config_error}})
+  for (auto [key, value] : {std::pair{"mode", &state.mode}, {"updated", &state.updated}, {"config_error", &state.config_error}, {"held", &state.held}})
     out += std::string(key) + " = " + toml_string(*value) + "\n";
   for (const auto& [port, settings] : state.ports) {
     out += "\n[port." + toml_string(port) + "]\n";  // also where it has no setting
     for (const auto& [key, setting] : settings)
       out += toml_string(key) + " = { outcome = " + toml_string(setting.outcome) + ", detail = " + toml_string(setting.detail) +
-             ", repairs = " + std::to_string(setting.repairs) + ", last_repair = " + toml_string(setting.last_repair) + " }\n";
+             ", repairs = " + std::to_string(setting.repairs) + ", last_repair = " + toml_string(setting.last_repair) + drift_toml(setting) + " }\n";
   }
   return out;
 }
@@ -105,6 +131,7 @@ Result<AgentState> parse_agent_state(std::string_view text, const std::string& n
   state.mode = text_at(*table, "mode");
   state.updated = text_at(*table, "updated");
   state.config_error = text_at(*table, "config_error");
+  state.held = text_at(*table, "held");
   const auto* node = table->get("port");
   const auto* ports = node != nullptr ? node->as_table() : nullptr;
   if (ports == nullptr) return state;

@@ -34,6 +34,8 @@ void read_ethtool(const Context& context, Port& port) {
   else if (answer.error().code != EOPNOTSUPP) note(port, "ethtool statistics", answer.error());
 }
 
+}  // namespace
+
 void read_settings(Context& context, Port& port) {
   if (port.netdev.empty()) return;
   if (!context.kernel.route) {  // a captured tree: the one setting that is a file
@@ -41,12 +43,10 @@ void read_settings(Context& context, Port& port) {
     if (text) port.qos.mtu = parse_number<uint32_t>(*text);
     return;
   }
-  auto read = qos::read(context.kernel, port, Keys().set(), &port.limits);
+  auto read = qos::read(context.kernel, port, context.options.keys, &port.limits);
   if (read) port.qos = std::move(read).value();
   else note(port, "settings", read.error());
 }
-
-}  // namespace
 
 void read_rest(Context& context, Port& port) {
   if (context.options.settings) read_settings(context, port);

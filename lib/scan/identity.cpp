@@ -9,16 +9,6 @@ namespace {
 
 std::string last_component(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// The `driver` link of the folder, else the DRIVER of its uevent file (trees that were copied without links).
-std::string driver_of(const Root& root, const std::string& folder) {
-  if (const auto link = root.resolve(folder + "/driver"); link && root.exists(folder + "/driver"))
-    return last_component(*link);
-  const auto uevent = root.read(folder + "/uevent");
-  for (const std::string_view line : split(uevent ? std::string_view(*uevent) : std::string_view{}, '\n'))
-    if (line.starts_with("DRIVER=")) return std::string(trim(line.substr(7)));
-  return {};
-}
-
 // Software devices have no device below them: soft-RoCE names its netdev in `parent` (drivers/infiniband/sw/rxe/rxe_verbs.c),
 // soft-iWARP is known by its protocol.
 std::string software_driver(const Context& context, const Port& port) {
@@ -34,6 +24,17 @@ LinkLayer link_layer_by_protocol(const nldev::Device* device) {
   return device->protocol == "roce" || device->protocol == "iw" ? LinkLayer::ethernet : LinkLayer::unknown;
 }
 
+// Settings of a function that shares its port belong to the one that owns it.
+void find_owner(const Root& root, const std::string& folder, const std::string& device, Port& port) {
+  if (const auto owner = root.resolve(folder + "/physfn"); owner && root.exists(folder + "/physfn")) {
+    port.virtual_function = true;
+    port.left_alone = "virtual function: set on its physical function " + last_component(*owner);
+  } else if (device.find(".sf.") != std::string::npos) {  // auxiliary device "mlx5_core.sf.4" (mlx5/core/sf/dev/dev.c)
+    port.virtual_function = true;
+    port.left_alone = "subfunction (" + device + "): set on its function " + port.pci;
+  }
+}
+
 void read_hardware(const Context& context, Port& port) {
   const Root& root = context.kernel.root;
   const std::string link = std::string(infiniband::kClass) + "/" + port.rdma + "/device";
@@ -46,11 +47,32 @@ void read_hardware(const Context& context, Port& port) {
   const std::string folder = place ? place->folder : *resolved;
   if (place) port.pci = place->pci;
   port.kernel_driver = driver_of(root, folder);
-  port.virtual_function = root.exists(folder + "/physfn");
+  port.pci_id = pci_id_of(root, folder);
+  find_owner(root, folder, last_component(*resolved), port);
   port.numa = pci::numa_node(root, folder, context.cpu_nodes);
 }
 
 }  // namespace
+
+// The `driver` link of the folder, else the DRIVER of its uevent file (trees that were copied without links).
+std::string driver_of(const Root& root, const std::string& folder) {
+  if (const auto link = root.resolve(folder + "/driver"); link && root.exists(folder + "/driver"))
+    return last_component(*link);
+  const auto uevent = root.read(folder + "/uevent");
+  for (const std::string_view line : split(uevent ? std::string_view(*uevent) : std::string_view{}, '\n'))
+    if (line.starts_with("DRIVER=")) return std::string(trim(line.substr(7)));
+  return {};
+}
+
+std::string pci_id_of(const Root& root, const std::string& folder) {
+  std::string id;
+  for (const char* file : {"/vendor", "/device"}) {
+    const auto text = root.read_line(folder + file);  // "0x15b3"
+    if (!text || !text->starts_with("0x")) return {};
+    id += (id.empty() ? "" : ":") + text->substr(2);
+  }
+  return id;
+}
 
 const nldev::Device* Context::device(const std::string& name) const {
   const auto found = netlink.find(name);
@@ -87,6 +109,7 @@ void read_identity(const Context& context, Port& port) {
   const std::string layer = infiniband::port_folder(port.rdma, port.number) + "/link_layer";
   port.link_layer = infiniband::parse_link_layer(read_noted(root, layer, "link layer", port).value_or(""));
   if (port.link_layer == LinkLayer::unknown) port.link_layer = link_layer_by_protocol(device);
+  if (port.link_layer == LinkLayer::infiniband) port.left_alone = "InfiniBand";
   // RDMA_NODE_RNIC of enum rdma_node_type (rdma/ib_verbs.h), as core/sysfs.c prints it
   port.iwarp = read_noted(root, folder + "/node_type", "node type", port).value_or("").starts_with("4:");
 }

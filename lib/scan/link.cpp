@@ -83,6 +83,7 @@ void read_netdev(Context& context, Port& port, std::optional<uint32_t>& mtu) {
   if (port.netdev.empty()) return;
   if (!context.kernel.route) return read_netdev_files(context.kernel.root, port, mtu);
   const auto link = rtnl::link(*context.kernel.route, port.netdev);
+  if (!link && link.error().code == ENODEV) return port.netdev.clear();  // soft-RoCE names one of another namespace
   if (!link) return note(port, "netdev, mtu, carrier", link.error());
   port.ifindex = link->ifindex;
   port.carrier = link->carrier;
@@ -132,12 +133,32 @@ void read_link(Context& context, Port& port) {
   read_state(root, netlink, port);
   port.netdev = find_netdev(root, netlink, port);
   port.driver = driver_for(port.kernel_driver, &root, port.netdev).name;
-  if (is_representor(root, port)) port.virtual_function = true;
+  if (is_representor(root, port)) {
+    port.virtual_function = true;
+    port.left_alone = "representor of a virtual function or subfunction: set on the uplink's port";
+  }
+  if (!port.netdev.empty() && root.exists(net_folder(port) + "/bonding")) port.bond = port.netdev;
   std::optional<uint32_t> mtu;
   read_netdev(context, port, mtu);
+  if (port.netdev.empty() && port.link_layer == LinkLayer::ethernet && port.left_alone.empty())
+    port.left_alone = "its netdev is in another network namespace, or there is none";
   read_speed(root, port);
   read_rate(root, port);
   read_active_mtu(context, port, mtu);
+}
+
+void read_member(Context& context, Port& member) {
+  member.ifindex = 0;
+  member.carrier.reset();
+  member.speed.reset();
+  member.rate.reset();
+  member.qos = {};
+  member.limits = {};
+  std::optional<uint32_t> mtu;
+  read_netdev(context, member, mtu);
+  read_speed(context.kernel.root, member);
+  read_rate(context.kernel.root, member);
+  if (context.options.settings) read_settings(context, member);
 }
 
 }  // namespace fabric::scanning

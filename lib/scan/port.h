@@ -31,10 +31,21 @@ struct Context {
 std::optional<std::string> read_noted(const Root& root, const std::string& file, const char* subject, Port& port);
 void note(Port& port, const char* subject, const Error& failure);
 
-// Hardware and names: pci, kernel_driver, driver, firmware, board_id, hca_type, numa, virtual_function, link_layer.
+// The driver of the function in `folder`, "mlx5_core"; its ids, "15b3:1021". Empty when unknown.
+std::string driver_of(const Root& root, const std::string& folder);
+std::string pci_id_of(const Root& root, const std::string& folder);
+
+// Hardware and names: pci, pci_id, kernel_driver, driver, firmware, board_id, hca_type, numa, virtual_function,
+// left_alone, link_layer.
 void read_identity(const Context& context, Port& port);
-// state, phys_state, netdev, ifindex, carrier, speed, rate, active_mtu, counters.carrier_down.
+// state, phys_state, netdev, bond, ifindex, carrier, speed, rate, active_mtu, counters.carrier_down, left_alone.
 void read_link(Context& context, Port& port);
+// What of read_link() is the netdev's alone, and settings if asked for: for a member of a bond.
+void read_member(Context& context, Port& member);
+// The members of the bond on which the port's device sits, each as a port of its own; none where it sits on no bond.
+std::vector<Port> bond_members(Context& context, const Port& bond);
+// qos and limits.
+void read_settings(Context& context, Port& port);
 // gids, qos and counters as far as the options ask.
 void read_rest(Context& context, Port& port);
 

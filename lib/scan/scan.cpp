@@ -2,8 +2,10 @@
 #include "scan/scan.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/parse.h"
+#include "model/locality.h"
 #include "qos/state.h"
 #include "scan/port.h"
 #include "sys/infiniband.h"
@@ -57,9 +59,21 @@ std::vector<Port> scan_ports(Context& context) {
       scanning::read_link(context, port);
       scanning::read_rest(context, port);
       ports.push_back(std::move(port));
+      if (!context.options.members) continue;
+      std::vector<Port> members = scanning::bond_members(context, ports.back());
+      ports.insert(ports.end(), std::make_move_iterator(members.begin()), std::make_move_iterator(members.end()));
     }
   }
   return ports;
+}
+
+// Below the same host bridge as a GPU, or nearer: a NIC that a machine's builder put there for its GPUs.
+bool serves_a_gpu(const Topology& topology, const std::string& address) {
+  const auto nic = std::find_if(topology.nics.begin(), topology.nics.end(), [&](const Nic& each) { return each.pci == address; });
+  return nic != topology.nics.end() && std::any_of(topology.gpus.begin(), topology.gpus.end(), [&](const Gpu& gpu) {
+    const auto path = path_class(gpu, *nic);
+    return path && *path <= PathClass::PHB;
+  });
 }
 
 void read_agent(Node& node, const Root& root) {
@@ -82,8 +96,20 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
   }
   Context context{kernel, options, {}, pci::cpu_nodes(kernel.root), node.unseen};
   node.ports = scan_ports(context);
+  if (options.topology)
+    for (Port& port : node.ports) port.role = serves_a_gpu(node.topology, port.pci) ? "compute" : "host";
   read_agent(node, kernel.root);
   return node;
+}
+
+bool asks_for_role(const Policy& policy) {
+  return std::any_of(policy.ports.begin(), policy.ports.end(), [](const PortPolicy& entry) { return !entry.match.role.empty(); });
+}
+
+Keys wanted_keys(const Policy& policy) {
+  Keys keys;
+  for (const PortPolicy& entry : policy.ports) keys |= keys_of(entry.want);
+  return keys;
 }
 
 }  // namespace fabric

@@ -6,21 +6,29 @@
 #include <vector>
 
 #include "model/node.h"
+#include "model/policy.h"
 #include "sys/kernel.h"
 
 namespace fabric {
 
 struct ScanOptions {
   bool topology = true;    // GPUs and NICs: some milliseconds on a large server
-  bool settings = true;    // dcbnl, pause, MTU of every port
+  bool settings = true;    // dcbnl, pause, MTU of every port ...
+  Keys keys = Keys().set();  // ... and of what costs a file or a firmware command of its own, these
   bool counters = true;    // hw, pma, ethtool
   bool gids = true;
   bool verbs = true;       // ask libibverbs for the path MTU: opens the device for a moment, commands to its firmware
-  std::vector<std::string> exclude;  // globs of RDMA devices that are not opened
+  bool members = false;    // the members of a bond as ports of their own, behind the bond's: settings are theirs
+  std::vector<std::string> exclude{};  // globs of RDMA devices that are not opened
 };
 
 // Never fails as a whole: what cannot be read is absent and named in Port::unread / Node::unseen.
 // Ports stand in natural order. A re-scan with fewer options is cheap; what was not asked for is empty.
 Node scan(Kernel& kernel, const ScanOptions& options = {});
+
+// Does an entry of the policy ask for a role? It takes the topology to know.
+bool asks_for_role(const Policy& policy);
+// What some entry of the policy wants: the settings that are worth reading.
+Keys wanted_keys(const Policy& policy);
 
 }  // namespace fabric

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "qos/confirm.h"
 #include "qos/state.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -14,7 +15,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   if (auto state = fabric::state::parse_agent_state(text, "fuzz.toml")) {
     auto again = fabric::state::parse_agent_state(fabric::state::agent_state_toml(*state), "written.toml");
-    if (!again || again->ports.size() != state->ports.size()) std::abort();
+    if (!again || again->ports != state->ports) std::abort();
+  }
+  if (auto record = fabric::confirm::parse(text, "fuzz.toml")) {
+    auto again = fabric::confirm::parse(fabric::confirm::to_toml(*record), "written.toml");
+    if (!again || again->before != record->before || again->sysctl != record->sysctl || again->deadline != record->deadline) std::abort();
   }
   return 0;
 }

@@ -41,14 +41,22 @@ class KeeperTest : public testing::Test {
  protected:
   Keeper& start(const std::string& head) {
     kernel_.emplace(sim_.kernel(tree_.path()));
+    keeper_.emplace(world(), policy_of(head));
+    keep_all();
+    return *keeper_;
+  }
+  World world() {
     World world{.kernel = *kernel_, .scan = {}, .busy = {}};
     world.directory = tree_.path();
     world.log = [this](const Entry& entry) { told_.push_back(entry); };
     world.scan = [this](const Policy&) { return ports(); };
     world.busy = [this](const Port& port) { return busy_ == port.netdev; };
-    keeper_.emplace(std::move(world), policy_of(head));
-    keep_all();
-    return *keeper_;
+    world.now_local = [this] {
+      std::tm now{};
+      now.tm_hour = hour_;
+      return now;
+    };
+    return world;
   }
   std::vector<Port> ports() {
     std::vector<Port> found;
@@ -91,6 +99,7 @@ class KeeperTest : public testing::Test {
   std::optional<Keeper> keeper_;
   std::vector<Entry> told_;
   std::string busy_;
+  int hour_ = 3;
   qos::Instant now_ = std::chrono::steady_clock::now();
 };
 
@@ -335,6 +344,207 @@ TEST_F(KeeperTest, CarrierUpAndRenamesAreSeen) {
   unsigned before = nic.calls["setpfc"];
   ASSERT_TRUE(keeper.settle("roce_eth0/1").ok());
   EXPECT_EQ(nic.calls["setpfc"], before + 1);  // mlx5 computes its thresholds anew
+}
+
+TEST_F(KeeperTest, TheMaintenanceWindowHoldsDisruptiveWritesOfPortsThatWereThere) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  hour_ = 12;
+  const std::string head = "mode = \"enforce\"\n";
+  start(head);
+  Policy policy = policy_of(head);
+  policy.maintenance = {{.days = 0x7f, .from = 2 * 60, .to = 4 * 60}};
+  keeper_->set_policy(policy);
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3) << "without a window";
+  nic.pfc.pfc_en = 0;
+  look("roce_eth0/1");
+  EXPECT_EQ(outcome("roce_eth0/1", "pfc"), "pending");
+  EXPECT_NE(setting("roce_eth0/1", "pfc").detail.find("maintenance window"), std::string::npos);
+  EXPECT_FALSE(keeper_->waits_for_idle("roce_eth0/1")) << "asking for idleness is no use yet";
+  EXPECT_EQ(keeper_->until_window(), std::chrono::minutes(60));
+  hour_ = 1;
+  EXPECT_EQ(keeper_->until_window(), std::chrono::minutes(60));
+  hour_ = 2;
+  look("roce_eth0/1");
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
+  EXPECT_EQ(keeper_->until_window(), std::nullopt);
+  // A device that appears (boot, driver reload) is put in order at once.
+  hour_ = 12;
+  sim_.reload(nic);
+  nic.pfc.pfc_en = 0;
+  keeper_->rescan();
+  look("roce_eth0/1");
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
+  nic.pfc.pfc_en = 0;
+  look("roce_eth0/1");
+  EXPECT_EQ(nic.pfc.pfc_en, 0) << "only its first pass";
+}
+
+TEST_F(KeeperTest, ARestartedAgentDoesNotTakeItsPortsForNewOnes) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  start("mode = \"enforce\"\n");
+  nic.mtu = 1500;
+  look("roce_eth0/1");
+  ASSERT_EQ(setting("roce_eth0/1", "mtu").drifts.count("unnotified"), 1U);
+  nic.pfc.pfc_en = 0;
+  hour_ = 12;
+  Policy policy = policy_of("mode = \"enforce\"\n");
+  policy.maintenance = {{.days = 0x7f, .from = 2 * 60, .to = 4 * 60}};
+  keeper_.emplace(world(), policy);
+  keep_all();
+  EXPECT_EQ(nic.pfc.pfc_en, 0);
+  EXPECT_EQ(setting("roce_eth0/1", "mtu").drifts["unnotified"], 1U) << "what is known goes on";
+}
+
+TEST_F(KeeperTest, DriftIsRecordedWithItsLikelyCause) {
+  tree_.file("proc/net/netlink", "sk Eth Pid Groups\n0 0 77 0\n").file("proc/77/comm", "mlnx_qos\n");
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  start("mode = \"enforce\"\n");
+  EXPECT_TRUE(setting("roce_eth0/1", "ets").drifts.empty()) << "the first write is nobody's doing";
+  keeper_->heard("roce_eth0/1", qos::Told::dcb);
+  nic.pfc.pfc_en = 0;
+  nic.mtu = 1500;
+  look("roce_eth0/1");
+  SettingState pfc = setting("roce_eth0/1", "pfc");
+  EXPECT_EQ(pfc.drifts["process"], 1U);
+  EXPECT_EQ(pfc.drift_by, "mlnx_qos (pid 77)");
+  EXPECT_EQ(pfc.drift_from, "3");
+  EXPECT_EQ(pfc.drift_to, "none");
+  EXPECT_FALSE(pfc.last_drift.empty());
+  EXPECT_EQ(setting("roce_eth0/1", "mtu").drifts["unnotified"], 1U) << "a DCB notification is none of an MTU";
+  const Entry& entry = *std::find_if(told_.begin(), told_.end(), [](const Entry& e) { return e.id == message_id::repaired; });
+  EXPECT_NE(field(entry, "FABRIC_CAUSE"), "(absent)");
+  sim_.reload(nic);  // forgets ETS
+  keeper_->rescan();
+  look("roce_eth0/1");
+  EXPECT_EQ(setting("roce_eth0/1", "ets").drifts["driver"], 1U);
+  EXPECT_EQ(setting("roce_eth0/1", "ets").repairs, 0U);
+  EXPECT_EQ(setting("roce_eth0/1", "pfc").drifts["process"], 1U);
+}
+
+TEST_F(KeeperTest, InAuditDriftIsToldOnceToo) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::full);
+  Policy same;
+  same.ports.resize(1);
+  same.ports[0].want.mtu = nic.mtu;
+  start("mode = \"audit\"\n");
+  keeper_->set_policy(same);
+  look("roce_eth0/1");
+  nic.mtu = 1400;
+  look("roce_eth0/1");
+  look("roce_eth0/1");
+  EXPECT_EQ(setting("roce_eth0/1", "mtu").drifts["unnotified"], 1U);
+  EXPECT_EQ(nic.mtu, 1400U);
+}
+
+TEST_F(KeeperTest, LettingGoOfAPortLeavesOrRestoresAsThePolicySays) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::full);
+  const uint32_t original = nic.mtu;
+  start("mode = \"enforce\"\n");
+  ASSERT_EQ(nic.mtu, 4200U);
+  Policy none = policy_of("mode = \"enforce\"\n", "");
+  keeper_->set_policy(none);
+  keep_all();
+  EXPECT_EQ(nic.mtu, 4200U) << "left as it is";
+  keeper_->set_policy(policy_of("mode = \"enforce\"\n"));
+  keep_all();
+  none.release = Release::restore;
+  keeper_->set_policy(none);
+  busy_ = "eth0";
+  keep_all();
+  busy_.clear();
+  keep_all();
+  EXPECT_EQ(nic.mtu, original);
+  EXPECT_EQ(nic.pfc.pfc_en, 0);
+  const unsigned writes = nic.writes();
+  keep_all();
+  EXPECT_EQ(nic.writes(), writes);
+  EXPECT_GE(told(message_id::port), 4U) << "found, let go, let go, released";
+}
+
+// What `fabric-agentctl apply --confirm` leaves behind: the record, and the port as applied.
+class Unconfirmed : public KeeperTest {
+ protected:
+  void SetUp() override {
+    tree_.file("proc/sys/kernel/random/boot_id", "this-boot\n");
+    nic_ = &sim_.add_nic("eth0", Personality::full);
+    nic_->mtu = 2000;
+    start("mode = \"enforce\"\n");
+    ASSERT_EQ(nic_->mtu, 4200U);
+    record_ = confirm::begin(confirm::this_moment(kernel_->root), std::chrono::seconds(3'600), keeper_->policy(),
+                             confirm::digest(show_config(keeper_->policy())));
+    Qos before;
+    before.mtu = 2000;
+    confirm::remember(record_, ports().at(0), before, Keys().set());
+    save();
+  }
+  void save() { ASSERT_TRUE(confirm::save(tree_.path(), record_).ok()); }
+  SimNic* nic_ = nullptr;
+  confirm::Record record_;
+};
+
+TEST_F(Unconfirmed, WhileItIsAwaitedNothingIsEnforced) {
+  EXPECT_TRUE(keeper_->watch_confirm().again);
+  nic_->mtu = 1600;
+  look("roce_eth0/1");
+  EXPECT_EQ(nic_->mtu, 1600U);
+  EXPECT_EQ(outcome("roce_eth0/1", "mtu"), "pending");
+  EXPECT_NE(keeper_->state().held.find("awaits confirmation"), std::string::npos);
+  EXPECT_FALSE(keeper_->waits_for_idle("roce_eth0/1"));
+  ASSERT_TRUE(confirm::remove(tree_.path()).ok());  // fabric-agentctl confirm
+  look("roce_eth0/1");
+  EXPECT_EQ(nic_->mtu, 1600U) << "not before the configuration is read again";
+  EXPECT_TRUE(keeper_->watch_confirm().confirmed);
+  EXPECT_FALSE(keeper_->watch_confirm().confirmed) << "once";
+  look("roce_eth0/1");
+  EXPECT_EQ(nic_->mtu, 4200U);
+}
+
+TEST_F(Unconfirmed, OverdueItIsPutBackAndNotEnforcedUntilAReload) {
+  record_.deadline = 0;
+  save();
+  EXPECT_TRUE(keeper_->watch_confirm().changed);
+  EXPECT_EQ(nic_->mtu, 2000U);
+  EXPECT_EQ(told(message_id::reverted), 1U);
+  look("roce_eth0/1");
+  EXPECT_EQ(nic_->mtu, 2000U);
+  EXPECT_NE(keeper_->status().find("not confirmed"), std::string::npos) << keeper_->status();
+  keeper_.emplace(world(), policy_of("mode = \"enforce\"\n"));  // a restart
+  keep_all();
+  EXPECT_EQ(nic_->mtu, 2000U);
+  keeper_->set_policy(policy_of("mode = \"enforce\"\n"));  // a reload
+  look("roce_eth0/1");
+  EXPECT_EQ(nic_->mtu, 4200U);
+  EXPECT_EQ(keeper_->state().held, "");
+}
+
+TEST_F(Unconfirmed, AnotherConfigurationIsAnotherWord) {
+  record_.deadline = 0;
+  save();
+  keeper_->watch_confirm();
+  keeper_.emplace(world(), policy_of("mode = \"enforce\"\n", "[[port]]\nmtu = 3000\n"));
+  keep_all();
+  EXPECT_EQ(nic_->mtu, 3000U);
+}
+
+TEST_F(Unconfirmed, AfterARebootItIsOverdue) {
+  record_.boot_id = "the boot before";
+  save();
+  keeper_.emplace(world(), policy_of("mode = \"enforce\"\n"));
+  keeper_->rescan();
+  keeper_->watch_confirm();
+  EXPECT_EQ(nic_->mtu, 2000U);
+}
+
+TEST_F(Unconfirmed, APortThatIsAwayIsPutBackWhenItReturns) {
+  record_.deadline = 0;
+  save();
+  nic_->present = false;
+  keeper_->rescan();
+  EXPECT_TRUE(keeper_->watch_confirm().again) << "tried again";
+  nic_->present = true;
+  keeper_->rescan();
+  EXPECT_FALSE(keeper_->watch_confirm().again);
+  EXPECT_EQ(nic_->mtu, 2000U);
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include "agentd/monitor.h"
 #include "agentd/options.h"
 #include "agentd/schedule.h"
+#include "agentd/window.h"
+#include "qos/writer.h"
 #include "support/tree.h"
 
 namespace fabric::agentd {
@@ -47,6 +49,7 @@ TEST(Monitor, ADcbNotificationNamesItsNetdev) {
   Notification note = parse_route(RTM_SETDCB, message);
   EXPECT_EQ(note.kind, Notification::Kind::settings);
   EXPECT_EQ(note.netdev, "ens1f0np0");
+  EXPECT_EQ(note.how, qos::Told::dcb);
 }
 
 TEST(Monitor, LinkMessagesAreToldApart) {
@@ -70,6 +73,7 @@ TEST(Monitor, AnEthtoolNotificationNamesItsDevice) {
   EXPECT_EQ(note.kind, Notification::Kind::settings);
   EXPECT_EQ(note.ifindex, 7);
   EXPECT_EQ(note.netdev, "eth0");
+  EXPECT_EQ(note.how, qos::Told::ethtool);
   for (size_t length = 0; length < message.size(); ++length)  // cut short anywhere: no more than unknown
     EXPECT_TRUE(parse_ethtool(View8(message).first(length)).ifindex == 7 ||
                 parse_ethtool(View8(message).first(length)).kind == Notification::Kind::other || length >= 20);
@@ -83,16 +87,54 @@ TEST(Monitor, ListensToTheKernel) {
   EXPECT_FALSE(batch.lost);
 }
 
-TEST(Suspect, IsSoughtWhereTheSettingCanBeWritten) {
+// The kernel names no writer: who has a netlink socket open is the best that can be had.
+TEST(Suspect, AToolSeenAtItsSocketBeatsADaemon) {
   test::Tree tree;
-  tree.file("proc/12/comm", "lldpad\n").file("proc/13/comm", "NetworkManager\n").file("proc/self/comm", "x\n");
-  Qos have;
-  EXPECT_EQ(suspect(tree.root(), have, "pfc"), "lldpad");
-  EXPECT_EQ(suspect(tree.root(), have, "mtu"), "NetworkManager");
-  have.dcbx = Dcbx::firmware;
-  EXPECT_EQ(suspect(tree.root(), have, "ets"), "the NIC's firmware (DCBX)");
+  tree.file("proc/net/netlink",
+            "sk               Eth Pid        Groups   Rmem     Wmem     Dump  Locks    Drops    Inode\n"
+            "0000000000000000 0   12         00400000 0        0        0     2        0        1\n"
+            "0000000000000000 0   4194317    00000000 0        0        0     2        0        2\n"   // 13, its second socket
+            "0000000000000000 16  14         00000000 0        0        0     2        0        3\n"
+            "0000000000000000 0   0          00000000 0        0        0     2        0        4\n");
+  tree.file("proc/12/comm", "lldpad\n").file("proc/13/comm", "mlnx_qos\n").file("proc/14/comm", "ethtool\n");
+  EXPECT_EQ(qos::find_writer(tree.root(), qos::Told::dcb), "mlnx_qos (pid 13)");
+  EXPECT_EQ(qos::find_writer(tree.root(), qos::Told::ethtool), "ethtool (pid 14)");
+  EXPECT_EQ(qos::find_writer(tree.root(), qos::Told::link), "");
+  EXPECT_EQ(qos::find_daemon(tree.root(), qos::Told::dcb), "lldpad (pid 12)");
   tree.remove("proc");
-  EXPECT_EQ(suspect(tree.root(), have, "mtu"), "");
+  EXPECT_EQ(qos::find_writer(tree.root(), qos::Told::dcb), "");
+  EXPECT_EQ(qos::find_daemon(tree.root(), qos::Told::dcb), "");
+}
+
+TEST(Suspect, EachCauseIsToldByItsEvidence) {
+  using qos::Cause;
+  const auto cause = [](std::string_view key, const qos::Evidence& seen) { return qos::judge(key, seen).cause; };
+  EXPECT_EQ(cause("pfc", {}), Cause::unnotified);
+  EXPECT_EQ(cause("pfc", {.heard = true}), Cause::process);
+  EXPECT_EQ(cause("pfc", {.carrier_lost = true}), Cause::link);
+  EXPECT_EQ(cause("pfc", {.carrier_lost = true, .heard = true}), Cause::process) << "a foreign PFC write flaps the link itself";
+  EXPECT_EQ(cause("pfc", {.firmware_dcbx = true}), Cause::firmware);
+  EXPECT_EQ(cause("mtu", {.firmware_dcbx = true}), Cause::unnotified) << "DCBX moves no MTU";
+  EXPECT_EQ(cause("ets", {.new_device = true, .heard = true, .writer = "dcb (pid 1)"}), Cause::driver);
+  EXPECT_EQ(qos::judge("ets", {.heard = true, .daemon = "lldpad (pid 7)"}).by, "lldpad (pid 7)");
+  EXPECT_EQ(cause("pfc", {.daemon = "lldpad (pid 7)"}), Cause::process) << "CEE commands are not notified";
+  for (const Setting& setting : kSettings) EXPECT_FALSE(qos::judge(setting.key, {}).by.empty()) << setting.key;
+}
+
+TEST(WindowTime, TheWaitEndsWhenItOpens) {
+  const std::vector<Window> nights{{.days = 0x7f, .from = 22 * 60, .to = 4 * 60}};
+  std::tm noon{};
+  noon.tm_wday = 3;
+  noon.tm_hour = 12;
+  EXPECT_FALSE(is_open(nights, noon));
+  EXPECT_EQ(minutes_until_open(nights, noon, 24 * 60), 10 * 60);
+  EXPECT_EQ(minutes_until_open(nights, noon, 60), 60) << "clocks are set: look again";
+  noon.tm_hour = 23;
+  EXPECT_EQ(minutes_until_open(nights, noon, 60), 0);
+  const std::vector<Window> sunday{{.days = 1, .from = 0, .to = 60}};
+  noon.tm_wday = 6;
+  EXPECT_EQ(minutes_until_open(sunday, noon, 24 * 60), 60) << "past midnight is the next day";
+  EXPECT_EQ(minutes_until_open({}, noon, 60), 0);
 }
 
 Result<Options> parsed(std::vector<const char*> words) {

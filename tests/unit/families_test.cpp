@@ -140,6 +140,9 @@ TEST(Families, SettingsOfTheAgent) {
   agent.mode = "enforce";
   agent.ports["mlx5_0/1"]["pfc"] = {"in_sync", "", 2, "2026-01-01T00:00:00Z"};
   agent.ports["mlx5_0/1"]["mtu"] = {"pending", "", 0, ""};
+  SettingState& drifted = agent.ports["mlx5_0/1"]["pfc"];
+  drifted.drifts = {{"process", 4}, {"link", 1}};
+  drifted.last_drift = "2026-01-01T00:00:01Z";
   agent.ports["mlx5_0/1"]["ets"] = {"applied", "", 1, ""};
   FamilySet set;
   add_agent(set, agent);
@@ -151,6 +154,11 @@ TEST(Families, SettingsOfTheAgent) {
   EXPECT_EQ(all.at("fabric_setting_in_sync" + at + "ets"), 1);
   EXPECT_EQ(all.at("fabric_setting_in_sync" + at + "mtu"), 0);
   EXPECT_EQ(all.at("fabric_setting_repairs_total" + at + "pfc"), 2);
+  EXPECT_EQ(all.at("fabric_setting_drifts_total" + at + "pfc,cause=process"), 4);
+  EXPECT_EQ(all.at("fabric_setting_drifts_total" + at + "pfc,cause=link"), 1);
+  EXPECT_EQ(all.at("fabric_setting_last_drift_timestamp_seconds" + at + "pfc"), 1767225601);
+  EXPECT_EQ(all.count("fabric_setting_last_drift_timestamp_seconds" + at + "mtu"), 0U) << "never is no time";
+  EXPECT_EQ(all.at("fabric_agent_held"), 0);
 }
 
 TEST(Families, ChecksShowTheirStatus) {

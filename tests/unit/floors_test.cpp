@@ -38,7 +38,7 @@ struct Library {
   std::string header, allowed;  // regular expressions
 };
 const std::vector<Library> kLibraries{
-    {"toml\\+\\+/.*", "lib/config/.*|lib/qos/(state\\.cpp|toml_value\\.(h|cpp))"},
+    {"toml\\+\\+/.*", "lib/config/.*|lib/qos/((state|confirm)\\.cpp|toml_value\\.(h|cpp))"},
     {"microhttpd\\.h", "agent/exporter/.*"},
     {"prometheus/.*", "agent/exporter/.*"},
     {"zlib\\.h", "agent/exporter/.*"},

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "qos/bond.h"
 #include "support/sim_nic.h"
 #include "support/sim_rdma.h"
 #include "support/tree.h"
@@ -179,7 +180,65 @@ TEST(Scan, VirtualFunctionsAreMarked) {
   tree.link(function + "/physfn", "../0000:20:02.0");
   add_rdma(tree, "mlx5_4", function);
   Kernel kernel = captured(tree);
-  EXPECT_TRUE(scan(kernel).ports.at(0).virtual_function);
+  const Port port = scan(kernel).ports.at(0);
+  EXPECT_TRUE(port.virtual_function);
+  EXPECT_EQ(port.left_alone, "virtual function: set on its physical function 0000:20:02.0");
+}
+
+TEST(Scan, SubfunctionsBelongToTheirFunction) {
+  Tree tree;
+  const auto function = add_pci(tree, {"pci0000:20", "0000:24:00.0"});
+  tree.folder(function + "/mlx5_core.sf.4");
+  add_rdma(tree, "mlx5_4", function + "/mlx5_core.sf.4");
+  Kernel kernel = captured(tree);
+  const Port port = scan(kernel).ports.at(0);
+  EXPECT_TRUE(port.virtual_function);
+  EXPECT_EQ(port.left_alone, "subfunction (mlx5_core.sf.4): set on its function 0000:24:00.0");
+}
+
+TEST(Scan, TheRoleIsComputeBelowAGpusHostBridge) {
+  Tree tree;
+  add_connectx(tree);  // below pci0000:20
+  const auto other = add_pci(tree, {"pci0000:40", "0000:41:00.0", "0x15b3", "0x1019", "0x020000", "1"});
+  add_rdma(tree, "mlx5_1", other);
+  add_pci(tree, {"pci0000:20/0000:20:03.0", "0000:25:00.0", "0x10de", "0x2330", "0x030200", "1"});
+  Kernel kernel = captured(tree);
+  const Node node = scan(kernel);
+  ASSERT_EQ(node.ports.size(), 2u);
+  EXPECT_EQ(node.ports[0].pci_id, "15b3:1021");
+  EXPECT_EQ(node.ports[0].role, "compute");
+  EXPECT_EQ(node.ports[1].pci_id, "15b3:1019");
+  EXPECT_EQ(node.ports[1].role, "host") << "the same socket is no shared host bridge";
+  EXPECT_EQ(scan(kernel, {.topology = false}).ports[0].role, "");
+}
+
+// What bond_set_slave_link and mlx5's lag leave in sysfs.
+TEST(Scan, TheMembersOfABondArePortsOfTheirOwn) {
+  Tree tree;
+  std::string functions[2];
+  for (int i = 0; i < 2; ++i) {
+    const std::string n = std::to_string(i), member = "ens1f" + n + "np" + n;
+    functions[i] = add_pci(tree, {"pci0000:20/0000:20:01.0", "0000:24:00." + n, "0x15b3", "0x1021", "0x020000", "1"});
+    tree.file(functions[i] + "/uevent", "DRIVER=mlx5_core\n");
+    tree.file("sys/class/net/" + member + "/ifindex", std::to_string(5 + i) + "\n").file("sys/class/net/" + member + "/mtu", "9000\n");
+    tree.link("sys/class/net/" + member + "/device", "../../../../" + functions[i]);
+  }
+  const auto device = add_rdma(tree, "mlx5_bond_0", functions[0]);
+  tree.file(device + "/ports/1/gid_attrs/ndevs/0", "bond0\n").file("sys/class/net/bond0/ifindex", "9\n");
+  tree.file("sys/class/net/bond0/bonding/slaves", "ens1f0np0 ens1f1np1 eth7\n").file("sys/class/net/eth7/ifindex", "7\n");
+  Kernel kernel = captured(tree);
+  EXPECT_EQ(scan(kernel).ports.size(), 1u) << "for who counts packets, it is one port";
+  const Node node = scan(kernel, {.members = true});
+  ASSERT_EQ(node.ports.size(), 3u) << "a member without RDMA is none of ours";
+  EXPECT_EQ(node.ports[0].id(), "mlx5_bond_0/1");
+  EXPECT_EQ(node.ports[0].bond, "bond0");
+  EXPECT_EQ(node.ports[2].id(), "mlx5_bond_0/1@ens1f1np1");
+  EXPECT_EQ(node.ports[2].pci, "0000:24:00.1");
+  EXPECT_EQ(node.ports[2].ifindex, 6);
+  EXPECT_EQ(node.ports[2].qos.mtu, 9000u);
+  const Keys of_bond = qos::own_keys(node.ports[0]), of_member = qos::own_keys(node.ports[2]);
+  EXPECT_TRUE(of_bond[*setting_index("mtu")] && of_bond[*setting_index("roce_tos")] && !of_bond[*setting_index("pfc")]);
+  EXPECT_TRUE((of_bond & of_member).none() && (of_bond | of_member).all()) << "each setting has one owner";
 }
 
 TEST(Scan, WithoutALinkTheInfinibandRateIsFiction) {
@@ -281,11 +340,12 @@ TEST_F(ScanWithNetlink, RefusedNetlinkIsSaidOnceAndSysfsAnswers) {
   EXPECT_NE(node.unseen[0].find("EPERM"), std::string::npos) << node.unseen[0];
 }
 
-TEST_F(ScanWithNetlink, ANetdevThatIsGoneIsNamed) {
+TEST_F(ScanWithNetlink, ANetdevThatIsNotOfThisNamespaceIsLeftAlone) {
   sim.nic("eth0").present = false;
   const Node node = scan(kernel);
   ASSERT_EQ(node.ports.size(), 1u);
-  EXPECT_TRUE(names(node.ports[0].unread, "ENODEV"));
+  EXPECT_EQ(node.ports[0].netdev, "") << "one of that name here would be another";
+  EXPECT_NE(node.ports[0].left_alone.find("another network namespace"), std::string::npos);
   EXPECT_EQ(node.ports[0].counters.hw.size(), 2u);
 }
 

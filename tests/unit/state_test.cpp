@@ -138,6 +138,13 @@ TEST_F(StateFiles, StateReadsBackTheSame) {
   state.config_error = "a.toml:1:2: \"x\" is\nwrong \x01";
   state.ports["mlx5_0/1"]["pfc"] = {"refused", "a \\ \"detail\"", 7, "2026-01-02T03:04:04Z"};
   state.ports["mlx5_0/1"]["mtu"] = {"in_sync", "", 0, ""};
+  state.held = "an apply awaits confirmation";
+  SettingState& ets = state.ports["mlx5_0/1"]["ets"];
+  ets.drifts = {{"process", 3}, {"driver", 1}};
+  ets.last_drift = "2026-01-02T03:04:00Z";
+  ets.drift_from = "tsa 0:ets \"x\"";
+  ets.drift_to = "none";
+  ets.drift_by = "lldpad (pid 812)";
   state.ports["mlx5_1/1"] = {};
   ASSERT_TRUE(save_agent_state(directory_, state).ok());
   auto root = Root::open(directory_);
@@ -147,7 +154,8 @@ TEST_F(StateFiles, StateReadsBackTheSame) {
   ASSERT_TRUE(loaded->has_value());
   EXPECT_EQ((*loaded)->config_error, state.config_error);
   EXPECT_EQ((*loaded)->updated, state.updated);
-  EXPECT_EQ((*loaded)->ports.size(), 2U);
+  EXPECT_EQ((*loaded)->held, state.held);
+  EXPECT_EQ((*loaded)->ports, state.ports);
   EXPECT_EQ((*loaded)->ports["mlx5_0/1"]["pfc"].detail, "a \\ \"detail\"");
   EXPECT_EQ((*loaded)->ports["mlx5_0/1"]["pfc"].repairs, 7U);
   EXPECT_EQ((*loaded)->ports["mlx5_0/1"]["pfc"].last_repair, "2026-01-02T03:04:04Z");

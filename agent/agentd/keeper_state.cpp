@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the keeper tells: the state file.
+#include "agentd/keeper.h"
+#include "agentd/messages.h"
+#include "qos/state.h"
+
+namespace fabric::agentd {
+
+// An agent before this one, on this boot: its record of drift goes on, and its ports are no new ones.
+void Keeper::remember_published() {
+  if (world_.read_only) return;
+  auto root = Root::open(world_.directory);
+  if (!root) return;
+  const auto state = state::load_agent_state(*root);
+  if (!state || !*state) return;
+  for (const auto& [id, settings] : (*state)->ports) {
+    known_.insert(id);
+    for (const auto& [key, told] : settings)
+      if (!told.last_drift.empty() || !told.last_repair.empty()) memory_[id].told[key] = told;
+  }
+}
+
+AgentState Keeper::state() const {
+  AgentState state;
+  state.running = true;
+  state.mode = to_text(policy_.mode);
+  state.updated = utc_now();
+  state.config_error = config_error_;
+  state.held = held_;
+  const auto add = [&](const std::string& id, const Kept& kept) {
+    auto& settings = state.ports[id];
+    const auto memory = memory_.find(id);
+    for (const auto& [key, change] : kept.last) {
+      SettingState& told = settings[key];
+      if (memory != memory_.end())
+        if (const auto known = memory->second.told.find(key); known != memory->second.told.end()) told = known->second;
+      told.outcome = to_text(change.outcome);
+      told.detail = change.detail;
+      told.repairs = drift_.repairs(id, key);
+    }
+  };
+  for (const auto& [id, kept] : ports_)
+    if (policy_for(policy_, kept.port) != nullptr || !kept.last.empty()) add(id, kept);
+  if (!host_.last.empty()) add(kHost, host_);
+  return state;
+}
+
+void Keeper::publish() {
+  if (world_.read_only) return;
+  AgentState now = state();
+  AgentState same = now;
+  same.updated = published_.updated;
+  if (same == published_) return;  // a writer that fights us must not make us write files all day
+  if (auto saved = state::save_agent_state(world_.directory, now); !saved)
+    return trouble(saved.error().text() + "; the ports are kept all the same, tried again with the next change");
+  published_ = std::move(now);
+}
+
+}  // namespace fabric::agentd
