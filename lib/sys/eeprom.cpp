@@ -60,11 +60,6 @@ Transceiver decode_as(Standard standard, const Memory& memory) {
   return decode_cmis(memory);
 }
 
-std::string hex(uint8_t value) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  return {'0', 'x', kDigits[value >> 4], kDigits[value & 15]};
-}
-
 }  // namespace
 
 Place first_place() { return {}; }
@@ -82,7 +77,7 @@ Result<Transceiver> decode(std::span<const Page> pages) {
   const auto identifier = memory.u8(kBase, 0);
   if (!identifier) return error(EBADMSG, "module memory: no identifier");
   const FormFactor* form = form_factor(*identifier);
-  if (form == nullptr) return error(EOPNOTSUPP, "module memory: identifier " + hex(*identifier));
+  if (form == nullptr) return error(EOPNOTSUPP, "module memory: identifier 0x" + hex_byte(*identifier));
   Transceiver out = decode_as(form->standard, memory);
   out.identifier = *identifier;
   out.form_factor = form->name;

@@ -20,7 +20,8 @@ bool advertises(const Memory& memory, unsigned at, unsigned bit) {
 
 bool is_flat(const Memory& memory) { return memory.bit(kBase, 2, 7).value_or(true); }
 
-// 8.2 (application descriptors) and 8.4: a lane that no advertised application uses is not there (a 4-lane module has 8 lanes of registers).
+// 8.2 (application descriptors) and 8.4: a lane that no advertised application uses is not there (a module of four lanes
+// has the registers of eight).
 // Descriptors of four bytes from byte 86 on: host interface (FFh ends the list), media interface, lane counts (media in
 // the low nibble), host lanes; the media lanes on which the application may begin, bit by bit: page 01h from 176 on.
 unsigned lanes_in_use(const Memory& memory) {

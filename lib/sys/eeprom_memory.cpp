@@ -63,7 +63,8 @@ std::optional<uint8_t> Memory::u8(Space space, unsigned at) const {
   for (const Page& page : pages_) {
     const Place& place = page.place;
     if (place.i2c_address != space.i2c_address || place.page != space.page || place.bank != 0) continue;
-    if (at >= place.offset && at - place.offset < page.data.size()) return std::to_integer<uint8_t>(page.data[at - place.offset]);
+    if (at >= place.offset && at - place.offset < page.data.size())
+      return std::to_integer<uint8_t>(page.data[at - place.offset]);
   }
   return std::nullopt;
 }
@@ -121,26 +122,27 @@ std::optional<bool> Memory::sum_matches(Space space, unsigned first, unsigned la
   return (sum & 0xff) == *wanted;
 }
 
-std::string oui_text(const Memory& memory, Space space, unsigned at) {
+std::string hex_byte(uint8_t value) {
   constexpr std::string_view kDigits = "0123456789abcdef";
+  return {kDigits[value >> 4], kDigits[value & 15]};
+}
+
+std::string oui_text(const Memory& memory, Space space, unsigned at) {
   std::string out;
   unsigned all = 0;
   for (unsigned i = 0; i < 3; ++i) {
-    const unsigned byte = memory.u8(space, at + i).value_or(0);
+    const uint8_t byte = memory.u8(space, at + i).value_or(0);
     all |= byte;
     if (!out.empty()) out.push_back(':');
-    out.push_back(kDigits[byte >> 4]);
-    out.push_back(kDigits[byte & 15]);
+    out += hex_byte(byte);
   }
   return all == 0 ? std::string() : out;
 }
 
 void judge_sum(const Memory& memory, Space space, unsigned first, unsigned last, unsigned check, Transceiver& out) {
   if (memory.sum_matches(space, first, last, check).value_or(true)) return;
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string where = space.i2c_address == kBase.i2c_address ? "page " : "diagnostics page ";
-  where.append({kDigits[space.page >> 4], kDigits[space.page & 15]});
-  out.bad_checksums.push_back(where + "h bytes " + std::to_string(first) + "-" + std::to_string(last));
+  const std::string where = space.i2c_address == kBase.i2c_address ? "page " : "diagnostics page ";
+  out.bad_checksums.push_back(where + hex_byte(space.page) + "h bytes " + std::to_string(first) + "-" + std::to_string(last));
 }
 
 ModuleFlags flags_of_nibble(unsigned nibble) {

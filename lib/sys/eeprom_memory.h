@@ -46,6 +46,7 @@ class Memory {
   std::span<const Page> pages_;
 };
 
+std::string hex_byte(uint8_t value);  // "0a"
 // "00:1c:73"; empty for 00:00:00.
 std::string oui_text(const Memory& memory, Space space, unsigned at);
 // Adds the range to bad_checksums when it is there whole and wrong.
