@@ -43,8 +43,8 @@ struct Bed {
     dry.dry_run = true;
     return qos::reconcile(kernel, port, want, dry);
   }
-  Qos read() {
-    auto now = qos::read(kernel, port);
+  Qos read(const Keys& keys = Keys().set()) {
+    auto now = qos::read(kernel, port, keys);
     EXPECT_TRUE(now.ok()) << now.error().text();
     return now.ok() ? *now : Qos{};
   }
