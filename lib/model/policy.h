@@ -93,7 +93,5 @@ struct Policy {
 const PortPolicy* policy_for(const Policy& policy, const Port& port);
 // Why it is left alone: "subfunction: ...", "no [[port]] entry matches"; empty where it has an entry.
 std::string why_left_alone(const Policy& policy, const Port& port);
-// Why it is left alone: "subfunction: ...", "no [[port]] entry matches"; empty where it has an entry.
-std::string why_left_alone(const Policy& policy, const Port& port);
 
 }  // namespace fabric
