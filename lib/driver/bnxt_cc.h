@@ -23,9 +23,10 @@ namespace fabric::bnxt_cc {
 // What io.wants() of it. Absent with its reason where no door opens (both are root's alone).
 void read(PortIo& io, Qos& out);
 
-// One setting. A part of it that the driver took is put back where a later part or `apply` is refused: what is shown
-// next is what the card does. On firmware without service profiles each `apply` also makes Broadcom's module fill the
-// card's DSCP map anew, with the DSCPs of RoCE and the CNPs alone.
+// One setting. Killed between a number and its `apply`, an older module goes on showing a number that the card does not
+// have, and the folder stays. A part of it that the driver took is put back where a later part or `apply` is refused:
+// what is shown next is what the card does. On firmware without service profiles each `apply` also makes Broadcom's
+// module fill the card's DSCP map anew, with the DSCPs of RoCE and the CNPs alone.
 Result<void> write(PortIo& io, const Setting& setting, const Qos& want, const Qos& have);
 
 // The priority that Broadcom's module gives RoCE's DSCP on such firmware, beside the APP entry. It cannot be read back
