@@ -8,6 +8,7 @@
 #include "qos/pci_state.h"
 #include "qos/reconcile.h"
 #include "qos/state.h"
+#include "qos/sysctl.h"
 #include "scan/scan.h"
 #include "sys/pci_config.h"
 
@@ -50,12 +51,34 @@ int keep(PciWorld& world, const Policy& policy, Port& port, state::Originals& or
   return worst;
 }
 
-int keep_ports(PciWorld& world, const Policy& policy, Node& node) {
+// The host settings whose writing takes CAP_SYS_ADMIN.
+int keep_host(PciWorld& world, const Policy& policy) {
+  qos::SysctlValues wanted;
+  for (const auto& [name, value] : policy.sysctl)
+    if (const qos::Sysctl* row = qos::find_sysctl(name); row != nullptr && row->sys_admin) wanted.emplace(name, value);
+  if (wanted.empty()) return 0;
+  auto originals = qos::load_sysctl_originals(world.directory);
+  if (!originals) return trouble(world, originals.error());
+  qos::SysctlOptions options;
+  options.dry_run = policy.mode == Mode::audit;
+  options.save_original = [&](const std::string& name, const std::string& before) {
+    return qos::save_sysctl_original(world.directory, *originals, name, before);
+  };
+  int worst = 0;
+  for (const qos::SysctlChange& one : qos::reconcile_sysctl(world.kernel.root, wanted, options)) {
+    worst = std::max(worst, severity(one.outcome));
+    const Change change{"host", one.name, one.outcome, one.code, false, one.from, one.to, one.detail};
+    if (auto message = message_for(change, nullptr, qos::Drift::News::nothing, {})) world.log(*message);
+  }
+  return worst;
+}
+
+int keep_all(PciWorld& world, const Policy& policy, Node& node) {
   auto lock = state::take_lock(world.directory, kLockPatience);
   if (!lock) return trouble(world, lock.error());
   auto originals = state::load_originals(world.directory);
   if (!originals) return trouble(world, originals.error());
-  int worst = 0;
+  int worst = keep_host(world, policy);
   for (Port& port : node.ports) worst = std::max(worst, keep(world, policy, port, *originals));
   return worst;
 }
@@ -81,7 +104,7 @@ PciWorld real_pci_world(Kernel& kernel) {
 
 int keep_pci(PciWorld& world, const Policy& policy) {
   Node node = world.scan(policy);
-  const int worst = keep_ports(world, policy, node);
+  const int worst = keep_all(world, policy, node);
   PciState state;
   state.updated = utc_now();
   for (const Gpu& gpu : node.topology.gpus) add(world.kernel.root, gpu, state);

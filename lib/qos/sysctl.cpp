@@ -13,7 +13,8 @@ namespace fabric::qos {
 namespace {
 
 constexpr std::array kSysctls{
-    Sysctl{"kernel.numa_balancing", "moves pages of running jobs between NUMA nodes; 0, where jobs are pinned", 0, 3},
+    // sysctl_numa_balancing() of kernel/sched/core.c asks for CAP_SYS_ADMIN.
+    Sysctl{"kernel.numa_balancing", "moves pages of running jobs between NUMA nodes; 0, where jobs are pinned", 0, 3, 1, true},
     Sysctl{"net.core.netdev_budget", "packets that one softirq round takes", 1},
     Sysctl{"net.core.netdev_max_backlog", "packets queued to the stack per CPU"},
     Sysctl{"net.core.optmem_max", "bytes of ancillary data per socket"},
@@ -64,7 +65,10 @@ std::string one_spaced(std::string_view text) {
 }
 
 // Why the kernel did not take it, as far as its errno tells.
-std::string remedy(int code) {
+std::string remedy(const std::string& name, int code) {
+  const Sysctl* row = find_sysctl(name);
+  if (row != nullptr && row->sys_admin && (code == EPERM || code == EACCES || code == EROFS))
+    return "; takes CAP_SYS_ADMIN: systemctl restart fabric-agent-pci writes it";
   if (code == EINVAL) return "; this kernel does not take the value";
   if (code == EROFS) return "; /proc/sys is read-only here (a container, or ProtectKernelTunables= of the service)";
   if (code == EACCES || code == EPERM) return "; needs root, for net.* with CAP_NET_ADMIN";
@@ -113,7 +117,7 @@ class Pass {
   static SysctlChange refused(SysctlChange change, const Error& failure) {
     change.outcome = Outcome::refused;
     change.code = failure.code;
-    change.detail = failure.text() + remedy(failure.code);
+    change.detail = failure.text() + remedy(change.name, failure.code);
     return change;
   }
 

@@ -23,6 +23,7 @@ struct Sysctl {
   std::string_view help;
   uint64_t min = 0, max = INT32_MAX;  // of each number
   unsigned numbers = 1;               // 3: minimum, default and maximum, ascending
+  bool sys_admin = false;             // writing it takes CAP_SYS_ADMIN: fabric-agent-pci.service does, agentd only compares
 };
 std::span<const Sysctl> known_sysctls();
 

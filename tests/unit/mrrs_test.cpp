@@ -7,6 +7,7 @@
 #include "config/config.h"
 #include "qos/pci_state.h"
 #include "qos/state.h"
+#include "qos/sysctl.h"
 #include "support/sim_files.h"
 #include "support/sim_nic_bed.h"
 #include "sys/pci_config.h"
@@ -247,6 +248,15 @@ TEST_F(KeepPci, OnlyPublishesInAuditMode) {
   EXPECT_EQ(control(), 0x2936);
   EXPECT_NE(log.find("mrrs is 512, wanted 4096"), std::string::npos) << log;
   EXPECT_EQ((*state::load_pci_state(tree.root()))->functions.at(bed.port.pci).mrrs, 512u);
+}
+
+TEST_F(KeepPci, WritesHostSettingsThatTakeItsPowerAndNoOthers) {
+  tree.file("proc/sys/kernel/numa_balancing", "1\n").file("proc/sys/net/ipv4/tcp_ecn", "2\n");
+  policy.sysctl = {{"kernel.numa_balancing", "0"}, {"net.ipv4.tcp_ecn", "1"}};
+  EXPECT_EQ(agentd::keep_pci(world, policy), 0) << log;
+  EXPECT_EQ(tree.content("proc/sys/kernel/numa_balancing").substr(0, 1), "0");
+  EXPECT_EQ(tree.content("proc/sys/net/ipv4/tcp_ecn"), "2\n");
+  EXPECT_EQ(*qos::load_sysctl_originals(tree.path()), (qos::SysctlValues{{"kernel.numa_balancing", "1"}}));
 }
 
 TEST_F(KeepPci, PublishesAlsoWhereNothingIsWantedOrAWriteIsRefused) {

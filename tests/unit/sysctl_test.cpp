@@ -117,6 +117,9 @@ TEST(ReconcileSysctl, TellsWhatTheKernelDid) {
   EXPECT_NE(only().detail.find("this kernel does not take the value"), std::string::npos);
   kernel->answer = Result<void>(error(EROFS, "/proc/sys/net/ipv4/tcp_ecn"));
   EXPECT_NE(only().detail.find("read-only"), std::string::npos);
+  kernel->answer = Result<void>(error(EPERM, "/proc/sys/kernel/numa_balancing"));
+  auto numa = reconcile_sysctl(root, {{"kernel.numa_balancing", "0"}}, {}).at(0);
+  EXPECT_NE(numa.detail.find("systemctl restart fabric-agent-pci"), std::string::npos) << numa.detail;
   kernel->answer = Result<void>();  // takes it and does nothing
   EXPECT_EQ(only().outcome, Outcome::ignored);
   EXPECT_EQ(only().detail, "accepted, but reads back as 2");
