@@ -125,7 +125,7 @@ TEST(Config, NamesWhatIsWrongAndWhatToWriteInstead) {
   expect_error("exporter = 3\n", "f.toml:1:12", {"write [exporter]"});
   expect_error("[port]\npfc = [3]\n", "f.toml:1:1", {"two brackets"});
   expect_error("[[port]]\nmatch = \"mlx5\"\n", "f.toml:2:9", {"match = {"});
-  expect_error("[[port]]\nmatch = { pci = [\"\"] }\n", "f.toml:2:18", {"empty"});
+  expect_error("[[port]]\nmatch = { rdma = [\"\"] }\n", "f.toml:2:19", {"a pattern"});
 }
 
 struct BadSetting {
@@ -193,7 +193,7 @@ TEST(Config, AnEntryBehindOneThatTakesAllIsAWarning) {
 }
 
 TEST(Config, EntriesHaveDifferentNames) {
-  expect_error("[[port]]\nname = \"a\"\nmatch = { pci = \"x\" }\nmtu = 9000\n[[port]]\nname = \"a\"\nmtu = 9000\n", "f.toml:5:1",
+  expect_error("[[port]]\nname = \"a\"\nmatch = { rdma = \"x\" }\nmtu = 9000\n[[port]]\nname = \"a\"\nmtu = 9000\n", "f.toml:5:1",
                {"taken by the entry at f.toml:1"});
 }
 
@@ -220,12 +220,12 @@ TEST(Config, BytesThatAreNoTomlAreErrorsWithAPlace) {
 
 TEST(Config, StringsAndCommentsMayHaveAnyLetters) {
   const char* text = "\ufeff# caf\u00e9 \"'\n[[port]]\nname = \"\u00e9\\\"\u00e9\" # \u00e9\nmatch = { rdma = '\u00e9\\', netdev = \"\"\"\u00e9\"\n\u00e9\"\"\"\"\", "
-                     "pci = '''\u00e9\n'\u00e9''' }\nmtu = 9000 # \ufd7f\n";
+                     "driver = '''\u00e9\n'\u00e9''' }\nmtu = 9000 # \ufd7f\n";
   Policy policy = good(text);
   ASSERT_EQ(policy.ports.size(), 1U);
   EXPECT_EQ(policy.ports[0].name, "\u00e9\"\u00e9");
   EXPECT_EQ(policy.ports[0].match.netdev, std::vector<std::string>{"\u00e9\"\n\u00e9\"\""});
-  EXPECT_EQ(policy.ports[0].match.pci, std::vector<std::string>{"\u00e9\n'\u00e9"});
+  EXPECT_EQ(policy.ports[0].match.driver, std::vector<std::string>{"\u00e9\n'\u00e9"});
 }
 
 TEST(Config, ShownPolicyReadsBackTheSame) {
@@ -248,6 +248,44 @@ TEST(Config, ShownPolicyReadsBackTheSame) {
   EXPECT_EQ(without_comments(show_config(again)), without_comments(shown));
   EXPECT_NE(shown.find("# f.toml:21"), std::string::npos) << shown;
   EXPECT_NE(show_config(good("")).find("# default"), std::string::npos);
+}
+
+TEST(Config, ReadsWhatAPortIsMatchedBy) {
+  const Match match = good("[[port]]\nmtu = 9000\nmatch = { pci_id = \"15B3:*\", speed = [\"400G\", \"2.5G\", 100000, \"25000\"], numa = [0, 1], "
+                           "role = [\"compute\", \"host\"], pci = \"*:17:00.?\" }\n").ports.at(0).match;
+  EXPECT_EQ(match.pci_id, std::vector<std::string>{"15b3:*"});
+  EXPECT_EQ(match.speed, (std::vector<std::string>{"400000", "2500", "100000", "25000"}));
+  EXPECT_EQ(match.numa, (std::vector<std::string>{"0", "1"}));
+  EXPECT_EQ(match.role, (std::vector<std::string>{"compute", "host"}));
+  EXPECT_EQ(match.pci, std::vector<std::string>{"*:17:00.?"});
+}
+
+// As many entries as a file can hold: no step may look at all pairs of them.
+TEST(Config, ManyEntriesAreRead) {
+  std::string text;
+  for (int i = 0; i < 9'000; ++i) text += "[[port]]\nmatch = { rdma = \"mlx5_" + std::to_string(i) + "\" }\nmtu = 9000\npfc = [3]\n";
+  const auto loaded = parse_config(text, "f.toml");
+  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
+  EXPECT_EQ(loaded->policy.ports.size(), 9'000U);
+  EXPECT_EQ(loaded->policy.ports.back().name, "port#9000");
+}
+
+TEST(Config, MaintenanceReleaseAndHostSettings) {
+  const Policy policy = good("maintenance = \"Sat 02:00-04:00\"\nrelease = \"restore\"\n[sysctl]\n\"kernel.numa_balancing\" = 0\n");
+  EXPECT_EQ(policy.maintenance, (std::vector<Window>{{0b1000000, 120, 240}}));
+  EXPECT_EQ(policy.release, Release::restore);
+  EXPECT_EQ(policy.sysctl.at("kernel.numa_balancing"), "0");
+  EXPECT_EQ(policy.sysctl_origin.at("kernel.numa_balancing"), "f.toml:4");
+}
+
+TEST(MaintenanceWindow, IsWrittenAsSystemdWritesDays) {
+  EXPECT_EQ(parse_window("daily 03:00-04:00"), (Window{0x7f, 180, 240}));
+  EXPECT_EQ(parse_window("Mon-Fri 23:00-01:00"), (Window{0b0111110, 1380, 60}));
+  EXPECT_EQ(parse_window("Sat-Mon,Wed 00:00-24:00"), (Window{0b1001011, 0, 1440}));
+  for (const char* text : {"", "Sat", "02:00-04:00", "Sat 2:00-4:00", "Sat 02:00", "Sat 02:60-04:00", "Sat 24:00-01:00", "Sat 02:00-02:00",
+                           "sat 02:00-04:00", "Sat-Sun-Mon 02:00-04:00", "Sat, 02:00-04:00", "Sat 02:00-04:00 UTC", "Sat 02:00-24:01"})
+    EXPECT_FALSE(parse_window(text)) << text;
+  for (const char* text : {"daily 03:00-04:00", "Sun,Wed,Sat 23:00-01:00", "Mon 00:00-24:00"}) EXPECT_EQ(window_text(*parse_window(text)), text);
 }
 
 TEST(Span, IsWrittenAsSystemdWritesIt) {

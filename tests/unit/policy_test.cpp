@@ -19,31 +19,66 @@ Port roce_port() {
 
 Policy policy_with(Match match) {
   Policy policy;
-  policy.ports.push_back({.name = "it", .match = std::move(match), .want = {}, .where = {}, .origin = {}});
+  policy.ports.emplace_back().match = std::move(match);
   return policy;
 }
 
 bool takes(Match match, const Port& port = roce_port()) { return policy_for(policy_with(std::move(match)), port) != nullptr; }
 
+Match drivers(std::vector<std::string> patterns) {
+  Match match;
+  match.driver = std::move(patterns);
+  return match;
+}
+
 TEST(PolicyFor, AnEntryWithoutMatchTakesEveryRocePort) { EXPECT_TRUE(takes({})); }
 
 TEST(PolicyFor, ADriverIsMatchedByTheKernelsNameAndByOurs) {
-  EXPECT_TRUE(takes({.driver = {"mlx5_core"}, .rdma = {}, .netdev = {}, .pci = {}}));
-  EXPECT_TRUE(takes({.driver = {"mlx5"}, .rdma = {}, .netdev = {}, .pci = {}}));
-  EXPECT_FALSE(takes({.driver = {"bnxt*"}, .rdma = {}, .netdev = {}, .pci = {}}));
+  EXPECT_TRUE(takes(drivers({"mlx5_core"})));
+  EXPECT_TRUE(takes(drivers({"mlx5"})));
+  EXPECT_FALSE(takes(drivers({"bnxt*"})));
 }
 
 TEST(PolicyFor, EveryGivenListMustHaveAMatch) {
-  Match match{.driver = {"bnxt_en", "mlx5*"}, .rdma = {"mlx5_[01]"}, .netdev = {"ens*"}, .pci = {"0000:17:*"}};
+  Match match = drivers({"bnxt_en", "mlx5*"});
+  match.rdma = {"mlx5_[01]"};
+  match.netdev = {"ens*"};
+  match.pci = {"0000:17:*"};
   EXPECT_TRUE(takes(match));
   match.netdev = {"eth*"};
   EXPECT_FALSE(takes(match));
 }
 
+TEST(PolicyFor, APortIsMatchedByWhatItIs) {
+  Port port = roce_port();
+  port.pci_id = "15b3:1021";
+  port.speed = 400'000;
+  port.numa = 1;
+  port.role = "compute";
+  Match match;
+  match.pci_id = {"15b3:*"};
+  match.speed = {"200000", "400000"};
+  match.numa = {"1"};
+  match.role = {"compute"};
+  EXPECT_TRUE(takes(match, port));
+  EXPECT_FALSE(takes(match)) << "what is not known matches nothing";
+  match.numa = {"0"};
+  EXPECT_FALSE(takes(match, port));
+}
+
+TEST(Window, PastMidnightBelongsToTheDayOnWhichItBegins) {
+  const std::vector<Window> windows{{1U << 6, 1380, 60}};  // Sat 23:00-01:00
+  EXPECT_TRUE(in_window(windows, 6, 1380));
+  EXPECT_TRUE(in_window(windows, 0, 59));
+  EXPECT_FALSE(in_window(windows, 0, 60));
+  EXPECT_FALSE(in_window(windows, 0, 1380));
+  EXPECT_FALSE(in_window(windows, 6, 30));
+  EXPECT_TRUE(in_window({}, 3, 0)) << "no window at all is no limit";
+}
+
 TEST(PolicyFor, TheFirstMatchWins) {
-  Policy policy = policy_with({.driver = {}, .rdma = {"mlx5_9"}, .netdev = {}, .pci = {}});
-  policy.ports.push_back({.name = "second", .match = {}, .want = {}, .where = {}, .origin = {}});
-  policy.ports.push_back({.name = "third", .match = {}, .want = {}, .where = {}, .origin = {}});
+  Policy policy = policy_with(drivers({"bnxt_en"}));
+  for (const char* name : {"second", "third"}) policy.ports.emplace_back().name = name;
   const PortPolicy* found = policy_for(policy, roce_port());
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->name, "second");
