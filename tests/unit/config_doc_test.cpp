@@ -29,7 +29,7 @@ std::string with_defaults_switched_on(const std::string& text) {
   std::string out;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    bool is_default = line.size() > 1 && line[0] == '#' && (std::islower(static_cast<unsigned char>(line[1])) || line[1] == '[');
+    bool is_default = line.size() > 1 && line[0] == '#' && (std::islower(static_cast<unsigned char>(line[1])) || line[1] == '[' || line[1] == '"');
     out += (is_default ? line.substr(1) : line) + "\n";
   }
   return out;
@@ -47,12 +47,17 @@ TEST(SampleConfiguration, IsAuditWithAProfileForEveryRocePort) {
   const PortPolicy* entry = policy_for(loaded->policy, port);
   ASSERT_NE(entry, nullptr);
   EXPECT_EQ(entry->want.pfc, PrioSet{1 << 3});
-  port.kernel_driver = "ice";
-  EXPECT_FALSE(policy_for(loaded->policy, port)->want.ets);
+  for (const char* driver : {"mlx5_core", "bnxt_en", "ionic", "ice"}) {
+    port.kernel_driver = driver;
+    entry = policy_for(loaded->policy, port);
+    ASSERT_NE(entry, nullptr);
+    EXPECT_FALSE(entry->profile.empty()) << driver;
+    EXPECT_EQ(entry->want.dscp_map, (DscpMap{{26, 3}, {48, 6}})) << "one edit for all: " << driver;
+  }
 }
 
 TEST(SampleConfiguration, ItsCommentedDefaultsAreTheDefaults) {
-  auto loaded = parse_config(with_defaults_switched_on(content("etc/fabric-agent.toml")), "sample");
+  auto loaded = parse_config(with_defaults_switched_on(content("etc/fabric-agent.toml")), "sample", kSource + "/etc/profiles");
   ASSERT_TRUE(loaded.ok()) << loaded.error().text();
   const Policy defaults;
   EXPECT_EQ(loaded->policy.disruptive, defaults.disruptive);
@@ -63,12 +68,18 @@ TEST(SampleConfiguration, ItsCommentedDefaultsAreTheDefaults) {
   EXPECT_EQ(loaded->policy.max_age, defaults.max_age);
   EXPECT_EQ(loaded->policy.exclude, defaults.exclude);
   EXPECT_EQ(loaded->policy.series_limit, defaults.series_limit);
+  EXPECT_EQ(loaded->policy.maintenance, defaults.maintenance);
+  EXPECT_EQ(loaded->policy.release, defaults.release);
 }
 
 TEST(SampleConfiguration, GivesEveryKey) {
   std::string text = content("etc/fabric-agent.toml");
   for (const std::string& key : config_keys()) {
     std::string last = key.substr(key.rfind('.') + 1);
+    if (last == "sysctl") {
+      EXPECT_NE(text.find("[sysctl]"), std::string::npos);
+      continue;
+    }
     EXPECT_TRUE(std::regex_search(text, std::regex("(^|\\n)#?([a-z_]+ = \\{.*)?\\b" + last + " = "))) << key;
   }
 }
@@ -76,10 +87,22 @@ TEST(SampleConfiguration, GivesEveryKey) {
 TEST(ManualPage, HeadsEveryKeyAndNoOther) {
   std::string page = content("agent/agentd/fabric-agent.toml.5");
   std::set<std::string> headed;
-  std::regex heading("\\n\\.It Cm ([a-z_.]+)");
+  std::regex heading("\\n\\.It Cm ([a-z0-9_.]+)");
   for (std::sregex_iterator match(page.begin(), page.end(), heading), end; match != end; ++match) headed.insert((*match)[1]);
   auto keys = config_keys();
   EXPECT_EQ(headed, std::set<std::string>(keys.begin(), keys.end()));
+}
+
+// Ranges in the page are those of the table.
+TEST(ManualPage, GivesTheRangeOfEveryNumber) {
+  const std::string page = content("agent/agentd/fabric-agent.toml.5");
+  for (const Setting& setting : kSettings) {
+    if (!std::holds_alternative<std::optional<uint32_t> Qos::*>(setting.member)) continue;
+    const size_t head = page.find("\n.It Cm port." + std::string(setting.key) + "\n");
+    ASSERT_NE(head, std::string::npos) << setting.key;
+    const std::string entry = page.substr(head, page.find("\n.It Cm ", head + 1) - head);
+    EXPECT_NE(entry.find(std::to_string(setting.min) + " to " + std::to_string(setting.max)), std::string::npos) << entry;
+  }
 }
 
 TEST(ManualPage, ListsEveryMessageId) {
