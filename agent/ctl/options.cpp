@@ -7,6 +7,7 @@
 
 #include "base/parse.h"
 #include "config/config.h"
+#include "ctl/topo.h"
 #include "ctl/verbs.h"
 
 namespace fabric::ctl {
@@ -34,7 +35,7 @@ bool set_confirm(Options& options, const std::string& value) {
 bool set_format(Options& options, const std::string& value) {
   options.format = value;
   options.json = value == "json";
-  return value == "text" || value == "json";
+  return find_topo_format(value) != nullptr;
 }
 
 bool set_disruptive(Options& options, const std::string& value) {
@@ -74,7 +75,7 @@ constexpr OptionRow kRows[] = {
      set_confirm},
     {"force", 'f', "", " restore ", "although the agent enforces, and will set the ports again",
      set_flag<&Options::force>},
-    {"format", 'F', "FORMAT", " topo ", "text or json", set_format},
+    {"format", 'F', "FORMAT", " topo ", "text, tree, json, dot, svg, nccl, cpuset, slurm or rankfile", set_format},
     {"hwloc-xml", 'x', "FILE", " topo ", "judge the topology in FILE (lstopo FILE.xml) alone",
      set_text<&Options::hwloc_xml>},
     {"help", 'h', "", "", "how to use the verb", set_flag<&Options::help>},

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// topo, config and explain: answers that need no comparison of ports.
+// config and explain: answers that need no comparison of ports.
 #include "check/check.h"
 #include "config/config.h"
 #include "ctl/table.h"
-#include "ctl/topo.h"
 #include "ctl/verbs.h"
-#include "sys/topology.h"
 
 namespace fabric::ctl {
 namespace {
@@ -18,13 +16,6 @@ int failure(const std::string& what, Output& output) {
 int usage(const std::string& what, Output& output) {
   output.errors += "fabric-agentctl: " + what + "\n";
   return kUsage;
-}
-
-Result<Topology> read_topology(const Options& options) {
-  if (!options.hwloc_xml.empty()) return load_topology_xml(options.hwloc_xml);
-  auto root = Root::open(options.root);
-  if (!root) return root.error();
-  return load_topology(*root);
 }
 
 int check_config(const Options& options, const Result<LoadedConfig>& config, Output& output) {
@@ -89,13 +80,6 @@ Json explain_json(const Check& check) {
 }
 
 }  // namespace
-
-int run_topo(const Options& options, Output& output) {
-  const auto topology = read_topology(options);
-  if (!topology) return failure(topology.error().text(), output);
-  output.text += options.json ? topo_json(*topology).dump() + "\n" : topo_text(*topology);
-  return kDone;
-}
 
 int run_config(const Options& options, Output& output) {
   const std::string what = options.arguments.size() == 1 ? options.arguments.front() : "";

@@ -102,7 +102,7 @@ TEST(CtlOptions, WrongLinesSayWhatToWrite) {
       {{"check", "--interval", "soon"}, "not understood"},
       {{"check", "--interval=-1"}, "not understood"},
       {{"check", "--root="}, "not understood"},
-      {{"topo", "--format", "xml"}, "text or json"},
+      {{"topo", "--format", "xml"}, "slurm or rankfile"},
       {{"topo", "--only", "pfc"}, "has no option --only"},
       {{"apply", "--disruptive", "soon"}, "not understood"},
       {{"-Z"}, "no option"},
