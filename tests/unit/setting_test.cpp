@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "check/checks.h"
 #include "driver/driver.h"
 #include "model/qos.h"
 
@@ -93,6 +94,11 @@ std::string read_file(const std::string& path) {
   std::stringstream out;
   out << in.rdbuf();
   return out.str();
+}
+
+TEST(Setting, EachSaysWhatADifferenceCosts) {
+  const std::string_view unknown = setting_runbook("nosuch");
+  for (const Setting& setting : kSettings) EXPECT_NE(setting_runbook(setting.key), unknown) << setting.key;
 }
 
 TEST(Setting, TheSampleConfigurationNamesEachKey) {
