@@ -9,7 +9,7 @@
 namespace fabric {
 namespace {
 
-constexpr std::array kDrivers{&kMlx5Ofed, &kMlx5, &kBnxt, &kIce, &kI40e, &kIonic, &kQede, &kRxe, &kUpstream};
+constexpr std::array kDrivers{&kMlx5Ofed, &kMlx5, &kMlx4, &kBnxt, &kIce, &kI40e, &kIonic, &kQede, &kRxe, &kUpstream};
 constexpr std::array kFeatures{&kEthtoolFeature, &kRdmaCm, &kOptionalCounters, &kMrrs};
 
 const Op* find(std::span<const KeyOp> ops, std::string_view key) {

@@ -6,7 +6,7 @@
 
 namespace fabric {
 
-extern const Driver kMlx5, kMlx5Ofed, kBnxt, kIce, kI40e, kIonic, kQede, kRxe, kUpstream;
+extern const Driver kMlx4, kMlx5, kMlx5Ofed, kBnxt, kIce, kI40e, kIonic, kQede, kRxe, kUpstream;
 extern const Feature kEthtoolFeature, kRdmaCm, kOptionalCounters, kMrrs;
 
 }  // namespace fabric

@@ -16,7 +16,8 @@ TEST(DriverFor, IsDecidedByTheKernelsNameAndUpstreamTakesTheRest) {
   EXPECT_EQ(driver_for("ice").name, "ice");
   EXPECT_EQ(driver_for("rxe").name, "rxe");
   EXPECT_EQ(driver_for("siw").name, "rxe");
-  for (const char* other : {"", "mlx4_core", "mlx5"})
+  EXPECT_EQ(driver_for("mlx4_core").name, "mlx4");
+  for (const char* other : {"", "hns3", "mlx5"})
     EXPECT_EQ(driver_for(other).name, "upstream") << other;
 }
 

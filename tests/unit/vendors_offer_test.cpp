@@ -63,6 +63,9 @@ const Offer kOffers[] = {
       {"cc", "DCQCN profile"},
       {"ecn_rp", "DCQCN profile"},
       {"cnp_dscp", "DCQCN profile"}}},
+    {"mlx4_core",
+     {"dcbx", "pause", "mtu", "ets", "pfc", "maxrate"},
+     {{"dscp_map", "VLAN tag"}, {"trust", "ConnectX-3"}, {"cc", "no DCQCN"}}},
     {"qede",
      {"dcbx", "pause", "mtu", "ets", "pfc"},
      {{"pfc", "not operational in IEEE mode"},
@@ -240,6 +243,25 @@ TEST(Qede, ARefusedSetAllIsARefusal) {
   auto changes = bed.apply(want);
   EXPECT_EQ(of(changes, "pfc").outcome, Outcome::refused);
   EXPECT_EQ(of(changes, "pfc").code, EINVAL);
+}
+
+TEST(Mlx4, RatesAreRoundedUpAndPfcAndPauseExcludeEachOther) {
+  const Driver& mlx4 = driver_for("mlx4_core");
+  Qos want, have;
+  want.maxrate = Rates{.kbit = {0, 1, 100'000, 250'000}};
+  EXPECT_EQ(mlx4.expected(want, {}, {}).maxrate->kbit, (std::array<uint64_t, 8>{0, 100'000, 100'000, 300'000}));
+  want.pfc = PrioSet{0x08};
+  mlx4.effect(kSettings[*setting_index("pfc")], want, have);
+  EXPECT_EQ(have.pause, Pause{});
+  want.pause = Pause{true, false};
+  mlx4.effect(kSettings[*setting_index("pause")], want, have);
+  EXPECT_EQ(have.pfc, PrioSet{});
+  want.ets = Ets{};
+  want.ets->tsa[0] = want.ets->tsa[1] = Tsa::ets;
+  want.ets->bw = {50, 40};
+  EXPECT_FALSE(mlx4.impossible(kSettings[*setting_index("ets")], want, have, {}).empty());
+  want.ets->bw = {50, 50};
+  EXPECT_TRUE(mlx4.impossible(kSettings[*setting_index("ets")], want, have, {}).empty());
 }
 
 TEST(Orders, OwnerOfDcbxFirstAndBroadcomsCnpsAfterItsSwitch) {
