@@ -87,6 +87,7 @@ std::vector<std::string> Keeper::rescan() {
       world_.log({message_id::port, LOG_INFO, id + ": found on " + (port.netdev.empty() ? "no netdev" : port.netdev) +
                   (port.left_alone.empty() ? "" : "; left alone: " + port.left_alone), {{"FABRIC_PORT", id}}});
     }
+    port.qos = std::move(kept.port.qos);
     kept.port = std::move(port);  // speed and role are matched as well
     if (!same) fresh.push_back(id);
   }
@@ -219,7 +220,8 @@ std::optional<qos::Suspect> Keeper::note_drift(const Kept& kept, const Change& c
     seen.heard = heard != kept.heard.end();
     if (seen.heard) seen.writer = heard->second.writer;
     seen.firmware_dcbx = kept.port.qos.dcbx == Dcbx::firmware;
-    seen.daemon = qos::find_daemon(world_.kernel.root, change.key == "dcbx" ? qos::Told::dcb : how);
+    if (!seen.new_device && seen.writer.empty())
+      seen.daemon = qos::find_daemon(world_.kernel.root, change.key == "dcbx" ? qos::Told::dcb : how);
     suspect = qos::judge(change.key, seen);
     SettingState& told = memory_[change.port].told[change.key];
     ++told.drifts[std::string(to_text(suspect->cause))];
