@@ -75,7 +75,7 @@ std::optional<double> unix_seconds(const std::string& text) {
 
 void add_named(FamilySet& families, const Port& port, CounterSource source, const std::vector<Counter>& counters) {
   for (const Counter& counter : counters) {
-    auto match = find_counter(source, counter.name);
+    auto match = find_counter(source, counter.name, port.kernel_driver);
     if (!match) continue;
     Labels labels = port_labels(port);
     if (!match->row->label.name.empty()) labels.push_back({match->row->label.name, std::string(match->row->label.value)});
