@@ -207,7 +207,7 @@ class Pass {
     out.to = value_text(*row.setting, want_);
     out.detail = row.detail;
     if (lost_ && !in_sync(row)) return refused(std::move(out), row, *lost_);
-    if (row.refusal) return refused(std::move(out), row, *row.refusal);
+    if (row.refusal && !in_sync(row)) return refused(std::move(out), row, *row.refusal);  // else another write did it
     if (in_sync(row)) {
       const bool differed = !same_value(*row.setting, want_, before_);
       if (!differed && !row.written) return out;

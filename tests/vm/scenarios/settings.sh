@@ -15,8 +15,8 @@ mlx5_cc() { echo "/sys/kernel/debug/mlx5/$(nic "$1")/cc_params/$2"; }
 bnxt_cc() { echo "/sys/kernel/debug/bnxt_re/$(nic "$1")/cc_config/$2"; }
 ring() { ethtool -g "$(net "$1")" | awk -v k="$2:" '/^Current/ { on = 1 } on && $1 == k { print $2 }'; }
 combined() { ethtool -l "$(net "$1")" | awk '/^Current/ { on = 1 } on && $1 == "Combined:" { print $2 }'; }
-fec() { ethtool --show-fec "$(net "$1")" | sed -n 's/^Configured.*: *//p' | tr '[:upper:]' '[:lower:]' | xargs; }
-private_flag() { ethtool --show-priv-flags "$(net "$1")" | awk -v f="$2" '$1 == f { print $NF }'; }
+fec() { ethtool --show-fec "$(net "$1")" | sed -n 's/^Supported.Configured.*: *//p' | tr '[:upper:]' '[:lower:]' | xargs; }
+private_flag() { ethtool --show-priv-flags "$(net "$1")" | awk -v f="$2" '$1 == f || $1 == f ":" { print $NF }'; }
 pause() { ethtool -a "$(net "$1")" | awk '/^[RT]X:/ { printf "%s ", $2 }' | xargs; }
 # rdma_cm's value is kept by the kernel; the directory is made to see it.
 rdma_cm() {
@@ -31,7 +31,6 @@ set_rdma_cm() {
   mkdir -p "$folder" && echo "$3" >"$folder/ports/1/$2"
   rmdir "$folder"
 }
-optional() { rdma -j statistic mode supported link "$(port "$1")" 2>/dev/null | jq -c . ; }
 optional_on() { rdma statistic mode link "$(port "$1")" | grep -o 'optional-counters .*' | cut -d' ' -f2 | tr ',' '\n' | sort | paste -sd, ; }
 hex() { printf '%d\n' "$(cat "$1")"; }
 enabled() { local p; for p in 0 1 2 3 4 5 6 7; do cat "$1/enable/$p"; done | paste -sd' '; }
@@ -59,7 +58,6 @@ netdev_rows() {
   row "$n" roce_tos 106 "rdma_cm $n default_roce_tos" 106 "set_rdma_cm $n default_roce_tos 0"
   row "$n" roce_mode '"v2"' "rdma_cm $n default_roce_mode" 'RoCE v2' ''
   row "$n" fec '"rs"' "fec $n" rs "ethtool --set-fec \$(net $n) encoding baser"
-  row "$n" optional_counters '["cc_tx_cnp_pkts"]' "optional_on $n" cc_tx_cnp_pkts "rdma statistic unset link \$(port $n) optional-counters"
 }
 pause_row() { row "$1" pause '"off"' "pause $1" 'off off' "$2"; }
 buffer_rows() {
@@ -93,7 +91,8 @@ mlx5_rows() {
   pause_row "$n" "ethtool -A \$(net $n) rx on tx on"
   netdev_rows "$n"
   buffer_rows "$n"
-  row "$n" buffer_size '"auto"' "dcb_get $n '.buffer.buffer_size[1] > 100000'" true ''
+  row "$n" buffer_size '"auto"' "dcb_get $n '.buffer.size[1] > 100000'" true ''
+  row "$n" optional_counters '["cc_tx_cnp_pkts"]' "optional_on $n" cc_tx_cnp_pkts "rdma statistic unset link \$(port $n) optional-counters"
   row "$n" cable_length 30 "dcb_get $n .pfc.delay" 30 "raw $n pfc 8 50"
   [[ $2 = debugfs ]] || return 0
   while read -r name file value foreign; do
