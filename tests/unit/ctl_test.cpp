@@ -242,6 +242,42 @@ TEST(CtlWrite, ACapturedTreeIsNotWrittenTo) {
   }
 }
 
+TEST(CtlConfirm, TheTimeIsReadAndNothingIsConfirmedOfACapturedTree) {
+  EXPECT_EQ(parsed({"apply", "--confirm", "90"})->confirm, std::chrono::seconds(90));
+  EXPECT_EQ(parsed({"apply", "-C", "5min"})->confirm, std::chrono::minutes(5));
+  EXPECT_FALSE(parsed({"apply"})->confirm);
+  for (const char* wrong : {"0", "500ms", "25h", "soon"}) EXPECT_FALSE(parsed({"apply", "--confirm", wrong}).ok()) << wrong;
+  EXPECT_FALSE(parsed({"restore", "--confirm", "60"}).ok()) << "apply alone is on trial";
+  Tree tree;
+  fill(tree);
+  const Ran result = ran({"confirm", "--root", tree.path()});
+  EXPECT_EQ(result.code, kFailure);
+  EXPECT_NE(result.errors.find("captured tree"), std::string::npos) << result.errors;
+}
+
+TEST(CtlText, EachPortThatIsLeftAloneSaysWhy) {
+  Healthy node;
+  node.now.ports[1].left_alone = "subfunction (mlx5_core.sf.4): set on its function 0000:24:00.0";
+  node.now.ports[1].virtual_function = true;
+  node.policy.ports[0].match.rdma = {"mlx5_[0-2]"};
+  EXPECT_EQ(left_alone_text(node.now, node.policy),
+            "mlx5_1/1: left alone: subfunction (mlx5_core.sf.4): set on its function 0000:24:00.0\n"
+            "mlx5_3/1: left alone: no [[port]] entry matches\n");
+  SettingState& pfc = node.now.agent->ports["mlx5_0/1"]["pfc"];
+  pfc.outcome = "in_sync";
+  pfc.drifts = {{"process", 2}, {"link", 1}};
+  pfc.last_drift = "2026-01-01T00:10:00Z";
+  pfc.drift_from = "3";
+  pfc.drift_to = "none";
+  pfc.drift_by = "lldpad (pid 812)";
+  node.now.agent->held = "an apply awaits confirmation";
+  const std::string text = status_text(node.now, &node.policy, node.plan, {});
+  EXPECT_NE(text.find("mlx5_0/1 pfc: drifted 3 times, last 2026-01-01T00:10:00Z from 3 to none, by lldpad (pid 812)"), std::string::npos) << text;
+  EXPECT_NE(text.find("nothing is enforced now: an apply awaits confirmation"), std::string::npos) << text;
+  const JsonValue json = JsonValue::parse(status_json(node.now, &node.policy, node.plan).dump());
+  EXPECT_NE(json["ports"].array().at(3)["left_alone"].text(), "");
+}
+
 // A plan of simulated NICs: what it calls a write is what apply would write, and nothing is written.
 TEST(CtlPlan, ListsWritesAndWritesNothing) {
   test::SimKernel sim;
