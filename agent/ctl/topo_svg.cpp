@@ -11,7 +11,7 @@
 namespace fabric::ctl {
 namespace {
 
-constexpr int kTileWidth = 116, kTileHeight = 46, kGap = 10, kPad = 8, kTitle = 18, kLane = 26, kPerRow = 4, kWide = 1180;
+constexpr int kTileWidth = 108, kTileHeight = 46, kGap = 8, kPad = 6, kTitle = 18, kLane = 28, kPerRow = 4, kWide = 1240;
 
 // Text into XML. What is no character of XML 1.0 (control characters, broken UTF-8) becomes a question mark.
 std::string escaped(std::string_view text) {
@@ -89,17 +89,18 @@ class Picture {
     tiles_ += "<g>\n<title>" + escaped(name + "  " + pci + "  " + below + (bad ? "\n" + wrong : "")) + "</title>\n";
     tiles_ += rectangle(at, {kTileWidth, kTileHeight}, bad ? "#fde4e4" : gpu ? "#dff0d8" : "#d9e8fb",
                         bad ? "#d00000" : gpu ? "#4f8a3d" : "#3b6fb5", bad ? 3 : 1);
-    tiles_ += text({at.x + 6, at.y + 15}, shortened((bad ? "⚠ " : "") + name, 17), bad ? "#d00000" : "#111111", 12);
-    tiles_ += text({at.x + 6, at.y + 28}, shortened(below, 20), "#444444", 10);
+    tiles_ += text({at.x + 6, at.y + 15}, shortened((bad ? "⚠ " : "") + name, 14), bad ? "#d00000" : "#111111", 12);
+    tiles_ += text({at.x + 6, at.y + 28}, shortened(below, 16), "#444444", 10);
     tiles_ += text({at.x + 6, at.y + 40}, pci, "#777777", 9) + "</g>\n";
   }
 
   [[nodiscard]] std::string nic_detail(const Nic& nic) const {
-    std::string detail = join(nic.netdevs);
+    std::vector<std::string> detail;
     for (const Port& port : view_.node.ports)
       if (std::find(nic.rdma.begin(), nic.rdma.end(), port.rdma) != nic.rdma.end())
-        detail += (detail.empty() ? "" : " ") + (!is_active(port) ? std::string("down") : port.rate ? rate_text(*port.rate) : "");
-    return detail;
+        detail.push_back(!is_active(port) ? "down" : port.rate ? rate_text(*port.rate) : "up");
+    detail.insert(detail.end(), nic.netdevs.begin(), nic.netdevs.end());
+    return join(detail, " ");
   }
 
   // GPUs in rows above, NICs in rows below, with a lane for the lines between. Its size.
@@ -117,7 +118,7 @@ class Picture {
     rows(box.gpus.size(), [&](size_t i, Point where) {
       const Gpu& gpu = view_.topology.gpus[box.gpus[i]];
       gpus_[box.gpus[i]] = where;
-      tile(where, gpu.name, gpu.model, gpu.pci, true);
+      tile(where, gpu.name, gpu.model.substr(gpu.model.starts_with("NVIDIA ") ? 7 : 0), gpu.pci, true);
     });
     if (!box.gpus.empty()) y += kLane;
     rows(box.nics.size(), [&](size_t i, Point where) {
@@ -154,7 +155,7 @@ class Picture {
     for (const Box& box : boxes) {
       const size_t frames = frames_.size(), text_size = tiles_.size();
       Size size = place_box(box, next);
-      if (next.x > at.x && next.x + size.width > kWide) {
+      if (next.x > at.x && next.x + size.width - at.x > kWide) {
         frames_.resize(frames);
         tiles_.resize(text_size);
         next = {at.x, next.y + line + kGap};
@@ -180,7 +181,7 @@ class Picture {
     std::string out = "<path d=\"M " + number(x1) + number(y1) + "C " + number(x1) + number(y1 + bend) + number(x2) +
                       number(y2 - bend) + number(x2) + std::to_string(y2) + "\" fill=\"none\" stroke=\"" + colour +
                       "\" stroke-width=\"2\"" + (near ? "" : " stroke-dasharray=\"5 3\"") + "/>\n";
-    return out + text({(x1 + x2) / 2 + 4, (y1 + y2) / 2 + 4}, std::string(to_text(path)), colour, 10);
+    return out + text({x2 + 4, y2 - 5}, std::string(to_text(path)), colour, 10);
   }
 
   [[nodiscard]] std::string lines() const {

@@ -33,6 +33,16 @@ Kind kind_of(const Nic& nic, std::span<const Port> ports) {
   return kind;
 }
 
+// A NIC whose ports are gone counts with those of its model.
+std::map<size_t, Kind> kinds_of(const Topology& topology, const std::vector<size_t>& nics, std::span<const Port> ports) {
+  std::map<size_t, Kind> out;
+  for (const size_t nic : nics) out[nic] = kind_of(topology.nics[nic], ports);
+  for (auto& [nic, kind] : out)
+    for (const auto& [other, known] : out)
+      if (kind.layer == LinkLayer::unknown && kind.vendor == known.vendor && kind.device == known.device) kind.layer = known.layer;
+  return out;
+}
+
 double rate_of(const Nic& nic, std::span<const Port> ports) {
   double rate = 0;
   for (const Port& port : ports)
@@ -188,9 +198,10 @@ Pairing pairing_of(const Topology& topology, const std::vector<size_t>& nics, co
 
 std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port> ports) {
   const std::vector<size_t> all = rdma_nics(topology);
+  const std::map<size_t, Kind> kind = kinds_of(topology, all, ports);
   std::map<Kind, Suits> kinds;
   for (const size_t nic : all) {
-    Suits& suits = kinds[kind_of(topology.nics[nic], ports)];
+    Suits& suits = kinds[kind.at(nic)];
     suits.cards.insert(topology.nics[nic].card.empty() ? topology.nics[nic].pci : topology.nics[nic].card);
     suits.rate = std::max(suits.rate, rate_of(topology.nics[nic], ports));
   }
@@ -199,8 +210,8 @@ std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port>
     const auto best = nearest_class(topology, gpu, all);
     std::set<Kind> near;
     for (const size_t nic : all)
-      if (best && path_class(gpu, topology.nics[nic]) == best) near.insert(kind_of(topology.nics[nic], ports));
-    for (const Kind& kind : near) ++kinds[kind].gpus;
+      if (best && path_class(gpu, topology.nics[nic]) == best) near.insert(kind.at(nic));
+    for (const Kind& each : near) ++kinds[each].gpus;
   }
   const auto chosen = std::max_element(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
     const size_t cards_a = a.second.cards.size(), cards_b = b.second.cards.size();
@@ -208,7 +219,7 @@ std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port>
   });
   std::vector<size_t> out;
   for (const size_t nic : all)
-    if (kind_of(topology.nics[nic], ports) == chosen->first) out.push_back(nic);
+    if (kind.at(nic) == chosen->first) out.push_back(nic);
   return out;
 }
 

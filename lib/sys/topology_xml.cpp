@@ -177,8 +177,10 @@ void describe(hwloc_topology_t loaded, Topology& topology) {
     if (!has_cpus(node) || special_memory(node)) topology.memory_nodes.push_back(number);
     else if (socket != nullptr) topology.numa_socket[number] = static_cast<int>(socket->os_index);
   }
+  // A file without cores (a guest's, or a filtered one) has its CPUs at least.
+  const auto kind = hwloc_get_nbobjs_by_type(loaded, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
   hwloc_obj_t core = nullptr;
-  while ((core = hwloc_get_next_obj_by_type(loaded, HWLOC_OBJ_CORE, core)) != nullptr)
+  while ((core = hwloc_get_next_obj_by_type(loaded, kind, core)) != nullptr)
     for (const auto& [number, list] : topology.numa_cpus) {
       const hwloc_obj_t home = hwloc_get_numanode_obj_by_os_index(loaded, static_cast<unsigned>(number));
       if (home == nullptr || hwloc_bitmap_isincluded(core->cpuset, home->cpuset) == 0) continue;
