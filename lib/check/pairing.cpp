@@ -120,6 +120,14 @@ Placement placement(const Node& node) {
   return out;
 }
 
+std::set<std::string> devices_for_gpus(const Node& node) {
+  std::set<std::string> out;
+  const Topology& topology = node.topology;
+  for (const Pair& pair : best_pairing(topology, compute_nics(topology, node.ports)).pairs)
+    for (const size_t nic : pair.nics) out.insert(topology.nics[nic].rdma.begin(), topology.nics[nic].rdma.end());
+  return out;
+}
+
 // The NIC that breaks the symmetry of the others: serves more GPUs than they do, sits where no GPU is, has no RDMA. What
 // all of them have in common is how the machine was built.
 void ask_pairing(const View& view, Findings& findings) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "check/check.h"
@@ -26,5 +28,9 @@ struct Placement {
 // With as many cards as GPUs, every GPU can be placed like the best of its model; with fewer, what more than half of them
 // have is the rule, and a machine whose GPUs are one half near and one half far was built so.
 Placement placement(const Node& node);
+
+// The RDMA devices that serve a GPU, by the best pairing. NICs that do and NICs that do not were built in for different
+// things: they need not be alike.
+std::set<std::string> devices_for_gpus(const Node& node);
 
 }  // namespace fabric

@@ -75,6 +75,20 @@ std::optional<PathClass> nearest_class(const Topology& topology, const Gpu& gpu,
   return best;
 }
 
+// Where the fastest ports suffice for all GPUs, at the same classes, several slower ones were built in for something else.
+std::vector<size_t> without_slower(const Topology& topology, std::span<const Port> ports, const std::vector<size_t>& nics) {
+  double best = 0;
+  for (const size_t nic : nics) best = std::max(best, rate_of(topology.nics[nic], ports));
+  std::vector<size_t> fast;
+  for (const size_t nic : nics)
+    if (rate_of(topology.nics[nic], ports) >= best) fast.push_back(nic);
+  const bool suffices = fast.size() >= topology.gpus.size() && fast.size() + 2 <= nics.size() &&
+                        std::all_of(topology.gpus.begin(), topology.gpus.end(), [&](const Gpu& gpu) {
+                          return nearest_class(topology, gpu, fast) == nearest_class(topology, gpu, nics);
+                        });
+  return suffices && !topology.gpus.empty() ? fast : nics;
+}
+
 // What a pairing costs, worst first. `load` is the sum of squares of what each NIC serves: least when loads are equal.
 struct Cost {
   long load = 0, bridges = 0, order = 0;
@@ -205,7 +219,7 @@ std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port>
     suits.cards.insert(topology.nics[nic].card.empty() ? topology.nics[nic].pci : topology.nics[nic].card);
     suits.rate = std::max(suits.rate, rate_of(topology.nics[nic], ports));
   }
-  if (kinds.size() < 2) return all;
+  if (kinds.size() < 2) return without_slower(topology, ports, all);
   for (const Gpu& gpu : topology.gpus) {
     const auto best = nearest_class(topology, gpu, all);
     std::set<Kind> near;
@@ -220,7 +234,7 @@ std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port>
   std::vector<size_t> out;
   for (const size_t nic : all)
     if (kind.at(nic) == chosen->first) out.push_back(nic);
-  return out;
+  return without_slower(topology, ports, out);
 }
 
 std::vector<size_t> usable_nics(const Topology& topology, std::span<const Port> ports, const std::vector<size_t>& nics) {

@@ -14,7 +14,8 @@ namespace fabric {
 
 // The NICs that collectives of GPUs should run over, as indices into topology.nics, in PCI order: those that carry RDMA,
 // are no virtual functions, and are of the kind (model and link layer) that the machine was built with for its GPUs: the
-// kind that is nearest to the most GPUs, then that of most cards, then the fastest. Empty where no NIC carries RDMA.
+// kind that is nearest to the most GPUs, then that of most cards, then the fastest; without two or more slower ports where
+// the faster ones suffice for all GPUs. Empty where no NIC carries RDMA.
 // `ports` tell link layer, rate and state; without ports every NIC counts as good.
 std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port> ports);
 

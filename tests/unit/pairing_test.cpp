@@ -208,7 +208,10 @@ TEST(ComputeNics, TheKindThatIsNearestToTheGpus) {
   server.node.nics[4].device = server.node.nics[5].device = 0xa2dc;
   EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2, 3}));
   for (size_t i = 4; i < 6; ++i) server.node.nics[i].device = 0x1021;
-  EXPECT_EQ(compute_nics(server.node, server.ports).size(), 6u) << "one model, one link layer";
+  EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2, 3})) << "the two slower ones are not needed";
+  server.ports[2].rate = 25e9;
+  EXPECT_EQ(compute_nics(server.node, server.ports).size(), 6u) << "a slow one among those that serve GPUs";
+  for (Port& port : server.ports) port.rate = 50e9;
   for (size_t i = 0; i < 4; ++i) server.ports[i].link_layer = LinkLayer::infiniband;
   EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2, 3})) << "storage is on Ethernet";
 }
@@ -217,7 +220,7 @@ TEST(ComputeNics, VirtualFunctionsAndDeadPortsAreLeftOut) {
   Server server;
   server.node.nics[5].virtual_function = true;
   const auto compute = compute_nics(server.node, server.ports);
-  EXPECT_EQ(compute, (std::vector<size_t>{0, 1, 2, 3, 4}));
+  EXPECT_EQ(compute, (std::vector<size_t>{0, 1, 2, 3, 4})) << "one slower NIC is no group";
   server.ports[1].state = 1;
   EXPECT_EQ(usable_nics(server.node, server.ports, compute), (std::vector<size_t>{0, 2, 3, 4}));
   const Pairing pairing = best_pairing(server.node, server.ports);
@@ -338,6 +341,25 @@ TEST(PairingCheck, TheNicWithoutRdma) {
   lost.bond = "bond0";
   ASSERT_EQ(said(shared).size(), 1u);
   EXPECT_EQ(said(shared)[0].observed, "serves GPU6 and GPU7") << "a bond's second leg has no device of its own";
+}
+
+TEST(RateCheck, GroupsOnPurposeAreSilentAndTheOddOneIsNot) {
+  const std::vector<std::string> only{"rate"};
+  const auto slow = [&](const Node& node) {
+    return test::complaints(run_checks({.now = node, .before = nullptr, .policy = nullptr, .plan = nullptr, .no_policy = {}}, only));
+  };
+  Node node = eight_by_eight();
+  for (int i = 4; i < 6; ++i) {
+    add_nic(node.topology, at(i, 0, 2, i - 4, false));
+    node.ports.push_back(port_of(node.topology.nics.back(), 25e9));
+  }
+  EXPECT_EQ(test::describe(slow(node)), "") << "eight at 400G, two at 200G";
+  node.ports[3].rate = 25e9;
+  ASSERT_EQ(slow(node).size(), 1u) << test::describe(slow(node));
+  EXPECT_EQ(slow(node)[0].subject, "mlx5_3/1");
+  Node halves = eight_by_eight();
+  for (size_t i = 0; i < 8; i += 2) halves.ports[i].rate = 25e9;
+  EXPECT_EQ(test::describe(slow(halves)), "") << "four and four";
 }
 
 // Every machine of the corpus: fair, stable, and each GPU at the class that the oracle calls its nearest.
