@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "check/checks.h"
 #include "check/finding.h"
+#include "check/pairing.h"
 
 namespace fabric {
 namespace {
@@ -14,6 +18,7 @@ struct Subject {
   std::string name;
   bool gpu = false;
   std::optional<double> network_rate;  // bytes per second
+  bool for_gpus = false;               // a NIC that serves a GPU: slots of other NICs may be meant to be smaller
 };
 
 // Payload of a link in bytes per second: 8b/10b coding up to 5 GT/s, 128b/130b up to 32 GT/s, FLIT mode above (PCI
@@ -33,10 +38,10 @@ bool are_alike(const PciDevice& a, const PciDevice& b) {
 }
 
 // The best link that a device of the same model on another card of this machine has.
-PcieLink best_of_siblings(const std::vector<Subject>& all, const PciDevice& device) {
+PcieLink best_of_siblings(const std::vector<Subject>& all, const Subject& subject) {
   PcieLink best;
   for (const Subject& other : all) {
-    if (!are_alike(*other.device, device)) continue;
+    if (!are_alike(*other.device, *subject.device) || other.for_gpus != subject.for_gpus) continue;
     best.speed = std::max(best.speed, other.device->link.speed);  // an absent optional is less than any value
     best.width = std::max(best.width, other.device->link.width);
   }
@@ -108,12 +113,13 @@ bool is_virtual(const View& view, const Nic& nic) {
 // model sits in a slower platform; that is worth a word only where the network port is faster than the slot.
 void ask_pcie(const View& view, Findings& findings) {
   std::vector<Subject> all;
+  const std::set<std::string> for_gpus = devices_for_gpus(view.now);
   for (const Nic& nic : view.now.topology.nics)
     if (!nic.rdma.empty() && tells_link(nic) && !is_virtual(view, nic))
-      all.push_back({&nic, nic.name, false, fastest_port(view, nic)});
+      all.push_back({&nic, nic.name, false, fastest_port(view, nic), for_gpus.count(nic.rdma.front()) != 0});
   for (const Gpu& gpu : view.now.topology.gpus)
-    if (tells_link(gpu)) all.push_back({&gpu, gpu.name, true, std::nullopt});
-  for (const Subject& subject : all) findings.push_back(judge(subject, best_of_siblings(all, *subject.device)));
+    if (tells_link(gpu)) all.push_back({&gpu, gpu.name, true, std::nullopt, true});
+  for (const Subject& subject : all) findings.push_back(judge(subject, best_of_siblings(all, subject)));
 }
 
 }  // namespace fabric

@@ -343,6 +343,23 @@ TEST(PairingCheck, TheNicWithoutRdma) {
   EXPECT_EQ(said(shared)[0].observed, "serves GPU6 and GPU7") << "a bond's second leg has no device of its own";
 }
 
+TEST(PcieCheck, StorageSlotsMayBeSmallerAndAGpusMayNot) {
+  const std::vector<std::string> only{"pcie"};
+  const auto narrow = [&](const Node& node) {
+    return test::complaints(run_checks({.now = node, .before = nullptr, .policy = nullptr, .plan = nullptr, .no_policy = {}}, only));
+  };
+  Node node = eight_by_eight();
+  for (int i = 4; i < 6; ++i) add_nic(node.topology, at(i, 0, 2, i - 4, false));
+  for (size_t i = 0; i < node.topology.nics.size(); ++i) {
+    node.topology.nics[i].pci = "0000:" + std::to_string(10 + i) + ":00.0";
+    node.topology.nics[i].link = {32, 32, i < 8 ? 16U : 8U, 16};
+  }
+  EXPECT_EQ(test::describe(narrow(node)), "") << "eight at x16, two at x8";
+  node.topology.nics[6].link.width = 8;
+  ASSERT_EQ(narrow(node).size(), 1u) << test::describe(narrow(node));
+  EXPECT_EQ(narrow(node)[0].subject, "mlx5_6");
+}
+
 TEST(RateCheck, GroupsOnPurposeAreSilentAndTheOddOneIsNot) {
   const std::vector<std::string> only{"rate"};
   const auto slow = [&](const Node& node) {
