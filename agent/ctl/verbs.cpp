@@ -12,7 +12,7 @@ constexpr Verb kVerbs[] = {
     {"plan", "", "what would be written to bring the ports in order", "0 nothing to do, 2 changes, 3 failed", run_plan},
     {"apply", "", "write it now, and say what became of each setting", "0 all as wanted, 2 something is not, 3 failed",
      run_apply},
-    {"confirm", "", "keep what apply --confirm has written", "0 confirmed, 2 nothing awaits confirmation, 3 failed", run_confirm},
+    {"confirm", "", "keep what an apply on trial has written", "0 confirmed, 2 nothing awaits confirmation, 3 failed", run_confirm},
     {"restore", "", "put back what stood before the first write", "0 all put back, 2 something is not, 3 failed",
      run_restore},
     {"status", "", "each port: state, rate, policy, in sync, repairs", "0, 3 failed", run_status},

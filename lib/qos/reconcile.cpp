@@ -16,6 +16,7 @@ struct Row {
   const Op* op;
   bool written = false;           // by us (or, in a plan, would be)
   bool disobeyed = false;         // written, accepted, and read back as something else
+  bool doubtful = false;          // refused, and reads as wanted all the same: the card need not do what is shown
   std::optional<Outcome> held{};  // why it is not written: unsupported, conflict, pending
   std::optional<Error> refusal{};
   std::string detail{};
@@ -107,6 +108,7 @@ class Pass {
     if (!refresh()) return true;
     // EEXIST: another writer put the same entry there in between.
     if (!written && !(written.error().code == EEXIST && in_sync(row))) row.refusal = written.error();
+    if (row.refusal) row.doubtful = in_sync(row);
     if (written && !in_sync(row)) row.disobeyed = true;
     return true;
   }
@@ -207,7 +209,8 @@ class Pass {
     out.to = value_text(*row.setting, want_);
     out.detail = row.detail;
     if (lost_ && !in_sync(row)) return refused(std::move(out), row, *lost_);
-    if (row.refusal && !in_sync(row)) return refused(std::move(out), row, *row.refusal);  // else another write did it
+    if (row.refusal && (row.doubtful || !in_sync(row))) return refused(std::move(out), row, *row.refusal);
+    // Refused and in sync now: another setting's write did it.
     if (in_sync(row)) {
       const bool differed = !same_value(*row.setting, want_, before_);
       if (!differed && !row.written) return out;

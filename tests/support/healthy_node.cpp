@@ -68,6 +68,7 @@ Port port(int index, const Nic& nic) {
 Changes in_sync(const Port& port) {
   Changes changes;
   for (const Setting& setting : kSettings) {
+    if (!has_value(setting, port.qos)) continue;
     const std::string text = value_text(setting, port.qos);
     changes.push_back({port.id(), std::string(setting.key), Outcome::in_sync, 0, false, text, text, {}});
   }

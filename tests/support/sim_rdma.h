@@ -17,9 +17,9 @@ struct SimRdmaPort {
   std::string netdev;  // empty: none, or in another network namespace
   std::vector<Counter> counters;
   int statistics_errno = 0;  // EINVAL: the driver has none
-  std::map<std::string, bool> optional;  // optional counters, indexed after the others -> on
+  std::map<std::string, bool> optional{};  // optional counters, indexed after the others -> on
   int optional_errno = 0;                // of STAT_SET
-  std::vector<std::string> optional_log; // every STAT_SET that was obeyed: "a,b"
+  std::vector<std::string> optional_log{}; // every STAT_SET that was obeyed: "a,b"
 };
 
 struct SimRdmaDevice {
