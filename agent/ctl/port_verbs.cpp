@@ -194,6 +194,8 @@ std::string show_text(const Node& node, const Policy* policy, const Plan& plan, 
     const PortPolicy* entry = entry_for(policy, port);
     const Changes* changes = planned(plan, port);
     for (const Setting& setting : kSettings) {
+      const bool asked = entry != nullptr && has_value(setting, entry->want);
+      if (!asked && !has_value(setting, port.qos)) continue;
       std::string wanted = entry == nullptr ? "-" : value_text(setting, entry->want), outcome = "-";
       if (changes != nullptr)
         for (const Change& change : *changes)

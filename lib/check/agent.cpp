@@ -54,9 +54,13 @@ void ask_agent(const View& view, Findings& findings) {
 
 void ask_kept(const View& view, Findings& findings) {
   if (view.policy == nullptr) return;
-  for (const Port& port : view.now.ports)
-    if (const std::string why = why_left_alone(*view.policy, port); !why.empty())
-      findings.push_back(good(port.id(), "left alone: " + why, "as the policy says"));
+  size_t kept = 0;
+  for (const Port& port : view.now.ports) {
+    const std::string why = why_left_alone(*view.policy, port);
+    if (why.empty()) ++kept;
+    else findings.push_back(good(port.id(), "left alone: " + why, "as the policy says"));
+  }
+  findings.push_back(good("host", std::to_string(kept) + " of " + std::to_string(view.now.ports.size()) + " ports are kept", "as the policy says"));
 }
 
 }  // namespace fabric
