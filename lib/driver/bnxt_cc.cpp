@@ -68,7 +68,7 @@ class Door {
   [[nodiscard]] Result<void> write(const Names& names, uint32_t value) const {
     char text[16];
     std::snprintf(text, sizeof text, item_ ? "0x%x" : "%u", value);
-    return root_->write(file(names), text);
+    return item_ ? root_->write(file(names), text) : root_->write_owned(file(names), text);
   }
   // Gives the firmware what was written, where that waits.
   [[nodiscard]] Result<void> apply() const { return item_ ? root_->write(folder_ + "apply", "0x1") : Result<void>{}; }

@@ -218,6 +218,17 @@ std::optional<Result<void>> Root::ask_behind(BehindFiles::Act act, const std::st
   return answer;
 }
 
+Result<void> Root::write_owned(const std::string& file, std::string_view text) const {
+  auto written = write(file, text);
+  if (written || written.error().code != EACCES) return written;
+  auto fd = open_regular(file, O_RDONLY);
+  struct stat status {};
+  if (!fd || ::fstat(fd->get(), &status) != 0 || ::fchmod(fd->get(), (status.st_mode & 0777) | S_IWUSR) != 0) return written;
+  written = write(file, text);
+  if (::fchmod(fd->get(), status.st_mode & 07777) != 0 && written) return error(errno, full(file) + ": its mode cannot be put back");
+  return written;
+}
+
 Result<void> Root::write_at(const std::string& file, uint64_t offset, std::string_view bytes) const {
   if (auto answer = ask_behind(BehindFiles::Act::write, file, bytes)) return *answer;
   auto fd = open_regular(file, O_WRONLY);

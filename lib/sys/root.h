@@ -49,6 +49,9 @@ class Root {
   [[nodiscard]] Result<std::string> resolve(const std::string& link) const;
   // Writes the whole text with one write(2), as sysfs wants it. Never creates a file.
   [[nodiscard]] Result<void> write(const std::string& file, std::string_view text) const;
+  // write() to a file of our own user that nobody may write (debugfs of mode 0400, as bnxt_re's): its owner lets himself in
+  // for the moment, which takes no capability, where CAP_DAC_OVERRIDE would open every file of the machine.
+  [[nodiscard]] Result<void> write_owned(const std::string& file, std::string_view text) const;
   // Overwrites these bytes and no others (PCI configuration space) with one pwrite(2).
   [[nodiscard]] Result<void> write_at(const std::string& file, uint64_t offset, std::string_view bytes) const;
   // One directory (configfs makes a kernel object of it), mode 0755. EEXIST where there is one.

@@ -2,6 +2,7 @@
 #include "sys/root.h"
 
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -11,7 +12,9 @@
 #include <unistd.h>
 
 #include <cstddef>
+#include <functional>
 #include <iterator>
+#include <thread>
 
 #include "support/tree.h"
 
@@ -127,6 +130,35 @@ TEST(Root, WritesExistingFilesOnly) {
   EXPECT_EQ(tree.content("sys/knob"), "1");
   EXPECT_EQ(root.write("sys/none", "1").error().code, ENOENT);
   EXPECT_FALSE(root.exists("sys/none"));
+}
+
+// This thread alone loses the power to open any file.
+void without_dac_override(const std::function<void()>& act) {
+  std::thread thread([&] {
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+    __user_cap_data_struct caps[2]{};
+    ASSERT_EQ(::syscall(SYS_capget, &header, caps), 0);
+    caps[0].effective &= ~(1U << CAP_DAC_OVERRIDE);
+    ASSERT_EQ(::syscall(SYS_capset, &header, caps), 0);
+    act();
+  });
+  thread.join();
+}
+
+TEST(Root, OwnerLetsHimselfIntoHisReadOnlyFileForAMoment) {
+  Tree tree;
+  tree.file("knob", "0\n");
+  const std::string path = tree.path() + "/knob";
+  ASSERT_EQ(::chmod(path.c_str(), 0400), 0);
+  without_dac_override([&] {
+    const Root root = tree.root();
+    EXPECT_EQ(root.write("knob", "1").error().code, EACCES);
+    EXPECT_TRUE(root.write_owned("knob", "1"));
+  });
+  EXPECT_EQ(tree.content("knob"), "1");
+  struct stat status {};
+  ASSERT_EQ(::stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0400U) << "the mode is as before";
 }
 
 TEST(Root, TheHostUnderAnyName) {
