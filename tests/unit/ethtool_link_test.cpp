@@ -17,7 +17,6 @@ namespace fabric::ethtool {
 namespace {
 
 constexpr Family kFamily{.id = 21};
-constexpr uint16_t kExtDownCount = 7;  // ETHTOOL_A_LINKSTATE_EXT_DOWN_CNT, Linux 6.2
 
 AttrWriter reply() {
   genlmsghdr header{};
