@@ -164,10 +164,8 @@ full_rows() {
   row "$n" apptrust '["dscp", "pcp"]' "dcb_get $n .apptrust" '["dscp","pcp"]' "raw $n apptrust pcp"
 }
 
-nodcb_rows() {
-  pause_row "$1" "ethtool -A \$(net $1) rx on tx on"
-  netdev_rows "$1"
-}
+# ionic shows the PFC that the vendor's tool has set as pause: it is left alone.
+nodcb_rows() { netdev_rows "$1"; }
 
 for n in 0 1 2 3; do
   case $(fabsim $n personality) in
