@@ -34,7 +34,6 @@ set_rdma_cm() {
 optional_on() { rdma statistic mode link "$(port "$1")" | grep -o 'optional-counters .*' | cut -d' ' -f2 | tr ',' '\n' | sort | paste -sd, ; }
 hex() { printf '%d\n' "$(cat "$1")"; }
 enabled() { local p; for p in 0 1 2 3 4 5 6 7; do cat "$1/enable/$p"; done | paste -sd' '; }
-mrrs() { setpci -s "$(nic "$1")" CAP_EXP+8.w | awk '{ print 128 * 2 ^ (int(strtonum("0x" $1) / 4096) % 8) }'; }
 
 DCB_ETS='{ prio_tc = [0, 0, 0, 1, 0, 0, 2, 0], tsa = ["ets", "ets", "strict"], bw = [50, 50, 0] }'
 foreign_ets() { raw "$1" ets 0,0,0,0,0,0,0,0 ets,ets,strict,strict,strict,strict,strict,strict 20,80,0,0,0,0,0,0; }
