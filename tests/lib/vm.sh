@@ -9,7 +9,7 @@
 SHARE=$PWD/build/vm/share # what the guest sees as its share
 
 vm_queue() {
-  local file files name options run
+  local file files name options run words
   vm_share
   (($# == 0)) || [[ " $* " == *" selftest "* ]] && job_queue vm-selftest tests/vm/run tests/vm/selftest.sh
   # Long scripts run long: they begin first.
@@ -21,8 +21,8 @@ vm_queue() {
       mapfile -t options < <(sed -n 's/^# run: *//p' "$file")
       ((${#options[@]})) || options=('')
       for run in "${!options[@]}"; do
-        # shellcheck disable=SC2086 # the header line is a list of words
-        job_queue "vm-$name${run/#0/}" tests/vm/run --share "$SHARE" ${options[run]} "$file"
+        eval "words=(${options[run]})" # the header line is a list of words, as in a shell
+        job_queue "vm-$name${run/#0/}" tests/vm/run --share "$SHARE" "${words[@]}" "$file"
       done
     elif [[ -x $file && -f $file ]]; then
       job_queue "vm-$name" env SHARE="$SHARE" "$file"
