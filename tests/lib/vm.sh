@@ -3,7 +3,7 @@
 # Queues the virtual server's own test and the scenarios of tests/vm/scenarios. Sourced by tests/run.
 #
 # NAME.sh is a script for the guest: one boot each, with the built package and the tests in its share. A header line
-# "# run: OPTIONS" gives tests/vm/run options; several such lines are several boots. An executable NAME without suffix
+# "# run: OPTIONS" gives tests/vm/run options; several such lines are several boots; "# by hand: WHY" keeps it for those who name it. An executable NAME without suffix
 # runs on this machine and calls tests/vm/run itself, as often as it needs. Both print lines "ok NAME" and "FAIL NAME".
 
 SHARE=$PWD/build/vm/share # what the guest sees as its share
@@ -16,7 +16,11 @@ vm_queue() {
   mapfile -t files < <(find tests/vm/scenarios -maxdepth 1 -type f -printf '%s %p\n' | sort -rn | cut -d' ' -f2)
   for file in "${files[@]}"; do
     name=$(basename "$file" .sh)
-    (($# == 0)) || [[ " $* " == *" $name "* ]] || continue
+    if (($# == 0)); then
+      grep -q '^# by hand:' "$file" && continue
+    else
+      [[ " $* " == *" $name "* ]] || continue
+    fi
     if [[ $file == *.sh ]]; then
       mapfile -t options < <(sed -n 's/^# run: *//p' "$file")
       ((${#options[@]})) || options=('')

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# by hand: two boots of six minutes
 # run: --cmdline 'fabsim.personality=mlx5,bnxt,ice,ofed fabsim.fw_lldp=1' --timeout 900
 # run: --cmdline 'fabsim.personality=full,nodcb,i40e,mlx5 fabsim.fw_lldp=1' --timeout 900
 # Every setting, on every kind of card: set, read back by the kernel's own tools, drifted, repaired, restored. One row of
