@@ -231,17 +231,9 @@ std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port>
     const size_t cards_a = a.second.cards.size(), cards_b = b.second.cards.size();
     return std::tie(a.second.gpus, cards_a, a.second.rate) < std::tie(b.second.gpus, cards_b, b.second.rate);
   });
-  const auto count = [&](const Kind& wanted) {
-    return static_cast<size_t>(std::count_if(all.begin(), all.end(), [&](size_t nic) { return kind.at(nic) == wanted; }));
-  };
-  // Fewer than GPUs: cards of other makes that are as fast serve them as well.
-  const bool mixed = count(chosen->first) < topology.gpus.size() && chosen->second.rate > 0;
   std::vector<size_t> out;
-  for (const size_t nic : all) {
-    const auto& [own, suits] = *kinds.find(kind.at(nic));
-    const bool as_good = mixed && own.layer == chosen->first.layer && suits.rate >= chosen->second.rate;
-    if (own == chosen->first || as_good) out.push_back(nic);
-  }
+  for (const size_t nic : all)
+    if (kind.at(nic) == chosen->first) out.push_back(nic);
   return without_slower(topology, ports, out);
 }
 
