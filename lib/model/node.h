@@ -10,16 +10,13 @@
 #include <string_view>
 #include <vector>
 
+#include "model/network.h"
+#include "model/pci_state.h"
+#include "model/pcie_link.h"
+#include "model/platform.h"
 #include "model/qos.h"
 
 namespace fabric {
-
-// PCI Express link of one function, as sysfs names it: giga-transfers per second and lanes.
-struct PcieLink {
-  std::optional<double> speed, max_speed;  // GT/s
-  std::optional<unsigned> width, max_width;
-  bool operator==(const PcieLink&) const = default;
-};
 
 // A PCI function with its place in the tree.
 struct PciDevice {
@@ -30,6 +27,7 @@ struct PciDevice {
   std::vector<std::string> bridges;  // PCI bridges above it, nearest first, without the host bridge
   std::string root;                  // the root bus: "pci0000:20"
   PcieLink link;
+  bool numa_assumed = false;         // the kernel does not tell (-1), and the machine has no more than this node
   bool operator==(const PciDevice&) const = default;
 };
 
@@ -115,6 +113,7 @@ struct Port {
   std::string bond;           // the bond it is (same name as netdev) or, scanned as a port of its own, is a member of
   std::string left_alone;     // why its settings are nobody's to keep here: "subfunction: ..."; empty: they can be kept
   std::string kernel_driver;  // driver of the PCI function ("mlx5_core"), else the RDMA link type ("rxe"), else empty
+  std::string driver_version{};  // of its module; of the kernel's own drivers the kernel's release
   std::string driver;         // our driver's name for it ("mlx5", "upstream"): see driver/
   std::string firmware;       // fw_ver
   std::string board_id;       // PSID and the like
@@ -171,9 +170,12 @@ struct Node {
   std::chrono::steady_clock::time_point taken{};
   Topology topology;
   std::vector<Port> ports;
+  Network network{};                 // addresses, routes, ARP settings of the ports' netdevs
   std::optional<AgentState> agent;   // absent: no state file readable
   std::string agent_unread;          // why, where there is one
   std::vector<std::string> unseen;   // what this caller could not see for want of privilege, in words
+  Platform platform{};
+  std::optional<PciState> pci_settings{};  // absent: fabric-agent-pci.service has published nothing
 };
 
 }  // namespace fabric

@@ -71,6 +71,25 @@ bool in_window(const std::vector<Window>& windows, int weekday, unsigned minute)
 enum class Release : uint8_t { leave, restore };
 std::string_view to_text(Release value);
 
+// What the site knows of its machines ([expect]); what is absent is judged by the machine's own symmetry.
+struct Expect {
+  std::optional<unsigned> gpus{}, compute_nics{};
+  std::optional<PathClass> path_class{};  // the worst between a GPU and its NIC
+  std::optional<unsigned> gid_index{};    // of the RoCE v2 GID on every compute port
+  std::optional<uint32_t> speed{};        // Mb/s of every compute port
+  bool operator==(const Expect&) const = default;
+};
+
+// Versions that are allowed (patterns), by what they are for.
+using Versions = std::map<std::string, std::vector<std::string>>;
+
+// What a site pins beside what a machine's own structure tells. 0 and absent: not pinned.
+struct Expect {
+  unsigned gpus = 0, compute_nics = 0;
+  std::optional<PathClass> path{};  // that each GPU's NIC has, or a nearer one
+  bool operator==(const Expect&) const = default;
+};
+
 struct Policy {
   Mode mode = Mode::audit;
   Disruptive disruptive = Disruptive::idle;
@@ -81,10 +100,14 @@ struct Policy {
   std::vector<PortPolicy> ports;                // first match wins
   std::map<std::string, std::string> sysctl;    // "net.ipv4.tcp_ecn" -> "1"
   std::map<std::string, std::string> sysctl_origin;
+  Expect expect{};
+  Versions firmware{};        // by board id, PCI id ("15b3:1021") or a pattern of the kernel driver
+  Versions driver_version{};  // by a pattern of the kernel driver
   std::vector<std::string> listen{"0.0.0.0:10479", "[::]:10479"};  // exporter, when not socket-activated
   std::chrono::milliseconds max_age{5'000};     // exporter: older readings are read again when a scrape asks
   std::vector<std::string> exclude;             // globs of RDMA devices never opened
   unsigned series_limit = 2'000;
+  Expect expect;
   std::map<std::string, std::string, std::less<>> origin;  // "exporter.listen" -> "FILE:LINE"; absent: the default
 };
 

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// IP addressing of the netdevs that RDMA ports sit on: what decides over which rail a packet leaves, and which rail answers.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace fabric {
+
+// An IPv4 address has its four bytes first.
+struct Ip {
+  bool v6 = false;
+  std::array<uint8_t, 16> bytes{};
+  auto operator<=>(const Ip&) const = default;
+};
+
+// As inet_ntop(3) writes it, and back. Nothing: it is no numeric address.
+std::string to_text(const Ip& ip);
+std::optional<Ip> parse_ip(const std::string& text);
+// The GID of the address, as sysfs writes it: IPv4 as ::ffff:a.b.c.d (RFC 4291 section 2.5.5.2), eight groups of four digits.
+std::string gid_text(const Ip& ip);
+// Do the first `prefix` bits of two addresses of one family agree?
+bool in_subnet(const Ip& ip, const Ip& network, unsigned prefix);
+// The address with all but the first `prefix` bits zero.
+Ip network_of(const Ip& ip, unsigned prefix);
+
+struct Address {
+  Ip ip;
+  unsigned prefix = 0;
+  bool global = true;       // not link-local or host scope
+  bool dad_failed = false;  // IPv6: another station had it (IFA_F_DADFAILED)
+  bool operator==(const Address&) const = default;
+};
+
+struct Route {
+  Ip destination;
+  unsigned prefix = 0;
+  uint32_t table = 0;            // 254 is "main"
+  std::optional<Ip> gateway{};
+  bool operator==(const Route&) const = default;
+};
+
+struct Neighbour {
+  Ip ip;
+  std::string state;  // ip-neighbour(8)'s word: "REACHABLE", "FAILED", ...
+  bool operator==(const Neighbour&) const = default;
+};
+
+// Which table is asked, and for which packets: those with this source, or of sockets bound to this device.
+struct RoutingRule {
+  uint32_t priority = 0, table = 0;
+  std::optional<Ip> source{};
+  unsigned source_prefix = 0;
+  std::string device{};  // oif
+  bool operator==(const RoutingRule&) const = default;
+};
+
+// One setting of net.ipv4.conf, of all interfaces and of this one; the greater of the two counts for those below
+// (Documentation/networking/ip-sysctl.rst).
+struct ConfValue {
+  std::optional<unsigned> all{}, own{};
+  [[nodiscard]] std::optional<unsigned> effective() const;
+  bool operator==(const ConfValue&) const = default;
+};
+
+struct Interface {
+  int ifindex = 0;
+  std::optional<std::vector<Address>> addresses{};  // absent: not known (a captured tree without netlink)
+  std::vector<Route> routes{};                      // that leave by it, of all tables but "local"
+  std::vector<Neighbour> gateways{};                // of those routes, as far as the kernel has an entry for them
+  ConfValue arp_ignore{}, arp_announce{}, arp_filter{}, rp_filter{};
+  std::optional<bool> ipv6_disabled{};
+  std::string vrf{};                                // that it is in; empty: none
+  std::optional<uint32_t> peer_max_frame{};         // largest frame of the switch port, as LLDP tells: with header and FCS
+};
+
+struct Network {
+  std::map<std::string, Interface> interfaces;        // by netdev: those of RDMA ports, and those that their GIDs name
+  std::optional<std::vector<RoutingRule>> rules{};    // that name a table for a source or a device; absent: not known
+  std::set<uint32_t> tables{};                        // in use
+};
+
+}  // namespace fabric
