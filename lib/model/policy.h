@@ -83,13 +83,6 @@ struct Expect {
 // Versions that are allowed (patterns), by what they are for.
 using Versions = std::map<std::string, std::vector<std::string>>;
 
-// What a site pins beside what a machine's own structure tells. 0 and absent: not pinned.
-struct Expect {
-  unsigned gpus = 0, compute_nics = 0;
-  std::optional<PathClass> path{};  // that each GPU's NIC has, or a nearer one
-  bool operator==(const Expect&) const = default;
-};
-
 struct Policy {
   Mode mode = Mode::audit;
   Disruptive disruptive = Disruptive::idle;
@@ -107,7 +100,6 @@ struct Policy {
   std::chrono::milliseconds max_age{5'000};     // exporter: older readings are read again when a scrape asks
   std::vector<std::string> exclude;             // globs of RDMA devices never opened
   unsigned series_limit = 2'000;
-  Expect expect;
   std::map<std::string, std::string, std::less<>> origin;  // "exporter.listen" -> "FILE:LINE"; absent: the default
 };
 
