@@ -16,7 +16,7 @@ namespace {
 constexpr std::chrono::seconds kLockPatience{10};
 
 std::vector<Port> scan_ports(Kernel& kernel, const Policy& policy) {
-  return scan(kernel, {.topology = asks_for_role(policy), .settings = false, .counters = false, .gids = false, .verbs = false,
+  return scan(kernel, {.topology = asks_for_role(policy), .platform = false, .settings = false, .counters = false, .gids = false, .network = false, .verbs = false,
                        .members = true, .exclude = policy.exclude}).ports;
 }
 

@@ -97,7 +97,7 @@ PciWorld real_pci_world(Kernel& kernel) {
   PciWorld world{.kernel = kernel, .scan = {}};
   world.directory = kernel.root.path();
   world.scan = [&kernel](const Policy& policy) {
-    return scan(kernel, {.settings = false, .counters = false, .gids = false, .verbs = false, .exclude = policy.exclude});
+    return scan(kernel, {.platform = false, .settings = false, .counters = false, .gids = false, .network = false, .verbs = false, .exclude = policy.exclude});
   };
   return world;
 }

@@ -33,7 +33,7 @@ struct Samples {
 Samples take_samples(World& world, std::chrono::milliseconds interval) {
   Samples samples;
   if (interval.count() > 0) {
-    samples.before = look(world, {.topology = false, .settings = false, .gids = false, .verbs = false});
+    samples.before = look(world, {.settings = false, .gids = false, .network = false, .verbs = false});
     std::this_thread::sleep_until(samples.before->taken + interval);
   }
   samples.now = look(world, {.keys = world.policy ? wanted_keys(*world.policy) : Keys(), .members = true});

@@ -17,13 +17,22 @@ void read_number(const toml::table& table, std::string_view key, std::optional<N
     out = static_cast<Number>(value);
 }
 
+void read_flag(const toml::table& table, std::string_view key, std::optional<bool>& out) {
+  if (const auto* node = table.get(key))
+    if (const auto* value = node->as_boolean()) out = value->get();
+}
+
+std::string flag_toml(std::string_view key, const std::optional<bool>& value) {
+  return value ? std::string(key) + (*value ? " = true\n" : " = false\n") : std::string{};
+}
+
 PciSettings read_function(const toml::table& table) {
   PciSettings out;
   read_number(table, "mrrs", out.mrrs);
   read_number(table, "max_payload", out.max_payload);
   read_number(table, "acs", out.acs);
-  if (const auto* node = table.get("relaxed_ordering"))
-    if (const auto* value = node->as_boolean()) out.relaxed_ordering = value->get();
+  read_flag(table, "relaxed_ordering", out.relaxed_ordering);
+  read_flag(table, "ten_bit_tags", out.ten_bit_tags);
   if (const auto* node = table.get("unread"))
     if (const auto* value = node->as_string()) out.unread = value->get();
   return out;
@@ -38,7 +47,7 @@ std::string pci_state_toml(const PciState& state) {
     out += "\n[function." + toml_string(address) + "]\n";
     if (function.mrrs) out += "mrrs = " + std::to_string(*function.mrrs) + "\n";
     if (function.max_payload) out += "max_payload = " + std::to_string(*function.max_payload) + "\n";
-    if (function.relaxed_ordering) out += std::string("relaxed_ordering = ") + (*function.relaxed_ordering ? "true" : "false") + "\n";
+    out += flag_toml("relaxed_ordering", function.relaxed_ordering) + flag_toml("ten_bit_tags", function.ten_bit_tags);
     if (function.acs) out += "acs = " + std::to_string(*function.acs) + "\n";
     if (!function.unread.empty()) out += "unread = " + toml_string(function.unread) + "\n";
   }

@@ -7,6 +7,7 @@
 #include "base/parse.h"
 #include "model/locality.h"
 #include "qos/state.h"
+#include "scan/platform.h"
 #include "scan/port.h"
 #include "sys/infiniband.h"
 #include "sys/topology.h"
@@ -98,7 +99,9 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
   node.ports = scan_ports(context);
   if (options.topology)
     for (Port& port : node.ports) port.role = serves_a_gpu(node.topology, port.pci) ? "compute" : "host";
+  if (options.network) scanning::read_network(context, node.ports, node.network);
   read_agent(node, kernel.root);
+  if (options.topology && options.platform) scanning::read_platform(kernel.root, node);
   return node;
 }
 

@@ -13,10 +13,12 @@ namespace fabric {
 
 struct ScanOptions {
   bool topology = true;    // GPUs and NICs: some milliseconds on a large server
+  bool platform = true;    // and, where those are read, what the platform gives them: links, power, IOMMU, AER
   bool settings = true;    // dcbnl, pause, MTU of every port ...
   Keys keys = Keys().set();  // ... and of what costs a file or a firmware command of its own, these
   bool counters = true;    // hw, pma, ethtool
   bool gids = true;
+  bool network = true;     // addresses, routes, neighbours: some netlink dumps
   bool verbs = true;       // ask libibverbs for the path MTU: opens the device for a moment, commands to its firmware
   bool members = false;    // the members of a bond as ports of their own, behind the bond's: settings are theirs
   std::vector<std::string> exclude{};  // globs of RDMA devices that are not opened

@@ -13,6 +13,7 @@ namespace {
 
 constexpr size_t kUnprivileged = 64;  // bytes
 constexpr size_t kExtended = 0x100;
+constexpr uint32_t kTenBitRequester = 1u << 17, kTenBitOn = 1u << 12;
 constexpr int kMostHops = 48, kMostExtendedHops = (4096 - 256) / 8;  // as drivers/pci/pci.c
 
 // Little endian; nothing past the end.
@@ -84,6 +85,17 @@ Result<std::optional<uint16_t>> parse_acs_control(std::string_view config) {
   return error(EBADMSG, "its extended capabilities are no list");
 }
 
+Result<std::optional<bool>> parse_ten_bit_tags(std::string_view config) {
+  auto at = express(config);
+  if (!at) return at.error();
+  const auto flags = number(config, *at + PCI_EXP_FLAGS, 2);
+  if (!flags || (*flags & PCI_EXP_FLAGS_VERS) < 2) return std::optional<bool>{};  // version 1 ends before these registers
+  const auto can = number(config, *at + PCI_EXP_DEVCAP2, 4), on = number(config, *at + PCI_EXP_DEVCTL2, 2);
+  if (!can || !on) return error(EBADMSG, "its PCI Express capability is cut short");
+  if ((*can & kTenBitRequester) == 0) return std::optional<bool>{};
+  return std::optional((*on & kTenBitOn) != 0);
+}
+
 PciSettings read_settings(const Root& root, const std::string& address) {
   PciSettings out;
   auto config = read_config(root, address);
@@ -95,6 +107,7 @@ PciSettings read_settings(const Root& root, const std::string& address) {
   out.mrrs = control->mrrs();
   out.max_payload = control->max_payload();
   out.relaxed_ordering = control->relaxed_ordering();
+  if (auto tags = parse_ten_bit_tags(*config)) out.ten_bit_tags = *tags;
   auto acs = parse_acs_control(*config);
   if (acs) out.acs = *acs;
   else out.unread = "ACS: " + acs.error().text();

@@ -32,6 +32,11 @@ Result<DeviceControl> parse_device_control(std::string_view config);
 // The ACS control register; nothing where the function has none. Pure; errors as above.
 Result<std::optional<uint16_t>> parse_acs_control(std::string_view config);
 
+// Are 10-bit tags (more read requests under way than 256) switched on? Nothing where the function cannot send them: Device
+// Capabilities 2 bit 17 and Device Control 2 bit 12 (PCI Express base specification 5.0, 7.5.3.15 and 7.5.3.16), which
+// linux/pci_regs.h of Linux 6.12 does not name. Pure; errors as above.
+Result<std::optional<bool>> parse_ten_bit_tags(std::string_view config);
+
 // Of the function "0000:17:00.0". What failed is in `unread`.
 PciSettings read_settings(const Root& root, const std::string& address);
 Result<DeviceControl> read_device_control(const Root& root, const std::string& address);

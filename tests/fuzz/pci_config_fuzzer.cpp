@@ -13,6 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto control = fabric::pci::parse_device_control(text); control && control->offset + 2 > size) std::abort();
   (void)fabric::pci::parse_acs_control(text).ok();
+  (void)fabric::pci::parse_ten_bit_tags(text).ok();
   if (const auto state = fabric::state::parse_pci_state(text, "fuzz.toml")) {
     const auto again = fabric::state::parse_pci_state(fabric::state::pci_state_toml(*state), "written.toml");
     if (!again || *again != *state) std::abort();

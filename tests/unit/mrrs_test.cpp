@@ -85,6 +85,19 @@ TEST(AcsControl, IsReadWhereThereIsOne) {
   EXPECT_EQ(pci::parse_acs_control(loop).error().code, EBADMSG);
 }
 
+TEST(TenBitTags, AreToldWhereTheFunctionCanSendThem) {
+  std::string config = config_space(0x2936);
+  EXPECT_FALSE(*pci::parse_ten_bit_tags(config)) << "version 0 of the capability has no such register";
+  put(config, kExpress + 2, 0x0002, 2);
+  EXPECT_FALSE(*pci::parse_ten_bit_tags(config));
+  put(config, kExpress + 0x24, 0x00020000, 4);
+  EXPECT_EQ(*pci::parse_ten_bit_tags(config), false);
+  put(config, kExpress + 0x28, 0x1000, 2);
+  EXPECT_EQ(*pci::parse_ten_bit_tags(config), true);
+  EXPECT_EQ(pci::parse_ten_bit_tags(config.substr(0, kExpress + 0x28)).error().code, EBADMSG);
+  EXPECT_EQ(pci::parse_ten_bit_tags(config.substr(0, 64)).error().code, EACCES);
+}
+
 TEST(Lockdown, IsTheWordInBrackets) {
   test::Tree tree;
   EXPECT_EQ(pci::lockdown(tree.root()), "");
@@ -185,6 +198,8 @@ TEST(PciState, ReadsBackAsWritten) {
   PciState state{"2026-11-21T10:00:00Z", {}};
   state.functions["0000:17:00.0"] = {512, 256, true, {}, ""};
   state.functions["0000:16:00.0"] = {128, 128, false, uint16_t{0x1d}, ""};
+  state.functions["0000:19:00.0"].ten_bit_tags = true;
+  state.functions["0000:1a:00.0"].ten_bit_tags = false;
   state.functions["0000:18:00.0"].unread = "configuration space reads all ones: No such device (ENODEV)";
   EXPECT_EQ(*state::parse_pci_state(state::pci_state_toml(state), "f"), state);
   EXPECT_EQ(state::parse_pci_state("function = [", "f").error().code, EBADMSG);
