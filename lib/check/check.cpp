@@ -9,7 +9,7 @@
 namespace fabric {
 namespace {
 
-constexpr std::string_view kLink = "link", kSettingsGroup = "settings", kTopology = "topology", kAgent = "agent",
+constexpr std::string_view kLink = "link", kSettingsGroup = "settings", kTopology = "topology", kPlatform = "platform", kCabling = "cabling", kAgent = "agent",
                            kCounters = "counters";
 
 constexpr Check kPlain[] = {
@@ -51,12 +51,85 @@ constexpr Check kPlain[] = {
      "(wrong slot), or has no RDMA device. Groups of NICs that differ as a whole are taken as built so. See "
      "fabric-agentctl topo.",
      ask_pairing},
-    {"pcie", kTopology, "Do the PCIe links of NICs and GPUs run at full width and speed?",
-     "Present width and speed are compared with devices of the same model, then with the device's own maximum. A NIC "
-     "whose slot is slower "
-     "than its port is critical. Idle GPUs lower their speed, so only their width is judged. Reseat the card or its "
-     "riser.",
+    {"pcie", kTopology, "Do the PCIe links of NICs, GPUs and the switches above them run at full width and speed?",
+     "Present width and speed are compared with devices of the same model, then with the device's own maximum; a link "
+     "between a switch and the port above it with what both its ends can do. A NIC whose slot is slower than its port is "
+     "critical. Idle GPUs lower their speed, so only their width is judged. Look: lspci -vv -s ADDRESS (LnkCap, LnkSta); "
+     "for a bridge, reseat the riser or switch board between the two addresses, else the card.",
      ask_pcie},
+    {"acs", kPlatform, "Can each GPU and its NIC talk directly through the PCIe switch that they share?",
+     "ACS request and completion redirect on a switch's downstream ports send every packet between GPU and NIC up to the "
+     "root complex and back: GPUDirect RDMA loses half its throughput or more, without any error. It is meant for machines "
+     "that give single devices to virtual machines, and the kernel switches it on at every boot where it drives an IOMMU, "
+     "iommu=pt or not. Look: lspci -vvv -s ADDRESS (ACSCtl). Clear: setpci -s ADDRESS ECAP_ACS+6.w=0000; for good in the "
+     "firmware setup, or by pci=disable_acs_redir= on the kernel's command line. Only bridges between a GPU and the NIC "
+     "that serves it are judged, as fabric-agent-pci.service read them: systemctl restart fabric-agent-pci reads again. "
+     "With direct translated P2P (DirectTrans+ and ATS) the redirect does no harm.",
+     ask_acs},
+    {"iommu", kPlatform, "Do GPUs and RDMA NICs pass the IOMMU without translation?",
+     "An IOMMU that translates looks up every DMA address: small messages take longer, throughput suffers when its cache "
+     "does not hold the working set, and peer-to-peer traffic that ACS redirects is translated, too. Look: cat "
+     "/sys/kernel/iommu_groups/*/type (DMA strict, DMA-FQ lazy, identity pass-through) and /proc/cmdline. Mend: iommu=pt "
+     "on the kernel's command line (with intel_iommu=on or amd_iommu=on where devices go to virtual machines; "
+     "iommu.passthrough=1 on arm64), update-grub, reboot. Not asked in a virtual machine.",
+     ask_iommu},
+    {"aer", kPlatform, "Are there no new PCIe errors on the way to GPUs and NICs?",
+     "The kernel counts PCIe errors of each function. Correctable ones (BadTLP, RxErr, Rollover) are repeated by the link, "
+     "cost throughput and announce worse; non-fatal ones lost a transaction, fatal ones the link. The function named saw "
+     "it: what arrives damaged was sent by the other end of its link. Reseat card, riser and cable, move the card to "
+     "another slot: the error follows the card or stays with the slot. Look: grep . "
+     "/sys/bus/pci/devices/ADDRESS/aer_dev_*, journalctl -k -g AER. Errors of the past are shown, and are no fault. Where "
+     "firmware owns error reporting there are no counters (pcie_ports=native gives them).",
+     ask_aer},
+    {"gpu-bar", kPlatform, "Is the whole memory of each GPU within reach of its NIC?",
+     "A NIC reaches GPU memory through the GPU's largest prefetchable BAR (NVIDIA: BAR1). One that is smaller than its "
+     "siblings' or left at 256 MiB although the GPU offers more means that the firmware did not find room: switch on Above "
+     "4G Decoding and Resizable BAR, update the firmware. Look: lspci -vv -s ADDRESS (Region, Physical Resizable BAR); "
+     "nvidia-smi -q -d MEMORY (BAR1).",
+     ask_gpu_bar},
+    {"gpudirect", kPlatform, "Can the RDMA driver reach GPU memory?",
+     "GPUDirect RDMA takes nvidia_peermem (or the older nv_peer_mem), or dma-buf: NVIDIA's open kernel modules, or a "
+     "kernel with CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY for AMD. Without, NCCL and RCCL copy through host memory "
+     "(NCCL_DEBUG=INFO says GDRDMA where it works). Look: cat /proc/driver/nvidia/version; lsmod | grep peer. Mend: "
+     "modprobe nvidia_peermem; echo nvidia_peermem > /etc/modules-load.d/nvidia_peermem.conf.",
+     ask_gpudirect},
+    {"pci-tuning", kPlatform, "Have the NICs equal and sufficient PCIe settings?",
+     "Maximum read request (MRRS), maximum payload (MPS), relaxed ordering and 10-bit tags of each RDMA NIC are compared "
+     "with those of its model; a NIC that differs is the slow one of a collective. An MRRS below 512 starves a NIC that "
+     "serves GPUs. Look: lspci -vv -s ADDRESS (DevCtl, DevCtl2). MRRS is a setting (mrrs); relaxed ordering belongs to the "
+     "NIC's firmware (mlxconfig PCI_WR_ORDERING), MPS to the firmware setup. As fabric-agent-pci.service read them: "
+     "systemctl restart fabric-agent-pci reads again.",
+     ask_pci_tuning},
+    {"pci-power", kPlatform, "Are GPUs and NICs in use awake?",
+     "A function in D3 has to be woken before it answers, and some do not wake. On a server nothing but a tool for laptops "
+     "puts a GPU or a NIC in use to sleep. Look: cat /sys/bus/pci/devices/ADDRESS/power_state. Mend: echo on > "
+     "/sys/bus/pci/devices/ADDRESS/power/control, and remove what set it to auto.",
+     ask_pci_power},
+    {"cabling", kCabling, "Does every cable end where it should?",
+     "The other end of each port, as it names itself by LLDP, is compared with the site's plan ([cabling] in "
+     "fabric-agent.toml(5): cables as NetBox exports them) and, without a plan, with what the port's twins hear. A swapped "
+     "pair or a wrong switch mixes rails: collectives cross the spine, and nothing else shows it. Look: fabric-agentctl "
+     "neighbors; on the switch, show lldp neighbors. Nobody heard: the listener (systemctl enable --now fabric-lldp) or a "
+     "running lldpd is asked; the switch must send LLDP, and NIC firmware with an LLDP agent of its own keeps the frames to "
+     "itself (ice: ethtool --set-priv-flags DEV fw-lldp-agent off; i40e: disable-fw-lldp on; ConnectX: mlxconfig "
+     "LLDP_NB_RX_MODE_P1=0).",
+     ask_cabling},
+    {"peer-pfc", kCabling, "Has the switch port PFC on the same priorities as this port?",
+     "PFC works where both ends agree. On a priority that is lossless here and not at the switch, bursts are dropped there "
+     "and RoCE falls back to retransmission: throughput breaks down under incast, and every link tests well alone. The "
+     "switch announces its PFC in DCBX's PFC TLV. Look: fabric-agentctl neighbors; dcb pfc show dev DEV; on the switch, "
+     "show priority-flow-control. Set both to the priority of RoCE (mostly 3).",
+     ask_peer_pfc},
+    {"peer-ets", kCabling, "Does the switch share out the wire between priorities as this port does?",
+     "ETS gives each group of priorities its part of the wire. The groups of the lossless priorities and their bandwidth are "
+     "compared with the switch's recommendation, else its configuration (DCBX's ETS TLVs); classes may be numbered as each "
+     "end likes. Look: dcb ets show dev DEV; on the switch, its scheduler or QoS profile. The policy's ets sets this end.",
+     ask_peer_ets},
+    {"peer-app", kCabling, "Do the switch and this port put RoCE into the same priority?",
+     "The switch's application table (DCBX) says which priority DSCP values and UDP port 4791 (RoCE v2) have there. Where "
+     "this port's DSCP map says something else, packets are lossless at one end and ordinary at the other. Look: dcb app "
+     "show dev DEV; fabric-agentctl neighbors --json. The policy's traffic and dscp_map set this end.",
+     ask_peer_app},
     {"agent", kAgent, "Does the agent run, with the configuration that is in the file?",
      "Without the agent nobody repairs settings after a reboot, a driver reload or another tool's write. Start it with "
      "systemctl enable "

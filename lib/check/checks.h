@@ -20,6 +20,17 @@ void ask_pfc_and_pause(const View& view, Findings& findings);
 void ask_locality(const View& view, Findings& findings);
 void ask_pairing(const View& view, Findings& findings);
 void ask_pcie(const View& view, Findings& findings);
+void ask_acs(const View& view, Findings& findings);
+void ask_iommu(const View& view, Findings& findings);
+void ask_aer(const View& view, Findings& findings);
+void ask_gpu_bar(const View& view, Findings& findings);
+void ask_gpudirect(const View& view, Findings& findings);
+void ask_pci_tuning(const View& view, Findings& findings);
+void ask_pci_power(const View& view, Findings& findings);
+void ask_cabling(const View& view, Findings& findings);
+void ask_peer_pfc(const View& view, Findings& findings);
+void ask_peer_ets(const View& view, Findings& findings);
+void ask_peer_app(const View& view, Findings& findings);
 void ask_agent(const View& view, Findings& findings);
 void ask_kept(const View& view, Findings& findings);
 

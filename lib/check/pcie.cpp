@@ -8,6 +8,8 @@
 #include "check/checks.h"
 #include "check/finding.h"
 #include "check/pairing.h"
+#include "check/pcie_link.h"
+#include "check/platform.h"
 
 namespace fabric {
 namespace {
@@ -19,19 +21,8 @@ struct Subject {
   bool gpu = false;
   std::optional<double> network_rate;  // bytes per second
   bool for_gpus = false;               // a NIC that serves a GPU: slots of other NICs may be meant to be smaller
+  bool slot_is_full = false;           // the port above it can do no more than the link does
 };
-
-// Payload of a link in bytes per second: 8b/10b coding up to 5 GT/s, 128b/130b up to 32 GT/s, FLIT mode above (PCI
-// Express base specification 6.0, chapter 4.2). Packet headers are left out, so this is an upper limit.
-double bytes_per_second(double speed, unsigned width) {
-  const double coding = speed <= 5 ? 0.8 : speed <= 32 ? 128.0 / 130.0 : 242.0 / 256.0;
-  return speed * 1e9 / 8 * coding * width;
-}
-
-std::string link_text(std::optional<double> speed, std::optional<unsigned> width) {
-  return (width ? "x" + std::to_string(*width) : std::string("x?")) + " at " +
-         (speed ? number_text(*speed) : std::string("?")) + " GT/s";
-}
 
 bool are_alike(const PciDevice& a, const PciDevice& b) {
   return a.vendor == b.vendor && a.device == b.device && card_of(a.pci) != card_of(b.pci);
@@ -81,11 +72,11 @@ Finding judge(const Subject& subject, const PcieLink& siblings) {
                     "The PCIe link trained to less than those of the same model beside it.", starves);
   const bool below_own = is_narrow(subject, link.max_width) || is_slow(subject, link.max_speed);
   const bool has_siblings = siblings.width.has_value();
-  if (below_own && (starves || !has_siblings))
+  if (below_own && (starves || (!has_siblings && !subject.slot_is_full)))
     return degraded(subject, full, "The PCIe link trained to less than the device can do.", starves);
   std::string observed = link_text(link.speed, link.width);
   if (below_own)
-    observed += " (as all of its model: the platform's limit)";
+    observed += subject.slot_is_full ? " (the slot's limit)" : " (as all of its model: the platform's limit)";
   else if (link.max_speed && *link.speed < *link.max_speed)
     observed += " (a GPU lowers its speed when idle; judge it under load)";
   return good(subject.name, observed, full);
@@ -100,6 +91,13 @@ std::optional<double> fastest_port(const View& view, const Nic& nic) {
 
 bool tells_link(const PciDevice& device) {
   return device.link.max_width.value_or(0) > 0 || device.link.max_speed.value_or(0) > 0;
+}
+
+// Is the link all that the port above can do?
+bool slot_is_full(const Node& node, const PciDevice& device) {
+  const PlatformFunction* port = device.bridges.empty() ? nullptr : function_of(node, device.bridges.front());
+  const auto link = port == nullptr ? std::nullopt : link_between(device.link, port->link);
+  return link && link->width == link->max_width && link->speed == link->max_speed;
 }
 
 bool is_virtual(const View& view, const Nic& nic) {
@@ -119,7 +117,9 @@ void ask_pcie(const View& view, Findings& findings) {
       all.push_back({&nic, nic.name, false, fastest_port(view, nic), for_gpus.count(nic.rdma.front()) != 0});
   for (const Gpu& gpu : view.now.topology.gpus)
     if (tells_link(gpu)) all.push_back({&gpu, gpu.name, true, std::nullopt, true});
+  for (Subject& subject : all) subject.slot_is_full = slot_is_full(view.now, *subject.device);
   for (const Subject& subject : all) findings.push_back(judge(subject, best_of_siblings(all, subject)));
+  judge_hops(view, findings);
 }
 
 }  // namespace fabric

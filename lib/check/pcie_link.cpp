@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/pcie_link.h"
+
+#include <algorithm>
+#include <map>
+
+#include "check/finding.h"
+#include "check/platform.h"
+#include "model/pcie_path.h"
+
+namespace fabric {
+namespace {
+
+struct Hop {
+  PcieHop ends;
+  PcieLink link;
+  std::vector<std::string> below;  // names
+  bool for_nics = false;           // GPUs alone lower the speed of their own switch when they idle; lanes they keep
+  double fastest = 0;              // of the NICs below, bytes per second
+};
+
+bool is_below(const Hop& hop) {
+  return *hop.link.width < *hop.link.max_width || (hop.for_nics && *hop.link.speed < *hop.link.max_speed);
+}
+
+bool is_better(const Hop& than, const Hop& hop) {
+  return *hop.link.width > *than.link.width || (than.for_nics && *hop.link.speed > *than.link.speed);
+}
+
+// Links that can do the same were built to do the same; where all fall short alike, it is the platform's limit.
+bool is_odd(const std::vector<Hop>& all, const Hop& hop) {
+  bool alone = true;
+  for (const Hop& other : all) {
+    if (&other == &hop || other.link.max_speed != hop.link.max_speed || other.link.max_width != hop.link.max_width) continue;
+    if (is_better(hop, other)) return true;
+    alone = false;
+  }
+  return alone;
+}
+
+void add_hops(const Node& node, const PciDevice& device, std::map<std::string, Hop>& hops) {
+  const auto above = hops_above(device);
+  for (size_t i = 1; i < above.size(); ++i) {
+    const PlatformFunction *lower = function_of(node, above[i].lower), *upper = function_of(node, above[i].upper);
+    if (lower == nullptr || upper == nullptr) continue;
+    if (const auto link = link_between(lower->link, upper->link)) {
+      Hop& hop = hops[above[i].lower];
+      hop.ends = above[i];
+      hop.link = *link;
+    }
+  }
+}
+
+std::vector<Hop> hops_of(const Node& node) {
+  std::map<std::string, Hop> hops;
+  for (const Gpu& gpu : node.topology.gpus) add_hops(node, gpu, hops);
+  for (const Nic& nic : node.topology.nics) add_hops(node, nic, hops);
+  std::vector<Hop> out;
+  for (auto& [lower, hop] : hops) {
+    hop.below = devices_below(node.topology, lower);
+    for (const Nic& nic : node.topology.nics) {
+      if (std::find(nic.bridges.begin(), nic.bridges.end(), lower) == nic.bridges.end()) continue;
+      hop.for_nics = true;
+      for (const Port& port : node.ports)
+        if (port.pci == nic.pci && is_active(port)) hop.fastest = std::max(hop.fastest, port.rate.value_or(0));
+    }
+    out.push_back(std::move(hop));
+  }
+  return out;
+}
+
+Finding degraded(const Hop& hop) {
+  const bool starves = bytes_per_second(*hop.link.speed, *hop.link.width) < hop.fastest;
+  std::string meaning = "The PCIe link between " + hop.ends.upper + " and " + hop.ends.lower +
+                        " trained to less than both its ends can do; all below it share what is left: " + joined(hop.below) + ".";
+  if (starves) meaning += " It is now slower than one network port (" + rate_text(hop.fastest) + ").";
+  return bad(starves ? Status::critical : Status::warning, hop.ends.lower,
+             link_text(hop.link.speed, hop.link.width) + " below " + hop.ends.upper,
+             link_text(hop.link.max_speed, hop.link.max_width), std::move(meaning),
+             "Reseat the riser, cable or switch board between " + hop.ends.upper + " and " + hop.ends.lower +
+                 ", and look for PCIe errors of both in the kernel's log.");
+}
+
+}  // namespace
+
+double bytes_per_second(double speed, unsigned width) {
+  const double coding = speed <= 5 ? 0.8 : speed <= 32 ? 128.0 / 130.0 : 242.0 / 256.0;
+  return speed * 1e9 / 8 * coding * width;
+}
+
+std::string link_text(std::optional<double> speed, std::optional<unsigned> width) {
+  return (width ? "x" + std::to_string(*width) : std::string("x?")) + " at " +
+         (speed ? number_text(*speed) : std::string("?")) + " GT/s";
+}
+
+std::optional<PcieLink> link_between(const PcieLink& lower, const PcieLink& upper) {
+  const auto whole = [](const PcieLink& link) { return link.speed && link.width && link.max_speed && link.max_width; };
+  if (!whole(lower) || !whole(upper) || lower.speed != upper.speed || lower.width != upper.width) return std::nullopt;
+  return PcieLink{lower.speed, std::min(lower.max_speed, upper.max_speed), lower.width, std::min(lower.max_width, upper.max_width)};
+}
+
+void judge_hops(const View& view, std::vector<Finding>& findings) {
+  const std::vector<Hop> all = hops_of(view.now);
+  for (const Hop& hop : all)
+    if (is_below(hop) && is_odd(all, hop)) findings.push_back(degraded(hop));
+}
+
+}  // namespace fabric

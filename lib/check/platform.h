@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the checks of the platform group have in common.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/node.h"
+
+namespace fabric {
+
+// Null where nothing is known of the function.
+const PlatformFunction* function_of(const Node& node, const std::string& pci);
+
+// "mlx5_0 (0000:24:00.0)", or the address alone for a bridge.
+std::string function_text(const Topology& topology, const std::string& pci);
+
+// The names of the GPUs and NICs at the address or below the bridge, "GPU0, mlx5_0".
+std::vector<std::string> devices_below(const Topology& topology, const std::string& pci);
+std::string joined(const std::vector<std::string>& names);
+
+// Handed to a virtual machine or to a user's own driver: judged there.
+bool is_given_away(const Node& node, const std::string& pci);
+
+// A GPU and a NIC that the best pairing gives it.
+struct GpuNic {
+  const Gpu* gpu = nullptr;
+  const Nic* nic = nullptr;
+};
+std::vector<GpuNic> gpu_nic_pairs(const Node& node);
+
+// The GPUs of those pairs, and all NICs with RDMA that are no virtual functions: what collectives run on.
+std::vector<const PciDevice*> devices_in_use(const Node& node);
+
+}  // namespace fabric
