@@ -2,8 +2,6 @@
 // IP addressing of the netdevs that RDMA ports sit on: what decides over which rail a packet leaves, and which rail answers.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -11,24 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "base/ip.h"
+
 namespace fabric {
-
-// An IPv4 address has its four bytes first.
-struct Ip {
-  bool v6 = false;
-  std::array<uint8_t, 16> bytes{};
-  auto operator<=>(const Ip&) const = default;
-};
-
-// As inet_ntop(3) writes it, and back. Nothing: it is no numeric address.
-std::string to_text(const Ip& ip);
-std::optional<Ip> parse_ip(const std::string& text);
-// The GID of the address, as sysfs writes it: IPv4 as ::ffff:a.b.c.d (RFC 4291 section 2.5.5.2), eight groups of four digits.
-std::string gid_text(const Ip& ip);
-// Do the first `prefix` bits of two addresses of one family agree?
-bool in_subnet(const Ip& ip, const Ip& network, unsigned prefix);
-// The address with all but the first `prefix` bits zero.
-Ip network_of(const Ip& ip, unsigned prefix);
 
 struct Address {
   Ip ip;

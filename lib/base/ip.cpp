@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/ip.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+
+namespace fabric {
+
+std::string to_text(const Ip& ip) {
+  char text[INET6_ADDRSTRLEN] = "";
+  ::inet_ntop(ip.v6 ? AF_INET6 : AF_INET, ip.bytes.data(), text, sizeof text);
+  return text;
+}
+
+std::optional<Ip> parse_ip(const std::string& text) {
+  Ip ip{text.find(':') != std::string::npos, {}};
+  if (::inet_pton(ip.v6 ? AF_INET6 : AF_INET, text.c_str(), ip.bytes.data()) != 1) return std::nullopt;
+  return ip;
+}
+
+std::string gid_text(const Ip& ip) {
+  std::array<uint8_t, 16> bytes = ip.bytes;
+  if (!ip.v6) {
+    bytes = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+    std::copy_n(ip.bytes.begin(), 4, bytes.begin() + 12);
+  }
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    if (i != 0 && i % 2 == 0) text += ':';
+    text += kDigits[bytes[i] >> 4U];
+    text += kDigits[bytes[i] & 15U];
+  }
+  return text;
+}
+
+Ip network_of(const Ip& ip, unsigned prefix) {
+  Ip out = ip;
+  for (size_t i = 0; i < out.bytes.size(); ++i) {
+    const unsigned before = static_cast<unsigned>(i) * 8;
+    const unsigned kept = prefix <= before ? 0 : std::min(8U, prefix - before);
+    out.bytes[i] = static_cast<uint8_t>(out.bytes[i] & (0xff00U >> kept));
+  }
+  return out;
+}
+
+bool in_subnet(const Ip& ip, const Ip& network, unsigned prefix) {
+  return ip.v6 == network.v6 && network_of(ip, prefix) == network_of(network, prefix);
+}
+
+}  // namespace fabric
