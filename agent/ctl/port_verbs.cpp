@@ -240,7 +240,7 @@ int with_ports(const Options& options, Output& output, Show&& show) {
     output.errors += "fabric-agentctl: " + world.error().text() + "\n";
     return kFailure;
   }
-  Node node = look(*world, {.topology = false, .counters = false, .gids = false, .verbs = false, .members = true});
+  Node node = look(*world, {.topology = false, .counters = false, .gids = false, .network = false, .verbs = false, .members = true});
   if (auto known = check_ports(options, node); !known) {
     output.errors += "fabric-agentctl: " + known.error().text() + "\n";
     return kFailure;

@@ -22,7 +22,7 @@ namespace {
 // The agent holds the lock while it writes one port.
 constexpr std::chrono::seconds kPatience{5};
 
-const ScanOptions kPortsOnly{.topology = false, .settings = false, .counters = false, .gids = false, .verbs = false, .members = true};
+const ScanOptions kPortsOnly{.topology = false, .settings = false, .counters = false, .gids = false, .network = false, .verbs = false, .members = true};
 
 int failure(const Error& error, Output& output) {
   output.errors += "fabric-agentctl: " + error.text() + "\n";

@@ -50,7 +50,7 @@ void DeviceReader::rescan(std::vector<std::string> others) {
   ScanOptions options;
   options.topology = policy_ && asks_for_role(*policy_);
   options.keys = policy_ ? wanted_keys(*policy_) : Keys();  // what costs firmware commands is read where it is judged
-  options.counters = false;
+  options.counters = options.network = false;
   options.exclude = others_;
   Node node = scan(*kernel_, options);
   std::erase_if(node.ports, [&](const Port& port) { return port.rdma != device_; });

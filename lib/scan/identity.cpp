@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "base/parse.h"
 #include "driver/driver.h"
 #include "scan/port.h"
@@ -16,6 +18,15 @@ std::string software_driver(const Context& context, const Port& port) {
   if (context.kernel.root.exists(folder + "/parent")) return "rxe";
   const nldev::Device* device = context.device(port.rdma);
   return device != nullptr && device->protocol == "iw" ? "siw" : std::string{};
+}
+
+// Vendors' own drivers carry a version; the kernel's are as old as the kernel.
+std::string driver_version(const Root& root, std::string module) {
+  if (module.empty()) return {};
+  std::replace(module.begin(), module.end(), '-', '_');
+  for (const std::string& file : {"sys/module/" + module + "/version", std::string("proc/sys/kernel/osrelease")})
+    if (const auto version = root.read_line(file); version && !version->empty()) return *version;
+  return {};
 }
 
 LinkLayer link_layer_by_protocol(const nldev::Device* device) {
@@ -48,6 +59,7 @@ void read_hardware(const Context& context, Port& port) {
   if (place) port.pci = place->pci;
   port.kernel_driver = driver_of(root, folder);
   port.pci_id = pci_id_of(root, folder);
+  port.driver_version = driver_version(root, port.kernel_driver);
   find_owner(root, folder, last_component(*resolved), port);
   port.numa = pci::numa_node(root, folder, context.cpu_nodes);
 }

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Addresses, routes and ARP settings of the netdevs that RDMA ports sit on, and of those that their GIDs name (VLANs).
+#include <linux/rtnetlink.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/parse.h"
+#include "scan/port.h"
+#include "sys/rtnl.h"
+#include "sys/rtnl_network.h"
+
+namespace fabric::scanning {
+namespace {
+
+constexpr const char* kIpv4Conf = "proc/sys/net/ipv4/conf/";
+
+std::optional<unsigned> read_number(const Root& root, const std::string& file) {
+  const auto text = root.read_line(file);
+  return text ? parse_number<unsigned>(*text) : std::nullopt;
+}
+
+void read_conf(const Root& root, const std::string& netdev, Interface& out) {
+  const auto read = [&](const char* name) {
+    return ConfValue{read_number(root, kIpv4Conf + std::string("all/") + name), read_number(root, kIpv4Conf + netdev + "/" + name)};
+  };
+  out.arp_ignore = read("arp_ignore");
+  out.arp_announce = read("arp_announce");
+  out.arp_filter = read("arp_filter");
+  out.rp_filter = read("rp_filter");
+  if (const auto off = read_number(root, "proc/sys/net/ipv6/conf/" + netdev + "/disable_ipv6")) out.ipv6_disabled = *off != 0;
+}
+
+// Notes the failure of a dump; what it would have told stays unknown.
+template <class List>
+std::optional<List> taken(Context& context, Result<List> answer) {
+  if (answer) return std::move(answer).value();
+  context.note_unseen("IP addressing: " + answer.error().text());
+  return std::nullopt;
+}
+
+using ByIndex = std::map<int, Interface*>;
+
+// Interfaces of this namespace by index, and the VRF that each is in.
+ByIndex by_index(const std::vector<rtnl::Link>& links, Network& network) {
+  std::map<int, const rtnl::Link*> all;
+  for (const rtnl::Link& link : links) all[link.ifindex] = &link;
+  ByIndex out;
+  for (const rtnl::Link& link : links) {
+    const auto mine = network.interfaces.find(link.name);
+    if (mine == network.interfaces.end()) continue;
+    mine->second.ifindex = link.ifindex;
+    out[link.ifindex] = &mine->second;
+    const auto master = link.master ? all.find(*link.master) : all.end();
+    if (master != all.end() && master->second->kind == "vrf") mine->second.vrf = master->second->name;
+  }
+  return out;
+}
+
+void take_addresses(const std::vector<rtnl::IpAddress>& addresses, const ByIndex& interfaces) {
+  for (const auto& [index, interface] : interfaces) interface->addresses.emplace();
+  for (const rtnl::IpAddress& each : addresses)
+    if (const auto found = interfaces.find(each.ifindex); found != interfaces.end()) found->second->addresses->push_back(each.address);
+}
+
+void take_routes(const std::vector<rtnl::IpRoute>& routes, const ByIndex& interfaces, Network& network) {
+  for (const rtnl::IpRoute& route : routes) {
+    network.tables.insert(route.table);
+    if (route.type != RTN_UNICAST || route.table == RT_TABLE_LOCAL) continue;
+    for (const rtnl::NextHop& hop : route.hops)
+      if (const auto found = interfaces.find(hop.ifindex); found != interfaces.end())
+        found->second->routes.push_back({route.destination, route.prefix, route.table, hop.gateway});
+  }
+}
+
+void take_rules(const std::vector<rtnl::IpRule>& rules, Network& network) {
+  network.rules.emplace();
+  for (const rtnl::IpRule& each : rules) {
+    network.tables.insert(each.rule.table);
+    if (!each.narrow && (each.rule.source || !each.rule.device.empty())) network.rules->push_back(each.rule);
+  }
+}
+
+void take_gateways(const std::vector<rtnl::IpNeighbour>& neighbours, const ByIndex& interfaces) {
+  for (const rtnl::IpNeighbour& each : neighbours) {
+    const auto found = interfaces.find(each.ifindex);
+    if (found == interfaces.end()) continue;
+    const auto& routes = found->second->routes;
+    if (std::any_of(routes.begin(), routes.end(), [&](const Route& route) { return route.gateway == each.ip; }))
+      found->second->gateways.push_back({each.ip, rtnl::neighbour_state_text(each.state)});
+  }
+}
+
+void ask_kernel(Context& context, Network& network) {
+  Netlink& route = *context.kernel.route;
+  const auto links = taken(context, rtnl::links(route));
+  if (!links) return;
+  const ByIndex interfaces = by_index(*links, network);
+  if (const auto addresses = taken(context, rtnl::addresses(route))) take_addresses(*addresses, interfaces);
+  if (const auto routes = taken(context, rtnl::routes(route))) take_routes(*routes, interfaces, network);
+  if (const auto rules = taken(context, rtnl::rules(route))) take_rules(*rules, network);
+  const bool any_gateway = std::any_of(interfaces.begin(), interfaces.end(), [](const auto& each) {
+    const auto& routes = each.second->routes;
+    return std::any_of(routes.begin(), routes.end(), [](const Route& one) { return one.gateway.has_value(); });
+  });
+  if (!any_gateway) return;
+  if (const auto neighbours = taken(context, rtnl::neighbours(route))) take_gateways(*neighbours, interfaces);
+}
+
+}  // namespace
+
+void read_network(Context& context, const std::vector<Port>& ports, Network& network) {
+  for (const Port& port : ports) {
+    if (!port.netdev.empty()) network.interfaces[port.netdev];
+    for (const Gid& gid : port.gids)
+      if (!gid.netdev.empty()) network.interfaces[gid.netdev];
+  }
+  if (network.interfaces.empty()) return;
+  for (auto& [netdev, interface] : network.interfaces) read_conf(context.kernel.root, netdev, interface);
+  if (context.kernel.route) ask_kernel(context, network);
+}
+
+}  // namespace fabric::scanning
