@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/healthy_node.h"
 
+#include "support/healthy_platform.h"
+
 namespace fabric::test {
 namespace {
 
@@ -11,7 +13,8 @@ PciDevice function(int bus, int slot, uint16_t vendor, uint16_t device) {
   out.vendor = vendor;
   out.device = device;
   out.numa = bus < 3 ? 0 : 1;
-  out.bridges = {"0000:" + digit + "2:0" + std::to_string(slot) + ".0", "0000:" + digit + "1:00.0"};
+  out.bridges = {"0000:" + digit + "2:0" + std::to_string(slot) + ".0", "0000:" + digit + "1:00.0",
+                 "0000:" + digit + "0:01.0"};
   out.root = "pci0000:" + digit + "0";
   out.link = {32, 32, 16, 16};
   return out;
@@ -98,6 +101,7 @@ Healthy::Healthy() {
   entry.name = "roce";
   entry.want = profile();
   policy.ports = {entry};
+  add_healthy_platform(now);
   before = now;
   for (Port& each : now.ports) {  // traffic and congestion control go on
     each.counters.hw[1].value += 5;

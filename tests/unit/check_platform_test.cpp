@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+// One defect of the platform at a time in a healthy node: that finding, and no other; and what is no defect.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "model/pcie_path.h"
+#include "support/healthy_node.h"
+
+namespace fabric {
+namespace {
+
+using test::complaints;
+using test::describe;
+using test::Healthy;
+
+constexpr const char *kGpu = "0000:23:00.0", *kNic = "0000:24:00.0", *kBelowGpu = "0000:22:03.0", *kBelowNic = "0000:22:04.0",
+                     *kUpstream = "0000:21:00.0", *kRootPort = "0000:20:01.0";  // GPU1 and mlx5_1
+
+PlatformFunction& at(Healthy& node, const std::string& pci) { return node.now.platform.functions.at(pci); }
+PciSettings& settings(Healthy& node, const std::string& pci) { return node.now.pci_settings->functions.at(pci); }
+void link(Healthy& node, const PcieLink& value) { at(node, kUpstream).link = at(node, kRootPort).link = value; }
+void groups(Healthy& node, const std::string& type) {
+  for (auto& [number, each] : node.now.platform.iommu_groups) each = type;
+}
+
+// One planted defect, and the only finding that it may cause.
+struct Defect {
+  const char* name;
+  std::function<void(Healthy&)> plant;
+  std::string id, subject;
+  Status status;
+  std::vector<std::string> says;  // parts of what is observed and what it means
+};
+
+const std::vector<Defect>& defects() {
+  constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;
+  static const std::vector<Defect> all{
+      {"acs_redirects_requests", [](Healthy& n) { settings(n, kBelowNic).acs = uint16_t{0x05}; }, "acs", kBelowNic, W,
+       {"SrcValid+ ReqRedir+", "GPU1 and mlx5_1"}},
+      {"acs_redirects_completions", [](Healthy& n) { settings(n, kBelowGpu).acs = uint16_t{0x08}; }, "acs", kBelowGpu, W,
+       {"CmpltRedir+", "GPU1 and mlx5_1"}},
+      {"acs_never_read", [](Healthy& n) { n.now.pci_settings.reset(); }, "acs", "host", U, {"has not run"}},
+      {"acs_of_a_bridge_unread",
+       [](Healthy& n) {
+         settings(n, kBelowNic).acs.reset();
+         settings(n, kBelowNic).unread = "ACS: its extended capabilities are no list";
+       },
+       "acs", "host", U, {kBelowNic, "no list"}},
+      {"acs_of_a_new_bridge", [](Healthy& n) { n.now.pci_settings->functions.erase(kBelowNic); }, "acs", "host", U, {kBelowNic}},
+      {"iommu_translates", [](Healthy& n) { groups(n, "DMA-FQ"); }, "iommu", "host", W, {"lazy", "GPU3", "mlx5_0", "iommu=pt"}},
+      {"iommu_translates_for_one_nic",
+       [](Healthy& n) { n.now.platform.iommu_groups[at(n, kNic).iommu_group] = "DMA"; }, "iommu", "host", W,
+       {"strict (DMA): mlx5_1", "identity"}},
+      {"correctable_errors",
+       [](Healthy& n) {
+         *at(n, kNic).correctable.total += 12;
+         at(n, kNic).correctable.kinds["BadTLP"] += 12;
+       },
+       "aer", kNic, W, {"correctable BadTLP +12 (6/s)", "what 0000:22:04.0 sends arrives damaged", "mlx5_1 lose"}},
+      {"port_sees_damage",
+       [](Healthy& n) {
+         *at(n, kBelowNic).correctable.total += 1;
+         at(n, kBelowNic).correctable.kinds["RxErr"] += 1;
+       },
+       "aer", kBelowNic, W, {"RxErr +1", "what mlx5_1 (0000:24:00.0) sends arrives damaged"}},
+      {"replays",
+       [](Healthy& n) {
+         *at(n, kUpstream).correctable.total += 4;
+         at(n, kUpstream).correctable.kinds["Timeout"] = 4;
+       },
+       "aer", kUpstream, W, {"Timeout +4", "what it sends to 0000:20:01.0 has to be sent again", "GPU1, mlx5_1"}},
+      {"nonfatal_error",
+       [](Healthy& n) {
+         at(n, kGpu).nonfatal.total = 1;
+         at(n, kGpu).nonfatal.kinds["CmpltTO"] = 1;
+         *at(n, kGpu).correctable.total += 1;
+       },
+       "aer", kGpu, C, {"non-fatal CmpltTO +1", "GPU1 may be reset"}},
+      {"fatal_error", [](Healthy& n) { at(n, kRootPort).fatal.total = 2; }, "aer", kRootPort, C, {"fatal +2"}},
+      {"gpu_with_a_small_aperture", [](Healthy& n) { at(n, kGpu).bars[1].size = 256u << 20; }, "gpu-bar", "GPU1", W,
+       {"BAR1 of 256 MiB", kGpu}},
+      {"no_peer_memory", [](Healthy& n) { n.now.platform.gpudirect.nvidia_open = false; }, "gpudirect", "host", W,
+       {"570.86.15", "without nvidia_peermem"}},
+      {"odd_read_request", [](Healthy& n) { settings(n, kNic).mrrs = 512; }, "pci-tuning", "mlx5_1", W, {"MRRS 512", "(MRRS)"}},
+      {"odd_payload", [](Healthy& n) { settings(n, kNic).max_payload = 128; }, "pci-tuning", "mlx5_1", W,
+       {"MPS 128", "0000:22:04.0 above it: MPS 512", "(MPS)"}},
+      {"odd_ordering", [](Healthy& n) { settings(n, kNic).relaxed_ordering = false; }, "pci-tuning", "mlx5_1", W,
+       {"relaxed ordering off"}},
+      {"odd_tags", [](Healthy& n) { settings(n, kNic).ten_bit_tags = false; }, "pci-tuning", "mlx5_1", W, {"10-bit tags off"}},
+      {"nic_asleep", [](Healthy& n) { at(n, kNic).power_state = "D3hot"; }, "pci-power", "mlx5_1", W, {"D3hot"}},
+      {"gpu_asleep",
+       [](Healthy& n) {
+         at(n, kGpu).power_state = "D3cold";
+         at(n, kGpu).power_control = "auto";
+       },
+       "pci-power", "GPU1", W, {"D3cold, power/control auto"}},
+      {"switch_lost_lanes", [](Healthy& n) { link(n, {32, 32, 4, 16}); }, "pcie", kUpstream, C,
+       {"x4 at 32 GT/s below 0000:20:01.0", "GPU1, mlx5_1", "slower than one network port (400 Gb/s)"}},
+      {"switch_lost_speed",
+       [](Healthy& n) {
+         link(n, {16, 32, 16, 16});
+         for (Port& port : n.now.ports) port.rate = 12.5e9;
+       },
+       "pcie", kUpstream, W, {"x16 at 16 GT/s", "GPU1, mlx5_1"}},
+      {"nic_in_a_full_slot_that_is_small_for_its_port",
+       [](Healthy& n) {
+         n.now.topology.nics[1].link = {32, 32, 8, 16};
+         at(n, kNic).link = {32, 32, 8, 16};
+         at(n, kBelowNic).link = {32, 32, 8, 8};
+       },
+       "pcie", "mlx5_1", C, {"x8 at 32 GT/s"}},
+  };
+  return all;
+}
+
+class PlatformDefect : public testing::TestWithParam<Defect> {};
+
+TEST_P(PlatformDefect, IsNamedAndNothingElse) {
+  Healthy node;
+  node.before.taken = node.now.taken - std::chrono::seconds(2);
+  GetParam().plant(node);
+  const std::vector<Finding> found = complaints(run_checks(node.view()));
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  const Finding& finding = found.front();
+  EXPECT_EQ(finding.id, GetParam().id);
+  EXPECT_EQ(finding.subject, GetParam().subject);
+  EXPECT_EQ(finding.status, GetParam().status) << describe(finding);
+  for (const std::string& part : GetParam().says)
+    EXPECT_NE((finding.observed + "\n" + finding.meaning).find(part), std::string::npos)
+        << part << " in " << describe(finding) << "\n" << finding.meaning;
+  for (const std::string& sentence : {finding.meaning, finding.remedy}) {
+    ASSERT_NE(sentence, "");
+    EXPECT_EQ(sentence.back(), '.') << sentence;
+  }
+  EXPECT_NE(finding.expected, "");
+}
+INSTANTIATE_TEST_SUITE_P(Check, PlatformDefect, testing::ValuesIn(defects()),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+// What looks like a defect, and is none.
+struct Harmless {
+  const char* name;
+  std::function<void(Healthy&)> plant;
+};
+
+void in_a_guest(Healthy& node) { node.now.topology.hypervisor = "QEMU"; }
+
+const std::vector<Harmless>& harmless() {
+  static const std::vector<Harmless> all{
+      {"nothing", [](Healthy&) {}},
+      {"nothing_known_of_the_platform",
+       [](Healthy& n) {
+         n.now.platform = {};
+         n.now.pci_settings.reset();
+       }},
+      {"acs_on_a_port_that_no_pair_crosses",
+       [](Healthy& n) {
+         settings(n, kRootPort).acs = uint16_t{0x1d};
+         settings(n, kUpstream).acs = uint16_t{0x1d};
+       }},
+      {"acs_without_redirect", [](Healthy& n) { settings(n, kBelowNic).acs = uint16_t{0x11}; }},
+      {"acs_with_direct_translated", [](Healthy& n) { settings(n, kBelowNic).acs = uint16_t{0x5d}; }},
+      {"a_bridge_without_acs", [](Healthy& n) { settings(n, kBelowNic).acs.reset(); }},
+      {"acs_in_a_guest",
+       [](Healthy& n) {
+         in_a_guest(n);
+         settings(n, kBelowNic).acs = uint16_t{0x1d};
+       }},
+      {"acs_unknown_in_a_guest",
+       [](Healthy& n) {
+         in_a_guest(n);
+         n.now.pci_settings.reset();
+       }},
+      {"acs_unknown_where_no_pair_shares_a_switch",
+       [](Healthy& n) {
+         n.now.pci_settings.reset();
+         for (Gpu& gpu : n.now.topology.gpus) gpu.bridges = {"0000:" + gpu.pci.substr(5, 1) + "0:05.0"};
+       }},
+      {"iommu_of_a_guest",
+       [](Healthy& n) {
+         in_a_guest(n);
+         groups(n, "DMA");
+       }},
+      {"iommu_off",
+       [](Healthy& n) {
+         n.now.platform.iommu_groups.clear();
+         n.now.platform.iommu = false;
+       }},
+      {"iommu_of_another_kind", [](Healthy& n) { groups(n, "blocked"); }},
+      {"devices_of_guests",
+       [](Healthy& n) {
+         at(n, kGpu).kernel_driver = "vfio-pci";
+         at(n, kGpu).power_state = "D3hot";
+         settings(n, kBelowGpu).acs = uint16_t{0x1d};
+         n.now.platform.iommu_groups[at(n, kGpu).iommu_group] = "DMA";
+       }},
+      {"errors_of_the_past",
+       [](Healthy& n) {
+         for (Node* node : {&n.before, &n.now}) node->platform.functions.at(kNic).fatal = {3, {{"DLP", 3}}};
+       }},
+      {"errors_read_once",
+       [](Healthy& n) {
+         n.before.platform = {};
+         at(n, kNic).nonfatal.total = 3;
+       }},
+      {"counters_that_began_anew", [](Healthy& n) { at(n, kNic).correctable = {1, {{"BadTLP", 1}}}; }},
+      {"no_error_reporting",
+       [](Healthy& n) {
+         for (auto& [pci, function] : n.now.platform.functions) function.correctable = function.nonfatal = function.fatal = {};
+       }},
+      {"gpus_all_with_one_size", [](Healthy& n) {
+         for (const Gpu& gpu : n.now.topology.gpus) at(n, gpu.pci).bars[1] = {1, 256u << 20, true, {}};
+       }},
+      {"peer_module",
+       [](Healthy& n) {
+         n.now.platform.gpudirect.nvidia_open = false;
+         n.now.platform.gpudirect.peer_modules = {"nvidia_peermem"};
+       }},
+      {"peer_memory_client",
+       [](Healthy& n) {
+         n.now.platform.gpudirect.nvidia_open = false;
+         n.now.platform.gpudirect.memory_peers = {"nv_mem_nc"};
+       }},
+      {"no_gpu_driver", [](Healthy& n) { n.now.platform.gpudirect = {}; }},
+      {"ordering_off_everywhere",
+       [](Healthy& n) {
+         for (auto& [pci, function] : n.now.pci_settings->functions) function.relaxed_ordering = false;
+       }},
+      {"a_nic_that_nobody_uses_asleep",
+       [](Healthy& n) {
+         at(n, kNic).power_state = "D3hot";
+         n.policy.ports.clear();
+         n.plan.clear();
+         for (Node* node : {&n.before, &n.now}) {
+           node->ports.erase(node->ports.begin() + 1);
+           node->topology.nics[1].rdma.clear();
+         }
+         n.now.topology.nics[1].netdevs.clear();
+         n.now.topology.gpus.clear();
+       }},
+      {"gpu_without_driver_asleep",
+       [](Healthy& n) {
+         at(n, kGpu).power_state = "D3hot";
+         at(n, kGpu).kernel_driver.clear();
+       }},
+      {"an_idle_switch_of_gpus",  // lowers its speed, keeps its lanes
+       [](Healthy& n) {
+         link(n, {2.5, 32, 16, 16});
+         n.now.topology.nics[1].bridges = {"0000:20:02.0"};
+         n.now.topology.gpus[1].bridges = {kBelowGpu, kUpstream, kRootPort, "0000:20:03.0"};
+         for (Gpu& gpu : n.now.topology.gpus) gpu.root = "pci0000:20", gpu.numa = 0;
+         for (Nic& nic : n.now.topology.nics) nic.root = "pci0000:20", nic.numa = 0;
+         for (size_t i = 0; i < 4; ++i) n.now.topology.nics[i].bridges = {"0000:20:1" + std::to_string(i) + ".0"};
+       }},
+      {"all_switches_slower_than_they_could_be",
+       [](Healthy& n) {
+         for (const char* digit : {"1", "2", "3", "4"})
+           for (const char* bridge : {"1:00.0", "0:01.0"}) at(n, std::string("0000:") + digit + bridge).link = {16, 32, 16, 16};
+       }},
+      {"a_slower_root_port",
+       [](Healthy& n) {
+         at(n, kUpstream).link = {16, 32, 16, 16};
+         at(n, kRootPort).link = {16, 16, 16, 16};
+       }},
+      {"ends_that_do_not_tell_of_one_link", [](Healthy& n) { at(n, kRootPort).link = {16, 32, 8, 16}; }},
+  };
+  return all;
+}
+
+class NoDefect : public testing::TestWithParam<Harmless> {};
+
+TEST_P(NoDefect, IsSilent) {
+  Healthy node;
+  node.before.taken = node.now.taken - std::chrono::seconds(2);
+  GetParam().plant(node);
+  std::vector<std::string> only{"platform", "pcie"};
+  EXPECT_EQ(describe(complaints(run_checks(node.view(), only))), "");
+}
+INSTANTIATE_TEST_SUITE_P(Check, NoDefect, testing::ValuesIn(harmless()),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+TEST(Check, ReadRequestsOfOneSizeMayBeTooSmallForAll) {
+  Healthy node;
+  for (auto& [pci, function] : node.now.pci_settings->functions) function.mrrs = 256;
+  std::vector<std::string> only{"pci-tuning"};
+  EXPECT_EQ(complaints(run_checks(node.view(), only)).size(), 4u);
+  node.policy.ports[0].want.mrrs = 256;
+  EXPECT_EQ(describe(complaints(run_checks(node.view(), only))), "") << "the policy says so";
+}
+
+TEST(Check, ResizableBarLeftSmallOnEveryGpu) {
+  Healthy node;
+  for (const Gpu& gpu : node.now.topology.gpus) {
+    Bar& bar = node.now.platform.functions.at(gpu.pci).bars[1];
+    bar.size = 256u << 20;
+    bar.resizable = 0xff00;  // 256 MiB to 32 GiB
+  }
+  std::vector<std::string> only{"gpu-bar"};
+  const auto found = complaints(run_checks(node.view(), only));
+  ASSERT_EQ(found.size(), 4u) << describe(found);
+  EXPECT_EQ(found[0].expected, "32 GiB, which the GPU offers (Resizable BAR)");
+}
+
+TEST(Check, AmdNeedsPeerMemoryOrDmaBuf) {
+  Healthy node;
+  for (Gpu& gpu : node.now.topology.gpus) gpu.vendor = 0x1002;
+  GpuDirect& has = node.now.platform.gpudirect;
+  has = {};
+  has.amdgpu = true;
+  std::vector<std::string> only{"gpudirect"};
+  EXPECT_TRUE(run_checks(node.view(), only).findings.empty()) << "the kernel's configuration is not readable";
+  has.pci_p2pdma = true;
+  has.dmabuf_move_notify = false;
+  const auto found = complaints(run_checks(node.view(), only));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].observed, "kernel without CONFIG_DMABUF_MOVE_NOTIFY, no peer memory client");
+  has.memory_peers = {"amdkfd"};
+  EXPECT_EQ(describe(complaints(run_checks(node.view(), only))), "");
+  has.memory_peers.clear();
+  has.dmabuf_move_notify = true;
+  EXPECT_EQ(describe(complaints(run_checks(node.view(), only))), "");
+}
+
+TEST(Check, PastErrorsAreShown) {
+  Healthy node;
+  node.now.platform.functions.at(kNic).fatal.total = 3;
+  std::vector<std::string> only{"aer"};
+  View view = node.view();
+  view.before = nullptr;
+  const Report report = run_checks(view, only);
+  ASSERT_EQ(report.findings.size(), 2u);
+  EXPECT_EQ(report.findings[0].subject, kNic);
+  EXPECT_EQ(report.findings[0].observed, "3 fatal and 0 non-fatal since mlx5_1 (0000:24:00.0) came up");
+}
+
+TEST(PciePath, LinksAndSwitchesAlternate) {
+  PciDevice device;
+  device.pci = "d";
+  EXPECT_TRUE(hops_above(device).empty());
+  device.bridges = {"p"};
+  EXPECT_EQ(hops_above(device), (std::vector<PcieHop>{{"d", "p"}}));
+  device.bridges = {"down", "up", "port"};
+  EXPECT_EQ(hops_above(device), (std::vector<PcieHop>{{"d", "down"}, {"up", "port"}}));
+  device.bridges = {"down", "up"};
+  EXPECT_EQ(hops_above(device), (std::vector<PcieHop>{{"d", "down"}}));
+}
+
+TEST(PciePath, BetweenTwoAreTheBridgesBelowTheirSwitch) {
+  PciDevice gpu, nic;
+  gpu.bridges = {"a", "up", "port"};
+  nic.bridges = {"c", "b", "up", "port"};
+  EXPECT_EQ(bridges_between(gpu, nic), (std::vector<std::string>{"a", "c", "b"}));
+  nic.bridges = {"up", "port"};
+  EXPECT_EQ(bridges_between(gpu, nic), (std::vector<std::string>{"a"}));
+  nic.bridges = {"x"};
+  EXPECT_TRUE(bridges_between(gpu, nic).empty());
+}
+
+}  // namespace
+}  // namespace fabric
