@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <thread>
-
 #include "check/check.h"
 #include "ctl/report_text.h"
 #include "ctl/verbs.h"
@@ -33,10 +31,12 @@ struct Samples {
 Samples take_samples(World& world, std::chrono::milliseconds interval) {
   Samples samples;
   if (interval.count() > 0) {
+    begin(world.kernel, Sample::before);
     samples.before = look(world, {.settings = false, .gids = false, .network = false, .verbs = false});
-    std::this_thread::sleep_until(samples.before->taken + interval);
+    wait_until(world.kernel, samples.before->taken + interval);
+    begin(world.kernel, Sample::now);
   }
-  samples.now = look(world, {.keys = world.policy ? wanted_keys(*world.policy) : Keys(), .members = true});
+  samples.now = look(world, {.keys = world.policy ? wanted_keys(*world.policy) : Keys(), .members = true, .neighbors = true, .lldpd = true, .host = true});
   return samples;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // config and explain: answers that need no comparison of ports.
 #include "check/check.h"
+#include "config/cabling.h"
 #include "config/config.h"
 #include "ctl/table.h"
 #include "ctl/verbs.h"
@@ -16,6 +17,17 @@ int failure(const std::string& what, Output& output) {
 int usage(const std::string& what, Output& output) {
   output.errors += "fabric-agentctl: " + what + "\n";
   return kUsage;
+}
+
+// The plan of cables is a file of its own, and no reason for the agent not to start.
+void check_cabling_file(const Options& options, LoadedConfig& config) {
+  auto root = Root::open(options.root);
+  if (!root) return;
+  load_cabling(*root, config.policy);
+  const Cabling& cabling = config.policy.cabling;
+  if (!cabling.problem.empty()) config.warnings.push_back({"[cabling] file", cabling.problem});
+  else if (!cabling.file.empty() && cabling.cables.empty())
+    config.warnings.push_back({cabling.file, "no cable of " + cabling.host + "; give the name under which this host stands in it as [cabling] host"});
 }
 
 int check_config(const Options& options, const Result<LoadedConfig>& config, Output& output) {
@@ -84,7 +96,8 @@ Json explain_json(const Check& check) {
 int run_config(const Options& options, Output& output) {
   const std::string what = options.arguments.size() == 1 ? options.arguments.front() : "";
   if (what != "check" && what != "show") return usage("config check, or config show", output);
-  const auto config = load_config(options.config_file());
+  auto config = load_config(options.config_file());
+  if (what == "check" && config) check_cabling_file(options, *config);
   if (what == "check") return check_config(options, config, output);
   if (!config) return failure(config.error().text(), output);
   output.text += options.json ? policy_json(config->policy).dump() + "\n" : show_config(config->policy);

@@ -18,6 +18,8 @@ constexpr Verb kVerbs[] = {
     {"status", "", "each port: state, rate, policy, in sync, repairs", "0, 3 failed", run_status},
     {"show", "", "settings as read, beside wanted", "0, 3 failed", run_show},
     {"topo", "", "GPU x NIC matrix in nvidia-smi's words", "0, 3 failed", run_topo},
+    {"neighbors", "", "who is at the other end of each cable, by LLDP, and who should be", "0, 3 failed", run_neighbors},
+    {"capture", "DIR", "all that is read of this machine, to be judged elsewhere with --root DIR", "0, 3 failed", run_capture},
     {"config", "check|show", "validate the configuration, or show it merged", "0 good, 3 faulty", run_config},
     {"explain", "[ID...]", "what a check or a setting is about", "0, 64 no such id", run_explain},
     {"help", "[VERB]", "how to use a verb", "0, 64 no such verb", run_help},

@@ -2,8 +2,8 @@
 #include "ctl/world.h"
 
 #include <algorithm>
-#include <ctime>
 
+#include "config/cabling.h"
 #include "config/config.h"
 #include "qos/bond.h"
 #include "qos/busy.h"
@@ -11,11 +11,18 @@
 namespace fabric::ctl {
 namespace {
 
-bool window_is_open(const Policy& policy) {
-  std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::localtime_r(&now, &parts);
+bool window_is_open(const Kernel& kernel, const Policy& policy) {
+  const std::tm parts = local_now(kernel);
   return in_window(policy.maintenance, parts.tm_wday, static_cast<unsigned>(parts.tm_hour * 60 + parts.tm_min));
+}
+
+// A recorded machine's files are called as on that machine.
+std::string as_named_there(const Kernel& kernel, const Options& options, std::string text) {
+  if (!kernel.tape || !kernel.tape->replays()) return text;
+  const std::string there = std::string("/") + kConfigFile, here = options.config_file();
+  const std::string prefix = here.substr(0, here.size() - std::min(here.size(), there.size()));
+  for (size_t at = 0; !prefix.empty() && (at = text.find(prefix + "/etc/", at)) != std::string::npos; ++at) text.erase(at, prefix.size());
+  return text;
 }
 
 bool names_port(const std::string& name, const Port& port) {
@@ -25,14 +32,15 @@ bool names_port(const std::string& name, const Port& port) {
 }  // namespace
 
 Result<World> open_world(const Options& options) {
-  auto kernel = open_kernel(options.root);
+  auto kernel = options.open(options.root);
   if (!kernel) return kernel.error();
   World world{std::move(kernel).value(), std::nullopt, {}};
   auto config = load_config(options.config_file());
-  if (config)
+  if (config) {
     world.policy = std::move(config->policy);
-  else if (options.config.empty())
-    world.no_policy = config.error().text();
+    load_cabling(world.kernel.root, *world.policy);
+  } else if (options.config.empty())
+    world.no_policy = as_named_there(world.kernel, options, config.error().text());
   else
     return config.error();
   return world;
@@ -67,7 +75,7 @@ Result<void> check_ports(const Options& options, const Node& node) {
 qos::Options reconcile_options(World& world, const Options& options) {
   qos::Options out;
   if (world.policy) out.disruptive = world.policy->disruptive;
-  if (world.policy) out.window_open = window_is_open(*world.policy);
+  if (world.policy) out.window_open = window_is_open(world.kernel, *world.policy);
   if (options.disruptive) {  // the operator knows what time it is
     out.disruptive = *options.disruptive;
     out.window_open = true;

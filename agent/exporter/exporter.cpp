@@ -15,6 +15,7 @@
 #include <string>
 #include <utility>
 
+#include "config/cabling.h"
 #include "config/config.h"
 #include "exporter/collector.h"
 #include "exporter/listen.h"
@@ -43,6 +44,7 @@ Result<Configuration> configure(const Options& options) {
   auto loaded = load_config(file);
   if (loaded) {
     for (const auto& warning : loaded->warnings) say(SD_WARNING, warning.where + ": " + warning.what);
+    if (auto root = Root::open(options.root)) load_cabling(*root, loaded->policy);
     return Configuration{std::make_shared<const Policy>(std::move(loaded->policy)), {}};
   }
   if (loaded.error().code == ENOENT && !options.config) return Configuration{nullptr, loaded.error().text()};
@@ -96,6 +98,7 @@ class Exporter final : public Site {
   Options options_;
   Configuration configuration_;
   bool config_valid_ = true, told_ = false;
+  bool settling_ = false;  // a uevent was heard: a rescan is on its way
   Fd wake_, uevents_;
   std::unique_ptr<sd_event, FreeLoop> loop_;
   std::unique_ptr<Collector> collector_;
@@ -192,13 +195,16 @@ void Exporter::tell_status() {
 int Exporter::on_uevent(sd_event_source*, int fd, uint32_t, void* context) {
   auto* self = static_cast<Exporter*>(context);
   if (!drain_uevents(fd)) return 0;
+  if (self->settling_) return 0;
   auto wait = static_cast<uint64_t>(std::chrono::microseconds(kSettle).count());
-  ::sd_event_add_time_relative(self->loop_.get(), nullptr, CLOCK_MONOTONIC, wait, 0, on_settled, self);
+  self->settling_ = ::sd_event_add_time_relative(self->loop_.get(), nullptr, CLOCK_MONOTONIC, wait, 0, on_settled, self) >= 0;
   return 0;
 }
 
 int Exporter::on_settled(sd_event_source*, uint64_t, void* context) {
-  static_cast<Exporter*>(context)->collector_->rescan();
+  auto* self = static_cast<Exporter*>(context);
+  self->settling_ = false;
+  self->collector_->rescan();
   return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "qos/neighbor_state.h"
 #include "qos/state.h"
 #include "scan/scan.h"
 #include "sys/kernel.h"
@@ -25,13 +26,14 @@ std::vector<std::string> HostReader::devices() const {
   return std::move(*names);
 }
 
-HostReading HostReader::read(const std::vector<std::string>* devices) {
+HostReading HostReader::read(const std::vector<std::string>* devices, bool came_or_went) {
   if (devices) {
-    bool changed = known_ != *devices;
+    bool changed = came_or_went || known_ != *devices;
     known_ = *devices;
     if (changed || topology_taken_ == Clock::time_point{} || Clock::now() - topology_taken_ >= topology_age_) read_topology();
   }
   read_agent();
+  read_neighbors();
   // All of it is compared: what happened twice within a second has one time.
   bool acted = node_.agent != told_;
   told_ = node_.agent;
@@ -45,7 +47,7 @@ void HostReader::read_topology() {
   auto kernel = open_kernel(root_);
   if (kernel) {
     ScanOptions options;
-    options.settings = options.counters = options.gids = false;
+    options.settings = options.counters = options.gids = options.network = false;
     options.exclude = {"*"};
     node_ = scan(*kernel, options);
     node_.ports.clear();
@@ -55,6 +57,16 @@ void HostReader::read_topology() {
   }
   ::malloc_trim(0);  // hwloc's tree of a large machine is a megabyte, and is gone again
   topology_.seconds = since(start);
+}
+
+// What fabric-lldp has published. A running lldpd is not asked: its socket is not open to this user.
+void HostReader::read_neighbors() {
+  node_.neighbors = {};
+  auto root = Root::open(root_);
+  if (!root) return;
+  auto heard = state::load_neighbors(*root);
+  if (heard && *heard) node_.neighbors = std::move(**heard);
+  else node_.neighbors.why_none = heard ? "fabric-lldp does not run" : heard.error().text();
 }
 
 void HostReader::read_agent() {

@@ -24,13 +24,14 @@ class HostReader {
 
   // Names of the RDMA devices, without touching them.
   [[nodiscard]] std::vector<std::string> devices() const;
-  // fabric-agentd's state each time; the topology when it is due or the devices are others than last time. `devices`
-  // is what devices() said just now, or null when they were not looked at.
-  HostReading read(const std::vector<std::string>* devices);
+  // fabric-agentd's state each time; the topology when it is due, the devices are others than last time, or some device
+  // `came_or_went`. `devices` is what devices() said just now, or null when they were not looked at.
+  HostReading read(const std::vector<std::string>* devices, bool came_or_went = false);
 
  private:
   void read_topology();
   void read_agent();
+  void read_neighbors();
 
   std::string root_;
   std::chrono::seconds topology_age_;

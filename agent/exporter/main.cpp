@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "exporter/exporter.h"
+#include "exporter/lldp.h"
 
 namespace {
 
@@ -33,6 +34,7 @@ int run(const std::vector<std::string>& arguments) {
   }
   if (options->help) return std::fputs(usage().c_str(), stdout) < 0;
   if (options->version) return std::puts("fabric-exporter " FABRIC_VERSION) < 0;
+  if (options->lldp) return listen_for_lldp();
   return options->print ? print_page(*options) : serve(*options);
 }
 

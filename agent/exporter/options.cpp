@@ -22,9 +22,9 @@ struct Reader {
 };
 
 Result<void> take(Options& options, Reader& reader, const std::string& name, std::optional<std::string> attached) {
-  if (name == "--print" || name == "--help" || name == "-h" || name == "--version") {
+  if (name == "--print" || name == "--lldp" || name == "--help" || name == "-h" || name == "--version") {
     if (attached) return error(0, name + " takes no value");
-    (name == "--print" ? options.print : name == "--version" ? options.version : options.help) = true;
+    (name == "--print" ? options.print : name == "--lldp" ? options.lldp : name == "--version" ? options.version : options.help) = true;
     return {};
   }
   if (name != "--listen" && name != "--root" && name != "--config") return error(0, "unknown option '" + name + "'");
@@ -52,6 +52,8 @@ Result<Options> parse_options(const std::vector<std::string>& arguments) {
     if (equals != std::string::npos) attached = argument.substr(equals + 1);
     if (auto taken = take(options, reader, argument.substr(0, equals), std::move(attached)); !taken) return taken.error();
   }
+  if (options.lldp && (options.print || options.config || options.root != "/" || !options.listen.empty()))
+    return error(0, "--lldp is for this machine, and a mode of its own: no other option goes with it");
   return options;
 }
 
@@ -61,6 +63,8 @@ std::string usage() {
          "  --listen ADDRESS:PORT  listen here (may be repeated): 127.0.0.1:10479, [::]:10479, :10479 (both families)\n"
          "  --config FILE          configuration (default /etc/fabric-agent/fabric-agent.toml)\n"
          "  --root DIR             read a captured tree instead of this machine\n"
+         "  --lldp                 hear LLDP on the netdevs of RDMA ports and publish who is there in\n"
+         "                         /run/fabric-lldp, instead of serving metrics (fabric-lldp.service)\n"
          "  --print                print one page and exit\n"
          "  --help, --version\n\n"
          "Without --listen: the sockets that systemd passes, else the configuration's, else port 10479.\n"

@@ -9,7 +9,7 @@
 namespace fabric {
 namespace {
 
-constexpr std::string_view kLink = "link", kSettingsGroup = "settings", kTopology = "topology", kPlatform = "platform", kCabling = "cabling", kAgent = "agent",
+constexpr std::string_view kLink = "link", kSettingsGroup = "settings", kTopology = "topology", kPlatform = "platform", kNetwork = "network", kCabling = "cabling", kHostGroup = "host", kAgent = "agent",
                            kCounters = "counters";
 
 constexpr Check kPlain[] = {
@@ -130,6 +130,95 @@ constexpr Check kPlain[] = {
      "this port's DSCP map says something else, packets are lossless at one end and ordinary at the other. Look: dcb app "
      "show dev DEV; fabric-agentctl neighbors --json. The policy's traffic and dscp_map set this end.",
      ask_peer_app},
+    {"memlock", kHostGroup, "May the services that start jobs lock memory without limit?",
+     "RDMA pins the memory that it works on, and the kernel counts that against RLIMIT_MEMLOCK of the process. Jobs "
+     "inherit the limit of the service that starts them (slurmd, pbs_mom, containerd, ...), not the one in "
+     "limits.conf, which holds for logins only. The running process is the truth: see grep 'Max locked' "
+     "/proc/PID/limits. A drop-in with LimitMEMLOCK=infinity helps from the next daemon-reload and restart on. "
+     "Services that only ask another one to start containers (dockerd, kubelet) are listed and not judged.",
+     ask_memlock},
+    {"limits-conf", kHostGroup, "Does limits.conf leave users' locked memory unlimited where jobs get it?",
+     "pam_limits gives a login the memlock entries of /etc/security/limits.conf and limits.d. Jobs have them where "
+     "Slurm propagates the submitting shell's limits (its default), or where no service starts jobs. A finite entry "
+     "then makes ibv_reg_mr fail with ENOMEM. See ulimit -l in a new shell.",
+     ask_limits_conf},
+    {"numa-balancing", kHostGroup, "Is automatic NUMA balancing off?",
+     "With it the kernel unmaps pages now and then to see which CPU uses them, and moves them. GPU jobs are bound to "
+     "their NUMA node already and pay page faults for nothing. See sysctl kernel.numa_balancing. A value that the "
+     "configuration's [sysctl] table wants is not reported here.",
+     ask_numa_balancing},
+    {"governor", kHostGroup, "Do the CPUs run at full speed?",
+     "The cpufreq governor performance keeps CPUs fast; powersave with intel_pstate or amd-pstate-epp does so with the "
+     "energy preference performance. Others raise the frequency only after the work has begun. See cpupower "
+     "frequency-info. Not asked in virtual machines.",
+     ask_governor},
+    {"c-states", kHostGroup, "May all CPUs sleep equally deeply?",
+     "A CPU in a deep idle state (C6, AMD's C2) takes 100 microseconds and more to wake. Whether that is worth the "
+     "power is the site's choice, and shown with --verbose; reported is what was chosen and did not come about: deep "
+     "states switched off on some CPUs only, or an option on the kernel's command line that this driver does not "
+     "heed. See cpupower idle-info.",
+     ask_c_states},
+    {"irq-affinity", kHostGroup, "Are the queues of each NIC served by CPUs near to it?",
+     "Each queue of a NIC interrupts one CPU (/proc/irq/N/effective_affinity_list), which should be on the NIC's NUMA "
+     "node. Queues beyond the number of its CPUs have to go elsewhere and are not reported, nor those of commands and "
+     "events. irqbalance moves interrupts every ten seconds unless it is told not to.",
+     ask_irq_affinity},
+    {"clock-source", kHostGroup, "Is the clock one that is read without a system call?",
+     "With tsc a look at the clock takes some 20 nanoseconds; with hpet or acpi_pm it takes microseconds and waits for "
+     "all other CPUs that look. The kernel falls back to them when it finds the counters of the CPUs unequal: see "
+     "journalctl -k -g clocksource. Not reported in virtual machines.",
+     ask_clock_source},
+    {"snc", kHostGroup, "Into how many NUMA nodes is a package divided?",
+     "Sub-NUMA clustering (Intel SNC, AMD NPS) divides a package into several NUMA nodes. Never a fault, listed with "
+     "--verbose: a GPU and a NIC on one package may then be SYS, as they are on two nodes, and a process that is bound "
+     "to its GPU's node has only that part of the package's CPUs and memory bandwidth.",
+     ask_snc},
+    {"hugepages", kHostGroup, "How much memory is set aside as huge pages?",
+     "Listed with --verbose; reported only where more than half of the memory is reserved, which nobody else can use "
+     "then. See grep Huge /proc/meminfo.",
+     ask_huge_pages},
+    {"lockdown", kHostGroup, "Does the kernel restrict root?",
+     "Under lockdown (Secure Boot) the kernel refuses even root some debugfs files and writes to PCI configuration "
+     "space. Never a fault, listed with --verbose: it explains why some settings cannot be read or kept. See "
+     "/sys/kernel/security/lockdown.",
+     ask_lockdown},
+    {"address", kNetwork, "Has every RoCE port an IP address, and one of its own?",
+     "RoCE finds its peers by IP address. A compute port without one, where its twins have one, is left out of every "
+     "collective; an address that two ports or two hosts share leads connections to the wrong one. Look: ip address show. "
+     "Mend the network configuration (networkctl status DEV, netplan, nmcli), not the interface alone: it comes back at the next boot.",
+     ask_address},
+    {"rails", kNetwork, "Do rails in one IPv4 subnet answer ARP and send each by its own link?",
+     "Linux answers ARP for an address on any interface, and sends by the first route to a subnet. With several rails in one "
+     "subnet that mixes them up: half the links carry nothing, RoCE packets reach the wrong NIC and are dropped, connections hang at "
+     "random. Needed are arp_ignore 1 or 2 and arp_announce 2 (the greater of net.ipv4.conf.all and of the interface counts), a routing rule "
+     "for each rail's address with a table of its own (ip rule add from ADDRESS lookup TABLE), and without such rules rp_filter 0 or 2. The finding has "
+     "the lines to run. Look: ip rule; ip route show table all; sysctl -a | grep -e arp_ -e rp_filter. Rails in subnets of their own "
+     "(/31 for instance) need none of it.",
+     ask_rails},
+    {"gateway", kNetwork, "Does the gateway of every rail answer?",
+     "The kernel's neighbour table is read, nothing is sent. FAILED: the gateway did not answer ARP (IPv4) or neighbour discovery (IPv6) "
+     "when it was last asked, so nothing beyond the subnet can be reached over this rail. Ask again: ping -c 3 -I DEV GATEWAY; ip neighbour show dev DEV. Then compare "
+     "VLAN, address and prefix with the switch port.",
+     ask_gateway},
+    {"gid-index", kNetwork, "Is the RoCE v2 GID at the same index on all compute ports?",
+     "NCCL before 2.21, perftest and many others are given one GID index for all ports. Where one port has another address at that index, its "
+     "connections fail or use RoCE v1. The table is filled in the order of addresses, link-local ones among them. Look: "
+     "/sys/class/infiniband/DEV/ports/1/gids and gid_attrs/types, or show_gids. A site can pin the index with [expect] gid_index. A GID that two ports have is critical.",
+     ask_gid_index},
+    {"mtu-chain", kNetwork, "Does the MTU fit from RoCE over the netdev to the switch?",
+     "RoCE's path MTU and 96 bytes of headers have to fit into the netdev's MTU, and that with 18 bytes of Ethernet into the largest frame of the switch port "
+     "(as it announces it by LLDP). What does not fit is dropped without a word: small messages pass, large ones hang. Twins should have the same MTU. Look: ip -d link show DEV; ibv_devinfo; "
+     "on the switch the MTU of the port (9216 is common).",
+     ask_mtu_chain},
+    {"firmware", kNetwork, "Do all cards of a kind run the same, allowed firmware?",
+     "Without [firmware] in the configuration the cards of one board id are compared with each other, and those that differ from most are named. With it, "
+     "each card's version must be one of those listed for its board id, PCI id or driver; [driver_version] does the same for drivers. Look: cat "
+     "/sys/class/infiniband/*/fw_ver, ethtool -i DEV. Update with the vendor's tool while no job runs.",
+     ask_firmware},
+    {"expect", kTopology, "Is the machine what [expect] of the configuration says?",
+     "Pins of the site: how many GPUs and compute NICs there are, how near each GPU's NIC is at worst (PIX PXB PHB NODE SYS), the speed of compute ports. Nothing is "
+     "asked where nothing is pinned. Look: fabric-agentctl topo, lspci -nn, the kernel's log. If the machine is right, correct [expect] in fabric-agent.toml.",
+     ask_expect},
     {"agent", kAgent, "Does the agent run, with the configuration that is in the file?",
      "Without the agent nobody repairs settings after a reboot, a driver reload or another tool's write. Start it with "
      "systemctl enable "

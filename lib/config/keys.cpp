@@ -2,6 +2,7 @@
 // The keys outside of [[port]], one row each.
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/parse.h"
@@ -92,6 +93,60 @@ MaybeProblem read_listen(const toml::node& node, Policy& policy) {
   return std::nullopt;
 }
 
+MaybeProblem read_cabling_file(const toml::node& node, Policy& policy) {
+  std::string file;
+  if (auto problem = read_text(node, file)) return problem;
+  if (!file.empty() && file.front() != '/') return wrong(node, "an absolute path");
+  policy.cabling.file = std::move(file);
+  return std::nullopt;
+}
+
+// { "Slot 3 P1" = "mlx5_0" }
+MaybeProblem read_cabling_ports(const toml::node& node, Policy& policy) {
+  const auto* table = node.as_table();
+  if (table == nullptr) return wrong(node, "a table of names in the plan and names here");
+  std::map<std::string, std::string> ports;
+  MaybeProblem problem;
+  each_key(*table, [&](std::string_view name, const toml::source_position&, const toml::node& value) {
+    std::string port;
+    if (auto fault = read_text(value, port); fault && !problem) problem = std::move(fault);
+    ports[std::string(name)] = std::move(port);
+  });
+  if (!problem) policy.cabling.ports = std::move(ports);
+  return problem;
+}
+
+std::string cabling_ports_toml(const Policy& policy) {
+  std::string out;
+  for (const auto& [name, port] : policy.cabling.ports) out += (out.empty() ? " " : ", ") + toml_string(name) + " = " + toml_string(port);
+  return "{" + out + (out.empty() ? "}" : " }");
+}
+
+MaybeProblem read_pin(const toml::node& node, int64_t min, int64_t max, std::optional<unsigned>& out) {
+  unsigned number = 0;
+  if (auto problem = read_count(node, min, max, number)) return problem;
+  out = number;
+  return std::nullopt;
+}
+
+MaybeProblem read_path_class(const toml::node& node, Policy& policy) {
+  PathClass value{};
+  if (auto problem = read_enum(node, {PathClass::PIX, PathClass::PXB, PathClass::PHB, PathClass::NODE, PathClass::SYS}, value)) return problem;
+  policy.expect.path_class = value;
+  return std::nullopt;
+}
+
+// As a match has it: 400000, "400G".
+MaybeProblem read_speed(const toml::node& node, Policy& policy) {
+  const auto keys = match_keys();
+  const auto speed = std::find_if(keys.begin(), keys.end(), [](const MatchKey& key) { return key.name == "speed"; });
+  const auto megabits = speed->normal(node);
+  if (!megabits) return wrong(node, speed->expected);
+  policy.expect.speed = parse_number<uint32_t>(*megabits);
+  return std::nullopt;
+}
+
+std::string shown(const std::optional<unsigned>& pin) { return pin ? std::to_string(*pin) : std::string(); }
 std::string shown(std::string_view text) { return toml_string(text); }
 std::string shown(milliseconds span) { return toml_string(span_text(span)); }
 
@@ -119,6 +174,24 @@ constexpr std::array kKeys{
     Key{"conflict", "window", "window = \"60s\"",
         [](const toml::node& node, Policy& p) { return read_span(node, milliseconds(1'000), kHour, p.conflict.window); },
         [](const Policy& p) { return shown(p.conflict.window); }},
+    Key{"cabling", "file", "file = \"/etc/fabric-agent/cabling.csv\"", read_cabling_file,
+        [](const Policy& p) { return shown(p.cabling.file); }},
+    Key{"cabling", "host", "host = \"gpu01\"",
+        [](const toml::node& node, Policy& p) { return read_text(node, p.cabling.host); },
+        [](const Policy& p) { return shown(p.cabling.host); }},
+    Key{"cabling", "ports", "ports = { \"Slot 3 P1\" = \"mlx5_0\" }", read_cabling_ports, cabling_ports_toml},
+    Key{"expect", "gpus", "gpus = 8",
+        [](const toml::node& node, Policy& p) { return read_pin(node, 0, 256, p.expect.gpus); },
+        [](const Policy& p) { return shown(p.expect.gpus); }},
+    Key{"expect", "compute_nics", "compute_nics = 8",
+        [](const toml::node& node, Policy& p) { return read_pin(node, 0, 256, p.expect.compute_nics); },
+        [](const Policy& p) { return shown(p.expect.compute_nics); }},
+    Key{"expect", "class", "class = \"PIX\"", read_path_class,
+        [](const Policy& p) { return p.expect.path_class ? shown(to_text(*p.expect.path_class)) : std::string(); }},
+    Key{"expect", "gid_index", "gid_index = 3",
+        [](const toml::node& node, Policy& p) { return read_pin(node, 0, 255, p.expect.gid_index); },
+        [](const Policy& p) { return shown(p.expect.gid_index); }},
+    Key{"expect", "speed", "speed = 400000", read_speed, [](const Policy& p) { return shown(p.expect.speed); }},
     Key{"exporter", "listen", "listen = [\"0.0.0.0:10479\", \"[::]:10479\"]", read_listen,
         [](const Policy& p) { return texts_toml(p.listen); }},
     Key{"exporter", "max_age", "max_age = \"5s\"",

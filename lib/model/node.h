@@ -10,10 +10,12 @@
 #include <string_view>
 #include <vector>
 
+#include "model/neighbor.h"
 #include "model/network.h"
 #include "model/pci_state.h"
 #include "model/pcie_link.h"
 #include "model/platform.h"
+#include "model/host.h"
 #include "model/qos.h"
 
 namespace fabric {
@@ -106,6 +108,7 @@ struct Port {
   unsigned number = 1;
   std::string netdev;         // empty on InfiniBand or where none is attached
   int ifindex = 0;
+  std::vector<std::string> altnames{};  // other names of the netdev
   std::string pci;            // of the function below it; empty for software devices
   std::string pci_id;         // vendor and device of that function: "15b3:1021"; empty for software devices
   // "compute": its NIC hangs below the same host bridge as a GPU, or nearer; else "host". Empty: the topology was not read.
@@ -170,9 +173,11 @@ struct Node {
   std::chrono::steady_clock::time_point taken{};
   Topology topology;
   std::vector<Port> ports;
+  std::optional<Host> host;          // absent: not asked for
   Network network{};                 // addresses, routes, ARP settings of the ports' netdevs
   std::optional<AgentState> agent;   // absent: no state file readable
   std::string agent_unread;          // why, where there is one
+  Neighbors neighbors{};             // who is at the other end of the cables, so far as anybody listens
   std::vector<std::string> unseen;   // what this caller could not see for want of privilege, in words
   Platform platform{};
   std::optional<PciState> pci_settings{};  // absent: fabric-agent-pci.service has published nothing

@@ -96,6 +96,7 @@ struct Policy {
   Expect expect{};
   Versions firmware{};        // by board id, PCI id ("15b3:1021") or a pattern of the kernel driver
   Versions driver_version{};  // by a pattern of the kernel driver
+  Cabling cabling{};                            // the site's plan of this host's cables
   std::vector<std::string> listen{"0.0.0.0:10479", "[::]:10479"};  // exporter, when not socket-activated
   std::chrono::milliseconds max_age{5'000};     // exporter: older readings are read again when a scrape asks
   std::vector<std::string> exclude;             // globs of RDMA devices never opened

@@ -87,6 +87,7 @@ void read_netdev(Context& context, Port& port, std::optional<uint32_t>& mtu) {
   if (!link) return note(port, "netdev, mtu, carrier", link.error());
   port.ifindex = link->ifindex;
   port.carrier = link->carrier;
+  port.altnames = link->altnames;
   port.counters.carrier_down = link->carrier_down_count;
   mtu = link->mtu;
 }
@@ -113,12 +114,15 @@ void read_rate(const Root& root, Port& port) {
 
 void read_active_mtu(Context& context, Port& port, const std::optional<uint32_t>& netdev_mtu) {
   if (context.options.verbs && context.kernel.verbs && port.number <= UINT8_MAX) {
-    const auto mtu = verbs::active_mtu(port.rdma, static_cast<uint8_t>(port.number));
-    if (mtu) {
-      port.active_mtu = *mtu;
+    const auto text = told(context.kernel, "verbs active_mtu " + port.rdma + " " + std::to_string(port.number), [&]() -> Result<std::string> {
+      const auto answer = verbs::active_mtu(port.rdma, static_cast<uint8_t>(port.number));
+      return answer ? Result<std::string>(std::to_string(*answer)) : answer.error();
+    });
+    if (text) {
+      port.active_mtu = parse_number<uint32_t>(*text);
       return;
     }
-    if (mtu.error().code == EACCES || mtu.error().code == EPERM)
+    if (text.error().code == EACCES || text.error().code == EPERM)
       context.note_unseen("the path MTU that the RDMA provider reports (no access to /dev/infiniband): computed from the netdev's MTU");
   }
   if (port.link_layer != LinkLayer::ethernet || !netdev_mtu) return;

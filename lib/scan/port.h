@@ -44,6 +44,10 @@ void read_link(Context& context, Port& port);
 void read_member(Context& context, Port& member);
 // The members of the bond on which the port's device sits, each as a port of its own; none where it sits on no bond.
 std::vector<Port> bond_members(Context& context, const Port& bond);
+// Addresses, routes, ARP settings of the netdevs of these ports and of their GIDs.
+void read_network(Context& context, const std::vector<Port>& ports, Network& network);
+// Who is at the other end of the cables of node.ports; the largest frame they take, into node.network.
+void read_neighbors(Context& context, Node& node);
 // qos and limits.
 void read_settings(Context& context, Port& port);
 // gids, qos and counters as far as the options ask.

@@ -8,8 +8,10 @@
 #include "model/locality.h"
 #include "qos/state.h"
 #include "scan/platform.h"
+#include "scan/host.h"
 #include "scan/port.h"
 #include "sys/infiniband.h"
+#include "sys/machine.h"
 #include "sys/topology.h"
 
 namespace fabric {
@@ -22,15 +24,9 @@ bool is_excluded(const ScanOptions& options, const std::string& device) {
                      [&](const std::string& pattern) { return glob_match(pattern, device); });
 }
 
-std::string read_hostname(const Root& root) {
-  for (const char* file : {"proc/sys/kernel/hostname", "etc/hostname"})
-    if (const auto name = root.read_line(file); name && !name->empty()) return *name;
-  return {};
-}
-
 void ask_devices(Context& context) {
   if (!context.kernel.rdma) {
-    if (context.kernel.root.is_host())
+    if (context.kernel.route)
       context.note_unseen("RDMA netlink (not open to this process): hardware counters come from sysfs, without the optional ones");
     return;
   }
@@ -88,8 +84,8 @@ void read_agent(Node& node, const Root& root) {
 
 Node scan(Kernel& kernel, const ScanOptions& options) {
   Node node;
-  node.hostname = read_hostname(kernel.root);
-  node.taken = std::chrono::steady_clock::now();
+  node.hostname = machine::hostname(kernel.root);
+  node.taken = steady_now(kernel);
   if (options.topology) {
     auto topology = load_topology(kernel.root);
     if (topology) node.topology = std::move(topology).value();
@@ -100,6 +96,8 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
   if (options.topology)
     for (Port& port : node.ports) port.role = serves_a_gpu(node.topology, port.pci) ? "compute" : "host";
   if (options.network) scanning::read_network(context, node.ports, node.network);
+  if (options.neighbors) scanning::read_neighbors(context, node);
+  if (options.host) scanning::read_host(kernel.root, node);
   read_agent(node, kernel.root);
   if (options.topology && options.platform) scanning::read_platform(kernel.root, node);
   return node;

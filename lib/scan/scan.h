@@ -21,6 +21,11 @@ struct ScanOptions {
   bool network = true;     // addresses, routes, neighbours: some netlink dumps
   bool verbs = true;       // ask libibverbs for the path MTU: opens the device for a moment, commands to its firmware
   bool members = false;    // the members of a bond as ports of their own, behind the bond's: settings are theirs
+  // Who is at the other end of the cables: what fabric-lldp.service has heard; else, where `lldpd` allows, what a running
+  // lldpd knows (its socket is root's); else what firmware keeps of the other end's DCBX.
+  bool neighbors = false;
+  bool lldpd = false;
+  bool host = false;       // Node::host: a file for every process and several for every CPU
   std::vector<std::string> exclude{};  // globs of RDMA devices that are not opened
 };
 

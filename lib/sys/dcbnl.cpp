@@ -103,6 +103,16 @@ Result<Snapshot> parse_snapshot(View8 payload) {
       case kAttrAppTrustTable:
         out.trust = parse_trust_table(attr.value);
         break;
+      case DCB_ATTR_IEEE_PEER_ETS:
+        out.peer_ets = attr.pod<ieee_ets>();
+        break;
+      case DCB_ATTR_IEEE_PEER_PFC:
+        out.peer_pfc = attr.pod<ieee_pfc>();
+        break;
+      case DCB_ATTR_IEEE_PEER_APP:
+        // Its DCB_ATTR_IEEE_APP_UNSPEC, flags of the whole TLV, is no entry (dcbnl_build_peer_app).
+        out.peer_app = parse_app_table(attr.value);
+        break;
       default:
         break;
     }

@@ -27,6 +27,10 @@ struct Snapshot {
   std::optional<ieee_maxrate> maxrate;
   std::optional<dcbnl_buffer> buffer;
   std::optional<uint8_t> dcbx;                // DCB_CAP_DCBX_*
+  // What firmware's DCBX agent was told by the other end of the cable, where the driver passes it on (qede, bnx2x, cxgb4).
+  std::optional<ieee_ets> peer_ets{};
+  std::optional<ieee_pfc> peer_pfc{};
+  std::optional<std::vector<dcb_app>> peer_app{};
 };
 
 // The Snapshot in a RTM_GETDCB reply or an RTNLGRP_DCB notification (payload starts with struct dcbmsg). Pure.

@@ -35,6 +35,12 @@ std::vector<unsigned> cpus_of(const std::string& list) { return parse_cpus(list)
 
 }  // namespace
 
+std::string hostname(const Root& root) {
+  for (const char* file : {"proc/sys/kernel/hostname", "etc/hostname"})
+    if (const auto name = root.read_line(file); name && !name->empty()) return *name;
+  return {};
+}
+
 std::optional<std::vector<unsigned>> parse_cpus(std::string_view list) {
   std::vector<unsigned> cpus;
   for (const std::string_view part : split(trim(list), ',')) {

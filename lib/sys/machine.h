@@ -12,6 +12,9 @@
 
 namespace fabric::machine {
 
+// The kernel's name of the machine, else that of etc/hostname; empty: none.
+std::string hostname(const Root& root);
+
 // "0-3,64" -> 0 1 2 3 64; nothing where it is no list of CPUs, or names more than 65,536.
 std::optional<std::vector<unsigned>> parse_cpus(std::string_view list);
 std::string cpus_text(std::vector<unsigned> cpus);  // and back

@@ -9,6 +9,7 @@ namespace {
 
 // Newer than some headers we build with (include/uapi/linux/if_link.h; IFLA_PARENT_DEV_NAME since 5.14).
 constexpr uint16_t kParentDevName = 56;
+constexpr uint16_t kPropertyList = 52, kAlternativeName = 53;  // IFLA_PROP_LIST, IFLA_ALT_IFNAME: since 5.5
 
 Bytes request(const std::string& netdev) {
   ifinfomsg header{};
@@ -17,6 +18,13 @@ Bytes request(const std::string& netdev) {
   if (!netdev.empty()) out.text(IFLA_IFNAME, netdev);
   // Per-VF data and statistics are not asked for; the kernel leaves them out unless told to (RTEXT_FILTER_VF).
   return out.data();
+}
+
+std::vector<std::string> altnames_in(View8 properties) {
+  std::vector<std::string> names;
+  for (const Attr& attr : parse_attributes(properties))
+    if (attr.type == kAlternativeName) names.push_back(attr.text());
+  return names;
 }
 
 std::string kind_of(View8 linkinfo) {
@@ -58,6 +66,9 @@ Result<Link> parse_link(View8 payload) {
         break;
       case kParentDevName:
         out.parent = attr.text();
+        break;
+      case kPropertyList:
+        out.altnames = altnames_in(attr.value);
         break;
       case IFLA_LINKINFO:
         out.kind = kind_of(attr.value);

@@ -18,6 +18,7 @@ struct Link {
   std::optional<uint32_t> carrier_down_count;
   std::optional<int> master;     // ifindex of the bond or bridge
   std::string parent;            // PCI address or the like, empty when unknown
+  std::vector<std::string> altnames{};  // other names of it (ip link property add)
   std::string kind;              // IFLA_INFO_KIND: "bond", "veth"; empty for hardware
 };
 

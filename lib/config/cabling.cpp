@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/cabling.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+
+#include "base/json_read.h"
+#include "base/parse.h"
+#include "sys/machine.h"
+
+namespace fabric {
+namespace {
+
+// One side of a cable: the ends that it may be, since a breakout has several.
+using Side = std::vector<CableEnd>;
+
+std::string lower(std::string_view text) {
+  std::string out(trim(text));
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+bool is_not_there(std::string_view status) {
+  const std::string word = lower(status);
+  return word == "planned" || word == "decommissioning";
+}
+
+void add_cables(const Side& ours, const Side& theirs, const std::string& host, const std::string& where, std::vector<Cable>& out) {
+  for (const CableEnd& end : ours)
+    for (const CableEnd& other : theirs)
+      if (same_device(end.device, host)) out.push_back({end.port, other, where});
+}
+
+void add_both(const Side& a, const Side& b, const std::string& host, const std::string& where, std::vector<Cable>& out) {
+  add_cables(a, b, host, where, out);
+  add_cables(b, a, host, where, out);
+}
+
+// Records of CSV, one after the other.
+class CsvReader {
+ public:
+  CsvReader(std::string_view text, char separator) : text_(text), separator_(separator) {}
+
+  // Lines that are empty are no record. Nothing: the end. An Error: a quote without its end.
+  Result<std::optional<std::vector<std::string>>> next() {
+    for (;;) {
+      line_ = next_line_;
+      if (at_ == text_.size()) return std::optional<std::vector<std::string>>{};
+      std::vector<std::string> fields;
+      for (bool more = true; more;) {
+        auto field = read_field(more);
+        if (!field) return field.error();
+        fields.push_back(std::move(*field));
+      }
+      if (fields.size() > 1 || !fields.front().empty()) return std::optional(std::move(fields));
+    }
+  }
+  [[nodiscard]] size_t line() const { return line_; }  // on which the record begins
+
+ private:
+  // `more`: another field of the record follows.
+  Result<std::string> read_field(bool& more) {
+    std::string field;
+    bool quoted = false;
+    for (more = false; at_ < text_.size(); ++at_) {
+      const char c = text_[at_];
+      if (c == '\n') ++next_line_;
+      if (quoted && c == '"' && text_.substr(at_ + 1).starts_with('"')) field += text_[++at_];
+      else if (c == '"' && (quoted || trim(field).empty())) quoted = !quoted;
+      else if (!quoted && (c == separator_ || c == '\n')) {
+        more = c == separator_;
+        ++at_;
+        break;
+      } else field += c;
+    }
+    if (quoted) return error(0, "a quote without its end");
+    return std::string(trim(field));
+  }
+
+  std::string_view text_;
+  char separator_;
+  size_t at_ = 0, line_ = 1, next_line_ = 1;
+};
+
+constexpr size_t kColumns = 5;
+enum Column : size_t { kDeviceA, kPortA, kDeviceB, kPortB, kStatus };
+constexpr const char* kColumnText[kColumns] = {"the device of end A (\"Device A\", \"side_a_device\")", "the port of end A (\"Termination A\", \"side_a_name\")",
+                                               "the device of end B (\"Device B\", \"side_b_device\")", "the port of end B (\"Termination B\", \"side_b_name\")", ""};
+
+// Letters and digits alone: "Termination A Device", "termination_a_device".
+std::string bare(std::string_view name) {
+  std::string out;
+  for (const char c : lower(name))
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) out += c;
+  return out;
+}
+
+std::optional<size_t> column_of(std::string_view heading) {
+  const std::string name = bare(heading);
+  if (name == "status") return kStatus;
+  for (const char side : {'a', 'b'}) {
+    const size_t first = side == 'a' ? kDeviceA : kDeviceB;
+    for (const char* device : {"device%", "side%", "side%device", "termination%device", "termination%parent", "side%parent"})
+      if (std::string form(device); name == form.replace(form.find('%'), 1, 1, side)) return first;
+    for (const char* port : {"termination%", "termination%name", "side%name", "interface%", "port%", "interface%name"})
+      if (std::string form(port); name == form.replace(form.find('%'), 1, 1, side)) return first + 1;
+  }
+  return std::nullopt;
+}
+
+using Columns = std::array<std::optional<size_t>, kColumns>;  // Column -> index of the field
+
+Result<Columns> read_header(const std::vector<std::string>& header, const std::string& where) {
+  Columns out;
+  for (size_t i = 0; i < header.size(); ++i)
+    if (const auto column = column_of(header[i]); column && !out[*column]) out[*column] = i;
+  for (const size_t column : {kDeviceA, kPortA, kDeviceB, kPortB})
+    if (!out[column]) return error(0, where + ": no column for " + kColumnText[column] + " in the header");
+  return out;
+}
+
+// NetBox joins the terminations of a breakout by commas.
+Side side_of(const std::string& devices, const std::string& ports) {
+  Side out;
+  for (const std::string_view device : split(devices, ','))
+    for (const std::string_view port : split(ports, ','))
+      if (!trim(device).empty() && !trim(port).empty()) out.push_back({std::string(trim(device)), std::string(trim(port))});
+  return out;
+}
+
+char separator_of(std::string_view header) {
+  for (const char c : {',', ';', '\t'})
+    if (header.find(c) != std::string_view::npos) return c;
+  return ',';
+}
+
+Result<std::vector<Cable>> parse_csv(std::string_view text, const std::string& name, const std::string& host) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  CsvReader reader(text, separator_of(text.substr(0, text.find('\n'))));
+  const auto here = [&] { return name + ":" + std::to_string(reader.line()); };
+  std::optional<Columns> columns;
+  size_t width = 0;
+  std::vector<Cable> out;
+  for (;;) {
+    auto record = reader.next();
+    if (!record) return error(0, here() + ": " + record.error().what);
+    if (!*record) break;
+    const std::vector<std::string>& fields = **record;
+    if (!columns) {
+      auto header = read_header(fields, here());
+      if (!header) return header.error();
+      columns = *header;
+      width = fields.size();
+      continue;
+    }
+    if (fields.size() != width)
+      return error(0, here() + ": " + std::to_string(fields.size()) + " fields where the header has " + std::to_string(width));
+    const auto field = [&](Column column) { return fields[*(*columns)[column]]; };
+    if ((*columns)[kStatus] && is_not_there(field(kStatus))) continue;
+    add_both(side_of(field(kDeviceA), field(kPortA)), side_of(field(kDeviceB), field(kPortB)), host, here(), out);
+  }
+  if (!columns) return error(0, name + ":1: empty; expected a header line and one line for each cable");
+  return out;
+}
+
+const JsonNode* find_path(const JsonNode* node, std::initializer_list<std::string_view> path) {
+  for (const std::string_view key : path) node = node != nullptr ? node->find(key) : nullptr;
+  return node;
+}
+
+// A termination, or its "object" since NetBox 3.3: { "device": { "name": ... }, "name": ... }.
+void add_end(const JsonNode& termination, Side& side) {
+  const JsonNode* object = termination.find("object");
+  if (object == nullptr) object = &termination;
+  const JsonNode *device = find_path(object, {"device", "name"}), *port = object->find("name");
+  if (device != nullptr && port != nullptr && !device->text().empty() && !port->text().empty()) side.push_back({device->text(), port->text()});
+}
+
+Side json_side(const JsonNode& cable, const std::string& letter) {
+  Side out;
+  if (const JsonNode* list = cable.find(letter + "_terminations"))
+    for (const JsonNode& termination : list->elements()) add_end(termination, out);
+  else if (const JsonNode* one = cable.find("termination_" + letter)) add_end(*one, out);
+  return out;
+}
+
+Result<std::vector<Cable>> parse_json(std::string_view text, const std::string& name, const std::string& host) {
+  auto document = read_json(text, name);
+  if (!document) return document.error();
+  const JsonNode* list = document->find("results");
+  if (list == nullptr) list = &*document;
+  if (!std::holds_alternative<JsonNode::Array>(list->value))
+    return error(0, name + ":" + std::to_string(list->line) + ": neither a list of cables nor one in \"results\"");
+  if (const JsonNode* next = document->find("next"); next != nullptr && !next->text().empty())
+    return error(0, name + ":" + std::to_string(next->line) + ": one page of several; ask the API with ?limit=0");
+  std::vector<Cable> out;
+  for (const JsonNode& cable : list->elements()) {
+    const std::string where = name + ":" + std::to_string(cable.line);
+    if (!std::holds_alternative<JsonNode::Object>(cable.value)) return error(0, where + ": no cable");
+    const JsonNode *status = cable.find("status"), *value = find_path(&cable, {"status", "value"});
+    if (status != nullptr && is_not_there(value != nullptr ? value->text() : status->text())) continue;
+    add_both(json_side(cable, "a"), json_side(cable, "b"), host, where, out);
+  }
+  return out;
+}
+
+// Larger than what Root::read() takes at once: a cluster has tens of thousands of cables.
+Result<std::string> read_whole(const Root& root, const std::string& file) {
+  auto held = root.hold(file);
+  if (!held) return held.error();
+  std::string text;
+  for (char buffer[65536];;) {
+    const ssize_t size = ::pread(held->get(), buffer, sizeof buffer, static_cast<off_t>(text.size()));
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) return error(errno, "/" + file);
+    if (size == 0) return text;
+    text.append(buffer, static_cast<size_t>(size));
+    if (text.size() > kMaxCablingBytes) return error(EFBIG, "/" + file);
+  }
+}
+
+}  // namespace
+
+Result<std::vector<Cable>> parse_cabling(std::string_view text, const std::string& name, const std::string& host) {
+  const size_t first = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  const bool is_json = first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
+  return is_json ? parse_json(text, name, host) : parse_csv(text, name, host);
+}
+
+void load_cabling(const Root& root, Policy& policy) {
+  Cabling& cabling = policy.cabling;
+  if (cabling.file.empty()) return;
+  if (cabling.host.empty()) cabling.host = machine::hostname(root);
+  cabling.problem.clear();
+  cabling.cables.clear();
+  auto text = read_whole(root, cabling.file.substr(cabling.file.find_first_not_of('/')));
+  auto cables = text ? parse_cabling(*text, cabling.file, cabling.host) : Result<std::vector<Cable>>(text.error());
+  if (cables) cabling.cables = std::move(*cables);
+  else cabling.problem = cables.error().text();
+}
+
+}  // namespace fabric

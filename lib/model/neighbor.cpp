@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/neighbor.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/parse.h"
+
+namespace fabric {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out(trim(text));
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
+
+// The letters at the front ("ethernet"), and the rest ("1/1") without a blank between.
+std::pair<std::string, std::string> in_two(const std::string& name) {
+  size_t end = 0;
+  while (end < name.size() && is_letter(name[end])) ++end;
+  return {name.substr(0, end), std::string(trim(std::string_view(name).substr(end)))};
+}
+
+bool is_mac(std::string_view text) {
+  return text.size() == 17 && std::all_of(text.begin(), text.end(), [i = 0](char c) mutable {
+    return i++ % 3 == 2 ? c == ':' : std::isxdigit(static_cast<unsigned char>(c)) != 0;
+  });
+}
+
+}  // namespace
+
+const std::string& Neighbor::port() const {
+  return (port_id.empty() || is_mac(port_id)) && !port_description.empty() ? port_description : port_id;
+}
+
+bool same_device(std::string_view a, std::string_view b) {
+  const std::string one = lower(a), other = lower(b);
+  if (one.empty() || other.empty()) return false;
+  if (one == other) return true;
+  const size_t dot = one.find('.'), other_dot = other.find('.');
+  if ((dot == std::string::npos) == (other_dot == std::string::npos)) return false;
+  return one.substr(0, dot) == other.substr(0, other_dot);
+}
+
+bool same_port(std::string_view a, std::string_view b) {
+  const std::string one = lower(a), other = lower(b);
+  if (one.empty() || other.empty()) return false;
+  if (one == other) return true;
+  const auto [word, number] = in_two(one);
+  const auto [other_word, other_number] = in_two(other);
+  if (number.empty() || number != other_number || word.empty() || other_word.empty()) return false;
+  return word.starts_with(other_word) || other_word.starts_with(word);
+}
+
+bool is_device(const Neighbor& neighbor, const CableEnd& end) {
+  const auto is_address = [&](const std::string& address) { return lower(address) == lower(end.device); };
+  return same_device(neighbor.system_name, end.device) || lower(neighbor.chassis_id) == lower(end.device) ||
+         std::any_of(neighbor.management.begin(), neighbor.management.end(), is_address);
+}
+
+bool is_end(const Neighbor& neighbor, const CableEnd& end) {
+  return is_device(neighbor, end) && (same_port(neighbor.port_id, end.port) || same_port(neighbor.port_description, end.port));
+}
+
+}  // namespace fabric

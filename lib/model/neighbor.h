@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the other end of a cable says of itself (LLDP, IEEE 802.1AB, with the DCBX TLVs of 802.1Qaz), and what it should be.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/value.h"
+
+namespace fabric {
+
+// An entry of the application priority table (802.1Q D.2.11).
+struct DcbxApp {
+  enum Selector : uint8_t { ethertype = 1, tcp = 2, udp = 3, tcp_or_udp = 4, dscp = 5 };
+  uint8_t selector = 0;
+  uint16_t protocol = 0;  // EtherType, port or DSCP
+  uint8_t priority = 0;
+  bool operator==(const DcbxApp&) const = default;
+};
+
+// Priority groups. A class is any number of four bits: 15 stands for "strict" in CEE, and for none in some switches.
+struct DcbxEts {
+  bool willing = false;
+  unsigned max_classes = 8;
+  Eight prio_tc{};  // priority -> class
+  Eight bw{};       // class -> per cent
+  Eight tsa{};      // class -> 0 strict, 1 credit-based shaper, 2 ETS, 255 vendor's
+  bool operator==(const DcbxEts&) const = default;
+};
+
+struct DcbxPfc {
+  bool willing = false, mbc = false;
+  unsigned capability = 0;  // classes that may have PFC at a time
+  PrioSet enabled;
+  bool operator==(const DcbxPfc&) const = default;
+};
+
+struct Neighbor {
+  std::string netdev;      // ours, on which it was heard
+  std::string source;      // "fabric-lldp", "lldpd", "firmware"
+  std::string chassis_id;  // "70:06:92:6e:32:64", or the text that the other side gives
+  std::string port_id;     // "Ethernet120"
+  std::string port_description{}, system_name{}, system_description{};
+  std::vector<std::string> management{};  // addresses
+  unsigned ttl = 0;                       // seconds that it holds
+  double heard = 0;                       // seconds since boot; on a captured tree, since the captured machine's
+  double age = 0;                         // seconds from then to the snapshot
+  std::optional<unsigned> max_frame{};    // bytes, 802.3 maximum frame size
+  std::optional<unsigned> vlan{};         // port VLAN id
+  std::string dcbx{};                     // "IEEE" or "CEE": which DCBX its TLVs are of; empty: it sends none
+  std::optional<DcbxEts> ets{}, ets_recommended{};
+  std::optional<DcbxPfc> pfc{};
+  std::optional<std::vector<DcbxApp>> app{};
+  std::vector<std::string> malformed{};   // TLVs that could not be read, with their offset
+  bool operator==(const Neighbor&) const = default;
+
+  // What people call it: its name, else its chassis id.
+  [[nodiscard]] const std::string& system() const { return system_name.empty() ? chassis_id : system_name; }
+  // The port's name: its id, unless that is a MAC address and there is a description.
+  [[nodiscard]] const std::string& port() const;
+};
+
+// Who is heard, and since when there was somebody listening.
+struct Neighbors {
+  std::string source{};    // "fabric-lldp", "lldpd", "firmware"; empty: nobody listens
+  std::string why_none{};  // then: why, and what to do
+  std::map<std::string, double> listening{};  // netdev -> seconds that it has been listened to; absent: it is not
+  std::vector<Neighbor> heard{};
+};
+
+// One end of a cable as a plan of the site names it.
+struct CableEnd {
+  std::string device, port;
+  bool operator==(const CableEnd&) const = default;
+};
+
+// The cables of this host.
+struct Cable {
+  std::string port;  // our end, as the plan names it
+  CableEnd peer;
+  std::string where;  // "FILE:LINE", "FILE: cable 17"
+};
+
+// What the site's plan says of this host.
+struct Cabling {
+  // Configured.
+  std::string file{};                          // absolute path; empty: no plan
+  std::string host{};                          // as which this host stands in it; empty: its host name
+  std::map<std::string, std::string> ports{};  // the plan's name of a port of ours -> the kernel's
+  // Read from it.
+  std::string problem{};  // why it could not be read
+  std::vector<Cable> cables{};
+};
+
+// Are they names of one device? Letters' case does not matter, and a name without a domain is equal to one with it.
+bool same_device(std::string_view a, std::string_view b);
+// Are they names of one port? "Eth1/1" is "Ethernet1/1", "swp5" is "SWP5".
+bool same_port(std::string_view a, std::string_view b);
+// Is the neighbour this end? By name, chassis id or management address; by port id or description.
+bool is_device(const Neighbor& neighbor, const CableEnd& end);
+bool is_end(const Neighbor& neighbor, const CableEnd& end);
+
+}  // namespace fabric

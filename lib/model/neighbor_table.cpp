@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/neighbor_table.h"
+
+#include <algorithm>
+
+namespace fabric {
+namespace {
+
+double end_of(const Neighbor& neighbor) { return neighbor.heard + neighbor.ttl; }
+
+}  // namespace
+
+bool NeighborTable::listen(const std::map<int, std::string>& netdevs, double now) {
+  bool changed = std::erase_if(ports_, [&](const auto& port) { return !netdevs.contains(port.first); }) > 0;
+  for (const auto& [ifindex, name] : netdevs) {
+    auto [port, is_new] = ports_.try_emplace(ifindex, Port{name, now});
+    if (!is_new && port->second.name == name) continue;
+    changed = true;
+    port->second.name = name;
+    for (Neighbor& neighbor : port->second.heard) neighbor.netdev = name;
+  }
+  return changed;
+}
+
+bool NeighborTable::hear(int ifindex, Neighbor neighbor, double now) {
+  const auto port = ports_.find(ifindex);
+  if (port == ports_.end()) return false;
+  auto& heard = port->second.heard;
+  const auto known = std::find_if(heard.begin(), heard.end(), [&](const Neighbor& each) {
+    return each.chassis_id == neighbor.chassis_id && each.port_id == neighbor.port_id;
+  });
+  if (neighbor.ttl == 0) {
+    if (known == heard.end()) return false;
+    heard.erase(known);
+    return true;
+  }
+  neighbor.netdev = port->second.name;
+  neighbor.heard = now;
+  if (known == heard.end()) {
+    if (heard.size() == kPerPort) return false;
+    heard.push_back(std::move(neighbor));
+    return true;
+  }
+  known->heard = now;
+  if (*known == neighbor) return false;
+  *known = std::move(neighbor);
+  return true;
+}
+
+bool NeighborTable::expire(double now) {
+  size_t gone = 0;
+  for (auto& [ifindex, port] : ports_) gone += std::erase_if(port.heard, [&](const Neighbor& each) { return end_of(each) <= now; });
+  return gone > 0;
+}
+
+std::optional<double> NeighborTable::next_expiry() const {
+  std::optional<double> next;
+  for (const auto& [ifindex, port] : ports_)
+    for (const Neighbor& each : port.heard) next = std::min(next.value_or(end_of(each)), end_of(each));
+  return next;
+}
+
+Neighbors NeighborTable::neighbors() const {
+  Neighbors out;
+  for (const auto& [ifindex, port] : ports_) {
+    out.listening.emplace(port.name, port.since);
+    out.heard.insert(out.heard.end(), port.heard.begin(), port.heard.end());
+  }
+  return out;
+}
+
+}  // namespace fabric

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// One defect of the cables or of a switch port at a time in a healthy node: those findings, and no other.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "support/healthy_cabling.h"
+
+namespace fabric {
+namespace {
+
+using test::complaints;
+using test::describe;
+using test::Healthy;
+
+Neighbor& peer(Healthy& node, size_t port) { return node.now.neighbors.heard.at(port); }
+
+void unplug(Healthy& node, size_t port) {
+  auto& heard = node.now.neighbors.heard;
+  heard.erase(heard.begin() + static_cast<long>(port));
+}
+
+// A wanted finding: id, subject, status, a part of what was observed, a part of the meaning.
+struct Wanted {
+  std::string id, subject;
+  Status status;
+  std::string observed, meaning;
+};
+struct Defect {
+  const char* name;
+  std::function<void(Healthy&)> plant;
+  std::vector<Wanted> wanted;
+};
+
+const std::vector<Defect>& defects() {
+  constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;
+  static const std::vector<Defect> all{
+      {"wrong_switch", [](Healthy& n) { peer(n, 1).system_name = "leaf9"; }, {{"cabling", "mlx5_1/1", C, "leaf9 Ethernet7", "another switch"}}},
+      {"wrong_port", [](Healthy& n) { peer(n, 1).port_id = "Ethernet17"; }, {{"cabling", "mlx5_1/1", W, "Ethernet17", "another port of the right switch"}}},
+      {"port_that_belongs_to_another",
+       [](Healthy& n) {
+         peer(n, 1).system_name = peer(n, 2).system_name;
+         peer(n, 1).chassis_id = peer(n, 2).chassis_id;
+         unplug(n, 2);
+         n.now.neighbors.listening.erase("ens2");
+       },
+       {{"cabling", "mlx5_1/1", C, "which belongs to mlx5_2/1", "another switch"}}},
+      {"swapped_pair",
+       [](Healthy& n) { std::swap(peer(n, 0).netdev, peer(n, 3).netdev); },
+       {{"cabling", "mlx5_0/1", C, "leaf3.example.com Ethernet7, which belongs to mlx5_3/1", "mlx5_0/1 (ens0) and mlx5_3/1 (ens3) are swapped"},
+        {"cabling", "mlx5_3/1", C, "leaf0.example.com Ethernet7, which belongs to mlx5_0/1", "mlx5_3/1 (ens3) and mlx5_0/1 (ens0) are swapped"}}},
+      {"expected_and_silent", [](Healthy& n) { unplug(n, 2); }, {{"cabling", "mlx5_2/1", W, "no LLDP for 3600 s", "cannot be compared"}}},
+      {"silent_where_twins_hear",
+       [](Healthy& n) {
+         n.policy.cabling = {};
+         unplug(n, 2);
+       },
+       {{"cabling", "mlx5_2/1", W, "no LLDP", "beside this one hear"}}},
+      {"nobody_speaks",
+       [](Healthy& n) {
+         n.policy.cabling = {};
+         n.now.neighbors.heard.clear();
+         n.now.neighbors.listening = {{"ens0", 61}};
+       },
+       {{"cabling", "mlx5_0/1", U, "no LLDP for 61 s", "nobody speaks LLDP"}}},
+      {"host_not_in_the_plan", [](Healthy& n) { n.policy.cabling.cables.clear(); }, {{"cabling", "host", W, "not in /etc/fabric-agent/cabling.csv", "no cable of this host"}}},
+      {"plan_unreadable",
+       [](Healthy& n) {
+         n.policy.cabling.cables.clear();
+         n.policy.cabling.problem = "/etc/fabric-agent/cabling.csv:3: nonsense";
+       },
+       {{"cabling", "host", U, "-", "cabling.csv:3: nonsense"}}},
+      {"plan_and_nobody_listens",
+       [](Healthy& n) {
+         n.now.neighbors = {};
+         n.now.neighbors.why_none = "no listener";
+       },
+       {{"cabling", "host", U, "-", "no listener"}}},
+      {"pfc_not_on_the_switch", [](Healthy& n) { peer(n, 1).pfc->enabled.bits = 0; }, {{"peer-pfc", "mlx5_1/1", C, "PFC 3 here, none at leaf1.example.com", "priority 3"}}},
+      {"pfc_of_another_priority", [](Healthy& n) { peer(n, 1).pfc->enabled.bits = 0x10; }, {{"peer-pfc", "mlx5_1/1", C, "4 at", "priority 4 the switch pauses"}}},
+      {"pfc_on_more_priorities", [](Healthy& n) { peer(n, 1).pfc->enabled.bits = 0x18; }, {{"peer-pfc", "mlx5_1/1", W, "3", "On priority 4 the switch pauses"}}},
+      {"another_group",
+       [](Healthy& n) { peer(n, 1).ets_recommended->prio_tc[4] = 3; },
+       {{"peer-ets", "mlx5_1/1", W, "priority 3 in group 3 at 50 % here, 3,4 at 50 % there", ""}}},
+      {"another_bandwidth", [](Healthy& n) { peer(n, 1).ets_recommended->bw[3] = 20; }, {{"peer-ets", "mlx5_1/1", W, "50 % here, 3 at 20 % there", ""}}},
+      {"strict_there",
+       [](Healthy& n) {
+         peer(n, 1).ets = peer(n, 1).ets_recommended;
+         peer(n, 1).ets_recommended.reset();
+         peer(n, 1).ets->tsa[3] = 0;
+       },
+       {{"peer-ets", "mlx5_1/1", W, "3 at strict there", ""}}},
+      {"another_dscp_map", [](Healthy& n) { peer(n, 1).app->at(1).priority = 4; }, {{"peer-app", "mlx5_1/1", W, "DSCP 26: priority 3 here, 4 there", ""}}},
+      {"a_dscp_unknown_here",
+       [](Healthy& n) { peer(n, 1).app->push_back({DcbxApp::dscp, 24, 3}); },
+       {{"peer-app", "mlx5_1/1", W, "DSCP 24: priority none here, 3 there", ""}}},
+      {"roce_in_another_priority", [](Healthy& n) { peer(n, 1).app->at(0).priority = 5; }, {{"peer-app", "mlx5_1/1", W, "RoCE (UDP 4791): lossless priority 3 here, priority 5 there", ""}}},
+  };
+  return all;
+}
+
+class OneCable : public testing::TestWithParam<Defect> {};
+
+TEST_P(OneCable, IsNamedAndNothingElse) {
+  Healthy node;
+  GetParam().plant(node);
+  const std::vector<Finding> found = complaints(run_checks(node.view()));
+  ASSERT_EQ(found.size(), GetParam().wanted.size()) << describe(found);
+  for (size_t i = 0; i < found.size(); ++i) {
+    const Wanted& wanted = GetParam().wanted[i];
+    const Finding& finding = found[i];
+    EXPECT_EQ(finding.id, wanted.id);
+    EXPECT_EQ(finding.subject, wanted.subject);
+    EXPECT_EQ(finding.status, wanted.status) << describe(finding);
+    EXPECT_NE(finding.observed.find(wanted.observed), std::string::npos) << describe(finding);
+    EXPECT_NE(finding.meaning.find(wanted.meaning), std::string::npos) << finding.meaning;
+    EXPECT_NE(finding.expected, "");
+    EXPECT_EQ(finding.meaning.back(), '.');
+    EXPECT_EQ(finding.remedy.back(), '.');
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Cabling, OneCable, testing::ValuesIn(defects()), [](const auto& each) { return std::string(each.param.name); });
+
+// What is no fault, or not asked.
+struct Silence {
+  const char* name;
+  std::function<void(Healthy&)> plant;
+};
+
+const std::vector<Silence>& silences() {
+  static const std::vector<Silence> all{
+      {"healthy", [](Healthy&) {}},
+      {"no_plan", [](Healthy& n) { n.policy.cabling = {}; }},
+      {"nobody_listens_and_no_plan",
+       [](Healthy& n) {
+         n.policy.cabling = {};
+         n.now.neighbors = {};
+       }},
+      {"listening_since_a_moment",
+       [](Healthy& n) {
+         n.now.neighbors.heard.clear();
+         for (auto& [netdev, seconds] : n.now.neighbors.listening) seconds = 59;
+       }},
+      {"no_link",
+       [](Healthy& n) {
+         unplug(n, 2);
+         n.now.ports[2].carrier = false;
+       }},
+      {"a_hosts_lldpd_hears_nobody",
+       [](Healthy& n) {
+         n.policy.cabling = {};
+         n.now.neighbors.heard.clear();
+         n.now.neighbors.source = "lldpd";
+       }},
+      {"the_right_one_among_several",
+       [](Healthy& n) {
+         Neighbor agent;
+         agent.netdev = "ens0";
+         agent.chassis_id = "02:00:00:00:00:01";
+         agent.port_id = "firmware";
+         n.now.neighbors.heard.insert(n.now.neighbors.heard.begin(), agent);
+       }},
+      {"the_plan_names_the_device_by_label",
+       [](Healthy& n) {
+         n.policy.cabling.cables[0].port = "Slot 1";
+         n.policy.cabling.ports = {{"Slot 1", "mlx5_0"}};
+       }},
+      {"by_altname",
+       [](Healthy& n) {
+         n.policy.cabling.cables[0].port = "rail0";
+         n.now.ports[0].altnames = {"rail0"};
+       }},
+      {"a_breakout", [](Healthy& n) { n.policy.cabling.cables.insert(n.policy.cabling.cables.begin(), Cable{"ens0", {"leaf0", "Ethernet8"}, "plan:9"}); }},
+      {"the_switch_says_nothing_of_dcbx",
+       [](Healthy& n) {
+         for (Neighbor& each : n.now.neighbors.heard) {
+           each.pfc.reset();
+           each.app.reset();
+           each.ets_recommended.reset();
+         }
+       }},
+      {"groups_of_what_is_not_lossless", [](Healthy& n) { peer(n, 1).ets_recommended->prio_tc[7] = 7; }},
+      {"settings_unread",
+       [](Healthy& n) {
+         peer(n, 1).pfc->enabled.bits = 0xff;
+         n.now.ports[1].qos.pfc.reset();
+         n.now.ports[1].qos.ets.reset();
+         n.now.ports[1].qos.dscp_map.reset();
+       }},
+  };
+  return all;
+}
+
+class NoFault : public testing::TestWithParam<Silence> {};
+
+TEST_P(NoFault, IsSilent) {
+  Healthy node;
+  GetParam().plant(node);
+  const std::vector<Finding> found = complaints(run_checks(node.view()));
+  EXPECT_TRUE(found.empty()) << describe(found);
+}
+INSTANTIATE_TEST_SUITE_P(Cabling, NoFault, testing::ValuesIn(silences()), [](const auto& each) { return std::string(each.param.name); });
+
+// Of a bond, the members have the cables.
+TEST(CablingOfABond, IsAskedOfItsMembers) {
+  Healthy node;
+  Port member = node.now.ports[0];
+  node.now.ports[0].netdev = node.now.ports[0].bond = "bond0";
+  member.bond = "bond0";
+  node.now.ports.insert(node.now.ports.begin() + 1, member);
+  peer(node, 0).pfc->enabled.bits = 0;
+  const std::vector<Finding> found = complaints(run_checks(node.view(), std::vector<std::string>{"cabling"}));
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_EQ(found[0].id, "peer-pfc");
+  EXPECT_EQ(found[0].subject, "mlx5_0/1@ens0");
+}
+
+}  // namespace
+}  // namespace fabric

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// The listener on a veth pair in a namespace of its own: frames of a real lldpd, sent from the other end.
+#include <gtest/gtest.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <sys/socket.h>
+#include <systemd/sd-event.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <iterator>
+
+#include "exporter/lldp.h"
+#include "exporter/options.h"
+#include "qos/neighbor_state.h"
+#include "support/netns.h"
+#include "support/tree.h"
+#include "sys/lldp_socket.h"
+
+namespace fabric::exporter {
+namespace {
+
+std::string captured(const std::string& name) {
+  std::ifstream in(FABRIC_SOURCE_DIR "/tests/fuzz/corpus/lldp/" + name, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void send_from(const char* netdev, const std::string& frame) {
+  Fd fd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0));
+  sockaddr_ll to{};
+  to.sll_family = AF_PACKET;
+  to.sll_ifindex = static_cast<int>(::if_nametoindex(netdev));
+  ASSERT_EQ(::sendto(fd.get(), frame.data(), frame.size(), 0, reinterpret_cast<const sockaddr*>(&to), sizeof to), static_cast<ssize_t>(frame.size()))
+      << std::strerror(errno);
+}
+
+void run(const std::string& command) { ASSERT_EQ(std::system(command.c_str()), 0) << command; }
+
+class LldpListening : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string why = test::enter_netns_with_veth(); !why.empty()) GTEST_SKIP() << why;
+    ASSERT_GE(::sd_event_new(&loop), 0);
+  }
+  void TearDown() override {
+    listener.reset();
+    ::sd_event_unref(loop);
+  }
+
+  void start(std::vector<std::string> names) {
+    listened = std::move(names);
+    LldpWorld world;
+    world.directory = tree.path();
+    world.netdevs = [this] {
+      std::map<int, std::string> out;
+      for (const std::string& name : listened)
+        if (const unsigned index = ::if_nametoindex(name.c_str()); index != 0) out.emplace(index, name);
+      for (const auto& [index, name] : phantoms) out.emplace(index, name);
+      return out;
+    };
+    world.say = [this](const char*, const std::string& text) { said.push_back(text); };
+    listener = std::make_unique<LldpListener>(std::move(world));
+    const auto started = listener->start(loop);
+    ASSERT_TRUE(started) << started.error().text();
+  }
+
+  Neighbors published() {
+    const auto text = tree.root().read(state::kNeighborFile);
+    EXPECT_TRUE(text) << text.error().text();
+    auto read = state::parse_neighbors(*text, "published", {});
+    EXPECT_TRUE(read) << read.error().text();
+    return read ? std::move(*read) : Neighbors{};
+  }
+
+  // Runs the loop until it holds; half a minute is only the end of a broken test.
+  bool until(const std::function<bool()>& holds) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!holds()) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      ::sd_event_run(loop, 100'000);
+    }
+    return true;
+  }
+  bool hears(size_t count) {
+    return until([&] { return published().heard.size() == count; });
+  }
+
+  test::Tree tree;
+  sd_event* loop = nullptr;
+  std::vector<std::string> listened, said;
+  std::map<int, std::string> phantoms;
+  std::unique_ptr<LldpListener> listener;
+};
+
+TEST_F(LldpListening, PublishesWhoComesAndGoes) {
+  start({"veth0"});
+  EXPECT_EQ(published().listening.count("veth0"), 1u) << "at once: nobody is there yet, and that is known";
+  EXPECT_EQ(published().heard.size(), 0u);
+  send_from("veth1", captured("ieee-dcbx"));
+  ASSERT_TRUE(hears(1));
+  const Neighbors now = published();
+  EXPECT_EQ(now.heard[0].netdev, "veth0");
+  EXPECT_EQ(now.heard[0].system_name, "leaf1");
+  EXPECT_EQ(now.heard[0].pfc->enabled, PrioSet{8});
+  send_from("veth1", captured("cee-dcbx"));
+  ASSERT_TRUE(hears(2));
+  send_from("veth1", captured("shutdown"));
+  EXPECT_TRUE(hears(2)) << "of a chassis that was not heard: two captures, two chassis";
+  EXPECT_TRUE(said.empty()) << said.front();
+}
+
+TEST_F(LldpListening, TimeToLiveEnds) {
+  start({"veth0"});
+  std::string frame = captured("cee-dcbx");
+  const size_t ttl = frame.find(std::string("\x06\x02\x00\x78", 4));
+  ASSERT_NE(ttl, std::string::npos);
+  frame[ttl + 3] = 1;
+  send_from("veth1", frame);
+  ASSERT_TRUE(hears(1));
+  EXPECT_TRUE(hears(0));
+}
+
+TEST_F(LldpListening, WhatThisHostSendsAndOtherFramesAreNotHeard) {
+  start({"veth0"});
+  send_from("veth0", captured("ieee-dcbx"));
+  std::string other = captured("cee-dcbx");
+  other[12] = 0x08;
+  other[13] = 0x00;
+  send_from("veth1", other);
+  send_from("veth1", captured("cee-dcbx"));
+  ASSERT_TRUE(hears(1));
+  EXPECT_EQ(published().heard[0].system_name, "leaf2");
+}
+
+TEST_F(LldpListening, NonsenseIsSaidOnce) {
+  start({"veth0"});
+  const std::string half = captured("ieee-dcbx").substr(0, 30);
+  for (int i = 0; i < 3; ++i) send_from("veth1", half);
+  send_from("veth1", captured("ieee-dcbx"));
+  ASSERT_TRUE(hears(1));
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_NE(said[0].find("veth0: a frame is not understood: LLDP frame: byte "), std::string::npos) << said[0];
+}
+
+TEST_F(LldpListening, OneThatCannotBeListenedToStopsNoOther) {
+  phantoms = {{99'999, "gone0"}};
+  start({"veth0"});
+  ASSERT_FALSE(said.empty());
+  EXPECT_NE(said[0].find("gone0"), std::string::npos) << said[0];
+  send_from("veth1", captured("ieee-dcbx"));
+  EXPECT_TRUE(hears(1));
+  EXPECT_EQ(published().listening.count("gone0"), 0u);
+}
+
+TEST_F(LldpListening, NetdevsComeGoAndAreRenamed) {
+  start({"veth0", "veth9"});
+  send_from("veth1", captured("ieee-dcbx"));
+  ASSERT_TRUE(hears(1));
+  run("ip link add veth8 type veth peer name veth9 && ip link set veth8 up && ip link set veth9 up");
+  ASSERT_TRUE(until([&] { return published().listening.count("veth9") == 1; }));
+  send_from("veth8", captured("cee-dcbx"));
+  ASSERT_TRUE(hears(2));
+  listened = {"veth0", "rail9"};
+  run("ip link set veth9 down && ip link set veth9 name rail9 && ip link set rail9 up");
+  ASSERT_TRUE(until([&] { return published().listening.count("rail9") == 1; }));
+  ASSERT_EQ(published().heard.size(), 2u) << "it is the same device";
+  send_from("veth8", captured("ieee-dcbx"));
+  ASSERT_TRUE(hears(3)) << "down and up again";
+  run("ip link del veth8");
+  EXPECT_TRUE(hears(1));
+}
+
+TEST(LldpOption, IsAModeOfItsOwn) {
+  const auto options = parse_options({"--lldp"});
+  ASSERT_TRUE(options);
+  EXPECT_TRUE(options->lldp);
+  EXPECT_FALSE(parse_options({"--lldp", "--print"}));
+  EXPECT_FALSE(parse_options({"--root", "/x", "--lldp"}));
+}
+
+}  // namespace
+}  // namespace fabric::exporter
