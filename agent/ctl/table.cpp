@@ -3,6 +3,7 @@
 
 #include <libsmartcols/libsmartcols.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 
@@ -54,9 +55,10 @@ std::string coloured(const Output& output, Status status, std::string_view text)
 }
 
 std::string wrapped(std::string_view text, unsigned width, unsigned indent) {
+  const size_t end = std::min(text.find('\n'), text.size());
   std::string out;
   size_t column = indent;
-  for (std::string_view word : words(text)) {
+  for (std::string_view word : words(text.substr(0, end))) {
     const bool full = width > 0 && column > indent && column + 1 + word.size() > width;
     if (full) {
       out.append("\n").append(indent, ' ');
@@ -68,6 +70,8 @@ std::string wrapped(std::string_view text, unsigned width, unsigned indent) {
     out += word;
     column += word.size();
   }
+  if (end == text.size()) return out;
+  for (std::string_view command : split(text.substr(end + 1), '\n')) out.append("\n").append(indent, ' ').append(command);
   return out;
 }
 

@@ -28,7 +28,7 @@ class Table {
 std::string coloured(const Output& output, Status status, std::string_view text);
 
 // `text` in lines of at most `width` columns, broken at blanks; each but the first begins with `indent` blanks.
-// Width 0: one line.
+// Width 0: one line. What stands behind a newline are commands to be copied: lines of their own, never broken.
 std::string wrapped(std::string_view text, unsigned width, unsigned indent);
 
 }  // namespace fabric::ctl

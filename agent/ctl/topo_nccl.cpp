@@ -3,6 +3,7 @@
 // "NCCL User Guide", Environment Variables). A line is NAME=VALUE, so that a value that begins with "=" has two.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "ctl/topo.h"
@@ -49,14 +50,12 @@ std::string hcas(const TopoView& view, const std::vector<size_t>& nics, const st
 bool is_ipv4(const Gid& gid) { return gid.gid.starts_with("0000:0000:0000:0000:0000:ffff:"); }
 bool is_link_local(const Gid& gid) { return gid.gid.starts_with("fe80:"); }
 
-// Indices of RoCE v2 GIDs by IPv4 address; where the port has none, by any routable address.
-std::set<unsigned> gid_indices(const Port& port) {
-  std::set<unsigned> ipv4, other;
-  for (const Gid& gid : port.gids) {
-    if (gid.type != "RoCE v2" || is_link_local(gid)) continue;
-    (is_ipv4(gid) ? ipv4 : other).insert(gid.index);
-  }
-  return ipv4.empty() ? other : ipv4;
+// Indices of routable RoCE v2 GIDs of the family: both ends of a connection need the same.
+std::set<unsigned> gid_indices(const Port& port, bool ipv4) {
+  std::set<unsigned> out;
+  for (const Gid& gid : port.gids)
+    if (gid.type == "RoCE v2" && !is_link_local(gid) && is_ipv4(gid) == ipv4) out.insert(gid.index);
+  return out;
 }
 
 std::string indices_text(const std::set<unsigned>& indices) {
@@ -65,11 +64,13 @@ std::string indices_text(const std::set<unsigned>& indices) {
   return out.empty() ? "none" : join(out, "/");
 }
 
-std::string gid_index(const std::vector<const Port*>& ports) {
+// `pin` is [expect] gid_index: it counts where all ports have it.
+std::string gid_index(const std::vector<const Port*>& ports, std::optional<unsigned> pin) {
+  const bool ipv4 = std::any_of(ports.begin(), ports.end(), [](const Port* port) { return !gid_indices(*port, true).empty(); });
   std::set<unsigned> common;
   std::vector<std::string> each;
   for (const Port* port : ports) {
-    const std::set<unsigned> mine = gid_indices(*port);
+    const std::set<unsigned> mine = gid_indices(*port, ipv4);
     std::set<unsigned> both;
     std::set_intersection(common.begin(), common.end(), mine.begin(), mine.end(), std::inserter(both, both.end()));
     common = each.empty() ? mine : both;
@@ -77,8 +78,8 @@ std::string gid_index(const std::vector<const Port*>& ports) {
   }
   if (!common.empty())
     return "# The RoCE v2 GID of a routable address stands here on all of these ports.\nNCCL_IB_GID_INDEX=" +
-           std::to_string(*common.begin()) + "\n";
-  return "# NCCL_IB_GID_INDEX is not set: no index holds a routable RoCE v2 GID on all ports (" + join(each) +
+           std::to_string(pin && common.count(*pin) != 0 ? *pin : *common.begin()) + "\n";
+  return std::string("# NCCL_IB_GID_INDEX is not set: no index holds a routable RoCE v2 GID (") + (ipv4 ? "IPv4" : "IPv6") + ") on all ports (" + join(each) +
          ").\n# NCCL 2.21 and later find it for each port; before, give the ports' netdevs addresses in the same order.\n";
 }
 
@@ -159,7 +160,7 @@ std::string topo_nccl(const TopoView& view) {
   std::vector<const Port*> roce;
   for (const Port* port : ports)
     if (port->link_layer == LinkLayer::ethernet && !port->iwarp) roce.push_back(port);
-  if (!roce.empty()) out += gid_index(roce) + class_lines(view, roce);
+  if (!roce.empty()) out += gid_index(roce, view.policy != nullptr ? view.policy->expect.gid_index : std::nullopt) + class_lines(view, roce);
   else if (!ports.empty()) out += "# InfiniBand: NCCL_IB_GID_INDEX and NCCL_IB_TC are not needed.\n";
   return out + bootstrap(view, ports);
 }

@@ -28,7 +28,7 @@ struct View {
 
 struct Check {
   std::string_view id;        // "pfc-and-pause": stable, used by --only, explain, metrics
-  std::string_view group;     // "link", "settings", "topology", "counters", "agent"; --only takes it as well
+  std::string_view group;     // "link", "settings", "topology", "network", ...; --only takes it as well
   std::string_view question;  // one line: what it asks
   std::string_view runbook;   // what a finding means and what to do, for `explain`
   // Pure; appends at most one finding per subject, without id. A subject that the question does not fit (an InfiniBand

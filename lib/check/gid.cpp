@@ -4,12 +4,12 @@
 
 #include "check/checks.h"
 #include "check/finding.h"
+#include "check/network.h"
 
 namespace fabric {
 namespace {
 
 // GIDs as sysfs prints them: eight groups of four hexadecimal digits.
-bool is_ipv4(const Gid& gid) { return gid.gid.starts_with("0000:0000:0000:0000:0000:ffff:"); }
 bool is_link_local(const Gid& gid) { return gid.gid.starts_with("fe80:"); }
 
 std::string describe(const Gid& gid) {
@@ -47,10 +47,11 @@ Finding judge(const Port& port) {
 
 }  // namespace
 
-// Of active ports: one that is down loses its addresses, and port-state says so.
+// Of active ports: one that is down loses its addresses, and port-state says so. Where the address is what is missing,
+// `address` does.
 void ask_gid(const View& view, Findings& findings) {
   for (const Port& port : view.now.ports)
-    if (is_judged(port) && is_active(port) && is_roce(port)) findings.push_back(judge(port));
+    if (is_judged(port) && is_active(port) && is_roce(port) && !lacks_address(view, port)) findings.push_back(judge(port));
 }
 
 }  // namespace fabric

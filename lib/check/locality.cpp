@@ -6,6 +6,7 @@
 #include <string>
 
 #include "check/checks.h"
+#include "check/expect.h"
 #include "check/finding.h"
 #include "check/pairing.h"
 
@@ -22,6 +23,17 @@ std::string near_names(const Topology& topology, const Placement& placed, size_t
     if (path_class(topology.gpus[gpu], topology.nics[nic]) == placed.path(gpu))
       names.append(names.empty() ? "" : " ").append(topology.nics[nic].name);
   return names;
+}
+
+// A socket of several NUMA nodes (SNC, NPS): SYS to one on the same socket is a way of nanoseconds, and how it was built.
+bool stays_in_socket(const Topology& topology, const Placement& placed, const Gpu& gpu) {
+  const auto socket = [&](const PciDevice& device) -> std::optional<int> {
+    const auto found = device.numa ? topology.numa_socket.find(*device.numa) : topology.numa_socket.end();
+    return found == topology.numa_socket.end() ? std::nullopt : std::optional<int>(found->second);
+  };
+  const auto mine = socket(gpu);
+  return mine && std::any_of(placed.compute.begin(), placed.compute.end(),
+                             [&](size_t nic) { return socket(topology.nics[nic]) == mine; });
 }
 
 // The NIC that this GPU misses may be there, without RDMA or in another slot.
@@ -57,7 +69,7 @@ Finding judge(const Topology& topology, const Placement& placed, size_t index) {
   if (path > placed.yardstick[index]) return good(gpu.name, observed + ", the only one", expected + " or farther");
   const bool best_is_sys = placed.cards > 1 || std::none_of(placed.pairing.pairs.begin(), placed.pairing.pairs.end(),
                                                             [&](const Pair& pair) { return pair.path && pair.path < path; });
-  if (path == PathClass::SYS && best_is_sys)
+  if (path == PathClass::SYS && best_is_sys && !stays_in_socket(topology, placed, gpu))
     return bad(
         Status::warning, gpu.name, observed, "NODE or nearer",
         "Every byte between this GPU and its nearest NIC goes from one NUMA node to another, mostly over the link "
@@ -75,7 +87,8 @@ void ask_locality(const View& view, Findings& findings) {
       std::any_of(topology.nics.begin(), topology.nics.end(), [](const Nic& nic) { return !nic.rdma.empty(); });
   if (!has_rdma) return;  // port-state says that there is no RDMA device
   const Placement placed = placement(view.now);
-  for (size_t i = 0; i < topology.gpus.size(); ++i) findings.push_back(judge(topology, placed, i));
+  for (size_t i = 0; i < topology.gpus.size(); ++i)
+    if (!misses_class(view, placed, i)) findings.push_back(judge(topology, placed, i));
 }
 
 }  // namespace fabric

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "check/checks.h"
+#include "check/expect.h"
 #include "check/finding.h"
 #include "check/pairing.h"
 
@@ -53,7 +54,7 @@ Finding judge(const View& view, const Port& port, const std::set<std::string>& f
 void ask_rate(const View& view, Findings& findings) {
   const std::set<std::string> for_gpus = devices_for_gpus(view.now);
   for (const Port& port : view.now.ports)
-    if (is_judged(port) && is_active(port)) findings.push_back(judge(view, port, for_gpus));
+    if (is_judged(port) && is_active(port) && !misses_speed(view, port, for_gpus)) findings.push_back(judge(view, port, for_gpus));
 }
 
 }  // namespace fabric

@@ -30,7 +30,7 @@ void read_ports(Reader& reader, const toml::node& node, Document& document) {
 }
 
 // At the top, beside the keys and sections of keys().
-constexpr std::string_view kTables[] = {"traffic", "cnp", "sysctl", "port"};
+constexpr std::string_view kTables[] = {"traffic", "cnp", "firmware", "driver_version", "sysctl", "port"};
 
 bool is_section(std::string_view name) {
   return std::any_of(keys().begin(), keys().end(), [&](const Key& key) { return !name.empty() && key.section == name; });
@@ -50,6 +50,8 @@ std::vector<std::string_view> known_in(std::string_view section) {
 bool read_table(Reader& reader, std::string_view name, const toml::node& node, Document& document) {
   if (name == "port") read_ports(reader, node, document);
   else if (name == "sysctl") read_sysctl(reader, node, document.policy);
+  else if (name == "firmware") read_versions(reader, name, node, document.policy.firmware, document.policy);
+  else if (name == "driver_version") read_versions(reader, name, node, document.policy.driver_version, document.policy);
   else if (name == "traffic") read_mark(reader, name, node, document.traffic);
   else if (name == "cnp") read_mark(reader, name, node, document.cnp);
   else return false;

@@ -90,7 +90,7 @@ struct Key {
   std::string_view section, name;
   std::string_view example;  // a whole line, as the man page shows it
   MaybeProblem (*read)(const toml::node& node, Policy& policy);
-  std::string (*show)(const Policy& policy);  // the value as TOML
+  std::string (*show)(const Policy& policy);  // the value as TOML; empty: there is none, and no default
 };
 std::span<const Key> keys();
 
@@ -119,6 +119,8 @@ Entry read_profile(Reader& reader, const toml::table& table);
 MaybeProblem check_range(const Setting& setting, const toml::node& node);
 MaybeProblem check_value(const Setting& setting, const toml::node& node, const Qos& value);
 
+// [firmware], [driver_version]
+void read_versions(Reader& reader, std::string_view table, const toml::node& node, Versions& out, Policy& policy);
 // [sysctl]
 void read_sysctl(Reader& reader, const toml::node& node, Policy& policy);
 

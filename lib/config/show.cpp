@@ -49,6 +49,15 @@ std::string port_toml(const PortPolicy& port) {
   return out;
 }
 
+std::string versions_toml(const Policy& policy, const std::string& table, const Versions& versions) {
+  std::string out = versions.empty() ? "" : "\n[" + table + "]\n";
+  for (const auto& [name, allowed] : versions) {
+    const auto origin = policy.origin.find(table + "." + name);
+    out += line(toml_string(name), config::texts_toml(allowed), origin == policy.origin.end() ? "" : origin->second);
+  }
+  return out;
+}
+
 std::string sysctl_toml(const Policy& policy) {
   std::string out = policy.sysctl.empty() ? "" : "\n[sysctl]\n";
   for (const auto& [name, value] : policy.sysctl) {
@@ -65,10 +74,13 @@ std::string show_config(const Policy& policy) {
   std::string out;
   std::string_view section;
   for (const config::Key& key : config::keys()) {
+    const std::string value = key.show(policy);
+    if (value.empty()) continue;
     if (key.section != section) out += "\n[" + std::string(key.section) + "]\n";
     section = key.section;
-    out += line(key.name, key.show(policy), origin_of(policy, key));
+    out += line(key.name, value, origin_of(policy, key));
   }
+  out += versions_toml(policy, "firmware", policy.firmware) + versions_toml(policy, "driver_version", policy.driver_version);
   out += sysctl_toml(policy);
   for (const PortPolicy& port : policy.ports) out += port_toml(port);
   return out;

@@ -4,9 +4,14 @@
 #include <span>
 
 #include "sys/rtnl.h"
+#include "sys/rtnl_network.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const fabric::View8 message = std::as_bytes(std::span(data, size));
   (void)fabric::rtnl::parse_link(message);
+  (void)fabric::rtnl::parse_address(message);
+  (void)fabric::rtnl::parse_route(message);
+  (void)fabric::rtnl::parse_rule(message);
+  (void)fabric::rtnl::parse_neighbour(message);
   return 0;
 }

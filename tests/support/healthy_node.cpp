@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/healthy_node.h"
 
+#include "support/healthy_cabling.h"
+#include "support/healthy_host.h"
+#include "support/healthy_network.h"
 #include "support/healthy_platform.h"
 
 namespace fabric::test {
@@ -102,6 +105,9 @@ Healthy::Healthy() {
   entry.want = profile();
   policy.ports = {entry};
   add_healthy_platform(now);
+  add_healthy_host(now);
+  add_healthy_network(now);
+  plug_in_cables(*this);
   before = now;
   for (Port& each : now.ports) {  // traffic and congestion control go on
     each.counters.hw[1].value += 5;

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/healthy_network.h"
+
+#include <string>
+
+namespace fabric::test {
+namespace {
+
+constexpr uint32_t kMain = 254;
+
+Ip ip(const std::string& text) { return *parse_ip(text); }
+
+void give_address(Port& port, Interface& interface, const std::string& text, unsigned prefix) {
+  const Address address{ip(text), prefix};
+  interface.addresses = std::vector<Address>{address, Address{ip("fe80::a00:ff:fe00:1"), 64, false}};
+  port.gids.at(2).gid = gid_text(address.ip);
+}
+
+}  // namespace
+
+void add_healthy_network(Node& node) {
+  node.network.rules.emplace();
+  node.network.tables = {kMain, 255};
+  for (size_t i = 0; i < node.ports.size(); ++i) {
+    Port& port = node.ports[i];
+    port.firmware = "28.39.1002";
+    port.driver_version = "24.10-1.1.4";
+    Interface& interface = node.network.interfaces[port.netdev];
+    interface.ifindex = port.ifindex;
+    const std::string subnet = "10.1." + std::to_string(i) + ".";
+    give_address(port, interface, subnet + "1", 31);
+    interface.routes = {{ip(subnet + "0"), 31, kMain}, {ip("10.0.0.0"), 8, kMain, ip(subnet + "0")}};
+    interface.gateways = {{ip(subnet + "0"), "REACHABLE"}};
+    interface.arp_ignore = interface.arp_announce = interface.arp_filter = {0, 0};
+    interface.rp_filter = {2, 0};
+    interface.ipv6_disabled = false;
+    interface.peer_max_frame = 9216;
+  }
+}
+
+void share_subnet(Node& node) {
+  for (size_t i = 0; i < node.ports.size(); ++i) {
+    Interface& interface = node.network.interfaces[node.ports[i].netdev];
+    const std::string address = "10.1.0." + std::to_string(i + 1);
+    const uint32_t table = 201 + static_cast<uint32_t>(i);
+    give_address(node.ports[i], interface, address, 24);
+    interface.routes = {{ip("10.1.0.0"), 24, kMain}, {ip("10.1.0.0"), 24, table}, {ip("0.0.0.0"), 0, table, ip("10.1.0.254")}};
+    interface.gateways.clear();
+    interface.arp_ignore = {1, 0};
+    interface.arp_announce = {0, 2};
+    node.network.rules->push_back({32000 + static_cast<uint32_t>(i), table, ip(address), 32, {}});
+    node.network.tables.insert(table);
+  }
+}
+
+}  // namespace fabric::test
