@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# One defect of the platform at a time: a NIC's link at x8, ACS redirect on a switch's port. `check` names that and nothing
+# else, and is silent again when it is mended.
+. /mnt/host/scenarios/lib/agent.sh
+
+SWITCH_PORT=$(basename "$(dirname "$(realpath "/sys/bus/pci/devices/$(nic 0)")")")  # NIC 0 is below it, GPU 0 beside it
+DMI=/sys/class/dmi/id/sys_vendor
+
+# What check complains of, as "id subject status" lines.
+complaints() {
+  fabric-agentctl check --interval 0 --json | jq -r '.checks[] | select(.status != "ok") | "\(.id) \(.subject) \(.status)"' | sort
+}
+# And which of it was not there at first.
+news() { comm -13 /tmp/first <(complaints); }
+read_again() { systemctl restart fabric-agent-pci.service; }
+
+check "the package installs" install_agent
+read_again
+check "configuration space was read of the switch's port" grep -q "\"$SWITCH_PORT\"" /run/fabric-agent/pci.toml
+
+# ACS is a question for real hardware: this server says that it is some.
+echo Supermicro >/tmp/vendor
+complaints >/tmp/guest
+mount --bind /tmp/vendor $DMI
+complaints >/tmp/first
+cat /tmp/first
+eq "nothing of the platform to begin with" "$(grep -E '^(acs|iommu|aer|gpu-bar|gpudirect|pci-tuning|pci-power|pcie) ' /tmp/first)" ""
+
+fabsim cfg "$(nic 3) link 3 8 5 16"
+eq "a link at 8 GT/s x8 of 32 GT/s x16" "$(news)" "pcie $(rdmadev 3) critical"
+fabsim cfg "$(nic 3) link 5 16 5 16"
+eq "and mended" "$(news)" ""
+
+acs "$SWITCH_PORT" 001d
+eq "ACS is as it was read last" "$(news)" ""
+read_again
+eq "ACS redirect between GPU 0 and NIC 0" "$(news)" "acs $SWITCH_PORT warning"
+fabric-agentctl check --interval 0 --only acs --json >"$OUT/acs.json"
+remedy=$(jq -r '.checks[] | select(.status == "warning") | .remedy' "$OUT/acs.json")
+check "with the command that clears it" grep -qF "setpci -s $SWITCH_PORT ECAP_ACS+6.w=0000" <<<"$remedy"
+fabric-agentctl check --interval 0 --only acs
+umount $DMI
+eq "in a guest it is the host's affair" "$(complaints | comm -13 /tmp/guest -)" ""
+mount --bind /tmp/vendor $DMI
+setpci -s "$SWITCH_PORT" ECAP_ACS+6.w=0000
+read_again
+eq "and cleared" "$(news)" ""
+
+rm /run/fabric-agent/pci.toml
+eq "nobody has read it" "$(news)" "acs host unknown"
+read_again
+eq "and read again" "$(news)" ""
+
+cp /run/fabric-agent/pci.toml "$OUT"
+umount $DMI
+finish
