@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "base/result.h"
 #include "model/policy.h"
+#include "sys/kernel.h"
 
 namespace fabric::ctl {
 
@@ -32,6 +34,11 @@ struct Options {
   std::chrono::milliseconds interval{1000};
   std::optional<Disruptive> disruptive;
   std::optional<std::chrono::seconds> confirm;  // apply: what stood returns unless confirmed within
+
+  bool with_addresses = false;  // capture: MAC addresses and the like as they are
+
+  // How the verbs get at the machine below `root`: what records it, or simulates it, stands here.
+  std::function<Result<Kernel>(const std::string& root)> open = open_kernel;
 
   [[nodiscard]] std::string config_file() const;
 };

@@ -53,10 +53,6 @@ Result<Fd> take_lock(const std::string& directory, std::chrono::milliseconds pat
   return fd;
 }
 
-bool is_locked(const Root& root, const char* file) {
-  Fd fd(::open((root.path() + "/" + file).c_str(), O_RDONLY | O_CLOEXEC));
-  struct flock lock = whole_file(F_RDLCK);
-  return fd && ::fcntl(fd.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-}
+bool is_locked(const Root& root, const char* file) { return root.is_locked(file); }
 
 }  // namespace fabric::state

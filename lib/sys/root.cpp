@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstdlib>
+#include <map>
 #include <memory>
 
 #include "base/parse.h"
@@ -18,7 +19,6 @@
 namespace fabric {
 namespace {
 
-constexpr size_t kMaxFile = size_t{1} << 20;
 constexpr size_t kMaxEntries = 65'536;
 constexpr int kMaxLinks = 40;  // MAXSYMLINKS of the kernel's own walk (include/linux/namei.h)
 
@@ -49,8 +49,11 @@ std::string parent(const std::string& path) {
   return slash == std::string::npos ? std::string{} : path.substr(0, slash);
 }
 
-// Walks `path` below `root` and follows links without ever leaving it; the outcome holds no link and no "..".
-Result<std::string> walk(int root, const std::string& path) {
+using Links = std::map<std::string, std::string>;
+
+// Walks `path` below `root` and follows links without ever leaving it; the outcome holds no link and no "..". Links on the
+// way are added to `met`.
+Result<std::string> walk(int root, const std::string& path, Links* met = nullptr) {
   std::string done;
   std::string rest = path;
   for (int links = 0; !rest.empty();) {
@@ -69,6 +72,7 @@ Result<std::string> walk(int root, const std::string& path) {
       done = next;
       continue;
     }
+    if (met != nullptr) met->emplace(next, *link);
     if (++links > kMaxLinks) return error(ELOOP, path);
     if (link->front() == '/') done.clear();
     rest = rest.empty() ? *link : *link + '/' + rest;
@@ -109,7 +113,7 @@ Result<void> must_be_regular(int fd) {
   return error(S_ISDIR(status.st_mode) ? EISDIR : EINVAL, "");
 }
 
-Result<std::string> read_all(int fd) {
+Result<std::string> read_all(int fd, size_t most) {
   std::string text;
   for (;;) {
     const size_t had = text.size();
@@ -119,7 +123,7 @@ Result<std::string> read_all(int fd) {
     text.resize(had + static_cast<size_t>(std::max<ssize_t>(size, 0)));
     if (size == 0) return text;
     if (size < 0 && code != EINTR) return error(code, "");
-    if (text.size() > kMaxFile) return error(EFBIG, "");
+    if (text.size() > most) return error(EFBIG, "");
   }
 }
 
@@ -136,7 +140,7 @@ Result<Root> Root::open(const std::string& directory) {
 }
 
 std::string Root::full(const std::string& file) const {
-  return (is_host() ? "/" : path_ + '/') + below(file);
+  return (is_host() || replays() ? "/" : path_ + '/') + below(file);
 }
 
 Result<Fd> Root::open_file(const std::string& file, int flags) const {
@@ -164,13 +168,17 @@ Result<Fd> Root::open_regular(const std::string& file, int flags) const {
   return fd;
 }
 
-Result<Fd> Root::hold(const std::string& file) const { return open_regular(file, O_RDONLY); }
+Result<Fd> Root::hold(const std::string& file) const {
+  if (tape_)  // what is to be read from the descriptor
+    if (auto text = read(file); !text && replays()) return text.error();
+  return open_regular(file, O_RDONLY);
+}
 
-Result<std::string> Root::read(const std::string& file) const {
+Result<std::string> Root::read_file(const std::string& file, size_t most) const {
   if (auto answer = ask_behind(BehindFiles::Act::read, file, {}); answer && !*answer) return answer->error();
   auto fd = open_regular(file, O_RDONLY);
   if (!fd) return fd.error();
-  auto text = read_all(fd->get());
+  auto text = read_all(fd->get(), most);
   if (!text) return error(text.error().code, full(file));
   return text;
 }
@@ -181,7 +189,7 @@ Result<std::string> Root::read_line(const std::string& file) const {
   return std::string(trim(*text));
 }
 
-Result<std::vector<std::string>> Root::list(const std::string& directory) const {
+Result<std::vector<std::string>> Root::list_folder(const std::string& directory) const {
   if (auto answer = ask_behind(BehindFiles::Act::read, directory, {}); answer && !*answer) return answer->error();
   auto fd = open_file(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (!fd) return fd.error();
@@ -202,16 +210,27 @@ Result<std::vector<std::string>> Root::list(const std::string& directory) const 
   return names;
 }
 
-bool Root::exists(const std::string& file) const { return open_file(file, O_PATH | O_CLOEXEC).ok(); }
+bool Root::is_there(const std::string& file) const { return open_file(file, O_PATH | O_CLOEXEC).ok(); }
 
-Result<std::string> Root::resolve(const std::string& link) const {
+Result<std::string> Root::follow(const std::string& link) const {
   if (link.find('\0') != std::string::npos) return error(EINVAL, full(link));
   auto resolved = walk(fd_.get(), below(link));
   if (!resolved) return error(resolved.error().code, full(link));
   return resolved;
 }
 
+Result<std::string> Root::note_links(const std::string& path) const { return walk(fd_.get(), below(path), &tape_->links); }
+
+bool Root::has_lock(const std::string& file) const {
+  const auto fd = open_regular(file, O_RDONLY);
+  struct flock lock {};
+  lock.l_type = F_RDLCK;
+  lock.l_whence = SEEK_SET;
+  return fd && ::fcntl(fd->get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
 std::optional<Result<void>> Root::ask_behind(BehindFiles::Act act, const std::string& file, std::string_view text) const {
+  if (replays() && act != BehindFiles::Act::read) return Result<void>(error(EROFS, full(file)));
   if (!behind_) return std::nullopt;
   auto answer = behind_->act(act, file, text);
   if (answer && !*answer) return Result<void>(error(answer->error().code, full(file)));
@@ -246,7 +265,7 @@ Result<std::pair<Fd, std::string>> Root::parent_of(const std::string& path) cons
   return std::pair(std::move(*folder), slash == std::string::npos ? path : path.substr(slash + 1));
 }
 
-Result<void> Root::make_directory(const std::string& directory) const {
+Result<void> Root::make_folder(const std::string& directory) const {
   if (auto answer = ask_behind(BehindFiles::Act::make_directory, directory, {})) return *answer;
   auto parent = parent_of(directory);
   if (!parent) return parent.error();
@@ -254,7 +273,7 @@ Result<void> Root::make_directory(const std::string& directory) const {
   return {};
 }
 
-Result<void> Root::remove_directory(const std::string& directory) const {
+Result<void> Root::remove_folder(const std::string& directory) const {
   if (auto answer = ask_behind(BehindFiles::Act::remove_directory, directory, {})) return *answer;
   auto parent = parent_of(directory);
   if (!parent) return parent.error();

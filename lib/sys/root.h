@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "sys/tape.h"
 
 namespace fabric {
 
@@ -29,14 +31,15 @@ class BehindFiles {
 // absolute symbolic links of a captured tree stay inside it (openat2 RESOLVE_IN_ROOT).
 class Root {
  public:
+  static constexpr size_t kMostBytes = size_t{1} << 20;
   static Result<Root> open(const std::string& directory);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] bool is_host() const { return path_ == "/"; }
 
-  // At most 1 MiB; longer files are an error (EFBIG). Regular files only, as all of sysfs and procfs is: a FIFO, socket or
-  // device is EINVAL and is never waited for.
-  [[nodiscard]] Result<std::string> read(const std::string& file) const;
+  // At most 1 MiB unless told otherwise; longer files are an error (EFBIG). Regular files only, as all of sysfs and procfs
+  // is: a FIFO, socket or device is EINVAL and is never waited for.
+  [[nodiscard]] Result<std::string> read(const std::string& file, size_t most = kMostBytes) const;
   // A descriptor to be read again and again with pread(2), under the same rules: five times cheaper than opening a sysfs
   // file each time. A removed device's file answers ENODEV from then on, also when another takes its name.
   [[nodiscard]] Result<Fd> hold(const std::string& file) const;
@@ -47,6 +50,8 @@ class Root {
   [[nodiscard]] bool exists(const std::string& file) const;
   // Where the link leads, below the root and without it: "sys/devices/pci0000:17/0000:17:01.0/...".
   [[nodiscard]] Result<std::string> resolve(const std::string& link) const;
+  // Does some process hold a lock on the file now (fcntl(2))? Needs no more than permission to read, and disturbs nobody.
+  [[nodiscard]] bool is_locked(const std::string& file) const;
   // Writes the whole text with one write(2), as sysfs wants it. Never creates a file.
   [[nodiscard]] Result<void> write(const std::string& file, std::string_view text) const;
   // write() to a file of our own user that nobody may write (debugfs of mode 0400, as bnxt_re's): its owner lets himself in
@@ -59,6 +64,9 @@ class Root {
   [[nodiscard]] Result<void> remove_directory(const std::string& directory) const;
   // Behind a captured tree: asked before each of the four above, and before read() and list().
   void set_behind(std::shared_ptr<BehindFiles> behind) { behind_ = std::move(behind); }
+  // From now on all readings are recorded there; or answered from there as far as it knows, nothing is written, and
+  // failures name the files as on the machine that was recorded.
+  void set_tape(std::shared_ptr<Tape> tape) { tape_ = std::move(tape); }
 
  private:
   [[nodiscard]] std::string full(const std::string& file) const;
@@ -68,7 +76,19 @@ class Root {
   [[nodiscard]] std::optional<Result<void>> ask_behind(BehindFiles::Act act, const std::string& file, std::string_view text) const;
   [[nodiscard]] Result<std::pair<Fd, std::string>> parent_of(const std::string& path) const;
 
+  [[nodiscard]] bool replays() const { return tape_ && tape_->replays(); }
+  [[nodiscard]] Answer on_tape(Ask ask, const std::string& file, const std::function<Answer()>& live) const;
+  Result<std::string> note_links(const std::string& path) const;  // where it leads
+  [[nodiscard]] Result<std::string> read_file(const std::string& file, size_t most) const;
+  [[nodiscard]] Result<std::vector<std::string>> list_folder(const std::string& directory) const;
+  [[nodiscard]] bool is_there(const std::string& file) const;
+  [[nodiscard]] Result<std::string> follow(const std::string& link) const;
+  [[nodiscard]] bool has_lock(const std::string& file) const;
+  [[nodiscard]] Result<void> make_folder(const std::string& directory) const;
+  [[nodiscard]] Result<void> remove_folder(const std::string& directory) const;
+
   std::shared_ptr<BehindFiles> behind_{};
+  std::shared_ptr<Tape> tape_{};
   std::string path_;
   Fd fd_;
 };
