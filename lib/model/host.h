@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of the host outside its ports bears on jobs: CPUs, limits of the services that start jobs, interrupts. No I/O here.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fabric {
+
+inline constexpr uint64_t kNoLimit = UINT64_MAX;  // RLIM_INFINITY
+
+// As getrlimit(2) has it: bytes of locked memory, a number of open files, ...
+struct ResourceLimit {
+  uint64_t soft = kNoLimit, hard = kNoLimit;
+  bool operator==(const ResourceLimit&) const = default;
+};
+// "8 MiB", "unlimited", "8 MiB (hard: unlimited)"; a count: "1024".
+std::string bytes_text(uint64_t bytes);
+std::string memory_text(const ResourceLimit& limit);
+std::string count_text(const ResourceLimit& limit);
+
+// The line of a file of the machine: "/etc/systemd/system/slurmd.service.d/limits.conf", 2.
+struct FileLine {
+  std::string file;
+  unsigned line = 0;
+  bool operator==(const FileLine&) const = default;
+  [[nodiscard]] std::string text() const;  // "FILE:LINE"
+};
+
+// A limit that a configuration file sets.
+struct LimitSetting {
+  ResourceLimit limit;
+  FileLine where;
+};
+
+struct ProcessLimits {
+  std::optional<ResourceLimit> memlock{}, nofile{}, core{};
+};
+
+// What a service's own limit means to jobs, weakest first.
+enum class JobRole : uint8_t {
+  forwards,  // asks another service to start them (dockerd asks containerd, kubelet asks the container runtime)
+  session,   // users' own services (user@1000.service)
+  runtime,   // starts containers, which may be given another limit or CAP_IPC_LOCK
+  batch,     // starts users' processes, which inherit the limit
+};
+
+struct JobProcess {
+  unsigned pid = 0;
+  std::string comm;
+  ProcessLimits limits;  // absent: not readable
+};
+
+// A service that starts jobs. What its processes have is what jobs get; what its files say holds from its next start.
+struct JobService {
+  std::string unit;  // "slurmd.service"; of a process that no unit started: its comm
+  JobRole role = JobRole::batch;
+  std::string file{};     // the unit file; empty: there is none
+  bool masked = false;
+  std::optional<LimitSetting> memlock{}, nofile{}, core{};  // by unit file, drop-ins and system.conf; absent: systemd's default
+  std::vector<JobProcess> processes{};                      // running now; at most 16
+};
+
+// A memlock entry of limits.conf(5) that holds for users other than root.
+struct UserLimit {
+  std::string domain;  // "*", "@gpu", "alice"
+  std::optional<LimitSetting> soft{}, hard{};
+};
+
+// slurm.conf: do jobs get the memlock limit of the shell that submitted them?
+struct SlurmLimits {
+  bool propagates_memlock = true;  // Slurm's default
+  FileLine where;                  // line 0: the file does not say
+};
+
+// CPUs that are set alike.
+struct FrequencyGroup {
+  std::string governor;    // "performance", "powersave", "schedutil"
+  std::string preference;  // energy_performance_preference, where the governor leaves the choice to the hardware
+  std::string cpus;        // "0-127"
+};
+struct IdleGroup {
+  std::string state;     // name of the deepest state that is not disabled: "C6"
+  unsigned latency = 0;  // microseconds to leave it
+  std::string cpus;
+};
+
+struct HostCpu {
+  std::string vendor, model;     // of /proc/cpuinfo: "GenuineIntel", "Intel(R) Xeon(R) Platinum 8480C"
+  std::string frequency_driver;  // "intel_pstate", "amd-pstate-epp", "acpi-cpufreq"; empty: no frequency scaling
+  std::vector<FrequencyGroup> frequency;
+  std::string idle_driver;  // "intel_idle", "acpi_idle"; "none" or empty
+  std::vector<IdleGroup> idle;
+};
+
+struct Interrupt {
+  unsigned irq = 0;
+  std::string name;  // as /proc/interrupts names it: "mlx5_comp3@pci:0000:17:00.0"
+  std::string cpus;  // where it is delivered: "64"
+};
+
+// The queues of a NIC that is near to one NUMA node.
+struct NicInterrupts {
+  std::string nic;  // RDMA device or netdev
+  std::string pci;
+  int numa = 0;
+  unsigned queues = 0;      // message-signalled interrupts in use
+  unsigned local_cpus = 0;  // CPUs of its NUMA node
+  std::vector<Interrupt> elsewhere{};  // those that go to CPUs of other NUMA nodes only
+};
+
+struct ClockSource {
+  std::string current;  // "tsc"
+  std::vector<std::string> available;
+};
+
+struct HugePages {
+  std::map<uint64_t, uint64_t> reserved;  // size in bytes -> pages
+  std::string transparent;                // "always", "madvise", "never"; empty: not told
+};
+
+// What is not known of the machine is absent or empty.
+struct Host {
+  HostCpu cpu;
+  uint64_t memory = 0;                      // bytes, 0: unknown
+  std::vector<std::string> kernel_options;  // words of the kernel's command line that bear on the rest
+  std::optional<unsigned> numa_balancing;   // 0 off, 1 on, 2 memory tiering (Documentation/admin-guide/sysctl/kernel.rst)
+  std::optional<unsigned> intel_idle_max_cstate;
+  ClockSource clock;
+  HugePages huge_pages;
+  std::string lockdown;            // "none", "integrity", "confidentiality"
+  std::optional<bool> irqbalance;  // does it run?
+  std::vector<NicInterrupts> interrupts;
+  std::vector<JobService> services;
+  std::vector<UserLimit> user_limits;
+  std::optional<SlurmLimits> slurm;  // absent: no slurm.conf
+};
+
+}  // namespace fabric

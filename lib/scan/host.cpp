@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scan/host.h"
+
+#include <algorithm>
+#include <set>
+
+#include "sys/host_cpu.h"
+#include "sys/host_irq.h"
+#include "sys/host_limits.h"
+#include "sys/host_services.h"
+
+namespace fabric::scanning {
+namespace {
+
+// Where all CPUs are of one NUMA node, none can be far.
+std::vector<NicInterrupts> read_nics(const Root& root, const Node& node) {
+  std::vector<NicInterrupts> out;
+  std::set<std::string> seen;
+  const auto& cpus = node.topology.numa_cpus;
+  if (cpus.size() < 2) return out;
+  for (const Port& port : node.ports) {
+    const auto local = port.numa ? cpus.find(*port.numa) : cpus.end();
+    if (port.pci.empty() || port.virtual_function || local == cpus.end() || !seen.insert(port.pci).second) continue;
+    NicInterrupts nic{.nic = port.rdma, .pci = port.pci, .numa = *port.numa};
+    host::read_interrupts(root, local->second, nic);
+    if (nic.queues > 0) out.push_back(std::move(nic));
+  }
+  return out;
+}
+
+}  // namespace
+
+void read_host(const Root& root, Node& node) {
+  Host& out = node.host.emplace();
+  out.cpu = host::read_cpu(root);
+  host::read_kernel(root, out);
+  host::Services services = host::read_services(root);
+  out.services = std::move(services.found);
+  out.irqbalance = services.irqbalance;
+  out.interrupts = read_nics(root, node);
+  out.user_limits = host::read_user_limits(root);
+  out.slurm = host::read_slurm_limits(root);
+  for (std::string& what : services.unread) node.unseen.push_back(std::move(what));
+}
+
+}  // namespace fabric::scanning

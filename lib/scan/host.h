@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Node::host: what of the machine outside its ports bears on jobs.
+#pragma once
+
+#include "model/node.h"
+#include "sys/root.h"
+
+namespace fabric::scanning {
+
+// Fills node.host; ports and topology must stand. What could not be read is named in node.unseen.
+void read_host(const Root& root, Node& node);
+
+}  // namespace fabric::scanning

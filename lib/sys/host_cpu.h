@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the CPUs run (frequency, idle states, clock), and what of memory and the kernel's own restrictions bears on jobs.
+// Sources: Documentation/admin-guide/pm/{cpufreq,cpuidle,intel_pstate,amd-pstate}.rst, Documentation/ABI/testing/
+// sysfs-devices-system-cpu, Documentation/admin-guide/mm/{hugetlbpage,transhuge}.rst of Linux 6.12.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/host.h"
+#include "sys/root.h"
+
+namespace fabric::host {
+
+// A word in brackets is the chosen one: "none [integrity] confidentiality"; the whole line where there is none.
+std::string chosen_word(std::string_view line);
+
+// Words of the kernel's command line that set what this page reads: "processor.max_cstate=1", "idle=poll".
+std::vector<std::string> relevant_options(std::string_view command_line);
+
+// One or two small files for each CPU (its governor, whether its deepest idle states are disabled), four where the hardware
+// chooses the frequency.
+HostCpu read_cpu(const Root& root);
+
+// memory, kernel_options, numa_balancing, intel_idle_max_cstate, clock, huge_pages, lockdown.
+void read_kernel(const Root& root, Host& host);
+
+}  // namespace fabric::host
