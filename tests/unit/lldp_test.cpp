@@ -85,7 +85,7 @@ TEST(LldpFrame, CutOffAnywhere) {
     EXPECT_LE(*parse_number<size_t>(what.substr(17, what.find(':', 17) - 17)), size) << what;
   }
   EXPECT_GT(errors, 150u);
-  EXPECT_EQ(frames, 14u) << "between the TLVs behind the third";
+  EXPECT_EQ(frames, 13u) << "between the TLVs behind the third";
 }
 
 std::string fault(Bytes frame, size_t at, uint8_t value) {
@@ -110,7 +110,8 @@ TEST(LldpFrame, ATlvOfTheWrongLengthCostsItselfOnly) {
   EXPECT_FALSE(read_organization(0x0080c2, 9, ets, neighbor));
   EXPECT_FALSE(read_organization(0x0080c2, 12, two, neighbor));
   EXPECT_FALSE(read_organization(0x00120f, 4, one, neighbor));
-  EXPECT_FALSE(read_organization(0x001b21, 2, one, neighbor));
+  Neighbor cee;
+  EXPECT_FALSE(read_organization(0x001b21, 2, one, cee));
   EXPECT_TRUE(read_organization(0x001122, 9, one, neighbor)) << "not ours to judge";
   EXPECT_FALSE(neighbor.pfc || neighbor.ets || neighbor.app || neighbor.max_frame);
   Bytes frame = captured("ieee-dcbx");
@@ -185,7 +186,7 @@ std::vector<std::vector<Numbers>> tables_under(const std::string& decoded, std::
     }
     if (!inside || line.find("Value ") == std::string::npos) continue;
     Numbers numbers;
-    for (const std::string_view word : words(line.substr(line.find(':') + 1))) numbers.emplace_back(word);
+    for (const std::string_view word : words(std::string_view(line).substr(line.find(':') + 1))) numbers.emplace_back(word);
     out.back().push_back(numbers);
   }
   return out;
@@ -212,7 +213,7 @@ TEST_F(LldpCorpus, EtsOfEveryFrameAsTcpdumpReadsIt) {
     if (neighbor->ets) compare(*neighbor->ets, configuration.at(configured++));
     if (neighbor->ets_recommended) compare(*neighbor->ets_recommended, recommendation.at(recommended++));
   }
-  EXPECT_EQ(frames, 67u);
+  EXPECT_EQ(frames, 31u);
   EXPECT_EQ(configured, configuration.size());
   EXPECT_EQ(recommended, recommendation.size());
   EXPECT_GT(configured, 0u);
