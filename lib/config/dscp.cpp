@@ -25,16 +25,17 @@ void check_data(const Judge& judge, std::string_view key, uint32_t dscp) {
 
 void check_cnp(const Judge& judge) {
   const Qos& want = judge.want;
-  if (want.cnp_prio && judge.lossless().has(static_cast<int>(*want.cnp_prio)))
-    judge.warn("cnp_prio", "priority " + std::to_string(*want.cnp_prio) +
+  const std::optional<uint32_t> prio = want.cnp_prio ? want.cnp_prio->value : std::nullopt;
+  if (prio && judge.lossless().has(static_cast<int>(*prio)))
+    judge.warn("cnp_prio", "priority " + std::to_string(*prio) +
                                " is lossless: where PFC pauses it, the CNPs that are to end the congestion wait, too; write "
                                "one without PFC");
   if (!want.cnp_dscp || !want.dscp_map) return;
   const auto found = want.dscp_map->find(static_cast<uint8_t>(*want.cnp_dscp));
-  if (found == want.dscp_map->end() || (want.cnp_prio && found->second != *want.cnp_prio))
+  if (found == want.dscp_map->end() || (prio && found->second != *prio))
     judge.warn("cnp_dscp", priority_text(*want.dscp_map, *want.cnp_dscp) + ", and CNPs shall have " +
-                               (want.cnp_prio ? std::to_string(*want.cnp_prio) : "one of their own") + "; write " +
-                               std::to_string(*want.cnp_dscp) + " = " + (want.cnp_prio ? std::to_string(*want.cnp_prio) : "6") +
+                               (prio ? std::to_string(*prio) : "one of their own") + "; write " +
+                               std::to_string(*want.cnp_dscp) + " = " + (prio ? std::to_string(*prio) : "6") +
                                " in dscp_map");
 }
 
@@ -69,7 +70,7 @@ void check_against_cnp(const Judge& judge) {
   const Qos& want = judge.want;
   if (*want.cnp_dscp != port.cnp->dscp)
     contradict(judge, "cnp_dscp", "cnp", port.cnp_origin, "cnp_dscp = " + std::to_string(port.cnp->dscp));
-  if (*want.cnp_prio != port.cnp->priority)
+  if (want.cnp_prio->value != port.cnp->priority)
     contradict(judge, "cnp_prio", "cnp", port.cnp_origin, "cnp_prio = " + std::to_string(port.cnp->priority));
 }
 

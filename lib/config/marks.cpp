@@ -41,7 +41,7 @@ Qos from_traffic(const Mark& data, const std::optional<Mark>& cnp, const Qos& wa
 Qos from_cnp(const Mark& cnp) {
   Qos out;
   out.cnp_dscp = cnp.dscp;
-  out.cnp_prio = cnp.priority;
+  out.cnp_prio = OrNone{cnp.priority};
   return out;
 }
 

@@ -17,7 +17,7 @@ std::string example(const Setting& setting) {
     std::string operator()(std::optional<Buffers> Qos::*) const { return "\"auto\""; }
     std::string operator()(std::optional<Rates> Qos::*) const { return "[0,0,0,100000000,0,0,0,0]"; }
     std::string operator()(std::optional<RoceMode> Qos::*) const { return "\"v2\""; }
-    std::string operator()(std::optional<TrafficClass> Qos::*) const { return "106"; }
+    std::string operator()(std::optional<OrNone> Qos::*) const { return std::to_string(setting.min); }
     std::string operator()(std::optional<Fec> Qos::*) const { return "\"rs\""; }
     std::string operator()(std::optional<AppTrust> Qos::*) const { return "[\"dscp\", \"pcp\"]"; }
     std::string operator()(std::optional<Names> Qos::*) const { return "\"all\""; }
@@ -34,7 +34,7 @@ std::string example(const Setting& setting) {
   constexpr Number kNumbers[] = {{"mtu", "4200"},      {"ring_rx", "8192"},  {"ring_tx", "8192"},  {"channels", "64"},
                                  {"cable_length", "30"}, {"cnp_dscp", "48"}, {"cnp_prio", "6"},    {"roce_dscp", "26"},
                                  {"roce_prio", "3"},   {"roce_tos", "106"},  {"rpg_time_reset", "300"}, {"rpg_gd", "11"},
-                                 {"mrrs", "4096"}};
+                                 {"mrrs", "4096"},     {"traffic_class", "106"}, {"rtt_resp_dscp", "26"}};
   const std::string key(setting.key);
   for (const Number& number : kNumbers)
     if (number.key == setting.key) return key + " = " + std::string(number.value);

@@ -110,8 +110,13 @@ constexpr Rule kRules[] = {
 
 MaybeProblem check_range(const Setting& setting, const toml::node& node) {
   int64_t ignored = 0;
-  if (!std::holds_alternative<std::optional<uint32_t> Qos::*>(setting.member)) return std::nullopt;
+  const bool or_none = std::holds_alternative<std::optional<OrNone> Qos::*>(setting.member);
+  if (!or_none && !std::holds_alternative<std::optional<uint32_t> Qos::*>(setting.member)) return std::nullopt;
+  if (const auto* text = node.as_string(); or_none && text != nullptr && text->get() == "none") return std::nullopt;
   auto problem = read_integer(node, setting.min, setting.max, ignored);
+  if (problem && or_none)
+    problem->what = "expected an integer from " + std::to_string(setting.min) + " to " + std::to_string(setting.max) +
+                    ", or \"none\", not " + describe(node);
   if (problem && !setting.unit.empty()) problem->what.append(" (").append(setting.unit).append(")");
   return problem;
 }

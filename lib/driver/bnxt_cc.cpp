@@ -121,7 +121,7 @@ void read_number(PortIo& io, const Door& door, const Names& names, Qos& out) {
   auto value = door.read(names);
   const Setting& setting = kSettings[*setting_index(names.key)];
   if (value)
-    out.*std::get<std::optional<uint32_t> Qos::*>(setting.member) = *value;
+    file_settings::put(setting, *value, out);
   else
     io.limits.reasons[std::string(names.key)] = file_settings::why_not(io, door.file(names), value.error().code);
 }
@@ -174,7 +174,7 @@ Result<void> write(PortIo& io, const Setting& setting, const Qos& want, const Qo
       std::find_if(kNumbers.begin(), kNumbers.end(), [&](const Names& names) { return names.key == setting.key; });
   auto set = number == kNumbers.end()
                  ? set_switch(*door, change, *want.cc)
-                 : change.set(*number, *(want.*std::get<std::optional<uint32_t> Qos::*>(setting.member)));
+                 : change.set(*number, file_settings::take(setting, want).value_or(0));
   return set ? change.apply() : set;
 }
 

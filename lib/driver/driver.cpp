@@ -63,6 +63,9 @@ Qos expected_of(const Driver& driver, const Qos& want, const Qos& have, const Li
 }
 
 std::string why_impossible(const Driver& driver, const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
+  const bool or_none = std::holds_alternative<std::optional<OrNone> Qos::*>(setting.member);
+  if (or_none && value_text(setting, want) == "none" && !op_of(driver, setting.key).none)
+    return "here it always has a value: write a number, or leave it out";
   std::string why = driver.impossible(setting, want, have, limits);
   const Feature* feature = why.empty() ? feature_of(setting.key) : nullptr;
   return feature != nullptr && feature->impossible != nullptr ? feature->impossible(setting, want, limits) : why;

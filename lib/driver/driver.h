@@ -41,6 +41,8 @@ struct Op {
   Write write = nullptr;
   // The write stops traffic on this driver (link flap, NIC reopen), or breaks what runs (a smaller MTU).
   bool disruptive = false;
+  // An OrNone can be none here.
+  bool none = false;
 };
 struct KeyOp {
   std::string_view key;

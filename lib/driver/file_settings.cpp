@@ -36,17 +36,18 @@ std::string mount_of(const std::string& folder) {
   return {};
 }
 
-// The value as the member's kind has it.
 template <class T>
-void put(std::optional<T>& member, uint32_t value) {
+void put_member(std::optional<T>& member, uint32_t value) {
   if constexpr (std::is_same_v<T, uint32_t>) member = value;
   if constexpr (std::is_same_v<T, bool>) member = value != 0;
+  if constexpr (std::is_same_v<T, OrNone>) member = OrNone{value};
 }
 
 template <class T>
-uint32_t take(const std::optional<T>& member) {
-  if constexpr (std::is_same_v<T, uint32_t> || std::is_same_v<T, bool>) return member.value_or(T{});
-  return 0;
+std::optional<uint32_t> take_member(const std::optional<T>& member) {
+  if constexpr (std::is_same_v<T, uint32_t> || std::is_same_v<T, bool>) return member;
+  if constexpr (std::is_same_v<T, OrNone>) return member ? member->value : std::nullopt;
+  return std::nullopt;
 }
 
 std::string text_of(uint32_t value, bool hex) {
@@ -76,13 +77,21 @@ Result<uint32_t> read_number(const Root& root, const std::string& file) {
   return *value;
 }
 
+void put(const Setting& setting, uint32_t value, Qos& out) {
+  visit_member(setting, out, [&](auto& member) { put_member(member, value); });
+}
+
+std::optional<uint32_t> take(const Setting& setting, const Qos& qos) {
+  return visit_member(setting, qos, [](const auto& member) { return take_member(member); });
+}
+
 void read(PortIo& io, const std::string& folder, const Row& row, Qos& out) {
   const auto index = setting_index(row.key);
   if (!index || !io.keys[*index]) return;
   const std::string file = folder + "/" + std::string(row.file);
   auto value = read_number(io.kernel.root, file);
   if (value)
-    visit_member(kSettings[*index], out, [&](auto& member) { put(member, *value); });
+    put(kSettings[*index], *value, out);
   else if (value.error().code == EIO)
     io.limits.reasons[std::string(row.key)] = "the firmware did not answer: " + value.error().what;
   else
@@ -95,9 +104,9 @@ void read(PortIo& io, const std::string& folder, std::span<const Row> rows, Qos&
 
 Result<void> write(PortIo& io, const std::string& folder, std::span<const Row> rows, const Setting& setting, const Qos& want) {
   const Row* row = find(rows, setting.key);
-  if (row == nullptr) return error(EOPNOTSUPP, io.netdev + ": " + std::string(setting.key));
-  const uint32_t value = visit_member(setting, want, [](const auto& member) { return take(member); });
-  return io.kernel.root.write(folder + "/" + std::string(row->file), text_of(value, row->hex));
+  const auto value = take(setting, want);
+  if (row == nullptr || !value) return error(EOPNOTSUPP, io.netdev + ": " + std::string(setting.key));
+  return io.kernel.root.write(folder + "/" + std::string(row->file), text_of(*value, row->hex));
 }
 
 std::string closed(const PortIo& io, const std::string& file) {

@@ -13,7 +13,7 @@
 
 namespace fabric::file_settings {
 
-// One number, one file. The setting's member in Qos is a number or a switch (1 on, 0 off).
+// One number, one file. The setting's member in Qos is a number, that or none, or a switch (1 on, 0 off).
 struct Row {
   std::string_view key;   // of kSettings
   std::string_view file;  // below the driver's folder: "rp_time_reset", "roce_np/cnp_dscp"
@@ -28,13 +28,17 @@ std::optional<uint32_t> number(std::string_view text);
 // The number in the file. EIO: there is none in it.
 Result<uint32_t> read_number(const Root& root, const std::string& file);
 
+// The member of such a setting: as a number, absent where it is absent or none.
+void put(const Setting& setting, uint32_t value, Qos& out);
+std::optional<uint32_t> take(const Setting& setting, const Qos& qos);
+
 // Puts into `out` what io.wants() of the rows; each file is read once (most of them are a firmware command). What cannot be
 // read stays absent, and io.limits.reasons says why.
 void read(PortIo& io, const std::string& folder, std::span<const Row> rows, Qos& out);
 // One row of it.
 void read(PortIo& io, const std::string& folder, const Row& row, Qos& out);
 
-// Writes the setting of `want`. EOPNOTSUPP: no row has its key.
+// Writes the setting of `want`. EOPNOTSUPP: no row has its key, or it is none.
 Result<void> write(PortIo& io, const std::string& folder, std::span<const Row> rows, const Setting& setting, const Qos& want);
 
 // The same operation for the key of each row.

@@ -35,7 +35,8 @@ constexpr std::array kParameters{
     Row{"rtt_resp_dscp", "rtt_resp_dscp"},
 };
 
-// Two values count only while a second file says so; to write the value sets that, too (mlx5_ib_set_cc_param_mask_val()).
+// Two values count only while a second file says so, else they are none; to write the value sets that, too
+// (mlx5_ib_set_cc_param_mask_val()).
 struct Condition {
   std::string_view key, file;
   uint32_t counts;
@@ -49,14 +50,18 @@ std::string folder_of(const PortIo& io) { return "sys/kernel/debug/mlx5/" + io.p
 
 bool is_parameter(std::string_view key) { return file_settings::find(kParameters, key) != nullptr; }
 
-// A condition that cannot be read is none: Linux 6.1 has only the first.
-bool counts(const PortIo& io, const std::string& folder, std::string_view key) {
-  for (const Condition& condition : kConditions) {
-    if (condition.key != key) continue;
-    auto value = file_settings::read_number(io.kernel.root, folder + "/" + std::string(condition.file));
-    return !value || *value == condition.counts;
-  }
-  return true;
+const Condition* condition_of(std::string_view key) {
+  for (const Condition& condition : kConditions)
+    if (condition.key == key) return &condition;
+  return nullptr;
+}
+
+// A condition that cannot be read is no condition: Linux 6.1 has only the first.
+bool is_none(const PortIo& io, const std::string& folder, std::string_view key) {
+  const Condition* condition = condition_of(key);
+  if (condition == nullptr) return false;
+  auto value = file_settings::read_number(io.kernel.root, folder + "/" + std::string(condition->file));
+  return value && *value != condition->counts;
 }
 
 void read_parameters(PortIo& io, Qos& out) {
@@ -70,10 +75,10 @@ void read_parameters(PortIo& io, Qos& out) {
     if (!io.wants(row.key)) continue;
     if (!why.empty())
       io.limits.reasons[std::string(row.key)] = why;
-    else if (counts(io, folder, row.key))
-      file_settings::read(io, folder, row, out);
+    else if (is_none(io, folder, row.key))
+      (row.key == "cnp_prio" ? out.cnp_prio : out.rtt_resp_dscp) = OrNone{};
     else
-      io.limits.unset.set(*setting_index(row.key));
+      file_settings::read(io, folder, row, out);
   }
 }
 
@@ -84,6 +89,9 @@ Result<Qos> read(PortIo& io) {
 }
 
 Result<void> write_parameter(PortIo& io, const Setting& setting, const Qos& want, const Qos&) {
+  const Condition* condition = condition_of(setting.key);
+  if (condition != nullptr && !file_settings::take(setting, want))
+    return io.kernel.root.write(folder_of(io) + "/" + std::string(condition->file), condition->counts == 0 ? "1" : "0");
   return file_settings::write(io, folder_of(io), kParameters, setting, want);
 }
 
@@ -96,7 +104,7 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
   return mlx5::remedy(setting, have, netdev, code);
 }
 
-constexpr auto kOps = file_settings::join(mlx5::kDcbOps, file_settings::ops(kParameters, Op{write_parameter}));
+constexpr auto kOps = file_settings::join(mlx5::kDcbOps, file_settings::ops(kParameters, Op{.write = write_parameter, .none = true}));
 
 }  // namespace
 

@@ -76,10 +76,10 @@ std::string traffic_class_file(const PortIo& io) {
 }
 
 // "Global tclass=106", then a line for each rule that is bound to addresses; no such line where none is forced on all.
-TrafficClass parse_traffic_class(std::string_view text) {
+OrNone parse_traffic_class(std::string_view text) {
   constexpr std::string_view kGlobal = "Global tclass=";
   for (std::string_view line : split(text, '\n'))
-    if (trim(line).starts_with(kGlobal)) return {parse_number<uint8_t>(trim(line).substr(kGlobal.size()))};
+    if (trim(line).starts_with(kGlobal)) return {parse_number<uint32_t>(trim(line).substr(kGlobal.size()))};
   return {};
 }
 
@@ -126,7 +126,7 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
 constexpr std::array kSwitches{
     KeyOp{"ecn_rp", {write_enable}},
     KeyOp{"ecn_np", {write_enable}},
-    KeyOp{"traffic_class", {write_traffic_class}},
+    KeyOp{"traffic_class", {.write = write_traffic_class, .none = true}},
 };
 constexpr auto kOps = file_settings::join(
     mlx5::kDcbOps, file_settings::join(kSwitches, file_settings::ops(kParameters, Op{write_parameter})));

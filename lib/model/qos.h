@@ -39,20 +39,22 @@ struct Qos {
   // Congestion control. Names and units of the DCQCN parameters are those of the vendors (OFED's sysfs, NVIDIA "DCQCN CC
   // Parameters"; bnxt_re's debugfs).
   std::optional<PrioSet> ecn_rp, ecn_np;
-  std::optional<uint32_t> cnp_dscp, cnp_prio;
+  std::optional<uint32_t> cnp_dscp;
+  std::optional<OrNone> cnp_prio;        // none: the adapter chooses
   std::optional<uint32_t> min_time_between_cnps, clamp_tgt_rate, clamp_tgt_rate_after_time_inc;
   std::optional<uint32_t> rpg_time_reset, rpg_byte_reset, rpg_threshold;
   std::optional<uint32_t> rpg_max_rate, rpg_ai_rate, rpg_hai_rate;
   std::optional<uint32_t> rpg_gd, rpg_min_dec_fac, rpg_min_rate;
   std::optional<uint32_t> rate_to_set_on_first_cnp, dce_tcp_g, dce_tcp_rtt;
-  std::optional<uint32_t> rate_reduce_monitor_period, initial_alpha_value, rtt_resp_dscp;
+  std::optional<uint32_t> rate_reduce_monitor_period, initial_alpha_value;
+  std::optional<OrNone> rtt_resp_dscp;   // none: the adapter chooses
   std::optional<bool> cc;
   std::optional<uint32_t> cc_mode, cc_g, cc_phases, cc_init_cr, cc_init_tr;
   std::optional<uint32_t> cc_rtt, cc_tcp_cp, cc_inactivity_cp, roce_dscp, roce_prio;
   // What connections and queue pairs are given.
   std::optional<RoceMode> roce_mode;
   std::optional<uint32_t> roce_tos;
-  std::optional<TrafficClass> traffic_class;
+  std::optional<OrNone> traffic_class;   // none: each queue pair keeps its own
   std::optional<Names> optional_counters;
   std::optional<uint32_t> mrrs;          // bytes
   bool operator==(const Qos&) const = default;
@@ -66,7 +68,7 @@ struct Setting {
                               std::optional<AppTrust> Qos::*, std::optional<DscpMap> Qos::*, std::optional<Ets> Qos::*,
                               std::optional<Eight> Qos::*, std::optional<Buffers> Qos::*, std::optional<PrioSet> Qos::*,
                               std::optional<Rates> Qos::*, std::optional<RoceMode> Qos::*,
-                              std::optional<TrafficClass> Qos::*, std::optional<Names> Qos::*>;
+                              std::optional<OrNone> Qos::*, std::optional<Names> Qos::*>;
   std::string_view key;
   std::string_view help;  // one line, as in fabric-agent.toml(5)
   Member member;
@@ -97,7 +99,7 @@ inline constexpr std::array kSettings{
     Setting{"ecn_rp", "priorities on which CNPs slow the sender down (DCQCN reaction point), as [3]", &Qos::ecn_rp},
     Setting{"ecn_np", "priorities on which ECN marks are answered with CNPs (DCQCN notification point), as [3]", &Qos::ecn_np},
     Setting{"cnp_dscp", "DSCP of the congestion notification packets (CNP)", &Qos::cnp_dscp, 0, 63, ""},
-    Setting{"cnp_prio", "802.1p priority of the congestion notification packets (CNP)", &Qos::cnp_prio, 0, 7, ""},
+    Setting{"cnp_prio", "802.1p priority of the congestion notification packets (CNP), or \"none\"", &Qos::cnp_prio, 0, 7, ""},
     Setting{"min_time_between_cnps", "notification point: microseconds between two CNPs of a flow", &Qos::min_time_between_cnps, 0, 131071, "us"},
     Setting{"clamp_tgt_rate", "reaction point: on a CNP the target rate falls to the current rate", &Qos::clamp_tgt_rate, 0, 1, ""},
     Setting{"clamp_tgt_rate_after_time_inc", "reaction point: the same where the rate had been raised by the timer", &Qos::clamp_tgt_rate_after_time_inc, 0, 1, ""},
@@ -115,7 +117,7 @@ inline constexpr std::array kSettings{
     Setting{"dce_tcp_rtt", "reaction point: microseconds between two updates of alpha", &Qos::dce_tcp_rtt, 1, 131071, "us"},
     Setting{"rate_reduce_monitor_period", "reaction point: microseconds between two decreases", &Qos::rate_reduce_monitor_period, 1, 131071, "us"},
     Setting{"initial_alpha_value", "reaction point: alpha of a new flow, of 1024", &Qos::initial_alpha_value, 1, 1023, "/1024"},
-    Setting{"rtt_resp_dscp", "DSCP of the answers to round-trip probes", &Qos::rtt_resp_dscp, 0, 63, ""},
+    Setting{"rtt_resp_dscp", "DSCP of the answers to round-trip probes, or \"none\"", &Qos::rtt_resp_dscp, 0, 63, ""},
     Setting{"cc", "congestion control (DCQCN) as a whole, on cards without a switch for each priority", &Qos::cc},
     Setting{"cc_mode", "congestion control of Broadcom cards: 0 TCP-like, 1 DCQCN by probability", &Qos::cc_mode, 0, 1, ""},
     Setting{"cc_g", "the same: weight g of the running average (run_avg_weight_g)", &Qos::cc_g, 0, 7, ""},
@@ -129,7 +131,7 @@ inline constexpr std::array kSettings{
     Setting{"roce_prio", "priority that Broadcom's congestion control takes for RoCE data", &Qos::roce_prio, 0, 7, ""},
     Setting{"roce_mode", "RoCE version of rdma_cm connections: \"v2\" or \"v1\"", &Qos::roce_mode},
     Setting{"roce_tos", "type of service of rdma_cm connections, DSCP x 4 + ECN: 106 is DSCP 26 with ECT(0)", &Qos::roce_tos, 0, 255, ""},
-    Setting{"traffic_class", "traffic class forced on all queue pairs (NVIDIA OFED/DOCA), or \"none\"", &Qos::traffic_class},
+    Setting{"traffic_class", "traffic class forced on all queue pairs (NVIDIA OFED/DOCA), or \"none\"", &Qos::traffic_class, 0, 255, ""},
     Setting{"optional_counters", "optional RDMA counters to switch on: names, or \"all\"", &Qos::optional_counters},
     Setting{"mrrs", "PCIe maximum read request size: 128, 256, ... 4096 bytes", &Qos::mrrs, 128, 4096, "bytes"},
 };
@@ -145,9 +147,6 @@ struct Limits {
   std::optional<uint32_t> traffic_classes, lossless_classes;  // ieee_ets.ets_cap, ieee_pfc.pfc_cap
   std::optional<uint32_t> ring_rx, ring_tx, channels;
   std::vector<std::string> optional_counters;
-  // Offered, but without a value of their own now (mlx5 takes the CNP's priority from elsewhere): absent as read, written
-  // all the same.
-  Keys unset{};
   // Why a setting is not offered, where its reader knows: key -> one sentence with the remedy.
   std::map<std::string, std::string, std::less<>> reasons{};
 };

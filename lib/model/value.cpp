@@ -163,7 +163,7 @@ std::string to_text(const Rates& value) {
 }
 
 std::string to_text(RoceMode value) { return value == RoceMode::v1 ? "v1" : "v2"; }
-std::string to_text(const TrafficClass& value) { return value.value ? std::to_string(*value.value) : "none"; }
+std::string to_text(const OrNone& value) { return value.value ? std::to_string(*value.value) : "none"; }
 
 namespace {
 constexpr std::pair<uint8_t, std::string_view> kFecWords[] = {{2, "auto"}, {4, "off"}, {8, "rs"}, {16, "baser"}, {32, "llrs"}};
@@ -249,7 +249,7 @@ Json to_json(const Rates& value) {
 }
 
 Json to_json(RoceMode value) { return Json(to_text(value)); }
-Json to_json(const TrafficClass& value) { return value.value ? Json(*value.value) : Json(); }
+Json to_json(const OrNone& value) { return value.value ? Json(*value.value) : Json(); }
 
 Json to_json(Fec value) {
   Json out = Json::array();

@@ -82,10 +82,11 @@ struct Rates {
 // What rdma_cm gives connections that ask for nothing: RoCE v1 or v2.
 enum class RoceMode : uint8_t { v1, v2 };
 
-// The traffic class that OFED's tc/<port>/traffic_class puts on all queue pairs; none: each keeps its own.
-struct TrafficClass {
-  std::optional<uint8_t> value;
-  bool operator==(const TrafficClass&) const = default;
+// A number that can also be left to somebody else: none forces no traffic class on queue pairs (OFED), lets the adapter
+// choose the CNP's priority (mlx5).
+struct OrNone {
+  std::optional<uint32_t> value;
+  bool operator==(const OrNone&) const = default;
 };
 
 // Configured FEC modes, as ETHTOOL_FEC_* bits (linux/ethtool.h): auto 2, off 4, rs 8, baser 16, llrs 32.
@@ -113,7 +114,7 @@ std::string to_text(const AppTrust& value);      // "dscp,pcp", "none"
 std::string to_text(const Buffers& value);       // "auto"; "0:20480 3:180608", empty buffers left out; "none"
 std::string to_text(const Rates& value);         // "3:100gbit 6:2500mbit" (dcb's words), unlimited left out; "none"
 std::string to_text(RoceMode value);             // "v2"
-std::string to_text(const TrafficClass& value);  // "106", "none"
+std::string to_text(const OrNone& value);        // "106", "none"
 std::string to_text(Fec value);                  // "rs", "auto,rs"
 std::string to_text(const Names& value);         // "a,b", "none", "all"
 
@@ -130,7 +131,7 @@ Json to_json(const AppTrust& value);      // ["dscp", "pcp"]
 Json to_json(const Buffers& value);       // [8], "auto"
 Json to_json(const Rates& value);         // [8], kbit/s
 Json to_json(RoceMode value);
-Json to_json(const TrafficClass& value);  // 106, null
+Json to_json(const OrNone& value);  // 106, null
 Json to_json(Fec value);                  // ["rs"]
 Json to_json(const Names& value);         // ["a", "b"], "all"
 

@@ -129,7 +129,7 @@ class Pass {
       row.held = outcome;
       row.detail = std::move(why);
     };
-    if (row.op->write == nullptr || !is_offered(*row.setting)) return held(Outcome::unsupported, why_not_offered(*row.setting));
+    if (row.op->write == nullptr || !has_value(*row.setting, have_)) return held(Outcome::unsupported, why_not_offered(*row.setting));
     if (std::string why = why_impossible(driver_, *row.setting, want_, have_, limits_); !why.empty())
       return held(Outcome::unsupported, why);
     if (options_.conflict && options_.conflict(port_, row.setting->key))
@@ -141,10 +141,6 @@ class Pass {
     if (options_.busy && options_.busy(port_))
       return held(Outcome::pending, "the write stops traffic and a process holds a queue pair on the port");
     if (!options_.window_open) held(Outcome::pending, "the write stops traffic and waits for the maintenance window");
-  }
-
-  [[nodiscard]] bool is_offered(const Setting& setting) const {
-    return has_value(setting, have_) || limits_.unset[*setting_index(setting.key)];
   }
 
   [[nodiscard]] std::string why_not_offered(const Setting& setting) const {

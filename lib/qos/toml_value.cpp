@@ -163,10 +163,9 @@ MaybeProblem read_kind(const toml::node& node, Rates& out) {
 
 MaybeProblem read_kind(const toml::node& node, RoceMode& out) { return read_word<RoceMode>(node, kRoceMode, out); }
 
-MaybeProblem read_kind(const toml::node& node, TrafficClass& out) {
+MaybeProblem read_kind(const toml::node& node, OrNone& out) {
   if (const auto* text = node.as_string(); text != nullptr && text->get() == "none") return std::nullopt;
-  if (!node.is_integer()) return expected(node, "an integer from 0 to 255, or \"none\"");
-  return read_small(node, 255, out.value.emplace());
+  return read_kind(node, out.value.emplace());
 }
 
 // One word, or an array of words; each is handed on with its node.
@@ -243,7 +242,7 @@ std::string kind_toml(const Rates& value) {
   return array_toml(value.kbit, [](uint64_t rate) { return std::to_string(rate); });
 }
 std::string kind_toml(RoceMode value) { return quoted(word_of<RoceMode>(kRoceMode, value)); }
-std::string kind_toml(const TrafficClass& value) { return value.value ? number(*value.value) : quoted("none"); }
+std::string kind_toml(const OrNone& value) { return value.value ? number(*value.value) : quoted("none"); }
 std::string kind_toml(Fec value) { return array_toml(fec_words(value), quoted); }
 std::string kind_toml(const AppTrust& value) {
   return array_toml(value.selectors, [](uint8_t selector) { return quoted(selector_text(selector)); });

@@ -53,7 +53,7 @@ MaybeProblem read_text(const toml::node& node, std::string& out);
 //   ets = { prio_tc = [8 integers], tsa = ["ets", "strict", ..], bw = [50, 50, ..] }; missing classes are strict with 0
 //   fw_lldp, cc: true | false     prio2buffer = [8]          buffer_size = [8 sizes in bytes] | "auto"
 //   maxrate = [8 rates, kbit/s]   fec "rs" | ["auto", "rs"]  apptrust = ["dscp", "pcp"]
-//   roce_mode "v2" | "v1"         traffic_class = 106 | "none"   optional_counters = ["NAME", ..] | "all"
+//   roce_mode "v2" | "v1"         traffic_class, cnp_prio, rtt_resp_dscp = 106 | "none"   optional_counters = ["NAME", ..] | "all"
 MaybeProblem read_setting(const Setting& setting, const toml::node& node, Qos& out);
 
 // The value as TOML; empty when absent. read_setting() gives the same value back.

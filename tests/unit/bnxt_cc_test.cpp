@@ -20,7 +20,7 @@ Qos congestion_control() {
   want.cc_tcp_cp = 16;
   want.cc_inactivity_cp = 20'000;
   want.cnp_dscp = 48;
-  want.cnp_prio = 6;
+  want.cnp_prio = OrNone{6};
   want.roce_dscp = 26;
   return want;
 }

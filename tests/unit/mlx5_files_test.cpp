@@ -87,30 +87,35 @@ TEST_F(Inbox, OnlyWhatIsAskedForCostsTheFirmwareACommand) {
 
 TEST_F(Inbox, TheCnpsPriorityCountsOnlyWhereTheModeSaysSo) {
   bed.tree.file(folder() + "/np_cnp_prio_mode", "1\n");
-  EXPECT_FALSE(bed.read().cnp_prio) << "the 6 in the file is not what CNPs get";
-  EXPECT_TRUE(bed.limits.unset[*setting_index("cnp_prio")]);
+  EXPECT_EQ(bed.read().cnp_prio, OrNone{}) << "the 6 in the file is not what CNPs get";
   Qos want;
-  want.cnp_prio = 6;
+  want.cnp_prio = OrNone{6};
   auto changes = bed.apply(want);
   EXPECT_EQ(of(changes, "cnp_prio").outcome, Outcome::applied) << text(changes);
   EXPECT_EQ(shown("np_cnp_prio_mode"), "0\n");
   expect_all(bed.apply(want), {Outcome::in_sync});
+  want.cnp_prio = OrNone{};
+  EXPECT_EQ(of(bed.apply(want), "cnp_prio").outcome, Outcome::applied) << "as it stood before us";
+  EXPECT_EQ(shown("np_cnp_prio_mode"), "1\n");
 }
 
 TEST_F(Inbox, TheDscpOfRoundTripAnswersCountsOnceItIsValid) {
   Qos want;
-  want.rtt_resp_dscp = 0;
+  want.rtt_resp_dscp = OrNone{0};
   EXPECT_EQ(of(bed.plan(want), "rtt_resp_dscp").outcome, Outcome::differs);
   EXPECT_EQ(of(bed.apply(want), "rtt_resp_dscp").outcome, Outcome::applied);
   EXPECT_EQ(shown("rtt_resp_dscp_valid"), "1\n");
-  EXPECT_EQ(bed.read().rtt_resp_dscp, 0u);
+  EXPECT_EQ(bed.read().rtt_resp_dscp, OrNone{0});
+  want.rtt_resp_dscp = OrNone{};
+  EXPECT_EQ(of(bed.apply(want), "rtt_resp_dscp").outcome, Outcome::applied) << "as it stood before us";
+  EXPECT_EQ(shown("rtt_resp_dscp_valid"), "0\n");
 }
 
 // Linux 6.1 has neither file.
 TEST_F(Inbox, AnOlderKernelLacksOneFileAndSaysSo) {
   bed.tree.remove(folder() + "/rtt_resp_dscp").remove(folder() + "/rtt_resp_dscp_valid");
   Qos want;
-  want.rtt_resp_dscp = 20;
+  want.rtt_resp_dscp = OrNone{20};
   want.rpg_gd = 10;
   auto changes = bed.apply(want);
   EXPECT_EQ(of(changes, "rtt_resp_dscp").outcome, Outcome::unsupported);
@@ -134,7 +139,7 @@ TEST_F(Inbox, SwitchesForEachPriorityAreOfedsAndTheRemedyIsNamed) {
   Qos want;
   want.ecn_rp = PrioSet{8};
   want.ecn_np = PrioSet{8};
-  want.traffic_class = TrafficClass{106};
+  want.traffic_class = OrNone{106};
   auto changes = bed.apply(want);
   for (const char* key : {"ecn_rp", "ecn_np"}) {
     EXPECT_EQ(of(changes, key).outcome, Outcome::unsupported);
@@ -186,7 +191,7 @@ TEST_P(InboxClosed, IsUnsupportedWithItsReason) {
   GetParam().shut(*this);
   Qos want;
   want.rpg_gd = 10;
-  want.cnp_prio = 5;
+  want.cnp_prio = OrNone{5};
   want.mtu = 4200;
   auto changes = bed.apply(want);
   for (const char* key : {"rpg_gd", "cnp_prio"}) {
@@ -235,7 +240,7 @@ TEST(OfedKilled, AtAnyWriteTheNextPassCompletesIt) {
   want.ecn_rp = PrioSet{0x08};
   want.cnp_dscp = 46;
   want.rpg_gd = 10;
-  want.traffic_class = TrafficClass{106};
+  want.traffic_class = OrNone{106};
   struct Killed {};
   unsigned deaths = 0;
   for (unsigned n = 1; n < 32; ++n) {
@@ -309,18 +314,18 @@ TEST_F(Ofed, OfAVirtualFunctionNothingCanBeWritten) {
 
 TEST_F(Ofed, TheTrafficClassIsForcedChangedAndCleared) {
   const std::string file = "sys/class/infiniband/" + bed.port.rdma + "/tc/1/traffic_class";
-  EXPECT_EQ(bed.read(only("traffic_class")).traffic_class, TrafficClass{});
+  EXPECT_EQ(bed.read(only("traffic_class")).traffic_class, OrNone{});
   Qos want;
   for (std::optional<uint8_t> value : {std::optional<uint8_t>{106}, std::optional<uint8_t>{0}, std::optional<uint8_t>{}}) {
-    want.traffic_class = TrafficClass{value};
+    want.traffic_class = OrNone{value};
     EXPECT_EQ(of(bed.apply(want), "traffic_class").outcome, Outcome::applied);
     EXPECT_EQ(bed.read(only("traffic_class")).traffic_class, want.traffic_class);
   }
   EXPECT_EQ(bed.files->log.back(), file + " = -1");
   bed.tree.file(file, "src_ip=1.2.3.4,tclass=32\nGlobal tclass=64\n");
-  EXPECT_EQ(bed.read(only("traffic_class")).traffic_class, TrafficClass{64}) << "rules for addresses are not it";
+  EXPECT_EQ(bed.read(only("traffic_class")).traffic_class, OrNone{64}) << "rules for addresses are not it";
   bed.tree.file(file, "Global tclass=-1\n");
-  EXPECT_EQ(bed.read(only("traffic_class")).traffic_class, TrafficClass{});
+  EXPECT_EQ(bed.read(only("traffic_class")).traffic_class, OrNone{});
 }
 
 TEST_F(Ofed, WithoutItsFileTheTrafficClassIsNotOffered) {

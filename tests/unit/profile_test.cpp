@@ -42,7 +42,7 @@ TEST(Traffic, AllThatDependsOnItFollows) {
   EXPECT_EQ(entry.want.ecn_rp, PrioSet{1 << 3});
   EXPECT_EQ(entry.want.ecn_np, PrioSet{1 << 3});
   EXPECT_EQ(entry.want.cnp_dscp, 48U);
-  EXPECT_EQ(entry.want.cnp_prio, 6U);
+  EXPECT_EQ(entry.want.cnp_prio, OrNone{6});
   EXPECT_EQ(entry.want.roce_tos, 106U);
   EXPECT_EQ(entry.want.roce_dscp, 26U);
   EXPECT_EQ(entry.want.roce_prio, 3U);
