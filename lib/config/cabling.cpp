@@ -208,8 +208,10 @@ Result<std::vector<Cable>> parse_json(std::string_view text, const std::string& 
   return out;
 }
 
-// Larger than what Root::read() takes at once: a cluster has tens of thousands of cables.
+// A cluster has tens of thousands of cables, which is more than Root::read() takes at once.
 Result<std::string> read_whole(const Root& root, const std::string& file) {
+  auto whole = root.read(file);
+  if (whole || whole.error().code != EFBIG) return whole;
   auto held = root.hold(file);
   if (!held) return held.error();
   std::string text;

@@ -102,9 +102,9 @@ std::optional<std::vector<DcbxApp>> app_at(const toml::table& neighbor) {
   return out;
 }
 
-Neighbor read_neighbor(const toml::table& table) {
+Neighbor read_neighbor(const toml::table& table, const std::string& source) {
   Neighbor out;
-  out.source = kLldpSource;
+  out.source = source;
   out.netdev = text_at(table, "netdev");
   out.chassis_id = text_at(table, "chassis_id");
   out.port_id = text_at(table, "port_id");
@@ -184,14 +184,16 @@ std::string neighbor_toml(const Neighbor& neighbor) {
 void look_back(Neighbors& neighbors, double now) {
   for (auto& [netdev, since] : neighbors.listening) since = std::max(0.0, now - since);
   for (Neighbor& neighbor : neighbors.heard) neighbor.age = std::max(0.0, now - neighbor.heard);
-  std::erase_if(neighbors.heard, [](const Neighbor& each) { return each.age > each.ttl + kNeighborDelay; });
+  if (neighbors.source == kLldpSource) std::erase_if(neighbors.heard, [](const Neighbor& each) { return each.age > each.ttl + kNeighborDelay; });
 }
 
 }  // namespace
 
 std::string neighbors_toml(const Neighbors& neighbors, double updated) {
   std::string out = "# Written by fabric-lldp.service; see fabric-exporter(8). Times are seconds since boot.\n";
-  out += "updated = " + seconds_toml(updated) + "\n\n[listening]\n";
+  out += "updated = " + seconds_toml(updated) + "\n";
+  if (!neighbors.source.empty() && neighbors.source != kLldpSource) out += "source = " + toml_string(neighbors.source) + "\n";
+  out += "\n[listening]\n";
   for (const auto& [netdev, since] : neighbors.listening) out += toml_string(netdev) + " = " + seconds_toml(since) + "\n";
   for (const Neighbor& neighbor : neighbors.heard) out += neighbor_toml(neighbor);
   return out;
@@ -207,7 +209,8 @@ Result<Neighbors> parse_neighbors(std::string_view text, const std::string& name
   if (seen - updated > kNeighborFileAge)
     return error(ESTALE, name + ": written " + std::to_string(static_cast<int64_t>(seen - updated)) + " s ago: its writer hangs or is gone");
   Neighbors out;
-  out.source = kLldpSource;
+  out.source = text_at(table, "source");
+  if (out.source.empty()) out.source = kLldpSource;
   if (const auto* listening = table_at(table, "listening"))
     for (auto&& [key, node] : *listening) {
       const std::string_view netdev = key;
@@ -216,7 +219,7 @@ Result<Neighbors> parse_neighbors(std::string_view text, const std::string& name
   each_of(table, "neighbor", [&](const toml::node& node) {
     const auto* values = node.as_table();
     if (values == nullptr) return;
-    if (Neighbor neighbor = read_neighbor(*values); !neighbor.netdev.empty()) out.heard.push_back(std::move(neighbor));
+    if (Neighbor neighbor = read_neighbor(*values, out.source); !neighbor.netdev.empty()) out.heard.push_back(std::move(neighbor));
   });
   look_back(out, seen);
   return out;

@@ -21,12 +21,24 @@ std::optional<Neighbors> ask_listener(const Root& root, std::string& why) {
   return std::nullopt;
 }
 
-// Its socket stands in the running machine only.
+// As the listener's file has it, so that a captured machine gives the same answer: lengths of time become moments, which
+// are what they were when they are read back.
+Result<std::string> lldpd_toml(const Root& root) {
+  constexpr double kNow = 1e9;
+  auto known = lldpd::neighbors(root);
+  if (!known) return known.error();
+  for (auto& [netdev, seconds] : known->listening) seconds = kNow - seconds;
+  for (Neighbor& neighbor : known->heard) neighbor.heard = kNow - neighbor.age;
+  return state::neighbors_toml(*known, kNow);
+}
+
+// Of a tree without answers there is no lldpd to ask.
 std::optional<Neighbors> ask_lldpd(const Context& context, std::string& why) {
-  if (!context.options.lldpd || !context.kernel.root.is_host()) return std::nullopt;
-  auto known = lldpd::neighbors(context.kernel.root);
+  if (!context.options.lldpd || !context.kernel.route) return std::nullopt;
+  const auto text = told(context.kernel, "lldpd neighbors", [&] { return lldpd_toml(context.kernel.root); });
+  auto known = text ? state::parse_neighbors(*text, "lldpd", {}) : Result<Neighbors>(text.error());
   if (known) return std::move(*known);
-  if (known.error().code != ENOENT) why = known.error().text() + "; " + (known.error().code == EACCES ? "run this as root, or " : "") + kRemedy;
+  if (known.error().code != ENODATA && known.error().code != ENOENT) why = known.error().text() + "; " + (known.error().code == EACCES ? "run this as root, or " : "") + kRemedy;
   return std::nullopt;
 }
 
