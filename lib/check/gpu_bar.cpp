@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
+#include <utility>
 
 #include "check/checks.h"
 #include "check/finding.h"
@@ -38,12 +39,14 @@ std::optional<uint64_t> largest_offered(const Bar& bar) {
   return bits <= 44 ? std::optional(uint64_t{1} << (bits + 19)) : std::nullopt;
 }
 
-uint64_t largest_of_model(const Node& node, const Gpu& gpu) {
-  uint64_t largest = 0;
-  for (const Gpu& other : node.topology.gpus)
-    if (const Bar* bar = memory_bar(node, other.pci); bar != nullptr && other.vendor == gpu.vendor && other.device == gpu.device)
-      largest = std::max(largest, bar->size);
-  return largest;
+using Model = std::pair<uint16_t, uint16_t>;
+Model model_of(const Gpu& gpu) { return {gpu.vendor, gpu.device}; }
+
+std::map<Model, uint64_t> largest_by_model(const Node& node) {
+  std::map<Model, uint64_t> out;
+  for (const Gpu& gpu : node.topology.gpus)
+    if (const Bar* bar = memory_bar(node, gpu.pci)) out[model_of(gpu)] = std::max(out[model_of(gpu)], bar->size);
+  return out;
 }
 
 Finding small(const Gpu& gpu, const Bar& bar, uint64_t expected, const std::string& why) {
@@ -55,8 +58,7 @@ Finding small(const Gpu& gpu, const Bar& bar, uint64_t expected, const std::stri
              "lspci -vv -s " + gpu.pci + ".");
 }
 
-Finding judge(const Node& node, const Gpu& gpu, const Bar& bar) {
-  const uint64_t siblings = largest_of_model(node, gpu);
+Finding judge(const Gpu& gpu, const Bar& bar, uint64_t siblings) {
   if (bar.size < siblings) return small(gpu, bar, siblings, "as others of its model");
   const auto offered = largest_offered(bar);
   if (offered && bar.size <= kSmall && *offered > bar.size) return small(gpu, bar, *offered, "which the GPU offers (Resizable BAR)");
@@ -67,10 +69,13 @@ Finding judge(const Node& node, const Gpu& gpu, const Bar& bar) {
 
 // GPUs that a NIC serves.
 void ask_gpu_bar(const View& view, Findings& findings) {
-  std::set<std::string> asked;
-  for (const auto& [gpu, nic] : gpu_nic_pairs(view.now))
-    if (const Bar* bar = memory_bar(view.now, gpu->pci); bar != nullptr && asked.insert(gpu->pci).second)
-      findings.push_back(judge(view.now, *gpu, *bar));
+  const auto largest = largest_by_model(view.now);
+  const Gpu* last = nullptr;  // a GPU's pairs stand together
+  for (const auto& [gpu, nic] : gpu_nic_pairs(view.now)) {
+    const Bar* bar = memory_bar(view.now, gpu->pci);
+    if (bar != nullptr && gpu != last) findings.push_back(judge(*gpu, *bar, largest.at(model_of(*gpu))));
+    last = gpu;
+  }
 }
 
 }  // namespace fabric

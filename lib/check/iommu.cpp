@@ -31,12 +31,12 @@ void ask_iommu(const View& view, Findings& findings) {
   if (!node.topology.hypervisor.empty()) return;
   const auto devices = devices_in_use(node);
   std::map<std::string, std::vector<std::string>> by_type;
-  for (const PciDevice* device : devices) {
-    const PlatformFunction* function = function_of(node, device->pci);
+  for (const InUse& each : devices) {
+    const PlatformFunction* function = function_of(node, each.device->pci);
     const auto group = function == nullptr ? platform.iommu_groups.end() : platform.iommu_groups.find(function->iommu_group);
     if (group == platform.iommu_groups.end()) continue;
     if (group->second == kStrict || group->second == kLazy || group->second == kPassThrough)
-      by_type[group->second].push_back(devices_below(node.topology, device->pci).front());
+      by_type[group->second].push_back(each.name);
   }
   std::string observed, translated;
   for (const auto& [type, names] : by_type) {

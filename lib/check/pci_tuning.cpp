@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "check/checks.h"
@@ -40,28 +43,36 @@ std::vector<Subject> subjects(const Node& node) {
 
 std::string flag(const std::optional<bool>& value) { return !value ? "-" : *value ? "on" : "off"; }
 
-std::vector<std::pair<std::string_view, std::string>> values(const PciSettings& has) {
-  return {{"MRRS", has.mrrs ? std::to_string(*has.mrrs) : "-"},
-          {"MPS", has.max_payload ? std::to_string(*has.max_payload) : "-"},
-          {"relaxed ordering", flag(has.relaxed_ordering)},
-          {"10-bit tags", flag(has.ten_bit_tags)}};
+constexpr size_t kRows = 4;
+std::array<std::pair<std::string_view, std::string>, kRows> values(const PciSettings& has) {
+  return {{{"MRRS", has.mrrs ? std::to_string(*has.mrrs) : "-"},
+           {"MPS", has.max_payload ? std::to_string(*has.max_payload) : "-"},
+           {"relaxed ordering", flag(has.relaxed_ordering)},
+           {"10-bit tags", flag(has.ten_bit_tags)}}};
 }
 
-bool are_alike(const Subject& a, const Subject& b) {
-  return a.nic->vendor == b.nic->vendor && a.nic->device == b.nic->device && a.for_gpus == b.for_gpus;
-}
+// NICs that were built in to be alike: vendor, device, and whether they serve GPUs.
+using Kind = std::tuple<uint16_t, uint16_t, bool>;
+Kind kind_of(const Subject& subject) { return {subject.nic->vendor, subject.nic->device, subject.for_gpus}; }
 
-// The value that more than half of its kind have; absent where no value is.
-std::optional<std::string> usual(const std::vector<Subject>& all, const Subject& subject, size_t row) {
-  std::map<std::string, size_t> count;
-  size_t alike = 0;
-  for (const Subject& other : all) {
-    if (!are_alike(other, subject)) continue;
-    ++alike;
-    ++count[values(*other.has)[row].second];
+// How many NICs of a kind have which value, row by row.
+using Tally = std::map<Kind, std::array<std::map<std::string, size_t>, kRows>>;
+
+Tally count(const std::vector<Subject>& all) {
+  Tally out;
+  for (const Subject& subject : all) {
+    const auto mine = values(*subject.has);
+    for (size_t row = 0; row < kRows; ++row) ++out[kind_of(subject)][row][mine[row].second];
   }
-  for (const auto& [value, times] : count)
-    if (times * 2 > alike) return value;
+  return out;
+}
+
+// The value that more than half of them have; absent where no value is.
+std::optional<std::string> usual(const std::map<std::string, size_t>& tally) {
+  size_t all = 0;
+  for (const auto& [value, times] : tally) all += times;
+  for (const auto& [value, times] : tally)
+    if (times * 2 > all) return value;
   return std::nullopt;
 }
 
@@ -84,13 +95,13 @@ std::string payload_note(const Node& node, const Nic& nic, const PciSettings& ha
   return {};
 }
 
-Finding judge(const View& view, const std::vector<Subject>& all, const Subject& subject) {
+Finding judge(const View& view, const Tally& tally, const Subject& subject) {
   std::string observed, odd, expected;
   const auto mine = values(*subject.has);
   const bool mrrs_wanted = policy_gives_mrrs(view, *subject.nic);
-  for (size_t row = 0; row < mine.size(); ++row) {
+  for (size_t row = 0; row < kRows; ++row) {
     observed.append(observed.empty() ? "" : ", ").append(mine[row].first).append(" " + mine[row].second);
-    const auto others = usual(all, subject, row);
+    const auto others = usual(tally.at(kind_of(subject))[row]);
     if (!others || *others == mine[row].second || (row == 0 && mrrs_wanted)) continue;
     odd.append(odd.empty() ? "" : ", ").append(mine[row].first);
     expected.append(expected.empty() ? "" : ", ").append(mine[row].first).append(" " + *others);
@@ -114,7 +125,8 @@ Finding judge(const View& view, const std::vector<Subject>& all, const Subject& 
 // As fabric-agent-pci.service read it.
 void ask_pci_tuning(const View& view, Findings& findings) {
   const std::vector<Subject> all = subjects(view.now);
-  for (const Subject& subject : all) findings.push_back(judge(view, all, subject));
+  const Tally tally = count(all);
+  for (const Subject& subject : all) findings.push_back(judge(view, tally, subject));
 }
 
 }  // namespace fabric

@@ -22,17 +22,18 @@ struct Subject {
   std::optional<double> network_rate;  // bytes per second
   bool for_gpus = false;               // a NIC that serves a GPU: slots of other NICs may be meant to be smaller
   bool slot_is_full = false;           // the port above it can do no more than the link does
+  std::string card{};
 };
 
-bool are_alike(const PciDevice& a, const PciDevice& b) {
-  return a.vendor == b.vendor && a.device == b.device && card_of(a.pci) != card_of(b.pci);
+bool are_alike(const Subject& a, const Subject& b) {
+  return a.device->vendor == b.device->vendor && a.device->device == b.device->device && a.for_gpus == b.for_gpus && a.card != b.card;
 }
 
 // The best link that a device of the same model on another card of this machine has.
 PcieLink best_of_siblings(const std::vector<Subject>& all, const Subject& subject) {
   PcieLink best;
   for (const Subject& other : all) {
-    if (!are_alike(*other.device, *subject.device) || other.for_gpus != subject.for_gpus) continue;
+    if (!are_alike(other, subject)) continue;
     best.speed = std::max(best.speed, other.device->link.speed);  // an absent optional is less than any value
     best.width = std::max(best.width, other.device->link.width);
   }
@@ -117,7 +118,10 @@ void ask_pcie(const View& view, Findings& findings) {
       all.push_back({&nic, nic.name, false, fastest_port(view, nic), for_gpus.count(nic.rdma.front()) != 0});
   for (const Gpu& gpu : view.now.topology.gpus)
     if (tells_link(gpu)) all.push_back({&gpu, gpu.name, true, std::nullopt, true});
-  for (Subject& subject : all) subject.slot_is_full = slot_is_full(view.now, *subject.device);
+  for (Subject& subject : all) {
+    subject.slot_is_full = slot_is_full(view.now, *subject.device);
+    subject.card = card_of(subject.device->pci);
+  }
   for (const Subject& subject : all) findings.push_back(judge(subject, best_of_siblings(all, subject)));
   judge_hops(view, findings);
 }

@@ -38,34 +38,38 @@ bool is_odd(const std::vector<Hop>& all, const Hop& hop) {
   return alone;
 }
 
-void add_hops(const Node& node, const PciDevice& device, std::map<std::string, Hop>& hops) {
+using Rates = std::map<std::string, double>;  // by PCI address, bytes per second
+
+Rates active_rates(const Node& node) {
+  Rates out;
+  for (const Port& port : node.ports)
+    if (is_active(port)) out[port.pci] = std::max(out[port.pci], port.rate.value_or(0));
+  return out;
+}
+
+// The links above the device's own.
+void add_hops(const Node& node, const PciDevice& device, const std::string& name, const Rates* rates, std::map<std::string, Hop>& hops) {
   const auto above = hops_above(device);
   for (size_t i = 1; i < above.size(); ++i) {
     const PlatformFunction *lower = function_of(node, above[i].lower), *upper = function_of(node, above[i].upper);
-    if (lower == nullptr || upper == nullptr) continue;
-    if (const auto link = link_between(lower->link, upper->link)) {
-      Hop& hop = hops[above[i].lower];
-      hop.ends = above[i];
-      hop.link = *link;
-    }
+    const auto link = lower == nullptr || upper == nullptr ? std::nullopt : link_between(lower->link, upper->link);
+    if (!link) continue;
+    Hop& hop = hops[above[i].lower];
+    hop.ends = above[i];
+    hop.link = *link;
+    hop.below.push_back(name);
+    hop.for_nics = hop.for_nics || rates != nullptr;
+    if (rates != nullptr && rates->contains(device.pci)) hop.fastest = std::max(hop.fastest, rates->at(device.pci));
   }
 }
 
 std::vector<Hop> hops_of(const Node& node) {
   std::map<std::string, Hop> hops;
-  for (const Gpu& gpu : node.topology.gpus) add_hops(node, gpu, hops);
-  for (const Nic& nic : node.topology.nics) add_hops(node, nic, hops);
+  const Rates rates = active_rates(node);
+  for (const Gpu& gpu : node.topology.gpus) add_hops(node, gpu, gpu.name, nullptr, hops);
+  for (const Nic& nic : node.topology.nics) add_hops(node, nic, nic.name, &rates, hops);
   std::vector<Hop> out;
-  for (auto& [lower, hop] : hops) {
-    hop.below = devices_below(node.topology, lower);
-    for (const Nic& nic : node.topology.nics) {
-      if (std::find(nic.bridges.begin(), nic.bridges.end(), lower) == nic.bridges.end()) continue;
-      hop.for_nics = true;
-      for (const Port& port : node.ports)
-        if (port.pci == nic.pci && is_active(port)) hop.fastest = std::max(hop.fastest, port.rate.value_or(0));
-    }
-    out.push_back(std::move(hop));
-  }
+  for (auto& [lower, hop] : hops) out.push_back(std::move(hop));
   return out;
 }
 

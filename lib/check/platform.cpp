@@ -65,12 +65,12 @@ std::vector<GpuNic> gpu_nic_pairs(const Node& node) {
   return out;
 }
 
-std::vector<const PciDevice*> devices_in_use(const Node& node) {
-  std::vector<const PciDevice*> out;
-  for (const GpuNic& pair : gpu_nic_pairs(node))
-    if (std::find(out.begin(), out.end(), pair.gpu) == out.end()) out.push_back(pair.gpu);
+std::vector<InUse> devices_in_use(const Node& node) {
+  std::vector<InUse> out;
+  for (const GpuNic& pair : gpu_nic_pairs(node))  // a GPU's pairs stand together
+    if (out.empty() || out.back().device != pair.gpu) out.push_back({pair.gpu, pair.gpu->name, false});
   for (const Nic& nic : node.topology.nics)
-    if (carries_rdma(nic) && !nic.virtual_function && !is_given_away(node, nic.pci)) out.push_back(&nic);
+    if (carries_rdma(nic) && !nic.virtual_function && !is_given_away(node, nic.pci)) out.push_back({&nic, nic.name, true});
   return out;
 }
 

@@ -29,7 +29,12 @@ struct GpuNic {
 };
 std::vector<GpuNic> gpu_nic_pairs(const Node& node);
 
-// The GPUs of those pairs, and all NICs with RDMA that are no virtual functions: what collectives run on.
-std::vector<const PciDevice*> devices_in_use(const Node& node);
+// What collectives run on: the GPUs of those pairs, and all NICs with RDMA that are no virtual functions.
+struct InUse {
+  const PciDevice* device = nullptr;
+  std::string name;
+  bool nic = false;
+};
+std::vector<InUse> devices_in_use(const Node& node);
 
 }  // namespace fabric

@@ -336,6 +336,27 @@ TEST(Check, PastErrorsAreShown) {
   EXPECT_EQ(report.findings[0].observed, "3 fatal and 0 non-fatal since mlx5_1 (0000:24:00.0) came up");
 }
 
+// Three thousand NICs, of half of which everything is known: no answer is asked for but that
+// there is one, in the time that the suite allows.
+TEST(Check, AnAbsurdMachineGetsAnAnswer) {
+  Healthy node;
+  const Nic model = node.now.topology.nics[0];
+  for (int i = 0; i < 3'000; ++i) {
+    Nic nic = model;
+    nic.pci = "a" + std::to_string(i);
+    nic.name = nic.rdma[0] = "mlx5_" + std::to_string(i + 4);
+    nic.bridges.insert(nic.bridges.begin(), {"b" + std::to_string(i), "c" + std::to_string(i)});
+    for (const std::string& pci : {nic.pci, nic.bridges[0], nic.bridges[1]}) {
+      if (i < 1400) node.now.platform.functions[pci] = node.now.platform.functions.at(model.pci);
+      node.now.pci_settings->functions[pci] = node.now.pci_settings->functions.at(model.pci);
+    }
+    node.now.topology.nics.push_back(std::move(nic));
+  }
+  for (auto& [pci, function] : node.now.platform.functions) function.fatal.total = 1;
+  std::vector<std::string> only{"platform", "pcie"};
+  EXPECT_FALSE(run_checks(node.view(), only).findings.empty());
+}
+
 TEST(PciePath, LinksAndSwitchesAlternate) {
   PciDevice device;
   device.pci = "d";
