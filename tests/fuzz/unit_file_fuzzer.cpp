@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Unit files, limits.conf, slurm.conf, /proc/PID/limits and /proc/PID/cgroup: a captured tree may hold anything.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include "sys/host_cpu.h"
+#include "sys/host_limits.h"
+#include "sys/host_services.h"
+#include "sys/unit_file.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace fabric;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  for (const unit_file::Assignment& each : unit_file::parse(text)) {
+    if (each.section.empty() || each.key.empty() || each.line == 0) std::abort();
+    if (const auto limit = unit_file::parse_memory_limit(each.value); limit && limit->soft > limit->hard) std::abort();
+    if (const auto limit = unit_file::parse_count_limit(each.value); limit && limit->soft > limit->hard) std::abort();
+  }
+  std::vector<UserLimit> users;
+  host::parse_user_limits(text, "/etc/security/limits.conf", users);
+  for (const UserLimit& each : users)
+    if (each.domain.empty() || (!each.soft && !each.hard)) std::abort();
+  (void)host::parse_slurm_limits(text, "/etc/slurm/slurm.conf");
+  (void)host::parse_process_limits(text);
+  (void)host::unit_of_cgroup(text);
+  (void)host::relevant_options(text);
+  if (host::chosen_word(text).size() > size) std::abort();
+  return 0;
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// The group "host": one defect at a time in a healthy node gives that finding and no other; where the question does not
+// fit, nothing is said.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "support/healthy_node.h"
+
+namespace fabric {
+namespace {
+
+using test::complaints;
+using test::describe;
+using test::Healthy;
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+const std::vector<std::string> kGroup{"host"};
+
+JobService& slurmd(Healthy& node) { return node.now.host->services[1]; }
+JobService& containerd(Healthy& node) { return node.now.host->services[0]; }
+void set_running(JobService& service, uint64_t bytes) { service.processes[0].limits.memlock = ResourceLimit{bytes, bytes}; }
+void set_files(JobService& service, uint64_t bytes, const char* file, unsigned line) {
+  service.memlock = LimitSetting{{bytes, bytes}, {file, line}};
+}
+void both(JobService& service, uint64_t bytes, const char* file, unsigned line) {
+  set_running(service, bytes);
+  set_files(service, bytes, file, line);
+}
+// The first `count` queues of a NIC are on the other NUMA node.
+void move_queues(Healthy& node, size_t nic, unsigned count) {
+  for (unsigned i = 0; i < count; ++i)
+    node.now.host->interrupts[nic].elsewhere.push_back({120 + i, "mlx5_comp" + std::to_string(i), std::to_string(40 + i)});
+}
+
+struct Defect {
+  const char* name;
+  std::function<void(Healthy&)> plant;
+  std::string id, subject;
+  Status status;
+  std::vector<std::string> observed, remedy;  // parts of it
+};
+
+std::vector<Defect> memlock_defects() {
+  constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;
+  const char* const drop_in = "/etc/systemd/system/slurmd.service.d/limits.conf";
+  return {
+      {"drop_in_sets_it", [=](Healthy& n) { both(slurmd(n), 8 * kMiB, drop_in, 3); }, "memlock", "slurmd.service", C,
+       {"8 MiB (slurmd, pid 812)", std::string(drop_in) + ":3"}, {std::string(drop_in) + ":3", "daemon-reload", "restart slurmd.service"}},
+      {"package_sets_it", [](Healthy& n) { both(slurmd(n), 64 * 1024, "/usr/lib/systemd/system/slurmd.service", 12); }, "memlock",
+       "slurmd.service", C, {"64 KiB", "/usr/lib/systemd/system/slurmd.service:12"},
+       {"Write /etc/systemd/system/slurmd.service.d/memlock.conf", "[Service]", "LimitMEMLOCK=infinity"}},
+      {"system_conf_sets_it", [](Healthy& n) { both(slurmd(n), kMiB, "/etc/systemd/system.conf", 40); }, "memlock", "slurmd.service", C,
+       {"1 MiB", "/etc/systemd/system.conf:40"}, {"Write /etc/systemd/system/slurmd.service.d/memlock.conf"}},
+      {"nobody_sets_it",
+       [](Healthy& n) {
+         set_running(slurmd(n), 8 * kMiB);
+         slurmd(n).memlock.reset();
+       },
+       "memlock", "slurmd.service", C, {"8 MiB", "its unit sets none"}, {"Write /etc/systemd/system/slurmd.service.d/memlock.conf"}},
+      {"only_the_hard_limit_is_high",
+       [](Healthy& n) {
+         slurmd(n).processes[0].limits.memlock = ResourceLimit{8 * kMiB, kNoLimit};
+         slurmd(n).memlock.reset();
+       },
+       "memlock", "slurmd.service", C, {"8 MiB (hard: unlimited)"}, {"memlock.conf"}},
+      {"not_restarted", [](Healthy& n) { set_running(slurmd(n), 8 * kMiB); }, "memlock", "slurmd.service", C,
+       {"8 MiB", "unlimited by /etc/systemd/system/slurmd.service.d/memlock.conf:2"}, {"systemctl restart slurmd.service"}},
+      {"lower_at_the_next_start", [=](Healthy& n) { set_files(slurmd(n), kMiB, drop_in, 2); }, "memlock", "slurmd.service", W,
+       {"unlimited (slurmd", "1 MiB by"}, {std::string(drop_in) + ":2"}},
+      {"instance",
+       [](Healthy& n) {
+         slurmd(n).unit = "slurmd@n1.service";
+         both(slurmd(n), kMiB, "/usr/lib/systemd/system/slurmd@.service", 9);
+       },
+       "memlock", "slurmd@n1.service", C, {"1 MiB"}, {"/etc/systemd/system/slurmd@.service.d/memlock.conf", "restart slurmd@n1.service"}},
+      {"started_by_hand",
+       [](Healthy& n) {
+         set_running(slurmd(n), kMiB);
+         slurmd(n).unit = "slurmd";
+         slurmd(n).file.clear();
+         slurmd(n).memlock.reset();
+       },
+       "memlock", "slurmd", C, {"1 MiB"}, {"ulimit -l unlimited"}},
+      {"container_runtime", [](Healthy& n) { both(containerd(n), 8 * kMiB, "/etc/systemd/system/containerd.service", 7); }, "memlock",
+       "containerd.service", W, {"8 MiB"}, {"/etc/systemd/system/containerd.service:7"}},
+      {"one_process_of_two",
+       [](Healthy& n) {
+         slurmd(n).processes.push_back(slurmd(n).processes[0]);
+         slurmd(n).processes[1].pid = 4711;
+         slurmd(n).processes[1].limits.memlock = ResourceLimit{kMiB, kMiB};
+       },
+       "memlock", "slurmd.service", C, {"1 MiB (slurmd, pid 4711)"}, {"restart"}},
+      {"hidden_process_and_low_files",
+       [=](Healthy& n) {
+         slurmd(n).processes[0].limits = {};
+         set_files(slurmd(n), kMiB, drop_in, 2);
+       },
+       "memlock", "slurmd.service", C, {"not readable", "1 MiB by"}, {drop_in}},
+      {"hidden_process_and_no_files",
+       [](Healthy& n) {
+         slurmd(n).processes[0].limits = {};
+         slurmd(n).memlock.reset();
+       },
+       "memlock", "slurmd.service", U, {"not readable"}, {"as root"}},
+  };
+}
+
+std::vector<Defect> other_defects() {
+  constexpr auto W = Status::warning;
+  return {
+      {"numa_balancing", [](Healthy& n) { n.now.host->numa_balancing = 1; }, "numa-balancing", "host", W, {"1 (on)"}, {"kernel.numa_balancing=0"}},
+      {"numa_balancing_and_tiering", [](Healthy& n) { n.now.host->numa_balancing = 3; }, "numa-balancing", "host", W, {"3 (on)"}, {"=0"}},
+      {"powersave",
+       [](Healthy& n) {
+         n.now.host->cpu.frequency = {{"powersave", "balance_performance", "0-63"}};
+       },
+       "governor", "host", W, {"powersave (balance_performance) by intel_pstate"}, {"cpupower"}},
+      {"part_of_the_cpus",
+       [](Healthy& n) {
+         n.now.host->cpu.frequency = {{"performance", "", "0-31"}, {"schedutil", "", "32-63"}};
+       },
+       "governor", "host", W, {"schedutil on CPUs 32-63"}, {"cpupower"}},
+      {"lowest_frequency",
+       [](Healthy& n) {
+         n.now.host->cpu.frequency_driver = "acpi-cpufreq";
+         n.now.host->cpu.frequency = {{"powersave", "performance", "0-63"}};
+       },
+       "governor", "host", W, {"powersave"}, {"cpupower"}},
+      {"idle_states_off_in_part",
+       [](Healthy& n) {
+         n.now.host->cpu.idle = {{"C1E", 2, "0-31"}, {"C6", 290, "32-63"}};
+       },
+       "c-states", "host", W, {"C1E (2 us) on CPUs 0-31", "C6 (290 us) on CPUs 32-63"}, {"idle-set"}},
+      {"option_of_the_other_driver", [](Healthy& n) { n.now.host->kernel_options = {"processor.max_cstate=1"}; }, "c-states", "host", W,
+       {"C6"}, {"intel_idle.max_cstate=1"}},
+      {"queues_on_the_other_node", [](Healthy& n) { move_queues(n, 1, 6); }, "irq-affinity", "mlx5_1", W,
+       {"6 of 32 queues", "120 mlx5_comp0 on CPU 40", "..."}, {"/proc/irq/", "irqbalance"}},
+      {"more_queues_away_than_need_be",
+       [](Healthy& n) {
+         n.now.host->interrupts[2].queues = 40;
+         move_queues(n, 2, 9);
+       },
+       "irq-affinity", "mlx5_2", W, {"9 of 40 queues"}, {"node1"}},
+      {"hpet", [](Healthy& n) { n.now.host->clock = {"hpet", {"hpet", "acpi_pm"}}; }, "clock-source", "host", W, {"hpet"}, {"journalctl"}},
+      {"hpet_by_choice", [](Healthy& n) { n.now.host->clock.current = "hpet"; }, "clock-source", "host", W, {"hpet"}, {"echo tsc"}},
+      {"memory_in_huge_pages", [](Healthy& n) { n.now.host->huge_pages.reserved[uint64_t{1} << 30] = 1500; }, "hugepages", "host", W,
+       {"1500 of 1 GiB"}, {"nr_hugepages"}},
+      {"users_limit",
+       [](Healthy& n) { n.now.host->user_limits[0].soft = LimitSetting{{65'536, 65'536}, {"/etc/security/limits.d/50-hpc.conf", 4}}; },
+       "limits-conf", "host", W, {"* 64 KiB (/etc/security/limits.d/50-hpc.conf:4)"}, {"memlock unlimited", "PropagateResourceLimitsExcept"}},
+      {"users_limit_without_job_services",
+       [](Healthy& n) {
+         n.now.host->user_limits[0].soft = LimitSetting{{65'536, 65'536}, {"/etc/security/limits.conf", 4}};
+         n.now.host->services.clear();
+         n.now.host->slurm.reset();
+       },
+       "limits-conf", "host", W, {"64 KiB"}, {"memlock unlimited"}},
+  };
+}
+
+class HostDefect : public testing::TestWithParam<Defect> {};
+
+TEST_P(HostDefect, IsNamedAndNothingElse) {
+  Healthy node;
+  GetParam().plant(node);
+  const std::vector<Finding> found = complaints(run_checks(node.view()));
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  const Finding& finding = found.front();
+  EXPECT_EQ(finding.id, GetParam().id);
+  EXPECT_EQ(finding.subject, GetParam().subject);
+  EXPECT_EQ(finding.status, GetParam().status) << describe(finding);
+  for (const std::string& part : GetParam().observed) EXPECT_NE(finding.observed.find(part), std::string::npos) << finding.observed;
+  for (const std::string& part : GetParam().remedy) EXPECT_NE(finding.remedy.find(part), std::string::npos) << finding.remedy;
+  EXPECT_NE(finding.expected, "");
+  EXPECT_EQ(finding.meaning.back(), '.');
+  EXPECT_EQ(finding.remedy.back(), '.');
+}
+INSTANTIATE_TEST_SUITE_P(Memlock, HostDefect, testing::ValuesIn(memlock_defects()),
+                         [](const auto& each) { return std::string(each.param.name); });
+INSTANTIATE_TEST_SUITE_P(Others, HostDefect, testing::ValuesIn(other_defects()),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+// What is no fault of this machine, or none that anybody could tell.
+struct Harmless {
+  const char* name;
+  std::function<void(Healthy&)> plant;
+};
+
+std::vector<Harmless> harmless() {
+  return {
+      {"stopped_service",
+       [](Healthy& n) {
+         set_files(slurmd(n), kMiB, "/etc/systemd/system/slurmd.service", 3);
+         slurmd(n).processes.clear();
+       }},
+      {"kubelet_starts_no_containers",
+       [](Healthy& n) {
+         containerd(n).role = JobRole::forwards;
+         both(containerd(n), 8 * kMiB, "/etc/systemd/system/kubelet.service", 3);
+       }},
+      {"as_much_as_there_is",
+       [](Healthy& n) {
+         n.now.host->memory = 8 * kMiB;
+         n.now.host->huge_pages = {};
+         set_running(slurmd(n), 8 * kMiB);
+       }},
+      {"enough_for_a_process", [](Healthy& n) { both(slurmd(n), uint64_t{64} << 30, "/etc/systemd/system/slurmd.service", 3); }},
+      {"operator_wants_numa_balancing",
+       [](Healthy& n) {
+         n.now.host->numa_balancing = 1;
+         n.policy.sysctl["kernel.numa_balancing"] = "1";
+       }},
+      {"tiering_only", [](Healthy& n) { n.now.host->numa_balancing = 2; }},
+      {"one_numa_node",
+       [](Healthy& n) {
+         n.now.host->numa_balancing = 1;
+         n.now.topology.numa_cpus = {{0, "0-63"}};
+         n.now.topology.numa_socket = {{0, 0}};
+       }},
+      {"hardware_prefers_performance",
+       [](Healthy& n) {
+         n.now.host->cpu.frequency_driver = "amd-pstate-epp";
+         n.now.host->cpu.frequency = {{"powersave", "performance", "0-63"}};
+       }},
+      {"no_frequency_scaling", [](Healthy& n) { n.now.host->cpu.frequency.clear(); }},
+      {"no_deep_states", [](Healthy& n) { n.now.host->cpu.idle = {{"C1", 1, "0-63"}}; }},
+      {"option_that_is_heeded",
+       [](Healthy& n) {
+         n.now.host->kernel_options = {"processor.max_cstate=1"};
+         n.now.host->cpu.idle = {{"C1", 1, "0-63"}};
+       }},
+      {"more_queues_than_near_cpus",
+       [](Healthy& n) {
+         n.now.host->interrupts[1].queues = 63;
+         move_queues(n, 1, 31);
+       }},
+      {"virtual_machine",
+       [](Healthy& n) {
+         n.now.topology.hypervisor = "QEMU";
+         n.now.host->clock = {"acpi_pm", {"acpi_pm"}};
+         n.now.host->cpu.frequency = {{"ondemand", "", "0-63"}};
+         n.now.host->cpu.idle = {{"C1", 2, "0-31"}, {"C6", 290, "32-63"}};
+         move_queues(n, 1, 6);
+       }},
+      {"arm_clock", [](Healthy& n) { n.now.host->clock = {"arch_sys_counter", {"arch_sys_counter"}}; }},
+      {"sub_numa_clusters",
+       [](Healthy& n) {
+         n.now.topology.numa_socket = {{0, 0}, {1, 0}};
+       }},
+      {"lockdown", [](Healthy& n) { n.now.host->lockdown = "integrity"; }},
+      {"slurm_keeps_its_own_limits",
+       [](Healthy& n) {
+         n.now.host->user_limits[0].soft = LimitSetting{{65'536, 65'536}, {"/etc/security/limits.conf", 4}};
+         n.now.host->slurm->propagates_memlock = false;
+       }},
+      {"users_limit_where_containers_run",
+       [](Healthy& n) {
+         n.now.host->user_limits[0].soft = LimitSetting{{65'536, 65'536}, {"/etc/security/limits.conf", 4}};
+         n.now.host->services.pop_back();
+         n.now.host->slurm.reset();
+       }},
+      {"nothing_known", [](Healthy& n) { n.now.host = Host{}; }},
+      {"not_asked_for", [](Healthy& n) { n.now.host.reset(); }},
+  };
+}
+
+class HostHarmless : public testing::TestWithParam<Harmless> {};
+
+TEST_P(HostHarmless, IsNoFinding) {
+  Healthy node;
+  GetParam().plant(node);
+  EXPECT_EQ(describe(complaints(run_checks(node.view()))), "");
+}
+INSTANTIATE_TEST_SUITE_P(Check, HostHarmless, testing::ValuesIn(harmless()),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+// Everything is wrong with the host, and nobody uses RDMA or a GPU on it.
+TEST(CheckHost, OtherMachinesAreLeftAlone) {
+  Healthy node;
+  std::vector<Defect> all = other_defects();
+  all.pop_back();  // takes the services away
+  for (const Defect& each : all) each.plant(node);
+  both(slurmd(node), kMiB, "/etc/systemd/system/slurmd.service", 3);
+  node.now.topology.gpus.clear();
+  node.now.ports.clear();
+  node.now.host->interrupts.clear();  // of RDMA ports
+  EXPECT_EQ(describe(complaints(run_checks(node.view(), kGroup))), "");
+}
+
+TEST(CheckHost, SubNumaClustersAreExplained) {
+  struct Case {
+    const char *vendor, *word;
+    std::map<int, int> sockets;
+  };
+  for (const Case& each : std::vector<Case>{{"GenuineIntel", "2 NUMA nodes per package (SNC2): NODE is", {{0, 0}, {1, 0}, {2, 1}, {3, 1}}},
+                                            {"AuthenticAMD", "2 NUMA nodes per package (NPS2): NODE is", {{0, 0}, {1, 0}}},
+                                            {"AuthenticAMD", "(L3 cache as NUMA domain)", {{0, 0}, {1, 0}, {2, 0}, {3, 0}, {4, 0}}},
+                                            {"", "2 NUMA nodes per package: NODE is", {{0, 0}, {1, 0}}},
+                                            {"GenuineIntel", "1 NUMA node per package", {{0, 0}, {1, 1}}}}) {
+    Healthy node;
+    node.now.host->cpu.vendor = each.vendor;
+    node.now.topology.numa_socket = each.sockets;
+    const std::vector<std::string> only{"snc"};
+    const Report report = run_checks(node.view(), only);
+    ASSERT_EQ(report.findings.size(), 1u);
+    EXPECT_EQ(report.findings[0].status, Status::ok);
+    EXPECT_NE(report.findings[0].observed.find(each.word), std::string::npos) << report.findings[0].observed;
+  }
+}
+
+TEST(HostText, Limits) {
+  EXPECT_EQ(bytes_text(0), "0 bytes");
+  EXPECT_EQ(bytes_text(65'536), "64 KiB");
+  EXPECT_EQ(bytes_text(1'000), "1000 bytes");
+  EXPECT_EQ(bytes_text(uint64_t{3} << 50), "3072 TiB");
+  EXPECT_EQ(memory_text({}), "unlimited");
+  EXPECT_EQ(memory_text({8 * kMiB, kNoLimit}), "8 MiB (hard: unlimited)");
+  EXPECT_EQ(count_text({1024, 524'288}), "1024 (hard: 524288)");
+  EXPECT_EQ((FileLine{"/etc/slurm/slurm.conf", 0}).text(), "/etc/slurm/slurm.conf");
+}
+
+}  // namespace
+}  // namespace fabric
