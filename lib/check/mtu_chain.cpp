@@ -27,10 +27,10 @@ bool is_policys(const View& view, const Port& port) {
 
 // The MTU of more than half of the rails like it, where its own is another one. Below what RoCE's 4096 takes `roce-mtu` tells;
 // an MTU that the policy asks for is judged against the policy.
-std::optional<uint32_t> others_mtu(const View& view, const Port& port) {
+std::optional<uint32_t> others_mtu(const View& view, const std::vector<const Port*>& all, const Port& port) {
   std::map<uint32_t, size_t> count;
   size_t twins = 0;
-  for (const Port* each : rails(view)) {
+  for (const Port* each : all) {
     if (!each->qos.mtu || !are_twins(port, *each)) continue;
     ++count[*each->qos.mtu];
     ++twins;
@@ -40,7 +40,7 @@ std::optional<uint32_t> others_mtu(const View& view, const Port& port) {
   return std::nullopt;
 }
 
-Finding judge(const View& view, const Port& port) {
+Finding judge(const View& view, const std::vector<const Port*>& all, const Port& port) {
   const uint32_t mtu = *port.qos.mtu;
   const std::string netdev = "netdev " + to_text(mtu);
   if (port.active_mtu && mtu < *port.active_mtu + kRoceHeaders)
@@ -55,7 +55,7 @@ Finding judge(const View& view, const Port& port) {
                "The switch port drops what this port may send: the largest frame that it announced by LLDP is smaller than the MTU with "
                "its Ethernet header.",
                "Raise the MTU of the switch port (9216 is common), or lower that of " + port.netdev + " on all hosts alike.");
-  if (const auto others = others_mtu(view, port))
+  if (const auto others = others_mtu(view, all, port))
     return bad(Status::warning, port.id(), netdev, "netdev " + to_text(*others) + ", as the ports beside it",
                "This rail's MTU is another than that of its twins: what works over one rail is cut or dropped over the other.",
                "Set it alike: ip link set " + port.netdev + " mtu " + to_text(*others) + ", and in the network configuration.");
@@ -65,8 +65,10 @@ Finding judge(const View& view, const Port& port) {
 }  // namespace
 
 void ask_mtu_chain(const View& view, Findings& findings) {
+  const std::vector<const Port*> all = rails(view);
   for (const Port& port : view.now.ports)
-    if (is_judged(port) && is_active(port) && is_roce(port) && !port.netdev.empty() && port.qos.mtu) findings.push_back(judge(view, port));
+    if (is_judged(port) && is_active(port) && is_roce(port) && !port.netdev.empty() && port.qos.mtu)
+      findings.push_back(judge(view, all, port));
 }
 
 }  // namespace fabric

@@ -168,9 +168,10 @@ Finding judge(const View& view, const std::vector<Rail>& group) {
   std::vector<std::string> names;
   for (const Rail& rail : group) names.push_back(rail.port->id());
   const Rail& widest = *std::min_element(group.begin(), group.end(), [](const Rail& a, const Rail& b) { return a.address.prefix < b.address.prefix; });
+  const std::string subject = subnet_of(widest) + (widest.interface->vrf.empty() ? "" : " in " + widest.interface->vrf);
   if (faults.observed.empty())
-    return good(subnet_of(widest), listed(names) + ", each by its own way", "ARP and routes for each rail");
-  return bad(Status::warning, subnet_of(widest), listed(names) + ": " + joined(faults.observed, "; "), joined(faults.expected, ", "),
+    return good(subject, listed(names) + ", each by its own way", "ARP and routes for each rail");
+  return bad(Status::warning, subject, listed(names) + ": " + joined(faults.observed, "; "), joined(faults.expected, ", "),
              "Several rails are in one subnet. Without these settings one rail answers ARP for the others, and packets leave by whichever "
              "comes first in the routing table: rails share one link while others idle, and RoCE packets that reach the wrong NIC are dropped.",
              "Run these lines, and keep them in the network configuration (sysctls: in [sysctl] of fabric-agent.toml); or give each rail a "

@@ -15,6 +15,7 @@ namespace {
 using test::complaints;
 using test::describe;
 using test::Healthy;
+using test::share_subnet;
 
 Interface& interface(Healthy& node, size_t port) { return node.now.network.interfaces.at(node.now.ports[port].netdev); }
 Ip ip(const char* text) { return *parse_ip(text); }
