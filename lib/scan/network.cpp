@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses, routes and ARP settings of the netdevs that RDMA ports sit on, and of those that their GIDs name (VLANs).
-#include <linux/rtnetlink.h>
-
 #include <algorithm>
 #include <set>
 
@@ -66,7 +64,7 @@ void take_addresses(const std::vector<rtnl::IpAddress>& addresses, const ByIndex
 void take_routes(const std::vector<rtnl::IpRoute>& routes, const ByIndex& interfaces, Network& network) {
   for (const rtnl::IpRoute& route : routes) {
     network.tables.insert(route.table);
-    if (route.type != RTN_UNICAST || route.table == RT_TABLE_LOCAL) continue;
+    if (!route.unicast) continue;
     for (const rtnl::NextHop& hop : route.hops)
       if (const auto found = interfaces.find(hop.ifindex); found != interfaces.end())
         found->second->routes.push_back({route.destination, route.prefix, route.table, hop.gateway});

@@ -100,9 +100,9 @@ Result<std::optional<IpRoute>> parse_route(View8 payload) {
   IpRoute out;
   out.destination = ip_of(header->rtm_family, find(attributes, RTA_DST)).value_or(Ip{header->rtm_family == AF_INET6, {}});
   out.prefix = header->rtm_dst_len;
-  out.type = header->rtm_type;
   const Attr* table = find(attributes, RTA_TABLE);
   out.table = table != nullptr ? table->u32().value_or(header->rtm_table) : header->rtm_table;
+  out.unicast = header->rtm_type == RTN_UNICAST && out.table != RT_TABLE_LOCAL;
   if (const Attr* several = find(attributes, RTA_MULTIPATH)) out.hops = multipath(header->rtm_family, several->value);
   const Attr* device = find(attributes, RTA_OIF);
   if (const auto ifindex = device != nullptr ? device->u32() : std::nullopt)

@@ -27,7 +27,7 @@ struct IpRoute {
   Ip destination;
   unsigned prefix = 0;
   uint32_t table = 0;
-  uint8_t type = 0;           // RTN_UNICAST, ...
+  bool unicast = false;       // RTN_UNICAST, of another table than "local"
   std::vector<NextHop> hops;  // several: multipath
 };
 
