@@ -94,11 +94,12 @@ bool tells_link(const PciDevice& device) {
   return device.link.max_width.value_or(0) > 0 || device.link.max_speed.value_or(0) > 0;
 }
 
-// Is the link all that the port above can do?
-bool slot_is_full(const Node& node, const PciDevice& device) {
+// Is the link all that the port above can do? An idle GPU's tells by its lanes.
+bool slot_is_full(const Node& node, const Subject& subject) {
+  const PciDevice& device = *subject.device;
   const PlatformFunction* port = device.bridges.empty() ? nullptr : function_of(node, device.bridges.front());
   const auto link = port == nullptr ? std::nullopt : link_between(device.link, port->link);
-  return link && link->width == link->max_width && link->speed == link->max_speed;
+  return link && link->width == link->max_width && (subject.gpu || link->speed == link->max_speed);
 }
 
 bool is_virtual(const View& view, const Nic& nic) {
@@ -119,7 +120,7 @@ void ask_pcie(const View& view, Findings& findings) {
   for (const Gpu& gpu : view.now.topology.gpus)
     if (tells_link(gpu)) all.push_back({&gpu, gpu.name, true, std::nullopt, true});
   for (Subject& subject : all) {
-    subject.slot_is_full = slot_is_full(view.now, *subject.device);
+    subject.slot_is_full = slot_is_full(view.now, subject);
     subject.card = card_of(subject.device->pci);
   }
   for (const Subject& subject : all) findings.push_back(judge(subject, best_of_siblings(all, subject)));

@@ -260,6 +260,12 @@ const std::vector<Harmless>& harmless() {
          for (const char* digit : {"1", "2", "3", "4"})
            for (const char* bridge : {"1:00.0", "0:01.0"}) at(n, std::string("0000:") + digit + bridge).link = {16, 32, 16, 16};
        }},
+      {"an_idle_gpu_alone_in_a_small_slot",
+       [](Healthy& n) {
+         n.now.topology.gpus[1].device = 0x2331;
+         n.now.topology.gpus[1].link = at(n, kGpu).link = {2.5, 32, 8, 16};
+         at(n, kBelowGpu).link = {2.5, 32, 8, 8};
+       }},
       {"a_slower_root_port",
        [](Healthy& n) {
          at(n, kUpstream).link = {16, 32, 16, 16};
