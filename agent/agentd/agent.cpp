@@ -97,7 +97,8 @@ Result<void> Agent::open_devices() {
   if (int r = sd_device_monitor_new(&monitor); r < 0) return error(-r, "device monitor");
   devices_.reset(monitor);
   auto added = checked(sd_device_monitor_attach_event(monitor, event_.get()), "device monitor");
-  for (const char* subsystem : {"infiniband", "net"})
+  // pci: a GPU that comes or goes makes NICs compute NICs, or host NICs again (match.role).
+  for (const char* subsystem : {"infiniband", "net", "pci"})
     if (added) added = checked(sd_device_monitor_filter_add_match_subsystem_devtype(monitor, subsystem, nullptr), "device monitor");
   if (added) added = checked(sd_device_monitor_start(monitor, on_device, this), "device monitor");
   return added;

@@ -26,7 +26,8 @@ constexpr std::string_view kLegend =
     "  NODE = Connection traversing PCIe as well as the interconnect between PCIe Host Bridges within a NUMA node\n"
     "  PHB  = Connection traversing PCIe as well as a PCIe Host Bridge (typically the CPU)\n"
     "  PXB  = Connection traversing multiple PCIe bridges (without traversing the PCIe Host Bridge)\n"
-    "  PIX  = Connection traversing at most a single PCIe bridge\n";
+    "  PIX  = Connection traversing at most a single PCIe bridge\n"
+    "  As nvidia-smi topo -mp: PCIe alone. Its -m prints NV# between GPUs that NVLink joins.\n";
 
 std::string cell(const PciDevice& row, const PciDevice& column) {
   if (&row == &column) return " X ";
@@ -79,12 +80,13 @@ std::string gpu_legend(const Topology& topology) {
   return out;
 }
 
-std::string nearest(const Topology& topology) {
+std::string nearest(const Topology& topology, const std::vector<size_t>& shown) {
   std::string out = "\nNearest NICs:\n\n";
   for (const Gpu& gpu : topology.gpus) {
     std::vector<std::string> names;
     std::string_view path;
     for (const size_t index : nearest_nics(topology, gpu)) {
+      if (!std::binary_search(shown.begin(), shown.end(), index)) continue;
       names.push_back(topology.nics[index].name);
       path = to_text(*path_class(gpu, topology.nics[index]));
     }
@@ -109,9 +111,15 @@ std::string pairing(const TopoView& view) {
 
 std::string left_out(const Topology& topology, const std::vector<size_t>& shown) {
   std::vector<std::string> names;
-  for (size_t i = 0; i < topology.nics.size(); ++i)
-    if (std::find(shown.begin(), shown.end(), i) == shown.end()) names.push_back(topology.nics[i].name);
-  return names.empty() ? std::string{} : "\nNICs without RDMA, not shown: " + join(names) + "\n";
+  size_t more = 0;
+  for (size_t i = 0; i < topology.nics.size(); ++i) {
+    if (std::binary_search(shown.begin(), shown.end(), i)) continue;
+    if (carries_rdma(topology.nics[i])) ++more;
+    else names.push_back(topology.nics[i].name);
+  }
+  std::string out = names.empty() ? "" : "\nNICs without RDMA, not shown: " + join(names) + "\n";
+  if (more > 0) out += "\n" + std::to_string(more) + " more NICs are not shown; --json has them.\n";
+  return out;
 }
 
 std::string notes(const TopoView& view) {
@@ -171,7 +179,7 @@ std::string topo_text(const TopoView& view) {
   std::string out = matrix(topology, nics) + std::string(kLegend);
   if (!topology.gpus.empty()) out += gpu_legend(topology);
   out += nic_legend(topology, nics);
-  if (!topology.gpus.empty() && !nics.empty()) out += nearest(topology);
+  if (!topology.gpus.empty() && !nics.empty()) out += nearest(topology, nics);
   if (!topology.gpus.empty() && !view.compute.empty()) out += pairing(view);
   return out + left_out(topology, nics) + notes(view);
 }

@@ -21,7 +21,7 @@ struct TopoView {
   const Policy* policy = nullptr;  // null: none could be read
   std::vector<size_t> compute;     // compute_nics()
   Pairing pairing;                 // over those of them that are up
-  std::vector<Finding> problems;   // of the checks locality, pairing and pcie, without the good ones
+  std::vector<Finding> problems;   // of the checks locality, pairing, pcie and port-state, without the good ones
   std::string bootstrap;           // netdev of the default route; empty: not known
 };
 // `node` and `policy` must outlive the view.
@@ -56,10 +56,13 @@ std::span<const TopoFormat> topo_formats();
 // Null: there is none of that name.
 const TopoFormat* find_topo_format(std::string_view name);
 
-// The NICs worth a column: those that carry RDMA; where none does, all.
+// The NICs worth a column: those that carry RDMA; where none does, all. At most 256, virtual functions last.
 std::vector<size_t> shown_nics(const Topology& topology);
-// What the classes cannot say: a hypervisor that hides the tree, several NUMA nodes in a socket, cards on two sockets.
+// What the classes cannot say, and where nvidia-smi would read otherwise: a hypervisor that hides the tree, NUMA nodes that
+// the kernel does not tell, several in a socket, bridges on a card, no shared bridge at all, cards on two sockets.
 std::vector<std::string> topo_notes(const TopoView& view);
+// Is the device of this name what the problem is about? A port's is its NIC's.
+bool is_about(const Finding& problem, const std::string& name);
 // "mlx5_0 (ens0)"
 std::string nic_title(const Nic& nic);
 std::string join(const std::vector<std::string>& parts, std::string_view between = ", ");

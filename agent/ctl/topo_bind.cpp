@@ -58,15 +58,17 @@ std::string numbers_text(const Cores& cores) {
   return machine::cpus_text(std::vector<unsigned>(cores.begin(), cores.end()));
 }
 
-// As Slurm's AutoDetect names a GPU's type: lower case, anything but letters and digits an underscore.
+// As Slurm's AutoDetect names a GPU's type: lower case, an underscore for a space and no other change
+// (gpu_common_underscorify_tolower, src/plugins/gpu/common). What would end the word in gres.conf or in a job's --gres is
+// left out.
 std::string type_of(const Gpu& gpu) {
   std::string out;
   for (const char c : gpu.model) {
-    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
-    if (plain) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    else if (!out.empty() && out.back() != '_') out += '_';
+    const unsigned char byte = static_cast<unsigned char>(c);
+    if (byte == ' ') out += '_';
+    else if (byte > ' ' && byte < 0x7f && std::string_view("=,:;#\"'()[]").find(c) == std::string_view::npos)
+      out += static_cast<char>(std::tolower(byte));
   }
-  while (!out.empty() && out.back() == '_') out.pop_back();
   return out;
 }
 

@@ -11,7 +11,7 @@
 namespace fabric::ctl {
 namespace {
 
-constexpr int kTileWidth = 108, kTileHeight = 46, kGap = 8, kPad = 6, kTitle = 18, kLane = 28, kPerRow = 4, kWide = 1240;
+constexpr int kTileWidth = 108, kTileHeight = 46, kGap = 8, kPad = 6, kTitle = 18, kLane = 36, kLabel = 16, kPerRow = 4, kWide = 1240;
 
 // Text into XML. What is no character of XML 1.0 (control characters, broken UTF-8) becomes a question mark.
 std::string escaped(std::string_view text) {
@@ -36,6 +36,16 @@ std::string shortened(const std::string& text, size_t length) {
   return end >= text.size() ? text : text.substr(0, end) + "…";
 }
 
+// At spaces, into lines of about so many bytes; a longer word stands alone.
+std::vector<std::string> wrapped(const std::string& text, size_t columns) {
+  std::vector<std::string> out;
+  for (const std::string_view word : split(text, ' ')) {
+    if (out.empty() || out.back().size() + 1 + word.size() > columns) out.emplace_back(word);
+    else out.back().append(" ").append(word);
+  }
+  return out;
+}
+
 struct Point {
   int x = 0, y = 0;
 };
@@ -53,7 +63,7 @@ class Picture {
     const Size size = place_boxes(machine.boxes, {kPad, top});
     const int width = std::max(size.width + 2 * kPad, 640);
     int y = top + size.height + 24;
-    const std::string footer = notes(y);
+    const std::string footer = notes(y, static_cast<size_t>(width - 2 * kPad) / 6);
     std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"" + std::to_string(width) +
                       "\" height=\"" + std::to_string(y) + "\" viewBox=\"0 0 " + std::to_string(width) + " " +
                       std::to_string(y) + "\" font-family=\"sans-serif\" font-size=\"12\">\n";
@@ -71,7 +81,7 @@ class Picture {
            std::to_string(size.width) + "\" height=\"" + std::to_string(size.height) + "\" rx=\"4\" fill=\"" + fill +
            "\" stroke=\"" + stroke + "\" stroke-width=\"" + std::to_string(line) + "\"/>\n";
   }
-  static std::string text(Point at, const std::string& what, const char* colour, int size, const char* anchor = "start") {
+  static std::string text(Point at, const std::string& what, const std::string& colour, int size, const char* anchor = "start") {
     return "<text x=\"" + std::to_string(at.x) + "\" y=\"" + std::to_string(at.y) + "\" fill=\"" + colour +
            "\" font-size=\"" + std::to_string(size) + "\" text-anchor=\"" + anchor + "\">" + escaped(what) + "</text>\n";
   }
@@ -79,7 +89,7 @@ class Picture {
   [[nodiscard]] std::string problems_of(const std::string& subject) const {
     std::string out;
     for (const Finding& problem : view_.problems)
-      if (problem.subject == subject) out += (out.empty() ? "" : "; ") + problem.observed + ", expected " + problem.expected;
+      if (is_about(problem, subject)) out += (out.empty() ? "" : "; ") + problem.observed + ", expected " + problem.expected;
     return out;
   }
 
@@ -120,7 +130,7 @@ class Picture {
       gpus_[box.gpus[i]] = where;
       tile(where, gpu.name, gpu.model.substr(gpu.model.starts_with("NVIDIA ") ? 7 : 0), gpu.pci, true);
     });
-    if (!box.gpus.empty()) y += kLane;
+    if (!box.gpus.empty()) y += box.nics.empty() ? kLabel : kLane;
     rows(box.nics.size(), [&](size_t i, Point where) {
       const Nic& nic = view_.topology.nics[box.nics[i]];
       nics_[box.nics[i]] = where;
@@ -172,33 +182,51 @@ class Picture {
     return all;
   }
 
-  [[nodiscard]] std::string line(Point from, Point to, PathClass path) const {
+  static std::string colour_of(PathClass path) {
+    return path <= PathClass::PXB ? "#2e7d32" : path == PathClass::SYS ? "#d00000" : "#a85f00";
+  }
+
+  [[nodiscard]] static std::string line(Point from, Point to, PathClass path) {
     const bool near = path <= PathClass::PXB;
-    const char* colour = near ? "#2e7d32" : path == PathClass::SYS ? "#d00000" : "#c77700";
     const int x1 = from.x + kTileWidth / 2, y1 = from.y + kTileHeight, x2 = to.x + kTileWidth / 2, y2 = to.y;
     const int bend = std::max(16, std::abs(y2 - y1) / 2);
     const auto number = [](int value) { return std::to_string(value) + " "; };
-    std::string out = "<path d=\"M " + number(x1) + number(y1) + "C " + number(x1) + number(y1 + bend) + number(x2) +
-                      number(y2 - bend) + number(x2) + std::to_string(y2) + "\" fill=\"none\" stroke=\"" + colour +
+    return "<path d=\"M " + number(x1) + number(y1) + "C " + number(x1) + number(y1 + bend) + number(x2) +
+                      number(y2 - bend) + number(x2) + std::to_string(y2) + "\" fill=\"none\" stroke=\"" + colour_of(path) +
                       "\" stroke-width=\"2\"" + (near ? "" : " stroke-dasharray=\"5 3\"") + "/>\n";
-    return out + text({x2 + 4, y2 - 5}, std::string(to_text(path)), colour, 10);
+  }
+
+  // One word for each GPU, since all of its NICs are of one class; beside the lines, on the side that they do not turn to.
+  [[nodiscard]] std::string class_label(Point gpu, const Pair& pair) const {
+    const bool turns_left = std::any_of(pair.nics.begin(), pair.nics.end(),
+                                        [&](size_t nic) { return nics_.count(nic) != 0 && nics_.at(nic).x < gpu.x; });
+    const int x = gpu.x + kTileWidth / 2 + (turns_left ? 5 : -5);
+    return text({x, gpu.y + kTileHeight + 12}, std::string(to_text(*pair.path)), colour_of(*pair.path), 10, turns_left ? "start" : "end");
   }
 
   [[nodiscard]] std::string lines() const {
     std::string out;
-    for (size_t g = 0; g < view_.pairing.pairs.size(); ++g)
-      for (const size_t nic : view_.pairing.pairs[g].nics)
-        if (gpus_.count(g) != 0 && nics_.count(nic) != 0) out += line(gpus_.at(g), nics_.at(nic), *view_.pairing.pairs[g].path);
+    for (size_t g = 0; g < view_.pairing.pairs.size(); ++g) {
+      const Pair& pair = view_.pairing.pairs[g];
+      if (gpus_.count(g) == 0 || pair.nics.empty()) continue;
+      for (const size_t nic : pair.nics)
+        if (nics_.count(nic) != 0) out += line(gpus_.at(g), nics_.at(nic), *pair.path);
+      out += class_label(gpus_.at(g), pair);
+    }
     return out;
   }
 
-  // Below the picture; `y` becomes the end of it.
-  std::string notes(int& y) const {
-    std::string out = text({kPad, y}, "Lines: best pairing; green PIX, PXB; dashed PHB, NODE; dashed red SYS. Red boxes: see below.", "#555555", 11);
+  // Below the picture, in lines of so many characters; `y` becomes the end of it.
+  std::string notes(int& y, size_t columns) const {
+    std::string out;
+    const auto write = [&](const std::string& what, const char* colour, int size) {
+      for (const std::string& part : wrapped(what, columns)) out += text({kPad, y}, part, colour, size), y += 17;
+    };
+    write(std::string("Lines: best pairing; green PIX, PXB; dashed PHB, NODE; dashed red SYS.") + (view_.problems.empty() ? "" : " Red boxes: see below."),
+          "#555555", 11);
     for (const Finding& problem : view_.problems)
-      out += text({kPad, y += 17}, "⚠ " + problem.subject + ": " + problem.observed + "; expected " + problem.expected, "#d00000", 12);
-    for (const std::string& note : topo_notes(view_)) out += text({kPad, y += 17}, note, "#555555", 11);
-    y += 12;
+      write("⚠ " + problem.subject + ": " + problem.observed + "; expected " + problem.expected, "#d00000", 12);
+    for (const std::string& note : topo_notes(view_)) write(note, "#555555", 11);
     return out;
   }
 

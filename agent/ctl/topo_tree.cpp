@@ -20,7 +20,7 @@ std::string served(const TopoView& view, size_t nic) {
 std::string problems_of(const TopoView& view, const std::string& name) {
   std::string out;
   for (const Finding& problem : view.problems)
-    if (problem.subject == name) out += "  ! " + problem.observed + " (expected " + problem.expected + ")";
+    if (is_about(problem, name)) out += "  ! " + problem.observed + " (expected " + problem.expected + ")";
   return out;
 }
 

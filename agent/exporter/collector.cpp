@@ -57,13 +57,18 @@ namespace {
 
 using Shared = Collector::Shared;
 
+// Why a reader goes to work: what seldom changes is due; or it was asked to look for that now.
+struct Work {
+  bool rescan = false, asked = false;
+};
+
 // Waits until there is something to do: asked, or the seldom things are due. False: end.
-bool wait_for_work(Shared& shared, Slot& slot, Clock::time_point due, bool& rescan) {
+bool wait_for_work(Shared& shared, Slot& slot, Clock::time_point due, Work& work) {
   std::unique_lock lock(shared.mutex);
   auto asked = [&] { return shared.stop || slot.retired || slot.asked > slot.done; };
   shared.work.wait_until(lock, due, asked);
   if (shared.stop || slot.retired) return false;
-  rescan = slot.rescan || Clock::now() >= due;
+  work = {slot.rescan || Clock::now() >= due, slot.rescan};
   slot.rescan = false;
   slot.done = slot.asked;
   slot.reading = true;
@@ -88,9 +93,9 @@ void publish(Shared& shared, SlotType& slot, Reading reading) {
 void device_thread(const std::shared_ptr<Shared>& shared, const std::shared_ptr<DeviceSlot>& slot, const std::string& name) {
   DeviceReader reader(shared->options.root, name, shared->options.policy);
   Clock::time_point due{};
-  bool rescan = false;
-  while (wait_for_work(*shared, *slot, due, rescan)) {
-    if (rescan) {
+  Work work;
+  while (wait_for_work(*shared, *slot, due, work)) {
+    if (work.rescan) {
       std::vector<std::string> others;
       {
         std::lock_guard lock(shared->mutex);
@@ -142,16 +147,16 @@ void rescan_devices(Shared& shared) {
 void host_thread(const std::shared_ptr<Shared>& shared) {
   HostReader reader(shared->options.root, shared->options.topology);
   Clock::time_point due{};
-  bool rescan = false;
-  while (wait_for_work(*shared, *shared->host, due, rescan)) {
-    auto names = rescan ? reader.devices() : std::vector<std::string>{};
+  Work work;
+  while (wait_for_work(*shared, *shared->host, due, work)) {
+    auto names = work.rescan ? reader.devices() : std::vector<std::string>{};
     if (shared->options.policy)
       std::erase_if(names, [&](const std::string& name) { return is_excluded(name, shared->options.policy->exclude); });
-    if (rescan) {
+    if (work.rescan) {
       follow_devices(shared, names);
       due = Clock::now() + shared->options.reread;
     }
-    HostReading reading = reader.read(rescan ? &names : nullptr);
+    HostReading reading = reader.read(work.rescan ? &names : nullptr, work.asked);
     bool agent_acted = reading.agent_acted;
     publish(*shared, *shared->host, std::move(reading));
     if (agent_acted) rescan_devices(*shared);

@@ -36,6 +36,14 @@ bool stays_in_socket(const Topology& topology, const Placement& placed, const Gp
                              [&](size_t nic) { return socket(topology.nics[nic]) == mine; });
 }
 
+// One card cannot be near to GPUs on both sockets.
+bool any_near(const Topology& topology, const Placement& placed) {
+  for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu)
+    if (placed.path(gpu) < PathClass::SYS && placed.path(gpu)) return true;
+  return std::any_of(topology.gpus.begin(), topology.gpus.end(),
+                     [&](const Gpu& gpu) { return stays_in_socket(topology, placed, gpu); });
+}
+
 // The NIC that this GPU misses may be there, without RDMA or in another slot.
 std::string strays(const Topology& topology, const Placement& placed) {
   if (placed.without_rdma) {
@@ -67,9 +75,7 @@ Finding judge(const Topology& topology, const Placement& placed, size_t index) {
                    strays(topology, placed),
                std::string(kRemedy));
   if (path > placed.yardstick[index]) return good(gpu.name, observed + ", the only one", expected + " or farther");
-  const bool best_is_sys = placed.cards > 1 || std::none_of(placed.pairing.pairs.begin(), placed.pairing.pairs.end(),
-                                                            [&](const Pair& pair) { return pair.path && pair.path < path; });
-  if (path == PathClass::SYS && best_is_sys && !stays_in_socket(topology, placed, gpu))
+  if (path == PathClass::SYS && !stays_in_socket(topology, placed, gpu) && (placed.cards > 1 || !any_near(topology, placed)))
     return bad(
         Status::warning, gpu.name, observed, "NODE or nearer",
         "Every byte between this GPU and its nearest NIC goes from one NUMA node to another, mostly over the link "

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -14,7 +15,7 @@ namespace fabric {
 namespace {
 
 constexpr unsigned kActive = 4;              // enum ib_port_state (rdma/ib_verbs.h)
-constexpr size_t kManyPaths = size_t{1} << 16, kManyEdges = 256;
+constexpr size_t kManyPaths = size_t{1} << 13, kManyEdges = 256;
 
 bool is_of(const Port& port, const Nic& nic) {
   return std::find(nic.rdma.begin(), nic.rdma.end(), port.rdma) != nic.rdma.end();
@@ -87,6 +88,19 @@ std::vector<size_t> without_slower(const Topology& topology, std::span<const Por
                           return nearest_class(topology, gpu, fast) == nearest_class(topology, gpu, nics);
                         });
   return suffices && !topology.gpus.empty() ? fast : nics;
+}
+
+// `own` and those of `others` that are as near to some GPU as its nearest of `own`, or nearer; in PCI order.
+std::vector<size_t> with_as_near(const Topology& topology, const std::vector<size_t>& own, const std::vector<size_t>& others) {
+  std::vector<size_t> out = own;
+  std::copy_if(others.begin(), others.end(), std::back_inserter(out), [&](size_t nic) {
+    return std::any_of(topology.gpus.begin(), topology.gpus.end(), [&](const Gpu& gpu) {
+      const auto path = path_class(gpu, topology.nics[nic]), best = nearest_class(topology, gpu, own);
+      return path && (!best || *path <= *best);
+    });
+  });
+  std::sort(out.begin(), out.end());
+  return out;
 }
 
 // What a pairing costs, worst first. `load` is the sum of squares of what each NIC serves: least when loads are equal.
@@ -231,10 +245,14 @@ std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port>
     const size_t cards_a = a.second.cards.size(), cards_b = b.second.cards.size();
     return std::tie(a.second.gpus, cards_a, a.second.rate) < std::tie(b.second.gpus, cards_b, b.second.rate);
   });
-  std::vector<size_t> out;
-  for (const size_t nic : all)
-    if (kind.at(nic) == chosen->first) out.push_back(nic);
-  return without_slower(topology, ports, out);
+  std::vector<size_t> own, others;
+  for (const size_t nic : all) {
+    const auto& [other, suits] = *kinds.find(kind.at(nic));
+    const bool as_fast = chosen->second.rate > 0 && suits.rate >= chosen->second.rate && other.layer == chosen->first.layer;
+    if (other == chosen->first) own.push_back(nic);
+    else if (as_fast) others.push_back(nic);
+  }
+  return without_slower(topology, ports, own.size() < topology.gpus.size() ? with_as_near(topology, own, others) : own);
 }
 
 std::vector<size_t> usable_nics(const Topology& topology, std::span<const Port> ports, const std::vector<size_t>& nics) {

@@ -14,8 +14,9 @@ namespace fabric {
 
 // The NICs that collectives of GPUs should run over, as indices into topology.nics, in PCI order: those that carry RDMA,
 // are no virtual functions, and are of the kind (model and link layer) that the machine was built with for its GPUs: the
-// kind that is nearest to the most GPUs, then that of most cards, then the fastest; without two or more slower ports where
-// the faster ones suffice for all GPUs. Empty where no NIC carries RDMA.
+// kind that is nearest to the most GPUs, then that of most cards, then the fastest. Where that kind has fewer NICs than
+// there are GPUs, those of other kinds serve as well that have the same link layer, are as fast, and are as near to a GPU.
+// Without two or more slower ports where the faster ones suffice for all GPUs. Empty where no NIC carries RDMA.
 // `ports` tell link layer, rate and state; without ports every NIC counts as good.
 std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port> ports);
 
@@ -38,7 +39,7 @@ struct Pairing {
 // Gives each GPU NICs of its nearest class among `nics`, as many as leave every GPU with equally many of its own. Fair:
 // no NIC serves two GPUs while one of the same class to one of them serves none; loads are as equal as can be. Among the
 // fair ones that with the fewest bridges on the way, then that which keeps the order of PCI addresses (rails). The same
-// input gives the same answer. No machine has more than 256 x 256; what claims to is paired greedily, in bounded time.
+// input gives the same answer. No machine has more than 64 x 128; what claims to is paired greedily, in bounded time.
 Pairing best_pairing(const Topology& topology, const std::vector<size_t>& nics);
 
 // compute_nics(), usable_nics() and best_pairing() in one.

@@ -6,8 +6,8 @@
 // amdgpu_fru_eeprom.c, amdgpu_gfx.c of Linux 6.12) and the nodes of /sys/class/kfd (kfd_topology.c). Intel, Habana: PCI
 // ids. All of it is world-readable.
 //
-// libnvidia-ml is not asked: it opens /dev/nvidiactl and every GPU, which wakes a GPU that sleeps, needs the device nodes
-// inside the service's sandbox, and tells nothing that is needed here beyond these files.
+// libnvidia-ml is not asked here: it opens /dev/nvidiactl and every GPU, which wakes a GPU that sleeps and needs the device
+// nodes inside the service's sandbox. sys/nvml.h asks it for a person, where these files are silent.
 #pragma once
 
 #include <optional>

@@ -2,6 +2,7 @@
 #include "sys/pci.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "base/parse.h"
 
@@ -43,6 +44,12 @@ std::optional<Address> parse_address(std::string_view text) {
       take_hex(text, '.', 2, 2, address.device) && take_hex(text, '\0', 1, 1, address.function))
     return address;
   return std::nullopt;
+}
+
+std::string address_text(const Address& address) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%04x:%02x:%02x.%x", address.domain, address.bus, address.device, address.function);
+  return text;
 }
 
 bool address_less(std::string_view a, std::string_view b) {

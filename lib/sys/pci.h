@@ -22,6 +22,7 @@ struct Address {
   auto operator<=>(const Address&) const = default;
 };
 std::optional<Address> parse_address(std::string_view text);
+std::string address_text(const Address& address);  // as sysfs writes it
 // Order of PCI addresses by number; texts that are none come last.
 bool address_less(std::string_view a, std::string_view b);
 

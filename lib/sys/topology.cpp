@@ -115,6 +115,12 @@ Topology sort_topology(std::vector<Nic> found, std::map<int, std::string> numa_c
   return topology;
 }
 
+Result<Topology> bounded(Topology topology) {
+  const size_t gpus = topology.gpus.size(), nics = topology.nics.size();
+  if (gpus <= kMostGpus && gpus * nics <= kMostPaths) return topology;
+  return error(EOVERFLOW, std::to_string(gpus) + " GPUs and " + std::to_string(nics) + " NICs");
+}
+
 Result<Topology> load_topology(const Root& root) {
   Functions functions;
   const auto names = root.list("sys/bus/pci/devices");
@@ -131,13 +137,16 @@ Result<Topology> load_topology(const Root& root) {
     const bool gpu = is_gpu(nic);
     if (gpu && root.exists(folder + "/physfn")) continue;  // a vGPU's virtual function belongs to a guest
     nic.numa = pci::numa_node(root, folder, nodes);
+    const auto told = root.read_line(folder + "/numa_node");
+    nic.numa_assumed = nic.numa && told && *told == "-1";
     nic.link = pci::read_link(root, folder);
     if (!gpu) read_nic(root, folder, nic);
     found.push_back(std::move(nic));
   }
-  Topology topology = sort_topology(std::move(found), std::move(nodes));
-  gpu::identify(root, topology);
-  machine::describe(root, topology);
+  auto topology = bounded(sort_topology(std::move(found), std::move(nodes)));
+  if (!topology) return topology.error();
+  gpu::identify(root, *topology);
+  machine::describe(root, *topology);
   return topology;
 }
 

@@ -202,8 +202,9 @@ Result<Topology> load_topology_xml(const std::string& file) {
   hwloc_obj_t device = nullptr;
   while ((device = hwloc_get_next_pcidev(loaded->get(), device)) != nullptr)
     found.push_back(read_function(loaded->get(), device));
-  Topology topology = sort_topology(std::move(found), cpus_of_nodes(loaded->get()));
-  describe(loaded->get(), topology);
+  auto topology = bounded(sort_topology(std::move(found), cpus_of_nodes(loaded->get())));
+  if (!topology) return error(topology.error().code, file + ": " + topology.error().what);
+  describe(loaded->get(), *topology);
   return topology;
 }
 

@@ -35,7 +35,10 @@ count_ctest() {
 # Optimised as the package is, without its debug information: half of the compiling and linking is that.
 part_unit() {
   build_and_test build/release -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O2 || return
-  build/release/tests/corpus_topology_test 2>/dev/null | sed -n 's/^topology score/figure: &/p'
+  local program
+  for program in corpus_topology corpus_matrix check_topology; do
+    "build/release/tests/${program}_test" --gtest_filter='*Corpus*' 2>/dev/null | sed -n 's/^topology score/figure: &/p'
+  done
 }
 
 # One build by clang serves both the sanitized tests and the fuzzers.

@@ -55,6 +55,9 @@ TEST(Uevents, OnlyDevicesThatComeAndGoCount) {
   EXPECT_FALSE(is_device_event(message("change@/devices/x|ACTION=change|SUBSYSTEM=net")));
   EXPECT_FALSE(is_device_event(message("add@/devices/x|ACTION=add|SUBSYSTEM=block")));
   EXPECT_FALSE(is_device_event(""));
+  EXPECT_TRUE(is_device_event(message("remove@/devices/pci0000:17/0000:17:01.0/0000:18:00.0|ACTION=remove|SUBSYSTEM=pci|SEQNUM=9"))) << "a GPU";
+  EXPECT_FALSE(is_device_event(message("add@/devices/virtual/net/veth7|ACTION=add|DEVPATH=/devices/virtual/net/veth7|SUBSYSTEM=net"))) << "a container's";
+  EXPECT_TRUE(is_device_event(message("add@/devices/virtual/infiniband/rxe0|ACTION=add|DEVPATH=/devices/virtual/infiniband/rxe0|SUBSYSTEM=infiniband")));
 }
 
 // Waits until everything has been read `version`s after now.
@@ -194,6 +197,21 @@ TEST(Collector, DevicesComeAndGo) {
   add_port(tree, "mlx5_7", "eth7", "0000:18:00.0");
   running.rescan();
   running.settle([&] { return value(running.page(), "fabric_port_up{device=\"mlx5_7\",port=\"1\"}").has_value(); });
+}
+
+// A GPU is no RDMA device: only the event tells that the topology, which is held for an hour, is another one.
+TEST(Collector, AGpuThatComesOrGoesIsSeenAtOnce) {
+  test::Tree tree;
+  Running running(two_nics(tree).path());
+  EXPECT_TRUE(running.collector().snapshot().node.topology.gpus.empty());
+  const std::string gpu = add_pci(tree, {"pci0000:16/0000:16:01.0", "0000:1b:00.0", "0x10de", "0x2330", "0x030200"});
+  running.refresh();
+  EXPECT_TRUE(running.collector().snapshot().node.topology.gpus.empty()) << "a scrape reads no topology";
+  running.rescan();
+  running.settle([&] { return running.collector().snapshot().node.topology.gpus.size() == 1; });
+  tree.remove("sys/bus/pci/devices/0000:1b:00.0").remove(gpu);
+  running.rescan();
+  running.settle([&] { return running.collector().snapshot().node.topology.gpus.empty(); });
 }
 
 TEST(Host, WhatTheAgentDidTwiceInOneSecondIsSeenTwice) {

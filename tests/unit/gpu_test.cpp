@@ -111,6 +111,16 @@ TEST(Machine, CpuLists) {
   EXPECT_EQ(machine::cpus_text({}), "");
 }
 
+TEST(Machine, ThousandsOfCpusAndListsThatLie) {
+  test::Tree tree;
+  tree.folder("sys/bus/pci/devices").file("sys/devices/system/node/node0/cpulist", "0-4095\n").file("sys/devices/system/node/node1/cpulist", "0-9999999\n");
+  tree.file("sys/devices/system/cpu/cpu7/topology/core_cpus_list", "0-4294967295\n").file("sys/devices/system/cpu/cpu8/topology/core_cpus_list", "9-10\n");
+  auto topology = load_topology(tree.root());
+  ASSERT_TRUE(topology) << topology.error().text();
+  machine::read_cores(tree.root(), *topology);
+  EXPECT_EQ(topology->cores.size(), 4096u) << "what is no list of siblings is a core of its own";
+}
+
 TEST(Machine, SocketsCoresMemoryAndHypervisor) {
   test::Tree tree;
   const std::string node = "sys/devices/system/node/", cpu = "sys/devices/system/cpu/cpu";

@@ -216,6 +216,40 @@ TEST(ComputeNics, TheKindThatIsNearestToTheGpus) {
   EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2, 3})) << "storage is on Ethernet";
 }
 
+// The GPUs on the first two switches have a NIC of another make than those on the last two.
+TEST(ComputeNics, SeveralMakesServeTogetherWhereOneAloneWouldBeShared) {
+  Server server;
+  server.node.nics.resize(4);
+  for (size_t i = 2; i < 4; ++i) {
+    server.node.nics[i].vendor = 0x14e4;
+    server.node.nics[i].device = 0x1760;
+    server.node.nics[i].name = "bnxt_re" + std::to_string(i - 2);
+  }
+  EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2, 3}));
+  for (const Pair& pair : best_pairing(server.node, server.ports).pairs)
+    EXPECT_TRUE(pair.path == PathClass::PIX && pair.shared_by == 1) << pair.nics.size();
+  for (size_t i = 2; i < 4; ++i) server.ports[i].rate = 12.5e9;
+  EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1})) << "slower ones were built in for something else";
+  for (size_t i = 2; i < 4; ++i) server.ports[i].rate = 100e9;
+  server.node.gpus.pop_back();  // the first make is nearest to two GPUs, the faster one to one
+  EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2, 3})) << "faster ones help";
+  for (size_t i = 2; i < 4; ++i) server.ports[i].link_layer = LinkLayer::infiniband;
+  EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1})) << "two networks are no rails of one";
+}
+
+TEST(ComputeNics, OtherMakesThatAreFartherFromEveryGpuStayOut) {
+  Server server;  // four GPUs and four NICs; the last two NICs are of another make, on root buses without a GPU
+  server.node.nics.erase(server.node.nics.begin());
+  server.ports.erase(server.ports.begin());
+  for (size_t i = 3; i < 5; ++i) {
+    server.node.nics[i].device = 0xa2dc;
+    server.ports[i].rate = 50e9;
+  }
+  EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2, 3})) << "GPU0 has lost its own: NODE either way";
+  for (size_t i = 3; i < 5; ++i) server.node.nics[i].numa = 2;
+  EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2}));
+}
+
 TEST(ComputeNics, VirtualFunctionsAndDeadPortsAreLeftOut) {
   Server server;
   server.node.nics[5].virtual_function = true;

@@ -270,6 +270,26 @@ TEST(TopoBind, EveryGpuHasCoresOfItsNodeAndNoneTwice) {
   EXPECT_TRUE(has_line(slurm, "Name=gpu Type=nvidia_h100_80gb_hbm3 File=/dev/nvidia1 Cores=0-31 Links=1,-1,1,1,0,0,0,0")) << slurm;
 }
 
+// As AutoDetect=nvml would: a space becomes an underscore, a hyphen stays (Slurm compares the text).
+TEST(TopoBind, TheTypeIsAutoDetects) {
+  Node node = eight_by_eight();
+  node.topology.gpus[0].model = "NVIDIA A100-SXM4-80GB";
+  node.topology.gpus[1].model = "AMD, Inc.: Radeon\t(#1) \xc3\xa9";
+  const auto lines = lines_of(printed("slurm", node));
+  ASSERT_EQ(lines.size(), 8u);
+  EXPECT_NE(lines[0].find(" Type=nvidia_a100-sxm4-80gb File="), std::string::npos) << lines[0];
+  EXPECT_NE(lines[1].find(" Type=amd_inc._radeon1_ File="), std::string::npos) << lines[1];
+}
+
+TEST(TopoBind, AGpuWhoseNodeIsNotKnownHasAllCores) {
+  Node node = eight_by_eight();
+  node.topology.gpus[6].numa.reset();
+  const std::string slurm = printed("slurm", node);
+  EXPECT_NE(slurm.find("File=/dev/nvidia6 Cores=0-63 "), std::string::npos) << slurm;
+  EXPECT_NE(slurm.find("# GPU6: its NUMA node is not known"), std::string::npos) << slurm;
+  EXPECT_NE(slurm.find("File=/dev/nvidia7 Cores=32-63 "), std::string::npos) << "numbers of cores, not of their threads: " << slurm;
+}
+
 TEST(TopoBind, APartitionedGpuIsSeveralDevices) {
   Node node = eight_by_eight();
   node.topology.gpus.resize(1);
@@ -289,6 +309,64 @@ TEST(TopoNotes, WhatTheClassesCannotSay) {
   const std::string text = printed("text", node);
   for (const char* part : {"mlx5_0, mlx5_4 are one card", "split into 2 NUMA nodes", "without CPUs (memory of GPUs, HBM, CXL): 2, 3"})
     EXPECT_NE(text.find(part), std::string::npos) << part;
+}
+
+// Where nvidia-smi's words would be other ones, and what its table cannot tell.
+TEST(TopoNotes, WhereNvidiaSmiReadsOtherwise) {
+  const auto notes = [](const Node& node) { return ctl::join(ctl::topo_notes(ctl::topo_view(node)), "\n"); };
+  const auto says = [&](const Node& node, const char* what) { return notes(node).find(what) != std::string::npos; };
+  Node node = eight_by_eight();
+  EXPECT_EQ(notes(node), "");
+  node.topology.gpus[3].numa.reset();
+  EXPECT_TRUE(says(node, "does not know the NUMA node of GPU3 (numa_node -1): N/A where no bridge is shared; nvidia-smi prints SYS")) << notes(node);
+  node = eight_by_eight();
+  for (Gpu& gpu : node.topology.gpus) gpu.numa_assumed = true;
+  EXPECT_TRUE(says(node, "NODE where nvidia-smi prints SYS")) << notes(node);
+  node = eight_by_eight();
+  Gpu& deep = node.topology.gpus[2];
+  deep.bridges.insert(deep.bridges.begin(), {"0000:39:00.0", "0000:38:00.0"});
+  EXPECT_TRUE(says(node, "PXB of GPU2 counts bridges that lead to this device alone")) << notes(node);
+  node = eight_by_eight();
+  for (size_t i = 0; i < 8; ++i) node.topology.nics[i].root = "pci000" + std::to_string(i) + ":00", node.topology.nics[i].bridges.clear();
+  EXPECT_TRUE(says(node, "No GPU shares a PCIe switch or host bridge with a NIC")) << notes(node);
+  node.topology.hypervisor = "QEMU";
+  for (Gpu& gpu : node.topology.gpus) gpu.bridges.clear();
+  EXPECT_TRUE(says(node, "This is a virtual machine (QEMU) whose hypervisor hides")) << notes(node);
+  EXPECT_FALSE(says(node, "No GPU shares")) << "one reason is enough";
+  node = eight_by_eight();
+  for (Gpu& gpu : node.topology.gpus) gpu.vendor = 0x10de;
+  node.ports[0].kernel_driver = "siw";
+  EXPECT_TRUE(says(node, "nvidia-smi topo -m fails as long as the soft-iWARP device mlx5_0 exists")) << notes(node);
+}
+
+// More than any machine has: an answer all the same, and not a large one where people read it.
+TEST(TopoBounds, EveryFormatOfHundredsOfGpusAndThousandsOfNics) {
+  Node node;
+  for (int i = 0; i < 256; ++i) {
+    char bus[8];
+    std::snprintf(bus, sizeof bus, "%02x", i);
+    const std::string root = "pci0000:" + std::string(1, bus[0]) + "0", port = "0000:" + std::string(1, bus[0]) + "0:01.0";
+    const auto at = [&](int slot) { return function("0000:" + std::string(bus) + ":0" + std::to_string(slot) + ".0", root, {port}, i / 128); };
+    node.topology.gpus.push_back(Gpu{at(1), "GPU" + std::to_string(i), "<model>"});
+    node.topology.nics.push_back(Nic{at(2), {}, {"mlx5_" + std::to_string(i)}, "mlx5_" + std::to_string(i)});
+  }
+  for (const ctl::TopoFormat& format : ctl::topo_formats())
+    EXPECT_NE(format.print(ctl::topo_view(node)), "") << format.name;
+  EXPECT_NE(printed("text", node).find("GPU255"), std::string::npos);
+  node.topology.gpus.resize(8);
+  for (int i = 0; i < 8'000; ++i) {
+    Nic vf = node.topology.nics[static_cast<size_t>(i) % 64];
+    vf.name = "vf" + std::to_string(i);
+    vf.rdma = {vf.name};
+    vf.virtual_function = true;
+    node.topology.nics.push_back(vf);
+  }
+  for (const char* format : {"text", "svg", "dot", "nccl"}) {
+    const std::string text = printed(format, node);
+    EXPECT_LT(text.size(), size_t{2} << 20) << format;
+    EXPECT_EQ(text.find("vf7"), std::string::npos) << format;
+  }
+  EXPECT_NE(printed("text", node).find("8000 more NICs are not shown"), std::string::npos);
 }
 
 // Every machine of the corpus in every format.

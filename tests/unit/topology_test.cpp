@@ -164,6 +164,78 @@ TEST(Topology, BrokenTreesCostThemselvesOnly) {
   EXPECT_EQ(topology->nics.size(), 2u);
 }
 
+// A captured tree may be anybody's: a bridge below itself, a path through a loop of links, a class link that leaves the tree.
+TEST(Topology, ImpossibleTreesEnd) {
+  Tree tree;
+  two_socket_server(tree);
+  const std::string twice = "sys/devices/pci0000:90/0000:90:01.0/0000:90:01.0/0000:90:01.0/0000:92:00.0";
+  tree.file(twice + "/class", "0x020000\n").file(twice + "/vendor", "0x15b3\n").file(twice + "/device", "0x1021\n");
+  tree.link("sys/bus/pci/devices/0000:92:00.0", "../../../../" + twice);
+  tree.link("sys/devices/pci0000:90/0000:90:02.0", "../pci0000:90").link("sys/bus/pci/devices/0000:93:00.0",
+            "../../../devices/pci0000:90/0000:90:02.0/0000:90:02.0/0000:90:02.0/0000:93:00.0");
+  tree.link("sys/class/net/away/device", "../../../../../../../../../../etc").link("sys/class/infiniband/one", "two").link("sys/class/infiniband/two", "one");
+  std::string deep = "sys/devices/pci0000:a0";
+  for (int i = 0; i < 80; ++i) deep += "/0000:a1:" + std::string(i % 2 == 0 ? "00" : "01") + ".0";
+  tree.file(deep + "/class", "0x030200\n").file(deep + "/vendor", "0x10de\n").link("sys/bus/pci/devices/0000:a1:01.0", "../../../../" + deep);
+  const auto topology = load_topology(tree.root());
+  ASSERT_TRUE(topology) << topology.error().text();
+  EXPECT_EQ(topology->gpus.size(), 3u);
+  for (const Gpu& gpu : topology->gpus) EXPECT_LE(gpu.bridges.size(), 80u);
+  for (const Nic& nic : topology->nics) {
+    EXPECT_NE(nic.name, "away");
+    for (const Gpu& gpu : topology->gpus) path_class(gpu, nic);
+  }
+}
+
+TEST(Topology, MoreThanAnyMachineHasIsOneClearError) {
+  Topology topology;
+  topology.gpus.resize(kMostGpus + 1);
+  const auto gpus = bounded(topology);
+  ASSERT_FALSE(gpus);
+  EXPECT_EQ(gpus.error().text(), "1025 GPUs and 0 NICs: Value too large for defined data type (EOVERFLOW)");
+  topology.gpus.resize(16);
+  topology.nics.resize(10'000);
+  EXPECT_TRUE(bounded(topology)) << "virtual functions for guests";
+  topology.gpus.resize(200);
+  EXPECT_EQ(bounded(topology).error().code, EOVERFLOW);
+}
+
+TEST(Topology, FunctionsForGuestsAndMembersOfBonds) {
+  Tree tree;
+  const auto pf = add_pci(tree, {"pci0000:20/0000:20:01.0", "0000:21:00.0"});
+  const auto vf = add_pci(tree, {"pci0000:20/0000:20:01.0", "0000:21:00.2", "0x15b3", "0x101e"});
+  tree.link(vf + "/physfn", "../0000:21:00.0");
+  tree.folder("sys/devices/virtual/net/bond0/bonding").folder("sys/devices/virtual/net/br0/bridge");
+  const auto add = [&](const std::string& name, const std::string& folder, const char* master) {
+    tree.folder("sys/class/net/" + name).link("sys/class/net/" + name + "/device", "../../../../" + folder);
+    tree.link("sys/class/net/" + name + "/master", "../../../devices/virtual/net/" + std::string(master));
+  };
+  add("ens1f0", pf, "bond0");
+  add("ens1v0", vf, "br0");
+  const auto topology = load_topology(tree.root());
+  ASSERT_TRUE(topology && topology->nics.size() == 2);
+  EXPECT_EQ(topology->nics[0].bond, "bond0");
+  EXPECT_FALSE(topology->nics[0].virtual_function);
+  EXPECT_EQ(topology->nics[1].bond, "") << "a bridge is no bond";
+  EXPECT_TRUE(topology->nics[1].virtual_function);
+  EXPECT_EQ(topology->nics[0].card, topology->nics[1].card);
+}
+
+TEST(Topology, ANodeThatTheKernelDoesNotTellIsAssumedWhereThereIsOne) {
+  Tree tree;
+  tree.file("sys/devices/system/node/node0/cpulist", "0-3\n");
+  add_pci(tree, {"pci0000:00", "0000:00:01.0", "0x15b3", "0x1021", "0x020000", "-1"});
+  add_pci(tree, {"pci0000:00", "0000:00:02.0", "0x15b3", "0x1021", "0x020000", "0"});
+  auto topology = load_topology(tree.root());
+  ASSERT_TRUE(topology && topology->nics.size() == 2);
+  EXPECT_EQ(topology->nics[0].numa, 0);
+  EXPECT_TRUE(topology->nics[0].numa_assumed);
+  EXPECT_FALSE(topology->nics[1].numa_assumed);
+  tree.file("sys/devices/system/node/node1/cpulist", "4-7\n");
+  topology = load_topology(tree.root());
+  EXPECT_FALSE(topology->nics[0].numa || topology->nics[0].numa_assumed) << "one of two: not known";
+}
+
 TEST(Topology, HundredsOfFunctions) {
   Tree tree;
   char text[32];

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/parse.h"
+#include "ctl/topo.h"
+#include "ctl/verbs.h"
+#include "ctl/world.h"
+#include "sys/machine.h"
+#include "sys/nvml.h"
+#include "sys/topology.h"
+
+namespace fabric::ctl {
+namespace {
+
+// Of /proc/net/route (net/ipv4/fib_trie.c, fib_route_seq_show): name, destination, gateway, flags, refcount, use, metric,
+// mask. The default route is all zeros; the least metric wins.
+std::string default_route(const Root& root) {
+  const auto text = root.read("proc/net/route");
+  std::string best;
+  unsigned least = UINT32_MAX;
+  for (const std::string_view line : split(text ? std::string_view(*text) : std::string_view{}, '\n')) {
+    const auto field = words(line);
+    if (field.size() < 8 || field[1] != "00000000" || field[7] != "00000000") continue;
+    const auto metric = parse_number<unsigned>(field[6]);
+    if (!metric || *metric >= least) continue;
+    least = *metric;
+    best = field[0];
+  }
+  return best;
+}
+
+Result<Node> read_node(const Options& options, World& world, bool cores) {
+  Node node;
+  if (!options.hwloc_xml.empty()) {
+    auto topology = load_topology_xml(options.hwloc_xml);
+    if (!topology) return topology.error();
+    node.topology = std::move(topology).value();
+    return node;
+  }
+  if (!world.kernel.root.exists("sys/class") && !world.kernel.root.exists("sys/bus")) return load_topology(world.kernel.root).error();
+  node = look(world, {.settings = false, .counters = false, .network = false, .verbs = false});
+  if (cores) machine::read_cores(world.kernel.root, node.topology);
+  if (world.kernel.root.is_host() && nvml::is_wanted(node.topology))
+    if (const auto devices = nvml::devices()) nvml::complete(*devices, node.topology);
+  return node;
+}
+
+int failure(const std::string& what, Output& output) {
+  output.errors += "fabric-agentctl: " + what + "\n";
+  return kFailure;
+}
+
+}  // namespace
+
+int run_topo(const Options& options, Output& output) {
+  auto world = open_world(options);
+  if (!world) return failure(world.error().text(), output);
+  const TopoFormat* format = find_topo_format(options.json ? "json" : options.format);
+  const auto node = read_node(options, *world, format->needs_cores);
+  if (!node) return failure(node.error().text(), output);
+  const bool alone = !options.hwloc_xml.empty();
+  output.text += format->print(topo_view(*node, world->policy ? &*world->policy : nullptr,
+                                         alone ? std::string{} : default_route(world->kernel.root)));
+  return kDone;
+}
+
+}  // namespace fabric::ctl

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// What breaks a machine's symmetry, one defect at a time in a whole GPU server; and every machine of the corpus, of which
+// nothing may be said that is not true.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+
+#include "check/check.h"
+#include "model/locality.h"
+#include "support/corpus.h"
+#include "support/healthy_node.h"
+#include "support/json_reader.h"
+#include "support/machines.h"
+#include "sys/topology.h"
+
+namespace fabric {
+namespace {
+
+std::vector<Finding> said(const Node& node) {
+  const std::vector<std::string> only{"locality", "pairing", "pcie"};
+  return test::complaints(run_checks({.now = node, .before = nullptr, .policy = nullptr, .plan = nullptr, .no_policy = {}}, only));
+}
+
+void remove_nic(Node& node, size_t index) {
+  const std::string rdma = node.topology.nics[index].name;
+  node.topology.nics.erase(node.topology.nics.begin() + static_cast<long>(index));
+  std::erase_if(node.ports, [&](const Port& port) { return port.rdma == rdma; });
+}
+
+// Onto a root bus of its own at another NUMA node, where no GPU is.
+void move_nic(Node& node, size_t index, int numa) {
+  Nic& nic = node.topology.nics[index];
+  nic.numa = numa;
+  nic.root = "pci0000:ee";
+  nic.bridges = {"0000:ee:01.0"};
+}
+
+TEST(Symmetry, HealthyServersAreSilent) {
+  for (const Node& node : {test::snc_server(), test::mi300x_server(), test::grace_server(), test::cloud_guest()})
+    EXPECT_EQ(test::describe(said(node)), "") << node.hostname;
+}
+
+struct Defect {
+  const char* name;
+  std::function<Node()> make;
+  std::function<void(Node&)> plant;
+  std::string found;  // "check subject", the only one
+  std::string words;  // a part of what was observed or of its meaning
+};
+
+const std::vector<Defect>& defects() {
+  static const std::vector<Defect> all{
+      {"odd_gpu_without_a_near_nic", test::snc_server, [](Node& n) { remove_nic(n, 3); }, "locality GPU3", "NODE to mlx5_2"},
+      {"odd_gpu_behind_modules_bridges", test::mi300x_server, [](Node& n) { remove_nic(n, 6); }, "locality GPU6", "NODE to bnxt_re4"},
+      {"rail_missing_without_a_switch", test::grace_server, [](Node& n) { remove_nic(n, 2); }, "locality GPU2", "SYS to"},
+      {"x8_among_x16", test::snc_server, [](Node& n) { n.topology.nics[1].link.width = 8; }, "pcie mlx5_1", "x8 at 32 GT/s"},
+      {"gen4_among_gen5", test::snc_server, [](Node& n) { n.topology.nics[7].link.speed = 16; }, "pcie mlx5_7", "x16 at 16 GT/s"},
+      {"gpu_at_x8", test::mi300x_server, [](Node& n) { n.topology.gpus[4].link.width = 8; }, "pcie GPU4", "x8"},
+      {"nic_in_the_other_sockets_slot", test::snc_server, [](Node& n) { move_nic(n, 0, 3); }, "locality GPU0", "mlx5_0 on NUMA node 3 serves no GPU"},
+      {"gpu_on_the_far_node", test::snc_server,
+       [](Node& n) {
+         Gpu& gpu = n.topology.gpus[5];
+         gpu.numa = 0;
+         gpu.root = "pci0000:ee";
+         gpu.bridges = {"0000:ee:01.0"};
+       },
+       "locality GPU5", "NODE"},
+      {"the_only_nic_on_a_node_without_gpus", test::grace_server,
+       [](Node& n) {
+         while (n.topology.nics.size() > 1) remove_nic(n, 0);
+         n.topology.gpus.resize(1);
+       },
+       "locality GPU0", "SYS to mlx5_3"},
+      {"rdma_driver_did_not_take_it", test::mi300x_server,
+       [](Node& n) {
+         n.topology.nics[2].rdma.clear();
+         std::erase_if(n.ports, [](const Port& port) { return port.rdma == "bnxt_re2"; });
+       },
+       "locality GPU2", "has no RDMA device"},
+  };
+  return all;
+}
+
+class SymmetryDefect : public ::testing::TestWithParam<Defect> {};
+
+TEST_P(SymmetryDefect, IsTheOneFinding) {
+  Node node = GetParam().make();
+  ASSERT_EQ(test::describe(said(node)), "") << "before";
+  GetParam().plant(node);
+  const auto found = said(node);
+  ASSERT_EQ(found.size(), 1u) << test::describe(found);
+  EXPECT_EQ(found[0].id + " " + found[0].subject, GetParam().found);
+  EXPECT_NE((found[0].observed + " " + found[0].meaning).find(GetParam().words), std::string::npos) << found[0].observed << " " << found[0].meaning;
+  EXPECT_FALSE(found[0].remedy.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SymmetryDefect, ::testing::ValuesIn(defects()), [](const auto& defect) { return std::string(defect.param.name); });
+
+// Two GPUs on a switch with two NICs, four times.
+Node two_on_a_switch() {
+  Node node = test::snc_server();
+  for (size_t i = 1; i < 8; i += 2) {
+    for (PciDevice* device : {static_cast<PciDevice*>(&node.topology.gpus[i]), static_cast<PciDevice*>(&node.topology.nics[i])}) {
+      const auto& neighbour = node.topology.gpus[i - 1];
+      device->root = neighbour.root;
+      device->bridges = {"port of " + device->pci, neighbour.bridges[1], neighbour.bridges[2]};
+    }
+  }
+  return node;
+}
+
+TEST(Symmetry, TheMissingRailWhereGpusShareASwitch) {
+  Node node = two_on_a_switch();
+  ASSERT_EQ(test::describe(said(node)), "");
+  remove_nic(node, 5);
+  const auto found = said(node);
+  ASSERT_EQ(found.size(), 1u) << test::describe(found);
+  EXPECT_EQ(found[0].id + " " + found[0].subject + " " + found[0].observed, "pairing mlx5_4 serves GPU4 and GPU5");
+}
+
+TEST(Symmetry, SeveralMakesAreJudgedTogether) {
+  Node node = test::snc_server();
+  for (size_t i = 4; i < 8; ++i) {
+    node.topology.nics[i].vendor = 0x14e4;
+    node.topology.nics[i].device = 0x1760;
+  }
+  EXPECT_EQ(test::describe(said(node)), "");
+  remove_nic(node, 6);
+  const auto found = said(node);
+  ASSERT_EQ(found.size(), 1u) << test::describe(found);
+  EXPECT_EQ(found[0].id + " " + found[0].subject, "locality GPU6");
+}
+
+TEST(Symmetry, SysWithinASocketIsHowItWasBuilt) {
+  Node node = test::snc_server();
+  node.topology.gpus.resize(2);  // on NUMA node 0
+  while (node.topology.nics.size() > 1) remove_nic(node, 1);
+  move_nic(node, 0, 1);
+  EXPECT_EQ(test::describe(said(node)), "") << "the other NUMA node of the same socket";
+  node.topology.nics[0].numa = 2;
+  const auto found = said(node);
+  ASSERT_EQ(found.size(), 2u) << test::describe(found);
+  EXPECT_EQ(found[0].id + " " + found[0].observed, "locality SYS to mlx5_0");
+}
+
+// What is true of a machine: here no file tells how far the second GPU is from the NIC on another root bus.
+const std::map<std::string, std::string> kTrue{{"psmgmt__j3c053", "locality GPU1 unknown: -\n"}};
+
+TEST(SymmetryCorpus, NothingUntrueOfAnyMachine) {
+  const auto corpus = test::corpus_directory();
+  if (!corpus) GTEST_SKIP() << "no corpus: set FABRIC_CORPUS";
+  std::ifstream in(*corpus + "/oracle.json");
+  const auto oracle = test::JsonValue::parse(std::string(std::istreambuf_iterator<char>(in), {}));
+  int machines = 0, silent = 0, findings = 0;
+  for (const auto& [name, machine] : oracle.object()) {
+    if (machine["kind"].text() != "hwloc-xml") continue;
+    Node node;
+    const auto topology = load_topology_xml(*corpus + "/" + machine["file"].text());
+    ASSERT_TRUE(topology) << name;
+    node.topology = *topology;
+    const auto found = said(node);
+    const auto expected = kTrue.find(name);
+    EXPECT_EQ(test::describe(found), expected == kTrue.end() ? "" : expected->second) << name;
+    ++machines;
+    silent += found.empty() ? 1 : 0;
+    findings += static_cast<int>(found.size());
+  }
+  std::printf("topology score, check: %d of %d machines silent, %d true findings on the others\n", silent, machines, findings);
+  EXPECT_GT(machines, 0);
+}
+
+}  // namespace
+}  // namespace fabric

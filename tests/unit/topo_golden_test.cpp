@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `topo` shows of whole machines, kept in tests/golden/topo: some of the project's own, and of the corpus where that is
+// at hand. FABRIC_UPDATE_GOLDEN=1 writes the files anew; look at the difference, and at the picture, before it is committed.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "ctl/topo.h"
+#include "support/corpus.h"
+#include "support/machines.h"
+#include "sys/topology.h"
+
+namespace fabric {
+namespace {
+
+void expect_golden(const std::string& name, const std::string& text) {
+  const std::string folder = std::string(FABRIC_SOURCE_DIR) + "/tests/golden/topo/", file = folder + name;
+  if (std::getenv("FABRIC_UPDATE_GOLDEN") != nullptr) {
+    std::filesystem::create_directories(folder);
+    std::ofstream(file) << text;
+  }
+  std::ifstream in(file);
+  EXPECT_EQ(text, std::string(std::istreambuf_iterator<char>(in), {})) << file;
+}
+
+void expect_both(const std::string& name, const Node& node) {
+  const ctl::TopoView view = ctl::topo_view(node);
+  expect_golden(name + ".txt", ctl::topo_text(view));
+  expect_golden(name + ".svg", ctl::topo_svg(view));
+}
+
+TEST(TopoGolden, OwnMachines) {
+  expect_both("snc_server", test::snc_server());
+  expect_both("broken_server", test::broken_server());
+  expect_both("mi300x_server", test::mi300x_server());
+  expect_both("grace_server", test::grace_server());
+  expect_both("cloud_guest", test::cloud_guest());
+}
+
+class TopoGoldenCorpus : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(TopoGoldenCorpus, TextAndPicture) {
+  const auto corpus = test::corpus_directory();
+  if (!corpus) GTEST_SKIP() << "no corpus: set FABRIC_CORPUS";
+  const auto topology = load_topology_xml(*corpus + "/hwloc-xml/" + GetParam() + ".xml");
+  if (!topology && topology.error().code == ENOENT) GTEST_SKIP() << "not in this corpus";
+  ASSERT_TRUE(topology) << topology.error().text();
+  Node node;
+  node.topology = *topology;
+  expect_both(GetParam(), node);
+}
+
+INSTANTIATE_TEST_SUITE_P(Corpus, TopoGoldenCorpus,
+                         ::testing::Values("psmgmt__jwb0001", "psmgmt__jwb0004", "psmgmt__dp-dam01", "psmgmt__j3c053", "mpibind__coral-lassen",
+                                           "fluxcore__sierra", "mpibind__cts1-pascal", "fluxcore__tuo.SPX", "mpibind__epyc-corona",
+                                           "mpibind__g4dnmetal", "nixl__p4d.24xl", "nixl__p5.48xl", "nixl__g5.48xl",
+                                           "hwloc__nvidiaDGX2", "hwloc__24em64t-2n6c2t-pci", "psmgmt__mel3001"),
+                         [](const auto& machine) {
+                           std::string name = machine.param;
+                           for (char& c : name)
+                             if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace fabric
