@@ -14,6 +14,7 @@ namespace fabric::host {
 namespace {
 
 constexpr const char* kCpus = "sys/devices/system/cpu/";
+constexpr size_t kFirstCpu = 8192;  // bytes of /proc/cpuinfo
 constexpr unsigned kMaxStates = 10;  // CPUIDLE_STATE_MAX (include/linux/cpuidle.h of Linux 6.12)
 
 std::string line_of(const Root& root, const std::string& file) {
@@ -27,11 +28,9 @@ std::vector<unsigned> online_cpus(const Root& root) {
   return machine::parse_cpus(line_of(root, std::string(kCpus) + "online")).value_or(std::vector<unsigned>{});
 }
 
-// "model name\t: Intel(R) Xeon(R) ..." of the first CPU; the file goes on for each of them, up to 1.5 KiB a CPU.
-void read_model(const Root& root, HostCpu& cpu) {
-  const auto text = root.read("proc/cpuinfo");
-  if (!text) return;
-  for (const std::string_view line : split(std::string_view(*text).substr(0, 4096), '\n')) {
+// "model name\t: Intel(R) Xeon(R) ..." of the first CPU.
+void read_model(std::string_view cpuinfo, HostCpu& cpu) {
+  for (const std::string_view line : split(cpuinfo.substr(0, kFirstCpu), '\n')) {
     const size_t colon = line.find(':');
     if (colon == std::string_view::npos) continue;
     const std::string_view key = trim(line.substr(0, colon)), value = trim(line.substr(colon + 1));
@@ -133,10 +132,25 @@ std::vector<std::string> relevant_options(std::string_view command_line) {
   return out;
 }
 
-HostCpu read_cpu(const Root& root) {
+bool is_virtual_cpu(std::string_view cpuinfo) {
+  for (const std::string_view line : split(cpuinfo.substr(0, kFirstCpu), '\n')) {
+    if (!line.starts_with("flags")) continue;
+    const auto flags = words(line);
+    return std::find(flags.begin(), flags.end(), "hypervisor") != flags.end();
+  }
+  return false;
+}
+
+std::string read_cpuinfo(const Root& root) {
+  constexpr size_t kMost = size_t{16} << 20;  // 8,192 CPUs (NR_CPUS of arch/x86/Kconfig)
+  auto text = root.read("proc/cpuinfo", kMost);
+  return text ? std::move(text).value() : std::string{};
+}
+
+HostCpu read_cpu(const Root& root, std::string_view cpuinfo) {
   HostCpu cpu;
   const std::vector<unsigned> online = online_cpus(root);
-  read_model(root, cpu);
+  read_model(cpuinfo, cpu);
   read_frequency(root, online, cpu);
   read_idle(root, online, cpu);
   return cpu;

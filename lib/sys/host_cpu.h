@@ -19,9 +19,15 @@ std::string chosen_word(std::string_view line);
 // Words of the kernel's command line that set what this page reads: "processor.max_cstate=1", "idle=poll".
 std::vector<std::string> relevant_options(std::string_view command_line);
 
-// One or two small files for each CPU (its governor, whether its deepest idle states are disabled), four where the hardware
-// chooses the frequency.
-HostCpu read_cpu(const Root& root);
+// The CPU says that it is a virtual machine's: the flag "hypervisor" of /proc/cpuinfo (x86 only).
+bool is_virtual_cpu(std::string_view cpuinfo);
+
+// The text of /proc/cpuinfo, some 2 KiB for each CPU; empty: not readable.
+std::string read_cpuinfo(const Root& root);
+
+// Two or three small files for each CPU: its governor, with "powersave" what the hardware prefers, whether its deepest idle
+// states are disabled.
+HostCpu read_cpu(const Root& root, std::string_view cpuinfo);
 
 // memory, kernel_options, numa_balancing, intel_idle_max_cstate, clock, huge_pages, lockdown.
 void read_kernel(const Root& root, Host& host);

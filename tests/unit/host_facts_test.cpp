@@ -321,12 +321,13 @@ void add_cpu(Tree& tree, unsigned cpu, const std::string& governor, const std::s
 
 TEST(HostCpuFacts, AlikeCpusStandTogether) {
   Tree tree;
-  tree.file("proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: Intel(R) Xeon(R) Platinum 8480C\n\nprocessor\t: 1\n");
+  tree.file("proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: Intel(R) Xeon(R) Platinum 8480C\n\nprocessor\t: 1\n" +
+                                   std::string(2'000'000, 'x'));  // of a machine with a thousand CPUs
   tree.file("sys/devices/system/cpu/online", "0-3,6\n").file("sys/devices/system/cpu/cpuidle/current_driver", "intel_idle\n");
   for (const unsigned cpu : {0u, 1u, 2u}) add_cpu(tree, cpu, "performance", "1");
   add_cpu(tree, 3, "powersave", "0");
   tree.folder("sys/devices/system/cpu/cpu6");
-  const HostCpu cpu = host::read_cpu(tree.root());
+  const HostCpu cpu = host::read_cpu(tree.root(), host::read_cpuinfo(tree.root()));
   EXPECT_EQ(cpu.vendor, "GenuineIntel");
   EXPECT_EQ(cpu.model, "Intel(R) Xeon(R) Platinum 8480C");
   EXPECT_EQ(cpu.frequency_driver, "intel_pstate");
@@ -341,10 +342,24 @@ TEST(HostCpuFacts, AlikeCpusStandTogether) {
 
 TEST(HostCpuFacts, AbsentAndAbsurd) {
   Tree tree;
-  HostCpu cpu = host::read_cpu(tree.root());
+  HostCpu cpu = host::read_cpu(tree.root(), host::read_cpuinfo(tree.root()));
   EXPECT_TRUE(cpu.frequency.empty() && cpu.idle.empty() && cpu.frequency_driver.empty());
   tree.file("sys/devices/system/cpu/online", "0-4000000000\n");
-  EXPECT_TRUE(host::read_cpu(tree.root()).frequency.empty());
+  EXPECT_TRUE(host::read_cpu(tree.root(), "").frequency.empty());
+}
+
+TEST(HostCpuFacts, ACpuOfAVirtualMachineSaysSo) {
+  const auto hypervisor = [](const std::string& flags, const std::string& named) {
+    Tree tree;
+    tree.file("proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\nflags\t\t: " + flags + "\nbugs\t\t: hypervisor\n");
+    Node node;
+    node.topology.hypervisor = named;
+    scanning::read_host(tree.root(), node);
+    return node.topology.hypervisor;
+  };
+  EXPECT_EQ(hypervisor("fpu hypervisor lahf_lm", ""), "an unnamed hypervisor");
+  EXPECT_EQ(hypervisor("fpu hypervisor lahf_lm", "QEMU"), "QEMU");
+  EXPECT_EQ(hypervisor("fpu lahf_lm", ""), "");
 }
 
 TEST(HostKernel, EachFile) {
