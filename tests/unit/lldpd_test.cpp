@@ -2,6 +2,7 @@
 // A real lldpd, where one is installed, asked through its own library.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -58,6 +59,7 @@ TEST(Lldpd, ItsNeighboursWithWhatItDoesNotUnderstandItself) {
   if (::access(kProgram, X_OK) != 0) GTEST_SKIP() << "no lldpd";
   if (const std::string why = test::enter_netns_with_veth(); !why.empty()) GTEST_SKIP() << why;
   const test::Tree tree;
+  ASSERT_EQ(::chmod(tree.path().c_str(), 0755), 0);  // lldpcli becomes the user _lldpd
   const Root root = *Root::open("/");
   const Daemon leaf(tree, "veth1"), host(tree, "veth0");
   ASSERT_TRUE(within_half_a_minute([&] { return leaf.told("configure system hostname leaf1"); }));
