@@ -7,6 +7,7 @@
 
 #include "sys/infiniband.h"
 #include "sys/pci.h"
+#include "sys/platform.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
@@ -19,5 +20,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (const auto speed = fabric::pci::parse_link_speed(text); speed && !(*speed > 0)) std::abort();
   if (const auto width = fabric::pci::parse_link_width(text); width && (*width == 0 || *width >= 255)) std::abort();
   if (const auto rate = fabric::infiniband::parse_rate(text); rate && !(*rate > 0)) std::abort();
+  if (fabric::platform::parse_aer(text).kinds.size() > 64) std::abort();
+  for (const fabric::Bar& bar : fabric::platform::parse_bars(text))
+    if (bar.number > 5 || bar.size == 0) std::abort();
+  if (fabric::platform::parse_command_line(text).size() > 64) std::abort();
+  if (const auto version = fabric::platform::parse_nvidia_version(text); version && version->version.empty()) std::abort();
+  (void)fabric::platform::parse_kernel_option(text, "CONFIG_PCI_P2PDMA");
   return 0;
 }
