@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <sys/socket.h>
 
 #include "qos/neighbor_state.h"
 #include "scan/port.h"
@@ -55,7 +56,6 @@ struct Bed {
     auto peer = std::make_unique<PeerNetlink>();
     netlink = peer.get();
     kernel.route = std::move(peer);
-    options.lldpd = true;
     Port port;
     port.rdma = "mlx5_0";
     port.netdev = "ens1";
