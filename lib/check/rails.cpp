@@ -67,7 +67,8 @@ std::string subnet_of(const Rail& rail) {
 enum class By : uint8_t { source, source_or_device };
 
 // A rule for its address leads to a table with a route out of it; or one for sockets bound to it, since RoCE looks up routes
-// with the device of the GID (addr_resolve(), drivers/infiniband/core/addr.c).
+// with the device of the GID (addr_resolve(), drivers/infiniband/core/addr.c). A rule for some destinations only counts: who
+// wrote it knows where the rails lead.
 bool has_own_route(const Network& network, const Rail& rail, By by) {
   constexpr uint32_t kMain = 254, kDefault = 253;
   return network.rules && std::any_of(network.rules->begin(), network.rules->end(), [&](const RoutingRule& rule) {

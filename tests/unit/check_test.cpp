@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "support/healthy_network.h"
 #include "support/healthy_node.h"
 
 namespace fabric {
@@ -14,6 +15,7 @@ using test::complaints;
 using test::describe;
 using test::down;
 using test::Healthy;
+using test::share_subnet;
 
 // A policy that gives each setting, and ports that have it.
 void want_every_setting(Healthy& node) {
@@ -37,6 +39,8 @@ void want_every_setting(Healthy& node) {
 TEST(Check, HealthyNodeIsSilent) {
   Healthy node;
   want_every_setting(node);
+  share_subnet(node.now);  // rails and pins are asked about where there are some
+  node.policy.expect.gpus = 4;
   const Report report = run_checks(node.view());
   EXPECT_EQ(describe(complaints(report)), "");
   EXPECT_EQ(worst(report), Status::ok);

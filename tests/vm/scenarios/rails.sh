@@ -17,8 +17,8 @@ A=$(netdev 0) B=$(netdev 1) D=$(netdev 3)
 check "the machine as it is: nothing to say" wait_until 20 complains_of '[]'
 check "two rails in one subnet are looked at" sh -c "fabric-agentctl check --interval 0 --json --only rails | jq -e '[.checks[].subject] == [\"10.1.0.0/24\", \"10.2.0.0/24\"]'"
 
-ip rule del pref 20
-ip rule del pref 21
+for pref in 10 11 20 21; do ip rule del pref $pref; done  # the guest's own, by source and by device
+sysctl -qw net.ipv4.conf.all.rp_filter=0
 for dev in "$A" "$B"; do
   sysctl -qw "net.ipv4.conf.$dev.arp_ignore=0" "net.ipv4.conf.$dev.arp_announce=0" "net.ipv4.conf.$dev.rp_filter=1"
 done
