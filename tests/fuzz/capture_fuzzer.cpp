@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as the recorded answers of a capture: no crash; what was read is written in a form that reads back the same;
+// a disguise keeps the length of every message.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "sys/disguise.h"
+#include "sys/tape.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace fabric;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  (void)without_secrets(text);
+  auto answers = parse_answers(text, "fuzz");
+  if (!answers) return 0;
+  const std::string written = answers_text(*answers);
+  auto again = parse_answers(written, "written");
+  if (!again || answers_text(*again) != written) std::abort();
+  Tape tape(true);
+  tape.answers = std::move(*answers);
+  const auto length = [&] {
+    size_t sum = 0;
+    for (const auto& [question, samples] : tape.answers)
+      for (const auto& [sample, answer] : samples)
+        if (answer && is_of_netlink(question.first))
+          for (const std::string& part : *answer) sum += part.size();
+    return sum;
+  };
+  const size_t before = length();
+  disguise(tape);
+  if (tape.answers.size() == again->size() && length() != before) std::abort();
+  return 0;
+}
