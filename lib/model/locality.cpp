@@ -2,6 +2,7 @@
 #include "model/locality.h"
 
 #include <algorithm>
+#include <set>
 
 #include "model/pci_kind.h"
 
@@ -46,6 +47,22 @@ std::optional<PathClass> path_class(const PciDevice& a, const PciDevice& b) {
 std::vector<size_t> nearest_nics(const Topology& topology, const Gpu& gpu) {
   const bool rdma = std::any_of(topology.nics.begin(), topology.nics.end(), carries_rdma);
   return nearest_of(topology, gpu, rdma);
+}
+
+bool is_flattened(const Topology& topology) {
+  const auto on_root_bus = [](const Gpu& gpu) { return gpu.bridges.empty() && !gpu.root.empty(); };
+  if (topology.gpus.empty()) return false;
+  if (topology.hypervisor.empty() && std::none_of(topology.gpus.begin(), topology.gpus.end(), on_root_bus)) return false;
+  std::set<std::string> bridges;
+  const auto shares = [&](const PciDevice& device) {
+    return std::any_of(device.bridges.begin(), device.bridges.end(),
+                       [&](const std::string& bridge) { return bridges.count(bridge) != 0; });
+  };
+  for (const Gpu& gpu : topology.gpus) {
+    if (shares(gpu)) return false;
+    bridges.insert(gpu.bridges.begin(), gpu.bridges.end());
+  }
+  return std::none_of(topology.nics.begin(), topology.nics.end(), shares);
 }
 
 }  // namespace fabric

@@ -21,4 +21,9 @@ std::optional<PathClass> path_class(const PciDevice& a, const PciDevice& b);
 // Where no NIC has RDMA, nearest of all NICs. Empty when there is none or no class is known.
 std::vector<size_t> nearest_nics(const Topology& topology, const Gpu& gpu);
 
+// The hypervisor shows GPUs without the PCIe switches that they sit on, so that no class tells the truth: no bridge is
+// shared by any two devices, and a GPU sits on a root bus itself (no real slot does that) or the machine is known to be
+// virtual.
+bool is_flattened(const Topology& topology);
+
 }  // namespace fabric

@@ -153,6 +153,18 @@ class Assignment {
     return out;
   }
   [[nodiscard]] const std::vector<long>& load() const { return load_; }
+  // No more of their own than this can each GPU have: those with the same nearest NICs share them out.
+  [[nodiscard]] size_t most_each() const {
+    std::map<std::vector<size_t>, size_t> gpus;
+    for (const Edges& edges : edges_) {
+      std::vector<size_t> near;
+      for (const auto& [nic, price] : edges) near.push_back(nic);
+      if (!near.empty()) ++gpus[near];
+    }
+    size_t most = nics_.size();
+    for (const auto& [near, count] : gpus) most = std::min(most, near.size() / count);
+    return most;
+  }
 
  private:
   struct Unit {
@@ -266,8 +278,8 @@ std::vector<size_t> usable_nics(const Topology& topology, std::span<const Port> 
 
 Pairing best_pairing(const Topology& topology, const std::vector<size_t>& nics) {
   const size_t gpus = topology.gpus.size();
-  size_t each = gpus == 0 || gpus * nics.size() > kManyPaths ? 1 : std::max<size_t>(1, nics.size() / gpus);
-  for (; each > 1; --each)
+  size_t each = gpus == 0 || gpus * nics.size() > kManyPaths ? 1 : nics.size() / gpus;
+  for (each = std::min(each, Assignment(topology, nics).most_each()); each > 1; --each)
     if (const Assignment several = assign(topology, nics, each); several.greatest_load() == 1)
       return pairing_of(topology, nics, several);
   return pairing_of(topology, nics, assign(topology, nics, 1));
@@ -275,22 +287,6 @@ Pairing best_pairing(const Topology& topology, const std::vector<size_t>& nics) 
 
 Pairing best_pairing(const Topology& topology, std::span<const Port> ports) {
   return best_pairing(topology, usable_nics(topology, ports, compute_nics(topology, ports)));
-}
-
-bool is_flattened(const Topology& topology) {
-  const auto on_root_bus = [](const Gpu& gpu) { return gpu.bridges.empty() && !gpu.root.empty(); };
-  if (topology.gpus.empty()) return false;
-  if (topology.hypervisor.empty() && std::none_of(topology.gpus.begin(), topology.gpus.end(), on_root_bus)) return false;
-  std::set<std::string> bridges;
-  const auto shares = [&](const PciDevice& device) {
-    return std::any_of(device.bridges.begin(), device.bridges.end(),
-                       [&](const std::string& bridge) { return bridges.count(bridge) != 0; });
-  };
-  for (const Gpu& gpu : topology.gpus) {
-    if (shares(gpu)) return false;
-    bridges.insert(gpu.bridges.begin(), gpu.bridges.end());
-  }
-  return std::none_of(topology.nics.begin(), topology.nics.end(), shares);
 }
 
 }  // namespace fabric

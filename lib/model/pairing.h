@@ -45,9 +45,4 @@ Pairing best_pairing(const Topology& topology, const std::vector<size_t>& nics);
 // compute_nics(), usable_nics() and best_pairing() in one.
 Pairing best_pairing(const Topology& topology, std::span<const Port> ports);
 
-// The hypervisor shows GPUs without the PCIe switches that they sit on, so that no class tells the truth: no bridge is
-// shared by any two devices, and a GPU sits on a root bus itself (no real slot does that) or the machine is known to be
-// virtual.
-bool is_flattened(const Topology& topology);
-
 }  // namespace fabric
