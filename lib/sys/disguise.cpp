@@ -171,8 +171,8 @@ std::string Pseudonyms::of_word(std::string_view word) {
   return entry->second;
 }
 
-// The interface identifier of an IPv6 address or GID.
-std::string Pseudonyms::of_eight(std::string_view address) {
+std::string Pseudonyms::of_ipv6(std::string_view address) {
+  if (address.size() != 16) return std::string(address);
   const std::string_view prefix = address.substr(0, 8), identifier = address.substr(8);
   const bool local = prefix == std::string_view("\xfe\x80\0\0\0\0\0\0", 8);
   if (identifier.substr(3, 2) != "\xff\xfe" && !local) return std::string(address);
@@ -184,16 +184,16 @@ std::string Pseudonyms::in_text(std::string_view text) {
     const auto colons = groups(token, ':'), dashes = groups(token, '-');
     if (all_of(colons, 6, 2) || all_of(dashes, 6, 2)) return written_as(token, of_mac(bytes_of(token)));
     if (all_of(colons, 8, 2) || all_of(dashes, 8, 2) || all_of(colons, 4, 4)) return written_as(token, of_guid(bytes_of(token)));
-    if (all_of(colons, 8, 4)) return written_as(token, of_eight(bytes_of(token)));
+    if (all_of(colons, 8, 4)) return written_as(token, of_ipv6(bytes_of(token)));
     if (all_of(colons, 20, 2)) {  // IPoIB: queue pair, then a GID (RFC 4391)
       const std::string bytes = bytes_of(token);
-      return written_as(token, bytes.substr(0, 4) + of_eight(std::string_view(bytes).substr(4)));
+      return written_as(token, bytes.substr(0, 4) + of_ipv6(std::string_view(bytes).substr(4)));
     }
     if (dashes == std::vector<size_t>{8, 4, 4, 4, 12}) return of_word(token);
     std::array<char, 16> address{};
     if (token.size() >= 4 && ::inet_pton(AF_INET6, std::string(token).c_str(), address.data()) == 1) {
       const std::string_view bytes(address.data(), address.size());
-      const std::string hidden = of_eight(bytes);
+      const std::string hidden = of_ipv6(bytes);
       char shown[INET6_ADDRSTRLEN];
       if (hidden != bytes && ::inet_ntop(AF_INET6, hidden.data(), shown, sizeof shown) != nullptr) return shown;
     }

@@ -26,12 +26,13 @@ class Pseudonyms {
   std::string of_mac(std::string_view bytes);
   // 8 bytes, the most significant first.
   std::string of_guid(std::string_view bytes);
+  // 16 bytes of an IPv6 address or GID: its interface identifier.
+  std::string of_ipv6(std::string_view address);
   // All that has got a pseudonym by now, where it stands in other bytes: as bytes in either order, or digits without
   // separators (names of interfaces: "enx0c42a1b2c3d4").
   [[nodiscard]] std::string in_bytes(std::string bytes) const;
 
  private:
-  std::string of_eight(std::string_view bytes);
   void learn(std::string from, std::string to);
   std::map<std::string, std::string> macs_, guids_, words_;  // bytes or word -> pseudonym
   std::map<std::string, std::vector<std::pair<std::string, std::string>>> known_;  // by the first four bytes

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where in a recording hardware is named: in which files, in which netlink attributes.
+#include <linux/if_addr.h>
 #include <linux/if_link.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <initializer_list>
 
 #include "base/parse.h"
 #include "sys/disguise.h"
@@ -133,13 +135,21 @@ class Disguise {
     });
   }
 
+  // Addresses of the given attributes; others are as long and are none.
+  void addresses(std::string& bytes, size_t header, std::initializer_list<uint16_t> types) {
+    each_attribute(bytes, kType + header, bytes.size(), [&](uint16_t type, size_t at, size_t size) {
+      if (std::find(types.begin(), types.end(), type) == types.end()) return;
+      if (size == 16) bytes.replace(at, 16, pseudonyms_.of_ipv6(std::string_view(bytes).substr(at, 16)));
+      else address(bytes, at, size);
+    });
+  }
+
   std::string message(Ask ask, std::string bytes) {
     const auto type = number_at<uint16_t>(bytes, 0);
     if (ask == Ask::route && type == RTM_NEWLINK) link(bytes);
-    if (ask == Ask::route && type == RTM_NEWNEIGH)
-      each_attribute(bytes, kType + sizeof(ndmsg), bytes.size(), [&](uint16_t attribute, size_t at, size_t size) {
-        if (attribute == NDA_LLADDR) address(bytes, at, size);
-      });
+    if (ask == Ask::route && type == RTM_NEWADDR) addresses(bytes, sizeof(ifaddrmsg), {IFA_ADDRESS, IFA_LOCAL});
+    if (ask == Ask::route && type == RTM_NEWROUTE) addresses(bytes, sizeof(rtmsg), {RTA_DST, RTA_SRC, RTA_GATEWAY, RTA_PREFSRC});
+    if (ask == Ask::route && type == RTM_NEWNEIGH) addresses(bytes, sizeof(ndmsg), {NDA_DST, NDA_LLADDR});
     if (ask == Ask::rdma)
       each_attribute(bytes, kType, bytes.size(), [&](uint16_t attribute, size_t at, size_t size) {
         // As numbers of this machine's byte order (nla_put_u64_64bit in fill_dev_info, drivers/infiniband/core/nldev.c).

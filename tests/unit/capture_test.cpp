@@ -337,6 +337,30 @@ TEST(CaptureDisguise, InEveryFormOfWriting) {
     EXPECT_EQ(pseudonyms.in_text(kept), kept);
 }
 
+// A virtual machine's card: too few bytes to be looked for in others, so it is known by its place.
+TEST(CaptureDisguise, AddressesByTheirPlaceInNetlink) {
+  constexpr std::string_view kShort("\x02\xfa\xb0\0\0\1", 6), kLocal("\xfe\x80\0\0\0\0\0\0\0\xfa\xb0\xff\xfe\0\0\1", 16);
+  const auto message = [](uint16_t type, size_t header, uint16_t attribute, std::string_view value) {
+    AttrWriter out;
+    out.bytes(attribute, std::as_bytes(std::span(value)));
+    std::string bytes(reinterpret_cast<const char*>(&type), sizeof type);
+    return bytes.append(header, '\0').append(reinterpret_cast<const char*>(out.data().data()), out.data().size());
+  };
+  Tape tape;
+  const std::vector<std::string> replies{message(RTM_NEWLINK, sizeof(ifinfomsg), IFLA_ADDRESS, kShort), message(RTM_NEWADDR, sizeof(ifaddrmsg), IFA_ADDRESS, kLocal),
+                                         message(RTM_NEWROUTE, sizeof(rtmsg), RTA_DST, kLocal), message(RTM_NEWNEIGH, sizeof(ndmsg), NDA_DST, kLocal),
+                                         message(RTM_NEWADDR, sizeof(ifaddrmsg), IFA_CACHEINFO, kLocal)};
+  tape.note(Ask::route, "1234", replies);
+  disguise(tape);
+  const auto hidden = tape.answers.begin()->second.begin()->second.value();
+  ASSERT_EQ(hidden.size(), replies.size());
+  for (size_t i = 0; i < replies.size(); ++i) {
+    EXPECT_EQ(hidden[i].size(), replies[i].size());
+    EXPECT_EQ(hidden[i] == replies[i], i + 1 == replies.size()) << "all but what is no address: " << i;
+  }
+  EXPECT_EQ(hidden[1].substr(hidden[1].size() - 3), hidden[0].substr(hidden[0].size() - 5, 3)) << "the same card";
+}
+
 TEST(CaptureDisguise, NoPassword) {
   EXPECT_EQ(without_secrets("[Service]\nEnvironment=\"A=1\" TOKEN=x\nLimitMEMLOCK=infinity\n"), "[Service]\nEnvironment=hidden\nLimitMEMLOCK=infinity\n");
   EXPECT_EQ(without_secrets("proxy = http://me:pw@host:3128/ and http://host/a@b"), "proxy = http://hidden@host:3128/ and http://host/a@b");
