@@ -39,18 +39,30 @@ std::string observed_text(const JobService& service, const JobProcess* process) 
   return text;
 }
 
+bool is_drop_in(const FileLine& where) { return where.file.find(".d/") != std::string::npos; }
+
+// Drop-ins are read by file name, whatever their folder: this one has to come behind the one that sets the limit.
+std::string file_name_behind(const JobService& service) {
+  std::string name = "memlock.conf";
+  if (!service.memlock || !is_drop_in(service.memlock->where)) return name;
+  const std::string& file = service.memlock->where.file;
+  const std::string other = file.substr(file.rfind('/') + 1);
+  return other < name ? name : "z" + other;
+}
+
 // An instance's drop-in is best its template's: "slurmd@.service.d".
 std::string drop_in_of(const JobService& service) {
   const size_t at = service.unit.find('@');
   const std::string name = at == std::string::npos ? service.unit : service.unit.substr(0, at + 1) + ".service";
-  return "/etc/systemd/system/" + name + ".d/memlock.conf";
+  return "/etc/systemd/system/" + name + ".d/" + file_name_behind(service);
 }
 
 std::string restart_of(const JobService& service) { return "systemctl restart " + service.unit + "."; }
 
-// A package's file is not edited, and a default of system.conf holds for every service of the machine.
+// A package's file is not edited, and what holds for every service of the machine (system.conf, service.d) is left.
 bool is_own_line(const JobService& service) {
-  return service.memlock && service.memlock->where.file.starts_with("/etc/systemd/system/");
+  return service.memlock && service.memlock->where.file.starts_with("/etc/systemd/system/") &&
+         !service.memlock->where.file.starts_with("/etc/systemd/system/service.d/");
 }
 
 std::string mend_files(const JobService& service) {

@@ -54,6 +54,11 @@ std::vector<Defect> memlock_defects() {
        {"Write /etc/systemd/system/slurmd.service.d/memlock.conf", "[Service]", "LimitMEMLOCK=infinity"}},
       {"system_conf_sets_it", [](Healthy& n) { both(slurmd(n), kMiB, "/etc/systemd/system.conf", 40); }, "memlock", "slurmd.service", C,
        {"1 MiB", "/etc/systemd/system.conf:40"}, {"Write /etc/systemd/system/slurmd.service.d/memlock.conf"}},
+      {"drop_in_for_all_services", [](Healthy& n) { both(slurmd(n), kMiB, "/etc/systemd/system/service.d/70-all.conf", 2); }, "memlock",
+       "slurmd.service", C, {"70-all.conf:2"}, {"Write /etc/systemd/system/slurmd.service.d/memlock.conf"}},
+      {"drop_in_with_a_late_name",
+       [](Healthy& n) { both(slurmd(n), kMiB, "/usr/lib/systemd/system/slurmd.service.d/zz.conf", 2); }, "memlock", "slurmd.service", C,
+       {"zz.conf:2"}, {"Write /etc/systemd/system/slurmd.service.d/zzz.conf"}},
       {"nobody_sets_it",
        [](Healthy& n) {
          set_running(slurmd(n), 8 * kMiB);
