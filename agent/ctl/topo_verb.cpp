@@ -27,6 +27,26 @@ std::string default_route(const Root& root) {
   return best;
 }
 
+// A line for each GPU, so that a captured machine gives the same answer: address, index, minor, UUID, name.
+Result<std::string> nvml_text() {
+  const auto devices = nvml::devices();
+  if (!devices) return devices.error();
+  std::string text;
+  for (const nvml::Device& each : *devices)
+    text += each.pci + "\t" + std::to_string(each.index) + "\t" + (each.minor ? std::to_string(*each.minor) : "") + "\t" + each.uuid + "\t" + each.name + "\n";
+  return text;
+}
+
+std::vector<nvml::Device> nvml_devices(const std::string& text) {
+  std::vector<nvml::Device> out;
+  for (const std::string_view line : split(text, '\n')) {
+    const auto field = split(line, '\t');
+    const auto index = field.size() == 5 ? parse_number<unsigned>(field[1]) : std::nullopt;
+    if (index) out.push_back({std::string(field[0]), *index, std::string(field[3]), std::string(field[4]), parse_number<unsigned>(field[2])});
+  }
+  return out;
+}
+
 Result<Node> read_node(const Options& options, World& world, bool cores) {
   Node node;
   if (!options.hwloc_xml.empty()) {
@@ -38,8 +58,8 @@ Result<Node> read_node(const Options& options, World& world, bool cores) {
   if (!world.kernel.root.exists("sys/class") && !world.kernel.root.exists("sys/bus")) return load_topology(world.kernel.root).error();
   node = look(world, {.settings = false, .counters = false, .network = false, .verbs = false});
   if (cores) machine::read_cores(world.kernel.root, node.topology);
-  if (world.kernel.root.is_host() && nvml::is_wanted(node.topology))
-    if (const auto devices = nvml::devices()) nvml::complete(*devices, node.topology);
+  if (world.kernel.route && nvml::is_wanted(node.topology))
+    if (const auto text = told(world.kernel, "nvml devices", nvml_text)) nvml::complete(nvml_devices(*text), node.topology);
   return node;
 }
 
