@@ -74,13 +74,13 @@ check "nothing to say again" wait_until 20 found_is ""
 
 # Another reader: lldpd's own library, where the listener does not run.
 systemctl disable --now --quiet fabric-lldp
-check "its file goes with it" test ! -e /run/fabric-lldp
+check "its file goes with it" wait_until 10 test ! -e /run/fabric-lldp
 kill $HOST_LLDPD
 lldpd -d -I "$(netdev 0),$(netdev 2)" >/run/host.log 2>&1 &
 check "a running lldpd is asked instead" wait_until 40 eval 'fabric-agentctl neighbors --json | jq -e "
   .source == \"lldpd\" and ([.ports[].neighbors[].pfc.enabled] | any(. == [3]))"'
 check "with the same verdict" wait_until 20 found_is ""
 
-[[ $FABSIM_FAILED -gt 0 ]] && { fabric-agentctl neighbors; found; cat /run/fabric-lldp/neighbors.toml; journalctl -u fabric-lldp --no-pager | tail -20; tail -5 /run/leaf-*.log; }
+[[ $FABSIM_FAILED -gt 0 ]] && { fabric-agentctl neighbors; found; cat /run/fabric-lldp/neighbors.toml; journalctl -u fabric-lldp --no-pager | tail -20; tail -n 5 /run/leaf-*.log /run/host.log; }
 kill $(jobs -p)
 finish
