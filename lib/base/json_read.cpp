@@ -62,7 +62,7 @@ class Parser {
     ++at_;
     if (peek() == '}') return take('}', "");
     for (;;) {
-      auto& [key, value] = out.emplace_back(std::string(), JsonNode());
+      auto& [key, value] = out.emplace_back();
       if (peek() != '"') return fail("a member's name in quotes is missing");
       if (!string(key) || !take(':', "a colon is missing") || !any(value, depth + 1)) return false;
       if (peek() == '}') return take('}', "");

@@ -92,7 +92,7 @@ void ask_gid_index(const View& view, Findings& findings) {
   }
   const auto pin = view.policy != nullptr ? view.policy->expect.gid_index : std::nullopt;
   if (ports.empty() || (ports.size() == 1 && !pin)) return;
-  const unsigned wanted = pin ? *pin : commonest(ports, ipv4);
+  const unsigned wanted = pin ? pin.value_or(0) : commonest(ports, ipv4);
   for (const Port* port : ports) findings.push_back(judge(view, *port, ipv4, wanted, pin.has_value()));
 }
 

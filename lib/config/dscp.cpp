@@ -25,17 +25,18 @@ void check_data(const Judge& judge, std::string_view key, uint32_t dscp) {
 
 void check_cnp(const Judge& judge) {
   const Qos& want = judge.want;
-  const std::optional<uint32_t> prio = want.cnp_prio ? want.cnp_prio->value : std::nullopt;
-  if (prio && judge.lossless().has(static_cast<int>(*prio)))
-    judge.warn("cnp_prio", "priority " + std::to_string(*prio) +
+  const bool chosen = want.cnp_prio && want.cnp_prio->value;
+  const uint32_t prio = want.cnp_prio.value_or(OrNone{}).value.value_or(6);  // 6: what is usual
+  if (chosen && judge.lossless().has(static_cast<int>(prio)))
+    judge.warn("cnp_prio", "priority " + std::to_string(prio) +
                                " is lossless: where PFC pauses it, the CNPs that are to end the congestion wait, too; write "
                                "one without PFC");
   if (!want.cnp_dscp || !want.dscp_map) return;
   const auto found = want.dscp_map->find(static_cast<uint8_t>(*want.cnp_dscp));
-  if (found == want.dscp_map->end() || (prio && found->second != *prio))
+  if (found == want.dscp_map->end() || (chosen && found->second != prio))
     judge.warn("cnp_dscp", priority_text(*want.dscp_map, *want.cnp_dscp) + ", and CNPs shall have " +
-                               (prio ? std::to_string(*prio) : "one of their own") + "; write " +
-                               std::to_string(*want.cnp_dscp) + " = " + (prio ? std::to_string(*prio) : "6") +
+                               (chosen ? std::to_string(prio) : "one of their own") + "; write " +
+                               std::to_string(*want.cnp_dscp) + " = " + std::to_string(prio) +
                                " in dscp_map");
 }
 
