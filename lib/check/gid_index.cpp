@@ -90,10 +90,10 @@ void ask_gid_index(const View& view, Findings& findings) {
     ports.push_back(port);
     ipv4 = ipv4 || has4;
   }
-  const auto pin = view.policy != nullptr ? view.policy->expect.gid_index : std::nullopt;
-  if (ports.empty() || (ports.size() == 1 && !pin)) return;
-  const unsigned wanted = pin ? pin.value_or(0) : commonest(ports, ipv4);
-  for (const Port* port : ports) findings.push_back(judge(view, *port, ipv4, wanted, pin.has_value()));
+  const bool pinned = view.policy != nullptr && view.policy->expect.gid_index;
+  if (ports.empty() || (ports.size() == 1 && !pinned)) return;
+  const unsigned wanted = pinned ? *view.policy->expect.gid_index : commonest(ports, ipv4);
+  for (const Port* port : ports) findings.push_back(judge(view, *port, ipv4, wanted, pinned));
 }
 
 }  // namespace fabric
