@@ -29,11 +29,13 @@ void read_conf(const Root& root, const std::string& netdev, Interface& out) {
   if (const auto off = read_number(root, "proc/sys/net/ipv6/conf/" + netdev + "/disable_ipv6")) out.ipv6_disabled = *off != 0;
 }
 
-// Notes the failure of a dump; what it would have told stays unknown.
+// Notes the first dump that fails; what it would have told stays unknown.
 template <class List>
 std::optional<List> taken(Context& context, Result<List> answer) {
   if (answer) return std::move(answer).value();
-  context.note_unseen("IP addressing: " + answer.error().text());
+  constexpr std::string_view kSubject = "IP addressing: ";
+  const auto told = [&](const std::string& what) { return what.starts_with(kSubject); };
+  if (std::none_of(context.unseen.begin(), context.unseen.end(), told)) context.note_unseen(std::string(kSubject) + answer.error().text());
   return std::nullopt;
 }
 
