@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# by hand: two boots of five minutes on a quiet machine
 # run: --cmdline 'fabsim.personality=mlx5,bnxt,ice,ofed fabsim.fw_lldp=1' --timeout 900
 # run: --cmdline 'fabsim.personality=full,nodcb,i40e,mlx5 fabsim.fw_lldp=1' --timeout 900
 # Every setting, on every kind of card: set, read back by the kernel's own tools, drifted, repaired, restored. One row of
@@ -199,12 +200,12 @@ each() {
     "$1" "$nic" "$key" "$read" "$want" "$foreign"
   done
 }
-# each_of_round FUNCTION: the same for the ROUND-th eight rows of every NIC.
+# each_of_round FUNCTION: the same for the ROUND-th four rows of every NIC.
 each_of_round() {
   local line nic key read want foreign seen=(0 0 0 0)
   for line in "${ROWS[@]}"; do
     IFS=$'\t' read -r nic key _ read want foreign <<<"$line"
-    ((seen[nic]++ / 8 == ROUND)) && "$1" "$nic" "$key" "$read" "$want" "$foreign"
+    ((seen[nic]++ / 4 == ROUND)) && "$1" "$nic" "$key" "$read" "$want" "$foreign"
   done
   true
 }
@@ -249,10 +250,10 @@ for n in 0 1 2 3; do fabsim $n log 0; done
 sleep 4
 for n in 0 1 2 3; do eq "NIC $n: another reading writes nothing" "$(fabsim $n log)" ''; done
 
-# Eight settings of each NIC at a time: what is not notified is found by the next reading, which then serves all.
+# Four settings of each NIC at a time: what is not notified is found by the next reading, which then serves all.
 disturb() { [[ -z $5 ]] || ask "$5" >/dev/null; }
 put_back() { [[ -z $5 ]] || check "NIC $1 ($(fabsim "$1" personality)): $2 is put back" wait_until 25 says "$3" "$4"; }
-for ((i = 0; i < 8; i++)); do
+for ((i = 0; i < 16; i++)); do
   ROUND=$i each_of_round disturb
   ROUND=$i each_of_round put_back
 done
