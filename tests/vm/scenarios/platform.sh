@@ -21,8 +21,11 @@ check "configuration space was read of the switch's port" grep -q "\"$SWITCH_POR
 
 # ACS is a question for real hardware: this server says that it is some.
 echo Supermicro >/tmp/vendor
+sed 's/ hypervisor//' /proc/cpuinfo >/tmp/cpuinfo
+real() { mount --bind /tmp/vendor $DMI && mount --bind /tmp/cpuinfo /proc/cpuinfo; }
+guest() { umount $DMI /proc/cpuinfo; }
 complaints >/tmp/guest
-mount --bind /tmp/vendor $DMI
+real
 complaints >/tmp/first
 cat /tmp/first
 eq "nothing of the platform to begin with" "$(grep -E '^(acs|iommu|aer|gpu-bar|gpudirect|pci-tuning|pci-power|pcie) ' /tmp/first)" ""
@@ -40,9 +43,9 @@ fabric-agentctl check --interval 0 --only acs --json >"$OUT/acs.json"
 remedy=$(jq -r '.checks[] | select(.status == "warning") | .remedy' "$OUT/acs.json")
 check "with the command that clears it" grep -qF "setpci -s $SWITCH_PORT ECAP_ACS+6.w=0000" <<<"$remedy"
 fabric-agentctl check --interval 0 --only acs
-umount $DMI
+guest
 eq "in a guest it is the host's affair" "$(complaints | comm -13 /tmp/guest -)" ""
-mount --bind /tmp/vendor $DMI
+real
 setpci -s "$SWITCH_PORT" ECAP_ACS+6.w=0000
 read_again
 eq "and cleared" "$(news)" ""
@@ -53,5 +56,5 @@ read_again
 eq "and read again" "$(news)" ""
 
 cp /run/fabric-agent/pci.toml "$OUT"
-umount $DMI
+guest
 finish
