@@ -62,9 +62,11 @@ class Parser {
     ++at_;
     if (peek() == '}') return take('}', "");
     for (;;) {
-      auto& [key, value] = out.emplace_back();
+      std::string key;
+      JsonNode value;
       if (peek() != '"') return fail("a member's name in quotes is missing");
       if (!string(key) || !take(':', "a colon is missing") || !any(value, depth + 1)) return false;
+      out.emplace_back(std::move(key), std::move(value));
       if (peek() == '}') return take('}', "");
       if (!take(',', "a comma or } is missing")) return false;
     }
