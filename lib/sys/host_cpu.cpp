@@ -163,7 +163,8 @@ void read_kernel(const Root& root, Host& host) {
   host.intel_idle_max_cstate = parse_number<unsigned>(line_of(root, "sys/module/intel_idle/parameters/max_cstate"));
   const std::string clock = "sys/devices/system/clocksource/clocksource0/";
   host.clock.current = line_of(root, clock + "current_clocksource");
-  for (const std::string_view name : words(line_of(root, clock + "available_clocksource"))) host.clock.available.emplace_back(name);
+  const std::string available = line_of(root, clock + "available_clocksource");
+  for (const std::string_view name : words(available)) host.clock.available.emplace_back(name);
   read_huge_pages(root, host.huge_pages);
   if (const std::string lockdown = line_of(root, "sys/kernel/security/lockdown"); !lockdown.empty()) host.lockdown = chosen_word(lockdown);
 }
