@@ -14,7 +14,8 @@ import sys
 NODES = ({"bus": 0x20}, {"bus": 0x60})
 
 
-def qemu_options(memory_mib):
+def qemu_options(memory_mib, far_gpu=False):
+    """far_gpu: the GPU below node 0's switch sits on a root port of its own on node 1 instead, as 0000:67:00.0."""
     half = memory_mib // 2
     options = []
     for node in (0, 1):
@@ -36,6 +37,11 @@ def qemu_options(memory_mib):
             f"bochs-display,bus=rp{node}b,vgamem=4M",
             f"e1000e,bus=rp{node}c,subsys_ven=0x15b3,subsys=0x0023,romfile=",
         ]
+        if far_gpu and node == 0:
+            devices.remove("bochs-display,bus=dn00,vgamem=4M")
+        if far_gpu and node == 1:
+            devices += ["pcie-root-port,id=rp1d,bus=pxb1,chassis=30,slot=30,addr=3.0,x-speed=16,x-width=16",
+                        "bochs-display,bus=rp1d,vgamem=4M"]
         for device in devices:
             options += ["-device", device]
         slot += 10
