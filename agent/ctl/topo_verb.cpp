@@ -57,6 +57,9 @@ Result<Node> read_node(const Options& options, World& world, bool cores) {
   }
   if (!world.kernel.root.exists("sys/class") && !world.kernel.root.exists("sys/bus")) return load_topology(world.kernel.root).error();
   node = look(world, {.settings = false, .counters = false, .network = false, .verbs = false});
+  // A machine that is too large or cannot be read is not an empty one.
+  if (node.topology.gpus.empty() && node.topology.nics.empty())
+    if (const auto topology = load_topology(world.kernel.root); !topology) return topology.error();
   if (cores) machine::read_cores(world.kernel.root, node.topology);
   if (world.kernel.route && nvml::is_wanted(node.topology))
     if (const auto text = told(world.kernel, "nvml devices", nvml_text)) nvml::complete(nvml_devices(*text), node.topology);

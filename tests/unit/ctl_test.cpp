@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -253,6 +254,19 @@ TEST(CtlConfirm, TheTimeIsReadAndNothingIsConfirmedOfACapturedTree) {
   const Ran result = ran({"confirm", "--root", tree.path()});
   EXPECT_EQ(result.code, kFailure);
   EXPECT_NE(result.errors.find("captured tree"), std::string::npos) << result.errors;
+}
+
+TEST(CtlTopo, AMachineThatIsTooLargeIsNotAnEmptyOne) {
+  test::Tree tree;
+  char slot[80], pci[24];
+  for (unsigned i = 0; i < 1'025; ++i) {
+    std::snprintf(slot, sizeof slot, "pci0000:00/0000:00:%02x.%x", i / 256, i / 32 % 8);
+    std::snprintf(pci, sizeof pci, "0000:%02x:%02x.0", 1 + i / 32, i % 32);
+    test::add_pci(tree, {slot, pci, "0x10de", "0x2330", "0x030200", "0"});
+  }
+  Output output;
+  EXPECT_EQ(run_topo(*parsed({"topo", "--root", tree.path()}), output), kFailure);
+  EXPECT_NE(output.errors.find("1025 GPUs and 0 NICs"), std::string::npos) << output.errors << output.text;
 }
 
 TEST(CtlText, EachPortThatIsLeftAloneSaysWhy) {
