@@ -161,6 +161,19 @@ TEST(BnxtCcConfigfs, CongestionControlIsOnBeforeTheCnpsAreMarked) {
   EXPECT_EQ(bed.card.firmware["alt_vlan_dscp"], 48u);
 }
 
+// Only mlx5 can leave the choice to the adapter: here it is said, and the number that stands is not made a zero.
+TEST(BnxtCcConfigfs, NoPriorityAtAllIsNotOffered) {
+  CcBed bed;
+  bed.card.firmware["alt_vlan_pcp"] = 5;
+  bed.card.add_configfs(bed.port.rdma);
+  Qos want;
+  want.cnp_prio = OrNone{};
+  auto changes = bed.apply(want);
+  EXPECT_EQ(of(changes, "cnp_prio").outcome, Outcome::unsupported) << text(changes);
+  EXPECT_NE(of(changes, "cnp_prio").detail.find("write a number"), std::string::npos);
+  EXPECT_EQ(bed.card.firmware["alt_vlan_pcp"], 5u);
+}
+
 TEST(BnxtCcConfigfs, AServiceProfileRefusesThePriorityAndCostsNothingElse) {
   CcBed bed;
   bed.card.service_profiles = true;
