@@ -2,8 +2,6 @@
 #include "agentd/agent.h"
 
 #include <linux/netlink.h>
-#include <signal.h>
-#include <sys/epoll.h>
 #include <sys/inotify.h>
 #include <systemd/sd-daemon.h>
 
@@ -12,7 +10,6 @@
 
 #include "config/config.h"
 #include "qos/confirm.h"
-#include "qos/files.h"
 
 namespace fabric::agentd {
 namespace {
@@ -45,64 +42,12 @@ constexpr const char* kWindow = "window";    // the maintenance window opens
 
 qos::Instant now() { return std::chrono::steady_clock::now(); }
 
-Result<void> checked(int result, const char* what) {
-  if (result < 0) return error(-result, what);
-  return {};
-}
-
 Agent& agent(void* self) { return *static_cast<Agent*>(self); }
 
 }  // namespace
 
 Agent::Agent(Kernel& kernel, Keeper& keeper, std::string config_file)
     : kernel_(kernel), keeper_(keeper), config_file_(std::move(config_file)) {}
-
-Result<void> Agent::open() {
-  sd_event* event = nullptr;
-  if (int r = sd_event_new(&event); r < 0) return error(-r, "event loop");
-  event_.reset(event);
-  auto route = Monitor::route();
-  if (!route) return route.error();
-  route_.emplace(std::move(*route));
-  auto added = checked(sd_event_add_io(event, nullptr, route_->fd(), EPOLLIN, on_route, this), "rtnetlink notifications");
-  if (added && kernel_.ethtool && kernel_.ethtool->monitor_group != 0) {
-    auto ethtool = Monitor::ethtool(kernel_.ethtool->monitor_group);
-    if (!ethtool) return ethtool.error();
-    ethtool_.emplace(std::move(*ethtool));
-    added = checked(sd_event_add_io(event, nullptr, ethtool_->fd(), EPOLLIN, on_ethtool, this), "ethtool notifications");
-  }
-  sd_event_source* timer = nullptr;
-  if (added) added = checked(sd_event_add_time(event, &timer, CLOCK_MONOTONIC, UINT64_MAX, 1'000, on_timer, this), "timer");
-  timer_.reset(timer);
-  if (added) added = checked(sd_event_add_signal(event, nullptr, SIGHUP, on_hangup, this), "SIGHUP");
-  // No handler: these end the loop with the code in userdata.
-  for (int signal : {SIGTERM, SIGINT})
-    if (added) added = checked(sd_event_add_signal(event, nullptr, signal, nullptr, nullptr), "signals");
-  if (added) added = checked(sd_event_set_watchdog(event, 1), "watchdog");
-  if (added) added = open_record();
-  return added ? open_devices() : added;
-}
-
-// Its folder: the record of an `apply --confirm` appears in it, is replaced, and goes.
-Result<void> Agent::open_record() {
-  if (!kernel_.root.is_host()) return {};
-  auto folder = make_directory_of(keeper_.directory(), confirm::kFile);
-  if (!folder) return {};  // told with the first write, which needs it
-  record_folder_ = std::move(*folder);
-  return checked(sd_event_add_inotify_fd(event_.get(), nullptr, record_folder_.get(), IN_MOVED_TO | IN_DELETE, on_record, this), "inotify");
-}
-
-Result<void> Agent::open_devices() {
-  sd_device_monitor* monitor = nullptr;
-  if (int r = sd_device_monitor_new(&monitor); r < 0) return error(-r, "device monitor");
-  devices_.reset(monitor);
-  auto added = checked(sd_device_monitor_attach_event(monitor, event_.get()), "device monitor");
-  // pci: a GPU that comes or goes makes NICs compute NICs, or host NICs again (match.role).
-  for (const char* subsystem : {"infiniband", "net", "pci"})
-    if (added) added = checked(sd_device_monitor_filter_add_match_subsystem_devtype(monitor, subsystem, nullptr), "device monitor");
-  if (added) added = checked(sd_device_monitor_start(monitor, on_device, this), "device monitor");
-  return added;
-}
 
 Result<void> Agent::run() {
   ready_by_ = now() + kUdevPatience;
@@ -112,9 +57,10 @@ Result<void> Agent::run() {
   schedule_.at(kReread, now() + keeper_.policy().reread);
   tell();
   arm();
-  auto ended = checked(sd_event_loop(event_.get()), "event loop");
+  const int ended = sd_event_loop(event_.get());
   sd_notify(0, "STOPPING=1");
-  return ended;
+  if (ended < 0) return error(-ended, "event loop");
+  return {};
 }
 
 int Agent::on_route(sd_event_source*, int, uint32_t, void* self) {
@@ -206,6 +152,7 @@ void Agent::rescan() {
   if (kernel_.rdma == nullptr)
     if (auto rdma = open_netlink(NETLINK_RDMA)) kernel_.rdma = std::move(*rdma);
   for (const std::string& id : keeper_.rescan()) schedule_.at("keep " + id, now());
+  if (kernel_.root.is_host()) optics_.set(cages_of(keeper_.ports()), keeper_.policy().optics);
 }
 
 void Agent::keep(const std::string& id) {

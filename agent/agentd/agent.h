@@ -12,6 +12,7 @@
 
 #include "agentd/keeper.h"
 #include "agentd/monitor.h"
+#include "agentd/optics.h"
 #include "agentd/schedule.h"
 #include "sys/kernel.h"
 
@@ -66,6 +67,7 @@ class Agent {
   std::unique_ptr<sd_device_monitor, EventUnref> devices_;
   std::optional<Monitor> route_, ethtool_;
   Fd record_folder_;
+  OpticsWatch optics_{real_optics_world()};
   Schedule schedule_;
   qos::Instant ready_by_{};  // READY=1 waits for udev's coldplug till then
   bool ready_ = false;

@@ -281,6 +281,12 @@ std::vector<std::string> Keeper::ids() const {
   return all;
 }
 
+std::vector<Port> Keeper::ports() const {
+  std::vector<Port> all;
+  for (const auto& [id, kept] : ports_) all.push_back(kept.port);
+  return all;
+}
+
 void Keeper::trouble(const std::string& what) {
   if (what == last_trouble_) return;
   last_trouble_ = what;

@@ -77,6 +77,7 @@ class Keeper {
   Watch watch_confirm();
 
   [[nodiscard]] std::vector<std::string> ids() const;
+  [[nodiscard]] std::vector<Port> ports() const;
   // Is a write of the port waiting for the last queue pair to close? While it is: has it closed?
   [[nodiscard]] bool waits_for_idle(const std::string& id) const;
   [[nodiscard]] bool is_idle(const std::string& id) const;

@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <sysexits.h>
 #include <systemd/sd-daemon.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -95,5 +96,7 @@ int main(int argc, char** argv) {
   }
   if (options->help) return std::printf("%s", help_text().c_str()) < 0;
   if (options->version) return std::printf("fabric-agentd %s\n", FABRIC_VERSION) < 0;
-  return run(*options);
+  const int status = run(*options);
+  std::fflush(nullptr);
+  ::_exit(status);  // the reading of a module may hang in the kernel: nothing is torn down under it
 }

@@ -6,7 +6,9 @@ _fabric_agentctl() {
     candidates=$(fabric-agentctl help 2>/dev/null | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\).*/\1/p')
   elif [[ $word == -* ]]; then
     candidates=$(fabric-agentctl help "${COMP_WORDS[1]}" 2>/dev/null | grep -o -- '--[a-z-]*')
-  elif [[ ${COMP_WORDS[1]} == explain || ${COMP_WORDS[COMP_CWORD - 1]} =~ ^(--only|-o)$ ]]; then
+  elif [[ ${COMP_WORDS[1]} == ack || ${COMP_WORDS[COMP_CWORD - 1]} =~ ^(--only|-o)$ ]]; then  # checks, not the rules of diagnose
+    candidates=$(fabric-agentctl explain 2>/dev/null | sed -n '2,${/^[^ ]* *diagnosis /d;s/ .*//p}')
+  elif [[ ${COMP_WORDS[1]} == explain ]]; then
     candidates=$(fabric-agentctl explain 2>/dev/null | sed -n '2,$s/ .*//p')
   elif [[ ${COMP_WORDS[1]} == config ]]; then
     candidates='check show'

@@ -32,6 +32,15 @@ bool set_confirm(Options& options, const std::string& value) {
   return true;
 }
 
+// As other times, and in days: "3d".
+bool set_lasting(Options& options, const std::string& value) {
+  constexpr int64_t kMostDays = 366;
+  const auto days = value.ends_with('d') ? parse_number<int64_t>(value.substr(0, value.size() - 1)) : std::nullopt;
+  if (days && *days > 0 && *days <= kMostDays) options.lasting = std::chrono::hours(24 * *days);
+  else options.lasting = parse_span(value);
+  return options.lasting && *options.lasting >= std::chrono::seconds(1);
+}
+
 bool set_format(Options& options, const std::string& value) {
   options.format = value;
   options.json = value == "json";
@@ -64,10 +73,11 @@ constexpr OptionRow kRows[] = {
     {"root", 'r', "DIR", "", "judge the tree captured in DIR instead of this machine", set_text<&Options::root>},
     {"config", 'c', "FILE", "", "read FILE instead of /etc/fabric-agent/fabric-agent.toml", set_text<&Options::config>},
     {"only", 'o', "ID,...", " check ", "only these checks, by id or group (see explain)", set_list<&Options::only>},
-    {"interval", 'i', "TIME", " check capture ",
+    {"interval", 'i', "TIME", " check diagnose counters capture ",
      "time between the two samples of the counters (1s); 0: one sample, no comparison", set_interval},
-    {"verbose", 'v', "", " check plan apply ", "list what is in order as well", set_flag<&Options::verbose>},
-    {"port", 'p', "PORT,...", " plan apply restore status show neighbors ", "only these ports: mlx5_0/1, mlx5_0 or the netdev",
+    {"watch", 'w', "", " check counters ", "again and again, until Ctrl-C", set_flag<&Options::watch>},
+    {"verbose", 'v', "", " check plan apply counters ", "list what is in order, or does not move, as well", set_flag<&Options::verbose>},
+    {"port", 'p', "PORT,...", " diagnose plan apply restore status show counters neighbors ", "only these ports: mlx5_0/1, mlx5_0 or the netdev",
      set_list<&Options::ports>},
     {"disruptive", 'd', "WHEN", " plan apply restore ",
      "writes that stop traffic: idle, now or never, instead of what the configuration says", set_disruptive},
@@ -80,6 +90,10 @@ constexpr OptionRow kRows[] = {
      set_text<&Options::hwloc_xml>},
     {"with-addresses", 'a', "", " capture ", "keep MAC addresses, GUIDs and serial numbers, which else are replaced by pseudonyms",
      set_flag<&Options::with_addresses>},
+    {"for", 't', "TIME", " ack ", "how long it is known: 8h, 3d (24h)", set_lasting},
+    {"comment", 'm', "TEXT", " ack ", "why, for those who see it", set_text<&Options::comment>},
+    {"list", 'l', "", " ack ", "what is acknowledged now", set_flag<&Options::list>},
+    {"remove", 'R', "", " ack ", "it counts again", set_flag<&Options::remove>},
     {"help", 'h', "", "", "how to use the verb", set_flag<&Options::help>},
     {"version", 'V', "", "", "print the version", set_flag<&Options::version>},
 };

@@ -32,6 +32,10 @@ struct Options {
   std::string hwloc_xml;
   std::vector<std::string> only, ports;
   std::chrono::milliseconds interval{1000};
+  bool watch = false;
+  std::optional<std::chrono::milliseconds> lasting;  // ack: for how long
+  std::string comment;
+  bool list = false, remove = false;
   std::optional<Disruptive> disruptive;
   std::optional<std::chrono::seconds> confirm;  // apply: what stood returns unless confirmed within
 

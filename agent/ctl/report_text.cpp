@@ -19,7 +19,7 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
 
 bool say_the_same(const Finding& a, const Finding& b) {
   return a.status == b.status && a.observed == b.observed && a.expected == b.expected && a.meaning == b.meaning &&
-         a.remedy == b.remedy && (a.id == b.id || a.subject == b.subject);
+         a.remedy == b.remedy && a.acknowledgement == b.acknowledgement && a.since == b.since && (a.id == b.id || a.subject == b.subject);
 }
 
 std::vector<Block> fold(const Report& report) {
@@ -51,20 +51,26 @@ std::string upper(std::string_view text) {
 std::string block_text(const Block& block, const Output& output) {
   const Finding& finding = *block.finding;
   std::string text = "\n" + coloured(output, finding.status, upper(to_text(finding.status))) + "  " +
-                     joined(block.ids) + "  " + joined(block.subjects) + "\n";
+                     joined(block.ids) + "  " + joined(block.subjects) + (finding.acknowledged ? "  (acknowledged)" : "") + "\n";
   const auto line = [&](const char* label, const std::string& value) {
     if (!value.empty()) text += std::string("  ") + label + "  " + wrapped(value, output.width, 12) + "\n";
   };
   line("observed", finding.observed);
+  line("since   ", finding.since);
   line("expected", finding.expected);
   line("meaning ", finding.meaning);
   line("remedy  ", finding.remedy);
+  line("known   ", finding.acknowledgement);
   return text;
 }
 
 size_t count(const Report& report, Status status) {
   return static_cast<size_t>(std::count_if(report.findings.begin(), report.findings.end(),
-                                           [&](const Finding& finding) { return finding.status == status; }));
+                                           [&](const Finding& finding) { return finding.status == status && !finding.acknowledged; }));
+}
+
+size_t count_acknowledged(const Report& report) {
+  return static_cast<size_t>(std::count_if(report.findings.begin(), report.findings.end(), [](const Finding& finding) { return finding.acknowledged; }));
 }
 
 }  // namespace
@@ -75,6 +81,7 @@ std::string report_text(const Report& report, const std::string& hostname, bool 
   for (Status status : {Status::critical, Status::warning, Status::unknown, Status::ok})
     if (const size_t number = count(report, status); number > 0)
       counts += (counts.empty() ? "" : ", ") + std::to_string(number) + " " + std::string(to_text(status));
+  if (const size_t known = count_acknowledged(report); known > 0) counts += (counts.empty() ? "" : ", ") + std::to_string(known) + " acknowledged";
   std::string text = (hostname.empty() ? "" : hostname + ": ") + coloured(output, verdict, upper(to_text(verdict))) +
                      ": " + std::to_string(report.findings.size()) + " checked" +
                      (counts.empty() ? "" : ": " + counts) + "\n";

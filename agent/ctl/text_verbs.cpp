@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // config and explain: answers that need no comparison of ports.
+#include <algorithm>
+#include <cctype>
+
+#include "base/parse.h"
 #include "check/check.h"
+#include "check/diagnosis.h"
 #include "config/cabling.h"
 #include "config/config.h"
 #include "ctl/table.h"
@@ -79,16 +84,47 @@ std::string paragraph(std::string_view text, const Output& output) {
   return "  " + wrapped(text, output.width, 2) + "\n";
 }
 
-std::string explain_one(const Check& check, const Output& output) {
-  return heading(check.id, check.group) + paragraph(check.question, output) + paragraph(check.runbook, output);
+// What explain knows: a check, or a rule of diagnose.
+struct Topic {
+  std::string_view id, group, question, runbook;
+  std::string_view culprit{}, next{};  // of a rule
+};
+
+std::vector<Topic> topics() {
+  std::vector<Topic> out;
+  for (const Check& check : checks()) out.push_back({check.id, check.group, check.question, check.runbook});
+  const auto add = [&](const Rule& rule) { out.push_back({rule.id, "diagnosis", rule.conclusion, rule.runbook, to_text(rule.culprit), rule.next}); };
+  for (const Rule& rule : rules()) add(rule);
+  add(*find_rule("not-enough-evidence"));
+  return out;
 }
 
-Json explain_json(const Check& check) {
+// A rule's steps with NETDEV for the port's netdev, and the like.
+std::vector<std::string> steps(std::string_view next) {
+  std::vector<std::string> out;
+  if (next.empty()) return out;
+  for (const std::string_view line : split(next, '\n')) {
+    std::string& text = out.emplace_back();
+    bool is_name = false;
+    for (const char letter : line) {
+      if (letter == '{' || letter == '}') is_name = letter == '{';
+      else text += is_name ? static_cast<char>(std::toupper(static_cast<unsigned char>(letter))) : letter;
+    }
+  }
+  return out;
+}
+
+std::string explain_one(const Topic& topic, const Output& output) {
+  std::string text = heading(topic.id, topic.group) + paragraph(topic.question, output) + paragraph(topic.runbook, output);
+  if (!topic.culprit.empty()) text += paragraph("Culprit: " + std::string(topic.culprit) + ".", output);
+  for (const std::string& step : steps(topic.next)) text += paragraph(step, output);
+  return text;
+}
+
+Json explain_json(const Topic& topic) {
   Json out = Json::object();
-  return out.put("id", check.id)
-      .put("group", check.group)
-      .put("question", check.question)
-      .put("runbook", check.runbook);
+  out.put("id", topic.id).put("group", topic.group).put("question", topic.question).put("runbook", topic.runbook);
+  return topic.culprit.empty() ? out : out.put("culprit", topic.culprit);
 }
 
 }  // namespace
@@ -105,34 +141,32 @@ int run_config(const Options& options, Output& output) {
 }
 
 int run_explain(const Options& options, Output& output) {
+  const std::vector<Topic> all = topics();
   if (options.arguments.empty() && !options.json) {
     Table table({"ID", "GROUP", "QUESTION"});
-    for (const Check& check : checks())
-      table.add({std::string(check.id), std::string(check.group), std::string(check.question)});
+    for (const Topic& topic : all) table.add({std::string(topic.id), std::string(topic.group), std::string(topic.question)});
     output.text += table.text(output);
     return kDone;
   }
-  std::vector<const Check*> wanted;
+  std::vector<Topic> wanted;
+  if (options.arguments.empty()) wanted = all;
   std::vector<std::string_view> known;
-  for (const Check& check : checks()) {
-    known.push_back(check.id);
-    if (options.arguments.empty()) wanted.push_back(&check);
-  }
+  for (const Topic& topic : all) known.push_back(topic.id);
   for (const std::string& id : options.arguments) {
-    const Check* check = find_check(id);
+    const auto found = std::find(known.begin(), known.end(), id);
     const std::string candidate = nearest(id, known);
-    if (check == nullptr)
+    if (found == known.end())
       return usage(
-          id + " is no check and no setting" +
+          id + " is no check, no setting and no rule" +
               (candidate.empty() ? "; fabric-agentctl explain lists them" : "; did you mean " + candidate + "?"),
           output);
-    wanted.push_back(check);
+    wanted.push_back(all[static_cast<size_t>(found - known.begin())]);
   }
   Json list = Json::array();
   std::string text;
-  for (const Check* check : wanted) {
-    list.push(explain_json(*check));
-    text += (text.empty() ? "" : "\n") + explain_one(*check, output);
+  for (const Topic& topic : wanted) {
+    list.push(explain_json(topic));
+    text += (text.empty() ? "" : "\n") + explain_one(topic, output);
   }
   output.text += options.json ? list.dump() + "\n" : text;
   return kDone;

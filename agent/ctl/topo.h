@@ -44,8 +44,13 @@ std::string topo_nccl(const TopoView& view);  // NAME=VALUE for nccl.conf, each 
 
 // These three need topology.cores.
 std::string topo_cpuset(const TopoView& view);    // CPUs of each GPU, and srun's --cpu-bind
-std::string topo_slurm(const TopoView& view);     // lines of gres.conf
-std::string topo_rankfile(const TopoView& view);  // Open MPI's
+// Lines of gres.conf(5) of Slurm 22.05. Cores: logical cores, 0 the first of the first socket, as `lstopo -l`
+// numbers them. Links: the place in the list is the device's number by PCI address; -1 the device itself, 0 no connection;
+// such a line has one File.
+std::string topo_slurm(const TopoView& view);
+// "Rankfiles" in mpirun(1) of Open MPI 4.1 and 5.0: "rank N=+nHOST slot=CORES", logical cores on both. Where ranks share cores
+// it says so: by default that is an error ("--bind-to :overload-allowed" of 5.0).
+std::string topo_rankfile(const TopoView& view);
 
 struct TopoFormat {
   std::string_view name, help;

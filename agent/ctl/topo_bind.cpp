@@ -97,6 +97,17 @@ std::string links_of(const std::vector<Device>& devices, size_t index) {
   return join(out, ",");
 }
 
+// Do two GPUs' shares have a core in common? One without a NUMA node has a share of all cores; and there may be too few.
+bool overlaps(const Topology& topology) {
+  std::vector<bool> taken(topology.cores.size());
+  for (size_t g = 0; g < topology.gpus.size(); ++g)
+    for (const size_t core : own_cores(topology, g)) {
+      if (taken[core]) return true;
+      taken[core] = true;
+    }
+  return false;
+}
+
 std::string unknown_nodes(const Topology& topology) {
   std::string out;
   if (topology.cores.empty()) out += "# The machine does not tell its CPUs and NUMA nodes.\n";
@@ -125,7 +136,8 @@ std::string topo_cpuset(const TopoView& view) {
 std::string topo_slurm(const TopoView& view) {
   const Topology& topology = view.topology;
   std::string out = "# gres.conf(5) of this node. Cores: Slurm's own numbers of the cores on the GPU's NUMA node. Links: nearness by PCIe\n"
-                    "# (4 PIX, 3 PXB, 2 PHB, 1 NODE, 0 SYS); PCIe does not show NVLink or xGMI, which AutoDetect=nvml or rsmi counts.\n" +
+                    "# (4 PIX, 3 PXB, 2 PHB, 1 NODE, 0 SYS); PCIe does not show NVLink or xGMI, which AutoDetect=nvml or rsmi counts.\n"
+                    "# With AutoDetect leave Cores and Links out: where they differ from what it finds, slurmd's node is drained.\n" +
                     unknown_nodes(topology);
   std::vector<Device> devices;
   for (const Gpu& gpu : topology.gpus)
@@ -146,6 +158,7 @@ std::string topo_rankfile(const TopoView& view) {
   std::string out = "# Rank file of Open MPI (mpirun --map-by rankfile:file=FILE; up to 4.1: --rankfile FILE): one rank for each GPU on the\n"
                     "# first node, +n0, bound to logical cores of its NUMA node. For the next node repeat the lines with +n1.\n" +
                     unknown_nodes(topology);
+  if (overlaps(topology)) out += "# Some ranks share cores: add --bind-to core:overload-allowed.\n";
   for (size_t g = 0; g < topology.gpus.size() && !topology.cores.empty(); ++g)
     out += "rank " + std::to_string(g) + "=+n0 slot=" + numbers_text(own_cores(topology, g)) + "\n";
   return out;

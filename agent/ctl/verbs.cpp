@@ -7,8 +7,11 @@ namespace fabric::ctl {
 namespace {
 
 constexpr Verb kVerbs[] = {
-    {"check", "", "is this node fit for its job? Every finding with evidence, meaning and remedy",
+    {"check", "[SECONDS]", "is this node fit for its job? Every finding with evidence, meaning and remedy",
      "0 ok, 1 warning, 2 critical, 3 unknown or failed", run_check},
+    {"diagnose", "[PORT...]", "is it this host, the cable or the network? Culprit, evidence and what to do",
+     "0 no port in trouble, 1 warning, 2 critical, 3 trouble without enough evidence, or failed", run_diagnose},
+    {"ack", "[CHECK [SUBJECT]]", "a finding is known: it is shown, and does not count until it has cleared", "0, 3 failed", run_ack},
     {"plan", "", "what would be written to bring the ports in order", "0 nothing to do, 2 changes, 3 failed", run_plan},
     {"apply", "", "write it now, and say what became of each setting", "0 all as wanted, 2 something is not, 3 failed",
      run_apply},
@@ -17,6 +20,7 @@ constexpr Verb kVerbs[] = {
      run_restore},
     {"status", "", "each port: state, rate, policy, in sync, repairs", "0, 3 failed", run_status},
     {"show", "", "settings as read, beside wanted", "0, 3 failed", run_show},
+    {"counters", "[SECONDS]", "what moves: the rate of each counter, those of trouble first", "0, 3 failed", run_counters},
     {"topo", "", "GPU x NIC matrix in nvidia-smi's words", "0, 3 failed", run_topo},
     {"neighbors", "", "who is at the other end of each cable, by LLDP, and who should be", "0, 3 failed", run_neighbors},
     {"capture", "DIR", "all that is read of this machine, to be judged elsewhere with --root DIR", "0, 3 failed", run_capture},

@@ -3,6 +3,7 @@
 // table.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +18,9 @@ struct Output {
   std::string errors;  // to stderr
   bool colour = false;
   unsigned width = 0;  // of the terminal; 0: no terminal, lines are not cut or wrapped
+  unsigned height = 0;
+  // Of a verb that goes on: prints and empties text and errors. False: nobody reads any more. Empty: all is printed at the end.
+  std::function<bool(Output&)> flush{};
 };
 
 struct Verb {
@@ -36,10 +40,13 @@ std::string help_text(const Verb& verb);
 int run(std::span<const std::string> words, Output& output);
 
 int run_check(const Options& options, Output& output);
+int run_diagnose(const Options& options, Output& output);
+int run_ack(const Options& options, Output& output);
 int run_plan(const Options& options, Output& output);
 int run_apply(const Options& options, Output& output);
 int run_confirm(const Options& options, Output& output);
 int run_restore(const Options& options, Output& output);
+int run_counters(const Options& options, Output& output);
 int run_status(const Options& options, Output& output);
 int run_show(const Options& options, Output& output);
 int run_neighbors(const Options& options, Output& output);

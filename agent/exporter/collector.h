@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // The threads that read the machine, so that the one that answers HTTP never waits for a device. One thread per RDMA
-// device: a hung sysfs read or a dead firmware stalls its own device alone. One more for what belongs to no device.
+// device: a hung sysfs read or a dead firmware stalls its own device alone. One more for which devices there are, the
+// topology and the agent's state, and one for each part of the machine that belongs to no device (parts.h).
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/change.h"
 #include "model/node.h"
 #include "model/policy.h"
+#include "sys/kernel.h"
 
 namespace fabric::exporter {
 
@@ -23,7 +27,7 @@ using Plan = std::map<std::string, Changes>;
 
 // The newest attempt of one group of readings.
 struct CollectorRun {
-  std::string collector;  // "rdma", "pma", "ethtool", "link", "settings", "topology", "agent"
+  std::string collector;  // "rdma", "pma", "ethtool", "link", "settings", "topology", "agent", "network", "platform", "host"
   std::string device;     // empty: the host
   bool success = true;
   double seconds = 0;
@@ -41,14 +45,20 @@ struct Snapshot {
   Plan plan;
   std::vector<CollectorRun> runs;
   std::vector<DeviceAge> ages;
+  std::optional<Clock::time_point> modules_taken{};  // when fabric-agentd read the modules shown; absent: none is shown
 };
+
+struct Part;
 
 struct CollectorOptions {
   std::string root = "/";
   std::shared_ptr<const Policy> policy;    // null: none could be read. Its `exclude` is obeyed
   std::chrono::seconds reread{60};         // what seldom changes: devices, settings, GIDs
   std::chrono::seconds topology{3600};
+  std::chrono::seconds host{300};          // a file for every process and several for every CPU
   std::chrono::milliseconds stuck{500};    // a reading that takes longer is not waited for
+  std::function<Result<Kernel>(const std::string& root)> open = open_kernel;  // of each device's reader
+  const std::vector<Part>* parts = nullptr;  // to be read beside the devices; null: all there are (parts.h)
 };
 
 class Collector {
@@ -74,6 +84,8 @@ class Collector {
   // Grows with every reading.
   [[nodiscard]] uint64_t version() const;
   [[nodiscard]] Snapshot snapshot() const;
+  // What every port was when it was read last, without what it counted.
+  [[nodiscard]] std::vector<Port> ports() const;
 
   struct Shared;
 

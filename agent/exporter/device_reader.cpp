@@ -36,10 +36,12 @@ bool link_differs(const PortReading& reading, const Port& port) {
 void DeviceReader::rescan(std::vector<std::string> others) {
   auto start = Clock::now();
   others_ = std::move(others);
+  for (size_t i = 0; i < readers_.size(); ++i) waiting_[ports_[i].id()] = {ports_[i].ifindex, readers_[i].waiting(), telemetry_[i].waiting()};
   readers_.clear();
+  telemetry_.clear();
   plan_.clear();
   settings_ = {"settings", device_, true, 0, {}};
-  auto kernel = open_kernel(root_);
+  auto kernel = open_(root_);
   if (!kernel) {
     ports_.clear();
     settings_.success = false;
@@ -52,20 +54,32 @@ void DeviceReader::rescan(std::vector<std::string> others) {
   options.keys = policy_ ? wanted_keys(*policy_) : Keys();  // what costs firmware commands is read where it is judged
   options.counters = options.network = false;
   options.exclude = others_;
+  if (policy_) options.exclude.insert(options.exclude.end(), policy_->exclude.begin(), policy_->exclude.end());
   Node node = scan(*kernel_, options);
   std::erase_if(node.ports, [&](const Port& port) { return port.rdma != device_; });
   ports_ = std::move(node.ports);
   plan_ports();
-  kernel_->route.reset();  // only a scan needs these two, and their buffers are the largest part of a reader
-  kernel_->generic.reset();
-  for (const Port& port : ports_)
-    readers_.emplace_back(CounterAccess{kernel_->root, kernel_->rdma.get(), kernel_->statistics.get()}, port);
+  kernel_->route.reset();  // only a scan needs it
+  open_readers();
   for (const Port& port : ports_)
     if (!port.unread.empty() && settings_.success) {
       settings_.success = false;
       settings_.error = port.unread.front();
     }
   settings_.seconds = since(start);
+}
+
+// A source that fails is left alone beyond a rescan; with a new netdev (its driver was loaded again) it begins anew.
+void DeviceReader::open_readers() {
+  for (const Port& port : ports_) {
+    readers_.emplace_back(CounterAccess{kernel_->root, kernel_->rdma.get(), kernel_->statistics.get()}, port);
+    telemetry_.emplace_back(TelemetryAccess{kernel_->root, kernel_->generic.get(), kernel_->ethtool, kernel_->rdma.get()}, port);
+    wideners_.try_emplace(port.id(), port.kernel_driver);
+    const auto before = waiting_.find(port.id());
+    if (before == waiting_.end() || port.ifindex == 0 || before->second.ifindex != port.ifindex) continue;
+    readers_.back().resume(before->second.counters);
+    telemetry_.back().resume(before->second.telemetry);
+  }
 }
 
 void DeviceReader::plan_ports() {
@@ -87,6 +101,18 @@ std::vector<PortReading> DeviceReader::read_ports() {
   return readings;
 }
 
+// What one port says now, in the place of what it said before.
+void DeviceReader::take(size_t port, PortReading reading, std::vector<CollectorRun>& runs) {
+  Port& shown = ports_[port];
+  for (const Attempt& attempt : reading.attempts) merge(runs, device_, attempt);
+  fabric::apply(std::move(reading), shown);
+  wideners_.at(shown.id()).widen(shown.counters.hw);
+  if (!telemetry_[port].any()) return;
+  Telemetry telemetry = telemetry_[port].read();
+  merge(runs, device_, telemetry.attempt);
+  fabric::apply(std::move(telemetry), shown);
+}
+
 DeviceReading DeviceReader::read() {
   auto readings = read_ports();
   bool changed = false;
@@ -96,10 +122,7 @@ DeviceReading DeviceReader::read() {
     readings = read_ports();
   }
   DeviceReading out;
-  for (size_t i = 0; i < ports_.size(); ++i) {
-    for (const Attempt& attempt : readings[i].attempts) merge(out.runs, device_, attempt);
-    apply(std::move(readings[i]), ports_[i]);
-  }
+  for (size_t i = 0; i < ports_.size(); ++i) take(i, std::move(readings[i]), out.runs);
   out.ports = ports_;
   out.plan = plan_;
   out.runs.push_back(settings_);

@@ -2,12 +2,15 @@
 // Everything about one RDMA device, read by one thread.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "counter/reader.h"
+#include "counter/telemetry.h"
+#include "counter/widen.h"
 #include "exporter/collector.h"
 #include "sys/kernel.h"
 
@@ -21,8 +24,9 @@ struct DeviceReading {
 
 class DeviceReader {
  public:
-  DeviceReader(std::string root, std::string device, std::shared_ptr<const Policy> policy)
-      : root_(std::move(root)), device_(std::move(device)), policy_(std::move(policy)) {}
+  using Open = std::function<Result<Kernel>(const std::string& root)>;
+  DeviceReader(std::string root, std::string device, std::shared_ptr<const Policy> policy, Open open = open_kernel)
+      : root_(std::move(root)), device_(std::move(device)), policy_(std::move(policy)), open_(std::move(open)) {}
 
   // Reads identity, link, settings and GIDs again and reopens what is held; `others` are devices not to be touched.
   void rescan(std::vector<std::string> others);
@@ -32,14 +36,26 @@ class DeviceReader {
  private:
   std::vector<PortReading> read_ports();
   void plan_ports();
+  void open_readers();
+  void take(size_t port, PortReading reading, std::vector<CollectorRun>& runs);
 
   std::string root_, device_;
   std::shared_ptr<const Policy> policy_;
+  Open open_;
   std::vector<std::string> others_;
   std::unique_ptr<Kernel> kernel_;  // stays where it is: the readers refer to it
   std::vector<Port> ports_;
   Plan plan_;
   std::vector<PortReader> readers_;
+  std::vector<TelemetryReader> telemetry_;
+  // By port id; they outlive a rescan.
+  std::map<std::string, Widener> wideners_;
+  struct Waiting {
+    int ifindex = 0;
+    PortReader::Waiting counters{};
+    TelemetryReader::Waiting telemetry{};
+  };
+  std::map<std::string, Waiting> waiting_;
   CollectorRun settings_;
 };
 

@@ -18,8 +18,10 @@
 #include "config/cabling.h"
 #include "config/config.h"
 #include "exporter/collector.h"
+#include "exporter/health.h"
 #include "exporter/listen.h"
 #include "exporter/page.h"
+#include "exporter/sampler.h"
 #include "exporter/server.h"
 #include "exporter/uevent.h"
 
@@ -69,6 +71,12 @@ Result<std::vector<Fd>> listeners(const Options& options, const Policy& policy) 
   return own;
 }
 
+// Where systemd lets the service keep what survives a restart; empty: it was not started so.
+std::string state_directory() {
+  const char* directory = std::getenv("RUNTIME_DIRECTORY");
+  return directory == nullptr ? std::string() : directory;
+}
+
 struct FreeLoop {
   void operator()(sd_event* loop) const { ::sd_event_unref(loop); }
 };
@@ -88,12 +96,15 @@ class Exporter final : public Site {
   static int on_wake(sd_event_source*, int fd, uint32_t, void* self);
   static int on_uevent(sd_event_source*, int fd, uint32_t, void* self);
   static int on_settled(sd_event_source*, uint64_t, void* self);
+  static int on_health(sd_event_source* source, uint64_t, void* self);
   static int on_reload(sd_event_source*, const signalfd_siginfo*, void* self);
 
   Result<void> watch();
   void use(Configuration configuration);
   void reload();
   void tell_status();
+  void watch_health();
+  void take_health();
 
   Options options_;
   Configuration configuration_;
@@ -102,6 +113,9 @@ class Exporter final : public Site {
   Fd wake_, uevents_;
   std::unique_ptr<sd_event, FreeLoop> loop_;
   std::unique_ptr<Collector> collector_;
+  std::unique_ptr<Sampler> sampler_;  // outlives a reload: what it has counted goes on
+  HealthKeeper health_{options_.root, state_directory()};
+  bool health_due_ = false;  // readings for it have been asked for
   PageCache cache_;
   std::unique_ptr<Server> server_;  // ends first: it calls the others
 };
@@ -115,6 +129,7 @@ Result<void> Exporter::start() {
   if (!wake_) return error(errno, "eventfd");
   if (auto watched = watch(); !watched) return watched;
   use(std::move(*configuration));
+  watch_health();
   auto server = Server::start(loop_.get(), std::move(*sockets), *this);
   if (!server) return server.error();
   server_ = std::move(*server);
@@ -150,8 +165,33 @@ void Exporter::use(Configuration configuration) {
   collecting.root = options_.root;
   collecting.policy = configuration_.policy;
   collector_ = std::make_unique<Collector>(std::move(collecting), wake_.get());
+  const Policy policy = configuration_.policy ? *configuration_.policy : Policy();
+  if (!sampler_) sampler_ = std::make_unique<Sampler>(SamplerOptions{.root = options_.root, .tell = [](const std::string& line) { say(SD_WARNING, line); }});
+  sampler_->set(policy.sample_interval, policy.sample_cpu_budget);
   cache_ = PageCache();
   told_ = false;
+}
+
+void Exporter::watch_health() {
+  if (auto loaded = health_.load(); !loaded) say(SD_WARNING, loaded.error().text() + "\nHealth is watched anew.");
+  const auto pace = static_cast<uint64_t>(std::chrono::microseconds(kHealthPace).count());
+  ::sd_event_add_time_relative(loop_.get(), nullptr, CLOCK_MONOTONIC, pace, 0, on_health, this);
+}
+
+// The readings that were asked for last time never came whole: a device hangs, the others count.
+int Exporter::on_health(sd_event_source* source, uint64_t, void* context) {
+  auto* self = static_cast<Exporter*>(context);
+  if (self->health_due_) self->take_health();
+  self->health_due_ = true;
+  self->collector_->refresh();
+  ::sd_event_source_set_time_relative(source, static_cast<uint64_t>(std::chrono::microseconds(kHealthPace).count()));
+  ::sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+  return 0;
+}
+
+void Exporter::take_health() {
+  health_due_ = false;
+  if (auto taken = health_.take(collector_->snapshot(), configuration_.policy.get(), moment_now()); !taken) say(SD_WARNING, taken.error().text());
 }
 
 int Exporter::run() {
@@ -174,6 +214,10 @@ Site::Body Exporter::metrics(bool compressed) {
   context.no_policy = configuration_.why_none;
   context.config_valid = config_valid_;
   context.http = server_->counts();
+  context.sampler = sampler_.get();
+  context.health = &health_.health();
+  context.wall = moment_now().wall;
+  context.acks = health_.acks(context.wall);
   return compressed ? cache_.compressed(*collector_, std::move(context)) : cache_.plain(*collector_, std::move(context));
 }
 
@@ -182,7 +226,10 @@ int Exporter::on_wake(sd_event_source*, int fd, uint32_t, void* context) {
   uint64_t count = 0;
   [[maybe_unused]] auto size = ::read(fd, &count, sizeof count);
   if (!self->collector_->busy()) self->server_->release();
-  if (!self->told_ && self->collector_->complete()) self->tell_status();
+  if (!self->collector_->complete()) return 0;
+  self->sampler_->follow(self->collector_->ports());
+  if (!self->told_) self->tell_status();
+  if (self->health_due_ && !self->collector_->busy()) self->take_health();
   return 0;
 }
 

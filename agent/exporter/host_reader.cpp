@@ -3,12 +3,14 @@
 
 #include <malloc.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "qos/neighbor_state.h"
 #include "qos/state.h"
 #include "scan/scan.h"
 #include "sys/kernel.h"
+#include "sys/lldpd.h"
 #include "sys/root.h"
 
 namespace fabric::exporter {
@@ -34,20 +36,23 @@ HostReading HostReader::read(const std::vector<std::string>* devices, bool came_
   }
   read_agent();
   read_neighbors();
+  read_optics();
   // All of it is compared: what happened twice within a second has one time.
   bool acted = node_.agent != told_;
   told_ = node_.agent;
-  return {node_, {topology_, agent_}, acted};
+  const bool is_old = optics_ && optics_age_ > state::longest_age(optics_->interval);
+  return {node_, {topology_, agent_}, acted, topology_read_, is_old ? nullptr : optics_, optics_age_};
 }
 
 void HostReader::read_topology() {
   auto start = Clock::now();
   topology_ = {"topology", "", true, 0, {}};
   topology_taken_ = start;
+  ++topology_read_;
   auto kernel = open_kernel(root_);
   if (kernel) {
     ScanOptions options;
-    options.settings = options.counters = options.gids = options.network = false;
+    options.platform = options.settings = options.counters = options.gids = options.network = false;
     options.exclude = {"*"};
     node_ = scan(*kernel, options);
     node_.ports.clear();
@@ -66,7 +71,27 @@ void HostReader::read_neighbors() {
   if (!root) return;
   auto heard = state::load_neighbors(*root);
   if (heard && *heard) node_.neighbors = std::move(**heard);
-  else node_.neighbors.why_none = heard ? "fabric-lldp does not run" : heard.error().text();
+  else if (!heard) node_.neighbors.why_none = heard.error().text();
+  else node_.neighbors.why_none = root->exists(std::string(lldpd::kSocket).substr(1)) ? "fabric-lldp does not run, and lldpd's socket is root's"
+                                                                                     : "fabric-lldp does not run";
+}
+
+// Published once a minute, and parsed as often.
+void HostReader::read_optics() {
+  auto root = Root::open(root_);
+  auto text = root ? root->read(state::kOpticsFile) : Result<std::string>(root.error());
+  if (!text) {
+    optics_.reset();
+    optics_text_.clear();
+    return;
+  }
+  if (*text != optics_text_) {
+    auto optics = state::parse_optics(*text, std::string("/") + state::kOpticsFile, {});
+    optics_ = optics ? std::make_shared<const state::Optics>(std::move(*optics)) : nullptr;
+    optics_text_ = std::move(*text);
+  }
+  const auto now = state::uptime(*root);
+  optics_age_ = optics_ && now ? std::max(0.0, *now - optics_->read) : 0;
 }
 
 void HostReader::read_agent() {

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "exporter/collector.h"
 #include "model/node.h"
+#include "qos/optics_state.h"
 
 namespace fabric::exporter {
 
@@ -16,6 +18,9 @@ struct HostReading {
   Node node;  // without ports
   std::vector<CollectorRun> runs;
   bool agent_acted = false;  // fabric-agentd has published something new: settings may be others
+  uint64_t topology_read = 0;  // how often the topology has been read
+  std::shared_ptr<const state::Optics> optics{};  // the modules as fabric-agentd published them; null: not of late
+  double optics_age = 0;                          // seconds since they were read
 };
 
 class HostReader {
@@ -32,13 +37,18 @@ class HostReader {
   void read_topology();
   void read_agent();
   void read_neighbors();
+  void read_optics();
 
   std::string root_;
   std::chrono::seconds topology_age_;
   Clock::time_point topology_taken_{};
   std::vector<std::string> known_;
   Node node_;
+  uint64_t topology_read_ = 0;
   std::optional<AgentState> told_;  // what agentd published when it was last read
+  std::string optics_text_;  // what optics_ was made of
+  std::shared_ptr<const state::Optics> optics_;
+  double optics_age_ = 0;
   CollectorRun topology_{"topology", "", true, 0, {}}, agent_{"agent", "", true, 0, {}};
 };
 

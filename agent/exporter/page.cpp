@@ -6,8 +6,13 @@
 #include <utility>
 
 #include "check/check.h"
+#include "check/diagnosis.h"
+#include "check/health.h"
+#include "counter/compat.h"
 #include "counter/exposition.h"
 #include "counter/families.h"
+#include "counter/health_families.h"
+#include "counter/signals.h"
 
 namespace fabric::exporter {
 namespace {
@@ -22,8 +27,25 @@ std::string render_page(const Snapshot& snapshot, const PageContext& context, bo
   add_self(families, snapshot, context.http, Clock::now());
   families.add(kConfigValid, {}, context.config_valid ? 1 : 0);
   if (with_process) add_process(families);
-  View view{snapshot.node, context.before, context.policy, &snapshot.plan, context.no_policy};
-  add_node(families, snapshot.node, run_checks(view));
+  if (context.sampler != nullptr) add_sampler(families, *context.sampler);
+  std::map<std::string, Signals> signals;
+  if (context.before != nullptr) signals = signals_of(*context.before, snapshot.node);
+  View view{.now = snapshot.node,
+            .before = context.before,
+            .policy = context.policy,
+            .plan = &snapshot.plan,
+            .signals = context.before != nullptr ? &signals : nullptr,
+            .health = context.health,
+            .no_policy = context.no_policy};
+  Report report = run_checks(view);
+  mark_acknowledged(report, context.acks, context.wall);
+  if (view.signals != nullptr) add_diagnoses(families, snapshot.node, signals, diagnose(view));
+  add_node(families, snapshot.node, report, context.policy ? context.policy->raw : Policy().raw);
+  add_acknowledged(families, report);
+  if (context.health != nullptr) add_health(families, *context.health);
+  if (context.sampler != nullptr)  // the first to go where series_limit is reached
+    for (const PortBursts& port : context.sampler->bursts()) add_bursts(families, port, Clock::now());
+  if (context.policy != nullptr) add_compat(families, snapshot.node, context.policy->compat);
   add_series(families);
   return to_exposition(families.families());
 }
@@ -53,7 +75,7 @@ PageCache::Body PageCache::plain(const Collector& collector, PageContext context
   compressed_.reset();
   version_ = version;
   rendered_ = now;
-  remember(snapshot.node);
+  if (collector.complete()) remember(snapshot.node);  // compared with half a machine, the rest would have no signals
   return plain_;
 }
 

@@ -7,9 +7,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "exporter/collector.h"
+#include "exporter/sampler.h"
 #include "exporter/self.h"
+#include "model/health.h"
 #include "model/policy.h"
 
 namespace fabric::exporter {
@@ -21,6 +24,10 @@ struct PageContext {
   std::string no_policy;
   bool config_valid = true;        // false: the last reload found a faulty one, the one before is kept
   HttpCounts http;
+  const Sampler* sampler = nullptr;  // null: there are no bursts to tell
+  const Health* health = nullptr;    // null: nobody watches; else what is judged over time is judged by it alone
+  std::vector<Ack> acks{};           // that hold now
+  int64_t wall = 0;                  // seconds since 1970
 };
 std::string render_page(const Snapshot& snapshot, const PageContext& context, bool with_process = true);
 

@@ -20,6 +20,7 @@ constexpr MetricKind kGauge = MetricKind::gauge;
 constexpr Metric kSuccess{"fabric_collector_success", "1 when the last attempt to read this group of values could read all of it.", kGauge};
 constexpr Metric kDuration{"fabric_collector_duration_seconds", "How long the last attempt took.", kGauge};
 constexpr Metric kAge{"fabric_snapshot_age_seconds", "Age of the readings shown of this device.", kGauge};
+constexpr Metric kModuleAge{"fabric_module_readings_age_seconds", "Age of the readings of the modules, which fabric-agentd makes; absent when none are shown.", kGauge};
 constexpr Metric kRequestsServed{"fabric_exporter_http_requests_total", "HTTP requests answered, by status."};
 constexpr Metric kConnections{"fabric_exporter_http_connections", "HTTP connections open.", kGauge};
 constexpr Metric kBuild{"fabric_exporter_build_info", "Version of the exporter; the value is always 1.", kGauge};
@@ -80,6 +81,7 @@ void add_self(FamilySet& families, const Snapshot& snapshot, const HttpCounts& h
     families.add(kDuration, std::move(labels), run.seconds);
   }
   for (const DeviceAge& age : snapshot.ages) families.add(kAge, {{"device", age.device}}, seconds(now - age.taken));
+  if (snapshot.modules_taken) families.add(kModuleAge, {}, seconds(now - *snapshot.modules_taken));
   for (const auto& [status, count] : http.requests)
     families.add(kRequestsServed, {{"code", std::to_string(status)}}, static_cast<double>(count));
   families.add(kConnections, {}, static_cast<double>(http.connections));

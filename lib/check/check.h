@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One check, one file, one line in the table of check.cpp.
+// One check, one file, one line in the table: rows_*.cpp and check.cpp.
 #pragma once
 
 #include <map>
@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "model/change.h"
+#include "model/health.h"
 #include "model/node.h"
 #include "model/policy.h"
 #include "model/report.h"
+#include "model/signals.h"
 
 namespace fabric {
 
@@ -23,6 +25,10 @@ struct View {
   // Port id -> what a dry-run qos::reconcile says of each setting that the policy wants. A port without an entry
   // could not be compared.
   const std::map<std::string, Changes>* plan = nullptr;
+  // Port id -> what it did between `before` and `now`, or over the window of whoever asks; null: there is only one reading.
+  const std::map<std::string, Signals>* signals = nullptr;
+  // What has been seen over time, by whoever watches; null: nobody does.
+  const Health* health = nullptr;
   std::string no_policy;  // why `policy` is null: "/etc/...: No such file or directory"
 };
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The `ask` functions of the table in check.cpp; each is defined in the file of its name.
+// The `ask` functions of the table (rows.h); each is defined in the file of its name.
 #pragma once
 
 #include <array>
 #include <vector>
 
 #include "check/check.h"
-#include "model/counter_class.h"
 
 namespace fabric {
 
@@ -33,6 +32,7 @@ void ask_peer_ets(const View& view, Findings& findings);
 void ask_peer_app(const View& view, Findings& findings);
 void ask_memlock(const View& view, Findings& findings);
 void ask_limits_conf(const View& view, Findings& findings);
+void ask_nofile(const View& view, Findings& findings);
 void ask_numa_balancing(const View& view, Findings& findings);
 void ask_governor(const View& view, Findings& findings);
 void ask_c_states(const View& view, Findings& findings);
@@ -51,16 +51,15 @@ void ask_expect(const View& view, Findings& findings);
 void ask_agent(const View& view, Findings& findings);
 void ask_kept(const View& view, Findings& findings);
 
-// One check per row of kSettings, and one per class of counters.
+// One check per row of kSettings, and one per row of kHealthChecks.
 void ask_setting(size_t row, const View& view, Findings& findings);
 std::string_view setting_runbook(std::string_view key);
-void ask_counters(CounterClass kind, const View& view, Findings& findings);
+void ask_congestion(const View& view, Findings& findings);
 
-struct CounterCheck {
-  CounterClass kind;
-  std::string_view id, question, runbook;
-  Status mild = Status::warning;  // of a rise that gave up no connection
+// Answered by the rules of that check (model/health_rules.h), but for "congestion".
+struct HealthCheck {
+  std::string_view id, group, question, runbook;
 };
-extern const std::array<CounterCheck, kCounterClasses.size()> kCounterChecks;
+extern const std::array<HealthCheck, 17> kHealthChecks;
 
 }  // namespace fabric

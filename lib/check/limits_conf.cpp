@@ -18,7 +18,7 @@ std::string reader_of(const Host& host) {
   const bool has_slurm = host.slurm || std::any_of(host.services.begin(), host.services.end(), is_slurm);
   if (has_slurm && host.slurm && host.slurm->propagates_memlock)
     return "Slurm hands the limits of the submitting shell on to the job (PropagateResourceLimits, " + host.slurm->where.text() + ").";
-  if (!has_slurm && std::none_of(host.services.begin(), host.services.end(), starts))
+  if (!has_slurm && !host.processes_hidden && std::none_of(host.services.begin(), host.services.end(), starts))
     return "No service starts jobs here: they begin in users' shells and have their limits.";
   return {};
 }
@@ -42,6 +42,7 @@ void ask_limits_conf(const View& view, Findings& findings) {
     if (!is_enough(*host, setting->limit)) low += (low.empty() ? "" : ", ") + text;
   }
   const std::string expected = "* unlimited";
+  if (!low.empty() && reader.empty() && host->processes_hidden) return;  // a service may start jobs, unseen
   if (low.empty() || reader.empty()) return findings.push_back(good(kHostSubject, std::move(all), expected));
   const std::string mend = host->slurm && host->slurm->propagates_memlock
                                ? " Or let Slurm leave this limit out: PropagateResourceLimitsExcept=MEMLOCK in slurm.conf."

@@ -54,10 +54,17 @@ Advice advice(const Port& port) {
   return advice_when_down(port);
 }
 
+// "; the NIC says: Autoneg, No partner detected"
+std::string reason_text(const Port& port) {
+  if (is_active(port) || !port.link_status || port.link_status->reason.empty()) return {};
+  const LinkStatus& link = *port.link_status;
+  return "; the NIC says: " + link.reason + (link.detail.empty() ? "" : ", " + link.detail);
+}
+
 std::string state_text(const Port& port) {
   std::string text(port_state_text(*port.state));
   if (port.phys_state) text.append(", ").append(phys_state_text(*port.phys_state));
-  return text;
+  return text + reason_text(port);
 }
 
 // A second port that nobody uses: its card has an active one, and no twin of it is active on another card.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "base/parse.h"
 #include "config/reader.h"
@@ -93,6 +94,27 @@ MaybeProblem read_listen(const toml::node& node, Policy& policy) {
   return std::nullopt;
 }
 
+MaybeProblem read_compat(const toml::node& node, Policy& policy) {
+  std::vector<std::string> names;
+  if (auto problem = read_texts(node, names)) return problem;
+  std::vector<Compat> wanted;
+  for (const std::string& name : names) {
+    size_t known = wanted.size();
+    for (Compat one : {Compat::node_exporter, Compat::rdma_exporter})
+      if (to_text(one) == name) wanted.push_back(one);
+    if (wanted.size() == known)
+      return TomlProblem{node.source().begin, "expected \"node_exporter\" or \"rdma_exporter\", not " + toml_string(name)};
+  }
+  policy.compat = std::move(wanted);
+  return std::nullopt;
+}
+
+std::string compat_toml(const Policy& policy) {
+  std::vector<std::string> names;
+  for (Compat one : policy.compat) names.emplace_back(to_text(one));
+  return texts_toml(names);
+}
+
 MaybeProblem read_cabling_file(const toml::node& node, Policy& policy) {
   std::string file;
   if (auto problem = read_text(node, file)) return problem;
@@ -152,6 +174,42 @@ std::string shown(milliseconds span) { return toml_string(span_text(span)); }
 
 constexpr milliseconds kHour{3'600'000};
 
+MaybeProblem read_sample_interval(const toml::node& node, Policy& policy) {
+  milliseconds span{};
+  const auto problem = read_span(node, milliseconds(0), milliseconds(60'000), span);
+  if (problem || (span.count() != 0 && span < milliseconds(10))) return wrong(node, "a time span from 10ms to 1min, or 0 for none");
+  policy.sample_interval = span;
+  return std::nullopt;
+}
+
+// "2%" or 2: of one core.
+MaybeProblem read_cpu_budget(const toml::node& node, Policy& policy) {
+  std::optional<double> percent;
+  if (const auto* text = node.as_string(); text != nullptr && text->get().ends_with('%'))
+    percent = parse_double(std::string_view(text->get()).substr(0, text->get().size() - 1));
+  else percent = node.value<double>();
+  if (!percent || !(*percent >= 0.1 && *percent <= 100)) return wrong(node, "a share of one core from 0.1% to 100%");
+  policy.sample_cpu_budget = *percent / 100;
+  return std::nullopt;
+}
+
+// The shortest text that is read back as the same.
+std::string cpu_budget_toml(const Policy& policy) {
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), policy.sample_cpu_budget * 100, std::chars_format::general, 6).ptr;
+  return toml_string(std::string(text.data(), end) + "%");
+}
+
+// Each reading of a module is a few dozen milliseconds of I2C: not as often as one likes.
+MaybeProblem read_optics(const toml::node& node, Policy& policy) {
+  constexpr milliseconds kShortest{10'000};
+  milliseconds span{};
+  if (auto problem = read_span(node, milliseconds(0), kHour, span)) return problem;
+  if (span.count() != 0 && span < kShortest) return wrong(node, "0 or a time span from " + span_text(kShortest) + " to " + span_text(kHour));
+  policy.optics = span;
+  return std::nullopt;
+}
+
 constexpr std::array kKeys{
     Key{"", "mode", "mode = \"audit\"",
         [](const toml::node& node, Policy& p) { return read_enum(node, {Mode::audit, Mode::enforce}, p.mode); },
@@ -168,6 +226,7 @@ constexpr std::array kKeys{
     Key{"", "release", "release = \"leave\"",
         [](const toml::node& node, Policy& p) { return read_enum(node, {Release::leave, Release::restore}, p.release); },
         [](const Policy& p) { return shown(to_text(p.release)); }},
+    Key{"", "optics", "optics = \"60s\"", read_optics, [](const Policy& p) { return shown(p.optics); }},
     Key{"conflict", "rounds", "rounds = 5",
         [](const toml::node& node, Policy& p) { return read_count(node, 1, 1'000, p.conflict.rounds); },
         [](const Policy& p) { return std::to_string(p.conflict.rounds); }},
@@ -200,13 +259,27 @@ constexpr std::array kKeys{
     Key{"exporter", "exclude", "exclude = [\"mlx5_bond_*\"]",
         [](const toml::node& node, Policy& p) { return read_texts(node, p.exclude); },
         [](const Policy& p) { return texts_toml(p.exclude); }},
-    Key{"exporter", "series_limit", "series_limit = 2000",
+    Key{"exporter", "series_limit", "series_limit = 4000",
         [](const toml::node& node, Policy& p) { return read_count(node, 100, 1'000'000, p.series_limit); },
         [](const Policy& p) { return std::to_string(p.series_limit); }},
+    Key{"exporter", "sample_interval", "sample_interval = \"1s\"", read_sample_interval,
+        [](const Policy& p) { return shown(p.sample_interval); }},
+    Key{"exporter", "sample_cpu_budget", "sample_cpu_budget = \"2%\"", read_cpu_budget, cpu_budget_toml},
+    Key{"exporter", "raw", "raw = \"all\"",
+        [](const toml::node& node, Policy& p) { return read_enum(node, {RawCounters::unnamed, RawCounters::all}, p.raw); },
+        [](const Policy& p) { return shown(to_text(p.raw)); }},
+    Key{"exporter", "compat", "compat = [\"node_exporter\"]", read_compat, compat_toml},
 };
 
 }  // namespace
 
-std::span<const Key> keys() { return kKeys; }
+std::span<const Key> keys() {
+  static const std::vector<Key> all = [] {
+    std::vector<Key> rows(kKeys.begin(), kKeys.end());
+    append_health_keys(rows);
+    return rows;
+  }();
+  return all;
+}
 
 }  // namespace fabric::config

@@ -93,6 +93,8 @@ struct Key {
   std::string (*show)(const Policy& policy);  // the value as TOML; empty: there is none, and no default
 };
 std::span<const Key> keys();
+// [health]: one key per rule (model/health_rules.h).
+void append_health_keys(std::vector<Key>& keys);
 
 // Keys of [[port]] beside the settings, and of its match; those of a profile beside the settings.
 inline constexpr std::string_view kPortKeys[] = {"name", "match", "profile", "traffic", "cnp"};

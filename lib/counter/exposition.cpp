@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "base/parse.h"
 
@@ -51,10 +52,11 @@ void append_escaped(std::string& out, std::string_view value) {
   }
 }
 
-void append_sample(std::string& out, const Metric& metric, const MetricSample& sample) {
-  out += metric.name;
+// `bound`: the upper bound of a bucket, which is one more label.
+void append_series(std::string& out, const Metric& metric, std::string_view suffix, const Labels& labels, const double* bound, double value) {
+  (out += metric.name) += suffix;
   char open = '{';
-  for (const Label& label : sample.labels) {
+  for (const Label& label : labels) {
     out += open;
     out += label.name;
     out += "=\"";
@@ -62,16 +64,41 @@ void append_sample(std::string& out, const Metric& metric, const MetricSample& s
     out += '"';
     open = ',';
   }
+  if (bound != nullptr) {
+    (out += open) += "le=\"";
+    append_value(out, *bound);
+    out += '"';
+    open = ',';
+  }
   if (open == ',') out += '}';
   out += ' ';
-  append_value(out, sample.value);
+  append_value(out, value);
   out += '\n';
+}
+
+// In the reference's order. Buckets hold all that is below them, too.
+void append_histogram(std::string& out, const Metric& metric, const HistogramSample& histogram) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  uint64_t count = 0;
+  for (uint64_t in_bucket : histogram.counts) count += in_bucket;
+  append_series(out, metric, "_count", histogram.labels, nullptr, static_cast<double>(count));
+  append_series(out, metric, "_sum", histogram.labels, nullptr, histogram.sum);
+  uint64_t below = 0;
+  for (size_t i = 0; i < histogram.bounds.size(); ++i) {
+    below += i < histogram.counts.size() ? histogram.counts[i] : 0;
+    append_series(out, metric, "_bucket", histogram.labels, &histogram.bounds[i], static_cast<double>(below));
+  }
+  append_series(out, metric, "_bucket", histogram.labels, &kInfinity, static_cast<double>(count));
+}
+
+std::string_view type_text(MetricKind kind) {
+  return kind == MetricKind::counter ? " counter\n" : kind == MetricKind::gauge ? " gauge\n" : " histogram\n";
 }
 
 void append_head(std::string& out, const Metric& metric) {
   for (std::string_view part : {std::string_view("# HELP "), metric.name, std::string_view(" "), metric.help,
                                 std::string_view("\n# TYPE "), metric.name,
-                                metric.kind == MetricKind::counter ? std::string_view(" counter\n") : std::string_view(" gauge\n")})
+                                type_text(metric.kind)})
     out += part;
 }
 
@@ -79,12 +106,16 @@ void append_head(std::string& out, const Metric& metric) {
 
 std::string to_exposition(const std::vector<Family>& families) {
   size_t series = 0;
-  for (const Family& family : families) series += family.samples.size();
+  for (const Family& family : families) {
+    series += family.samples.size();
+    for (const HistogramSample& histogram : family.histograms) series += histogram.bounds.size() + 3;
+  }
   std::string out;
   out.reserve(series * 96 + families.size() * 160);
   for (const Family& family : families) {
     append_head(out, *family.metric);
-    for (const MetricSample& sample : family.samples) append_sample(out, *family.metric, sample);
+    for (const MetricSample& sample : family.samples) append_series(out, *family.metric, "", sample.labels, nullptr, sample.value);
+    for (const HistogramSample& histogram : family.histograms) append_histogram(out, *family.metric, histogram);
   }
   return out;
 }

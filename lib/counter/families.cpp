@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "counter/families.h"
 
+#include <array>
 #include <ctime>
 #include <optional>
 #include <utility>
 
 #include "counter/catalogue.h"
 #include "counter/metrics.h"
+#include "counter/telemetry_families.h"
 #include "model/change.h"
 
 namespace fabric {
@@ -31,6 +33,7 @@ constexpr Metric kRepairs{"fabric_setting_repairs_total", "Times fabric-agentd p
 constexpr Metric kDrifts{"fabric_setting_drifts_total", "Times the setting was found otherwise after it had been as wanted, by likely cause: driver (loaded or reset), link (retrained), firmware, process (another program), unnotified (no notification came). Absent until it happens."};
 constexpr Metric kLastDrift{"fabric_setting_last_drift_timestamp_seconds", "When that was found last.", kGauge};
 constexpr Metric kAgentHeld{"fabric_agent_held", "1 while nothing is enforced because an apply awaits confirmation, or lapsed without it.", kGauge};
+constexpr Metric kDiagnosis{"fabric_diagnosis", "Whose fault it is: confidence from 0 to 1, by culprit (host, cable, network, peer, unknown, none) and rule.", kGauge};
 constexpr Metric kCheckStatus{"fabric_check_status", "What the check found: 0 ok, 1 warning, 2 critical, 3 unknown.", kGauge};
 
 Labels port_labels(const Port& port) { return {{"device", port.rdma}, {"port", std::to_string(port.number)}}; }
@@ -73,10 +76,37 @@ std::optional<double> unix_seconds(const std::string& text) {
   return static_cast<double>(::timegm(&parts));
 }
 
-void add_named(FamilySet& families, const Port& port, CounterSource source, const std::vector<Counter>& counters) {
+// By priority: does the port count its traffic, and has there been none?
+using Idle = std::array<bool, 8>;
+Idle idle_priorities(const Port& port) {
+  std::array<unsigned, 8> known{};
+  Idle idle{};
+  idle.fill(true);
+  for (const Counter& counter : port.counters.ethtool) {
+    if (counter.name.find("pri") == std::string::npos) continue;  // most of a thousand are of queues
+    const auto match = find_counter(CounterSource::ethtool, counter.name, port.kernel_driver);
+    if (!match || match->priority == 0) continue;
+    if (match->row->metric != &metrics::kPriorityBytes && match->row->metric != &metrics::kPriorityPackets) continue;
+    const auto priority = static_cast<size_t>(match->priority - '0');
+    ++known[priority];
+    idle[priority] = idle[priority] && counter.value == 0;
+  }
+  for (size_t i = 0; i < idle.size(); ++i) idle[i] = idle[i] && known[i] > 0;
+  return idle;
+}
+
+// A counter of InfiniBand's link on a port that has none: whatever goes wrong on Ethernet, the physical port's counters say it.
+bool is_of_no_use(const Port& port, const CounterMatch& match, uint64_t value) {
+  if (port.link_layer != LinkLayer::ethernet || match.row->source != CounterSource::pma || value != 0) return false;
+  const Metric* metric = match.row->metric;
+  return metric != &metrics::kPortBytes && metric != &metrics::kPortPackets && metric != &metrics::kPortUnicast && metric != &metrics::kPortMulticast;
+}
+
+void add_named(FamilySet& families, const Port& port, CounterSource source, const std::vector<Counter>& counters, const Idle& idle = {}) {
   for (const Counter& counter : counters) {
     auto match = find_counter(source, counter.name, port.kernel_driver);
-    if (!match) continue;
+    if (!match || is_of_no_use(port, *match, counter.value)) continue;
+    if (match->priority != 0 && counter.value == 0 && idle[static_cast<size_t>(match->priority - '0')]) continue;
     Labels labels = port_labels(port);
     if (!match->row->label.name.empty()) labels.push_back({match->row->label.name, std::string(match->row->label.value)});
     if (match->priority != 0) labels.push_back({"priority", std::string(1, match->priority)});
@@ -130,24 +160,45 @@ void add_report(FamilySet& families, const Report& report) {
     families.add(kCheckStatus, {{"check", finding.id}, {"subject", finding.subject}}, static_cast<double>(finding.status));
 }
 
+void add_diagnoses(FamilySet& families, const Node& node, const std::map<std::string, Signals>& watched, const Diagnoses& diagnoses) {
+  for (const Port& port : node.ports) {
+    const std::string id = port.id();
+    if (!watched.contains(id) || port.virtual_function) continue;
+    bool quiet = true;
+    const auto add = [&](Culprit culprit, const std::string& rule, double value) {
+      Labels labels = port_labels(port);
+      labels.push_back({"culprit", std::string(to_text(culprit))});
+      labels.push_back({"rule", rule});
+      families.add(kDiagnosis, std::move(labels), value);
+      quiet = false;
+    };
+    for (const Diagnosis& each : diagnoses)
+      if (each.subject == id) add(each.culprit, each.rule, each.confidence);
+    if (quiet) add(Culprit::none, "none", 1);
+  }
+}
+
 void add_counters(FamilySet& families, const Port& port) {
   add_named(families, port, CounterSource::hw, port.counters.hw);
-  add_named(families, port, CounterSource::ethtool, port.counters.ethtool);
+  add_named(families, port, CounterSource::ethtool, port.counters.ethtool, idle_priorities(port));
   add_named(families, port, CounterSource::pma, port.counters.pma);
 }
 
-void add_raw_counters(FamilySet& families, const Port& port) {
+void add_raw_counters(FamilySet& families, const Port& port, RawCounters raw) {
   for (const Counter& counter : port.counters.pma)
     if (!find_counter(CounterSource::pma, counter.name)) add_raw(families, metrics::kPortOther, port, counter);
-  for (const Counter& counter : port.counters.hw) add_raw(families, metrics::kHwCounter, port, counter);
+  for (const Counter& counter : port.counters.hw)
+    if (raw == RawCounters::all || !find_counter(CounterSource::hw, counter.name, port.kernel_driver))
+      add_raw(families, metrics::kHwCounter, port, counter);
 }
 
-void add_node(FamilySet& families, const Node& node, const Report& report) {
+void add_node(FamilySet& families, const Node& node, const Report& report, RawCounters raw) {
   for (const Port& port : node.ports) add_link(families, port);
   if (node.agent) add_agent(families, *node.agent);
   add_report(families, report);
   for (const Port& port : node.ports) add_counters(families, port);
-  for (const Port& port : node.ports) add_raw_counters(families, port);
+  add_telemetry(families, node);
+  for (const Port& port : node.ports) add_raw_counters(families, port, raw);
 }
 
 }  // namespace fabric

@@ -31,12 +31,43 @@ MetricSample* FamilySet::series_of(const Metric& metric, Labels&& labels, bool& 
     ++over_limit_;
     return nullptr;
   }
+  Family& family = family_of(metric);
+  index_.emplace(hash, Place{static_cast<size_t>(&family - families_.data()), family.samples.size()});
+  ++series_;
+  family.samples.push_back({std::move(labels), 0});
+  return &family.samples.back();
+}
+
+bool FamilySet::has(const Metric& metric, const Labels& labels) const {
+  size_t hash = hash_of(metric, labels);
+  for (auto found = index_.find(hash); found != index_.end(); found = index_.find(++hash)) {
+    const Family& family = families_[found->second.family];
+    if (family.metric == &metric && family.samples[found->second.sample].labels == labels) return true;
+  }
+  return false;
+}
+
+Family& FamilySet::family_of(const Metric& metric) {
   auto family = std::find_if(families_.begin(), families_.end(), [&](const Family& f) { return f.metric == &metric; });
   if (family == families_.end()) family = families_.insert(family, {&metric, {}});
-  index_.emplace(hash, Place{static_cast<size_t>(family - families_.begin()), family->samples.size()});
-  ++series_;
-  family->samples.push_back({std::move(labels), 0});
-  return &family->samples.back();
+  return *family;
+}
+
+void FamilySet::add(const Metric& metric, HistogramSample histogram) {
+  const size_t wanted = histogram.bounds.size() + 3;  // +Inf, _sum, _count
+  auto is_this = [&](const Family& family) { return family.metric == &metric; };
+  auto same = [&](const HistogramSample& other) { return other.labels == histogram.labels; };
+  const auto known = std::find_if(families_.begin(), families_.end(), is_this);
+  if (known != families_.end() && std::any_of(known->histograms.begin(), known->histograms.end(), same)) {
+    duplicates_ += wanted;
+    return;
+  }
+  if (wanted > limit_ - std::min(series_, limit_)) {
+    over_limit_ += wanted;
+    return;
+  }
+  series_ += wanted;
+  family_of(metric).histograms.push_back(std::move(histogram));
 }
 
 void FamilySet::add(const Metric& metric, Labels labels, double value) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -10,7 +11,7 @@
 
 namespace fabric {
 
-enum class MetricKind : uint8_t { counter, gauge };
+enum class MetricKind : uint8_t { counter, gauge, histogram };
 
 // One family. The name and the help are literals: they live as long as the program.
 struct Metric {
@@ -31,9 +32,18 @@ struct MetricSample {
   double value = 0;  // counters beyond 2^53 are rounded to the nearest double, as everywhere in Prometheus
 };
 
+// Observations by size. As series: _count, _sum, a _bucket for each bound and one for +Inf.
+struct HistogramSample {
+  Labels labels;
+  std::span<const double> bounds;  // upper bounds, inclusive, ascending, without +Inf; must outlive the sample
+  std::vector<uint64_t> counts;    // of each bucket alone, the last one for what is above every bound
+  double sum = 0;
+};
+
 struct Family {
   const Metric* metric = nullptr;
   std::vector<MetricSample> samples;
+  std::vector<HistogramSample> histograms{};  // of a metric of that kind, which has no samples
 };
 
 // Families in the order in which each was first added to: contiguous, and no series twice.
@@ -47,6 +57,10 @@ class FamilySet {
   void add(const Metric& metric, Labels labels, double value);
   // As add(), but adds to the series when it is there: two counters that are parts of one.
   void accumulate(const Metric& metric, Labels labels, double value);
+  // Is the series there?
+  [[nodiscard]] bool has(const Metric& metric, const Labels& labels) const;
+  // A histogram of MetricKind::histogram, whole or not at all.
+  void add(const Metric& metric, HistogramSample histogram);
 
   [[nodiscard]] const std::vector<Family>& families() const { return families_; }
   [[nodiscard]] size_t series() const { return series_; }
@@ -58,6 +72,7 @@ class FamilySet {
  private:
   // The sample with these labels, made when there is none; null when the limit forbids that.
   MetricSample* series_of(const Metric& metric, Labels&& labels, bool& existed);
+  Family& family_of(const Metric& metric);
 
   struct Place {
     size_t family, sample;

@@ -79,6 +79,16 @@ constexpr CounterRow kRows[] = {
     {ethtool, "frames_rx_dropped", &kPhyDiscards, kRx},
     {ethtool, "frames_rx_bad_fcs", &kPhyCrcErrors},
     {ethtool, "frames_rx_oversized", &kPhyOversize},
+    raw(ethtool, "frames_rx_stomped_crc", "Frames received whose CRC a cut-through switch had inverted: damaged before the last hop."),
+    raw(ethtool, "frames_rx_bad_length", "Frames received whose length field does not match their length."),
+    raw(ethtool, "frames_rx_too_long", "Frames received that are longer than the port takes."),
+    raw(ethtool, "frames_rx_undersized", "Frames received that are shorter than 64 bytes."),
+    raw(ethtool, "frames_rx_fragments", "Frames received that are shorter than 64 bytes and have a wrong FCS."),
+    raw(ethtool, "frames_rx_jabber", "Frames received that are too long and have a wrong FCS."),
+    raw(ethtool, "frames_tx_truncated", "Frames cut off on transmit."),
+    raw(ethtool, "frames_tx_bad", "Frames dropped on transmit for an error at the port."),
+    raw(ethtool, "hw_rx_dropped", "Frames for this function that the card dropped."),
+    raw(ethtool, "hw_tx_dropped", "Frames of this function that the card dropped."),
 };
 
 }  // namespace

@@ -49,7 +49,7 @@ inline constexpr Metric kEcnMarked{"fabric_rdma_ecn_marked_packets_total", "RoCE
 inline constexpr Metric kRdmaBytes{"fabric_rdma_bytes_total", "RDMA traffic as the driver counts it, by direction."};
 inline constexpr Metric kRdmaPackets{"fabric_rdma_packets_total", "RDMA packets as the driver counts them, by direction."};
 inline constexpr Metric kRequests{"fabric_rdma_requests_received_total", "Requests received, by operation (write, read, atomic, send)."};
-inline constexpr Metric kHwCounter{"fabric_rdma_hw_counters_total", "Every RDMA hardware counter under its driver's own name, in the driver's own unit; a few count things at this moment."};
+inline constexpr Metric kHwCounter{"fabric_rdma_hw_counters_total", "RDMA hardware counters under their driver's own names, in the driver's own unit: those without a common name, or all; a few count things at this moment."};
 
 // Port counters of InfiniBand's performance management (ports/N/counters).
 inline constexpr Metric kPortBytes{"fabric_port_bytes_total", "Port traffic by direction (port_xmit_data, port_rcv_data; the kernel's words of 4 bytes made bytes)."};

@@ -157,21 +157,21 @@ void PortReader::read_hw(PortReading& reading) {
   if (!device_ && hw_.empty()) return;
   Attempt attempt{"rdma", true, 0, {}};
   Timer timer;
-  if (device_ && hw_backoff_.due(Clock::now())) {
+  if (device_ && waiting_.hw.due(Clock::now())) {
     auto counters = nldev::statistics(*access_.rdma, *device_, number_);
     if (counters) {
-      hw_backoff_.succeeded();
+      waiting_.hw.succeeded();
       reading.counters.hw = std::move(*counters);
     } else if (netlink_cannot(counters.error().code)) {
       device_.reset();
       hw_ = open_folder("sys/class/infiniband/" + rdma_ + "/ports/" + std::to_string(number_) + "/hw_counters");
     } else {
-      hw_backoff_.failed(Clock::now());
-      hw_error_ = counters.error().text();
-      fail(attempt, hw_error_);
+      waiting_.hw.failed(Clock::now());
+      waiting_.hw_error = counters.error().text();
+      fail(attempt, waiting_.hw_error);
     }
   } else if (device_) {
-    fail(attempt, hw_error_);
+    fail(attempt, waiting_.hw_error);
   }
   if (!device_) read_counters(hw_, attempt, reading.counters.hw);
   attempt.seconds = timer.seconds();
@@ -182,21 +182,21 @@ void PortReader::read_ethtool(PortReading& reading) {
   if (!has_ethtool_) return;
   Attempt attempt{"ethtool", true, 0, {}};
   Timer timer;
-  if (ethtool_backoff_.due(Clock::now())) {
+  if (waiting_.ethtool.due(Clock::now())) {
     auto counters = access_.statistics->read(netdev_);
     if (counters) {
-      ethtool_backoff_.succeeded();
+      waiting_.ethtool.succeeded();
       reading.counters.ethtool = std::move(*counters);
     } else if (counters.error().code == EOPNOTSUPP) {
       has_ethtool_ = false;
       return;
     } else {
-      ethtool_backoff_.failed(Clock::now());
-      ethtool_error_ = counters.error().text();
-      fail(attempt, ethtool_error_);
+      waiting_.ethtool.failed(Clock::now());
+      waiting_.ethtool_error = counters.error().text();
+      fail(attempt, waiting_.ethtool_error);
     }
   } else {
-    fail(attempt, ethtool_error_);
+    fail(attempt, waiting_.ethtool_error);
   }
   attempt.seconds = timer.seconds();
   reading.attempts.push_back(std::move(attempt));

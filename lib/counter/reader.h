@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/fd.h"
@@ -63,6 +64,14 @@ class PortReader {
 
   PortReading read();
 
+  // What is left alone now. A reader of the same port (its device not re-created) goes on where another ended.
+  struct Waiting {
+    Backoff hw{}, ethtool{};
+    std::string hw_error{}, ethtool_error{};
+  };
+  [[nodiscard]] const Waiting& waiting() const { return waiting_; }
+  void resume(Waiting waiting) { waiting_ = std::move(waiting); }
+
  private:
   struct File {
     std::string name, path;
@@ -81,8 +90,7 @@ class PortReader {
   unsigned number_;
   std::optional<uint32_t> device_;  // nldev index; absent: no netlink, or it has no counters of this port
   std::vector<File> pma_, hw_, link_;
-  Backoff hw_backoff_, ethtool_backoff_;
-  std::string hw_error_, ethtool_error_;
+  Waiting waiting_;
   bool has_ethtool_ = false;
 };
 

@@ -133,6 +133,7 @@ struct Host {
   HugePages huge_pages;
   std::string lockdown;            // "none", "integrity", "confidentiality"
   std::optional<bool> irqbalance;  // does it run?
+  bool processes_hidden = false;   // those of others (hidepid of proc(5), ProtectProc= of systemd): services may be missing
   std::vector<NicInterrupts> interrupts;
   std::vector<JobService> services;
   std::vector<UserLimit> user_limits;

@@ -60,6 +60,7 @@ struct Interface {
   ConfValue arp_ignore{}, arp_announce{}, arp_filter{}, rp_filter{};
   std::optional<bool> ipv6_disabled{};
   std::string vrf{};                                // that it is in; empty: none
+  uint32_t vrf_table = 0;                           // and the table that is the VRF's main one; 0: not told
   std::optional<uint32_t> peer_max_frame{};         // largest frame of the switch port, as LLDP tells: with header and FCS
 };
 

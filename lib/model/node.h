@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/link_status.h"
 #include "model/neighbor.h"
 #include "model/network.h"
 #include "model/pci_state.h"
@@ -17,6 +18,8 @@
 #include "model/platform.h"
 #include "model/host.h"
 #include "model/qos.h"
+#include "model/telemetry.h"
+#include "model/transceiver.h"
 
 namespace fabric {
 
@@ -136,6 +139,11 @@ struct Port {
   Limits limits;                       // and what they could be
   std::vector<std::string> unread;     // what could not be read, with the reason: "ethtool statistics: ... (EPERM)"
   PortCounters counters;
+  std::optional<LinkStatus> link_status{};   // why there is no link; absent: the driver does not tell
+  std::optional<FecStatus> fec{};
+  std::optional<Transceiver> module{};       // what stands in the cage; absent: none, not readable, or nobody read it
+  std::vector<ResourceCount> resources{};    // of the whole device
+  std::vector<HealthReporter> reporters{};   // of the function
 
   [[nodiscard]] std::string id() const;       // "mlx5_0/1"; of a bond's member "mlx5_bond_0/1@ens1f0np0"
 };

@@ -37,6 +37,10 @@ std::string_view to_text(Disruptive value) {
   return "idle";
 }
 
+std::string_view to_text(RawCounters value) { return value == RawCounters::all ? "all" : "unnamed"; }
+
+std::string_view to_text(Compat value) { return value == Compat::rdma_exporter ? "rdma_exporter" : "node_exporter"; }
+
 std::string_view to_text(Release value) { return value == Release::restore ? "restore" : "leave"; }
 
 bool in_window(const std::vector<Window>& windows, int weekday, unsigned minute) {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/health_rules.h"
 #include "model/node.h"
 #include "model/qos.h"
 
@@ -71,6 +72,14 @@ bool in_window(const std::vector<Window>& windows, int weekday, unsigned minute)
 enum class Release : uint8_t { leave, restore };
 std::string_view to_text(Release value);
 
+// Which RDMA hardware counters the exporter publishes under their drivers' own names, beside the common ones.
+enum class RawCounters : uint8_t { unnamed, all };
+std::string_view to_text(RawCounters value);
+
+// Exporters whose names are published as well, so that a site's dashboards go on working.
+enum class Compat : uint8_t { node_exporter, rdma_exporter };
+std::string_view to_text(Compat value);
+
 // What the site knows of its machines ([expect]); what is absent is judged by the machine's own symmetry.
 struct Expect {
   std::optional<unsigned> gpus{}, compute_nics{};
@@ -100,7 +109,13 @@ struct Policy {
   std::vector<std::string> listen{"0.0.0.0:10479", "[::]:10479"};  // exporter, when not socket-activated
   std::chrono::milliseconds max_age{5'000};     // exporter: older readings are read again when a scrape asks
   std::vector<std::string> exclude;             // globs of RDMA devices never opened
-  unsigned series_limit = 2'000;
+  unsigned series_limit = 4'000;
+  RawCounters raw = RawCounters::all;
+  std::vector<Compat> compat;
+  std::chrono::milliseconds optics{60'000};     // agentd: how often modules are read; 0: never
+  std::chrono::milliseconds sample_interval{1'000};  // of the burst sampler; 0: it does not run
+  double sample_cpu_budget = 0.02;              // CPU time that all its threads together may take, as a share of one core
+  HealthPolicy health{};
   std::map<std::string, std::string, std::less<>> origin;  // "exporter.listen" -> "FILE:LINE"; absent: the default
 };
 

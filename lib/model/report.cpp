@@ -36,7 +36,7 @@ int rank(Status value) {
 Status worst(const Report& report) {
   Status found = Status::ok;
   for (const Finding& finding : report.findings)
-    if (rank(finding.status) < rank(found)) found = finding.status;
+    if (!finding.acknowledged && rank(finding.status) < rank(found)) found = finding.status;
   return found;
 }
 
@@ -51,6 +51,8 @@ Json to_json(const Report& report) {
         .put("expected", finding.expected)
         .put("meaning", finding.meaning)
         .put("remedy", finding.remedy);
+    if (!finding.since.empty()) entry.put("since", finding.since);
+    if (finding.acknowledged) entry.put("acknowledged", finding.acknowledgement);
     checks.push(std::move(entry));
   }
   Json result = Json::object();

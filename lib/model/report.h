@@ -27,16 +27,20 @@ struct Finding {
   std::string expected;  // what should be
   std::string meaning;   // why it matters, one sentence; empty when ok
   std::string remedy;    // what to do, one sentence; empty when ok
+  std::string since{};         // RFC 3339: since when, where somebody has watched
+  bool acknowledged = false;   // an operator knows: it is shown, and does not count for the verdict
+  std::string acknowledgement{};  // by whom, until when, and why
 };
 
 struct Report {
   std::vector<Finding> findings;
 };
 
-// critical beats warning beats unknown beats ok. An empty report is ok.
+// critical beats warning beats unknown beats ok. An empty report is ok, and what was acknowledged counts as ok.
 Status worst(const Report& report);
 
-// {"verdict": "critical", "checks": [{"id","subject","status","observed","expected","meaning","remedy"}]}:
+// {"verdict": "critical", "checks": [{"id","subject","status","observed","expected","meaning","remedy"}]},
+// where it applies with "since" and "acknowledged":
 // a contract with scripts; members are added, never renamed.
 Json to_json(const Report& report);
 

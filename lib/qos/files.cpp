@@ -25,9 +25,10 @@ bool write_all(int fd, std::string_view text) {
 }  // namespace
 
 Result<Fd> make_directory_of(const std::string& directory, const std::string& path) {
-  Fd at(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   auto parts = split(path, '/');
   parts.pop_back();
+  // What is synced must be open for reading; what is only passed through need not be readable.
+  Fd at(::open(directory.c_str(), (parts.empty() ? O_RDONLY : O_PATH) | O_DIRECTORY | O_CLOEXEC));
   for (std::string_view part : parts) {
     if (!at) break;
     std::string name(part);

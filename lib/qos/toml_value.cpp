@@ -2,39 +2,18 @@
 #include "qos/toml_value.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
-#include <span>
 #include <utility>
 #include <vector>
 
-#include "base/json.h"
 #include "base/parse.h"
+#include "qos/toml_words.h"
 
 namespace fabric {
 namespace {
 
 TomlProblem expected(const toml::node& node, std::string_view what) {
   return {node.source().begin, "expected " + std::string(what) + ", not " + describe(node)};
-}
-
-template <class T>
-using Words = std::span<const std::pair<std::string_view, T>>;
-
-constexpr std::array<std::pair<std::string_view, Dcbx>, 2> kDcbx{{{"host", Dcbx::host}, {"firmware", Dcbx::firmware}}};
-constexpr std::array<std::pair<std::string_view, Trust>, 2> kTrust{{{"dscp", Trust::dscp}, {"pcp", Trust::pcp}}};
-constexpr std::array<std::pair<std::string_view, Pause>, 4> kPause{
-    {{"off", {false, false}}, {"rx", {true, false}}, {"tx", {false, true}}, {"rx,tx", {true, true}}}};
-constexpr std::array<std::pair<std::string_view, Tsa>, 4> kTsa{
-    {{"strict", Tsa::strict}, {"cbs", Tsa::cb_shaper}, {"ets", Tsa::ets}, {"vendor", Tsa::vendor}}};
-
-constexpr std::array<std::pair<std::string_view, RoceMode>, 2> kRoceMode{{{"v2", RoceMode::v2}, {"v1", RoceMode::v1}}};
-
-template <class T>
-std::string_view word_of(Words<T> words, const T& value) {
-  for (const auto& [word, known] : words)
-    if (known == value) return word;
-  return words.front().first;
 }
 
 template <class T>
@@ -213,64 +192,6 @@ MaybeProblem read_kind(const toml::node& node, Names& out) {
   });
 }
 
-template <class List>
-std::string joined(const List& list) {
-  std::string out;
-  for (const auto& element : list) out += (out.empty() ? "" : ", ") + element;
-  return out;
-}
-
-template <class Range, class Text>
-std::string array_toml(const Range& range, Text&& text) {
-  std::vector<std::string> elements;
-  for (const auto& element : range) elements.push_back(text(element));
-  return "[" + joined(elements) + "]";
-}
-
-std::string quoted(std::string_view word) { return "\"" + std::string(word) + "\""; }
-std::string number(uint32_t value) { return std::to_string(value); }
-
-std::string kind_toml(Dcbx value) { return quoted(word_of<Dcbx>(kDcbx, value)); }
-std::string kind_toml(Trust value) { return quoted(word_of<Trust>(kTrust, value)); }
-std::string kind_toml(const Pause& value) { return quoted(word_of<Pause>(kPause, value)); }
-std::string kind_toml(uint32_t value) { return number(value); }
-
-std::string kind_toml(bool value) { return value ? "true" : "false"; }
-std::string kind_toml(const Eight& value) { return array_toml(value, number); }
-std::string kind_toml(const Buffers& value) { return value.automatic ? quoted("auto") : array_toml(value.bytes, number); }
-std::string kind_toml(const Rates& value) {
-  return array_toml(value.kbit, [](uint64_t rate) { return std::to_string(rate); });
-}
-std::string kind_toml(RoceMode value) { return quoted(word_of<RoceMode>(kRoceMode, value)); }
-std::string kind_toml(const OrNone& value) { return value.value ? number(*value.value) : quoted("none"); }
-std::string kind_toml(Fec value) { return array_toml(fec_words(value), quoted); }
-std::string kind_toml(const AppTrust& value) {
-  return array_toml(value.selectors, [](uint8_t selector) { return quoted(selector_text(selector)); });
-}
-std::string kind_toml(const Names& value) {
-  if (value.names.contains("*")) return quoted("all");
-  return array_toml(value.names, [](const std::string& name) { return toml_string(name); });
-}
-
-std::string kind_toml(PrioSet value) {
-  std::vector<uint8_t> prios;
-  for (uint8_t prio = 0; prio < kPriorities; ++prio)
-    if (value.has(prio)) prios.push_back(prio);
-  return array_toml(prios, number);
-}
-
-std::string kind_toml(const DscpMap& value) {
-  std::vector<std::string> entries;
-  for (const auto& [dscp, prio] : value) entries.push_back(number(dscp) + " = " + number(prio));
-  return entries.empty() ? "{}" : "{ " + joined(entries) + " }";
-}
-
-std::string kind_toml(const Ets& value) {
-  return "{ prio_tc = " + array_toml(value.prio_tc, number) +
-         ", tsa = " + array_toml(value.tsa, [](Tsa tsa) { return quoted(word_of<Tsa>(kTsa, tsa)); }) +
-         ", bw = " + array_toml(value.bw, number) + " }";
-}
-
 }  // namespace
 
 std::string describe(const toml::node& node) {
@@ -305,11 +226,5 @@ MaybeProblem read_setting(const Setting& setting, const toml::node& node, Qos& o
     return std::nullopt;
   });
 }
-
-std::string setting_toml(const Setting& setting, const Qos& qos) {
-  return visit_member(setting, qos, [](const auto& member) { return member ? kind_toml(*member) : std::string{}; });
-}
-
-std::string toml_string(std::string_view text) { return Json(text).dump(true); }
 
 }  // namespace fabric

@@ -59,6 +59,7 @@ void read_rest(Context& context, Port& port) {
   read_hw(context, port);
   read_pma(context, port);
   read_ethtool(context, port);
+  read_telemetry(context, port);
 }
 
 }  // namespace fabric::scanning

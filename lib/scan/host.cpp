@@ -40,6 +40,7 @@ void read_host(const Root& root, Node& node) {
   host::Services services = host::read_services(root);
   out.services = std::move(services.found);
   out.irqbalance = services.irqbalance;
+  out.processes_hidden = services.processes_hidden;
   out.interrupts = read_nics(root, node);
   out.user_limits = host::read_user_limits(root);
   out.slurm = host::read_slurm_limits(root);

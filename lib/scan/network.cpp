@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses, routes and ARP settings of the netdevs that RDMA ports sit on, and of those that their GIDs name (VLANs).
+#include "scan/network.h"
+
 #include <algorithm>
 #include <set>
 
@@ -52,7 +54,10 @@ ByIndex by_index(const std::vector<rtnl::Link>& links, Network& network) {
     mine->second.ifindex = link.ifindex;
     out[link.ifindex] = &mine->second;
     const auto master = link.master ? all.find(*link.master) : all.end();
-    if (master != all.end() && master->second->kind == "vrf") mine->second.vrf = master->second->name;
+    if (master == all.end() || master->second->kind != "vrf") continue;
+    mine->second.vrf = master->second->name;
+    mine->second.vrf_table = master->second->vrf_table;
+    if (master->second->vrf_table != 0) network.tables.insert(master->second->vrf_table);
   }
   return out;
 }
@@ -118,6 +123,13 @@ void read_network(Context& context, const std::vector<Port>& ports, Network& net
   if (network.interfaces.empty()) return;
   for (auto& [netdev, interface] : network.interfaces) read_conf(context.kernel.root, netdev, interface);
   if (context.kernel.route) ask_kernel(context, network);
+}
+
+void read_network(Kernel& kernel, Node& node) {
+  const ScanOptions options;
+  Context context{kernel, options, {}, {}, node.unseen};
+  read_network(context, node.ports, node.network);
+  read_neighbors(context, node);
 }
 
 }  // namespace fabric::scanning

@@ -50,6 +50,10 @@ void read_network(Context& context, const std::vector<Port>& ports, Network& net
 void read_neighbors(Context& context, Node& node);
 // qos and limits.
 void read_settings(Context& context, Port& port);
+// link_status, fec, resources, reporters.
+void read_telemetry(Context& context, Port& port);
+// module of each of node.ports.
+void read_modules(Context& context, Node& node);
 // gids, qos and counters as far as the options ask.
 void read_rest(Context& context, Port& port);
 

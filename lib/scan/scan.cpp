@@ -97,6 +97,7 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
     for (Port& port : node.ports) port.role = serves_a_gpu(node.topology, port.pci) ? "compute" : "host";
   if (options.network) scanning::read_network(context, node.ports, node.network);
   if (options.neighbors) scanning::read_neighbors(context, node);
+  if (options.optics) scanning::read_modules(context, node);
   if (options.host) scanning::read_host(kernel.root, node);
   read_agent(node, kernel.root);
   if (options.topology && options.platform) scanning::read_platform(kernel.root, node);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where in a recording hardware is named: in which files, in which netlink attributes.
+#include <linux/ethtool_netlink.h>
+#include <linux/genetlink.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
 #include <linux/neighbour.h>
@@ -49,6 +51,7 @@ class Disguise {
   std::string request(const std::string& bytes) { return hardware_ ? pseudonyms_.in_bytes(bytes) : bytes; }
 
   std::string part(Ask ask, const std::string& what, std::string text) {
+    if (ask == Ask::generic && hardware_) module_memory(what, text);
     if (is_of_netlink(ask)) return hardware_ ? pseudonyms_.in_bytes(message(ask, std::move(text))) : text;
     const bool binary = text.find('\0') != std::string::npos && !what.starts_with("proc/");
     if (binary) return hardware_ ? pseudonyms_.in_bytes(config_space(what, std::move(text))) : text;
@@ -57,6 +60,7 @@ class Disguise {
     if (!hardware_) return text;
     if (ask == Ask::read && is_serial(what)) return whole_word(text);
     if (ask == Ask::read && what.ends_with("/properties")) text = unique_ids(text);
+    if (ask == Ask::read && what.ends_with("/optics.toml")) text = module_serials(text);
     return name(text);
   }
 
@@ -102,6 +106,57 @@ class Disguise {
       at = header >> 20 & 0xffc;
     }
     return bytes;
+  }
+
+  // Lines 'serial_number = "..."' of /run/fabric-agent/optics.toml.
+  std::string module_serials(const std::string& text) {
+    constexpr std::string_view kKey = "\nserial_number = \"";
+    std::string out;
+    size_t done = 0;
+    for (size_t at = 0; (at = text.find(kKey, at)) != std::string::npos;) {
+      const size_t start = at + kKey.size();
+      at = std::min(text.find('\n', start), text.size());
+      const size_t end = text.rfind('"', at);
+      if (end == std::string::npos || end < start) continue;
+      out.append(text, done, start - done).append(pseudonyms_.of_word(std::string_view(text).substr(start, end - start)));
+      done = end;
+    }
+    return out.append(text, done, std::string::npos);
+  }
+
+  // The answer to ETHTOOL_MSG_MODULE_EEPROM_GET for the half page that holds the module's serial number.
+  void module_memory(const std::string& question, std::string& bytes) {
+    constexpr size_t kQuestion = 2 * sizeof(uint16_t);  // type and flags in front of the payload
+    if (number_at<uint8_t>(question, kQuestion) != ETHTOOL_MSG_MODULE_EEPROM_GET || number_at<uint16_t>(question, 0) == GENL_ID_CTRL) return;
+    uint32_t offset = 0;
+    uint8_t page = 0;
+    each_attribute(question, kQuestion + sizeof(genlmsghdr), question.size(), [&](uint16_t type, size_t at, size_t) {
+      if (type == ETHTOOL_A_MODULE_EEPROM_OFFSET) offset = number_at<uint32_t>(question, at);
+      if (type == ETHTOOL_A_MODULE_EEPROM_PAGE) page = number_at<uint8_t>(question, at);
+    });
+    if (page != 0) return;
+    each_attribute(bytes, kType + sizeof(genlmsghdr), bytes.size(), [&](uint16_t type, size_t at, size_t size) {
+      if (type == ETHTOOL_A_MODULE_EEPROM_DATA && size == 128) module_serial(bytes, at, offset);
+    });
+  }
+
+  // Where it stands: SFF-8472 table 4-1 (A0h bytes 68-83, checksum 95), SFF-8636 table 6-14 (the same in upper page 00h),
+  // CMIS 5.0 table 8-24 (bytes 166-181, checksum 222). The checksum goes with it; one that was wrong stays wrong.
+  void module_serial(std::string& bytes, size_t at, uint32_t offset) {
+    const auto identifier = number_at<uint8_t>(bytes, at);
+    const bool is_sfp = identifier == 0x03, is_qsfp = identifier == 0x0c || identifier == 0x0d || identifier == 0x11;
+    if (identifier == 0 || is_sfp != (offset == 0) || (offset != 0 && offset != 128)) return;
+    const size_t start = at + (is_sfp || is_qsfp ? 68 : 38), check = at + (is_sfp || is_qsfp ? 95 : 94);
+    constexpr size_t kLength = 16;
+    const std::string real = bytes.substr(start, kLength);
+    const std::string_view word = trim(real);
+    if (word.empty()) return;
+    std::string hidden = real;
+    hidden.replace(static_cast<size_t>(word.data() - real.data()), word.size(), pseudonyms_.of_word(word));
+    int difference = 0;
+    for (size_t i = 0; i < kLength; ++i) difference += static_cast<unsigned char>(hidden[i]) - static_cast<unsigned char>(real[i]);
+    bytes.replace(start, kLength, hidden);
+    bytes[check] = static_cast<char>(static_cast<unsigned char>(bytes[check]) + difference);
   }
 
   void reversed_guid(std::string& bytes, size_t at) {

@@ -42,6 +42,9 @@ class Statistics {
  public:
   virtual ~Statistics() = default;
   virtual Result<std::vector<Counter>> read(const std::string& netdev) = 0;
+  // For one who asks many times a second: the values alone, in the order of a read() that gave `count` of them. EAGAIN: there
+  // are more or fewer now. Names that changed at the same number are not noticed.
+  virtual Result<std::vector<uint64_t>> values(const std::string& netdev, size_t count);
 };
 Result<std::unique_ptr<Statistics>> open_statistics();
 

@@ -47,12 +47,19 @@ class IoctlStatistics final : public Statistics {
       if (*count == 0) return std::vector<Counter>{};
       auto names = this->names(netdev, *count);
       if (!names) return names.error();
-      auto values = this->values(netdev, *count);
+      auto values = read_values(netdev, *count);
       if (!values) return values.error();
       // The driver changed its set in between: the kernel said so (0 values), or the copy is of another length.
       if (values->size() * ETH_GSTRING_LEN == names->size()) return pair_statistics(*names, *values);
     }
     return error(EAGAIN, netdev + ": statistics: the set keeps changing");
+  }
+
+  Result<std::vector<uint64_t>> values(const std::string& netdev, size_t count) override {
+    if (count == 0) return std::vector<uint64_t>{};
+    auto values = read_values(netdev, static_cast<uint32_t>(std::min<size_t>(count, kMostStatistics)));
+    if (values && values->size() != count) return error(EAGAIN, netdev + ": statistics: another set");
+    return values;
   }
 
  private:
@@ -86,13 +93,13 @@ class IoctlStatistics final : public Statistics {
     return Bytes(request.trailing(), request.trailing() + size);
   }
 
-  Result<std::vector<uint64_t>> values(const std::string& netdev, uint32_t count) {
+  Result<std::vector<uint64_t>> read_values(const std::string& netdev, uint32_t count) {
     Request<ethtool_stats> request((size_t{count} + kSlack) * sizeof(uint64_t));
     request.get()->cmd = ETHTOOL_GSTATS;
     request.get()->n_stats = count;
     if (auto asked = ask(netdev, request.get()); !asked) return asked.error();
     std::vector<uint64_t> out(std::min(request.get()->n_stats, count + kSlack));
-    std::memcpy(out.data(), request.trailing(), out.size() * sizeof(uint64_t));
+    if (!out.empty()) std::memcpy(out.data(), request.trailing(), out.size() * sizeof(uint64_t));
     return out;
   }
 
@@ -100,6 +107,15 @@ class IoctlStatistics final : public Statistics {
 };
 
 }  // namespace
+
+Result<std::vector<uint64_t>> Statistics::values(const std::string& netdev, size_t count) {
+  auto counters = read(netdev);
+  if (!counters) return counters.error();
+  if (counters->size() != count) return error(EAGAIN, netdev + ": statistics: another set");
+  std::vector<uint64_t> out;
+  for (const Counter& counter : *counters) out.push_back(counter.value);
+  return out;
+}
 
 std::vector<Counter> pair_statistics(View8 names, std::span<const uint64_t> values) {
   std::vector<Counter> out;

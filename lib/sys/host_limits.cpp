@@ -3,13 +3,15 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
+#include <utility>
 
 #include "base/parse.h"
 
 namespace fabric::host {
 namespace {
 
-constexpr size_t kMaxUserLimits = 1024;
+constexpr size_t kMaxUserLimits = 1024, kMaxSlurmFiles = 32;
 constexpr const char* kSlurmFiles[] = {"etc/slurm/slurm.conf", "run/slurm/conf/slurm.conf", "etc/slurm-llnl/slurm.conf",
                                        "usr/local/etc/slurm.conf", "opt/slurm/etc/slurm.conf"};
 
@@ -66,6 +68,46 @@ void take_slurm_word(std::string_view word, const FileLine& where, SlurmLimits& 
   if (key == "propagateresourcelimitsexcept") limits = {!lists_memlock(list), where};
 }
 
+// slurm.conf and what it includes, inline; each file once, so that a loop ends.
+class SlurmReader {
+ public:
+  SlurmReader(const ReadFile& read, std::string folder, SlurmLimits& limits) : read_(read), folder_(std::move(folder)), limits_(limits) {}
+
+  void parse(std::string_view text, const std::string& file) {
+    if (files_.size() == kMaxSlurmFiles || !files_.insert(file).second) return;
+    unsigned number = 0;
+    for (const std::string_view line : split(text, '\n')) {
+      const auto parts = words(without_comment(line));
+      ++number;
+      if (parts.size() >= 2 && lower(parts[0]) == "include") include(path_of(parts[1]));
+      else for (const std::string_view word : parts) take(word, {file, number});
+    }
+  }
+
+ private:
+  void include(const std::string& file) {
+    if (const auto text = read_ ? read_(file) : error(ENOENT, file)) parse(*text, file);
+  }
+
+  void take(std::string_view word, const FileLine& where) {
+    constexpr std::string_view kCluster = "clustername=";
+    if (lower(word).starts_with(kCluster)) cluster_ = word.substr(kCluster.size());
+    take_slurm_word(word, where, limits_);
+  }
+
+  // %c: the cluster's name. Without a leading slash, beside slurm.conf.
+  std::string path_of(std::string_view name) const {
+    std::string path = name.starts_with('/') ? std::string(name) : folder_ + std::string(name);
+    if (const size_t at = path.find("%c"); at != std::string::npos) path.replace(at, 2, cluster_);
+    return path;
+  }
+
+  const ReadFile& read_;
+  std::string folder_, cluster_;
+  SlurmLimits& limits_;
+  std::set<std::string> files_;
+};
+
 }  // namespace
 
 ProcessLimits parse_process_limits(std::string_view text) {
@@ -109,19 +151,18 @@ std::vector<UserLimit> read_user_limits(const Root& root) {
   return limits;
 }
 
-SlurmLimits parse_slurm_limits(std::string_view text, const std::string& file) {
+SlurmLimits parse_slurm_limits(std::string_view text, const std::string& file, const ReadFile& read) {
   SlurmLimits limits{true, {file, 0}};
-  unsigned number = 0;
-  for (const std::string_view line : split(text, '\n')) {
-    ++number;
-    for (const std::string_view word : words(without_comment(line))) take_slurm_word(word, {file, number}, limits);
-  }
+  SlurmReader(read, file.substr(0, file.rfind('/') + 1), limits).parse(text, file);
   return limits;
 }
 
 std::optional<SlurmLimits> read_slurm_limits(const Root& root) {
-  for (const char* file : kSlurmFiles)
-    if (const auto text = root.read(file)) return parse_slurm_limits(*text, std::string("/") + file);
+  for (const char* name : kSlurmFiles) {
+    const std::string file = std::string("/") + name;
+    if (const auto text = root.read(name))
+      return parse_slurm_limits(*text, file, [&](const std::string& other) { return root.read(other.substr(1)); });
+  }
   return std::nullopt;
 }
 

@@ -70,6 +70,7 @@ class Reader {
       out_.irqbalance = out_.irqbalance.value_or(false) || *comm == "irqbalance";
       take_process(*pid, *comm);
     }
+    out_.processes_hidden = !sees_all;
     if (!sees_all && out_.irqbalance == false) out_.irqbalance.reset();
   }
 

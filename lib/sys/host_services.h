@@ -19,6 +19,7 @@ std::string unit_of_cgroup(std::string_view text);
 struct Services {
   std::vector<JobService> found;    // in natural order of their names
   std::optional<bool> irqbalance;   // absent: the processes of others are hidden (proc(5), hidepid)
+  bool processes_hidden = false;    // process 1 is: those of others may be running unseen
   std::vector<std::string> unread;  // "limits of slurmd (pid 812): ... (EACCES)"
 };
 // Processes in containers are left out: their limits are the container's. Reads the name of every process once.

@@ -23,6 +23,8 @@ constexpr size_t kDatagram = 32 * 1024;  // the most that a dump fills at once (
 constexpr int kReceiveBuffer = 4 << 20;
 constexpr int kReadsPerDrain = 256;
 constexpr int kDumpAttempts = 3;
+// A host's tables have some thousands of entries. Those of a router are not for us: its memory is not ours to fill.
+constexpr size_t kMostReplies = 65'536;
 
 constexpr size_t align4(size_t size) { return (size + 3) & ~size_t{3}; }
 
@@ -78,6 +80,16 @@ Result<NetlinkSocket> open_socket(int protocol) {
   const int fd = nl_socket_get_fd(socket.get());
   if (::setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBuffer, sizeof kReceiveBuffer) < 0)
     (void)nl_socket_set_buffer_size(socket.get(), kReceiveBuffer, 0);
+  return socket;
+}
+
+// The same with two comforts: the kernel's own words on a refusal, and no echo of the request in it.
+Result<NetlinkSocket> open_talking_socket(int protocol) {
+  auto socket = open_socket(protocol);
+  if (!socket) return socket;
+  const int fd = nl_socket_get_fd(socket->get()), on = 1;
+  (void)::setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof on);
+  (void)::setsockopt(fd, SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof on);
   return socket;
 }
 
@@ -154,8 +166,17 @@ class LiveNetlink final : public Netlink {
         if (header.nlmsg_seq == sequence_ && !replies.done) take_message(header, payload, replies);
       });
       if (code < 0 && code != -NLE_AGAIN) return failed(protocol_, "receive");
+      if (replies.messages.size() > kMostReplies) return give_up();
     }
     return {};
+  }
+
+  // The kernel would first finish this dump (EBUSY): the next request goes by another socket.
+  Error give_up() {
+    auto socket = open_talking_socket(protocol_);
+    if (!socket) return socket.error();
+    socket_ = std::move(*socket);
+    return failed(protocol_, "more than 65,536 answers", E2BIG);
   }
 
   void take_message(const nlmsghdr& header, View8 payload, Replies& replies) const {
@@ -181,12 +202,8 @@ class LiveNetlink final : public Netlink {
 void NetlinkSocketFree::operator()(nl_sock* socket) const { nl_socket_free(socket); }
 
 Result<std::unique_ptr<Netlink>> open_netlink(int protocol) {
-  auto socket = open_socket(protocol);
+  auto socket = open_talking_socket(protocol);
   if (!socket) return socket.error();
-  const int fd = nl_socket_get_fd(socket->get()), on = 1;
-  // Both are comforts: the kernel's own words on a refusal, and no echo of the request in it.
-  (void)::setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof on);
-  (void)::setsockopt(fd, SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof on);
   return std::unique_ptr<Netlink>(std::make_unique<LiveNetlink>(protocol, std::move(*socket)));
 }
 

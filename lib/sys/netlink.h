@@ -35,7 +35,7 @@ class Netlink {
   virtual ~Netlink() = default;
   // Sends one request (NLM_F_REQUEST is added) and gathers every reply up to the ACK (NLM_F_ACK is added when it is
   // no dump) or NLMSG_DONE. An NLMSG_ERROR with a negative errno is an Error with that errno.
-  // Gives up after two seconds without an answer (ETIMEDOUT).
+  // Gives up after two seconds without an answer (ETIMEDOUT), and while reading beyond 65,536 answers (E2BIG).
   virtual Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) = 0;
   // nlmsg_seq of the last request: dcbnl notifications carry the requester's.
   [[nodiscard]] virtual uint32_t last_sequence() const = 0;

@@ -109,6 +109,16 @@ QueuePairs parse_queue_pairs(View8 payload, uint32_t port) {
   return count;
 }
 
+std::vector<ResourceCount> parse_resources(View8 payload) {
+  std::vector<ResourceCount> out;
+  for_each_entry(payload, RDMA_NLDEV_ATTR_RES_SUMMARY, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY, [&](const auto& entry) {
+    std::string kind = text_of(entry, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME);
+    const Attr* count = find(entry, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR);
+    if (!kind.empty() && count && count->u64()) out.push_back({std::move(kind), {}, *count->u64()});
+  });
+  return out;
+}
+
 Result<std::vector<Device>> devices(Netlink& rdma) {
   auto replies = rdma.talk(message_type(RDMA_NLDEV_CMD_GET), NLM_F_DUMP, {});
   if (!replies) return error(replies.error().code, "RDMA netlink devices");
@@ -159,6 +169,16 @@ Result<unsigned> user_queue_pairs(Netlink& rdma, uint32_t device, uint32_t port)
   for (const auto& reply : *replies)
     if (reply.type == message_type(RDMA_NLDEV_CMD_RES_QP_GET)) total += parse_queue_pairs(reply.payload, port).user;
   return total;
+}
+
+Result<std::vector<ResourceCount>> resources(Netlink& rdma, uint32_t device) {
+  AttrWriter request;
+  request.u32(RDMA_NLDEV_ATTR_DEV_INDEX, device);
+  auto replies = rdma.talk(message_type(RDMA_NLDEV_CMD_RES_GET), 0, request.data());
+  if (!replies) return error(replies.error().code, "RDMA netlink resources of device " + std::to_string(device));
+  for (const auto& reply : *replies)
+    if (reply.type == message_type(RDMA_NLDEV_CMD_RES_GET)) return parse_resources(reply.payload);
+  return error(ENODATA, "RDMA netlink resources of device " + std::to_string(device));
 }
 
 }  // namespace fabric::nldev

@@ -44,6 +44,9 @@ struct QueuePairs {
 };
 QueuePairs parse_queue_pairs(View8 payload, uint32_t port);
 
+// Of a RES_GET reply: kind and count of every sort of object.
+std::vector<ResourceCount> parse_resources(View8 payload);
+
 Result<std::vector<Device>> devices(Netlink& rdma);
 Result<PortLink> port(Netlink& rdma, uint32_t device, uint32_t port);
 // The port's default hardware counters in one reply (STAT_GET). EINVAL: the driver has none;
@@ -57,5 +60,8 @@ Result<void> set_optional_counters(Netlink& rdma, uint32_t device, uint32_t port
 // Queue pairs that user processes hold on the port, or have created without choosing a port yet (RES_QP_GET; those of
 // the kernel, as QP1's, do not count). Sees processes of every user, of this PID namespace and below.
 Result<unsigned> user_queue_pairs(Netlink& rdma, uint32_t device, uint32_t port);
+// Objects in use on the device (RES_GET), users' and the kernel's together: to tell them apart takes a dump of each object,
+// and that of a queue pair is a command to the firmware (ib_query_qp in fill_res_qp_entry). Of this PID namespace and below.
+Result<std::vector<ResourceCount>> resources(Netlink& rdma, uint32_t device);
 
 }  // namespace fabric::nldev

@@ -27,10 +27,15 @@ std::vector<std::string> altnames_in(View8 properties) {
   return names;
 }
 
-std::string kind_of(View8 linkinfo) {
-  auto attributes = parse_attributes(linkinfo);
+// Also the table of a VRF (drivers/net/vrf.c, vrf_fillinfo).
+void take_link_info(View8 linkinfo, Link& out) {
+  const auto attributes = parse_attributes(linkinfo);
   const Attr* kind = find(attributes, IFLA_INFO_KIND);
-  return kind != nullptr ? kind->text() : std::string();
+  out.kind = kind != nullptr ? kind->text() : std::string();
+  const Attr* data = out.kind == "vrf" ? find(attributes, IFLA_INFO_DATA) : nullptr;
+  if (data == nullptr) return;
+  const auto details = parse_attributes(data->value);
+  if (const Attr* table = find(details, IFLA_VRF_TABLE)) out.vrf_table = table->u32().value_or(0);
 }
 
 }  // namespace
@@ -71,7 +76,7 @@ Result<Link> parse_link(View8 payload) {
         out.altnames = altnames_in(attr.value);
         break;
       case IFLA_LINKINFO:
-        out.kind = kind_of(attr.value);
+        take_link_info(attr.value, out);
         break;
       default:
         break;

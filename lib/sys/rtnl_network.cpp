@@ -123,6 +123,7 @@ Result<std::optional<IpRule>> parse_rule(View8 payload) {
     else if (attr.type == FRA_TABLE) out.rule.table = attr.u32().value_or(out.rule.table);
     else if (attr.type == FRA_OIFNAME) out.rule.device = attr.text();
     else if (attr.type == FRA_SRC) out.rule.source = ip_of(header->family, &attr);
+    else if (attr.type == FRA_L3MDEV) out.narrow = out.narrow || attr.u8() != uint8_t{0};  // the table of whatever VRF it is
     else if (attr.type == FRA_IIFNAME) out.narrow = out.narrow || attr.text() != "lo";  // "lo": what this host sends
     else if (attr.type == FRA_FWMARK) out.narrow = out.narrow || attr.u32() != 0U;
     else if (attr.type == FRA_IP_PROTO || attr.type == FRA_SPORT_RANGE || attr.type == FRA_DPORT_RANGE) out.narrow = true;

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Write a /sys of 8 mlx5 HCAs (21 counters and 39 hw_counters each) and 16 netdevs below DIR, as files."""
+"""Write a /sys of 8 mlx5 HCAs (or as many as said; 21 counters and 39 hw_counters each) and 16 netdevs below DIR, as files.
+
+Usage: fake_sys.py DIR [HCAS]
+"""
 import os
 import sys
 
@@ -62,6 +65,7 @@ def hca(sys_dir, index, pci, name):
 
 def main():
     sys_dir = sys.argv[1] + "/sys"
+    hcas = int(sys.argv[2]) if len(sys.argv) > 2 else 8
     os.makedirs(f"{sys_dir}/bus/pci/drivers/mlx5_core")
     for index in range(16):
         pci = f"0000:{0x10 + index:02x}:00.0"
@@ -70,7 +74,7 @@ def main():
         link(f"{sys_dir}/devices/pci0000:00/{pci}/driver", "../../../bus/pci/drivers/mlx5_core")
         link(f"{sys_dir}/bus/pci/devices/{pci}", f"../../../devices/pci0000:00/{pci}")
         netdev(sys_dir, index, f"eth{index}", pci)
-        if index < 8:
+        if index < hcas:
             hca(sys_dir, index, pci, f"eth{index}")
 
 

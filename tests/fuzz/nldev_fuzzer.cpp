@@ -8,6 +8,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)fabric::nldev::parse_port(payload).ok();
   (void)fabric::nldev::parse_statistics(payload).size();
   (void)fabric::nldev::parse_counter_status(payload).size();
+  (void)fabric::nldev::parse_resources(payload).size();
   (void)fabric::nldev::parse_queue_pairs(payload, 1).user;
   return 0;
 }

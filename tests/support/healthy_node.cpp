@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/healthy_node.h"
 
+#include "counter/signals.h"
 #include "support/healthy_cabling.h"
 #include "support/healthy_host.h"
 #include "support/healthy_network.h"
@@ -9,13 +10,13 @@
 namespace fabric::test {
 namespace {
 
-PciDevice function(int bus, int slot, uint16_t vendor, uint16_t device) {
+PciDevice function(int rails, int bus, int slot, uint16_t vendor, uint16_t device) {
   const std::string digit = std::to_string(bus);
   PciDevice out;
   out.pci = "0000:" + digit + std::to_string(slot) + ":00.0";
   out.vendor = vendor;
   out.device = device;
-  out.numa = bus < 3 ? 0 : 1;
+  out.numa = bus <= rails / 2 ? 0 : 1;
   out.bridges = {"0000:" + digit + "2:0" + std::to_string(slot) + ".0", "0000:" + digit + "1:00.0",
                  "0000:" + digit + "0:01.0"};
   out.root = "pci0000:" + digit + "0";
@@ -38,6 +39,26 @@ Qos profile() {
   want.pfc = PrioSet{0x08};
   want.cable_length = 10;
   return want;
+}
+
+// 1 mW on each of four lanes, at 52 degrees.
+Transceiver warm_module() {
+  Transceiver out;
+  out.identifier = 0x1e;
+  out.form_factor = "QSFP-DD";
+  out.medium = Medium::optical;
+  out.temperature.value = 52;
+  out.temperature_limits = {75, -5, 70, 0};
+  out.rx_power_limits = out.tx_power_limits = {3.5e-3, 5e-5, 2.8e-3, 1e-4};
+  out.tx_bias_limits = {13e-3, 3e-3, 12e-3, 4e-3};
+  for (unsigned lane = 1; lane <= 4; ++lane) {
+    ModuleLane each;
+    each.number = lane;
+    each.rx_power.value = each.tx_power.value = 1e-3;
+    each.tx_bias.value = 7.5e-3;
+    out.lanes.push_back(each);
+  }
+  return out;
 }
 
 Port port(int index, const Nic& nic) {
@@ -64,10 +85,13 @@ Port port(int index, const Nic& nic) {
   out.qos = profile();
   out.counters.hw = {
       {"out_of_sequence", 7}, {"np_cnp_sent", 100}, {"out_of_buffer", 1}, {"req_rnr_retries_exceeded", 0}, {"rp_cnp_ignored", 0}, {"req_cqe_error", 2}};
-  out.counters.pma = {{"symbol_error", 5}, {"link_downed", 1}, {"port_xmit_data", 1000}};
+  out.counters.pma = {{"symbol_error", 5}, {"link_downed", 1}, {"port_xmit_data", 1000}, {"port_rcv_packets", 5000}};
   out.counters.ethtool = {
-      {"rx_prio3_discards", 4}, {"tx_pause_storm_error_events", 0}, {"outbound_pci_buffer_overflow", 0}};
+      {"rx_prio3_discards", 4}, {"tx_pause_storm_error_events", 0}, {"outbound_pci_buffer_overflow", 0},
+      {"rx_prio3_pause_duration", 700}, {"tx_prio3_pause_duration", 20}, {"rx_corrected_bits_phy", 9000}};
   out.counters.carrier_down = 1;
+  out.module = warm_module();
+  out.reporters = {{"fw", true, 0, 0}, {"tx", true, 2, 2}};
   return out;
 }
 
@@ -83,14 +107,14 @@ Changes in_sync(const Port& port) {
 
 }  // namespace
 
-Healthy::Healthy() {
+Healthy::Healthy(int rails) {
   now.hostname = "gpu01";
   now.topology.numa_cpus = {{0, "0-31"}, {1, "32-63"}};
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < rails; ++i) {
     now.topology.gpus.push_back(
-        Gpu{function(i + 1, 3, 0x10de, 0x2330), "GPU" + std::to_string(i), "NVIDIA H100 80GB HBM3"});
+        Gpu{function(rails, i + 1, 3, 0x10de, 0x2330), "GPU" + std::to_string(i), "NVIDIA H100 80GB HBM3"});
     const std::string name = "mlx5_" + std::to_string(i);
-    now.topology.nics.push_back(Nic{function(i + 1, 4, 0x15b3, 0x1021), {"ens" + std::to_string(i)}, {name}, name});
+    now.topology.nics.push_back(Nic{function(rails, i + 1, 4, 0x15b3, 0x1021), {"ens" + std::to_string(i)}, {name}, name});
     now.ports.push_back(port(i, now.topology.nics.back()));
     plan[now.ports.back().id()] = in_sync(now.ports.back());
   }
@@ -109,14 +133,17 @@ Healthy::Healthy() {
   add_healthy_network(now);
   plug_in_cables(*this);
   before = now;
+  now.taken += std::chrono::seconds(10);
   for (Port& each : now.ports) {  // traffic and congestion control go on
     each.counters.hw[1].value += 5;
     each.counters.pma[2].value += 100'000;
+    each.counters.pma[3].value += 100'000;
   }
 }
 
 View Healthy::view() const {
-  return {.now = now, .before = &before, .policy = &policy, .plan = &plan, .no_policy = {}};
+  signals_ = signals_of(before, now);
+  return {.now = now, .before = &before, .policy = &policy, .plan = &plan, .signals = &signals_, .no_policy = {}};
 }
 
 Change& Healthy::change(const std::string& port, const std::string& key) {

@@ -12,7 +12,8 @@
 namespace fabric::test {
 
 struct Healthy {
-  Healthy();
+  // A GPU and a NIC on a switch, so many times; at most nine.
+  explicit Healthy(int rails = 4);
   // The view points into this object.
   [[nodiscard]] View view() const;
   Change& change(const std::string& port, const std::string& key);
@@ -20,6 +21,9 @@ struct Healthy {
   Node before, now;
   Policy policy;
   std::map<std::string, Changes> plan;
+
+ private:
+  mutable std::map<std::string, Signals> signals_;  // between the two readings, as they are when view() is called
 };
 
 // Takes the link of a port down; phys_state as in Port.

@@ -113,6 +113,35 @@ std::vector<Defect> memlock_defects() {
   };
 }
 
+void set_open_files(JobService& service, uint64_t soft, uint64_t hard) { service.processes[0].limits.nofile = ResourceLimit{soft, hard}; }
+void set_open_files_by(JobService& service, uint64_t count, const char* file, unsigned line) {
+  service.nofile = LimitSetting{{count, count}, {file, line}};
+}
+
+std::vector<Defect> nofile_defects() {
+  constexpr auto W = Status::warning;
+  const char* const drop_in = "/etc/systemd/system/slurmd.service.d/files.conf";
+  return {
+      {"drop_in",
+       [=](Healthy& n) {
+         set_open_files(slurmd(n), 4096, 4096);
+         set_open_files_by(slurmd(n), 4096, drop_in, 2);
+       },
+       "nofile", "slurmd.service", W, {"4096 (slurmd, pid 812)", std::string("4096 by ") + drop_in + ":2"},
+       {std::string("In ") + drop_in + ":2 write LimitNOFILE=131072", "daemon-reload", "restart slurmd.service"}},
+      {"old_default", [](Healthy& n) { set_open_files(containerd(n), 1024, 4096); }, "nofile", "containerd.service", W,
+       {"1024 (hard: 4096)", "its unit sets none"}, {"containerd.service.d/nofile.conf", "LimitNOFILE=1024:524288"}},
+      {"not_restarted",
+       [=](Healthy& n) {
+         set_open_files(slurmd(n), 1024, 4096);
+         set_open_files_by(slurmd(n), 131'072, drop_in, 2);
+       },
+       "nofile", "slurmd.service", W, {"4096", "131072 by"}, {"systemctl restart slurmd.service"}},
+      {"lower_at_the_next_start", [=](Healthy& n) { set_open_files_by(slurmd(n), 8192, drop_in, 2); }, "nofile", "slurmd.service", W,
+       {"524288", "8192 by"}, {std::string(drop_in) + ":2"}},
+  };
+}
+
 std::vector<Defect> other_defects() {
   constexpr auto W = Status::warning;
   return {
@@ -185,6 +214,8 @@ TEST_P(HostDefect, IsNamedAndNothingElse) {
 }
 INSTANTIATE_TEST_SUITE_P(Memlock, HostDefect, testing::ValuesIn(memlock_defects()),
                          [](const auto& each) { return std::string(each.param.name); });
+INSTANTIATE_TEST_SUITE_P(Nofile, HostDefect, testing::ValuesIn(nofile_defects()),
+                         [](const auto& each) { return std::string(each.param.name); });
 INSTANTIATE_TEST_SUITE_P(Others, HostDefect, testing::ValuesIn(other_defects()),
                          [](const auto& each) { return std::string(each.param.name); });
 
@@ -213,6 +244,27 @@ std::vector<Harmless> harmless() {
          set_running(slurmd(n), 8 * kMiB);
        }},
       {"enough_for_a_process", [](Healthy& n) { both(slurmd(n), uint64_t{64} << 30, "/etc/systemd/system/slurmd.service", 3); }},
+      {"forwarder_with_few_open_files",
+       [](Healthy& n) {
+         containerd(n).role = JobRole::forwards;
+         set_open_files(containerd(n), 1024, 4096);
+       }},
+      {"as_many_open_files_as_the_clouds_give", [](Healthy& n) { set_open_files(slurmd(n), 65'535, 65'535); }},
+      {"open_files_not_told", [](Healthy& n) { slurmd(n).processes[0].limits.nofile.reset(); }},
+      {"hidden_processes",
+       [](Healthy& n) {
+         n.now.host->processes_hidden = true;
+         slurmd(n).processes[0].limits = {};
+         set_files(slurmd(n), kMiB, "/etc/systemd/system/slurmd.service", 3);
+         set_open_files_by(slurmd(n), 1024, "/etc/systemd/system/slurmd.service", 4);
+       }},
+      {"users_limit_and_hidden_processes",
+       [](Healthy& n) {
+         n.now.host->user_limits[0].soft = LimitSetting{{65'536, 65'536}, {"/etc/security/limits.conf", 4}};
+         n.now.host->processes_hidden = true;
+         n.now.host->services.clear();
+         n.now.host->slurm.reset();
+       }},
       {"operator_wants_numa_balancing",
        [](Healthy& n) {
          n.now.host->numa_balancing = 1;

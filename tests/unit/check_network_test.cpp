@@ -26,6 +26,35 @@ void without_address(Healthy& node, size_t port) {
   node.now.ports[port].gids.resize(2);
 }
 
+// All rails in one IPv6 subnet and without IPv4, each with its own rule and table, as share_subnet() does it for IPv4.
+void share_ipv6_subnet(Node& node) {
+  share_subnet(node);
+  for (size_t i = 0; i < node.ports.size(); ++i) {
+    Interface& rail = node.network.interfaces.at(node.ports[i].netdev);
+    const Ip address = *parse_ip("fd00:1::" + std::to_string(i + 1));
+    rail.addresses = std::vector<Address>{{address, 64}, {*parse_ip("fe80::1"), 64, false}};
+    node.ports[i].gids.at(2).gid = gid_text(address);
+    rail.routes = {{*parse_ip("fd00:1::"), 64, 254}, {*parse_ip("fd00:1::"), 64, 201 + static_cast<uint32_t>(i)},
+                   {*parse_ip("fd00::"), 16, 254, *parse_ip("fd00:1::ff")}};
+    rail.gateways = {{*parse_ip("fd00:1::ff"), "REACHABLE"}};
+    rail.arp_ignore = rail.arp_announce = {0, 0};  // of IPv4
+    RoutingRule& rule = (*node.network.rules)[i];
+    rule.source = address;
+    rule.source_prefix = 128;
+  }
+}
+
+// The same rails in one VRF, whose table is their main one.
+void put_into_a_vrf(Node& node, uint32_t priority) {
+  for (auto& [name, rail] : node.network.interfaces) {
+    rail.vrf = "rdma";
+    rail.vrf_table = 900;
+    for (Route& route : rail.routes)
+      if (route.table == 254) route.table = 900;
+  }
+  for (RoutingRule& rule : *node.network.rules) rule.priority = priority++;
+}
+
 // One planted defect, and the only finding it may cause.
 struct Defect {
   const char* name;
@@ -96,6 +125,25 @@ const std::vector<Defect>& defects() {
          interface(n, 3).rp_filter = {0, 1};
        },
        "rails", "10.1.0.0/24", W, "rp_filter 1 on ens3"},
+      {"ipv6_rail_without_a_rule",
+       [](Healthy& n) {
+         share_ipv6_subnet(n.now);
+         n.now.network.rules->erase(n.now.network.rules->begin() + 1);
+       },
+       "rails", "fd00:1::/64", W, "no source routing for ens1"},
+      {"rules_behind_that_of_the_vrf",
+       [](Healthy& n) {
+         share_subnet(n.now);
+         put_into_a_vrf(n.now, 32'000);
+       },
+       "rails", "10.1.0.0/24 in rdma", W, "no source routing for ens0, ens1, ens2 and ens3"},
+      {"a_rule_to_the_table_of_the_vrf",
+       [](Healthy& n) {
+         share_subnet(n.now);
+         put_into_a_vrf(n.now, 100);
+         (*n.now.network.rules)[3].table = 900;
+       },
+       "rails", "10.1.0.0/24 in rdma", W, "no source routing for ens3"},
       {"gateway_failed", [](Healthy& n) { interface(n, 1).gateways[0].state = "FAILED"; }, "gateway", "mlx5_1/1", C, "10.1.1.0 is FAILED on ens1"},
       {"gateway_asked", [](Healthy& n) { interface(n, 1).gateways[0].state = "INCOMPLETE"; }, "gateway", "mlx5_1/1", W, "10.1.1.0 is INCOMPLETE on ens1"},
       {"gid_elsewhere", [](Healthy& n) { n.now.ports[2].gids[2].index = 5; }, "gid-index", "mlx5_2/1", W, "IPv4 at index 5"},
@@ -174,6 +222,7 @@ class NetworkDefect : public testing::TestWithParam<Defect> {};
 TEST_P(NetworkDefect, IsNamedAndNothingElse) {
   Healthy node;
   GetParam().plant(node);
+  node.before = node.now;  // it has been so for long
   const std::vector<Finding> found = complaints(run_checks(node.view()));
   ASSERT_EQ(found.size(), 1u) << describe(found);
   const Finding& finding = found.front();
@@ -197,6 +246,7 @@ class SoundNetwork : public testing::TestWithParam<Sound> {};
 TEST_P(SoundNetwork, IsSilent) {
   Healthy node;
   GetParam().change(node);
+  node.before = node.now;  // it has been so for long
   const std::vector<Finding> found = complaints(run_checks(node.view()));
   EXPECT_TRUE(found.empty()) << describe(found);
 }
@@ -231,6 +281,16 @@ INSTANTIATE_TEST_SUITE_P(
                 share_subnet(n.now);
                 n.now.network.rules->clear();
                 for (size_t i = 0; i < 4; ++i) interface(n, i).vrf = "rail" + std::to_string(i);
+              }},
+        Sound{"ipv6_rails_with_rules", [](Healthy& n) { share_ipv6_subnet(n.now); }},
+        Sound{"ipv6_of_the_router_beside_ipv4",
+              [](Healthy& n) {
+                for (size_t i = 0; i < 4; ++i) interface(n, i).addresses->push_back({*parse_ip("2001:db8::" + std::to_string(i + 1)), 64});
+              }},
+        Sound{"rules_before_that_of_the_vrf",
+              [](Healthy& n) {
+                share_subnet(n.now);
+                put_into_a_vrf(n.now, 100);
               }},
         Sound{"nobody_has_an_address",
               [](Healthy& n) {
@@ -287,6 +347,18 @@ TEST(Rails, RemedyIsTheLinesToRun) {
             "sysctl -w net.ipv4.conf.ens1.rp_filter=2");
 }
 
+TEST(Rails, RemedyOfIpv6AndOfAVrf) {
+  Healthy node;
+  share_ipv6_subnet(node.now);
+  put_into_a_vrf(node.now, 100);
+  node.now.network.rules->erase(node.now.network.rules->begin());
+  const std::string remedy = remedy_for(node, "rails");
+  EXPECT_EQ(remedy.substr(remedy.find('\n') + 1),
+            "ip -6 route replace fd00:1::/64 dev ens0 src fd00:1::1 table 101\n"
+            "ip -6 route replace fd00::/16 via fd00:1::ff dev ens0 src fd00:1::1 table 101\n"
+            "ip -6 rule add pref 900 from fd00:1::1 lookup 101");
+}
+
 TEST(Rails, AreThoseInOneSubnetOnly) {
   Healthy node;
   share_subnet(node.now);
@@ -314,8 +386,11 @@ TEST(Rails, InterfaceWithADotIsWrittenAsSysctlTakesIt) {
 
 TEST(GidIndex, NamesWhatShiftedTheTable) {
   Healthy node;
-  node.now.ports[2].gids[2].index = 1;
+  auto& gids = node.now.ports[2].gids;
+  gids.erase(gids.begin() + 1);  // the link-local one
+  gids.at(1).index = 1;
   interface(node, 2).ipv6_disabled = true;
+  node.before = node.now;
   const auto found = complaints(run_checks(node.view()));
   ASSERT_EQ(found.size(), 1u) << describe(found);
   EXPECT_TRUE(has(found[0].meaning, "IPv6 is off on ens2")) << found[0].meaning;

@@ -62,10 +62,10 @@ const std::vector<Defect>& defects() {
        "aer", kNic, W, {"correctable BadTLP +12 (6/s)", "what 0000:22:04.0 sends arrives damaged", "mlx5_1 lose"}},
       {"port_sees_damage",
        [](Healthy& n) {
-         *at(n, kBelowNic).correctable.total += 1;
-         at(n, kBelowNic).correctable.kinds["RxErr"] += 1;
+         *at(n, kBelowNic).correctable.total += 30;
+         at(n, kBelowNic).correctable.kinds["RxErr"] += 30;
        },
-       "aer", kBelowNic, W, {"RxErr +1", "what mlx5_1 (0000:24:00.0) sends arrives damaged"}},
+       "aer", kBelowNic, W, {"RxErr +30", "what mlx5_1 (0000:24:00.0) sends arrives damaged"}},
       {"replays",
        [](Healthy& n) {
          *at(n, kUpstream).correctable.total += 4;

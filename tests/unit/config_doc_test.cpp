@@ -68,8 +68,14 @@ TEST(SampleConfiguration, ItsCommentedDefaultsAreTheDefaults) {
   EXPECT_EQ(loaded->policy.max_age, defaults.max_age);
   EXPECT_EQ(loaded->policy.exclude, defaults.exclude);
   EXPECT_EQ(loaded->policy.series_limit, defaults.series_limit);
+  EXPECT_EQ(loaded->policy.sample_interval, defaults.sample_interval);
+  EXPECT_EQ(loaded->policy.sample_cpu_budget, defaults.sample_cpu_budget);
   EXPECT_EQ(loaded->policy.maintenance, defaults.maintenance);
   EXPECT_EQ(loaded->policy.release, defaults.release);
+  EXPECT_EQ(loaded->policy.health, defaults.health);
+  EXPECT_EQ(loaded->policy.optics, defaults.optics);
+  EXPECT_EQ(loaded->policy.raw, defaults.raw);
+  EXPECT_EQ(loaded->policy.compat, defaults.compat);
 }
 
 TEST(SampleConfiguration, GivesEveryKey) {

@@ -50,6 +50,9 @@ listen = "127.0.0.1:9000"
 max_age = "500ms"
 exclude = ["mlx5_bond_*"]
 series_limit = 900
+sample_interval = "10ms"
+sample_cpu_budget = "0.5%"
+compat = ["rdma_exporter", "node_exporter"]
 [[port]]
 name = "rail"
 match = { driver = ["mlx5_core", "bnxt_en"], rdma = "mlx5_*", netdev = "ens*", pci = ["0000:17:*"] }
@@ -74,11 +77,28 @@ TEST(Config, ReadsEveryKey) {
   EXPECT_EQ(policy.max_age, milliseconds(500));
   EXPECT_EQ(policy.exclude, std::vector<std::string>{"mlx5_bond_*"});
   EXPECT_EQ(policy.series_limit, 900U);
+  EXPECT_EQ(policy.sample_interval, std::chrono::milliseconds(10));
+  EXPECT_EQ(policy.sample_cpu_budget, 0.005);
+  EXPECT_EQ(policy.compat, (std::vector{Compat::rdma_exporter, Compat::node_exporter}));
   ASSERT_EQ(policy.ports.size(), 1U);
   const PortPolicy& port = policy.ports[0];
   EXPECT_EQ(port.name, "rail");
-  EXPECT_EQ(port.where, "f.toml:12");
+  EXPECT_EQ(port.where, "f.toml:15");
   EXPECT_EQ(port.match, (Match{{"mlx5_core", "bnxt_en"}, {"mlx5_*"}, {"ens*"}, {"0000:17:*"}, {}, {}, {}, {}}));
+}
+
+TEST(Config, OpticsAndRawCounters) {
+  const auto loaded = parse_config("optics = \"2min\"\n[exporter]\nraw = \"all\"\n", "f.toml");
+  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
+  EXPECT_EQ(loaded->policy.optics, milliseconds(120'000));
+  EXPECT_EQ(loaded->policy.raw, RawCounters::all);
+  const auto again = parse_config(show_config(loaded->policy), "shown.toml");
+  ASSERT_TRUE(again.ok()) << again.error().text();
+  EXPECT_EQ(again->policy.optics, milliseconds(120'000));
+  EXPECT_EQ(again->policy.raw, RawCounters::all);
+  const auto never = parse_config("optics = 0\n", "f.toml");
+  ASSERT_TRUE(never.ok()) << never.error().text();
+  EXPECT_EQ(never->policy.optics, milliseconds(0));
 }
 
 TEST(Config, ReadsEverySetting) {
@@ -95,7 +115,7 @@ TEST(Config, ReadsEverySetting) {
   EXPECT_EQ(port.want.ets->bw, (Eight{50, 50, 0, 0, 0, 0, 0, 0}));
   EXPECT_EQ(port.want.pfc, PrioSet{0b1000});
   EXPECT_EQ(port.want.cable_length, 30U);
-  EXPECT_EQ(port.origin[*setting_index("pfc")], "f.toml:21");
+  EXPECT_EQ(port.origin[*setting_index("pfc")], "f.toml:24");
 }
 
 TEST(Config, AnEmptyFileIsAuditWithoutPorts) {
@@ -246,7 +266,7 @@ TEST(Config, ShownPolicyReadsBackTheSame) {
     return out;
   };
   EXPECT_EQ(without_comments(show_config(again)), without_comments(shown));
-  EXPECT_NE(shown.find("# f.toml:21"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("# f.toml:23"), std::string::npos) << shown;
   EXPECT_NE(show_config(good("")).find("# default"), std::string::npos);
 }
 

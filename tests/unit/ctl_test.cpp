@@ -131,7 +131,7 @@ TEST(CtlHelp, IsPrintedFromTheTables) {
     EXPECT_EQ(help.code, kDone);
     EXPECT_EQ(help.text, ran({"help", std::string(verb.name)}).text);
     for (const OptionRow& row : option_rows())
-      EXPECT_EQ(help.text.find("--" + std::string(row.name)) != std::string::npos, takes(verb.name, row))
+      EXPECT_EQ(help.text.find("--" + std::string(row.name) + " ") != std::string::npos, takes(verb.name, row))
           << verb.name << " " << row.name;
   }
   EXPECT_EQ(ran({"--version"}).text, "fabric-agentctl " FABRIC_VERSION "\n");

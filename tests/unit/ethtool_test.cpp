@@ -129,6 +129,13 @@ TEST_F(Veth, HasStatisticsByName) {
       std::find_if(counters->begin(), counters->end(), [](const Counter& c) { return c.name == "peer_ifindex"; });
   ASSERT_NE(peer, counters->end());
   EXPECT_NE(peer->value, 0u);
+  auto values = kernel.statistics->values("veth0", counters->size());
+  ASSERT_TRUE(values.ok()) << values.error().text();
+  ASSERT_EQ(values->size(), counters->size());
+  EXPECT_EQ((*values)[static_cast<size_t>(peer - counters->begin())], peer->value) << "in the order of the names";
+  for (size_t wrong : {counters->size() - 1, counters->size() + 1, size_t{1'000'000}})
+    EXPECT_EQ(kernel.statistics->values("veth0", wrong).error().code, EAGAIN) << wrong;
+  EXPECT_EQ(kernel.statistics->values("nosuch", 3).error().code, ENODEV);
   EXPECT_EQ(kernel.statistics->read("lo").error().code, EOPNOTSUPP);
   EXPECT_EQ(kernel.statistics->read("nosuch").error().code, ENODEV);
   EXPECT_EQ(kernel.statistics->read("a-name-longer-than-any-netdev").error().code, ENODEV);

@@ -18,6 +18,7 @@
 #include "exporter/options.h"
 #include "exporter/page.h"
 #include "exporter/uevent.h"
+#include "qos/optics_state.h"
 #include "qos/state.h"
 #include "support/tree.h"
 
@@ -228,6 +229,23 @@ TEST(Host, WhatTheAgentDidTwiceInOneSecondIsSeenTwice) {
   EXPECT_TRUE(host.read(nullptr).agent_acted);
 }
 
+TEST(Collector, ModulesAreShownAsLongAsTheyAreOfLate) {
+  test::Tree tree;
+  Transceiver module;
+  module.temperature.value = 41.5;
+  two_nics(tree).file("proc/uptime", "1040.00 1.00\n").file(state::kOpticsFile, state::optics_toml({{{"eth2", module}}, 60, 0, 0}, 1000));
+  Running running(tree.path());
+  std::string page = running.page();
+  EXPECT_EQ(value(page, "fabric_module_temperature_celsius{device=\"mlx5_0\",port=\"1\"}"), 41.5);
+  EXPECT_EQ(page.find("fabric_module_info{device=\"mlx5_1\""), std::string::npos);
+  ASSERT_TRUE(value(page, "fabric_module_readings_age_seconds"));
+  EXPECT_GE(*value(page, "fabric_module_readings_age_seconds"), 40);
+  tree.file("proc/uptime", "9000.00 1.00\n");
+  running.refresh();
+  page = running.page();
+  EXPECT_EQ(page.find("fabric_module_"), std::string::npos) << "fabric-agentd is gone";
+}
+
 TEST(Collector, AnExcludedDeviceIsNotThere) {
   test::Tree tree;
   auto policy = std::make_shared<Policy>();
@@ -282,7 +300,12 @@ TEST(Corpus, NoCounterIsLost) {
     for (const auto& entry : fs::recursive_directory_iterator(tree.path()))
       if (entry.path().string().ends_with("/sys/class/infiniband")) roots.insert(entry.path().parent_path().parent_path().parent_path());
     for (const fs::path& root : roots) {
-      std::string page = Running(root).page();
+      Policy policy;
+      policy.raw = RawCounters::all;
+      PageContext context;
+      context.policy = &policy;
+      Running running(root);
+      const std::string page = render_page(running.collector().snapshot(), context, false);
       EXPECT_GT(expect_every_counter(root, page), 30u) << root;
       ++machines;
     }

@@ -41,6 +41,17 @@ TEST(FamilySet, KeepsTheFirstOfTwoEqualSeriesAndCounts) {
   EXPECT_EQ(set.series(), 3u);
 }
 
+TEST(FamilySet, KnowsWhatItHas) {
+  static constexpr Metric kOne{"fabric_one", "One."}, kOther{"fabric_other", "Other."};
+  FamilySet set;
+  set.add(kOne, {{"device", "a"}}, 1);
+  EXPECT_TRUE(set.has(kOne, {{"device", "a"}}));
+  EXPECT_FALSE(set.has(kOne, {{"device", "b"}}));
+  EXPECT_FALSE(set.has(kOne, {}));
+  EXPECT_FALSE(set.has(kOther, {{"device", "a"}}));
+  EXPECT_EQ(set.series(), 1u);
+}
+
 TEST(FamilySet, DropsWhatComesBeyondTheLimitAndCounts) {
   constexpr Metric metric{"a_total", "A."}, other{"b_total", "B."};
   FamilySet set(2);
@@ -52,6 +63,24 @@ TEST(FamilySet, DropsWhatComesBeyondTheLimitAndCounts) {
   set.raise_limit(1);
   set.add(other, {}, 1);
   EXPECT_EQ(set.families().size(), 2u);
+}
+
+TEST(FamilySet, AHistogramIsThereWholeOrNotAtAll) {
+  constexpr Metric spread{"spread", "S.", MetricKind::histogram}, level{"level", "L.", MetricKind::gauge};
+  constexpr std::array bounds{0.1, 1.0};
+  FamilySet set(9);
+  set.add(spread, {{{"i", "1"}}, bounds, {1, 2, 3}, 4});
+  set.add(spread, {{{"i", "1"}}, bounds, {0, 0, 0}, 0});
+  EXPECT_EQ(set.series(), 5u);
+  EXPECT_EQ(set.dropped_duplicates(), 5u);
+  EXPECT_EQ(set.dropped_by_limit(), 0u) << "what is there already needs no room";
+  set.add(spread, {{{"i", "2"}}, bounds, {1, 2, 3}, 4});
+  EXPECT_EQ(set.dropped_by_limit(), 5u) << "four of its five series would fit";
+  set.add(level, {}, 1);
+  EXPECT_EQ(set.series(), 6u);
+  ASSERT_EQ(set.families().size(), 2u);
+  ASSERT_EQ(set.families()[0].histograms.size(), 1u);
+  EXPECT_EQ(set.families()[0].histograms[0].counts, (std::vector<uint64_t>{1, 2, 3}));
 }
 
 TEST(Families, WhatWasNotReadHasNoSeries) {
@@ -93,7 +122,7 @@ TEST(Families, InfoCarriesWhatMayChangeAndNothingElseDoes) {
   FamilySet set;
   add_link(set, p);
   add_counters(set, p);
-  add_raw_counters(set, p);
+  add_raw_counters(set, p, RawCounters::all);
   for (const auto& [key, value] : series(set)) {
     bool info = key.starts_with("fabric_port_info");
     for (const char* part : {"ens1f0np0", "mlx5_core", "28.39.1002", "0000:17:00.0", "numa=1", "link_layer=Ethernet"})
@@ -109,7 +138,7 @@ TEST(Families, CountersGetBaseUnitsAndCommonNames) {
                         {"rx_vport_rdma_multicast_bytes", 20}, {"rx_steer_missed_packets", 1}};
   FamilySet set;
   add_counters(set, p);
-  add_raw_counters(set, p);
+  add_raw_counters(set, p, RawCounters::all);
   std::string at = ",device=mlx5_0,port=1";
   std::map<std::string, double> expected{
       {"fabric_port_bytes_total" + at + ",direction=tx", 4000},
@@ -170,6 +199,45 @@ TEST(Families, ChecksShowTheirStatus) {
                                                         {"fabric_check_status,check=pfc,subject=mlx5_0/1", 2}}));
 }
 
+TEST(Families, ByDefaultOnlyCountersWithoutACommonNameAreRaw) {
+  Port p = port("mlx5_0");
+  p.counters.hw = {{"np_cnp_sent", 1}, {"unheard_of", 2}};
+  FamilySet set;
+  add_raw_counters(set, p, RawCounters::unnamed);
+  EXPECT_EQ(series(set), (std::map<std::string, double>{{"fabric_rdma_hw_counters_total,device=mlx5_0,port=1,counter=unheard_of", 2}}));
+}
+
+TEST(Families, APriorityWithoutTrafficHasNoZeroes) {
+  Port p = port("mlx5_0");
+  p.counters.ethtool = {{"rx_prio0_bytes", 5}, {"tx_prio0_bytes", 0}, {"rx_prio0_discards", 0}, {"rx_prio1_bytes", 0}, {"tx_prio1_bytes", 0},
+                        {"rx_prio1_discards", 0}, {"rx_prio2_bytes", 0}, {"tx_prio2_bytes", 0}, {"rx_prio2_discards", 4}, {"rx_prio3_discards", 0}};
+  FamilySet set;
+  add_counters(set, p);
+  const std::string at = ",device=mlx5_0,port=1";
+  EXPECT_EQ(series(set), (std::map<std::string, double>{{"fabric_priority_bytes_total" + at + ",direction=rx,priority=0", 5},
+                                                        {"fabric_priority_bytes_total" + at + ",direction=tx,priority=0", 0},
+                                                        {"fabric_priority_discarded_packets_total" + at + ",priority=0", 0},
+                                                        {"fabric_priority_discarded_packets_total" + at + ",priority=2", 4},
+                                                        {"fabric_priority_discarded_packets_total" + at + ",priority=3", 0}}))
+      << "priority 1 is idle, 2 has lost what it never received, of 3 the traffic is not counted";
+}
+
+TEST(Families, InfinibandsErrorsOfAnEthernetPortShowWhenThereAreAny) {
+  Port p = port("mlx5_0");
+  p.counters.pma = {{"symbol_error", 0}, {"link_downed", 2}, {"port_rcv_data", 0}};
+  const auto names = [&](LinkLayer layer) {
+    p.link_layer = layer;
+    FamilySet set;
+    add_counters(set, p);
+    std::set<std::string> out;
+    for (const Family& family : set.families()) out.insert(std::string(family.metric->name));
+    return out;
+  };
+  const std::set<std::string> shown{"fabric_port_link_downed_total", "fabric_port_bytes_total"};
+  EXPECT_EQ(names(LinkLayer::ethernet), shown);
+  EXPECT_EQ(names(LinkLayer::infiniband).size(), 3u);
+}
+
 TEST(Families, ALimitCostsTheRawCountersFirst) {
   Node node;
   for (int i = 0; i < 20; ++i) {
@@ -179,7 +247,7 @@ TEST(Families, ALimitCostsTheRawCountersFirst) {
     node.ports.push_back(std::move(p));
   }
   FamilySet set(20 * 5);  // info, state, up, one named counter, and a third of the raw ones
-  add_node(set, node, {});
+  add_node(set, node, {}, RawCounters::all);
   EXPECT_EQ(set.dropped_by_limit(), 40u);
   std::map<std::string_view, size_t> sizes;
   for (const Family& family : set.families()) sizes[family.metric->name] = family.samples.size();

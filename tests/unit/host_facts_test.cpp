@@ -319,6 +319,28 @@ void add_cpu(Tree& tree, unsigned cpu, const std::string& governor, const std::s
   }
 }
 
+// Of what is included, the last word wins; where files include each other in a circle, each is read once.
+TEST(SlurmLimits, IncludedFilesAreFollowed) {
+  Tree tree;
+  tree.file("etc/slurm/slurm.conf", "ClusterName=gpu1\nPropagateResourceLimits=NONE\nInclude limits-%c.conf\nInclude /etc/slurm/slurm.conf\n");
+  tree.file("etc/slurm/limits-gpu1.conf", "# of this cluster\ninclude /srv/site/limits.conf\nInclude nosuch.conf\n");
+  auto limits = host::read_slurm_limits(tree.root());
+  ASSERT_TRUE(limits);
+  EXPECT_FALSE(limits->propagates_memlock);
+  EXPECT_EQ(limits->where, (FileLine{"/etc/slurm/slurm.conf", 2}));
+  tree.file("srv/site/limits.conf", "Include /etc/slurm/limits-gpu1.conf\nPropagateResourceLimitsExcept=NOFILE\n");
+  limits = host::read_slurm_limits(tree.root());
+  EXPECT_TRUE(limits->propagates_memlock);
+  EXPECT_EQ(limits->where, (FileLine{"/srv/site/limits.conf", 2}));
+}
+
+TEST(SlurmLimits, AChainOfFilesEnds) {
+  int read = 0;
+  const auto next = [&](const std::string&) { return Result<std::string>("Include f" + std::to_string(++read) + "\n"); };
+  EXPECT_TRUE(host::parse_slurm_limits("Include f0\n", "/etc/slurm/slurm.conf", next).propagates_memlock);
+  EXPECT_EQ(read, 32);
+}
+
 TEST(HostCpuFacts, AlikeCpusStandTogether) {
   Tree tree;
   tree.file("proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: Intel(R) Xeon(R) Platinum 8480C\n\nprocessor\t: 1\n" +

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Our text against the reference: prometheus-cpp's TextSerializer, and promtool where it is installed.
 #include <gtest/gtest.h>
+#include <prometheus/histogram.h>
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
 
@@ -21,12 +22,26 @@
 namespace fabric {
 namespace {
 
+// Through the reference's own counting: one observation inside each bucket for each that is counted there.
+prometheus::ClientMetric reference_histogram(const HistogramSample& sample) {
+  prometheus::Histogram counted(prometheus::Histogram::BucketBoundaries(sample.bounds.begin(), sample.bounds.end()));
+  for (size_t i = 0; i < sample.counts.size(); ++i)
+    for (uint64_t n = 0; n < sample.counts[i]; ++n)
+      counted.Observe(i < sample.bounds.size() ? sample.bounds[i] : std::numeric_limits<double>::infinity());
+  prometheus::ClientMetric metric = counted.Collect();
+  metric.histogram.sample_sum = sample.sum;
+  for (const Label& label : sample.labels) metric.label.push_back({std::string(label.name), label.value});
+  return metric;
+}
+
 prometheus::MetricFamily reference_family(const Family& family) {
   prometheus::MetricFamily out;
   out.name = family.metric->name;
   out.help = family.metric->help;
   bool counter = family.metric->kind == MetricKind::counter;
   out.type = counter ? prometheus::MetricType::Counter : prometheus::MetricType::Gauge;
+  if (family.metric->kind == MetricKind::histogram) out.type = prometheus::MetricType::Histogram;
+  for (const HistogramSample& sample : family.histograms) out.metric.push_back(reference_histogram(sample));
   for (const MetricSample& sample : family.samples) {
     prometheus::ClientMetric metric;
     for (const Label& label : sample.labels) metric.label.push_back({std::string(label.name), label.value});
@@ -82,6 +97,22 @@ TEST(Exposition, EqualsTheReferenceSerializerSampleForSample) {
   EXPECT_EQ(parsed(to_exposition(families)), parsed(reference_text(families)));
 }
 
+constexpr Metric kSpread{"test_spread_ratio", "A spread.", MetricKind::histogram};
+constexpr std::array kBounds{0.0, 0.01, 0.1, 0.5, 100000.0};
+
+TEST(Exposition, HistogramsEqualTheReference) {
+  FamilySet set;
+  set.add(kSpread, {{{"device", "mlx5_0"}, {"priority", "3"}}, kBounds, {7, 1, 0, 2, 3, 4}, 2.25});
+  set.add(kSpread, {{}, std::span(kBounds).first(1), {0, 0}, 0});
+  set.add(kLevel, {}, 1);
+  const std::string text = to_exposition(set.families());
+  EXPECT_EQ(parsed(text), parsed(reference_text(set.families())));
+  EXPECT_NE(text.find("# TYPE test_spread_ratio histogram\n"), std::string::npos);
+  EXPECT_NE(text.find("test_spread_ratio_bucket{device=\"mlx5_0\",priority=\"3\",le=\"0.5\"} 10\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("test_spread_ratio_bucket{device=\"mlx5_0\",priority=\"3\",le=\"+Inf\"} 17\n"), std::string::npos);
+  EXPECT_EQ(set.series(), 8u + 4u + 1u);
+}
+
 TEST(Exposition, EveryDoubleReadsBackAsItself) {
   FamilySet set;
   const std::array values{0.1, 1.0 / 3, 9007199254740991.0, 1e300, 5e-324, 123456789.123456789};
@@ -125,6 +156,19 @@ Port everything() {
       list.push_back({name, value++});
     }
   port.counters.pma.push_back({"port_unheard_of", 7});
+  port.pci = "0000:17:00.0";
+  port.link_status = LinkStatus{false, "No cable", "", 4};
+  port.fec = FecStatus{"rs", true, {1, {1, 0}}, {2, {2, 0}}, {3, {3, 0}}};
+  port.resources = {{"qp", "", 3}};
+  port.reporters = {{"fw", true, 1, 1}};
+  const ModuleReading reading{0.001, ModuleFlags{}};
+  const ModuleLimits limits{2, 0.0001, 1, 0.0002};
+  Transceiver& module = port.module.emplace();
+  module.temperature = module.voltage = reading;
+  module.temperature_limits = module.voltage_limits = module.rx_power_limits = module.tx_power_limits = module.tx_bias_limits = limits;
+  module.lanes = {{1, reading, reading, reading, false, false, false, false, false}};
+  module.state = ModuleState::ready;
+  module.cable_length = 3;
   return port;
 }
 
@@ -132,7 +176,7 @@ TEST(Exposition, EveryMetricOfTheCatalogueEqualsTheReference) {
   FamilySet set;
   Node node;
   node.ports.push_back(everything());
-  add_node(set, node, {});
+  add_node(set, node, {}, RawCounters::all);
   EXPECT_EQ(parsed(to_exposition(set.families())), parsed(reference_text(set.families())));
 }
 
@@ -145,7 +189,8 @@ TEST(Promtool, HasNothingToSayAboutAnyMetric) {
   node.agent->ports["mlx5_0/1"]["pfc"] = {"in_sync", "", 3, ""};
   Report report;
   report.findings.push_back({"pfc", "mlx5_0/1", Status::warning, "", "", "", ""});
-  add_node(set, node, report);
+  node.platform.functions["0000:17:00.0"].correctable.total = 1;
+  add_node(set, node, report, RawCounters::all);
   std::string file = testing::TempDir() + "fabric_promtool_" + std::to_string(::getpid());
   std::ofstream(file) << to_exposition(set.families());
   EXPECT_EQ(std::system(("promtool check metrics < " + file).c_str()), 0);

@@ -6,9 +6,11 @@
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 
 #include "scan/port.h"
 #include "support/netns.h"
@@ -210,10 +212,31 @@ TEST_F(Namespace, SettingsOfAllAndOfTheNetdev) {
   EXPECT_EQ(interface.arp_announce.effective(), 0u);
 }
 
+// Refused while it is read; what is asked next is answered.
+TEST_F(Namespace, ARoutersTableIsRefused) {
+  const std::string batch = testing::TempDir() + "fabric-routes-" + std::to_string(::getpid());
+  {
+    std::ofstream out(batch);
+    for (unsigned i = 0; i < 65'600; ++i) out << "route add 100." << (i >> 16) << '.' << (i >> 8 & 255) << '.' << (i & 255) << "/32 dev veth0\n";
+  }
+  set("ip -batch " + batch);
+  ::unlink(batch.c_str());
+  const auto answer = routes(*kernel.route);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, E2BIG);
+  const auto after = rules(*kernel.route);
+  EXPECT_TRUE(after) << after.error().text();
+  set("ip route flush 100.0.0.0/8 || ip route flush root 100.0.0.0/8");
+}
+
 TEST_F(Namespace, VrfIsNamedWhereTheKernelHasIt) {
   if (std::system("ip link add rail0 type vrf table 900 2>/dev/null && ip link set rail0 up && ip link set veth0 master rail0") != 0)
     GTEST_SKIP() << "no VRF in this kernel";
-  EXPECT_EQ(scanned().vrf, "rail0");
+  const auto interface = scanned();
+  EXPECT_EQ(interface.vrf, "rail0");
+  EXPECT_EQ(interface.vrf_table, 900u);
+  EXPECT_TRUE(network.tables.contains(900));
+  EXPECT_EQ(std::count(interface.routes.begin(), interface.routes.end(), Route{ip("10.9.0.0"), 24, 900}), 1) << "the VRF's main table";
   set("ip link set veth0 nomaster; ip link del rail0");
 }
 

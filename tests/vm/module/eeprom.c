@@ -38,6 +38,17 @@ static void fab_threshold(struct fab_nic *nic, unsigned int offset, u16 high_ala
 	put16(fab_eeprom_byte(nic, 2, offset + 6), low_warn);
 }
 
+/* The check byte behind first..last. */
+static void fab_seal(struct fab_nic *nic, unsigned int page, unsigned int first, unsigned int last)
+{
+	unsigned int i;
+	u8 sum = 0;
+
+	for (i = first; i <= last; i++)
+		sum += *fab_eeprom_byte(nic, page, i);
+	*fab_eeprom_byte(nic, page, last + 1) = sum;
+}
+
 void fab_eeprom_defaults(struct fab_nic *nic)
 {
 	char serial[17];
@@ -50,6 +61,12 @@ void fab_eeprom_defaults(struct fab_nic *nic)
 	put16(fab_eeprom_byte(nic, 0, 0x0e), 45 * 256);		/* 45 degrees C, 1/256 */
 	put16(fab_eeprom_byte(nic, 0, 0x10), 33000);		/* 3.3 V, 100 uV */
 	*fab_eeprom_byte(nic, 0, 0x55) = 0x02;			/* single mode fibre */
+	*fab_eeprom_byte(nic, 0, 0x56) = 0x50;			/* 400GAUI-4-L C2M, on the wire 400GBASE-DR4: four lanes of each */
+	*fab_eeprom_byte(nic, 0, 0x57) = 0x1c;
+	*fab_eeprom_byte(nic, 0, 0x58) = 0x44;
+	*fab_eeprom_byte(nic, 0, 0x59) = 0x01;
+	*fab_eeprom_byte(nic, 0, 0x5a) = 0xff;			/* no other application */
+	*fab_eeprom_byte(nic, 1, 0xb0) = 0x01;			/* it begins on media lane 1 */
 	*fab_eeprom_byte(nic, 0, 0x80) = 0x19;
 	fab_text(nic, 0x81, 16, "FABSIM");
 	fab_text(nic, 0x94, 16, "FS-400G-DR4");
@@ -71,4 +88,7 @@ void fab_eeprom_defaults(struct fab_nic *nic)
 		put16(fab_eeprom_byte(nic, 0x11, 0xaa + 2 * lane), 25000);	/* 50 mA */
 		put16(fab_eeprom_byte(nic, 0x11, 0xba + 2 * lane), 9000);	/* 0.9 mW */
 	}
+	fab_seal(nic, 0, 0x80, 0xdd);
+	fab_seal(nic, 1, 0x82, 0xfe);
+	fab_seal(nic, 2, 0x80, 0xfe);
 }

@@ -141,6 +141,27 @@ static int fab_set_link_ksettings(struct net_device *nd, const struct ethtool_li
 	return fab_end(&call, 0);
 }
 
+/* Why there is no link: this end's cable is out, or the other end is dark. */
+static int fab_get_link_ext_state(struct net_device *nd, struct ethtool_link_ext_state_info *info)
+{
+	if (netif_carrier_ok(nd))
+		return -ENODATA;
+	if (!fab_nic(nd)->want_carrier) {
+		info->link_ext_state = ETHTOOL_LINK_EXT_STATE_NO_CABLE;
+	} else {
+		info->link_ext_state = ETHTOOL_LINK_EXT_STATE_AUTONEG;
+		info->autoneg = ETHTOOL_LINK_EXT_SUBSTATE_AN_NO_PARTNER_DETECTED;
+	}
+	return 0;
+}
+
+#if FAB_HAVE_LINK_EXT_STATS
+static void fab_get_link_ext_stats(struct net_device *nd, struct ethtool_link_ext_stats *stats)
+{
+	stats->link_down_events = atomic64_read(fab_stat(fab_nic(nd), FAB_LINK_DOWN, 0));
+}
+#endif
+
 static int fab_get_fecparam(struct net_device *nd, struct ethtool_fecparam *fec)
 {
 	struct fab_nic *nic = fab_nic(nd);
@@ -175,7 +196,8 @@ static void fab_get_fec_stats(struct net_device *nd, struct ethtool_fec_stats *s
 
 	stats->corrected_blocks.total = atomic64_read(fab_stat(nic, FAB_FEC_CORRECTED, 0));
 	stats->uncorrectable_blocks.total = atomic64_read(fab_stat(nic, FAB_FEC_UNCORRECTABLE, 0));
-	stats->corrected_bits.total = atomic64_read(fab_stat(nic, FAB_FEC_BITS, 0));
+	if (fab_has_stat(nic, FAB_FEC_BITS))
+		stats->corrected_bits.total = atomic64_read(fab_stat(nic, FAB_FEC_BITS, 0));
 }
 
 /* Statistics: the set of names changes with PFC and pause, as in mlx5 (en_stats.c). */
@@ -297,6 +319,10 @@ const struct ethtool_ops fab_ethtool_ops = {
 	.set_channels = fab_set_channels,
 	.get_link_ksettings = fab_get_link_ksettings,
 	.set_link_ksettings = fab_set_link_ksettings,
+	.get_link_ext_state = fab_get_link_ext_state,
+#if FAB_HAVE_LINK_EXT_STATS
+	.get_link_ext_stats = fab_get_link_ext_stats,
+#endif
 	.get_fecparam = fab_get_fecparam,
 	.set_fecparam = fab_set_fecparam,
 	.get_fec_stats = fab_get_fec_stats,

@@ -20,6 +20,7 @@
 
 #define FAB_HAVE_APPTRUST	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0))
 #define FAB_HAVE_RTT_RESP	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0))	/* mlx5: cc_params/rtt_resp_dscp */
+#define FAB_HAVE_LINK_EXT_STATS	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0))
 #define FAB_SEL_PCP		255	/* DCB_APP_SEL_PCP of kernel 6.2 */
 #define FAB_MAX_NICS		16
 #define FAB_MAX_STATS		512
@@ -263,6 +264,11 @@ extern const struct fab_stat fab_mlx5_stats[], fab_bnxt_stats[], fab_ice_stats[]
 void fab_stats_layout(struct fab_nic *nic);
 int fab_stats_walk(struct fab_nic *nic, bool visible_only,
 		   int (*visit)(void *arg, const char *name, atomic64_t *value), void *arg);
+#define FAB_NO_STAT	(FAB_MAX_STATS - 8)	/* where roles are counted that no counter of the personality has */
+static inline bool fab_has_stat(struct fab_nic *nic, enum fab_role role)
+{
+	return nic->role_at[role] != FAB_NO_STAT;
+}
 static inline atomic64_t *fab_stat(struct fab_nic *nic, enum fab_role role, int prio)
 {
 	return &nic->stat[nic->role_at[role] + (role >= FAB_PRIO_RX_PACKETS ? prio : 0)];

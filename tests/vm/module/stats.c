@@ -107,13 +107,13 @@ void fab_stats_layout(struct fab_nic *nic)
 	int i, at = 0;
 
 	for (i = 0; i < FAB_ROLES; i++)
-		nic->role_at[i] = FAB_MAX_STATS - 8;
+		nic->role_at[i] = FAB_NO_STAT;
 	for (s = nic->pers->stats; s->name; s++) {
 		if (s->role)
 			nic->role_at[s->role] = at;
 		at += fab_per_prio(s) ? 8 : 1;
 	}
-	WARN_ON(at > FAB_MAX_STATS - 8);
+	WARN_ON(at > FAB_NO_STAT);
 	for (i = 0; i < FAB_MAX_STATS; i++)
 		atomic64_set(&nic->stat[i], 0);
 }

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the agent listens to.
+#include <linux/netlink.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/inotify.h>
+
+#include "agentd/agent.h"
+#include "qos/confirm.h"
+#include "qos/files.h"
+
+namespace fabric::agentd {
+namespace {
+
+Result<void> checked(int result, const char* what) {
+  if (result < 0) return error(-result, what);
+  return {};
+}
+
+}  // namespace
+
+Result<void> Agent::open() {
+  sd_event* event = nullptr;
+  if (int r = sd_event_new(&event); r < 0) return error(-r, "event loop");
+  event_.reset(event);
+  auto route = Monitor::route();
+  if (!route) return route.error();
+  route_.emplace(std::move(*route));
+  auto added = checked(sd_event_add_io(event, nullptr, route_->fd(), EPOLLIN, on_route, this), "rtnetlink notifications");
+  if (added && kernel_.ethtool && kernel_.ethtool->monitor_group != 0) {
+    auto ethtool = Monitor::ethtool(kernel_.ethtool->monitor_group);
+    if (!ethtool) return ethtool.error();
+    ethtool_.emplace(std::move(*ethtool));
+    added = checked(sd_event_add_io(event, nullptr, ethtool_->fd(), EPOLLIN, on_ethtool, this), "ethtool notifications");
+  }
+  sd_event_source* timer = nullptr;
+  if (added) added = checked(sd_event_add_time(event, &timer, CLOCK_MONOTONIC, UINT64_MAX, 1'000, on_timer, this), "timer");
+  timer_.reset(timer);
+  if (added) added = checked(sd_event_add_signal(event, nullptr, SIGHUP, on_hangup, this), "SIGHUP");
+  // No handler: these end the loop with the code in userdata.
+  for (int signal : {SIGTERM, SIGINT})
+    if (added) added = checked(sd_event_add_signal(event, nullptr, signal, nullptr, nullptr), "signals");
+  if (added) added = checked(sd_event_set_watchdog(event, 1), "watchdog");
+  if (added) added = open_record();
+  return added ? open_devices() : added;
+}
+
+// Its folder: the record of an `apply --confirm` appears in it, is replaced, and goes.
+Result<void> Agent::open_record() {
+  if (!kernel_.root.is_host()) return {};
+  auto folder = make_directory_of(keeper_.directory(), confirm::kFile);
+  if (!folder) return {};  // told with the first write, which needs it
+  record_folder_ = std::move(*folder);
+  return checked(sd_event_add_inotify_fd(event_.get(), nullptr, record_folder_.get(), IN_MOVED_TO | IN_DELETE, on_record, this), "inotify");
+}
+
+Result<void> Agent::open_devices() {
+  sd_device_monitor* monitor = nullptr;
+  if (int r = sd_device_monitor_new(&monitor); r < 0) return error(-r, "device monitor");
+  devices_.reset(monitor);
+  auto added = checked(sd_device_monitor_attach_event(monitor, event_.get()), "device monitor");
+  // pci: a GPU that comes or goes makes NICs compute NICs, or host NICs again (match.role).
+  for (const char* subsystem : {"infiniband", "net", "pci"})
+    if (added) added = checked(sd_device_monitor_filter_add_match_subsystem_devtype(monitor, subsystem, nullptr), "device monitor");
+  if (added) added = checked(sd_device_monitor_start(monitor, on_device, this), "device monitor");
+  return added;
+}
+
+}  // namespace fabric::agentd

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agentd/optics.h"
+
+#include <linux/netlink.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "counter/reader.h"
+#include "sys/ethtool_link.h"
+
+namespace fabric::agentd {
+
+struct OpticsWatch::Shared {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool stop = false;
+  uint64_t asked = 0;  // grows with every change
+  std::vector<std::string> netdevs;
+  std::chrono::milliseconds interval{0};
+};
+
+namespace {
+
+using Shared = OpticsWatch::Shared;
+using Clock = Backoff::Clock;
+
+class Reader {
+ public:
+  explicit Reader(OpticsWorld world) : world_(std::move(world)) {}
+
+  void read(const std::vector<std::string>& netdevs, std::chrono::milliseconds interval) {
+    state::Optics found;
+    found.interval = std::chrono::duration<double>(interval).count();
+    std::erase_if(backoffs_, [&](const auto& known) { return std::find(netdevs.begin(), netdevs.end(), known.first) == netdevs.end(); });
+    for (const std::string& netdev : netdevs) {
+      Backoff& backoff = backoffs_[netdev];
+      if (!backoff.due(Clock::now())) continue;
+      auto module = world_.read(netdev);
+      if (module) {
+        backoff.succeeded();
+        found.modules.emplace(netdev, std::move(*module));
+      } else {
+        backoff.failed(Clock::now());
+      }
+    }
+    publish(found);
+  }
+
+ private:
+  void publish(const state::Optics& found) {
+    auto root = Root::open("/");
+    const auto now = root ? state::uptime(*root) : std::nullopt;
+    auto saved = now ? state::save_optics(world_.directory, found, *now) : Result<void>(error(ENOENT, "/proc/uptime"));
+    const std::string trouble = saved ? std::string() : saved.error().text();
+    if (!trouble.empty() && trouble != last_trouble_) world_.log({message_id::trouble, LOG_WARNING, trouble + "; modules are not published", {}});
+    last_trouble_ = trouble;
+  }
+
+  OpticsWorld world_;
+  std::map<std::string, Backoff> backoffs_;
+  std::string last_trouble_;
+};
+
+void run(const std::shared_ptr<Shared>& shared, OpticsWorld world) {
+  Reader reader(std::move(world));
+  uint64_t answered = 0;
+  std::unique_lock lock(shared->mutex);
+  while (!shared->stop) {
+    const bool idle = shared->netdevs.empty() || shared->interval.count() == 0;
+    if (answered == shared->asked) {
+      const auto woken = [&] { return shared->stop || shared->asked != answered; };
+      if (idle) shared->changed.wait(lock, woken);
+      else shared->changed.wait_for(lock, shared->interval, woken);
+      if (shared->stop) return;
+    }
+    answered = shared->asked;
+    if (shared->netdevs.empty() || shared->interval.count() == 0) continue;
+    const auto netdevs = shared->netdevs;
+    const auto interval = shared->interval;
+    lock.unlock();
+    reader.read(netdevs, interval);
+    lock.lock();
+  }
+}
+
+// Opened when the first module is read.
+class Cages {
+ public:
+  Result<Transceiver> read(const std::string& netdev) {
+    if (!family_) {
+      auto generic = open_netlink(NETLINK_GENERIC);
+      if (!generic) return generic.error();
+      auto family = ethtool::resolve(**generic);
+      if (!family) return family.error();
+      generic_ = std::move(*generic);
+      family_ = *family;
+    }
+    return reader_.read(*generic_, *family_, netdev);
+  }
+
+ private:
+  std::unique_ptr<Netlink> generic_;
+  std::optional<ethtool::Family> family_;
+  ethtool::ModuleReader reader_;
+};
+
+}  // namespace
+
+std::vector<std::string> cages_of(const std::vector<Port>& ports) {
+  std::vector<std::string> out;
+  for (const Port& port : ports)
+    if (!port.netdev.empty() && !port.pci.empty() && !port.virtual_function && port.bond != port.netdev) out.push_back(port.netdev);
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+OpticsWorld real_optics_world() {
+  OpticsWorld world;
+  world.read = [cages = std::make_shared<Cages>()](const std::string& netdev) { return cages->read(netdev); };
+  return world;
+}
+
+OpticsWatch::~OpticsWatch() {
+  if (!shared_) return;
+  std::lock_guard lock(shared_->mutex);
+  shared_->stop = true;
+  shared_->changed.notify_all();
+}
+
+void OpticsWatch::set(std::vector<std::string> netdevs, std::chrono::milliseconds interval) {
+  if (!shared_) {
+    if (netdevs.empty() || interval.count() == 0) return;
+    shared_ = std::make_shared<Shared>();
+    std::thread(run, shared_, world_).detach();
+  }
+  std::lock_guard lock(shared_->mutex);
+  if (shared_->netdevs == netdevs && shared_->interval == interval) return;
+  shared_->netdevs = std::move(netdevs);
+  shared_->interval = interval;
+  ++shared_->asked;
+  shared_->changed.notify_all();
+}
+
+}  // namespace fabric::agentd

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The modules in the cages, read beside the daemon's own work: it takes CAP_NET_ADMIN, which the exporter does not have.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agentd/journal.h"
+#include "model/node.h"
+#include "qos/optics_state.h"
+
+namespace fabric::agentd {
+
+// The netdevs among these ports that have a cage of their own: no virtual function's, no bond's.
+std::vector<std::string> cages_of(const std::vector<Port>& ports);
+
+struct OpticsWorld {
+  std::string directory = "/";  // below it: run/fabric-agent
+  Log log = write_journal;
+  // One netdev's module; called on the thread, never by two at once.
+  std::function<Result<Transceiver>(const std::string& netdev)> read;
+};
+// Asks this machine's kernel, by a socket of its own.
+OpticsWorld real_optics_world();
+
+// A thread that reads the modules every so often and publishes them in run/fabric-agent/optics.toml, all of them together. A
+// read that hangs on I2C stalls this thread alone; what is published grows old then, and readers pass it over. A module that
+// cannot be read (none in the cage, a driver without the operation) is asked less and less often, every five minutes in
+// the end.
+class OpticsWatch {
+ public:
+  explicit OpticsWatch(OpticsWorld world) : world_(std::move(world)) {}
+  // Returns at once; a thread that hangs in the kernel is left behind.
+  ~OpticsWatch();
+  OpticsWatch(const OpticsWatch&) = delete;
+  OpticsWatch& operator=(const OpticsWatch&) = delete;
+
+  // Which netdevs from now on, and how often (0: never). Others than before are read at once. The first call with anything
+  // to read starts the thread.
+  void set(std::vector<std::string> netdevs, std::chrono::milliseconds interval);
+
+  struct Shared;
+
+ private:
+  OpticsWorld world_;
+  std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace fabric::agentd

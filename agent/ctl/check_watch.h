@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What changed between two reports.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/report.h"
+
+namespace fabric::ctl {
+
+struct ReportChange {
+  std::string_view what;  // "raised", "cleared", "worse", "better", "acknowledged"
+  Finding finding;        // as it is now; of what has cleared, as it was
+};
+
+// In the order of the reports: what is new or other now, then what has gone. Of what is unacknowledged and not ok, the text may
+// change without a word; of the first report, `before` is empty and all that is not ok is raised.
+std::vector<ReportChange> changes_of(const Report& before, const Report& now);
+
+// "2026-11-21T14:30:00Z raised critical loss mlx5_0/1: 50 packets out of sequence ..."
+std::string change_text(const ReportChange& change, int64_t wall);
+// {"time","change","id","subject","status","observed"}, one line.
+std::string change_json(const ReportChange& change, int64_t wall);
+
+}  // namespace fabric::ctl

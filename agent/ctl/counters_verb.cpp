@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// counters: what moves now.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <ctime>
+
+#include "config/config.h"
+#include "ctl/rates.h"
+#include "ctl/verbs.h"
+#include "ctl/watch.h"
+#include "ctl/world.h"
+
+namespace fabric::ctl {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kShortest{100};
+
+int failure(int code, const std::string& what, Output& output) {
+  output.errors += "fabric-agentctl: counters: " + what + "\n";
+  return code;
+}
+
+Node read(World& world, const Options& options, Sample sample) {
+  begin(world.kernel, sample);
+  Node node = look(world, {.topology = false, .platform = false, .settings = false, .gids = false, .network = false, .verbs = false, .members = true});
+  std::erase_if(node.ports, [&](const Port& port) { return !is_chosen(options, port); });
+  return node;
+}
+
+// "14:30:05", in the machine's own time.
+std::string clock_text(const World& world) {
+  const std::tm now = local_now(world.kernel);
+  std::array<char, 16> text{};
+  std::strftime(text.data(), text.size(), "%H:%M:%S", &now);
+  return text.data();
+}
+
+std::string seconds_text(double seconds) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2f s", seconds);
+  return text.data();
+}
+
+// One round: what the counters did between the readings.
+std::string told(const World& world, const Node& before, const Node& now, const Options& options, const Output& output) {
+  const double seconds = std::chrono::duration<double>(now.taken - before.taken).count();
+  auto rates = rates_of(before, now, seconds);
+  const auto known = rates.size();
+  if (!options.verbose) std::erase_if(rates, [](const Rate& rate) { return rate.per_second.value_or(0) <= 0; });
+  if (options.json) {
+    Json out = Json::object();
+    out.put("hostname", now.hostname).put("time", static_cast<int64_t>(std::time(nullptr))).put("seconds", seconds).put("counters", rates_json(rates));
+    return out.dump(options.watch) + "\n";
+  }
+  const auto moving = std::count_if(rates.begin(), rates.end(), [](const Rate& rate) { return rate.per_second.value_or(0) > 0; });
+  std::string text = (now.hostname.empty() ? "" : now.hostname + "  ") + clock_text(world) + "  " + std::to_string(moving) + " of " + std::to_string(known) + " counters moved in " +
+                     seconds_text(seconds) + "\n\n" + (rates.empty() ? "" : rates_text(rates, output));
+  return options.watch ? screen(text, output) : text;
+}
+
+// SECONDS, else --interval.
+Result<std::chrono::milliseconds> interval_of(const Options& options) {
+  if (options.arguments.size() > 1) return error(0, "too many arguments: " + options.arguments[1]);
+  auto interval = options.interval;
+  if (!options.arguments.empty()) {
+    const auto given = parse_span(options.arguments.front());
+    if (!given) return error(0, options.arguments.front() + " is no time; write 5, 500ms or 1min");
+    interval = *given;
+  }
+  if (interval < kShortest || interval > std::chrono::hours(1)) return error(0, "a rate takes two readings, 100ms to 1h apart");
+  return interval;
+}
+
+}  // namespace
+
+int run_counters(const Options& options, Output& output) {
+  const auto interval = interval_of(options);
+  if (!interval) return failure(kUsage, interval.error().text(), output);
+  auto world = open_world(options);
+  if (!world) return failure(kFailure, world.error().text(), output);
+  std::optional<Watch> watch;
+  if (options.watch) watch.emplace();
+  Node before = read(*world, options, Sample::before);
+  if (auto known = check_ports(options, before); !known) return failure(kFailure, known.error().text(), output);
+  if (before.ports.empty()) return output.text += "No RDMA device found.\n", kDone;
+  const bool replays = world->kernel.tape && world->kernel.tape->replays();  // it has two readings and no more
+  if (options.watch && output.height > 0 && !options.json) output.text += "\033[2J";
+  for (;;) {
+    if (!watch || replays) wait_until(world->kernel, before.taken + *interval);
+    else if (!watch->next(output, before.taken + *interval)) return kDone;
+    Node now = read(*world, options, Sample::now);
+    output.text += told(*world, before, now, options, output);
+    if (!options.watch || replays) return kDone;
+    before = std::move(now);
+  }
+}
+
+}  // namespace fabric::ctl

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/rates.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "counter/catalogue.h"
+#include "ctl/table.h"
+#include "model/counter_class.h"
+
+namespace fabric::ctl {
+namespace {
+
+// Before scaling: 32-bit counters of the firmware wrap.
+std::optional<uint64_t> rise_of(const std::vector<Counter>& before, const Counter& now, size_t place) {
+  auto known = place < before.size() && before[place].name == now.name
+                   ? before.begin() + static_cast<ptrdiff_t>(place)
+                   : std::find_if(before.begin(), before.end(), [&](const Counter& each) { return each.name == now.name; });
+  if (known == before.end()) return std::nullopt;
+  return known->value == now.value ? std::optional<uint64_t>(0) : counter_rise(known->value, now.value);
+}
+
+Rate rate_of(const Port& port, CounterSource source, const Counter& counter, std::optional<uint64_t> rise, double seconds) {
+  const auto match = describe_counter(source, counter.name, port.kernel_driver);
+  const bool named = match && match->row->metric != nullptr;
+  const Scale scale = named ? match->row->scale : Scale{};
+  Rate rate{port.id(), named ? std::string(match->row->metric->name) : counter.name, {}, 0, {}, false};
+  if (named && !match->row->label.name.empty()) rate.labels.push_back({match->row->label.name, std::string(match->row->label.value)});
+  if (named && match->priority != 0) rate.labels.push_back({"priority", std::string(1, match->priority)});
+  rate.total = static_cast<double>(counter.value) * scale.multiply / scale.divide;
+  if (rise && seconds > 0) rate.per_second = static_cast<double>(*rise) * scale.multiply / scale.divide / seconds;
+  rate.trouble = match ? means_trouble(*match->row) : classify_counter(counter.name).has_value();
+  return rate;
+}
+
+// Two counters that are parts of one series add up, as on the metrics page.
+void put(std::vector<Rate>& rates, Rate rate) {
+  const auto same = std::find_if(rates.begin(), rates.end(), [&](const Rate& each) {
+    return each.counter == rate.counter && each.labels == rate.labels && each.port == rate.port;
+  });
+  if (same == rates.end()) return rates.push_back(std::move(rate));
+  same->total += rate.total;
+  same->per_second = same->per_second && rate.per_second ? std::optional<double>(*same->per_second + *rate.per_second) : std::nullopt;
+  same->trouble = same->trouble || rate.trouble;
+}
+
+std::string number(double value, int digits) {
+  std::array<char, 64> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed, digits).ptr;
+  return {text.data(), end};
+}
+
+// Three digits that count, and a thousand's prefix.
+std::string with_prefix(double value) {
+  constexpr std::array<const char*, 6> kPrefixes{"", "k", "M", "G", "T", "P"};
+  size_t prefix = 0;
+  for (; std::abs(value) >= 999.5 && prefix + 1 < kPrefixes.size(); ++prefix) value /= 1000;
+  const bool whole = prefix == 0 && value == std::trunc(value);
+  return number(value, whole || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2) + " " + kPrefixes[prefix];
+}
+
+// The metric's name without what they all have.
+std::string short_name(const Rate& rate) {
+  std::string text = rate.counter;
+  if (text.starts_with("fabric_")) text.erase(0, 7);
+  if (text.ends_with("_total")) text.resize(text.size() - 6);
+  for (const Label& label : rate.labels) text += (label.name == "priority" ? " prio " : " ") + label.value;
+  return text;
+}
+
+std::string padded(const std::string& text, size_t width, bool right) {
+  const std::string blanks(width - std::min(width, text.size()), ' ');
+  return right ? blanks + text : text + blanks;
+}
+
+}  // namespace
+
+std::vector<Rate> rates_of(const Node& before, const Node& now, double seconds) {
+  std::vector<Rate> all;
+  for (const Port& port : now.ports) {
+    const auto earlier = std::find_if(before.ports.begin(), before.ports.end(), [&](const Port& each) { return each.id() == port.id(); });
+    const PortCounters nothing, &old = earlier == before.ports.end() ? nothing : earlier->counters;
+    std::vector<Rate> rates;
+    const auto take = [&](CounterSource source, const std::vector<Counter>& was, const std::vector<Counter>& is) {
+      for (size_t i = 0; i < is.size(); ++i) {
+        const auto match = describe_counter(source, is[i].name, port.kernel_driver);
+        if (match && match->row->gauge) continue;  // a number at this moment has no rate
+        put(rates, rate_of(port, source, is[i], rise_of(was, is[i], i), seconds));
+      }
+    };
+    take(CounterSource::hw, old.hw, port.counters.hw);
+    take(CounterSource::ethtool, old.ethtool, port.counters.ethtool);
+    take(CounterSource::pma, old.pma, port.counters.pma);
+    std::move(rates.begin(), rates.end(), std::back_inserter(all));
+  }
+  const auto moves = [](const Rate& rate) { return rate.per_second.value_or(0) > 0; };
+  std::stable_sort(all.begin(), all.end(), [&](const Rate& a, const Rate& b) {
+    if (moves(a) != moves(b)) return moves(a);
+    if (!moves(a)) return false;
+    if (a.trouble != b.trouble) return a.trouble;
+    return *a.per_second > *b.per_second;
+  });
+  return all;
+}
+
+std::string per_second_text(const Rate& rate) {
+  if (!rate.per_second) return "-";
+  if (rate.counter.ends_with("bytes_total")) return with_prefix(*rate.per_second * 8) + "b/s";
+  if (rate.counter.ends_with("seconds_total")) return number(*rate.per_second * 100, *rate.per_second < 0.0995 ? 2 : 1) + " %";
+  std::string text = with_prefix(*rate.per_second);
+  if (text.ends_with(' ')) text.pop_back();
+  return text;
+}
+
+std::string rates_text(const std::vector<Rate>& rates, const Output& output) {
+  std::vector<std::array<std::string, 4>> rows{{"PORT", "COUNTER", "PER SECOND", "TOTAL"}};
+  for (const Rate& rate : rates) {
+    std::array<char, 64> total{};
+    const auto end = std::to_chars(total.data(), total.data() + total.size(), rate.total, std::chars_format::fixed, rate.total == std::trunc(rate.total) ? 0 : 3).ptr;
+    rows.push_back({rate.port, short_name(rate), per_second_text(rate), std::string(total.data(), end)});
+  }
+  std::array<size_t, 4> widths{};
+  for (const auto& row : rows)
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::string text;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    std::string line;
+    for (size_t column = 0; column < 4; ++column)
+      line += (column == 0 ? "" : "  ") + padded(rows[i][column], widths[column], column >= 2);
+    if (output.width > 0 && line.size() > output.width) line.resize(output.width);
+    const bool alarms = i > 0 && rates[i - 1].trouble && rates[i - 1].per_second.value_or(0) > 0;
+    text += (alarms ? coloured(output, Status::critical, line) : line) + "\n";
+  }
+  return text;
+}
+
+Json rates_json(const std::vector<Rate>& rates) {
+  Json out = Json::array();
+  for (const Rate& rate : rates) {
+    Json labels = Json::object();
+    for (const Label& label : rate.labels) labels.put(label.name, label.value);
+    Json one = Json::object();
+    one.put("port", rate.port).put("counter", rate.counter).put("labels", std::move(labels)).put("per_second", rate.per_second);
+    out.push(std::move(one.put("total", rate.total).put("trouble", rate.trouble)));
+  }
+  return out;
+}
+
+}  // namespace fabric::ctl

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/diagnosis.h"
+
+#include <algorithm>
+#include <array>
+
+#include "check/diagnosis_case.h"
+#include "check/finding.h"
+
+namespace fabric {
+namespace {
+
+struct SymptomText {
+  Symptom symptom;
+  std::string_view what, collect;
+};
+constexpr std::array<SymptomText, kSymptoms> kTexts{{
+    {Symptom::tx_pause, "this port sends pause", "Measure pause in time and PCIe stalls over a longer window: fabric-agentctl diagnose --interval 30s"},
+    {Symptom::rx_pause, "this port is paused by the network", "Read congestion notifications and marks: rdma statistic show link {rdma}; and PFC counters of {peer}"},
+    {Symptom::loss, "RDMA packets are lost or reordered", "Read discards of this port (ethtool -S {netdev}) and of {peer}; let the switch be heard: systemctl enable --now fabric-lldp"},
+    {Symptom::discards, "frames of a lossless priority are discarded", "Learn the PFC of the switch: systemctl enable --now fabric-lldp, then fabric-agentctl neighbors"},
+    {Symptom::link, "the link went down or had errors", "Read the module as root (ethtool -m {netdev}) and the log of {peer}; watch over a longer window: fabric-agentctl diagnose --interval 1min"},
+    {Symptom::receiver, "receivers are not ready", "Find the far ends (rdma resource show qp link {rdma}) and ask there: fabric-agentctl diagnose"},
+    {Symptom::pcie, "the PCIe path stalls", "Read the slot as root: lspci -vvs {pci}"},
+    {Symptom::ignored, "congestion notifications are ignored", "Read ecn_rp of this port: fabric-agentctl show --port {netdev}"},
+}};
+
+void replace(std::string& text, std::string_view mark, const std::string& by) {
+  for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + by.size())) text.replace(at, mark.size(), by);
+}
+
+std::string filled(std::string_view text, const Case& one) {
+  std::string out(text);
+  replace(out, "{netdev}", one.port.netdev.empty() ? one.port.rdma : one.port.netdev);
+  replace(out, "{rdma}", one.port.rdma + "/" + std::to_string(one.port.number));
+  replace(out, "{pci}", one.port.pci);
+  replace(out, "{peer}", one.peer_label());
+  return out;
+}
+
+void add_steps(std::vector<std::string>& out, std::string_view text, const Case& one) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    out.push_back(filled(text.substr(0, end), one));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+Diagnosis made(const Rule& rule, const Case& one, Verdict verdict) {
+  Diagnosis out{.subject = one.port.id(),
+                .rule = std::string(rule.id),
+                .culprit = rule.culprit,
+                .status = rule.status,
+                .confidence = std::min(verdict.confidence, 1.0),
+                .conclusion = std::string(rule.conclusion),
+                .evidence = std::move(verdict.evidence),
+                .next = std::move(verdict.next)};
+  add_steps(out.next, rule.next, one);
+  return out;
+}
+
+// A rule that spoke without confidence.
+struct Candidate {
+  Symptoms explains;
+  std::string line;
+};
+
+// All that is left without an explanation, in one diagnosis: a metric has one series for it.
+Diagnosis unexplained(const Case& one, Symptoms left, const std::vector<Candidate>& candidates) {
+  Diagnosis out = made(*find_rule("not-enough-evidence"), one, {});
+  for (const SymptomText& text : kTexts) {
+    if (!left.has(text.symptom)) continue;
+    out.evidence.emplace_back(text.what);
+    add_steps(out.next, text.collect, one);
+  }
+  for (const Candidate& each : candidates)
+    if (each.explains.any_of(left)) out.evidence.push_back(each.line);
+  return out;
+}
+
+void diagnose_port(const Case& one, Diagnoses& out) {
+  Symptoms left = one.symptoms;
+  std::vector<Candidate> candidates;
+  for (const Rule& rule : rules()) {
+    if (!left.any_of(rule.explains)) continue;
+    auto verdict = rule.judge(one);
+    if (!verdict) continue;
+    if (verdict->confidence < kEnough) {
+      std::string line = "possible, with too little evidence: " + std::string(rule.id) + " (" + std::string(to_text(rule.culprit)) + ")";
+      for (size_t i = 0; i < verdict->evidence.size(); ++i) line += (i == 0 ? ": " : "; ") + verdict->evidence[i];
+      candidates.push_back({rule.explains, std::move(line)});
+      continue;
+    }
+    left.remove(rule.explains);
+    out.push_back(made(rule, one, std::move(*verdict)));
+  }
+  if (!left.empty()) out.push_back(unexplained(one, left, candidates));
+}
+
+}  // namespace
+
+Diagnoses diagnose(const View& view) {
+  Diagnoses out;
+  if (view.signals == nullptr) return out;
+  for (const Port& port : view.now.ports) {
+    const auto found = view.signals->find(port.id());
+    if (found == view.signals->end() || port.virtual_function) continue;
+    const Case one = open_case(view, port, found->second);
+    if (!one.symptoms.empty()) diagnose_port(one, out);
+  }
+  return out;
+}
+
+}  // namespace fabric

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the rules of a diagnosis know of a port, and how they speak of it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "check/diagnosis.h"
+
+namespace fabric {
+
+struct Case {
+  const View& view;
+  const Port& port;
+  const Port* before = nullptr;      // the same port in the earlier snapshot
+  const Signals& signals;
+  const Nic* nic = nullptr;          // the function below it
+  const Neighbor* peer = nullptr;    // who was heard on its cable and tells its PFC; else who tells a name; null: nobody
+  const PortPolicy* entry = nullptr;
+  std::optional<PrioSet> lossless;   // by this port, its policy or its switch; absent: nothing is known of any of them
+  Symptoms symptoms;
+
+  [[nodiscard]] std::string peer_label() const;  // "leaf1 Ethernet3", or "the switch"
+};
+
+// Looks at the port; symptoms are filled in.
+Case open_case(const View& view, const Port& port, const Signals& signals);
+
+// How much of the window a direction was paused.
+struct Paused {
+  double ratio = 0;       // of the worst priority, 0..1
+  int priority = -1;      // -1: global pause
+  bool measured = false;  // in time; else at most so much, by the number of frames
+  [[nodiscard]] bool is_much() const { return ratio >= (measured ? 0.05 : 0.2); }
+  [[nodiscard]] std::string text(const char* what) const;  // "tx pause 37 % of the time on priority 3"
+};
+enum class Direction : uint8_t { rx, tx };
+Paused paused(const Case& one, Direction direction);
+
+// Sums of what the transport noticed.
+struct Loss {
+  double requester = 0, responder = 0, given_up = 0;
+  std::optional<double> packets;
+};
+Loss loss_of(const Case& one);
+// "out_of_sequence +120", for each that rose.
+std::vector<std::string> loss_lines(const Case& one);
+
+// Priorities that are lossless and threw frames away, and how many.
+std::pair<PrioSet, double> lossless_discards(const Case& one);
+
+// AER of the function and of the bridges above it: "0000:24:00.0 correctable +12".
+std::vector<std::string> aer_lines(const Case& one);
+// Narrower or slower than it could be, and not by the platform's design; empty: it is not, or nothing is known.
+std::string degraded_link(const Case& one);
+// Farther from any GPU than its twins are; empty: no, or not known.
+std::string far_from_gpus(const Case& one);
+
+bool is_down(const Port& port);
+double rise(const Rise& value);              // absent is 0
+bool rose(const Rise& value);
+// Of a raw counter under its driver's name, in the RDMA hardware counters.
+double raw_rise(const Case& one, std::initializer_list<std::string_view> names);
+std::string plus(std::string_view name, double value);  // "out_of_buffer +120"
+std::string percent(double ratio);                       // "37 %"
+
+// The judges, by area.
+using Judgement = std::optional<Verdict>;
+namespace judges {
+// diagnosis_link.cpp
+Judgement admin_down(const Case& one);
+Judgement device_reset(const Case& one);
+Judgement no_cable(const Case& one);
+Judgement module_unusable(const Case& one);
+Judgement module_fault(const Case& one);
+Judgement rx_power_low(const Case& one);
+Judgement no_light(const Case& one);
+Judgement far_end_silent(const Case& one);
+Judgement link_mode(const Case& one);
+Judgement switch_restart(const Case& one);
+Judgement bad_lane(const Case& one);
+Judgement link_errors(const Case& one);
+// diagnosis_loss.cpp
+Judgement pfc_off_here(const Case& one);
+Judgement pfc_off_switch(const Case& one);
+Judgement wrong_priority(const Case& one);
+Judgement headroom(const Case& one);
+Judgement damaged_in_network(const Case& one);
+Judgement send_drops(const Case& one);
+Judgement peer_silent(const Case& one);
+Judgement loss_in_network(const Case& one);
+// diagnosis_flow.cpp
+Judgement pcie_degraded(const Case& one);
+Judgement pcie_errors(const Case& one);
+Judgement far_numa(const Case& one);
+Judgement pcie_stall(const Case& one);
+Judgement slow_receiver(const Case& one);
+Judgement receiver_late(const Case& one);
+Judgement peer_not_ready(const Case& one);
+Judgement pause_storm(const Case& one);
+Judgement host_holds(const Case& one);
+Judgement ecn_ignored(const Case& one);
+Judgement global_pause(const Case& one);
+Judgement incast(const Case& one);
+Judgement pause_spread(const Case& one);
+}  // namespace judges
+
+}  // namespace fabric

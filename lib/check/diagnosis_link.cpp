@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules about the wire: cable, module, and who let the link go.
+#include <algorithm>
+#include <set>
+
+#include "check/diagnosis_case.h"
+#include "check/finding.h"
+#include "check/peer.h"
+
+namespace fabric::judges {
+namespace {
+
+constexpr unsigned kDisabled = 3;  // enum ib_port_phys_state (rdma/ib_verbs.h)
+
+bool down_or_errors(const Case& one) { return one.symptoms.has(Symptom::link); }
+
+std::vector<std::string> error_lines(const Case& one) {
+  const Signals& seen = one.signals;
+  std::vector<std::string> out;
+  const auto tell = [&](std::string_view name, const Rise& value) {
+    if (rose(value)) out.push_back(plus(name, *value));
+  };
+  tell("FEC code words beyond correction", seen.fec_uncorrectable);
+  tell("symbol errors", seen.symbol_errors);
+  tell("frames with a wrong CRC", seen.crc_errors);
+  tell("link recoveries", seen.link_recoveries);
+  tell("link downs", seen.link_downs);
+  if (is_down(one.port)) out.push_back("the link is down now");
+  return out;
+}
+
+double damaged(const Signals& seen) { return rise(seen.fec_uncorrectable) + rise(seen.symbol_errors) + rise(seen.crc_errors); }
+
+// The reason that the NIC gives while the link is down, "Autoneg: No partner detected".
+std::string reason(const Case& one) {
+  if (!is_down(one.port) || !one.port.link_status) return {};
+  const LinkStatus& status = *one.port.link_status;
+  return status.detail.empty() ? status.reason : status.reason + ": " + status.detail;
+}
+
+Judgement by_reason(const Case& one, std::initializer_list<std::string_view> texts, double confidence) {
+  const std::string text = reason(one);
+  if (std::none_of(texts.begin(), texts.end(), [&](std::string_view each) { return !text.empty() && text.find(each) != std::string::npos; }))
+    return std::nullopt;
+  return Verdict{confidence, {"the NIC says why the link is down: " + text}};
+}
+
+enum class Limit : uint8_t { fine, warning, alarm };
+
+Limit below(const ModuleReading& reading, const ModuleLimits& limits) {
+  if ((reading.flags && reading.flags->low_alarm) || (reading.value && limits.low_alarm && *reading.value < *limits.low_alarm)) return Limit::alarm;
+  if (reading.value && limits.low_warning && *reading.value < *limits.low_warning) return Limit::warning;
+  return Limit::fine;
+}
+Limit outside(const ModuleReading& reading, const ModuleLimits& limits) {
+  if ((reading.flags && reading.flags->high_alarm) || (reading.value && limits.high_alarm && *reading.value > *limits.high_alarm)) return Limit::alarm;
+  return below(reading, limits);
+}
+
+std::string milliwatts(const ModuleReading& reading) { return reading.value ? number_text(*reading.value * 1e3) + " mW" : std::string("flagged"); }
+
+const Port* twin_on(const View& view, const std::string& netdev) {
+  for (const Port& port : view.now.ports)
+    if (port.netdev == netdev) return &port;
+  return nullptr;
+}
+
+bool lost_its_link(const View& view, const Port& port) {
+  const auto found = view.signals->find(port.id());
+  return found != view.signals->end() && rose(found->second.link_downs);
+}
+
+}  // namespace
+
+Judgement admin_down(const Case& one) {
+  if (!is_down(one.port) || one.port.phys_state != kDisabled) return std::nullopt;
+  return Verdict{0.9, {"the physical state is Disabled: the port was switched off on this host"}};
+}
+
+Judgement device_reset(const Case& one) {
+  if (one.before == nullptr) return std::nullopt;
+  Verdict out;
+  for (const HealthReporter& now : one.port.reporters)
+    for (const HealthReporter& then : one.before->reporters)
+      if (now.name == then.name && (now.errors > then.errors || now.recoveries > then.recoveries || (then.healthy && !now.healthy)))
+        out.evidence.push_back("health reporter " + now.name + ": errors +" + std::to_string(now.errors - std::min(now.errors, then.errors)) +
+                               ", recoveries +" + std::to_string(now.recoveries - std::min(now.recoveries, then.recoveries)) +
+                               (now.healthy ? "" : ", not healthy now"));
+  if (out.evidence.empty()) return std::nullopt;
+  for (std::string& line : error_lines(one)) out.evidence.push_back(std::move(line));
+  out.confidence = 0.85;
+  return out;
+}
+
+Judgement no_cable(const Case& one) { return by_reason(one, {"No cable"}, 0.9); }
+
+Judgement module_unusable(const Case& one) {
+  return by_reason(one, {"Cable issue", "EEPROM issue", "Calibration failure", "Power budget exceeded", "Overheat", "Module"}, 0.85);
+}
+
+// Our own transmitter and the module as a whole.
+Judgement module_fault(const Case& one) {
+  if (!one.port.module || !down_or_errors(one)) return std::nullopt;
+  const Transceiver& module = *one.port.module;
+  Verdict out{0.85, {}};
+  if (module.state == ModuleState::fault) out.evidence.push_back("the module is in its fault state" + (module.fault_cause.empty() ? "" : ": " + module.fault_cause));
+  for (const ModuleLane& lane : module.lanes) {
+    const std::string name = "lane " + std::to_string(lane.number) + " of our module: ";
+    if (lane.tx_fault.value_or(false)) out.evidence.push_back(name + "transmitter fault");
+    if (outside(lane.tx_bias, module.tx_bias_limits) == Limit::alarm) out.evidence.push_back(name + "laser bias beyond its alarm limit");
+    if (below(lane.tx_power, module.tx_power_limits) == Limit::alarm) out.evidence.push_back(name + "tx power " + milliwatts(lane.tx_power) + ", below its alarm limit");
+  }
+  if (outside(module.temperature, module.temperature_limits) == Limit::alarm) out.evidence.push_back("temperature of our module beyond its alarm limit");
+  if (out.evidence.empty()) return std::nullopt;
+  for (std::string& line : error_lines(one)) out.evidence.push_back(std::move(line));
+  return out;
+}
+
+// Some lanes are dark or nearly so: the light is lost between the far end's lasers and us.
+Judgement rx_power_low(const Case& one) {
+  if (!one.port.module || !down_or_errors(one)) return std::nullopt;
+  const Transceiver& module = *one.port.module;
+  Verdict out{0.7, {}};
+  size_t low = 0;
+  for (const ModuleLane& lane : module.lanes) {
+    const Limit limit = below(lane.rx_power, module.rx_power_limits);
+    if (limit == Limit::fine && !lane.rx_los.value_or(false)) continue;
+    ++low;
+    if (limit != Limit::warning) out.confidence = 0.9;
+    out.evidence.push_back("lane " + std::to_string(lane.number) + ": rx power " + milliwatts(lane.rx_power) +
+                           (lane.rx_los.value_or(false) ? ", loss of signal" : limit == Limit::alarm ? ", below the module's alarm limit" : ", below the module's warning limit"));
+  }
+  const bool all_dark = std::all_of(module.lanes.begin(), module.lanes.end(), [](const ModuleLane& lane) { return lane.rx_los.value_or(false); });
+  if (low == 0 || all_dark) return std::nullopt;
+  for (std::string& line : error_lines(one)) out.evidence.push_back(std::move(line));
+  return out;
+}
+
+Judgement no_light(const Case& one) {
+  if (!one.port.module || !is_down(one.port)) return std::nullopt;
+  const auto& lanes = one.port.module->lanes;
+  if (lanes.empty() || std::any_of(lanes.begin(), lanes.end(), [](const ModuleLane& lane) { return !lane.rx_los.value_or(false); })) return std::nullopt;
+  return Verdict{0.6, {"all " + std::to_string(lanes.size()) + " lanes of our module report loss of signal; our own transmitter has no fault"}};
+}
+
+Judgement far_end_silent(const Case& one) {
+  return by_reason(one, {"No partner detected", "Ack not received", "Remote side is not ready yet", "Link partner did not set receiver ready"}, 0.6);
+}
+
+Judgement link_mode(const Case& one) {
+  return by_reason(one, {"FEC mismatch during override", "No HCD", "FEC is not locked", "Unsupported rate"}, 0.65);
+}
+
+// All our links to one switch went at once, and links elsewhere did not.
+Judgement switch_restart(const Case& one) {
+  if (one.peer == nullptr || !rose(one.signals.link_downs)) return std::nullopt;
+  std::set<std::string> lost, kept, elsewhere;
+  for (const Neighbor& each : one.view.now.neighbors.heard) {
+    const Port* port = twin_on(one.view, each.netdev);
+    if (port == nullptr) continue;
+    const bool gone = lost_its_link(one.view, *port);
+    if (each.system() != one.peer->system()) {
+      if (gone) elsewhere.insert(port->id());
+    } else {
+      (gone ? lost : kept).insert(port->id());
+    }
+  }
+  if (lost.size() < 2 || !kept.empty() || !elsewhere.empty()) return std::nullopt;
+  return Verdict{0.85, {std::to_string(lost.size()) + " ports to " + one.peer->system() + " lost their link in the same window, and no other port did"}};
+}
+
+// One lane carries nearly all errors that FEC saw.
+Judgement bad_lane(const Case& one) {
+  if (one.before == nullptr || !one.before->fec || !one.port.fec || !rose(one.signals.fec_uncorrectable)) return std::nullopt;
+  for (const auto member : {&FecStatus::uncorrectable_blocks, &FecStatus::corrected_bits, &FecStatus::corrected_blocks}) {
+    const auto &now = (*one.port.fec.*member).lanes, &then = (*one.before->fec.*member).lanes;
+    if (now.size() < 2 || now.size() != then.size()) continue;
+    double sum = 0, most = 0;
+    size_t worst = 0;
+    for (size_t lane = 0; lane < now.size(); ++lane) {
+      const double by = now[lane] > then[lane] ? static_cast<double>(now[lane] - then[lane]) : 0;
+      sum += by;
+      if (by > most) most = by, worst = lane;
+    }
+    if (most < 10 || most < 0.9 * sum) continue;
+    Verdict out{0.75, {percent(most / sum) + " of what FEC corrected or could not correct came on lane " + std::to_string(worst)}};
+    for (std::string& line : error_lines(one)) out.evidence.push_back(std::move(line));
+    return out;
+  }
+  return std::nullopt;
+}
+
+Judgement link_errors(const Case& one) {
+  const double count = damaged(one.signals);
+  if (count <= 0 && !rose(one.signals.link_recoveries)) return std::nullopt;
+  // A handful is one event, which may be a hand at the cable as well.
+  Verdict out{count >= 10 ? 0.65 : 0.4, error_lines(one)};
+  if (!one.port.module) out.next.push_back("Read the module as root, to learn which end: ethtool -m " + one.port.netdev);
+  return out;
+}
+
+}  // namespace fabric::judges

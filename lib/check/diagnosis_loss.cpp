@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules about packets that did not arrive: settings that differ between the two ends, and the network beyond.
+#include <algorithm>
+
+#include "check/diagnosis_case.h"
+#include "check/finding.h"
+#include "check/peer.h"
+
+namespace fabric::judges {
+namespace {
+
+bool suffers(const Case& one) { return one.symptoms.any_of({Symptom::discards, Symptom::loss}); }
+
+std::string set_text(PrioSet set) {
+  std::string out;
+  for (int priority = 0; priority < kPriorities; ++priority)
+    if (set.has(priority)) out.append(out.empty() ? "" : ", ").append(std::to_string(priority));
+  return out;
+}
+
+void add_loss(const Case& one, std::vector<std::string>& evidence) {
+  if (const auto [where, lost] = lossless_discards(one); lost > 0)
+    evidence.push_back(plus("frames of lossless priority " + set_text(where) + " discarded here", lost));
+  for (std::string& line : loss_lines(one)) evidence.push_back(std::move(line));
+}
+
+// Of the priorities in trouble, those that `off` lacks: where discards happened, else all that anybody calls lossless.
+PrioSet lacking(const Case& one, PrioSet off) {
+  const auto [where, lost] = lossless_discards(one);
+  const uint8_t asked = lost > 0 ? where.bits : one.lossless.value_or(PrioSet{}).bits;
+  return PrioSet{static_cast<uint8_t>(asked & ~off.bits)};
+}
+
+std::optional<PrioSet> switch_pfc(const Case& one) {
+  if (one.peer == nullptr || !one.peer->pfc) return std::nullopt;
+  return one.peer->pfc->enabled;
+}
+
+// Errors on the wire, which lose packets as well.
+bool link_is_clean(const Signals& seen) {
+  return !rose(seen.crc_errors) && !rose(seen.symbol_errors) && !rose(seen.fec_uncorrectable) && !rose(seen.link_downs);
+}
+bool link_counters_known(const Signals& seen) { return seen.crc_errors || seen.symbol_errors || seen.fec_uncorrectable || seen.link_downs; }
+bool discards_known(const Signals& seen) {
+  return seen.rx_discards || std::any_of(seen.priority.begin(), seen.priority.end(), [](const PrioritySignals& each) { return each.discards.has_value(); });
+}
+bool software(const Port& port) { return port.pci.empty(); }
+
+bool differs_from_plan(const Case& one, std::string_view key) {
+  if (one.view.plan == nullptr) return false;
+  const auto port = one.view.plan->find(one.port.id());
+  if (port == one.view.plan->end()) return false;
+  return std::any_of(port->second.begin(), port->second.end(), [&](const Change& change) {
+    return change.key == key && change.outcome != Outcome::in_sync && change.outcome != Outcome::applied && change.outcome != Outcome::unsupported;
+  });
+}
+
+}  // namespace
+
+Judgement pfc_off_here(const Case& one) {
+  if (!suffers(one) || !one.port.qos.pfc) return std::nullopt;
+  const PrioSet off = lacking(one, *one.port.qos.pfc);
+  if (off.bits == 0) return std::nullopt;
+  const auto told = switch_pfc(one);
+  const bool switch_has = told && (off.bits & ~told->bits) == 0;
+  const bool discards = one.symptoms.has(Symptom::discards);
+  Verdict out{switch_has ? (discards ? 0.95 : 0.75) : (discards ? 0.7 : 0.5), {}};
+  out.evidence.push_back("PFC of this port: " + to_text(*one.port.qos.pfc) + "; priority " + set_text(off) + " is not in it");
+  if (told) out.evidence.push_back("PFC of " + one.peer_label() + ": " + to_text(*told));
+  if (one.entry != nullptr && one.entry->want.pfc) out.evidence.push_back("PFC that the policy wants here: " + to_text(*one.entry->want.pfc));
+  add_loss(one, out.evidence);
+  return out;
+}
+
+Judgement pfc_off_switch(const Case& one) {
+  const auto told = switch_pfc(one);
+  if (!suffers(one) || !one.port.qos.pfc || !told) return std::nullopt;
+  const PrioSet off = lacking(one, *told);
+  if ((off.bits & one.port.qos.pfc->bits) == 0) return std::nullopt;
+  const bool discards = one.symptoms.has(Symptom::discards);
+  Verdict out{discards ? 0.9 : 0.75, {"PFC of " + one.peer_label() + ": " + to_text(*told) + "; priority " + set_text(off) + " is not in it",
+                                      "PFC of this port: " + to_text(*one.port.qos.pfc)}};
+  if (paused(one, Direction::tx).ratio > 0) {
+    out.evidence.push_back("this port asked for pause, and the switch does not heed it");
+    out.confidence = 0.95;
+  }
+  add_loss(one, out.evidence);
+  return out;
+}
+
+// RoCE data does not stand where PFC protects it.
+Judgement wrong_priority(const Case& one) {
+  if (!suffers(one)) return std::nullopt;
+  Verdict out{0.7, {}};
+  if (one.port.qos.trust && *one.port.qos.trust != Trust::dscp && one.entry != nullptr && one.entry->want.trust == Trust::dscp)
+    out.evidence.push_back("this port classifies by pcp, and the policy wants dscp");
+  else
+    for (const std::string_view key : {"trust", "dscp_map", "apptrust"})
+      if (differs_from_plan(one, key)) out.evidence.push_back(std::string(key) + " of this port is not as the policy wants it");
+  if (out.evidence.empty()) return std::nullopt;
+  add_loss(one, out.evidence);
+  return out;
+}
+
+// PFC is on at both ends, pause was asked for, and frames were lost all the same: they did not fit behind it.
+Judgement headroom(const Case& one) {
+  if (!one.symptoms.has(Symptom::discards) || !one.port.qos.pfc) return std::nullopt;
+  if (lacking(one, *one.port.qos.pfc).bits != 0) return std::nullopt;
+  const auto told = switch_pfc(one);
+  Verdict out{told ? 0.75 : 0.4, {"PFC of this port: " + to_text(*one.port.qos.pfc) + (told ? ", and of " + one.peer_label() + ": " + to_text(*told) : "; of the switch nothing is known")}};
+  const Paused held = paused(one, Direction::tx);
+  if (told && held.ratio > 0) out.confidence = 0.85;
+  if (held.ratio > 0) out.evidence.push_back("this port asked for pause: " + held.text("tx pause"));
+  if (one.port.qos.cable_length) out.evidence.push_back("cable_length is " + std::to_string(*one.port.qos.cable_length) + " m");
+  add_loss(one, out.evidence);
+  return out;
+}
+
+// Bits that change between two good links change inside something.
+Judgement damaged_in_network(const Case& one) {
+  if (!rose(one.signals.icrc_errors) || !one.symptoms.has(Symptom::loss)) return std::nullopt;
+  if (!link_is_clean(one.signals) || !link_counters_known(one.signals)) return std::nullopt;
+  Verdict out{0.7, {plus("RoCE packets with a wrong invariant CRC", *one.signals.icrc_errors), "this port's own link shows no error"}};
+  add_loss(one, out.evidence);
+  return out;
+}
+
+Judgement send_drops(const Case& one) {
+  if (!one.symptoms.has(Symptom::loss) || rise(one.signals.tx_discards) < 10) return std::nullopt;
+  Verdict out{0.75, {plus("packets discarded by this port on sending", *one.signals.tx_discards)}};
+  add_loss(one, out.evidence);
+  return out;
+}
+
+// Connections given up while nothing came back at all.
+Judgement peer_silent(const Case& one) {
+  const Signals& seen = one.signals;
+  if (!rose(seen.retries_exceeded) || rose(seen.sequence_naks) || rose(seen.out_of_sequence) || !link_is_clean(seen)) return std::nullopt;
+  if (lossless_discards(one).second > 0) return std::nullopt;
+  Verdict out{0.6, loss_lines(one)};
+  out.evidence.push_back("no NAK came back and nothing arrived out of order: packets were not lost one by one");
+  return out;
+}
+
+Judgement loss_in_network(const Case& one) {
+  const Signals& seen = one.signals;
+  const auto told = switch_pfc(one);
+  if (!one.symptoms.has(Symptom::loss) || lossless_discards(one).second > 0 || rose(seen.tx_discards) || !link_is_clean(seen)) return std::nullopt;
+  Verdict out{software(one.port) ? 0.5 : 0.6, loss_lines(one)};
+  if (discards_known(seen)) out.evidence.push_back("no frame of a lossless priority was discarded here");
+  else if (!software(one.port)) out.confidence -= 0.2;
+  if (link_counters_known(seen)) out.evidence.push_back("this port's own link shows no error");
+  else if (!software(one.port)) out.confidence -= 0.1;
+  if (told && one.port.qos.pfc && *told == *one.port.qos.pfc) {
+    out.evidence.push_back("PFC is " + to_text(*told) + " at both ends of the cable");
+    out.confidence += 0.15;
+  }
+  return out;
+}
+
+}  // namespace fabric::judges

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of `diagnose`, the most specific first.
+#include "check/diagnosis_case.h"
+
+namespace fabric {
+namespace {
+
+using enum Symptom;
+using enum Culprit;
+constexpr Status kWarn = Status::warning, kCritical = Status::critical;
+
+constexpr Rule kRules[] = {
+    // The link.
+    {"admin-down", host, kWarn, {link}, "This host has switched the port off.",
+     "Switch it on: ip link set {netdev} up",
+     "The physical state is Disabled, which only the host's own driver sets. Look who did it: journalctl -k, then a network manager or a "
+     "script that takes the port down.", judges::admin_down},
+    {"device-reset", host, kCritical, {link, loss}, "The NIC's firmware failed or was reset; the link and the connections went with it.",
+     "Read what the firmware left: devlink health show, then devlink health dump show pci/{pci} reporter fw\n"
+     "Look at the kernel's log: journalctl -k -g {pci}\nUpdate the firmware, or have the card replaced if it happens again.",
+     "A devlink health reporter of the function counted an error or a recovery in the window. A link that goes down without one is not this.",
+     judges::device_reset},
+    {"no-cable", cable, kCritical, {link}, "Nothing is plugged into this port.",
+     "Plug the cable in, on this end first.\nThen see: ethtool {netdev}",
+     "The NIC itself says No cable. It looks for a module or a copper cable in its own cage; the far end does not matter.", judges::no_cable},
+    {"module-unusable", cable, kCritical, {link}, "The NIC does not accept the module or the cable.",
+     "See what stands in the cage: ethtool -m {netdev}\nReseat it; else replace it by a type that the NIC's firmware supports.",
+     "The NIC's own reason for the missing link names cable, EEPROM, calibration, power budget or heat: all of them are about what stands in this "
+     "host's cage.", judges::module_unusable},
+    {"module-fault", cable, kCritical, {link, loss}, "The module on this end is failing.",
+     "Replace the module (or the cable, where it is one piece) on this end: {netdev}\nIf it was too hot, see the airflow and its neighbours first.",
+     "Link errors, and our module reports a transmitter fault, laser bias or tx power or temperature beyond its own alarm limits. What "
+     "the module says of its transmitter is about this end alone.", judges::module_fault},
+    {"rx-power-low", cable, kCritical, {link, loss}, "Too little light arrives: the fibre, a connector, or the far end's transmitter.",
+     "Clean and reseat the connectors at both ends of {netdev}.\nRead the tx power of the same lane at {peer}: low there is its module, good there is the fibre.\n"
+     "Replace what is found.",
+     "Link errors together with rx power below the module's own limits on some lanes. Our rx is the far end's tx and the fibre between; our own "
+     "transmitter has no fault. Low light without errors is not this.", judges::rx_power_low},
+    {"no-light", cable, kCritical, {link}, "No lane receives any light: fibre out or broken, or the far end's transmitter is off.",
+     "See whether the port at {peer} is enabled.\nThen follow the fibre: reseat both ends, try another one.",
+     "All lanes of our module report loss of signal. It cannot be told from this end whether the fibre or the far transmitter is dark.",
+     judges::no_light},
+    {"far-end-silent", peer, kCritical, {link}, "The device at the far end of the cable does not answer link training.",
+     "Enable the port at {peer}, and compare speed and auto-negotiation: ethtool {netdev}\nThen try another switch port.",
+     "The NIC has a signal or a cable and says that no partner was detected, or that the remote side is not ready.", judges::far_end_silent},
+    {"link-mode-mismatch", network, kCritical, {link}, "Speed or FEC differ between the two ends.",
+     "Compare speed and FEC: ethtool {netdev}; ethtool --show-fec {netdev}\nSet the switch port {peer} alike, or fec in the policy.",
+     "The NIC says that FEC does not lock or that no common mode was found. Both ends have light, and each waits for the other's mode.",
+     judges::link_mode},
+    {"switch-restart", network, kCritical, {link, loss}, "The switch at the far end went away for a moment: all links to it were lost together.",
+     "Look at the switch {peer}: uptime, log, power.",
+     "Two ports or more to one switch lost their link in the same window, none to it stayed, and none elsewhere was lost. A card of this host that "
+     "was reset loses links to several switches.", judges::switch_restart},
+    {"bad-lane", cable, kCritical, {link, loss}, "One lane of the link damages bits: cable, connector or one of the two modules.",
+     "Read the lane's power at both ends: ethtool -m {netdev}\nClean and reseat, then replace cable or module.",
+     "FEC met its errors on one lane (nine in ten of them), and some words were beyond correction. A bad reference clock or a bad switch port "
+     "would spread over all lanes.", judges::bad_lane},
+    {"damaged-link", cable, kCritical, {link, loss}, "The link damages bits.",
+     "Clean and reseat cable and modules of {netdev} at both ends, then replace the cable.\nIf the errors stay, try another port of {peer}.",
+     "Ten or more symbol errors, wrong CRCs or code words beyond correction in the window, and no reading that says which part of the link it is. "
+     "Fewer are not enough evidence.", judges::link_errors},
+
+    // Settings of the two ends.
+    {"pfc-off-here", host, kCritical, {discards, loss}, "Priority flow control is off on this port for a priority that is lossless at the other end or by policy.",
+     "Look: fabric-agentctl plan --port {netdev}\nMend: fabric-agentctl apply --port {netdev}, or set pfc in the policy.",
+     "RoCE packets are lost, and this port's PFC lacks a priority that the switch (LLDP, DCBX) or the policy has: nothing holds the sender back when "
+     "a buffer fills.", judges::pfc_off_here},
+    {"pfc-off-switch", network, kCritical, {discards, loss}, "Priority flow control is off on the switch port for a lossless priority of this host.",
+     "Switch PFC on for the priority on {peer}.\nSee what it announces: fabric-agentctl neighbors",
+     "RoCE packets are lost, this port's PFC has the priority, and the switch announces (DCBX) that its own has not: it neither heeds our pause nor "
+     "sends any.", judges::pfc_off_switch},
+    {"wrong-priority", host, kCritical, {discards, loss}, "RoCE data of this port does not go by the priority that PFC protects.",
+     "Look: fabric-agentctl plan --port {netdev}\nMend: fabric-agentctl apply --port {netdev}",
+     "RoCE packets are lost, and trust or the DSCP map of this port is not what the policy wants.", judges::wrong_priority},
+    {"headroom", host, kCritical, {discards, loss}, "Frames arrive after this port has asked for pause and do not fit: its headroom is too small.",
+     "See cable length and buffers: fabric-agentctl show --port {netdev}\nSet cable_length to the real length, and buffer_size = \"auto\" in the policy.",
+     "Frames of a lossless priority were discarded here although PFC is on at both ends. What is in flight when pause is sent must fit behind it: cable "
+     "length, MTU and speed decide how much that is.", judges::headroom},
+
+    // Why this host cannot take what arrives.
+    {"pcie-degraded", host, kCritical, {tx_pause, pcie, discards, receiver}, "The PCIe link of this NIC has lost lanes or speed, and cannot take what the port receives.",
+     "See both ends of the link: lspci -vvs {pci} | grep LnkSta\nReseat the card and its riser; then replace what the loss follows.",
+     "Pause sent, PCIe stalls or errors, together with a PCIe link below its maximum and below that of NICs like it.", judges::pcie_degraded},
+    {"pcie-path", host, kWarn, {pcie, tx_pause}, "The PCIe path of this NIC has errors.",
+     "Look at the kernel's log: journalctl -k -g AER\nReseat card and riser between the ends that are named.",
+     "AER counted new errors on the function or a bridge above it, or the NIC counted signal errors of its PCIe link.", judges::pcie_errors},
+    {"far-numa", host, kWarn, {tx_pause, pcie, receiver}, "The NIC is far from the GPUs that it serves: the way between the sockets cannot take what the port receives.",
+     "See the matrix: fabric-agentctl topo\nGive each GPU its nearest NIC: fabric-agentctl topo --format nccl; or put the card into a slot on the GPU's socket.",
+     "Pause sent or PCIe stalls, and no GPU is as near to this NIC as GPUs are to NICs like it.", judges::far_numa},
+    {"pcie-stall", host, kWarn, {tx_pause, pcie}, "PCIe does not take what the port receives, although its link is whole.",
+     "See fabric-agentctl check --only platform: IOMMU, ACS, relaxed ordering, MRRS\nSee memory bandwidth and what else uses the socket.",
+     "The NIC waited for PCIe credits in more than 5 % of the seconds, or its PCIe buffer overflowed, with a full link and no errors: the root complex "
+     "or memory behind it is slow.", judges::pcie_stall},
+    {"slow-receiver", host, kWarn, {tx_pause, receiver}, "This host's application is late: it posts no receives, and the port has to hold the network.",
+     "Look at the processes with queue pairs: rdma resource show qp link {rdma}\nSee their CPUs, pinning and queue depths; a hung GPU or process shows here first.",
+     "Pause sent, and packets came without a receive posted for them (out_of_buffer), while PCIe and NUMA are as they should be.", judges::slow_receiver},
+    {"receiver-late", host, kWarn, {receiver}, "An application on this host posts its receives too late.",
+     "Look at the processes with queue pairs: rdma resource show qp link {rdma}\nDeepen the receive queues, and see whether its threads get their CPU.",
+     "Packets came without a receive posted for them, and this port held nobody. The network is not at fault.", judges::receiver_late},
+    {"peer-not-ready", peer, kWarn, {receiver}, "The application at the far end of the connections posts its receives too late.",
+     "Find the far ends: rdma resource show qp link {rdma}\nRun fabric-agentctl diagnose there.",
+     "Receiver-not-ready answers arrived here, in more than one of a thousand packets, or connections were given up for them; here a receive was always "
+     "posted. Some of them are flow control at work and no fault.", judges::peer_not_ready},
+    {"endless-pause", host, kCritical, {tx_pause}, "This host sends pause without end: it takes nothing any more and holds up the network.",
+     "See whether a process or GPU hangs: journalctl -k -b; nvidia-smi\nTake the port out of the network if it stays so: ip link set {netdev} down\nReset the NIC: devlink dev reload pci/{pci}",
+     "The NIC itself counted a pause storm, or paused a priority for nine tenths of the window, and nothing at the slot explains it.", judges::pause_storm},
+    {"host-holds-network", host, kWarn, {tx_pause}, "This host cannot take what it receives; what in it is slow is not known.",
+     "Watch it: fabric-agentctl counters --watch\nRead PCIe counters: ethtool -S {netdev} | grep -i pci\nSee check --only topology,platform,host.",
+     "Pause is sent by this NIC and by nobody else, for more than 5 % of the window; neither PCIe nor NUMA nor missing receives say why.", judges::host_holds},
+
+    // Why the network holds this port.
+    {"ecn-ignored", host, kWarn, {ignored, rx_pause}, "Congestion notifications arrive and this port does not slow down.",
+     "Look: fabric-agentctl show --port {netdev} (ecn_rp)\nSwitch the reaction point on for the RoCE priority: ecn_rp in the policy, then fabric-agentctl apply.",
+     "The NIC counted notifications that it ignored: its reaction point is off for the priority.", judges::ecn_ignored},
+    {"global-pause", network, kWarn, {rx_pause}, "The switch sends global pause: it stops all priorities, and PFC is not used.",
+     "Switch 802.3x flow control off on {peer}, and PFC on for the RoCE priority.",
+     "Global pause frames arrive on a port with PFC.", judges::global_pause},
+    {"incast", network, kWarn, {rx_pause}, "The network is congested: many send to one, and switches hold this port and mark its packets.",
+     "See which ports of the fabric are full: queue depth and ECN marks of {peer} and above\nLook at job placement and rail use; compare ECN thresholds with PFC's: marks should come first.",
+     "Pause received for more than 5 % of the window together with congestion notifications, ten a second or more. Notifications alone are congestion control "
+     "at work and no fault.", judges::incast},
+    {"pause-spread", network, kCritical, {rx_pause}, "The network holds this port without any sign of congestion on its own paths: pause spreads from elsewhere.",
+     "Look for the port that sends pause: fabric-agentctl diagnose on the other hosts of the pod, and PFC counters of {peer} towards them\nThe first of them that has tx pause is the source.",
+     "Pause received for more than 5 % of the window with hardly any notification: the full queue is one that this port's packets do not fill. Where "
+     "the driver does not count notifications, this is not concluded.", judges::pause_spread},
+
+    // Lost, and not here.
+    {"damaged-in-network", network, kCritical, {loss}, "RoCE packets are changed on their way: a device in the network damages them.",
+     "Compare the hosts that see it: what they have in common is the switch or line card.\nReplace that.",
+     "Invariant CRCs are wrong while every link's own CRC is right here: bits changed inside a device and were sent on with a good frame.",
+     judges::damaged_in_network},
+    {"send-drops", host, kWarn, {loss}, "This port throws away what it should send.",
+     "See ethtool -S {netdev} | grep -i discard\nSee whether the link was down, or a steering rule or rate limit drops.",
+     "Discards on sending rose together with losses that the transport noticed.", judges::send_drops},
+    {"peer-silent", peer, kCritical, {loss}, "The far end of a connection does not answer at all.",
+     "Find the far ends: rdma resource show qp link {rdma}\nSee whether those hosts and processes live, and whether their GID and route still hold: fabric-agentctl check --only network.",
+     "Connections were given up while no NAK came back and nothing arrived out of order: packets are not lost one by one, nobody answers.", judges::peer_silent},
+    {"loss-in-network", network, kCritical, {loss}, "RoCE packets are lost or reordered between this port and its peers.",
+     "Look for discards of the RoCE priority on {peer} and along the path.\nCompare PFC, trust, DSCP map and ECN of the switches with this host: fabric-agentctl neighbors; fabric-agentctl show\n"
+     "With adaptive routing, packets out of sequence alone are no loss.",
+     "The transport noticed losses (ten or more, and more than one in a million packets; of packets out of order ten in a million), while this port discarded nothing and its own link is clean. "
+     "Where its discards are not counted, this is not concluded.", judges::loss_in_network},
+};
+
+constexpr Rule kNothing{"not-enough-evidence", unknown, Status::unknown, {}, "Something is wrong, and what was read does not say where.", "",
+                        "A symptom that no rule explains with confidence. What to collect is said with it; rules that came near are named.", nullptr};
+
+}  // namespace
+
+std::span<const Rule> rules() { return kRules; }
+
+const Rule* find_rule(std::string_view id) {
+  for (const Rule& rule : kRules)
+    if (rule.id == id) return &rule;
+  return id == kNothing.id ? &kNothing : nullptr;
+}
+
+}  // namespace fabric

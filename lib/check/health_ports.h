@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Readings of the health rules that are more than counters.
+#pragma once
+
+#include <vector>
+
+#include "check/check.h"
+
+namespace fabric {
+
+using HealthReadings = std::vector<HealthReading>;
+
+// The port as it was; null: it was not there.
+const Port* port_before(const View& view, const Port& port);
+// Seconds between the two readings; 0: there is only one.
+double window_of(const View& view);
+// Null: not known.
+const Signals* signals_of_port(const View& view, const Port& port);
+
+void read_tx_pause(const View& view, HealthReadings& out);
+void read_rx_pause(const View& view, HealthReadings& out);
+void read_lossless_discards(const View& view, HealthReadings& out);
+void read_lane_power(const View& view, HealthReadings& out);
+void read_module_temperature(const View& view, HealthReadings& out);
+void read_frozen_counters(const View& view, HealthReadings& out);
+void read_stale_readings(const View& view, HealthReadings& out);
+void read_gid_changed(const View& view, HealthReadings& out);
+void read_device_errors(const View& view, HealthReadings& out);
+void read_device_state(const View& view, HealthReadings& out);
+void read_pcie_replays(const View& view, HealthReadings& out);
+
+}  // namespace fabric

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "counter/telemetry.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sys/ethtool_link.h"
+#include "sys/nldev.h"
+
+namespace fabric {
+namespace {
+
+constexpr std::chrono::seconds kReportersAge{60};
+
+// The driver or the kernel does not have it, and will not.
+bool is_absent(int code) { return code == EOPNOTSUPP || code == EINVAL; }
+
+}  // namespace
+
+void apply(Telemetry reading, Port& port) {
+  port.link_status = std::move(reading.link_status);
+  port.fec = std::move(reading.fec);
+  port.resources = std::move(reading.resources);
+  port.reporters = std::move(reading.reporters);
+}
+
+TelemetryReader::TelemetryReader(const TelemetryAccess& access, const Port& port) : access_(access), netdev_(port.netdev) {
+  link_.there = fec_.there = access_.generic != nullptr && access_.ethtool && !netdev_.empty();
+  if (access_.rdma != nullptr) {
+    if (auto devices = nldev::devices(*access_.rdma))
+      for (const auto& device : *devices)
+        if (device.name == port.rdma) device_ = device.index, resources_.there = true;
+  }
+  if (access_.generic != nullptr && !port.pci.empty()) {
+    if (auto family = devlink::resolve(*access_.generic)) {
+      devlink_ = *family;
+      handles_ = devlink::handles_of(access_.root, port.pci);
+      reporters_.there = true;
+    }
+  }
+}
+
+void TelemetryReader::resume(const Waiting& waiting) {
+  link_.backoff = waiting.link;
+  fec_.backoff = waiting.fec;
+  resources_.backoff = waiting.resources;
+  reporters_.backoff = waiting.reporters;
+}
+
+template <class Ask>
+void TelemetryReader::ask(Source& source, Attempt& attempt, Clock::time_point now, Ask&& ask) {
+  if (!source.there) return;
+  std::string failure = source.error;
+  if (source.backoff.due(now)) {
+    Result<void> done = ask();
+    if (done) return source.backoff.succeeded();
+    if (is_absent(done.error().code)) {
+      source.there = false;
+      return;
+    }
+    source.backoff.failed(now);
+    failure = source.error = done.error().text();
+  }
+  attempt.success = false;
+  if (attempt.error.empty()) attempt.error = std::move(failure);
+}
+
+Telemetry TelemetryReader::read() {
+  Telemetry out;
+  const auto start = Clock::now();
+  const auto take = [](auto answer, auto& to) -> Result<void> {
+    if (!answer) return answer.error();
+    to = std::move(*answer);
+    return {};
+  };
+  ask(link_, out.attempt, start, [&] { return take(ethtool::get_link_status(*access_.generic, *access_.ethtool, netdev_), out.link_status); });
+  ask(fec_, out.attempt, start, [&] { return take(ethtool::get_fec_status(*access_.generic, *access_.ethtool, netdev_), out.fec); });
+  ask(resources_, out.attempt, start, [&] { return take(nldev::resources(*access_.rdma, device_), out.resources); });
+  ask(reporters_, out.attempt, start, [&] { return start < reporters_due_ ? Result<void>() : read_reporters(); });
+  out.reporters = reported_;
+  out.attempt.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return out;
+}
+
+// An instance that is not there, or that only some functions have, is no failure.
+Result<void> TelemetryReader::read_reporters() {
+  reported_.clear();
+  for (const devlink::Handle& handle : handles_) {
+    auto found = devlink::health_reporters(*access_.generic, devlink_, handle);
+    if (!found && found.error().code == ENODEV) continue;
+    if (!found) return found.error();
+    reported_.insert(reported_.end(), found->begin(), found->end());
+  }
+  reporters_due_ = Clock::now() + kReportersAge;
+  return {};
+}
+
+}  // namespace fabric

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Node::network and Node::neighbors alone, for who has read the ports elsewhere.
+#pragma once
+
+#include "model/node.h"
+#include "sys/kernel.h"
+
+namespace fabric::scanning {
+
+// Fills them for the netdevs that node.ports and their GIDs name; opens no RDMA device. What could not be read is named in
+// node.unseen.
+void read_network(Kernel& kernel, Node& node);
+
+}  // namespace fabric::scanning

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every fault of the catalogue on every healthy machine that can have it: named by its check, at its subject, and by no other
+// check; its culprit by its rule, and by no other; healthy machines are silent. Prints the matrix.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "check/diagnosis.h"
+#include "faults/fault.h"
+
+namespace fabric::faults {
+namespace {
+
+using test::complaints;
+using test::describe;
+
+// What came of one fault on one machine.
+struct Answer {
+  std::string machine, port, subject;
+  std::vector<Finding> found;
+  Diagnoses diagnoses;
+
+  [[nodiscard]] bool is_named(const Fault& fault) const {
+    if (fault.check.empty()) return found.empty();
+    return std::any_of(found.begin(), found.end(), [&](const Finding& each) {
+      return each.id == fault.check && each.subject == subject && each.status == fault.status;
+    });
+  }
+  // Findings of other checks.
+  [[nodiscard]] std::vector<Finding> false_alarms(const Fault& fault) const {
+    std::vector<Finding> out;
+    std::copy_if(found.begin(), found.end(), std::back_inserter(out), [&](const Finding& each) {
+      return each.id != fault.check && std::find(fault.also.begin(), fault.also.end(), each.id) == fault.also.end();
+    });
+    return out;
+  }
+  // The rule names the second rail, and no other rule speaks.
+  [[nodiscard]] bool has_culprit(const Fault& fault) const {
+    if (fault.rule.empty()) return diagnoses.empty();
+    const auto is_it = [&](const Diagnosis& each) { return each.rule == fault.rule; };
+    return std::all_of(diagnoses.begin(), diagnoses.end(), is_it) &&
+           std::any_of(diagnoses.begin(), diagnoses.end(), [&](const Diagnosis& each) { return each.subject == port; });
+  }
+};
+
+std::string describe(const Diagnoses& diagnoses) {
+  std::string out;
+  for (const Diagnosis& each : diagnoses) {
+    out += each.rule + " " + each.subject + " " + std::string(to_text(each.culprit)) + ": " + each.conclusion + "\n";
+    for (const std::string& line : each.evidence) out += "  " + line + "\n";
+  }
+  return out;
+}
+
+const std::vector<Machine>& machines() {
+  static const std::vector<Machine> all = healthy_machines();
+  return all;
+}
+
+// On each machine that can have the fault.
+std::vector<Answer> plant(const Fault& fault) {
+  std::vector<Answer> out;
+  for (const Machine& healthy : machines()) {
+    Machine machine = healthy;
+    const std::string port = machine.port().id(), subject = fault.plant(machine);
+    if (subject.empty()) continue;
+    const View view = machine.view();
+    out.push_back({machine.name, port, subject, complaints(run_checks(view)), diagnose(view)});
+  }
+  return out;
+}
+
+std::vector<Fault> all_faults() {
+  std::vector<Fault> out;
+  for (const Area& area : catalogue()) out.insert(out.end(), area.faults.begin(), area.faults.end());
+  return out;
+}
+
+class Catalogue : public testing::TestWithParam<Fault> {};
+
+TEST_P(Catalogue, IsNamedAndNothingElse) {
+  const Fault& fault = GetParam();
+  const std::vector<Answer> answers = plant(fault);
+  EXPECT_FALSE(answers.empty()) << "no machine can have it";
+  for (const Answer& answer : answers) {
+    SCOPED_TRACE(answer.machine);
+    EXPECT_TRUE(answer.is_named(fault)) << "wanted: " << fault.check << " " << answer.subject << " " << to_text(fault.status) << "\nfound:\n" << describe(answer.found);
+    EXPECT_EQ(describe(answer.false_alarms(fault)), "");
+    EXPECT_TRUE(answer.has_culprit(fault)) << "wanted: " << fault.rule << " " << answer.port << "\nfound:\n" << describe(answer.diagnoses);
+    for (const Finding& each : answer.found)
+      for (const std::string& sentence : {each.expected, each.meaning, each.remedy}) EXPECT_NE(sentence, "") << describe({each});
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Fault, Catalogue, testing::ValuesIn(all_faults()), [](const auto& each) {
+  std::string name = each.param.id;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+TEST(Healthy, IsSilent) {
+  for (const Machine& machine : machines()) {
+    const View view = machine.view();
+    EXPECT_EQ(describe(complaints(run_checks(view))), "") << machine.name;
+    EXPECT_EQ(describe(diagnose(view)), "") << machine.name;
+  }
+}
+
+TEST(CatalogueTable, IsWhole) {
+  std::set<std::string> ids, named, told;
+  for (const Area& area : catalogue()) EXPECT_FALSE(area.faults.empty()) << area.name;
+  for (const Fault& fault : all_faults()) {
+    EXPECT_TRUE(ids.insert(fault.id).second) << fault.id << " twice";
+    EXPECT_TRUE(fault.check.empty() || find_check(fault.check) != nullptr) << fault.check;
+    EXPECT_TRUE(fault.rule.empty() || find_rule(fault.rule) != nullptr) << fault.rule;
+    EXPECT_FALSE(fault.check.empty() && fault.rule.empty()) << fault.id;
+    EXPECT_NE(fault.status, Status::ok);
+    for (const std::string& other : fault.also) EXPECT_NE(find_check(other), nullptr) << other;
+    named.insert(fault.check);
+    told.insert(fault.rule);
+  }
+  EXPECT_EQ(catalogue().size(), 7u);
+  EXPECT_GE(ids.size(), 60u);
+  for (const Check& check : checks())
+    EXPECT_EQ(named.count(std::string(check.id)), never_complains(check.id) ? 0u : 1u) << check.id << ": a check without a fault";
+  for (const Rule& rule : rules()) EXPECT_EQ(told.count(std::string(rule.id)), 1u) << rule.id << ": a rule without a fault";
+}
+
+std::string content(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(CatalogueTable, NamesScenariosThatInjectIt) {
+  size_t injected = 0;
+  for (const Fault& fault : all_faults()) {
+    if (fault.server.empty()) continue;
+    ++injected;
+    const size_t colon = fault.server.find(": ");
+    const std::string script = content(FABRIC_SOURCE_DIR "/tests/vm/scenarios/" + fault.server.substr(0, colon) + ".sh");
+    EXPECT_NE(script, "") << fault.id << ": no scenario " << fault.server;
+    const std::string words = colon == std::string::npos ? "" : fault.server.substr(colon + 2);
+    EXPECT_NE(script.find(words), std::string::npos) << fault.id << ": " << fault.server;
+  }
+  std::printf("figure: fault catalogue: %zu of %zu faults are injected into a real kernel as well\n", injected, all_faults().size());
+}
+
+struct Tally {
+  size_t faults = 0, named = 0, culprits = 0, right = 0, plantings = 0, others = 0;
+};
+
+Tally tally(const Area& area) {
+  Tally out;
+  for (const Fault& fault : area.faults) {
+    const std::vector<Answer> answers = plant(fault);
+    const auto all = [&](auto good) { return !answers.empty() && std::all_of(answers.begin(), answers.end(), good); };
+    const bool right = all([&](const Answer& answer) { return answer.has_culprit(fault); });
+    ++out.faults;
+    out.named += all([&](const Answer& answer) { return answer.is_named(fault); }) ? 1 : 0;
+    out.culprits += fault.rule.empty() ? 0 : 1;
+    out.right += !fault.rule.empty() && right ? 1 : 0;
+    out.plantings += answers.size();
+    for (const Answer& answer : answers) out.others += answer.false_alarms(fault).size() + (fault.rule.empty() ? answer.diagnoses.size() : 0);
+  }
+  return out;
+}
+
+// The matrix: which areas are seen how well.
+TEST(CatalogueTable, Matrix) {
+  Tally sum;
+  std::printf("%-12s %8s %8s %10s %8s %10s %8s\n", "area", "faults", "named", "culprits", "right", "plantings", "others");
+  const auto show = [](std::string_view name, const Tally& one) {
+    std::printf("%-12s %8zu %8zu %10zu %8zu %10zu %8zu\n", std::string(name).c_str(), one.faults, one.named, one.culprits, one.right, one.plantings, one.others);
+  };
+  for (const Area& area : catalogue()) {
+    const Tally one = tally(area);
+    show(area.name, one);
+    sum = {sum.faults + one.faults, sum.named + one.named, sum.culprits + one.culprits, sum.right + one.right, sum.plantings + one.plantings, sum.others + one.others};
+  }
+  show("all", sum);
+  size_t alarms = 0;
+  for (const Machine& machine : machines()) {
+    const View view = machine.view();
+    alarms += complaints(run_checks(view)).size() + diagnose(view).size();
+  }
+  std::printf("figure: fault catalogue: %zu of %zu faults named, %zu of %zu culprits, %zu false alarms in %zu plantings, %zu on %zu healthy machines\n", sum.named, sum.faults,
+              sum.right, sum.culprits, sum.others, sum.plantings, alarms, machines().size());
+  EXPECT_EQ(sum.named, sum.faults);
+  EXPECT_EQ(sum.right, sum.culprits);
+  EXPECT_EQ(sum.others + alarms, 0u);
+}
+
+std::string culprit_of(const Fault& fault) {
+  const Rule* rule = fault.rule.empty() ? nullptr : find_rule(fault.rule);
+  return rule == nullptr ? "" : std::string(to_text(rule->culprit)) + " (" + fault.rule + ")";
+}
+
+std::string answer_of(const Fault& fault) {
+  std::string out = fault.check.empty() ? "" : fault.check + " " + std::string(to_text(fault.status));
+  for (const std::string& other : fault.also) out += ", " + other;
+  return out;
+}
+
+std::string table_of(const Area& area) {
+  std::string out = "\n## " + std::string(area.name) + "\n\n| fault | what happens | planted in the model | answer | culprit | in the virtual server |\n|---|---|---|---|---|---|\n";
+  for (const Fault& fault : area.faults)
+    out += "| " + fault.id + " | " + fault.happens + " | " + fault.planted + " | " + answer_of(fault) + " | " + culprit_of(fault) + " | " + fault.server + " |\n";
+  return out;
+}
+
+std::string readme() {
+  std::string out =
+      "# The fault catalogue\n\n"
+      "What goes wrong in GPU clusters. Each fault is planted in every healthy machine that can have it, a minute of load between two readings; the check named\n"
+      "must answer, at the right subject, and no other; diagnose must name the culprit by the rule in brackets, and nobody where none is given. A check behind a\n"
+      "comma answers as well: it sees the same fault from another side.\n\n"
+      "The tables stand in the .cpp file of their area; this page is written from them (`FABRIC_UPDATE_GOLDEN=1 ./faults_test`) and compared with them.\n"
+      "`./faults_test --gtest_filter='*Matrix'` prints how many are named rightly. The last column says which scenario of tests/vm injects the same into a real\n"
+      "kernel, and how.\n\n| healthy machine | what it is |\n|---|---|\n";
+  for (const Machine& machine : machines()) out += "| " + machine.name + " | " + machine.what + " |\n";
+  for (const Area& area : catalogue()) out += table_of(area);
+  return out;
+}
+
+TEST(CatalogueTable, ReadmeIsUpToDate) {
+  const std::string path = FABRIC_SOURCE_DIR "/tests/faults/README.md";
+  if (std::getenv("FABRIC_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << readme();
+  EXPECT_EQ(content(path), readme()) << "FABRIC_UPDATE_GOLDEN=1 writes it anew";
+}
+
+}  // namespace
+}  // namespace fabric::faults

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Links: the cable, the wire, and where it ends.
+#include <utility>
+
+#include "counter/metrics.h"
+#include "faults/fault.h"
+
+namespace fabric::faults {
+namespace {
+
+constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;
+
+std::string take_down(Machine& m, unsigned phys_state, const char* reason, const char* detail) {
+  Port& port = m.port();
+  port.state = 1;
+  port.phys_state = phys_state;
+  port.carrier = false;
+  port.link_status->up = false;
+  port.link_status->reason = reason;
+  port.link_status->detail = detail;
+  return port.id();
+}
+
+Fault down(const char* id, const char* happens, unsigned phys_state, const char* reason, const char* detail, const char* rule, const char* server = "") {
+  const std::string words = *detail == 0 ? reason : std::string(reason) + ", " + detail;
+  return {id, happens, "Port::state DOWN, " + std::string(phys_state_text(phys_state)) + (words.empty() ? "" : "; the NIC says: " + words),
+          [=](Machine& m) { return take_down(m, phys_state, reason, detail); }, "port-state", C, rule, server};
+}
+
+Faults states() {
+  return {
+      down("cable-pulled", "a cable was pulled at this end", 2, "No cable", "", "no-cable", "health: fabsim 0 carrier 0"),
+      down("switched-off", "somebody did ip link set down", 3, "", "", "admin-down"),
+      down("far-end-dark", "the switch port is shut", 2, "Autoneg", "No partner detected", "far-end-silent", "health: fabsim 0 carrier 0"),
+      down("module-refused", "a module that the NIC's firmware does not support", 2, "Cable issue", "Unsupported cable", "module-unusable"),
+      down("speed-mismatch", "the switch port is forced to another speed or FEC: the ends never agree", 4, "Autoneg", "No HCD", "link-mode-mismatch"),
+      {"no-subnet-manager", "the subnet manager is dead, or does not reach this port", "Port::state INIT",
+       [](Machine& m) {
+         if (m.is_roce()) return std::string();
+         m.port().state = 2;
+         return m.port().id();
+       },
+       "port-state", C},
+      {"link-just-lost", "a bond's member lost its link this moment", "Port::state ACTIVE_DEFER",
+       [](Machine& m) {
+         m.port().state = 5;
+         return m.port().id();
+       },
+       "port-state", W},
+      {"device-gone", "the card fell off the bus while it was watched", "the port is in the first reading only",
+       [](Machine& m) {
+         const std::string id = m.port().id();
+         m.plan.erase(id);
+         m.now.ports.erase(m.now.ports.begin() + 1);
+         return id;
+       },
+       "port-state", C, "", "faults"},
+      {"state-unread", "the driver does not answer", "Port::state absent",
+       [](Machine& m) {
+         m.port().state.reset();
+         return m.port().id();
+       },
+       "port-state", U},
+      {"half-rate", "the link came up with half of its lanes", "Port::rate and speed half of the twins'",
+       [](Machine& m) {
+         m.port().rate = *m.port().rate / 2;
+         if (m.port().speed) m.port().speed = *m.port().speed / 2;
+         return m.port().id();
+       },
+       "rate", C},
+  };
+}
+
+// Two cables changed places.
+std::string swap(Machine& m) {
+  auto& heard = m.now.neighbors.heard;
+  if (heard.empty()) return {};
+  std::swap(heard.at(1).netdev, heard.at(2).netdev);
+  return m.port().id();
+}
+
+Fault elsewhere(const char* id, const char* happens, const char* planted, void (*change)(Neighbor&), Status status) {
+  return {id, happens, planted,
+          [change](Machine& m) {
+            if (m.now.neighbors.heard.empty()) return std::string();
+            change(m.now.neighbors.heard.at(1));
+            return m.port().id();
+          },
+          "cabling", status};
+}
+
+Faults ends() {
+  return {
+      {"cables-swapped", "two cables changed places at the switch: rails are mixed", "the neighbours of two ports, exchanged", swap, "cabling", C, "", "cabling"},
+      elsewhere("wrong-switch", "the cable ends on a switch of another rail", "the neighbour is leaf9", [](Neighbor& n) { n.system_name = "leaf9"; }, C),
+      elsewhere("wrong-switch-port", "the cable ends on another port of the right switch", "the neighbour's port is Ethernet17",
+                [](Neighbor& n) { n.port_id = "Ethernet17"; }, W),
+      {"neighbour-silent", "LLDP is off on the switch port", "nobody was heard for an hour on one port",
+       [](Machine& m) {
+         auto& heard = m.now.neighbors.heard;
+         if (heard.empty()) return std::string();
+         heard.erase(heard.begin() + 1);
+         return m.port().id();
+       },
+       "cabling", W},
+      {"nobody-listens", "there is a plan of cables, and the listener does not run", "no source of neighbours",
+       [](Machine& m) {
+         if (m.now.neighbors.heard.empty()) return std::string();
+         m.now.neighbors = {};
+         m.now.neighbors.why_none = "fabric-lldp.service is not running";
+         return std::string("host");
+       },
+       "cabling", U, "", "cabling"},
+  };
+}
+
+void lose_link(Port& port, unsigned times) { *port.counters.carrier_down += times; }
+
+Faults flaps() {
+  return {
+      {"link-flaps", "a loose connector: the link goes down and comes back", "carrier_down +4",
+       [](Machine& m) {
+         lose_link(m.port(), 4);
+         return m.port().id();
+       },
+       "link-flap", W, "not-enough-evidence", "health: for _ in 1 2 3"},
+      {"link-flaps-much", "it does so all the time", "carrier_down +6",
+       [](Machine& m) {
+         lose_link(m.port(), 6);
+         return m.port().id();
+       },
+       "link-flap", C, "not-enough-evidence"},
+      {"switch-restarts", "the switch reboots, and again: all links to it go together", "two ports of one switch, carrier_down +3 on both",
+       [](Machine& m) {
+         if (m.now.neighbors.heard.empty()) return std::string();
+         Neighbor& other = m.now.neighbors.heard.at(2);
+         CableEnd& planned = m.policy.cabling.cables.at(2).peer;
+         other.chassis_id = m.now.neighbors.heard.at(1).chassis_id;
+         other.system_name = m.now.neighbors.heard.at(1).system_name;
+         other.port_id = "Ethernet8";
+         planned = {m.policy.cabling.cables.at(1).peer.device, "Eth8"};
+         for (Port* port : {&m.now.ports[1], &m.now.ports[2]}) lose_link(*port, 3);
+         return m.port().id();
+       },
+       "link-flap", W, "switch-restart"},
+  };
+}
+
+// A minute in which the wire was at work against the port.
+Fault on_the_wire(const char* id, const char* happens, const char* planted, const Metric& metric, double by, const char* rule, const char* server = "") {
+  return {id, happens, planted, [&metric, by](Machine& m) { return m.raise(metric, by) ? m.port().id() : std::string(); }, "link-errors", W, rule, server};
+}
+
+Faults errors() {
+  return {
+      on_the_wire("symbol-errors", "bits beyond what FEC corrects: a dirty connector", "symbol errors after FEC +5000", metrics::kPhySymbolErrors, 5'000, "damaged-link"),
+      on_the_wire("symbol-errors-infiniband", "symbol errors of an InfiniBand link", "symbol_error +5000", metrics::kPortSymbolErrors, 5'000, "damaged-link"),
+      on_the_wire("crc-errors", "frames arrive with a wrong checksum", "CRC errors +300", metrics::kPhyCrcErrors, 300, "damaged-link", "health: rx_crc_errors_phy"),
+      on_the_wire("link-recoveries", "an InfiniBand link trains again and again", "link_error_recovery +8", metrics::kPortLinkRecoveries, 8, "not-enough-evidence"),
+      on_the_wire("icrc-errors", "RoCE packets are damaged between the ends, where no link sees it", "ICRC errors +50", metrics::kIcrcErrors, 50, ""),
+  };
+}
+
+Faults device() {
+  return {
+      {"firmware-hangs", "the card's firmware failed and did not recover", "devlink reporter fw in state error, its errors +1",
+       [](Machine& m) {
+         m.port().reporters[0].healthy = false;
+         ++m.port().reporters[0].errors;
+         return m.port().id();
+       },
+       "device-health", C},
+      {"firmware-reset", "the card's firmware failed, recovered, and took the link with it", "devlink reporter fw: errors and recoveries +1, carrier_down +1",
+       [](Machine& m) {
+         ++m.port().reporters[0].errors;
+         ++m.port().reporters[0].recoveries;
+         lose_link(m.port(), 1);
+         return m.port().id();
+       },
+       "device-health", W, "device-reset", "", {"link-flap"}},
+  };
+}
+
+}  // namespace
+
+Faults link_faults() { return together({states(), ends(), flaps(), errors(), device()}); }
+
+}  // namespace fabric::faults

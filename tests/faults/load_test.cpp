@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time goes on: ten minutes of full load on healthy machines are silent, and what a fault leaves behind is taken back.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <set>
+
+#include "check/diagnosis.h"
+#include "check/health.h"
+#include "counter/metrics.h"
+#include "faults/fault.h"
+
+namespace fabric::faults {
+namespace {
+
+using test::complaints;
+using test::describe;
+
+constexpr double kSample = 1, kUp = 30 * 24 * kHour;  // seconds; the machine has been up for a month
+constexpr int64_t kWall = 1'790'000'000;
+
+// A machine that is watched, one reading a second, as the exporter does.
+class Watched {
+ public:
+  explicit Watched(const Machine& of) : machine(of) { machine.before = machine.now; }
+
+  // A second goes by under load; `more` is done to the victim.
+  void second(const std::function<void(Machine&)>& more = {}) {
+    machine.before = machine.now;
+    machine.now.taken += std::chrono::seconds(1);
+    for (Port& port : machine.now.ports) load(port, kSample);
+    if (more) more(machine);
+    elapsed += kSample;
+    View view = machine.view();
+    view.health = &health;
+    advance_health(health, view, kUp + elapsed, kWall + static_cast<int64_t>(elapsed));
+  }
+  void seconds(int count, const std::function<void(Machine&)>& more = {}) {
+    for (int i = 0; i < count; ++i) second(more);
+  }
+  // What the exporter shows: by the states alone.
+  [[nodiscard]] std::vector<Finding> found() const {
+    View view = machine.view();
+    Health shown = health;
+    shown.alone = true;
+    view.health = &shown;
+    return complaints(run_checks(view));
+  }
+  [[nodiscard]] Diagnoses blamed() const { return diagnose(machine.view()); }
+
+  Machine machine;
+  Health health;
+  double elapsed = 0;
+};
+
+// The network is not always as busy: every half minute a burst of congestion, now and then a pause that lasts for milliseconds.
+void bursts(Machine& m, int second) {
+  if (second % 30 >= 5) return;
+  m.raise(metrics::kCnpHandled, 2'000);
+  m.raise(metrics::kEcnMarked, 5'000);
+  m.raise(metrics::kPfcFrames, 500, "rx");
+  m.raise(metrics::kPfcSeconds, 0.02, "rx");
+  if (second % 120 == 0) m.raise(metrics::kOutOfSequence, 3);
+}
+
+class FullLoad : public testing::TestWithParam<Machine> {};
+
+TEST_P(FullLoad, IsSilentForTenMinutes) {
+  Watched watched(GetParam());
+  for (int second = 0; second < 600; ++second) {
+    watched.second([&](Machine& m) { bursts(m, second); });
+    ASSERT_EQ(describe(watched.found()), "") << "after " << second << " s";
+    for (const Diagnosis& each : watched.blamed()) FAIL() << "after " << second << " s: " << each.rule << " " << each.subject << " " << each.conclusion;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Machine, FullLoad, testing::ValuesIn(healthy_machines()), [](const auto& each) { return each.param.name; });
+
+struct Episode {
+  const char* name;
+  std::function<void(Machine&)> each_second;  // while it lasts: a minute
+  std::string check;
+  int believed;  // seconds after which it must be told at the latest
+  int forgiven;  // seconds of quiet after which it must be gone
+};
+
+std::vector<Episode> episodes() {
+  using namespace metrics;
+  const auto raise = [](const Metric& metric, double by, const char* label = "") {
+    return [&metric, by, label](Machine& m) { m.raise(metric, by, label); };
+  };
+  return {
+      {"loss", raise(kOutOfSequence, 100'000), "loss", 30, 150},
+      {"timeouts", raise(kAckTimeouts, 50), "loss", 30, 150},
+      {"discards", raise(kPriorityDiscards, 500), "discards", 5, 150},
+      {"held_by_the_network", raise(kPfcSeconds, 0.95, "rx"), "pause-held", 25, 90},
+      {"holds_the_network", raise(kPfcSeconds, 0.95, "tx"), "pause-storm", 25, 90},
+      {"cnp_ignored", raise(kCnpIgnored, 500), "cnp-ignored", 10, 150},
+      {"pcie_overflow", raise(kPcieOverflows, 100), "pcie-errors", 10, 150},
+      {"crc_errors", raise(kPhyCrcErrors, 100), "link-errors", 5, 150},
+      {"little_light",
+       [](Machine& m) { m.port().module->lanes[2].rx_power.value = 0.12e-3; }, "optics", 15, 90},
+      {"module_warm", [](Machine& m) { m.port().module->temperature.value = 72; }, "module-temperature", 15, 90},
+      {"frozen",
+       [](Machine& m) {
+         m.port().counters.hw = m.before.ports[1].counters.hw;
+         m.port().counters.pma = m.before.ports[1].counters.pma;
+       },
+       "counters-frozen", 35, 60},
+  };
+}
+
+class AnEpisode : public testing::TestWithParam<Episode> {};
+
+TEST_P(AnEpisode, IsToldAndTakenBack) {
+  const Episode& episode = GetParam();
+  Watched watched(healthy_machines().front());
+  const auto module = watched.machine.port().module;
+  watched.seconds(30);
+  ASSERT_EQ(describe(watched.found()), "");
+
+  int told = -1;
+  for (int second = 0; second < 60; ++second) {
+    watched.second(episode.each_second);
+    const auto found = watched.found();
+    for (const Finding& each : found) EXPECT_EQ(each.id + " " + each.subject, episode.check + " " + watched.machine.port().id()) << describe(found);
+    if (!found.empty() && told < 0) told = second + 1;
+  }
+  EXPECT_GE(told, 0) << "never told";
+  EXPECT_LE(told, episode.believed);
+
+  watched.machine.port().module = module;
+  int gone = -1;
+  for (int second = 0; second < 300 && gone < 0; ++second) {
+    watched.second();
+    if (watched.found().empty()) gone = second + 1;
+  }
+  EXPECT_GE(gone, 0) << "never taken back: " << describe(watched.found());
+  EXPECT_LE(gone, episode.forgiven);
+  watched.seconds(60);
+  EXPECT_EQ(describe(watched.found()), "") << "it came back";
+}
+INSTANTIATE_TEST_SUITE_P(Fault, AnEpisode, testing::ValuesIn(episodes()), [](const auto& each) { return each.param.name; });
+
+// A driver that waits for hung firmware: its counters cannot be read any more, the others' can.
+TEST(HungDevice, IsToldWhenItsReadingsAreOld) {
+  Watched watched(healthy_machines().front());
+  const std::string port = watched.machine.port().id();
+  watched.health.ages[port] = 5;
+  watched.seconds(10);
+  EXPECT_EQ(describe(watched.found()), "");
+  watched.health.ages[port] = 75;
+  watched.second();
+  ASSERT_EQ(watched.found().size(), 1u) << describe(watched.found());
+  EXPECT_EQ(watched.found().front().id + " " + watched.found().front().subject, "counters-frozen " + port);
+  watched.health.ages[port] = 1;
+  watched.second();
+  EXPECT_EQ(describe(watched.found()), "");
+}
+
+// A cable that is pulled and plugged again three times within a day: told, and forgotten when the day's window has passed.
+TEST(LinkFlap, IsForgottenWhenItsWindowHasPassed) {
+  Watched watched(healthy_machines().front());
+  for (int i = 0; i < 3; ++i) {
+    watched.second([](Machine& m) { ++*m.port().counters.carrier_down; });
+    watched.seconds(60);
+  }
+  ASSERT_EQ(watched.found().size(), 1u) << describe(watched.found());
+  EXPECT_EQ(watched.found().front().id, "link-flap");
+  for (int minute = 0; minute < 13 * 60; ++minute) {
+    watched.machine.before = watched.machine.now;
+    watched.machine.now.taken += std::chrono::minutes(1);
+    for (Port& port : watched.machine.now.ports) load(port, 60);
+    watched.elapsed += 60;
+    advance_health(watched.health, watched.machine.view(), kUp + watched.elapsed, kWall);
+  }
+  EXPECT_EQ(describe(watched.found()), "");
+}
+
+}  // namespace
+}  // namespace fabric::faults

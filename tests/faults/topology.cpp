@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Topology and platform: where cards sit, and what PCI Express gives them.
+#include "faults/fault.h"
+
+namespace fabric::faults {
+namespace {
+
+constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;
+
+PlatformFunction& at(Machine& m, const std::string& pci) { return m.now.platform.functions.at(pci); }
+PciSettings& settings(Machine& m, const std::string& pci) { return m.now.pci_settings->functions.at(pci); }
+const std::string& below_nic(Machine& m) { return m.nic().bridges[0]; }
+const std::string& upstream(Machine& m) { return m.nic().bridges[1]; }
+const std::string& root_port(Machine& m) { return m.nic().bridges[2]; }
+
+// A slot without the switch, on a root bus of its own.
+void move_away(PciDevice& device) {
+  device.bridges = {"0000:f7:01.0"};
+  device.root = "pci0000:f7";
+}
+
+void upstream_link(Machine& m, const PcieLink& link) {
+  at(m, upstream(m)).link = at(m, root_port(m)).link = link;
+}
+
+// Slower ports, for which half a link is still enough.
+void slow_ports(Machine& m) {
+  for (Node* node : {&m.before, &m.now})
+    for (Port& port : node->ports) port.rate = 12.5e9;
+}
+
+Faults places() {
+  return {
+      {"gpu-in-the-wrong-slot", "a GPU was put into a slot without the switch that its NIC is on", "the GPU on a root bus of its own",
+       [](Machine& m) {
+         move_away(m.gpu());
+         return m.gpu().name;
+       },
+       "locality", W, "", "far-gpu"},
+      {"nic-in-the-wrong-slot", "the NIC of a GPU was put into the other socket's slot", "the NIC on a root bus at the other NUMA node",
+       [](Machine& m) {
+         move_away(m.nic());
+         m.nic().numa = m.now.topology.nics.back().numa;
+         return m.gpu().name;
+       },
+       "locality", W},
+      {"nic-gone", "a NIC did not come up at boot: it is not on the bus", "NIC, port and plan without the second rail, also before",
+       [](Machine& m) {
+         const std::string id = m.port().id(), netdev = m.port().netdev;
+         m.plan.erase(id);
+         for (Node* node : {&m.before, &m.now}) {
+           node->topology.nics.erase(node->topology.nics.begin() + 1);
+           node->ports.erase(node->ports.begin() + 1);
+         }
+         return m.gpu().name;
+       },
+       "locality", W},
+      {"nic-without-rdma", "the RDMA driver did not take one of the cards", "the NIC without an RDMA device, its port gone, also before",
+       [](Machine& m) {
+         m.plan.erase(m.port().id());
+         for (Node* node : {&m.before, &m.now}) {
+           node->topology.nics[1].rdma.clear();
+           node->ports.erase(node->ports.begin() + 1);
+         }
+         return m.gpu().name;
+       },
+       "locality", W},
+      {"nic-serves-two-gpus", "two GPUs of one switch share a NIC, where others have one each", "GPUs by two on a switch; one NIC of eight is gone",
+       [](Machine& m) {
+         if (m.now.ports.size() < 8) return std::string();
+         for (size_t i = 1; i < 8; i += 2)
+           for (PciDevice* device : {static_cast<PciDevice*>(&m.now.topology.gpus[i]), static_cast<PciDevice*>(&m.now.topology.nics[i])}) {
+             const PciDevice& neighbour = m.now.topology.gpus[i - 1];
+             device->root = neighbour.root;
+             device->numa = neighbour.numa;
+             device->bridges = {device->bridges[0], neighbour.bridges[1], neighbour.bridges[2]};
+           }
+         m.before.topology = m.now.topology;
+         m.plan.erase(m.port().id());
+         for (Node* node : {&m.before, &m.now}) {
+           node->topology.nics.erase(node->topology.nics.begin() + 1);
+           node->ports.erase(node->ports.begin() + 1);
+         }
+         return m.now.topology.nics[0].name;
+       },
+       "pairing", W},
+      {"numa-unknown", "the firmware does not tell on which socket a GPU is", "Gpu::numa absent",
+       [](Machine& m) {
+         move_away(m.gpu());
+         m.gpu().numa.reset();
+         return m.gpu().name;
+       },
+       "locality", U},
+      {"gpu-fell-off", "a GPU fell off the bus; the site says how many there are", "[expect] gpus is one more than there are",
+       [](Machine& m) {
+         m.policy.expect.gpus = static_cast<unsigned>(m.now.topology.gpus.size() + 1);
+         return std::string("node");
+       },
+       "expect", C},
+      {"slower-than-the-site", "all links of a rack came up at half the site's speed", "[expect] speed is twice this port's",
+       [](Machine& m) {
+         if (!m.port().speed) return std::string();
+         m.policy.expect.speed = m.port().speed;
+         m.port().speed = *m.port().speed / 2;
+         return m.port().id();
+       },
+       "expect", C},
+  };
+}
+
+Faults links() {
+  return {
+      {"nic-lost-lanes", "dirt on the connector: the NIC trained with two of its lanes", "PcieLink x2 of x16",
+       [](Machine& m) {
+         m.nic().link.width = 2;
+         return m.nic().name;
+       },
+       "pcie", C, "", "platform"},
+      {"nic-lost-speed", "the riser carries 16 GT/s only", "PcieLink 16 of 32 GT/s, under ports that need no more",
+       [](Machine& m) {
+         m.nic().link.speed = 16;
+         slow_ports(m);
+         return m.nic().name;
+       },
+       "pcie", W},
+      {"gpu-lost-lanes", "a GPU module is not seated well", "PcieLink x8 of x16",
+       [](Machine& m) {
+         m.gpu().link.width = 8;
+         return m.gpu().name;
+       },
+       "pcie", W},
+      {"switch-lost-lanes", "the riser under a PCIe switch lost fourteen lanes: GPU and NIC starve together", "the switch's upstream link x2 of x16",
+       [](Machine& m) {
+         upstream_link(m, {32, 32, 2, 16});
+         return upstream(m);
+       },
+       "pcie", C},
+      {"correctable-errors", "a PCIe link repeats packets: a worn connector", "AER BadTLP of the NIC +600",
+       [](Machine& m) {
+         AerCounts& counts = at(m, m.nic().pci).correctable;
+         if (!counts.total) return std::string();
+         *counts.total += 600;
+         counts.kinds["BadTLP"] += 600;
+         return m.nic().pci;
+       },
+       "aer", W, "pcie-path"},
+      {"nonfatal-error", "a completion never came: a transaction was lost", "AER non-fatal CmpltTO of the GPU +1",
+       [](Machine& m) {
+         AerCounts& counts = at(m, m.gpu().pci).nonfatal;
+         if (!counts.total) return std::string();
+         ++*counts.total;
+         counts.kinds["CmpltTO"] += 1;
+         return m.gpu().pci;
+       },
+       "aer", C},
+      {"fatal-error", "a root port lost its link for a moment", "AER fatal of the root port +1",
+       [](Machine& m) {
+         AerCounts& counts = at(m, root_port(m)).fatal;
+         if (!counts.total) return std::string();
+         ++*counts.total;
+         return root_port(m);
+       },
+       "aer", C, "pcie-path"},
+  };
+}
+
+Faults platform() {
+  return {
+      {"acs-redirect", "ACS on a switch port sends GPUDirect through the root complex", "ACS ReqRedir+ CmpltRedir+ on the port above the NIC",
+       [](Machine& m) {
+         if (!m.now.pci_settings) return std::string();
+         settings(m, below_nic(m)).acs = uint16_t{0x1d};
+         return below_nic(m);
+       },
+       "acs", W, "", "platform"},
+      {"acs-never-read", "fabric-agent-pci.service did not run at boot", "no PciState",
+       [](Machine& m) {
+         if (m.is_guest()) return std::string();
+         m.now.pci_settings.reset();
+         return std::string("host");
+       },
+       "acs", U, "", "platform"},
+      {"iommu-translates", "iommu=pt was lost in a new kernel's command line", "every IOMMU group of type DMA-FQ",
+       [](Machine& m) {
+         if (m.now.platform.iommu_groups.empty()) return std::string();
+         for (auto& [number, type] : m.now.platform.iommu_groups) type = "DMA-FQ";
+         return std::string("host");
+       },
+       "iommu", W},
+      {"small-gpu-bar", "the firmware found no room for one GPU's memory: BAR1 of 256 MiB", "Bar::size 256 MiB",
+       [](Machine& m) {
+         at(m, m.gpu().pci).bars[1].size = 256u << 20;
+         return m.gpu().name;
+       },
+       "gpu-bar", W},
+      {"no-peer-memory", "nvidia_peermem is not loaded, or the kernel cannot do dma-buf: GPUDirect is off", "GpuDirect without a way",
+       [](Machine& m) {
+         GpuDirect& has = m.now.platform.gpudirect;
+         if (has.amdgpu) has.dmabuf_move_notify = false;
+         else has.nvidia_open = false;
+         return std::string("host");
+       },
+       "gpudirect", W},
+      {"odd-read-request", "one NIC was replaced and has the factory's MRRS", "MRRS 512 beside 4096",
+       [](Machine& m) {
+         if (!m.now.pci_settings) return std::string();
+         settings(m, m.nic().pci).mrrs = 512;
+         return m.nic().name;
+       },
+       "pci-tuning", W},
+      {"odd-ordering", "one NIC has relaxed ordering off in its firmware", "relaxed ordering off",
+       [](Machine& m) {
+         if (!m.now.pci_settings) return std::string();
+         settings(m, m.nic().pci).relaxed_ordering = false;
+         return m.nic().name;
+       },
+       "pci-tuning", W},
+      {"nic-asleep", "a laptop's power tool suspends a NIC", "power state D3hot",
+       [](Machine& m) {
+         at(m, m.nic().pci).power_state = "D3hot";
+         return m.nic().name;
+       },
+       "pci-power", W},
+  };
+}
+
+}  // namespace
+
+Faults topology_faults() { return together({places(), links(), platform()}); }
+
+}  // namespace fabric::faults

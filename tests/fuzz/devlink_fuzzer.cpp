@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as a devlink health reporter: what is taken has a name.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+
+#include "sys/devlink.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const auto reported = fabric::devlink::parse_reporter(std::as_bytes(std::span(data, size)));
+  if (reported && reported->reporter.name.empty()) std::abort();
+  return 0;
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two NICs in a tree, whose driver statistics answer late, never, or with an error, as a test wants.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "support/tree.h"
+#include "sys/kernel.h"
+
+namespace fabric::test {
+
+// What `ethtool -S` of each netdev says. All members are guarded: readers are other threads.
+class DriverStatistics {
+ public:
+  void set(const std::string& netdev, const std::string& counter, uint64_t value);
+  void fail(const std::string& netdev, int code);  // 0: no more
+  void hang(const std::string& netdev);
+  void answer(const std::string& netdev);          // whoever waits goes on
+  [[nodiscard]] bool is_waiting(const std::string& netdev) const;
+  [[nodiscard]] unsigned asked(const std::string& netdev) const;
+
+  Result<std::vector<Counter>> read(const std::string& netdev);
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::string, std::vector<Counter>> counters_;
+  std::map<std::string, int> failures_;
+  std::map<std::string, unsigned> asked_, waiting_;
+  std::set<std::string> hung_;
+};
+
+// mlx5_0 with eth2 and mlx5_1 with eth3, each with hardware counters as files and with `statistics`.
+class SlowNics {
+ public:
+  SlowNics();
+  ~SlowNics();  // nobody is left waiting
+  Tree tree;
+  std::shared_ptr<DriverStatistics> statistics = std::make_shared<DriverStatistics>();
+  // As open_kernel(), with the statistics.
+  [[nodiscard]] std::function<Result<Kernel>(const std::string&)> open() const;
+};
+
+}  // namespace fabric::test

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// counters: rates, their order, their text; and going on until told to end.
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "ctl/rates.h"
+#include "ctl/verbs.h"
+#include "support/json_reader.h"
+#include "support/tree.h"
+
+namespace fabric::ctl {
+namespace {
+
+using test::JsonValue;
+using test::Tree;
+
+Node node(std::vector<Counter> hw, std::vector<Counter> ethtool = {}, std::vector<Counter> pma = {}) {
+  Node out;
+  Port& port = out.ports.emplace_back();
+  port.rdma = "mlx5_0";
+  port.kernel_driver = "mlx5_core";
+  port.counters.hw = std::move(hw);
+  port.counters.ethtool = std::move(ethtool);
+  port.counters.pma = std::move(pma);
+  return out;
+}
+
+const Rate* find(const std::vector<Rate>& rates, const std::string& counter) {
+  for (const Rate& rate : rates)
+    if (rate.counter == counter) return &rate;
+  return nullptr;
+}
+
+TEST(Rates, AreInBaseUnitsAndUnderTheMetricsNames) {
+  const auto rates = rates_of(node({{"np_cnp_sent", 10}, {"vendor_thing", 1}}, {{"rx_prio3_pause_duration", 0}}, {{"port_xmit_data", 0}}),
+                              node({{"np_cnp_sent", 30}, {"vendor_thing", 5}}, {{"rx_prio3_pause_duration", 500'000}}, {{"port_xmit_data", 1000}}), 2);
+  EXPECT_EQ(find(rates, "fabric_rdma_cnp_sent_total")->per_second, 10);
+  EXPECT_EQ(find(rates, "fabric_rdma_cnp_sent_total")->total, 30);
+  EXPECT_EQ(find(rates, "vendor_thing")->per_second, 2);
+  EXPECT_EQ(find(rates, "fabric_pfc_paused_seconds_total")->per_second, 0.25);
+  EXPECT_EQ(find(rates, "fabric_pfc_paused_seconds_total")->labels, (Labels{{"direction", "rx"}, {"priority", "3"}}));
+  EXPECT_EQ(find(rates, "fabric_port_bytes_total")->per_second, 2000);
+}
+
+TEST(Rates, TroubleThatMovesComesFirstThenWhatMovesMost) {
+  const auto rates = rates_of(node({{"rx_write_requests", 0}, {"out_of_sequence", 0}, {"np_cnp_sent", 0}, {"packet_seq_err", 5}, {"rx_read_requests", 0}, {"local_ack_timeout_err", 0}}),
+                              node({{"rx_write_requests", 9000}, {"out_of_sequence", 2}, {"np_cnp_sent", 0}, {"packet_seq_err", 5}, {"rx_read_requests", 20000}, {"local_ack_timeout_err", 7}}), 1);
+  std::vector<std::string> order;
+  for (const Rate& rate : rates) order.push_back(rate.counter + (rate.labels.empty() ? "" : " " + rate.labels[0].value));
+  EXPECT_EQ(order, (std::vector<std::string>{"fabric_rdma_ack_timeouts_total", "fabric_rdma_out_of_sequence_packets_total",
+                                             "fabric_rdma_requests_received_total read", "fabric_rdma_requests_received_total write",
+                                             "fabric_rdma_cnp_sent_total", "fabric_rdma_sequence_naks_received_total"}));
+  EXPECT_TRUE(rates[0].trouble);
+  EXPECT_FALSE(rates[2].trouble);
+}
+
+TEST(Rates, WhatIsNewOrWasResetHasNone) {
+  const auto rates = rates_of(node({{"np_cnp_sent", 100}, {"out_of_sequence", UINT32_MAX}}),
+                              node({{"rp_cnp_handled", 3}, {"np_cnp_sent", 5}, {"out_of_sequence", 4}}), 1);
+  EXPECT_FALSE(find(rates, "fabric_rdma_cnp_sent_total")->per_second);
+  EXPECT_FALSE(find(rates, "fabric_rdma_cnp_handled_total")->per_second);
+  EXPECT_EQ(find(rates, "fabric_rdma_out_of_sequence_packets_total")->per_second, 5) << "32 bits wrap";
+  EXPECT_FALSE(rates_of({}, node({{"np_cnp_sent", 5}}), 1).at(0).per_second) << "a port that came";
+}
+
+TEST(Rates, PartsOfOneSeriesAddUp) {
+  const auto rates = rates_of(node({}, {{"rx_vport_rdma_unicast_bytes", 0}, {"rx_vport_rdma_multicast_bytes", 0}}),
+                              node({}, {{"rx_vport_rdma_unicast_bytes", 100}, {"rx_vport_rdma_multicast_bytes", 20}}), 1);
+  ASSERT_EQ(rates.size(), 1u);
+  EXPECT_EQ(rates[0].per_second, 120);
+}
+
+TEST(Rates, AreWrittenAsPeopleReadThem) {
+  auto text = [](const char* counter, double per_second) { return per_second_text({"p", counter, {}, 0, per_second, false}); };
+  EXPECT_EQ(text("fabric_rdma_bytes_total", 12.5e9), "100 Gb/s");
+  EXPECT_EQ(text("fabric_rdma_bytes_total", 1250), "10.0 kb/s");
+  EXPECT_EQ(text("fabric_pfc_paused_seconds_total", 0.125), "12.5 %");
+  EXPECT_EQ(text("fabric_pfc_paused_seconds_total", 0.0004), "0.04 %");
+  EXPECT_EQ(text("fabric_rdma_cnp_sent_total", 7), "7");
+  EXPECT_EQ(text("fabric_rdma_cnp_sent_total", 0.5), "0.50");
+  EXPECT_EQ(text("fabric_rdma_cnp_sent_total", 999.9), "1.00 k");
+  EXPECT_EQ(text("fabric_rdma_cnp_sent_total", 123456), "123 k");
+  EXPECT_EQ(per_second_text({"p", "c", {}, 0, std::nullopt, false}), "-");
+}
+
+TEST(Rates, TroubleIsInColourWhereThereIsColour) {
+  const auto rates = rates_of(node({{"out_of_sequence", 0}, {"np_cnp_sent", 0}}), node({{"out_of_sequence", 2}, {"np_cnp_sent", 9}}), 1);
+  Output plain, terminal;
+  terminal.colour = true;
+  terminal.width = 30;
+  EXPECT_EQ(rates_text(rates, plain),
+            "PORT      COUNTER                       PER SECOND  TOTAL\n"
+            "mlx5_0/1  rdma_out_of_sequence_packets           2      2\n"
+            "mlx5_0/1  rdma_cnp_sent                          9      9\n");
+  EXPECT_EQ(rates_text(rates, terminal),
+            "PORT      COUNTER             \n"
+            "\033[1;31mmlx5_0/1  rdma_out_of_sequence\033[0m\n"
+            "mlx5_0/1  rdma_cnp_sent       \n");
+}
+
+constexpr const char* kCnp = "sys/class/infiniband/mlx5_0/ports/1/hw_counters/np_cnp_sent";
+
+Tree& machine(Tree& tree) {
+  const std::string port = "sys/class/infiniband/mlx5_0/ports/1";
+  tree.file("proc/sys/kernel/hostname", "gpu01\n").file(port + "/state", "4: ACTIVE\n").file(port + "/link_layer", "Ethernet\n");
+  tree.file(port + "/hw_counters/out_of_sequence", "4\n").file(kCnp, "10\n");
+  return tree;
+}
+
+// Runs the verb, with a step of the test at every time that it prints.
+struct Session {
+  int code = 0;
+  std::string text, errors;
+  unsigned rounds = 0;
+};
+Session session(std::vector<std::string> words, const std::function<bool(unsigned)>& step, unsigned height = 0) {
+  Session out;
+  Output output;
+  output.height = height;
+  output.width = height > 0 ? 100 : 0;
+  output.flush = [&](Output& now) {
+    out.text += now.text;
+    now.text.clear();
+    return step(out.rounds++);
+  };
+  out.code = run(words, output);
+  out.text += output.text;
+  out.errors = output.errors;
+  return out;
+}
+
+TEST(CountersVerb, TellsWhatMovedBetweenTwoReadings) {
+  Tree tree;
+  const auto ran = session({"counters", "--root", machine(tree).path(), "--interval", "100ms"}, [](unsigned) { return true; });
+  EXPECT_EQ(ran.code, kDone) << ran.errors;
+  EXPECT_NE(ran.text.find("gpu01"), std::string::npos);
+  EXPECT_NE(ran.text.find("0 of 2 counters moved"), std::string::npos) << ran.text;
+  EXPECT_EQ(ran.text.find("rdma_cnp_sent"), std::string::npos);
+  const auto all = session({"counters", "--root", tree.path(), "--interval", "100ms", "--verbose"}, [](unsigned) { return true; });
+  EXPECT_NE(all.text.find("rdma_cnp_sent"), std::string::npos) << all.text;
+}
+
+TEST(CountersVerb, GoesOnUntilInterruptedAndEndsCleanly) {
+  Tree tree;
+  machine(tree);
+  const auto watched = session({"counters", "--watch", "100ms", "--json", "--root", tree.path()}, [&](unsigned round) {
+    tree.file(kCnp, std::to_string(10 + 100 * (round + 1)) + "\n");
+    if (round == 3) ::pthread_kill(::pthread_self(), SIGINT);  // as Ctrl-C
+    return true;
+  });
+  EXPECT_EQ(watched.code, kDone);
+  EXPECT_EQ(watched.errors, "");
+  EXPECT_EQ(watched.rounds, 4u);
+  std::istringstream lines(watched.text);
+  unsigned count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    const JsonValue json = JsonValue::parse(line);
+    ASSERT_EQ(json["counters"].array().size(), 1u) << line;
+    EXPECT_EQ(json["counters"].array()[0]["counter"].text(), "fabric_rdma_cnp_sent_total");
+    EXPECT_EQ(json["counters"].array()[0]["port"].text(), "mlx5_0/1");
+  }
+  EXPECT_EQ(count, 3u) << "one line for each reading after the first";
+  sigset_t blocked;
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  EXPECT_EQ(::sigismember(&blocked, SIGINT), 0) << "Ctrl-C is as it was";
+}
+
+TEST(CountersVerb, EndsWhenNobodyReads) {
+  Tree tree;
+  const auto watched = session({"counters", "--watch", "--interval", "100ms", "--root", machine(tree).path()}, [](unsigned round) { return round < 2; });
+  EXPECT_EQ(watched.code, kDone);
+  EXPECT_EQ(watched.rounds, 3u);
+}
+
+TEST(CountersVerb, ATerminalIsWrittenInPlaceAndAPipeIsPlain) {
+  Tree tree;
+  machine(tree);
+  const std::vector<std::string> words{"counters", "-w", "100ms", "-v", "--root", tree.path()};
+  const auto terminal = session(words, [](unsigned round) { return round < 1; }, 4);
+  EXPECT_TRUE(terminal.text.starts_with("\033[2J\033[Hgpu01")) << terminal.text;
+  EXPECT_EQ(std::count(terminal.text.begin(), terminal.text.end(), '\n'), 3) << "no line more than fits: " << terminal.text;
+  EXPECT_TRUE(terminal.text.ends_with("\033[J"));
+  const auto pipe = session(words, [](unsigned round) { return round < 1; });
+  EXPECT_EQ(pipe.text.find('\033'), std::string::npos) << pipe.text;
+  EXPECT_TRUE(pipe.text.ends_with("\n\n"));
+}
+
+TEST(CountersVerb, SaysWhatItDoesNotUnderstand) {
+  Tree tree;
+  machine(tree);
+  for (const char* word : {"soon", "0", "10ms", "2h"}) {
+    const auto ran = session({"counters", "--root", tree.path(), "--watch", word}, [](unsigned) { return true; });
+    EXPECT_EQ(ran.code, kUsage) << word;
+    EXPECT_NE(ran.errors, "");
+  }
+  EXPECT_EQ(session({"counters", "--root", tree.path(), "--port", "mlx5_9"}, [](unsigned) { return true; }).code, kFailure);
+}
+
+}  // namespace
+}  // namespace fabric::ctl

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What etc/ gives Prometheus and Grafana asks for nothing that no program publishes.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+
+namespace fabric {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file);
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+std::set<std::string> words(const std::string& text, const std::regex& pattern) {
+  std::set<std::string> found;
+  for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at) found.insert((*at)[1].str());
+  return found;
+}
+
+// The names that stand as literals in the code: each metric is made of one.
+std::set<std::string> published() {
+  std::set<std::string> names;
+  for (const char* folder : {"lib/counter", "lib/check", "agent/exporter"})
+    for (const auto& entry : fs::directory_iterator(fs::path(FABRIC_SOURCE_DIR) / folder))
+      names.merge(words(text_of(entry.path()), std::regex("\"(fabric_[a-z0-9_]+)\"")));
+  return names;
+}
+
+// A histogram's series end in _bucket, _sum and _count.
+bool is_published(const std::set<std::string>& names, const std::string& name) {
+  if (names.contains(name)) return true;
+  return names.contains(std::regex_replace(name, std::regex("_(bucket|sum|count)$"), ""));
+}
+
+class Etc : public testing::TestWithParam<const char*> {};
+
+TEST_P(Etc, asks_for_metrics_that_are_published) {
+  auto asked = words(text_of(fs::path(FABRIC_SOURCE_DIR) / GetParam()), std::regex("\\b(fabric_[a-z0-9_]+)"));
+  auto names = published();
+  EXPECT_GT(asked.size(), 5u);
+  for (const auto& name : asked) EXPECT_TRUE(is_published(names, name)) << name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, Etc, testing::Values("etc/prometheus/fabric-agent.rules.yml", "etc/grafana/fabric-agent.json"),
+                         [](const auto& one) { return one.index == 0 ? "rules" : "dashboard"; });
+
+}  // namespace
+}  // namespace fabric

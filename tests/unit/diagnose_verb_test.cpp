@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// fabric-agentctl diagnose, from the counters to the exit code.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "check/diagnosis.h"
+#include "ctl/verbs.h"
+#include "support/json_reader.h"
+#include "support/sim_nic.h"
+#include "support/tree.h"
+
+namespace fabric::ctl {
+namespace {
+
+using test::JsonValue;
+using test::Tree;
+
+std::string content(const std::string& file) {
+  std::ifstream stream(std::string(FABRIC_SOURCE_DIR) + "/" + file);
+  std::stringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+// A counter file that says more each time it is read.
+class Rising : public BehindFiles {
+ public:
+  Rising(Tree& tree, std::string file, uint64_t by) : tree_(tree), file_(std::move(file)), by_(by) {}
+  std::optional<Result<void>> act(Act act, const std::string& file, std::string_view) override {
+    if (act == Act::read && file.ends_with(file_)) tree_.file(file, std::to_string(value_ += by_) + "\n");
+    return std::nullopt;
+  }
+
+ private:
+  Tree& tree_;
+  std::string file_;
+  uint64_t by_, value_ = 100;
+};
+
+struct Machine {
+  explicit Machine(uint64_t lost_per_reading) {
+    const std::string device = "sys/class/infiniband/mlx5_0", port = device + "/ports/1";
+    tree.file("proc/sys/kernel/hostname", "gpu01\n");
+    tree.file(port + "/state", "4: ACTIVE\n").file(port + "/phys_state", "5: LinkUp\n").file(port + "/link_layer", "Ethernet\n");
+    tree.file(port + "/hw_counters/packet_seq_err", "100\n").file(port + "/counters/symbol_error", "0\n");
+    options.root = tree.path();
+    options.verb = "diagnose";
+    options.interval = std::chrono::milliseconds(1);
+    options.open = [this, lost_per_reading](const std::string& root) -> Result<Kernel> {
+      auto kernel = open_kernel(root);
+      if (kernel) kernel->root.set_behind(std::make_shared<Rising>(tree, "packet_seq_err", lost_per_reading));
+      return kernel;
+    };
+  }
+
+  int run() {
+    output = {};
+    return run_diagnose(options, output);
+  }
+
+  Tree tree;
+  Options options;
+  Output output;
+};
+
+TEST(CtlDiagnose, NamesTheCulpritWithEvidenceAndSteps) {
+  Machine machine(5000);
+  machine.options.json = true;
+  EXPECT_EQ(machine.run(), 2) << machine.output.text << machine.output.errors;  // critical
+  const JsonValue json = JsonValue::parse(machine.output.text);
+  EXPECT_EQ(json["verdict"].text(), "critical");
+  ASSERT_EQ(json["diagnoses"].array().size(), 1u) << machine.output.text;
+  const JsonValue& found = json["diagnoses"].array()[0];
+  EXPECT_EQ(found["port"].text(), "mlx5_0/1");
+  EXPECT_EQ(found["culprit"].text(), "network");
+  EXPECT_EQ(found["rule"].text(), "loss-in-network");
+  EXPECT_EQ(found["evidence"].array()[0].text(), "sequence NAKs received +5000");
+  EXPECT_FALSE(found["next"].array().empty());
+}
+
+TEST(CtlDiagnose, TextHasATableAndTheEvidenceBelow) {
+  Machine machine(5000);
+  EXPECT_EQ(machine.run(), 2);
+  const std::string& text = machine.output.text;
+  EXPECT_TRUE(text.starts_with("PORT ")) << text;
+  for (const char* part : {"\nmlx5_0/1  network  loss-in-network\n", "  conclusion  RoCE packets are lost", "  evidence    sequence NAKs received +5000\n", "  next        Look for discards",
+                           "\n1 port observed in a window of "})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+}
+
+TEST(CtlDiagnose, AQuietMachineIsTold) {
+  Machine machine(0);
+  EXPECT_EQ(machine.run(), 0);
+  EXPECT_TRUE(machine.output.text.starts_with("1 port without symptoms in a window of ")) << machine.output.text;
+  machine.options.interval = {};
+  EXPECT_EQ(machine.run(), kFailure) << "one reading tells nothing";
+}
+
+TEST(CtlDiagnose, OnlyThePortsThatAreAsked) {
+  Machine machine(5000);
+  machine.options.arguments = {"mlx5_0"};
+  EXPECT_EQ(machine.run(), 2);
+  machine.options.arguments = {"mlx5_9"};
+  EXPECT_EQ(machine.run(), kFailure);
+  EXPECT_NE(machine.output.errors.find("mlx5_9 is no RDMA port"), std::string::npos) << machine.output.errors;
+}
+
+TEST(CtlDiagnose, EveryRuleIsExplainedAndInTheManPage) {
+  std::string page = content("agent/ctl/fabric-agentctl.1");
+  for (size_t at; (at = page.find("\\-")) != std::string::npos;) page.erase(at, 1);
+  std::vector<std::string> ids{"not-enough-evidence"};
+  for (const Rule& rule : rules()) ids.emplace_back(rule.id);
+  for (const std::string& id : ids) {
+    Options options;
+    options.arguments = {id};
+    Output output;
+    EXPECT_EQ(run_explain(options, output), kDone) << output.errors;
+    EXPECT_TRUE(output.text.starts_with(id + " (diagnosis)\n")) << output.text;
+    EXPECT_EQ(output.text.find_first_of("{}"), std::string::npos) << output.text;
+    const std::string culprit(to_text(find_rule(id)->culprit));
+    EXPECT_NE(page.find("\n.TP\n.B " + id + "\n(" + culprit + ") "), std::string::npos) << id;
+  }
+}
+
+}  // namespace
+}  // namespace fabric::ctl

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every rule is planted in the healthy machine and must be named, it and no other.
+#include "check/diagnosis.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <set>
+
+#include "counter/signals.h"
+#include "support/healthy_node.h"
+
+namespace fabric {
+namespace {
+
+using test::Healthy;
+
+constexpr double kWindow = 10;  // seconds
+
+enum class Where { hw, pma, ethtool };
+
+std::vector<Counter>& list(Port& port, Where where) {
+  if (where == Where::hw) return port.counters.hw;
+  return where == Where::pma ? port.counters.pma : port.counters.ethtool;
+}
+
+Counter& counter(Port& port, Where where, const std::string& name) {
+  for (Counter& each : list(port, where))
+    if (each.name == name) return each;
+  return list(port, where).emplace_back(Counter{name, 100});
+}
+
+// The counter is there in both readings, and rises.
+void grow(Healthy& node, Where where, const std::string& name, uint64_t by, size_t port = 0) {
+  const uint64_t start = counter(node.before.ports[port], where, name).value;
+  counter(node.now.ports[port], where, name).value = start + by;
+}
+void hold(Healthy& node, double ratio, const char* direction = "tx") {
+  grow(node, Where::ethtool, std::string(direction) + "_prio3_pause_duration", static_cast<uint64_t>(ratio * kWindow * 1e6));
+}
+void lose_link(Healthy& node, size_t port = 0) { node.now.ports[port].counters.carrier_down = node.before.ports[port].counters.carrier_down.value() + 1; }
+void take_down(Healthy& node, unsigned phys_state, const char* reason = "", const char* detail = "") {
+  test::down(node, 0, phys_state);
+  node.now.ports[0].carrier = false;
+  lose_link(node);
+  if (*reason != '\0') node.now.ports[0].link_status = LinkStatus{.up = false, .reason = reason, .detail = detail, .downs = {}};
+}
+
+// Four lanes in good order.
+Transceiver optic() {
+  Transceiver out;
+  out.rx_power_limits = {.high_alarm = 5e-3, .low_alarm = 0.1e-3, .high_warning = 4e-3, .low_warning = 0.2e-3};
+  out.tx_power_limits = out.rx_power_limits;
+  out.tx_bias_limits = {.high_alarm = 0.1, .low_alarm = 0.005, .high_warning = {}, .low_warning = {}};
+  out.temperature = {40, {}};
+  out.temperature_limits = {.high_alarm = 75, .low_alarm = -5, .high_warning = {}, .low_warning = {}};
+  for (unsigned number = 1; number <= 4; ++number)
+    out.lanes.push_back({.number = number, .rx_power = {1e-3, {}}, .tx_power = {1e-3, {}}, .tx_bias = {0.05, {}}, .rx_los = false, .rx_lol = false, .tx_los = false, .tx_lol = false, .tx_fault = false});
+  return out;
+}
+Transceiver& plug(Healthy& node) {
+  node.before.ports[0].module = optic();
+  return node.now.ports[0].module.emplace(optic());
+}
+
+void move_away(Healthy& node) {  // NIC 0 to a root port of its own on the other socket
+  Nic& nic = node.now.topology.nics[0];
+  nic.numa = 1;
+  nic.root = "pci0000:90";
+  nic.bridges = {"0000:90:01.0"};
+}
+
+Neighbor& neighbor(Healthy& node, size_t port = 0) { return node.now.neighbors.heard.at(port); }
+
+struct Plant {
+  std::string rule;
+  Culprit culprit;
+  std::function<void(Healthy&)> plant;
+  std::set<std::string> subjects{"mlx5_0/1"};
+};
+
+std::vector<Plant> link_plants() {
+  return {
+      {"admin-down", Culprit::host, [](Healthy& node) { take_down(node, 3); }},
+      {"device-reset", Culprit::host,
+       [](Healthy& node) {
+         node.before.ports[0].reporters = {{"fw", true, 0, 0}};
+         node.now.ports[0].reporters = {{"fw", true, 1, 1}};
+         lose_link(node);
+       }},
+      {"no-cable", Culprit::cable, [](Healthy& node) { take_down(node, 2, "No cable"); }},
+      {"module-unusable", Culprit::cable, [](Healthy& node) { take_down(node, 2, "Cable issue", "Unsupported cable"); }},
+      {"module-fault", Culprit::cable,
+       [](Healthy& node) {
+         plug(node).lanes[1].tx_fault = true;
+         lose_link(node);
+       }},
+      {"rx-power-low", Culprit::cable,
+       [](Healthy& node) {
+         plug(node).lanes[2].rx_power.value = 0.05e-3;
+         node.before.ports[0].fec = FecStatus{.active = "rs", .automatic = {}, .corrected_blocks = {}, .uncorrectable_blocks = {5, {}}, .corrected_bits = {}};
+         node.now.ports[0].fec = node.before.ports[0].fec;
+         node.now.ports[0].fec->uncorrectable_blocks.total = 45;
+       }},
+      {"no-light", Culprit::cable,
+       [](Healthy& node) {
+         for (ModuleLane& lane : plug(node).lanes) lane.rx_los = true, lane.rx_power.value = 0;
+         take_down(node, 2);
+       }},
+      {"far-end-silent", Culprit::peer, [](Healthy& node) { take_down(node, 2, "Autoneg", "No partner detected"); }},
+      {"link-mode-mismatch", Culprit::network, [](Healthy& node) { take_down(node, 4, "Logical mismatch", "RS FEC is not locked"); }},
+      {"switch-restart", Culprit::network,
+       [](Healthy& node) {
+         neighbor(node, 1).system_name = neighbor(node, 0).system_name;
+         lose_link(node, 0), lose_link(node, 1);
+       },
+       {"mlx5_0/1", "mlx5_1/1"}},
+      {"bad-lane", Culprit::cable,
+       [](Healthy& node) {
+         FecStatus fec{.active = "rs", .automatic = {}, .corrected_blocks = {}, .uncorrectable_blocks = {3, {}}, .corrected_bits = {400, {100, 100, 100, 100}}};
+         node.before.ports[0].fec = fec;
+         fec.uncorrectable_blocks.total = 9;
+         fec.corrected_bits = {50410, {100, 100, 50100, 110}};
+         node.now.ports[0].fec = fec;
+       }},
+      {"damaged-link", Culprit::cable, [](Healthy& node) { grow(node, Where::ethtool, "rx_crc_errors_phy", 50); }},
+  };
+}
+
+std::vector<Plant> loss_plants() {
+  return {
+      {"pfc-off-here", Culprit::host,
+       [](Healthy& node) {
+         node.now.ports[0].qos.pfc = PrioSet{};
+         grow(node, Where::ethtool, "rx_prio3_discards", 50);
+       }},
+      {"pfc-off-here", Culprit::host,  // the switch loses our packets: it pauses, and nobody listens
+       [](Healthy& node) {
+         node.now.ports[0].qos.pfc = PrioSet{};
+         grow(node, Where::hw, "packet_seq_err", 500);
+       }},
+      {"pfc-off-switch", Culprit::network,
+       [](Healthy& node) {
+         neighbor(node).pfc->enabled = PrioSet{};
+         grow(node, Where::ethtool, "rx_prio3_discards", 50);
+         hold(node, 0.01);
+       }},
+      {"wrong-priority", Culprit::host,
+       [](Healthy& node) {
+         node.now.ports[0].qos.trust = Trust::pcp;
+         grow(node, Where::hw, "out_of_sequence", 1000);
+       }},
+      {"wrong-priority", Culprit::host,
+       [](Healthy& node) {
+         node.change("mlx5_0/1", "dscp_map").outcome = Outcome::differs;
+         grow(node, Where::hw, "out_of_sequence", 1000);
+       }},
+      {"headroom", Culprit::host,
+       [](Healthy& node) {
+         grow(node, Where::ethtool, "rx_prio3_discards", 50);
+         hold(node, 0.01);
+       }},
+      {"damaged-in-network", Culprit::network,
+       [](Healthy& node) {
+         grow(node, Where::hw, "rx_icrc_encapsulated", 50);
+         grow(node, Where::hw, "out_of_sequence", 50);
+       }},
+      {"send-drops", Culprit::host,
+       [](Healthy& node) {
+         grow(node, Where::ethtool, "tx_discards_phy", 60);
+         grow(node, Where::hw, "packet_seq_err", 50);
+       }},
+      {"peer-silent", Culprit::peer,
+       [](Healthy& node) {
+         grow(node, Where::hw, "req_transport_retries_exceeded", 3);
+         grow(node, Where::hw, "local_ack_timeout_err", 21);
+       }},
+      {"loss-in-network", Culprit::network,
+       [](Healthy& node) {
+         grow(node, Where::hw, "packet_seq_err", 1000);
+         grow(node, Where::hw, "local_ack_timeout_err", 50);
+       }},
+  };
+}
+
+std::vector<Plant> flow_plants() {
+  return {
+      {"pcie-degraded", Culprit::host,
+       [](Healthy& node) {
+         node.now.topology.nics[0].link.width = 8;
+         hold(node, 0.4);
+       }},
+      {"pcie-path", Culprit::host,
+       [](Healthy& node) { *node.now.platform.functions.at(node.now.topology.nics[0].bridges[0]).correctable.total += 20; },
+       {"mlx5_0/1"}},
+      {"far-numa", Culprit::host,
+       [](Healthy& node) {
+         move_away(node);
+         hold(node, 0.3);
+         grow(node, Where::hw, "out_of_buffer", 500);
+       }},
+      {"pcie-stall", Culprit::host,
+       [](Healthy& node) {
+         grow(node, Where::ethtool, "outbound_pci_stalled_wr_events", 5);
+         hold(node, 0.3);
+       }},
+      {"slow-receiver", Culprit::host,
+       [](Healthy& node) {
+         grow(node, Where::hw, "out_of_buffer", 500);
+         hold(node, 0.3);
+       }},
+      {"receiver-late", Culprit::host, [](Healthy& node) { grow(node, Where::hw, "out_of_buffer", 5000); }},
+      {"peer-not-ready", Culprit::peer, [](Healthy& node) { grow(node, Where::hw, "rnr_nak_retry_err", 5000); }},
+      {"endless-pause", Culprit::host, [](Healthy& node) { grow(node, Where::ethtool, "tx_pause_storm_error_events", 1); }},
+      {"endless-pause", Culprit::host, [](Healthy& node) { hold(node, 0.97); }},
+      {"host-holds-network", Culprit::host, [](Healthy& node) { hold(node, 0.3); }},
+      {"ecn-ignored", Culprit::host,
+       [](Healthy& node) {
+         grow(node, Where::hw, "rp_cnp_ignored", 100);
+         hold(node, 0.3, "rx");
+       }},
+      {"global-pause", Culprit::network, [](Healthy& node) { grow(node, Where::ethtool, "rx_global_pause", 60'000); }},
+      {"incast", Culprit::network,
+       [](Healthy& node) {
+         grow(node, Where::hw, "rp_cnp_handled", 5000);
+         hold(node, 0.3, "rx");
+       }},
+      {"pause-spread", Culprit::network, [](Healthy& node) { hold(node, 0.4, "rx"); }},
+  };
+}
+
+std::vector<Plant> plants() {
+  std::vector<Plant> all = link_plants();
+  for (const auto& more : {loss_plants(), flow_plants()}) all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+Diagnoses ask(Healthy& node) {
+  node.now.taken = node.before.taken + std::chrono::seconds(static_cast<int>(kWindow));
+  const auto signals = signals_of(node.before, node.now);
+  View view = node.view();
+  view.signals = &signals;
+  return diagnose(view);
+}
+
+std::string text(const Diagnoses& all) {
+  std::string out;
+  for (const Diagnosis& each : all) {
+    out += each.subject + " " + each.rule + " " + std::string(to_text(each.culprit)) + " " + std::to_string(each.confidence) + "\n";
+    for (const std::string& line : each.evidence) out += "    " + line + "\n";
+  }
+  return out;
+}
+
+TEST(Diagnosis, EveryPlantedFaultIsNamedItAndNoOther) {
+  for (const Plant& plant : plants()) {
+    Healthy node;
+    plant.plant(node);
+    const Diagnoses found = ask(node);
+    std::set<std::string> subjects;
+    for (const Diagnosis& each : found) {
+      EXPECT_EQ(each.rule, plant.rule) << text(found);
+      EXPECT_EQ(each.culprit, plant.culprit) << text(found);
+      EXPECT_GE(each.confidence, kEnough) << text(found);
+      EXPECT_FALSE(each.evidence.empty()) << plant.rule;
+      EXPECT_FALSE(each.next.empty()) << plant.rule;
+      for (const std::string& step : each.next) EXPECT_EQ(step.find_first_of("{}"), std::string::npos) << step;
+      EXPECT_TRUE(subjects.insert(each.subject).second) << "twice: " << text(found);
+    }
+    EXPECT_EQ(subjects, plant.subjects) << plant.rule << "\n" << text(found);
+  }
+}
+
+TEST(Diagnosis, EveryRuleIsPlanted) {
+  std::set<std::string> planted;
+  for (const Plant& plant : plants()) planted.insert(plant.rule);
+  for (const Rule& rule : rules()) EXPECT_TRUE(planted.contains(std::string(rule.id))) << rule.id;
+}
+
+TEST(Diagnosis, EveryRuleSpeaksToTheOperator) {
+  std::set<std::string_view> ids;
+  for (const Rule& rule : rules()) {
+    EXPECT_TRUE(ids.insert(rule.id).second) << rule.id;
+    EXPECT_TRUE(rule.conclusion.ends_with('.')) << rule.id;
+    EXPECT_TRUE(rule.runbook.ends_with('.')) << rule.id;
+    EXPECT_FALSE(rule.next.empty()) << rule.id;
+    EXPECT_FALSE(rule.explains.empty()) << rule.id;
+    EXPECT_NE(rule.culprit, Culprit::none) << rule.id;
+    EXPECT_EQ(find_rule(rule.id), &rule);
+    EXPECT_EQ(find_check(rule.id), nullptr) << rule.id << ": explain could not tell them apart";
+  }
+  EXPECT_NE(find_rule("not-enough-evidence"), nullptr);
+  EXPECT_EQ(find_rule("nobody"), nullptr);
+}
+
+// Terabytes, congestion control at work, a few pauses, a few packets out of order.
+TEST(Diagnosis, HealthyLoadHasNone) {
+  Healthy node;
+  for (size_t port = 0; port < node.now.ports.size(); ++port) {
+    grow(node, Where::ethtool, "rx_vport_rdma_unicast_packets", 80'000'000, port);
+    grow(node, Where::pma, "port_rcv_data", 100'000'000'000, port);
+    grow(node, Where::hw, "rp_cnp_handled", 20'000, port);
+    grow(node, Where::hw, "np_ecn_marked_roce_packets", 30'000, port);
+    grow(node, Where::ethtool, "rx_prio3_pause", 40, port);
+    grow(node, Where::ethtool, "rx_prio3_pause_duration", 30'000, port);
+    grow(node, Where::ethtool, "tx_prio3_pause_duration", 20'000, port);
+    grow(node, Where::ethtool, "rx_corrected_bits_phy", 900'000, port);
+    grow(node, Where::ethtool, "rx_prio0_discards", 7, port);  // a lossy priority may lose
+    grow(node, Where::hw, "out_of_sequence", 30, port);
+    grow(node, Where::hw, "rnr_nak_retry_err", 900, port);
+  }
+  EXPECT_EQ(text(ask(node)), "");
+}
+
+TEST(Diagnosis, AQuietMachineHasNoneAndOneReadingNeither) {
+  Healthy node;
+  EXPECT_EQ(text(ask(node)), "");
+  EXPECT_TRUE(diagnose(node.view()).empty());
+}
+
+// Each is in trouble, and what would name the culprit is missing.
+TEST(Diagnosis, ThinEvidenceBlamesNobody) {
+  const std::map<std::string, std::function<void(Healthy&)>> cases{
+      {"discards, and the switch was never heard",
+       [](Healthy& node) {
+         node.now.neighbors.heard.clear();
+         grow(node, Where::ethtool, "rx_prio3_discards", 50);
+       }},
+      {"one damaged frame", [](Healthy& node) { grow(node, Where::ethtool, "rx_crc_errors_phy", 1); }},
+      {"the link went and came back, and nobody knows why", [](Healthy& node) { lose_link(node); }},
+      {"loss on a card that does not count its discards",
+       [](Healthy& node) {
+         for (Node* each : {&node.before, &node.now}) each->ports[0].counters = {.hw = {{"packet_seq_err", 1}}, .pma = {}, .ethtool = {}, .carrier_down = {}};
+         node.now.neighbors.heard.clear();
+         grow(node, Where::hw, "packet_seq_err", 500);
+       }},
+      {"paused by a network whose marks the driver does not count",
+       [](Healthy& node) {
+         for (Node* each : {&node.before, &node.now}) each->ports[0].counters.hw.clear();
+         hold(node, 0.4, "rx");
+       }},
+  };
+  for (const auto& [what, plant] : cases) {
+    Healthy node;
+    plant(node);
+    const Diagnoses found = ask(node);
+    ASSERT_EQ(found.size(), 1u) << what << "\n" << text(found);
+    EXPECT_EQ(found[0].rule, "not-enough-evidence") << what << "\n" << text(found);
+    EXPECT_EQ(found[0].culprit, Culprit::unknown) << what;
+    EXPECT_EQ(found[0].confidence, 0) << what;
+    EXPECT_FALSE(found[0].next.empty()) << what << ": what to collect";
+  }
+}
+
+TEST(Diagnosis, TwoFaultsOfOnePortAreTwo) {
+  Healthy node;
+  neighbor(node).pfc->enabled = PrioSet{};
+  grow(node, Where::ethtool, "rx_prio3_discards", 50);
+  node.now.topology.nics[0].link.width = 8;
+  hold(node, 0.4);
+  std::set<std::string> found;
+  for (const Diagnosis& each : ask(node)) found.insert(each.rule);
+  EXPECT_EQ(found, (std::set<std::string>{"pfc-off-switch", "pcie-degraded"}));
+}
+
+// A port that was never cabled is nobody's trouble.
+TEST(Diagnosis, ASparePortIsQuiet) {
+  Healthy node;
+  node.policy.ports.clear();
+  node.policy.cabling.cables.clear();
+  for (Node* each : {&node.before, &node.now}) {
+    each->ports[0].state = 1;
+    each->ports[0].carrier = false;
+    each->ports[0].link_status = LinkStatus{.up = false, .reason = "No cable", .detail = {}, .downs = {}};
+  }
+  EXPECT_EQ(text(ask(node)), "");
+}
+
+TEST(Diagnosis, JsonHasItAll) {
+  Healthy node;
+  hold(node, 0.3);
+  const std::string json = to_json(ask(node)).dump(true);
+  for (const char* part : {"\"port\"", "\"mlx5_0/1\"", "\"host-holds-network\"", "\"host\"", "\"warning\"", "\"confidence\"", "30 % of the time on priority 3"})
+    EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
+}
+
+}  // namespace
+}  // namespace fabric

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the exporter keeps of health: over a restart, in a file that may be broken, and with an operator's acknowledgements.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "config/acks.h"
+#include "config/health_state.h"
+#include "ctl/check_watch.h"
+#include "ctl/verbs.h"
+#include "exporter/health.h"
+#include "exporter/page.h"
+#include "support/healthy_node.h"
+#include "support/tree.h"
+
+namespace fabric::exporter {
+namespace {
+
+constexpr int64_t kWall = 1'800'000'000;
+
+// An exporter, a file system, and a clock that only the test moves.
+class Site {
+ public:
+  Site() {
+    tree_.folder("run/fabric-exporter").folder("var/lib/fabric-agent").folder("sys");
+    snapshot_.node = node_.now;
+    node_.policy.health.limits[0].window = 60;
+    EXPECT_TRUE(start());
+  }
+
+  test::Tree& tree() { return tree_; }
+  Snapshot& snapshot() { return snapshot_; }
+  HealthKeeper& keeper() { return *keeper_; }
+  [[nodiscard]] int64_t wall() const { return kWall + static_cast<int64_t>(clock_); }
+
+  Result<void> start() {
+    keeper_ = std::make_unique<HealthKeeper>(tree_.path(), tree_.path() + "/run/fabric-exporter");
+    return keeper_->load();
+  }
+  // Ten seconds later: the device `flaps`, and `hangs` in the kernel or not.
+  Result<void> step(uint64_t flaps = 0, bool hangs = false) {
+    clock_ += 10;
+    snapshot_.node.taken += std::chrono::seconds(10);
+    if (!hangs) {
+      taken_ = snapshot_.node.taken;
+      *snapshot_.node.ports[0].counters.carrier_down += flaps;
+    }
+    snapshot_.ages.clear();
+    for (const Port& port : snapshot_.node.ports) snapshot_.ages.push_back({port.rdma, port.rdma == "mlx5_0" ? taken_ : snapshot_.node.taken});
+    return keeper_->take(snapshot_, &node_.policy, {clock_, wall()});
+  }
+  [[nodiscard]] Status flapping() const {
+    const HealthState* state = keeper_->health().find("link_flap", "mlx5_0/1");
+    return state == nullptr ? Status::ok : state->status();
+  }
+  std::string page() {
+    PageContext context;
+    context.policy = &node_.policy;
+    context.health = &keeper_->health();
+    context.wall = wall();
+    context.acks = keeper_->acks(wall());
+    return render_page(snapshot_, context, false);
+  }
+  ctl::Output ask(std::vector<std::string> words) {
+    ctl::Output output;
+    words.insert(words.end(), {"--root", tree_.path()});
+    (void)ctl::run(words, output);
+    return output;
+  }
+
+ private:
+  test::Tree tree_;
+  test::Healthy node_;
+  Snapshot snapshot_;
+  Clock::time_point taken_{};
+  double clock_ = 50'000;
+  std::unique_ptr<HealthKeeper> keeper_;
+};
+
+TEST(HealthKeeper, KeepsItsStatesOverARestart) {
+  Site site;
+  ASSERT_TRUE(site.step());
+  ASSERT_TRUE(site.step(2));
+  EXPECT_EQ(site.flapping(), Status::ok);
+  ASSERT_TRUE(site.start());
+  ASSERT_TRUE(site.step());  // the first reading has nothing to be compared with
+  ASSERT_TRUE(site.step(1));
+  EXPECT_EQ(site.flapping(), Status::warning) << "two before the restart, one behind it";
+  const std::string page = site.page();
+  EXPECT_NE(page.find("fabric_check_status{check=\"link-flap\",subject=\"mlx5_0/1\"} 1\n"), std::string::npos);
+  EXPECT_NE(page.find("fabric_health_phase{rule=\"link_flap\",subject=\"mlx5_0/1\"} 2\n"), std::string::npos);
+  EXPECT_NE(page.find("fabric_health_value{rule=\"link_flap\",subject=\"mlx5_0/1\"} 3\n"), std::string::npos);
+}
+
+TEST(HealthKeeper, SaysThatAFileIsBrokenAndStartsAnew) {
+  Site site;
+  site.tree().file("run/fabric-exporter/health.toml", "updated = [\n");
+  const auto started = site.start();
+  ASSERT_FALSE(started);
+  EXPECT_NE(started.error().text().find("health.toml:"), std::string::npos) << started.error().text();
+  ASSERT_TRUE(site.step());
+  ASSERT_TRUE(site.step(5));
+  EXPECT_EQ(site.flapping(), Status::critical);
+  EXPECT_TRUE(site.start()) << "and has written a good one";
+  EXPECT_EQ(site.flapping(), Status::critical);
+}
+
+TEST(HealthKeeper, ADeviceThatHangsNeitherClearsNorConfirms) {
+  Site site;
+  ASSERT_TRUE(site.step());
+  ASSERT_TRUE(site.step(3));
+  ASSERT_EQ(site.flapping(), Status::warning);
+  const double seen = site.keeper().health().find("link_flap", "mlx5_0/1")->seen;
+  for (int i = 0; i < 8; ++i) ASSERT_TRUE(site.step(0, true));
+  EXPECT_EQ(site.keeper().health().find("link_flap", "mlx5_0/1")->seen, seen);
+  const HealthState* stale = site.keeper().health().find("stale_readings", "mlx5_0/1");
+  ASSERT_NE(stale, nullptr);
+  EXPECT_EQ(stale->status(), Status::warning);
+  EXPECT_EQ(site.keeper().health().find("stale_readings", "mlx5_1/1")->status(), Status::ok);
+  ASSERT_TRUE(site.step());
+  EXPECT_EQ(stale->status(), Status::ok) << "it answers again";
+}
+
+TEST(HealthKeeper, TellsATroubleOnce) {
+  Site site;
+  site.tree().file("var/lib/fabric-agent/acks.toml", "[[ack]]\n");
+  const auto first = site.step();
+  ASSERT_FALSE(first);
+  EXPECT_NE(first.error().text().find("acks.toml"), std::string::npos);
+  EXPECT_TRUE(site.step());
+}
+
+TEST(Acknowledged, FromTheCommandToTheMetricAndItsEnd) {
+  Site site;
+  ASSERT_TRUE(site.step());
+  ASSERT_TRUE(site.step(3));
+  EXPECT_EQ(site.ask({"ack", "--list"}).text, "Nothing is acknowledged.\n");
+  const auto written = site.ask({"ack", "link-flap", "mlx5_*", "--for", "3650h", "--comment", "cable ordered"});
+  EXPECT_EQ(written.errors, "");
+  // The made clock is ahead of the machine's: until then.
+  auto acks = load_acks(*Root::open(site.tree().path()));
+  ASSERT_TRUE(acks);
+  ASSERT_EQ(acks->size(), 1u);
+  acks->front().until = site.wall() + 1000;
+  ASSERT_TRUE(save_acks(site.tree().path(), *acks));
+  ASSERT_TRUE(site.step());
+  EXPECT_NE(site.page().find("fabric_check_acknowledged{check=\"link-flap\",subject=\"mlx5_0/1\"} 1\n"), std::string::npos);
+  EXPECT_NE(site.page().find("fabric_check_status{check=\"link-flap\",subject=\"mlx5_0/1\"} 1\n"), std::string::npos) << "it is told all the same";
+  const auto list = site.ask({"ack", "--list"}).text;
+  EXPECT_NE(list.find("cable ordered"), std::string::npos) << list;
+  for (int i = 0; i < 20 + kAckOutlasts / 10; ++i) ASSERT_TRUE(site.step());
+  EXPECT_TRUE(site.keeper().acks(site.wall()).empty()) << "the finding has cleared";
+  ASSERT_TRUE(site.step(3));
+  EXPECT_EQ(site.page().find("fabric_check_acknowledged"), std::string::npos) << "it is another one now";
+  EXPECT_EQ(site.ask({"ack", "--remove", "link-flap", "mlx5_*"}).errors, "");
+  EXPECT_EQ(site.ask({"ack", "--list"}).text, "Nothing is acknowledged.\n");
+}
+
+TEST(Acknowledged, NamesWhatIsWrong) {
+  Site site;
+  EXPECT_NE(site.ask({"ack", "link-flop"}).errors, "");
+  EXPECT_NE(site.ask({"ack"}).errors, "");
+  EXPECT_NE(site.ask({"ack", "loss", "a", "b"}).errors, "");
+  EXPECT_NE(site.ask({"ack", "loss", "--for", "soon"}).errors, "");
+  EXPECT_NE(site.ask({"ack", "loss", "--remove"}).errors, "");
+  site.tree().file("var/lib/fabric-agent/acks.toml", "nonsense");
+  EXPECT_NE(site.ask({"ack", "loss"}).errors.find("acks.toml:1:"), std::string::npos);
+}
+
+TEST(CheckWatch, TellsWhatChanged) {
+  const Finding lost{"loss", "mlx5_0/1", Status::warning, "50 packets", "none", "m.", "r."};
+  Report before, now;
+  now.findings = {lost, {"rate", "mlx5_0/1", Status::ok, "400 Gb/s", "", "", ""}};
+  auto changes = ctl::changes_of(before, now);
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(ctl::change_text(changes[0], 0), "1970-01-01T00:00:00Z raised warning loss mlx5_0/1: 50 packets\n");
+  before = now;
+  now.findings[0].observed = "60 packets";
+  EXPECT_TRUE(ctl::changes_of(before, now).empty()) << "its words alone";
+  now.findings[0].status = Status::critical;
+  changes = ctl::changes_of(before, now);
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].what, "worse");
+  before = now;
+  now.findings[0].acknowledged = true;
+  ASSERT_EQ(ctl::changes_of(before, now).size(), 1u);
+  EXPECT_EQ(ctl::changes_of(before, now)[0].what, "acknowledged");
+  before = now;
+  now.findings.clear();
+  changes = ctl::changes_of(before, now);
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(ctl::change_text(changes[0], 60), "1970-01-01T00:01:00Z cleared critical loss mlx5_0/1 (acknowledged )\n");
+  EXPECT_EQ(ctl::change_json(changes[0], 0), "{\"time\": \"1970-01-01T00:00:00Z\", \"change\": \"cleared\", \"id\": \"loss\", \"subject\": \"mlx5_0/1\", \"status\": \"ok\", \"observed\": \"60 packets\", \"acknowledged\": true}\n");
+}
+
+}  // namespace
+}  // namespace fabric::exporter

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every health rule on a machine under load, reading by reading: raised by its defect, and by no other; cleared by itself.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "check/health.h"
+#include "config/health_state.h"
+#include "counter/signals.h"
+#include "support/healthy_node.h"
+
+namespace fabric {
+namespace {
+
+using test::complaints;
+using test::describe;
+
+constexpr double kPace = 10, kUp = 100'000;  // seconds between readings; how long the machine has been up
+
+std::vector<Counter>& list_of(Port& port, const std::string& name) {
+  if (name.starts_with("rx_prio") || name.starts_with("tx_") || name.starts_with("rx_corrected") || name.starts_with("outbound")) return port.counters.ethtool;
+  if (name.starts_with("port_") || name.starts_with("symbol") || name.starts_with("link_") || name.starts_with("excessive")) return port.counters.pma;
+  return port.counters.hw;
+}
+
+void grow(Port& port, const std::string& name, uint64_t by) {
+  std::vector<Counter>& list = list_of(port, name);
+  for (Counter& counter : list)
+    if (counter.name == name) {
+      counter.value += by;
+      return;
+    }
+  list.push_back({name, by});
+}
+
+// The exporter's way, with a made clock.
+class Machine {
+ public:
+  Machine() {
+    for (Port& port : node_.now.ports)
+      for (const char* name : {"local_ack_timeout_err", "packet_seq_err", "rnr_nak_retry_err", "req_transport_retries_exceeded", "rp_cnp_handled",
+                               "np_ecn_marked_roce_packets", "rx_prio3_bytes", "tx_prio3_bytes", "port_xmit_discards", "port_xmit_packets", "link_error_recovery",
+                               "excessive_buffer_overrun_errors", "roce_adp_retrans", "rx_icrc_encapsulated", "rx_write_requests"})
+        grow(port, name, 1000);
+    health_.alone = true;
+  }
+
+  Port& port() { return node_.now.ports[1]; }
+  Node& now() { return node_.now; }
+  Health& health() { return health_; }
+  [[nodiscard]] double clock() const { return clock_; }
+  void boot() { clock_ = 60; }
+  void reads_nothing() { silent_ = true; }
+  HealthPolicy& limits() { return node_.policy.health; }
+
+  // A reading later, with full load in between and what `happens`.
+  void step(const std::function<void(Port&)>& happens = {}) {
+    node_.before = node_.now;
+    node_.now.taken += std::chrono::seconds(10);
+    clock_ += kPace;
+    for (Port& each : node_.now.ports) load(each);
+    if (happens) happens(port());
+    signals_ = signals_of(node_.before, node_.now);
+    if (silent_) signals_.clear();
+    advance_health(health_, view(), clock_, static_cast<int64_t>(1'800'000'000 + clock_));
+  }
+  void steps(int count, const std::function<void(Port&)>& happens = {}) {
+    for (int i = 0; i < count; ++i) step(happens);
+  }
+
+  [[nodiscard]] std::vector<Finding> found() const {
+    const std::vector<std::string> only{"counters", "device", "aer"};
+    return complaints(run_checks(view(), only));
+  }
+  [[nodiscard]] std::string said() const { return describe(found()); }
+
+  // As after a restart of whoever watches.
+  void restart() {
+    const auto memory = parse_health(health_toml({health_, {}}), "health.toml");
+    ASSERT_TRUE(memory) << memory.error().text();
+    health_ = memory->health;
+    health_.alone = true;
+  }
+
+ private:
+  // 400 Gb/s both ways, and what goes with it: some congestion control, a little pause, corrected bits, a lost packet in a million.
+  static void load(Port& port) {
+    for (const char* name : {"port_xmit_data", "port_rcv_data"}) grow(port, name, uint64_t{12'500'000'000});
+    for (const char* name : {"rx_prio3_bytes", "tx_prio3_bytes"}) grow(port, name, uint64_t{500'000'000'000});
+    for (const char* name : {"port_rcv_packets", "port_xmit_packets"}) grow(port, name, 120'000'000);
+    for (const char* name : {"np_cnp_sent", "rp_cnp_handled", "np_ecn_marked_roce_packets"}) grow(port, name, 20'000);
+    for (const char* name : {"rnr_nak_retry_err", "out_of_buffer"}) grow(port, name, 50);
+    grow(port, "out_of_sequence", 60);
+    grow(port, "rx_write_requests", 4'000'000);
+    grow(port, "rx_prio3_pause_duration", 1'500'000);  // 15 % of the time
+    grow(port, "tx_prio3_pause_duration", 200'000);
+    grow(port, "rx_corrected_bits_phy", 4'000'000);    // 1e-6
+  }
+  [[nodiscard]] View view() const {
+    return {.now = node_.now, .before = &node_.before, .policy = &node_.policy, .plan = &node_.plan, .signals = &signals_, .health = &health_, .no_policy = {}};
+  }
+
+  test::Healthy node_;
+  Health health_;
+  std::map<std::string, Signals> signals_;
+  double clock_ = kUp;
+  bool silent_ = false;
+};
+
+struct Defect {
+  const char* name;
+  std::function<void(Port&)> happens;  // between two readings
+  const char* check;
+  Status status;
+  int readings = 2;                      // after so many it must be told
+  int quiet = 15;                        // and after so many good ones it must be gone
+  std::function<void(Port&)> mended{};   // what ends it, where it does not end by itself
+};
+
+std::function<void(Port&)> counted(const char* name, uint64_t by) {
+  return [=](Port& port) { grow(port, name, by); };
+}
+
+const std::vector<Defect>& defects() {
+  constexpr auto C = Status::critical, W = Status::warning;
+  static const std::vector<Defect> all{
+      {"link_flap", [](Port& port) { *port.counters.carrier_down += 2; }, "link-flap", W, 2, 12 * 360 + 10},
+      {"link_flap_often", [](Port& port) { *port.counters.carrier_down += 3; }, "link-flap", C, 2, 12 * 360 + 10},
+      {"bit_errors", counted("symbol_error", 40), "link-errors", W},
+      {"icrc_errors", counted("rx_icrc_encapsulated", 40), "link-errors", W},
+      {"link_recoveries", counted("link_error_recovery", 4), "link-errors", W},
+      {"pre_fec_ber", counted("rx_corrected_bits_phy", 200'000'000), "pre-fec-ber", W},
+      {"fec_at_its_end", counted("rx_corrected_bits_phy", 2'000'000'000), "pre-fec-ber", C},
+      {"out_of_sequence", counted("out_of_sequence", 50'000), "loss", W},
+      {"much_loss", counted("packet_seq_err", 900'000), "loss", C},
+      {"ack_timeouts", counted("local_ack_timeout_err", 60), "loss", W},
+      {"retries_exceeded", counted("req_transport_retries_exceeded", 1), "loss", C},
+      {"lossless_discards", counted("rx_prio3_discards", 40), "discards", W},
+      {"port_discards", counted("port_xmit_discards", 4'000), "discards", W},
+      {"buffer_overruns", counted("excessive_buffer_overrun_errors", 1), "discards", W},
+      {"tx_pause", counted("tx_prio3_pause_duration", 8'300'000), "pause-storm", W, 2, 6},
+      {"tx_pause_without_end", counted("tx_prio3_pause_duration", 9'900'000), "pause-storm", C, 2, 6},
+      {"pause_storms", counted("tx_pause_storm_error_events", 1), "pause-storm", C},
+      {"rx_pause", counted("rx_prio3_pause_duration", 8'450'000), "pause-held", C, 2, 6},
+      {"rnr_retries_exceeded", counted("req_rnr_retries_exceeded", 1), "receiver", C},
+      {"cnp_ignored", counted("rp_cnp_ignored", 100), "cnp-ignored", W},
+      {"pcie_errors", counted("outbound_pci_buffer_overflow", 100), "pcie-errors", W},
+      {"request_errors", counted("req_cqe_error", 9), "requests", W},
+      {"dark_lane", [](Port& port) { port.module->lanes[2].rx_power.value = 7e-5; }, "optics", W, 2, 8, [](Port& port) { port.module->lanes[2].rx_power.value = 1e-3; }},
+      {"dying_laser", [](Port& port) { port.module->lanes[0].tx_bias.value = 14e-3; }, "optics", C, 2, 8, [](Port& port) { port.module->lanes[0].tx_bias.value = 7e-3; }},
+      {"hot_module", [](Port& port) { port.module->temperature.value = 71; }, "module-temperature", W, 2, 8, [](Port& port) { port.module->temperature.value = 50; }},
+      {"very_hot_module", [](Port& port) { port.module->temperature.value = 78; }, "module-temperature", C, 2, 8, [](Port& port) { port.module->temperature.value = 50; }},
+      {"gid_changed", [](Port& port) { port.gids[2].gid.back() = port.gids[2].gid.back() == '7' ? '8' : '7'; }, "gid-changed", W, 1, 62},
+      {"reporter_in_error", [](Port& port) { port.reporters[0].healthy = false; }, "device-health", C, 1, 2, [](Port& port) { port.reporters[0].healthy = true; }},
+      {"reporter_recovered", [](Port& port) { ++port.reporters[1].errors; }, "device-health", W, 1, 62},
+  };
+  return all;
+}
+
+class OneRule : public testing::TestWithParam<Defect> {};
+
+TEST_P(OneRule, IsRaisedAloneAndClearsByItself) {
+  const Defect& defect = GetParam();
+  Machine machine;
+  machine.steps(3);
+  ASSERT_EQ(machine.said(), "");
+  machine.steps(defect.readings, defect.happens);
+  const auto found = machine.found();
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_EQ(found[0].id, defect.check);
+  EXPECT_EQ(found[0].subject, "mlx5_1/1");
+  EXPECT_EQ(found[0].status, defect.status) << describe(found);
+  EXPECT_FALSE(found[0].since.empty());
+  for (const std::string& sentence : {found[0].expected, found[0].meaning, found[0].remedy}) EXPECT_NE(sentence, "");
+  if (defect.mended) defect.mended(machine.port());
+  machine.steps(defect.quiet);
+  EXPECT_EQ(machine.said(), "");
+}
+INSTANTIATE_TEST_SUITE_P(Health, OneRule, testing::ValuesIn(defects()), [](const auto& each) { return std::string(each.param.name); });
+
+TEST(HealthRules, AHealthyMachineUnderFullLoadIsSilent) {
+  Machine machine;
+  for (int i = 0; i < 120; ++i) {
+    machine.step();
+    ASSERT_EQ(machine.said(), "") << i;
+  }
+}
+
+TEST(HealthRules, WhatHappensOnceAndIsSmallIsNoFinding) {
+  Machine machine;
+  machine.steps(3);
+  for (const char* name : {"symbol_error", "local_ack_timeout_err", "rx_prio3_discards", "rp_cnp_ignored", "outbound_pci_buffer_overflow", "req_cqe_error"}) {
+    machine.step(counted(name, 2));
+    EXPECT_EQ(machine.said(), "") << name;
+    machine.steps(8);
+  }
+  machine.step([](Port& port) { ++*port.counters.carrier_down; });
+  EXPECT_EQ(machine.said(), "") << "one link down is seen in its counter";
+}
+
+TEST(HealthRules, OneBadReadingIsNotBelieved) {
+  for (const char* name : {"out_of_sequence", "rx_corrected_bits_phy"}) {
+    Machine machine;
+    machine.steps(3);
+    machine.step(counted(name, 20'000));
+    machine.steps(10);
+    EXPECT_EQ(machine.said(), "") << name;
+  }
+}
+
+TEST(HealthRules, LinksThatComeUpAtBootDoNotFlap) {
+  Machine machine;
+  machine.boot();
+  for (int i = 0; i < 20; ++i) {
+    machine.step([](Port& port) { *port.counters.carrier_down += 2; });
+    ASSERT_EQ(machine.said(), "");
+  }
+  machine.steps(200);  // the grace is over
+  EXPECT_EQ(machine.said(), "") << "and they are not held against it later";
+  machine.steps(2, [](Port& port) { *port.counters.carrier_down += 2; });
+  EXPECT_NE(machine.said(), "");
+}
+
+TEST(HealthRules, ADriverThatIsLoadedAnewDoesNotFlap) {
+  Machine machine;
+  machine.steps(3);
+  machine.step([](Port& port) {
+    port.ifindex += 100;
+    port.counters.carrier_down = 0;
+  });
+  machine.steps(5, [](Port& port) { *port.counters.carrier_down += 2; });
+  EXPECT_EQ(machine.said(), "");
+  machine.steps(20);
+  machine.steps(2, [](Port& port) { *port.counters.carrier_down += 2; });
+  EXPECT_NE(machine.said(), "") << "two minutes later it counts";
+}
+
+TEST(HealthRules, CountersThatWereResetAreNoRise) {
+  Machine machine;
+  machine.steps(3);
+  machine.step([](Port& port) {
+    for (auto* list : {&port.counters.hw, &port.counters.pma, &port.counters.ethtool})
+      for (Counter& counter : *list) counter.value = 0;
+  });
+  machine.steps(5);
+  EXPECT_EQ(machine.said(), "");
+}
+
+TEST(HealthRules, WithoutReadingsAFindingStandsAndIsForgottenInTheEnd) {
+  Machine machine;
+  machine.steps(3);
+  machine.steps(2, counted("symbol_error", 400));
+  machine.reads_nothing();
+  machine.steps(60);
+  const auto found = machine.found();
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_EQ(found[0].id, "link-errors");
+  machine.steps(40);
+  EXPECT_EQ(machine.said(), "");
+}
+
+TEST(HealthRules, ARestartKeepsWhatWasSeen) {
+  Machine machine;
+  machine.steps(3);
+  machine.step([](Port& port) { *port.counters.carrier_down += 2; });
+  machine.restart();
+  machine.step([](Port& port) { ++*port.counters.carrier_down; });
+  ASSERT_EQ(machine.found().size(), 1u) << machine.said();
+  const std::string since = machine.found()[0].since;
+  machine.restart();
+  machine.step();
+  ASSERT_EQ(machine.found().size(), 1u) << machine.said();
+  EXPECT_EQ(machine.found()[0].since, since);
+}
+
+TEST(HealthRules, ALimitOfTheConfigurationCounts) {
+  Machine machine;
+  for (size_t i = 0; i < kHealthRules.size(); ++i)
+    if (kHealthRules[i].key == "out_of_sequence") machine.limits().limits[i].warning = machine.limits().limits[i].critical = std::nullopt;
+  machine.steps(3);
+  machine.steps(5, counted("out_of_sequence", 500'000));
+  EXPECT_EQ(machine.said(), "") << "the rule is off";
+}
+
+TEST(HealthRules, FrozenCountersAreNamed) {
+  Machine machine;
+  machine.steps(3);
+  Port frozen = machine.port();
+  machine.steps(4, [&](Port& port) {
+    port.counters.hw = frozen.counters.hw;
+    port.counters.pma = frozen.counters.pma;
+  });
+  const auto found = machine.found();
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_EQ(found[0].id, "counters-frozen");
+  machine.steps(6);
+  EXPECT_EQ(machine.said(), "");
+}
+
+TEST(HealthRules, PcieErrorsCountAgainstTheBitsOfTheLink) {
+  Machine machine;
+  auto& function = machine.now().platform.functions.begin()->second;
+  function.link = {16, 16, 16, 16};
+  function.correctable.total = 5;
+  machine.steps(3);
+  // x16 at 16 GT/s: 15.4 a minute are allowed.
+  machine.steps(6, [&](Port&) { *function.correctable.total += 2; });
+  EXPECT_EQ(machine.said(), "");
+  machine.steps(2, [&](Port&) { *function.correctable.total += 10; });
+  const auto found = machine.found();
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_EQ(found[0].id, "aer");
+  EXPECT_EQ(found[0].status, Status::warning);
+}
+
+TEST(HealthRules, AnAcknowledgedFindingDoesNotCount) {
+  Machine machine;
+  machine.steps(3);
+  machine.steps(2, counted("symbol_error", 400));
+  Report report;
+  report.findings = machine.found();
+  ASSERT_EQ(worst(report), Status::warning);
+  mark_acknowledged(report, {{"link-errors", "mlx5_0*", 0, 100, "", ""}, {"link-errors", "mlx5_1*", 0, 100, "ops", "cable ordered"}}, 50);
+  EXPECT_EQ(worst(report), Status::ok);
+  EXPECT_TRUE(report.findings[0].acknowledged);
+  EXPECT_EQ(report.findings[0].acknowledgement, "by ops until 1970-01-01T00:01:40Z: cable ordered");
+  Report later;
+  later.findings = machine.found();
+  mark_acknowledged(later, {{"link-errors", "", 0, 100, "", ""}}, 100);
+  EXPECT_EQ(worst(later), Status::warning) << "over";
+}
+
+}  // namespace
+}  // namespace fabric

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine of health with a made clock: confirmed, raised, cleared, and never for ever.
+#include <gtest/gtest.h>
+
+#include "config/config.h"
+#include "config/health_state.h"
+#include "model/acks.h"
+#include "model/health_rules.h"
+
+namespace fabric {
+namespace {
+
+constexpr HealthRule kLevel{"level", "x", HealthMeasure::level, {10, 20, 0, 20, 30}, 0, 0.5};
+constexpr HealthRule kCount{"count", "x", HealthMeasure::count, {3, 5, 100, 0, 20}, 1, 1};
+constexpr HealthRule kRatio{"ratio", "x", HealthMeasure::ratio, {0.01, 0.1, 60, 10, 30}, 5, 0.5};
+
+// One subject, and a clock that only the test moves.
+struct Watch {
+  HealthRule rule;
+  HealthState state{};
+  double now = 1000;
+
+  Status at(double seconds, double amount, double base = 0) {
+    now = seconds;
+    const HealthReading reading{"mlx5_0/1", amount, base, "seen " + std::to_string(amount), std::nullopt, std::nullopt};
+    advance(state, rule, rule.limits, &reading, now);
+    return state.status();
+  }
+  Status silent(double seconds) {
+    now = seconds;
+    advance(state, rule, rule.limits, nullptr, now);
+    return state.status();
+  }
+};
+
+TEST(Health, IsBelievedOnlyWhenItHolds) {
+  Watch watch{kLevel};
+  EXPECT_EQ(watch.at(0, 12), Status::ok);
+  EXPECT_EQ(watch.state.phase(), HealthPhase::pending);
+  EXPECT_EQ(watch.at(10, 12), Status::ok);
+  EXPECT_EQ(watch.at(20, 12), Status::warning);
+  EXPECT_EQ(watch.state.phase(), HealthPhase::raised);
+  EXPECT_EQ(watch.state.since(), 0) << "since it was first seen";
+}
+
+TEST(Health, OneGoodReadingStartsTheWaitAnew) {
+  Watch watch{kLevel};
+  watch.at(0, 12);
+  watch.at(10, 9);
+  EXPECT_EQ(watch.state.phase(), HealthPhase::ok);
+  EXPECT_EQ(watch.at(20, 12), Status::ok);
+  EXPECT_EQ(watch.at(30, 12), Status::ok);
+  EXPECT_EQ(watch.at(40, 12), Status::warning);
+}
+
+TEST(Health, ClearsWhenWellBelowForLongEnough) {
+  Watch watch{kLevel};
+  for (double t : {0.0, 10.0, 20.0}) watch.at(t, 12);
+  EXPECT_EQ(watch.at(30, 8), Status::warning) << "below the limit, not well below";
+  EXPECT_EQ(watch.state.phase(), HealthPhase::raised);
+  EXPECT_EQ(watch.at(40, 4), Status::warning);
+  EXPECT_EQ(watch.state.phase(), HealthPhase::clearing);
+  EXPECT_EQ(watch.at(50, 7), Status::warning) << "not quiet: the wait begins again";
+  EXPECT_EQ(watch.at(60, 0), Status::warning);
+  EXPECT_EQ(watch.at(89, 0), Status::ok) << "a wait that is over but for a second is over";
+  EXPECT_EQ(watch.state, (HealthState{.warning = {}, .critical = {}, .seen = 89}));
+}
+
+TEST(Health, GetsWorseAndBetterStepByStep) {
+  Watch watch{kLevel};
+  for (double t : {0.0, 10.0, 20.0}) watch.at(t, 12);
+  EXPECT_EQ(watch.at(30, 25), Status::warning);
+  EXPECT_EQ(watch.at(50, 25), Status::critical);
+  EXPECT_EQ(watch.state.since(), 30);
+  EXPECT_EQ(watch.at(60, 7), Status::critical);
+  EXPECT_EQ(watch.at(90, 7), Status::warning) << "quiet enough for critical, not for a warning";
+  EXPECT_EQ(watch.at(100, 1), Status::warning);
+  EXPECT_EQ(watch.at(130, 1), Status::ok);
+}
+
+TEST(Health, CountsWithinItsWindow) {
+  Watch watch{kCount};
+  EXPECT_EQ(watch.at(0, 1), Status::ok);
+  EXPECT_EQ(watch.at(50, 1), Status::ok);
+  EXPECT_EQ(watch.at(101, 1), Status::ok) << "the first is out of the window";
+  EXPECT_EQ(watch.at(110, 1), Status::warning);
+  EXPECT_EQ(watch.at(111, 2), Status::critical);
+  EXPECT_EQ(watch.at(205, 0), Status::critical) << "three are left; the wait begins";
+  EXPECT_EQ(watch.at(212, 0), Status::critical);
+  EXPECT_EQ(watch.at(226, 0), Status::warning);
+  EXPECT_EQ(watch.at(400, 0), Status::ok);
+  EXPECT_TRUE(watch.state.parts.empty());
+}
+
+TEST(Health, SetsEventsAgainstWhatTheyArePartOf) {
+  Watch watch{kRatio};
+  EXPECT_EQ(watch.at(0, 4, 10), Status::ok) << "four prove nothing";
+  EXPECT_EQ(watch.at(70, 10, 10'000), Status::ok) << "one in a thousand";
+  EXPECT_EQ(watch.at(140, 500, 10'000), Status::ok);
+  EXPECT_EQ(watch.at(150, 500, 10'000), Status::warning);
+  EXPECT_EQ(watch.at(160, 0, 1'000'000), Status::warning);
+  EXPECT_EQ(watch.at(190, 0, 1'000'000), Status::ok);
+}
+
+TEST(Health, ALongWindowIsKeptInFewParts) {
+  Watch watch{kRatio};
+  for (int i = 0; i < 10'000; ++i) watch.at(i * 0.01, 1, 1000);
+  EXPECT_LE(watch.state.parts.size(), 61u);
+  EXPECT_NEAR(watch.state.value, 0.001, 1e-6);
+}
+
+TEST(Health, WithoutAReadingNothingMoves) {
+  Watch watch{kLevel};
+  watch.at(0, 12);
+  EXPECT_EQ(watch.silent(100), Status::ok) << "not confirmed by silence";
+  for (double t : {110.0, 130.0}) watch.at(t, 12);
+  EXPECT_EQ(watch.state.status(), Status::warning);
+  EXPECT_EQ(watch.silent(500), Status::warning) << "nor cleared by it";
+  EXPECT_FALSE(is_forgotten(watch.state, watch.rule.limits, 500));
+  EXPECT_TRUE(is_forgotten(watch.state, watch.rule.limits, 130 + 901)) << "and not held for ever";
+}
+
+TEST(Health, AClockThatGoesBackStartsTheWaitsAnew) {
+  Watch watch{kLevel};
+  for (double t : {1000.0, 1020.0}) watch.at(t, 12);
+  ASSERT_EQ(watch.state.status(), Status::warning);
+  EXPECT_EQ(watch.at(10, 0), Status::warning);
+  EXPECT_LE(watch.state.since(), 10);
+  EXPECT_EQ(watch.at(30, 0), Status::warning);
+  EXPECT_EQ(watch.at(40, 0), Status::ok) << "cleared 30 s after it became quiet";
+  Watch counting{kCount};
+  counting.at(1000, 4);
+  EXPECT_EQ(counting.at(5, 0), Status::warning);
+  EXPECT_EQ(counting.at(25, 0), Status::ok) << "what is to happen in the future does not count";
+}
+
+TEST(Health, AClockThatLeapsForwardForgetsTheWindow) {
+  Watch watch{kCount};
+  watch.at(0, 2);
+  EXPECT_EQ(watch.at(100'000, 1), Status::ok);
+}
+
+TEST(Health, TheSubjectsOwnLimitsComeFirst) {
+  HealthState state;
+  HealthReading hot{"mlx5_0/1", 15};
+  hot.warning = 30;
+  hot.critical = 40;
+  for (double t : {0.0, 30.0}) advance(state, kLevel, kLevel.limits, &hot, t);
+  EXPECT_EQ(state.status(), Status::ok);
+  hot.amount = 45;
+  for (double t : {60.0, 90.0}) advance(state, kLevel, kLevel.limits, &hot, t);
+  EXPECT_EQ(state.status(), Status::critical);
+}
+
+TEST(Health, ARuleThatWasSwitchedOffHoldsNothing) {
+  Watch watch{kCount};
+  watch.at(0, 5);
+  ASSERT_EQ(watch.state.status(), Status::critical);
+  const HealthReading reading{"mlx5_0/1", 5};
+  advance(watch.state, watch.rule, {std::nullopt, std::nullopt, 100, 0, 0}, &reading, 1);
+  EXPECT_EQ(watch.state.status(), Status::ok);
+}
+
+TEST(Health, OneReadingAloneIsJudgedWithoutConfirmation) {
+  EXPECT_EQ(judge_once(kLevel, kLevel.limits, {"x", 12}), Status::warning);
+  EXPECT_EQ(judge_once(kRatio, kRatio.limits, {"x", 4, 10}), Status::ok);
+  EXPECT_EQ(judge_once(kRatio, kRatio.limits, {"x", 5, 10}), Status::critical);
+  EXPECT_EQ(judge_once(kHealthRules[0], kHealthRules[0].limits, {"x", 1, 1}), Status::warning) << "a link that goes down before one's eyes";
+}
+
+// Every rule, whatever its limits: raised by what is above them for long enough, and gone when it is quiet.
+TEST(Health, EveryRuleClearsByItself) {
+  for (const HealthRule& rule : kHealthRules) {
+    HealthState state;
+    double now = 5000;
+    const double much = std::max(rule.limits.critical.value_or(0), rule.limits.warning.value_or(0)) * 2 + rule.least;
+    const HealthReading bad{"s", much * 10, 10}, good{"s", 0, 10};
+    for (int i = 0; i < 30; ++i) advance(state, rule, rule.limits, &bad, now += 10);
+    EXPECT_NE(state.status(), Status::ok) << rule.key;
+    const double until = now + rule.limits.window + rule.limits.clear + 40;
+    while (now < until) advance(state, rule, rule.limits, &good, now += 10);
+    EXPECT_EQ(state.phase(), HealthPhase::ok) << rule.key;
+    EXPECT_NE(rule.check, "");
+  }
+}
+
+HealthMemory some_memory() {
+  HealthMemory memory;
+  memory.health.now = 1234.5;
+  memory.health.wall = 1'800'000'000;
+  memory.health.devices["mlx5_0/1"] = {"0000:17:00.0 7", 12.25};
+  memory.health.devices["mlx5_1/1"] = {"0000:18:00.0 8"};
+  Watch watch{kHealthRules[0]};
+  watch.at(1200, 3);
+  watch.state.evidence = "\"quoted\"\n3 times down";
+  memory.health.rules["link_flap"]["mlx5_0/1"] = watch.state;
+  memory.acks = {{"link-flap", "mlx5_*", 17, 18, true}};
+  return memory;
+}
+
+TEST(HealthFile, GivesBackWhatWasWritten) {
+  const HealthMemory memory = some_memory();
+  const auto read = parse_health(health_toml(memory), "health.toml");
+  ASSERT_TRUE(read) << read.error().text();
+  EXPECT_EQ(read->health.rules, memory.health.rules);
+  EXPECT_EQ(read->health.devices, memory.health.devices);
+  EXPECT_EQ(read->health.now, memory.health.now);
+  EXPECT_EQ(read->health.wall, memory.health.wall);
+  EXPECT_EQ(read->acks, memory.acks);
+}
+
+TEST(HealthFile, SaysWhereItIsWrong) {
+  const auto broken = parse_health("updated = 1\n[[state]\n", "/run/x/health.toml");
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().code, EBADMSG);
+  EXPECT_EQ(broken.error().text().find("/run/x/health.toml:2:"), 0u) << broken.error().text();
+  EXPECT_FALSE(parse_health("", "health.toml"));
+  const std::string text = health_toml(some_memory());
+  for (size_t length = 0; length < text.size(); ++length) (void)parse_health(text.substr(0, length), "health.toml");  // whatever is cut off
+  const auto strange = parse_health("updated = 5\nstate = 7\n[[device]]\nport = 3\n[[acknowledged]]\nat = \"x\"\n", "health.toml");
+  ASSERT_TRUE(strange);
+  EXPECT_TRUE(strange->health.rules.empty());
+}
+
+TEST(HealthConfig, TakesAPartOfARule) {
+  const auto loaded = parse_config("[health]\nlink_flap = { warning = 2, window = \"1h\" }\nout_of_sequence = \"off\"\npre_fec_ber = { warning = 1e-6 }\nboot_grace = \"5min\"\n", "x", "");
+  ASSERT_TRUE(loaded) << loaded.error().text();
+  const HealthPolicy& health = loaded->policy.health;
+  EXPECT_EQ(health.limits[0].warning, 2);
+  EXPECT_EQ(health.limits[0].critical, 5);
+  EXPECT_EQ(health.limits[0].window, 3600);
+  EXPECT_EQ(health.boot_grace, 300);
+  for (size_t i = 0; i < kHealthRules.size(); ++i) {
+    if (kHealthRules[i].key == "out_of_sequence") {
+      EXPECT_FALSE(health.limits[i].warning || health.limits[i].critical);
+    } else if (kHealthRules[i].key == "pre_fec_ber") {
+      EXPECT_EQ(health.limits[i].warning, 1e-6);
+    }
+  }
+  const auto again = parse_config(show_config(loaded->policy), "shown", "");
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(again->policy.health, health);
+}
+
+TEST(HealthConfig, NamesWhatIsWrong) {
+  for (const char* line : {"link_flap = 3", "link_flap = { warning = 9 }", "link_flap = { warning = -1 }", "link_flap = { warnings = 1 }", "link_flap = { window = \"0s\" }",
+                           "lane_power = { window = \"1min\" }", "link_flop = \"off\"", "boot_grace = \"2 days\"", "link_flap = \"no\""}) {
+    const auto loaded = parse_config(std::string("[health]\n") + line + "\n", "x", "");
+    ASSERT_FALSE(loaded) << line;
+    EXPECT_EQ(loaded.error().text().find("x:2:"), 0u) << loaded.error().text();
+  }
+}
+
+TEST(Acks, HoldUntilTheyExpireOrTheirFindingClears) {
+  const std::vector<Ack> acks{{"loss", "mlx5_*", 100, 200, "root", "known"}, {"rate", "", 100, 1000, "", ""}};
+  Report report;
+  report.findings = {{"loss", "mlx5_0/1", Status::warning, "", "", "", ""}, {"rate", "mlx5_0/1", Status::ok, "", "", "", ""}};
+  std::vector<AckSeen> seen;
+  follow_acks(seen, acks, report, 110);
+  EXPECT_EQ(standing(acks, seen, 150).size(), 2u);
+  EXPECT_EQ(standing(acks, seen, 200).size(), 1u) << "expired";
+  report.findings[0].status = Status::ok;
+  follow_acks(seen, acks, report, 110 + kAckOutlasts - 1);
+  EXPECT_EQ(standing(acks, seen, 150).size(), 2u) << "it may come and go";
+  follow_acks(seen, acks, report, 110 + kAckOutlasts);
+  const auto left = standing(acks, seen, 150);
+  ASSERT_EQ(left.size(), 1u) << "the finding has cleared";
+  EXPECT_EQ(left[0].id, "rate") << "that has not met its finding yet";
+  report.findings[0].status = Status::critical;
+  follow_acks(seen, acks, report, 500);
+  EXPECT_EQ(standing(acks, seen, 150).size(), 1u) << "when it comes back, it is another";
+  follow_acks(seen, {}, report, 600);
+  EXPECT_TRUE(seen.empty());
+}
+
+}  // namespace
+}  // namespace fabric

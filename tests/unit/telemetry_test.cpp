@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "counter/telemetry.h"
+
+#include <gtest/gtest.h>
+#include <linux/devlink.h>
+#include <linux/ethtool.h>
+#include <linux/ethtool_netlink.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <rdma/rdma_netlink.h>
+
+#include <array>
+#include <map>
+
+#include "counter/families.h"
+#include "counter/telemetry_families.h"
+#include "support/netns.h"
+#include "support/tree.h"
+#include "sys/kernel.h"
+#include "sys/nldev.h"
+
+namespace fabric {
+namespace {
+
+constexpr uint16_t kEthtool = 30, kDevlink = 31;
+
+AttrWriter generic_message(uint8_t command) {
+  genlmsghdr header{};
+  header.cmd = command;
+  AttrWriter out;
+  out.header(header);
+  return out;
+}
+
+// Generic netlink with an answer, or an errno, for each command of each family.
+class Generic final : public Netlink {
+ public:
+  std::map<std::pair<uint16_t, uint8_t>, Result<std::vector<Message>>> answers;
+  std::map<std::pair<uint16_t, uint8_t>, int> asked;
+
+  void answer(uint16_t family, uint8_t command, const AttrWriter& reply) { answers.insert_or_assign({family, command}, std::vector{Message{family, reply.data()}}); }
+  void fail(uint16_t family, uint8_t command, int code) { answers.insert_or_assign({family, command}, error(code, "simulated")); }
+
+  Result<std::vector<Message>> talk(uint16_t type, uint16_t, View8 payload) override {
+    if (type == GENL_ID_CTRL) return std::vector{Message{type, generic_message(CTRL_CMD_NEWFAMILY).u16(CTRL_ATTR_FAMILY_ID, kDevlink).data()}};
+    genlmsghdr header{};
+    if (payload.size() < sizeof header) return error(EINVAL, "simulated");
+    std::memcpy(&header, payload.data(), sizeof header);
+    ++asked[{type, header.cmd}];
+    const auto known = answers.find({type, header.cmd});
+    return known == answers.end() ? Result<std::vector<Message>>(error(EOPNOTSUPP, "simulated")) : known->second;
+  }
+  [[nodiscard]] uint32_t last_sequence() const override { return 0; }
+};
+
+// RDMA netlink of one device, as fill_dev_info() and fill_res_info() of Linux 6.12 answer.
+class Rdma final : public Netlink {
+ public:
+  int failure = 0;
+
+  Result<std::vector<Message>> talk(uint16_t type, uint16_t, View8 payload) override {
+    AttrWriter out;
+    out.u32(RDMA_NLDEV_ATTR_DEV_INDEX, 4).text(RDMA_NLDEV_ATTR_DEV_NAME, "mlx5_0");
+    if ((type & 0xff) == RDMA_NLDEV_CMD_GET) return std::vector{Message{type, out.data()}};
+    const auto request = parse_attributes(payload);
+    const Attr* index = find(request, RDMA_NLDEV_ATTR_DEV_INDEX);
+    if (index == nullptr || index->u32() != 4u || (type & 0xff) != RDMA_NLDEV_CMD_RES_GET) return error(EINVAL, "simulated");
+    if (failure != 0) return error(failure, "simulated");
+    AttrWriter table;
+    for (const auto& [name, count] : std::map<std::string, uint64_t>{{"cq", 3}, {"mr", 200}, {"pd", 2}, {"qp", 17}}) {
+      AttrWriter entry;
+      entry.text(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, name).bytes(0, {}).u64(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, count);
+      table.nest(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY, entry);
+    }
+    out.nest(RDMA_NLDEV_ATTR_RES_SUMMARY, table);
+    return std::vector{Message{type, out.data()}};
+  }
+  [[nodiscard]] uint32_t last_sequence() const override { return 0; }
+};
+
+class Reading : public testing::Test {
+ protected:
+  Reading() : root(std::move(Root::open(tree.path())).value()) {
+    port.rdma = "mlx5_0";
+    port.netdev = "eth0";
+    port.pci = "0000:17:00.0";
+    AttrWriter statistics, reporter;
+    const std::array<uint64_t, 3> corrected{7, 3, 4};
+    statistics.bytes(ETHTOOL_A_FEC_STAT_CORRECTED, std::as_bytes(std::span(corrected)));
+    generic.answer(kEthtool, ETHTOOL_MSG_FEC_GET, generic_message(ETHTOOL_MSG_FEC_GET_REPLY).u32(ETHTOOL_A_FEC_ACTIVE, ETHTOOL_LINK_MODE_FEC_RS_BIT).nest(ETHTOOL_A_FEC_STATS, statistics));
+    generic.answer(kEthtool, ETHTOOL_MSG_LINKSTATE_GET, generic_message(ETHTOOL_MSG_LINKSTATE_GET_REPLY).u8(ETHTOOL_A_LINKSTATE_LINK, 1));
+    reporter.text(DEVLINK_ATTR_HEALTH_REPORTER_NAME, "fw").u8(DEVLINK_ATTR_HEALTH_REPORTER_STATE, 0).u64(DEVLINK_ATTR_HEALTH_REPORTER_ERR_COUNT, 2).u64(DEVLINK_ATTR_HEALTH_REPORTER_RECOVER_COUNT, 0);
+    generic.answer(kDevlink, DEVLINK_CMD_HEALTH_REPORTER_GET,
+                   generic_message(DEVLINK_CMD_HEALTH_REPORTER_GET).text(DEVLINK_ATTR_BUS_NAME, "pci").text(DEVLINK_ATTR_DEV_NAME, port.pci)
+                       .bytes(DEVLINK_ATTR_HEALTH_REPORTER, reporter.data()));
+  }
+  TelemetryReader reader() { return {TelemetryAccess{root, &generic, ethtool::Family{kEthtool, 0}, &rdma}, port}; }
+  int asked(uint16_t family, uint8_t command) { return generic.asked[{family, command}]; }
+
+  test::Tree tree;
+  Root root;
+  Generic generic;
+  Rdma rdma;
+  Port port;
+};
+
+TEST_F(Reading, TakesAllThereIs) {
+  Telemetry read = reader().read();
+  EXPECT_TRUE(read.attempt.success) << read.attempt.error;
+  apply(std::move(read), port);
+  EXPECT_EQ(port.link_status, (LinkStatus{true, "", "", {}}));
+  ASSERT_TRUE(port.fec);
+  EXPECT_EQ(port.fec->active, "rs");
+  EXPECT_EQ(port.fec->corrected_blocks, (FecCount{7, {3, 4}}));
+  EXPECT_EQ(port.reporters, (std::vector<HealthReporter>{{"fw", true, 2, 0}}));
+  EXPECT_EQ(port.resources, (std::vector<ResourceCount>{{"cq", "", 3}, {"mr", "", 200}, {"pd", "", 2}, {"qp", "", 17}}));
+}
+
+TEST_F(Reading, WhatTheDriverDoesNotHaveIsAskedOnce) {
+  generic.fail(kEthtool, ETHTOOL_MSG_FEC_GET, EOPNOTSUPP);
+  auto each = reader();
+  for (int i = 0; i < 3; ++i) {
+    const Telemetry read = each.read();
+    EXPECT_TRUE(read.attempt.success) << read.attempt.error;
+    EXPECT_FALSE(read.fec);
+    EXPECT_TRUE(read.link_status);
+  }
+  EXPECT_EQ(asked(kEthtool, ETHTOOL_MSG_FEC_GET), 1);
+  EXPECT_EQ(asked(kEthtool, ETHTOOL_MSG_LINKSTATE_GET), 3);
+}
+
+TEST_F(Reading, WhatFailsIsLeftAloneAndSaid) {
+  generic.fail(kEthtool, ETHTOOL_MSG_FEC_GET, EIO);
+  rdma.failure = EPERM;
+  auto each = reader();
+  for (int i = 0; i < 3; ++i) {
+    const Telemetry read = each.read();
+    EXPECT_FALSE(read.attempt.success);
+    EXPECT_NE(read.attempt.error.find("eth0: read FEC"), std::string::npos) << read.attempt.error;
+    EXPECT_FALSE(read.fec);
+    EXPECT_TRUE(read.resources.empty());
+    EXPECT_TRUE(read.link_status) << "the others go on";
+  }
+  EXPECT_EQ(asked(kEthtool, ETHTOOL_MSG_FEC_GET), 1);
+}
+
+TEST_F(Reading, ReportersAreAskedOnceAMinute) {
+  auto each = reader();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(each.read().reporters.size(), 1u);
+  EXPECT_EQ(asked(kDevlink, DEVLINK_CMD_HEALTH_REPORTER_GET), 1);
+}
+
+TEST_F(Reading, ADeviceWithoutDevlinkIsNoFailure) {
+  generic.fail(kDevlink, DEVLINK_CMD_HEALTH_REPORTER_GET, ENODEV);
+  const Telemetry read = reader().read();
+  EXPECT_TRUE(read.attempt.success) << read.attempt.error;
+  EXPECT_TRUE(read.reporters.empty());
+}
+
+TEST_F(Reading, OfACapturedTreeThereIsNothing) {
+  TelemetryReader none(TelemetryAccess{root}, port);
+  EXPECT_FALSE(none.any());
+  const Telemetry read = none.read();
+  EXPECT_TRUE(read.attempt.success);
+  EXPECT_FALSE(read.link_status);
+  EXPECT_FALSE(read.fec);
+}
+
+TEST(ThisKernel, TellsTheLinkOfAVeth) {
+  if (const std::string why = test::enter_netns_with_veth(); !why.empty()) GTEST_SKIP() << why;
+  auto kernel = open_kernel("/");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().text();
+  if (!kernel->ethtool) GTEST_SKIP() << "no ethtool netlink";
+  Port port;
+  port.rdma = "none";
+  port.netdev = "veth0";
+  TelemetryReader reader({kernel->root, kernel->generic.get(), kernel->ethtool, nullptr}, port);
+  const Telemetry read = reader.read();
+  EXPECT_TRUE(read.attempt.success) << read.attempt.error;
+  ASSERT_TRUE(read.link_status);
+  EXPECT_EQ(read.link_status->up, true);
+  EXPECT_FALSE(read.fec) << "veth has none";
+}
+
+TEST(Resources, AnythingElseIsNone) {
+  EXPECT_TRUE(nldev::parse_resources({}).empty());
+  AttrWriter entry, table, out;
+  entry.text(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, "qp").u32(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, 3);
+  table.nest(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY, entry);
+  out.nest(RDMA_NLDEV_ATTR_RES_SUMMARY, table);
+  EXPECT_TRUE(nldev::parse_resources(out.data()).empty()) << "a count of half its size";
+}
+
+// Series as text -> value.
+std::map<std::string, double> series(const FamilySet& set) {
+  std::map<std::string, double> out;
+  for (const Family& family : set.families())
+    for (const MetricSample& sample : family.samples) {
+      std::string key(family.metric->name);
+      for (const Label& label : sample.labels) key += "," + std::string(label.name) + "=" + label.value;
+      out.emplace(key, sample.value);
+    }
+  return out;
+}
+
+Node node_with(Port port) {
+  port.rdma = "mlx5_0";
+  Node node;
+  node.ports.push_back(std::move(port));
+  return node;
+}
+
+using Series = std::map<std::string, double>;
+const std::string kAt = ",device=mlx5_0,port=1";
+
+TEST(TelemetryFamilies, WhatWasNotReadHasNoSeries) {
+  FamilySet set;
+  add_telemetry(set, node_with({}));
+  EXPECT_EQ(set.series(), 0u);
+}
+
+TEST(TelemetryFamilies, TheReasonShowsWhileItIsKnown) {
+  Port port;
+  port.link_status = LinkStatus{false, "Autoneg", "No partner detected", 5};
+  FamilySet set;
+  add_telemetry(set, node_with(port));
+  EXPECT_EQ(series(set), (Series{{"fabric_link_down_reason_info" + kAt + ",reason=Autoneg,detail=No partner detected", 1}, {"fabric_phy_link_downs_total" + kAt, 5}}));
+}
+
+TEST(TelemetryFamilies, WhatTheCountersSayIsNotSaidTwice) {
+  Port port;
+  port.link_status = LinkStatus{true, "", "", 5};
+  port.fec = FecStatus{"rs", {}, {7, {3, 4}}, {1, {}}, {90, {}}};
+  port.counters.ethtool = {{"link_down_events_phy", 4}, {"rx_corrected_bits_phy", 80}};
+  const Node node = node_with(port);
+  FamilySet set;
+  add_counters(set, node.ports[0]);
+  add_telemetry(set, node);
+  EXPECT_EQ(set.dropped_duplicates(), 0u);
+  EXPECT_EQ(series(set), (Series{{"fabric_phy_link_downs_total" + kAt, 4},
+                                 {"fabric_phy_fec_corrections_total" + kAt, 80},
+                                 {"fabric_phy_fec_info" + kAt + ",mode=rs", 1},
+                                 {"fabric_phy_fec_corrected_words_total" + kAt, 7},
+                                 {"fabric_phy_fec_lane_corrected_words_total" + kAt + ",lane=0", 3},
+                                 {"fabric_phy_fec_lane_corrected_words_total" + kAt + ",lane=1", 4},
+                                 {"fabric_phy_fec_uncorrectable_words_total" + kAt, 1}}));
+}
+
+TEST(TelemetryFamilies, OfADeviceOnceHoweverManyPortsItHas) {
+  Node node;
+  for (unsigned number : {1u, 2u}) {
+    Port port;
+    port.rdma = "mlx5_0";
+    port.number = number;
+    port.pci = "0000:17:00.0";
+    port.resources = {{"qp", "user", 5}, {"qp", "kernel", 2}, {"pd", "", 9}};
+    port.reporters = {{"fw", false, 2, 1}, {"tx", true, 4, 4}};
+    node.ports.push_back(port);
+  }
+  node.platform.functions["0000:17:00.0"].correctable.total = 12;
+  node.platform.functions["0000:17:00.0"].fatal.total = 0;
+  FamilySet set;
+  add_telemetry(set, node);
+  const std::string at = ",device=mlx5_0";
+  EXPECT_EQ(series(set), (Series{{"fabric_rdma_resources" + at + ",kind=qp", 7},
+                                 {"fabric_device_healthy" + at, 0},
+                                 {"fabric_device_health_errors_total" + at + ",reporter=fw", 2},
+                                 {"fabric_device_health_errors_total" + at + ",reporter=tx", 4},
+                                 {"fabric_device_recoveries_total" + at, 5},
+                                 {"fabric_pcie_errors_total" + at + ",severity=correctable", 12},
+                                 {"fabric_pcie_errors_total" + at + ",severity=fatal", 0}}));
+  EXPECT_EQ(set.dropped_duplicates(), 0u);
+}
+
+TEST(TelemetryFamilies, AModuleSaysItsWorstAndItsLimitsOnce) {
+  Port port;
+  Transceiver& module = port.module.emplace();
+  module.form_factor = "QSFP28";
+  module.medium = Medium::optical;
+  module.temperature = {35.5, ModuleFlags{}};
+  module.rx_power_limits = {.high_alarm = 0.002, .low_alarm = 0.0001, .high_warning = 0.001, .low_warning = {}};
+  module.lanes = {{.number = 1, .rx_power = {0.0005, ModuleFlags{}}, .tx_power = {}, .tx_bias = {}, .rx_los = false, .rx_lol = {}, .tx_los = {}, .tx_lol = {}, .tx_fault = {}},
+                  {.number = 2, .rx_power = {0.00001, ModuleFlags{.low_alarm = true, .low_warning = true}}, .tx_power = {}, .tx_bias = {}, .rx_los = true, .rx_lol = {}, .tx_los = {}, .tx_lol = {}, .tx_fault = {}}};
+  FamilySet set;
+  add_telemetry(set, node_with(port));
+  EXPECT_EQ(series(set), (Series{{"fabric_module_info" + kAt + ",form_factor=QSFP28,vendor=,part_number=,serial_number=,medium=optical,technology=", 1},
+                                 {"fabric_module_temperature_celsius" + kAt, 35.5},
+                                 {"fabric_module_rx_power_watts" + kAt + ",lane=1", 0.0005},
+                                 {"fabric_module_rx_power_watts" + kAt + ",lane=2", 0.00001},
+                                 {"fabric_module_flag" + kAt + ",reading=temperature", 0},
+                                 {"fabric_module_flag" + kAt + ",reading=rx_power", 2},
+                                 {"fabric_module_lanes_without_signal" + kAt + ",side=medium", 1},
+                                 {"fabric_module_rx_power_alarm_watts" + kAt + ",bound=low", 0.0001},
+                                 {"fabric_module_rx_power_alarm_watts" + kAt + ",bound=high", 0.002}}));
+}
+
+}  // namespace
+}  // namespace fabric

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "counter/widen.h"
+
+#include <gtest/gtest.h>
+
+#include "counter/catalogue.h"
+
+namespace fabric {
+namespace {
+
+constexpr uint64_t kRange = uint64_t{1} << 32;
+
+// The readings of one counter, as a port of the driver publishes them.
+std::vector<uint64_t> widened(const std::string& driver, const std::string& counter, const std::vector<uint64_t>& readings) {
+  Widener widener(driver);
+  std::vector<uint64_t> out;
+  for (const uint64_t value : readings) {
+    std::vector<Counter> counters{{counter, value}};
+    widener.widen(counters);
+    out.push_back(counters.front().value);
+  }
+  return out;
+}
+
+TEST(Widener, AWrapGoesOn) {
+  EXPECT_EQ(widened("mlx5_core", "out_of_sequence", {kRange - 10, 5, 6, kRange / 2, kRange - 1, 0}),
+            (std::vector<uint64_t>{kRange - 10, kRange + 5, kRange + 6, kRange + kRange / 2, 2 * kRange - 1, 2 * kRange}));
+}
+
+TEST(Widener, ADriverLoadedAgainIsAReset) {
+  EXPECT_EQ(widened("mlx5_core", "rx_write_requests", {1000, 0, 7}), (std::vector<uint64_t>{1000, 0, 7}));
+  EXPECT_EQ(widened("mlx5_core", "rx_write_requests", {kRange / 2, 3}), (std::vector<uint64_t>{kRange / 2, 3})) << "half of the range cannot be passed between two readings";
+  EXPECT_EQ(widened("mlx5_core", "rx_write_requests", {kRange - 1, 1, 0}), (std::vector<uint64_t>{kRange - 1, kRange + 1, 0})) << "what the wraps added is gone with it";
+}
+
+TEST(Widener, WhatIsWideStaysAsItIs) {
+  const std::vector<uint64_t> readings{kRange - 1, 1, kRange + 5, 2};
+  EXPECT_EQ(widened("mlx5_core", "np_cnp_sent", readings), readings) << "a congestion counter";
+  EXPECT_EQ(widened("bnxt_en", "out_of_sequence", readings), readings);
+  EXPECT_EQ(widened("mlx5_core", "out_of_sequence", {kRange + 5, 2}), (std::vector<uint64_t>{kRange + 5, 2})) << "a driver that has widened it itself";
+}
+
+TEST(Widener, ACounterThatComesLaterBeginsThere) {
+  Widener widener("mlx5_core");
+  std::vector<Counter> first{{"out_of_buffer", 7}}, second{{"out_of_buffer", 8}, {"packet_seq_err", 3}};
+  widener.widen(first);
+  widener.widen(second);
+  EXPECT_EQ(second, (std::vector<Counter>{{"out_of_buffer", 8}, {"packet_seq_err", 3}}));
+}
+
+TEST(Widener, KnowsNamesThatTheCatalogueHas) {
+  size_t wrapping = 0;
+  for (const CounterRow& row : mlx5_rows()) wrapping += row.source == CounterSource::hw && wraps_at_32_bits("mlx5_core", row.name) ? 1 : 0;
+  EXPECT_EQ(wrapping, 26u) << "all of the queue counters";
+}
+
+}  // namespace
+}  // namespace fabric
