@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <ctime>
+#include <optional>
 
 #include "base/parse.h"
 #include "check/check.h"
@@ -71,40 +73,58 @@ Report judge(World& world, Samples& samples, const Options& options, int64_t wal
   return report;
 }
 
-std::string told(const Report& report, const Samples& samples, const Options& options, const Output& output) {
+std::string told(const Report& report, const Samples& samples, const Options& options, const Output& output, bool brief = false) {
   if (options.json) return to_json(report).dump() + "\n";
-  return report_text(report, samples.now.hostname, options.verbose, output) + unseen_text(samples.now) +
+  return report_text(report, samples.now.hostname, options.verbose, output, brief) + unseen_text(samples.now) +
          (samples.before ? "" : "\nThe counters were read once: whether any rises was not checked.\n");
 }
 
-// What a round of --watch prints: on a terminal all that stands and the last changes; into a pipe what changed.
-std::string round_text(const Report& before, const Report& now, const Samples& samples, int64_t wall, std::vector<std::string>& last, const Options& options, const Output& output) {
-  std::string lines;
-  for (const ReportChange& change : changes_of(before, now)) {
-    last.push_back(change_text(change, wall));
-    lines += options.json ? change_json(change, wall) : last.back();
+// What has changed since --watch began, each as a line.
+struct Changed {
+  std::string now;                // of this round, for a pipe
+  std::vector<std::string> last;  // on a terminal, the newest first; what stood at the start is no change
+};
+
+void take_changes(Changed& changed, const Report* before, const Report& now, const Options& options, int64_t wall) {
+  changed.now.clear();
+  for (const ReportChange& change : changes_of(before != nullptr ? *before : Report(), now)) {
+    changed.now += options.json ? change_json(change, wall) : change_text(change, wall);
+    if (before != nullptr) changed.last.insert(changed.last.begin(), change_text(change, wall));
   }
-  if (output.height == 0 || options.json) return lines;
-  if (last.size() > kChangesShown) last.erase(last.begin(), last.end() - kChangesShown);
-  std::string text = time_text(wall) + "  " + told(now, samples, options, output);
-  if (!last.empty()) text += "\nChanges, the newest last:\n";
-  for (const std::string& line : last) text += "  " + line;
-  return screen(text, output);
+  if (changed.last.size() > kChangesShown) changed.last.resize(kChangesShown);
 }
 
+// On a terminal: the verdict, the last changes, all that stands. Where that does not fit: fewer changes, and of what stands
+// what was observed.
+std::string page(const std::string& report, const Changed& changed, const std::string& when, size_t most) {
+  const size_t blank = report.find("\n\n"), verdict = blank == std::string::npos ? report.size() : blank + 1;
+  std::string text = report.substr(0, verdict) + when + "\n";
+  if (!changed.last.empty()) text += "\nLast changes:\n";
+  for (size_t i = 0; i < std::min(changed.last.size(), most); ++i) text += "  " + changed.last[i];
+  return text + report.substr(verdict);
+}
+
+bool fits(const std::string& text, const Output& output) { return static_cast<size_t>(std::count(text.begin(), text.end(), '\n')) <= output.height; }
+
 int watch_check(World& world, std::chrono::milliseconds pace, const Options& options, Output& output) {
-  Watch watch;
-  if (output.height > 0 && !options.json) output.text += "\033[2J";
-  Samples samples = take_samples(world, options.interval);
-  Report before;
-  std::vector<std::string> last;
+  Samples samples = take_samples(world, options.interval);  // before there is a Watch: Ctrl-C ends it
   const bool replays = world.kernel.tape && world.kernel.tape->replays();  // it has two readings and no more
-  for (;;) {
+  std::optional<Report> before;
+  Changed changed;
+  for (Watch watch(output, !options.json);;) {
     const int64_t wall = wall_now(world.kernel);
-    Report now = judge(world, samples, options, wall);
-    output.text += round_text(before, now, samples, wall, last, options, output);
-    before = std::move(now);
-    if (replays || !watch.next(output, samples.now.taken + pace)) return static_cast<int>(worst(before));
+    const Report now = judge(world, samples, options, wall);
+    take_changes(changed, before ? &*before : nullptr, now, options, wall);
+    const auto draw = [&](const Output& to) {
+      if (to.height == 0 || options.json) return changed.now;
+      const std::string when = time_text(wall) + ", every " + span_text(pace);
+      const std::string whole = page(told(now, samples, options, to), changed, when, kChangesShown);
+      if (fits(whole, to)) return whole;
+      return page(told(now, samples, options, to, true), changed, when + "; meaning and remedy: fabric-agentctl check", std::max(1U, to.height / 6));
+    };
+    if (replays) return output.text += draw(output), static_cast<int>(worst(now));
+    if (!watch.next(samples.now.taken + pace, draw)) return static_cast<int>(worst(now));
+    before = now;
     samples = samples_since(world, std::move(samples.now));
   }
 }

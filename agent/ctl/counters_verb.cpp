@@ -4,9 +4,11 @@
 #include <array>
 #include <cstdio>
 #include <ctime>
+#include <functional>
 
 #include "config/config.h"
 #include "ctl/rates.h"
+#include "ctl/table.h"
 #include "ctl/verbs.h"
 #include "ctl/watch.h"
 #include "ctl/world.h"
@@ -44,21 +46,36 @@ std::string seconds_text(double seconds) {
   return text.data();
 }
 
-// One round: what the counters did between the readings.
-std::string told(const World& world, const Node& before, const Node& now, const Options& options, const Output& output) {
-  const double seconds = std::chrono::duration<double>(now.taken - before.taken).count();
-  auto rates = rates_of(before, now, seconds);
-  const auto known = rates.size();
-  if (!options.verbose) std::erase_if(rates, [](const Rate& rate) { return rate.per_second.value_or(0) <= 0; });
+// One round: what the counters did between two readings.
+struct Round {
+  std::string head;  // "gpu01  14:30:05  "
+  std::string hostname;
+  int64_t wall = 0;
+  double seconds = 0;
+  std::vector<Rate> rates;
+};
+
+std::string head_text(const World& world, const Node& now) { return (now.hostname.empty() ? "" : now.hostname + "  ") + clock_text(world) + "  "; }
+
+Round round_of(const World& world, const Node& before, const Node& now) {
+  Round out{head_text(world, now), now.hostname, static_cast<int64_t>(std::time(nullptr)), std::chrono::duration<double>(now.taken - before.taken).count(), {}};
+  out.rates = rates_of(before, now, out.seconds);
+  return out;
+}
+
+std::string told(const Round& round, const Options& options, const Output& output) {
+  const auto moves = [](const Rate& rate) { return rate.per_second.value_or(0) > 0; };
+  auto rates = round.rates;
+  if (!options.verbose) std::erase_if(rates, std::not_fn(moves));
   if (options.json) {
     Json out = Json::object();
-    out.put("hostname", now.hostname).put("time", static_cast<int64_t>(std::time(nullptr))).put("seconds", seconds).put("counters", rates_json(rates));
+    out.put("hostname", round.hostname).put("time", round.wall).put("seconds", round.seconds).put("counters", rates_json(rates));
     return out.dump(options.watch) + "\n";
   }
-  const auto moving = std::count_if(rates.begin(), rates.end(), [](const Rate& rate) { return rate.per_second.value_or(0) > 0; });
-  std::string text = (now.hostname.empty() ? "" : now.hostname + "  ") + clock_text(world) + "  " + std::to_string(moving) + " of " + std::to_string(known) + " counters moved in " +
-                     seconds_text(seconds) + "\n\n" + (rates.empty() ? "" : rates_text(rates, output));
-  return options.watch ? screen(text, output) : text;
+  const auto moving = std::count_if(rates.begin(), rates.end(), moves);
+  const std::string text = round.head + std::to_string(moving) + " of " + std::to_string(round.rates.size()) + " counters moved in " + seconds_text(round.seconds);
+  const bool wide = output.width == 0 || text.size() <= output.width;
+  return (wide ? text : wrapped(text, output.width, 0)) + "\n\n" + (rates.empty() ? "" : rates_text(rates, output)) + (options.watch && output.height == 0 ? "\n" : "");
 }
 
 // SECONDS, else --interval.
@@ -81,19 +98,19 @@ int run_counters(const Options& options, Output& output) {
   if (!interval) return failure(kUsage, interval.error().text(), output);
   auto world = open_world(options);
   if (!world) return failure(kFailure, world.error().text(), output);
-  std::optional<Watch> watch;
-  if (options.watch) watch.emplace();
   Node before = read(*world, options, Sample::before);
   if (auto known = check_ports(options, before); !known) return failure(kFailure, known.error().text(), output);
   if (before.ports.empty()) return output.text += "No RDMA device found.\n", kDone;
   const bool replays = world->kernel.tape && world->kernel.tape->replays();  // it has two readings and no more
-  if (options.watch && output.height > 0 && !options.json) output.text += "\033[2J";
+  std::optional<Watch> watch;
+  if (options.watch && !replays) watch.emplace(output, !options.json);
+  Watch::Draw draw = [text = head_text(*world, before) + "the first rates come after " + span_text(*interval), &watch](const Output&) { return watch->in_place() ? text : ""; };
   for (;;) {
-    if (!watch || replays) wait_until(world->kernel, before.taken + *interval);
-    else if (!watch->next(output, before.taken + *interval)) return kDone;
+    if (!watch) wait_until(world->kernel, before.taken + *interval);
+    else if (!watch->next(before.taken + *interval, draw)) return kDone;
     Node now = read(*world, options, Sample::now);
-    output.text += told(*world, before, now, options, output);
-    if (!options.watch || replays) return kDone;
+    draw = [round = round_of(*world, before, now), &options](const Output& to) { return told(round, options, to); };
+    if (!watch) return output.text += draw(output), kDone;
     before = std::move(now);
   }
 }

@@ -18,9 +18,13 @@ void append_list(std::vector<std::string>& list, const std::string& value) {
     if (!trim(part).empty()) list.emplace_back(trim(part));
 }
 
+// The kernel keeps what it reads of hw_counters for 10 ms, and more where a driver or the operator says so (lifespan,
+// drivers/infiniband/core/sysfs.c of Linux 6.12): two readings of one moment would say that nothing rises.
+constexpr std::chrono::milliseconds kShortest{100};
+
 bool set_interval(Options& options, const std::string& value) {
   const auto span = parse_span(value);
-  if (!span || span->count() < 0 || *span > std::chrono::hours(1)) return false;
+  if (!span || (span->count() != 0 && *span < kShortest) || *span > std::chrono::hours(1)) return false;
   options.interval = *span;
   return true;
 }
@@ -74,8 +78,8 @@ constexpr OptionRow kRows[] = {
     {"config", 'c', "FILE", "", "read FILE instead of /etc/fabric-agent/fabric-agent.toml", set_text<&Options::config>},
     {"only", 'o', "ID,...", " check ", "only these checks, by id or group (see explain)", set_list<&Options::only>},
     {"interval", 'i', "TIME", " check diagnose counters capture ",
-     "time between the two samples of the counters (1s); 0: one sample, no comparison", set_interval},
-    {"watch", 'w', "", " check counters ", "again and again, until Ctrl-C", set_flag<&Options::watch>},
+     "time between the two samples of the counters, 100ms to 1h (1s); 0: one sample, no comparison", set_interval},
+    {"watch", 'w', "", " check counters ", "again and again, until q or Ctrl-C", set_flag<&Options::watch>},
     {"verbose", 'v', "", " check plan apply counters ", "list what is in order, or does not move, as well", set_flag<&Options::verbose>},
     {"port", 'p', "PORT,...", " diagnose plan apply restore status show counters neighbors ", "only these ports: mlx5_0/1, mlx5_0 or the netdev",
      set_list<&Options::ports>},

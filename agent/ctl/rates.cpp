@@ -70,9 +70,30 @@ std::string short_name(const Rate& rate) {
   return text;
 }
 
+std::string total_text(const Rate& rate) { return number(rate.total, rate.total == std::trunc(rate.total) ? 0 : 3); }
+
 std::string padded(const std::string& text, size_t width, bool right) {
   const std::string blanks(width - std::min(width, text.size()), ' ');
   return right ? blanks + text : text + blanks;
+}
+
+using Row = std::array<std::string, 4>;  // PORT, COUNTER, PER SECOND, TOTAL
+struct Columns {
+  std::array<size_t, 4> widths{};
+  size_t shown = 4;
+};
+
+// A narrow terminal has no room for TOTAL, a very narrow one for the ends of long names; the rates are always there.
+Columns columns_of(const std::vector<Row>& rows, size_t width) {
+  Columns out;
+  for (const Row& row : rows)
+    for (size_t i = 0; i < row.size(); ++i) out.widths[i] = std::max(out.widths[i], row[i].size());
+  const auto& [port, counter, rate, total] = out.widths;
+  if (width == 0 || port + counter + rate + total + 6 <= width) return out;
+  out.shown = 3;
+  const size_t others = port + rate + 4;
+  if (others + counter > width) out.widths[1] = std::max<size_t>(8, width - std::min(width, others));
+  return out;
 }
 
 }  // namespace
@@ -115,21 +136,14 @@ std::string per_second_text(const Rate& rate) {
 }
 
 std::string rates_text(const std::vector<Rate>& rates, const Output& output) {
-  std::vector<std::array<std::string, 4>> rows{{"PORT", "COUNTER", "PER SECOND", "TOTAL"}};
-  for (const Rate& rate : rates) {
-    std::array<char, 64> total{};
-    const auto end = std::to_chars(total.data(), total.data() + total.size(), rate.total, std::chars_format::fixed, rate.total == std::trunc(rate.total) ? 0 : 3).ptr;
-    rows.push_back({rate.port, short_name(rate), per_second_text(rate), std::string(total.data(), end)});
-  }
-  std::array<size_t, 4> widths{};
-  for (const auto& row : rows)
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::vector<Row> rows{{"PORT", "COUNTER", "PER SECOND", "TOTAL"}};
+  for (const Rate& rate : rates) rows.push_back({rate.port, short_name(rate), per_second_text(rate), total_text(rate)});
+  const Columns columns = columns_of(rows, output.width);
   std::string text;
   for (size_t i = 0; i < rows.size(); ++i) {
     std::string line;
-    for (size_t column = 0; column < 4; ++column)
-      line += (column == 0 ? "" : "  ") + padded(rows[i][column], widths[column], column >= 2);
-    if (output.width > 0 && line.size() > output.width) line.resize(output.width);
+    for (size_t column = 0; column < columns.shown; ++column)
+      line += (column == 0 ? "" : "  ") + padded(rows[i][column].substr(0, columns.widths[column]), columns.widths[column], column >= 2);
     const bool alarms = i > 0 && rates[i - 1].trouble && rates[i - 1].per_second.value_or(0) > 0;
     text += (alarms ? coloured(output, Status::critical, line) : line) + "\n";
   }

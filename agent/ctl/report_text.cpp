@@ -48,15 +48,24 @@ std::string upper(std::string_view text) {
   return out;
 }
 
-std::string block_text(const Block& block, const Output& output) {
+// "CRITICAL  loss  mlx5_0/1, mlx5_1/1": who, behind which check where there is room.
+std::string heading(const Block& block, const Output& output) {
+  const std::string status = upper(to_text(block.finding->status)), ids = joined(block.ids), subjects = joined(block.subjects);
+  const std::string coloured_status = coloured(output, block.finding->status, status) + "  ";
+  const auto indent = static_cast<unsigned>(status.size() + 2), behind = static_cast<unsigned>(indent + ids.size() + 2);
+  if (output.width == 0 || behind < output.width / 2) return coloured_status + ids + "  " + wrapped(subjects, output.width, behind);
+  return coloured_status + wrapped(ids, output.width, indent) + "\n" + std::string(indent, ' ') + wrapped(subjects, output.width, indent);
+}
+
+std::string block_text(const Block& block, const Output& output, bool brief) {
   const Finding& finding = *block.finding;
-  std::string text = "\n" + coloured(output, finding.status, upper(to_text(finding.status))) + "  " +
-                     joined(block.ids) + "  " + joined(block.subjects) + (finding.acknowledged ? "  (acknowledged)" : "") + "\n";
+  std::string text = "\n" + heading(block, output) + (finding.acknowledged ? "  (acknowledged)" : "") + "\n";
   const auto line = [&](const char* label, const std::string& value) {
     if (!value.empty()) text += std::string("  ") + label + "  " + wrapped(value, output.width, 12) + "\n";
   };
   line("observed", finding.observed);
   line("since   ", finding.since);
+  if (brief) return text;
   line("expected", finding.expected);
   line("meaning ", finding.meaning);
   line("remedy  ", finding.remedy);
@@ -75,17 +84,17 @@ size_t count_acknowledged(const Report& report) {
 
 }  // namespace
 
-std::string report_text(const Report& report, const std::string& hostname, bool verbose, const Output& output) {
+std::string report_text(const Report& report, const std::string& hostname, bool verbose, const Output& output, bool brief) {
   const Status verdict = worst(report);
   std::string counts;
   for (Status status : {Status::critical, Status::warning, Status::unknown, Status::ok})
     if (const size_t number = count(report, status); number > 0)
       counts += (counts.empty() ? "" : ", ") + std::to_string(number) + " " + std::string(to_text(status));
   if (const size_t known = count_acknowledged(report); known > 0) counts += (counts.empty() ? "" : ", ") + std::to_string(known) + " acknowledged";
-  std::string text = (hostname.empty() ? "" : hostname + ": ") + coloured(output, verdict, upper(to_text(verdict))) +
-                     ": " + std::to_string(report.findings.size()) + " checked" +
-                     (counts.empty() ? "" : ": " + counts) + "\n";
-  for (const Block& block : fold(report)) text += block_text(block, output);
+  const std::string headline = (hostname.empty() ? "" : hostname + ": ") + coloured(output, verdict, upper(to_text(verdict))) +
+                               ": " + std::to_string(report.findings.size()) + " checked" + (counts.empty() ? "" : ": " + counts);
+  std::string text = wrapped(headline, output.width, 0) + "\n";
+  for (const Block& block : fold(report)) text += block_text(block, output, brief);
   if (!verbose || count(report, Status::ok) == 0) return text;
   Table table({"CHECK", "SUBJECT", "OBSERVED"});
   for (const Finding& finding : report.findings)
