@@ -29,16 +29,18 @@ Collector::Collector(CollectorOptions options, int wake) : shared_(std::make_sha
 Collector::~Collector() {
   std::lock_guard lock(shared_->mutex);
   shared_->stop = true;
-  shared_->work.notify_all();
+  shared_->each([](Slot& slot) { slot.work.notify_one(); });
+  for (const auto& slot : shared_->parts) slot->work.notify_one();
 }
 
 void Collector::refresh() {
   std::lock_guard lock(shared_->mutex);
   uint64_t request = shared_->host->asked + 1;
   shared_->each([&](Slot& slot) {
-    if (!slot.reading) slot.asked = request;
+    if (slot.reading) return;
+    slot.asked = request;
+    slot.work.notify_one();
   });
-  shared_->work.notify_all();
 }
 
 void Collector::rescan() {
@@ -46,7 +48,21 @@ void Collector::rescan() {
   std::lock_guard lock(shared_->mutex);
   shared_->host->rescan = true;
   ++shared_->host->asked;
-  shared_->work.notify_all();
+  shared_->host->work.notify_one();
+}
+
+void Collector::reread(const std::set<std::string>& netdevs) {
+  const auto concerns = [&](const Port& port) {
+    return netdevs.count(port.netdev) != 0 || std::any_of(port.gids.begin(), port.gids.end(), [&](const Gid& gid) { return netdevs.count(gid.netdev) != 0; });
+  };
+  std::lock_guard lock(shared_->mutex);
+  for (const auto& [name, slot] : shared_->devices) {
+    const auto& ports = slot->reading_shown.ports;
+    if (std::none_of(ports.begin(), ports.end(), concerns)) continue;
+    slot->rescan = true;
+    ++slot->asked;
+    slot->work.notify_one();
+  }
 }
 
 bool Collector::fresh(std::chrono::milliseconds age) const {
@@ -81,6 +97,7 @@ std::vector<Port> Collector::ports() const {
   std::lock_guard lock(shared_->mutex);
   for (const auto& [name, slot] : shared_->devices)
     for (const Port& shown : slot->reading_shown.ports) {
+      if (shown.is_member()) continue;
       Port& port = out.emplace_back();
       port.rdma = shown.rdma;
       port.number = shown.number;
@@ -95,7 +112,7 @@ std::vector<Port> Collector::ports() const {
 
 namespace {
 
-// A virtual function's netdev is not in there, nor a bond's.
+// A virtual function's netdev is not in there, nor a bond's; its members' are.
 void join_modules(const HostSlot& host, Snapshot& into) {
   const state::Optics& optics = *host.reading_shown.optics;
   into.modules_taken = host.taken - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(host.reading_shown.optics_age));
@@ -107,7 +124,7 @@ void join_modules(const HostSlot& host, Snapshot& into) {
 
 Snapshot Collector::snapshot() const {
   std::lock_guard lock(shared_->mutex);
-  Snapshot out{shared_->host->reading_shown.node, {}, shared_->host->reading_shown.runs, {}, {}};
+  Snapshot out{shared_->host->reading_shown.node, {}, shared_->host->reading_shown.runs, {}, shared_->news, {}};
   out.node.taken = Clock::now();
   out.node.ports.clear();
   for (const auto& [name, slot] : shared_->devices) {

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,7 @@ struct Snapshot {
   Plan plan;
   std::vector<CollectorRun> runs;
   std::vector<DeviceAge> ages;
+  uint64_t news = 0;  // grows when what seldom changes has been read: a device, the topology, a part, the agent's doings
   std::optional<Clock::time_point> modules_taken{};  // when fabric-agentd read the modules shown; absent: none is shown
 };
 
@@ -74,6 +76,8 @@ class Collector {
   void refresh();
   // The same, and everything that seldom changes with it: a device came, went or was renamed.
   void rescan();
+  // The devices with one of these netdevs, or with a GID of one, read again what seldom changes.
+  void reread(const std::set<std::string>& netdevs);
   // Is everything that does not hang newer than `age`?
   [[nodiscard]] bool fresh(std::chrono::milliseconds age) const;
   // Is a reading under way that is worth waiting for?
@@ -84,7 +88,7 @@ class Collector {
   // Grows with every reading.
   [[nodiscard]] uint64_t version() const;
   [[nodiscard]] Snapshot snapshot() const;
-  // What every port was when it was read last, without what it counted.
+  // What every port was when it was read last, without what it counted; not the members of bonds.
   [[nodiscard]] std::vector<Port> ports() const;
 
   struct Shared;

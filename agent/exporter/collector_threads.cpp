@@ -22,7 +22,7 @@ struct Work {
 bool wait_for_work(Shared& shared, Slot& slot, Clock::time_point due, Work& work) {
   std::unique_lock lock(shared.mutex);
   auto asked = [&] { return shared.stop || slot.retired || slot.asked > slot.done; };
-  shared.work.wait_until(lock, due, asked);
+  slot.work.wait_until(lock, due, asked);
   if (shared.stop || slot.retired) return false;
   work = {slot.rescan || Clock::now() >= due, slot.rescan};
   slot.rescan = false;
@@ -37,16 +37,22 @@ bool changes(const DeviceReading& a, const DeviceReading& b) { return !are_same_
 bool changes(const HostReading& a, const HostReading& b) { return a.topology_read != b.topology_read; }
 bool changes(const PartReading&, const PartReading&) { return false; }
 
+// Was something read that seldom changes?
+bool is_news(const DeviceReading& now, const DeviceReading& before) { return now.scans != before.scans; }
+bool is_news(const HostReading& now, const HostReading& before) { return now.agent_acted || now.topology_read != before.topology_read; }
+bool is_news(const PartReading&, const PartReading&) { return true; }
+
 // Publishes what was read; the last one to be waited for wakes the main thread.
 template <class SlotType, class Reading>
 void publish(Shared& shared, SlotType& slot, Reading reading) {
   std::lock_guard lock(shared.mutex);
   if (changes(reading, slot.reading_shown)) shared.ask_parts();
+  if (is_news(reading, slot.reading_shown)) ++shared.news;
   slot.reading_shown = std::move(reading);
   slot.reading = false;
   slot.taken = Clock::now();
   ++shared.version;
-  if (!shared.reads_devices()) shared.work.notify_all();  // the parts wait for that
+  if (!shared.reads_devices()) shared.wake_parts();
   if (shared.busy()) return;
   uint64_t one = 1;
   // Full only when 2^64-1 wake-ups are unread.
@@ -86,12 +92,12 @@ void follow_devices(const std::shared_ptr<Shared>& shared, const std::vector<std
   for (auto slot = shared->devices.begin(); slot != shared->devices.end();) {
     bool gone = std::find(names.begin(), names.end(), slot->first) == names.end();
     slot->second->retired = gone;
+    if (gone) slot->second->work.notify_one();
     slot = gone ? shared->devices.erase(slot) : std::next(slot);
   }
   if (shared->stop) return;
   for (const std::string& name : names)
     if (shared->devices.find(name) == shared->devices.end()) start_device(shared, name);
-  shared->work.notify_all();
 }
 
 bool is_excluded(const std::string& name, const std::vector<std::string>& globs) {
@@ -135,13 +141,14 @@ void host_thread(const std::shared_ptr<Shared>& shared) {
 
 // Until it is due or what it reads about is another, and all devices have been read that do not hang: at the start, and
 // when many come or go, it is read once. False: end.
-bool wait_for_part(Shared& shared, Slot& slot, Clock::time_point due) {
+bool wait_for_part(Shared& shared, PartSlot& slot, Clock::time_point due) {
   std::unique_lock lock(shared.mutex);
   while (!shared.stop) {
-    const bool wanted = slot.asked > slot.done || Clock::now() >= due;
-    if (wanted && !shared.reads_devices()) break;
-    shared.work.wait_until(lock, wanted ? Clock::now() + shared.options.stuck : due);
+    slot.waits = slot.asked > slot.done || Clock::now() >= due;
+    if (slot.waits && !shared.reads_devices()) break;
+    slot.work.wait_until(lock, slot.waits ? Clock::now() + shared.options.stuck : due);
   }
+  slot.waits = false;
   slot.reading = true;
   slot.since = Clock::now();
   return !shared.stop;
@@ -181,8 +188,8 @@ void rescan_devices(Collector::Shared& shared) {
   for (auto& [name, slot] : shared.devices) {
     slot->rescan = true;
     ++slot->asked;
+    slot->work.notify_one();
   }
-  shared.work.notify_all();
 }
 
 void start_threads(const std::shared_ptr<Collector::Shared>& shared) {

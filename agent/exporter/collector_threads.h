@@ -18,8 +18,10 @@
 
 namespace fabric::exporter {
 
-// One reader as the others see it. `asked` and `done` count requests.
+// One reader as the others see it. `asked` and `done` count requests. Each thread waits for itself alone: to wake them all
+// for every change would cost more than what they read.
 struct Slot {
+  std::condition_variable work;
   uint64_t asked = 1, done = 0;
   bool rescan = false, retired = false;
   bool reading = false;
@@ -36,6 +38,7 @@ struct HostSlot : Slot {
 struct PartSlot : Slot {
   explicit PartSlot(const Part& which) : part(which) { asked = 0; }
   const Part part;
+  bool waits = false;  // has work, and lets the devices be read first
   PartReading reading_shown;
 };
 
@@ -43,9 +46,8 @@ struct Collector::Shared {
   CollectorOptions options;
   Fd wake;
   mutable std::mutex mutex;
-  std::condition_variable work;
   bool stop = false;
-  uint64_t version = 0;
+  uint64_t version = 0, news = 0;  // Collector::version(), Snapshot::news
   std::shared_ptr<HostSlot> host = std::make_shared<HostSlot>();
   std::map<std::string, std::shared_ptr<DeviceSlot>> devices;
   std::vector<std::shared_ptr<PartSlot>> parts;
@@ -64,8 +66,15 @@ struct Collector::Shared {
     return reads_devices() || std::any_of(parts.begin(), parts.end(), [&](const auto& slot) { return slot->asked > slot->done && !hangs(*slot); });
   }
   void ask_parts() {
-    for (const auto& slot : parts) ++slot->asked;
-    work.notify_all();
+    for (const auto& slot : parts) {
+      ++slot->asked;
+      slot->work.notify_one();
+    }
+  }
+  // Those that wait for the devices to be read.
+  void wake_parts() {
+    for (const auto& slot : parts)
+      if (slot->waits) slot->work.notify_one();
   }
 };
 

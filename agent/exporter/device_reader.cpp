@@ -36,6 +36,7 @@ bool link_differs(const PortReading& reading, const Port& port) {
 void DeviceReader::rescan(std::vector<std::string> others) {
   auto start = Clock::now();
   others_ = std::move(others);
+  ++scans_;
   for (size_t i = 0; i < readers_.size(); ++i) waiting_[ports_[i].id()] = {ports_[i].ifindex, readers_[i].waiting(), telemetry_[i].waiting()};
   readers_.clear();
   telemetry_.clear();
@@ -53,6 +54,7 @@ void DeviceReader::rescan(std::vector<std::string> others) {
   options.topology = policy_ && asks_for_role(*policy_);
   options.keys = policy_ ? wanted_keys(*policy_) : Keys();  // what costs firmware commands is read where it is judged
   options.counters = options.network = false;
+  options.members = true;
   options.exclude = others_;
   if (policy_) options.exclude.insert(options.exclude.end(), policy_->exclude.begin(), policy_->exclude.end());
   Node node = scan(*kernel_, options);
@@ -71,9 +73,10 @@ void DeviceReader::rescan(std::vector<std::string> others) {
 
 // A source that fails is left alone beyond a rescan; with a new netdev (its driver was loaded again) it begins anew.
 void DeviceReader::open_readers() {
+  OwnerReader* owners = &owners_;
   for (const Port& port : ports_) {
     readers_.emplace_back(CounterAccess{kernel_->root, kernel_->rdma.get(), kernel_->statistics.get()}, port);
-    telemetry_.emplace_back(TelemetryAccess{kernel_->root, kernel_->generic.get(), kernel_->ethtool, kernel_->rdma.get()}, port);
+    telemetry_.emplace_back(TelemetryAccess{kernel_->root, kernel_->generic.get(), kernel_->ethtool, kernel_->rdma.get(), port.is_member() ? nullptr : std::exchange(owners, nullptr)}, port);
     wideners_.try_emplace(port.id(), port.kernel_driver);
     const auto before = waiting_.find(port.id());
     if (before == waiting_.end() || port.ifindex == 0 || before->second.ifindex != port.ifindex) continue;
@@ -126,6 +129,7 @@ DeviceReading DeviceReader::read() {
   out.ports = ports_;
   out.plan = plan_;
   out.runs.push_back(settings_);
+  out.scans = scans_;
   return out;
 }
 

@@ -20,6 +20,7 @@ struct DeviceReading {
   std::vector<Port> ports;
   Plan plan;
   std::vector<CollectorRun> runs;
+  uint64_t scans = 0;  // how often what seldom changes has been read
 };
 
 class DeviceReader {
@@ -47,6 +48,7 @@ class DeviceReader {
   std::vector<Port> ports_;
   Plan plan_;
   std::vector<PortReader> readers_;
+  OwnerReader owners_;  // beyond a rescan, too
   std::vector<TelemetryReader> telemetry_;
   // By port id; they outlive a rescan.
   std::map<std::string, Widener> wideners_;
@@ -57,6 +59,7 @@ class DeviceReader {
   };
   std::map<std::string, Waiting> waiting_;
   CollectorRun settings_;
+  uint64_t scans_ = 0;
 };
 
 }  // namespace fabric::exporter

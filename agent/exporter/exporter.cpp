@@ -12,70 +12,25 @@
 #include <ctime>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
-#include "config/cabling.h"
-#include "config/config.h"
+#include "exporter/addresses.h"
 #include "exporter/collector.h"
 #include "exporter/health.h"
-#include "exporter/listen.h"
 #include "exporter/page.h"
 #include "exporter/sampler.h"
 #include "exporter/server.h"
+#include "exporter/setup.h"
 #include "exporter/uevent.h"
 
 namespace fabric::exporter {
 namespace {
 
 constexpr auto kSettle = std::chrono::milliseconds(300);  // a NIC comes and goes with a burst of uevents
+constexpr auto kGidsFollow = std::chrono::seconds(1);      // the kernel makes GIDs of addresses in a queue of its own
 constexpr auto kFirstPage = std::chrono::seconds(3);
-
-void say(const char* level, const std::string& text) {
-  static const bool journal = std::getenv("JOURNAL_STREAM") != nullptr;
-  std::fprintf(stderr, "%s%s\n", journal ? level : "", text.c_str());
-}
-
-// What configuration there is. No file at the default place is no fault.
-struct Configuration {
-  std::shared_ptr<const Policy> policy;  // null: none
-  std::string why_none;
-};
-Result<Configuration> configure(const Options& options) {
-  std::string file = options.config.value_or(options.root + (options.root.back() == '/' ? "" : "/") + kConfigFile);
-  auto loaded = load_config(file);
-  if (loaded) {
-    for (const auto& warning : loaded->warnings) say(SD_WARNING, warning.where + ": " + warning.what);
-    if (auto root = Root::open(options.root)) load_cabling(*root, loaded->policy);
-    return Configuration{std::make_shared<const Policy>(std::move(loaded->policy)), {}};
-  }
-  if (loaded.error().code == ENOENT && !options.config) return Configuration{nullptr, loaded.error().text()};
-  return loaded.error();
-}
-
-Result<std::vector<Fd>> listeners(const Options& options, const Policy& policy) {
-  if (options.listen.empty()) {
-    auto inherited = inherited_listeners();
-    if (!inherited || !inherited->empty()) return inherited;
-  }
-  std::vector<Fd> own;
-  for (const std::string& text : options.listen.empty() ? policy.listen : options.listen) {
-    auto address = parse_address(text);
-    if (!address) return address.error();
-    auto fd = listen_on(*address);
-    // A machine without IPv6 still serves on IPv4, when nobody asked for more.
-    if (!fd && fd.error().code == EAFNOSUPPORT && options.listen.empty() && !own.empty()) continue;
-    if (!fd) return fd.error();
-    own.push_back(std::move(*fd));
-  }
-  return own;
-}
-
-// Where systemd lets the service keep what survives a restart; empty: it was not started so.
-std::string state_directory() {
-  const char* directory = std::getenv("RUNTIME_DIRECTORY");
-  return directory == nullptr ? std::string() : directory;
-}
 
 struct FreeLoop {
   void operator()(sd_event* loop) const { ::sd_event_unref(loop); }
@@ -95,11 +50,14 @@ class Exporter final : public Site {
  private:
   static int on_wake(sd_event_source*, int fd, uint32_t, void* self);
   static int on_uevent(sd_event_source*, int fd, uint32_t, void* self);
+  static int on_address(sd_event_source*, int fd, uint32_t, void* self);
+  static int on_gids(sd_event_source*, uint64_t, void* self);
   static int on_settled(sd_event_source*, uint64_t, void* self);
   static int on_health(sd_event_source* source, uint64_t, void* self);
   static int on_reload(sd_event_source*, const signalfd_siginfo*, void* self);
 
   Result<void> watch();
+  void watch_machine();
   void use(Configuration configuration);
   void reload();
   void tell_status();
@@ -111,11 +69,13 @@ class Exporter final : public Site {
   bool config_valid_ = true, told_ = false;
   bool settling_ = false;  // a uevent was heard: a rescan is on its way
   Fd wake_, uevents_;
+  std::optional<AddressWatch> addresses_;
+  std::set<std::string> readdressed_;  // netdevs whose GIDs are read anew in a moment
   std::unique_ptr<sd_event, FreeLoop> loop_;
   std::unique_ptr<Collector> collector_;
   std::unique_ptr<Sampler> sampler_;  // outlives a reload: what it has counted goes on
   HealthKeeper health_{options_.root, state_directory()};
-  bool health_due_ = false;  // readings for it have been asked for
+  bool health_due_ = true;   // readings for it have been asked for; the first ones are what later ones are compared with
   PageCache cache_;
   std::unique_ptr<Server> server_;  // ends first: it calls the others
 };
@@ -151,12 +111,20 @@ Result<void> Exporter::watch() {
   ::sd_event_set_watchdog(loop, 1);
   if (int failed = ::sd_event_add_io(loop, nullptr, wake_.get(), EPOLLIN, on_wake, this); failed < 0)
     return error(-failed, "event loop");
-  if (options_.root != "/") return {};
-  if (auto uevents = open_uevents()) {  // without them, devices are looked for once a minute
-    uevents_ = std::move(*uevents);
-    ::sd_event_add_io(loop, nullptr, uevents_.get(), EPOLLIN, on_uevent, this);
-  }
+  if (options_.root == "/") watch_machine();
   return {};
+}
+
+// Without these, what has changed is seen within a minute.
+void Exporter::watch_machine() {
+  if (auto uevents = open_uevents()) {
+    uevents_ = std::move(*uevents);
+    ::sd_event_add_io(loop_.get(), nullptr, uevents_.get(), EPOLLIN, on_uevent, this);
+  }
+  if (auto addresses = AddressWatch::open()) {
+    addresses_ = std::move(*addresses);
+    ::sd_event_add_io(loop_.get(), nullptr, addresses_->fd(), EPOLLIN, on_address, this);
+  }
 }
 
 void Exporter::use(Configuration configuration) {
@@ -191,6 +159,7 @@ int Exporter::on_health(sd_event_source* source, uint64_t, void* context) {
 
 void Exporter::take_health() {
   health_due_ = false;
+  cache_.judge_anew();
   if (auto taken = health_.take(collector_->snapshot(), configuration_.policy.get(), moment_now()); !taken) say(SD_WARNING, taken.error().text());
 }
 
@@ -245,6 +214,22 @@ int Exporter::on_uevent(sd_event_source*, int fd, uint32_t, void* context) {
   if (self->settling_) return 0;
   auto wait = static_cast<uint64_t>(std::chrono::microseconds(kSettle).count());
   self->settling_ = ::sd_event_add_time_relative(self->loop_.get(), nullptr, CLOCK_MONOTONIC, wait, 0, on_settled, self) >= 0;
+  return 0;
+}
+
+int Exporter::on_address(sd_event_source*, int, uint32_t, void* context) {
+  auto* self = static_cast<Exporter*>(context);
+  const bool waiting = !self->readdressed_.empty();
+  self->readdressed_.merge(self->addresses_->drain());
+  if (waiting || self->readdressed_.empty()) return 0;
+  auto wait = static_cast<uint64_t>(std::chrono::microseconds(kGidsFollow).count());
+  ::sd_event_add_time_relative(self->loop_.get(), nullptr, CLOCK_MONOTONIC, wait, 0, on_gids, self);
+  return 0;
+}
+
+int Exporter::on_gids(sd_event_source*, uint64_t, void* context) {
+  auto* self = static_cast<Exporter*>(context);
+  self->collector_->reread(std::exchange(self->readdressed_, {}));
   return 0;
 }
 

@@ -55,7 +55,8 @@ void HealthKeeper::advance(const Snapshot& snapshot, const Policy* policy, Momen
   for (const DeviceAge& age : snapshot.ages) {
     std::vector<Port> ports;
     std::copy_if(snapshot.node.ports.begin(), snapshot.node.ports.end(), std::back_inserter(ports), [&](const Port& port) { return port.rdma == age.device; });
-    for (const Port& port : ports) memory_.health.ages[port.id()] = seconds(snapshot.node.taken - age.taken);
+    for (const Port& port : ports)
+      if (!port.is_member()) memory_.health.ages[port.id()] = seconds(snapshot.node.taken - age.taken);
     Reading& had = before_[age.device];
     if (had.taken == age.taken) continue;
     two.now.ports.insert(two.now.ports.end(), ports.begin(), ports.end());

@@ -18,30 +18,46 @@ namespace fabric::exporter {
 namespace {
 
 constexpr Metric kConfigValid{"fabric_exporter_config_valid", "0 when the last reload found a faulty configuration and the one before is kept.", MetricKind::gauge};
-constexpr std::chrono::seconds kPageAge{1}, kBeforeAge{60};
+constexpr std::chrono::seconds kPageAge{1}, kJudgementAge{10}, kBeforeAge{60};
+
+// Half a kilobyte of text for each of a few hundred findings, which no page shows.
+Finding without_words(Finding finding) {
+  Finding out;
+  out.id = std::move(finding.id);
+  out.subject = std::move(finding.subject);
+  out.status = finding.status;
+  out.acknowledged = finding.acknowledged;
+  return out;
+}
 
 }  // namespace
 
-std::string render_page(const Snapshot& snapshot, const PageContext& context, bool with_process) {
+Judgement judge(const Snapshot& snapshot, const PageContext& context) {
+  Judgement out;
+  if (context.before != nullptr) out.signals = signals_of(*context.before, snapshot.node);
+  const View view{.now = snapshot.node,
+                  .before = context.before,
+                  .policy = context.policy,
+                  .plan = &snapshot.plan,
+                  .signals = context.before != nullptr ? &out.signals : nullptr,
+                  .health = context.health,
+                  .no_policy = context.no_policy};
+  out.report = run_checks(view);
+  mark_acknowledged(out.report, context.acks, context.wall);
+  out.diagnoses = diagnose(view);
+  for (Finding& finding : out.report.findings) finding = without_words(std::move(finding));
+  return out;
+}
+
+std::string render_page(const Snapshot& snapshot, const Judgement& judgement, const PageContext& context, bool with_process) {
   FamilySet families(context.policy ? context.policy->series_limit : Policy().series_limit);
   add_self(families, snapshot, context.http, Clock::now());
   families.add(kConfigValid, {}, context.config_valid ? 1 : 0);
   if (with_process) add_process(families);
   if (context.sampler != nullptr) add_sampler(families, *context.sampler);
-  std::map<std::string, Signals> signals;
-  if (context.before != nullptr) signals = signals_of(*context.before, snapshot.node);
-  View view{.now = snapshot.node,
-            .before = context.before,
-            .policy = context.policy,
-            .plan = &snapshot.plan,
-            .signals = context.before != nullptr ? &signals : nullptr,
-            .health = context.health,
-            .no_policy = context.no_policy};
-  Report report = run_checks(view);
-  mark_acknowledged(report, context.acks, context.wall);
-  if (view.signals != nullptr) add_diagnoses(families, snapshot.node, signals, diagnose(view));
-  add_node(families, snapshot.node, report, context.policy ? context.policy->raw : Policy().raw);
-  add_acknowledged(families, report);
+  add_diagnoses(families, snapshot.node, judgement.signals, judgement.diagnoses);
+  add_node(families, snapshot.node, judgement.report, context.policy ? context.policy->raw : Policy().raw);
+  add_acknowledged(families, judgement.report);
   if (context.health != nullptr) add_health(families, *context.health);
   if (context.sampler != nullptr)  // the first to go where series_limit is reached
     for (const PortBursts& port : context.sampler->bursts()) add_bursts(families, port, Clock::now());
@@ -71,12 +87,20 @@ PageCache::Body PageCache::plain(const Collector& collector, PageContext context
   if (plain_ && version == version_ && now - rendered_ < kPageAge) return plain_;
   Snapshot snapshot = collector.snapshot();
   context.before = before_ ? &*before_ : nullptr;
-  plain_ = std::make_shared<const std::string>(render_page(snapshot, context));
+  plain_ = std::make_shared<const std::string>(render_page(snapshot, judged(snapshot, context), context));
   compressed_.reset();
   version_ = version;
   rendered_ = now;
   if (collector.complete()) remember(snapshot.node);  // compared with half a machine, the rest would have no signals
   return plain_;
+}
+
+const Judgement& PageCache::judged(const Snapshot& snapshot, const PageContext& context) {
+  const auto now = Clock::now();
+  if (judgement_ && snapshot.news == judged_news_ && now - judged_at_ < kJudgementAge) return *judgement_;
+  judged_news_ = snapshot.news;
+  judged_at_ = now;
+  return judgement_.emplace(judge(snapshot, context));
 }
 
 PageCache::Body PageCache::compressed(const Collector& collector, PageContext context) {
@@ -89,7 +113,9 @@ void PageCache::remember(const Node& node) {
   if (next_before_ && node.taken - next_before_->taken < kBeforeAge) return;
   before_ = std::move(next_before_);
   next_before_ = node;
-  if (!before_) before_ = next_before_;
+  if (before_) return;
+  before_ = next_before_;
+  judgement_.reset();  // there was nothing to compare with
 }
 
 }  // namespace fabric::exporter

@@ -12,10 +12,20 @@
 #include "exporter/collector.h"
 #include "exporter/sampler.h"
 #include "exporter/self.h"
+#include "model/diagnosis.h"
 #include "model/health.h"
 #include "model/policy.h"
+#include "model/report.h"
+#include "model/signals.h"
 
 namespace fabric::exporter {
+
+// What the checks and the rules of diagnosis say of a snapshot, as far as a page shows it: without the findings' words.
+struct Judgement {
+  Report report;
+  std::map<std::string, Signals> signals;  // of the ports that stood in the earlier snapshot; empty without one
+  Diagnoses diagnoses;
+};
 
 // The whole page. Pure but for process_*, which `with_process` = false leaves out.
 struct PageContext {
@@ -29,12 +39,19 @@ struct PageContext {
   std::vector<Ack> acks{};           // that hold now
   int64_t wall = 0;                  // seconds since 1970
 };
-std::string render_page(const Snapshot& snapshot, const PageContext& context, bool with_process = true);
+Judgement judge(const Snapshot& snapshot, const PageContext& context);
+std::string render_page(const Snapshot& snapshot, const Judgement& judgement, const PageContext& context, bool with_process = true);
+inline std::string render_page(const Snapshot& snapshot, const PageContext& context, bool with_process = true) {
+  return render_page(snapshot, judge(snapshot, context), context, with_process);
+}
 
 // gzip (RFC 1952) at level 1: on pages like ours 18 % larger than level 6 and four times cheaper.
 std::string gzip(std::string_view text);
 
-// Keeps the page of a snapshot, its gzip form once asked for, and the earlier snapshot that checks compare with.
+// Keeps the page of a snapshot, its gzip form once asked for, what was judged of the machine, and the earlier snapshot that
+// checks compare with. Counters are as new as the page; to judge them costs as much again as to show them, and their window is
+// a minute: they are judged anew when a judgement is ten seconds old, and at once when something that seldom changes has been
+// read (Snapshot::news) or judge_anew() was called.
 class PageCache {
  public:
   using Body = std::shared_ptr<const std::string>;
@@ -43,12 +60,17 @@ class PageCache {
   // `context.before` is filled in here.
   Body plain(const Collector& collector, PageContext context);
   Body compressed(const Collector& collector, PageContext context);
+  // Health or acknowledgements are others than before.
+  void judge_anew() { judgement_.reset(); }
 
  private:
+  const Judgement& judged(const Snapshot& snapshot, const PageContext& context);
   void remember(const Node& node);
 
   uint64_t version_ = UINT64_MAX;
-  Clock::time_point rendered_{};
+  Clock::time_point rendered_{}, judged_at_{};
+  std::optional<Judgement> judgement_;
+  uint64_t judged_news_ = 0;
   Body plain_, compressed_;
   // Checks compare with a reading that is one to two minutes old, so that what has risen shows for at least as long:
   // every scraper sees it, whatever its interval.

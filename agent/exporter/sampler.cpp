@@ -193,10 +193,12 @@ void replace(Slot& slot, std::map<std::string, Sampled> ports) {
 }
 
 void retire(Shared& shared, const std::function<bool(const std::string&)>& gone) {
+  const size_t before = shared.devices.size();
   for (auto slot = shared.devices.begin(); slot != shared.devices.end();) {
     slot->second->retired = gone(slot->first);
     slot = slot->second->retired ? shared.devices.erase(slot) : std::next(slot);
   }
+  if (shared.devices.size() != before) shared.work.notify_all();
 }
 
 }  // namespace
@@ -223,7 +225,6 @@ void Sampler::follow(const std::vector<Port>& ports) {
   for (const Port& port : ports)
     shared_->devices.at(port.rdma)->ports.at(port.id()).meter.describe(port.rate, port.qos.pfc ? port.qos.pfc->bits : uint8_t{0});
   shared_->share_budget();
-  shared_->work.notify_all();
 }
 
 void Sampler::set(std::chrono::milliseconds interval, double cpu_budget) {
@@ -239,6 +240,7 @@ void Sampler::set(std::chrono::milliseconds interval, double cpu_budget) {
 std::vector<PortBursts> Sampler::bursts() const {
   std::vector<PortBursts> out;
   std::lock_guard lock(shared_->mutex);
+  out.reserve(shared_->devices.size());
   for (const auto& [device, slot] : shared_->devices)
     for (const auto& [id, port] : slot->ports) out.push_back({device, port.place.number, port.meter.record()});
   std::stable_sort(out.begin(), out.end(), [](const PortBursts& a, const PortBursts& b) { return natural_less(a.device, b.device); });

@@ -23,6 +23,10 @@ constexpr std::array<SymptomText, kSymptoms> kTexts{{
     {Symptom::receiver, "receivers are not ready", "Find the far ends (rdma resource show qp link {rdma}) and ask there: fabric-agentctl diagnose"},
     {Symptom::pcie, "the PCIe path stalls", "Read the slot as root: lspci -vvs {pci}"},
     {Symptom::ignored, "congestion notifications are ignored", "Read ecn_rp of this port: fabric-agentctl show --port {netdev}"},
+    {Symptom::starved, "this port has data and gets no credits", "Read its own link first, then the ports of {peer}: ibqueryerrors"},
+    {Symptom::marked, "packets arrive that a device on the way marked as damaged", "Look for symbol errors along the path: ibqueryerrors"},
+    {Symptom::overrun, "the receive buffer overran, which a link with credits never should: this card's firmware, the cable, or {peer}",
+     "Exchange the cables of two ports, and see what the overruns follow\nCompare the firmware of the cards and of {peer}: fabric-agentctl check --only firmware"},
 }};
 
 void replace(std::string& text, std::string_view mark, const std::string& by) {
@@ -70,7 +74,7 @@ Diagnosis unexplained(const Case& one, Symptoms left, const std::vector<Candidat
   Diagnosis out = made(*find_rule("not-enough-evidence"), one, {});
   for (const SymptomText& text : kTexts) {
     if (!left.has(text.symptom)) continue;
-    out.evidence.emplace_back(text.what);
+    out.evidence.push_back(filled(text.what, one));
     add_steps(out.next, text.collect, one);
   }
   for (const Candidate& each : candidates)

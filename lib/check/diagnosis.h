@@ -26,22 +26,25 @@ enum class Symptom : uint8_t {
   receiver,  // a receiver was not ready, here or at the far end
   pcie,      // the slot stalled, overflowed or had errors
   ignored,   // congestion notifications came and were not obeyed
+  starved,   // InfiniBand: data, and no credits from the far end to send it
+  marked,    // InfiniBand: packets arrived that a device on the way had marked as damaged
+  overrun,   // InfiniBand: the receive buffer overran
 };
-inline constexpr size_t kSymptoms = 8;
+inline constexpr size_t kSymptoms = 11;
 
 class Symptoms {
  public:
   constexpr Symptoms(std::initializer_list<Symptom> list = {}) {
     for (Symptom one : list) add(one);
   }
-  constexpr void add(Symptom one) { bits_ = static_cast<uint8_t>(bits_ | 1u << static_cast<unsigned>(one)); }
+  constexpr void add(Symptom one) { bits_ = static_cast<uint16_t>(bits_ | 1u << static_cast<unsigned>(one)); }
   [[nodiscard]] constexpr bool has(Symptom one) const { return (bits_ >> static_cast<unsigned>(one) & 1) != 0; }
   [[nodiscard]] constexpr bool any_of(Symptoms other) const { return (bits_ & other.bits_) != 0; }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
-  constexpr void remove(Symptoms other) { bits_ = static_cast<uint8_t>(bits_ & ~other.bits_); }
+  constexpr void remove(Symptoms other) { bits_ = static_cast<uint16_t>(bits_ & ~other.bits_); }
 
  private:
-  uint8_t bits_ = 0;
+  uint16_t bits_ = 0;
 };
 
 struct Case;  // one port and all that is known of it: diagnosis_case.h

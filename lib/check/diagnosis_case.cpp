@@ -60,19 +60,18 @@ bool link_suffers(const Case& one) {
          rose(seen.fec_uncorrectable);
 }
 
+constexpr double kFewEvents = 10;      // less is noise of one connection
+
 bool pcie_suffers(const Case& one) {
   const Signals& seen = one.signals;
   const bool stalls = seen.seconds > 0 && rise(seen.pcie_stalled_seconds) >= 0.05 * seen.seconds;
-  return stalls || rose(seen.pcie_overflows) || rose(seen.pcie_errors) || !aer_lines(one).empty();
+  return stalls || rise(seen.pcie_overflows) + rise(seen.pcie_errors) >= kFewEvents || !aer_lines(one).empty();
 }
 
-constexpr double kFewEvents = 10;      // less is noise of one connection
 // Of the packets: NCCL over RoCE feels more than that. What arrives out of order can be adaptive routing at work.
 constexpr double kLossRatio = 1e-6, kDisorderRatio = 1e-5;
 constexpr double kNotReadyRatio = 1e-3;
-
-// One member of a bond tells of its link; what its RDMA device counts is the bond's.
-bool is_member(const Port& port) { return !port.bond.empty() && port.bond != port.netdev; }
+constexpr double kStarved = 0.05;  // as with pause
 
 Symptoms symptoms_of(const Case& one) {
   Symptoms out;
@@ -80,9 +79,12 @@ Symptoms symptoms_of(const Case& one) {
   if (link_suffers(one)) out.add(Symptom::link);
   if (paused(one, Direction::tx).is_much() || rose(seen.pause_storm_events)) out.add(Symptom::tx_pause);
   if (paused(one, Direction::rx).is_much()) out.add(Symptom::rx_pause);
-  if (lossless_discards(one).second > 0) out.add(Symptom::discards);
+  if (lossless_discards(one).second >= kFewEvents) out.add(Symptom::discards);
   if (pcie_suffers(one)) out.add(Symptom::pcie);
-  if (is_member(one.port)) return out;
+  if (starved(one).value_or(0) >= kStarved) out.add(Symptom::starved);
+  if (rise(seen.remote_physical_errors) >= kFewEvents) out.add(Symptom::marked);
+  if (rose(seen.buffer_overruns)) out.add(Symptom::overrun);
+  if (one.port.is_member()) return out;  // it tells of its link; what RDMA counts is the bond's
   const Loss loss = loss_of(one);
   const double packets = loss.packets.value_or(0);
   const auto is_much = [&](double events, double ratio) { return events >= kFewEvents && events >= ratio * packets; };
@@ -96,6 +98,12 @@ Symptoms symptoms_of(const Case& one) {
 
 uint64_t aer_rise(const AerCounts& before, const AerCounts& now) {
   return now.total && before.total && *now.total > *before.total ? *now.total - *before.total : 0;
+}
+
+// A PCIe link may have to repeat 1e-12 of its bits (DCGM; the check aer says the same).
+bool is_worn(const PlatformFunction& function, uint64_t corrected, double seconds) {
+  const double bits = function.link.speed.value_or(0) * 1e9 * function.link.width.value_or(0) * seconds;
+  return corrected >= 2 && static_cast<double>(corrected) >= 1e-12 * bits;
 }
 
 bool are_alike(const PciDevice& a, const PciDevice& b) { return a.vendor == b.vendor && a.device == b.device; }
@@ -175,6 +183,18 @@ Paused paused(const Case& one, Direction direction) {
   return out;
 }
 
+// The tick is the device's own, and not told in sysfs. NVIDIA's count eight bytes of the port since Quantum, 32 of a lane before
+// (ibdiagnet's manual 2.13, "Congestion Assessment on InfiniBand Links", of switches; its ib-traffic-monitor takes the same of
+// cards): eight are the least.
+std::optional<double> starved(const Case& one) {
+  constexpr double kTickBytes = 8;
+  const Signals& seen = one.signals;
+  if (one.port.link_layer != LinkLayer::infiniband || one.port.kernel_driver != "mlx5_core" || !seen.transmit_wait) return std::nullopt;
+  const double bytes = one.port.rate.value_or(0) * seen.seconds;
+  if (bytes <= 0) return std::nullopt;
+  return std::min(1.0, *seen.transmit_wait * kTickBytes / bytes);
+}
+
 Loss loss_of(const Case& one) {
   const Signals& seen = one.signals;
   Loss out;
@@ -225,7 +245,7 @@ std::vector<std::string> aer_lines(const Case& one) {
     };
     tell("fatal", aer_rise(then->fatal, now->fatal));
     tell("non-fatal", aer_rise(then->nonfatal, now->nonfatal));
-    tell("correctable", aer_rise(then->correctable, now->correctable));
+    if (const uint64_t by = aer_rise(then->correctable, now->correctable); is_worn(*now, by, one.signals.seconds)) tell("correctable", by);
   }
   return out;
 }

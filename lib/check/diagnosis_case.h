@@ -39,6 +39,9 @@ struct Paused {
 enum class Direction : uint8_t { rx, tx };
 Paused paused(const Case& one, Direction direction);
 
+// Share of the window in which an InfiniBand port had data and no credits, at least; nothing: not known.
+std::optional<double> starved(const Case& one);
+
 // Sums of what the transport noticed.
 struct Loss {
   double requester = 0, responder = 0, given_up = 0;
@@ -51,7 +54,7 @@ std::vector<std::string> loss_lines(const Case& one);
 // Priorities that are lossless and threw frames away, and how many.
 std::pair<PrioSet, double> lossless_discards(const Case& one);
 
-// AER of the function and of the bridges above it: "0000:24:00.0 correctable +12".
+// AER of the function and of the bridges above it: "0000:24:00.0 correctable +12". Few that were corrected are left out.
 std::vector<std::string> aer_lines(const Case& one);
 // Narrower or slower than it could be, and not by the platform's design; empty: it is not, or nothing is known.
 std::string degraded_link(const Case& one);
@@ -82,11 +85,13 @@ Judgement link_mode(const Case& one);
 Judgement switch_restart(const Case& one);
 Judgement bad_lane(const Case& one);
 Judgement link_errors(const Case& one);
+Judgement flapping_link(const Case& one);
 // diagnosis_loss.cpp
 Judgement pfc_off_here(const Case& one);
 Judgement pfc_off_switch(const Case& one);
 Judgement wrong_priority(const Case& one);
 Judgement headroom(const Case& one);
+Judgement damaged_elsewhere(const Case& one);
 Judgement damaged_in_network(const Case& one);
 Judgement send_drops(const Case& one);
 Judgement peer_silent(const Case& one);
@@ -105,6 +110,7 @@ Judgement ecn_ignored(const Case& one);
 Judgement global_pause(const Case& one);
 Judgement incast(const Case& one);
 Judgement pause_spread(const Case& one);
+Judgement no_credits(const Case& one);
 }  // namespace judges
 
 }  // namespace fabric

@@ -175,4 +175,13 @@ Judgement pause_spread(const Case& one) {
   return out;
 }
 
+// Credits come from the far end of the cable alone. A link that trains anew waits as well.
+Judgement no_credits(const Case& one) {
+  if (!one.symptoms.has(Symptom::starved)) return std::nullopt;
+  const bool broken = one.symptoms.any_of({Symptom::link, Symptom::overrun});
+  Verdict out{broken ? 0.4 : 0.65, {"data, and no credits to send it, for at least " + percent(*starved(one)) + " of the time; " + plus("ticks of port_xmit_wait", *one.signals.transmit_wait)}};
+  out.evidence.emplace_back(broken ? "but its own link has errors, and while that trains anew nothing is sent either" : "this port's own link shows no error");
+  return out;
+}
+
 }  // namespace fabric::judges

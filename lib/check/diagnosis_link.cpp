@@ -193,10 +193,29 @@ Judgement bad_lane(const Case& one) {
 Judgement link_errors(const Case& one) {
   const double count = damaged(one.signals);
   if (count <= 0 && !rose(one.signals.link_recoveries)) return std::nullopt;
-  // A handful is one event, which may be a hand at the cable as well.
-  Verdict out{count >= 10 ? 0.65 : 0.4, error_lines(one)};
+  // A handful is one event, which may be a hand at the cable as well. NVSentinel: more than five recoveries a minute.
+  const bool retrains = rise(one.signals.link_recoveries) >= 6;
+  Verdict out{count >= 10 ? 0.65 : retrains ? 0.55 : 0.4, error_lines(one)};
+  if (rose(one.signals.buffer_overruns)) out.evidence.push_back(plus("receive buffer overruns, which damaged credits cause as well", *one.signals.buffer_overruns));
   if (!one.port.module) out.next.push_back("Read the module as root, to learn which end: ethtool -m " + one.port.netdev);
   return out;
+}
+
+// It goes again and again, while another link to the same switch holds and no other port of this host lost one: neither
+// the switch as a whole nor this host.
+Judgement flapping_link(const Case& one) {
+  constexpr double kFlaps = 3;  // gpud: three times
+  if (one.peer == nullptr || rise(one.signals.link_downs) < kFlaps) return std::nullopt;
+  for (const Port& port : one.view.now.ports)
+    if (&port != &one.port && !port.virtual_function && lost_its_link(one.view, port)) return std::nullopt;
+  std::string held;
+  for (const Neighbor& each : one.view.now.neighbors.heard) {
+    const Port* port = twin_on(one.view, each.netdev);
+    if (port == nullptr || port == &one.port || each.system() != one.peer->system() || is_down(*port)) continue;
+    held += (held.empty() ? "" : ", ") + port->id();
+  }
+  if (held.empty()) return std::nullopt;
+  return Verdict{0.55, {plus("link downs", *one.signals.link_downs), "meanwhile " + held + " kept the link to " + one.peer->system() + ", and no other port of this host lost its own"}};
 }
 
 }  // namespace fabric::judges

@@ -116,6 +116,21 @@ Judgement headroom(const Case& one) {
   return out;
 }
 
+// A switch that finds a packet damaged while it already sends it on ends it with the bad packet delimiter (EBP): this end of the
+// way only sees that.
+Judgement damaged_elsewhere(const Case& one) {
+  if (!one.symptoms.has(Symptom::marked)) return std::nullopt;
+  Verdict out{0.6, {plus("packets received that were marked as damaged before", *one.signals.remote_physical_errors)}};
+  if (!link_is_clean(one.signals) || rose(one.signals.link_recoveries)) {
+    out.evidence.emplace_back("this port's own link has errors as well, which do not mark packets");
+  } else if (link_counters_known(one.signals)) {
+    out.evidence.emplace_back("this port's own link shows no error");
+    out.confidence = 0.8;
+  }
+  add_loss(one, out.evidence);
+  return out;
+}
+
 // Bits that change between two good links change inside something.
 Judgement damaged_in_network(const Case& one) {
   if (!rose(one.signals.icrc_errors) || !one.symptoms.has(Symptom::loss)) return std::nullopt;

@@ -27,11 +27,11 @@ constexpr Rule kRules[] = {
      "See what stands in the cage: ethtool -m {netdev}\nReseat it; else replace it by a type that the NIC's firmware supports.",
      "The NIC's own reason for the missing link names cable, EEPROM, calibration, power budget or heat: all of them are about what stands in this "
      "host's cage.", judges::module_unusable},
-    {"module-fault", cable, kCritical, {link, loss}, "The module on this end is failing.",
+    {"module-fault", cable, kCritical, {link, loss, overrun}, "The module on this end is failing.",
      "Replace the module (or the cable, where it is one piece) on this end: {netdev}\nIf it was too hot, see the airflow and its neighbours first.",
      "Link errors, and our module reports a transmitter fault, laser bias or tx power or temperature beyond its own alarm limits. What "
      "the module says of its transmitter is about this end alone.", judges::module_fault},
-    {"rx-power-low", cable, kCritical, {link, loss}, "Too little light arrives: the fibre, a connector, or the far end's transmitter.",
+    {"rx-power-low", cable, kCritical, {link, loss, overrun}, "Too little light arrives: the fibre, a connector, or the far end's transmitter.",
      "Clean and reseat the connectors at both ends of {netdev}.\nRead the tx power of the same lane at {peer}: low there is its module, good there is the fibre.\n"
      "Replace what is found.",
      "Link errors together with rx power below the module's own limits on some lanes. Our rx is the far end's tx and the fibre between; our own "
@@ -51,14 +51,18 @@ constexpr Rule kRules[] = {
      "Look at the switch {peer}: uptime, log, power.",
      "Two ports or more to one switch lost their link in the same window, none to it stayed, and none elsewhere was lost. A card of this host that "
      "was reset loses links to several switches.", judges::switch_restart},
-    {"bad-lane", cable, kCritical, {link, loss}, "One lane of the link damages bits: cable, connector or one of the two modules.",
+    {"bad-lane", cable, kCritical, {link, loss, overrun}, "One lane of the link damages bits: cable, connector or one of the two modules.",
      "Read the lane's power at both ends: ethtool -m {netdev}\nClean and reseat, then replace cable or module.",
      "FEC met its errors on one lane (nine in ten of them), and some words were beyond correction. A bad reference clock or a bad switch port "
      "would spread over all lanes.", judges::bad_lane},
-    {"damaged-link", cable, kCritical, {link, loss}, "The link damages bits.",
+    {"damaged-link", cable, kCritical, {link, loss, overrun}, "The link damages bits.",
      "Clean and reseat cable and modules of {netdev} at both ends, then replace the cable.\nIf the errors stay, try another port of {peer}.",
      "Ten or more symbol errors, wrong CRCs or code words beyond correction in the window, and no reading that says which part of the link it is. "
-     "Fewer are not enough evidence.", judges::link_errors},
+     "Six or more recoveries of the link say the same, less surely. Fewer are not enough evidence.", judges::link_errors},
+    {"flapping-link", cable, kWarn, {link, loss}, "This one link goes down again and again: cable, connector, or one of the two ports.",
+     "Reseat the cable of {netdev} at both ends, then replace it and the modules.\nIf it goes on, try another port of {peer}, then another card.",
+     "The link went down three times or more in the window, another link to the same switch held, and no other port of this host lost its link: neither "
+     "the switch nor the host as a whole. Where no other cable leads to that switch, this is not concluded.", judges::flapping_link},
 
     // Settings of the two ends.
     {"pfc-off-here", host, kCritical, {discards, loss}, "Priority flow control is off on this port for a priority that is lossless at the other end or by policy.",
@@ -83,13 +87,14 @@ constexpr Rule kRules[] = {
      "Pause sent, PCIe stalls or errors, together with a PCIe link below its maximum and below that of NICs like it.", judges::pcie_degraded},
     {"pcie-path", host, kWarn, {pcie, tx_pause}, "The PCIe path of this NIC has errors.",
      "Look at the kernel's log: journalctl -k -g AER\nReseat card and riser between the ends that are named.",
-     "AER counted new errors on the function or a bridge above it, or the NIC counted signal errors of its PCIe link.", judges::pcie_errors},
+     "AER counted new errors on the function or a bridge above it (of those that were corrected, more than 1e-12 of the bits), or the NIC counted signal "
+     "errors of its PCIe link.", judges::pcie_errors},
     {"far-numa", host, kWarn, {tx_pause, pcie, receiver}, "The NIC is far from the GPUs that it serves: the way between the sockets cannot take what the port receives.",
      "See the matrix: fabric-agentctl topo\nGive each GPU its nearest NIC: fabric-agentctl topo --format nccl; or put the card into a slot on the GPU's socket.",
      "Pause sent or PCIe stalls, and no GPU is as near to this NIC as GPUs are to NICs like it.", judges::far_numa},
     {"pcie-stall", host, kWarn, {tx_pause, pcie}, "PCIe does not take what the port receives, although its link is whole.",
      "See fabric-agentctl check --only platform: IOMMU, ACS, relaxed ordering, MRRS\nSee memory bandwidth and what else uses the socket.",
-     "The NIC waited for PCIe credits in more than 5 % of the seconds, or its PCIe buffer overflowed, with a full link and no errors: the root complex "
+     "The NIC waited for PCIe credits in more than 5 % of the seconds, or its PCIe buffer overflowed ten times, with a full link and no errors: the root complex "
      "or memory behind it is slow.", judges::pcie_stall},
     {"slow-receiver", host, kWarn, {tx_pause, receiver}, "This host's application is late: it posts no receives, and the port has to hold the network.",
      "Look at the processes with queue pairs: rdma resource show qp link {rdma}\nSee their CPUs, pinning and queue depths; a hung GPU or process shows here first.",
@@ -123,8 +128,18 @@ constexpr Rule kRules[] = {
      "Look for the port that sends pause: fabric-agentctl diagnose on the other hosts of the pod, and PFC counters of {peer} towards them\nThe first of them that has tx pause is the source.",
      "Pause received for more than 5 % of the window with hardly any notification: the full queue is one that this port's packets do not fill. Where "
      "the driver does not count notifications, this is not concluded.", judges::pause_spread},
+    {"no-credits", network, kWarn, {starved}, "The InfiniBand network gives this port no credits: a receiver or a link beyond the switch is full.",
+     "Follow the waiting: PortXmitWait of the ports along the path (ibqueryerrors); behind the last port that waits is the slow one.\n"
+     "Look at job placement and routing, many to one; ask the receivers: fabric-agentctl diagnose",
+     "By port_xmit_wait of an NVIDIA card, it had data and no credits for 5 % of the window or more, and its own link is clean. A tick is taken as eight bytes "
+     "of the port, the least that these cards count. The counter has 32 bits and then stands still, after 0.7 s of waiting at 400 Gb/s: only short windows "
+     "show much, and one that is full says nothing until perfquery -R has reset it.", judges::no_credits},
 
     // Lost, and not here.
+    {"damaged-elsewhere", network, kCritical, {marked, loss}, "Packets arrive that were damaged on another link of the InfiniBand fabric.",
+     "Look for symbol errors along the path, above {peer}: ibqueryerrors\nCompare the hosts that see it: the link that their paths share is the one.",
+     "Ten or more packets came with the bad packet delimiter (port_rcv_remote_physical_errors): a device on the way, or the sender's card, had found them damaged "
+     "and said so. This port's own cable does not make that mark.", judges::damaged_elsewhere},
     {"damaged-in-network", network, kCritical, {loss}, "RoCE packets are changed on their way: a device in the network damages them.",
      "Compare the hosts that see it: what they have in common is the switch or line card.\nReplace that.",
      "Invariant CRCs are wrong while every link's own CRC is right here: bits changed inside a device and were sent on with a good frame.",

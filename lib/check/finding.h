@@ -30,7 +30,7 @@ std::string number_text(double value);
 
 // Virtual functions are judged where they are used, in the guest; a bond's members with the bond.
 inline bool is_judged(const Port& port) {
-  return !port.virtual_function && (port.bond.empty() || port.bond == port.netdev);
+  return !port.virtual_function && !port.is_member();
 }
 
 inline constexpr unsigned kPortActive = 4;  // enum ib_port_state (rdma/ib_verbs.h)

@@ -30,10 +30,10 @@ const std::array<HealthCheck, 17> kHealthChecks{{
      "reseat, then replace the cable while no job runs."},
     {"loss", kCounters, "Are RDMA packets lost, reordered or answered too late?",
      "Packets vanish or overtake each other in the network: packets out of sequence, sequence NAKs and repeated requests "
-     "against all packets, ACK timeouts a second, connections given up. Compare PFC, trust, DSCP map and ECN of this port "
-     "with the switches, and look for discards on the path and on the peer. Look: fabric-agentctl counters; rdma "
-     "statistic show link DEV; fabric-agentctl diagnose. Networks with adaptive routing reorder on purpose: raise "
-     "[health] out_of_sequence there."},
+     "against all packets, ACK timeouts a second, connections given up; on InfiniBand packets that a switch has marked as "
+     "damaged. Compare PFC, trust, DSCP map and ECN of this port with the switches, and look for discards on the path and "
+     "on the peer. Look: fabric-agentctl counters; rdma statistic show link DEV; fabric-agentctl diagnose. Networks with "
+     "adaptive routing reorder on purpose: raise [health] out_of_sequence there."},
     {"discards", kCounters, "Do port buffers overrun?",
      "A buffer overran that PFC should have protected: see that PFC is on for the priority at both ends, and that "
      "cable_length and the headroom are large enough. Look: ethtool -S DEV | grep discard; dcb pfc show dev DEV; dcb "
@@ -72,7 +72,7 @@ const std::array<HealthCheck, 17> kHealthChecks{{
      "Power received and sent and the laser's current of each lane are compared with the limits that the module's maker "
      "wrote into it (SFF-8472, SFF-8636, CMIS): warning limits give a warning, alarm limits are critical. Little light "
      "received: clean both ends, look for a sharp bend, swap the fibre; little sent, or much current: replace the module. "
-     "Only links that are up are judged. Look: ethtool -m DEV."},
+     "Only links that are up are judged; of a bond, the module of each member. Look: ethtool -m DEV."},
     {"module-temperature", kDevice, "Is the module cool enough?",
      "A module too hot makes bit errors and switches its laser off. The limits are its own, else 70 and 75 degrees "
      "Celsius ([health] module_temperature). Look: ethtool -m DEV; fans, blank panels, and whether the modules beside it "

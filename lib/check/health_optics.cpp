@@ -63,12 +63,15 @@ Worst judge_lanes(const Transceiver& module) {
   return worst;
 }
 
+// A bond is ACTIVE while one of its members has a link.
+bool is_up(const Port& port) { return is_active(port) && (!port.is_member() || port.carrier.value_or(true)); }
+
 }  // namespace
 
 // On links that are up: what is wrong with one that is down, port-state tells.
 void read_lane_power(const View& view, HealthReadings& out) {
   for (const Port& port : view.now.ports) {
-    if (!is_judged(port) || !is_active(port) || !port.module) continue;
+    if (!is_watched(port) || !is_up(port) || !port.module) continue;
     const Transceiver& module = *port.module;
     // Limits that stand in a range with a wrong checksum are no evidence.
     if (!module.bad_checksums.empty() || module.lanes.empty() || (!has_limits(module.rx_power_limits) && !has_limits(module.tx_power_limits))) continue;
@@ -80,7 +83,7 @@ void read_lane_power(const View& view, HealthReadings& out) {
 
 void read_module_temperature(const View& view, HealthReadings& out) {
   for (const Port& port : view.now.ports) {
-    if (!is_judged(port) || !port.module || !port.module->temperature.value) continue;
+    if (!is_watched(port) || !port.module || !port.module->temperature.value) continue;
     HealthReading reading{port.id(), *port.module->temperature.value};
     reading.evidence = number_text(std::round(reading.amount * 10) / 10) + " degrees Celsius";
     const ModuleLimits& limits = port.module->temperature_limits;

@@ -14,7 +14,7 @@ namespace {
 void read_pause(const View& view, Rise PrioritySignals::* member, const std::string& who, HealthReadings& out) {
   for (const Port& port : view.now.ports) {
     const Signals* signals = signals_of_port(view, port);
-    if (signals == nullptr || !is_judged(port) || signals->seconds <= 0) continue;
+    if (signals == nullptr || !is_watched(port) || signals->seconds <= 0) continue;
     std::optional<double> most;
     size_t priority = 0;
     for (size_t i = 0; i < signals->priority.size(); ++i) {
@@ -63,7 +63,7 @@ void read_rx_pause(const View& view, HealthReadings& out) { read_pause(view, &Pr
 void read_lossless_discards(const View& view, HealthReadings& out) {
   for (const Port& port : view.now.ports) {
     const Signals* signals = signals_of_port(view, port);
-    if (signals == nullptr || !is_judged(port) || !port.qos.pfc) continue;
+    if (signals == nullptr || !is_watched(port) || !port.qos.pfc) continue;
     HealthReading reading{port.id(), 0, signals->seconds, "", std::nullopt, std::nullopt};
     bool any = false;
     for (size_t i = 0; i < signals->priority.size(); ++i) {

@@ -10,6 +10,9 @@ namespace fabric {
 
 using HealthReadings = std::vector<HealthReading>;
 
+// Whose netdev and module are watched: cable, light and pause are those of a bond's members, each a subject of its own.
+inline bool is_watched(const Port& port) { return !port.virtual_function; }
+
 // The port as it was; null: it was not there.
 const Port* port_before(const View& view, const Port& port);
 // Seconds between the two readings; 0: there is only one.

@@ -39,6 +39,7 @@ constexpr CounterRow kCounterRows[] = {
     {"pre_fec_ber", Base::bits, false, {{{"bits corrected by FEC", &S::fec_corrected_bits}}}},
     {"out_of_sequence", Base::packets, false, {{{"packets out of sequence", &S::out_of_sequence}, {"sequence NAKs", &S::sequence_naks}, {"requests repeated", &S::duplicate_requests}}}},
     {"ack_timeouts", Base::seconds, false, {{{"ACK timeouts", &S::ack_timeouts}}}},
+    {"remote_physical_errors", Base::seconds, false, {{{"packets marked as damaged on the way", &S::remote_physical_errors}}}},
     {"retries_exceeded", Base::seconds, false, {{{"connections given up", &S::retries_exceeded}}}},
     {"port_discards", Base::seconds, false, {{{"discards received", &S::rx_discards}, {"discards sent", &S::tx_discards}}}},
     {"buffer_overruns", Base::seconds, false, {{{"buffer overruns", &S::buffer_overruns}}}},
@@ -110,7 +111,7 @@ std::optional<HealthReading> read_counters(const CounterRow& row, const Port& po
 void read_row(const CounterRow& row, const View& view, HealthReadings& out) {
   for (const Port& port : view.now.ports) {
     const Signals* signals = signals_of_port(view, port);
-    if (signals == nullptr || !is_judged(port)) continue;
+    if (signals == nullptr || !is_watched(port)) continue;
     if (auto reading = read_counters(row, port, *signals)) out.push_back(std::move(*reading));
   }
 }

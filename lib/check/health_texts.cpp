@@ -15,7 +15,8 @@ constexpr std::array kTexts{
                "Clean and reseat the connectors of this port, then replace the cable or the transceivers, then try "
                "another switch port."},
     HealthText{"bit_errors", "fewer than 1e-13 of the bits",
-               "Bits arrive damaged in spite of FEC, and each costs RoCE a retransmission: the physical link is at fault.",
+               "Bits arrive damaged in spite of FEC, and each costs RoCE a retransmission: the physical link is at fault, or, where "
+               "there are ICRC errors alone, a device on the way.",
                "Clean, reseat or replace the cable and the transceivers, then try another switch port."},
     HealthText{"link_recoveries", "at most 5 a minute",
                "The link trains again and again, and carries nothing meanwhile.",
@@ -31,6 +32,9 @@ constexpr std::array kTexts{
     HealthText{"ack_timeouts", "fewer than one a second",
                "Answers do not come: packets are lost without a trace, or the peer is gone.",
                "See whether the peer lives, then look for discards and link failures on the path."},
+    HealthText{"remote_physical_errors", "fewer than one a second",
+               "Packets arrive that a switch on the way had found damaged: another link of the InfiniBand fabric is at fault.",
+               "Look for symbol errors along the path (ibqueryerrors), and at what the hosts that see it have in common."},
     HealthText{"retries_exceeded", "none",
                "A connection was given up after the last retry: its job has ended or is about to.",
                "Find the peer in the job's log, and look for a link that is down or loses packets between the two."},

@@ -56,7 +56,7 @@ Advice advice(const Port& port) {
 
 // "; the NIC says: Autoneg, No partner detected"
 std::string reason_text(const Port& port) {
-  if (is_active(port) || !port.link_status || port.link_status->reason.empty()) return {};
+  if (!port.link_status || port.link_status->reason.empty()) return {};
   const LinkStatus& link = *port.link_status;
   return "; the NIC says: " + link.reason + (link.detail.empty() ? "" : ", " + link.detail);
 }
@@ -64,7 +64,7 @@ std::string reason_text(const Port& port) {
 std::string state_text(const Port& port) {
   std::string text(port_state_text(*port.state));
   if (port.phys_state) text.append(", ").append(phys_state_text(*port.phys_state));
-  return text + reason_text(port);
+  return is_active(port) ? text : text + reason_text(port);
 }
 
 // A second port that nobody uses: its card has an active one, and no twin of it is active on another card.
@@ -97,6 +97,14 @@ Finding judge(const View& view, const Port& port) {
   return bad(mild ? Status::warning : Status::critical, port.id(), observed, expected, said.meaning, said.remedy);
 }
 
+// The RDMA port stays ACTIVE as long as one member of its bond has a link.
+Finding judge_member(const Port& member) {
+  if (*member.carrier) return good(member.id(), "carrier", "carrier");
+  return bad(Status::warning, member.id(), "no carrier" + reason_text(member), "carrier",
+             "A member of " + member.bond + " has no link: the bond has less than its rate, and less to fall back on.",
+             "Reseat or replace the cable and the transceiver of " + member.netdev + ", and see whether the switch port is enabled.");
+}
+
 std::string rdma_devices(const Topology& topology) {
   std::string names;
   for (const Nic& nic : topology.nics)
@@ -119,8 +127,10 @@ void ask_vanished(const View& view, Findings& findings) {
 }  // namespace
 
 void ask_port_state(const View& view, Findings& findings) {
-  for (const Port& port : view.now.ports)
+  for (const Port& port : view.now.ports) {
     if (is_judged(port)) findings.push_back(judge(view, port));
+    else if (!port.virtual_function && port.carrier) findings.push_back(judge_member(port));
+  }
   ask_vanished(view, findings);
   if (!view.now.ports.empty() || !findings.empty()) return;
   if (const std::string devices = rdma_devices(view.now.topology); !devices.empty())

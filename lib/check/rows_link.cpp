@@ -12,7 +12,7 @@ constexpr Check kLinkRows[] = {
      "set up), Polling is "
      "no signal (cable, transceiver, switch port), training or recovery is a bad cable or unequal speed and FEC; INIT "
      "on InfiniBand is a "
-     "missing subnet manager.",
+     "missing subnet manager. A bond stays ACTIVE on one leg: its members are told one by one.",
      ask_port_state},
     {"rate", group::link, "Does every port run at the speed of its twins?",
      "Ports of the same adapter at the same place are compared with each other; one that runs slower has lost lanes or "

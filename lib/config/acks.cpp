@@ -9,12 +9,6 @@
 namespace fabric {
 namespace {
 
-std::string text_at(const toml::table& table, std::string_view key) {
-  const auto* node = table.get(key);
-  const auto* text = node == nullptr ? nullptr : node->as_string();
-  return text == nullptr ? std::string() : text->get();
-}
-
 int64_t number_at(const toml::table& table, std::string_view key) {
   const auto* node = table.get(key);
   const auto* number = node == nullptr ? nullptr : node->as_integer();

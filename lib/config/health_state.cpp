@@ -47,18 +47,6 @@ std::optional<double> number_of(const toml::node* node) {
   return real != nullptr && std::isfinite(real->get()) ? std::optional(real->get()) : std::nullopt;
 }
 
-std::string text_at(const toml::table& table, std::string_view key) {
-  const auto* node = table.get(key);
-  const auto* text = node == nullptr ? nullptr : node->as_string();
-  return text == nullptr ? std::string() : text->get();
-}
-
-bool flag_at(const toml::table& table, std::string_view key) {
-  const auto* node = table.get(key);
-  const auto* flag = node == nullptr ? nullptr : node->as_boolean();
-  return flag != nullptr && flag->get();
-}
-
 HealthTrigger trigger_at(const toml::table& table, std::string_view key) {
   const auto* node = table.get(key);
   const auto* inner = node == nullptr ? nullptr : node->as_table();

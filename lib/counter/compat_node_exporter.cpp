@@ -114,6 +114,7 @@ void add_port(FamilySet& families, const Port& port) {
 void add_node_exporter(FamilySet& families, const Node& node) {
   std::string last;
   for (const Port& port : node.ports) {
+    if (port.is_member()) continue;  // not known there
     if (port.rdma != last)  // of the device, not of each of its ports
       families.add(kInfo, {{"device", port.rdma}, {"board_id", port.board_id}, {"firmware_version", port.firmware}, {"hca_type", port.hca_type}}, 1);
     last = port.rdma;

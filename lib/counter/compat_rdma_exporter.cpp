@@ -250,6 +250,7 @@ void add_info(FamilySet& families, const Port& port) {
 
 void add_rdma_exporter(FamilySet& families, const Node& node) {
   for (const Port& port : node.ports) {
+    if (port.is_member()) continue;  // not known there
     add_info(families, port);
     add_files(families, port, pma, port.counters.pma);
     add_files(families, port, hw, port.counters.hw);

@@ -36,8 +36,6 @@ constexpr Metric kAgentHeld{"fabric_agent_held", "1 while nothing is enforced be
 constexpr Metric kDiagnosis{"fabric_diagnosis", "Whose fault it is: confidence from 0 to 1, by culprit (host, cable, network, peer, unknown, none) and rule.", kGauge};
 constexpr Metric kCheckStatus{"fabric_check_status", "What the check found: 0 ok, 1 warning, 2 critical, 3 unknown.", kGauge};
 
-Labels port_labels(const Port& port) { return {{"device", port.rdma}, {"port", std::to_string(port.number)}}; }
-
 void add_if(FamilySet& families, const Metric& metric, const Port& port, std::optional<double> value) {
   if (value) families.add(metric, port_labels(port), *value);
 }
@@ -124,14 +122,15 @@ void add_raw(FamilySet& families, const Metric& metric, const Port& port, const 
 }  // namespace
 
 void add_link(FamilySet& families, const Port& port) {
+  const bool whole = !port.is_member();  // what is the RDMA port's; and sums are of whole ports
   families.add(kPortInfo, info_labels(port), 1);
-  add_if(families, kPortState, port, as_double(port.state));
-  add_if(families, kPhysicalState, port, as_double(port.phys_state));
+  if (whole) add_if(families, kPortState, port, as_double(port.state));
+  if (whole) add_if(families, kPhysicalState, port, as_double(port.phys_state));
   if (port.state) families.add(kPortUp, port_labels(port), *port.state == 4 && port.carrier.value_or(true) ? 1 : 0);
   add_if(families, kCarrier, port, as_double(port.carrier));
   add_if(families, kCarrierDowns, port, as_double(port.counters.carrier_down));
-  add_if(families, kRate, port, port.rate);
-  add_if(families, kActiveMtu, port, as_double(port.active_mtu));
+  if (whole) add_if(families, kRate, port, port.rate);
+  if (whole) add_if(families, kActiveMtu, port, as_double(port.active_mtu));
 }
 
 void add_agent(FamilySet& families, const AgentState& agent) {

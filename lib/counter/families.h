@@ -19,7 +19,7 @@ namespace fabric {
 // drivers' own names.
 void add_node(FamilySet& families, const Node& node, const Report& report, RawCounters raw = RawCounters::all);
 
-// The parts.
+// The parts. Of a bond's member: what it is, carrier, what its netdev counts, and what is watched beside that.
 void add_link(FamilySet& families, const Port& port);
 void add_agent(FamilySet& families, const AgentState& agent);
 void add_report(FamilySet& families, const Report& report);

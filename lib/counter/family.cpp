@@ -2,63 +2,76 @@
 #include "counter/family.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
-#include <iterator>
 #include <utility>
 
 namespace fabric {
 namespace {
 
+constexpr size_t kFirstPlaces = 2048;
+
+// By the values: most series of a metric have the same names.
 size_t hash_of(const Metric& metric, const Labels& labels) {
-  size_t hash = std::hash<const Metric*>{}(&metric);
-  for (const Label& label : labels)
-    for (std::string_view text : {label.name, std::string_view(label.value)})
-      hash = hash * 1'000'003 ^ std::hash<std::string_view>{}(text);
+  size_t hash = reinterpret_cast<uintptr_t>(&metric);
+  for (const Label& label : labels) hash = hash * 0x9e3779b97f4a7c15 ^ std::hash<std::string_view>{}(label.value);
   return hash;
 }
 
 }  // namespace
 
-MetricSample* FamilySet::series_of(const Metric& metric, Labels&& labels, bool& existed) {
-  size_t hash = hash_of(metric, labels);
-  for (auto found = index_.find(hash); found != index_.end(); found = index_.find(++hash)) {
-    Family& family = families_[found->second.family];
-    MetricSample& sample = family.samples[found->second.sample];
-    existed = family.metric == &metric && sample.labels == labels;
-    if (existed) return &sample;
+size_t FamilySet::place_of(size_t hash, const Metric& metric, const Labels& labels) const {
+  for (size_t at = hash & (places_.size() - 1);; at = (at + 1) & (places_.size() - 1)) {
+    const Place& place = places_[at];
+    if (place.family == kNowhere) return at;
+    const Family& family = families_[place.family];
+    if (place.hash == hash && family.metric == &metric && family.samples[place.sample].labels == labels) return at;
   }
+}
+
+void FamilySet::grow() {
+  std::vector<Place> before(std::max(places_.size() * 2, kFirstPlaces));
+  before.swap(places_);
+  for (const Place& place : before) {
+    if (place.family == kNowhere) continue;
+    size_t at = place.hash & (places_.size() - 1);
+    while (places_[at].family != kNowhere) at = (at + 1) & (places_.size() - 1);
+    places_[at] = place;
+  }
+}
+
+MetricSample* FamilySet::series_of(const Metric& metric, Labels&& labels, bool& existed) {
+  if (placed_ * 2 >= places_.size()) grow();
+  const size_t hash = hash_of(metric, labels), at = place_of(hash, metric, labels);
+  existed = places_[at].family != kNowhere;
+  if (existed) return &families_[places_[at].family].samples[places_[at].sample];
   if (series_ >= limit_) {
     ++over_limit_;
     return nullptr;
   }
   Family& family = family_of(metric);
-  index_.emplace(hash, Place{static_cast<size_t>(&family - families_.data()), family.samples.size()});
+  places_[at] = {hash, static_cast<uint32_t>(&family - families_.data()), static_cast<uint32_t>(family.samples.size())};
+  ++placed_;
   ++series_;
   family.samples.push_back({std::move(labels), 0});
   return &family.samples.back();
 }
 
 bool FamilySet::has(const Metric& metric, const Labels& labels) const {
-  size_t hash = hash_of(metric, labels);
-  for (auto found = index_.find(hash); found != index_.end(); found = index_.find(++hash)) {
-    const Family& family = families_[found->second.family];
-    if (family.metric == &metric && family.samples[found->second.sample].labels == labels) return true;
-  }
-  return false;
+  return !places_.empty() && places_[place_of(hash_of(metric, labels), metric, labels)].family != kNowhere;
 }
 
 Family& FamilySet::family_of(const Metric& metric) {
-  auto family = std::find_if(families_.begin(), families_.end(), [&](const Family& f) { return f.metric == &metric; });
-  if (family == families_.end()) family = families_.insert(family, {&metric, {}});
-  return *family;
+  const auto [known, is_new] = family_index_.try_emplace(&metric, static_cast<uint32_t>(families_.size()));
+  if (is_new) families_.push_back({&metric, {}});
+  return families_[known->second];
 }
 
 void FamilySet::add(const Metric& metric, HistogramSample histogram) {
   const size_t wanted = histogram.bounds.size() + 3;  // +Inf, _sum, _count
-  auto is_this = [&](const Family& family) { return family.metric == &metric; };
   auto same = [&](const HistogramSample& other) { return other.labels == histogram.labels; };
-  const auto known = std::find_if(families_.begin(), families_.end(), is_this);
-  if (known != families_.end() && std::any_of(known->histograms.begin(), known->histograms.end(), same)) {
+  const auto known = family_index_.find(&metric);
+  if (known != family_index_.end() && std::ranges::any_of(families_[known->second].histograms, same)) {
     duplicates_ += wanted;
     return;
   }

@@ -70,15 +70,24 @@ class FamilySet {
   void raise_limit(size_t by) { limit_ += limit_ > SIZE_MAX - by ? 0 : by; }
 
  private:
+  // Where a series stands. A page has a thousand of them, made anew each time: no allocation for each.
+  struct Place {
+    size_t hash = 0;  // of metric and labels
+    uint32_t family = kNowhere, sample = 0;
+  };
+  static constexpr uint32_t kNowhere = UINT32_MAX;
+
   // The sample with these labels, made when there is none; null when the limit forbids that.
   MetricSample* series_of(const Metric& metric, Labels&& labels, bool& existed);
   Family& family_of(const Metric& metric);
+  // The place of the series or, where it is not there, the free one for it.
+  [[nodiscard]] size_t place_of(size_t hash, const Metric& metric, const Labels& labels) const;
+  void grow();
 
-  struct Place {
-    size_t family, sample;
-  };
   std::vector<Family> families_;
-  std::unordered_map<size_t, Place> index_;  // by hash of metric and labels
+  std::unordered_map<const Metric*, uint32_t> family_index_;
+  std::vector<Place> places_;  // open addressing; a power of two, at most half full
+  size_t placed_ = 0;
   size_t limit_, series_ = 0, over_limit_ = 0, duplicates_ = 0;
 };
 

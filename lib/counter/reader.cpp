@@ -92,13 +92,7 @@ void apply(PortReading reading, Port& port) {
 PortReader::PortReader(const CounterAccess& access, const Port& port)
     : access_(access), rdma_(port.rdma), netdev_(port.netdev), number_(port.number) {
   const std::string folder = "sys/class/infiniband/" + rdma_ + "/ports/" + std::to_string(number_);
-  pma_ = open_folder(folder + "/counters");
-  if (access_.rdma) {
-    if (auto devices = nldev::devices(*access_.rdma))
-      for (const auto& device : *devices)
-        if (device.name == rdma_) device_ = device.index;
-  }
-  if (!device_) hw_ = open_folder(folder + "/hw_counters");
+  if (!port.is_member()) open_rdma(folder);
   auto hold = [&](const char* name, const std::string& path) {
     if (auto fd = access_.root.hold(path)) link_.push_back({name, path, std::move(*fd), {}});
   };
@@ -109,6 +103,16 @@ PortReader::PortReader(const CounterAccess& access, const Port& port)
     hold("carrier_down_count", "sys/class/net/" + netdev_ + "/carrier_down_count");
   }
   has_ethtool_ = access_.statistics != nullptr && !netdev_.empty();
+}
+
+void PortReader::open_rdma(const std::string& folder) {
+  pma_ = open_folder(folder + "/counters");
+  if (access_.rdma) {
+    if (auto devices = nldev::devices(*access_.rdma))
+      for (const auto& device : *devices)
+        if (device.name == rdma_) device_ = device.index;
+  }
+  if (!device_) hw_ = open_folder(folder + "/hw_counters");
 }
 
 std::vector<PortReader::File> PortReader::open_folder(const std::string& folder) const {

@@ -80,6 +80,8 @@ class PortReader {
   };
   using Clock = Backoff::Clock;
 
+  // What RDMA counts; of a bond's member the bond has it.
+  void open_rdma(const std::string& folder);
   std::vector<File> open_folder(const std::string& folder) const;
   void read_link(PortReading& reading);
   void read_hw(PortReading& reading);

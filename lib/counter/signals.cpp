@@ -108,6 +108,7 @@ constexpr Row<S> kPortRows[] = {
     {&S::symbol_errors, &kPhyCodingErrors, {}, Join::most},
     {&S::crc_errors, &kPhyCrcErrors},
     {&S::crc_errors, &kPortReceiveErrors},  // InfiniBand: what its CRCs refused, and little else
+    {&S::remote_physical_errors, &kPortRemotePhysical},
     {&S::fec_corrected, &kPhyCorrectedWords},
     {&S::fec_uncorrectable, &kPhyUncorrectableWords},
     {&S::fec_corrected_bits, &kPhyCorrectedBits},
@@ -131,6 +132,32 @@ Rise rise_of(uint64_t before, uint64_t now) {
 Rise rise_of(const std::optional<uint64_t>& before, const std::optional<uint64_t>& now) {
   if (!before || !now) return std::nullopt;
   return rise_of(*before, *now);
+}
+
+// InfiniBand's counters stop at their last value, and only a reset brings them back (IBTA 1.4, 16.1.3.5; widths:
+// drivers/infiniband/core/sysfs.c of Linux 6.12). 0: not one of them.
+uint64_t last_value(CounterSource source, std::string_view name) {
+  struct Width {
+    std::string_view name;
+    unsigned bits;
+  };
+  static constexpr Width kWidths[] = {
+      {"symbol_error", 16},          {"link_error_recovery", 8},        {"link_downed", 8},
+      {"port_rcv_errors", 16},       {"port_xmit_discards", 16},        {"port_rcv_remote_physical_errors", 16},
+      {"port_rcv_constraint_errors", 8}, {"port_xmit_constraint_errors", 8}, {"local_link_integrity_errors", 4},
+      {"excessive_buffer_overrun_errors", 4}, {"VL15_dropped", 16},     {"port_xmit_wait", 32},
+  };
+  if (source != CounterSource::pma) return 0;
+  for (const Width& each : kWidths)
+    if (each.name == name) return (uint64_t{1} << each.bits) - 1;
+  return 0;
+}
+
+Rise rise_of(CounterSource source, std::string_view name, uint64_t before, uint64_t now) {
+  const uint64_t last = last_value(source, name);
+  if (last == 0 || before > last || now > last) return rise_of(before, now);  // no such counter, or a wider one
+  if (now < before || before == last) return std::nullopt;       // reset, or full
+  return static_cast<double>(now - before);
 }
 
 // What one row of a table has gathered.
@@ -193,7 +220,7 @@ void gather(Sums& sums, CounterSource source, const std::string& driver, const s
     const auto match = find_counter(source, now[i].name, driver);
     if (!match) continue;
     const Counter* old = counterpart(before, now[i].name, i);
-    put(sums, *match, old == nullptr ? Rise() : rise_of(old->value, now[i].value));
+    put(sums, *match, old == nullptr ? Rise() : rise_of(source, now[i].name, old->value, now[i].value));
   }
 }
 

@@ -15,6 +15,11 @@ constexpr std::chrono::seconds kReportersAge{60};
 // The driver or the kernel does not have it, and will not.
 bool is_absent(int code) { return code == EOPNOTSUPP || code == EINVAL; }
 
+void note(Attempt& attempt, std::string failure) {
+  attempt.success = false;
+  if (attempt.error.empty()) attempt.error = std::move(failure);
+}
+
 }  // namespace
 
 void apply(Telemetry reading, Port& port) {
@@ -26,6 +31,7 @@ void apply(Telemetry reading, Port& port) {
 
 TelemetryReader::TelemetryReader(const TelemetryAccess& access, const Port& port) : access_(access), netdev_(port.netdev) {
   link_.there = fec_.there = access_.generic != nullptr && access_.ethtool && !netdev_.empty();
+  if (port.is_member()) return;  // objects and the device's reports are told with the bond
   if (access_.rdma != nullptr) {
     if (auto devices = nldev::devices(*access_.rdma))
       for (const auto& device : *devices)
@@ -61,8 +67,13 @@ void TelemetryReader::ask(Source& source, Attempt& attempt, Clock::time_point no
     source.backoff.failed(now);
     failure = source.error = done.error().text();
   }
-  attempt.success = false;
-  if (attempt.error.empty()) attempt.error = std::move(failure);
+  note(attempt, std::move(failure));
+}
+
+void TelemetryReader::read_owners(Telemetry& out) {
+  if (access_.owners == nullptr || out.resources.empty()) return;
+  if (auto done = access_.owners->read(*access_.rdma, device_, out.resources, Clock::now()); !done) note(out.attempt, done.error().text());
+  access_.owners->add_to(out.resources);
 }
 
 Telemetry TelemetryReader::read() {
@@ -76,6 +87,7 @@ Telemetry TelemetryReader::read() {
   ask(link_, out.attempt, start, [&] { return take(ethtool::get_link_status(*access_.generic, *access_.ethtool, netdev_), out.link_status); });
   ask(fec_, out.attempt, start, [&] { return take(ethtool::get_fec_status(*access_.generic, *access_.ethtool, netdev_), out.fec); });
   ask(resources_, out.attempt, start, [&] { return take(nldev::resources(*access_.rdma, device_), out.resources); });
+  read_owners(out);
   ask(reporters_, out.attempt, start, [&] { return start < reporters_due_ ? Result<void>() : read_reporters(); });
   out.reporters = reported_;
   out.attempt.seconds = std::chrono::duration<double>(Clock::now() - start).count();

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "counter/owners.h"
 #include "counter/reader.h"
 #include "model/node.h"
 #include "sys/devlink.h"
@@ -24,6 +25,7 @@ struct TelemetryAccess {
   Netlink* generic = nullptr;
   std::optional<ethtool::Family> ethtool{};
   Netlink* rdma = nullptr;
+  OwnerReader* owners = nullptr;  // the device's, of one that reads again and again; with one of its ports
 };
 
 struct Telemetry {
@@ -64,6 +66,7 @@ class TelemetryReader {
   template <class Ask>
   void ask(Source& source, Attempt& attempt, Clock::time_point now, Ask&& ask);
   Result<void> read_reporters();
+  void read_owners(Telemetry& out);
 
   TelemetryAccess access_;
   std::string netdev_;

@@ -14,8 +14,6 @@ namespace {
 
 using namespace metrics;
 
-Labels port_labels(const Port& port) { return {{"device", port.rdma}, {"port", std::to_string(port.number)}}; }
-
 Labels with(Labels labels, std::string_view name, std::string value) {
   labels.push_back({name, std::move(value)});
   return labels;
@@ -45,11 +43,20 @@ struct LimitRow {
   ModuleLimits Transceiver::*limits;
   const Metric* metric;
 };
-constexpr std::array<LimitRow, 5> kLimitRows{{{&Transceiver::temperature_limits, &kModuleTemperatureAlarm},
-                                              {&Transceiver::voltage_limits, &kModuleVoltageAlarm},
-                                              {&Transceiver::rx_power_limits, &kModuleRxPowerAlarm},
-                                              {&Transceiver::tx_power_limits, &kModuleTxPowerAlarm},
-                                              {&Transceiver::tx_bias_limits, &kModuleTxBiasAlarm}}};
+constexpr std::array<LimitRow, 5> kLimitRows{{{&Transceiver::temperature_limits, &kModuleTemperatureLimit},
+                                              {&Transceiver::voltage_limits, &kModuleVoltageLimit},
+                                              {&Transceiver::rx_power_limits, &kModuleRxPowerLimit},
+                                              {&Transceiver::tx_power_limits, &kModuleTxPowerLimit},
+                                              {&Transceiver::tx_bias_limits, &kModuleTxBiasLimit}}};
+
+struct BoundRow {
+  std::optional<double> ModuleLimits::*bound;
+  const char* name;
+};
+constexpr std::array<BoundRow, 4> kBoundRows{{{&ModuleLimits::high_alarm, "high_alarm"},
+                                              {&ModuleLimits::high_warning, "high_warning"},
+                                              {&ModuleLimits::low_warning, "low_warning"},
+                                              {&ModuleLimits::low_alarm, "low_alarm"}}};
 
 int severity(const ModuleFlags& flags) {
   if (flags.high_alarm || flags.low_alarm) return 2;
@@ -108,6 +115,14 @@ bool is_worth_a_series(const std::string& kind) { return kind == "qp" || kind ==
 
 }  // namespace
 
+Labels port_labels(const Port& port) {
+  Labels labels;
+  labels.reserve(4);  // most have one or two more
+  labels.push_back({"device", port.rdma});
+  labels.push_back({"port", std::to_string(port.number) + (port.is_member() ? "@" + port.netdev : "")});
+  return labels;
+}
+
 void add_link_status(FamilySet& families, const Port& port) {
   if (!port.link_status) return;
   const LinkStatus& link = *port.link_status;
@@ -138,17 +153,17 @@ void add_module(FamilySet& families, const Port& port) {
   add_count(families, kModuleLanesLost, with(labels, "side", "medium"), module, [](const ModuleLane& lane) { return either(lane.rx_los, lane.rx_lol); });
   add_count(families, kModuleLanesLost, with(labels, "side", "host"), module, [](const ModuleLane& lane) { return either(lane.tx_los, lane.tx_lol); });
   add_count(families, kModuleTxFaults, labels, module, [](const ModuleLane& lane) { return lane.tx_fault; });
-  for (const LimitRow& row : kLimitRows) {
-    const ModuleLimits& limits = module.*row.limits;
-    if (limits.low_alarm) families.add(*row.metric, with(labels, "bound", "low"), *limits.low_alarm);
-    if (limits.high_alarm) families.add(*row.metric, with(labels, "bound", "high"), *limits.high_alarm);
-  }
+  for (const LimitRow& row : kLimitRows)
+    for (const BoundRow& each : kBoundRows)
+      if (const auto& bound = (module.*row.limits).*each.bound) families.add(*row.metric, with(labels, "limit", each.name), *bound);
 }
 
 void add_device(FamilySet& families, const Port& device, const Platform& platform) {
   const Labels labels{{"device", device.rdma}};
   for (const ResourceCount& count : device.resources)
-    if (is_worth_a_series(count.kind)) families.accumulate(kResources, with(labels, "kind", count.kind), static_cast<double>(count.count));
+    if (count.owner.empty() && is_worth_a_series(count.kind)) families.add(kResources, with(labels, "kind", count.kind), static_cast<double>(count.count));
+  for (const ResourceCount& count : device.resources)
+    if (!count.owner.empty()) families.add(kResourcesByOwner, with(with(labels, "kind", count.kind), "owner", count.owner), static_cast<double>(count.count));
   const bool healthy = std::all_of(device.reporters.begin(), device.reporters.end(), [](const HealthReporter& each) { return each.healthy; });
   if (!device.reporters.empty()) families.add(kDeviceHealthy, labels, healthy ? 1 : 0);
   for (const HealthReporter& reporter : device.reporters) {

@@ -25,6 +25,8 @@ inline constexpr std::array kHealthRules{
     HealthRule{"out_of_sequence", "loss", HealthMeasure::ratio, {1e-5, 1e-3, 20, 10, kMinute}, 10, 0.5, true},
     // A second. NVSentinel: local_ack_timeout_err more than 1.
     HealthRule{"ack_timeouts", "loss", HealthMeasure::ratio, {1, kNever, 20, 10, kMinute}, 3, 0.5, true},
+    // A second, on InfiniBand. NVSentinel: port_rcv_errors more than 10; a tenth of it is ours, as with discards.
+    HealthRule{"remote_physical_errors", "loss", HealthMeasure::ratio, {1, kNever, kMinute, 0, kMinute}, 10, 0.5, true},
     // A connection that was given up has ended a job (ours).
     HealthRule{"retries_exceeded", "loss", HealthMeasure::count, {1, 1, kMinute, 0, kMinute}, 1},
     // Priorities with PFC promise to lose nothing (IEEE 802.1Qbb); a few when a link comes up are left out (ours).

@@ -25,9 +25,9 @@ std::string_view to_text(LinkLayer value) {
   return "Unknown";
 }
 
-std::string Port::id() const {
-  return rdma + "/" + std::to_string(number) + (bond.empty() || bond == netdev ? "" : "@" + netdev);
-}
+bool Port::is_member() const { return !bond.empty() && bond != netdev; }
+
+std::string Port::id() const { return rdma + "/" + std::to_string(number) + (is_member() ? "@" + netdev : ""); }
 
 // state_show() and phys_state_to_str() of drivers/infiniband/core/sysfs.c, Linux 6.12.
 std::string_view port_state_text(unsigned state) {

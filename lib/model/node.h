@@ -146,6 +146,8 @@ struct Port {
   std::vector<HealthReporter> reporters{};   // of the function
 
   [[nodiscard]] std::string id() const;       // "mlx5_0/1"; of a bond's member "mlx5_bond_0/1@ens1f0np0"
+  // A bond's member, scanned as a port of its own: it has a cable, a module and a netdev; what RDMA counts is the bond's.
+  [[nodiscard]] bool is_member() const;
 };
 
 std::string_view port_state_text(unsigned state);       // "ACTIVE"

@@ -52,9 +52,10 @@ struct Signals {
   Rise link_downs;          // carrier, NIC's own or InfiniBand's count, whichever grew most
   Rise link_recoveries;
   Rise symbol_errors, crc_errors;
+  Rise remote_physical_errors;  // InfiniBand: packets that a device on the way had marked as damaged already
   Rise fec_corrected, fec_uncorrectable;  // code words
   Rise fec_corrected_bits;
-  Rise transmit_wait;       // InfiniBand: ticks without credit
+  Rise transmit_wait;       // InfiniBand: ticks without credit; absent once its 32 bits are full
 
   // Around the wire.
   Rise pcie_stalled_seconds, pcie_errors, pcie_overflows;

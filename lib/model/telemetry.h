@@ -9,10 +9,11 @@
 
 namespace fabric {
 
-// How many RDMA objects of one kind the device holds now, by who made them.
+// How many RDMA objects of one kind the device holds: all of them now, and in entries beside that one how many of them
+// processes and the kernel had made when somebody last looked (counter/owners.h).
 struct ResourceCount {
   std::string kind;   // nldev's words: "qp", "cq", "mr", "pd", "cm_id", "ctx", "srq"
-  std::string owner;  // "user", "kernel"; empty: both together, where the kernel does not tell them apart for this caller
+  std::string owner;  // "user", "kernel"; empty: all of them
   uint64_t count = 0;
   bool operator==(const ResourceCount&) const = default;
 };

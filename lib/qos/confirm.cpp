@@ -28,12 +28,6 @@ Error corrupt(const std::string& name, const toml::source_position& at, const st
   return error(EBADMSG, name + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": " + what);
 }
 
-std::string text_at(const toml::table& table, std::string_view key) {
-  const auto* node = table.get(key);
-  const auto* text = node != nullptr ? node->as_string() : nullptr;
-  return text != nullptr ? text->get() : std::string{};
-}
-
 Disruptive disruptive_of(const std::string& text) {
   for (Disruptive one : {Disruptive::now, Disruptive::never})
     if (to_text(one) == text) return one;

@@ -22,30 +22,6 @@ bool get(const toml::table& table, std::string_view key, int64_t max, Number& ou
   return true;
 }
 
-std::string text_at(const toml::table& table, std::string_view key) {
-  std::string text;
-  if (const auto* node = table.get(key); node == nullptr || read_text(*node, text)) return {};
-  return text;
-}
-
-bool flag_at(const toml::table& table, std::string_view key) {
-  const auto* node = table.get(key);
-  const auto* flag = node != nullptr ? node->as_boolean() : nullptr;
-  return flag != nullptr && flag->get();
-}
-
-const toml::table* table_at(const toml::table& table, std::string_view key) {
-  const auto* node = table.get(key);
-  return node != nullptr ? node->as_table() : nullptr;
-}
-
-template <class Each>
-void each_of(const toml::table& table, std::string_view key, Each&& each) {
-  const auto* node = table.get(key);
-  const auto* array = node != nullptr ? node->as_array() : nullptr;
-  for (size_t i = 0; array != nullptr && i < array->size(); ++i) each(*array->get(i));
-}
-
 std::vector<std::string> texts_at(const toml::table& table, std::string_view key) {
   std::vector<std::string> out;
   each_of(table, key, [&](const toml::node& node) {

@@ -108,18 +108,6 @@ std::string module_toml(const std::string& netdev, const Transceiver& module) {
   return out;
 }
 
-const toml::table* table_at(const toml::table& table, std::string_view key) {
-  const auto* node = table.get(key);
-  return node != nullptr ? node->as_table() : nullptr;
-}
-
-template <class Each>
-void each_of(const toml::table& table, std::string_view key, Each&& each) {
-  const auto* node = table.get(key);
-  const auto* array = node != nullptr ? node->as_array() : nullptr;
-  for (size_t i = 0; array != nullptr && i < array->size(); ++i) each(*array->get(i));
-}
-
 std::optional<double> number_at(const toml::table& table, std::string_view key) {
   const auto* node = table.get(key);
   if (node == nullptr) return std::nullopt;

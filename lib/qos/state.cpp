@@ -34,12 +34,6 @@ Result<Qos> read_qos(const toml::node& node, const std::string& name) {
   return qos;
 }
 
-std::string text_at(const toml::table& table, std::string_view key) {
-  const auto* node = table.get(key);
-  const auto* text = node != nullptr ? node->as_string() : nullptr;
-  return text != nullptr ? text->get() : std::string{};
-}
-
 uint64_t count_at(const toml::table& table, std::string_view key) {
   int64_t count = 0;
   const auto* node = table.get(key);

@@ -218,6 +218,23 @@ MaybeProblem read_text(const toml::node& node, std::string& out) {
   return std::nullopt;
 }
 
+const toml::table* table_at(const toml::table& table, std::string_view key) {
+  const auto* node = table.get(key);
+  return node != nullptr ? node->as_table() : nullptr;
+}
+
+std::string text_at(const toml::table& table, std::string_view key) {
+  const auto* node = table.get(key);
+  const auto* text = node != nullptr ? node->as_string() : nullptr;
+  return text != nullptr ? text->get() : std::string();
+}
+
+bool flag_at(const toml::table& table, std::string_view key) {
+  const auto* node = table.get(key);
+  const auto* flag = node != nullptr ? node->as_boolean() : nullptr;
+  return flag != nullptr && flag->get();
+}
+
 MaybeProblem read_setting(const Setting& setting, const toml::node& node, Qos& out) {
   return visit_member(setting, out, [&](auto& member) -> MaybeProblem {
     std::decay_t<decltype(*member)> value{};

@@ -46,6 +46,19 @@ std::string describe(const toml::node& node);
 MaybeProblem read_integer(const toml::node& node, int64_t min, int64_t max, int64_t& out);
 MaybeProblem read_text(const toml::node& node, std::string& out);
 
+// What stands under the key; null, empty or false where it is missing or of another kind.
+const toml::table* table_at(const toml::table& table, std::string_view key);
+std::string text_at(const toml::table& table, std::string_view key);
+bool flag_at(const toml::table& table, std::string_view key);
+
+// Calls `each` with every element of the array under the key, if there is one.
+template <class Each>
+void each_of(const toml::table& table, std::string_view key, Each&& each) {
+  const auto* node = table.get(key);
+  const auto* array = node != nullptr ? node->as_array() : nullptr;
+  for (size_t i = 0; array != nullptr && i < array->size(); ++i) each(*array->get(i));
+}
+
 // Reads the member of the row. Accepts all that a port can show (a vendor's own TSA, an empty map, any 32-bit MTU);
 // what an operator may ask for is narrower and checked by config/.
 //   dcbx "host" | "firmware"      pause "off" | "rx" | "tx" | "rx,tx"      trust "dscp" | "pcp"

@@ -27,14 +27,14 @@ void read_pma(const Context& context, Port& port) {
   if (folder.failure) note(port, "port counters", *folder.failure);
 }
 
+}  // namespace
+
 void read_ethtool(const Context& context, Port& port) {
   if (!context.kernel.statistics || port.netdev.empty()) return;
   auto answer = context.kernel.statistics->read(port.netdev);
   if (answer) port.counters.ethtool = std::move(answer).value();
   else if (answer.error().code != EOPNOTSUPP) note(port, "ethtool statistics", answer.error());
 }
-
-}  // namespace
 
 void read_settings(Context& context, Port& port) {
   if (port.netdev.empty()) return;

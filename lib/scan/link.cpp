@@ -163,7 +163,9 @@ void read_member(Context& context, Port& member) {
   read_speed(context.kernel.root, member);
   read_rate(context.kernel.root, member);
   if (context.options.settings) read_settings(context, member);
-  if (context.options.counters) read_telemetry(context, member);
+  if (!context.options.counters) return;
+  read_ethtool(context, member);
+  read_telemetry(context, member);
 }
 
 }  // namespace fabric::scanning

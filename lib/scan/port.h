@@ -40,7 +40,7 @@ std::string pci_id_of(const Root& root, const std::string& folder);
 void read_identity(const Context& context, Port& port);
 // state, phys_state, netdev, bond, ifindex, carrier, speed, rate, active_mtu, counters.carrier_down, left_alone.
 void read_link(Context& context, Port& port);
-// What of read_link() is the netdev's alone, and settings if asked for: for a member of a bond.
+// What of read_link() is the netdev's alone, and settings and counters if asked for: for a member of a bond.
 void read_member(Context& context, Port& member);
 // The members of the bond on which the port's device sits, each as a port of its own; none where it sits on no bond.
 std::vector<Port> bond_members(Context& context, const Port& bond);
@@ -50,6 +50,8 @@ void read_network(Context& context, const std::vector<Port>& ports, Network& net
 void read_neighbors(Context& context, Node& node);
 // qos and limits.
 void read_settings(Context& context, Port& port);
+// counters.ethtool.
+void read_ethtool(const Context& context, Port& port);
 // link_status, fec, resources, reporters.
 void read_telemetry(Context& context, Port& port);
 // module of each of node.ports.

@@ -108,12 +108,13 @@ int receive(nl_sock* socket, const Take& take) {
   return 0;
 }
 
-// What is gathered of one conversation.
+// One conversation.
 struct Replies {
-  std::vector<Message> messages;
+  const Netlink::Take& take;
+  size_t taken = 0;
   bool done = false;
   bool interrupted = false;  // NLM_F_DUMP_INTR: the dump mixes two states
-  std::optional<Error> failure;
+  std::optional<Error> failure{};
 };
 
 class LiveNetlink final : public Netlink {
@@ -125,17 +126,30 @@ class LiveNetlink final : public Netlink {
     for (int attempt = 1;; ++attempt) {
       auto sent = send(type, static_cast<uint16_t>(flags | NLM_F_REQUEST | (dump ? 0 : NLM_F_ACK)), payload);
       if (!sent) return sent.error();
-      Replies replies;
-      auto gathered = gather(replies);
+      std::vector<Message> messages;
+      const Take keep = [&](uint16_t kind, View8 bytes) { messages.push_back({kind, Bytes(bytes.begin(), bytes.end())}); };
+      Replies replies{.take = keep};
+      auto gathered = gather(replies, kPatience);
       const bool again = dump && attempt < kDumpAttempts;
       if (!gathered) {
         if (gathered.error().code == ENOBUFS && again) continue;
-        return gathered.error();
+        return dump ? give_up(gathered.error()) : gathered.error();
       }
       if (replies.failure) return *replies.failure;
       if (replies.interrupted && again) continue;
-      return std::move(replies.messages);
+      return messages;
     }
+  }
+
+  Result<void> dump(uint16_t type, View8 payload, std::chrono::milliseconds patience, const Take& take) override {
+    auto sent = send(type, NLM_F_REQUEST | NLM_F_DUMP, payload);
+    if (!sent) return sent.error();
+    Replies replies{.take = take};
+    auto gathered = gather(replies, patience);
+    if (!gathered) return give_up(gathered.error());
+    if (replies.failure) return *replies.failure;
+    if (replies.interrupted) return failed(protocol_, "the dump mixes two states", EAGAIN);
+    return {};
   }
 
   [[nodiscard]] uint32_t last_sequence() const override { return sequence_; }
@@ -155,8 +169,8 @@ class LiveNetlink final : public Netlink {
     return {};
   }
 
-  Result<void> gather(Replies& replies) {
-    const auto deadline = Clock::now() + kPatience;
+  Result<void> gather(Replies& replies, std::chrono::milliseconds patience) {
+    const auto deadline = Clock::now() + patience;
     while (!replies.done) {
       auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
       if (left.count() <= 0) return failed(protocol_, "no answer", ETIMEDOUT);
@@ -166,17 +180,17 @@ class LiveNetlink final : public Netlink {
         if (header.nlmsg_seq == sequence_ && !replies.done) take_message(header, payload, replies);
       });
       if (code < 0 && code != -NLE_AGAIN) return failed(protocol_, "receive");
-      if (replies.messages.size() > kMostReplies) return give_up();
+      if (replies.taken > kMostReplies) return failed(protocol_, "more than 65,536 answers", E2BIG);
     }
     return {};
   }
 
   // The kernel would first finish this dump (EBUSY): the next request goes by another socket.
-  Error give_up() {
+  Error give_up(Error why) {
     auto socket = open_talking_socket(protocol_);
     if (!socket) return socket.error();
     socket_ = std::move(*socket);
-    return failed(protocol_, "more than 65,536 answers", E2BIG);
+    return why;
   }
 
   void take_message(const nlmsghdr& header, View8 payload, Replies& replies) const {
@@ -189,7 +203,8 @@ class LiveNetlink final : public Netlink {
         replies.failure = error(-code, std::string(protocol_name(protocol_)) + extended_ack(header, payload));
       return;
     }
-    replies.messages.push_back({header.nlmsg_type, Bytes(payload.begin(), payload.end())});
+    ++replies.taken;
+    replies.take(header.nlmsg_type, payload);
   }
 
   int protocol_;
@@ -198,6 +213,13 @@ class LiveNetlink final : public Netlink {
 };
 
 }  // namespace
+
+Result<void> Netlink::dump(uint16_t type, View8 payload, std::chrono::milliseconds, const Take& take) {
+  auto replies = talk(type, NLM_F_DUMP, payload);
+  if (!replies) return replies.error();
+  for (const Message& reply : *replies) take(reply.type, reply.payload);
+  return {};
+}
 
 void NetlinkSocketFree::operator()(nl_sock* socket) const { nl_socket_free(socket); }
 

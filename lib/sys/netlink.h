@@ -3,9 +3,11 @@
 // simulated NICs of the tests stand behind it.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -37,6 +39,10 @@ class Netlink {
   // no dump) or NLMSG_DONE. An NLMSG_ERROR with a negative errno is an Error with that errno.
   // Gives up after two seconds without an answer (ETIMEDOUT), and while reading beyond 65,536 answers (E2BIG).
   virtual Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) = 0;
+  // A dump of any length: `take` gets each reply as it comes, none is kept. It is not asked twice: after an error (ETIMEDOUT:
+  // not done within `patience`; EAGAIN: it mixes two states) what was taken is no answer.
+  using Take = std::function<void(uint16_t type, View8 payload)>;
+  virtual Result<void> dump(uint16_t type, View8 payload, std::chrono::milliseconds patience, const Take& take);
   // nlmsg_seq of the last request: dcbnl notifications carry the requester's.
   [[nodiscard]] virtual uint32_t last_sequence() const = 0;
 };

@@ -4,6 +4,7 @@
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
 
+#include <array>
 #include <utility>
 
 namespace fabric::nldev {
@@ -45,6 +46,23 @@ void for_each_entry(View8 payload, uint16_t table, uint16_t entry, Function&& wi
   if (!list) return;
   for (const Attr& item : parse_attributes(list->value))
     if (item.type == entry) with(parse_attributes(item.value));
+}
+
+struct Dump {
+  const char* what;
+  uint16_t command, table, entry;
+};
+// By Object.
+constexpr std::array kDumps{
+    Dump{"queue pairs", RDMA_NLDEV_CMD_RES_QP_GET, RDMA_NLDEV_ATTR_RES_QP, RDMA_NLDEV_ATTR_RES_QP_ENTRY},
+    Dump{"completion queues", RDMA_NLDEV_CMD_RES_CQ_GET, RDMA_NLDEV_ATTR_RES_CQ, RDMA_NLDEV_ATTR_RES_CQ_ENTRY},
+    Dump{"memory regions", RDMA_NLDEV_CMD_RES_MR_GET, RDMA_NLDEV_ATTR_RES_MR, RDMA_NLDEV_ATTR_RES_MR_ENTRY}};
+
+// Is there nothing in the payload but these? (parse_attributes() drops a malformed rest.)
+bool are_all(const std::vector<Attr>& attributes, View8 payload) {
+  size_t size = 0;
+  for (const Attr& each : attributes) size += NLA_HDRLEN + NLA_ALIGN(each.value.size());
+  return size >= payload.size();
 }
 
 }  // namespace
@@ -119,6 +137,24 @@ std::vector<ResourceCount> parse_resources(View8 payload) {
   return out;
 }
 
+Result<Owners> parse_owners(View8 payload, Object kind) {
+  const Dump& dump = kDumps.at(static_cast<size_t>(kind));
+  const Error cut = error(EBADMSG, std::string("RDMA netlink ") + dump.what);
+  const auto top = parse_attributes(payload);
+  const Attr* list = find(top, dump.table);
+  if (list == nullptr || !are_all(top, payload)) return cut;
+  const auto entries = parse_attributes(list->value);
+  if (!are_all(entries, list->value)) return cut;
+  Owners count;
+  for (const Attr& entry : entries) {
+    if (entry.type != dump.entry) continue;
+    const auto inside = parse_attributes(entry.value);
+    if (!are_all(inside, entry.value)) return cut;
+    ++(find(inside, RDMA_NLDEV_ATTR_RES_KERN_NAME) != nullptr ? count.kernel : count.user);
+  }
+  return count;
+}
+
 Result<std::vector<Device>> devices(Netlink& rdma) {
   auto replies = rdma.talk(message_type(RDMA_NLDEV_CMD_GET), NLM_F_DUMP, {});
   if (!replies) return error(replies.error().code, "RDMA netlink devices");
@@ -179,6 +215,22 @@ Result<std::vector<ResourceCount>> resources(Netlink& rdma, uint32_t device) {
   for (const auto& reply : *replies)
     if (reply.type == message_type(RDMA_NLDEV_CMD_RES_GET)) return parse_resources(reply.payload);
   return error(ENODATA, "RDMA netlink resources of device " + std::to_string(device));
+}
+
+Result<Owners> owners(Netlink& rdma, uint32_t device, Object kind, std::chrono::milliseconds patience) {
+  const Dump& dump = kDumps.at(static_cast<size_t>(kind));
+  AttrWriter request;
+  request.u32(RDMA_NLDEV_ATTR_DEV_INDEX, device);
+  Owners total;
+  std::optional<Error> wrong;
+  auto done = rdma.dump(message_type(dump.command), request.data(), patience, [&](uint16_t type, View8 payload) {
+    if (type != message_type(dump.command)) return;
+    const auto some = parse_owners(payload, kind);
+    if (!some) wrong = some.error();
+    else total.user += some->user, total.kernel += some->kernel;
+  });
+  if (done && !wrong) return total;
+  return error(done ? wrong->code : done.error().code, std::string("RDMA netlink ") + dump.what + " of device " + std::to_string(device));
 }
 
 }  // namespace fabric::nldev

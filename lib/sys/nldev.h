@@ -2,6 +2,7 @@
 // RDMA netlink, client NLDEV (rdma/rdma_netlink.h, drivers/infiniband/core/nldev.c of Linux 6.12). Reading needs no privilege.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <span>
 #include <string>
@@ -47,6 +48,16 @@ QueuePairs parse_queue_pairs(View8 payload, uint32_t port);
 // Of a RES_GET reply: kind and count of every sort of object.
 std::vector<ResourceCount> parse_resources(View8 payload);
 
+// Who made the objects of one kind. An entry with RES_KERN_NAME is the kernel's, any other a process's: RES_PID is only there
+// while that process lives and is of the reader's PID namespace or below (fill_res_name_pid).
+enum class Object : uint8_t { qp, cq, mr };
+struct Owners {
+  uint64_t user = 0, kernel = 0;
+  bool operator==(const Owners&) const = default;
+};
+// Of one message of a dump. EBADMSG: not the whole of one; it must not be counted in part.
+Result<Owners> parse_owners(View8 payload, Object kind);
+
 Result<std::vector<Device>> devices(Netlink& rdma);
 Result<PortLink> port(Netlink& rdma, uint32_t device, uint32_t port);
 // The port's default hardware counters in one reply (STAT_GET). EINVAL: the driver has none;
@@ -58,10 +69,14 @@ Result<std::vector<CounterStatus>> counter_status(Netlink& rdma, uint32_t device
 // Switches on exactly these optional counters (STAT_SET; needs CAP_NET_ADMIN). EINVAL: one of them is not optional.
 Result<void> set_optional_counters(Netlink& rdma, uint32_t device, uint32_t port, std::span<const uint32_t> indices);
 // Queue pairs that user processes hold on the port, or have created without choosing a port yet (RES_QP_GET; those of
-// the kernel, as QP1's, do not count). Sees processes of every user, of this PID namespace and below.
+// the kernel, as QP1's, do not count). Sees processes of every user (before Linux 5.5 of this PID namespace and below).
 Result<unsigned> user_queue_pairs(Netlink& rdma, uint32_t device, uint32_t port);
-// Objects in use on the device (RES_GET), users' and the kernel's together: to tell them apart takes a dump of each object,
-// and that of a queue pair is a command to the firmware (ib_query_qp in fill_res_qp_entry). Of this PID namespace and below.
+// Objects in use on the device (RES_GET), users' and the kernel's together; cheap. Of all PID namespaces since Linux 5.5, as
+// are the dumps below; both leave out what the driver made for itself (RESTRACK_DD).
 Result<std::vector<ResourceCount>> resources(Netlink& rdma, uint32_t device);
+// Who made them (RES_QP_GET, RES_CQ_GET, RES_MR_GET of the device, no port: those without one too). Not for every reading: an
+// entry each, and with a queue pair a command to the firmware (ib_query_qp in fill_res_qp_entry). EINVAL, EOPNOTSUPP: the kernel or
+// the driver has no such dump; ETIMEDOUT: it took longer than `patience`. Objects that come and go meanwhile may be missed.
+Result<Owners> owners(Netlink& rdma, uint32_t device, Object kind, std::chrono::milliseconds patience);
 
 }  // namespace fabric::nldev

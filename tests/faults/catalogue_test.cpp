@@ -11,81 +11,20 @@
 #include <set>
 
 #include "check/diagnosis.h"
-#include "faults/fault.h"
+#include "faults/answer.h"
 
 namespace fabric::faults {
 namespace {
 
 using test::complaints;
 using test::describe;
-
-// What came of one fault on one machine.
-struct Answer {
-  std::string machine, port, subject;
-  std::vector<Finding> found;
-  Diagnoses diagnoses;
-
-  [[nodiscard]] bool is_named(const Fault& fault) const {
-    if (fault.check.empty()) return found.empty();
-    return std::any_of(found.begin(), found.end(), [&](const Finding& each) {
-      return each.id == fault.check && each.subject == subject && each.status == fault.status;
-    });
-  }
-  // Findings of other checks.
-  [[nodiscard]] std::vector<Finding> false_alarms(const Fault& fault) const {
-    std::vector<Finding> out;
-    std::copy_if(found.begin(), found.end(), std::back_inserter(out), [&](const Finding& each) {
-      return each.id != fault.check && std::find(fault.also.begin(), fault.also.end(), each.id) == fault.also.end();
-    });
-    return out;
-  }
-  // The rule names the second rail, and no other rule speaks.
-  [[nodiscard]] bool has_culprit(const Fault& fault) const {
-    if (fault.rule.empty()) return diagnoses.empty();
-    const auto is_it = [&](const Diagnosis& each) { return each.rule == fault.rule; };
-    return std::all_of(diagnoses.begin(), diagnoses.end(), is_it) &&
-           std::any_of(diagnoses.begin(), diagnoses.end(), [&](const Diagnosis& each) { return each.subject == port; });
-  }
-};
-
-std::string describe(const Diagnoses& diagnoses) {
-  std::string out;
-  for (const Diagnosis& each : diagnoses) {
-    out += each.rule + " " + each.subject + " " + std::string(to_text(each.culprit)) + ": " + each.conclusion + "\n";
-    for (const std::string& line : each.evidence) out += "  " + line + "\n";
-  }
-  return out;
-}
-
-const std::vector<Machine>& machines() {
-  static const std::vector<Machine> all = healthy_machines();
-  return all;
-}
-
-// On each machine that can have the fault.
-std::vector<Answer> plant(const Fault& fault) {
-  std::vector<Answer> out;
-  for (const Machine& healthy : machines()) {
-    Machine machine = healthy;
-    const std::string port = machine.port().id(), subject = fault.plant(machine);
-    if (subject.empty()) continue;
-    const View view = machine.view();
-    out.push_back({machine.name, port, subject, complaints(run_checks(view)), diagnose(view)});
-  }
-  return out;
-}
-
-std::vector<Fault> all_faults() {
-  std::vector<Fault> out;
-  for (const Area& area : catalogue()) out.insert(out.end(), area.faults.begin(), area.faults.end());
-  return out;
-}
+using faults::describe;
 
 class Catalogue : public testing::TestWithParam<Fault> {};
 
 TEST_P(Catalogue, IsNamedAndNothingElse) {
   const Fault& fault = GetParam();
-  const std::vector<Answer> answers = plant(fault);
+  const std::vector<Answer>& answers = plant(fault);
   EXPECT_FALSE(answers.empty()) << "no machine can have it";
   for (const Answer& answer : answers) {
     SCOPED_TRACE(answer.machine);
@@ -156,7 +95,7 @@ struct Tally {
 Tally tally(const Area& area) {
   Tally out;
   for (const Fault& fault : area.faults) {
-    const std::vector<Answer> answers = plant(fault);
+    const std::vector<Answer>& answers = plant(fault);
     const auto all = [&](auto good) { return !answers.empty() && std::all_of(answers.begin(), answers.end(), good); };
     const bool right = all([&](const Answer& answer) { return answer.has_culprit(fault); });
     ++out.faults;
@@ -219,8 +158,9 @@ std::string readme() {
       "must answer, at the right subject, and no other; diagnose must name the culprit by the rule in brackets, and nobody where none is given. A check behind a\n"
       "comma answers as well: it sees the same fault from another side.\n\n"
       "The tables stand in the .cpp file of their area; this page is written from them (`FABRIC_UPDATE_GOLDEN=1 ./faults_test`) and compared with them.\n"
-      "`./faults_test --gtest_filter='*Matrix'` prints how many are named rightly. The last column says which scenario of tests/vm injects the same into a real\n"
-      "kernel, and how.\n\n| healthy machine | what it is |\n|---|---|\n";
+      "`./faults_test --gtest_filter='*Matrix'` prints how many are named rightly. sweep_test.cpp plants each fault that has an amount harder (3 and 10 times:\n"
+      "the same culprit) and more weakly (down to a hundredth: the same or nobody), and tries each limit from both sides. The last column says which scenario\n"
+      "of tests/vm injects the same into a real kernel, and how.\n\n| healthy machine | what it is |\n|---|---|\n";
   for (const Machine& machine : machines()) out += "| " + machine.name + " | " + machine.what + " |\n";
   for (const Area& area : catalogue()) out += table_of(area);
   return out;

@@ -32,10 +32,14 @@ Faults losses() {
       on_roce(counted("acks-lost", "acknowledgements come too late or never", "timeouts +9000", {{&kAckTimeouts, 9'000}}, "loss", W, "loss-in-network")),
       {"packets-lost-on-infiniband", "a bad link somewhere in an InfiniBand fabric", kLostText,
        [](Machine& m) { return !m.is_roce() && grow(m, kLost) ? m.port().id() : std::string(); }, "loss", W, "not-enough-evidence"},
+      counted("damaged-on-another-link", "a bad cable between two InfiniBand switches: packets come marked as damaged", "port_rcv_remote_physical_errors +600",
+              {{&kPortRemotePhysical, 600}}, "loss", W, "damaged-elsewhere"),
+      counted("damaged-on-another-link-and-lost", "the same, and the transport has to send again", "port_rcv_remote_physical_errors +6000, out of sequence +50000",
+              {{&kPortRemotePhysical, 6'000}, {&kOutOfSequence, 50'000}}, "loss", W, "damaged-elsewhere"),
       counted("peer-died", "a host of the job died: connections to it were given up", "retries exceeded +4, timeouts +32", {{&kRetriesExceeded, 4}, {&kAckTimeouts, 32}},
               "loss", C, "peer-silent"),
-      counted("damaged-in-a-switch", "a switch's memory damages packets that every link carried well", "ICRC errors +2, out of sequence +50000",
-              {{&kIcrcErrors, 2}, {&kOutOfSequence, 50'000}}, "loss", W, "damaged-in-network"),
+      counted("damaged-in-a-switch", "a switch's memory damages packets that every link carried well", "ICRC errors +50, out of sequence +50000",
+              {{&kIcrcErrors, 50}, {&kOutOfSequence, 50'000}}, "loss", W, "damaged-in-network", "", {"link-errors"}),
       counted("dropped-on-sending", "a rate limit or steering rule drops what this port should send", "discards on sending +4000, NAKs +20000",
               {{&kPhyDiscards, 4'000, "tx"}, {&kSequenceNaks, 20'000}}, "discards", W, "send-drops", "", {"loss"}),
       {"pfc-off-here-and-loss", "PFC is off on this port alone: RoCE is lost in bursts", "no PFC on priority 3, " + std::string(kLostText),
@@ -69,7 +73,10 @@ Faults discards() {
               {{&kPriorityDiscards, 4'000}, {&kPfcSeconds, 2, "tx"}}, "discards", W, "headroom", "health: rx_prio3_discards"),
       counted("port-discards", "a lossy priority overruns the port's buffer", "discards at the physical port +4000", {{&kPhyDiscards, 4'000, "rx"}}, "discards", W, ""),
       counted("roce-discards", "a Broadcom card throws RoCE packets away", "RoCE discards +4000", {{&kDiscards, 4'000, "rx"}}, "discards", W, ""),
-      counted("buffer-overrun", "an InfiniBand port was sent more than it had credits for", "excessive_buffer_overrun_errors +1", {{&kPortOverruns, 1}}, "discards", W, ""),
+      counted("buffer-overrun", "an InfiniBand port was sent more than it had credits for", "excessive_buffer_overrun_errors +1", {{&kPortOverruns, 1}}, "discards", W,
+              "not-enough-evidence"),
+      counted("buffer-overrun-of-a-bad-cable", "a cable that damages data damages credits as well, and the buffer overruns", "excessive_buffer_overrun_errors +1, symbol_error +5000",
+              {{&kPortOverruns, 1}, {&kPortSymbolErrors, 5'000}}, "discards", W, "damaged-link", "", {"link-errors"}),
   };
 }
 
@@ -87,31 +94,31 @@ Faults this_host_holds() {
       counted("pcie-overflow", "memory is too slow for what the port receives", "PCIe buffer overflows +700", {{&kPcieOverflows, 700}}, "pcie-errors", W, "pcie-stall",
               "health: outbound_pci_buffer_overflow"),
       counted("pcie-stall", "the root complex stalls the NIC", "stalled for 40 of 60 seconds", {{&kPcieStalled, 40, "write"}}, "pcie-errors", W, "pcie-stall"),
-      {"narrow-slot-and-pause", "the NIC lost lanes and cannot take what arrives", "PcieLink x2 of x16, tx pause 40 of 60 seconds",
+      {"narrow-slot-and-pause", "the NIC lost lanes and cannot take what arrives", "PcieLink x2 of x16, tx pause 50 of 60 seconds",
        [](Machine& m) {
-         if (!grow(m, {holds(40)})) return std::string();
+         if (!grow(m, {holds(50)})) return std::string();
          m.nic().link.width = 2;
          return m.nic().name;
        },
-       "pcie", C, "pcie-degraded"},
-      {"pcie-errors-and-pause", "a PCIe link repeats so much that the NIC has to hold the network", "AER BadTLP +600, tx pause 10 of 60 seconds",
+       "pcie", C, "pcie-degraded", "", {"pause-storm"}},
+      {"pcie-errors-and-pause", "a PCIe link repeats so much that the NIC has to hold the network", "AER BadTLP +600, tx pause 50 of 60 seconds",
        [](Machine& m) {
          AerCounts& counts = m.now.platform.functions.at(m.nic().pci).correctable;
-         if (!counts.total || !grow(m, {holds(10)})) return std::string();
-         *counts.total += 600;
-         counts.kinds["BadTLP"] += 600;
+         if (!counts.total || !grow(m, {holds(50)})) return std::string();
+         *counts.total += m.events(600);
+         counts.kinds["BadTLP"] += m.events(600);
          return m.nic().pci;
        },
-       "aer", W, "pcie-path"},
-      {"far-nic-and-pause", "the NIC is on the other socket: the way between them is full", "the NIC on a root bus at the other node, tx pause 40 of 60 seconds",
+       "aer", W, "pcie-path", "", {"pause-storm"}},
+      {"far-nic-and-pause", "the NIC is on the other socket: the way between them is full", "the NIC on a root bus at the other node, tx pause 50 of 60 seconds",
        [](Machine& m) {
-         if (!grow(m, {holds(40), {&kOutOfBuffer, 10'000}})) return std::string();
+         if (!grow(m, {holds(50), {&kOutOfBuffer, 10'000}})) return std::string();
          m.nic().bridges = {"0000:f7:01.0"};
          m.nic().root = "pci0000:f7";
          m.nic().numa = m.now.topology.nics.back().numa;
          return m.gpu().name;
        },
-       "locality", W, "far-numa"},
+       "locality", W, "far-numa", "", {"pause-storm"}},
   };
 }
 
@@ -129,6 +136,12 @@ Faults the_network_holds() {
       // Other drivers show no global pause while their own is off, or count the time of PFC alone.
       {"switch-sends-global-pause", "802.3x flow control is on at the switch: it stops all priorities", "global pause frames received +1200000",
        [](Machine& m) { return grow(m, {{&kGlobalPauseFrames, 1'200'000, "rx"}}) ? m.port().id() : std::string(); }, "", W, "global-pause"},
+      {"no-credits", "a slow receiver has filled an InfiniBand network up to this port's switch", "port_xmit_wait +2500000000 in five seconds: 8 % of them",
+       [](Machine& m) {
+         m.shorten(5);
+         return grow(m, {{&kPortWait, 2'500'000'000}}) && !m.is_roce() ? m.port().id() : std::string();
+       },
+       "", W, "no-credits"},
       counted("cnp-ignored", "congestion control is off at this sender: CNPs are ignored", "CNPs ignored +20000", {{&kCnpIgnored, 20'000}}, "cnp-ignored", W, "ecn-ignored",
               "health: rp_cnp_ignored"),
   };

@@ -114,35 +114,53 @@ Faults ends() {
   };
 }
 
-void lose_link(Port& port, unsigned times) { *port.counters.carrier_down += times; }
+void lose_link(Port& port, uint64_t times) { *port.counters.carrier_down += times; }
+
+// The cables of the second and the third rail end on one switch. False: nobody is heard.
+bool join_at_one_switch(Machine& m) {
+  if (m.now.neighbors.heard.empty()) return false;
+  Neighbor& other = m.now.neighbors.heard.at(2);
+  other.chassis_id = m.now.neighbors.heard.at(1).chassis_id;
+  other.system_name = m.now.neighbors.heard.at(1).system_name;
+  other.port_id = "Ethernet8";
+  m.policy.cabling.cables.at(2).peer = {m.policy.cabling.cables.at(1).peer.device, "Eth8"};
+  return true;
+}
 
 Faults flaps() {
   return {
       {"link-flaps", "a loose connector: the link goes down and comes back", "carrier_down +4",
        [](Machine& m) {
-         lose_link(m.port(), 4);
+         lose_link(m.port(), m.events(4));
          return m.port().id();
        },
        "link-flap", W, "not-enough-evidence", "health: for _ in 1 2 3"},
       {"link-flaps-much", "it does so all the time", "carrier_down +6",
        [](Machine& m) {
-         lose_link(m.port(), 6);
+         lose_link(m.port(), m.events(6));
          return m.port().id();
        },
        "link-flap", C, "not-enough-evidence"},
       {"switch-restarts", "the switch reboots, and again: all links to it go together", "two ports of one switch, carrier_down +3 on both",
        [](Machine& m) {
-         if (m.now.neighbors.heard.empty()) return std::string();
-         Neighbor& other = m.now.neighbors.heard.at(2);
-         CableEnd& planned = m.policy.cabling.cables.at(2).peer;
-         other.chassis_id = m.now.neighbors.heard.at(1).chassis_id;
-         other.system_name = m.now.neighbors.heard.at(1).system_name;
-         other.port_id = "Ethernet8";
-         planned = {m.policy.cabling.cables.at(1).peer.device, "Eth8"};
-         for (Port* port : {&m.now.ports[1], &m.now.ports[2]}) lose_link(*port, 3);
+         if (!join_at_one_switch(m)) return std::string();
+         for (Port* port : {&m.now.ports[1], &m.now.ports[2]}) lose_link(*port, m.events(3));
          return m.port().id();
        },
        "link-flap", W, "switch-restart"},
+      {"one-of-two-links-flaps", "a loose connector: of two links to one switch one goes down and comes back", "two ports of one switch, carrier_down +4 on one",
+       [](Machine& m) {
+         if (!join_at_one_switch(m)) return std::string();
+         lose_link(m.port(), m.events(4));
+         return m.port().id();
+       },
+       "link-flap", W, "flapping-link"},
+      {"unrelated-links-flap", "two links to two switches go down and come back: host, cables or network?", "carrier_down +4 on two ports of two switches",
+       [](Machine& m) {
+         for (Port* port : {&m.now.ports[1], &m.now.ports[2]}) lose_link(*port, m.events(4));
+         return m.port().id();
+       },
+       "link-flap", W, "not-enough-evidence"},
   };
 }
 
@@ -156,7 +174,7 @@ Faults errors() {
       on_the_wire("symbol-errors", "bits beyond what FEC corrects: a dirty connector", "symbol errors after FEC +5000", metrics::kPhySymbolErrors, 5'000, "damaged-link"),
       on_the_wire("symbol-errors-infiniband", "symbol errors of an InfiniBand link", "symbol_error +5000", metrics::kPortSymbolErrors, 5'000, "damaged-link"),
       on_the_wire("crc-errors", "frames arrive with a wrong checksum", "CRC errors +300", metrics::kPhyCrcErrors, 300, "damaged-link", "health: rx_crc_errors_phy"),
-      on_the_wire("link-recoveries", "an InfiniBand link trains again and again", "link_error_recovery +8", metrics::kPortLinkRecoveries, 8, "not-enough-evidence"),
+      on_the_wire("link-recoveries", "an InfiniBand link trains again and again", "link_error_recovery +8", metrics::kPortLinkRecoveries, 8, "damaged-link"),
       on_the_wire("icrc-errors", "RoCE packets are damaged between the ends, where no link sees it", "ICRC errors +50", metrics::kIcrcErrors, 50, ""),
   };
 }

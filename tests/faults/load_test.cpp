@@ -73,7 +73,13 @@ TEST_P(FullLoad, IsSilentForTenMinutes) {
     for (const Diagnosis& each : watched.blamed()) FAIL() << "after " << second << " s: " << each.rule << " " << each.subject << " " << each.conclusion;
   }
 }
-INSTANTIATE_TEST_SUITE_P(Machine, FullLoad, testing::ValuesIn(healthy_machines()), [](const auto& each) { return each.param.name; });
+// Those that differ in their addresses alone carry the same load.
+std::vector<Machine> loaded() {
+  std::vector<Machine> out = healthy_machines();
+  std::erase_if(out, [](const Machine& machine) { return machine.name == "ipv6" || machine.name == "vrf"; });
+  return out;
+}
+INSTANTIATE_TEST_SUITE_P(Machine, FullLoad, testing::ValuesIn(loaded()), [](const auto& each) { return each.param.name; });
 
 struct Episode {
   const char* name;

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "faults/machines.h"
 
-#include <cmath>
 #include <span>
 
 #include "counter/catalogue.h"
-#include "counter/metrics.h"
+#include "support/healthy_network.h"
 
 namespace fabric::faults {
 namespace {
 
-using namespace metrics;
 constexpr CounterSource kHw = CounterSource::hw, kPma = CounterSource::pma, kEthtool = CounterSource::ethtool;
 constexpr std::chrono::seconds kWindow{60};
 
@@ -113,7 +111,7 @@ void give_telemetry(Port& port) {
   port.fec = FecStatus{"rs", true, {5'000'000, {}}, {0, {}}, {7'000'000, {}}};
   port.module = optics();
   port.reporters = {{"fw", true, 0, 0}, {"fw_fatal", true, 0, 0}, {"tx", true, 0, 0}, {"rx", true, 0, 0}};
-  port.resources = {{"qp", "user", 64}, {"cq", "user", 32}, {"mr", "user", 128}};
+  port.resources = {{"qp", "", 66}, {"cq", "", 34}, {"mr", "", 128}, {"qp", "user", 64}, {"qp", "kernel", 2}, {"cq", "user", 32}, {"cq", "kernel", 2}, {"mr", "user", 128}, {"mr", "kernel", 0}};
 }
 
 template <class Change>
@@ -232,6 +230,37 @@ Machine infiniband() {
   return out;
 }
 
+// IPv6 alone, a subnet for each rail.
+Machine ipv6() {
+  Machine out = connectx();
+  for (size_t i = 0; i < out.now.ports.size(); ++i) {
+    Port& port = out.now.ports[i];
+    Interface& interface = out.now.network.interfaces.at(port.netdev);
+    const std::string subnet = "fd00:10:1:" + std::to_string(i) + "::";
+    const Ip own = *parse_ip(subnet + "1"), gateway = *parse_ip(subnet + "2");
+    interface.addresses->front() = {own, 64};
+    interface.routes = {{*parse_ip(subnet), 64, 254}, {*parse_ip("fd00:10::"), 32, 254, gateway}};
+    interface.gateways = {{gateway, "REACHABLE"}};
+    port.gids.back().gid = gid_text(own);
+  }
+  return out;
+}
+
+// The rails are in one subnet, and each in a VRF of its own: routing and ARP never meet.
+Machine vrf() {
+  Machine out = connectx();
+  test::share_subnet(out.now);
+  out.now.network.rules->clear();
+  for (size_t i = 0; i < out.now.ports.size(); ++i) {
+    Interface& interface = out.now.network.interfaces.at(out.now.ports[i].netdev);
+    interface.vrf = "rail" + std::to_string(i);
+    interface.vrf_table = 201 + static_cast<uint32_t>(i);
+    std::erase_if(interface.routes, [](const Route& route) { return route.table == 254; });
+    interface.arp_ignore = interface.arp_announce = {0, 0};
+  }
+  return out;
+}
+
 // GPUs and NICs passed through: the bridges are the hypervisor's, and of the platform little is told.
 Machine guest() {
   Machine out = connectx();
@@ -246,64 +275,10 @@ Machine guest() {
   return out;
 }
 
-// Per second, of a port at 400 Gb/s; per priority: of the lossless one.
-struct Pace {
-  const Metric* metric;
-  double per_second;
-};
-constexpr double kBytes = 45e9, kPackets = kBytes / 4182;
-const Pace kLoad[] = {
-    {&kRdmaBytes, kBytes}, {&kPortBytes, kBytes}, {&kPriorityBytes, kBytes}, {&kRdmaPackets, kPackets}, {&kPortPackets, kPackets},
-    {&kRequests, kPackets / 256}, {&kCnpSent, 40}, {&kCnpHandled, 40}, {&kEcnMarked, 120}, {&kPfcFrames, 20}, {&kPfcSeconds, 40e-6},
-    {&kPhyCorrectedBits, 3'000}, {&kPhyCorrectedWords, 2'500}, {&kPortWait, 1'000}, {&kRnrNaksReceived, 0.2}, {&kRnrNaksSent, 0.2},
-};
-
-bool is_lossless(const CounterMatch& match) { return match.priority == 0 || match.priority == '3'; }
-
-void grow(Counter& counter, const CounterRow& row, double by) {
-  counter.value += static_cast<uint64_t>(std::llround(by * row.scale.divide / row.scale.multiply));
-}
-
-template <class Visit>
-void each_counter(Port& port, Visit visit) {
-  for (auto [source, list] : {std::pair{kHw, &port.counters.hw}, {kPma, &port.counters.pma}, {kEthtool, &port.counters.ethtool}})
-    for (Counter& counter : *list)
-      if (const auto match = find_counter(source, counter.name, port.kernel_driver)) visit(counter, *match);
-}
-
 }  // namespace
 
-void load(Port& port, double seconds) {
-  const double part = port.rate.value_or(50e9) / 50e9;
-  each_counter(port, [&](Counter& counter, const CounterMatch& match) {
-    for (const Pace& pace : kLoad)
-      if (match.row->metric == pace.metric && is_lossless(match)) grow(counter, *match.row, pace.per_second * seconds * part);
-  });
-  if (port.fec && port.fec->corrected_blocks.total) *port.fec->corrected_blocks.total += static_cast<uint64_t>(2'500 * seconds);
-}
-
-bool Machine::raise(const Metric& metric, double by, std::string_view label) {
-  bool done = false;
-  each_counter(port(), [&](Counter& counter, const CounterMatch& match) {
-    if (done || match.row->metric != &metric || !is_lossless(match) || (!label.empty() && match.row->label.value != label)) return;
-    grow(counter, *match.row, by);
-    done = true;
-  });
-  return done;
-}
-
-void Machine::hold(const Metric& metric) {
-  const PortCounters& then = before.ports.at(1).counters;
-  each_counter(port(), [&](Counter& counter, const CounterMatch& match) {
-    if (match.row->metric != &metric) return;
-    for (const auto* list : {&then.hw, &then.pma, &then.ethtool})
-      for (const Counter& old : *list)
-        if (old.name == counter.name) counter.value = old.value;
-  });
-}
-
 std::vector<Machine> healthy_machines() {
-  std::vector<Machine> out{connectx(), connectx(8), mi300x_with_broadcom(), intel(), sub_numa(), infiniband(), guest()};
+  std::vector<Machine> out{connectx(), connectx(8), mi300x_with_broadcom(), intel(), sub_numa(), infiniband(), guest(), ipv6(), vrf()};
   run(out[0], "hgx", "four H100, ConnectX-7");
   run(out[1], "hgx8", "eight H100, ConnectX-7");
   run(out[2], "mi300x", "four MI300X, Broadcom Thor 2");
@@ -311,6 +286,8 @@ std::vector<Machine> healthy_machines() {
   run(out[4], "snc", "two NUMA nodes per package");
   run(out[5], "infiniband", "ConnectX-7 as InfiniBand");
   run(out[6], "guest", "a virtual machine with four GPUs and NICs of its own");
+  run(out[7], "ipv6", "rails with IPv6 addresses alone");
+  run(out[8], "vrf", "rails in one subnet, each in a VRF of its own");
   return out;
 }
 

@@ -13,6 +13,9 @@ namespace fabric::faults {
 struct Machine : test::Healthy {
   explicit Machine(int rails = 4) : Healthy(rails) {}
   std::string name, what;
+  // How much harder faults are planted than their rows say.
+  double strength = 1;
+  bool has_amounts = false;  // what was planted depends on it
 
   [[nodiscard]] bool is_guest() const { return !now.topology.hypervisor.empty(); }
   [[nodiscard]] bool is_roce() const { return now.ports.front().link_layer == LinkLayer::ethernet; }
@@ -27,6 +30,14 @@ struct Machine : test::Healthy {
   bool raise(const Metric& metric, double by, std::string_view label = {});
   // It did not grow.
   void hold(const Metric& metric);
+  // So many at this strength.
+  double amount(double by) {
+    has_amounts = true;
+    return by * strength;
+  }
+  uint64_t events(double by) { return static_cast<uint64_t>(amount(by) + 0.5); }
+  // The readings are only so many seconds apart; nothing has been planted yet.
+  void shorten(int seconds);
 };
 
 // As it is at boot; before and now differ by a minute of healthy load.

@@ -73,8 +73,8 @@ Faults correction() {
            port->fec->uncorrectable_blocks.lanes = {0, 0, 0, 0};
            port->fec->uncorrectable_blocks.total = 0;
          }
-         m.port().fec->uncorrectable_blocks.lanes[2] = 400;
-         m.port().fec->uncorrectable_blocks.total = 400;
+         m.port().fec->uncorrectable_blocks.lanes[2] = m.events(400);
+         m.port().fec->uncorrectable_blocks.total = m.port().fec->uncorrectable_blocks.lanes[2];
          return m.port().id();
        },
        "link-errors", W, "bad-lane"},

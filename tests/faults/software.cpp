@@ -43,6 +43,7 @@ Fault of_the_network(const char* id, const char* happens, const char* planted, v
   return {id, happens, planted,
           [change, check = std::string_view(check), subject = std::string(subject)](Machine& m) {
             if (!m.is_roce()) return std::string();
+            if (check == "rails" && !m.interface().vrf.empty()) return std::string();  // they never meet
             change(m);
             if (check != "gid-changed") {  // it has been so for long
               for (size_t i = 0; i < m.now.ports.size(); ++i) m.before.ports[i].gids = m.now.ports[i].gids;
@@ -50,6 +51,20 @@ Fault of_the_network(const char* id, const char* happens, const char* planted, v
             return subject.empty() ? m.port().id() : subject;
           },
           check, status, "", server};
+}
+
+std::string one_ipv6_subnet(Machine& m) {
+  if (!m.is_roce() || !m.interface().addresses->front().ip.v6) return {};
+  for (size_t i = 0; i < m.now.ports.size(); ++i) {
+    Interface& interface = m.now.network.interfaces.at(m.now.ports[i].netdev);
+    const Ip own = *parse_ip("fd00:10:2::" + std::to_string(i + 1)), gateway = *parse_ip("fd00:10:2::ff");
+    interface.addresses->front() = {own, 64};
+    interface.routes = {{*parse_ip("fd00:10:2::"), 64, 254}, {*parse_ip("fd00:10::"), 32, 254, gateway}};
+    interface.gateways = {{gateway, "REACHABLE"}};
+    m.now.ports[i].gids.back().gid = gid_text(own);
+    m.before.ports[i].gids = m.now.ports[i].gids;
+  }
+  return "fd00:10:2::/64";
 }
 
 Faults addresses() {
@@ -72,8 +87,9 @@ Faults addresses() {
                      "gid", C),
       of_the_network("address-changed", "DHCP gave the netdev another address while jobs run: their GID is gone", "another address and GID than a minute ago",
                      [](Machine& m) {
-                       const Ip ip = *parse_ip("10.1.1.77");
-                       m.interface().addresses->front() = {ip, 31};
+                       const Address old = m.interface().addresses->front();
+                       const Ip ip = *parse_ip(old.ip.v6 ? "fd00:10:1:1::77" : "10.1.1.77");
+                       m.interface().addresses->front() = {ip, old.prefix};
                        m.port().gids.back().gid = gid_text(ip);
                      },
                      "gid-changed", W, "health: ip address add"),
@@ -97,6 +113,17 @@ Faults addresses() {
                        m.now.network.rules->erase(m.now.network.rules->begin() + 1);
                      },
                      "rails", W, "rails", "10.1.0.0/24"),
+      {"one-ipv6-subnet", "rails in one IPv6 subnet, without rules: packets leave by whichever rail comes first", "fd00:10:2::1/64 and on", one_ipv6_subnet, "rails", W},
+      {"two-rails-in-one-vrf", "two rails were put into one VRF: there they share a subnet, without rules", "Interface::vrf that of the first rail",
+       [](Machine& m) {
+         if (!m.is_roce() || m.interface().vrf.empty()) return std::string();
+         const Interface& first = m.now.network.interfaces.at(m.now.ports[0].netdev);
+         m.interface().vrf = first.vrf;
+         m.interface().vrf_table = first.vrf_table;
+         for (Route& route : m.interface().routes) route.table = first.vrf_table;
+         return "10.1.0.0/24 in " + first.vrf;
+       },
+       "rails", W},
       of_the_network("gateway-dead", "the gateway of a rail does not answer: wrong VLAN", "neighbour entry FAILED",
                      [](Machine& m) { m.interface().gateways[0].state = "FAILED"; }, "gateway", C, "rails"),
   };

@@ -139,8 +139,8 @@ Faults links() {
        [](Machine& m) {
          AerCounts& counts = at(m, m.nic().pci).correctable;
          if (!counts.total) return std::string();
-         *counts.total += 600;
-         counts.kinds["BadTLP"] += 600;
+         *counts.total += m.events(600);
+         counts.kinds["BadTLP"] += m.events(600);
          return m.nic().pci;
        },
        "aer", W, "pcie-path"},

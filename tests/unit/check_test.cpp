@@ -179,6 +179,21 @@ TEST(Check, OneCardForAllGpusIsNoDefect) {
   EXPECT_EQ(describe(complaints(run_checks(node.view(), only))), "");
 }
 
+// The bond itself stays ACTIVE.
+TEST(Check, AMemberOfABondWithoutALinkIsNamed) {
+  Healthy node;
+  node.now.ports.push_back(node.now.ports[0]);
+  Port &bond = node.now.ports[0], &member = node.now.ports.back();
+  bond.bond = bond.netdev = member.bond = "bond0";
+  const std::vector<std::string> only{"port-state"};
+  EXPECT_EQ(describe(complaints(run_checks(node.view(), only))), "");
+  member.carrier = false;
+  member.link_status = LinkStatus{false, "No cable", "", {}};
+  EXPECT_EQ(describe(complaints(run_checks(node.view(), only))), "port-state mlx5_0/1@ens0 warning: no carrier; the NIC says: No cable\n");
+  member.carrier.reset();
+  EXPECT_EQ(describe(complaints(run_checks(node.view(), only))), "");
+}
+
 TEST(Check, DevicesWithoutReadablePortsAreNamed) {
   Healthy node;
   node.before.ports.clear();

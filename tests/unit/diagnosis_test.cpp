@@ -73,6 +73,20 @@ void move_away(Healthy& node) {  // NIC 0 to a root port of its own on the other
 
 Neighbor& neighbor(Healthy& node, size_t port = 0) { return node.now.neighbors.heard.at(port); }
 
+void make_infiniband(Healthy& node) {
+  for (Node* each : {&node.before, &node.now})
+    for (Port& port : each->ports) {
+      port.link_layer = LinkLayer::infiniband;
+      port.netdev.clear();
+      port.qos = {};
+      port.rate = 50e9;
+    }
+  node.now.neighbors = {};
+  node.policy.ports.clear();
+}
+// Ticks of eight bytes.
+void wait_for_credits(Healthy& node, double ratio) { grow(node, Where::pma, "port_xmit_wait", static_cast<uint64_t>(ratio * kWindow * 50e9 / 8)); }
+
 struct Plant {
   std::string rule;
   Culprit culprit;
@@ -125,6 +139,18 @@ std::vector<Plant> link_plants() {
          node.now.ports[0].fec = fec;
        }},
       {"damaged-link", Culprit::cable, [](Healthy& node) { grow(node, Where::ethtool, "rx_crc_errors_phy", 50); }},
+      {"damaged-link", Culprit::cable, [](Healthy& node) { make_infiniband(node), grow(node, Where::pma, "link_error_recovery", 7); }},
+      {"damaged-link", Culprit::cable,
+       [](Healthy& node) {
+         make_infiniband(node);
+         grow(node, Where::pma, "symbol_error", 80);
+         grow(node, Where::pma, "excessive_buffer_overrun_errors", 2);
+       }},
+      {"flapping-link", Culprit::cable,
+       [](Healthy& node) {
+         neighbor(node, 1).system_name = neighbor(node, 0).system_name;
+         for (int i = 0; i < 3; ++i) ++*node.now.ports[0].counters.carrier_down;
+       }},
   };
 }
 
@@ -160,6 +186,12 @@ std::vector<Plant> loss_plants() {
        [](Healthy& node) {
          grow(node, Where::ethtool, "rx_prio3_discards", 50);
          hold(node, 0.01);
+       }},
+      {"damaged-elsewhere", Culprit::network,
+       [](Healthy& node) {
+         make_infiniband(node);
+         grow(node, Where::pma, "port_rcv_remote_physical_errors", 40);
+         grow(node, Where::hw, "out_of_sequence", 500);
        }},
       {"damaged-in-network", Culprit::network,
        [](Healthy& node) {
@@ -226,6 +258,7 @@ std::vector<Plant> flow_plants() {
          grow(node, Where::hw, "rp_cnp_handled", 5000);
          hold(node, 0.3, "rx");
        }},
+      {"no-credits", Culprit::network, [](Healthy& node) { make_infiniband(node), wait_for_credits(node, 0.06); }},
       {"pause-spread", Culprit::network, [](Healthy& node) { hold(node, 0.4, "rx"); }},
   };
 }
@@ -313,6 +346,18 @@ TEST(Diagnosis, HealthyLoadHasNone) {
   EXPECT_EQ(text(ask(node)), "");
 }
 
+// What the health rules let pass is no symptom either.
+TEST(Diagnosis, AFewEventsAreNone) {
+  Healthy node;
+  grow(node, Where::ethtool, "rx_prio3_discards", 3);
+  grow(node, Where::ethtool, "outbound_pci_buffer_overflow", 3);
+  for (Node* each : {&node.before, &node.now}) each->platform.functions.at(node.now.topology.nics[0].pci).link = {32, 32, 16, 16};
+  *node.now.platform.functions.at(node.now.topology.nics[0].pci).correctable.total += 3;  // 5 in ten seconds are 1e-12
+  EXPECT_EQ(text(ask(node)), "");
+  *node.now.platform.functions.at(node.now.topology.nics[0].pci).correctable.total += 3;
+  EXPECT_NE(text(ask(node)).find("pcie-path"), std::string::npos);
+}
+
 TEST(Diagnosis, AQuietMachineHasNoneAndOneReadingNeither) {
   Healthy node;
   EXPECT_EQ(text(ask(node)), "");
@@ -340,6 +385,14 @@ TEST(Diagnosis, ThinEvidenceBlamesNobody) {
          for (Node* each : {&node.before, &node.now}) each->ports[0].counters.hw.clear();
          hold(node, 0.4, "rx");
        }},
+      {"a link flaps, and no other leads to its switch", [](Healthy& node) { *node.now.ports[0].counters.carrier_down += 3; }},
+      {"a buffer overran, and the link shows no error", [](Healthy& node) { make_infiniband(node), grow(node, Where::pma, "excessive_buffer_overrun_errors", 1); }},
+      {"no credits on a link that trains anew",
+       [](Healthy& node) {
+         make_infiniband(node);
+         wait_for_credits(node, 0.06);
+         grow(node, Where::pma, "link_error_recovery", 1);
+       }},
   };
   for (const auto& [what, plant] : cases) {
     Healthy node;
@@ -351,6 +404,34 @@ TEST(Diagnosis, ThinEvidenceBlamesNobody) {
     EXPECT_EQ(found[0].confidence, 0) << what;
     EXPECT_FALSE(found[0].next.empty()) << what << ": what to collect";
   }
+}
+
+// Two links to one switch: both that flap, or one of another switch with it, are no matter of one cable.
+TEST(Diagnosis, ALinkThatDoesNotFlapAloneIsNotTheCable) {
+  Healthy node;
+  neighbor(node, 1).system_name = neighbor(node, 0).system_name;
+  for (const size_t port : {0u, 2u}) *node.now.ports[port].counters.carrier_down += 3;
+  for (const Diagnosis& each : ask(node)) EXPECT_EQ(each.rule, "not-enough-evidence") << text({each});
+}
+
+TEST(Diagnosis, WaitingForCreditsIsJudgedWhereItsTickIsKnown) {
+  Healthy other;
+  make_infiniband(other);
+  for (Node* each : {&other.before, &other.now}) each->ports[0].kernel_driver = "hfi1";
+  wait_for_credits(other, 0.06);
+  EXPECT_EQ(text(ask(other)), "") << "another vendor's tick";
+  Healthy little;
+  make_infiniband(little);
+  wait_for_credits(little, 0.03);
+  EXPECT_EQ(text(ask(little)), "");
+  Healthy full;
+  make_infiniband(full);
+  for (Node* each : {&full.before, &full.now}) counter(each->ports[0], Where::pma, "port_xmit_wait").value = 0xffff'ffff;
+  EXPECT_EQ(text(ask(full)), "") << "a counter that is full says nothing";
+  Healthy ethernet;
+  ethernet.now.ports[0].rate = 50e9;
+  wait_for_credits(ethernet, 0.06);
+  EXPECT_EQ(text(ask(ethernet)), "") << "no credits there";
 }
 
 TEST(Diagnosis, TwoFaultsOfOnePortAreTwo) {

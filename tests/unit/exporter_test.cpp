@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -20,6 +21,8 @@
 #include "exporter/uevent.h"
 #include "qos/optics_state.h"
 #include "qos/state.h"
+#include "scan/scan.h"
+#include "support/slow_nics.h"
 #include "support/tree.h"
 
 namespace fabric::exporter {
@@ -64,8 +67,9 @@ TEST(Uevents, OnlyDevicesThatComeAndGoCount) {
 // Waits until everything has been read `version`s after now.
 class Running {
  public:
-  explicit Running(const std::string& root, std::shared_ptr<const Policy> policy = nullptr)
-      : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), collector_(options(root, std::move(policy)), wake_.get()) {
+  using Open = std::function<Result<Kernel>(const std::string&)>;
+  explicit Running(const std::string& root, std::shared_ptr<const Policy> policy = nullptr, Open open = open_kernel)
+      : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), collector_(options(root, std::move(policy), std::move(open)), wake_.get()) {
     settle([&] { return collector_.complete() && !collector_.busy(); });
   }
   void refresh() {
@@ -92,9 +96,10 @@ class Running {
   }
 
  private:
-  static CollectorOptions options(const std::string& root, std::shared_ptr<const Policy> policy) {
+  static CollectorOptions options(const std::string& root, std::shared_ptr<const Policy> policy, Open open) {
     CollectorOptions out;
     out.root = root;
+    out.open = std::move(open);
     out.policy = std::move(policy);
     out.stuck = std::chrono::seconds(30);  // a slow machine is not a stuck device
     return out;
@@ -188,6 +193,29 @@ TEST(Collector, ALinkThatWentDownIsReadAnew) {
   EXPECT_NE(value(running.page(), "fabric_port_rate_bytes_per_second{device=\"mlx5_0\",port=\"1\"}"), 50e9);
 }
 
+// Of GIDs, a scrape reads none; an address that comes or goes tells whose are others now.
+TEST(Collector, GidsAreReadAnewWhereAnAddressChanged) {
+  test::Tree tree;
+  Running running(two_nics(tree).path());
+  const auto gids = [&] {
+    std::vector<std::string> out;
+    for (const Port& port : running.collector().snapshot().node.ports)
+      for (const Gid& gid : port.gids) out.push_back(gid.gid);
+    return out;
+  };
+  const auto before = gids();
+  ASSERT_EQ(before.size(), 2u);
+  for (const char* device : {"mlx5_0", "mlx5_1"})
+    tree.file(std::string("sys/class/infiniband/") + device + "/ports/1/gids/0", "0000:0000:0000:0000:0000:ffff:0a01:0001\n");
+  running.collector().reread({"eth9", "docker0"});
+  running.refresh();
+  EXPECT_EQ(gids(), before);
+  running.collector().reread({"eth9", "eth3"});
+  running.settle([&] { return !running.collector().busy(); });
+  EXPECT_EQ(gids()[0], before[0]);
+  EXPECT_NE(gids()[1], before[1]);
+}
+
 TEST(Collector, DevicesComeAndGo) {
   test::Tree tree;
   Running running(two_nics(tree).path());
@@ -244,6 +272,74 @@ TEST(Collector, ModulesAreShownAsLongAsTheyAreOfLate) {
   running.refresh();
   page = running.page();
   EXPECT_EQ(page.find("fabric_module_"), std::string::npos) << "fabric-agentd is gone";
+}
+
+// What mlx5's lag makes of two NICs in sysfs: one RDMA device, whose netdev is the bond of two functions' netdevs.
+test::Tree& bonded(test::Tree& tree) {
+  tree.remove("sys/class/infiniband/mlx5_1");
+  tree.file("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "bond0\n");
+  return tree.file("sys/class/net/bond0/ifindex", "9\n").file("sys/class/net/bond0/carrier", "1\n").file("sys/class/net/bond0/bonding/slaves", "eth2 eth3\n");
+}
+
+Transceiver module_with_light(double watts) {
+  Transceiver out;
+  out.temperature.value = 41.5;
+  out.rx_power_limits = {3e-3, 1e-4, 2e-3, 2e-4};
+  for (unsigned number : {1u, 2u}) {
+    ModuleLane& lane = out.lanes.emplace_back();
+    lane.number = number;
+    lane.rx_power.value = lane.tx_power.value = 1e-3;
+  }
+  out.lanes[1].rx_power.value = watts;
+  return out;
+}
+
+TEST(Collector, OfABondEachMemberIsShownAndJudged) {
+  test::Tree tree;
+  bonded(two_nics(tree)).file("proc/uptime", "1040.00 1.00\n");
+  tree.file(state::kOpticsFile, state::optics_toml({{{"eth2", module_with_light(1e-3)}, {"eth3", module_with_light(5e-5)}}, 60, 0, 0}, 1000));
+  Running running(tree.path());
+  Policy policy;
+  policy.compat = {Compat::node_exporter, Compat::rdma_exporter};
+  const std::string page = render_page(running.collector().snapshot(), {.policy = &policy, .no_policy = {}, .http = {}}, false);
+  const auto at = [](const std::string& name, const std::string& port, const std::string& more = "") { return name + "{device=\"mlx5_0\",port=\"" + port + "\"" + more + "}"; };
+  EXPECT_EQ(value(page, at("fabric_module_rx_power_watts", "1@eth2", ",lane=\"2\"")), 1e-3);
+  EXPECT_EQ(value(page, at("fabric_module_rx_power_watts", "1@eth3", ",lane=\"2\"")), 5e-5);
+  EXPECT_EQ(value(page, at("fabric_module_rx_power_limit_watts", "1@eth3", ",limit=\"low_alarm\"")), 1e-4);
+  EXPECT_FALSE(value(page, at("fabric_module_temperature_celsius", "1"))) << "a bond has no cage";
+  EXPECT_EQ(value(page, "fabric_check_status{check=\"optics\",subject=\"mlx5_0/1@eth2\"}"), 0);
+  EXPECT_EQ(value(page, "fabric_check_status{check=\"optics\",subject=\"mlx5_0/1@eth3\"}"), 2);
+  EXPECT_EQ(value(page, at("fabric_port_carrier_downs_total", "1@eth3")), 2);
+  EXPECT_EQ(value(page, at("fabric_rdma_cnp_sent_total", "1")), 17);
+  EXPECT_FALSE(value(page, at("fabric_rdma_cnp_sent_total", "1@eth2"))) << "what RDMA counts is the bond's";
+  EXPECT_EQ(value(page, "fabric_series_dropped{reason=\"duplicate\"}"), 0);
+  EXPECT_EQ(running.collector().ports().size(), 1u);
+  tree.file("sys/class/net/eth3/carrier", "0\n");
+  running.refresh();
+  const std::string later = running.page();
+  EXPECT_EQ(value(later, at("fabric_port_up", "1@eth3")), 0);
+  EXPECT_EQ(value(later, at("fabric_port_up", "1@eth2")), 1);
+  EXPECT_EQ(value(later, at("fabric_port_up", "1")), 1);
+}
+
+TEST(Collector, WhatAMembersNetdevCountsIsItsOwn) {
+  test::SlowNics nics;
+  bonded(nics.tree);
+  nics.statistics->fail("bond0", EOPNOTSUPP);
+  nics.statistics->set("eth2", "rx_prio3_pause", 5);
+  nics.statistics->set("eth3", "rx_prio3_pause", 9);
+  Running running(nics.tree.path(), nullptr, nics.open());
+  const std::string page = running.page(), what = "fabric_pfc_pause_frames_total{device=\"mlx5_0\",port=", label = ",direction=\"rx\",priority=\"3\"}";
+  EXPECT_EQ(value(page, what + "\"1@eth2\"" + label), 5);
+  EXPECT_EQ(value(page, what + "\"1@eth3\"" + label), 9);
+  EXPECT_FALSE(value(page, what + "\"1\"" + label));
+  auto kernel = nics.open()(nics.tree.path());
+  ASSERT_TRUE(kernel);
+  const Node node = scan(*kernel, {.members = true});
+  ASSERT_EQ(node.ports.size(), 3u);
+  const auto& seen = node.ports[2].counters.ethtool;
+  EXPECT_EQ(std::count(seen.begin(), seen.end(), Counter{"rx_prio3_pause", 9}), 1) << "fabric-agentctl sees the same";
+  EXPECT_TRUE(node.ports[2].counters.hw.empty());
 }
 
 TEST(Collector, AnExcludedDeviceIsNotThere) {

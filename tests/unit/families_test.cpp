@@ -41,6 +41,23 @@ TEST(FamilySet, KeepsTheFirstOfTwoEqualSeriesAndCounts) {
   EXPECT_EQ(set.series(), 3u);
 }
 
+TEST(FamilySet, FindsEachOfManyAgain) {
+  constexpr Metric metric{"a_total", "A."}, other{"b_total", "B."};
+  constexpr int kMany = 10'000;
+  FamilySet set;
+  for (int i = 0; i < kMany; ++i) {
+    set.add(metric, {{"i", std::to_string(i)}}, i);
+    set.accumulate(other, {{"i", std::to_string(i % 100)}}, 1);
+  }
+  for (int i = 0; i < kMany; ++i) set.add(metric, {{"i", std::to_string(i)}}, -1);
+  EXPECT_EQ(set.dropped_duplicates(), static_cast<size_t>(kMany));
+  const auto all = series(set);
+  EXPECT_EQ(all.size(), kMany + 100u);
+  EXPECT_EQ(all.at("a_total,i=9999"), 9999);
+  EXPECT_EQ(all.at("b_total,i=42"), 100);
+  EXPECT_FALSE(set.has(metric, {{"j", "42"}})) << "a name of its own";
+}
+
 TEST(FamilySet, KnowsWhatItHas) {
   static constexpr Metric kOne{"fabric_one", "One."}, kOther{"fabric_other", "Other."};
   FamilySet set;

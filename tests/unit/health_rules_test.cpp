@@ -40,13 +40,30 @@ class Machine {
     for (Port& port : node_.now.ports)
       for (const char* name : {"local_ack_timeout_err", "packet_seq_err", "rnr_nak_retry_err", "req_transport_retries_exceeded", "rp_cnp_handled",
                                "np_ecn_marked_roce_packets", "rx_prio3_bytes", "tx_prio3_bytes", "port_xmit_discards", "port_xmit_packets", "link_error_recovery",
-                               "excessive_buffer_overrun_errors", "roce_adp_retrans", "rx_icrc_encapsulated", "rx_write_requests"})
+                               "excessive_buffer_overrun_errors", "port_rcv_remote_physical_errors", "roce_adp_retrans", "rx_icrc_encapsulated", "rx_write_requests"})
         grow(port, name, 1000);
     health_.alone = true;
   }
 
   Port& port() { return node_.now.ports[1]; }
   Node& now() { return node_.now; }
+
+  // Port 1 becomes a bond; its two members stand behind it, each with a cable and a module.
+  void bond() {
+    Port& bond = port();
+    Port member = bond;
+    bond.bond = bond.netdev = member.bond = "bond0";
+    bond.module.reset();
+    bond.counters.ethtool.clear();
+    member.counters.hw.clear();
+    member.counters.pma.clear();
+    member.gids.clear();
+    member.reporters.clear();
+    for (const char* netdev : {"ens1f1np1", "ens1f0np0"}) {
+      member.netdev = netdev;
+      node_.now.ports.insert(node_.now.ports.begin() + 2, member);
+    }
+  }
   Health& health() { return health_; }
   [[nodiscard]] double clock() const { return clock_; }
   void boot() { clock_ = 60; }
@@ -85,16 +102,17 @@ class Machine {
  private:
   // 400 Gb/s both ways, and what goes with it: some congestion control, a little pause, corrected bits, a lost packet in a million.
   static void load(Port& port) {
-    for (const char* name : {"port_xmit_data", "port_rcv_data"}) grow(port, name, uint64_t{12'500'000'000});
     for (const char* name : {"rx_prio3_bytes", "tx_prio3_bytes"}) grow(port, name, uint64_t{500'000'000'000});
+    grow(port, "rx_prio3_pause_duration", 1'500'000);  // 15 % of the time
+    grow(port, "tx_prio3_pause_duration", 200'000);
+    grow(port, "rx_corrected_bits_phy", 4'000'000);    // 1e-6
+    if (port.is_member()) return;
+    for (const char* name : {"port_xmit_data", "port_rcv_data"}) grow(port, name, uint64_t{12'500'000'000});
     for (const char* name : {"port_rcv_packets", "port_xmit_packets"}) grow(port, name, 120'000'000);
     for (const char* name : {"np_cnp_sent", "rp_cnp_handled", "np_ecn_marked_roce_packets"}) grow(port, name, 20'000);
     for (const char* name : {"rnr_nak_retry_err", "out_of_buffer"}) grow(port, name, 50);
     grow(port, "out_of_sequence", 60);
     grow(port, "rx_write_requests", 4'000'000);
-    grow(port, "rx_prio3_pause_duration", 1'500'000);  // 15 % of the time
-    grow(port, "tx_prio3_pause_duration", 200'000);
-    grow(port, "rx_corrected_bits_phy", 4'000'000);    // 1e-6
   }
   [[nodiscard]] View view() const {
     return {.now = node_.now, .before = &node_.before, .policy = &node_.policy, .plan = &node_.plan, .signals = &signals_, .health = &health_, .no_policy = {}};
@@ -134,6 +152,7 @@ const std::vector<Defect>& defects() {
       {"out_of_sequence", counted("out_of_sequence", 50'000), "loss", W},
       {"much_loss", counted("packet_seq_err", 900'000), "loss", C},
       {"ack_timeouts", counted("local_ack_timeout_err", 60), "loss", W},
+      {"remote_physical_errors", counted("port_rcv_remote_physical_errors", 60), "loss", W},
       {"retries_exceeded", counted("req_transport_retries_exceeded", 1), "loss", C},
       {"lossless_discards", counted("rx_prio3_discards", 40), "discards", W},
       {"port_discards", counted("port_xmit_discards", 4'000), "discards", W},
@@ -184,6 +203,41 @@ TEST(HealthRules, AHealthyMachineUnderFullLoadIsSilent) {
     machine.step();
     ASSERT_EQ(machine.said(), "") << i;
   }
+}
+
+TEST(HealthRules, OfABondTheMemberIsNamed) {
+  Machine machine;
+  machine.bond();
+  Port &first = machine.now().ports[2], &second = machine.now().ports[3];
+  machine.steps(3);
+  ASSERT_EQ(machine.said(), "");
+  second.module->lanes[2].rx_power.value = 7e-5;
+  machine.steps(2);
+  EXPECT_EQ(machine.said(), "optics mlx5_1/1@ens1f1np1 warning: lane 3 receives -11.5 dBm (-10 dBm to 4.5 dBm)\n");
+  second.carrier = false;
+  machine.steps(8);
+  EXPECT_NE(machine.said().find("@ens1f1np1"), std::string::npos) << "what stood is not taken back for want of a reading";
+  second.carrier = true;
+  second.module->lanes[2].rx_power.value = 1e-3;
+  machine.steps(8);
+  EXPECT_EQ(machine.said(), "");
+  first.module->temperature.value = 71;
+  machine.steps(2, [&](Port&) { grow(second, "rx_corrected_bits_phy", 200'000'000); });
+  const auto found = machine.found();
+  ASSERT_EQ(found.size(), 2u) << describe(found);
+  EXPECT_EQ(found[0].id + " " + found[0].subject, "pre-fec-ber mlx5_1/1@ens1f1np1");
+  EXPECT_EQ(found[1].id + " " + found[1].subject, "module-temperature mlx5_1/1@ens1f0np0");
+}
+
+// A bond stays ACTIVE on its other leg.
+TEST(HealthRules, AMemberWithoutALinkHasNoLightToJudge) {
+  Machine machine;
+  machine.bond();
+  Port& second = machine.now().ports[3];
+  second.carrier = false;
+  second.module->lanes[2].rx_power.value = 7e-5;
+  machine.steps(4);
+  EXPECT_EQ(machine.said(), "");
 }
 
 TEST(HealthRules, WhatHappensOnceAndIsSmallIsNoFinding) {

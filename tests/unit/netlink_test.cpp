@@ -133,6 +133,22 @@ TEST(LiveNetlink, ARefusalIsAnErrorWithItsErrno) {
   EXPECT_EQ((*route)->last_sequence(), before + 1);
 }
 
+TEST(LiveNetlink, ADumpIsHandedOverAsItComes) {
+  auto route = open_netlink(NETLINK_ROUTE);
+  ASSERT_TRUE(route.ok()) << route.error().text();
+  const Bytes request = AttrWriter().header(ifinfomsg{}).data();
+  size_t links = 0;
+  const Netlink::Take count = [&](uint16_t type, View8 payload) { links += type == RTM_NEWLINK && rtnl::parse_link(payload).ok() ? 1 : 0; };
+  ASSERT_TRUE((*route)->dump(RTM_GETLINK, request, std::chrono::seconds(2), count).ok());
+  EXPECT_EQ(links, rtnl::links(**route)->size());
+  auto refused = (*route)->dump(0x7ff0, {}, std::chrono::seconds(2), count);
+  EXPECT_FALSE(refused.ok());
+  auto late = (*route)->dump(RTM_GETLINK, request, std::chrono::milliseconds(0), count);
+  ASSERT_FALSE(late.ok());
+  EXPECT_EQ(late.error().code, ETIMEDOUT);
+  EXPECT_TRUE(rtnl::links(**route).ok()) << "a dump given up must not be in the way of the next";
+}
+
 TEST(LiveNetlink, AProtocolThatIsNotThereIsAnError) {
   auto none = open_netlink(MAX_LINKS - 1);
   ASSERT_FALSE(none.ok());

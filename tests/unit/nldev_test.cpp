@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <linux/netlink.h>
 
+#include <array>
 #include <map>
 
 namespace fabric {
@@ -122,6 +123,86 @@ TEST(NldevParse, QueuePairsOfTheKernelAndOfOtherPortsDoNotCount) {
   auto count = nldev::parse_queue_pairs(head(2, "mlx5_0") + attr(kResQp | kNested, table), 1);
   EXPECT_EQ(count.user, 3u);
   EXPECT_EQ(count.kernel, 1u);
+}
+
+// One object as fill_res_qp_entry() and its like of Linux 6.12 write it: nests without the flag.
+Bytes object(uint16_t entry, const Bytes& owner) {
+  constexpr uint16_t kRqpn = 22, kState = 27;
+  return attr(entry, attr(kPortIndex, number(1u)) + attr(kLqpn, number(17u)) + owner + attr(kRqpn, number(5u)) + attr(kState, number(uint8_t{3})));
+}
+const Bytes kOfTheKernel = attr(kKernName, text("rpcrdma")), kOfAProcess = attr(kPid, number(4711u));
+
+std::optional<nldev::Owners> known(const Result<nldev::Owners>& told) { return told ? std::optional(*told) : std::nullopt; }
+
+struct KindCase {
+  nldev::Object kind;
+  uint16_t type, table, entry;
+};
+constexpr std::array<KindCase, 3> kKindCases{{{nldev::Object::qp, 0x140a, 19, 20}, {nldev::Object::cq, 0x140c, 35, 36}, {nldev::Object::mr, 0x140d, 40, 41}}};
+
+TEST(NldevParse, AnObjectWithoutAKernelNameIsAProcesss) {
+  for (const KindCase& each : kKindCases) {
+    const Bytes table = object(each.entry, kOfTheKernel) + object(each.entry, kOfAProcess) + object(each.entry, {}) + object(each.entry, kOfAProcess);
+    EXPECT_EQ(known(nldev::parse_owners(head(2, "mlx5_0") + attr(each.table, table), each.kind)), (nldev::Owners{3, 1})) << "one of them of a PID namespace beside this";
+    EXPECT_EQ(known(nldev::parse_owners(head(2, "mlx5_0") + attr(each.table, {}), each.kind)), nldev::Owners());
+  }
+}
+
+TEST(NldevParse, OwnersAreNeverCountedInPart) {
+  for (const KindCase& each : kKindCases) {
+    const Bytes whole = head(2, "mlx5_0") + attr(each.table, object(each.entry, kOfAProcess) + object(each.entry, kOfTheKernel));
+    for (size_t size = 0; size < whole.size(); ++size) EXPECT_EQ(nldev::parse_owners(View8(whole).first(size), each.kind).error().code, EBADMSG) << size;
+    EXPECT_EQ(known(nldev::parse_owners(whole, each.kind)), (nldev::Owners{1, 1}));
+    Bytes cut_inside = object(each.entry, kOfTheKernel);
+    cut_inside.resize(cut_inside.size() - 8);
+    cut_inside[0] = std::byte(cut_inside.size());
+    EXPECT_TRUE(nldev::parse_owners(attr(each.table, cut_inside), each.kind).ok()) << "an attribute less is no fault";
+    cut_inside.resize(cut_inside.size() - 4);
+    cut_inside[0] = std::byte(cut_inside.size());
+    EXPECT_EQ(nldev::parse_owners(attr(each.table, cut_inside), each.kind).error().code, EBADMSG);
+  }
+  EXPECT_EQ(nldev::parse_owners(head(2, "mlx5_0") + attr(19, {}), nldev::Object::mr).error().code, EBADMSG) << "another kind's table";
+}
+
+// Answers the dump of objects with these payloads, or an errno.
+class Objects : public Netlink {
+ public:
+  uint16_t type = 0;
+  std::vector<Bytes> payloads;
+  int failure = 0;
+  std::chrono::milliseconds patience{};
+
+  Result<std::vector<Message>> talk(uint16_t, uint16_t, View8) override { return error(EPROTO, "not as a whole"); }
+  Result<void> dump(uint16_t asked, View8 request, std::chrono::milliseconds given, const Take& take) override {
+    const Bytes of_the_device = attr(kDevIndex, number(2u));
+    EXPECT_TRUE(std::equal(request.begin(), request.end(), of_the_device.begin(), of_the_device.end())) << "no port: it would leave out those that have none";
+    EXPECT_EQ(asked, type);
+    patience = given;
+    for (const Bytes& payload : payloads) take(asked, payload);
+    return failure != 0 ? Result<void>(error(failure, "fake")) : Result<void>();
+  }
+  [[nodiscard]] uint32_t last_sequence() const override { return 0; }
+};
+
+TEST(Nldev, OwnersOfAllMessagesOfADump) {
+  for (const KindCase& each : kKindCases) {
+    Objects rdma;
+    rdma.type = each.type;
+    const Bytes one = head(2, "mlx5_0") + attr(each.table, object(each.entry, kOfAProcess) + object(each.entry, kOfTheKernel));
+    rdma.payloads.assign(1000, one);
+    EXPECT_EQ(known(nldev::owners(rdma, 2, each.kind, std::chrono::milliseconds(70))), (nldev::Owners{1000, 1000}));
+    EXPECT_EQ(rdma.patience.count(), 70);
+    rdma.payloads[500].resize(one.size() - 4);
+    EXPECT_EQ(nldev::owners(rdma, 2, each.kind, {}).error().code, EBADMSG) << "a message is cut";
+    rdma.payloads = {one};
+    for (int code : {EOPNOTSUPP, ETIMEDOUT}) {
+      rdma.failure = code;
+      EXPECT_EQ(nldev::owners(rdma, 2, each.kind, {}).error().code, code) << "and nothing of what came before";
+    }
+    rdma.payloads.clear();
+    rdma.failure = 0;
+    EXPECT_EQ(known(nldev::owners(rdma, 2, each.kind, {})), nldev::Owners()) << "a dump without a message: there are none";
+  }
 }
 
 // One device with one port, as the kernel answers it.

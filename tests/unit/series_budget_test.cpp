@@ -55,6 +55,8 @@ test::Healthy machine(int rails, bool optics) {
     port.resources.clear();
     port.reporters.clear();
     for (const char* kind : {"qp", "cq", "mr", "pd", "cm_id", "ctx", "srq"}) port.resources.push_back({kind, "", 1});
+    for (const char* kind : {"qp", "cq", "mr"})
+      for (const char* owner : {"user", "kernel"}) port.resources.push_back({kind, owner, 1});
     for (const char* name : {"fw", "fw_fatal", "tx", "rx"}) port.reporters.push_back({name, true, 0, 0});
     if (optics) port.module = optical(4);
     else port.module = Transceiver{};
@@ -65,9 +67,31 @@ test::Healthy machine(int rails, bool optics) {
   return out;
 }
 
+// Each port a bond of two: what RDMA counts is its own, the rest its members'.
+test::Healthy bonded(int rails) {
+  test::Healthy out = machine(rails, true);
+  std::vector<Port> ports;
+  for (const Port& whole : out.now.ports) {
+    Port& bond = ports.emplace_back(whole);
+    bond.netdev = bond.bond = "bond" + std::to_string(ports.size());
+    bond.counters.ethtool.clear();
+    bond.fec.reset();
+    bond.module.reset();
+    Port member = whole;
+    member.bond = ports.back().netdev;
+    member.counters.hw.clear();
+    member.counters.pma.clear();
+    for (const char* end : {"f0", "f1"}) {
+      member.netdev = whole.netdev + end;
+      ports.push_back(member);
+    }
+  }
+  out.now.ports = out.before.ports = std::move(ports);
+  return out;
+}
+
 // By the first words of the family's name.
-size_t count(const char* what, int rails, bool optics, RawCounters raw) {
-  const test::Healthy node = machine(rails, optics);
+size_t count(const char* what, int rails, const test::Healthy& node, RawCounters raw) {
   FamilySet set;
   add_node(set, node.now, run_checks(node.view()), raw);
   std::map<std::string, size_t> parts;
@@ -80,6 +104,12 @@ size_t count(const char* what, int rails, bool optics, RawCounters raw) {
   std::printf(" )\n");
   EXPECT_EQ(set.dropped_duplicates(), 0u);
   return set.series();
+}
+
+size_t count(const char* what, int rails, bool optics, RawCounters raw) { return count(what, rails, machine(rails, optics), raw); }
+
+TEST(SeriesBudget, BondsOfTwoStayBelowTheLimit) {
+  EXPECT_LT(count("bonds of two, optical modules", 8, bonded(8), RawCounters::unnamed), Policy().series_limit);
 }
 
 TEST(SeriesBudget, AUsualNodeStaysWithinIt) {

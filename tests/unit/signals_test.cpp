@@ -90,6 +90,7 @@ const std::vector<Member>& members() {
       PORT(link_recoveries, "mlx5", "pma"),
       PORT(symbol_errors, "mlx5", "bnxt", "pma"),
       PORT(crc_errors, "mlx5", "bnxt", "intel", "ionic", "pma"),
+      PORT(remote_physical_errors, "pma"),
       PORT(fec_corrected, "bnxt"),
       PORT(fec_uncorrectable, "bnxt"),
       PORT(fec_corrected_bits, "mlx5", "bnxt"),
@@ -144,6 +145,8 @@ TEST(Signals, ACounterAtRestIsZeroAndOneThatIsNotThereIsAbsent) {
   const Signals signals = step(CounterSource::hw, "out_of_sequence", 7, 7);
   EXPECT_EQ(signals.out_of_sequence, 0);
   EXPECT_FALSE(signals.sequence_naks);
+  EXPECT_EQ(step(CounterSource::hw, "out_of_sequence", 0, 0).out_of_sequence, 0) << "one that never counted";
+  EXPECT_EQ(step(CounterSource::pma, "symbol_error", 0, 0).symbol_errors, 0);
   EXPECT_FALSE(signals.priority[3].discards);
 }
 
@@ -151,6 +154,17 @@ TEST(Signals, AResetIsAbsentAndAWrapCountsOn) {
   EXPECT_FALSE(step(CounterSource::hw, "out_of_sequence", 5'000, 3).out_of_sequence);
   EXPECT_EQ(step(CounterSource::hw, "out_of_sequence", 0xffff'fffe, 3).out_of_sequence, 5);
   EXPECT_FALSE(signals_of({}, one(CounterSource::hw, "out_of_sequence", 3), 1).out_of_sequence) << "one reading is no rise";
+}
+
+// InfiniBand's counters do not wrap: they stop at their last value until somebody resets them.
+TEST(Signals, AnInfinibandCounterThatIsFullSaysNothing) {
+  EXPECT_EQ(step(CounterSource::pma, "port_xmit_wait", 100, 0xffff'ffff).transmit_wait, 0xffff'ffff - 100.0);
+  EXPECT_FALSE(step(CounterSource::pma, "port_xmit_wait", 0xffff'ffff, 0xffff'ffff).transmit_wait) << "full is not quiet";
+  EXPECT_FALSE(step(CounterSource::pma, "port_xmit_wait", 0xf000'0000, 5).transmit_wait) << "a reset, and no wrap";
+  EXPECT_FALSE(step(CounterSource::pma, "link_downed", 255, 255).link_downs);
+  EXPECT_EQ(step(CounterSource::pma, "link_downed", 254, 255).link_downs, 1);
+  EXPECT_EQ(step(CounterSource::pma, "symbol_error", 65'535, 70'000).symbol_errors, 4'465) << "a wider one than the kernel's";
+  EXPECT_EQ(step(CounterSource::pma, "port_rcv_data", 0xffff'ffff, 0xffff'ffff).rx_bytes, 0) << "64 bits";
 }
 
 TEST(Signals, WhatIsCountedTwiceIsNotAddedUp) {

@@ -57,13 +57,20 @@ class Generic final : public Netlink {
 class Rdma final : public Netlink {
  public:
   int failure = 0;
+  int dumps = 0;  // of completion queues; of other objects it has none
 
-  Result<std::vector<Message>> talk(uint16_t type, uint16_t, View8 payload) override {
+  Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) override {
     AttrWriter out;
     out.u32(RDMA_NLDEV_ATTR_DEV_INDEX, 4).text(RDMA_NLDEV_ATTR_DEV_NAME, "mlx5_0");
     if ((type & 0xff) == RDMA_NLDEV_CMD_GET) return std::vector{Message{type, out.data()}};
     const auto request = parse_attributes(payload);
     const Attr* index = find(request, RDMA_NLDEV_ATTR_DEV_INDEX);
+    if ((type & 0xff) == RDMA_NLDEV_CMD_RES_CQ_GET && (flags & NLM_F_DUMP) != 0) {
+      ++dumps;
+      AttrWriter one, table;
+      table.nest(RDMA_NLDEV_ATTR_RES_CQ_ENTRY, one.text(RDMA_NLDEV_ATTR_RES_KERN_NAME, "ib_core")).nest(RDMA_NLDEV_ATTR_RES_CQ_ENTRY, AttrWriter().u32(RDMA_NLDEV_ATTR_RES_PID, 7));
+      return std::vector{Message{type, out.nest(RDMA_NLDEV_ATTR_RES_CQ, table).data()}};
+    }
     if (index == nullptr || index->u32() != 4u || (type & 0xff) != RDMA_NLDEV_CMD_RES_GET) return error(EINVAL, "simulated");
     if (failure != 0) return error(failure, "simulated");
     AttrWriter table;
@@ -114,6 +121,24 @@ TEST_F(Reading, TakesAllThereIs) {
   EXPECT_EQ(port.fec->corrected_blocks, (FecCount{7, {3, 4}}));
   EXPECT_EQ(port.reporters, (std::vector<HealthReporter>{{"fw", true, 2, 0}}));
   EXPECT_EQ(port.resources, (std::vector<ResourceCount>{{"cq", "", 3}, {"mr", "", 200}, {"pd", "", 2}, {"qp", "", 17}}));
+}
+
+TEST_F(Reading, WhoMadeTheObjectsIsToldToWhoAsks) {
+  (void)reader().read();
+  EXPECT_EQ(rdma.dumps, 0) << "one reading alone is not worth it";
+  OwnerReader owners;
+  const TelemetryAccess access{root, &generic, ethtool::Family{kEthtool, 0}, &rdma, &owners};
+  TelemetryReader asking(access, port), next(access, port);
+  const std::vector<ResourceCount> expected{{"cq", "", 3}, {"mr", "", 200}, {"pd", "", 2}, {"qp", "", 17}, {"cq", "user", 1}, {"cq", "kernel", 1}};
+  for (int i = 0; i < 2; ++i) {
+    const Telemetry read = asking.read();
+    EXPECT_TRUE(read.attempt.success) << read.attempt.error;
+    EXPECT_EQ(read.resources, expected);
+  }
+  EXPECT_EQ(next.read().resources, expected);
+  EXPECT_EQ(rdma.dumps, 1) << "not again within a minute, whichever reader";
+  rdma.failure = EIO;
+  EXPECT_TRUE(next.read().resources.empty()) << "without the totals none of their parts";
 }
 
 TEST_F(Reading, WhatTheDriverDoesNotHaveIsAskedOnce) {
@@ -253,7 +278,7 @@ TEST(TelemetryFamilies, OfADeviceOnceHoweverManyPortsItHas) {
     port.rdma = "mlx5_0";
     port.number = number;
     port.pci = "0000:17:00.0";
-    port.resources = {{"qp", "user", 5}, {"qp", "kernel", 2}, {"pd", "", 9}};
+    port.resources = {{"pd", "", 9}, {"qp", "", 8}, {"qp", "user", 5}, {"qp", "kernel", 2}};
     port.reporters = {{"fw", false, 2, 1}, {"tx", true, 4, 4}};
     node.ports.push_back(port);
   }
@@ -262,7 +287,9 @@ TEST(TelemetryFamilies, OfADeviceOnceHoweverManyPortsItHas) {
   FamilySet set;
   add_telemetry(set, node);
   const std::string at = ",device=mlx5_0";
-  EXPECT_EQ(series(set), (Series{{"fabric_rdma_resources" + at + ",kind=qp", 7},
+  EXPECT_EQ(series(set), (Series{{"fabric_rdma_resources" + at + ",kind=qp", 8},
+                                 {"fabric_rdma_resources_by_owner" + at + ",kind=qp,owner=user", 5},
+                                 {"fabric_rdma_resources_by_owner" + at + ",kind=qp,owner=kernel", 2},
                                  {"fabric_device_healthy" + at, 0},
                                  {"fabric_device_health_errors_total" + at + ",reporter=fw", 2},
                                  {"fabric_device_health_errors_total" + at + ",reporter=tx", 4},
@@ -290,8 +317,59 @@ TEST(TelemetryFamilies, AModuleSaysItsWorstAndItsLimitsOnce) {
                                  {"fabric_module_flag" + kAt + ",reading=temperature", 0},
                                  {"fabric_module_flag" + kAt + ",reading=rx_power", 2},
                                  {"fabric_module_lanes_without_signal" + kAt + ",side=medium", 1},
-                                 {"fabric_module_rx_power_alarm_watts" + kAt + ",bound=low", 0.0001},
-                                 {"fabric_module_rx_power_alarm_watts" + kAt + ",bound=high", 0.002}}));
+                                 {"fabric_module_rx_power_limit_watts" + kAt + ",limit=low_alarm", 0.0001},
+                                 {"fabric_module_rx_power_limit_watts" + kAt + ",limit=high_warning", 0.001},
+                                 {"fabric_module_rx_power_limit_watts" + kAt + ",limit=high_alarm", 0.002}}));
+}
+
+TEST(TelemetryFamilies, EveryLimitOfEveryReadingHasItsLine) {
+  Port port;
+  Transceiver& module = port.module.emplace();
+  double next = 1;
+  for (ModuleLimits* limits : {&module.temperature_limits, &module.voltage_limits, &module.rx_power_limits, &module.tx_power_limits, &module.tx_bias_limits}) {
+    *limits = {next, next + 1, next + 2, next + 3};
+    next += 4;
+  }
+  FamilySet set;
+  add_module(set, node_with(port).ports[0]);
+  Series got = series(set), wanted;
+  std::erase_if(got, [](const auto& one) { return one.first.find("_limit_") == std::string::npos; });
+  next = 1;
+  for (const char* name : {"temperature_limit_celsius", "voltage_limit_volts", "rx_power_limit_watts", "tx_power_limit_watts", "tx_bias_limit_amperes"})
+    for (const char* limit : {"high_alarm", "low_alarm", "high_warning", "low_warning"}) wanted["fabric_module_" + std::string(name) + kAt + ",limit=" + limit] = next++;
+  EXPECT_EQ(got, wanted);
+}
+
+// One RDMA device, two cables.
+TEST(TelemetryFamilies, OfABondEachMemberHasItsOwn) {
+  Port bond, member;
+  bond.netdev = bond.bond = member.bond = "bond0";
+  bond.state = member.state = 4;
+  bond.rate = member.rate = 50e9;
+  Node node = node_with(bond);
+  member.rdma = "mlx5_0";
+  member.fec = FecStatus{"rs", {}, {7, {}}, {}, {}};
+  for (const char* netdev : {"eth0", "eth1"}) {
+    member.netdev = netdev;
+    member.carrier = member.netdev == "eth0";
+    node.ports.push_back(member);
+  }
+  node.ports[2].link_status = LinkStatus{false, "No cable", "", {}};
+  node.ports[1].module.emplace().temperature.value = 40;
+  FamilySet set;
+  for (const Port& port : node.ports) add_link(set, port);
+  add_telemetry(set, node);
+  EXPECT_EQ(set.dropped_duplicates(), 0u);
+  Series got = series(set);
+  std::erase_if(got, [](const auto& one) { return one.first.starts_with("fabric_port_info") || one.first.starts_with("fabric_module_info"); });
+  const std::string at0 = kAt + "@eth0", at1 = kAt + "@eth1";
+  EXPECT_EQ(got, (Series{{"fabric_port_state" + kAt, 4}, {"fabric_port_up" + kAt, 1}, {"fabric_port_rate_bytes_per_second" + kAt, 50e9},
+                         {"fabric_port_up" + at0, 1}, {"fabric_port_carrier" + at0, 1},
+                         {"fabric_port_up" + at1, 0}, {"fabric_port_carrier" + at1, 0},
+                         {"fabric_link_down_reason_info" + at1 + ",reason=No cable,detail=", 1},
+                         {"fabric_phy_fec_info" + at0 + ",mode=rs", 1}, {"fabric_phy_fec_corrected_words_total" + at0, 7},
+                         {"fabric_phy_fec_info" + at1 + ",mode=rs", 1}, {"fabric_phy_fec_corrected_words_total" + at1, 7},
+                         {"fabric_module_temperature_celsius" + at0, 40}}));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# run: --timeout 1200
 # A running job comes first: with a queue pair open, a PFC difference on mlx5 stays pending and the traffic goes on; when the
 # job ends it is applied. Then real RDMA traffic over a lossy wire: the right counters rise at the right ends.
 . /mnt/host/scenarios/lib/agent.sh
@@ -59,6 +60,23 @@ check "loss: check says so, at the responder" lost_at 1
 silent_at() { ! lost_at "$1"; }
 check "loss: the other pair stays silent" eval 'silent_at 2 && silent_at 3'
 for n in 0 1; do tc qdisc del dev "$(netdev "$n")" root; done
+
+# Whose the queue pairs are, as the kernel's own tool tells it (a kernel's has its module in brackets). The exporter counts
+# again a minute after the last change.
+queue_pairs() { rdma resource show qp | grep -E "^(link|dev) $(rdmadev 0)[/ ]" | case $1 in kernel) grep -cF 'comm [' ;; user) grep -vcF 'comm [' ;; esac; }
+shown_of() {
+  curl -sf localhost:10479/metrics | awk -v d="$(rdmadev 0)" -v o="$1" 'index($0, "fabric_rdma_resources_by_owner{") == 1 &&
+    index($0, "device=\"" d "\"") && index($0, "kind=\"qp\"") && index($0, "owner=\"" o "\"") { print $NF }'
+}
+owners_agree() {
+  user=$(queue_pairs user) kernel=$(queue_pairs kernel)
+  [[ $user -ge 1 && $kernel -ge 1 && $(shown_of user) = "$user" && $(shown_of kernel) = "$kernel" ]]
+}
+job_is_gone() { [[ $(shown_of user) = 0 && $(shown_of kernel) = "$(queue_pairs kernel)" ]]; }
+traffic_start 0 1 250
+check "whose the queue pairs are: a job's and the kernel's" wait_until 200 owners_agree
+traffic_stop 0
+check "whose the queue pairs are: none of a job's when it has ended" wait_until 200 job_is_gone
 
 # Counters raised by name.
 np0=$(metric 2 np_cnp_sent)

@@ -172,8 +172,7 @@ traffic_stop 2
 for n in 2 3; do tc qdisc del dev "$(netdev "$n")" root; done
 over "loss"
 
-# An address that changes under running jobs. GIDs are read once a minute; it is forgotten when its window has passed.
-HEARD=80 GONE=150
+# An address that changes under running jobs: the kernel announces it. It is forgotten when its window has passed.
 dev=$(netdev 0)
 ip address add 10.1.9.77/24 dev "$dev"
 ip address del 10.1.0.1/24 dev "$dev"

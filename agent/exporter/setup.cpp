@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporter/setup.h"
+
+#include <systemd/sd-daemon.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "config/cabling.h"
+#include "config/config.h"
+#include "exporter/listen.h"
+#include "sys/root.h"
+
+namespace fabric::exporter {
+
+void say(const char* level, const std::string& text) {
+  static const bool journal = std::getenv("JOURNAL_STREAM") != nullptr;
+  std::fprintf(stderr, "%s%s\n", journal ? level : "", text.c_str());
+}
+
+Result<Configuration> configure(const Options& options) {
+  std::string file = options.config.value_or(options.root + (options.root.back() == '/' ? "" : "/") + kConfigFile);
+  auto loaded = load_config(file);
+  if (loaded) {
+    for (const auto& warning : loaded->warnings) say(SD_WARNING, warning.where + ": " + warning.what);
+    if (auto root = Root::open(options.root)) load_cabling(*root, loaded->policy);
+    return Configuration{std::make_shared<const Policy>(std::move(loaded->policy)), {}};
+  }
+  if (loaded.error().code == ENOENT && !options.config) return Configuration{nullptr, loaded.error().text()};
+  return loaded.error();
+}
+
+Result<std::vector<Fd>> listeners(const Options& options, const Policy& policy) {
+  if (options.listen.empty()) {
+    auto inherited = inherited_listeners();
+    if (!inherited || !inherited->empty()) return inherited;
+  }
+  std::vector<Fd> own;
+  for (const std::string& text : options.listen.empty() ? policy.listen : options.listen) {
+    auto address = parse_address(text);
+    if (!address) return address.error();
+    auto fd = listen_on(*address);
+    // A machine without IPv6 still serves on IPv4, when nobody asked for more.
+    if (!fd && fd.error().code == EAFNOSUPPORT && options.listen.empty() && !own.empty()) continue;
+    if (!fd) return fd.error();
+    own.push_back(std::move(*fd));
+  }
+  return own;
+}
+
+std::string state_directory() {
+  const char* directory = std::getenv("RUNTIME_DIRECTORY");
+  return directory == nullptr ? std::string() : directory;
+}
+
+}  // namespace fabric::exporter

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "faults/answer.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+namespace fabric::faults {
+namespace {
+
+Culprit culprit(const Fault& fault) { return fault.rule.empty() ? Culprit::none : find_rule(fault.rule)->culprit; }
+
+bool speaks_of(const Diagnoses& diagnoses, const std::string& port) {
+  return std::any_of(diagnoses.begin(), diagnoses.end(), [&](const Diagnosis& each) { return each.subject == port; });
+}
+
+}  // namespace
+
+bool Answer::is_named(const Fault& fault) const {
+  if (fault.check.empty()) return found.empty();
+  return std::any_of(found.begin(), found.end(), [&](const Finding& each) {
+    return each.id == fault.check && each.subject == subject && each.status == fault.status;
+  });
+}
+
+bool Answer::is_named_at_least(const Fault& fault) const {
+  if (fault.check.empty()) return true;  // so much of it may be one for a check
+  return std::any_of(found.begin(), found.end(), [&](const Finding& each) {
+    return each.id == fault.check && each.subject == subject && rank(each.status) <= rank(fault.status);
+  });
+}
+
+std::vector<Finding> Answer::false_alarms(const Fault& fault) const {
+  std::vector<Finding> out;
+  std::copy_if(found.begin(), found.end(), std::back_inserter(out), [&](const Finding& each) {
+    return each.id != fault.check && std::find(fault.also.begin(), fault.also.end(), each.id) == fault.also.end();
+  });
+  return out;
+}
+
+bool Answer::has_culprit(const Fault& fault) const {
+  if (fault.rule.empty()) return diagnoses.empty();
+  return std::all_of(diagnoses.begin(), diagnoses.end(), [&](const Diagnosis& each) { return each.rule == fault.rule; }) && speaks_of(diagnoses, port);
+}
+
+bool Answer::blames_the_same(const Fault& fault) const {
+  if (fault.rule.empty()) return diagnoses.empty();
+  return !blames_another(fault) && speaks_of(diagnoses, port) &&
+         std::none_of(diagnoses.begin(), diagnoses.end(), [&](const Diagnosis& each) { return each.culprit != culprit(fault); });
+}
+
+bool Answer::blames_another(const Fault& fault) const {
+  return std::any_of(diagnoses.begin(), diagnoses.end(), [&](const Diagnosis& each) {
+    return each.culprit != culprit(fault) && each.culprit != Culprit::unknown;
+  });
+}
+
+std::string describe(const Diagnoses& diagnoses) {
+  std::string out;
+  for (const Diagnosis& each : diagnoses) {
+    out += each.rule + " " + each.subject + " " + std::string(to_text(each.culprit)) + ": " + each.conclusion + "\n";
+    for (const std::string& line : each.evidence) out += "  " + line + "\n";
+  }
+  return out;
+}
+
+const std::vector<Machine>& machines() {
+  static const std::vector<Machine> all = healthy_machines();
+  return all;
+}
+
+namespace {
+
+std::vector<Answer> planted(const Fault& fault, double strength) {
+  std::vector<Answer> out;
+  for (const Machine& healthy : machines()) {
+    Machine machine = healthy;
+    machine.strength = strength;
+    const std::string port = machine.port().id(), subject = fault.plant(machine);
+    if (subject.empty()) continue;
+    if (strength != 1 && !machine.has_amounts) break;
+    const View view = machine.view();
+    out.push_back({machine.name, port, subject, test::complaints(run_checks(view)), diagnose(view), machine.has_amounts});
+  }
+  return out;
+}
+
+}  // namespace
+
+const std::vector<Answer>& plant(const Fault& fault, double strength) {
+  static std::map<std::pair<std::string, double>, std::vector<Answer>> all;
+  const auto [entry, is_new] = all.try_emplace({fault.id, strength});
+  if (is_new) entry->second = planted(fault, strength);
+  return entry->second;
+}
+
+std::vector<Fault> all_faults() {
+  std::vector<Fault> out;
+  for (const Area& area : catalogue()) out.insert(out.end(), area.faults.begin(), area.faults.end());
+  return out;
+}
+
+}  // namespace fabric::faults

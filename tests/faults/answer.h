@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the checks and diagnose say of a planted fault.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "check/diagnosis.h"
+#include "faults/fault.h"
+
+namespace fabric::faults {
+
+// What came of one fault on one machine.
+struct Answer {
+  std::string machine, port, subject;
+  std::vector<Finding> found;
+  Diagnoses diagnoses;
+  bool has_amounts = false;  // of the fault: it can be planted harder
+
+  [[nodiscard]] bool is_named(const Fault& fault) const;
+  // By the check, and no more mildly.
+  [[nodiscard]] bool is_named_at_least(const Fault& fault) const;
+  // Findings of other checks.
+  [[nodiscard]] std::vector<Finding> false_alarms(const Fault& fault) const;
+  // The rule names the second rail, and no other rule speaks.
+  [[nodiscard]] bool has_culprit(const Fault& fault) const;
+  // The same by culprit: another rule may know more of it.
+  [[nodiscard]] bool blames_the_same(const Fault& fault) const;
+  // Somebody is named who is not the culprit.
+  [[nodiscard]] bool blames_another(const Fault& fault) const;
+};
+
+std::string describe(const Diagnoses& diagnoses);
+const std::vector<Machine>& machines();
+// On each machine that can have the fault; where it is planted harder or more weakly, of faults with amounts alone.
+const std::vector<Answer>& plant(const Fault& fault, double strength = 1);
+std::vector<Fault> all_faults();
+
+}  // namespace fabric::faults

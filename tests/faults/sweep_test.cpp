@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// The amounts that the catalogue plants and the limits of the rules have the same author. So every fault that has an amount is
+// planted harder and more weakly too, and every limit is tried from both sides: nothing here was fitted to an amount.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <set>
+
+#include "check/health.h"
+#include "counter/metrics.h"
+#include "faults/answer.h"
+#include "model/health_rules.h"
+
+namespace fabric::faults {
+namespace {
+
+using test::complaints;
+using test::describe;
+using faults::describe;
+
+struct Score {
+  size_t faults = 0, right = 0, wrong = 0;
+};
+
+std::string told(const Answer& answer) { return answer.machine + " " + answer.subject + "\n" + describe(answer.found) + describe(answer.diagnoses); }
+
+class Harder : public testing::TestWithParam<double> {};
+
+// A fault that is worse has the same culprit.
+TEST_P(Harder, IsNamedAsWell) {
+  Score score;
+  for (const Fault& fault : all_faults()) {
+    const std::vector<Answer>& answers = plant(fault, GetParam());
+    if (answers.empty()) continue;
+    ++score.faults;
+    bool right = true;
+    for (const Answer& answer : answers) {
+      const bool good = answer.is_named_at_least(fault) && answer.false_alarms(fault).empty() && answer.blames_the_same(fault);
+      EXPECT_TRUE(good) << fault.id << ", wanted " << fault.check << " " << fault.rule << "; on " << told(answer);
+      right = right && good;
+    }
+    score.right += right ? 1 : 0;
+  }
+  EXPECT_GT(score.faults, 40u);
+  std::printf("figure: faults at %gx: %zu of %zu named rightly\n", GetParam(), score.right, score.faults);
+}
+INSTANTIATE_TEST_SUITE_P(Faults, Harder, testing::Values(3.0, 10.0), [](const auto& each) { return "x" + std::to_string(static_cast<int>(each.param)); });
+
+class Weaker : public testing::TestWithParam<double> {};
+
+// One that is milder may be overlooked, and blames nobody else.
+TEST_P(Weaker, IsNamedRightlyOrNotAtAll) {
+  Score score;
+  for (const Fault& fault : all_faults()) {
+    const std::vector<Answer>& answers = plant(fault, GetParam());
+    if (answers.empty()) continue;
+    ++score.faults;
+    bool seen = true, wrong = false;
+    for (const Answer& answer : answers) {
+      const bool bad = !answer.false_alarms(fault).empty() || answer.blames_another(fault);
+      EXPECT_FALSE(bad) << fault.id << ", wanted " << fault.check << " " << fault.rule << " or nothing; on " << told(answer);
+      wrong = wrong || bad;
+      seen = seen && (fault.check.empty() || answer.is_named_at_least(fault)) && answer.blames_the_same(fault);
+    }
+    score.right += seen ? 1 : 0;
+    score.wrong += wrong ? 1 : 0;
+  }
+  EXPECT_GT(score.faults, 40u);
+  std::printf("figure: faults at %gx: %zu of %zu named rightly, %zu wrongly\n", GetParam(), score.right, score.faults, score.wrong);
+}
+INSTANTIATE_TEST_SUITE_P(Faults, Weaker, testing::Values(0.3, 0.1, 0.01), [](const auto& each) { return "x" + std::to_string(static_cast<int>(each.param * 100)) + "percent"; });
+
+// What a limit counts, and against what, at a machine's second rail.
+struct Measured {
+  const char* rule;
+  const Metric* metric;
+  const char* label = "";
+  enum Base { second, bit, packet, event } base = second;
+  bool is_asked_early = false;  // diagnose is asked by somebody who suffers, and names it from 5 % on
+};
+const Measured kMeasured[] = {
+    {"bit_errors", &metrics::kPhyCrcErrors, "", Measured::bit},
+    {"bit_errors", &metrics::kPortSymbolErrors, "", Measured::bit},
+    {"link_recoveries", &metrics::kPortLinkRecoveries, "", Measured::event},
+    {"pre_fec_ber", &metrics::kPhyCorrectedBits, "", Measured::bit},
+    {"out_of_sequence", &metrics::kOutOfSequence, "", Measured::packet},
+    {"ack_timeouts", &metrics::kAckTimeouts},
+    {"remote_physical_errors", &metrics::kPortRemotePhysical},
+    {"lossless_discards", &metrics::kPriorityDiscards, "", Measured::event},
+    {"port_discards", &metrics::kPhyDiscards, "rx"},
+    {"port_discards", &metrics::kPortDiscards, "tx"},
+    {"tx_pause", &metrics::kPfcSeconds, "tx", Measured::second, true},
+    {"rx_pause", &metrics::kPfcSeconds, "rx", Measured::second, true},
+    {"cnp_ignored", &metrics::kCnpIgnored},
+    {"pcie_errors", &metrics::kPcieOverflows},
+    {"pcie_stalls", &metrics::kPcieStalled, "write", Measured::second, true},
+    {"request_errors", &metrics::kAccessErrors, "", Measured::event},
+};
+
+const HealthRule& rule_of(std::string_view key) {
+  return *std::find_if(kHealthRules.begin(), kHealthRules.end(), [&](const HealthRule& rule) { return rule.key == key; });
+}
+
+double base_of(const Machine& machine, const View& view, Measured::Base base) {
+  const Signals& signals = view.signals->at(machine.now.ports.at(1).id());
+  if (base == Measured::event) return 1;
+  if (base == Measured::bit) return *machine.now.ports.at(1).rate * 8 * signals.seconds;
+  if (base == Measured::packet) return signals.rx_packets.value_or(0) + signals.tx_packets.value_or(0);
+  return signals.seconds;
+}
+
+// Plants so much of the limit, beyond what the load has brought already.
+bool plant_part(Machine& machine, const Measured& one, double part) {
+  const HealthRule& rule = rule_of(one.rule);
+  const double base = base_of(machine, machine.view(), one.base);
+  const double wanted = *rule.limits.warning * base * part;
+  const bool counts_whole = one.metric != &metrics::kPfcSeconds;
+  return machine.raise(*one.metric, counts_whole ? (part < 1 ? std::floor(wanted) : std::max(std::ceil(wanted), rule.least)) : wanted, one.label);
+}
+
+TEST(Limits, AreSilentBelowAndSpeakAbove) {
+  Score score;
+  for (const Measured& one : kMeasured)
+    for (const Machine& healthy : machines())
+      for (const double part : {0.1, 0.8, 1.3}) {
+        Machine machine = healthy;
+        if (!plant_part(machine, one, part)) continue;
+        if (std::string_view(one.rule) == "lossless_discards" && !machine.port().qos.pfc) continue;
+        const View view = machine.view();
+        const auto found = complaints(run_checks(view));
+        const Diagnoses blamed = diagnose(view);
+        ++score.faults;
+        const bool right = part < 1 ? found.empty() : found.size() == 1 && found[0].id == rule_of(one.rule).check;
+        const bool blames = part < 0.5 && !one.is_asked_early && !blamed.empty();
+        EXPECT_TRUE(right && !blames) << one.rule << " by " << one.metric->name << " at " << part << " of its limit on " << machine.name << "\n" << describe(found) << describe(blamed);
+        score.right += right && !blames ? 1 : 0;
+      }
+  std::printf("figure: health limits: %zu of %zu amounts below and above are judged rightly\n", score.right, score.faults);
+}
+
+// Every rule that two readings can show is tripped by a fault of the catalogue.
+TEST(Limits, EachHasAFault) {
+  std::set<std::string_view> tripped{"stale_readings"};  // of the exporter's ages: load_test.cpp
+  for (const Fault& fault : all_faults())
+    for (const Machine& healthy : machines()) {
+      Machine machine = healthy;
+      const std::string port = machine.port().id(), subject = fault.plant(machine);
+      if (subject.empty()) continue;
+      const View view = machine.view();
+      for (const HealthRule& rule : kHealthRules)
+        if (rule.check == fault.check && health_status(view, rule.key, subject).value_or(Status::ok) != Status::ok) tripped.insert(rule.key);
+    }
+  for (const HealthRule& rule : kHealthRules) EXPECT_EQ(tripped.count(rule.key), 1u) << rule.key;
+}
+
+}  // namespace
+}  // namespace fabric::faults
