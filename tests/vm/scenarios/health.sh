@@ -77,43 +77,59 @@ culprit "CRC errors" 0 cable damaged-link
 eq "CRC errors: the metric" $(($(value 0 fabric_phy_crc_errors_total) - a)) 5000
 over "CRC errors"
 
+a=$(value 0 fabric_phy_fec_uncorrectable_words_total)
 fabsim 0 stat "fec_uncorrectable_blocks +5000"
 told "words that FEC cannot correct" link-errors 0 1
+culprit "words that FEC cannot correct" 0 cable damaged-link
+eq "words that FEC cannot correct: the metric" $(($(value 0 fabric_phy_fec_uncorrectable_words_total) - a)) 5000
 over "words that FEC cannot correct"
 
+a=$(value 0 fabric_phy_fec_corrections_total)
 fabsim 0 stat "rx_corrected_bits_phy +500000000"
 told "FEC has no margin" pre-fec-ber 0 1
+eq "FEC has no margin: the metric" $(($(value 0 fabric_phy_fec_corrections_total) - a)) 500000000
 over "FEC has no margin"
 
 # The port's buffers and its slot.
 a=$(value 0 fabric_priority_discarded_packets_total 'priority="3"')
 fabsim 0 stat "rx_prio3_discards +5000"
 told "discards of the lossless priority" discards 0 1
+# Headroom, or PFC that the switch has off: without its own word, nobody is blamed.
+culprit "discards of the lossless priority" 0 unknown not-enough-evidence
 eq "discards: the metric" $(($(value 0 fabric_priority_discarded_packets_total 'priority="3"') - a)) 5000
 over "discards of the lossless priority"
 
+a=$(value 0 fabric_pcie_buffer_overflows_total)
 fabsim 0 stat "outbound_pci_buffer_overflow +5000"
 told "PCIe does not take it" pcie-errors 0 1
+eq "PCIe does not take it: the metric" $(($(value 0 fabric_pcie_buffer_overflows_total) - a)) 5000
 culprit "PCIe does not take it" 0 host pcie-stall
 over "PCIe does not take it"
 
 # Pause, by its duration.
+paused() { value 0 fabric_pfc_paused_seconds_total "direction=\"$1\".*priority=\"3\"|priority=\"3\".*direction=\"$1\""; }
+a=$(paused tx)
 drive 0 "tx_prio3_pause_duration +1500000" "tx_prio3_pause +100"
 told "this host holds the network" pause-storm 0 "[12]"
 # Any rule: the page looks back a minute or two, in which PCIe did not take it either.
 check "this host holds the network: the culprit is the host" eval 'wait_until 20 blamed 0 host || { show; false; }'
 stop
+check "this host holds the network: the metric" test $(($(paused tx) - a)) -ge 10
 over "this host holds the network"
 
+a=$(paused rx)
 drive 0 "rx_prio3_pause_duration +1500000" "rx_prio3_pause +100"
 told "the network holds this host" pause-held 0 "[12]"
 culprit "the network holds this host" 0 network pause-spread
 stop
+check "the network holds this host: the metric" test $(($(paused rx) - a)) -ge 10
 over "the network holds this host"
 
 # RDMA counters by name.
+a=$(value 0 fabric_rdma_cnp_ignored_total)
 sim 0 rp_cnp_ignored +5000
 told "CNPs ignored" cnp-ignored 0 1
+eq "CNPs ignored: the metric" $(($(value 0 fabric_rdma_cnp_ignored_total) - a)) 5000
 culprit "CNPs ignored" 0 host ecn-ignored
 over "CNPs ignored"
 
@@ -128,6 +144,7 @@ fabsim 0 eeprom default
 over "little light on lane 3"
 fabsim 0 eeprom "0 0e 48"
 told "module at 72 degrees" module-temperature 0 1
+eq "module at 72 degrees: the metric" "$(value 0 fabric_module_temperature_celsius)" 72
 fabsim 0 eeprom default
 over "module at 72 degrees"
 
@@ -136,6 +153,7 @@ HEARD=35
 # The cable.
 fabsim 0 carrier 0
 told "cable pulled" port-state 0 2
+eq "cable pulled: the metric" "$(value 0 fabric_port_carrier)" 0
 culprit "cable pulled" 0 cable no-cable
 check "cable pulled: the far end says so" eval "wait_until 20 blamed 1 peer far-end-silent || { show; false; }"
 fabsim 0 carrier 1
@@ -147,6 +165,8 @@ for _ in 1 2 3; do
   sleep 0.5
 done
 told "flapping" link-flap 0 1
+# Without a neighbour that says which switch it is, nobody is blamed.
+culprit "flapping" 0 unknown not-enough-evidence
 # Restart of the exporter: nothing is forgotten.
 since() { scrape && sed -nE "s/^fabric_health_since_timestamp_seconds\{rule=\"link_flap\",subject=\"$(port 0 | sed 's,/,\\/,')\"\} //p" $PAGE; }
 a=$(since)
