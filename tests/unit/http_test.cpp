@@ -253,7 +253,7 @@ TEST_F(ServerTest, AConnectionWhoseScrapeHasWaitedHearsTheNextAtOnce) {
     ASSERT_TRUE(receive_some(fd).starts_with("HTTP/1.1 200"));
     quickest = std::min(quickest, Clock::now() - asked);
   }
-  EXPECT_LT(quickest, std::chrono::milliseconds(100)) << "not the 250 ms and more of a timer that may be late";
+  EXPECT_LT(quickest, std::chrono::milliseconds(200)) << "not the 250 ms and more of a timer that may be late";
 }
 
 TEST_F(ServerTest, ClientsThatLeaveWhileTheyWaitDoNoHarm) {
