@@ -32,14 +32,19 @@ std::string_view shown(std::string_view line, size_t at, size_t& bytes) {
   return length == 0 || first < 0x20 || first == 0x7f ? "?" : line.substr(at, bytes);
 }
 
+// The bytes of a colour (ECMA-48, SGR) at `at`; 0: there is none, or another control sequence, which nobody here sends.
+size_t colour_at(std::string_view line, size_t at) {
+  if (!line.substr(at).starts_with("\033[")) return 0;
+  const size_t end = line.find_first_not_of("0123456789;", at + 2);
+  return end != std::string_view::npos && line[end] == 'm' ? end + 1 - at : 0;
+}
+
 // A line's first columns. Our own colours take none, and those behind the end stay: they end one.
 Fitted fitted(std::string_view line, unsigned width) {
   Fitted out;
   unsigned column = 0;
   for (size_t at = 0, bytes = 0; at < line.size(); at += bytes) {
-    const size_t end = line.substr(at).starts_with("\033[") ? line.find('m', at) : std::string_view::npos;
-    if (end != std::string_view::npos) {
-      bytes = end + 1 - at;
+    if ((bytes = colour_at(line, at)) > 0) {
       out.text += line.substr(at, bytes);
       continue;
     }
