@@ -74,9 +74,10 @@ void DeviceReader::rescan(std::vector<std::string> others) {
 // A source that fails is left alone beyond a rescan; with a new netdev (its driver was loaded again) it begins anew.
 void DeviceReader::open_readers() {
   OwnerReader* owners = &owners_;
+  const bool asks_qp = policy_ && std::find(policy_->compat.begin(), policy_->compat.end(), Compat::rdma_exporter_qp) != policy_->compat.end();
   for (const Port& port : ports_) {
     readers_.emplace_back(CounterAccess{kernel_->root, kernel_->rdma.get(), kernel_->statistics.get()}, port);
-    telemetry_.emplace_back(TelemetryAccess{kernel_->root, kernel_->generic.get(), kernel_->ethtool, kernel_->rdma.get(), port.is_member() ? nullptr : std::exchange(owners, nullptr)}, port);
+    telemetry_.emplace_back(TelemetryAccess{kernel_->root, kernel_->generic.get(), kernel_->ethtool, kernel_->rdma.get(), port.is_member() ? nullptr : std::exchange(owners, nullptr), asks_qp}, port);
     wideners_.try_emplace(port.id(), port.kernel_driver);
     const auto before = waiting_.find(port.id());
     if (before == waiting_.end() || port.ifindex == 0 || before->second.ifindex != port.ifindex) continue;

@@ -100,10 +100,10 @@ MaybeProblem read_compat(const toml::node& node, Policy& policy) {
   std::vector<Compat> wanted;
   for (const std::string& name : names) {
     size_t known = wanted.size();
-    for (Compat one : {Compat::node_exporter, Compat::rdma_exporter})
+    for (Compat one : {Compat::node_exporter, Compat::rdma_exporter, Compat::rdma_exporter_qp})
       if (to_text(one) == name) wanted.push_back(one);
     if (wanted.size() == known)
-      return TomlProblem{node.source().begin, "expected \"node_exporter\" or \"rdma_exporter\", not " + toml_string(name)};
+      return TomlProblem{node.source().begin, "expected \"node_exporter\", \"rdma_exporter\" or \"rdma_exporter_qp\", not " + toml_string(name)};
   }
   policy.compat = std::move(wanted);
   return std::nullopt;

@@ -21,6 +21,8 @@ void add_node_exporter(FamilySet& families, const Node& node);
 // rdma_* of yuuki/rdma_exporter (labels device, port, and netdev for what comes of ethtool). Mind that its
 // rdma_port_{rcv,xmit}_data_total are words of 4 bytes, and its pause durations microseconds.
 void add_rdma_exporter(FamilySet& families, const Node& node);
+// Its rdma_qp_* (labels device, port, and one for what is told apart), where Port::qp_statistics was asked for.
+void add_rdma_exporter_qp(FamilySet& families, const Node& node);
 
 // A raw counter ('#': a priority) and the name that it has there.
 struct CompatName {
@@ -29,5 +31,6 @@ struct CompatName {
 };
 std::vector<CompatName> node_exporter_names();
 std::vector<CompatName> rdma_exporter_names();
+std::vector<CompatName> rdma_exporter_qp_names();  // sums over queue pairs, by kind
 
 }  // namespace fabric

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of yuuki/rdma_exporter (internal/collector/collector.go of 2026-08). Left out: its optional per-QP counters
-// (rdma_qp_*, off by default there), rdma_lifespan_milliseconds, its scrape statistics, and of rdma_port_info link_width,
-// link_speed and pf_device.
+// The names of yuuki/rdma_exporter (internal/collector/collector.go of 2026-08). Left out:
+// rdma_lifespan_milliseconds, its scrape statistics, and of rdma_port_info link_width, link_speed and pf_device. rdma_qp_*:
+// compat_rdma_exporter_qp.cpp.
 #include <algorithm>
 #include <cctype>
 #include <deque>
@@ -267,8 +267,11 @@ std::vector<CompatName> rdma_exporter_names() {
 
 void add_compat(FamilySet& families, const Node& node, std::span<const Compat> wanted) {
   for (const Compat one : wanted) {
-    if (one == Compat::node_exporter) add_node_exporter(families, node);
-    else add_rdma_exporter(families, node);
+    switch (one) {
+      case Compat::node_exporter: add_node_exporter(families, node); break;
+      case Compat::rdma_exporter: add_rdma_exporter(families, node); break;
+      case Compat::rdma_exporter_qp: add_rdma_exporter_qp(families, node); break;
+    }
   }
 }
 

@@ -27,15 +27,16 @@ void apply(Telemetry reading, Port& port) {
   port.fec = std::move(reading.fec);
   port.resources = std::move(reading.resources);
   port.reporters = std::move(reading.reporters);
+  port.qp_statistics = std::move(reading.qp_statistics);
 }
 
-TelemetryReader::TelemetryReader(const TelemetryAccess& access, const Port& port) : access_(access), netdev_(port.netdev) {
+TelemetryReader::TelemetryReader(const TelemetryAccess& access, const Port& port) : access_(access), netdev_(port.netdev), number_(port.number) {
   link_.there = fec_.there = access_.generic != nullptr && access_.ethtool && !netdev_.empty();
   if (port.is_member()) return;  // objects and the device's reports are told with the bond
   if (access_.rdma != nullptr) {
     if (auto devices = nldev::devices(*access_.rdma))
       for (const auto& device : *devices)
-        if (device.name == port.rdma) device_ = device.index, resources_.there = true;
+        if (device.name == port.rdma) device_ = device.index, resources_.there = true, asks_qp_ = access_.qp_statistics;
   }
   if (access_.generic != nullptr && !port.pci.empty()) {
     if (auto family = devlink::resolve(*access_.generic)) {
@@ -51,6 +52,7 @@ void TelemetryReader::resume(const Waiting& waiting) {
   fec_.backoff = waiting.fec;
   resources_.backoff = waiting.resources;
   reporters_.backoff = waiting.reporters;
+  qp_ = waiting.qp_statistics;
 }
 
 template <class Ask>
@@ -76,6 +78,12 @@ void TelemetryReader::read_owners(Telemetry& out) {
   access_.owners->add_to(out.resources);
 }
 
+void TelemetryReader::read_qp_statistics(Telemetry& out, Clock::time_point now) {
+  if (!asks_qp_) return;
+  if (auto done = qp_.read(*access_.rdma, device_, number_, now); !done) note(out.attempt, done.error().text());
+  out.qp_statistics = qp_.last();
+}
+
 Telemetry TelemetryReader::read() {
   Telemetry out;
   const auto start = Clock::now();
@@ -88,6 +96,7 @@ Telemetry TelemetryReader::read() {
   ask(fec_, out.attempt, start, [&] { return take(ethtool::get_fec_status(*access_.generic, *access_.ethtool, netdev_), out.fec); });
   ask(resources_, out.attempt, start, [&] { return take(nldev::resources(*access_.rdma, device_), out.resources); });
   read_owners(out);
+  read_qp_statistics(out, start);
   ask(reporters_, out.attempt, start, [&] { return start < reporters_due_ ? Result<void>() : read_reporters(); });
   out.reporters = reported_;
   out.attempt.seconds = std::chrono::duration<double>(Clock::now() - start).count();

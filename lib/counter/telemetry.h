@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "counter/owners.h"
+#include "counter/qp_statistics.h"
 #include "counter/reader.h"
 #include "model/node.h"
 #include "sys/devlink.h"
@@ -26,6 +27,7 @@ struct TelemetryAccess {
   std::optional<ethtool::Family> ethtool{};
   Netlink* rdma = nullptr;
   OwnerReader* owners = nullptr;  // the device's, of one that reads again and again; with one of its ports
+  bool qp_statistics = false;     // are they asked for?
 };
 
 struct Telemetry {
@@ -33,6 +35,7 @@ struct Telemetry {
   std::optional<FecStatus> fec{};
   std::vector<ResourceCount> resources{};
   std::vector<HealthReporter> reporters{};
+  std::optional<QpStatistics> qp_statistics{};
   Attempt attempt{"telemetry", true, 0, {}};
 };
 
@@ -50,11 +53,12 @@ class TelemetryReader {
   // As PortReader's.
   struct Waiting {
     Backoff link{}, fec{}, resources{}, reporters{};
+    QpReader qp_statistics{};
   };
-  [[nodiscard]] Waiting waiting() const { return {link_.backoff, fec_.backoff, resources_.backoff, reporters_.backoff}; }
+  [[nodiscard]] Waiting waiting() const { return {link_.backoff, fec_.backoff, resources_.backoff, reporters_.backoff, qp_}; }
   void resume(const Waiting& waiting);
   // Is there anything to read?
-  [[nodiscard]] bool any() const { return link_.there || fec_.there || resources_.there || reporters_.there; }
+  [[nodiscard]] bool any() const { return link_.there || fec_.there || resources_.there || reporters_.there || asks_qp_; }
 
  private:
   using Clock = Backoff::Clock;
@@ -67,13 +71,17 @@ class TelemetryReader {
   void ask(Source& source, Attempt& attempt, Clock::time_point now, Ask&& ask);
   Result<void> read_reporters();
   void read_owners(Telemetry& out);
+  void read_qp_statistics(Telemetry& out, Clock::time_point now);
 
   TelemetryAccess access_;
   std::string netdev_;
+  unsigned number_ = 0;    // of the port
   uint32_t device_ = 0;    // nldev index
   uint16_t devlink_ = 0;   // family
   std::vector<devlink::Handle> handles_;
   Source link_, fec_, resources_, reporters_;
+  bool asks_qp_ = false;
+  QpReader qp_;
   Clock::time_point reporters_due_{};
   std::vector<HealthReporter> reported_;
 };

@@ -105,6 +105,17 @@ struct PortCounters {
   std::optional<uint64_t> carrier_down;
 };
 
+// What `rdma statistic qp` tells of a port (drivers/infiniband/core/counters.c of Linux 6.12): how queue pairs are bound to
+// hardware counters of their own, and what those count.
+struct QpStatistics {
+  enum class Mode : uint8_t { none, automatic, manual };
+  enum class Dump : uint8_t { ok, overflow, error };
+  std::optional<Mode> mode{};            // absent: the kernel does not tell
+  bool by_type = false, by_pid = false;  // what the automatic mode groups queue pairs by
+  std::optional<Dump> dump{};            // how the last reading went; absent: there is nothing to read in this mode
+  std::map<std::string, std::vector<Counter>, std::less<>> kinds{};  // "RC": the sums of its counters; of automatic mode by type alone
+};
+
 // A port of an RDMA device and the netdev it sits on: the unit of settings, checks and metrics.
 struct Port {
   std::string rdma;           // "mlx5_0"
@@ -144,6 +155,7 @@ struct Port {
   std::optional<Transceiver> module{};       // what stands in the cage; absent: none, not readable, or nobody read it
   std::vector<ResourceCount> resources{};    // of the whole device
   std::vector<HealthReporter> reporters{};   // of the function
+  std::optional<QpStatistics> qp_statistics{};  // absent: nobody asked
 
   [[nodiscard]] std::string id() const;       // "mlx5_0/1"; of a bond's member "mlx5_bond_0/1@ens1f0np0"
   // A bond's member, scanned as a port of its own: it has a cable, a module and a netdev; what RDMA counts is the bond's.

@@ -39,7 +39,10 @@ std::string_view to_text(Disruptive value) {
 
 std::string_view to_text(RawCounters value) { return value == RawCounters::all ? "all" : "unnamed"; }
 
-std::string_view to_text(Compat value) { return value == Compat::rdma_exporter ? "rdma_exporter" : "node_exporter"; }
+std::string_view to_text(Compat value) {
+  constexpr std::string_view kTexts[] = {"node_exporter", "rdma_exporter", "rdma_exporter_qp"};
+  return kTexts[static_cast<size_t>(value)];
+}
 
 std::string_view to_text(Release value) { return value == Release::restore ? "restore" : "leave"; }
 

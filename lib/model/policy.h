@@ -77,7 +77,7 @@ enum class RawCounters : uint8_t { unnamed, all };
 std::string_view to_text(RawCounters value);
 
 // Exporters whose names are published as well, so that a site's dashboards go on working.
-enum class Compat : uint8_t { node_exporter, rdma_exporter };
+enum class Compat : uint8_t { node_exporter, rdma_exporter, rdma_exporter_qp };
 std::string_view to_text(Compat value);
 
 // What the site knows of its machines ([expect]); what is absent is judged by the machine's own symmetry.

@@ -113,6 +113,7 @@ struct Replies {
   const Netlink::Take& take;
   size_t taken = 0;
   bool done = false;
+  bool enough = false;
   bool interrupted = false;  // NLM_F_DUMP_INTR: the dump mixes two states
   std::optional<Error> failure{};
 };
@@ -127,7 +128,10 @@ class LiveNetlink final : public Netlink {
       auto sent = send(type, static_cast<uint16_t>(flags | NLM_F_REQUEST | (dump ? 0 : NLM_F_ACK)), payload);
       if (!sent) return sent.error();
       std::vector<Message> messages;
-      const Take keep = [&](uint16_t kind, View8 bytes) { messages.push_back({kind, Bytes(bytes.begin(), bytes.end())}); };
+      const Take keep = [&](uint16_t kind, View8 bytes) {
+        messages.push_back({kind, Bytes(bytes.begin(), bytes.end())});
+        return true;
+      };
       Replies replies{.take = keep};
       auto gathered = gather(replies, kPatience);
       const bool again = dump && attempt < kDumpAttempts;
@@ -177,9 +181,10 @@ class LiveNetlink final : public Netlink {
       pollfd wait{nl_socket_get_fd(socket_.get()), POLLIN, 0};
       (void)::poll(&wait, 1, static_cast<int>(left.count()));
       int code = receive(socket_.get(), [&](const nlmsghdr& header, View8 payload) {
-        if (header.nlmsg_seq == sequence_ && !replies.done) take_message(header, payload, replies);
+        if (header.nlmsg_seq == sequence_ && !replies.done && !replies.enough) take_message(header, payload, replies);
       });
       if (code < 0 && code != -NLE_AGAIN) return failed(protocol_, "receive");
+      if (replies.enough) return failed(protocol_, "the rest is not wanted", ECANCELED);
       if (replies.taken > kMostReplies) return failed(protocol_, "more than 65,536 answers", E2BIG);
     }
     return {};
@@ -204,7 +209,7 @@ class LiveNetlink final : public Netlink {
       return;
     }
     ++replies.taken;
-    replies.take(header.nlmsg_type, payload);
+    replies.enough = !replies.take(header.nlmsg_type, payload);
   }
 
   int protocol_;
@@ -217,7 +222,8 @@ class LiveNetlink final : public Netlink {
 Result<void> Netlink::dump(uint16_t type, View8 payload, std::chrono::milliseconds, const Take& take) {
   auto replies = talk(type, NLM_F_DUMP, payload);
   if (!replies) return replies.error();
-  for (const Message& reply : *replies) take(reply.type, reply.payload);
+  for (const Message& reply : *replies)
+    if (!take(reply.type, reply.payload)) return error(ECANCELED, "the rest is not wanted");
   return {};
 }
 

@@ -39,9 +39,10 @@ class Netlink {
   // no dump) or NLMSG_DONE. An NLMSG_ERROR with a negative errno is an Error with that errno.
   // Gives up after two seconds without an answer (ETIMEDOUT), and while reading beyond 65,536 answers (E2BIG).
   virtual Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) = 0;
-  // A dump of any length: `take` gets each reply as it comes, none is kept. It is not asked twice: after an error (ETIMEDOUT:
-  // not done within `patience`; EAGAIN: it mixes two states) what was taken is no answer.
-  using Take = std::function<void(uint16_t type, View8 payload)>;
+  // A dump of any length: `take` gets each reply as it comes, none is kept; it returns false when it wants no more. It is not
+  // asked twice: after an error (ETIMEDOUT: not done within `patience`; EAGAIN: it mixes two states; ECANCELED: `take` wanted
+  // no more) what was taken is no answer.
+  using Take = std::function<bool(uint16_t type, View8 payload)>;
   virtual Result<void> dump(uint16_t type, View8 payload, std::chrono::milliseconds patience, const Take& take);
   // nlmsg_seq of the last request: dcbnl notifications carry the requester's.
   [[nodiscard]] virtual uint32_t last_sequence() const = 0;

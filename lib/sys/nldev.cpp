@@ -1,41 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sys/nldev.h"
 
-#include <linux/netlink.h>
-#include <rdma/rdma_netlink.h>
-
 #include <array>
 #include <utility>
+
+#include "sys/nldev_message.h"
 
 namespace fabric::nldev {
 namespace {
 
-constexpr uint16_t message_type(uint16_t command) {
-  return static_cast<uint16_t>(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command));
-}
-
-std::string subject(const char* what, uint32_t device, uint32_t port) {
-  return std::string("RDMA netlink ") + what + " of device " + std::to_string(device) + " port " + std::to_string(port);
-}
-
-AttrWriter address(uint32_t device, uint32_t port) {
-  AttrWriter request;
-  request.u32(RDMA_NLDEV_ATTR_DEV_INDEX, device).u32(RDMA_NLDEV_ATTR_PORT_INDEX, port);
-  return request;
-}
-
 // One request about a port, its one answer.
 Result<Message> ask(Netlink& rdma, uint16_t command, const char* what, uint32_t device, uint32_t port) {
-  auto replies = rdma.talk(message_type(command), 0, address(device, port).data());
-  if (!replies) return error(replies.error().code, subject(what, device, port));
-  for (auto& reply : *replies)
-    if (reply.type == message_type(command)) return std::move(reply);
-  return error(ENODATA, subject(what, device, port));
-}
-
-std::string text_of(const std::vector<Attr>& attributes, uint16_t type) {
-  const Attr* attribute = find(attributes, type);
-  return attribute ? attribute->text() : std::string();
+  return ask_one(rdma, command, address(device, port), subject(what, device, port));
 }
 
 // Calls `with(attributes of the entry)` for each `entry` in the message's `table`.
@@ -58,14 +34,38 @@ constexpr std::array kDumps{
     Dump{"completion queues", RDMA_NLDEV_CMD_RES_CQ_GET, RDMA_NLDEV_ATTR_RES_CQ, RDMA_NLDEV_ATTR_RES_CQ_ENTRY},
     Dump{"memory regions", RDMA_NLDEV_CMD_RES_MR_GET, RDMA_NLDEV_ATTR_RES_MR, RDMA_NLDEV_ATTR_RES_MR_ENTRY}};
 
-// Is there nothing in the payload but these? (parse_attributes() drops a malformed rest.)
-bool are_all(const std::vector<Attr>& attributes, View8 payload) {
-  size_t size = 0;
-  for (const Attr& each : attributes) size += NLA_HDRLEN + NLA_ALIGN(each.value.size());
-  return size >= payload.size();
+}  // namespace
+
+std::string subject(const char* what, uint32_t device, uint32_t port) {
+  return std::string("RDMA netlink ") + what + " of device " + std::to_string(device) + " port " + std::to_string(port);
 }
 
-}  // namespace
+AttrWriter address(uint32_t device, uint32_t port) {
+  AttrWriter request;
+  request.u32(RDMA_NLDEV_ATTR_DEV_INDEX, device).u32(RDMA_NLDEV_ATTR_PORT_INDEX, port);
+  return request;
+}
+
+Result<Message> ask_one(Netlink& rdma, uint16_t command, const AttrWriter& request, const std::string& subject) {
+  auto replies = rdma.talk(message_type(command), 0, request.data());
+  if (!replies) return error(replies.error().code, subject);
+  for (auto& reply : *replies)
+    if (reply.type == message_type(command)) return std::move(reply);
+  return error(ENODATA, subject);
+}
+
+std::string text_of(const std::vector<Attr>& attributes, uint16_t type) {
+  const Attr* attribute = find(attributes, type);
+  return attribute ? attribute->text() : std::string();
+}
+
+std::optional<std::vector<Attr>> all_attributes(View8 payload) {
+  auto attributes = parse_attributes(payload);
+  size_t size = 0;
+  for (const Attr& each : attributes) size += NLA_HDRLEN + NLA_ALIGN(each.value.size());
+  if (size < payload.size()) return std::nullopt;
+  return attributes;
+}
 
 Result<Device> parse_device(View8 payload) {
   auto attributes = parse_attributes(payload);
@@ -140,19 +140,15 @@ std::vector<ResourceCount> parse_resources(View8 payload) {
 Result<Owners> parse_owners(View8 payload, Object kind) {
   const Dump& dump = kDumps.at(static_cast<size_t>(kind));
   const Error cut = error(EBADMSG, std::string("RDMA netlink ") + dump.what);
-  const auto top = parse_attributes(payload);
-  const Attr* list = find(top, dump.table);
-  if (list == nullptr || !are_all(top, payload)) return cut;
-  const auto entries = parse_attributes(list->value);
-  if (!are_all(entries, list->value)) return cut;
+  const auto top = all_attributes(payload);
+  const Attr* list = top ? find(*top, dump.table) : nullptr;
+  if (list == nullptr) return cut;
   Owners count;
-  for (const Attr& entry : entries) {
-    if (entry.type != dump.entry) continue;
-    const auto inside = parse_attributes(entry.value);
-    if (!are_all(inside, entry.value)) return cut;
-    ++(find(inside, RDMA_NLDEV_ATTR_RES_KERN_NAME) != nullptr ? count.kernel : count.user);
-  }
-  return count;
+  const bool whole = for_each_whole(list->value, dump.entry, [&](const auto& entry) {
+    ++(find(entry, RDMA_NLDEV_ATTR_RES_KERN_NAME) != nullptr ? count.kernel : count.user);
+    return true;
+  });
+  return whole ? Result<Owners>(count) : cut;
 }
 
 Result<std::vector<Device>> devices(Netlink& rdma) {
@@ -224,10 +220,11 @@ Result<Owners> owners(Netlink& rdma, uint32_t device, Object kind, std::chrono::
   Owners total;
   std::optional<Error> wrong;
   auto done = rdma.dump(message_type(dump.command), request.data(), patience, [&](uint16_t type, View8 payload) {
-    if (type != message_type(dump.command)) return;
+    if (type != message_type(dump.command)) return true;
     const auto some = parse_owners(payload, kind);
     if (!some) wrong = some.error();
     else total.user += some->user, total.kernel += some->kernel;
+    return true;
   });
   if (done && !wrong) return total;
   return error(done ? wrong->code : done.error().code, std::string("RDMA netlink ") + dump.what + " of device " + std::to_string(device));

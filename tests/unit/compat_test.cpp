@@ -13,6 +13,7 @@
 #include "counter/exposition.h"
 #include "scan/scan.h"
 #include "support/corpus.h"
+#include "support/series.h"
 
 namespace fabric {
 namespace {
@@ -23,8 +24,8 @@ std::map<std::string, double> series(const FamilySet& set) {
   for (const Family& family : set.families()) {
     EXPECT_TRUE(names.insert(family.metric->name).second) << family.metric->name << ": two families of one name";
     for (const MetricSample& sample : family.samples) {
-      std::map<std::string_view, std::string> sorted;
-      for (const Label& label : sample.labels) sorted[label.name] = label.value;
+      std::map<std::string, std::string> sorted;
+      for (const auto& [name, text] : test::read_labels(sample.labels)) sorted[name] = text;
       std::string key(family.metric->name);
       for (const auto& [name, value] : sorted) key.append(",").append(name).append("=").append(value);
       EXPECT_TRUE(out.emplace(key, sample.value).second) << key;
@@ -111,6 +112,15 @@ TEST(Compat, RdmaExporterNamesAreRawUnits) {
   EXPECT_EQ(at("rdma_port_info,device=mlx5_0,is_vf=false,link_layer=Ethernet,netdev=eth0,pci_addr=,phys_state=LinkUp,port=1,state=ACTIVE"), 1);
 }
 
+TEST(Compat, NothingIsPublishedThatTheReaderLeavesOut) {
+  for (const CompatName& each : rdma_exporter_names()) {
+    if (each.source != CounterSource::ethtool) continue;
+    std::string raw(each.raw);
+    std::replace(raw.begin(), raw.end(), '#', '3');
+    EXPECT_TRUE(describe_counter(each.source, raw)) << raw;
+  }
+}
+
 TEST(Compat, OptionalCountersAreToldByTheirState) {
   Node node = with_all({});
   node.ports[0].limits.optional_counters = {"cc_rx_ce_pkts", "cc_tx_cnp_pkts"};
@@ -134,6 +144,24 @@ TEST(Compat, OnlyWhatIsWanted) {
   EXPECT_EQ(names({}), std::set<std::string>{});
   EXPECT_EQ(names({Compat::node_exporter}), std::set<std::string>{"node"});
   EXPECT_EQ(names({Compat::rdma_exporter, Compat::node_exporter}), (std::set<std::string>{"node", "rdma"}));
+}
+
+TEST(Compat, CountersOfQueuePairsAreThereOnlyWhereTheyAreWanted) {
+  Node node = with_all({});
+  node.ports[0].qp_statistics.emplace().kinds["RC"] = {{"out_of_buffer", 7}};
+  node.ports[0].qp_statistics->dump = QpStatistics::Dump::ok;
+  const auto names = [&](std::vector<Compat> wanted) {
+    FamilySet set;
+    add_compat(set, node, wanted);
+    size_t count = 0;
+    for (const Family& family : set.families()) count += family.metric->name.starts_with("rdma_qp_") ? 1 : 0;
+    return std::pair(count, set.families().size());
+  };
+  EXPECT_EQ(names({Compat::rdma_exporter}).first, 0u);
+  EXPECT_EQ(names({Compat::rdma_exporter_qp}), (std::pair<size_t, size_t>(2, 2)));
+  EXPECT_EQ(rdma_exporter_qp_names().size(), 13u);
+  node.ports[0].qp_statistics.reset();
+  EXPECT_EQ(names({Compat::rdma_exporter_qp}).second, 0u) << "nobody asked";
 }
 
 TEST(Compat, TheLimitOfSeriesHolds) {
@@ -173,7 +201,7 @@ TEST(CompatCorpus, NodeExportersFixture) {
   EXPECT_GT(files, 80u);
 }
 
-// Every metric about fabrics that the dashboard of rdma_exporter asks for has a name here, but for its per-QP counters.
+// Every metric about fabrics that the dashboard of rdma_exporter asks for has a name here.
 TEST(CompatCorpus, TheDashboardFindsItsMetrics) {
   const auto corpus = test::corpus_directory();
   if (!corpus) GTEST_SKIP() << "no corpus: set FABRIC_CORPUS";
@@ -184,11 +212,11 @@ TEST(CompatCorpus, TheDashboardFindsItsMetrics) {
   const std::string page = text.str();
   std::set<std::string> names{"rdma_port_info", "rdma_optional_counter_enabled"};
   for (const CompatName& each : rdma_exporter_names()) names.emplace(each.name);
+  for (const CompatName& each : rdma_exporter_qp_names()) names.emplace(each.name);
   size_t asked = 0;
   const std::regex metric("\\brdma_[a-z0-9_]+_(total|info|enabled|percent)\\b");
   for (std::sregex_iterator each(page.begin(), page.end(), metric), end; each != end; ++each) {
     const std::string name = each->str();
-    if (name.starts_with("rdma_qp_")) continue;
     ++asked;
     EXPECT_TRUE(names.contains(name)) << name;
   }

@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "support/sim_qp.h"
 #include "support/slow_nics.h"
 
 namespace fabric::exporter {
@@ -56,6 +57,34 @@ TEST(DeviceReader, TheKernelGoesThroughADevicesObjectsOnceForAllItsPortsAndBeyon
     EXPECT_EQ(reading.ports[1].resources, (std::vector<ResourceCount>{{"qp", "", 2}}));
   }
   EXPECT_EQ(*dumps, 1);
+}
+
+TEST(DeviceReader, CountersOfQueuePairsAreReadOnlyWhereTheConfigurationAsksForThem) {
+  struct Borrowed final : test::SimQp {
+    explicit Borrowed(int& asked) : asked_(asked) { sets = {{.type = uint8_t{2}, .counters = {{"out_of_buffer", 7}}}}; }
+    ~Borrowed() override { asked_ += modes + dumps; }
+    int& asked_;
+  };
+  test::SlowNics nics;
+  int asked = 0;
+  const auto read = [&](std::vector<Compat> compat) {
+    auto policy = std::make_shared<Policy>();
+    policy->compat = std::move(compat);
+    DeviceReader reader(nics.tree.path(), "mlx5_0", policy, [&](const std::string& root) {
+      auto kernel = nics.open()(root);
+      if (kernel) kernel->rdma = std::make_unique<Borrowed>(asked);
+      return kernel;
+    });
+    reader.rescan({"mlx5_1"});
+    return reader.read().ports.at(0).qp_statistics;
+  };
+  EXPECT_FALSE(read({Compat::node_exporter, Compat::rdma_exporter}));
+  EXPECT_EQ(asked, 0);
+  const auto told = read({Compat::rdma_exporter_qp});
+  EXPECT_EQ(asked, 2);
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->dump, QpStatistics::Dump::ok);
+  EXPECT_EQ(told->kinds.at("RC"), (std::vector<Counter>{{"out_of_buffer", 7}}));
 }
 
 }  // namespace

@@ -138,9 +138,15 @@ TEST(LiveNetlink, ADumpIsHandedOverAsItComes) {
   ASSERT_TRUE(route.ok()) << route.error().text();
   const Bytes request = AttrWriter().header(ifinfomsg{}).data();
   size_t links = 0;
-  const Netlink::Take count = [&](uint16_t type, View8 payload) { links += type == RTM_NEWLINK && rtnl::parse_link(payload).ok() ? 1 : 0; };
+  const Netlink::Take count = [&](uint16_t type, View8 payload) {
+    links += type == RTM_NEWLINK && rtnl::parse_link(payload).ok() ? 1 : 0;
+    return true;
+  };
   ASSERT_TRUE((*route)->dump(RTM_GETLINK, request, std::chrono::seconds(2), count).ok());
   EXPECT_EQ(links, rtnl::links(**route)->size());
+  const auto enough = (*route)->dump(RTM_GETLINK, request, std::chrono::seconds(2), [](uint16_t, View8) { return false; });
+  ASSERT_FALSE(enough.ok());
+  EXPECT_EQ(enough.error().code, ECANCELED);
   auto refused = (*route)->dump(0x7ff0, {}, std::chrono::seconds(2), count);
   EXPECT_FALSE(refused.ok());
   auto late = (*route)->dump(RTM_GETLINK, request, std::chrono::milliseconds(0), count);

@@ -205,6 +205,61 @@ TEST(Nldev, OwnersOfAllMessagesOfADump) {
   }
 }
 
+// Numbers of linux/rdma/rdma_netlink.h of 6.12, as above.
+constexpr uint16_t kResType = 26, kStatMode = 74, kStatRes = 75, kStatMask = 76, kStatCounter = 77, kStatCounterEntry = 78, kStatCounterId = 79;
+
+// A set as fill_res_counter_entry() of Linux 6.12 writes it.
+Bytes qp_set(uint32_t mode, const Bytes& of, const Bytes& counters) {
+  const Bytes pairs = attr(kResQpEntry | kNested, attr(kLqpn, number(178u)));
+  return attr(kStatCounterEntry, attr(kPortIndex, number(1u)) + attr(kStatCounterId, number(4u)) + attr(kStatMode, number(mode)) + of + attr(kResQp | kNested, pairs) + attr(kHwCounters | kNested, counters));
+}
+const Bytes kTwoSets = head(3, "mlx5_0") + attr(kStatCounter, qp_set(1, attr(kResType, number(uint8_t{2})), counter("out_of_buffer", 9, true) + counter("rx_write_requests", 3, false)) +
+                                                                  qp_set(1, attr(kResType, number(uint8_t{4})) + attr(kPid, number(30489u)), {}) + qp_set(2, {}, counter("out_of_buffer", 7, false)));
+
+TEST(NldevParse, SetsOfQueuePairsSayWhatTheyAreFor) {
+  const auto sets = nldev::parse_qp_sets(kTwoSets);
+  ASSERT_TRUE(sets);
+  EXPECT_EQ(*sets, (std::vector<nldev::QpSet>{{true, uint8_t{2}, false, {{"out_of_buffer", 9}, {"rx_write_requests", 3}}}, {true, uint8_t{4}, true, {}}, {false, std::nullopt, false, {{"out_of_buffer", 7}}}}));
+  for (size_t size = 0; size < kTwoSets.size(); ++size) EXPECT_EQ(nldev::parse_qp_sets(View8(kTwoSets).first(size)).error().code, EBADMSG) << size << ": nothing may be summed in part";
+  EXPECT_TRUE(nldev::parse_qp_sets(head(3, "mlx5_0") + attr(kStatCounter, {}))->empty());
+}
+
+TEST(NldevParse, ModeOfQueuePairCounters) {
+  const Bytes port = head(3, "mlx5_0") + attr(kPortIndex, number(1u));
+  const auto told = nldev::parse_qp_mode(port + attr(kStatMode, number(1u)) + attr(kStatMask, number(3u)));
+  ASSERT_TRUE(told);
+  EXPECT_EQ(*told, (nldev::QpMode{QpStatistics::Mode::automatic, true, true}));
+  EXPECT_EQ(*nldev::parse_qp_mode(port + attr(kStatMode, number(1u)) + attr(kStatMask, number(1u))), (nldev::QpMode{QpStatistics::Mode::automatic, true, false}));
+  EXPECT_EQ(*nldev::parse_qp_mode(port + attr(kStatMode, number(0u))), nldev::QpMode());
+  for (const Bytes& bad : {port, port + attr(kStatMode, number(uint8_t{1})), port + attr(kStatMode, number(3u))}) EXPECT_EQ(nldev::parse_qp_mode(bad).error().code, EBADMSG);
+}
+
+TEST(Nldev, CountersOfQueuePairsAreAskedByPort) {
+  struct Kernel final : Netlink {
+    Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) override {
+      const Bytes expected = attr(kDevIndex, number(3u)) + attr(kPortIndex, number(1u)) + attr(kStatRes, number(uint32_t{kResQp})) + attr(kStatMode, number(2u));
+      EXPECT_TRUE(std::equal(payload.begin(), payload.end(), expected.begin(), expected.end()));
+      EXPECT_EQ(flags, 0);
+      return std::vector<Message>{{type, head(3, "mlx5_0") + attr(kStatMode, number(2u))}};
+    }
+    Result<void> dump(uint16_t type, View8 payload, std::chrono::milliseconds patience, const Take& take) override {
+      const Bytes expected = attr(kDevIndex, number(3u)) + attr(kPortIndex, number(1u)) + attr(kStatRes, number(uint32_t{kResQp}));
+      EXPECT_TRUE(std::equal(payload.begin(), payload.end(), expected.begin(), expected.end()));
+      EXPECT_EQ(type, 0x1411);
+      EXPECT_EQ(patience.count(), 70);
+      return take(type, message) ? Result<void>() : error(ECANCELED, "fake");
+    }
+    [[nodiscard]] uint32_t last_sequence() const override { return 0; }
+    Bytes message = kTwoSets;
+  } kernel;
+  EXPECT_EQ(nldev::qp_mode(kernel, 3, 1)->mode, QpStatistics::Mode::manual);
+  EXPECT_EQ(nldev::qp_sets(kernel, 3, 1, std::chrono::milliseconds(70))->size(), 3u);
+  kernel.message.resize(kernel.message.size() - 4);
+  const auto cut = nldev::qp_sets(kernel, 3, 1, std::chrono::milliseconds(70));
+  EXPECT_EQ(cut.error().code, EBADMSG);
+  EXPECT_NE(cut.error().what.find("device 3 port 1"), std::string::npos);
+}
+
 // One device with one port, as the kernel answers it.
 class OneDevice : public Netlink {
  public:

@@ -15,6 +15,7 @@
 #include "counter/families.h"
 #include "counter/telemetry_families.h"
 #include "support/netns.h"
+#include "support/series.h"
 #include "support/tree.h"
 #include "sys/kernel.h"
 #include "sys/nldev.h"
@@ -216,17 +217,7 @@ TEST(Resources, AnythingElseIsNone) {
   EXPECT_TRUE(nldev::parse_resources(out.data()).empty()) << "a count of half its size";
 }
 
-// Series as text -> value.
-std::map<std::string, double> series(const FamilySet& set) {
-  std::map<std::string, double> out;
-  for (const Family& family : set.families())
-    for (const MetricSample& sample : family.samples) {
-      std::string key(family.metric->name);
-      for (const Label& label : sample.labels) key += "," + std::string(label.name) + "=" + label.value;
-      out.emplace(key, sample.value);
-    }
-  return out;
-}
+using test::series;
 
 Node node_with(Port port) {
   port.rdma = "mlx5_0";
