@@ -13,6 +13,8 @@
 namespace fabric::ctl {
 namespace {
 
+constexpr std::string_view kPriorities = "01234567";
+
 // Before scaling: 32-bit counters of the firmware wrap.
 std::optional<uint64_t> rise_of(const std::vector<Counter>& before, const Counter& now, size_t place) {
   auto known = place < before.size() && before[place].name == now.name
@@ -27,8 +29,8 @@ Rate rate_of(const Port& port, CounterSource source, const Counter& counter, std
   const bool named = match && match->row->metric != nullptr;
   const Scale scale = named ? match->row->scale : Scale{};
   Rate rate{port.id(), named ? std::string(match->row->metric->name) : counter.name, {}, 0, {}, false};
-  if (named && !match->row->label.name.empty()) rate.labels.push_back({match->row->label.name, std::string(match->row->label.value)});
-  if (named && match->priority != 0) rate.labels.push_back({"priority", std::string(1, match->priority)});
+  if (named && !match->row->label.name.empty()) rate.labels.push_back(match->row->label);
+  if (named && match->priority != 0) rate.labels.push_back({"priority", kPriorities.substr(static_cast<size_t>(match->priority - '0'), 1)});
   rate.total = static_cast<double>(counter.value) * scale.multiply / scale.divide;
   if (rise && seconds > 0) rate.per_second = static_cast<double>(*rise) * scale.multiply / scale.divide / seconds;
   rate.trouble = match ? means_trouble(*match->row) : classify_counter(counter.name).has_value();
@@ -66,7 +68,7 @@ std::string short_name(const Rate& rate) {
   std::string text = rate.counter;
   if (text.starts_with("fabric_")) text.erase(0, 7);
   if (text.ends_with("_total")) text.resize(text.size() - 6);
-  for (const Label& label : rate.labels) text += (label.name == "priority" ? " prio " : " ") + label.value;
+  for (const Label& label : rate.labels) (text += label.name == "priority" ? " prio " : " ") += label.value;
   return text;
 }
 
@@ -154,7 +156,7 @@ Json rates_json(const std::vector<Rate>& rates) {
   Json out = Json::array();
   for (const Rate& rate : rates) {
     Json labels = Json::object();
-    for (const Label& label : rate.labels) labels.put(label.name, label.value);
+    for (const Label& label : rate.labels) labels.put(label.name, std::string(label.value));
     Json one = Json::object();
     one.put("port", rate.port).put("counter", rate.counter).put("labels", std::move(labels)).put("per_second", rate.per_second);
     out.push(std::move(one.put("total", rate.total).put("trouble", rate.trouble)));

@@ -17,7 +17,7 @@ namespace fabric::ctl {
 struct Rate {
   std::string port;                    // Port::id()
   std::string counter;                 // the metric; where it has none, the driver's own name
-  Labels labels;                       // of the metric, without the port's: direction, priority, ...
+  std::vector<Label> labels;           // of the metric, without the port's: direction, priority, ...
   double total = 0;                    // as read last, in base units
   std::optional<double> per_second{};  // absent: it was not there before, or was reset in between
   bool trouble = false;                // a rise of it means that something is wrong

@@ -67,7 +67,7 @@ std::string render_page(const Snapshot& snapshot, const Judgement& judgement, co
 }
 
 std::string gzip(std::string_view text) {
-  constexpr int kLevel = 1, kGzipWindow = 15 + 16, kMemory = 8;  // zlib.h: 16 more asks for the gzip wrapper
+  constexpr int kLevel = 1, kGzipWindow = 15 + 16, kMemory = 7;  // zlib.h: 16 more asks for the gzip wrapper
   z_stream stream{};
   if (deflateInit2(&stream, kLevel, Z_DEFLATED, kGzipWindow, kMemory, Z_DEFAULT_STRATEGY) != Z_OK) return {};
   std::string out(deflateBound(&stream, static_cast<uLong>(text.size())), '\0');
@@ -77,6 +77,7 @@ std::string gzip(std::string_view text) {
   stream.avail_out = static_cast<uInt>(out.size());
   bool done = deflate(&stream, Z_FINISH) == Z_STREAM_END;
   out.resize(done ? stream.total_out : 0);
+  out.shrink_to_fit();  // kept until the next page
   deflateEnd(&stream);
   return out;
 }
@@ -86,12 +87,12 @@ PageCache::Body PageCache::plain(const Collector& collector, PageContext context
   uint64_t version = collector.version();
   if (plain_ && version == version_ && now - rendered_ < kPageAge) return plain_;
   Snapshot snapshot = collector.snapshot();
-  context.before = before_ ? &*before_ : nullptr;
+  context.before = before_.get();
   plain_ = std::make_shared<const std::string>(render_page(snapshot, judged(snapshot, context), context));
   compressed_.reset();
   version_ = version;
   rendered_ = now;
-  if (collector.complete()) remember(snapshot.node);  // compared with half a machine, the rest would have no signals
+  if (collector.complete()) remember(std::move(snapshot.node));  // compared with half a machine, the rest would have no signals
   return plain_;
 }
 
@@ -109,10 +110,9 @@ PageCache::Body PageCache::compressed(const Collector& collector, PageContext co
   return compressed_;
 }
 
-void PageCache::remember(const Node& node) {
+void PageCache::remember(Node&& node) {
   if (next_before_ && node.taken - next_before_->taken < kBeforeAge) return;
-  before_ = std::move(next_before_);
-  next_before_ = node;
+  before_ = std::exchange(next_before_, std::make_shared<const Node>(std::move(node)));
   if (before_) return;
   before_ = next_before_;
   judgement_.reset();  // there was nothing to compare with

@@ -65,7 +65,7 @@ class PageCache {
 
  private:
   const Judgement& judged(const Snapshot& snapshot, const PageContext& context);
-  void remember(const Node& node);
+  void remember(Node&& node);
 
   uint64_t version_ = UINT64_MAX;
   Clock::time_point rendered_{}, judged_at_{};
@@ -74,7 +74,7 @@ class PageCache {
   Body plain_, compressed_;
   // Checks compare with a reading that is one to two minutes old, so that what has risen shows for at least as long:
   // every scraper sees it, whatever its interval.
-  std::optional<Node> before_, next_before_;
+  std::shared_ptr<const Node> before_, next_before_;  // one at first
 };
 
 }  // namespace fabric::exporter

@@ -76,9 +76,9 @@ std::optional<double> open_descriptors(const Root& root) {
 
 void add_self(FamilySet& families, const Snapshot& snapshot, const HttpCounts& http, Clock::time_point now) {
   for (const CollectorRun& run : snapshot.runs) {
-    Labels labels{{"collector", run.collector}, {"device", run.device}};
+    const Labels labels{{"collector", run.collector}, {"device", run.device}};
     families.add(kSuccess, labels, run.success ? 1 : 0);
-    families.add(kDuration, std::move(labels), run.seconds);
+    families.add(kDuration, labels, run.seconds);
   }
   for (const DeviceAge& age : snapshot.ages) families.add(kAge, {{"device", age.device}}, seconds(now - age.taken));
   if (snapshot.modules_taken) families.add(kModuleAge, {}, seconds(now - *snapshot.modules_taken));

@@ -213,14 +213,17 @@ namespace {
 // One port's series, as far as there is something to tell.
 class Publisher {
  public:
-  Publisher(FamilySet& families, const PortBursts& port, Clock::time_point now) : families_(families), port_(port), now_(now) {}
+  Publisher(FamilySet& families, const PortBursts& port, Clock::time_point now)
+      : families_(families), port_(port), labels_{{"device", port.device}, {"port", std::to_string(port.port)}}, now_(now) {}
 
   void histogram(const Metric& metric, const BurstTrack& track, std::span<const double> bounds, std::initializer_list<Label> of) {
     const auto end = track.counts.begin() + static_cast<ptrdiff_t>(bounds.size()) + 1;
-    families_.add(metric, {labels(of), bounds, {track.counts.begin(), end}, track.sum});
+    Labels labels = labels_;
+    for (const Label& label : of) labels.push_back(label);
+    families_.add(metric, {std::move(labels), bounds, {track.counts.begin(), end}, track.sum});
   }
   void peak(const Metric& metric, const BurstTrack& track, std::initializer_list<Label> of) {
-    if (auto highest = port_.record.peak(track, now_)) families_.add(metric, labels(of), *highest);
+    if (auto highest = port_.record.peak(track, now_)) families_.add(metric, labels_, of, *highest);
   }
   // Those that are lossless or have moved, in whichever direction.
   void priorities(const std::array<BurstTrack, 16>& tracks, auto&& with) const {
@@ -235,17 +238,13 @@ class Publisher {
   }
   void events(auto&& with) const {
     for (size_t i = 0; i < kBurstEvents; ++i)
-      if (port_.record.events[i].moved) with(port_.record.events[i], {{"event", std::string(to_text(static_cast<BurstEvent>(i)))}});
+      if (port_.record.events[i].moved) with(port_.record.events[i], {{"event", to_text(static_cast<BurstEvent>(i))}});
   }
 
  private:
-  [[nodiscard]] Labels labels(std::initializer_list<Label> more) const {
-    Labels out{{"device", port_.device}, {"port", std::to_string(port_.port)}};
-    out.insert(out.end(), more.begin(), more.end());
-    return out;
-  }
   FamilySet& families_;
   const PortBursts& port_;
+  const Labels labels_;
   Clock::time_point now_;
 };
 

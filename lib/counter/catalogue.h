@@ -17,10 +17,8 @@ namespace fabric {
 // Where a raw name stands: Port::counters' member of the same name.
 enum class CounterSource : uint8_t { hw, pma, ethtool };
 
-// A label that a row gives its series; an empty name gives none.
-struct FixedLabel {
-  std::string_view name, value;
-};
+// A label that a row gives its series; literals.
+using FixedLabel = Label;
 inline constexpr FixedLabel kRx{"direction", "rx"}, kTx{"direction", "tx"};
 inline constexpr FixedLabel kRequester{"side", "requester"}, kResponder{"side", "responder"};
 

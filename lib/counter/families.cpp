@@ -36,8 +36,8 @@ constexpr Metric kAgentHeld{"fabric_agent_held", "1 while nothing is enforced be
 constexpr Metric kDiagnosis{"fabric_diagnosis", "Whose fault it is: confidence from 0 to 1, by culprit (host, cable, network, peer, unknown, none) and rule.", kGauge};
 constexpr Metric kCheckStatus{"fabric_check_status", "What the check found: 0 ok, 1 warning, 2 critical, 3 unknown.", kGauge};
 
-void add_if(FamilySet& families, const Metric& metric, const Port& port, std::optional<double> value) {
-  if (value) families.add(metric, port_labels(port), *value);
+void add_if(FamilySet& families, const Metric& metric, const Labels& labels, std::optional<double> value) {
+  if (value) families.add(metric, labels, *value);
 }
 
 template <class Number>
@@ -47,22 +47,23 @@ std::optional<double> as_double(const std::optional<Number>& value) {
 }
 
 Labels info_labels(const Port& port) {
+  const std::string numa = port.numa ? std::to_string(*port.numa) : std::string();
   Labels labels = port_labels(port);
   labels.push_back({"driver", port.kernel_driver});
   labels.push_back({"firmware", port.firmware});
   labels.push_back({"netdev", port.netdev});
   labels.push_back({"pci", port.pci});
-  labels.push_back({"numa", port.numa ? std::to_string(*port.numa) : std::string()});
-  labels.push_back({"link_layer", std::string(to_text(port.link_layer))});
+  labels.push_back({"numa", numa});
+  labels.push_back({"link_layer", to_text(port.link_layer)});
   labels.push_back({"board", port.board_id});
   labels.push_back({"hca_type", port.hca_type});
   return labels;
 }
 
 // "mlx5_0/1" as device and port.
-Labels id_labels(const std::string& id) {
+Labels id_labels(std::string_view id) {
   size_t slash = id.rfind('/');
-  if (slash == std::string::npos) return {{"device", id}, {"port", ""}};
+  if (slash == std::string_view::npos) return {{"device", id}, {"port", ""}};
   return {{"device", id.substr(0, slash)}, {"port", id.substr(slash + 1)}};
 }
 
@@ -100,37 +101,37 @@ bool is_of_no_use(const Port& port, const CounterMatch& match, uint64_t value) {
   return metric != &metrics::kPortBytes && metric != &metrics::kPortPackets && metric != &metrics::kPortUnicast && metric != &metrics::kPortMulticast;
 }
 
-void add_named(FamilySet& families, const Port& port, CounterSource source, const std::vector<Counter>& counters, const Idle& idle = {}) {
+void add_named(FamilySet& families, const Port& port, const Labels& labels, CounterSource source, const std::vector<Counter>& counters, const Idle& idle = {}) {
   for (const Counter& counter : counters) {
     auto match = find_counter(source, counter.name, port.kernel_driver);
     if (!match || is_of_no_use(port, *match, counter.value)) continue;
-    if (match->priority != 0 && counter.value == 0 && idle[static_cast<size_t>(match->priority - '0')]) continue;
-    Labels labels = port_labels(port);
-    if (!match->row->label.name.empty()) labels.push_back({match->row->label.name, std::string(match->row->label.value)});
-    if (match->priority != 0) labels.push_back({"priority", std::string(1, match->priority)});
+    Label priority;
+    if (match->priority != 0) {
+      if (counter.value == 0 && idle[static_cast<size_t>(match->priority - '0')]) continue;
+      priority = {"priority", {&match->priority, 1}};
+    }
     const Scale& scale = match->row->scale;
-    families.accumulate(*match->row->metric, std::move(labels), static_cast<double>(counter.value) * scale.multiply / scale.divide);
+    families.accumulate(*match->row->metric, labels, {match->row->label, priority}, static_cast<double>(counter.value) * scale.multiply / scale.divide);
   }
 }
 
-void add_raw(FamilySet& families, const Metric& metric, const Port& port, const Counter& counter) {
-  Labels labels = port_labels(port);
-  labels.push_back({"counter", counter.name});
-  families.add(metric, std::move(labels), static_cast<double>(counter.value));
+void add_raw(FamilySet& families, const Metric& metric, const Labels& labels, const Counter& counter) {
+  families.add(metric, labels, {{"counter", counter.name}}, static_cast<double>(counter.value));
 }
 
 }  // namespace
 
 void add_link(FamilySet& families, const Port& port) {
   const bool whole = !port.is_member();  // what is the RDMA port's; and sums are of whole ports
+  const Labels labels = port_labels(port);
   families.add(kPortInfo, info_labels(port), 1);
-  if (whole) add_if(families, kPortState, port, as_double(port.state));
-  if (whole) add_if(families, kPhysicalState, port, as_double(port.phys_state));
-  if (port.state) families.add(kPortUp, port_labels(port), *port.state == 4 && port.carrier.value_or(true) ? 1 : 0);
-  add_if(families, kCarrier, port, as_double(port.carrier));
-  add_if(families, kCarrierDowns, port, as_double(port.counters.carrier_down));
-  if (whole) add_if(families, kRate, port, port.rate);
-  if (whole) add_if(families, kActiveMtu, port, as_double(port.active_mtu));
+  if (whole) add_if(families, kPortState, labels, as_double(port.state));
+  if (whole) add_if(families, kPhysicalState, labels, as_double(port.phys_state));
+  if (port.state) families.add(kPortUp, labels, *port.state == 4 && port.carrier.value_or(true) ? 1 : 0);
+  add_if(families, kCarrier, labels, as_double(port.carrier));
+  add_if(families, kCarrierDowns, labels, as_double(port.counters.carrier_down));
+  if (whole) add_if(families, kRate, labels, port.rate);
+  if (whole) add_if(families, kActiveMtu, labels, as_double(port.active_mtu));
 }
 
 void add_agent(FamilySet& families, const AgentState& agent) {
@@ -146,29 +147,23 @@ void add_agent(FamilySet& families, const AgentState& agent) {
       families.add(kInSync, labels, in_sync ? 1 : 0);
       families.add(kRepairs, labels, static_cast<double>(state.repairs));
       if (const auto when = unix_seconds(state.last_drift)) families.add(kLastDrift, labels, *when);
-      labels.push_back({"cause", {}});
-      for (const auto& [cause, count] : state.drifts) {
-        labels.back().value = cause;
-        families.add(kDrifts, labels, static_cast<double>(count));
-      }
+      for (const auto& [cause, count] : state.drifts) families.add(kDrifts, labels, {{"cause", cause}}, static_cast<double>(count));
     }
 }
 
 void add_report(FamilySet& families, const Report& report) {
   for (const Finding& finding : report.findings)
-    families.add(kCheckStatus, {{"check", finding.id}, {"subject", finding.subject}}, static_cast<double>(finding.status));
+    families.add(kCheckStatus, {}, {{"check", finding.id}, {"subject", finding.subject}}, static_cast<double>(finding.status));
 }
 
 void add_diagnoses(FamilySet& families, const Node& node, const std::map<std::string, Signals>& watched, const Diagnoses& diagnoses) {
   for (const Port& port : node.ports) {
     const std::string id = port.id();
     if (!watched.contains(id) || port.virtual_function) continue;
+    const Labels labels = port_labels(port);
     bool quiet = true;
-    const auto add = [&](Culprit culprit, const std::string& rule, double value) {
-      Labels labels = port_labels(port);
-      labels.push_back({"culprit", std::string(to_text(culprit))});
-      labels.push_back({"rule", rule});
-      families.add(kDiagnosis, std::move(labels), value);
+    const auto add = [&](Culprit culprit, std::string_view rule, double value) {
+      families.add(kDiagnosis, labels, {{"culprit", to_text(culprit)}, {"rule", rule}}, value);
       quiet = false;
     };
     for (const Diagnosis& each : diagnoses)
@@ -178,17 +173,19 @@ void add_diagnoses(FamilySet& families, const Node& node, const std::map<std::st
 }
 
 void add_counters(FamilySet& families, const Port& port) {
-  add_named(families, port, CounterSource::hw, port.counters.hw);
-  add_named(families, port, CounterSource::ethtool, port.counters.ethtool, idle_priorities(port));
-  add_named(families, port, CounterSource::pma, port.counters.pma);
+  const Labels labels = port_labels(port);
+  add_named(families, port, labels, CounterSource::hw, port.counters.hw);
+  add_named(families, port, labels, CounterSource::ethtool, port.counters.ethtool, idle_priorities(port));
+  add_named(families, port, labels, CounterSource::pma, port.counters.pma);
 }
 
 void add_raw_counters(FamilySet& families, const Port& port, RawCounters raw) {
+  const Labels labels = port_labels(port);
   for (const Counter& counter : port.counters.pma)
-    if (!find_counter(CounterSource::pma, counter.name)) add_raw(families, metrics::kPortOther, port, counter);
+    if (!find_counter(CounterSource::pma, counter.name)) add_raw(families, metrics::kPortOther, labels, counter);
   for (const Counter& counter : port.counters.hw)
     if (raw == RawCounters::all || !find_counter(CounterSource::hw, counter.name, port.kernel_driver))
-      add_raw(families, metrics::kHwCounter, port, counter);
+      add_raw(families, metrics::kHwCounter, labels, counter);
 }
 
 void add_node(FamilySet& families, const Node& node, const Report& report, RawCounters raw) {

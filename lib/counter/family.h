@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
+#include <memory_resource>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,16 +22,32 @@ struct Metric {
   MetricKind kind = MetricKind::counter;
 };
 
+// An empty name gives none.
 struct Label {
-  std::string_view name;  // a literal
-  std::string value;      // any bytes; escaped when rendered
+  std::string_view name, value;  // the name a literal, the value any bytes
   bool operator==(const Label&) const = default;
 };
-using Labels = std::vector<Label>;
+
+// As a page shows them: device="mlx5_0",port="1". What many series begin with is written once.
+class Labels {
+ public:
+  Labels() = default;
+  Labels(std::initializer_list<Label> labels) {
+    for (const Label& label : labels) push_back(label);
+  }
+  // Escapes the value. Bytes that are not UTF-8, and NUL, become U+FFFD: Prometheus would refuse the whole page.
+  void push_back(const Label& label);
+  [[nodiscard]] std::string_view text() const { return text_; }
+  [[nodiscard]] size_t hash() const { return hash_; }
+
+ private:
+  std::string text_;
+  size_t hash_ = 0;  // of the values: most series of a metric have the same names
+};
 
 struct MetricSample {
-  Labels labels;
-  double value = 0;  // counters beyond 2^53 are rounded to the nearest double, as everywhere in Prometheus
+  std::string_view labels;  // Labels::text(), which the set keeps
+  double value = 0;         // counters beyond 2^53 are rounded to the nearest double, as everywhere in Prometheus
 };
 
 // Observations by size. As series: _count, _sum, a _bucket for each bound and one for +Inf.
@@ -42,7 +60,7 @@ struct HistogramSample {
 
 struct Family {
   const Metric* metric = nullptr;
-  std::vector<MetricSample> samples;
+  std::pmr::vector<MetricSample> samples;
   std::vector<HistogramSample> histograms{};  // of a metric of that kind, which has no samples
 };
 
@@ -52,11 +70,12 @@ class FamilySet {
   // At most `limit` series; what comes later is dropped and counted.
   explicit FamilySet(size_t limit = SIZE_MAX) : limit_(limit) {}
 
-  // `metric` must outlive the set. A second sample with the same labels is dropped and counted: a scrape with a series
-  // twice is refused as a whole by Prometheus.
-  void add(const Metric& metric, Labels labels, double value);
+  // `metric` must outlive the set. `more` follows `labels`. A second sample with the same labels is dropped and counted: a
+  // scrape with a series twice is refused as a whole by Prometheus.
+  void add(const Metric& metric, const Labels& labels, std::initializer_list<Label> more, double value);
+  void add(const Metric& metric, const Labels& labels, double value) { add(metric, labels, {}, value); }
   // As add(), but adds to the series when it is there: two counters that are parts of one.
-  void accumulate(const Metric& metric, Labels labels, double value);
+  void accumulate(const Metric& metric, const Labels& labels, std::initializer_list<Label> more, double value);
   // Is the series there?
   [[nodiscard]] bool has(const Metric& metric, const Labels& labels) const;
   // A histogram of MetricKind::histogram, whole or not at all.
@@ -70,7 +89,7 @@ class FamilySet {
   void raise_limit(size_t by) { limit_ += limit_ > SIZE_MAX - by ? 0 : by; }
 
  private:
-  // Where a series stands. A page has a thousand of them, made anew each time: no allocation for each.
+  // Where a series stands. A page has a thousand of them, made anew each time: nothing of one is allocated for itself.
   struct Place {
     size_t hash = 0;  // of metric and labels
     uint32_t family = kNowhere, sample = 0;
@@ -78,12 +97,14 @@ class FamilySet {
   static constexpr uint32_t kNowhere = UINT32_MAX;
 
   // The sample with these labels, made when there is none; null when the limit forbids that.
-  MetricSample* series_of(const Metric& metric, Labels&& labels, bool& existed);
+  MetricSample* series_of(const Metric& metric, const Labels& labels, std::initializer_list<Label> more, bool& existed);
   Family& family_of(const Metric& metric);
   // The place of the series or, where it is not there, the free one for it.
-  [[nodiscard]] size_t place_of(size_t hash, const Metric& metric, const Labels& labels) const;
+  [[nodiscard]] size_t place_of(size_t hash, const Metric& metric, std::string_view labels) const;
   void grow();
 
+  std::pmr::monotonic_buffer_resource memory_{1 << 14};  // of samples and their labels
+  Labels wanted_;                                        // of the series that is looked for
   std::vector<Family> families_;
   std::unordered_map<const Metric*, uint32_t> family_index_;
   std::vector<Place> places_;  // open addressing; a power of two, at most half full

@@ -112,6 +112,7 @@ constexpr CounterRow kRows[] = {
     raw(ethtool, "rx_steer_missed_packets", "Frames received that no steering rule took, dropped."),
     raw(ethtool, "rx_oversize_pkts_buffer", "Frames received that are longer than the receive buffers, dropped."),
     {ethtool, "dev_internal_queue_oob", &kDeviceQueues},
+    {ethtool, "dev_out_of_buffer", &kDeviceQueues},  // the same, as Linux 5.4 names it (en_stats.c)
     {ethtool, "module_unplug", &kModuleEvents, {"event", "unplugged"}},
     {ethtool, "module_bus_stuck", &kModuleEvents, {"event", "bus_stuck"}},
     {ethtool, "module_high_temp", &kModuleEvents, {"event", "high_temperature"}},

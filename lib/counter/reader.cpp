@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/parse.h"
+#include "counter/catalogue.h"
 #include "sys/nldev.h"
 
 namespace fabric {
@@ -32,6 +33,13 @@ class Timer {
 void fail(Attempt& attempt, std::string why) {
   attempt.success = false;
   if (attempt.error.empty()) attempt.error = std::move(why);
+}
+
+// mlx5 counts for each of its queues, a thousand lines that nobody shows: in every copy of the machine they would cost more
+// than all else.
+void keep_known(std::vector<Counter>& counters, const std::string& driver) {
+  std::erase_if(counters, [&](const Counter& each) { return !describe_counter(CounterSource::ethtool, each.name, driver); });
+  counters.shrink_to_fit();
 }
 
 // Port and physical state stand as "4: ACTIVE".
@@ -90,7 +98,7 @@ void apply(PortReading reading, Port& port) {
 }
 
 PortReader::PortReader(const CounterAccess& access, const Port& port)
-    : access_(access), rdma_(port.rdma), netdev_(port.netdev), number_(port.number) {
+    : access_(access), rdma_(port.rdma), netdev_(port.netdev), driver_(port.kernel_driver), number_(port.number) {
   const std::string folder = "sys/class/infiniband/" + rdma_ + "/ports/" + std::to_string(number_);
   if (!port.is_member()) open_rdma(folder);
   auto hold = [&](const char* name, const std::string& path) {
@@ -191,6 +199,7 @@ void PortReader::read_ethtool(PortReading& reading) {
     if (counters) {
       waiting_.ethtool.succeeded();
       reading.counters.ethtool = std::move(*counters);
+      keep_known(reading.counters.ethtool, driver_);
     } else if (counters.error().code == EOPNOTSUPP) {
       has_ethtool_ = false;
       return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What changes by the second on one port, read as cheaply as the kernel allows: one netlink request for the RDMA hardware
-// counters, descriptors held open for the files, one ethtool request. Not thread-safe: one reader, one thread.
+// counters, descriptors held open for the files, one ethtool request, of whose answer what the catalogue knows is kept. Not
+// thread-safe: one reader, one thread.
 #pragma once
 
 #include <chrono>
@@ -88,7 +89,7 @@ class PortReader {
   void read_ethtool(PortReading& reading);
 
   CounterAccess access_;
-  std::string rdma_, netdev_;
+  std::string rdma_, netdev_, driver_;
   unsigned number_;
   std::optional<uint32_t> device_;  // nldev index; absent: no netlink, or it has no counters of this port
   std::vector<File> pma_, hw_, link_;

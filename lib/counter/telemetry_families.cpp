@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <set>
 #include <utility>
 
@@ -14,20 +15,15 @@ namespace {
 
 using namespace metrics;
 
-Labels with(Labels labels, std::string_view name, std::string value) {
-  labels.push_back({name, std::move(value)});
-  return labels;
-}
-
 // Where one of the port's own counters has said it already, that stands.
-void add_sum(FamilySet& families, const Metric& metric, const Port& port, double value) {
-  if (Labels labels = port_labels(port); !families.has(metric, labels)) families.add(metric, std::move(labels), value);
+void add_sum(FamilySet& families, const Metric& metric, const Labels& port, double value) {
+  if (!families.has(metric, port)) families.add(metric, port, value);
 }
 
-void add_fec_count(FamilySet& families, const Port& port, const FecCount& count, const Metric& sum, const Metric& lane) {
+void add_fec_count(FamilySet& families, const Labels& port, const FecCount& count, const Metric& sum, const Metric& lane) {
   if (count.total) add_sum(families, sum, port, static_cast<double>(*count.total));
   for (size_t i = 0; i < count.lanes.size(); ++i)
-    families.add(lane, with(port_labels(port), "lane", std::to_string(i)), static_cast<double>(count.lanes[i]));
+    families.add(lane, port, {{"lane", std::to_string(i)}}, static_cast<double>(count.lanes[i]));
 }
 
 struct LaneRow {
@@ -64,7 +60,7 @@ int severity(const ModuleFlags& flags) {
 }
 
 void add_flag(FamilySet& families, const Labels& port, std::string_view reading, const std::optional<int>& worst) {
-  if (worst) families.add(kModuleFlag, with(port, "reading", std::string(reading)), *worst);
+  if (worst) families.add(kModuleFlag, port, {{"reading", reading}}, *worst);
 }
 
 std::optional<int> flag_of(const ModuleReading& reading) {
@@ -77,7 +73,7 @@ void add_lanes(FamilySet& families, const Labels& port, const Transceiver& modul
     std::optional<int> worst;
     for (const ModuleLane& lane : module.lanes) {
       const ModuleReading& reading = lane.*row.reading;
-      if (reading.value) families.add(*row.metric, with(port, "lane", std::to_string(lane.number)), *reading.value);
+      if (reading.value) families.add(*row.metric, port, {{"lane", std::to_string(lane.number)}}, *reading.value);
       worst = std::max(worst, flag_of(reading));
     }
     add_flag(families, port, row.name, worst);
@@ -86,11 +82,11 @@ void add_lanes(FamilySet& families, const Labels& port, const Transceiver& modul
 
 // How many lanes say yes; absent where none says anything.
 template <class Says>
-void add_count(FamilySet& families, const Metric& metric, Labels labels, const Transceiver& module, Says&& says) {
+void add_count(FamilySet& families, const Metric& metric, const Labels& labels, std::initializer_list<Label> more, const Transceiver& module, Says&& says) {
   std::optional<unsigned> count;
   for (const ModuleLane& lane : module.lanes)
     if (const std::optional<bool> said = says(lane)) count = count.value_or(0) + (*said ? 1u : 0u);
-  if (count) families.add(metric, std::move(labels), *count);
+  if (count) families.add(metric, labels, more, *count);
 }
 
 std::optional<bool> either(const std::optional<bool>& one, const std::optional<bool>& other) {
@@ -105,7 +101,7 @@ Labels module_labels(const Port& port) {
   labels.push_back({"vendor", module.vendor});
   labels.push_back({"part_number", module.part_number});
   labels.push_back({"serial_number", module.serial_number});
-  labels.push_back({"medium", module.medium ? std::string(to_text(*module.medium)) : std::string()});
+  labels.push_back({"medium", module.medium ? to_text(*module.medium) : std::string_view()});
   labels.push_back({"technology", module.technology});
   return labels;
 }
@@ -116,26 +112,24 @@ bool is_worth_a_series(const std::string& kind) { return kind == "qp" || kind ==
 }  // namespace
 
 Labels port_labels(const Port& port) {
-  Labels labels;
-  labels.reserve(4);  // most have one or two more
-  labels.push_back({"device", port.rdma});
-  labels.push_back({"port", std::to_string(port.number) + (port.is_member() ? "@" + port.netdev : "")});
-  return labels;
+  return {{"device", port.rdma}, {"port", std::to_string(port.number) + (port.is_member() ? "@" + port.netdev : "")}};
 }
 
 void add_link_status(FamilySet& families, const Port& port) {
   if (!port.link_status) return;
   const LinkStatus& link = *port.link_status;
-  if (!link.reason.empty()) families.add(kLinkDownReason, with(with(port_labels(port), "reason", link.reason), "detail", link.detail), 1);
-  if (link.downs) add_sum(families, kPhyLinkDowns, port, *link.downs);
+  const Labels labels = port_labels(port);
+  if (!link.reason.empty()) families.add(kLinkDownReason, labels, {{"reason", link.reason}, {"detail", link.detail}}, 1);
+  if (link.downs) add_sum(families, kPhyLinkDowns, labels, *link.downs);
 }
 
 void add_fec(FamilySet& families, const Port& port) {
   if (!port.fec) return;
-  if (!port.fec->active.empty()) families.add(kFecMode, with(port_labels(port), "mode", port.fec->active), 1);
-  add_fec_count(families, port, port.fec->corrected_bits, kPhyCorrectedBits, kFecLaneBits);
-  add_fec_count(families, port, port.fec->corrected_blocks, kPhyCorrectedWords, kFecLaneCorrected);
-  add_fec_count(families, port, port.fec->uncorrectable_blocks, kPhyUncorrectableWords, kFecLaneUncorrectable);
+  const Labels labels = port_labels(port);
+  if (!port.fec->active.empty()) families.add(kFecMode, labels, {{"mode", port.fec->active}}, 1);
+  add_fec_count(families, labels, port.fec->corrected_bits, kPhyCorrectedBits, kFecLaneBits);
+  add_fec_count(families, labels, port.fec->corrected_blocks, kPhyCorrectedWords, kFecLaneCorrected);
+  add_fec_count(families, labels, port.fec->uncorrectable_blocks, kPhyUncorrectableWords, kFecLaneUncorrectable);
 }
 
 void add_module(FamilySet& families, const Port& port) {
@@ -150,30 +144,30 @@ void add_module(FamilySet& families, const Port& port) {
   add_flag(families, labels, "temperature", flag_of(module.temperature));
   add_flag(families, labels, "voltage", flag_of(module.voltage));
   add_lanes(families, labels, module);
-  add_count(families, kModuleLanesLost, with(labels, "side", "medium"), module, [](const ModuleLane& lane) { return either(lane.rx_los, lane.rx_lol); });
-  add_count(families, kModuleLanesLost, with(labels, "side", "host"), module, [](const ModuleLane& lane) { return either(lane.tx_los, lane.tx_lol); });
-  add_count(families, kModuleTxFaults, labels, module, [](const ModuleLane& lane) { return lane.tx_fault; });
+  add_count(families, kModuleLanesLost, labels, {{"side", "medium"}}, module, [](const ModuleLane& lane) { return either(lane.rx_los, lane.rx_lol); });
+  add_count(families, kModuleLanesLost, labels, {{"side", "host"}}, module, [](const ModuleLane& lane) { return either(lane.tx_los, lane.tx_lol); });
+  add_count(families, kModuleTxFaults, labels, {}, module, [](const ModuleLane& lane) { return lane.tx_fault; });
   for (const LimitRow& row : kLimitRows)
     for (const BoundRow& each : kBoundRows)
-      if (const auto& bound = (module.*row.limits).*each.bound) families.add(*row.metric, with(labels, "limit", each.name), *bound);
+      if (const auto& bound = (module.*row.limits).*each.bound) families.add(*row.metric, labels, {{"limit", each.name}}, *bound);
 }
 
 void add_device(FamilySet& families, const Port& device, const Platform& platform) {
   const Labels labels{{"device", device.rdma}};
   for (const ResourceCount& count : device.resources)
-    if (count.owner.empty() && is_worth_a_series(count.kind)) families.add(kResources, with(labels, "kind", count.kind), static_cast<double>(count.count));
+    if (count.owner.empty() && is_worth_a_series(count.kind)) families.add(kResources, labels, {{"kind", count.kind}}, static_cast<double>(count.count));
   for (const ResourceCount& count : device.resources)
-    if (!count.owner.empty()) families.add(kResourcesByOwner, with(with(labels, "kind", count.kind), "owner", count.owner), static_cast<double>(count.count));
+    if (!count.owner.empty()) families.add(kResourcesByOwner, labels, {{"kind", count.kind}, {"owner", count.owner}}, static_cast<double>(count.count));
   const bool healthy = std::all_of(device.reporters.begin(), device.reporters.end(), [](const HealthReporter& each) { return each.healthy; });
   if (!device.reporters.empty()) families.add(kDeviceHealthy, labels, healthy ? 1 : 0);
   for (const HealthReporter& reporter : device.reporters) {
-    families.add(kDeviceErrors, with(labels, "reporter", reporter.name), static_cast<double>(reporter.errors));
-    families.accumulate(kDeviceRecoveries, labels, static_cast<double>(reporter.recoveries));
+    families.add(kDeviceErrors, labels, {{"reporter", reporter.name}}, static_cast<double>(reporter.errors));
+    families.accumulate(kDeviceRecoveries, labels, {}, static_cast<double>(reporter.recoveries));
   }
   const auto function = platform.functions.find(device.pci);
   if (function == platform.functions.end()) return;
   for (const auto& [name, counts] : {std::pair{"correctable", &function->second.correctable}, {"nonfatal", &function->second.nonfatal}, {"fatal", &function->second.fatal}})
-    if (counts->total) families.add(kPcieErrors, with(labels, "severity", name), static_cast<double>(*counts->total));
+    if (counts->total) families.add(kPcieErrors, labels, {{"severity", name}}, static_cast<double>(*counts->total));
 }
 
 void add_telemetry(FamilySet& families, const Node& node) {

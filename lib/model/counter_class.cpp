@@ -176,6 +176,7 @@ constexpr Row kRows[] = {
     {"tx_pci_signal_integrity", {pcie}},
     {"outbound_pci_buffer_overflow", {pcie}},
     {"dev_internal_queue_oob", {pcie}},
+    {"dev_out_of_buffer", {pcie}},
     // bnxt_en, ice, ionic ethtool
     {"rx_discard_packets_cosN", {discard}},
     {"link_down_events", {link, kSevere}},

@@ -189,7 +189,7 @@ constexpr const char* kEthtoolNames = R"(
   rx_unsupported_op_phy rx_crc_errors_phy rx_symbol_err_phy rx_pcs_symbol_err_phy rx_corrected_bits_phy rx_err_lane_0_phy
   rx_err_lane_3_phy rx_bits_phy link_down_events_phy module_unplug module_bus_stuck module_high_temp module_bad_shorted
   rx_pci_signal_integrity tx_pci_signal_integrity outbound_pci_stalled_rd outbound_pci_stalled_wr
-  outbound_pci_stalled_rd_events outbound_pci_stalled_wr_events outbound_pci_buffer_overflow dev_internal_queue_oob
+  outbound_pci_stalled_rd_events outbound_pci_stalled_wr_events outbound_pci_buffer_overflow dev_internal_queue_oob dev_out_of_buffer
   rx_vport_rdma_unicast_packets rx_vport_rdma_multicast_bytes tx_vport_rdma_unicast_bytes tx_vport_rdma_multicast_packets
   rx_steer_missed_packets rx_oversize_pkts_buffer total_success_recovery_phy
   rx_pfc_ena_frames_pri7 tx_pfc_ena_frames_pri0 rx_pfc_frames tx_pfc_frames rx_pause_frames tx_pause_frames
@@ -354,6 +354,22 @@ TEST(PortReader, ADeviceThatFailsIsLeftAloneAndSaidSo) {
     }
   }
   EXPECT_EQ(rdma.asked, 1);
+}
+
+// As mlx5's, of which most are of its queues.
+class ManyStatistics : public ethtool::Statistics {
+ public:
+  Result<std::vector<Counter>> read(const std::string&) override {
+    return std::vector<Counter>{{"rx0_packets", 1}, {"rx_prio3_pause", 2}, {"tx63_bytes", 3}, {"outbound_pci_stalled_rd", 4}};
+  }
+};
+
+TEST(PortReader, KeepsOfTheDriversStatisticsWhatTheCatalogueKnows) {
+  test::Tree tree;
+  Root root = one_port(tree).root();
+  ManyStatistics statistics;
+  EXPECT_EQ(PortReader({root, nullptr, &statistics}, port_of_tree()).read().counters.ethtool,
+            (std::vector<Counter>{{"rx_prio3_pause", 2}, {"outbound_pci_stalled_rd", 4}}));
 }
 
 TEST(PortReader, ApplyKeepsWhatWasNotRead) {

@@ -39,7 +39,7 @@ TEST(Rates, AreInBaseUnitsAndUnderTheMetricsNames) {
   EXPECT_EQ(find(rates, "fabric_rdma_cnp_sent_total")->total, 30);
   EXPECT_EQ(find(rates, "vendor_thing")->per_second, 2);
   EXPECT_EQ(find(rates, "fabric_pfc_paused_seconds_total")->per_second, 0.25);
-  EXPECT_EQ(find(rates, "fabric_pfc_paused_seconds_total")->labels, (Labels{{"direction", "rx"}, {"priority", "3"}}));
+  EXPECT_EQ(find(rates, "fabric_pfc_paused_seconds_total")->labels, (std::vector<Label>{{"direction", "rx"}, {"priority", "3"}}));
   EXPECT_EQ(find(rates, "fabric_port_bytes_total")->per_second, 2000);
 }
 
@@ -47,7 +47,7 @@ TEST(Rates, TroubleThatMovesComesFirstThenWhatMovesMost) {
   const auto rates = rates_of(node({{"rx_write_requests", 0}, {"out_of_sequence", 0}, {"np_cnp_sent", 0}, {"packet_seq_err", 5}, {"rx_read_requests", 0}, {"local_ack_timeout_err", 0}}),
                               node({{"rx_write_requests", 9000}, {"out_of_sequence", 2}, {"np_cnp_sent", 0}, {"packet_seq_err", 5}, {"rx_read_requests", 20000}, {"local_ack_timeout_err", 7}}), 1);
   std::vector<std::string> order;
-  for (const Rate& rate : rates) order.push_back(rate.counter + (rate.labels.empty() ? "" : " " + rate.labels[0].value));
+  for (const Rate& rate : rates) order.push_back(rate.counter + (rate.labels.empty() ? "" : " " + std::string(rate.labels[0].value)));
   EXPECT_EQ(order, (std::vector<std::string>{"fabric_rdma_ack_timeouts_total", "fabric_rdma_out_of_sequence_packets_total",
                                              "fabric_rdma_requests_received_total read", "fabric_rdma_requests_received_total write",
                                              "fabric_rdma_cnp_sent_total", "fabric_rdma_sequence_naks_received_total"}));

@@ -6,20 +6,12 @@
 #include <map>
 #include <set>
 
+#include "support/series.h"
+
 namespace fabric {
 namespace {
 
-// Series as text -> value: name{label=value,...}.
-std::map<std::string, double> series(const FamilySet& set) {
-  std::map<std::string, double> out;
-  for (const Family& family : set.families())
-    for (const MetricSample& sample : family.samples) {
-      std::string key(family.metric->name);
-      for (const Label& label : sample.labels) key += "," + std::string(label.name) + "=" + label.value;
-      EXPECT_TRUE(out.emplace(key, sample.value).second) << key << " twice";
-    }
-  return out;
-}
+using test::series;
 
 Port port(const std::string& device) {
   Port port;
@@ -47,7 +39,7 @@ TEST(FamilySet, FindsEachOfManyAgain) {
   FamilySet set;
   for (int i = 0; i < kMany; ++i) {
     set.add(metric, {{"i", std::to_string(i)}}, i);
-    set.accumulate(other, {{"i", std::to_string(i % 100)}}, 1);
+    set.accumulate(other, {}, {{"i", std::to_string(i % 100)}}, 1);
   }
   for (int i = 0; i < kMany; ++i) set.add(metric, {{"i", std::to_string(i)}}, -1);
   EXPECT_EQ(set.dropped_duplicates(), static_cast<size_t>(kMany));
@@ -67,6 +59,20 @@ TEST(FamilySet, KnowsWhatItHas) {
   EXPECT_FALSE(set.has(kOne, {}));
   EXPECT_FALSE(set.has(kOther, {{"device", "a"}}));
   EXPECT_EQ(set.series(), 1u);
+}
+
+TEST(FamilySet, LabelsAreTheSameWhereverTheyWereWritten) {
+  constexpr Metric metric{"a_total", "A."};
+  FamilySet set;
+  const Labels port{{"device", "a\"b\\c\n"}, {"port", "1"}};
+  set.add(metric, port, {{"priority", "3"}, {}}, 1);
+  set.accumulate(metric, {{"device", "a\"b\\c\n"}, {"port", "1"}, {"priority", "3"}}, {}, 2);
+  set.add(metric, {}, {{"device", "a\"b\\c\n"}, {"port", "1"}}, 4);
+  EXPECT_TRUE(set.has(metric, port));
+  EXPECT_EQ(series(set), (std::map<std::string, double>{{"a_total,device=a\"b\\c\n,port=1,priority=3", 3}, {"a_total,device=a\"b\\c\n,port=1", 4}}));
+  set.add(metric, {{"device", "\xff"}}, 1);
+  set.add(metric, {{"device", "\xfe"}}, 1);
+  EXPECT_EQ(set.dropped_duplicates(), 1u) << "what a page cannot tell apart is one series";
 }
 
 TEST(FamilySet, DropsWhatComesBeyondTheLimitAndCounts) {
