@@ -18,37 +18,32 @@ CollectorRun hanging(const std::string& collector, const std::string& device, co
 
 }  // namespace
 
-Collector::Collector(CollectorOptions options, int wake) : shared_(std::make_shared<Shared>()) {
-  shared_->options = std::move(options);
+Collector::Collector(CollectorOptions options, int wake) : shared_(std::make_shared<Shared>(std::move(options))) {
   shared_->wake = Fd(::dup(wake));
-  shared_->host->reading = true;
-  shared_->host->since = Clock::now();
-  start_threads(shared_);
+  std::lock_guard lock(shared_->mutex);
+  if (auto started = start_crew(shared_); !started) shared_->broken = started.error().text();
 }
 
 Collector::~Collector() {
   std::lock_guard lock(shared_->mutex);
-  shared_->stop = true;
-  shared_->each([](Slot& slot) { slot.work.notify_one(); });
-  for (const auto& slot : shared_->parts) slot->work.notify_one();
+  end_crew(*shared_);
 }
 
 void Collector::refresh() {
   std::lock_guard lock(shared_->mutex);
   uint64_t request = shared_->host->asked + 1;
   shared_->each([&](Slot& slot) {
-    if (slot.reading) return;
-    slot.asked = request;
-    slot.work.notify_one();
+    if (!slot.reading) slot.asked = request;
   });
+  call_worker(shared_);
 }
 
 void Collector::rescan() {
-  rescan_devices(*shared_);
   std::lock_guard lock(shared_->mutex);
+  shared_->rescan_devices();
   shared_->host->rescan = true;
   ++shared_->host->asked;
-  shared_->host->work.notify_one();
+  call_worker(shared_);
 }
 
 void Collector::reread(const std::set<std::string>& netdevs) {
@@ -57,12 +52,12 @@ void Collector::reread(const std::set<std::string>& netdevs) {
   };
   std::lock_guard lock(shared_->mutex);
   for (const auto& [name, slot] : shared_->devices) {
-    const auto& ports = slot->reading_shown.ports;
+    const auto& ports = slot->shown.ports;
     if (std::none_of(ports.begin(), ports.end(), concerns)) continue;
     slot->rescan = true;
     ++slot->asked;
-    slot->work.notify_one();
   }
+  call_worker(shared_);
 }
 
 bool Collector::fresh(std::chrono::milliseconds age) const {
@@ -96,7 +91,7 @@ std::vector<Port> Collector::ports() const {
   std::vector<Port> out;
   std::lock_guard lock(shared_->mutex);
   for (const auto& [name, slot] : shared_->devices)
-    for (const Port& shown : slot->reading_shown.ports) {
+    for (const Port& shown : slot->shown.ports) {
       if (shown.is_member()) continue;
       Port& port = out.emplace_back();
       port.rdma = shown.rdma;
@@ -114,8 +109,8 @@ namespace {
 
 // A virtual function's netdev is not in there, nor a bond's; its members' are.
 void join_modules(const HostSlot& host, Snapshot& into) {
-  const state::Optics& optics = *host.reading_shown.optics;
-  into.modules_taken = host.taken - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(host.reading_shown.optics_age));
+  const state::Optics& optics = *host.shown.optics;
+  into.modules_taken = host.taken - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(host.shown.optics_age));
   for (Port& port : into.node.ports)
     if (const auto module = optics.modules.find(port.netdev); module != optics.modules.end()) port.module = module->second;
 }
@@ -124,23 +119,24 @@ void join_modules(const HostSlot& host, Snapshot& into) {
 
 Snapshot Collector::snapshot() const {
   std::lock_guard lock(shared_->mutex);
-  Snapshot out{shared_->host->reading_shown.node, {}, shared_->host->reading_shown.runs, {}, shared_->news, {}};
+  Snapshot out{shared_->host->shown.node, {}, shared_->host->shown.runs, {}, shared_->news, {}};
   out.node.taken = Clock::now();
+  if (!shared_->broken.empty()) out.runs.push_back({"readers", "", false, 0, shared_->broken});
   out.node.ports.clear();
   for (const auto& [name, slot] : shared_->devices) {
-    const DeviceReading& shown = slot->reading_shown;
+    const DeviceReading& shown = slot->shown;
     out.node.ports.insert(out.node.ports.end(), shown.ports.begin(), shown.ports.end());
     out.plan.insert(shown.plan.begin(), shown.plan.end());
     out.runs.insert(out.runs.end(), shown.runs.begin(), shown.runs.end());
     if (slot->taken != Clock::time_point{}) out.ages.push_back({name, slot->taken});
     if (shared_->hangs(*slot)) out.runs.push_back(hanging("reader", name, *slot));
   }
-  if (shared_->host->reading_shown.optics) join_modules(*shared_->host, out);
+  if (shared_->host->shown.optics) join_modules(*shared_->host, out);
   for (const auto& slot : shared_->parts) {
     const bool taken = slot->taken != Clock::time_point{};
-    if (taken) slot->part.join(slot->reading_shown.node, out.node);
+    if (taken) slot->part.join(slot->shown.node, out.node);
     if (shared_->hangs(*slot)) out.runs.push_back(hanging(slot->part.name, "", *slot));
-    else if (taken) out.runs.push_back(slot->reading_shown.run);
+    else if (taken) out.runs.push_back(slot->shown.run);
   }
   std::stable_sort(out.node.ports.begin(), out.node.ports.end(),
                    [](const Port& a, const Port& b) { return natural_less(a.rdma, b.rdma); });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads that read the machine, so that the one that answers HTTP never waits for a device. One thread per RDMA
-// device: a hung sysfs read or a dead firmware stalls its own device alone. One more for which devices there are, the
-// topology and the agent's state, and one for each part of the machine that belongs to no device (parts.h).
+// Reads the machine in threads of its own, so that the one that answers HTTP never waits for a device. There is a reader
+// for each RDMA device, one for which devices there are, the topology and the agent's state, and one for each part of the
+// machine that belongs to no device (parts.h). A hung sysfs read or a dead firmware stalls its own reader alone.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the collector's threads share, and the threads. For collector.cpp alone.
+// What the collector's threads share: readers, and a crew that lets them read. For collector.cpp alone.
+//
+// To wake a thread costs more than to read a quick device, so one worker reads one after the other. When that takes longer
+// than kPatience, or what is read is known to take long, another one helps: what hangs keeps its own worker and nobody else.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/fd.h"
@@ -18,39 +22,71 @@
 
 namespace fabric::exporter {
 
-// One reader as the others see it. `asked` and `done` count requests. Each thread waits for itself alone: to wake them all
-// for every change would cost more than what they read.
+// Why a reader goes to work: what seldom changes is due; or it was asked to look for that now.
+struct Work {
+  bool rescan = false, asked = false;
+};
+
+// One reader as the others see it. `asked`, `begun` and `done` count requests. While `reading`, one worker has it for its own but for
+// what is shown; all else is read and written under the mutex.
 struct Slot {
-  std::condition_variable work;
-  uint64_t asked = 1, done = 0;
-  bool rescan = false, retired = false;
+  virtual ~Slot() = default;
+  // Without the mutex: reads, and publishes what was read.
+  virtual void read(const std::shared_ptr<Collector::Shared>& shared, Work work) = 0;
+
+  uint64_t asked = 1, begun = 0, done = 0;
+  bool rescan = false;
   bool reading = false;
   Clock::time_point since{};  // when the reading under way began
   Clock::time_point taken{};
+  Clock::time_point due{};  // when what seldom changes is to be read again
 };
-struct DeviceSlot : Slot {
-  DeviceReading reading_shown;
+
+struct DeviceSlot final : Slot {
+  DeviceSlot(const CollectorOptions& options, const std::string& device) : name(device), reader(options.root, device, options.policy, options.open) {}
+  void read(const std::shared_ptr<Collector::Shared>& shared, Work work) override;
+  const std::string name;
+  DeviceReader reader;
+  DeviceReading shown;
 };
-struct HostSlot : Slot {
-  HostReading reading_shown;
+
+struct HostSlot final : Slot {
+  explicit HostSlot(const CollectorOptions& options) : reader(options.root, options.topology) {}
+  void read(const std::shared_ptr<Collector::Shared>& shared, Work work) override;
+  HostReader reader;
+  size_t left_out = 0;  // devices beyond kMostDevices
+  HostReading shown;
 };
+
 // Nobody asks it for a page: `asked` counts changes of what it reads about, `done` those that its reading knew of.
-struct PartSlot : Slot {
-  explicit PartSlot(const Part& which) : part(which) { asked = 0; }
+struct PartSlot final : Slot {
+  explicit PartSlot(const Part& which) : part(which) {
+    asked = 0;
+    due = Clock::time_point::max();
+  }
+  void read(const std::shared_ptr<Collector::Shared>& shared, Work work) override;
   const Part part;
-  bool waits = false;  // has work, and lets the devices be read first
-  PartReading reading_shown;
+  PartReading shown;
 };
 
 struct Collector::Shared {
-  CollectorOptions options;
+  explicit Shared(CollectorOptions how) : options(std::move(how)), host(std::make_shared<HostSlot>(options)) {}
+
+  const CollectorOptions options;
   Fd wake;
   mutable std::mutex mutex;
   bool stop = false;
+  std::string broken;  // why there is no crew
   uint64_t version = 0, news = 0;  // Collector::version(), Snapshot::news
-  std::shared_ptr<HostSlot> host = std::make_shared<HostSlot>();
+  std::shared_ptr<HostSlot> host;
   std::map<std::string, std::shared_ptr<DeviceSlot>> devices;
   std::vector<std::shared_ptr<PartSlot>> parts;
+
+  // The crew: at most one worker waits for work, and `called` is for it.
+  std::condition_variable work;
+  bool idle = false, called = false;
+  Fd timer;                                              // for when work has waited for too long or is due
+  Clock::time_point expires = Clock::time_point::max();  // the timer; max: it does not
 
   void each(const auto& with) const {
     with(*host);
@@ -66,24 +102,25 @@ struct Collector::Shared {
     return reads_devices() || std::any_of(parts.begin(), parts.end(), [&](const auto& slot) { return slot->asked > slot->done && !hangs(*slot); });
   }
   void ask_parts() {
-    for (const auto& slot : parts) {
-      ++slot->asked;
-      slot->work.notify_one();
-    }
+    for (const auto& slot : parts) ++slot->asked;
   }
-  // Those that wait for the devices to be read.
-  void wake_parts() {
-    for (const auto& slot : parts)
-      if (slot->waits) slot->work.notify_one();
+  // Every device reads again all that seldom changes.
+  void rescan_devices() {
+    for (auto& [name, slot] : devices) {
+      slot->rescan = true;
+      ++slot->asked;
+    }
   }
 };
 
-inline constexpr size_t kMostDevices = 128;  // RDMA devices that are read: fabric-exporter.service may have 256 tasks
+inline constexpr size_t kMostDevices = 128;  // RDMA devices that are read: if all hang, each has a worker, and fabric-exporter.service may have 256 tasks
+inline constexpr auto kPatience = std::chrono::milliseconds(2);
 
-// Starts the threads that read the host and its parts; they start and end those of the devices.
-void start_threads(const std::shared_ptr<Collector::Shared>& shared);
-
-// Every device reads again all that seldom changes.
-void rescan_devices(Collector::Shared& shared);
+// Starts the crew. With the mutex held.
+Result<void> start_crew(const std::shared_ptr<Collector::Shared>& shared);
+// Somebody begins with what waits, if anything does. With the mutex held.
+void call_worker(const std::shared_ptr<Collector::Shared>& shared);
+// The crew ends, but for those that hang. With the mutex held.
+void end_crew(Collector::Shared& shared);
 
 }  // namespace fabric::exporter

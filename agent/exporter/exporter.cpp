@@ -20,6 +20,7 @@
 #include "exporter/collector.h"
 #include "exporter/health.h"
 #include "exporter/page.h"
+#include "exporter/resident.h"
 #include "exporter/sampler.h"
 #include "exporter/server.h"
 #include "exporter/setup.h"
@@ -204,6 +205,7 @@ int Exporter::on_wake(sd_event_source*, int fd, uint32_t, void* context) {
 
 void Exporter::tell_status() {
   told_ = true;
+  forget_start();
   auto ports = collector_->snapshot().node.ports.size();
   ::sd_notifyf(0, "STATUS=Serving the metrics of %zu RDMA port%s.", ports, ports == 1 ? "" : "s");
 }

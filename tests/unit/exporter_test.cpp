@@ -351,6 +351,22 @@ TEST(Collector, AnExcludedDeviceIsNotThere) {
   EXPECT_NE(page.find("device=\"mlx5_0\""), std::string::npos);
 }
 
+size_t threads() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return static_cast<size_t>(std::distance(begin(tasks), end(tasks)));
+}
+
+// To wake a thread costs more than to read such a device.
+TEST(Collector, HasNoThreadForEachDevice) {
+  test::Tree tree;
+  for (int i = 0; i < 12; ++i) add_port(tree, "mlx5_" + std::to_string(i), "eth" + std::to_string(i), "0000:18:0" + std::to_string(i % 8) + (i < 8 ? ".0" : ".1"));
+  const size_t before = threads();
+  Running running(tree.path());
+  running.refresh();
+  ASSERT_EQ(running.collector().ports().size(), 12u);
+  running.settle([&] { return threads() == before + 2; });
+}
+
 TEST(Collector, AMachineWithoutRdmaHasAPageToo) {
   test::Tree tree;
   std::string page = Running(tree.folder("sys/class/net").path()).page();
