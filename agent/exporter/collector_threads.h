@@ -113,7 +113,7 @@ struct Collector::Shared {
   }
 };
 
-inline constexpr size_t kMostDevices = 128;  // RDMA devices that are read: if all hang, each has a worker, and fabric-exporter.service may have 256 tasks
+inline constexpr size_t kMostDevices = 128;  // RDMA devices that are read: if all hang, each has a worker (fabric-exporter.service, TasksMax=)
 inline constexpr auto kPatience = std::chrono::milliseconds(2);
 
 // Starts the crew. With the mutex held.

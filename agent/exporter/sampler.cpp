@@ -6,6 +6,7 @@
 #include <ctime>
 #include <map>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -172,11 +173,16 @@ class DeviceSampler {
   bool opened_ = false;
 };
 
+// Where the system has no more threads, the device is known and never sampled: it has no age.
 void start(const std::shared_ptr<Shared>& shared, const std::string& device, std::map<std::string, Sampled> ports) {
   auto slot = std::make_shared<Slot>(Pace(shared->options.interval, shared->options.cpu_budget));
   slot->ports = std::move(ports);
   shared->devices.emplace(device, slot);
-  std::thread([shared, slot, device] { DeviceSampler(shared, slot, device).run(); }).detach();
+  try {
+    std::thread([shared, slot, device] { DeviceSampler(shared, slot, device).run(); }).detach();
+  } catch (const std::system_error& failed) {
+    if (shared->options.tell) shared->options.tell(device + ": not sampled: no thread for it: " + failed.code().message());
+  }
 }
 
 // Puts the ports in the place of those before; the meters of those that stay go on.

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -182,6 +183,35 @@ TEST(Manners, ADeviceThatHangsStallsNeitherTheScrapeNorTheOthers) {
   nics.statistics->answer("eth2");
   exporting.settle([&] { return exporting.value(cnp0) == 18; });
   EXPECT_FALSE(exporting.value("fabric_collector_success{collector=\"reader\",device=\"mlx5_0\"}"));
+}
+
+// What is left of the program when the system gives it no more threads: nobody's limit counts those of all his processes.
+bool can_start_no_thread() {
+  const rlimit none{0, 0};
+  return ::setrlimit(RLIMIT_NPROC, &none) == 0 && ::setresuid(65534, 65534, 65534) == 0;
+}
+
+TEST(Manners, WithoutThreadsItSaysSo) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root to become somebody else";
+  test::SlowNics nics;
+  const auto without_threads = [&] {
+    if (!can_start_no_thread()) return 2;
+    Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    CollectorOptions options;
+    options.root = nics.tree.path();
+    const Collector collector(std::move(options), wake.get());
+    const auto runs = collector.snapshot().runs;
+    if (runs.size() != 1 || runs[0].collector != "readers" || runs[0].success || runs[0].error.find("EAGAIN") == std::string::npos) return 3;
+    std::string told;
+    Sampler sampler({.root = nics.tree.path(), .tell = [&](const std::string& line) { told += line; }, .open = nics.open()});
+    Port port;
+    port.rdma = "mlx5_0";
+    sampler.follow({port});
+    sampler.follow({port});
+    const auto devices = sampler.devices();
+    return devices.size() == 1 && !devices[0].age && told.starts_with("mlx5_0: not sampled") && told.find("mlx5_0", 1) == std::string::npos ? 0 : 4;
+  };
+  EXPECT_EXIT(::_exit(without_threads()), ::testing::ExitedWithCode(0), "");
 }
 
 TEST(Manners, AFifoAmongTheCountersIsNotWaitedFor) {
