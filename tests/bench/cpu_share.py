@@ -3,7 +3,7 @@
 """What processes cost while nobody asks them anything: CPU and wake-ups over the same time, and memory at its end.
 
 Usage: cpu_share.py SECONDS NAME:PID...   The first is the one that the others are compared with.
-CPU is the scheduler's time of the whole process (/proc/PID/task/*/schedstat); wake-ups are its voluntary switches.
+CPU is the scheduler's time of the whole process; wake-ups are its voluntary switches.
 """
 import os
 import sys
