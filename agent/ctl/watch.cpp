@@ -29,7 +29,8 @@ std::string_view shown(std::string_view line, size_t at, size_t& bytes) {
   const size_t length = utf8_length(line, at);
   const auto first = static_cast<unsigned char>(line[at]);
   bytes = std::max<size_t>(1, length);
-  return length == 0 || first < 0x20 || first == 0x7f ? "?" : line.substr(at, bytes);
+  const bool c1 = length == 2 && first == 0xc2 && static_cast<unsigned char>(line[at + 1]) < 0xa0;  // U+009B is another CSI
+  return length == 0 || first < 0x20 || first == 0x7f || c1 ? "?" : line.substr(at, bytes);
 }
 
 // The bytes of a colour (ECMA-48, SGR) at `at`; 0: there is none, or another control sequence, which nobody here sends.

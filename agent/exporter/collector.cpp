@@ -87,6 +87,11 @@ uint64_t Collector::version() const {
   return shared_->version;
 }
 
+uint64_t Collector::news() const {
+  std::lock_guard lock(shared_->mutex);
+  return shared_->news;
+}
+
 std::vector<Port> Collector::ports() const {
   std::vector<Port> out;
   std::lock_guard lock(shared_->mutex);

@@ -87,6 +87,8 @@ class Collector {
 
   // Grows with every reading.
   [[nodiscard]] uint64_t version() const;
+  // Snapshot::news; 0 before the first reading.
+  [[nodiscard]] uint64_t news() const;
   [[nodiscard]] Snapshot snapshot() const;
   // What every port was when it was read last, without what it counted; not the members of bonds.
   [[nodiscard]] std::vector<Port> ports() const;

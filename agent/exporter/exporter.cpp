@@ -68,6 +68,7 @@ class Exporter final : public Site {
   Options options_;
   Configuration configuration_;
   bool config_valid_ = true, told_ = false;
+  uint64_t followed_ = 0;  // Collector::news() when the sampler was told of the ports
   bool settling_ = false;  // a uevent was heard: a rescan is on its way
   Fd wake_, uevents_;
   std::optional<AddressWatch> addresses_;
@@ -139,6 +140,7 @@ void Exporter::use(Configuration configuration) {
   sampler_->set(policy.sample_interval, policy.sample_cpu_budget);
   cache_ = PageCache();
   told_ = false;
+  followed_ = 0;
 }
 
 void Exporter::watch_health() {
@@ -197,7 +199,7 @@ int Exporter::on_wake(sd_event_source*, int fd, uint32_t, void* context) {
   [[maybe_unused]] auto size = ::read(fd, &count, sizeof count);
   if (!self->collector_->busy()) self->server_->release();
   if (!self->collector_->complete()) return 0;
-  self->sampler_->follow(self->collector_->ports());
+  if (const uint64_t news = self->collector_->news(); news != std::exchange(self->followed_, news)) self->sampler_->follow(self->collector_->ports());
   if (!self->told_) self->tell_status();
   if (self->health_due_ && !self->collector_->busy()) self->take_health();
   return 0;

@@ -101,7 +101,7 @@ void HostReader::read_agent() {
   node_.agent_unread.clear();
   auto root = Root::open(root_);
   if (!root) return;
-  auto state = state::load_agent_state(*root);
+  auto state = agent_state_.load(*root);
   if (state) {
     node_.agent = std::move(*state);
   } else {

@@ -11,6 +11,7 @@
 #include "exporter/collector.h"
 #include "model/node.h"
 #include "qos/optics_state.h"
+#include "qos/state.h"
 
 namespace fabric::exporter {
 
@@ -45,6 +46,7 @@ class HostReader {
   std::vector<std::string> known_;
   Node node_;
   uint64_t topology_read_ = 0;
+  state::AgentStateReader agent_state_;
   std::optional<AgentState> told_;  // what agentd published when it was last read
   std::string optics_text_;  // what optics_ was made of
   std::shared_ptr<const state::Optics> optics_;

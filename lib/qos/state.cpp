@@ -176,15 +176,21 @@ Result<void> save_original(const std::string& directory, Originals& originals, c
   return saved;
 }
 
-Result<std::optional<AgentState>> load_agent_state(const Root& root) {
+Result<std::optional<AgentState>> AgentStateReader::load(const Root& root) {
   auto text = root.read(kStateFile);
   if (!text && text.error().code == ENOENT) return std::optional<AgentState>{};
   if (!text) return text.error();
-  auto state = parse_agent_state(*text, std::string("/") + kStateFile);
-  if (!state) return state.error();
-  state->running = is_locked(root);
-  return std::optional<AgentState>(std::move(*state));
+  if (!parsed_ || *text != text_) {
+    parsed_ = parse_agent_state(*text, std::string("/") + kStateFile);
+    text_ = std::move(*text);
+  }
+  if (!*parsed_) return parsed_->error();
+  AgentState state = **parsed_;
+  state.running = is_locked(root);
+  return std::optional<AgentState>(std::move(state));
 }
+
+Result<std::optional<AgentState>> load_agent_state(const Root& root) { return AgentStateReader().load(root); }
 
 Result<void> save_agent_state(const std::string& directory, const AgentState& state) {
   return replace_file(directory, kStateFile, agent_state_toml(state));

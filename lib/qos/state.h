@@ -47,6 +47,15 @@ Result<void> save_original(const std::string& directory, Originals& originals, c
 
 // Absent when there is no state file. `running`: some process holds agentd's lock now.
 Result<std::optional<AgentState>> load_agent_state(const Root& root);
+// The same, for who asks again and again: only a text that is another one than last time is parsed.
+class AgentStateReader {
+ public:
+  Result<std::optional<AgentState>> load(const Root& root);
+
+ private:
+  std::string text_;
+  std::optional<Result<AgentState>> parsed_;
+};
 Result<void> save_agent_state(const std::string& directory, const AgentState& state);
 
 // Exclusive, until the Fd is closed, also by the holder's death (fcntl open file description lock). When another holds

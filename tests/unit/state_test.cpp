@@ -180,6 +180,28 @@ TEST_F(StateFiles, TheAgentRunsWhileItsLockIsHeld) {
   EXPECT_FALSE((*load_agent_state(*root))->running);
 }
 
+TEST_F(StateFiles, WhoAsksAgainHearsWhatIsNew) {
+  auto root = Root::open(directory_);
+  AgentStateReader reader;
+  EXPECT_FALSE(reader.load(*root)->has_value());
+  AgentState state;
+  state.updated = "2026-01-02T03:04:05Z";
+  ASSERT_TRUE(save_agent_state(directory_, state).ok());
+  EXPECT_EQ((*reader.load(*root))->updated, "2026-01-02T03:04:05Z");
+  auto lock = take_lock(directory_, {}, kAgentLockFile);
+  EXPECT_TRUE((*reader.load(*root))->running) << "the file is the same, whether the agent runs is not";
+  lock->reset();
+  EXPECT_FALSE((*reader.load(*root))->running);
+  state.updated = "2026-01-02T03:04:06Z";
+  ASSERT_TRUE(save_agent_state(directory_, state).ok());
+  EXPECT_EQ((*reader.load(*root))->updated, "2026-01-02T03:04:06Z");
+  std::ofstream(directory_ + "/" + kStateFile) << "[";
+  EXPECT_EQ(reader.load(*root).error().code, EBADMSG);
+  EXPECT_EQ(reader.load(*root).error().code, EBADMSG) << "and not forgotten";
+  ASSERT_EQ(::unlink((directory_ + "/" + kStateFile).c_str()), 0);
+  EXPECT_FALSE(reader.load(*root)->has_value());
+}
+
 TEST_F(StateFiles, ASecondHolderIsRefusedAndToldTheFirst) {
   auto first = take_lock(directory_);
   ASSERT_TRUE(first.ok());

@@ -266,6 +266,7 @@ TEST(Screen, CountsColumnsNotBytes) {
   EXPECT_EQ(cut("\033[1;31mabc\033[0m", terminal(9, 2)), "\033[1;31mab\033[0m\n") << "a colour takes none, and ends";
   EXPECT_EQ(cut("µs→ab", terminal(9, 4)), "µs→a\n");
   EXPECT_EQ(cut("a\033]0;title\x07\x80z", terminal(9, 20)), "a?]0;title??z\n") << "nothing that a terminal obeys";
+  EXPECT_EQ(cut("a\xc2\x9b" "2Jb\xc2\xa7", terminal(9, 20)), "a?2Jb\xc2\xa7\n") << "nor by one character alone";
   EXPECT_EQ(cut("\033[2Jno colour, in spite of its m", terminal(9, 12)), "?[2Jno colou\n");
 }
 
