@@ -54,7 +54,7 @@ check "the service is ready" wait_until 60 curl -sf localhost:10479/-/ready
 service=$(systemctl show -p MainPID --value fabric-exporter.service)
 trace "$service" 10479 5 >"$OUT/calls"
 figures <"$OUT/calls"
-check "hardware counters come by netlink, of four devices" awk '/^statistics by netlink/ { enough = $10 && $4 >= $7 * ($10 - 1) } END { exit !enough }' "$OUT/calls"
+check "hardware counters come by netlink, of four devices" awk '/^statistics by netlink/ { all = $4 >= $7 } END { exit !all }' "$OUT/calls"
 check "and none of them from a file" grep -q 'hw_counters files: 0 calls$' "$OUT/calls"
 eq "nor is such a file held" "$(find "/proc/$service/fd" -lname '*/hw_counters/*' | wc -l)" 0
 systemctl stop fabric-agent.service fabric-exporter.socket fabric-exporter.service
