@@ -223,7 +223,7 @@ void add_ethtool(FamilySet& families, const Port& port) {
     Labels labels = port_labels(port);
     labels.push_back({"netdev", port.netdev});
     for (const FixedLabel& label : {found->row->label, found->row->more})
-      if (!label.name.empty()) labels.push_back({label.name, std::string(label.value)});
+      if (!label.name.empty()) labels.push_back(label);
     if (found->priority != 0) labels.push_back({"priority", std::string(1, found->priority)});
     families.add(*found->row->metric, std::move(labels), static_cast<double>(counter.value));
   }
@@ -232,7 +232,7 @@ void add_ethtool(FamilySet& families, const Port& port) {
 void add_info(FamilySet& families, const Port& port) {
   Labels labels = port_labels(port);
   labels.push_back({"netdev", port.netdev});
-  labels.push_back({"link_layer", std::string(to_text(port.link_layer))});
+  labels.push_back({"link_layer", to_text(port.link_layer)});
   labels.push_back({"state", port.state ? std::string(port_state_text(*port.state)) : std::string()});
   labels.push_back({"phys_state", port.phys_state ? std::string(phys_state_text(*port.phys_state)) : std::string()});
   labels.push_back({"pci_addr", port.pci});

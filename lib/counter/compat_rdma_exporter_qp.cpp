@@ -38,7 +38,7 @@ constexpr std::string_view kModes[] = {"none", "auto", "manual"};       // by Qp
 constexpr std::string_view kResults[] = {"ok", "overflow", "error"};    // by QpStatistics::Dump
 
 void add_one(FamilySet& families, const Metric& metric, const Port& port, std::string_view label, std::string_view value, double number) {
-  families.add(metric, {{"device", port.rdma}, {"port", std::to_string(port.number)}, {label, std::string(value)}}, number);
+  families.add(metric, {{"device", port.rdma}, {"port", std::to_string(port.number)}, {label, value}}, number);
 }
 
 void add_port(FamilySet& families, const Port& port, const QpStatistics& now) {
