@@ -28,7 +28,7 @@ Rate rate_of(const Port& port, CounterSource source, const Counter& counter, std
   const auto match = describe_counter(source, counter.name, port.kernel_driver);
   const bool named = match && match->row->metric != nullptr;
   const Scale scale = named ? match->row->scale : Scale{};
-  Rate rate{port.id(), named ? std::string(match->row->metric->name) : counter.name, {}, 0, {}, false};
+  Rate rate{port.id(), std::string(named ? match->row->metric->name : counter.name.text()), {}, 0, {}, false};
   if (named && !match->row->label.name.empty()) rate.labels.push_back(match->row->label);
   if (named && match->priority != 0) rate.labels.push_back({"priority", kPriorities.substr(static_cast<size_t>(match->priority - '0'), 1)});
   rate.total = static_cast<double>(counter.value) * scale.multiply / scale.divide;

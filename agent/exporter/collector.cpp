@@ -114,38 +114,79 @@ namespace {
 
 // A virtual function's netdev is not in there, nor a bond's; its members' are.
 void join_modules(const HostSlot& host, Snapshot& into) {
+  into.modules_taken.reset();
+  if (!host.shown.optics) return;
   const state::Optics& optics = *host.shown.optics;
   into.modules_taken = host.taken - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(host.shown.optics_age));
   for (Port& port : into.node.ports)
     if (const auto module = optics.modules.find(port.netdev); module != optics.modules.end()) port.module = module->second;
 }
 
+// What belongs to no device: most of it seldom changes, and may be large.
+void join_parts(const Collector::Shared& shared, Snapshot& into) {
+  std::vector<std::shared_ptr<const Node>> parts{shared.host->shown.node};
+  for (const auto& slot : shared.parts) parts.push_back(slot->shown.node);
+  if (parts != into.parts) {
+    std::vector<Port> ports = std::exchange(into.node.ports, {});
+    into.node = parts.front() ? *parts.front() : Node();
+    into.node.ports = std::move(ports);
+    for (const auto& slot : shared.parts)
+      if (slot->shown.node) slot->part.join(*slot->shown.node, into.node);
+    into.parts = std::move(parts);
+  }
+  into.node.neighbors = shared.host->shown.neighbors;
+  for (const auto& slot : shared.parts)
+    if (slot->part.follow != nullptr && slot->shown.node) slot->part.follow(*slot->shown.node, into.node);
+}
+
+// In natural order. A port is copied into the memory of the one that stood at its place.
+void join_ports(const Collector::Shared& shared, std::vector<Port>& into) {
+  std::vector<const Port*> wanted;
+  for (const auto& [name, slot] : shared.devices)
+    for (const Port& port : slot->shown.ports) wanted.push_back(&port);
+  std::ranges::stable_sort(wanted, [](const Port* a, const Port* b) { return natural_less(a->rdma, b->rdma); });
+  into.resize(wanted.size());
+  for (size_t i = 0; i < wanted.size(); ++i) into[i] = *wanted[i];
+}
+
+void join_plans(const Collector::Shared& shared, Snapshot& into) {
+  std::vector<std::shared_ptr<const Plan>> plans;
+  for (const auto& [name, slot] : shared.devices) plans.push_back(slot->shown.plan);
+  if (plans == into.plans) return;
+  into.plan.clear();
+  for (const auto& plan : plans) into.plan.insert(plan->begin(), plan->end());
+  into.plans = std::move(plans);
+}
+
 }  // namespace
 
 Snapshot Collector::snapshot() const {
+  Snapshot out;
+  snapshot(out);
+  return out;
+}
+
+void Collector::snapshot(Snapshot& into) const {
   std::lock_guard lock(shared_->mutex);
-  Snapshot out{shared_->host->shown.node, {}, shared_->host->shown.runs, {}, shared_->news, {}};
-  out.node.taken = Clock::now();
-  if (!shared_->broken.empty()) out.runs.push_back({"readers", "", false, 0, shared_->broken});
-  out.node.ports.clear();
+  join_parts(*shared_, into);
+  join_ports(*shared_, into.node.ports);
+  join_modules(*shared_->host, into);
+  join_plans(*shared_, into);
+  into.node.taken = Clock::now();
+  into.news = shared_->news;
+  into.ages.clear();
+  into.runs = shared_->host->shown.runs;
+  if (!shared_->broken.empty()) into.runs.push_back({"readers", "", false, 0, shared_->broken});
   for (const auto& [name, slot] : shared_->devices) {
     const DeviceReading& shown = slot->shown;
-    out.node.ports.insert(out.node.ports.end(), shown.ports.begin(), shown.ports.end());
-    out.plan.insert(shown.plan.begin(), shown.plan.end());
-    out.runs.insert(out.runs.end(), shown.runs.begin(), shown.runs.end());
-    if (slot->taken != Clock::time_point{}) out.ages.push_back({name, slot->taken});
-    if (shared_->hangs(*slot)) out.runs.push_back(hanging("reader", name, *slot));
+    into.runs.insert(into.runs.end(), shown.runs.begin(), shown.runs.end());
+    if (slot->taken != Clock::time_point{}) into.ages.push_back({name, slot->taken});
+    if (shared_->hangs(*slot)) into.runs.push_back(hanging("reader", name, *slot));
   }
-  if (shared_->host->shown.optics) join_modules(*shared_->host, out);
   for (const auto& slot : shared_->parts) {
-    const bool taken = slot->taken != Clock::time_point{};
-    if (taken) slot->part.join(slot->shown.node, out.node);
-    if (shared_->hangs(*slot)) out.runs.push_back(hanging(slot->part.name, "", *slot));
-    else if (taken) out.runs.push_back(slot->shown.run);
+    if (shared_->hangs(*slot)) into.runs.push_back(hanging(slot->part.name, "", *slot));
+    else if (slot->taken != Clock::time_point{}) into.runs.push_back(slot->shown.run);
   }
-  std::stable_sort(out.node.ports.begin(), out.node.ports.end(),
-                   [](const Port& a, const Port& b) { return natural_less(a.rdma, b.rdma); });
-  return out;
 }
 
 }  // namespace fabric::exporter

@@ -48,6 +48,9 @@ struct Snapshot {
   std::vector<DeviceAge> ages;
   uint64_t news = 0;  // grows when what seldom changes has been read: a device, the topology, a part, the agent's doings
   std::optional<Clock::time_point> modules_taken{};  // when fabric-agentd read the modules shown; absent: none is shown
+  // What node, beside ports and neighbours, and the plan were put together from.
+  std::vector<std::shared_ptr<const Node>> parts{};
+  std::vector<std::shared_ptr<const Plan>> plans{};
 };
 
 struct Part;
@@ -90,6 +93,8 @@ class Collector {
   // Snapshot::news; 0 before the first reading.
   [[nodiscard]] uint64_t news() const;
   [[nodiscard]] Snapshot snapshot() const;
+  // Makes `into`, a snapshot of this collector or an empty one, the newest: what has not changed stays where it is.
+  void snapshot(Snapshot& into) const;
   // What every port was when it was read last, without what it counted; not the members of bonds.
   [[nodiscard]] std::vector<Port> ports() const;
 

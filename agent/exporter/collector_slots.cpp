@@ -13,7 +13,7 @@ namespace {
 using Shared = Collector::Shared;
 
 // What the parts are read about: has it changed?
-bool changes(const DeviceReading& a, const DeviceReading& b) { return !are_same_subjects(a.ports, b.ports); }
+bool changes(const DeviceReading& a, const DeviceReading& b) { return a.scans != b.scans && !are_same_subjects(a.ports, b.ports); }
 bool changes(const HostReading& a, const HostReading& b) { return a.topology_read != b.topology_read; }
 bool changes(const PartReading&, const PartReading&) { return false; }
 
@@ -24,11 +24,11 @@ bool is_news(const PartReading&, const PartReading&) { return true; }
 
 // Shows what was read; the last one to be waited for wakes the main thread.
 template <class SlotType, class Reading>
-void publish(Shared& shared, SlotType& slot, Reading reading, Clock::time_point due) {
+void publish(Shared& shared, SlotType& slot, Reading&& reading, Clock::time_point due) {
   std::lock_guard lock(shared.mutex);
   if (changes(reading, slot.shown)) shared.ask_parts();
   if (is_news(reading, slot.shown)) ++shared.news;
-  slot.shown = std::move(reading);
+  slot.shown = std::forward<Reading>(reading);  // a device's is copied into the memory of the one before
   slot.due = due;
   slot.done = slot.begun;
   slot.reading = false;
@@ -81,7 +81,7 @@ CollectorRun too_many(size_t left_out) {
 // The machine as far as it is known. With the mutex held.
 Node known_of(const Shared& shared) {
   Node out;
-  out.topology = shared.host->shown.node.topology;
+  if (shared.host->shown.node) out.topology = shared.host->shown.node->topology;
   for (const auto& [name, slot] : shared.devices)
     for (const Port& port : slot->shown.ports) {
       out.ports.push_back(port);

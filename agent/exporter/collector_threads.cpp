@@ -111,13 +111,13 @@ bool start(const std::shared_ptr<Shared>& shared, void (*what)(const std::shared
 
 void call_worker(const std::shared_ptr<Shared>& shared) {
   if (!next(*shared)) return;
-  if (shared->idle) {
-    shared->called = true;
-    shared->work.notify_one();
-  } else {
-    start(shared, work);
-  }
   set_timer(*shared, next_look(*shared));
+  if (!shared->idle) {
+    start(shared, work);
+    return;
+  }
+  shared->called = true;
+  shared->work.notify_one();  // last: who is woken wants the mutex
 }
 
 Result<void> start_crew(const std::shared_ptr<Shared>& shared) {

@@ -36,15 +36,15 @@ bool link_differs(const PortReading& reading, const Port& port) {
 void DeviceReader::rescan(std::vector<std::string> others) {
   auto start = Clock::now();
   others_ = std::move(others);
-  ++scans_;
-  for (size_t i = 0; i < readers_.size(); ++i) waiting_[ports_[i].id()] = {ports_[i].ifindex, readers_[i].waiting(), telemetry_[i].waiting()};
+  ++reading_.scans;
+  for (size_t i = 0; i < readers_.size(); ++i) waiting_[reading_.ports[i].id()] = {reading_.ports[i].ifindex, readers_[i].waiting(), telemetry_[i].waiting()};
   readers_.clear();
   telemetry_.clear();
-  plan_.clear();
+  reading_.plan = std::make_shared<const Plan>();
   settings_ = {"settings", device_, true, 0, {}};
   auto kernel = open_(root_);
   if (!kernel) {
-    ports_.clear();
+    reading_.ports.clear();
     settings_.success = false;
     settings_.error = kernel.error().text();
     return;
@@ -59,11 +59,11 @@ void DeviceReader::rescan(std::vector<std::string> others) {
   if (policy_) options.exclude.insert(options.exclude.end(), policy_->exclude.begin(), policy_->exclude.end());
   Node node = scan(*kernel_, options);
   std::erase_if(node.ports, [&](const Port& port) { return port.rdma != device_; });
-  ports_ = std::move(node.ports);
+  reading_.ports = std::move(node.ports);
   plan_ports();
   kernel_->route.reset();  // only a scan needs it
   open_readers();
-  for (const Port& port : ports_)
+  for (const Port& port : reading_.ports)
     if (!port.unread.empty() && settings_.success) {
       settings_.success = false;
       settings_.error = port.unread.front();
@@ -75,8 +75,9 @@ void DeviceReader::rescan(std::vector<std::string> others) {
 void DeviceReader::open_readers() {
   OwnerReader* owners = &owners_;
   const bool asks_qp = policy_ && std::find(policy_->compat.begin(), policy_->compat.end(), Compat::rdma_exporter_qp) != policy_->compat.end();
-  for (const Port& port : ports_) {
-    readers_.emplace_back(CounterAccess{kernel_->root, kernel_->rdma.get(), kernel_->statistics.get()}, port);
+  const std::span<const std::string> asked = policy_ ? std::span(policy_->ethtool) : std::span<const std::string>();
+  for (const Port& port : reading_.ports) {
+    readers_.emplace_back(CounterAccess{kernel_->root, kernel_->rdma.get(), kernel_->statistics.get(), asked}, port);
     telemetry_.emplace_back(TelemetryAccess{kernel_->root, kernel_->generic.get(), kernel_->ethtool, kernel_->rdma.get(), port.is_member() ? nullptr : std::exchange(owners, nullptr), asks_qp}, port);
     wideners_.try_emplace(port.id(), port.kernel_driver);
     const auto before = waiting_.find(port.id());
@@ -88,15 +89,17 @@ void DeviceReader::open_readers() {
 
 void DeviceReader::plan_ports() {
   if (!policy_) return;
+  Plan plan;
   qos::Options options;
   options.dry_run = true;
   options.disruptive = policy_->disruptive;
-  for (Port& port : ports_)
+  for (Port& port : reading_.ports)
     if (const PortPolicy* wanted = policy_for(*policy_, port)) {
       options.only = qos::own_keys(port);
       options.derived = wanted->derived;
-      plan_.emplace(port.id(), qos::reconcile(*kernel_, port, wanted->want, options));
+      plan.emplace(port.id(), qos::reconcile(*kernel_, port, wanted->want, options));
     }
+  reading_.plan = std::make_shared<const Plan>(std::move(plan));
 }
 
 std::vector<PortReading> DeviceReader::read_ports() {
@@ -106,32 +109,29 @@ std::vector<PortReading> DeviceReader::read_ports() {
 }
 
 // What one port says now, in the place of what it said before.
-void DeviceReader::take(size_t port, PortReading reading, std::vector<CollectorRun>& runs) {
-  Port& shown = ports_[port];
-  for (const Attempt& attempt : reading.attempts) merge(runs, device_, attempt);
+void DeviceReader::take(size_t port, PortReading reading) {
+  Port& shown = reading_.ports[port];
+  for (const Attempt& attempt : reading.attempts) merge(reading_.runs, device_, attempt);
   fabric::apply(std::move(reading), shown);
   wideners_.at(shown.id()).widen(shown.counters.hw);
   if (!telemetry_[port].any()) return;
   Telemetry telemetry = telemetry_[port].read();
-  merge(runs, device_, telemetry.attempt);
+  merge(reading_.runs, device_, telemetry.attempt);
   fabric::apply(std::move(telemetry), shown);
 }
 
-DeviceReading DeviceReader::read() {
+const DeviceReading& DeviceReader::read() {
   auto readings = read_ports();
   bool changed = false;
-  for (size_t i = 0; i < ports_.size(); ++i) changed = changed || link_differs(readings[i], ports_[i]);
+  for (size_t i = 0; i < reading_.ports.size(); ++i) changed = changed || link_differs(readings[i], reading_.ports[i]);
   if (changed) {
     rescan(std::exchange(others_, {}));
     readings = read_ports();
   }
-  DeviceReading out;
-  for (size_t i = 0; i < ports_.size(); ++i) take(i, std::move(readings[i]), out.runs);
-  out.ports = ports_;
-  out.plan = plan_;
-  out.runs.push_back(settings_);
-  out.scans = scans_;
-  return out;
+  reading_.runs.clear();
+  for (size_t i = 0; i < reading_.ports.size(); ++i) take(i, std::move(readings[i]));
+  reading_.runs.push_back(settings_);
+  return reading_;
 }
 
 }  // namespace fabric::exporter

@@ -18,7 +18,7 @@ namespace fabric::exporter {
 
 struct DeviceReading {
   std::vector<Port> ports;
-  Plan plan;
+  std::shared_ptr<const Plan> plan = std::make_shared<const Plan>();
   std::vector<CollectorRun> runs;
   uint64_t scans = 0;  // how often what seldom changes has been read
 };
@@ -32,21 +32,21 @@ class DeviceReader {
   // Reads identity, link, settings and GIDs again and reopens what is held; `others` are devices not to be touched.
   void rescan(std::vector<std::string> others);
   // The counters and the state of the link. Where the link has changed, rescan() first: rate and settings changed with it.
-  DeviceReading read();
+  // What comes back stays until the next call.
+  const DeviceReading& read();
 
  private:
   std::vector<PortReading> read_ports();
   void plan_ports();
   void open_readers();
-  void take(size_t port, PortReading reading, std::vector<CollectorRun>& runs);
+  void take(size_t port, PortReading reading);
 
   std::string root_, device_;
   std::shared_ptr<const Policy> policy_;
   Open open_;
   std::vector<std::string> others_;
   std::unique_ptr<Kernel> kernel_;  // stays where it is: the readers refer to it
-  std::vector<Port> ports_;
-  Plan plan_;
+  DeviceReading reading_;
   std::vector<PortReader> readers_;
   OwnerReader owners_;  // beyond a rescan, too
   std::vector<TelemetryReader> telemetry_;
@@ -59,7 +59,6 @@ class DeviceReader {
   };
   std::map<std::string, Waiting> waiting_;
   CollectorRun settings_;
-  uint64_t scans_ = 0;
 };
 
 }  // namespace fabric::exporter

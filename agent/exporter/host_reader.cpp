@@ -34,14 +34,19 @@ HostReading HostReader::read(const std::vector<std::string>* devices, bool came_
     known_ = *devices;
     if (changed || topology_taken_ == Clock::time_point{} || Clock::now() - topology_taken_ >= topology_age_) read_topology();
   }
-  read_agent();
-  read_neighbors();
-  read_optics();
-  // All of it is compared: what happened twice within a second has one time.
-  bool acted = node_.agent != told_;
-  told_ = node_.agent;
+  const auto opened = Root::open(root_);
+  const Root* root = opened ? &*opened : nullptr;
+  const bool acted = read_agent(root);
+  if (acted || !told_ || told_->agent_unread != agent_.error || told_topology_ != topology_read_) {
+    told_topology_ = topology_read_;
+    node_.agent = state_ ? std::optional<AgentState>(*state_) : std::nullopt;
+    node_.agent_unread = agent_.error;
+    told_ = std::make_shared<const Node>(node_);
+  }
+  Neighbors neighbors = read_neighbors(root);
+  read_optics(root);
   const bool is_old = optics_ && optics_age_ > state::longest_age(optics_->interval);
-  return {node_, {topology_, agent_}, acted, topology_read_, is_old ? nullptr : optics_, optics_age_};
+  return {told_, std::move(neighbors), {topology_, agent_}, acted, topology_read_, is_old ? nullptr : optics_, optics_age_};
 }
 
 void HostReader::read_topology() {
@@ -65,21 +70,20 @@ void HostReader::read_topology() {
 }
 
 // What fabric-lldp has published. A running lldpd is not asked: its socket is not open to this user.
-void HostReader::read_neighbors() {
-  node_.neighbors = {};
-  auto root = Root::open(root_);
-  if (!root) return;
-  auto heard = state::load_neighbors(*root);
-  if (heard && *heard) node_.neighbors = std::move(**heard);
-  else if (!heard) node_.neighbors.why_none = heard.error().text();
-  else node_.neighbors.why_none = root->exists(std::string(lldpd::kSocket).substr(1)) ? "fabric-lldp does not run, and lldpd's socket is root's"
-                                                                                     : "fabric-lldp does not run";
+Neighbors HostReader::read_neighbors(const Root* root) {
+  Neighbors out;
+  if (root == nullptr) return out;
+  auto heard = neighbors_.load(*root);
+  if (heard && *heard) out = std::move(**heard);
+  else if (!heard) out.why_none = heard.error().text();
+  else out.why_none = root->exists(std::string(lldpd::kSocket).substr(1)) ? "fabric-lldp does not run, and lldpd's socket is root's"
+                                                                          : "fabric-lldp does not run";
+  return out;
 }
 
 // Published once a minute, and parsed as often.
-void HostReader::read_optics() {
-  auto root = Root::open(root_);
-  auto text = root ? root->read(state::kOpticsFile) : Result<std::string>(root.error());
+void HostReader::read_optics(const Root* root) {
+  auto text = root != nullptr ? root->read(state::kOpticsFile) : Result<std::string>(error(ENOENT, root_));
   if (!text) {
     optics_.reset();
     optics_text_.clear();
@@ -94,21 +98,18 @@ void HostReader::read_optics() {
   optics_age_ = optics_ && now ? std::max(0.0, *now - optics_->read) : 0;
 }
 
-void HostReader::read_agent() {
+// Has it published something else than before?
+bool HostReader::read_agent(const Root* root) {
   auto start = Clock::now();
   agent_ = {"agent", "", true, 0, {}};
-  node_.agent.reset();
-  node_.agent_unread.clear();
-  auto root = Root::open(root_);
-  if (!root) return;
-  auto state = agent_state_.load(*root);
-  if (state) {
-    node_.agent = std::move(*state);
-  } else {
+  auto state = root != nullptr ? agent_state_.load(*root) : Result<std::shared_ptr<const AgentState>>(nullptr);
+  if (!state) {
     agent_.success = false;
-    agent_.error = node_.agent_unread = state.error().text();
+    agent_.error = state.error().text();
   }
   agent_.seconds = since(start);
+  const auto before = std::exchange(state_, state ? std::move(*state) : nullptr);
+  return before != state_;
 }
 
 }  // namespace fabric::exporter

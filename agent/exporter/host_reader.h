@@ -10,13 +10,15 @@
 
 #include "exporter/collector.h"
 #include "model/node.h"
+#include "qos/neighbor_state.h"
 #include "qos/optics_state.h"
 #include "qos/state.h"
 
 namespace fabric::exporter {
 
 struct HostReading {
-  Node node;  // without ports
+  std::shared_ptr<const Node> node;  // without ports and neighbours; the same one as long as nothing in it has changed
+  Neighbors neighbors;
   std::vector<CollectorRun> runs;
   bool agent_acted = false;  // fabric-agentd has published something new: settings may be others
   uint64_t topology_read = 0;  // how often the topology has been read
@@ -36,18 +38,21 @@ class HostReader {
 
  private:
   void read_topology();
-  void read_agent();
-  void read_neighbors();
-  void read_optics();
+  // Null: the root cannot be opened.
+  bool read_agent(const Root* root);
+  Neighbors read_neighbors(const Root* root);
+  void read_optics(const Root* root);
 
   std::string root_;
   std::chrono::seconds topology_age_;
   Clock::time_point topology_taken_{};
   std::vector<std::string> known_;
-  Node node_;
-  uint64_t topology_read_ = 0;
+  Node node_;  // all but the agent's state
+  std::shared_ptr<const Node> told_;
+  uint64_t topology_read_ = 0, told_topology_ = 0;
   state::AgentStateReader agent_state_;
-  std::optional<AgentState> told_;  // what agentd published when it was last read
+  std::shared_ptr<const AgentState> state_;
+  state::NeighborReader neighbors_;
   std::string optics_text_;  // what optics_ was made of
   std::shared_ptr<const state::Optics> optics_;
   double optics_age_ = 0;

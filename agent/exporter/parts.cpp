@@ -31,9 +31,10 @@ bool is_heard(const Node& node, const std::string& netdev) {
   return std::any_of(node.neighbors.heard.begin(), node.neighbors.heard.end(), [&](const Neighbor& each) { return each.netdev == netdev; });
 }
 
+void join_network(const Node& from, Node& into) { into.network = from.network; }
+
 // The listener's file is read with every page, and wins; firmware's agents are asked with the addresses.
-void join_network(const Node& from, Node& into) {
-  into.network = from.network;
+void follow_neighbors(const Node& from, Node& into) {
   for (const Neighbor& each : from.neighbors.heard)
     if (each.source == "firmware" && !is_heard(into, each.netdev)) into.neighbors.heard.push_back(each);
   for (auto& [netdev, interface] : into.network.interfaces) {
@@ -47,7 +48,7 @@ void join_network(const Node& from, Node& into) {
 
 const std::vector<Part>& parts() {
   static const std::vector<Part> all{
-      {"network", &CollectorOptions::reread, scanning::read_network, join_network, true},
+      {"network", &CollectorOptions::reread, scanning::read_network, join_network, true, follow_neighbors},
       {"platform", &CollectorOptions::reread, read_platform, join_platform, true},
       {"host", &CollectorOptions::host, read_host, join_host, false},  // the limits of others' processes are hidden
   };
@@ -56,13 +57,14 @@ const std::vector<Part>& parts() {
 
 PartReading read_part(const Part& part, const std::string& root, Node known) {
   const auto start = Clock::now();
-  PartReading out{std::move(known), {part.name, "", true, 0, {}}};
+  PartReading out{nullptr, {part.name, "", true, 0, {}}};
   if (auto kernel = open_kernel(root)) {
-    part.read(*kernel, out.node);
-    if (part.whole && !out.node.unseen.empty()) out.run.error = out.node.unseen.front();
+    part.read(*kernel, known);
+    if (part.whole && !known.unseen.empty()) out.run.error = known.unseen.front();
   } else {
     out.run.error = kernel.error().text();
   }
+  out.node = std::make_shared<const Node>(std::move(known));
   out.run.success = out.run.error.empty();
   out.run.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   ::malloc_trim(0);  // the tables of a machine with many processes or routes are gone again

@@ -19,11 +19,12 @@ struct Part {
   void (*read)(Kernel& kernel, Node& node);        // fills its members; topology and ports stand
   void (*join)(const Node& from, Node& into);      // takes over those members
   bool whole;                                      // what could not be read is a failure
+  void (*follow)(const Node& from, Node& into) = nullptr;  // null, or what depends on the neighbours, which are read more often
 };
 const std::vector<Part>& parts();
 
 struct PartReading {
-  Node node;  // its members alone; empty before the first reading
+  std::shared_ptr<const Node> node;  // its members alone; null before the first reading
   CollectorRun run;
 };
 

@@ -268,6 +268,9 @@ constexpr std::array kKeys{
     Key{"exporter", "raw", "raw = \"all\"",
         [](const toml::node& node, Policy& p) { return read_enum(node, {RawCounters::unnamed, RawCounters::all}, p.raw); },
         [](const Policy& p) { return shown(to_text(p.raw)); }},
+    Key{"exporter", "ethtool", "ethtool = [\"*_xdp_drop\"]",
+        [](const toml::node& node, Policy& p) { return read_texts(node, p.ethtool); },
+        [](const Policy& p) { return texts_toml(p.ethtool); }},
     Key{"exporter", "compat", "compat = [\"node_exporter\"]", read_compat, compat_toml},
 };
 

@@ -69,7 +69,7 @@ class BurstMeter {
  private:
   struct Source {
     size_t index;
-    std::string name;
+    CounterName name;
     uint8_t slot;
     Scale scale;
     uint64_t before;

@@ -61,6 +61,11 @@ std::span<const CounterRow> rxe_rows();
 std::span<const CounterRow> pma_rows();
 std::span<const CounterRow> efa_rows();  // of the kernel driver "efa" alone
 
+// Does a file of ports/N/counters/ count what InfiniBand's link does, rather than the port's traffic? Such a counter is zero
+// on an Ethernet port: whatever goes wrong there, the physical port's counters say it.
+bool is_of_infiniband_link(const CounterRow& row);
+bool is_of_infiniband_link(std::string_view pma);
+
 struct CounterMatch {
   const CounterRow* row = nullptr;
   char priority = 0;  // '0'..'7', or 0 when the row has none

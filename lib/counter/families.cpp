@@ -82,7 +82,7 @@ Idle idle_priorities(const Port& port) {
   Idle idle{};
   idle.fill(true);
   for (const Counter& counter : port.counters.ethtool) {
-    if (counter.name.find("pri") == std::string::npos) continue;  // most of a thousand are of queues
+    if (counter.name.text().find("pri") == std::string::npos) continue;  // most of a thousand are of queues
     const auto match = find_counter(CounterSource::ethtool, counter.name, port.kernel_driver);
     if (!match || match->priority == 0) continue;
     if (match->row->metric != &metrics::kPriorityBytes && match->row->metric != &metrics::kPriorityPackets) continue;
@@ -94,11 +94,9 @@ Idle idle_priorities(const Port& port) {
   return idle;
 }
 
-// A counter of InfiniBand's link on a port that has none: whatever goes wrong on Ethernet, the physical port's counters say it.
+// A counter of InfiniBand's link on a port that has none.
 bool is_of_no_use(const Port& port, const CounterMatch& match, uint64_t value) {
-  if (port.link_layer != LinkLayer::ethernet || match.row->source != CounterSource::pma || value != 0) return false;
-  const Metric* metric = match.row->metric;
-  return metric != &metrics::kPortBytes && metric != &metrics::kPortPackets && metric != &metrics::kPortUnicast && metric != &metrics::kPortMulticast;
+  return value == 0 && port.link_layer == LinkLayer::ethernet && is_of_infiniband_link(*match.row);
 }
 
 void add_named(FamilySet& families, const Port& port, const Labels& labels, CounterSource source, const std::vector<Counter>& counters, const Idle& idle = {}) {

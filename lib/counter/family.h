@@ -4,7 +4,7 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <memory_resource>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,7 +13,8 @@
 
 namespace fabric {
 
-enum class MetricKind : uint8_t { counter, gauge, histogram };
+// untyped: each series is the one or the other, and nobody says which.
+enum class MetricKind : uint8_t { counter, gauge, histogram, untyped };
 
 // One family. The name and the help are literals: they live as long as the program.
 struct Metric {
@@ -33,16 +34,17 @@ class Labels {
  public:
   Labels() = default;
   Labels(std::initializer_list<Label> labels) {
+    size_t size = 0;
+    for (const Label& label : labels) size += label.name.size() + label.value.size() + 4;
+    text_.reserve(size);
     for (const Label& label : labels) push_back(label);
   }
   // Escapes the value. Bytes that are not UTF-8, and NUL, become U+FFFD: Prometheus would refuse the whole page.
   void push_back(const Label& label);
   [[nodiscard]] std::string_view text() const { return text_; }
-  [[nodiscard]] size_t hash() const { return hash_; }
 
  private:
   std::string text_;
-  size_t hash_ = 0;  // of the values: most series of a metric have the same names
 };
 
 struct MetricSample {
@@ -60,15 +62,32 @@ struct HistogramSample {
 
 struct Family {
   const Metric* metric = nullptr;
-  std::pmr::vector<MetricSample> samples;
+  std::vector<MetricSample> samples{};
   std::vector<HistogramSample> histograms{};  // of a metric of that kind, which has no samples
 };
 
-// Families in the order in which each was first added to: contiguous, and no series twice.
+// Text in few allocations, given back last first.
+class TextStack {
+ public:
+  std::string_view push(std::string_view text);
+  void pop(size_t size);  // the last that was pushed and is there, of this size
+
+ private:
+  struct Block {
+    std::unique_ptr<char[]> bytes;
+    size_t size = 0, used = 0;
+  };
+  std::vector<Block> blocks_;  // none empty
+};
+
+// Families in the order in which each was first added to: contiguous, and no series twice. A set that is begun anew for each
+// page remembers the calls of the page before: as long as they come in the same order, each finds its series where it was.
 class FamilySet {
  public:
   // At most `limit` series; what comes later is dropped and counted.
   explicit FamilySet(size_t limit = SIZE_MAX) : limit_(limit) {}
+  // Another page: what comes out is what a new set would give. Metrics and bounds must outlive the set, not the page.
+  void begin(size_t limit);
 
   // `metric` must outlive the set. `more` follows `labels`. A second sample with the same labels is dropped and counted: a
   // scrape with a series twice is refused as a whole by Prometheus.
@@ -76,12 +95,15 @@ class FamilySet {
   void add(const Metric& metric, const Labels& labels, double value) { add(metric, labels, {}, value); }
   // As add(), but adds to the series when it is there: two counters that are parts of one.
   void accumulate(const Metric& metric, const Labels& labels, std::initializer_list<Label> more, double value);
-  // Is the series there?
-  [[nodiscard]] bool has(const Metric& metric, const Labels& labels) const;
+  // As add(), but where the series is there it stays as it is, and nothing is counted.
+  void add_missing(const Metric& metric, const Labels& labels, double value);
   // A histogram of MetricKind::histogram, whole or not at all.
   void add(const Metric& metric, HistogramSample histogram);
 
-  [[nodiscard]] const std::vector<Family>& families() const { return families_; }
+  // What only the page before had is forgotten with this.
+  [[nodiscard]] const std::vector<Family>& families();
+  // After families(): another number than before when anything but values is another.
+  [[nodiscard]] uint64_t shape() const { return shape_; }
   [[nodiscard]] size_t series() const { return series_; }
   [[nodiscard]] size_t dropped_by_limit() const { return over_limit_; }
   [[nodiscard]] size_t dropped_duplicates() const { return duplicates_; }
@@ -89,25 +111,50 @@ class FamilySet {
   void raise_limit(size_t by) { limit_ += limit_ > SIZE_MAX - by ? 0 : by; }
 
  private:
-  // Where a series stands. A page has a thousand of them, made anew each time: nothing of one is allocated for itself.
+  static constexpr uint32_t kNowhere = UINT32_MAX;
+  static constexpr uint8_t kUnforeseen = UINT8_MAX;
+  // A call and what became of it.
+  struct Step {
+    uint32_t family = kNowhere;  // dropped for want of room
+    uint32_t sample = 0;         // or histogram
+    uint32_t before = 0;         // bytes of its text that came as Labels
+    uint8_t more = kUnforeseen;  // labels that came one by one; kUnforeseen: some of them escaped, or no sample
+    bool first = false;          // of those that named the series: made it
+    bool histogram = false;
+  };
+  // Where a series stands.
   struct Place {
     size_t hash = 0;  // of metric and labels
     uint32_t family = kNowhere, sample = 0;
   };
-  static constexpr uint32_t kNowhere = UINT32_MAX;
 
   // The sample with these labels, made when there is none; null when the limit forbids that.
-  MetricSample* series_of(const Metric& metric, const Labels& labels, std::initializer_list<Label> more, bool& existed);
-  Family& family_of(const Metric& metric);
+  struct Named {
+    MetricSample* sample = nullptr;
+    bool is_new = false;  // on this page; its value is 0
+  };
+  Named series_of(const Metric& metric, const Labels& labels, std::initializer_list<Label> more);
+  // Was this the next call of the page before, too, and would become of it what became of it then?
+  [[nodiscard]] bool is_next(const Metric& metric, const Labels& labels, std::initializer_list<Label> more) const;
+  [[nodiscard]] bool is_next(const Metric& metric, const HistogramSample& histogram) const;
+  Step look_for(const Metric& metric, const Labels& labels, std::initializer_list<Label> more);
+  Step look_for(const Metric& metric, const HistogramSample& histogram);
+  void append(Step step);
+  // All that only calls of the page before made, from the next on.
+  void forget_rest();
+  uint32_t family_of(const Metric& metric);
   // The place of the series or, where it is not there, the free one for it.
   [[nodiscard]] size_t place_of(size_t hash, const Metric& metric, std::string_view labels) const;
-  void grow();
+  void make_places();
 
-  std::pmr::monotonic_buffer_resource memory_{1 << 14};  // of samples and their labels
-  Labels wanted_;                                        // of the series that is looked for
+  TextStack texts_;  // of the samples' labels, in the order of the steps
+  Labels wanted_;    // of the series that is looked for
   std::vector<Family> families_;
   std::unordered_map<const Metric*, uint32_t> family_index_;
-  std::vector<Place> places_;  // open addressing; a power of two, at most half full
+  std::vector<Step> steps_;  // of this page, and behind next_ of the one before
+  size_t next_ = 0;
+  uint64_t shape_ = 0;
+  std::vector<Place> places_;  // open addressing; a power of two, at most half full; none before something is looked for
   size_t placed_ = 0;
   size_t limit_, series_ = 0, over_limit_ = 0, duplicates_ = 0;
 };

@@ -53,7 +53,8 @@ A counter that was not read has no series.
 Counters that the hardware keeps in 32 bits (the queue counters of mlx5) are continued when they wrap; when the driver is
 loaded again they begin at zero, as Prometheus expects of a restart.
 What is zero of a priority that has carried no traffic is left out, and so are the error counters of the source pma while
-they are zero on an Ethernet port: they are of InfiniBand's link.
+they are zero on an Ethernet port: they are of InfiniBand's link, and each costs a command of the firmware, so that such a
+zero may be 30 s old.
 )";
 
 constexpr std::string_view kTail = R"(.SH SEE ALSO
@@ -156,7 +157,8 @@ std::string counters_manual() {
          ".BR fabric\\-agentd (8)\npublishes it.\nThose that tell of a device or of its function have no label port.\n";
   for (const Metric* metric : metrics::kTelemetry) out += telemetry_text(*metric);
   out += ".SH COUNTERS WITHOUT A COMMON NAME\nThose of the source hw are published as\n.BR fabric_rdma_hw_counters_total ,\nlabel counter.\n"
-         "The others stand in captures and are for checks.\n";
+         "The others stand in captures and are for checks.\nStatistics of the source ethtool, whether they stand in this page or not, are published as\n"
+         ".BR fabric_ethtool_counters ,\nlabel counter, where ethtool in the table [exporter] of\n.BR fabric\\-agent.toml (5)\nasks for them.\n";
   for (const Vendor& vendor : kVendors) out += raw_text(vendor);
   return out + std::string(kTail);
 }

@@ -7,6 +7,7 @@
 
 #include "base/parse.h"
 #include "counter/catalogue.h"
+#include "counter/raw_ethtool.h"
 #include "sys/nldev.h"
 
 namespace fabric {
@@ -37,9 +38,10 @@ void fail(Attempt& attempt, std::string why) {
 
 // mlx5 counts for each of its queues, a thousand lines that nobody shows: in every copy of the machine they would cost more
 // than all else.
-void keep_known(std::vector<Counter>& counters, const std::string& driver) {
-  std::erase_if(counters, [&](const Counter& each) { return !describe_counter(CounterSource::ethtool, each.name, driver); });
-  counters.shrink_to_fit();
+ethtool::Selection kept(const CounterAccess& access, const Port& port) {
+  return ethtool::Selection([asked = access.asked, driver = port.kernel_driver](std::string_view name) {
+    return describe_counter(CounterSource::ethtool, name, driver) || is_asked_for(asked, name);
+  });
 }
 
 // Port and physical state stand as "4: ACTIVE".
@@ -52,12 +54,16 @@ Result<std::string_view> read_held(int fd, std::array<char, 4096>& buffer) {
   return std::string_view(buffer.data(), static_cast<size_t>(size));
 }
 
-// Calls `with(name, text)` for each file that can be read now.
+// Calls `with(file, text)` for each file that can be read now.
 template <class Files, class Function>
 void read_files(Files& files, Attempt& attempt, Function&& with) {
   std::array<char, 4096> buffer;
   auto now = Clock::now();
   for (auto& file : files) {
+    if (file.idle) {
+      with(file, "0");
+      continue;
+    }
     if (!file.backoff.due(now)) {
       fail(attempt, file.path + ": failed before, left alone");
       continue;
@@ -65,7 +71,7 @@ void read_files(Files& files, Attempt& attempt, Function&& with) {
     auto text = read_held(file.fd.get(), buffer);
     if (text) {
       file.backoff.succeeded();
-      with(file.name, *text);
+      with(file, *text);
     } else if (!is_absent(text.error().code)) {
       file.backoff.failed(now);
       fail(attempt, error(text.error().code, file.path).text());
@@ -76,8 +82,10 @@ void read_files(Files& files, Attempt& attempt, Function&& with) {
 template <class Files>
 void read_counters(Files& files, Attempt& attempt, std::vector<Counter>& counters) {
   counters.reserve(files.size());
-  read_files(files, attempt, [&](const std::string& name, std::string_view text) {
-    if (auto value = parse_counter_file(text)) counters.push_back({name, *value});
+  read_files(files, attempt, [&](auto& file, std::string_view text) {
+    const auto value = parse_counter_file(text);
+    if (value) counters.push_back({file.name, *value});
+    file.idle = file.seldom && value == 0u;
   });
 }
 
@@ -98,11 +106,13 @@ void apply(PortReading reading, Port& port) {
 }
 
 PortReader::PortReader(const CounterAccess& access, const Port& port)
-    : access_(access), rdma_(port.rdma), netdev_(port.netdev), driver_(port.kernel_driver), number_(port.number) {
+    : access_(access), rdma_(port.rdma), netdev_(port.netdev), number_(port.number), kept_(kept(access, port)) {
   const std::string folder = "sys/class/infiniband/" + rdma_ + "/ports/" + std::to_string(number_);
   if (!port.is_member()) open_rdma(folder);
+  if (port.link_layer == LinkLayer::ethernet)
+    for (File& file : pma_) file.seldom = is_of_infiniband_link(file.name);
   auto hold = [&](const char* name, const std::string& path) {
-    if (auto fd = access_.root.hold(path)) link_.push_back({name, path, std::move(*fd), {}});
+    if (auto fd = access_.root.hold(path)) link_.push_back({name, path, std::move(*fd)});
   };
   hold("state", folder + "/state");
   hold("phys_state", folder + "/phys_state");
@@ -127,10 +137,10 @@ std::vector<PortReader::File> PortReader::open_folder(const std::string& folder)
   std::vector<File> files;
   auto names = access_.root.list(folder);
   if (!names) return files;
-  for (std::string& name : *names) {
+  for (const std::string& name : *names) {
     if (name == "lifespan") continue;  // of the kernel's counter cache: a setting among the counters
     std::string path = folder + '/' + name;
-    if (auto fd = access_.root.hold(path)) files.push_back({std::move(name), std::move(path), std::move(*fd), {}});
+    if (auto fd = access_.root.hold(path)) files.push_back({name, std::move(path), std::move(*fd)});
   }
   return files;
 }
@@ -139,13 +149,7 @@ PortReading PortReader::read() {
   PortReading reading;
   read_link(reading);
   read_hw(reading);
-  if (!pma_.empty()) {
-    Attempt attempt{"pma", true, 0, {}};
-    Timer timer;
-    read_counters(pma_, attempt, reading.counters.pma);
-    attempt.seconds = timer.seconds();
-    reading.attempts.push_back(std::move(attempt));
-  }
+  read_pma(reading);
   read_ethtool(reading);
   return reading;
 }
@@ -155,10 +159,10 @@ void PortReader::read_link(PortReading& reading) {
   Timer timer;
   // A netdev that is administratively down has none, and answers EINVAL (net/core/net-sysfs.c, carrier_show).
   if (std::any_of(link_.begin(), link_.end(), [](const File& file) { return file.name == "carrier"; })) reading.carrier = false;
-  read_files(link_, attempt, [&](const std::string& name, std::string_view text) {
-    if (name == "state") reading.state = leading_number(text);
-    else if (name == "phys_state") reading.phys_state = leading_number(text);
-    else if (name == "carrier_down_count") reading.counters.carrier_down = parse_counter_file(text);
+  read_files(link_, attempt, [&](const File& file, std::string_view text) {
+    if (file.name == "state") reading.state = leading_number(text);
+    else if (file.name == "phys_state") reading.phys_state = leading_number(text);
+    else if (file.name == "carrier_down_count") reading.counters.carrier_down = parse_counter_file(text);
     else if (auto carrier = parse_counter_file(text)) reading.carrier = *carrier != 0;
   });
   attempt.seconds = timer.seconds();
@@ -190,16 +194,30 @@ void PortReader::read_hw(PortReading& reading) {
   reading.attempts.push_back(std::move(attempt));
 }
 
+// Each of these files costs mlx5 a command of its firmware (core/sysfs.c get_perf_mad, hw/mlx5/mad.c process_pma_cmd of Linux
+// 6.12): on Ethernet those of InfiniBand's link that are zero are seldom read.
+void PortReader::read_pma(PortReading& reading) {
+  if (pma_.empty()) return;
+  Attempt attempt{"pma", true, 0, {}};
+  Timer timer;
+  if (const auto now = Clock::now(); now >= idle_due_) {
+    for (File& file : pma_) file.idle = false;
+    idle_due_ = now + access_.idle_age;
+  }
+  read_counters(pma_, attempt, reading.counters.pma);
+  attempt.seconds = timer.seconds();
+  reading.attempts.push_back(std::move(attempt));
+}
+
 void PortReader::read_ethtool(PortReading& reading) {
   if (!has_ethtool_) return;
   Attempt attempt{"ethtool", true, 0, {}};
   Timer timer;
   if (waiting_.ethtool.due(Clock::now())) {
-    auto counters = access_.statistics->read(netdev_);
+    auto counters = access_.statistics->read(netdev_, kept_);
     if (counters) {
       waiting_.ethtool.succeeded();
       reading.counters.ethtool = std::move(*counters);
-      keep_known(reading.counters.ethtool, driver_);
     } else if (counters.error().code == EOPNOTSUPP) {
       has_ethtool_ = false;
       return;

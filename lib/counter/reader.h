@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What changes by the second on one port, read as cheaply as the kernel allows: one netlink request for the RDMA hardware
-// counters, descriptors held open for the files, one ethtool request, of whose answer what the catalogue knows is kept. Not
-// thread-safe: one reader, one thread.
+// counters, descriptors held open for the files, one ethtool request, of whose answer what the catalogue knows or somebody
+// asks for is kept. Not thread-safe: one reader, one thread.
 #pragma once
 
 #include <chrono>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,6 +25,8 @@ struct CounterAccess {
   const Root& root;
   Netlink* rdma = nullptr;
   ethtool::Statistics* statistics = nullptr;
+  std::span<const std::string> asked{};  // globs of statistics that are kept beside those of the catalogue
+  std::chrono::milliseconds idle_age = std::chrono::seconds(30);  // how old InfiniBand's link counters may be that are zero on Ethernet
 };
 
 // How one group of readings went.
@@ -75,9 +78,12 @@ class PortReader {
 
  private:
   struct File {
-    std::string name, path;
+    CounterName name;
+    std::string path;
     Fd fd;
-    Backoff backoff;
+    Backoff backoff{};
+    bool seldom = false;  // where it is zero it is likely to stay so
+    bool idle = false;    // so it is: not read until the others like it are
   };
   using Clock = Backoff::Clock;
 
@@ -86,13 +92,16 @@ class PortReader {
   std::vector<File> open_folder(const std::string& folder) const;
   void read_link(PortReading& reading);
   void read_hw(PortReading& reading);
+  void read_pma(PortReading& reading);
   void read_ethtool(PortReading& reading);
 
   CounterAccess access_;
-  std::string rdma_, netdev_, driver_;
+  std::string rdma_, netdev_;
   unsigned number_;
+  ethtool::Selection kept_;
   std::optional<uint32_t> device_;  // nldev index; absent: no netlink, or it has no counters of this port
   std::vector<File> pma_, hw_, link_;
+  Clock::time_point idle_due_{};  // when those that are idle are read again
   Waiting waiting_;
   bool has_ethtool_ = false;
 };

@@ -20,7 +20,8 @@ constexpr std::chrono::seconds kNames{1};
 }  // namespace
 
 SampleReader::SampleReader(const CounterAccess& access, const Port& port)
-    : access_(access), rdma_(port.rdma), netdev_(port.netdev), driver_(port.kernel_driver), number_(port.number) {
+    : access_(access), rdma_(port.rdma), netdev_(port.netdev), driver_(port.kernel_driver), number_(port.number),
+      wanted_([driver = port.kernel_driver](std::string_view name) { return is_burst_counter(CounterSource::ethtool, name, driver); }) {
   if (access_.rdma)
     if (auto devices = nldev::devices(*access_.rdma))
       for (const auto& device : *devices)
@@ -93,16 +94,10 @@ void SampleReader::read_hw(Clock::time_point now) {
 }
 
 Result<void> SampleReader::read_names(Clock::time_point now) {
-  auto all = access_.statistics->read(netdev_);
-  if (!all) return all.error();
-  places_.clear();
-  counters_.ethtool.clear();
-  total_ = all->size();
-  for (size_t i = 0; i < all->size(); ++i)
-    if (is_burst_counter(CounterSource::ethtool, (*all)[i].name, driver_)) {
-      places_.push_back(i);
-      counters_.ethtool.push_back(std::move((*all)[i]));
-    }
+  auto counters = access_.statistics->read(netdev_, wanted_);
+  if (!counters) return counters.error();
+  counters_.ethtool = std::move(*counters);
+  total_ = wanted_.total();
   named_ = now;
   return {};
 }
@@ -114,7 +109,7 @@ void SampleReader::read_ethtool(Clock::time_point now) {
   const bool names = total_ == 0 || now - named_ >= kNames;
   auto values = names ? Result<std::vector<uint64_t>>(std::vector<uint64_t>{}) : access_.statistics->values(netdev_, total_);
   if (values && !names)
-    for (size_t i = 0; i < places_.size(); ++i) counters_.ethtool[i].value = (*values)[places_[i]];
+    for (size_t i = 0; i < counters_.ethtool.size(); ++i) counters_.ethtool[i].value = (*values)[wanted_.places()[i].at];
   Result<void> done;
   if (names || (!values && values.error().code == EAGAIN)) done = read_names(now);
   else if (!values) done = values.error();

@@ -46,12 +46,12 @@ class SampleReader {
   CounterAccess access_;
   std::string rdma_, netdev_, driver_;
   unsigned number_;
+  ethtool::Selection wanted_;       // those of counters_.ethtool
   std::optional<uint32_t> device_;  // nldev index; absent: files
   std::vector<File> hw_files_, pma_files_;
   Source hw_, pma_, ethtool_;
   bool pma_known_ = false;          // whether the port's own byte counters are needed: each read is a firmware command
-  std::vector<size_t> places_;      // of counters_.ethtool in the driver's list
-  size_t total_ = 0;                // length of that
+  size_t total_ = 0;                // how many statistics the driver has; 0: its names are to be read
   Clock::time_point named_{};       // when the names were read
   PortCounters counters_;
   std::string failure_;

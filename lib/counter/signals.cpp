@@ -209,7 +209,7 @@ void put(Sums& sums, const CounterMatch& match, Rise rise) {
 }
 
 // The counter of that name, most often at the same place as in the other reading.
-const Counter* counterpart(const std::vector<Counter>& counters, const std::string& name, size_t place) {
+const Counter* counterpart(const std::vector<Counter>& counters, const CounterName& name, size_t place) {
   if (place < counters.size() && counters[place].name == name) return &counters[place];
   auto found = std::find_if(counters.begin(), counters.end(), [&](const Counter& one) { return one.name == name; });
   return found == counters.end() ? nullptr : &*found;

@@ -17,7 +17,7 @@ using namespace metrics;
 
 // Where one of the port's own counters has said it already, that stands.
 void add_sum(FamilySet& families, const Metric& metric, const Labels& port, double value) {
-  if (!families.has(metric, port)) families.add(metric, port, value);
+  families.add_missing(metric, port, value);
 }
 
 void add_fec_count(FamilySet& families, const Labels& port, const FecCount& count, const Metric& sum, const Metric& lane) {

@@ -25,12 +25,20 @@ bool wraps_at_32_bits(std::string_view kernel_driver, std::string_view counter) 
   return kernel_driver == "mlx5_core" && std::binary_search(kQCounters.begin(), kQCounters.end(), counter);
 }
 
+Widener::Seen& Widener::seen(const Counter& counter, size_t place) {
+  if (place < seen_.size() && seen_[place].name == counter.name) return seen_[place];
+  const auto known = std::ranges::find(seen_, counter.name, &Seen::name);
+  if (known != seen_.end()) return *known;
+  const auto first = static_cast<uint32_t>(counter.value < kRange ? counter.value : 0);
+  return seen_.emplace_back(Seen{counter.name, wraps_at_32_bits(driver_, counter.name), first});
+}
+
 void Widener::widen(std::vector<Counter>& counters) {
-  for (Counter& counter : counters) {
-    if (counter.value >= kRange || !wraps_at_32_bits(driver_, counter.name)) continue;
+  for (size_t i = 0; i < counters.size(); ++i) {
+    Counter& counter = counters[i];
+    Seen& seen = this->seen(counter, i);
+    if (!seen.wraps || counter.value >= kRange) continue;
     const auto now = static_cast<uint32_t>(counter.value);
-    const auto [entry, is_new] = seen_.try_emplace(counter.name, Seen{now, 0});
-    Seen& seen = entry->second;
     if (now < seen.last) seen.wrapped = seen.last >= kRange - kQuarter && now < kQuarter ? seen.wrapped + kRange : 0;
     seen.last = now;
     counter.value += seen.wrapped;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/counter_name.h"
 #include "model/link_status.h"
 #include "model/neighbor.h"
 #include "model/network.h"
@@ -92,7 +93,7 @@ struct Gid {
 
 // A counter as its source names it.
 struct Counter {
-  std::string name;
+  CounterName name;
   uint64_t value = 0;
   bool operator==(const Counter&) const = default;
 };

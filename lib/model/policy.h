@@ -111,6 +111,7 @@ struct Policy {
   std::vector<std::string> exclude;             // globs of RDMA devices never opened
   unsigned series_limit = 4'000;
   RawCounters raw = RawCounters::all;
+  std::vector<std::string> ethtool;             // globs of ethtool statistics published under the driver's own names
   std::vector<Compat> compat;
   std::chrono::milliseconds optics{60'000};     // agentd: how often modules are read; 0: never
   std::chrono::milliseconds sample_interval{1'000};  // of the burst sampler; 0: it does not run

@@ -163,6 +163,36 @@ void look_back(Neighbors& neighbors, double now) {
   if (neighbors.source == kLldpSource) std::erase_if(neighbors.heard, [](const Neighbor& each) { return each.age > each.ttl + kNeighborDelay; });
 }
 
+Result<NeighborFile> read_file(std::string_view text, const std::string& name) {
+  toml::table table;
+  if (auto problem = parse_toml(text, table))
+    return error(EBADMSG, name + ":" + std::to_string(problem->at.line) + ":" + std::to_string(problem->at.column) + ": " + problem->what);
+  NeighborFile out;
+  if (!get(table, "updated", kMaxSeconds, out.updated)) return error(EBADMSG, name + ":1:1: no time in it");
+  auto& [source, why_none, listening, heard] = out.neighbors;
+  source = text_at(table, "source");
+  if (source.empty()) source = kLldpSource;
+  if (const auto* since_when = table_at(table, "listening"))
+    for (auto&& [key, node] : *since_when) {
+      const std::string_view netdev = key;
+      if (double since = 0; get(*since_when, netdev, kMaxSeconds, since)) listening.emplace(netdev, since);
+    }
+  each_of(table, "neighbor", [&](const toml::node& node) {
+    const auto* values = node.as_table();
+    if (values == nullptr) return;
+    if (Neighbor neighbor = read_neighbor(*values, source); !neighbor.netdev.empty()) heard.push_back(std::move(neighbor));
+  });
+  return out;
+}
+
+Result<Neighbors> seen_at(NeighborFile file, const std::string& name, std::optional<double> now) {
+  const double seen = now.value_or(file.updated);
+  if (seen - file.updated > kNeighborFileAge)
+    return error(ESTALE, name + ": written " + std::to_string(static_cast<int64_t>(seen - file.updated)) + " s ago: its writer hangs or is gone");
+  look_back(file.neighbors, seen);
+  return std::move(file.neighbors);
+}
+
 }  // namespace
 
 std::string neighbors_toml(const Neighbors& neighbors, double updated) {
@@ -176,42 +206,30 @@ std::string neighbors_toml(const Neighbors& neighbors, double updated) {
 }
 
 Result<Neighbors> parse_neighbors(std::string_view text, const std::string& name, std::optional<double> now) {
-  toml::table table;
-  if (auto problem = parse_toml(text, table))
-    return error(EBADMSG, name + ":" + std::to_string(problem->at.line) + ":" + std::to_string(problem->at.column) + ": " + problem->what);
-  double updated = 0;
-  if (!get(table, "updated", kMaxSeconds, updated)) return error(EBADMSG, name + ":1:1: no time in it");
-  const double seen = now.value_or(updated);
-  if (seen - updated > kNeighborFileAge)
-    return error(ESTALE, name + ": written " + std::to_string(static_cast<int64_t>(seen - updated)) + " s ago: its writer hangs or is gone");
-  Neighbors out;
-  out.source = text_at(table, "source");
-  if (out.source.empty()) out.source = kLldpSource;
-  if (const auto* listening = table_at(table, "listening"))
-    for (auto&& [key, node] : *listening) {
-      const std::string_view netdev = key;
-      if (double since = 0; get(*listening, netdev, kMaxSeconds, since)) out.listening.emplace(netdev, since);
-    }
-  each_of(table, "neighbor", [&](const toml::node& node) {
-    const auto* values = node.as_table();
-    if (values == nullptr) return;
-    if (Neighbor neighbor = read_neighbor(*values, out.source); !neighbor.netdev.empty()) out.heard.push_back(std::move(neighbor));
-  });
-  look_back(out, seen);
-  return out;
+  auto file = read_file(text, name);
+  if (!file) return file.error();
+  return seen_at(std::move(*file), name, now);
 }
 
-Result<std::optional<Neighbors>> load_neighbors(const Root& root) {
+Result<std::optional<Neighbors>> NeighborReader::load(const Root& root) {
+  const std::string name = std::string("/") + kNeighborFile;
   auto text = root.read(kNeighborFile);
   if (!text && text.error().code == ENOENT) return std::optional<Neighbors>{};
   if (!text) return text.error();
+  if (!last_ || *text != text_) {
+    last_ = read_file(*text, name);
+    text_ = std::move(*text);
+  }
+  if (!*last_) return last_->error();
   std::optional<double> now;
   if (const auto uptime = root.read_line("proc/uptime"))
     if (const auto fields = words(*uptime); !fields.empty()) now = parse_double(fields.front());
-  auto neighbors = parse_neighbors(*text, std::string("/") + kNeighborFile, now);
+  auto neighbors = seen_at(**last_, name, now);
   if (!neighbors) return neighbors.error();
   return std::optional(std::move(*neighbors));
 }
+
+Result<std::optional<Neighbors>> load_neighbors(const Root& root) { return NeighborReader().load(root); }
 
 Result<void> save_neighbors(const std::string& directory, const Neighbors& neighbors, double updated) {
   return replace_file(directory, kNeighborFile, neighbors_toml(neighbors, updated));

@@ -26,8 +26,23 @@ std::string neighbors_toml(const Neighbors& neighbors, double updated);
 // left out as well.
 Result<Neighbors> parse_neighbors(std::string_view text, const std::string& name, std::optional<double> now);
 
+// The file as it stands, its times seconds since boot.
+struct NeighborFile {
+  double updated = 0;
+  Neighbors neighbors{};
+};
+
 // Absent when nobody listens: no file, or one that is too old. Now is what proc/uptime below the root says.
 Result<std::optional<Neighbors>> load_neighbors(const Root& root);
+// The same, for who asks again and again: only a text that is another one than last time is parsed.
+class NeighborReader {
+ public:
+  Result<std::optional<Neighbors>> load(const Root& root);
+
+ private:
+  std::string text_;
+  std::optional<Result<NeighborFile>> last_;
+};
 Result<void> save_neighbors(const std::string& directory, const Neighbors& neighbors, double updated);
 
 }  // namespace fabric::state

@@ -176,21 +176,30 @@ Result<void> save_original(const std::string& directory, Originals& originals, c
   return saved;
 }
 
-Result<std::optional<AgentState>> AgentStateReader::load(const Root& root) {
+Result<std::shared_ptr<const AgentState>> AgentStateReader::load(const Root& root) {
+  using Shared = std::shared_ptr<const AgentState>;
   auto text = root.read(kStateFile);
-  if (!text && text.error().code == ENOENT) return std::optional<AgentState>{};
+  if (!text && text.error().code == ENOENT) return Shared{};
   if (!text) return text.error();
-  if (!parsed_ || *text != text_) {
-    parsed_ = parse_agent_state(*text, std::string("/") + kStateFile);
+  if (!last_ || *text != text_) {
+    auto parsed = parse_agent_state(*text, std::string("/") + kStateFile);
+    last_ = parsed ? Result<Shared>(std::make_shared<const AgentState>(std::move(*parsed))) : Result<Shared>(parsed.error());
     text_ = std::move(*text);
   }
-  if (!*parsed_) return parsed_->error();
-  AgentState state = **parsed_;
-  state.running = is_locked(root);
-  return std::optional<AgentState>(std::move(state));
+  if (!*last_) return *last_;
+  if (const bool running = is_locked(root); running != (**last_)->running) {
+    AgentState state = ***last_;
+    state.running = running;
+    last_ = Shared(std::make_shared<const AgentState>(std::move(state)));
+  }
+  return *last_;
 }
 
-Result<std::optional<AgentState>> load_agent_state(const Root& root) { return AgentStateReader().load(root); }
+Result<std::optional<AgentState>> load_agent_state(const Root& root) {
+  auto state = AgentStateReader().load(root);
+  if (!state) return state.error();
+  return *state ? std::optional<AgentState>(**state) : std::nullopt;
+}
 
 Result<void> save_agent_state(const std::string& directory, const AgentState& state) {
   return replace_file(directory, kStateFile, agent_state_toml(state));

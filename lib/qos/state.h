@@ -47,14 +47,15 @@ Result<void> save_original(const std::string& directory, Originals& originals, c
 
 // Absent when there is no state file. `running`: some process holds agentd's lock now.
 Result<std::optional<AgentState>> load_agent_state(const Root& root);
-// The same, for who asks again and again: only a text that is another one than last time is parsed.
+// The same, for who asks again and again: only a text that is another one than last time is parsed, and as long as nothing
+// has changed the same state comes back. Null when there is no state file.
 class AgentStateReader {
  public:
-  Result<std::optional<AgentState>> load(const Root& root);
+  Result<std::shared_ptr<const AgentState>> load(const Root& root);
 
  private:
   std::string text_;
-  std::optional<Result<AgentState>> parsed_;
+  std::optional<Result<std::shared_ptr<const AgentState>>> last_;
 };
 Result<void> save_agent_state(const std::string& directory, const AgentState& state);
 

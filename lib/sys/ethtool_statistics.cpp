@@ -9,6 +9,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
+#include <functional>
+#include <memory>
 
 #include "base/fd.h"
 #include "sys/ethtool.h"
@@ -22,37 +25,40 @@ constexpr int kAttempts = 4;
 constexpr uint32_t kSlack = 1024;
 constexpr uint32_t kMostStatistics = 65'536;
 
-// A header of `Struct` and what follows it, aligned for 64-bit values.
+// A header of `Struct`, and room for `trailing` bytes of what follows it, aligned for 64-bit values; the kernel writes there.
 template <class Struct>
 class Request {
  public:
-  explicit Request(size_t trailing) : words_((sizeof(Struct) + trailing + 7) / 8) {}
-  Struct* get() { return reinterpret_cast<Struct*>(words_.data()); }
-  [[nodiscard]] const std::byte* trailing() const {
-    return reinterpret_cast<const std::byte*>(words_.data()) + sizeof(Struct);
+  explicit Request(size_t trailing) : words_(std::make_unique_for_overwrite<uint64_t[]>((sizeof(Struct) + trailing + 7) / 8)) {
+    std::memset(words_.get(), 0, sizeof(Struct));
   }
+  Struct* get() { return reinterpret_cast<Struct*>(words_.get()); }
+  [[nodiscard]] const std::byte* trailing() const { return reinterpret_cast<const std::byte*>(words_.get()) + sizeof(Struct); }
 
  private:
-  std::vector<uint64_t> words_;
+  std::unique_ptr<uint64_t[]> words_;
 };
+
+// Names as the kernel gives them.
+struct Names {
+  Request<ethtool_gstrings> request;
+  size_t count = 0;
+  [[nodiscard]] View8 bytes() const { return {request.trailing(), count * ETH_GSTRING_LEN}; }
+};
+
+std::string_view name_at(View8 names, size_t i) {
+  const std::string_view name(reinterpret_cast<const char*>(names.data()) + i * ETH_GSTRING_LEN, ETH_GSTRING_LEN);
+  return name.substr(0, name.find('\0'));
+}
 
 class IoctlStatistics final : public Statistics {
  public:
   explicit IoctlStatistics(Fd fd) : fd_(std::move(fd)) {}
 
-  Result<std::vector<Counter>> read(const std::string& netdev) override {
-    for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      auto count = this->count(netdev);
-      if (!count) return count.error();
-      if (*count == 0) return std::vector<Counter>{};
-      auto names = this->names(netdev, *count);
-      if (!names) return names.error();
-      auto values = read_values(netdev, *count);
-      if (!values) return values.error();
-      // The driver changed its set in between: the kernel said so (0 values), or the copy is of another length.
-      if (values->size() * ETH_GSTRING_LEN == names->size()) return pair_statistics(*names, *values);
-    }
-    return error(EAGAIN, netdev + ": statistics: the set keeps changing");
+  Result<std::vector<Counter>> read(const std::string& netdev) override { return read_as(netdev, pair_statistics); }
+
+  Result<std::vector<Counter>> read(const std::string& netdev, Selection& wanted) override {
+    return read_as(netdev, [&](View8 names, std::span<const uint64_t> values) { return wanted.of(names, values); });
   }
 
   Result<std::vector<uint64_t>> values(const std::string& netdev, size_t count) override {
@@ -63,6 +69,22 @@ class IoctlStatistics final : public Statistics {
   }
 
  private:
+  template <class Pair>
+  Result<std::vector<Counter>> read_as(const std::string& netdev, const Pair& pair) {
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      auto count = this->count(netdev);
+      if (!count) return count.error();
+      if (*count == 0) return pair({}, {});
+      auto names = this->names(netdev, *count);
+      if (!names) return names.error();
+      auto values = read_values(netdev, *count);
+      if (!values) return values.error();
+      // The driver changed its set in between: the kernel said so (0 values), or the copy is of another length.
+      if (values->size() == names->count) return pair(names->bytes(), *values);
+    }
+    return error(EAGAIN, netdev + ": statistics: the set keeps changing");
+  }
+
   Result<void> ask(const std::string& netdev, void* request) {
     ifreq ifr{};
     if (netdev.size() >= sizeof ifr.ifr_name) return error(ENODEV, netdev + ": statistics");
@@ -83,14 +105,15 @@ class IoctlStatistics final : public Statistics {
     return std::min(count, kMostStatistics);
   }
 
-  Result<Bytes> names(const std::string& netdev, uint32_t count) {
-    Request<ethtool_gstrings> request((size_t{count} + kSlack) * ETH_GSTRING_LEN);
-    request.get()->cmd = ETHTOOL_GSTRINGS;
-    request.get()->string_set = ETH_SS_STATS;
-    request.get()->len = count;
-    if (auto asked = ask(netdev, request.get()); !asked) return asked.error();
-    size_t size = size_t{std::min(request.get()->len, count + kSlack)} * ETH_GSTRING_LEN;
-    return Bytes(request.trailing(), request.trailing() + size);
+  Result<Names> names(const std::string& netdev, uint32_t count) {
+    Names names{Request<ethtool_gstrings>((size_t{count} + kSlack) * ETH_GSTRING_LEN)};
+    auto* request = names.request.get();
+    request->cmd = ETHTOOL_GSTRINGS;
+    request->string_set = ETH_SS_STATS;
+    request->len = count;
+    if (auto asked = ask(netdev, request); !asked) return asked.error();
+    names.count = std::min(request->len, count + kSlack);
+    return names;
   }
 
   Result<std::vector<uint64_t>> read_values(const std::string& netdev, uint32_t count) {
@@ -117,13 +140,45 @@ Result<std::vector<uint64_t>> Statistics::values(const std::string& netdev, size
   return out;
 }
 
+Result<std::vector<Counter>> Statistics::read(const std::string& netdev, Selection& wanted) {
+  auto all = read(netdev);
+  if (!all) return all.error();
+  return wanted.of(*all);
+}
+
 std::vector<Counter> pair_statistics(View8 names, std::span<const uint64_t> values) {
   std::vector<Counter> out;
   size_t count = std::min(names.size() / ETH_GSTRING_LEN, values.size());
   out.reserve(count);
-  for (size_t i = 0; i < count; ++i) {
-    std::string_view name(reinterpret_cast<const char*>(names.data()) + i * ETH_GSTRING_LEN, ETH_GSTRING_LEN);
-    out.push_back({std::string(name.substr(0, name.find('\0'))), values[i]});
+  for (size_t i = 0; i < count; ++i) out.push_back({name_at(names, i), values[i]});
+  return out;
+}
+
+std::vector<Counter> Selection::of(View8 names, std::span<const uint64_t> values) {
+  const size_t count = std::min(names.size() / ETH_GSTRING_LEN, values.size());
+  const size_t hash = std::hash<std::string_view>{}({reinterpret_cast<const char*>(names.data()), count * ETH_GSTRING_LEN});
+  if (count != total_ || hash != hash_) {
+    places_.clear();
+    for (size_t i = 0; i < count; ++i)
+      if (const std::string_view name = name_at(names, i); wants_(name)) places_.push_back({i, name});
+    total_ = count;
+    hash_ = hash;
+  }
+  std::vector<Counter> out;
+  out.reserve(places_.size());
+  for (const Place& place : places_) out.push_back({place.name, values[place.at]});
+  return out;
+}
+
+std::vector<Counter> Selection::of(const std::vector<Counter>& all) {
+  std::vector<Counter> out;
+  places_.clear();
+  total_ = all.size();
+  hash_ = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!wants_(all[i].name)) continue;
+    places_.push_back({i, all[i].name});
+    out.push_back(all[i]);
   }
   return out;
 }

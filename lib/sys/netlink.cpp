@@ -3,15 +3,17 @@
 
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
-#include <netlink/errno.h>
 #include <netlink/msg.h>
 #include <netlink/netlink.h>
 #include <netlink/socket.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
+#include <algorithm>
 #include <chrono>
-#include <cstdlib>
+
+#include "sys/datagrams.h"
 
 namespace fabric {
 namespace {
@@ -19,9 +21,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kPatience = std::chrono::seconds(2);
-constexpr size_t kDatagram = 32 * 1024;  // the most that a dump fills at once (net/netlink/af_netlink.c); grows where not
 constexpr int kReceiveBuffer = 4 << 20;
-constexpr int kReadsPerDrain = 256;
+constexpr int kReadsPerDrain = 64;
 constexpr int kDumpAttempts = 3;
 // A host's tables have some thousands of entries. Those of a router are not for us: its memory is not ours to fill.
 constexpr size_t kMostReplies = 65'536;
@@ -70,10 +71,6 @@ Error failed(int protocol, std::string_view act, int code = errno) {
 Result<NetlinkSocket> open_socket(int protocol) {
   NetlinkSocket socket(nl_socket_alloc());
   if (!socket) return failed(protocol, "socket", ENOMEM);
-  // Flags and sequence numbers are ours to judge: answers to a request given up earlier are no failure.
-  nl_socket_disable_auto_ack(socket.get());
-  nl_socket_enable_msg_peek(socket.get());
-  nl_socket_set_msg_buf_size(socket.get(), kDatagram);
   if (nl_connect(socket.get(), protocol) < 0 || nl_socket_set_nonblocking(socket.get()) < 0)
     return failed(protocol, "connect");
   // FORCE goes beyond net.core.rmem_max with CAP_NET_ADMIN; without it the plain option must do.
@@ -93,19 +90,23 @@ Result<NetlinkSocket> open_talking_socket(int protocol) {
   return socket;
 }
 
-// Hands each message of the next datagram to `take`, none of a stranger's. 0, or libnl's code (-NLE_AGAIN: nothing
-// waits).
+// Calls `take(header, payload)` for each.
 template <class Take>
-int receive(nl_sock* socket, const Take& take) {
-  sockaddr_nl from{};
-  unsigned char* raw = nullptr;
-  int left = nl_recv(socket, &from, &raw, nullptr);
-  if (left <= 0) return left;
-  const std::unique_ptr<unsigned char, decltype(&std::free)> datagram(raw, &std::free);
-  if (from.nl_pid != 0) return 0;
-  for (auto* header = reinterpret_cast<nlmsghdr*>(raw); nlmsg_ok(header, left); header = nlmsg_next(header, &left))
+void for_each_message(View8 datagram, const Take& take) {
+  auto* header = reinterpret_cast<nlmsghdr*>(const_cast<std::byte*>(datagram.data()));
+  for (int left = static_cast<int>(datagram.size()); nlmsg_ok(header, left); header = nlmsg_next(header, &left))
     take(*header, View8(static_cast<const std::byte*>(nlmsg_data(header)), static_cast<size_t>(nlmsg_datalen(header))));
-  return 0;
+}
+
+// All but a stranger's.
+void keep(std::span<const Datagram> datagrams, NotificationSocket::Batch& batch) {
+  for (const Datagram& datagram : datagrams) {
+    if (!datagram.from_kernel) continue;
+    batch.lost |= !datagram.whole;
+    for_each_message(datagram.bytes, [&](const nlmsghdr& header, View8 payload) {
+      batch.messages.push_back({header.nlmsg_type, Bytes(payload.begin(), payload.end())});
+    });
+  }
 }
 
 // One conversation.
@@ -160,33 +161,62 @@ class LiveNetlink final : public Netlink {
 
  private:
   Result<void> send(uint16_t type, uint16_t flags, View8 payload) {
-    const std::unique_ptr<nl_msg, decltype(&nlmsg_free)> request(
-        nlmsg_alloc_size(NLMSG_HDRLEN + align4(payload.size())), &nlmsg_free);
-    if (!request || nlmsg_put(request.get(), NL_AUTO_PORT, NL_AUTO_SEQ, type, 0, flags) == nullptr ||
-        nlmsg_append(request.get(), const_cast<std::byte*>(payload.data()), payload.size(), NLMSG_ALIGNTO) < 0)
-      return failed(protocol_, "request", ENOMEM);
-    int code = 0;
-    do code = nl_send_auto(socket_.get(), request.get());
-    while (code == -NLE_INTR);
-    if (code < 0) return failed(protocol_, "send");
-    sequence_ = nlmsg_hdr(request.get())->nlmsg_seq;
+    nlmsghdr header{};
+    header.nlmsg_len = static_cast<uint32_t>(NLMSG_HDRLEN + align4(payload.size()));
+    header.nlmsg_type = type;
+    header.nlmsg_flags = flags;
+    header.nlmsg_seq = nl_socket_use_seq(socket_.get());
+    header.nlmsg_pid = nl_socket_get_local_port(socket_.get());
+    request_.assign(header.nlmsg_len, std::byte{0});
+    std::memcpy(request_.data(), &header, sizeof header);
+    std::copy(payload.begin(), payload.end(), request_.begin() + NLMSG_HDRLEN);
+    sockaddr_nl kernel{};
+    kernel.nl_family = AF_NETLINK;
+    iovec part{request_.data(), request_.size()};
+    msghdr message{};
+    message.msg_name = &kernel;
+    message.msg_namelen = sizeof kernel;
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    ssize_t sent = 0;
+    do sent = ::sendmsg(nl_socket_get_fd(socket_.get()), &message, 0);
+    while (sent < 0 && errno == EINTR);
+    if (sent < 0) return failed(protocol_, "send");
+    sequence_ = header.nlmsg_seq;
     return {};
   }
 
+  // The kernel answers what is no dump before sendmsg() returns, and begins a dump: there is nothing to wait for, as a rule.
   Result<void> gather(Replies& replies, std::chrono::milliseconds patience) {
+    const Datagrams::OfThread space;
+    const int fd = nl_socket_get_fd(socket_.get());
     const auto deadline = Clock::now() + patience;
     while (!replies.done) {
       auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
       if (left.count() <= 0) return failed(protocol_, "no answer", ETIMEDOUT);
-      pollfd wait{nl_socket_get_fd(socket_.get()), POLLIN, 0};
-      (void)::poll(&wait, 1, static_cast<int>(left.count()));
-      int code = receive(socket_.get(), [&](const nlmsghdr& header, View8 payload) {
+      const auto datagrams = space->receive(fd);
+      if (!datagrams && datagrams.error().code != EAGAIN) return failed(protocol_, "receive", datagrams.error().code);
+      if (datagrams) {
+        if (auto taken = take_all(*datagrams, replies); !taken) return taken;
+      } else {
+        pollfd wait{fd, POLLIN, 0};
+        (void)::poll(&wait, 1, static_cast<int>(left.count()));
+      }
+    }
+    return {};
+  }
+
+  Result<void> take_all(std::span<const Datagram> datagrams, Replies& replies) const {
+    for (const Datagram& datagram : datagrams) {
+      if (!datagram.from_kernel) continue;
+      if (!datagram.whole && load<nlmsghdr>(datagram.bytes).nlmsg_seq == sequence_)
+        return failed(protocol_, "a longer answer than there is room for", EMSGSIZE);
+      for_each_message(datagram.bytes, [&](const nlmsghdr& header, View8 payload) {
         if (header.nlmsg_seq == sequence_ && !replies.done && !replies.enough) take_message(header, payload, replies);
       });
-      if (code < 0 && code != -NLE_AGAIN) return failed(protocol_, "receive");
-      if (replies.enough) return failed(protocol_, "the rest is not wanted", ECANCELED);
-      if (replies.taken > kMostReplies) return failed(protocol_, "more than 65,536 answers", E2BIG);
     }
+    if (replies.enough) return failed(protocol_, "the rest is not wanted", ECANCELED);
+    if (replies.taken > kMostReplies) return failed(protocol_, "more than 65,536 answers", E2BIG);
     return {};
   }
 
@@ -215,6 +245,7 @@ class LiveNetlink final : public Netlink {
   int protocol_;
   NetlinkSocket socket_;
   uint32_t sequence_ = 0;
+  Bytes request_;  // the last, for its memory
 };
 
 }  // namespace
@@ -248,13 +279,13 @@ int NotificationSocket::fd() const { return nl_socket_get_fd(socket_.get()); }
 
 NotificationSocket::Batch NotificationSocket::drain() {
   Batch batch;
+  const Datagrams::OfThread space;
   for (int i = 0; i < kReadsPerDrain; ++i) {
-    int code = receive(socket_.get(), [&](const nlmsghdr& header, View8 payload) {
-      batch.messages.push_back({header.nlmsg_type, Bytes(payload.begin(), payload.end())});
-    });
-    if (code == -NLE_AGAIN) break;
+    const auto datagrams = space->receive(fd());
+    if (!datagrams && datagrams.error().code == EAGAIN) break;
     // ENOBUFS, or an errno that the kernel left when it could not build a notification (net/dcb/dcbnl.c).
-    if (code < 0) batch.lost = true;
+    if (!datagrams) batch.lost = true;
+    else keep(*datagrams, batch);
   }
   return batch;
 }

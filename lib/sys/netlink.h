@@ -37,7 +37,8 @@ class Netlink {
   virtual ~Netlink() = default;
   // Sends one request (NLM_F_REQUEST is added) and gathers every reply up to the ACK (NLM_F_ACK is added when it is
   // no dump) or NLMSG_DONE. An NLMSG_ERROR with a negative errno is an Error with that errno.
-  // Gives up after two seconds without an answer (ETIMEDOUT), and while reading beyond 65,536 answers (E2BIG).
+  // Gives up after two seconds without an answer (ETIMEDOUT), while reading beyond 65,536 answers (E2BIG), and where one of
+  // them has more than 256 kB (EMSGSIZE).
   virtual Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) = 0;
   // A dump of any length: `take` gets each reply as it comes, none is kept; it returns false when it wants no more. It is not
   // asked twice: after an error (ETIMEDOUT: not done within `patience`; EAGAIN: it mixes two states; ECANCELED: `take` wanted

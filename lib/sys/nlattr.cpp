@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Netlink attributes: linux/netlink.h, struct nlattr (length with header, type), each padded to 4 bytes.
+#include "sys/nlattr.h"
+
 #include <linux/netlink.h>
 
 #include <algorithm>
-
-#include "sys/netlink.h"
 
 namespace fabric {
 namespace {
@@ -44,13 +44,21 @@ std::optional<uint16_t> Attr::u16() const { return pod<uint16_t>(); }
 std::optional<uint32_t> Attr::u32() const { return pod<uint32_t>(); }
 std::optional<uint64_t> Attr::u64() const { return pod<uint64_t>(); }
 
-std::string Attr::text() const {
-  std::string_view raw(reinterpret_cast<const char*>(value.data()), value.size());
-  return std::string(raw.substr(0, raw.find('\0')));
+std::string Attr::text() const { return std::string(text_in(*this)); }
+
+std::string_view text_in(const Attr& attr) {
+  const std::string_view raw(reinterpret_cast<const char*>(attr.value.data()), attr.value.size());
+  return raw.substr(0, raw.find('\0'));
 }
 
 std::vector<Attr> parse_attributes(View8 payload, size_t skip) {
   std::vector<Attr> out;
+  parse_attributes(payload, skip, out);
+  return out;
+}
+
+void parse_attributes(View8 payload, size_t skip, std::vector<Attr>& out) {
+  out.clear();
   payload = payload.subspan(std::min(payload.size(), align4(skip)));
   while (payload.size() >= NLA_HDRLEN) {
     nlattr header;
@@ -60,7 +68,6 @@ std::vector<Attr> parse_attributes(View8 payload, size_t skip) {
                    payload.subspan(NLA_HDRLEN, header.nla_len - size_t{NLA_HDRLEN})});
     payload = payload.subspan(std::min(payload.size(), align4(header.nla_len)));
   }
-  return out;
 }
 
 const Attr* find(const std::vector<Attr>& attributes, uint16_t type) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "sys/nlattr.h"
 #include "sys/nldev_message.h"
 
 namespace fabric::nldev {
@@ -20,8 +21,12 @@ void for_each_entry(View8 payload, uint16_t table, uint16_t entry, Function&& wi
   auto top = parse_attributes(payload);
   const Attr* list = find(top, table);
   if (!list) return;
-  for (const Attr& item : parse_attributes(list->value))
-    if (item.type == entry) with(parse_attributes(item.value));
+  std::vector<Attr> inside;
+  for (const Attr& item : parse_attributes(list->value)) {
+    if (item.type != entry) continue;
+    parse_attributes(item.value, 0, inside);
+    with(inside);
+  }
 }
 
 struct Dump {
@@ -96,9 +101,9 @@ Result<PortLink> parse_port(View8 payload) {
 std::vector<Counter> parse_statistics(View8 payload) {
   std::vector<Counter> counters;
   for_each_entry(payload, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY, [&](const auto& entry) {
-    std::string name = text_of(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME);
+    const Attr* name = find(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME);
     const Attr* value = find(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE);
-    if (!name.empty() && value && value->u64()) counters.push_back({std::move(name), *value->u64()});
+    if (name && !text_in(*name).empty() && value && value->u64()) counters.push_back({text_in(*name), *value->u64()});
   });
   return counters;
 }

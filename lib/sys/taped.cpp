@@ -69,7 +69,7 @@ class TapedStatistics final : public ethtool::Statistics {
     auto counters = live_->read(netdev);
     std::vector<std::string> parts;
     if (counters)
-      for (const Counter& counter : *counters) parts.push_back(counter.name + "=" + std::to_string(counter.value));
+      for (const Counter& counter : *counters) parts.push_back(counter.name.str() + "=" + std::to_string(counter.value));
     tape_->note(Ask::statistics, netdev, counters ? Answer(std::move(parts)) : Answer(counters.error()));
     return counters;
   }

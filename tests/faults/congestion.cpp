@@ -156,7 +156,7 @@ Faults applications() {
       {"counters-frozen", "the firmware hangs: traffic goes on, and no RDMA counter moves", "RDMA counters as they were, bytes of priority 3 growing",
        [](Machine& m) {
          bool by_priority = false;
-         for (const Counter& each : m.port().counters.ethtool) by_priority = by_priority || each.name.find("pri") != std::string::npos;
+         for (const Counter& each : m.port().counters.ethtool) by_priority = by_priority || each.name.text().find("pri") != std::string::npos;
          if (!m.is_roce() || !by_priority || m.port().driver == "ice") return std::string();
          m.port().counters.hw = m.before.ports[1].counters.hw;
          m.port().counters.pma = m.before.ports[1].counters.pma;

@@ -20,7 +20,7 @@ std::vector<std::pair<std::string, std::string>> read_labels(std::string_view te
   return out;
 }
 
-std::map<std::string, double> series(const FamilySet& set) {
+std::map<std::string, double> series(FamilySet& set) {
   std::map<std::string, double> out;
   for (const Family& family : set.families())
     for (const MetricSample& sample : family.samples) {

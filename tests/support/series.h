@@ -16,6 +16,6 @@ namespace fabric::test {
 std::vector<std::pair<std::string, std::string>> read_labels(std::string_view text);
 
 // Series as text -> value: name,label=value,... Fails where one stands twice.
-std::map<std::string, double> series(const FamilySet& set);
+std::map<std::string, double> series(FamilySet& set);
 
 }  // namespace fabric::test

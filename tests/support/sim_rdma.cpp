@@ -45,7 +45,7 @@ Bytes statistics_message(AttrWriter out, uint32_t number, const SimRdmaPort& por
 Bytes status_message(AttrWriter out, uint32_t number, const SimRdmaPort& port) {
   AttrWriter table;
   uint32_t index = 0;
-  auto entry = [&](const std::string& name) {
+  auto entry = [&](std::string_view name) {
     return AttrWriter().text(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, name).u32(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_INDEX, index++);
   };
   for (const Counter& counter : port.counters) table.nest(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY, entry(counter.name));

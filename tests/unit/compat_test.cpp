@@ -18,7 +18,7 @@
 namespace fabric {
 namespace {
 
-std::map<std::string, double> series(const FamilySet& set) {
+std::map<std::string, double> series(FamilySet& set) {
   std::map<std::string, double> out;
   std::set<std::string_view> names;
   for (const Family& family : set.families()) {

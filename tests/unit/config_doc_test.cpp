@@ -76,6 +76,7 @@ TEST(SampleConfiguration, ItsCommentedDefaultsAreTheDefaults) {
   EXPECT_EQ(loaded->policy.optics, defaults.optics);
   EXPECT_EQ(loaded->policy.raw, defaults.raw);
   EXPECT_EQ(loaded->policy.compat, defaults.compat);
+  EXPECT_EQ(loaded->policy.ethtool, defaults.ethtool);
 }
 
 TEST(SampleConfiguration, GivesEveryKey) {

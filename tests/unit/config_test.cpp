@@ -101,6 +101,16 @@ TEST(Config, OpticsAndRawCounters) {
   EXPECT_EQ(never->policy.optics, milliseconds(0));
 }
 
+TEST(Config, StatisticsAreAskedForByName) {
+  EXPECT_TRUE(good("").ethtool.empty());
+  const auto loaded = parse_config("[exporter]\nethtool = [\"rx_out_of_buffer\", \"*_xdp_drop\", \"no[tT]hing\"]\n", "f.toml");
+  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
+  EXPECT_EQ(loaded->policy.ethtool, (std::vector<std::string>{"rx_out_of_buffer", "*_xdp_drop", "no[tT]hing"}));
+  EXPECT_EQ(loaded->policy.origin.at("exporter.ethtool"), "f.toml:2");
+  EXPECT_EQ(good(show_config(loaded->policy)).ethtool, loaded->policy.ethtool);
+  EXPECT_EQ(good("[exporter]\nethtool = \"module_*\"\n").ethtool, std::vector<std::string>{"module_*"});
+}
+
 TEST(Config, ReadsEverySetting) {
   const PortPolicy port = good(kWhole).ports.at(0);
   EXPECT_EQ(port.want.dcbx, Dcbx::host);
@@ -348,6 +358,19 @@ TEST_F(ConfigFiles, LaterFilesWin) {
   EXPECT_EQ(loaded->policy.ports[2].name, "all");
   EXPECT_TRUE(loaded->warnings.empty());
   EXPECT_EQ(loaded->policy.origin.at("mode"), (directory_ / "conf.d/20.toml").string() + ":1");
+}
+
+TEST_F(ConfigFiles, AListReplacesTheOneBefore) {
+  put("a.toml", "[exporter]\nethtool = [\"rx_*\", \"tx_*\"]\nexclude = [\"mlx5_0\"]\n");
+  put("conf.d/10.toml", "[exporter]\nethtool = [\"module_*\"]\n");
+  auto loaded = load();
+  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
+  EXPECT_EQ(loaded->policy.ethtool, std::vector<std::string>{"module_*"});
+  EXPECT_EQ(loaded->policy.exclude, std::vector<std::string>{"mlx5_0"});
+  put("conf.d/20.toml", "[exporter]\nethtool = []\n");
+  loaded = load();
+  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
+  EXPECT_TRUE(loaded->policy.ethtool.empty());
 }
 
 TEST_F(ConfigFiles, FaultsOfEveryFileAreShown) {

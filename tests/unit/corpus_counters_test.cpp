@@ -62,7 +62,7 @@ struct Score {
       }
       ++read;
       const auto match = describe_counter(source, counter.name, driver);
-      if (!match) strangers.insert(without_numbers(counter.name));
+      if (!match) strangers.insert(without_numbers(counter.name.str()));
       described += match ? 1 : 0;
       named += match && match->row->metric != nullptr ? 1 : 0;
     }
@@ -98,7 +98,7 @@ Counters numbers_in(const fs::path& folder) {
     std::ifstream in(file.path());
     std::getline(in, text);
     if (file.path().filename() == "lifespan" || text.empty() || text.find_first_not_of("0123456789") != std::string::npos) continue;
-    out.push_back({file.path().filename(), std::stoull(text)});
+    out.push_back({file.path().filename().string(), std::stoull(text)});
   }
   return out;
 }
@@ -180,7 +180,7 @@ Counters through_the_ioctl(const Counters& counters) {
   Bytes names(counters.size() * kName);
   std::vector<uint64_t> values;
   for (size_t i = 0; i < counters.size(); ++i) {
-    std::memcpy(names.data() + i * kName, counters[i].name.data(), std::min(kName, counters[i].name.size()));
+    std::memcpy(names.data() + i * kName, counters[i].name.text().data(), std::min(kName, counters[i].name.text().size()));
     values.push_back(counters[i].value);
   }
   return ethtool::pair_statistics(names, values);

@@ -3,6 +3,8 @@
 
 #include <linux/netlink.h>
 
+#include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <map>
 #include <set>
@@ -295,6 +297,28 @@ TEST(PortReader, ReadsWhatTheFilesSayNow) {
   EXPECT_EQ(reading.carrier, false);
 }
 
+TEST(PortReader, OnEthernetAZeroOfInfiniBandsLinkIsSeldomReadAgain) {
+  test::Tree tree;
+  const std::string counters = std::string(kPort) + "counters/";
+  Root root = one_port(tree).file(counters + "symbol_error", "0\n").file(counters + "link_downed", "2\n").root();
+  Port ethernet = port_of_tree(), infiniband = port_of_tree();
+  ethernet.link_layer = LinkLayer::ethernet;
+  infiniband.link_layer = LinkLayer::infiniband;
+  PortReader seldom({root}, ethernet), always({.root = root, .idle_age = std::chrono::milliseconds(0)}, ethernet), other({root}, infiniband);
+  const std::vector<Counter> first{{"link_downed", 2}, {"port_xmit_data", 1000}, {"symbol_error", 0}};
+  const auto sorted = [](PortReader& reader) {
+    auto pma = reader.read().counters.pma;
+    std::ranges::sort(pma, {}, &Counter::name);
+    return pma;
+  };
+  for (PortReader* reader : {&seldom, &always, &other}) EXPECT_EQ(sorted(*reader), first);
+  tree.file(counters + "symbol_error", "7\n").file(counters + "link_downed", "3\n").file(counters + "port_xmit_data", "1001\n");
+  const std::vector<Counter> then{{"link_downed", 3}, {"port_xmit_data", 1001}, {"symbol_error", 7}};
+  EXPECT_EQ(sorted(always), then);
+  EXPECT_EQ(sorted(other), then) << "of an InfiniBand port each counts";
+  EXPECT_EQ(sorted(seldom), (std::vector<Counter>{{"link_downed", 3}, {"port_xmit_data", 1001}, {"symbol_error", 0}})) << "what was zero is not read";
+}
+
 TEST(PortReader, APortWithoutCountersOrNetdevIsNoFailure) {
   test::Tree tree;
   Root root = tree.file(std::string(kPort) + "state", "1: DOWN\n").root();
@@ -370,6 +394,16 @@ TEST(PortReader, KeepsOfTheDriversStatisticsWhatTheCatalogueKnows) {
   ManyStatistics statistics;
   EXPECT_EQ(PortReader({root, nullptr, &statistics}, port_of_tree()).read().counters.ethtool,
             (std::vector<Counter>{{"rx_prio3_pause", 2}, {"outbound_pci_stalled_rd", 4}}));
+}
+
+TEST(PortReader, KeepsWhatIsAskedForByNameAsWell) {
+  test::Tree tree;
+  Root root = one_port(tree).root();
+  ManyStatistics statistics;
+  const std::vector<std::string> asked{"tx*_bytes", "rx_prio3_*", "none"};
+  PortReader reader({root, nullptr, &statistics, asked}, port_of_tree());
+  const std::vector<Counter> kept{{"rx_prio3_pause", 2}, {"tx63_bytes", 3}, {"outbound_pci_stalled_rd", 4}};
+  for (int reading = 0; reading < 3; ++reading) EXPECT_EQ(reader.read().counters.ethtool, kept);
 }
 
 TEST(PortReader, ApplyKeepsWhatWasNotRead) {

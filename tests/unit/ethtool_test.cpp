@@ -98,6 +98,41 @@ TEST(PairStatistics, TakesNamesOf32BytesWithAndWithoutTheirNul) {
   EXPECT_EQ(pair_statistics(View8(names).first(40), values).size(), 1u) << "half a name is none";
 }
 
+Bytes names_of(const std::vector<std::string>& names) {
+  Bytes out(names.size() * ETH_GSTRING_LEN);
+  for (size_t i = 0; i < names.size(); ++i) std::memcpy(out.data() + i * ETH_GSTRING_LEN, names[i].data(), names[i].size());
+  return out;
+}
+
+TEST(Selection, LooksAtTheNamesOnlyWhenTheyAreOthers) {
+  unsigned looked = 0;
+  Selection selection([&](std::string_view name) { return ++looked, name.starts_with("rx"); });
+  const std::array<uint64_t, 3> first{1, 2, 3}, second{4, 5, 6};
+  const Bytes names = names_of({"rx_a", "tx_a", "rx_b"});
+  EXPECT_EQ(selection.of(names, first), (std::vector<Counter>{{"rx_a", 1}, {"rx_b", 3}}));
+  EXPECT_EQ(looked, 3u);
+  EXPECT_EQ(selection.of(names, second), (std::vector<Counter>{{"rx_a", 4}, {"rx_b", 6}}));
+  EXPECT_EQ(looked, 3u);
+  EXPECT_EQ(selection.total(), 3u);
+  ASSERT_EQ(selection.places().size(), 2u);
+  EXPECT_EQ(selection.places()[1].at, 2u);
+  EXPECT_EQ(selection.of(names_of({"rx_a", "rx_c", "rx_b"}), second).size(), 3u) << "another name at the same number of them";
+  EXPECT_EQ(looked, 6u);
+  EXPECT_EQ(selection.of(names_of({"tx_a", "rx_b"}), std::span(second).first(2)), (std::vector<Counter>{{"rx_b", 5}}));
+  EXPECT_EQ(selection.of({}, {}), std::vector<Counter>{});
+  EXPECT_EQ(selection.total(), 0u);
+}
+
+TEST(Selection, OfAReadingThatHasItsNamesAlready) {
+  Selection selection([](std::string_view name) { return name != "b"; });
+  EXPECT_EQ(selection.of(std::vector<Counter>{{"a", 1}, {"b", 2}, {"c", 3}}), (std::vector<Counter>{{"a", 1}, {"c", 3}}));
+  EXPECT_EQ(selection.total(), 3u);
+  ASSERT_EQ(selection.places().size(), 2u);
+  EXPECT_EQ(selection.places()[1].at, 2u);
+  const std::array<uint64_t, 3> values{7, 8, 9};
+  EXPECT_EQ(selection.of(names_of({"a", "c", "b"}), values), (std::vector<Counter>{{"a", 7}, {"c", 8}})) << "another order";
+}
+
 class Veth : public testing::Test {
  protected:
   void SetUp() override {
@@ -120,6 +155,22 @@ TEST_F(Veth, OffersNoPauseAndNoPrivateFlags) {
   EXPECT_EQ(get_pause(*kernel.generic, *kernel.ethtool, "veth0").error().code, EOPNOTSUPP);
   EXPECT_EQ(set_pause(*kernel.generic, *kernel.ethtool, "veth0", {}).error().code, EOPNOTSUPP);
   EXPECT_EQ(get_private_flags(*kernel.generic, *kernel.ethtool, "veth0").error().code, EOPNOTSUPP);
+}
+
+TEST_F(Veth, HasStatisticsForThoseWhoWantSome) {
+  auto all = kernel.statistics->read("veth0");
+  ASSERT_TRUE(all.ok()) << all.error().text();
+  unsigned looked = 0;
+  Selection selection([&](std::string_view name) { return ++looked, name == "peer_ifindex"; });
+  for (int reading = 0; reading < 3; ++reading) {
+    auto some = kernel.statistics->read("veth0", selection);
+    ASSERT_TRUE(some.ok()) << some.error().text();
+    ASSERT_EQ(some->size(), 1u);
+    EXPECT_EQ(some->front(), (*all)[selection.places()[0].at]);
+    EXPECT_EQ(selection.total(), all->size());
+  }
+  EXPECT_EQ(looked, all->size());
+  EXPECT_EQ(kernel.statistics->read("lo", selection).error().code, EOPNOTSUPP);
 }
 
 TEST_F(Veth, HasStatisticsByName) {

@@ -9,11 +9,18 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <set>
+#include <sstream>
+#include <string_view>
+#include <utility>
 
 #include "base/fd.h"
 #include "check/check.h"
 #include "exporter/collector.h"
+#include "exporter/page.h"
 #include "exporter/parts.h"
+#include "qos/neighbor_state.h"
+#include "qos/state.h"
 #include "support/tree.h"
 
 namespace fabric::exporter {
@@ -117,6 +124,70 @@ TEST(Parts, ADeviceThatComesIsPartOfThem) {
   add_nic(tree, "mlx5_1", "eth3", "0000:18:00.0");
   running.collector().rescan();
   running.settle([&] { return running.node().network.interfaces.contains("eth3") && running.node().platform.functions.contains("0000:18:00.0"); });
+}
+
+// The page without what tells of times.
+std::vector<std::string> lines_of(const Snapshot& snapshot) {
+  std::vector<std::string> out;
+  std::istringstream page(render_page(snapshot, {}, false));
+  for (std::string line; std::getline(page, line);)
+    if (line.find("_age_seconds") == std::string::npos && line.find("_duration_seconds") == std::string::npos) out.push_back(line);
+  return out;
+}
+
+void say_neighbor(Tree& tree, uint32_t max_frame) {
+  Neighbors neighbors;
+  neighbors.source = state::kLldpSource;
+  neighbors.listening["eth2"] = 10;
+  Neighbor heard;
+  heard.netdev = "eth2", heard.system_name = "leaf-1", heard.ttl = 120, heard.heard = 95, heard.max_frame = max_frame;
+  neighbors.heard.push_back(heard);
+  tree.file(state::kNeighborFile, state::neighbors_toml(neighbors, 99)).file("proc/uptime", "100.00 1.00\n");
+}
+
+void say_agent(Tree& tree, const std::string& outcome) {
+  AgentState said;
+  said.mode = "enforce", said.updated = "2026-01-01T00:00:00Z";
+  said.ports["mlx5_0/1"]["pfc"].outcome = outcome;
+  ASSERT_TRUE(state::save_agent_state(tree.path(), said).ok());
+}
+
+TEST(Parts, AKeptSnapshotBecomesWhatAFreshOneIs) {
+  Tree tree;
+  machine(tree);
+  tree.folder("run/fabric-agent");
+  Running running(options_for(tree));
+  Snapshot kept;
+  const std::vector<std::pair<const char*, std::function<void()>>> doings{
+      {"the first", [] {}},
+      {"nothing", [] {}},
+      {"a counter", [&] { tree.file("sys/class/infiniband/mlx5_0/ports/1/hw_counters/np_cnp_sent", "19\n"); }},
+      {"the agent", [&] { say_agent(tree, "differs"); }},
+      {"a neighbour", [&] { say_neighbor(tree, 9216); }},
+      {"another one", [&] { say_neighbor(tree, 1522); }},
+      {"the agent again", [&] { say_agent(tree, "in sync"); }},
+      {"a device", [&] { add_nic(tree, "mlx5_1", "eth3", "0000:18:00.0"); }},
+      {"no agent", [&] { tree.remove("run/fabric-agent/state.toml"); }},
+      {"no neighbour", [&] { tree.remove("run/fabric-lldp/neighbors.toml"); }},
+      {"a device less", [&] { tree.remove("sys/class/infiniband/mlx5_0"); }},
+  };
+  std::set<std::vector<std::string>> pages;
+  for (const auto& [what, act] : doings) {
+    SCOPED_TRACE(what);
+    act();
+    running.collector().rescan();
+    running.settle();
+    running.collector().snapshot(kept);
+    const Snapshot fresh = running.collector().snapshot();
+    EXPECT_EQ(lines_of(kept), lines_of(fresh));
+    EXPECT_EQ(kept.node.neighbors.heard.size(), fresh.node.neighbors.heard.size());
+    EXPECT_EQ(kept.node.neighbors.why_none, fresh.node.neighbors.why_none);
+    ASSERT_EQ(kept.node.network.interfaces.size(), fresh.node.network.interfaces.size());
+    for (const auto& [netdev, interface] : fresh.node.network.interfaces) EXPECT_EQ(kept.node.network.interfaces.at(netdev).peer_max_frame, interface.peer_max_frame);
+    for (const Neighbor& each : fresh.node.neighbors.heard) EXPECT_EQ(fresh.node.network.interfaces.at("eth2").peer_max_frame, each.max_frame);
+    pages.insert(lines_of(fresh));
+  }
+  EXPECT_GE(pages.size(), 7u) << "most of it shows";
 }
 
 TEST(Parts, ErrorsOfALinkRiseBetweenTwoPages) {

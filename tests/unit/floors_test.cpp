@@ -41,7 +41,7 @@ const std::vector<Library> kLibraries{
     {"toml\\+\\+/.*", "lib/config/.*|lib/qos/((state|confirm)\\.cpp|toml_value\\.(h|cpp))"},
     {"microhttpd\\.h", "agent/exporter/.*"},
     {"prometheus/.*", "agent/exporter/.*"},
-    {"zlib\\.h", "agent/exporter/.*"},
+    {"libdeflate\\.h", "agent/exporter/.*"},
     {"hwloc.*", "lib/sys/topology_xml\\.cpp"},
     {"infiniband/.*", "lib/sys/verbs\\.cpp"},
     {"netlink/.*", "lib/sys/.*"},

@@ -64,6 +64,12 @@ TEST(Gzip, UnpacksToTheSameText) {
   EXPECT_EQ(gunzip(packed), text);
 }
 
+TEST(Gzip, WhatCannotBePackedIsWholeToo) {
+  std::string text;
+  for (uint32_t i = 1, state = 1; i < 50'000; ++i) text += static_cast<char>((state = state * 1664525 + 1013904223) >> 24);
+  for (const size_t size : {size_t{0}, size_t{1}, size_t{100}, text.size()}) EXPECT_EQ(gunzip(gzip(text.substr(0, size))), text.substr(0, size)) << size;
+}
+
 // A page and a switch: scrapes wait while `is_fresh` is false.
 class SmallSite : public Site {
  public:

@@ -16,6 +16,7 @@
 #include "base/fd.h"
 #include "support/netns.h"
 #include "sys/kernel.h"
+#include "sys/nlattr.h"
 #include "sys/rtnl.h"
 
 namespace fabric {
@@ -53,6 +54,16 @@ TEST(ParseAttributes, KeepsRepeatedAndZeroTypesAndMasksTheFlags) {
   auto inner = parse_attributes(attributes[2].value);
   EXPECT_EQ(find(inner, 1)->u32(), 42u);
   EXPECT_EQ(find(inner, 2), nullptr);
+}
+
+TEST(ParseAttributes, TakesThePlaceOfWhatWasThere) {
+  std::vector<Attr> attributes;
+  const auto two = AttrWriter().u32(1, 42).u32(2, 43).data(), one = AttrWriter().header(uint32_t{9}).text(3, "name").data();
+  parse_attributes(two, 0, attributes);
+  EXPECT_EQ(attributes.size(), 2u);
+  parse_attributes(one, sizeof(uint32_t), attributes);
+  ASSERT_EQ(attributes.size(), 1u);
+  EXPECT_EQ(text_in(attributes[0]), "name");
 }
 
 TEST(ParseAttributes, DropsAMalformedRest) {

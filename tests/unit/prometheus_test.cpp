@@ -18,6 +18,7 @@
 #include "counter/exposition.h"
 #include "counter/families.h"
 #include "counter/metrics.h"
+#include "counter/raw_ethtool.h"
 #include "support/series.h"
 
 namespace fabric {
@@ -41,12 +42,14 @@ prometheus::MetricFamily reference_family(const Family& family) {
   out.help = family.metric->help;
   bool counter = family.metric->kind == MetricKind::counter;
   out.type = counter ? prometheus::MetricType::Counter : prometheus::MetricType::Gauge;
+  const bool untyped = family.metric->kind == MetricKind::untyped;
   if (family.metric->kind == MetricKind::histogram) out.type = prometheus::MetricType::Histogram;
+  if (untyped) out.type = prometheus::MetricType::Untyped;
   for (const HistogramSample& sample : family.histograms) out.metric.push_back(reference_histogram(sample));
   for (const MetricSample& sample : family.samples) {
     prometheus::ClientMetric metric;
     for (const auto& [name, value] : test::read_labels(sample.labels)) metric.label.push_back({name, value});
-    (counter ? metric.counter.value : metric.gauge.value) = sample.value;
+    (counter ? metric.counter.value : untyped ? metric.untyped.value : metric.gauge.value) = sample.value;
     out.metric.push_back(std::move(metric));
   }
   return out;
@@ -139,6 +142,8 @@ TEST(Exposition, BytesThatAreNotUtf8AreReplaced) {
   EXPECT_NE(to_exposition(set.families()).find("firmware=\"28\xef\xbf\xbd\xef\xbf\xbd.39\""), std::string::npos);
 }
 
+const std::vector<std::string> kAnyName{"*"};
+
 // A port that has every counter of every vendor.
 Port everything() {
   Port port;
@@ -177,6 +182,7 @@ TEST(Exposition, EveryMetricOfTheCatalogueEqualsTheReference) {
   Node node;
   node.ports.push_back(everything());
   add_node(set, node, {}, RawCounters::all);
+  add_ethtool(set, node, kAnyName);
   EXPECT_EQ(parsed(to_exposition(set.families())), parsed(reference_text(set.families())));
 }
 
@@ -191,6 +197,7 @@ TEST(Promtool, HasNothingToSayAboutAnyMetric) {
   report.findings.push_back({"pfc", "mlx5_0/1", Status::warning, "", "", "", ""});
   node.platform.functions["0000:17:00.0"].correctable.total = 1;
   add_node(set, node, report, RawCounters::all);
+  add_ethtool(set, node, kAnyName);
   std::string file = testing::TempDir() + "fabric_promtool_" + std::to_string(::getpid());
   std::ofstream(file) << to_exposition(set.families());
   EXPECT_EQ(std::system(("promtool check metrics < " + file).c_str()), 0);

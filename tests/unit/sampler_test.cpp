@@ -171,7 +171,7 @@ TEST_F(Sampling, NamesAreReadOnceASecondAndFollowed) {
   nics.statistics->set("eth2", "rx_prio3_pause_duration", 5);
   auto names = [&](Pace::Clock::time_point now) {
     std::vector<std::string> out;
-    for (const Counter& counter : reader.read(now).ethtool) out.push_back(counter.name + "=" + std::to_string(counter.value));
+    for (const Counter& counter : reader.read(now).ethtool) out.push_back(counter.name.str() + "=" + std::to_string(counter.value));
     return out;
   };
   EXPECT_EQ(names(start), (std::vector<std::string>{"rx_prio3_pause_duration=5", "rx_discards_phy=0"})) << "rx_packets is of no use";

@@ -7,6 +7,7 @@
 
 #include "counter/catalogue.h"
 #include "counter/families.h"
+#include "counter/raw_ethtool.h"
 #include "support/healthy_node.h"
 
 namespace fabric {
@@ -121,6 +122,22 @@ TEST(SeriesBudget, AUsualNodeStaysWithinIt) {
 TEST(SeriesBudget, ALargeNodeStaysBelowTheLimit) {
   EXPECT_LT(count("optical modules", 10, true, RawCounters::unnamed), Policy().series_limit / 4 * 3);  // bursts come to it
   EXPECT_LT(count("copper", 10, false, RawCounters::unnamed), Policy().series_limit);
+}
+
+// Statistics by name: none by default, else a series for each that matches on each port.
+TEST(SeriesBudget, WhatIsAskedForByNameCostsWhatItMatches) {
+  const test::Healthy node = machine(4, false);
+  const auto cost = [&](const std::vector<std::string>& globs) {
+    FamilySet set;
+    add_node(set, node.now, run_checks(node.view()), RawCounters::unnamed);
+    const size_t before = set.series();
+    add_ethtool(set, node.now, globs);
+    std::printf("series score: [exporter] ethtool, %zu patterns: %zu series more\n", globs.size(), set.series() - before);
+    return set.series() - before;
+  };
+  EXPECT_EQ(cost(Policy().ethtool), 0u);
+  EXPECT_EQ(cost({"rx_prio?_discards", "rx_discards_phy"}), 4u * 9);
+  EXPECT_EQ(cost({"*"}), 4 * node.now.ports[0].counters.ethtool.size());
 }
 
 }  // namespace

@@ -183,23 +183,25 @@ TEST_F(StateFiles, TheAgentRunsWhileItsLockIsHeld) {
 TEST_F(StateFiles, WhoAsksAgainHearsWhatIsNew) {
   auto root = Root::open(directory_);
   AgentStateReader reader;
-  EXPECT_FALSE(reader.load(*root)->has_value());
+  const auto read = [&] { return *reader.load(*root); };
+  EXPECT_EQ(read(), nullptr);
   AgentState state;
   state.updated = "2026-01-02T03:04:05Z";
   ASSERT_TRUE(save_agent_state(directory_, state).ok());
-  EXPECT_EQ((*reader.load(*root))->updated, "2026-01-02T03:04:05Z");
+  EXPECT_EQ(read()->updated, "2026-01-02T03:04:05Z");
+  EXPECT_EQ(read(), read()) << "the same one";
   auto lock = take_lock(directory_, {}, kAgentLockFile);
-  EXPECT_TRUE((*reader.load(*root))->running) << "the file is the same, whether the agent runs is not";
+  EXPECT_TRUE(read()->running) << "the file is the same, whether the agent runs is not";
   lock->reset();
-  EXPECT_FALSE((*reader.load(*root))->running);
+  EXPECT_FALSE(read()->running);
   state.updated = "2026-01-02T03:04:06Z";
   ASSERT_TRUE(save_agent_state(directory_, state).ok());
-  EXPECT_EQ((*reader.load(*root))->updated, "2026-01-02T03:04:06Z");
+  EXPECT_EQ(read()->updated, "2026-01-02T03:04:06Z");
   std::ofstream(directory_ + "/" + kStateFile) << "[";
   EXPECT_EQ(reader.load(*root).error().code, EBADMSG);
   EXPECT_EQ(reader.load(*root).error().code, EBADMSG) << "and not forgotten";
   ASSERT_EQ(::unlink((directory_ + "/" + kStateFile).c_str()), 0);
-  EXPECT_FALSE(reader.load(*root)->has_value());
+  EXPECT_EQ(read(), nullptr);
 }
 
 TEST_F(StateFiles, ASecondHolderIsRefusedAndToldTheFirst) {

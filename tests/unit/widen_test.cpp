@@ -38,6 +38,7 @@ TEST(Widener, WhatIsWideStaysAsItIs) {
   EXPECT_EQ(widened("mlx5_core", "np_cnp_sent", readings), readings) << "a congestion counter";
   EXPECT_EQ(widened("bnxt_en", "out_of_sequence", readings), readings);
   EXPECT_EQ(widened("mlx5_core", "out_of_sequence", {kRange + 5, 2}), (std::vector<uint64_t>{kRange + 5, 2})) << "a driver that has widened it itself";
+  EXPECT_EQ(widened("mlx5_core", "out_of_sequence", {2 * kRange - 1, 2}), (std::vector<uint64_t>{2 * kRange - 1, 2})) << "and its low bits are no reading";
 }
 
 TEST(Widener, ACounterThatComesLaterBeginsThere) {
@@ -46,6 +47,16 @@ TEST(Widener, ACounterThatComesLaterBeginsThere) {
   widener.widen(first);
   widener.widen(second);
   EXPECT_EQ(second, (std::vector<Counter>{{"out_of_buffer", 8}, {"packet_seq_err", 3}}));
+}
+
+TEST(Widener, EachIsFollowedWhereverItStands) {
+  Widener widener("mlx5_core");
+  std::vector<Counter> first{{"out_of_buffer", kRange - 1}, {"packet_seq_err", 3}}, second{{"packet_seq_err", 4}}, third{{"packet_seq_err", 5}, {"out_of_buffer", 1}};
+  widener.widen(first);
+  widener.widen(second);
+  widener.widen(third);
+  EXPECT_EQ(second, (std::vector<Counter>{{"packet_seq_err", 4}}));
+  EXPECT_EQ(third, (std::vector<Counter>{{"packet_seq_err", 5}, {"out_of_buffer", kRange + 1}})) << "absent for one reading";
 }
 
 TEST(Widener, KnowsNamesThatTheCatalogueHas) {

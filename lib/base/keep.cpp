@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/keep.h"
+
+#include <functional>
+#include <mutex>
+#include <unordered_set>
+
+namespace fabric {
+namespace {
+
+struct Hash : std::hash<std::string_view> {
+  using is_transparent = void;
+};
+
+// Never freed: threads that are left behind at the end may still read.
+struct Pool {
+  std::mutex mutex;
+  std::unordered_set<std::string, Hash, std::equal_to<>> texts;
+};
+
+}  // namespace
+
+const std::string* keep(std::string_view text) {
+  if (text.empty()) return nullptr;
+  static Pool& pool = *new Pool;
+  std::lock_guard lock(pool.mutex);
+  auto known = pool.texts.find(text);
+  if (known == pool.texts.end()) known = pool.texts.emplace(text).first;
+  return &*known;
+}
+
+}  // namespace fabric
