@@ -51,15 +51,16 @@ Judgement judge(const Snapshot& snapshot, const PageContext& context) {
   return out;
 }
 
-void fill(FamilySet& families, const Snapshot& snapshot, const Judgement& judgement, const PageContext& context, bool with_process) {
+void fill(FamilySet& families, const Snapshot& snapshot, const std::shared_ptr<const Judgement>& judgement, const PageContext& context, bool with_process) {
   families.begin(context.policy ? context.policy->series_limit : Policy().series_limit);
   add_self(families, snapshot, context.http, Clock::now());
   families.add(kConfigValid, {}, context.config_valid ? 1 : 0);
   if (with_process) add_process(families);
   if (context.sampler != nullptr) add_sampler(families, *context.sampler);
-  add_diagnoses(families, snapshot.node, judgement.signals, judgement.diagnoses);
-  add_node(families, snapshot.node, judgement.report, context.policy ? context.policy->raw : Policy().raw);
-  add_acknowledged(families, judgement.report);
+  add_diagnoses(families, snapshot.node, judgement->signals, judgement->diagnoses);
+  const Unchanging unchanging{snapshot.parts.empty() ? nullptr : snapshot.parts.front(), judgement};
+  add_node(families, snapshot.node, judgement->report, context.policy ? context.policy->raw : Policy().raw, unchanging);
+  add_acknowledged(families, judgement->report);
   if (context.health != nullptr) add_health(families, *context.health);
   if (context.sampler != nullptr)  // the first to go where series_limit is reached
     for (const PortBursts& port : context.sampler->bursts()) add_bursts(families, port, Clock::now());
@@ -70,9 +71,9 @@ void fill(FamilySet& families, const Snapshot& snapshot, const Judgement& judgem
   add_series(families);
 }
 
-std::string render_page(const Snapshot& snapshot, const Judgement& judgement, const PageContext& context, bool with_process) {
+std::string render_page(const Snapshot& snapshot, const PageContext& context, bool with_process) {
   FamilySet families;
-  fill(families, snapshot, judgement, context, with_process);
+  fill(families, snapshot, std::make_shared<const Judgement>(judge(snapshot, context)), context, with_process);
   return to_exposition(families.families());
 }
 
@@ -107,12 +108,12 @@ PageCache::Body PageCache::plain(const Collector& collector, PageContext context
   return plain_;
 }
 
-const Judgement& PageCache::judged(const Snapshot& snapshot, const PageContext& context) {
+std::shared_ptr<const Judgement> PageCache::judged(const Snapshot& snapshot, const PageContext& context) {
   const auto now = Clock::now();
-  if (judgement_ && snapshot.news == judged_news_ && now - judged_at_ < kJudgementAge) return *judgement_;
+  if (judgement_ && snapshot.news == judged_news_ && now - judged_at_ < kJudgementAge) return judgement_;
   judged_news_ = snapshot.news;
   judged_at_ = now;
-  return judgement_.emplace(judge(snapshot, context));
+  return judgement_ = std::make_shared<const Judgement>(judge(snapshot, context));
 }
 
 PageCache::Body PageCache::compressed(const Collector& collector, PageContext context) {

@@ -42,11 +42,8 @@ struct PageContext {
 };
 Judgement judge(const Snapshot& snapshot, const PageContext& context);
 // The whole page. Pure but for process_*, which `with_process` = false leaves out.
-void fill(FamilySet& families, const Snapshot& snapshot, const Judgement& judgement, const PageContext& context, bool with_process);
-std::string render_page(const Snapshot& snapshot, const Judgement& judgement, const PageContext& context, bool with_process = true);
-inline std::string render_page(const Snapshot& snapshot, const PageContext& context, bool with_process = true) {
-  return render_page(snapshot, judge(snapshot, context), context, with_process);
-}
+void fill(FamilySet& families, const Snapshot& snapshot, const std::shared_ptr<const Judgement>& judgement, const PageContext& context, bool with_process);
+std::string render_page(const Snapshot& snapshot, const PageContext& context, bool with_process = true);
 
 // gzip (RFC 1952) at level 1: on pages like ours 15 % larger than level 6 and four times cheaper.
 std::string gzip(std::string_view text);
@@ -67,12 +64,12 @@ class PageCache {
   void judge_anew() { judgement_.reset(); }
 
  private:
-  const Judgement& judged(const Snapshot& snapshot, const PageContext& context);
+  std::shared_ptr<const Judgement> judged(const Snapshot& snapshot, const PageContext& context);
   void remember(const Node& node);
 
   uint64_t version_ = UINT64_MAX;
   Clock::time_point rendered_{}, judged_at_{};
-  std::optional<Judgement> judgement_;
+  std::shared_ptr<const Judgement> judgement_;
   uint64_t judged_news_ = 0;
   Snapshot snapshot_;
   FamilySet families_;

@@ -246,10 +246,12 @@ void Sampler::set(std::chrono::milliseconds interval, double cpu_budget) {
 std::vector<PortBursts> Sampler::bursts() const {
   std::vector<PortBursts> out;
   std::lock_guard lock(shared_->mutex);
-  out.reserve(shared_->devices.size());
-  for (const auto& [device, slot] : shared_->devices)
-    for (const auto& [id, port] : slot->ports) out.push_back({device, port.place.number, port.meter.record()});
-  std::stable_sort(out.begin(), out.end(), [](const PortBursts& a, const PortBursts& b) { return natural_less(a.device, b.device); });
+  std::vector<std::pair<std::string_view, const Slot*>> devices;  // records are large: none of them is moved
+  for (const auto& [device, slot] : shared_->devices) devices.emplace_back(device, slot.get());
+  std::sort(devices.begin(), devices.end(), [](const auto& a, const auto& b) { return natural_less(a.first, b.first); });
+  out.reserve(devices.size());
+  for (const auto& [device, slot] : devices)
+    for (const auto& [id, port] : slot->ports) out.push_back({std::string(device), port.place.number, port.meter.record()});
   return out;
 }
 

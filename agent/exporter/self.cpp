@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <ctime>
 #include <optional>
 #include <string>
@@ -97,10 +98,11 @@ void add_series(FamilySet& families) {
 }
 
 void add_process(FamilySet& families) {
-  auto root = Root::open("/");
-  if (!root) return;
-  if (auto stat = root->read("proc/self/stat")) add_stat(families, *stat);
-  if (auto descriptors = open_descriptors(*root)) families.add(kOpenFds, {}, *descriptors);
+  static const auto root = Root::open("/");
+  static const auto held = root ? root->hold("proc/self/stat") : Result<Fd>(root.error());
+  std::array<char, 4096> text;
+  if (const ssize_t size = held ? ::pread(held->get(), text.data(), text.size(), 0) : 0; size > 0) add_stat(families, {text.data(), static_cast<size_t>(size)});
+  if (auto descriptors = root ? open_descriptors(*root) : std::nullopt) families.add(kOpenFds, {}, *descriptors);
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) families.add(kMaxFds, {}, static_cast<double>(limit.rlim_cur));
 }

@@ -18,15 +18,27 @@ struct Pool {
   std::unordered_set<std::string, Hash, std::equal_to<>> texts;
 };
 
+Pool& pool() {
+  static Pool& only = *new Pool;
+  return only;
+}
+
 }  // namespace
 
 const std::string* keep(std::string_view text) {
   if (text.empty()) return nullptr;
-  static Pool& pool = *new Pool;
-  std::lock_guard lock(pool.mutex);
-  auto known = pool.texts.find(text);
-  if (known == pool.texts.end()) known = pool.texts.emplace(text).first;
+  Pool& all = pool();
+  std::lock_guard lock(all.mutex);
+  auto known = all.texts.find(text);
+  if (known == all.texts.end()) known = all.texts.emplace(text).first;
   return &*known;
+}
+
+const std::string* find_kept(std::string_view text) {
+  Pool& all = pool();
+  std::lock_guard lock(all.mutex);
+  const auto known = all.texts.find(text);
+  return known == all.texts.end() ? nullptr : &*known;
 }
 
 }  // namespace fabric

@@ -5,12 +5,14 @@
 // bnxt_re's: its rows are for its ports alone.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
 
 #include "counter/family.h"
+#include "model/counter_name.h"
 
 namespace fabric {
 
@@ -70,10 +72,21 @@ struct CounterMatch {
   const CounterRow* row = nullptr;
   char priority = 0;  // '0'..'7', or 0 when the row has none
 };
-// The row for the raw name on a port of the kernel driver, with a metric or without.
+// The row for the raw name on a port of the kernel driver, with a metric or without. Of a reading's counter in a few steps.
 std::optional<CounterMatch> describe_counter(CounterSource source, std::string_view name, std::string_view driver = {});
+std::optional<CounterMatch> describe_kept_counter(CounterSource source, CounterName name, std::string_view driver);
+template <std::same_as<CounterName> Name>
+std::optional<CounterMatch> describe_counter(CounterSource source, const Name& name, std::string_view driver = {}) {
+  return describe_kept_counter(source, name, driver);
+}
+
 // As describe_counter(), rows with a metric only. Two names of one port may lead to the same series: they are parts of it
 // and add up.
-std::optional<CounterMatch> find_counter(CounterSource source, std::string_view name, std::string_view driver = {});
+template <class Name>
+std::optional<CounterMatch> find_counter(CounterSource source, const Name& name, std::string_view driver = {}) {
+  auto match = describe_counter(source, name, driver);
+  if (match && match->row->metric == nullptr) match.reset();
+  return match;
+}
 
 }  // namespace fabric

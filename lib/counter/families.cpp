@@ -186,10 +186,12 @@ void add_raw_counters(FamilySet& families, const Port& port, RawCounters raw) {
       add_raw(families, metrics::kHwCounter, labels, counter);
 }
 
-void add_node(FamilySet& families, const Node& node, const Report& report, RawCounters raw) {
+void add_node(FamilySet& families, const Node& node, const Report& report, RawCounters raw, const Unchanging& unchanging) {
   for (const Port& port : node.ports) add_link(families, port);
-  if (node.agent) add_agent(families, *node.agent);
-  add_report(families, report);
+  families.part(0, unchanging.agent, [&] {
+    if (node.agent) add_agent(families, *node.agent);
+  });
+  families.part(1, unchanging.report, [&] { add_report(families, report); });
   for (const Port& port : node.ports) add_counters(families, port);
   add_telemetry(families, node);
   for (const Port& port : node.ports) add_raw_counters(families, port, raw);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 
 #include "counter/family.h"
@@ -17,7 +18,11 @@ namespace fabric {
 // In the order of worth, so that a limit on the series costs the raw counters first: identity and link of each port, the
 // agent and its settings, the checks, the counters with a common name, what is watched beside them, the counters under their
 // drivers' own names.
-void add_node(FamilySet& families, const Node& node, const Report& report, RawCounters raw = RawCounters::all);
+// What of it is known not to change while it is held: node.agent, and the report.
+struct Unchanging {
+  std::shared_ptr<const void> agent{}, report{};
+};
+void add_node(FamilySet& families, const Node& node, const Report& report, RawCounters raw = RawCounters::all, const Unchanging& unchanging = {});
 
 // The parts. Of a bond's member: what it is, carrier, what its netdev counts, and what is watched beside that.
 void add_link(FamilySet& families, const Port& port);

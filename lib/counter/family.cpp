@@ -127,6 +127,22 @@ void FamilySet::forget_rest() {
   }
 }
 
+// The same steps stand there, from the same count of series on.
+bool FamilySet::repeats(size_t number, const std::shared_ptr<const void>& from) {
+  if (from == nullptr || number >= parts_.size()) return false;
+  const Part& last = parts_[number];
+  if (last.from != from || last.begin != next_ || last.shape != shape_ || last.limit != limit_ || last.over_limit > 0) return false;
+  next_ = last.end;
+  series_ += last.series;
+  duplicates_ += last.duplicates;
+  return true;
+}
+
+void FamilySet::remember(size_t number, Part before) {
+  if (number >= parts_.size()) parts_.resize(number + 1);
+  parts_[number] = {std::move(before.from), before.begin, next_, shape_, series_ - before.series, over_limit_ - before.over_limit, duplicates_ - before.duplicates, limit_};
+}
+
 void FamilySet::append(Step step) {
   steps_.push_back(step);
   ++shape_;

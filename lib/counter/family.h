@@ -100,6 +100,17 @@ class FamilySet {
   // A histogram of MetricKind::histogram, whole or not at all.
   void add(const Metric& metric, HistogramSample histogram);
 
+  // A part of the page that `from` alone decides, which does not change while anybody holds it: where it is what it was on the
+  // page before, the part is, too, and `add` is not called. Null: it is called. Of its series nobody else may speak, and each
+  // part has a number of its own, from 0.
+  template <class Add>
+  void part(size_t number, std::shared_ptr<const void> from, Add&& add) {
+    if (repeats(number, from)) return;
+    const Part before{std::move(from), next_, 0, 0, series_, over_limit_, duplicates_, 0};
+    add();
+    remember(number, before);
+  }
+
   // What only the page before had is forgotten with this.
   [[nodiscard]] const std::vector<Family>& families();
   // After families(): another number than before when anything but values is another.
@@ -128,6 +139,16 @@ class FamilySet {
     uint32_t family = kNowhere, sample = 0;
   };
 
+  struct Part {
+    std::shared_ptr<const void> from{};
+    size_t begin = 0, end = 0;  // steps
+    uint64_t shape = 0;
+    size_t series = 0, over_limit = 0, duplicates = 0;  // that it added
+    size_t limit = 0;
+  };
+  bool repeats(size_t number, const std::shared_ptr<const void>& from);
+  void remember(size_t number, Part before);
+
   // The sample with these labels, made when there is none; null when the limit forbids that.
   struct Named {
     MetricSample* sample = nullptr;
@@ -152,6 +173,7 @@ class FamilySet {
   std::vector<Family> families_;
   std::unordered_map<const Metric*, uint32_t> family_index_;
   std::vector<Step> steps_;  // of this page, and behind next_ of the one before
+  std::vector<Part> parts_;
   size_t next_ = 0;
   uint64_t shape_ = 0;
   std::vector<Place> places_;  // open addressing; a power of two, at most half full; none before something is looked for

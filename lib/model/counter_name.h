@@ -5,6 +5,8 @@
 
 #include <compare>
 #include <concepts>
+#include <cstddef>
+#include <functional>
 #include <iosfwd>
 #include <string>
 #include <string_view>
@@ -20,6 +22,13 @@ class CounterName {
   template <class Text>
     requires(std::convertible_to<const Text&, std::string_view> && !std::same_as<Text, CounterName>)
   CounterName(const Text& text) : kept_(keep(text)) {}
+
+  // That of a text which is one already, else an empty one: keeps nothing.
+  static CounterName known(std::string_view text) {
+    CounterName out;
+    out.kept_ = find_kept(text);
+    return out;
+  }
 
   [[nodiscard]] std::string_view text() const { return kept_ == nullptr ? std::string_view() : *kept_; }
   [[nodiscard]] std::string str() const { return std::string(text()); }
@@ -37,6 +46,7 @@ class CounterName {
   friend std::strong_ordering operator<=>(const CounterName& a, const Text& b) {
     return a.text() <=> std::string_view(b);
   }
+  [[nodiscard]] size_t hash() const { return std::hash<const std::string*>{}(kept_); }
   friend std::ostream& operator<<(std::ostream& out, const CounterName& name);
 
  private:

@@ -3,7 +3,8 @@
 """CPU per scrape and memory of several exporters, interleaved in one run. Only the ratios mean anything.
 
 Usage: compare.py ROUNDS SCRAPES NAME:PID:PORT...   The first is the one that the others are compared with.
-CPU is the scheduler's time of the whole process.
+CPU is the scheduler's time of the whole process. "rested": a tenth of a second between two scrapes, so that caches have
+forgotten as much as on a node that is scraped now and then.
 """
 import http.client
 import os
@@ -33,6 +34,19 @@ def scrape(port, encoding):
     return body
 
 
+def rested(targets, scrapes=30, pause=0.1):
+    """Milliseconds of CPU a scrape of each, the others' in between."""
+    spent = {name: [] for name, _, _ in targets}
+    for _ in range(scrapes):
+        for name, pid, port in targets:
+            time.sleep(pause)
+            before = cpu(pid)
+            scrape(port, "identity")
+            time.sleep(0.01)
+            spent[name].append(cpu(pid) - before)
+    return {name: statistics.median(values) for name, values in spent.items()}
+
+
 def main():
     rounds, scrapes = int(sys.argv[1]), int(sys.argv[2])
     targets = [(name, int(pid), int(port)) for name, pid, port in (arg.split(":") for arg in sys.argv[3:])]
@@ -54,6 +68,9 @@ def main():
             series = sum(1 for line in body.splitlines() if line and not line.startswith(b"#")) if encoding == "identity" else ""
             print(f"{encoding:9} {name:28} {middle:8.3f} ms CPU a scrape ({min(spent[name]):.3f}-{max(spent[name]):.3f}), "
                   f"{middle / first:6.1f}x, {len(body):7} bytes" + (f", {series} series: {middle * 1000 / series:.1f} us each" if series else ""))
+    alone = rested(targets)
+    for name, _, _ in targets:
+        print(f"rested    {name:28} {alone[name]:8.3f} ms CPU a scrape, {alone[name] / alone[targets[0][0]]:6.1f}x")
     base = memory(targets[0][1], "VmRSS")
     for name, pid, _ in targets:
         rss, anonymous = memory(pid, "VmRSS"), memory(pid, "RssAnon")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What nobody who reads by files can do without: one pread of each file that a process holds open below a folder.
-// usage: floor PID FOLDER [ROUNDS]; prints how many files, and the microseconds of CPU of one round, the median of all.
+// usage: floor PID FOLDER [ROUNDS]; prints how many files, and the microseconds of CPU of one round, the median of all: one after
+// the other, and after a pause each, as a scrape finds the machine.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -31,20 +32,27 @@ std::vector<int> held_by(const std::string& pid, const std::string& folder) {
   return out;
 }
 
-}  // namespace
-
-int main(int count, char** values) {
-  if (count < 3) return std::fputs("usage: floor PID FOLDER [ROUNDS]\n", stderr), 2;
-  const std::vector<int> files = held_by(values[1], values[2]);
-  std::vector<double> spent(static_cast<size_t>(count > 3 ? std::atoi(values[3]) : 1000));
+void tell(const char* how, const std::vector<int>& files, size_t rounds, useconds_t pause) {
+  std::vector<double> spent(rounds);
   char text[4096];
   long bytes = 0;
   for (double& round : spent) {
+    if (pause > 0) ::usleep(pause);
     const double before = cpu_us();
     for (int fd : files) bytes += ::pread(fd, text, sizeof text, 0);
     round = cpu_us() - before;
   }
   std::sort(spent.begin(), spent.end());
-  std::printf("floor     %zu files, %ld bytes: %.1f us of CPU for one pread of each (%.1f-%.1f)\n", files.size(),
-              bytes / static_cast<long>(spent.size()), spent[spent.size() / 2], spent.front(), spent.back());
+  std::printf("floor     %zu files, %ld bytes: %.1f us of CPU for one pread of each, %s (%.1f-%.1f)\n", files.size(),
+              bytes / static_cast<long>(rounds), spent[rounds / 2], how, spent.front(), spent.back());
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+  if (count < 3) return std::fputs("usage: floor PID FOLDER [ROUNDS]\n", stderr), 2;
+  const std::vector<int> files = held_by(values[1], values[2]);
+  const auto rounds = static_cast<size_t>(count > 3 ? std::atoi(values[3]) : 1000);
+  tell("at once", files, rounds, 0);
+  tell("rested", files, std::max<size_t>(rounds / 30, 1), 100'000);
 }

@@ -251,5 +251,79 @@ TEST(KeptFamilies, EqualNewOnesOverRandomPages) {
   }
 }
 
+// A page with parts, whose series are theirs alone.
+struct Parted {
+  struct One {
+    std::shared_ptr<const std::vector<Call>> calls = std::make_shared<const std::vector<Call>>();
+    bool held = true;  // else nothing is known of it
+  };
+  std::array<One, 2> parts{};
+  std::array<std::vector<Call>, 3> around{};
+  size_t made = 0;
+
+  void make_on(FamilySet& set) {
+    for (size_t i = 0; i < around.size(); ++i) {
+      for (const Call& call : around[i]) make(set, call);
+      if (i == parts.size()) break;
+      const auto add = [&] {
+        ++made;
+        for (const Call& call : *parts[i].calls) make(set, call);
+      };
+      set.part(i, parts[i].held ? parts[i].calls : nullptr, add);
+    }
+  }
+};
+
+TEST(KeptFamilies, APartThatIsWhatItWasIsNotAskedAgain) {
+  Parted parted;
+  parted.parts[0].calls = std::make_shared<const std::vector<Call>>(std::vector<Call>{of(0, "x", 1), of(0, "x", 2), of(1, "x", 3)});
+  parted.around[0] = {of(0, "y", 1)};
+  parted.around[2] = {of(2, "y", 1)};
+  FamilySet kept;
+  for (int i = 0; i < 3; ++i) kept.begin(SIZE_MAX), parted.make_on(kept), (void)kept.families();
+  parted.made = 0;
+  parted.around[0] = {of(0, "y", 7)};
+  kept.begin(SIZE_MAX), parted.make_on(kept);
+  EXPECT_EQ(parted.made, 0u);
+  EXPECT_EQ(kept.dropped_duplicates(), 1u);
+  FamilySet fresh;
+  parted.make_on(fresh);
+  EXPECT_EQ(to_exposition(kept.families()), to_exposition(fresh.families()));
+  parted.parts[0].held = false;
+  parted.made = 0;
+  kept.begin(SIZE_MAX), parted.make_on(kept);
+  EXPECT_EQ(parted.made, 1u);
+}
+
+TEST(KeptFamilies, WithPartsTheyEqualNewOnesOverRandomPages) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    RandomPages random(seed);
+    FamilySet kept;
+    PageText text;
+    Parted parted;
+    size_t limit = SIZE_MAX;
+    for (int page = 0; page < 150; ++page) {
+      if (random.below(3) == 0) random.change(parted.around[random.below(parted.around.size())]);
+      if (const size_t i = random.below(20); i < parted.parts.size()) {
+        std::vector<Call> calls = *parted.parts[i].calls;
+        random.change(calls);
+        for (Call& call : calls)
+          if (call.device.rfind("part", 0) != 0) call.device = "part" + std::to_string(i) + call.device;
+        std::erase_if(calls, [](const Call& call) { return call.kind == Call::raise; });
+        parted.parts[i].calls = std::make_shared<const std::vector<Call>>(std::move(calls));
+      }
+      parted.parts[0].held = random.below(8) != 0;
+      if (random.below(15) == 0) limit = random.below(2) == 0 ? SIZE_MAX : random.below(60);
+      FamilySet fresh(limit);
+      kept.begin(limit);
+      parted.make_on(fresh), parted.make_on(kept);
+      ASSERT_EQ(kept.series(), fresh.series()) << seed << " " << page;
+      ASSERT_EQ(kept.dropped_by_limit(), fresh.dropped_by_limit()) << seed << " " << page;
+      ASSERT_EQ(kept.dropped_duplicates(), fresh.dropped_duplicates()) << seed << " " << page;
+      ASSERT_EQ(*text.of(kept), to_exposition(fresh.families())) << seed << " " << page;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace fabric
