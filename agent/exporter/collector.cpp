@@ -30,34 +30,34 @@ Collector::~Collector() {
 }
 
 void Collector::refresh() {
-  std::lock_guard lock(shared_->mutex);
+  std::unique_lock lock(shared_->mutex);
   uint64_t request = shared_->host->asked + 1;
   shared_->each([&](Slot& slot) {
     if (!slot.reading) slot.asked = request;
   });
-  call_worker(shared_);
+  call_worker(shared_, std::move(lock));
 }
 
 void Collector::rescan() {
-  std::lock_guard lock(shared_->mutex);
+  std::unique_lock lock(shared_->mutex);
   shared_->rescan_devices();
   shared_->host->rescan = true;
   ++shared_->host->asked;
-  call_worker(shared_);
+  call_worker(shared_, std::move(lock));
 }
 
 void Collector::reread(const std::set<std::string>& netdevs) {
   const auto concerns = [&](const Port& port) {
     return netdevs.count(port.netdev) != 0 || std::any_of(port.gids.begin(), port.gids.end(), [&](const Gid& gid) { return netdevs.count(gid.netdev) != 0; });
   };
-  std::lock_guard lock(shared_->mutex);
+  std::unique_lock lock(shared_->mutex);
   for (const auto& [name, slot] : shared_->devices) {
     const auto& ports = slot->shown.ports;
     if (std::none_of(ports.begin(), ports.end(), concerns)) continue;
     slot->rescan = true;
     ++slot->asked;
   }
-  call_worker(shared_);
+  call_worker(shared_, std::move(lock));
 }
 
 bool Collector::fresh(std::chrono::milliseconds age) const {

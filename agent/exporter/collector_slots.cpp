@@ -25,7 +25,7 @@ bool is_news(const PartReading&, const PartReading&) { return true; }
 // Shows what was read; the last one to be waited for wakes the main thread.
 template <class SlotType, class Reading>
 void publish(Shared& shared, SlotType& slot, Reading&& reading, Clock::time_point due) {
-  std::lock_guard lock(shared.mutex);
+  std::unique_lock lock(shared.mutex);
   if (changes(reading, slot.shown)) shared.ask_parts();
   if (is_news(reading, slot.shown)) ++shared.news;
   slot.shown = std::forward<Reading>(reading);  // a device's is copied into the memory of the one before
@@ -35,6 +35,7 @@ void publish(Shared& shared, SlotType& slot, Reading&& reading, Clock::time_poin
   slot.taken = Clock::now();
   ++shared.version;
   if (shared.busy()) return;
+  lock.unlock();  // who is woken wants the mutex
   uint64_t one = 1;
   // Full only when 2^64-1 wake-ups are unread.
   [[maybe_unused]] auto written = ::write(shared.wake.get(), &one, sizeof one);

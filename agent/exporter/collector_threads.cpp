@@ -71,11 +71,11 @@ void work(const std::shared_ptr<Shared>& shared) {
   while (!shared->stop) {
     if (auto slot = next(*shared)) {
       const Work found = begin(*slot);
-      if (found.rescan) call_worker(shared);
-      else set_timer(*shared, std::min(shared->expires, next_look(*shared)));
-      lock.unlock();
+      if (!found.rescan) set_timer(*shared, std::min(shared->expires, next_look(*shared)));
+      if (found.rescan) call_worker(shared, std::move(lock));
+      else lock.unlock();
       slot->read(shared, found);
-      lock.lock();
+      lock = std::unique_lock(shared->mutex);
       continue;
     }
     set_timer(*shared, next_look(*shared));
@@ -89,10 +89,10 @@ void work(const std::shared_ptr<Shared>& shared) {
 // Looks whether work waits while all workers are at some; reads nothing itself.
 void watch(const std::shared_ptr<Shared>& shared) {
   for (uint64_t times = 0; ::read(shared->timer.get(), &times, sizeof times) > 0 || errno == EINTR;) {
-    std::lock_guard lock(shared->mutex);
+    std::unique_lock lock(shared->mutex);
     if (shared->stop) return;
     shared->expires = Clock::time_point::max();
-    if (next(*shared)) call_worker(shared);
+    if (next(*shared)) call_worker(shared, std::move(lock));
     else set_timer(*shared, next_look(*shared));
   }
 }
@@ -109,15 +109,14 @@ bool start(const std::shared_ptr<Shared>& shared, void (*what)(const std::shared
 
 }  // namespace
 
-void call_worker(const std::shared_ptr<Shared>& shared) {
+void call_worker(const std::shared_ptr<Shared>& shared, std::unique_lock<std::mutex> lock) {
   if (!next(*shared)) return;
   set_timer(*shared, next_look(*shared));
-  if (!shared->idle) {
-    start(shared, work);
-    return;
-  }
-  shared->called = true;
-  shared->work.notify_one();  // last: who is woken wants the mutex
+  const bool waits = shared->idle;
+  shared->called = waits;
+  lock.unlock();
+  if (waits) shared->work.notify_one();
+  else start(shared, work);
 }
 
 Result<void> start_crew(const std::shared_ptr<Shared>& shared) {

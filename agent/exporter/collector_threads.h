@@ -118,8 +118,8 @@ inline constexpr auto kPatience = std::chrono::milliseconds(2);
 
 // Starts the crew. With the mutex held.
 Result<void> start_crew(const std::shared_ptr<Collector::Shared>& shared);
-// Somebody begins with what waits, if anything does. With the mutex held.
-void call_worker(const std::shared_ptr<Collector::Shared>& shared);
+// Somebody begins with what waits, if anything does. `lock` holds the mutex, and gives it back first: who is woken wants it.
+void call_worker(const std::shared_ptr<Collector::Shared>& shared, std::unique_lock<std::mutex> lock);
 // The crew ends, but for those that hang. With the mutex held.
 void end_crew(Collector::Shared& shared);
 
