@@ -169,18 +169,18 @@ Result<NeighborFile> read_file(std::string_view text, const std::string& name) {
     return error(EBADMSG, name + ":" + std::to_string(problem->at.line) + ":" + std::to_string(problem->at.column) + ": " + problem->what);
   NeighborFile out;
   if (!get(table, "updated", kMaxSeconds, out.updated)) return error(EBADMSG, name + ":1:1: no time in it");
-  auto& [source, why_none, listening, heard] = out.neighbors;
-  source = text_at(table, "source");
-  if (source.empty()) source = kLldpSource;
+  Neighbors& known = out.neighbors;
+  known.source = text_at(table, "source");
+  if (known.source.empty()) known.source = kLldpSource;
   if (const auto* since_when = table_at(table, "listening"))
     for (auto&& [key, node] : *since_when) {
       const std::string_view netdev = key;
-      if (double since = 0; get(*since_when, netdev, kMaxSeconds, since)) listening.emplace(netdev, since);
+      if (double since = 0; get(*since_when, netdev, kMaxSeconds, since)) known.listening.emplace(netdev, since);
     }
   each_of(table, "neighbor", [&](const toml::node& node) {
     const auto* values = node.as_table();
     if (values == nullptr) return;
-    if (Neighbor neighbor = read_neighbor(*values, source); !neighbor.netdev.empty()) heard.push_back(std::move(neighbor));
+    if (Neighbor neighbor = read_neighbor(*values, known.source); !neighbor.netdev.empty()) known.heard.push_back(std::move(neighbor));
   });
   return out;
 }
