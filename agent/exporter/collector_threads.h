@@ -114,7 +114,8 @@ struct Collector::Shared {
 };
 
 inline constexpr size_t kMostDevices = 128;  // RDMA devices that are read: if all hang, each has a worker (fabric-exporter.service, TasksMax=)
-inline constexpr auto kPatience = std::chrono::milliseconds(2);
+// Ten NICs whose firmware answers take less than that; a thread for each would cost as much again.
+inline constexpr auto kPatience = std::chrono::milliseconds(10);
 
 // Starts the crew. With the mutex held.
 Result<void> start_crew(const std::shared_ptr<Collector::Shared>& shared);
