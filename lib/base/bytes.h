@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <string_view>
 
 namespace fabric {
 
@@ -30,7 +29,5 @@ inline bool same_bytes(const char* a, const char* b, size_t size) {
     if (bytes_at<uint64_t>(a + i) != bytes_at<uint64_t>(b + i)) return false;
   return bytes_at<uint64_t>(a + size - 8) == bytes_at<uint64_t>(b + size - 8);
 }
-
-inline bool same_text(std::string_view a, std::string_view b) { return a.size() == b.size() && same_bytes(a.data(), b.data(), a.size()); }
 
 }  // namespace fabric
