@@ -157,6 +157,8 @@ void Agent::rescan() {
 
 void Agent::keep(const std::string& id) {
   schedule_.cancel("keep " + id);
+  // Each port has the watchdog's time, and the start's, for itself: one whose firmware is dead costs a minute a command.
+  sd_notify(0, ready_ ? "WATCHDOG=1" : "WATCHDOG=1\nEXTEND_TIMEOUT_USEC=180000000");
   auto done = keeper_.keep(id, now());
   if (!done && done.error().code == EWOULDBLOCK) schedule_.at("keep " + id, now() + kLockRetry);
   else if (!done) schedule_.at(kRescan, now() + kRescanDelay);

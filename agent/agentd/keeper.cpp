@@ -138,9 +138,12 @@ Result<void> Keeper::keep(const std::string& id, qos::Instant now) {
   auto locked = lock(now);
   if (!locked) return locked.error();
   Changes changes = qos::reconcile(world_.kernel, kept.port, wanted->want, options_for(kept, *wanted, now));
-  if (device_is_gone(changes)) return error(ENODEV, id);
+  const bool gone = device_is_gone(changes);
+  // Twice, and it is still there: what was read before is stale. Once is a reset that may be over in a moment.
+  if (gone && (!std::exchange(kept.gone, true) || !qos::is_there(world_.kernel, kept.port))) return error(ENODEV, id);
+  kept.gone = gone;
   take_in(kept, std::move(changes), now);
-  return {};
+  return gone ? Result<void>(error(ENODEV, id)) : Result<void>{};
 }
 
 Result<void> Keeper::keep_host(qos::Instant now) {
@@ -148,10 +151,10 @@ Result<void> Keeper::keep_host(qos::Instant now) {
   if (!locked) return locked.error();
   qos::SysctlOptions options;
   options.dry_run = policy_.mode == Mode::audit || !held_.empty();
+  options.conflict = [this, now](const std::string& name) { return drift_.held(kHost, name, now); };
   options.save_original = [this](const std::string& name, const std::string& before) -> Result<void> {
     auto originals = qos::load_sysctl_originals(world_.directory);
-    if (!originals) return originals.error();
-    return qos::save_sysctl_original(world_.directory, *originals, name, before);
+    return originals ? qos::save_sysctl_original(world_.directory, *originals, name, before) : originals.error();
   };
   take_in(host_, host_changes(qos::reconcile_sysctl(world_.kernel.root, policy_.sysctl, options)), now);
   return {};
@@ -183,7 +186,8 @@ Error Keeper::locked_out(Error failure, qos::Instant now) {
 
 void Keeper::digest(Kept& kept, Change change, qos::Instant now) {
   const auto drifted = note_drift(kept, change);
-  auto news = drift_.observe(change, now);
+  // Of a device that does not answer nothing is known, and when it answers again nothing is to wait.
+  auto news = change.code == ENODEV ? qos::Drift::News::nothing : drift_.observe(change, now);
   auto old = kept.last.find(change.key);
   const Change* before = old == kept.last.end() ? nullptr : &old->second;
   // Held because the driver refused it, not because of another writer: still refused.
@@ -209,7 +213,7 @@ void Keeper::digest(Kept& kept, Change change, qos::Instant now) {
 std::optional<qos::Suspect> Keeper::note_drift(const Kept& kept, const Change& change) {
   auto& good = memory_[change.port].good;
   const auto stood = good.find(change.key);
-  const bool off = change.from != change.to && change.outcome != Outcome::unsupported;
+  const bool off = change.from != change.to && change.from != "-" && change.outcome != Outcome::unsupported;
   std::optional<qos::Suspect> suspect;
   if (off && stood != good.end() && stood->second == change.to) {
     const qos::Told how = qos::told_by(change.key);

@@ -105,6 +105,7 @@ class Keeper {
     bool releasing = false;   // let go of, and what stood is to be put back
     std::map<qos::Told, Heard> heard;  // since the last pass
     bool carrier_lost = false;         // since the last pass
+    bool gone = false;                 // the last pass was answered so, though the netdev has not gone
     std::optional<bool> carrier;
     std::optional<uint32_t> carrier_downs;
   };

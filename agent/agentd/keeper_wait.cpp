@@ -93,7 +93,10 @@ Result<void> Keeper::release(Kept& kept, qos::Instant now) {
   if (!locked) return locked.error();
   if (!held_.empty()) return {};
   auto originals = state::load_originals(world_.directory);
-  if (!originals) return originals.error();
+  if (!originals) {
+    trouble(originals.error().text() + "; " + kept.port.id() + " is let go of, and what stood before waits until the file is mended or moved away");
+    return {};
+  }
   qos::Options options;
   options.disruptive = policy_.disruptive;
   options.busy = world_.busy;

@@ -33,7 +33,8 @@ void tell_log(const Changes& changes, const confirm::Record& record) {
 }
 
 // In the guard, overdue: true when nothing is left to do.
-bool put_back(const Options& options) {
+bool put_back(Options options) {
+  options.config.clear();  // the file that was applied may be gone; the record says what stood
   auto lock = state::take_lock(options.root, kPatience);
   auto record = confirm::load(options.root);
   auto world = open_world(options);

@@ -32,6 +32,17 @@ unsigned Faults::add_file(std::string name) {
   return static_cast<unsigned>(files_.size() - 1);
 }
 
+void Faults::fail(const Place& at, const std::string& what) {
+  constexpr size_t kMost = 4'000, kEnd = 500;  // bytes; all that we know ourselves is shorter
+  // Not within a character of several bytes.
+  const auto is_inside = [&](size_t index) { return index > 0 && (static_cast<unsigned char>(what[index]) & 0xc0) == 0x80; };
+  if (what.size() <= kMost) return errors_.push_back(text(at) + ": " + what);
+  size_t head = kMost - kEnd, tail = what.size() - kEnd;
+  while (is_inside(head)) --head;
+  while (is_inside(tail)) --tail;
+  errors_.push_back(text(at) + ": " + what.substr(0, head) + " ... " + what.substr(tail));
+}
+
 std::string Faults::line(const Place& at) const { return files_.at(at.file) + ":" + std::to_string(at.line); }
 
 std::string Faults::text(const Place& at) const { return line(at) + ":" + std::to_string(at.column); }

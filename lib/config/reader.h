@@ -29,7 +29,8 @@ class Faults {
   [[nodiscard]] std::string line(const Place& at) const;  // "FILE:LINE"
   [[nodiscard]] std::string text(const Place& at) const;  // "FILE:LINE:COLUMN"
 
-  void fail(const Place& at, const std::string& what) { errors_.push_back(text(at) + ": " + what); }
+  // Of a text with a value of a megabyte in it, its beginning and its end: journal and state file take it as well.
+  void fail(const Place& at, const std::string& what);
   void warn(const Place& at, std::string what) { warnings_.push_back({text(at), std::move(what)}); }
   [[nodiscard]] bool many() const { return errors_.size() > kShown; }
 

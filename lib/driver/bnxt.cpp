@@ -5,6 +5,7 @@
 // roce_prio is the APP entry of RoCE v2 (UDP port 4791), from which the firmware takes RoCE's priority
 // (bnxt_dcbnl_ieee_setapp()); the inbox driver knows no other. No entry is priority 0.
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -38,9 +39,19 @@ uint32_t roce_prio_of(const Table& table) {
   return out;
 }
 
+// The kernel's list takes a DSCP with several priorities, the firmware has the one that was sent last: which, nobody can see.
+void drop_ambiguous(const Table& table, Qos& out) {
+  if (!out.dscp_map) return;
+  std::map<uint16_t, unsigned> times;
+  for (const dcb_app& entry : table)
+    if (entry.selector == IEEE_8021QAZ_APP_SEL_DSCP) ++times[entry.protocol];
+  std::erase_if(*out.dscp_map, [&](const auto& each) { return times[each.first] > 1; });
+}
+
 Result<Qos> read(PortIo& io) {
   auto reading = upstream::read_port(io);
   if (!reading) return reading.error();
+  if (reading->dcb) drop_ambiguous(reading->dcb->app.value_or(Table{}), reading->qos);
   if (reading->dcb && io.wants("roce_prio")) reading->qos.roce_prio = roce_prio_of(reading->dcb->app.value_or(Table{}));
   bnxt_cc::read(io, reading->qos);
   return std::move(reading->qos);

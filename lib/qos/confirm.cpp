@@ -90,7 +90,7 @@ std::string to_toml(const Record& record) {
   for (const auto& [key, qos] : record.before) {
     out += "\n[before." + toml_string(key) + "]\n";
     for (const Setting& setting : kSettings)
-      if (has_value(setting, qos)) out += std::string(setting.key) + " = " + setting_toml(setting, qos) + "\n";
+      if (has_value(setting, qos) && reads_back(setting, qos)) out += std::string(setting.key) + " = " + setting_toml(setting, qos) + "\n";
   }
   return out;
 }
@@ -135,7 +135,7 @@ Result<std::optional<Record>> load(const std::string& directory) {
   if (!text && text.error().code == ENOENT) return std::optional<Record>{};
   if (!text) return text.error();
   auto record = parse(*text, std::string("/") + kFile);
-  if (!record) return record.error();
+  if (!record) return error(record.error().code, record.error().what + "; mend the file, or move it away: what stood before is lost then");
   return std::optional<Record>(std::move(*record));
 }
 
@@ -155,13 +155,15 @@ Result<void> remove(const std::string& directory) {
 
 void remember(Record& record, const Port& port, const Qos& before, const Keys& keys) {
   Qos& stood = record.before[state::port_key(port)];
+  const Keys own = keys & qos::own_keys(port);  // a bond shares its entry with a member: what nobody owns would stay in it
   for (size_t i = 0; i < kSettingCount; ++i)
-    if (keys[i] && !has_value(kSettings[i], stood)) copy_value(kSettings[i], before, stood);
+    if (own[i] && !has_value(kSettings[i], stood)) copy_value(kSettings[i], before, stood);
 }
 
 Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, qos::Options options) {
   Changes all;
   options.disruptive = record.disruptive;
+  options.window_open = true;  // who could not wait for the window on the way there need not on the way back
   options.conflict = nullptr;
   options.save_original = nullptr;
   for (Port& port : ports) {
@@ -173,7 +175,7 @@ Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, qos::Op
       return change.outcome == Outcome::pending || change.code == ENODEV;
     });
     all.insert(all.end(), changes.begin(), changes.end());
-    if (!again) record.before.erase(entry);
+    if (!again) state::forget(record.before, port, options.only);
   }
   // The host's settings have nothing to wait for.
   for (qos::SysctlChange& one : qos::reconcile_sysctl(kernel.root, std::exchange(record.sysctl, {}), {}))

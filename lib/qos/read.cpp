@@ -37,6 +37,12 @@ void take_published_mrrs(PortIo& io, Qos& out) {
 
 }  // namespace
 
+bool is_there(Kernel& kernel, const Port& port) {
+  if (!kernel.route || port.netdev.empty()) return false;
+  const auto link = rtnl::link(*kernel.route, port.netdev);
+  return link && (port.ifindex == 0 || link->ifindex == port.ifindex);
+}
+
 Result<Qos> read(Kernel& kernel, const Port& port, const Keys& keys, Limits* limits) {
   if (port.netdev.empty()) return error(ENODEV, port.id() + ": no netdev");
   if (!kernel.route) return read_tree(kernel.root, port.netdev);

@@ -223,7 +223,8 @@ class Pass {
     out.outcome = Outcome::refused;
     out.code = failure.code;
     if (failure.code == ENODEV) {
-      out.detail = "device disappeared";
+      out.detail = is_there(kernel_, port_) ? "the netdev is there, and its driver answers as if it were not: it is being reset, or has given up (see dmesg)"
+                                              : "device disappeared";
       return out;
     }
     std::string remedy = remedy_of(driver_, *row.setting, have_, port_.netdev, failure.code);

@@ -18,6 +18,10 @@ namespace fabric::qos {
 // another). Of a captured tree, where no netlink answers, the MTU alone.
 Result<Qos> read(Kernel& kernel, const Port& port, const Keys& keys = Keys().set(), Limits* limits = nullptr);
 
+// Does the kernel still have this very netdev? ethtool says ENODEV of one that its driver has detached, too: in a reset, or
+// for good (ethnl_ops_begin() of Linux 6.12).
+bool is_there(Kernel& kernel, const Port& port);
+
 struct Options {
   bool dry_run = false;  // a plan: nothing is written, "differs" / "pending" instead
   Disruptive disruptive = Disruptive::idle;

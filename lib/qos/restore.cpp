@@ -11,10 +11,14 @@ Changes restore(Kernel& kernel, Port& port, state::Originals& originals, Options
   options.conflict = nullptr;
   options.save_original = nullptr;
   Changes changes = reconcile(kernel, port, entry->second, options);
-  bool done = std::all_of(changes.begin(), changes.end(), [](const Change& change) {
+  const bool done = std::all_of(changes.begin(), changes.end(), [](const Change& change) {
     return change.outcome == Outcome::in_sync || change.outcome == Outcome::applied || change.outcome == Outcome::unsupported;
   });
-  if (done && !options.dry_run) originals.erase(entry);
+  if (!done || options.dry_run) return changes;
+  Keys back = options.only;
+  for (const Change& change : changes)
+    if (change.outcome == Outcome::unsupported) back.reset(*setting_index(change.key));
+  state::forget(originals, port, back);
   return changes;
 }
 

@@ -8,8 +8,10 @@
 namespace fabric::qos {
 
 // Reconciles the port to its entry in `originals` (`options` as for reconcile, without its conflict and save_original).
-// When nothing is left to do, the entry is erased, so that a later first write saves anew; while a setting is pending or
-// refused it is kept. The caller holds the lock and saves `originals` afterwards. Empty when the port has no entry.
+// When nothing is left to do, what is back is erased from the entry, so that a later first write saves anew; while a
+// setting is pending or refused the entry is kept. What the port does not offer now (its files are gone with a module, say)
+// stays in it, and so does what options.only leaves out. The caller holds the lock and saves `originals` afterwards. Empty
+// when the port has no entry.
 Changes restore(Kernel& kernel, Port& port, state::Originals& originals, Options options);
 
 }  // namespace fabric::qos

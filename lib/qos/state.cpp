@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "qos/bond.h"
 #include "qos/files.h"
 #include "qos/toml_value.h"
 
@@ -87,7 +88,7 @@ std::string originals_toml(const Originals& originals) {
   for (const auto& [key, qos] : originals) {
     out += "\n[" + toml_string(key) + "]\n";
     for (const Setting& setting : kSettings)
-      if (has_value(setting, qos)) out += std::string(setting.key) + " = " + setting_toml(setting, qos) + "\n";
+      if (has_value(setting, qos) && reads_back(setting, qos)) out += std::string(setting.key) + " = " + setting_toml(setting, qos) + "\n";
   }
   return out;
 }
@@ -164,16 +165,25 @@ Result<std::string> set_originals_aside(const std::string& directory) {
 }
 
 Result<void> save_original(const std::string& directory, Originals& originals, const Port& port, const Qos& before) {
-  auto [entry, is_new] = originals.try_emplace(port_key(port), before);
+  auto [entry, is_new] = originals.try_emplace(port_key(port));
   const Qos old = entry->second;
-  for (const Setting& setting : kSettings)
-    if (!has_value(setting, old)) copy_value(setting, before, entry->second);
+  const Keys own = qos::own_keys(port);
+  for (size_t i = 0; i < kSettingCount; ++i)
+    if (own[i] && !has_value(kSettings[i], old)) copy_value(kSettings[i], before, entry->second);
   if (!is_new && entry->second == old) return {};
   auto saved = save_originals(directory, originals);
   if (saved) return saved;
   if (is_new) originals.erase(entry);
   else entry->second = old;
   return saved;
+}
+
+void forget(Originals& originals, const Port& port, const Keys& keys) {
+  const auto entry = originals.find(port_key(port));
+  if (entry == originals.end()) return;
+  for (size_t i = 0; i < kSettingCount; ++i)
+    if (keys[i]) copy_value(kSettings[i], Qos{}, entry->second);
+  if (keys_of(entry->second).none()) originals.erase(entry);
 }
 
 Result<std::shared_ptr<const AgentState>> AgentStateReader::load(const Root& root) {

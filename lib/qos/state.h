@@ -42,8 +42,12 @@ Result<void> save_originals(const std::string& directory, const Originals& origi
 Result<std::string> set_originals_aside(const std::string& directory);
 
 // Adds the port's entry, and to an entry the settings that it lacks, and makes it durable: what stood before our *first*
-// write of a setting stays.
+// write of a setting stays. Of a bond and its members, what is each one's own.
 Result<void> save_original(const std::string& directory, Originals& originals, const Port& port, const Qos& before);
+
+// Takes these settings out of the port's entry, and the entry when nothing is left in it. A bond and the member whose
+// function its RDMA device is share one.
+void forget(Originals& originals, const Port& port, const Keys& keys);
 
 // Absent when there is no state file. `running`: some process holds agentd's lock now.
 Result<std::optional<AgentState>> load_agent_state(const Root& root);

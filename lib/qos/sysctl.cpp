@@ -86,6 +86,11 @@ class Pass {
     if (!before) return unreadable(std::move(change), before.error());
     change.from = one_spaced(*before);
     if (change.from == change.to) return change;
+    if (options_.conflict && options_.conflict(change.name)) {
+      change.outcome = Outcome::conflict;
+      change.detail = "another writer keeps changing it back";
+      return change;
+    }
     if (options_.dry_run) {
       change.outcome = Outcome::differs;
       return change;
@@ -192,7 +197,9 @@ Result<SysctlValues> load_sysctl_originals(const std::string& directory) {
   auto text = root->read(kSysctlOriginalsFile);
   if (!text && text.error().code == ENOENT) return SysctlValues{};
   if (!text) return text.error();
-  return parse_sysctl_originals(*text, std::string("/") + kSysctlOriginalsFile);
+  auto values = parse_sysctl_originals(*text, std::string("/") + kSysctlOriginalsFile);
+  if (!values) return error(values.error().code, values.error().what + "; mend the file, or move it away: what stood before is lost then");
+  return values;
 }
 
 Result<void> save_sysctl_originals(const std::string& directory, const SysctlValues& originals) {

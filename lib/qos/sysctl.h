@@ -49,6 +49,8 @@ struct SysctlOptions {
   bool dry_run = false;
   // Called before the first write of each name with what was read: must make it durable; on failure it is not written.
   std::function<Result<void>(const std::string& name, const std::string& before)> save_original;
+  // Names that are in conflict: reported, not written.
+  std::function<bool(const std::string& name)> conflict{};
 };
 
 // One change per wanted name, in their order: read, written only where it differs, read back.

@@ -73,6 +73,12 @@ std::string setting_toml(const Setting& setting, const Qos& qos) {
   return visit_member(setting, qos, [](const auto& member) { return member ? kind_toml(*member) : std::string{}; });
 }
 
+bool reads_back(const Setting& setting, const Qos& qos) {
+  toml::table table;
+  Qos again;
+  return !parse_toml("value = " + setting_toml(setting, qos), table) && !read_setting(setting, *table.get("value"), again);
+}
+
 std::string toml_string(std::string_view text) { return Json(text).dump(true); }
 
 }  // namespace fabric

@@ -233,11 +233,32 @@ TEST_F(KeeperTest, AVanishedPortIsForgottenAndTheOthersAreKept) {
   Keeper& keeper = start("mode = \"enforce\"\n");
   gone.present = false;
   stays.mtu = 1500;
-  EXPECT_EQ(look("roce_eth0/1"), ENODEV);
+  const size_t before = told_.size();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(look("roce_eth0/1"), ENODEV);  // a driver that is unloaded makes many events
+  EXPECT_EQ(told_.size(), before) << "the rescan that follows says it";
   EXPECT_EQ(look("roce_eth1/1"), 0);
   EXPECT_EQ(stays.mtu, 4200U);
   keeper.rescan();
   EXPECT_EQ(keeper.ids(), std::vector<std::string>{"roce_eth1/1"});
+}
+
+// ethnl_ops_begin() of Linux 6.12: ENODEV of a netdev that its driver has detached, in a reset or for good.
+TEST_F(KeeperTest, ADetachedDeviceIsSaidSoAndNothingIsHeldAgainstIt) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::full);
+  start("mode = \"enforce\"\nreread = 30\n");
+  nic.faults["getpause"] = {test::Fault::refuse, ENODEV, -1};
+  EXPECT_EQ(look("roce_eth0/1"), ENODEV);
+  EXPECT_EQ(outcome("roce_eth0/1", "mtu"), "applied") << "a reset may be over in a moment";
+  EXPECT_TRUE(keeper_->rescan().empty()) << "it is still there";
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(look("roce_eth0/1"), ENODEV);
+  EXPECT_EQ(outcome("roce_eth0/1", "mtu"), "refused");
+  EXPECT_NE(setting("roce_eth0/1", "mtu").detail.find("dmesg"), std::string::npos);
+  EXPECT_TRUE(setting("roce_eth0/1", "mtu").drifts.empty()) << "not known is not drifted";
+  EXPECT_EQ(keeper_->exit_code(), 2);
+  nic.faults.clear();
+  nic.mtu = 1500;
+  EXPECT_EQ(look("roce_eth0/1"), 0);
+  EXPECT_EQ(nic.mtu, 4200U) << "at once";
 }
 
 TEST_F(KeeperTest, TheOriginalIsSavedOnceAndRestoreErasesIt) {
@@ -459,6 +480,47 @@ TEST_F(KeeperTest, LettingGoOfAPortLeavesOrRestoresAsThePolicySays) {
   keep_all();
   EXPECT_EQ(nic.writes(), writes);
   EXPECT_GE(told(message_id::port), 4U) << "found, let go, let go, released";
+}
+
+TEST_F(KeeperTest, AFightOverAHostSettingEndsInAConflictToo) {
+  constexpr const char* kFile = "proc/sys/net/ipv4/tcp_ecn";
+  tree_.file(kFile, "2\n");
+  start("mode = \"enforce\"\nconflict = { rounds = 2 }\n[sysctl]\n\"net.ipv4.tcp_ecn\" = 1\n");
+  const auto look_at_host = [this] {
+    EXPECT_TRUE(keeper_->keep_host(now_).ok());
+    keeper_->publish();
+  };
+  look_at_host();
+  EXPECT_EQ(tree_.content(kFile), "1");
+  for (int i = 0; i < 2; ++i) {
+    tree_.file(kFile, "2\n");
+    look_at_host();
+    EXPECT_EQ(tree_.content(kFile), "1");
+  }
+  EXPECT_EQ(told(message_id::conflict), 1U);
+  tree_.file(kFile, "2\n");
+  look_at_host();
+  EXPECT_EQ(tree_.content(kFile), "2\n") << "no longer written, as was said";
+  EXPECT_EQ(outcome(Keeper::kHost, "net.ipv4.tcp_ecn"), "conflict");
+  EXPECT_EQ(keeper_->exit_code(), 2);
+}
+
+TEST_F(KeeperTest, WhatCannotBeReadIsSaidAndNotTakenForReleased) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::full);
+  const uint32_t original = nic.mtu;
+  start("mode = \"enforce\"\n");
+  const std::string saved = tree_.content(state::kOriginalsFile);
+  tree_.file(state::kOriginalsFile, "[[[");
+  Policy none = policy_of("mode = \"enforce\"\n", "");
+  none.release = Release::restore;
+  keeper_->set_policy(none);
+  keep_all();
+  keep_all();
+  EXPECT_EQ(told(message_id::trouble), 1U) << "once";
+  EXPECT_EQ(tree_.content(state::kOriginalsFile), "[[[");
+  tree_.file(state::kOriginalsFile, saved);
+  keep_all();
+  EXPECT_EQ(nic.mtu, original);
 }
 
 // What `fabric-agentctl apply --confirm` leaves behind: the record, and the port as applied.

@@ -6,6 +6,8 @@
 #include <linux/rtnetlink.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -134,6 +136,29 @@ TEST_F(Loop, AForeignMtuIsPutBackAtOnce) {
   ASSERT_TRUE(rtnl::set_mtu(*route_, "roce0", 1400).ok());
   EXPECT_TRUE(becomes_mtu(4200));
   EXPECT_TRUE(becomes([&] { return told(message_id::repaired) == 1; }));
+}
+
+// One port with dead firmware must not use up the time of all.
+TEST_F(Loop, EachPortGetsTheWatchdogsTimeAnew) {
+  const std::string path = tree_.path() + "/notify";
+  Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  ASSERT_LT(path.size(), sizeof name.sun_path);
+  path.copy(name.sun_path, path.size());
+  ASSERT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name), 0);
+  ::setenv("NOTIFY_SOCKET", path.c_str(), 1);
+  start(kEnforce);
+  std::string told;
+  EXPECT_TRUE(becomes([&] {
+    char text[512];
+    for (ssize_t size; (size = ::recv(socket.get(), text, sizeof text, 0)) > 0;) told.append(text, static_cast<size_t>(size)).append("|");
+    return told.find("READY=1") != std::string::npos;
+  }));
+  ::kill(::getpid(), SIGTERM);
+  thread_.join();
+  ::unsetenv("NOTIFY_SOCKET");
+  EXPECT_LT(told.find("WATCHDOG=1\nEXTEND_TIMEOUT_USEC="), told.find("READY=1")) << told;
 }
 
 TEST_F(Loop, ARecreatedDeviceIsSetAnew) {

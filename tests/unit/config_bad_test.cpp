@@ -432,6 +432,20 @@ TEST(BadConfiguration, LeavesNothingHalfRead) {
   for (const Bad& one : kBad) EXPECT_FALSE(parsed(std::string(one.text) + whole).ok()) << one.text;
 }
 
+TEST(BadConfiguration, IsNotRepeatedByTheMegabyte) {
+  std::string huge;
+  for (int i = 0; i < 200'000; ++i) huge += "\u20ac";
+  for (const std::string& text : {"mode = \"" + huge + "\"\n", "[sysctl]\n\"net.ipv4.tcp_ecn\" = \"" + huge + "\"\n", "[[port]]\nprofile = \"" + huge + "\"\n"}) {
+    const auto loaded = parsed(text);
+    ASSERT_FALSE(loaded.ok());
+    const std::string said = loaded.error().text();
+    EXPECT_LT(said.size(), 4'100U);
+    const size_t cut = said.find(" ... ");
+    ASSERT_NE(cut, std::string::npos);
+    EXPECT_TRUE(said.substr(0, cut).ends_with("\u20ac") && said.substr(cut).starts_with(" ... \u20ac")) << "whole characters";
+  }
+}
+
 TEST(DoubtfulConfiguration, IsTakenWithAWarning) {
   for (const Doubtful& one : kDoubtful) {
     const auto loaded = parsed(one.text);

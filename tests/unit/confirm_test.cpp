@@ -10,6 +10,7 @@
 #include <fstream>
 #include <thread>
 
+#include "ctl/confirm.h"
 #include "support/sim_nic.h"
 #include "support/tree.h"
 
@@ -74,6 +75,14 @@ TEST(ConfirmRecord, FaultsAreNamedAndNothingIsGuessed) {
   }
 }
 
+TEST(ConfirmRecord, AFaultyFileComesWithWhatToDo) {
+  Tree tree;
+  tree.file(kFile, "[[[");
+  EXPECT_NE(load(tree.path()).error().what.find("move it away"), std::string::npos);
+  tree.file(qos::kSysctlOriginalsFile, "[[[");
+  EXPECT_NE(qos::load_sysctl_originals(tree.path()).error().what.find("move it away"), std::string::npos);
+}
+
 TEST(ConfirmRecord, IsDueAfterItsTimeOrAReboot) {
   const Record record = record_of({"a boot", 1'000}, std::chrono::seconds(60));
   EXPECT_FALSE(is_due(record, {"a boot", 60'999}));
@@ -115,8 +124,9 @@ TEST(ConfirmRevert, PutsBackWhatStoodAndKeepsWhatMustWait) {
   revert(kernel, ports, record, options);
   EXPECT_TRUE(is_pending(record)) << "a device that is gone may come back";
   nic.present = true;
+  options.window_open = false;
   revert(kernel, ports, record, options);
-  EXPECT_EQ(nic.pfc.pfc_en, 0);
+  EXPECT_EQ(nic.pfc.pfc_en, 0) << "the deadline is no matter of the maintenance window";
   EXPECT_EQ(nic.mtu, 1500U);
   EXPECT_FALSE(is_pending(record));
 }
@@ -163,6 +173,21 @@ TEST_F(Guard, OutlivesTheKilledShell) {
   EXPECT_TRUE(becomes([&] { return static_cast<bool>(std::ifstream(tree_.path() + "/acted") >> guard >> session); }));
   EXPECT_NE(session, ::getsid(0)) << "a hang-up of the terminal does not reach it";
   EXPECT_TRUE(becomes([&] { return has_ended(guard); })) << "done, it ends";
+}
+
+// `--config /tmp/new.toml apply --confirm`, and then the file is gone, or half edited.
+TEST_F(Guard, NeedsTheConfigurationThatWasAppliedNoMore) {
+  tree_.file("proc/sys/net/ipv4/tcp_ecn", "1\n");
+  ctl::Options options;
+  options.root = tree_.path();
+  options.config = tree_.path() + "/gone.toml";
+  options.confirm = std::chrono::seconds(1);
+  ctl::Output output;
+  auto trial = ctl::Trial::begin(options, Policy{});
+  ASSERT_TRUE(trial.ok()) << trial.error().text();
+  ASSERT_TRUE(trial->remember("net.ipv4.tcp_ecn", "2").ok());
+  ASSERT_TRUE(trial->await(output).ok());
+  EXPECT_TRUE(becomes([this] { return tree_.content("proc/sys/net/ipv4/tcp_ecn") == "2"; }));
 }
 
 TEST_F(Guard, EndsWithoutActingWhenConfirmed) {

@@ -173,6 +173,16 @@ TEST(Bnxt, HostModeIsTakenBeforeAndGivenBackAfterTheRest) {
   EXPECT_EQ(bed.read(), original);
 }
 
+TEST(Bnxt, AnotherPriorityOfAMappedDscpIsTakenOff) {
+  Bed bed(Personality::bnxt);
+  bed.settle_to(profile(Personality::bnxt));
+  ASSERT_EQ(bed.nic.set_app({IEEE_8021QAZ_APP_SEL_DSCP, 1, 26}), 0);  // dcb app add dev eth0 dscp-prio 26:1
+  ASSERT_EQ(bed.nic.firmware_dscp[26], 1) << "the kernel lists both, the card has the last";
+  EXPECT_EQ(of(bed.apply(profile(Personality::bnxt)), "dscp_map").outcome, Outcome::applied);
+  EXPECT_EQ(bed.nic.firmware_dscp[26], 3);
+  EXPECT_EQ(of(bed.apply(profile(Personality::bnxt)), "dscp_map").outcome, Outcome::in_sync);
+}
+
 TEST(Ice, TheFirmwareAgentIsNamedWithItsFlag) {
   Bed bed(Personality::ice);
   bed.nic.firmware_agent = true;

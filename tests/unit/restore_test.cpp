@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stood before our first write: of each port its own, until it is back.
+#include "qos/restore.h"
+
+#include "qos/bond.h"
+#include "qos/confirm.h"
+#include "support/sim_nic_bed.h"
+#include "support/tree.h"
+
+namespace fabric::test {
+namespace {
+
+// mlx5 RoCE LAG: the bond's RDMA device sits on the function of its first member.
+class BondRestore : public testing::Test {
+ protected:
+  BondRestore() {
+    bond_.mtu = 2000;
+    for (Port* port : {&ports_[0], &ports_[1]}) {
+      port->rdma = "mlx5_bond_0";
+      port->bond = "bond0";
+      port->pci = "0000:24:00.0";
+    }
+  }
+  static qos::Options options_for(const Port& port) {
+    qos::Options options;
+    options.only = qos::own_keys(port);
+    return options;
+  }
+  void apply(const std::function<Result<void>(const Port&, const Qos&)>& save) {
+    for (Port& port : ports_) {
+      qos::Options options = options_for(port);
+      options.save_original = save;
+      qos::reconcile(kernel_, port, profile(Personality::mlx5), options);
+      member_.link_up();
+    }
+    ASSERT_EQ(bond_.mtu, 4200U);
+    ASSERT_EQ(member_.pfc.pfc_en, 8);
+  }
+  Tree tree_;
+  SimKernel sim_;
+  SimNic& bond_ = sim_.add_nic("bond0", Personality::nodcb);
+  SimNic& member_ = sim_.add_nic("eth0", Personality::mlx5);
+  Kernel kernel_ = sim_.kernel();
+  std::vector<Port> ports_{bond_.port(), member_.port()};
+};
+
+TEST_F(BondRestore, TheMembersSettingsOutliveThoseOfTheBond) {
+  state::Originals originals;
+  apply([&](const Port& port, const Qos& before) { return state::save_original(tree_.path(), originals, port, before); });
+  ASSERT_EQ(originals.size(), 1U) << "one function, one entry";
+  qos::restore(kernel_, ports_[0], originals, options_for(ports_[0]));
+  EXPECT_EQ(bond_.mtu, 2000U);
+  EXPECT_EQ(originals.size(), 1U);
+  qos::restore(kernel_, ports_[1], originals, options_for(ports_[1]));
+  EXPECT_EQ(member_.pfc.pfc_en, 0);
+  EXPECT_TRUE(originals.empty());
+}
+
+TEST_F(BondRestore, AnApplyThatNobodyConfirmedIsTakenBackOnBoth) {
+  Policy policy;
+  policy.disruptive = Disruptive::now;
+  confirm::Record record = confirm::begin({"a boot", 0}, std::chrono::seconds(1), policy, "policy");
+  apply([&](const Port& port, const Qos& before) -> Result<void> {
+    confirm::remember(record, port, before, Keys().set());
+    return {};
+  });
+  confirm::revert(kernel_, ports_, record, {});
+  EXPECT_EQ(bond_.mtu, 2000U);
+  EXPECT_EQ(member_.pfc.pfc_en, 0);
+  EXPECT_FALSE(confirm::is_pending(record));
+}
+
+TEST(Restore, WhatThePortDoesNotOfferNowIsKept) {
+  Bed bed(Personality::full);
+  Qos want = profile(Personality::full);
+  want.maxrate = Rates{{0, 0, 0, 1'000'000, 0, 0, 0, 0}};
+  state::Originals originals;
+  Tree tree;
+  bed.options.save_original = [&](const Port& port, const Qos& before) { return state::save_original(tree.path(), originals, port, before); };
+  bed.apply(want);
+  const Rates applied = *want.maxrate;
+  ASSERT_EQ(bed.read().maxrate, applied);
+  bed.nic.faults["getmaxrate"] = {Fault::refuse, EOPNOTSUPP, -1};
+  const Changes changes = qos::restore(bed.kernel, bed.port, originals, {});
+  EXPECT_EQ(of(changes, "maxrate").outcome, Outcome::unsupported);
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0);
+  ASSERT_EQ(originals.size(), 1U);
+  EXPECT_EQ(keys_of(originals.begin()->second).count(), 1U) << "what is back is forgotten";
+  bed.nic.faults.clear();
+  qos::restore(bed.kernel, bed.port, originals, {});
+  EXPECT_EQ(bed.read().maxrate, Rates{});
+  EXPECT_TRUE(originals.empty());
+}
+
+TEST(Restore, AValueThatNoFileTakesCostsItselfAlone) {
+  Tree tree;
+  state::Originals originals;
+  Port port;
+  port.netdev = "eth0";
+  Qos before;
+  before.mtu = 1500;
+  before.dscp_map = DscpMap{{26, 9}};  // dcb_ieee_setapp() takes every priority
+  before.maxrate = Rates{{UINT64_MAX, 0, 0, 0, 0, 0, 0, 0}};
+  ASSERT_TRUE(state::save_original(tree.path(), originals, port, before).ok());
+  const auto loaded = state::load_originals(tree.path());
+  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
+  EXPECT_EQ(loaded->at("netdev:eth0").mtu, 1500U);
+  EXPECT_FALSE(loaded->at("netdev:eth0").dscp_map);
+}
+
+}  // namespace
+}  // namespace fabric::test
