@@ -24,22 +24,22 @@ Finding judge(const Port& port) {
                "The GID table could not be read: " + why_unread(port, "gid") + ".",
                "Run the check as root, or see /sys/class/infiniband/" + port.rdma + "/ports/" + to_text(port.number) +
                    "/gids.");
+  std::vector<Gid> v2;
+  std::copy_if(port.gids.begin(), port.gids.end(), std::back_inserter(v2),
+               [](const Gid& gid) { return gid.type == "RoCE v2"; });
+  const auto routable = [](const Gid& gid) { return !is_link_local(gid); };
+  auto best = std::find_if(v2.begin(), v2.end(), is_ipv4);
+  if (best == v2.end()) best = std::find_if(v2.begin(), v2.end(), routable);
+  if (best != v2.end()) return good(port.id(), describe(*best), expected);
   const bool typed = std::all_of(port.gids.begin(), port.gids.end(), [](const Gid& gid) { return !gid.type.empty(); });
   if (!typed)
     return bad(Status::unknown, port.id(), "GIDs of unknown type", expected,
                "The GIDs are there, and whether one is of RoCE v2 could not be read.",
                "See /sys/class/infiniband/" + port.rdma + "/ports/" + to_text(port.number) + "/gid_attrs/types.");
-  std::vector<Gid> v2;
-  std::copy_if(port.gids.begin(), port.gids.end(), std::back_inserter(v2),
-               [](const Gid& gid) { return gid.type == "RoCE v2"; });
   if (v2.empty())
     return bad(Status::critical, port.id(), "no RoCE v2 GID", expected,
                "Without a RoCE v2 GID no RoCE v2 connection can be made over this port.",
                "Give " + netdev + " an IP address, and see that it is up.");
-  const auto routable = [](const Gid& gid) { return !is_link_local(gid); };
-  auto best = std::find_if(v2.begin(), v2.end(), is_ipv4);
-  if (best == v2.end()) best = std::find_if(v2.begin(), v2.end(), routable);
-  if (best != v2.end()) return good(port.id(), describe(*best), expected);
   return bad(Status::warning, port.id(), "only link-local: " + describe(v2.front()), expected,
              "A link-local GID reaches no farther than the next router, and most fabrics route between racks.",
              "Give " + netdev + " an IPv4 address or a global IPv6 address.");

@@ -23,7 +23,7 @@ void ask_huge_pages(const View& view, Findings& findings) {
   if (host->memory != 0 && sum > host->memory / 8)
     return findings.push_back(bad(Status::warning, kHostSubject, observed, "less than half of the memory",
                                   "Reserved huge pages are lost to everything that does not ask for them by name: jobs find that little of "
-                                  "the " + bytes_text(host->memory) + " of memory is free, and are killed for want of it.",
+                                  "the " + std::to_string(host->memory >> 30) + " GiB of memory is free, and are killed for want of it.",
                                   "Lower vm.nr_hugepages (sysctl, /etc/sysctl.d) or hugepages= on the kernel's command line."));
   findings.push_back(good(kHostSubject, std::move(observed), "any"));
 }

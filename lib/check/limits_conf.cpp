@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <string_view>
 
 #include "check/checks.h"
 #include "check/finding.h"
@@ -23,6 +25,12 @@ std::string reader_of(const Host& host) {
   return {};
 }
 
+// Groups of sound servers, whose packages bring an entry of their own: no job's user is in one for its sake.
+bool is_for_sound(const UserLimit& entry) {
+  constexpr std::string_view kGroups[] = {"@audio", "@jackuser", "@pipewire", "@realtime"};
+  return std::find(std::begin(kGroups), std::end(kGroups), entry.domain) != std::end(kGroups);
+}
+
 std::string entry_text(const UserLimit& entry, const LimitSetting& setting) {
   return entry.domain + " " + bytes_text(setting.limit.soft) + " (" + setting.where.text() + ")";
 }
@@ -35,11 +43,14 @@ void ask_limits_conf(const View& view, Findings& findings) {
   if (!host || !has_rdma(view) || host->user_limits.empty()) return;
   const std::string reader = reader_of(*host);
   std::string low, all;
+  bool some_only = true;  // the entry for everybody is in order, or there is none
   for (const UserLimit& entry : host->user_limits) {
     const auto& setting = entry.soft ? entry.soft : entry.hard;
     const std::string text = entry_text(entry, *setting);
     all += (all.empty() ? "" : ", ") + text;
-    if (!is_enough(*host, setting->limit)) low += (low.empty() ? "" : ", ") + text;
+    if (is_for_sound(entry) || is_enough(*host, setting->limit)) continue;
+    low += (low.empty() ? "" : ", ") + text;
+    some_only = some_only && entry.domain != "*";
   }
   const std::string expected = "* unlimited";
   if (!low.empty() && reader.empty() && host->processes_hidden) return;  // a service may start jobs, unseen
@@ -48,8 +59,10 @@ void ask_limits_conf(const View& view, Findings& findings) {
                                ? " Or let Slurm leave this limit out: PropagateResourceLimitsExcept=MEMLOCK in slurm.conf."
                                : "";
   findings.push_back(bad(Status::warning, kHostSubject, low, expected,
-                         "Users' processes cannot register memory with the NIC beyond this (ibv_reg_mr fails with ENOMEM). " + reader,
-                         "Write \"* - memlock unlimited\" instead, and log in again." + mend));
+                         std::string(some_only ? "Processes of these users" : "Users' processes") +
+                             " cannot register memory with the NIC beyond this (ibv_reg_mr fails with ENOMEM). " + reader,
+                         (some_only ? "Write unlimited there, or take the lines out where \"* - memlock unlimited\" stands, and log in again."
+                                    : "Write \"* - memlock unlimited\" instead, and log in again.") + mend));
 }
 
 }  // namespace fabric

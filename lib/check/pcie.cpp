@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,6 +24,7 @@ struct Subject {
   bool for_gpus = false;               // a NIC that serves a GPU: slots of other NICs may be meant to be smaller
   bool slot_is_full = false;           // the port above it can do no more than the link does
   std::string card{};
+  double beside = 0;  // bytes per second: what the same NIC's links in other slots carry (socket direct)
 };
 
 bool are_alike(const Subject& a, const Subject& b) {
@@ -49,6 +51,27 @@ Finding degraded(const Subject& subject, std::string expected, std::string meani
                  " in the kernel's log, and see the slot's lanes and speed in the firmware setup.");
 }
 
+bool tells_link(const PciDevice& device) {
+  return device.link.max_width.value_or(0) > 0 || device.link.max_speed.value_or(0) > 0;
+}
+
+// A device that is gone from the bus reads all ones, which are no link; one that never had a link is like others of its model.
+template <class Device>
+bool siblings_tell(const std::vector<Device>& all, const PciDevice& device) {
+  return std::any_of(all.begin(), all.end(), [&](const Device& other) {
+    return other.vendor == device.vendor && other.device == device.device && tells_link(other);
+  });
+}
+
+Finding untold(const Subject& subject, const std::string& full) {
+  const PcieLink& link = subject.device->link;
+  const bool gone = !tells_link(*subject.device);
+  return bad(Status::unknown, subject.name, link_text(link.speed, link.width), gone ? "as others of its model" : full,
+             gone ? "Nothing is known of this device's link, unlike those of the same model beside it: it may have fallen off the bus."
+                  : "The kernel does not tell this link's present speed or width.",
+             "Ask: lspci -vv -s " + subject.device->pci + (gone ? " (\"rev ff\" is a device that does not answer), and the kernel's log." : "."));
+}
+
 // A GPU that idles lowers its speed to save power and raises it under load; lanes it keeps.
 bool is_slow(const Subject& subject, const std::optional<double>& than) {
   const auto& speed = subject.device->link.speed;
@@ -62,11 +85,8 @@ bool is_narrow(const Subject& subject, const std::optional<unsigned>& than) {
 Finding judge(const Subject& subject, const PcieLink& siblings) {
   const PcieLink& link = subject.device->link;
   const std::string full = link_text(link.max_speed, link.max_width);
-  if (!link.width || !link.speed)
-    return bad(Status::unknown, subject.name, link_text(link.speed, link.width), full,
-               "The kernel does not tell this link's present speed or width.",
-               "Ask: lspci -vv -s " + subject.device->pci + ".");
-  const bool starves = subject.network_rate && bytes_per_second(*link.speed, *link.width) < *subject.network_rate;
+  if (!link.width || !link.speed) return untold(subject, full);
+  const bool starves = subject.network_rate && bytes_per_second(*link.speed, *link.width) + subject.beside < *subject.network_rate;
   if (is_narrow(subject, siblings.width) || is_slow(subject, siblings.speed))
     return degraded(subject,
                     link_text(subject.gpu ? link.speed : siblings.speed, siblings.width) + ", as others of its model",
@@ -90,8 +110,16 @@ std::optional<double> fastest_port(const View& view, const Nic& nic) {
   return rate;
 }
 
-bool tells_link(const PciDevice& device) {
-  return device.link.max_width.value_or(0) > 0 || device.link.max_speed.value_or(0) > 0;
+// One NIC in several slots shares its ports' traffic out among their links; its system image GUID tells that it is one.
+double carried_beside(const Topology& topology, const Nic& nic) {
+  std::map<std::string, double> slots;
+  for (const Nic& other : topology.nics)
+    if (!nic.card.empty() && other.card == nic.card && !other.virtual_function && other.link.speed && other.link.width)
+      slots[card_of(other.pci)] = bytes_per_second(*other.link.speed, *other.link.width);
+  slots.erase(card_of(nic.pci));
+  double sum = 0;
+  for (const auto& [slot, carried] : slots) sum += carried;
+  return sum;
 }
 
 // Is the link all that the port above can do? An idle GPU's tells by its lanes.
@@ -115,10 +143,11 @@ void ask_pcie(const View& view, Findings& findings) {
   std::vector<Subject> all;
   const std::set<std::string> for_gpus = devices_for_gpus(view.now);
   for (const Nic& nic : view.now.topology.nics)
-    if (!nic.rdma.empty() && tells_link(nic) && !is_virtual(view, nic))
-      all.push_back({&nic, nic.name, false, fastest_port(view, nic), for_gpus.count(nic.rdma.front()) != 0});
+    if (!nic.rdma.empty() && !is_virtual(view, nic) && !nic.virtual_function && siblings_tell(view.now.topology.nics, nic))
+      all.push_back({.device = &nic, .name = nic.name, .network_rate = fastest_port(view, nic),
+                     .for_gpus = for_gpus.count(nic.rdma.front()) != 0, .beside = carried_beside(view.now.topology, nic)});
   for (const Gpu& gpu : view.now.topology.gpus)
-    if (tells_link(gpu)) all.push_back({&gpu, gpu.name, true, std::nullopt, true});
+    if (siblings_tell(view.now.topology.gpus, gpu)) all.push_back({&gpu, gpu.name, true, std::nullopt, true});
   for (Subject& subject : all) {
     subject.slot_is_full = slot_is_full(view.now, subject);
     subject.card = card_of(subject.device->pci);

@@ -13,7 +13,8 @@ constexpr Check kPlatformRows[] = {
      "that give single devices to virtual machines, and the kernel switches it on at every boot where it drives an IOMMU, "
      "iommu=pt or not. Look: lspci -vvv -s ADDRESS (ACSCtl). Clear: setpci -s ADDRESS ECAP_ACS+6.w=0000; for good in the "
      "firmware setup, or by pci=disable_acs_redir= on the kernel's command line. Only bridges between a GPU and the NIC "
-     "that serves it are judged, as fabric-agent-pci.service read them: systemctl restart fabric-agent-pci reads again. "
+     "that serves it are judged, as fabric-agent-pci.service read them (systemctl restart fabric-agent-pci reads again), or "
+     "root himself where it has not run. "
      "With direct translated P2P (DirectTrans+ and ATS) the redirect does no harm.",
      ask_acs},
     {"iommu", group::platform, "Do GPUs and RDMA NICs pass the IOMMU without translation?",

@@ -99,7 +99,7 @@ void read_huge_pages(const Root& root, HugePages& pages) {
     if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) continue;
     const auto size = parse_number<uint64_t>(name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size()));
     const auto count = parse_number<uint64_t>(line_of(root, folder + "/" + std::string(name) + "/nr_hugepages"));
-    if (size && count && *size < (uint64_t{1} << 40)) pages.reserved[*size * 1024] = *count;
+    if (size && count && *size > 0 && *size < (uint64_t{1} << 40)) pages.reserved[*size * 1024] = *count;
   }
   pages.transparent = chosen_word(line_of(root, "sys/kernel/mm/transparent_hugepage/enabled"));
 }
@@ -123,12 +123,38 @@ std::string chosen_word(std::string_view line) {
   return std::string(line.substr(open + 1, close - open - 1));
 }
 
+std::vector<std::string> kernel_parameters(std::string_view command_line) {
+  std::vector<std::string> out;
+  std::string word;
+  bool quoted = false;
+  const auto is_end = [&](char c) { return !quoted && (c == ' ' || (c >= '\t' && c <= '\r')); };
+  for (size_t at = 0; at <= command_line.size(); ++at) {
+    const char c = at < command_line.size() ? command_line[at] : ' ';
+    if (at < command_line.size() && !is_end(c)) {
+      word += c;
+      quoted = quoted != (c == '"');
+      continue;
+    }
+    if (word == "--") break;
+    // Quotes stand at the very ends, or after the first "=".
+    const size_t value = word.starts_with('"') ? 0 : word.find('=') + 1;
+    if (value < word.size() && word[value] == '"') {
+      word.erase(value, 1);
+      if (word.ends_with('"')) word.pop_back();
+    }
+    if (!word.empty()) out.push_back(std::move(word));
+    word.clear();
+  }
+  return out;
+}
+
 std::vector<std::string> relevant_options(std::string_view command_line) {
   constexpr std::string_view kNames[] = {"processor.max_cstate", "intel_idle.max_cstate", "idle", "cpuidle.off", "intel_pstate",
                                          "amd_pstate", "tsc", "clocksource", "lockdown", "numa_balancing"};
   std::vector<std::string> out;
-  for (const std::string_view word : words(command_line))
-    if (std::find(std::begin(kNames), std::end(kNames), word.substr(0, word.find('='))) != std::end(kNames)) out.emplace_back(word);
+  for (std::string& word : kernel_parameters(command_line))
+    if (std::find(std::begin(kNames), std::end(kNames), std::string_view(word).substr(0, word.find('='))) != std::end(kNames))
+      out.push_back(std::move(word));
   return out;
 }
 

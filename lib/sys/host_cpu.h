@@ -16,6 +16,10 @@ namespace fabric::host {
 // A word in brackets is the chosen one: "none [integrity] confidentiality"; the whole line where there is none.
 std::string chosen_word(std::string_view line);
 
+// The kernel's parameters, as next_arg() of lib/cmdline.c (Linux 6.12) parts them: no space within quotes parts two, quotes around
+// a parameter or its value are no part of it. What follows "--" is init's.
+std::vector<std::string> kernel_parameters(std::string_view command_line);
+
 // Words of the kernel's command line that set what this page reads: "processor.max_cstate=1", "idle=poll".
 std::vector<std::string> relevant_options(std::string_view command_line);
 

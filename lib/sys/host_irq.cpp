@@ -33,7 +33,7 @@ std::string handler_of(const Root& root, const std::string& folder) {
 }  // namespace
 
 bool is_control_interrupt(std::string_view name) {
-  constexpr std::string_view kWords[] = {"async", "pages", "cmd", "misc", "ctrl", "mgmt", "aeq", "AEQ", "adminq", "mbx", "health"};
+  constexpr std::string_view kWords[] = {"async", "pages", "cmd", "misc", "ctrl", "mgmt", "mgmnt", "aeq", "AEQ", "adminq", "mbx", "health"};
   return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
 }
 

@@ -104,7 +104,7 @@ std::optional<double> parse_link_speed(std::string_view text) {
 
 std::optional<unsigned> parse_link_width(std::string_view text) {
   const auto width = parse_number<unsigned>(text);
-  return width && *width > 0 && *width < 255 ? width : std::nullopt;
+  return width && *width > 0 && *width <= 32 ? width : std::nullopt;
 }
 
 PcieLink read_link(const Root& root, const std::string& folder) {

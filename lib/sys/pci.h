@@ -40,7 +40,8 @@ std::optional<Place> parse_place(std::string_view resolved);
 // Ids, class and place of the function; what cannot be read stays 0. numa and link are not filled.
 PciDevice read_function(const Root& root, const Place& place);
 
-// The link's files; "Unknown", 0 and 255 lanes (a function that has no link, or is gone) are absent.
+// The link's files; "Unknown", no lanes and more than 32 (63, 255: a function that has no link, or is gone and reads all ones)
+// are absent.
 PcieLink read_link(const Root& root, const std::string& folder);
 std::optional<double> parse_link_speed(std::string_view text);  // "32.0 GT/s PCIe" -> 32
 std::optional<unsigned> parse_link_width(std::string_view text);

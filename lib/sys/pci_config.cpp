@@ -70,6 +70,7 @@ Result<DeviceControl> parse_device_control(std::string_view config) {
 
 Result<std::optional<uint16_t>> parse_acs_control(std::string_view config) {
   if (auto good = whole(config); !good) return good.error();
+  if (config.size() <= kExtended) return error(ENODATA, "extended configuration space is out of reach here (no MMCONFIG)");
   size_t at = kExtended;
   for (int hop = 0; hop < kMostExtendedHops; ++hop) {
     const auto header = number(config, at, 4);

@@ -29,7 +29,7 @@ inline constexpr bool is_mrrs(uint32_t bytes) { return bytes >= 128 && bytes <= 
 // Pure. ENODEV: all ones, the device is gone or being reset; EACCES: only the first 64 bytes are there; EOPNOTSUPP: not
 // PCI Express; EBADMSG: its capabilities are no list.
 Result<DeviceControl> parse_device_control(std::string_view config);
-// The ACS control register; nothing where the function has none. Pure; errors as above.
+// The ACS control register; nothing where the function has none. Pure; errors as above; ENODATA: only the first 256 bytes are there.
 Result<std::optional<uint16_t>> parse_acs_control(std::string_view config);
 
 // Are 10-bit tags (more read requests under way than 256) switched on? Nothing where the function cannot send them: Device

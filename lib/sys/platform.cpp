@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "base/parse.h"
+#include "sys/host_cpu.h"
 #include "sys/pci.h"
 #include "sys/pci_config.h"
 
@@ -97,7 +98,9 @@ void read_kernel_config(const Root& root, GpuDirect& out) {
     if (!text) continue;
     // What Kconfig did not offer to choose is not mentioned.
     out.pci_p2pdma = parse_kernel_option(*text, "CONFIG_PCI_P2PDMA").value_or(false);
-    out.dmabuf_move_notify = parse_kernel_option(*text, "CONFIG_DMABUF_MOVE_NOTIFY").value_or(false);
+    out.dmabuf_move_notify = parse_kernel_option(*text, "CONFIG_DMABUF_MOVE_NOTIFY");
+    // Since 2026 it is built always and is no option any more ("dma-buf: Always build with DMABUF_MOVE_NOTIFY").
+    if (!out.dmabuf_move_notify && parse_number<unsigned>(release.substr(0, release.find('.'))).value_or(0) < 7) out.dmabuf_move_notify = false;
     return;
   }
 }
@@ -148,10 +151,10 @@ std::vector<Bar> parse_bars(std::string_view text) {
 std::vector<std::string> parse_command_line(std::string_view text) {
   constexpr std::string_view kPrefixes[] = {"iommu=", "intel_iommu=", "amd_iommu=", "iommu.", "arm-smmu", "pci="};
   std::vector<std::string> out;
-  for (const std::string_view word : words(text)) {
+  for (std::string& word : host::kernel_parameters(text)) {
     const bool is_ours = std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
                                      [&](std::string_view prefix) { return word.starts_with(prefix); });
-    if (is_ours && word.size() <= kMaxWord && out.size() < kMaxWords) out.emplace_back(word);
+    if (is_ours && word.size() <= kMaxWord && out.size() < kMaxWords) out.push_back(std::move(word));
   }
   return out;
 }

@@ -187,5 +187,12 @@ TEST_P(OneDefect, IsNamedAndNothingElse) {
 INSTANTIATE_TEST_SUITE_P(Check, OneDefect, testing::ValuesIn(defects()),
                          [](const auto& each) { return std::string(each.param.name); });
 
+// One that vanished while it was read, say.
+TEST(CheckGid, AnUnreadTypeIsNothingWhereAGoodGidIsKnown) {
+  Healthy node;
+  for (Node* each : {&node.now, &node.before}) each->ports[0].gids.front().type.clear();
+  EXPECT_EQ(describe(complaints(run_checks(node.view()))), "");
+}
+
 }  // namespace
 }  // namespace fabric

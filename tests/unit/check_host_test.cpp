@@ -185,6 +185,9 @@ std::vector<Defect> other_defects() {
       {"users_limit",
        [](Healthy& n) { n.now.host->user_limits[0].soft = LimitSetting{{65'536, 65'536}, {"/etc/security/limits.d/50-hpc.conf", 4}}; },
        "limits-conf", "host", W, {"* 64 KiB (/etc/security/limits.d/50-hpc.conf:4)"}, {"memlock unlimited", "PropagateResourceLimitsExcept"}},
+      {"a_groups_limit",
+       [](Healthy& n) { n.now.host->user_limits.push_back({"@hpc", LimitSetting{{65'536, 65'536}, {"/etc/security/limits.conf", 5}}, {}}); },
+       "limits-conf", "host", W, {"@hpc 64 KiB (/etc/security/limits.conf:5)"}, {"take the lines out"}},
       {"users_limit_without_job_services",
        [](Healthy& n) {
          n.now.host->user_limits[0].soft = LimitSetting{{65'536, 65'536}, {"/etc/security/limits.conf", 4}};
@@ -313,6 +316,11 @@ std::vector<Harmless> harmless() {
          n.now.host->user_limits[0].soft = LimitSetting{{65'536, 65'536}, {"/etc/security/limits.conf", 4}};
          n.now.host->slurm->propagates_memlock = false;
        }},
+      {"entries_of_sound_packages",
+       [](Healthy& n) {
+         for (const char* group : {"@pipewire", "@jackuser"})
+           n.now.host->user_limits.push_back({group, LimitSetting{{uint64_t{4} << 30, uint64_t{4} << 30}, {"/etc/security/limits.d/25-pw-rlimits.conf", 5}}, {}});
+       }},
       {"users_limit_where_containers_run",
        [](Healthy& n) {
          n.now.host->user_limits[0].soft = LimitSetting{{65'536, 65'536}, {"/etc/security/limits.conf", 4}};
@@ -345,6 +353,15 @@ TEST(CheckHost, OtherMachinesAreLeftAlone) {
   node.now.ports.clear();
   node.now.host->interrupts.clear();  // of RDMA ports
   EXPECT_EQ(describe(complaints(run_checks(node.view(), kGroup))), "");
+}
+
+TEST(CheckHost, MemoryIsToldInGiB) {
+  Healthy node;
+  node.now.host->huge_pages.reserved[uint64_t{1} << 30] = 1500;
+  node.now.host->memory = 2'113'461'612 * uint64_t{1024};  // MemTotal is no whole number of them
+  const std::vector<Finding> found = complaints(run_checks(node.view()));
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_NE(found[0].meaning.find("the 2015 GiB of memory"), std::string::npos) << found[0].meaning;
 }
 
 TEST(CheckHost, SubNumaClustersAreExplained) {

@@ -61,6 +61,8 @@ const std::vector<Defect>& defects() {
       {"x8_among_x16", test::snc_server, [](Node& n) { n.topology.nics[1].link.width = 8; }, "pcie mlx5_1", "x8 at 32 GT/s"},
       {"gen4_among_gen5", test::snc_server, [](Node& n) { n.topology.nics[7].link.speed = 16; }, "pcie mlx5_7", "x16 at 16 GT/s"},
       {"gpu_at_x8", test::mi300x_server, [](Node& n) { n.topology.gpus[4].link.width = 8; }, "pcie GPU4", "x8"},
+      {"gpu_off_the_bus", test::snc_server, [](Node& n) { n.topology.gpus[2].link = {}; }, "pcie GPU2", "fallen off the bus"},
+      {"nic_off_the_bus", test::mi300x_server, [](Node& n) { n.topology.nics[2].link = {}; }, "pcie bnxt_re2", "fallen off the bus"},
       {"nic_in_the_other_sockets_slot", test::snc_server, [](Node& n) { move_nic(n, 0, 3); }, "locality GPU0", "mlx5_0 on NUMA node 3 serves no GPU"},
       {"gpu_on_the_far_node", test::snc_server,
        [](Node& n) {
@@ -100,6 +102,19 @@ TEST_P(SymmetryDefect, IsTheOneFinding) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SymmetryDefect, ::testing::ValuesIn(defects()), [](const auto& defect) { return std::string(defect.param.name); });
+
+TEST(Symmetry, LinksOfASocketDirectNicCarryItsPortTogether) {
+  Node node = test::snc_server();
+  const auto narrow = [&](unsigned width) {
+    for (size_t i = 0; i < 8; ++i) node.topology.nics[i].link.width = width;
+  };
+  narrow(8);
+  EXPECT_EQ(said(node).size(), 8u) << "each is slower than its port";
+  for (size_t i = 0; i < 4; ++i) node.topology.nics[i].card = node.topology.nics[i + 4].card = "5c25:7303:0000:000" + std::to_string(i);
+  EXPECT_EQ(test::describe(said(node)), "");
+  narrow(4);
+  EXPECT_EQ(said(node).size(), 8u) << "so are both together";
+}
 
 // Two GPUs on a switch with two NICs, four times.
 Node two_on_a_switch() {

@@ -396,6 +396,7 @@ TEST(HostKernel, EachFile) {
   tree.file("sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n")
       .file("sys/devices/system/clocksource/clocksource0/available_clocksource", "hpet acpi_pm \n");
   tree.file("sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "16\n").file("sys/kernel/mm/hugepages/hugepages-1xkB/nr_hugepages", "9\n");
+  tree.file("sys/kernel/mm/hugepages/hugepages-0kB/nr_hugepages", "5\n");  // a torn tree: nothing is of no size
   tree.file("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
   tree.file("sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
   Host host;
@@ -427,6 +428,7 @@ TEST(HostInterrupts, QueuesElsewhereAreFound) {
   add_irq(tree, pci, 103, "40", "");  // nobody has asked for it
   add_irq(tree, pci, 104, "", "mlx5_comp2@pci:0000:17:00.0");
   add_irq(tree, pci, 105, "nonsense", "mlx5_comp3@pci:0000:17:00.0");
+  add_irq(tree, pci, 106, "40", "efa-mgmnt@pci:0000:17:00.0");  // drivers/infiniband/hw/efa/efa_main.c: on the first CPU that is online
   tree.remove("proc/irq/104/effective_affinity_list").file("proc/irq/104/smp_affinity_list", "32-63\n");
   Node node;
   node.topology.numa_cpus = {{0, "0-31"}, {1, "32-63"}};

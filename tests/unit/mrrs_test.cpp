@@ -8,6 +8,7 @@
 #include "qos/pci_state.h"
 #include "qos/state.h"
 #include "qos/sysctl.h"
+#include "scan/platform.h"
 #include "support/sim_files.h"
 #include "support/sim_nic_bed.h"
 #include "sys/pci_config.h"
@@ -78,7 +79,7 @@ TEST(AcsControl, IsReadWhereThereIsOne) {
   EXPECT_EQ(*pci::parse_acs_control(config_space(0x2936, 0x1d)), 0x1d);
   EXPECT_EQ(*pci::parse_acs_control(config_space(0x2936, 0)), 0) << "all off is not absent";
   EXPECT_FALSE(*pci::parse_acs_control(config_space(0x2936)));
-  EXPECT_FALSE(*pci::parse_acs_control(config_space(0x2936, 0x1d).substr(0, 256)));
+  EXPECT_EQ(pci::parse_acs_control(config_space(0x2936, 0x1d).substr(0, 256)).error().code, ENODATA) << "out of reach is not absent";
   EXPECT_EQ(pci::parse_acs_control(config_space(0x2936, 0x1d).substr(0, 64)).error().code, EACCES);
   std::string loop = config_space(0x2936);
   put(loop, 0x100, 0x0001 | 1u << 16 | 0x100u << 20, 4);
@@ -205,6 +206,36 @@ TEST(PciState, ReadsBackAsWritten) {
   EXPECT_EQ(state::parse_pci_state("function = [", "f").error().code, EBADMSG);
   test::Tree tree;
   EXPECT_FALSE(*state::load_pci_state(tree.root())) << "not run yet";
+}
+
+// Without the service's file: what this process may read itself.
+TEST(PciState, IsReadFromConfigurationSpaceWhereNobodyPublishedIt) {
+  test::Tree tree;
+  tree.file("sys/bus/pci/devices/0000:a1:00.0/config", config_space(0x2036, 0x1d));
+  tree.file("sys/bus/pci/devices/0000:b1:00.0/config", config_space(0x2936));
+  tree.file("sys/bus/pci/devices/0000:b2:00.0/config", config_space(0x2936)).file("sys/bus/pci/devices/0000:b2:00.0/power_state", "D3hot\n");
+  Node node;
+  for (const char* pci : {"0000:b1:00.0", "0000:b2:00.0"}) {
+    Nic nic;
+    nic.pci = pci;
+    nic.bridges = {"0000:a1:00.0"};
+    node.topology.nics.push_back(nic);
+  }
+  scanning::read_platform(tree.root(), node);
+  ASSERT_TRUE(node.pci_settings);
+  EXPECT_EQ(node.pci_settings->functions["0000:a1:00.0"].acs, 0x1d);
+  EXPECT_EQ(node.pci_settings->functions["0000:b1:00.0"].mrrs, 512u);
+  EXPECT_EQ(node.pci_settings->functions["0000:b2:00.0"].unread, "it sleeps (D3hot)") << "and is not woken";
+
+  ASSERT_TRUE(state::save_pci_state(tree.path(), PciState{"2026-11-21T10:00:00Z", {}}).ok());
+  scanning::read_platform(tree.root(), node);
+  EXPECT_TRUE(node.pci_settings && node.pci_settings->functions.empty()) << "what is published stands before it";
+
+  tree.remove("run");
+  for (const char* pci : {"a1", "b1", "b2"})
+    tree.file(std::string("sys/bus/pci/devices/0000:") + pci + ":00.0/config", config_space(0x2936, 0x1d).substr(0, 64));
+  scanning::read_platform(tree.root(), node);
+  EXPECT_FALSE(node.pci_settings) << "as nobody but root reads it";
 }
 
 // The oneshot service.

@@ -61,6 +61,9 @@ TEST(CommandLine, WordsAboutIommuAndPci) {
                                          "iommu.strict=0 quiet password=iommu=secret\n"),
             (std::vector<std::string>{"intel_iommu=on", "iommu=pt", "pci=realloc=on", "iommu.strict=0"}));
   EXPECT_TRUE(platform::parse_command_line("pci=" + std::string(5000, 'x')).empty());
+  EXPECT_EQ(platform::parse_command_line("\"intel_iommu=on\" dyndbg=\"file drivers/usb/* +p; iommu=off\" pci=\"nommconf\" iommu=\"pt\" -- iommu=soft"),
+            (std::vector<std::string>{"intel_iommu=on", "pci=nommconf", "iommu=pt"}));
+  EXPECT_EQ(platform::parse_command_line("iommu=pt \"amd_iommu=on quiet"), (std::vector<std::string>{"iommu=pt", "amd_iommu=on quiet"})) << "a quote left open";
 }
 
 TEST(NvidiaVersion, OpenOrClosed) {
@@ -161,6 +164,16 @@ TEST(Platform, WhatWasPublishedOfConfigurationSpace) {
   EXPECT_FALSE(node.pci_settings);
   ASSERT_FALSE(node.unseen.empty());
   EXPECT_NE(node.unseen.back().find("pci.toml:1"), std::string::npos) << node.unseen.back();
+}
+
+// Of kernels that always have it, no configuration mentions it.
+TEST(Platform, AnOptionThatIsGoneIsNotMissing) {
+  Tree tree;
+  add_machine(tree);
+  tree.file("proc/sys/kernel/osrelease", "7.1.0-5-amd64\n").file("boot/config-7.1.0-5-amd64", "CONFIG_PCI_P2PDMA=y\n");
+  EXPECT_EQ(scanned(tree).platform.gpudirect.dmabuf_move_notify, std::nullopt);
+  tree.file("boot/config-7.1.0-5-amd64", "CONFIG_PCI_P2PDMA=y\n# CONFIG_DMABUF_MOVE_NOTIFY is not set\n");
+  EXPECT_EQ(scanned(tree).platform.gpudirect.dmabuf_move_notify, false);
 }
 
 TEST(Platform, ASleepingGpuIsNotWoken) {

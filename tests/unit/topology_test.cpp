@@ -62,7 +62,7 @@ TEST(PciLink, WordsOfSysfs) {
   EXPECT_EQ(pci::parse_link_speed("2.5 GT/s"), 2.5);
   for (const char* text : {"Unknown", "Unknown speed", "", "32.0", "-1 GT/s PCIe", "inf GT/s PCIe"}) EXPECT_FALSE(pci::parse_link_speed(text)) << text;
   EXPECT_EQ(pci::parse_link_width("16\n"), 16u);
-  for (const char* text : {"0", "255", "", "x16"}) EXPECT_FALSE(pci::parse_link_width(text)) << text;
+  for (const char* text : {"0", "63", "255", "", "x16"}) EXPECT_FALSE(pci::parse_link_width(text)) << text;
 }
 
 // Two nodes; a GPU and an RDMA NIC on one switch below pci0000:20, a GPU and a plain NIC on pci0000:60.
