@@ -136,10 +136,14 @@ constexpr CounterRow kRows[] = {
     {ethtool, "rx_fcs_err_frames", &kPhyCrcErrors},
     {ethtool, "rx_pcs_symbol_err", &kPhySymbolErrors},
     {ethtool, "rx_corrected_bits", &kPhyCorrectedBits},
+    {ethtool, "rx_bits", &kPhyReceivedBytes, {}, kBits},
     {ethtool, "rx_fec_corrected_blocks", &kPhyCorrectedWords},
     {ethtool, "rx_fec_uncorrectable_blocks", &kPhyUncorrectableWords},
     {ethtool, "link_down_events", &kPhyLinkDowns},
     {ethtool, "rx_buffer_passed_threshold", &kPhyBufferThreshold},
+
+    {ethtool, "rx_total_ring_discards", &kNetdevOutOfBuffer},
+    {ethtool, "rx_total_discard_pkts", &kNetdevOutOfBuffer},  // the same, as Linux before 6.6 names it (bnxt_ethtool.c)
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HiSilicon (hns_roce). Linux 6.12: drivers/infiniband/hw/hns/hns_roce_main.c (hns_roce_port_stats_descs), since 6.6.
+// HiSilicon (hns_roce, hns3). Linux 6.12: drivers/infiniband/hw/hns/hns_roce_main.c (hns_roce_port_stats_descs), since 6.6;
+// hisilicon/hns3/hns3pf/hclge_main.c (g_mac_stats_string). The unit of mac_..._xoff_time is not documented: no row.
 #include "counter/catalogue.h"
 #include "counter/metrics.h"
 
@@ -7,7 +8,7 @@ namespace fabric {
 namespace {
 
 using namespace metrics;
-constexpr CounterSource hw = CounterSource::hw;
+constexpr CounterSource hw = CounterSource::hw, ethtool = CounterSource::ethtool;
 
 constexpr CounterRow kRows[] = {
     {hw, "rx_pkt", &kRdmaPackets, kRx},
@@ -32,6 +33,14 @@ constexpr CounterRow kRows[] = {
     raw(hw, "cq_cqe", "Completions written."),
     raw(hw, "cq_poe", "Completions passed on by hardware (port of execution)."),
     raw(hw, "cq_notify", "Completion queue notifications."),
+
+    {ethtool, "mac_rx_pfc_pri#_pkt_num", &kPfcFrames, kRx},
+    {ethtool, "mac_tx_pfc_pri#_pkt_num", &kPfcFrames, kTx},
+    {ethtool, "mac_rx_pfc_pkt_num", &kPfcAllFrames, kRx},
+    {ethtool, "mac_tx_pfc_pkt_num", &kPfcAllFrames, kTx},
+    {ethtool, "mac_rx_mac_pause_num", &kGlobalPauseFrames, kRx},
+    {ethtool, "mac_tx_mac_pause_num", &kGlobalPauseFrames, kTx},
+    {ethtool, "mac_rx_fcs_err_pkt_num", &kPhyCrcErrors},
 };
 
 }  // namespace

@@ -92,6 +92,7 @@ constexpr CounterRow kRows[] = {
     {ethtool, "link_xoff_tx.nic", &kGlobalPauseFrames, kTx},
     {ethtool, "rx_dropped.nic", &kPhyDiscards, kRx},
     {ethtool, "rx_crc_errors.nic", &kPhyCrcErrors},
+    {ethtool, "rx_oversize.nic", &kPhyOversize},
     {ethtool, "mac_local_faults.nic", &kPhyMacFaults, {"end", "local"}},
     {ethtool, "mac_remote_faults.nic", &kPhyMacFaults, {"end", "remote"}},
 
@@ -104,6 +105,12 @@ constexpr CounterRow kRows[] = {
     raw(ethtool, "port.link_xon_tx", "Global pause frames sent that end a pause."),
     {ethtool, "port.link_xoff_rx", &kGlobalPauseFrames, kRx},
     {ethtool, "port.link_xoff_tx", &kGlobalPauseFrames, kTx},
+    {ethtool, "port.rx_dropped", &kPhyDiscards, kRx},
+    {ethtool, "port.rx_discards", &kPhyDiscards, kRx},  // the same, as the newest kernels name it
+    {ethtool, "port.rx_crc_errors", &kPhyCrcErrors},
+    {ethtool, "port.rx_oversize", &kPhyOversize},
+    {ethtool, "port.mac_local_faults", &kPhyMacFaults, {"end", "local"}},
+    {ethtool, "port.mac_remote_faults", &kPhyMacFaults, {"end", "remote"}},
 };
 
 }  // namespace

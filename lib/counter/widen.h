@@ -11,9 +11,10 @@
 
 namespace fabric {
 
-// Is the RDMA hardware counter a 32-bit one that wraps? mlx5's Q counters are (struct mlx5_ifc_query_q_counter_out_bits,
-// linux/mlx5/mlx5_ifc.h of Linux 6.12; mlx5_ib_query_q_counters reads __be32); its congestion counters have 64 bits, and so
-// have the counters of the other drivers, which widen in the driver what their hardware keeps narrower.
+// Is the RDMA hardware counter or statistic of the netdev a 32-bit one that wraps? mlx5's Q counters are (struct
+// mlx5_ifc_query_q_counter_out_bits, linux/mlx5/mlx5_ifc.h of Linux 6.12; mlx5_ib_query_q_counters reads __be32), and some of its
+// statistics; its congestion counters have 64 bits, and so have the counters of the other drivers, which widen in the driver
+// what their hardware keeps narrower.
 bool wraps_at_32_bits(std::string_view kernel_driver, std::string_view counter);
 
 // Of one port. A value below the one before is a wrap when it went from the last quarter of the range into the first one;
@@ -23,7 +24,11 @@ class Widener {
   explicit Widener(std::string kernel_driver) : driver_(std::move(kernel_driver)) {}
 
   // Readings in the order in which they were made; what does not wrap stays as it is.
-  void widen(std::vector<Counter>& counters);
+  void widen(std::vector<Counter>& hw) { widen(hw, hw_); }
+  void widen(PortCounters& counters) {
+    widen(counters.hw, hw_);
+    widen(counters.ethtool, ethtool_);
+  }
 
  private:
   struct Seen {
@@ -32,10 +37,11 @@ class Widener {
     uint32_t last;
     uint64_t wrapped = 0;  // what the wraps since the last reset add
   };
-  Seen& seen(const Counter& counter, size_t place);
+  void widen(std::vector<Counter>& counters, std::vector<Seen>& known) const;
+  Seen& seen(std::vector<Seen>& known, const Counter& counter, size_t place) const;
 
   std::string driver_;
-  std::vector<Seen> seen_{};  // in the order in which the names first came, which hardly ever changes
+  std::vector<Seen> hw_{}, ethtool_{};  // in the order in which the names came last, which hardly ever changes
 };
 
 }  // namespace fabric

@@ -177,7 +177,7 @@ constexpr Row kRows[] = {
     {"outbound_pci_buffer_overflow", {pcie}},
     {"dev_internal_queue_oob", {pcie}},
     {"dev_out_of_buffer", {pcie}},
-    // bnxt_en, ice, ionic ethtool
+    // bnxt_en, ice, i40e, ionic, hns3 ethtool
     {"rx_discard_packets_cosN", {discard}},
     {"link_down_events", {link, kSevere}},
     {"rx_pcs_symbol_err", {link}},
@@ -187,7 +187,11 @@ constexpr Row kRows[] = {
     {"rx_crc_errors.nic", {link}},
     {"mac_local_faults.nic", {link}},
     {"mac_remote_faults.nic", {link}},
+    {"port.rx_crc_errors", {link}},
+    {"port.mac_local_faults", {link}},
+    {"port.mac_remote_faults", {link}},
     {"frames_rx_bad_fcs", {link}},
+    {"mac_rx_fcs_err_pkt_num", {link}},
 };
 
 // "rx_prio3_discards" -> "rx_prioN_discards"

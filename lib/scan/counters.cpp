@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "base/parse.h"
 #include "qos/reconcile.h"
 #include "scan/port.h"
@@ -18,6 +20,15 @@ void read_hw(Context& context, Port& port) {
   }
   auto folder = infiniband::counters(context.kernel.root, infiniband::port_folder(port.rdma, port.number) + "/hw_counters");
   port.counters.hw = std::move(folder.counters);
+  if (folder.failure) note(port, "hw counters", *folder.failure);
+}
+
+// Told with the first port; what that counts itself comes first.
+void read_device(const Context& context, Port& port) {
+  if (port.number != 1) return;
+  auto folder = infiniband::counters(context.kernel.root, infiniband::device_counters_folder(port.rdma));
+  for (const Counter& counter : folder.counters)
+    if (std::ranges::find(port.counters.hw, counter.name, &Counter::name) == port.counters.hw.end()) port.counters.hw.push_back(counter);
   if (folder.failure) note(port, "hw counters", *folder.failure);
 }
 
@@ -57,6 +68,7 @@ void read_rest(Context& context, Port& port) {
   }
   if (!context.options.counters) return;
   read_hw(context, port);
+  read_device(context, port);
   read_pma(context, port);
   read_ethtool(context, port);
   read_telemetry(context, port);

@@ -110,6 +110,7 @@ void read_monitors(const Memory& memory, Transceiver& out) {
   out.voltage = {memory.value(kDiagnostics, 98, units.volts), flags_at(memory, 0, 5)};
   out.temperature_limits = memory.limits(kDiagnostics, 0, units.celsius);
   out.voltage_limits = memory.limits(kDiagnostics, 8, units.volts);
+  if (out.medium != Medium::optical) return;  // no laser, and nothing to measure its light
   out.tx_bias_limits = memory.limits(kDiagnostics, 16, units.amperes);
   out.tx_power_limits = memory.limits(kDiagnostics, 24, units.tx_watts);
   out.rx_power_limits = memory.limits(kDiagnostics, 32, units.rx_watts);

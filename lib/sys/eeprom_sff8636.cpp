@@ -12,7 +12,8 @@ constexpr unsigned kLanes = 4;
 constexpr unsigned kRxPower = 34, kTxBias = 42, kTxPower = 50;
 constexpr unsigned kRxPowerFlags = 9, kTxBiasFlags = 11, kTxPowerFlags = 13;
 
-// 6.3, byte 195: what the module implements; byte 220: what it measures.
+// 6.3, bytes 194 and 195: what the module implements; byte 220: what it measures.
+constexpr unsigned kLockOptions = 194, kTxLolBit = 5, kRxLolBit = 4;
 constexpr unsigned kOptions = 195, kTxFaultBit = 3, kTxLosBit = 1;
 constexpr unsigned kMeasures = 220, kTxPowerBit = 2;
 
@@ -30,11 +31,14 @@ ModuleLane lane_of(const Memory& memory, unsigned lane) {
   out.tx_power = {memory.value(kBase, kTxPower + 2 * lane, kWatts), lane_flags(memory, kTxPowerFlags, lane)};
   // Modules measure transmit power without saying so, but where they do not say so, nothing is not a reading.
   if (!memory.bit(kBase, kMeasures, kTxPowerBit).value_or(false) && out.tx_power.value == 0) out.tx_power = {};
+  const auto flag = [&](unsigned options, unsigned option, unsigned at, unsigned bit) {
+    return memory.bit(kBase, options, option).value_or(false) ? memory.bit(kBase, at, bit) : std::nullopt;
+  };
   out.rx_los = memory.bit(kBase, 3, lane);
-  out.rx_lol = memory.bit(kBase, 5, lane);
-  out.tx_lol = memory.bit(kBase, 5, lane + 4);
-  if (memory.bit(kBase, kOptions, kTxLosBit).value_or(false)) out.tx_los = memory.bit(kBase, 3, lane + 4);
-  if (memory.bit(kBase, kOptions, kTxFaultBit).value_or(false)) out.tx_fault = memory.bit(kBase, 4, lane);
+  out.rx_lol = flag(kLockOptions, kRxLolBit, 5, lane);
+  out.tx_lol = flag(kLockOptions, kTxLolBit, 5, lane + 4);
+  out.tx_los = flag(kOptions, kTxLosBit, 3, lane + 4);
+  out.tx_fault = flag(kOptions, kTxFaultBit, 4, lane);
   return out;
 }
 

@@ -8,43 +8,39 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "base/fd.h"
+#include "base/room.h"
 #include "sys/ethtool.h"
 
 namespace fabric::ethtool {
 namespace {
 
 constexpr int kAttempts = 4;
-// Kernels before 6.1 copy as many values as the driver has now, whatever was asked for: room for those that came up
-// between the count and the copy.
-constexpr uint32_t kSlack = 1024;
-constexpr uint32_t kMostStatistics = 65'536;
+constexpr uint32_t kMostStatistics = 262'144;
 
-// A header of `Struct`, and room for `trailing` bytes of what follows it, aligned for 64-bit values; the kernel writes there.
+// A header of `Struct`, and room for `trailing` bytes of what follows it. Kernels copy as many names and values as the driver
+// has now, whatever there was room for, and queues may have come up since they were counted (CVE-2025-68795, mended in
+// Linux 6.19, 5.15.198, 6.1.160, 6.6.120, 6.12.64 and 6.18.3): with EFAULT then. Null where there is no memory.
 template <class Struct>
-class Request {
- public:
-  explicit Request(size_t trailing) : words_(std::make_unique_for_overwrite<uint64_t[]>((sizeof(Struct) + trailing + 7) / 8)) {
-    std::memset(words_.get(), 0, sizeof(Struct));
-  }
-  Struct* get() { return reinterpret_cast<Struct*>(words_.get()); }
-  [[nodiscard]] const std::byte* trailing() const { return reinterpret_cast<const std::byte*>(words_.get()) + sizeof(Struct); }
+Struct* request(Room& room, size_t trailing) {
+  std::byte* start = room.of(sizeof(Struct) + trailing);
+  if (start == nullptr) return nullptr;
+  std::memset(start, 0, sizeof(Struct));
+  return reinterpret_cast<Struct*>(start);
+}
 
- private:
-  std::unique_ptr<uint64_t[]> words_;
-};
-
-// Names as the kernel gives them.
-struct Names {
-  Request<ethtool_gstrings> request;
-  size_t count = 0;
-  [[nodiscard]] View8 bytes() const { return {request.trailing(), count * ETH_GSTRING_LEN}; }
-};
+template <class Struct>
+const std::byte* trailing(const Struct* request) {
+  return reinterpret_cast<const std::byte*>(request) + sizeof(Struct);
+}
 
 std::string_view name_at(View8 names, size_t i) {
   const std::string_view name(reinterpret_cast<const char*>(names.data()) + i * ETH_GSTRING_LEN, ETH_GSTRING_LEN);
@@ -64,11 +60,13 @@ class IoctlStatistics final : public Statistics {
   Result<std::vector<uint64_t>> values(const std::string& netdev, size_t count) override {
     if (count == 0) return std::vector<uint64_t>{};
     auto values = read_values(netdev, static_cast<uint32_t>(std::min<size_t>(count, kMostStatistics)));
-    if (values && values->size() != count) return error(EAGAIN, netdev + ": statistics: another set");
-    return values;
+    const bool another = values ? values->size() != count : has_grown(values.error());
+    return another ? error(EAGAIN, netdev + ": statistics: another set") : values;
   }
 
  private:
+  static bool has_grown(const Error& failure) { return failure.code == EFAULT; }
+
   template <class Pair>
   Result<std::vector<Counter>> read_as(const std::string& netdev, const Pair& pair) {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -76,11 +74,13 @@ class IoctlStatistics final : public Statistics {
       if (!count) return count.error();
       if (*count == 0) return pair({}, {});
       auto names = this->names(netdev, *count);
+      if (!names && has_grown(names.error())) continue;
       if (!names) return names.error();
       auto values = read_values(netdev, *count);
+      if (!values && has_grown(values.error())) continue;
       if (!values) return values.error();
       // The driver changed its set in between: the kernel said so (0 values), or the copy is of another length.
-      if (values->size() == names->count) return pair(names->bytes(), *values);
+      if (values->size() == names->size() / ETH_GSTRING_LEN) return pair(*names, *values);
     }
     return error(EAGAIN, netdev + ": statistics: the set keeps changing");
   }
@@ -95,34 +95,39 @@ class IoctlStatistics final : public Statistics {
   }
 
   Result<uint32_t> count(const std::string& netdev) {
-    Request<ethtool_sset_info> request(sizeof(uint32_t));
-    request.get()->cmd = ETHTOOL_GSSET_INFO;
-    request.get()->sset_mask = 1u << ETH_SS_STATS;
-    if (auto asked = ask(netdev, request.get()); !asked) return asked.error();
-    if (request.get()->sset_mask == 0) return error(EOPNOTSUPP, netdev + ": statistics");
+    alignas(ethtool_sset_info) std::array<std::byte, sizeof(ethtool_sset_info) + sizeof(uint32_t)> room{};
+    auto* request = reinterpret_cast<ethtool_sset_info*>(room.data());
+    request->cmd = ETHTOOL_GSSET_INFO;
+    request->sset_mask = 1u << ETH_SS_STATS;
+    if (auto asked = ask(netdev, request); !asked) return asked.error();
+    if (request->sset_mask == 0) return error(EOPNOTSUPP, netdev + ": statistics");
     uint32_t count;
-    std::memcpy(&count, request.trailing(), sizeof count);
-    return std::min(count, kMostStatistics);
+    std::memcpy(&count, room.data() + sizeof(ethtool_sset_info), sizeof count);
+    if (count > kMostStatistics) return error(E2BIG, netdev + ": statistics: " + std::to_string(count));
+    return count;
   }
 
-  Result<Names> names(const std::string& netdev, uint32_t count) {
-    Names names{Request<ethtool_gstrings>((size_t{count} + kSlack) * ETH_GSTRING_LEN)};
-    auto* request = names.request.get();
-    request->cmd = ETHTOOL_GSTRINGS;
-    request->string_set = ETH_SS_STATS;
-    request->len = count;
-    if (auto asked = ask(netdev, request); !asked) return asked.error();
-    names.count = std::min(request->len, count + kSlack);
-    return names;
+  // As the kernel gives them, until the thread's next call.
+  Result<View8> names(const std::string& netdev, uint32_t count) {
+    thread_local Room room;  // of all netdevs: the names of one may be 40 kB
+    auto* names = request<ethtool_gstrings>(room, size_t{count} * ETH_GSTRING_LEN);
+    if (names == nullptr) return error(ENOMEM, netdev + ": statistics");
+    names->cmd = ETHTOOL_GSTRINGS;
+    names->string_set = ETH_SS_STATS;
+    names->len = count;
+    if (auto asked = ask(netdev, names); !asked) return asked.error();
+    return View8(trailing(names), size_t{std::min(names->len, count)} * ETH_GSTRING_LEN);
   }
 
   Result<std::vector<uint64_t>> read_values(const std::string& netdev, uint32_t count) {
-    Request<ethtool_stats> request((size_t{count} + kSlack) * sizeof(uint64_t));
-    request.get()->cmd = ETHTOOL_GSTATS;
-    request.get()->n_stats = count;
-    if (auto asked = ask(netdev, request.get()); !asked) return asked.error();
-    std::vector<uint64_t> out(std::min(request.get()->n_stats, count + kSlack));
-    if (!out.empty()) std::memcpy(out.data(), request.trailing(), out.size() * sizeof(uint64_t));
+    thread_local Room room;
+    auto* values = request<ethtool_stats>(room, size_t{count} * sizeof(uint64_t));
+    if (values == nullptr) return error(ENOMEM, netdev + ": statistics");
+    values->cmd = ETHTOOL_GSTATS;
+    values->n_stats = count;
+    if (auto asked = ask(netdev, values); !asked) return asked.error();
+    std::vector<uint64_t> out(std::min(values->n_stats, count));
+    if (!out.empty()) std::memcpy(out.data(), trailing(values), out.size() * sizeof(uint64_t));
     return out;
   }
 

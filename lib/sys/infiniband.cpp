@@ -19,6 +19,9 @@ std::string text_or_empty(const Root& root, const std::string& file) {
 // The device is gone: every other file would say so, too.
 bool is_gone(int code) { return code == ENODEV || code == ENXIO; }
 
+// The driver does not count it: mlx5 on some ports (core/sysfs.c, get_perf_mad; hw/mlx5/mad.c).
+bool is_absent(int code) { return code == EINVAL || code == EOPNOTSUPP; }
+
 }  // namespace
 
 std::vector<std::string> devices(const Root& root) {
@@ -38,6 +41,8 @@ Result<std::vector<unsigned>> ports(const Root& root, const std::string& device)
 std::string port_folder(const std::string& device, unsigned port) {
   return std::string(kClass) + "/" + device + "/ports/" + std::to_string(port);
 }
+
+std::string device_counters_folder(const std::string& device) { return std::string(kClass) + "/" + device + "/hw_counters"; }
 
 std::optional<unsigned> parse_state(std::string_view text) { return parse_number<unsigned>(text.substr(0, text.find(':'))); }
 
@@ -90,6 +95,7 @@ CounterFolder counters(const Root& root, const std::string& folder) {
       if (const auto value = parse_number<uint64_t>(*text)) out.counters.push_back({name, *value});
       continue;
     }
+    if (is_absent(text.error().code)) continue;
     ++failed;
     if (!out.failure) out.failure = text.error();
     if (is_gone(text.error().code)) break;

@@ -33,6 +33,7 @@ Image qsfp28() {
   image.at(0, 147) = 0x40;
   image.text(0, 148, "Vendor          ");
   image.text(0, 196, "SN1             ");
+  image.at(0, 194) = 1 << 5 | 1 << 4;
   image.at(0, 195) = 1 << 3 | 1 << 1;
   image.at(0, 220) = 1 << 3 | 1 << 2;
   image.seal(0, 128, 190);
@@ -145,6 +146,20 @@ TEST(Sff8472, APassiveCableHasALengthAndNoMonitors) {
   EXPECT_TRUE(cable.lanes.empty());
 }
 
+TEST(Sff8472, ACableOfCopperThatMeasuresHasNoLight) {
+  Image image = sfp28();
+  image.at(0, 8) = 1 << 2;
+  for (unsigned at : {100u, 102u, 104u}) image.put16(0, at, 0, kA2);
+  const Transceiver cable = image.decoded();
+  EXPECT_EQ(cable.medium, Medium::passive_copper);
+  EXPECT_EQ(cable.temperature.value, 40.0);
+  EXPECT_TRUE(cable.lanes.empty()) << "0 W are not a loss of light";
+  EXPECT_EQ(cable.rx_power_limits, ModuleLimits{});
+  image.at(0, 8) = 0;
+  image.at(0, 2) = 0x22;
+  EXPECT_TRUE(image.decoded().lanes.empty()) << "nor has one of twisted pairs";
+}
+
 TEST(Cmis, BiasCountsInItsOwnScaleAndSoDoItsLimits) {
   Image image = osfp();
   image.at(1, 160) = 0x07 | 2 << 3;
@@ -186,6 +201,20 @@ TEST(Sff8636, NotReadyYetIsNotZero) {
   image.at(0, 2) = 1;
   EXPECT_FALSE(image.decoded().temperature.value);
   EXPECT_EQ(image.decoded().serial_number, "SN1");
+}
+
+TEST(Sff8636, AFlagThatIsNotImplementedIsAbsent) {
+  Image image = qsfp28();
+  image.at(0, 194) = image.at(0, 195) = 0;
+  const Transceiver module = image.decoded();
+  ASSERT_EQ(module.lanes.size(), 4u);
+  for (const ModuleLane& lane : module.lanes) {
+    EXPECT_FALSE(lane.rx_lol || lane.tx_lol || lane.tx_los || lane.tx_fault) << "no retimer, no loss of lock that could be told";
+    EXPECT_EQ(lane.rx_los, false);
+  }
+  image.at(0, 194) = 1 << 4;
+  EXPECT_EQ(image.decoded().lanes[0].rx_lol, false);
+  EXPECT_FALSE(image.decoded().lanes[0].tx_lol);
 }
 
 TEST(Limits, ThatContradictThemselvesAreNone) {

@@ -6,9 +6,15 @@
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 
+#include "base/fd.h"
+#include "base/room.h"
 #include "support/netns.h"
 #include "support/sim_nic.h"
 
@@ -131,6 +137,19 @@ TEST(Selection, OfAReadingThatHasItsNamesAlready) {
   EXPECT_EQ(selection.places()[1].at, 2u);
   const std::array<uint64_t, 3> values{7, 8, 9};
   EXPECT_EQ(selection.of(names_of({"a", "c", "b"}), values), (std::vector<Counter>{{"a", 7}, {"c", 8}})) << "another order";
+}
+
+TEST(Room, EndsWhereTheKernelCannotWrite) {
+  const Fd zeros(::open("/dev/zero", O_RDONLY | O_CLOEXEC));
+  ASSERT_TRUE(zeros);
+  Room room;
+  for (size_t size : {size_t{1}, size_t{8}, size_t{4096}, size_t{12 + 32 * 1500}, size_t{24}}) {
+    std::byte* start = room.of(size);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(start) % alignof(uint64_t), 0u);
+    EXPECT_EQ(::read(zeros.get(), start, size), static_cast<ssize_t>(size));
+    EXPECT_EQ(::read(zeros.get(), start + (size + 7) / 8 * 8, 1), -1);
+    EXPECT_EQ(errno, EFAULT);
+  }
 }
 
 class Veth : public testing::Test {

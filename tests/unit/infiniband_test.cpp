@@ -82,6 +82,30 @@ TEST(Infiniband, FailingFilesCostThemselvesOnly) {
   EXPECT_NE(read.failure->what.find("/bad and 1 more"), std::string::npos) << read.failure->what;
 }
 
+class Refuses : public BehindFiles {
+ public:
+  explicit Refuses(int code) : code_(code) {}
+  std::optional<Result<void>> act(Act act, const std::string& file, std::string_view) override {
+    if (act == Act::read && file.ends_with("/VL15_dropped")) return Result<void>(error(code_, file));
+    return std::nullopt;
+  }
+
+ private:
+  int code_;
+};
+
+TEST(Infiniband, WhatTheDriverDoesNotCountIsAbsentAndNoFailure) {
+  Tree tree;
+  tree.file("c/VL15_dropped", "").file("c/port_rcv_data", "3\n");
+  for (const int code : {EINVAL, EOPNOTSUPP, EIO}) {
+    Root root = tree.root();
+    root.set_behind(std::make_shared<Refuses>(code));
+    const auto read = infiniband::counters(root, "c");
+    EXPECT_EQ(read.counters, (std::vector<Counter>{{"port_rcv_data", 3}}));
+    EXPECT_EQ(read.failure.has_value(), code == EIO) << code;
+  }
+}
+
 TEST(Infiniband, CapturedMachines) {
   const auto corpus = test::corpus_directory();
   if (!corpus) GTEST_SKIP() << "no corpus: set FABRIC_CORPUS";

@@ -82,6 +82,19 @@ TEST(Scan, CapturedTree) {
   EXPECT_FALSE(node.agent);
 }
 
+TEST(Scan, WhatTheDeviceCountsAsAWholeIsToldWithItsFirstPort) {
+  Tree tree;
+  add_connectx(tree);
+  const std::string device = "sys/class/infiniband/mlx5_0";
+  tree.file(device + "/hw_counters/out_of_sequence", "5\n").file(device + "/hw_counters/np_cnp_sent", "77\n").file(device + "/hw_counters/lifespan", "10\n");
+  tree.file(device + "/ports/2/link_layer", "Ethernet\n").file(device + "/ports/2/hw_counters/vport_out_of_sequence", "6\n");
+  Kernel kernel = captured(tree);
+  const Node node = scan(kernel);
+  ASSERT_EQ(node.ports.size(), 2u);
+  EXPECT_EQ(node.ports[0].counters.hw, (std::vector<Counter>{{"np_cnp_sent", 12}, {"out_of_sequence", 5}})) << "the port's own come first";
+  EXPECT_EQ(node.ports[1].counters.hw, (std::vector<Counter>{{"vport_out_of_sequence", 6}}));
+}
+
 TEST(Scan, OnlyWhatIsAskedFor) {
   Tree tree;
   add_connectx(tree);
@@ -261,7 +274,8 @@ TEST(Scan, BrokenFilesCostThemselvesOnly) {
   const std::string port_folder = "sys/class/infiniband/mlx5_0/ports/1/";
   tree.remove(port_folder + "phys_state").folder(port_folder + "phys_state");
   tree.remove(port_folder + "gids/0").folder(port_folder + "gids/0");
-  ASSERT_EQ(::mkfifo((tree.path() + "/" + port_folder + "hw_counters/stuck").c_str(), 0600), 0);
+  ASSERT_EQ(::mkfifo((tree.path() + "/" + port_folder + "hw_counters/stuck").c_str(), 0600), 0) << "which is not waited for";
+  tree.folder(port_folder + "hw_counters/broken");
   add_rdma(tree, "mlx5_1", "");
   Kernel kernel = captured(tree);
   const Node node = scan(kernel);

@@ -27,6 +27,24 @@ TEST(Widener, AWrapGoesOn) {
             (std::vector<uint64_t>{kRange - 10, kRange + 5, kRange + 6, kRange + kRange / 2, 2 * kRange - 1, 2 * kRange}));
 }
 
+TEST(Widener, SoDoesThatOfAVport) {
+  EXPECT_EQ(widened("mlx5_core", "vport_out_of_sequence", {kRange - 10, 5}), (std::vector<uint64_t>{kRange - 10, kRange + 5}));
+  EXPECT_EQ(widened("mlx5_core", "vport_of_another_kind", {kRange - 10, 5}), (std::vector<uint64_t>{kRange - 10, 5}));
+}
+
+TEST(Widener, SoDoStatisticsOfTheNetdev) {
+  Widener widener("mlx5_core");
+  PortCounters first, second;
+  first.hw = {{"out_of_buffer", kRange - 1}};
+  first.ethtool = {{"rx_bytes_phy", 7}, {"rx_out_of_buffer", kRange - 10}, {"outbound_pci_stalled_rd", 95}, {"rx_prio3_pause", kRange - 10}};
+  second.hw = {{"out_of_buffer", 3}};
+  second.ethtool = {{"rx_bytes_phy", 9}, {"rx_out_of_buffer", 5}, {"outbound_pci_stalled_rd", 0}, {"rx_prio3_pause", 5}};
+  widener.widen(first);
+  widener.widen(second);
+  EXPECT_EQ(second.hw, (std::vector<Counter>{{"out_of_buffer", kRange + 3}}));
+  EXPECT_EQ(second.ethtool, (std::vector<Counter>{{"rx_bytes_phy", 9}, {"rx_out_of_buffer", kRange + 5}, {"outbound_pci_stalled_rd", 0}, {"rx_prio3_pause", 5}}));
+}
+
 TEST(Widener, ADriverLoadedAgainIsAReset) {
   EXPECT_EQ(widened("mlx5_core", "rx_write_requests", {1000, 0, 7}), (std::vector<uint64_t>{1000, 0, 7}));
   EXPECT_EQ(widened("mlx5_core", "rx_write_requests", {kRange / 2, 3}), (std::vector<uint64_t>{kRange / 2, 3})) << "half of the range cannot be passed between two readings";
