@@ -6,10 +6,11 @@
 #include <cmath>
 
 #include "check/finding.h"
+#include "check/pcie_link.h"
 #include "check/peer.h"
 #include "check/platform.h"
-#include "model/counter_class.h"
 #include "model/locality.h"
+#include "model/switched_off.h"
 
 namespace fabric {
 namespace {
@@ -50,8 +51,11 @@ std::optional<PrioSet> lossless_of(const Case& one) {
 bool is_missed(const Case& one) {
   if (!is_down(one.port)) return false;
   if (one.before != nullptr && !is_down(*one.before)) return true;
-  if (one.entry != nullptr || !planned_cables(one.view.policy, one.port).empty()) return true;
-  return one.port.link_status && !one.port.link_status->reason.empty() && one.port.link_status->reason != "No cable";
+  if (!planned_cables(one.view.policy, one.port).empty()) return true;
+  if (is_unused(one.view, one.port)) return false;
+  if (one.entry != nullptr) return true;
+  const std::string reason = one.port.link_status ? one.port.link_status->reason : std::string();
+  return !reason.empty() && reason != "No cable" && reason != kSwitchedOff;
 }
 
 bool link_suffers(const Case& one) {
@@ -136,7 +140,7 @@ double raw_rise(const Case& one, std::initializer_list<std::string_view> names) 
   for (const Counter& now : one.port.counters.hw) {
     if (std::find(names.begin(), names.end(), now.name) == names.end()) continue;
     for (const Counter& old : one.before->counters.hw)
-      if (old.name == now.name) out += static_cast<double>(counter_rise(old.value, now.value).value_or(0));
+      if (old.name == now.name && now.value > old.value) out += static_cast<double>(now.value - old.value);
   }
   return out;
 }
@@ -252,7 +256,8 @@ std::vector<std::string> aer_lines(const Case& one) {
 
 std::string degraded_link(const Case& one) {
   if (one.nic == nullptr) return {};
-  const PcieLink& link = one.nic->link;
+  const PlatformFunction* slot = one.nic->bridges.empty() ? nullptr : function_of(one.view.now, one.nic->bridges.front());
+  const PcieLink link = slot == nullptr ? one.nic->link : link_between(one.nic->link, slot->link).value_or(one.nic->link);
   const bool below = (link.width && link.max_width && *link.width < *link.max_width) || (link.speed && link.max_speed && *link.speed < *link.max_speed);
   if (!below) return {};
   bool alone = true, better = false;

@@ -152,7 +152,8 @@ Judgement global_pause(const Case& one) {
 Judgement incast(const Case& one) {
   if (!is_held(one) || congestion_per_second(one.signals) < kCongested) return std::nullopt;
   const Signals& seen = one.signals;
-  Verdict out{has_loss(one) ? 0.6 : 0.8, {"the network holds this port: " + paused(one, Direction::rx).text("rx pause")}};
+  const Paused held = paused(one, Direction::rx);
+  Verdict out{!held.measured ? 0.45 : has_loss(one) ? 0.6 : 0.8, {"the network holds this port: " + held.text("rx pause")}};
   if (rose(seen.cnp_handled)) out.evidence.push_back(plus("congestion notifications received and obeyed", *seen.cnp_handled));
   if (rose(seen.cnp_sent)) out.evidence.push_back(plus("congestion notifications sent", *seen.cnp_sent));
   if (rose(seen.ecn_marked)) out.evidence.push_back(plus("packets received with a congestion mark", *seen.ecn_marked));

@@ -6,6 +6,7 @@
 #include "check/diagnosis_case.h"
 #include "check/finding.h"
 #include "check/peer.h"
+#include "model/switched_off.h"
 
 namespace fabric::judges {
 namespace {
@@ -30,6 +31,17 @@ std::vector<std::string> error_lines(const Case& one) {
 }
 
 double damaged(const Signals& seen) { return rise(seen.fec_uncorrectable) + rise(seen.symbol_errors) + rise(seen.crc_errors); }
+
+// Its limits may come out of a range with a wrong checksum: then they are none.
+Transceiver trusted(Transceiver module) {
+  if (module.bad_checksums.empty()) return module;
+  module.temperature_limits = module.rx_power_limits = module.tx_power_limits = module.tx_bias_limits = {};
+  return module;
+}
+
+// Of devlink's health reporters, one of the card. Others are of the netdev's queues ("tx", "rx", "tx_hang"), which stand still for
+// pause or a missing link as well, or of virtual functions ("mdd", "vnic").
+bool is_of_the_card(std::string_view reporter) { return reporter.starts_with("fw") || reporter.starts_with("hw"); }
 
 // The reason that the NIC gives while the link is down, "Autoneg: No partner detected".
 std::string reason(const Case& one) {
@@ -73,7 +85,9 @@ bool lost_its_link(const View& view, const Port& port) {
 }  // namespace
 
 Judgement admin_down(const Case& one) {
-  if (!is_down(one.port) || one.port.phys_state != kDisabled) return std::nullopt;
+  if (!is_down(one.port)) return std::nullopt;
+  if (one.port.link_status && one.port.link_status->reason == kSwitchedOff) return Verdict{0.95, {"the netdev is administratively down"}};
+  if (one.port.link_layer != LinkLayer::infiniband || one.port.phys_state != kDisabled) return std::nullopt;
   return Verdict{0.9, {"the physical state is Disabled: the port was switched off on this host"}};
 }
 
@@ -82,11 +96,13 @@ Judgement device_reset(const Case& one) {
   Verdict out;
   for (const HealthReporter& now : one.port.reporters)
     for (const HealthReporter& then : one.before->reporters)
-      if (now.name == then.name && (now.errors > then.errors || now.recoveries > then.recoveries || (then.healthy && !now.healthy)))
+      if (is_of_the_card(now.name) && now.name == then.name && (now.errors > then.errors || now.recoveries > then.recoveries || (then.healthy && !now.healthy)))
         out.evidence.push_back("health reporter " + now.name + ": errors +" + std::to_string(now.errors - std::min(now.errors, then.errors)) +
                                ", recoveries +" + std::to_string(now.recoveries - std::min(now.recoveries, then.recoveries)) +
                                (now.healthy ? "" : ", not healthy now"));
-  if (out.evidence.empty()) return std::nullopt;
+  // It takes the link, and damages nothing on one that stays.
+  const bool link_went = is_down(one.port) || rose(one.signals.link_downs);
+  if (out.evidence.empty() || (down_or_errors(one) && !link_went)) return std::nullopt;
   for (std::string& line : error_lines(one)) out.evidence.push_back(std::move(line));
   out.confidence = 0.85;
   return out;
@@ -101,7 +117,7 @@ Judgement module_unusable(const Case& one) {
 // Our own transmitter and the module as a whole.
 Judgement module_fault(const Case& one) {
   if (!one.port.module || !down_or_errors(one)) return std::nullopt;
-  const Transceiver& module = *one.port.module;
+  const Transceiver module = trusted(*one.port.module);
   Verdict out{0.85, {}};
   if (module.state == ModuleState::fault) out.evidence.push_back("the module is in its fault state" + (module.fault_cause.empty() ? "" : ": " + module.fault_cause));
   for (const ModuleLane& lane : module.lanes) {
@@ -119,7 +135,7 @@ Judgement module_fault(const Case& one) {
 // Some lanes are dark or nearly so: the light is lost between the far end's lasers and us.
 Judgement rx_power_low(const Case& one) {
   if (!one.port.module || !down_or_errors(one)) return std::nullopt;
-  const Transceiver& module = *one.port.module;
+  const Transceiver module = trusted(*one.port.module);
   Verdict out{0.7, {}};
   size_t low = 0;
   for (const ModuleLane& lane : module.lanes) {
@@ -151,6 +167,23 @@ Judgement link_mode(const Case& one) {
   return by_reason(one, {"FEC mismatch during override", "No HCD", "FEC is not locked", "Unsupported rate"}, 0.65);
 }
 
+bool is_same_netdev(const View& view, const Port& port) {
+  if (view.before == nullptr) return true;
+  for (const Port& then : view.before->ports)
+    if (then.id() == port.id()) return then.ifindex == port.ifindex;
+  return true;
+}
+
+// Links that this host may have taken down itself: those of one card, or all that it has.
+bool could_be_this_host(const View& view, const std::set<std::string>& lost) {
+  std::set<std::string> cards;
+  bool other_held = false;
+  for (const Port& port : view.now.ports)
+    if (lost.contains(port.id())) cards.insert(card_of(port.pci));
+    else other_held = other_held || (!port.virtual_function && !is_down(port) && !lost_its_link(view, port));
+  return cards.size() < 2 || !other_held;
+}
+
 // All our links to one switch went at once, and links elsewhere did not.
 Judgement switch_restart(const Case& one) {
   if (one.peer == nullptr || !rose(one.signals.link_downs)) return std::nullopt;
@@ -159,6 +192,7 @@ Judgement switch_restart(const Case& one) {
     const Port* port = twin_on(one.view, each.netdev);
     if (port == nullptr) continue;
     const bool gone = lost_its_link(one.view, *port);
+    if (gone && !is_same_netdev(one.view, *port)) return std::nullopt;  // its driver was loaded anew
     if (each.system() != one.peer->system()) {
       if (gone) elsewhere.insert(port->id());
     } else {
@@ -166,7 +200,7 @@ Judgement switch_restart(const Case& one) {
     }
   }
   if (lost.size() < 2 || !kept.empty() || !elsewhere.empty()) return std::nullopt;
-  return Verdict{0.85, {std::to_string(lost.size()) + " ports to " + one.peer->system() + " lost their link in the same window, and no other port did"}};
+  return Verdict{could_be_this_host(one.view, lost) ? 0.45 : 0.85, {std::to_string(lost.size()) + " ports to " + one.peer->system() + " lost their link in the same window, and no other port did"}};
 }
 
 // One lane carries nearly all errors that FEC saw.
@@ -190,12 +224,31 @@ Judgement bad_lane(const Case& one) {
   return std::nullopt;
 }
 
+// All links that count their errors have them, three or more: no cable alone does that.
+bool all_links_suffer(const Case& one) {
+  size_t counting = 0;
+  for (const Port& port : one.view.now.ports) {
+    const auto found = one.view.signals->find(port.id());
+    if (port.virtual_function || found == one.view.signals->end()) continue;
+    const Signals& seen = found->second;
+    if (!seen.crc_errors && !seen.symbol_errors && !seen.fec_uncorrectable) continue;
+    if (damaged(seen) < 10) return false;
+    ++counting;
+  }
+  return counting >= 3;
+}
+
 Judgement link_errors(const Case& one) {
   const double count = damaged(one.signals);
+  if (auto said = by_reason(one, {"Large number of physical errors"}, 0.65)) return said;
   if (count <= 0 && !rose(one.signals.link_recoveries)) return std::nullopt;
   // A handful is one event, which may be a hand at the cable as well. NVSentinel: more than five recoveries a minute.
   const bool retrains = rise(one.signals.link_recoveries) >= 6;
   Verdict out{count >= 10 ? 0.65 : retrains ? 0.55 : 0.4, error_lines(one)};
+  if (all_links_suffer(one)) {
+    out.confidence = 0.4;
+    out.evidence.emplace_back("all links of this host have errors at once: rather the switch, or this host");
+  }
   if (rose(one.signals.buffer_overruns)) out.evidence.push_back(plus("receive buffer overruns, which damaged credits cause as well", *one.signals.buffer_overruns));
   if (!one.port.module) out.next.push_back("Read the module as root, to learn which end: ethtool -m " + one.port.netdev);
   return out;

@@ -24,10 +24,19 @@ void add_loss(const Case& one, std::vector<std::string>& evidence) {
   for (std::string& line : loss_lines(one)) evidence.push_back(std::move(line));
 }
 
-// Of the priorities in trouble, those that `off` lacks: where discards happened, else all that anybody calls lossless.
+// Of these priorities, those that carried something, so far as the port counts that.
+PrioSet with_traffic(const Signals& seen, PrioSet set) {
+  for (int priority = 0; priority < kPriorities; ++priority) {
+    const PrioritySignals& each = seen.priority[static_cast<size_t>(priority)];
+    if (each.rx_bytes == 0 && each.tx_bytes == 0) set.bits = static_cast<uint8_t>(set.bits & ~(1u << priority));
+  }
+  return set;
+}
+
+// Of the priorities in trouble, those that `off` lacks: where discards happened, else all in use that anybody calls lossless.
 PrioSet lacking(const Case& one, PrioSet off) {
   const auto [where, lost] = lossless_discards(one);
-  const uint8_t asked = lost > 0 ? where.bits : one.lossless.value_or(PrioSet{}).bits;
+  const uint8_t asked = lost > 0 ? where.bits : with_traffic(one.signals, one.lossless.value_or(PrioSet{})).bits;
   return PrioSet{static_cast<uint8_t>(asked & ~off.bits)};
 }
 
@@ -36,9 +45,16 @@ std::optional<PrioSet> switch_pfc(const Case& one) {
   return one.peer->pfc->enabled;
 }
 
-// Errors on the wire, which lose packets as well.
-bool link_is_clean(const Signals& seen) {
+bool is_clean(const Signals& seen) {
   return !rose(seen.crc_errors) && !rose(seen.symbol_errors) && !rose(seen.fec_uncorrectable) && !rose(seen.link_downs);
+}
+// Errors on the wire lose packets as well, and so does a port that is not ACTIVE. A bond's wires are its members'.
+bool link_is_clean(const Case& one) {
+  if (is_down(one.port) || one.port.state.value_or(kPortActive) < kPortActive || !is_clean(one.signals)) return false;
+  return std::none_of(one.view.now.ports.begin(), one.view.now.ports.end(), [&](const Port& port) {
+    const auto seen = one.view.signals->find(port.id());
+    return port.is_member() && port.rdma == one.port.rdma && seen != one.view.signals->end() && !is_clean(seen->second);
+  });
 }
 bool link_counters_known(const Signals& seen) { return seen.crc_errors || seen.symbol_errors || seen.fec_uncorrectable || seen.link_downs; }
 bool discards_known(const Signals& seen) {
@@ -121,7 +137,7 @@ Judgement headroom(const Case& one) {
 Judgement damaged_elsewhere(const Case& one) {
   if (!one.symptoms.has(Symptom::marked)) return std::nullopt;
   Verdict out{0.6, {plus("packets received that were marked as damaged before", *one.signals.remote_physical_errors)}};
-  if (!link_is_clean(one.signals) || rose(one.signals.link_recoveries)) {
+  if (!link_is_clean(one) || rose(one.signals.link_recoveries)) {
     out.evidence.emplace_back("this port's own link has errors as well, which do not mark packets");
   } else if (link_counters_known(one.signals)) {
     out.evidence.emplace_back("this port's own link shows no error");
@@ -134,7 +150,7 @@ Judgement damaged_elsewhere(const Case& one) {
 // Bits that change between two good links change inside something.
 Judgement damaged_in_network(const Case& one) {
   if (!rose(one.signals.icrc_errors) || !one.symptoms.has(Symptom::loss)) return std::nullopt;
-  if (!link_is_clean(one.signals) || !link_counters_known(one.signals)) return std::nullopt;
+  if (!link_is_clean(one) || !link_counters_known(one.signals)) return std::nullopt;
   Verdict out{0.7, {plus("RoCE packets with a wrong invariant CRC", *one.signals.icrc_errors), "this port's own link shows no error"}};
   add_loss(one, out.evidence);
   return out;
@@ -142,25 +158,41 @@ Judgement damaged_in_network(const Case& one) {
 
 Judgement send_drops(const Case& one) {
   if (!one.symptoms.has(Symptom::loss) || rise(one.signals.tx_discards) < 10) return std::nullopt;
-  Verdict out{0.75, {plus("packets discarded by this port on sending", *one.signals.tx_discards)}};
+  // What waits for the link, for the end of a pause or for credits is discarded in the end as well.
+  const bool could_send = link_is_clean(one) && !one.symptoms.has(Symptom::rx_pause) && one.port.link_layer != LinkLayer::infiniband;
+  Verdict out{could_send ? 0.75 : 0.4, {plus("packets discarded by this port on sending", *one.signals.tx_discards)}};
   add_loss(one, out.evidence);
   return out;
+}
+
+// The GIDs that went between the two readings: answers to them do not arrive.
+size_t gids_gone(const Case& one) {
+  if (one.before == nullptr || one.port.gids.empty()) return 0;
+  const auto& now = one.port.gids;
+  return static_cast<size_t>(std::count_if(one.before->gids.begin(), one.before->gids.end(), [&](const Gid& old) {
+    return std::none_of(now.begin(), now.end(), [&](const Gid& gid) { return gid.gid == old.gid && gid.type == old.type; });
+  }));
 }
 
 // Connections given up while nothing came back at all.
 Judgement peer_silent(const Case& one) {
   const Signals& seen = one.signals;
-  if (!rose(seen.retries_exceeded) || rose(seen.sequence_naks) || rose(seen.out_of_sequence) || !link_is_clean(seen)) return std::nullopt;
+  if (!rose(seen.retries_exceeded) || rose(seen.sequence_naks) || rose(seen.out_of_sequence) || !link_is_clean(one)) return std::nullopt;
   if (lossless_discards(one).second > 0) return std::nullopt;
   Verdict out{0.6, loss_lines(one)};
   out.evidence.push_back("no NAK came back and nothing arrived out of order: packets were not lost one by one");
+  if (const size_t gone = gids_gone(one); gone > 0) {
+    out.evidence.push_back("but " + std::to_string(gone) + " of this port's GIDs went meanwhile");
+    out.confidence = 0.4;
+  }
   return out;
 }
 
 Judgement loss_in_network(const Case& one) {
   const Signals& seen = one.signals;
   const auto told = switch_pfc(one);
-  if (!one.symptoms.has(Symptom::loss) || lossless_discards(one).second > 0 || rose(seen.tx_discards) || !link_is_clean(seen)) return std::nullopt;
+  if (!one.symptoms.has(Symptom::loss) || lossless_discards(one).second > 0 || rose(seen.tx_discards) || !link_is_clean(one)) return std::nullopt;
+  if (gids_gone(one) > 0 && !rose(seen.sequence_naks) && !rose(seen.out_of_sequence)) return std::nullopt;  // answers may go astray
   Verdict out{software(one.port) ? 0.5 : 0.6, loss_lines(one)};
   if (discards_known(seen)) out.evidence.push_back("no frame of a lossless priority was discarded here");
   else if (!software(one.port)) out.confidence -= 0.2;

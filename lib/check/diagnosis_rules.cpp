@@ -11,19 +11,14 @@ constexpr Status kWarn = Status::warning, kCritical = Status::critical;
 
 constexpr Rule kRules[] = {
     // The link.
-    {"admin-down", host, kWarn, {link}, "This host has switched the port off.",
+    {"admin-down", host, kWarn, {link, loss}, "This host has switched the port off.",
      "Switch it on: ip link set {netdev} up",
-     "The physical state is Disabled, which only the host's own driver sets. Look who did it: journalctl -k, then a network manager or a "
-     "script that takes the port down.", judges::admin_down},
-    {"device-reset", host, kCritical, {link, loss}, "The NIC's firmware failed or was reset; the link and the connections went with it.",
-     "Read what the firmware left: devlink health show, then devlink health dump show pci/{pci} reporter fw\n"
-     "Look at the kernel's log: journalctl -k -g {pci}\nUpdate the firmware, or have the card replaced if it happens again.",
-     "A devlink health reporter of the function counted an error or a recovery in the window. A link that goes down without one is not this.",
-     judges::device_reset},
-    {"no-cable", cable, kCritical, {link}, "Nothing is plugged into this port.",
+     "The netdev is administratively down; of an InfiniBand port, the physical state is Disabled. RoCE drivers say Disabled of every port without a "
+     "link. Look who did it: journalctl -k, then a network manager or a script that takes the port down.", judges::admin_down},
+    {"no-cable", cable, kCritical, {link, loss}, "Nothing is plugged into this port.",
      "Plug the cable in, on this end first.\nThen see: ethtool {netdev}",
      "The NIC itself says No cable. It looks for a module or a copper cable in its own cage; the far end does not matter.", judges::no_cable},
-    {"module-unusable", cable, kCritical, {link}, "The NIC does not accept the module or the cable.",
+    {"module-unusable", cable, kCritical, {link, loss}, "The NIC does not accept the module or the cable.",
      "See what stands in the cage: ethtool -m {netdev}\nReseat it; else replace it by a type that the NIC's firmware supports.",
      "The NIC's own reason for the missing link names cable, EEPROM, calibration, power budget or heat: all of them are about what stands in this "
      "host's cage.", judges::module_unusable},
@@ -36,21 +31,27 @@ constexpr Rule kRules[] = {
      "Replace what is found.",
      "Link errors together with rx power below the module's own limits on some lanes. Our rx is the far end's tx and the fibre between; our own "
      "transmitter has no fault. Low light without errors is not this.", judges::rx_power_low},
-    {"no-light", cable, kCritical, {link}, "No lane receives any light: fibre out or broken, or the far end's transmitter is off.",
+    {"no-light", cable, kCritical, {link, loss}, "No lane receives any light: fibre out or broken, or the far end's transmitter is off.",
      "See whether the port at {peer} is enabled.\nThen follow the fibre: reseat both ends, try another one.",
      "All lanes of our module report loss of signal. It cannot be told from this end whether the fibre or the far transmitter is dark.",
      judges::no_light},
-    {"far-end-silent", peer, kCritical, {link}, "The device at the far end of the cable does not answer link training.",
+    {"device-reset", host, kCritical, {link, loss}, "The NIC's firmware failed or was reset; the link and the connections went with it.",
+     "Read what the firmware left: devlink health show, then devlink health dump show pci/{pci} reporter fw\n"
+     "Look at the kernel's log: journalctl -k -g {pci}\nUpdate the firmware, or have the card replaced if it happens again.",
+     "A devlink health reporter of the firmware or the hardware (fw, fw_fatal, hw) counted an error or a recovery in the window. A link that goes down "
+     "without one is not this; reporters of queues (tx, rx) are not either.",
+     judges::device_reset},
+    {"far-end-silent", peer, kCritical, {link, loss}, "The device at the far end of the cable does not answer link training.",
      "Enable the port at {peer}, and compare speed and auto-negotiation: ethtool {netdev}\nThen try another switch port.",
      "The NIC has a signal or a cable and says that no partner was detected, or that the remote side is not ready.", judges::far_end_silent},
-    {"link-mode-mismatch", network, kCritical, {link}, "Speed or FEC differ between the two ends.",
+    {"link-mode-mismatch", network, kCritical, {link, loss}, "Speed or FEC differ between the two ends.",
      "Compare speed and FEC: ethtool {netdev}; ethtool --show-fec {netdev}\nSet the switch port {peer} alike, or fec in the policy.",
      "The NIC says that FEC does not lock or that no common mode was found. Both ends have light, and each waits for the other's mode.",
      judges::link_mode},
     {"switch-restart", network, kCritical, {link, loss}, "The switch at the far end went away for a moment: all links to it were lost together.",
      "Look at the switch {peer}: uptime, log, power.",
-     "Two ports or more to one switch lost their link in the same window, none to it stayed, and none elsewhere was lost. A card of this host that "
-     "was reset loses links to several switches.", judges::switch_restart},
+     "Two ports or more, of several cards, to one switch lost their link in the same window, none to it stayed, and none elsewhere was lost. Where all of "
+     "this host's links end on that switch, where they are of one card, or where the driver was loaded anew, it may have been this host: not concluded.", judges::switch_restart},
     {"bad-lane", cable, kCritical, {link, loss, overrun}, "One lane of the link damages bits: cable, connector or one of the two modules.",
      "Read the lane's power at both ends: ethtool -m {netdev}\nClean and reseat, then replace cable or module.",
      "FEC met its errors on one lane (nine in ten of them), and some words were beyond correction. A bad reference clock or a bad switch port "
@@ -58,7 +59,8 @@ constexpr Rule kRules[] = {
     {"damaged-link", cable, kCritical, {link, loss, overrun}, "The link damages bits.",
      "Clean and reseat cable and modules of {netdev} at both ends, then replace the cable.\nIf the errors stay, try another port of {peer}.",
      "Ten or more symbol errors, wrong CRCs or code words beyond correction in the window, and no reading that says which part of the link it is. "
-     "Six or more recoveries of the link say the same, less surely. Fewer are not enough evidence.", judges::link_errors},
+     "Six or more recoveries of the link say the same, less surely, and so does the NIC where it has no link for a large number of physical errors. Fewer "
+     "are not enough evidence, nor are errors on all links of this host at once, three or more.", judges::link_errors},
     {"flapping-link", cable, kWarn, {link, loss}, "This one link goes down again and again: cable, connector, or one of the two ports.",
      "Reseat the cable of {netdev} at both ends, then replace it and the modules.\nIf it goes on, try another port of {peer}, then another card.",
      "The link went down three times or more in the window, another link to the same switch held, and no other port of this host lost its link: neither "
@@ -67,7 +69,7 @@ constexpr Rule kRules[] = {
     // Settings of the two ends.
     {"pfc-off-here", host, kCritical, {discards, loss}, "Priority flow control is off on this port for a priority that is lossless at the other end or by policy.",
      "Look: fabric-agentctl plan --port {netdev}\nMend: fabric-agentctl apply --port {netdev}, or set pfc in the policy.",
-     "RoCE packets are lost, and this port's PFC lacks a priority that the switch (LLDP, DCBX) or the policy has: nothing holds the sender back when "
+     "RoCE packets are lost, and this port's PFC lacks a priority with traffic that the switch (LLDP, DCBX) or the policy has: nothing holds the sender back when "
      "a buffer fills.", judges::pfc_off_here},
     {"pfc-off-switch", network, kCritical, {discards, loss}, "Priority flow control is off on the switch port for a lossless priority of this host.",
      "Switch PFC on for the priority on {peer}.\nSee what it announces: fabric-agentctl neighbors",
@@ -123,7 +125,7 @@ constexpr Rule kRules[] = {
     {"incast", network, kWarn, {rx_pause}, "The network is congested: many send to one, and switches hold this port and mark its packets.",
      "See which ports of the fabric are full: queue depth and ECN marks of {peer} and above\nLook at job placement and rail use; compare ECN thresholds with PFC's: marks should come first.",
      "Pause received for more than 5 % of the window together with congestion notifications, ten a second or more. Notifications alone are congestion control "
-     "at work and no fault.", judges::incast},
+     "at work and no fault; where the driver counts frames of pause and not its time, this is not concluded.", judges::incast},
     {"pause-spread", network, kCritical, {rx_pause}, "The network holds this port without any sign of congestion on its own paths: pause spreads from elsewhere.",
      "Look for the port that sends pause: fabric-agentctl diagnose on the other hosts of the pod, and PFC counters of {peer} towards them\nThe first of them that has tx pause is the source.",
      "Pause received for more than 5 % of the window with hardly any notification: the full queue is one that this port's packets do not fill. Where "
@@ -146,10 +148,12 @@ constexpr Rule kRules[] = {
      judges::damaged_in_network},
     {"send-drops", host, kWarn, {loss}, "This port throws away what it should send.",
      "See ethtool -S {netdev} | grep -i discard\nSee whether the link was down, or a steering rule or rate limit drops.",
-     "Discards on sending rose together with losses that the transport noticed.", judges::send_drops},
+     "Discards on sending rose together with losses that the transport noticed. A port that had no link, was held by the network or waits for InfiniBand's "
+     "credits discards as well: there this is not concluded.", judges::send_drops},
     {"peer-silent", peer, kCritical, {loss}, "The far end of a connection does not answer at all.",
      "Find the far ends: rdma resource show qp link {rdma}\nSee whether those hosts and processes live, and whether their GID and route still hold: fabric-agentctl check --only network.",
-     "Connections were given up while no NAK came back and nothing arrived out of order: packets are not lost one by one, nobody answers.", judges::peer_silent},
+     "Connections were given up while no NAK came back and nothing arrived out of order: packets are not lost one by one, nobody answers. "
+     "Where a GID of this port went meanwhile, answers may not find it: not concluded.", judges::peer_silent},
     {"loss-in-network", network, kCritical, {loss}, "RoCE packets are lost or reordered between this port and its peers.",
      "Look for discards of the RoCE priority on {peer} and along the path.\nCompare PFC, trust, DSCP map and ECN of the switches with this host: fabric-agentctl neighbors; fabric-agentctl show\n"
      "With adaptive routing, packets out of sequence alone are no loss.",

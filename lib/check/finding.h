@@ -46,6 +46,9 @@ bool are_twins(const Port& a, const Port& b);
 // "0000:17:00" of "0000:17:00.1": the card that a function is on. Empty for software devices.
 std::string card_of(const std::string& pci);
 
+// A second port of its card that is down, whose twins on other cards are down too, and which nobody wants a link of.
+bool is_unused(const View& view, const Port& port);
+
 // Does Port::unread name the subject?
 bool is_unread(const Port& port, std::string_view subject);
 

@@ -25,6 +25,8 @@ void note_devices(Health& health, const View& view, double now) {
     const std::string identity = port.pci + " " + std::to_string(port.ifindex);
     const auto [known, is_new] = health.devices.try_emplace(port.id());
     if (!is_new && known->second.identity == identity) continue;
+    if (!is_new && !known->second.identity.starts_with(port.pci + " "))  // another card has the name now
+      for (auto& [rule, subjects] : health.rules) subjects.erase(port.id());
     known->second.identity = identity;
     if (!first) known->second.since = now;
   }
@@ -33,7 +35,15 @@ void note_devices(Health& health, const View& view, double now) {
 bool in_grace(const Health& health, const HealthPolicy& policy, const std::string& subject, double now) {
   if (now < policy.boot_grace) return true;
   const auto device = health.devices.find(subject);
-  return device != health.devices.end() && now - device->second.since < policy.reload_grace;
+  if (device == health.devices.end()) return false;
+  const double age = now - device->second.since;
+  return age >= 0 && age < policy.reload_grace;  // below 0: a file of another boot
+}
+
+// Read just now, or known to be there: a slow device is not read each time. A bond's members come and go with it.
+bool is_there(const Health& health, const View& view, std::string_view id) {
+  if (health.ages.contains(std::string(id.substr(0, id.find('@'))))) return true;
+  return std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& port) { return port.id() == id; });
 }
 
 void advance_rule(Health& health, const View& view, const HealthRule& rule, const HealthLimits& limits, double now) {
@@ -120,10 +130,7 @@ void advance_health(Health& health, const View& view, double now, int64_t wall) 
   const HealthPolicy& policy = policy_of(view);
   for (size_t i = 0; i < kHealthRules.size(); ++i) advance_rule(health, view, kHealthRules[i], policy.limits[i], now);
   // A name that no reading has had for a while is free again.
-  std::erase_if(health.devices, [&](const auto& entry) {
-    return std::none_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& port) { return port.id() == entry.first; }) &&
-           now - entry.second.since > kHour;
-  });
+  std::erase_if(health.devices, [&](const auto& entry) { return !is_there(health, view, entry.first) && now - entry.second.since > kHour; });
 }
 
 void ask_health(std::string_view check, const View& view, std::vector<Finding>& findings) {

@@ -42,12 +42,27 @@ double count_of(const std::vector<Counter>& before, const std::vector<Counter>& 
   return counters;
 }
 
-// Bytes of the lossless priorities, which are RoCE's, as the port itself counts them.
+// Bytes of the lossless priorities, which are RoCE's, as the port itself counts them. By 0 goes all that nobody sorts.
 double lossless_bytes(const Port& port, const Signals& signals) {
   double sum = 0;
-  for (size_t i = 0; port.qos.pfc && i < signals.priority.size(); ++i)
+  for (size_t i = 1; port.qos.pfc && i < signals.priority.size(); ++i)
     if (port.qos.pfc->has(static_cast<int>(i))) sum += signals.priority[i].rx_bytes.value_or(0) + signals.priority[i].tx_bytes.value_or(0);
   return sum;
+}
+
+// A function of the NIC that counts its own RDMA, while the wire counts that of all.
+bool has_virtual_functions(const View& view, const Port& port) {
+  const auto& nics = view.now.topology.nics;
+  const auto own = std::find_if(nics.begin(), nics.end(), [&](const Nic& nic) { return nic.pci == port.pci; });
+  if (own != nics.end() && std::any_of(nics.begin(), nics.end(), [&](const Nic& nic) { return nic.virtual_function && nic.root == own->root && nic.bridges == own->bridges; }))
+    return true;
+  return std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& other) { return other.virtual_function && !port.pci.empty() && other.pci == port.pci; });
+}
+
+// Of the port's own netdev or a VLAN of it ("ens1.100"). Others are macvlans and the like of containers, which come and go.
+bool is_own(const View& view, const Port& port, const std::string& netdev) {
+  if (netdev.empty() || netdev == port.netdev || netdev.starts_with(port.netdev + ".")) return true;
+  return std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& other) { return other.netdev == netdev; });
 }
 
 const Gid* gid_at(const Port& port, unsigned index) {
@@ -84,7 +99,7 @@ void read_frozen_counters(const View& view, HealthReadings& out) {
   for (const Port& port : view.now.ports) {
     const Signals* signals = signals_of_port(view, port);
     const Port* before = port_before(view, port);
-    if (signals == nullptr || before == nullptr || !is_judged(port)) continue;
+    if (signals == nullptr || before == nullptr || !is_judged(port) || has_virtual_functions(view, port)) continue;
     bool moved = false;
     const double counters = count_of(before->counters.hw, port.counters.hw, moved) + count_of(before->counters.pma, port.counters.pma, moved);
     const bool counts_traffic = signals->rx_bytes || signals->tx_bytes;
@@ -110,6 +125,7 @@ void read_gid_changed(const View& view, HealthReadings& out) {
     if (before == nullptr || !is_judged(port) || !is_roce(port) || port.gids.empty() || before->gids.empty()) continue;
     HealthReading reading{port.id(), 0, window_of(view), "", std::nullopt, std::nullopt};
     for (const Gid& old : before->gids) {
+      if (!is_own(view, port, old.netdev)) continue;
       const Gid* now = gid_at(port, old.index);
       if (now != nullptr && now->gid == old.gid && now->type == old.type) continue;
       ++reading.amount;

@@ -13,7 +13,7 @@ using HealthReadings = std::vector<HealthReading>;
 // Whose netdev and module are watched: cable, light and pause are those of a bond's members, each a subject of its own.
 inline bool is_watched(const Port& port) { return !port.virtual_function; }
 
-// The port as it was; null: it was not there.
+// The port as it was; null: it was not there, or on another function.
 const Port* port_before(const View& view, const Port& port);
 // Seconds between the two readings; 0: there is only one.
 double window_of(const View& view);

@@ -3,6 +3,7 @@
 
 #include "check/checks.h"
 #include "check/finding.h"
+#include "model/switched_off.h"
 
 namespace fabric {
 namespace {
@@ -15,13 +16,18 @@ struct Advice {
   std::string meaning, remedy;
 };
 
+bool is_switched_off(const Port& port) {
+  if (port.link_status && port.link_status->reason == kSwitchedOff) return true;
+  return port.phys_state == kDisabled && port.link_layer == LinkLayer::infiniband;
+}
+
 Advice advice_when_down(const Port& port) {
   const std::string dev = port.netdev.empty() ? port.rdma : port.netdev;
+  if (is_switched_off(port))
+    return {"This host has switched the port off; no RDMA can pass.",
+            port.netdev.empty() ? "Enable the port (ibportstate, mlxlink) or load its driver again."
+                                : "Switch it on: ip link set " + dev + " up."};
   switch (port.phys_state.value_or(0)) {
-    case kDisabled:
-      return {"This host has switched the port off; no RDMA can pass.",
-              port.netdev.empty() ? "Enable the port (ibportstate, mlxlink) or load its driver again."
-                                  : "Switch it on: ip link set " + dev + " up."};
     case kPolling:
       return {"The port hears no signal: cable, transceiver, or the switch port at the other end.",
               "Reseat or replace the cable and the transceiver of " + dev +
@@ -58,6 +64,7 @@ Advice advice(const Port& port) {
 std::string reason_text(const Port& port) {
   if (!port.link_status || port.link_status->reason.empty()) return {};
   const LinkStatus& link = *port.link_status;
+  if (link.reason == kSwitchedOff) return "; the netdev is administratively down";
   return "; the NIC says: " + link.reason + (link.detail.empty() ? "" : ", " + link.detail);
 }
 
@@ -65,6 +72,13 @@ std::string state_text(const Port& port) {
   std::string text(port_state_text(*port.state));
   if (port.phys_state) text.append(", ").append(phys_state_text(*port.phys_state));
   return is_active(port) ? text : text + reason_text(port);
+}
+
+// Nobody wants a link of it, so far as the NIC tells.
+bool is_left_alone(const Port& port) {
+  if (port.phys_state != kDisabled) return false;
+  const std::string reason = port.link_status ? port.link_status->reason : std::string();
+  return reason.empty() || reason == "No cable" || reason == kSwitchedOff;
 }
 
 // A second port that nobody uses: its card has an active one, and no twin of it is active on another card.
@@ -90,7 +104,7 @@ Finding judge(const View& view, const Port& port) {
   const std::string observed = state_text(port);
   if (is_active(port)) return good(port.id(), observed, expected);
   const bool spare = port.state == kDown && is_spare(view, port);
-  if (spare && port.phys_state == kDisabled)
+  if (is_unused(view, port))
     return good(port.id(), observed + " (second port, switched off: taken as unused)", expected);
   const Advice said = advice(port);
   const bool mild = spare || port.state == kActiveDefer;
@@ -102,7 +116,8 @@ Finding judge_member(const Port& member) {
   if (*member.carrier) return good(member.id(), "carrier", "carrier");
   return bad(Status::warning, member.id(), "no carrier" + reason_text(member), "carrier",
              "A member of " + member.bond + " has no link: the bond has less than its rate, and less to fall back on.",
-             "Reseat or replace the cable and the transceiver of " + member.netdev + ", and see whether the switch port is enabled.");
+             is_switched_off(member) ? "Switch it on: ip link set " + member.netdev + " up."
+                                     : "Reseat or replace the cable and the transceiver of " + member.netdev + ", and see whether the switch port is enabled.");
 }
 
 std::string rdma_devices(const Topology& topology) {
@@ -125,6 +140,8 @@ void ask_vanished(const View& view, Findings& findings) {
 }
 
 }  // namespace
+
+bool is_unused(const View& view, const Port& port) { return port.state == kDown && is_left_alone(port) && is_spare(view, port); }
 
 void ask_port_state(const View& view, Findings& findings) {
   for (const Port& port : view.now.ports) {

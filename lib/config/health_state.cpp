@@ -47,11 +47,19 @@ std::optional<double> number_of(const toml::node* node) {
   return real != nullptr && std::isfinite(real->get()) ? std::optional(real->get()) : std::nullopt;
 }
 
-HealthTrigger trigger_at(const toml::table& table, std::string_view key) {
+int64_t wall_at(const toml::table& table, std::string_view key) {
+  constexpr double kYear9999 = 253402300799;
+  return static_cast<int64_t>(std::clamp(number_of(table.get(key)).value_or(0), 0.0, kYear9999));
+}
+
+// Nothing began after the subject was `seen` last: a time that is damaged must not hold a state.
+HealthTrigger trigger_at(const toml::table& table, std::string_view key, double seen) {
   const auto* node = table.get(key);
   const auto* inner = node == nullptr ? nullptr : node->as_table();
   if (inner == nullptr) return {};
-  return {flag_at(*inner, "on"), number_of(inner->get("since")).value_or(0), number_of(inner->get("turning"))};
+  HealthTrigger out{flag_at(*inner, "on"), std::min(number_of(inner->get("since")).value_or(0), seen), number_of(inner->get("turning"))};
+  if (out.turning) out.turning = std::min(*out.turning, seen);
+  return out;
 }
 
 std::vector<HealthPart> parts_at(const toml::table& table) {
@@ -81,8 +89,8 @@ void read_state(const toml::table& entry, Health& health) {
   const auto seen = number_of(entry.get("seen"));
   if (!is_rule(rule) || subject.empty() || !seen) return;
   HealthState& state = health.rules[rule][subject];
-  state.warning = trigger_at(entry, "warning");
-  state.critical = trigger_at(entry, "critical");
+  state.warning = trigger_at(entry, "warning", *seen);
+  state.critical = trigger_at(entry, "critical", *seen);
   state.seen = *seen;
   state.value = number_of(entry.get("value")).value_or(0);
   state.evidence = text_at(entry, "evidence");
@@ -116,7 +124,7 @@ Result<HealthMemory> parse_health(std::string_view text, const std::string& name
   if (!updated) return error(EBADMSG, name + ":1:1: no time in it");
   HealthMemory out;
   out.health.now = *updated;
-  out.health.wall = static_cast<int64_t>(number_of(table.get("wall")).value_or(0));
+  out.health.wall = wall_at(table, "wall");
   each_entry(table, "device", [&](const toml::table& entry) {
     HealthDevice& device = out.health.devices[text_at(entry, "port")];
     device.identity = text_at(entry, "identity");
@@ -124,8 +132,7 @@ Result<HealthMemory> parse_health(std::string_view text, const std::string& name
   });
   each_entry(table, "state", [&](const toml::table& entry) { read_state(entry, out.health); });
   each_entry(table, "acknowledged", [&](const toml::table& entry) {
-    const auto time = [&](std::string_view key) { return static_cast<int64_t>(number_of(entry.get(key)).value_or(0)); };
-    out.acks.push_back({text_at(entry, "id"), text_at(entry, "subject"), time("at"), time("met"), flag_at(entry, "spent")});
+    out.acks.push_back({text_at(entry, "id"), text_at(entry, "subject"), wall_at(entry, "at"), wall_at(entry, "met"), flag_at(entry, "spent")});
   });
   return out;
 }

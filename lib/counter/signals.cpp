@@ -12,6 +12,7 @@
 
 #include "counter/catalogue.h"
 #include "counter/metrics.h"
+#include "counter/widen.h"
 #include "model/counter_class.h"
 
 namespace fabric {
@@ -33,6 +34,7 @@ struct Row {
   const Metric* metric;
   FixedLabel label{};  // an empty name: all series
   Join join = Join::otherwise;
+  const Metric* less = nullptr;  // counted with them by the device, and none of them
 };
 
 constexpr FixedLabel kError{"severity", "error"}, kWarning{"severity", "warning"};
@@ -84,7 +86,9 @@ constexpr Row<S> kPortRows[] = {
     {&S::request_errors, &kLengthErrors, {}, Join::add},
     {&S::request_errors, &kOperationErrors, {}, Join::add},
     {&S::request_errors, &kLocalErrors, {}, Join::add},
-    {&S::request_errors, &kCqeErrors, {}, Join::most},
+    // What a queue pair that closes had not used yet is flushed: an erroneous completion by its counters, and no error (NVIDIA's
+    // WinOF manual, "Responder CQE errors").
+    {&S::request_errors, &kCqeErrors, {}, Join::most, &kCqeFlushes},
     {&S::icrc_errors, &kIcrcErrors},
 
     {&S::cnp_sent, &kCnpSent},
@@ -123,10 +127,8 @@ constexpr Row<S> kPortRows[] = {
 };
 
 Rise rise_of(uint64_t before, uint64_t now) {
-  if (now == before) return 0;
-  const auto by = counter_rise(before, now);
-  if (!by) return std::nullopt;
-  return static_cast<double>(*by);
+  if (now < before) return std::nullopt;  // reset
+  return static_cast<double>(now - before);
 }
 
 Rise rise_of(const std::optional<uint64_t>& before, const std::optional<uint64_t>& now) {
@@ -153,7 +155,11 @@ uint64_t last_value(CounterSource source, std::string_view name) {
   return 0;
 }
 
-Rise rise_of(CounterSource source, std::string_view name, uint64_t before, uint64_t now) {
+Rise rise_of(CounterSource source, const std::string& driver, std::string_view name, uint64_t before, uint64_t now) {
+  if (now < before && wraps_at_32_bits(driver, name)) {
+    const auto by = counter_rise(before, now);
+    return by ? Rise(static_cast<double>(*by)) : Rise();
+  }
   const uint64_t last = last_value(source, name);
   if (last == 0 || before > last || now > last) return rise_of(before, now);  // no such counter, or a wider one
   if (now < before || before == last) return std::nullopt;       // reset, or full
@@ -170,6 +176,7 @@ struct Sum {
     if (part) value += *part;
     else broken = true;
   }
+  void take_off(Rise part) { value -= part.value_or(0); }
 };
 
 using ByPriority = std::array<Sum, 8>;
@@ -182,13 +189,17 @@ struct Use {
   bool per_priority = false;
   size_t row = 0;
   FixedLabel label;
+  bool less = false;
 };
 
 // Metric -> the rows that take it.
 const std::vector<Use>* uses_of(const Metric* metric) {
   static const auto index = [] {
     std::unordered_map<const Metric*, std::vector<Use>> out;
-    for (size_t i = 0; i < std::size(kPortRows); ++i) out[kPortRows[i].metric].push_back({false, i, kPortRows[i].label});
+    for (size_t i = 0; i < std::size(kPortRows); ++i) {
+      out[kPortRows[i].metric].push_back({false, i, kPortRows[i].label});
+      if (kPortRows[i].less != nullptr) out[kPortRows[i].less].push_back({false, i, {}, true});
+    }
     for (size_t i = 0; i < std::size(kPriorityRows); ++i) out[kPriorityRows[i].metric].push_back({true, i, kPriorityRows[i].label});
     return out;
   }();
@@ -203,7 +214,8 @@ void put(Sums& sums, const CounterMatch& match, Rise rise) {
   if (rise) rise = *rise * scale.multiply / scale.divide;
   for (const Use& use : *uses) {
     if (!use.label.name.empty() && use.label.value != match.row->label.value) continue;
-    if (!use.per_priority) sums.port[use.row].put(rise);
+    if (use.less) sums.port[use.row].take_off(rise);
+    else if (!use.per_priority) sums.port[use.row].put(rise);
     else if (match.priority != 0) sums.priority[use.row][static_cast<size_t>(match.priority - '0')].put(rise);
   }
 }
@@ -220,13 +232,13 @@ void gather(Sums& sums, CounterSource source, const std::string& driver, const s
     const auto match = find_counter(source, now[i].name, driver);
     if (!match) continue;
     const Counter* old = counterpart(before, now[i].name, i);
-    put(sums, *match, old == nullptr ? Rise() : rise_of(source, now[i].name, old->value, now[i].value));
+    put(sums, *match, old == nullptr ? Rise() : rise_of(source, driver, now[i].name, old->value, now[i].value));
   }
 }
 
 void join(Rise& member, const Sum& sum, Join how) {
   if (!sum.any) return;
-  const Rise value = sum.broken ? Rise() : Rise(sum.value);
+  const Rise value = sum.broken ? Rise() : Rise(std::max(0.0, sum.value));
   if (!member || how == Join::otherwise) {
     if (!member) member = value;
   } else if (how == Join::add) {
@@ -254,14 +266,15 @@ void add_link(Signals& signals, const Port& before, const Port& now) {
 }  // namespace
 
 Signals signals_of(const Port& before, const Port& now, double seconds) {
+  Signals out;
+  out.seconds = seconds;
+  if (before.pci != now.pci) return out;  // another device came by the name
   Sums sums;
   const auto& old = before.counters;
   gather(sums, CounterSource::hw, now.kernel_driver, old.hw, now.counters.hw);
   gather(sums, CounterSource::pma, now.kernel_driver, old.pma, now.counters.pma);
   gather(sums, CounterSource::ethtool, now.kernel_driver, old.ethtool, now.counters.ethtool);
 
-  Signals out;
-  out.seconds = seconds;
   for (size_t i = 0; i < std::size(kPortRows); ++i) join(out.*kPortRows[i].member, sums.port[i], kPortRows[i].join);
   for (size_t i = 0; i < std::size(kPriorityRows); ++i)
     for (size_t priority = 0; priority < out.priority.size(); ++priority)

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/parse.h"
+#include "model/switched_off.h"
 #include "sys/ethtool_link.h"
 #include "sys/nldev.h"
 
@@ -14,6 +16,16 @@ constexpr std::chrono::seconds kReportersAge{60};
 
 // The driver or the kernel does not have it, and will not.
 bool is_absent(int code) { return code == EOPNOTSUPP || code == EINVAL; }
+
+// sysfs-class-net, "flags". The kernel asks a driver for its reason only while the netdev is up (net/ethtool/linkstate.c of Linux
+// 6.12), so that there is none beside this one.
+void name_switched_off(const Root& root, const std::string& netdev, LinkStatus& link) {
+  constexpr unsigned kUp = 1;  // IFF_UP (linux/if.h)
+  if (link.up.value_or(true) || !link.reason.empty()) return;
+  const auto text = root.read_line("sys/class/net/" + netdev + "/flags");
+  const auto flags = text ? parse_number<unsigned>(*text, 16) : std::nullopt;
+  if (flags && (*flags & kUp) == 0) link.reason = kSwitchedOff;
+}
 
 void note(Attempt& attempt, std::string failure) {
   attempt.success = false;
@@ -93,6 +105,7 @@ Telemetry TelemetryReader::read() {
     return {};
   };
   ask(link_, out.attempt, start, [&] { return take(ethtool::get_link_status(*access_.generic, *access_.ethtool, netdev_), out.link_status); });
+  if (out.link_status) name_switched_off(access_.root, netdev_, *out.link_status);
   ask(fec_, out.attempt, start, [&] { return take(ethtool::get_fec_status(*access_.generic, *access_.ethtool, netdev_), out.fec); });
   ask(resources_, out.attempt, start, [&] { return take(nldev::resources(*access_.rdma, device_), out.resources); });
   read_owners(out);

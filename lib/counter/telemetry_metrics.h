@@ -8,7 +8,7 @@
 
 namespace fabric::metrics {
 
-inline constexpr Metric kLinkDownReason{"fabric_link_down_reason_info", "Why there is no link, as the NIC says it (reason, detail: ethtool's words); 1 while it is so, absent while the link is up or the driver does not say.", MetricKind::gauge};
+inline constexpr Metric kLinkDownReason{"fabric_link_down_reason_info", "Why there is no link, as the NIC says it (reason, detail: ethtool's words), or Switched off of a netdev that is administratively down; 1 while it is so, absent while the link is up or the driver does not say.", MetricKind::gauge};
 
 inline constexpr Metric kFecMode{"fabric_phy_fec_info", "Forward error correction in use, by mode (off, rs, baser, llrs); the value is always 1.", MetricKind::gauge};
 inline constexpr Metric kFecLaneBits{"fabric_phy_fec_lane_corrections_total", "Single bits corrected by FEC, by lane of the PCS."};

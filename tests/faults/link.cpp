@@ -30,7 +30,7 @@ Fault down(const char* id, const char* happens, unsigned phys_state, const char*
 Faults states() {
   return {
       down("cable-pulled", "a cable was pulled at this end", 2, "No cable", "", "no-cable", "health: fabsim 0 carrier 0"),
-      down("switched-off", "somebody did ip link set down", 3, "", "", "admin-down"),
+      down("switched-off", "somebody did ip link set down", 3, "Switched off", "", "admin-down"),
       down("far-end-dark", "the switch port is shut", 2, "Autoneg", "No partner detected", "far-end-silent", "health: fabsim 0 carrier 0"),
       down("module-refused", "a module that the NIC's firmware does not support", 2, "Cable issue", "Unsupported cable", "module-unusable"),
       down("speed-mismatch", "the switch port is forced to another speed or FEC: the ends never agree", 4, "Autoneg", "No HCD", "link-mode-mismatch"),

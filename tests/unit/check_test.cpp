@@ -133,6 +133,32 @@ TEST(Check, SpareSecondPorts) {
   EXPECT_EQ(complaints(run_checks(node.view())).size(), 3u) << "mlx5_4 is used, so its three twins should be";
 }
 
+// RoCE drivers say Disabled of every port without a link.
+TEST(Check, APortWithoutALinkIsNotSwitchedOffForThat) {
+  const auto remedy = [](const char* reason, LinkLayer layer) {
+    Healthy node;
+    test::down(node, 0, 3);
+    node.now.ports[0].link_layer = layer;
+    node.now.ports[0].link_status = LinkStatus{.up = false, .reason = reason, .detail = {}, .downs = {}};
+    const std::vector<std::string> only{"port-state"};
+    const auto found = complaints(run_checks(node.view(), only));
+    return found.size() == 1 ? found[0].remedy : describe(found);
+  };
+  EXPECT_NE(remedy("Switched off", LinkLayer::ethernet).find("ip link set"), std::string::npos);
+  EXPECT_NE(remedy("", LinkLayer::infiniband).find("ip link set"), std::string::npos);
+  Healthy bond;
+  Port member = bond.now.ports[0];
+  bond.now.ports[0].netdev = bond.now.ports[0].bond = member.bond = "bond0";
+  member.carrier = false;
+  member.link_status = LinkStatus{.up = false, .reason = "Switched off", .detail = {}, .downs = {}};
+  bond.now.ports.push_back(member);
+  const std::vector<std::string> state{"port-state"};
+  const auto found = complaints(run_checks(bond.view(), state));
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_EQ(found[0].remedy, "Switch it on: ip link set ens0 up.");
+  for (const char* reason : {"", "No cable"}) EXPECT_NE(remedy(reason, LinkLayer::ethernet).find("cable and switch port"), std::string::npos) << remedy(reason, LinkLayer::ethernet);
+}
+
 TEST(Check, VirtualFunctionsAndInfinibandAreNotAskedRoceQuestions) {
   Healthy node;
   for (Port& port : node.now.ports) {

@@ -8,84 +8,12 @@
 #include <map>
 #include <set>
 
-#include "counter/signals.h"
-#include "support/healthy_node.h"
+#include "support/diagnosed.h"
 
 namespace fabric {
 namespace {
 
-using test::Healthy;
-
-constexpr double kWindow = 10;  // seconds
-
-enum class Where { hw, pma, ethtool };
-
-std::vector<Counter>& list(Port& port, Where where) {
-  if (where == Where::hw) return port.counters.hw;
-  return where == Where::pma ? port.counters.pma : port.counters.ethtool;
-}
-
-Counter& counter(Port& port, Where where, const std::string& name) {
-  for (Counter& each : list(port, where))
-    if (each.name == name) return each;
-  return list(port, where).emplace_back(Counter{name, 100});
-}
-
-// The counter is there in both readings, and rises.
-void grow(Healthy& node, Where where, const std::string& name, uint64_t by, size_t port = 0) {
-  const uint64_t start = counter(node.before.ports[port], where, name).value;
-  counter(node.now.ports[port], where, name).value = start + by;
-}
-void hold(Healthy& node, double ratio, const char* direction = "tx") {
-  grow(node, Where::ethtool, std::string(direction) + "_prio3_pause_duration", static_cast<uint64_t>(ratio * kWindow * 1e6));
-}
-void lose_link(Healthy& node, size_t port = 0) { node.now.ports[port].counters.carrier_down = node.before.ports[port].counters.carrier_down.value() + 1; }
-void take_down(Healthy& node, unsigned phys_state, const char* reason = "", const char* detail = "") {
-  test::down(node, 0, phys_state);
-  node.now.ports[0].carrier = false;
-  lose_link(node);
-  if (*reason != '\0') node.now.ports[0].link_status = LinkStatus{.up = false, .reason = reason, .detail = detail, .downs = {}};
-}
-
-// Four lanes in good order.
-Transceiver optic() {
-  Transceiver out;
-  out.rx_power_limits = {.high_alarm = 5e-3, .low_alarm = 0.1e-3, .high_warning = 4e-3, .low_warning = 0.2e-3};
-  out.tx_power_limits = out.rx_power_limits;
-  out.tx_bias_limits = {.high_alarm = 0.1, .low_alarm = 0.005, .high_warning = {}, .low_warning = {}};
-  out.temperature = {40, {}};
-  out.temperature_limits = {.high_alarm = 75, .low_alarm = -5, .high_warning = {}, .low_warning = {}};
-  for (unsigned number = 1; number <= 4; ++number)
-    out.lanes.push_back({.number = number, .rx_power = {1e-3, {}}, .tx_power = {1e-3, {}}, .tx_bias = {0.05, {}}, .rx_los = false, .rx_lol = false, .tx_los = false, .tx_lol = false, .tx_fault = false});
-  return out;
-}
-Transceiver& plug(Healthy& node) {
-  node.before.ports[0].module = optic();
-  return node.now.ports[0].module.emplace(optic());
-}
-
-void move_away(Healthy& node) {  // NIC 0 to a root port of its own on the other socket
-  Nic& nic = node.now.topology.nics[0];
-  nic.numa = 1;
-  nic.root = "pci0000:90";
-  nic.bridges = {"0000:90:01.0"};
-}
-
-Neighbor& neighbor(Healthy& node, size_t port = 0) { return node.now.neighbors.heard.at(port); }
-
-void make_infiniband(Healthy& node) {
-  for (Node* each : {&node.before, &node.now})
-    for (Port& port : each->ports) {
-      port.link_layer = LinkLayer::infiniband;
-      port.netdev.clear();
-      port.qos = {};
-      port.rate = 50e9;
-    }
-  node.now.neighbors = {};
-  node.policy.ports.clear();
-}
-// Ticks of eight bytes.
-void wait_for_credits(Healthy& node, double ratio) { grow(node, Where::pma, "port_xmit_wait", static_cast<uint64_t>(ratio * kWindow * 50e9 / 8)); }
+using namespace test;
 
 struct Plant {
   std::string rule;
@@ -96,7 +24,7 @@ struct Plant {
 
 std::vector<Plant> link_plants() {
   return {
-      {"admin-down", Culprit::host, [](Healthy& node) { take_down(node, 3); }},
+      {"admin-down", Culprit::host, [](Healthy& node) { take_down(node, 3, "Switched off"); }},
       {"device-reset", Culprit::host,
        [](Healthy& node) {
          node.before.ports[0].reporters = {{"fw", true, 0, 0}};
@@ -269,23 +197,6 @@ std::vector<Plant> plants() {
   return all;
 }
 
-Diagnoses ask(Healthy& node) {
-  node.now.taken = node.before.taken + std::chrono::seconds(static_cast<int>(kWindow));
-  const auto signals = signals_of(node.before, node.now);
-  View view = node.view();
-  view.signals = &signals;
-  return diagnose(view);
-}
-
-std::string text(const Diagnoses& all) {
-  std::string out;
-  for (const Diagnosis& each : all) {
-    out += each.subject + " " + each.rule + " " + std::string(to_text(each.culprit)) + " " + std::to_string(each.confidence) + "\n";
-    for (const std::string& line : each.evidence) out += "    " + line + "\n";
-  }
-  return out;
-}
-
 TEST(Diagnosis, EveryPlantedFaultIsNamedItAndNoOther) {
   for (const Plant& plant : plants()) {
     Healthy node;
@@ -445,17 +356,19 @@ TEST(Diagnosis, TwoFaultsOfOnePortAreTwo) {
   EXPECT_EQ(found, (std::set<std::string>{"pfc-off-switch", "pcie-degraded"}));
 }
 
-// A port that was never cabled is nobody's trouble.
+// A port that was never cabled, or never switched on, is nobody's trouble.
 TEST(Diagnosis, ASparePortIsQuiet) {
-  Healthy node;
-  node.policy.ports.clear();
-  node.policy.cabling.cables.clear();
-  for (Node* each : {&node.before, &node.now}) {
-    each->ports[0].state = 1;
-    each->ports[0].carrier = false;
-    each->ports[0].link_status = LinkStatus{.up = false, .reason = "No cable", .detail = {}, .downs = {}};
+  for (const char* reason : {"No cable", "Switched off"}) {
+    Healthy node;
+    node.policy.ports.clear();
+    node.policy.cabling.cables.clear();
+    for (Node* each : {&node.before, &node.now}) {
+      each->ports[0].state = 1;
+      each->ports[0].carrier = false;
+      each->ports[0].link_status = LinkStatus{.up = false, .reason = reason, .detail = {}, .downs = {}};
+    }
+    EXPECT_EQ(text(ask(node)), "");
   }
-  EXPECT_EQ(text(ask(node)), "");
 }
 
 TEST(Diagnosis, JsonHasItAll) {

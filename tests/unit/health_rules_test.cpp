@@ -74,11 +74,15 @@ class Machine {
   void step(const std::function<void(Port&)>& happens = {}) {
     node_.before = node_.now;
     node_.now.taken += std::chrono::seconds(10);
-    clock_ += kPace;
     for (Port& each : node_.now.ports) load(each);
     if (happens) happens(port());
     signals_ = signals_of(node_.before, node_.now);
     if (silent_) signals_.clear();
+    look();
+  }
+  // Health is asked, whatever has been read.
+  void look() {
+    clock_ += kPace;
     advance_health(health_, view(), clock_, static_cast<int64_t>(1'800'000'000 + clock_));
   }
   void steps(int count, const std::function<void(Port&)>& happens = {}) {
@@ -287,6 +291,90 @@ TEST(HealthRules, ADriverThatIsLoadedAnewDoesNotFlap) {
   machine.steps(20);
   machine.steps(2, [](Port& port) { *port.counters.carrier_down += 2; });
   EXPECT_NE(machine.said(), "") << "two minutes later it counts";
+}
+
+// Its firmware takes longer than a reading: every other time only the others have been read.
+TEST(HealthRules, ASlowDeviceIsNotANewOne) {
+  Machine machine;
+  const std::string slow = machine.port().id();
+  machine.steps(3);
+  for (int i = 0; i < 4; ++i) {
+    machine.step([](Port& port) { *port.counters.carrier_down += 2; });
+    const auto ports = machine.now().ports;
+    machine.health().ages = {{slow, 10}};
+    machine.now().ports.erase(machine.now().ports.begin() + 1);
+    machine.look();
+    machine.now().ports = ports;
+    machine.health().ages.clear();
+  }
+  const auto found = machine.found();
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_EQ(found[0].id, "link-flap");
+}
+
+// Names moved on with the driver: what the card before it did is not held against this one.
+TEST(HealthRules, AnotherCardOfTheSameNameStartsAnew) {
+  Machine machine;
+  machine.steps(3);
+  machine.steps(2, [](Port& port) { *port.counters.carrier_down += 2; });
+  ASSERT_EQ(machine.found().size(), 1u) << machine.said();
+  machine.step([](Port& port) { port.pci = "0000:c1:00.0", port.ifindex += 100; });
+  EXPECT_EQ(machine.said(), "");
+}
+
+// A file of another boot, or a damaged one.
+TEST(HealthRules, ADeviceFromTheFutureIsNotGraced) {
+  Machine machine;
+  machine.steps(3);
+  for (auto& [port, device] : machine.health().devices) device.since = machine.clock() + 1e6;
+  machine.steps(3, [](Port& port) { *port.counters.carrier_down += 2; });
+  EXPECT_NE(machine.said(), "");
+}
+
+// Priority 0 is where everything goes that nobody sorts; and a virtual function's RDMA is counted with the function.
+TEST(HealthRules, TrafficThatMayBeOthersFreezesNoCounters) {
+  for (const bool sriov : {true, false}) {
+    Machine machine;
+    if (sriov) {
+      Nic function = machine.now().topology.nics[1];
+      function.virtual_function = true;
+      function.pci.replace(function.pci.size() - 3, 1, "1");
+      function.rdma.clear();
+      machine.now().topology.nics.push_back(function);
+    } else {
+      machine.port().qos.pfc = PrioSet{0x01};
+    }
+    const Port idle = machine.port();
+    machine.steps(6, [&](Port& port) {
+      port.counters.hw = idle.counters.hw;
+      port.counters.pma = idle.counters.pma;
+      for (const char* name : {"rx_prio0_bytes", "tx_prio0_bytes"}) grow(port, name, uint64_t{50'000'000'000});
+    });
+    EXPECT_EQ(machine.said(), "") << sriov;
+  }
+}
+
+// Containers with a macvlan of their own come and go, and their GIDs with them.
+TEST(HealthRules, GidsOfAnInterfaceThatWentAreNoChange) {
+  Machine machine;
+  const Gid pods{7, "0000:0000:0000:0000:0000:ffff:0a02:0007", "RoCE v2", "net1"};
+  machine.port().gids.push_back(pods);
+  machine.steps(3);
+  machine.step([&](Port& port) { port.gids.back().gid.back() = '9'; });
+  EXPECT_EQ(machine.said(), "") << "the index is another container's now";
+  machine.step([](Port& port) { port.gids.pop_back(); });
+  EXPECT_EQ(machine.said(), "");
+  machine.step([](Port& port) { port.gids.pop_back(); });
+  EXPECT_NE(machine.said(), "") << "the port's own";
+}
+
+// Its transport sends over other paths as it pleases.
+TEST(HealthRules, TimeoutsOfEfaAreNoLoss) {
+  Machine machine;
+  machine.port().kernel_driver = "efa";
+  machine.steps(2);
+  machine.steps(6, counted("retrans_timeout_events", 400));
+  EXPECT_EQ(machine.said(), "");
 }
 
 TEST(HealthRules, CountersThatWereResetAreNoRise) {

@@ -209,6 +209,19 @@ TEST(HealthFile, GivesBackWhatWasWritten) {
   EXPECT_EQ(read->acks, memory.acks);
 }
 
+TEST(HealthFile, ATimeThatIsDamagedHoldsNothingForLong) {
+  HealthMemory memory = some_memory();
+  HealthState& state = memory.health.rules["link_flap"]["mlx5_0/1"];
+  state.parts.clear();
+  state.warning = {true, 1e15, 1e15};
+  auto read = parse_health(health_toml(memory), "health.toml");
+  ASSERT_TRUE(read) << read.error().text();
+  Watch watch{kHealthRules[0]};
+  watch.state = read->health.rules["link_flap"]["mlx5_0/1"];
+  for (int i = 0; i < 20; ++i) watch.at(1300 + 10 * i, 0);
+  EXPECT_EQ(watch.state.status(), Status::ok);
+}
+
 TEST(HealthFile, SaysWhereItIsWrong) {
   const auto broken = parse_health("updated = 1\n[[state]\n", "/run/x/health.toml");
   ASSERT_FALSE(broken);

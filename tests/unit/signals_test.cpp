@@ -57,13 +57,13 @@ const std::vector<Member>& members() {
   static const std::vector<Member> all{
       PRIORITY(rx_pause_seconds, "mlx5", "bnxt", "ionic"),
       PRIORITY(tx_pause_seconds, "mlx5", "bnxt", "ionic"),
-      PRIORITY(rx_pause_frames, "mlx5", "bnxt", "intel"),
-      PRIORITY(tx_pause_frames, "mlx5", "bnxt", "intel"),
+      PRIORITY(rx_pause_frames, "mlx5", "bnxt", "intel", "hns"),
+      PRIORITY(tx_pause_frames, "mlx5", "bnxt", "intel", "hns"),
       PRIORITY(discards, "mlx5"),
       PRIORITY(rx_bytes, "mlx5", "bnxt"),
       PRIORITY(tx_bytes, "mlx5", "bnxt"),
-      PORT(rx_global_pause_frames, "mlx5", "bnxt", "intel", "ionic"),
-      PORT(tx_global_pause_frames, "mlx5", "bnxt", "intel", "ionic"),
+      PORT(rx_global_pause_frames, "mlx5", "bnxt", "intel", "ionic", "hns"),
+      PORT(tx_global_pause_frames, "mlx5", "bnxt", "intel", "ionic", "hns"),
       PORT(pause_storm_events, "mlx5", "bnxt"),
       PORT(rx_bytes, "mlx5", "bnxt", "intel", "ionic", "rxe", "pma", "efa"),
       PORT(tx_bytes, "mlx5", "bnxt", "intel", "ionic", "rxe", "pma", "efa"),
@@ -89,7 +89,7 @@ const std::vector<Member>& members() {
       PORT(link_downs, "mlx5", "bnxt", "pma"),
       PORT(link_recoveries, "mlx5", "pma"),
       PORT(symbol_errors, "mlx5", "bnxt", "pma"),
-      PORT(crc_errors, "mlx5", "bnxt", "intel", "ionic", "pma"),
+      PORT(crc_errors, "mlx5", "bnxt", "intel", "ionic", "hns", "pma"),
       PORT(remote_physical_errors, "pma"),
       PORT(fec_corrected, "bnxt"),
       PORT(fec_uncorrectable, "bnxt"),
@@ -98,7 +98,7 @@ const std::vector<Member>& members() {
       PORT(pcie_stalled_seconds, "mlx5"),
       PORT(pcie_errors, "mlx5"),
       PORT(pcie_overflows, "mlx5"),
-      PORT(host_buffer_drops, "mlx5"),
+      PORT(host_buffer_drops, "mlx5", "bnxt"),
   };
   return all;
 }
@@ -152,8 +152,17 @@ TEST(Signals, ACounterAtRestIsZeroAndOneThatIsNotThereIsAbsent) {
 
 TEST(Signals, AResetIsAbsentAndAWrapCountsOn) {
   EXPECT_FALSE(step(CounterSource::hw, "out_of_sequence", 5'000, 3).out_of_sequence);
-  EXPECT_EQ(step(CounterSource::hw, "out_of_sequence", 0xffff'fffe, 3).out_of_sequence, 5);
+  Port before = one(CounterSource::hw, "out_of_sequence", 0xffff'fffe), now = one(CounterSource::hw, "out_of_sequence", 3);
+  before.kernel_driver = now.kernel_driver = "mlx5_core";
+  EXPECT_EQ(signals_of(before, now, 1).out_of_sequence, 5);
   EXPECT_FALSE(signals_of({}, one(CounterSource::hw, "out_of_sequence", 3), 1).out_of_sequence) << "one reading is no rise";
+}
+
+// 50 minutes of pause in microseconds, and then the card was reset: what counts in 64 bits does not wrap at 32.
+TEST(Signals, AResetFromHighUpIsNoWrap) {
+  EXPECT_FALSE(step(CounterSource::ethtool, "tx_prio3_pause_duration", 3'000'000'000, 5).priority[3].tx_pause_seconds);
+  EXPECT_FALSE(step(CounterSource::ethtool, "rx_discards_phy", 4'000'000'000, 5).rx_discards);
+  EXPECT_FALSE(step(CounterSource::hw, "rp_cnp_ignored", 4'000'000'000, 5).cnp_ignored) << "64 bits, unlike a Q counter";
 }
 
 // InfiniBand's counters do not wrap: they stop at their last value until somebody resets them.
@@ -191,6 +200,30 @@ TEST(Signals, WhatIsCountedTwiceIsNotAddedUp) {
   EXPECT_EQ(signals.request_errors, 3) << "a refused access is an erroneous completion too";
   EXPECT_EQ(signals.sequence_naks, 7) << "different events";
   EXPECT_EQ(signals.pause_storm_events, 2);
+}
+
+// "The device will issue completion with error for these WQEs", of receives that a job leaves over at its end (WinOF's manual, CQE errors).
+TEST(Signals, WhatIsFlushedAtTheEndOfAJobWasNoError) {
+  Port before, now;
+  const auto put = [&](const std::string& name, uint64_t by) {
+    add(before, CounterSource::hw, name, 100);
+    add(now, CounterSource::hw, name, 100 + by);
+  };
+  put("resp_cqe_error", 512), put("resp_cqe_flush_error", 512);
+  put("req_cqe_error", 0), put("req_cqe_flush_error", 0);
+  EXPECT_EQ(signals_of(before, now, 1).request_errors, 0);
+  put("req_remote_access_errors", 2);
+  EXPECT_EQ(signals_of(before, now, 1).request_errors, 2);
+}
+
+TEST(Signals, AnotherDeviceOfTheSameNameIsNotComparedWith) {
+  Node before, now;
+  before.ports = {one(CounterSource::hw, "req_transport_retries_exceeded", 1)};
+  before.ports[0].pci = "0000:17:00.0";
+  now = before;
+  now.ports[0].pci = "0000:2a:00.0";
+  now.ports[0].counters.hw[0].value = 900;
+  EXPECT_FALSE(signals_of(before.ports[0], now.ports[0], 1).retries_exceeded);
 }
 
 TEST(Signals, FecOfTheLinkIsTakenWhereTheStatisticsHaveNone) {

@@ -124,6 +124,18 @@ TEST_F(Reading, TakesAllThereIs) {
   EXPECT_EQ(port.resources, (std::vector<ResourceCount>{{"cq", "", 3}, {"mr", "", 200}, {"pd", "", 2}, {"qp", "", 17}}));
 }
 
+// The kernel asks no driver for the reason of a netdev that is down.
+TEST_F(Reading, SaysThatTheNetdevIsSwitchedOff) {
+  const auto reason = [&](uint8_t link, const char* flags) {
+    generic.answer(kEthtool, ETHTOOL_MSG_LINKSTATE_GET, generic_message(ETHTOOL_MSG_LINKSTATE_GET_REPLY).u8(ETHTOOL_A_LINKSTATE_LINK, link));
+    tree.file("sys/class/net/eth0/flags", flags);
+    return reader().read().link_status->reason;
+  };
+  EXPECT_EQ(reason(0, "0x1002\n"), "Switched off");
+  EXPECT_EQ(reason(0, "0x1003\n"), "") << "up, and without a link";
+  EXPECT_EQ(reason(1, "0x1002\n"), "") << "a link is there: IPMI or a wake-up call keeps it";
+}
+
 TEST_F(Reading, WhoMadeTheObjectsIsToldToWhoAsks) {
   (void)reader().read();
   EXPECT_EQ(rdma.dumps, 0) << "one reading alone is not worth it";

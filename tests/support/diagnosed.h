@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes wrong at a port of the healthy machine, and what diagnose says of it.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "check/diagnosis.h"
+#include "counter/signals.h"
+#include "support/healthy_node.h"
+
+namespace fabric::test {
+
+inline constexpr double kWindow = 10;  // seconds
+
+enum class Where { hw, pma, ethtool };
+
+inline std::vector<Counter>& list(Port& port, Where where) {
+  if (where == Where::hw) return port.counters.hw;
+  return where == Where::pma ? port.counters.pma : port.counters.ethtool;
+}
+
+inline Counter& counter(Port& port, Where where, const std::string& name) {
+  for (Counter& each : list(port, where))
+    if (each.name == name) return each;
+  return list(port, where).emplace_back(Counter{name, 100});
+}
+
+// The counter is there in both readings, and rises.
+inline void grow(Healthy& node, Where where, const std::string& name, uint64_t by, size_t port = 0) {
+  const uint64_t start = counter(node.before.ports[port], where, name).value;
+  counter(node.now.ports[port], where, name).value = start + by;
+}
+inline void hold(Healthy& node, double ratio, const char* direction = "tx") {
+  grow(node, Where::ethtool, std::string(direction) + "_prio3_pause_duration", static_cast<uint64_t>(ratio * kWindow * 1e6));
+}
+inline void lose_link(Healthy& node, size_t port = 0) { node.now.ports[port].counters.carrier_down = node.before.ports[port].counters.carrier_down.value() + 1; }
+inline void take_down(Healthy& node, unsigned phys_state, const char* reason = "", const char* detail = "") {
+  down(node, 0, phys_state);
+  node.now.ports[0].carrier = false;
+  lose_link(node);
+  if (*reason != '\0') node.now.ports[0].link_status = LinkStatus{.up = false, .reason = reason, .detail = detail, .downs = {}};
+}
+
+// Four lanes in good order.
+inline Transceiver optic() {
+  Transceiver out;
+  out.rx_power_limits = {.high_alarm = 5e-3, .low_alarm = 0.1e-3, .high_warning = 4e-3, .low_warning = 0.2e-3};
+  out.tx_power_limits = out.rx_power_limits;
+  out.tx_bias_limits = {.high_alarm = 0.1, .low_alarm = 0.005, .high_warning = {}, .low_warning = {}};
+  out.temperature = {40, {}};
+  out.temperature_limits = {.high_alarm = 75, .low_alarm = -5, .high_warning = {}, .low_warning = {}};
+  for (unsigned number = 1; number <= 4; ++number)
+    out.lanes.push_back({.number = number, .rx_power = {1e-3, {}}, .tx_power = {1e-3, {}}, .tx_bias = {0.05, {}}, .rx_los = false, .rx_lol = false, .tx_los = false, .tx_lol = false, .tx_fault = false});
+  return out;
+}
+inline Transceiver& plug(Healthy& node) {
+  node.before.ports[0].module = optic();
+  return node.now.ports[0].module.emplace(optic());
+}
+
+inline void move_away(Healthy& node) {  // NIC 0 to a root port of its own on the other socket
+  Nic& nic = node.now.topology.nics[0];
+  nic.numa = 1;
+  nic.root = "pci0000:90";
+  nic.bridges = {"0000:90:01.0"};
+}
+
+inline Neighbor& neighbor(Healthy& node, size_t port = 0) { return node.now.neighbors.heard.at(port); }
+
+inline void make_infiniband(Healthy& node) {
+  for (Node* each : {&node.before, &node.now})
+    for (Port& port : each->ports) {
+      port.link_layer = LinkLayer::infiniband;
+      port.netdev.clear();
+      port.qos = {};
+      port.rate = 50e9;
+    }
+  node.now.neighbors = {};
+  node.policy.ports.clear();
+}
+// Ticks of eight bytes.
+inline void wait_for_credits(Healthy& node, double ratio) { grow(node, Where::pma, "port_xmit_wait", static_cast<uint64_t>(ratio * kWindow * 50e9 / 8)); }
+
+inline Diagnoses ask(Healthy& node) {
+  node.now.taken = node.before.taken + std::chrono::seconds(static_cast<int>(kWindow));
+  const auto signals = signals_of(node.before, node.now);
+  View view = node.view();
+  view.signals = &signals;
+  return diagnose(view);
+}
+
+inline std::string text(const Diagnoses& all) {
+  std::string out;
+  for (const Diagnosis& each : all) {
+    out += each.subject + " " + each.rule + " " + std::string(to_text(each.culprit)) + " " + std::to_string(each.confidence) + "\n";
+    for (const std::string& line : each.evidence) out += "    " + line + "\n";
+  }
+  return out;
+}
+
+inline std::set<std::string> rules_of(const Diagnoses& all) {
+  std::set<std::string> out;
+  for (const Diagnosis& each : all) out.insert(each.rule);
+  return out;
+}
+
+}  // namespace fabric::test

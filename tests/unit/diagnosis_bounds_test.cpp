@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the rules stop: evidence that looks like a culprit's and is not.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+
+#include "support/diagnosed.h"
+
+namespace fabric {
+namespace {
+
+using namespace test;
+
+// mlx5, bnxt_re, irdma and hns say so of any link that is down, whoever took it down.
+TEST(DiagnosisBounds, ARoceDriverCallsEveryPortWithoutALinkDisabled) {
+  const std::map<std::string, std::function<void(Healthy&)>> cases{
+      {"no-cable", [](Healthy& node) { take_down(node, 3, "No cable"); }},
+      {"far-end-silent", [](Healthy& node) { take_down(node, 3, "Autoneg", "No partner detected"); }},
+      {"no-light",
+       [](Healthy& node) {
+         for (ModuleLane& lane : plug(node).lanes) lane.rx_los = true, lane.rx_power.value = 0;
+         take_down(node, 3);
+       }},
+      {"not-enough-evidence", [](Healthy& node) { take_down(node, 3); }},
+      {"admin-down", [](Healthy& node) { make_infiniband(node), take_down(node, 3); }},
+  };
+  for (const auto& [rule, plant] : cases) {
+    Healthy node;
+    plant(node);
+    const Diagnoses found = ask(node);
+    EXPECT_EQ(rules_of(found), std::set<std::string>{rule}) << text(found);
+  }
+}
+
+// Connections end minutes after their link: it was down before the window began.
+TEST(DiagnosisBounds, WhatALinkThatIsDownLosesIsNobodyElses) {
+  for (const char* reason : {"No cable", ""}) {
+    Healthy node;
+    take_down(node, 2, reason);
+    node.before = node.now;
+    grow(node, Where::hw, "req_transport_retries_exceeded", 8);
+    grow(node, Where::hw, "local_ack_timeout_err", 56);
+    const Diagnoses found = ask(node);
+    EXPECT_EQ(rules_of(found), std::set<std::string>{*reason == 0 ? "not-enough-evidence" : "no-cable"}) << text(found);
+  }
+}
+
+// Its link is up, and the subnet manager is gone.
+TEST(DiagnosisBounds, AnInfinibandPortThatIsNotActiveHasNoSilentPeer) {
+  Healthy node;
+  make_infiniband(node);
+  for (Node* each : {&node.before, &node.now}) each->ports[0].state = 2;
+  grow(node, Where::hw, "req_transport_retries_exceeded", 8);
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"not-enough-evidence"}) << text(ask(node));
+}
+
+// Four cables do not go bad in one minute: what they have in common is the switch, or this host.
+TEST(DiagnosisBounds, ErrorsOnEveryLinkAtOnceAreNoCables) {
+  Healthy node;
+  for (size_t port = 0; port < 3; ++port) grow(node, Where::ethtool, "rx_crc_errors_phy", 300, port);
+  grow(node, Where::ethtool, "rx_crc_errors_phy", 0, 3);
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"damaged-link"}) << "one link is good";
+  grow(node, Where::ethtool, "rx_crc_errors_phy", 300, 3);
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"not-enough-evidence"}) << text(ask(node));
+}
+
+// What RDMA counts is the bond's; the cable is a member's.
+TEST(DiagnosisBounds, WhatAMembersLinkLosesIsNotTheNetworks) {
+  Healthy node;
+  for (Node* each : {&node.before, &node.now}) {
+    Port member = each->ports[0];
+    each->ports[0].netdev = each->ports[0].bond = member.bond = "bond0";
+    member.counters.hw.clear();
+    each->ports.push_back(member);
+  }
+  grow(node, Where::hw, "req_transport_retries_exceeded", 3);
+  grow(node, Where::ethtool, "rx_crc_errors_phy", 200, node.now.ports.size() - 1);
+  const Diagnoses found = ask(node);
+  ASSERT_EQ(found.size(), 2u) << text(found);
+  EXPECT_EQ(found[0].rule, "not-enough-evidence") << text(found);
+  EXPECT_EQ(found[1].rule, "damaged-link") << text(found);
+}
+
+// A queue of the netdev that stood still, for pause or for want of a link, is no firmware that failed.
+TEST(DiagnosisBounds, AReporterOfQueuesIsNotTheFirmwares) {
+  Healthy node;
+  grow(node, Where::ethtool, "rx_crc_errors_phy", 50);
+  for (HealthReporter& each : node.now.ports[0].reporters)
+    if (each.name == "tx") ++each.errors, ++each.recoveries;
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"damaged-link"}) << text(ask(node));
+}
+
+// A reset takes the link and the connections; it pulls no cable and damages no frames.
+TEST(DiagnosisBounds, AResetIsNoReasonForWhatItDoesNotDo) {
+  const std::map<std::string, std::function<void(Healthy&)>> cases{
+      {"no-cable", [](Healthy& node) { take_down(node, 3, "No cable"); }},
+      {"module-fault", [](Healthy& node) { plug(node).lanes[1].tx_fault = true, lose_link(node); }},
+      {"damaged-link", [](Healthy& node) { grow(node, Where::ethtool, "rx_crc_errors_phy", 300); }},
+      {"device-reset", [](Healthy& node) { lose_link(node), grow(node, Where::ethtool, "rx_crc_errors_phy", 300); }},
+  };
+  for (const auto& [rule, plant] : cases) {
+    Healthy node;
+    plant(node);
+    ++node.now.ports[0].reporters[0].errors;  // fw
+    EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{rule}) << text(ask(node));
+  }
+}
+
+// Was it the switch, or this host?
+TEST(DiagnosisBounds, LinksThatThisHostMayHaveTakenDownAreNotTheSwitchs) {
+  const std::map<std::string, std::function<void(Healthy&)>> cases{
+      {"the driver was loaded anew", [](Healthy& node) { node.now.ports[0].ifindex += 40, node.now.ports[1].ifindex += 40; }},
+      {"two ports of one card", [](Healthy& node) { for (Node* each : {&node.before, &node.now}) each->ports[1].pci = "0000:14:00.1"; }},
+      {"all links of this host", [](Healthy& node) { for (Node* each : {&node.before, &node.now}) each->ports.resize(2); }},
+  };
+  for (const auto& [what, plant] : cases) {
+    Healthy node;
+    neighbor(node, 1).system_name = neighbor(node, 0).system_name;
+    lose_link(node, 0), lose_link(node, 1);
+    plant(node);
+    EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"not-enough-evidence"}) << what << "\n" << text(ask(node));
+  }
+}
+
+// The switch has one more, on which this port neither sends nor receives.
+TEST(DiagnosisBounds, APriorityWithoutTrafficLosesNothing) {
+  Healthy node;
+  neighbor(node).pfc->enabled = PrioSet{0x18};
+  for (const char* name : {"rx_prio3_bytes", "tx_prio3_bytes"}) grow(node, Where::ethtool, name, 1'000'000'000);
+  for (const char* name : {"rx_prio4_bytes", "tx_prio4_bytes"}) grow(node, Where::ethtool, name, 0);
+  grow(node, Where::hw, "packet_seq_err", 1000);
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"loss-in-network"}) << text(ask(node));
+}
+
+// Limits out of a range whose checksum is wrong are no evidence.
+TEST(DiagnosisBounds, LimitsThatAreDamagedBlameNoModule) {
+  Healthy node;
+  Transceiver& module = plug(node);
+  module.tx_power_limits = module.rx_power_limits = {.high_alarm = 9, .low_alarm = 8, .high_warning = {}, .low_warning = {}};
+  module.bad_checksums = {"page 03h bytes 128-254"};
+  grow(node, Where::ethtool, "rx_crc_errors_phy", 50);
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"damaged-link"}) << text(ask(node));
+}
+
+// A card alone in a slot of an older generation runs as fast as the slot can.
+TEST(DiagnosisBounds, ASlotThatCanDoNoMoreHasLostNothing) {
+  Healthy node(1);
+  Nic& nic = node.now.topology.nics[0];
+  nic.link = {16, 32, 16, 16};
+  for (Node* each : {&node.before, &node.now}) each->platform.functions.at(nic.bridges[0]).link = {16, 16, 16, 16};
+  hold(node, 0.3);
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"host-holds-network"}) << text(ask(node));
+  for (Node* each : {&node.before, &node.now}) each->platform.functions.at(nic.bridges[0]).link.max_speed = 32;
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"pcie-degraded"}) << text(ask(node));
+}
+
+// By the number of frames it is at most so much: a busy card that pauses for microseconds at a time looks the same.
+TEST(DiagnosisBounds, PauseThatIsOnlyCountedIsNoIncast) {
+  Healthy node;
+  for (Node* each : {&node.before, &node.now}) std::erase_if(each->ports[0].counters.ethtool, [](const Counter& one) { return one.name.text().ends_with("pause_duration"); });
+  grow(node, Where::ethtool, "rx_prio3_pause", 30'000);
+  grow(node, Where::hw, "rp_cnp_handled", 5000);
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"not-enough-evidence"}) << text(ask(node));
+}
+
+// The check port-state takes them as unused, whatever the policy's entry matches.
+TEST(DiagnosisBounds, SecondPortsThatNobodyUsesAreQuiet) {
+  for (const char* reason : {"", "No cable", "Switched off"}) {
+    Healthy node;
+    for (Node* each : {&node.before, &node.now})
+      for (size_t i = 0; i < 4; ++i) {
+        Port second = each->ports[i];
+        second.rdma = "mlx5_" + std::to_string(i + 4);
+        second.netdev += "np1";
+        second.pci.back() = '1';
+        second.state = 1;
+        second.phys_state = 3;
+        second.carrier = false;
+        second.link_status = LinkStatus{.up = false, .reason = reason, .detail = {}, .downs = {}};
+        each->ports.push_back(second);
+      }
+    EXPECT_EQ(text(ask(node)), "") << reason;
+    node.before.ports[4].state = 4, node.before.ports[4].carrier = true;
+    EXPECT_NE(text(ask(node)), "") << reason << ": it was used";
+  }
+}
+
+// What cannot be sent is thrown away: for want of a link, of permission, of credits. None of them is this host's doing.
+TEST(DiagnosisBounds, DropsOnSendingAreNotTheHostsWhereItMayNotSend) {
+  const std::map<std::string, std::function<void(Healthy&)>> cases{
+      {"no link for a moment", [](Healthy& node) { lose_link(node); }},
+      {"held by the network", [](Healthy& node) { hold(node, 0.9, "rx"); }},
+      {"no credits", [](Healthy& node) { make_infiniband(node); }},
+  };
+  for (const auto& [what, plant] : cases) {
+    Healthy node;
+    plant(node);
+    grow(node, what == "no credits" ? Where::pma : Where::ethtool, what == "no credits" ? "port_xmit_discards" : "tx_discards_phy", 500);
+    grow(node, Where::hw, "packet_seq_err", 50);
+    EXPECT_FALSE(rules_of(ask(node)).contains("send-drops")) << what << "\n" << text(ask(node));
+  }
+}
+
+// Answers go to an address that is this host's no more.
+TEST(DiagnosisBounds, APortWhoseGidWentHasNoSilentPeer) {
+  Healthy node;
+  node.now.ports[0].gids.pop_back();
+  grow(node, Where::hw, "req_transport_retries_exceeded", 3);
+  grow(node, Where::hw, "local_ack_timeout_err", 21);
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"not-enough-evidence"}) << text(ask(node));
+}
+
+TEST(DiagnosisBounds, ALinkThatIsDownForItsErrorsIsDamaged) {
+  Healthy node;
+  take_down(node, 3, "Bad signal integrity", "Large number of physical errors");
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"damaged-link"}) << text(ask(node));
+}
+
+}  // namespace
+}  // namespace fabric
