@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <ctime>
 
 #include "check/check.h"
 #include "check/health.h"
@@ -12,12 +11,16 @@
 #include "config/health_state.h"
 #include "ctl/table.h"
 #include "ctl/verbs.h"
+#include "ctl/world.h"
+#include "qos/state.h"
 #include "sys/kernel.h"
 
 namespace fabric::ctl {
 namespace {
 
 constexpr std::chrono::hours kUsually{24};
+constexpr std::chrono::seconds kPatience{5};
+constexpr const char* kLock = "var/lib/fabric-agent/acks.lock";  // two who write at once
 
 int failure(int code, const std::string& what, Output& output) {
   output.errors += "fabric-agentctl: ack: " + what + "\n";
@@ -52,9 +55,11 @@ int list(const std::vector<Ack>& acks, const Root& root, int64_t wall, const Opt
   return kDone;
 }
 
+const char* needs_root() { return ::geteuid() == 0 ? "" : "; it takes root"; }
+
 int save(const std::vector<Ack>& acks, const std::string& done, const Options& options, Output& output) {
   auto saved = save_acks(options.root, acks);
-  if (!saved) return failure(kFailure, saved.error().text() + (::geteuid() == 0 ? "" : "; it takes root"), output);
+  if (!saved) return failure(kFailure, saved.error().text() + needs_root(), output);
   output.text += done + "\n";
   return kDone;
 }
@@ -68,11 +73,14 @@ int run_ack(const Options& options, Output& output) {
   if (!words.empty() && find_check(words[0]) == nullptr) return failure(kUsage, words[0] + " is no check; fabric-agentctl explain lists them", output);
   auto kernel = options.open(options.root);
   if (!kernel) return failure(kFailure, kernel.error().text(), output);
+  const bool writes = !options.list && !(kernel->tape && kernel->tape->replays());
+  auto lock = writes ? state::take_lock(options.root, kPatience, kLock) : Result<Fd>(Fd());
+  if (!lock) return failure(kFailure, lock.error().text() + needs_root(), output);
   auto acks = load_acks(kernel->root);
   if (!acks) return failure(kFailure, acks.error().text() + "; it can be deleted", output);
-  const auto wall = static_cast<int64_t>(std::time(nullptr));
+  const int64_t wall = wall_now(*kernel);
   if (options.list) return list(*acks, kernel->root, wall, options, output);
-  if (kernel->tape && kernel->tape->replays()) return failure(kFailure, options.root + " is a capture: nothing is written there", output);
+  if (!writes) return failure(kFailure, options.root + " is a capture: nothing is written there", output);
   const std::string subject = words.size() > 1 ? words[1] : std::string();
   const auto known = std::erase_if(*acks, [&](const Ack& ack) { return ack.id == words[0] && (ack.subject == subject || (options.remove && words.size() == 1)); });
   std::erase_if(*acks, [&](const Ack& ack) { return ack.until <= wall; });

@@ -118,7 +118,7 @@ void tell(const Options& options, const std::string& directory, const Written& w
 }  // namespace
 
 int run_capture(const Options& options, Output& output) {
-  if (options.arguments.size() != 1) return output.errors += "fabric-agentctl: capture: which DIR? It must not exist, or be empty.\n", kUsage;
+  if (options.arguments.size() != 1 || options.arguments[0].empty()) return output.errors += "fabric-agentctl: capture: which DIR? It must not exist, or be empty.\n", kUsage;
   std::string directory = options.arguments.front();
   while (directory.size() > 1 && directory.ends_with('/')) directory.pop_back();
   std::error_code failed;

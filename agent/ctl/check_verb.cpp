@@ -36,11 +36,6 @@ std::string nearest_check(const std::string& name) {
   return candidate.empty() ? "; fabric-agentctl explain lists them" : "; did you mean " + candidate + "?";
 }
 
-int64_t wall_now(const Kernel& kernel) {
-  std::tm now = local_now(kernel);
-  return static_cast<int64_t>(std::mktime(&now));
-}
-
 // What others know: the exporter's states, the operator's acknowledgements.
 struct Known {
   HealthMemory memory;
@@ -122,7 +117,7 @@ int watch_check(World& world, std::chrono::milliseconds pace, const Options& opt
       if (fits(whole, to)) return whole;
       return page(told(now, samples, options, to, true), changed, when + "; meaning and remedy: fabric-agentctl check", std::max(1U, to.height / 6));
     };
-    if (replays) return output.text += draw(output), static_cast<int>(worst(now));
+    if (replays) return output.text += printable(draw(output), output), static_cast<int>(worst(now));
     if (!watch.next(samples.now.taken + pace, draw)) return static_cast<int>(worst(now));
     before = now;
     samples = samples_since(world, std::move(samples.now));

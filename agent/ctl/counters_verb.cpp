@@ -58,7 +58,7 @@ struct Round {
 std::string head_text(const World& world, const Node& now) { return (now.hostname.empty() ? "" : now.hostname + "  ") + clock_text(world) + "  "; }
 
 Round round_of(const World& world, const Node& before, const Node& now) {
-  Round out{head_text(world, now), now.hostname, static_cast<int64_t>(std::time(nullptr)), std::chrono::duration<double>(now.taken - before.taken).count(), {}};
+  Round out{head_text(world, now), now.hostname, wall_now(world.kernel), std::chrono::duration<double>(now.taken - before.taken).count(), {}};
   out.rates = rates_of(before, now, out.seconds);
   return out;
 }
@@ -100,7 +100,7 @@ int run_counters(const Options& options, Output& output) {
   if (!world) return failure(kFailure, world.error().text(), output);
   Node before = read(*world, options, Sample::before);
   if (auto known = check_ports(options, before); !known) return failure(kFailure, known.error().text(), output);
-  if (before.ports.empty()) return output.text += "No RDMA device found.\n", kDone;
+  if (before.ports.empty() && !options.watch) return output.text += options.json ? told(round_of(*world, before, before), options, output) : "No RDMA device found.\n", kDone;
   const bool replays = world->kernel.tape && world->kernel.tape->replays();  // it has two readings and no more
   std::optional<Watch> watch;
   if (options.watch && !replays) watch.emplace(output, !options.json);
@@ -110,7 +110,7 @@ int run_counters(const Options& options, Output& output) {
     else if (!watch->next(before.taken + *interval, draw)) return kDone;
     Node now = read(*world, options, Sample::now);
     draw = [round = round_of(*world, before, now), &options](const Output& to) { return told(round, options, to); };
-    if (!watch) return output.text += draw(output), kDone;
+    if (!watch) return output.text += printable(draw(output), output), kDone;
     before = std::move(now);
   }
 }

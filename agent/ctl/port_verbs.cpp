@@ -151,7 +151,8 @@ std::string left_alone_text(const Node& node, const Policy& policy) {
 }
 
 std::string status_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output) {
-  if (node.ports.empty()) return agent_line(node) + "No RDMA device found.\n";
+  const auto host = plan.find(kHost);
+  if (node.ports.empty() && host == plan.end()) return agent_line(node) + "No RDMA device found.\n";
   Table table({"PORT", "NETDEV", "STATE", "RATE", "POLICY", "IN SYNC", "REPAIRS", "LAST REPAIR"});
   for (const Port& port : node.ports) {
     const PortPolicy* entry = entry_for(policy, port);
@@ -160,8 +161,8 @@ std::string status_text(const Node& node, const Policy* policy, const Plan& plan
                entry == nullptr ? "-" : entry->name, sync_text(node, entry, planned(plan, port)),
                std::to_string(repairs.count), repairs.last.empty() ? "-" : repairs.last + " " + repairs.of});
   }
-  std::string text = agent_line(node) + "\n" + table.text(output);
-  if (const auto host = plan.find(kHost); host != plan.end())
+  std::string text = agent_line(node) + (table.empty() ? "" : "\n" + table.text(output));
+  if (host != plan.end())
     text += "\nhost: in sync " + sync_text(node, &kHostEntry, &host->second) + "\n";
   if (policy != nullptr)
     if (const std::string alone = left_alone_text(node, *policy); !alone.empty()) text += "\n" + alone;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/terminal.h"
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -18,11 +19,15 @@ std::string_view environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// A screen goes out at once: stdio would write it in pieces, and a terminal would show them.
+// A screen goes out at once: stdio would write it in pieces, and a terminal would show them. Whoever shares the pipe or the
+// terminal may have set it O_NONBLOCK.
 bool write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t size = ::write(fd, text.data(), text.size());
-    if (size < 0 && errno != EINTR) return false;
+    if (size < 0 && errno == EAGAIN) {
+      pollfd room{fd, POLLOUT, 0};
+      ::poll(&room, 1, -1);
+    } else if (size < 0 && errno != EINTR) return false;
     text.remove_prefix(static_cast<size_t>(std::max<ssize_t>(size, 0)));
   }
   return true;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ctl/watch.h"
+
 namespace fabric::ctl {
 namespace {
 
@@ -90,6 +92,7 @@ int run_help(const Options& options, Output& output) {
   const Verb* verb = find_verb(options.arguments.front());
   if (verb == nullptr)
     return usage_error(options.arguments.front() + " is no verb; see fabric-agentctl --help", output);
+  if (options.arguments.size() > 1) return usage_error("help: too many arguments: " + options.arguments[1], output);
   output.text += help_text(*verb);
   return kDone;
 }
@@ -116,7 +119,10 @@ int run(std::span<const std::string> words, Output& output) {
   }
   if (verb->arguments.empty() && !options->arguments.empty())
     return usage_error(options->verb + " takes no argument: " + options->arguments.front(), output);
-  return verb->run(*options, output);
+  const int code = verb->run(*options, output);
+  if (!options->watch) output.text = printable(output.text, output);  // --watch: done, beside what moves the cursor
+  output.errors = printable(output.errors, output);
+  return code;
 }
 
 }  // namespace fabric::ctl

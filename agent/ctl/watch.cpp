@@ -90,6 +90,15 @@ std::string cut(const std::string& text, const Output& output) {
   return out;
 }
 
+std::string printable(std::string_view text, const Output& output) {
+  std::string out;
+  for (size_t at = 0, bytes = 0; at < text.size(); at += bytes) {
+    bytes = text[at] == '\n' || text[at] == '\t' ? 1 : output.colour ? colour_at(text, at) : 0;
+    out += bytes > 0 ? text.substr(at, bytes) : shown(text, at, bytes);
+  }
+  return out;
+}
+
 Watch::Watch(Output& output, bool in_place) : output_(output), in_place_(in_place && output.height > 0) {
   sigset_t heard;
   ::sigemptyset(&heard);
@@ -126,7 +135,7 @@ void Watch::leave() {
 bool Watch::show(const Draw& draw) {
   if (in_place_ && output_.measure) output_.measure(output_);
   if (in_place_ && !entered_) enter();
-  output_.text += in_place_ ? screen(draw(output_), output_) : draw(output_);
+  output_.text += in_place_ ? screen(draw(output_), output_) : printable(draw(output_), output_);
   return !output_.flush || output_.flush(output_);
 }
 

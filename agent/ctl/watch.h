@@ -8,6 +8,7 @@
 #include <csignal>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "base/fd.h"
 #include "ctl/verbs.h"
@@ -54,5 +55,8 @@ class Watch {
 std::string screen(const std::string& text, const Output& output);
 // The same as lines that can stand anywhere, with one left for the shell's prompt.
 std::string cut(const std::string& text, const Output& output);
+
+// `text` as it is, but for what a terminal would obey or cannot show, which is a "?": a captured tree may hold anything.
+std::string printable(std::string_view text, const Output& output);
 
 }  // namespace fabric::ctl

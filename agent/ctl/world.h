@@ -2,6 +2,7 @@
 // What the verbs read: kernel, configuration, and the two compared.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -29,12 +30,15 @@ Result<World> open_world(const Options& options);
 // As open_world, but without a configuration there is no answer.
 Result<World> open_configured_world(const Options& options);
 
+// Seconds since 1970, of a captured machine those at which it was captured.
+int64_t wall_now(const Kernel& kernel);
+
 // A scan that leaves out what the policy excludes.
 Node look(World& world, ScanOptions what);
 
 // Is the port meant by --port? No list means every port.
 bool is_chosen(const Options& options, const Port& port);
-// The Error names a --port that no port of the node is.
+// The Error names a --port that no port of the node is, nor, where the verb has something to say of it, the host.
 Result<void> check_ports(const Options& options, const Node& node);
 
 // How this program reconciles: the policy's rule for disruptive writes, unless the command line gives one.

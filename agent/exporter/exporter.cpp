@@ -273,10 +273,7 @@ int serve(const Options& options) {
 
 int print_page(const Options& options) {
   auto configuration = configure(options);
-  if (!configuration) {
-    say(SD_ERR, configuration.error().text());
-    return EXIT_FAILURE;
-  }
+  if (!configuration) return say(SD_ERR, configuration.error().text()), EXIT_FAILURE;
   Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   CollectorOptions collecting;
   collecting.root = options.root;
@@ -292,8 +289,9 @@ int print_page(const Options& options) {
   context.policy = configuration->policy.get();
   context.no_policy = configuration->why_none;
   std::string page = render_page(collector.snapshot(), context);
-  bool written = std::fwrite(page.data(), 1, page.size(), stdout) == page.size() && std::fflush(stdout) == 0;
-  return written ? EXIT_SUCCESS : EXIT_FAILURE;
+  if (std::fwrite(page.data(), 1, page.size(), stdout) == page.size() && std::fflush(stdout) == 0) return EXIT_SUCCESS;
+  say(SD_ERR, error(errno, "standard output").text());
+  return EXIT_FAILURE;
 }
 
 }  // namespace fabric::exporter

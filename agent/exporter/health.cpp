@@ -91,7 +91,9 @@ Result<void> HealthKeeper::read_acks() {
 
 Result<void> HealthKeeper::save() {
   if (directory_.empty()) return {};
-  return replace_file(directory_, kHealthName, health_toml(memory_));
+  auto saved = replace_file(directory_, kHealthName, health_toml(memory_));
+  if (!saved) return error(saved.error().code, directory_ + saved.error().what);  // it is told as seen from there
+  return saved;
 }
 
 Result<void> HealthKeeper::take(const Snapshot& snapshot, const Policy* policy, Moment now) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,6 @@ int main(int count, char** values) {
   one_heap();
   allow_descriptors();
   int status = run({values + 1, values + count});
-  std::fflush(stdout);
+  if (std::fflush(stdout) != 0 && status == EXIT_SUCCESS) status = EXIT_FAILURE;
   ::_exit(status);  // a reader may hang in the kernel: nothing is torn down under it
 }

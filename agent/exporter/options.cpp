@@ -15,9 +15,9 @@ struct Reader {
   size_t at = 0;
 
   Result<std::string> value(const std::string& name, std::optional<std::string> attached) {
-    if (attached) return std::move(*attached);
-    if (at == arguments.size()) return error(0, name + " needs a value");
-    return arguments[at++];
+    if (!attached && at < arguments.size()) attached = arguments[at++];
+    if (!attached || attached->empty()) return error(0, name + " needs a value");
+    return std::move(*attached);
   }
 };
 

@@ -52,7 +52,7 @@ Judgement judge(const Snapshot& snapshot, const PageContext& context) {
 }
 
 void fill(FamilySet& families, const Snapshot& snapshot, const std::shared_ptr<const Judgement>& judgement, const PageContext& context, bool with_process) {
-  families.begin(context.policy ? context.policy->series_limit : Policy().series_limit);
+  families.begin((context.policy ? context.policy->series_limit : Policy().series_limit) - kSeriesOfSeries);
   add_self(families, snapshot, context.http, Clock::now());
   families.add(kConfigValid, {}, context.config_valid ? 1 : 0);
   if (with_process) add_process(families);

@@ -18,7 +18,8 @@ struct HttpCounts {
 
 // Success and duration of each collector, age of each device's readings, requests served, build.
 void add_self(FamilySet& families, const Snapshot& snapshot, const HttpCounts& http, Clock::time_point now);
-// How many series there are and were dropped; to be added last.
+// How many series there are and were dropped; to be added last. It raises the limit by the series that it adds.
+constexpr size_t kSeriesOfSeries = 3;
 void add_series(FamilySet& families);
 // The standard process_* metrics, from /proc/self.
 void add_process(FamilySet& families);

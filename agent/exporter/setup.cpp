@@ -21,11 +21,13 @@ void say(const char* level, const std::string& text) {
 }
 
 Result<Configuration> configure(const Options& options) {
+  auto root = Root::open(options.root);
+  if (!root) return error(root.error().code, options.root + ": cannot read the machine there");
   std::string file = options.config.value_or(options.root + (options.root.back() == '/' ? "" : "/") + kConfigFile);
   auto loaded = load_config(file);
   if (loaded) {
     for (const auto& warning : loaded->warnings) say(SD_WARNING, warning.where + ": " + warning.what);
-    if (auto root = Root::open(options.root)) load_cabling(*root, loaded->policy);
+    load_cabling(*root, loaded->policy);
     return Configuration{std::make_shared<const Policy>(std::move(loaded->policy)), {}};
   }
   if (loaded.error().code == ENOENT && !options.config) return Configuration{nullptr, loaded.error().text()};
@@ -47,6 +49,7 @@ Result<std::vector<Fd>> listeners(const Options& options, const Policy& policy) 
     if (!fd) return fd.error();
     own.push_back(std::move(*fd));
   }
+  if (own.empty()) return error(0, "nothing to listen on: listen = [] in [exporter]; give an address, or leave it out");
   return own;
 }
 

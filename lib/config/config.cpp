@@ -192,6 +192,8 @@ Result<LoadedConfig> load_config(const std::string& file) {
   Faults faults;
   for (const std::string& each : *files) {
     auto text = read_file(each);
+    // A link in conf.d to nowhere, or drop-ins alone, are no machine without a configuration.
+    if (!text && files->size() > 1) return error(0, text.error().text() + (&each == &files->front() ? "; what is in conf.d is read after it: write it, be it empty" : ""));
     if (!text) return text.error();
     read_text_into(*text, each, document, faults);
   }

@@ -6,6 +6,10 @@
 namespace fabric {
 namespace {
 
+// What toml++ makes of a key's parts is read, compared and destroyed by recursion: thousands of parts exhaust the stack. Ours
+// have three.
+constexpr size_t kMostDots = 16;
+
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
@@ -16,6 +20,7 @@ class Scanner {
     while (at_ < text_.size()) {
       char c = text_[at_];
       if (c == '\0') return problem("a NUL byte: this is no text file");
+      if (dots_ > kMostDots) return problem("a key of too many parts");
       if (static_cast<unsigned char>(c) >= 0x80 && state_ == State::plain)
         return problem("a character beyond ASCII outside of a string; quotes are \" or ', as on the keyboard");
       step(c);
@@ -27,6 +32,7 @@ class Scanner {
   enum class State { plain, comment, quoted };
 
   void step(char c) {
+    if (state_ == State::plain) count_dots(c);
     if (c == '\n') {
       ++line_;
       line_start_ = at_ + 1;
@@ -45,6 +51,11 @@ class Scanner {
       return enter(c);
     }
     ++at_;
+  }
+
+  void count_dots(char c) {
+    if (c == '.') ++dots_;
+    if (std::string_view("\n=,[]{}").find(c) != std::string_view::npos) dots_ = 0;
   }
 
   void enter(char c) {
@@ -70,6 +81,7 @@ class Scanner {
   std::string_view quote_;  // of the string we are in
   State state_ = State::plain;
   size_t at_ = 0, line_ = 1, line_start_ = 0;
+  size_t dots_ = 0;  // of the key, or number, that is being read
 };
 
 }  // namespace

@@ -22,12 +22,15 @@ Result<Kernel> replay(Root root) {
   tape->answers = std::move(*answers);
   root.set_tape(tape);
   Kernel kernel{.root = std::move(root)};
-  kernel.route = on_tape(std::unique_ptr<Netlink>(), Ask::route, tape);
-  kernel.generic = on_tape(std::unique_ptr<Netlink>(), Ask::generic, tape);
-  if (auto family = ethtool::resolve(*kernel.generic)) kernel.ethtool = *family;
+  // What was not there to be asked (a tree was captured, no kernel) is not there now: its files tell.
+  if (tape->holds(Ask::route)) kernel.route = on_tape(std::unique_ptr<Netlink>(), Ask::route, tape);
+  if (tape->holds(Ask::generic)) {
+    kernel.generic = on_tape(std::unique_ptr<Netlink>(), Ask::generic, tape);
+    if (auto family = ethtool::resolve(*kernel.generic)) kernel.ethtool = *family;
+  }
   if (tape->holds(Ask::rdma)) kernel.rdma = on_tape(std::unique_ptr<Netlink>(), Ask::rdma, tape);
   if (tape->holds(Ask::statistics)) kernel.statistics = on_tape(std::unique_ptr<ethtool::Statistics>(), tape);
-  kernel.verbs = true;
+  kernel.verbs = kernel.route != nullptr;
   kernel.tape = std::move(tape);
   return kernel;
 }
@@ -107,8 +110,10 @@ std::tm local_now(const Kernel& kernel) {
   ::localtime_r(&now, &parts);
   const auto [seconds, offset] = clock_of(kernel, "local", {now, parts.tm_gmtoff});
   const std::time_t there = seconds + offset;
-  if (std::tm shown{}; ::gmtime_r(&there, &shown) != nullptr) return shown;
-  return parts;
+  std::tm shown{};
+  if (::gmtime_r(&there, &shown) == nullptr) return parts;
+  shown.tm_gmtoff = offset;
+  return shown;
 }
 
 void wait_until(const Kernel& kernel, std::chrono::steady_clock::time_point moment) {

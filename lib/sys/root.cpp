@@ -168,12 +168,6 @@ Result<Fd> Root::open_regular(const std::string& file, int flags) const {
   return fd;
 }
 
-Result<Fd> Root::hold(const std::string& file) const {
-  if (tape_)  // what is to be read from the descriptor
-    if (auto text = read(file); !text && replays()) return text.error();
-  return open_regular(file, O_RDONLY);
-}
-
 Result<std::string> Root::read_file(const std::string& file, size_t most) const {
   if (auto answer = ask_behind(BehindFiles::Act::read, file, {}); answer && !*answer) return answer->error();
   auto fd = open_regular(file, O_RDONLY);

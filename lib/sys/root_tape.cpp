@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Readings of a Root, with a tape between.
+#include <fcntl.h>
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 
 #include "sys/root.h"
 
@@ -30,6 +35,13 @@ Result<std::string> text_of(Answer answer) {
 Result<void> done_of(const Answer& answer) {
   if (!answer) return answer.error();
   return {};
+}
+
+// A quarter of the descriptors that the process may have is left to connections, and to what is opened for a moment.
+int most_held() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return INT_MAX;
+  return static_cast<int>(std::min<rlim_t>(limit.rlim_cur, INT_MAX) / 4 * 3);
 }
 
 }  // namespace
@@ -85,6 +97,14 @@ Result<void> Root::make_directory(const std::string& directory) const {
 Result<void> Root::remove_directory(const std::string& directory) const {
   if (!tape_) return remove_folder(directory);
   return done_of(on_tape(Ask::remove_directory, directory, [&] { return parts(remove_folder(directory)); }));
+}
+
+Result<Fd> Root::hold(const std::string& file) const {
+  if (tape_)  // what is to be read from the descriptor
+    if (auto text = read(file); !text && replays()) return text.error();
+  auto fd = open_regular(file, O_RDONLY);
+  if (fd && fd->get() >= most_held()) return error(EMFILE, full(file));
+  return fd;
 }
 
 }  // namespace fabric

@@ -181,6 +181,22 @@ TEST(Capture, IsJudgedAsOnTheSpot) {
   EXPECT_EQ(judged("diagnose", directory), diagnosis) << "and again";
 }
 
+// A tree from elsewhere: no kernel was asked, so that its files go on telling what netlink would.
+TEST(Capture, OfATreeIsJudgedAsTheTree) {
+  Machine machine;
+  Tree out;
+  const std::string directory = out.path() + "/capture";
+  Options options = machine.options("capture");
+  options.open = Options().open;
+  options.arguments = {directory};
+  options.with_addresses = true;
+  Output output;
+  ASSERT_EQ(run_capture(options, output), kDone) << output.errors;
+  for (const char* verb : {"check", "topo"})
+    EXPECT_EQ(judged(verb, directory), replaced(judged(verb, machine.tree.path()), machine.tree.path() + "/", "/")) << verb;
+  EXPECT_NE(judged("check", directory).find("netdev 1500, RoCE 1024"), std::string::npos) << "of the file";
+}
+
 TEST(Capture, WithoutAddressesTheVerdictsAreTheSame) {
   Machine machine;
   Tree out;

@@ -239,6 +239,10 @@ TEST(Config, BytesThatAreNoTomlAreErrorsWithAPlace) {
   EXPECT_TRUE(bad("mode = \"audit\"\n[[port]\n").starts_with("f.toml:2:"));
   EXPECT_TRUE(bad("[[[\n").starts_with("f.toml:1:3"));
   EXPECT_TRUE(bad(std::string("mode = \"audit\"\nx\0y", 18)).starts_with("f.toml:2:2: a NUL byte"));
+  std::string parts(1, 'a');  // some 20000 exhausted the stack
+  for (int i = 0; i < 200'000; ++i) parts += ".a";
+  EXPECT_TRUE(bad(parts + " = 1\n").starts_with("f.toml:1:35: a key of too many parts")) << bad(parts + " = 1\n");
+  EXPECT_TRUE(bad("[" + parts + "]\n").starts_with("f.toml:1:36: a key of too many parts"));
   EXPECT_TRUE(bad("mode = \u201caudit\u201d\n").starts_with("f.toml:1:8: a character beyond ASCII"));
   EXPECT_TRUE(bad("[[port]]\ncl\u00e9 = 3\n").starts_with("f.toml:2:3: a character beyond ASCII"));
   // Where toml++'s own tables of white space end in undefined behaviour.
@@ -380,6 +384,23 @@ TEST_F(ConfigFiles, FaultsOfEveryFileAreShown) {
   ASSERT_FALSE(loaded.ok());
   EXPECT_NE(loaded.error().text().find("a.toml:1:1"), std::string::npos);
   EXPECT_NE(loaded.error().text().find("conf.d/10.toml:2:8"), std::string::npos);
+}
+
+// ENOENT would say that there is no configuration, and the exporter would go on without one.
+TEST_F(ConfigFiles, WithDropInsAMissingFileIsAFault) {
+  put("a.toml", "mode = \"audit\"\n");
+  std::filesystem::create_symlink("nowhere", directory_ / "conf.d/10.toml");
+  auto loaded = load();
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().code, 0);
+  EXPECT_NE(loaded.error().text().find("conf.d/10.toml: cannot read the configuration: No such file"), std::string::npos) << loaded.error().text();
+  std::filesystem::remove(directory_ / "a.toml");
+  std::filesystem::remove(directory_ / "conf.d/10.toml");
+  put("conf.d/10.toml", "[exporter]\nexclude = [\"mlx5_0\"]\n");
+  loaded = load();
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().code, 0);
+  EXPECT_NE(loaded.error().text().find("a.toml: cannot read the configuration"), std::string::npos) << loaded.error().text();
 }
 
 TEST_F(ConfigFiles, AMissingFileIsNamed) {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdlib>
+#include <ctime>
 
 #include "ctl/rates.h"
 #include "ctl/verbs.h"
@@ -172,6 +174,59 @@ TEST(CountersVerb, GoesOnUntilInterruptedAndEndsCleanly) {
   EXPECT_EQ(::sigismember(&blocked, SIGINT), 0) << "Ctrl-C is as it was";
 }
 
+TEST(CountersVerb, AMachineWithoutRdmaIsAnsweredInItsFormToo) {
+  Tree tree;
+  tree.file("proc/sys/kernel/hostname", "gpu01\n");
+  const auto never = [](unsigned) { return true; };
+  EXPECT_EQ(session({"counters", "--root", tree.path(), "-i", "100ms"}, never).text, "No RDMA device found.\n");
+  const auto ran = session({"counters", "--json", "--root", tree.path(), "-i", "100ms"}, never);
+  EXPECT_EQ(ran.code, kDone);
+  const JsonValue json = JsonValue::parse(ran.text);
+  EXPECT_EQ(json["hostname"].text(), "gpu01");
+  EXPECT_EQ(json["counters"].array().size(), 0u);
+  const auto watched = session({"counters", "--watch", "--json", "--root", tree.path(), "-i", "100ms"}, [&](unsigned round) {
+    if (round == 0) machine(tree);  // its driver has been loaded
+    if (round == 1) tree.file(kCnp, "20\n");
+    return round < 2;
+  });
+  EXPECT_NE(watched.text.find("fabric_rdma_cnp_sent_total"), std::string::npos) << watched.text;
+}
+
+TEST(CountersVerb, TheTimeIsTheClocksInSummerToo) {
+  ::setenv("TZ", "STD0SUMMER-1,0/0,J365/25", 1);  // always
+  ::tzset();
+  Tree tree;
+  const auto before = static_cast<double>(std::time(nullptr));
+  const auto ran = session({"counters", "--json", "--root", machine(tree).path(), "-i", "100ms"}, [](unsigned) { return true; });
+  const auto change = session({"check", "--watch", "--json", "--root", tree.path(), "-i", "0"}, [](unsigned) { return false; });
+  ::unsetenv("TZ");
+  ::tzset();
+  EXPECT_GE(JsonValue::parse(ran.text)["time"].number(), before);
+  EXPECT_LE(JsonValue::parse(ran.text)["time"].number(), before + 60);
+  std::tm told{};
+  const std::string time = JsonValue::parse(change.text.substr(0, change.text.find('\n')))["time"].text();
+  ASSERT_NE(::strptime(time.c_str(), "%Y-%m-%dT%H:%M:%SZ", &told), nullptr) << time;
+  EXPECT_GE(static_cast<double>(::timegm(&told)), before);
+  EXPECT_LE(static_cast<double>(::timegm(&told)), before + 60);
+}
+
+TEST(CountersVerb, ACapturedTreeCannotSpeakToTheTerminal) {
+  Tree tree;
+  machine(tree).file("proc/sys/kernel/hostname", "gpu\033]0;title\007\xff\n");
+  const std::string port = "sys/class/infiniband/mlx5_0/ports/1/hw_counters/";
+  tree.file(port + "a\033[2Jb", "7\n").file(port + "\xc2\xb5", "7\n");
+  for (const char* verb : {"counters", "check"}) {
+    const auto ran = session({verb, "--root", tree.path(), "-i", "100ms", "-v"}, [](unsigned) { return true; });
+    EXPECT_EQ(ran.text.find_first_of("\033\007\xff"), std::string::npos) << ran.text;
+    EXPECT_TRUE(ran.text.starts_with("gpu?]0;title??")) << ran.text;
+  }
+  const auto watched = session({"check", "--root", tree.path(), "--watch", "1", "-i", "0"}, [](unsigned) { return false; });
+  EXPECT_EQ(watched.text.find_first_of("\033\007\xff"), std::string::npos) << watched.text;
+  const auto text = session({"counters", "--root", tree.path(), "-i", "100ms", "-v"}, [](unsigned) { return true; }).text;
+  EXPECT_NE(text.find("  a?[2Jb "), std::string::npos) << text;
+  EXPECT_NE(text.find("  \xc2\xb5 "), std::string::npos) << "what can be shown is";
+}
+
 TEST(CountersVerb, EndsWhenNobodyReads) {
   Tree tree;
   const auto watched = session({"counters", "--watch", "--interval", "100ms", "--root", machine(tree).path()}, [](unsigned round) { return round < 2; });
@@ -200,7 +255,8 @@ TEST(CountersVerb, SaysWhatItDoesNotUnderstand) {
     EXPECT_EQ(ran.code, kUsage) << word;
     EXPECT_NE(ran.errors, "");
   }
-  EXPECT_EQ(session({"counters", "--root", tree.path(), "--port", "mlx5_9"}, [](unsigned) { return true; }).code, kFailure);
+  for (const char* port : {"mlx5_9", "host"})  // the host has settings, but no counters
+    EXPECT_EQ(session({"counters", "--root", tree.path(), "--port", port}, [](unsigned) { return true; }).code, kFailure);
 }
 
 }  // namespace

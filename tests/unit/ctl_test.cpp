@@ -117,6 +117,8 @@ TEST(CtlOptions, WrongLinesSayWhatToWrite) {
       {{"explain", "localty"}, "did you mean locality?"},
       {{"config", "chek"}, "config check"},
       {{"help", "nonsense"}, "no verb"},
+      {{"help", "check", "diagnose"}, "too many arguments"},
+      {{"capture", ""}, "which DIR?"},
   };
   for (const auto& [words, said] : wrong) {
     const Ran result = ran(words);
@@ -355,6 +357,11 @@ TEST(CtlText, StatusShowAndChanges) {
                                               "2026-01-01T00:10:00Z"};
   node.now.agent->ports["mlx5_2/1"]["pfc"] = {"in_sync", "", 2, "2026-01-01T00:05:00Z"};
   expect_golden("ctl_status.txt", status_text(node.now, &node.policy, node.plan, {}));
+  Node host = node.now;
+  host.ports.clear();
+  host.agent.reset();
+  EXPECT_EQ(status_text(host, &node.policy, {}, {}), "Agent: no state published; it is not running, or has never run.\nNo RDMA device found.\n");
+  EXPECT_EQ(status_text(host, &node.policy, {{"host", {}}}, {}), "Agent: no state published; it is not running, or has never run.\n\nhost: in sync yes\n");
   node.now.ports.resize(1);
   expect_golden("ctl_show.txt", show_text(node.now, &node.policy, node.plan, {}));
   expect_golden("ctl_plan.txt", changes_text(node.plan.at("mlx5_0/1"), true, {}));

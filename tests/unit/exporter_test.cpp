@@ -18,6 +18,7 @@
 #include "exporter/host_reader.h"
 #include "exporter/options.h"
 #include "exporter/page.h"
+#include "exporter/setup.h"
 #include "exporter/uevent.h"
 #include "qos/optics_state.h"
 #include "qos/state.h"
@@ -42,11 +43,24 @@ TEST(Options, TakesWhatTheManualSays) {
 
 TEST(Options, NamesWhatIsWrong) {
   for (const auto& arguments : std::vector<std::vector<std::string>>{
-           {"--nonsense"}, {"metrics"}, {"--listen"}, {"--listen", "localhost:1"}, {"--print=yes"}, {"--root"}, {""}}) {
+           {"--nonsense"}, {"metrics"}, {"--listen"}, {"--listen", "localhost:1"}, {"--print=yes"}, {"--root"}, {"--root="}, {"--config", ""}, {""}}) {
     auto options = parse_options(arguments);
     ASSERT_FALSE(options) << arguments[0];
     EXPECT_FALSE(options.error().text().empty());
   }
+}
+
+TEST(Setup, NeitherServesNobodyNorAMachineThatIsNotThere) {
+  Policy policy;
+  policy.listen.clear();
+  const auto sockets = listeners({}, policy);
+  ASSERT_FALSE(sockets);
+  EXPECT_TRUE(sockets.error().text().starts_with("nothing to listen on")) << sockets.error().text();
+  Options options;
+  options.root = "/nonexistent";
+  const auto configuration = configure(options);
+  ASSERT_FALSE(configuration);
+  EXPECT_TRUE(configuration.error().text().starts_with("/nonexistent: ")) << configuration.error().text();
 }
 
 TEST(Uevents, OnlyDevicesThatComeAndGoCount) {

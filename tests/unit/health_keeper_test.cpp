@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the exporter keeps of health: over a restart, in a file that may be broken, and with an operator's acknowledgements.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -105,6 +107,14 @@ TEST(HealthKeeper, SaysThatAFileIsBrokenAndStartsAnew) {
   EXPECT_EQ(site.flapping(), Status::critical);
 }
 
+TEST(HealthKeeper, SaysWhereItCannotKeepThem) {
+  Site site;
+  site.tree().file("run/fabric-exporter/health.toml/in.the.way", "");
+  const auto kept = site.step();
+  ASSERT_FALSE(kept);
+  EXPECT_TRUE(kept.error().text().starts_with(site.tree().path() + "/run/fabric-exporter/health.toml: cannot rename into place")) << kept.error().text();
+}
+
 TEST(HealthKeeper, ADeviceThatHangsNeitherClearsNorConfirms) {
   Site site;
   ASSERT_TRUE(site.step());
@@ -154,6 +164,17 @@ TEST(Acknowledged, FromTheCommandToTheMetricAndItsEnd) {
   EXPECT_EQ(site.page().find("fabric_check_acknowledged"), std::string::npos) << "it is another one now";
   EXPECT_EQ(site.ask({"ack", "--remove", "link-flap", "mlx5_*"}).errors, "");
   EXPECT_EQ(site.ask({"ack", "--list"}).text, "Nothing is acknowledged.\n");
+}
+
+TEST(Acknowledged, ByManyAtOnceNoneIsLost) {
+  Site site;
+  constexpr int kMany = 12;
+  for (int i = 0; i < kMany; ++i)
+    if (::fork() == 0) ::_exit(site.ask({"ack", "loss", "mlx5_" + std::to_string(i)}).errors.empty() ? 0 : 1);
+  for (int i = 0, status = 0; i < kMany; ++i) EXPECT_TRUE(::wait(&status) > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  const auto acks = load_acks(*Root::open(site.tree().path()));
+  ASSERT_TRUE(acks);
+  EXPECT_EQ(acks->size(), static_cast<size_t>(kMany));
 }
 
 TEST(Acknowledged, NamesWhatIsWrong) {

@@ -2,6 +2,7 @@
 // --watch on a terminal: a real one (pty(7)), which is typed on, changes its size and goes away.
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
 #include <sys/ioctl.h>
@@ -9,8 +10,11 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdlib>
+#include <thread>
 
 #include "base/fd.h"
 #include "ctl/terminal.h"
@@ -251,6 +255,30 @@ Output terminal(unsigned height, unsigned width) {
   output.height = height;
   output.width = width;
   return output;
+}
+
+TEST(Print, WaitsForOneWhoReadsSlowly) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+  const Fd in(ends[0]);
+  Fd out(ends[1]);
+  size_t arrived = 0;
+  std::thread reader([&] {
+    std::array<char, 4096> bytes;
+    pollfd more{in.get(), POLLIN, 0};
+    for (ssize_t size = 1; size != 0;) {
+      ::poll(&more, 1, -1);
+      size = ::read(in.get(), bytes.data(), bytes.size());
+      arrived += static_cast<size_t>(std::max<ssize_t>(size, 0));
+    }
+  });
+  Output output;
+  output.descriptor = out.get();
+  output.text.assign(300'000, 'x');  // a pipe holds 65536
+  EXPECT_TRUE(print(output));
+  out = Fd();
+  reader.join();
+  EXPECT_EQ(arrived, 300'000u);
 }
 
 TEST(Screen, IsCutToItsWidthAndHeightAndSaysSo) {
