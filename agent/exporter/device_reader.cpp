@@ -113,7 +113,7 @@ void DeviceReader::take(size_t port, PortReading reading) {
   Port& shown = reading_.ports[port];
   for (const Attempt& attempt : reading.attempts) merge(reading_.runs, device_, attempt);
   fabric::apply(std::move(reading), shown);
-  wideners_.at(shown.id()).widen(shown.counters.hw);
+  wideners_.at(shown.id()).widen(shown.counters);
   if (!telemetry_[port].any()) return;
   Telemetry telemetry = telemetry_[port].read();
   merge(reading_.runs, device_, telemetry.attempt);

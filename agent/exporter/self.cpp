@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/self.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <ctime>
 #include <optional>
 #include <string>
 
+#include "base/fd.h"
 #include "base/parse.h"
 #include "sys/root.h"
 
@@ -45,29 +48,42 @@ double boot_time() {
   return static_cast<double>(real.tv_sec - since_boot.tv_sec) + static_cast<double>(real.tv_nsec - since_boot.tv_nsec) * 1e-9;
 }
 
-// The start is computed once: the two clocks drift apart, and a process does not start twice.
-double start_time(uint64_t ticks_after_boot) {
-  static const double start = boot_time() + static_cast<double>(ticks_after_boot) / static_cast<double>(::sysconf(_SC_CLK_TCK));
-  return start;
+// Text of a file that is held open; at most a page. Empty: it could not be read.
+template <size_t size>
+std::string_view text_of(const Result<Fd>& held, std::array<char, size>& buffer) {
+  const ssize_t read = held ? read_from_start(held->get(), buffer.data(), size) : 0;
+  return {buffer.data(), static_cast<size_t>(std::max<ssize_t>(read, 0))};
 }
 
-// Fields of /proc/self/stat behind the command in parentheses, which may hold anything; the first is field 3 of proc(5).
-void add_stat(FamilySet& families, std::string_view stat) {
-  size_t after = stat.rfind(')');
-  if (after == std::string_view::npos) return;
-  auto fields = words(stat.substr(after + 1));
-  auto field = [&](size_t number) { return number - 3 < fields.size() ? parse_number<uint64_t>(fields[number - 3]) : std::nullopt; };
-  auto ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
-  if (field(14) && field(15)) families.add(kCpu, {}, static_cast<double>(*field(14) + *field(15)) / ticks);
-  if (field(22)) families.add(kStart, {}, start_time(*field(22)));
-  if (field(23)) families.add(kVirtual, {}, static_cast<double>(*field(23)));
-  if (field(24)) families.add(kResident, {}, static_cast<double>(*field(24)) * static_cast<double>(::sysconf(_SC_PAGESIZE)));
+// Field 22 of /proc/self/stat, ticks after boot, behind the command in parentheses, which may hold anything (proc(5)). Computed
+// once: the two clocks drift apart, and a process does not start twice.
+std::optional<double> start_time(const Root& root) {
+  std::array<char, 4096> buffer;
+  const std::string_view stat = text_of(root.hold("proc/self/stat"), buffer);
+  const size_t command = stat.rfind(')');
+  if (command == std::string_view::npos) return std::nullopt;
+  const auto fields = words(stat.substr(command + 1));  // from field 3 on
+  const auto ticks = fields.size() > 22 - 3 ? parse_number<uint64_t>(fields[22 - 3]) : std::nullopt;
+  if (!ticks) return std::nullopt;
+  return boot_time() + static_cast<double>(*ticks) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
+
+// /proc/self/statm: size and resident, in pages.
+void add_memory(FamilySet& families, std::string_view statm) {
+  const auto pages = words(statm);
+  const auto add = [&](const Metric& metric, size_t field) {
+    const auto number = field < pages.size() ? parse_number<uint64_t>(pages[field]) : std::nullopt;
+    if (number) families.add(metric, {}, static_cast<double>(*number) * static_cast<double>(::sysconf(_SC_PAGESIZE)));
+  };
+  add(kVirtual, 0);
+  add(kResident, 1);
 }
 
 // Linux 6.2 and later tell the number as the folder's size; before, all must be listed.
 std::optional<double> open_descriptors(const Root& root) {
+  static const auto folder = Fd(::open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC));
   struct stat status {};
-  if (::stat("/proc/self/fd", &status) == 0 && status.st_size > 0) return static_cast<double>(status.st_size);
+  if (::fstat(folder.get(), &status) == 0 && status.st_size > 0) return static_cast<double>(status.st_size);
   auto listed = root.list("proc/self/fd");
   if (!listed) return std::nullopt;
   return static_cast<double>(listed->size() - 1);  // not the one that it was listed through
@@ -91,7 +107,7 @@ void add_self(FamilySet& families, const Snapshot& snapshot, const HttpCounts& h
 
 void add_series(FamilySet& families) {
   auto series = families.series(), limit = families.dropped_by_limit(), duplicate = families.dropped_duplicates();
-  families.raise_limit(3);
+  families.raise_limit(kSeriesOfSeries);
   families.add(kSeries, {}, static_cast<double>(series));
   families.add(kDropped, {{"reason", "limit"}}, static_cast<double>(limit));
   families.add(kDropped, {{"reason", "duplicate"}}, static_cast<double>(duplicate));
@@ -99,10 +115,15 @@ void add_series(FamilySet& families) {
 
 void add_process(FamilySet& families) {
   static const auto root = Root::open("/");
-  static const auto held = root ? root->hold("proc/self/stat") : Result<Fd>(root.error());
-  std::array<char, 4096> text;
-  if (const ssize_t size = held ? ::pread(held->get(), text.data(), text.size(), 0) : 0; size > 0) add_stat(families, {text.data(), static_cast<size_t>(size)});
-  if (auto descriptors = root ? open_descriptors(*root) : std::nullopt) families.add(kOpenFds, {}, *descriptors);
+  if (!root) return;
+  static const auto start = start_time(*root);
+  static const auto memory = root->hold("proc/self/statm");
+  std::array<char, 256> buffer;
+  timespec cpu{};
+  if (::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu) == 0) families.add(kCpu, {}, static_cast<double>(cpu.tv_sec) + static_cast<double>(cpu.tv_nsec) * 1e-9);
+  if (start) families.add(kStart, {}, *start);
+  add_memory(families, text_of(memory, buffer));
+  if (auto descriptors = open_descriptors(*root)) families.add(kOpenFds, {}, *descriptors);
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) families.add(kMaxFds, {}, static_cast<double>(limit.rlim_cur));
 }

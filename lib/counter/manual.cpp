@@ -20,7 +20,7 @@ constexpr std::array<Vendor, 8> kVendors{{{"NVIDIA mlx5", mlx5_rows},
                                           {"Broadcom bnxt_re, bnxt_en", bnxt_rows},
                                           {"Intel irdma, ice, i40e", ice_irdma_rows},
                                           {"AMD ionic", ionic_rows},
-                                          {"HiSilicon hns", hns_rows},
+                                          {"HiSilicon hns_roce, hns3", hns_rows},
                                           {"Amazon EFA", efa_rows},
                                           {"soft-RoCE", rxe_rows},
                                           {"all drivers", pma_rows}}};
@@ -40,7 +40,9 @@ Every series has the labels device and port, unless it says otherwise.
 Sources are
 .B hw
 (RDMA netlink, else
-.IR ports/N/hw_counters ),
+.IR ports/N/hw_counters ;
+with port 1 also the device's own
+.IR hw_counters ),
 .B pma
 .RI ( ports/N/counters )
 and
@@ -50,8 +52,8 @@ A # stands for a priority from 0 to 7.
 Several sources of one driver with the same labels are parts of one sum.
 .PP
 A counter that was not read has no series.
-Counters that the hardware keeps in 32 bits (the queue counters of mlx5) are continued when they wrap; when the driver is
-loaded again they begin at zero, as Prometheus expects of a restart.
+Counters that the hardware keeps in 32 bits (the queue counters of mlx5, and of its statistics rx_out_of_buffer,
+dev_internal_queue_oob, link_down_events_phy and those of PCIe) are continued when they wrap; when the driver is loaded again they begin at zero, as Prometheus expects of a restart.
 What is zero of a priority that has carried no traffic is left out, and so are the error counters of the source pma while
 they are zero on an Ethernet port: they are of InfiniBand's link, and each costs a command of the firmware, so that such a
 zero may be 30 s old.

@@ -8,6 +8,7 @@
 #include "base/parse.h"
 #include "counter/catalogue.h"
 #include "counter/raw_ethtool.h"
+#include "sys/infiniband.h"
 #include "sys/nldev.h"
 
 namespace fabric {
@@ -16,6 +17,7 @@ namespace {
 using Clock = Backoff::Clock;
 
 constexpr std::chrono::seconds kFirstWait{10}, kLongestWait{300};
+constexpr unsigned kActive = 4, kLinkUp = 5;
 
 // The kernel's answer to a request that the driver does not implement, or that does not fit into one reply: files then.
 bool netlink_cannot(int code) { return code == EINVAL || code == EOPNOTSUPP || code == EMSGSIZE; }
@@ -49,7 +51,8 @@ std::optional<unsigned> leading_number(std::string_view text) { return parse_num
 
 // Text of a held sysfs attribute (at most one page), or a positive errno.
 Result<std::string_view> read_held(int fd, std::array<char, 4096>& buffer) {
-  ssize_t size = ::pread(fd, buffer.data(), buffer.size(), 0);
+  if (fd < 0) return Error{EMFILE, {}};  // it could not be held
+  ssize_t size = read_from_start(fd, buffer.data(), buffer.size());
   if (size < 0) return Error{errno, {}};
   return std::string_view(buffer.data(), static_cast<size_t>(size));
 }
@@ -61,7 +64,7 @@ void read_files(Files& files, Attempt& attempt, Function&& with) {
   auto now = Clock::now();
   for (auto& file : files) {
     if (file.idle) {
-      with(file, "0");
+      with(file, file.usual);
       continue;
     }
     if (!file.backoff.due(now)) {
@@ -116,6 +119,9 @@ PortReader::PortReader(const CounterAccess& access, const Port& port)
   };
   hold("state", folder + "/state");
   hold("phys_state", folder + "/phys_state");
+  if (port.link_layer == LinkLayer::ethernet)
+    for (File& file : link_)
+      if (file.name == "phys_state") file.seldom = true, file.usual = "5: LinkUp";
   if (!netdev_.empty()) {
     hold("carrier", "sys/class/net/" + netdev_ + "/carrier");
     hold("carrier_down_count", "sys/class/net/" + netdev_ + "/carrier_down_count");
@@ -131,6 +137,7 @@ void PortReader::open_rdma(const std::string& folder) {
         if (device.name == rdma_) device_ = device.index;
   }
   if (!device_) hw_ = open_folder(folder + "/hw_counters");
+  if (number_ == 1) device_hw_ = open_folder(infiniband::device_counters_folder(rdma_));
 }
 
 std::vector<PortReader::File> PortReader::open_folder(const std::string& folder) const {
@@ -140,13 +147,23 @@ std::vector<PortReader::File> PortReader::open_folder(const std::string& folder)
   for (const std::string& name : *names) {
     if (name == "lifespan") continue;  // of the kernel's counter cache: a setting among the counters
     std::string path = folder + '/' + name;
-    if (auto fd = access_.root.hold(path)) files.push_back({name, std::move(path), std::move(*fd)});
+    auto fd = access_.root.hold(path);
+    if (fd || fd.error().code == EMFILE) files.push_back({name, std::move(path), fd ? std::move(*fd) : Fd()});
   }
   return files;
 }
 
+void PortReader::end_idleness() {
+  const auto now = Clock::now();
+  if (now < idle_due_) return;
+  for (auto* files : {&pma_, &link_})
+    for (File& file : *files) file.idle = false;
+  idle_due_ = now + access_.idle_age;
+}
+
 PortReading PortReader::read() {
   PortReading reading;
+  end_idleness();
   read_link(reading);
   read_hw(reading);
   read_pma(reading);
@@ -154,23 +171,33 @@ PortReading PortReader::read() {
   return reading;
 }
 
+// Each read of state and of phys_state costs mlx5 two commands of its firmware, and on Ethernet the drivers tell both by the
+// netdev's carrier (mlx5_query_port_roce, bnxt_re_query_port, irdma_query_port of Linux 6.12): LinkUp goes with ACTIVE.
 void PortReader::read_link(PortReading& reading) {
   Attempt attempt{"link", true, 0, {}};
   Timer timer;
   // A netdev that is administratively down has none, and answers EINVAL (net/core/net-sysfs.c, carrier_show).
   if (std::any_of(link_.begin(), link_.end(), [](const File& file) { return file.name == "carrier"; })) reading.carrier = false;
-  read_files(link_, attempt, [&](const File& file, std::string_view text) {
-    if (file.name == "state") reading.state = leading_number(text);
-    else if (file.name == "phys_state") reading.phys_state = leading_number(text);
-    else if (file.name == "carrier_down_count") reading.counters.carrier_down = parse_counter_file(text);
-    else if (auto carrier = parse_counter_file(text)) reading.carrier = *carrier != 0;
+  read_files(link_, attempt, [&](File& file, std::string_view text) {
+    if (file.name == "state") {
+      reading.state = leading_number(text);
+      if (reading.state != kActive)
+        for (File& other : link_) other.idle = false;  // phys_state comes behind it
+    } else if (file.name == "phys_state") {
+      reading.phys_state = leading_number(text);
+      file.idle = file.seldom && reading.state == kActive && reading.phys_state == kLinkUp;
+    } else if (file.name == "carrier_down_count") {
+      reading.counters.carrier_down = parse_counter_file(text);
+    } else if (auto carrier = parse_counter_file(text)) {
+      reading.carrier = *carrier != 0;
+    }
   });
   attempt.seconds = timer.seconds();
   reading.attempts.push_back(std::move(attempt));
 }
 
 void PortReader::read_hw(PortReading& reading) {
-  if (!device_ && hw_.empty()) return;
+  if (!device_ && hw_.empty() && device_hw_.empty()) return;
   Attempt attempt{"rdma", true, 0, {}};
   Timer timer;
   if (device_ && waiting_.hw.due(Clock::now())) {
@@ -190,8 +217,17 @@ void PortReader::read_hw(PortReading& reading) {
     fail(attempt, waiting_.hw_error);
   }
   if (!device_) read_counters(hw_, attempt, reading.counters.hw);
+  read_device(attempt, reading.counters.hw);
   attempt.seconds = timer.seconds();
   reading.attempts.push_back(std::move(attempt));
+}
+
+// What the device counts as a whole is told with its first port; what that counts itself comes first.
+void PortReader::read_device(Attempt& attempt, std::vector<Counter>& hw) {
+  std::vector<Counter> more;
+  read_counters(device_hw_, attempt, more);
+  for (const Counter& counter : more)
+    if (std::ranges::find(hw, counter.name, &Counter::name) == hw.end()) hw.push_back(counter);
 }
 
 // Each of these files costs mlx5 a command of its firmware (core/sysfs.c get_perf_mad, hw/mlx5/mad.c process_pma_cmd of Linux
@@ -200,10 +236,6 @@ void PortReader::read_pma(PortReading& reading) {
   if (pma_.empty()) return;
   Attempt attempt{"pma", true, 0, {}};
   Timer timer;
-  if (const auto now = Clock::now(); now >= idle_due_) {
-    for (File& file : pma_) file.idle = false;
-    idle_due_ = now + access_.idle_age;
-  }
   read_counters(pma_, attempt, reading.counters.pma);
   attempt.seconds = timer.seconds();
   reading.attempts.push_back(std::move(attempt));

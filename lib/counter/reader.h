@@ -26,7 +26,7 @@ struct CounterAccess {
   Netlink* rdma = nullptr;
   ethtool::Statistics* statistics = nullptr;
   std::span<const std::string> asked{};  // globs of statistics that are kept beside those of the catalogue
-  std::chrono::milliseconds idle_age = std::chrono::seconds(30);  // how old InfiniBand's link counters may be that are zero on Ethernet
+  std::chrono::milliseconds idle_age = std::chrono::seconds(30);  // how old may be what on Ethernet says what it always says: InfiniBand's link counters that are zero, and LinkUp of an ACTIVE port
 };
 
 // How one group of readings went.
@@ -82,16 +82,19 @@ class PortReader {
     std::string path;
     Fd fd;
     Backoff backoff{};
-    bool seldom = false;  // where it is zero it is likely to stay so
-    bool idle = false;    // so it is: not read until the others like it are
+    bool seldom = false;  // where it says `usual` it is likely to go on
+    bool idle = false;    // so it does: not read until idle_due_
+    std::string_view usual = "0";
   };
   using Clock = Backoff::Clock;
 
   // What RDMA counts; of a bond's member the bond has it.
   void open_rdma(const std::string& folder);
   std::vector<File> open_folder(const std::string& folder) const;
+  void end_idleness();
   void read_link(PortReading& reading);
   void read_hw(PortReading& reading);
+  void read_device(Attempt& attempt, std::vector<Counter>& hw);
   void read_pma(PortReading& reading);
   void read_ethtool(PortReading& reading);
 
@@ -100,8 +103,8 @@ class PortReader {
   unsigned number_;
   ethtool::Selection kept_;
   std::optional<uint32_t> device_;  // nldev index; absent: no netlink, or it has no counters of this port
-  std::vector<File> pma_, hw_, link_;
-  Clock::time_point idle_due_{};  // when those that are idle are read again
+  std::vector<File> pma_, hw_, device_hw_, link_;
+  Clock::time_point idle_due_{};
   Waiting waiting_;
   bool has_ethtool_ = false;
 };

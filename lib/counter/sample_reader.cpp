@@ -67,7 +67,7 @@ void SampleReader::read_files(Source& source, const std::vector<File>& files, Cl
   if (files.empty() || !due(source, now)) return;
   std::array<char, 4096> buffer;
   for (const File& file : files) {
-    const ssize_t size = ::pread(file.fd.get(), buffer.data(), buffer.size(), 0);
+    const ssize_t size = read_from_start(file.fd.get(), buffer.data(), buffer.size());
     if (size < 0 && errno != EOPNOTSUPP && errno != EINVAL) return out.clear(), fail(source, now, error(errno, file.path));
     if (size < 0) continue;
     if (auto value = parse_counter_file({buffer.data(), static_cast<size_t>(size)})) out.push_back({file.name, *value});

@@ -12,6 +12,9 @@ multicast_rcv_packets multicast_xmit_packets port_rcv_constraint_errors port_rcv
 port_rcv_remote_physical_errors port_rcv_switch_relay_errors port_xmit_constraint_errors port_xmit_data
 port_xmit_discards port_xmit_packets port_xmit_wait symbol_error unicast_rcv_packets unicast_xmit_packets
 VL15_dropped""".split()
+# What counts InfiniBand's link; on an Ethernet port these are zero.
+ZERO = """link_downed link_error_recovery local_link_integrity_errors port_rcv_constraint_errors
+port_rcv_remote_physical_errors port_xmit_constraint_errors port_xmit_discards symbol_error VL15_dropped""".split()
 HW_COUNTERS = """duplicate_request implied_nak_seq_err local_ack_timeout_err np_cnp_sent np_ecn_marked_roce_packets
 out_of_buffer out_of_sequence packet_seq_err req_cqe_error req_cqe_flush_error req_remote_access_errors
 req_remote_invalid_request req_rnr_retries_exceeded req_transport_retries_exceeded resp_cqe_error resp_cqe_flush_error
@@ -56,7 +59,7 @@ def hca(sys_dir, index, pci, name):
                        "gid_attrs/types/0": "RoCE v2", "gid_attrs/ndevs/0": name, "hw_counters/lifespan": "10"}.items():
         write(f"{port}/{file}", text)
     for number, counter in enumerate(COUNTERS):
-        write(f"{port}/counters/{counter}", str(index * 1_000_003 + number * 97))
+        write(f"{port}/counters/{counter}", "0" if counter in ZERO else str(index * 1_000_003 + number * 97 + 1))
     for number, counter in enumerate(HW_COUNTERS):
         write(f"{port}/hw_counters/{counter}", str(index * 1_000_033 + number * 89))
     link(f"{folder}/device", f"../../../{pci}")

@@ -57,7 +57,7 @@ TEST(Catalogue, EveryMetricIsACounterInItsBaseUnit) {
     // A duration and nothing else is scaled from microseconds; mlx5 counts some in seconds.
     bool seconds = row.metric->name.ends_with("seconds_total") && !row.name.starts_with("outbound_pci_stalled");
     EXPECT_EQ(seconds, row.scale.divide == 1e6) << row.name;
-    EXPECT_EQ(row.name.find("_bits_") != std::string_view::npos && row.metric->name.ends_with("_bytes_total"), row.scale.divide == 8) << row.name;
+    EXPECT_EQ(row.name.find("_bits") != std::string_view::npos && row.metric->name.ends_with("_bytes_total"), row.scale.divide == 8) << row.name;
     bool words = row.name == "port_rcv_data" || row.name == "port_xmit_data";
     EXPECT_EQ(words, row.scale.multiply == 4) << row.name;
   }
@@ -110,6 +110,29 @@ TEST(Catalogue, VendorsNamesForTheSameThingMeet) {
     EXPECT_EQ(metric(name), "fabric_rdma_out_of_sequence_packets_total") << name;
   for (const char* name : {"packet_seq_err", "seq_err_naks_rcvd", "Nak Sequence Error", "rcvd_seq_err", "req_rx_pkt_seq_err"})
     EXPECT_EQ(metric(name), "fabric_rdma_sequence_naks_received_total") << name;
+}
+
+TEST(Catalogue, VendorsNamesForTheSameThingOfThePortMeet) {
+  auto metric = [](const char* name) {
+    auto match = find_counter(CounterSource::ethtool, name);
+    return match ? match->row->metric->name : std::string_view("none");
+  };
+  for (const char* name : {"rx_discards_phy", "rx_stat_discard", "rx_dropped.nic", "port.rx_dropped", "port.rx_discards", "frames_rx_dropped"})
+    EXPECT_EQ(metric(name), "fabric_phy_discarded_packets_total") << name;
+  for (const char* name : {"rx_crc_errors_phy", "rx_fcs_err_frames", "rx_crc_errors.nic", "port.rx_crc_errors", "frames_rx_bad_fcs", "mac_rx_fcs_err_pkt_num"}) {
+    EXPECT_EQ(metric(name), "fabric_phy_crc_errors_total") << name;
+    EXPECT_TRUE(classify_counter(name)) << name;
+  }
+  for (const char* name : {"rx_prio3_pause", "rx_pfc_ena_frames_pri3", "rx_priority_3_xoff.nic", "port.rx_priority_3_xoff_rx", "mac_rx_pfc_pri3_pkt_num"}) {
+    EXPECT_EQ(metric(name), "fabric_pfc_pause_frames_total") << name;
+    EXPECT_EQ(find_counter(CounterSource::ethtool, name)->priority, '3') << name;
+  }
+  for (const char* name : {"rx_bits_phy", "rx_bits"}) EXPECT_EQ(metric(name), "fabric_phy_received_bytes_total") << name;
+  for (const char* name : {"rx_oversize_pkts_phy", "rx_oversize.nic", "port.rx_oversize", "frames_rx_oversized"})
+    EXPECT_EQ(metric(name), "fabric_phy_oversize_frames_total") << name;
+  for (const char* name : {"rx_out_of_buffer", "rx_total_ring_discards", "rx_total_discard_pkts"})
+    EXPECT_EQ(metric(name), "fabric_netdev_out_of_buffer_total") << name;
+  for (const char* name : {"mac_remote_faults.nic", "port.mac_remote_faults"}) EXPECT_EQ(metric(name), "fabric_phy_mac_faults_total") << name;
 }
 
 TEST(Catalogue, CountersOfTroubleAtTheTransportAllHaveACommonName) {
@@ -317,6 +340,44 @@ TEST(PortReader, OnEthernetAZeroOfInfiniBandsLinkIsSeldomReadAgain) {
   EXPECT_EQ(sorted(always), then);
   EXPECT_EQ(sorted(other), then) << "of an InfiniBand port each counts";
   EXPECT_EQ(sorted(seldom), (std::vector<Counter>{{"link_downed", 3}, {"port_xmit_data", 1001}, {"symbol_error", 0}})) << "what was zero is not read";
+}
+
+TEST(PortReader, OnEthernetLinkUpGoesWithActive) {
+  test::Tree tree;
+  Root root = one_port(tree).root();
+  Port ethernet = port_of_tree(), infiniband = port_of_tree();
+  ethernet.link_layer = LinkLayer::ethernet;
+  infiniband.link_layer = LinkLayer::infiniband;
+  PortReader seldom({root}, ethernet), always({.root = root, .idle_age = std::chrono::milliseconds(0)}, ethernet), other({root}, infiniband);
+  const auto say = [&](const char* state, const char* physical) {
+    tree.file(std::string(kPort) + "state", state).file(std::string(kPort) + "phys_state", physical);
+  };
+  for (PortReader* reader : {&seldom, &always, &other}) EXPECT_EQ(reader->read().phys_state, 5u);
+  say("4: ACTIVE\n", "6: LinkErrorRecovery\n");
+  EXPECT_EQ(seldom.read().phys_state, 5u) << "not read while the port is ACTIVE";
+  EXPECT_EQ(always.read().phys_state, 6u);
+  EXPECT_EQ(other.read().phys_state, 6u) << "an InfiniBand port recovers while it is ACTIVE";
+  say("1: DOWN\n", "3: Disabled\n");
+  for (PortReader* reader : {&seldom, &always, &other}) EXPECT_EQ(reader->read().phys_state, 3u);
+  say("1: DOWN\n", "2: Polling\n");
+  EXPECT_EQ(seldom.read().phys_state, 2u) << "read as long as it is down";
+  say("4: ACTIVE\n", "2: Polling\n");
+  EXPECT_EQ(seldom.read().phys_state, 2u) << "and until it says LinkUp";
+  say("4: ACTIVE\n", "5: LinkUp\n");
+  EXPECT_EQ(seldom.read().phys_state, 5u);
+}
+
+TEST(PortReader, WhatTheDeviceCountsAsAWholeIsToldWithItsFirstPort) {
+  test::Tree tree;
+  const std::string device = "sys/class/infiniband/mlx5_0/";
+  tree.file(device + "ports/1/hw_counters/np_cnp_sent", "12\n").file(device + "ports/2/hw_counters/vport_out_of_sequence", "6\n");
+  tree.file(device + "hw_counters/out_of_sequence", "5\n").file(device + "hw_counters/np_cnp_sent", "77\n").file(device + "hw_counters/lifespan", "10\n");
+  Root root = tree.root();
+  Port port;
+  port.rdma = "mlx5_0";
+  EXPECT_EQ(PortReader({root}, port).read().counters.hw, (std::vector<Counter>{{"np_cnp_sent", 12}, {"out_of_sequence", 5}}));
+  port.number = 2;
+  EXPECT_EQ(PortReader({root}, port).read().counters.hw, (std::vector<Counter>{{"vport_out_of_sequence", 6}}));
 }
 
 TEST(PortReader, APortWithoutCountersOrNetdevIsNoFailure) {

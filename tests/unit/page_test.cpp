@@ -5,6 +5,14 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <cmath>
+#include <ctime>
+#include <fstream>
+#include <string>
+#include <vector>
 
 #include "support/slow_nics.h"
 
@@ -49,6 +57,43 @@ class Paging {
 };
 
 bool has(const std::string& page, const std::string& text) { return page.find(text) != std::string::npos; }
+
+// The value of the series without labels.
+double value_of(const std::string& page, const std::string& name) {
+  const size_t at = page.find('\n' + name + ' ');
+  return at == std::string::npos ? std::nan("") : std::strtod(page.c_str() + at + name.size() + 2, nullptr);
+}
+
+// Of /proc/self/status, in kB.
+double status_of(const std::string& field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(field + ':')) return std::strtod(line.c_str() + field.size() + 1, nullptr);
+  return std::nan("");
+}
+
+TEST(Page, TellsWhatTheProcessCosts) {
+  Paging paging;
+  const std::string first = paging.page();
+  EXPECT_NEAR(value_of(first, "process_resident_memory_bytes"), status_of("VmRSS") * 1024, 16 << 20);
+  EXPECT_NEAR(value_of(first, "process_virtual_memory_bytes"), status_of("VmSize") * 1024, 64 << 20);
+  struct stat born {};
+  ASSERT_EQ(::stat("/proc/self", &born), 0);
+  EXPECT_NEAR(value_of(first, "process_start_time_seconds"), static_cast<double>(born.st_ctime), 60);
+  EXPECT_LE(value_of(first, "process_start_time_seconds"), static_cast<double>(::time(nullptr)) + 1);
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_EQ(value_of(first, "process_max_fds"), static_cast<double>(limit.rlim_cur));
+  std::vector<Fd> held;
+  for (int i = 0; i < 100; ++i) held.emplace_back(::dup(0));
+  const auto used = [] { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; };
+  const double until = used() + 0.05;
+  while (used() < until) {}
+  const std::string second = paging.page();
+  EXPECT_NEAR(value_of(second, "process_open_fds") - value_of(first, "process_open_fds"), 100, 8) << "readers hold some";
+  EXPECT_GE(value_of(second, "process_cpu_seconds_total"), value_of(first, "process_cpu_seconds_total") + 0.05);
+  EXPECT_LE(value_of(second, "process_cpu_seconds_total"), used() + 0.001);
+}
 
 const std::string kDown = "fabric_check_status{check=\"port-state\",subject=\"mlx5_0/1\"} 1\n";  // its twin is up
 
