@@ -44,6 +44,11 @@ Address address_of(const Sockaddr& socket, std::string_view text) {
 }  // namespace
 
 Route route_of(std::string_view path) {
+  constexpr std::string_view kAbsolute = "http://";  // through a proxy (RFC 9112, 3.2.2)
+  if (path.starts_with(kAbsolute)) {
+    const size_t slash = path.find('/', kAbsolute.size());
+    path = slash == std::string_view::npos ? "/" : path.substr(slash);
+  }
   if (path == "/metrics") return Route::metrics;
   if (path == "/") return Route::landing;
   if (path == "/-/healthy") return Route::healthy;

@@ -127,9 +127,11 @@ void read_gid_changed(const View& view, HealthReadings& out) {
     for (const Gid& old : before->gids) {
       if (!is_own(view, port, old.netdev)) continue;
       const Gid* now = gid_at(port, old.index);
-      if (now != nullptr && now->gid == old.gid && now->type == old.type) continue;
+      const bool same = now != nullptr && now->gid == old.gid;
+      if (same && (now->type == old.type || now->type.empty() || old.type.empty())) continue;  // a type may be unreadable
       ++reading.amount;
-      reading.evidence += (reading.evidence.empty() ? "index " : ", index ") + std::to_string(old.index) + ": " + old.gid + " -> " + (now == nullptr ? "gone" : now->gid);
+      reading.evidence += (reading.evidence.empty() ? "index " : ", index ") + std::to_string(old.index) + ": " + (same ? old.gid + " " + old.type : old.gid) + " -> " +
+                          (now == nullptr ? "gone" : same ? now->type : now->gid);
     }
     if (reading.evidence.empty()) reading.evidence = std::to_string(port.gids.size()) + " GIDs as they were";
     out.push_back(std::move(reading));

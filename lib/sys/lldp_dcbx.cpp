@@ -92,18 +92,21 @@ bool read_cee_app(View8 table, Neighbor& neighbor) {
   return true;
 }
 
+// What is not enabled is not in use at the sender, whatever stands behind (DCB Capability Exchange Protocol base specification
+// 1.01, "Enable").
 bool read_cee_feature(unsigned type, View8 value, Neighbor& neighbor) {
   if (type < 2 || type > 4) return true;  // 1 is DCBX's own control
   if (value.size() < kCeeHeader) return false;
-  const bool willing = (u8(value, 2) & 0x40) != 0;
+  const bool enabled = (u8(value, 2) & 0x80) != 0, willing = (u8(value, 2) & 0x40) != 0;
   const View8 rest = value.subspan(kCeeHeader);
-  if (type == 4) return read_cee_app(rest, neighbor);
+  if (type == 4) return !enabled || read_cee_app(rest, neighbor);
   if (type == 3) {
     if (rest.size() != 2) return false;
-    neighbor.pfc = DcbxPfc{willing, false, u8(rest, 1), PrioSet{u8(rest, 0)}};
+    neighbor.pfc = DcbxPfc{willing, false, u8(rest, 1), PrioSet{enabled ? u8(rest, 0) : uint8_t{0}}};
     return true;
   }
   if (rest.size() != 13) return false;
+  if (!enabled) return true;
   neighbor.ets = DcbxEts{willing, u8(rest, 12), nibbles(rest), octets(rest.subspan(4)), {2, 2, 2, 2, 2, 2, 2, 2}};
   return true;
 }

@@ -201,6 +201,21 @@ TEST_P(OneRule, IsRaisedAloneAndClearsByItself) {
 }
 INSTANTIATE_TEST_SUITE_P(Health, OneRule, testing::ValuesIn(defects()), [](const auto& each) { return std::string(each.param.name); });
 
+TEST(HealthRules, AGidWhoseTypeCannotBeReadIsTheSameGid) {
+  Machine machine;
+  machine.steps(3);
+  const std::string type = machine.port().gids[2].type, other = type == "RoCE v2" ? "IB/RoCE v1" : "RoCE v2";
+  for (const std::string& next : {std::string(), type}) {
+    machine.step([&](Port& port) { port.gids[2].type = next; });
+    EXPECT_EQ(machine.said(), "") << next;
+  }
+  machine.step([&](Port& port) { port.gids[2].type = other; });
+  const auto found = machine.found();
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_EQ(found[0].id, "gid-changed");
+  EXPECT_NE(found[0].observed.find(type + " -> " + other), std::string::npos) << found[0].observed;
+}
+
 TEST(HealthRules, AHealthyMachineUnderFullLoadIsSilent) {
   Machine machine;
   for (int i = 0; i < 120; ++i) {

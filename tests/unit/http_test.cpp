@@ -23,6 +23,9 @@ TEST(Route, PathsAreExact) {
   EXPECT_EQ(route_of("/"), Route::landing);
   EXPECT_EQ(route_of("/-/healthy"), Route::healthy);
   EXPECT_EQ(route_of("/-/ready"), Route::ready);
+  EXPECT_EQ(route_of("http://node7:10479/metrics"), Route::metrics);
+  EXPECT_EQ(route_of("http://[::1]:10479"), Route::landing);
+  EXPECT_EQ(route_of("http://node7:10479/metrics/x"), Route::not_found);
   for (const char* path : {"/metrics/", "/metrics/x", "/Metrics", "//metrics", "/../../etc/passwd", "", "/-/"})
     EXPECT_EQ(route_of(path), Route::not_found) << path;
 }

@@ -61,6 +61,28 @@ TEST(LldpFrame, OfASwitchWithCee) {
   EXPECT_TRUE(neighbor->malformed.empty());
 }
 
+TEST(LldpFrame, WhatCeeSaysIsNotEnabledIsNotInUse) {
+  const Bytes whole = captured("cee-dcbx");
+  const Bytes oui = to_bytes(std::string_view("\x00\x1b\x21\x02", 4));
+  const auto start = std::search(whole.begin(), whole.end(), oui.begin(), oui.end());
+  ASSERT_NE(start, whole.end());
+  Bytes frame = whole;
+  size_t features = 0;
+  for (size_t at = static_cast<size_t>(start - whole.begin()) + oui.size(); at + 1 < frame.size();) {
+    const unsigned type = std::to_integer<unsigned>(frame[at]) >> 1, length = (std::to_integer<unsigned>(frame[at]) & 1) << 8 | std::to_integer<unsigned>(frame[at + 1]);
+    if (type < 1 || type > 4) break;
+    if (type > 1) ++features, frame[at + 4] &= std::byte{0x7f};
+    at += 2 + length;
+  }
+  ASSERT_EQ(features, 3u);
+  const auto neighbor = parse_frame(frame);
+  ASSERT_TRUE(neighbor) << neighbor.error().text();
+  EXPECT_EQ(neighbor->dcbx, "CEE");
+  EXPECT_EQ(neighbor->pfc, (DcbxPfc{false, false, 8, PrioSet{}}));
+  EXPECT_FALSE(neighbor->ets || neighbor->app);
+  EXPECT_TRUE(neighbor->malformed.empty());
+}
+
 TEST(LldpFrame, AFarewellHasNoTimeToLive) {
   const auto neighbor = parse_frame(captured("shutdown"));
   ASSERT_TRUE(neighbor) << neighbor.error().text();
