@@ -7,9 +7,9 @@
 SWITCH_PORT=$(basename "$(dirname "$(realpath "/sys/bus/pci/devices/$(nic 0)")")")  # NIC 0 is below it, GPU 0 beside it
 DMI=/sys/class/dmi/id/sys_vendor
 
-# What check complains of, as "id subject status" lines.
+# What check complains of, as "id subject status" lines; the words of a command that runs it may come before.
 complaints() {
-  fabric-agentctl check --interval 0 --json | jq -r '.checks[] | select(.status != "ok") | "\(.id) \(.subject) \(.status)"' | sort
+  "$@" fabric-agentctl check --interval 0 --json | jq -r '.checks[] | select(.status != "ok") | "\(.id) \(.subject) \(.status)"' | sort
 }
 # And which of it was not there at first.
 news() { comm -13 /tmp/first <(complaints); }
@@ -51,7 +51,11 @@ read_again
 eq "and cleared" "$(news)" ""
 
 rm /run/fabric-agent/pci.toml
-eq "nobody has read it" "$(news)" "acs host unknown"
+eq "nobody has published it: root reads it himself" "$(news)" ""
+acs "$SWITCH_PORT" 001d
+eq "as it is now" "$(news)" "acs $SWITCH_PORT warning"
+setpci -s "$SWITCH_PORT" ECAP_ACS+6.w=0000
+eq "who may not read does not know" "$(complaints setpriv --reuid 65534 --regid 65534 --clear-groups | grep '^acs ')" "acs host unknown"
 read_again
 eq "and read again" "$(news)" ""
 
