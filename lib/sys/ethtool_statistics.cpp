@@ -13,6 +13,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -47,6 +48,26 @@ std::string_view name_at(View8 names, size_t i) {
   return name.substr(0, name.find('\0'));
 }
 
+// For names, 40 kB of mlx5's: one for all threads, most of which ask seldom; who finds it taken has another.
+class NamesRoom {
+ public:
+  NamesRoom() : lock_(taken(), std::try_to_lock) {}
+  Room& get() { return lock_ ? shared() : own_; }
+
+ private:
+  // A thread that hangs in the kernel may outlive everything: they are for ever.
+  static std::mutex& taken() {
+    static auto& only = *new std::mutex;
+    return only;
+  }
+  static Room& shared() {
+    static auto& only = *new Room;
+    return only;
+  }
+  std::unique_lock<std::mutex> lock_;
+  Room own_;
+};
+
 class IoctlStatistics final : public Statistics {
  public:
   explicit IoctlStatistics(Fd fd) : fd_(std::move(fd)) {}
@@ -69,11 +90,12 @@ class IoctlStatistics final : public Statistics {
 
   template <class Pair>
   Result<std::vector<Counter>> read_as(const std::string& netdev, const Pair& pair) {
+    NamesRoom room;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       auto count = this->count(netdev);
       if (!count) return count.error();
       if (*count == 0) return pair({}, {});
-      auto names = this->names(netdev, *count);
+      auto names = this->names(netdev, *count, room.get());
       if (!names && has_grown(names.error())) continue;
       if (!names) return names.error();
       auto values = read_values(netdev, *count);
@@ -107,9 +129,8 @@ class IoctlStatistics final : public Statistics {
     return count;
   }
 
-  // As the kernel gives them, until the thread's next call.
-  Result<View8> names(const std::string& netdev, uint32_t count) {
-    thread_local Room room;  // of all netdevs: the names of one may be 40 kB
+  // As the kernel gives them, in the room.
+  Result<View8> names(const std::string& netdev, uint32_t count, Room& room) {
     auto* names = request<ethtool_gstrings>(room, size_t{count} * ETH_GSTRING_LEN);
     if (names == nullptr) return error(ENOMEM, netdev + ": statistics");
     names->cmd = ETHTOOL_GSTRINGS;
