@@ -53,7 +53,8 @@ constexpr Check kTopologyRows[] = {
     {"pcie", group::topology, "Do the PCIe links of NICs, GPUs and the switches above them run at full width and speed?",
      "Present width and speed are compared with devices of the same model, then with the device's own maximum; a link "
      "between a switch and the port above it with what both its ends can do. A NIC whose slot is slower than its port is "
-     "critical. Idle GPUs lower their speed, so only their width is judged. Look: lspci -vv -s ADDRESS (LnkCap, LnkSta); "
+     "critical; in several slots (socket direct) they are added up. A device that tells no link where others of its model do "
+     "may have fallen off the bus. Idle GPUs lower their speed, so only their width is judged. Look: lspci -vv -s ADDRESS (LnkCap, LnkSta); "
      "for a bridge, reseat the riser or switch board between the two addresses, else the card.",
      ask_pcie},
 };

@@ -203,7 +203,7 @@ struct Node {
   Neighbors neighbors{};             // who is at the other end of the cables, so far as anybody listens
   std::vector<std::string> unseen;   // what this caller could not see for want of privilege, in words
   Platform platform{};
-  std::optional<PciState> pci_settings{};  // absent: fabric-agent-pci.service has published nothing
+  std::optional<PciState> pci_settings{};  // absent: fabric-agent-pci.service has published nothing, and the reader may not read it himself
 };
 
 }  // namespace fabric
