@@ -51,7 +51,8 @@ Result<void> Agent::open_record() {
   auto folder = make_directory_of(keeper_.directory(), confirm::kFile);
   if (!folder) return {};  // told with the first write, which needs it
   record_folder_ = std::move(*folder);
-  return checked(sd_event_add_inotify_fd(event_.get(), nullptr, record_folder_.get(), IN_MOVED_TO | IN_DELETE, on_record, this), "inotify");
+  const std::string path = "/proc/self/fd/" + std::to_string(record_folder_.get());  // libsystemd 249 takes no descriptor
+  return checked(sd_event_add_inotify(event_.get(), nullptr, path.c_str(), IN_MOVED_TO | IN_DELETE, on_record, this), "inotify");
 }
 
 Result<void> Agent::open_devices() {

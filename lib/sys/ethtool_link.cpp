@@ -6,12 +6,10 @@
 #include <algorithm>
 
 #include "sys/ethtool_message.h"
+#include "sys/newer_uapi.h"
 
 namespace fabric::ethtool {
 namespace {
-
-// Newer than the headers of Debian 12: linux/ethtool_netlink.h of Linux 6.2.
-constexpr uint16_t kExtDownCount = 7;  // ETHTOOL_A_LINKSTATE_EXT_DOWN_CNT
 
 // Why there is no link: enum ethtool_link_ext_state and its substates (linux/ethtool.h), in the words of `ethtool`
 // (ethtool 6.11, netlink/settings.c). Substates count from 1.
@@ -44,7 +42,7 @@ const std::vector<Reason>& reasons() {
       {ETHTOOL_LINK_EXT_STATE_CALIBRATION_FAILURE, "Calibration failure", {}},
       {ETHTOOL_LINK_EXT_STATE_POWER_BUDGET_EXCEEDED, "Power budget exceeded", {}},
       {ETHTOOL_LINK_EXT_STATE_OVERHEAT, "Overheat", {}},
-      {ETHTOOL_LINK_EXT_STATE_MODULE, "Module", {"CMIS module is not in ModuleReady state"}},
+      {uapi::kLinkExtStateModule, "Module", {"CMIS module is not in ModuleReady state"}},
   };
   return table;
 }
@@ -122,7 +120,7 @@ LinkStatus parse_link_status(View8 payload) {
   LinkStatus out;
   if (const Attr* link = find(attributes, ETHTOOL_A_LINKSTATE_LINK))
     if (const auto up = link->u8()) out.up = *up != 0;
-  if (const Attr* downs = find(attributes, kExtDownCount)) out.downs = downs->u32();
+  if (const Attr* downs = find(attributes, uapi::kLinkStateExtDownCount)) out.downs = downs->u32();
   const Attr* state = find(attributes, ETHTOOL_A_LINKSTATE_EXT_STATE);
   if (state == nullptr || !state->u8()) return out;
   const Attr* substate = find(attributes, ETHTOOL_A_LINKSTATE_EXT_SUBSTATE);

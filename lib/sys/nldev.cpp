@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "sys/newer_uapi.h"
 #include "sys/nlattr.h"
 #include "sys/nldev_message.h"
 
@@ -111,12 +112,12 @@ std::vector<Counter> parse_statistics(View8 payload) {
 std::vector<CounterStatus> parse_counter_status(View8 payload) {
   std::vector<CounterStatus> out;
   for_each_entry(payload, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY, [&](const auto& entry) {
-    const Attr* index = find(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_INDEX);
+    const Attr* index = find(entry, uapi::kRdmaStatHwcounterIndex);
     CounterStatus counter;
     counter.name = text_of(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME);
     if (index == nullptr || !index->u32() || counter.name.empty()) return;
     counter.index = *index->u32();
-    if (const Attr* on = find(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_DYNAMIC); on && on->u8()) counter.optional_on = *on->u8() != 0;
+    if (const Attr* on = find(entry, uapi::kRdmaStatHwcounterDynamic); on && on->u8()) counter.optional_on = *on->u8() != 0;
     out.push_back(std::move(counter));
   });
   return out;
@@ -180,14 +181,14 @@ Result<std::vector<Counter>> statistics(Netlink& rdma, uint32_t device, uint32_t
 }
 
 Result<std::vector<CounterStatus>> counter_status(Netlink& rdma, uint32_t device, uint32_t port) {
-  auto reply = ask(rdma, RDMA_NLDEV_CMD_STAT_GET_STATUS, "counters", device, port);
+  auto reply = ask(rdma, uapi::kRdmaStatGetStatus, "counters", device, port);
   if (!reply) return reply.error();
   return parse_counter_status(reply->payload);
 }
 
 Result<void> set_optional_counters(Netlink& rdma, uint32_t device, uint32_t port, std::span<const uint32_t> indices) {
   AttrWriter table;
-  for (uint32_t index : indices) table.u32(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_INDEX, index);
+  for (uint32_t index : indices) table.u32(uapi::kRdmaStatHwcounterIndex, index);
   AttrWriter request = address(device, port);
   request.nest(RDMA_NLDEV_ATTR_STAT_HWCOUNTERS, table);
   auto replies = rdma.talk(message_type(RDMA_NLDEV_CMD_STAT_SET), 0, request.data());

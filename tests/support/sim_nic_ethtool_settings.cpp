@@ -11,6 +11,8 @@
 namespace fabric::test {
 namespace {
 
+constexpr uint16_t kRingsTxPush = 13;  // ETHTOOL_A_RINGS_TX_PUSH, linux/ethtool_netlink.h of Linux 5.18
+
 constexpr const char* kFecNames[] = {"None", "RS", "BASER", "LLRS"};
 constexpr uint8_t kFecBits[] = {ETHTOOL_FEC_OFF, ETHTOOL_FEC_RS, ETHTOOL_FEC_BASER, ETHTOOL_FEC_LLRS};
 constexpr uint32_t kFirstFecMode = ETHTOOL_LINK_MODE_FEC_NONE_BIT;
@@ -62,20 +64,23 @@ Replies set_channels(SimNic& nic, const std::vector<Attr>& attributes) {
 }
 
 Replies get_fec(SimNic& nic, uint16_t family) {
+  const unsigned listed = nic.ethtool.fec_abilities.value_or(*nic.ethtool.fec);
   AttrWriter bits;
   for (uint32_t i = 0; i < 4; ++i)
-    if ((*nic.ethtool.fec & kFecBits[i]) != 0)
+    if ((listed & kFecBits[i]) != 0)
       bits.nest(ETHTOOL_A_BITSET_BITS_BIT, AttrWriter().u32(ETHTOOL_A_BITSET_BIT_INDEX, kFirstFecMode + i).text(ETHTOOL_A_BITSET_BIT_NAME, kFecNames[i]));
   AttrWriter modes;
   modes.flag(ETHTOOL_A_BITSET_NOMASK).u32(ETHTOOL_A_BITSET_SIZE, __ETHTOOL_LINK_MODE_MASK_NBITS).nest(ETHTOOL_A_BITSET_BITS, bits);
   auto out = reply(nic, ETHTOOL_MSG_FEC_GET_REPLY);
-  out.nest(ETHTOOL_A_FEC_MODES, modes).u8(ETHTOOL_A_FEC_AUTO, (*nic.ethtool.fec & ETHTOOL_FEC_AUTO) != 0);
+  out.nest(ETHTOOL_A_FEC_MODES, modes).u8(ETHTOOL_A_FEC_AUTO, (listed & ETHTOOL_FEC_AUTO) != 0);
+  for (uint32_t i = 0; i < 4; ++i)
+    if (*nic.ethtool.fec == kFecBits[i]) out.u32(ETHTOOL_A_FEC_ACTIVE, kFirstFecMode + i);
   return one(family, out);
 }
 
 // ethnl_set_fec(), with ethnl_update_bitset() for the bitset by names.
 Replies set_fec(SimNic& nic, const std::vector<Attr>& attributes) {
-  unsigned modes = *nic.ethtool.fec;
+  unsigned modes = nic.ethtool.fec_abilities.value_or(*nic.ethtool.fec);
   if (const Attr* bitset = find(attributes, ETHTOOL_A_FEC_MODES)) {
     const auto members = parse_attributes(bitset->value);
     const Attr* bits = find(members, ETHTOOL_A_BITSET_BITS);
@@ -95,7 +100,7 @@ Replies set_fec(SimNic& nic, const std::vector<Attr>& attributes) {
   }
   if (const Attr* automatic = find(attributes, ETHTOOL_A_FEC_AUTO))
     modes = automatic->u8() == 1 ? modes | ETHTOOL_FEC_AUTO : modes & ~unsigned{ETHTOOL_FEC_AUTO};
-  if (modes == *nic.ethtool.fec) return done(0);
+  if (modes == nic.ethtool.fec_abilities.value_or(*nic.ethtool.fec)) return done(0);
   if (modes == 0) return kernel_error(EINVAL, "no FEC modes set");
   return done(call(nic, "setfec", [&] { return nic.set_fec(static_cast<uint8_t>(modes)); }));
 }
@@ -115,7 +120,7 @@ Replies answer_ethtool_settings(SimNic& nic, uint16_t family, uint8_t command, c
   if (rings) {
     put(out, now.ring_rx, ETHTOOL_A_RINGS_RX_MAX, ETHTOOL_A_RINGS_RX);
     put(out, now.ring_tx, ETHTOOL_A_RINGS_TX_MAX, ETHTOOL_A_RINGS_TX);
-    out.u8(ETHTOOL_A_RINGS_TX_PUSH, 0);
+    out.u8(kRingsTxPush, 0);
   } else {
     put(out, now.channels, ETHTOOL_A_CHANNELS_COMBINED_MAX, ETHTOOL_A_CHANNELS_COMBINED_COUNT);
   }

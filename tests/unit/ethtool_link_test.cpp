@@ -12,6 +12,7 @@
 
 #include "support/netns.h"
 #include "sys/kernel.h"
+#include "sys/newer_uapi.h"
 
 namespace fabric::ethtool {
 namespace {
@@ -58,7 +59,7 @@ TEST(ParseLinkStatus, NamesReasonAndDetailInEthtoolsWords) {
             "Bad signal integrity: Serdes ALOS");
   EXPECT_EQ(words(ETHTOOL_LINK_EXT_STATE_CABLE_ISSUE, ETHTOOL_LINK_EXT_SUBSTATE_CI_CABLE_TEST_FAILURE),
             "Cable issue: Cable test failure");
-  EXPECT_EQ(words(ETHTOOL_LINK_EXT_STATE_MODULE, ETHTOOL_LINK_EXT_SUBSTATE_MODULE_CMIS_NOT_READY),
+  EXPECT_EQ(words(uapi::kLinkExtStateModule, uapi::kLinkExtSubstateCmisNotReady),
             "Module: CMIS module is not in ModuleReady state");
   EXPECT_EQ(words(ETHTOOL_LINK_EXT_STATE_OVERHEAT, 3), "Overheat: detail 3") << "a newer kernel's";
   EXPECT_EQ(words(ETHTOOL_LINK_EXT_STATE_AUTONEG, 0), "Autoneg: detail 0") << "substates count from 1";

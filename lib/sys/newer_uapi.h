@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernel's headers of Linux 5.15 (Ubuntu 22.04) do not have yet, by number: include/uapi of Linux 6.2.
+#pragma once
+
+#include <cstdint>
+
+namespace fabric::uapi {
+
+// rdma/rdma_netlink.h, Linux 5.16
+inline constexpr uint16_t kRdmaStatGetStatus = 24;         // RDMA_NLDEV_CMD_STAT_GET_STATUS
+inline constexpr uint16_t kRdmaStatHwcounterIndex = 94;    // RDMA_NLDEV_ATTR_STAT_HWCOUNTER_INDEX, u32
+inline constexpr uint16_t kRdmaStatHwcounterDynamic = 95;  // RDMA_NLDEV_ATTR_STAT_HWCOUNTER_DYNAMIC, u8
+// linux/ethtool.h, Linux 5.16
+inline constexpr uint8_t kLinkExtStateModule = 10;          // ETHTOOL_LINK_EXT_STATE_MODULE
+inline constexpr uint8_t kLinkExtSubstateCmisNotReady = 1;  // ETHTOOL_LINK_EXT_SUBSTATE_MODULE_CMIS_NOT_READY
+// linux/ethtool_netlink.h, Linux 6.2
+inline constexpr uint16_t kLinkStateExtDownCount = 7;      // ETHTOOL_A_LINKSTATE_EXT_DOWN_CNT
+
+}  // namespace fabric::uapi
