@@ -23,6 +23,7 @@ constexpr std::array<SymptomText, kSymptoms> kTexts{{
     {Symptom::receiver, "receivers are not ready", "Find the far ends (rdma resource show qp link {rdma}) and ask there: fabric-agentctl diagnose"},
     {Symptom::pcie, "the PCIe path stalls", "Read the slot as root: lspci -vvs {pci}"},
     {Symptom::ignored, "congestion notifications are ignored", "Read ecn_rp of this port: fabric-agentctl show --port {netdev}"},
+    {Symptom::unanswered, "congestion marks are not answered", "Read ecn_np of this port: fabric-agentctl show --port {netdev}"},
     {Symptom::starved, "this port has data and gets no credits", "Read its own link first, then the ports of {peer}: ibqueryerrors"},
     {Symptom::marked, "packets arrive that a device on the way marked as damaged", "Look for symbol errors along the path: ibqueryerrors"},
     {Symptom::overrun, "the receive buffer overran, which a link with credits never should: this card's firmware, the cable, or {peer}",
@@ -63,6 +64,13 @@ Diagnosis made(const Rule& rule, const Case& one, Verdict verdict) {
   return out;
 }
 
+// What the rule explains of this port: a wire with a few errors has not lost everything that is lost.
+Symptoms explained_by(const Rule& rule, const Case& one) {
+  Symptoms out = rule.explains;
+  if (out.has(Symptom::link) && !wire_explains_loss(one)) out.remove({Symptom::loss});
+  return out;
+}
+
 // A rule that spoke without confidence.
 struct Candidate {
   Symptoms explains;
@@ -75,6 +83,8 @@ Diagnosis unexplained(const Case& one, Symptoms left, const std::vector<Candidat
   for (const SymptomText& text : kTexts) {
     if (!left.has(text.symptom)) continue;
     out.evidence.push_back(filled(text.what, one));
+    if (text.symptom == Symptom::link || text.symptom == Symptom::loss)
+      for (std::string& line : text.symptom == Symptom::link ? error_lines(one) : loss_lines(one)) out.evidence.push_back(std::move(line));
     add_steps(out.next, text.collect, one);
   }
   for (const Candidate& each : candidates)
@@ -86,16 +96,18 @@ void diagnose_port(const Case& one, Diagnoses& out) {
   Symptoms left = one.symptoms;
   std::vector<Candidate> candidates;
   for (const Rule& rule : rules()) {
-    if (!left.any_of(rule.explains)) continue;
+    const Symptoms explains = explained_by(rule, one);
+    if (!left.any_of(explains)) continue;
     auto verdict = rule.judge(one);
     if (!verdict) continue;
     if (verdict->confidence < kEnough) {
       std::string line = "possible, with too little evidence: " + std::string(rule.id) + " (" + std::string(to_text(rule.culprit)) + ")";
       for (size_t i = 0; i < verdict->evidence.size(); ++i) line += (i == 0 ? ": " : "; ") + verdict->evidence[i];
-      candidates.push_back({rule.explains, std::move(line)});
+      candidates.push_back({explains, std::move(line)});
       continue;
     }
-    left.remove(rule.explains);
+    left.remove(explains);
+    if (explains.has(Symptom::tx_pause) && holds_without_end(one)) left.remove({Symptom::loss});
     out.push_back(made(rule, one, std::move(*verdict)));
   }
   if (!left.empty()) out.push_back(unexplained(one, left, candidates));

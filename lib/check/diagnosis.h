@@ -26,11 +26,12 @@ enum class Symptom : uint8_t {
   receiver,  // a receiver was not ready, here or at the far end
   pcie,      // the slot stalled, overflowed or had errors
   ignored,   // congestion notifications came and were not obeyed
+  unanswered,  // packets came with a congestion mark, and no sender was told
   starved,   // InfiniBand: data, and no credits from the far end to send it
   marked,    // InfiniBand: packets arrived that a device on the way had marked as damaged
   overrun,   // InfiniBand: the receive buffer overran
 };
-inline constexpr size_t kSymptoms = 11;
+inline constexpr size_t kSymptoms = 12;
 
 class Symptoms {
  public:

@@ -6,10 +6,7 @@
 #include <cmath>
 
 #include "check/finding.h"
-#include "check/pcie_link.h"
 #include "check/peer.h"
-#include "check/platform.h"
-#include "model/locality.h"
 #include "model/switched_off.h"
 
 namespace fabric {
@@ -60,11 +57,26 @@ bool is_missed(const Case& one) {
 
 bool link_suffers(const Case& one) {
   const Signals& seen = one.signals;
-  return is_missed(one) || rose(seen.link_downs) || rose(seen.link_recoveries) || rose(seen.symbol_errors) || rose(seen.crc_errors) ||
+  return is_missed(one) || rose(seen.link_downs) || rose(seen.link_recoveries) || rose(seen.link_integrity_errors) || rose(seen.symbol_errors) || rose(seen.crc_errors) ||
          rose(seen.fec_uncorrectable);
 }
 
 constexpr double kFewEvents = 10;      // less is noise of one connection
+
+// More than one a second, as the check says, and a tenth of all: a few are nothing to a sender that obeys the others.
+bool ignores(const Signals& seen) {
+  const double count = rise(seen.cnp_ignored);
+  return count >= std::max(kFewEvents, seen.seconds) && count >= 0.1 * (count + rise(seen.cnp_handled));
+}
+
+// For each flow a notification is sent at most once in some microseconds, but never none at all for so many marks.
+bool answers_no_marks(const Case& one) {
+  constexpr double kMarks = 1000;
+  const Signals& seen = one.signals;
+  const auto& answers = one.port.qos.ecn_np;
+  if (answers && one.lossless && (one.lossless->bits & ~answers->bits) == 0) return false;  // another way of congestion control
+  return one.port.link_layer == LinkLayer::ethernet && rise(seen.ecn_marked) >= kMarks && seen.cnp_sent && *seen.cnp_sent == 0;
+}
 
 bool pcie_suffers(const Case& one) {
   const Signals& seen = one.signals;
@@ -94,28 +106,10 @@ Symptoms symptoms_of(const Case& one) {
   const auto is_much = [&](double events, double ratio) { return events >= kFewEvents && events >= ratio * packets; };
   if (loss.given_up > 0 || is_much(loss.requester, kLossRatio) || is_much(loss.responder, kDisorderRatio)) out.add(Symptom::loss);
   const double waits = rise(seen.out_of_buffer) + rise(seen.rnr_naks);
-  if (rose(seen.rnr_retries_exceeded) || (waits >= 10 * kFewEvents && waits >= kNotReadyRatio * packets))
+  if (rose(seen.rnr_retries_exceeded) || (waits >= kFewEvents * std::max(10.0, seen.seconds) && waits >= kNotReadyRatio * packets))
     out.add(Symptom::receiver);
-  if (rise(seen.cnp_ignored) >= kFewEvents) out.add(Symptom::ignored);
-  return out;
-}
-
-uint64_t aer_rise(const AerCounts& before, const AerCounts& now) {
-  return now.total && before.total && *now.total > *before.total ? *now.total - *before.total : 0;
-}
-
-// A PCIe link may have to repeat 1e-12 of its bits (DCGM; the check aer says the same).
-bool is_worn(const PlatformFunction& function, uint64_t corrected, double seconds) {
-  const double bits = function.link.speed.value_or(0) * 1e9 * function.link.width.value_or(0) * seconds;
-  return corrected >= 2 && static_cast<double>(corrected) >= 1e-12 * bits;
-}
-
-bool are_alike(const PciDevice& a, const PciDevice& b) { return a.vendor == b.vendor && a.device == b.device; }
-
-std::optional<PathClass> nearest_gpu(const Topology& topology, const Nic& nic) {
-  std::optional<PathClass> out;
-  for (const Gpu& gpu : topology.gpus)
-    if (const auto path = path_class(gpu, nic); path && (!out || *path < *out)) out = path;
+  if (ignores(seen)) out.add(Symptom::ignored);
+  if (answers_no_marks(one)) out.add(Symptom::unanswered);
   return out;
 }
 
@@ -179,12 +173,20 @@ Paused paused(const Case& one, Direction direction) {
   for (int priority = 0; priority < kPriorities; ++priority) {
     const PrioritySignals& each = seen.priority[static_cast<size_t>(priority)];
     if (const Rise& time = rx ? each.rx_pause_seconds : each.tx_pause_seconds) take(*time, priority, true);
-    else take(at_most(rise(rx ? each.rx_pause_frames : each.tx_pause_frames)), priority, false);
+    else if (!rx || !one.port.qos.pfc || one.port.qos.pfc->has(priority))  // pause of a priority without PFC stops nothing
+      take(at_most(rise(rx ? each.rx_pause_frames : each.tx_pause_frames)), priority, false);
   }
   // Some frames of PFC are no reason to overlook much global pause.
-  const Paused global{std::min(at_most(rise(rx ? seen.rx_global_pause_frames : seen.tx_global_pause_frames)) / seen.seconds, 1.0), -1, false};
-  if (global.ratio > out.ratio && (!out.measured || (global.is_much() && !out.is_much()))) out = global;
+  const Rise& time = rx ? seen.rx_global_pause_seconds : seen.tx_global_pause_seconds;
+  const double most = time ? *time : at_most(rise(rx ? seen.rx_global_pause_frames : seen.tx_global_pause_frames));
+  const Paused global{std::min(most / seen.seconds, 1.0), -1, time.has_value()};
+  if (global.ratio > out.ratio && (!out.measured || global.measured || (global.is_much() && !out.is_much()))) out = global;
   return out;
+}
+
+bool holds_without_end(const Case& one) {
+  const Paused held = paused(one, Direction::tx);
+  return rose(one.signals.pause_storm_events) || (held.measured && held.ratio >= 0.8);
 }
 
 // The tick is the device's own, and not told in sysfs. NVIDIA's count eight bytes of the port since Quantum, 32 of a lane before
@@ -211,6 +213,22 @@ Loss loss_of(const Case& one) {
   return out;
 }
 
+std::string unprotected(const Case& one, Direction direction) {
+  constexpr double kMuch = 100e6;
+  const bool rx = direction == Direction::rx, counted = one.port.kernel_driver == "mlx5_core" || one.port.kernel_driver == "bnxt_en";
+  const double all = rise(rx ? one.signals.rx_bytes : one.signals.tx_bytes);
+  if (!counted || !one.port.qos.pfc || one.port.qos.pfc->bits == 0 || all < kMuch) return {};
+  double by_lossless = 0, by_others = 0;
+  for (int priority = 0; priority < kPriorities; ++priority) {
+    const PrioritySignals& each = one.signals.priority[static_cast<size_t>(priority)];
+    (one.port.qos.pfc->has(priority) ? by_lossless : by_others) += rise(rx ? each.rx_bytes : each.tx_bytes);
+  }
+  if (by_lossless >= 0.1 * all || by_others < 0.5 * all) return {};  // what loops back in the card has no priority
+  const auto megabytes = [](double bytes) { return std::to_string(std::llround(bytes / 1e6)) + " MB"; };
+  return "of " + megabytes(all) + " that RDMA " + (rx ? "received" : "sent") + ", at most " + megabytes(by_lossless) + " went by priority " + to_text(*one.port.qos.pfc) +
+         ", which PFC protects";
+}
+
 std::vector<std::string> loss_lines(const Case& one) {
   const Signals& seen = one.signals;
   std::vector<std::string> out;
@@ -234,59 +252,6 @@ std::pair<PrioSet, double> lossless_discards(const Case& one) {
     out.second += lost;
   }
   return out;
-}
-
-std::vector<std::string> aer_lines(const Case& one) {
-  std::vector<std::string> out;
-  if (one.nic == nullptr || one.view.before == nullptr) return out;
-  std::vector<std::string> chain{one.nic->pci};
-  chain.insert(chain.end(), one.nic->bridges.begin(), one.nic->bridges.end());
-  for (const std::string& pci : chain) {
-    const PlatformFunction *now = function_of(one.view.now, pci), *then = function_of(*one.view.before, pci);
-    if (now == nullptr || then == nullptr) continue;
-    const auto tell = [&](const char* kind, uint64_t by) {
-      if (by > 0) out.push_back(pci + " " + plus(std::string(kind) + " PCIe errors", static_cast<double>(by)));
-    };
-    tell("fatal", aer_rise(then->fatal, now->fatal));
-    tell("non-fatal", aer_rise(then->nonfatal, now->nonfatal));
-    if (const uint64_t by = aer_rise(then->correctable, now->correctable); is_worn(*now, by, one.signals.seconds)) tell("correctable", by);
-  }
-  return out;
-}
-
-std::string degraded_link(const Case& one) {
-  if (one.nic == nullptr) return {};
-  const PlatformFunction* slot = one.nic->bridges.empty() ? nullptr : function_of(one.view.now, one.nic->bridges.front());
-  const PcieLink link = slot == nullptr ? one.nic->link : link_between(one.nic->link, slot->link).value_or(one.nic->link);
-  const bool below = (link.width && link.max_width && *link.width < *link.max_width) || (link.speed && link.max_speed && *link.speed < *link.max_speed);
-  if (!below) return {};
-  bool alone = true, better = false;
-  for (const Nic& other : one.view.now.topology.nics) {
-    if (&other == one.nic || !are_alike(other, *one.nic)) continue;
-    alone = false;
-    better = better || other.link.width > link.width || other.link.speed > link.speed;
-  }
-  if (!alone && !better) return {};  // the platform's limit
-  const auto text = [](std::optional<unsigned> width, std::optional<double> speed) {
-    return (width ? "x" + std::to_string(*width) : std::string("x?")) + " at " + (speed ? number_text(*speed) : std::string("?")) + " GT/s";
-  };
-  return "PCIe link of " + one.nic->pci + " is " + text(link.width, link.speed) + " of " + text(link.max_width, link.max_speed);
-}
-
-std::string far_from_gpus(const Case& one) {
-  const Topology& topology = one.view.now.topology;
-  if (one.nic == nullptr || topology.gpus.empty() || is_flattened(topology)) return {};
-  const auto own = nearest_gpu(topology, *one.nic);
-  if (!own || *own < PathClass::NODE) return {};
-  std::optional<PathClass> best;
-  for (const Nic& other : topology.nics)
-    if (&other != one.nic && are_alike(other, *one.nic))
-      if (const auto path = nearest_gpu(topology, other); path && (!best || *path < *best)) best = path;
-  const bool odd = best ? *best < *own : *own == PathClass::SYS;
-  if (!odd) return {};
-  return "no GPU is nearer to " + one.nic->name + " than " + std::string(to_text(*own)) +
-         (one.nic->numa ? " (it is on NUMA node " + std::to_string(*one.nic->numa) + ")" : "") +
-         (best ? "; NICs like it have one at " + std::string(to_text(*best)) : "");
 }
 
 }  // namespace fabric

@@ -38,6 +38,8 @@ struct Paused {
 };
 enum class Direction : uint8_t { rx, tx };
 Paused paused(const Case& one, Direction direction);
+// It pauses the network nearly all the time: what is sent to it cannot be delivered, and is thrown away in the end.
+bool holds_without_end(const Case& one);
 
 // Share of the window in which an InfiniBand port had data and no credits, at least; nothing: not known.
 std::optional<double> starved(const Case& one);
@@ -50,6 +52,12 @@ struct Loss {
 Loss loss_of(const Case& one);
 // "out_of_sequence +120", for each that rose.
 std::vector<std::string> loss_lines(const Case& one);
+// That RDMA's bytes did not go by the priorities with PFC, where the driver counts them apart; empty: they did, or it is not known.
+std::string unprotected(const Case& one, Direction direction);
+// "symbol errors +12", for each error of the wire.
+std::vector<std::string> error_lines(const Case& one);
+// The port's own wire may have lost what the transport misses: it was gone, or damaged enough for so much.
+bool wire_explains_loss(const Case& one);
 
 // Priorities that are lossless and threw frames away, and how many.
 std::pair<PrioSet, double> lossless_discards(const Case& one);
@@ -107,6 +115,7 @@ Judgement peer_not_ready(const Case& one);
 Judgement pause_storm(const Case& one);
 Judgement host_holds(const Case& one);
 Judgement ecn_ignored(const Case& one);
+Judgement ecn_unanswered(const Case& one);
 Judgement global_pause(const Case& one);
 Judgement incast(const Case& one);
 Judgement pause_spread(const Case& one);

@@ -12,8 +12,10 @@ bool holds(const Case& one) { return one.symptoms.has(Symptom::tx_pause); }
 bool is_held(const Case& one) { return one.symptoms.has(Symptom::rx_pause); }
 
 void add_hold(const Case& one, std::vector<std::string>& evidence) {
-  if (const Paused held = paused(one, Direction::tx); held.ratio > 0) evidence.push_back("this port holds the network: " + held.text("tx pause"));
+  if (const Paused held = paused(one, Direction::tx); holds(one) && held.ratio > 0) evidence.push_back("this port holds the network: " + held.text("tx pause"));
   if (rose(one.signals.pause_storm_events)) evidence.push_back(plus("pause storms that the NIC itself noticed", *one.signals.pause_storm_events));
+  if (!one.symptoms.has(Symptom::loss) || !holds_without_end(one)) return;
+  for (const std::string& line : loss_lines(one)) evidence.push_back("and nothing reaches it meanwhile: " + line);
 }
 
 bool stalls(const Signals& seen) { return seen.seconds > 0 && rise(seen.pcie_stalled_seconds) >= 0.05 * seen.seconds; }
@@ -38,9 +40,10 @@ bool has_loss(const Case& one) { return one.symptoms.any_of({Symptom::loss, Symp
 
 bool congestion_counted(const Signals& seen) { return seen.cnp_handled || seen.cnp_sent || seen.ecn_marked; }
 
-// CNPs are sent at most once in some microseconds for each flow: a handful in a window of seconds is no congestion.
+// CNPs are sent at most once in some microseconds for each flow: a handful in a window of seconds is no congestion. Those that
+// arrive are about what this port sends; marks and CNPs sent are about what it receives, which nobody holds.
 double congestion_per_second(const Signals& seen) {
-  const double marks = std::max({rise(seen.cnp_handled), rise(seen.cnp_sent), rise(seen.ecn_marked)});
+  const double marks = seen.cnp_handled ? *seen.cnp_handled : std::max(rise(seen.cnp_sent), rise(seen.ecn_marked));
   return seen.seconds > 0 ? marks / seen.seconds : 0;
 }
 constexpr double kCongested = 10;
@@ -88,7 +91,8 @@ Judgement pcie_stall(const Case& one) {
 }
 
 Judgement slow_receiver(const Case& one) {
-  if (!holds(one) || not_ready_here(one) < 10) return std::nullopt;
+  constexpr double kRatio = 1e-6;  // as with losses: fewer hold nobody
+  if (!holds(one) || not_ready_here(one) < std::max(10.0, kRatio * loss_of(one).packets.value_or(0))) return std::nullopt;
   Verdict out{0.75, {}};
   add_late(one, out.evidence);
   if (out.evidence.empty()) out.evidence.push_back(plus("receiver-not-ready answers sent", not_ready_here(one)));
@@ -143,6 +147,17 @@ Judgement ecn_ignored(const Case& one) {
   return out;
 }
 
+// This receiver is the one that would have to answer: the senders to it run on into the full queue.
+Judgement ecn_unanswered(const Case& one) {
+  if (!one.symptoms.has(Symptom::unanswered)) return std::nullopt;
+  Verdict out{0.55, {plus("packets received with a congestion mark", *one.signals.ecn_marked), "and not one congestion notification was sent for them"}};
+  const auto& answers = one.port.qos.ecn_np;
+  if (!answers) return out;
+  out.evidence.push_back("ecn_np of this port: " + to_text(*answers));
+  out.confidence = 0.9;
+  return out;
+}
+
 Judgement global_pause(const Case& one) {
   const Paused held = paused(one, Direction::rx);
   if (!is_held(one) || held.priority >= 0 || !one.port.qos.pfc || one.port.qos.pfc->bits == 0) return std::nullopt;
@@ -155,8 +170,8 @@ Judgement incast(const Case& one) {
   const Paused held = paused(one, Direction::rx);
   Verdict out{!held.measured ? 0.45 : has_loss(one) ? 0.6 : 0.8, {"the network holds this port: " + held.text("rx pause")}};
   if (rose(seen.cnp_handled)) out.evidence.push_back(plus("congestion notifications received and obeyed", *seen.cnp_handled));
-  if (rose(seen.cnp_sent)) out.evidence.push_back(plus("congestion notifications sent", *seen.cnp_sent));
-  if (rose(seen.ecn_marked)) out.evidence.push_back(plus("packets received with a congestion mark", *seen.ecn_marked));
+  else if (rose(seen.cnp_sent)) out.evidence.push_back(plus("congestion notifications sent", *seen.cnp_sent));
+  if (!rose(seen.cnp_handled) && rose(seen.ecn_marked)) out.evidence.push_back(plus("packets received with a congestion mark", *seen.ecn_marked));
   if (!has_loss(one)) out.evidence.push_back("nothing was lost");
   return out;
 }
@@ -167,7 +182,7 @@ Judgement pause_spread(const Case& one) {
   const Paused held = paused(one, Direction::rx);
   const bool counted = congestion_counted(one.signals), measured = held.measured;
   Verdict out{counted && measured ? 0.65 : 0.4, {"the network holds this port: " + held.text("rx pause")}};
-  out.evidence.push_back(counted ? "and hardly any congestion mark or notification came with it" : "whether congestion was marked is not counted by this driver");
+  out.evidence.push_back(counted ? "and hardly any congestion notification came with it" : "whether congestion was marked is not counted by this driver");
   const auto& reacts = one.port.qos.ecn_rp;
   if (reacts && one.lossless && (one.lossless->bits & ~reacts->bits) != 0) {
     out.evidence.push_back("but ecn_rp of this port is " + to_text(*reacts) + ": it would not react to them");

@@ -15,29 +15,7 @@ constexpr unsigned kDisabled = 3;  // enum ib_port_phys_state (rdma/ib_verbs.h)
 
 bool down_or_errors(const Case& one) { return one.symptoms.has(Symptom::link); }
 
-std::vector<std::string> error_lines(const Case& one) {
-  const Signals& seen = one.signals;
-  std::vector<std::string> out;
-  const auto tell = [&](std::string_view name, const Rise& value) {
-    if (rose(value)) out.push_back(plus(name, *value));
-  };
-  tell("FEC code words beyond correction", seen.fec_uncorrectable);
-  tell("symbol errors", seen.symbol_errors);
-  tell("frames with a wrong CRC", seen.crc_errors);
-  tell("link recoveries", seen.link_recoveries);
-  tell("link downs", seen.link_downs);
-  if (is_down(one.port)) out.push_back("the link is down now");
-  return out;
-}
-
 double damaged(const Signals& seen) { return rise(seen.fec_uncorrectable) + rise(seen.symbol_errors) + rise(seen.crc_errors); }
-
-// Its limits may come out of a range with a wrong checksum: then they are none.
-Transceiver trusted(Transceiver module) {
-  if (module.bad_checksums.empty()) return module;
-  module.temperature_limits = module.rx_power_limits = module.tx_power_limits = module.tx_bias_limits = {};
-  return module;
-}
 
 // Of devlink's health reporters, one of the card. Others are of the netdev's queues ("tx", "rx", "tx_hang"), which stand still for
 // pause or a missing link as well, or of virtual functions ("mdd", "vnic").
@@ -57,20 +35,6 @@ Judgement by_reason(const Case& one, std::initializer_list<std::string_view> tex
   return Verdict{confidence, {"the NIC says why the link is down: " + text}};
 }
 
-enum class Limit : uint8_t { fine, warning, alarm };
-
-Limit below(const ModuleReading& reading, const ModuleLimits& limits) {
-  if ((reading.flags && reading.flags->low_alarm) || (reading.value && limits.low_alarm && *reading.value < *limits.low_alarm)) return Limit::alarm;
-  if (reading.value && limits.low_warning && *reading.value < *limits.low_warning) return Limit::warning;
-  return Limit::fine;
-}
-Limit outside(const ModuleReading& reading, const ModuleLimits& limits) {
-  if ((reading.flags && reading.flags->high_alarm) || (reading.value && limits.high_alarm && *reading.value > *limits.high_alarm)) return Limit::alarm;
-  return below(reading, limits);
-}
-
-std::string milliwatts(const ModuleReading& reading) { return reading.value ? number_text(*reading.value * 1e3) + " mW" : std::string("flagged"); }
-
 const Port* twin_on(const View& view, const std::string& netdev) {
   for (const Port& port : view.now.ports)
     if (port.netdev == netdev) return &port;
@@ -83,6 +47,29 @@ bool lost_its_link(const View& view, const Port& port) {
 }
 
 }  // namespace
+}  // namespace fabric::judges
+
+namespace fabric {
+
+std::vector<std::string> error_lines(const Case& one) {
+  const Signals& seen = one.signals;
+  std::vector<std::string> out;
+  const auto tell = [&](std::string_view name, const Rise& value) {
+    if (rose(value)) out.push_back(plus(name, *value));
+  };
+  tell("FEC code words beyond correction", seen.fec_uncorrectable);
+  tell("symbol errors", seen.symbol_errors);
+  tell("frames with a wrong CRC", seen.crc_errors);
+  tell("times the port passed its limit of local errors", seen.link_integrity_errors);
+  tell("link recoveries", seen.link_recoveries);
+  tell("link downs", seen.link_downs);
+  if (is_down(one.port)) out.push_back("the link is down now");
+  return out;
+}
+
+}  // namespace fabric
+
+namespace fabric::judges {
 
 Judgement admin_down(const Case& one) {
   if (!is_down(one.port)) return std::nullopt;
@@ -112,51 +99,6 @@ Judgement no_cable(const Case& one) { return by_reason(one, {"No cable"}, 0.9); 
 
 Judgement module_unusable(const Case& one) {
   return by_reason(one, {"Cable issue", "EEPROM issue", "Calibration failure", "Power budget exceeded", "Overheat", "Module"}, 0.85);
-}
-
-// Our own transmitter and the module as a whole.
-Judgement module_fault(const Case& one) {
-  if (!one.port.module || !down_or_errors(one)) return std::nullopt;
-  const Transceiver module = trusted(*one.port.module);
-  Verdict out{0.85, {}};
-  if (module.state == ModuleState::fault) out.evidence.push_back("the module is in its fault state" + (module.fault_cause.empty() ? "" : ": " + module.fault_cause));
-  for (const ModuleLane& lane : module.lanes) {
-    const std::string name = "lane " + std::to_string(lane.number) + " of our module: ";
-    if (lane.tx_fault.value_or(false)) out.evidence.push_back(name + "transmitter fault");
-    if (outside(lane.tx_bias, module.tx_bias_limits) == Limit::alarm) out.evidence.push_back(name + "laser bias beyond its alarm limit");
-    if (below(lane.tx_power, module.tx_power_limits) == Limit::alarm) out.evidence.push_back(name + "tx power " + milliwatts(lane.tx_power) + ", below its alarm limit");
-  }
-  if (outside(module.temperature, module.temperature_limits) == Limit::alarm) out.evidence.push_back("temperature of our module beyond its alarm limit");
-  if (out.evidence.empty()) return std::nullopt;
-  for (std::string& line : error_lines(one)) out.evidence.push_back(std::move(line));
-  return out;
-}
-
-// Some lanes are dark or nearly so: the light is lost between the far end's lasers and us.
-Judgement rx_power_low(const Case& one) {
-  if (!one.port.module || !down_or_errors(one)) return std::nullopt;
-  const Transceiver module = trusted(*one.port.module);
-  Verdict out{0.7, {}};
-  size_t low = 0;
-  for (const ModuleLane& lane : module.lanes) {
-    const Limit limit = below(lane.rx_power, module.rx_power_limits);
-    if (limit == Limit::fine && !lane.rx_los.value_or(false)) continue;
-    ++low;
-    if (limit != Limit::warning) out.confidence = 0.9;
-    out.evidence.push_back("lane " + std::to_string(lane.number) + ": rx power " + milliwatts(lane.rx_power) +
-                           (lane.rx_los.value_or(false) ? ", loss of signal" : limit == Limit::alarm ? ", below the module's alarm limit" : ", below the module's warning limit"));
-  }
-  const bool all_dark = std::all_of(module.lanes.begin(), module.lanes.end(), [](const ModuleLane& lane) { return lane.rx_los.value_or(false); });
-  if (low == 0 || all_dark) return std::nullopt;
-  for (std::string& line : error_lines(one)) out.evidence.push_back(std::move(line));
-  return out;
-}
-
-Judgement no_light(const Case& one) {
-  if (!one.port.module || !is_down(one.port)) return std::nullopt;
-  const auto& lanes = one.port.module->lanes;
-  if (lanes.empty() || std::any_of(lanes.begin(), lanes.end(), [](const ModuleLane& lane) { return !lane.rx_los.value_or(false); })) return std::nullopt;
-  return Verdict{0.6, {"all " + std::to_string(lanes.size()) + " lanes of our module report loss of signal; our own transmitter has no fault"}};
 }
 
 Judgement far_end_silent(const Case& one) {
@@ -224,12 +166,13 @@ Judgement bad_lane(const Case& one) {
   return std::nullopt;
 }
 
-// All links that count their errors have them, three or more: no cable alone does that.
+// All links of this speed that count their errors have them, three or more: no cable alone does that. Those of another speed
+// lead to another network.
 bool all_links_suffer(const Case& one) {
   size_t counting = 0;
   for (const Port& port : one.view.now.ports) {
     const auto found = one.view.signals->find(port.id());
-    if (port.virtual_function || found == one.view.signals->end()) continue;
+    if (port.virtual_function || found == one.view.signals->end() || port.rate != one.port.rate) continue;
     const Signals& seen = found->second;
     if (!seen.crc_errors && !seen.symbol_errors && !seen.fec_uncorrectable) continue;
     if (damaged(seen) < 10) return false;
@@ -241,13 +184,22 @@ bool all_links_suffer(const Case& one) {
 Judgement link_errors(const Case& one) {
   const double count = damaged(one.signals);
   if (auto said = by_reason(one, {"Large number of physical errors"}, 0.65)) return said;
-  if (count <= 0 && !rose(one.signals.link_recoveries)) return std::nullopt;
-  // A handful is one event, which may be a hand at the cable as well. NVSentinel: more than five recoveries a minute.
-  const bool retrains = rise(one.signals.link_recoveries) >= 6;
+  const Signals& seen = one.signals;
+  if (count <= 0 && !rose(seen.link_recoveries) && !rose(seen.link_integrity_errors)) return std::nullopt;
+  // A handful is one event, which may be a hand at the cable as well. NVSentinel: more than five recoveries a minute, and any time
+  // that local errors passed their threshold.
+  const bool retrains = rise(seen.link_recoveries) >= 6 || rose(seen.link_integrity_errors);
   Verdict out{count >= 10 ? 0.65 : retrains ? 0.55 : 0.4, error_lines(one)};
+  if (count >= 10 && rose(seen.link_downs) && !rose(seen.crc_errors)) {
+    const auto& ports = one.view.now.ports;
+    const bool alone = std::none_of(ports.begin(), ports.end(), [&](const Port& port) { return &port != &one.port && !port.virtual_function && lost_its_link(one.view, port); });
+    out.confidence = alone ? 0.5 : 0.4;
+    out.evidence.emplace_back(alone ? "no frame was damaged: a link that goes and comes makes symbol errors as well"
+                                    : "no frame was damaged, and other links went as well: a link that goes and comes makes symbol errors");
+  }
   if (all_links_suffer(one)) {
     out.confidence = 0.4;
-    out.evidence.emplace_back("all links of this host have errors at once: rather the switch, or this host");
+    out.evidence.emplace_back("all links of this host with this speed have errors at once: rather the switch, or this host");
   }
   if (rose(one.signals.buffer_overruns)) out.evidence.push_back(plus("receive buffer overruns, which damaged credits cause as well", *one.signals.buffer_overruns));
   if (!one.port.module) out.next.push_back("Read the module as root, to learn which end: ethtool -m " + one.port.netdev);

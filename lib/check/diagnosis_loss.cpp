@@ -6,6 +6,37 @@
 #include "check/finding.h"
 #include "check/peer.h"
 
+namespace fabric {
+namespace {
+
+constexpr double kFew = 10;  // discards: as with symptoms
+// One packet that is lost puts out of order what is in flight behind it: a thousand of 4 kB at 400 Gb/s are 80 us (ours).
+constexpr double kInFlight = 1000;
+
+double noticed(const Case& one) {
+  const Loss loss = loss_of(one);
+  return loss.requester + loss.responder;
+}
+
+double damaged(const Signals& seen) { return rise(seen.crc_errors) + rise(seen.symbol_errors) + rise(seen.fec_uncorrectable); }
+bool is_clean(const Signals& seen) { return damaged(seen) <= 0 && !rose(seen.link_downs); }
+bool loses(const Signals& seen, double lost) { return rose(seen.link_downs) || (damaged(seen) > 0 && damaged(seen) * kInFlight >= lost); }
+
+bool is_its_member(const Case& one, const Port& port) { return port.is_member() && port.rdma == one.port.rdma && !one.port.is_member(); }
+
+}  // namespace
+
+// Errors on the wire lose packets, and so does a port that is not ACTIVE. A bond's wires are its members'.
+bool wire_explains_loss(const Case& one) {
+  if (is_down(one.port) || one.port.state.value_or(kPortActive) < kPortActive || loses(one.signals, noticed(one))) return true;
+  return std::any_of(one.view.now.ports.begin(), one.view.now.ports.end(), [&](const Port& port) {
+    const auto seen = one.view.signals->find(port.id());
+    return is_its_member(one, port) && seen != one.view.signals->end() && loses(seen->second, noticed(one));
+  });
+}
+
+}  // namespace fabric
+
 namespace fabric::judges {
 namespace {
 
@@ -24,11 +55,15 @@ void add_loss(const Case& one, std::vector<std::string>& evidence) {
   for (std::string& line : loss_lines(one)) evidence.push_back(std::move(line));
 }
 
-// Of these priorities, those that carried something, so far as the port counts that.
+// Of these priorities, those that carried more than strays, so far as the port counts that.
 PrioSet with_traffic(const Signals& seen, PrioSet set) {
+  const auto bytes = [](const PrioritySignals& each) { return rise(each.rx_bytes) + rise(each.tx_bytes); };
+  double most = 0;
+  for (const PrioritySignals& each : seen.priority) most = std::max(most, bytes(each));
+  const double strays = std::min(most / 1000, 1e6 * seen.seconds);
   for (int priority = 0; priority < kPriorities; ++priority) {
     const PrioritySignals& each = seen.priority[static_cast<size_t>(priority)];
-    if (each.rx_bytes == 0 && each.tx_bytes == 0) set.bits = static_cast<uint8_t>(set.bits & ~(1u << priority));
+    if (each.rx_bytes && each.tx_bytes && bytes(each) <= strays) set.bits = static_cast<uint8_t>(set.bits & ~(1u << priority));
   }
   return set;
 }
@@ -45,20 +80,13 @@ std::optional<PrioSet> switch_pfc(const Case& one) {
   return one.peer->pfc->enabled;
 }
 
-bool is_clean(const Signals& seen) {
-  return !rose(seen.crc_errors) && !rose(seen.symbol_errors) && !rose(seen.fec_uncorrectable) && !rose(seen.link_downs);
-}
-// Errors on the wire lose packets as well, and so does a port that is not ACTIVE. A bond's wires are its members'.
-bool link_is_clean(const Case& one) {
-  if (is_down(one.port) || one.port.state.value_or(kPortActive) < kPortActive || !is_clean(one.signals)) return false;
-  return std::none_of(one.view.now.ports.begin(), one.view.now.ports.end(), [&](const Port& port) {
-    const auto seen = one.view.signals->find(port.id());
-    return port.is_member() && port.rdma == one.port.rdma && seen != one.view.signals->end() && !is_clean(seen->second);
-  });
-}
 bool link_counters_known(const Signals& seen) { return seen.crc_errors || seen.symbol_errors || seen.fec_uncorrectable || seen.link_downs; }
-bool discards_known(const Signals& seen) {
-  return seen.rx_discards || std::any_of(seen.priority.begin(), seen.priority.end(), [](const PrioritySignals& each) { return each.discards.has_value(); });
+bool discards_told_by_priority(const Signals& seen) {
+  return std::any_of(seen.priority.begin(), seen.priority.end(), [](const PrioritySignals& each) { return each.discards.has_value(); });
+}
+// The wire has not lost it; has it been without any error?
+std::string link_words(const Case& one) {
+  return is_clean(one.signals) ? "this port's own link shows no error" : "the few errors of this port's own link are not enough for so much";
 }
 bool software(const Port& port) { return port.pci.empty(); }
 
@@ -71,11 +99,28 @@ bool differs_from_plan(const Case& one, std::string_view key) {
   });
 }
 
+// What this port threw away itself speaks against the network.
+void weigh_own_discards(const Case& one, double lossless, Verdict& out) {
+  const Signals& seen = one.signals;
+  if (lossless > 0) out.evidence.push_back("only " + number_text(lossless) + " frames of a lossless priority were discarded here");
+  else if (discards_told_by_priority(seen)) out.evidence.push_back("no frame of a lossless priority was discarded here");
+  else if (rise(seen.rx_discards) >= kFew) {
+    out.evidence.push_back("but this port discarded packets itself, and does not count of which priority: " + plus("discards", *seen.rx_discards));
+    out.confidence = 0.2;
+  } else if (seen.rx_discards) out.evidence.push_back("this port discarded hardly anything itself");
+  else if (!software(one.port)) out.confidence -= 0.2;
+  if (std::string received = unprotected(one, Direction::rx); !received.empty()) {
+    out.evidence.push_back(std::move(received));
+    out.confidence = 0.2;
+  }
+}
+
 }  // namespace
 
 Judgement pfc_off_here(const Case& one) {
   if (!suffers(one) || !one.port.qos.pfc) return std::nullopt;
-  const PrioSet off = lacking(one, *one.port.qos.pfc);
+  PrioSet off = lacking(one, *one.port.qos.pfc);
+  if (one.entry != nullptr && one.entry->want.pfc) off.bits &= one.entry->want.pfc->bits;  // what is not wanted is not missing
   if (off.bits == 0) return std::nullopt;
   const auto told = switch_pfc(one);
   const bool switch_has = told && (off.bits & ~told->bits) == 0;
@@ -104,6 +149,16 @@ Judgement pfc_off_switch(const Case& one) {
   return out;
 }
 
+// Small messages pass then, and the first packet of a large one is lost each time that it is sent.
+std::string frames_too_long(const Case& one) {
+  constexpr uint32_t kHeaders = 96 + 14 + 4;  // RoCE's by iboe_get_mtu(), Ethernet's and the FCS: as the check mtu-chain
+  const auto interface = one.view.now.network.interfaces.find(one.port.netdev);
+  if (interface == one.view.now.network.interfaces.end() || !one.port.active_mtu) return {};
+  const auto& most = interface->second.peer_max_frame;
+  if (!most || *most >= *one.port.active_mtu + kHeaders) return {};
+  return one.peer_label() + " takes frames of " + std::to_string(*most) + " bytes, and RoCE's are up to " + std::to_string(*one.port.active_mtu + kHeaders);
+}
+
 // RoCE data does not stand where PFC protects it.
 Judgement wrong_priority(const Case& one) {
   if (!suffers(one)) return std::nullopt;
@@ -113,6 +168,11 @@ Judgement wrong_priority(const Case& one) {
   else
     for (const std::string_view key : {"trust", "dscp_map", "apptrust"})
       if (differs_from_plan(one, key)) out.evidence.push_back(std::string(key) + " of this port is not as the policy wants it");
+  if (std::string sent = unprotected(one, Direction::tx); !sent.empty()) {
+    if (out.evidence.empty())
+      out.next.emplace_back("The application sends with another traffic class: give it the one of this network (NCCL_IB_TC of fabric-agentctl topo --format nccl; roce_tos in the policy for rdma_cm)");
+    out.evidence.push_back(std::move(sent));
+  }
   if (out.evidence.empty()) return std::nullopt;
   add_loss(one, out.evidence);
   return out;
@@ -137,7 +197,7 @@ Judgement headroom(const Case& one) {
 Judgement damaged_elsewhere(const Case& one) {
   if (!one.symptoms.has(Symptom::marked)) return std::nullopt;
   Verdict out{0.6, {plus("packets received that were marked as damaged before", *one.signals.remote_physical_errors)}};
-  if (!link_is_clean(one) || rose(one.signals.link_recoveries)) {
+  if (!is_clean(one.signals) || wire_explains_loss(one) || rose(one.signals.link_recoveries)) {
     out.evidence.emplace_back("this port's own link has errors as well, which do not mark packets");
   } else if (link_counters_known(one.signals)) {
     out.evidence.emplace_back("this port's own link shows no error");
@@ -150,16 +210,17 @@ Judgement damaged_elsewhere(const Case& one) {
 // Bits that change between two good links change inside something.
 Judgement damaged_in_network(const Case& one) {
   if (!rose(one.signals.icrc_errors) || !one.symptoms.has(Symptom::loss)) return std::nullopt;
-  if (!link_is_clean(one) || !link_counters_known(one.signals)) return std::nullopt;
-  Verdict out{0.7, {plus("RoCE packets with a wrong invariant CRC", *one.signals.icrc_errors), "this port's own link shows no error"}};
+  if (wire_explains_loss(one) || !link_counters_known(one.signals)) return std::nullopt;
+  if (*one.signals.icrc_errors * kInFlight < noticed(one)) return std::nullopt;  // not so much
+  Verdict out{0.7, {plus("RoCE packets with a wrong invariant CRC", *one.signals.icrc_errors), link_words(one)}};
   add_loss(one, out.evidence);
   return out;
 }
 
 Judgement send_drops(const Case& one) {
-  if (!one.symptoms.has(Symptom::loss) || rise(one.signals.tx_discards) < 10) return std::nullopt;
+  if (!one.symptoms.has(Symptom::loss) || rise(one.signals.tx_discards) < std::max(kFew, 0.1 * noticed(one))) return std::nullopt;
   // What waits for the link, for the end of a pause or for credits is discarded in the end as well.
-  const bool could_send = link_is_clean(one) && !one.symptoms.has(Symptom::rx_pause) && one.port.link_layer != LinkLayer::infiniband;
+  const bool could_send = is_clean(one.signals) && !wire_explains_loss(one) && !one.symptoms.has(Symptom::rx_pause) && one.port.link_layer != LinkLayer::infiniband;
   Verdict out{could_send ? 0.75 : 0.4, {plus("packets discarded by this port on sending", *one.signals.tx_discards)}};
   add_loss(one, out.evidence);
   return out;
@@ -177,10 +238,15 @@ size_t gids_gone(const Case& one) {
 // Connections given up while nothing came back at all.
 Judgement peer_silent(const Case& one) {
   const Signals& seen = one.signals;
-  if (!rose(seen.retries_exceeded) || rose(seen.sequence_naks) || rose(seen.out_of_sequence) || !link_is_clean(one)) return std::nullopt;
-  if (lossless_discards(one).second > 0) return std::nullopt;
+  const double disorder = rise(seen.sequence_naks) + rise(seen.out_of_sequence);
+  if (!rose(seen.retries_exceeded) || disorder >= kFew || wire_explains_loss(one) || lossless_discards(one).second >= kFew) return std::nullopt;
   Verdict out{0.6, loss_lines(one)};
-  out.evidence.push_back("no NAK came back and nothing arrived out of order: packets were not lost one by one");
+  out.evidence.push_back(disorder > 0 ? "hardly a NAK came back and hardly anything arrived out of order: packets were not lost one by one"
+                                      : "no NAK came back and nothing arrived out of order: packets were not lost one by one");
+  if (std::string why = frames_too_long(one); !why.empty()) {
+    out.evidence.push_back(std::move(why));
+    out.confidence = 0.4;
+  }
   if (const size_t gone = gids_gone(one); gone > 0) {
     out.evidence.push_back("but " + std::to_string(gone) + " of this port's GIDs went meanwhile");
     out.confidence = 0.4;
@@ -191,13 +257,25 @@ Judgement peer_silent(const Case& one) {
 Judgement loss_in_network(const Case& one) {
   const Signals& seen = one.signals;
   const auto told = switch_pfc(one);
-  if (!one.symptoms.has(Symptom::loss) || lossless_discards(one).second > 0 || rose(seen.tx_discards) || !link_is_clean(one)) return std::nullopt;
+  const double here = lossless_discards(one).second;
+  if (!one.symptoms.has(Symptom::loss) || here >= kFew || rise(seen.tx_discards) >= std::max(kFew, 0.1 * noticed(one)) || wire_explains_loss(one)) return std::nullopt;
   if (gids_gone(one) > 0 && !rose(seen.sequence_naks) && !rose(seen.out_of_sequence)) return std::nullopt;  // answers may go astray
   Verdict out{software(one.port) ? 0.5 : 0.6, loss_lines(one)};
-  if (discards_known(seen)) out.evidence.push_back("no frame of a lossless priority was discarded here");
-  else if (!software(one.port)) out.confidence -= 0.2;
-  if (link_counters_known(seen)) out.evidence.push_back("this port's own link shows no error");
+  weigh_own_discards(one, here, out);
+  const double doubt = std::clamp(out.confidence - kEnough, 0.0, 0.1);  // and named all the same
+  if (!rose(seen.sequence_naks) && !rose(seen.duplicate_requests) && !rose(seen.ack_timeouts) && !rose(seen.retries_exceeded)) {
+    out.evidence.push_back("nothing had to be sent again from here: with adaptive routing this is reordering, and no loss");
+    out.confidence -= doubt;
+  } else if (!rose(seen.sequence_naks) && !rose(seen.duplicate_requests) && !rose(seen.out_of_sequence)) {
+    out.evidence.push_back("no NAK came back: a far end that is slow to answer, or whose frames are too long for the way, looks the same");
+    out.confidence -= doubt;
+  }
+  if (link_counters_known(seen)) out.evidence.push_back(link_words(one));
   else if (!software(one.port)) out.confidence -= 0.1;
+  if (std::string why = frames_too_long(one); !why.empty()) {
+    out.evidence.push_back(std::move(why));
+    out.confidence += 0.2;
+  }
   if (told && one.port.qos.pfc && *told == *one.port.qos.pfc) {
     out.evidence.push_back("PFC is " + to_text(*told) + " at both ends of the cable");
     out.confidence += 0.15;

@@ -33,7 +33,7 @@ constexpr Rule kRules[] = {
      "transmitter has no fault. Low light without errors is not this.", judges::rx_power_low},
     {"no-light", cable, kCritical, {link, loss}, "No lane receives any light: fibre out or broken, or the far end's transmitter is off.",
      "See whether the port at {peer} is enabled.\nThen follow the fibre: reseat both ends, try another one.",
-     "All lanes of our module report loss of signal. It cannot be told from this end whether the fibre or the far transmitter is dark.",
+     "Our module measures no light on any lane, or reports loss of signal on all. It cannot be told from this end whether the fibre or the far transmitter is dark.",
      judges::no_light},
     {"device-reset", host, kCritical, {link, loss}, "The NIC's firmware failed or was reset; the link and the connections went with it.",
      "Read what the firmware left: devlink health show, then devlink health dump show pci/{pci} reporter fw\n"
@@ -59,8 +59,8 @@ constexpr Rule kRules[] = {
     {"damaged-link", cable, kCritical, {link, loss, overrun}, "The link damages bits.",
      "Clean and reseat cable and modules of {netdev} at both ends, then replace the cable.\nIf the errors stay, try another port of {peer}.",
      "Ten or more symbol errors, wrong CRCs or code words beyond correction in the window, and no reading that says which part of the link it is. "
-     "Six or more recoveries of the link say the same, less surely, and so does the NIC where it has no link for a large number of physical errors. Fewer "
-     "are not enough evidence, nor are errors on all links of this host at once, three or more.", judges::link_errors},
+     "Six or more recoveries of the link say the same, less surely, and so do local errors beyond the port's own limit (InfiniBand) and the NIC where it has no link for a large number of physical errors. Fewer "
+     "are not enough evidence, nor are errors on all links of this speed at once, three or more.", judges::link_errors},
     {"flapping-link", cable, kWarn, {link, loss}, "This one link goes down again and again: cable, connector, or one of the two ports.",
      "Reseat the cable of {netdev} at both ends, then replace it and the modules.\nIf it goes on, try another port of {peer}, then another card.",
      "The link went down three times or more in the window, another link to the same switch held, and no other port of this host lost its link: neither "
@@ -77,16 +77,17 @@ constexpr Rule kRules[] = {
      "sends any.", judges::pfc_off_switch},
     {"wrong-priority", host, kCritical, {discards, loss}, "RoCE data of this port does not go by the priority that PFC protects.",
      "Look: fabric-agentctl plan --port {netdev}\nMend: fabric-agentctl apply --port {netdev}",
-     "RoCE packets are lost, and trust or the DSCP map of this port is not what the policy wants.", judges::wrong_priority},
+     "RoCE packets are lost, and trust or the DSCP map of this port is not what the policy wants; or less than a tenth of what RDMA sent went by a priority with "
+     "PFC, where the driver counts both (mlx5, bnxt).", judges::wrong_priority},
     {"headroom", host, kCritical, {discards, loss}, "Frames arrive after this port has asked for pause and do not fit: its headroom is too small.",
      "See cable length and buffers: fabric-agentctl show --port {netdev}\nSet cable_length to the real length, and buffer_size = \"auto\" in the policy.",
      "Frames of a lossless priority were discarded here although PFC is on at both ends. What is in flight when pause is sent must fit behind it: cable "
      "length, MTU and speed decide how much that is.", judges::headroom},
 
     // Why this host cannot take what arrives.
-    {"pcie-degraded", host, kCritical, {tx_pause, pcie, discards, receiver}, "The PCIe link of this NIC has lost lanes or speed, and cannot take what the port receives.",
+    {"pcie-degraded", host, kCritical, {tx_pause, pcie, discards, receiver}, "The PCIe link of this NIC is narrower or slower than it could be, and cannot take what the port receives.",
      "See both ends of the link: lspci -vvs {pci} | grep LnkSta\nReseat the card and its riser; then replace what the loss follows.",
-     "Pause sent, PCIe stalls or errors, together with a PCIe link below its maximum and below that of NICs like it.", judges::pcie_degraded},
+     "Pause sent, PCIe stalls or errors, together with a PCIe link below its maximum and below that of NICs like it, or slower than the port.", judges::pcie_degraded},
     {"pcie-path", host, kWarn, {pcie, tx_pause}, "The PCIe path of this NIC has errors.",
      "Look at the kernel's log: journalctl -k -g AER\nReseat card and riser between the ends that are named.",
      "AER counted new errors on the function or a bridge above it (of those that were corrected, more than 1e-12 of the bits), or the NIC counted signal "
@@ -106,11 +107,12 @@ constexpr Rule kRules[] = {
      "Packets came without a receive posted for them, and this port held nobody. The network is not at fault.", judges::receiver_late},
     {"peer-not-ready", peer, kWarn, {receiver}, "The application at the far end of the connections posts its receives too late.",
      "Find the far ends: rdma resource show qp link {rdma}\nRun fabric-agentctl diagnose there.",
-     "Receiver-not-ready answers arrived here, in more than one of a thousand packets, or connections were given up for them; here a receive was always "
+     "Receiver-not-ready answers arrived here, in more than one of a thousand packets and ten a second, or connections were given up for them; here a receive was always "
      "posted. Some of them are flow control at work and no fault.", judges::peer_not_ready},
     {"endless-pause", host, kCritical, {tx_pause}, "This host sends pause without end: it takes nothing any more and holds up the network.",
      "See whether a process or GPU hangs: journalctl -k -b; nvidia-smi\nTake the port out of the network if it stays so: ip link set {netdev} down\nReset the NIC: devlink dev reload pci/{pci}",
-     "The NIC itself counted a pause storm, or paused a priority for nine tenths of the window, and nothing at the slot explains it.", judges::pause_storm},
+     "The NIC itself counted a pause storm, or paused a priority for nine tenths of the window, and nothing at the slot explains it. What is lost while a "
+     "host pauses for eight tenths or more could not be delivered to it, and is its own doing.", judges::pause_storm},
     {"host-holds-network", host, kWarn, {tx_pause}, "This host cannot take what it receives; what in it is slow is not known.",
      "Watch it: fabric-agentctl counters --watch\nRead PCIe counters: ethtool -S {netdev} | grep -i pci\nSee check --only topology,platform,host.",
      "Pause is sent by this NIC and by nobody else, for more than 5 % of the window; neither PCIe nor NUMA nor missing receives say why.", judges::host_holds},
@@ -118,16 +120,20 @@ constexpr Rule kRules[] = {
     // Why the network holds this port.
     {"ecn-ignored", host, kWarn, {ignored, rx_pause}, "Congestion notifications arrive and this port does not slow down.",
      "Look: fabric-agentctl show --port {netdev} (ecn_rp)\nSwitch the reaction point on for the RoCE priority: ecn_rp in the policy, then fabric-agentctl apply.",
-     "The NIC counted notifications that it ignored: its reaction point is off for the priority.", judges::ecn_ignored},
+     "The NIC ignored a tenth of the notifications or more, at least one a second: its reaction point is off for the priority.", judges::ecn_ignored},
+    {"ecn-unanswered", host, kWarn, {unanswered}, "Packets arrive with a congestion mark, and this port does not tell their senders.",
+     "Look: fabric-agentctl show --port {netdev} (ecn_np)\nSwitch the notification point on for the RoCE priority: ecn_np in the policy, then fabric-agentctl apply.",
+     "A thousand packets or more came with the mark, and not one notification was sent, on a RoCE port whose ecn_np lacks the priority or is not known. Congestion "
+     "control that measures delay instead needs no notifications, and is not this.", judges::ecn_unanswered},
     {"global-pause", network, kWarn, {rx_pause}, "The switch sends global pause: it stops all priorities, and PFC is not used.",
      "Switch 802.3x flow control off on {peer}, and PFC on for the RoCE priority.",
      "Global pause frames arrive on a port with PFC.", judges::global_pause},
     {"incast", network, kWarn, {rx_pause}, "The network is congested: many send to one, and switches hold this port and mark its packets.",
      "See which ports of the fabric are full: queue depth and ECN marks of {peer} and above\nLook at job placement and rail use; compare ECN thresholds with PFC's: marks should come first.",
-     "Pause received for more than 5 % of the window together with congestion notifications, ten a second or more. Notifications alone are congestion control "
+     "Pause received for more than 5 % of the window together with congestion notifications for what this port sends, ten a second or more. Notifications alone are congestion control "
      "at work and no fault; where the driver counts frames of pause and not its time, this is not concluded.", judges::incast},
     {"pause-spread", network, kCritical, {rx_pause}, "The network holds this port without any sign of congestion on its own paths: pause spreads from elsewhere.",
-     "Look for the port that sends pause: fabric-agentctl diagnose on the other hosts of the pod, and PFC counters of {peer} towards them\nThe first of them that has tx pause is the source.",
+     "Look for the port that sends pause: fabric-agentctl diagnose on the other hosts of the pod, and PFC counters of {peer} towards them\nThe first of them that has tx pause is the source.\nIf no host has: see that {peer} marks (ECN) the queue of the RoCE priority.",
      "Pause received for more than 5 % of the window with hardly any notification: the full queue is one that this port's packets do not fill. Where "
      "the driver does not count notifications, this is not concluded.", judges::pause_spread},
     {"no-credits", network, kWarn, {starved}, "The InfiniBand network gives this port no credits: a receiver or a link beyond the switch is full.",
@@ -144,21 +150,23 @@ constexpr Rule kRules[] = {
      "and said so. This port's own cable does not make that mark.", judges::damaged_elsewhere},
     {"damaged-in-network", network, kCritical, {loss}, "RoCE packets are changed on their way: a device in the network damages them.",
      "Compare the hosts that see it: what they have in common is the switch or line card.\nReplace that.",
-     "Invariant CRCs are wrong while every link's own CRC is right here: bits changed inside a device and were sent on with a good frame.",
+     "Invariant CRCs are wrong, enough for what is lost, while every link's own CRC is right here: bits changed inside a device and were sent on with a good frame.",
      judges::damaged_in_network},
     {"send-drops", host, kWarn, {loss}, "This port throws away what it should send.",
      "See ethtool -S {netdev} | grep -i discard\nSee whether the link was down, or a steering rule or rate limit drops.",
-     "Discards on sending rose together with losses that the transport noticed. A port that had no link, was held by the network or waits for InfiniBand's "
+     "Discards on sending rose together with losses that the transport noticed, one for ten of them or more. A port that had no link, was held by the network or waits for InfiniBand's "
      "credits discards as well: there this is not concluded.", judges::send_drops},
     {"peer-silent", peer, kCritical, {loss}, "The far end of a connection does not answer at all.",
      "Find the far ends: rdma resource show qp link {rdma}\nSee whether those hosts and processes live, and whether their GID and route still hold: fabric-agentctl check --only network.",
-     "Connections were given up while no NAK came back and nothing arrived out of order: packets are not lost one by one, nobody answers. "
-     "Where a GID of this port went meanwhile, answers may not find it: not concluded.", judges::peer_silent},
+     "Connections were given up while hardly a NAK came back and hardly anything arrived out of order: packets are not lost one by one, nobody answers. "
+     "Where a GID of this port went meanwhile, answers may not find it, and where the switch takes shorter "
+     "frames than RoCE's, the large ones never arrive: not concluded.", judges::peer_silent},
     {"loss-in-network", network, kCritical, {loss}, "RoCE packets are lost or reordered between this port and its peers.",
      "Look for discards of the RoCE priority on {peer} and along the path.\nCompare PFC, trust, DSCP map and ECN of the switches with this host: fabric-agentctl neighbors; fabric-agentctl show\n"
      "With adaptive routing, packets out of sequence alone are no loss.",
-     "The transport noticed losses (ten or more, and more than one in a million packets; of packets out of order ten in a million), while this port discarded nothing and its own link is clean. "
-     "Where its discards are not counted, this is not concluded.", judges::loss_in_network},
+     "The transport noticed losses (ten or more, and more than one in a million packets; of packets out of order ten in a million), while this port discarded hardly anything and its own link has no errors, "
+     "or too few for so much. "
+     "Where its discards are not counted, or it discards and does not tell of which priority, this is not concluded.", judges::loss_in_network},
 };
 
 constexpr Rule kNothing{"not-enough-evidence", unknown, Status::unknown, {}, "Something is wrong, and what was read does not say where.", "",

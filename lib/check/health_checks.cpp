@@ -19,13 +19,13 @@ const std::array<HealthCheck, 17> kHealthChecks{{
      "is known."},
     {"link-errors", kCounters, "Does the link damage bits?",
      "Symbol and CRC errors, FEC words beyond repair, ICRC errors and InfiniBand's link recoveries against the bits that "
-     "the link has carried: IEEE 802.3 promises 1e-13. The physical link of this port is at fault: clean, reseat or "
+     "the link has carried: IEEE 802.3 promises 1e-13. An InfiniBand port whose local errors passed its own limit tells so at once. The physical link of this port is at fault: clean, reseat or "
      "replace the cable and the transceivers, then try another switch port. ICRC errors alone, without the others, were "
      "made inside a switch or a NIC. Look: ethtool -S DEV | grep -e phy -e fec; ethtool -I --show-fec DEV; on InfiniBand "
      "perfquery."},
     {"pre-fec-ber", kCounters, "Has FEC margin left?",
-     "Bits that forward error correction has to mend, by the bits of the link. RS(544,514) mends up to 2.4e-4; from there "
-     "on frames are lost. A link that gets near announces a failing laser, a dirty connector or a cable at its end of "
+     "Bits that forward error correction has to mend, by the bits of the link. RS(544,514) mends up to 2.4e-4, RS(528,514) "
+     "at 25 Gb/s a lane up to 5e-5, BASE-R 1e-8; from there on frames are lost. A link that gets near announces a failing laser, a dirty connector or a cable at its end of "
      "life, and comes first at noon when it is warm. Look: ethtool -I --show-fec DEV; mlxlink -d PCI -c -e. Clean and "
      "reseat, then replace the cable while no job runs."},
     {"loss", kCounters, "Are RDMA packets lost, reordered or answered too late?",

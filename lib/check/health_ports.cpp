@@ -10,23 +10,24 @@
 namespace fabric {
 namespace {
 
-// The priority that was held for longest.
-void read_pause(const View& view, Rise PrioritySignals::* member, const std::string& who, HealthReadings& out) {
+// The priority that was held for longest, or all of them by global pause.
+void read_pause(const View& view, Rise PrioritySignals::* member, Rise Signals::* global, const std::string& who, HealthReadings& out) {
   for (const Port& port : view.now.ports) {
     const Signals* signals = signals_of_port(view, port);
     if (signals == nullptr || !is_watched(port) || signals->seconds <= 0) continue;
     std::optional<double> most;
-    size_t priority = 0;
+    std::string where;
     for (size_t i = 0; i < signals->priority.size(); ++i) {
       const Rise rise = signals->priority[i].*member;
       if (!rise || (most && *rise <= *most)) continue;
       most = rise;
-      priority = i;
+      where = "priority " + std::to_string(i);
     }
+    if (const Rise& all = signals->*global; all && (!most || *all > *most)) most = all, where = "all priorities by global pause";
     if (!most) continue;
     const double share = std::min(1.0, *most / signals->seconds);
     out.push_back({port.id(), share * signals->seconds, signals->seconds,
-                   who + " on priority " + std::to_string(priority) + " for " + number_text(std::round(share * 1000) / 10) + " % of " +
+                   who + " on " + where + " for " + number_text(std::round(share * 1000) / 10) + " % of " +
                        (share > 0 ? number_text(std::round(signals->seconds * 10) / 10) + " s" : "the time")});
   }
 }
@@ -72,8 +73,8 @@ const Gid* gid_at(const Port& port, unsigned index) {
 
 }  // namespace
 
-void read_tx_pause(const View& view, HealthReadings& out) { read_pause(view, &PrioritySignals::tx_pause_seconds, "it holds the network", out); }
-void read_rx_pause(const View& view, HealthReadings& out) { read_pause(view, &PrioritySignals::rx_pause_seconds, "the network holds it", out); }
+void read_tx_pause(const View& view, HealthReadings& out) { read_pause(view, &PrioritySignals::tx_pause_seconds, &Signals::tx_global_pause_seconds, "it holds the network", out); }
+void read_rx_pause(const View& view, HealthReadings& out) { read_pause(view, &PrioritySignals::rx_pause_seconds, &Signals::rx_global_pause_seconds, "the network holds it", out); }
 
 void read_lossless_discards(const View& view, HealthReadings& out) {
   for (const Port& port : view.now.ports) {

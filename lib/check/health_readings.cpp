@@ -36,6 +36,7 @@ constexpr CounterRow kCounterRows[] = {
     {"link_flap", Base::seconds, false, {{{"times down", &S::link_downs}}}},
     {"bit_errors", Base::bits, true, {{{"FEC words beyond repair", &S::fec_uncorrectable}, {"symbol errors", &S::symbol_errors}, {"CRC errors", &S::crc_errors}, {"ICRC errors", &S::icrc_errors}}}},
     {"link_recoveries", Base::seconds, false, {{{"link recoveries", &S::link_recoveries}}}},
+    {"link_integrity", Base::seconds, false, {{{"link integrity errors", &S::link_integrity_errors}}}},
     {"pre_fec_ber", Base::bits, false, {{{"bits corrected by FEC", &S::fec_corrected_bits}}}},
     {"out_of_sequence", Base::packets, false, {{{"packets out of sequence", &S::out_of_sequence}, {"sequence NAKs", &S::sequence_naks}, {"requests repeated", &S::duplicate_requests}}}},
     {"ack_timeouts", Base::seconds, false, {{{"ACK timeouts", &S::ack_timeouts}}}},
@@ -108,12 +109,36 @@ std::optional<HealthReading> read_counters(const CounterRow& row, const Port& po
   return out;
 }
 
+// Up to which bit error ratio the code in use mends, where it is certain that it is another than RS(544,514) with its 2.4e-4:
+// RS(528,514) serves lanes of 25 Gb/s (5e-5, IEEE 802.3 95.1.1), BASE-R's fire code 1e-8 (110.1).
+double mends(const Port& port) {
+  constexpr double kRs544 = 2.4e-4, kRs528 = 5e-5, kFireCode = 1e-8, kSlowLane = 28'000;  // Mb/s
+  if (port.fec && port.fec->active == "baser") return kFireCode;
+  const size_t lanes = port.fec ? std::max<size_t>(1, port.fec->corrected_bits.lanes.size()) : 1;
+  return port.speed && *port.speed > 0 && *port.speed <= kSlowLane * static_cast<double>(lanes) ? kRs528 : kRs544;
+}
+
+void lower_limits(const View& view, const Port& port, HealthReading& reading) {
+  const HealthPolicy defaults;
+  const AllHealthLimits& limits = view.policy == nullptr ? defaults.limits : view.policy->health.limits;
+  const double part = mends(port) / 2.4e-4;
+  for (size_t i = 0; i < kHealthRules.size() && part < 1; ++i) {
+    if (kHealthRules[i].key != "pre_fec_ber") continue;
+    if (limits[i].warning) reading.warning = *limits[i].warning * part;
+    if (limits[i].critical) reading.critical = *limits[i].critical * part;
+    reading.evidence += "; FEC here mends " + number_text(mends(port));
+  }
+}
+
 void read_row(const CounterRow& row, const View& view, HealthReadings& out) {
   for (const Port& port : view.now.ports) {
     const Signals* signals = signals_of_port(view, port);
     if (signals == nullptr || !is_watched(port)) continue;
     if (row.rule == "ack_timeouts" && port.kernel_driver == "efa") continue;  // its transport sends over other paths as it pleases
-    if (auto reading = read_counters(row, port, *signals)) out.push_back(std::move(*reading));
+    auto reading = read_counters(row, port, *signals);
+    if (!reading) continue;
+    if (row.rule == "pre_fec_ber") lower_limits(view, port, *reading);
+    out.push_back(std::move(*reading));
   }
 }
 

@@ -21,7 +21,10 @@ constexpr std::array kTexts{
     HealthText{"link_recoveries", "at most 5 a minute",
                "The link trains again and again, and carries nothing meanwhile.",
                "Clean, reseat or replace the cable, then try another switch port."},
-    HealthText{"pre_fec_ber", "below 2.4e-5, of 2.4e-4 that FEC mends",
+    HealthText{"link_integrity", "none",
+               "So many bits arrive damaged on this InfiniBand link that the port itself has passed its limit of them.",
+               "Clean, reseat or replace the cable, then try another switch port."},
+    HealthText{"pre_fec_ber", "below a tenth of what FEC mends (2.4e-4 at 50 Gb/s a lane and more)",
                "FEC has little margin left: a little more heat or dirt, and frames are lost.",
                "Clean and reseat the connectors, compare the lanes' light (ethtool -m), and replace the cable while no "
                "job runs."},

@@ -45,11 +45,13 @@ void turn(HealthTrigger& trigger, std::optional<double> limit, const HealthRule&
     trigger = {};
     return;
   }
-  const bool opposite = trigger.on ? value < *limit * rule.quiet : value >= *limit && own >= *limit;
+  const bool opposite = trigger.on ? value < *limit * rule.quiet : value >= *limit;
   if (!opposite) {
     trigger.turning.reset();
     return;
   }
+  // A fault that comes in bursts is quiet in most readings: these neither begin a wait nor end one.
+  if (!trigger.on && own < *limit) return;
   if (!trigger.turning) trigger.turning = now;
   if (now - *trigger.turning + kSlack < (trigger.on ? limits.clear : limits.confirm)) return;
   trigger = HealthTrigger{!trigger.on, trigger.on ? 0 : *trigger.turning, std::nullopt};

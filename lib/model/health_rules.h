@@ -19,7 +19,10 @@ inline constexpr std::array kHealthRules{
     HealthRule{"bit_errors", "link-errors", HealthMeasure::ratio, {1e-13, kNever, kMinute, 0, kMinute}, 3, 0.5, true},
     // NVSentinel: link_error_recovery more than 5 a minute.
     HealthRule{"link_recoveries", "link-errors", HealthMeasure::count, {6, kNever, kMinute, 0, kMinute}, 1, 0.5, true},
+    // NVSentinel: any of local_link_integrity_errors is fatal. It counts a threshold that was passed, not an error.
+    HealthRule{"link_integrity", "link-errors", HealthMeasure::count, {1, kNever, kMinute, 0, kMinute}, 1, 0.5, true},
     // RS(544,514) corrects up to 2.4e-4 (IEEE 802.3 annex 120D); a tenth of it leaves no margin for a warm day (ours).
+    // Where the code mends less, less is allowed (health_readings.cpp).
     HealthRule{"pre_fec_ber", "pre-fec-ber", HealthMeasure::ratio, {2.4e-5, 2.4e-4, 20, 10, kMinute}, 100, 0.5, true},
     // By packets. One lost packet in a thousand and go-back-N sends more than it gains; both are ours.
     HealthRule{"out_of_sequence", "loss", HealthMeasure::ratio, {1e-5, 1e-3, 20, 10, kMinute}, 10, 0.5, true},
@@ -53,7 +56,7 @@ inline constexpr std::array kHealthRules{
     // Ours: the end of a job may leave a few.
     HealthRule{"request_errors", "requests", HealthMeasure::count, {5, kNever, kMinute, 0, kMinute}, 1},
     // 1: outside of the module's own warning limits, 2: of its alarm limits (SFF-8636, SFF-8472, CMIS).
-    HealthRule{"lane_power", "optics", HealthMeasure::level, {1, 2, 0, 10, kMinute}},
+    HealthRule{"lane_power", "optics", HealthMeasure::level, {1, 2, 0, 10, kMinute}, 0, 0.95},
     // Degrees Celsius, where the module has no limits itself: 70 is the end of the commercial range of QSFP and OSFP modules.
     HealthRule{"module_temperature", "module-temperature", HealthMeasure::level, {70, 75, 0, 10, kMinute}, 0, 0.95},
     // 1: RDMA traffic goes on and no RDMA counter moves (ours).

@@ -26,6 +26,7 @@ struct Signals {
 
   // Flow control without a priority.
   Rise rx_global_pause_frames, tx_global_pause_frames;
+  Rise rx_global_pause_seconds, tx_global_pause_seconds;
   Rise pause_storm_events;  // counted by the NIC itself: it held the network for long
 
   // RDMA traffic; where the driver counts no RDMA bytes, the port's.
@@ -51,6 +52,7 @@ struct Signals {
   Rise buffer_overruns;
   Rise link_downs;          // carrier, NIC's own or InfiniBand's count, whichever grew most
   Rise link_recoveries;
+  Rise link_integrity_errors;  // InfiniBand: its own local errors passed their threshold
   Rise symbol_errors, crc_errors;
   Rise remote_physical_errors;  // InfiniBand: packets that a device on the way had marked as damaged already
   Rise fec_corrected, fec_uncorrectable;  // code words

@@ -10,7 +10,7 @@ using namespace metrics;
 constexpr auto C = Status::critical, W = Status::warning;
 using Grown = std::vector<Grow>;
 
-Fault counted(const char* id, const char* happens, const char* planted, const Grown& all, const char* check, Status status, const char* rule,
+Fault counted(const char* id, const char* happens, const std::string& planted, const Grown& all, const char* check, Status status, const char* rule,
               const char* server = "", std::vector<std::string> also = {}) {
   return {id, happens, planted, [all](Machine& m) { return grow(m, all) ? m.port().id() : std::string(); }, check, status, rule, server, std::move(also)};
 }
@@ -23,6 +23,26 @@ Fault on_roce(Fault fault) {
 
 const Grown kLost{{&kOutOfSequence, 50'000}, {&kSequenceNaks, 20'000}, {&kAckTimeouts, 500}};
 constexpr const char* kLostText = "out of sequence +50000, NAKs +20000, timeouts +500";
+
+// All bytes of priority 3 go by 0. False: the driver does not count them.
+bool move_to_priority_0(Machine& m) {
+  bool done = false;
+  for (Node* node : {&m.before, &m.now}) {
+    std::vector<Counter>& all = node->ports.at(1).counters.ethtool;
+    for (size_t i = 0; i < all.size(); ++i) {
+      std::string name(all[i].name.text());
+      if (name.find("bytes") == std::string::npos || name.find('3') == std::string::npos) continue;
+      name[name.find('3')] = '0';
+      all.push_back({name, all[i].value});
+      done = true;
+    }
+  }
+  m.hold(kPriorityBytes);
+  for (Counter& counter : m.port().counters.ethtool)
+    if (counter.name.text().find("prio0_bytes") != std::string_view::npos || counter.name.text().find("bytes_pri0") != std::string_view::npos)
+      counter.value += 2'700'000'000'000;
+  return done;
+}
 
 Faults losses() {
   return {
@@ -57,6 +77,18 @@ Faults losses() {
          return m.port().id();
        },
        "peer-pfc", C, "pfc-off-switch", "", {"loss"}},
+      {"pfc-of-another-priority-at-the-switch-and-loss", "the switch has PFC on priority 4, this port on 3: RoCE is lost in bursts", "the neighbour's PFC is 4, " + std::string(kLostText),
+       [](Machine& m) {
+         if (m.now.neighbors.heard.empty() || !grow(m, kLost)) return std::string();
+         m.now.neighbors.heard.at(1).pfc->enabled.bits = 0x10;
+         return m.port().id();
+       },
+       "peer-pfc", C, "pfc-off-switch", "", {"loss"}},
+      {"sent-on-a-lossy-priority", "the job has no NCCL_IB_TC: RoCE goes by priority 0 and is lost in bursts", "bytes of priority 0 in place of 3, " + std::string(kLostText),
+       [](Machine& m) {
+         return m.is_roce() && move_to_priority_0(m) && grow(m, kLost) ? m.port().id() : std::string();
+       },
+       "loss", W, "wrong-priority"},
       {"wrong-priority-and-loss", "the port trusts VLAN priorities: RoCE goes by a lossy priority", "trust differs in the dry run, " + std::string(kLostText),
        [](Machine& m) {
          if (!m.is_roce() || !grow(m, kLost)) return std::string();
@@ -142,6 +174,14 @@ Faults the_network_holds() {
          return grow(m, {{&kPortWait, 2'500'000'000}}) && !m.is_roce() ? m.port().id() : std::string();
        },
        "", W, "no-credits"},
+      {"marks-unanswered", "the notification point is off in the card: marks arrive, and no sender is told", "ECN marks +500000, CNPs sent as they were, ecn_np is none",
+       [](Machine& m) {
+         if (!m.is_roce() || !grow(m, {{&kEcnMarked, 500'000}})) return std::string();
+         m.hold(kCnpSent);
+         m.port().qos.ecn_np = PrioSet{};
+         return m.port().id();
+       },
+       "", W, "ecn-unanswered"},
       counted("cnp-ignored", "congestion control is off at this sender: CNPs are ignored", "CNPs ignored +20000", {{&kCnpIgnored, 20'000}}, "cnp-ignored", W, "ecn-ignored",
               "health: rp_cnp_ignored"),
   };

@@ -175,6 +175,8 @@ Faults errors() {
       on_the_wire("symbol-errors-infiniband", "symbol errors of an InfiniBand link", "symbol_error +5000", metrics::kPortSymbolErrors, 5'000, "damaged-link"),
       on_the_wire("crc-errors", "frames arrive with a wrong checksum", "CRC errors +300", metrics::kPhyCrcErrors, 300, "damaged-link", "health: rx_crc_errors_phy"),
       on_the_wire("link-recoveries", "an InfiniBand link trains again and again", "link_error_recovery +8", metrics::kPortLinkRecoveries, 8, "damaged-link"),
+      on_the_wire("link-integrity", "so many packets of an InfiniBand link are damaged that the port itself gives notice", "local_link_integrity_errors +2", metrics::kPortLinkIntegrity, 2,
+                  "damaged-link"),
       on_the_wire("icrc-errors", "RoCE packets are damaged between the ends, where no link sees it", "ICRC errors +50", metrics::kIcrcErrors, 50, ""),
   };
 }

@@ -97,6 +97,7 @@ std::vector<Episode> episodes() {
   return {
       {"loss", raise(kOutOfSequence, 100'000), "loss", 30, 150},
       {"timeouts", raise(kAckTimeouts, 50), "loss", 30, 150},
+      {"timeouts_of_many_connections_at_once", [second = 0](Machine& m) mutable { if (second++ % 6 == 0) m.raise(kAckTimeouts, 50); }, "loss", 30, 150},
       {"discards", raise(kPriorityDiscards, 500), "discards", 5, 150},
       {"held_by_the_network", raise(kPfcSeconds, 0.95, "rx"), "pause-held", 25, 90},
       {"holds_the_network", raise(kPfcSeconds, 0.95, "tx"), "pause-storm", 25, 90},
@@ -146,6 +147,19 @@ TEST_P(AnEpisode, IsToldAndTakenBack) {
   EXPECT_EQ(describe(watched.found()), "") << "it came back";
 }
 INSTANTIATE_TEST_SUITE_P(Fault, AnEpisode, testing::ValuesIn(episodes()), [](const auto& each) { return each.param.name; });
+
+// The fibre was cleaned a little: the alarm is over, the warning is not.
+TEST(LanePower, IsNoAlarmAnyMoreWhenItIsAWarning) {
+  Watched watched(healthy_machines().front());
+  watched.machine.port().module->lanes[2].rx_power.value = 0.05e-3;
+  watched.seconds(15);
+  ASSERT_EQ(watched.found().size(), 1u) << describe(watched.found());
+  EXPECT_EQ(watched.found().front().status, Status::critical);
+  watched.machine.port().module->lanes[2].rx_power.value = 0.12e-3;
+  watched.seconds(65);
+  ASSERT_EQ(watched.found().size(), 1u) << describe(watched.found());
+  EXPECT_EQ(watched.found().front().status, Status::warning);
+}
 
 // A driver that waits for hung firmware: its counters cannot be read any more, the others' can.
 TEST(HungDevice, IsToldWhenItsReadingsAreOld) {

@@ -14,6 +14,9 @@ Fault of_the_agent(const char* id, const char* happens, const char* planted, voi
   return {id, happens, planted,
           [change](Machine& m) {
             change(m.now);
+            const bool runs = m.now.agent && m.now.agent->running;
+            // Metrics alone need no agent.
+            if (!runs && m.now.agent_unread.empty() && m.policy.ports.empty() && m.policy.sysctl.empty()) return std::string();
             return std::string("host");
           },
           "agent", status, "", server};

@@ -68,6 +68,7 @@ std::vector<Plant> link_plants() {
        }},
       {"damaged-link", Culprit::cable, [](Healthy& node) { grow(node, Where::ethtool, "rx_crc_errors_phy", 50); }},
       {"damaged-link", Culprit::cable, [](Healthy& node) { make_infiniband(node), grow(node, Where::pma, "link_error_recovery", 7); }},
+      {"damaged-link", Culprit::cable, [](Healthy& node) { make_infiniband(node), grow(node, Where::pma, "local_link_integrity_errors", 1); }},
       {"damaged-link", Culprit::cable,
        [](Healthy& node) {
          make_infiniband(node);
@@ -179,6 +180,12 @@ std::vector<Plant> flow_plants() {
        [](Healthy& node) {
          grow(node, Where::hw, "rp_cnp_ignored", 100);
          hold(node, 0.3, "rx");
+       }},
+      {"ecn-unanswered", Culprit::host,
+       [](Healthy& node) {
+         node.now.ports[0].qos.ecn_np = PrioSet{};
+         grow(node, Where::hw, "np_ecn_marked_roce_packets", 5000);
+         grow(node, Where::hw, "np_cnp_sent", 0);
        }},
       {"global-pause", Culprit::network, [](Healthy& node) { grow(node, Where::ethtool, "rx_global_pause", 60'000); }},
       {"incast", Culprit::network,

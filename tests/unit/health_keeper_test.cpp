@@ -13,6 +13,7 @@
 #include "exporter/health.h"
 #include "exporter/page.h"
 #include "support/healthy_node.h"
+#include "support/json_reader.h"
 #include "support/tree.h"
 
 namespace fabric::exporter {
@@ -175,6 +176,14 @@ TEST(Acknowledged, ByManyAtOnceNoneIsLost) {
   const auto acks = load_acks(*Root::open(site.tree().path()));
   ASSERT_TRUE(acks);
   EXPECT_EQ(acks->size(), static_cast<size_t>(kMany));
+}
+
+TEST(Acknowledged, ProgramsAreAnsweredAsTheyAsk) {
+  Site site;
+  const auto made = test::JsonValue::parse(site.ask({"ack", "loss", "mlx5_0/1", "--json"}).text).array();
+  ASSERT_EQ(made.size(), 1u);
+  EXPECT_EQ(made[0]["subject"].text(), "mlx5_0/1");
+  EXPECT_TRUE(test::JsonValue::parse(site.ask({"ack", "loss", "--remove", "--json"}).text).array().empty());
 }
 
 TEST(Acknowledged, NamesWhatIsWrong) {

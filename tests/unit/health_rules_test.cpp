@@ -19,7 +19,7 @@ constexpr double kPace = 10, kUp = 100'000;  // seconds between readings; how lo
 
 std::vector<Counter>& list_of(Port& port, const std::string& name) {
   if (name.starts_with("rx_prio") || name.starts_with("tx_") || name.starts_with("rx_corrected") || name.starts_with("outbound")) return port.counters.ethtool;
-  if (name.starts_with("port_") || name.starts_with("symbol") || name.starts_with("link_") || name.starts_with("excessive")) return port.counters.pma;
+  if (name.starts_with("port_") || name.starts_with("symbol") || name.starts_with("link_") || name.starts_with("excessive") || name.starts_with("local_link")) return port.counters.pma;
   return port.counters.hw;
 }
 
@@ -40,7 +40,7 @@ class Machine {
     for (Port& port : node_.now.ports)
       for (const char* name : {"local_ack_timeout_err", "packet_seq_err", "rnr_nak_retry_err", "req_transport_retries_exceeded", "rp_cnp_handled",
                                "np_ecn_marked_roce_packets", "rx_prio3_bytes", "tx_prio3_bytes", "port_xmit_discards", "port_xmit_packets", "link_error_recovery",
-                               "excessive_buffer_overrun_errors", "port_rcv_remote_physical_errors", "roce_adp_retrans", "rx_icrc_encapsulated", "rx_write_requests"})
+                               "excessive_buffer_overrun_errors", "local_link_integrity_errors", "port_rcv_remote_physical_errors", "roce_adp_retrans", "rx_icrc_encapsulated", "rx_write_requests"})
         grow(port, name, 1000);
     health_.alone = true;
   }
@@ -151,6 +151,7 @@ const std::vector<Defect>& defects() {
       {"bit_errors", counted("symbol_error", 40), "link-errors", W},
       {"icrc_errors", counted("rx_icrc_encapsulated", 40), "link-errors", W},
       {"link_recoveries", counted("link_error_recovery", 4), "link-errors", W},
+      {"link_integrity", counted("local_link_integrity_errors", 1), "link-errors", W},
       {"pre_fec_ber", counted("rx_corrected_bits_phy", 200'000'000), "pre-fec-ber", W},
       {"fec_at_its_end", counted("rx_corrected_bits_phy", 2'000'000'000), "pre-fec-ber", C},
       {"out_of_sequence", counted("out_of_sequence", 50'000), "loss", W},

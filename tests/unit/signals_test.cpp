@@ -64,6 +64,8 @@ const std::vector<Member>& members() {
       PRIORITY(tx_bytes, "mlx5", "bnxt"),
       PORT(rx_global_pause_frames, "mlx5", "bnxt", "intel", "ionic", "hns"),
       PORT(tx_global_pause_frames, "mlx5", "bnxt", "intel", "ionic", "hns"),
+      PORT(rx_global_pause_seconds, "mlx5", "ionic"),
+      PORT(tx_global_pause_seconds, "mlx5"),
       PORT(pause_storm_events, "mlx5", "bnxt"),
       PORT(rx_bytes, "mlx5", "bnxt", "intel", "ionic", "rxe", "pma", "efa"),
       PORT(tx_bytes, "mlx5", "bnxt", "intel", "ionic", "rxe", "pma", "efa"),
@@ -88,6 +90,7 @@ const std::vector<Member>& members() {
       PORT(buffer_overruns, "pma"),
       PORT(link_downs, "mlx5", "bnxt", "pma"),
       PORT(link_recoveries, "mlx5", "pma"),
+      PORT(link_integrity_errors, "pma"),
       PORT(symbol_errors, "mlx5", "bnxt", "pma"),
       PORT(crc_errors, "mlx5", "bnxt", "intel", "ionic", "hns", "pma"),
       PORT(remote_physical_errors, "pma"),
@@ -214,6 +217,18 @@ TEST(Signals, WhatIsFlushedAtTheEndOfAJobWasNoError) {
   EXPECT_EQ(signals_of(before, now, 1).request_errors, 0);
   put("req_remote_access_errors", 2);
   EXPECT_EQ(signals_of(before, now, 1).request_errors, 2);
+}
+
+TEST(Signals, RdmaTrafficOfBroadcomIsCountedOnce) {
+  Port before, now;
+  const auto put = [&](const std::string& name, uint64_t was, uint64_t is) {
+    add(before, CounterSource::hw, name, was);
+    add(now, CounterSource::hw, name, is);
+  };
+  put("rx_bytes", 1000, 1500);
+  EXPECT_EQ(signals_of(before, now, 1).rx_bytes, 500);
+  put("rx_roce_only_bytes", 900, 1300);
+  EXPECT_EQ(signals_of(before, now, 1).rx_bytes, 400);
 }
 
 TEST(Signals, AnotherDeviceOfTheSameNameIsNotComparedWith) {

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands beside a fault or looks like one: two faults at once, traces that any machine has, and readings that mean something
+// else than they seem to. Planted in one machine each, in its own counters' names.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+
+#include "check/health.h"
+#include "counter/metrics.h"
+#include "faults/answer.h"
+
+namespace fabric::faults {
+namespace {
+
+using namespace metrics;
+
+struct Planted {
+  const char *what, *machine;
+  std::function<void(Machine&)> plant;
+  std::map<std::string, std::string> blamed;  // rule by port; empty: nobody
+  std::string evidence{};                     // a part of what is said of it
+  std::string unsaid{};                       // what would not be true
+};
+void PrintTo(const Planted& one, std::ostream* out) { *out << one.what; }
+
+Counter& counter(std::vector<Counter>& list, const char* name) {
+  for (Counter& each : list)
+    if (each.name == name) return each;
+  return list.emplace_back(Counter{name, 100});
+}
+
+void grow_ethtool(Machine& m, const char* name, uint64_t by, size_t port = 1) {
+  const uint64_t start = counter(m.before.ports[port].counters.ethtool, name).value;
+  Counter& now = counter(m.now.ports[port].counters.ethtool, name);
+  now.value = std::max(now.value, start) + by;
+}
+
+void lose_packets(Machine& m) {
+  m.raise(kOutOfSequence, 50'000);
+  m.raise(kSequenceNaks, 20'000);
+}
+void lose_link(Machine& m) { ++*m.port().counters.carrier_down; }
+
+std::vector<Planted> losses() {
+  return {
+      {"one damaged frame is not fifty thousand lost packets", "hgx", [](Machine& m) { m.raise(kPhyCrcErrors, 1), lose_packets(m); },
+       {{"mlx5_1/1", "loss-in-network not-enough-evidence"}}, "not enough for so much", "shows no error"},
+      {"a few symbol errors, and PFC is off at the switch", "hgx",
+       [](Machine& m) {
+         m.raise(kPhySymbolErrors, 12);
+         lose_packets(m);
+         m.now.neighbors.heard.at(1).pfc->enabled.bits = 0;
+       },
+       {{"mlx5_1/1", "damaged-link pfc-off-switch"}}},
+      {"a few discards on sending", "hgx", [](Machine& m) { m.raise(kPhyDiscards, 12, "tx"), lose_packets(m); }, {{"mlx5_1/1", "loss-in-network"}}},
+      {"a few discards of the lossless priority", "hgx", [](Machine& m) { m.raise(kPriorityDiscards, 3), lose_packets(m); }, {{"mlx5_1/1", "loss-in-network"}},
+       "only 3 frames", "no frame of a lossless"},
+      {"one packet with a wrong ICRC", "hgx", [](Machine& m) { m.raise(kIcrcErrors, 1), lose_packets(m); }, {{"mlx5_1/1", "loss-in-network"}}},
+      {"a card that discards RoCE itself and does not say of which priority", "mi300x", [](Machine& m) { m.raise(kDiscards, 40'000, "rx"), lose_packets(m); },
+       {{"bnxt_re1/1", "not-enough-evidence"}}, "discards +40000", "no frame of a lossless"},
+      {"packets out of order, and nothing is sent again", "hgx", [](Machine& m) { m.raise(kOutOfSequence, 50'000); }, {{"mlx5_1/1", "loss-in-network"}}, "adaptive routing"},
+      {"timeouts alone", "hgx", [](Machine& m) { m.raise(kAckTimeouts, 9'000); }, {{"mlx5_1/1", "loss-in-network"}}, "slow to answer"},
+      {"the peers send without a traffic class: their packets overrun a lossy buffer here", "hgx",
+       [](Machine& m) {
+         m.hold(kPriorityBytes);
+         grow_ethtool(m, "tx_prio3_bytes", 2'700'000'000'000);
+         grow_ethtool(m, "rx_prio0_bytes", 2'700'000'000'000);
+         m.raise(kPhyDiscards, 60'000, "rx");
+         lose_packets(m);
+       },
+       {{"mlx5_1/1", "not-enough-evidence"}}, "MB that RDMA received"},
+      {"a peer died, and a few packets of others came out of order", "hgx",
+       [](Machine& m) {
+         m.raise(kRetriesExceeded, 4);
+         m.raise(kAckTimeouts, 32);
+         m.raise(kOutOfSequence, 3);
+       },
+       {{"mlx5_1/1", "peer-silent"}}, "hardly a NAK"},
+      {"the switch port takes short frames alone: large messages hang, and their connections are given up", "hgx",
+       [](Machine& m) {
+         m.raise(kRetriesExceeded, 4);
+         m.raise(kAckTimeouts, 32);
+         m.interface().peer_max_frame = 1518;
+       },
+       {{"mlx5_1/1", "loss-in-network"}}, "takes frames of 1518 bytes, and RoCE's are up to 4210"},
+      {"strays on the priority that the switch calls lossless", "hgx",
+       [](Machine& m) {
+         for (const char* name : {"rx_prio4_bytes", "tx_prio4_bytes"}) grow_ethtool(m, name, 6'000);
+         m.now.neighbors.heard.at(1).pfc->enabled.bits = 0x10;
+         lose_packets(m);
+       },
+       {{"mlx5_1/1", "pfc-off-switch"}}},
+  };
+}
+
+std::vector<Planted> holding() {
+  return {
+      {"a hung host, and the switch's PFC watchdog drops what waits for it", "hgx", [](Machine& m) { m.raise(kPfcSeconds, 57, "tx"), m.raise(kAckTimeouts, 5'000), lose_packets(m); },
+       {{"mlx5_1/1", "endless-pause"}}, "nothing reaches it meanwhile"},
+      {"a hung host on a network of global pause", "hgx",
+       [](Machine& m) {
+         for (Node* node : {&m.before, &m.now}) node->ports[1].qos.pfc = PrioSet{};
+         grow_ethtool(m, "tx_global_pause_duration", 57'000'000);
+         grow_ethtool(m, "tx_global_pause", 600'000);
+       },
+       {{"mlx5_1/1", "endless-pause"}}, "95 % of the time, by global pause"},
+      {"a few notifications ignored beside sixty thousand obeyed", "hgx",
+       [](Machine& m) {
+         m.raise(kPfcSeconds, 52, "rx");
+         m.raise(kCnpHandled, 60'000);
+         m.raise(kCnpIgnored, 12);
+       },
+       {{"mlx5_1/1", "incast"}}},
+      {"held, and only what it receives is marked", "hgx", [](Machine& m) { m.raise(kPfcSeconds, 52, "rx"), m.hold(kCnpHandled); }, {{"mlx5_1/1", "pause-spread"}}},
+      {"a job begins: some receivers are not ready, and little is sent yet", "hgx",
+       [](Machine& m) {
+         m.port().counters = m.before.ports[1].counters;
+         m.raise(kRnrNaksReceived, 300);
+       },
+       {}},
+      {"an error of the slot, and pause of milliseconds as on any machine", "hgx",
+       [](Machine& m) { *m.now.platform.functions.at(m.nic().bridges.front()).nonfatal.total += 3; }, {{"mlx5_1/1", "pcie-path"}}, "non-fatal", "holds the network"},
+      {"marks that another congestion control does not answer", "hgx",
+       [](Machine& m) {
+         m.raise(kEcnMarked, 500'000);
+         m.hold(kCnpSent);
+         m.port().qos.ecn_np = PrioSet{0xff};
+       },
+       {}},
+      {"pause frames of a priority without PFC", "e810", [](Machine& m) { grow_ethtool(m, "rx_priority_5_xoff.nic", 6'000'000); }, {}},
+      {"a dozen packets without a receive do not hold the network", "hgx", [](Machine& m) { m.raise(kPfcSeconds, 40, "tx"), m.raise(kOutOfBuffer, 12); },
+       {{"mlx5_1/1", "host-holds-network"}}},
+      {"all cards in slots of half the speed", "hgx",
+       [](Machine& m) {
+         for (Nic& nic : m.now.topology.nics) nic.link.speed = 16;
+         m.raise(kPfcSeconds, 40, "tx");
+       },
+       {{"mlx5_1/1", "pcie-degraded"}}, "less than the port's 400 Gb/s", "nothing that was read of PCIe"},
+      {"two ports, two faults", "hgx",
+       [](Machine& m) {
+         m.raise(kPhyCrcErrors, 500);
+         grow_ethtool(m, "tx_prio3_pause_duration", 40'000'000, 2);
+       },
+       {{"mlx5_1/1", "damaged-link"}, {"mlx5_2/1", "host-holds-network"}}},
+  };
+}
+
+// Two ports of a storage network, without errors.
+void add_storage(Machine& m) {
+  for (Node* node : {&m.before, &m.now})
+    for (int i = 0; i < 2; ++i) {
+      Port port = m.before.ports[0];
+      port.rdma = "mlx5_" + std::to_string(20 + i);
+      port.netdev = "stor" + std::to_string(i);
+      port.speed = 200'000;
+      port.rate = 25e9;
+      node->ports.push_back(port);
+    }
+}
+
+void dark_lanes(Machine& m) {
+  for (Port* port : {&m.before.ports[1], &m.port()})
+    for (unsigned lane = 5; lane <= 8; ++lane)
+      port->module->lanes.push_back({lane, {0.0, ModuleFlags{}}, {1.2e-3, ModuleFlags{}}, {0.05, ModuleFlags{}}, true, false, false, false, false});
+}
+
+std::map<std::string, std::string> nobody_of_eight() {
+  std::map<std::string, std::string> out;
+  for (int rail = 0; rail < 8; ++rail) out["mlx5_" + std::to_string(rail) + "/1"] = "not-enough-evidence";
+  return out;
+}
+
+std::vector<Planted> links() {
+  const std::map<std::string, std::string> nobody{{"mlx5_1/1", "not-enough-evidence"}};
+  return {
+      {"eight rails have errors, storage has none", "hgx8",
+       [](Machine& m) {
+         add_storage(m);
+         for (size_t rail = 0; rail < 8; ++rail) grow_ethtool(m, "rx_crc_errors_phy", 300, rail);
+       },
+       nobody_of_eight(), "rather the switch"},
+      {"half of the module's lanes are not used, and the link went once", "hgx", [](Machine& m) { dark_lanes(m), lose_link(m); }, nobody, "link downs +1"},
+      {"the light was gone as the link was, and is back", "hgx",
+       [](Machine& m) {
+         for (ModuleLane& lane : m.port().module->lanes) lane.rx_los = true, lane.rx_power.flags->low_alarm = true;
+         lose_link(m);
+       },
+       nobody},
+      {"our laser was off as the link was", "hgx",
+       [](Machine& m) {
+         for (ModuleLane& lane : m.port().module->lanes) lane.tx_power.flags->low_alarm = lane.tx_bias.flags->low_alarm = true;
+         lose_link(m);
+       },
+       nobody},
+      {"light that fell below the alarm while the link stayed, with damaged frames", "hgx",
+       [](Machine& m) {
+         m.port().module->lanes[2].rx_power.flags->low_alarm = true;
+         m.raise(kPhyCrcErrors, 300);
+       },
+       {{"mlx5_1/1", "rx-power-low"}}, "0.9 mW, was below"},
+      {"the switch port is shut, and the module does not tell loss of signal", "hgx",
+       [](Machine& m) {
+         for (ModuleLane& lane : m.port().module->lanes) lane.rx_los.reset(), lane.rx_power.value = 0.0;
+         m.port().state = 1;
+         m.port().carrier = false;
+         m.port().link_status->up = false;
+       },
+       {{"mlx5_1/1", "no-light"}}},
+      {"a switch restarts, and the links to it make symbol errors", "hgx",
+       [](Machine& m) {
+         for (size_t port : {1u, 2u}) ++*m.now.ports[port].counters.carrier_down, grow_ethtool(m, "rx_pcs_symbol_err_phy", 5'000, port);
+       },
+       {{"mlx5_1/1", "not-enough-evidence"}, {"mlx5_2/1", "not-enough-evidence"}}, "other links went as well"},
+      {"a cable is pulled and plugged again", "hgx", [](Machine& m) { lose_link(m), m.raise(kPhySymbolErrors, 5'000); }, {{"mlx5_1/1", "damaged-link"}}, "goes and comes"},
+  };
+}
+
+std::vector<Planted> all() {
+  std::vector<Planted> out = losses();
+  for (const auto& more : {holding(), links()}) out.insert(out.end(), more.begin(), more.end());
+  return out;
+}
+
+class Beside : public testing::TestWithParam<Planted> {};
+
+TEST_P(Beside, BlamesWhomItShould) {
+  const Planted& one = GetParam();
+  for (const Machine& healthy : machines()) {
+    if (healthy.name != one.machine) continue;
+    Machine machine = healthy;
+    one.plant(machine);
+    const Diagnoses found = diagnose(machine.view());
+    std::map<std::string, std::string> blamed;
+    for (const Diagnosis& each : found) blamed[each.subject] += (blamed[each.subject].empty() ? "" : " ") + each.rule;
+    EXPECT_EQ(blamed, one.blamed) << describe(found);
+    EXPECT_NE(describe(found).find(one.evidence), std::string::npos) << describe(found);
+    EXPECT_TRUE(one.unsaid.empty() || describe(found).find(one.unsaid) == std::string::npos) << describe(found);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Faults, Beside, testing::ValuesIn(all()));
+
+// What FEC of 25 Gb/s a lane mends is less: the same ratio is its end, and nothing for PAM4.
+TEST(PreFecBer, IsJudgedByTheCode) {
+  struct Link {
+    uint32_t speed;
+    const char* fec;
+    double ratio;
+    Status status;
+  };
+  for (const Link& link : {Link{400'000, "rs", 1e-5, Status::ok}, {100'000, "rs", 1e-5, Status::ok}, {400'000, "rs", 3e-5, Status::warning},
+                           {25'000, "rs", 1e-6, Status::ok}, {25'000, "rs", 1e-5, Status::warning}, {25'000, "rs", 6e-5, Status::critical}, {25'000, "baser", 1e-7, Status::critical}}) {
+    Machine machine = machines().front();
+    for (Node* node : {&machine.before, &machine.now}) {
+      Port& port = node->ports[1];
+      port.speed = link.speed;
+      port.rate = link.speed * 1e6 / 8;
+      port.fec->active = link.fec;
+    }
+    machine.port().fec = machine.before.ports[1].fec;
+    machine.hold(kPhyCorrectedBits);
+    machine.raise(kPhyCorrectedBits, link.ratio * link.speed * 1e6 * 60);
+    EXPECT_EQ(health_status(machine.view(), "pre_fec_ber", "mlx5_1/1"), link.status) << link.speed << " " << link.fec << " " << link.ratio;
+  }
+}
+
+}  // namespace
+}  // namespace fabric::faults
