@@ -97,7 +97,6 @@ std::vector<Port> Collector::ports() const {
   std::lock_guard lock(shared_->mutex);
   for (const auto& [name, slot] : shared_->devices)
     for (const Port& shown : slot->shown.ports) {
-      if (shown.is_member()) continue;
       Port& port = out.emplace_back();
       port.rdma = shown.rdma;
       port.number = shown.number;

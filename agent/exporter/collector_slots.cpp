@@ -2,10 +2,13 @@
 // What each reader of the collector does when it is its turn.
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/parse.h"
 #include "exporter/collector_threads.h"
+#include "sys/infiniband.h"
+#include "sys/root.h"
 
 namespace fabric::exporter {
 namespace {
@@ -54,22 +57,23 @@ void follow_devices(Shared& shared, const std::vector<std::string>& names) {
   }
 }
 
-std::vector<std::string> others(const Shared& shared, const std::string& name) {
-  std::lock_guard lock(shared.mutex);
-  std::vector<std::string> out;
-  for (const auto& [other, unused] : shared.devices)
-    if (other != name) out.push_back(other);
-  return out;
-}
-
 bool is_excluded(const std::string& name, const std::vector<std::string>& globs) {
   return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return glob_match(glob, name); });
 }
 
-// Each may cost a thread; what is beyond is mostly functions for guests. How many were left out.
-size_t leave_out(std::vector<std::string>& names) {
+bool is_for_guests(const Root& root, const std::string& name) {
+  const std::string device = std::string(infiniband::kClass) + "/" + name + "/device";
+  const auto resolved = root.resolve(device);
+  return root.exists(device + "/physfn") || (resolved && resolved->find(".sf.") != std::string::npos);
+}
+
+// Each may cost a thread. Functions for guests go first: udev names them behind their owner, before the next card. How many
+// were left out.
+size_t leave_out(const std::string& directory, std::vector<std::string>& names) {
   if (names.size() <= kMostDevices) return 0;
   std::sort(names.begin(), names.end(), natural_less);
+  if (const auto root = Root::open(directory))
+    std::stable_partition(names.begin(), names.end(), [&](const std::string& name) { return !is_for_guests(*root, name); });
   const size_t left = names.size() - kMostDevices;
   names.resize(kMostDevices);
   return left;
@@ -96,7 +100,7 @@ Node known_of(const Shared& shared) {
 void DeviceSlot::read(const std::shared_ptr<Shared>& shared, Work work) {
   auto next = due;
   if (work.rescan) {
-    reader.rescan(others(*shared, name));
+    reader.rescan();
     next = Clock::now() + shared->options.reread;
   }
   publish(*shared, *this, reader.read(), next);
@@ -109,7 +113,7 @@ void HostSlot::read(const std::shared_ptr<Shared>& shared, Work work) {
     names = reader.devices();
     const auto& policy = shared->options.policy;
     if (policy) std::erase_if(names, [&](const std::string& device) { return is_excluded(device, policy->exclude); });
-    left_out = leave_out(names);
+    left_out = leave_out(shared->options.root, names);
     follow_devices(*shared, names);
     next = Clock::now() + shared->options.reread;
   }

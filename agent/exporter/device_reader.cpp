@@ -33,9 +33,8 @@ bool link_differs(const PortReading& reading, const Port& port) {
 
 }  // namespace
 
-void DeviceReader::rescan(std::vector<std::string> others) {
+void DeviceReader::rescan() {
   auto start = Clock::now();
-  others_ = std::move(others);
   ++reading_.scans;
   for (size_t i = 0; i < readers_.size(); ++i) waiting_[reading_.ports[i].id()] = {reading_.ports[i].ifindex, readers_[i].waiting(), telemetry_[i].waiting()};
   readers_.clear();
@@ -55,10 +54,9 @@ void DeviceReader::rescan(std::vector<std::string> others) {
   options.keys = policy_ ? wanted_keys(*policy_) : Keys();  // what costs firmware commands is read where it is judged
   options.counters = options.network = false;
   options.members = true;
-  options.exclude = others_;
-  if (policy_) options.exclude.insert(options.exclude.end(), policy_->exclude.begin(), policy_->exclude.end());
+  options.only = device_;
+  if (policy_) options.exclude = policy_->exclude;
   Node node = scan(*kernel_, options);
-  std::erase_if(node.ports, [&](const Port& port) { return port.rdma != device_; });
   reading_.ports = std::move(node.ports);
   plan_ports();
   kernel_->route.reset();  // only a scan needs it
@@ -125,7 +123,7 @@ const DeviceReading& DeviceReader::read() {
   bool changed = false;
   for (size_t i = 0; i < reading_.ports.size(); ++i) changed = changed || link_differs(readings[i], reading_.ports[i]);
   if (changed) {
-    rescan(std::exchange(others_, {}));
+    rescan();
     readings = read_ports();
   }
   reading_.runs.clear();

@@ -29,8 +29,8 @@ class DeviceReader {
   DeviceReader(std::string root, std::string device, std::shared_ptr<const Policy> policy, Open open = open_kernel)
       : root_(std::move(root)), device_(std::move(device)), policy_(std::move(policy)), open_(std::move(open)) {}
 
-  // Reads identity, link, settings and GIDs again and reopens what is held; `others` are devices not to be touched.
-  void rescan(std::vector<std::string> others);
+  // Reads identity, link, settings and GIDs again and reopens what is held. No other device is touched.
+  void rescan();
   // The counters and the state of the link. Where the link has changed, rescan() first: rate and settings changed with it.
   // What comes back stays until the next call.
   const DeviceReading& read();
@@ -44,7 +44,6 @@ class DeviceReader {
   std::string root_, device_;
   std::shared_ptr<const Policy> policy_;
   Open open_;
-  std::vector<std::string> others_;
   std::unique_ptr<Kernel> kernel_;  // stays where it is: the readers refer to it
   DeviceReading reading_;
   std::vector<PortReader> readers_;

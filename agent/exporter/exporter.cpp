@@ -102,11 +102,6 @@ Result<void> Exporter::watch() {
   sd_event* loop = nullptr;
   if (int failed = ::sd_event_new(&loop); failed < 0) return error(-failed, "event loop");
   loop_.reset(loop);
-  sigset_t signals;
-  ::sigemptyset(&signals);
-  for (int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&signals, signal);
-  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // before any thread: they inherit it
-  ::signal(SIGPIPE, SIG_IGN);
   ::sd_event_add_signal(loop, nullptr, SIGTERM, nullptr, nullptr);
   ::sd_event_add_signal(loop, nullptr, SIGINT, nullptr, nullptr);
   ::sd_event_add_signal(loop, nullptr, SIGHUP, on_reload, this);
@@ -263,6 +258,7 @@ void Exporter::reload() {
 }  // namespace
 
 int serve(const Options& options) {
+  block_signals();
   Exporter exporter(options);
   if (auto started = exporter.start(); !started) {
     say(SD_ERR, started.error().text());

@@ -5,6 +5,8 @@
 #include <netinet/in.h>
 #include <systemd/sd-daemon.h>
 
+#include <cerrno>
+
 namespace fabric::exporter {
 namespace {
 
@@ -25,6 +27,9 @@ Result<void> bind_and_listen(int fd, const Address& address) {
 
 Result<Fd> listen_on(const Address& address) {
   Fd fd(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  // Both families of a kernel without IPv6 (ipv6.disable=1) are IPv4.
+  if (!fd && errno == EAFNOSUPPORT && address.text.starts_with(':'))
+    if (const auto any = parse_address("0.0.0.0" + address.text)) return listen_on(*any);
   if (!fd) return error(errno, "listen on " + address.text);
   if (auto bound = bind_and_listen(fd.get(), address); !bound) return bound.error();
   return fd;

@@ -58,10 +58,10 @@ void fill(FamilySet& families, const Snapshot& snapshot, const std::shared_ptr<c
   if (with_process) add_process(families);
   if (context.sampler != nullptr) add_sampler(families, *context.sampler);
   add_diagnoses(families, snapshot.node, judgement->signals, judgement->diagnoses);
+  add_acknowledged(families, judgement->report);  // before what may be too much: alerts ask for them
+  if (context.health != nullptr) add_health(families, *context.health);
   const Unchanging unchanging{snapshot.parts.empty() ? nullptr : snapshot.parts.front(), judgement};
   add_node(families, snapshot.node, judgement->report, context.policy ? context.policy->raw : Policy().raw, unchanging);
-  add_acknowledged(families, judgement->report);
-  if (context.health != nullptr) add_health(families, *context.health);
   if (context.sampler != nullptr)  // the first to go where series_limit is reached
     for (const PortBursts& port : context.sampler->bursts()) add_bursts(families, port, Clock::now());
   if (context.policy != nullptr) {

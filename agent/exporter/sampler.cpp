@@ -31,8 +31,9 @@ constexpr std::chrono::hours kSilence{1};  // between two words on one device th
 // What of a port decides how it is read.
 struct Place {
   unsigned number = 1;
-  std::string netdev, driver;
+  std::string netdev, driver, bond;
   bool operator==(const Place&) const = default;
+  [[nodiscard]] std::string member() const { return bond.empty() || bond == netdev ? std::string() : netdev; }
 };
 
 struct Sampled {
@@ -125,6 +126,7 @@ class DeviceSampler {
       port.number = place.number;
       port.netdev = place.netdev;
       port.kernel_driver = place.driver;
+      port.bond = place.bond;
       readers_.emplace_back(CounterAccess{kernel_->root, kernel_->rdma.get(), kernel_->statistics.get()}, port);
     }
     return true;
@@ -222,7 +224,7 @@ void Sampler::follow(const std::vector<Port>& ports) {
   std::lock_guard lock(shared_->mutex);
   if (!shared_->runs()) return;
   for (const Port& port : ports)
-    wanted[port.rdma].emplace(port.id(), Sampled{{port.number, port.netdev, port.kernel_driver}, BurstMeter(port.kernel_driver)});
+    wanted[port.rdma].emplace(port.id(), Sampled{{port.number, port.netdev, port.kernel_driver, port.bond}, BurstMeter(port.kernel_driver)});
   retire(*shared_, [&](const std::string& device) { return !wanted.contains(device); });
   for (auto& [device, its_ports] : wanted) {
     if (auto slot = shared_->devices.find(device); slot != shared_->devices.end()) replace(*slot->second, std::move(its_ports));
@@ -251,7 +253,7 @@ std::vector<PortBursts> Sampler::bursts() const {
   std::sort(devices.begin(), devices.end(), [](const auto& a, const auto& b) { return natural_less(a.first, b.first); });
   out.reserve(devices.size());
   for (const auto& [device, slot] : devices)
-    for (const auto& [id, port] : slot->ports) out.push_back({std::string(device), port.place.number, port.meter.record()});
+    for (const auto& [id, port] : slot->ports) out.push_back({std::string(device), port.place.number, port.meter.record(), port.place.member()});
   return out;
 }
 

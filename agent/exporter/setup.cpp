@@ -4,6 +4,7 @@
 #include <systemd/sd-daemon.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -18,6 +19,14 @@ namespace fabric::exporter {
 void say(const char* level, const std::string& text) {
   static const bool journal = std::getenv("JOURNAL_STREAM") != nullptr;
   std::fprintf(stderr, "%s%s\n", journal ? level : "", text.c_str());
+}
+
+void block_signals() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  for (int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&signals, signal);
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
 }
 
 Result<Configuration> configure(const Options& options) {

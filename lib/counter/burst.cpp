@@ -61,6 +61,7 @@ constexpr SlotRow kRows[] = {
 };
 
 std::optional<uint8_t> slot_of(const CounterMatch& match) {
+  if (!match.row->unless.empty()) return std::nullopt;  // written once a second: samples of it would be nothing and twice the rate
   const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const SlotRow& r) { return r.metric == match.row->metric; });
   if (row == std::end(kRows)) return std::nullopt;
   const unsigned transmits = match.row->label.value == "tx" ? 1 : 0;
@@ -214,7 +215,7 @@ namespace {
 class Publisher {
  public:
   Publisher(FamilySet& families, const PortBursts& port, Clock::time_point now)
-      : families_(families), port_(port), labels_{{"device", port.device}, {"port", std::to_string(port.port)}}, now_(now) {}
+      : families_(families), port_(port), labels_{{"device", port.device}, {"port", std::to_string(port.port) + (port.member.empty() ? "" : "@" + port.member)}}, now_(now) {}
 
   void histogram(const Metric& metric, const BurstTrack& track, std::span<const double> bounds, std::initializer_list<Label> of) {
     const auto end = track.counts.begin() + static_cast<ptrdiff_t>(bounds.size()) + 1;

@@ -98,6 +98,7 @@ struct PortBursts {
   std::string device;
   unsigned port = 1;
   BurstRecord record;
+  std::string member{};  // of a bond's member: its netdev
 };
 void add_bursts(FamilySet& families, const PortBursts& port, BurstRecord::Clock::time_point now);
 

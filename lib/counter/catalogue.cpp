@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "counter/catalogue.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <unordered_map>
 
 #include "model/counter_class.h"
+#include "model/node.h"
 
 namespace fabric {
 namespace {
@@ -61,6 +63,11 @@ bool means_trouble(const CounterRow& row) {
   std::string name(row.name);
   if (size_t mark = name.find('#'); mark != std::string::npos) name[mark] = '0';
   return classify_counter(name).has_value();
+}
+
+bool is_told_better(const CounterRow& row, const std::vector<Counter>& reading) {
+  if (row.unless.empty()) return false;
+  return std::ranges::any_of(reading, [&](const Counter& each) { return each.value > 0 && each.name == row.unless; });
 }
 
 std::optional<CounterMatch> describe_counter(CounterSource source, std::string_view name, std::string_view driver) {

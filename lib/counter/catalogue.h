@@ -10,11 +10,14 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "counter/family.h"
 #include "model/counter_name.h"
 
 namespace fabric {
+
+struct Counter;
 
 // Where a raw name stands: Port::counters' member of the same name.
 enum class CounterSource : uint8_t { hw, pma, ethtool };
@@ -38,6 +41,7 @@ struct CounterRow {
   Scale scale{};
   std::string_view help{};          // its own meaning; empty: the metric's says it
   bool gauge = false;               // a number at this moment, which falls as well
+  std::string_view unless{};        // a counter of the same reading that, unless it is 0, counts the same and better
 };
 
 // A row without a metric.
@@ -72,6 +76,9 @@ struct CounterMatch {
   const CounterRow* row = nullptr;
   char priority = 0;  // '0'..'7', or 0 when the row has none
 };
+// Is the row's thing counted better by another counter of the reading (CounterRow::unless)?
+bool is_told_better(const CounterRow& row, const std::vector<Counter>& reading);
+
 // The row for the raw name on a port of the kernel driver, with a metric or without. Of a reading's counter in a few steps.
 std::optional<CounterMatch> describe_counter(CounterSource source, std::string_view name, std::string_view driver = {});
 std::optional<CounterMatch> describe_kept_counter(CounterSource source, CounterName name, std::string_view driver);

@@ -26,7 +26,7 @@ constexpr Metric kCarrier{"fabric_port_carrier", "1 when the netdev has carrier.
 constexpr Metric kCarrierDowns{"fabric_port_carrier_downs_total", "Times the netdev lost carrier."};
 
 constexpr Metric kAgentUp{"fabric_agent_up", "1 when fabric-agentd runs.", kGauge};
-constexpr Metric kAgentEnforcing{"fabric_agent_enforcing", "1 when fabric-agentd writes settings, 0 when it only reports (mode audit).", kGauge};
+constexpr Metric kAgentEnforcing{"fabric_agent_enforcing", "1 when fabric-agentd writes settings, 0 when it only reports (mode audit) or does not run.", kGauge};
 constexpr Metric kAgentConfig{"fabric_agent_config_valid", "0 when the last reload found a faulty configuration and the one before is kept.", kGauge};
 constexpr Metric kInSync{"fabric_setting_in_sync", "1 when the port has the setting as the profile wants it, as fabric-agentd saw it last; 0 for every other outcome.", kGauge};
 constexpr Metric kRepairs{"fabric_setting_repairs_total", "Times fabric-agentd put the setting back since it started to keep it."};
@@ -102,7 +102,7 @@ bool is_of_no_use(const Port& port, const CounterMatch& match, uint64_t value) {
 void add_named(FamilySet& families, const Port& port, const Labels& labels, CounterSource source, const std::vector<Counter>& counters, const Idle& idle = {}) {
   for (const Counter& counter : counters) {
     auto match = find_counter(source, counter.name, port.kernel_driver);
-    if (!match || is_of_no_use(port, *match, counter.value)) continue;
+    if (!match || is_of_no_use(port, *match, counter.value) || is_told_better(*match->row, counters)) continue;
     Label priority;
     if (match->priority != 0) {
       if (counter.value == 0 && idle[static_cast<size_t>(match->priority - '0')]) continue;
@@ -134,7 +134,7 @@ void add_link(FamilySet& families, const Port& port) {
 
 void add_agent(FamilySet& families, const AgentState& agent) {
   families.add(kAgentUp, {}, agent.running ? 1 : 0);
-  families.add(kAgentEnforcing, {}, agent.mode == "enforce" ? 1 : 0);
+  families.add(kAgentEnforcing, {}, agent.running && agent.mode == "enforce" ? 1 : 0);
   families.add(kAgentConfig, {}, agent.config_error.empty() ? 1 : 0);
   families.add(kAgentHeld, {}, agent.held.empty() ? 0 : 1);
   for (const auto& [id, settings] : agent.ports)
@@ -192,9 +192,18 @@ void add_node(FamilySet& families, const Node& node, const Report& report, RawCo
     if (node.agent) add_agent(families, *node.agent);
   });
   families.part(1, unchanging.report, [&] { add_report(families, report); });
-  for (const Port& port : node.ports) add_counters(families, port);
+  // udev names virtual functions behind their owner, before the next card: what guests count would be in the place of that.
+  const auto each = [&](bool of_guests, const auto& add) {
+    for (const Port& port : node.ports)
+      if (port.virtual_function == of_guests) add(port);
+  };
+  const auto counters = [&](const Port& port) { add_counters(families, port); };
+  const auto raw_counters = [&](const Port& port) { add_raw_counters(families, port, raw); };
+  each(false, counters);
   add_telemetry(families, node);
-  for (const Port& port : node.ports) add_raw_counters(families, port, raw);
+  each(false, raw_counters);
+  each(true, counters);
+  each(true, raw_counters);
 }
 
 }  // namespace fabric

@@ -17,7 +17,7 @@ namespace fabric {
 
 // In the order of worth, so that a limit on the series costs the raw counters first: identity and link of each port, the
 // agent and its settings, the checks, the counters with a common name, what is watched beside them, the counters under their
-// drivers' own names.
+// drivers' own names; then the counters of virtual functions, subfunctions and representors.
 // What of it is known not to change while it is held: node.agent, and the report.
 struct Unchanging {
   std::shared_ptr<const void> agent{}, report{};

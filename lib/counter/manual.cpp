@@ -54,6 +54,8 @@ Several sources of one driver with the same labels are parts of one sum.
 A counter that was not read has no series.
 Counters that the hardware keeps in 32 bits (the queue counters of mlx5, and of its statistics rx_out_of_buffer,
 dev_internal_queue_oob, link_down_events_phy and those of PCIe) are continued when they wrap; when the driver is loaded again they begin at zero, as Prometheus expects of a restart.
+When fabric-exporter is started again they begin with what the hardware holds: of one that had wrapped, the first rate() over
+that moment is too high.
 What is zero of a priority that has carried no traffic is left out, and so are the error counters of the source pma while
 they are zero on an Ethernet port: they are of InfiniBand's link, and each costs a command of the firmware, so that such a
 zero may be 30 s old.

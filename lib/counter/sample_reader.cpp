@@ -22,12 +22,14 @@ constexpr std::chrono::seconds kNames{1};
 SampleReader::SampleReader(const CounterAccess& access, const Port& port)
     : access_(access), rdma_(port.rdma), netdev_(port.netdev), driver_(port.kernel_driver), number_(port.number),
       wanted_([driver = port.kernel_driver](std::string_view name) { return is_burst_counter(CounterSource::ethtool, name, driver); }) {
+  ethtool_.exists = access_.statistics != nullptr && !netdev_.empty();
+  pma_known_ = port.is_member();  // what RDMA counts is the bond's
+  if (pma_known_) return;
   if (access_.rdma)
     if (auto devices = nldev::devices(*access_.rdma))
       for (const auto& device : *devices)
         if (device.name == rdma_) device_ = device.index;
   if (!device_) hw_files_ = open_files("hw_counters", CounterSource::hw);
-  ethtool_.exists = access_.statistics != nullptr && !netdev_.empty();
 }
 
 std::vector<SampleReader::File> SampleReader::open_files(const char* folder, CounterSource source) const {

@@ -57,6 +57,8 @@ using S = Signals;
 constexpr Row<S> kPortRows[] = {
     {&S::rx_global_pause_frames, &kGlobalPauseFrames, kRx},
     {&S::tx_global_pause_frames, &kGlobalPauseFrames, kTx},
+    {&S::rx_global_pause_seconds, &kGlobalPauseSeconds, kRx},
+    {&S::tx_global_pause_seconds, &kGlobalPauseSeconds, kTx},
     // A storm passes the threshold of the warning on its way to that of the error.
     {&S::pause_storm_events, &kPauseStorms, kWarning},
     {&S::pause_storm_events, &kPauseStorms, kError, Join::most},
@@ -107,6 +109,7 @@ constexpr Row<S> kPortRows[] = {
     {&S::link_downs, &kPortLinkDowned, {}, Join::most},
     {&S::link_recoveries, &kPortLinkRecoveries},
     {&S::link_recoveries, &kPhyRecoveries, {}, Join::most},
+    {&S::link_integrity_errors, &kPortLinkIntegrity},
     {&S::symbol_errors, &kPhySymbolErrors},
     {&S::symbol_errors, &kPortSymbolErrors, {}, Join::most},
     {&S::symbol_errors, &kPhyCodingErrors, {}, Join::most},
@@ -230,7 +233,7 @@ const Counter* counterpart(const std::vector<Counter>& counters, const CounterNa
 void gather(Sums& sums, CounterSource source, const std::string& driver, const std::vector<Counter>& before, const std::vector<Counter>& now) {
   for (size_t i = 0; i < now.size(); ++i) {
     const auto match = find_counter(source, now[i].name, driver);
-    if (!match) continue;
+    if (!match || is_told_better(*match->row, now)) continue;
     const Counter* old = counterpart(before, now[i].name, i);
     put(sums, *match, old == nullptr ? Rise() : rise_of(source, driver, now[i].name, old->value, now[i].value));
   }

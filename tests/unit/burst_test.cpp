@@ -281,6 +281,8 @@ TEST(BurstCounters, AreThoseOfAllVendorsAndFew) {
     EXPECT_TRUE(is_burst_counter(CounterSource::ethtool, name, "")) << name;
   for (const char* name : {"rx_write_requests", "lifespan", "unheard_of"}) EXPECT_FALSE(is_burst_counter(CounterSource::hw, name, "")) << name;
   EXPECT_FALSE(is_burst_counter(CounterSource::ethtool, "rx0_packets", ""));
+  EXPECT_TRUE(is_burst_counter(CounterSource::hw, "rx_roce_only_bytes", "bnxt_en"));
+  EXPECT_FALSE(is_burst_counter(CounterSource::hw, "rx_bytes", "bnxt_en")) << "the device writes it once a second";
 }
 
 // Pace: pure, so time is a number.

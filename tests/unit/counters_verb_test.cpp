@@ -73,6 +73,13 @@ TEST(Rates, PartsOfOneSeriesAddUp) {
   EXPECT_EQ(rates[0].per_second, 120);
 }
 
+TEST(Rates, OfTwoThatCountTheSameTheBetterCounts) {
+  Node before = node({{"rx_bytes", 1000}, {"rx_roce_only_bytes", 900}}, {}), now = node({{"rx_bytes", 1500}, {"rx_roce_only_bytes", 1300}}, {});
+  const auto rates = rates_of(before, now, 1);
+  ASSERT_EQ(rates.size(), 1u);
+  EXPECT_EQ(rates[0].per_second, 400);
+}
+
 TEST(Rates, AreWrittenAsPeopleReadThem) {
   auto text = [](const char* counter, double per_second) { return per_second_text({"p", counter, {}, 0, per_second, false}); };
   EXPECT_EQ(text("fabric_rdma_bytes_total", 12.5e9), "100 Gb/s");

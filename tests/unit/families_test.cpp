@@ -20,6 +20,25 @@ Port port(const std::string& device) {
   return port;
 }
 
+// bnxt_re (hw_counters.c): Linux 6.1 and Broadcom's own driver have no rx_roce_only_bytes; of a virtual function it stays 0; of a
+// physical one rx_bytes counts the same, with congestion notifications, as the device last wrote it into memory.
+TEST(Counters, RdmaTrafficOfBroadcomIsThereWithEveryDriverAndOnce) {
+  const auto traffic = [](std::vector<Counter> hw) {
+    Port one = port("bnxt_re0");
+    one.kernel_driver = "bnxt_en";
+    one.counters.hw = std::move(hw);
+    FamilySet set;
+    add_counters(set, one);
+    return series(set);
+  };
+  const std::string rx = "fabric_rdma_bytes_total,device=bnxt_re0,port=1,direction=rx", tx = "fabric_rdma_packets_total,device=bnxt_re0,port=1,direction=tx";
+  EXPECT_EQ(traffic({{"rx_bytes", 1000}, {"tx_pkts", 3}}), (std::map<std::string, double>{{rx, 1000}, {tx, 3}}));
+  EXPECT_EQ(traffic({{"rx_bytes", 1000}, {"tx_pkts", 3}, {"tx_roce_only_pkts", 0}, {"rx_roce_only_bytes", 0}}),
+            (std::map<std::string, double>{{rx, 1000}, {tx, 3}}));
+  EXPECT_EQ(traffic({{"rx_bytes", 1000}, {"tx_pkts", 3}, {"tx_roce_only_pkts", 2}, {"rx_roce_only_bytes", 900}}),
+            (std::map<std::string, double>{{rx, 900}, {tx, 2}}));
+}
+
 TEST(FamilySet, KeepsTheFirstOfTwoEqualSeriesAndCounts) {
   constexpr Metric metric{"a_total", "A."}, other{"b_total", "B."};
   FamilySet set;
@@ -211,6 +230,10 @@ TEST(Families, SettingsOfTheAgent) {
   EXPECT_EQ(all.at("fabric_setting_last_drift_timestamp_seconds" + at + "pfc"), 1767225601);
   EXPECT_EQ(all.count("fabric_setting_last_drift_timestamp_seconds" + at + "mtu"), 0U) << "never is no time";
   EXPECT_EQ(all.at("fabric_agent_held"), 0);
+  agent.running = false;
+  FamilySet stopped;
+  add_agent(stopped, agent);
+  EXPECT_EQ(series(stopped).at("fabric_agent_enforcing"), 0) << "what it last published stands on";
 }
 
 TEST(Families, ChecksShowTheirStatus) {

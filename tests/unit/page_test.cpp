@@ -111,6 +111,22 @@ TEST(Page, WhatWasFoundIsKeptUntilThereIsAReason) {
   EXPECT_TRUE(has(paging.page(acknowledged), mark));
 }
 
+// An alert looks for it: without it, what somebody knows of would page him on the largest machines.
+TEST(Page, AnAcknowledgementIsNotLeftOutForWantOfRoom) {
+  Paging paging;
+  paging.nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n");
+  Policy policy;
+  PageContext context;
+  context.policy = &policy;
+  context.acks = {{"port-state", "mlx5_0/*", 0, 1000, "", ""}};
+  context.wall = 10;
+  const double all = value_of(paging.page(context), "fabric_series");
+  policy.series_limit = static_cast<unsigned>(all + double{kSeriesOfSeries}) - 1;
+  const std::string page = paging.page(context);
+  EXPECT_GE(value_of(page, "fabric_series_dropped{reason=\"limit\"}"), 1);
+  EXPECT_TRUE(has(page, "fabric_check_acknowledged{check=\"port-state\""));
+}
+
 TEST(Page, CountersAreNewWhateverIsKept) {
   Paging paging;
   (void)paging.page();

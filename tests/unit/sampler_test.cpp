@@ -8,6 +8,7 @@
 #include <numeric>
 #include <thread>
 
+#include "counter/exposition.h"
 #include "counter/sample_reader.h"
 #include "support/slow_nics.h"
 
@@ -83,6 +84,29 @@ TEST_F(Sampling, ADeviceThatHangsStallsItselfAlone) {
   EXPECT_GT(devices[0].age, devices[1].age) << "and its age says so";
   nics.statistics->answer("eth2");
   await([&] { return cnp_samples(sampler, "mlx5_0") > stuck + 2; });
+}
+
+// A bond's netdev has no statistics; pause is what each leg of it counts.
+TEST_F(Sampling, OfABondEachMemberHasWhatItsNetdevCounts) {
+  nics.statistics->fail("bond0", EOPNOTSUPP);
+  std::vector<Port> bonded{port_of("mlx5_0", "bond0"), port_of("mlx5_0", "eth2"), port_of("mlx5_0", "eth3")};
+  for (Port& port : bonded) port.bond = "bond0";
+  Sampler sampler(options());
+  sampler.follow(bonded);
+  const auto page = [&] {
+    FamilySet set;
+    for (const PortBursts& port : sampler.bursts()) add_bursts(set, port, Pace::Clock::now());
+    EXPECT_EQ(set.dropped_duplicates(), 0u);
+    return to_exposition(set.families());
+  };
+  const auto has = [&](const std::string& text) { return page().find(text) != std::string::npos; };
+  await([&] { return cnp_samples(sampler, "mlx5_0") > 2; });
+  nics.statistics->set("eth3", "rx_prio3_pause_duration", 9'000);
+  nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/hw_counters/np_cnp_sent", "1017\n");
+  await([&] { return has("fabric_burst_pause_ratio_peak{device=\"mlx5_0\",port=\"1@eth3\",direction=\"rx\",priority=\"3\"}"); });
+  await([&] { return has("fabric_burst_events_per_second_peak{device=\"mlx5_0\",port=\"1\",event=\"cnp_sent\"}"); });
+  EXPECT_FALSE(has("port=\"1@eth3\",event=\"cnp_sent\"")) << "what RDMA counts is the bond's";
+  EXPECT_FALSE(has("fabric_burst_pause_ratio_peak{device=\"mlx5_0\",port=\"1@eth2\""));
 }
 
 TEST_F(Sampling, EndsThoughADeviceHangs) {
