@@ -136,6 +136,7 @@ void Agent::take(const Notification& note) {
   if (note.kind != Notification::Kind::link) return;
   auto news = keeper_.link_changed(note.link);
   if (news.rescan) schedule_.at(kRescan, now());
+  if (news.speed) schedule_.at(kRescan, now() + kSettleDelay);
   for (const std::string& id : keeper_.ports_on(note.link.ifindex, {})) {
     keeper_.heard(id, note.how);
     soon(id);
@@ -152,6 +153,7 @@ void Agent::rescan() {
   if (kernel_.rdma == nullptr)
     if (auto rdma = open_netlink(NETLINK_RDMA)) kernel_.rdma = std::move(*rdma);
   for (const std::string& id : keeper_.rescan()) schedule_.at("keep " + id, now());
+  for (const std::string& id : keeper_.carriers_back()) schedule_.at("settle " + id, now() + kSettleDelay);
   if (kernel_.root.is_host()) optics_.set(cages_of(keeper_.ports()), keeper_.policy().optics);
 }
 

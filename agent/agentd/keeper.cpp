@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "agentd/messages.h"
+#include "base/parse.h"
 #include "qos/bond.h"
 #include "qos/busy.h"
 #include "qos/state.h"
@@ -18,6 +19,14 @@ constexpr std::chrono::seconds kLockPatience{10};
 std::vector<Port> scan_ports(Kernel& kernel, const Policy& policy) {
   return scan(kernel, {.topology = asks_for_role(policy), .platform = false, .settings = false, .counters = false, .gids = false, .network = false, .verbs = false,
                        .members = true, .exclude = policy.exclude}).ports;
+}
+
+bool asks_for_speed(const Policy& policy) {
+  return std::any_of(policy.ports.begin(), policy.ports.end(), [](const PortPolicy& entry) { return !entry.match.speed.empty(); });
+}
+
+bool matches_any(const std::vector<std::string>& patterns, const std::string& text) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) { return glob_match(pattern, text); });
 }
 
 bool device_is_gone(const Changes& changes) {
@@ -68,7 +77,8 @@ std::vector<std::string> Keeper::rescan() {
       ++entry;
       continue;
     }
-    world_.log({message_id::port, LOG_NOTICE, entry->first + ": the port is gone; kept again when it comes back",
+    const bool excluded = matches_any(policy_.exclude, entry->second.port.rdma);
+    world_.log({message_id::port, LOG_NOTICE, entry->first + (excluded ? ": excluded; its settings stay as they are" : ": the port is gone; kept again when it comes back"),
                 {{"FABRIC_PORT", entry->first}}});
     drift_.restart(entry->first);
     entry = ports_.erase(entry);
@@ -84,12 +94,15 @@ std::vector<std::string> Keeper::rescan() {
       kept = Kept{};
       kept.fresh = known_.erase(id) == 0;
       kept.new_device = kept.fresh && memory_.count(id) != 0;
+      kept.carrier = port.carrier;
       world_.log({message_id::port, LOG_INFO, id + ": found on " + (port.netdev.empty() ? "no netdev" : port.netdev) +
                   (port.left_alone.empty() ? "" : "; left alone: " + port.left_alone), {{"FABRIC_PORT", id}}});
     }
+    const PortPolicy* before = policy_for(policy_, kept.port);
     port.qos = std::move(kept.port.qos);
+    if (!port.speed) port.speed = kept.port.speed;  // while the link is down it stays the port that it was
     kept.port = std::move(port);  // speed and role are matched as well
-    if (!same) fresh.push_back(id);
+    if (!same || policy_for(policy_, kept.port) != before) fresh.push_back(id);
   }
   return fresh;
 }
@@ -248,13 +261,6 @@ void Keeper::heard(const std::string& id, qos::Told how) {
   heard.writer = qos::find_writer(world_.kernel.root, how);
 }
 
-std::vector<std::string> Keeper::ports_on(int ifindex, const std::string& netdev) const {
-  std::vector<std::string> found;
-  for (const auto& [id, kept] : ports_)
-    if (ifindex != 0 ? kept.port.ifindex == ifindex : !netdev.empty() && kept.port.netdev == netdev) found.push_back(id);
-  return found;
-}
-
 Keeper::LinkNews Keeper::link_changed(const rtnl::Link& link) {
   LinkNews news;
   for (const std::string& id : ports_on(link.ifindex, {})) {
@@ -267,6 +273,7 @@ Keeper::LinkNews Keeper::link_changed(const rtnl::Link& link) {
     kept.carrier = link.carrier;
     kept.carrier_downs = link.carrier_down_count;
   }
+  news.speed = news.carrier_up && asks_for_speed(policy_);
   return news;
 }
 
@@ -277,18 +284,6 @@ Result<void> Keeper::settle(const std::string& id) {
   auto lock = state::take_lock(world_.directory);
   if (!lock) return lock.error();
   return qos::settle(world_.kernel, entry->second.port);
-}
-
-std::vector<std::string> Keeper::ids() const {
-  std::vector<std::string> all;
-  for (const auto& [id, kept] : ports_) all.push_back(id);
-  return all;
-}
-
-std::vector<Port> Keeper::ports() const {
-  std::vector<Port> all;
-  for (const auto& [id, kept] : ports_) all.push_back(kept.port);
-  return all;
 }
 
 void Keeper::trouble(const std::string& what) {

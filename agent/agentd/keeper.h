@@ -47,7 +47,8 @@ class Keeper {
   [[nodiscard]] const Policy& policy() const { return policy_; }
   [[nodiscard]] const std::string& directory() const { return world_.directory; }
 
-  // Looks which ports there are. Ids of the new, re-created (driver reload) and re-attached ones.
+  // Looks which ports there are. Ids of the new, re-created (driver reload) and re-attached ones, and of those that
+  // another entry matches now.
   std::vector<std::string> rescan();
   // One port in order, as far as that may be done now. EWOULDBLOCK: another process is writing, come again.
   // ENODEV: the port has gone or its device was re-created meanwhile: rescan.
@@ -63,8 +64,12 @@ class Keeper {
   struct LinkNews {
     bool rescan = false;
     bool carrier_up = false;
+    bool speed = false;  // rescan once the link has its speed: entries match one
   };
   LinkNews link_changed(const rtnl::Link& link);
+  // Ports whose carrier has come back without a message that said so: it was lost, or came before there was one to compare with.
+  // By what the last rescan read.
+  std::vector<std::string> carriers_back();
   // After carrier-up: lets the driver finish what it computes from the link speed (Driver::settle).
   Result<void> settle(const std::string& id);
 

@@ -20,6 +20,42 @@ void Keeper::remember_published() {
   }
 }
 
+std::vector<std::string> Keeper::ids() const {
+  std::vector<std::string> all;
+  for (const auto& [id, kept] : ports_) all.push_back(id);
+  return all;
+}
+
+std::vector<Port> Keeper::ports() const {
+  std::vector<Port> all;
+  for (const auto& [id, kept] : ports_) all.push_back(kept.port);
+  return all;
+}
+
+std::vector<std::string> Keeper::ports_on(int ifindex, const std::string& netdev) const {
+  std::vector<std::string> found;
+  for (const auto& [id, kept] : ports_)
+    if (ifindex != 0 ? kept.port.ifindex == ifindex : !netdev.empty() && kept.port.netdev == netdev) found.push_back(id);
+  return found;
+}
+
+std::vector<std::string> Keeper::carriers_back() {
+  std::vector<std::string> back;
+  for (const auto& entry : ports_) {
+    const Kept& kept = entry.second;
+    if (kept.port.ifindex == 0 || !kept.port.carrier) continue;
+    rtnl::Link seen;
+    seen.ifindex = kept.port.ifindex;
+    seen.name = kept.port.netdev;
+    seen.carrier = kept.port.carrier;
+    if (const auto& downs = kept.port.counters.carrier_down) seen.carrier_down_count = static_cast<uint32_t>(*downs);
+    const bool known = kept.carrier == seen.carrier && kept.carrier_downs == seen.carrier_down_count;
+    if (known || !link_changed(seen).carrier_up) continue;
+    for (std::string& each : ports_on(seen.ifindex, {})) back.push_back(std::move(each));
+  }
+  return back;
+}
+
 AgentState Keeper::state() const {
   AgentState state;
   state.running = true;

@@ -35,7 +35,7 @@ bool Keeper::has_pending(const Kept& kept) const {
 bool Keeper::waits_for_idle(const std::string& id) const {
   auto entry = ports_.find(id);
   if (entry == ports_.end() || policy_.disruptive != Disruptive::idle) return false;
-  return has_pending(entry->second) && (entry->second.releasing || window_is_open());
+  return has_pending(entry->second) && window_is_open();
 }
 
 bool Keeper::is_idle(const std::string& id) const {
@@ -69,14 +69,15 @@ void Keeper::drop_lapsed_record() {
 }
 
 void Keeper::let_go(const Policy& old) {
+  const bool restores = policy_.release == Release::restore && policy_.mode == Mode::enforce;
   for (auto& [id, kept] : ports_) {
     if (policy_for(old, kept.port) == nullptr || policy_for(policy_, kept.port) != nullptr) {
-      kept.releasing = kept.releasing && policy_for(policy_, kept.port) == nullptr;
+      kept.releasing = kept.releasing && restores && policy_for(policy_, kept.port) == nullptr;
       continue;
     }
     kept.last.clear();
     memory_[id].good.clear();
-    kept.releasing = policy_.release == Release::restore && policy_.mode == Mode::enforce && old.mode == Mode::enforce;
+    kept.releasing = restores && old.mode == Mode::enforce;
     world_.log({message_id::port, LOG_NOTICE, id + ": no [[port]] entry matches it any more; " +
                 (kept.releasing ? "what stood before the first write is put back" : "its settings stay as they are") +
                 " (release = \"" + std::string(to_text(policy_.release)) + "\")", {{"FABRIC_PORT", id}}});
@@ -100,14 +101,16 @@ Result<void> Keeper::release(Kept& kept, qos::Instant now) {
   qos::Options options;
   options.disruptive = policy_.disruptive;
   options.busy = world_.busy;
+  options.window_open = window_is_open();
   options.only = qos::own_keys(kept.port);
   Changes changes = qos::restore(world_.kernel, kept.port, *originals, options);
   if (auto saved = state::save_originals(world_.directory, *originals); !saved) trouble(saved.error().text());
   kept.releasing = std::any_of(changes.begin(), changes.end(), is_left_to_do);
-  kept.last.clear();
+  const size_t waited = std::exchange(kept.last, {}).size();
   for (Change& change : changes)
     if (is_left_to_do(change) || change.outcome == Outcome::refused || change.outcome == Outcome::ignored)
       kept.last.insert_or_assign(change.key, change);
+  if (kept.releasing && written(changes) == 0 && kept.last.size() == waited) return {};  // told already
   world_.log({message_id::port, kept.last.empty() ? LOG_NOTICE : LOG_WARNING,
               kept.port.id() + ": released: " + std::to_string(written(changes)) + " settings put back" +
               (kept.last.empty() ? "" : ", " + std::to_string(kept.last.size()) + " not: see fabric-agentctl status"),

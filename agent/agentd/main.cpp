@@ -54,7 +54,6 @@ int keep_on(Kernel& kernel, Keeper& keeper, const std::string& config_file) {
   // Held until the process ends, whatever ends it.
   auto lock = state::take_lock("/", {}, state::kAgentLockFile);
   if (!lock) return refuse(lock.error().code == EWOULDBLOCK ? EX_TEMPFAIL : EX_OSERR, message_id::trouble, lock.error());
-  prepare_signals();
   Agent agent(kernel, keeper, config_file);
   auto result = agent.open();
   if (result) result = agent.run();
@@ -62,6 +61,7 @@ int keep_on(Kernel& kernel, Keeper& keeper, const std::string& config_file) {
 }
 
 int run(const Options& options) {
+  if (!options.once && !options.pci) prepare_signals();  // first of all: a SIGHUP that comes while we start must not end us
   auto config = load_config(options.config_file());
   if (!config && config.error().code == ENOENT) {
     return refuse(EX_CONFIG, message_id::configuration,

@@ -6,6 +6,7 @@
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <sys/socket.h>
 
 #include "sys/dcbnl.h"
 
@@ -24,7 +25,8 @@ Notification parse_route(uint16_t type, View8 payload) {
     note.kind = note.netdev.empty() ? Notification::Kind::other : Notification::Kind::settings;
   } else if (type == RTM_NEWLINK || type == RTM_DELLINK) {
     auto link = rtnl::parse_link(payload);
-    if (!link) return note;
+    // A bridge about its port: without its carrier, and "gone" when it leaves the bridge (net/bridge/br_netlink.c, br_ifinfo_notify).
+    if (!link || payload[0] == std::byte{AF_BRIDGE}) return note;
     note.link = std::move(*link);
     note.how = qos::Told::link;
     note.kind = type == RTM_NEWLINK ? Notification::Kind::link : Notification::Kind::link_gone;

@@ -239,7 +239,7 @@ void load_cabling(const Root& root, Policy& policy) {
   if (cabling.host.empty()) cabling.host = machine::hostname(root);
   cabling.problem.clear();
   cabling.cables.clear();
-  auto text = read_whole(root, cabling.file.substr(cabling.file.find_first_not_of('/')));
+  auto text = read_whole(root, cabling.file.substr(std::min(cabling.file.find_first_not_of('/'), cabling.file.size())));
   auto cables = text ? parse_cabling(*text, cabling.file, cabling.host) : Result<std::vector<Cable>>(text.error());
   if (cables) cabling.cables = std::move(*cables);
   else cabling.problem = cables.error().text();

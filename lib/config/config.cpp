@@ -153,24 +153,35 @@ Result<void> complete(Document& document, Profiles profiles, Faults& faults) {
   return {};
 }
 
+// Is whatever matches one of `late` matched by one of `early`, as far as the patterns show it? No list takes everything.
+bool covers(const std::vector<std::string>& early, const std::vector<std::string>& late) {
+  const auto is_covered = [&](const std::string& each) {
+    const bool plain = each.find_first_of("*?[") == std::string::npos;
+    return std::any_of(early.begin(), early.end(), [&](const std::string& pattern) { return pattern == each || (plain && glob_match(pattern, each)); });
+  };
+  return early.empty() || (!late.empty() && std::all_of(late.begin(), late.end(), is_covered));
+}
+
+bool takes_all_of(const Entry& early, const Entry& late) {
+  const auto keys = match_keys();
+  return std::all_of(keys.begin(), keys.end(), [&](const MatchKey& key) { return covers(early.port.match.*key.member, late.port.match.*key.member); });
+}
+
 // Names are unique; every entry can be reached.
 void check_entries(std::vector<Entry>& entries, Faults& faults) {
-  std::unordered_map<std::string, const Entry*> names, matches;
-  const Entry* all = nullptr;  // the first entry that takes every port
+  constexpr size_t kCompared = 256;  // with so many entries before it
+  std::unordered_map<std::string, const Entry*> names;
   for (size_t i = 0; i < entries.size(); ++i) {
     Entry& entry = entries[i];
     if (entry.port.name.empty()) entry.port.name = "port#" + std::to_string(i + 1);
     if (const auto [other, is_new] = names.emplace(entry.port.name, &entry); !is_new)
       faults.fail(entry.at, "name: " + toml_string(entry.port.name) + " is taken by the entry at " + other->second->port.where +
                                 "; write another name");
-    std::string match;
-    for (const MatchKey& key : match_keys()) match += texts_toml(entry.port.match.*key.member) + "\n";
-    const auto [twin, is_first] = matches.emplace(match, &entry);
-    const Entry* before = all != nullptr ? all : is_first ? nullptr : twin->second;
-    if (before != nullptr)
+    const auto end = entries.begin() + static_cast<ptrdiff_t>(std::min(i, kCompared));
+    const auto before = std::find_if(entries.begin(), end, [&](const Entry& early) { return takes_all_of(early, entry); });
+    if (before != end)
       faults.warn(entry.at, "[[port]] is never reached: the entry at " + before->port.where +
                                 " matches all its ports and comes first; put this one before it");
-    if (all == nullptr && entry.port.match == Match{}) all = &entry;
   }
 }
 

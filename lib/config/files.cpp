@@ -13,18 +13,30 @@
 
 namespace fabric::config {
 
+namespace {
+
+// fabric-agentd is root without CAP_DAC_OVERRIDE, fabric-exporter is nobody: what a deployment tool's user alone may read,
+// root's shell shows and neither of them sees.
+Error unreadable(int code, const std::string& file) {
+  Error out = error(code, file + ": cannot read the configuration");
+  if (code == EACCES) out.what += " (make it root's and readable by all: chown root, chmod 644, its folders 755)";
+  return out;
+}
+
+}  // namespace
+
 Result<std::string> read_file(const std::string& file) {
   // O_NONBLOCK: a FIFO must not hang the daemon's start.
   Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
-  if (!fd || ::fstat(fd.get(), &status) != 0) return error(errno, file + ": cannot read the configuration");
+  if (!fd || ::fstat(fd.get(), &status) != 0) return unreadable(errno, file);
   if (!S_ISREG(status.st_mode)) return error(0, file + ":1:1: not a regular file; give the path of a TOML file");
   std::string text(kMaxBytes + 1, '\0');
   size_t filled = 0;
   for (;;) {
     ssize_t count = ::read(fd.get(), text.data() + filled, text.size() - filled);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return error(errno, file + ": cannot read the configuration");
+    if (count < 0) return unreadable(errno, file);
     filled += static_cast<size_t>(count);
     if (count == 0 || filled > kMaxBytes) break;
   }

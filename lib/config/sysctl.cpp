@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The [sysctl] table: "net.ipv4.tcp_ecn" = 1, or net.ipv4.tcp_ecn = 1, which TOML takes for tables in tables.
+#include <algorithm>
+
 #include "base/parse.h"
 #include "config/reader.h"
 #include "qos/sysctl.h"
@@ -17,8 +19,24 @@ std::optional<std::string> value_of(const toml::node& node) {
   return out;
 }
 
+// "net.ipv4.conf.eth0.100.rp_filter", as the file is called, is written "net.ipv4.conf.eth0/100.rp_filter", as sysctl(8) has it;
+// empty: it is not that.
+std::string with_slashes(const std::string& name) {
+  constexpr std::string_view kInterfaces = "net.ipv4.conf.";
+  const size_t last = name.rfind('.');
+  if (!name.starts_with(kInterfaces) || last <= kInterfaces.size()) return {};
+  std::string out = name;
+  std::replace(out.begin() + kInterfaces.size(), out.begin() + static_cast<ptrdiff_t>(last), '.', '/');
+  return qos::find_sysctl(out) != nullptr ? out : std::string();
+}
+
 void read_one(Reader& reader, const std::string& name, const toml::source_position& at, const toml::node& node, Policy& policy) {
+  if (const size_t star = name.find(".*."); star != std::string::npos && qos::find_sysctl(name) != nullptr)
+    return reader.fail(at, "sysctl." + name + ": the * stands for one interface, \"all\" or \"default\"; write \"" + name.substr(0, star) + ".all" +
+                               name.substr(star + 2) + "\"");
   if (qos::find_sysctl(name) == nullptr) {
+    if (const std::string right = with_slashes(name); !right.empty())
+      return reader.fail(at, "sysctl." + name + ": a dot in the name of an interface is written as a slash; write \"" + right + "\"");
     std::vector<std::string_view> known;
     for (const qos::Sysctl& row : qos::known_sysctls()) known.push_back(row.name);
     return reader.unknown(at, "host setting", name, known);

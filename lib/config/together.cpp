@@ -80,9 +80,20 @@ void check_lossless(const Judge& judge) {
     judge.warn("pfc", "priority 0 also takes all that has no mark (DSCP 0), which then can pause RoCE; map DSCP 0 to another priority in dscp_map");
 }
 
+// All that has no mark goes by priority 0, and strict classes come before the others.
+void check_rest(const Judge& judge, const Ets& ets) {
+  const uint8_t rest = ets.prio_tc[0];
+  if (judge.lossless().has(0) || ets.tsa[rest] != Tsa::strict) return;
+  for (size_t prio = 1; prio < kPriorities; ++prio)
+    if (judge.lossless().has(static_cast<int>(prio)) && ets.tsa[ets.prio_tc[prio]] == Tsa::ets)
+      return judge.warn("ets", "priority 0, which takes all that has no mark, goes to the strict traffic class " + std::to_string(rest) +
+                                   ": RoCE on priority " + std::to_string(prio) + " starves behind it; give it an ets class, and CNPs another priority");
+}
+
 void check_classes(const Judge& judge) {
   if (!judge.want.ets) return;
   const Ets& ets = *judge.want.ets;
+  check_rest(judge, ets);
   for (size_t prio = 0; prio < kPriorities; ++prio) {
     if (!judge.lossless().has(static_cast<int>(prio))) continue;
     const uint8_t tc = ets.prio_tc[prio];

@@ -163,8 +163,22 @@ Result<void> write_roce_prio(PortIo& io, const Setting&, const Qos& want, const 
   return {};
 }
 
+// An ETS that nobody has set: the driver was loaded, or its firmware was reset, which frees the driver's own (bnxt_dcb_free()
+// in bnxt_hwrm_if_change()) and leaves the kernel's list of what the card no longer knows. What fails is missing there then,
+// and so found.
+void tell_anew(PortIo& io) {
+  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  if (!now) return;
+  for (const dcb_app& entry : now->app.value_or(Table{})) {
+    if (!is_roce(entry) && entry.selector != IEEE_8021QAZ_APP_SEL_DSCP) continue;
+    if (remove(io, entry)) (void)add(io, entry);
+  }
+}
+
 Result<void> write_ets(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
-  return read_errno(upstream::write_ets(io, setting, want, have));
+  auto written = read_errno(upstream::write_ets(io, setting, want, have));
+  if (written && have.ets == Ets{}) tell_anew(io);
+  return written;
 }
 
 // Until some ETS is set the driver refuses PFC with EINVAL (bp->ieee_ets is null) and shows an ETS of zeros. To set
@@ -174,6 +188,7 @@ Result<void> write_pfc(PortIo& io, const Setting& setting, const Qos& want, cons
   if (written || written.error().code != EINVAL || have.dcbx == Dcbx::firmware) return written;
   auto ets = dcbnl::set_ets(*io.kernel.route, io.netdev, upstream::wire(have.ets.value_or(Ets{}), ieee_ets{}));
   if (!ets) return written;
+  if (have.ets.value_or(Ets{}) == Ets{}) tell_anew(io);
   return upstream::write_pfc(io, setting, want, have);
 }
 
@@ -200,12 +215,16 @@ constexpr KeyOp kOps[] = {
     {"roce_dscp", {bnxt_cc::write}},
 };
 
-// While congestion control is off, Broadcom's module throws away the DSCP and the priority of the CNPs.
+// While congestion control is off, Broadcom's module throws away the DSCP and the priority of the CNPs. ETS before the DSCPs,
+// as in bnxt_setupcc.sh: what is listed when the first one is set stood before (tell_anew()).
 constexpr auto kOrder = [] {
   auto order = upstream::kOrder;
-  auto first = std::find(order.begin(), order.end(), std::string_view("cnp_dscp"));
-  auto cc = std::find(order.begin(), order.end(), std::string_view("cc"));
-  std::rotate(first, cc, cc + 1);
+  const auto move_before = [&order](std::string_view key, std::string_view other) {
+    const auto from = std::find(order.begin(), order.end(), key), to = std::find(order.begin(), order.end(), other);
+    std::rotate(to, from, from + 1);
+  };
+  move_before("cc", "cnp_dscp");
+  move_before("ets", "dscp_map");
   return order;
 }();
 

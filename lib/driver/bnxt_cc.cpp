@@ -62,6 +62,7 @@ class Door {
   [[nodiscard]] std::string file(const Names& names) const {
     return folder_ + std::string(item_ ? names.configfs : names.debugfs);
   }
+  [[nodiscard]] bool stands() const { return !item_ || item_->stands(); }
   [[nodiscard]] Result<uint32_t> read(const Names& names) const {
     return file_settings::read_number(*root_, file(names));
   }
@@ -160,10 +161,13 @@ void read(PortIo& io, Qos& out) {
   bool any = io.wants("cc");
   for (const Names& names : kNumbers) any = any || io.wants(names.key);
   if (!any) return;
-  auto door = Door::open(io);
-  if (!door) return say_why_closed(io, door.error().code);
-  read_switch(io, *door, out);
-  for (const Names& names : kNumbers) read_number(io, *door, names, out);
+  for (int tries = 1; tries <= ConfigfsItem::kTries; ++tries) {
+    auto door = Door::open(io);
+    if (!door) return say_why_closed(io, door.error().code);
+    read_switch(io, *door, out);
+    for (const Names& names : kNumbers) read_number(io, *door, names, out);
+    if (door->stands()) return;
+  }
 }
 
 Result<void> write(PortIo& io, const Setting& setting, const Qos& want, const Qos&) {

@@ -34,6 +34,9 @@ class ConfigfsItem {
   }
 
   [[nodiscard]] const std::string& path() const { return path_; }
+  // False: another process of ours had made it, and has taken it away meanwhile. To be opened again.
+  [[nodiscard]] bool stands() const { return root_->exists(path_); }
+  static constexpr int kTries = 3;
 
  private:
   ConfigfsItem(const Root& root, std::string directory, bool made)

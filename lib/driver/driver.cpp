@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/driver.h"
 
+#include <linux/ethtool.h>
+
 #include <algorithm>
 #include <array>
 
@@ -51,6 +53,7 @@ const Op& op_of(const Driver& driver, std::string_view key) {
 Result<Qos> read_all(const Driver& driver, PortIo& io) {
   auto out = driver.read(io);
   if (!out) return out;
+  io.fec_in_use = driver.fec_in_use;
   for (const Feature* feature : kFeatures) feature->read(io, *out);
   return out;
 }
@@ -66,6 +69,10 @@ std::string why_impossible(const Driver& driver, const Setting& setting, const Q
   const bool or_none = std::holds_alternative<std::optional<OrNone> Qos::*>(setting.member);
   if (or_none && value_text(setting, want) == "none" && !op_of(driver, setting.key).none)
     return "here it always has a value: write a number, or leave it out";
+  if (setting.key == "mtu" && limits.max_mtu.value_or(0) != 0 && *want.mtu > *limits.max_mtu)
+    return "the netdev takes " + std::to_string(*limits.max_mtu) + " bytes at most";
+  if (setting.key == "fec" && driver.fec_in_use && (want.fec->bits & ETHTOOL_FEC_AUTO) != 0)
+    return "this driver shows the mode in use, and not that it was chosen by itself: name a mode, or leave it out";
   std::string why = driver.impossible(setting, want, have, limits);
   const Feature* feature = why.empty() ? feature_of(setting.key) : nullptr;
   return feature != nullptr && feature->impossible != nullptr ? feature->impossible(setting, want, limits) : why;

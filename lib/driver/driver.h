@@ -27,6 +27,7 @@ struct PortIo {
   Limits limits{};      // filled while reading
   // While one setting is written: those that may be written along with it, where the kernel takes both in one message.
   Keys along{};
+  bool fec_in_use = false;  // Driver::fec_in_use
 
   [[nodiscard]] bool wants(std::string_view key) const;
   [[nodiscard]] bool may_write(std::string_view key) const;
@@ -83,6 +84,8 @@ struct Driver {
   // Called after MTU or PFC were written, and to be called after carrier-up: mlx5 recomputes its thresholds when the
   // same PFC is sent again. May be null.
   Result<void> (*settle)(PortIo& io, const Qos& have) = nullptr;
+  // What it lists as its FEC modes is what the port can do, not what was set: the mode in use is read in their place.
+  bool fec_in_use = false;
 };
 
 // The Op of a row: the driver's own, else the feature's.

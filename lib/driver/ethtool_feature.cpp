@@ -4,6 +4,7 @@
 #include <linux/ethtool.h>
 
 #include "driver/vendors.h"
+#include "sys/ethtool_link.h"
 #include "sys/ethtool_settings.h"
 
 namespace fabric {
@@ -47,8 +48,16 @@ void read_channels(PortIo& io, Qos& out) {
   take(io, "channels", *channels, io.limits.channels, out.channels);
 }
 
+void read_fec_in_use(PortIo& io, Qos& out) {
+  const auto status = ethtool::get_fec_status(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
+  const auto mode = status ? parse_fec_word(status->active) : std::nullopt;
+  if (mode) out.fec = Fec{*mode};
+  else not_offered(io, "fec", status ? "this driver shows no FEC mode but the one in use, and none is" : why(status.error(), "FEC"));
+}
+
 void read_fec(PortIo& io, Qos& out) {
   if (!io.wants("fec")) return;
+  if (io.fec_in_use) return read_fec_in_use(io, out);
   auto fec = ethtool::get_fec(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
   if (!fec) return not_offered(io, "fec", why(fec.error(), "FEC"));
   if (fec->bits != 0) out.fec = *fec;

@@ -228,6 +228,7 @@ const Driver kIce{
     .ops = kOps,
     .order = upstream::kOrder,
     .settle = nullptr,
+    .fec_in_use = true,  // ice_get_fecparam(): what its module can do
 };
 
 }  // namespace fabric

@@ -48,6 +48,7 @@ const Driver kIonic{
     .ops = kOps,
     .order = upstream::kOrder,
     .settle = nullptr,
+    .fec_in_use = true,  // ionic_get_fecparam(): always off, rs and baser
 };
 
 }  // namespace fabric

@@ -60,6 +60,7 @@ const Driver kQede{
     .ops = kOps,
     .order = upstream::kOrder,
     .settle = nullptr,
+    .fec_in_use = true,  // qede_get_fecparam(): what its link supports
 };
 
 }  // namespace fabric

@@ -20,9 +20,13 @@ Result<void> in_port(const PortIo& io, Act&& with) {
   const std::string device = std::string(kFolder) + "/" + io.rdma;
   const std::string port = device + "/ports/" + std::to_string(io.port);
   const bool stood = root.exists(device);
-  auto item = ConfigfsItem::open(root, device);
-  if (!item) return item.error();
-  Result<void> done = with(port);
+  Result<void> done;
+  for (int tries = 1; tries <= ConfigfsItem::kTries; ++tries) {
+    auto item = ConfigfsItem::open(root, device);
+    if (!item) return item.error();
+    done = with(port);
+    if (done || item->stands()) break;
+  }
   if (done || done.error().code != ENODEV || !stood) return done;
   if (auto gone = root.remove_directory(device); !gone) return gone;
   if (auto made = root.make_directory(device); !made) return made;

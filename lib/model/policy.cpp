@@ -24,6 +24,18 @@ bool matches(const Match& match, const Port& port) {
          allows(match.role, port.role) && allows(match.rdma, port.rdma) && allows(match.netdev, port.netdev) && allows(match.pci, port.pci);
 }
 
+// A link that is down has no speed: an entry that asks for one, and takes the port otherwise, may be its own.
+bool may_match(const PortPolicy& entry, const Port& port) {
+  if (entry.match.speed.empty() || port.speed || port.carrier != false) return false;
+  Match rest = entry.match;
+  rest.speed.clear();
+  return matches(rest, port);
+}
+
+bool can_have_one(const Port& port) {
+  return port.link_layer != LinkLayer::infiniband && !port.virtual_function && !port.netdev.empty();
+}
+
 }  // namespace
 
 std::string_view to_text(Mode value) { return value == Mode::enforce ? "enforce" : "audit"; }
@@ -57,16 +69,22 @@ bool in_window(const std::vector<Window>& windows, int weekday, unsigned minute)
 }
 
 const PortPolicy* policy_for(const Policy& policy, const Port& port) {
-  if (port.link_layer == LinkLayer::infiniband || port.virtual_function || port.netdev.empty()) return nullptr;
-  for (const PortPolicy& entry : policy.ports)
+  if (!can_have_one(port)) return nullptr;
+  for (const PortPolicy& entry : policy.ports) {
     if (matches(entry.match, port)) return &entry;
+    if (may_match(entry, port)) return nullptr;
+  }
   return nullptr;
 }
 
 std::string why_left_alone(const Policy& policy, const Port& port) {
   if (!port.left_alone.empty()) return port.left_alone;
   if (port.netdev.empty()) return "no netdev";
-  return policy_for(policy, port) == nullptr ? "no [[port]] entry matches" : "";
+  if (policy_for(policy, port) != nullptr) return "";
+  for (const PortPolicy& entry : policy.ports)
+    if (can_have_one(port) && may_match(entry, port))
+      return "its link is down, and which entry is its own (\"" + entry.name + "\" asks for a speed) is not known";
+  return "no [[port]] entry matches";
 }
 
 }  // namespace fabric

@@ -32,7 +32,9 @@ Drift::News Drift::repaired(Track& track, const Change& change, Instant now) {
   if (!std::exchange(track.was_in_sync, true)) return News::nothing;
   ++track.repairs;
   track.rounds.push_back(now);
-  while (now - track.rounds.front() > rule_.window) track.rounds.pop_front();
+  // Who is not heard is found by the next re-read alone: a link must not flap with each of them for ever.
+  const auto window = change.disruptive ? std::max(rule_.window, reread_ * rule_.rounds) : rule_.window;
+  while (now - track.rounds.front() > window) track.rounds.pop_front();
   if (track.rounds.size() < rule_.rounds) return News::repaired;
   track.conflict = true;
   track.seen = change.to;

@@ -32,8 +32,10 @@ Result<Fd> make_directory_of(const std::string& directory, const std::string& pa
   for (std::string_view part : parts) {
     if (!at) break;
     std::string name(part);
-    if (::mkdirat(at.get(), name.c_str(), 0755) != 0 && errno != EEXIST) return failed(path, "cannot make its directory");
+    const bool is_new = ::mkdirat(at.get(), name.c_str(), 0755) == 0;
+    if (!is_new && errno != EEXIST) return failed(path, "cannot make its directory");
     at = Fd(::openat(at.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (is_new && at && ::fchmod(at.get(), 0755) != 0) return failed(path, "cannot make its directory");  // whatever the umask
   }
   if (!at) return failed(path, "cannot open its directory");
   return at;

@@ -2,6 +2,7 @@
 // Locks: open file description locks (fcntl(2), Linux 3.15), since asking who holds one neither takes it nor needs
 // permission to write.
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <thread>
@@ -37,6 +38,7 @@ Result<Fd> take_lock(const std::string& directory, std::chrono::milliseconds pat
   if (!folder) return folder.error();
   Fd fd(::openat(folder->get(), path.substr(path.rfind('/') + 1).c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (!fd) return error(errno, shown + ": cannot open the lock");
+  (void)!::fchmod(fd.get(), 0644);  // whatever the umask: who asks whether it is held opens it
   struct flock lock = whole_file(F_WRLCK);
   int result = 0;
   const auto end = std::chrono::steady_clock::now() + patience;
@@ -47,9 +49,10 @@ Result<Fd> take_lock(const std::string& directory, std::chrono::milliseconds pat
     std::this_thread::sleep_for(kRetry);
   }
   if (result != 0 && (errno == EAGAIN || errno == EACCES)) return error(EWOULDBLOCK, shown + ": held by " + holder(fd.get()));
-  std::string pid = std::to_string(::getpid()) + "\n";
-  if (result != 0 || ::ftruncate(fd.get(), 0) != 0 || ::pwrite(fd.get(), pid.data(), pid.size(), 0) < 0)
-    return error(errno, shown + ": cannot take the lock");
+  if (result != 0) return error(errno, shown + ": cannot take the lock");
+  // Who holds it is for people: where /run is full they must do without, the ports need not.
+  const std::string pid = std::to_string(::getpid()) + "\n";
+  if (::ftruncate(fd.get(), 0) == 0) (void)!::pwrite(fd.get(), pid.data(), pid.size(), 0);
   return fd;
 }
 

@@ -188,7 +188,7 @@ class Pass {
       const Row* row = find(key);
       return row != nullptr && row->written;
     };
-    if (!touched("mtu") && !touched("pfc")) return;
+    if (!(options_.settle && find("pfc") != nullptr) && !touched("mtu") && !touched("pfc")) return;
     auto link = rtnl::link(*kernel_.route, port_.netdev);
     if (!link || !link->carrier.value_or(false)) return;
     PortIo io = port_io(kernel_, port_);

@@ -27,6 +27,7 @@ struct Options {
   Disruptive disruptive = Disruptive::idle;
   bool window_open = true;  // the maintenance window; while it is closed, disruptive writes wait
   Keys only = Keys().set(); // the others are left alone
+  bool settle = false;      // also where nothing had to be written: the link may have come up since, and nobody was there
   // Settings that the policy derives from another (traffic, cnp): where the driver does not offer one, it is not reported.
   Keys derived{};
   // Is a user's queue pair open on the port? Asked before each disruptive write. None: nothing can be.

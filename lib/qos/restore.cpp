@@ -22,4 +22,15 @@ Changes restore(Kernel& kernel, Port& port, state::Originals& originals, Options
   return changes;
 }
 
+Changes restore_of_absent(const state::Originals& originals, const std::vector<Port>& ports) {
+  Changes out;
+  for (const auto& [key, before] : originals) {
+    if (std::ranges::any_of(ports, [&place = key](const Port& port) { return state::port_key(port) == place; })) continue;
+    for (const Setting& setting : kSettings)
+      if (has_value(setting, before))
+        out.push_back({key, std::string(setting.key), Outcome::pending, 0, false, "-", value_text(setting, before), "no such port is here now, or it is excluded; kept until it is"});
+  }
+  return out;
+}
+
 }  // namespace fabric::qos

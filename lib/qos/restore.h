@@ -2,6 +2,8 @@
 // Back to what stood before the agent's first write.
 #pragma once
 
+#include <vector>
+
 #include "qos/reconcile.h"
 #include "qos/state.h"
 
@@ -13,5 +15,9 @@ namespace fabric::qos {
 // stays in it, and so does what options.only leaves out. The caller holds the lock and saves `originals` afterwards. Empty
 // when the port has no entry.
 Changes restore(Kernel& kernel, Port& port, state::Originals& originals, Options options);
+
+// What is saved of ports that are none of these (a driver that is not loaded, a card that was taken out): pending, under the
+// key that the port has in `originals`.
+Changes restore_of_absent(const state::Originals& originals, const std::vector<Port>& ports);
 
 }  // namespace fabric::qos

@@ -23,28 +23,28 @@ std::string array_toml(const Range& range, Text&& text) {
   return "[" + joined(elements) + "]";
 }
 
-std::string quoted(std::string_view word) { return "\"" + std::string(word) + "\""; }
+std::string in_quotes(std::string_view word) { return "\"" + std::string(word) + "\""; }
 std::string number(uint32_t value) { return std::to_string(value); }
 
-std::string kind_toml(Dcbx value) { return quoted(word_of<Dcbx>(kDcbx, value)); }
-std::string kind_toml(Trust value) { return quoted(word_of<Trust>(kTrust, value)); }
-std::string kind_toml(const Pause& value) { return quoted(word_of<Pause>(kPause, value)); }
+std::string kind_toml(Dcbx value) { return in_quotes(word_of<Dcbx>(kDcbx, value)); }
+std::string kind_toml(Trust value) { return in_quotes(word_of<Trust>(kTrust, value)); }
+std::string kind_toml(const Pause& value) { return in_quotes(word_of<Pause>(kPause, value)); }
 std::string kind_toml(uint32_t value) { return number(value); }
 
 std::string kind_toml(bool value) { return value ? "true" : "false"; }
 std::string kind_toml(const Eight& value) { return array_toml(value, number); }
-std::string kind_toml(const Buffers& value) { return value.automatic ? quoted("auto") : array_toml(value.bytes, number); }
+std::string kind_toml(const Buffers& value) { return value.automatic ? in_quotes("auto") : array_toml(value.bytes, number); }
 std::string kind_toml(const Rates& value) {
   return array_toml(value.kbit, [](uint64_t rate) { return std::to_string(rate); });
 }
-std::string kind_toml(RoceMode value) { return quoted(word_of<RoceMode>(kRoceMode, value)); }
-std::string kind_toml(const OrNone& value) { return value.value ? number(*value.value) : quoted("none"); }
-std::string kind_toml(Fec value) { return array_toml(fec_words(value), quoted); }
+std::string kind_toml(RoceMode value) { return in_quotes(word_of<RoceMode>(kRoceMode, value)); }
+std::string kind_toml(const OrNone& value) { return value.value ? number(*value.value) : in_quotes("none"); }
+std::string kind_toml(Fec value) { return array_toml(fec_words(value), in_quotes); }
 std::string kind_toml(const AppTrust& value) {
-  return array_toml(value.selectors, [](uint8_t selector) { return quoted(selector_text(selector)); });
+  return array_toml(value.selectors, [](uint8_t selector) { return in_quotes(selector_text(selector)); });
 }
 std::string kind_toml(const Names& value) {
-  if (value.names.contains("*")) return quoted("all");
+  if (value.names.contains("*")) return in_quotes("all");
   return array_toml(value.names, [](const std::string& name) { return toml_string(name); });
 }
 
@@ -63,7 +63,7 @@ std::string kind_toml(const DscpMap& value) {
 
 std::string kind_toml(const Ets& value) {
   return "{ prio_tc = " + array_toml(value.prio_tc, number) +
-         ", tsa = " + array_toml(value.tsa, [](Tsa tsa) { return quoted(word_of<Tsa>(kTsa, tsa)); }) +
+         ", tsa = " + array_toml(value.tsa, [](Tsa tsa) { return in_quotes(word_of<Tsa>(kTsa, tsa)); }) +
          ", bw = " + array_toml(value.bw, number) + " }";
 }
 

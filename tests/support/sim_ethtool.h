@@ -22,6 +22,7 @@ struct SimEthtool {
   Rounding rounding = Rounding::none;
   uint32_t ring_min = 1;                             // less is EINVAL
   std::optional<uint8_t> fec;                        // configured modes, ETHTOOL_FEC_*
+  std::optional<uint8_t> fec_abilities;              // listed in place of those, which show as what is in use
   std::map<std::string, bool> private_flags;         // besides the firmware's LLDP agent
 };
 

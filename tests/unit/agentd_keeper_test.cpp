@@ -64,6 +64,9 @@ class KeeperTest : public testing::Test {
       if (nic.present) {
         found.push_back(nic.port());
         found.back().rdma = "roce_" + nic.name;
+        found.back().carrier = nic.carrier;
+        found.back().counters.carrier_down = nic.carrier_downs;
+        if (nic.carrier) found.back().speed = nic.speed;
       }
     return found;
   }
@@ -242,6 +245,16 @@ TEST_F(KeeperTest, AVanishedPortIsForgottenAndTheOthersAreKept) {
   EXPECT_EQ(keeper.ids(), std::vector<std::string>{"roce_eth1/1"});
 }
 
+TEST_F(KeeperTest, AnExcludedPortHasNotGone) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::full);
+  Keeper& keeper = start("mode = \"enforce\"\n");
+  keeper.set_policy(policy_of("mode = \"enforce\"\nexporter.exclude = [\"roce_*\"]\n"));
+  nic.present = false;  // the scan leaves it out
+  keeper.rescan();
+  EXPECT_TRUE(keeper.ids().empty());
+  EXPECT_NE(told_.back().message.find("excluded"), std::string::npos) << told_.back().message;
+}
+
 // ethnl_ops_begin() of Linux 6.12: ENODEV of a netdev that its driver has detached, in a reset or for good.
 TEST_F(KeeperTest, ADetachedDeviceIsSaidSoAndNothingIsHeldAgainstIt) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
@@ -367,6 +380,75 @@ TEST_F(KeeperTest, CarrierUpAndRenamesAreSeen) {
   EXPECT_EQ(nic.calls["setpfc"], before + 1);  // mlx5 computes its thresholds anew
 }
 
+// The socket ran over while the link went down and up (a thousand containers came at once): the counter tells.
+TEST_F(KeeperTest, ACarrierThatCameBackUnheardIsSeenWithTheNextLook) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  Keeper& keeper = start("mode = \"enforce\"\n");
+  nic.link_up();
+  keeper.rescan();
+  EXPECT_TRUE(keeper.carriers_back().empty());
+  ++nic.carrier_downs;
+  keeper.rescan();
+  EXPECT_EQ(keeper.carriers_back(), std::vector<std::string>{"roce_eth0/1"});
+  keeper.rescan();
+  EXPECT_TRUE(keeper.carriers_back().empty());
+  nic.carrier = false;
+  keeper.rescan();
+  EXPECT_TRUE(keeper.carriers_back().empty());
+  nic.carrier = true;
+  keeper.rescan();
+  EXPECT_EQ(keeper.carriers_back(), std::vector<std::string>{"roce_eth0/1"});
+}
+
+// Its link is down when the agent starts, and the first that is heard of it is that it is up.
+TEST_F(KeeperTest, TheFirstCarrierAfterTheStartIsSeen) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  nic.carrier = false;
+  Keeper& keeper = start("mode = \"enforce\"\n");
+  const rtnl::Link up{.ifindex = nic.ifindex, .name = "eth0", .mtu = {}, .min_mtu = {}, .max_mtu = {}, .carrier = true,
+                      .carrier_down_count = 1, .master = {}, .parent = {}, .kind = {}};
+  EXPECT_TRUE(keeper.link_changed(up).carrier_up);
+  EXPECT_FALSE(keeper.link_changed(up).carrier_up);
+}
+
+// Without a link nobody knows which speed it would have: the entry of the others is not the port's.
+TEST_F(KeeperTest, APortWhoseLinkGoesDownKeepsTheEntryOfItsSpeed) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::full);
+  nic.speed = 400'000;
+  kernel_.emplace(sim_.kernel(tree_.path()));
+  keeper_.emplace(world(), policy_of("mode = \"enforce\"\n", "[[port]]\nmatch = { speed = \"400G\" }\nmtu = 9000\n[[port]]\nmtu = 4200\n"));
+  keep_all();
+  ASSERT_EQ(nic.mtu, 9000U);
+  nic.carrier = false;
+  keep_all();
+  EXPECT_EQ(nic.mtu, 9000U);
+  nic.mtu = 1500;
+  keep_all();
+  EXPECT_EQ(nic.mtu, 9000U) << "kept as before";
+  nic.carrier = true;
+  nic.speed = 100'000;  // another cable
+  EXPECT_EQ(keeper_->rescan(), std::vector<std::string>{"roce_eth0/1"}) << "another entry's now";
+  look("roce_eth0/1");
+  EXPECT_EQ(nic.mtu, 4200U);
+}
+
+TEST_F(KeeperTest, WhichEntryIsItsOwnIsDecidedWhenTheLinkComesUp) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::full);
+  nic.speed = 400'000;
+  nic.carrier = false;
+  kernel_.emplace(sim_.kernel(tree_.path()));
+  keeper_.emplace(world(), policy_of("mode = \"enforce\"\n", "[[port]]\nmatch = { speed = \"400G\" }\nmtu = 9000\n[[port]]\nmtu = 4200\n"));
+  keep_all();
+  EXPECT_EQ(nic.mtu, 1500U);
+  nic.carrier = true;
+  const rtnl::Link up{.ifindex = nic.ifindex, .name = "eth0", .mtu = {}, .min_mtu = {}, .max_mtu = {}, .carrier = true,
+                      .carrier_down_count = 1, .master = {}, .parent = {}, .kind = {}};
+  EXPECT_TRUE(keeper_->link_changed(up).speed);
+  EXPECT_EQ(keeper_->rescan(), std::vector<std::string>{"roce_eth0/1"});
+  look("roce_eth0/1");
+  EXPECT_EQ(nic.mtu, 9000U);
+}
+
 TEST_F(KeeperTest, TheMaintenanceWindowHoldsDisruptiveWritesOfPortsThatWereThere) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   hour_ = 12;
@@ -480,6 +562,43 @@ TEST_F(KeeperTest, LettingGoOfAPortLeavesOrRestoresAsThePolicySays) {
   keep_all();
   EXPECT_EQ(nic.writes(), writes);
   EXPECT_GE(told(message_id::port), 4U) << "found, let go, let go, released";
+}
+
+TEST_F(KeeperTest, APortThatIsLetGoOfIsNotPutBackWhenThePolicyHasTurnedAway) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::full);
+  for (const char* head : {"mode = \"audit\"\nrelease = \"restore\"\n", "mode = \"enforce\"\n"}) {
+    start("mode = \"enforce\"\n");
+    busy_ = "eth0";
+    keeper_->set_policy(policy_of("mode = \"enforce\"\nrelease = \"restore\"\n", ""));
+    keep_all();
+    ASSERT_EQ(nic.mtu, 4200U) << "in use";
+    keeper_->set_policy(policy_of(head, ""));
+    busy_.clear();
+    const unsigned writes = nic.writes();
+    keep_all();
+    EXPECT_EQ(nic.writes(), writes) << head;
+    EXPECT_EQ(nic.mtu, 4200U) << head;
+  }
+}
+
+// Putting back flaps a link as setting does.
+TEST_F(KeeperTest, WhatIsReleasedWaitsForTheMaintenanceWindow) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  start("mode = \"enforce\"\n");
+  ASSERT_EQ(nic.pfc.pfc_en, 1 << 3);
+  hour_ = 12;
+  keeper_->set_policy(policy_of("mode = \"enforce\"\nrelease = \"restore\"\nmaintenance = \"daily 02:00-04:00\"\n", ""));
+  keep_all();
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
+  EXPECT_EQ(outcome("roce_eth0/1", "pfc"), "pending");
+  EXPECT_FALSE(keeper_->waits_for_idle("roce_eth0/1"));
+  EXPECT_EQ(keeper_->until_window(), std::chrono::minutes(60));
+  const size_t lines = told(message_id::port);
+  keep_all();
+  EXPECT_EQ(told(message_id::port), lines) << "told once";
+  hour_ = 2;
+  keep_all();
+  EXPECT_EQ(nic.pfc.pfc_en, 0);
 }
 
 TEST_F(KeeperTest, AFightOverAHostSettingEndsInAConflictToo) {

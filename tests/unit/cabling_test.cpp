@@ -97,6 +97,10 @@ TEST(Cabling, OfTheConfiguration) {
   EXPECT_NE(missing.cabling.problem.find("ENOENT"), std::string::npos) << missing.cabling.problem;
   EXPECT_EQ(missing.cabling.host, "leaf1");
 
+  Policy folder = configured("[cabling]\nfile = \"/\"\n");
+  load_cabling(tree.root(), folder);
+  EXPECT_NE(folder.cabling.problem.find("EISDIR"), std::string::npos) << folder.cabling.problem;
+
   const auto relative = parse_config("[cabling]\nfile = \"cabling.csv\"\n", "test.toml");
   ASSERT_FALSE(relative);
   EXPECT_NE(relative.error().text().find("test.toml:2:"), std::string::npos);

@@ -2,6 +2,7 @@
 #include "config/config.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -222,6 +223,19 @@ TEST(Config, AnEntryBehindOneThatTakesAllIsAWarning) {
   EXPECT_NE(told[0].what.find("never reached"), std::string::npos);
 }
 
+TEST(Config, AnEntryBehindAWiderOneIsAWarning) {
+  const auto behind = [](const std::string& early, const std::string& late) {
+    return warnings("[[port]]\nmatch = { " + early + " }\nmtu = 9000\n[[port]]\nmatch = { " + late + " }\nmtu = 4200\n").size();
+  };
+  EXPECT_EQ(behind("rdma = \"mlx5_*\"", "rdma = \"mlx5_0\""), 1U);
+  EXPECT_EQ(behind("driver = \"mlx5_core\"", "driver = \"mlx5_core\", rdma = \"mlx5_0\""), 1U);
+  EXPECT_EQ(behind("rdma = [\"mlx5_0\", \"mlx5_1\"]", "rdma = [\"mlx5_1\", \"mlx5_0\"]"), 1U);
+  EXPECT_EQ(behind("rdma = \"mlx5_0\"", "rdma = \"mlx5_*\""), 0U);
+  EXPECT_EQ(behind("rdma = \"mlx5_?\"", "rdma = \"mlx5_*\""), 0U) << "mlx5_10";
+  EXPECT_EQ(behind("rdma = \"mlx5_*\"", "driver = \"mlx5_core\""), 0U) << "it may be called otherwise";
+  EXPECT_EQ(behind("rdma = \"mlx5_*\", numa = 0", "rdma = \"mlx5_0\""), 0U);
+}
+
 TEST(Config, EntriesHaveDifferentNames) {
   expect_error("[[port]]\nname = \"a\"\nmatch = { rdma = \"x\" }\nmtu = 9000\n[[port]]\nname = \"a\"\nmtu = 9000\n", "f.toml:5:1",
                {"taken by the entry at f.toml:1"});
@@ -401,6 +415,19 @@ TEST_F(ConfigFiles, WithDropInsAMissingFileIsAFault) {
   ASSERT_FALSE(loaded.ok());
   EXPECT_EQ(loaded.error().code, 0);
   EXPECT_NE(loaded.error().text().find("a.toml: cannot read the configuration"), std::string::npos) << loaded.error().text();
+}
+
+TEST_F(ConfigFiles, WhatOnlyAnotherMayReadSaysWhatToDo) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs to be somebody else";
+  put("a.toml", "mode = \"audit\"\n");
+  std::filesystem::permissions(directory_, std::filesystem::perms(0755));
+  std::filesystem::permissions(directory_ / "a.toml", std::filesystem::perms(0600));
+  ASSERT_EQ(::seteuid(65534), 0);
+  const auto loaded = load();
+  ASSERT_EQ(::seteuid(0), 0);
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().code, EACCES);
+  EXPECT_NE(loaded.error().text().find("chown root"), std::string::npos) << loaded.error().text();
 }
 
 TEST_F(ConfigFiles, AMissingFileIsNamed) {

@@ -63,6 +63,16 @@ TEST_F(DriftTest, RepairsFarApartAreNoConflict) {
   EXPECT_EQ(repairs(), 20U);
 }
 
+// A writer that nobody hears (firmware's DCBX) is found once a re-read: the link would flap for ever.
+TEST_F(DriftTest, WhatFlapsTheLinkAtEachReReadIsAConflict) {
+  Drift drift(ConflictRule{5, seconds(60)}, seconds(30));
+  Change flaps = change(Outcome::applied);
+  flaps.disruptive = true;
+  drift.observe(flaps, now_);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(drift.observe(flaps, now_ += milliseconds(30'100)), News::repaired);
+  EXPECT_EQ(drift.observe(flaps, now_ += milliseconds(30'100)), News::conflict);
+}
+
 TEST_F(DriftTest, OneSettingInConflictHoldsNoOther) {
   fight();
   EXPECT_FALSE(drift_.held("mlx5_0/1", "mtu", now_));

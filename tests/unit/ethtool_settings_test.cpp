@@ -143,6 +143,28 @@ TEST_F(EthtoolFeature, AutoIsInSyncWithTheModesItChoosesFrom) {
   EXPECT_EQ(bed.nic.ethtool.fec, ETHTOOL_FEC_AUTO);
 }
 
+// ice, ionic and qede list what the port can do (ice_get_fecparam(), ionic_get_fecparam(), qede_get_fecparam()).
+TEST(FecInUse, IsReadWhereADriverListsItsAbilities) {
+  for (const Personality personality : {Personality::ice, Personality::nodcb, Personality::qede}) {
+    Bed bed(personality);
+    bed.nic.ethtool.fec = ETHTOOL_FEC_OFF;
+    bed.nic.ethtool.fec_abilities = ETHTOOL_FEC_OFF | ETHTOOL_FEC_RS | ETHTOOL_FEC_BASER;
+    Qos want, original;
+    want.fec = Fec{ETHTOOL_FEC_RS};
+    original.fec = bed.read().fec;
+    EXPECT_EQ(original.fec, Fec{ETHTOOL_FEC_OFF});
+    EXPECT_EQ(of(bed.apply(want), "fec").outcome, Outcome::applied);
+    EXPECT_EQ(bed.nic.ethtool.fec, ETHTOOL_FEC_RS);
+    EXPECT_EQ(of(bed.apply(want), "fec").outcome, Outcome::in_sync);
+    EXPECT_EQ(of(bed.apply(original), "fec").outcome, Outcome::applied) << "what stood is one mode";
+    want.fec = Fec{ETHTOOL_FEC_AUTO};
+    EXPECT_EQ(of(bed.plan(want), "fec").outcome, Outcome::unsupported);
+    bed.nic.ethtool.fec = 0;  // no link
+    want.fec = Fec{ETHTOOL_FEC_RS};
+    EXPECT_EQ(of(bed.plan(want), "fec").detail, "this driver shows no FEC mode but the one in use, and none is");
+  }
+}
+
 TEST_F(EthtoolFeature, WhatIsNotOfferedSaysSo) {
   bed.nic.ethtool = {};
   Qos want;

@@ -84,6 +84,28 @@ TEST(PolicyFor, TheFirstMatchWins) {
   EXPECT_EQ(found->name, "second");
 }
 
+// A link that is down has no speed: an entry that matches one may be the port's, and no later one is.
+TEST(PolicyFor, WithoutASpeedWhatAsksForOneIsUndecided) {
+  Match fast = drivers({"mlx5_core"});
+  fast.speed = {"400000"};
+  Policy policy = policy_with(fast);
+  policy.ports.back().name = "fast";
+  policy.ports.emplace_back().name = "rest";
+  Port port = roce_port();
+  ASSERT_NE(policy_for(policy, port), nullptr) << "one that never says its speed";
+  EXPECT_EQ(policy_for(policy, port)->name, "rest");
+  port.carrier = false;
+  EXPECT_EQ(policy_for(policy, port), nullptr);
+  EXPECT_NE(why_left_alone(policy, port).find("fast"), std::string::npos) << why_left_alone(policy, port);
+  port.speed = 100'000;
+  ASSERT_NE(policy_for(policy, port), nullptr);
+  EXPECT_EQ(policy_for(policy, port)->name, "rest");
+  port.speed.reset();
+  port.kernel_driver = port.driver = "bnxt_en";
+  ASSERT_NE(policy_for(policy, port), nullptr) << "no speed would make it the first one's";
+  EXPECT_EQ(policy_for(policy, port)->name, "rest");
+}
+
 TEST(PolicyFor, PortsWhoseSettingsAreNotTheirOwnAreLeftAlone) {
   Port infiniband = roce_port();
   infiniband.link_layer = LinkLayer::infiniband;

@@ -107,6 +107,21 @@ TEST_F(RdmaCm, ADirectoryThatOutlivedItsDeviceIsMadeAnew) {
   EXPECT_EQ(tos, 106u);
 }
 
+// The agent and fabric-agentctl look at the same moment: the other had made the folder, and is done with it.
+TEST_F(RdmaCm, AFolderThatAnotherTakesAwayIsMadeAnew) {
+  int others = 1;
+  files->on_make_directory(std::string(kFolder) + "/*", [&](SimFiles&, const std::string&, std::string_view) {
+    if (others-- > 0) return EEXIST;
+    stand();
+    return 0;
+  });
+  const Qos have = bed.read(keys_of(want));
+  EXPECT_EQ(have.roce_mode, RoceMode::v1);
+  EXPECT_EQ(have.roce_tos, 0U);
+  others = 1'000;
+  EXPECT_FALSE(bed.read(keys_of(want)).roce_mode) << "not for ever";
+}
+
 TEST_F(RdmaCm, IsNotTouchedUnlessWanted) {
   Qos mtu;
   mtu.mtu = bed.nic.mtu;

@@ -240,13 +240,20 @@ TEST_P(Dcb, EntriesOfOtherSelectorsStay) {
             1);
 }
 
-TEST(Reconcile, AnMtuBeyondTheDeviceIsRefusedInTheKernelsWords) {
+TEST(Reconcile, AnMtuBeyondTheDeviceIsNotPlannedEither) {
   Bed bed(Personality::mlx5);
   Qos want;
   want.mtu = 65000;
-  auto changes = bed.apply(want);
+  for (const auto& changes : {bed.plan(want), bed.apply(want)}) {
+    EXPECT_EQ(of(changes, "mtu").outcome, Outcome::unsupported);
+    EXPECT_EQ(of(changes, "mtu").detail, "the netdev takes 9978 bytes at most");
+  }
+  EXPECT_EQ(bed.nic.calls["setmtu"], 0U);
+  bed.nic.min_mtu = 1280;
+  want.mtu = 1000;
+  const auto changes = bed.apply(want);
   EXPECT_EQ(of(changes, "mtu").code, EINVAL);
-  EXPECT_NE(of(changes, "mtu").detail.find("mtu greater than device maximum"), std::string::npos);
+  EXPECT_NE(of(changes, "mtu").detail.find("mtu less than device minimum"), std::string::npos) << "in the kernel's words";
 }
 
 TEST(Reconcile, NothingWantedIsNothingDone) {

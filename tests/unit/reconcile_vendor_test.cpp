@@ -130,6 +130,23 @@ TEST(Mlx5, PauseWaitsForThePfcThatMustWait) {
   EXPECT_EQ(bed.nic.pause, Pause{});
 }
 
+// "Run apply again when the link is up": its PFC is as wanted then, and its thresholds are for no link.
+TEST(Mlx5, ASecondApplySettlesWhatTheFirstCouldNot) {
+  Bed bed(Personality::mlx5);
+  bed.apply(profile(Personality::mlx5));
+  bed.nic.carrier = false;
+  bed.options.settle = true;
+  const unsigned before = bed.nic.calls["setpfc"];
+  bed.apply(profile(Personality::mlx5));
+  EXPECT_EQ(bed.nic.calls["setpfc"], before) << "not without a link";
+  bed.nic.link_up();
+  expect_all(bed.apply(profile(Personality::mlx5)), {Outcome::in_sync});
+  EXPECT_EQ(bed.nic.calls["setpfc"], before + 1);
+  bed.options.settle = false;
+  bed.apply(profile(Personality::mlx5));
+  EXPECT_EQ(bed.nic.calls["setpfc"], before + 1) << "the agent hears of carriers";
+}
+
 TEST(Bnxt, PfcWithoutAnyEtsSetsTheShownOneFirst) {
   Bed bed(Personality::bnxt);
   Qos want;
@@ -181,6 +198,27 @@ TEST(Bnxt, AnotherPriorityOfAMappedDscpIsTakenOff) {
   EXPECT_EQ(of(bed.apply(profile(Personality::bnxt)), "dscp_map").outcome, Outcome::applied);
   EXPECT_EQ(bed.nic.firmware_dscp[26], 3);
   EXPECT_EQ(of(bed.apply(profile(Personality::bnxt)), "dscp_map").outcome, Outcome::in_sync);
+}
+
+// bnxt_hwrm_if_change() after a reset of the firmware: bnxt_dcb_free(), and the same netdev with the kernel's list as it was.
+TEST(Bnxt, AfterAFirmwareResetTheCardIsToldItsDscpsAnew) {
+  for (const bool with_ets : {true, false}) {
+    Bed bed(Personality::bnxt);
+    Qos want = profile(Personality::bnxt);
+    if (!with_ets) want.ets.reset();
+    bed.settle_to(want);
+    ASSERT_EQ(bed.nic.firmware_dscp.size(), 2U);
+    bed.nic.ets = {};
+    bed.nic.ets_known = false;
+    bed.nic.pfc.pfc_en = 0;
+    bed.nic.firmware_dscp.clear();
+    expect_all(bed.apply(want), {Outcome::applied, Outcome::in_sync});
+    EXPECT_EQ(bed.nic.firmware_dscp[26], 3);
+    EXPECT_EQ(bed.nic.firmware_dscp[48], 6);
+    const unsigned writes = bed.nic.writes();
+    expect_all(bed.apply(want), {Outcome::in_sync});
+    EXPECT_EQ(bed.nic.writes(), writes);
+  }
 }
 
 TEST(Ice, TheFirmwareAgentIsNamedWithItsFlag) {

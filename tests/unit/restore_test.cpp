@@ -56,6 +56,19 @@ TEST_F(BondRestore, TheMembersSettingsOutliveThoseOfTheBond) {
   EXPECT_TRUE(originals.empty());
 }
 
+// A card was taken out, or its driver is not loaded: it is not said that all is back.
+TEST_F(BondRestore, WhatIsSavedOfAPortThatIsGoneIsTold) {
+  state::Originals originals;
+  originals[state::port_key(ports_[0])].mtu = 1500;
+  EXPECT_TRUE(qos::restore_of_absent(originals, ports_).empty());
+  originals["0000:2a:00.0/1"].pfc = PrioSet{1 << 3};
+  const Changes absent = qos::restore_of_absent(originals, ports_);
+  ASSERT_EQ(absent.size(), 1U);
+  EXPECT_EQ(absent[0].port, "0000:2a:00.0/1");
+  EXPECT_EQ(absent[0].outcome, Outcome::pending);
+  EXPECT_EQ(absent[0].to, "3");
+}
+
 TEST_F(BondRestore, AnApplyThatNobodyConfirmedIsTakenBackOnBoth) {
   Policy policy;
   policy.disruptive = Disruptive::now;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <chrono>
@@ -218,6 +219,33 @@ TEST_F(StateFiles, ASecondHolderIsRefusedAndToldTheFirst) {
   });
   EXPECT_TRUE(take_lock(directory_, std::chrono::minutes(1)).ok()) << "as soon as it is free";
   holder.join();
+}
+
+// A full /run: the lock's file says nobody's number, and the lock is taken all the same.
+TEST_F(StateFiles, ALockNeedsNoRoom) {
+  ASSERT_TRUE(take_lock(directory_).ok());
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  auto* handler = ::signal(SIGXFSZ, SIG_IGN);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
+  auto lock = take_lock(directory_);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ::signal(SIGXFSZ, handler);
+  ASSERT_TRUE(lock.ok()) << lock.error().text();
+  EXPECT_EQ(take_lock(directory_).error().code, EWOULDBLOCK);
+}
+
+// Hardened hosts give root a mask of 027 or 077; the exporter, and who is not root, read what he made all the same.
+TEST_F(StateFiles, EverybodyMayReadWhateverTheUmask) {
+  const mode_t before = ::umask(077);
+  const bool saved = save_agent_state(directory_, {}).ok() && take_lock(directory_).ok();
+  ::umask(before);
+  ASSERT_TRUE(saved);
+  for (fs::path at = path(kStateFile).parent_path(); at != directory_; at = at.parent_path())
+    EXPECT_EQ(fs::status(at).permissions(), fs::perms(0755)) << at;
+  EXPECT_EQ(fs::status(path(kStateFile)).permissions(), fs::perms(0644));
+  EXPECT_EQ(fs::status(path(kLockFile)).permissions(), fs::perms(0644));
 }
 
 TEST_F(StateFiles, ALockDiesWithItsHolder) {
