@@ -57,9 +57,10 @@ int list(const std::vector<Ack>& acks, const Root& root, int64_t wall, const Opt
 
 const char* needs_root() { return ::geteuid() == 0 ? "" : "; it takes root"; }
 
-int save(const std::vector<Ack>& acks, const std::string& done, const Options& options, Output& output) {
+int save(const std::vector<Ack>& acks, const std::string& done, const Root& root, int64_t wall, const Options& options, Output& output) {
   auto saved = save_acks(options.root, acks);
   if (!saved) return failure(kFailure, saved.error().text() + needs_root(), output);
+  if (options.json) return list(acks, root, wall, options, output);
   output.text += done + "\n";
   return kDone;
 }
@@ -85,10 +86,10 @@ int run_ack(const Options& options, Output& output) {
   const auto known = std::erase_if(*acks, [&](const Ack& ack) { return ack.id == words[0] && (ack.subject == subject || (options.remove && words.size() == 1)); });
   std::erase_if(*acks, [&](const Ack& ack) { return ack.until <= wall; });
   if (options.remove && known == 0) return failure(kFailure, words[0] + " of " + every(subject) + " is not acknowledged; --list tells what is", output);
-  if (options.remove) return save(*acks, words[0] + " of " + every(subject) + " counts again.", options, output);
+  if (options.remove) return save(*acks, words[0] + " of " + every(subject) + " counts again.", kernel->root, wall, options, output);
   const int64_t until = wall + std::chrono::duration_cast<std::chrono::seconds>(options.lasting.value_or(kUsually)).count();
   acks->push_back({words[0], subject, wall, until, who(), options.comment});
-  return save(*acks, words[0] + " of " + every(subject) + " is acknowledged until " + time_text(until) + ", or until it has cleared.", options, output);
+  return save(*acks, words[0] + " of " + every(subject) + " is acknowledged until " + time_text(until) + ", or until it has cleared.", kernel->root, wall, options, output);
 }
 
 }  // namespace fabric::ctl

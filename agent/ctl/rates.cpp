@@ -109,7 +109,7 @@ std::vector<Rate> rates_of(const Node& before, const Node& now, double seconds) 
     const auto take = [&](CounterSource source, const std::vector<Counter>& was, const std::vector<Counter>& is) {
       for (size_t i = 0; i < is.size(); ++i) {
         const auto match = describe_counter(source, is[i].name, port.kernel_driver);
-        if (match && match->row->gauge) continue;  // a number at this moment has no rate
+        if (match && (match->row->gauge || is_told_better(*match->row, is))) continue;  // a number at this moment has no rate
         put(rates, rate_of(port, source, is[i], rise_of(was, is[i], i), seconds));
       }
     };

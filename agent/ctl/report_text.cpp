@@ -19,18 +19,26 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
 
 bool say_the_same(const Finding& a, const Finding& b) {
   return a.status == b.status && a.observed == b.observed && a.expected == b.expected && a.meaning == b.meaning &&
-         a.remedy == b.remedy && a.acknowledgement == b.acknowledgement && a.since == b.since && (a.id == b.id || a.subject == b.subject);
+         a.remedy == b.remedy && a.acknowledgement == b.acknowledgement && a.since == b.since;
 }
 
+// The subjects of one check, then the checks that have the very same subjects: each id goes with each subject.
 std::vector<Block> fold(const Report& report) {
-  std::vector<Block> blocks;
+  std::vector<Block> checks, blocks;
   for (const Finding& finding : report.findings) {
     if (finding.status == Status::ok) continue;
-    auto same = std::find_if(blocks.begin(), blocks.end(),
-                             [&](const Block& block) { return say_the_same(*block.finding, finding); });
-    if (same == blocks.end()) same = blocks.insert(blocks.end(), Block{&finding, {}, {}});
-    add_once(same->ids, finding.id);
+    auto same = std::find_if(checks.begin(), checks.end(), [&](const Block& block) {
+      return block.ids.front() == finding.id && say_the_same(*block.finding, finding);
+    });
+    if (same == checks.end()) same = checks.insert(checks.end(), Block{&finding, {finding.id}, {}});
     add_once(same->subjects, finding.subject);
+  }
+  for (Block& check : checks) {
+    auto same = std::find_if(blocks.begin(), blocks.end(), [&](const Block& block) {
+      return block.subjects == check.subjects && say_the_same(*block.finding, *check.finding);
+    });
+    if (same == blocks.end()) blocks.push_back(std::move(check));
+    else add_once(same->ids, check.ids.front());
   }
   return blocks;
 }

@@ -2,6 +2,7 @@
 #include "ctl/table.h"
 
 #include <libsmartcols/libsmartcols.h>
+#include <locale.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -13,6 +14,22 @@ namespace fabric::ctl {
 namespace {
 
 using Handle = std::unique_ptr<libscols_table, decltype(&scols_unref_table)>;
+
+// Tables are UTF-8, as all our text is, whatever the locale: what that does not have smartcols would show as \xc3\xbc.
+class InUtf8 {
+ public:
+  InUtf8() : before_(::uselocale(utf8())) {}
+  ~InUtf8() { ::uselocale(before_); }
+  InUtf8(const InUtf8&) = delete;
+  InUtf8& operator=(const InUtf8&) = delete;
+
+ private:
+  static locale_t utf8() {
+    static const locale_t only = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+    return only;  // null, where the C library has none, leaves the locale as it is
+  }
+  locale_t before_;
+};
 
 // Without trailing blanks, which smartcols pads the last column with.
 std::string without_padding(std::string_view printed) {
@@ -27,6 +44,7 @@ std::string without_padding(std::string_view printed) {
 }  // namespace
 
 std::string Table::text(const Output& output) const {
+  const InUtf8 utf8;
   Handle table(scols_new_table(), &scols_unref_table);
   if (!table) return {};
   scols_table_set_termforce(table.get(), output.width > 0 ? SCOLS_TERMFORCE_ALWAYS : SCOLS_TERMFORCE_NEVER);

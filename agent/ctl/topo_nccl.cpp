@@ -11,7 +11,7 @@
 namespace fabric::ctl {
 namespace {
 
-constexpr uint16_t kAmd = 0x1002, kAmazon = 0x1d0f, kCray = 0x17db;
+constexpr uint16_t kAmd = 0x1002, kAmazon = 0x1d0f, kCray = 0x17db, kHabana = 0x1da3;
 constexpr unsigned kActive = 4;
 
 std::vector<size_t> chosen_nics(const TopoView& view) {
@@ -27,6 +27,9 @@ std::vector<const Port*> ports_of(const TopoView& view, const std::vector<size_t
     for (const Port& port : view.node.ports) {
       const auto& rdma = view.topology.nics[index].rdma;
       const bool mine = std::find(rdma.begin(), rdma.end(), port.rdma) != rdma.end();
+      // A function's own device, not those of its subfunctions and representors, which are for containers and guests.
+      const auto is_own = [&](const Port& each) { return !each.virtual_function && std::find(rdma.begin(), rdma.end(), each.rdma) != rdma.end(); };
+      if (mine && port.virtual_function && std::any_of(view.node.ports.begin(), view.node.ports.end(), is_own)) continue;
       if (mine && (port.state == kActive) == active && std::find(out.begin(), out.end(), &port) == out.end()) out.push_back(&port);
     }
   return out;
@@ -139,6 +142,9 @@ std::string remarks(const TopoView& view, const std::vector<size_t>& nics) {
   const auto is_amd = [](const Gpu& gpu) { return gpu.vendor == kAmd; };
   if (std::any_of(view.topology.gpus.begin(), view.topology.gpus.end(), is_amd))
     out += "# AMD GPUs: RCCL takes the same names, from the environment or rccl.conf.\n";
+  const auto is_gaudi = [](const Gpu& gpu) { return gpu.vendor == kHabana; };
+  if (std::any_of(view.topology.gpus.begin(), view.topology.gpus.end(), is_gaudi))
+    out += "# Gaudi: HCCL uses the accelerators' own ports, and none of these variables.\n";
   for (const size_t nic : nics) {
     const uint16_t vendor = view.topology.nics[nic].vendor;
     if (vendor != kAmazon && vendor != kCray) continue;

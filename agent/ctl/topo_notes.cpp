@@ -131,7 +131,7 @@ std::vector<std::string> topo_notes(const TopoView& view) {
     if (std::string text = note(view); !text.empty()) notes.push_back(std::move(text));
   for (std::string& note : split_cards(view.topology)) notes.push_back(std::move(note));
   for (const Nic& nic : view.topology.nics)
-    if (!nic.bond.empty()) notes.push_back(nic.name + " is a member of " + nic.bond + ".");
+    if (!nic.bond.empty()) notes.push_back((nic.netdevs.empty() ? nic.name : join(nic.netdevs)) + " is a member of " + nic.bond + ".");
   return notes;
 }
 

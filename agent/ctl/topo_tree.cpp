@@ -54,7 +54,7 @@ void tree(const TopoView& view, const Box& box, const std::string& indent, std::
 }
 
 // A string in Graphviz's language: a quote is the one thing that ends it, a backslash begins an escape.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -66,12 +66,12 @@ std::string quoted(std::string_view text) {
 void dot_box(const TopoView& view, const Box& box, const std::string& indent, unsigned& number, std::string& out) {
   const auto node = [&](const char* kind, size_t index, const std::string& label, const std::string& name) {
     const bool bad = !problems_of(view, name).empty();
-    out += indent + kind + std::to_string(index) + " [label=" + quoted(label) + (bad ? ", color=red, fontcolor=red" : "") + "];\n";
+    out += indent + kind + std::to_string(index) + " [label=" + in_quotes(label) + (bad ? ", color=red, fontcolor=red" : "") + "];\n";
   };
   for (const size_t gpu : box.gpus) node("gpu", gpu, view.topology.gpus[gpu].name + "  " + view.topology.gpus[gpu].pci, view.topology.gpus[gpu].name);
   for (const size_t nic : box.nics) node("nic", nic, nic_title(view.topology.nics[nic]) + "  " + view.topology.nics[nic].pci, view.topology.nics[nic].name);
   for (const Box& below : box.boxes) {
-    out += indent + "subgraph cluster_" + std::to_string(number++) + " {\n" + indent + "  label=" + quoted(below.title) + ";\n";
+    out += indent + "subgraph cluster_" + std::to_string(number++) + " {\n" + indent + "  label=" + in_quotes(below.title) + ";\n";
     dot_box(view, below, indent + "  ", number, out);
     out += indent + "}\n";
   }
@@ -98,7 +98,7 @@ std::string topo_dot(const TopoView& view) {
   for (size_t g = 0; g < view.pairing.pairs.size(); ++g)
     for (const size_t nic : view.pairing.pairs[g].nics)
       out += "  gpu" + std::to_string(g) + " -- nic" + std::to_string(nic) +
-             " [label=" + quoted(to_text(*view.pairing.pairs[g].path)) + "];\n";
+             " [label=" + in_quotes(to_text(*view.pairing.pairs[g].path)) + "];\n";
   return out + "}\n";
 }
 

@@ -47,7 +47,7 @@ const TopoFormat* find_topo_format(std::string_view name) {
 
 TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap) {
   TopoView view{node, node.topology, policy, compute_nics(node.topology, node.ports), {}, problems_of(node), std::move(bootstrap)};
-  view.pairing = best_pairing(node.topology, usable_nics(node.topology, node.ports, view.compute));
+  view.pairing = best_pairing(node.topology, node.ports);
   return view;
 }
 

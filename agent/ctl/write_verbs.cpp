@@ -188,6 +188,7 @@ int run_apply(const Options& options, Output& output) {
   auto trial = Trial::begin(options, policy);
   if (!trial) return failure(trial.error(), output);
   qos::Options how = reconcile_options(writer->world, options);
+  how.settle = true;
   Changes all;
   for (Port& port : writer->node.ports) {
     const PortPolicy* entry = policy_for(policy, port);
@@ -224,6 +225,10 @@ int run_restore(const Options& options, Output& output) {
     if (!changes.empty())
       if (auto saved = state::save_originals(options.root, writer->originals); !saved)
         return failure(saved.error(), output);
+  }
+  if (options.ports.empty()) {
+    const Changes absent = qos::restore_of_absent(writer->originals, writer->node.ports);
+    all.insert(all.end(), absent.begin(), absent.end());
   }
   const auto host = restore_host(*writer, options);
   if (!host) return failure(host.error(), output);

@@ -32,10 +32,16 @@ Finding judge(const View& view, const AgentState& agent) {
   return good("host", "running, " + mode, "running");
 }
 
+// A site that wants metrics alone has nothing for the agent to keep.
+bool asks_for_nothing(const View& view) { return view.policy != nullptr && view.policy->ports.empty() && view.policy->sysctl.empty(); }
+
 }  // namespace
 
 void ask_agent(const View& view, Findings& findings) {
-  if (view.now.agent) {
+  const bool runs = view.now.agent && view.now.agent->running;
+  if (!runs && view.now.agent_unread.empty() && asks_for_nothing(view)) {
+    findings.push_back(good("host", "not running; the configuration asks for no setting", "running where it asks for some"));
+  } else if (view.now.agent) {
     findings.push_back(judge(view, *view.now.agent));
   } else if (!view.now.agent_unread.empty()) {
     findings.push_back(bad(Status::unknown, "host", "-", "running",

@@ -9,6 +9,7 @@
 #include "check/expect.h"
 #include "check/finding.h"
 #include "check/pairing.h"
+#include "check/platform.h"
 
 namespace fabric {
 namespace {
@@ -94,7 +95,7 @@ void ask_locality(const View& view, Findings& findings) {
   if (!has_rdma) return;  // port-state says that there is no RDMA device
   const Placement placed = placement(view.now);
   for (size_t i = 0; i < topology.gpus.size(); ++i)
-    if (!misses_class(view, placed, i)) findings.push_back(judge(topology, placed, i));
+    if (!misses_class(view, placed, i) && !is_given_away(view.now, topology.gpus[i].pci)) findings.push_back(judge(topology, placed, i));
 }
 
 }  // namespace fabric

@@ -8,6 +8,7 @@
 
 #include "check/checks.h"
 #include "check/finding.h"
+#include "check/platform.h"
 #include "model/pci_kind.h"
 
 namespace fabric {
@@ -91,13 +92,14 @@ Finding shared(const Topology& topology, const Nic& nic, const std::vector<size_
 
 // One function of the same model whose RDMA driver did not take it, where all others have one. Several are a choice (RDMA
 // switched off on storage ports, say); so is a bond, which has one RDMA device for its members.
-std::optional<size_t> without_rdma(const Topology& topology, const Placement& placed) {
+std::optional<size_t> without_rdma(const Node& node, const Placement& placed) {
+  const Topology& topology = node.topology;
   std::optional<size_t> found;
   if (placed.compute.size() < 2) return found;
   const Nic& model = topology.nics[placed.compute.front()];
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& nic = topology.nics[i];
-    if (carries_rdma(nic) || nic.virtual_function || !nic.bond.empty() || !are_alike(nic, model)) continue;
+    if (carries_rdma(nic) || nic.virtual_function || !nic.bond.empty() || !are_alike(nic, model) || is_given_away(node, nic.pci)) continue;
     const auto same_card = [&](size_t other) { return card_name(topology.nics[other]) == card_name(nic); };
     if (found || std::any_of(placed.compute.begin(), placed.compute.end(), same_card)) return std::nullopt;
     found = i;
@@ -115,7 +117,7 @@ Placement placement(const Node& node) {
   std::set<std::string> cards;
   for (const size_t nic : out.compute) cards.insert(card_name(topology.nics[nic]));
   out.cards = cards.size();
-  out.without_rdma = without_rdma(topology, out);
+  out.without_rdma = without_rdma(node, out);
   for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu) out.yardstick.push_back(yardstick_of(topology, out, gpu));
   return out;
 }

@@ -51,6 +51,17 @@ Finding degraded(const Subject& subject, std::string expected, std::string meani
                  " in the kernel's log, and see the slot's lanes and speed in the firmware setup.");
 }
 
+// Nothing is loose: the card sits in a slot that is too small for it.
+Finding small_slot(const Subject& subject, const std::string& full) {
+  const PcieLink& link = subject.device->link;
+  const std::string& port = subject.device->bridges.front();
+  return bad(Status::critical, subject.name, link_text(link.speed, link.width), full,
+             "The slot can do no more than this (the port above it, " + port + ", neither), and that is slower than the network port (" +
+                 rate_text(*subject.network_rate) + ").",
+             "Put the card into a slot with more lanes or a newer PCIe generation; where this slot should have them, see its lanes, "
+             "bifurcation and speed in the firmware setup (lspci -vv -s " + port + ", LnkCap).");
+}
+
 bool tells_link(const PciDevice& device) {
   return device.link.max_width.value_or(0) > 0 || device.link.max_speed.value_or(0) > 0;
 }
@@ -93,6 +104,7 @@ Finding judge(const Subject& subject, const PcieLink& siblings) {
                     "The PCIe link trained to less than those of the same model beside it.", starves);
   const bool below_own = is_narrow(subject, link.max_width) || is_slow(subject, link.max_speed);
   const bool has_siblings = siblings.width.has_value();
+  if (below_own && starves && subject.slot_is_full) return small_slot(subject, full);
   if (below_own && (starves || (!has_siblings && !subject.slot_is_full)))
     return degraded(subject, full, "The PCIe link trained to less than the device can do.", starves);
   std::string observed = link_text(link.speed, link.width);
@@ -110,16 +122,34 @@ std::optional<double> fastest_port(const View& view, const Nic& nic) {
   return rate;
 }
 
+double carried(const PciDevice& device) {
+  return device.link.speed && device.link.width ? bytes_per_second(*device.link.speed, *device.link.width) : 0;
+}
+
+// The other half of a multi-PF netdev: bound to the driver, and neither a netdev nor an RDMA device of its own
+// (Documentation/networking/multi-pf-netdev.rst of Linux 6.9: two halves at most).
+double carried_by_silent_half(const Node& node, const Nic& nic) {
+  const PlatformFunction* mine = function_of(node, nic.pci);
+  double most = 0;
+  for (const Nic& other : node.topology.nics) {
+    const PlatformFunction* theirs = function_of(node, other.pci);
+    const bool silent = other.netdevs.empty() && other.rdma.empty() && other.vendor == nic.vendor && other.device == nic.device;
+    if (!silent || mine == nullptr || theirs == nullptr || mine->kernel_driver != "mlx5_core" || theirs->kernel_driver != "mlx5_core") continue;
+    if (card_of(other.pci) != card_of(nic.pci)) most = std::max(most, carried(other));
+  }
+  return most;
+}
+
 // One NIC in several slots shares its ports' traffic out among their links; its system image GUID tells that it is one.
-double carried_beside(const Topology& topology, const Nic& nic) {
+double carried_beside(const Node& node, const Nic& nic) {
+  const Topology& topology = node.topology;
   std::map<std::string, double> slots;
   for (const Nic& other : topology.nics)
-    if (!nic.card.empty() && other.card == nic.card && !other.virtual_function && other.link.speed && other.link.width)
-      slots[card_of(other.pci)] = bytes_per_second(*other.link.speed, *other.link.width);
+    if (!nic.card.empty() && other.card == nic.card && !other.virtual_function) slots[card_of(other.pci)] = carried(other);
   slots.erase(card_of(nic.pci));
   double sum = 0;
-  for (const auto& [slot, carried] : slots) sum += carried;
-  return sum;
+  for (const auto& [slot, bytes] : slots) sum += bytes;
+  return sum > 0 ? sum : carried_by_silent_half(node, nic);
 }
 
 // Is the link all that the port above can do? An idle GPU's tells by its lanes.
@@ -145,7 +175,7 @@ void ask_pcie(const View& view, Findings& findings) {
   for (const Nic& nic : view.now.topology.nics)
     if (!nic.rdma.empty() && !is_virtual(view, nic) && !nic.virtual_function && siblings_tell(view.now.topology.nics, nic))
       all.push_back({.device = &nic, .name = nic.name, .network_rate = fastest_port(view, nic),
-                     .for_gpus = for_gpus.count(nic.rdma.front()) != 0, .beside = carried_beside(view.now.topology, nic)});
+                     .for_gpus = for_gpus.count(nic.rdma.front()) != 0, .beside = carried_beside(view.now, nic)});
   for (const Gpu& gpu : view.now.topology.gpus)
     if (siblings_tell(view.now.topology.gpus, gpu)) all.push_back({&gpu, gpu.name, true, std::nullopt, true});
   for (Subject& subject : all) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "check/finding.h"
 #include "check/platform.h"
@@ -17,6 +18,7 @@ struct Hop {
   std::vector<std::string> below;  // names
   bool for_nics = false;           // GPUs alone lower the speed of their own switch when they idle; lanes they keep
   double fastest = 0;              // of the NICs below, bytes per second
+  std::set<std::string> cards{};   // below; a NIC in several slots counts twice: its links add up
 };
 
 bool is_below(const Hop& hop) {
@@ -48,7 +50,8 @@ Rates active_rates(const Node& node) {
 }
 
 // The links above the device's own.
-void add_hops(const Node& node, const PciDevice& device, const std::string& name, const Rates* rates, std::map<std::string, Hop>& hops) {
+void add_hops(const Node& node, const PciDevice& device, const std::string& name, const Rates* rates, const std::set<std::string>& cards,
+              std::map<std::string, Hop>& hops) {
   const auto above = hops_above(device);
   for (size_t i = 1; i < above.size(); ++i) {
     const PlatformFunction *lower = function_of(node, above[i].lower), *upper = function_of(node, above[i].upper);
@@ -58,23 +61,44 @@ void add_hops(const Node& node, const PciDevice& device, const std::string& name
     hop.ends = above[i];
     hop.link = *link;
     hop.below.push_back(name);
+    hop.cards.insert(cards.begin(), cards.end());
     hop.for_nics = hop.for_nics || rates != nullptr;
     if (rates != nullptr && rates->contains(device.pci)) hop.fastest = std::max(hop.fastest, rates->at(device.pci));
   }
 }
 
+std::set<std::string> slots_of(const Topology& topology, const Nic& nic) {
+  if (nic.virtual_function) return {};
+  std::set<std::string> out{card_of(nic.pci)};
+  for (const Nic& other : topology.nics)
+    if (!nic.card.empty() && other.card == nic.card && !other.virtual_function) out.insert(card_of(other.pci));
+  return out;
+}
+
 std::vector<Hop> hops_of(const Node& node) {
   std::map<std::string, Hop> hops;
   const Rates rates = active_rates(node);
-  for (const Gpu& gpu : node.topology.gpus) add_hops(node, gpu, gpu.name, nullptr, hops);
-  for (const Nic& nic : node.topology.nics) add_hops(node, nic, nic.name, &rates, hops);
+  for (const Gpu& gpu : node.topology.gpus) add_hops(node, gpu, gpu.name, nullptr, {gpu.pci}, hops);
+  for (const Nic& nic : node.topology.nics) add_hops(node, nic, nic.name, &rates, slots_of(node.topology, nic), hops);
   std::vector<Hop> out;
   for (auto& [lower, hop] : hops) out.push_back(std::move(hop));
   return out;
 }
 
+bool is_starving(const Hop& hop) { return bytes_per_second(*hop.link.speed, *hop.link.width) < hop.fastest; }
+
+// The link of a slot whose card has bridges of its own, so that the card's own link is inside of it. A switch with a GPU
+// below may well have less: what the two exchange does not pass here.
+Finding small_slot(const Hop& hop) {
+  return bad(Status::critical, hop.ends.lower, link_text(hop.link.speed, hop.link.width) + " below " + hop.ends.upper,
+             "a link that carries " + rate_text(hop.fastest),
+             "The slot of " + joined(hop.below) + " is slower than the card's network port (" + rate_text(hop.fastest) + ").",
+             "Put the card into a slot with more lanes or a newer PCIe generation; where this slot should have them, see its lanes, "
+             "bifurcation and speed in the firmware setup (lspci -vv -s " + hop.ends.upper + ", LnkCap).");
+}
+
 Finding degraded(const Hop& hop) {
-  const bool starves = bytes_per_second(*hop.link.speed, *hop.link.width) < hop.fastest;
+  const bool starves = is_starving(hop);
   std::string meaning = "The PCIe link between " + hop.ends.upper + " and " + hop.ends.lower +
                         " trained to less than both its ends can do; all below it share what is left: " + joined(hop.below) + ".";
   if (starves) meaning += " It is now slower than one network port (" + rate_text(hop.fastest) + ").";
@@ -105,8 +129,10 @@ std::optional<PcieLink> link_between(const PcieLink& lower, const PcieLink& uppe
 
 void judge_hops(const View& view, std::vector<Finding>& findings) {
   const std::vector<Hop> all = hops_of(view.now);
+  const bool real = view.now.topology.hypervisor.empty();  // an emulated bridge tells of no link
   for (const Hop& hop : all)
     if (is_below(hop) && is_odd(all, hop)) findings.push_back(degraded(hop));
+    else if (real && hop.cards.size() == 1 && is_starving(hop)) findings.push_back(small_slot(hop));
 }
 
 }  // namespace fabric

@@ -42,7 +42,8 @@ constexpr Check kTopologyRows[] = {
     {"locality", group::topology, "Is every GPU as near to a NIC as its siblings?",
      "The nearest NIC of each GPU is compared with that of the machine's other GPUs, in nvidia-smi's classes (PIX PXB "
      "PHB NODE SYS). A GPU "
-     "that is farther away has lost its NIC, or a card sits in the wrong slot. See fabric-agentctl topo.",
+     "that is farther away has lost its NIC, or a card sits in the wrong slot. GPUs that were given to guests (vfio-pci) are "
+     "judged there. See fabric-agentctl topo.",
      ask_locality},
     {"pairing", group::topology, "Has every GPU a NIC of its own, as the GPUs beside it?",
      "GPUs and NICs are paired as well as the machine allows; a NIC that then breaks the symmetry of the others is "

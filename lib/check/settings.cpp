@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "check/checks.h"
 #include "check/finding.h"
+#include "model/pci_kind.h"
 
 namespace fabric {
 namespace {
@@ -164,6 +165,8 @@ Finding judge(const View& view, const Port& port, const Change& planned) {
   if (planned.outcome == Outcome::refused)
     return unreadable(port, planned.to, planned.detail.empty() ? errno_name(planned.code) : planned.detail);
   const Change change = with_agents_word(view.now, planned);
+  if (change.outcome == Outcome::unsupported && is_guests_function(port.pci_id))
+    return good(port.id(), "the host's to set: this is a virtual function", change.to);
   const bool enforced = view.now.agent && view.now.agent->running && view.now.agent->mode == to_text(Mode::enforce);
   Answer said = answer(change, enforced);
   if (said.status == Status::ok) return good(port.id(), change.from, change.to);

@@ -3,112 +3,25 @@
 
 #include <algorithm>
 #include <compare>
-#include <iterator>
 #include <map>
-#include <set>
-#include <tuple>
 #include <utility>
 
-#include "model/pci_kind.h"
 
 namespace fabric {
 namespace {
 
-constexpr unsigned kActive = 4;              // enum ib_port_state (rdma/ib_verbs.h)
 constexpr size_t kManyPaths = size_t{1} << 13, kManyEdges = 256;
-
-bool is_of(const Port& port, const Nic& nic) {
-  return std::find(nic.rdma.begin(), nic.rdma.end(), port.rdma) != nic.rdma.end();
-}
-
-struct Kind {
-  uint16_t vendor = 0, device = 0;
-  LinkLayer layer = LinkLayer::unknown;
-  auto operator<=>(const Kind&) const = default;
-};
-
-Kind kind_of(const Nic& nic, std::span<const Port> ports) {
-  Kind kind{nic.vendor, nic.device, LinkLayer::unknown};
-  for (const Port& port : ports)
-    if (is_of(port, nic) && port.link_layer != LinkLayer::unknown) kind.layer = port.link_layer;
-  return kind;
-}
-
-// A NIC whose ports are gone counts with those of its model.
-std::map<size_t, Kind> kinds_of(const Topology& topology, const std::vector<size_t>& nics, std::span<const Port> ports) {
-  std::map<size_t, Kind> out;
-  for (const size_t nic : nics) out[nic] = kind_of(topology.nics[nic], ports);
-  for (auto& [nic, kind] : out)
-    for (const auto& [other, known] : out)
-      if (kind.layer == LinkLayer::unknown && kind.vendor == known.vendor && kind.device == known.device) kind.layer = known.layer;
-  return out;
-}
-
-double rate_of(const Nic& nic, std::span<const Port> ports) {
-  double rate = 0;
-  for (const Port& port : ports)
-    if (is_of(port, nic)) rate = std::max(rate, port.rate.value_or(0));
-  return rate;
-}
-
-std::vector<size_t> rdma_nics(const Topology& topology) {
-  std::vector<size_t> physical, all;
-  for (size_t i = 0; i < topology.nics.size(); ++i) {
-    if (!carries_rdma(topology.nics[i])) continue;
-    all.push_back(i);
-    if (!topology.nics[i].virtual_function) physical.push_back(i);
-  }
-  return physical.empty() ? all : physical;
-}
-
-// How well a kind suits: GPUs that it is nearest to, cards, rate.
-struct Suits {
-  size_t gpus = 0;
-  std::set<std::string> cards;
-  double rate = 0;
-};
-
-// The nearest class from the GPU to any of the NICs.
-std::optional<PathClass> nearest_class(const Topology& topology, const Gpu& gpu, const std::vector<size_t>& nics) {
-  std::optional<PathClass> best;
-  for (const size_t nic : nics)
-    if (const auto path = path_class(gpu, topology.nics[nic]); path && (!best || *path < *best)) best = path;
-  return best;
-}
-
-// Where the fastest ports suffice for all GPUs, at the same classes, several slower ones were built in for something else.
-std::vector<size_t> without_slower(const Topology& topology, std::span<const Port> ports, const std::vector<size_t>& nics) {
-  double best = 0;
-  for (const size_t nic : nics) best = std::max(best, rate_of(topology.nics[nic], ports));
-  std::vector<size_t> fast;
-  for (const size_t nic : nics)
-    if (rate_of(topology.nics[nic], ports) >= best) fast.push_back(nic);
-  const bool suffices = fast.size() >= topology.gpus.size() && fast.size() + 2 <= nics.size() &&
-                        std::all_of(topology.gpus.begin(), topology.gpus.end(), [&](const Gpu& gpu) {
-                          return nearest_class(topology, gpu, fast) == nearest_class(topology, gpu, nics);
-                        });
-  return suffices && !topology.gpus.empty() ? fast : nics;
-}
-
-// `own` and those of `others` that are as near to some GPU as its nearest of `own`, or nearer; in PCI order.
-std::vector<size_t> with_as_near(const Topology& topology, const std::vector<size_t>& own, const std::vector<size_t>& others) {
-  std::vector<size_t> out = own;
-  std::copy_if(others.begin(), others.end(), std::back_inserter(out), [&](size_t nic) {
-    return std::any_of(topology.gpus.begin(), topology.gpus.end(), [&](const Gpu& gpu) {
-      const auto path = path_class(gpu, topology.nics[nic]), best = nearest_class(topology, gpu, own);
-      return path && (!best || *path <= *best);
-    });
-  });
-  std::sort(out.begin(), out.end());
-  return out;
-}
 
 // What a pairing costs, worst first. `load` is the sum of squares of what each NIC serves: least when loads are equal.
 struct Cost {
-  long load = 0, bridges = 0, order = 0;
+  long load = 0, sockets = 0, bridges = 0, order = 0;
   auto operator<=>(const Cost&) const = default;
-  Cost operator+(const Cost& other) const { return {load + other.load, bridges + other.bridges, order + other.order}; }
-  Cost operator-(const Cost& other) const { return {load - other.load, bridges - other.bridges, order - other.order}; }
+  Cost operator+(const Cost& other) const {
+    return {load + other.load, sockets + other.sockets, bridges + other.bridges, order + other.order};
+  }
+  Cost operator-(const Cost& other) const {
+    return {load - other.load, sockets - other.sockets, bridges - other.bridges, order - other.order};
+  }
 };
 
 long bridges_between(const PciDevice& a, const PciDevice& b) {
@@ -116,6 +29,15 @@ long bridges_between(const PciDevice& a, const PciDevice& b) {
     if (const auto shared = std::find(b.bridges.begin(), b.bridges.end(), a.bridges[i]); shared != b.bridges.end())
       return static_cast<long>(i) + (shared - b.bridges.begin());
   return static_cast<long>(a.bridges.size() + b.bridges.size());
+}
+
+// Where a socket is several NUMA nodes (SNC, NPS), SYS leads to the one beside it as well as to the other socket.
+bool leaves_socket(const Topology& topology, const PciDevice& a, const PciDevice& b) {
+  const auto socket = [&](const PciDevice& device) {
+    return device.numa ? topology.numa_socket.find(*device.numa) : topology.numa_socket.end();
+  };
+  const auto mine = socket(a), theirs = socket(b);
+  return mine != topology.numa_socket.end() && theirs != topology.numa_socket.end() && mine->second != theirs->second;
 }
 
 // Assigns units (a GPU's wish for one NIC) one after the other, each along the cheapest path that may move others to
@@ -135,7 +57,7 @@ class Assignment {
     for (size_t round = 1; round < rounds_ && relax(cost, moved); ++round) {
     }
     size_t end = nics_.size();
-    const auto total = [&](size_t nic) { return *cost[nic] + Cost{2 * load_[nic] + 1, 0, 0}; };
+    const auto total = [&](size_t nic) { return *cost[nic] + Cost{2 * load_[nic] + 1, 0, 0, 0}; };
     for (size_t nic = 0; nic < nics_.size(); ++nic)
       if (cost[nic] && (end == nics_.size() || total(nic) < total(end))) end = nic;
     ++load_[end];
@@ -180,7 +102,7 @@ class Assignment {
       const Nic& nic = topology.nics[nics_[n]];
       // Squares of distances are least, summed up, when both sides stand in the same order.
       const long apart = static_cast<long>(g * nics_.size()) - static_cast<long>(n * topology.gpus.size());
-      if (path_class(gpu, nic) == best) out[n] = {0, bridges_between(gpu, nic), apart * apart};
+      if (path_class(gpu, nic) == best) out[n] = {0, leaves_socket(topology, gpu, nic) ? 1 : 0, bridges_between(gpu, nic), apart * apart};
     }
     return out;
   }
@@ -236,46 +158,6 @@ Pairing pairing_of(const Topology& topology, const std::vector<size_t>& nics, co
 
 }  // namespace
 
-std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port> ports) {
-  const std::vector<size_t> all = rdma_nics(topology);
-  const std::map<size_t, Kind> kind = kinds_of(topology, all, ports);
-  std::map<Kind, Suits> kinds;
-  for (const size_t nic : all) {
-    Suits& suits = kinds[kind.at(nic)];
-    suits.cards.insert(topology.nics[nic].card.empty() ? topology.nics[nic].pci : topology.nics[nic].card);
-    suits.rate = std::max(suits.rate, rate_of(topology.nics[nic], ports));
-  }
-  if (kinds.size() < 2) return without_slower(topology, ports, all);
-  for (const Gpu& gpu : topology.gpus) {
-    const auto best = nearest_class(topology, gpu, all);
-    std::set<Kind> near;
-    for (const size_t nic : all)
-      if (best && path_class(gpu, topology.nics[nic]) == best) near.insert(kind.at(nic));
-    for (const Kind& each : near) ++kinds[each].gpus;
-  }
-  const auto chosen = std::max_element(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
-    const size_t cards_a = a.second.cards.size(), cards_b = b.second.cards.size();
-    return std::tie(a.second.gpus, cards_a, a.second.rate) < std::tie(b.second.gpus, cards_b, b.second.rate);
-  });
-  std::vector<size_t> own, others;
-  for (const size_t nic : all) {
-    const auto& [other, suits] = *kinds.find(kind.at(nic));
-    const bool as_fast = chosen->second.rate > 0 && suits.rate >= chosen->second.rate && other.layer == chosen->first.layer;
-    if (other == chosen->first) own.push_back(nic);
-    else if (as_fast) others.push_back(nic);
-  }
-  return without_slower(topology, ports, own.size() < topology.gpus.size() ? with_as_near(topology, own, others) : own);
-}
-
-std::vector<size_t> usable_nics(const Topology& topology, std::span<const Port> ports, const std::vector<size_t>& nics) {
-  std::vector<size_t> up;
-  for (const size_t nic : nics)
-    if (std::any_of(ports.begin(), ports.end(),
-                    [&](const Port& port) { return is_of(port, topology.nics[nic]) && port.state == kActive; }))
-      up.push_back(nic);
-  return up.empty() ? nics : up;
-}
-
 Pairing best_pairing(const Topology& topology, const std::vector<size_t>& nics) {
   const size_t gpus = topology.gpus.size();
   size_t each = gpus == 0 || gpus * nics.size() > kManyPaths ? 1 : nics.size() / gpus;
@@ -285,8 +167,18 @@ Pairing best_pairing(const Topology& topology, const std::vector<size_t>& nics) 
   return pairing_of(topology, nics, assign(topology, nics, 1));
 }
 
+// A GPU with several NICs of its own keeps those that are left, as long as every GPU has one.
 Pairing best_pairing(const Topology& topology, std::span<const Port> ports) {
-  return best_pairing(topology, usable_nics(topology, ports, compute_nics(topology, ports)));
+  const std::vector<size_t> compute = compute_nics(topology, ports), up = usable_nics(topology, ports, compute);
+  Pairing built = best_pairing(topology, compute);
+  const auto is_down = [&](size_t nic) { return !std::binary_search(up.begin(), up.end(), nic); };
+  for (Pair& pair : built.pairs) {
+    const bool had = !pair.nics.empty();
+    std::erase_if(pair.nics, is_down);
+    if (had && pair.nics.empty()) return best_pairing(topology, up);
+  }
+  std::erase_if(built.idle, is_down);
+  return built;
 }
 
 }  // namespace fabric

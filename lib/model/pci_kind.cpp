@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/pci_kind.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace fabric {
 namespace {
 
@@ -40,6 +43,11 @@ bool is_gpu(const PciDevice& function) {
 
 bool is_network(const PciDevice& function) {
   return function.class_code >> 16 == kNetwork || function.class_code >> 8 == kInfiniband;
+}
+
+bool is_guests_function(std::string_view pci_id) {
+  constexpr std::string_view kIds[] = {"15b3:1012", "15b3:1014", "15b3:1016", "15b3:1018", "15b3:101a", "15b3:101c", "15b3:101e", "15b3:a2d3"};
+  return std::find(std::begin(kIds), std::end(kIds), pci_id) != std::end(kIds);
 }
 
 bool carries_rdma(const Nic& nic) {

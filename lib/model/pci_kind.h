@@ -2,6 +2,8 @@
 // What a PCI function is, by class and ids (class codes: PCI Code and ID Assignment Specification; linux/pci_ids.h).
 #pragma once
 
+#include <string_view>
+
 #include "model/node.h"
 
 namespace fabric {
@@ -12,6 +14,10 @@ bool is_gpu(const PciDevice& function);
 
 // Class 02xx (network), or 0c06 (InfiniBand of the first generations).
 bool is_network(const PciDevice& function);
+
+// A virtual function by its ids ("15b3:101e"), where the kernel shows no physical one: a guest's. Of mlx5 alone, whose
+// table says so (MLX5_PCI_DEV_IS_VF in mlx5/core/main.c, Linux 6.12).
+bool is_guests_function(std::string_view pci_id);
 
 // Has an RDMA device, or is a fabric NIC that does RDMA without the kernel's RDMA stack (HPE Slingshot).
 bool carries_rdma(const Nic& nic);

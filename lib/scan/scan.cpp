@@ -20,6 +20,7 @@ namespace {
 using scanning::Context;
 
 bool is_excluded(const ScanOptions& options, const std::string& device) {
+  if (!options.only.empty() && device != options.only) return true;
   return std::any_of(options.exclude.begin(), options.exclude.end(),
                      [&](const std::string& pattern) { return glob_match(pattern, device); });
 }

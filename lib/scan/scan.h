@@ -29,6 +29,7 @@ struct ScanOptions {
   bool optics = false;
   bool host = false;       // Node::host: a file for every process and several for every CPU
   std::vector<std::string> exclude{};  // globs of RDMA devices that are not opened
+  std::string only{};                  // this RDMA device and no other is opened; empty: all
 };
 
 // Never fails as a whole: what cannot be read is absent and named in Port::unread / Node::unseen.

@@ -2,12 +2,16 @@
 #include "sys/lldp_socket.h"
 
 #include <arpa/inet.h>
+#include <linux/filter.h>
+#include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
+#include <iterator>
 
 #include "sys/lldp.h"
 
@@ -27,6 +31,16 @@ bool join(int fd, int ifindex, const std::array<uint8_t, 6>& address) {
   return ::setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request) == 0;
 }
 
+// Of all that is received on the netdev: who asks for LLDP's EtherType alone hears nothing below Open vSwitch, nor below a
+// bridge that forwards LLDP (group_fwd_mask). Those take the frame before it is given to protocols (net/core/dev.c,
+// __netif_receive_skb_core).
+bool take_lldp_alone(int fd) {
+  sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_H | BPF_ABS, offsetof(ethhdr, h_proto)), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kEtherType, 0, 1),
+                          BPF_STMT(BPF_RET | BPF_K, UINT32_MAX), BPF_STMT(BPF_RET | BPF_K, 0)};
+  const sock_fprog program{std::size(filter), filter};
+  return ::setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) == 0;
+}
+
 }  // namespace
 
 Result<Fd> open_socket(int ifindex, const std::string& netdev) {
@@ -37,9 +51,10 @@ Result<Fd> open_socket(int ifindex, const std::string& netdev) {
   // Older kernels hear their own frames; receive() leaves them out.
   (void)::setsockopt(fd.get(), SOL_PACKET, kIgnoreOutgoing, &on, sizeof on);
   (void)::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUF, &kReceiveBuffer, sizeof kReceiveBuffer);
+  if (!take_lldp_alone(fd.get())) return error(errno, netdev + ": listen for LLDP");
   sockaddr_ll address{};
   address.sll_family = AF_PACKET;
-  address.sll_protocol = htons(kEtherType);
+  address.sll_protocol = htons(ETH_P_ALL);
   address.sll_ifindex = ifindex;
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
     return error(errno, netdev + ": listen for LLDP");

@@ -95,7 +95,8 @@ Result<std::optional<IpAddress>> parse_address(View8 payload) {
 Result<std::optional<IpRoute>> parse_route(View8 payload) {
   auto header = header_of<rtmsg>(payload, "route");
   if (!header) return header.error();
-  if (!is_ip(header->rtm_family)) return std::optional<IpRoute>();
+  // Path MTUs and redirects that were learnt are listed as well (net/ipv4/fib_trie.c, fib_dump_info_fnhe): nobody's configuration.
+  if (!is_ip(header->rtm_family) || (header->rtm_flags & RTM_F_CLONED) != 0) return std::optional<IpRoute>();
   const auto attributes = parse_attributes(payload, sizeof(rtmsg));
   IpRoute out;
   out.destination = ip_of(header->rtm_family, find(attributes, RTA_DST)).value_or(Ip{header->rtm_family == AF_INET6, {}});

@@ -79,9 +79,13 @@ void read_nic(const Root& root, const std::string& folder, Nic& nic) {
   if (!nic.rdma.empty()) nic.card = image_guid(root, nic.rdma.front());
 }
 
+constexpr uint16_t kNvidiaNetworking = 0x15b3;
+
 std::string slot_of(const std::string& address) { return address.substr(0, address.rfind('.')); }
 
-// The GUIDs that are known name the card of every function in the same slot.
+// The GUIDs that are known name the card of every function in the same slot. NVIDIA's tells cards apart also where a guest
+// sees several in one slot; bnxt_re and irdma make each port's GUID of its own MAC address (bnxt_re_query_device(),
+// irdma_query_device(), Linux 6.12), so that two ports of a card differ.
 void name_cards(std::vector<Nic>& nics) {
   std::map<std::string, std::string> by_slot;
   for (Nic& nic : nics) {
@@ -90,7 +94,7 @@ void name_cards(std::vector<Nic>& nics) {
   }
   for (Nic& nic : nics) {
     const auto known = by_slot.find(slot_of(nic.pci));
-    if (nic.card.empty()) nic.card = known != by_slot.end() ? known->second : slot_of(nic.pci);
+    if (nic.card.empty() || nic.vendor != kNvidiaNetworking) nic.card = known != by_slot.end() ? known->second : slot_of(nic.pci);
   }
 }
 
@@ -104,7 +108,10 @@ Topology sort_topology(std::vector<Nic> found, std::map<int, std::string> numa_c
     if (is_gpu(function)) {
       Gpu gpu{function, "GPU" + std::to_string(topology.gpus.size()), std::move(function.name), std::move(function.card)};
       topology.gpus.push_back(std::move(gpu));
-    } else if (is_network(function) || !function.netdevs.empty() || !function.rdma.empty()) {
+      function.card.clear();
+    }
+    // An accelerator with RDMA ports of its own (Gaudi) is its own nearest NIC.
+    if (is_gpu(function) ? !function.rdma.empty() : is_network(function) || !function.netdevs.empty() || !function.rdma.empty()) {
       function.name = !function.rdma.empty()      ? function.rdma.front()
                       : !function.netdevs.empty() ? function.netdevs.front()
                                                   : function.pci;

@@ -77,6 +77,17 @@ TEST(Check, OnlyTakesIdsAndGroups) {
   EXPECT_EQ(describe(complaints(run_checks(node.view(), link))), "port-state mlx5_0/1 critical: DOWN, Polling\n");
 }
 
+TEST(Check, WhereOnlyMetricsAreWantedNobodyMissesTheAgent) {
+  Healthy node;
+  node.now.agent.reset();
+  node.policy.ports.clear();
+  node.policy.sysctl.clear();
+  const std::vector<std::string> only{"agent"};
+  EXPECT_EQ(describe(complaints(run_checks(node.view(), only))), "");
+  node.policy.sysctl = {{"net.ipv4.tcp_ecn", "1"}};
+  EXPECT_EQ(describe(complaints(run_checks(node.view(), only))), "agent host warning: not running\n");
+}
+
 TEST(Check, WorstFirst) {
   Healthy node;
   node.now.agent->running = false;                            // warning

@@ -10,6 +10,7 @@
 #include "check/check.h"
 #include "ctl/options.h"
 #include "ctl/report_text.h"
+#include "ctl/table.h"
 #include "ctl/verbs.h"
 #include "ctl/world.h"
 #include "support/healthy_node.h"
@@ -380,6 +381,16 @@ TEST(CtlText, StatusJsonTellsWhatTheAgentKnows) {
     EXPECT_EQ(setting["detail"].text(), "by lldpad");
     EXPECT_EQ(setting["repairs"].number(), 5);
   }
+}
+
+TEST(CtlText, ATableShowsEveryLanguage) {
+  Table table({"CHECK", "COMMENT"});
+  table.add({"pfc", "Kabel f\u00fcr Z\u00fcrich \u2013 bestellt"});
+  table.add({"gid", "\xff\x1b[2J"});
+  const std::string text = table.text(Output());
+  EXPECT_NE(text.find("Kabel f\u00fcr Z\u00fcrich \u2013 bestellt\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+  EXPECT_EQ(text.find('\xff'), std::string::npos) << text;
 }
 
 TEST(CtlText, WrapsOnTerminalsOnly) {

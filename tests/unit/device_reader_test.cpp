@@ -50,13 +50,35 @@ TEST(DeviceReader, TheKernelGoesThroughADevicesObjectsOnceForAllItsPortsAndBeyon
     return kernel;
   });
   for (int scan = 0; scan < 2; ++scan) {
-    reader.rescan({"mlx5_1"});
+    reader.rescan();
     const DeviceReading reading = reader.read();
     ASSERT_EQ(reading.ports.size(), 2u);
     EXPECT_EQ(reading.ports[0].resources, (std::vector<ResourceCount>{{"qp", "", 2}, {"qp", "user", 1}, {"qp", "kernel", 1}}));
     EXPECT_EQ(reading.ports[1].resources, (std::vector<ResourceCount>{{"qp", "", 2}}));
   }
   EXPECT_EQ(*dumps, 1);
+}
+
+// Beyond the first 128 devices there are others that nobody reads: they are no business of each reader of those.
+TEST(DeviceReader, NoOtherDeviceIsTouched) {
+  struct Watch final : BehindFiles {
+    explicit Watch(int& opened) : touched(opened) {}
+    std::optional<Result<void>> act(Act, const std::string& file, std::string_view) override {
+      touched += file.find("mlx5_1") != std::string::npos ? 1 : 0;
+      return std::nullopt;
+    }
+    int& touched;
+  };
+  test::SlowNics nics;
+  int touched = 0;
+  DeviceReader reader(nics.tree.path(), "mlx5_0", nullptr, [&](const std::string& root) {
+    auto kernel = nics.open()(root);
+    if (kernel) kernel->root.set_behind(std::make_shared<Watch>(touched));
+    return kernel;
+  });
+  reader.rescan();
+  EXPECT_EQ(reader.read().ports.size(), 1u);
+  EXPECT_EQ(touched, 0);
 }
 
 TEST(DeviceReader, CountersOfQueuePairsAreReadOnlyWhereTheConfigurationAsksForThem) {
@@ -75,7 +97,7 @@ TEST(DeviceReader, CountersOfQueuePairsAreReadOnlyWhereTheConfigurationAsksForTh
       if (kernel) kernel->rdma = std::make_unique<Borrowed>(asked);
       return kernel;
     });
-    reader.rescan({"mlx5_1"});
+    reader.rescan();
     return reader.read().ports.at(0).qp_statistics;
   };
   EXPECT_FALSE(read({Compat::node_exporter, Compat::rdma_exporter}));

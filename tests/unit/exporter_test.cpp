@@ -327,7 +327,7 @@ TEST(Collector, OfABondEachMemberIsShownAndJudged) {
   EXPECT_EQ(value(page, at("fabric_rdma_cnp_sent_total", "1")), 17);
   EXPECT_FALSE(value(page, at("fabric_rdma_cnp_sent_total", "1@eth2"))) << "what RDMA counts is the bond's";
   EXPECT_EQ(value(page, "fabric_series_dropped{reason=\"duplicate\"}"), 0);
-  EXPECT_EQ(running.collector().ports().size(), 1u);
+  EXPECT_EQ(running.collector().ports().size(), 3u) << "and sampled";
   tree.file("sys/class/net/eth3/carrier", "0\n");
   running.refresh();
   const std::string later = running.page();

@@ -4,9 +4,14 @@
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <zlib.h>
 
 #include <thread>
@@ -43,6 +48,33 @@ TEST(Address, FamiliesAndFaults) {
   EXPECT_EQ(parse_address(":10479")->storage.ss_family, AF_INET6);
   for (const char* wrong : {"", "10479", "localhost:10479", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "::1:80", "[::1:80", "[]:1", "[127.0.0.1]:1"})
     EXPECT_FALSE(parse_address(wrong)) << wrong;
+}
+
+// From now on this process is on a kernel that was booted with ipv6.disable=1.
+bool forget_ipv6() {
+  constexpr auto kCall = offsetof(seccomp_data, nr), kFamily = offsetof(seccomp_data, args);
+  sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kCall),
+                          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 3),
+                          BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kFamily),
+                          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 0, 1),
+                          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAFNOSUPPORT),
+                          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog program{std::size(filter), filter};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST(Address, BothFamiliesOfAKernelWithoutIpv6) {
+  enum Outcome { kWell, kNotForgotten, kNoBoth, kSix };
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (!forget_ipv6()) ::_exit(kNotForgotten);
+    const auto both = listen_on(*parse_address(":0")), six = listen_on(*parse_address("[::]:0"));
+    ::_exit(!both ? kNoBoth : six || six.error().code != EAFNOSUPPORT ? kSix : kWell);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WEXITSTATUS(status) == kNotForgotten) GTEST_SKIP() << "no seccomp filter here";
+  EXPECT_EQ(WEXITSTATUS(status), kWell);
 }
 
 std::string gunzip(const std::string& packed) {

@@ -135,6 +135,19 @@ TEST_F(LldpListening, WhatThisHostSendsAndOtherFramesAreNotHeard) {
   EXPECT_EQ(published().heard[0].system_name, "leaf2");
 }
 
+// Open vSwitch takes all frames like this, a bridge those that it is told to forward.
+TEST_F(LldpListening, BelowABridgeThatTakesTheFrames) {
+  run("ip link add br0 type bridge group_fwd_mask 0x4000 && ip link set br0 up && ip link set veth0 master br0");
+  start({"veth0"});
+  std::string other = captured("cee-dcbx");
+  other[12] = 0x08;
+  send_from("veth1", other);
+  send_from("veth1", captured("ieee-dcbx"));
+  EXPECT_TRUE(hears(1));
+  run("ip link del br0");
+  EXPECT_TRUE(said.empty()) << said.front();
+}
+
 TEST_F(LldpListening, NonsenseIsSaidOnce) {
   start({"veth0"});
   const std::string half = captured("ieee-dcbx").substr(0, 30);

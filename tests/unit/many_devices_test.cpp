@@ -83,6 +83,7 @@ TEST(ManyDevices, TheExporterReadsTheFirst) {
   Tree tree;
   add_functions(tree, 140, "0x15b3\n", "0x020000\n");
   add_rdma_devices(tree, 140);
+  for (unsigned i = 2; i < 14; ++i) tree.link("sys/devices/pci0000:00/" + address_of(i) + "/physfn", "../" + address_of(0));
   exporter::CollectorOptions options;
   options.root = tree.path();
   options.stuck = std::chrono::seconds(30);
@@ -94,7 +95,8 @@ TEST(ManyDevices, TheExporterReadsTheFirst) {
   }
   const exporter::Snapshot snapshot = collector.snapshot();
   EXPECT_EQ(snapshot.node.ports.size(), 128u);
-  EXPECT_EQ(snapshot.node.ports.back().rdma, "mlx5_127") << "in natural order";
+  EXPECT_EQ(snapshot.node.ports.back().rdma, "mlx5_139") << "functions for guests are left out first, then in natural order";
+  for (const Port& port : snapshot.node.ports) EXPECT_FALSE(port.virtual_function) << port.rdma;
   bool told = false;
   for (const exporter::CollectorRun& run : snapshot.runs) told = told || (run.collector == "devices" && !run.success && run.error.starts_with("12 RDMA devices"));
   EXPECT_TRUE(told);

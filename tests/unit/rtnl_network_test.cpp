@@ -47,6 +47,10 @@ const Bytes kMultipath = bytes(
     "02100000fe0300010000000008000f00fe000000080001000a1e0000240009001000000003000000080005000a0900fd1000000002000000080005000a0800fd");
 const Bytes kVia = bytes(
     "02100000fe0300010000000008000f00fe000000080001000a280000160012000a00fe80000000000000000000000000000100000800040003000000");
+// A path MTU that was learnt from a router: "ip route show cache".
+const Bytes kLearnt = bytes(
+    "02200000fe0000010002000008000f00fe000000080001000a0902020800040002000000080005000a0901010c00080008000200dc05000024000c00010000005500000000"
+    "ea00000000000000000000000000000000000000000000");
 const Bytes kRule = bytes("02002000fc0000010000000008000f006712000008000e00ffffffff0500150000000000080006004d000000080002000a090001");
 const Bytes kMarked = bytes(
     "02002000fc0000010000000008000f006912000008000e00ffffffff0500150000000000080006004f00000008000a000500000008001000ffffffff080002000a090001");
@@ -78,6 +82,13 @@ TEST(ParseRoute, GatewaysOfEveryKind) {
   EXPECT_EQ((*several)->hops[1].gateway, ip("10.8.0.253"));
   EXPECT_EQ((*via)->hops.at(0).gateway, ip("fe80::1"));
   for (const Bytes& whole : {kRoute, kMultipath, kVia}) expect_bounded(whole, parse_route, 12);
+}
+
+TEST(ParseRoute, WhatWasLearntIsNoRoute) {
+  const auto learnt = parse_route(kLearnt);
+  ASSERT_TRUE(learnt.ok());
+  EXPECT_FALSE(*learnt);
+  expect_bounded(kLearnt, parse_route, 12);
 }
 
 TEST(ParseRule, WhatItAsksFor) {
