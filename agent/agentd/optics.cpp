@@ -11,7 +11,6 @@
 #include <thread>
 #include <utility>
 
-#include "counter/reader.h"
 #include "sys/ethtool_link.h"
 
 namespace fabric::agentd {
@@ -28,7 +27,10 @@ struct OpticsWatch::Shared {
 namespace {
 
 using Shared = OpticsWatch::Shared;
-using Clock = Backoff::Clock;
+using Clock = Patience::Clock;
+
+constexpr unsigned kRefusals = 6;  // in a row: not a module that starts, nor firmware that does
+constexpr std::chrono::hours kRefused{1};
 
 class Reader {
  public:
@@ -37,16 +39,17 @@ class Reader {
   void read(const std::vector<std::string>& netdevs, std::chrono::milliseconds interval) {
     state::Optics found;
     found.interval = std::chrono::duration<double>(interval).count();
-    std::erase_if(backoffs_, [&](const auto& known) { return std::find(netdevs.begin(), netdevs.end(), known.first) == netdevs.end(); });
+    std::erase_if(patiences_, [&](const auto& known) { return std::find(netdevs.begin(), netdevs.end(), known.first) == netdevs.end(); });
     for (const std::string& netdev : netdevs) {
-      Backoff& backoff = backoffs_[netdev];
-      if (!backoff.due(Clock::now())) continue;
+      Patience& patience = patiences_[netdev];
+      const std::string links = world_.links(netdev);
+      if (!patience.due(Clock::now(), links)) continue;
       auto module = world_.read(netdev);
       if (module) {
-        backoff.succeeded();
+        patience.succeeded();
         found.modules.emplace(netdev, std::move(*module));
       } else {
-        backoff.failed(Clock::now());
+        patience.failed(Clock::now(), module.error().code, links);
       }
     }
     publish(found);
@@ -63,7 +66,7 @@ class Reader {
   }
 
   OpticsWorld world_;
-  std::map<std::string, Backoff> backoffs_;
+  std::map<std::string, Patience> patiences_;
   std::string last_trouble_;
 };
 
@@ -112,6 +115,18 @@ class Cages {
 
 }  // namespace
 
+bool Patience::due(Clock::time_point now, const std::string& links) const {
+  if (links != links_) return true;
+  return refusals_ < kRefusals ? backoff_.due(now) : now >= asked_ + kRefused;
+}
+
+void Patience::failed(Clock::time_point now, int code, const std::string& links) {
+  backoff_.failed(now);
+  asked_ = now;
+  links_ = links;
+  refusals_ = code == EINVAL ? refusals_ + 1 : 0;
+}
+
 std::vector<std::string> cages_of(const std::vector<Port>& ports) {
   std::vector<std::string> out;
   for (const Port& port : ports)
@@ -124,6 +139,11 @@ std::vector<std::string> cages_of(const std::vector<Port>& ports) {
 OpticsWorld real_optics_world() {
   OpticsWorld world;
   world.read = [cages = std::make_shared<Cages>()](const std::string& netdev) { return cages->read(netdev); };
+  world.links = [](const std::string& netdev) {
+    auto root = Root::open("/");
+    auto count = root ? root->read_line("sys/class/net/" + netdev + "/carrier_up_count") : Result<std::string>(root.error());
+    return count ? std::move(count).value() : std::string();
+  };
   return world;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agentd/journal.h"
+#include "counter/reader.h"
 #include "model/node.h"
 #include "qos/optics_state.h"
 
@@ -17,19 +18,38 @@ namespace fabric::agentd {
 // The netdevs among these ports that have a cage of their own: no virtual function's, no bond's.
 std::vector<std::string> cages_of(const std::vector<Port>& ports);
 
+// When a cage that could not be read is asked again: as any source that fails, every five minutes in the end. A driver that goes
+// on refusing what stands in it (EINVAL: mlx5 before Linux 5.18 any OSFP, QSFP-DD or QSFP with CMIS, with an error in the
+// kernel's log for each attempt) once an hour; but at once when the port has got a link since.
+class Patience {
+ public:
+  using Clock = Backoff::Clock;
+  // `links`: how many times the port has got a link, as text; compared alone.
+  [[nodiscard]] bool due(Clock::time_point now, const std::string& links) const;
+  void failed(Clock::time_point now, int code, const std::string& links);
+  void succeeded() { *this = {}; }
+
+ private:
+  Backoff backoff_;
+  Clock::time_point asked_{};
+  unsigned refusals_ = 0;
+  std::string links_;
+};
+
 struct OpticsWorld {
   std::string directory = "/";  // below it: run/fabric-agent
   Log log = write_journal;
   // One netdev's module; called on the thread, never by two at once.
   std::function<Result<Transceiver>(const std::string& netdev)> read;
+  // For Patience.
+  std::function<std::string(const std::string& netdev)> links = [](const std::string&) { return std::string(); };
 };
 // Asks this machine's kernel, by a socket of its own.
 OpticsWorld real_optics_world();
 
 // A thread that reads the modules every so often and publishes them in run/fabric-agent/optics.toml, all of them together. A
 // read that hangs on I2C stalls this thread alone; what is published grows old then, and readers pass it over. A module that
-// cannot be read (none in the cage, a driver without the operation) is asked less and less often, every five minutes in
-// the end.
+// cannot be read (none in the cage, a driver without the operation) is asked less and less often (Patience).
 class OpticsWatch {
  public:
   explicit OpticsWatch(OpticsWorld world) : world_(std::move(world)) {}

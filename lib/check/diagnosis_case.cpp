@@ -44,13 +44,21 @@ std::optional<PrioSet> lossless_of(const Case& one) {
   return out;
 }
 
+// Whichever entry it will have with a link (policy_for() waits for the speed): it has one.
+bool is_configured(const Case& one) {
+  if (one.entry != nullptr || one.view.policy == nullptr || one.port.virtual_function) return one.entry != nullptr;
+  Port up = one.port;
+  up.carrier = true;
+  return policy_for(*one.view.policy, up) != nullptr;
+}
+
 // A port that carries nothing and never did is nobody's trouble; one that is planned, configured or was up is.
 bool is_missed(const Case& one) {
   if (!is_down(one.port)) return false;
   if (one.before != nullptr && !is_down(*one.before)) return true;
   if (!planned_cables(one.view.policy, one.port).empty()) return true;
   if (is_unused(one.view, one.port)) return false;
-  if (one.entry != nullptr) return true;
+  if (is_configured(one)) return true;
   const std::string reason = one.port.link_status ? one.port.link_status->reason : std::string();
   return !reason.empty() && reason != "No cable" && reason != kSwitchedOff;
 }
@@ -74,7 +82,9 @@ bool answers_no_marks(const Case& one) {
   constexpr double kMarks = 1000;
   const Signals& seen = one.signals;
   const auto& answers = one.port.qos.ecn_np;
-  if (answers && one.lossless && (one.lossless->bits & ~answers->bits) == 0) return false;  // another way of congestion control
+  // Another way of congestion control. Without PFC no priority is known as RoCE's: then any that is answered.
+  const uint8_t of_roce = one.lossless ? one.lossless->bits : 0;
+  if (answers && (of_roce != 0 ? (of_roce & ~answers->bits) == 0 : answers->bits != 0)) return false;
   return one.port.link_layer == LinkLayer::ethernet && rise(seen.ecn_marked) >= kMarks && seen.cnp_sent && *seen.cnp_sent == 0;
 }
 

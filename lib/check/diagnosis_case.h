@@ -70,6 +70,8 @@ std::string degraded_link(const Case& one);
 std::string far_from_gpus(const Case& one);
 
 bool is_down(const Port& port);
+// By its state its lasers and receivers are off: what its lanes read is no evidence.
+bool is_asleep(const Transceiver& module);
 double rise(const Rise& value);              // absent is 0
 bool rose(const Rise& value);
 // Of a raw counter under its driver's name, in the RDMA hardware counters.

@@ -98,7 +98,11 @@ Judgement device_reset(const Case& one) {
 Judgement no_cable(const Case& one) { return by_reason(one, {"No cable"}, 0.9); }
 
 Judgement module_unusable(const Case& one) {
-  return by_reason(one, {"Cable issue", "EEPROM issue", "Calibration failure", "Power budget exceeded", "Overheat", "Module"}, 0.85);
+  if (auto said = by_reason(one, {"Cable issue", "EEPROM issue", "Calibration failure", "Power budget exceeded", "Overheat", "Module"}, 0.85)) return said;
+  if (!is_down(one.port) || !one.port.module || !is_asleep(*one.port.module)) return std::nullopt;
+  // Modules are read once a minute: one that had a link then is awake, whatever was read of it while it started.
+  if (one.before != nullptr && !is_down(*one.before) && one.before->module && is_asleep(*one.before->module)) return std::nullopt;
+  return Verdict{0.7, {"the NIC has not woken the module, whose lasers are off: its state is " + std::string(to_text(*one.port.module->state))}};
 }
 
 Judgement far_end_silent(const Case& one) {

@@ -19,8 +19,10 @@ double noticed(const Case& one) {
 }
 
 double damaged(const Signals& seen) { return rise(seen.crc_errors) + rise(seen.symbol_errors) + rise(seen.fec_uncorrectable); }
-bool is_clean(const Signals& seen) { return damaged(seen) <= 0 && !rose(seen.link_downs); }
-bool loses(const Signals& seen, double lost) { return rose(seen.link_downs) || (damaged(seen) > 0 && damaged(seen) * kInFlight >= lost); }
+// Nothing passes meanwhile.
+bool was_gone(const Signals& seen) { return rose(seen.link_downs) || rose(seen.link_recoveries) || rose(seen.link_integrity_errors); }
+bool is_clean(const Signals& seen) { return damaged(seen) <= 0 && !was_gone(seen); }
+bool loses(const Signals& seen, double lost) { return was_gone(seen) || (damaged(seen) > 0 && damaged(seen) * kInFlight >= lost); }
 
 bool is_its_member(const Case& one, const Port& port) { return port.is_member() && port.rdma == one.port.rdma && !one.port.is_member(); }
 
@@ -197,7 +199,7 @@ Judgement headroom(const Case& one) {
 Judgement damaged_elsewhere(const Case& one) {
   if (!one.symptoms.has(Symptom::marked)) return std::nullopt;
   Verdict out{0.6, {plus("packets received that were marked as damaged before", *one.signals.remote_physical_errors)}};
-  if (!is_clean(one.signals) || wire_explains_loss(one) || rose(one.signals.link_recoveries)) {
+  if (!is_clean(one.signals) || wire_explains_loss(one)) {
     out.evidence.emplace_back("this port's own link has errors as well, which do not mark packets");
   } else if (link_counters_known(one.signals)) {
     out.evidence.emplace_back("this port's own link shows no error");

@@ -5,6 +5,16 @@
 #include "check/diagnosis_case.h"
 #include "check/finding.h"
 
+namespace fabric {
+
+// CMIS 5.0, 6.3.2. Memory that is flat, without lanes, may tell any state.
+bool is_asleep(const Transceiver& module) {
+  const bool awake = !module.state || *module.state == ModuleState::ready || *module.state == ModuleState::fault;
+  return !awake && !module.lanes.empty();
+}
+
+}  // namespace fabric
+
 namespace fabric::judges {
 namespace {
 
@@ -23,10 +33,12 @@ bool is_used(const Case& one, const ModuleLane& lane) {
   return std::none_of(then.begin(), then.end(), [&](const ModuleLane& old) { return old.number == lane.number && is_dark(old); });
 }
 
-// The module, without what is no evidence: limits out of a range with a wrong checksum, lanes that are not used, and flags of a
+// The module, without what is no evidence: lanes of a module whose lasers and receivers are off by its state, limits out of a
+// range with a wrong checksum, lanes that are not used, and flags of a
 // link that was gone for a moment. They stay set until they are read, and any link that goes leaves the receivers dark.
 Transceiver trusted(const Case& one) {
   Transceiver module = *one.port.module;
+  if (is_asleep(module)) module.lanes.clear();
   if (!module.bad_checksums.empty()) module.temperature_limits = module.rx_power_limits = module.tx_power_limits = module.tx_bias_limits = {};
   std::erase_if(module.lanes, [&](const ModuleLane& lane) { return !is_used(one, lane); });
   if (is_down(one.port) || !rose(one.signals.link_downs)) return module;
@@ -68,9 +80,10 @@ Judgement module_fault(const Case& one) {
   const Transceiver module = trusted(one);
   Verdict out{0.85, {}};
   if (module.state == ModuleState::fault) out.evidence.push_back("the module is in its fault state" + (module.fault_cause.empty() ? "" : ": " + module.fault_cause));
+  for (const ModuleLane& lane : one.port.module->lanes)  // of a lane without light as well: what comes in is another matter
+    if (lane.tx_fault.value_or(false) && !is_asleep(*one.port.module)) out.evidence.push_back("lane " + std::to_string(lane.number) + " of our module: transmitter fault");
   for (const ModuleLane& lane : module.lanes) {
     const std::string name = "lane " + std::to_string(lane.number) + " of our module: ";
-    if (lane.tx_fault.value_or(false)) out.evidence.push_back(name + "transmitter fault");
     if (outside(lane.tx_bias, module.tx_bias_limits) == Limit::alarm) out.evidence.push_back(name + "laser bias " + beyond(lane.tx_bias, module.tx_bias_limits, "beyond its alarm limit"));
     if (below(lane.tx_power, module.tx_power_limits) == Limit::alarm) out.evidence.push_back(name + "tx power " + milliwatts(lane.tx_power) + ", " + beyond(lane.tx_power, module.tx_power_limits, "below its alarm limit"));
   }
@@ -102,8 +115,10 @@ Judgement rx_power_low(const Case& one) {
 
 Judgement no_light(const Case& one) {
   if (!one.port.module || !is_down(one.port)) return std::nullopt;
-  const auto& lanes = one.port.module->lanes;
-  if (lanes.empty() || !std::all_of(lanes.begin(), lanes.end(), is_dark)) return std::nullopt;
+  const auto lanes = trusted(one).lanes;
+  // A module that hears a signal and measures nothing does not measure.
+  const auto is_silent = [](const ModuleLane& lane) { return is_dark(lane) && lane.rx_los.value_or(true); };
+  if (lanes.empty() || !std::all_of(lanes.begin(), lanes.end(), is_silent)) return std::nullopt;
   return Verdict{0.6, {"none of the " + std::to_string(lanes.size()) + " lanes of our module receives light; our own transmitter tells no fault"}};
 }
 

@@ -21,7 +21,7 @@ constexpr Rule kRules[] = {
     {"module-unusable", cable, kCritical, {link, loss}, "The NIC does not accept the module or the cable.",
      "See what stands in the cage: ethtool -m {netdev}\nReseat it; else replace it by a type that the NIC's firmware supports.",
      "The NIC's own reason for the missing link names cable, EEPROM, calibration, power budget or heat: all of them are about what stands in this "
-     "host's cage.", judges::module_unusable},
+     "host's cage. Or the module (CMIS) is not ready and not failed: the NIC's firmware wakes what it accepts and has the power for.", judges::module_unusable},
     {"module-fault", cable, kCritical, {link, loss, overrun}, "The module on this end is failing.",
      "Replace the module (or the cable, where it is one piece) on this end: {netdev}\nIf it was too hot, see the airflow and its neighbours first.",
      "Link errors, and our module reports a transmitter fault, laser bias or tx power or temperature beyond its own alarm limits. What "
@@ -33,7 +33,8 @@ constexpr Rule kRules[] = {
      "transmitter has no fault. Low light without errors is not this.", judges::rx_power_low},
     {"no-light", cable, kCritical, {link, loss}, "No lane receives any light: fibre out or broken, or the far end's transmitter is off.",
      "See whether the port at {peer} is enabled.\nThen follow the fibre: reseat both ends, try another one.",
-     "Our module measures no light on any lane, or reports loss of signal on all. It cannot be told from this end whether the fibre or the far transmitter is dark.",
+     "Our module measures no light on any lane, or reports loss of signal on all. One that measured none with a link as well does not measure. "
+     "It cannot be told from this end whether the fibre or the far transmitter is dark.",
      judges::no_light},
     {"device-reset", host, kCritical, {link, loss}, "The NIC's firmware failed or was reset; the link and the connections went with it.",
      "Read what the firmware left: devlink health show, then devlink health dump show pci/{pci} reporter fw\n"
@@ -123,7 +124,7 @@ constexpr Rule kRules[] = {
      "The NIC ignored a tenth of the notifications or more, at least one a second: its reaction point is off for the priority.", judges::ecn_ignored},
     {"ecn-unanswered", host, kWarn, {unanswered}, "Packets arrive with a congestion mark, and this port does not tell their senders.",
      "Look: fabric-agentctl show --port {netdev} (ecn_np)\nSwitch the notification point on for the RoCE priority: ecn_np in the policy, then fabric-agentctl apply.",
-     "A thousand packets or more came with the mark, and not one notification was sent, on a RoCE port whose ecn_np lacks the priority or is not known. Congestion "
+     "A thousand packets or more came with the mark, and not one notification was sent, on a RoCE port whose ecn_np lacks the priority (without PFC: has none) or is not known. Congestion "
      "control that measures delay instead needs no notifications, and is not this.", judges::ecn_unanswered},
     {"global-pause", network, kWarn, {rx_pause}, "The switch sends global pause: it stops all priorities, and PFC is not used.",
      "Switch 802.3x flow control off on {peer}, and PFC on for the RoCE priority.",

@@ -54,23 +54,20 @@ std::string degraded_link(const Case& one) {
   if (one.nic == nullptr) return {};
   const PlatformFunction* slot = one.nic->bridges.empty() ? nullptr : function_of(one.view.now, one.nic->bridges.front());
   const PcieLink link = slot == nullptr ? one.nic->link : link_between(one.nic->link, slot->link).value_or(one.nic->link);
+  const bool starves = link.width && link.speed && bytes_per_second(*link.speed, *link.width) + carried_beside(one.view.now, *one.nic) < one.port.rate.value_or(0);
   const bool below = (link.width && link.max_width && *link.width < *link.max_width) || (link.speed && link.max_speed && *link.speed < *link.max_speed);
-  if (!below) return {};
+  if (!below && !starves) return {};
   bool alone = true, better = false;
   for (const Nic& other : one.view.now.topology.nics) {
     if (&other == one.nic || !are_alike(other, *one.nic)) continue;
     alone = false;
     better = better || other.link.width > link.width || other.link.speed > link.speed;
   }
-  const bool in_one_slot = std::none_of(one.view.now.topology.nics.begin(), one.view.now.topology.nics.end(), [&](const Nic& other) {
-    return !other.card.empty() && other.card == one.nic->card && card_of(other.pci) != card_of(one.nic->pci);
-  });
-  const bool starves = in_one_slot && link.width && link.speed && bytes_per_second(*link.speed, *link.width) < one.port.rate.value_or(0);
   if (!alone && !better && !starves) return {};  // the platform's limit
   const auto text = [](std::optional<unsigned> width, std::optional<double> speed) {
     return (width ? "x" + std::to_string(*width) : std::string("x?")) + " at " + (speed ? number_text(*speed) : std::string("?")) + " GT/s";
   };
-  return "PCIe link of " + one.nic->pci + " is " + text(link.width, link.speed) + " of " + text(link.max_width, link.max_speed) +
+  return "PCIe link of " + one.nic->pci + " is " + text(link.width, link.speed) + (below ? " of " + text(link.max_width, link.max_speed) : " (the most that card and slot can do)") +
          (starves ? ", less than the port's " + rate_text(*one.port.rate) : "");
 }
 

@@ -17,6 +17,7 @@ std::string current_text(double amperes) { return number_text(amperes * 1e3) + "
 struct Worst {
   double severity = 0;
   std::string evidence{};
+  size_t lanes = 0;  // of which anything was read
 };
 
 // 2: beyond the alarm limits, 1: beyond those of a warning.
@@ -55,6 +56,7 @@ Worst judge_lanes(const Transceiver& module) {
       worst.severity = 2;
       worst.evidence += (worst.evidence.empty() ? "" : ", ") + name + " laser off for a fault";
     }
+    if (lane.rx_power.value || lane.tx_power.value || lane.tx_bias.value) ++worst.lanes;
     if (is_unused(lane)) continue;
     judge(worst, name + " receives", lane.rx_power, module.rx_power_limits, power_text);
     judge(worst, name + " sends", lane.tx_power, module.tx_power_limits, power_text);
@@ -76,7 +78,8 @@ void read_lane_power(const View& view, HealthReadings& out) {
     // Limits that stand in a range with a wrong checksum are no evidence.
     if (!module.bad_checksums.empty() || module.lanes.empty() || (!has_limits(module.rx_power_limits) && !has_limits(module.tx_power_limits))) continue;
     Worst worst = judge_lanes(module);
-    if (worst.evidence.empty()) worst.evidence = std::to_string(module.lanes.size()) + " lanes within the module's limits";
+    if (worst.lanes == 0 && worst.evidence.empty()) continue;  // their page could not be read: not known
+    if (worst.evidence.empty()) worst.evidence = std::to_string(worst.lanes) + " lanes within the module's limits";
     out.push_back({port.id(), worst.severity, 0, worst.evidence});
   }
 }

@@ -126,7 +126,7 @@ bool SampleReader::counts_rdma_bytes() const {
   auto any = [&](CounterSource source, const std::vector<Counter>& counters) {
     return std::any_of(counters.begin(), counters.end(), [&](const Counter& counter) {
       const auto match = find_counter(source, counter.name, driver_);
-      return match && match->row->metric == &metrics::kRdmaBytes;
+      return match && match->row->metric == &metrics::kRdmaBytes && match->row->unless.empty();  // no burst is seen in those
     });
   };
   return any(CounterSource::hw, counters_.hw) || any(CounterSource::ethtool, counters_.ethtool);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sys/eeprom.h"
 
+#include <algorithm>
+
 #include "sys/eeprom_memory.h"
 
 namespace fabric::eeprom {
@@ -60,6 +62,15 @@ Transceiver decode_as(Standard standard, const Memory& memory) {
   return decode_cmis(memory);
 }
 
+// Those that the module has: one that is told to select a page it lacks goes back to page 00h (SFF-8636 6.2, byte 127).
+std::vector<Page> present(std::span<const Page> pages) {
+  const auto identity = std::find_if(pages.begin(), pages.end(), [](const Page& page) { return page.place == Place{.offset = 128}; });
+  std::vector<Page> out;
+  for (const Page& page : pages)
+    if (page.place.page == 0 || identity == pages.end() || page.data != identity->data) out.push_back(page);
+  return out;
+}
+
 }  // namespace
 
 Place first_place() { return {}; }
@@ -73,7 +84,8 @@ std::vector<Place> further_places(View8 first) {
 }
 
 Result<Transceiver> decode(std::span<const Page> pages) {
-  const Memory memory(pages);
+  const std::vector<Page> read = present(pages);
+  const Memory memory(read);
   const auto identifier = memory.u8(kBase, 0);
   if (!identifier) return error(EBADMSG, "module memory: no identifier");
   const FormFactor* form = form_factor(*identifier);

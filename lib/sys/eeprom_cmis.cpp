@@ -25,8 +25,9 @@ bool is_flat(const Memory& memory) { return memory.bit(kBase, 2, 7).value_or(tru
 // Descriptors of four bytes from byte 86 on: host interface (FFh ends the list), media interface, lane counts (media in
 // the low nibble), host lanes; the media lanes on which the application may begin, bit by bit: page 01h from 176 on.
 unsigned lanes_in_use(const Memory& memory) {
-  constexpr unsigned kDescriptors = 8, kStarts = 176, kEnd = 0xff;
-  if (!memory.u8(kAdvertisement, kStarts + kDescriptors - 1)) return 0;  // not read so far: not known
+  constexpr unsigned kDescriptors = 8, kStarts = 176, kEnd = 0xff, kMissing = 210;
+  if (!memory.u8(kAdvertisement, kStarts + kDescriptors - 1) || !memory.u8(kBase, 86 + 4 * kDescriptors - 1) || !memory.u8(kBase, kMissing))
+    return 0;  // not read so far: not known
   unsigned used = 0;
   for (unsigned i = 0; i < kDescriptors; ++i) {
     const unsigned host = memory.u8(kBase, 86 + 4 * i).value_or(kEnd);
@@ -36,7 +37,7 @@ unsigned lanes_in_use(const Memory& memory) {
     for (unsigned lane = 0; lane < kLanes; ++lane)
       if ((starts >> lane & 1) != 0) used |= ((1u << count) - 1) << lane;
   }
-  const unsigned missing = memory.u8(kBase, 210).value_or(0);  // 8.3: lanes without a medium at this end
+  const unsigned missing = memory.u8(kBase, kMissing).value_or(0);  // 8.3: lanes without a medium at this end
   return (used == 0 ? 0xffu : used & 0xffu) & ~missing;
 }
 
@@ -173,6 +174,7 @@ Transceiver decode_cmis(const Memory& memory) {
   judge_sum(memory, kThresholds, 128, 254, 255, out);
   read_monitors(memory, out);
   read_lanes(memory, out);
+  if (memory.u8(kThresholds, 199)) drop_flags_without_limits(out);
   return out;
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sys/eeprom_memory.h"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace fabric::eeprom {
 namespace {
@@ -34,7 +36,7 @@ constexpr Code kConnectors[] = {
 };
 
 constexpr uint8_t kFirstCopper = 0x0a, kFirstActiveCopper = 0x0c;
-constexpr uint8_t kCBandTunable = 0x10, kLBandTunable = 0x11;
+constexpr uint8_t kCBandTunable = 0x10, kLBandTunable = 0x11, kFirstLinear = 0x12, kLastLinear = 0x14;
 
 constexpr Code kTechnologies[] = {
     {0x00, "850 nm VCSEL"},
@@ -55,6 +57,9 @@ constexpr Code kTechnologies[] = {
     {0x0f, "copper, linear equalizers"},
     {kCBandTunable, "C-band tunable laser"},
     {kLBandTunable, "L-band tunable laser"},
+    {kFirstLinear, "copper, near and far end linear equalizers"},
+    {0x13, "copper, far end linear equalizers"},
+    {kLastLinear, "copper, near end linear equalizers"},
 };
 
 }  // namespace
@@ -152,9 +157,40 @@ ModuleFlags flags_of_nibble(unsigned nibble) {
 std::string_view connector_name(uint8_t code) { return name_of(kConnectors, code); }
 std::string_view technology_name(uint8_t code) { return name_of(kTechnologies, code); }
 
-Medium medium_of_technology(uint8_t code) {
+std::optional<Medium> medium_of_technology(uint8_t code) {
+  if (code > kLastLinear) return std::nullopt;
   if (code < kFirstCopper || code == kCBandTunable || code == kLBandTunable) return Medium::optical;
   return code < kFirstActiveCopper ? Medium::passive_copper : Medium::active_copper;
+}
+
+void drop_flags_without_limits(Transceiver& out) {
+  const auto drop = [](ModuleReading& reading, const ModuleLimits& limits) {
+    if (!reading.flags) return;
+    if (!limits.high_alarm) reading.flags->high_alarm = reading.flags->low_alarm = false;
+    if (!limits.high_warning) reading.flags->high_warning = reading.flags->low_warning = false;
+  };
+  drop(out.temperature, out.temperature_limits);
+  drop(out.voltage, out.voltage_limits);
+  for (ModuleLane& lane : out.lanes) {
+    drop(lane.rx_power, out.rx_power_limits);
+    drop(lane.tx_power, out.tx_power_limits);
+    drop(lane.tx_bias, out.tx_bias_limits);
+  }
+}
+
+void drop_unmeasured(Transceiver& out) {
+  const auto reads_nothing = [&](ModuleReading ModuleLane::* reading) {
+    return std::all_of(out.lanes.begin(), out.lanes.end(), [&](const ModuleLane& lane) { return (lane.*reading).value.value_or(0) == 0; });
+  };
+  const bool hears = std::any_of(out.lanes.begin(), out.lanes.end(), [](const ModuleLane& lane) { return lane.rx_los == false; });
+  if (!hears || !reads_nothing(&ModuleLane::rx_power)) return;
+  for (const auto& [reading, limits] : {std::pair{&ModuleLane::rx_power, &Transceiver::rx_power_limits},
+                                        {&ModuleLane::tx_power, &Transceiver::tx_power_limits},
+                                        {&ModuleLane::tx_bias, &Transceiver::tx_bias_limits}}) {
+    if (!reads_nothing(reading)) continue;
+    for (ModuleLane& lane : out.lanes) lane.*reading = {};
+    out.*limits = {};
+  }
 }
 
 }  // namespace fabric::eeprom

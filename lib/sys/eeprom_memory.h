@@ -56,8 +56,15 @@ void judge_sum(const Memory& memory, Space space, unsigned first, unsigned last,
 ModuleFlags flags_of_nibble(unsigned nibble);
 
 std::string_view connector_name(uint8_t code);   // SFF-8024 table 4-3
-std::string_view technology_name(uint8_t code);  // SFF-8636 6.3 (byte 147, high nibble), CMIS 5.0 8.3 (byte 212)
-Medium medium_of_technology(uint8_t code);
+// SFF-8636 6.3 (byte 147, high nibble), CMIS 5.2 8.3 (byte 212). Empty, and none, for a code that is not there yet.
+std::string_view technology_name(uint8_t code);
+std::optional<Medium> medium_of_technology(uint8_t code);
+
+// For a module whose limits were read: limits that were never set (all zero) raise the flags of every reading.
+void drop_flags_without_limits(Transceiver& out);
+// A module that reads no light on any lane and tells a signal on some measures no light: active optical cables. SFF-8636 and
+// SFF-8472 have no other sign of it. What else is nothing on all lanes is not measured either.
+void drop_unmeasured(Transceiver& out);
 
 Transceiver decode_sff8472(const Memory& memory);
 Transceiver decode_sff8636(const Memory& memory);

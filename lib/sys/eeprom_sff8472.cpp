@@ -115,6 +115,7 @@ void read_monitors(const Memory& memory, Transceiver& out) {
   out.tx_power_limits = memory.limits(kDiagnostics, 24, units.tx_watts);
   out.rx_power_limits = memory.limits(kDiagnostics, 32, units.rx_watts);
   out.lanes.push_back(only_lane(memory, units));
+  drop_unmeasured(out);
 }
 
 }  // namespace
@@ -132,6 +133,7 @@ Transceiver decode_sff8472(const Memory& memory) {
   judge_sum(memory, kDiagnostics, 0, 94, 95, out);
   const bool ready = memory.bit(kDiagnostics, 110, 0) == false;
   if (ready && memory.u16(kDiagnostics, 98).value_or(0) != 0) read_monitors(memory, out);
+  if (memory.u8(kDiagnostics, 95)) drop_flags_without_limits(out);
   return out;
 }
 

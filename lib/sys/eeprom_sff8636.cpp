@@ -74,6 +74,7 @@ void read_monitors(const Memory& memory, Transceiver& out) {
   out.tx_bias_limits = memory.limits(kThresholds, 184, kAmperes);
   out.tx_power_limits = memory.limits(kThresholds, 192, kWatts);
   for (unsigned lane = 0; lane < kLanes; ++lane) out.lanes.push_back(lane_of(memory, lane));
+  drop_unmeasured(out);
 }
 
 }  // namespace
@@ -89,10 +90,13 @@ Transceiver decode_sff8636(const Memory& memory) {
   Transceiver out;
   out.standard = "SFF-8636";
   read_identity(memory, out);
-  // A module that measures 0 V for its own supply does not measure; byte 2, bit 0: it has not measured yet.
+  // A module that measures 0 V for its own supply does not measure, nor does a memory chip left at all ones, as in cables of
+  // copper; byte 2, bit 0: it has not measured yet.
   const bool ready = memory.bit(kBase, 2, 0) == false;
-  const bool measures = memory.u16(kBase, 26).value_or(0) != 0;
+  const unsigned supply = memory.u16(kBase, 26).value_or(0);
+  const bool measures = supply != 0 && supply != 0xffff;
   if (ready && measures) read_monitors(memory, out);
+  if (memory.u8(kThresholds, 199)) drop_flags_without_limits(out);
   return out;
 }
 

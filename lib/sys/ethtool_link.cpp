@@ -113,6 +113,12 @@ Result<Message> exchange(Netlink& generic, const Family& family, const AttrWrite
   return subject(error(EPROTO, "no answer in the kernel's reply"), netdev, act);
 }
 
+// As the module has it for good: mlx5 gives what it had read when I2C failed (Linux 6.12, en_ethtool.c), and a module that
+// is still starting gives the same byte over and over.
+bool is_whole(const eeprom::Page& page) {
+  return page.data.size() == page.place.length && std::any_of(page.data.begin(), page.data.end(), [&](std::byte each) { return each != page.data.front(); });
+}
+
 }  // namespace
 
 LinkStatus parse_link_status(View8 payload) {
@@ -202,11 +208,11 @@ Result<Transceiver> ModuleReader::read(Netlink& generic, const Family& family, c
     if (!data) continue;
     if (place.page == 0) now.identity = *data;
     pages.push_back({place, std::move(data).value()});
-    if (place.fixed) now.fixed.push_back(pages.back());
+    if (place.fixed && is_whole(pages.back())) now.fixed.push_back(pages.back());
   }
-  if (!now.identity.empty()) known_[netdev] = std::move(now);
   auto module = eeprom::decode(pages);
   if (!module) return subject(module.error(), netdev, "read module");
+  if (!now.identity.empty() && module->bad_checksums.empty()) known_[netdev] = std::move(now);
   return module;
 }
 

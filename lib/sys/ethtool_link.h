@@ -26,7 +26,8 @@ Result<Bytes> get_module_page(Netlink& generic, const Family& family, const std:
 // EBADMSG when there are no data.
 Result<Bytes> parse_module_page(View8 payload);
 
-// Reads a port's module: those pages alone that its kind has, and of these the fixed ones once per module.
+// Reads a port's module: those pages alone that its kind has, and of these the fixed ones once per module, as soon as they
+// came whole and with the right checksums.
 // Not thread-safe.
 class ModuleReader {
  public:

@@ -84,6 +84,9 @@ std::vector<Planted> losses() {
          m.interface().peer_max_frame = 1518;
        },
        {{"mlx5_1/1", "loss-in-network"}}, "takes frames of 1518 bytes, and RoCE's are up to 4210"},
+      {"a link that trains again and again loses what is in flight", "infiniband", [](Machine& m) { m.raise(kPortLinkRecoveries, 8), lose_packets(m); },
+       {{"mlx5_1/1", "damaged-link"}}, "link recoveries +8", "shows no error"},
+      {"a link that is beyond its own limit of errors", "infiniband", [](Machine& m) { m.raise(kPortLinkIntegrity, 2), lose_packets(m); }, {{"mlx5_1/1", "damaged-link"}}, "", "shows no error"},
       {"strays on the priority that the switch calls lossless", "hgx",
        [](Machine& m) {
          for (const char* name : {"rx_prio4_bytes", "tx_prio4_bytes"}) grow_ethtool(m, name, 6'000);
@@ -137,6 +140,53 @@ std::vector<Planted> holding() {
          m.raise(kPfcSeconds, 40, "tx");
        },
        {{"mlx5_1/1", "pcie-degraded"}}, "less than the port's 400 Gb/s", "nothing that was read of PCIe"},
+      {"all cards in slots of an older generation", "hgx",
+       [](Machine& m) {
+         for (Nic& nic : m.now.topology.nics) {
+           PcieLink& slot = m.now.platform.functions.at(nic.bridges.front()).link;
+           nic.link.speed = slot.speed = slot.max_speed = 16;
+         }
+         m.raise(kPfcSeconds, 40, "tx");
+       },
+       {{"mlx5_1/1", "pcie-degraded"}}, "can do), less than the port's 400 Gb/s", "nothing that was read of PCIe"},
+      {"a card whose other half, in a slot of its own, has no netdev", "hgx",
+       [](Machine& m) {
+         Nic half = m.nic();
+         half.pci = "0000:f4:00.0";
+         half.card = "0000:f4:00";
+         half.netdevs.clear();
+         half.rdma.clear();
+         for (Nic* each : {&m.nic(), &half}) each->link.width = each->link.max_width = 8;
+         for (const std::string& pci : {m.nic().pci, m.nic().bridges.front()}) {
+           PcieLink& link = m.now.platform.functions.at(pci).link;
+           link.width = link.max_width = 8;
+         }
+         m.now.platform.functions[half.pci] = m.now.platform.functions.at(m.nic().pci);
+         m.now.topology.nics.push_back(half);
+         for (Nic& nic : m.now.topology.nics) nic.link.width = nic.link.max_width = 8;
+         m.raise(kPfcSeconds, 40, "tx");
+       },
+       {{"mlx5_1/1", "host-holds-network"}}},
+      {"marks on a port without PFC, and the notification point is off", "hgx",
+       [](Machine& m) {
+         for (Node* node : {&m.before, &m.now}) node->ports[1].qos.pfc = PrioSet{};
+         for (PortPolicy& entry : m.policy.ports) entry.want.pfc = PrioSet{};
+         for (Neighbor& each : m.now.neighbors.heard) each.pfc.reset();
+         m.raise(kEcnMarked, 500'000);
+         m.hold(kCnpSent);
+         m.port().qos.ecn_np = PrioSet{};
+       },
+       {{"mlx5_1/1", "ecn-unanswered"}}},
+      {"marks on a port without PFC that another congestion control does not answer", "hgx",
+       [](Machine& m) {
+         for (Node* node : {&m.before, &m.now}) node->ports[1].qos.pfc.reset();
+         for (PortPolicy& entry : m.policy.ports) entry.want.pfc.reset();
+         for (Neighbor& each : m.now.neighbors.heard) each.pfc.reset();
+         m.raise(kEcnMarked, 500'000);
+         m.hold(kCnpSent);
+         m.port().qos.ecn_np = PrioSet{0xff};
+       },
+       {}},
       {"two ports, two faults", "hgx",
        [](Machine& m) {
          m.raise(kPhyCrcErrors, 500);
@@ -207,6 +257,49 @@ std::vector<Planted> links() {
          m.port().link_status->up = false;
        },
        {{"mlx5_1/1", "no-light"}}},
+      {"the switch port is shut, and the module of the cable never measures light", "hgx",
+       [](Machine& m) {
+         for (Port* port : {&m.before.ports[1], &m.port()})
+           for (ModuleLane& lane : port->module->lanes) lane.rx_los = true, lane.rx_power.value = 0.0;
+         m.port().state = 1;
+         m.port().carrier = false;
+         m.port().link_status->up = false;
+       },
+       nobody, "", "receives light"},
+      {"no link at all times, and the module hears a signal that it cannot measure", "hgx",
+       [](Machine& m) {
+         for (Port* port : {&m.before.ports[1], &m.port()}) {
+           for (ModuleLane& lane : port->module->lanes) lane.rx_los = false, lane.rx_power.value = 0.0;
+           port->state = 1;
+           port->carrier = false;
+           port->link_status->up = false;
+           port->link_status->reason = "Negotiation failure";
+         }
+       },
+       nobody, "", "receives light"},
+      {"a module that does not measure what it receives has a transmitter fault", "hgx",
+       [](Machine& m) {
+         for (Port* port : {&m.before.ports[1], &m.port()})
+           for (ModuleLane& lane : port->module->lanes) lane.rx_power.value = 0.0;
+         m.port().module->lanes[3].tx_fault = true;
+         m.raise(kPhyCrcErrors, 300);
+       },
+       {{"mlx5_1/1", "module-fault"}}, "lane 4 of our module: transmitter fault"},
+      {"never up, and which of two entries will be its own is not known", "mi300x",
+       [](Machine& m) {
+         PortPolicy slow = m.policy.ports.front();
+         slow.match.speed = {"100000"};
+         m.policy.ports.insert(m.policy.ports.begin(), slow);
+         m.policy.cabling = {};
+         for (Port* port : {&m.before.ports[1], &m.port()}) {
+           port->state = 1;
+           port->carrier = false;
+           port->speed.reset();
+           port->link_status.reset();
+           port->module.reset();
+         }
+       },
+       {{"bnxt_re1/1", "not-enough-evidence"}}, "the link is down now"},
       {"a switch restarts, and the links to it make symbol errors", "hgx",
        [](Machine& m) {
          for (size_t port : {1u, 2u}) ++*m.now.ports[port].counters.carrier_down, grow_ethtool(m, "rx_pcs_symbol_err_phy", 5'000, port);

@@ -143,6 +143,28 @@ TEST(DiagnosisBounds, LimitsThatAreDamagedBlameNoModule) {
   EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"damaged-link"}) << text(ask(node));
 }
 
+// In low power nothing is lit, received or flagged rightly: neither the fibre nor the module's own laser is at fault.
+TEST(DiagnosisBounds, AModuleThatNobodyWokeIsNotDark) {
+  for (const auto& [state, rule] : {std::pair{ModuleState::low_power, "module-unusable"}, {ModuleState::powering_up, "module-unusable"}, {ModuleState::ready, "module-fault"}}) {
+    Healthy node;
+    Transceiver& module = plug(node);
+    module.state = state;
+    for (ModuleLane& lane : module.lanes) lane.rx_los = true, lane.rx_power.value = lane.tx_power.value = lane.tx_bias.value = 0;
+    take_down(node, 2);
+    EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{rule}) << text(ask(node));
+  }
+  Healthy old;  // read while the module started; the link has come up since, and gone
+  plug(old).state = old.before.ports[0].module->state = ModuleState::powering_up;
+  take_down(old, 2);
+  EXPECT_FALSE(rules_of(ask(old)).contains("module-unusable")) << text(ask(old));
+  Healthy flat;  // a passive cable, which never wakes
+  Transceiver& cable = plug(flat);
+  cable.state = ModuleState::low_power;
+  cable.lanes.clear();
+  take_down(flat, 2, "Autoneg", "No partner detected");
+  EXPECT_EQ(rules_of(ask(flat)), std::set<std::string>{"far-end-silent"}) << text(ask(flat));
+}
+
 // A card alone in a slot of an older generation runs as fast as the slot can.
 TEST(DiagnosisBounds, ASlotThatCanDoNoMoreHasLostNothing) {
   Healthy node(1);
@@ -150,8 +172,12 @@ TEST(DiagnosisBounds, ASlotThatCanDoNoMoreHasLostNothing) {
   nic.link = {16, 32, 16, 16};
   for (Node* each : {&node.before, &node.now}) each->platform.functions.at(nic.bridges[0]).link = {16, 16, 16, 16};
   hold(node, 0.3);
+  for (Node* each : {&node.before, &node.now}) each->ports[0].rate = 200e9 / 8;
   EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"host-holds-network"}) << text(ask(node));
-  for (Node* each : {&node.before, &node.now}) each->platform.functions.at(nic.bridges[0]).link.max_speed = 32;
+  // It is too small all the same for a port that is faster.
+  for (Node* each : {&node.before, &node.now}) each->ports[0].rate = 400e9 / 8;
+  EXPECT_NE(text(ask(node)).find("x16 at 16 GT/s (the most that card and slot can do), less than the port's 400 Gb/s"), std::string::npos) << text(ask(node));
+  for (Node* each : {&node.before, &node.now}) each->ports[0].rate = 200e9 / 8, each->platform.functions.at(nic.bridges[0]).link.max_speed = 32;
   EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"pcie-degraded"}) << text(ask(node));
 }
 

@@ -217,6 +217,31 @@ TEST(Sff8636, AFlagThatIsNotImplementedIsAbsent) {
   EXPECT_FALSE(image.decoded().lanes[0].tx_lol);
 }
 
+// A cable of a memory chip alone: what nobody has written is all ones.
+TEST(Sff8636, AnEmptyChipMeasuresNothing) {
+  Image image = qsfp28();
+  for (unsigned at = 3; at < 127; ++at) image.at(0, at) = 0xff;
+  image.at(0, 2) = 2;
+  image.at(0, 147) = 0xa0;
+  image.seal(0, 128, 190);
+  const Transceiver cable = image.decoded();
+  EXPECT_EQ(cable.medium, Medium::passive_copper);
+  EXPECT_EQ(cable.temperature, ModuleReading{});
+  EXPECT_EQ(cable.voltage, ModuleReading{});
+}
+
+// It answers with page 00h instead.
+TEST(Sff8636, APageThatIsNotThereHasNoLimits) {
+  Image image = qsfp28();
+  for (unsigned at = 128; at < 256; ++at) image.at(3, at) = image.at(0, at);
+  const Transceiver module = image.decoded();
+  EXPECT_EQ(module.temperature.value, 40.0);
+  EXPECT_EQ(module.lanes.size(), 4u);
+  for (const ModuleLimits* limits : {&module.temperature_limits, &module.voltage_limits, &module.rx_power_limits, &module.tx_bias_limits}) EXPECT_EQ(*limits, ModuleLimits{});
+  image.at(0, 9) = 0x40;
+  EXPECT_TRUE(image.decoded().lanes[0].rx_power.flags->low_alarm) << "it may have limits that it does not show";
+}
+
 TEST(Limits, ThatContradictThemselvesAreNone) {
   Image image = qsfp28();
   image.put16(3, 128, 0);  // high alarm of the temperature below the low one
@@ -254,6 +279,58 @@ std::vector<std::string> raised(const Transceiver& module) {
     if (lane.tx_fault.value_or(false)) out.push_back("tx fault " + number);
   }
   return out;
+}
+
+// Makers that leave the limits at zero have every reading above its high limit.
+TEST(Limits, ThatWereNeverSetRaiseNoFlags) {
+  Image optic = qsfp28(), cable = osfp(), small = sfp28();
+  for (unsigned at = 128; at < 255; ++at) optic.at(3, at) = cable.at(2, at) = 0;
+  for (unsigned at = 0; at < 56; ++at) small.at(0, at, kA2) = 0;
+  optic.at(0, 6) = optic.at(0, 7) = 0xa0;
+  for (unsigned at = 9; at <= 14; ++at) optic.at(0, at) = 0xaa;
+  cable.at(0, 9) = 0x55;
+  for (unsigned at : {139u, 141u, 143u, 145u, 149u, 151u}) cable.at(0x11, at) = 0xff;
+  for (unsigned at : {112u, 113u, 116u, 117u}) small.at(0, at, kA2) = 0xaa;
+  for (const Image* each : {&optic, &cable, &small}) EXPECT_EQ(raised(each->decoded()), std::vector<std::string>{});
+  optic.put16(3, 128, 20000), optic.put16(3, 130, 1000);  // alarms of the temperature alone
+  EXPECT_EQ(raised(optic.decoded()), std::vector<std::string>{"temperature high alarm"});
+}
+
+// An active optical cable that measures itself and not the light: zeros, while its receivers hear the far end.
+TEST(Unmeasured, IsNotDark) {
+  Image cable = qsfp28(), small = sfp28();
+  for (unsigned at = 34; at < 58; ++at) cable.at(0, at) = 0;
+  for (unsigned at = 9; at <= 14; ++at) cable.at(0, at) = 0x55;
+  cable.at(0, 3) = 0x0e;  // three receivers without a signal
+  for (unsigned at = 100; at < 106; ++at) small.at(0, at, kA2) = 0;
+  for (const Transceiver& module : {cable.decoded(), small.decoded()}) {
+    EXPECT_EQ(module.temperature.value, 40.0);
+    EXPECT_EQ(module.rx_power_limits, ModuleLimits{}) << "nothing is compared with them";
+    for (const ModuleLane& lane : module.lanes) {
+      EXPECT_EQ(lane.rx_power, ModuleReading{}) << module.standard;
+      EXPECT_EQ(lane.tx_power, ModuleReading{});
+      EXPECT_EQ(lane.tx_bias, ModuleReading{});
+      EXPECT_TRUE(lane.rx_los);
+    }
+  }
+  cable.put16(0, 42, 20000);
+  EXPECT_DOUBLE_EQ(cable.decoded().lanes.at(0).tx_bias.value.value_or(0), 0.04) << "the current is measured";
+  cable.at(0, 3) = 0x0f;
+  EXPECT_EQ(cable.decoded().lanes.at(0).rx_power.value, 0.0) << "no lane hears anything: it is dark";
+  small.at(0, 110, kA2) = 1 << 1;
+  EXPECT_EQ(small.decoded().lanes.at(0).rx_power.value, 0.0);
+}
+
+// CMIS 5.2 names linear equalizers as well; what is newer than that is not known to be copper.
+TEST(Cmis, ATechnologyThatIsNotKnownHasNoMedium) {
+  Image image = osfp();
+  image.at(0, 85) = 4;
+  image.at(0, 212) = 0x13;
+  EXPECT_EQ(image.decoded().medium, Medium::active_copper);
+  EXPECT_EQ(image.decoded().technology, "copper, far end linear equalizers");
+  image.at(0, 212) = 0x15;
+  EXPECT_FALSE(image.decoded().medium);
+  EXPECT_EQ(image.decoded().technology, "");
 }
 
 struct FlagBit {
@@ -346,7 +423,9 @@ TEST(Decode, WhatIsCutOffIsAbsentAndNeverSomethingElse) {
   calibrated.at(0, 92) = 1 << 6 | 1 << 4;
   for (unsigned at : {76u, 80u, 84u, 88u}) calibrated.put32(0, at, 0x0180'fff6, kA2);
   calibrated.put32(0, 68, std::bit_cast<uint32_t>(2.0F), kA2);
-  for (const Image& image : {qsfp28(), osfp(), sfp28(), calibrated}) {
+  Image four = osfp();  // of its eight lanes an application uses four
+  four.at(0, 88) = 0x84;
+  for (const Image& image : {qsfp28(), osfp(), sfp28(), calibrated, four}) {
     const std::vector<Page> whole = image.pages();
     const auto all = numbers(*decode(whole));
     ASSERT_GT(all.size(), 10u);

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdlib>
 #include <map>
+#include <tuple>
 
 #include "support/netns.h"
 #include "sys/kernel.h"
@@ -137,6 +138,7 @@ class Cage : public Netlink {
   std::map<std::array<unsigned, 3>, Bytes> memory;
   std::vector<eeprom::Place> reads;
   std::optional<eeprom::Place> broken;  // EIO
+  std::optional<unsigned> cut;          // so many bytes of page 02h alone: mlx5e_get_module_eeprom_by_page gives what it has
   int failure = 0;                      // of every read
 
   std::byte& at(unsigned page, unsigned offset) {
@@ -161,7 +163,8 @@ class Cage : public Netlink {
     if (broken && broken->page == reads.back().page && broken->offset == first) return error(EIO, "fake");
     auto half = memory.find({*address->u8(), *page->u8(), first / 128});
     if (half == memory.end()) return error(EIO, "fake: no such page");
-    return std::vector<Message>{{type, reply().bytes(ETHTOOL_A_MODULE_EEPROM_DATA, View8(half->second).subspan(first % 128, count)).data()}};
+    const size_t given = cut && *page->u8() == 2 ? *cut : count;
+    return std::vector<Message>{{type, reply().bytes(ETHTOOL_A_MODULE_EEPROM_DATA, View8(half->second).subspan(first % 128, given)).data()}};
   }
   [[nodiscard]] uint32_t last_sequence() const override { return 0; }
 };
@@ -174,6 +177,11 @@ void plug_osfp(Cage& cage, char serial) {
   cage.at(1, 159) = std::byte{3};
   cage.at(2, 136) = std::byte{0x90};
   cage.at(0x11, 147) = std::byte{0};
+  for (const auto& [page, first, last] : {std::tuple{0u, 128u, 221u}, {1u, 130u, 254u}, {2u, 128u, 254u}}) {
+    unsigned sum = 0;
+    for (unsigned at = first; at <= last; ++at) sum += std::to_integer<unsigned>(cage.at(page, at));
+    cage.at(page, last + 1) = static_cast<std::byte>(sum);
+  }
 }
 
 TEST(ModuleReader, ReadsFixedPagesOncePerModule) {
@@ -196,7 +204,7 @@ TEST(ModuleReader, ReadsFixedPagesOncePerModule) {
 
   cage.reads.clear();
   plug_osfp(cage, 'B');
-  cage.at(2, 136) = std::byte{0x88};
+  cage.at(2, 136) = cage.at(2, 255) = std::byte{0x88};
   module = reader.read(cage, kFamily, "eth0");
   EXPECT_EQ(module->serial_number, "B");
   EXPECT_DOUBLE_EQ(module->voltage_limits.high_alarm.value_or(0), 3.4816) << "another module, other limits";
@@ -229,6 +237,26 @@ TEST(ModuleReader, APageThatCannotBeReadCostsItsOwnValues) {
   EXPECT_FALSE(module->voltage_limits.high_alarm);
   cage.broken.reset();
   EXPECT_TRUE(reader.read(cage, kFamily, "eth0")->voltage_limits.high_alarm) << "tried again";
+}
+
+// What came short, damaged or before the module had filled its memory is not what the module says until it is pulled.
+TEST(ModuleReader, APageThatCameBadlyIsReadAgain) {
+  const auto limit = [](ModuleReader& reader, Cage& cage) { return reader.read(cage, kFamily, "eth0")->voltage_limits.high_alarm.value_or(0); };
+  Cage shortened, damaged, starting;
+  for (Cage* each : {&shortened, &damaged, &starting}) plug_osfp(*each, 'A');
+  shortened.cut = 8;
+  damaged.at(2, 136) = std::byte{0x10};
+  starting.at(1, 159) = starting.at(1, 255) = std::byte{0};
+  for (Cage* each : {&shortened, &damaged, &starting}) {
+    ModuleReader reader;
+    (void)limit(reader, *each);
+    each->cut.reset();
+    plug_osfp(*each, 'A');
+    EXPECT_DOUBLE_EQ(limit(reader, *each), 3.6864);
+    each->reads.clear();
+    EXPECT_DOUBLE_EQ(limit(reader, *each), 3.6864);
+    EXPECT_EQ(each->reads.size(), 3u) << "and now it is held";
+  }
 }
 
 TEST(ModuleReader, AModuleOfAnotherKindIsReadNoFurther) {

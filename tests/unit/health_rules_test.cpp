@@ -249,6 +249,19 @@ TEST(HealthRules, OfABondTheMemberIsNamed) {
   EXPECT_EQ(found[1].id + " " + found[1].subject, "module-temperature mlx5_1/1@ens1f0np0");
 }
 
+// The page of the lanes is read on its own, and may fail on its own.
+TEST(HealthRules, LanesThatCannotBeReadAreNotInOrder) {
+  Machine machine;
+  std::vector<ModuleLane>& lanes = machine.now().ports[1].module->lanes;
+  lanes[2].rx_power.value = 7e-5;
+  machine.steps(3);
+  const std::string said = machine.said();
+  EXPECT_NE(said.find("optics"), std::string::npos) << said;
+  for (ModuleLane& lane : lanes) lane = ModuleLane{.number = lane.number, .rx_power = {}, .tx_power = {}, .tx_bias = {}, .rx_los = {}, .rx_lol = {}, .tx_los = {}, .tx_lol = {}, .tx_fault = {}};
+  machine.steps(12);
+  EXPECT_EQ(machine.said(), said) << "what stood is not taken back for want of a reading";
+}
+
 // A bond stays ACTIVE on its other leg.
 TEST(HealthRules, AMemberWithoutALinkHasNoLightToJudge) {
   Machine machine;

@@ -158,6 +158,33 @@ TEST(Watch, AReadThatHangsHoldsUpNobody) {
   gate->set_value();
 }
 
+// How often a cage is asked in a day, after its first failure.
+int asked_in_a_day(int code) {
+  agentd::Patience patience;
+  int asked = 0;
+  for (agentd::Patience::Clock::time_point now{}, end = now + 24h; now < end; now += 60s) {
+    if (!patience.due(now, "7")) continue;
+    patience.failed(now, code, "7");
+    ++asked;
+  }
+  return asked;
+}
+
+TEST(Patience, ADriverThatRefusesTheModuleIsAskedOnceAnHour) {
+  EXPECT_GT(asked_in_a_day(EIO), 200) << "an empty cage may be filled";
+  EXPECT_LT(asked_in_a_day(EINVAL), 32) << "each is an error in the kernel's log";
+  agentd::Patience patience;
+  const agentd::Patience::Clock::time_point now{};
+  for (int i = 0; i < 10; ++i) patience.failed(now, EINVAL, "7");
+  EXPECT_FALSE(patience.due(now + 59min, "7"));
+  EXPECT_TRUE(patience.due(now + 60min, "7"));
+  EXPECT_TRUE(patience.due(now + 1s, "8")) << "it has got a link: another module may be there";
+  patience.failed(now, EIO, "8");
+  EXPECT_TRUE(patience.due(now + 5min, "8"));
+  patience.succeeded();
+  EXPECT_TRUE(patience.due(now, ""));
+}
+
 TEST(Watch, NeverMeansNever) {
   test::Tree tree;
   agentd::OpticsWorld world;
