@@ -63,7 +63,7 @@ class Agent {
   Keeper& keeper_;
   std::string config_file_;
   std::unique_ptr<sd_event, EventUnref> event_;
-  std::unique_ptr<sd_event_source, EventUnref> timer_;
+  std::unique_ptr<sd_event_source, EventUnref> timer_, record_;
   std::unique_ptr<sd_device_monitor, EventUnref> devices_;
   std::optional<Monitor> route_, ethtool_;
   Fd record_folder_;

@@ -52,7 +52,10 @@ Result<void> Agent::open_record() {
   if (!folder) return {};  // told with the first write, which needs it
   record_folder_ = std::move(*folder);
   const std::string path = "/proc/self/fd/" + std::to_string(record_folder_.get());  // libsystemd 249 takes no descriptor
-  return checked(sd_event_add_inotify(event_.get(), nullptr, path.c_str(), IN_MOVED_TO | IN_DELETE, on_record, this), "inotify");
+  sd_event_source* source = nullptr;  // one that nobody holds leaks (libsystemd 252)
+  auto added = checked(sd_event_add_inotify(event_.get(), &source, path.c_str(), IN_MOVED_TO | IN_DELETE, on_record, this), "inotify");
+  record_.reset(source);
+  return added;
 }
 
 Result<void> Agent::open_devices() {

@@ -102,7 +102,9 @@ std::vector<std::string> Keeper::rescan() {
     port.qos = std::move(kept.port.qos);
     if (!port.speed) port.speed = kept.port.speed;  // while the link is down it stays the port that it was
     kept.port = std::move(port);  // speed and role are matched as well
-    if (!same || policy_for(policy_, kept.port) != before) fresh.push_back(id);
+    const bool other_entry = policy_for(policy_, kept.port) != before;
+    if (other_entry) drift_.restart(id);  // what the one before wanted is no other writer's
+    if (!same || other_entry) fresh.push_back(id);
   }
   return fresh;
 }

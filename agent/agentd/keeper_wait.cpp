@@ -21,6 +21,18 @@ size_t written(const Changes& changes) {
                                            [](const Change& change) { return change.outcome == Outcome::applied; }));
 }
 
+// No link yet, and an entry that asks for a speed may be its own (policy_for()).
+bool waits_for_speed(const Policy& policy, const Port& port) {
+  if (port.speed || port.carrier != false) return false;
+  return std::any_of(policy.ports.begin(), policy.ports.end(), [&port](const PortPolicy& entry) {
+    if (entry.match.speed.empty()) return false;
+    Policy alone;
+    alone.ports = {entry};
+    alone.ports.front().match.speed.clear();
+    return policy_for(alone, port) != nullptr;
+  });
+}
+
 bool is_left_to_do(const Change& change) { return change.outcome == Outcome::pending || change.code == ENODEV; }
 
 }  // namespace
@@ -71,7 +83,7 @@ void Keeper::drop_lapsed_record() {
 void Keeper::let_go(const Policy& old) {
   const bool restores = policy_.release == Release::restore && policy_.mode == Mode::enforce;
   for (auto& [id, kept] : ports_) {
-    if (policy_for(old, kept.port) == nullptr || policy_for(policy_, kept.port) != nullptr) {
+    if (policy_for(old, kept.port) == nullptr || policy_for(policy_, kept.port) != nullptr || waits_for_speed(policy_, kept.port)) {
       kept.releasing = kept.releasing && restores && policy_for(policy_, kept.port) == nullptr;
       continue;
     }
@@ -86,6 +98,7 @@ void Keeper::let_go(const Policy& old) {
 
 Result<void> Keeper::release(Kept& kept, qos::Instant now) {
   kept.heard.clear();
+  kept.fresh = kept.fresh && waits_for_speed(policy_, kept.port);  // an entry that comes later finds jobs on it
   if (!kept.releasing) {
     kept.last.clear();
     return {};

@@ -3,9 +3,13 @@
 // own `expected` (driver/rings.h); what any other shows instead of what was asked for is reported as ignored.
 #include <linux/ethtool.h>
 
+#include <chrono>
+#include <thread>
+
 #include "driver/vendors.h"
 #include "sys/ethtool_link.h"
 #include "sys/ethtool_settings.h"
+#include "sys/rtnl.h"
 
 namespace fabric {
 namespace {
@@ -48,10 +52,19 @@ void read_channels(PortIo& io, Qos& out) {
   take(io, "channels", *channels, io.limits.channels, out.channels);
 }
 
+bool has_link(PortIo& io) {
+  if (!io.kernel.route) return false;
+  const auto link = rtnl::link(*io.kernel.route, io.netdev);
+  return link && link->carrier.value_or(false);
+}
+
+// Without a link none is in use, and what was set is not known: ice has "off" then (ice_get_fecparam() of Linux 6.12). Taken for what
+// was set, it would be left so where it is wanted, and the link never be back.
 void read_fec_in_use(PortIo& io, Qos& out) {
   const auto status = ethtool::get_fec_status(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
   const auto mode = status ? parse_fec_word(status->active) : std::nullopt;
-  if (mode) out.fec = Fec{*mode};
+  if (status && mode.value_or(ETHTOOL_FEC_OFF) == ETHTOOL_FEC_OFF && !has_link(io)) out.fec = Fec{};
+  else if (mode) out.fec = Fec{*mode};
   else not_offered(io, "fec", status ? "this driver shows no FEC mode but the one in use, and none is" : why(status.error(), "FEC"));
 }
 
@@ -92,9 +105,23 @@ Result<void> write_channels(PortIo& io, const Setting&, const Qos& want, const Q
   return ethtool::set_channels(*io.kernel.generic, *io.kernel.ethtool, io.netdev, *want.channels);
 }
 
+// What is in use is another when the link has trained again, seconds later. A link that does not come up is not waited for
+// longer: carrier-up is the time to look then.
+void await_fec(PortIo& io, Fec wanted) {
+  constexpr std::chrono::milliseconds kPatience{8'000}, kPause{100};
+  for (const auto end = std::chrono::steady_clock::now() + kPatience; std::chrono::steady_clock::now() < end; std::this_thread::sleep_for(kPause)) {
+    Qos now;
+    read_fec_in_use(io, now);
+    if (now.fec == wanted && has_link(io)) return;
+  }
+}
+
 Result<void> write_fec(PortIo& io, const Setting&, const Qos& want, const Qos&) {
   if (!has_ethtool(io)) return no_ethtool(io);
-  return ethtool::set_fec(*io.kernel.generic, *io.kernel.ethtool, io.netdev, *want.fec);
+  const bool shows_later = io.fec_in_use && has_link(io);
+  auto set = ethtool::set_fec(*io.kernel.generic, *io.kernel.ethtool, io.netdev, *want.fec);
+  if (set && shows_later) await_fec(io, *want.fec);
+  return set;
 }
 
 // bnxt shows "auto" together with the modes that it chooses from.

@@ -10,6 +10,8 @@
 namespace fabric::qos {
 namespace {
 
+constexpr Fec kNoFec{};  // of a link that is down, where a driver shows the mode in use alone: nobody's wish
+
 // What is known so far of one wanted setting.
 struct Row {
   const Setting* setting;
@@ -102,6 +104,7 @@ class Pass {
     PortIo io = port_io(kernel_, port_);
     io.limits = limits_;
     io.along = free_to_write();
+    io.fec_in_use = driver_.fec_in_use;
     auto written = row.op->write(io, *row.setting, want_, have_);
     row.written = true;
     if (written && options_.wrote) options_.wrote(port_, row.setting->key);
@@ -162,7 +165,10 @@ class Pass {
   }
 
   Result<void> save_original() {
-    if (!saved_) saved_ = options_.save_original ? options_.save_original(port_, before_) : Result<void>{};
+    if (saved_ || !options_.save_original) return saved_.value_or(Result<void>{});
+    Qos original = before_;
+    if (original.fec == kNoFec) original.fec.reset();
+    saved_ = options_.save_original(port_, original);
     return *saved_;
   }
 
@@ -215,7 +221,9 @@ class Pass {
       return out;
     }
     out.outcome = row.held.value_or(options_.dry_run ? Outcome::differs : Outcome::ignored);
-    if (out.outcome == Outcome::ignored) out.detail = "accepted, but reads back as " + value_text(*row.setting, have_);
+    if (out.outcome == Outcome::ignored)
+      out.detail = row.setting->key == "fec" && have_.fec == kNoFec ? "accepted; whether it is in use shows when the link is up"
+                                                                                 : "accepted, but reads back as " + value_text(*row.setting, have_);
     return out;
   }
 

@@ -23,6 +23,8 @@ struct SimEthtool {
   uint32_t ring_min = 1;                             // less is EINVAL
   std::optional<uint8_t> fec;                        // configured modes, ETHTOOL_FEC_*
   std::optional<uint8_t> fec_abilities;              // listed in place of those, which show as what is in use
+  unsigned fec_readings = 0;                         // after a write show the mode before: the link trains
+  std::optional<uint8_t> fec_before;
   std::map<std::string, bool> private_flags;         // besides the firmware's LLDP agent
 };
 

@@ -5,6 +5,7 @@
 #include <linux/genetlink.h>
 
 #include <bit>
+#include <utility>
 
 #include "support/sim_nic_sockets.h"
 
@@ -63,7 +64,16 @@ Replies set_channels(SimNic& nic, const std::vector<Attr>& attributes) {
   return done(call(nic, "setchannels", [&] { return nic.set_channels(combined); }));
 }
 
+// The link's own: the last one's until it has trained anew; ice_get_fecparam() has "off" for no link.
+uint8_t fec_in_use(SimNic& nic) {
+  if (!nic.carrier && nic.personality == Personality::ice) return ETHTOOL_FEC_OFF;
+  if (!nic.ethtool.fec_before || nic.ethtool.fec_readings == 0) return *nic.ethtool.fec;
+  --nic.ethtool.fec_readings;
+  return *nic.ethtool.fec_before;
+}
+
 Replies get_fec(SimNic& nic, uint16_t family) {
+  const uint8_t in_use = fec_in_use(nic);
   const unsigned listed = nic.ethtool.fec_abilities.value_or(*nic.ethtool.fec);
   AttrWriter bits;
   for (uint32_t i = 0; i < 4; ++i)
@@ -74,7 +84,7 @@ Replies get_fec(SimNic& nic, uint16_t family) {
   auto out = reply(nic, ETHTOOL_MSG_FEC_GET_REPLY);
   out.nest(ETHTOOL_A_FEC_MODES, modes).u8(ETHTOOL_A_FEC_AUTO, (listed & ETHTOOL_FEC_AUTO) != 0);
   for (uint32_t i = 0; i < 4; ++i)
-    if (*nic.ethtool.fec == kFecBits[i]) out.u32(ETHTOOL_A_FEC_ACTIVE, kFirstFecMode + i);
+    if (in_use == kFecBits[i]) out.u32(ETHTOOL_A_FEC_ACTIVE, kFirstFecMode + i);
   return one(family, out);
 }
 
@@ -147,7 +157,7 @@ int SimNic::set_channels(uint32_t combined) {
 
 int SimNic::set_fec(uint8_t modes) {
   log.push_back("setfec " + to_text(Fec{modes}));
-  ethtool.fec = modes;
+  ethtool.fec_before = std::exchange(ethtool.fec, modes);
   return 0;
 }
 

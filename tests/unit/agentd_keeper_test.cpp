@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agent's decisions, against simulated NICs behind real netlink messages.
 #include <gtest/gtest.h>
+#include <linux/ethtool.h>
 
 #include <algorithm>
 #include <fstream>
+#include <tuple>
 
 #include "agentd/keeper.h"
 #include "config/config.h"
@@ -447,6 +449,92 @@ TEST_F(KeeperTest, WhichEntryIsItsOwnIsDecidedWhenTheLinkComesUp) {
   EXPECT_EQ(keeper_->rescan(), std::vector<std::string>{"roce_eth0/1"});
   look("roce_eth0/1");
   EXPECT_EQ(nic.mtu, 9000U);
+}
+
+// Ports of one host at two speeds, and a cable that is changed again and again: nobody else wrote.
+TEST_F(KeeperTest, WhatAnotherEntryWantsIsNoRepair) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::full);
+  kernel_.emplace(sim_.kernel(tree_.path()));
+  keeper_.emplace(world(), policy_of("mode = \"enforce\"\n", "[[port]]\nmatch = { speed = \"400G\" }\nmtu = 9000\n[[port]]\nmtu = 4200\n"));
+  for (const uint32_t speed : {400'000U, 100'000U, 400'000U, 100'000U, 400'000U, 100'000U, 400'000U}) {
+    nic.speed = speed;
+    keep_all();
+    EXPECT_EQ(nic.mtu, speed == 400'000 ? 9000U : 4200U);
+  }
+  EXPECT_EQ(setting("roce_eth0/1", "mtu").repairs, 0U);
+  EXPECT_EQ(told(message_id::repaired), 0U);
+}
+
+// Down since the agent's start: that an entry for a speed comes before its own takes nothing from it yet.
+TEST_F(KeeperTest, APortWithoutALinkIsNotLetGoOfForASpeedThatItMayHave) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::full);
+  nic.carrier = false;
+  start("mode = \"enforce\"\n");
+  ASSERT_EQ(nic.mtu, 4200U);
+  const std::string fast = "[[port]]\nname = \"fast\"\nmatch = { speed = \"400G\" }\nmtu = 9000\n";
+  keeper_->set_policy(policy_of("mode = \"enforce\"\nrelease = \"restore\"\n", fast + kProfile));
+  keep_all();
+  EXPECT_EQ(nic.mtu, 4200U) << "put back, though it is known to be wanted";
+}
+
+// An entry that a reload brings does not make a port new that has carried jobs for weeks.
+TEST_F(KeeperTest, ThePortOfANewEntryWaitsForTheMaintenanceWindow) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  hour_ = 12;
+  const std::string head = "mode = \"enforce\"\nmaintenance = \"daily 02:00-04:00\"\n";
+  kernel_.emplace(sim_.kernel(tree_.path()));
+  keeper_.emplace(world(), policy_of(head, ""));
+  keep_all();
+  keeper_->set_policy(policy_of(head));
+  keep_all();
+  EXPECT_EQ(nic.pfc.pfc_en, 0);
+  EXPECT_EQ(outcome("roce_eth0/1", "pfc"), "pending");
+  hour_ = 2;
+  keep_all();
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
+}
+
+// ice shows the FEC of the link, and "off" without one: who set a mode that ends the link is not in order.
+TEST_F(KeeperTest, FecOfALinkThatIsDownIsWrittenOnceWhateverIsWanted) {
+  for (const auto& [word, wanted, other] : {std::tuple("rs", ETHTOOL_FEC_RS, ETHTOOL_FEC_BASER), std::tuple("off", ETHTOOL_FEC_OFF, ETHTOOL_FEC_RS)}) {
+    SimNic& nic = sim_.add_nic(word, Personality::ice);
+    nic.ethtool.fec = wanted;
+    nic.ethtool.fec_abilities = ETHTOOL_FEC_AUTO | ETHTOOL_FEC_RS | ETHTOOL_FEC_BASER;
+    kernel_.emplace(sim_.kernel(tree_.path()));
+    keeper_.emplace(world(), policy_of("mode = \"enforce\"\n", std::string("[[port]]\nfec = \"") + word + "\"\n"));
+    keep_all();
+    const std::string id = "roce_" + nic.name + "/1";
+    ASSERT_EQ(outcome(id, "fec"), "in_sync");
+    nic.ethtool.fec = other;
+    nic.carrier = false;
+    for (int i = 0; i < 3; ++i) keep_all();
+    EXPECT_EQ(nic.ethtool.fec, wanted);
+    EXPECT_EQ(nic.writes(), 1U) << "and waits for the link";
+    nic.carrier = true;
+    keep_all();
+    EXPECT_EQ(outcome(id, "fec"), "in_sync");
+    EXPECT_EQ(nic.writes(), 1U);
+    nic.present = false;
+  }
+}
+
+TEST_F(KeeperTest, FecThatNoLinkHasShownIsWrittenAndIsNoOriginal) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::ice);
+  nic.ethtool.fec = ETHTOOL_FEC_BASER;  // the far end has RS: no link for it
+  nic.ethtool.fec_abilities = ETHTOOL_FEC_OFF | ETHTOOL_FEC_RS | ETHTOOL_FEC_BASER;
+  nic.carrier = false;
+  kernel_.emplace(sim_.kernel(tree_.path()));
+  keeper_.emplace(world(), policy_of("mode = \"enforce\"\n", "[[port]]\nfec = \"rs\"\nmtu = 4200\n"));
+  keep_all();
+  EXPECT_EQ(nic.ethtool.fec, ETHTOOL_FEC_RS);
+  EXPECT_EQ(setting("roce_eth0/1", "fec").detail, "accepted; whether it is in use shows when the link is up");
+  nic.carrier = true;
+  keep_all();
+  EXPECT_EQ(outcome("roce_eth0/1", "fec"), "in_sync");
+  const auto originals = state::load_originals(tree_.path());
+  ASSERT_TRUE(originals.ok() && originals->size() == 1);
+  EXPECT_EQ(originals->begin()->second.fec, std::nullopt) << "\"off\" was nobody's wish, and would end the link";
+  EXPECT_EQ(originals->begin()->second.mtu, 1500U);
 }
 
 TEST_F(KeeperTest, TheMaintenanceWindowHoldsDisruptiveWritesOfPortsThatWereThere) {

@@ -165,6 +165,17 @@ TEST(FecInUse, IsReadWhereADriverListsItsAbilities) {
   }
 }
 
+// ice_set_fec_cfg() lets the link train again; ice_get_fecparam() shows the last link's mode until it has.
+TEST(FecInUse, IsAwaitedWhileTheLinkTrains) {
+  Bed bed(Personality::ice);
+  bed.nic.ethtool.fec = ETHTOOL_FEC_OFF;
+  bed.nic.ethtool.fec_abilities = ETHTOOL_FEC_OFF | ETHTOOL_FEC_RS | ETHTOOL_FEC_BASER;
+  bed.nic.ethtool.fec_readings = 4;
+  Qos want;
+  want.fec = Fec{ETHTOOL_FEC_RS};
+  EXPECT_EQ(of(bed.apply(want), "fec").outcome, Outcome::applied);
+}
+
 TEST_F(EthtoolFeature, WhatIsNotOfferedSaysSo) {
   bed.nic.ethtool = {};
   Qos want;
