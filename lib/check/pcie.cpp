@@ -135,12 +135,14 @@ double carried_by_silent_half(const Node& node, const Nic& nic) {
     const PlatformFunction* theirs = function_of(node, other.pci);
     const bool silent = other.netdevs.empty() && other.rdma.empty() && other.vendor == nic.vendor && other.device == nic.device;
     if (!silent || mine == nullptr || theirs == nullptr || mine->kernel_driver != "mlx5_core" || theirs->kernel_driver != "mlx5_core") continue;
-    if (card_of(other.pci) != card_of(nic.pci)) most = std::max(most, carried(other));
+    // One that carries more is a card of its own, whose netdev a container has.
+    if (card_of(other.pci) != card_of(nic.pci) && carried(other) <= carried(nic)) most = std::max(most, carried(other));
   }
   return most;
 }
 
-// One NIC in several slots shares its ports' traffic out among their links; its system image GUID tells that it is one.
+}  // namespace
+
 double carried_beside(const Node& node, const Nic& nic) {
   const Topology& topology = node.topology;
   std::map<std::string, double> slots;
@@ -151,6 +153,8 @@ double carried_beside(const Node& node, const Nic& nic) {
   for (const auto& [slot, bytes] : slots) sum += bytes;
   return sum > 0 ? sum : carried_by_silent_half(node, nic);
 }
+
+namespace {
 
 // Is the link all that the port above can do? An idle GPU's tells by its lanes.
 bool slot_is_full(const Node& node, const Subject& subject) {

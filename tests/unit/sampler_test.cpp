@@ -10,6 +10,7 @@
 
 #include "counter/exposition.h"
 #include "counter/sample_reader.h"
+#include "support/sim_rdma.h"
 #include "support/slow_nics.h"
 
 namespace fabric::exporter {
@@ -215,6 +216,23 @@ TEST_F(Sampling, ThePortsOwnBytesAreReadWhereTheDriverCountsNone) {
   nics.statistics->set("eth2", "rx_vport_rdma_unicast_bytes", 1000);
   SampleReader with({kernel->root, nullptr, kernel->statistics.get()}, ports[0]);
   EXPECT_TRUE(with.read(Pace::Clock::now()).pma.empty()) << "each of these files is a firmware command";
+}
+
+// Broadcom's own driver: RoCE's bytes come once a second, which is no burst; the port's own are read then.
+TEST_F(Sampling, BytesThatTellOfNoBurstDoNotStandForThePortsOwn) {
+  nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/counters/port_rcv_data", "250\n");
+  auto kernel = nics.open()(nics.tree.path());
+  ASSERT_TRUE(kernel.ok());
+  test::SimRdma rdma;
+  rdma.devices[0].name = "mlx5_0";
+  rdma.devices[0].ports[1].counters = {{"rx_bytes", 1000}, {"tx_bytes", 1000}};
+  Port port = ports[0];
+  port.kernel_driver = "bnxt_en";
+  SampleReader once({kernel->root, &rdma, kernel->statistics.get()}, port);
+  EXPECT_EQ(once.read(Pace::Clock::now()).pma, (std::vector<Counter>{{"port_rcv_data", 250}}));
+  rdma.devices[0].ports[1].counters.push_back({"rx_roce_only_bytes", 900});
+  SampleReader always({kernel->root, &rdma, kernel->statistics.get()}, port);
+  EXPECT_TRUE(always.read(Pace::Clock::now()).pma.empty());
 }
 
 }  // namespace

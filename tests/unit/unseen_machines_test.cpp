@@ -245,6 +245,9 @@ TEST(UnseenMachines, ASilentHalfCarriesItsShare) {
   half.bridges = {"0000:ee:01.0"};
   for (const Nic& nic : node.topology.nics) node.platform.functions[nic.bridges[0]].link = {32, 32, 8, 8};
   EXPECT_EQ(test::describe(said(node)), "");
+  half.link.width = 16;
+  EXPECT_EQ(said(node).size(), 1u) << "a card whose netdev a container has carries nothing of another's";
+  half.link.width = 8;
   node.platform.functions[half.pci].kernel_driver.clear();
   EXPECT_EQ(said(node).size(), 1u) << "a function without a driver carries nothing";
 }
