@@ -111,10 +111,26 @@ void weigh_own_discards(const Case& one, double lossless, Verdict& out) {
     out.confidence = 0.2;
   } else if (seen.rx_discards) out.evidence.push_back("this port discarded hardly anything itself");
   else if (!software(one.port)) out.confidence -= 0.2;
-  if (std::string received = unprotected(one, Direction::rx); !received.empty()) {
-    out.evidence.push_back(std::move(received));
+}
+
+// Reasons to doubt that leave the network named, if it was.
+void doubt(Verdict& out, std::string why) {
+  out.evidence.push_back(std::move(why));
+  out.confidence -= std::clamp(out.confidence - kEnough, 0.0, 0.1);
+}
+
+// Where RoCE arrives outside the priorities that PFC protects, what this port discarded of the others counts as well.
+void weigh_unprotected(const Case& one, Verdict& out) {
+  std::string received = unprotected(one, Direction::rx);
+  if (received.empty()) return;
+  doubt(out, std::move(received));
+  double discards = 0;
+  for (const PrioritySignals& each : one.signals.priority) discards += rise(each.discards);
+  if (discards = std::max(discards, rise(one.signals.rx_discards)); discards >= kFew) {
+    out.evidence.push_back("but this port discarded packets itself: " + plus("discards", discards));
     out.confidence = 0.2;
   }
+  out.next.emplace_back("The peers send with another traffic class, or a switch rewrites it: check the DSCP at the sending end (NCCL_IB_TC of fabric-agentctl topo --format nccl there)");
 }
 
 }  // namespace
@@ -264,16 +280,14 @@ Judgement loss_in_network(const Case& one) {
   if (gids_gone(one) > 0 && !rose(seen.sequence_naks) && !rose(seen.out_of_sequence)) return std::nullopt;  // answers may go astray
   Verdict out{software(one.port) ? 0.5 : 0.6, loss_lines(one)};
   weigh_own_discards(one, here, out);
-  const double doubt = std::clamp(out.confidence - kEnough, 0.0, 0.1);  // and named all the same
-  if (!rose(seen.sequence_naks) && !rose(seen.duplicate_requests) && !rose(seen.ack_timeouts) && !rose(seen.retries_exceeded)) {
-    out.evidence.push_back("nothing had to be sent again from here: with adaptive routing this is reordering, and no loss");
-    out.confidence -= doubt;
-  } else if (!rose(seen.sequence_naks) && !rose(seen.duplicate_requests) && !rose(seen.out_of_sequence)) {
-    out.evidence.push_back("no NAK came back: a far end that is slow to answer, or whose frames are too long for the way, looks the same");
-    out.confidence -= doubt;
-  }
   if (link_counters_known(seen)) out.evidence.push_back(link_words(one));
   else if (!software(one.port)) out.confidence -= 0.1;
+  weigh_unprotected(one, out);
+  if (!rose(seen.sequence_naks) && !rose(seen.duplicate_requests) && !rose(seen.ack_timeouts) && !rose(seen.retries_exceeded)) {
+    doubt(out, "nothing had to be sent again from here: with adaptive routing this is reordering, and no loss");
+  } else if (!rose(seen.sequence_naks) && !rose(seen.duplicate_requests) && !rose(seen.out_of_sequence)) {
+    doubt(out, "no NAK came back: a far end that is slow to answer, or whose frames are too long for the way, looks the same");
+  }
   if (std::string why = frames_too_long(one); !why.empty()) {
     out.evidence.push_back(std::move(why));
     out.confidence += 0.2;

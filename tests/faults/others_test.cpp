@@ -40,6 +40,12 @@ void lose_packets(Machine& m) {
   m.raise(kOutOfSequence, 50'000);
   m.raise(kSequenceNaks, 20'000);
 }
+// As from peers without a traffic class; what this end sends is marked.
+void receive_unmarked(Machine& m) {
+  m.hold(kPriorityBytes);
+  grow_ethtool(m, "tx_prio3_bytes", 2'700'000'000'000);
+  grow_ethtool(m, "rx_prio0_bytes", 2'700'000'000'000);
+}
 void lose_link(Machine& m) { ++*m.port().counters.carrier_down; }
 
 std::vector<Planted> losses() {
@@ -62,14 +68,11 @@ std::vector<Planted> losses() {
       {"packets out of order, and nothing is sent again", "hgx", [](Machine& m) { m.raise(kOutOfSequence, 50'000); }, {{"mlx5_1/1", "loss-in-network"}}, "adaptive routing"},
       {"timeouts alone", "hgx", [](Machine& m) { m.raise(kAckTimeouts, 9'000); }, {{"mlx5_1/1", "loss-in-network"}}, "slow to answer"},
       {"the peers send without a traffic class: their packets overrun a lossy buffer here", "hgx",
-       [](Machine& m) {
-         m.hold(kPriorityBytes);
-         grow_ethtool(m, "tx_prio3_bytes", 2'700'000'000'000);
-         grow_ethtool(m, "rx_prio0_bytes", 2'700'000'000'000);
-         m.raise(kPhyDiscards, 60'000, "rx");
-         lose_packets(m);
-       },
-       {{"mlx5_1/1", "not-enough-evidence"}}, "MB that RDMA received"},
+       [](Machine& m) { receive_unmarked(m), m.raise(kPhyDiscards, 60'000, "rx"), lose_packets(m); },
+       {{"mlx5_1/1", "not-enough-evidence"}}, "discarded packets itself: discards +60000"},
+      {"the peers send without a traffic class: switches drop what they may, and this end only sees gaps", "hgx",
+       [](Machine& m) { receive_unmarked(m), m.raise(kOutOfSequence, 50'000); },
+       {{"mlx5_1/1", "loss-in-network"}}, "MB that RDMA received", "discarded packets itself"},
       {"a peer died, and a few packets of others came out of order", "hgx",
        [](Machine& m) {
          m.raise(kRetriesExceeded, 4);
