@@ -31,11 +31,15 @@ Collector::~Collector() {
 
 void Collector::refresh() {
   std::unique_lock lock(shared_->mutex);
-  uint64_t request = shared_->host->asked + 1;
-  shared_->each([&](Slot& slot) {
-    if (!slot.reading) slot.asked = request;
-  });
+  shared_->ask();
   call_worker(shared_, std::move(lock));
+}
+
+bool Collector::read_here() {
+  const auto shared = shared_;  // whoever takes over may end this collector
+  std::unique_lock lock(shared->mutex);
+  shared->ask();
+  return exporter::read_here(shared, std::move(lock));
 }
 
 void Collector::rescan() {

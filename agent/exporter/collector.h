@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the machine in threads of its own, so that the one that answers HTTP never waits for a device. There is a reader
-// for each RDMA device, one for which devices there are, the topology and the agent's state, and one for each part of the
-// machine that belongs to no device (parts.h). A hung sysfs read or a dead firmware stalls its own reader alone.
+// Reads the machine. There is a reader for each RDMA device, one for which devices there are, the topology and the agent's state,
+// and one for each part of the machine that belongs to no device (parts.h). They work in threads of the collector's own, or where
+// they are asked from, as long as they are quick (read_here()). A hung sysfs read or a dead firmware stalls its own reader alone.
 #pragma once
 
 #include <chrono>
@@ -63,6 +63,7 @@ struct CollectorOptions {
   std::chrono::seconds host{300};          // a file for every process and several for every CPU
   std::chrono::milliseconds stuck{500};    // a reading that takes longer is not waited for
   std::function<Result<Kernel>(const std::string& root)> open = open_kernel;  // of each device's reader
+  std::function<void()> overdue = nullptr;  // called from another thread: read_here() takes long now, and may hang
   const std::vector<Part>* parts = nullptr;  // to be read beside the devices; null: all there are (parts.h)
 };
 
@@ -77,7 +78,11 @@ class Collector {
 
   // Asks every reader that is idle to read again.
   void refresh();
-  // The same, and everything that seldom changes with it: a device came, went or was renamed.
+  // The same, and reads in the calling thread as long as that is quick: to wake another costs more than to read a device. True: nothing
+  // is left to wait for. False: others read on, and write to `wake`. `overdue` tells when it was not quick after all. May outlive
+  // the collector.
+  [[nodiscard]] bool read_here();
+  // As refresh(), and everything that seldom changes with it: a device came, went or was renamed.
   void rescan();
   // The devices with one of these netdevs, or with a GID of one, read again what seldom changes.
   void reread(const std::set<std::string>& netdevs);

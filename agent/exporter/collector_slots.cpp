@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each reader of the collector does when it is its turn.
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -25,10 +23,10 @@ bool is_news(const DeviceReading& now, const DeviceReading& before) { return now
 bool is_news(const HostReading& now, const HostReading& before) { return now.agent_acted || now.topology_read != before.topology_read; }
 bool is_news(const PartReading&, const PartReading&) { return true; }
 
-// Shows what was read; the last one to be waited for wakes the main thread.
+// Shows what was read.
 template <class SlotType, class Reading>
 void publish(Shared& shared, SlotType& slot, Reading&& reading, Clock::time_point due) {
-  std::unique_lock lock(shared.mutex);
+  std::lock_guard lock(shared.mutex);
   if (changes(reading, slot.shown)) shared.ask_parts();
   if (is_news(reading, slot.shown)) ++shared.news;
   slot.shown = std::forward<Reading>(reading);  // a device's is copied into the memory of the one before
@@ -37,11 +35,6 @@ void publish(Shared& shared, SlotType& slot, Reading&& reading, Clock::time_poin
   slot.reading = false;
   slot.taken = Clock::now();
   ++shared.version;
-  if (shared.busy()) return;
-  lock.unlock();  // who is woken wants the mutex
-  uint64_t one = 1;
-  // Full only when 2^64-1 wake-ups are unread.
-  [[maybe_unused]] auto written = ::write(shared.wake.get(), &one, sizeof one);
 }
 
 // There is a slot for each of `names`, and for no other.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the collector's threads share: readers, and a crew that lets them read. For collector.cpp alone.
 //
-// To wake a thread costs more than to read a quick device, so one worker reads one after the other. When that takes longer
-// than kPatience, or what is read is known to take long, another one helps: what hangs keeps its own worker and nobody else.
+// To wake a thread costs more than to read a quick device, so one worker reads one after the other; where all are quick, that is
+// the thread that asked (read_here()). When it takes longer than kPatience, or what is read is known to take long, another one
+// helps: what hangs keeps its own worker and nobody else.
 #pragma once
 
 #include <algorithm>
@@ -38,6 +39,7 @@ struct Slot {
   bool rescan = false;
   bool reading = false;
   Clock::time_point since{};  // when the reading under way began
+  Clock::duration took{};     // the last one of what changes all the time
   Clock::time_point taken{};
   Clock::time_point due{};  // when what seldom changes is to be read again
 };
@@ -88,6 +90,9 @@ struct Collector::Shared {
   Fd timer;                                              // for when work has waited for too long or is due
   Clock::time_point expires = Clock::time_point::max();  // the timer; max: it does not
 
+  uint64_t here = 0, times_here = 0;  // the read_here() that is under way and not overdue; 0: there is none
+  Clock::time_point here_since{};
+
   void each(const auto& with) const {
     with(*host);
     for (const auto& [name, slot] : devices) with(*slot);
@@ -100,6 +105,13 @@ struct Collector::Shared {
   }
   [[nodiscard]] bool busy() const {
     return reads_devices() || std::any_of(parts.begin(), parts.end(), [&](const auto& slot) { return slot->asked > slot->done && !hangs(*slot); });
+  }
+  // Who is not reading has to read anew.
+  void ask() {
+    const uint64_t request = host->asked + 1;
+    each([&](Slot& slot) {
+      if (!slot.reading) slot.asked = request;
+    });
   }
   void ask_parts() {
     for (const auto& slot : parts) ++slot->asked;
@@ -116,11 +128,15 @@ struct Collector::Shared {
 inline constexpr size_t kMostDevices = 128;  // RDMA devices that are read: if all hang, each has a worker (fabric-exporter.service, TasksMax=)
 // Ten NICs whose firmware answers take less than that; a thread for each would cost as much again.
 inline constexpr auto kPatience = std::chrono::milliseconds(10);
+// HTTP may wait for that long when a device that was quick is so no more.
+inline constexpr auto kOverdue = std::chrono::milliseconds(50);
 
 // Starts the crew. With the mutex held.
 Result<void> start_crew(const std::shared_ptr<Collector::Shared>& shared);
 // Somebody begins with what waits, if anything does. `lock` holds the mutex, and gives it back first: who is woken wants it.
 void call_worker(const std::shared_ptr<Collector::Shared>& shared, std::unique_lock<std::mutex> lock);
+// Collector::read_here(), of what has been asked for. `lock` holds the mutex, and gives it back.
+bool read_here(const std::shared_ptr<Collector::Shared>& shared, std::unique_lock<std::mutex> lock);
 // The crew ends, but for those that hang. With the mutex held.
 void end_crew(Collector::Shared& shared);
 

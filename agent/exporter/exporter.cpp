@@ -19,6 +19,7 @@
 #include "exporter/addresses.h"
 #include "exporter/collector.h"
 #include "exporter/health.h"
+#include "exporter/loop_turn.h"
 #include "exporter/page.h"
 #include "exporter/resident.h"
 #include "exporter/sampler.h"
@@ -44,7 +45,7 @@ class Exporter final : public Site {
   Result<void> start();
   int run();
 
-  bool fresh() override;
+  bool fresh() override;  // if not, the loop's next turn reads
   Body metrics(bool compressed) override;
   bool ready() override { return collector_->complete(); }
 
@@ -60,6 +61,7 @@ class Exporter final : public Site {
   Result<void> watch();
   void watch_machine();
   void use(Configuration configuration);
+  void on_read();
   void reload();
   void tell_status();
   void watch_health();
@@ -68,12 +70,14 @@ class Exporter final : public Site {
   Options options_;
   Configuration configuration_;
   bool config_valid_ = true, told_ = false;
+  bool asked_ = false;     // somebody wants newer readings
   uint64_t followed_ = 0;  // Collector::news() when the sampler was told of the ports
   bool settling_ = false;  // a uevent was heard: a rescan is on its way
   Fd wake_, uevents_;
   std::optional<AddressWatch> addresses_;
   std::set<std::string> readdressed_;  // netdevs whose GIDs are read anew in a moment
   std::unique_ptr<sd_event, FreeLoop> loop_;
+  std::shared_ptr<LoopTurn> turn_;
   std::unique_ptr<Collector> collector_;
   std::unique_ptr<Sampler> sampler_;  // outlives a reload: what it has counted goes on
   HealthKeeper health_{options_.root, state_directory()};
@@ -102,6 +106,8 @@ Result<void> Exporter::watch() {
   sd_event* loop = nullptr;
   if (int failed = ::sd_event_new(&loop); failed < 0) return error(-failed, "event loop");
   loop_.reset(loop);
+  turn_ = std::make_shared<LoopTurn>(
+      loop, LoopTurn::Steps{[this] { return std::exchange(asked_, false); }, [this] { return collector_->read_here(); }, [this] { on_read(); }}, wake_.get());
   ::sd_event_add_signal(loop, nullptr, SIGTERM, nullptr, nullptr);
   ::sd_event_add_signal(loop, nullptr, SIGINT, nullptr, nullptr);
   ::sd_event_add_signal(loop, nullptr, SIGHUP, on_reload, this);
@@ -129,6 +135,7 @@ void Exporter::use(Configuration configuration) {
   CollectorOptions collecting;
   collecting.root = options_.root;
   collecting.policy = configuration_.policy;
+  collecting.overdue = [turn = turn_] { turn->overdue(); };
   collector_ = std::make_unique<Collector>(std::move(collecting), wake_.get());
   const Policy policy = configuration_.policy ? *configuration_.policy : Policy();
   if (!sampler_) sampler_ = std::make_unique<Sampler>(SamplerOptions{.root = options_.root, .tell = [](const std::string& line) { say(SD_WARNING, line); }});
@@ -149,7 +156,7 @@ int Exporter::on_health(sd_event_source* source, uint64_t, void* context) {
   auto* self = static_cast<Exporter*>(context);
   if (self->health_due_) self->take_health();
   self->health_due_ = true;
-  self->collector_->refresh();
+  self->asked_ = true;
   ::sd_event_source_set_time_relative(source, static_cast<uint64_t>(std::chrono::microseconds(kHealthPace).count()));
   ::sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
   return 0;
@@ -163,7 +170,7 @@ void Exporter::take_health() {
 
 int Exporter::run() {
   ::sd_notify(0, "READY=1\nSTATUS=Reading for the first time.");
-  int status = ::sd_event_loop(loop_.get());
+  const int status = turn_->run();
   ::sd_notify(0, "STOPPING=1");
   return status < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
@@ -171,7 +178,7 @@ int Exporter::run() {
 bool Exporter::fresh() {
   auto age = configuration_.policy ? configuration_.policy->max_age : Policy().max_age;
   if (collector_->fresh(age)) return true;
-  collector_->refresh();
+  asked_ = true;
   return false;
 }
 
@@ -189,15 +196,18 @@ Site::Body Exporter::metrics(bool compressed) {
 }
 
 int Exporter::on_wake(sd_event_source*, int fd, uint32_t, void* context) {
-  auto* self = static_cast<Exporter*>(context);
   uint64_t count = 0;
   [[maybe_unused]] auto size = ::read(fd, &count, sizeof count);
-  if (!self->collector_->busy()) self->server_->release();
-  if (!self->collector_->complete()) return 0;
-  if (const uint64_t news = self->collector_->news(); news != std::exchange(self->followed_, news)) self->sampler_->follow(self->collector_->ports());
-  if (!self->told_) self->tell_status();
-  if (self->health_due_ && !self->collector_->busy()) self->take_health();
+  static_cast<Exporter*>(context)->on_read();
   return 0;
+}
+
+void Exporter::on_read() {
+  if (!collector_->busy()) server_->release();
+  if (!collector_->complete()) return;
+  if (const uint64_t news = collector_->news(); news != std::exchange(followed_, news)) sampler_->follow(collector_->ports());
+  if (!told_) tell_status();
+  if (health_due_ && !collector_->busy()) take_health();
 }
 
 void Exporter::tell_status() {

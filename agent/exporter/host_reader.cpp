@@ -32,10 +32,12 @@ HostReading HostReader::read(const std::vector<std::string>* devices, bool came_
   if (devices) {
     bool changed = came_or_went || known_ != *devices;
     known_ = *devices;
+    held_.reset();  // another may be mounted there
     if (changed || topology_taken_ == Clock::time_point{} || Clock::now() - topology_taken_ >= topology_age_) read_topology();
   }
-  const auto opened = Root::open(root_);
-  const Root* root = opened ? &*opened : nullptr;
+  if (!held_)
+    if (auto opened = Root::open(root_)) held_ = std::move(*opened);
+  const Root* root = held_ ? &*held_ : nullptr;
   const bool acted = read_agent(root);
   if (acted || !told_ || told_->agent_unread != agent_.error || told_topology_ != topology_read_) {
     told_topology_ = topology_read_;

@@ -13,6 +13,7 @@
 #include "qos/neighbor_state.h"
 #include "qos/optics_state.h"
 #include "qos/state.h"
+#include "sys/root.h"
 
 namespace fabric::exporter {
 
@@ -44,6 +45,7 @@ class HostReader {
   void read_optics(const Root* root);
 
   std::string root_;
+  std::optional<Root> held_;
   std::chrono::seconds topology_age_;
   Clock::time_point topology_taken_{};
   std::vector<std::string> known_;

@@ -145,11 +145,15 @@ Result<void> MicroServer::watch(Daemon& daemon) {
   return {};
 }
 
-// Does what MHD has to do, and sleeps as long as it says.
+// Does what MHD has to do, and sleeps as long as it says. "At once" is cheaper heard here than from a timer.
 void MicroServer::run(Daemon& daemon) {
-  ::MHD_run(daemon.handle.get());
+  constexpr int kTimes = 4;
   MHD_UNSIGNED_LONG_LONG milliseconds = 0;
-  bool any = ::MHD_get_timeout(daemon.handle.get(), &milliseconds) == MHD_YES;
+  bool any = true;
+  for (int times = 0; times < kTimes && any && milliseconds == 0; ++times) {
+    ::MHD_run(daemon.handle.get());
+    any = ::MHD_get_timeout(daemon.handle.get(), &milliseconds) == MHD_YES;
+  }
   uint64_t now = 0;
   ::sd_event_now(loop_, CLOCK_MONOTONIC, &now);
   if (any) ::sd_event_source_set_time(daemon.timer.get(), now + milliseconds * 1000);

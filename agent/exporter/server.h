@@ -28,7 +28,7 @@ class Site {
  public:
   using Body = std::shared_ptr<const std::string>;
   virtual ~Site() = default;
-  // May /metrics be answered at once? If not, newer readings have been asked for, and Server::release() will follow.
+  // May /metrics be answered at once? If not, newer readings are asked for by that, and Server::release() follows.
   virtual bool fresh() = 0;
   virtual Body metrics(bool compressed) = 0;
   virtual bool ready() = 0;
