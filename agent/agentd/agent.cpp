@@ -27,6 +27,7 @@ constexpr milliseconds kRescanDelay{100};
 constexpr milliseconds kIdlePoll{1'000};
 // Link speed and firmware state are reported a little after the carrier.
 constexpr milliseconds kSettleDelay{1'000};
+constexpr milliseconds kRecordPoll{2'000};
 constexpr milliseconds kUdevPoll{100};
 constexpr milliseconds kUdevPatience{10'000};
 // After a full minute of the clock, not in its last second.
@@ -180,6 +181,7 @@ void Agent::keep_all() {
 void Agent::watch_confirm() {
   const Keeper::Watch watch = keeper_.watch_confirm();
   if (watch.again) schedule_.at(kConfirm, now() + *watch.again);
+  if (!record_) schedule_.at(kConfirm, now() + kRecordPoll);  // nothing tells of it
   if (watch.confirmed) return reload();  // what was applied is what the files say
   if (watch.changed) keep_all();
 }

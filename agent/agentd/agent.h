@@ -43,7 +43,7 @@ class Agent {
   static int on_record(sd_event_source*, const struct inotify_event*, void* self);
 
   Result<void> open_devices();
-  Result<void> open_record();
+  void open_record();
   void drain(Monitor& monitor);
   void take(const Notification& note);
   void soon(const std::string& id);    // a port was touched: look after the burst

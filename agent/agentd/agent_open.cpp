@@ -41,21 +41,23 @@ Result<void> Agent::open() {
   for (int signal : {SIGTERM, SIGINT})
     if (added) added = checked(sd_event_add_signal(event, nullptr, signal, nullptr, nullptr), "signals");
   if (added) added = checked(sd_event_set_watchdog(event, 1), "watchdog");
-  if (added) added = open_record();
-  return added ? open_devices() : added;
+  if (!added) return added;
+  open_record();
+  return open_devices();
 }
 
 // Its folder: the record of an `apply --confirm` appears in it, is replaced, and goes.
-Result<void> Agent::open_record() {
-  if (!kernel_.root.is_host()) return {};
+void Agent::open_record() {
+  if (!kernel_.root.is_host()) return;
   auto folder = make_directory_of(keeper_.directory(), confirm::kFile);
-  if (!folder) return {};  // told with the first write, which needs it
+  if (!folder) return;  // told with the first write, which needs it
   record_folder_ = std::move(*folder);
   const std::string path = "/proc/self/fd/" + std::to_string(record_folder_.get());  // libsystemd 249 takes no descriptor
   sd_event_source* source = nullptr;  // one that nobody holds leaks (libsystemd 252)
   auto added = checked(sd_event_add_inotify(event_.get(), &source, path.c_str(), IN_MOVED_TO | IN_DELETE, on_record, this), "inotify");
   record_.reset(source);
-  return added;
+  // kubelet and its like use up what root may have of them (fs.inotify.max_user_instances): that is no reason to keep no port.
+  if (!added) write_journal({message_id::trouble, LOG_WARNING, added.error().text() + "; an apply --confirm is looked for every few seconds instead", {}});
 }
 
 Result<void> Agent::open_devices() {

@@ -87,7 +87,8 @@ std::vector<std::string> Keeper::rescan() {
   for (auto& [id, port] : found) {
     auto [entry, is_new] = ports_.try_emplace(id);
     Kept& kept = entry->second;
-    const bool same = !is_new && kept.port.ifindex == port.ifindex && kept.port.netdev == port.netdev;
+    const bool renamed = !is_new && kept.port.ifindex == port.ifindex && kept.port.netdev != port.netdev;
+    const bool same = !is_new && !renamed && kept.port.ifindex == port.ifindex;
     // Another netdev is another device: what it shows is nobody's doing. A renamed one is still the same.
     if (is_new || kept.port.ifindex != port.ifindex) {
       drift_.restart(id);
@@ -104,6 +105,8 @@ std::vector<std::string> Keeper::rescan() {
     kept.port = std::move(port);  // speed and role are matched as well
     const bool other_entry = policy_for(policy_, kept.port) != before;
     if (other_entry) drift_.restart(id);  // what the one before wanted is no other writer's
+    if (renamed && before == nullptr) kept.fresh = true;  // udev names what has just appeared
+    decide(id, kept);
     if (!same || other_entry) fresh.push_back(id);
   }
   return fresh;

@@ -108,6 +108,7 @@ class Keeper {
     bool fresh = true;        // appeared just now: its first pass does not wait for the maintenance window
     bool new_device = false;  // re-created: what it shows is the driver's doing
     bool releasing = false;   // let go of, and what stood is to be put back
+    std::optional<Mode> kept_before{};  // by the policy before a reload, in this mode; whether it still is, is not known yet
     std::map<qos::Told, Heard> heard;  // since the last pass
     bool carrier_lost = false;         // since the last pass
     bool gone = false;                 // the last pass was answered so, though the netdev has not gone
@@ -127,6 +128,8 @@ class Keeper {
   void digest(Kept& kept, Change change, qos::Instant now);
   std::optional<qos::Suspect> note_drift(const Kept& kept, const Change& change);
   void let_go(const Policy& old);
+  // Lets go of a port that was kept before a reload, once it is known that no entry is its own.
+  void decide(const std::string& id, Kept& kept);
   Result<void> release(Kept& kept, qos::Instant now);
   [[nodiscard]] bool window_is_open() const;
   [[nodiscard]] bool has_pending(const Kept& kept) const;

@@ -81,19 +81,24 @@ void Keeper::drop_lapsed_record() {
 }
 
 void Keeper::let_go(const Policy& old) {
-  const bool restores = policy_.release == Release::restore && policy_.mode == Mode::enforce;
   for (auto& [id, kept] : ports_) {
-    if (policy_for(old, kept.port) == nullptr || policy_for(policy_, kept.port) != nullptr || waits_for_speed(policy_, kept.port)) {
-      kept.releasing = kept.releasing && restores && policy_for(policy_, kept.port) == nullptr;
-      continue;
-    }
-    kept.last.clear();
-    memory_[id].good.clear();
-    kept.releasing = restores && old.mode == Mode::enforce;
-    world_.log({message_id::port, LOG_NOTICE, id + ": no [[port]] entry matches it any more; " +
-                (kept.releasing ? "what stood before the first write is put back" : "its settings stay as they are") +
-                " (release = \"" + std::string(to_text(policy_.release)) + "\")", {{"FABRIC_PORT", id}}});
+    kept.releasing = kept.releasing && policy_.release == Release::restore && policy_.mode == Mode::enforce && policy_for(policy_, kept.port) == nullptr;
+    if (policy_for(old, kept.port) != nullptr) kept.kept_before = old.mode;
+    decide(id, kept);
   }
+}
+
+void Keeper::decide(const std::string& id, Kept& kept) {
+  const bool has_entry = policy_for(policy_, kept.port) != nullptr;
+  if (!kept.kept_before || (!has_entry && waits_for_speed(policy_, kept.port))) return;
+  const Mode before = *std::exchange(kept.kept_before, std::nullopt);
+  if (has_entry) return;
+  kept.last.clear();
+  memory_[id].good.clear();
+  kept.releasing = policy_.release == Release::restore && policy_.mode == Mode::enforce && before == Mode::enforce;
+  world_.log({message_id::port, LOG_NOTICE, id + ": no [[port]] entry matches it any more; " +
+              (kept.releasing ? "what stood before the first write is put back" : "its settings stay as they are") +
+              " (release = \"" + std::string(to_text(policy_.release)) + "\")", {{"FABRIC_PORT", id}}});
 }
 
 Result<void> Keeper::release(Kept& kept, qos::Instant now) {

@@ -37,7 +37,7 @@ Entry plain_entry(const Change& change) {
               detailed(subject + is + "; the driver refused it with " + errno_name(change.code) + ", tried again later", change.detail), {}};
     case Outcome::ignored:
       return {message_id::not_set, LOG_ERR,
-              detailed(subject + is + "; the driver accepted it and did nothing, tried again later", change.detail), {}};
+              detailed(subject + is + "; the driver accepted it, tried again later", change.detail), {}};
     case Outcome::unsupported:
       return {message_id::not_set, LOG_WARNING, detailed(subject + "cannot be set on this port; the rest is kept", change.detail), {}};
     default: return {message_id::in_sync, LOG_INFO, subject + "is in sync: " + change.to, {}};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 #include "agentd/messages.h"
 #include "qos/pci_state.h"
@@ -33,12 +34,35 @@ int trouble(const PciWorld& world, const Error& failure) {
   return 2;
 }
 
+// What each entry wants that may be the port's own. At boot most links are down, so that one which asks for a speed may
+// be (policy_for()).
+std::set<std::optional<uint32_t>> wanted_mrrs(const Policy& policy, const Port& port) {
+  if (const PortPolicy* entry = policy_for(policy, port)) return {entry->want.mrrs};
+  std::set<std::optional<uint32_t>> out;
+  for (const PortPolicy& entry : policy.ports) {
+    if (port.speed || port.carrier != false) break;
+    Policy alone;
+    alone.ports = {entry};
+    alone.ports.front().match.speed.clear();
+    if (policy_for(alone, port) == nullptr) continue;
+    out.insert(entry.want.mrrs);
+    if (entry.match.speed.empty()) return out;
+  }
+  out.insert(std::nullopt);  // perhaps none is
+  return out;
+}
+
 // One port's MRRS.
 int keep(PciWorld& world, const Policy& policy, Port& port, state::Originals& originals) {
-  const PortPolicy* entry = policy_for(policy, port);
-  if (entry == nullptr || !entry->want.mrrs) return 0;
+  const auto wanted = wanted_mrrs(policy, port);
+  if (wanted.size() > 1) {
+    world.log({message_id::pending, LOG_NOTICE, port.id() + ": mrrs waits: " + why_left_alone(policy, port) +
+               "; when it is up: systemctl restart fabric-agent-pci", {{"FABRIC_PORT", port.id()}}});
+    return 1;
+  }
   Qos want;
-  want.mrrs = entry->want.mrrs;
+  want.mrrs = *wanted.begin();
+  if (!want.mrrs) return 0;
   qos::Options options;
   options.dry_run = policy.mode == Mode::audit;
   options.only = keys_of(want);

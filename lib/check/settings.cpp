@@ -167,6 +167,9 @@ Finding judge(const View& view, const Port& port, const Change& planned) {
   const Change change = with_agents_word(view.now, planned);
   if (change.outcome == Outcome::unsupported && is_guests_function(port.pci_id))
     return good(port.id(), "the host's to set: this is a virtual function", change.to);
+  // Some drivers show the mode in use alone (Driver::fec_in_use). That there is no link is told elsewhere.
+  if (change.key == "fec" && change.from == "none" && port.carrier == false && change.outcome != Outcome::refused)
+    return good(port.id(), "shows when the link is up", change.to);
   const bool enforced = view.now.agent && view.now.agent->running && view.now.agent->mode == to_text(Mode::enforce);
   Answer said = answer(change, enforced);
   if (said.status == Status::ok) return good(port.id(), change.from, change.to);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "driver/vendors.h"
 
@@ -71,8 +72,8 @@ std::string why_impossible(const Driver& driver, const Setting& setting, const Q
     return "here it always has a value: write a number, or leave it out";
   if (setting.key == "mtu" && limits.max_mtu.value_or(0) != 0 && *want.mtu > *limits.max_mtu)
     return "the netdev takes " + std::to_string(*limits.max_mtu) + " bytes at most";
-  if (setting.key == "fec" && driver.fec_in_use && (want.fec->bits & ETHTOOL_FEC_AUTO) != 0)
-    return "this driver shows the mode in use, and not that it was chosen by itself: name a mode, or leave it out";
+  if (setting.key == "fec" && driver.fec_in_use && ((want.fec->bits & ETHTOOL_FEC_AUTO) != 0 || !std::has_single_bit(want.fec->bits)))
+    return "this driver shows the mode in use, and not of which it was chosen: name one mode, or leave it out";
   std::string why = driver.impossible(setting, want, have, limits);
   const Feature* feature = why.empty() ? feature_of(setting.key) : nullptr;
   return feature != nullptr && feature->impossible != nullptr ? feature->impossible(setting, want, limits) : why;

@@ -494,6 +494,45 @@ TEST_F(KeeperTest, ThePortOfANewEntryWaitsForTheMaintenanceWindow) {
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
 }
 
+// At boot udev names a netdev when the agent has seen it under the kernel's name, which no entry matches.
+TEST_F(KeeperTest, APortThatIsNamedAfterTheStartDoesNotWaitForTheMaintenanceWindow) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  hour_ = 12;
+  kernel_.emplace(sim_.kernel(tree_.path()));
+  World world = this->world();
+  world.scan = [this](const Policy&) {
+    std::vector<Port> found = ports();
+    found.front().rdma = "mlx5_0";
+    return found;
+  };
+  keeper_.emplace(world, policy_of("mode = \"enforce\"\nmaintenance = \"daily 02:00-04:00\"\n",
+                                   "[[port]]\nmatch = { netdev = \"ens*\" }\ndcbx = \"host\"\npfc = [3]\n"));
+  keep_all();
+  ASSERT_EQ(nic.pfc.pfc_en, 0);
+  nic.name = "ens1f0np0";
+  keep_all();
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
+  nic.pfc.pfc_en = 0;
+  nic.name = "ens1f1np0";
+  keep_all();
+  EXPECT_EQ(nic.pfc.pfc_en, 0) << "renamed, and kept all the while";
+}
+
+// Down since the agent's start, and let go of by the reload, as its link shows when it has one.
+TEST_F(KeeperTest, APortWhoseLinkShowsThatNoEntryIsItsOwnIsLetGoOf) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::full);
+  nic.carrier = false;
+  nic.speed = 100'000;
+  start("mode = \"enforce\"\n");
+  ASSERT_EQ(nic.mtu, 4200U);
+  keeper_->set_policy(policy_of("mode = \"enforce\"\nrelease = \"restore\"\n", "[[port]]\nmatch = { speed = \"400G\" }\nmtu = 9000\n"));
+  keep_all();
+  EXPECT_EQ(nic.mtu, 4200U);
+  nic.carrier = true;
+  keep_all();
+  EXPECT_EQ(nic.mtu, 1500U);
+}
+
 // ice shows the FEC of the link, and "off" without one: who set a mode that ends the link is not in order.
 TEST_F(KeeperTest, FecOfALinkThatIsDownIsWrittenOnceWhateverIsWanted) {
   for (const auto& [word, wanted, other] : {std::tuple("rs", ETHTOOL_FEC_RS, ETHTOOL_FEC_BASER), std::tuple("off", ETHTOOL_FEC_OFF, ETHTOOL_FEC_RS)}) {

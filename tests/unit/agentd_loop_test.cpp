@@ -8,10 +8,12 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <fstream>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,6 +21,7 @@
 
 #include "agentd/agent.h"
 #include "config/config.h"
+#include "qos/confirm.h"
 #include "qos/state.h"
 #include "support/tree.h"
 
@@ -189,6 +192,39 @@ TEST_F(Loop, AReloadTakesTheNewConfigurationAndKeepsTheOldWhenItIsBad) {
   EXPECT_TRUE(becomes([&] { return config_error().find("a.toml:3:1") != std::string::npos; })) << config_error();
   ASSERT_TRUE(rtnl::set_mtu(*route_, "roce0", 1400).ok());
   EXPECT_TRUE(becomes_mtu(5000));
+}
+
+// In a user namespace, whose processes can be denied what kubelet and its like use up on a node.
+TEST_F(Loop, WithoutInotifyAnApplyIsWatchedAllTheSame) {
+  tree_.file("a.toml", "mode = \"audit\"\n");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::unshare(CLONE_NEWUSER) != 0 || !(std::ofstream("/proc/sys/user/max_inotify_instances") << "0" << std::flush)) ::_exit(77);
+    World world{.kernel = *kernel_, .scan = {}, .busy = {}};
+    world.directory = tree_.path();
+    world.log = [](const Entry&) {};
+    world.scan = [](const Policy&) { return std::vector<Port>(); };
+    world.busy = [](const Port&) { return false; };
+    Keeper keeper(std::move(world), load_config(config_file())->policy);
+    Agent agent(*kernel_, keeper, config_file());
+    ::_exit(agent.open().ok() && agent.run().ok() ? 0 : 1);
+  }
+  int status = 0;
+  const auto ended = [&] { return ::waitpid(child, &status, WNOHANG) == child; };
+  const bool started = becomes([&] { return ended() || ::access((tree_.path() + "/" + state::kStateFile).c_str(), F_OK) == 0; });
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 77) GTEST_SKIP() << "needs the right to make a user namespace";
+  ASSERT_TRUE(started && status == 0);
+  confirm::Record record = confirm::begin(confirm::this_moment(kernel_->root), std::chrono::seconds(0), Policy(), "");
+  record.before["0000:24:00.0/1"].mtu = 1500;
+  ASSERT_TRUE(confirm::save(tree_.path(), record).ok());
+  const auto noticed = [&] {
+    const auto root = Root::open(tree_.path());
+    const auto state = state::load_agent_state(*root);
+    return state.ok() && *state && !(*state)->held.empty();
+  };
+  EXPECT_TRUE(becomes(noticed));
+  ::kill(child, SIGTERM);
+  EXPECT_TRUE(becomes(ended) && status == 0);
 }
 
 TEST_F(Loop, FightingEndsInAConflict) {

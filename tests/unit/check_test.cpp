@@ -124,6 +124,28 @@ TEST(Check, AgentsWordBeatsTheDryRun) {
   EXPECT_NE(found[0].remedy.find("other writer"), std::string::npos) << found[0].remedy;
 }
 
+// ice shows no mode but the one in use: of a spare port without a cable nobody knows what was set.
+TEST(Check, FecOfALinkThatIsDownIsNotKnown) {
+  Healthy node;
+  want_every_setting(node);
+  share_subnet(node.now);
+  node.policy.expect.gpus = 4;
+  const Port& port = node.now.ports[0];
+  for (const bool carrier : {false, true}) {
+    node.now.ports[0].carrier = carrier;
+    Change& fec = node.change(port.id(), "fec");
+    fec.from = "none";
+    fec.outcome = Outcome::differs;
+    node.now.agent->ports[port.id()]["fec"] = {"ignored", "accepted; whether it is in use shows when the link is up", 0, ""};
+    const std::vector<std::string> only{"fec"};
+    EXPECT_EQ(complaints(run_checks(node.view(), only)).size(), carrier ? 1U : 0U);
+  }
+  node.now.ports[0].carrier = false;
+  node.now.agent->ports[port.id()]["fec"] = {"refused", "EINVAL", 0, ""};
+  const std::vector<std::string> only{"fec"};
+  EXPECT_EQ(complaints(run_checks(node.view(), only)).size(), 1U) << "what was refused is no question of the link";
+}
+
 // A second port that is switched off on every card is nobody's fault; one that its twins use is.
 TEST(Check, SpareSecondPorts) {
   Healthy node;

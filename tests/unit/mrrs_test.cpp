@@ -296,6 +296,22 @@ TEST_F(KeepPci, OnlyPublishesInAuditMode) {
   EXPECT_EQ((*state::load_pci_state(tree.root()))->functions.at(bed.port.pci).mrrs, 512u);
 }
 
+// At boot no link is up yet, and this is the one time that it is written.
+TEST_F(KeepPci, WritesWhatAllEntriesWantThatAPortWithoutALinkMayHave) {
+  bed.port.carrier = false;
+  PortPolicy fast = policy.ports[0];
+  fast.match.speed = {"400000"};
+  fast.want.mtu = 4200;
+  policy.ports.insert(policy.ports.begin(), fast);
+  policy.ports[0].want.mrrs = 2048;
+  EXPECT_EQ(agentd::keep_pci(world, policy), 1);
+  EXPECT_EQ(control(), 0x2936) << "which of them is not known";
+  EXPECT_NE(log.find("mrrs waits: its link is down"), std::string::npos) << log;
+  policy.ports[0].want.mrrs = 4096;
+  EXPECT_EQ(agentd::keep_pci(world, policy), 0) << log;
+  EXPECT_EQ(control(), 0x5936);
+}
+
 TEST_F(KeepPci, WritesHostSettingsThatTakeItsPowerAndNoOthers) {
   tree.file("proc/sys/kernel/numa_balancing", "1\n").file("proc/sys/net/ipv4/tcp_ecn", "2\n");
   policy.sysctl = {{"kernel.numa_balancing", "0"}, {"net.ipv4.tcp_ecn", "1"}};
