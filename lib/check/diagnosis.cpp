@@ -64,10 +64,11 @@ Diagnosis made(const Rule& rule, const Case& one, Verdict verdict) {
   return out;
 }
 
-// What the rule explains of this port: a wire with a few errors has not lost everything that is lost.
+// What the rule explains of this port: a wire with a few errors has not lost everything that is lost. A wire without any is not
+// what such a rule is about (the firmware was reset).
 Symptoms explained_by(const Rule& rule, const Case& one) {
   Symptoms out = rule.explains;
-  if (out.has(Symptom::link) && !wire_explains_loss(one)) out.remove({Symptom::loss});
+  if (out.has(Symptom::link) && one.symptoms.has(Symptom::link) && !wire_explains_loss(one)) out.remove({Symptom::loss});
   return out;
 }
 

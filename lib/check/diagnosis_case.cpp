@@ -83,9 +83,8 @@ bool answers_no_marks(const Case& one) {
   const Signals& seen = one.signals;
   const auto& answers = one.port.qos.ecn_np;
   // Another way of congestion control. Without PFC no priority is known as RoCE's: then any that is answered.
-  const uint8_t of_roce = one.lossless ? one.lossless->bits : 0;
-  if (answers && (of_roce != 0 ? (of_roce & ~answers->bits) == 0 : answers->bits != 0)) return false;
-  return one.port.link_layer == LinkLayer::ethernet && rise(seen.ecn_marked) >= kMarks && seen.cnp_sent && *seen.cnp_sent == 0;
+  if (answers && answers->bits != 0 && without_congestion_control(one, answers).bits == 0) return false;
+  return is_roce(one.port) && rise(seen.ecn_marked) >= kMarks && seen.cnp_sent && *seen.cnp_sent == 0;
 }
 
 bool pcie_suffers(const Case& one) {
@@ -124,6 +123,12 @@ Symptoms symptoms_of(const Case& one) {
 }
 
 }  // namespace
+
+PrioSet without_congestion_control(const Case& one, const std::optional<PrioSet>& point) {
+  const bool own = one.port.qos.pfc && one.port.qos.pfc->bits != 0;
+  const uint8_t of_roce = own ? one.port.qos.pfc->bits : one.lossless.value_or(PrioSet{}).bits;
+  return PrioSet{static_cast<uint8_t>(point ? of_roce & ~point->bits : 0)};
+}
 
 std::string Case::peer_label() const { return peer == nullptr ? "the switch" : peer_name(*peer); }
 
@@ -196,7 +201,9 @@ Paused paused(const Case& one, Direction direction) {
 
 bool holds_without_end(const Case& one) {
   const Paused held = paused(one, Direction::tx);
-  return rose(one.signals.pause_storm_events) || (held.measured && held.ratio >= 0.8);
+  // A storm that lasted for a moment of a long window is over.
+  if (rose(one.signals.pause_storm_events) && (!held.measured || held.is_much())) return true;
+  return held.measured && held.ratio >= 0.8;
 }
 
 // The tick is the device's own, and not told in sysfs. NVIDIA's count eight bytes of the port since Quantum, 32 of a lane before

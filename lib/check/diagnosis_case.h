@@ -56,8 +56,17 @@ std::vector<std::string> loss_lines(const Case& one);
 std::string unprotected(const Case& one, Direction direction);
 // "symbol errors +12", for each error of the wire.
 std::vector<std::string> error_lines(const Case& one);
+inline constexpr double kRetrains = 6;  // recoveries of a link that trains again and again; NVSentinel: more than five a minute
 // The port's own wire may have lost what the transport misses: it was gone, or damaged enough for so much.
 bool wire_explains_loss(const Case& one);
+// It was without any error.
+bool is_clean(const Signals& seen);
+inline constexpr double kFewDiscards = 10;  // fewer are nothing: as with symptoms
+// One packet that is lost puts out of order what is in flight behind it: a thousand of 4 kB at 400 Gb/s are 80 us (ours).
+inline constexpr double kInFlight = 1000;
+// So many packets thrown away by this port on receiving are enough for what is missed; so are those it threw away on sending.
+bool threw_away(const Case& one, double discards);
+bool kept_back(const Case& one);
 
 // Priorities that are lossless and threw frames away, and how many.
 std::pair<PrioSet, double> lossless_discards(const Case& one);
@@ -68,6 +77,10 @@ std::vector<std::string> aer_lines(const Case& one);
 std::string degraded_link(const Case& one);
 // Farther from any GPU than its twins are; empty: no, or not known.
 std::string far_from_gpus(const Case& one);
+
+// RoCE's priorities that this reaction or notification point (ecn_rp, ecn_np) leaves out, where it is known: those of the port's own
+// PFC, as far as it has any; a switch often has PFC for one more (SONiC: 3 and 4).
+PrioSet without_congestion_control(const Case& one, const std::optional<PrioSet>& point);
 
 bool is_down(const Port& port);
 // By its state its lasers and receivers are off: what its lanes read is no evidence.

@@ -139,7 +139,7 @@ Judgement ecn_ignored(const Case& one) {
   if (!one.symptoms.has(Symptom::ignored)) return std::nullopt;
   Verdict out{0.8, {plus("congestion notifications received and ignored", *one.signals.cnp_ignored)}};
   const auto& reacts = one.port.qos.ecn_rp;
-  if (reacts && one.lossless && (one.lossless->bits & ~reacts->bits) != 0) {
+  if (without_congestion_control(one, reacts).bits != 0) {
     out.evidence.push_back("ecn_rp of this port: " + to_text(*reacts));
     out.confidence = 0.95;
   }
@@ -184,7 +184,7 @@ Judgement pause_spread(const Case& one) {
   Verdict out{counted && measured ? 0.65 : 0.4, {"the network holds this port: " + held.text("rx pause")}};
   out.evidence.push_back(counted ? "and hardly any congestion notification came with it" : "whether congestion was marked is not counted by this driver");
   const auto& reacts = one.port.qos.ecn_rp;
-  if (reacts && one.lossless && (one.lossless->bits & ~reacts->bits) != 0) {
+  if (without_congestion_control(one, reacts).bits != 0) {
     out.evidence.push_back("but ecn_rp of this port is " + to_text(*reacts) + ": it would not react to them");
     out.confidence = 0.4;
   }

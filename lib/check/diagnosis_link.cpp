@@ -81,15 +81,18 @@ Judgement admin_down(const Case& one) {
 Judgement device_reset(const Case& one) {
   if (one.before == nullptr) return std::nullopt;
   Verdict out;
+  bool stopped = false;  // more than an error that it told
   for (const HealthReporter& now : one.port.reporters)
     for (const HealthReporter& then : one.before->reporters)
-      if (is_of_the_card(now.name) && now.name == then.name && (now.errors > then.errors || now.recoveries > then.recoveries || (then.healthy && !now.healthy)))
+      if (is_of_the_card(now.name) && now.name == then.name && (now.errors > then.errors || now.recoveries > then.recoveries || (then.healthy && !now.healthy))) {
+        stopped = stopped || now.recoveries > then.recoveries || !now.healthy;
         out.evidence.push_back("health reporter " + now.name + ": errors +" + std::to_string(now.errors - std::min(now.errors, then.errors)) +
                                ", recoveries +" + std::to_string(now.recoveries - std::min(now.recoveries, then.recoveries)) +
                                (now.healthy ? "" : ", not healthy now"));
+      }
   // It takes the link, and damages nothing on one that stays.
   const bool link_went = is_down(one.port) || rose(one.signals.link_downs);
-  if (out.evidence.empty() || (down_or_errors(one) && !link_went)) return std::nullopt;
+  if (out.evidence.empty() || (down_or_errors(one) ? !link_went : !stopped)) return std::nullopt;
   for (std::string& line : error_lines(one)) out.evidence.push_back(std::move(line));
   out.confidence = 0.85;
   return out;
@@ -190,11 +193,10 @@ Judgement link_errors(const Case& one) {
   if (auto said = by_reason(one, {"Large number of physical errors"}, 0.65)) return said;
   const Signals& seen = one.signals;
   if (count <= 0 && !rose(seen.link_recoveries) && !rose(seen.link_integrity_errors)) return std::nullopt;
-  // A handful is one event, which may be a hand at the cable as well. NVSentinel: more than five recoveries a minute, and any time
-  // that local errors passed their threshold.
-  const bool retrains = rise(seen.link_recoveries) >= 6 || rose(seen.link_integrity_errors);
+  // A handful is one event, which may be a hand at the cable as well. NVSentinel: any time that local errors passed their threshold.
+  const bool retrains = rise(seen.link_recoveries) >= kRetrains || rose(seen.link_integrity_errors);
   Verdict out{count >= 10 ? 0.65 : retrains ? 0.55 : 0.4, error_lines(one)};
-  if (count >= 10 && rose(seen.link_downs) && !rose(seen.crc_errors)) {
+  if (count >= 10 && rose(seen.link_downs) && seen.crc_errors == 0.0) {
     const auto& ports = one.view.now.ports;
     const bool alone = std::none_of(ports.begin(), ports.end(), [&](const Port& port) { return &port != &one.port && !port.virtual_function && lost_its_link(one.view, port); });
     out.confidence = alone ? 0.5 : 0.4;

@@ -6,39 +6,6 @@
 #include "check/finding.h"
 #include "check/peer.h"
 
-namespace fabric {
-namespace {
-
-constexpr double kFew = 10;  // discards: as with symptoms
-// One packet that is lost puts out of order what is in flight behind it: a thousand of 4 kB at 400 Gb/s are 80 us (ours).
-constexpr double kInFlight = 1000;
-
-double noticed(const Case& one) {
-  const Loss loss = loss_of(one);
-  return loss.requester + loss.responder;
-}
-
-double damaged(const Signals& seen) { return rise(seen.crc_errors) + rise(seen.symbol_errors) + rise(seen.fec_uncorrectable); }
-// Nothing passes meanwhile.
-bool was_gone(const Signals& seen) { return rose(seen.link_downs) || rose(seen.link_recoveries) || rose(seen.link_integrity_errors); }
-bool is_clean(const Signals& seen) { return damaged(seen) <= 0 && !was_gone(seen); }
-bool loses(const Signals& seen, double lost) { return was_gone(seen) || (damaged(seen) > 0 && damaged(seen) * kInFlight >= lost); }
-
-bool is_its_member(const Case& one, const Port& port) { return port.is_member() && port.rdma == one.port.rdma && !one.port.is_member(); }
-
-}  // namespace
-
-// Errors on the wire lose packets, and so does a port that is not ACTIVE. A bond's wires are its members'.
-bool wire_explains_loss(const Case& one) {
-  if (is_down(one.port) || one.port.state.value_or(kPortActive) < kPortActive || loses(one.signals, noticed(one))) return true;
-  return std::any_of(one.view.now.ports.begin(), one.view.now.ports.end(), [&](const Port& port) {
-    const auto seen = one.view.signals->find(port.id());
-    return is_its_member(one, port) && seen != one.view.signals->end() && loses(seen->second, noticed(one));
-  });
-}
-
-}  // namespace fabric
-
 namespace fabric::judges {
 namespace {
 
@@ -57,11 +24,13 @@ void add_loss(const Case& one, std::vector<std::string>& evidence) {
   for (std::string& line : loss_lines(one)) evidence.push_back(std::move(line));
 }
 
-// Of these priorities, those that carried more than strays, so far as the port counts that.
+// Of these priorities, those that carried more than strays, so far as the port counts that. Where RDMA is a little beside much else,
+// a little is no stray.
 PrioSet with_traffic(const Signals& seen, PrioSet set) {
   const auto bytes = [](const PrioritySignals& each) { return rise(each.rx_bytes) + rise(each.tx_bytes); };
   double most = 0;
   for (const PrioritySignals& each : seen.priority) most = std::max(most, bytes(each));
+  if (const double rdma = rise(seen.rx_bytes) + rise(seen.tx_bytes); rdma > 0) most = std::min(most, rdma);
   const double strays = std::min(most / 1000, 1e6 * seen.seconds);
   for (int priority = 0; priority < kPriorities; ++priority) {
     const PrioritySignals& each = seen.priority[static_cast<size_t>(priority)];
@@ -75,6 +44,14 @@ PrioSet lacking(const Case& one, PrioSet off) {
   const auto [where, lost] = lossless_discards(one);
   const uint8_t asked = lost > 0 ? where.bits : with_traffic(one.signals, one.lossless.value_or(PrioSet{})).bits;
   return PrioSet{static_cast<uint8_t>(asked & ~off.bits)};
+}
+
+// Nothing tells whether RoCE uses these at all, where the port has PFC for another one: no policy, no discard, and no count of bytes.
+bool is_said_by_the_switch_alone(const Case& one, PrioSet off) {
+  if (one.port.qos.pfc->bits == 0 || (one.entry != nullptr && one.entry->want.pfc) || lossless_discards(one).second > 0) return false;
+  for (int priority = 0; priority < kPriorities; ++priority)
+    if (off.has(priority) && one.signals.priority[static_cast<size_t>(priority)].tx_bytes) return false;
+  return true;
 }
 
 std::optional<PrioSet> switch_pfc(const Case& one) {
@@ -106,7 +83,7 @@ void weigh_own_discards(const Case& one, double lossless, Verdict& out) {
   const Signals& seen = one.signals;
   if (lossless > 0) out.evidence.push_back("only " + number_text(lossless) + " frames of a lossless priority were discarded here");
   else if (discards_told_by_priority(seen)) out.evidence.push_back("no frame of a lossless priority was discarded here");
-  else if (rise(seen.rx_discards) >= kFew) {
+  else if (threw_away(one, rise(seen.rx_discards))) {
     out.evidence.push_back("but this port discarded packets itself, and does not count of which priority: " + plus("discards", *seen.rx_discards));
     out.confidence = 0.2;
   } else if (seen.rx_discards) out.evidence.push_back("this port discarded hardly anything itself");
@@ -126,7 +103,7 @@ void weigh_unprotected(const Case& one, Verdict& out) {
   doubt(out, std::move(received));
   double discards = 0;
   for (const PrioritySignals& each : one.signals.priority) discards += rise(each.discards);
-  if (discards = std::max(discards, rise(one.signals.rx_discards)); discards >= kFew) {
+  if (discards = std::max(discards, rise(one.signals.rx_discards)); threw_away(one, discards)) {
     out.evidence.push_back("but this port discarded packets itself: " + plus("discards", discards));
     out.confidence = 0.2;
   }
@@ -146,6 +123,7 @@ Judgement pfc_off_here(const Case& one) {
   Verdict out{switch_has ? (discards ? 0.95 : 0.75) : (discards ? 0.7 : 0.5), {}};
   out.evidence.push_back("PFC of this port: " + to_text(*one.port.qos.pfc) + "; priority " + set_text(off) + " is not in it");
   if (told) out.evidence.push_back("PFC of " + one.peer_label() + ": " + to_text(*told));
+  if (is_said_by_the_switch_alone(one, off)) out.confidence = 0.4;
   if (one.entry != nullptr && one.entry->want.pfc) out.evidence.push_back("PFC that the policy wants here: " + to_text(*one.entry->want.pfc));
   add_loss(one, out.evidence);
   return out;
@@ -229,16 +207,16 @@ Judgement damaged_elsewhere(const Case& one) {
 Judgement damaged_in_network(const Case& one) {
   if (!rose(one.signals.icrc_errors) || !one.symptoms.has(Symptom::loss)) return std::nullopt;
   if (wire_explains_loss(one) || !link_counters_known(one.signals)) return std::nullopt;
-  if (*one.signals.icrc_errors * kInFlight < noticed(one)) return std::nullopt;  // not so much
+  if (*one.signals.icrc_errors * kInFlight < loss_of(one).requester + loss_of(one).responder) return std::nullopt;  // not so much
   Verdict out{0.7, {plus("RoCE packets with a wrong invariant CRC", *one.signals.icrc_errors), link_words(one)}};
   add_loss(one, out.evidence);
   return out;
 }
 
 Judgement send_drops(const Case& one) {
-  if (!one.symptoms.has(Symptom::loss) || rise(one.signals.tx_discards) < std::max(kFew, 0.1 * noticed(one))) return std::nullopt;
+  if (!one.symptoms.has(Symptom::loss) || !kept_back(one)) return std::nullopt;
   // What waits for the link, for the end of a pause or for credits is discarded in the end as well.
-  const bool could_send = is_clean(one.signals) && !wire_explains_loss(one) && !one.symptoms.has(Symptom::rx_pause) && one.port.link_layer != LinkLayer::infiniband;
+  const bool could_send = !wire_explains_loss(one) && !one.symptoms.has(Symptom::rx_pause) && one.port.link_layer != LinkLayer::infiniband;
   Verdict out{could_send ? 0.75 : 0.4, {plus("packets discarded by this port on sending", *one.signals.tx_discards)}};
   add_loss(one, out.evidence);
   return out;
@@ -257,7 +235,7 @@ size_t gids_gone(const Case& one) {
 Judgement peer_silent(const Case& one) {
   const Signals& seen = one.signals;
   const double disorder = rise(seen.sequence_naks) + rise(seen.out_of_sequence);
-  if (!rose(seen.retries_exceeded) || disorder >= kFew || wire_explains_loss(one) || lossless_discards(one).second >= kFew) return std::nullopt;
+  if (!rose(seen.retries_exceeded) || disorder >= 10 || wire_explains_loss(one) || lossless_discards(one).second >= kFewDiscards) return std::nullopt;
   Verdict out{0.6, loss_lines(one)};
   out.evidence.push_back(disorder > 0 ? "hardly a NAK came back and hardly anything arrived out of order: packets were not lost one by one"
                                       : "no NAK came back and nothing arrived out of order: packets were not lost one by one");
@@ -276,7 +254,7 @@ Judgement loss_in_network(const Case& one) {
   const Signals& seen = one.signals;
   const auto told = switch_pfc(one);
   const double here = lossless_discards(one).second;
-  if (!one.symptoms.has(Symptom::loss) || here >= kFew || rise(seen.tx_discards) >= std::max(kFew, 0.1 * noticed(one)) || wire_explains_loss(one)) return std::nullopt;
+  if (!one.symptoms.has(Symptom::loss) || here >= kFewDiscards || kept_back(one) || wire_explains_loss(one)) return std::nullopt;
   if (gids_gone(one) > 0 && !rose(seen.sequence_naks) && !rose(seen.out_of_sequence)) return std::nullopt;  // answers may go astray
   Verdict out{software(one.port) ? 0.5 : 0.6, loss_lines(one)};
   weigh_own_discards(one, here, out);

@@ -33,14 +33,24 @@ bool is_used(const Case& one, const ModuleLane& lane) {
   return std::none_of(then.begin(), then.end(), [&](const ModuleLane& old) { return old.number == lane.number && is_dark(old); });
 }
 
+// By the module's own limits, now.
+bool is_lit(const ModuleReading& light, const ModuleLimits& limits) {
+  return light.value && (limits.low_alarm || limits.low_warning) && *light.value >= limits.low_alarm.value_or(0) && *light.value >= limits.low_warning.value_or(0);
+}
+
 // The module, without what is no evidence: lanes of a module whose lasers and receivers are off by its state, limits out of a
-// range with a wrong checksum, lanes that are not used, and flags of a
-// link that was gone for a moment. They stay set until they are read, and any link that goes leaves the receivers dark.
+// range with a wrong checksum, lanes that are not used, loss of signal where there is light enough, and flags of a link that is or was
+// gone. They stay set until they are read, and any link that goes leaves the receivers dark.
 Transceiver trusted(const Case& one) {
   Transceiver module = *one.port.module;
   if (is_asleep(module)) module.lanes.clear();
   if (!module.bad_checksums.empty()) module.temperature_limits = module.rx_power_limits = module.tx_power_limits = module.tx_bias_limits = {};
   std::erase_if(module.lanes, [&](const ModuleLane& lane) { return !is_used(one, lane); });
+  for (ModuleLane& lane : module.lanes) {
+    if (!is_lit(lane.rx_power, module.rx_power_limits)) continue;
+    lane.rx_los = false;
+    if (is_down(one.port)) lane.rx_power.flags.reset();
+  }
   if (is_down(one.port) || !rose(one.signals.link_downs)) return module;
   for (ModuleLane& lane : module.lanes) {
     for (ModuleReading* each : {&lane.rx_power, &lane.tx_power, &lane.tx_bias})

@@ -155,7 +155,7 @@ constexpr Rule kRules[] = {
      judges::damaged_in_network},
     {"send-drops", host, kWarn, {loss}, "This port throws away what it should send.",
      "See ethtool -S {netdev} | grep -i discard\nSee whether the link was down, or a steering rule or rate limit drops.",
-     "Discards on sending rose together with losses that the transport noticed, one for ten of them or more. A port that had no link, was held by the network or waits for InfiniBand's "
+     "Discards on sending rose together with losses that the transport noticed, one for ten packets that had to be sent again or more. A port that had no link, was held by the network or waits for InfiniBand's "
      "credits discards as well: there this is not concluded.", judges::send_drops},
     {"peer-silent", peer, kCritical, {loss}, "The far end of a connection does not answer at all.",
      "Find the far ends: rdma resource show qp link {rdma}\nSee whether those hosts and processes live, and whether their GID and route still hold: fabric-agentctl check --only network.",
@@ -167,7 +167,7 @@ constexpr Rule kRules[] = {
      "With adaptive routing, packets out of sequence alone are no loss.",
      "The transport noticed losses (ten or more, and more than one in a million packets; of packets out of order ten in a million), while this port discarded hardly anything and its own link has no errors, "
      "or too few for so much. "
-     "Where its discards are not counted, or it discards and does not tell of which priority, this is not concluded.", judges::loss_in_network},
+     "Where its discards are not counted, or it discards enough for so much and does not tell of which priority, this is not concluded.", judges::loss_in_network},
 };
 
 constexpr Rule kNothing{"not-enough-evidence", unknown, Status::unknown, {}, "Something is wrong, and what was read does not say where.", "",

@@ -54,7 +54,8 @@ std::string degraded_link(const Case& one) {
   if (one.nic == nullptr) return {};
   const PlatformFunction* slot = one.nic->bridges.empty() ? nullptr : function_of(one.view.now, one.nic->bridges.front());
   const PcieLink link = slot == nullptr ? one.nic->link : link_between(one.nic->link, slot->link).value_or(one.nic->link);
-  const bool starves = link.width && link.speed && bytes_per_second(*link.speed, *link.width) + carried_beside(one.view.now, *one.nic) < one.port.rate.value_or(0);
+  const bool real = one.view.now.topology.hypervisor.empty();  // what a guest is shown may be the hypervisor's own
+  const bool starves = real && link.width && link.speed && bytes_per_second(*link.speed, *link.width) + carried_beside(one.view.now, *one.nic) < one.port.rate.value_or(0);
   const bool below = (link.width && link.max_width && *link.width < *link.max_width) || (link.speed && link.max_speed && *link.speed < *link.max_speed);
   if (!below && !starves) return {};
   bool alone = true, better = false;

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 #include "model/pairing.h"
@@ -50,11 +51,30 @@ std::optional<double> rate_of(const Nic& nic, std::span<const Port> ports) {
   return rate;
 }
 
+// Without a link it has the rate of its card's other ports.
+std::optional<double> rate_on_card(const Topology& topology, const Nic& nic, std::span<const Port> ports) {
+  std::optional<double> rate = rate_of(nic, ports);
+  if (rate || nic.card.empty()) return rate;
+  for (const Nic& other : topology.nics)
+    if (other.card == nic.card) rate = std::max(rate, rate_of(other, ports));
+  return rate;
+}
+
 // NICs of one board reach the same rate.
 using Board = std::tuple<uint16_t, uint16_t, std::string>;
 Board board_of(const Nic& nic, std::span<const Port> ports) {
   const auto port = std::find_if(ports.begin(), ports.end(), [&](const Port& each) { return is_of(each, nic); });
   return {nic.vendor, nic.device, port == ports.end() ? std::string() : port->board_id};
+}
+
+// Has it a link, or has the same port of another such card one? Where none has, nobody uses those ports (second ones, most often).
+bool is_in_use(const Topology& topology, const Nic& nic, std::span<const Port> ports) {
+  if (rate_of(nic, ports)) return true;
+  const auto place = [](const Nic& each) { return std::string_view(each.pci).substr(each.pci.rfind('.') + 1); };
+  const Board board = board_of(nic, ports);
+  return std::any_of(topology.nics.begin(), topology.nics.end(), [&](const Nic& other) {
+    return place(other) == place(nic) && rate_of(other, ports) && board_of(other, ports) == board;
+  });
 }
 
 std::vector<size_t> rdma_nics(const Topology& topology) {
@@ -82,8 +102,8 @@ bool suffices(const Topology& topology, const std::vector<size_t>& some, const s
          });
 }
 
-// Where the fastest ports suffice for all GPUs, several slower ones were built in for something else. A port without a link,
-// or with a slower one than the others of its board, is what its board is.
+// Where the fastest ports suffice for all GPUs, several slower ones, or such as nobody uses, were built in for something else. A port
+// without a link, or with a slower one than the others of its board, is what its board is.
 std::vector<size_t> without_slower(const Topology& topology, std::span<const Port> ports, const std::vector<size_t>& nics) {
   std::optional<double> best;
   for (const size_t nic : nics) best = std::max(best, rate_of(topology.nics[nic], ports));
@@ -92,10 +112,10 @@ std::vector<size_t> without_slower(const Topology& topology, std::span<const Por
     if (best && rate_of(topology.nics[nic], ports) == best) boards.insert(board_of(topology.nics[nic], ports));
   std::vector<size_t> fast, on_fast_boards;
   for (const size_t nic : nics) {
-    const auto rate = rate_of(topology.nics[nic], ports);
+    const auto rate = rate_on_card(topology, topology.nics[nic], ports);
     const bool board = boards.count(board_of(topology.nics[nic], ports)) != 0;
     if (board) on_fast_boards.push_back(nic);
-    if (rate ? rate == best : board) fast.push_back(nic);
+    if ((rate ? rate == best : board) && is_in_use(topology, topology.nics[nic], ports)) fast.push_back(nic);
   }
   if (suffices(topology, fast, nics)) return fast;
   return suffices(topology, on_fast_boards, nics) ? on_fast_boards : nics;

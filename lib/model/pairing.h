@@ -16,7 +16,8 @@ namespace fabric {
 // are no virtual functions, and are of the kind (model and link layer) that the machine was built with for its GPUs: the
 // kind that is nearest to the most GPUs, then that of most cards, then the fastest. Where that kind has fewer NICs than
 // there are GPUs, those of other kinds serve as well that have the same link layer, are as fast, and are as near to a GPU.
-// Without two or more slower ports where the faster ones suffice for all GPUs; a port counts as what its board is. Empty where no NIC carries RDMA.
+// Without two or more slower ports where the faster ones suffice for all GPUs; a port counts as what its board is,
+// and one that no card of its board uses (second ports) as none of the faster. Empty where no NIC carries RDMA.
 // `ports` tell link layer, rate and state; without ports every NIC counts as good.
 std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port> ports);
 

@@ -91,7 +91,7 @@ const std::vector<Member>& members() {
       PORT(link_downs, "mlx5", "bnxt", "pma"),
       PORT(link_recoveries, "mlx5", "pma"),
       PORT(link_integrity_errors, "pma"),
-      PORT(symbol_errors, "mlx5", "bnxt", "pma"),
+      PORT(symbol_errors, "mlx5", "bnxt", "intel", "pma"),
       PORT(crc_errors, "mlx5", "bnxt", "intel", "ionic", "hns", "pma"),
       PORT(remote_physical_errors, "pma"),
       PORT(fec_corrected, "bnxt"),
@@ -177,6 +177,13 @@ TEST(Signals, AnInfinibandCounterThatIsFullSaysNothing) {
   EXPECT_EQ(step(CounterSource::pma, "link_downed", 254, 255).link_downs, 1);
   EXPECT_EQ(step(CounterSource::pma, "symbol_error", 65'535, 70'000).symbol_errors, 4'465) << "a wider one than the kernel's";
   EXPECT_EQ(step(CounterSource::pma, "port_rcv_data", 0xffff'ffff, 0xffff'ffff).rx_bytes, 0) << "64 bits";
+}
+
+TEST(Signals, WhatOmniPathSendsAgainIsNoLimitThatWasPassed) {
+  Port before = one(CounterSource::pma, "local_link_integrity_errors", 5), now = one(CounterSource::pma, "local_link_integrity_errors", 8);
+  EXPECT_EQ(signals_of(before, now, 10).link_integrity_errors, 3);
+  now.kernel_driver = before.kernel_driver = "hfi1";
+  EXPECT_EQ(signals_of(before, now, 10).link_integrity_errors, std::nullopt);
 }
 
 TEST(Signals, WhatIsCountedTwiceIsNotAddedUp) {

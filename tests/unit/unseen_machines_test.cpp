@@ -69,6 +69,17 @@ TEST(UnseenMachines, PortsWithoutALinkAreStillComputeNics) {
   EXPECT_EQ(test::describe(said(node, &policy)), "") << "nothing has fallen off the bus";
 }
 
+TEST(UnseenMachines, SecondPortsThatNobodyUsesAreNoComputeNics) {
+  Node node = sixteen_ports();
+  for (size_t i = 1; i < 16; i += 2) take_down(node.ports[i]);
+  Policy policy;
+  policy.expect.compute_nics = 8;
+  EXPECT_EQ(compute_nics(node.topology, node.ports).size(), 8u);
+  EXPECT_EQ(test::describe(said(node, &policy)), "");
+  take_down(node.ports[4]);
+  EXPECT_EQ(compute_nics(node.topology, node.ports).size(), 8u) << "the first port of a card is one, up or not";
+}
+
 TEST(UnseenMachines, APortWithoutALinkDoesNotMakeStorageNicsServeGpus) {
   Node node = test::snc_server();
   for (size_t i = 8; i < 10; ++i) node.topology.nics[i].device = 0x1021;
@@ -85,6 +96,21 @@ TEST(UnseenMachines, APortWithoutALinkDoesNotMakeStorageNicsServeGpus) {
   for (size_t i = 0; i < 10; ++i) node.ports[i].board_id = i < 8 ? "MT_0000000838" : "MT_0000000833";
   node.ports[5].rate = 25e9;
   EXPECT_EQ(compute_nics(node.topology, node.ports).size(), 8u) << "a bad cable makes no difference either";
+}
+
+// bnxt_re, irdma and ionic have no board_id: what a port is that is down, the other port of its card tells.
+TEST(UnseenMachines, AStoragePortWithoutALinkIsNoComputeNicWhereBoardsAreNotTold) {
+  Node node = test::snc_server();
+  for (size_t i = 0; i < 10; ++i) {
+    node.topology.nics[i].vendor = 0x14e4, node.topology.nics[i].device = 0x1760;
+    node.ports[i].board_id.clear();
+  }
+  node.topology.nics[9].card = node.topology.nics[8].card = "0000:f1:00";
+  ASSERT_EQ(compute_nics(node.topology, node.ports).size(), 8u);
+  take_down(node.ports[5]);
+  EXPECT_EQ(compute_nics(node.topology, node.ports).size(), 8u);
+  take_down(node.ports[8]);
+  EXPECT_EQ(compute_nics(node.topology, node.ports).size(), 8u);
 }
 
 TEST(UnseenMachines, OneDeadPortLeavesTheOthersTheirNics) {

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much the wire can have lost, and this port itself.
+#include <algorithm>
+
+#include "check/diagnosis_case.h"
+#include "check/finding.h"
+
+namespace fabric {
+namespace {
+
+double damaged(const Signals& seen) { return rise(seen.crc_errors) + rise(seen.symbol_errors) + rise(seen.fec_uncorrectable); }
+
+// Nothing passes meanwhile.
+bool was_gone(const Signals& seen) {
+  return rose(seen.link_downs) || rose(seen.link_integrity_errors) || rise(seen.link_recoveries) >= kRetrains;
+}
+
+// A link that trains anew once loses what ten connections have in flight (ours), and none of them is given up for that.
+bool loses(const Signals& seen, const Loss& loss) {
+  const double packets = damaged(seen) + (loss.given_up > 0 ? 0 : 10 * rise(seen.link_recoveries));
+  return was_gone(seen) || (packets > 0 && packets * kInFlight >= loss.requester + loss.responder);
+}
+
+bool is_its_member(const Case& one, const Port& port) { return port.is_member() && port.rdma == one.port.rdma && !one.port.is_member(); }
+
+}  // namespace
+
+bool is_clean(const Signals& seen) { return damaged(seen) <= 0 && !was_gone(seen) && !rose(seen.link_recoveries); }
+
+// Errors on the wire lose packets, and so does a port that is not ACTIVE. A bond's wires are its members'.
+bool wire_explains_loss(const Case& one) {
+  const Loss loss = loss_of(one);
+  if (is_down(one.port) || one.port.state.value_or(kPortActive) < kPortActive || loses(one.signals, loss)) return true;
+  return std::any_of(one.view.now.ports.begin(), one.view.now.ports.end(), [&](const Port& port) {
+    const auto seen = one.view.signals->find(port.id());
+    return is_its_member(one, port) && seen != one.view.signals->end() && loses(seen->second, loss);
+  });
+}
+
+// Of what is missed, these are answers that this port waits for, and requests of others.
+bool threw_away(const Case& one, double discards) {
+  const Loss loss = loss_of(one);
+  return discards >= std::max({kFewDiscards, 0.1 * loss.requester, loss.responder / kInFlight});
+}
+
+// These are requests, which the far end asks for again, and answers. What arrives here out of order was thrown away elsewhere, where
+// it is much.
+bool kept_back(const Case& one) {
+  const Signals& seen = one.signals;
+  const double asked = 0.1 * (loss_of(one).requester + rise(seen.out_of_sequence) / kInFlight);
+  return rise(seen.tx_discards) >= std::max({kFewDiscards, asked, rise(seen.duplicate_requests) / kInFlight});
+}
+
+}  // namespace fabric

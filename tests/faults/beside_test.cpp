@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// The other side of others_test.cpp: what is set aside there as a trace, an end of the window or somebody else's, must not hide
+// what is large, nor blame where a driver counts something else. Planted in one machine each, in its own counters' names.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+
+#include "counter/metrics.h"
+#include "faults/answer.h"
+
+namespace fabric::faults {
+namespace {
+
+using namespace metrics;
+
+struct Aside {
+  const char *what, *machine;
+  std::function<void(Machine&)> plant;
+  std::map<std::string, std::string> blamed;  // rule by port; empty: nobody
+  std::string unsaid{};                       // what would not be true
+};
+void PrintTo(const Aside& one, std::ostream* out) { *out << one.what; }
+
+void grow_ethtool(Machine& m, const std::string& name, uint64_t by) {
+  for (Node* node : {&m.before, &m.now}) {
+    std::vector<Counter>& all = node->ports[1].counters.ethtool;
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Counter& each) { return each.name == name; });
+    Counter& counter = found == all.end() ? all.emplace_back(Counter{name, 100}) : *found;
+    if (node == &m.now) counter.value += by;
+  }
+}
+
+void lose(Machine& m, double out_of_sequence, double naks) {
+  m.raise(kOutOfSequence, out_of_sequence);
+  m.raise(kSequenceNaks, naks);
+}
+
+std::vector<Aside> losses() {
+  return {
+      {"a dozen discards of whatever priority, and half a million losses", "e810", [](Machine& m) { m.raise(kPhyDiscards, 12, "rx"), lose(m, 400'000, 100'000); },
+       {{"irdma1/1", "loss-in-network"}}},
+      {"a dozen discards of a lossy buffer, and peers that send without a traffic class", "hgx",
+       [](Machine& m) {
+         m.hold(kPriorityBytes);
+         grow_ethtool(m, "tx_prio3_bytes", 2'700'000'000'000);
+         grow_ethtool(m, "rx_prio0_bytes", 2'700'000'000'000);
+         m.raise(kPhyDiscards, 12, "rx");
+         lose(m, 400'000, 100'000);
+       },
+       {{"mlx5_1/1", "loss-in-network"}}},
+      {"no policy, and the switch has PFC for one priority more than a card that does not count by priority", "e810",
+       [](Machine& m) {
+         m.policy.ports.clear();
+         m.plan.clear();
+         m.now.neighbors.heard.at(1).pfc->enabled.bits = 0x18;
+         lose(m, 50'000, 20'000);
+       },
+       {{"irdma1/1", "loss-in-network"}}},
+      {"every host has the rate limit that drops on sending: each misses what the others did not send", "hgx",
+       [](Machine& m) { m.raise(kPhyDiscards, 4'000, "tx"), lose(m, 400'000, 20'000); }, {{"mlx5_1/1", "send-drops"}}},
+      {"the link trained once, and packets are lost all the time", "hgx", [](Machine& m) { grow_ethtool(m, "total_success_recovery_phy", 1), lose(m, 400'000, 100'000); },
+       {{"mlx5_1/1", "loss-in-network not-enough-evidence"}}},
+      {"the link trained once, and a host of the job died", "hgx",
+       [](Machine& m) {
+         grow_ethtool(m, "total_success_recovery_phy", 1);
+         m.raise(kRetriesExceeded, 4);
+         m.raise(kAckTimeouts, 32);
+       },
+       {{"mlx5_1/1", "peer-silent not-enough-evidence"}}},
+      {"the firmware told an error and went on, while packets are lost in the network", "hgx",
+       [](Machine& m) {
+         for (HealthReporter& each : m.port().reporters)
+           if (each.name == "fw") ++each.errors;
+         lose(m, 50'000, 20'000);
+       },
+       {{"mlx5_1/1", "loss-in-network"}}},
+      {"the link trained once, and a rate limit drops on sending", "hgx",
+       [](Machine& m) { grow_ethtool(m, "total_success_recovery_phy", 1), m.raise(kPhyDiscards, 4'000, "tx"), m.raise(kSequenceNaks, 20'000); },
+       {{"mlx5_1/1", "send-drops not-enough-evidence"}}},
+      {"a few discards on sending, and answers that are lost all the time", "hgx", [](Machine& m) { m.raise(kPhyDiscards, 12, "tx"), m.raise(kDuplicateRequests, 40'000); },
+       {{"mlx5_1/1", "loss-in-network"}}},
+      {"a dozen discards of whatever priority, and nine thousand timeouts", "e810", [](Machine& m) { m.raise(kPhyDiscards, 12, "rx"), m.raise(kAckTimeouts, 9'000); },
+       {{"irdma1/1", "loss-in-network"}}},
+      {"a moment's pause storm, and packets are lost in the network all the time", "hgx", [](Machine& m) { m.raise(kPauseStorms, 1), lose(m, 50'000, 20'000); },
+       {{"mlx5_1/1", "endless-pause loss-in-network"}}},
+      {"the firmware was reset so fast that no link was seen to go, and its connections with it", "hgx",
+       [](Machine& m) {
+         for (HealthReporter& each : m.port().reporters)
+           if (each.name == "fw_fatal") ++each.errors, ++each.recoveries;
+         lose(m, 50'000, 20'000);
+       },
+       {{"mlx5_1/1", "device-reset"}}},
+  };
+}
+
+std::vector<Aside> others() {
+  return {
+      {"a storage node, with a little RoCE beside much TCP, has PFC off", "hgx",
+       [](Machine& m) {
+         m.port().counters = m.before.ports[1].counters;
+         m.raise(kRdmaBytes, 40'000'000, "tx"), m.raise(kRdmaPackets, 10'000, "tx");
+         m.raise(kPriorityBytes, 40'000'000, "tx");
+         grow_ethtool(m, "tx_prio0_bytes", 300'000'000'000);
+         grow_ethtool(m, "rx_prio0_bytes", 300'000'000'000);
+         m.raise(kSequenceNaks, 60);
+         m.port().qos.pfc = PrioSet{};
+       },
+       {{"mlx5_1/1", "pfc-off-here"}}},
+      {"an Omni-Path link sends a few packets again, as all do", "infiniband",
+       [](Machine& m) {
+         for (Node* node : {&m.before, &m.now}) node->ports[1].kernel_driver = node->ports[1].driver = "hfi1";
+         m.raise(kPortLinkIntegrity, 5);
+       },
+       {}},
+      {"iWARP's packets are marked as TCP's, which answers for itself", "e810",
+       [](Machine& m) {
+         for (Node* node : {&m.before, &m.now}) node->ports[1].iwarp = true;
+         m.raise(kEcnMarked, 500'000);
+         m.hold(kCnpSent);
+       },
+       {}},
+      {"marks that another congestion control does not answer, and the switch has PFC for one priority more", "hgx",
+       [](Machine& m) {
+         m.now.neighbors.heard.at(1).pfc->enabled.bits = 0x18;
+         m.raise(kEcnMarked, 500'000);
+         m.hold(kCnpSent);
+         m.port().qos.ecn_np = PrioSet{0x08};
+       },
+       {}},
+      {"pause that spreads, and the switch has PFC for one priority more", "hgx",
+       [](Machine& m) {
+         m.now.neighbors.heard.at(1).pfc->enabled.bits = 0x18;
+         m.port().qos.ecn_rp = PrioSet{0x08};
+         m.hold(kCnpHandled);
+         m.raise(kPfcSeconds, 52, "rx");
+       },
+       {{"mlx5_1/1", "pause-spread"}}},
+      {"a hypervisor shows a link that is none", "guest",
+       [](Machine& m) {
+         m.nic().link = {5, 5, 1, 1};
+         m.raise(kPfcSeconds, 40, "tx");
+       },
+       {{"mlx5_1/1", "host-holds-network"}}},
+      {"a link damages bits as another goes, and damaged frames are not counted", "hgx",
+       [](Machine& m) {
+         for (Node* node : {&m.before, &m.now}) {
+           std::erase_if(node->ports[1].counters.ethtool, [](const Counter& each) { return each.name == "rx_crc_errors_phy"; });
+           std::erase_if(node->ports[1].counters.pma, [](const Counter& each) { return each.name == "port_rcv_errors"; });
+         }
+         ++*m.port().counters.carrier_down;
+         ++*m.now.ports[3].counters.carrier_down;
+         m.raise(kPhySymbolErrors, 5'000'000);
+       },
+       {{"mlx5_1/1", "damaged-link"}, {"mlx5_3/1", "not-enough-evidence"}}, "no frame was damaged"},
+  };
+}
+
+// Nobody has read the flags since the light came.
+void latch_loss_of_signal(Machine& m) {
+  for (ModuleLane& lane : m.port().module->lanes) lane.rx_los = lane.rx_power.flags->low_alarm = true;
+}
+
+std::vector<Aside> light() {
+  return {
+      {"loss of signal stands from when the module was plugged, and frames are damaged", "hgx", [](Machine& m) {
+         for (ModuleLane& lane : m.port().module->lanes) lane.rx_los = true;
+         m.raise(kPhyCrcErrors, 300);
+       },
+       {{"mlx5_1/1", "damaged-link"}}},
+      {"the switch came back with another FEC: the light is back, and the link is not", "hgx",
+       [](Machine& m) {
+         latch_loss_of_signal(m);
+         ++*m.port().counters.carrier_down;
+         m.port().state = 1;
+         m.port().carrier = false;
+         m.port().link_status = LinkStatus{false, "Logical mismatch", "RS FEC is not locked", 2};
+       },
+       {{"mlx5_1/1", "link-mode-mismatch"}}},
+      {"loss of signal on one lane of a module that has no limits", "hgx",
+       [](Machine& m) {
+         m.port().module->rx_power_limits = {};
+         m.port().module->lanes[2].rx_los = true;
+         m.port().module->lanes[2].rx_power.value = 0.01e-3;
+         m.raise(kPhyCrcErrors, 300);
+       },
+       {{"mlx5_1/1", "rx-power-low"}}},
+  };
+}
+
+std::vector<Aside> all() {
+  std::vector<Aside> out = losses();
+  for (const auto& more : {others(), light()}) out.insert(out.end(), more.begin(), more.end());
+  return out;
+}
+
+class SetAside : public testing::TestWithParam<Aside> {};
+
+TEST_P(SetAside, HidesNothing) {
+  const Aside& one = GetParam();
+  for (const Machine& healthy : machines()) {
+    if (healthy.name != one.machine) continue;
+    Machine machine = healthy;
+    one.plant(machine);
+    const Diagnoses found = diagnose(machine.view());
+    std::map<std::string, std::string> blamed;
+    for (const Diagnosis& each : found) blamed[each.subject] += (blamed[each.subject].empty() ? "" : " ") + each.rule;
+    EXPECT_EQ(blamed, one.blamed) << describe(found);
+    EXPECT_TRUE(one.unsaid.empty() || describe(found).find(one.unsaid) == std::string::npos) << describe(found);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Faults, SetAside, testing::ValuesIn(all()));
+
+}  // namespace
+}  // namespace fabric::faults
