@@ -86,6 +86,15 @@ bool Collector::complete() const {
   return all;
 }
 
+bool Collector::has_all() const {
+  std::lock_guard lock(shared_->mutex);
+  bool all = true;
+  const auto look = [&](const Slot& slot) { all = all && slot.taken != Clock::time_point{}; };
+  shared_->each(look);
+  for (const auto& slot : shared_->parts) look(*slot);
+  return all;
+}
+
 uint64_t Collector::version() const {
   std::lock_guard lock(shared_->mutex);
   return shared_->version;

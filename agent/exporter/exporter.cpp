@@ -140,7 +140,7 @@ void Exporter::use(Configuration configuration) {
   const Policy policy = configuration_.policy ? *configuration_.policy : Policy();
   if (!sampler_) sampler_ = std::make_unique<Sampler>(SamplerOptions{.root = options_.root, .tell = [](const std::string& line) { say(SD_WARNING, line); }});
   sampler_->set(policy.sample_interval, policy.sample_cpu_budget);
-  cache_ = PageCache();
+  cache_.start_anew();
   told_ = false;
   followed_ = 0;
 }

@@ -21,6 +21,7 @@ namespace {
 
 constexpr Metric kConfigValid{"fabric_exporter_config_valid", "0 when the last reload found a faulty configuration and the one before is kept.", MetricKind::gauge};
 constexpr std::chrono::seconds kPageAge{1}, kJudgementAge{10}, kBeforeAge{60};
+constexpr std::chrono::seconds kFirstReading{10};  // a device that hangs from the beginning is not waited for any longer
 
 // Half a kilobyte of text for each of a few hundred findings, which no page shows.
 Finding without_words(Finding finding) {
@@ -97,15 +98,28 @@ PageCache::Body PageCache::plain(const Collector& collector, PageContext context
   auto now = Clock::now();
   uint64_t version = collector.version();
   if (plain_ && version == version_ && now - rendered_ < kPageAge) return plain_;
+  const bool whole = is_whole(collector);  // asked first: the snapshot has no less
   collector.snapshot(snapshot_);
   context.before = before_.get();
-  fill(families_, snapshot_, judged(snapshot_, context), context, true);
+  if (!whole && !judgement_) judgement_ = std::make_shared<const Judgement>();
+  fill(families_, snapshot_, whole ? judged(snapshot_, context) : judgement_, context, true);
   plain_ = text_.of(families_);
   compressed_.reset();
   version_ = version;
   rendered_ = now;
-  if (collector.complete()) remember(snapshot_.node);  // compared with half a machine, the rest would have no signals
+  if (whole && collector.complete()) remember(snapshot_.node);  // compared with half a machine, the rest would have no signals
   return plain_;
+}
+
+bool PageCache::is_whole(const Collector& collector) {
+  if (begun_ == Clock::time_point{}) begun_ = Clock::now();
+  return whole_ = whole_ || collector.has_all() || Clock::now() - begun_ > kFirstReading;
+}
+
+void PageCache::start_anew() {
+  auto found = std::move(judgement_);
+  *this = PageCache();
+  judgement_ = std::move(found);
 }
 
 std::shared_ptr<const Judgement> PageCache::judged(const Snapshot& snapshot, const PageContext& context) {
@@ -127,7 +141,7 @@ void PageCache::remember(const Node& node) {
   before_ = std::exchange(next_before_, std::make_shared<const Node>(node));
   if (before_) return;
   before_ = next_before_;
-  judgement_.reset();  // there was nothing to compare with
+  judge_anew();  // there was nothing to compare with
 }
 
 }  // namespace fabric::exporter

@@ -61,16 +61,22 @@ class PageCache {
   Body plain(const Collector& collector, PageContext context);
   Body compressed(const Collector& collector, PageContext context);
   // Health or acknowledgements are others than before.
-  void judge_anew() { judgement_.reset(); }
+  void judge_anew() { judged_news_ = kNoNews; }
+  // Another collector comes. What was found stands until that has read the machine: of half of one, what is there would be blamed
+  // for what is not there yet.
+  void start_anew();
 
  private:
+  static constexpr uint64_t kNoNews = UINT64_MAX;
+  [[nodiscard]] bool is_whole(const Collector& collector);
   std::shared_ptr<const Judgement> judged(const Snapshot& snapshot, const PageContext& context);
   void remember(const Node& node);
 
   uint64_t version_ = UINT64_MAX;
-  Clock::time_point rendered_{}, judged_at_{};
+  Clock::time_point rendered_{}, judged_at_{}, begun_{};
+  bool whole_ = false;
   std::shared_ptr<const Judgement> judgement_;
-  uint64_t judged_news_ = 0;
+  uint64_t judged_news_ = kNoNews;
   Snapshot snapshot_;
   FamilySet families_;
   PageText text_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Intel: irdma over ice and i40e. Linux 6.12: drivers/infiniband/hw/irdma/verbs.c (and the names of 7.x, some with spaces),
-// intel/ice/ice_ethtool.c, intel/i40e/i40e_ethtool.c. Their xoff counters are the frames that pause; xon ones end it.
+// intel/ice/ice_ethtool.c, intel/i40e/i40e_ethtool.c. Their xoff counters are the frames that pause; xon ones end it. Frames with
+// illegal bytes are errors beside those of the CRC (ice_main.c, ice_update_vsi_stats).
 #include "counter/catalogue.h"
 #include "counter/metrics.h"
 
@@ -92,6 +93,7 @@ constexpr CounterRow kRows[] = {
     {ethtool, "link_xoff_tx.nic", &kGlobalPauseFrames, kTx},
     {ethtool, "rx_dropped.nic", &kPhyDiscards, kRx},
     {ethtool, "rx_crc_errors.nic", &kPhyCrcErrors},
+    {ethtool, "illegal_bytes.nic", &kPhyCodingErrors},
     {ethtool, "rx_oversize.nic", &kPhyOversize},
     {ethtool, "mac_local_faults.nic", &kPhyMacFaults, {"end", "local"}},
     {ethtool, "mac_remote_faults.nic", &kPhyMacFaults, {"end", "remote"}},
@@ -108,6 +110,7 @@ constexpr CounterRow kRows[] = {
     {ethtool, "port.rx_dropped", &kPhyDiscards, kRx},
     {ethtool, "port.rx_discards", &kPhyDiscards, kRx},  // the same, as the newest kernels name it
     {ethtool, "port.rx_crc_errors", &kPhyCrcErrors},
+    {ethtool, "port.illegal_bytes", &kPhyCodingErrors},
     {ethtool, "port.rx_oversize", &kPhyOversize},
     {ethtool, "port.mac_local_faults", &kPhyMacFaults, {"end", "local"}},
     {ethtool, "port.mac_remote_faults", &kPhyMacFaults, {"end", "remote"}},

@@ -87,12 +87,18 @@ std::vector<size_t> rdma_nics(const Topology& topology) {
   return physical.empty() ? all : physical;
 }
 
-// How well a kind suits: GPUs that it is nearest to, cards, rate.
+// How well a kind suits: GPUs that it is nearest to, cards, rate, and what its PCIe could carry (GT/s of all lanes; 0: not known).
 struct Suits {
   size_t gpus = 0;
   std::set<std::string> cards;
-  double rate = 0;
+  double rate = 0, slot = 0;
 };
+
+// Of a kind without any link, its PCIe tells.
+bool is_as_fast(const Suits& other, const Suits& chosen) {
+  if (chosen.rate <= 0) return false;
+  return other.rate > 0 ? other.rate >= chosen.rate : other.slot > 0 && other.slot >= chosen.slot;
+}
 
 // Enough for all GPUs, at the same classes as with all of `nics`.
 bool suffices(const Topology& topology, const std::vector<size_t>& some, const std::vector<size_t>& nics) {
@@ -151,6 +157,7 @@ std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port>
     Suits& suits = kinds[kind.at(nic)];
     suits.cards.insert(topology.nics[nic].card.empty() ? topology.nics[nic].pci : topology.nics[nic].card);
     suits.rate = std::max(suits.rate, rate_of(topology.nics[nic], ports).value_or(0));
+    suits.slot = std::max(suits.slot, topology.nics[nic].link.max_speed.value_or(0) * topology.nics[nic].link.max_width.value_or(0));
   }
   if (kinds.size() < 2) return without_slower(topology, ports, all);
   for (const Gpu& gpu : topology.gpus) {
@@ -167,7 +174,7 @@ std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port>
   std::vector<size_t> own, others;
   for (const size_t nic : all) {
     const auto& [other, suits] = *kinds.find(kind.at(nic));
-    const bool as_fast = chosen->second.rate > 0 && suits.rate >= chosen->second.rate && other.layer == chosen->first.layer;
+    const bool as_fast = is_as_fast(suits, chosen->second) && other.layer == chosen->first.layer;
     if (other == chosen->first) own.push_back(nic);
     else if (as_fast) others.push_back(nic);
   }

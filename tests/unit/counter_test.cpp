@@ -123,6 +123,10 @@ TEST(Catalogue, VendorsNamesForTheSameThingOfThePortMeet) {
     EXPECT_EQ(metric(name), "fabric_phy_crc_errors_total") << name;
     EXPECT_TRUE(classify_counter(name)) << name;
   }
+  for (const char* name : {"rx_symbol_err_phy", "illegal_bytes.nic", "port.illegal_bytes"}) {
+    EXPECT_EQ(metric(name), "fabric_phy_coding_errors_total") << name;
+    EXPECT_TRUE(classify_counter(name)) << name;
+  }
   for (const char* name : {"rx_prio3_pause", "rx_pfc_ena_frames_pri3", "rx_priority_3_xoff.nic", "port.rx_priority_3_xoff_rx", "mac_rx_pfc_pri3_pkt_num"}) {
     EXPECT_EQ(metric(name), "fabric_pfc_pause_frames_total") << name;
     EXPECT_EQ(find_counter(CounterSource::ethtool, name)->priority, '3') << name;

@@ -230,6 +230,7 @@ TEST(LoopTurn, TheProgramEndsAlthoughItsFirstThreadHangs) {
       if (!nics.statistics->is_waiting("eth3") || serving.by_others == 0) ::_exit(3);
       serving.stop();
     });
+    client.detach();
     serving.run();
     ::_exit(late ? 0 : 4);
   };

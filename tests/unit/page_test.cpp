@@ -158,6 +158,41 @@ TEST(Page, TheSecondPageKnowsWhatRoseSinceTheFirst) {
   EXPECT_TRUE(has(paging.page(), "fabric_diagnosis{device=\"mlx5_0\""));
 }
 
+// The GPUs would seem to have no NIC but those that were read first.
+TEST(Page, HalfAMachineIsNotJudged) {
+  test::SlowNics nics;
+  nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n");
+  nics.statistics->hang("eth2");
+  Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  CollectorOptions options;
+  options.root = nics.tree.path();
+  options.stuck = 1ms;
+  options.open = nics.open();
+  Collector collector(options, wake.get());
+  const auto comes = [](const auto& what) {
+    for (const auto end = Clock::now() + 20s; !what() && Clock::now() < end;) ::poll(nullptr, 0, 5);
+    return what();
+  };
+  ASSERT_TRUE(comes([&] { return nics.statistics->is_waiting("eth2") && collector.snapshot().node.ports.size() == 1; }));
+  ASSERT_TRUE(comes([&] { return collector.complete(); })) << "nobody waits for it any more";
+  PageCache cache;
+  EXPECT_FALSE(has(*cache.plain(collector, {}), "fabric_check_status{"));
+  nics.statistics->answer("eth2");
+  ASSERT_TRUE(comes([&] { return collector.has_all(); }));
+  EXPECT_TRUE(has(*cache.plain(collector, {}), kDown));
+
+  nics.statistics->hang("eth2");
+  Collector next(options, wake.get());
+  ASSERT_TRUE(comes([&] { return nics.statistics->is_waiting("eth2") && next.snapshot().node.ports.size() == 1; }));
+  cache.start_anew();
+  EXPECT_TRUE(has(*cache.plain(next, {}), kDown)) << "what was found before a reload stands";
+  nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n");
+  nics.statistics->answer("eth2");
+  ASSERT_TRUE(comes([&] { return next.has_all(); }));
+  next.rescan();
+  EXPECT_TRUE(comes([&] { return !has(*cache.plain(next, {}), kDown); }));
+}
+
 TEST(Page, ADeviceThatIsReadAnewOrGoneIsNews) {
   Paging paging;
   const uint64_t before = paging.collector().snapshot().news;

@@ -78,8 +78,8 @@ const struct fab_stat fab_i40e_stats[] = {
 	{ "port.rx_oversize", FAB_RX_OVERSIZE }, { "port.illegal_bytes" },
 	{ "port.mac_local_faults", FAB_LINK_DOWN }, { "port.mac_remote_faults" },
 	{ "port.link_xon_rx" }, { "port.link_xoff_rx", FAB_RX_PAUSE }, { "port.link_xon_tx" }, { "port.link_xoff_tx", FAB_TX_PAUSE },
-	{ "port.tx_priority_%d_xon" }, { "port.tx_priority_%d_xoff", FAB_PRIO_TX_PAUSE },
-	{ "port.rx_priority_%d_xon" }, { "port.rx_priority_%d_xoff", FAB_PRIO_RX_PAUSE }, { "port.rx_priority_%d_xon_2_xoff" },
+	{ "port.tx_priority_%d_xon_tx" }, { "port.tx_priority_%d_xoff_tx", FAB_PRIO_TX_PAUSE },
+	{ "port.rx_priority_%d_xon_rx" }, { "port.rx_priority_%d_xoff_rx", FAB_PRIO_RX_PAUSE }, { "port.rx_priority_%d_xon_2_xoff" },
 	{ "rx_priority_%d_packets", FAB_PRIO_RX_PACKETS, FAB_NEVER }, { "rx_priority_%d_bytes", FAB_PRIO_RX_BYTES, FAB_NEVER },
 	{ "tx_priority_%d_packets", FAB_PRIO_TX_PACKETS, FAB_NEVER }, { "tx_priority_%d_bytes", FAB_PRIO_TX_BYTES, FAB_NEVER },
 	FAB_HIDDEN_FEC, { }

@@ -155,6 +155,7 @@ fabsim 0 carrier 0
 told "cable pulled" port-state 0 2
 eq "cable pulled: the metric" "$(value 0 fabric_port_carrier)" 0
 culprit "cable pulled" 0 cable no-cable
+check "cable pulled: no card is said to be missing" eval "! grep -E '^fabric_check_status.check=.pairing.*} [12]\$' $PAGE"
 check "cable pulled: the far end says so" eval "wait_until 20 blamed 1 peer far-end-silent || { show; false; }"
 fabsim 0 carrier 1
 over "cable pulled"
