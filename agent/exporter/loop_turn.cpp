@@ -66,7 +66,7 @@ void LoopTurn::end(int status) {
   ended_ = true;
   changed_.notify_all();
   if (turn_ == 0 || changed_.wait_for(lock, kGrace, [this] { return first_waits_; })) return;
-  ::exit(status < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
+  ::_exit(status < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
 }
 
 void LoopTurn::overdue() {

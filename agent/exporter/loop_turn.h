@@ -28,7 +28,7 @@ class LoopTurn : public std::enable_shared_from_this<LoopTurn> {
   LoopTurn(sd_event* loop, Steps steps, int wake);
 
   // As sd_event_loop(3), for the process's first thread; one loop is run once. Where that thread hangs when the loop ends, the
-  // process ends from the thread that has it, by exit(3).
+  // process ends from the thread that has it, by _exit(2), as main() does.
   int run();
   // From any thread: the reading under way takes too long. Without a further thread, it is waited for.
   void overdue();
