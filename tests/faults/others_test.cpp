@@ -3,26 +3,15 @@
 // else than they seem to. Planted in one machine each, in its own counters' names.
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <map>
-
 #include "check/health.h"
 #include "counter/metrics.h"
 #include "faults/answer.h"
+#include "faults/planted.h"
 
 namespace fabric::faults {
 namespace {
 
 using namespace metrics;
-
-struct Planted {
-  const char *what, *machine;
-  std::function<void(Machine&)> plant;
-  std::map<std::string, std::string> blamed;  // rule by port; empty: nobody
-  std::string evidence{};                     // a part of what is said of it
-  std::string unsaid{};                       // what would not be true
-};
-void PrintTo(const Planted& one, std::ostream* out) { *out << one.what; }
 
 Counter& counter(std::vector<Counter>& list, const char* name) {
   for (Counter& each : list)
@@ -320,20 +309,7 @@ std::vector<Planted> all() {
 
 class Beside : public testing::TestWithParam<Planted> {};
 
-TEST_P(Beside, BlamesWhomItShould) {
-  const Planted& one = GetParam();
-  for (const Machine& healthy : machines()) {
-    if (healthy.name != one.machine) continue;
-    Machine machine = healthy;
-    one.plant(machine);
-    const Diagnoses found = diagnose(machine.view());
-    std::map<std::string, std::string> blamed;
-    for (const Diagnosis& each : found) blamed[each.subject] += (blamed[each.subject].empty() ? "" : " ") + each.rule;
-    EXPECT_EQ(blamed, one.blamed) << describe(found);
-    EXPECT_NE(describe(found).find(one.evidence), std::string::npos) << describe(found);
-    EXPECT_TRUE(one.unsaid.empty() || describe(found).find(one.unsaid) == std::string::npos) << describe(found);
-  }
-}
+TEST_P(Beside, BlamesWhomItShould) { expect_blamed(GetParam()); }
 INSTANTIATE_TEST_SUITE_P(Faults, Beside, testing::ValuesIn(all()));
 
 // What FEC of 25 Gb/s a lane mends is less: the same ratio is its end, and nothing for PAM4.
