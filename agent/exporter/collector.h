@@ -92,9 +92,9 @@ class Collector {
   [[nodiscard]] bool busy() const;
   // Has everything been read once, so far as it does not hang?
   [[nodiscard]] bool complete() const;
-
   // Has everything been read once? What hangs from the beginning has not.
   [[nodiscard]] bool has_all() const;
+
   // Grows with every reading.
   [[nodiscard]] uint64_t version() const;
   // Snapshot::news; 0 before the first reading.
