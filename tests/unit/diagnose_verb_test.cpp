@@ -2,6 +2,7 @@
 // fabric-agentctl diagnose, from the counters to the exit code.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -122,6 +123,10 @@ TEST(CtlDiagnose, EveryRuleIsExplainedAndInTheManPage) {
     const std::string culprit(to_text(find_rule(id)->culprit));
     EXPECT_NE(page.find("\n.TP\n.B " + id + "\n(" + culprit + ") "), std::string::npos) << id;
   }
+  std::string lines = page;
+  std::replace(lines.begin(), lines.end(), '\n', ' ');
+  for (const Rule& rule : rules())
+    EXPECT_NE(lines.find(std::string(rule.conclusion) + " " + std::string(rule.runbook) + " "), std::string::npos) << rule.id << ": the page says something else";
 }
 
 }  // namespace
