@@ -77,8 +77,9 @@ void DeviceReader::open_readers() {
   for (const Port& port : reading_.ports) {
     readers_.emplace_back(CounterAccess{kernel_->root, kernel_->rdma.get(), kernel_->statistics.get(), asked}, port);
     telemetry_.emplace_back(TelemetryAccess{kernel_->root, kernel_->generic.get(), kernel_->ethtool, kernel_->rdma.get(), port.is_member() ? nullptr : std::exchange(owners, nullptr), asks_qp}, port);
-    wideners_.try_emplace(port.id(), port.kernel_driver);
     const auto before = waiting_.find(port.id());
+    if (before != waiting_.end() && before->second.ifindex != port.ifindex) wideners_.erase(port.id());  // its counters began anew: no wrap
+    wideners_.try_emplace(port.id(), port.kernel_driver);
     if (before == waiting_.end() || port.ifindex == 0 || before->second.ifindex != port.ifindex) continue;
     readers_.back().resume(before->second.counters);
     telemetry_.back().resume(before->second.telemetry);

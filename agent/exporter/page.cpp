@@ -2,6 +2,7 @@
 #include "exporter/page.h"
 
 #include <libdeflate.h>
+#include <malloc.h>
 
 #include <memory>
 #include <utility>
@@ -139,6 +140,7 @@ PageCache::Body PageCache::compressed(const Collector& collector, PageContext co
 void PageCache::remember(const Node& node) {
   if (next_before_ && node.taken - next_before_->taken < kBeforeAge) return;
   before_ = std::exchange(next_before_, std::make_shared<const Node>(node));
+  ::malloc_trim(0);  // half a megabyte of the heap lies between what is in use by now
   if (before_) return;
   before_ = next_before_;
   judge_anew();  // there was nothing to compare with

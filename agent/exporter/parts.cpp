@@ -64,6 +64,7 @@ PartReading read_part(const Part& part, const std::string& root, Node known) {
   } else {
     out.run.error = kernel.error().text();
   }
+  std::vector<Port>().swap(known.ports);  // they were asked about, not read here: the devices' readers have them
   out.node = std::make_shared<const Node>(std::move(known));
   out.run.success = out.run.error.empty();
   out.run.seconds = std::chrono::duration<double>(Clock::now() - start).count();

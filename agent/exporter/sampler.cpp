@@ -111,11 +111,10 @@ class DeviceSampler {
   }
 
   // Opens what is not open. The kernel first: a device that came back is behind other descriptors.
-  bool open(Clock::time_point now) {
-    if (!readers_.empty()) return true;
-    if (!opening_.due(now)) return false;
+  void open(Clock::time_point now) {
+    if (!readers_.empty() || !opening_.due(now)) return;
     auto kernel = shared_->options.open(shared_->options.root);
-    if (!kernel) return opening_.failed(now), false;
+    if (!kernel) return opening_.failed(now);
     opening_.succeeded();
     kernel_ = std::make_unique<Kernel>(std::move(*kernel));
     kernel_->route.reset();  // their buffers are most of what a thread holds
@@ -129,15 +128,16 @@ class DeviceSampler {
       port.bond = place.bond;
       readers_.emplace_back(CounterAccess{kernel_->root, kernel_->rdma.get(), kernel_->statistics.get()}, port);
     }
-    return true;
   }
 
   void sample(Clock::time_point start) {
-    opened_ = open(start);
+    answered_ = false;
+    open(start);
     for (size_t i = 0; i < readers_.size(); ++i) {
       const PortCounters& counters = readers_[i].read(start);
+      answered_ = answered_ || !counters.hw.empty() || !counters.pma.empty() || !counters.ethtool.empty();
       std::lock_guard lock(shared_->mutex);
-      if (auto port = slot_->ports.find(places_[i].first); port != slot_->ports.end()) port->second.meter.take(start, counters);
+      if (auto port = slot_->ports.find(places_[i].first); port != slot_->ports.end()) port->second.meter.take(readers_[i].times(), counters);
     }
   }
 
@@ -146,7 +146,7 @@ class DeviceSampler {
     {
       std::lock_guard lock(shared_->mutex);
       slot_->cpu += cpu;
-      if (opened_) slot_->taken = now;
+      if (answered_) slot_->taken = now;
       if (slot_->pace.sampled(now, cpu, answer)) line = news(now);
     }
     if (!line.empty() && shared_->options.tell) shared_->options.tell(line);
@@ -172,7 +172,7 @@ class DeviceSampler {
   Backoff opening_;
   std::unique_ptr<Kernel> kernel_;  // stays where it is: the readers refer to it
   std::vector<SampleReader> readers_;
-  bool opened_ = false;
+  bool answered_ = false;  // anything was read
 };
 
 // Where the system has no more threads, the device is known and never sampled: it has no age.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "counter/metrics.h"
+#include "counter/widen.h"
 #include "model/counter_class.h"
 
 namespace fabric {
@@ -95,8 +96,8 @@ std::optional<double> BurstRecord::peak(const BurstTrack& track, Clock::time_poi
   return highest;
 }
 
-// By how much each slot grew. Spoilt: one of its counters was reset.
-struct BurstMeter::Rises {
+// How fast each slot grew, per second. Spoilt: one of its counters was reset.
+struct BurstMeter::Rates {
   std::array<double, kSlots> by{};
   std::array<bool, kSlots> known{}, spoilt{};
 
@@ -107,7 +108,7 @@ struct BurstMeter::Rises {
   [[nodiscard]] std::optional<double> highest(std::initializer_list<size_t> slots) const {
     std::optional<double> out;
     for (size_t slot : slots)
-      if (auto rise = of(slot)) out = std::max(out.value_or(0), *rise);
+      if (auto rate = of(slot)) out = std::max(out.value_or(0), *rate);
     return out;
   }
 };
@@ -117,15 +118,13 @@ void BurstMeter::describe(std::optional<double> rate, uint8_t lossless) {
   record_.lossless = lossless;
 }
 
-void BurstMeter::take(Clock::time_point when, const PortCounters& counters) {
-  Rises rises;
-  gather(groups_[0], CounterSource::hw, counters.hw, rises);
-  gather(groups_[1], CounterSource::pma, counters.pma, rises);
-  gather(groups_[2], CounterSource::ethtool, counters.ethtool, rises);
-  const auto last = std::exchange(last_, when);
-  if (!last || when <= *last) return;
-  turn_to(when);
-  note_all(rises, std::chrono::duration<double>(when - *last).count());
+void BurstMeter::take(const ReadTimes& when, const PortCounters& counters) {
+  Rates rates;
+  gather(groups_[0], CounterSource::hw, when.hw, counters.hw, rates);
+  gather(groups_[1], CounterSource::pma, when.pma, counters.pma, rates);
+  gather(groups_[2], CounterSource::ethtool, when.ethtool, counters.ethtool, rates);
+  turn_to(std::max({when.hw, when.pma, when.ethtool}));
+  note_all(rates);
 }
 
 // Finds the counters anew; those that were there before go on.
@@ -136,25 +135,27 @@ void BurstMeter::follow(Group& group, CounterSource source, const std::vector<Co
     const auto match = find_counter(source, counters[i].name, driver_);
     const auto slot = match ? slot_of(*match) : std::nullopt;
     if (!slot) continue;
-    Source found{i, counters[i].name, *slot, match->row->scale, 0, false};
+    Source found{i, counters[i].name, *slot, match->row->scale, wraps_at_32_bits(driver_, counters[i].name), 0, false};
     for (const Source& old : before)
       if (old.name == found.name) found.before = old.before, found.known = old.known;
     group.sources.push_back(std::move(found));
   }
 }
 
-void BurstMeter::gather(Group& group, CounterSource source, const std::vector<Counter>& counters, Rises& rises) const {
+void BurstMeter::gather(Group& group, CounterSource source, Clock::time_point when, const std::vector<Counter>& counters, Rates& rates) const {
   const bool same = group.size == counters.size() && std::all_of(group.sources.begin(), group.sources.end(), [&](const Source& one) {
                       return counters[one.index].name == one.name;
                     });
   if (!same) follow(group, source, counters);
+  if (when - group.last < group.shortest) return;
+  const double seconds = std::chrono::duration<double>(when - std::exchange(group.last, when)).count();
   for (Source& one : group.sources) {
     const uint64_t now = counters[one.index].value, before = std::exchange(one.before, now);
     if (!std::exchange(one.known, true)) continue;
-    const auto rise = now == before ? std::optional<uint64_t>(0) : counter_rise(before, now);
-    rises.known[one.slot] = true;
-    if (rise) rises.by[one.slot] += static_cast<double>(*rise) * one.scale.multiply / one.scale.divide;
-    else rises.spoilt[one.slot] = true;
+    const auto rise = now >= before ? std::optional<uint64_t>(now - before) : one.wraps ? counter_rise(before, now) : std::nullopt;
+    rates.known[one.slot] = true;
+    if (rise) rates.by[one.slot] += static_cast<double>(*rise) * one.scale.multiply / one.scale.divide / seconds;
+    else rates.spoilt[one.slot] = true;
   }
 }
 
@@ -185,28 +186,28 @@ void BurstMeter::note(BurstTrack& track, double value, std::span<const double> b
   track.moved = track.moved || value > 0;
 }
 
-void BurstMeter::note_all(const Rises& rises, double seconds) {
+void BurstMeter::note_all(const Rates& rates) {
   for (size_t i = 0; i < 16; ++i) {
     // The NIC's clock and ours are not one: what is a little more than all of the sample is all of it.
-    if (auto paused = rises.of(pause_seconds + i)) note(record_.pause[i], std::min(1.0, *paused / seconds), kPauseBounds);
-    else if (auto frames = rises.of(pause_frames + i)) note(record_.pause_frames[i], *frames / seconds, {});
+    if (auto paused = rates.of(pause_seconds + i)) note(record_.pause[i], std::min(1.0, *paused), kPauseBounds);
+    else if (auto frames = rates.of(pause_frames + i); frames && !rates.known[pause_seconds + i]) note(record_.pause_frames[i], *frames, {});
   }
   for (size_t i = 0; i < 2; ++i) {
-    const auto rdma = rises.of(rdma_bytes + i), bytes = rdma ? rdma : rises.of(port_bytes + i);
+    const auto bytes = rates.of((rates.known[rdma_bytes + i] ? rdma_bytes : port_bytes) + i);
     if (!bytes) continue;
-    note(record_.bytes[i], *bytes / seconds, {});
-    if (rate_) note(record_.load[i], *bytes / seconds / *rate_, kLoadBounds);
+    note(record_.bytes[i], *bytes, {});
+    if (rate_) note(record_.load[i], *bytes / *rate_, kLoadBounds);
   }
-  auto event = [&](BurstEvent what, std::optional<double> rise) {
-    if (rise) note(record_.events[static_cast<size_t>(what)], *rise / seconds, kEventBounds);
+  auto event = [&](BurstEvent what, std::optional<double> rate) {
+    if (rate) note(record_.events[static_cast<size_t>(what)], *rate, kEventBounds);
   };
-  event(BurstEvent::cnp_sent, rises.of(cnp_sent));
-  event(BurstEvent::cnp_handled, rises.of(cnp_handled));
-  event(BurstEvent::ecn_marked, rises.of(ecn_marked));
-  event(BurstEvent::out_of_sequence, rises.of(out_of_sequence));
+  event(BurstEvent::cnp_sent, rates.of(cnp_sent));
+  event(BurstEvent::cnp_handled, rates.of(cnp_handled));
+  event(BurstEvent::ecn_marked, rates.of(ecn_marked));
+  event(BurstEvent::out_of_sequence, rates.of(out_of_sequence));
   // One loss may be counted in several places: by the port, the physical port, the priority.
-  event(BurstEvent::rx_discards, rises.highest({rdma_discards, phy_discards, port_discards, priority_discards}));
-  event(BurstEvent::tx_discards, rises.highest({rdma_discards + 1, phy_discards + 1, port_discards + 1}));
+  event(BurstEvent::rx_discards, rates.highest({rdma_discards, phy_discards, port_discards, priority_discards}));
+  event(BurstEvent::tx_discards, rates.highest({rdma_discards + 1, phy_discards + 1, port_discards + 1}));
 }
 
 namespace {

@@ -53,17 +53,30 @@ struct BurstRecord {
 // Does a sample need this counter? The others need not be read.
 bool is_burst_counter(CounterSource source, std::string_view name, std::string_view driver);
 
+// When each source of a reading answered: they do not answer together, and one may wait for a lock as long as a sample is.
+struct ReadTimes {
+  BurstRecord::Clock::time_point hw, pma, ethtool;
+};
+
 // Successive readings of one port -> its record.
 class BurstMeter {
  public:
   using Clock = BurstRecord::Clock;
-  explicit BurstMeter(std::string driver = {}) : driver_(std::move(driver)) {}
+  // Two answers of a source that are closer than this are one sample with the next: what is read late is read anew too soon.
+  static constexpr std::chrono::milliseconds kShortest{5};
+  // `ethtool -S` of bnxt_en tells of the physical port what the device wrote into memory last, once a second (bnxt_timer and
+  // bnxt_get_ethtool_stats of Linux 6.12): a shorter sample is nothing, or all of a second.
+  static constexpr std::chrono::milliseconds kOnceASecond{950};
+  explicit BurstMeter(std::string driver = {}) : driver_(std::move(driver)) {
+    if (driver_ == "bnxt_en") groups_[2].shortest = kOnceASecond;
+  }
 
   // Line rate in bytes per second, and the lossless priorities: what may change while the record goes on.
   void describe(std::optional<double> rate, uint8_t lossless);
   // A reading, complete or of what is_burst_counter() names. A counter counts where this reading and the one before have it
   // and it was not reset in between: what is absent is no sample of zero. Constant work while the names stay where they are.
-  void take(Clock::time_point when, const PortCounters& counters);
+  void take(const ReadTimes& when, const PortCounters& counters);
+  void take(Clock::time_point when, const PortCounters& counters) { take({when, when, when}, counters); }
   [[nodiscard]] const BurstRecord& record() const { return record_; }
 
  private:
@@ -72,24 +85,26 @@ class BurstMeter {
     CounterName name;
     uint8_t slot;
     Scale scale;
+    bool wraps;  // at 32 bits; any other that falls was reset
     uint64_t before;
     bool known;  // `before` is from the reading before
   };
   struct Group {
     std::vector<Source> sources;
     size_t size = 0;  // of the whole list
+    Clock::time_point last{};
+    std::chrono::milliseconds shortest = kShortest;
   };
-  struct Rises;
+  struct Rates;
 
   void follow(Group& group, CounterSource source, const std::vector<Counter>& counters) const;
-  void gather(Group& group, CounterSource source, const std::vector<Counter>& counters, Rises& rises) const;
+  void gather(Group& group, CounterSource source, Clock::time_point when, const std::vector<Counter>& counters, Rates& rates) const;
   void turn_to(Clock::time_point when);
   void note(BurstTrack& track, double value, std::span<const double> bounds);
-  void note_all(const Rises& rises, double seconds);
+  void note_all(const Rates& rates);
 
   std::string driver_;
   std::optional<double> rate_;
-  std::optional<Clock::time_point> last_;
   std::array<Group, 3> groups_;
   BurstRecord record_;
 };

@@ -3,6 +3,7 @@
 // rdma_lifespan_milliseconds, its scrape statistics, and of rdma_port_info link_width, link_speed and pf_device. rdma_qp_*:
 // compat_rdma_exporter_qp.cpp.
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <deque>
 #include <optional>
@@ -229,12 +230,19 @@ void add_ethtool(FamilySet& families, const Port& port) {
   }
 }
 
+// Its own words (internal/rdma/provider.go, portPhysStateNames), which are not the kernel's: "LINK_UP".
+std::string physical_state(unsigned state) {
+  constexpr std::array<std::string_view, 8> kNames{
+      "", "SLEEP", "POLLING", "DISABLED", "PORT_CONFIGURATION_TRAINING", "LINK_UP", "LINK_ERROR_RECOVERY", "PHY_TEST"};
+  return state > 0 && state < kNames.size() ? std::string(kNames[state]) : std::to_string(state) + ": <unknown>";
+}
+
 void add_info(FamilySet& families, const Port& port) {
   Labels labels = port_labels(port);
   labels.push_back({"netdev", port.netdev});
   labels.push_back({"link_layer", to_text(port.link_layer)});
   labels.push_back({"state", port.state ? std::string(port_state_text(*port.state)) : std::string()});
-  labels.push_back({"phys_state", port.phys_state ? std::string(phys_state_text(*port.phys_state)) : std::string()});
+  labels.push_back({"phys_state", port.phys_state ? physical_state(*port.phys_state) : std::string()});
   labels.push_back({"pci_addr", port.pci});
   labels.push_back({"is_vf", port.virtual_function ? "true" : "false"});
   families.add(kInfo, std::move(labels), 1);

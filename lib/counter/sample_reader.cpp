@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "counter/burst.h"
 #include "counter/metrics.h"
 #include "sys/nldev.h"
 
@@ -21,35 +20,41 @@ constexpr std::chrono::seconds kNames{1};
 
 SampleReader::SampleReader(const CounterAccess& access, const Port& port)
     : access_(access), rdma_(port.rdma), netdev_(port.netdev), driver_(port.kernel_driver), number_(port.number),
-      wanted_([driver = port.kernel_driver](std::string_view name) { return is_burst_counter(CounterSource::ethtool, name, driver); }) {
+      wanted_([driver = port.kernel_driver](std::string_view name) { return is_burst_counter(CounterSource::ethtool, name, driver); }),
+      member_(port.is_member()) {
   ethtool_.exists = access_.statistics != nullptr && !netdev_.empty();
-  pma_known_ = port.is_member();  // what RDMA counts is the bond's
-  if (pma_known_) return;
-  if (access_.rdma)
-    if (auto devices = nldev::devices(*access_.rdma))
-      for (const auto& device : *devices)
-        if (device.name == rdma_) device_ = device.index;
-  if (!device_) hw_files_ = open_files("hw_counters", CounterSource::hw);
+  if (member_) return;  // what RDMA counts is the bond's
+  device_ = index();
+  if (!device_) open(hw_files_);
 }
 
-std::vector<SampleReader::File> SampleReader::open_files(const char* folder, CounterSource source) const {
+std::optional<uint32_t> SampleReader::index() const {
+  if (!access_.rdma) return std::nullopt;
+  if (auto devices = nldev::devices(*access_.rdma))
+    for (const auto& device : *devices)
+      if (device.name == rdma_) return device.index;
+  return std::nullopt;
+}
+
+// Where there is nothing now, what was held stays: the device may be on its way.
+void SampleReader::open(Folder& folder) const {
+  const std::string path = "sys/class/infiniband/" + rdma_ + "/ports/" + std::to_string(number_) + "/" + folder.name;
   std::vector<File> files;
-  const std::string path = "sys/class/infiniband/" + rdma_ + "/ports/" + std::to_string(number_) + "/" + folder;
-  const auto names = access_.root.list(path);
-  if (!names) return files;
-  for (const std::string& name : *names)
-    if (is_burst_counter(source, name, driver_))
-      if (auto fd = access_.root.hold(path + "/" + name)) files.push_back({name, path + "/" + name, std::move(*fd)});
-  return files;
+  if (const auto names = access_.root.list(path))
+    for (const std::string& name : *names)
+      if (is_burst_counter(folder.source, name, driver_))
+        if (auto fd = access_.root.hold(path + "/" + name)) files.push_back({name, path + "/" + name, std::move(*fd)});
+  if (!files.empty()) folder.files = std::move(files);
 }
 
 const PortCounters& SampleReader::read(Clock::time_point now) {
   failure_.clear();
   read_hw(now);
+  times_.hw = Clock::now();
   read_ethtool(now);
-  if (!std::exchange(pma_known_, true) && !counts_rdma_bytes()) pma_files_ = open_files("counters", CounterSource::pma);
-  counters_.pma.clear();
-  read_files(pma_, pma_files_, now, counters_.pma);
+  times_.ethtool = Clock::now();
+  read_pma(now);
+  times_.pma = Clock::now();
   return counters_;
 }
 
@@ -65,23 +70,39 @@ void SampleReader::fail(Source& source, Clock::time_point now, const Error& why)
   if (failure_.empty()) failure_ = source.error;
 }
 
-void SampleReader::read_files(Source& source, const std::vector<File>& files, Clock::time_point now, std::vector<Counter>& out) {
-  if (files.empty() || !due(source, now)) return;
+void SampleReader::read_files(Source& source, Folder& folder, Clock::time_point now, std::vector<Counter>& out) {
+  if (folder.files.empty() || !due(source, now)) return;
+  if (std::exchange(folder.gone, false)) open(folder);
   std::array<char, 4096> buffer;
-  for (const File& file : files) {
+  for (const File& file : folder.files) {
     const ssize_t size = read_from_start(file.fd.get(), buffer.data(), buffer.size());
-    if (size < 0 && errno != EOPNOTSUPP && errno != EINVAL) return out.clear(), fail(source, now, error(errno, file.path));
+    if (size < 0 && errno != EOPNOTSUPP && errno != EINVAL) {
+      folder.gone = errno == ENODEV;  // a new one of that name has files of its own
+      fail(source, now, error(errno, file.path));
+      return out.clear();
+    }
     if (size < 0) continue;
     if (auto value = parse_counter_file({buffer.data(), static_cast<size_t>(size)})) out.push_back({file.name, *value});
   }
   source.backoff.succeeded();
 }
 
+// Of an index that is no more the kernel says EINVAL, as it does where the driver counts nothing (nldev_stat_get_doit of Linux
+// 6.12). A device that was made anew has another; a reading that is missing keeps its counters apart from those before.
+Result<std::vector<Counter>> SampleReader::read_netlink() {
+  auto counters = nldev::statistics(*access_.rdma, *device_, number_);
+  if (counters || counters.error().code != EINVAL) return counters;
+  const auto there = index();
+  if (there == device_) return counters;
+  if (there) device_ = there;
+  return error(ENODEV, rdma_);
+}
+
 void SampleReader::read_hw(Clock::time_point now) {
   counters_.hw.clear();
   if (!device_) return read_files(hw_, hw_files_, now, counters_.hw);
   if (!due(hw_, now)) return;
-  auto counters = nldev::statistics(*access_.rdma, *device_, number_);
+  auto counters = read_netlink();
   if (counters) {
     hw_.backoff.succeeded();
     counters_.hw = std::move(*counters);
@@ -91,8 +112,21 @@ void SampleReader::read_hw(Clock::time_point now) {
   const int code = counters.error().code;
   if (code != EINVAL && code != EOPNOTSUPP && code != EMSGSIZE) return fail(hw_, now, counters.error());
   device_.reset();
-  hw_files_ = open_files("hw_counters", CounterSource::hw);
+  open(hw_files_);
   read_files(hw_, hw_files_, now, counters_.hw);
+}
+
+// Whether they are needed is seen in a reading without a failure; in one with, only where nothing is known yet.
+void SampleReader::read_pma(Clock::time_point now) {
+  counters_.pma.clear();
+  const std::pair others{counters_.hw.size(), counters_.ethtool.size()};
+  const bool whole = hw_.backoff.due(now) && ethtool_.backoff.due(now);
+  if (!member_ && judged_ != others && (whole || !judged_)) {
+    judged_ = others;
+    needs_pma_ = !counts_rdma_bytes();
+    if (needs_pma_ && pma_files_.files.empty()) open(pma_files_);
+  }
+  if (needs_pma_) read_files(pma_, pma_files_, now, counters_.pma);
 }
 
 Result<void> SampleReader::read_names(Clock::time_point now) {

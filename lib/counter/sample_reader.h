@@ -3,9 +3,12 @@
 // alone), one ethtool request for the values, whose names are read again once a second. Not thread-safe.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "counter/burst.h"
 #include "counter/catalogue.h"
 #include "counter/reader.h"
 
@@ -20,6 +23,8 @@ class SampleReader {
 
   // What could be read now; good until the next call. A source that failed is absent, and left alone for a while (Backoff).
   const PortCounters& read(Clock::time_point now);
+  // Of the newest reading: when each of its sources had answered.
+  [[nodiscard]] const ReadTimes& times() const { return times_; }
   // Of the newest reading: of the source that failed first, or is left alone; empty where there is none.
   [[nodiscard]] const std::string& failure() const { return failure_; }
 
@@ -28,17 +33,26 @@ class SampleReader {
     std::string name, path;
     Fd fd;
   };
+  struct Folder {
+    const char* name;
+    CounterSource source;
+    std::vector<File> files{};
+    bool gone = false;  // the device that these were of
+  };
   struct Source {
     bool exists = true;
     Backoff backoff;
     std::string error;
   };
 
-  [[nodiscard]] std::vector<File> open_files(const char* folder, CounterSource source) const;
+  void open(Folder& folder) const;
+  [[nodiscard]] std::optional<uint32_t> index() const;
   bool due(const Source& source, Clock::time_point now);
   void fail(Source& source, Clock::time_point now, const Error& why);
-  void read_files(Source& source, const std::vector<File>& files, Clock::time_point now, std::vector<Counter>& out);
+  void read_files(Source& source, Folder& folder, Clock::time_point now, std::vector<Counter>& out);
   void read_hw(Clock::time_point now);
+  Result<std::vector<Counter>> read_netlink();
+  void read_pma(Clock::time_point now);
   void read_ethtool(Clock::time_point now);
   Result<void> read_names(Clock::time_point now);
   [[nodiscard]] bool counts_rdma_bytes() const;
@@ -48,12 +62,14 @@ class SampleReader {
   unsigned number_;
   ethtool::Selection wanted_;       // those of counters_.ethtool
   std::optional<uint32_t> device_;  // nldev index; absent: files
-  std::vector<File> hw_files_, pma_files_;
+  Folder hw_files_{"hw_counters", CounterSource::hw}, pma_files_{"counters", CounterSource::pma};
   Source hw_, pma_, ethtool_;
-  bool pma_known_ = false;          // whether the port's own byte counters are needed: each read is a firmware command
+  bool member_, needs_pma_ = false; // the port's own byte counters: each read is a firmware command
+  std::optional<std::pair<size_t, size_t>> judged_;  // how many others there were when that was found out
   size_t total_ = 0;                // how many statistics the driver has; 0: its names are to be read
   Clock::time_point named_{};       // when the names were read
   PortCounters counters_;
+  ReadTimes times_{};
   std::string failure_;
 };
 

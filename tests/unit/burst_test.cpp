@@ -171,6 +171,41 @@ TEST_F(Bursts, ACounterOf32BitsWraps) {
   EXPECT_EQ(all().at("fabric_burst_events_per_second_peak{,event=\"out_of_sequence\"}"), 10);
 }
 
+// The statistics of one reading waited for a lock, those of RDMA did not: neither's rate is another than it was.
+TEST_F(Bursts, WhatAnswersLateIsASampleOfItsOwnLength) {
+  auto read = [&](Clock::duration hw, Clock::duration ethtool) { meter.take({now + hw, now + hw, now + ethtool}, port.counters()); };
+  read(0s, 0s);
+  port.cnp += 100, port.bytes += 1900;
+  read(1s, 1900ms);
+  port.cnp += 100, port.bytes += 100;
+  read(2s, 2s);
+  now += 2s;
+  auto series = all();
+  EXPECT_NEAR(series.at("fabric_burst_bytes_per_second_peak{,direction=\"rx\"}"), 1000, 1e-6);
+  EXPECT_EQ(series.at("fabric_burst_events_per_second_peak{,event=\"cnp_sent\"}"), 100);
+}
+
+TEST_F(Bursts, TwoAnswersRightAfterOneAnotherAreOneSample) {
+  sample(0s);
+  port.bytes += 1000;
+  sample(1s);
+  port.bytes += 5;  // in a tenth of a millisecond
+  sample(100us);
+  port.bytes += 995;
+  sample(1s - 100us);
+  EXPECT_NEAR(all().at("fabric_burst_bytes_per_second_peak{,direction=\"rx\"}"), 1000, 1e-6);
+}
+
+// `mlxlink --pc` clears the port's counters under a driver that goes on; these have 64 bits.
+TEST_F(Bursts, ACounterOf64BitsThatFallsWasReset) {
+  port.rx_pause = 3'000'000'000;  // 50 minutes since it was cleared last
+  sample(0s);
+  port.rx_pause = 0;
+  sample(1s);
+  EXPECT_FALSE(all().contains("fabric_burst_pause_ratio_count{,direction=\"rx\",priority=\"3\"}")) << "no second of it was paused";
+  EXPECT_FALSE(meter.record().pause[3].seen);
+}
+
 TEST_F(Bursts, AReadingThatIsMissingIsNoSample) {
   sample(0s);
   port.cnp = 10;
@@ -249,6 +284,20 @@ TEST_F(Bursts, NicsThatCountFramesAndNoTimeHaveTheirPeak) {
   ice.take(now += 10ms, counters);
   auto series = published(ice.record(), now);
   EXPECT_EQ(series, (std::map<std::string, double>{{"fabric_burst_pause_frames_per_second_peak{,direction=\"rx\",priority=\"3\"}", 4000}}));
+}
+
+// A tenth of the time is paused, evenly; the device says so once a second.
+TEST_F(Bursts, StatisticsThatComeOnceASecondAreNoBursts) {
+  BurstMeter bnxt("bnxt_en");
+  PortCounters counters;
+  counters.ethtool = {{"pfc_pri3_rx_duration_us", 0}};
+  for (int i = 0; i <= 100; ++i, now += 100ms) {
+    if (i % 10 == 5) counters.ethtool[0].value += 100'000;
+    bnxt.take(now, counters);
+  }
+  auto series = published(bnxt.record(), now);
+  EXPECT_NEAR(series.at("fabric_burst_pause_ratio_peak{,direction=\"rx\",priority=\"3\"}"), 0.1, 1e-9);
+  EXPECT_EQ(series.at("fabric_burst_pause_ratio_count{,direction=\"rx\",priority=\"3\"}"), 10);
 }
 
 // What burst.h says of a port's series.

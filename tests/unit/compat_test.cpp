@@ -109,7 +109,7 @@ TEST(Compat, RdmaExporterNamesAreRawUnits) {
   EXPECT_EQ(at("rdma_phy_rx_err_lane_total,device=mlx5_0,lane=2,netdev=eth0,port=1"), raw(CounterSource::ethtool, "rx_err_lane_2_phy"));
   EXPECT_EQ(at("rdma_netdev_pause_storm_events_total,device=mlx5_0,netdev=eth0,port=1,severity=error"), raw(CounterSource::ethtool, "tx_pause_storm_error_events"));
   EXPECT_EQ(at("rdma_optional_rx_bytes_total,device=mlx5_0,port=1"), raw(CounterSource::hw, "rdma_rx_bytes"));
-  EXPECT_EQ(at("rdma_port_info,device=mlx5_0,is_vf=false,link_layer=Ethernet,netdev=eth0,pci_addr=,phys_state=LinkUp,port=1,state=ACTIVE"), 1);
+  EXPECT_EQ(at("rdma_port_info,device=mlx5_0,is_vf=false,link_layer=Ethernet,netdev=eth0,pci_addr=,phys_state=LINK_UP,port=1,state=ACTIVE"), 1);
 }
 
 TEST(Compat, NothingIsPublishedThatTheReaderLeavesOut) {

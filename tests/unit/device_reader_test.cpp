@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <rdma/rdma_netlink.h>
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "support/sim_qp.h"
 #include "support/slow_nics.h"
@@ -79,6 +81,24 @@ TEST(DeviceReader, NoOtherDeviceIsTouched) {
   reader.rescan();
   EXPECT_EQ(reader.read().ports.size(), 1u);
   EXPECT_EQ(touched, 0);
+}
+
+TEST(DeviceReader, WhatADeviceMadeAnewCountsHasNotWrapped) {
+  test::SlowNics nics;
+  const std::string function = "sys/devices/pci0000:16/0000:16:01.0/0000:17:00.0";
+  DeviceReader reader(nics.tree.path(), "mlx5_0", nullptr, nics.open());
+  const auto read = [&](const std::string& value, const std::string& ifindex) {
+    nics.tree.file(function + "/infiniband/mlx5_0/ports/1/hw_counters/out_of_sequence", value + "\n");
+    nics.tree.file(function + "/net/eth2/ifindex", ifindex + "\n");
+    reader.rescan();
+    const auto hw = reader.read().ports.at(0).counters.hw;
+    const auto found = std::ranges::find(hw, "out_of_sequence", &Counter::name);
+    return found == hw.end() ? std::nullopt : std::optional(found->value);
+  };
+  EXPECT_EQ(read("4294967290", "7"), 4294967290u);
+  EXPECT_EQ(read("5", "7"), (uint64_t{1} << 32) + 5);
+  EXPECT_EQ(read("4294967290", "7"), (uint64_t{1} << 33) - 6);
+  EXPECT_EQ(read("5", "8"), 5u);
 }
 
 TEST(DeviceReader, CountersOfQueuePairsAreReadOnlyWhereTheConfigurationAsksForThem) {

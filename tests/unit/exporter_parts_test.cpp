@@ -117,6 +117,16 @@ TEST(Parts, ThePageKnowsTheHostItsNetworkAndItsPlatform) {
   }
 }
 
+TEST(Parts, NoneKeepsThePortsThatItWasAskedAbout) {
+  Tree tree;
+  Running running(options_for(machine(tree)));
+  running.settle();
+  const Snapshot snapshot = running.collector().snapshot();
+  ASSERT_EQ(snapshot.node.ports.size(), 1u);
+  ASSERT_EQ(snapshot.parts.size(), parts().size() + 1) << "the host's comes first";
+  for (const auto& part : snapshot.parts) EXPECT_TRUE(part->ports.empty());
+}
+
 TEST(Parts, ADeviceThatComesIsPartOfThem) {
   Tree tree;
   Running running(options_for(machine(tree)));

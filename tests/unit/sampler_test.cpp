@@ -187,6 +187,16 @@ TEST_F(Sampling, KeepsToItsBudgetAndSaysSoOnce) {
   EXPECT_NE(told[0].find("sample_cpu_budget"), std::string::npos) << told[0];
 }
 
+TEST_F(Sampling, WhatCannotBeReadHasNoAge) {
+  nics.statistics->fail("eth9", EIO);
+  Sampler sampler(options());
+  sampler.follow({ports[0], port_of("mlx5_9", "eth9")});
+  await([&] { return cnp_samples(sampler, "mlx5_0") > 5 && nics.statistics->asked("eth9") > 0; });
+  const auto devices = sampler.devices();
+  EXPECT_TRUE(devices.at(0).age);
+  EXPECT_FALSE(devices.at(1).age) << "no sample of it was ever taken";
+}
+
 // The reader alone: what it does not read.
 TEST_F(Sampling, NamesAreReadOnceASecondAndFollowed) {
   auto kernel = nics.open()(nics.tree.path());
@@ -233,6 +243,61 @@ TEST_F(Sampling, BytesThatTellOfNoBurstDoNotStandForThePortsOwn) {
   rdma.devices[0].ports[1].counters.push_back({"rx_roce_only_bytes", 900});
   SampleReader always({kernel->root, &rdma, kernel->statistics.get()}, port);
   EXPECT_TRUE(always.read(Pace::Clock::now()).pma.empty());
+}
+
+// A statistic may wait for a lock that a reset of another port holds: its sample is longer then, and nobody else's is.
+TEST_F(Sampling, EachSourceHasTheTimeOfItsOwnAnswer) {
+  auto kernel = nics.open()(nics.tree.path());
+  ASSERT_TRUE(kernel.ok());
+  SampleReader reader({kernel->root, nullptr, kernel->statistics.get()}, ports[0]);
+  nics.statistics->hang("eth2");
+  std::thread later([&] {
+    while (!nics.statistics->is_waiting("eth2")) std::this_thread::sleep_for(1ms);
+    std::this_thread::sleep_for(50ms);
+    nics.statistics->answer("eth2");
+  });
+  const auto start = Pace::Clock::now();
+  reader.read(start);
+  later.join();
+  EXPECT_GE(reader.times().ethtool - reader.times().hw, 50ms);
+  EXPECT_GE(reader.times().hw, start);
+}
+
+// bnxt_re makes its device anew when the netdev's rings change, in less time than a scan takes to look.
+TEST_F(Sampling, ADeviceThatWasMadeAnewIsReadOn) {
+  auto kernel = nics.open()(nics.tree.path());
+  ASSERT_TRUE(kernel.ok());
+  test::SimRdma rdma;
+  test::SimRdmaDevice device;
+  device.name = "mlx5_7";
+  device.ports[1].counters = {{"np_cnp_sent", 5}};
+  rdma.devices[3] = device;
+  SampleReader reader({kernel->root, &rdma, nullptr}, port_of("mlx5_7", "eth2"));
+  const auto start = Pace::Clock::now();
+  EXPECT_EQ(reader.read(start).hw.size(), 1u);
+  rdma.devices.clear();
+  rdma.devices[4] = device;
+  EXPECT_TRUE(reader.read(start + 1s).hw.empty()) << "what this one counts is no rise of what the other has counted";
+  EXPECT_EQ(reader.read(start + 12s).hw.size(), 1u) << "under another index";
+  rdma.devices.clear();
+  EXPECT_TRUE(reader.read(start + 13s).hw.empty());
+  EXPECT_NE(reader.failure(), "");
+  rdma.devices[5] = device;
+  EXPECT_TRUE(reader.read(start + 24s).hw.empty());
+  EXPECT_EQ(reader.read(start + 60s).hw.size(), 1u) << "it was away for a moment";
+}
+
+TEST_F(Sampling, ThePortsOwnBytesAreReadNoMoreOnceTheDriverTellsItsOwn) {
+  nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/counters/port_rcv_data", "250\n");
+  nics.statistics->set("eth2", "rx_vport_rdma_unicast_bytes", 1000);
+  nics.statistics->fail("eth2", EBUSY);
+  auto kernel = nics.open()(nics.tree.path());
+  ASSERT_TRUE(kernel.ok());
+  SampleReader reader({kernel->root, nullptr, kernel->statistics.get()}, ports[0]);
+  const auto start = Pace::Clock::now();
+  EXPECT_EQ(reader.read(start).pma.size(), 1u);
+  nics.statistics->fail("eth2", 0);
+  EXPECT_TRUE(reader.read(start + 11s).pma.empty()) << "each of these files is a firmware command";
 }
 
 }  // namespace
