@@ -5,6 +5,7 @@
 
 #include "agentd/messages.h"
 #include "base/parse.h"
+#include "config/config.h"
 #include "qos/bond.h"
 #include "qos/busy.h"
 #include "qos/state.h"
@@ -15,6 +16,7 @@ namespace fabric::agentd {
 namespace {
 
 constexpr std::chrono::seconds kLockPatience{10};
+constexpr std::chrono::seconds kNaming{180};  // udevd gives up an event then (event_timeout= of udev.conf(5))
 
 std::vector<Port> scan_ports(Kernel& kernel, const Policy& policy) {
   return scan(kernel, {.topology = asks_for_role(policy), .platform = false, .settings = false, .counters = false, .gids = false, .network = false, .verbs = false,
@@ -60,7 +62,7 @@ World real_world(Kernel& kernel) {
 }
 
 Keeper::Keeper(World world, Policy policy)
-    : world_(std::move(world)), policy_(std::move(policy)), drift_(policy_.conflict, policy_.reread) {
+    : world_(std::move(world)), policy_(std::move(policy)), config_(confirm::digest(wanted_config(policy_))), drift_(policy_.conflict, policy_.reread) {
   remember_published();
 }
 
@@ -81,6 +83,7 @@ std::vector<std::string> Keeper::rescan() {
     world_.log({message_id::port, LOG_NOTICE, entry->first + (excluded ? ": excluded; its settings stay as they are" : ": the port is gone; kept again when it comes back"),
                 {{"FABRIC_PORT", entry->first}}});
     drift_.restart(entry->first);
+    set_aside(entry->first, entry->second);
     entry = ports_.erase(entry);
   }
   std::vector<std::string> fresh;
@@ -92,7 +95,8 @@ std::vector<std::string> Keeper::rescan() {
     // Another netdev is another device: what it shows is nobody's doing. A renamed one is still the same.
     if (is_new || kept.port.ifindex != port.ifindex) {
       drift_.restart(id);
-      kept = Kept{};
+      set_aside(id, kept);
+      kept = taken_back(id, port);
       kept.fresh = known_.erase(id) == 0;
       kept.new_device = kept.fresh && memory_.count(id) != 0;
       kept.carrier = port.carrier;
@@ -105,7 +109,7 @@ std::vector<std::string> Keeper::rescan() {
     kept.port = std::move(port);  // speed and role are matched as well
     const bool other_entry = policy_for(policy_, kept.port) != before;
     if (other_entry) drift_.restart(id);  // what the one before wanted is no other writer's
-    if (renamed && before == nullptr) kept.fresh = true;  // udev names what has just appeared
+    kept.renamed = kept.renamed || (renamed && before == nullptr);
     decide(id, kept);
     if (!same || other_entry) fresh.push_back(id);
   }
@@ -153,6 +157,8 @@ Result<void> Keeper::keep(const std::string& id, qos::Instant now) {
   Kept& kept = entry->second;
   const PortPolicy* wanted = policy_for(policy_, kept.port);
   if (wanted == nullptr) return release(kept, now);
+  // udev names what has just appeared; a later name is somebody's, and jobs may be on it.
+  if (std::exchange(kept.renamed, false) && kept.unmatched && now - *kept.unmatched < kNaming) kept.fresh = true;
   auto locked = lock(now);
   if (!locked) return locked.error();
   Changes changes = qos::reconcile(world_.kernel, kept.port, wanted->want, options_for(kept, *wanted, now));
@@ -289,12 +295,6 @@ Result<void> Keeper::settle(const std::string& id) {
   auto lock = state::take_lock(world_.directory);
   if (!lock) return lock.error();
   return qos::settle(world_.kernel, entry->second.port);
-}
-
-void Keeper::trouble(const std::string& what) {
-  if (what == last_trouble_) return;
-  last_trouble_ = what;
-  world_.log({message_id::trouble, LOG_ERR, what, {}});
 }
 
 }  // namespace fabric::agentd

@@ -107,6 +107,8 @@ class Keeper {
     Settings last;            // setting -> what was found last
     bool fresh = true;        // appeared just now: its first pass does not wait for the maintenance window
     bool new_device = false;  // re-created: what it shows is the driver's doing
+    std::optional<qos::Instant> unmatched{};  // its first pass, when no entry was its own
+    bool renamed = false;                     // since then, and no entry was its own before
     bool releasing = false;   // let go of, and what stood is to be put back
     std::optional<Mode> kept_before{};  // by the policy before a reload, in this mode; whether it still is, is not known yet
     std::map<qos::Told, Heard> heard;  // since the last pass
@@ -119,6 +121,8 @@ class Keeper {
   struct Memory {
     std::map<std::string, std::string, std::less<>> good;   // setting -> its value while it was as wanted
     std::map<std::string, SettingState, std::less<>> told;  // last_repair and the drift members
+    bool releasing = false;                                 // as of Kept, while there is none or another
+    std::optional<Mode> kept_before{};
   };
   qos::Options options_for(const Kept& kept, const PortPolicy& entry, qos::Instant now);
   Result<void> save_original(const Port& port, const Qos& before);
@@ -130,6 +134,9 @@ class Keeper {
   void let_go(const Policy& old);
   // Lets go of a port that was kept before a reload, once it is known that no entry is its own.
   void decide(const std::string& id, Kept& kept);
+  // What is to be put back outlives the netdev: cards keep settings over a reload of their driver.
+  void set_aside(const std::string& id, const Kept& kept);
+  Kept taken_back(const std::string& id, const Port& port);
   Result<void> release(Kept& kept, qos::Instant now);
   [[nodiscard]] bool window_is_open() const;
   [[nodiscard]] bool has_pending(const Kept& kept) const;
@@ -143,6 +150,7 @@ class Keeper {
 
   World world_;
   Policy policy_;
+  std::string config_;           // its digest, for others to compare with theirs
   qos::Drift drift_;
   std::map<std::string, Kept> ports_;
   Kept host_;
@@ -155,6 +163,7 @@ class Keeper {
   std::string last_trouble_;
   std::optional<qos::Instant> locked_out_since_;
   AgentState published_;
+  std::string published_config_;
 };
 
 }  // namespace fabric::agentd

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the keeper tells: the state file.
+// What the keeper tells: the state file, and trouble.
 #include "agentd/keeper.h"
 #include "agentd/messages.h"
 #include "qos/state.h"
@@ -15,8 +15,11 @@ void Keeper::remember_published() {
   if (!state || !*state) return;
   for (const auto& [id, settings] : (*state)->ports) {
     known_.insert(id);
-    for (const auto& [key, told] : settings)
+    for (const auto& [key, told] : settings) {
       if (!told.last_drift.empty() || !told.last_repair.empty()) memory_[id].told[key] = told;
+      // Where no entry is the port's own, it was to be put back.
+      if (told.outcome == to_text(Outcome::pending) && (*state)->mode == to_text(Mode::enforce)) memory_[id].kept_before = Mode::enforce;
+    }
   }
 }
 
@@ -86,10 +89,17 @@ void Keeper::publish() {
   AgentState now = state();
   AgentState same = now;
   same.updated = published_.updated;
-  if (same == published_) return;  // a writer that fights us must not make us write files all day
-  if (auto saved = state::save_agent_state(world_.directory, now); !saved)
+  if (same == published_ && config_ == published_config_) return;  // a writer that fights us must not make us write files all day
+  if (auto saved = state::save_agent_state(world_.directory, now, config_); !saved)
     return trouble(saved.error().text() + "; the ports are kept all the same, tried again with the next change");
   published_ = std::move(now);
+  published_config_ = config_;
+}
+
+void Keeper::trouble(const std::string& what) {
+  if (what == last_trouble_) return;
+  last_trouble_ = what;
+  world_.log({message_id::trouble, LOG_ERR, what, {}});
 }
 
 }  // namespace fabric::agentd

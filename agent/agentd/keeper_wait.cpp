@@ -64,6 +64,7 @@ std::optional<std::chrono::minutes> Keeper::until_window() const {
 
 void Keeper::set_policy(Policy policy) {
   const Policy old = std::exchange(policy_, std::move(policy));
+  config_ = confirm::digest(wanted_config(policy_));
   config_error_.clear();
   drift_.clear(policy_.conflict, policy_.reread);
   drop_lapsed_record();
@@ -86,11 +87,27 @@ void Keeper::let_go(const Policy& old) {
     if (policy_for(old, kept.port) != nullptr) kept.kept_before = old.mode;
     decide(id, kept);
   }
+  for (auto& [id, memory] : memory_) memory.releasing = memory.releasing && policy_.release == Release::restore && policy_.mode == Mode::enforce;
+}
+
+void Keeper::set_aside(const std::string& id, const Kept& kept) {
+  if (!kept.releasing && !kept.kept_before) return;
+  memory_[id].releasing = kept.releasing;
+  memory_[id].kept_before = kept.kept_before;
+}
+
+Keeper::Kept Keeper::taken_back(const std::string& id, const Port& port) {
+  Kept kept;
+  const auto memory = memory_.find(id);
+  if (memory == memory_.end()) return kept;
+  kept.releasing = std::exchange(memory->second.releasing, false) && policy_for(policy_, port) == nullptr;
+  kept.kept_before = std::exchange(memory->second.kept_before, std::nullopt);
+  return kept;
 }
 
 void Keeper::decide(const std::string& id, Kept& kept) {
   const bool has_entry = policy_for(policy_, kept.port) != nullptr;
-  if (!kept.kept_before || (!has_entry && waits_for_speed(policy_, kept.port))) return;
+  if (!kept.kept_before || (!has_entry && (kept.port.netdev.empty() || waits_for_speed(policy_, kept.port)))) return;
   const Mode before = *std::exchange(kept.kept_before, std::nullopt);
   if (has_entry) return;
   kept.last.clear();
@@ -103,6 +120,7 @@ void Keeper::decide(const std::string& id, Kept& kept) {
 
 Result<void> Keeper::release(Kept& kept, qos::Instant now) {
   kept.heard.clear();
+  if (kept.fresh && !kept.unmatched) kept.unmatched = now;
   kept.fresh = kept.fresh && waits_for_speed(policy_, kept.port);  // an entry that comes later finds jobs on it
   if (!kept.releasing) {
     kept.last.clear();
@@ -149,7 +167,7 @@ bool Keeper::refresh_hold() {
   awaited_ = awaited_ || awaits_confirmation_;
   if (awaits_confirmation_) {
     held_ = "an apply awaits confirmation until " + (*record)->until + ": fabric-agentctl confirm";
-  } else if (*record && (*record)->policy == confirm::digest(show_config(policy_))) {
+  } else if (*record && (*record)->policy == config_) {
     held_ = "reverted at " + (*record)->reverted + ": not confirmed; to enforce it all the same: systemctl reload fabric-agent";
   }
   // Confirmed: the configuration is read again before anything is written.

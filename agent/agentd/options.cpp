@@ -21,6 +21,8 @@ Result<Options> parse_options(int argc, char* const argv[]) {
   opterr = 0;
   optind = 0;  // glibc: start anew
   for (int found; (found = ::getopt_long(argc, argv, ":c:r:hV", known, nullptr)) != -1;) {
+    // A variable that is not set must not mean this machine.
+    if ((found == 'c' || found == 'r') && *optarg == '\0') return error(EINVAL, std::string(found == 'c' ? "--config" : "--root") + " needs a value; see --help");
     switch (found) {
       case 'c': options.config = optarg; break;
       case 'r': options.root = optarg; break;

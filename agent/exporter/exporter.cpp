@@ -80,7 +80,7 @@ class Exporter final : public Site {
   std::shared_ptr<LoopTurn> turn_;
   std::unique_ptr<Collector> collector_;
   std::unique_ptr<Sampler> sampler_;  // outlives a reload: what it has counted goes on
-  HealthKeeper health_{options_.root, state_directory()};
+  HealthKeeper health_{options_.root, state_directory(), lasting_directory()};
   bool health_due_ = true;   // readings for it have been asked for; the first ones are what later ones are compared with
   PageCache cache_;
   std::unique_ptr<Server> server_;  // ends first: it calls the others
@@ -146,7 +146,7 @@ void Exporter::use(Configuration configuration) {
 }
 
 void Exporter::watch_health() {
-  if (auto loaded = health_.load(); !loaded) say(SD_WARNING, loaded.error().text() + "\nHealth is watched anew.");
+  if (auto loaded = health_.load(); !loaded) say(SD_WARNING, loaded.error().text() + "\nWhat was kept there begins anew.");
   const auto pace = static_cast<uint64_t>(std::chrono::microseconds(kHealthPace).count());
   ::sd_event_add_time_relative(loop_.get(), nullptr, CLOCK_MONOTONIC, pace, 0, on_health, this);
 }

@@ -2,6 +2,7 @@
 #include "exporter/health.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <ctime>
 #include <utility>
 
@@ -14,7 +15,17 @@
 namespace fabric::exporter {
 namespace {
 
+constexpr double kLongestPace = 60;  // between two readings; in what is longer, nobody watched
+constexpr int64_t kSlack = 2;        // the two clocks are not rounded alike
+
 double seconds(Clock::duration span) { return std::chrono::duration<double>(span).count(); }
+
+// A finding is gone only as long as somebody sees that it is: no time passes while no exporter runs, nor where the clock is set.
+void pass_over(HealthMemory& memory, Moment now) {
+  const auto watched = static_cast<int64_t>(std::clamp(now.boot - memory.health.now, 0.0, kLongestPace));
+  const int64_t unwatched = memory.health.wall == 0 ? 0 : now.wall - memory.health.wall - watched;
+  for (AckSeen& ack : memory.acks) ack.met = std::min(ack.met + (std::abs(unwatched) > kSlack ? unwatched : 0), now.wall);
+}
 
 // Two readings of the ports that have been read anew.
 struct Two {
@@ -30,7 +41,39 @@ Moment moment_now() {
   return {static_cast<double>(boot.tv_sec) + static_cast<double>(boot.tv_nsec) * 1e-9, static_cast<int64_t>(std::time(nullptr))};
 }
 
+// A machine that was booted knows nothing of its findings, but which acknowledgements have had theirs: a new one is not covered.
+Result<void> HealthKeeper::load_spent() {
+  if (lasting_.empty()) return {};
+  auto root = Root::open(lasting_);
+  if (!root) return root.error();
+  auto text = root->read(kSpentName);
+  if (!text && text.error().code == ENOENT) return {};
+  if (!text) return text.error();
+  auto memory = parse_health(*text, lasting_ + "/" + kSpentName);
+  if (!memory) return memory.error();
+  memory_.acks = spent_ = std::move(memory->acks);
+  return {};
+}
+
+Result<void> HealthKeeper::save_spent() {
+  if (lasting_.empty()) return {};
+  HealthMemory spent;
+  std::copy_if(memory_.acks.begin(), memory_.acks.end(), std::back_inserter(spent.acks), [](const AckSeen& ack) { return ack.spent; });
+  for (AckSeen& ack : spent.acks) ack.met = 0;  // of no more interest
+  if (spent.acks == spent_) return {};
+  auto saved = replace_file(lasting_, kSpentName, health_toml(spent));
+  if (!saved) return error(saved.error().code, lasting_ + saved.error().what);
+  spent_ = std::move(spent.acks);
+  return {};
+}
+
 Result<void> HealthKeeper::load() {
+  const auto spent = load_spent();
+  const auto states = load_states();
+  return states ? spent : states;
+}
+
+Result<void> HealthKeeper::load_states() {
   if (directory_.empty()) return {};
   auto root = Root::open(directory_);
   if (!root) return root.error();
@@ -97,12 +140,14 @@ Result<void> HealthKeeper::save() {
 }
 
 Result<void> HealthKeeper::take(const Snapshot& snapshot, const Policy* policy, Moment now) {
+  pass_over(memory_, now);
   advance(snapshot, policy, now);
   auto read = read_acks();
   const View view{.now = snapshot.node, .policy = policy, .plan = &snapshot.plan, .health = &memory_.health, .no_policy = {}};
   if (!acks_.empty()) follow_acks(memory_.acks, acks_, run_checks(view), now.wall);
-  else memory_.acks.clear();
+  else if (read) memory_.acks.clear();
   auto saved = save();
+  if (saved) saved = save_spent();
   const Error* failed = !read ? &read.error() : !saved ? &saved.error() : nullptr;
   const std::string said = failed == nullptr ? std::string() : failed->text();
   if (std::exchange(said_, said) == said || failed == nullptr) return {};

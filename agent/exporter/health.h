@@ -26,8 +26,12 @@ Moment moment_now();
 
 class HealthKeeper {
  public:
-  // `root`: where acknowledgements are read. `directory`: where the states are kept; empty: nowhere.
-  HealthKeeper(std::string root, std::string directory) : root_(std::move(root)), directory_(std::move(directory)) { memory_.health.alone = true; }
+  // `root`: where acknowledgements are read. `directory`: where the states are kept over a restart, `lasting`: over a boot, which
+  // acknowledgements are over; empty: nowhere.
+  HealthKeeper(std::string root, std::string directory, std::string lasting = {})
+      : root_(std::move(root)), directory_(std::move(directory)), lasting_(std::move(lasting)) {
+    memory_.health.alone = true;
+  }
 
   // What an exporter before this one has kept. An Error says why it starts anew.
   Result<void> load();
@@ -48,10 +52,14 @@ class HealthKeeper {
   void advance(const Snapshot& snapshot, const Policy* policy, Moment now);
   Result<void> read_acks();
   Result<void> save();
+  Result<void> load_states();
+  Result<void> load_spent();
+  Result<void> save_spent();
 
-  std::string root_, directory_;
+  std::string root_, directory_, lasting_;
   HealthMemory memory_;
   std::vector<Ack> acks_;
+  std::vector<AckSeen> spent_;             // as they stand in the file
   std::map<std::string, Reading> before_;  // by device
   Platform platform_;                      // at that time
   Clock::time_point taken_{};

@@ -54,6 +54,7 @@ int listen_for_lldp() {
   for (int signal : {SIGTERM, SIGINT}) ::sigaddset(&signals, signal);
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   for (int signal : {SIGTERM, SIGINT}) ::sd_event_add_signal(loop.get(), nullptr, signal, nullptr, nullptr);
+  ::signal(SIGHUP, SIG_IGN);  // `pkill -HUP fabric-exporter` means the other one, and systemd starts nobody again whom it ended
   ::sd_event_set_watchdog(loop.get(), 1);
   LldpListener listener(real_lldp_world());
   if (auto started = listener.start(loop.get()); !started) {

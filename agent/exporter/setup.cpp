@@ -62,9 +62,16 @@ Result<std::vector<Fd>> listeners(const Options& options, const Policy& policy) 
   return own;
 }
 
-std::string state_directory() {
-  const char* directory = std::getenv("RUNTIME_DIRECTORY");
-  return directory == nullptr ? std::string() : directory;
+namespace {
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : value;
 }
+
+}  // namespace
+
+std::string state_directory() { return environment("RUNTIME_DIRECTORY"); }
+std::string lasting_directory() { return environment("STATE_DIRECTORY"); }
 
 }  // namespace fabric::exporter

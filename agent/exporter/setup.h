@@ -30,7 +30,8 @@ Result<Configuration> configure(const Options& options);
 // The sockets that systemd passes, else those of the options, else of the policy.
 Result<std::vector<Fd>> listeners(const Options& options, const Policy& policy);
 
-// Where systemd lets the service keep what survives a restart; empty: it was not started so.
+// Where systemd lets the service keep what survives a restart, and what survives a boot; empty: it was not started so.
 std::string state_directory();
+std::string lasting_directory();
 
 }  // namespace fabric::exporter

@@ -2,6 +2,7 @@
 #include "config/config.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <unordered_map>
 
 #include "base/parse.h"
@@ -204,7 +205,8 @@ Result<LoadedConfig> load_config(const std::string& file) {
   for (const std::string& each : *files) {
     auto text = read_file(each);
     // A link in conf.d to nowhere, or drop-ins alone, are no machine without a configuration.
-    if (!text && files->size() > 1) return error(0, text.error().text() + (&each == &files->front() ? "; what is in conf.d is read after it: write it, be it empty" : ""));
+    const bool missing = !text && text.error().code == ENOENT && &each == &files->front();
+    if (!text && files->size() > 1) return error(0, text.error().text() + (missing ? "; what is in conf.d is read after it: write it, be it empty" : ""));
     if (!text) return text.error();
     read_text_into(*text, each, document, faults);
   }

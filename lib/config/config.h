@@ -37,11 +37,16 @@ Result<LoadedConfig> parse_config(std::string_view text, const std::string& name
 // policy, without any other file.
 std::string show_config(const Policy& policy);
 
+// What of it is enforced, and where: mode, exclude, ports and sysctl, without the places that they come from. One text for one
+// configuration, by whatever path its file was given and whoever read it.
+std::string wanted_config(const Policy& policy);
+
 // Every key that a file may have, as fabric-agent.toml(5) heads it: "mode", "sysctl", "conflict.rounds",
 // "port.match.driver", "port.pfc".
 std::vector<std::string> config_keys();
 
-// A time span as systemd.time(7) writes it: "500ms", "30s", "1min 30s", "2h". A number alone is seconds.
+// A time span as systemd.time(7) writes it, in units from ms to weeks, 366 days at most: "500ms", "1min 30s", "7d". A
+// number alone is seconds.
 std::optional<std::chrono::milliseconds> parse_span(std::string_view text);
 std::string span_text(std::chrono::milliseconds span);
 

@@ -14,6 +14,7 @@ namespace fabric {
 
 inline constexpr const char* kHealthFile = "run/fabric-exporter/health.toml";
 inline constexpr const char* kHealthName = "health.toml";
+inline constexpr const char* kSpentName = "acks.toml";  // acknowledgements that are over, in the same form
 
 // What is ok and has nothing in its window is left out.
 std::string health_toml(const HealthMemory& memory);

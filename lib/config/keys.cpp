@@ -115,6 +115,16 @@ std::string compat_toml(const Policy& policy) {
   return texts_toml(names);
 }
 
+// A device that is not opened is a whole one: "mlx5_0/1" would leave none out.
+MaybeProblem read_exclude(const toml::node& node, Policy& policy) {
+  std::vector<std::string> devices;
+  if (auto problem = read_texts(node, devices)) return problem;
+  for (const std::string& device : devices)
+    if (device.find('/') != std::string::npos) return TomlProblem{node.source().begin, "expected RDMA devices, or patterns of them, not " + toml_string(device)};
+  policy.exclude = std::move(devices);
+  return std::nullopt;
+}
+
 MaybeProblem read_cabling_file(const toml::node& node, Policy& policy) {
   std::string file;
   if (auto problem = read_text(node, file)) return problem;
@@ -257,7 +267,7 @@ constexpr std::array kKeys{
         [](const toml::node& node, Policy& p) { return read_span(node, milliseconds(0), kHour, p.max_age); },
         [](const Policy& p) { return shown(p.max_age); }},
     Key{"exporter", "exclude", "exclude = [\"mlx5_bond_*\"]",
-        [](const toml::node& node, Policy& p) { return read_texts(node, p.exclude); },
+        read_exclude,
         [](const Policy& p) { return texts_toml(p.exclude); }},
     Key{"exporter", "series_limit", "series_limit = 4000",
         [](const toml::node& node, Policy& p) { return read_count(node, 100, 1'000'000, p.series_limit); },

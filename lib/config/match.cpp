@@ -16,6 +16,12 @@ Normal any_text(const toml::node& element) {
   return text != nullptr && !text->get().empty() ? Normal(text->get()) : std::nullopt;
 }
 
+// Without the port that `fabric-agentctl status` names behind a slash.
+Normal device_name(const toml::node& element) {
+  auto text = any_text(element);
+  return text && text->find('/') == std::string::npos ? text : std::nullopt;
+}
+
 // Lower-case hexadecimal digits, the other characters of `allowed`, and those of glob(7).
 Normal hexadecimal_pattern(const toml::node& element, std::string_view allowed) {
   auto text = any_text(element);
@@ -67,8 +73,8 @@ Normal role(const toml::node& element) {
 
 const MatchKey kMatchKeys[] = {
     {"driver", &Match::driver, any_text, "a pattern", "driver = \"mlx5_core\""},
-    {"rdma", &Match::rdma, any_text, "a pattern", "rdma = \"mlx5_*\""},
-    {"netdev", &Match::netdev, any_text, "a pattern", "netdev = \"ens*\""},
+    {"rdma", &Match::rdma, device_name, "a device, or a pattern of devices", "rdma = \"mlx5_*\""},
+    {"netdev", &Match::netdev, device_name, "a netdev, or a pattern of netdevs", "netdev = \"ens*\""},
     {"pci", &Match::pci, pci_address, "a PCI address with its domain, or a pattern of it", "pci = \"0000:17:*\""},
     {"pci_id", &Match::pci_id, pci_id, "vendor and device in hexadecimal, or a pattern of them", "pci_id = \"15b3:1021\""},
     {"speed", &Match::speed, speed, "a speed in Mb/s, or in Gb/s as \"400G\"", "speed = \"400G\"", true},

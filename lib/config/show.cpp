@@ -86,4 +86,17 @@ std::string show_config(const Policy& policy) {
   return out;
 }
 
+std::string wanted_config(const Policy& policy) {
+  Policy alone;
+  alone.mode = policy.mode;
+  alone.exclude = policy.exclude;
+  alone.ports = policy.ports;
+  alone.sysctl = policy.sysctl;
+  for (PortPolicy& port : alone.ports) {
+    port.origin.fill({});
+    for (std::string* place : {&port.where, &port.traffic_origin, &port.cnp_origin, &port.profile_origin}) place->clear();
+  }
+  return show_config(alone);
+}
+
 }  // namespace fabric

@@ -106,8 +106,8 @@ Result<Originals> parse_originals(std::string_view text, const std::string& name
   return originals;
 }
 
-std::string agent_state_toml(const AgentState& state) {
-  std::string out = kWritten;
+std::string agent_state_toml(const AgentState& state, const std::string& config) {
+  std::string out = kWritten + (config.empty() ? "" : "config = " + toml_string(config) + "\n");
   for (auto [key, value] : {std::pair{"mode", &state.mode}, {"updated", &state.updated}, {"config_error", &state.config_error}, {"held", &state.held}})
     out += std::string(key) + " = " + toml_string(*value) + "\n";
   for (const auto& [port, settings] : state.ports) {
@@ -211,8 +211,16 @@ Result<std::optional<AgentState>> load_agent_state(const Root& root) {
   return *state ? std::optional<AgentState>(**state) : std::nullopt;
 }
 
-Result<void> save_agent_state(const std::string& directory, const AgentState& state) {
-  return replace_file(directory, kStateFile, agent_state_toml(state));
+Result<void> save_agent_state(const std::string& directory, const AgentState& state, const std::string& config) {
+  return replace_file(directory, kStateFile, agent_state_toml(state, config));
+}
+
+Result<std::string> agent_config(const Root& root) {
+  auto text = root.read(kStateFile);
+  if (!text) return text.error();
+  auto table = parse(*text, std::string("/") + kStateFile);
+  if (!table) return table.error();
+  return text_at(*table, "config");
 }
 
 }  // namespace fabric::state

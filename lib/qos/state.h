@@ -31,7 +31,7 @@ std::string port_key(const Port& port);
 
 std::string originals_toml(const Originals& originals);
 Result<Originals> parse_originals(std::string_view text, const std::string& name);
-std::string agent_state_toml(const AgentState& state);  // without `running`
+std::string agent_state_toml(const AgentState& state, const std::string& config = {});  // without `running`
 Result<AgentState> parse_agent_state(std::string_view text, const std::string& name);
 
 // `directory`: the root below which the files lie ("/" on a running machine). A missing file is empty, not an error.
@@ -61,7 +61,10 @@ class AgentStateReader {
   std::string text_;
   std::optional<Result<std::shared_ptr<const AgentState>>> last_;
 };
-Result<void> save_agent_state(const std::string& directory, const AgentState& state);
+// `config`: confirm::digest() of wanted_config() as the agent read it last.
+Result<void> save_agent_state(const std::string& directory, const AgentState& state, const std::string& config = {});
+// Which configuration the agent has, as it published it; empty where it did not.
+Result<std::string> agent_config(const Root& root);
 
 // Exclusive, until the Fd is closed, also by the holder's death (fcntl open file description lock). When another holds
 // it for longer than `patience`: an Error with code EWOULDBLOCK naming its pid. The file keeps the last holder's pid.

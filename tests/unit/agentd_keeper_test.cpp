@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "agentd/keeper.h"
+#include "config/cabling.h"
 #include "config/config.h"
 #include "qos/restore.h"
 #include "qos/state.h"
@@ -518,6 +519,31 @@ TEST_F(KeeperTest, APortThatIsNamedAfterTheStartDoesNotWaitForTheMaintenanceWind
   EXPECT_EQ(nic.pfc.pfc_en, 0) << "renamed, and kept all the while";
 }
 
+// By hand, when it has carried jobs for hours (kernels since 6.2 rename a netdev that is up).
+TEST_F(KeeperTest, APortThatIsRenamedLaterWaitsForTheMaintenanceWindow) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  hour_ = 12;
+  kernel_.emplace(sim_.kernel(tree_.path()));
+  World world = this->world();
+  world.scan = [this](const Policy&) {
+    std::vector<Port> found = ports();
+    found.front().rdma = "mlx5_0";
+    return found;
+  };
+  keeper_.emplace(world, policy_of("mode = \"enforce\"\nmaintenance = \"daily 02:00-04:00\"\n",
+                                   "[[port]]\nmatch = { netdev = \"gpu*\" }\ndcbx = \"host\"\npfc = [3]\n"));
+  keep_all();
+  now_ += std::chrono::hours(3);
+  keep_all();
+  nic.name = "gpu0";
+  keep_all();
+  EXPECT_EQ(nic.pfc.pfc_en, 0);
+  EXPECT_EQ(outcome("mlx5_0/1", "pfc"), "pending");
+  hour_ = 2;
+  keep_all();
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
+}
+
 // Down since the agent's start, and let go of by the reload, as its link shows when it has one.
 TEST_F(KeeperTest, APortWhoseLinkShowsThatNoEntryIsItsOwnIsLetGoOf) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
@@ -728,6 +754,73 @@ TEST_F(KeeperTest, WhatIsReleasedWaitsForTheMaintenanceWindow) {
   EXPECT_EQ(nic.pfc.pfc_en, 0);
 }
 
+// mlx5 keeps PFC over a reload of its driver or firmware; the netdev is another one then, or is away for a while.
+TEST_F(KeeperTest, WhatIsReleasedIsNotForgottenWithTheNetdev) {
+  for (const bool away : {false, true}) {
+    SimNic& nic = sim_.add_nic(away ? "eth1" : "eth0", Personality::mlx5);
+    hour_ = 3;
+    start("mode = \"enforce\"\n");
+    ASSERT_EQ(nic.pfc.pfc_en, 1 << 3);
+    hour_ = 12;
+    keeper_->set_policy(policy_of("mode = \"enforce\"\nrelease = \"restore\"\nmaintenance = \"daily 02:00-04:00\"\n", ""));
+    keep_all();
+    ASSERT_EQ(outcome("roce_" + nic.name + "/1", "pfc"), "pending");
+    nic.present = !away;
+    keep_all();
+    nic.present = true;
+    nic.ifindex += 100;
+    keep_all();
+    EXPECT_EQ(nic.pfc.pfc_en, 1 << 3) << "not yet";
+    hour_ = 2;
+    keep_all();
+    EXPECT_EQ(nic.pfc.pfc_en, 0) << away;
+  }
+}
+
+TEST_F(KeeperTest, WhatIsReleasedIsNotForgottenWithTheAgent) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  start("mode = \"enforce\"\n");
+  hour_ = 12;
+  const Policy none = policy_of("mode = \"enforce\"\nrelease = \"restore\"\nmaintenance = \"daily 02:00-04:00\"\n", "");
+  keeper_->set_policy(none);
+  keep_all();
+  ASSERT_EQ(outcome("roce_eth0/1", "pfc"), "pending");
+  keeper_.emplace(world(), none);
+  keep_all();
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3) << "not yet";
+  EXPECT_EQ(outcome("roce_eth0/1", "pfc"), "pending");
+  hour_ = 2;
+  keep_all();
+  EXPECT_EQ(nic.pfc.pfc_en, 0);
+  const unsigned writes = nic.writes();
+  keeper_.emplace(world(), none);
+  keep_all();
+  EXPECT_EQ(nic.writes(), writes);
+}
+
+// A container has the netdev when the agent starts anew.
+TEST_F(KeeperTest, APortWhoseNetdevIsAwayIsNotLetGoOf) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  const std::string head = "mode = \"enforce\"\nrelease = \"restore\"\nmaintenance = \"daily 02:00-04:00\"\n";
+  start(head);
+  ASSERT_EQ(nic.pfc.pfc_en, 1 << 3);
+  nic.pfc.pfc_en = 0;
+  hour_ = 12;
+  keep_all();
+  ASSERT_EQ(outcome("roce_eth0/1", "pfc"), "pending");
+  World world = this->world();
+  world.scan = [this](const Policy&) {
+    std::vector<Port> found = ports();
+    found.front().netdev.clear();
+    found.front().ifindex = 0;
+    return found;
+  };
+  told_.clear();
+  keeper_.emplace(world, policy_of(head));
+  keep_all();
+  for (const Entry& entry : told_) EXPECT_EQ(entry.message.find("no [[port]] entry"), std::string::npos) << entry.message;
+}
+
 TEST_F(KeeperTest, AFightOverAHostSettingEndsInAConflictToo) {
   constexpr const char* kFile = "proc/sys/net/ipv4/tcp_ecn";
   tree_.file(kFile, "2\n");
@@ -779,7 +872,7 @@ class Unconfirmed : public KeeperTest {
     start("mode = \"enforce\"\n");
     ASSERT_EQ(nic_->mtu, 4200U);
     record_ = confirm::begin(confirm::this_moment(kernel_->root), std::chrono::seconds(3'600), keeper_->policy(),
-                             confirm::digest(show_config(keeper_->policy())));
+                             confirm::digest(wanted_config(keeper_->policy())));
     Qos before;
     before.mtu = 2000;
     confirm::remember(record_, ports().at(0), before, Keys().set());
@@ -823,6 +916,35 @@ TEST_F(Unconfirmed, OverdueItIsPutBackAndNotEnforcedUntilAReload) {
   look("roce_eth0/1");
   EXPECT_EQ(nic_->mtu, 4200U);
   EXPECT_EQ(keeper_->state().held, "");
+}
+
+TEST_F(Unconfirmed, WhichConfigurationItHasIsPublished) {
+  keeper_->publish();
+  EXPECT_EQ(*state::agent_config(tree_.root()), confirm::digest(wanted_config(keeper_->policy())));
+  Policy other = keeper_->policy();
+  other.ports[0].want.mtu = 1234;
+  keeper_->set_policy(other);
+  keeper_->publish();
+  EXPECT_EQ(*state::agent_config(tree_.root()), confirm::digest(wanted_config(other)));
+}
+
+// As fabric-agentctl read it: by another path, with the host filled in under which the plan of cables is searched.
+TEST_F(Unconfirmed, TheSameFileReadByAnotherIsNotAnotherConfiguration) {
+  const std::string text = "mode = \"enforce\"\n[cabling]\nfile = \"/etc/cables.csv\"\n[[port]]\nmtu = 4200\n";
+  tree_.file("proc/sys/kernel/hostname", "gpu01\n");
+  auto applied = parse_config(text, "./fabric-agent.toml");
+  ASSERT_TRUE(applied.ok());
+  load_cabling(tree_.root(), applied->policy);
+  ASSERT_EQ(applied->policy.cabling.host, "gpu01");
+  record_.policy = confirm::digest(wanted_config(applied->policy));
+  record_.deadline = 0;
+  save();
+  keeper_->watch_confirm();
+  auto read = parse_config(text, "/etc/fabric-agent/fabric-agent.toml");
+  ASSERT_TRUE(read.ok());
+  keeper_.emplace(world(), read->policy);
+  keep_all();
+  EXPECT_EQ(nic_->mtu, 2000U) << "what was not confirmed is not enforced";
 }
 
 TEST_F(Unconfirmed, AnotherConfigurationIsAnotherWord) {

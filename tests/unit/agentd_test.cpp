@@ -167,6 +167,8 @@ TEST(Options, AreReadWhole) {
 TEST(Options, FaultsAreNamed) {
   EXPECT_NE(parsed({"--confg"}).error().what.find("--confg"), std::string::npos);
   EXPECT_NE(parsed({"--config"}).error().what.find("needs a value"), std::string::npos);
+  for (const char* empty : {"--config=", "--root="}) EXPECT_FALSE(parsed({empty}).ok()) << empty;
+  for (const char* option : {"-c", "--root"}) EXPECT_FALSE(parsed({option, ""}).ok()) << option;
   EXPECT_NE(parsed({"eth0"}).error().what.find("eth0"), std::string::npos);
 }
 

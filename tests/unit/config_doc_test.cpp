@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cctype>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <regex>
@@ -11,7 +12,9 @@
 
 #include "agentd/journal.h"
 #include "config/config.h"
+#include "driver/driver.h"
 #include "model/change.h"
+#include "model/health_rules.h"
 
 namespace fabric {
 namespace {
@@ -112,12 +115,73 @@ TEST(ManualPage, GivesTheRangeOfEveryNumber) {
   }
 }
 
+// The entry of a key, from its heading to the next one.
+std::string entry_of(const std::string& page, const std::string& key) {
+  const size_t head = page.find("\n.It Cm " + key + "\n");
+  EXPECT_NE(head, std::string::npos) << key;
+  return head == std::string::npos ? "" : page.substr(head + 1, page.find("\n.It Cm ", head + 1) - head);
+}
+
+std::set<std::string> words_of(const std::string& text) {
+  const std::regex word("[a-z0-9_]+");
+  return {std::sregex_token_iterator(text.begin(), text.end(), word), std::sregex_token_iterator()};
+}
+
+// "Drivers: mlx5_core, bnxt_en": those that the page names are those that offer the setting. "All" names none, or some of them.
+TEST(ManualPage, NamesTheDriversThatOfferASetting) {
+  const std::string page = content("agent/agentd/fabric-agent.toml.5");
+  for (const Setting& setting : kSettings) {
+    const std::string entry = entry_of(page, "port." + std::string(setting.key));
+    const size_t at = entry.find("\nDrivers: ");
+    if (at == std::string::npos || entry.compare(at, 13, "\nDrivers: all") == 0) continue;
+    const auto named = words_of(entry.substr(at, entry.find(".\n", at) - at));
+    std::set<std::string> offer, told;
+    for (const Driver* driver : drivers()) {
+      if (driver->kernel_names.empty()) continue;
+      const std::string name(driver->kernel_names.front());
+      if (named.contains(name)) told.insert(name);
+      for (const KeyOp& each : driver->ops)
+        if (each.key == setting.key && each.op.write != nullptr) offer.insert(name);
+    }
+    EXPECT_EQ(told, offer) << setting.key;
+  }
+}
+
+TEST(ManualPage, NamesTheRulesThatDoNotCountAfterTheBoot) {
+  const auto named = words_of(entry_of(content("agent/agentd/fabric-agent.toml.5"), "health.boot_grace"));
+  for (const HealthRule& rule : kHealthRules) EXPECT_EQ(named.contains(std::string(rule.key)), rule.graced) << rule.key;
+}
+
+TEST(ManualPage, NamesEveryDriverThatAnEntryMayMatch) {
+  const auto named = words_of(entry_of(content("agent/agentd/fabric-agent.toml.5"), "port.match.driver"));
+  for (const Driver* driver : drivers()) EXPECT_TRUE(named.contains(std::string(driver->name))) << driver->name;
+}
+
 TEST(ManualPage, ListsEveryMessageId) {
   std::string page = content("agent/agentd/fabric-agentd.8");
   namespace id = agentd::message_id;
   for (std::string_view one : {id::applied, id::repaired, id::differs, id::pending, id::not_set, id::conflict, id::in_sync,
-                               id::configuration, id::port, id::trouble})
+                               id::configuration, id::port, id::reverted, id::trouble})
     EXPECT_NE(page.find(".It Li " + std::string(one)), std::string::npos) << one;
+}
+
+// "fabric-exporter(8)", as a page, a unit, a message or the sample refers to it, is a page that there is.
+TEST(ManualPage, EveryReferenceIsToAPage) {
+  namespace fs = std::filesystem;
+  std::set<std::string> pages, referred;
+  const std::regex reference(R"((fabric-[a-z]+(?:\.toml)?)(?: ?\(| )([1-8])\b)");
+  for (const char* folder : {"agent", "lib", "etc", "systemd"})
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(kSource) / folder)) {
+      if (!entry.is_regular_file()) continue;
+      const std::string name = entry.path().filename().string(), extension = entry.path().extension().string();
+      if (extension.size() == 2 && std::isdigit(static_cast<unsigned char>(extension[1]))) pages.insert(name);
+      std::string text = content(fs::relative(entry.path(), kSource).string());
+      std::erase(text, '\\');
+      for (std::sregex_iterator match(text.begin(), text.end(), reference), end; match != end; ++match)
+        referred.insert((*match)[1].str() + "." + (*match)[2].str());
+    }
+  EXPECT_TRUE(referred.contains("fabric-exporter.8"));
+  for (const std::string& page : referred) EXPECT_TRUE(pages.contains(page)) << page;
 }
 
 TEST(ManualPage, NamesEveryOutcome) {

@@ -341,7 +341,9 @@ TEST(Span, IsWrittenAsSystemdWritesIt) {
   EXPECT_EQ(parse_span("1min 30s"), milliseconds(90'000));
   EXPECT_EQ(parse_span("2h"), milliseconds(7'200'000));
   EXPECT_EQ(parse_span("7"), milliseconds(7'000));
-  for (const char* text : {"", "s", "-1s", "1.5s", "1x", "99999999999999999999s", "400000000h"}) EXPECT_FALSE(parse_span(text)) << text;
+  EXPECT_EQ(parse_span("7d"), std::chrono::hours(7 * 24));
+  for (const char* text : {"1w", "1 week", "7days", "6day 24hours", "6d 23hour 59minutes 60seconds"}) EXPECT_EQ(parse_span(text), parse_span("168h")) << text;
+  for (const char* text : {"", "s", "-1s", "1.5s", "1x", "99999999999999999999s", "400000000h", "367d"}) EXPECT_FALSE(parse_span(text)) << text;
   EXPECT_EQ(span_text(milliseconds(90'500)), "1min 30s 500ms");
   EXPECT_EQ(parse_span(span_text(milliseconds(3'725'001))), milliseconds(3'725'001));
 }
@@ -415,6 +417,11 @@ TEST_F(ConfigFiles, WithDropInsAMissingFileIsAFault) {
   ASSERT_FALSE(loaded.ok());
   EXPECT_EQ(loaded.error().code, 0);
   EXPECT_NE(loaded.error().text().find("a.toml: cannot read the configuration"), std::string::npos) << loaded.error().text();
+  EXPECT_NE(loaded.error().text().find("write it, be it empty"), std::string::npos) << loaded.error().text();
+  put("a.toml", std::string((1 << 20) + 1, '#'));
+  loaded = load();
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().text().find("be it empty"), std::string::npos) << "nobody is told to write over a file that is there: " << loaded.error().text();
 }
 
 TEST_F(ConfigFiles, WhatOnlyAnotherMayReadSaysWhatToDo) {

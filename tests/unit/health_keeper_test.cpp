@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "config/acks.h"
@@ -25,7 +26,7 @@ constexpr int64_t kWall = 1'800'000'000;
 class Site {
  public:
   Site() {
-    tree_.folder("run/fabric-exporter").folder("var/lib/fabric-agent").folder("sys");
+    tree_.folder("run/fabric-exporter").folder("var/lib/fabric-agent").folder("var/lib/fabric-exporter").folder("sys");
     snapshot_.node = node_.now;
     node_.policy.health.limits[0].window = 60;
     EXPECT_TRUE(start());
@@ -34,10 +35,19 @@ class Site {
   test::Tree& tree() { return tree_; }
   Snapshot& snapshot() { return snapshot_; }
   HealthKeeper& keeper() { return *keeper_; }
-  [[nodiscard]] int64_t wall() const { return kWall + static_cast<int64_t>(clock_); }
+  [[nodiscard]] int64_t wall() const { return kWall + set_ + static_cast<int64_t>(clock_); }
+  void pass(double seconds) { clock_ += seconds; }  // while no exporter runs
+  void set_clock(int64_t by) { set_ += by; }
+  Result<void> boot() {
+    set_ += static_cast<int64_t>(clock_);
+    clock_ = 5000;  // after the grace
+    std::filesystem::remove(tree_.path() + "/run/fabric-exporter/health.toml");
+    snapshot_.node.ports[0].counters.carrier_down = 0;
+    return start();
+  }
 
   Result<void> start() {
-    keeper_ = std::make_unique<HealthKeeper>(tree_.path(), tree_.path() + "/run/fabric-exporter");
+    keeper_ = std::make_unique<HealthKeeper>(tree_.path(), tree_.path() + "/run/fabric-exporter", tree_.path() + "/var/lib/fabric-exporter");
     return keeper_->load();
   }
   // Ten seconds later: the device `flaps`, and `hangs` in the kernel or not.
@@ -77,6 +87,7 @@ class Site {
   Snapshot snapshot_;
   Clock::time_point taken_{};
   double clock_ = 50'000;
+  int64_t set_ = 0;
   std::unique_ptr<HealthKeeper> keeper_;
 };
 
@@ -106,6 +117,17 @@ TEST(HealthKeeper, SaysThatAFileIsBrokenAndStartsAnew) {
   EXPECT_EQ(site.flapping(), Status::critical);
   EXPECT_TRUE(site.start()) << "and has written a good one";
   EXPECT_EQ(site.flapping(), Status::critical);
+}
+
+TEST(HealthKeeper, ABrokenListOfWhatIsOverCostsNoState) {
+  Site site;
+  ASSERT_TRUE(site.step());
+  ASSERT_TRUE(site.step(3));
+  site.tree().file("var/lib/fabric-exporter/acks.toml", "updated = [\n");
+  const auto started = site.start();
+  ASSERT_FALSE(started);
+  EXPECT_NE(started.error().text().find("/var/lib/fabric-exporter/acks.toml:"), std::string::npos) << started.error().text();
+  EXPECT_EQ(site.flapping(), Status::warning);
 }
 
 TEST(HealthKeeper, SaysWhereItCannotKeepThem) {
@@ -167,6 +189,47 @@ TEST(Acknowledged, FromTheCommandToTheMetricAndItsEnd) {
   EXPECT_EQ(site.ask({"ack", "--list"}).text, "Nothing is acknowledged.\n");
 }
 
+// Five minutes of them: neither the hour in which no exporter ran, nor a day by which the clock was set, forward or back.
+TEST(Acknowledged, OnlyWhatIsWatchedCountsAsGone) {
+  for (const auto& [away, set] : {std::pair<double, int64_t>{3600, 0}, {0, 86'400}, {0, -86'400}}) {
+    Site site;
+    ASSERT_TRUE(site.step());
+    ASSERT_TRUE(site.step(3));
+    ASSERT_TRUE(save_acks(site.tree().path(), {{"link-flap", "mlx5_0/1", site.wall(), site.wall() + 7 * 86'400, "root", ""}}));
+    while (site.flapping() != Status::ok) ASSERT_TRUE(site.step());
+    site.pass(away);
+    site.set_clock(set);
+    ASSERT_TRUE(site.start());
+    ASSERT_TRUE(site.step());
+    EXPECT_EQ(site.keeper().acks(site.wall()).size(), 1u) << away << " " << set;
+    for (int i = 0; i < kAckOutlasts / 10; ++i) ASSERT_TRUE(site.step());
+    EXPECT_TRUE(site.keeper().acks(site.wall()).empty()) << away << " " << set;
+  }
+}
+
+TEST(Acknowledged, WhatIsOverIsOverAfterABootAsWell) {
+  Site site;
+  ASSERT_TRUE(site.step());
+  ASSERT_TRUE(site.step(3));
+  const auto acknowledge = [&] { return save_acks(site.tree().path(), {{"link-flap", "mlx5_0/1", site.wall(), site.wall() + 30 * 86'400, "root", ""}}); };
+  ASSERT_TRUE(acknowledge());
+  ASSERT_TRUE(site.boot());
+  ASSERT_TRUE(site.step());
+  ASSERT_TRUE(site.step(3));
+  ASSERT_NE(site.flapping(), Status::ok);
+  EXPECT_EQ(site.keeper().acks(site.wall()).size(), 1u) << "it has not cleared while somebody watched";
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(site.step());
+  EXPECT_TRUE(site.keeper().acks(site.wall()).empty());
+  ASSERT_TRUE(site.boot());
+  ASSERT_TRUE(site.step());
+  ASSERT_TRUE(site.step(3));
+  ASSERT_NE(site.flapping(), Status::ok);
+  EXPECT_TRUE(site.keeper().acks(site.wall()).empty()) << "this is another one";
+  ASSERT_TRUE(acknowledge());
+  ASSERT_TRUE(site.step());
+  EXPECT_EQ(site.keeper().acks(site.wall()).size(), 1u) << "which can be acknowledged in its turn";
+}
+
 TEST(Acknowledged, ByManyAtOnceNoneIsLost) {
   Site site;
   constexpr int kMany = 12;
@@ -195,6 +258,10 @@ TEST(Acknowledged, NamesWhatIsWrong) {
   EXPECT_NE(site.ask({"ack", "loss", "--remove"}).errors, "");
   site.tree().file("var/lib/fabric-agent/acks.toml", "nonsense");
   EXPECT_NE(site.ask({"ack", "loss"}).errors.find("acks.toml:1:"), std::string::npos);
+  EXPECT_NE(site.ask({"ack", "loss"}).errors.find("; it can be deleted"), std::string::npos);
+  std::filesystem::remove(site.tree().path() + "/var/lib/fabric-agent/acks.toml");
+  site.tree().folder("var/lib/fabric-agent/acks.toml");
+  EXPECT_EQ(site.ask({"ack", "loss"}).errors.find("deleted"), std::string::npos) << "what only cannot be read may be in order";
 }
 
 TEST(CheckWatch, TellsWhatChanged) {

@@ -163,6 +163,18 @@ TEST_F(StateFiles, StateReadsBackTheSame) {
   EXPECT_FALSE((*loaded)->running);
 }
 
+TEST_F(StateFiles, TheAgentSaysWhichConfigurationItHas) {
+  const auto root = Root::open(directory_);
+  EXPECT_FALSE(agent_config(*root).ok()) << "no file";
+  AgentState state;
+  state.ports["mlx5_0/1"] = {};
+  ASSERT_TRUE(save_agent_state(directory_, state, "abc").ok());
+  EXPECT_EQ(*agent_config(*root), "abc");
+  ASSERT_TRUE(load_agent_state(*root).ok());
+  ASSERT_TRUE(save_agent_state(directory_, state).ok());
+  EXPECT_EQ(*agent_config(*root), "") << "an older agent";
+}
+
 TEST_F(StateFiles, NoStateFileIsNoState) {
   auto root = Root::open(directory_);
   auto loaded = load_agent_state(*root);

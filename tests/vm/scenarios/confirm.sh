@@ -44,6 +44,11 @@ config enforce
 check "enforcing" sh -c 'systemctl restart fabric-agent.service'
 check "all as the profile" wait_until 40 all_as_profile 0 1 2
 sleep 3
+mkdir -p /etc/fabric-agent/conf.d
+printf '[sysctl]\n"net.core.optmem_max" = 131073\n' >/etc/fabric-agent/conf.d/90-new.toml
+check "an apply that the agent would undo is refused" sh -c 'fabric-agentctl apply --port host; [ $? = 3 ]'
+reload_agent
+check "once it has read the file again, it is not" fabric-agentctl apply --port host
 udevadm monitor --kernel --subsystem-match=net --subsystem-match=infiniband >/tmp/uevents &
 monitor=$!
 for n in 0 2; do
