@@ -3,6 +3,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 
 #include "check/check.h"
@@ -78,7 +79,7 @@ int run_ack(const Options& options, Output& output) {
   auto lock = writes ? state::take_lock(options.root, kPatience, kLock) : Result<Fd>(Fd());
   if (!lock) return failure(kFailure, lock.error().text() + needs_root(), output);
   auto acks = load_acks(kernel->root);
-  if (!acks) return failure(kFailure, acks.error().text() + "; it can be deleted", output);
+  if (!acks) return failure(kFailure, acks.error().text() + (acks.error().code == EBADMSG ? "; it can be deleted" : needs_root()), output);
   const int64_t wall = wall_now(*kernel);
   if (options.list) return list(*acks, kernel->root, wall, options, output);
   if (!writes) return failure(kFailure, options.root + " is a capture: nothing is written there", output);

@@ -29,6 +29,13 @@ bool is_plain(const std::string& path) {  // without "." and "..", and not empty
   return !path.empty();
 }
 
+// As the link at `place` leads where the tree is the root: whoever opens a file of the tree by its path stays inside.
+std::string inside(const std::string& place, const std::string& target) {
+  const fs::path folder = fs::path("/" + place).parent_path(), plain = (folder.relative_path() / target).lexically_normal();
+  if (!target.starts_with('/') && *plain.begin() != "..") return target;
+  return (folder / target).lexically_normal().lexically_relative(folder).string();
+}
+
 // A folder that is being filled; gone again unless keep() was called.
 class Folder {
  public:
@@ -60,7 +67,7 @@ class Folder {
     return true;
   }
   [[nodiscard]] bool link(const std::string& place, const std::string& target) const {
-    return folder(fs::path(place).parent_path()) && ::symlink(target.c_str(), (path_ + "/" + place).c_str()) == 0;
+    return folder(fs::path(place).parent_path()) && ::symlink(inside(place, target).c_str(), (path_ + "/" + place).c_str()) == 0;
   }
   [[nodiscard]] Result<void> file(const std::string& place, std::string_view text) const {
     const std::string name = path_ + "/" + place;

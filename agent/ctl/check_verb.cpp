@@ -69,7 +69,7 @@ Report judge(World& world, Samples& samples, const Options& options, int64_t wal
 }
 
 std::string told(const Report& report, const Samples& samples, const Options& options, const Output& output, bool brief = false) {
-  if (options.json) return to_json(report).dump() + "\n";
+  if (options.json) return to_json(report).put("unread", unseen_json(samples.now)).dump() + "\n";
   return report_text(report, samples.now.hostname, options.verbose, output, brief) + unseen_text(samples.now) +
          (samples.before ? "" : "\nThe counters were read once: whether any rises was not checked.\n");
 }

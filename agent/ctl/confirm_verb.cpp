@@ -76,7 +76,7 @@ Result<Trial> Trial::begin(const Options& options, const Policy& policy) {
   if (!options.confirm) return trial;
   auto root = Root::open(options.root);
   if (!root) return root.error();
-  trial.record_ = confirm::begin(confirm::this_moment(*root), *options.confirm, policy, confirm::digest(show_config(policy)));
+  trial.record_ = confirm::begin(confirm::this_moment(*root), *options.confirm, policy, confirm::digest(wanted_config(policy)));
   if (options.disruptive) trial.record_.disruptive = *options.disruptive;
   if (auto saved = confirm::save(options.root, trial.record_); !saved) return saved.error();
   if (auto stands = confirm::start_guard(options.root, trial.record_.id, leave_session, [options] { return put_back(options); }); !stands) {

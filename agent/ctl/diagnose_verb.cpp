@@ -78,7 +78,8 @@ int run_diagnose(const Options& given, Output& output) {
     Json out = Json::object();
     out.put("verdict", to_text(samples.before ? worst(all) : Status::unknown))
         .put("seconds", samples.before ? Json(seconds_of(samples)) : Json())
-        .put("diagnoses", to_json(all));
+        .put("diagnoses", to_json(all))
+        .put("unread", unseen_json(samples.now));
     output.text += out.dump() + "\n";
   } else {
     output.text += diagnoses_text(all, samples, ports, output) + unseen_text(samples.now);

@@ -36,12 +36,8 @@ bool set_confirm(Options& options, const std::string& value) {
   return true;
 }
 
-// As other times, and in days: "3d".
 bool set_lasting(Options& options, const std::string& value) {
-  constexpr int64_t kMostDays = 366;
-  const auto days = value.ends_with('d') ? parse_number<int64_t>(value.substr(0, value.size() - 1)) : std::nullopt;
-  if (days && *days > 0 && *days <= kMostDays) options.lasting = std::chrono::hours(24 * *days);
-  else options.lasting = parse_span(value);
+  options.lasting = parse_span(value);
   return options.lasting && *options.lasting >= std::chrono::seconds(1);
 }
 
@@ -81,7 +77,7 @@ constexpr OptionRow kRows[] = {
      "time between the two samples of the counters, 100ms to 1h (1s); 0: one sample, no comparison", set_interval},
     {"watch", 'w', "", " check counters ", "again and again, until q or Ctrl-C", set_flag<&Options::watch>},
     {"verbose", 'v', "", " check plan apply counters ", "list what is in order, or does not move, as well", set_flag<&Options::verbose>},
-    {"port", 'p', "PORT,...", " diagnose plan apply restore status show counters neighbors ", "only these ports: mlx5_0/1, mlx5_0 or the netdev",
+    {"port", 'p', "PORT,...", " diagnose plan apply restore status show counters neighbors ", "only these ports: mlx5_0/1, mlx5_0 or the netdev; host: the sysctl settings (plan, apply, restore, status)",
      set_list<&Options::ports>},
     {"disruptive", 'd', "WHEN", " plan apply restore ",
      "writes that stop traffic: idle, now or never, instead of what the configuration says", set_disruptive},

@@ -12,9 +12,9 @@ namespace {
 
 using AgentSettings = std::map<std::string, SettingState>;
 
-const AgentSettings* agent_settings(const Node& node, const Port& port) {
+const AgentSettings* agent_settings(const Node& node, const std::string& id) {
   if (!node.agent) return nullptr;
-  const auto found = node.agent->ports.find(port.id());
+  const auto found = node.agent->ports.find(id);
   return found == node.agent->ports.end() ? nullptr : &found->second;
 }
 
@@ -95,7 +95,7 @@ const PortPolicy* entry_for(const Policy* policy, const Port& port) {
   return policy == nullptr ? nullptr : policy_for(*policy, port);
 }
 
-Json setting_json(const Node& node, const Port& port, const Change& change) {
+Json setting_json(const Node& node, const Change& change) {
   const Change told = with_agents_word(node, change);
   Json entry = Json::object();
   entry.put("setting", change.key)
@@ -103,7 +103,7 @@ Json setting_json(const Node& node, const Port& port, const Change& change) {
       .put("from", change.from)
       .put("to", change.to)
       .put("detail", told.detail);
-  const AgentSettings* agent = agent_settings(node, port);
+  const AgentSettings* agent = agent_settings(node, change.port);
   const auto found = agent == nullptr ? AgentSettings::const_iterator{} : agent->find(change.key);
   const bool known = agent != nullptr && found != agent->end();
   const SettingState told_state = known ? found->second : SettingState{};
@@ -119,6 +119,18 @@ Json setting_json(const Node& node, const Port& port, const Change& change) {
   return entry;
 }
 
+// Puts in_sync and settings.
+void put_changes(Json& out, const Node& node, bool asked, const Changes* changes) {
+  Json settings = Json::array();
+  bool in_sync = changes != nullptr;
+  if (changes != nullptr)
+    for (const Change& change : *changes) {
+      in_sync = in_sync && change.outcome == Outcome::in_sync;
+      settings.push(setting_json(node, change));
+    }
+  out.put("in_sync", !asked || changes == nullptr ? Json() : Json(in_sync)).put("settings", std::move(settings));
+}
+
 Json port_json(const Node& node, const Port& port, const Policy* policy, const Changes* changes) {
   const PortPolicy* entry = entry_for(policy, port);
   Json out = Json::object();
@@ -129,15 +141,7 @@ Json port_json(const Node& node, const Port& port, const Policy* policy, const C
       .put("rate", port.rate)
       .put("policy", entry == nullptr ? Json() : Json(entry->name))
       .put("left_alone", policy == nullptr ? port.left_alone : why_left_alone(*policy, port));
-  Json settings = Json::array();
-  bool in_sync = changes != nullptr;
-  if (changes != nullptr)
-    for (const Change& change : *changes) {
-      in_sync = in_sync && change.outcome == Outcome::in_sync;
-      settings.push(setting_json(node, port, change));
-    }
-  out.put("in_sync", entry == nullptr || changes == nullptr ? Json() : Json(in_sync))
-      .put("settings", std::move(settings));
+  put_changes(out, node, entry != nullptr, changes);
   return out;
 }
 
@@ -156,7 +160,7 @@ std::string status_text(const Node& node, const Policy* policy, const Plan& plan
   Table table({"PORT", "NETDEV", "STATE", "RATE", "POLICY", "IN SYNC", "REPAIRS", "LAST REPAIR"});
   for (const Port& port : node.ports) {
     const PortPolicy* entry = entry_for(policy, port);
-    const Repairs repairs = repairs_of(agent_settings(node, port));
+    const Repairs repairs = repairs_of(agent_settings(node, port.id()));
     table.add({port.id(), or_dash(port.netdev), state_text(port), port.rate ? rate_text(*port.rate) : "-",
                entry == nullptr ? "-" : entry->name, sync_text(node, entry, planned(plan, port)),
                std::to_string(repairs.count), repairs.last.empty() ? "-" : repairs.last + " " + repairs.of});
@@ -185,7 +189,9 @@ Json status_json(const Node& node, const Policy* policy, const Plan& plan) {
   for (const Port& port : node.ports) ports.push(port_json(node, port, policy, planned(plan, port)));
   Json out = Json::object();
   out.put("hostname", node.hostname).put("agent", std::move(agent)).put("ports", std::move(ports));
-  return out;
+  Json host;
+  if (const auto changes = plan.find(kHost); changes != plan.end()) put_changes(host = Json::object(), node, true, &changes->second);
+  return out.put("host", std::move(host)).put("unread", unseen_json(node));
 }
 
 std::string show_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output) {
@@ -227,7 +233,7 @@ Json show_json(const Node& node, const Policy* policy) {
     ports.push(std::move(out));
   }
   Json out = Json::object();
-  out.put("ports", std::move(ports));
+  out.put("ports", std::move(ports)).put("unread", unseen_json(node));
   return out;
 }
 
@@ -261,7 +267,9 @@ int with_ports(const Options& options, Output& output, Show&& show) {
 
 int run_status(const Options& options, Output& output) {
   return with_ports(options, output, [&](const Node& node, const Policy* policy, const Plan& plan) {
-    return options.json ? status_json(node, policy, plan).dump() + "\n" : status_text(node, policy, plan, output);
+    if (options.json) return status_json(node, policy, plan).dump() + "\n";
+    const bool host_alone = !options.ports.empty() && node.ports.empty() && !plan.contains(kHost);
+    return host_alone ? agent_line(node) + "host: no [sysctl] is kept.\n" : status_text(node, policy, plan, output);
   });
 }
 

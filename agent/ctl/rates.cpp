@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "counter/catalogue.h"
+#include "counter/widen.h"
 #include "ctl/table.h"
 #include "model/counter_class.h"
 
@@ -15,13 +16,14 @@ namespace {
 
 constexpr std::string_view kPriorities = "01234567";
 
-// Before scaling: 32-bit counters of the firmware wrap.
-std::optional<uint64_t> rise_of(const std::vector<Counter>& before, const Counter& now, size_t place) {
+// Before scaling: 32-bit counters of the firmware wrap; any other that falls was reset.
+std::optional<uint64_t> rise_of(const std::string& driver, const std::vector<Counter>& before, const Counter& now, size_t place) {
   auto known = place < before.size() && before[place].name == now.name
                    ? before.begin() + static_cast<ptrdiff_t>(place)
                    : std::find_if(before.begin(), before.end(), [&](const Counter& each) { return each.name == now.name; });
   if (known == before.end()) return std::nullopt;
-  return known->value == now.value ? std::optional<uint64_t>(0) : counter_rise(known->value, now.value);
+  if (now.value >= known->value) return now.value - known->value;
+  return wraps_at_32_bits(driver, now.name) ? counter_rise(known->value, now.value) : std::nullopt;
 }
 
 Rate rate_of(const Port& port, CounterSource source, const Counter& counter, std::optional<uint64_t> rise, double seconds) {
@@ -103,14 +105,14 @@ Columns columns_of(const std::vector<Row>& rows, size_t width) {
 std::vector<Rate> rates_of(const Node& before, const Node& now, double seconds) {
   std::vector<Rate> all;
   for (const Port& port : now.ports) {
-    const auto earlier = std::find_if(before.ports.begin(), before.ports.end(), [&](const Port& each) { return each.id() == port.id(); });
+    const auto earlier = std::find_if(before.ports.begin(), before.ports.end(), [&](const Port& each) { return each.id() == port.id() && each.pci == port.pci; });
     const PortCounters nothing, &old = earlier == before.ports.end() ? nothing : earlier->counters;
     std::vector<Rate> rates;
     const auto take = [&](CounterSource source, const std::vector<Counter>& was, const std::vector<Counter>& is) {
       for (size_t i = 0; i < is.size(); ++i) {
         const auto match = describe_counter(source, is[i].name, port.kernel_driver);
         if (match && (match->row->gauge || is_told_better(*match->row, is))) continue;  // a number at this moment has no rate
-        put(rates, rate_of(port, source, is[i], rise_of(was, is[i], i), seconds));
+        put(rates, rate_of(port, source, is[i], rise_of(port.kernel_driver, was, is[i], i), seconds));
       }
     };
     take(CounterSource::hw, old.hw, port.counters.hw);

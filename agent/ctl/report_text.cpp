@@ -110,12 +110,26 @@ std::string report_text(const Report& report, const std::string& hostname, bool 
   return text + "\n" + coloured(output, Status::ok, "OK") + "\n" + table.text(output);
 }
 
-std::string unseen_text(const Node& node) {
+namespace {
+
+std::vector<std::string> unseen(const Node& node) {
   std::vector<std::string> lines = node.unseen;
   for (const Port& port : node.ports)
     for (const std::string& reason : port.unread) add_once(lines, port.id() + ": " + reason);
+  return lines;
+}
+
+}  // namespace
+
+Json unseen_json(const Node& node) {
+  Json list = Json::array();
+  for (const std::string& line : unseen(node)) list.push(line);
+  return list;
+}
+
+std::string unseen_text(const Node& node) {
   std::string text;
-  for (const std::string& line : lines) text += "  " + line + "\n";
+  for (const std::string& line : unseen(node)) text += "  " + line + "\n";
   return text.empty() ? text : "\nCould not be read:\n" + text;
 }
 

@@ -19,6 +19,7 @@ std::string report_text(const Report& report, const std::string& hostname, bool 
 
 // What this caller could not see, one line each, or nothing when all was readable.
 std::string unseen_text(const Node& node);
+Json unseen_json(const Node& node);
 
 // Is it a write that apply would do, now or when the port is idle?
 bool is_write(const Change& change);

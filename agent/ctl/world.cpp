@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <ctime>
 #include <set>
+#include <thread>
 
 #include "config/cabling.h"
 #include "config/config.h"
 #include "qos/bond.h"
 #include "qos/busy.h"
+#include "qos/confirm.h"
+#include "qos/state.h"
 
 namespace fabric::ctl {
 namespace {
@@ -58,6 +61,22 @@ Result<World> open_configured_world(const Options& options) {
   auto world = open_world(options);
   if (world && !world->policy) return error(0, world->no_policy);
   return world;
+}
+
+Result<void> refuse_against_other_config(const World& world, std::chrono::milliseconds patience) {
+  constexpr std::chrono::milliseconds kPause{100};
+  if (!world.policy) return {};
+  const std::string mine = confirm::digest(wanted_config(*world.policy));
+  for (auto waited = kPause;; waited += kPause) {
+    const auto agent = state::load_agent_state(world.kernel.root);
+    if (!agent || !*agent || !(*agent)->running || (*agent)->mode != to_text(Mode::enforce) || !(*agent)->held.empty()) return {};
+    const auto its = state::agent_config(world.kernel.root);
+    if (!its || its->empty() || *its == mine) return {};
+    if (waited > patience) break;
+    std::this_thread::sleep_for(kPause);
+  }
+  return error(0, "apply: fabric-agentd enforces another configuration than this one, and would set the ports as that says again; "
+                  "systemctl reload fabric-agent makes it read the file anew, or stop it first (systemctl stop fabric-agent)");
 }
 
 Node look(World& world, ScanOptions what) {

@@ -45,8 +45,10 @@ Changes flat(const Plan& plan) {
   return all;
 }
 
-// What was done to the ports, and what that means for the exit code.
-int tell(const Changes& changes, const Options& options, Output& output) {
+// What was done to the ports, and what that means for the exit code. `recorded`: could what is put back, or on trial, be
+// written down? After a write, a failure is not one "before anything was written".
+int tell(const Changes& changes, const Options& options, Output& output, const Result<void>& recorded) {
+  if (!recorded) (void)failure(recorded.error(), output);
   const bool all_good = std::all_of(changes.begin(), changes.end(), is_as_wanted);
   if (options.json) {
     output.text += changes_json(changes).dump() + "\n";
@@ -58,7 +60,7 @@ int tell(const Changes& changes, const Options& options, Output& output) {
   if (std::any_of(changes.begin(), changes.end(), [](const Change& change) { return change.code == EPERM; }))
     output.errors +=
         "fabric-agentctl: the kernel did not permit the write (EPERM); it needs CAP_NET_ADMIN: run it as root.\n";
-  return all_good ? kDone : kChanges;
+  return all_good && recorded ? kDone : kChanges;
 }
 
 bool has_carrier(Kernel& kernel, const Port& port) {
@@ -141,17 +143,15 @@ Changes apply_host(Writer& writer, const Options& options, Trial& trial) {
   });
 }
 
-// What stood of the host's settings; those that are back are forgotten.
-Result<Changes> restore_host(Writer& writer, const Options& options) {
+// Puts back what stood of the host's settings; those that are back are forgotten.
+Changes restore_host(Writer& writer, const Options& options, qos::SysctlValues originals, Result<void>& saved) {
   Changes changes;
-  if (!names_host(options)) return changes;
-  auto originals = qos::load_sysctl_originals(options.root);
-  if (!originals || originals->empty()) return originals ? Result<Changes>(changes) : originals.error();
-  for (qos::SysctlChange& one : qos::reconcile_sysctl(writer.world.kernel.root, *originals, {})) {
-    if (one.outcome == Outcome::in_sync || one.outcome == Outcome::applied) originals->erase(one.name);
+  if (originals.empty()) return changes;
+  for (qos::SysctlChange& one : qos::reconcile_sysctl(writer.world.kernel.root, originals, {})) {
+    if (one.outcome == Outcome::in_sync || one.outcome == Outcome::applied) originals.erase(one.name);
     changes.push_back({kHost, one.name, one.outcome, one.code, false, one.from, one.to, one.detail});
   }
-  if (auto saved = qos::save_sysctl_originals(options.root, *originals); !saved) return saved.error();
+  saved = qos::save_sysctl_originals(options.root, originals);
   return changes;
 }
 
@@ -182,7 +182,10 @@ int run_plan(const Options& options, Output& output) {
 }
 
 int run_apply(const Options& options, Output& output) {
-  auto writer = open_writer(options, open_configured_world(options));
+  auto world = open_configured_world(options);
+  if (world && world->kernel.root.is_host() && !options.confirm)  // on trial, the agent holds still, and reads its file again when it is confirmed
+    if (auto free = refuse_against_other_config(*world, kPatience); !free) return failure(free.error(), output);
+  auto writer = open_writer(options, std::move(world));
   if (!writer) return failure(writer.error(), output);
   const Policy& policy = *writer->world.policy;
   auto trial = Trial::begin(options, policy);
@@ -203,8 +206,7 @@ int run_apply(const Options& options, Output& output) {
   const Changes host = apply_host(*writer, options, *trial);
   all.insert(all.end(), host.begin(), host.end());
   settle(writer->world.kernel, without_carrier(writer->world.kernel, writer->node.ports, all), output);
-  if (auto waits = trial->await(output); !waits) return failure(waits.error(), output);
-  return tell(all, options, output);
+  return tell(all, options, output, trial->await(output));
 }
 
 int run_restore(const Options& options, Output& output) {
@@ -214,7 +216,10 @@ int run_restore(const Options& options, Output& output) {
   auto writer = open_writer(options, std::move(world));
   if (!writer) return failure(writer.error(), output);
   if (auto free = Trial::refuse(options); !free) return failure(free.error(), output);
+  const auto stood = names_host(options) ? qos::load_sysctl_originals(options.root) : qos::SysctlValues{};
+  if (!stood) return failure(stood.error(), output);  // before any port is written
   qos::Options how = reconcile_options(writer->world, options);
+  Result<void> saved;
   Changes all;
   for (Port& port : writer->node.ports) {
     if (!is_chosen(options, port)) continue;
@@ -222,23 +227,21 @@ int run_restore(const Options& options, Output& output) {
     const Changes changes = qos::restore(writer->world.kernel, port, writer->originals, how);
     all.insert(all.end(), changes.begin(), changes.end());
     // After each port: killed here, what is put back is known to be put back.
-    if (!changes.empty())
-      if (auto saved = state::save_originals(options.root, writer->originals); !saved)
-        return failure(saved.error(), output);
+    if (!changes.empty()) saved = state::save_originals(options.root, writer->originals);
+    if (!saved) break;
   }
-  if (options.ports.empty()) {
+  if (saved && options.ports.empty()) {
     const Changes absent = qos::restore_of_absent(writer->originals, writer->node.ports);
     all.insert(all.end(), absent.begin(), absent.end());
   }
-  const auto host = restore_host(*writer, options);
-  if (!host) return failure(host.error(), output);
-  all.insert(all.end(), host->begin(), host->end());
+  const Changes host = saved ? restore_host(*writer, options, *stood, saved) : Changes();
+  all.insert(all.end(), host.begin(), host.end());
   if (all.empty() && !options.json) {
     output.text += "Nothing to put back: no first write is recorded.\n";
     return kDone;
   }
   settle(writer->world.kernel, without_carrier(writer->world.kernel, writer->node.ports, all), output);
-  return tell(all, options, output);
+  return tell(all, options, output, saved);
 }
 
 }  // namespace fabric::ctl

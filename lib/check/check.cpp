@@ -16,7 +16,7 @@ constexpr Check kSite[] = {
      "Pins of the site: how many GPUs and compute NICs there are, how near each GPU's NIC is at worst (PIX PXB PHB NODE SYS), the speed of compute ports. Nothing is "
      "asked where nothing is pinned. Look: fabric-agentctl topo, lspci -nn, the kernel's log. If the machine is right, correct [expect] in fabric-agent.toml.",
      ask_expect},
-    {"agent", group::agent, "Does the agent run, with the configuration that is in the file?",
+    {"agent", group::agent, "Does the agent run, in the mode that is in the file?",
      "Without the agent nobody repairs settings after a reboot, a driver reload or another tool's write. Start it with "
      "systemctl enable "
      "--now fabric-agent; after a change of the configuration, systemctl reload fabric-agent.",

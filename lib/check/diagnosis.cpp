@@ -64,11 +64,12 @@ Diagnosis made(const Rule& rule, const Case& one, Verdict verdict) {
   return out;
 }
 
-// What the rule explains of this port: a wire with a few errors has not lost everything that is lost. A wire without any is not
-// what such a rule is about (the firmware was reset).
+// What the rule explains of this port: a wire with a few errors has not lost everything that is lost, nor has a receive buffer that a few
+// frames did not fit into. A wire without any is not what such a rule is about (the firmware was reset).
 Symptoms explained_by(const Rule& rule, const Case& one) {
   Symptoms out = rule.explains;
   if (out.has(Symptom::link) && one.symptoms.has(Symptom::link) && !wire_explains_loss(one)) out.remove({Symptom::loss});
+  if (rule.judge == judges::headroom && !threw_away(one, lossless_discards(one).second)) out.remove({Symptom::loss});
   return out;
 }
 
@@ -107,7 +108,7 @@ void diagnose_port(const Case& one, Diagnoses& out) {
       candidates.push_back({explains, std::move(line)});
       continue;
     }
-    left.remove(explains);
+    if (rule.judge != judges::peer_silent || !is_disordered(one)) left.remove(explains);  // what came out of order came from somebody
     if (explains.has(Symptom::tx_pause) && holds_without_end(one)) left.remove({Symptom::loss});
     out.push_back(made(rule, one, std::move(*verdict)));
   }

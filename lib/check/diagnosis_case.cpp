@@ -112,8 +112,7 @@ Symptoms symptoms_of(const Case& one) {
   if (one.port.is_member()) return out;  // it tells of its link; what RDMA counts is the bond's
   const Loss loss = loss_of(one);
   const double packets = loss.packets.value_or(0);
-  const auto is_much = [&](double events, double ratio) { return events >= kFewEvents && events >= ratio * packets; };
-  if (loss.given_up > 0 || is_much(loss.requester, kLossRatio) || is_much(loss.responder, kDisorderRatio)) out.add(Symptom::loss);
+  if (loss.given_up > 0 || (loss.requester >= kFewEvents && loss.requester >= kLossRatio * packets) || is_disordered(one)) out.add(Symptom::loss);
   const double waits = rise(seen.out_of_buffer) + rise(seen.rnr_naks);
   if (rose(seen.rnr_retries_exceeded) || (waits >= kFewEvents * std::max(10.0, seen.seconds) && waits >= kNotReadyRatio * packets))
     out.add(Symptom::receiver);
@@ -146,11 +145,12 @@ std::string percent(double ratio) { return number_text(std::round(ratio * 1000) 
 double raw_rise(const Case& one, std::initializer_list<std::string_view> names) {
   double out = 0;
   if (one.before == nullptr) return out;
-  for (const Counter& now : one.port.counters.hw) {
-    if (std::find(names.begin(), names.end(), now.name) == names.end()) continue;
-    for (const Counter& old : one.before->counters.hw)
-      if (old.name == now.name && now.value > old.value) out += static_cast<double>(now.value - old.value);
-  }
+  for (const auto member : {&PortCounters::hw, &PortCounters::ethtool})
+    for (const Counter& now : one.port.counters.*member) {
+      if (std::find(names.begin(), names.end(), now.name) == names.end()) continue;
+      for (const Counter& old : one.before->counters.*member)
+        if (old.name == now.name && now.value > old.value) out += static_cast<double>(now.value - old.value);
+    }
   return out;
 }
 
@@ -201,6 +201,9 @@ Paused paused(const Case& one, Direction direction) {
 
 bool holds_without_end(const Case& one) {
   const Paused held = paused(one, Direction::tx);
+  // Then the NIC has ceased to pause by itself, and throws away what comes (net/mlx5e: "Expose PFC stall prevention
+  // counters", Linux 4.17; Broadcom: PFC of the RoCE queue is off).
+  if (raw_rise(one, {"tx_pause_storm_error_events", "continuous_roce_pause_events"}) > 0) return true;
   // A storm that lasted for a moment of a long window is over.
   if (rose(one.signals.pause_storm_events) && (!held.measured || held.is_much())) return true;
   return held.measured && held.ratio >= 0.8;
@@ -228,6 +231,11 @@ Loss loss_of(const Case& one) {
   out.given_up = rise(seen.retries_exceeded);
   if (seen.rx_packets || seen.tx_packets) out.packets = rise(seen.rx_packets) + rise(seen.tx_packets);
   return out;
+}
+
+bool is_disordered(const Case& one) {
+  const Loss loss = loss_of(one);
+  return loss.responder >= kFewEvents && loss.responder >= kDisorderRatio * loss.packets.value_or(0);
 }
 
 std::string unprotected(const Case& one, Direction direction) {

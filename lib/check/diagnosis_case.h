@@ -50,6 +50,8 @@ struct Loss {
   std::optional<double> packets;
 };
 Loss loss_of(const Case& one);
+// Much came out of order, or was asked for twice.
+bool is_disordered(const Case& one);
 // "out_of_sequence +120", for each that rose.
 std::vector<std::string> loss_lines(const Case& one);
 // That RDMA's bytes did not go by the priorities with PFC, where the driver counts them apart; empty: they did, or it is not known.
@@ -64,6 +66,8 @@ bool is_clean(const Signals& seen);
 inline constexpr double kFewDiscards = 10;  // fewer are nothing: as with symptoms
 // One packet that is lost puts out of order what is in flight behind it: a thousand of 4 kB at 400 Gb/s are 80 us (ours).
 inline constexpr double kInFlight = 1000;
+// A connection is given up when one packet has been lost so often (IBTA: the retry count has three bits; NCCL_IB_RETRY_CNT: 7).
+inline constexpr double kTries = 7;
 // So many packets thrown away by this port on receiving are enough for what is missed; so are those it threw away on sending.
 bool threw_away(const Case& one, double discards);
 bool kept_back(const Case& one);
@@ -87,7 +91,7 @@ bool is_down(const Port& port);
 bool is_asleep(const Transceiver& module);
 double rise(const Rise& value);              // absent is 0
 bool rose(const Rise& value);
-// Of a raw counter under its driver's name, in the RDMA hardware counters.
+// Of raw counters under their driver's names.
 double raw_rise(const Case& one, std::initializer_list<std::string_view> names);
 std::string plus(std::string_view name, double value);  // "out_of_buffer +120"
 std::string percent(double ratio);                       // "37 %"

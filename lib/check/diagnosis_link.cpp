@@ -21,6 +21,12 @@ double damaged(const Signals& seen) { return rise(seen.fec_uncorrectable) + rise
 // pause or a missing link as well, or of virtual functions ("mdd", "vnic").
 bool is_of_the_card(std::string_view reporter) { return reporter.starts_with("fw") || reporter.starts_with("hw"); }
 
+// The firmware stopped or was reset, which is more than an error that it told: nothing recovers from those of mlx5's and ice's "fw",
+// which are never healthy again (mlx5/core/health.c, Linux 6.12; intel/ice/devlink/health.c, 6.15), and bnxt's "hw" are of its NVM.
+bool is_stop(const HealthReporter& then, const HealthReporter& now) {
+  return (now.name.starts_with("fw") && now.recoveries > then.recoveries) || (now.name == "fw_fatal" && !now.healthy);
+}
+
 // The reason that the NIC gives while the link is down, "Autoneg: No partner detected".
 std::string reason(const Case& one) {
   if (!is_down(one.port) || !one.port.link_status) return {};
@@ -81,11 +87,11 @@ Judgement admin_down(const Case& one) {
 Judgement device_reset(const Case& one) {
   if (one.before == nullptr) return std::nullopt;
   Verdict out;
-  bool stopped = false;  // more than an error that it told
+  bool stopped = false;
   for (const HealthReporter& now : one.port.reporters)
     for (const HealthReporter& then : one.before->reporters)
       if (is_of_the_card(now.name) && now.name == then.name && (now.errors > then.errors || now.recoveries > then.recoveries || (then.healthy && !now.healthy))) {
-        stopped = stopped || now.recoveries > then.recoveries || !now.healthy;
+        stopped = stopped || is_stop(then, now);
         out.evidence.push_back("health reporter " + now.name + ": errors +" + std::to_string(now.errors - std::min(now.errors, then.errors)) +
                                ", recoveries +" + std::to_string(now.recoveries - std::min(now.recoveries, then.recoveries)) +
                                (now.healthy ? "" : ", not healthy now"));

@@ -25,13 +25,14 @@ void add_loss(const Case& one, std::vector<std::string>& evidence) {
 }
 
 // Of these priorities, those that carried more than strays, so far as the port counts that. Where RDMA is a little beside much else,
-// a little is no stray.
+// a little is no stray; what PTP and its like send always is.
 PrioSet with_traffic(const Signals& seen, PrioSet set) {
+  constexpr double kSome = 1e4;  // bytes a second (ours): PTP at its most usual rates is about half of it
   const auto bytes = [](const PrioritySignals& each) { return rise(each.rx_bytes) + rise(each.tx_bytes); };
   double most = 0;
   for (const PrioritySignals& each : seen.priority) most = std::max(most, bytes(each));
   if (const double rdma = rise(seen.rx_bytes) + rise(seen.tx_bytes); rdma > 0) most = std::min(most, rdma);
-  const double strays = std::min(most / 1000, 1e6 * seen.seconds);
+  const double strays = std::max(std::min(most / 1000, 1e6 * seen.seconds), kSome * seen.seconds);
   for (int priority = 0; priority < kPriorities; ++priority) {
     const PrioritySignals& each = seen.priority[static_cast<size_t>(priority)];
     if (each.rx_bytes && each.tx_bytes && bytes(each) <= strays) set.bits = static_cast<uint8_t>(set.bits & ~(1u << priority));
@@ -86,7 +87,8 @@ void weigh_own_discards(const Case& one, double lossless, Verdict& out) {
   else if (threw_away(one, rise(seen.rx_discards))) {
     out.evidence.push_back("but this port discarded packets itself, and does not count of which priority: " + plus("discards", *seen.rx_discards));
     out.confidence = 0.2;
-  } else if (seen.rx_discards) out.evidence.push_back("this port discarded hardly anything itself");
+  } else if (rise(seen.rx_discards) >= kFewDiscards) out.evidence.push_back("what this port discarded itself is not enough for so much: " + plus("discards", *seen.rx_discards));
+  else if (seen.rx_discards) out.evidence.push_back("this port discarded hardly anything itself");
   else if (!software(one.port)) out.confidence -= 0.2;
 }
 
@@ -207,7 +209,8 @@ Judgement damaged_elsewhere(const Case& one) {
 Judgement damaged_in_network(const Case& one) {
   if (!rose(one.signals.icrc_errors) || !one.symptoms.has(Symptom::loss)) return std::nullopt;
   if (wire_explains_loss(one) || !link_counters_known(one.signals)) return std::nullopt;
-  if (*one.signals.icrc_errors * kInFlight < loss_of(one).requester + loss_of(one).responder) return std::nullopt;  // not so much
+  const Loss loss = loss_of(one);
+  if (*one.signals.icrc_errors * kInFlight < loss.requester + loss.responder || *one.signals.icrc_errors < kTries * loss.given_up) return std::nullopt;  // not so much
   Verdict out{0.7, {plus("RoCE packets with a wrong invariant CRC", *one.signals.icrc_errors), link_words(one)}};
   add_loss(one, out.evidence);
   return out;
@@ -222,23 +225,26 @@ Judgement send_drops(const Case& one) {
   return out;
 }
 
-// The GIDs that went between the two readings: answers to them do not arrive.
+// The GIDs that went between the two readings: answers to them do not arrive. A type may be unreadable.
 size_t gids_gone(const Case& one) {
   if (one.before == nullptr || one.port.gids.empty()) return 0;
   const auto& now = one.port.gids;
   return static_cast<size_t>(std::count_if(one.before->gids.begin(), one.before->gids.end(), [&](const Gid& old) {
-    return std::none_of(now.begin(), now.end(), [&](const Gid& gid) { return gid.gid == old.gid && gid.type == old.type; });
+    return std::none_of(now.begin(), now.end(), [&](const Gid& gid) { return gid.gid == old.gid && (gid.type == old.type || gid.type.empty() || old.type.empty()); });
   }));
 }
 
 // Connections given up while nothing came back at all.
 Judgement peer_silent(const Case& one) {
   const Signals& seen = one.signals;
-  const double disorder = rise(seen.sequence_naks) + rise(seen.out_of_sequence);
-  if (!rose(seen.retries_exceeded) || disorder >= 10 || wire_explains_loss(one) || lossless_discards(one).second >= kFewDiscards) return std::nullopt;
+  if (!rose(seen.retries_exceeded)) return std::nullopt;
+  const double naks = rise(seen.sequence_naks), disorder = rise(seen.out_of_sequence);
+  const bool one_by_one = seen.sequence_naks ? naks >= std::clamp(kTries * *seen.retries_exceeded, 10.0, 100.0) : disorder >= 10;
+  if (one_by_one || wire_explains_loss(one) || threw_away(one, lossless_discards(one).second)) return std::nullopt;
   Verdict out{0.6, loss_lines(one)};
-  out.evidence.push_back(disorder > 0 ? "hardly a NAK came back and hardly anything arrived out of order: packets were not lost one by one"
-                                      : "no NAK came back and nothing arrived out of order: packets were not lost one by one");
+  out.evidence.push_back(disorder >= 10 ? "hardly a NAK came back: packets were not lost one by one; what arrived out of order came from others"
+                         : naks + disorder > 0 ? "hardly a NAK came back and hardly anything arrived out of order: packets were not lost one by one"
+                                               : "no NAK came back and nothing arrived out of order: packets were not lost one by one");
   if (std::string why = frames_too_long(one); !why.empty()) {
     out.evidence.push_back(std::move(why));
     out.confidence = 0.4;
@@ -254,7 +260,7 @@ Judgement loss_in_network(const Case& one) {
   const Signals& seen = one.signals;
   const auto told = switch_pfc(one);
   const double here = lossless_discards(one).second;
-  if (!one.symptoms.has(Symptom::loss) || here >= kFewDiscards || kept_back(one) || wire_explains_loss(one)) return std::nullopt;
+  if (!one.symptoms.has(Symptom::loss) || threw_away(one, here) || kept_back(one) || wire_explains_loss(one)) return std::nullopt;
   if (gids_gone(one) > 0 && !rose(seen.sequence_naks) && !rose(seen.out_of_sequence)) return std::nullopt;  // answers may go astray
   Verdict out{software(one.port) ? 0.5 : 0.6, loss_lines(one)};
   weigh_own_discards(one, here, out);

@@ -18,7 +18,7 @@ bool was_gone(const Signals& seen) {
 // A link that trains anew once loses what ten connections have in flight (ours), and none of them is given up for that.
 bool loses(const Signals& seen, const Loss& loss) {
   const double packets = damaged(seen) + (loss.given_up > 0 ? 0 : 10 * rise(seen.link_recoveries));
-  return was_gone(seen) || (packets > 0 && packets * kInFlight >= loss.requester + loss.responder);
+  return was_gone(seen) || (packets > 0 && packets * kInFlight >= loss.requester + loss.responder && packets >= kTries * loss.given_up);
 }
 
 bool is_its_member(const Case& one, const Port& port) { return port.is_member() && port.rdma == one.port.rdma && !one.port.is_member(); }
@@ -40,15 +40,16 @@ bool wire_explains_loss(const Case& one) {
 // Of what is missed, these are answers that this port waits for, and requests of others.
 bool threw_away(const Case& one, double discards) {
   const Loss loss = loss_of(one);
-  return discards >= std::max({kFewDiscards, 0.1 * loss.requester, loss.responder / kInFlight});
+  return discards >= std::max({kFewDiscards, 0.1 * loss.requester, loss.responder / kInFlight, kTries * loss.given_up});
 }
 
-// These are requests, which the far end asks for again, and answers. What arrives here out of order was thrown away elsewhere, where
-// it is much.
+// These are requests, which the far end asks for again, and answers: where nothing had to be sent again, they were not missed. What
+// arrives here out of order was thrown away elsewhere, where it is much.
 bool kept_back(const Case& one) {
   const Signals& seen = one.signals;
-  const double asked = 0.1 * (loss_of(one).requester + rise(seen.out_of_sequence) / kInFlight);
-  return rise(seen.tx_discards) >= std::max({kFewDiscards, asked, rise(seen.duplicate_requests) / kInFlight});
+  const Loss loss = loss_of(one);
+  if (loss.requester + loss.given_up + rise(seen.duplicate_requests) <= 0) return false;
+  return rise(seen.tx_discards) >= std::max({kFewDiscards, 0.1 * loss.requester, loss.responder / kInFlight, kTries * loss.given_up});
 }
 
 }  // namespace fabric

@@ -35,7 +35,7 @@ bool is_used(const Case& one, const ModuleLane& lane) {
 
 // By the module's own limits, now.
 bool is_lit(const ModuleReading& light, const ModuleLimits& limits) {
-  return light.value && (limits.low_alarm || limits.low_warning) && *light.value >= limits.low_alarm.value_or(0) && *light.value >= limits.low_warning.value_or(0);
+  return light.value && *light.value >= kDark && (limits.low_alarm || limits.low_warning) && *light.value >= limits.low_alarm.value_or(0) && *light.value >= limits.low_warning.value_or(0);
 }
 
 // The module, without what is no evidence: lanes of a module whose lasers and receivers are off by its state, limits out of a

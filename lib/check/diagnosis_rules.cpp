@@ -40,7 +40,7 @@ constexpr Rule kRules[] = {
      "Read what the firmware left: devlink health show, then devlink health dump show pci/{pci} reporter fw\n"
      "Look at the kernel's log: journalctl -k -g {pci}\nUpdate the firmware, or have the card replaced if it happens again.",
      "A devlink health reporter of the firmware or the hardware (fw, fw_fatal, hw) counted an error or a recovery in the window. A link that goes down "
-     "without one is not this; reporters of queues (tx, rx) are not either.",
+     "without one is not this; reporters of queues (tx, rx) are not either. Where the link stayed, only a recovery of the firmware or its fatal state says so.",
      judges::device_reset},
     {"far-end-silent", peer, kCritical, {link, loss}, "The device at the far end of the cable does not answer link training.",
      "Enable the port at {peer}, and compare speed and auto-negotiation: ethtool {netdev}\nThen try another switch port.",
@@ -83,7 +83,7 @@ constexpr Rule kRules[] = {
     {"headroom", host, kCritical, {discards, loss}, "Frames arrive after this port has asked for pause and do not fit: its headroom is too small.",
      "See cable length and buffers: fabric-agentctl show --port {netdev}\nSet cable_length to the real length, and buffer_size = \"auto\" in the policy.",
      "Frames of a lossless priority were discarded here although PFC is on at both ends. What is in flight when pause is sent must fit behind it: cable "
-     "length, MTU and speed decide how much that is.", judges::headroom},
+     "length, MTU and speed decide how much that is. Losses that are far more than these frames are not explained by them.", judges::headroom},
 
     // Why this host cannot take what arrives.
     {"pcie-degraded", host, kCritical, {tx_pause, pcie, discards, receiver}, "The PCIe link of this NIC is narrower or slower than it could be, and cannot take what the port receives.",
@@ -113,7 +113,7 @@ constexpr Rule kRules[] = {
     {"endless-pause", host, kCritical, {tx_pause}, "This host sends pause without end: it takes nothing any more and holds up the network.",
      "See whether a process or GPU hangs: journalctl -k -b; nvidia-smi\nTake the port out of the network if it stays so: ip link set {netdev} down\nReset the NIC: devlink dev reload pci/{pci}",
      "The NIC itself counted a pause storm, or paused a priority for nine tenths of the window, and nothing at the slot explains it. What is lost while a "
-     "host pauses for eight tenths or more could not be delivered to it, and is its own doing.", judges::pause_storm},
+     "host pauses for eight tenths or more, or when its NIC has ceased to pause for that, could not be delivered to it, and is its own doing.", judges::pause_storm},
     {"host-holds-network", host, kWarn, {tx_pause}, "This host cannot take what it receives; what in it is slow is not known.",
      "Watch it: fabric-agentctl counters --watch\nRead PCIe counters: ethtool -S {netdev} | grep -i pci\nSee check --only topology,platform,host.",
      "Pause is sent by this NIC and by nobody else, for more than 5 % of the window; neither PCIe nor NUMA nor missing receives say why.", judges::host_holds},
@@ -159,7 +159,7 @@ constexpr Rule kRules[] = {
      "credits discards as well: there this is not concluded.", judges::send_drops},
     {"peer-silent", peer, kCritical, {loss}, "The far end of a connection does not answer at all.",
      "Find the far ends: rdma resource show qp link {rdma}\nSee whether those hosts and processes live, and whether their GID and route still hold: fabric-agentctl check --only network.",
-     "Connections were given up while hardly a NAK came back and hardly anything arrived out of order: packets are not lost one by one, nobody answers. "
+     "Connections were given up while hardly a NAK came back (where NAKs are not counted, hardly anything arrived out of order): packets are not lost one by one, nobody answers. "
      "Where a GID of this port went meanwhile, answers may not find it, and where the switch takes shorter "
      "frames than RoCE's, the large ones never arrive: not concluded.", judges::peer_silent},
     {"loss-in-network", network, kCritical, {loss}, "RoCE packets are lost or reordered between this port and its peers.",

@@ -20,6 +20,26 @@ bool is_topology_known(const Node& node) {
 
 std::string counted(size_t number, const std::string& what) { return to_text(static_cast<unsigned>(number)) + " " + what; }
 
+// Ports that nobody uses count or do not, as the site meant it: those whose switch is off look the same. Of a card without any link
+// nothing tells for what it was built in.
+size_t count_compute(const Node& node, const Placement& placed, size_t wanted) {
+  const auto all = compute_nics(node.topology, node.ports, true);
+  std::vector<std::optional<double>> rates;
+  for (const size_t nic : all) rates.push_back(likely_rate(node.topology, node.topology.nics[nic], node.ports));
+  const auto best = rates.empty() ? std::nullopt : *std::max_element(rates.begin(), rates.end());
+  size_t fast = 0, used = 0, unknown = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    unknown += rates[i] ? 0 : 1;
+    if (!rates[i] || rates[i] != best) continue;
+    ++fast;
+    used += is_in_use(node.topology, node.topology.nics[all[i]], node.ports) ? 1 : 0;
+  }
+  const auto fits = [&](size_t sure) { return sure <= wanted && wanted <= sure + unknown; };
+  const size_t have = placed.compute.size();
+  if (have == wanted || all.size() == wanted || fits(used) || fits(fast)) return wanted;
+  return have > wanted && used + unknown < wanted ? used + unknown : have;  // slower ones stand in for what is missing
+}
+
 // Both counts in one finding: a report has one for each id and subject.
 void judge_counts(const View& view, const Placement& placed, const Expect& expect, Findings& findings) {
   const Topology& topology = view.now.topology;
@@ -33,7 +53,7 @@ void judge_counts(const View& view, const Placement& placed, const Expect& expec
     few = few || have < *wanted;
   };
   look(expect.gpus, topology.gpus.size(), "GPUs");
-  look(expect.compute_nics, placed.compute.size(), "compute NICs");
+  look(expect.compute_nics, expect.compute_nics ? count_compute(view.now, placed, *expect.compute_nics) : 0, "compute NICs");
   if (expected.empty()) return;
   if (!is_topology_known(view.now))
     return findings.push_back(bad(Status::unknown, kNode, "-", expected, "The PCI devices of this machine could not be read.",

@@ -46,7 +46,8 @@ bool are_twins(const Port& a, const Port& b);
 // "0000:17:00" of "0000:17:00.1": the card that a function is on. Empty for software devices.
 std::string card_of(const std::string& pci);
 
-// A second port of its card that is down, whose twins on other cards are down too, and which nobody wants a link of.
+// A port that is down and that nobody wants a link of: the second one of its card, whose twins on other cards are down too; or one
+// that this host has switched off, of a model that came with the board: no other of it has a link, and one with more PCIe has.
 bool is_unused(const View& view, const Port& port);
 
 // Does Port::unread name the subject?

@@ -74,9 +74,10 @@ std::string state_text(const Port& port) {
   return is_active(port) ? text : text + reason_text(port);
 }
 
-// Nobody wants a link of it, so far as the NIC tells.
+// Nobody wants a link of it, so far as the NIC tells; one that had a link was wanted, which two ends of one prove: some drivers count one
+// when they first open the netdev (__bnxt_open_nic() of Linux 6.12).
 bool is_left_alone(const Port& port) {
-  if (port.phys_state != kDisabled) return false;
+  if (port.phys_state != kDisabled || port.counters.carrier_down.value_or(0) > 1) return false;
   const std::string reason = port.link_status ? port.link_status->reason : std::string();
   return reason.empty() || reason == "No cable" || reason == kSwitchedOff;
 }
@@ -95,6 +96,29 @@ bool is_spare(const View& view, const Port& port) {
          std::none_of(ports.begin(), ports.end(), is_active_twin);
 }
 
+const Nic* nic_of(const View& view, const Port& port) {
+  const auto& nics = view.now.topology.nics;
+  const auto found = std::find_if(nics.begin(), nics.end(), [&](const Nic& nic) { return std::find(nic.rdma.begin(), nic.rdma.end(), port.rdma) != nic.rdma.end(); });
+  return found == nics.end() ? nullptr : &*found;
+}
+
+// GT/s of all lanes that it could have.
+double slot_of(const Nic& nic) { return nic.link.max_speed.value_or(0) * nic.link.max_width.value_or(0); }
+
+// A port that came with the board: none of its model has a link, and one that has is of a model with more PCIe.
+bool is_of_the_board(const View& view, const Port& port) {
+  const Nic* nic = nic_of(view, port);
+  if (nic == nullptr || slot_of(*nic) <= 0) return false;
+  bool wider = false;
+  for (const Port& other : view.now.ports) {
+    const Nic* used = is_judged(other) && is_active(other) ? nic_of(view, other) : nullptr;
+    if (used == nullptr) continue;
+    if (used->vendor == nic->vendor && used->device == nic->device) return false;
+    wider = wider || slot_of(*used) > slot_of(*nic);
+  }
+  return wider;
+}
+
 Finding judge(const View& view, const Port& port) {
   const std::string expected = "ACTIVE, LinkUp";
   if (!port.state)
@@ -103,9 +127,9 @@ Finding judge(const View& view, const Port& port) {
                "See whether the driver answers (rdma link show " + port.id() + ") and the kernel's log.");
   const std::string observed = state_text(port);
   if (is_active(port)) return good(port.id(), observed, expected);
-  const bool spare = port.state == kDown && is_spare(view, port);
+  const bool second = is_spare(view, port), spare = port.state == kDown && (second || is_of_the_board(view, port));
   if (is_unused(view, port))
-    return good(port.id(), observed + " (second port, switched off: taken as unused)", expected);
+    return good(port.id(), observed + (second ? " (second port" : " (no port of its model is in use") + ", switched off: taken as unused)", expected);
   const Advice said = advice(port);
   const bool mild = spare || port.state == kActiveDefer;
   return bad(mild ? Status::warning : Status::critical, port.id(), observed, expected, said.meaning, said.remedy);
@@ -141,7 +165,9 @@ void ask_vanished(const View& view, Findings& findings) {
 
 }  // namespace
 
-bool is_unused(const View& view, const Port& port) { return port.state == kDown && is_left_alone(port) && is_spare(view, port); }
+bool is_unused(const View& view, const Port& port) {
+  return port.state == kDown && is_left_alone(port) && (is_spare(view, port) || (is_switched_off(port) && is_of_the_board(view, port)));
+}
 
 void ask_port_state(const View& view, Findings& findings) {
   for (const Port& port : view.now.ports) {

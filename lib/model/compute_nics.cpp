@@ -51,12 +51,10 @@ std::optional<double> rate_of(const Nic& nic, std::span<const Port> ports) {
   return rate;
 }
 
-// Without a link it has the rate of its card's other ports.
-std::optional<double> rate_on_card(const Topology& topology, const Nic& nic, std::span<const Port> ports) {
-  std::optional<double> rate = rate_of(nic, ports);
-  if (rate || nic.card.empty()) return rate;
+std::optional<double> rate_beside(const Topology& topology, const Nic& nic, std::span<const Port> ports) {
+  std::optional<double> rate;
   for (const Nic& other : topology.nics)
-    if (other.card == nic.card) rate = std::max(rate, rate_of(other, ports));
+    if (&other != &nic && !nic.card.empty() && other.card == nic.card) rate = std::max(rate, rate_of(other, ports));
   return rate;
 }
 
@@ -67,14 +65,14 @@ Board board_of(const Nic& nic, std::span<const Port> ports) {
   return {nic.vendor, nic.device, port == ports.end() ? std::string() : port->board_id};
 }
 
-// Has it a link, or has the same port of another such card one? Where none has, nobody uses those ports (second ones, most often).
-bool is_in_use(const Topology& topology, const Nic& nic, std::span<const Port> ports) {
-  if (rate_of(nic, ports)) return true;
+// The same ports of other such cards, as far as they have a link.
+std::vector<const Nic*> twins_with_link(const Topology& topology, const Nic& nic, std::span<const Port> ports) {
   const auto place = [](const Nic& each) { return std::string_view(each.pci).substr(each.pci.rfind('.') + 1); };
   const Board board = board_of(nic, ports);
-  return std::any_of(topology.nics.begin(), topology.nics.end(), [&](const Nic& other) {
-    return place(other) == place(nic) && rate_of(other, ports) && board_of(other, ports) == board;
-  });
+  std::vector<const Nic*> out;
+  for (const Nic& other : topology.nics)
+    if (place(other) == place(nic) && rate_of(other, ports) && board_of(other, ports) == board) out.push_back(&other);
+  return out;
 }
 
 std::vector<size_t> rdma_nics(const Topology& topology) {
@@ -96,8 +94,7 @@ struct Suits {
 
 // Of a kind without any link, its PCIe tells.
 bool is_as_fast(const Suits& other, const Suits& chosen) {
-  if (chosen.rate <= 0) return false;
-  return other.rate > 0 ? other.rate >= chosen.rate : other.slot > 0 && other.slot >= chosen.slot;
+  return other.rate > 0 ? chosen.rate > 0 && other.rate >= chosen.rate : other.slot > 0 && other.slot >= chosen.slot;
 }
 
 // Enough for all GPUs, at the same classes as with all of `nics`.
@@ -110,7 +107,7 @@ bool suffices(const Topology& topology, const std::vector<size_t>& some, const s
 
 // Where the fastest ports suffice for all GPUs, several slower ones, or such as nobody uses, were built in for something else. A port
 // without a link, or with a slower one than the others of its board, is what its board is.
-std::vector<size_t> without_slower(const Topology& topology, std::span<const Port> ports, const std::vector<size_t>& nics) {
+std::vector<size_t> without_slower(const Topology& topology, std::span<const Port> ports, const std::vector<size_t>& nics, bool unused) {
   std::optional<double> best;
   for (const size_t nic : nics) best = std::max(best, rate_of(topology.nics[nic], ports));
   std::set<Board> boards;
@@ -118,10 +115,10 @@ std::vector<size_t> without_slower(const Topology& topology, std::span<const Por
     if (best && rate_of(topology.nics[nic], ports) == best) boards.insert(board_of(topology.nics[nic], ports));
   std::vector<size_t> fast, on_fast_boards;
   for (const size_t nic : nics) {
-    const auto rate = rate_on_card(topology, topology.nics[nic], ports);
+    const auto rate = likely_rate(topology, topology.nics[nic], ports);
     const bool board = boards.count(board_of(topology.nics[nic], ports)) != 0;
     if (board) on_fast_boards.push_back(nic);
-    if ((rate ? rate == best : board) && is_in_use(topology, topology.nics[nic], ports)) fast.push_back(nic);
+    if ((rate ? rate == best : board) && (unused || is_in_use(topology, topology.nics[nic], ports))) fast.push_back(nic);
   }
   if (suffices(topology, fast, nics)) return fast;
   return suffices(topology, on_fast_boards, nics) ? on_fast_boards : nics;
@@ -140,7 +137,32 @@ std::vector<size_t> with_as_near(const Topology& topology, const std::vector<siz
   return out;
 }
 
+// `own` where they are one for each GPU, else with those of other kinds that are as fast; with such as have no link where that makes
+// one for each: fewer may be built in for something else.
+std::vector<size_t> with_other_kinds(const Topology& topology, const std::vector<size_t>& own, const std::vector<size_t>& others, const std::vector<size_t>& dark) {
+  if (own.size() >= topology.gpus.size()) return own;
+  const auto lit = with_as_near(topology, own, others);
+  if (lit.size() >= topology.gpus.size()) return lit;
+  std::vector<size_t> more = others;
+  more.insert(more.end(), dark.begin(), dark.end());
+  const auto all = with_as_near(topology, own, more);
+  return all.size() >= topology.gpus.size() ? all : lit;
+}
+
 }  // namespace
+
+std::optional<double> likely_rate(const Topology& topology, const Nic& nic, std::span<const Port> ports) {
+  const std::optional<double> own = rate_of(nic, ports), beside = own ? own : rate_beside(topology, nic, ports);
+  if (own || !beside) return own;
+  std::optional<double> rate;
+  for (const Nic* twin : twins_with_link(topology, nic, ports))
+    if (rate_beside(topology, *twin, ports) == beside) rate = std::max(rate, rate_of(*twin, ports));
+  return rate ? rate : beside;
+}
+
+bool is_in_use(const Topology& topology, const Nic& nic, std::span<const Port> ports) {
+  return rate_of(nic, ports) || !twins_with_link(topology, nic, ports).empty();
+}
 
 std::optional<PathClass> nearest_class(const Topology& topology, const Gpu& gpu, const std::vector<size_t>& nics) {
   std::optional<PathClass> best;
@@ -149,7 +171,7 @@ std::optional<PathClass> nearest_class(const Topology& topology, const Gpu& gpu,
   return best;
 }
 
-std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port> ports) {
+std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port> ports, bool unused) {
   const std::vector<size_t> all = rdma_nics(topology);
   const std::map<size_t, Kind> kind = kinds_of(topology, all, ports);
   std::map<Kind, Suits> kinds;
@@ -159,7 +181,7 @@ std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port>
     suits.rate = std::max(suits.rate, rate_of(topology.nics[nic], ports).value_or(0));
     suits.slot = std::max(suits.slot, topology.nics[nic].link.max_speed.value_or(0) * topology.nics[nic].link.max_width.value_or(0));
   }
-  if (kinds.size() < 2) return without_slower(topology, ports, all);
+  if (kinds.size() < 2) return without_slower(topology, ports, all, unused);
   for (const Gpu& gpu : topology.gpus) {
     const auto best = nearest_class(topology, gpu, all);
     std::set<Kind> near;
@@ -171,14 +193,14 @@ std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port>
     const size_t cards_a = a.second.cards.size(), cards_b = b.second.cards.size();
     return std::tie(a.second.gpus, cards_a, a.second.rate) < std::tie(b.second.gpus, cards_b, b.second.rate);
   });
-  std::vector<size_t> own, others;
+  std::vector<size_t> own, others, dark;
   for (const size_t nic : all) {
     const auto& [other, suits] = *kinds.find(kind.at(nic));
     const bool as_fast = is_as_fast(suits, chosen->second) && other.layer == chosen->first.layer;
     if (other == chosen->first) own.push_back(nic);
-    else if (as_fast) others.push_back(nic);
+    else if (as_fast) (suits.rate > 0 ? others : dark).push_back(nic);
   }
-  return without_slower(topology, ports, own.size() < topology.gpus.size() ? with_as_near(topology, own, others) : own);
+  return without_slower(topology, ports, with_other_kinds(topology, own, others, dark), unused);
 }
 
 std::vector<size_t> usable_nics(const Topology& topology, std::span<const Port> ports, const std::vector<size_t>& nics) {

@@ -242,7 +242,7 @@ std::optional<CounterMeaning> classify_counter(std::string_view name) {
 std::optional<uint64_t> counter_rise(uint64_t before, uint64_t now) {
   constexpr uint64_t kWrap = uint64_t{1} << 32;
   if (now > before) return now - before;
-  const bool wrapped = before < kWrap && before - now > kWrap / 2;
+  const bool wrapped = before < kWrap && before >= kWrap / 4 * 3 && now < kWrap / 4;  // as counter/widen.h has it
   if (!wrapped) return std::nullopt;
   return now + kWrap - before;
 }

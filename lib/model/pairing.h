@@ -19,7 +19,13 @@ namespace fabric {
 // Without two or more slower ports where the faster ones suffice for all GPUs; a port counts as what its board is,
 // and one that no card of its board uses (second ports) as none of the faster. Empty where no NIC carries RDMA.
 // `ports` tell link layer, rate and state; without ports every NIC counts as good.
-std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port> ports);
+// With `unused`, those second ports count as well.
+std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port> ports, bool unused = false);
+// Of its ports; without a link that of its card's other ports, or what the same port has on cards whose other ports are as fast as
+// those. Nothing: its card has no link.
+std::optional<double> likely_rate(const Topology& topology, const Nic& nic, std::span<const Port> ports);
+// Has it a link, or has the same port of another such card one? Where none has, nobody uses those ports, or their switch is off.
+bool is_in_use(const Topology& topology, const Nic& nic, std::span<const Port> ports);
 
 // Those of `nics` that have a port that is up; all of them where none has, or no port is known.
 std::vector<size_t> usable_nics(const Topology& topology, std::span<const Port> ports, const std::vector<size_t>& nics);

@@ -59,13 +59,7 @@ void read_settings(Context& context, Port& port) {
   else note(port, "settings", read.error());
 }
 
-void read_rest(Context& context, Port& port) {
-  if (context.options.settings) read_settings(context, port);
-  if (context.options.gids) {
-    auto gids = infiniband::gids(context.kernel.root, port.rdma, port.number);
-    if (gids) port.gids = std::move(gids).value();
-    else if (gids.error().code != ENOENT || port.link_layer == LinkLayer::ethernet) note(port, "gids", gids.error());
-  }
+void read_counters(Context& context, Port& port) {
   if (!context.options.counters) return;
   read_hw(context, port);
   read_device(context, port);

@@ -112,7 +112,7 @@ void read_rate(const Root& root, Port& port) {
   if (text) port.rate = infiniband::parse_rate(*text);
 }
 
-void read_active_mtu(Context& context, Port& port, const std::optional<uint32_t>& netdev_mtu) {
+void ask_active_mtu(Context& context, Port& port, const std::optional<uint32_t>& netdev_mtu) {
   if (context.options.verbs && context.kernel.verbs && port.number <= UINT8_MAX) {
     const auto text = told(context.kernel, "verbs active_mtu " + port.rdma + " " + std::to_string(port.number), [&]() -> Result<std::string> {
       const auto answer = verbs::active_mtu(port.rdma, static_cast<uint8_t>(port.number));
@@ -131,7 +131,16 @@ void read_active_mtu(Context& context, Port& port, const std::optional<uint32_t>
 
 }  // namespace
 
-void read_link(Context& context, Port& port) {
+void read_rest(Context& context, Port& port, const std::optional<uint32_t>& mtu) {
+  ask_active_mtu(context, port, mtu);
+  if (context.options.settings) read_settings(context, port);
+  if (!context.options.gids) return;
+  auto gids = infiniband::gids(context.kernel.root, port.rdma, port.number);
+  if (gids) port.gids = std::move(gids).value();
+  else if (gids.error().code != ENOENT || port.link_layer == LinkLayer::ethernet) note(port, "gids", gids.error());
+}
+
+std::optional<uint32_t> read_link(Context& context, Port& port) {
   const Root& root = context.kernel.root;
   const auto netlink = ask_netlink(context, port);
   read_state(root, netlink, port);
@@ -148,7 +157,7 @@ void read_link(Context& context, Port& port) {
     port.left_alone = "its netdev is in another network namespace, or there is none";
   read_speed(root, port);
   read_rate(root, port);
-  read_active_mtu(context, port, mtu);
+  return mtu;
 }
 
 void read_member(Context& context, Port& member) {
@@ -162,7 +171,6 @@ void read_member(Context& context, Port& member) {
   read_netdev(context, member, mtu);
   read_speed(context.kernel.root, member);
   read_rate(context.kernel.root, member);
-  if (context.options.settings) read_settings(context, member);
   if (!context.options.counters) return;
   read_ethtool(context, member);
   read_telemetry(context, member);

@@ -38,9 +38,9 @@ std::string pci_id_of(const Root& root, const std::string& folder);
 // Hardware and names: pci, pci_id, kernel_driver, driver, firmware, board_id, hca_type, numa, virtual_function,
 // left_alone, link_layer.
 void read_identity(const Context& context, Port& port);
-// state, phys_state, netdev, bond, ifindex, carrier, speed, rate, active_mtu, counters.carrier_down, left_alone.
-void read_link(Context& context, Port& port);
-// What of read_link() is the netdev's alone, and settings and counters if asked for: for a member of a bond.
+// state, phys_state, netdev, bond, ifindex, carrier, speed, rate, counters.carrier_down, left_alone. The MTU of the netdev.
+std::optional<uint32_t> read_link(Context& context, Port& port);
+// What of read_link() is the netdev's alone, and counters if asked for: for a member of a bond.
 void read_member(Context& context, Port& member);
 // The members of the bond on which the port's device sits, each as a port of its own; none where it sits on no bond.
 std::vector<Port> bond_members(Context& context, const Port& bond);
@@ -56,7 +56,9 @@ void read_ethtool(const Context& context, Port& port);
 void read_telemetry(Context& context, Port& port);
 // module of each of node.ports.
 void read_modules(Context& context, Node& node);
-// gids, qos and counters as far as the options ask.
-void read_rest(Context& context, Port& port);
+// counters, and what goes with them, if asked for.
+void read_counters(Context& context, Port& port);
+// active_mtu, qos, limits and gids as far as the options ask; `mtu` is the netdev's.
+void read_rest(Context& context, Port& port, const std::optional<uint32_t>& mtu);
 
 }  // namespace fabric::scanning

@@ -36,8 +36,25 @@ void ask_devices(Context& context) {
   for (const nldev::Device& device : *devices) context.netlink.emplace(device.name, device);
 }
 
+// Behind the counters of all ports: these are of one moment, or what a port did between two scans would seem to be more where
+// the second reads more than the first.
+void read_rest(Context& context, std::vector<Port>& ports, const std::vector<std::optional<uint32_t>>& mtus) {
+  const Port* bond = nullptr;
+  for (size_t i = 0; i < ports.size(); ++i) {
+    Port& port = ports[i];
+    if (!port.is_member()) {
+      scanning::read_rest(context, port, mtus[i]);
+      bond = &port;
+      continue;
+    }
+    if (bond != nullptr) port.active_mtu = bond->active_mtu;
+    if (context.options.settings) scanning::read_settings(context, port);
+  }
+}
+
 std::vector<Port> scan_ports(Context& context) {
   std::vector<Port> ports;
+  std::vector<std::optional<uint32_t>> mtus;
   const Root& root = context.kernel.root;
   const auto devices = infiniband::devices(root);
   if (devices.empty()) return ports;
@@ -54,14 +71,16 @@ std::vector<Port> scan_ports(Context& context) {
       port.rdma = device;
       port.number = number;
       scanning::read_identity(context, port);
-      scanning::read_link(context, port);
-      scanning::read_rest(context, port);
+      mtus.push_back(scanning::read_link(context, port));
+      scanning::read_counters(context, port);
       ports.push_back(std::move(port));
       if (!context.options.members) continue;
       std::vector<Port> members = scanning::bond_members(context, ports.back());
       ports.insert(ports.end(), std::make_move_iterator(members.begin()), std::make_move_iterator(members.end()));
+      mtus.resize(ports.size());
     }
   }
+  read_rest(context, ports, mtus);
   return ports;
 }
 
@@ -86,13 +105,13 @@ void read_agent(Node& node, const Root& root) {
 Node scan(Kernel& kernel, const ScanOptions& options) {
   Node node;
   node.hostname = machine::hostname(kernel.root);
-  node.taken = steady_now(kernel);
   if (options.topology) {
     auto topology = load_topology(kernel.root);
     if (topology) node.topology = std::move(topology).value();
     else node.unseen.push_back("GPUs and NICs: " + topology.error().text());
   }
   Context context{kernel, options, {}, pci::cpu_nodes(kernel.root), node.unseen};
+  node.taken = steady_now(kernel);
   node.ports = scan_ports(context);
   if (options.topology)
     for (Port& port : node.ports) port.role = serves_a_gpu(node.topology, port.pci) ? "compute" : "host";

@@ -73,8 +73,28 @@ std::vector<Planted> losses() {
        {{"mlx5_1/1", "loss-in-network"}}},
       {"a dozen discards of whatever priority, and nine thousand timeouts", "e810", [](Machine& m) { m.raise(kPhyDiscards, 12, "rx"), m.raise(kAckTimeouts, 9'000); },
        {{"irdma1/1", "loss-in-network"}}},
-      {"a moment's pause storm, and packets are lost in the network all the time", "hgx", [](Machine& m) { m.raise(kPauseStorms, 1), lose(m, 50'000, 20'000); },
+      {"a dozen discards on sending, and adaptive routing brings packets out of order", "hgx", [](Machine& m) { m.raise(kPhyDiscards, 12, "tx"), m.raise(kOutOfSequence, 100'000); },
+       {{"mlx5_1/1", "loss-in-network"}}, "adaptive routing"},
+      // mlx5's "fw" has nothing that recovers it: after its first error it never is healthy again.
+      {"the firmware told an error and stays in that state, while packets are lost in the network", "hgx",
+       [](Machine& m) {
+         for (HealthReporter& each : m.port().reporters)
+           if (each.name == "fw") ++each.errors, each.healthy = false;
+         lose(m, 50'000, 20'000);
+       },
+       {{"mlx5_1/1", "loss-in-network"}}},
+      {"a dozen frames of a lossless priority did not fit, and half a million losses elsewhere", "hgx",
+       [](Machine& m) { m.raise(kPriorityDiscards, 12), m.raise(kPhyDiscards, 12, "rx"), lose(m, 400'000, 100'000); },
+       {{"mlx5_1/1", "headroom loss-in-network"}}, "only 12 frames of a lossless priority"},
+      {"some thousand discards of whatever priority, and many more are lost on their way to others", "e810",
+       [](Machine& m) { m.raise(kPhyDiscards, 3'000, "rx"), m.raise(kSequenceNaks, 40'000); },
+       {{"irdma1/1", "loss-in-network"}}, "not enough for so much", "hardly anything"},
+      {"a moment's pause storm, and packets are lost in the network all the time", "hgx", [](Machine& m) { m.raise(kPauseStorms, 1, "warning"), lose(m, 50'000, 20'000); },
        {{"mlx5_1/1", "endless-pause loss-in-network"}}},
+      {"a host that hangs, and its NIC soon stops pausing by itself: what comes then is thrown away", "hgx",
+       [](Machine& m) { m.raise(kPauseStorms, 1, "error"), m.raise(kRetriesExceeded, 12), m.raise(kDuplicateRequests, 30'000); }, {{"mlx5_1/1", "endless-pause"}}},
+      {"a host that hangs, whose NIC by Broadcom switches its PFC off for that", "mi300x", [](Machine& m) { m.raise(kPauseStorms, 3), m.raise(kOutOfSequence, 30'000); },
+       {{"bnxt_re1/1", "endless-pause"}}},
       {"the firmware was reset so fast that no link was seen to go, and its connections with it", "hgx",
        [](Machine& m) {
          for (HealthReporter& each : m.port().reporters)
@@ -98,6 +118,42 @@ std::vector<Planted> others() {
          m.port().qos.pfc = PrioSet{};
        },
        {{"mlx5_1/1", "pfc-off-here"}}},
+      {"a host of the job died and RDMA stands still, beside much TCP and PTP on a priority that the switch has PFC for", "hgx",
+       [](Machine& m) {
+         m.port().counters = m.before.ports[1].counters;
+         m.policy.ports.clear();
+         m.plan.clear();
+         m.now.neighbors.heard.at(1).pfc->enabled.bits = 0x18;
+         m.raise(kRdmaBytes, 20'000, "tx"), m.raise(kRdmaPackets, 200, "tx");
+         m.raise(kPriorityBytes, 20'000, "tx");
+         for (const char* each : {"tx_prio0_bytes", "rx_prio0_bytes"}) grow_ethtool(m, each, 300'000'000'000);
+         for (const char* each : {"tx_prio4_bytes", "rx_prio4_bytes"}) grow_ethtool(m, each, 150'000);
+         m.raise(kRetriesExceeded, 4);
+       },
+       {{"mlx5_1/1", "peer-silent"}}},
+      {"a host of the job died, where adaptive routing brings packets out of order all the time", "hgx",
+       [](Machine& m) { m.raise(kRetriesExceeded, 12), m.raise(kAckTimeouts, 96), m.raise(kOutOfSequence, 100'000); },
+       {{"mlx5_1/1", "peer-silent loss-in-network"}}, "came from others"},
+      {"a host of the job died, and a dozen packets of others came out of order", "hgx",
+       [](Machine& m) { m.raise(kRetriesExceeded, 12), m.raise(kAckTimeouts, 96), m.raise(kOutOfSequence, 12); }, {{"mlx5_1/1", "peer-silent"}}},
+      {"a host of the job died, and a dozen packets of others were lost", "hgx",
+       [](Machine& m) { m.raise(kRetriesExceeded, 12), m.raise(kAckTimeouts, 96), m.raise(kSequenceNaks, 12); }, {{"mlx5_1/1", "peer-silent"}}},
+      {"hundreds of connections are given up in a network that loses some thousand packets", "hgx",
+       [](Machine& m) { m.raise(kRetriesExceeded, 500), m.raise(kAckTimeouts, 4'000), m.raise(kSequenceNaks, 3'000); }, {{"mlx5_1/1", "loss-in-network"}}},
+      {"a host of the job died, and a dozen frames were damaged on the wire", "hgx",
+       [](Machine& m) { m.raise(kRetriesExceeded, 12), m.raise(kAckTimeouts, 96), m.raise(kPhyCrcErrors, 12); }, {{"mlx5_1/1", "damaged-link peer-silent"}}},
+      {"a host of the job died, and a dozen frames did not fit here", "hgx",
+       [](Machine& m) { m.raise(kRetriesExceeded, 12), m.raise(kAckTimeouts, 96), m.raise(kPriorityDiscards, 12); }, {{"mlx5_1/1", "headroom peer-silent"}}},
+      {"a host of the job died, and a dozen packets were discarded on sending", "hgx",
+       [](Machine& m) { m.raise(kRetriesExceeded, 12), m.raise(kAckTimeouts, 96), m.raise(kPhyDiscards, 12, "tx"); }, {{"mlx5_1/1", "peer-silent"}}},
+      {"a host of the job died, and a dozen packets of others had a wrong invariant CRC", "hgx",
+       [](Machine& m) { m.raise(kRetriesExceeded, 12), m.raise(kAckTimeouts, 96), m.raise(kIcrcErrors, 12); }, {{"mlx5_1/1", "peer-silent"}}},
+      {"a host of the job died, and of what type the GIDs are could not be read this time", "hgx",
+       [](Machine& m) {
+         for (Gid& gid : m.port().gids) gid.type.clear();
+         m.raise(kRetriesExceeded, 4);
+       },
+       {{"mlx5_1/1", "peer-silent"}}, "", "went meanwhile"},
       {"an Omni-Path link sends a few packets again, as all do", "infiniband",
        [](Machine& m) {
          for (Node* node : {&m.before, &m.now}) node->ports[1].kernel_driver = node->ports[1].driver = "hfi1";
@@ -168,6 +224,16 @@ std::vector<Planted> light() {
          m.port().link_status = LinkStatus{false, "Logical mismatch", "RS FEC is not locked", 2};
        },
        {{"mlx5_1/1", "link-mode-mismatch"}}},
+      {"no light at all at a module whose low alarm is the least that it can say", "hgx",
+       [](Machine& m) {
+         latch_loss_of_signal(m);
+         m.port().module->rx_power_limits = {3.5e-3, 0.1e-6, 2.8e-3, 0.1e-6};
+         for (ModuleLane& lane : m.port().module->lanes) lane.rx_power.value = 0.3e-6;
+         ++*m.port().counters.carrier_down;
+         m.port().state = 1;
+         m.port().carrier = false;
+       },
+       {{"mlx5_1/1", "no-light"}}},
       {"loss of signal on one lane of a module that has no limits", "hgx",
        [](Machine& m) {
          m.port().module->rx_power_limits = {};

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "config/config.h"
 #include "ctl/capture.h"
 #include "ctl/verbs.h"
 #include "scan/scan.h"
@@ -260,6 +261,25 @@ TEST(Capture, IsATreeThatOtherProgramsRead) {
   ASSERT_TRUE(kernel);
   EXPECT_EQ(kernel->route, nullptr);
   EXPECT_EQ(scan(*kernel).ports.size(), 1u);
+}
+
+// A site's /etc is full of links to elsewhere; who judges the capture has a machine of his own.
+TEST(Capture, NoLinkLeadsOutOfIt) {
+  Tape tape;
+  const std::string folder = "etc/fabric-agent/";
+  tape.links = {{"etc/fabric-agent", "/opt/site/now"}, {"opt/site/now", "5"}, {"opt/site/5/conf.d", "../../../../../../srv/conf.d"}};
+  const auto file = [&](const std::string& asked, const std::string& place, const std::string& text) {
+    tape.places[folder + asked] = place;
+    tape.note(Ask::read, folder + asked, std::vector{text});
+  };
+  file("fabric-agent.toml", "opt/site/5/fabric-agent.toml", "mode = \"audit\"\n");
+  file("conf.d/10.toml", "srv/conf.d/10.toml", "[[port]]\nmtu = 4200\n");
+  Tree beside;
+  const std::string directory = beside.path() + "/capture";
+  ASSERT_TRUE(write_capture(tape, "", directory));
+  const auto config = load_config(directory + "/" + folder + "fabric-agent.toml");
+  ASSERT_TRUE(config) << config.error().text();
+  EXPECT_EQ(config->policy.ports.size(), 1u);
 }
 
 TEST(Capture, WritesNothingWhereSomethingIs) {

@@ -160,10 +160,53 @@ TEST(Check, SpareSecondPorts) {
     node.now.ports.push_back(second[i]);
   }
   EXPECT_EQ(describe(complaints(run_checks(node.view()))), "");
+  // Their switch is off, and the driver tells no reason (bnxt, ice, ionic). One end of a link is counted when a port is first opened.
+  for (const uint64_t downs : {1, 2}) {
+    for (size_t i = 4; i < 8; ++i) node.now.ports[i].counters.carrier_down = downs;
+    const std::vector<std::string> only{"port-state"};
+    EXPECT_EQ(complaints(run_checks(node.view(), only)).size(), downs == 1 ? 0U : 4U);
+  }
+  for (size_t i = 4; i < 8; ++i) node.now.ports[i].counters.carrier_down = 1;
   node.now.ports[4].state = 4;
   node.now.ports[4].phys_state = 5;
   node.now.ports[4].rate = 50e9;
   EXPECT_EQ(complaints(run_checks(node.view())).size(), 3u) << "mlx5_4 is used, so its three twins should be";
+}
+
+// The board's own two ports, of a smaller model, which do RDMA as well.
+void add_ports_of_the_board(Healthy& node, const std::string& reason) {
+  for (const int function : {0, 1}) {
+    Nic nic = node.now.topology.nics[0];
+    nic.pci = "0000:04:00." + std::to_string(function);
+    nic.vendor = 0x14e4, nic.device = 0x16d8, nic.link = {8, 8, 8, 8};
+    nic.name = "bnxt_re" + std::to_string(function);
+    nic.rdma = {nic.name}, nic.netdevs = {"eno" + std::to_string(function)}, nic.card = "0000:04:00";
+    Port port;
+    port.rdma = nic.name, port.netdev = nic.netdevs[0], port.pci = nic.pci, port.kernel_driver = "bnxt_en", port.driver = "bnxt", port.hca_type = "BCM57416";
+    port.numa = nic.numa, port.link_layer = LinkLayer::ethernet, port.state = 1, port.phys_state = 3, port.carrier = false;
+    port.link_status = LinkStatus{.up = false, .reason = reason, .detail = {}, .downs = {}};
+    node.now.topology.nics.push_back(nic);
+    node.now.ports.push_back(port);
+    node.before.ports.push_back(port);
+  }
+}
+
+TEST(Check, PortsOfTheBoardThatNobodyUses) {
+  const std::vector<std::string> only{"port-state"};
+  const auto said = [&](const Healthy& node) { return describe(complaints(run_checks(node.view(), only))); };
+  Healthy node;
+  add_ports_of_the_board(node, "Switched off");
+  EXPECT_EQ(said(node), "");
+  node.now.ports[4].counters.carrier_down = 2;
+  EXPECT_EQ(said(node), "port-state bnxt_re0/1 warning: DOWN, Disabled; the netdev is administratively down\n") << "it was used";
+  Healthy cable;
+  add_ports_of_the_board(cable, "No cable");
+  EXPECT_EQ(said(cable), "port-state bnxt_re0/1 warning: DOWN, Disabled; the NIC says: No cable\nport-state bnxt_re1/1 warning: DOWN, Disabled; the NIC says: No cable\n");
+  node.now.ports[4].state = 4, node.now.ports[4].phys_state = 5;
+  EXPECT_EQ(said(node), "") << "now the second port of one in use";
+  // Those of the GPUs are missed, whoever else has a link.
+  for (size_t i = 0; i < 4; ++i) node.now.ports[i].state = 1, node.now.ports[i].phys_state = 3;
+  EXPECT_NE(said(node).find("port-state mlx5_0/1 critical"), std::string::npos) << said(node);
 }
 
 // RoCE drivers say Disabled of every port without a link.

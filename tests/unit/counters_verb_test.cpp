@@ -66,6 +66,22 @@ TEST(Rates, WhatIsNewOrWasResetHasNone) {
   EXPECT_FALSE(rates_of({}, node({{"np_cnp_sent", 5}}), 1).at(0).per_second) << "a port that came";
 }
 
+// `mlxlink --pc` clears the port's counters, which have 64 bits.
+TEST(Rates, ACounterOf64BitsThatFallsHasNone) {
+  const auto rates = rates_of(node({}, {{"rx_corrected_bits_phy", 3'000'000'000}, {"rx_prio3_pause_duration", 3'000'000'000}}),
+                              node({}, {{"rx_corrected_bits_phy", 40}, {"rx_prio3_pause_duration", 0}}), 1);
+  ASSERT_EQ(rates.size(), 2u);
+  for (const Rate& rate : rates) EXPECT_FALSE(rate.per_second) << rate.counter;
+}
+
+// A driver that is loaded again may find its cards in another order.
+TEST(Rates, AnotherCardOfTheSameNameHasNone) {
+  Node before = node({{"np_cnp_sent", 100}}), now = node({{"np_cnp_sent", 5'000'000}});
+  before.ports[0].pci = "0000:17:00.0";
+  now.ports[0].pci = "0000:97:00.0";
+  EXPECT_FALSE(rates_of(before, now, 1).at(0).per_second);
+}
+
 TEST(Rates, PartsOfOneSeriesAddUp) {
   const auto rates = rates_of(node({}, {{"rx_vport_rdma_unicast_bytes", 0}, {"rx_vport_rdma_multicast_bytes", 0}}),
                               node({}, {{"rx_vport_rdma_unicast_bytes", 100}, {"rx_vport_rdma_multicast_bytes", 20}}), 1);

@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "check/check.h"
+#include "config/config.h"
 #include "ctl/options.h"
 #include "ctl/report_text.h"
 #include "ctl/table.h"
 #include "ctl/verbs.h"
 #include "ctl/world.h"
+#include "qos/confirm.h"
+#include "qos/state.h"
 #include "support/healthy_node.h"
 #include "support/json_reader.h"
 #include "support/sim_nic.h"
@@ -184,6 +192,7 @@ TEST(CtlCheck, OfACapturedMachine) {
   EXPECT_EQ(json["verdict"].text(), "warning") << result.text;  // configured, and no agent runs
   EXPECT_EQ(result.code, 1);
   bool saw_pfc = false;
+  EXPECT_EQ(json["unread"].array().empty(), ran({"check", "--root", tree.path(), "--interval", "0"}).text.find("Could not be read") == std::string::npos);
   for (const JsonValue& check : json["checks"].array()) {
     if (check["id"].text() != "pfc") continue;
     saw_pfc = true;
@@ -236,6 +245,9 @@ TEST(CtlStatus, OfACapturedMachine) {
   EXPECT_EQ(json["ports"].array().at(0)["port"].text(), "mlx5_0/1");
   EXPECT_TRUE(json["ports"].array().at(0)["in_sync"].is_null()) << "unknown is neither";
   EXPECT_EQ(ran({"status", "--root", tree.path(), "--port", "mlx5_7"}).code, kFailure);
+  const Ran host = ran({"status", "--root", tree.path(), "--port", "host"});
+  EXPECT_EQ(host.code, kDone);
+  EXPECT_EQ(host.text.find("No RDMA device"), std::string::npos) << "there is one: " << host.text;
   EXPECT_EQ(
       JsonValue::parse(ran({"show", "--json", "--root", tree.path(), "--port", "eth0"}).text)["ports"].array().size(),
       1u);
@@ -249,6 +261,72 @@ TEST(CtlWrite, ACapturedTreeIsNotWrittenTo) {
     EXPECT_EQ(result.code, kFailure) << verb;
     EXPECT_NE(result.errors.find("captured tree"), std::string::npos) << result.errors;
   }
+}
+
+// In namespaces of its own: what it writes is nobody's. 0: as it should be, 77: there are no namespaces here.
+int restore_where_nothing_can_be_recorded() {
+  if (::unshare(CLONE_NEWNET | CLONE_NEWNS) != 0 || ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return 77;
+  for (const char* folder : {"/run", "/var/lib"})
+    if (::mount("none", folder, "tmpfs", 0, nullptr) != 0) return 77;
+  const auto before = Root::open("/")->read_line("proc/sys/net/ipv4/tcp_ecn");
+  const std::string stood = before && *before == "1" ? "0" : "1";
+  if (!qos::save_sysctl_originals("/", {{"net.ipv4.tcp_ecn", stood}})) return 1;
+  if (::mount(nullptr, "/var/lib", nullptr, MS_REMOUNT | MS_RDONLY, nullptr) != 0) return 77;
+  const Ran restored = ran({"restore", "--port", "host"});
+  if (*Root::open("/")->read_line("proc/sys/net/ipv4/tcp_ecn") != stood) return 2;
+  if (restored.code != kChanges) return 3;
+  return restored.text.find("net.ipv4.tcp_ecn") == std::string::npos ? 4 : restored.errors.find("sysctl.toml") == std::string::npos ? 5 : 0;
+}
+
+TEST(CtlWrite, AfterAWriteAFailureIsNotOneFromBefore) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root for namespaces";
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(restore_where_nothing_can_be_recorded());
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "no namespaces here";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+// An agent that has not read the changed file again would undo the apply within milliseconds, and nobody would be told.
+TEST(CtlWrite, AnApplyThatTheAgentWouldUndoIsRefused) {
+  using std::chrono::milliseconds;
+  Tree tree;
+  fill(tree);
+  World world{Kernel{.root = tree.root()}, Policy{}, {}};
+  world.policy->mode = Mode::enforce;
+  const std::string same = confirm::digest(wanted_config(*world.policy));
+  AgentState state;
+  state.mode = "enforce";
+  const auto refused = [&](const std::string& config) {
+    EXPECT_TRUE(state::save_agent_state(tree.path(), state, config).ok());
+    return !refuse_against_other_config(world, milliseconds(150)).ok();
+  };
+  EXPECT_FALSE(refused("other")) << "it does not run";
+  const auto runs = state::take_lock(tree.path(), {}, state::kAgentLockFile);
+  ASSERT_TRUE(runs.ok());
+  EXPECT_TRUE(refused("other"));
+  EXPECT_FALSE(refused(same));
+  world.policy->series_limit += 1;
+  EXPECT_FALSE(refused(same)) << "what the exporter does is not enforced";
+  world.policy->exclude = {"mlx5_9"};
+  EXPECT_TRUE(refused(same));
+  world.policy->exclude.clear();
+  EXPECT_FALSE(refused("")) << "one from before, that does not say";
+  state.held = "reverted";
+  EXPECT_FALSE(refused("other")) << "it writes nothing now";
+  state.held.clear();
+  state.mode = "audit";
+  EXPECT_FALSE(refused("other"));
+  state.mode = "enforce";
+  ASSERT_TRUE(state::save_agent_state(tree.path(), state, "other").ok());
+  std::thread reads_again([&] {
+    std::this_thread::sleep_for(milliseconds(200));
+    EXPECT_TRUE(state::save_agent_state(tree.path(), state, same).ok());
+  });
+  EXPECT_TRUE(refuse_against_other_config(world, milliseconds(20'000)).ok()) << "systemctl reload returns before it is done";
+  reads_again.join();
 }
 
 TEST(CtlConfirm, TheTimeIsReadAndNothingIsConfirmedOfACapturedTree) {
@@ -375,12 +453,22 @@ TEST(CtlText, StatusJsonTellsWhatTheAgentKnows) {
   const JsonValue json = JsonValue::parse(status_json(node.now, &node.policy, node.plan).dump());
   const JsonValue& port = json["ports"].array().at(1);
   EXPECT_FALSE(port["in_sync"].boolean());
+  EXPECT_TRUE(json["unread"].array().empty());
+  node.now.unseen = {"modules: it takes root"};
+  EXPECT_EQ(JsonValue::parse(status_json(node.now, &node.policy, node.plan).dump())["unread"].array().at(0).text(), "modules: it takes root");
   for (const JsonValue& setting : port["settings"].array()) {
     if (setting["setting"].text() != "ets") continue;
     EXPECT_EQ(setting["outcome"].text(), "conflict");
     EXPECT_EQ(setting["detail"].text(), "by lldpad");
     EXPECT_EQ(setting["repairs"].number(), 5);
   }
+  EXPECT_TRUE(json["host"].is_null()) << "no [sysctl]";
+  node.plan["host"] = {{"host", "net.ipv4.tcp_ecn", Outcome::differs, 0, false, "2", "1", ""}};
+  node.now.agent->ports["host"]["net.ipv4.tcp_ecn"] = {"conflict", "by sysctl", 5, "2026-01-01T00:10:00Z"};
+  const JsonValue again = JsonValue::parse(status_json(node.now, &node.policy, node.plan).dump());
+  EXPECT_FALSE(again["host"]["in_sync"].boolean());
+  EXPECT_EQ(again["host"]["settings"].array().at(0)["setting"].text(), "net.ipv4.tcp_ecn");
+  EXPECT_EQ(again["host"]["settings"].array().at(0)["repairs"].number(), 5);
 }
 
 TEST(CtlText, ATableShowsEveryLanguage) {

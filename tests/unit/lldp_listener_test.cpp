@@ -3,10 +3,15 @@
 #include <gtest/gtest.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <systemd/sd-event.h>
 
+#include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
@@ -184,6 +189,40 @@ TEST_F(LldpListening, NetdevsComeGoAndAreRenamed) {
   ASSERT_TRUE(hears(3)) << "down and up again";
   run("ip link del veth8");
   EXPECT_TRUE(hears(1));
+}
+
+// The whole program, in a namespace with a /run of its own. Both programs have one name: who says HUP to the exporter by it
+// says it to the listener, too.
+TEST(LldpProgram, ASighupDoesNotEndIt) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root for namespaces";
+  test::Tree tree;
+  const std::string path = tree.path() + "/notify";
+  Fd told(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(told.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  const timeval patience{20, 0};
+  ::setsockopt(told.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::setenv("NOTIFY_SOCKET", path.c_str(), 1);
+    if (::unshare(CLONE_NEWNET | CLONE_NEWNS) != 0 || ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 || ::mount("none", "/run", "tmpfs", 0, nullptr) != 0)
+      ::_exit(77);
+    ::_exit(listen_for_lldp());
+  }
+  std::array<char, 256> text{};
+  ssize_t size = 0;
+  int status = 0;
+  while ((size = ::recv(told.get(), text.data(), text.size(), 0)) > 0 && std::string_view(text.data(), static_cast<size_t>(size)).find("READY=1") == std::string_view::npos) {
+  }
+  ::kill(child, SIGHUP);
+  ::kill(child, SIGTERM);
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 77) GTEST_SKIP() << "no namespaces here";
+  ASSERT_GT(size, 0) << "it never was ready";
+  EXPECT_TRUE(WIFEXITED(status)) << "ended by signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(LldpOption, IsAModeOfItsOwn) {

@@ -72,6 +72,7 @@ TEST(CounterRise, GrowsWrapsOrWasReset) {
   EXPECT_EQ(counter_rise(5, 5), std::nullopt);
   EXPECT_EQ(counter_rise(0xffff'fffe, 3), 5u) << "a 32-bit counter wrapped";
   EXPECT_EQ(counter_rise(1000, 0), std::nullopt) << "reset";
+  EXPECT_EQ(counter_rise(0x9000'0000, 3), std::nullopt) << "reset, as counter/widen.h sees it";
   EXPECT_EQ(counter_rise(uint64_t{1} << 40, 3), std::nullopt) << "a 64-bit counter does not wrap so soon";
 }
 

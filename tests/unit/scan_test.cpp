@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "qos/bond.h"
 #include "support/sim_nic.h"
@@ -106,6 +108,30 @@ TEST(Scan, OnlyWhatIsAskedFor) {
   ASSERT_EQ(node.ports.size(), 1u);
   EXPECT_TRUE(node.ports[0].gids.empty() && node.ports[0].counters.hw.empty() && !node.ports[0].qos.mtu);
   EXPECT_EQ(node.ports[0].state, 4u);
+}
+
+// All but counters takes its time to be read; a rate is counters between the moments of two scans.
+class SlowButForCounters final : public BehindFiles {
+ public:
+  std::optional<Result<void>> act(Act, const std::string& file, std::string_view) override {
+    if (file.ends_with("/gids/0") || file == "sys/bus/pci/devices") std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    if (file.find("/hw_counters/") != std::string::npos) counted = std::chrono::steady_clock::now();
+    return std::nullopt;
+  }
+  std::chrono::steady_clock::time_point counted;
+};
+
+TEST(Scan, TheCountersAreOfTheMomentThatIsTold) {
+  Tree tree;
+  add_connectx(tree);
+  tree.file(add_rdma(tree, "mlx5_1", "") + "/ports/1/hw_counters/np_cnp_sent", "12\n");
+  Kernel kernel = captured(tree);
+  const auto slow = std::make_shared<SlowButForCounters>();
+  kernel.root.set_behind(slow);
+  const Node node = scan(kernel);
+  ASSERT_EQ(node.ports.size(), 2u);
+  EXPECT_EQ(node.ports[0].gids.size(), 1u);
+  EXPECT_LT(slow->counted - node.taken, std::chrono::milliseconds(50));
 }
 
 TEST(Scan, ExcludedDevicesAreNotOpened) {
@@ -237,7 +263,7 @@ TEST(Scan, TheMembersOfABondArePortsOfTheirOwn) {
     tree.link("sys/class/net/" + member + "/device", "../../../../" + functions[i]);
   }
   const auto device = add_rdma(tree, "mlx5_bond_0", functions[0]);
-  tree.file(device + "/ports/1/gid_attrs/ndevs/0", "bond0\n").file("sys/class/net/bond0/ifindex", "9\n");
+  tree.file(device + "/ports/1/gid_attrs/ndevs/0", "bond0\n").file("sys/class/net/bond0/ifindex", "9\n").file("sys/class/net/bond0/mtu", "9000\n");
   tree.file("sys/class/net/bond0/bonding/slaves", "ens1f0np0 ens1f1np1 eth7\n").file("sys/class/net/eth7/ifindex", "7\n");
   Kernel kernel = captured(tree);
   EXPECT_EQ(scan(kernel).ports.size(), 1u) << "for who counts packets, it is one port";
@@ -249,6 +275,7 @@ TEST(Scan, TheMembersOfABondArePortsOfTheirOwn) {
   EXPECT_EQ(node.ports[2].pci, "0000:24:00.1");
   EXPECT_EQ(node.ports[2].ifindex, 6);
   EXPECT_EQ(node.ports[2].qos.mtu, 9000u);
+  for (const Port& port : node.ports) EXPECT_EQ(port.active_mtu, 4096u) << port.id() << ": the path MTU is the bond's";
   const Keys of_bond = qos::own_keys(node.ports[0]), of_member = qos::own_keys(node.ports[2]);
   EXPECT_TRUE(of_bond[*setting_index("mtu")] && of_bond[*setting_index("roce_tos")] && !of_bond[*setting_index("pfc")]);
   EXPECT_TRUE((of_bond & of_member).none() && (of_bond | of_member).all()) << "each setting has one owner";

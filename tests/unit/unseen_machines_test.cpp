@@ -2,6 +2,7 @@
 // Machines as sites build them, and what the programs would have said wrong of them.
 #include <gtest/gtest.h>
 
+#include <random>
 #include <string>
 
 #include "check/check.h"
@@ -78,6 +79,115 @@ TEST(UnseenMachines, SecondPortsThatNobodyUsesAreNoComputeNics) {
   EXPECT_EQ(test::describe(said(node, &policy)), "");
   take_down(node.ports[4]);
   EXPECT_EQ(compute_nics(node.topology, node.ports).size(), 8u) << "the first port of a card is one, up or not";
+}
+
+// Both ports of each card are used, each on a switch of its own.
+TEST(UnseenMachines, ASwitchThatIsOffTakesNoDeviceFromTheBus) {
+  Node node = sixteen_ports();
+  Policy policy;
+  policy.expect.compute_nics = 16;
+  for (const size_t first : {1u, 0u}) {
+    node = sixteen_ports();
+    for (size_t i = first; i < 16; i += 2) take_down(node.ports[i]);
+    EXPECT_EQ(test::describe(said(node, &policy)), "") << "ports " << first;
+  }
+  node = sixteen_ports();
+  for (Port& port : node.ports) take_down(port);
+  EXPECT_EQ(test::describe(said(node, &policy)), "") << "just booted";
+}
+
+TEST(UnseenMachines, AMissingCardIsMissedAlthoughStorageNicsOfItsModelStandIn) {
+  Node node = test::snc_server();
+  for (size_t i = 8; i < 10; ++i) node.topology.nics[i].device = 0x1021;
+  Policy policy;
+  policy.expect.compute_nics = 8;
+  ASSERT_EQ(test::describe(said(node, &policy)), "");
+  node.topology.nics.erase(node.topology.nics.begin() + 6);
+  node.ports.erase(node.ports.begin() + 6);
+  EXPECT_NE(test::describe(said(node, &policy)).find("expect node critical: 7 compute NICs"), std::string::npos) << test::describe(said(node, &policy));
+}
+
+// Which of them the card without a link is, only its links would tell.
+TEST(UnseenMachines, ACardWithoutAnyLinkIsNoDeviceTooMany) {
+  Node node = test::snc_server();
+  for (size_t i = 0; i < 10; ++i) node.topology.nics[i].vendor = 0x14e4, node.topology.nics[i].device = 0x1760;
+  node.topology.nics[9].card = node.topology.nics[8].card = "0000:d4:00";
+  Policy policy;
+  policy.expect.compute_nics = 8;
+  ASSERT_EQ(test::describe(said(node, &policy)), "");
+  for (const size_t i : {7u, 8u, 9u}) take_down(node.ports[i]);
+  EXPECT_EQ(test::describe(said(node, &policy)), "");
+}
+
+// Whatever links are down, nothing has fallen off the bus; a card that has is missed.
+TEST(UnseenMachines, LinksTellNothingOfCards) {
+  Node no_boards = test::snc_server(), slow_seconds = sixteen_ports(), unused_seconds = sixteen_ports();
+  for (size_t i = 0; i < 10; ++i) no_boards.topology.nics[i].vendor = 0x14e4, no_boards.topology.nics[i].device = 0x1760;
+  for (size_t i = 0; i < 16; ++i) slow_seconds.topology.nics[i].card = slow_seconds.topology.nics[i].pci.substr(0, 10);
+  for (size_t i = 1; i < 16; i += 2) slow_seconds.ports[i].rate = 3.125e9, take_down(unused_seconds.ports[i]);
+  std::mt19937 random(3);
+  for (const Node& whole : {test::snc_server(), no_boards, sixteen_ports(), slow_seconds, unused_seconds, test::mi300x_server(), test::grace_server()}) {
+    Policy policy;
+    const auto compute = compute_nics(whole.topology, whole.ports);
+    policy.expect.compute_nics = static_cast<unsigned>(compute.size());
+    for (int round = 0; round < 100; ++round) {
+      Node node = whole;
+      for (Port& port : node.ports)
+        if (random() % (2 + round % 7) == 0) take_down(port);
+      ASSERT_EQ(test::describe(said(node, &policy)), "") << whole.hostname << " " << round;
+    }
+    for (const size_t nic : compute) {
+      Node node = whole;
+      const std::string card = whole.topology.nics[nic].pci.substr(0, whole.topology.nics[nic].pci.rfind('.'));
+      std::erase_if(node.topology.nics, [&](const Nic& each) { return each.pci.starts_with(card); });
+      std::erase_if(node.ports, [&](const Port& each) { return each.pci.starts_with(card); });
+      EXPECT_NE(test::describe(said(node, &policy)).find("expect node critical"), std::string::npos) << whole.hostname << " " << card;
+    }
+  }
+}
+
+TEST(UnseenMachines, AMissingCardIsMissedWhoeverUsesItsSecondPort) {
+  for (const unsigned wanted : {8u, 16u}) {
+    Node node = sixteen_ports();
+    Policy policy;
+    policy.expect.compute_nics = wanted;
+    if (wanted == 8)
+      for (size_t i = 1; i < 16; i += 2) take_down(node.ports[i]);
+    ASSERT_EQ(test::describe(said(node, &policy)), "");
+    node.topology.nics.erase(node.topology.nics.begin() + 6, node.topology.nics.begin() + 8);
+    node.ports.erase(node.ports.begin() + 6, node.ports.begin() + 8);
+    EXPECT_NE(test::describe(said(node, &policy)).find("expect node critical: " + std::to_string(wanted * 7 / 8) + " compute NICs"), std::string::npos) << test::describe(said(node, &policy));
+  }
+}
+
+// First ports at 400 Gb/s for the GPUs, second ones at 25 Gb/s for storage.
+TEST(UnseenMachines, APortWithoutALinkIsNotWhatTheSlowPortOfItsCardIs) {
+  Node node = sixteen_ports();
+  for (size_t i = 0; i < 16; ++i) {
+    node.topology.nics[i].card = node.topology.nics[i].pci.substr(0, node.topology.nics[i].pci.find('.'));
+    if (i % 2 == 1) node.ports[i].rate = 3.125e9;
+  }
+  ASSERT_EQ(compute_nics(node.topology, node.ports).size(), 8u);
+  take_down(node.ports[6]);
+  EXPECT_EQ(compute_nics(node.topology, node.ports).size(), 8u);
+}
+
+// One NIC for two GPUs, and cards for storage in slots as good beside them.
+TEST(UnseenMachines, StorageCardsWithoutALinkAreNoComputeNics) {
+  Node node = test::snc_server();
+  for (size_t i = 0; i < 10; ++i) {
+    node.topology.nics[i].link = {32, 32, 16, 16};
+    if (i % 2 == 0) continue;
+    node.topology.nics[i].device = 0xa2dc;
+    node.ports[i].rate = 25e9;
+    node.ports[i].hca_type = "MT41692";
+  }
+  node.topology.nics.erase(node.topology.nics.begin() + 4, node.topology.nics.end());
+  node.ports.erase(node.ports.begin() + 4, node.ports.end());
+  const auto compute = compute_nics(node.topology, node.ports);
+  take_down(node.ports[1]);
+  take_down(node.ports[3]);
+  EXPECT_EQ(compute_nics(node.topology, node.ports), compute) << "the storage switch is off";
 }
 
 TEST(UnseenMachines, APortWithoutALinkDoesNotMakeStorageNicsServeGpus) {
