@@ -106,7 +106,7 @@ class Loop : public testing::Test {
   }
   template <class Condition>
   static bool becomes(Condition condition) {
-    for (int i = 0; i < 1'000; ++i) {
+    for (int i = 0; i < 6'000; ++i) {
       if (condition()) return true;
       std::this_thread::sleep_for(milliseconds(5));
     }

@@ -79,7 +79,7 @@ class Serving : public Site {
     std::vector<Fd> listeners;
     listeners.push_back(std::move(*listener));
     Limits limits;
-    limits.patience = 300ms;
+    limits.patience = 1s;
     server_ = std::move(*Server::start(loop_.get(), std::move(listeners), *this, limits));
   }
   int run() {
@@ -156,6 +156,22 @@ bool shows(const std::string& page, int device, int cnps) {
   return page.find("\nfabric_rdma_cnp_sent_total{device=\"mlx5_" + std::to_string(device) + "\",port=\"1\"} " + std::to_string(cnps) + "\n") != std::string::npos;
 }
 
+// Hangs mlx5_1 in a reading of the loop's thread; the page of then, empty where it could not be had. A NIC that was slow before, on a busy
+// machine, is read by a thread of its own, and trusted again.
+std::string page_while_it_hangs(test::SlowNics& nics, Serving& serving, int& cnps) {
+  for (int i = 0; i < 20; ++i) {
+    const int whole = serving.whole, others = serving.by_others;
+    if (!eventually([&] { return (void)serving.get("/metrics"), serving.whole > whole; })) return {};
+    nics.statistics->hang("eth3");
+    say_cnps(nics, ++cnps);
+    std::string page = serving.get("/metrics");
+    if (serving.by_others > others && nics.statistics->is_waiting("eth3")) return page;
+    nics.statistics->answer("eth3");
+    if (!eventually([&] { return shows(serving.get("/metrics"), 1, cnps); })) return {};
+  }
+  return {};
+}
+
 // Ends what it serves, whatever a test found.
 class Running {
  public:
@@ -180,25 +196,23 @@ TEST(LoopTurn, WhatHangsLosesTheLoopAndNobodyWaitsForIt) {
   test::SlowNics nics;
   Running running(nics);
   Serving& serving = running.serving();
-  nics.statistics->hang("eth3");
-  say_cnps(nics, 18);
-  const std::string page = serving.get("/metrics");
-  EXPECT_TRUE(nics.statistics->is_waiting("eth3"));
-  EXPECT_TRUE(shows(page, 0, 18)) << "the other is read";
-  EXPECT_TRUE(shows(page, 1, 17)) << "what was known of it stands";
-  EXPECT_GT(serving.by_others, 0) << "another thread has answered";
+  int cnps = 17;
+  const std::string page = page_while_it_hangs(nics, serving, cnps);
+  ASSERT_NE(page, "") << "another thread has answered";
+  EXPECT_TRUE(shows(page, 0, cnps)) << "the other is read";
+  EXPECT_TRUE(shows(page, 1, cnps - 1)) << "what was known of it stands";
   EXPECT_TRUE(serving.get("/-/healthy").starts_with("HTTP/1.1 200"));
 
   nics.statistics->hang("eth2");  // the next thread goes the same way
-  EXPECT_TRUE(shows(serving.get("/metrics"), 0, 18));
+  EXPECT_TRUE(shows(serving.get("/metrics"), 0, cnps));
   EXPECT_TRUE(nics.statistics->is_waiting("eth2"));
   EXPECT_TRUE(serving.get("/-/healthy").starts_with("HTTP/1.1 200"));
 
-  say_cnps(nics, 19);
+  say_cnps(nics, ++cnps);
   for (const char* netdev : {"eth2", "eth3"}) nics.statistics->answer(netdev);
   EXPECT_TRUE(eventually([&] {
     const std::string now = serving.get("/metrics");
-    return shows(now, 0, 19) && shows(now, 1, 19);
+    return shows(now, 0, cnps) && shows(now, 1, cnps);
   }));
   const int before = serving.whole;  // whole: read by the loop's thread
   EXPECT_TRUE(eventually([&] { return (void)serving.get("/metrics"), serving.whole > before; })) << "and they are trusted again";
@@ -208,9 +222,8 @@ TEST(LoopTurn, WhatEndedInAnotherThreadIsTheEndOfTheFirstAsWell) {
   test::SlowNics nics;
   {
     Running running(nics);
-    nics.statistics->hang("eth3");
-    (void)running.serving().get("/metrics");
-    ASSERT_GT(running.serving().by_others, 0);
+    int cnps = 17;
+    ASSERT_NE(page_while_it_hangs(nics, running.serving(), cnps), "");
     nics.statistics->answer("eth3");
     ASSERT_TRUE(eventually([&] { return !nics.statistics->is_waiting("eth3"); }));
   }  // joins the first thread
@@ -225,9 +238,8 @@ TEST(LoopTurn, TheProgramEndsAlthoughItsFirstThreadHangs) {
       if (!eventually([&] { return serving.get("/-/ready").starts_with("HTTP/1.1 200"); })) ::_exit(2);
       if (!eventually([&] { return (void)serving.get("/metrics"), serving.whole > 0; })) ::_exit(2);
       late = serving.by_others > 0;
-      nics.statistics->hang("eth3");
-      (void)serving.get("/metrics");
-      if (!nics.statistics->is_waiting("eth3") || serving.by_others == 0) ::_exit(3);
+      int cnps = 17;
+      if (page_while_it_hangs(nics, serving, cnps).empty()) ::_exit(3);
       serving.stop();
     });
     client.detach();
