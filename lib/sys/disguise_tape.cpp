@@ -144,7 +144,7 @@ class Disguise {
   // CMIS 5.0 table 8-24 (bytes 166-181, checksum 222). The checksum goes with it; one that was wrong stays wrong.
   void module_serial(std::string& bytes, size_t at, uint32_t offset) {
     const auto identifier = number_at<uint8_t>(bytes, at);
-    const bool is_sfp = identifier == 0x03, is_qsfp = identifier == 0x0c || identifier == 0x0d || identifier == 0x11;
+    const bool is_sfp = identifier == 0x03 || identifier == 0x0b, is_qsfp = identifier == 0x0c || identifier == 0x0d || identifier == 0x11;
     if (identifier == 0 || is_sfp != (offset == 0) || (offset != 0 && offset != 128)) return;
     const size_t start = at + (is_sfp || is_qsfp ? 68 : 38), check = at + (is_sfp || is_qsfp ? 95 : 94);
     constexpr size_t kLength = 16;
