@@ -12,6 +12,7 @@
 #include "config/cabling.h"
 #include "config/config.h"
 #include "exporter/listen.h"
+#include "sys/kernel.h"
 #include "sys/root.h"
 
 namespace fabric::exporter {
@@ -32,6 +33,9 @@ void block_signals() {
 Result<Configuration> configure(const Options& options) {
   auto root = Root::open(options.root);
   if (!root) return error(root.error().code, options.root + ": cannot read the machine there");
+  // Of a capture that is cut off or of another version no reading would succeed, and every page look like that.
+  if (!root->is_host())
+    if (const auto kernel = open_kernel(options.root); !kernel) return kernel.error();
   std::string file = options.config.value_or(options.root + (options.root.back() == '/' ? "" : "/") + kConfigFile);
   auto loaded = load_config(file);
   if (loaded) {

@@ -36,9 +36,11 @@ Result<Fd> take_lock(const std::string& directory, std::chrono::milliseconds pat
   std::string path = file, shown = "/" + path;
   auto folder = make_directory_of(directory, path);
   if (!folder) return folder.error();
-  Fd fd(::openat(folder->get(), path.substr(path.rfind('/') + 1).c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644));
+  // Who asks whether the agent runs opens its lock. The others are nobody else's: who can read one can hold it up for ever.
+  const mode_t mode = path == kAgentLockFile ? 0644 : 0600;
+  Fd fd(::openat(folder->get(), path.substr(path.rfind('/') + 1).c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, mode));
   if (!fd) return error(errno, shown + ": cannot open the lock");
-  (void)!::fchmod(fd.get(), 0644);  // whatever the umask: who asks whether it is held opens it
+  (void)!::fchmod(fd.get(), mode);  // whatever the umask
   struct flock lock = whole_file(F_WRLCK);
   int result = 0;
   const auto end = std::chrono::steady_clock::now() + patience;

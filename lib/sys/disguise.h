@@ -38,7 +38,7 @@ class Pseudonyms {
   std::map<std::string, std::vector<std::pair<std::string, std::string>>> known_;  // by the first four bytes
 };
 
-// Passwords: values of Environment= lines of units, user:password@ in URLs, values of names that say password, secret,
+// Passwords: values of Environment= lines of units, user:password@ in URLs, values of names and options that say password, secret,
 // token or key. Pure.
 std::string without_secrets(std::string_view text);
 

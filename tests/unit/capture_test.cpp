@@ -404,7 +404,27 @@ TEST(CaptureDisguise, NoPassword) {
   EXPECT_EQ(without_secrets("[Service]\nEnvironment=\"A=1\" TOKEN=x\nLimitMEMLOCK=infinity\n"), "[Service]\nEnvironment=hidden\nLimitMEMLOCK=infinity\n");
   EXPECT_EQ(without_secrets("proxy = http://me:pw@host:3128/ and http://host/a@b"), "proxy = http://hidden@host:3128/ and http://host/a@b");
   EXPECT_EQ(without_secrets("a=1 my_Password=x iommu=pt"), "a=1 my_Password=hidden iommu=pt");
+  EXPECT_EQ(without_secrets("proxy = http://me:p@w@host:3128/"), "proxy = http://hidden@host:3128/");
+  EXPECT_EQ(without_secrets("AWS_ACCESS_KEY_ID=x WANDB_KEY='a b' \"--token=x y\" monkey=1"), "AWS_ACCESS_KEY_ID=hidden WANDB_KEY=hidden \"--token=hidden\" monkey=1");
   EXPECT_EQ(without_secrets(""), "");
+}
+
+// As the installer of k3s writes its options, one a line.
+TEST(CaptureDisguise, NoPasswordOfAnOptionThatStandsBeforeIt) {
+  EXPECT_EQ(without_secrets("ExecStart=/bin/k3s \\\n agent \\\n\t'--token' \\\n\t'K10::server:x y' \\\n\nLimitMEMLOCK=infinity\n"),
+            "ExecStart=/bin/k3s \\\n agent \\\n\t'--token' \\\n\thidden \\\n\nLimitMEMLOCK=infinity\n");
+  EXPECT_EQ(without_secrets("dockerd --auth-token x --label=a"), "dockerd --auth-token hidden --label=a");
+  EXPECT_EQ(without_secrets("docker run --env=WANDB_API_KEY=x -e TOKEN=y"), "docker run --env=WANDB_API_KEY=hidden -e TOKEN=hidden");
+  EXPECT_EQ(without_secrets("ExecStart=a --token=x\\\n b\n"), "ExecStart=a --token=hidden\\\n b\n");
+  EXPECT_EQ(without_secrets("kubelet --token-webhook --v=2\nLimitNOFILE=1 --token\nA=1"), "kubelet --token-webhook --v=2\nLimitNOFILE=1 --token\nA=1");
+}
+
+// In as many lines: findings name them.
+TEST(CaptureDisguise, NoVariableOfALineThatGoesOn) {
+  EXPECT_EQ(without_secrets("Environment = \"A=1\" \\\n# b\n  \"AUTH=x\"\nLimitMEMLOCK=infinity\n"), "Environment =hidden\\\n\\\n\nLimitMEMLOCK=infinity\n");
+  EXPECT_EQ(without_secrets("#Environment=AUTH=x \\\nLimitMEMLOCK=infinity\n"), "#Environment=hidden\nLimitMEMLOCK=infinity\n");
+  EXPECT_EQ(without_secrets("Environment=AUTH=x\\\\\nLimitMEMLOCK=infinity\n"), "Environment=hidden\nLimitMEMLOCK=infinity\n");
+  EXPECT_EQ(without_secrets("EnvironmentFile=-/etc/default/a\nEnvironment=AUTH=x \\"), "EnvironmentFile=-/etc/default/a\nEnvironment=hidden");
 }
 
 // This kernel's own answers.

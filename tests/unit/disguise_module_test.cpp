@@ -96,13 +96,15 @@ TEST(Disguise, ACmisModuleHasAnotherSerialNumber) {
 }
 
 TEST(Disguise, AnSfpHasAnotherSerialNumber) {
-  test::ModuleImage image;
-  image.at(0, 0) = 0x03;
-  image.text(0, 20, "Acme            ");
-  image.text(0, 68, "SFP0001         ");
-  image.seal(0, 0, 62);
-  image.seal(0, 64, 94);
-  expect_hidden(captured(image), "SFP0001", 0);
+  for (const uint8_t identifier : {uint8_t{0x03}, uint8_t{0x0b}}) {  // SFP, and for one of many wavelengths
+    test::ModuleImage image;
+    image.at(0, 0) = identifier;
+    image.text(0, 20, "Acme            ");
+    image.text(0, 68, "SFP0001         ");
+    image.seal(0, 0, 62);
+    image.seal(0, 64, 94);
+    expect_hidden(captured(image), "SFP0001", 0);
+  }
 }
 
 TEST(Disguise, SoHasWhatIsPublished) {

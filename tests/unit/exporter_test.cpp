@@ -63,6 +63,18 @@ TEST(Setup, NeitherServesNobodyNorAMachineThatIsNotThere) {
   EXPECT_TRUE(configuration.error().text().starts_with("/nonexistent: ")) << configuration.error().text();
 }
 
+TEST(Setup, ServesNoCaptureThatIsCutOff) {
+  test::Tree tree;
+  tree.file("fabric-agent/answers.txt", "fabric-agent capture 1\nend\n");
+  Options options;
+  options.root = tree.path();
+  EXPECT_TRUE(configure(options).ok());
+  tree.file("fabric-agent/answers.txt", "fabric-agent capture 1\n");
+  const auto cut = configure(options);
+  ASSERT_FALSE(cut.ok());
+  EXPECT_NE(cut.error().text().find("answers.txt:1: the end of the file is missing"), std::string::npos) << cut.error().text();
+}
+
 TEST(Uevents, OnlyDevicesThatComeAndGoCount) {
   auto message = [](std::string text) {
     for (char& c : text) c = c == '|' ? '\0' : c;

@@ -251,13 +251,25 @@ TEST_F(StateFiles, ALockNeedsNoRoom) {
 // Hardened hosts give root a mask of 027 or 077; the exporter, and who is not root, read what he made all the same.
 TEST_F(StateFiles, EverybodyMayReadWhateverTheUmask) {
   const mode_t before = ::umask(077);
-  const bool saved = save_agent_state(directory_, {}).ok() && take_lock(directory_).ok();
+  const bool saved = save_agent_state(directory_, {}).ok() && take_lock(directory_, {}, kAgentLockFile).ok();
   ::umask(before);
   ASSERT_TRUE(saved);
   for (fs::path at = path(kStateFile).parent_path(); at != directory_; at = at.parent_path())
     EXPECT_EQ(fs::status(at).permissions(), fs::perms(0755)) << at;
   EXPECT_EQ(fs::status(path(kStateFile)).permissions(), fs::perms(0644));
-  EXPECT_EQ(fs::status(path(kLockFile)).permissions(), fs::perms(0644));
+  EXPECT_EQ(fs::status(path(kAgentLockFile)).permissions(), fs::perms(0644));
+}
+
+// A read lock takes no more than to open the file, and holds up those who write.
+TEST_F(StateFiles, NobodyElseCanHoldUpWhoWrites) {
+  const mode_t before = ::umask(0);
+  const bool taken = take_lock(directory_).ok();
+  ::umask(before);
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(fs::status(path(kLockFile)).permissions(), fs::perms(0600));
+  fs::permissions(path(kLockFile), fs::perms(0644));  // as those before made it
+  ASSERT_TRUE(take_lock(directory_).ok());
+  EXPECT_EQ(fs::status(path(kLockFile)).permissions(), fs::perms(0600));
 }
 
 TEST_F(StateFiles, ALockDiesWithItsHolder) {

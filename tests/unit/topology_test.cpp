@@ -326,5 +326,17 @@ TEST(TopologyXml, CutAnywhereItIsAnErrorAndNeverWorse) {
   }
 }
 
+// hwloc 2.9 is killed by it.
+TEST(TopologyXml, WithoutASetItIsAnErrorAndNeverWorse) {
+  Tree tree;
+  for (const std::string_view set : {" cpuset=\"0x3\"", " complete_cpuset=\"0x3\"", " nodeset=\"0x1\"", " complete_nodeset=\"0x1\""}) {
+    std::string text(kXml);
+    text.erase(text.find(set, text.find("NUMANode")), set.size());
+    tree.file("x.xml", text);
+    const auto topology = load_topology_xml(tree.path() + "/x.xml");
+    EXPECT_TRUE(topology || topology.error().what.find("/x.xml: ") != std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace fabric
