@@ -194,15 +194,20 @@ bool all_links_suffer(const Case& one) {
   return counting >= 3;
 }
 
+// Good links have a few in an hour: IEEE 802.3 promises 1e-13 of the bits, and the check link-errors says the same.
+bool are_many(const Case& one, double errors) { return errors >= 10 && errors >= 1e-13 * 8 * one.port.rate.value_or(0) * one.signals.seconds; }
+
 Judgement link_errors(const Case& one) {
   const double count = damaged(one.signals);
+  const bool many = are_many(one, count);
   if (auto said = by_reason(one, {"Large number of physical errors"}, 0.65)) return said;
   const Signals& seen = one.signals;
   if (count <= 0 && !rose(seen.link_recoveries) && !rose(seen.link_integrity_errors)) return std::nullopt;
   // A handful is one event, which may be a hand at the cable as well. NVSentinel: any time that local errors passed their threshold.
   const bool retrains = rise(seen.link_recoveries) >= kRetrains || rose(seen.link_integrity_errors);
-  Verdict out{count >= 10 ? 0.65 : retrains ? 0.55 : 0.4, error_lines(one)};
-  if (count >= 10 && rose(seen.link_downs) && seen.crc_errors == 0.0) {
+  Verdict out{many ? 0.65 : retrains ? 0.55 : 0.4, error_lines(one)};
+  if (count >= 10 && !many) out.evidence.emplace_back("no more than a good link may have in so long a window");
+  if (many && rose(seen.link_downs) && seen.crc_errors == 0.0) {
     const auto& ports = one.view.now.ports;
     const bool alone = std::none_of(ports.begin(), ports.end(), [&](const Port& port) { return &port != &one.port && !port.virtual_function && lost_its_link(one.view, port); });
     out.confidence = alone ? 0.5 : 0.4;
