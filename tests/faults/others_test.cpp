@@ -62,6 +62,14 @@ std::vector<Planted> losses() {
       {"the peers send without a traffic class: switches drop what they may, and this end only sees gaps", "hgx",
        [](Machine& m) { receive_unmarked(m), m.raise(kOutOfSequence, 50'000); },
        {{"mlx5_1/1", "loss-in-network"}}, "MB that RDMA received", "discarded packets itself"},
+      {"a host that nobody has set up: PFC is off, and what RDMA sends is not marked", "hgx",
+       [](Machine& m) {
+         for (Node* node : {&m.before, &m.now}) node->ports[1].qos.pfc = PrioSet{};
+         m.hold(kPriorityBytes);
+         for (const char* name : {"tx_prio0_bytes", "rx_prio0_bytes"}) grow_ethtool(m, name, 2'700'000'000'000);
+         lose_packets(m);
+       },
+       {{"mlx5_1/1", "wrong-priority"}}, "went by priority 3, which PFC is to protect"},
       {"a peer died, and a few packets of others came out of order", "hgx",
        [](Machine& m) {
          m.raise(kRetriesExceeded, 4);
