@@ -30,7 +30,13 @@ const Nic* nic_of(const Topology& topology, const std::string& pci) {
 const Neighbor* peer_of(const Node& node, const Port& port) {
   if (const Neighbor* told = who_told(node, port, &Neighbor::pfc)) return told;
   const auto named = named_neighbors(node, port);
-  return named.empty() ? nullptr : named.front();
+  if (!named.empty()) return named.front();
+  const Neighbor* any = nullptr;  // of a bond's several, one whose PFC is another than the bond's
+  for (const Port* member : members_of(node, port)) {
+    const Neighbor* each = peer_of(node, *member);
+    if (any == nullptr || (each != nullptr && each->pfc && each->pfc->enabled != port.qos.pfc)) any = each;
+  }
+  return any;
 }
 
 std::optional<PrioSet> lossless_of(const Case& one) {
@@ -109,7 +115,6 @@ Symptoms symptoms_of(const Case& one) {
   if (starved(one).value_or(0) >= kStarved) out.add(Symptom::starved);
   if (rise(seen.remote_physical_errors) >= kFewEvents) out.add(Symptom::marked);
   if (rose(seen.buffer_overruns)) out.add(Symptom::overrun);
-  if (one.port.is_member()) return out;  // it tells of its link; what RDMA counts is the bond's
   const Loss loss = loss_of(one);
   const double packets = loss.packets.value_or(0);
   if (loss.given_up > 0 || (loss.requester >= kFewEvents && loss.requester >= kLossRatio * packets) || is_disordered(one)) out.add(Symptom::loss);

@@ -209,7 +209,7 @@ Judgement link_errors(const Case& one) {
   if (count >= 10 && !many) out.evidence.emplace_back("no more than a good link may have in so long a window");
   if (many && rose(seen.link_downs) && seen.crc_errors == 0.0) {
     const auto& ports = one.view.now.ports;
-    const bool alone = std::none_of(ports.begin(), ports.end(), [&](const Port& port) { return &port != &one.port && !port.virtual_function && lost_its_link(one.view, port); });
+    const bool alone = std::none_of(ports.begin(), ports.end(), [&](const Port& port) { return port.id() != one.port.id() && !port.virtual_function && lost_its_link(one.view, port); });
     out.confidence = alone ? 0.5 : 0.4;
     out.evidence.emplace_back(alone ? "no frame was damaged: a link that goes and comes makes symbol errors as well"
                                     : "no frame was damaged, and other links went as well: a link that goes and comes makes symbol errors");
@@ -229,11 +229,11 @@ Judgement flapping_link(const Case& one) {
   constexpr double kFlaps = 3;  // gpud: three times
   if (one.peer == nullptr || rise(one.signals.link_downs) < kFlaps) return std::nullopt;
   for (const Port& port : one.view.now.ports)
-    if (&port != &one.port && !port.virtual_function && lost_its_link(one.view, port)) return std::nullopt;
+    if (port.id() != one.port.id() && !port.virtual_function && lost_its_link(one.view, port)) return std::nullopt;
   std::string held;
   for (const Neighbor& each : one.view.now.neighbors.heard) {
     const Port* port = twin_on(one.view, each.netdev);
-    if (port == nullptr || port == &one.port || each.system() != one.peer->system() || is_down(*port)) continue;
+    if (port == nullptr || port->id() == one.port.id() || each.system() != one.peer->system() || is_down(*port)) continue;
     held += (held.empty() ? "" : ", ") + port->id();
   }
   if (held.empty()) return std::nullopt;
