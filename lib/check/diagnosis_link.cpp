@@ -219,6 +219,11 @@ Judgement link_errors(const Case& one) {
     out.evidence.emplace_back("all links of this host with this speed have errors at once: rather the switch, or this host");
   }
   if (rose(one.signals.buffer_overruns)) out.evidence.push_back(plus("receive buffer overruns, which damaged credits cause as well", *one.signals.buffer_overruns));
+  // Packets that did not fit are receive errors themselves (IBTA 1.4, 16.1.3.5, PortRcvErrors).
+  if (rose(seen.buffer_overruns) && damaged(seen) <= rise(seen.crc_errors) && !retrains) {
+    out.confidence = 0.4;
+    out.evidence.emplace_back("what the buffer could not take is counted among the damaged frames, and nothing else was damaged");
+  }
   if (!one.port.module) out.next.push_back("Read the module as root, to learn which end: ethtool -m " + one.port.netdev);
   return out;
 }

@@ -305,6 +305,8 @@ std::vector<Planted> links() {
          for (size_t port : {1u, 2u}) ++*m.now.ports[port].counters.carrier_down, grow_ethtool(m, "rx_pcs_symbol_err_phy", 5'000, port);
        },
        {{"mlx5_1/1", "not-enough-evidence"}, {"mlx5_2/1", "not-enough-evidence"}}, "other links went as well"},
+      {"a receive buffer overran: what did not fit is a receive error, too", "infiniband",
+       [](Machine& m) { m.raise(kPortOverruns, 1), m.raise(kPortReceiveErrors, 40); }, nobody, "nothing else was damaged"},
       {"a dozen symbol errors in an hour", "hgx", [](Machine& m) { m.shorten(3'600), m.raise(kPhySymbolErrors, 12); }, nobody, "no more than a good link may have"},
       {"some hundred symbol errors in an hour", "hgx", [](Machine& m) { m.shorten(3'600), m.raise(kPhySymbolErrors, 300); }, {{"mlx5_1/1", "damaged-link"}}, "", "no more than"},
       {"a cable is pulled and plugged again", "hgx", [](Machine& m) { lose_link(m), m.raise(kPhySymbolErrors, 5'000); }, {{"mlx5_1/1", "damaged-link"}}, "goes and comes"},
