@@ -96,6 +96,8 @@ Diagnosis unexplained(const Case& one, Symptoms left, const std::vector<Candidat
 
 void diagnose_port(const Case& one, Diagnoses& out) {
   Symptoms left = one.symptoms;
+  left.remove(told_elsewhere(one));
+  if (left.empty()) return;
   std::vector<Candidate> candidates;
   for (const Rule& rule : rules()) {
     const Symptoms explains = explained_by(rule, one);
@@ -123,7 +125,10 @@ Diagnoses diagnose(const View& view) {
   for (const Port& port : view.now.ports) {
     const auto found = view.signals->find(port.id());
     if (found == view.signals->end() || port.virtual_function) continue;
-    const Case one = open_case(view, port, found->second);
+    const Signals signals = with_bond(view, port, found->second);
+    const auto members = members_of(view.now, port);
+    const std::optional<Port> bond = members.empty() ? std::nullopt : std::optional(with_settings_of(members, port));
+    const Case one = open_case(view, bond ? *bond : port, signals);
     if (!one.symptoms.empty()) diagnose_port(one, out);
   }
   return out;

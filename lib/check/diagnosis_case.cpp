@@ -30,7 +30,13 @@ const Nic* nic_of(const Topology& topology, const std::string& pci) {
 const Neighbor* peer_of(const Node& node, const Port& port) {
   if (const Neighbor* told = who_told(node, port, &Neighbor::pfc)) return told;
   const auto named = named_neighbors(node, port);
-  return named.empty() ? nullptr : named.front();
+  if (!named.empty()) return named.front();
+  const Neighbor* any = nullptr;  // of a bond's several, one whose PFC is another than the bond's
+  for (const Port* member : members_of(node, port)) {
+    const Neighbor* each = peer_of(node, *member);
+    if (any == nullptr || (each != nullptr && each->pfc && each->pfc->enabled != port.qos.pfc)) any = each;
+  }
+  return any;
 }
 
 std::optional<PrioSet> lossless_of(const Case& one) {
@@ -109,7 +115,6 @@ Symptoms symptoms_of(const Case& one) {
   if (starved(one).value_or(0) >= kStarved) out.add(Symptom::starved);
   if (rise(seen.remote_physical_errors) >= kFewEvents) out.add(Symptom::marked);
   if (rose(seen.buffer_overruns)) out.add(Symptom::overrun);
-  if (one.port.is_member()) return out;  // it tells of its link; what RDMA counts is the bond's
   const Loss loss = loss_of(one);
   const double packets = loss.packets.value_or(0);
   if (loss.given_up > 0 || (loss.requester >= kFewEvents && loss.requester >= kLossRatio * packets) || is_disordered(one)) out.add(Symptom::loss);
@@ -119,6 +124,13 @@ Symptoms symptoms_of(const Case& one) {
   if (ignores(seen)) out.add(Symptom::ignored);
   if (answers_no_marks(one)) out.add(Symptom::unanswered);
   return out;
+}
+
+// By the port's PFC; where that is off and the policy wants it, by the policy.
+PrioSet protected_priorities(const Case& one) {
+  if (!one.port.qos.pfc) return {};
+  if (one.port.qos.pfc->bits != 0 || one.entry == nullptr) return *one.port.qos.pfc;
+  return one.entry->want.pfc.value_or(PrioSet{});
 }
 
 }  // namespace
@@ -242,16 +254,17 @@ std::string unprotected(const Case& one, Direction direction) {
   constexpr double kMuch = 100e6;
   const bool rx = direction == Direction::rx, counted = one.port.kernel_driver == "mlx5_core" || one.port.kernel_driver == "bnxt_en";
   const double all = rise(rx ? one.signals.rx_bytes : one.signals.tx_bytes);
-  if (!counted || !one.port.qos.pfc || one.port.qos.pfc->bits == 0 || all < kMuch) return {};
+  const PrioSet meant = protected_priorities(one);
+  if (!counted || meant.bits == 0 || all < kMuch) return {};
   double by_lossless = 0, by_others = 0;
   for (int priority = 0; priority < kPriorities; ++priority) {
     const PrioritySignals& each = one.signals.priority[static_cast<size_t>(priority)];
-    (one.port.qos.pfc->has(priority) ? by_lossless : by_others) += rise(rx ? each.rx_bytes : each.tx_bytes);
+    (meant.has(priority) ? by_lossless : by_others) += rise(rx ? each.rx_bytes : each.tx_bytes);
   }
   if (by_lossless >= 0.1 * all || by_others < 0.5 * all) return {};  // what loops back in the card has no priority
   const auto megabytes = [](double bytes) { return std::to_string(std::llround(bytes / 1e6)) + " MB"; };
-  return "of " + megabytes(all) + " that RDMA " + (rx ? "received" : "sent") + ", at most " + megabytes(by_lossless) + " went by priority " + to_text(*one.port.qos.pfc) +
-         ", which PFC protects";
+  return "of " + megabytes(all) + " that RDMA " + (rx ? "received" : "sent") + ", at most " + megabytes(by_lossless) + " went by priority " + to_text(meant) +
+         (one.port.qos.pfc->bits != 0 ? ", which PFC protects" : ", which PFC is to protect and does not yet");
 }
 
 std::vector<std::string> loss_lines(const Case& one) {

@@ -28,6 +28,15 @@ struct Case {
 // Looks at the port; symptoms are filled in.
 Case open_case(const View& view, const Port& port, const Signals& signals);
 
+// A bond's members; none of any other port.
+std::vector<const Port*> members_of(const Node& node, const Port& bond);
+// A bond has no settings of a port itself.
+Port with_settings_of(const std::vector<const Port*>& members, Port bond);
+// Of a bond with what its members' ports count, of a member with what RDMA counts; of others as they are.
+Signals with_bond(const View& view, const Port& port, Signals own);
+// Symptoms that the case has, and of which the bond or its members tell.
+Symptoms told_elsewhere(const Case& one);
+
 // How much of the window a direction was paused.
 struct Paused {
   double ratio = 0;       // of the worst priority, 0..1

@@ -194,17 +194,22 @@ bool all_links_suffer(const Case& one) {
   return counting >= 3;
 }
 
+// Good links have a few in an hour: IEEE 802.3 promises 1e-13 of the bits, and the check link-errors says the same.
+bool are_many(const Case& one, double errors) { return errors >= 10 && errors >= 1e-13 * 8 * one.port.rate.value_or(0) * one.signals.seconds; }
+
 Judgement link_errors(const Case& one) {
   const double count = damaged(one.signals);
+  const bool many = are_many(one, count);
   if (auto said = by_reason(one, {"Large number of physical errors"}, 0.65)) return said;
   const Signals& seen = one.signals;
   if (count <= 0 && !rose(seen.link_recoveries) && !rose(seen.link_integrity_errors)) return std::nullopt;
   // A handful is one event, which may be a hand at the cable as well. NVSentinel: any time that local errors passed their threshold.
   const bool retrains = rise(seen.link_recoveries) >= kRetrains || rose(seen.link_integrity_errors);
-  Verdict out{count >= 10 ? 0.65 : retrains ? 0.55 : 0.4, error_lines(one)};
-  if (count >= 10 && rose(seen.link_downs) && seen.crc_errors == 0.0) {
+  Verdict out{many ? 0.65 : retrains ? 0.55 : 0.4, error_lines(one)};
+  if (count >= 10 && !many) out.evidence.emplace_back("no more than a good link may have in so long a window");
+  if (many && rose(seen.link_downs) && seen.crc_errors == 0.0) {
     const auto& ports = one.view.now.ports;
-    const bool alone = std::none_of(ports.begin(), ports.end(), [&](const Port& port) { return &port != &one.port && !port.virtual_function && lost_its_link(one.view, port); });
+    const bool alone = std::none_of(ports.begin(), ports.end(), [&](const Port& port) { return port.id() != one.port.id() && !port.virtual_function && lost_its_link(one.view, port); });
     out.confidence = alone ? 0.5 : 0.4;
     out.evidence.emplace_back(alone ? "no frame was damaged: a link that goes and comes makes symbol errors as well"
                                     : "no frame was damaged, and other links went as well: a link that goes and comes makes symbol errors");
@@ -214,6 +219,11 @@ Judgement link_errors(const Case& one) {
     out.evidence.emplace_back("all links of this host with this speed have errors at once: rather the switch, or this host");
   }
   if (rose(one.signals.buffer_overruns)) out.evidence.push_back(plus("receive buffer overruns, which damaged credits cause as well", *one.signals.buffer_overruns));
+  // Packets that did not fit are receive errors themselves (IBTA 1.4, 16.1.3.5, PortRcvErrors).
+  if (rose(seen.buffer_overruns) && damaged(seen) <= rise(seen.crc_errors) && !retrains) {
+    out.confidence = 0.4;
+    out.evidence.emplace_back("what the buffer could not take is counted among the damaged frames, and nothing else was damaged");
+  }
   if (!one.port.module) out.next.push_back("Read the module as root, to learn which end: ethtool -m " + one.port.netdev);
   return out;
 }
@@ -224,11 +234,11 @@ Judgement flapping_link(const Case& one) {
   constexpr double kFlaps = 3;  // gpud: three times
   if (one.peer == nullptr || rise(one.signals.link_downs) < kFlaps) return std::nullopt;
   for (const Port& port : one.view.now.ports)
-    if (&port != &one.port && !port.virtual_function && lost_its_link(one.view, port)) return std::nullopt;
+    if (port.id() != one.port.id() && !port.virtual_function && lost_its_link(one.view, port)) return std::nullopt;
   std::string held;
   for (const Neighbor& each : one.view.now.neighbors.heard) {
     const Port* port = twin_on(one.view, each.netdev);
-    if (port == nullptr || port == &one.port || each.system() != one.peer->system() || is_down(*port)) continue;
+    if (port == nullptr || port->id() == one.port.id() || each.system() != one.peer->system() || is_down(*port)) continue;
     held += (held.empty() ? "" : ", ") + port->id();
   }
   if (held.empty()) return std::nullopt;

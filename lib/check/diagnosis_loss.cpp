@@ -70,13 +70,18 @@ std::string link_words(const Case& one) {
 }
 bool software(const Port& port) { return port.pci.empty(); }
 
-bool differs_from_plan(const Case& one, std::string_view key) {
-  if (one.view.plan == nullptr) return false;
-  const auto port = one.view.plan->find(one.port.id());
-  if (port == one.view.plan->end()) return false;
-  return std::any_of(port->second.begin(), port->second.end(), [&](const Change& change) {
+bool differs(const View& view, const Port& port, std::string_view key) {
+  if (view.plan == nullptr) return false;
+  const auto found = view.plan->find(port.id());
+  if (found == view.plan->end()) return false;
+  return std::any_of(found->second.begin(), found->second.end(), [&](const Change& change) {
     return change.key == key && change.outcome != Outcome::in_sync && change.outcome != Outcome::applied && change.outcome != Outcome::unsupported;
   });
+}
+
+bool differs_from_plan(const Case& one, std::string_view key) {
+  const auto members = members_of(one.view.now, one.port);
+  return differs(one.view, one.port, key) || std::any_of(members.begin(), members.end(), [&](const Port* member) { return differs(one.view, *member, key); });
 }
 
 // What this port threw away itself speaks against the network.

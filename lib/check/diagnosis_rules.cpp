@@ -59,9 +59,9 @@ constexpr Rule kRules[] = {
      "would spread over all lanes.", judges::bad_lane},
     {"damaged-link", cable, kCritical, {link, loss, overrun}, "The link damages bits.",
      "Clean and reseat cable and modules of {netdev} at both ends, then replace the cable.\nIf the errors stay, try another port of {peer}.",
-     "Ten or more symbol errors, wrong CRCs or code words beyond correction in the window, and no reading that says which part of the link it is. "
+     "Ten or more symbol errors, wrong CRCs or code words beyond correction in the window, of 1e-13 of the bits or more, and no reading that says which part of the link it is. "
      "Six or more recoveries of the link say the same, less surely, and so do local errors beyond the port's own limit (InfiniBand) and the NIC where it has no link for a large number of physical errors. Fewer "
-     "are not enough evidence, nor are errors on all links of this speed at once, three or more.", judges::link_errors},
+     "are not enough evidence, nor are errors on all links of this speed at once, three or more, nor receive errors alone where a buffer overran (InfiniBand).", judges::link_errors},
     {"flapping-link", cable, kWarn, {link, loss}, "This one link goes down again and again: cable, connector, or one of the two ports.",
      "Reseat the cable of {netdev} at both ends, then replace it and the modules.\nIf it goes on, try another port of {peer}, then another card.",
      "The link went down three times or more in the window, another link to the same switch held, and no other port of this host lost its link: neither "
@@ -79,7 +79,7 @@ constexpr Rule kRules[] = {
     {"wrong-priority", host, kCritical, {discards, loss}, "RoCE data of this port does not go by the priority that PFC protects.",
      "Look: fabric-agentctl plan --port {netdev}\nMend: fabric-agentctl apply --port {netdev}",
      "RoCE packets are lost, and trust or the DSCP map of this port is not what the policy wants; or less than a tenth of what RDMA sent went by a priority with "
-     "PFC, where the driver counts both (mlx5, bnxt).", judges::wrong_priority},
+     "PFC, by the policy where it is off here, and the driver counts both (mlx5, bnxt).", judges::wrong_priority},
     {"headroom", host, kCritical, {discards, loss}, "Frames arrive after this port has asked for pause and do not fit: its headroom is too small.",
      "See cable length and buffers: fabric-agentctl show --port {netdev}\nSet cable_length to the real length, and buffer_size = \"auto\" in the policy.",
      "Frames of a lossless priority were discarded here although PFC is on at both ends. What is in flight when pause is sent must fit behind it: cable "

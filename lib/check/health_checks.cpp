@@ -19,7 +19,8 @@ const std::array<HealthCheck, 17> kHealthChecks{{
      "is known."},
     {"link-errors", kCounters, "Does the link damage bits?",
      "Symbol and CRC errors, FEC words beyond repair, ICRC errors and InfiniBand's link recoveries against the bits that "
-     "the link has carried: IEEE 802.3 promises 1e-13. An InfiniBand port whose local errors passed its own limit tells so at once. The physical link of this port is at fault: clean, reseat or "
+     "the link has carried: IEEE 802.3 promises 1e-13. An InfiniBand port whose local errors passed its own limit tells so at once. "
+     "While a link goes and comes, damaged frames alone count. The physical link of this port is at fault: clean, reseat or "
      "replace the cable and the transceivers, then try another switch port. ICRC errors alone, without the others, were "
      "made inside a switch or a NIC. Look: ethtool -S DEV | grep -e phy -e fec; ethtool -I --show-fec DEV; on InfiniBand "
      "perfquery."},

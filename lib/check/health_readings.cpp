@@ -130,12 +130,22 @@ void lower_limits(const View& view, const Port& port, HealthReading& reading) {
   }
 }
 
+bool has_link(const Port& port) { return port.carrier ? *port.carrier : is_active(port); }
+
+// A link that goes and comes makes errors while it trains, whoever took it; those that damage frames are counted by the frames.
+Signals without_training(const View& view, const Port& port, Signals signals) {
+  const Port* before = port_before(view, port);
+  const bool stayed = signals.link_downs.value_or(0) <= 0 && has_link(port) && (before == nullptr || has_link(*before));
+  if (!stayed && signals.crc_errors) signals.symbol_errors = signals.fec_uncorrectable = 0;
+  return signals;
+}
+
 void read_row(const CounterRow& row, const View& view, HealthReadings& out) {
   for (const Port& port : view.now.ports) {
     const Signals* signals = signals_of_port(view, port);
     if (signals == nullptr || !is_watched(port)) continue;
     if (row.rule == "ack_timeouts" && port.kernel_driver == "efa") continue;  // its transport sends over other paths as it pleases
-    auto reading = read_counters(row, port, *signals);
+    auto reading = read_counters(row, port, row.rule == "bit_errors" ? without_training(view, port, *signals) : *signals);
     if (!reading) continue;
     if (row.rule == "pre_fec_ber") lower_limits(view, port, *reading);
     out.push_back(std::move(*reading));

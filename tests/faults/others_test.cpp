@@ -62,6 +62,14 @@ std::vector<Planted> losses() {
       {"the peers send without a traffic class: switches drop what they may, and this end only sees gaps", "hgx",
        [](Machine& m) { receive_unmarked(m), m.raise(kOutOfSequence, 50'000); },
        {{"mlx5_1/1", "loss-in-network"}}, "MB that RDMA received", "discarded packets itself"},
+      {"a host that nobody has set up: PFC is off, and what RDMA sends is not marked", "hgx",
+       [](Machine& m) {
+         for (Node* node : {&m.before, &m.now}) node->ports[1].qos.pfc = PrioSet{};
+         m.hold(kPriorityBytes);
+         for (const char* name : {"tx_prio0_bytes", "rx_prio0_bytes"}) grow_ethtool(m, name, 2'700'000'000'000);
+         lose_packets(m);
+       },
+       {{"mlx5_1/1", "wrong-priority"}}, "went by priority 3, which PFC is to protect"},
       {"a peer died, and a few packets of others came out of order", "hgx",
        [](Machine& m) {
          m.raise(kRetriesExceeded, 4);
@@ -297,6 +305,10 @@ std::vector<Planted> links() {
          for (size_t port : {1u, 2u}) ++*m.now.ports[port].counters.carrier_down, grow_ethtool(m, "rx_pcs_symbol_err_phy", 5'000, port);
        },
        {{"mlx5_1/1", "not-enough-evidence"}, {"mlx5_2/1", "not-enough-evidence"}}, "other links went as well"},
+      {"a receive buffer overran: what did not fit is a receive error, too", "infiniband",
+       [](Machine& m) { m.raise(kPortOverruns, 1), m.raise(kPortReceiveErrors, 40); }, nobody, "nothing else was damaged"},
+      {"a dozen symbol errors in an hour", "hgx", [](Machine& m) { m.shorten(3'600), m.raise(kPhySymbolErrors, 12); }, nobody, "no more than a good link may have"},
+      {"some hundred symbol errors in an hour", "hgx", [](Machine& m) { m.shorten(3'600), m.raise(kPhySymbolErrors, 300); }, {{"mlx5_1/1", "damaged-link"}}, "", "no more than"},
       {"a cable is pulled and plugged again", "hgx", [](Machine& m) { lose_link(m), m.raise(kPhySymbolErrors, 5'000); }, {{"mlx5_1/1", "damaged-link"}}, "goes and comes"},
   };
 }

@@ -14,7 +14,10 @@ void PrintTo(const Planted& one, std::ostream* out) { *out << one.what; }
 void expect_blamed(const Planted& one) {
   const auto healthy = std::find_if(machines().begin(), machines().end(), [&](const Machine& each) { return each.name == one.machine; });
   ASSERT_NE(healthy, machines().end()) << one.machine;
-  Machine machine = *healthy;
+  expect_blamed(one, *healthy);
+}
+
+void expect_blamed(const Planted& one, Machine machine) {
   one.plant(machine);
   const Diagnoses found = diagnose(machine.view());
   const std::string said = describe(found);

@@ -22,5 +22,6 @@ void PrintTo(const Planted& one, std::ostream* out);
 
 // Exactly those are blamed, in these words. The machine must be there.
 void expect_blamed(const Planted& one);
+void expect_blamed(const Planted& one, Machine machine);  // in this one
 
 }  // namespace fabric::faults

@@ -417,6 +417,30 @@ TEST(HealthRules, CountersThatWereResetAreNoRise) {
   EXPECT_EQ(machine.said(), "");
 }
 
+// The switch is restarted: no cable of the rack is bad for that.
+TEST(HealthRules, WhatALinkMakesWhileItTrainsIsNoBadCable) {
+  const auto train = [](Machine& machine, uint64_t damaged_frames) {
+    machine.steps(3, counted("port_rcv_errors", 0));
+    machine.step([](Port& port) {
+      ++*port.counters.carrier_down;
+      port.carrier = false;
+    });
+    machine.steps(5);
+    machine.step([=](Port& port) {
+      port.carrier = true;
+      grow(port, "symbol_error", 5'000);
+      grow(port, "port_rcv_errors", damaged_frames);
+    });
+  };
+  Machine switch_restarts, cable_is_bad;
+  train(switch_restarts, 0);
+  EXPECT_EQ(switch_restarts.said(), "");
+  switch_restarts.steps(2, counted("symbol_error", 400));
+  EXPECT_EQ(switch_restarts.found().size(), 1u) << "now the link stays";
+  train(cable_is_bad, 300);
+  EXPECT_EQ(cable_is_bad.found().size(), 1u) << cable_is_bad.said();
+}
+
 TEST(HealthRules, WithoutReadingsAFindingStandsAndIsForgottenInTheEnd) {
   Machine machine;
   machine.steps(3);
