@@ -57,9 +57,14 @@ need() {
 	((${#missing[@]})) || return 0
 	((EUID == 0)) || die "missing packages: ${missing[*]} (install them, or run this as root)"
 	say "installing ${missing[*]}"
-	quietly apt-get -qy -o DPkg::Lock::Timeout=300 install --no-install-recommends "${missing[@]}" ||
-		{ refresh_index && quietly apt-get -qy -o DPkg::Lock::Timeout=300 install --no-install-recommends "${missing[@]}"; }
+	install_packages "${missing[@]}" || { mend_dpkg; refresh_index && install_packages "${missing[@]}"; }
 }
+
+install_packages() { quietly apt-get -qy -o DPkg::Lock::Timeout=300 install --no-install-recommends "$@"; }
+
+# An installation that was killed half-way keeps apt from any other until this has run. Where another process is at it, the
+# next apt-get waits for that one.
+mend_dpkg() { DEBIAN_FRONTEND=noninteractive quietly dpkg --configure -a || :; }
 
 refresh_index() {
 	((EUID == 0)) || die "the package index must be refreshed: run this as root"
