@@ -30,31 +30,50 @@ std::string holder(int fd) {
   return pid ? "process " + std::to_string(*pid) : "another process";
 }
 
+// 0 when the lock is taken, EWOULDBLOCK when another holds it, or why it cannot be taken.
+int try_lock(int fd) {
+  struct flock lock = whole_file(F_WRLCK);
+  if (::fcntl(fd, F_OFD_SETLK, &lock) == 0) return 0;
+  return errno == EAGAIN || errno == EACCES ? EWOULDBLOCK : errno;
+}
+
+// Makes a lock that only readers keep from us anew. Everybody may read the agent's, to ask whether it runs, and so may lock it
+// for reading; that is no agent.
+Result<Fd> shed_readers(const Fd& folder, const char* name, const std::string& shown, Fd fd) {
+  struct flock writer = whole_file(F_RDLCK);
+  if (::fcntl(fd.get(), F_OFD_GETLK, &writer) != 0 || writer.l_type != F_UNLCK) return fd;
+  Fd fresh;
+  if (::unlinkat(folder.get(), name, 0) == 0)
+    fresh = Fd(::openat(folder.get(), name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!fresh) return error(errno, shown + ": cannot make the lock anew");
+  return fresh;
+}
+
 }  // namespace
 
 Result<Fd> take_lock(const std::string& directory, std::chrono::milliseconds patience, const char* file) {
-  std::string path = file, shown = "/" + path;
+  const std::string path = file, shown = "/" + path, name = path.substr(path.rfind('/') + 1);
   auto folder = make_directory_of(directory, path);
   if (!folder) return folder.error();
+  Result<Fd> fd = Fd(::openat(folder->get(), name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!*fd) return error(errno, shown + ": cannot open the lock");
   // Who asks whether the agent runs opens its lock. The others are nobody else's: who can read one can hold it up for ever.
-  const mode_t mode = path == kAgentLockFile ? 0644 : 0600;
-  Fd fd(::openat(folder->get(), path.substr(path.rfind('/') + 1).c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, mode));
-  if (!fd) return error(errno, shown + ": cannot open the lock");
-  (void)!::fchmod(fd.get(), mode);  // whatever the umask
-  struct flock lock = whole_file(F_WRLCK);
-  int result = 0;
-  const auto end = std::chrono::steady_clock::now() + patience;
-  for (;;) {
-    result = ::fcntl(fd.get(), F_OFD_SETLK, &lock);
-    const bool held = result != 0 && (errno == EAGAIN || errno == EACCES);
-    if (!held || std::chrono::steady_clock::now() >= end) break;
-    std::this_thread::sleep_for(kRetry);
+  const bool public_lock = path == kAgentLockFile;
+  if (!public_lock) (void)!::fchmod(fd->get(), 0600);
+  int failure = try_lock(fd->get());
+  if (failure == EWOULDBLOCK && public_lock) {
+    fd = shed_readers(*folder, name.c_str(), shown, std::move(*fd));
+    if (!fd) return fd;
   }
-  if (result != 0 && (errno == EAGAIN || errno == EACCES)) return error(EWOULDBLOCK, shown + ": held by " + holder(fd.get()));
-  if (result != 0) return error(errno, shown + ": cannot take the lock");
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while ((failure = try_lock(fd->get())) == EWOULDBLOCK && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(kRetry);
+  if (failure == EWOULDBLOCK) return error(EWOULDBLOCK, shown + ": held by " + holder(fd->get()));
+  if (failure != 0) return error(failure, shown + ": cannot take the lock");
+  if (public_lock) (void)!::fchmod(fd->get(), 0644);  // whatever the umask
   // Who holds it is for people: where /run is full they must do without, the ports need not.
   const std::string pid = std::to_string(::getpid()) + "\n";
-  if (::ftruncate(fd.get(), 0) == 0) (void)!::pwrite(fd.get(), pid.data(), pid.size(), 0);
+  if (::ftruncate(fd->get(), 0) == 0) (void)!::pwrite(fd->get(), pid.data(), pid.size(), 0);
   return fd;
 }
 

@@ -2,6 +2,7 @@
 #include "qos/state.h"
 
 #include <gtest/gtest.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/resource.h>
@@ -231,6 +232,26 @@ TEST_F(StateFiles, ASecondHolderIsRefusedAndToldTheFirst) {
   });
   EXPECT_TRUE(take_lock(directory_, std::chrono::minutes(1)).ok()) << "as soon as it is free";
   holder.join();
+}
+
+// Who may read the agent's lock may lock it for reading: that neither stops the agent nor passes for one.
+TEST_F(StateFiles, AReadersLockDoesNotKeepTheAgentFromStarting) {
+  ASSERT_TRUE(save_agent_state(directory_, {}).ok());
+  ASSERT_TRUE(take_lock(directory_, {}, kAgentLockFile).ok());
+  const Fd reader(::open(path(kAgentLockFile).c_str(), O_RDONLY | O_CLOEXEC));
+  struct flock held {};
+  held.l_type = F_RDLCK;
+  ASSERT_EQ(::fcntl(reader.get(), F_OFD_SETLK, &held), 0);
+  auto root = Root::open(directory_);
+  EXPECT_FALSE((*load_agent_state(*root))->running);
+  auto lock = take_lock(directory_, {}, kAgentLockFile);
+  ASSERT_TRUE(lock.ok()) << lock.error().text();
+  EXPECT_TRUE((*load_agent_state(*root))->running);
+  EXPECT_EQ(fs::status(path(kAgentLockFile)).permissions(), fs::perms(0644));
+  auto second = take_lock(directory_, {}, kAgentLockFile);
+  ASSERT_FALSE(second.ok()) << "an agent's lock is not shed";
+  EXPECT_EQ(second.error().code, EWOULDBLOCK);
+  EXPECT_EQ(content(kAgentLockFile), std::to_string(::getpid()) + "\n");
 }
 
 // A full /run: the lock's file says nobody's number, and the lock is taken all the same.
