@@ -16,7 +16,7 @@
 #   check NAME COMMAND...   passes when the command succeeds; a failing one's output is shown
 #   eq NAME GOT WANT        passes when both are equal
 #   finish                  prints "N passed, N failed" and exits 1 when one failed
-#   wait_until S COMMAND... until the command succeeds, S seconds at most
+#   wait_until S COMMAND... until the command succeeds, S seconds at most (twice that: the machine below may be busy)
 #   traffic_start A B S [OPTIONS...]   ib_write_bw from NIC A to NIC B for S seconds; traffic_wait A: waits and prints MB/s;
 #   traffic_stop A          ends it early
 . /usr/lib/fabsim/nics
@@ -112,7 +112,7 @@ finish() {
 }
 
 wait_until() {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + 2 * $1))
 	shift
 	until "$@" >/dev/null 2>&1; do
 		((SECONDS < end)) || return 1
