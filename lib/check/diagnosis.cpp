@@ -112,6 +112,10 @@ void diagnose_port(const Case& one, Diagnoses& out) {
     }
     if (rule.judge != judges::peer_silent || !is_disordered(one)) left.remove(explains);  // what came out of order came from somebody
     if (explains.has(Symptom::tx_pause) && holds_without_end(one)) left.remove({Symptom::loss});
+    if (explains.any_of({Symptom::rx_pause, Symptom::starved}) && left.has(Symptom::loss) && is_held_fast(one)) {
+      left.remove({Symptom::loss});
+      for (const std::string& line : loss_lines(one)) verdict->evidence.push_back("and what it sends arrives late or not at all meanwhile: " + line);
+    }
     out.push_back(made(rule, one, std::move(*verdict)));
   }
   if (!left.empty()) out.push_back(unexplained(one, left, candidates));

@@ -52,6 +52,8 @@ bool holds_without_end(const Case& one);
 
 // Share of the window in which an InfiniBand port had data and no credits, at least; nothing: not known.
 std::optional<double> starved(const Case& one);
+// The network lets it send nearly nothing, and nobody missed a packet: what is late or given up waits here, and no peer is silent.
+bool is_held_fast(const Case& one);
 
 // Sums of what the transport noticed.
 struct Loss {

@@ -254,6 +254,10 @@ Judgement peer_silent(const Case& one) {
     out.evidence.push_back(std::move(why));
     out.confidence = 0.4;
   }
+  if (is_held_fast(one)) {
+    out.evidence.emplace_back("but the network lets this port send nearly nothing: it may be that nobody heard");
+    out.confidence = 0.4;
+  }
   if (const size_t gone = gids_gone(one); gone > 0) {
     out.evidence.push_back("but " + std::to_string(gone) + " of this port's GIDs went meanwhile");
     out.confidence = 0.4;
@@ -265,7 +269,7 @@ Judgement loss_in_network(const Case& one) {
   const Signals& seen = one.signals;
   const auto told = switch_pfc(one);
   const double here = lossless_discards(one).second;
-  if (!one.symptoms.has(Symptom::loss) || threw_away(one, here) || kept_back(one) || wire_explains_loss(one)) return std::nullopt;
+  if (!one.symptoms.has(Symptom::loss) || threw_away(one, here) || kept_back(one) || wire_explains_loss(one) || is_held_fast(one)) return std::nullopt;
   if (gids_gone(one) > 0 && !rose(seen.sequence_naks) && !rose(seen.out_of_sequence)) return std::nullopt;  // answers may go astray
   Verdict out{software(one.port) ? 0.5 : 0.6, loss_lines(one)};
   weigh_own_discards(one, here, out);

@@ -37,6 +37,12 @@ bool wire_explains_loss(const Case& one) {
   });
 }
 
+bool is_held_fast(const Case& one) {
+  const Paused held = paused(one, Direction::rx);
+  const bool is_held = (held.measured && held.ratio >= 0.8) || starved(one).value_or(0) >= 0.8;
+  return is_held && rise(one.signals.sequence_naks) < 10 && !is_disordered(one);
+}
+
 // Of what is missed, these are answers that this port waits for, and requests of others.
 bool threw_away(const Case& one, double discards) {
   const Loss loss = loss_of(one);

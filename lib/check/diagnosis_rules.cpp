@@ -161,13 +161,13 @@ constexpr Rule kRules[] = {
      "Find the far ends: rdma resource show qp link {rdma}\nSee whether those hosts and processes live, and whether their GID and route still hold: fabric-agentctl check --only network.",
      "Connections were given up while hardly a NAK came back (where NAKs are not counted, hardly anything arrived out of order): packets are not lost one by one, nobody answers. "
      "Where a GID of this port went meanwhile, answers may not find it, and where the switch takes shorter "
-     "frames than RoCE's, the large ones never arrive: not concluded.", judges::peer_silent},
+     "frames than RoCE's, the large ones never arrive: not concluded. Nor is it where the network held this port for eight tenths of the window: what waited here was given up.", judges::peer_silent},
     {"loss-in-network", network, kCritical, {loss}, "RoCE packets are lost or reordered between this port and its peers.",
      "Look for discards of the RoCE priority on {peer} and along the path.\nCompare PFC, trust, DSCP map and ECN of the switches with this host: fabric-agentctl neighbors; fabric-agentctl show\n"
      "With adaptive routing, packets out of sequence alone are no loss.",
      "The transport noticed losses (ten or more, and more than one in a million packets; of packets out of order ten in a million), while this port discarded hardly anything and its own link has no errors, "
      "or too few for so much. "
-     "Where its discards are not counted, or it discards enough for so much, and does not tell of which priority or RoCE arrives outside those that PFC protects, this is not concluded.", judges::loss_in_network},
+     "Where its discards are not counted, or it discards enough for so much, and does not tell of which priority or RoCE arrives outside those that PFC protects, this is not concluded; nor where the network held this port for eight tenths of the window, and no packet was missed.", judges::loss_in_network},
 };
 
 constexpr Rule kNothing{"not-enough-evidence", unknown, Status::unknown, {}, "Something is wrong, and what was read does not say where.", "",
