@@ -79,6 +79,9 @@ inline constexpr double kFewDiscards = 10;  // fewer are nothing: as with sympto
 inline constexpr double kInFlight = 1000;
 // A connection is given up when one packet has been lost so often (IBTA: the retry count has three bits; NCCL_IB_RETRY_CNT: 7).
 inline constexpr double kTries = 7;
+// What this port threw away that may have been RoCE's: frames of lossless priorities; where no priority is known as lossless, of all.
+double discards_of_roce(const Case& one);
+bool has_lossless(const Case& one);
 // So many packets thrown away by this port on receiving are enough for what is missed; so are those it threw away on sending.
 bool threw_away(const Case& one, double discards);
 bool kept_back(const Case& one);

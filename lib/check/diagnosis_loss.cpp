@@ -85,10 +85,14 @@ bool differs_from_plan(const Case& one, std::string_view key) {
 }
 
 // What this port threw away itself speaks against the network.
-void weigh_own_discards(const Case& one, double lossless, Verdict& out) {
+void weigh_own_discards(const Case& one, Verdict& out) {
   const Signals& seen = one.signals;
-  if (lossless > 0) out.evidence.push_back("only " + number_text(lossless) + " frames of a lossless priority were discarded here");
-  else if (discards_told_by_priority(seen)) out.evidence.push_back("no frame of a lossless priority was discarded here");
+  const double lossless = lossless_discards(one).second;
+  if (const double all = discards_of_roce(one); !has_lossless(one) && threw_away(one, all)) {
+    out.evidence.push_back("but this port discarded packets itself, and no priority is known as lossless: " + plus("discards", all));
+    out.confidence = 0.2;
+  } else if (lossless > 0) out.evidence.push_back("only " + number_text(lossless) + " frames of a lossless priority were discarded here");
+  else if (has_lossless(one) && discards_told_by_priority(seen)) out.evidence.push_back("no frame of a lossless priority was discarded here");
   else if (threw_away(one, rise(seen.rx_discards))) {
     out.evidence.push_back("but this port discarded packets itself, and does not count of which priority: " + plus("discards", *seen.rx_discards));
     out.confidence = 0.2;
@@ -245,7 +249,7 @@ Judgement peer_silent(const Case& one) {
   if (!rose(seen.retries_exceeded)) return std::nullopt;
   const double naks = rise(seen.sequence_naks), disorder = rise(seen.out_of_sequence);
   const bool one_by_one = seen.sequence_naks ? naks >= std::clamp(kTries * *seen.retries_exceeded, 10.0, 100.0) : disorder >= 10;
-  if (one_by_one || wire_explains_loss(one) || threw_away(one, lossless_discards(one).second)) return std::nullopt;
+  if (one_by_one || wire_explains_loss(one) || threw_away(one, discards_of_roce(one))) return std::nullopt;
   Verdict out{0.6, loss_lines(one)};
   out.evidence.push_back(disorder >= 10 ? "hardly a NAK came back: packets were not lost one by one; what arrived out of order came from others"
                          : naks + disorder > 0 ? "hardly a NAK came back and hardly anything arrived out of order: packets were not lost one by one"
@@ -268,11 +272,10 @@ Judgement peer_silent(const Case& one) {
 Judgement loss_in_network(const Case& one) {
   const Signals& seen = one.signals;
   const auto told = switch_pfc(one);
-  const double here = lossless_discards(one).second;
-  if (!one.symptoms.has(Symptom::loss) || threw_away(one, here) || kept_back(one) || wire_explains_loss(one) || is_held_fast(one)) return std::nullopt;
+  if (!one.symptoms.has(Symptom::loss) || threw_away(one, lossless_discards(one).second) || kept_back(one) || wire_explains_loss(one) || is_held_fast(one)) return std::nullopt;
   if (gids_gone(one) > 0 && !rose(seen.sequence_naks) && !rose(seen.out_of_sequence)) return std::nullopt;  // answers may go astray
   Verdict out{software(one.port) ? 0.5 : 0.6, loss_lines(one)};
-  weigh_own_discards(one, here, out);
+  weigh_own_discards(one, out);
   if (link_counters_known(seen)) out.evidence.push_back(link_words(one));
   else if (!software(one.port)) out.confidence -= 0.1;
   weigh_unprotected(one, out);
@@ -285,7 +288,7 @@ Judgement loss_in_network(const Case& one) {
     out.evidence.push_back(std::move(why));
     out.confidence += 0.2;
   }
-  if (told && one.port.qos.pfc && *told == *one.port.qos.pfc) {
+  if (told && one.port.qos.pfc && *told == *one.port.qos.pfc && told->bits != 0) {
     out.evidence.push_back("PFC is " + to_text(*told) + " at both ends of the cable");
     out.confidence += 0.15;
   }

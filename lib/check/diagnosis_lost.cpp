@@ -43,6 +43,15 @@ bool is_held_fast(const Case& one) {
   return is_held && rise(one.signals.sequence_naks) < 10 && !is_disordered(one);
 }
 
+bool has_lossless(const Case& one) { return one.lossless && one.lossless->bits != 0; }
+
+double discards_of_roce(const Case& one) {
+  if (has_lossless(one)) return lossless_discards(one).second;
+  double by_priority = 0;
+  for (const PrioritySignals& each : one.signals.priority) by_priority += rise(each.discards);
+  return std::max(by_priority, rise(one.signals.rx_discards));
+}
+
 // Of what is missed, these are answers that this port waits for, and requests of others.
 bool threw_away(const Case& one, double discards) {
   const Loss loss = loss_of(one);

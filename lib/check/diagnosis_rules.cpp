@@ -167,7 +167,7 @@ constexpr Rule kRules[] = {
      "With adaptive routing, packets out of sequence alone are no loss.",
      "The transport noticed losses (ten or more, and more than one in a million packets; of packets out of order ten in a million), while this port discarded hardly anything and its own link has no errors, "
      "or too few for so much. "
-     "Where its discards are not counted, or it discards enough for so much, and does not tell of which priority or RoCE arrives outside those that PFC protects, this is not concluded; nor where the network held this port for eight tenths of the window, and no packet was missed.", judges::loss_in_network},
+     "Where its discards are not counted, or it discards enough for so much, and does not tell of which priority, has no lossless one or RoCE arrives outside those that PFC protects, this is not concluded; nor where the network held this port for eight tenths of the window, and no packet was missed.", judges::loss_in_network},
 };
 
 constexpr Rule kNothing{"not-enough-evidence", unknown, Status::unknown, {}, "Something is wrong, and what was read does not say where.", "",

@@ -57,8 +57,40 @@ std::vector<Planted> held() {
   };
 }
 
+// Lossy RoCE: PFC is off at both ends, as the site wants it.
+void make_lossy(Machine& m) {
+  for (Node* node : {&m.before, &m.now}) node->ports[1].qos.pfc = PrioSet{};
+  for (PortPolicy& entry : m.policy.ports) entry.want.pfc = PrioSet{};
+  m.now.neighbors.heard.at(1).pfc->enabled.bits = 0;
+}
+
+std::vector<Planted> lossy() {
+  return {
+      {"RoCE without PFC, and this port throws away what it cannot take", "hgx",
+       [](Machine& m) { make_lossy(m), m.raise(kPriorityDiscards, 60'000), m.raise(kPhyDiscards, 60'000, "rx"), m.raise(kOutOfSequence, 50'000); },
+       {{"mlx5_1/1", "not-enough-evidence"}}, "no priority is known as lossless: discards +60000", "no frame of a lossless priority"},
+      {"the same, and answers to this port are among it", "hgx",
+       [](Machine& m) { make_lossy(m), m.raise(kPhyDiscards, 60'000, "rx"), m.raise(kOutOfSequence, 50'000), give_up(m); }, {{"mlx5_1/1", "not-enough-evidence"}}},
+      {"neither policy nor switch nor driver tell of PFC, and this port throws packets away", "hgx",
+       [](Machine& m) {
+         for (Node* node : {&m.before, &m.now}) node->ports[1].qos.pfc.reset();
+         m.policy.ports.clear();
+         m.plan.clear();
+         m.now.neighbors = {};
+         m.raise(kPriorityDiscards, 60'000), m.raise(kOutOfSequence, 50'000);
+       },
+       {{"mlx5_1/1", "not-enough-evidence"}}, "discards +60000"},
+      {"RoCE without PFC, and the network loses it", "hgx", [](Machine& m) { make_lossy(m), m.raise(kOutOfSequence, 50'000), m.raise(kSequenceNaks, 20'000); },
+       {{"mlx5_1/1", "loss-in-network"}}, "hardly anything", "both ends"},
+      {"RoCE without PFC, a dozen discards here, and the network loses half a million", "hgx",
+       [](Machine& m) { make_lossy(m), m.raise(kPhyDiscards, 12, "rx"), m.raise(kOutOfSequence, 400'000), m.raise(kSequenceNaks, 100'000); },
+       {{"mlx5_1/1", "loss-in-network"}}},
+  };
+}
+
 std::vector<Planted> all() {
   std::vector<Planted> out = held();
+  for (const auto& more : {lossy()}) out.insert(out.end(), more.begin(), more.end());
   return out;
 }
 
