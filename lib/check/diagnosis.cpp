@@ -65,10 +65,11 @@ Diagnosis made(const Rule& rule, const Case& one, Verdict verdict) {
 }
 
 // What the rule explains of this port: a wire with a few errors has not lost everything that is lost, nor has a receive buffer that a few
-// frames did not fit into. A wire without any is not what such a rule is about (the firmware was reset).
+// frames did not fit into. That others are late is not this host's doing. A wire without any is not what such a rule is about (the firmware was reset).
 Symptoms explained_by(const Rule& rule, const Case& one) {
   Symptoms out = rule.explains;
   if (out.has(Symptom::link) && one.symptoms.has(Symptom::link) && !wire_explains_loss(one)) out.remove({Symptom::loss});
+  if (rule.culprit == Culprit::host && is_far_end_late(one)) out.remove({Symptom::receiver});
   if (rule.judge == judges::headroom && !threw_away(one, lossless_discards(one).second)) out.remove({Symptom::loss});
   return out;
 }

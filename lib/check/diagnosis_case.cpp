@@ -101,7 +101,6 @@ bool pcie_suffers(const Case& one) {
 
 // Of the packets: NCCL over RoCE feels more than that. What arrives out of order can be adaptive routing at work.
 constexpr double kLossRatio = 1e-6, kDisorderRatio = 1e-5;
-constexpr double kNotReadyRatio = 1e-3;
 constexpr double kStarved = 0.05;  // as with pause
 
 Symptoms symptoms_of(const Case& one) {
@@ -118,9 +117,7 @@ Symptoms symptoms_of(const Case& one) {
   const Loss loss = loss_of(one);
   const double packets = loss.packets.value_or(0);
   if (loss.given_up > 0 || (loss.requester >= kFewEvents && loss.requester >= kLossRatio * packets) || is_disordered(one)) out.add(Symptom::loss);
-  const double waits = rise(seen.out_of_buffer) + rise(seen.rnr_naks);
-  if (rose(seen.rnr_retries_exceeded) || (waits >= kFewEvents * std::max(10.0, seen.seconds) && waits >= kNotReadyRatio * packets))
-    out.add(Symptom::receiver);
+  if (rose(seen.rnr_retries_exceeded) || is_much_waiting(one, rise(seen.out_of_buffer) + rise(seen.rnr_naks))) out.add(Symptom::receiver);
   if (ignores(seen)) out.add(Symptom::ignored);
   if (answers_no_marks(one)) out.add(Symptom::unanswered);
   return out;

@@ -86,6 +86,14 @@ bool has_lossless(const Case& one);
 bool threw_away(const Case& one, double discards);
 bool kept_back(const Case& one);
 
+// Receiver-not-ready that this port itself sent, where the driver tells the two directions apart; and that others sent it.
+double not_ready_here(const Case& one);
+double not_ready_there(const Case& one);
+// More than a few packets wait for receives.
+bool is_much_waiting(const Case& one, double count);
+// Of the receivers that are late, it is those at the far ends.
+bool is_far_end_late(const Case& one);
+
 // Priorities that are lossless and threw frames away, and how many.
 std::pair<PrioSet, double> lossless_discards(const Case& one);
 

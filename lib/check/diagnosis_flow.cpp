@@ -31,11 +31,6 @@ void add_late(const Case& one, std::vector<std::string>& evidence) {
   if (rose(one.signals.out_of_buffer)) evidence.push_back(plus("packets without a receive posted for them here", *one.signals.out_of_buffer));
 }
 
-// Receiver-not-ready that this port itself sent, where the driver tells the two directions apart.
-double not_ready_here(const Case& one) {
-  return rise(one.signals.out_of_buffer) + raw_rise(one, {"RNR sent", "send_rnr_err", "resp_tx_rnr_retry_err"});
-}
-
 bool has_loss(const Case& one) { return one.symptoms.any_of({Symptom::loss, Symptom::discards}); }
 
 bool congestion_counted(const Signals& seen) { return seen.cnp_handled || seen.cnp_sent || seen.ecn_marked; }
@@ -103,17 +98,19 @@ Judgement slow_receiver(const Case& one) {
 Judgement receiver_late(const Case& one) {
   if (!one.symptoms.has(Symptom::receiver) || not_ready_here(one) < 10) return std::nullopt;
   Verdict out{0.75, {plus("packets without a receive posted for them here", not_ready_here(one))}};
+  if (is_much_waiting(one, not_ready_there(one))) out.evidence.push_back(plus("and receiver-not-ready answers came from others", not_ready_there(one)));
   out.evidence.push_back("this port does not pause the network: flow control ends at the application");
   return out;
 }
 
 Judgement peer_not_ready(const Case& one) {
   const Signals& seen = one.signals;
-  if (!one.symptoms.has(Symptom::receiver) || not_ready_here(one) > 0) return std::nullopt;
+  if (!one.symptoms.has(Symptom::receiver) || !is_far_end_late(one)) return std::nullopt;
   Verdict out{rose(seen.rnr_retries_exceeded) ? 0.8 : 0.6, {}};
   if (rose(seen.rnr_naks)) out.evidence.push_back(plus("receiver-not-ready answers received", *seen.rnr_naks));
   if (rose(seen.rnr_retries_exceeded)) out.evidence.push_back(plus("connections given up because the far end was not ready", *seen.rnr_retries_exceeded));
-  out.evidence.push_back("here a receive was always posted");
+  const double here = not_ready_here(one);
+  out.evidence.push_back(here > 0 ? plus("here a receive was missing for few of the packets", here) : "here a receive was always posted");
   return out;
 }
 

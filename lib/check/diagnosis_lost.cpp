@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much the wire can have lost, and this port itself.
+// How much the wire can have lost, and this port itself; and which receivers were late.
 #include <algorithm>
 
 #include "check/diagnosis_case.h"
@@ -20,6 +20,9 @@ bool loses(const Signals& seen, const Loss& loss) {
   const double packets = damaged(seen) + (loss.given_up > 0 ? 0 : 10 * rise(seen.link_recoveries));
   return was_gone(seen) || (packets > 0 && packets * kInFlight >= loss.requester + loss.responder && packets >= kTries * loss.given_up);
 }
+
+// The same answers as out_of_buffer counts, by drivers that count what they send.
+double not_ready_sent(const Case& one) { return raw_rise(one, {"RNR sent", "send_rnr_err", "resp_tx_rnr_retry_err"}); }
 
 bool is_its_member(const Case& one, const Port& port) { return port.is_member() && port.rdma == one.port.rdma && !one.port.is_member(); }
 
@@ -65,6 +68,20 @@ bool kept_back(const Case& one) {
   const Loss loss = loss_of(one);
   if (loss.requester + loss.given_up + rise(seen.duplicate_requests) <= 0) return false;
   return rise(seen.tx_discards) >= std::max({kFewDiscards, 0.1 * loss.requester, loss.responder / kInFlight, kTries * loss.given_up});
+}
+
+double not_ready_here(const Case& one) { return rise(one.signals.out_of_buffer) + not_ready_sent(one); }
+
+double not_ready_there(const Case& one) { return std::max(0.0, rise(one.signals.rnr_naks) - not_ready_sent(one)); }
+
+bool is_much_waiting(const Case& one, double count) {
+  constexpr double kRatio = 1e-3;  // of the packets
+  return count >= 10 * std::max(10.0, one.signals.seconds) && count >= kRatio * loss_of(one).packets.value_or(0);
+}
+
+bool is_far_end_late(const Case& one) {
+  const double here = not_ready_here(one), there = not_ready_there(one) + kTries * rise(one.signals.rnr_retries_exceeded);
+  return there > here && !is_much_waiting(one, here);
 }
 
 }  // namespace fabric

@@ -105,11 +105,11 @@ constexpr Rule kRules[] = {
      "Pause sent, and packets came without a receive posted for them (out_of_buffer), while PCIe and NUMA are as they should be.", judges::slow_receiver},
     {"receiver-late", host, kWarn, {receiver}, "An application on this host posts its receives too late.",
      "Look at the processes with queue pairs: rdma resource show qp link {rdma}\nDeepen the receive queues, and see whether its threads get their CPU.",
-     "Packets came without a receive posted for them, and this port held nobody. The network is not at fault.", judges::receiver_late},
+     "Packets came without a receive posted for them, and this port held nobody. The network is not at fault. A few beside many receiver-not-ready answers of others are not this.", judges::receiver_late},
     {"peer-not-ready", peer, kWarn, {receiver}, "The application at the far end of the connections posts its receives too late.",
      "Find the far ends: rdma resource show qp link {rdma}\nRun fabric-agentctl diagnose there.",
-     "Receiver-not-ready answers arrived here, in more than one of a thousand packets and ten a second, or connections were given up for them; here a receive was always "
-     "posted. Some of them are flow control at work and no fault.", judges::peer_not_ready},
+     "Receiver-not-ready answers arrived here, in more than one of a thousand packets and ten a second, or connections were given up for them; here a receive was posted "
+     "for nearly all. Some of them are flow control at work and no fault.", judges::peer_not_ready},
     {"endless-pause", host, kCritical, {tx_pause}, "This host sends pause without end: it takes nothing any more and holds up the network.",
      "See whether a process or GPU hangs: journalctl -k -b; nvidia-smi\nTake the port out of the network if it stays so: ip link set {netdev} down\nReset the NIC: devlink dev reload pci/{pci}",
      "The NIC itself counted a pause storm, or paused a priority for nine tenths of the window, and nothing at the slot explains it. What is lost while a "

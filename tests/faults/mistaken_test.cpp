@@ -88,9 +88,27 @@ std::vector<Planted> lossy() {
   };
 }
 
+std::vector<Planted> receivers() {
+  return {
+      {"the peers' threads hang, and a dozen packets came without a receive here", "hgx", [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kOutOfBuffer, 12); },
+       {{"mlx5_1/1", "peer-not-ready"}}, "missing for few of the packets +12", "always posted"},
+      {"a peer hangs and is given up, and a dozen packets came without a receive here", "hgx",
+       [](Machine& m) { m.raise(kRnrRetriesExceeded, 3), m.raise(kRnrNaksReceived, 21), m.raise(kOutOfBuffer, 12); }, {{"mlx5_1/1", "peer-not-ready"}}},
+      {"the same of a Broadcom card", "mi300x", [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kOutOfBuffer, 500); }, {{"bnxt_re1/1", "peer-not-ready"}}},
+      {"the same of a card that counts what it sends", "e810", [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kRnrNaksSent, 12); },
+       {{"irdma1/1", "peer-not-ready"}}, "receiver-not-ready answers received"},
+      {"it sends them itself", "e810", [](Machine& m) { m.raise(kRnrNaksReceived, 12), m.raise(kRnrNaksSent, 5'000'000); }, {{"irdma1/1", "receiver-late"}}},
+      {"receivers are late at both ends", "hgx", [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kOutOfBuffer, 4'000'000); },
+       {{"mlx5_1/1", "receiver-late"}}, "came from others +5000012"},
+      {"the peers hang, and this host is slow as well", "hgx",
+       [](Machine& m) { m.raise(kPfcSeconds, 30, "tx"), m.raise(kRnrNaksReceived, 5'000'000), m.raise(kOutOfBuffer, 2'000); },
+       {{"mlx5_1/1", "slow-receiver peer-not-ready"}}},
+  };
+}
+
 std::vector<Planted> all() {
   std::vector<Planted> out = held();
-  for (const auto& more : {lossy()}) out.insert(out.end(), more.begin(), more.end());
+  for (const auto& more : {lossy(), receivers()}) out.insert(out.end(), more.begin(), more.end());
   return out;
 }
 
