@@ -49,6 +49,8 @@ enum class Direction : uint8_t { rx, tx };
 Paused paused(const Case& one, Direction direction);
 // It pauses the network nearly all the time: what is sent to it cannot be delivered, and is thrown away in the end.
 bool holds_without_end(const Case& one);
+// And takes nothing meanwhile: it does not stand there as a slow one.
+bool takes_nothing(const Case& one);
 
 // Share of the window in which an InfiniBand port had data and no credits, at least; nothing: not known.
 std::optional<double> starved(const Case& one);

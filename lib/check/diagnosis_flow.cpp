@@ -14,6 +14,7 @@ bool is_held(const Case& one) { return one.symptoms.has(Symptom::rx_pause); }
 void add_hold(const Case& one, std::vector<std::string>& evidence) {
   if (const Paused held = paused(one, Direction::tx); holds(one) && held.ratio > 0) evidence.push_back("this port holds the network: " + held.text("tx pause"));
   if (rose(one.signals.pause_storm_events)) evidence.push_back(plus("pause storms that the NIC itself noticed", *one.signals.pause_storm_events));
+  if (const double lost = lossless_discards(one).second; lost > 0 && takes_nothing(one)) evidence.push_back("what comes all the same is thrown away: " + plus("frames of a lossless priority", lost));
   if (!one.symptoms.has(Symptom::loss) || !holds_without_end(one)) return;
   for (const std::string& line : loss_lines(one)) evidence.push_back("and nothing reaches it meanwhile: " + line);
 }
@@ -119,6 +120,7 @@ Judgement pause_storm(const Case& one) {
   if (!rose(one.signals.pause_storm_events) && !(held.measured && held.ratio >= 0.9)) return std::nullopt;
   Verdict out{0.85, {}};
   add_hold(one, out.evidence);
+  add_late(one, out.evidence);
   return out;
 }
 

@@ -187,7 +187,7 @@ Judgement wrong_priority(const Case& one) {
 
 // PFC is on at both ends, pause was asked for, and frames were lost all the same: they did not fit behind it.
 Judgement headroom(const Case& one) {
-  if (!one.symptoms.has(Symptom::discards) || !one.port.qos.pfc) return std::nullopt;
+  if (!one.symptoms.has(Symptom::discards) || !one.port.qos.pfc || takes_nothing(one)) return std::nullopt;
   if (lacking(one, *one.port.qos.pfc).bits != 0) return std::nullopt;
   const auto told = switch_pfc(one);
   Verdict out{told ? 0.75 : 0.4, {"PFC of this port: " + to_text(*one.port.qos.pfc) + (told ? ", and of " + one.peer_label() + ": " + to_text(*told) : "; of the switch nothing is known")}};

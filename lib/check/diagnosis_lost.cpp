@@ -40,6 +40,14 @@ bool wire_explains_loss(const Case& one) {
   });
 }
 
+// A NIC counts a storm when its receive buffers did not move for long. One that is slow goes on, if at little of its speed.
+bool takes_nothing(const Case& one) {
+  const Signals& seen = one.signals;
+  if (rose(seen.pause_storm_events)) return holds_without_end(one);
+  const Paused held = paused(one, Direction::tx);
+  return held.measured && held.ratio >= 0.9 && seen.rx_bytes && *seen.rx_bytes < 0.01 * one.port.rate.value_or(0) * seen.seconds;
+}
+
 bool is_held_fast(const Case& one) {
   const Paused held = paused(one, Direction::rx);
   const bool is_held = (held.measured && held.ratio >= 0.8) || starved(one).value_or(0) >= 0.8;

@@ -112,7 +112,8 @@ constexpr Rule kRules[] = {
      "for nearly all. Some of them are flow control at work and no fault.", judges::peer_not_ready},
     {"endless-pause", host, kCritical, {tx_pause}, "This host sends pause without end: it takes nothing any more and holds up the network.",
      "See whether a process or GPU hangs: journalctl -k -b; nvidia-smi\nTake the port out of the network if it stays so: ip link set {netdev} down\nReset the NIC: devlink dev reload pci/{pci}",
-     "The NIC itself counted a pause storm, or paused a priority for nine tenths of the window, and nothing at the slot explains it. What is lost while a "
+     "The NIC itself counted a pause storm, or paused a priority for nine tenths of the window, and nothing at the slot explains it. Where it took nothing meanwhile, "
+     "by its own count of storms or by the bytes received, what makes a NIC slow does not explain it. What is lost or thrown away while a "
      "host pauses for eight tenths or more, or when its NIC has ceased to pause for that, could not be delivered to it, and is its own doing.", judges::pause_storm},
     {"host-holds-network", host, kWarn, {tx_pause}, "This host cannot take what it receives; what in it is slow is not known.",
      "Watch it: fabric-agentctl counters --watch\nRead PCIe counters: ethtool -S {netdev} | grep -i pci\nSee check --only topology,platform,host.",

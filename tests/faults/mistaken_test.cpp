@@ -106,9 +106,48 @@ std::vector<Planted> receivers() {
   };
 }
 
+// A GPU hangs: the NIC takes nothing, and its own watchdog notices.
+void hang(Machine& m) { m.raise(kPfcSeconds, 58, "tx"), m.raise(kPauseStorms, 2); }
+void move_away(Machine& m) {
+  m.nic().bridges = {"0000:f7:01.0"};
+  m.nic().root = "pci0000:f7";
+  m.nic().numa = m.now.topology.nics.back().numa;
+}
+
+std::vector<Planted> hung() {
+  return {
+      {"a NIC that always was far from its GPU, and the GPU hangs", "hgx", [](Machine& m) { move_away(m), hang(m); }, {{"mlx5_1/1", "endless-pause"}}},
+      {"the same, and its storms are not counted: nothing is taken any more", "mi300x",
+       [](Machine& m) {
+         move_away(m);
+         m.port().counters = m.before.ports[1].counters;
+         m.raise(kPfcSeconds, 58, "tx");
+       },
+       {{"bnxt_re1/1", "endless-pause"}}},
+      {"a completion got lost on PCIe, and the GPU hangs", "hgx",
+       [](Machine& m) {
+         ++*m.now.platform.functions.at(m.nic().pci).nonfatal.total;
+         hang(m);
+       },
+       {{"mlx5_1/1", "pcie-path endless-pause"}}},
+      {"PCIe stalls, and the GPU hangs", "hgx", [](Machine& m) { m.raise(kPcieStalled, 30, "write"), hang(m); }, {{"mlx5_1/1", "pcie-stall endless-pause"}}},
+      {"the process hangs, and its last receives were used up before", "hgx", [](Machine& m) { m.raise(kOutOfBuffer, 10'000), hang(m); },
+       {{"mlx5_1/1", "endless-pause"}}, "without a receive posted for them here +10000"},
+      {"a host hangs, its NIC ceases to pause, and throws lossless frames away", "hgx",
+       [](Machine& m) {
+         m.raise(kPfcSeconds, 8, "tx"), m.raise(kPauseStorms, 1, "warning"), m.raise(kPauseStorms, 1, "error");
+         m.raise(kPriorityDiscards, 2'000'000), m.raise(kDuplicateRequests, 30'000);
+       },
+       {{"mlx5_1/1", "endless-pause"}}, "thrown away: frames of a lossless priority +2000000"},
+      {"a far NIC takes what it can", "hgx", [](Machine& m) { move_away(m), m.raise(kPfcSeconds, 58, "tx"); }, {{"mlx5_1/1", "far-numa"}}},
+      {"frames do not fit, and the host is so slow that it pauses nearly always", "hgx", [](Machine& m) { m.raise(kPfcSeconds, 58, "tx"), m.raise(kPriorityDiscards, 50'000); },
+       {{"mlx5_1/1", "headroom endless-pause"}}},
+  };
+}
+
 std::vector<Planted> all() {
   std::vector<Planted> out = held();
-  for (const auto& more : {lossy(), receivers()}) out.insert(out.end(), more.begin(), more.end());
+  for (const auto& more : {lossy(), receivers(), hung()}) out.insert(out.end(), more.begin(), more.end());
   return out;
 }
 
