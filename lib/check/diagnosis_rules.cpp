@@ -25,7 +25,8 @@ constexpr Rule kRules[] = {
     {"module-fault", cable, kCritical, {link, loss, overrun}, "The module on this end is failing.",
      "Replace the module (or the cable, where it is one piece) on this end: {netdev}\nIf it was too hot, see the airflow and its neighbours first.",
      "Link errors, and our module reports a transmitter fault, laser bias or tx power or temperature beyond its own alarm limits. What "
-     "the module says of its transmitter is about this end alone.", judges::module_fault},
+     "the module says of its transmitter is about this end alone. The far end of the cable counts what it damages: packets that this port sends and that do not arrive, with the transmitter "
+     "beyond its alarm limits now, are this as well.", judges::module_fault},
     {"rx-power-low", cable, kCritical, {link, loss, overrun}, "Too little light arrives: the fibre, a connector, or the far end's transmitter.",
      "Clean and reseat the connectors at both ends of {netdev}.\nRead the tx power of the same lane at {peer}: low there is its module, good there is the fibre.\n"
      "Replace what is found.",

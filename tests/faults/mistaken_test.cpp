@@ -145,9 +145,25 @@ std::vector<Planted> hung() {
   };
 }
 
+void lose_on_sending(Machine& m) { m.raise(kSequenceNaks, 20'000), m.raise(kAckTimeouts, 500); }
+
+std::vector<Planted> transmitters() {
+  return {
+      {"our laser fades: the switch counts damaged frames, and here all looks clean", "hgx", [](Machine& m) { m.port().module->lanes[2].tx_power.value = 0.1e-3, lose_on_sending(m); },
+       {{"mlx5_1/1", "module-fault"}}, "lane 3 of our module: tx power 0.1 mW"},
+      {"a lane of ours has a transmitter fault", "mi300x", [](Machine& m) { m.port().module->lanes[1].tx_fault = true, lose_on_sending(m); }, {{"bnxt_re1/1", "module-fault"}}, "sequence NAKs received +20000"},
+      {"our laser fades, and what is lost was to come here", "hgx", [](Machine& m) { m.port().module->lanes[2].tx_power.value = 0.1e-3, m.raise(kOutOfSequence, 50'000), m.raise(kSequenceNaks, 12); },
+       {{"mlx5_1/1", "loss-in-network"}}},
+      {"our laser is as it should be, and a flag of a moment stands", "hgx", [](Machine& m) { m.port().module->lanes[2].tx_power.flags->low_alarm = true, lose_on_sending(m); },
+       {{"mlx5_1/1", "loss-in-network"}}},
+      {"the module is hot, and works", "hgx", [](Machine& m) { m.port().module->temperature.value = 78, lose_on_sending(m); }, {{"mlx5_1/1", "loss-in-network"}}},
+      {"our laser fades, and nobody misses anything yet", "hgx", [](Machine& m) { m.port().module->lanes[2].tx_power.value = 0.1e-3; }, {}},
+  };
+}
+
 std::vector<Planted> all() {
   std::vector<Planted> out = held();
-  for (const auto& more : {lossy(), receivers(), hung()}) out.insert(out.end(), more.begin(), more.end());
+  for (const auto& more : {lossy(), receivers(), hung(), transmitters()}) out.insert(out.end(), more.begin(), more.end());
   return out;
 }
 
