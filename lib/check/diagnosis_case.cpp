@@ -123,13 +123,6 @@ Symptoms symptoms_of(const Case& one) {
   return out;
 }
 
-// By the port's PFC; where that is off and the policy wants it, by the policy.
-PrioSet protected_priorities(const Case& one) {
-  if (!one.port.qos.pfc) return {};
-  if (one.port.qos.pfc->bits != 0 || one.entry == nullptr) return *one.port.qos.pfc;
-  return one.entry->want.pfc.value_or(PrioSet{});
-}
-
 }  // namespace
 
 PrioSet without_congestion_control(const Case& one, const std::optional<PrioSet>& point) {
@@ -245,23 +238,6 @@ Loss loss_of(const Case& one) {
 bool is_disordered(const Case& one) {
   const Loss loss = loss_of(one);
   return loss.responder >= kFewEvents && loss.responder >= kDisorderRatio * loss.packets.value_or(0);
-}
-
-std::string unprotected(const Case& one, Direction direction) {
-  constexpr double kMuch = 100e6;
-  const bool rx = direction == Direction::rx, counted = one.port.kernel_driver == "mlx5_core" || one.port.kernel_driver == "bnxt_en";
-  const double all = rise(rx ? one.signals.rx_bytes : one.signals.tx_bytes);
-  const PrioSet meant = protected_priorities(one);
-  if (!counted || meant.bits == 0 || all < kMuch) return {};
-  double by_lossless = 0, by_others = 0;
-  for (int priority = 0; priority < kPriorities; ++priority) {
-    const PrioritySignals& each = one.signals.priority[static_cast<size_t>(priority)];
-    (meant.has(priority) ? by_lossless : by_others) += rise(rx ? each.rx_bytes : each.tx_bytes);
-  }
-  if (by_lossless >= 0.1 * all || by_others < 0.5 * all) return {};  // what loops back in the card has no priority
-  const auto megabytes = [](double bytes) { return std::to_string(std::llround(bytes / 1e6)) + " MB"; };
-  return "of " + megabytes(all) + " that RDMA " + (rx ? "received" : "sent") + ", at most " + megabytes(by_lossless) + " went by priority " + to_text(meant) +
-         (one.port.qos.pfc->bits != 0 ? ", which PFC protects" : ", which PFC is to protect and does not yet");
 }
 
 std::vector<std::string> loss_lines(const Case& one) {

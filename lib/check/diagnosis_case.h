@@ -69,6 +69,8 @@ bool is_disordered(const Case& one);
 std::vector<std::string> loss_lines(const Case& one);
 // That RDMA's bytes did not go by the priorities with PFC, where the driver counts them apart; empty: they did, or it is not known.
 std::string unprotected(const Case& one, Direction direction);
+// That nearly all of them did, both ways; empty: not, or it is not known.
+std::string well_protected(const Case& one);
 // "symbol errors +12", for each error of the wire.
 std::vector<std::string> error_lines(const Case& one);
 inline constexpr double kRetrains = 6;  // recoveries of a link that trains again and again; NVSentinel: more than five a minute

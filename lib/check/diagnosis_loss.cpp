@@ -181,6 +181,10 @@ Judgement wrong_priority(const Case& one) {
     out.evidence.push_back(std::move(sent));
   }
   if (out.evidence.empty()) return std::nullopt;
+  if (std::string right = well_protected(one); !right.empty()) {  // what differs is of other DSCPs
+    out.evidence.push_back(std::move(right));
+    out.confidence = 0.4;
+  }
   add_loss(one, out.evidence);
   return out;
 }
@@ -254,16 +258,11 @@ Judgement peer_silent(const Case& one) {
   out.evidence.push_back(disorder >= 10 ? "hardly a NAK came back: packets were not lost one by one; what arrived out of order came from others"
                          : naks + disorder > 0 ? "hardly a NAK came back and hardly anything arrived out of order: packets were not lost one by one"
                                                : "no NAK came back and nothing arrived out of order: packets were not lost one by one");
-  if (std::string why = frames_too_long(one); !why.empty()) {
+  const size_t gone = gids_gone(one);
+  for (std::string why : {frames_too_long(one), std::string(is_held_fast(one) ? "but the network lets this port send nearly nothing: it may be that nobody heard" : ""),
+                          gone > 0 ? "but " + std::to_string(gone) + " of this port's GIDs went meanwhile" : std::string()}) {
+    if (why.empty()) continue;
     out.evidence.push_back(std::move(why));
-    out.confidence = 0.4;
-  }
-  if (is_held_fast(one)) {
-    out.evidence.emplace_back("but the network lets this port send nearly nothing: it may be that nobody heard");
-    out.confidence = 0.4;
-  }
-  if (const size_t gone = gids_gone(one); gone > 0) {
-    out.evidence.push_back("but " + std::to_string(gone) + " of this port's GIDs went meanwhile");
     out.confidence = 0.4;
   }
   return out;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much the wire can have lost, and this port itself; and which receivers were late.
+// How much the wire can have lost, and this port itself; by which priorities RDMA went; and which receivers were late.
 #include <algorithm>
+#include <cmath>
 
 #include "check/diagnosis_case.h"
 #include "check/finding.h"
@@ -23,6 +24,32 @@ bool loses(const Signals& seen, const Loss& loss) {
 
 // The same answers as out_of_buffer counts, by drivers that count what they send.
 double not_ready_sent(const Case& one) { return raw_rise(one, {"RNR sent", "send_rnr_err", "resp_tx_rnr_retry_err"}); }
+
+// By the port's PFC; where that is off and the policy wants it, by the policy.
+PrioSet protected_priorities(const Case& one) {
+  if (!one.port.qos.pfc) return {};
+  if (one.port.qos.pfc->bits != 0 || one.entry == nullptr) return *one.port.qos.pfc;
+  return one.entry->want.pfc.value_or(PrioSet{});
+}
+
+// RDMA's bytes, and what went by the priorities that PFC protects and by others, where the driver counts them apart and they are many.
+struct Shares {
+  double all = 0, by_lossless = 0, by_others = 0;
+};
+std::optional<Shares> shares_of(const Case& one, Direction direction) {
+  constexpr double kMuch = 100e6;
+  const bool rx = direction == Direction::rx, counted = one.port.kernel_driver == "mlx5_core" || one.port.kernel_driver == "bnxt_en";
+  Shares out{.all = rise(rx ? one.signals.rx_bytes : one.signals.tx_bytes)};
+  const PrioSet meant = protected_priorities(one);
+  if (!counted || meant.bits == 0 || out.all < kMuch) return std::nullopt;
+  for (int priority = 0; priority < kPriorities; ++priority) {
+    const PrioritySignals& each = one.signals.priority[static_cast<size_t>(priority)];
+    (meant.has(priority) ? out.by_lossless : out.by_others) += rise(rx ? each.rx_bytes : each.tx_bytes);
+  }
+  return out;
+}
+
+std::string megabytes(double bytes) { return std::to_string(std::llround(bytes / 1e6)) + " MB"; }
 
 bool is_its_member(const Case& one, const Port& port) { return port.is_member() && port.rdma == one.port.rdma && !one.port.is_member(); }
 
@@ -52,6 +79,20 @@ bool is_held_fast(const Case& one) {
   const Paused held = paused(one, Direction::rx);
   const bool is_held = (held.measured && held.ratio >= 0.8) || starved(one).value_or(0) >= 0.8;
   return is_held && rise(one.signals.sequence_naks) < 10 && !is_disordered(one);
+}
+
+std::string unprotected(const Case& one, Direction direction) {
+  const auto seen = shares_of(one, direction);
+  if (!seen || seen->by_lossless >= 0.1 * seen->all || seen->by_others < 0.5 * seen->all) return {};  // what loops back in the card has no priority
+  return "of " + megabytes(seen->all) + " that RDMA " + (direction == Direction::rx ? "received" : "sent") + ", at most " + megabytes(seen->by_lossless) + " went by priority " +
+         to_text(protected_priorities(one)) + (one.port.qos.pfc->bits != 0 ? ", which PFC protects" : ", which PFC is to protect and does not yet");
+}
+
+std::string well_protected(const Case& one) {
+  const auto sent = shares_of(one, Direction::tx), received = shares_of(one, Direction::rx);
+  if (!sent || !received || sent->by_lossless < 0.9 * sent->all || received->by_lossless < 0.9 * received->all) return {};
+  const double by_lossless = std::min(sent->all, sent->by_lossless) + std::min(received->all, received->by_lossless);
+  return "but of " + megabytes(sent->all + received->all) + " of RDMA, " + megabytes(by_lossless) + " went by priority " + to_text(protected_priorities(one));
 }
 
 bool has_lossless(const Case& one) { return one.lossless && one.lossless->bits != 0; }

@@ -80,7 +80,7 @@ constexpr Rule kRules[] = {
     {"wrong-priority", host, kCritical, {discards, loss}, "RoCE data of this port does not go by the priority that PFC protects.",
      "Look: fabric-agentctl plan --port {netdev}\nMend: fabric-agentctl apply --port {netdev}",
      "RoCE packets are lost, and trust or the DSCP map of this port is not what the policy wants; or less than a tenth of what RDMA sent went by a priority with "
-     "PFC, by the policy where it is off here, and the driver counts both (mlx5, bnxt).", judges::wrong_priority},
+     "PFC, by the policy where it is off here, and the driver counts both (mlx5, bnxt). Where nine tenths went by such a priority both ways, a setting that differs is not this.", judges::wrong_priority},
     {"headroom", host, kCritical, {discards, loss}, "Frames arrive after this port has asked for pause and do not fit: its headroom is too small.",
      "See cable length and buffers: fabric-agentctl show --port {netdev}\nSet cable_length to the real length, and buffer_size = \"auto\" in the policy.",
      "Frames of a lossless priority were discarded here although PFC is on at both ends. What is in flight when pause is sent must fit behind it: cable "

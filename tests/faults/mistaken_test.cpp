@@ -161,9 +161,21 @@ std::vector<Planted> transmitters() {
   };
 }
 
+std::vector<Planted> settings() {
+  const auto differ = [](Machine& m, const char* key) { m.change(m.port().id(), key).outcome = Outcome::differs; };
+  const auto lose = [](Machine& m) { m.raise(kOutOfSequence, 50'000), m.raise(kSequenceNaks, 20'000); };
+  return {
+      {"the DSCP of telephony is mapped otherwise, and the network loses RoCE that goes by its own priority", "hgx", [=](Machine& m) { differ(m, "dscp_map"), lose(m); },
+       {{"mlx5_1/1", "loss-in-network"}}},
+      {"the same of a Broadcom card", "mi300x", [=](Machine& m) { differ(m, "dscp_map"), lose(m); }, {{"bnxt_re1/1", "loss-in-network"}}},
+      {"VLAN priorities are trusted, and RoCE has the right one", "hgx", [=](Machine& m) { differ(m, "trust"), lose(m); }, {{"mlx5_1/1", "loss-in-network"}}},
+      {"the map differs, and bytes are not counted by priority", "e810", [=](Machine& m) { differ(m, "dscp_map"), lose(m); }, {{"irdma1/1", "wrong-priority"}}},
+  };
+}
+
 std::vector<Planted> all() {
   std::vector<Planted> out = held();
-  for (const auto& more : {lossy(), receivers(), hung(), transmitters()}) out.insert(out.end(), more.begin(), more.end());
+  for (const auto& more : {lossy(), receivers(), hung(), transmitters(), settings()}) out.insert(out.end(), more.begin(), more.end());
   return out;
 }
 
