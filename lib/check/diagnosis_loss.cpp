@@ -156,16 +156,6 @@ Judgement pfc_off_switch(const Case& one) {
   return out;
 }
 
-// Small messages pass then, and the first packet of a large one is lost each time that it is sent.
-std::string frames_too_long(const Case& one) {
-  constexpr uint32_t kHeaders = 96 + 14 + 4;  // RoCE's by iboe_get_mtu(), Ethernet's and the FCS: as the check mtu-chain
-  const auto interface = one.view.now.network.interfaces.find(one.port.netdev);
-  if (interface == one.view.now.network.interfaces.end() || !one.port.active_mtu) return {};
-  const auto& most = interface->second.peer_max_frame;
-  if (!most || *most >= *one.port.active_mtu + kHeaders) return {};
-  return one.peer_label() + " takes frames of " + std::to_string(*most) + " bytes, and RoCE's are up to " + std::to_string(*one.port.active_mtu + kHeaders);
-}
-
 // RoCE data does not stand where PFC protects it.
 Judgement wrong_priority(const Case& one) {
   if (!suffers(one)) return std::nullopt;
@@ -259,7 +249,8 @@ Judgement peer_silent(const Case& one) {
                          : naks + disorder > 0 ? "hardly a NAK came back and hardly anything arrived out of order: packets were not lost one by one"
                                                : "no NAK came back and nothing arrived out of order: packets were not lost one by one");
   const size_t gone = gids_gone(one);
-  for (std::string why : {frames_too_long(one), std::string(is_held_fast(one) ? "but the network lets this port send nearly nothing: it may be that nobody heard" : ""),
+  const std::string gateway = silent_gateway(one);
+  for (std::string why : {frames_too_long(one), gateway.empty() ? gateway : "but " + gateway, std::string(is_held_fast(one) ? "but the network lets this port send nearly nothing: it may be that nobody heard" : ""),
                           gone > 0 ? "but " + std::to_string(gone) + " of this port's GIDs went meanwhile" : std::string()}) {
     if (why.empty()) continue;
     out.evidence.push_back(std::move(why));
@@ -281,7 +272,10 @@ Judgement loss_in_network(const Case& one) {
   if (!rose(seen.sequence_naks) && !rose(seen.duplicate_requests) && !rose(seen.ack_timeouts) && !rose(seen.retries_exceeded)) {
     doubt(out, "nothing had to be sent again from here: with adaptive routing this is reordering, and no loss");
   } else if (!rose(seen.sequence_naks) && !rose(seen.duplicate_requests) && !rose(seen.out_of_sequence)) {
-    doubt(out, "no NAK came back: a far end that is slow to answer, or whose frames are too long for the way, looks the same");
+    if (std::string gateway = silent_gateway(one); !gateway.empty()) {
+      out.evidence.push_back(std::move(gateway));
+      out.next.emplace_back("See fabric-agentctl check --only gateway: VLAN, address and the gateway on the switch");
+    } else doubt(out, "no NAK came back: a far end that is slow to answer, or whose frames are too long for the way, looks the same");
   }
   if (std::string why = frames_too_long(one); !why.empty()) {
     out.evidence.push_back(std::move(why));

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much the wire can have lost, and this port itself; by which priorities RDMA went; and which receivers were late.
+// How much the wire can have lost, this port itself, and the way before the network; by which priorities RDMA went; and which receivers were late.
 #include <algorithm>
 #include <cmath>
 
 #include "check/diagnosis_case.h"
 #include "check/finding.h"
+#include "check/network.h"
 
 namespace fabric {
 namespace {
@@ -73,6 +74,26 @@ bool takes_nothing(const Case& one) {
   if (rose(seen.pause_storm_events)) return holds_without_end(one);
   const Paused held = paused(one, Direction::tx);
   return held.measured && held.ratio >= 0.9 && seen.rx_bytes && *seen.rx_bytes < 0.01 * one.port.rate.value_or(0) * seen.seconds;
+}
+
+// Small messages pass then, and the first packet of a large one is lost each time that it is sent.
+std::string frames_too_long(const Case& one) {
+  constexpr uint32_t kHeaders = 96 + 14 + 4;  // RoCE's by iboe_get_mtu(), Ethernet's and the FCS: as the check mtu-chain
+  const auto interface = one.view.now.network.interfaces.find(one.port.netdev);
+  if (interface == one.view.now.network.interfaces.end() || !one.port.active_mtu) return {};
+  const auto& most = interface->second.peer_max_frame;
+  if (!most || *most >= *one.port.active_mtu + kHeaders) return {};
+  return one.peer_label() + " takes frames of " + std::to_string(*most) + " bytes, and RoCE's are up to " + std::to_string(*one.port.active_mtu + kHeaders);
+}
+
+std::string silent_gateway(const Case& one) {
+  std::string out;
+  for (const NamedInterface& each : interfaces_of(one.view.now, one.port))
+    for (const Neighbour& gateway : each.interface->gateways) {
+      if (gateway.state != "FAILED" && gateway.state != "INCOMPLETE") return {};
+      out = "the gateway " + to_text(gateway.ip) + " of " + each.netdev + " does not answer: it is " + gateway.state;
+    }
+  return out;
 }
 
 bool is_held_fast(const Case& one) {

@@ -162,7 +162,7 @@ constexpr Rule kRules[] = {
     {"peer-silent", peer, kCritical, {loss}, "The far end of a connection does not answer at all.",
      "Find the far ends: rdma resource show qp link {rdma}\nSee whether those hosts and processes live, and whether their GID and route still hold: fabric-agentctl check --only network.",
      "Connections were given up while hardly a NAK came back (where NAKs are not counted, hardly anything arrived out of order): packets are not lost one by one, nobody answers. "
-     "Where a GID of this port went meanwhile, answers may not find it, and where the switch takes shorter "
+     "Where a GID of this port went meanwhile, answers may not find it, where no gateway of it answers, nobody beyond can be reached, and where the switch takes shorter "
      "frames than RoCE's, the large ones never arrive: not concluded. Nor is it where the network held this port for eight tenths of the window: what waited here was given up.", judges::peer_silent},
     {"loss-in-network", network, kCritical, {loss}, "RoCE packets are lost or reordered between this port and its peers.",
      "Look for discards of the RoCE priority on {peer} and along the path.\nCompare PFC, trust, DSCP map and ECN of the switches with this host: fabric-agentctl neighbors; fabric-agentctl show\n"

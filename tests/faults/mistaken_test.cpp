@@ -173,9 +173,26 @@ std::vector<Planted> settings() {
   };
 }
 
+std::vector<Planted> gateways() {
+  return {
+      {"the gateway of a rail is gone, and all connections with it", "hgx", [](Machine& m) { m.interface().gateways.front().state = "FAILED", give_up(m); },
+       {{"mlx5_1/1", "loss-in-network"}}, "does not answer: it is FAILED"},
+      {"one of two gateways does not answer, and a host of the job died", "hgx",
+       [](Machine& m) {
+         auto& gateways = m.interface().gateways;
+         gateways.push_back({*parse_ip("fe80::1"), "FAILED"});
+         give_up(m);
+       },
+       {{"mlx5_1/1", "peer-silent"}}, "", "does not answer: it is"},
+      {"nobody has asked the gateway for long, and a host of the job died", "hgx", [](Machine& m) { m.interface().gateways.front().state = "STALE", give_up(m); }, {{"mlx5_1/1", "peer-silent"}}},
+      {"the gateway is gone, and packets come out of order all the same", "hgx", [](Machine& m) { m.interface().gateways.front().state = "FAILED", m.raise(kOutOfSequence, 50'000); },
+       {{"mlx5_1/1", "loss-in-network"}}, "", "gateway"},
+  };
+}
+
 std::vector<Planted> all() {
   std::vector<Planted> out = held();
-  for (const auto& more : {lossy(), receivers(), hung(), transmitters(), settings()}) out.insert(out.end(), more.begin(), more.end());
+  for (const auto& more : {lossy(), receivers(), hung(), transmitters(), settings(), gateways()}) out.insert(out.end(), more.begin(), more.end());
   return out;
 }
 
