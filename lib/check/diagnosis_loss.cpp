@@ -66,7 +66,7 @@ bool discards_told_by_priority(const Signals& seen) {
 }
 // The wire has not lost it; has it been without any error?
 std::string link_words(const Case& one) {
-  return is_clean(one.signals) ? "this port's own link shows no error" : "the few errors of this port's own link are not enough for so much";
+  return is_clean(one.signals) ? "this port's own link shows no error in what it receives" : "the few errors of this port's own link are not enough for so much";
 }
 bool software(const Port& port) { return port.pci.empty(); }
 
@@ -277,6 +277,7 @@ Judgement loss_in_network(const Case& one) {
       out.next.emplace_back("See fabric-agentctl check --only gateway: VLAN, address and the gateway on the switch");
     } else doubt(out, "no NAK came back: a far end that is slow to answer, or whose frames are too long for the way, looks the same");
   }
+  if (one.symptoms.has(Symptom::tx_pause) && is_disordered(one)) doubt(out, "this port holds the network meanwhile: what waits for it may be thrown away before it");
   if (std::string why = frames_too_long(one); !why.empty()) {
     out.evidence.push_back(std::move(why));
     out.confidence += 0.2;

@@ -165,7 +165,8 @@ constexpr Rule kRules[] = {
      "Where a GID of this port went meanwhile, answers may not find it, where no gateway of it answers, nobody beyond can be reached, and where the switch takes shorter "
      "frames than RoCE's, the large ones never arrive: not concluded. Nor is it where the network held this port for eight tenths of the window: what waited here was given up.", judges::peer_silent},
     {"loss-in-network", network, kCritical, {loss}, "RoCE packets are lost or reordered between this port and its peers.",
-     "Look for discards of the RoCE priority on {peer} and along the path.\nCompare PFC, trust, DSCP map and ECN of the switches with this host: fabric-agentctl neighbors; fabric-agentctl show\n"
+     "Look for discards of the RoCE priority on {peer} and along the path, and whether {peer} counts damaged frames (FCS, FEC) from this port.\n"
+     "Run fabric-agentctl diagnose on the far ends: what their ports throw away is missed here.\nCompare PFC, trust, DSCP map and ECN of the switches with this host: fabric-agentctl neighbors; fabric-agentctl show\n"
      "With adaptive routing, packets out of sequence alone are no loss.",
      "The transport noticed losses (ten or more, and more than one in a million packets; of packets out of order ten in a million), while this port discarded hardly anything and its own link has no errors, "
      "or too few for so much. "

@@ -190,9 +190,17 @@ std::vector<Planted> gateways() {
   };
 }
 
+std::vector<Planted> beyond() {
+  return {
+      {"our own cable damages what this port sends: only the switch can see that", "hgx", lose_on_sending, {{"mlx5_1/1", "loss-in-network"}}, "shows no error in what it receives"},
+      {"a slow host, before which the switch throws away what waits for it", "hgx", [](Machine& m) { m.raise(kPfcSeconds, 24, "tx"), m.raise(kDuplicateRequests, 30'000); },
+       {{"mlx5_1/1", "host-holds-network loss-in-network"}}, "may be thrown away before it"},
+  };
+}
+
 std::vector<Planted> all() {
   std::vector<Planted> out = held();
-  for (const auto& more : {lossy(), receivers(), hung(), transmitters(), settings(), gateways()}) out.insert(out.end(), more.begin(), more.end());
+  for (const auto& more : {lossy(), receivers(), hung(), transmitters(), settings(), gateways(), beyond()}) out.insert(out.end(), more.begin(), more.end());
   return out;
 }
 
