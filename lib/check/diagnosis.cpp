@@ -69,7 +69,7 @@ Diagnosis made(const Rule& rule, const Case& one, Verdict verdict) {
 Symptoms explained_by(const Rule& rule, const Case& one) {
   Symptoms out = rule.explains;
   if (out.has(Symptom::link) && one.symptoms.has(Symptom::link) && !wire_explains_loss(one)) out.remove({Symptom::loss});
-  if (rule.status != Status::critical && takes_nothing(one)) out.remove({Symptom::tx_pause});
+  if (rule.judge != judges::pause_storm && takes_nothing(one)) out.remove({Symptom::tx_pause});
   if (rule.culprit == Culprit::host && is_far_end_late(one)) out.remove({Symptom::receiver});
   if (rule.judge == judges::headroom && !threw_away(one, lossless_discards(one).second)) out.remove({Symptom::loss});
   return out;

@@ -121,6 +121,7 @@ Judgement pause_storm(const Case& one) {
   Verdict out{0.85, {}};
   add_hold(one, out.evidence);
   add_late(one, out.evidence);
+  if (std::string link = degraded_link(one); !link.empty()) out.evidence.push_back("beside it: " + link);
   return out;
 }
 

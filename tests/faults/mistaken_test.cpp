@@ -139,6 +139,7 @@ std::vector<Planted> hung() {
          m.raise(kPriorityDiscards, 2'000'000), m.raise(kDuplicateRequests, 30'000);
        },
        {{"mlx5_1/1", "endless-pause"}}, "thrown away: frames of a lossless priority +2000000"},
+      {"a slot with half of its lanes, and the GPU hangs", "hgx", [](Machine& m) { m.nic().link.width = 8, hang(m); }, {{"mlx5_1/1", "endless-pause"}}, "x8 at 32 GT/s of x16"},
       {"a far NIC takes what it can", "hgx", [](Machine& m) { move_away(m), m.raise(kPfcSeconds, 58, "tx"); }, {{"mlx5_1/1", "far-numa"}}},
       {"frames do not fit, and the host is so slow that it pauses nearly always", "hgx", [](Machine& m) { m.raise(kPfcSeconds, 58, "tx"), m.raise(kPriorityDiscards, 50'000); },
        {{"mlx5_1/1", "headroom endless-pause"}}},
