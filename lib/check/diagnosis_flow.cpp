@@ -19,6 +19,16 @@ void add_hold(const Case& one, std::vector<std::string>& evidence) {
   for (const std::string& line : loss_lines(one)) evidence.push_back("and nothing reaches it meanwhile: " + line);
 }
 
+// The first port of this host that stops the network, if not for a moment: what it started may come back.
+std::string stopper(const View& view) {
+  for (const Port& port : view.now.ports) {
+    const auto seen = view.signals->find(port.id());
+    if (seen == view.signals->end() || port.virtual_function) continue;
+    if (const Case other = open_case(view, port, seen->second); other.symptoms.has(Symptom::tx_pause) && holds_without_end(other)) return port.id();
+  }
+  return {};
+}
+
 bool stalls(const Signals& seen) { return seen.seconds > 0 && rise(seen.pcie_stalled_seconds) >= 0.05 * seen.seconds; }
 
 void add_stall(const Case& one, std::vector<std::string>& evidence) {
@@ -187,6 +197,11 @@ Judgement pause_spread(const Case& one) {
   if (without_congestion_control(one, reacts).bits != 0) {
     out.evidence.push_back("but ecn_rp of this port is " + to_text(*reacts) + ": it would not react to them");
     out.confidence = 0.4;
+  }
+  if (const std::string source = stopper(one.view); !source.empty()) {
+    out.evidence.push_back("but " + source + " of this host pauses the network without end, which spreads: it may be the source");
+    out.next.push_back("Mend " + source + " first, and see whether this goes with it");
+    out.confidence = std::min(out.confidence, 0.5);
   }
   return out;
 }

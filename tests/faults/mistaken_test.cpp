@@ -199,9 +199,29 @@ std::vector<Planted> beyond() {
   };
 }
 
+std::vector<Planted> sources() {
+  return {
+      {"a rail of this host hangs, and its pause comes back to another", "hgx",
+       [](Machine& m) {
+         hold_fast(m);
+         for (Counter& each : m.now.ports[2].counters.ethtool)
+           if (each.name == "tx_prio3_pause_duration") each.value += 58'000'000;
+       },
+       {{"mlx5_1/1", "pause-spread"}, {"mlx5_2/1", "endless-pause"}}, "but mlx5_2/1 of this host pauses the network without end"},
+      {"the same, and it comes back to the port itself", "hgx", [](Machine& m) { hold_fast(m), hang(m); }, {{"mlx5_1/1", "endless-pause pause-spread"}}, "but mlx5_1/1 of this host"},
+      {"another rail holds the network a little", "hgx",
+       [](Machine& m) {
+         hold_fast(m);
+         for (Counter& each : m.now.ports[2].counters.ethtool)
+           if (each.name == "tx_prio3_pause_duration") each.value += 20'000'000;
+       },
+       {{"mlx5_1/1", "pause-spread"}, {"mlx5_2/1", "host-holds-network"}}, "", "without end"},
+  };
+}
+
 std::vector<Planted> all() {
   std::vector<Planted> out = held();
-  for (const auto& more : {lossy(), receivers(), hung(), transmitters(), settings(), gateways(), beyond()}) out.insert(out.end(), more.begin(), more.end());
+  for (const auto& more : {lossy(), receivers(), hung(), transmitters(), settings(), gateways(), beyond(), sources()}) out.insert(out.end(), more.begin(), more.end());
   return out;
 }
 
