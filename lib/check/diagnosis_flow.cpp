@@ -54,6 +54,19 @@ double congestion_per_second(const Signals& seen) {
 }
 constexpr double kCongested = 10;
 
+// Of all that this port ever counted: not one mark, nor a notification either way.
+bool was_never_marked(const Case& one) {
+  constexpr std::string_view kNames[] = {"rp_cnp_handled", "np_cnp_sent", "np_ecn_marked_roce_packets", "rx_cnp_pkts", "tx_cnp_pkts", "np_cnp_pkts", "rx_ecn_marked_pkts", "cnpHandled",
+                      "cnpSent", "cnpIgnored", "RxECNMrkd", "rx_rdma_cnp_pkts", "tx_rdma_cnp_pkts", "rx_rdma_ecn_pkts", "rx_cnp_pkt", "tx_cnp_pkt"};
+  bool counted = false;  // a bond's members do not
+  for (const Counter& each : one.port.counters.hw) {
+    if (std::find(std::begin(kNames), std::end(kNames), each.name.text()) == std::end(kNames)) continue;
+    if (each.value > 0) return false;
+    counted = true;
+  }
+  return counted;
+}
+
 }  // namespace
 
 Judgement pcie_degraded(const Case& one) {
@@ -197,6 +210,11 @@ Judgement pause_spread(const Case& one) {
   if (without_congestion_control(one, reacts).bits != 0) {
     out.evidence.push_back("but ecn_rp of this port is " + to_text(*reacts) + ": it would not react to them");
     out.confidence = 0.4;
+  }
+  if (counted && was_never_marked(one)) {
+    out.evidence.emplace_back("but no mark and no notification was ever counted here: switches that do not mark make any congestion look so");
+    out.next.push_back("See first that " + one.peer_label() + " and the switches above mark (ECN) the queue of the RoCE priority, before they pause");
+    out.confidence = std::min(out.confidence, 0.5);
   }
   if (const std::string source = stopper(one.view); !source.empty()) {
     out.evidence.push_back("but " + source + " of this host pauses the network without end, which spreads: it may be the source");

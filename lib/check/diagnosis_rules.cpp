@@ -138,7 +138,7 @@ constexpr Rule kRules[] = {
     {"pause-spread", network, kCritical, {rx_pause}, "The network holds this port without any sign of congestion on its own paths: pause spreads from elsewhere.",
      "Look for the port that sends pause: fabric-agentctl diagnose on the other hosts of the pod, and PFC counters of {peer} towards them\nThe first of them that has tx pause is the source.\nIf no host has: see that {peer} marks (ECN) the queue of the RoCE priority.",
      "Pause received for more than 5 % of the window with hardly any notification: the full queue is one that this port's packets do not fill. Where "
-     "a port of this host pauses without end, that may be the source. Where the driver does not count notifications, this is not concluded.", judges::pause_spread},
+     "a port of this host pauses without end, that may be the source; where no mark was ever counted, switches may not mark at all. Where the driver does not count notifications, this is not concluded.", judges::pause_spread},
     {"no-credits", network, kWarn, {starved}, "The InfiniBand network gives this port no credits: a receiver or a link beyond the switch is full.",
      "Follow the waiting: PortXmitWait of the ports along the path (ibqueryerrors); behind the last port that waits is the slow one.\n"
      "Look at job placement and routing, many to one; ask the receivers: fabric-agentctl diagnose",

@@ -219,9 +219,26 @@ std::vector<Planted> sources() {
   };
 }
 
+// Of what congestion control counts, nothing has ever happened.
+void never_mark(Machine& m) {
+  for (const char* name : {"rp_cnp_handled", "np_cnp_sent", "np_ecn_marked_roce_packets", "rx_cnp_pkts", "tx_cnp_pkts", "rx_ecn_marked_pkts"})
+    for (Node* node : {&m.before, &m.now})
+      for (Counter& each : node->ports[1].counters.hw)
+        if (each.name == name) each.value = 0;
+}
+
+std::vector<Planted> unmarked() {
+  constexpr const char* kSaid = "no mark and no notification was ever counted here";
+  return {
+      {"ECN is off at the switches: many to one is pause alone", "hgx", [](Machine& m) { never_mark(m), m.raise(kPfcSeconds, 8, "rx"); }, {{"mlx5_1/1", "pause-spread"}}, kSaid},
+      {"the same of a Broadcom card", "mi300x", [](Machine& m) { never_mark(m), m.raise(kPfcSeconds, 8, "rx"); }, {{"bnxt_re1/1", "pause-spread"}}, kSaid},
+      {"switches mark, and not this time", "hgx", [](Machine& m) { hold_fast(m); }, {{"mlx5_1/1", "pause-spread"}}, "", kSaid},
+  };
+}
+
 std::vector<Planted> all() {
   std::vector<Planted> out = held();
-  for (const auto& more : {lossy(), receivers(), hung(), transmitters(), settings(), gateways(), beyond(), sources()}) out.insert(out.end(), more.begin(), more.end());
+  for (const auto& more : {lossy(), receivers(), hung(), transmitters(), settings(), gateways(), beyond(), sources(), unmarked()}) out.insert(out.end(), more.begin(), more.end());
   return out;
 }
 
