@@ -74,6 +74,7 @@ std::string well_protected(const Case& one);
 // That the switch port takes shorter frames than RoCE's; that none of the port's gateways answers the kernel. Empty: not, or it is not known.
 std::string frames_too_long(const Case& one);
 std::string silent_gateway(const Case& one);
+size_t gids_gone(const Case& one);
 // "symbol errors +12", for each error of the wire.
 std::vector<std::string> error_lines(const Case& one);
 inline constexpr double kRetrains = 6;  // recoveries of a link that trains again and again; NVSentinel: more than five a minute

@@ -121,6 +121,16 @@ void weigh_unprotected(const Case& one, Verdict& out) {
   out.next.emplace_back("The peers send with another traffic class, or a switch rewrites it: check the DSCP at the sending end (NCCL_IB_TC of fabric-agentctl topo --format nccl there)");
 }
 
+// By what the port counts of the priorities that threw frames away.
+bool never_asked(const Case& one) {
+  const PrioSet where = lossless_discards(one).first;
+  for (int priority = 0; priority < kPriorities; ++priority) {
+    const PrioritySignals& each = one.signals.priority[static_cast<size_t>(priority)];
+    if (where.has(priority) && (rose(each.tx_pause_frames) || rose(each.tx_pause_seconds) || (!each.tx_pause_frames && !each.tx_pause_seconds))) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Judgement pfc_off_here(const Case& one) {
@@ -188,6 +198,11 @@ Judgement headroom(const Case& one) {
   const Paused held = paused(one, Direction::tx);
   if (told && held.ratio > 0) out.confidence = 0.85;
   if (held.ratio > 0) out.evidence.push_back("this port asked for pause: " + held.text("tx pause"));
+  else if (never_asked(one)) {
+    out.evidence.emplace_back("but not once did this port ask for pause: the priority may stand in a receive buffer that is not lossless");
+    out.next.push_back("See prio2buffer and buffer_size first: fabric-agentctl plan --port " + one.port.netdev);
+    out.confidence = std::min(out.confidence, 0.55);
+  }
   if (one.port.qos.cable_length) out.evidence.push_back("cable_length is " + std::to_string(*one.port.qos.cable_length) + " m");
   add_loss(one, out.evidence);
   return out;
@@ -226,15 +241,6 @@ Judgement send_drops(const Case& one) {
   Verdict out{could_send ? 0.75 : 0.4, {plus("packets discarded by this port on sending", *one.signals.tx_discards)}};
   add_loss(one, out.evidence);
   return out;
-}
-
-// The GIDs that went between the two readings: answers to them do not arrive. A type may be unreadable.
-size_t gids_gone(const Case& one) {
-  if (one.before == nullptr || one.port.gids.empty()) return 0;
-  const auto& now = one.port.gids;
-  return static_cast<size_t>(std::count_if(one.before->gids.begin(), one.before->gids.end(), [&](const Gid& old) {
-    return std::none_of(now.begin(), now.end(), [&](const Gid& gid) { return gid.gid == old.gid && (gid.type == old.type || gid.type.empty() || old.type.empty()); });
-  }));
 }
 
 // Connections given up while nothing came back at all.

@@ -81,10 +81,10 @@ constexpr Rule kRules[] = {
      "Look: fabric-agentctl plan --port {netdev}\nMend: fabric-agentctl apply --port {netdev}",
      "RoCE packets are lost, and trust or the DSCP map of this port is not what the policy wants; or less than a tenth of what RDMA sent went by a priority with "
      "PFC, by the policy where it is off here, and the driver counts both (mlx5, bnxt). Where nine tenths went by such a priority both ways, a setting that differs is not this.", judges::wrong_priority},
-    {"headroom", host, kCritical, {discards, loss}, "Frames arrive after this port has asked for pause and do not fit: its headroom is too small.",
+    {"headroom", host, kCritical, {discards, loss}, "Frames of a lossless priority do not fit into the buffer of this port: its headroom is too small, or missing.",
      "See cable length and buffers: fabric-agentctl show --port {netdev}\nSet cable_length to the real length, and buffer_size = \"auto\" in the policy.",
      "Frames of a lossless priority were discarded here although PFC is on at both ends. What is in flight when pause is sent must fit behind it: cable "
-     "length, MTU and speed decide how much that is. Losses that are far more than these frames are not explained by them.", judges::headroom},
+     "length, MTU and speed decide how much that is. Losses that are far more than these frames are not explained by them. A port that never asked for pause may have the priority in a buffer without any headroom.", judges::headroom},
 
     // Why this host cannot take what arrives.
     {"pcie-degraded", host, kCritical, {tx_pause, pcie, discards, receiver}, "The PCIe link of this NIC is narrower or slower than it could be, and cannot take what the port receives.",

@@ -236,9 +236,21 @@ std::vector<Planted> unmarked() {
   };
 }
 
+std::vector<Planted> buffers() {
+  return {
+      {"a firmware reset put the priority into a lossy buffer: it overflows, and nobody is paused", "hgx",
+       [](Machine& m) {
+         m.hold(kPfcFrames), m.hold(kPfcSeconds);
+         m.raise(kPriorityDiscards, 50'000);
+       },
+       {{"mlx5_1/1", "headroom"}}, "not once did this port ask for pause"},
+      {"the headroom is too small, and pause was short", "hgx", [](Machine& m) { m.raise(kPriorityDiscards, 50'000); }, {{"mlx5_1/1", "headroom"}}, "this port asked for pause", "not once"},
+  };
+}
+
 std::vector<Planted> all() {
   std::vector<Planted> out = held();
-  for (const auto& more : {lossy(), receivers(), hung(), transmitters(), settings(), gateways(), beyond(), sources(), unmarked()}) out.insert(out.end(), more.begin(), more.end());
+  for (const auto& more : {lossy(), receivers(), hung(), transmitters(), settings(), gateways(), beyond(), sources(), unmarked(), buffers()}) out.insert(out.end(), more.begin(), more.end());
   return out;
 }
 
