@@ -107,7 +107,9 @@ std::string silent_gateway(const Case& one) {
 
 bool is_held_fast(const Case& one) {
   const Paused held = paused(one, Direction::rx);
-  const bool is_held = (held.measured && held.ratio >= 0.8) || starved(one).value_or(0) >= 0.8;
+  const Rise by = held.priority < 0 ? Rise() : one.signals.priority[static_cast<size_t>(held.priority)].tx_bytes;
+  const bool is_of_others = by && *by < 0.5 * rise(one.signals.tx_bytes);  // RDMA goes by another priority
+  const bool is_held = (held.measured && held.ratio >= 0.8 && !is_of_others) || starved(one).value_or(0) >= 0.8;
   return is_held && rise(one.signals.sequence_naks) < 10 && !is_disordered(one);
 }
 

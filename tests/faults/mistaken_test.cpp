@@ -46,6 +46,18 @@ std::vector<Planted> held() {
        {{"mlx5_1/1", "no-credits"}}},
       {"held, and the switch's watchdog throws away what waits: NAKs come back", "hgx", [](Machine& m) { hold_fast(m), m.raise(kSequenceNaks, 20'000); },
        {{"mlx5_1/1", "pause-spread loss-in-network"}}},
+      {"storage is held on a priority of its own, and a host of the job died", "hgx",
+       [](Machine& m) {
+         for (Node* node : {&m.before, &m.now}) {
+           node->ports[1].qos.pfc = PrioSet{0x18};
+           const bool is_now = node == &m.now;
+           node->ports[1].counters.ethtool.push_back({"rx_prio4_pause_duration", is_now ? 58'000'000u : 0u});
+           for (const char* name : {"rx_prio4_bytes", "tx_prio4_bytes"}) node->ports[1].counters.ethtool.push_back({name, is_now ? 40'000'000u : 0u});
+         }
+         m.now.neighbors.heard.at(1).pfc->enabled.bits = 0x18;
+         give_up(m);
+       },
+       {{"mlx5_1/1", "incast peer-silent"}}},
       {"held for a third of the time, and a host of the job died", "hgx",
        [](Machine& m) {
          hold_fast(m);
