@@ -65,10 +65,12 @@ Diagnosis made(const Rule& rule, const Case& one, Verdict verdict) {
 }
 
 // What the rule explains of this port: a wire with a few errors has not lost everything that is lost, nor has a receive buffer that a few
-// frames did not fit into. A wire without any is not what such a rule is about (the firmware was reset).
+// frames did not fit into. That others are late is not this host's doing, and what makes it slow does not stop it. A wire without any is not what such a rule is about (the firmware was reset).
 Symptoms explained_by(const Rule& rule, const Case& one) {
   Symptoms out = rule.explains;
   if (out.has(Symptom::link) && one.symptoms.has(Symptom::link) && !wire_explains_loss(one)) out.remove({Symptom::loss});
+  if (rule.judge != judges::pause_storm && takes_nothing(one)) out.remove({Symptom::tx_pause});
+  if (rule.culprit == Culprit::host && is_far_end_late(one)) out.remove({Symptom::receiver});
   if (rule.judge == judges::headroom && !threw_away(one, lossless_discards(one).second)) out.remove({Symptom::loss});
   return out;
 }
@@ -112,6 +114,11 @@ void diagnose_port(const Case& one, Diagnoses& out) {
     }
     if (rule.judge != judges::peer_silent || !is_disordered(one)) left.remove(explains);  // what came out of order came from somebody
     if (explains.has(Symptom::tx_pause) && holds_without_end(one)) left.remove({Symptom::loss});
+    if (explains.has(Symptom::tx_pause) && takes_nothing(one)) left.remove({Symptom::discards});
+    if (explains.any_of({Symptom::rx_pause, Symptom::starved}) && left.has(Symptom::loss) && is_held_fast(one)) {
+      left.remove({Symptom::loss});
+      for (const std::string& line : loss_lines(one)) verdict->evidence.push_back("and what it sends arrives late or not at all meanwhile: " + line);
+    }
     out.push_back(made(rule, one, std::move(*verdict)));
   }
   if (!left.empty()) out.push_back(unexplained(one, left, candidates));

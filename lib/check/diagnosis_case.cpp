@@ -101,7 +101,6 @@ bool pcie_suffers(const Case& one) {
 
 // Of the packets: NCCL over RoCE feels more than that. What arrives out of order can be adaptive routing at work.
 constexpr double kLossRatio = 1e-6, kDisorderRatio = 1e-5;
-constexpr double kNotReadyRatio = 1e-3;
 constexpr double kStarved = 0.05;  // as with pause
 
 Symptoms symptoms_of(const Case& one) {
@@ -118,19 +117,10 @@ Symptoms symptoms_of(const Case& one) {
   const Loss loss = loss_of(one);
   const double packets = loss.packets.value_or(0);
   if (loss.given_up > 0 || (loss.requester >= kFewEvents && loss.requester >= kLossRatio * packets) || is_disordered(one)) out.add(Symptom::loss);
-  const double waits = rise(seen.out_of_buffer) + rise(seen.rnr_naks);
-  if (rose(seen.rnr_retries_exceeded) || (waits >= kFewEvents * std::max(10.0, seen.seconds) && waits >= kNotReadyRatio * packets))
-    out.add(Symptom::receiver);
+  if (rose(seen.rnr_retries_exceeded) || is_much_waiting(one, rise(seen.out_of_buffer) + rise(seen.rnr_naks))) out.add(Symptom::receiver);
   if (ignores(seen)) out.add(Symptom::ignored);
   if (answers_no_marks(one)) out.add(Symptom::unanswered);
   return out;
-}
-
-// By the port's PFC; where that is off and the policy wants it, by the policy.
-PrioSet protected_priorities(const Case& one) {
-  if (!one.port.qos.pfc) return {};
-  if (one.port.qos.pfc->bits != 0 || one.entry == nullptr) return *one.port.qos.pfc;
-  return one.entry->want.pfc.value_or(PrioSet{});
 }
 
 }  // namespace
@@ -248,23 +238,6 @@ Loss loss_of(const Case& one) {
 bool is_disordered(const Case& one) {
   const Loss loss = loss_of(one);
   return loss.responder >= kFewEvents && loss.responder >= kDisorderRatio * loss.packets.value_or(0);
-}
-
-std::string unprotected(const Case& one, Direction direction) {
-  constexpr double kMuch = 100e6;
-  const bool rx = direction == Direction::rx, counted = one.port.kernel_driver == "mlx5_core" || one.port.kernel_driver == "bnxt_en";
-  const double all = rise(rx ? one.signals.rx_bytes : one.signals.tx_bytes);
-  const PrioSet meant = protected_priorities(one);
-  if (!counted || meant.bits == 0 || all < kMuch) return {};
-  double by_lossless = 0, by_others = 0;
-  for (int priority = 0; priority < kPriorities; ++priority) {
-    const PrioritySignals& each = one.signals.priority[static_cast<size_t>(priority)];
-    (meant.has(priority) ? by_lossless : by_others) += rise(rx ? each.rx_bytes : each.tx_bytes);
-  }
-  if (by_lossless >= 0.1 * all || by_others < 0.5 * all) return {};  // what loops back in the card has no priority
-  const auto megabytes = [](double bytes) { return std::to_string(std::llround(bytes / 1e6)) + " MB"; };
-  return "of " + megabytes(all) + " that RDMA " + (rx ? "received" : "sent") + ", at most " + megabytes(by_lossless) + " went by priority " + to_text(meant) +
-         (one.port.qos.pfc->bits != 0 ? ", which PFC protects" : ", which PFC is to protect and does not yet");
 }
 
 std::vector<std::string> loss_lines(const Case& one) {

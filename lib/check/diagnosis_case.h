@@ -49,9 +49,13 @@ enum class Direction : uint8_t { rx, tx };
 Paused paused(const Case& one, Direction direction);
 // It pauses the network nearly all the time: what is sent to it cannot be delivered, and is thrown away in the end.
 bool holds_without_end(const Case& one);
+// And takes nothing meanwhile: it does not stand there as a slow one.
+bool takes_nothing(const Case& one);
 
 // Share of the window in which an InfiniBand port had data and no credits, at least; nothing: not known.
 std::optional<double> starved(const Case& one);
+// The network lets it send nearly nothing, and nobody missed a packet: what is late or given up waits here, and no peer is silent.
+bool is_held_fast(const Case& one);
 
 // Sums of what the transport noticed.
 struct Loss {
@@ -65,6 +69,12 @@ bool is_disordered(const Case& one);
 std::vector<std::string> loss_lines(const Case& one);
 // That RDMA's bytes did not go by the priorities with PFC, where the driver counts them apart; empty: they did, or it is not known.
 std::string unprotected(const Case& one, Direction direction);
+// That nearly all of them did, both ways; empty: not, or it is not known.
+std::string well_protected(const Case& one);
+// That the switch port takes shorter frames than RoCE's; that none of the port's gateways answers the kernel. Empty: not, or it is not known.
+std::string frames_too_long(const Case& one);
+std::string silent_gateway(const Case& one);
+size_t gids_gone(const Case& one);
 // "symbol errors +12", for each error of the wire.
 std::vector<std::string> error_lines(const Case& one);
 inline constexpr double kRetrains = 6;  // recoveries of a link that trains again and again; NVSentinel: more than five a minute
@@ -77,9 +87,20 @@ inline constexpr double kFewDiscards = 10;  // fewer are nothing: as with sympto
 inline constexpr double kInFlight = 1000;
 // A connection is given up when one packet has been lost so often (IBTA: the retry count has three bits; NCCL_IB_RETRY_CNT: 7).
 inline constexpr double kTries = 7;
+// What this port threw away that may have been RoCE's: frames of lossless priorities; where no priority is known as lossless, of all.
+double discards_of_roce(const Case& one);
+bool has_lossless(const Case& one);
 // So many packets thrown away by this port on receiving are enough for what is missed; so are those it threw away on sending.
 bool threw_away(const Case& one, double discards);
 bool kept_back(const Case& one);
+
+// Receiver-not-ready that this port itself sent, where the driver tells the two directions apart; and that others sent it.
+double not_ready_here(const Case& one);
+double not_ready_there(const Case& one);
+// More than a few packets wait for receives.
+bool is_much_waiting(const Case& one, double count);
+// Of the receivers that are late, it is those at the far ends.
+bool is_far_end_late(const Case& one);
 
 // Priorities that are lossless and threw frames away, and how many.
 std::pair<PrioSet, double> lossless_discards(const Case& one);

@@ -14,8 +14,19 @@ bool is_held(const Case& one) { return one.symptoms.has(Symptom::rx_pause); }
 void add_hold(const Case& one, std::vector<std::string>& evidence) {
   if (const Paused held = paused(one, Direction::tx); holds(one) && held.ratio > 0) evidence.push_back("this port holds the network: " + held.text("tx pause"));
   if (rose(one.signals.pause_storm_events)) evidence.push_back(plus("pause storms that the NIC itself noticed", *one.signals.pause_storm_events));
+  if (const double lost = lossless_discards(one).second; lost > 0 && takes_nothing(one)) evidence.push_back("what comes all the same is thrown away: " + plus("frames of a lossless priority", lost));
   if (!one.symptoms.has(Symptom::loss) || !holds_without_end(one)) return;
   for (const std::string& line : loss_lines(one)) evidence.push_back("and nothing reaches it meanwhile: " + line);
+}
+
+// The first port of this host that stops the network, if not for a moment: what it started may come back.
+std::string stopper(const View& view) {
+  for (const Port& port : view.now.ports) {
+    const auto seen = view.signals->find(port.id());
+    if (seen == view.signals->end() || port.virtual_function) continue;
+    if (const Case other = open_case(view, port, seen->second); other.symptoms.has(Symptom::tx_pause) && holds_without_end(other)) return port.id();
+  }
+  return {};
 }
 
 bool stalls(const Signals& seen) { return seen.seconds > 0 && rise(seen.pcie_stalled_seconds) >= 0.05 * seen.seconds; }
@@ -31,11 +42,6 @@ void add_late(const Case& one, std::vector<std::string>& evidence) {
   if (rose(one.signals.out_of_buffer)) evidence.push_back(plus("packets without a receive posted for them here", *one.signals.out_of_buffer));
 }
 
-// Receiver-not-ready that this port itself sent, where the driver tells the two directions apart.
-double not_ready_here(const Case& one) {
-  return rise(one.signals.out_of_buffer) + raw_rise(one, {"RNR sent", "send_rnr_err", "resp_tx_rnr_retry_err"});
-}
-
 bool has_loss(const Case& one) { return one.symptoms.any_of({Symptom::loss, Symptom::discards}); }
 
 bool congestion_counted(const Signals& seen) { return seen.cnp_handled || seen.cnp_sent || seen.ecn_marked; }
@@ -47,6 +53,19 @@ double congestion_per_second(const Signals& seen) {
   return seen.seconds > 0 ? marks / seen.seconds : 0;
 }
 constexpr double kCongested = 10;
+
+// Of all that this port ever counted: not one mark, nor a notification either way.
+bool was_never_marked(const Case& one) {
+  constexpr std::string_view kNames[] = {"rp_cnp_handled", "np_cnp_sent", "np_ecn_marked_roce_packets", "rx_cnp_pkts", "tx_cnp_pkts", "np_cnp_pkts", "rx_ecn_marked_pkts", "cnpHandled",
+                      "cnpSent", "cnpIgnored", "RxECNMrkd", "rx_rdma_cnp_pkts", "tx_rdma_cnp_pkts", "rx_rdma_ecn_pkts", "rx_cnp_pkt", "tx_cnp_pkt"};
+  bool counted = false;  // a bond's members do not
+  for (const Counter& each : one.port.counters.hw) {
+    if (std::find(std::begin(kNames), std::end(kNames), each.name.text()) == std::end(kNames)) continue;
+    if (each.value > 0) return false;
+    counted = true;
+  }
+  return counted;
+}
 
 }  // namespace
 
@@ -103,17 +122,19 @@ Judgement slow_receiver(const Case& one) {
 Judgement receiver_late(const Case& one) {
   if (!one.symptoms.has(Symptom::receiver) || not_ready_here(one) < 10) return std::nullopt;
   Verdict out{0.75, {plus("packets without a receive posted for them here", not_ready_here(one))}};
+  if (is_much_waiting(one, not_ready_there(one))) out.evidence.push_back(plus("and receiver-not-ready answers came from others", not_ready_there(one)));
   out.evidence.push_back("this port does not pause the network: flow control ends at the application");
   return out;
 }
 
 Judgement peer_not_ready(const Case& one) {
   const Signals& seen = one.signals;
-  if (!one.symptoms.has(Symptom::receiver) || not_ready_here(one) > 0) return std::nullopt;
+  if (!one.symptoms.has(Symptom::receiver) || !is_far_end_late(one)) return std::nullopt;
   Verdict out{rose(seen.rnr_retries_exceeded) ? 0.8 : 0.6, {}};
   if (rose(seen.rnr_naks)) out.evidence.push_back(plus("receiver-not-ready answers received", *seen.rnr_naks));
   if (rose(seen.rnr_retries_exceeded)) out.evidence.push_back(plus("connections given up because the far end was not ready", *seen.rnr_retries_exceeded));
-  out.evidence.push_back("here a receive was always posted");
+  const double here = not_ready_here(one);
+  out.evidence.push_back(here > 0 ? plus("here a receive was missing for few of the packets", here) : "here a receive was always posted");
   return out;
 }
 
@@ -122,6 +143,8 @@ Judgement pause_storm(const Case& one) {
   if (!rose(one.signals.pause_storm_events) && !(held.measured && held.ratio >= 0.9)) return std::nullopt;
   Verdict out{0.85, {}};
   add_hold(one, out.evidence);
+  add_late(one, out.evidence);
+  if (std::string link = degraded_link(one); !link.empty()) out.evidence.push_back("beside it: " + link);
   return out;
 }
 
@@ -187,6 +210,16 @@ Judgement pause_spread(const Case& one) {
   if (without_congestion_control(one, reacts).bits != 0) {
     out.evidence.push_back("but ecn_rp of this port is " + to_text(*reacts) + ": it would not react to them");
     out.confidence = 0.4;
+  }
+  if (counted && was_never_marked(one)) {
+    out.evidence.emplace_back("but no mark and no notification was ever counted here: switches that do not mark make any congestion look so");
+    out.next.push_back("See first that " + one.peer_label() + " and the switches above mark (ECN) the queue of the RoCE priority, before they pause");
+    out.confidence = std::min(out.confidence, 0.5);
+  }
+  if (const std::string source = stopper(one.view); !source.empty()) {
+    out.evidence.push_back("but " + source + " of this host pauses the network without end, which spreads: it may be the source");
+    out.next.push_back("Mend " + source + " first, and see whether this goes with it");
+    out.confidence = std::min(out.confidence, 0.5);
   }
   return out;
 }

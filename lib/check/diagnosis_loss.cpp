@@ -66,7 +66,7 @@ bool discards_told_by_priority(const Signals& seen) {
 }
 // The wire has not lost it; has it been without any error?
 std::string link_words(const Case& one) {
-  return is_clean(one.signals) ? "this port's own link shows no error" : "the few errors of this port's own link are not enough for so much";
+  return is_clean(one.signals) ? "this port's own link shows no error in what it receives" : "the few errors of this port's own link are not enough for so much";
 }
 bool software(const Port& port) { return port.pci.empty(); }
 
@@ -85,10 +85,14 @@ bool differs_from_plan(const Case& one, std::string_view key) {
 }
 
 // What this port threw away itself speaks against the network.
-void weigh_own_discards(const Case& one, double lossless, Verdict& out) {
+void weigh_own_discards(const Case& one, Verdict& out) {
   const Signals& seen = one.signals;
-  if (lossless > 0) out.evidence.push_back("only " + number_text(lossless) + " frames of a lossless priority were discarded here");
-  else if (discards_told_by_priority(seen)) out.evidence.push_back("no frame of a lossless priority was discarded here");
+  const double lossless = lossless_discards(one).second;
+  if (const double all = discards_of_roce(one); !has_lossless(one) && threw_away(one, all)) {
+    out.evidence.push_back("but this port discarded packets itself, and no priority is known as lossless: " + plus("discards", all));
+    out.confidence = 0.2;
+  } else if (lossless > 0) out.evidence.push_back("only " + number_text(lossless) + " frames of a lossless priority were discarded here");
+  else if (has_lossless(one) && discards_told_by_priority(seen)) out.evidence.push_back("no frame of a lossless priority was discarded here");
   else if (threw_away(one, rise(seen.rx_discards))) {
     out.evidence.push_back("but this port discarded packets itself, and does not count of which priority: " + plus("discards", *seen.rx_discards));
     out.confidence = 0.2;
@@ -115,6 +119,16 @@ void weigh_unprotected(const Case& one, Verdict& out) {
     out.confidence = 0.2;
   }
   out.next.emplace_back("The peers send with another traffic class, or a switch rewrites it: check the DSCP at the sending end (NCCL_IB_TC of fabric-agentctl topo --format nccl there)");
+}
+
+// By what the port counts of the priorities that threw frames away.
+bool never_asked(const Case& one) {
+  const PrioSet where = lossless_discards(one).first;
+  for (int priority = 0; priority < kPriorities; ++priority) {
+    const PrioritySignals& each = one.signals.priority[static_cast<size_t>(priority)];
+    if (where.has(priority) && (rose(each.tx_pause_frames) || rose(each.tx_pause_seconds) || (!each.tx_pause_frames && !each.tx_pause_seconds))) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -152,16 +166,6 @@ Judgement pfc_off_switch(const Case& one) {
   return out;
 }
 
-// Small messages pass then, and the first packet of a large one is lost each time that it is sent.
-std::string frames_too_long(const Case& one) {
-  constexpr uint32_t kHeaders = 96 + 14 + 4;  // RoCE's by iboe_get_mtu(), Ethernet's and the FCS: as the check mtu-chain
-  const auto interface = one.view.now.network.interfaces.find(one.port.netdev);
-  if (interface == one.view.now.network.interfaces.end() || !one.port.active_mtu) return {};
-  const auto& most = interface->second.peer_max_frame;
-  if (!most || *most >= *one.port.active_mtu + kHeaders) return {};
-  return one.peer_label() + " takes frames of " + std::to_string(*most) + " bytes, and RoCE's are up to " + std::to_string(*one.port.active_mtu + kHeaders);
-}
-
 // RoCE data does not stand where PFC protects it.
 Judgement wrong_priority(const Case& one) {
   if (!suffers(one)) return std::nullopt;
@@ -177,19 +181,28 @@ Judgement wrong_priority(const Case& one) {
     out.evidence.push_back(std::move(sent));
   }
   if (out.evidence.empty()) return std::nullopt;
+  if (std::string right = well_protected(one); !right.empty()) {  // what differs is of other DSCPs
+    out.evidence.push_back(std::move(right));
+    out.confidence = 0.4;
+  }
   add_loss(one, out.evidence);
   return out;
 }
 
 // PFC is on at both ends, pause was asked for, and frames were lost all the same: they did not fit behind it.
 Judgement headroom(const Case& one) {
-  if (!one.symptoms.has(Symptom::discards) || !one.port.qos.pfc) return std::nullopt;
+  if (!one.symptoms.has(Symptom::discards) || !one.port.qos.pfc || takes_nothing(one)) return std::nullopt;
   if (lacking(one, *one.port.qos.pfc).bits != 0) return std::nullopt;
   const auto told = switch_pfc(one);
   Verdict out{told ? 0.75 : 0.4, {"PFC of this port: " + to_text(*one.port.qos.pfc) + (told ? ", and of " + one.peer_label() + ": " + to_text(*told) : "; of the switch nothing is known")}};
   const Paused held = paused(one, Direction::tx);
   if (told && held.ratio > 0) out.confidence = 0.85;
   if (held.ratio > 0) out.evidence.push_back("this port asked for pause: " + held.text("tx pause"));
+  else if (never_asked(one)) {
+    out.evidence.emplace_back("but not once did this port ask for pause: the priority may stand in a receive buffer that is not lossless");
+    out.next.push_back("See prio2buffer and buffer_size first: fabric-agentctl plan --port " + one.port.netdev);
+    out.confidence = std::min(out.confidence, 0.55);
+  }
   if (one.port.qos.cable_length) out.evidence.push_back("cable_length is " + std::to_string(*one.port.qos.cable_length) + " m");
   add_loss(one, out.evidence);
   return out;
@@ -230,32 +243,23 @@ Judgement send_drops(const Case& one) {
   return out;
 }
 
-// The GIDs that went between the two readings: answers to them do not arrive. A type may be unreadable.
-size_t gids_gone(const Case& one) {
-  if (one.before == nullptr || one.port.gids.empty()) return 0;
-  const auto& now = one.port.gids;
-  return static_cast<size_t>(std::count_if(one.before->gids.begin(), one.before->gids.end(), [&](const Gid& old) {
-    return std::none_of(now.begin(), now.end(), [&](const Gid& gid) { return gid.gid == old.gid && (gid.type == old.type || gid.type.empty() || old.type.empty()); });
-  }));
-}
-
 // Connections given up while nothing came back at all.
 Judgement peer_silent(const Case& one) {
   const Signals& seen = one.signals;
   if (!rose(seen.retries_exceeded)) return std::nullopt;
   const double naks = rise(seen.sequence_naks), disorder = rise(seen.out_of_sequence);
   const bool one_by_one = seen.sequence_naks ? naks >= std::clamp(kTries * *seen.retries_exceeded, 10.0, 100.0) : disorder >= 10;
-  if (one_by_one || wire_explains_loss(one) || threw_away(one, lossless_discards(one).second)) return std::nullopt;
+  if (one_by_one || wire_explains_loss(one) || threw_away(one, discards_of_roce(one))) return std::nullopt;
   Verdict out{0.6, loss_lines(one)};
   out.evidence.push_back(disorder >= 10 ? "hardly a NAK came back: packets were not lost one by one; what arrived out of order came from others"
                          : naks + disorder > 0 ? "hardly a NAK came back and hardly anything arrived out of order: packets were not lost one by one"
                                                : "no NAK came back and nothing arrived out of order: packets were not lost one by one");
-  if (std::string why = frames_too_long(one); !why.empty()) {
+  const size_t gone = gids_gone(one);
+  const std::string gateway = silent_gateway(one);
+  for (std::string why : {frames_too_long(one), gateway.empty() ? gateway : "but " + gateway, std::string(is_held_fast(one) ? "but the network lets this port send nearly nothing: it may be that nobody heard" : ""),
+                          gone > 0 ? "but " + std::to_string(gone) + " of this port's GIDs went meanwhile" : std::string()}) {
+    if (why.empty()) continue;
     out.evidence.push_back(std::move(why));
-    out.confidence = 0.4;
-  }
-  if (const size_t gone = gids_gone(one); gone > 0) {
-    out.evidence.push_back("but " + std::to_string(gone) + " of this port's GIDs went meanwhile");
     out.confidence = 0.4;
   }
   return out;
@@ -264,24 +268,27 @@ Judgement peer_silent(const Case& one) {
 Judgement loss_in_network(const Case& one) {
   const Signals& seen = one.signals;
   const auto told = switch_pfc(one);
-  const double here = lossless_discards(one).second;
-  if (!one.symptoms.has(Symptom::loss) || threw_away(one, here) || kept_back(one) || wire_explains_loss(one)) return std::nullopt;
+  if (!one.symptoms.has(Symptom::loss) || threw_away(one, lossless_discards(one).second) || kept_back(one) || wire_explains_loss(one) || is_held_fast(one)) return std::nullopt;
   if (gids_gone(one) > 0 && !rose(seen.sequence_naks) && !rose(seen.out_of_sequence)) return std::nullopt;  // answers may go astray
   Verdict out{software(one.port) ? 0.5 : 0.6, loss_lines(one)};
-  weigh_own_discards(one, here, out);
+  weigh_own_discards(one, out);
   if (link_counters_known(seen)) out.evidence.push_back(link_words(one));
   else if (!software(one.port)) out.confidence -= 0.1;
   weigh_unprotected(one, out);
   if (!rose(seen.sequence_naks) && !rose(seen.duplicate_requests) && !rose(seen.ack_timeouts) && !rose(seen.retries_exceeded)) {
     doubt(out, "nothing had to be sent again from here: with adaptive routing this is reordering, and no loss");
   } else if (!rose(seen.sequence_naks) && !rose(seen.duplicate_requests) && !rose(seen.out_of_sequence)) {
-    doubt(out, "no NAK came back: a far end that is slow to answer, or whose frames are too long for the way, looks the same");
+    if (std::string gateway = silent_gateway(one); !gateway.empty()) {
+      out.evidence.push_back(std::move(gateway));
+      out.next.emplace_back("See fabric-agentctl check --only gateway: VLAN, address and the gateway on the switch");
+    } else doubt(out, "no NAK came back: a far end that is slow to answer, or whose frames are too long for the way, looks the same");
   }
+  if (one.symptoms.has(Symptom::tx_pause) && is_disordered(one)) doubt(out, "this port holds the network meanwhile: what waits for it may be thrown away before it");
   if (std::string why = frames_too_long(one); !why.empty()) {
     out.evidence.push_back(std::move(why));
     out.confidence += 0.2;
   }
-  if (told && one.port.qos.pfc && *told == *one.port.qos.pfc) {
+  if (told && one.port.qos.pfc && *told == *one.port.qos.pfc && told->bits != 0) {
     out.evidence.push_back("PFC is " + to_text(*told) + " at both ends of the cable");
     out.confidence += 0.15;
   }

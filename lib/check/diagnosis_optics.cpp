@@ -80,15 +80,26 @@ std::string beyond(const ModuleReading& reading, const ModuleLimits& limits, con
   return std::string(still ? "" : "was ") + side;
 }
 
+// What this port sends does not arrive, more than what it should receive.
+bool is_unheard(const Case& one) {
+  const Loss loss = loss_of(one);
+  return one.symptoms.has(Symptom::loss) && loss.requester + loss.given_up >= std::max(10.0, rise(one.signals.out_of_sequence));
+}
+
 std::string milliwatts(const ModuleReading& reading) { return reading.value ? number_text(*reading.value * 1e3) + " mW" : std::string("flagged"); }
 
 }  // namespace
 
-// Our own transmitter and the module as a whole.
+// Our own transmitter and the module as a whole. What it damages the far end of the cable counts, and this port only misses answers:
+// then what is beyond its limits now says so.
 Judgement module_fault(const Case& one) {
-  if (!one.port.module || !down_or_errors(one)) return std::nullopt;
-  const Transceiver module = trusted(one);
-  Verdict out{0.85, {}};
+  const bool unheard = !down_or_errors(one) && is_unheard(one);
+  if (!one.port.module || (!down_or_errors(one) && !unheard)) return std::nullopt;
+  Transceiver module = trusted(one);
+  for (ModuleLane& lane : module.lanes)
+    for (ModuleReading* each : {&lane.tx_power, &lane.tx_bias})
+      if (unheard) each->flags.reset();
+  Verdict out{unheard ? 0.7 : 0.85, {}};
   if (module.state == ModuleState::fault) out.evidence.push_back("the module is in its fault state" + (module.fault_cause.empty() ? "" : ": " + module.fault_cause));
   for (const ModuleLane& lane : one.port.module->lanes)  // of a lane without light as well: what comes in is another matter
     if (lane.tx_fault.value_or(false) && !is_asleep(*one.port.module)) out.evidence.push_back("lane " + std::to_string(lane.number) + " of our module: transmitter fault");
@@ -97,9 +108,10 @@ Judgement module_fault(const Case& one) {
     if (outside(lane.tx_bias, module.tx_bias_limits) == Limit::alarm) out.evidence.push_back(name + "laser bias " + beyond(lane.tx_bias, module.tx_bias_limits, "beyond its alarm limit"));
     if (below(lane.tx_power, module.tx_power_limits) == Limit::alarm) out.evidence.push_back(name + "tx power " + milliwatts(lane.tx_power) + ", " + beyond(lane.tx_power, module.tx_power_limits, "below its alarm limit"));
   }
-  if (outside(module.temperature, module.temperature_limits) == Limit::alarm) out.evidence.push_back("temperature of our module " + beyond(module.temperature, module.temperature_limits, "beyond its alarm limit"));
+  if (!unheard && outside(module.temperature, module.temperature_limits) == Limit::alarm) out.evidence.push_back("temperature of our module " + beyond(module.temperature, module.temperature_limits, "beyond its alarm limit"));
   if (out.evidence.empty()) return std::nullopt;
-  for (std::string& line : error_lines(one)) out.evidence.push_back(std::move(line));
+  for (std::string& line : unheard ? loss_lines(one) : error_lines(one)) out.evidence.push_back(std::move(line));
+  if (unheard) out.next.push_back("See that " + one.peer_label() + " counts damaged frames (FCS errors, symbol errors) from this port");
   return out;
 }
 

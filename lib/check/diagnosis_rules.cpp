@@ -25,7 +25,8 @@ constexpr Rule kRules[] = {
     {"module-fault", cable, kCritical, {link, loss, overrun}, "The module on this end is failing.",
      "Replace the module (or the cable, where it is one piece) on this end: {netdev}\nIf it was too hot, see the airflow and its neighbours first.",
      "Link errors, and our module reports a transmitter fault, laser bias or tx power or temperature beyond its own alarm limits. What "
-     "the module says of its transmitter is about this end alone.", judges::module_fault},
+     "the module says of its transmitter is about this end alone. The far end of the cable counts what it damages: packets that this port sends and that do not arrive, with the transmitter "
+     "beyond its alarm limits now, are this as well.", judges::module_fault},
     {"rx-power-low", cable, kCritical, {link, loss, overrun}, "Too little light arrives: the fibre, a connector, or the far end's transmitter.",
      "Clean and reseat the connectors at both ends of {netdev}.\nRead the tx power of the same lane at {peer}: low there is its module, good there is the fibre.\n"
      "Replace what is found.",
@@ -79,11 +80,11 @@ constexpr Rule kRules[] = {
     {"wrong-priority", host, kCritical, {discards, loss}, "RoCE data of this port does not go by the priority that PFC protects.",
      "Look: fabric-agentctl plan --port {netdev}\nMend: fabric-agentctl apply --port {netdev}",
      "RoCE packets are lost, and trust or the DSCP map of this port is not what the policy wants; or less than a tenth of what RDMA sent went by a priority with "
-     "PFC, by the policy where it is off here, and the driver counts both (mlx5, bnxt).", judges::wrong_priority},
-    {"headroom", host, kCritical, {discards, loss}, "Frames arrive after this port has asked for pause and do not fit: its headroom is too small.",
+     "PFC, by the policy where it is off here, and the driver counts both (mlx5, bnxt). Where nine tenths went by such a priority both ways, a setting that differs is not this.", judges::wrong_priority},
+    {"headroom", host, kCritical, {discards, loss}, "Frames of a lossless priority do not fit into the buffer of this port: its headroom is too small, or missing.",
      "See cable length and buffers: fabric-agentctl show --port {netdev}\nSet cable_length to the real length, and buffer_size = \"auto\" in the policy.",
      "Frames of a lossless priority were discarded here although PFC is on at both ends. What is in flight when pause is sent must fit behind it: cable "
-     "length, MTU and speed decide how much that is. Losses that are far more than these frames are not explained by them.", judges::headroom},
+     "length, MTU and speed decide how much that is. Losses that are far more than these frames are not explained by them. A port that never asked for pause may have the priority in a buffer without any headroom.", judges::headroom},
 
     // Why this host cannot take what arrives.
     {"pcie-degraded", host, kCritical, {tx_pause, pcie, discards, receiver}, "The PCIe link of this NIC is narrower or slower than it could be, and cannot take what the port receives.",
@@ -105,14 +106,15 @@ constexpr Rule kRules[] = {
      "Pause sent, and packets came without a receive posted for them (out_of_buffer), while PCIe and NUMA are as they should be.", judges::slow_receiver},
     {"receiver-late", host, kWarn, {receiver}, "An application on this host posts its receives too late.",
      "Look at the processes with queue pairs: rdma resource show qp link {rdma}\nDeepen the receive queues, and see whether its threads get their CPU.",
-     "Packets came without a receive posted for them, and this port held nobody. The network is not at fault.", judges::receiver_late},
+     "Packets came without a receive posted for them, and this port held nobody. The network is not at fault. A few beside many receiver-not-ready answers of others are not this.", judges::receiver_late},
     {"peer-not-ready", peer, kWarn, {receiver}, "The application at the far end of the connections posts its receives too late.",
      "Find the far ends: rdma resource show qp link {rdma}\nRun fabric-agentctl diagnose there.",
-     "Receiver-not-ready answers arrived here, in more than one of a thousand packets and ten a second, or connections were given up for them; here a receive was always "
-     "posted. Some of them are flow control at work and no fault.", judges::peer_not_ready},
+     "Receiver-not-ready answers arrived here, in more than one of a thousand packets and ten a second, or connections were given up for them; here a receive was posted "
+     "for nearly all. Some of them are flow control at work and no fault.", judges::peer_not_ready},
     {"endless-pause", host, kCritical, {tx_pause}, "This host sends pause without end: it takes nothing any more and holds up the network.",
      "See whether a process or GPU hangs: journalctl -k -b; nvidia-smi\nTake the port out of the network if it stays so: ip link set {netdev} down\nReset the NIC: devlink dev reload pci/{pci}",
-     "The NIC itself counted a pause storm, or paused a priority for nine tenths of the window, and nothing at the slot explains it. What is lost while a "
+     "The NIC itself counted a pause storm, or paused a priority for nine tenths of the window, and nothing at the slot explains it. Where it took nothing meanwhile, "
+     "by its own count of storms or by the bytes received, what makes a NIC slow does not explain it. What is lost or thrown away while a "
      "host pauses for eight tenths or more, or when its NIC has ceased to pause for that, could not be delivered to it, and is its own doing.", judges::pause_storm},
     {"host-holds-network", host, kWarn, {tx_pause}, "This host cannot take what it receives; what in it is slow is not known.",
      "Watch it: fabric-agentctl counters --watch\nRead PCIe counters: ethtool -S {netdev} | grep -i pci\nSee check --only topology,platform,host.",
@@ -136,7 +138,7 @@ constexpr Rule kRules[] = {
     {"pause-spread", network, kCritical, {rx_pause}, "The network holds this port without any sign of congestion on its own paths: pause spreads from elsewhere.",
      "Look for the port that sends pause: fabric-agentctl diagnose on the other hosts of the pod, and PFC counters of {peer} towards them\nThe first of them that has tx pause is the source.\nIf no host has: see that {peer} marks (ECN) the queue of the RoCE priority.",
      "Pause received for more than 5 % of the window with hardly any notification: the full queue is one that this port's packets do not fill. Where "
-     "the driver does not count notifications, this is not concluded.", judges::pause_spread},
+     "a port of this host pauses without end, that may be the source; where no mark was ever counted, switches may not mark at all. Where the driver does not count notifications, this is not concluded.", judges::pause_spread},
     {"no-credits", network, kWarn, {starved}, "The InfiniBand network gives this port no credits: a receiver or a link beyond the switch is full.",
      "Follow the waiting: PortXmitWait of the ports along the path (ibqueryerrors); behind the last port that waits is the slow one.\n"
      "Look at job placement and routing, many to one; ask the receivers: fabric-agentctl diagnose",
@@ -160,14 +162,15 @@ constexpr Rule kRules[] = {
     {"peer-silent", peer, kCritical, {loss}, "The far end of a connection does not answer at all.",
      "Find the far ends: rdma resource show qp link {rdma}\nSee whether those hosts and processes live, and whether their GID and route still hold: fabric-agentctl check --only network.",
      "Connections were given up while hardly a NAK came back (where NAKs are not counted, hardly anything arrived out of order): packets are not lost one by one, nobody answers. "
-     "Where a GID of this port went meanwhile, answers may not find it, and where the switch takes shorter "
-     "frames than RoCE's, the large ones never arrive: not concluded.", judges::peer_silent},
+     "Where a GID of this port went meanwhile, answers may not find it, where no gateway of it answers, nobody beyond can be reached, and where the switch takes shorter "
+     "frames than RoCE's, the large ones never arrive: not concluded. Nor is it where the network held this port for eight tenths of the window: what waited here was given up.", judges::peer_silent},
     {"loss-in-network", network, kCritical, {loss}, "RoCE packets are lost or reordered between this port and its peers.",
-     "Look for discards of the RoCE priority on {peer} and along the path.\nCompare PFC, trust, DSCP map and ECN of the switches with this host: fabric-agentctl neighbors; fabric-agentctl show\n"
+     "Look for discards of the RoCE priority on {peer} and along the path, and whether {peer} counts damaged frames (FCS, FEC) from this port.\n"
+     "Run fabric-agentctl diagnose on the far ends: what their ports throw away is missed here.\nCompare PFC, trust, DSCP map and ECN of the switches with this host: fabric-agentctl neighbors; fabric-agentctl show\n"
      "With adaptive routing, packets out of sequence alone are no loss.",
      "The transport noticed losses (ten or more, and more than one in a million packets; of packets out of order ten in a million), while this port discarded hardly anything and its own link has no errors, "
      "or too few for so much. "
-     "Where its discards are not counted, or it discards enough for so much, and does not tell of which priority or RoCE arrives outside those that PFC protects, this is not concluded.", judges::loss_in_network},
+     "Where its discards are not counted, or it discards enough for so much, and does not tell of which priority, has no lossless one or RoCE arrives outside those that PFC protects, this is not concluded; nor where the network held this port for eight tenths of the window, and no packet was missed.", judges::loss_in_network},
 };
 
 constexpr Rule kNothing{"not-enough-evidence", unknown, Status::unknown, {}, "Something is wrong, and what was read does not say where.", "",

@@ -89,9 +89,10 @@ Faults losses() {
          return m.is_roce() && move_to_priority_0(m) && grow(m, kLost) ? m.port().id() : std::string();
        },
        "loss", W, "wrong-priority"},
-      {"wrong-priority-and-loss", "the port trusts VLAN priorities: RoCE goes by a lossy priority", "trust differs in the dry run, " + std::string(kLostText),
+      {"wrong-priority-and-loss", "the port trusts VLAN priorities: RoCE goes by a lossy priority", "trust differs in the dry run, bytes of priority 0 in place of 3, " + std::string(kLostText),
        [](Machine& m) {
          if (!m.is_roce() || !grow(m, kLost)) return std::string();
+         move_to_priority_0(m);
          m.change(m.port().id(), "trust").outcome = Outcome::differs;
          return m.port().id();
        },
