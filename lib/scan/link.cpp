@@ -47,10 +47,11 @@ std::string netdev_of_function(const Root& root, const Port& port) {
   return found;
 }
 
-// By RDMA netlink (a bond's name where the device is one), the first GID's netdev, soft-RoCE's own file, the function.
+// By RDMA netlink (a bond's name where the device is one), else the first GID's netdev, soft-RoCE's own file; the function. Where
+// netlink answers and names none, those two files name one of another namespace: a container's eth0 is not ours.
 std::string find_netdev(const Root& root, const std::optional<nldev::PortLink>& netlink, const Port& port) {
   if (port.link_layer == LinkLayer::infiniband) return {};
-  if (netlink && !netlink->netdev.empty()) return netlink->netdev;
+  if (netlink) return netlink->netdev.empty() ? netdev_of_function(root, port) : netlink->netdev;
   const std::string first_gid = infiniband::port_folder(port.rdma, port.number) + "/gid_attrs/ndevs/0";
   for (const std::string& file : {first_gid, std::string(infiniband::kClass) + "/" + port.rdma + "/parent"})
     if (const auto name = root.read_line(file); name && !name->empty()) return *name;

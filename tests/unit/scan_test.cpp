@@ -394,9 +394,20 @@ TEST_F(ScanWithNetlink, ANetdevThatIsNotOfThisNamespaceIsLeftAlone) {
   EXPECT_EQ(node.ports[0].counters.hw.size(), 2u);
 }
 
-TEST_F(ScanWithNetlink, ADeviceOfAnotherNamespaceFallsBackToItsGid) {
+TEST_F(ScanWithNetlink, ADriverThatNamesNoNetdevHasItsFunctions) {
   rdma->devices[3].ports[1].netdev.clear();
   EXPECT_EQ(scan(kernel).ports.at(0).netdev, "eth0");
+}
+
+// RDMA devices are shared with all namespaces by default: one whose netdev a container has as eth0 stays, and its GID table names
+// that (core/sysfs.c, show_gid_attr: the name alone), while RDMA netlink and its function do not (core/nldev.c, fill_port_info).
+TEST_F(ScanWithNetlink, ANetdevThatAContainerHasIsNotTheOneOfThatNameHere) {
+  rdma->devices[3].ports[1].netdev.clear();
+  tree.remove("sys/devices/pci0000:20/0000:20:01.0/0000:24:00.0/net");
+  const Port port = scan(kernel).ports.at(0);
+  EXPECT_EQ(port.netdev, "") << "eth0 of this namespace is the management network's, and nothing is written or read of it";
+  EXPECT_FALSE(port.qos.pfc || port.carrier);
+  EXPECT_NE(port.left_alone.find("another network namespace"), std::string::npos);
 }
 
 TEST(Scan, TheRunningMachineWhateverItHas) {
