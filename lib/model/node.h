@@ -57,6 +57,7 @@ struct Nic : PciDevice {
   std::string card{};
   bool virtual_function = false;
   std::string bond{};  // the bond that its netdev is a member of
+  bool subfunctions = false;  // it has some, whatever namespace their netdevs and RDMA devices are in
 };
 
 // A CPU core: its CPUs (hardware threads), "4,100", and where it sits.
