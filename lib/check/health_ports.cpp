@@ -65,10 +65,10 @@ bool shares_its_wire(const View& view, const Port& port) {
   return std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& other) { return other.virtual_function && !port.pci.empty() && other.pci == port.pci; });
 }
 
-// Of the port's own netdev or a VLAN of it ("ens1.100"). Others are macvlans and the like of containers, which come and go.
-bool is_own(const View& view, const Port& port, const std::string& netdev) {
-  if (netdev.empty() || netdev == port.netdev || netdev.starts_with(port.netdev + ".")) return true;
-  return std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& other) { return other.netdev == netdev; });
+// Of the port's own netdev or a VLAN of it ("ens1.100", "vlan100"). Others are macvlans and the like of containers, which come and go.
+bool is_own(const View& view, const Port& port, const Gid& gid) {
+  if (gid.netdev.empty() || gid.above || gid.netdev == port.netdev || gid.netdev.starts_with(port.netdev + ".")) return true;
+  return std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& other) { return other.netdev == gid.netdev; });
 }
 
 const Gid* gid_at(const Port& port, unsigned index) {
@@ -131,7 +131,7 @@ void read_gid_changed(const View& view, HealthReadings& out) {
     if (before == nullptr || !is_judged(port) || !is_roce(port) || port.gids.empty() || before->gids.empty()) continue;
     HealthReading reading{port.id(), 0, window_of(view), "", std::nullopt, std::nullopt};
     for (const Gid& old : before->gids) {
-      if (!is_own(view, port, old.netdev)) continue;
+      if (!is_own(view, port, old)) continue;
       const Gid* now = gid_at(port, old.index);
       const bool same = now != nullptr && now->gid == old.gid;
       if (same && (now->type == old.type || now->type.empty() || old.type.empty())) continue;  // a type may be unreadable

@@ -90,6 +90,7 @@ struct Gid {
   std::string gid;     // "0000:0000:0000:0000:0000:ffff:0a01:0001"
   std::string type;    // "RoCE v2", "IB/RoCE v1"
   std::string netdev;  // may be empty
+  bool above = false;  // that stands on the port's own, in this namespace: a VLAN of it, whatever its name
 };
 
 // A counter as its source names it.

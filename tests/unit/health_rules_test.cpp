@@ -383,6 +383,16 @@ TEST(HealthRules, TrafficThatMayBeOthersFreezesNoCounters) {
   }
 }
 
+// netplan, NetworkManager and systemd-networkd name a VLAN as the site likes.
+TEST(HealthRules, TheGidOfAVlanIsThePortsOwnWhateverItsName) {
+  Machine machine;
+  machine.port().gids.push_back({7, "0000:0000:0000:0000:0000:ffff:0a02:0007", "RoCE v2", "roce100", true});
+  machine.steps(3);
+  EXPECT_EQ(machine.said(), "");
+  machine.step([](Port& port) { port.gids.pop_back(); });
+  EXPECT_NE(machine.said().find("gid-changed"), std::string::npos) << machine.said();
+}
+
 // Containers with a macvlan of their own come and go, and their GIDs with them.
 TEST(HealthRules, GidsOfAnInterfaceThatWentAreNoChange) {
   Machine machine;

@@ -97,6 +97,24 @@ TEST(Scan, WhatTheDeviceCountsAsAWholeIsToldWithItsFirstPort) {
   EXPECT_EQ(node.ports[1].counters.hw, (std::vector<Counter>{{"vport_out_of_sequence", 6}}));
 }
 
+// A VLAN stands on the netdev by a link in sysfs; of a container's macvlan the GID table knows the name alone.
+TEST(Scan, GidsOfVlansAreToldFromThoseOfContainers) {
+  Tree tree;
+  add_connectx(tree);
+  const std::string port = "sys/class/infiniband/mlx5_0/ports/1";
+  for (const auto& [index, netdev] : {std::pair{"1", "roce100"}, {"2", "net1"}}) {
+    tree.file(port + "/gids/" + index, "0000:0000:0000:0000:0000:ffff:0a63:000" + std::string(index) + "\n");
+    tree.file(port + "/gid_attrs/types/" + index, "RoCE v2\n").file(port + "/gid_attrs/ndevs/" + index, std::string(netdev) + "\n");
+  }
+  tree.folder("sys/class/net/roce100").link("sys/class/net/roce100/lower_eth0", "../eth0");
+  Kernel kernel = captured(tree);
+  const auto gids = scan(kernel).ports.at(0).gids;
+  ASSERT_EQ(gids.size(), 3u);
+  EXPECT_FALSE(gids[0].above) << "its own";
+  EXPECT_TRUE(gids[1].above);
+  EXPECT_FALSE(gids[2].above);
+}
+
 TEST(Scan, OnlyWhatIsAskedFor) {
   Tree tree;
   add_connectx(tree);
