@@ -65,18 +65,17 @@ bool shares_its_wire(const View& view, const Port& port) {
   return std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& other) { return other.virtual_function && !port.pci.empty() && other.pci == port.pci; });
 }
 
-// Of the port's own netdev or a VLAN of it ("ens1.100", "vlan100"). Others are macvlans and the like of containers, which come and go.
-bool is_own(const View& view, const Port& port, const Gid& gid) {
-  if (gid.netdev.empty() || gid.above || gid.netdev == port.netdev || gid.netdev.starts_with(port.netdev + ".")) return true;
-  return std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& other) { return other.netdev == gid.netdev; });
-}
-
 const Gid* gid_at(const Port& port, unsigned index) {
   const auto found = std::find_if(port.gids.begin(), port.gids.end(), [&](const Gid& gid) { return gid.index == index; });
   return found == port.gids.end() ? nullptr : &*found;
 }
 
 }  // namespace
+
+bool is_own(const View& view, const Port& port, const Gid& gid) {
+  if (gid.netdev.empty() || gid.above || gid.netdev == port.netdev || gid.netdev.starts_with(port.netdev + ".")) return true;
+  return std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& other) { return other.netdev == gid.netdev; });
+}
 
 void read_tx_pause(const View& view, HealthReadings& out) { read_pause(view, &PrioritySignals::tx_pause_seconds, &Signals::tx_global_pause_seconds, "it holds the network", out); }
 void read_rx_pause(const View& view, HealthReadings& out) { read_pause(view, &PrioritySignals::rx_pause_seconds, &Signals::rx_global_pause_seconds, "the network holds it", out); }
