@@ -129,12 +129,19 @@ bool is_same_netdev(const View& view, const Port& port) {
   return true;
 }
 
+// The card of a port, also where it has functions in two sockets: both lose one cable.
+std::string whole_card(const View& view, const Port& port) {
+  for (const Nic& nic : view.now.topology.nics)
+    if (nic.pci == port.pci && !nic.card.empty()) return nic.card;
+  return card_of(port.pci);
+}
+
 // Links that this host may have taken down itself: those of one card, or all that it has.
 bool could_be_this_host(const View& view, const std::set<std::string>& lost) {
   std::set<std::string> cards;
   bool other_held = false;
   for (const Port& port : view.now.ports)
-    if (lost.contains(port.id())) cards.insert(card_of(port.pci));
+    if (lost.contains(port.id())) cards.insert(whole_card(view, port));
     else other_held = other_held || (!port.virtual_function && !is_down(port) && !lost_its_link(view, port));
   return cards.size() < 2 || !other_held;
 }

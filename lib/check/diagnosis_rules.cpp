@@ -52,7 +52,7 @@ constexpr Rule kRules[] = {
     {"switch-restart", network, kCritical, {link, loss}, "The switch at the far end went away for a moment: all links to it were lost together.",
      "Look at the switch {peer}: uptime, log, power.",
      "Two ports or more, of several cards, to one switch lost their link in the same window, none to it stayed, and none elsewhere was lost. Where all of "
-     "this host's links end on that switch, where they are of one card, or where the driver was loaded anew, it may have been this host: not concluded.", judges::switch_restart},
+     "this host's links end on that switch, where they are of one card (socket direct: in two slots), or where the driver was loaded anew, it may have been this host: not concluded.", judges::switch_restart},
     {"bad-lane", cable, kCritical, {link, loss, overrun}, "One lane of the link damages bits: cable, connector or one of the two modules.",
      "Read the lane's power at both ends: ethtool -m {netdev}\nClean and reseat, then replace cable or module.",
      "FEC met its errors on one lane (nine in ten of them), and some words were beyond correction. A bad reference clock or a bad switch port "
