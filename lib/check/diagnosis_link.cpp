@@ -129,12 +129,19 @@ bool is_same_netdev(const View& view, const Port& port) {
   return true;
 }
 
+// The card of a port, also where it has functions in two sockets: both lose one cable.
+std::string whole_card(const View& view, const Port& port) {
+  for (const Nic& nic : view.now.topology.nics)
+    if (nic.pci == port.pci && !nic.card.empty()) return nic.card;
+  return card_of(port.pci);
+}
+
 // Links that this host may have taken down itself: those of one card, or all that it has.
 bool could_be_this_host(const View& view, const std::set<std::string>& lost) {
   std::set<std::string> cards;
   bool other_held = false;
   for (const Port& port : view.now.ports)
-    if (lost.contains(port.id())) cards.insert(card_of(port.pci));
+    if (lost.contains(port.id())) cards.insert(whole_card(view, port));
     else other_held = other_held || (!port.virtual_function && !is_down(port) && !lost_its_link(view, port));
   return cards.size() < 2 || !other_held;
 }
@@ -179,19 +186,24 @@ Judgement bad_lane(const Case& one) {
   return std::nullopt;
 }
 
-// All links of this speed that count their errors have them, three or more: no cable alone does that. Those of another speed
-// lead to another network.
-bool all_links_suffer(const Case& one) {
+bool all_suffer(const Case& one, bool (*is_like)(const Port& a, const Port& b)) {
   size_t counting = 0;
   for (const Port& port : one.view.now.ports) {
     const auto found = one.view.signals->find(port.id());
-    if (port.virtual_function || found == one.view.signals->end() || port.rate != one.port.rate) continue;
+    if (port.virtual_function || found == one.view.signals->end() || port.rate != one.port.rate || !is_like(port, one.port)) continue;
     const Signals& seen = found->second;
     if (!seen.crc_errors && !seen.symbol_errors && !seen.fec_uncorrectable) continue;
     if (damaged(seen) < 10) return false;
     ++counting;
   }
   return counting >= 3;
+}
+
+// All links of this speed that count their errors have them, three or more: no cable alone does that. Those of another speed
+// lead to another network, and so may those of storage that are as fast: then all links of cards like this one.
+std::string all_that_suffer(const Case& one) {
+  if (all_suffer(one, [](const Port&, const Port&) { return true; })) return "all links of this host with this speed";
+  return all_suffer(one, are_twins) ? "all links of this host's cards like this one" : "";
 }
 
 // Good links have a few in an hour: IEEE 802.3 promises 1e-13 of the bits, and the check link-errors says the same.
@@ -214,9 +226,9 @@ Judgement link_errors(const Case& one) {
     out.evidence.emplace_back(alone ? "no frame was damaged: a link that goes and comes makes symbol errors as well"
                                     : "no frame was damaged, and other links went as well: a link that goes and comes makes symbol errors");
   }
-  if (all_links_suffer(one)) {
+  if (const std::string all = all_that_suffer(one); !all.empty()) {
     out.confidence = 0.4;
-    out.evidence.emplace_back("all links of this host with this speed have errors at once: rather the switch, or this host");
+    out.evidence.push_back(all + " have errors at once: rather the switch, or this host");
   }
   if (rose(one.signals.buffer_overruns)) out.evidence.push_back(plus("receive buffer overruns, which damaged credits cause as well", *one.signals.buffer_overruns));
   // Packets that did not fit are receive errors themselves (IBTA 1.4, 16.1.3.5, PortRcvErrors).

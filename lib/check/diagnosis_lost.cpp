@@ -5,6 +5,7 @@
 
 #include "check/diagnosis_case.h"
 #include "check/finding.h"
+#include "check/health_ports.h"
 #include "check/network.h"
 
 namespace fabric {
@@ -86,12 +87,14 @@ std::string frames_too_long(const Case& one) {
   return one.peer_label() + " takes frames of " + std::to_string(*most) + " bytes, and RoCE's are up to " + std::to_string(*one.port.active_mtu + kHeaders);
 }
 
-// The GIDs that went between the two readings: answers to them do not arrive. A type may be unreadable.
+// The port's own GIDs that went between the two readings: answers to them do not arrive. A container's goes when its processes have
+// ended. A type may be unreadable.
 size_t gids_gone(const Case& one) {
   if (one.before == nullptr || one.port.gids.empty()) return 0;
   const auto& now = one.port.gids;
   return static_cast<size_t>(std::count_if(one.before->gids.begin(), one.before->gids.end(), [&](const Gid& old) {
-    return std::none_of(now.begin(), now.end(), [&](const Gid& gid) { return gid.gid == old.gid && (gid.type == old.type || gid.type.empty() || old.type.empty()); });
+    return is_own(one.view, *one.before, old) &&
+           std::none_of(now.begin(), now.end(), [&](const Gid& gid) { return gid.gid == old.gid && (gid.type == old.type || gid.type.empty() || old.type.empty()); });
   }));
 }
 

@@ -53,7 +53,7 @@ constexpr Rule kRules[] = {
     {"switch-restart", network, kCritical, {link, loss}, "The switch at the far end went away for a moment: all links to it were lost together.",
      "Look at the switch {peer}: uptime, log, power.",
      "Two ports or more, of several cards, to one switch lost their link in the same window, none to it stayed, and none elsewhere was lost. Where all of "
-     "this host's links end on that switch, where they are of one card, or where the driver was loaded anew, it may have been this host: not concluded.", judges::switch_restart},
+     "this host's links end on that switch, where they are of one card (socket direct: in two slots), or where the driver was loaded anew, it may have been this host: not concluded.", judges::switch_restart},
     {"bad-lane", cable, kCritical, {link, loss, overrun}, "One lane of the link damages bits: cable, connector or one of the two modules.",
      "Read the lane's power at both ends: ethtool -m {netdev}\nClean and reseat, then replace cable or module.",
      "FEC met its errors on one lane (nine in ten of them), and some words were beyond correction. A bad reference clock or a bad switch port "
@@ -62,7 +62,7 @@ constexpr Rule kRules[] = {
      "Clean and reseat cable and modules of {netdev} at both ends, then replace the cable.\nIf the errors stay, try another port of {peer}.",
      "Ten or more symbol errors, wrong CRCs or code words beyond correction in the window, of 1e-13 of the bits or more, and no reading that says which part of the link it is. "
      "Six or more recoveries of the link say the same, less surely, and so do local errors beyond the port's own limit (InfiniBand) and the NIC where it has no link for a large number of physical errors. Fewer "
-     "are not enough evidence, nor are errors on all links of this speed at once, three or more, nor receive errors alone where a buffer overran (InfiniBand).", judges::link_errors},
+     "are not enough evidence, nor are errors on all links of this speed, or of cards like this one, at once, three or more, nor receive errors alone where a buffer overran (InfiniBand).", judges::link_errors},
     {"flapping-link", cable, kWarn, {link, loss}, "This one link goes down again and again: cable, connector, or one of the two ports.",
      "Reseat the cable of {netdev} at both ends, then replace it and the modules.\nIf it goes on, try another port of {peer}, then another card.",
      "The link went down three times or more in the window, another link to the same switch held, and no other port of this host lost its link: neither "

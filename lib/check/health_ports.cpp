@@ -51,19 +51,18 @@ double lossless_bytes(const Port& port, const Signals& signals) {
   return sum;
 }
 
-// A function of the NIC that counts its own RDMA, while the wire counts that of all.
-bool has_virtual_functions(const View& view, const Port& port) {
+// A function of the NIC that counts its own RDMA, while the wire counts that of all: a virtual one, a subfunction, or (socket direct,
+// multi-host) one of the same card in another slot; those that a guest sees are its hypervisor's.
+bool shares_its_wire(const View& view, const Port& port) {
   const auto& nics = view.now.topology.nics;
   const auto own = std::find_if(nics.begin(), nics.end(), [&](const Nic& nic) { return nic.pci == port.pci; });
-  if (own != nics.end() && std::any_of(nics.begin(), nics.end(), [&](const Nic& nic) { return nic.virtual_function && nic.root == own->root && nic.bridges == own->bridges; }))
-    return true;
+  const bool real = view.now.topology.hypervisor.empty();
+  const auto shares = [&](const Nic& nic) {
+    const bool is_guests = nic.virtual_function && nic.root == own->root && nic.bridges == own->bridges;
+    return is_guests || (real && !nic.card.empty() && nic.card == own->card && card_of(nic.pci) != card_of(own->pci));
+  };
+  if (own != nics.end() && (own->subfunctions || std::any_of(nics.begin(), nics.end(), shares))) return true;
   return std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& other) { return other.virtual_function && !port.pci.empty() && other.pci == port.pci; });
-}
-
-// Of the port's own netdev or a VLAN of it ("ens1.100"). Others are macvlans and the like of containers, which come and go.
-bool is_own(const View& view, const Port& port, const std::string& netdev) {
-  if (netdev.empty() || netdev == port.netdev || netdev.starts_with(port.netdev + ".")) return true;
-  return std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& other) { return other.netdev == netdev; });
 }
 
 const Gid* gid_at(const Port& port, unsigned index) {
@@ -72,6 +71,11 @@ const Gid* gid_at(const Port& port, unsigned index) {
 }
 
 }  // namespace
+
+bool is_own(const View& view, const Port& port, const Gid& gid) {
+  if (gid.netdev.empty() || gid.above || gid.netdev == port.netdev || gid.netdev.starts_with(port.netdev + ".")) return true;
+  return std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& other) { return other.netdev == gid.netdev; });
+}
 
 void read_tx_pause(const View& view, HealthReadings& out) { read_pause(view, &PrioritySignals::tx_pause_seconds, &Signals::tx_global_pause_seconds, "it holds the network", out); }
 void read_rx_pause(const View& view, HealthReadings& out) { read_pause(view, &PrioritySignals::rx_pause_seconds, &Signals::rx_global_pause_seconds, "the network holds it", out); }
@@ -100,7 +104,7 @@ void read_frozen_counters(const View& view, HealthReadings& out) {
   for (const Port& port : view.now.ports) {
     const Signals* signals = signals_of_port(view, port);
     const Port* before = port_before(view, port);
-    if (signals == nullptr || before == nullptr || !is_judged(port) || has_virtual_functions(view, port)) continue;
+    if (signals == nullptr || before == nullptr || !is_judged(port) || shares_its_wire(view, port)) continue;
     bool moved = false;
     const double counters = count_of(before->counters.hw, port.counters.hw, moved) + count_of(before->counters.pma, port.counters.pma, moved);
     const bool counts_traffic = signals->rx_bytes || signals->tx_bytes;
@@ -126,7 +130,7 @@ void read_gid_changed(const View& view, HealthReadings& out) {
     if (before == nullptr || !is_judged(port) || !is_roce(port) || port.gids.empty() || before->gids.empty()) continue;
     HealthReading reading{port.id(), 0, window_of(view), "", std::nullopt, std::nullopt};
     for (const Gid& old : before->gids) {
-      if (!is_own(view, port, old.netdev)) continue;
+      if (!is_own(view, port, old)) continue;
       const Gid* now = gid_at(port, old.index);
       const bool same = now != nullptr && now->gid == old.gid;
       if (same && (now->type == old.type || now->type.empty() || old.type.empty())) continue;  // a type may be unreadable

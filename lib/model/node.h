@@ -57,6 +57,7 @@ struct Nic : PciDevice {
   std::string card{};
   bool virtual_function = false;
   std::string bond{};  // the bond that its netdev is a member of
+  bool subfunctions = false;  // it has some, whatever namespace their netdevs and RDMA devices are in
 };
 
 // A CPU core: its CPUs (hardware threads), "4,100", and where it sits.
@@ -89,6 +90,7 @@ struct Gid {
   std::string gid;     // "0000:0000:0000:0000:0000:ffff:0a01:0001"
   std::string type;    // "RoCE v2", "IB/RoCE v1"
   std::string netdev;  // may be empty
+  bool above = false;  // that stands on the port's own, in this namespace: a VLAN of it, whatever its name
 };
 
 // A counter as its source names it.

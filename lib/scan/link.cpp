@@ -47,10 +47,11 @@ std::string netdev_of_function(const Root& root, const Port& port) {
   return found;
 }
 
-// By RDMA netlink (a bond's name where the device is one), the first GID's netdev, soft-RoCE's own file, the function.
+// By RDMA netlink (a bond's name where the device is one), else the first GID's netdev, soft-RoCE's own file; the function. Where
+// netlink answers and names none, those two files name one of another namespace: a container's eth0 is not ours.
 std::string find_netdev(const Root& root, const std::optional<nldev::PortLink>& netlink, const Port& port) {
   if (port.link_layer == LinkLayer::infiniband) return {};
-  if (netlink && !netlink->netdev.empty()) return netlink->netdev;
+  if (netlink) return netlink->netdev.empty() ? netdev_of_function(root, port) : netlink->netdev;
   const std::string first_gid = infiniband::port_folder(port.rdma, port.number) + "/gid_attrs/ndevs/0";
   for (const std::string& file : {first_gid, std::string(infiniband::kClass) + "/" + port.rdma + "/parent"})
     if (const auto name = root.read_line(file); name && !name->empty()) return *name;
@@ -112,6 +113,11 @@ void read_rate(const Root& root, Port& port) {
   if (text) port.rate = infiniband::parse_rate(*text);
 }
 
+// Links "lower_NAME" lead to what a netdev stands on, in its own namespace (net/core/dev.c, netdev_adjacent_sysfs_add).
+bool stands_on(const Root& root, const std::string& netdev, const std::string& lower) {
+  return !netdev.empty() && !lower.empty() && netdev != lower && root.exists("sys/class/net/" + netdev + "/lower_" + lower);
+}
+
 void ask_active_mtu(Context& context, Port& port, const std::optional<uint32_t>& netdev_mtu) {
   if (context.options.verbs && context.kernel.verbs && port.number <= UINT8_MAX) {
     const auto text = told(context.kernel, "verbs active_mtu " + port.rdma + " " + std::to_string(port.number), [&]() -> Result<std::string> {
@@ -138,6 +144,7 @@ void read_rest(Context& context, Port& port, const std::optional<uint32_t>& mtu)
   auto gids = infiniband::gids(context.kernel.root, port.rdma, port.number);
   if (gids) port.gids = std::move(gids).value();
   else if (gids.error().code != ENOENT || port.link_layer == LinkLayer::ethernet) note(port, "gids", gids.error());
+  for (Gid& gid : port.gids) gid.above = stands_on(context.kernel.root, gid.netdev, port.netdev);
 }
 
 std::optional<uint32_t> read_link(Context& context, Port& port) {

@@ -16,6 +16,7 @@ namespace {
 struct Found {
   pci::Place place;
   std::vector<std::string> netdevs, rdma;
+  bool subfunctions = false;
 };
 using Functions = std::map<std::string, Found>;
 
@@ -53,6 +54,20 @@ void add_class(const Root& root, const std::string& kind, std::vector<std::strin
       found.place.folder = resolved->substr(0, place->folder.size());
     }
     (found.*names).push_back(name);
+  }
+}
+
+// Auxiliary devices "mlx5_core.sf.4" (mlx5/core/sf/dev/dev.c) stay here while a container has their netdevs and RDMA devices.
+void add_subfunctions(const Root& root, Functions& functions) {
+  const std::string folder = "sys/bus/auxiliary/devices";
+  const auto names = root.list(folder);
+  if (!names) return;
+  for (const std::string& name : *names) {
+    if (name.find(".sf.") == std::string::npos) continue;
+    const auto resolved = root.resolve(folder + "/" + name);
+    const auto place = resolved ? pci::parse_place(*resolved) : std::nullopt;
+    const auto owner = place ? functions.find(place->pci) : functions.end();
+    if (owner != functions.end()) owner->second.subfunctions = true;
   }
 }
 
@@ -134,12 +149,14 @@ Result<Topology> load_topology(const Root& root) {
   if (names) add_functions(root, *names, functions);
   add_class(root, "net", &Found::netdevs, functions);
   add_class(root, "infiniband", &Found::rdma, functions);
+  add_subfunctions(root, functions);
   if (!names && functions.empty() && !root.exists("sys/class")) return names.error();
 
   pci::CpuNodes nodes = pci::cpu_nodes(root);
   std::vector<Nic> found;
   for (auto& [address, function] : functions) {
     Nic nic{pci::read_function(root, function.place), std::move(function.netdevs), std::move(function.rdma), {}};
+    nic.subfunctions = function.subfunctions;
     const std::string& folder = function.place.folder;
     const bool gpu = is_gpu(nic);
     if (gpu && root.exists(folder + "/physfn")) continue;  // a vGPU's virtual function belongs to a guest

@@ -148,6 +148,18 @@ std::vector<Planted> others() {
        [](Machine& m) { m.raise(kRetriesExceeded, 12), m.raise(kAckTimeouts, 96), m.raise(kPhyDiscards, 12, "tx"); }, {{"mlx5_1/1", "peer-silent"}}},
       {"a host of the job died, and a dozen packets of others had a wrong invariant CRC", "hgx",
        [](Machine& m) { m.raise(kRetriesExceeded, 12), m.raise(kAckTimeouts, 96), m.raise(kIcrcErrors, 12); }, {{"mlx5_1/1", "peer-silent"}}},
+      {"a host of another job died, and a container of this one ended: its macvlan took its GID along", "hgx",
+       [](Machine& m) {
+         m.before.ports[1].gids.push_back({7, "0000:0000:0000:0000:0000:ffff:0a02:0007", "RoCE v2", "net1"});
+         m.raise(kRetriesExceeded, 4);
+       },
+       {{"mlx5_1/1", "peer-silent"}}, "", "went meanwhile"},
+      {"a VLAN was deleted, and its connections are given up", "hgx",
+       [](Machine& m) {
+         m.before.ports[1].gids.push_back({7, "0000:0000:0000:0000:0000:ffff:0a02:0007", "RoCE v2", "roce100", true});
+         m.raise(kRetriesExceeded, 4);
+       },
+       {{"mlx5_1/1", "not-enough-evidence"}}, "went meanwhile"},
       {"a host of the job died, and of what type the GIDs are could not be read this time", "hgx",
        [](Machine& m) {
          for (Gid& gid : m.port().gids) gid.type.clear();

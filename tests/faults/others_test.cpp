@@ -313,9 +313,26 @@ std::vector<Planted> links() {
   };
 }
 
+// Compute NICs beside storage NICs of another model that are as fast, and lead to another network.
+void damage_all_but_storage(Machine& m) {
+  for (Node* node : {&m.before, &m.now})
+    for (size_t port : {6u, 7u}) node->ports[port].hca_type = "BF3", node->ports[port].board_id = "MT_0000000884";
+  for (size_t port = 0; port < 6; ++port) grow_ethtool(m, "rx_crc_errors_phy", 300, port);
+}
+
+std::vector<Planted> of_many_links() {
+  const std::string nobody = "not-enough-evidence";
+  return {
+      {"all links of the compute NICs damage frames at once, and those of storage do not", "hgx8", damage_all_but_storage,
+       {{"mlx5_0/1", nobody}, {"mlx5_1/1", nobody}, {"mlx5_2/1", nobody}, {"mlx5_3/1", nobody}, {"mlx5_4/1", nobody}, {"mlx5_5/1", nobody}}, "cards like this one"},
+      {"all but one", "hgx8", [](Machine& m) { damage_all_but_storage(m), m.now.ports[4].counters = m.before.ports[4].counters; },
+       {{"mlx5_0/1", "damaged-link"}, {"mlx5_1/1", "damaged-link"}, {"mlx5_2/1", "damaged-link"}, {"mlx5_3/1", "damaged-link"}, {"mlx5_5/1", "damaged-link"}}},
+  };
+}
+
 std::vector<Planted> all() {
   std::vector<Planted> out = losses();
-  for (const auto& more : {holding(), links()}) out.insert(out.end(), more.begin(), more.end());
+  for (const auto& more : {holding(), links(), of_many_links()}) out.insert(out.end(), more.begin(), more.end());
   return out;
 }
 

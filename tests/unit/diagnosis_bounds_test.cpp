@@ -112,6 +112,7 @@ TEST(DiagnosisBounds, LinksThatThisHostMayHaveTakenDownAreNotTheSwitchs) {
   const std::map<std::string, std::function<void(Healthy&)>> cases{
       {"the driver was loaded anew", [](Healthy& node) { node.now.ports[0].ifindex += 40, node.now.ports[1].ifindex += 40; }},
       {"two ports of one card", [](Healthy& node) { for (Node* each : {&node.before, &node.now}) each->ports[1].pci = "0000:14:00.1"; }},
+      {"one card in both sockets", [](Healthy& node) { node.now.topology.nics[0].card = node.now.topology.nics[1].card = "b83f:d203:0012:3450"; }},
       {"all links of this host", [](Healthy& node) { for (Node* each : {&node.before, &node.now}) each->ports.resize(2); }},
   };
   for (const auto& [what, plant] : cases) {

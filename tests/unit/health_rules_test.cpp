@@ -383,6 +383,16 @@ TEST(HealthRules, TrafficThatMayBeOthersFreezesNoCounters) {
   }
 }
 
+// netplan, NetworkManager and systemd-networkd name a VLAN as the site likes.
+TEST(HealthRules, TheGidOfAVlanIsThePortsOwnWhateverItsName) {
+  Machine machine;
+  machine.port().gids.push_back({7, "0000:0000:0000:0000:0000:ffff:0a02:0007", "RoCE v2", "roce100", true});
+  machine.steps(3);
+  EXPECT_EQ(machine.said(), "");
+  machine.step([](Port& port) { port.gids.pop_back(); });
+  EXPECT_NE(machine.said().find("gid-changed"), std::string::npos) << machine.said();
+}
+
 // Containers with a macvlan of their own come and go, and their GIDs with them.
 TEST(HealthRules, GidsOfAnInterfaceThatWentAreNoChange) {
   Machine machine;
@@ -490,6 +500,36 @@ TEST(HealthRules, FrozenCountersAreNamed) {
   EXPECT_EQ(found[0].id, "counters-frozen");
   machine.steps(6);
   EXPECT_EQ(machine.said(), "");
+}
+
+// What a port counts by priority is of its wire: also what other functions send over it that this node does not see, in a
+// container's namespace of RDMA devices, or sees as ports of their own.
+TEST(HealthRules, CountersStandStillWhereOtherFunctionsHaveTheWire) {
+  const auto said = [](const std::function<void(Topology&)>& change) {
+    Machine machine;
+    change(machine.now().topology);
+    machine.steps(3);
+    Port idle = machine.port();
+    machine.steps(4, [&](Port& port) {
+      port.counters.hw = idle.counters.hw;
+      port.counters.pma = idle.counters.pma;
+    });
+    return machine.said();
+  };
+  const auto twin = [](const char* pci) {
+    return [pci](Topology& topology) {
+      Nic& own = topology.nics[1];
+      own.card = "b83f:d203:0012:3450";
+      Nic other = own;  // a copy: push_back() may move the others
+      other.pci = pci;
+      other.root = "pci0000:a0";
+      other.bridges = {"0000:a0:01.0"};
+      topology.nics.push_back(other);
+    };
+  };
+  EXPECT_NE(said([](Topology&) {}), "");
+  EXPECT_EQ(said([](Topology& topology) { topology.nics[1].subfunctions = true; }), "");
+  EXPECT_EQ(said(twin("0000:a1:00.0")), "") << "socket direct: one port, a function in either socket";
 }
 
 TEST(HealthRules, PcieErrorsCountAgainstTheBitsOfTheLink) {

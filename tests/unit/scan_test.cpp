@@ -97,6 +97,24 @@ TEST(Scan, WhatTheDeviceCountsAsAWholeIsToldWithItsFirstPort) {
   EXPECT_EQ(node.ports[1].counters.hw, (std::vector<Counter>{{"vport_out_of_sequence", 6}}));
 }
 
+// A VLAN stands on the netdev by a link in sysfs; of a container's macvlan the GID table knows the name alone.
+TEST(Scan, GidsOfVlansAreToldFromThoseOfContainers) {
+  Tree tree;
+  add_connectx(tree);
+  const std::string port = "sys/class/infiniband/mlx5_0/ports/1";
+  for (const auto& [index, netdev] : {std::pair{"1", "roce100"}, {"2", "net1"}}) {
+    tree.file(port + "/gids/" + index, "0000:0000:0000:0000:0000:ffff:0a63:000" + std::string(index) + "\n");
+    tree.file(port + "/gid_attrs/types/" + index, "RoCE v2\n").file(port + "/gid_attrs/ndevs/" + index, std::string(netdev) + "\n");
+  }
+  tree.folder("sys/class/net/roce100").link("sys/class/net/roce100/lower_eth0", "../eth0");
+  Kernel kernel = captured(tree);
+  const auto gids = scan(kernel).ports.at(0).gids;
+  ASSERT_EQ(gids.size(), 3u);
+  EXPECT_FALSE(gids[0].above) << "its own";
+  EXPECT_TRUE(gids[1].above);
+  EXPECT_FALSE(gids[2].above);
+}
+
 TEST(Scan, OnlyWhatIsAskedFor) {
   Tree tree;
   add_connectx(tree);
@@ -394,9 +412,20 @@ TEST_F(ScanWithNetlink, ANetdevThatIsNotOfThisNamespaceIsLeftAlone) {
   EXPECT_EQ(node.ports[0].counters.hw.size(), 2u);
 }
 
-TEST_F(ScanWithNetlink, ADeviceOfAnotherNamespaceFallsBackToItsGid) {
+TEST_F(ScanWithNetlink, ADriverThatNamesNoNetdevHasItsFunctions) {
   rdma->devices[3].ports[1].netdev.clear();
   EXPECT_EQ(scan(kernel).ports.at(0).netdev, "eth0");
+}
+
+// RDMA devices are shared with all namespaces by default: one whose netdev a container has as eth0 stays, and its GID table names
+// that (core/sysfs.c, show_gid_attr: the name alone), while RDMA netlink and its function do not (core/nldev.c, fill_port_info).
+TEST_F(ScanWithNetlink, ANetdevThatAContainerHasIsNotTheOneOfThatNameHere) {
+  rdma->devices[3].ports[1].netdev.clear();
+  tree.remove("sys/devices/pci0000:20/0000:20:01.0/0000:24:00.0/net");
+  const Port port = scan(kernel).ports.at(0);
+  EXPECT_EQ(port.netdev, "") << "eth0 of this namespace is the management network's, and nothing is written or read of it";
+  EXPECT_FALSE(port.qos.pfc || port.carrier);
+  EXPECT_NE(port.left_alone.find("another network namespace"), std::string::npos);
 }
 
 TEST(Scan, TheRunningMachineWhateverItHas) {

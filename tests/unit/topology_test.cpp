@@ -221,6 +221,24 @@ TEST(Topology, FunctionsForGuestsAndMembersOfBonds) {
   EXPECT_EQ(topology->nics[0].card, topology->nics[1].card);
 }
 
+// What devlink port function and mlx5's sf/dev leave: an auxiliary device below the function (mlx5/core/sf/dev/dev.c of Linux 6.12).
+TEST(Topology, SubfunctionsAreKnownWhoeverHasTheirDevices) {
+  Tree tree;
+  const auto with = add_pci(tree, {"pci0000:20/0000:20:01.0", "0000:21:00.0"});
+  const auto without = add_pci(tree, {"pci0000:20/0000:20:02.0", "0000:22:00.0"});
+  const auto add = [&](const std::string& function, const std::string& name) {
+    tree.folder(function + "/" + name).link("sys/bus/auxiliary/devices/" + name, "../../../../" + function + "/" + name);
+  };
+  add(with, "mlx5_core.eth.0");
+  add(with, "mlx5_core.sf.4");
+  add(without, "mlx5_core.eth.1");
+  tree.folder("sys/devices/virtual/broken").link("sys/bus/auxiliary/devices/mlx5_core.sf.9", "../../../devices/virtual/broken");
+  const auto topology = load_topology(tree.root());
+  ASSERT_TRUE(topology && topology->nics.size() == 2) << "a container has their netdevs and RDMA devices";
+  EXPECT_TRUE(topology->nics[0].subfunctions);
+  EXPECT_FALSE(topology->nics[1].subfunctions);
+}
+
 TEST(Topology, ANodeThatTheKernelDoesNotTellIsAssumedWhereThereIsOne) {
   Tree tree;
   tree.file("sys/devices/system/node/node0/cpulist", "0-3\n");
