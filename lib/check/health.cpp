@@ -20,7 +20,7 @@ bool is_off(const HealthLimits& limits) { return !limits.warning && !limits.crit
 
 // A device that is another one than before has just been made: its driver was loaded anew.
 void note_devices(Health& health, const View& view, double now) {
-  const bool first = health.devices.empty();
+  const bool first = health.now == 0;  // nobody has looked before
   for (const Port& port : view.now.ports) {
     const std::string identity = port.pci + " " + std::to_string(port.ifindex);
     const auto [known, is_new] = health.devices.try_emplace(port.id());
@@ -44,6 +44,14 @@ bool in_grace(const Health& health, const HealthPolicy& policy, const std::strin
 bool is_there(const Health& health, const View& view, std::string_view id) {
   if (health.ages.contains(std::string(id.substr(0, id.find('@'))))) return true;
   return std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& port) { return port.id() == id; });
+}
+
+// Who bears a name next that was gone has just been made, and may be another card. After a while the name is free again.
+void note_gone(Health& health, const View& view, double now) {
+  constexpr std::string_view kGone = " gone";  // in place of the netdev
+  for (auto& [id, device] : health.devices)
+    if (!device.identity.ends_with(kGone) && !is_there(health, view, id)) device = {device.identity.substr(0, device.identity.find(' ')).append(kGone), now};
+  std::erase_if(health.devices, [&](const auto& entry) { return entry.second.identity.ends_with(kGone) && now - entry.second.since > kHour; });
 }
 
 void advance_rule(Health& health, const View& view, const HealthRule& rule, const HealthLimits& limits, double now) {
@@ -129,8 +137,7 @@ void advance_health(Health& health, const View& view, double now, int64_t wall) 
   health.wall = wall;
   const HealthPolicy& policy = policy_of(view);
   for (size_t i = 0; i < kHealthRules.size(); ++i) advance_rule(health, view, kHealthRules[i], policy.limits[i], now);
-  // A name that no reading has had for a while is free again.
-  std::erase_if(health.devices, [&](const auto& entry) { return !is_there(health, view, entry.first) && now - entry.second.since > kHour; });
+  note_gone(health, view, now);
 }
 
 void ask_health(std::string_view check, const View& view, std::vector<Finding>& findings) {
