@@ -34,11 +34,19 @@ Finding without_words(Finding finding) {
   return out;
 }
 
+// Of a device that has not answered since the earlier snapshot nobody knows what it did: it hangs.
+std::map<std::string, Signals> signals_of_read(const Node& before, const Snapshot& snapshot) {
+  auto out = signals_of(before, snapshot.node);
+  for (const DeviceAge& age : snapshot.ages)
+    if (age.taken <= before.taken) std::erase_if(out, [&](const auto& port) { return port.first.starts_with(age.device + "/"); });
+  return out;
+}
+
 }  // namespace
 
 Judgement judge(const Snapshot& snapshot, const PageContext& context) {
   Judgement out;
-  if (context.before != nullptr) out.signals = signals_of(*context.before, snapshot.node);
+  if (context.before != nullptr) out.signals = signals_of_read(*context.before, snapshot);
   const View view{.now = snapshot.node,
                   .before = context.before,
                   .policy = context.policy,

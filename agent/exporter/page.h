@@ -25,7 +25,7 @@ namespace fabric::exporter {
 // What the checks and the rules of diagnosis say of a snapshot, as far as a page shows it: without the findings' words.
 struct Judgement {
   Report report;
-  std::map<std::string, Signals> signals;  // of the ports that stood in the earlier snapshot; empty without one
+  std::map<std::string, Signals> signals;  // of the ports that were read since the earlier snapshot; empty without one
   Diagnoses diagnoses;
 };
 

@@ -193,6 +193,39 @@ TEST(Page, HalfAMachineIsNotJudged) {
   EXPECT_TRUE(comes([&] { return !has(*cache.plain(next, {}), kDown); }));
 }
 
+// Its firmware is dead: nobody knows whether it has symptoms.
+TEST(Page, ADeviceThatHangsIsNotSaidToHaveNoSymptom) {
+  test::SlowNics nics;
+  Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  CollectorOptions options;
+  options.root = nics.tree.path();
+  options.stuck = 1ms;
+  options.open = nics.open();
+  Collector collector(options, wake.get());
+  const auto comes = [](const auto& what) {
+    for (const auto end = Clock::now() + 20s; !what() && Clock::now() < end;) ::poll(nullptr, 0, 5);
+    return what();
+  };
+  ASSERT_TRUE(comes([&] { return collector.has_all(); }));
+  nics.statistics->hang("eth2");
+  collector.refresh();
+  ASSERT_TRUE(comes([&] { return nics.statistics->is_waiting("eth2") && collector.complete() && !collector.busy(); }));
+  PageCache cache;
+  (void)cache.plain(collector, {});
+  const auto seen = collector.version();
+  collector.refresh();
+  ASSERT_TRUE(comes([&] { return collector.version() > seen && !collector.busy(); }));
+  const std::string page = *cache.plain(collector, {});
+  EXPECT_TRUE(has(page, "fabric_diagnosis{device=\"mlx5_1\",port=\"1\",culprit=\"none\""));
+  EXPECT_FALSE(has(page, "fabric_diagnosis{device=\"mlx5_0\""));
+  nics.statistics->answer("eth2");
+  EXPECT_TRUE(comes([&] {
+    collector.refresh();
+    cache.judge_anew();
+    return has(*cache.plain(collector, {}), "fabric_diagnosis{device=\"mlx5_0\"");
+  }));
+}
+
 TEST(Page, ADeviceThatIsReadAnewOrGoneIsNews) {
   Paging paging;
   const uint64_t before = paging.collector().snapshot().news;
