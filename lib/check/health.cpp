@@ -11,6 +11,9 @@
 namespace fabric {
 namespace {
 
+constexpr std::string_view kGone = " gone";   // in place of the netdev
+constexpr double kRemembered = 12 * kHour;    // a device that went; as link_flap counts
+
 const HealthPolicy& policy_of(const View& view) {
   static const HealthPolicy defaults;
   return view.policy == nullptr ? defaults : view.policy->health;
@@ -22,6 +25,7 @@ bool is_off(const HealthLimits& limits) { return !limits.warning && !limits.crit
 void note_devices(Health& health, const View& view, double now) {
   const bool first = health.now == 0;  // nobody has looked before
   for (const Port& port : view.now.ports) {
+    if (port.virtual_function) continue;  // guests' come and go
     const std::string identity = port.pci + " " + std::to_string(port.ifindex);
     const auto [known, is_new] = health.devices.try_emplace(port.id());
     if (!is_new && known->second.identity == identity) continue;
@@ -48,10 +52,9 @@ bool is_there(const Health& health, const View& view, std::string_view id) {
 
 // Who bears a name next that was gone has just been made, and may be another card. After a while the name is free again.
 void note_gone(Health& health, const View& view, double now) {
-  constexpr std::string_view kGone = " gone";  // in place of the netdev
   for (auto& [id, device] : health.devices)
-    if (!device.identity.ends_with(kGone) && !is_there(health, view, id)) device = {device.identity.substr(0, device.identity.find(' ')).append(kGone), now};
-  std::erase_if(health.devices, [&](const auto& entry) { return entry.second.identity.ends_with(kGone) && now - entry.second.since > kHour; });
+    if (!place_of_gone(device) && !is_there(health, view, id)) device = {device.identity.substr(0, device.identity.find(' ')).append(kGone), now};
+  std::erase_if(health.devices, [&](const auto& entry) { return place_of_gone(entry.second) && now - entry.second.since > kRemembered; });
 }
 
 void advance_rule(Health& health, const View& view, const HealthRule& rule, const HealthLimits& limits, double now) {
@@ -130,6 +133,11 @@ void hear_rule(const View& view, const HealthRule& rule, const HealthLimits& lim
 }
 
 }  // namespace
+
+std::optional<std::string> place_of_gone(const HealthDevice& device) {
+  if (!device.identity.ends_with(kGone)) return std::nullopt;
+  return device.identity.substr(0, device.identity.size() - kGone.size());
+}
 
 void advance_health(Health& health, const View& view, double now, int64_t wall) {
   note_devices(health, view, now);

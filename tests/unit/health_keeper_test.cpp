@@ -154,6 +154,30 @@ TEST(HealthKeeper, ADeviceThatHangsNeitherClearsNorConfirms) {
   EXPECT_EQ(stale->status(), Status::ok) << "it answers again";
 }
 
+// An alert waits for two minutes before it tells anybody.
+TEST(HealthKeeper, ACardThatFellOffTheBusIsMissedUntilItIsBack) {
+  Site site;
+  ASSERT_TRUE(site.step());
+  const std::string gone = "fabric_check_status{check=\"port-state\",subject=\"mlx5_3/1\"} 2\n";
+  auto& node = site.snapshot().node;
+  const auto ports = node.ports;
+  const auto nics = node.topology.nics;
+  ASSERT_EQ(ports.back().id(), "mlx5_3/1");
+  node.ports.pop_back();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(site.step());
+  EXPECT_EQ(site.page().find(gone), std::string::npos) << "its driver was unloaded, or a container has it";
+  std::erase_if(node.topology.nics, [&](const Nic& nic) { return nic.pci == ports.back().pci; });
+  for (int i = 0; i < 90; ++i) ASSERT_TRUE(site.step());
+  EXPECT_NE(site.page().find(gone), std::string::npos) << "a quarter of an hour later";
+  ASSERT_TRUE(site.start());
+  ASSERT_TRUE(site.step());
+  EXPECT_NE(site.page().find(gone), std::string::npos) << "and after a restart";
+  node.ports = ports;
+  node.topology.nics = nics;
+  ASSERT_TRUE(site.step());
+  EXPECT_EQ(site.page().find(gone), std::string::npos);
+}
+
 TEST(HealthKeeper, TellsATroubleOnce) {
   Site site;
   site.tree().file("var/lib/fabric-agent/acks.toml", "[[ack]]\n");
