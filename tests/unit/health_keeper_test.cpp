@@ -178,6 +178,24 @@ TEST(HealthKeeper, ACardThatFellOffTheBusIsMissedUntilItIsBack) {
   EXPECT_EQ(site.page().find(gone), std::string::npos);
 }
 
+// The firmware did not answer for a moment, and connections were given up: when it answers again, that shows.
+TEST(HealthKeeper, WhatIsCountedWhileASourceFailsOnceIsNotLost) {
+  for (const int readings : {1, 2, 20}) {
+    Site site;
+    auto& counters = site.snapshot().node.ports[0].counters;
+    counters.hw.push_back({"req_transport_retries_exceeded", 5});
+    ASSERT_TRUE(site.step());
+    auto hw = std::exchange(counters.hw, {});
+    for (int i = 0; i < readings; ++i) ASSERT_TRUE(site.step(readings == 20 && i == 18 ? 5 : 0));
+    EXPECT_EQ(site.flapping(), readings == 20 ? Status::critical : Status::ok) << "the other sources are judged all the same";
+    hw.back().value += 40;
+    counters.hw = hw;
+    ASSERT_TRUE(site.step());
+    const HealthState* state = site.keeper().health().find("retries_exceeded", "mlx5_0/1");
+    EXPECT_TRUE(readings == 20 || (state != nullptr && state->status() == Status::critical)) << readings;
+  }
+}
+
 TEST(HealthKeeper, TellsATroubleOnce) {
   Site site;
   site.tree().file("var/lib/fabric-agent/acks.toml", "[[ack]]\n");
