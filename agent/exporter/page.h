@@ -62,6 +62,9 @@ class PageCache {
   Body compressed(const Collector& collector, PageContext context);
   // Health or acknowledgements are others than before.
   void judge_anew() { judged_news_ = kNoNews; }
+  // A reading that no page is made of: where nobody scrapes, what checks compare with is ten minutes old at most.
+  void keep_up(const Collector& collector, const Node& node);
+  [[nodiscard]] bool has_page() const { return plain_ != nullptr; }
   // Another collector comes. What was found stands until that has read the machine: of half of one, what is there would be blamed
   // for what is not there yet.
   void start_anew();
@@ -82,7 +85,7 @@ class PageCache {
   PageText text_;
   Body plain_, compressed_;
   // Checks compare with a reading that is one to two minutes old, so that what has risen shows for at least as long:
-  // every scraper sees it, whatever its interval.
+  // every scraper that comes every five minutes sees it.
   std::shared_ptr<const Node> before_, next_before_;  // one at first
 };
 
