@@ -324,6 +324,9 @@ TEST(CheckWatch, TellsWhatChanged) {
   now.findings[0].acknowledged = true;
   ASSERT_EQ(ctl::changes_of(before, now).size(), 1u);
   EXPECT_EQ(ctl::changes_of(before, now)[0].what, "acknowledged");
+  changes = ctl::changes_of(now, before);
+  ASSERT_EQ(changes.size(), 1u) << "it has expired, and the finding counts again";
+  EXPECT_EQ(ctl::change_text(changes[0], 0), "1970-01-01T00:00:00Z unacknowledged critical loss mlx5_0/1: 60 packets\n");
   before = now;
   now.findings.clear();
   changes = ctl::changes_of(before, now);
