@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "base/parse.h"
 #include "check/finding.h"
 #include "model/policy.h"
 
@@ -55,6 +56,17 @@ void note_gone(Health& health, const View& view, double now) {
   for (auto& [id, device] : health.devices)
     if (!place_of_gone(device) && !is_there(health, view, id)) device = {device.identity.substr(0, device.identity.find(' ')).append(kGone), now};
   std::erase_if(health.devices, [&](const auto& entry) { return place_of_gone(entry.second) && now - entry.second.since > kRemembered; });
+}
+
+// [exporter] exclude: nobody wants to hear of them.
+void forget_excluded(Health& health, const View& view) {
+  if (view.policy == nullptr || view.policy->exclude.empty()) return;
+  const auto is_excluded = [&](const auto& entry) {
+    const size_t slash = entry.first.find('/');  // others are no ports
+    return slash != std::string::npos && std::ranges::any_of(view.policy->exclude, [&](const std::string& glob) { return glob_match(glob, entry.first.substr(0, slash)); });
+  };
+  std::erase_if(health.devices, is_excluded);
+  for (auto& [rule, subjects] : health.rules) std::erase_if(subjects, is_excluded);
 }
 
 void advance_rule(Health& health, const View& view, const HealthRule& rule, const HealthLimits& limits, double now) {
@@ -146,6 +158,7 @@ void advance_health(Health& health, const View& view, double now, int64_t wall) 
   const HealthPolicy& policy = policy_of(view);
   for (size_t i = 0; i < kHealthRules.size(); ++i) advance_rule(health, view, kHealthRules[i], policy.limits[i], now);
   note_gone(health, view, now);
+  forget_excluded(health, view);
 }
 
 void ask_health(std::string_view check, const View& view, std::vector<Finding>& findings) {

@@ -35,6 +35,7 @@ class Site {
   test::Tree& tree() { return tree_; }
   Snapshot& snapshot() { return snapshot_; }
   HealthKeeper& keeper() { return *keeper_; }
+  Policy& policy() { return node_.policy; }
   [[nodiscard]] int64_t wall() const { return kWall + set_ + static_cast<int64_t>(clock_); }
   void pass(double seconds) { clock_ += seconds; }  // while no exporter runs
   void set_clock(int64_t by) { set_ += by; }
@@ -194,6 +195,24 @@ TEST(HealthKeeper, WhatIsCountedWhileASourceFailsOnceIsNotLost) {
     const HealthState* state = site.keeper().health().find("retries_exceeded", "mlx5_0/1");
     EXPECT_TRUE(readings == 20 || (state != nullptr && state->status() == Status::critical)) << readings;
   }
+}
+
+// Its cable is known to be bad: from the reload on nobody wants to hear of it, even if it falls off the bus.
+TEST(HealthKeeper, OfADeviceThatIsExcludedNothingIsTold) {
+  Site site;
+  ASSERT_TRUE(site.step());
+  ASSERT_TRUE(site.step(5));
+  ASSERT_EQ(site.flapping(), Status::critical);
+  site.policy().exclude = {"mlx5_0"};
+  auto& node = site.snapshot().node;
+  node.ports.erase(node.ports.begin());
+  std::erase_if(node.topology.nics, [](const Nic& nic) { return nic.name == "mlx5_0"; });
+  for (int i = 0; i < 2; ++i) {
+    site.snapshot().ages.clear();
+    ASSERT_TRUE(site.keeper().take(site.snapshot(), &site.policy(), {50'030.0 + 10 * i, kWall + 50'030 + 10 * i}));
+  }
+  EXPECT_EQ(site.flapping(), Status::ok);
+  EXPECT_EQ(site.page().find("subject=\"mlx5_0/1\""), std::string::npos) << site.page();
 }
 
 TEST(HealthKeeper, TellsATroubleOnce) {
