@@ -89,6 +89,19 @@ void take_changes(Changed& changed, const Report* before, const Report& now, con
   if (changed.last.size() > kChangesShown) changed.last.resize(kChangesShown);
 }
 
+// What went while it was watched stays gone until it is back; of it nothing is compared.
+void keep_gone(Node& before, const Samples& had) {
+  if (!had.before) return;
+  for (const Port& old : had.before->ports) {
+    if (std::any_of(before.ports.begin(), before.ports.end(), [&](const Port& port) { return port.id() == old.id(); })) continue;
+    Port gone = old;
+    gone.counters = {};
+    gone.fec.reset(), gone.link_status.reset();
+    gone.gids.clear(), gone.reporters.clear();
+    before.ports.push_back(std::move(gone));
+  }
+}
+
 // On a terminal: the verdict, the last changes, all that stands. Where that does not fit: fewer changes, and of what stands
 // what was observed.
 std::string page(const std::string& report, const Changed& changed, const std::string& when, size_t most) {
@@ -120,7 +133,9 @@ int watch_check(World& world, std::chrono::milliseconds pace, const Options& opt
     if (replays) return output.text += printable(draw(output), output), static_cast<int>(worst(now));
     if (!watch.next(samples.now.taken + pace, draw)) return static_cast<int>(worst(now));
     before = now;
-    samples = samples_since(world, std::move(samples.now));
+    Node last = std::move(samples.now);
+    keep_gone(last, samples);
+    samples = samples_since(world, std::move(last));
   }
 }
 

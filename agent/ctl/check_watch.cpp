@@ -26,7 +26,7 @@ std::vector<ReportChange> changes_of(const Report& before, const Report& now) {
     const Finding* had = find(before, finding);
     if (!is_bad(had)) out.push_back({"raised", finding});
     else if (had->status != finding.status) out.push_back({rank(finding.status) < rank(had->status) ? "worse" : "better", finding});
-    else if (finding.acknowledged && !had->acknowledged) out.push_back({"acknowledged", finding});
+    else if (finding.acknowledged != had->acknowledged) out.push_back({finding.acknowledged ? "acknowledged" : "unacknowledged", finding});
   }
   for (const Finding& had : before.findings)
     if (had.status != Status::ok && !is_bad(find(now, had))) out.push_back({"cleared", had});

@@ -11,7 +11,7 @@
 namespace fabric::ctl {
 
 struct ReportChange {
-  std::string_view what;  // "raised", "cleared", "worse", "better", "acknowledged"
+  std::string_view what;  // "raised", "cleared", "worse", "better", "acknowledged", "unacknowledged"
   Finding finding;        // as it is now; of what has cleared, as it was
 };
 

@@ -165,7 +165,9 @@ int Exporter::on_health(sd_event_source* source, uint64_t, void* context) {
 void Exporter::take_health() {
   health_due_ = false;
   cache_.judge_anew();
-  if (auto taken = health_.take(collector_->snapshot(), configuration_.policy.get(), moment_now()); !taken) say(SD_WARNING, taken.error().text());
+  const Snapshot snapshot = collector_->snapshot();
+  if (cache_.has_page()) cache_.keep_up(*collector_, snapshot.node);  // the first page is what the second compares with
+  if (auto taken = health_.take(snapshot, configuration_.policy.get(), moment_now()); !taken) say(SD_WARNING, taken.error().text());
 }
 
 int Exporter::run() {

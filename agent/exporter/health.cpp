@@ -17,6 +17,7 @@ namespace {
 
 constexpr double kLongestPace = 60;  // between two readings; in what is longer, nobody watched
 constexpr int64_t kSlack = 2;        // the two clocks are not rounded alike
+constexpr std::chrono::seconds kPatience{35};  // with a source that failed once: it is left alone for ten, and read every ten
 
 double seconds(Clock::duration span) { return std::chrono::duration<double>(span).count(); }
 
@@ -25,6 +26,16 @@ void pass_over(HealthMemory& memory, Moment now) {
   const auto watched = static_cast<int64_t>(std::clamp(now.boot - memory.health.now, 0.0, kLongestPace));
   const int64_t unwatched = memory.health.wall == 0 ? 0 : now.wall - memory.health.wall - watched;
   for (AckSeen& ack : memory.acks) ack.met = std::min(ack.met + (std::abs(unwatched) > kSlack ? unwatched : 0), now.wall);
+}
+
+// Counters of the reading before are missing: a source failed.
+bool is_partial(const std::vector<Port>& before, const std::vector<Port>& now) {
+  const auto lost = [](const PortCounters& had, const PortCounters& has) {
+    return has.hw.size() < had.hw.size() || has.pma.size() < had.pma.size() || has.ethtool.size() < had.ethtool.size() || (had.carrier_down && !has.carrier_down);
+  };
+  return std::any_of(now.begin(), now.end(), [&](const Port& port) {
+    return std::any_of(before.begin(), before.end(), [&](const Port& old) { return old.id() == port.id() && old.ifindex == port.ifindex && lost(old.counters, port.counters); });
+  });
 }
 
 // Two readings of the ports that have been read anew.
@@ -102,6 +113,8 @@ void HealthKeeper::advance(const Snapshot& snapshot, const Policy* policy, Momen
       if (!port.is_member()) memory_.health.ages[port.id()] = seconds(snapshot.node.taken - age.taken);
     Reading& had = before_[age.device];
     if (had.taken == age.taken) continue;
+    // What it counts meanwhile, as connections that the failure ended, would be in no window: the next one begins before it.
+    if (is_partial(had.ports, ports) && age.taken - had.taken < kPatience) continue;
     two.now.ports.insert(two.now.ports.end(), ports.begin(), ports.end());
     for (const Port& old : had.ports)
       for (const Port& port : ports)

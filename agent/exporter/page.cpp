@@ -21,7 +21,7 @@ namespace fabric::exporter {
 namespace {
 
 constexpr Metric kConfigValid{"fabric_exporter_config_valid", "0 when the last reload found a faulty configuration and the one before is kept.", MetricKind::gauge};
-constexpr std::chrono::seconds kPageAge{1}, kJudgementAge{10}, kBeforeAge{60};
+constexpr std::chrono::seconds kPageAge{1}, kJudgementAge{10}, kBeforeAge{60}, kUnscraped{300};
 constexpr std::chrono::seconds kFirstReading{10};  // a device that hangs from the beginning is not waited for any longer
 
 // Half a kilobyte of text for each of a few hundred findings, which no page shows.
@@ -34,11 +34,19 @@ Finding without_words(Finding finding) {
   return out;
 }
 
+// Of a device that has not answered since the earlier snapshot nobody knows what it did: it hangs.
+std::map<std::string, Signals> signals_of_read(const Node& before, const Snapshot& snapshot) {
+  auto out = signals_of(before, snapshot.node);
+  for (const DeviceAge& age : snapshot.ages)
+    if (age.taken <= before.taken) std::erase_if(out, [&](const auto& port) { return port.first.starts_with(age.device + "/"); });
+  return out;
+}
+
 }  // namespace
 
 Judgement judge(const Snapshot& snapshot, const PageContext& context) {
   Judgement out;
-  if (context.before != nullptr) out.signals = signals_of(*context.before, snapshot.node);
+  if (context.before != nullptr) out.signals = signals_of_read(*context.before, snapshot);
   const View view{.now = snapshot.node,
                   .before = context.before,
                   .policy = context.policy,
@@ -110,6 +118,11 @@ PageCache::Body PageCache::plain(const Collector& collector, PageContext context
   rendered_ = now;
   if (whole && collector.complete()) remember(snapshot_.node);  // compared with half a machine, the rest would have no signals
   return plain_;
+}
+
+void PageCache::keep_up(const Collector& collector, const Node& node) {
+  if (next_before_ && node.taken - next_before_->taken < kUnscraped) return;
+  if (is_whole(collector) && collector.complete()) remember(node);
 }
 
 bool PageCache::is_whole(const Collector& collector) {

@@ -25,7 +25,7 @@ namespace fabric::exporter {
 // What the checks and the rules of diagnosis say of a snapshot, as far as a page shows it: without the findings' words.
 struct Judgement {
   Report report;
-  std::map<std::string, Signals> signals;  // of the ports that stood in the earlier snapshot; empty without one
+  std::map<std::string, Signals> signals;  // of the ports that were read since the earlier snapshot; empty without one
   Diagnoses diagnoses;
 };
 
@@ -62,6 +62,9 @@ class PageCache {
   Body compressed(const Collector& collector, PageContext context);
   // Health or acknowledgements are others than before.
   void judge_anew() { judged_news_ = kNoNews; }
+  // A reading that no page is made of: where nobody scrapes, what checks compare with is ten minutes old at most.
+  void keep_up(const Collector& collector, const Node& node);
+  [[nodiscard]] bool has_page() const { return plain_ != nullptr; }
   // Another collector comes. What was found stands until that has read the machine: of half of one, what is there would be blamed
   // for what is not there yet.
   void start_anew();
@@ -82,7 +85,7 @@ class PageCache {
   PageText text_;
   Body plain_, compressed_;
   // Checks compare with a reading that is one to two minutes old, so that what has risen shows for at least as long:
-  // every scraper sees it, whatever its interval.
+  // every scraper that comes every five minutes sees it.
   std::shared_ptr<const Node> before_, next_before_;  // one at first
 };
 

@@ -5,11 +5,15 @@
 #include <chrono>
 #include <cstdio>
 
+#include "base/parse.h"
 #include "check/finding.h"
 #include "model/policy.h"
 
 namespace fabric {
 namespace {
+
+constexpr std::string_view kGone = " gone";   // in place of the netdev
+constexpr double kRemembered = 12 * kHour;    // a device that went; as link_flap counts
 
 const HealthPolicy& policy_of(const View& view) {
   static const HealthPolicy defaults;
@@ -20,8 +24,9 @@ bool is_off(const HealthLimits& limits) { return !limits.warning && !limits.crit
 
 // A device that is another one than before has just been made: its driver was loaded anew.
 void note_devices(Health& health, const View& view, double now) {
-  const bool first = health.devices.empty();
+  const bool first = health.now == 0;  // nobody has looked before
   for (const Port& port : view.now.ports) {
+    if (port.virtual_function) continue;  // guests' come and go
     const std::string identity = port.pci + " " + std::to_string(port.ifindex);
     const auto [known, is_new] = health.devices.try_emplace(port.id());
     if (!is_new && known->second.identity == identity) continue;
@@ -44,6 +49,24 @@ bool in_grace(const Health& health, const HealthPolicy& policy, const std::strin
 bool is_there(const Health& health, const View& view, std::string_view id) {
   if (health.ages.contains(std::string(id.substr(0, id.find('@'))))) return true;
   return std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& port) { return port.id() == id; });
+}
+
+// Who bears a name next that was gone has just been made, and may be another card. After a while the name is free again.
+void note_gone(Health& health, const View& view, double now) {
+  for (auto& [id, device] : health.devices)
+    if (!place_of_gone(device) && !is_there(health, view, id)) device = {device.identity.substr(0, device.identity.find(' ')).append(kGone), now};
+  std::erase_if(health.devices, [&](const auto& entry) { return place_of_gone(entry.second) && now - entry.second.since > kRemembered; });
+}
+
+// [exporter] exclude: nobody wants to hear of them.
+void forget_excluded(Health& health, const View& view) {
+  if (view.policy == nullptr || view.policy->exclude.empty()) return;
+  const auto is_excluded = [&](const auto& entry) {
+    const size_t slash = entry.first.find('/');  // others are no ports
+    return slash != std::string::npos && std::ranges::any_of(view.policy->exclude, [&](const std::string& glob) { return glob_match(glob, entry.first.substr(0, slash)); });
+  };
+  std::erase_if(health.devices, is_excluded);
+  for (auto& [rule, subjects] : health.rules) std::erase_if(subjects, is_excluded);
 }
 
 void advance_rule(Health& health, const View& view, const HealthRule& rule, const HealthLimits& limits, double now) {
@@ -123,14 +146,19 @@ void hear_rule(const View& view, const HealthRule& rule, const HealthLimits& lim
 
 }  // namespace
 
+std::optional<std::string> place_of_gone(const HealthDevice& device) {
+  if (!device.identity.ends_with(kGone)) return std::nullopt;
+  return device.identity.substr(0, device.identity.size() - kGone.size());
+}
+
 void advance_health(Health& health, const View& view, double now, int64_t wall) {
   note_devices(health, view, now);
   health.now = now;
   health.wall = wall;
   const HealthPolicy& policy = policy_of(view);
   for (size_t i = 0; i < kHealthRules.size(); ++i) advance_rule(health, view, kHealthRules[i], policy.limits[i], now);
-  // A name that no reading has had for a while is free again.
-  std::erase_if(health.devices, [&](const auto& entry) { return !is_there(health, view, entry.first) && now - entry.second.since > kHour; });
+  note_gone(health, view, now);
+  forget_excluded(health, view);
 }
 
 void ask_health(std::string_view check, const View& view, std::vector<Finding>& findings) {

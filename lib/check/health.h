@@ -17,6 +17,9 @@ std::vector<HealthReading> read_health(const View& view, std::string_view rule);
 // been seen for long is dropped.
 void advance_health(Health& health, const View& view, double now, int64_t wall);
 
+// Of a device that went, the PCI address at which it was, empty of one without; nothing of one that is there.
+std::optional<std::string> place_of_gone(const HealthDevice& device);
+
 // What a rule says of one subject now. Nothing: it is not known, or the rule is off.
 std::optional<Status> health_status(const View& view, std::string_view rule, std::string_view subject);
 

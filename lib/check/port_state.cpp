@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "check/checks.h"
 #include "check/finding.h"
+#include "check/health.h"
 #include "model/switched_off.h"
 
 namespace fabric {
@@ -151,15 +154,43 @@ std::string rdma_devices(const Topology& topology) {
   return names;
 }
 
+// The same port has another name now, or is a bond's.
+bool is_renamed(const View& view, const Port& old) {
+  return !old.pci.empty() && std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& port) {
+    return port.pci == old.pci && port.number == old.number && !port.virtual_function;
+  });
+}
+
+bool is_on_the_bus(const View& view, const std::string& pci) {
+  const auto& nics = view.now.topology.nics;
+  return nics.empty() || std::any_of(nics.begin(), nics.end(), [&](const Nic& nic) { return nic.pci == pci; });
+}
+
+// Port id -> device. Of what whoever watches saw go, long ago perhaps, those whose PCI function went as well: a driver may be unloaded on
+// purpose, or the device serve a container.
+std::map<std::string, std::string> gone_of(const View& view) {
+  std::map<std::string, std::string> gone;
+  const auto is_there = [&](const std::string& id) { return std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& port) { return port.id() == id; }); };
+  if (view.before != nullptr)
+    for (const Port& old : view.before->ports)
+      if (is_judged(old) && !is_there(old.id()) && !is_renamed(view, old)) gone.emplace(old.id(), old.pci.empty() ? old.rdma : old.pci);
+  if (view.health != nullptr)
+    for (const auto& [id, device] : view.health->devices) {
+      const auto pci = place_of_gone(device);
+      if (pci && !pci->empty() && id.find('@') == std::string::npos && !is_there(id) && !is_on_the_bus(view, *pci)) gone.emplace(id, *pci);
+    }
+  return gone;
+}
+
 void ask_vanished(const View& view, Findings& findings) {
-  if (view.before == nullptr) return;
-  for (const Port& old : view.before->ports) {
-    const auto is_same = [&](const Port& port) { return port.id() == old.id(); };
-    if (!is_judged(old) || std::any_of(view.now.ports.begin(), view.now.ports.end(), is_same)) continue;
+  for (const auto& [id, device] : gone_of(view)) {
     findings.push_back(
-        bad(Status::critical, old.id(), "gone", "ACTIVE, LinkUp",
+        bad(Status::critical, id, "gone", "ACTIVE, LinkUp",
             "The device disappeared while it was being watched: its driver was unloaded or it fell off the PCI bus.",
-            "Read the kernel's log for " + (old.pci.empty() ? old.rdma : old.pci) + ", then reload the driver."));
+            "Read the kernel's log for " + device + ", then reload the driver."));
+    if (view.health == nullptr) continue;
+    if (const auto known = view.health->devices.find(id); known != view.health->devices.end() && place_of_gone(known->second))
+      findings.back().since = time_text(view.health->wall - static_cast<int64_t>(std::max(0.0, view.health->now - known->second.since)));
   }
 }
 

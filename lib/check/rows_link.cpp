@@ -11,7 +11,8 @@ constexpr Check kLinkRows[] = {
      "A port that is not ACTIVE carries no RDMA. The NIC's reason tells the culprit, or the physical state: "
      "Polling is no signal (cable, transceiver, switch port), training or recovery is a bad cable or unequal speed and "
      "FEC, Disabled on InfiniBand is this host; RoCE drivers say Disabled of every port without a link (ip link show tells "
-     "whether it was switched off). INIT on InfiniBand is a missing subnet manager. A bond stays ACTIVE on one leg: its members are told one by one.",
+     "whether it was switched off). INIT on InfiniBand is a missing subnet manager. A bond stays ACTIVE on one leg: its members are told one by one. "
+     "A card that fell off the PCI bus while fabric-exporter watched is told for twelve hours.",
      ask_port_state},
     {"rate", group::link, "Does every port run at the speed of its twins?",
      "Ports of the same adapter at the same place are compared with each other; one that runs slower has lost lanes or "

@@ -55,6 +55,23 @@ TEST(Check, HealthyNodeIsSilent) {
     EXPECT_TRUE(asked.contains(std::string(check.id))) << check.id << " looked at nothing";
 }
 
+// udev names it anew, or a bond takes it: no card is gone.
+TEST(Check, APortThatHasAnotherNameIsNotGone) {
+  Healthy node;
+  const auto said = [&] {
+    const std::vector<std::string> only{"port-state"};
+    return describe(complaints(run_checks(node.view(), only)));
+  };
+  node.now.ports[3].rdma = "rocep163s0";
+  EXPECT_EQ(said(), "");
+  node.now.ports[3].rdma = node.now.ports[2].rdma = "mlx5_bond_0";
+  node.now.ports[2].bond = node.now.ports[2].netdev = node.now.ports[3].bond = "bond0";
+  ASSERT_EQ(node.now.ports[3].id(), "mlx5_bond_0/1@" + node.now.ports[3].netdev);
+  EXPECT_EQ(said(), "");
+  node.now.ports.pop_back();
+  EXPECT_EQ(said(), "port-state mlx5_3/1 critical: gone\n");
+}
+
 TEST(Check, TableIsSound) {
   std::set<std::string> seen;
   for (const Check& check : checks()) {

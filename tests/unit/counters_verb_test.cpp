@@ -5,7 +5,9 @@
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 
+#include "base/parse.h"
 #include "ctl/rates.h"
 #include "ctl/verbs.h"
 #include "support/json_reader.h"
@@ -231,6 +233,24 @@ TEST(CountersVerb, TheTimeIsTheClocksInSummerToo) {
   ASSERT_NE(::strptime(time.c_str(), "%Y-%m-%dT%H:%M:%SZ", &told), nullptr) << time;
   EXPECT_GE(static_cast<double>(::timegm(&told)), before);
   EXPECT_LE(static_cast<double>(::timegm(&told)), before + 60);
+}
+
+TEST(CheckWatch, ADeviceThatWentIsNotClearedBeforeItIsBack) {
+  Tree tree;
+  machine(tree);
+  const std::string device = tree.path() + "/sys/class/infiniband/mlx5_0", away = tree.path() + "/away";
+  std::vector<std::string> gone;
+  const auto watched = session({"check", "--watch", "500ms", "--only", "port-state", "--root", tree.path(), "-i", "100ms"}, [&](unsigned round) {
+    if (round == 1) std::filesystem::rename(device, away);
+    if (round == 4) std::filesystem::rename(away, device);
+    return round < 6;
+  });
+  for (const std::string_view line : split(watched.text, '\n'))
+    if (line.find("port-state mlx5_0/1: gone") != std::string_view::npos || line.find("cleared critical port-state mlx5_0/1") != std::string_view::npos) gone.emplace_back(line);
+  ASSERT_EQ(gone.size(), 2u) << watched.text;
+  EXPECT_NE(gone[0].find(" raised critical "), std::string::npos) << watched.text;
+  EXPECT_NE(gone[1].find(" cleared critical "), std::string::npos) << watched.text;
+  EXPECT_EQ(watched.text.find("no RDMA device"), std::string::npos) << "said instead when it is taken for cleared\n" << watched.text;
 }
 
 TEST(CountersVerb, ACapturedTreeCannotSpeakToTheTerminal) {

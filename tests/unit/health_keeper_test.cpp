@@ -35,6 +35,7 @@ class Site {
   test::Tree& tree() { return tree_; }
   Snapshot& snapshot() { return snapshot_; }
   HealthKeeper& keeper() { return *keeper_; }
+  Policy& policy() { return node_.policy; }
   [[nodiscard]] int64_t wall() const { return kWall + set_ + static_cast<int64_t>(clock_); }
   void pass(double seconds) { clock_ += seconds; }  // while no exporter runs
   void set_clock(int64_t by) { set_ += by; }
@@ -152,6 +153,66 @@ TEST(HealthKeeper, ADeviceThatHangsNeitherClearsNorConfirms) {
   EXPECT_EQ(site.keeper().health().find("stale_readings", "mlx5_1/1")->status(), Status::ok);
   ASSERT_TRUE(site.step());
   EXPECT_EQ(stale->status(), Status::ok) << "it answers again";
+}
+
+// An alert waits for two minutes before it tells anybody.
+TEST(HealthKeeper, ACardThatFellOffTheBusIsMissedUntilItIsBack) {
+  Site site;
+  ASSERT_TRUE(site.step());
+  const std::string gone = "fabric_check_status{check=\"port-state\",subject=\"mlx5_3/1\"} 2\n";
+  auto& node = site.snapshot().node;
+  const auto ports = node.ports;
+  const auto nics = node.topology.nics;
+  ASSERT_EQ(ports.back().id(), "mlx5_3/1");
+  node.ports.pop_back();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(site.step());
+  EXPECT_EQ(site.page().find(gone), std::string::npos) << "its driver was unloaded, or a container has it";
+  std::erase_if(node.topology.nics, [&](const Nic& nic) { return nic.pci == ports.back().pci; });
+  for (int i = 0; i < 90; ++i) ASSERT_TRUE(site.step());
+  EXPECT_NE(site.page().find(gone), std::string::npos) << "a quarter of an hour later";
+  ASSERT_TRUE(site.start());
+  ASSERT_TRUE(site.step());
+  EXPECT_NE(site.page().find(gone), std::string::npos) << "and after a restart";
+  node.ports = ports;
+  node.topology.nics = nics;
+  ASSERT_TRUE(site.step());
+  EXPECT_EQ(site.page().find(gone), std::string::npos);
+}
+
+// The firmware did not answer for a moment, and connections were given up: when it answers again, that shows.
+TEST(HealthKeeper, WhatIsCountedWhileASourceFailsOnceIsNotLost) {
+  for (const int readings : {1, 2, 20}) {
+    Site site;
+    auto& counters = site.snapshot().node.ports[0].counters;
+    counters.hw.push_back({"req_transport_retries_exceeded", 5});
+    ASSERT_TRUE(site.step());
+    auto hw = std::exchange(counters.hw, {});
+    for (int i = 0; i < readings; ++i) ASSERT_TRUE(site.step(readings == 20 && i == 18 ? 5 : 0));
+    EXPECT_EQ(site.flapping(), readings == 20 ? Status::critical : Status::ok) << "the other sources are judged all the same";
+    hw.back().value += 40;
+    counters.hw = hw;
+    ASSERT_TRUE(site.step());
+    const HealthState* state = site.keeper().health().find("retries_exceeded", "mlx5_0/1");
+    EXPECT_TRUE(readings == 20 || (state != nullptr && state->status() == Status::critical)) << readings;
+  }
+}
+
+// Its cable is known to be bad: from the reload on nobody wants to hear of it, even if it falls off the bus.
+TEST(HealthKeeper, OfADeviceThatIsExcludedNothingIsTold) {
+  Site site;
+  ASSERT_TRUE(site.step());
+  ASSERT_TRUE(site.step(5));
+  ASSERT_EQ(site.flapping(), Status::critical);
+  site.policy().exclude = {"mlx5_0"};
+  auto& node = site.snapshot().node;
+  node.ports.erase(node.ports.begin());
+  std::erase_if(node.topology.nics, [](const Nic& nic) { return nic.name == "mlx5_0"; });
+  for (int i = 0; i < 2; ++i) {
+    site.snapshot().ages.clear();
+    ASSERT_TRUE(site.keeper().take(site.snapshot(), &site.policy(), {50'030.0 + 10 * i, kWall + 50'030 + 10 * i}));
+  }
+  EXPECT_EQ(site.flapping(), Status::ok);
+  EXPECT_EQ(site.page().find("subject=\"mlx5_0/1\""), std::string::npos) << site.page();
 }
 
 TEST(HealthKeeper, TellsATroubleOnce) {
@@ -282,6 +343,9 @@ TEST(CheckWatch, TellsWhatChanged) {
   now.findings[0].acknowledged = true;
   ASSERT_EQ(ctl::changes_of(before, now).size(), 1u);
   EXPECT_EQ(ctl::changes_of(before, now)[0].what, "acknowledged");
+  changes = ctl::changes_of(now, before);
+  ASSERT_EQ(changes.size(), 1u) << "it has expired, and the finding counts again";
+  EXPECT_EQ(ctl::change_text(changes[0], 0), "1970-01-01T00:00:00Z unacknowledged critical loss mlx5_0/1: 60 packets\n");
   before = now;
   now.findings.clear();
   changes = ctl::changes_of(before, now);

@@ -322,6 +322,54 @@ TEST(HealthRules, ADriverThatIsLoadedAnewDoesNotFlap) {
   EXPECT_NE(machine.said(), "") << "two minutes later it counts";
 }
 
+// /etc/init.d/openibd restart, or a machine with one NIC: for some seconds there is no RDMA device at all.
+TEST(HealthRules, AllDriversThatAreLoadedAnewDoNotFlap) {
+  for (const size_t gone : {1u, 4u}) {
+    Machine machine;
+    machine.steps(3);
+    auto ports = machine.now().ports;
+    ASSERT_GE(ports.size(), gone);
+    machine.now().ports = gone == 1 ? std::vector<Port>(ports.begin() + 2, ports.end()) : std::vector<Port>();
+    machine.look();
+    machine.look();
+    for (Port& port : ports) port.ifindex += gone == 1 && &port != &ports[1] ? 0 : 100, port.counters.carrier_down = 0;
+    machine.now().ports = ports;
+    machine.look();
+    machine.steps(5, [](Port& port) { *port.counters.carrier_down += 2; });
+    EXPECT_EQ(machine.said(), "") << gone;
+    machine.steps(20);
+    machine.steps(2, [](Port& port) { *port.counters.carrier_down += 2; });
+    EXPECT_NE(machine.said(), "") << gone << ": two minutes later it counts";
+  }
+}
+
+// InfiniBand without IPoIB has no netdev that could be another one.
+TEST(HealthRules, AnInfinibandDriverThatIsLoadedAnewDoesNotFlap) {
+  Machine machine;
+  for (Port& port : machine.now().ports) port.ifindex = 0, port.netdev.clear();
+  machine.steps(3);
+  const auto ports = std::exchange(machine.now().ports, {});
+  machine.look();
+  machine.now().ports = ports;
+  machine.look();
+  machine.steps(5, [](Port& port) { *port.counters.carrier_down += 2; });
+  EXPECT_EQ(machine.said(), "");
+}
+
+// A NIC that was pulled, and another one in its place: what the first did is not held against the second.
+TEST(HealthRules, ACardThatCameByTheNameOfOneThatWentStartsAnew) {
+  Machine machine;
+  machine.steps(3);
+  machine.steps(2, [](Port& port) { *port.counters.carrier_down += 2; });
+  ASSERT_EQ(machine.found().size(), 1u) << machine.said();
+  const auto ports = std::exchange(machine.now().ports, {});
+  machine.look();
+  machine.now().ports = ports;
+  machine.port().pci = "0000:c1:00.0", machine.port().ifindex += 100;
+  machine.step();
+  EXPECT_EQ(machine.said(), "");
+}
+
 // Its firmware takes longer than a reading: every other time only the others have been read.
 TEST(HealthRules, ASlowDeviceIsNotANewOne) {
   Machine machine;

@@ -158,6 +158,37 @@ TEST(Page, TheSecondPageKnowsWhatRoseSinceTheFirst) {
   EXPECT_TRUE(has(paging.page(), "fabric_diagnosis{device=\"mlx5_0\""));
 }
 
+// Prometheus was away for three hours: what was over two hours ago is no news, and what came just now is not thinned by them.
+TEST(Page, WhatIsLongOverIsNotDiagnosedWhenScrapesComeAgain) {
+  Paging paging;
+  paging.nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/hw_counters/req_transport_retries_exceeded", "5\n");
+  paging.collector().rescan();
+  paging.settle();
+  const auto reading = [&](std::chrono::minutes ago, uint64_t given_up) {
+    Node out = paging.collector().snapshot().node;
+    out.taken -= ago;
+    for (Port& port : out.ports)
+      for (Counter& counter : port.counters.hw)
+        if (counter.name == "req_transport_retries_exceeded") counter.value = given_up;
+    return out;
+  };
+  const auto culprit = [&](PageCache& cache) {
+    paging.collector().refresh();
+    paging.settle();
+    const std::string page = *cache.plain(paging.collector(), {}), series = "fabric_diagnosis{device=\"mlx5_0\",port=\"1\",culprit=\"";
+    const size_t at = page.find(series);
+    return at == std::string::npos ? "" : page.substr(at + series.size(), page.find('"', at + series.size()) - at - series.size());
+  };
+  PageCache late;
+  late.keep_up(paging.collector(), reading(180min, 0));
+  for (const auto ago : {120min, 60min, 8min, 4min}) late.keep_up(paging.collector(), reading(ago, 5));
+  EXPECT_EQ(culprit(late), "none");
+  PageCache soon;
+  for (const auto ago : {180min, 120min, 8min, 4min}) soon.keep_up(paging.collector(), reading(ago, 0));
+  EXPECT_NE(culprit(soon), "none") << "who comes every five minutes still sees all";
+  EXPECT_NE(culprit(soon), "");
+}
+
 // The GPUs would seem to have no NIC but those that were read first.
 TEST(Page, HalfAMachineIsNotJudged) {
   test::SlowNics nics;
@@ -191,6 +222,39 @@ TEST(Page, HalfAMachineIsNotJudged) {
   ASSERT_TRUE(comes([&] { return next.has_all(); }));
   next.rescan();
   EXPECT_TRUE(comes([&] { return !has(*cache.plain(next, {}), kDown); }));
+}
+
+// Its firmware is dead: nobody knows whether it has symptoms.
+TEST(Page, ADeviceThatHangsIsNotSaidToHaveNoSymptom) {
+  test::SlowNics nics;
+  Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  CollectorOptions options;
+  options.root = nics.tree.path();
+  options.stuck = 1ms;
+  options.open = nics.open();
+  Collector collector(options, wake.get());
+  const auto comes = [](const auto& what) {
+    for (const auto end = Clock::now() + 20s; !what() && Clock::now() < end;) ::poll(nullptr, 0, 5);
+    return what();
+  };
+  ASSERT_TRUE(comes([&] { return collector.has_all(); }));
+  nics.statistics->hang("eth2");
+  collector.refresh();
+  ASSERT_TRUE(comes([&] { return nics.statistics->is_waiting("eth2") && collector.complete() && !collector.busy(); }));
+  PageCache cache;
+  (void)cache.plain(collector, {});
+  const auto seen = collector.version();
+  collector.refresh();
+  ASSERT_TRUE(comes([&] { return collector.version() > seen && !collector.busy(); }));
+  const std::string page = *cache.plain(collector, {});
+  EXPECT_TRUE(has(page, "fabric_diagnosis{device=\"mlx5_1\",port=\"1\",culprit=\"none\""));
+  EXPECT_FALSE(has(page, "fabric_diagnosis{device=\"mlx5_0\""));
+  nics.statistics->answer("eth2");
+  EXPECT_TRUE(comes([&] {
+    collector.refresh();
+    cache.judge_anew();
+    return has(*cache.plain(collector, {}), "fabric_diagnosis{device=\"mlx5_0\"");
+  }));
 }
 
 TEST(Page, ADeviceThatIsReadAnewOrGoneIsNews) {
