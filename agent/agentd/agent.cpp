@@ -108,7 +108,8 @@ int Agent::on_timer(sd_event_source*, uint64_t, void* self) {
 
 void Agent::arm() {
   auto next = schedule_.next();
-  uint64_t at = next ? static_cast<uint64_t>(std::chrono::duration_cast<microseconds>(next->time_since_epoch()).count()) : UINT64_MAX;
+  uint64_t at = next ? static_cast<uint64_t>(std::chrono::duration_cast<microseconds>(next->time_since_epoch()).count())
+                     : UINT64_MAX;
   sd_event_source_set_time(timer_.get(), at);
   sd_event_source_set_enabled(timer_.get(), next ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
 }
@@ -160,7 +161,8 @@ void Agent::rescan() {
 
 void Agent::keep(const std::string& id) {
   schedule_.cancel("keep " + id);
-  // Each port has the watchdog's time, and the start's, for itself: one whose firmware is dead costs a minute a command.
+  // Each port has the watchdog's time, and the start's, for itself: one whose firmware is dead costs a minute a
+  // command.
   sd_notify(0, ready_ ? "WATCHDOG=1" : "WATCHDOG=1\nEXTEND_TIMEOUT_USEC=180000000");
   auto done = keeper_.keep(id, now());
   if (!done && done.error().code == EWOULDBLOCK) schedule_.at("keep " + id, now() + kLockRetry);
@@ -170,7 +172,8 @@ void Agent::keep(const std::string& id) {
 }
 
 void Agent::keep_host() {
-  if (auto done = keeper_.keep_host(now()); !done && done.error().code == EWOULDBLOCK) schedule_.at(kHost, now() + kLockRetry);
+  if (auto done = keeper_.keep_host(now()); !done && done.error().code == EWOULDBLOCK)
+    schedule_.at(kHost, now() + kLockRetry);
 }
 
 void Agent::keep_all() {
@@ -182,14 +185,18 @@ void Agent::watch_confirm() {
   const Keeper::Watch watch = keeper_.watch_confirm();
   if (watch.again) schedule_.at(kConfirm, now() + *watch.again);
   if (!record_) schedule_.at(kConfirm, now() + kRecordPoll);  // nothing tells of it
-  if (watch.confirmed) return reload();  // what was applied is what the files say
+  if (watch.confirmed) return reload();                       // what was applied is what the files say
   if (watch.changed) keep_all();
 }
 
 void Agent::settle(const std::string& id) {
   auto done = keeper_.settle(id);
   if (!done && done.error().code == EWOULDBLOCK) return schedule_.at("settle " + id, now() + kLockRetry);
-  if (!done) write_journal({message_id::trouble, LOG_WARNING, done.error().text() + "; done again after the next carrier-up", {{"FABRIC_PORT", id}}});
+  if (!done)
+    write_journal({message_id::trouble,
+                   LOG_WARNING,
+                   done.error().text() + "; done again after the next carrier-up",
+                   {{"FABRIC_PORT", id}}});
   soon(id);
 }
 
@@ -228,7 +235,8 @@ void Agent::reload() {
     write_journal({message_id::configuration, LOG_NOTICE, "configuration read again; every port is looked at", {}});
   } else {
     keeper_.set_config_error(loaded.error().text());
-    write_journal({message_id::configuration, LOG_ERR, loaded.error().text() + "\nthe configuration in force is kept", {}});
+    write_journal(
+        {message_id::configuration, LOG_ERR, loaded.error().text() + "\nthe configuration in force is kept", {}});
   }
   rescan();
   keep_all();

@@ -46,7 +46,7 @@ class Agent {
   void open_record();
   void drain(Monitor& monitor);
   void take(const Notification& note);
-  void soon(const std::string& id);    // a port was touched: look after the burst
+  void soon(const std::string& id);  // a port was touched: look after the burst
   void rescan();
   void keep(const std::string& id);
   void keep_host();
@@ -56,7 +56,7 @@ class Agent {
   void poll_idle(const std::string& id);
   void do_task(const std::string& task);
   void reload();
-  void tell();                         // state file, STATUS=, READY=1 when it is time
+  void tell();  // state file, STATUS=, READY=1 when it is time
   void arm();
 
   Kernel& kernel_;

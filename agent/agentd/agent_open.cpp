@@ -26,15 +26,18 @@ Result<void> Agent::open() {
   auto route = Monitor::route();
   if (!route) return route.error();
   route_.emplace(std::move(*route));
-  auto added = checked(sd_event_add_io(event, nullptr, route_->fd(), EPOLLIN, on_route, this), "rtnetlink notifications");
+  auto added =
+      checked(sd_event_add_io(event, nullptr, route_->fd(), EPOLLIN, on_route, this), "rtnetlink notifications");
   if (added && kernel_.ethtool && kernel_.ethtool->monitor_group != 0) {
     auto ethtool = Monitor::ethtool(kernel_.ethtool->monitor_group);
     if (!ethtool) return ethtool.error();
     ethtool_.emplace(std::move(*ethtool));
-    added = checked(sd_event_add_io(event, nullptr, ethtool_->fd(), EPOLLIN, on_ethtool, this), "ethtool notifications");
+    added =
+        checked(sd_event_add_io(event, nullptr, ethtool_->fd(), EPOLLIN, on_ethtool, this), "ethtool notifications");
   }
   sd_event_source* timer = nullptr;
-  if (added) added = checked(sd_event_add_time(event, &timer, CLOCK_MONOTONIC, UINT64_MAX, 1'000, on_timer, this), "timer");
+  if (added)
+    added = checked(sd_event_add_time(event, &timer, CLOCK_MONOTONIC, UINT64_MAX, 1'000, on_timer, this), "timer");
   timer_.reset(timer);
   if (added) added = checked(sd_event_add_signal(event, nullptr, SIGHUP, on_hangup, this), "SIGHUP");
   // No handler: these end the loop with the code in userdata.
@@ -52,12 +55,19 @@ void Agent::open_record() {
   auto folder = make_directory_of(keeper_.directory(), confirm::kFile);
   if (!folder) return;  // told with the first write, which needs it
   record_folder_ = std::move(*folder);
-  const std::string path = "/proc/self/fd/" + std::to_string(record_folder_.get());  // libsystemd 249 takes no descriptor
-  sd_event_source* source = nullptr;  // one that nobody holds leaks (libsystemd 252)
-  auto added = checked(sd_event_add_inotify(event_.get(), &source, path.c_str(), IN_MOVED_TO | IN_DELETE, on_record, this), "inotify");
+  const std::string path =
+      "/proc/self/fd/" + std::to_string(record_folder_.get());  // libsystemd 249 takes no descriptor
+  sd_event_source* source = nullptr;                            // one that nobody holds leaks (libsystemd 252)
+  auto added = checked(
+      sd_event_add_inotify(event_.get(), &source, path.c_str(), IN_MOVED_TO | IN_DELETE, on_record, this), "inotify");
   record_.reset(source);
-  // kubelet and its like use up what root may have of them (fs.inotify.max_user_instances): that is no reason to keep no port.
-  if (!added) write_journal({message_id::trouble, LOG_WARNING, added.error().text() + "; an apply --confirm is looked for every few seconds instead", {}});
+  // kubelet and its like use up what root may have of them (fs.inotify.max_user_instances): that is no reason to keep
+  // no port.
+  if (!added)
+    write_journal({message_id::trouble,
+                   LOG_WARNING,
+                   added.error().text() + "; an apply --confirm is looked for every few seconds instead",
+                   {}});
 }
 
 Result<void> Agent::open_devices() {
@@ -67,7 +77,9 @@ Result<void> Agent::open_devices() {
   auto added = checked(sd_device_monitor_attach_event(monitor, event_.get()), "device monitor");
   // pci: a GPU that comes or goes makes NICs compute NICs, or host NICs again (match.role).
   for (const char* subsystem : {"infiniband", "net", "pci"})
-    if (added) added = checked(sd_device_monitor_filter_add_match_subsystem_devtype(monitor, subsystem, nullptr), "device monitor");
+    if (added)
+      added =
+          checked(sd_device_monitor_filter_add_match_subsystem_devtype(monitor, subsystem, nullptr), "device monitor");
   if (added) added = checked(sd_device_monitor_start(monitor, on_device, this), "device monitor");
   return added;
 }

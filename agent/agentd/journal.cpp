@@ -20,7 +20,8 @@ void write_journal(const Entry& entry) {
   for (const auto& [name, value] : entry.fields) lines.push_back(name + "=" + value);
   std::vector<iovec> parts;
   for (std::string& line : lines) parts.push_back({line.data(), line.size()});
-  if (sd_journal_sendv(parts.data(), static_cast<int>(parts.size())) < 0) std::fprintf(stderr, "%s\n", entry.message.c_str());
+  if (sd_journal_sendv(parts.data(), static_cast<int>(parts.size())) < 0)
+    std::fprintf(stderr, "%s\n", entry.message.c_str());
 }
 
 }  // namespace fabric::agentd

@@ -19,16 +19,26 @@ constexpr std::chrono::seconds kLockPatience{10};
 constexpr std::chrono::seconds kNaming{180};  // udevd gives up an event then (event_timeout= of udev.conf(5))
 
 std::vector<Port> scan_ports(Kernel& kernel, const Policy& policy) {
-  return scan(kernel, {.topology = asks_for_role(policy), .platform = false, .settings = false, .counters = false, .gids = false, .network = false, .verbs = false,
-                       .members = true, .exclude = policy.exclude}).ports;
+  return scan(kernel, {.topology = asks_for_role(policy),
+                       .platform = false,
+                       .settings = false,
+                       .counters = false,
+                       .gids = false,
+                       .network = false,
+                       .verbs = false,
+                       .members = true,
+                       .exclude = policy.exclude})
+      .ports;
 }
 
 bool asks_for_speed(const Policy& policy) {
-  return std::any_of(policy.ports.begin(), policy.ports.end(), [](const PortPolicy& entry) { return !entry.match.speed.empty(); });
+  return std::any_of(policy.ports.begin(), policy.ports.end(),
+                     [](const PortPolicy& entry) { return !entry.match.speed.empty(); });
 }
 
 bool matches_any(const std::vector<std::string>& patterns, const std::string& text) {
-  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) { return glob_match(pattern, text); });
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& pattern) { return glob_match(pattern, text); });
 }
 
 bool device_is_gone(const Changes& changes) {
@@ -62,7 +72,10 @@ World real_world(Kernel& kernel) {
 }
 
 Keeper::Keeper(World world, Policy policy)
-    : world_(std::move(world)), policy_(std::move(policy)), config_(confirm::digest(wanted_config(policy_))), drift_(policy_.conflict, policy_.reread) {
+    : world_(std::move(world)),
+      policy_(std::move(policy)),
+      config_(confirm::digest(wanted_config(policy_))),
+      drift_(policy_.conflict, policy_.reread) {
   remember_published();
 }
 
@@ -80,7 +93,10 @@ std::vector<std::string> Keeper::rescan() {
       continue;
     }
     const bool excluded = matches_any(policy_.exclude, entry->second.port.rdma);
-    world_.log({message_id::port, LOG_NOTICE, entry->first + (excluded ? ": excluded; its settings stay as they are" : ": the port is gone; kept again when it comes back"),
+    world_.log({message_id::port,
+                LOG_NOTICE,
+                entry->first + (excluded ? ": excluded; its settings stay as they are"
+                                         : ": the port is gone; kept again when it comes back"),
                 {{"FABRIC_PORT", entry->first}}});
     drift_.restart(entry->first);
     set_aside(entry->first, entry->second);
@@ -100,13 +116,16 @@ std::vector<std::string> Keeper::rescan() {
       kept.fresh = known_.erase(id) == 0;
       kept.new_device = kept.fresh && memory_.count(id) != 0;
       kept.carrier = port.carrier;
-      world_.log({message_id::port, LOG_INFO, id + ": found on " + (port.netdev.empty() ? "no netdev" : port.netdev) +
-                  (port.left_alone.empty() ? "" : "; left alone: " + port.left_alone), {{"FABRIC_PORT", id}}});
+      world_.log({message_id::port,
+                  LOG_INFO,
+                  id + ": found on " + (port.netdev.empty() ? "no netdev" : port.netdev) +
+                      (port.left_alone.empty() ? "" : "; left alone: " + port.left_alone),
+                  {{"FABRIC_PORT", id}}});
     }
     const PortPolicy* before = policy_for(policy_, kept.port);
     port.qos = std::move(kept.port.qos);
     if (!port.speed) port.speed = kept.port.speed;  // while the link is down it stays the port that it was
-    kept.port = std::move(port);  // speed and role are matched as well
+    kept.port = std::move(port);                    // speed and role are matched as well
     const bool other_entry = policy_for(policy_, kept.port) != before;
     if (other_entry) drift_.restart(id);  // what the one before wanted is no other writer's
     kept.renamed = kept.renamed || (renamed && before == nullptr);
@@ -124,7 +143,9 @@ qos::Options Keeper::options_for(const Kept& kept, const PortPolicy& entry, qos:
   options.only = qos::own_keys(kept.port);
   options.derived = entry.derived;
   options.busy = world_.busy;
-  options.conflict = [this, id = kept.port.id(), now](const Port&, std::string_view key) { return drift_.held(id, key, now); };
+  options.conflict = [this, id = kept.port.id(), now](const Port&, std::string_view key) {
+    return drift_.held(id, key, now);
+  };
   options.save_original = [this](const Port& port, const Qos& before) { return save_original(port, before); };
   return options;
 }
@@ -200,7 +221,8 @@ void Keeper::take_in(Kept& kept, Changes changes, qos::Instant now) {
   kept.heard.clear();
 }
 
-// Another writer's moment is no news. A lock that stays taken (a stopped process) or cannot be opened is: nothing is kept.
+// Another writer's moment is no news. A lock that stays taken (a stopped process) or cannot be opened is: nothing is
+// kept.
 Error Keeper::locked_out(Error failure, qos::Instant now) {
   if (!locked_out_since_) locked_out_since_ = now;
   if (failure.code != EWOULDBLOCK || now - *locked_out_since_ >= kLockPatience)

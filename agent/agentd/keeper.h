@@ -67,8 +67,8 @@ class Keeper {
     bool speed = false;  // rescan once the link has its speed: entries match one
   };
   LinkNews link_changed(const rtnl::Link& link);
-  // Ports whose carrier has come back without a message that said so: it was lost, or came before there was one to compare with.
-  // By what the last rescan read.
+  // Ports whose carrier has come back without a message that said so: it was lost, or came before there was one to
+  // compare with. By what the last rescan read.
   std::vector<std::string> carriers_back();
   // After carrier-up: lets the driver finish what it computes from the link speed (Driver::settle).
   Result<void> settle(const std::string& id);
@@ -76,8 +76,8 @@ class Keeper {
   // `apply --confirm`: looks at its record, and puts back what stood when it is overdue.
   struct Watch {
     std::optional<std::chrono::milliseconds> again;  // look again then
-    bool confirmed = false;                          // it has just been confirmed: the configuration on disk is the one wanted
-    bool changed = false;                            // held or not any more: look at every port
+    bool confirmed = false;  // it has just been confirmed: the configuration on disk is the one wanted
+    bool changed = false;    // held or not any more: look at every port
   };
   Watch watch_confirm();
 
@@ -91,9 +91,10 @@ class Keeper {
   [[nodiscard]] bool in_conflict(const std::string& id) const { return drift_.in_conflict(id); }
 
   [[nodiscard]] AgentState state() const;
-  void publish();                           // writes the state file when it would say something new; trouble is logged once
-  [[nodiscard]] std::string status() const; // "enforce: 4 ports, 3 in sync, 1 pending"
-  // 0 all in sync or applied, 1 something differs, waits or is unsupported, 2 something was refused, ignored or is in conflict.
+  void publish();  // writes the state file when it would say something new; trouble is logged once
+  [[nodiscard]] std::string status() const;  // "enforce: 4 ports, 3 in sync, 1 pending"
+  // 0 all in sync or applied, 1 something differs, waits or is unsupported, 2 something was refused, ignored or is in
+  // conflict.
   [[nodiscard]] int exit_code() const;
 
  private:
@@ -109,8 +110,9 @@ class Keeper {
     bool new_device = false;  // re-created: what it shows is the driver's doing
     std::optional<qos::Instant> unmatched{};  // its first pass, when no entry was its own
     bool renamed = false;                     // since then, and no entry was its own before
-    bool releasing = false;   // let go of, and what stood is to be put back
-    std::optional<Mode> kept_before{};  // by the policy before a reload, in this mode; whether it still is, is not known yet
+    bool releasing = false;                   // let go of, and what stood is to be put back
+    std::optional<Mode>
+        kept_before{};  // by the policy before a reload, in this mode; whether it still is, is not known yet
     std::map<qos::Told, Heard> heard;  // since the last pass
     bool carrier_lost = false;         // since the last pass
     bool gone = false;                 // the last pass was answered so, though the netdev has not gone
@@ -150,16 +152,16 @@ class Keeper {
 
   World world_;
   Policy policy_;
-  std::string config_;           // its digest, for others to compare with theirs
+  std::string config_;  // its digest, for others to compare with theirs
   qos::Drift drift_;
   std::map<std::string, Kept> ports_;
   Kept host_;
   std::map<std::string, Memory> memory_;
   std::set<std::string> known_;  // ports that an agent before this one kept on this boot
   std::string config_error_;
-  std::string held_;             // why nothing is written just now; empty: it may be
+  std::string held_;  // why nothing is written just now; empty: it may be
   bool awaits_confirmation_ = false;
-  bool awaited_ = false;         // did, and watch_confirm() has not yet seen what became of it
+  bool awaited_ = false;  // did, and watch_confirm() has not yet seen what became of it
   std::string last_trouble_;
   std::optional<qos::Instant> locked_out_since_;
   AgentState published_;

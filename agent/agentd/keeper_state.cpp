@@ -18,7 +18,8 @@ void Keeper::remember_published() {
     for (const auto& [key, told] : settings) {
       if (!told.last_drift.empty() || !told.last_repair.empty()) memory_[id].told[key] = told;
       // Where no entry is the port's own, it was to be put back.
-      if (told.outcome == to_text(Outcome::pending) && (*state)->mode == to_text(Mode::enforce)) memory_[id].kept_before = Mode::enforce;
+      if (told.outcome == to_text(Outcome::pending) && (*state)->mode == to_text(Mode::enforce))
+        memory_[id].kept_before = Mode::enforce;
     }
   }
 }
@@ -38,7 +39,8 @@ std::vector<Port> Keeper::ports() const {
 std::vector<std::string> Keeper::ports_on(int ifindex, const std::string& netdev) const {
   std::vector<std::string> found;
   for (const auto& [id, kept] : ports_)
-    if (ifindex != 0 ? kept.port.ifindex == ifindex : !netdev.empty() && kept.port.netdev == netdev) found.push_back(id);
+    if (ifindex != 0 ? kept.port.ifindex == ifindex : !netdev.empty() && kept.port.netdev == netdev)
+      found.push_back(id);
   return found;
 }
 
@@ -89,7 +91,8 @@ void Keeper::publish() {
   AgentState now = state();
   AgentState same = now;
   same.updated = published_.updated;
-  if (same == published_ && config_ == published_config_) return;  // a writer that fights us must not make us write files all day
+  if (same == published_ && config_ == published_config_)
+    return;  // a writer that fights us must not make us write files all day
   if (auto saved = state::save_agent_state(world_.directory, now, config_); !saved)
     return trouble(saved.error().text() + "; the ports are kept all the same, tried again with the next change");
   published_ = std::move(now);

@@ -41,7 +41,8 @@ bool Keeper::window_is_open() const { return is_open(policy_.maintenance, world_
 
 bool Keeper::has_pending(const Kept& kept) const {
   return policy_.mode == Mode::enforce && held_.empty() &&
-         std::any_of(kept.last.begin(), kept.last.end(), [](const auto& each) { return each.second.outcome == Outcome::pending; });
+         std::any_of(kept.last.begin(), kept.last.end(),
+                     [](const auto& each) { return each.second.outcome == Outcome::pending; });
 }
 
 bool Keeper::waits_for_idle(const std::string& id) const {
@@ -57,7 +58,8 @@ bool Keeper::is_idle(const std::string& id) const {
 
 std::optional<std::chrono::minutes> Keeper::until_window() const {
   if (policy_.disruptive == Disruptive::never || window_is_open()) return std::nullopt;
-  const bool waits = std::any_of(ports_.begin(), ports_.end(), [this](const auto& each) { return has_pending(each.second); });
+  const bool waits =
+      std::any_of(ports_.begin(), ports_.end(), [this](const auto& each) { return has_pending(each.second); });
   if (!waits) return std::nullopt;
   return std::chrono::minutes(std::max(1, minutes_until_open(policy_.maintenance, world_.now_local(), kLongestNap)));
 }
@@ -83,11 +85,13 @@ void Keeper::drop_lapsed_record() {
 
 void Keeper::let_go(const Policy& old) {
   for (auto& [id, kept] : ports_) {
-    kept.releasing = kept.releasing && policy_.release == Release::restore && policy_.mode == Mode::enforce && policy_for(policy_, kept.port) == nullptr;
+    kept.releasing = kept.releasing && policy_.release == Release::restore && policy_.mode == Mode::enforce &&
+                     policy_for(policy_, kept.port) == nullptr;
     if (policy_for(old, kept.port) != nullptr) kept.kept_before = old.mode;
     decide(id, kept);
   }
-  for (auto& [id, memory] : memory_) memory.releasing = memory.releasing && policy_.release == Release::restore && policy_.mode == Mode::enforce;
+  for (auto& [id, memory] : memory_)
+    memory.releasing = memory.releasing && policy_.release == Release::restore && policy_.mode == Mode::enforce;
 }
 
 void Keeper::set_aside(const std::string& id, const Kept& kept) {
@@ -113,9 +117,12 @@ void Keeper::decide(const std::string& id, Kept& kept) {
   kept.last.clear();
   memory_[id].good.clear();
   kept.releasing = policy_.release == Release::restore && policy_.mode == Mode::enforce && before == Mode::enforce;
-  world_.log({message_id::port, LOG_NOTICE, id + ": no [[port]] entry matches it any more; " +
-              (kept.releasing ? "what stood before the first write is put back" : "its settings stay as they are") +
-              " (release = \"" + std::string(to_text(policy_.release)) + "\")", {{"FABRIC_PORT", id}}});
+  world_.log({message_id::port,
+              LOG_NOTICE,
+              id + ": no [[port]] entry matches it any more; " +
+                  (kept.releasing ? "what stood before the first write is put back" : "its settings stay as they are") +
+                  " (release = \"" + std::string(to_text(policy_.release)) + "\")",
+              {{"FABRIC_PORT", id}}});
 }
 
 Result<void> Keeper::release(Kept& kept, qos::Instant now) {
@@ -131,7 +138,8 @@ Result<void> Keeper::release(Kept& kept, qos::Instant now) {
   if (!held_.empty()) return {};
   auto originals = state::load_originals(world_.directory);
   if (!originals) {
-    trouble(originals.error().text() + "; " + kept.port.id() + " is let go of, and what stood before waits until the file is mended or moved away");
+    trouble(originals.error().text() + "; " + kept.port.id() +
+            " is let go of, and what stood before waits until the file is mended or moved away");
     return {};
   }
   qos::Options options;
@@ -147,10 +155,12 @@ Result<void> Keeper::release(Kept& kept, qos::Instant now) {
     if (is_left_to_do(change) || change.outcome == Outcome::refused || change.outcome == Outcome::ignored)
       kept.last.insert_or_assign(change.key, change);
   if (kept.releasing && written(changes) == 0 && kept.last.size() == waited) return {};  // told already
-  world_.log({message_id::port, kept.last.empty() ? LOG_NOTICE : LOG_WARNING,
-              kept.port.id() + ": released: " + std::to_string(written(changes)) + " settings put back" +
-              (kept.last.empty() ? "" : ", " + std::to_string(kept.last.size()) + " not: see fabric-agentctl status"),
-              {{"FABRIC_PORT", kept.port.id()}}});
+  world_.log(
+      {message_id::port,
+       kept.last.empty() ? LOG_NOTICE : LOG_WARNING,
+       kept.port.id() + ": released: " + std::to_string(written(changes)) + " settings put back" +
+           (kept.last.empty() ? "" : ", " + std::to_string(kept.last.size()) + " not: see fabric-agentctl status"),
+       {{"FABRIC_PORT", kept.port.id()}}});
   return {};
 }
 
@@ -168,7 +178,8 @@ bool Keeper::refresh_hold() {
   if (awaits_confirmation_) {
     held_ = "an apply awaits confirmation until " + (*record)->until + ": fabric-agentctl confirm";
   } else if (*record && (*record)->policy == config_) {
-    held_ = "reverted at " + (*record)->reverted + ": not confirmed; to enforce it all the same: systemctl reload fabric-agent";
+    held_ = "reverted at " + (*record)->reverted +
+            ": not confirmed; to enforce it all the same: systemctl reload fabric-agent";
   }
   // Confirmed: the configuration is read again before anything is written.
   if (awaited_ && !*record) held_ = "an apply was confirmed";
@@ -210,15 +221,21 @@ void Keeper::revert(confirm::Record& record) {
   const Changes& changes = *lapsed;
   for (const Change& change : changes)
     if (change.outcome == Outcome::refused || change.outcome == Outcome::ignored)
-      world_.log({message_id::not_set, LOG_ERR, change.port + ": " + change.key + " could not be put back to " + change.to + ": " + change.detail,
+      world_.log({message_id::not_set,
+                  LOG_ERR,
+                  change.port + ": " + change.key + " could not be put back to " + change.to + ": " + change.detail,
                   {{"FABRIC_PORT", change.port}, {"FABRIC_SETTING", change.key}}});
   if (is_pending(record)) {
     if (written(changes) != 0 || last_trouble_.empty())
-      trouble("an apply was not confirmed in time; " + std::to_string(record.before.size()) + " ports wait to be put back until they are idle or there again");
+      trouble("an apply was not confirmed in time; " + std::to_string(record.before.size()) +
+              " ports wait to be put back until they are idle or there again");
     return;
   }
-  world_.log({message_id::reverted, LOG_WARNING, "an apply was not confirmed in time: what stood before it is back (" +
-              std::to_string(written(changes)) + " settings written)", {}});
+  world_.log({message_id::reverted,
+              LOG_WARNING,
+              "an apply was not confirmed in time: what stood before it is back (" + std::to_string(written(changes)) +
+                  " settings written)",
+              {}});
 }
 
 }  // namespace fabric::agentd

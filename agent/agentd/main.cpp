@@ -53,7 +53,8 @@ void prepare_signals() {
 int keep_on(Kernel& kernel, Keeper& keeper, const std::string& config_file) {
   // Held until the process ends, whatever ends it.
   auto lock = state::take_lock("/", {}, state::kAgentLockFile);
-  if (!lock) return refuse(lock.error().code == EWOULDBLOCK ? EX_TEMPFAIL : EX_OSERR, message_id::trouble, lock.error());
+  if (!lock)
+    return refuse(lock.error().code == EWOULDBLOCK ? EX_TEMPFAIL : EX_OSERR, message_id::trouble, lock.error());
   Agent agent(kernel, keeper, config_file);
   auto result = agent.open();
   if (result) result = agent.run();
@@ -61,11 +62,13 @@ int keep_on(Kernel& kernel, Keeper& keeper, const std::string& config_file) {
 }
 
 int run(const Options& options) {
-  if (!options.once && !options.pci) prepare_signals();  // first of all: a SIGHUP that comes while we start must not end us
+  if (!options.once && !options.pci)
+    prepare_signals();  // first of all: a SIGHUP that comes while we start must not end us
   auto config = load_config(options.config_file());
   if (!config && config.error().code == ENOENT) {
-    return refuse(EX_CONFIG, message_id::configuration,
-                  error(0, config.error().text() + "; write it as in fabric-agent.toml(5), or give another with --config"));
+    return refuse(
+        EX_CONFIG, message_id::configuration,
+        error(0, config.error().text() + "; write it as in fabric-agent.toml(5), or give another with --config"));
   }
   if (!config) return refuse(EX_CONFIG, message_id::configuration, config.error());
   for (const ConfigWarning& warning : config->warnings)

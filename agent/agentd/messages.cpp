@@ -10,16 +10,20 @@ namespace {
 
 using qos::Drift;
 
-std::string detailed(std::string text, const std::string& detail) { return detail.empty() ? text : text + " (" + detail + ")"; }
+std::string detailed(std::string text, const std::string& detail) {
+  return detail.empty() ? text : text + " (" + detail + ")";
+}
 
 using Suspect = std::optional<qos::Suspect>;
 
 std::string by(const Suspect& suspect) { return suspect ? suspect->by : "an unknown writer"; }
 
 Entry conflict_entry(const Change& change, const Suspect& suspect) {
-  return {message_id::conflict, LOG_ERR,
+  return {message_id::conflict,
+          LOG_ERR,
           change.port + ": " + change.key + " is changed back again and again by " + by(suspect) +
-              "; no longer written. Stop that writer, then: systemctl reload fabric-agent", {}};
+              "; no longer written. Stop that writer, then: systemctl reload fabric-agent",
+          {}};
 }
 
 Entry plain_entry(const Change& change) {
@@ -33,13 +37,21 @@ Entry plain_entry(const Change& change) {
     case Outcome::pending:
       return {message_id::pending, LOG_NOTICE, detailed(subject + is + "; waits", change.detail), {}};
     case Outcome::refused:
-      return {message_id::not_set, LOG_ERR,
-              detailed(subject + is + "; the driver refused it with " + errno_name(change.code) + ", tried again later", change.detail), {}};
+      return {message_id::not_set,
+              LOG_ERR,
+              detailed(subject + is + "; the driver refused it with " + errno_name(change.code) + ", tried again later",
+                       change.detail),
+              {}};
     case Outcome::ignored:
-      return {message_id::not_set, LOG_ERR,
-              detailed(subject + is + "; the driver accepted it, tried again later", change.detail), {}};
+      return {message_id::not_set,
+              LOG_ERR,
+              detailed(subject + is + "; the driver accepted it, tried again later", change.detail),
+              {}};
     case Outcome::unsupported:
-      return {message_id::not_set, LOG_WARNING, detailed(subject + "cannot be set on this port; the rest is kept", change.detail), {}};
+      return {message_id::not_set,
+              LOG_WARNING,
+              detailed(subject + "cannot be set on this port; the rest is kept", change.detail),
+              {}};
     default: return {message_id::in_sync, LOG_INFO, subject + "is in sync: " + change.to, {}};
   }
 }
@@ -51,8 +63,11 @@ bool same_news(const Change& a, const Change& b) {
 }
 
 void add_fields(Entry& entry, const Change& change, const Suspect& suspect) {
-  entry.fields = {{"FABRIC_PORT", change.port}, {"FABRIC_SETTING", change.key}, {"FABRIC_OUTCOME", std::string(to_text(change.outcome))},
-                  {"FABRIC_FROM", change.from}, {"FABRIC_TO", change.to}};
+  entry.fields = {{"FABRIC_PORT", change.port},
+                  {"FABRIC_SETTING", change.key},
+                  {"FABRIC_OUTCOME", std::string(to_text(change.outcome))},
+                  {"FABRIC_FROM", change.from},
+                  {"FABRIC_TO", change.to}};
   if (change.code != 0) entry.fields.emplace_back("FABRIC_ERRNO", errno_name(change.code));
   if (!suspect) return;
   entry.fields.emplace_back("FABRIC_CAUSE", std::string(to_text(suspect->cause)));
@@ -66,10 +81,16 @@ std::optional<Entry> message_for(const Change& change, const Change* before, Dri
   if (news == Drift::News::conflict) {
     entry = conflict_entry(change, suspect);
   } else if (news == Drift::News::repaired) {
-    entry = Entry{message_id::repaired, LOG_NOTICE, change.port + ": " + change.key + " had been changed to " + change.from + " by " +
-                  by(suspect) + "; put back to " + change.to, {}};
+    entry = Entry{message_id::repaired,
+                  LOG_NOTICE,
+                  change.port + ": " + change.key + " had been changed to " + change.from + " by " + by(suspect) +
+                      "; put back to " + change.to,
+                  {}};
   } else if (news == Drift::News::conflict_over) {
-    entry = Entry{message_id::in_sync, LOG_NOTICE, change.port + ": " + change.key + " is left in peace again; it is kept as before", {}};
+    entry = Entry{message_id::in_sync,
+                  LOG_NOTICE,
+                  change.port + ": " + change.key + " is left in peace again; it is kept as before",
+                  {}};
   } else if (change.outcome == Outcome::applied) {
     entry = plain_entry(change);
   } else if (change.outcome == Outcome::conflict || (before != nullptr && same_news(change, *before))) {

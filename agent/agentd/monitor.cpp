@@ -25,7 +25,8 @@ Notification parse_route(uint16_t type, View8 payload) {
     note.kind = note.netdev.empty() ? Notification::Kind::other : Notification::Kind::settings;
   } else if (type == RTM_NEWLINK || type == RTM_DELLINK) {
     auto link = rtnl::parse_link(payload);
-    // A bridge about its port: without its carrier, and "gone" when it leaves the bridge (net/bridge/br_netlink.c, br_ifinfo_notify).
+    // A bridge about its port: without its carrier, and "gone" when it leaves the bridge (net/bridge/br_netlink.c,
+    // br_ifinfo_notify).
     if (!link || payload[0] == std::byte{AF_BRIDGE}) return note;
     note.link = std::move(*link);
     note.how = qos::Told::link;
@@ -41,7 +42,8 @@ Notification parse_ethtool(View8 payload) {
   const Attr* header = find(attributes, kHeaderNest);
   if (header == nullptr) return note;
   auto device = parse_attributes(header->value);
-  if (const Attr* index = find(device, ETHTOOL_A_HEADER_DEV_INDEX)) note.ifindex = static_cast<int>(index->u32().value_or(0));
+  if (const Attr* index = find(device, ETHTOOL_A_HEADER_DEV_INDEX))
+    note.ifindex = static_cast<int>(index->u32().value_or(0));
   if (const Attr* name = find(device, ETHTOOL_A_HEADER_DEV_NAME)) note.netdev = name->text();
   if (note.ifindex != 0 || !note.netdev.empty()) note.kind = Notification::Kind::settings;
   note.how = qos::Told::ethtool;

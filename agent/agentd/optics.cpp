@@ -39,7 +39,9 @@ class Reader {
   void read(const std::vector<std::string>& netdevs, std::chrono::milliseconds interval) {
     state::Optics found;
     found.interval = std::chrono::duration<double>(interval).count();
-    std::erase_if(patiences_, [&](const auto& known) { return std::find(netdevs.begin(), netdevs.end(), known.first) == netdevs.end(); });
+    std::erase_if(patiences_, [&](const auto& known) {
+      return std::find(netdevs.begin(), netdevs.end(), known.first) == netdevs.end();
+    });
     for (const std::string& netdev : netdevs) {
       Patience& patience = patiences_[netdev];
       const std::string links = world_.links(netdev);
@@ -61,7 +63,8 @@ class Reader {
     const auto now = root ? state::uptime(*root) : std::nullopt;
     auto saved = now ? state::save_optics(world_.directory, found, *now) : Result<void>(error(ENOENT, "/proc/uptime"));
     const std::string trouble = saved ? std::string() : saved.error().text();
-    if (!trouble.empty() && trouble != last_trouble_) world_.log({message_id::trouble, LOG_WARNING, trouble + "; modules are not published", {}});
+    if (!trouble.empty() && trouble != last_trouble_)
+      world_.log({message_id::trouble, LOG_WARNING, trouble + "; modules are not published", {}});
     last_trouble_ = trouble;
   }
 
@@ -130,7 +133,8 @@ void Patience::failed(Clock::time_point now, int code, const std::string& links)
 std::vector<std::string> cages_of(const std::vector<Port>& ports) {
   std::vector<std::string> out;
   for (const Port& port : ports)
-    if (!port.netdev.empty() && !port.pci.empty() && !port.virtual_function && port.bond != port.netdev) out.push_back(port.netdev);
+    if (!port.netdev.empty() && !port.pci.empty() && !port.virtual_function && port.bond != port.netdev)
+      out.push_back(port.netdev);
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
@@ -141,7 +145,8 @@ OpticsWorld real_optics_world() {
   world.read = [cages = std::make_shared<Cages>()](const std::string& netdev) { return cages->read(netdev); };
   world.links = [](const std::string& netdev) {
     auto root = Root::open("/");
-    auto count = root ? root->read_line("sys/class/net/" + netdev + "/carrier_up_count") : Result<std::string>(root.error());
+    auto count =
+        root ? root->read_line("sys/class/net/" + netdev + "/carrier_up_count") : Result<std::string>(root.error());
     return count ? std::move(count).value() : std::string();
   };
   return world;

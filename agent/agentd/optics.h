@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The modules in the cages, read beside the daemon's own work: it takes CAP_NET_ADMIN, which the exporter does not have.
+// The modules in the cages, read beside the daemon's own work: it takes CAP_NET_ADMIN, which the exporter does not
+// have.
 #pragma once
 
 #include <chrono>
@@ -18,9 +19,9 @@ namespace fabric::agentd {
 // The netdevs among these ports that have a cage of their own: no virtual function's, no bond's.
 std::vector<std::string> cages_of(const std::vector<Port>& ports);
 
-// When a cage that could not be read is asked again: as any source that fails, every five minutes in the end. A driver that goes
-// on refusing what stands in it (EINVAL: mlx5 before Linux 5.18 any OSFP, QSFP-DD or QSFP with CMIS, with an error in the
-// kernel's log for each attempt) once an hour; but at once when the port has got a link since.
+// When a cage that could not be read is asked again: as any source that fails, every five minutes in the end. A driver
+// that goes on refusing what stands in it (EINVAL: mlx5 before Linux 5.18 any OSFP, QSFP-DD or QSFP with CMIS, with an
+// error in the kernel's log for each attempt) once an hour; but at once when the port has got a link since.
 class Patience {
  public:
   using Clock = Backoff::Clock;
@@ -47,9 +48,10 @@ struct OpticsWorld {
 // Asks this machine's kernel, by a socket of its own.
 OpticsWorld real_optics_world();
 
-// A thread that reads the modules every so often and publishes them in run/fabric-agent/optics.toml, all of them together. A
-// read that hangs on I2C stalls this thread alone; what is published grows old then, and readers pass it over. A module that
-// cannot be read (none in the cage, a driver without the operation) is asked less and less often (Patience).
+// A thread that reads the modules every so often and publishes them in run/fabric-agent/optics.toml, all of them
+// together. A read that hangs on I2C stalls this thread alone; what is published grows old then, and readers pass it
+// over. A module that cannot be read (none in the cage, a driver without the operation) is asked less and less often
+// (Patience).
 class OpticsWatch {
  public:
   explicit OpticsWatch(OpticsWorld world) : world_(std::move(world)) {}
@@ -58,8 +60,8 @@ class OpticsWatch {
   OpticsWatch(const OpticsWatch&) = delete;
   OpticsWatch& operator=(const OpticsWatch&) = delete;
 
-  // Which netdevs from now on, and how often (0: never). Others than before are read at once. The first call with anything
-  // to read starts the thread.
+  // Which netdevs from now on, and how often (0: never). Others than before are read at once. The first call with
+  // anything to read starts the thread.
   void set(std::vector<std::string> netdevs, std::chrono::milliseconds interval);
 
   struct Shared;

@@ -13,16 +13,20 @@ std::string Options::config_file() const {
 }
 
 Result<Options> parse_options(int argc, char* const argv[]) {
-  static constexpr option known[] = {{"config", required_argument, nullptr, 'c'}, {"root", required_argument, nullptr, 'r'},
-                                     {"once", no_argument, nullptr, 'o'},         {"pci", no_argument, nullptr, 'p'},
+  static constexpr option known[] = {{"config", required_argument, nullptr, 'c'},
+                                     {"root", required_argument, nullptr, 'r'},
+                                     {"once", no_argument, nullptr, 'o'},
+                                     {"pci", no_argument, nullptr, 'p'},
                                      {"help", no_argument, nullptr, 'h'},
-                                     {"version", no_argument, nullptr, 'V'},      {nullptr, 0, nullptr, 0}};
+                                     {"version", no_argument, nullptr, 'V'},
+                                     {nullptr, 0, nullptr, 0}};
   Options options;
   opterr = 0;
   optind = 0;  // glibc: start anew
   for (int found; (found = ::getopt_long(argc, argv, ":c:r:hV", known, nullptr)) != -1;) {
     // A variable that is not set must not mean this machine.
-    if ((found == 'c' || found == 'r') && *optarg == '\0') return error(EINVAL, std::string(found == 'c' ? "--config" : "--root") + " needs a value; see --help");
+    if ((found == 'c' || found == 'r') && *optarg == '\0')
+      return error(EINVAL, std::string(found == 'c' ? "--config" : "--root") + " needs a value; see --help");
     switch (found) {
       case 'c': options.config = optarg; break;
       case 'r': options.root = optarg; break;
@@ -36,7 +40,8 @@ Result<Options> parse_options(int argc, char* const argv[]) {
   }
   if (optind < argc) return error(EINVAL, std::string(argv[optind]) + ": fabric-agentd takes no arguments; see --help");
   if (options.pci && (options.once || options.root != "/"))
-    return error(EINVAL, "--pci is for this machine, and once by itself: neither --once nor --root goes with it; see --help");
+    return error(EINVAL,
+                 "--pci is for this machine, and once by itself: neither --once nor --root goes with it; see --help");
   if (options.root != "/") options.once = true;  // a captured tree sends no events
   return options;
 }

@@ -8,10 +8,10 @@
 namespace fabric::agentd {
 
 struct Options {
-  std::string config;       // empty: ROOT/etc/fabric-agent/fabric-agent.toml
+  std::string config;  // empty: ROOT/etc/fabric-agent/fabric-agent.toml
   std::string root = "/";
   bool once = false;
-  bool pci = false;         // fabric-agent-pci.service
+  bool pci = false;  // fabric-agent-pci.service
   bool help = false;
   bool version = false;
 

@@ -56,8 +56,11 @@ std::set<std::optional<uint32_t>> wanted_mrrs(const Policy& policy, const Port& 
 int keep(PciWorld& world, const Policy& policy, Port& port, state::Originals& originals) {
   const auto wanted = wanted_mrrs(policy, port);
   if (wanted.size() > 1) {
-    world.log({message_id::pending, LOG_NOTICE, port.id() + ": mrrs waits: " + why_left_alone(policy, port) +
-               "; when it is up: systemctl restart fabric-agent-pci", {{"FABRIC_PORT", port.id()}}});
+    world.log({message_id::pending,
+               LOG_NOTICE,
+               port.id() + ": mrrs waits: " + why_left_alone(policy, port) +
+                   "; when it is up: systemctl restart fabric-agent-pci",
+               {{"FABRIC_PORT", port.id()}}});
     return 1;
   }
   Qos want;
@@ -66,7 +69,9 @@ int keep(PciWorld& world, const Policy& policy, Port& port, state::Originals& or
   qos::Options options;
   options.dry_run = policy.mode == Mode::audit;
   options.only = keys_of(want);
-  options.save_original = [&](const Port& of, const Qos& before) { return state::save_original(world.directory, originals, of, before); };
+  options.save_original = [&](const Port& of, const Qos& before) {
+    return state::save_original(world.directory, originals, of, before);
+  };
   int worst = 0;
   for (const Change& change : qos::reconcile(world.kernel, port, want, options)) {
     worst = std::max(worst, severity(change.outcome));
@@ -109,7 +114,8 @@ int keep_all(PciWorld& world, const Policy& policy, Node& node) {
 
 void add(const Root& root, const PciDevice& device, PciState& state) {
   auto read = [&](const std::string& address) {
-    if (!address.empty() && !state.functions.contains(address)) state.functions.emplace(address, pci::read_settings(root, address));
+    if (!address.empty() && !state.functions.contains(address))
+      state.functions.emplace(address, pci::read_settings(root, address));
   };
   read(device.pci);
   for (const std::string& bridge : device.bridges) read(bridge);
@@ -121,7 +127,13 @@ PciWorld real_pci_world(Kernel& kernel) {
   PciWorld world{.kernel = kernel, .scan = {}};
   world.directory = kernel.root.path();
   world.scan = [&kernel](const Policy& policy) {
-    return scan(kernel, {.platform = false, .settings = false, .counters = false, .gids = false, .network = false, .verbs = false, .exclude = policy.exclude});
+    return scan(kernel, {.platform = false,
+                         .settings = false,
+                         .counters = false,
+                         .gids = false,
+                         .network = false,
+                         .verbs = false,
+                         .exclude = policy.exclude});
   };
   return world;
 }

@@ -21,10 +21,10 @@ struct PciWorld {
 };
 PciWorld real_pci_world(Kernel& kernel);
 
-// Writes MRRS, and nothing else, of the ports for which the policy gives one, and the host settings that take CAP_SYS_ADMIN
-// (nothing in audit mode), then publishes what
-// configuration space says of every GPU and NIC and the bridges above them in run/fabric-agent/pci.toml. The exit status:
-// 0; 1 something differs (audit) or is unsupported; 2 something was refused or ignored, or could not be done at all.
+// Writes MRRS, and nothing else, of the ports for which the policy gives one, and the host settings that take
+// CAP_SYS_ADMIN (nothing in audit mode), then publishes what configuration space says of every GPU and NIC and the
+// bridges above them in run/fabric-agent/pci.toml. The exit status: 0; 1 something differs (audit) or is unsupported; 2
+// something was refused or ignored, or could not be done at all.
 int keep_pci(PciWorld& world, const Policy& policy);
 
 }  // namespace fabric::agentd

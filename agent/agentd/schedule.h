@@ -23,7 +23,8 @@ class Schedule {
   void cancel(const std::string& task) { due_.erase(task); }
 
   [[nodiscard]] std::optional<qos::Instant> next() const {
-    auto first = std::min_element(due_.begin(), due_.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    auto first =
+        std::min_element(due_.begin(), due_.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     return first == due_.end() ? std::nullopt : std::optional(first->second);
   }
   // Removes and returns what is due, the earliest first.

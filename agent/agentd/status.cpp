@@ -27,7 +27,8 @@ std::string Keeper::status() const {
     for (const auto& [key, change] : kept.last) worst = std::max(worst, rank(change.outcome));
     ++ports_at[worst <= rank(Outcome::applied) ? rank(Outcome::in_sync) : worst];
   }
-  std::string text = std::string(to_text(policy_.mode)) + ": " + std::to_string(matched) + (matched == 1 ? " port" : " ports");
+  std::string text =
+      std::string(to_text(policy_.mode)) + ": " + std::to_string(matched) + (matched == 1 ? " port" : " ports");
   for (const auto& [worst, count] : ports_at) {
     std::string word(to_text(kRanking[worst]));
     std::replace(word.begin(), word.end(), '_', ' ');

@@ -31,7 +31,8 @@ bool is_plain(const std::string& path) {  // without "." and "..", and not empty
 
 // As the link at `place` leads where the tree is the root: whoever opens a file of the tree by its path stays inside.
 std::string inside(const std::string& place, const std::string& target) {
-  const fs::path folder = fs::path("/" + place).parent_path(), plain = (folder.relative_path() / target).lexically_normal();
+  const fs::path folder = fs::path("/" + place).parent_path(),
+                 plain = (folder.relative_path() / target).lexically_normal();
   if (!target.starts_with('/') && *plain.begin() != "..") return target;
   return (folder / target).lexically_normal().lexically_relative(folder).string();
 }
@@ -67,7 +68,8 @@ class Folder {
     return true;
   }
   [[nodiscard]] bool link(const std::string& place, const std::string& target) const {
-    return folder(fs::path(place).parent_path()) && ::symlink(inside(place, target).c_str(), (path_ + "/" + place).c_str()) == 0;
+    return folder(fs::path(place).parent_path()) &&
+           ::symlink(inside(place, target).c_str(), (path_ + "/" + place).c_str()) == 0;
   }
   [[nodiscard]] Result<void> file(const std::string& place, std::string_view text) const {
     const std::string name = path_ + "/" + place;
@@ -122,7 +124,9 @@ Answer ask_tree(const Root& root, const Tape::Question& question) {
   const auto one = [](Result<std::string> text) -> Answer {
     return text ? Answer(std::vector{*text}) : Answer(text.error());
   };
-  const auto yes = [](bool is) -> Answer { return is ? Answer(std::vector<std::string>{}) : Answer(error(ENOENT, "")); };
+  const auto yes = [](bool is) -> Answer {
+    return is ? Answer(std::vector<std::string>{}) : Answer(error(ENOENT, ""));
+  };
   const auto& [ask, what] = question;
   switch (ask) {
     case Ask::read: return one(root.read(what));

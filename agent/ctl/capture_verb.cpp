@@ -71,7 +71,9 @@ Result<std::string> read_everything(const Options& options) {
   auto world = open_world(options);
   if (!world) return world.error();
   read_config(world->kernel.root, options);
-  for (const char* file : {"proc/version", "proc/sys/kernel/osrelease", "etc/os-release", "proc/cmdline", "proc/uptime"}) (void)world->kernel.root.read(file);
+  for (const char* file :
+       {"proc/version", "proc/sys/kernel/osrelease", "etc/os-release", "proc/cmdline", "proc/uptime"})
+    (void)world->kernel.root.read(file);
   const Node node = look(*world, {.members = true});
   for (const Port& port : node.ports) {
     (void)qos::has_user_queue_pairs(world->kernel, port);
@@ -89,7 +91,8 @@ std::string about_text(const std::string& hostname, const Options& options, cons
   if (::gmtime_r(&now, &parts) != nullptr) std::strftime(time, sizeof time, "%Y-%m-%dT%H:%M:%SZ", &parts);
   utsname system{};
   (void)::uname(&system);
-  std::string text = "Captured by fabric-agentctl " FABRIC_VERSION " at " + std::string(time) + ", user " + std::to_string(::geteuid()) + "\n";
+  std::string text = "Captured by fabric-agentctl " FABRIC_VERSION " at " + std::string(time) + ", user " +
+                     std::to_string(::geteuid()) + "\n";
   text += "Machine: " + hostname + ", " + system.sysname + " " + system.release + " " + system.machine + "\n";
   text += std::string("MAC addresses, GUIDs, UUIDs and serial numbers: ") +
           (options.with_addresses ? "as they are\n" : "pseudonyms (the maker's part is as it is)\n");
@@ -99,26 +102,33 @@ std::string about_text(const std::string& hostname, const Options& options, cons
   return text;
 }
 
-void tell(const Options& options, const std::string& directory, const Written& written, const std::vector<std::string>& refused, Output& output) {
+void tell(const Options& options, const std::string& directory, const Written& written,
+          const std::vector<std::string>& refused, Output& output) {
   if (options.json) {
     Json unread = Json::array();
     for (const std::string& name : refused) unread.push(name);
     Json out = Json::object();
-    out.put("directory", directory).put("files", uint64_t{written.files}).put("bytes", uint64_t{written.bytes}).put("answers", uint64_t{written.answers});
+    out.put("directory", directory)
+        .put("files", uint64_t{written.files})
+        .put("bytes", uint64_t{written.bytes})
+        .put("answers", uint64_t{written.answers});
     output.text += out.put("addresses", options.with_addresses).put("not_permitted", std::move(unread)).dump() + "\n";
     return;
   }
-  output.text += directory + ": " + std::to_string(written.files) + " files, " + std::to_string(written.answers) + " other answers; " +
-                 (options.with_addresses ? "with" : "without") + " MAC addresses, GUIDs and serial numbers.\n";
+  output.text += directory + ": " + std::to_string(written.files) + " files, " + std::to_string(written.answers) +
+                 " other answers; " + (options.with_addresses ? "with" : "without") +
+                 " MAC addresses, GUIDs and serial numbers.\n";
   if (refused.empty()) return;
   output.text += std::to_string(refused.size()) + " readings were not permitted to this user and are missing" +
-                 (::geteuid() == 0 ? "" : "; root sees more") + " (" + directory + "/fabric-agent/about.txt lists them).\n";
+                 (::geteuid() == 0 ? "" : "; root sees more") + " (" + directory +
+                 "/fabric-agent/about.txt lists them).\n";
 }
 
 }  // namespace
 
 int run_capture(const Options& options, Output& output) {
-  if (options.arguments.size() != 1 || options.arguments[0].empty()) return output.errors += "fabric-agentctl: capture: which DIR? It must not exist, or be empty.\n", kUsage;
+  if (options.arguments.size() != 1 || options.arguments[0].empty())
+    return output.errors += "fabric-agentctl: capture: which DIR? It must not exist, or be empty.\n", kUsage;
   std::string directory = options.arguments.front();
   while (directory.size() > 1 && directory.ends_with('/')) directory.pop_back();
   std::error_code failed;
@@ -139,7 +149,8 @@ int run_capture(const Options& options, Output& output) {
   disguise(*tape, !options.with_addresses);
   const auto refused = refused_readings(*tape);
   const auto written = write_capture(*tape, about_text(*hostname, options, refused), directory);
-  if (!written && written.error().code == EFBIG) return failure(directory + ": more than 64 MiB; nothing is written", output);
+  if (!written && written.error().code == EFBIG)
+    return failure(directory + ": more than 64 MiB; nothing is written", output);
   if (!written) return failure(written.error().text(), output);
   tell(options, directory, *written, refused, output);
   return kDone;

@@ -68,7 +68,8 @@ Report judge(World& world, Samples& samples, const Options& options, int64_t wal
   return report;
 }
 
-std::string told(const Report& report, const Samples& samples, const Options& options, const Output& output, bool brief = false) {
+std::string told(const Report& report, const Samples& samples, const Options& options, const Output& output,
+                 bool brief = false) {
   if (options.json) return to_json(report).put("unread", unseen_json(samples.now)).dump() + "\n";
   return report_text(report, samples.now.hostname, options.verbose, output, brief) + unseen_text(samples.now) +
          (samples.before ? "" : "\nThe counters were read once: whether any rises was not checked.\n");
@@ -93,7 +94,8 @@ void take_changes(Changed& changed, const Report* before, const Report& now, con
 void keep_gone(Node& before, const Samples& had) {
   if (!had.before) return;
   for (const Port& old : had.before->ports) {
-    if (std::any_of(before.ports.begin(), before.ports.end(), [&](const Port& port) { return port.id() == old.id(); })) continue;
+    if (std::any_of(before.ports.begin(), before.ports.end(), [&](const Port& port) { return port.id() == old.id(); }))
+      continue;
     Port gone = old;
     gone.counters = {};
     gone.fec.reset(), gone.link_status.reset();
@@ -102,8 +104,8 @@ void keep_gone(Node& before, const Samples& had) {
   }
 }
 
-// On a terminal: the verdict, the last changes, all that stands. Where that does not fit: fewer changes, and of what stands
-// what was observed.
+// On a terminal: the verdict, the last changes, all that stands. Where that does not fit: fewer changes, and of what
+// stands what was observed.
 std::string page(const std::string& report, const Changed& changed, const std::string& when, size_t most) {
   const size_t blank = report.find("\n\n"), verdict = blank == std::string::npos ? report.size() : blank + 1;
   std::string text = report.substr(0, verdict) + when + "\n";
@@ -112,10 +114,12 @@ std::string page(const std::string& report, const Changed& changed, const std::s
   return text + report.substr(verdict);
 }
 
-bool fits(const std::string& text, const Output& output) { return static_cast<size_t>(std::count(text.begin(), text.end(), '\n')) <= output.height; }
+bool fits(const std::string& text, const Output& output) {
+  return static_cast<size_t>(std::count(text.begin(), text.end(), '\n')) <= output.height;
+}
 
 int watch_check(World& world, std::chrono::milliseconds pace, const Options& options, Output& output) {
-  Samples samples = take_samples(world, options.interval);  // before there is a Watch: Ctrl-C ends it
+  Samples samples = take_samples(world, options.interval);                 // before there is a Watch: Ctrl-C ends it
   const bool replays = world.kernel.tape && world.kernel.tape->replays();  // it has two readings and no more
   std::optional<Report> before;
   Changed changed;
@@ -128,7 +132,8 @@ int watch_check(World& world, std::chrono::milliseconds pace, const Options& opt
       const std::string when = time_text(wall) + ", every " + span_text(pace);
       const std::string whole = page(told(now, samples, options, to), changed, when, kChangesShown);
       if (fits(whole, to)) return whole;
-      return page(told(now, samples, options, to, true), changed, when + "; meaning and remedy: fabric-agentctl check", std::max(1U, to.height / 6));
+      return page(told(now, samples, options, to, true), changed, when + "; meaning and remedy: fabric-agentctl check",
+                  std::max(1U, to.height / 6));
     };
     if (replays) return output.text += printable(draw(output), output), static_cast<int>(worst(now));
     if (!watch.next(samples.now.taken + pace, draw)) return static_cast<int>(worst(now));
@@ -143,8 +148,10 @@ int watch_check(World& world, std::chrono::milliseconds pace, const Options& opt
 Result<std::chrono::milliseconds> pace_of(const Options& options) {
   if (options.arguments.empty()) return kWatchPace;
   const auto given = parse_span(options.arguments.front());
-  if (!options.watch || options.arguments.size() > 1) return error(0, "takes no argument but the SECONDS of --watch: " + options.arguments.back());
-  if (!given || *given < std::chrono::milliseconds(500) || *given > std::chrono::hours(1)) return error(0, options.arguments.front() + " is no time from 500ms to 1h");
+  if (!options.watch || options.arguments.size() > 1)
+    return error(0, "takes no argument but the SECONDS of --watch: " + options.arguments.back());
+  if (!given || *given < std::chrono::milliseconds(500) || *given > std::chrono::hours(1))
+    return error(0, options.arguments.front() + " is no time from 500ms to 1h");
   return *given;
 }
 

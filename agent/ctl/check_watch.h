@@ -15,8 +15,8 @@ struct ReportChange {
   Finding finding;        // as it is now; of what has cleared, as it was
 };
 
-// In the order of the reports: what is new or other now, then what has gone. Of what is unacknowledged and not ok, the text may
-// change without a word; of the first report, `before` is empty and all that is not ok is raised.
+// In the order of the reports: what is new or other now, then what has gone. Of what is unacknowledged and not ok, the
+// text may change without a word; of the first report, `before` is empty and all that is not ok is raised.
 std::vector<ReportChange> changes_of(const Report& before, const Report& now);
 
 // "2026-11-21T14:30:00Z raised critical loss mlx5_0/1: 50 packets out of sequence ..."

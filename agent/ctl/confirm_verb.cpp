@@ -18,9 +18,11 @@ void leave_session() {
   sd_bus* bus = nullptr;
   if (sd_bus_open_system(&bus) < 0) return;
   const std::string name = "fabric-agent-confirm-" + std::to_string(::getpid()) + ".scope";
-  (void)sd_bus_call_method(bus, "org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager",
-                           "StartTransientUnit", nullptr, nullptr, "ssa(sv)a(sa(sv))", name.c_str(), "fail", 2, "PIDs", "au", 1,
-                           static_cast<uint32_t>(::getpid()), "Description", "s", "Puts settings back unless fabric-agentctl confirm follows", 0);
+  (void)sd_bus_call_method(bus, "org.freedesktop.systemd1", "/org/freedesktop/systemd1",
+                           "org.freedesktop.systemd1.Manager", "StartTransientUnit", nullptr, nullptr,
+                           "ssa(sv)a(sa(sv))", name.c_str(), "fail", 2, "PIDs", "au", 1,
+                           static_cast<uint32_t>(::getpid()), "Description", "s",
+                           "Puts settings back unless fabric-agentctl confirm follows", 0);
   sd_bus_flush_close_unref(bus);
 }
 
@@ -28,7 +30,8 @@ void tell_log(const Changes& changes, const confirm::Record& record) {
   ::openlog("fabric-agentctl", LOG_PID, LOG_DAEMON);
   for (const Change& change : changes)
     if (change.outcome == Outcome::refused || change.outcome == Outcome::ignored)
-      ::syslog(LOG_ERR, "%s: %s could not be put back to %s: %s", change.port.c_str(), change.key.c_str(), change.to.c_str(), change.detail.c_str());
+      ::syslog(LOG_ERR, "%s: %s could not be put back to %s: %s", change.port.c_str(), change.key.c_str(),
+               change.to.c_str(), change.detail.c_str());
   if (!is_pending(record)) ::syslog(LOG_WARNING, "an apply was not confirmed in time: what stood before it is back");
 }
 
@@ -40,8 +43,15 @@ bool put_back(Options options) {
   auto world = open_world(options);
   if (!lock || !record || !world) return false;
   if (!*record || !confirm::is_due(**record, confirm::this_moment(world->kernel.root))) return true;
-  Node node = look(*world, {.topology = false, .settings = false, .counters = false, .gids = false, .network = false, .verbs = false, .members = true});
-  const auto changes = confirm::lapse(options.root, world->kernel, node.ports, **record, reconcile_options(*world, options));
+  Node node = look(*world, {.topology = false,
+                            .settings = false,
+                            .counters = false,
+                            .gids = false,
+                            .network = false,
+                            .verbs = false,
+                            .members = true});
+  const auto changes =
+      confirm::lapse(options.root, world->kernel, node.ports, **record, reconcile_options(*world, options));
   if (!changes) return false;
   tell_log(*changes, **record);
   return !is_pending(**record);
@@ -76,10 +86,13 @@ Result<Trial> Trial::begin(const Options& options, const Policy& policy) {
   if (!options.confirm) return trial;
   auto root = Root::open(options.root);
   if (!root) return root.error();
-  trial.record_ = confirm::begin(confirm::this_moment(*root), *options.confirm, policy, confirm::digest(wanted_config(policy)));
+  trial.record_ =
+      confirm::begin(confirm::this_moment(*root), *options.confirm, policy, confirm::digest(wanted_config(policy)));
   if (options.disruptive) trial.record_.disruptive = *options.disruptive;
   if (auto saved = confirm::save(options.root, trial.record_); !saved) return saved.error();
-  if (auto stands = confirm::start_guard(options.root, trial.record_.id, leave_session, [options] { return put_back(options); }); !stands) {
+  if (auto stands =
+          confirm::start_guard(options.root, trial.record_.id, leave_session, [options] { return put_back(options); });
+      !stands) {
     (void)confirm::remove(options.root);
     return stands.error();
   }
@@ -107,22 +120,26 @@ Result<void> Trial::await(Output& output) {
   auto root = Root::open(root_);
   if (!root) return root.error();
   confirm::set_deadline(record_, confirm::this_moment(*root), *patience_);
-  output.errors += "Not confirmed yet: at " + record_.until + " what stood before returns. To keep it: fabric-agentctl confirm\n";
+  output.errors +=
+      "Not confirmed yet: at " + record_.until + " what stood before returns. To keep it: fabric-agentctl confirm\n";
   return confirm::save(root_, record_);
 }
 
 int run_confirm(const Options& options, Output& output) {
   auto root = Root::open(options.root);
   if (!root) return failure(root.error(), output);
-  if (!root->is_host()) return failure(error(0, options.root + " is a captured tree: nothing is applied to it"), output);
+  if (!root->is_host())
+    return failure(error(0, options.root + " is a captured tree: nothing is applied to it"), output);
   auto lock = state::take_lock(options.root, kPatience);
   if (!lock) return failure(lock.error(), output);
   auto record = confirm::load(options.root);
   if (!record) return failure(record.error(), output);
   if (!*record) return nothing("no apply awaits confirmation", output);
-  if (!is_pending(**record)) return nothing("too late: what stood before the apply is back since " + (*record)->reverted, output);
+  if (!is_pending(**record))
+    return nothing("too late: what stood before the apply is back since " + (*record)->reverted, output);
   if (confirm::is_due(**record, confirm::this_moment(*root)))
-    return nothing("too late: the time ended at " + (*record)->until + ", and what stood before is being put back", output);
+    return nothing("too late: the time ended at " + (*record)->until + ", and what stood before is being put back",
+                   output);
   if (auto removed = confirm::remove(options.root); !removed) return failure(removed.error(), output);
   if (!options.json) output.text += "Confirmed: the settings stay. A running agent reads its configuration again.\n";
   else output.text += Json::object().put("confirmed", true).dump() + "\n";

@@ -27,7 +27,13 @@ int failure(int code, const std::string& what, Output& output) {
 
 Node read(World& world, const Options& options, Sample sample) {
   begin(world.kernel, sample);
-  Node node = look(world, {.topology = false, .platform = false, .settings = false, .gids = false, .network = false, .verbs = false, .members = true});
+  Node node = look(world, {.topology = false,
+                           .platform = false,
+                           .settings = false,
+                           .gids = false,
+                           .network = false,
+                           .verbs = false,
+                           .members = true});
   std::erase_if(node.ports, [&](const Port& port) { return !is_chosen(options, port); });
   return node;
 }
@@ -55,10 +61,16 @@ struct Round {
   std::vector<Rate> rates;
 };
 
-std::string head_text(const World& world, const Node& now) { return (now.hostname.empty() ? "" : now.hostname + "  ") + clock_text(world) + "  "; }
+std::string head_text(const World& world, const Node& now) {
+  return (now.hostname.empty() ? "" : now.hostname + "  ") + clock_text(world) + "  ";
+}
 
 Round round_of(const World& world, const Node& before, const Node& now) {
-  Round out{head_text(world, now), now.hostname, wall_now(world.kernel), std::chrono::duration<double>(now.taken - before.taken).count(), {}};
+  Round out{head_text(world, now),
+            now.hostname,
+            wall_now(world.kernel),
+            std::chrono::duration<double>(now.taken - before.taken).count(),
+            {}};
   out.rates = rates_of(before, now, out.seconds);
   return out;
 }
@@ -69,13 +81,18 @@ std::string told(const Round& round, const Options& options, const Output& outpu
   if (!options.verbose) std::erase_if(rates, std::not_fn(moves));
   if (options.json) {
     Json out = Json::object();
-    out.put("hostname", round.hostname).put("time", round.wall).put("seconds", round.seconds).put("counters", rates_json(rates));
+    out.put("hostname", round.hostname)
+        .put("time", round.wall)
+        .put("seconds", round.seconds)
+        .put("counters", rates_json(rates));
     return out.dump(options.watch) + "\n";
   }
   const auto moving = std::count_if(rates.begin(), rates.end(), moves);
-  const std::string text = round.head + std::to_string(moving) + " of " + std::to_string(round.rates.size()) + " counters moved in " + seconds_text(round.seconds);
+  const std::string text = round.head + std::to_string(moving) + " of " + std::to_string(round.rates.size()) +
+                           " counters moved in " + seconds_text(round.seconds);
   const bool wide = output.width == 0 || text.size() <= output.width;
-  return (wide ? text : wrapped(text, output.width, 0)) + "\n\n" + (rates.empty() ? "" : rates_text(rates, output)) + (options.watch && output.height == 0 ? "\n" : "");
+  return (wide ? text : wrapped(text, output.width, 0)) + "\n\n" + (rates.empty() ? "" : rates_text(rates, output)) +
+         (options.watch && output.height == 0 ? "\n" : "");
 }
 
 // SECONDS, else --interval.
@@ -87,7 +104,8 @@ Result<std::chrono::milliseconds> interval_of(const Options& options) {
     if (!given) return error(0, options.arguments.front() + " is no time; write 5, 500ms or 1min");
     interval = *given;
   }
-  if (interval < kShortest || interval > std::chrono::hours(1)) return error(0, "a rate takes two readings, 100ms to 1h apart");
+  if (interval < kShortest || interval > std::chrono::hours(1))
+    return error(0, "a rate takes two readings, 100ms to 1h apart");
   return interval;
 }
 
@@ -100,11 +118,15 @@ int run_counters(const Options& options, Output& output) {
   if (!world) return failure(kFailure, world.error().text(), output);
   Node before = read(*world, options, Sample::before);
   if (auto known = check_ports(options, before); !known) return failure(kFailure, known.error().text(), output);
-  if (before.ports.empty() && !options.watch) return output.text += options.json ? told(round_of(*world, before, before), options, output) : "No RDMA device found.\n", kDone;
+  if (before.ports.empty() && !options.watch)
+    return output.text +=
+           options.json ? told(round_of(*world, before, before), options, output) : "No RDMA device found.\n",
+           kDone;
   const bool replays = world->kernel.tape && world->kernel.tape->replays();  // it has two readings and no more
   std::optional<Watch> watch;
   if (options.watch && !replays) watch.emplace(output, !options.json);
-  Watch::Draw draw = [text = head_text(*world, before) + "the first rates come after " + span_text(*interval), &watch](const Output&) { return watch->in_place() ? text : ""; };
+  Watch::Draw draw = [text = head_text(*world, before) + "the first rates come after " + span_text(*interval),
+                      &watch](const Output&) { return watch->in_place() ? text : ""; };
   for (;;) {
     if (!watch) wait_until(world->kernel, before.taken + *interval);
     else if (!watch->next(before.taken + *interval, draw)) return kDone;

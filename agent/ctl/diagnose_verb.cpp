@@ -18,12 +18,17 @@ int failure(const std::string& what, Output& output) {
 }
 
 std::string confidence_text(const Diagnosis& one) {
-  return one.culprit == Culprit::unknown ? std::string("-") : std::to_string(static_cast<int>(one.confidence * 100 + 0.5)) + " %";
+  return one.culprit == Culprit::unknown ? std::string("-")
+                                         : std::to_string(static_cast<int>(one.confidence * 100 + 0.5)) + " %";
 }
 
 std::string block_text(const Diagnosis& one, const Output& output) {
-  std::string text = "\n" + coloured(output, one.status, one.subject + "  " + std::string(to_text(one.culprit)) + "  " + one.rule) + "\n";
-  const auto line = [&](const char* label, const std::string& value) { text += std::string("  ") + label + "  " + wrapped(value, output.width, 13) + "\n"; };
+  std::string text =
+      "\n" + coloured(output, one.status, one.subject + "  " + std::string(to_text(one.culprit)) + "  " + one.rule) +
+      "\n";
+  const auto line = [&](const char* label, const std::string& value) {
+    text += std::string("  ") + label + "  " + wrapped(value, output.width, 13) + "\n";
+  };
   line("conclusion", one.conclusion);
   for (size_t i = 0; i < one.evidence.size(); ++i) line(i == 0 ? "evidence  " : "          ", one.evidence[i]);
   for (size_t i = 0; i < one.next.size(); ++i) line(i == 0 ? "next      " : "          ", one.next[i]);
@@ -44,9 +49,11 @@ std::string diagnoses_text(const Diagnoses& all, const Samples& samples, size_t 
   if (!samples.before) return "The counters were read once: what a port does takes two readings. Give an --interval.\n";
   const std::string window = " in a window of " + window_text(samples);
   if (ports == 0) return "No RDMA port.\n";
-  if (all.empty()) return std::to_string(ports) + (ports == 1 ? " port" : " ports") + " without symptoms" + window + ".\n";
+  if (all.empty())
+    return std::to_string(ports) + (ports == 1 ? " port" : " ports") + " without symptoms" + window + ".\n";
   Table table({"PORT", "CULPRIT", "CONFIDENCE", "RULE", "CONCLUSION"});
-  for (const Diagnosis& each : all) table.add({each.subject, std::string(to_text(each.culprit)), confidence_text(each), each.rule, each.conclusion});
+  for (const Diagnosis& each : all)
+    table.add({each.subject, std::string(to_text(each.culprit)), confidence_text(each), each.rule, each.conclusion});
   std::string text = table.text(output);
   for (const Diagnosis& each : all) text += block_text(each, output);
   return text + "\n" + std::to_string(ports) + (ports == 1 ? " port" : " ports") + " observed" + window + ".\n";
@@ -70,10 +77,12 @@ int run_diagnose(const Options& given, Output& output) {
   const Plan plan = make_plan(*world, samples.now, options);
   Diagnoses all = diagnose(view_of(*world, samples, plan));
   const auto is_asked = [&](const std::string& id) {
-    return std::any_of(samples.now.ports.begin(), samples.now.ports.end(), [&](const Port& port) { return port.id() == id && is_chosen(options, port); });
+    return std::any_of(samples.now.ports.begin(), samples.now.ports.end(),
+                       [&](const Port& port) { return port.id() == id && is_chosen(options, port); });
   };
   std::erase_if(all, [&](const Diagnosis& each) { return !is_asked(each.subject); });
-  const auto ports = static_cast<size_t>(std::count_if(samples.now.ports.begin(), samples.now.ports.end(), [&](const Port& port) { return is_asked(port.id()); }));
+  const auto ports = static_cast<size_t>(std::count_if(samples.now.ports.begin(), samples.now.ports.end(),
+                                                       [&](const Port& port) { return is_asked(port.id()); }));
   if (options.json) {
     Json out = Json::object();
     out.put("verdict", to_text(samples.before ? worst(all) : Status::unknown))

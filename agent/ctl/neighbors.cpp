@@ -40,26 +40,38 @@ std::string sentence(const Node& node, const Policy* policy) {
   if (node.neighbors.source == "lldpd") text += "As lldpd tells; its ages are of the last change.\n";
   if (node.neighbors.source.empty()) text += "No neighbour is known: " + node.neighbors.why_none + ".\n";
   for (const Neighbor& each : node.neighbors.heard)
-    for (const std::string& fault : each.malformed) text += each.netdev + ": " + peer_name(each) + " sends what is not understood: " + fault + ".\n";
-  if (policy != nullptr && !policy->cabling.problem.empty()) text += "The plan of cables could not be read: " + policy->cabling.problem + ".\n";
+    for (const std::string& fault : each.malformed)
+      text += each.netdev + ": " + peer_name(each) + " sends what is not understood: " + fault + ".\n";
+  if (policy != nullptr && !policy->cabling.problem.empty())
+    text += "The plan of cables could not be read: " + policy->cabling.problem + ".\n";
   return text;
 }
 
 Json ets_json(const std::optional<DcbxEts>& ets) {
   if (!ets) return {};
-  return Json::object().put("willing", ets->willing).put("max_classes", ets->max_classes).put("prio_tc", to_json(ets->prio_tc)).put("bw", to_json(ets->bw)).put("tsa", to_json(ets->tsa));
+  return Json::object()
+      .put("willing", ets->willing)
+      .put("max_classes", ets->max_classes)
+      .put("prio_tc", to_json(ets->prio_tc))
+      .put("bw", to_json(ets->bw))
+      .put("tsa", to_json(ets->tsa));
 }
 
 Json pfc_json(const std::optional<DcbxPfc>& pfc) {
   if (!pfc) return {};
-  return Json::object().put("willing", pfc->willing).put("mbc", pfc->mbc).put("capability", pfc->capability).put("enabled", to_json(pfc->enabled));
+  return Json::object()
+      .put("willing", pfc->willing)
+      .put("mbc", pfc->mbc)
+      .put("capability", pfc->capability)
+      .put("enabled", to_json(pfc->enabled));
 }
 
 Json app_json(const std::optional<std::vector<DcbxApp>>& app) {
   if (!app) return {};
   Json out = Json::array();
   for (const DcbxApp& each : *app)
-    out.push(Json::object().put("selector", each.selector).put("protocol", each.protocol).put("priority", each.priority));
+    out.push(
+        Json::object().put("selector", each.selector).put("protocol", each.protocol).put("priority", each.priority));
   return out;
 }
 
@@ -101,11 +113,13 @@ std::string neighbors_text(const Options& options, const Node& node, const Polic
     const auto heard = heard_on(node, port);
     if (heard.empty()) table.add({port.id(), port.netdev, "-", "-", "-", "-", "-", "-", expected});
     for (const Neighbor* each : heard)
-      table.add({port.id(), port.netdev, or_dash(each->system()), or_dash(each->port()), each->pfc ? to_text(each->pfc->enabled) : "-",
+      table.add({port.id(), port.netdev, or_dash(each->system()), or_dash(each->port()),
+                 each->pfc ? to_text(each->pfc->enabled) : "-",
                  each->max_frame ? std::to_string(*each->max_frame) : "-", age_text(*each), each->source, expected});
   }
   const std::string said = sentence(node, policy);
-  return (table.empty() ? "No RDMA port with a cable of its own.\n" : table.text(output)) + (said.empty() ? "" : "\n" + said);
+  return (table.empty() ? "No RDMA port with a cable of its own.\n" : table.text(output)) +
+         (said.empty() ? "" : "\n" + said);
 }
 
 Json neighbors_json(const Options& options, const Node& node, const Policy* policy) {
@@ -114,18 +128,22 @@ Json neighbors_json(const Options& options, const Node& node, const Policy* poli
     if (!has_cable(port) || !is_chosen(options, port)) continue;
     Json expected = Json::array(), heard = Json::array();
     for (const Cable* cable : planned_cables(policy, port))
-      expected.push(Json::object().put("device", cable->peer.device).put("port", cable->peer.port).put("where", cable->where));
+      expected.push(
+          Json::object().put("device", cable->peer.device).put("port", cable->peer.port).put("where", cable->where));
     for (const Neighbor* each : heard_on(node, port)) heard.push(neighbor_json(*each));
     const auto listening = node.neighbors.listening.find(port.netdev);
     ports.push(Json::object()
                    .put("port", port.id())
                    .put("netdev", port.netdev)
-                   .put("listening", listening == node.neighbors.listening.end() ? Json() : Json(std::floor(listening->second)))
+                   .put("listening",
+                        listening == node.neighbors.listening.end() ? Json() : Json(std::floor(listening->second)))
                    .put("expected", std::move(expected))
                    .put("neighbors", std::move(heard)));
   }
   Json out = Json::object();
-  return out.put("source", node.neighbors.source).put("why_none", node.neighbors.why_none).put("ports", std::move(ports));
+  return out.put("source", node.neighbors.source)
+      .put("why_none", node.neighbors.why_none)
+      .put("ports", std::move(ports));
 }
 
 int run_neighbors(const Options& options, Output& output) {
@@ -143,7 +161,8 @@ int run_neighbors(const Options& options, Output& output) {
     return kFailure;
   }
   const Policy* policy = world->policy ? &*world->policy : nullptr;
-  output.text += options.json ? neighbors_json(options, node, policy).dump() + "\n" : neighbors_text(options, node, policy, output);
+  output.text += options.json ? neighbors_json(options, node, policy).dump() + "\n"
+                              : neighbors_text(options, node, policy, output);
   return kDone;
 }
 

@@ -11,8 +11,8 @@
 
 namespace fabric::ctl {
 
-// One row for each port and neighbour: PORT NETDEV SWITCH SWITCH-PORT PFC MTU AGE SOURCE EXPECTED; then who was asked, and
-// what could not be known.
+// One row for each port and neighbour: PORT NETDEV SWITCH SWITCH-PORT PFC MTU AGE SOURCE EXPECTED; then who was asked,
+// and what could not be known.
 std::string neighbors_text(const Options& options, const Node& node, const Policy* policy, const Output& output);
 // {"source","why_none","ports":[{"port","netdev","listening","expected":[{"device","port","where"}],"neighbors":[...]}]}
 Json neighbors_json(const Options& options, const Node& node, const Policy* policy);

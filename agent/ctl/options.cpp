@@ -76,19 +76,22 @@ constexpr OptionRow kRows[] = {
     {"interval", 'i', "TIME", " check diagnose counters capture ",
      "time between the two samples of the counters, 100ms to 1h (1s); 0: one sample, no comparison", set_interval},
     {"watch", 'w', "", " check counters ", "again and again, until q or Ctrl-C", set_flag<&Options::watch>},
-    {"verbose", 'v', "", " check plan apply counters ", "list what is in order, or does not move, as well", set_flag<&Options::verbose>},
-    {"port", 'p', "PORT,...", " diagnose plan apply restore status show counters neighbors ", "only these ports: mlx5_0/1, mlx5_0 or the netdev; host: the sysctl settings (plan, apply, restore, status)",
+    {"verbose", 'v', "", " check plan apply counters ", "list what is in order, or does not move, as well",
+     set_flag<&Options::verbose>},
+    {"port", 'p', "PORT,...", " diagnose plan apply restore status show counters neighbors ",
+     "only these ports: mlx5_0/1, mlx5_0 or the netdev; host: the sysctl settings (plan, apply, restore, status)",
      set_list<&Options::ports>},
     {"disruptive", 'd', "WHEN", " plan apply restore ",
      "writes that stop traffic: idle, now or never, instead of what the configuration says", set_disruptive},
-    {"confirm", 'C', "SECONDS", " apply ", "what stood before returns unless fabric-agentctl confirm follows within SECONDS",
-     set_confirm},
+    {"confirm", 'C', "SECONDS", " apply ",
+     "what stood before returns unless fabric-agentctl confirm follows within SECONDS", set_confirm},
     {"force", 'f', "", " restore ", "although the agent enforces, and will set the ports again",
      set_flag<&Options::force>},
     {"format", 'F', "FORMAT", " topo ", "text, tree, json, dot, svg, nccl, cpuset, slurm or rankfile", set_format},
     {"hwloc-xml", 'x', "FILE", " topo ", "judge the topology in FILE (lstopo FILE.xml) alone",
      set_text<&Options::hwloc_xml>},
-    {"with-addresses", 'a', "", " capture ", "keep MAC addresses, GUIDs and serial numbers, which else are replaced by pseudonyms",
+    {"with-addresses", 'a', "", " capture ",
+     "keep MAC addresses, GUIDs and serial numbers, which else are replaced by pseudonyms",
      set_flag<&Options::with_addresses>},
     {"for", 't', "TIME", " ack ", "how long it is known: 8h, 3d (24h)", set_lasting},
     {"comment", 'm', "TEXT", " ack ", "why, for those who see it", set_text<&Options::comment>},
@@ -164,10 +167,8 @@ Result<Options> parse_options(std::span<const std::string> words) {
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (ended || word.size() < 2 || word[0] != '-') {
-      if (options.verb.empty())
-        options.verb = word;
-      else
-        options.arguments.push_back(word);
+      if (options.verb.empty()) options.verb = word;
+      else options.arguments.push_back(word);
       continue;
     }
     if (word == "--") {

@@ -150,7 +150,8 @@ Json port_json(const Node& node, const Port& port, const Policy* policy, const C
 std::string left_alone_text(const Node& node, const Policy& policy) {
   std::string text;
   for (const Port& port : node.ports)
-    if (const std::string why = why_left_alone(policy, port); !why.empty()) text += port.id() + ": left alone: " + why + "\n";
+    if (const std::string why = why_left_alone(policy, port); !why.empty())
+      text += port.id() + ": left alone: " + why + "\n";
   return text;
 }
 
@@ -166,8 +167,7 @@ std::string status_text(const Node& node, const Policy* policy, const Plan& plan
                std::to_string(repairs.count), repairs.last.empty() ? "-" : repairs.last + " " + repairs.of});
   }
   std::string text = agent_line(node) + (table.empty() ? "" : "\n" + table.text(output));
-  if (host != plan.end())
-    text += "\nhost: in sync " + sync_text(node, &kHostEntry, &host->second) + "\n";
+  if (host != plan.end()) text += "\nhost: in sync " + sync_text(node, &kHostEntry, &host->second) + "\n";
   if (policy != nullptr)
     if (const std::string alone = left_alone_text(node, *policy); !alone.empty()) text += "\n" + alone;
   text += agents_words(node, kHost);
@@ -190,7 +190,8 @@ Json status_json(const Node& node, const Policy* policy, const Plan& plan) {
   Json out = Json::object();
   out.put("hostname", node.hostname).put("agent", std::move(agent)).put("ports", std::move(ports));
   Json host;
-  if (const auto changes = plan.find(kHost); changes != plan.end()) put_changes(host = Json::object(), node, true, &changes->second);
+  if (const auto changes = plan.find(kHost); changes != plan.end())
+    put_changes(host = Json::object(), node, true, &changes->second);
   return out.put("host", std::move(host)).put("unread", unseen_json(node));
 }
 
@@ -247,7 +248,8 @@ int with_ports(const Options& options, Output& output, Show&& show) {
     output.errors += "fabric-agentctl: " + world.error().text() + "\n";
     return kFailure;
   }
-  Node node = look(*world, {.topology = false, .counters = false, .gids = false, .network = false, .verbs = false, .members = true});
+  Node node = look(
+      *world, {.topology = false, .counters = false, .gids = false, .network = false, .verbs = false, .members = true});
   if (auto known = check_ports(options, node); !known) {
     output.errors += "fabric-agentctl: " + known.error().text() + "\n";
     return kFailure;

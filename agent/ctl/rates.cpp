@@ -17,22 +17,26 @@ namespace {
 constexpr std::string_view kPriorities = "01234567";
 
 // Before scaling: 32-bit counters of the firmware wrap; any other that falls was reset.
-std::optional<uint64_t> rise_of(const std::string& driver, const std::vector<Counter>& before, const Counter& now, size_t place) {
-  auto known = place < before.size() && before[place].name == now.name
-                   ? before.begin() + static_cast<ptrdiff_t>(place)
-                   : std::find_if(before.begin(), before.end(), [&](const Counter& each) { return each.name == now.name; });
+std::optional<uint64_t> rise_of(const std::string& driver, const std::vector<Counter>& before, const Counter& now,
+                                size_t place) {
+  auto known =
+      place < before.size() && before[place].name == now.name
+          ? before.begin() + static_cast<ptrdiff_t>(place)
+          : std::find_if(before.begin(), before.end(), [&](const Counter& each) { return each.name == now.name; });
   if (known == before.end()) return std::nullopt;
   if (now.value >= known->value) return now.value - known->value;
   return wraps_at_32_bits(driver, now.name) ? counter_rise(known->value, now.value) : std::nullopt;
 }
 
-Rate rate_of(const Port& port, CounterSource source, const Counter& counter, std::optional<uint64_t> rise, double seconds) {
+Rate rate_of(const Port& port, CounterSource source, const Counter& counter, std::optional<uint64_t> rise,
+             double seconds) {
   const auto match = describe_counter(source, counter.name, port.kernel_driver);
   const bool named = match && match->row->metric != nullptr;
   const Scale scale = named ? match->row->scale : Scale{};
   Rate rate{port.id(), std::string(named ? match->row->metric->name : counter.name.text()), {}, 0, {}, false};
   if (named && !match->row->label.name.empty()) rate.labels.push_back(match->row->label);
-  if (named && match->priority != 0) rate.labels.push_back({"priority", kPriorities.substr(static_cast<size_t>(match->priority - '0'), 1)});
+  if (named && match->priority != 0)
+    rate.labels.push_back({"priority", kPriorities.substr(static_cast<size_t>(match->priority - '0'), 1)});
   rate.total = static_cast<double>(counter.value) * scale.multiply / scale.divide;
   if (rise && seconds > 0) rate.per_second = static_cast<double>(*rise) * scale.multiply / scale.divide / seconds;
   rate.trouble = match ? means_trouble(*match->row) : classify_counter(counter.name).has_value();
@@ -46,7 +50,8 @@ void put(std::vector<Rate>& rates, Rate rate) {
   });
   if (same == rates.end()) return rates.push_back(std::move(rate));
   same->total += rate.total;
-  same->per_second = same->per_second && rate.per_second ? std::optional<double>(*same->per_second + *rate.per_second) : std::nullopt;
+  same->per_second =
+      same->per_second && rate.per_second ? std::optional<double>(*same->per_second + *rate.per_second) : std::nullopt;
   same->trouble = same->trouble || rate.trouble;
 }
 
@@ -105,13 +110,15 @@ Columns columns_of(const std::vector<Row>& rows, size_t width) {
 std::vector<Rate> rates_of(const Node& before, const Node& now, double seconds) {
   std::vector<Rate> all;
   for (const Port& port : now.ports) {
-    const auto earlier = std::find_if(before.ports.begin(), before.ports.end(), [&](const Port& each) { return each.id() == port.id() && each.pci == port.pci; });
+    const auto earlier = std::find_if(before.ports.begin(), before.ports.end(),
+                                      [&](const Port& each) { return each.id() == port.id() && each.pci == port.pci; });
     const PortCounters nothing, &old = earlier == before.ports.end() ? nothing : earlier->counters;
     std::vector<Rate> rates;
     const auto take = [&](CounterSource source, const std::vector<Counter>& was, const std::vector<Counter>& is) {
       for (size_t i = 0; i < is.size(); ++i) {
         const auto match = describe_counter(source, is[i].name, port.kernel_driver);
-        if (match && (match->row->gauge || is_told_better(*match->row, is))) continue;  // a number at this moment has no rate
+        if (match && (match->row->gauge || is_told_better(*match->row, is)))
+          continue;  // a number at this moment has no rate
         put(rates, rate_of(port, source, is[i], rise_of(port.kernel_driver, was, is[i], i), seconds));
       }
     };
@@ -133,7 +140,8 @@ std::vector<Rate> rates_of(const Node& before, const Node& now, double seconds) 
 std::string per_second_text(const Rate& rate) {
   if (!rate.per_second) return "-";
   if (rate.counter.ends_with("bytes_total")) return with_prefix(*rate.per_second * 8) + "b/s";
-  if (rate.counter.ends_with("seconds_total")) return number(*rate.per_second * 100, *rate.per_second < 0.0995 ? 2 : 1) + " %";
+  if (rate.counter.ends_with("seconds_total"))
+    return number(*rate.per_second * 100, *rate.per_second < 0.0995 ? 2 : 1) + " %";
   std::string text = with_prefix(*rate.per_second);
   if (text.ends_with(' ')) text.pop_back();
   return text;
@@ -147,7 +155,8 @@ std::string rates_text(const std::vector<Rate>& rates, const Output& output) {
   for (size_t i = 0; i < rows.size(); ++i) {
     std::string line;
     for (size_t column = 0; column < columns.shown; ++column)
-      line += (column == 0 ? "" : "  ") + padded(rows[i][column].substr(0, columns.widths[column]), columns.widths[column], column >= 2);
+      line += (column == 0 ? "" : "  ") +
+              padded(rows[i][column].substr(0, columns.widths[column]), columns.widths[column], column >= 2);
     const bool alarms = i > 0 && rates[i - 1].trouble && rates[i - 1].per_second.value_or(0) > 0;
     text += (alarms ? coloured(output, Status::critical, line) : line) + "\n";
   }
@@ -160,7 +169,10 @@ Json rates_json(const std::vector<Rate>& rates) {
     Json labels = Json::object();
     for (const Label& label : rate.labels) labels.put(label.name, std::string(label.value));
     Json one = Json::object();
-    one.put("port", rate.port).put("counter", rate.counter).put("labels", std::move(labels)).put("per_second", rate.per_second);
+    one.put("port", rate.port)
+        .put("counter", rate.counter)
+        .put("labels", std::move(labels))
+        .put("per_second", rate.per_second);
     out.push(std::move(one.put("total", rate.total).put("trouble", rate.trouble)));
   }
   return out;

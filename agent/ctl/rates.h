@@ -23,8 +23,8 @@ struct Rate {
   bool trouble = false;                // a rise of it means that something is wrong
 };
 
-// Every counter of the second reading. First what means trouble and moves, the fastest first, then what else moves, then the
-// rest in the drivers' order.
+// Every counter of the second reading. First what means trouble and moves, the fastest first, then what else moves,
+// then the rest in the drivers' order.
 std::vector<Rate> rates_of(const Node& before, const Node& now, double seconds);
 
 // "1.25 k", "98.7 Gb/s", "12.5 %" of the time, by what the counter counts.

@@ -58,11 +58,14 @@ std::string upper(std::string_view text) {
 
 // "CRITICAL  loss  mlx5_0/1, mlx5_1/1": who, behind which check where there is room.
 std::string heading(const Block& block, const Output& output) {
-  const std::string status = upper(to_text(block.finding->status)), ids = joined(block.ids), subjects = joined(block.subjects);
+  const std::string status = upper(to_text(block.finding->status)), ids = joined(block.ids),
+                    subjects = joined(block.subjects);
   const std::string coloured_status = coloured(output, block.finding->status, status) + "  ";
   const auto indent = static_cast<unsigned>(status.size() + 2), behind = static_cast<unsigned>(indent + ids.size() + 2);
-  if (output.width == 0 || behind < output.width / 2) return coloured_status + ids + "  " + wrapped(subjects, output.width, behind);
-  return coloured_status + wrapped(ids, output.width, indent) + "\n" + std::string(indent, ' ') + wrapped(subjects, output.width, indent);
+  if (output.width == 0 || behind < output.width / 2)
+    return coloured_status + ids + "  " + wrapped(subjects, output.width, behind);
+  return coloured_status + wrapped(ids, output.width, indent) + "\n" + std::string(indent, ' ') +
+         wrapped(subjects, output.width, indent);
 }
 
 std::string block_text(const Block& block, const Output& output, bool brief) {
@@ -82,25 +85,30 @@ std::string block_text(const Block& block, const Output& output, bool brief) {
 }
 
 size_t count(const Report& report, Status status) {
-  return static_cast<size_t>(std::count_if(report.findings.begin(), report.findings.end(),
-                                           [&](const Finding& finding) { return finding.status == status && !finding.acknowledged; }));
+  return static_cast<size_t>(std::count_if(report.findings.begin(), report.findings.end(), [&](const Finding& finding) {
+    return finding.status == status && !finding.acknowledged;
+  }));
 }
 
 size_t count_acknowledged(const Report& report) {
-  return static_cast<size_t>(std::count_if(report.findings.begin(), report.findings.end(), [](const Finding& finding) { return finding.acknowledged; }));
+  return static_cast<size_t>(std::count_if(report.findings.begin(), report.findings.end(),
+                                           [](const Finding& finding) { return finding.acknowledged; }));
 }
 
 }  // namespace
 
-std::string report_text(const Report& report, const std::string& hostname, bool verbose, const Output& output, bool brief) {
+std::string report_text(const Report& report, const std::string& hostname, bool verbose, const Output& output,
+                        bool brief) {
   const Status verdict = worst(report);
   std::string counts;
   for (Status status : {Status::critical, Status::warning, Status::unknown, Status::ok})
     if (const size_t number = count(report, status); number > 0)
       counts += (counts.empty() ? "" : ", ") + std::to_string(number) + " " + std::string(to_text(status));
-  if (const size_t known = count_acknowledged(report); known > 0) counts += (counts.empty() ? "" : ", ") + std::to_string(known) + " acknowledged";
-  const std::string headline = (hostname.empty() ? "" : hostname + ": ") + coloured(output, verdict, upper(to_text(verdict))) +
-                               ": " + std::to_string(report.findings.size()) + " checked" + (counts.empty() ? "" : ": " + counts);
+  if (const size_t known = count_acknowledged(report); known > 0)
+    counts += (counts.empty() ? "" : ", ") + std::to_string(known) + " acknowledged";
+  const std::string headline =
+      (hostname.empty() ? "" : hostname + ": ") + coloured(output, verdict, upper(to_text(verdict))) + ": " +
+      std::to_string(report.findings.size()) + " checked" + (counts.empty() ? "" : ": " + counts);
   std::string text = wrapped(headline, output.width, 0) + "\n";
   for (const Block& block : fold(report)) text += block_text(block, output, brief);
   if (!verbose || count(report, Status::ok) == 0) return text;

@@ -15,7 +15,8 @@ namespace fabric::ctl {
 
 // The verdict, then each finding that is not ok, worst first, with evidence, meaning and remedy; findings that differ
 // in their subject only stand together. `verbose` lists the good ones as well; `brief` tells what was observed alone.
-std::string report_text(const Report& report, const std::string& hostname, bool verbose, const Output& output, bool brief = false);
+std::string report_text(const Report& report, const std::string& hostname, bool verbose, const Output& output,
+                        bool brief = false);
 
 // What this caller could not see, one line each, or nothing when all was readable.
 std::string unseen_text(const Node& node);

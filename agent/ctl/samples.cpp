@@ -8,7 +8,12 @@ namespace fabric::ctl {
 Samples samples_since(World& world, Node before) {
   Samples samples;
   samples.before = std::move(before);
-  samples.now = look(world, {.keys = world.policy ? wanted_keys(*world.policy) : Keys(), .members = true, .neighbors = true, .lldpd = true, .optics = true, .host = true});
+  samples.now = look(world, {.keys = world.policy ? wanted_keys(*world.policy) : Keys(),
+                             .members = true,
+                             .neighbors = true,
+                             .lldpd = true,
+                             .optics = true,
+                             .host = true});
   samples.signals = signals_of(*samples.before, samples.now);
   return samples;
 }
@@ -21,7 +26,12 @@ Samples take_samples(World& world, std::chrono::milliseconds interval) {
     wait_until(world.kernel, samples.before->taken + interval);
     begin(world.kernel, Sample::now);
   }
-  samples.now = look(world, {.keys = world.policy ? wanted_keys(*world.policy) : Keys(), .members = true, .neighbors = true, .lldpd = true, .optics = true, .host = true});
+  samples.now = look(world, {.keys = world.policy ? wanted_keys(*world.policy) : Keys(),
+                             .members = true,
+                             .neighbors = true,
+                             .lldpd = true,
+                             .optics = true,
+                             .host = true});
   if (samples.before) samples.signals = signals_of(*samples.before, samples.now);
   return samples;
 }

@@ -19,8 +19,8 @@ struct Samples {
   std::map<std::string, Signals> signals{};  // between the two
 };
 
-// Of a captured machine, its two readings. Both are whole scans, so that a port that vanished in between shows; settings,
-// addresses and the like are in the second alone.
+// Of a captured machine, its two readings. Both are whole scans, so that a port that vanished in between shows;
+// settings, addresses and the like are in the second alone.
 Samples take_samples(World& world, std::chrono::milliseconds interval);
 
 // The next reading, beside the one that is given.

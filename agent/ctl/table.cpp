@@ -89,7 +89,8 @@ std::string wrapped(std::string_view text, unsigned width, unsigned indent) {
     column += word.size();
   }
   if (end == text.size()) return out;
-  for (std::string_view command : split(text.substr(end + 1), '\n')) out.append("\n").append(indent, ' ').append(command);
+  for (std::string_view command : split(text.substr(end + 1), '\n'))
+    out.append("\n").append(indent, ' ').append(command);
   return out;
 }
 

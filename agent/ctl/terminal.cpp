@@ -19,8 +19,8 @@ std::string_view environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// A screen goes out at once: stdio would write it in pieces, and a terminal would show them. Whoever shares the pipe or the
-// terminal may have set it O_NONBLOCK.
+// A screen goes out at once: stdio would write it in pieces, and a terminal would show them. Whoever shares the pipe or
+// the terminal may have set it O_NONBLOCK.
 bool write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t size = ::write(fd, text.data(), text.size());

@@ -32,7 +32,9 @@ void check_cabling_file(const Options& options, LoadedConfig& config) {
   const Cabling& cabling = config.policy.cabling;
   if (!cabling.problem.empty()) config.warnings.push_back({"[cabling] file", cabling.problem});
   else if (!cabling.file.empty() && cabling.cables.empty())
-    config.warnings.push_back({cabling.file, "no cable of " + cabling.host + "; give the name under which this host stands in it as [cabling] host"});
+    config.warnings.push_back(
+        {cabling.file,
+         "no cable of " + cabling.host + "; give the name under which this host stands in it as [cabling] host"});
 }
 
 int check_config(const Options& options, const Result<LoadedConfig>& config, Output& output) {
@@ -93,7 +95,9 @@ struct Topic {
 std::vector<Topic> topics() {
   std::vector<Topic> out;
   for (const Check& check : checks()) out.push_back({check.id, check.group, check.question, check.runbook});
-  const auto add = [&](const Rule& rule) { out.push_back({rule.id, "diagnosis", rule.conclusion, rule.runbook, to_text(rule.culprit), rule.next}); };
+  const auto add = [&](const Rule& rule) {
+    out.push_back({rule.id, "diagnosis", rule.conclusion, rule.runbook, to_text(rule.culprit), rule.next});
+  };
   for (const Rule& rule : rules()) add(rule);
   add(*find_rule("not-enough-evidence"));
   return out;
@@ -115,7 +119,8 @@ std::vector<std::string> steps(std::string_view next) {
 }
 
 std::string explain_one(const Topic& topic, const Output& output) {
-  std::string text = heading(topic.id, topic.group) + paragraph(topic.question, output) + paragraph(topic.runbook, output);
+  std::string text =
+      heading(topic.id, topic.group) + paragraph(topic.question, output) + paragraph(topic.runbook, output);
   if (!topic.culprit.empty()) text += paragraph("Culprit: " + std::string(topic.culprit) + ".", output);
   for (const std::string& step : steps(topic.next)) text += paragraph(step, output);
   return text;
@@ -144,7 +149,8 @@ int run_explain(const Options& options, Output& output) {
   const std::vector<Topic> all = topics();
   if (options.arguments.empty() && !options.json) {
     Table table({"ID", "GROUP", "QUESTION"});
-    for (const Topic& topic : all) table.add({std::string(topic.id), std::string(topic.group), std::string(topic.question)});
+    for (const Topic& topic : all)
+      table.add({std::string(topic.id), std::string(topic.group), std::string(topic.question)});
     output.text += table.text(output);
     return kDone;
   }

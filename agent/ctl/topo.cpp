@@ -103,8 +103,9 @@ std::string pairing(const TopoView& view) {
     for (const size_t nic : pair.nics) list.push_back(view.topology.nics[nic].name);
     out += "  " + view.topology.gpus[g].name + ": ";
     if (list.empty()) out += "none\n";
-    else out += join(list) + " (" + std::string(to_text(*pair.path)) +
-                (pair.shared_by > 1 ? ", shared by " + std::to_string(pair.shared_by) + " GPUs" : "") + ")\n";
+    else
+      out += join(list) + " (" + std::string(to_text(*pair.path)) +
+             (pair.shared_by > 1 ? ", shared by " + std::to_string(pair.shared_by) + " GPUs" : "") + ")\n";
   }
   return out;
 }
@@ -145,7 +146,8 @@ Json nic_json(const TopoView& view, const Nic& nic, bool compute) {
   out.put("card", nic.card).put("virtual_function", nic.virtual_function).put("compute", compute);
   if (!nic.bond.empty()) out.put("bond", nic.bond);
   for (const Port& port : view.node.ports)
-    if (std::find(nic.rdma.begin(), nic.rdma.end(), port.rdma) != nic.rdma.end() && port.rate) out.put("rate", *port.rate);
+    if (std::find(nic.rdma.begin(), nic.rdma.end(), port.rdma) != nic.rdma.end() && port.rate)
+      out.put("rate", *port.rate);
   return out;
 }
 
@@ -186,7 +188,8 @@ std::string topo_text(const TopoView& view) {
 
 Json topo_json(const TopoView& view) {
   const Topology& topology = view.topology;
-  Json gpus = Json::array(), nics = Json::array(), paths = Json::array(), pairs = Json::array(), pairing = Json::array();
+  Json gpus = Json::array(), nics = Json::array(), paths = Json::array(), pairs = Json::array(),
+       pairing = Json::array();
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const bool compute = std::find(view.compute.begin(), view.compute.end(), i) != view.compute.end();
     nics.push(nic_json(view, topology.nics[i], compute));
@@ -196,7 +199,8 @@ Json topo_json(const TopoView& view) {
     gpus.push(gpu_json(gpu));
     for (const Nic& nic : topology.nics) {
       const auto path = path_class(gpu, nic);
-      paths.push(Json::object().put("gpu", gpu.pci).put("nic", nic.pci).put("class", path ? Json(to_text(*path)) : Json()));
+      paths.push(
+          Json::object().put("gpu", gpu.pci).put("nic", nic.pci).put("class", path ? Json(to_text(*path)) : Json()));
     }
     Json near = Json::array();
     for (const size_t index : nearest_nics(topology, gpu)) near.push(topology.nics[index].pci);
@@ -205,7 +209,8 @@ Json topo_json(const TopoView& view) {
   }
   Json problems = Json::array();
   for (const Finding& problem : view.problems)
-    problems.push(Json::object().put("id", problem.id).put("subject", problem.subject).put("observed", problem.observed));
+    problems.push(
+        Json::object().put("id", problem.id).put("subject", problem.subject).put("observed", problem.observed));
   return Json::object()
       .put("gpus", std::move(gpus))
       .put("nics", std::move(nics))

@@ -27,14 +27,15 @@ struct TopoView {
 // `node` and `policy` must outlive the view.
 TopoView topo_view(const Node& node, const Policy* policy = nullptr, std::string bootstrap = {});
 
-// nvidia-smi's `topo -mp` table (columns separated by tabs, as there), its legends, the nearest NICs of each GPU, the best
-// pairing, and notes. Columns are the NICs that carry RDMA; where none does, all NICs. "N/A" where a class cannot be known.
+// nvidia-smi's `topo -mp` table (columns separated by tabs, as there), its legends, the nearest NICs of each GPU, the
+// best pairing, and notes. Columns are the NICs that carry RDMA; where none does, all NICs. "N/A" where a class cannot
+// be known.
 std::string topo_text(const TopoView& view);
 
 // {"gpus":[{"pci","name","numa"}],"nics":[{"pci","netdevs":[],"rdma":[],"numa"}],"paths":[{"gpu","nic","class"}],
 // "pairs":[{"gpu","nics":[]}]}: GPUs and NICs are referred to by PCI address, every GPU x NIC has its path, pairs are
-// nearest_nics(). numa and class are null where unknown. Beside this contract: who each device is, "pairing", "problems",
-// "notes".
+// nearest_nics(). numa and class are null where unknown. Beside this contract: who each device is, "pairing",
+// "problems", "notes".
 Json topo_json(const TopoView& view);
 
 std::string topo_tree(const TopoView& view);  // sockets, NUMA nodes, switches, devices, as a tree of lines
@@ -43,13 +44,13 @@ std::string topo_svg(const TopoView& view);   // a picture that needs nothing fr
 std::string topo_nccl(const TopoView& view);  // NAME=VALUE for nccl.conf, each with a comment why
 
 // These three need topology.cores.
-std::string topo_cpuset(const TopoView& view);    // CPUs of each GPU, and srun's --cpu-bind
+std::string topo_cpuset(const TopoView& view);  // CPUs of each GPU, and srun's --cpu-bind
 // Lines of gres.conf(5) of Slurm 22.05. Cores: logical cores, 0 the first of the first socket, as `lstopo -l`
-// numbers them. Links: the place in the list is the device's number by PCI address; -1 the device itself, 0 no connection;
-// such a line has one File.
+// numbers them. Links: the place in the list is the device's number by PCI address; -1 the device itself, 0 no
+// connection; such a line has one File.
 std::string topo_slurm(const TopoView& view);
-// "Rankfiles" in mpirun(1) of Open MPI 4.1 and 5.0: "rank N=+nHOST slot=CORES", logical cores on both. Where ranks share cores
-// it says so: by default that is an error ("--bind-to :overload-allowed" of 5.0).
+// "Rankfiles" in mpirun(1) of Open MPI 4.1 and 5.0: "rank N=+nHOST slot=CORES", logical cores on both. Where ranks
+// share cores it says so: by default that is an error ("--bind-to :overload-allowed" of 5.0).
 std::string topo_rankfile(const TopoView& view);
 
 struct TopoFormat {
@@ -63,8 +64,8 @@ const TopoFormat* find_topo_format(std::string_view name);
 
 // The NICs worth a column: those that carry RDMA; where none does, all. At most 256, virtual functions last.
 std::vector<size_t> shown_nics(const Topology& topology);
-// What the classes cannot say, and where nvidia-smi would read otherwise: a hypervisor that hides the tree, NUMA nodes that
-// the kernel does not tell, several in a socket, bridges on a card, no shared bridge at all, cards on two sockets.
+// What the classes cannot say, and where nvidia-smi would read otherwise: a hypervisor that hides the tree, NUMA nodes
+// that the kernel does not tell, several in a socket, bridges on a card, no shared bridge at all, cards on two sockets.
 std::vector<std::string> topo_notes(const TopoView& view);
 // Is the device of this name what the problem is about? A port's is its NIC's.
 bool is_about(const Finding& problem, const std::string& name);

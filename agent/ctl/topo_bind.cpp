@@ -20,8 +20,8 @@ Cores cores_of_node(const Topology& topology, const Gpu& gpu) {
   return out;
 }
 
-// The cores of the GPU's NUMA node, shared out among the GPUs on that node; whole cores, so that two processes never sit
-// on one. More GPUs than cores: all of them for each.
+// The cores of the GPU's NUMA node, shared out among the GPUs on that node; whole cores, so that two processes never
+// sit on one. More GPUs than cores: all of them for each.
 Cores own_cores(const Topology& topology, size_t index) {
   const Gpu& gpu = topology.gpus[index];
   const Cores all = cores_of_node(topology, gpu);
@@ -38,7 +38,8 @@ Cores own_cores(const Topology& topology, size_t index) {
 
 std::vector<unsigned> cpus_of(const Topology& topology, const Cores& cores) {
   std::vector<unsigned> out;
-  for (const size_t core : cores) out.insert(out.end(), topology.cores[core].cpus.begin(), topology.cores[core].cpus.end());
+  for (const size_t core : cores)
+    out.insert(out.end(), topology.cores[core].cpus.begin(), topology.cores[core].cpus.end());
   return out;
 }
 
@@ -59,8 +60,8 @@ std::string numbers_text(const Cores& cores) {
 }
 
 // As Slurm's AutoDetect names a GPU's type: lower case, an underscore for a space and no other change
-// (gpu_common_underscorify_tolower, src/plugins/gpu/common). What would end the word in gres.conf or in a job's --gres is
-// left out.
+// (gpu_common_underscorify_tolower, src/plugins/gpu/common). What would end the word in gres.conf or in a job's --gres
+// is left out.
 std::string type_of(const Gpu& gpu) {
   std::string out;
   for (const char c : gpu.model) {
@@ -97,7 +98,8 @@ std::string links_of(const std::vector<Device>& devices, size_t index) {
   return join(out, ",");
 }
 
-// Do two GPUs' shares have a core in common? One without a NUMA node has a share of all cores; and there may be too few.
+// Do two GPUs' shares have a core in common? One without a NUMA node has a share of all cores; and there may be too
+// few.
 bool overlaps(const Topology& topology) {
   std::vector<bool> taken(topology.cores.size());
   for (size_t g = 0; g < topology.gpus.size(); ++g)
@@ -120,25 +122,32 @@ std::string unknown_nodes(const Topology& topology) {
 
 std::string topo_cpuset(const TopoView& view) {
   const Topology& topology = view.topology;
-  std::string out = "# CPUs near each GPU: the cores of its NUMA node, shared out among the GPUs there, both threads of a core\n"
-                    "# together. Columns: GPU, PCI address, CPUs, mask.\n" + unknown_nodes(topology);
+  std::string out =
+      "# CPUs near each GPU: the cores of its NUMA node, shared out among the GPUs there, both threads of a core\n"
+      "# together. Columns: GPU, PCI address, CPUs, mask.\n" +
+      unknown_nodes(topology);
   std::vector<std::string> masks;
   for (size_t g = 0; g < topology.gpus.size() && !topology.cores.empty(); ++g) {
     const auto cpus = cpus_of(topology, own_cores(topology, g));
     masks.push_back(mask_text(cpus));
-    out += topology.gpus[g].name + "\t" + topology.gpus[g].pci + "\t" + machine::cpus_text(cpus) + "\t" + masks.back() + "\n";
+    out += topology.gpus[g].name + "\t" + topology.gpus[g].pci + "\t" + machine::cpus_text(cpus) + "\t" + masks.back() +
+           "\n";
   }
-  if (!masks.empty()) out += "# One task for each GPU, in this order:\n# srun --ntasks-per-node=" + std::to_string(masks.size()) +
-                             " --cpu-bind=mask_cpu:" + join(masks, ",") + "\n";
+  if (!masks.empty())
+    out += "# One task for each GPU, in this order:\n# srun --ntasks-per-node=" + std::to_string(masks.size()) +
+           " --cpu-bind=mask_cpu:" + join(masks, ",") + "\n";
   return out;
 }
 
 std::string topo_slurm(const TopoView& view) {
   const Topology& topology = view.topology;
-  std::string out = "# gres.conf(5) of this node. Cores: Slurm's own numbers of the cores on the GPU's NUMA node. Links: nearness by PCIe\n"
-                    "# (4 PIX, 3 PXB, 2 PHB, 1 NODE, 0 SYS); PCIe does not show NVLink or xGMI, which AutoDetect=nvml or rsmi counts.\n"
-                    "# With AutoDetect leave Cores and Links out: where they differ from what it finds, slurmd's node is drained.\n" +
-                    unknown_nodes(topology);
+  std::string out =
+      "# gres.conf(5) of this node. Cores: Slurm's own numbers of the cores on the GPU's NUMA node. Links: nearness by "
+      "PCIe\n"
+      "# (4 PIX, 3 PXB, 2 PHB, 1 NODE, 0 SYS); PCIe does not show NVLink or xGMI, which AutoDetect=nvml or rsmi "
+      "counts.\n"
+      "# With AutoDetect leave Cores and Links out: where they differ from what it finds, slurmd's node is drained.\n" +
+      unknown_nodes(topology);
   std::vector<Device> devices;
   for (const Gpu& gpu : topology.gpus)
     for (const std::string& file : device_files(gpu)) devices.push_back({&gpu, file});
@@ -155,9 +164,11 @@ std::string topo_slurm(const TopoView& view) {
 
 std::string topo_rankfile(const TopoView& view) {
   const Topology& topology = view.topology;
-  std::string out = "# Rank file of Open MPI (mpirun --map-by rankfile:file=FILE; up to 4.1: --rankfile FILE): one rank for each GPU on the\n"
-                    "# first node, +n0, bound to logical cores of its NUMA node. For the next node repeat the lines with +n1.\n" +
-                    unknown_nodes(topology);
+  std::string out =
+      "# Rank file of Open MPI (mpirun --map-by rankfile:file=FILE; up to 4.1: --rankfile FILE): one rank for each GPU "
+      "on the\n"
+      "# first node, +n0, bound to logical cores of its NUMA node. For the next node repeat the lines with +n1.\n" +
+      unknown_nodes(topology);
   if (overlaps(topology)) out += "# Some ranks share cores: add --bind-to core:overload-allowed.\n";
   for (size_t g = 0; g < topology.gpus.size() && !topology.cores.empty(); ++g)
     out += "rank " + std::to_string(g) + "=+n0 slot=" + numbers_text(own_cores(topology, g)) + "\n";

@@ -52,7 +52,8 @@ void place(const std::vector<Item>& items, Box& box) {
 
 Box numa_box(const Topology& topology, std::optional<int> node, const std::vector<Item>& items) {
   Box box{Box::Kind::numa, node ? "NUMA node " + std::to_string(*node) : "NUMA node unknown", {}, {}, {}};
-  if (const auto cpus = node ? topology.numa_cpus.find(*node) : topology.numa_cpus.end(); cpus != topology.numa_cpus.end())
+  if (const auto cpus = node ? topology.numa_cpus.find(*node) : topology.numa_cpus.end();
+      cpus != topology.numa_cpus.end())
     box.title += "  CPUs " + cpus->second;
   std::map<std::string, std::vector<Item>> by_root;
   for (const Item& item : items) by_root[item.function->root].push_back(item);
@@ -86,7 +87,8 @@ Box topo_layout(const Topology& topology, const std::vector<size_t>& nics) {
   }
   for (auto& [number, socket] : sockets) machine.boxes.push_back(std::move(socket));
   // What has no socket stands last.
-  if (!machine.boxes.empty() && !sockets.begin()->first) std::rotate(machine.boxes.begin(), machine.boxes.begin() + 1, machine.boxes.end());
+  if (!machine.boxes.empty() && !sockets.begin()->first)
+    std::rotate(machine.boxes.begin(), machine.boxes.begin() + 1, machine.boxes.end());
   return machine;
 }
 

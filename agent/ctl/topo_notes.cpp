@@ -14,8 +14,10 @@ constexpr uint16_t kNvidia = 0x10de;
 
 std::string hidden_switches(const TopoView& view) {
   if (!is_flattened(view.topology)) return {};
-  return "This is a virtual machine" + (view.topology.hypervisor.empty() ? std::string{} : " (" + view.topology.hypervisor + ")") +
-         " whose hypervisor hides the PCIe switches: the classes are what the guest sees, and devices that look equally near "
+  return "This is a virtual machine" +
+         (view.topology.hypervisor.empty() ? std::string{} : " (" + view.topology.hypervisor + ")") +
+         " whose hypervisor hides the PCIe switches: the classes are what the guest sees, and devices that look "
+         "equally near "
          "may not be. Take the provider's topology file (NCCL_TOPO_FILE).";
 }
 
@@ -33,7 +35,8 @@ std::string unknown_nodes(const TopoView& view) {
     return "The kernel does not know the NUMA node of " + join(unknown) +
            " (numa_node -1): N/A where no bridge is shared; nvidia-smi prints SYS there.";
   if (!assumed.empty())
-    return "The kernel does not tell NUMA nodes of PCI devices (numa_node -1) and the machine has one: NODE where nvidia-smi "
+    return "The kernel does not tell NUMA nodes of PCI devices (numa_node -1) and the machine has one: NODE where "
+           "nvidia-smi "
            "prints SYS.";
   return {};
 }
@@ -45,7 +48,8 @@ std::string split_sockets(const TopoView& view) {
   for (const auto& [socket, list] : nodes)
     if (list.size() > 1)
       return "Each socket is split into " + std::to_string(list.size()) +
-             " NUMA nodes (SNC, NPS): SYS between two nodes of one socket, here as in nvidia-smi, does not leave the socket.";
+             " NUMA nodes (SNC, NPS): SYS between two nodes of one socket, here as in nvidia-smi, does not leave the "
+             "socket.";
   return {};
 }
 
@@ -54,11 +58,15 @@ size_t own_bridges(const Topology& topology, const PciDevice& device) {
   const auto has = [](const PciDevice& other, const std::string& bridge) {
     return std::find(other.bridges.begin(), other.bridges.end(), bridge) != other.bridges.end();
   };
-  const auto foreign = [&](const PciDevice& other) { return other.pci.substr(0, other.pci.rfind('.')) != device.pci.substr(0, device.pci.rfind('.')); };
+  const auto foreign = [&](const PciDevice& other) {
+    return other.pci.substr(0, other.pci.rfind('.')) != device.pci.substr(0, device.pci.rfind('.'));
+  };
   size_t own = 0;
   for (const std::string& bridge : device.bridges) {
     const auto shares = [&](const PciDevice& other) { return foreign(other) && has(other, bridge); };
-    if (std::any_of(topology.gpus.begin(), topology.gpus.end(), shares) || std::any_of(topology.nics.begin(), topology.nics.end(), shares)) break;
+    if (std::any_of(topology.gpus.begin(), topology.gpus.end(), shares) ||
+        std::any_of(topology.nics.begin(), topology.nics.end(), shares))
+      break;
     ++own;
   }
   return own;
@@ -78,7 +86,8 @@ std::string bridges_on_boards(const TopoView& view) {
   }
   if (names.empty()) return {};
   return "PXB of " + join({names.begin(), names.end()}) +
-         " counts bridges that lead to this device alone (on its own board, or a further switch): no other GPU or NIC shares them.";
+         " counts bridges that lead to this device alone (on its own board, or a further switch): no other GPU or NIC "
+         "shares them.";
 }
 
 // Grace, Power9, and cards in slots of their own.
@@ -87,7 +96,8 @@ std::string no_shared_bridge(const TopoView& view) {
   for (const Gpu& gpu : view.topology.gpus)
     for (const size_t nic : view.compute)
       if (const auto path = path_class(gpu, view.topology.nics[nic]); !path || *path < PathClass::NODE) return {};
-  return "No GPU shares a PCIe switch or host bridge with a NIC: NODE and SYS are all that this table or nvidia-smi's can say, "
+  return "No GPU shares a PCIe switch or host bridge with a NIC: NODE and SYS are all that this table or nvidia-smi's "
+         "can say, "
          "and NICs of the same class are equally near.";
 }
 
@@ -104,7 +114,8 @@ std::vector<std::string> split_cards(const Topology& topology) {
       roots_differ = roots_differ || nic->root != nics.front()->root;
     }
     if (roots_differ && !card.empty())
-      out.push_back(join(names) + " are one card on several PCI trees (socket direct, multi-host): its ports are shared.");
+      out.push_back(join(names) +
+                    " are one card on several PCI trees (socket direct, multi-host): its ports are shared.");
   }
   return out;
 }
@@ -116,7 +127,8 @@ std::string memory_nodes(const TopoView& view) {
 }
 
 std::string soft_iwarp(const TopoView& view) {
-  const bool nvidia = std::any_of(view.topology.gpus.begin(), view.topology.gpus.end(), [](const Gpu& gpu) { return gpu.vendor == kNvidia; });
+  const bool nvidia = std::any_of(view.topology.gpus.begin(), view.topology.gpus.end(),
+                                  [](const Gpu& gpu) { return gpu.vendor == kNvidia; });
   for (const Port& port : view.node.ports)
     if (nvidia && port.kernel_driver == "siw")
       return "nvidia-smi topo -m fails as long as the soft-iWARP device " + port.rdma + " exists; this table does not.";
@@ -127,11 +139,13 @@ std::string soft_iwarp(const TopoView& view) {
 
 std::vector<std::string> topo_notes(const TopoView& view) {
   std::vector<std::string> notes;
-  for (const auto& note : {hidden_switches, unknown_nodes, split_sockets, bridges_on_boards, no_shared_bridge, memory_nodes, soft_iwarp})
+  for (const auto& note :
+       {hidden_switches, unknown_nodes, split_sockets, bridges_on_boards, no_shared_bridge, memory_nodes, soft_iwarp})
     if (std::string text = note(view); !text.empty()) notes.push_back(std::move(text));
   for (std::string& note : split_cards(view.topology)) notes.push_back(std::move(note));
   for (const Nic& nic : view.topology.nics)
-    if (!nic.bond.empty()) notes.push_back((nic.netdevs.empty() ? nic.name : join(nic.netdevs)) + " is a member of " + nic.bond + ".");
+    if (!nic.bond.empty())
+      notes.push_back((nic.netdevs.empty() ? nic.name : join(nic.netdevs)) + " is a member of " + nic.bond + ".");
   return notes;
 }
 

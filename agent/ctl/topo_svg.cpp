@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `topo --format svg`: sockets side by side, NUMA nodes, root buses and switches as boxes in them, GPUs above their NICs,
-// a line from each GPU to the NICs that it is paired with, problems in red. Plain SVG 1.1: shapes and text.
+// `topo --format svg`: sockets side by side, NUMA nodes, root buses and switches as boxes in them, GPUs above their
+// NICs, a line from each GPU to the NICs that it is paired with, problems in red. Plain SVG 1.1: shapes and text.
 #include <algorithm>
 #include <map>
 
@@ -11,7 +11,8 @@
 namespace fabric::ctl {
 namespace {
 
-constexpr int kTileWidth = 108, kTileHeight = 46, kGap = 8, kPad = 6, kTitle = 18, kLane = 36, kLabel = 16, kPerRow = 4, kWide = 1240;
+constexpr int kTileWidth = 108, kTileHeight = 46, kGap = 8, kPad = 6, kTitle = 18, kLane = 36, kLabel = 16, kPerRow = 4,
+              kWide = 1240;
 
 // Text into XML. What is no character of XML 1.0 (control characters, broken UTF-8) becomes a question mark.
 std::string escaped(std::string_view text) {
@@ -81,15 +82,18 @@ class Picture {
            std::to_string(size.width) + "\" height=\"" + std::to_string(size.height) + "\" rx=\"4\" fill=\"" + fill +
            "\" stroke=\"" + stroke + "\" stroke-width=\"" + std::to_string(line) + "\"/>\n";
   }
-  static std::string text(Point at, const std::string& what, const std::string& colour, int size, const char* anchor = "start") {
+  static std::string text(Point at, const std::string& what, const std::string& colour, int size,
+                          const char* anchor = "start") {
     return "<text x=\"" + std::to_string(at.x) + "\" y=\"" + std::to_string(at.y) + "\" fill=\"" + colour +
-           "\" font-size=\"" + std::to_string(size) + "\" text-anchor=\"" + anchor + "\">" + escaped(what) + "</text>\n";
+           "\" font-size=\"" + std::to_string(size) + "\" text-anchor=\"" + anchor + "\">" + escaped(what) +
+           "</text>\n";
   }
 
   [[nodiscard]] std::string problems_of(const std::string& subject) const {
     std::string out;
     for (const Finding& problem : view_.problems)
-      if (is_about(problem, subject)) out += (out.empty() ? "" : "; ") + problem.observed + ", expected " + problem.expected;
+      if (is_about(problem, subject))
+        out += (out.empty() ? "" : "; ") + problem.observed + ", expected " + problem.expected;
     return out;
   }
 
@@ -97,8 +101,14 @@ class Picture {
     const std::string wrong = problems_of(name);
     const bool bad = !wrong.empty();
     tiles_ += "<g>\n<title>" + escaped(name + "  " + pci + "  " + below + (bad ? "\n" + wrong : "")) + "</title>\n";
-    tiles_ += rectangle(at, {kTileWidth, kTileHeight}, bad ? "#fde4e4" : gpu ? "#dff0d8" : "#d9e8fb",
-                        bad ? "#d00000" : gpu ? "#4f8a3d" : "#3b6fb5", bad ? 3 : 1);
+    tiles_ += rectangle(at, {kTileWidth, kTileHeight},
+                        bad   ? "#fde4e4"
+                        : gpu ? "#dff0d8"
+                              : "#d9e8fb",
+                        bad   ? "#d00000"
+                        : gpu ? "#4f8a3d"
+                              : "#3b6fb5",
+                        bad ? 3 : 1);
     tiles_ += text({at.x + 6, at.y + 15}, shortened((bad ? "⚠ " : "") + name, 14), bad ? "#d00000" : "#111111", 12);
     tiles_ += text({at.x + 6, at.y + 28}, shortened(below, 16), "#444444", 10);
     tiles_ += text({at.x + 6, at.y + 40}, pci, "#777777", 9) + "</g>\n";
@@ -152,8 +162,10 @@ class Picture {
     const std::string title = box.title;
     const Size outer{std::max(size.width, static_cast<int>(std::min<size_t>(title.size(), 22)) * 6) + 2 * kPad,
                      size.height + kTitle + 2 * kPad};
-    frames_[slot] = rectangle(at, outer, kFill[static_cast<size_t>(box.kind)], "#aaaaaa", 1) + "<g>\n<title>" + escaped(title) +
-                    "</title>\n" + text({at.x + 6, at.y + 14}, shortened(title, static_cast<size_t>(outer.width) / 6), "#555555", 11) + "</g>\n";
+    frames_[slot] = rectangle(at, outer, kFill[static_cast<size_t>(box.kind)], "#aaaaaa", 1) + "<g>\n<title>" +
+                    escaped(title) + "</title>\n" +
+                    text({at.x + 6, at.y + 14}, shortened(title, static_cast<size_t>(outer.width) / 6), "#555555", 11) +
+                    "</g>\n";
     return outer;
   }
 
@@ -192,16 +204,18 @@ class Picture {
     const int bend = std::max(16, std::abs(y2 - y1) / 2);
     const auto number = [](int value) { return std::to_string(value) + " "; };
     return "<path d=\"M " + number(x1) + number(y1) + "C " + number(x1) + number(y1 + bend) + number(x2) +
-                      number(y2 - bend) + number(x2) + std::to_string(y2) + "\" fill=\"none\" stroke=\"" + colour_of(path) +
-                      "\" stroke-width=\"2\"" + (near ? "" : " stroke-dasharray=\"5 3\"") + "/>\n";
+           number(y2 - bend) + number(x2) + std::to_string(y2) + "\" fill=\"none\" stroke=\"" + colour_of(path) +
+           "\" stroke-width=\"2\"" + (near ? "" : " stroke-dasharray=\"5 3\"") + "/>\n";
   }
 
-  // One word for each GPU, since all of its NICs are of one class; beside the lines, on the side that they do not turn to.
+  // One word for each GPU, since all of its NICs are of one class; beside the lines, on the side that they do not turn
+  // to.
   [[nodiscard]] std::string class_label(Point gpu, const Pair& pair) const {
     const bool turns_left = std::any_of(pair.nics.begin(), pair.nics.end(),
                                         [&](size_t nic) { return nics_.count(nic) != 0 && nics_.at(nic).x < gpu.x; });
     const int x = gpu.x + kTileWidth / 2 + (turns_left ? 5 : -5);
-    return text({x, gpu.y + kTileHeight + 12}, std::string(to_text(*pair.path)), colour_of(*pair.path), 10, turns_left ? "start" : "end");
+    return text({x, gpu.y + kTileHeight + 12}, std::string(to_text(*pair.path)), colour_of(*pair.path), 10,
+                turns_left ? "start" : "end");
   }
 
   [[nodiscard]] std::string lines() const {
@@ -222,7 +236,8 @@ class Picture {
     const auto write = [&](const std::string& what, const char* colour, int size) {
       for (const std::string& part : wrapped(what, columns)) out += text({kPad, y}, part, colour, size), y += 17;
     };
-    write(std::string("Lines: best pairing; green PIX, PXB; dashed PHB, NODE; dashed red SYS.") + (view_.problems.empty() ? "" : " Red boxes: see below."),
+    write(std::string("Lines: best pairing; green PIX, PXB; dashed PHB, NODE; dashed red SYS.") +
+              (view_.problems.empty() ? "" : " Red boxes: see below."),
           "#555555", 11);
     for (const Finding& problem : view_.problems)
       write("⚠ " + problem.subject + ": " + problem.observed + "; expected " + problem.expected, "#d00000", 12);

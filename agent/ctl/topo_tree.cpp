@@ -36,7 +36,8 @@ std::string nic_line(const TopoView& view, size_t index) {
   std::string line = nic_title(nic) + "  " + nic.pci;
   for (const Port& port : view.node.ports)
     if (std::find(nic.rdma.begin(), nic.rdma.end(), port.rdma) != nic.rdma.end())
-      line += is_active(port) ? (port.rate ? "  " + rate_text(*port.rate) : "") : "  port " + std::to_string(port.number) + " is not active";
+      line += is_active(port) ? (port.rate ? "  " + rate_text(*port.rate) : "")
+                              : "  port " + std::to_string(port.number) + " is not active";
   if (nic.virtual_function) line += "  virtual function";
   return line + served(view, index) + problems_of(view, nic.name);
 }
@@ -66,12 +67,17 @@ std::string in_quotes(std::string_view text) {
 void dot_box(const TopoView& view, const Box& box, const std::string& indent, unsigned& number, std::string& out) {
   const auto node = [&](const char* kind, size_t index, const std::string& label, const std::string& name) {
     const bool bad = !problems_of(view, name).empty();
-    out += indent + kind + std::to_string(index) + " [label=" + in_quotes(label) + (bad ? ", color=red, fontcolor=red" : "") + "];\n";
+    out += indent + kind + std::to_string(index) + " [label=" + in_quotes(label) +
+           (bad ? ", color=red, fontcolor=red" : "") + "];\n";
   };
-  for (const size_t gpu : box.gpus) node("gpu", gpu, view.topology.gpus[gpu].name + "  " + view.topology.gpus[gpu].pci, view.topology.gpus[gpu].name);
-  for (const size_t nic : box.nics) node("nic", nic, nic_title(view.topology.nics[nic]) + "  " + view.topology.nics[nic].pci, view.topology.nics[nic].name);
+  for (const size_t gpu : box.gpus)
+    node("gpu", gpu, view.topology.gpus[gpu].name + "  " + view.topology.gpus[gpu].pci, view.topology.gpus[gpu].name);
+  for (const size_t nic : box.nics)
+    node("nic", nic, nic_title(view.topology.nics[nic]) + "  " + view.topology.nics[nic].pci,
+         view.topology.nics[nic].name);
   for (const Box& below : box.boxes) {
-    out += indent + "subgraph cluster_" + std::to_string(number++) + " {\n" + indent + "  label=" + in_quotes(below.title) + ";\n";
+    out += indent + "subgraph cluster_" + std::to_string(number++) + " {\n" + indent +
+           "  label=" + in_quotes(below.title) + ";\n";
     dot_box(view, below, indent + "  ", number, out);
     out += indent + "}\n";
   }
@@ -92,7 +98,8 @@ std::string topo_tree(const TopoView& view) {
 }
 
 std::string topo_dot(const TopoView& view) {
-  std::string out = "graph topology {\n  node [shape=box, fontname=\"sans-serif\"];\n  graph [fontname=\"sans-serif\"];\n";
+  std::string out =
+      "graph topology {\n  node [shape=box, fontname=\"sans-serif\"];\n  graph [fontname=\"sans-serif\"];\n";
   unsigned number = 0;
   dot_box(view, topo_layout(view.topology, shown_nics(view.topology)), "  ", number, out);
   for (size_t g = 0; g < view.pairing.pairs.size(); ++g)

@@ -10,8 +10,8 @@
 namespace fabric::ctl {
 namespace {
 
-// Of /proc/net/route (net/ipv4/fib_trie.c, fib_route_seq_show): name, destination, gateway, flags, refcount, use, metric,
-// mask. The default route is all zeros; the least metric wins.
+// Of /proc/net/route (net/ipv4/fib_trie.c, fib_route_seq_show): name, destination, gateway, flags, refcount, use,
+// metric, mask. The default route is all zeros; the least metric wins.
 std::string default_route(const Root& root) {
   const auto text = root.read("proc/net/route");
   std::string best;
@@ -33,7 +33,8 @@ Result<std::string> nvml_text() {
   if (!devices) return devices.error();
   std::string text;
   for (const nvml::Device& each : *devices)
-    text += each.pci + "\t" + std::to_string(each.index) + "\t" + (each.minor ? std::to_string(*each.minor) : "") + "\t" + each.uuid + "\t" + each.name + "\n";
+    text += each.pci + "\t" + std::to_string(each.index) + "\t" + (each.minor ? std::to_string(*each.minor) : "") +
+            "\t" + each.uuid + "\t" + each.name + "\n";
   return text;
 }
 
@@ -42,7 +43,9 @@ std::vector<nvml::Device> nvml_devices(const std::string& text) {
   for (const std::string_view line : split(text, '\n')) {
     const auto field = split(line, '\t');
     const auto index = field.size() == 5 ? parse_number<unsigned>(field[1]) : std::nullopt;
-    if (index) out.push_back({std::string(field[0]), *index, std::string(field[3]), std::string(field[4]), parse_number<unsigned>(field[2])});
+    if (index)
+      out.push_back({std::string(field[0]), *index, std::string(field[3]), std::string(field[4]),
+                     parse_number<unsigned>(field[2])});
   }
   return out;
 }
@@ -55,14 +58,16 @@ Result<Node> read_node(const Options& options, World& world, bool cores) {
     node.topology = std::move(topology).value();
     return node;
   }
-  if (!world.kernel.root.exists("sys/class") && !world.kernel.root.exists("sys/bus")) return load_topology(world.kernel.root).error();
+  if (!world.kernel.root.exists("sys/class") && !world.kernel.root.exists("sys/bus"))
+    return load_topology(world.kernel.root).error();
   node = look(world, {.settings = false, .counters = false, .network = false, .verbs = false});
   // A machine that is too large or cannot be read is not an empty one.
   if (node.topology.gpus.empty() && node.topology.nics.empty())
     if (const auto topology = load_topology(world.kernel.root); !topology) return topology.error();
   if (cores) machine::read_cores(world.kernel.root, node.topology);
   if (world.kernel.route && nvml::is_wanted(node.topology))
-    if (const auto text = told(world.kernel, "nvml devices", nvml_text)) nvml::complete(nvml_devices(*text), node.topology);
+    if (const auto text = told(world.kernel, "nvml devices", nvml_text))
+      nvml::complete(nvml_devices(*text), node.topology);
   return node;
 }
 

@@ -28,7 +28,8 @@ constexpr TopoFormat kFormats[] = {
 std::vector<Finding> problems_of(const Node& node) {
   std::vector<std::string> only{"locality", "pairing", "pcie"};
   if (!node.ports.empty()) only.emplace_back("port-state");
-  Report report = run_checks({.now = node, .before = nullptr, .policy = nullptr, .plan = nullptr, .no_policy = {}}, only);
+  Report report =
+      run_checks({.now = node, .before = nullptr, .policy = nullptr, .plan = nullptr, .no_policy = {}}, only);
   std::erase_if(report.findings, [](const Finding& finding) {
     return finding.status == Status::ok || finding.status == Status::unknown;
   });
@@ -46,7 +47,13 @@ const TopoFormat* find_topo_format(std::string_view name) {
 }
 
 TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap) {
-  TopoView view{node, node.topology, policy, compute_nics(node.topology, node.ports), {}, problems_of(node), std::move(bootstrap)};
+  TopoView view{node,
+                node.topology,
+                policy,
+                compute_nics(node.topology, node.ports),
+                {},
+                problems_of(node),
+                std::move(bootstrap)};
   view.pairing = best_pairing(node.topology, node.ports);
   return view;
 }
@@ -58,7 +65,8 @@ std::vector<size_t> shown_nics(const Topology& topology) {
     if (!rdma || carries_rdma(topology.nics[i])) shown.push_back(i);
   // Thousands of virtual functions are for guests, and no table for people.
   const auto is_virtual = [&](size_t nic) { return topology.nics[nic].virtual_function; };
-  if (shown.size() > kMostColumns && !std::all_of(shown.begin(), shown.end(), is_virtual)) std::erase_if(shown, is_virtual);
+  if (shown.size() > kMostColumns && !std::all_of(shown.begin(), shown.end(), is_virtual))
+    std::erase_if(shown, is_virtual);
   shown.resize(std::min(shown.size(), kMostColumns));
   return shown;
 }

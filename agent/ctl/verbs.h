@@ -17,9 +17,10 @@ struct Output {
   std::string text;    // to stdout
   std::string errors;  // to stderr
   bool colour = false;
-  unsigned width = 0;  // of the terminal; 0: no terminal, lines are not cut or wrapped
+  unsigned width = 0;   // of the terminal; 0: no terminal, lines are not cut or wrapped
   unsigned height = 0;  // of the terminal; 0: it cannot be written in place
-  // Of a verb that goes on: prints and empties text and errors. False: nobody reads any more. Empty: all is printed at the end.
+  // Of a verb that goes on: prints and empties text and errors. False: nobody reads any more. Empty: all is printed at
+  // the end.
   std::function<bool(Output&)> flush{};
   std::function<void(Output&)> measure{};  // width and height as they are by now; empty: they stay
   int descriptor = -1;                     // what flush writes to; -1: nothing that can be looked at

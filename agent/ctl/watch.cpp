@@ -14,8 +14,8 @@
 namespace fabric::ctl {
 namespace {
 
-// xterm's control sequences: alternate screen, cursor hidden, lines that do not wrap, all blank; and back. A terminal that has
-// no alternate screen is blanked.
+// xterm's control sequences: alternate screen, cursor hidden, lines that do not wrap, all blank; and back. A terminal
+// that has no alternate screen is blanked.
 constexpr const char* kEnter = "\033[?1049h\033[?25l\033[?7l\033[2J";
 constexpr const char* kLeave = "\033[H\033[J\033[?7h\033[?25h\033[?1049l";
 
@@ -29,7 +29,8 @@ std::string_view shown(std::string_view line, size_t at, size_t& bytes) {
   const size_t length = utf8_length(line, at);
   const auto first = static_cast<unsigned char>(line[at]);
   bytes = std::max<size_t>(1, length);
-  const bool c1 = length == 2 && first == 0xc2 && static_cast<unsigned char>(line[at + 1]) < 0xa0;  // U+009B is another CSI
+  const bool c1 =
+      length == 2 && first == 0xc2 && static_cast<unsigned char>(line[at + 1]) < 0xa0;  // U+009B is another CSI
   return length == 0 || first < 0x20 || first == 0x7f || c1 ? "?" : line.substr(at, bytes);
 }
 
@@ -66,18 +67,20 @@ std::vector<Fitted> fitted_lines(std::string_view text, const Output& output) {
   const bool too_many = output.height > 0 && lines.size() > output.height;
   const size_t fits = too_many ? std::max(output.height, 2U) - 1 : lines.size();
   for (size_t i = 0; i < fits; ++i) out.push_back(fitted(lines[i], output.width));
-  if (too_many && output.height > 1) out.push_back(fitted("-- " + std::to_string(lines.size() - fits) + " lines more than fit here --", output.width));
+  if (too_many && output.height > 1)
+    out.push_back(fitted("-- " + std::to_string(lines.size() - fits) + " lines more than fit here --", output.width));
   return out;
 }
 
 }  // namespace
 
 std::string screen(const std::string& text, const Output& output) {
-  // Home, each line over what stood there, and the rest of the screen: a blank screen in between flickers. What is blanked
-  // begins at the cursor, which stands on the last column of a full line.
+  // Home, each line over what stood there, and the rest of the screen: a blank screen in between flickers. What is
+  // blanked begins at the cursor, which stands on the last column of a full line.
   std::string out = "\033[H";
   const auto lines = fitted_lines(text, output);
-  for (size_t i = 0; i < lines.size(); ++i) out.append(i == 0 ? "" : "\r\n").append(lines[i].text).append(lines[i].full ? "" : "\033[K");
+  for (size_t i = 0; i < lines.size(); ++i)
+    out.append(i == 0 ? "" : "\r\n").append(lines[i].text).append(lines[i].full ? "" : "\033[K");
   return lines.size() < output.height ? out + "\r\n\033[J" : out;
 }
 
@@ -158,9 +161,11 @@ Watch::Event Watch::on_key() {
 
 // `time`: it is over, or nothing that matters has happened.
 Watch::Event Watch::wait(std::chrono::steady_clock::time_point until) {
-  const auto left = std::max<std::chrono::nanoseconds>(until - std::chrono::steady_clock::now(), std::chrono::nanoseconds(0)).count();
+  const auto left =
+      std::max<std::chrono::nanoseconds>(until - std::chrono::steady_clock::now(), std::chrono::nanoseconds(0)).count();
   const timespec span{left / 1'000'000'000, left % 1'000'000'000};
-  std::array<pollfd, 3> heard{pollfd{signals_.get(), POLLIN, 0}, {output_.descriptor, 0, 0}, {quiet_ ? output_.keys : -1, POLLIN, 0}};
+  std::array<pollfd, 3> heard{
+      pollfd{signals_.get(), POLLIN, 0}, {output_.descriptor, 0, 0}, {quiet_ ? output_.keys : -1, POLLIN, 0}};
   if (::ppoll(heard.data(), heard.size(), &span, nullptr) <= 0) return Event::time;
   if (heard[0].revents != 0) return on_signal();
   return heard[1].revents != 0 ? Event::unread : on_key();

@@ -26,7 +26,8 @@ std::string as_named_there(const Kernel& kernel, const Options& options, std::st
   if (!kernel.tape || !kernel.tape->replays()) return text;
   const std::string there = std::string("/") + kConfigFile, here = options.config_file();
   const std::string prefix = here.substr(0, here.size() - std::min(here.size(), there.size()));
-  for (size_t at = 0; !prefix.empty() && (at = text.find(prefix + "/etc/", at)) != std::string::npos; ++at) text.erase(at, prefix.size());
+  for (size_t at = 0; !prefix.empty() && (at = text.find(prefix + "/etc/", at)) != std::string::npos; ++at)
+    text.erase(at, prefix.size());
   return text;
 }
 
@@ -50,10 +51,8 @@ Result<World> open_world(const Options& options) {
   if (config) {
     world.policy = std::move(config->policy);
     load_cabling(world.kernel.root, *world.policy);
-  } else if (options.config.empty())
-    world.no_policy = as_named_there(world.kernel, options, config.error().text());
-  else
-    return config.error();
+  } else if (options.config.empty()) world.no_policy = as_named_there(world.kernel, options, config.error().text());
+  else return config.error();
   return world;
 }
 
@@ -69,14 +68,17 @@ Result<void> refuse_against_other_config(const World& world, std::chrono::millis
   const std::string mine = confirm::digest(wanted_config(*world.policy));
   for (auto waited = kPause;; waited += kPause) {
     const auto agent = state::load_agent_state(world.kernel.root);
-    if (!agent || !*agent || !(*agent)->running || (*agent)->mode != to_text(Mode::enforce) || !(*agent)->held.empty()) return {};
+    if (!agent || !*agent || !(*agent)->running || (*agent)->mode != to_text(Mode::enforce) || !(*agent)->held.empty())
+      return {};
     const auto its = state::agent_config(world.kernel.root);
     if (!its || its->empty() || *its == mine) return {};
     if (waited > patience) break;
     std::this_thread::sleep_for(kPause);
   }
-  return error(0, "apply: fabric-agentd enforces another configuration than this one, and would set the ports as that says again; "
-                  "systemctl reload fabric-agent makes it read the file anew, or stop it first (systemctl stop fabric-agent)");
+  return error(
+      0,
+      "apply: fabric-agentd enforces another configuration than this one, and would set the ports as that says again; "
+      "systemctl reload fabric-agent makes it read the file anew, or stop it first (systemctl stop fabric-agent)");
 }
 
 Node look(World& world, ScanOptions what) {
@@ -95,7 +97,8 @@ bool is_chosen(const Options& options, const Port& port) {
 Result<void> check_ports(const Options& options, const Node& node) {
   const bool tells_host = std::set<std::string>{"plan", "apply", "restore", "status"}.contains(options.verb);
   for (const std::string& name : options.ports)
-    if ((name != kHost || !tells_host) && std::none_of(node.ports.begin(), node.ports.end(), [&](const Port& port) { return names_port(name, port); }))
+    if ((name != kHost || !tells_host) &&
+        std::none_of(node.ports.begin(), node.ports.end(), [&](const Port& port) { return names_port(name, port); }))
       return error(0, name + " is no RDMA port of this machine; fabric-agentctl status lists them");
   return {};
 }
@@ -125,7 +128,8 @@ bool names_host(const Options& options) {
 Changes host_changes(World& world, bool dry_run, decltype(qos::SysctlOptions::save_original) save) {
   Changes changes;
   if (!world.policy) return changes;
-  for (qos::SysctlChange& one : qos::reconcile_sysctl(world.kernel.root, world.policy->sysctl, {dry_run, std::move(save)}))
+  for (qos::SysctlChange& one :
+       qos::reconcile_sysctl(world.kernel.root, world.policy->sysctl, {dry_run, std::move(save)}))
     changes.push_back({kHost, one.name, one.outcome, one.code, false, one.from, one.to, one.detail});
   return changes;
 }

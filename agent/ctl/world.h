@@ -34,8 +34,8 @@ Result<World> open_configured_world(const Options& options);
 // Seconds since 1970, of a captured machine those at which it was captured.
 int64_t wall_now(const Kernel& kernel);
 
-// Refuses an apply of other settings than a running agent enforces, which it would undo at once. One that is just reading its
-// configuration again is given `patience`.
+// Refuses an apply of other settings than a running agent enforces, which it would undo at once. One that is just
+// reading its configuration again is given `patience`.
 Result<void> refuse_against_other_config(const World& world, std::chrono::milliseconds patience);
 
 // A scan that leaves out what the policy excludes.

@@ -22,7 +22,13 @@ namespace {
 // The agent holds the lock while it writes one port.
 constexpr std::chrono::seconds kPatience{5};
 
-const ScanOptions kPortsOnly{.topology = false, .settings = false, .counters = false, .gids = false, .network = false, .verbs = false, .members = true};
+const ScanOptions kPortsOnly{.topology = false,
+                             .settings = false,
+                             .counters = false,
+                             .gids = false,
+                             .network = false,
+                             .verbs = false,
+                             .members = true};
 
 int failure(const Error& error, Output& output) {
   output.errors += "fabric-agentctl: " + error.text() + "\n";
@@ -45,8 +51,8 @@ Changes flat(const Plan& plan) {
   return all;
 }
 
-// What was done to the ports, and what that means for the exit code. `recorded`: could what is put back, or on trial, be
-// written down? After a write, a failure is not one "before anything was written".
+// What was done to the ports, and what that means for the exit code. `recorded`: could what is put back, or on trial,
+// be written down? After a write, a failure is not one "before anything was written".
 int tell(const Changes& changes, const Options& options, Output& output, const Result<void>& recorded) {
   if (!recorded) (void)failure(recorded.error(), output);
   const bool all_good = std::all_of(changes.begin(), changes.end(), is_as_wanted);
@@ -183,7 +189,8 @@ int run_plan(const Options& options, Output& output) {
 
 int run_apply(const Options& options, Output& output) {
   auto world = open_configured_world(options);
-  if (world && world->kernel.root.is_host() && !options.confirm)  // on trial, the agent holds still, and reads its file again when it is confirmed
+  if (world && world->kernel.root.is_host() &&
+      !options.confirm)  // on trial, the agent holds still, and reads its file again when it is confirmed
     if (auto free = refuse_against_other_config(*world, kPatience); !free) return failure(free.error(), output);
   auto writer = open_writer(options, std::move(world));
   if (!writer) return failure(writer.error(), output);

@@ -23,7 +23,8 @@ Result<AddressWatch> AddressWatch::open() {
 // An address that was there before the start counts as new with its first renewal: one reading too many.
 bool AddressWatch::is_new(const Message& message, int& ifindex) {
   ifaddrmsg header{};
-  if ((message.type != RTM_NEWADDR && message.type != RTM_DELADDR) || message.payload.size() < sizeof header) return false;
+  if ((message.type != RTM_NEWADDR && message.type != RTM_DELADDR) || message.payload.size() < sizeof header)
+    return false;
   std::memcpy(&header, message.payload.data(), sizeof header);
   ifindex = static_cast<int>(header.ifa_index);
   const auto attributes = parse_attributes(message.payload, sizeof header);
@@ -42,7 +43,8 @@ std::set<std::string> AddressWatch::drain() {
   for (const Message& message : socket_.drain().messages) {
     int ifindex = 0;
     std::array<char, IF_NAMESIZE> name{};
-    if (is_new(message, ifindex) && ::if_indextoname(static_cast<unsigned>(ifindex), name.data()) != nullptr) out.insert(name.data());
+    if (is_new(message, ifindex) && ::if_indextoname(static_cast<unsigned>(ifindex), name.data()) != nullptr)
+      out.insert(name.data());
   }
   return out;
 }

@@ -16,8 +16,8 @@ class AddressWatch {
  public:
   static Result<AddressWatch> open();
   [[nodiscard]] int fd() const { return socket_.fd(); }
-  // Reads what has come: the interfaces that have got an address which they had not, or lost one. A router's advertisement
-  // or a lease that renews an address is neither. What was lost on the way is not told.
+  // Reads what has come: the interfaces that have got an address which they had not, or lost one. A router's
+  // advertisement or a lease that renews an address is neither. What was lost on the way is not told.
   std::set<std::string> drain();
 
  private:

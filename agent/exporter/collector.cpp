@@ -52,7 +52,9 @@ void Collector::rescan() {
 
 void Collector::reread(const std::set<std::string>& netdevs) {
   const auto concerns = [&](const Port& port) {
-    return netdevs.count(port.netdev) != 0 || std::any_of(port.gids.begin(), port.gids.end(), [&](const Gid& gid) { return netdevs.count(gid.netdev) != 0; });
+    return netdevs.count(port.netdev) != 0 || std::any_of(port.gids.begin(), port.gids.end(), [&](const Gid& gid) {
+             return netdevs.count(gid.netdev) != 0;
+           });
   };
   std::unique_lock lock(shared_->mutex);
   for (const auto& [name, slot] : shared_->devices) {
@@ -129,9 +131,11 @@ void join_modules(const HostSlot& host, Snapshot& into) {
   into.modules_taken.reset();
   if (!host.shown.optics) return;
   const state::Optics& optics = *host.shown.optics;
-  into.modules_taken = host.taken - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(host.shown.optics_age));
+  into.modules_taken =
+      host.taken - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(host.shown.optics_age));
   for (Port& port : into.node.ports)
-    if (const auto module = optics.modules.find(port.netdev); module != optics.modules.end()) port.module = module->second;
+    if (const auto module = optics.modules.find(port.netdev); module != optics.modules.end())
+      port.module = module->second;
 }
 
 // What belongs to no device: most of it seldom changes, and may be large.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the machine. There is a reader for each RDMA device, one for which devices there are, the topology and the agent's state,
-// and one for each part of the machine that belongs to no device (parts.h). They work in threads of the collector's own, or where
-// they are asked from, as long as they are quick (read_here()). A hung sysfs read or a dead firmware stalls its own reader alone.
+// Reads the machine. There is a reader for each RDMA device, one for which devices there are, the topology and the
+// agent's state, and one for each part of the machine that belongs to no device (parts.h). They work in threads of the
+// collector's own, or where they are asked from, as long as they are quick (read_here()). A hung sysfs read or a dead
+// firmware stalls its own reader alone.
 #pragma once
 
 #include <chrono>
@@ -28,8 +29,9 @@ using Plan = std::map<std::string, Changes>;
 
 // The newest attempt of one group of readings.
 struct CollectorRun {
-  std::string collector;  // "rdma", "pma", "ethtool", "link", "settings", "topology", "agent", "network", "platform", "host"
-  std::string device;     // empty: the host
+  std::string
+      collector;  // "rdma", "pma", "ethtool", "link", "settings", "topology", "agent", "network", "platform", "host"
+  std::string device;  // empty: the host
   bool success = true;
   double seconds = 0;
   std::string error;
@@ -46,7 +48,8 @@ struct Snapshot {
   Plan plan;
   std::vector<CollectorRun> runs;
   std::vector<DeviceAge> ages;
-  uint64_t news = 0;  // grows when what seldom changes has been read: a device, the topology, a part, the agent's doings
+  uint64_t news =
+      0;  // grows when what seldom changes has been read: a device, the topology, a part, the agent's doings
   std::optional<Clock::time_point> modules_taken{};  // when fabric-agentd read the modules shown; absent: none is shown
   // What node, beside ports and neighbours, and the plan were put together from.
   std::vector<std::shared_ptr<const Node>> parts{};
@@ -57,13 +60,13 @@ struct Part;
 
 struct CollectorOptions {
   std::string root = "/";
-  std::shared_ptr<const Policy> policy;    // null: none could be read. Its `exclude` is obeyed
-  std::chrono::seconds reread{60};         // what seldom changes: devices, settings, GIDs
+  std::shared_ptr<const Policy> policy;  // null: none could be read. Its `exclude` is obeyed
+  std::chrono::seconds reread{60};       // what seldom changes: devices, settings, GIDs
   std::chrono::seconds topology{3600};
-  std::chrono::seconds host{300};          // a file for every process and several for every CPU
-  std::chrono::milliseconds stuck{500};    // a reading that takes longer is not waited for
+  std::chrono::seconds host{300};        // a file for every process and several for every CPU
+  std::chrono::milliseconds stuck{500};  // a reading that takes longer is not waited for
   std::function<Result<Kernel>(const std::string& root)> open = open_kernel;  // of each device's reader
-  std::function<void()> overdue = nullptr;  // called from another thread: read_here() takes long now, and may hang
+  std::function<void()> overdue = nullptr;   // called from another thread: read_here() takes long now, and may hang
   const std::vector<Part>* parts = nullptr;  // to be read beside the devices; null: all there are (parts.h)
 };
 
@@ -78,9 +81,9 @@ class Collector {
 
   // Asks every reader that is idle to read again.
   void refresh();
-  // The same, and reads in the calling thread as long as that is quick: to wake another costs more than to read a device. True: nothing
-  // is left to wait for. False: others read on, and write to `wake`. `overdue` tells when it was not quick after all. May outlive
-  // the collector.
+  // The same, and reads in the calling thread as long as that is quick: to wake another costs more than to read a
+  // device. True: nothing is left to wait for. False: others read on, and write to `wake`. `overdue` tells when it was
+  // not quick after all. May outlive the collector.
   [[nodiscard]] bool read_here();
   // As refresh(), and everything that seldom changes with it: a device came, went or was renamed.
   void rescan();

@@ -14,13 +14,17 @@ namespace {
 using Shared = Collector::Shared;
 
 // What the parts are read about: has it changed?
-bool changes(const DeviceReading& a, const DeviceReading& b) { return a.scans != b.scans && !are_same_subjects(a.ports, b.ports); }
+bool changes(const DeviceReading& a, const DeviceReading& b) {
+  return a.scans != b.scans && !are_same_subjects(a.ports, b.ports);
+}
 bool changes(const HostReading& a, const HostReading& b) { return a.topology_read != b.topology_read; }
 bool changes(const PartReading&, const PartReading&) { return false; }
 
 // Was something read that seldom changes?
 bool is_news(const DeviceReading& now, const DeviceReading& before) { return now.scans != before.scans; }
-bool is_news(const HostReading& now, const HostReading& before) { return now.agent_acted || now.topology_read != before.topology_read; }
+bool is_news(const HostReading& now, const HostReading& before) {
+  return now.agent_acted || now.topology_read != before.topology_read;
+}
 bool is_news(const PartReading&, const PartReading&) { return true; }
 
 // Shows what was read.
@@ -40,7 +44,8 @@ void publish(Shared& shared, SlotType& slot, Reading&& reading, Clock::time_poin
 // There is a slot for each of `names`, and for no other.
 void follow_devices(Shared& shared, const std::vector<std::string>& names) {
   std::lock_guard lock(shared.mutex);
-  std::erase_if(shared.devices, [&](const auto& slot) { return std::find(names.begin(), names.end(), slot.first) == names.end(); });
+  std::erase_if(shared.devices,
+                [&](const auto& slot) { return std::find(names.begin(), names.end(), slot.first) == names.end(); });
   for (const std::string& name : names) {
     auto& slot = shared.devices[name];
     if (slot) continue;
@@ -60,20 +65,23 @@ bool is_for_guests(const Root& root, const std::string& name) {
   return root.exists(device + "/physfn") || (resolved && resolved->find(".sf.") != std::string::npos);
 }
 
-// Each may cost a thread. Functions for guests go first: udev names them behind their owner, before the next card. How many
-// were left out.
+// Each may cost a thread. Functions for guests go first: udev names them behind their owner, before the next card. How
+// many were left out.
 size_t leave_out(const std::string& directory, std::vector<std::string>& names) {
   if (names.size() <= kMostDevices) return 0;
   std::sort(names.begin(), names.end(), natural_less);
   if (const auto root = Root::open(directory))
-    std::stable_partition(names.begin(), names.end(), [&](const std::string& name) { return !is_for_guests(*root, name); });
+    std::stable_partition(names.begin(), names.end(),
+                          [&](const std::string& name) { return !is_for_guests(*root, name); });
   const size_t left = names.size() - kMostDevices;
   names.resize(kMostDevices);
   return left;
 }
 
 CollectorRun too_many(size_t left_out) {
-  return {"devices", "", false, 0, std::to_string(left_out) + " RDMA devices beyond the first 128 are not read: [exporter] exclude those of guests"};
+  return {
+      "devices", "", false, 0,
+      std::to_string(left_out) + " RDMA devices beyond the first 128 are not read: [exporter] exclude those of guests"};
 }
 
 // The machine as far as it is known. With the mutex held.

@@ -14,7 +14,9 @@ namespace {
 
 using Shared = Collector::Shared;
 
-bool has_work(const Slot& slot, Clock::time_point now) { return !slot.reading && (slot.asked > slot.done || now >= slot.due); }
+bool has_work(const Slot& slot, Clock::time_point now) {
+  return !slot.reading && (slot.asked > slot.done || now >= slot.due);
+}
 
 std::shared_ptr<Slot> next_of_counters(const Shared& shared, Clock::time_point now) {
   if (has_work(*shared.host, now)) return shared.host;
@@ -23,8 +25,8 @@ std::shared_ptr<Slot> next_of_counters(const Shared& shared, Clock::time_point n
   return nullptr;
 }
 
-// What is to be read next: the host, for it tells which devices there are; the devices; the parts when all devices have been
-// read that do not hang, so that at the start, and when many come or go, they are read once. Null: nothing is.
+// What is to be read next: the host, for it tells which devices there are; the devices; the parts when all devices have
+// been read that do not hang, so that at the start, and when many come or go, they are read once. Null: nothing is.
 std::shared_ptr<Slot> next(const Shared& shared) {
   const auto now = Clock::now();
   if (auto slot = next_of_counters(shared, now)) return slot;
@@ -54,7 +56,8 @@ Clock::time_point next_look(const Shared& shared) {
   };
   shared.each(look);
   for (const auto& slot : shared.parts) {
-    if (has_work(*slot, now)) out = std::min<Clock::time_point>(out, now + shared.options.stuck);  // it waits for a device that may hang
+    if (has_work(*slot, now))
+      out = std::min<Clock::time_point>(out, now + shared.options.stuck);  // it waits for a device that may hang
     else look(*slot);
   }
   return out;
@@ -66,7 +69,8 @@ void set_timer(Shared& shared, Clock::time_point at) {
   shared.expires = at;
   const auto since_boot = std::chrono::duration_cast<std::chrono::nanoseconds>(at.time_since_epoch()).count();
   itimerspec when{};
-  if (at != Clock::time_point::max()) when.it_value = {static_cast<time_t>(since_boot / 1'000'000'000), std::max<long>(since_boot % 1'000'000'000, 1)};
+  if (at != Clock::time_point::max())
+    when.it_value = {static_cast<time_t>(since_boot / 1'000'000'000), std::max<long>(since_boot % 1'000'000'000, 1)};
   ::timerfd_settime(shared.timer.get(), TFD_TIMER_ABSTIME, &when, nullptr);
 }
 
@@ -187,7 +191,8 @@ void call_worker(const std::shared_ptr<Shared>& shared, std::unique_lock<std::mu
 Result<void> start_crew(const std::shared_ptr<Shared>& shared) {
   shared->timer = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC));
   if (!shared->timer) return error(errno, "timer of the readers");
-  for (const Part& part : shared->options.parts != nullptr ? *shared->options.parts : parts()) shared->parts.push_back(std::make_shared<PartSlot>(part));
+  for (const Part& part : shared->options.parts != nullptr ? *shared->options.parts : parts())
+    shared->parts.push_back(std::make_shared<PartSlot>(part));
   if (!start(shared, watch) || !start(shared, work)) return error(EAGAIN, "threads of the readers");
   return {};
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the collector's threads share: readers, and a crew that lets them read. For collector.cpp alone.
 //
-// To wake a thread costs more than to read a quick device, so one worker reads one after the other; where all are quick, that is
-// the thread that asked (read_here()). When it takes longer than kPatience, or what is read is known to take long, another one
-// helps: what hangs keeps its own worker and nobody else.
+// To wake a thread costs more than to read a quick device, so one worker reads one after the other; where all are
+// quick, that is the thread that asked (read_here()). When it takes longer than kPatience, or what is read is known to
+// take long, another one helps: what hangs keeps its own worker and nobody else.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +28,8 @@ struct Work {
   bool rescan = false, asked = false;
 };
 
-// One reader as the others see it. `asked`, `begun` and `done` count requests. While `reading`, one worker has it for its own but for
-// what is shown; all else is read and written under the mutex.
+// One reader as the others see it. `asked`, `begun` and `done` count requests. While `reading`, one worker has it for
+// its own but for what is shown; all else is read and written under the mutex.
 struct Slot {
   virtual ~Slot() = default;
   // Without the mutex: reads, and publishes what was read.
@@ -45,7 +45,8 @@ struct Slot {
 };
 
 struct DeviceSlot final : Slot {
-  DeviceSlot(const CollectorOptions& options, const std::string& device) : name(device), reader(options.root, device, options.policy, options.open) {}
+  DeviceSlot(const CollectorOptions& options, const std::string& device)
+      : name(device), reader(options.root, device, options.policy, options.open) {}
   void read(const std::shared_ptr<Collector::Shared>& shared, Work work) override;
   const std::string name;
   DeviceReader reader;
@@ -78,7 +79,7 @@ struct Collector::Shared {
   Fd wake;
   mutable std::mutex mutex;
   bool stop = false;
-  std::string broken;  // why there is no crew
+  std::string broken;              // why there is no crew
   uint64_t version = 0, news = 0;  // Collector::version(), Snapshot::news
   std::shared_ptr<HostSlot> host;
   std::map<std::string, std::shared_ptr<DeviceSlot>> devices;
@@ -104,7 +105,8 @@ struct Collector::Shared {
     return any;
   }
   [[nodiscard]] bool busy() const {
-    return reads_devices() || std::any_of(parts.begin(), parts.end(), [&](const auto& slot) { return slot->asked > slot->done && !hangs(*slot); });
+    return reads_devices() || std::any_of(parts.begin(), parts.end(),
+                                          [&](const auto& slot) { return slot->asked > slot->done && !hangs(*slot); });
   }
   // Who is not reading has to read anew.
   void ask() {
@@ -125,7 +127,8 @@ struct Collector::Shared {
   }
 };
 
-inline constexpr size_t kMostDevices = 128;  // RDMA devices that are read: if all hang, each has a worker (fabric-exporter.service, TasksMax=)
+inline constexpr size_t kMostDevices =
+    128;  // RDMA devices that are read: if all hang, each has a worker (fabric-exporter.service, TasksMax=)
 // Ten NICs whose firmware answers take less than that; a thread for each would cost as much again.
 inline constexpr auto kPatience = std::chrono::milliseconds(10);
 // HTTP may wait for that long when a device that was quick is so no more.
@@ -133,7 +136,8 @@ inline constexpr auto kOverdue = std::chrono::milliseconds(50);
 
 // Starts the crew. With the mutex held.
 Result<void> start_crew(const std::shared_ptr<Collector::Shared>& shared);
-// Somebody begins with what waits, if anything does. `lock` holds the mutex, and gives it back first: who is woken wants it.
+// Somebody begins with what waits, if anything does. `lock` holds the mutex, and gives it back first: who is woken
+// wants it.
 void call_worker(const std::shared_ptr<Collector::Shared>& shared, std::unique_lock<std::mutex> lock);
 // Collector::read_here(), of what has been asked for. `lock` holds the mutex, and gives it back.
 bool read_here(const std::shared_ptr<Collector::Shared>& shared, std::unique_lock<std::mutex> lock);

@@ -15,7 +15,8 @@ double since(Clock::time_point start) { return std::chrono::duration<double>(Clo
 
 // One run per collector for the whole device, whatever the number of its ports.
 void merge(std::vector<CollectorRun>& runs, const std::string& device, const Attempt& attempt) {
-  auto run = std::find_if(runs.begin(), runs.end(), [&](const CollectorRun& r) { return r.collector == attempt.collector; });
+  auto run =
+      std::find_if(runs.begin(), runs.end(), [&](const CollectorRun& r) { return r.collector == attempt.collector; });
   if (run == runs.end()) {
     runs.push_back({std::string(attempt.collector), device, attempt.success, attempt.seconds, attempt.error});
     return;
@@ -36,7 +37,8 @@ bool link_differs(const PortReading& reading, const Port& port) {
 void DeviceReader::rescan() {
   auto start = Clock::now();
   ++reading_.scans;
-  for (size_t i = 0; i < readers_.size(); ++i) waiting_[reading_.ports[i].id()] = {reading_.ports[i].ifindex, readers_[i].waiting(), telemetry_[i].waiting()};
+  for (size_t i = 0; i < readers_.size(); ++i)
+    waiting_[reading_.ports[i].id()] = {reading_.ports[i].ifindex, readers_[i].waiting(), telemetry_[i].waiting()};
   readers_.clear();
   telemetry_.clear();
   reading_.plan = std::make_shared<const Plan>();
@@ -72,13 +74,18 @@ void DeviceReader::rescan() {
 // A source that fails is left alone beyond a rescan; with a new netdev (its driver was loaded again) it begins anew.
 void DeviceReader::open_readers() {
   OwnerReader* owners = &owners_;
-  const bool asks_qp = policy_ && std::find(policy_->compat.begin(), policy_->compat.end(), Compat::rdma_exporter_qp) != policy_->compat.end();
+  const bool asks_qp = policy_ && std::find(policy_->compat.begin(), policy_->compat.end(), Compat::rdma_exporter_qp) !=
+                                      policy_->compat.end();
   const std::span<const std::string> asked = policy_ ? std::span(policy_->ethtool) : std::span<const std::string>();
   for (const Port& port : reading_.ports) {
     readers_.emplace_back(CounterAccess{kernel_->root, kernel_->rdma.get(), kernel_->statistics.get(), asked}, port);
-    telemetry_.emplace_back(TelemetryAccess{kernel_->root, kernel_->generic.get(), kernel_->ethtool, kernel_->rdma.get(), port.is_member() ? nullptr : std::exchange(owners, nullptr), asks_qp}, port);
+    telemetry_.emplace_back(
+        TelemetryAccess{kernel_->root, kernel_->generic.get(), kernel_->ethtool, kernel_->rdma.get(),
+                        port.is_member() ? nullptr : std::exchange(owners, nullptr), asks_qp},
+        port);
     const auto before = waiting_.find(port.id());
-    if (before != waiting_.end() && before->second.ifindex != port.ifindex) wideners_.erase(port.id());  // its counters began anew: no wrap
+    if (before != waiting_.end() && before->second.ifindex != port.ifindex)
+      wideners_.erase(port.id());  // its counters began anew: no wrap
     wideners_.try_emplace(port.id(), port.kernel_driver);
     if (before == waiting_.end() || port.ifindex == 0 || before->second.ifindex != port.ifindex) continue;
     readers_.back().resume(before->second.counters);

@@ -31,8 +31,8 @@ class DeviceReader {
 
   // Reads identity, link, settings and GIDs again and reopens what is held. No other device is touched.
   void rescan();
-  // The counters and the state of the link. Where the link has changed, rescan() first: rate and settings changed with it.
-  // What comes back stays until the next call.
+  // The counters and the state of the link. Where the link has changed, rescan() first: rate and settings changed with
+  // it. What comes back stays until the next call.
   const DeviceReading& read();
 
  private:

@@ -31,7 +31,7 @@ namespace fabric::exporter {
 namespace {
 
 constexpr auto kSettle = std::chrono::milliseconds(300);  // a NIC comes and goes with a burst of uevents
-constexpr auto kGidsFollow = std::chrono::seconds(1);      // the kernel makes GIDs of addresses in a queue of its own
+constexpr auto kGidsFollow = std::chrono::seconds(1);     // the kernel makes GIDs of addresses in a queue of its own
 constexpr auto kFirstPage = std::chrono::seconds(3);
 
 struct FreeLoop {
@@ -81,7 +81,7 @@ class Exporter final : public Site {
   std::unique_ptr<Collector> collector_;
   std::unique_ptr<Sampler> sampler_;  // outlives a reload: what it has counted goes on
   HealthKeeper health_{options_.root, state_directory(), lasting_directory()};
-  bool health_due_ = true;   // readings for it have been asked for; the first ones are what later ones are compared with
+  bool health_due_ = true;  // readings for it have been asked for; the first ones are what later ones are compared with
   PageCache cache_;
   std::unique_ptr<Server> server_;  // ends first: it calls the others
 };
@@ -106,8 +106,10 @@ Result<void> Exporter::watch() {
   sd_event* loop = nullptr;
   if (int failed = ::sd_event_new(&loop); failed < 0) return error(-failed, "event loop");
   loop_.reset(loop);
-  turn_ = std::make_shared<LoopTurn>(
-      loop, LoopTurn::Steps{[this] { return std::exchange(asked_, false); }, [this] { return collector_->read_here(); }, [this] { on_read(); }}, wake_.get());
+  turn_ = std::make_shared<LoopTurn>(loop,
+                                     LoopTurn::Steps{[this] { return std::exchange(asked_, false); },
+                                                     [this] { return collector_->read_here(); }, [this] { on_read(); }},
+                                     wake_.get());
   ::sd_event_add_signal(loop, nullptr, SIGTERM, nullptr, nullptr);
   ::sd_event_add_signal(loop, nullptr, SIGINT, nullptr, nullptr);
   ::sd_event_add_signal(loop, nullptr, SIGHUP, on_reload, this);
@@ -138,7 +140,9 @@ void Exporter::use(Configuration configuration) {
   collecting.overdue = [turn = turn_] { turn->overdue(); };
   collector_ = std::make_unique<Collector>(std::move(collecting), wake_.get());
   const Policy policy = configuration_.policy ? *configuration_.policy : Policy();
-  if (!sampler_) sampler_ = std::make_unique<Sampler>(SamplerOptions{.root = options_.root, .tell = [](const std::string& line) { say(SD_WARNING, line); }});
+  if (!sampler_)
+    sampler_ = std::make_unique<Sampler>(
+        SamplerOptions{.root = options_.root, .tell = [](const std::string& line) { say(SD_WARNING, line); }});
   sampler_->set(policy.sample_interval, policy.sample_cpu_budget);
   cache_.start_anew();
   told_ = false;
@@ -146,7 +150,8 @@ void Exporter::use(Configuration configuration) {
 }
 
 void Exporter::watch_health() {
-  if (auto loaded = health_.load(); !loaded) say(SD_WARNING, loaded.error().text() + "\nWhat was kept there begins anew.");
+  if (auto loaded = health_.load(); !loaded)
+    say(SD_WARNING, loaded.error().text() + "\nWhat was kept there begins anew.");
   const auto pace = static_cast<uint64_t>(std::chrono::microseconds(kHealthPace).count());
   ::sd_event_add_time_relative(loop_.get(), nullptr, CLOCK_MONOTONIC, pace, 0, on_health, this);
 }
@@ -167,7 +172,8 @@ void Exporter::take_health() {
   cache_.judge_anew();
   const Snapshot snapshot = collector_->snapshot();
   if (cache_.has_page()) cache_.keep_up(*collector_, snapshot.node);  // the first page is what the second compares with
-  if (auto taken = health_.take(snapshot, configuration_.policy.get(), moment_now()); !taken) say(SD_WARNING, taken.error().text());
+  if (auto taken = health_.take(snapshot, configuration_.policy.get(), moment_now()); !taken)
+    say(SD_WARNING, taken.error().text());
 }
 
 int Exporter::run() {
@@ -194,7 +200,8 @@ Site::Body Exporter::metrics(bool compressed) {
   context.health = &health_.health();
   context.wall = moment_now().wall;
   context.acks = health_.acks(context.wall);
-  return compressed ? cache_.compressed(*collector_, std::move(context)) : cache_.plain(*collector_, std::move(context));
+  return compressed ? cache_.compressed(*collector_, std::move(context))
+                    : cache_.plain(*collector_, std::move(context));
 }
 
 int Exporter::on_wake(sd_event_source*, int fd, uint32_t, void* context) {
@@ -207,7 +214,8 @@ int Exporter::on_wake(sd_event_source*, int fd, uint32_t, void* context) {
 void Exporter::on_read() {
   if (!collector_->busy()) server_->release();
   if (!collector_->complete()) return;
-  if (const uint64_t news = collector_->news(); news != std::exchange(followed_, news)) sampler_->follow(collector_->ports());
+  if (const uint64_t news = collector_->news(); news != std::exchange(followed_, news))
+    sampler_->follow(collector_->ports());
   if (!told_) tell_status();
   if (health_due_ && !collector_->busy()) take_health();
 }
@@ -224,7 +232,8 @@ int Exporter::on_uevent(sd_event_source*, int fd, uint32_t, void* context) {
   if (!drain_uevents(fd)) return 0;
   if (self->settling_) return 0;
   auto wait = static_cast<uint64_t>(std::chrono::microseconds(kSettle).count());
-  self->settling_ = ::sd_event_add_time_relative(self->loop_.get(), nullptr, CLOCK_MONOTONIC, wait, 0, on_settled, self) >= 0;
+  self->settling_ =
+      ::sd_event_add_time_relative(self->loop_.get(), nullptr, CLOCK_MONOTONIC, wait, 0, on_settled, self) >= 0;
   return 0;
 }
 
@@ -259,7 +268,8 @@ int Exporter::on_reload(sd_event_source*, const signalfd_siginfo*, void* context
 void Exporter::reload() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
-  ::sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", static_cast<long long>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1000);
+  ::sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld",
+               static_cast<long long>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1000);
   auto configuration = configure(options_);
   config_valid_ = configuration.ok();
   if (configuration) use(std::move(*configuration));

@@ -26,8 +26,8 @@ Moment moment_now();
 
 class HealthKeeper {
  public:
-  // `root`: where acknowledgements are read. `directory`: where the states are kept over a restart, `lasting`: over a boot, which
-  // acknowledgements are over; empty: nowhere.
+  // `root`: where acknowledgements are read. `directory`: where the states are kept over a restart, `lasting`: over a
+  // boot, which acknowledgements are over; empty: nowhere.
   HealthKeeper(std::string root, std::string directory, std::string lasting = {})
       : root_(std::move(root)), directory_(std::move(directory)), lasting_(std::move(lasting)) {
     memory_.health.alone = true;
@@ -35,8 +35,8 @@ class HealthKeeper {
 
   // What an exporter before this one has kept. An Error says why it starts anew.
   Result<void> load();
-  // Takes in what has been read since the last call. Devices that were not read since say nothing. An Error says what could
-  // not be kept, or that the acknowledgements cannot be read; each once.
+  // Takes in what has been read since the last call. Devices that were not read since say nothing. An Error says what
+  // could not be kept, or that the acknowledgements cannot be read; each once.
   Result<void> take(const Snapshot& snapshot, const Policy* policy, Moment now);
 
   [[nodiscard]] const Health& health() const { return memory_.health; }

@@ -33,7 +33,8 @@ HostReading HostReader::read(const std::vector<std::string>* devices, bool came_
     bool changed = came_or_went || known_ != *devices;
     known_ = *devices;
     held_.reset();  // another may be mounted there
-    if (changed || topology_taken_ == Clock::time_point{} || Clock::now() - topology_taken_ >= topology_age_) read_topology();
+    if (changed || topology_taken_ == Clock::time_point{} || Clock::now() - topology_taken_ >= topology_age_)
+      read_topology();
   }
   if (!held_)
     if (auto opened = Root::open(root_)) held_ = std::move(*opened);
@@ -48,7 +49,8 @@ HostReading HostReader::read(const std::vector<std::string>* devices, bool came_
   Neighbors neighbors = read_neighbors(root);
   read_optics(root);
   const bool is_old = optics_ && optics_age_ > state::longest_age(optics_->interval);
-  return {told_, std::move(neighbors), {topology_, agent_}, acted, topology_read_, is_old ? nullptr : optics_, optics_age_};
+  return {told_,          std::move(neighbors),       {topology_, agent_}, acted,
+          topology_read_, is_old ? nullptr : optics_, optics_age_};
 }
 
 void HostReader::read_topology() {
@@ -78,8 +80,10 @@ Neighbors HostReader::read_neighbors(const Root* root) {
   auto heard = neighbors_.load(*root);
   if (heard && *heard) out = std::move(**heard);
   else if (!heard) out.why_none = heard.error().text();
-  else out.why_none = root->exists(std::string(lldpd::kSocket).substr(1)) ? "fabric-lldp does not run, and lldpd's socket is root's"
-                                                                          : "fabric-lldp does not run";
+  else
+    out.why_none = root->exists(std::string(lldpd::kSocket).substr(1))
+                       ? "fabric-lldp does not run, and lldpd's socket is root's"
+                       : "fabric-lldp does not run";
   return out;
 }
 

@@ -21,15 +21,16 @@ struct HostReading {
   std::shared_ptr<const Node> node;  // without ports and neighbours; the same one as long as nothing in it has changed
   Neighbors neighbors;
   std::vector<CollectorRun> runs;
-  bool agent_acted = false;  // fabric-agentd has published something new: settings may be others
-  uint64_t topology_read = 0;  // how often the topology has been read
+  bool agent_acted = false;                       // fabric-agentd has published something new: settings may be others
+  uint64_t topology_read = 0;                     // how often the topology has been read
   std::shared_ptr<const state::Optics> optics{};  // the modules as fabric-agentd published them; null: not of late
   double optics_age = 0;                          // seconds since they were read
 };
 
 class HostReader {
  public:
-  HostReader(std::string root, std::chrono::seconds topology_age) : root_(std::move(root)), topology_age_(topology_age) {}
+  HostReader(std::string root, std::chrono::seconds topology_age)
+      : root_(std::move(root)), topology_age_(topology_age) {}
 
   // Names of the RDMA devices, without touching them.
   [[nodiscard]] std::vector<std::string> devices() const;

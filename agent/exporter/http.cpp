@@ -13,7 +13,9 @@
 namespace fabric::exporter {
 namespace {
 
-bool same_token(std::string_view a, std::string_view b) { return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0; }
+bool same_token(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
+}
 
 // "gzip;q=0.5" -> its coding and whether it is wanted (q above 0; a weight that cannot be read is 1).
 struct Coding {
@@ -67,7 +69,10 @@ bool accepts_gzip(std::string_view accept_encoding) {
 }
 
 Result<Address> parse_address(std::string_view text) {
-  auto wrong = [&] { return error(0, "'" + std::string(text) + "' is no address to listen on; write 127.0.0.1:10479, [::]:10479 or :10479"); };
+  auto wrong = [&] {
+    return error(0,
+                 "'" + std::string(text) + "' is no address to listen on; write 127.0.0.1:10479, [::]:10479 or :10479");
+  };
   size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return wrong();
   auto port = parse_number<uint16_t>(text.substr(colon + 1));
@@ -90,7 +95,8 @@ Result<Address> parse_address(std::string_view text) {
 
 std::string landing_page() {
   return "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>fabric-exporter</title></head>\n"
-         "<body><h1>fabric-exporter " FABRIC_VERSION "</h1>\n"
+         "<body><h1>fabric-exporter " FABRIC_VERSION
+         "</h1>\n"
          "<p>RoCE and RDMA of this node, for Prometheus.</p>\n"
          "<ul><li><a href=\"/metrics\">/metrics</a></li><li><a href=\"/-/healthy\">/-/healthy</a></li>"
          "<li><a href=\"/-/ready\">/-/ready</a></li></ul></body></html>\n";

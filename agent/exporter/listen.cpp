@@ -16,7 +16,8 @@ Result<void> bind_and_listen(int fd, const Address& address) {
   const int on = 1, only_v6 = address.text.front() == ':' ? 0 : 1;
   auto failed = [&] { return error(errno, "listen on " + address.text); };
   if (::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0) return failed();
-  if (address.storage.ss_family == AF_INET6 && ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only_v6, sizeof only_v6) != 0)
+  if (address.storage.ss_family == AF_INET6 &&
+      ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only_v6, sizeof only_v6) != 0)
     return failed();
   if (::bind(fd, reinterpret_cast<const sockaddr*>(&address.storage), address.size) != 0) return failed();
   if (::listen(fd, kBacklog) != 0) return failed();
@@ -41,7 +42,8 @@ Result<std::vector<Fd>> inherited_listeners() {
   std::vector<Fd> listeners;
   for (int fd = SD_LISTEN_FDS_START; fd < SD_LISTEN_FDS_START + count; ++fd) listeners.emplace_back(fd);
   for (const Fd& fd : listeners) {
-    if (::sd_is_socket(fd.get(), AF_UNSPEC, SOCK_STREAM, 1) <= 0) return error(EINVAL, "a socket from systemd does not listen");
+    if (::sd_is_socket(fd.get(), AF_UNSPEC, SOCK_STREAM, 1) <= 0)
+      return error(EINVAL, "a socket from systemd does not listen");
     int flags = ::fcntl(fd.get(), F_GETFL);
     if (flags < 0 || ::fcntl(fd.get(), F_SETFL, flags | O_NONBLOCK) < 0) return error(errno, "a socket from systemd");
   }

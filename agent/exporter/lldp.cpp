@@ -23,11 +23,11 @@
 namespace fabric::exporter {
 namespace {
 
-constexpr double kSettle = 0.3;      // a NIC comes and goes with a burst of messages
-constexpr double kRescan = 60;       // where no message says so
-constexpr double kNews = 0.2;        // until news are in the file
-constexpr double kRefresh = 10;      // until it says that the same was heard again
-constexpr int kFramesAtOnce = 16;    // of one netdev, before the others have their turn
+constexpr double kSettle = 0.3;         // a NIC comes and goes with a burst of messages
+constexpr double kRescan = 60;          // where no message says so
+constexpr double kNews = 0.2;           // until news are in the file
+constexpr double kRefresh = 10;         // until it says that the same was heard again
+constexpr int kFramesAtOnce = 16;       // of one netdev, before the others have their turn
 constexpr uint64_t kAccuracy = 50'000;  // microseconds
 
 uint64_t microseconds(double seconds) { return static_cast<uint64_t>(seconds * 1e6); }
@@ -64,7 +64,8 @@ Result<void> LldpListener::start(sd_event* loop) {
   auto links = NotificationSocket::open(NETLINK_ROUTE, {RTNLGRP_LINK});
   if (!links) return links.error();
   links_ = std::make_unique<NotificationSocket>(std::move(*links));
-  if (int failed = ::sd_event_add_io(loop, nullptr, links_->fd(), EPOLLIN, on_links, this); failed < 0) return error(-failed, "event loop");
+  if (int failed = ::sd_event_add_io(loop, nullptr, links_->fd(), EPOLLIN, on_links, this); failed < 0)
+    return error(-failed, "event loop");
   if (auto devices = open_uevents()) {  // an RDMA device may come after its netdev
     devices_ = std::move(*devices);
     ::sd_event_add_io(loop, nullptr, devices_.get(), EPOLLIN, on_devices, this);
@@ -140,7 +141,8 @@ void LldpListener::listen_to(int ifindex, const std::string& netdev) {
   socket->ifindex = ifindex;
   socket->netdev = netdev;
   socket->fd = std::move(*fd);
-  if (int failed = ::sd_event_add_io(loop_, &socket->source, socket->fd.get(), EPOLLIN, on_frames, socket.get()); failed < 0)
+  if (int failed = ::sd_event_add_io(loop_, &socket->source, socket->fd.get(), EPOLLIN, on_frames, socket.get());
+      failed < 0)
     return world_.say(SD_WARNING, error(-failed, netdev + ": event loop").text());
   sockets_.emplace(ifindex, std::move(socket));
 }
@@ -178,7 +180,8 @@ void LldpListener::take(Socket& socket, const Bytes& frame) {
 }
 
 void LldpListener::schedule_expiry() {
-  if (const auto next = table_.next_expiry()) set_timer(expiry_timer_, std::max(0.0, *next - seconds_since_boot()) + 0.01, on_expiry);
+  if (const auto next = table_.next_expiry())
+    set_timer(expiry_timer_, std::max(0.0, *next - seconds_since_boot()) + 0.01, on_expiry);
 }
 
 void LldpListener::publish_within(double seconds) {
@@ -193,8 +196,8 @@ void LldpListener::publish() {
   auto saved = state::save_neighbors(world_.directory, neighbors, seconds_since_boot());
   const std::string fault = saved ? "" : saved.error().text();
   if (std::exchange(told_, fault) != fault && !fault.empty()) world_.say(SD_ERR, fault);
-  ::sd_notifyf(0, "STATUS=Listening on %zu netdev%s, %zu neighbour%s.", sockets_.size(), sockets_.size() == 1 ? "" : "s", neighbors.heard.size(),
-               neighbors.heard.size() == 1 ? "" : "s");
+  ::sd_notifyf(0, "STATUS=Listening on %zu netdev%s, %zu neighbour%s.", sockets_.size(),
+               sockets_.size() == 1 ? "" : "s", neighbors.heard.size(), neighbors.heard.size() == 1 ? "" : "s");
   publish_at_ = 0;
   publish_within(state::kNeighborHeartbeat);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fabric-exporter --lldp: hears LLDP on the netdevs of RDMA ports, and publishes who is there. A process of its own, since it
-// takes CAP_NET_RAW and reads what strangers send.
+// fabric-exporter --lldp: hears LLDP on the netdevs of RDMA ports, and publishes who is there. A process of its own,
+// since it takes CAP_NET_RAW and reads what strangers send.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ namespace fabric::exporter {
 
 // Where the listener's work meets the machine; tests put a namespace's netdevs there.
 struct LldpWorld {
-  std::string directory = "/";  // below it: run/fabric-lldp
+  std::string directory = "/";                          // below it: run/fabric-lldp
   std::function<std::map<int, std::string>()> netdevs;  // ifindex -> name of what is to be listened to
   std::function<void(const char* level, const std::string& text)> say;
 };
@@ -35,8 +35,8 @@ class LldpListener {
   LldpListener(const LldpListener&) = delete;
   LldpListener& operator=(const LldpListener&) = delete;
 
-  // Opens its sockets in the loop, which must outlive it. A netdev that cannot be listened to is said, and tried again with
-  // the next change; the others go on.
+  // Opens its sockets in the loop, which must outlive it. A netdev that cannot be listened to is said, and tried again
+  // with the next change; the others go on.
   Result<void> start(sd_event* loop);
 
  private:

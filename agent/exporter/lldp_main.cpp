@@ -33,7 +33,8 @@ std::map<int, std::string> netdevs_of_rdma_ports() {
   options.topology = options.settings = options.counters = options.gids = options.network = options.verbs = false;
   options.members = true;
   for (const Port& port : scan(*kernel, options).ports)
-    if (port.ifindex > 0 && !port.netdev.empty() && !port.virtual_function && port.link_layer != LinkLayer::infiniband && port.bond != port.netdev)
+    if (port.ifindex > 0 && !port.netdev.empty() && !port.virtual_function &&
+        port.link_layer != LinkLayer::infiniband && port.bond != port.netdev)
       out.emplace(port.ifindex, port.netdev);
   return out;
 }
@@ -54,7 +55,8 @@ int listen_for_lldp() {
   for (int signal : {SIGTERM, SIGINT}) ::sigaddset(&signals, signal);
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   for (int signal : {SIGTERM, SIGINT}) ::sd_event_add_signal(loop.get(), nullptr, signal, nullptr, nullptr);
-  ::signal(SIGHUP, SIG_IGN);  // `pkill -HUP fabric-exporter` means the other one, and systemd starts nobody again whom it ended
+  ::signal(SIGHUP,
+           SIG_IGN);  // `pkill -HUP fabric-exporter` means the other one, and systemd starts nobody again whom it ended
   ::sd_event_set_watchdog(loop.get(), 1);
   LldpListener listener(real_lldp_world());
   if (auto started = listener.start(loop.get()); !started) {

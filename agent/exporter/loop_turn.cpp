@@ -51,7 +51,8 @@ bool LoopTurn::read(uint64_t mine) {
     std::lock_guard lock(mutex_);
     if (mine != turn_) {
       uint64_t one = 1;
-      if (whole) [[maybe_unused]] auto written = ::write(wake_.get(), &one, sizeof one);
+      if (whole) [[maybe_unused]]
+        auto written = ::write(wake_.get(), &one, sizeof one);
       return false;
     }
     reading_ = false;

@@ -11,8 +11,9 @@
 #include "exporter/exporter.h"
 #include "exporter/lldp.h"
 
-// GnuTLS sets itself up when it is loaded, and libmicrohttpd does so again: 130 kB for TLS that nobody here speaks. The first is
-// GnuTLS's own way to leave that out (gnutls.h, GNUTLS_SKIP_GLOBAL_INIT); the second stands in the place of GnuTLS's.
+// GnuTLS sets itself up when it is loaded, and libmicrohttpd does so again: 130 kB for TLS that nobody here speaks. The
+// first is GnuTLS's own way to leave that out (gnutls.h, GNUTLS_SKIP_GLOBAL_INIT); the second stands in the place of
+// GnuTLS's.
 extern "C" {
 int _gnutls_global_init_skip();
 int gnutls_global_init();

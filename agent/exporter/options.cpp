@@ -24,7 +24,10 @@ struct Reader {
 Result<void> take(Options& options, Reader& reader, const std::string& name, std::optional<std::string> attached) {
   if (name == "--print" || name == "--lldp" || name == "--help" || name == "-h" || name == "--version") {
     if (attached) return error(0, name + " takes no value");
-    (name == "--print" ? options.print : name == "--lldp" ? options.lldp : name == "--version" ? options.version : options.help) = true;
+    (name == "--print"     ? options.print
+     : name == "--lldp"    ? options.lldp
+     : name == "--version" ? options.version
+                           : options.help) = true;
     return {};
   }
   if (name != "--listen" && name != "--root" && name != "--config") return error(0, "unknown option '" + name + "'");
@@ -50,7 +53,8 @@ Result<Options> parse_options(const std::vector<std::string>& arguments) {
     size_t equals = argument.find('=');
     std::optional<std::string> attached;
     if (equals != std::string::npos) attached = argument.substr(equals + 1);
-    if (auto taken = take(options, reader, argument.substr(0, equals), std::move(attached)); !taken) return taken.error();
+    if (auto taken = take(options, reader, argument.substr(0, equals), std::move(attached)); !taken)
+      return taken.error();
   }
   if (options.lldp && (options.print || options.config || options.root != "/" || !options.listen.empty()))
     return error(0, "--lldp is for this machine, and a mode of its own: no other option goes with it");

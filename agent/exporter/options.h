@@ -11,7 +11,7 @@
 namespace fabric::exporter {
 
 struct Options {
-  std::vector<std::string> listen;    // empty: systemd's sockets, else the configuration's
+  std::vector<std::string> listen;  // empty: systemd's sockets, else the configuration's
   std::string root = "/";
   std::optional<std::string> config;  // absent: the default file below the root, which need not exist
   bool lldp = false;                  // hear LLDP and publish the neighbours, instead of serving metrics

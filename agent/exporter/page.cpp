@@ -20,9 +20,12 @@
 namespace fabric::exporter {
 namespace {
 
-constexpr Metric kConfigValid{"fabric_exporter_config_valid", "0 when the last reload found a faulty configuration and the one before is kept.", MetricKind::gauge};
+constexpr Metric kConfigValid{"fabric_exporter_config_valid",
+                              "0 when the last reload found a faulty configuration and the one before is kept.",
+                              MetricKind::gauge};
 constexpr std::chrono::seconds kPageAge{1}, kJudgementAge{10}, kBeforeAge{60}, kUnscraped{300};
-constexpr std::chrono::seconds kFirstReading{10};  // a device that hangs from the beginning is not waited for any longer
+constexpr std::chrono::seconds kFirstReading{
+    10};  // a device that hangs from the beginning is not waited for any longer
 
 // Half a kilobyte of text for each of a few hundred findings, which no page shows.
 Finding without_words(Finding finding) {
@@ -38,7 +41,8 @@ Finding without_words(Finding finding) {
 std::map<std::string, Signals> signals_of_read(const Node& before, const Snapshot& snapshot) {
   auto out = signals_of(before, snapshot.node);
   for (const DeviceAge& age : snapshot.ages)
-    if (age.taken <= before.taken) std::erase_if(out, [&](const auto& port) { return port.first.starts_with(age.device + "/"); });
+    if (age.taken <= before.taken)
+      std::erase_if(out, [&](const auto& port) { return port.first.starts_with(age.device + "/"); });
   return out;
 }
 
@@ -61,7 +65,8 @@ Judgement judge(const Snapshot& snapshot, const PageContext& context) {
   return out;
 }
 
-void fill(FamilySet& families, const Snapshot& snapshot, const std::shared_ptr<const Judgement>& judgement, const PageContext& context, bool with_process) {
+void fill(FamilySet& families, const Snapshot& snapshot, const std::shared_ptr<const Judgement>& judgement,
+          const PageContext& context, bool with_process) {
   families.begin((context.policy ? context.policy->series_limit : Policy().series_limit) - kSeriesOfSeries);
   add_self(families, snapshot, context.http, Clock::now());
   families.add(kConfigValid, {}, context.config_valid ? 1 : 0);
@@ -90,7 +95,8 @@ std::string render_page(const Snapshot& snapshot, const PageContext& context, bo
 std::string gzip(std::string_view text) {
   constexpr int kLevel = 1;
   // Of 200 kB (libdeflate 1.14): made anew each time, for a thirtieth of what compressing costs, rather than kept.
-  const std::unique_ptr<libdeflate_compressor, decltype(&::libdeflate_free_compressor)> compressor(::libdeflate_alloc_compressor(kLevel), &::libdeflate_free_compressor);
+  const std::unique_ptr<libdeflate_compressor, decltype(&::libdeflate_free_compressor)> compressor(
+      ::libdeflate_alloc_compressor(kLevel), &::libdeflate_free_compressor);
   if (!compressor) return {};
   std::string out;
   const auto compress = [&](size_t room) {
@@ -116,7 +122,8 @@ PageCache::Body PageCache::plain(const Collector& collector, PageContext context
   compressed_.reset();
   version_ = version;
   rendered_ = now;
-  if (whole && collector.complete()) remember(snapshot_.node);  // compared with half a machine, the rest would have no signals
+  if (whole && collector.complete())
+    remember(snapshot_.node);  // compared with half a machine, the rest would have no signals
   return plain_;
 }
 

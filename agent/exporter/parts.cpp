@@ -28,7 +28,8 @@ void join_host(const Node& from, Node& into) {
 }
 
 bool is_heard(const Node& node, const std::string& netdev) {
-  return std::any_of(node.neighbors.heard.begin(), node.neighbors.heard.end(), [&](const Neighbor& each) { return each.netdev == netdev; });
+  return std::any_of(node.neighbors.heard.begin(), node.neighbors.heard.end(),
+                     [&](const Neighbor& each) { return each.netdev == netdev; });
 }
 
 void join_network(const Node& from, Node& into) { into.network = from.network; }

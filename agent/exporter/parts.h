@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of the machine changes seldom and belongs to no RDMA device: IP addressing, the platform around GPUs and NICs, the
-// host. Each part is read by a thread of its own, at its own interval, beginning when it is known which devices there are;
-// none opens an RDMA device. What the service's sandbox hides is absent.
+// What of the machine changes seldom and belongs to no RDMA device: IP addressing, the platform around GPUs and NICs,
+// the host. Each part is read by a thread of its own, at its own interval, beginning when it is known which devices
+// there are; none opens an RDMA device. What the service's sandbox hides is absent.
 #pragma once
 
 #include <string>
@@ -14,12 +14,13 @@
 namespace fabric::exporter {
 
 struct Part {
-  const char* name;                                // as collector: "network", "platform", "host"
+  const char* name;  // as collector: "network", "platform", "host"
   std::chrono::seconds CollectorOptions::*every;
-  void (*read)(Kernel& kernel, Node& node);        // fills its members; topology and ports stand
-  void (*join)(const Node& from, Node& into);      // takes over those members
-  bool whole;                                      // what could not be read is a failure
-  void (*follow)(const Node& from, Node& into) = nullptr;  // null, or what depends on the neighbours, which are read more often
+  void (*read)(Kernel& kernel, Node& node);    // fills its members; topology and ports stand
+  void (*join)(const Node& from, Node& into);  // takes over those members
+  bool whole;                                  // what could not be read is a failure
+  void (*follow)(const Node& from,
+                 Node& into) = nullptr;  // null, or what depends on the neighbours, which are read more often
 };
 const std::vector<Part>& parts();
 

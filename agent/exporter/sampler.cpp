@@ -21,8 +21,12 @@ using Clock = Pace::Clock;
 using Span = Pace::Span;
 
 constexpr MetricKind kGauge = MetricKind::gauge;
-constexpr Metric kInterval{"fabric_sampler_interval_seconds", "Time between two samples of the device for the burst metrics.", kGauge};
-constexpr Metric kThrottled{"fabric_sampler_throttled", "1 while the device is sampled less often than asked for: the CPU budget is spent, or the device answers slowly.", kGauge};
+constexpr Metric kInterval{"fabric_sampler_interval_seconds",
+                           "Time between two samples of the device for the burst metrics.", kGauge};
+constexpr Metric kThrottled{
+    "fabric_sampler_throttled",
+    "1 while the device is sampled less often than asked for: the CPU budget is spent, or the device answers slowly.",
+    kGauge};
 constexpr Metric kAge{"fabric_sampler_age_seconds", "Age of the newest sample of the device.", kGauge};
 constexpr Metric kCpu{"fabric_sampler_cpu_seconds_total", "CPU time spent on sampling the device."};
 
@@ -100,7 +104,8 @@ class DeviceSampler {
     std::unique_lock lock(shared_->mutex);
     const Span interval = slot_->pace.interval(), now = Clock::now().time_since_epoch();
     const Clock::time_point due(now - now % interval + interval);
-    shared_->work.wait_until(lock, due, [&] { return shared_->stop || slot_->retired || slot_->pace.interval() != interval; });
+    shared_->work.wait_until(lock, due,
+                             [&] { return shared_->stop || slot_->retired || slot_->pace.interval() != interval; });
     if (shared_->stop || slot_->retired) return false;
     if (std::exchange(generation_, slot_->generation) != slot_->generation) {
       readers_.clear();
@@ -137,7 +142,8 @@ class DeviceSampler {
       const PortCounters& counters = readers_[i].read(start);
       answered_ = answered_ || !counters.hw.empty() || !counters.pma.empty() || !counters.ethtool.empty();
       std::lock_guard lock(shared_->mutex);
-      if (auto port = slot_->ports.find(places_[i].first); port != slot_->ports.end()) port->second.meter.take(readers_[i].times(), counters);
+      if (auto port = slot_->ports.find(places_[i].first); port != slot_->ports.end())
+        port->second.meter.take(readers_[i].times(), counters);
     }
   }
 
@@ -155,10 +161,12 @@ class DeviceSampler {
   // What the operator should hear of a change of pace: the first step, once in a while.
   std::string news(Clock::time_point now) {
     const Pace& pace = slot_->pace;
-    if (pace.brake() == Pace::Brake::none || (slot_->told != Clock::time_point{} && now - slot_->told < kSilence)) return {};
+    if (pace.brake() == Pace::Brake::none || (slot_->told != Clock::time_point{} && now - slot_->told < kSilence))
+      return {};
     slot_->told = now;
     const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(pace.interval()).count();
-    return device_ + ": sampled every " + std::to_string(milliseconds) + " ms only, and less often if that does not do: " +
+    return device_ + ": sampled every " + std::to_string(milliseconds) +
+           " ms only, and less often if that does not do: " +
            (pace.brake() == Pace::Brake::cpu ? "more would take more CPU time than sample_cpu_budget allows"
                                              : "the device takes long to answer") +
            " (fabric_sampler_interval_seconds shows the interval)";
@@ -183,7 +191,8 @@ void start(const std::shared_ptr<Shared>& shared, const std::string& device, std
   try {
     std::thread([shared, slot, device] { DeviceSampler(shared, slot, device).run(); }).detach();
   } catch (const std::system_error& failed) {
-    if (shared->options.tell) shared->options.tell(device + ": not sampled: no thread for it: " + failed.code().message());
+    if (shared->options.tell)
+      shared->options.tell(device + ": not sampled: no thread for it: " + failed.code().message());
   }
 }
 
@@ -211,7 +220,9 @@ void retire(Shared& shared, const std::function<bool(const std::string&)>& gone)
 
 }  // namespace
 
-Sampler::Sampler(SamplerOptions options) : shared_(std::make_shared<Shared>()) { shared_->options = std::move(options); }
+Sampler::Sampler(SamplerOptions options) : shared_(std::make_shared<Shared>()) {
+  shared_->options = std::move(options);
+}
 
 Sampler::~Sampler() {
   std::lock_guard lock(shared_->mutex);
@@ -224,14 +235,17 @@ void Sampler::follow(const std::vector<Port>& ports) {
   std::lock_guard lock(shared_->mutex);
   if (!shared_->runs()) return;
   for (const Port& port : ports)
-    wanted[port.rdma].emplace(port.id(), Sampled{{port.number, port.netdev, port.kernel_driver, port.bond}, BurstMeter(port.kernel_driver)});
+    wanted[port.rdma].emplace(
+        port.id(), Sampled{{port.number, port.netdev, port.kernel_driver, port.bond}, BurstMeter(port.kernel_driver)});
   retire(*shared_, [&](const std::string& device) { return !wanted.contains(device); });
   for (auto& [device, its_ports] : wanted) {
-    if (auto slot = shared_->devices.find(device); slot != shared_->devices.end()) replace(*slot->second, std::move(its_ports));
+    if (auto slot = shared_->devices.find(device); slot != shared_->devices.end())
+      replace(*slot->second, std::move(its_ports));
     else start(shared_, device, std::move(its_ports));
   }
   for (const Port& port : ports)
-    shared_->devices.at(port.rdma)->ports.at(port.id()).meter.describe(port.rate, port.qos.pfc ? port.qos.pfc->bits : uint8_t{0});
+    shared_->devices.at(port.rdma)->ports.at(port.id()).meter.describe(port.rate,
+                                                                       port.qos.pfc ? port.qos.pfc->bits : uint8_t{0});
   shared_->share_budget();
 }
 
@@ -250,10 +264,12 @@ std::vector<PortBursts> Sampler::bursts() const {
   std::lock_guard lock(shared_->mutex);
   std::vector<std::pair<std::string_view, const Slot*>> devices;  // records are large: none of them is moved
   for (const auto& [device, slot] : shared_->devices) devices.emplace_back(device, slot.get());
-  std::sort(devices.begin(), devices.end(), [](const auto& a, const auto& b) { return natural_less(a.first, b.first); });
+  std::sort(devices.begin(), devices.end(),
+            [](const auto& a, const auto& b) { return natural_less(a.first, b.first); });
   out.reserve(devices.size());
   for (const auto& [device, slot] : devices)
-    for (const auto& [id, port] : slot->ports) out.push_back({std::string(device), port.place.number, port.meter.record(), port.place.member()});
+    for (const auto& [id, port] : slot->ports)
+      out.push_back({std::string(device), port.place.number, port.meter.record(), port.place.member()});
   return out;
 }
 
@@ -261,7 +277,8 @@ std::vector<SampledDevice> Sampler::devices() const {
   std::vector<SampledDevice> out;
   std::lock_guard lock(shared_->mutex);
   for (const auto& [device, slot] : shared_->devices) {
-    SampledDevice one{device, slot->pace.interval(), slot->pace.brake(), std::chrono::duration<double>(slot->cpu).count(), {}};
+    SampledDevice one{
+        device, slot->pace.interval(), slot->pace.brake(), std::chrono::duration<double>(slot->cpu).count(), {}};
     if (slot->taken != Clock::time_point{}) one.age = Clock::now() - slot->taken;
     out.push_back(std::move(one));
   }

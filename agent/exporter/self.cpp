@@ -21,15 +21,21 @@ namespace {
 
 constexpr MetricKind kGauge = MetricKind::gauge;
 
-constexpr Metric kSuccess{"fabric_collector_success", "1 when the last attempt to read this group of values could read all of it.", kGauge};
+constexpr Metric kSuccess{"fabric_collector_success",
+                          "1 when the last attempt to read this group of values could read all of it.", kGauge};
 constexpr Metric kDuration{"fabric_collector_duration_seconds", "How long the last attempt took.", kGauge};
 constexpr Metric kAge{"fabric_snapshot_age_seconds", "Age of the readings shown of this device.", kGauge};
-constexpr Metric kModuleAge{"fabric_module_readings_age_seconds", "Age of the readings of the modules, which fabric-agentd makes; absent when none are shown.", kGauge};
+constexpr Metric kModuleAge{
+    "fabric_module_readings_age_seconds",
+    "Age of the readings of the modules, which fabric-agentd makes; absent when none are shown.", kGauge};
 constexpr Metric kRequestsServed{"fabric_exporter_http_requests_total", "HTTP requests answered, by status."};
 constexpr Metric kConnections{"fabric_exporter_http_connections", "HTTP connections open.", kGauge};
 constexpr Metric kBuild{"fabric_exporter_build_info", "Version of the exporter; the value is always 1.", kGauge};
 constexpr Metric kSeries{"fabric_series", "Series on this page, before those about the page itself.", kGauge};
-constexpr Metric kDropped{"fabric_series_dropped", "Series left out of this page, by reason (limit: more than series_limit; duplicate: the same labels twice).", kGauge};
+constexpr Metric kDropped{
+    "fabric_series_dropped",
+    "Series left out of this page, by reason (limit: more than series_limit; duplicate: the same labels twice).",
+    kGauge};
 
 constexpr Metric kCpu{"process_cpu_seconds_total", "Total user and system CPU time spent in seconds."};
 constexpr Metric kResident{"process_resident_memory_bytes", "Resident memory size in bytes.", kGauge};
@@ -45,7 +51,8 @@ double boot_time() {
   timespec real{}, since_boot{};
   ::clock_gettime(CLOCK_REALTIME, &real);
   ::clock_gettime(CLOCK_BOOTTIME, &since_boot);
-  return static_cast<double>(real.tv_sec - since_boot.tv_sec) + static_cast<double>(real.tv_nsec - since_boot.tv_nsec) * 1e-9;
+  return static_cast<double>(real.tv_sec - since_boot.tv_sec) +
+         static_cast<double>(real.tv_nsec - since_boot.tv_nsec) * 1e-9;
 }
 
 // Text of a file that is held open; at most a page. Empty: it could not be read.
@@ -55,8 +62,8 @@ std::string_view text_of(const Result<Fd>& held, std::array<char, size>& buffer)
   return {buffer.data(), static_cast<size_t>(std::max<ssize_t>(read, 0))};
 }
 
-// Field 22 of /proc/self/stat, ticks after boot, behind the command in parentheses, which may hold anything (proc(5)). Computed
-// once: the two clocks drift apart, and a process does not start twice.
+// Field 22 of /proc/self/stat, ticks after boot, behind the command in parentheses, which may hold anything (proc(5)).
+// Computed once: the two clocks drift apart, and a process does not start twice.
 std::optional<double> start_time(const Root& root) {
   std::array<char, 4096> buffer;
   const std::string_view stat = text_of(root.hold("proc/self/stat"), buffer);
@@ -120,7 +127,8 @@ void add_process(FamilySet& families) {
   static const auto memory = root->hold("proc/self/statm");
   std::array<char, 256> buffer;
   timespec cpu{};
-  if (::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu) == 0) families.add(kCpu, {}, static_cast<double>(cpu.tv_sec) + static_cast<double>(cpu.tv_nsec) * 1e-9);
+  if (::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu) == 0)
+    families.add(kCpu, {}, static_cast<double>(cpu.tv_sec) + static_cast<double>(cpu.tv_nsec) * 1e-9);
   if (start) families.add(kStart, {}, *start);
   add_memory(families, text_of(memory, buffer));
   if (auto descriptors = open_descriptors(*root)) families.add(kOpenFds, {}, *descriptors);

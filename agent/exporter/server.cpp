@@ -13,8 +13,8 @@
 namespace fabric::exporter {
 namespace {
 
-// Microseconds. With sd-event's own 250 ms, a connection whose scrape has waited hears the next one half a second late: MHD says
-// "at once" until it has the connection in its epoll set again.
+// Microseconds. With sd-event's own 250 ms, a connection whose scrape has waited hears the next one half a second late:
+// MHD says "at once" until it has the connection in its epoll set again.
 constexpr uint64_t kAccuracy = 1000;
 constexpr const char* kText = "text/plain; charset=utf-8";
 constexpr const char* kMetricsText = "text/plain; version=0.0.4; charset=utf-8";
@@ -33,8 +33,8 @@ void release_body(void* body) { delete static_cast<Site::Body*>(body); }
 MHD_Result send(MHD_Connection* connection, const Response& response) {
   // The body outlives the page cache's interest in it: each answer holds a share.
   auto* body = new Site::Body(response.body);
-  MHD_Response* message =
-      ::MHD_create_response_from_buffer_with_free_callback_cls((*body)->size(), const_cast<char*>((*body)->data()), release_body, body);
+  MHD_Response* message = ::MHD_create_response_from_buffer_with_free_callback_cls(
+      (*body)->size(), const_cast<char*>((*body)->data()), release_body, body);
   if (!message) {
     release_body(body);
     return MHD_NO;
@@ -42,7 +42,8 @@ MHD_Result send(MHD_Connection* connection, const Response& response) {
   ::MHD_add_response_header(message, MHD_HTTP_HEADER_CONTENT_TYPE, response.type);
   if (response.varies) ::MHD_add_response_header(message, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
   if (response.compressed) ::MHD_add_response_header(message, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
-  if (response.status == MHD_HTTP_METHOD_NOT_ALLOWED) ::MHD_add_response_header(message, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+  if (response.status == MHD_HTTP_METHOD_NOT_ALLOWED)
+    ::MHD_add_response_header(message, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
   MHD_Result queued = ::MHD_queue_response(connection, response.status, message);
   ::MHD_destroy_response(message);
   return queued;
@@ -168,8 +169,8 @@ int MicroServer::on_io(sd_event_source*, int, uint32_t, void* context) {
 
 int MicroServer::on_time(sd_event_source*, uint64_t, void* context) { return on_io(nullptr, -1, 0, context); }
 
-MHD_Result MicroServer::on_request(void* context, MHD_Connection* connection, const char* path, const char* method, const char*,
-                                   const char*, size_t* upload_size, void** stage) {
+MHD_Result MicroServer::on_request(void* context, MHD_Connection* connection, const char* path, const char* method,
+                                   const char*, const char*, size_t* upload_size, void** stage) {
   auto* daemon = static_cast<Daemon*>(context);
   MicroServer& server = *daemon->server;
   std::string_view verb = method;
@@ -189,11 +190,13 @@ MHD_Result MicroServer::on_request(void* context, MHD_Connection* connection, co
 MHD_Result MicroServer::answer(Daemon& daemon, MHD_Connection* connection, std::string_view path, void** stage) {
   switch (route_of(path)) {
     case Route::landing:
-      return reply(connection, {MHD_HTTP_OK, "text/html; charset=utf-8", std::make_shared<const std::string>(landing_page())});
+      return reply(connection,
+                   {MHD_HTTP_OK, "text/html; charset=utf-8", std::make_shared<const std::string>(landing_page())});
     case Route::healthy: return reply(connection, plain(MHD_HTTP_OK, "healthy\n"));
     case Route::ready:
-      return reply(connection, site_.ready() ? plain(MHD_HTTP_OK, "ready\n")
-                                             : plain(MHD_HTTP_SERVICE_UNAVAILABLE, "The first reading is under way.\n"));
+      return reply(connection, site_.ready()
+                                   ? plain(MHD_HTTP_OK, "ready\n")
+                                   : plain(MHD_HTTP_SERVICE_UNAVAILABLE, "The first reading is under way.\n"));
     case Route::not_found: return reply(connection, plain(MHD_HTTP_NOT_FOUND, "Not found; see /metrics.\n"));
     case Route::metrics: break;
   }
@@ -219,7 +222,8 @@ void MicroServer::arm_patience() {
   uint64_t now = 0;
   ::sd_event_now(loop_, CLOCK_MONOTONIC, &now);
   auto wait = static_cast<uint64_t>(std::chrono::microseconds(limits_.patience).count());
-  if (::sd_event_add_time(loop_, &source, CLOCK_MONOTONIC, now + wait, kAccuracy, on_patience, this) >= 0) patience_.reset(source);
+  if (::sd_event_add_time(loop_, &source, CLOCK_MONOTONIC, now + wait, kAccuracy, on_patience, this) >= 0)
+    patience_.reset(source);
 }
 
 int MicroServer::on_patience(sd_event_source*, uint64_t, void* server) {
@@ -250,7 +254,8 @@ HttpCounts MicroServer::counts() const {
 
 }  // namespace
 
-Result<std::unique_ptr<Server>> Server::start(sd_event* loop, std::vector<Fd> listeners, Site& site, const Limits& limits) {
+Result<std::unique_ptr<Server>> Server::start(sd_event* loop, std::vector<Fd> listeners, Site& site,
+                                              const Limits& limits) {
   auto server = std::make_unique<MicroServer>(loop, site, limits);
   for (Fd& listener : listeners)
     if (auto added = server->add(std::move(listener)); !added) return added.error();

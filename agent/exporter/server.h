@@ -16,10 +16,10 @@
 namespace fabric::exporter {
 
 struct Limits {
-  unsigned connections = 1024;         // of each listener; a further one is not accepted
-  unsigned per_address = 768;          // one address, be it a proxy, leaves room for others
-  unsigned idle_seconds = 10;          // a silent or half request is closed after this
-  size_t connection_memory = 16 * 1024;  // request line and headers; longer ones are refused
+  unsigned connections = 1024;              // of each listener; a further one is not accepted
+  unsigned per_address = 768;               // one address, be it a proxy, leaves room for others
+  unsigned idle_seconds = 10;               // a silent or half request is closed after this
+  size_t connection_memory = 16 * 1024;     // request line and headers; longer ones are refused
   std::chrono::milliseconds patience{500};  // the longest a scrape waits for newer readings
 };
 
@@ -36,7 +36,8 @@ class Site {
 
 class Server {
  public:
-  static Result<std::unique_ptr<Server>> start(sd_event* loop, std::vector<Fd> listeners, Site& site, const Limits& limits = {});
+  static Result<std::unique_ptr<Server>> start(sd_event* loop, std::vector<Fd> listeners, Site& site,
+                                               const Limits& limits = {});
   virtual ~Server() = default;
   // Answers the scrapes that wait.
   virtual void release() = 0;

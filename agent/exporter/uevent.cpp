@@ -16,7 +16,8 @@ Result<Fd> open_uevents() {
   sockaddr_nl address{};
   address.nl_family = AF_NETLINK;
   address.nl_groups = 1;
-  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return error(errno, "uevents");
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    return error(errno, "uevents");
   return fd;
 }
 

@@ -24,7 +24,9 @@ inline bool same_bytes(const char* a, const char* b, size_t size) {
     return true;
   }
   // The last bytes may be compared twice.
-  if (size < 8) return bytes_at<uint32_t>(a) == bytes_at<uint32_t>(b) && bytes_at<uint32_t>(a + size - 4) == bytes_at<uint32_t>(b + size - 4);
+  if (size < 8)
+    return bytes_at<uint32_t>(a) == bytes_at<uint32_t>(b) &&
+           bytes_at<uint32_t>(a + size - 4) == bytes_at<uint32_t>(b + size - 4);
   for (size_t i = 0; i + 8 < size; i += 8)
     if (bytes_at<uint64_t>(a + i) != bytes_at<uint64_t>(b + i)) return false;
   return bytes_at<uint64_t>(a + size - 8) == bytes_at<uint64_t>(b + size - 8);

@@ -34,8 +34,10 @@ class Fd {
   int fd_ = -1;
 };
 
-// pread(2) from the start. Not glibc's, which in a program of threads prepares each call for the thread's being cancelled: a
-// tenth of reading a file that is in memory.
-inline ssize_t read_from_start(int fd, void* into, size_t size) { return ::syscall(SYS_pread64, fd, into, size, off_t{0}); }
+// pread(2) from the start. Not glibc's, which in a program of threads prepares each call for the thread's being
+// cancelled: a tenth of reading a file that is in memory.
+inline ssize_t read_from_start(int fd, void* into, size_t size) {
+  return ::syscall(SYS_pread64, fd, into, size, off_t{0});
+}
 
 }  // namespace fabric

@@ -20,7 +20,8 @@ struct Ip {
 // As inet_ntop(3) writes it, and back. Nothing: it is no numeric address.
 std::string to_text(const Ip& ip);
 std::optional<Ip> parse_ip(const std::string& text);
-// The GID of the address, as sysfs writes it: IPv4 as ::ffff:a.b.c.d (RFC 4291 section 2.5.5.2), eight groups of four digits.
+// The GID of the address, as sysfs writes it: IPv4 as ::ffff:a.b.c.d (RFC 4291 section 2.5.5.2), eight groups of four
+// digits.
 std::string gid_text(const Ip& ip);
 // Do the first `prefix` bits of two addresses of one family agree?
 bool in_subnet(const Ip& ip, const Ip& network, unsigned prefix);

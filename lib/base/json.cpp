@@ -90,7 +90,8 @@ void Json::write(std::string& out, int depth, bool compact) const {
   else if (auto* flag = std::get_if<bool>(&value_)) out += *flag ? "true" : "false";
   else if (auto* whole = std::get_if<int64_t>(&value_)) write_number(out, *whole);
   else if (auto* natural = std::get_if<uint64_t>(&value_)) write_number(out, *natural);
-  else if (auto* real = std::get_if<double>(&value_)) std::isfinite(*real) ? write_number(out, *real) : void(out += "null");
+  else if (auto* real = std::get_if<double>(&value_))
+    std::isfinite(*real) ? write_number(out, *real) : void(out += "null");
   else out += "null";
 }
 

@@ -17,18 +17,17 @@ class Json {
   using Array = std::vector<Json>;
   using Object = std::vector<std::pair<std::string, Json>>;
 
-  Json() = default;  // null
-  Json(std::nullptr_t) {}                                           // NOLINT
-  Json(bool value) : value_(value) {}                               // NOLINT
-  Json(double value) : value_(value) {}                             // NOLINT
-  Json(std::string value) : value_(std::move(value)) {}             // NOLINT
-  Json(std::string_view value) : value_(std::string(value)) {}      // NOLINT
-  Json(const char* value) : value_(std::string(value)) {}           // NOLINT
-  Json(Array value) : value_(std::move(value)) {}                   // NOLINT
-  Json(Object value) : value_(std::move(value)) {}                  // NOLINT
+  Json() = default;                                             // null
+  Json(std::nullptr_t) {}                                       // NOLINT
+  Json(bool value) : value_(value) {}                           // NOLINT
+  Json(double value) : value_(value) {}                         // NOLINT
+  Json(std::string value) : value_(std::move(value)) {}         // NOLINT
+  Json(std::string_view value) : value_(std::string(value)) {}  // NOLINT
+  Json(const char* value) : value_(std::string(value)) {}       // NOLINT
+  Json(Array value) : value_(std::move(value)) {}               // NOLINT
+  Json(Object value) : value_(std::move(value)) {}              // NOLINT
   template <class T>
-    requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
-  Json(T value) {  // NOLINT
+  requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) Json(T value) {  // NOLINT
     if constexpr (std::is_signed_v<T>) value_ = static_cast<int64_t>(value);
     else value_ = static_cast<uint64_t>(value);
   }

@@ -9,8 +9,8 @@
 
 namespace fabric {
 
-// Bytes that end, to eight of them, where nothing can be written: a system call that copies more fails with EFAULT there, and
-// writes over nothing.
+// Bytes that end, to eight of them, where nothing can be written: a system call that copies more fails with EFAULT
+// there, and writes over nothing.
 class Room {
  public:
   Room() = default;
@@ -18,7 +18,8 @@ class Room {
   Room(const Room&) = delete;
   Room& operator=(const Room&) = delete;
 
-  // So many, aligned to eight, of no value in particular; those of the last call are gone. Null where there is no memory.
+  // So many, aligned to eight, of no value in particular; those of the last call are gone. Null where there is no
+  // memory.
   std::byte* of(size_t size) {
     size = (size + 7) / 8 * 8;
     if (size > size_ && !take(size)) return nullptr;

@@ -17,7 +17,8 @@ std::string words_of(const Ack& ack) {
 
 void mark_acknowledged(Report& report, const std::vector<Ack>& acks, int64_t wall) {
   for (Finding& finding : report.findings) {
-    const auto ack = std::find_if(acks.begin(), acks.end(), [&](const Ack& one) { return wall < one.until && covers(one, finding); });
+    const auto ack = std::find_if(acks.begin(), acks.end(),
+                                  [&](const Ack& one) { return wall < one.until && covers(one, finding); });
     if (ack == acks.end()) continue;
     finding.acknowledged = true;
     finding.acknowledgement = words_of(*ack);

@@ -15,9 +15,11 @@ namespace {
 constexpr uint16_t kRedirect = kAcsRequestRedirect | kAcsCompletionRedirect;
 
 std::string control_text(uint16_t control) {
-  constexpr std::pair<uint16_t, std::string_view> kBits[] = {
-      {kAcsSourceValidation, "SrcValid+"},   {kAcsRequestRedirect, "ReqRedir+"}, {kAcsCompletionRedirect, "CmpltRedir+"},
-      {kAcsUpstreamForwarding, "UpstreamFwd+"}, {kAcsDirectTranslated, "DirectTrans+"}};  // lspci's words
+  constexpr std::pair<uint16_t, std::string_view> kBits[] = {{kAcsSourceValidation, "SrcValid+"},
+                                                             {kAcsRequestRedirect, "ReqRedir+"},
+                                                             {kAcsCompletionRedirect, "CmpltRedir+"},
+                                                             {kAcsUpstreamForwarding, "UpstreamFwd+"},
+                                                             {kAcsDirectTranslated, "DirectTrans+"}};  // lspci's words
   std::string out;
   for (const auto& [bit, name] : kBits)
     if ((control & bit) != 0) out.append(out.empty() ? "" : " ").append(name);
@@ -28,22 +30,28 @@ std::string control_text(uint16_t control) {
 std::map<std::string, std::vector<std::string>> bridges_of_pairs(const Node& node) {
   std::map<std::string, std::vector<std::string>> out;
   for (const auto& [gpu, nic] : gpu_nic_pairs(node))
-    for (const std::string& bridge : bridges_between(*gpu, *nic)) out[bridge].push_back(gpu->name + " and " + nic->name);
+    for (const std::string& bridge : bridges_between(*gpu, *nic))
+      out[bridge].push_back(gpu->name + " and " + nic->name);
   return out;
 }
 
-Finding redirected(const Node& node, const std::string& bridge, uint16_t control, const std::vector<std::string>& pairs) {
+Finding redirected(const Node& node, const std::string& bridge, uint16_t control,
+                   const std::vector<std::string>& pairs) {
   const std::string observed = control_text(control);
   if ((control & kAcsDirectTranslated) != 0)
     return good(bridge, observed + " (translated requests pass directly: ATS)", "no redirect, or direct translated");
   if (!node.topology.hypervisor.empty())
-    return good(bridge, observed + " (a virtual bridge: the host decides which way traffic takes)", "as the host has it");
-  return bad(Status::warning, bridge, observed, "ReqRedir- CmpltRedir-",
-             "This switch port sends what passes between " + joined(pairs) +
-                 " up to the root complex and back instead of directly: GPUDirect loses a half or more of its throughput.",
-             "Switch it off with setpci -s " + bridge +
-                 " ECAP_ACS+6.w=0000 and at every boot (firmware setup, or pci=disable_acs_redir= on the kernel's command line), "
-                 "then systemctl restart fabric-agent-pci; only a machine that gives single devices to virtual machines needs it.");
+    return good(bridge, observed + " (a virtual bridge: the host decides which way traffic takes)",
+                "as the host has it");
+  return bad(
+      Status::warning, bridge, observed, "ReqRedir- CmpltRedir-",
+      "This switch port sends what passes between " + joined(pairs) +
+          " up to the root complex and back instead of directly: GPUDirect loses a half or more of its throughput.",
+      "Switch it off with setpci -s " + bridge +
+          " ECAP_ACS+6.w=0000 and at every boot (firmware setup, or pci=disable_acs_redir= on the kernel's command "
+          "line), "
+          "then systemctl restart fabric-agent-pci; only a machine that gives single devices to virtual machines needs "
+          "it.");
 }
 
 Finding not_read(const std::string& why) {
@@ -87,7 +95,8 @@ void ask_acs(const View& view, Findings& findings) {
     }
   }
   if (!unread.empty() && node.topology.hypervisor.empty()) findings.push_back(not_read(unread));
-  else if (clear == bridges.size()) findings.push_back(good("host", "no redirect on " + std::to_string(clear) + " bridges", "none"));
+  else if (clear == bridges.size())
+    findings.push_back(good("host", "no redirect on " + std::to_string(clear) + " bridges", "none"));
 }
 
 }  // namespace fabric

@@ -33,9 +33,11 @@ std::string failed_detection(const Node& node, const Port& port) {
 Finding twice(const Ip& ip, const std::map<std::string, const Port*>& netdevs, const Port& port) {
   std::string others;
   for (const auto& [netdev, other] : netdevs)
-    if (other != &port) others.append(others.empty() ? "" : " and ").append(other->id()).append(" (").append(netdev).append(")");
+    if (other != &port)
+      others.append(others.empty() ? "" : " and ").append(other->id()).append(" (").append(netdev).append(")");
   return bad(Status::critical, port.id(), to_text(ip) + " is also on " + others, "an address of its own",
-             "Two ports of this host have the same address: peers reach whichever of them answers first, and a connection that "
+             "Two ports of this host have the same address: peers reach whichever of them answers first, and a "
+             "connection that "
              "was meant for the other fails.",
              "Give " + port.netdev + " its own address (ip address show to " + to_text(ip) +
                  " lists both), and mend the network configuration that gave it this one.");
@@ -55,18 +57,21 @@ void judge(const View& view, const Port& port, const Holders& all, Findings& fin
   for (const PortAddress& each : *addresses) {
     const auto& netdevs = all.at(each.address.ip);
     // Told once, of the last in the order of names: the first one had it.
-    if (netdevs.size() > 1 && netdevs.begin()->second != &port) return findings.push_back(twice(each.address.ip, netdevs, port));
+    if (netdevs.size() > 1 && netdevs.begin()->second != &port)
+      return findings.push_back(twice(each.address.ip, netdevs, port));
   }
   if (const std::string failed = failed_detection(view.now, port); !failed.empty())
-    return findings.push_back(bad(Status::critical, port.id(), "duplicate: " + failed, expected,
-                                  "The kernel found another station with this IPv6 address on the link and does not use it.",
-                                  "Find who has it (ip -6 neighbour, the switch's table), give one of the two another address; then "
-                                  "set the link down and up."));
+    return findings.push_back(
+        bad(Status::critical, port.id(), "duplicate: " + failed, expected,
+            "The kernel found another station with this IPv6 address on the link and does not use it.",
+            "Find who has it (ip -6 neighbour, the switch's table), give one of the two another address; then "
+            "set the link down and up."));
   if (lacks_address(view, port))
-    return findings.push_back(bad(Status::critical, port.id(), "no IP address on " + port.netdev, "one, as the ports beside it",
-                                  "Without an address the port has no routable GID: every collective over this rail fails or hangs.",
-                                  "Give " + port.netdev + " its address (ip address add ADDRESS/PREFIX dev " + port.netdev +
-                                      "), and see why the network configuration did not: networkctl status " + port.netdev + "."));
+    return findings.push_back(
+        bad(Status::critical, port.id(), "no IP address on " + port.netdev, "one, as the ports beside it",
+            "Without an address the port has no routable GID: every collective over this rail fails or hangs.",
+            "Give " + port.netdev + " its address (ip address add ADDRESS/PREFIX dev " + port.netdev +
+                "), and see why the network configuration did not: networkctl status " + port.netdev + "."));
   if (!addresses->empty()) findings.push_back(good(port.id(), shown(*addresses), expected));
 }
 

@@ -37,10 +37,11 @@ struct Rise {
   bool received = false, sent = false;
 };
 
-// What the receiving end of a link finds wrong, and what the sending end had to repeat (PCI Express base specification 6.0,
-// 6.2.7; the kernel's names in drivers/pci/pcie/aer.c).
+// What the receiving end of a link finds wrong, and what the sending end had to repeat (PCI Express base
+// specification 6.0, 6.2.7; the kernel's names in drivers/pci/pcie/aer.c).
 bool is_received(const std::string& kind) {
-  return kind == "RxErr" || kind == "BadTLP" || kind == "BadDLLP" || kind == "ECRC" || kind == "MalfTLP" || kind == "RxOF";
+  return kind == "RxErr" || kind == "BadTLP" || kind == "BadDLLP" || kind == "ECRC" || kind == "MalfTLP" ||
+         kind == "RxOF";
 }
 bool is_sent(const std::string& kind) { return kind == "Rollover" || kind == "Timeout"; }
 
@@ -70,7 +71,8 @@ std::string other_end(const Topology& topology, const Links& links, const std::s
 std::string direction(const Topology& topology, const Links& links, const std::string& pci, const Rise& rise) {
   const std::string end = other_end(topology, links, pci);
   if (end.empty() || rise.received == rise.sent) return end.empty() ? "" : " on its link with " + end;
-  return rise.received ? ": what " + end + " sends arrives damaged" : ": what it sends to " + end + " has to be sent again";
+  return rise.received ? ": what " + end + " sends arrives damaged"
+                       : ": what it sends to " + end + " has to be sent again";
 }
 
 std::string rate(const View& view, uint64_t count) {
@@ -78,19 +80,26 @@ std::string rate(const View& view, uint64_t count) {
   return seconds > 0 ? " (" + number_text(static_cast<double>(count) / seconds) + "/s)" : std::string{};
 }
 
-Finding rising(const View& view, const Links& links, const std::string& pci, const char* kind, Status status, const Rise& rise) {
+Finding rising(const View& view, const Links& links, const std::string& pci, const char* kind, Status status,
+               const Rise& rise) {
   const bool severe = status == Status::critical;
   const std::vector<std::string> below = devices_below(view.now.topology, pci);
-  return bad(status, pci, std::string(kind) + " " + rise.kinds + rate(view, rise.count) + direction(view.now.topology, links, pci, rise),
-             "no new errors",
-             severe ? "An uncorrectable PCIe error lost data or took the link down: " + joined(below) + " may be reset or gone."
-                    : "The link repeats what was damaged: " + joined(below) + " lose throughput, and uncorrectable errors follow.",
-             "Look at the kernel's log (journalctl -k -g AER), reseat card, riser and cable between the two ends of this link, "
-             "and replace what the errors follow.");
+  return bad(
+      status, pci,
+      std::string(kind) + " " + rise.kinds + rate(view, rise.count) + direction(view.now.topology, links, pci, rise),
+      "no new errors",
+      severe
+          ? "An uncorrectable PCIe error lost data or took the link down: " + joined(below) + " may be reset or gone."
+          : "The link repeats what was damaged: " + joined(below) +
+                " lose throughput, and uncorrectable errors follow.",
+      "Look at the kernel's log (journalctl -k -g AER), reseat card, riser and cable between the two ends of this "
+      "link, "
+      "and replace what the errors follow.");
 }
 
 // All three classes of one function; at most one finding, the worst.
-bool judge(const View& view, const Links& links, const std::string& pci, const PlatformFunction& now, Findings& findings) {
+bool judge(const View& view, const Links& links, const std::string& pci, const PlatformFunction& now,
+           Findings& findings) {
   const PlatformFunction* before = function_of(*view.before, pci);
   if (before == nullptr) return false;
   const auto ask = [&](const char* kind, Status status, const AerCounts& have, const AerCounts& had) {
@@ -98,12 +107,17 @@ bool judge(const View& view, const Links& links, const std::string& pci, const P
     if (found.count > 0) findings.push_back(rising(view, links, pci, kind, status, found));
     return found.count > 0;
   };
-  if (ask("fatal", Status::critical, now.fatal, before->fatal) || ask("non-fatal", Status::critical, now.nonfatal, before->nonfatal)) return true;
+  if (ask("fatal", Status::critical, now.fatal, before->fatal) ||
+      ask("non-fatal", Status::critical, now.nonfatal, before->nonfatal))
+    return true;
   // A few of many bits are what a link is allowed to repeat.
   const Status replays = health_status(view, "pcie_replays", pci).value_or(Status::warning);
   if (replays != Status::ok) return ask("correctable", replays, now.correctable, before->correctable);
   const Rise few = rise(now.correctable, before->correctable);
-  if (few.count > 0) findings.push_back(good(pci, "correctable " + few.kinds + rate(view, few.count) + ": no more than the link may repeat", "no new errors"));
+  if (few.count > 0)
+    findings.push_back(good(pci,
+                            "correctable " + few.kinds + rate(view, few.count) + ": no more than the link may repeat",
+                            "no new errors"));
   return few.count > 0;
 }
 
@@ -111,8 +125,10 @@ bool judge(const View& view, const Links& links, const std::string& pci, const P
 bool tell_past(const Topology& topology, const std::string& pci, const PlatformFunction& function, Findings& findings) {
   const uint64_t fatal = function.fatal.total.value_or(0), nonfatal = function.nonfatal.total.value_or(0);
   if (fatal == 0 && nonfatal == 0) return false;
-  findings.push_back(good(pci, std::to_string(fatal) + " fatal and " + std::to_string(nonfatal) + " non-fatal since " +
-                                   function_text(topology, pci) + " came up", "no new errors"));
+  findings.push_back(good(pci,
+                          std::to_string(fatal) + " fatal and " + std::to_string(nonfatal) + " non-fatal since " +
+                              function_text(topology, pci) + " came up",
+                          "no new errors"));
   return true;
 }
 
@@ -128,7 +144,8 @@ void ask_aer(const View& view, Findings& findings) {
     if (!tell_past(view.now.topology, pci, function, findings)) ++silent;
   }
   if (silent > 0)
-    findings.push_back(good("host", std::to_string(silent) + " functions without new or uncorrectable errors", "no new errors"));
+    findings.push_back(
+        good("host", std::to_string(silent) + " functions without new or uncorrectable errors", "no new errors"));
 }
 
 }  // namespace fabric

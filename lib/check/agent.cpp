@@ -21,10 +21,11 @@ Finding judge(const View& view, const AgentState& agent) {
                "The configuration was changed and cannot be used; the agent keeps the one before.",
                "Correct it (fabric-agentctl config check), then systemctl reload fabric-agent.");
   if (!agent.held.empty())
-    return bad(Status::warning, "host", "running, " + mode + ", held: " + agent.held, "running, not held",
-               "The agent watches and writes nothing, since an apply on trial has not been confirmed.",
-               "Keep what was applied with fabric-agentctl confirm while there is time; after it lapsed, systemctl reload "
-               "fabric-agent enforces the configuration as it is on disk.");
+    return bad(
+        Status::warning, "host", "running, " + mode + ", held: " + agent.held, "running, not held",
+        "The agent watches and writes nothing, since an apply on trial has not been confirmed.",
+        "Keep what was applied with fabric-agentctl confirm while there is time; after it lapsed, systemctl reload "
+        "fabric-agent enforces the configuration as it is on disk.");
   if (view.policy != nullptr && !agent.mode.empty() && agent.mode != to_text(view.policy->mode))
     return bad(
         Status::warning, "host", "running, " + mode, "running, " + std::string(to_text(view.policy->mode)) + " mode",
@@ -33,14 +34,17 @@ Finding judge(const View& view, const AgentState& agent) {
 }
 
 // A site that wants metrics alone has nothing for the agent to keep.
-bool asks_for_nothing(const View& view) { return view.policy != nullptr && view.policy->ports.empty() && view.policy->sysctl.empty(); }
+bool asks_for_nothing(const View& view) {
+  return view.policy != nullptr && view.policy->ports.empty() && view.policy->sysctl.empty();
+}
 
 }  // namespace
 
 void ask_agent(const View& view, Findings& findings) {
   const bool runs = view.now.agent && view.now.agent->running;
   if (!runs && view.now.agent_unread.empty() && asks_for_nothing(view)) {
-    findings.push_back(good("host", "not running; the configuration asks for no setting", "running where it asks for some"));
+    findings.push_back(
+        good("host", "not running; the configuration asks for no setting", "running where it asks for some"));
   } else if (view.now.agent) {
     findings.push_back(judge(view, *view.now.agent));
   } else if (!view.now.agent_unread.empty()) {
@@ -66,7 +70,9 @@ void ask_kept(const View& view, Findings& findings) {
     if (why.empty()) ++kept;
     else findings.push_back(good(port.id(), "left alone: " + why, "as the policy says"));
   }
-  findings.push_back(good("host", std::to_string(kept) + " of " + std::to_string(view.now.ports.size()) + " ports are kept", "as the policy says"));
+  findings.push_back(good("host",
+                          std::to_string(kept) + " of " + std::to_string(view.now.ports.size()) + " ports are kept",
+                          "as the policy says"));
 }
 
 }  // namespace fabric

@@ -13,8 +13,10 @@ namespace {
 
 constexpr Check kSite[] = {
     {"expect", group::topology, "Is the machine what [expect] of the configuration says?",
-     "Pins of the site: how many GPUs and compute NICs there are, how near each GPU's NIC is at worst (PIX PXB PHB NODE SYS), the speed of compute ports. Nothing is "
-     "asked where nothing is pinned. Look: fabric-agentctl topo, lspci -nn, the kernel's log. If the machine is right, correct [expect] in fabric-agent.toml.",
+     "Pins of the site: how many GPUs and compute NICs there are, how near each GPU's NIC is at worst (PIX PXB PHB "
+     "NODE SYS), the speed of compute ports. Nothing is "
+     "asked where nothing is pinned. Look: fabric-agentctl topo, lspci -nn, the kernel's log. If the machine is right, "
+     "correct [expect] in fabric-agent.toml.",
      ask_expect},
     {"agent", group::agent, "Does the agent run, in the mode that is in the file?",
      "Without the agent nobody repairs settings after a reboot, a driver reload or another tool's write. Start it with "
@@ -23,7 +25,8 @@ constexpr Check kSite[] = {
      ask_agent},
     {"kept", group::agent, "Which ports are left alone, and why?",
      "Settings of a virtual function, a subfunction or a representor belong to the physical function; InfiniBand has "
-     "none of them; a netdev in another network namespace is its owner's. A port that no [[port]] entry matches is left "
+     "none of them; a netdev in another network namespace is its owner's. A port that no [[port]] entry matches is "
+     "left "
      "alone on purpose. Never a fault: listed with --verbose and in the JSON.",
      ask_kept},
 };
@@ -47,7 +50,8 @@ void append_settings(Table& table, std::index_sequence<Row...>) {
 }
 template <size_t... Row>
 void append_health(Table& table, std::index_sequence<Row...>) {
-  (table.push_back({kHealthChecks[Row].id, kHealthChecks[Row].group, kHealthChecks[Row].question, kHealthChecks[Row].runbook,
+  (table.push_back({kHealthChecks[Row].id, kHealthChecks[Row].group, kHealthChecks[Row].question,
+                    kHealthChecks[Row].runbook,
                     kHealthChecks[Row].id == "congestion" ? ask_congestion : ask_health_row<Row>}),
    ...);
 }
@@ -58,7 +62,9 @@ Table make_table() {
   const auto append = [&](std::span<const Check> rows) { table.insert(table.end(), rows.begin(), rows.end()); };
   append(link_rows());
   append_settings(table, std::make_index_sequence<kSettingCount>());
-  for (const auto rows : {settings_rows(), topology_rows(), platform_rows(), cabling_rows(), host_rows(), network_rows()}) append(rows);
+  for (const auto rows :
+       {settings_rows(), topology_rows(), platform_rows(), cabling_rows(), host_rows(), network_rows()})
+    append(rows);
   append(kSite);
   append_health(table, std::make_index_sequence<std::tuple_size_v<decltype(kHealthChecks)>>());
   return table;

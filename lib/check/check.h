@@ -25,7 +25,8 @@ struct View {
   // Port id -> what a dry-run qos::reconcile says of each setting that the policy wants. A port without an entry
   // could not be compared.
   const std::map<std::string, Changes>* plan = nullptr;
-  // Port id -> what it did between `before` and `now`, or over the window of whoever asks; null: there is only one reading.
+  // Port id -> what it did between `before` and `now`, or over the window of whoever asks; null: there is only one
+  // reading.
   const std::map<std::string, Signals>* signals = nullptr;
   // What has been seen over time, by whoever watches; null: nobody does.
   const Health* health = nullptr;

@@ -18,18 +18,18 @@ namespace fabric {
 
 // What can be wrong at a port, before anybody is blamed. A port without symptoms has no diagnosis.
 enum class Symptom : uint8_t {
-  tx_pause,  // this port holds the network
-  rx_pause,  // the network holds this port
-  loss,      // RDMA packets were lost, reordered or not answered
-  discards,  // frames of a lossless priority were thrown away here
-  link,      // bits were damaged, or the link went down
-  receiver,  // a receiver was not ready, here or at the far end
-  pcie,      // the slot stalled, overflowed or had errors
-  ignored,   // congestion notifications came and were not obeyed
+  tx_pause,    // this port holds the network
+  rx_pause,    // the network holds this port
+  loss,        // RDMA packets were lost, reordered or not answered
+  discards,    // frames of a lossless priority were thrown away here
+  link,        // bits were damaged, or the link went down
+  receiver,    // a receiver was not ready, here or at the far end
+  pcie,        // the slot stalled, overflowed or had errors
+  ignored,     // congestion notifications came and were not obeyed
   unanswered,  // packets came with a congestion mark, and no sender was told
-  starved,   // InfiniBand: data, and no credits from the far end to send it
-  marked,    // InfiniBand: packets arrived that a device on the way had marked as damaged
-  overrun,   // InfiniBand: the receive buffer overran
+  starved,     // InfiniBand: data, and no credits from the far end to send it
+  marked,      // InfiniBand: packets arrived that a device on the way had marked as damaged
+  overrun,     // InfiniBand: the receive buffer overran
 };
 inline constexpr size_t kSymptoms = 12;
 
@@ -57,10 +57,10 @@ struct Verdict {
 };
 inline constexpr double kEnough = 0.5;
 
-// One row, one rule. Rules are asked in the order of the table, the most specific first; a rule is asked as long as one of
-// the symptoms that it can explain has not been explained by a rule above it.
+// One row, one rule. Rules are asked in the order of the table, the most specific first; a rule is asked as long as one
+// of the symptoms that it can explain has not been explained by a rule above it.
 struct Rule {
-  std::string_view id;          // "far-numa": stable, a metric's label, an argument of explain
+  std::string_view id;  // "far-numa": stable, a metric's label, an argument of explain
   Culprit culprit = Culprit::unknown;
   Status status = Status::warning;
   Symptoms explains;
@@ -73,8 +73,8 @@ std::span<const Rule> rules();
 // Null when there is none of that id; "not-enough-evidence" is one.
 const Rule* find_rule(std::string_view id);
 
-// Every port that has symptoms in the window of `view.signals`, in the order of the node; none without signals. A symptom that
-// no rule explains with confidence is told as "not-enough-evidence", with what to collect.
+// Every port that has symptoms in the window of `view.signals`, in the order of the node; none without signals. A
+// symptom that no rule explains with confidence is told as "not-enough-evidence", with what to collect.
 Diagnoses diagnose(const View& view);
 
 }  // namespace fabric

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bond and its members: what RDMA counts is the bond's, what a port and its cable count are the members'. Each is judged with what
-// the others count, and tells of its own.
+// A bond and its members: what RDMA counts is the bond's, what a port and its cable count are the members'. Each is
+// judged with what the others count, and tells of its own.
 #include <algorithm>
 
 #include "check/diagnosis_case.h"
@@ -10,12 +10,15 @@ namespace {
 
 using S = Signals;
 using P = PrioritySignals;
-constexpr Rise S::* kOfRdma[] = {&S::rx_packets, &S::tx_packets, &S::out_of_sequence, &S::duplicate_requests, &S::ack_timeouts, &S::sequence_naks, &S::retries_exceeded,
-                                 &S::rnr_naks, &S::rnr_retries_exceeded, &S::out_of_buffer, &S::icrc_errors, &S::cnp_sent, &S::cnp_handled, &S::cnp_ignored, &S::ecn_marked};
-constexpr Rise S::* kOfPort[] = {&S::rx_discards, &S::tx_discards, &S::pause_storm_events, &S::rx_global_pause_frames, &S::tx_global_pause_frames};
-constexpr Rise P::* kOfPriority[] = {&P::discards, &P::rx_bytes, &P::tx_bytes, &P::rx_pause_frames, &P::tx_pause_frames};
-constexpr Rise S::* kTimes[] = {&S::rx_global_pause_seconds, &S::tx_global_pause_seconds};
-constexpr Rise P::* kTimesOfPriority[] = {&P::rx_pause_seconds, &P::tx_pause_seconds};
+constexpr Rise S::*kOfRdma[] = {
+    &S::rx_packets,    &S::tx_packets,       &S::out_of_sequence, &S::duplicate_requests,   &S::ack_timeouts,
+    &S::sequence_naks, &S::retries_exceeded, &S::rnr_naks,        &S::rnr_retries_exceeded, &S::out_of_buffer,
+    &S::icrc_errors,   &S::cnp_sent,         &S::cnp_handled,     &S::cnp_ignored,          &S::ecn_marked};
+constexpr Rise S::*kOfPort[] = {&S::rx_discards, &S::tx_discards, &S::pause_storm_events, &S::rx_global_pause_frames,
+                                &S::tx_global_pause_frames};
+constexpr Rise P::*kOfPriority[] = {&P::discards, &P::rx_bytes, &P::tx_bytes, &P::rx_pause_frames, &P::tx_pause_frames};
+constexpr Rise S::*kTimes[] = {&S::rx_global_pause_seconds, &S::tx_global_pause_seconds};
+constexpr Rise P::*kTimesOfPriority[] = {&P::rx_pause_seconds, &P::tx_pause_seconds};
 
 void add(Rise& sum, const Rise& part) {
   if (part) sum = sum.value_or(0) + *part;
@@ -34,7 +37,9 @@ void put(Signals& into, const Signals& other, void (*join)(Rise&, const Rise&)) 
   }
 }
 
-bool is_of_one_bond(const Port& a, const Port& b) { return a.rdma == b.rdma && a.number == b.number && a.is_member() != b.is_member(); }
+bool is_of_one_bond(const Port& a, const Port& b) {
+  return a.rdma == b.rdma && a.number == b.number && a.is_member() != b.is_member();
+}
 
 }  // namespace
 

@@ -17,13 +17,15 @@ constexpr double kLongestPauseBits = 65535.0 * 512;
 
 const Port* port_of(const Node* node, const std::string& id) {
   if (node == nullptr) return nullptr;
-  const auto found = std::find_if(node->ports.begin(), node->ports.end(), [&](const Port& port) { return port.id() == id; });
+  const auto found =
+      std::find_if(node->ports.begin(), node->ports.end(), [&](const Port& port) { return port.id() == id; });
   return found == node->ports.end() ? nullptr : &*found;
 }
 
 const Nic* nic_of(const Topology& topology, const std::string& pci) {
   if (pci.empty()) return nullptr;
-  const auto found = std::find_if(topology.nics.begin(), topology.nics.end(), [&](const Nic& nic) { return nic.pci == pci; });
+  const auto found =
+      std::find_if(topology.nics.begin(), topology.nics.end(), [&](const Nic& nic) { return nic.pci == pci; });
   return found == topology.nics.end() ? nullptr : &*found;
 }
 
@@ -71,11 +73,11 @@ bool is_missed(const Case& one) {
 
 bool link_suffers(const Case& one) {
   const Signals& seen = one.signals;
-  return is_missed(one) || rose(seen.link_downs) || rose(seen.link_recoveries) || rose(seen.link_integrity_errors) || rose(seen.symbol_errors) || rose(seen.crc_errors) ||
-         rose(seen.fec_uncorrectable);
+  return is_missed(one) || rose(seen.link_downs) || rose(seen.link_recoveries) || rose(seen.link_integrity_errors) ||
+         rose(seen.symbol_errors) || rose(seen.crc_errors) || rose(seen.fec_uncorrectable);
 }
 
-constexpr double kFewEvents = 10;      // less is noise of one connection
+constexpr double kFewEvents = 10;  // less is noise of one connection
 
 // More than one a second, as the check says, and a tenth of all: a few are nothing to a sender that obeys the others.
 bool ignores(const Signals& seen) {
@@ -116,8 +118,11 @@ Symptoms symptoms_of(const Case& one) {
   if (rose(seen.buffer_overruns)) out.add(Symptom::overrun);
   const Loss loss = loss_of(one);
   const double packets = loss.packets.value_or(0);
-  if (loss.given_up > 0 || (loss.requester >= kFewEvents && loss.requester >= kLossRatio * packets) || is_disordered(one)) out.add(Symptom::loss);
-  if (rose(seen.rnr_retries_exceeded) || is_much_waiting(one, rise(seen.out_of_buffer) + rise(seen.rnr_naks))) out.add(Symptom::receiver);
+  if (loss.given_up > 0 || (loss.requester >= kFewEvents && loss.requester >= kLossRatio * packets) ||
+      is_disordered(one))
+    out.add(Symptom::loss);
+  if (rose(seen.rnr_retries_exceeded) || is_much_waiting(one, rise(seen.out_of_buffer) + rise(seen.rnr_naks)))
+    out.add(Symptom::receiver);
   if (ignores(seen)) out.add(Symptom::ignored);
   if (answers_no_marks(one)) out.add(Symptom::unanswered);
   return out;
@@ -141,7 +146,9 @@ bool is_down(const Port& port) {
 double rise(const Rise& value) { return value.value_or(0); }
 bool rose(const Rise& value) { return rise(value) > 0; }
 
-std::string plus(std::string_view name, double value) { return std::string(name) + " +" + std::to_string(std::llround(value)); }
+std::string plus(std::string_view name, double value) {
+  return std::string(name) + " +" + std::to_string(std::llround(value));
+}
 std::string percent(double ratio) { return number_text(std::round(ratio * 1000) / 10) + " %"; }
 
 double raw_rise(const Case& one, std::initializer_list<std::string_view> names) {
@@ -190,14 +197,16 @@ Paused paused(const Case& one, Direction direction) {
   for (int priority = 0; priority < kPriorities; ++priority) {
     const PrioritySignals& each = seen.priority[static_cast<size_t>(priority)];
     if (const Rise& time = rx ? each.rx_pause_seconds : each.tx_pause_seconds) take(*time, priority, true);
-    else if (!rx || !one.port.qos.pfc || one.port.qos.pfc->has(priority))  // pause of a priority without PFC stops nothing
+    else if (!rx || !one.port.qos.pfc ||
+             one.port.qos.pfc->has(priority))  // pause of a priority without PFC stops nothing
       take(at_most(rise(rx ? each.rx_pause_frames : each.tx_pause_frames)), priority, false);
   }
   // Some frames of PFC are no reason to overlook much global pause.
   const Rise& time = rx ? seen.rx_global_pause_seconds : seen.tx_global_pause_seconds;
   const double most = time ? *time : at_most(rise(rx ? seen.rx_global_pause_frames : seen.tx_global_pause_frames));
   const Paused global{std::min(most / seen.seconds, 1.0), -1, time.has_value()};
-  if (global.ratio > out.ratio && (!out.measured || global.measured || (global.is_much() && !out.is_much()))) out = global;
+  if (global.ratio > out.ratio && (!out.measured || global.measured || (global.is_much() && !out.is_much())))
+    out = global;
   return out;
 }
 
@@ -211,13 +220,14 @@ bool holds_without_end(const Case& one) {
   return held.measured && held.ratio >= 0.8;
 }
 
-// The tick is the device's own, and not told in sysfs. NVIDIA's count eight bytes of the port since Quantum, 32 of a lane before
-// (ibdiagnet's manual 2.13, "Congestion Assessment on InfiniBand Links", of switches; its ib-traffic-monitor takes the same of
-// cards): eight are the least.
+// The tick is the device's own, and not told in sysfs. NVIDIA's count eight bytes of the port since Quantum, 32 of a
+// lane before (ibdiagnet's manual 2.13, "Congestion Assessment on InfiniBand Links", of switches; its
+// ib-traffic-monitor takes the same of cards): eight are the least.
 std::optional<double> starved(const Case& one) {
   constexpr double kTickBytes = 8;
   const Signals& seen = one.signals;
-  if (one.port.link_layer != LinkLayer::infiniband || one.port.kernel_driver != "mlx5_core" || !seen.transmit_wait) return std::nullopt;
+  if (one.port.link_layer != LinkLayer::infiniband || one.port.kernel_driver != "mlx5_core" || !seen.transmit_wait)
+    return std::nullopt;
   const double bytes = one.port.rate.value_or(0) * seen.seconds;
   if (bytes <= 0) return std::nullopt;
   return std::min(1.0, *seen.transmit_wait * kTickBytes / bytes);

@@ -14,12 +14,12 @@ namespace fabric {
 struct Case {
   const View& view;
   const Port& port;
-  const Port* before = nullptr;      // the same port in the earlier snapshot
+  const Port* before = nullptr;  // the same port in the earlier snapshot
   const Signals& signals;
-  const Nic* nic = nullptr;          // the function below it
-  const Neighbor* peer = nullptr;    // who was heard on its cable and tells its PFC; else who tells a name; null: nobody
+  const Nic* nic = nullptr;        // the function below it
+  const Neighbor* peer = nullptr;  // who was heard on its cable and tells its PFC; else who tells a name; null: nobody
   const PortPolicy* entry = nullptr;
-  std::optional<PrioSet> lossless;   // by this port, its policy or its switch; absent: nothing is known of any of them
+  std::optional<PrioSet> lossless;  // by this port, its policy or its switch; absent: nothing is known of any of them
   Symptoms symptoms;
 
   [[nodiscard]] std::string peer_label() const;  // "leaf1 Ethernet3", or "the switch"
@@ -54,7 +54,8 @@ bool takes_nothing(const Case& one);
 
 // Share of the window in which an InfiniBand port had data and no credits, at least; nothing: not known.
 std::optional<double> starved(const Case& one);
-// The network lets it send nearly nothing, and nobody missed a packet: what is late or given up waits here, and no peer is silent.
+// The network lets it send nearly nothing, and nobody missed a packet: what is late or given up waits here, and no peer
+// is silent.
 bool is_held_fast(const Case& one);
 
 // Sums of what the transport noticed.
@@ -67,34 +68,42 @@ Loss loss_of(const Case& one);
 bool is_disordered(const Case& one);
 // "out_of_sequence +120", for each that rose.
 std::vector<std::string> loss_lines(const Case& one);
-// That RDMA's bytes did not go by the priorities with PFC, where the driver counts them apart; empty: they did, or it is not known.
+// That RDMA's bytes did not go by the priorities with PFC, where the driver counts them apart; empty: they did, or it
+// is not known.
 std::string unprotected(const Case& one, Direction direction);
 // That nearly all of them did, both ways; empty: not, or it is not known.
 std::string well_protected(const Case& one);
-// That the switch port takes shorter frames than RoCE's; that none of the port's gateways answers the kernel. Empty: not, or it is not known.
+// That the switch port takes shorter frames than RoCE's; that none of the port's gateways answers the kernel. Empty:
+// not, or it is not known.
 std::string frames_too_long(const Case& one);
 std::string silent_gateway(const Case& one);
 size_t gids_gone(const Case& one);
 // "symbol errors +12", for each error of the wire.
 std::vector<std::string> error_lines(const Case& one);
-inline constexpr double kRetrains = 6;  // recoveries of a link that trains again and again; NVSentinel: more than five a minute
+inline constexpr double kRetrains =
+    6;  // recoveries of a link that trains again and again; NVSentinel: more than five a minute
 // The port's own wire may have lost what the transport misses: it was gone, or damaged enough for so much.
 bool wire_explains_loss(const Case& one);
 // It was without any error.
 bool is_clean(const Signals& seen);
 inline constexpr double kFewDiscards = 10;  // fewer are nothing: as with symptoms
-// One packet that is lost puts out of order what is in flight behind it: a thousand of 4 kB at 400 Gb/s are 80 us (ours).
+// One packet that is lost puts out of order what is in flight behind it: a thousand of 4 kB at 400 Gb/s are 80 us
+// (ours).
 inline constexpr double kInFlight = 1000;
-// A connection is given up when one packet has been lost so often (IBTA: the retry count has three bits; NCCL_IB_RETRY_CNT: 7).
+// A connection is given up when one packet has been lost so often (IBTA: the retry count has three bits;
+// NCCL_IB_RETRY_CNT: 7).
 inline constexpr double kTries = 7;
-// What this port threw away that may have been RoCE's: frames of lossless priorities; where no priority is known as lossless, of all.
+// What this port threw away that may have been RoCE's: frames of lossless priorities; where no priority is known as
+// lossless, of all.
 double discards_of_roce(const Case& one);
 bool has_lossless(const Case& one);
-// So many packets thrown away by this port on receiving are enough for what is missed; so are those it threw away on sending.
+// So many packets thrown away by this port on receiving are enough for what is missed; so are those it threw away on
+// sending.
 bool threw_away(const Case& one, double discards);
 bool kept_back(const Case& one);
 
-// Receiver-not-ready that this port itself sent, where the driver tells the two directions apart; and that others sent it.
+// Receiver-not-ready that this port itself sent, where the driver tells the two directions apart; and that others sent
+// it.
 double not_ready_here(const Case& one);
 double not_ready_there(const Case& one);
 // More than a few packets wait for receives.
@@ -105,26 +114,27 @@ bool is_far_end_late(const Case& one);
 // Priorities that are lossless and threw frames away, and how many.
 std::pair<PrioSet, double> lossless_discards(const Case& one);
 
-// AER of the function and of the bridges above it: "0000:24:00.0 correctable +12". Few that were corrected are left out.
+// AER of the function and of the bridges above it: "0000:24:00.0 correctable +12". Few that were corrected are left
+// out.
 std::vector<std::string> aer_lines(const Case& one);
 // Narrower or slower than it could be, and not by the platform's design; empty: it is not, or nothing is known.
 std::string degraded_link(const Case& one);
 // Farther from any GPU than its twins are; empty: no, or not known.
 std::string far_from_gpus(const Case& one);
 
-// RoCE's priorities that this reaction or notification point (ecn_rp, ecn_np) leaves out, where it is known: those of the port's own
-// PFC, as far as it has any; a switch often has PFC for one more (SONiC: 3 and 4).
+// RoCE's priorities that this reaction or notification point (ecn_rp, ecn_np) leaves out, where it is known: those of
+// the port's own PFC, as far as it has any; a switch often has PFC for one more (SONiC: 3 and 4).
 PrioSet without_congestion_control(const Case& one, const std::optional<PrioSet>& point);
 
 bool is_down(const Port& port);
 // By its state its lasers and receivers are off: what its lanes read is no evidence.
 bool is_asleep(const Transceiver& module);
-double rise(const Rise& value);              // absent is 0
+double rise(const Rise& value);  // absent is 0
 bool rose(const Rise& value);
 // Of raw counters under their driver's names.
 double raw_rise(const Case& one, std::initializer_list<std::string_view> names);
 std::string plus(std::string_view name, double value);  // "out_of_buffer +120"
-std::string percent(double ratio);                       // "37 %"
+std::string percent(double ratio);                      // "37 %"
 
 // The judges, by area.
 using Judgement = std::optional<Verdict>;

@@ -15,14 +15,17 @@ constexpr unsigned kDisabled = 3;  // enum ib_port_phys_state (rdma/ib_verbs.h)
 
 bool down_or_errors(const Case& one) { return one.symptoms.has(Symptom::link); }
 
-double damaged(const Signals& seen) { return rise(seen.fec_uncorrectable) + rise(seen.symbol_errors) + rise(seen.crc_errors); }
+double damaged(const Signals& seen) {
+  return rise(seen.fec_uncorrectable) + rise(seen.symbol_errors) + rise(seen.crc_errors);
+}
 
-// Of devlink's health reporters, one of the card. Others are of the netdev's queues ("tx", "rx", "tx_hang"), which stand still for
-// pause or a missing link as well, or of virtual functions ("mdd", "vnic").
+// Of devlink's health reporters, one of the card. Others are of the netdev's queues ("tx", "rx", "tx_hang"), which
+// stand still for pause or a missing link as well, or of virtual functions ("mdd", "vnic").
 bool is_of_the_card(std::string_view reporter) { return reporter.starts_with("fw") || reporter.starts_with("hw"); }
 
-// The firmware stopped or was reset, which is more than an error that it told: nothing recovers from those of mlx5's and ice's "fw",
-// which are never healthy again (mlx5/core/health.c, Linux 6.12; intel/ice/devlink/health.c, 6.15), and bnxt's "hw" are of its NVM.
+// The firmware stopped or was reset, which is more than an error that it told: nothing recovers from those of mlx5's
+// and ice's "fw", which are never healthy again (mlx5/core/health.c, Linux 6.12; intel/ice/devlink/health.c, 6.15), and
+// bnxt's "hw" are of its NVM.
 bool is_stop(const HealthReporter& then, const HealthReporter& now) {
   return (now.name.starts_with("fw") && now.recoveries > then.recoveries) || (now.name == "fw_fatal" && !now.healthy);
 }
@@ -36,7 +39,8 @@ std::string reason(const Case& one) {
 
 Judgement by_reason(const Case& one, std::initializer_list<std::string_view> texts, double confidence) {
   const std::string text = reason(one);
-  if (std::none_of(texts.begin(), texts.end(), [&](std::string_view each) { return !text.empty() && text.find(each) != std::string::npos; }))
+  if (std::none_of(texts.begin(), texts.end(),
+                   [&](std::string_view each) { return !text.empty() && text.find(each) != std::string::npos; }))
     return std::nullopt;
   return Verdict{confidence, {"the NIC says why the link is down: " + text}};
 }
@@ -79,7 +83,8 @@ namespace fabric::judges {
 
 Judgement admin_down(const Case& one) {
   if (!is_down(one.port)) return std::nullopt;
-  if (one.port.link_status && one.port.link_status->reason == kSwitchedOff) return Verdict{0.95, {"the netdev is administratively down"}};
+  if (one.port.link_status && one.port.link_status->reason == kSwitchedOff)
+    return Verdict{0.95, {"the netdev is administratively down"}};
   if (one.port.link_layer != LinkLayer::infiniband || one.port.phys_state != kDisabled) return std::nullopt;
   return Verdict{0.9, {"the physical state is Disabled: the port was switched off on this host"}};
 }
@@ -90,10 +95,12 @@ Judgement device_reset(const Case& one) {
   bool stopped = false;
   for (const HealthReporter& now : one.port.reporters)
     for (const HealthReporter& then : one.before->reporters)
-      if (is_of_the_card(now.name) && now.name == then.name && (now.errors > then.errors || now.recoveries > then.recoveries || (then.healthy && !now.healthy))) {
+      if (is_of_the_card(now.name) && now.name == then.name &&
+          (now.errors > then.errors || now.recoveries > then.recoveries || (then.healthy && !now.healthy))) {
         stopped = stopped || is_stop(then, now);
-        out.evidence.push_back("health reporter " + now.name + ": errors +" + std::to_string(now.errors - std::min(now.errors, then.errors)) +
-                               ", recoveries +" + std::to_string(now.recoveries - std::min(now.recoveries, then.recoveries)) +
+        out.evidence.push_back("health reporter " + now.name + ": errors +" +
+                               std::to_string(now.errors - std::min(now.errors, then.errors)) + ", recoveries +" +
+                               std::to_string(now.recoveries - std::min(now.recoveries, then.recoveries)) +
                                (now.healthy ? "" : ", not healthy now"));
       }
   // It takes the link, and damages nothing on one that stays.
@@ -107,15 +114,24 @@ Judgement device_reset(const Case& one) {
 Judgement no_cable(const Case& one) { return by_reason(one, {"No cable"}, 0.9); }
 
 Judgement module_unusable(const Case& one) {
-  if (auto said = by_reason(one, {"Cable issue", "EEPROM issue", "Calibration failure", "Power budget exceeded", "Overheat", "Module"}, 0.85)) return said;
+  if (auto said = by_reason(
+          one, {"Cable issue", "EEPROM issue", "Calibration failure", "Power budget exceeded", "Overheat", "Module"},
+          0.85))
+    return said;
   if (!is_down(one.port) || !one.port.module || !is_asleep(*one.port.module)) return std::nullopt;
   // Modules are read once a minute: one that had a link then is awake, whatever was read of it while it started.
-  if (one.before != nullptr && !is_down(*one.before) && one.before->module && is_asleep(*one.before->module)) return std::nullopt;
-  return Verdict{0.7, {"the NIC has not woken the module, whose lasers are off: its state is " + std::string(to_text(*one.port.module->state))}};
+  if (one.before != nullptr && !is_down(*one.before) && one.before->module && is_asleep(*one.before->module))
+    return std::nullopt;
+  return Verdict{0.7,
+                 {"the NIC has not woken the module, whose lasers are off: its state is " +
+                  std::string(to_text(*one.port.module->state))}};
 }
 
 Judgement far_end_silent(const Case& one) {
-  return by_reason(one, {"No partner detected", "Ack not received", "Remote side is not ready yet", "Link partner did not set receiver ready"}, 0.6);
+  return by_reason(one,
+                   {"No partner detected", "Ack not received", "Remote side is not ready yet",
+                    "Link partner did not set receiver ready"},
+                   0.6);
 }
 
 Judgement link_mode(const Case& one) {
@@ -162,13 +178,17 @@ Judgement switch_restart(const Case& one) {
     }
   }
   if (lost.size() < 2 || !kept.empty() || !elsewhere.empty()) return std::nullopt;
-  return Verdict{could_be_this_host(one.view, lost) ? 0.45 : 0.85, {std::to_string(lost.size()) + " ports to " + one.peer->system() + " lost their link in the same window, and no other port did"}};
+  return Verdict{could_be_this_host(one.view, lost) ? 0.45 : 0.85,
+                 {std::to_string(lost.size()) + " ports to " + one.peer->system() +
+                  " lost their link in the same window, and no other port did"}};
 }
 
 // One lane carries nearly all errors that FEC saw.
 Judgement bad_lane(const Case& one) {
-  if (one.before == nullptr || !one.before->fec || !one.port.fec || !rose(one.signals.fec_uncorrectable)) return std::nullopt;
-  for (const auto member : {&FecStatus::uncorrectable_blocks, &FecStatus::corrected_bits, &FecStatus::corrected_blocks}) {
+  if (one.before == nullptr || !one.before->fec || !one.port.fec || !rose(one.signals.fec_uncorrectable))
+    return std::nullopt;
+  for (const auto member :
+       {&FecStatus::uncorrectable_blocks, &FecStatus::corrected_bits, &FecStatus::corrected_blocks}) {
     const auto &now = (*one.port.fec.*member).lanes, &then = (*one.before->fec.*member).lanes;
     if (now.size() < 2 || now.size() != then.size()) continue;
     double sum = 0, most = 0;
@@ -179,7 +199,9 @@ Judgement bad_lane(const Case& one) {
       if (by > most) most = by, worst = lane;
     }
     if (most < 10 || most < 0.9 * sum) continue;
-    Verdict out{0.75, {percent(most / sum) + " of what FEC corrected or could not correct came on lane " + std::to_string(worst)}};
+    Verdict out{
+        0.75,
+        {percent(most / sum) + " of what FEC corrected or could not correct came on lane " + std::to_string(worst)}};
     for (std::string& line : error_lines(one)) out.evidence.push_back(std::move(line));
     return out;
   }
@@ -190,7 +212,9 @@ bool all_suffer(const Case& one, bool (*is_like)(const Port& a, const Port& b)) 
   size_t counting = 0;
   for (const Port& port : one.view.now.ports) {
     const auto found = one.view.signals->find(port.id());
-    if (port.virtual_function || found == one.view.signals->end() || port.rate != one.port.rate || !is_like(port, one.port)) continue;
+    if (port.virtual_function || found == one.view.signals->end() || port.rate != one.port.rate ||
+        !is_like(port, one.port))
+      continue;
     const Signals& seen = found->second;
     if (!seen.crc_errors && !seen.symbol_errors && !seen.fec_uncorrectable) continue;
     if (damaged(seen) < 10) return false;
@@ -199,15 +223,17 @@ bool all_suffer(const Case& one, bool (*is_like)(const Port& a, const Port& b)) 
   return counting >= 3;
 }
 
-// All links of this speed that count their errors have them, three or more: no cable alone does that. Those of another speed
-// lead to another network, and so may those of storage that are as fast: then all links of cards like this one.
+// All links of this speed that count their errors have them, three or more: no cable alone does that. Those of another
+// speed lead to another network, and so may those of storage that are as fast: then all links of cards like this one.
 std::string all_that_suffer(const Case& one) {
   if (all_suffer(one, [](const Port&, const Port&) { return true; })) return "all links of this host with this speed";
   return all_suffer(one, are_twins) ? "all links of this host's cards like this one" : "";
 }
 
 // Good links have a few in an hour: IEEE 802.3 promises 1e-13 of the bits, and the check link-errors says the same.
-bool are_many(const Case& one, double errors) { return errors >= 10 && errors >= 1e-13 * 8 * one.port.rate.value_or(0) * one.signals.seconds; }
+bool are_many(const Case& one, double errors) {
+  return errors >= 10 && errors >= 1e-13 * 8 * one.port.rate.value_or(0) * one.signals.seconds;
+}
 
 Judgement link_errors(const Case& one) {
   const double count = damaged(one.signals);
@@ -215,28 +241,36 @@ Judgement link_errors(const Case& one) {
   if (auto said = by_reason(one, {"Large number of physical errors"}, 0.65)) return said;
   const Signals& seen = one.signals;
   if (count <= 0 && !rose(seen.link_recoveries) && !rose(seen.link_integrity_errors)) return std::nullopt;
-  // A handful is one event, which may be a hand at the cable as well. NVSentinel: any time that local errors passed their threshold.
+  // A handful is one event, which may be a hand at the cable as well. NVSentinel: any time that local errors passed
+  // their threshold.
   const bool retrains = rise(seen.link_recoveries) >= kRetrains || rose(seen.link_integrity_errors);
   Verdict out{many ? 0.65 : retrains ? 0.55 : 0.4, error_lines(one)};
   if (count >= 10 && !many) out.evidence.emplace_back("no more than a good link may have in so long a window");
   if (many && rose(seen.link_downs) && seen.crc_errors == 0.0) {
     const auto& ports = one.view.now.ports;
-    const bool alone = std::none_of(ports.begin(), ports.end(), [&](const Port& port) { return port.id() != one.port.id() && !port.virtual_function && lost_its_link(one.view, port); });
+    const bool alone = std::none_of(ports.begin(), ports.end(), [&](const Port& port) {
+      return port.id() != one.port.id() && !port.virtual_function && lost_its_link(one.view, port);
+    });
     out.confidence = alone ? 0.5 : 0.4;
-    out.evidence.emplace_back(alone ? "no frame was damaged: a link that goes and comes makes symbol errors as well"
-                                    : "no frame was damaged, and other links went as well: a link that goes and comes makes symbol errors");
+    out.evidence.emplace_back(
+        alone ? "no frame was damaged: a link that goes and comes makes symbol errors as well"
+              : "no frame was damaged, and other links went as well: a link that goes and comes makes symbol errors");
   }
   if (const std::string all = all_that_suffer(one); !all.empty()) {
     out.confidence = 0.4;
     out.evidence.push_back(all + " have errors at once: rather the switch, or this host");
   }
-  if (rose(one.signals.buffer_overruns)) out.evidence.push_back(plus("receive buffer overruns, which damaged credits cause as well", *one.signals.buffer_overruns));
+  if (rose(one.signals.buffer_overruns))
+    out.evidence.push_back(
+        plus("receive buffer overruns, which damaged credits cause as well", *one.signals.buffer_overruns));
   // Packets that did not fit are receive errors themselves (IBTA 1.4, 16.1.3.5, PortRcvErrors).
   if (rose(seen.buffer_overruns) && damaged(seen) <= rise(seen.crc_errors) && !retrains) {
     out.confidence = 0.4;
-    out.evidence.emplace_back("what the buffer could not take is counted among the damaged frames, and nothing else was damaged");
+    out.evidence.emplace_back(
+        "what the buffer could not take is counted among the damaged frames, and nothing else was damaged");
   }
-  if (!one.port.module) out.next.push_back("Read the module as root, to learn which end: ethtool -m " + one.port.netdev);
+  if (!one.port.module)
+    out.next.push_back("Read the module as root, to learn which end: ethtool -m " + one.port.netdev);
   return out;
 }
 
@@ -250,11 +284,15 @@ Judgement flapping_link(const Case& one) {
   std::string held;
   for (const Neighbor& each : one.view.now.neighbors.heard) {
     const Port* port = twin_on(one.view, each.netdev);
-    if (port == nullptr || port->id() == one.port.id() || each.system() != one.peer->system() || is_down(*port)) continue;
+    if (port == nullptr || port->id() == one.port.id() || each.system() != one.peer->system() || is_down(*port))
+      continue;
     held += (held.empty() ? "" : ", ") + port->id();
   }
   if (held.empty()) return std::nullopt;
-  return Verdict{0.55, {plus("link downs", *one.signals.link_downs), "meanwhile " + held + " kept the link to " + one.peer->system() + ", and no other port of this host lost its own"}};
+  return Verdict{
+      0.55,
+      {plus("link downs", *one.signals.link_downs), "meanwhile " + held + " kept the link to " + one.peer->system() +
+                                                        ", and no other port of this host lost its own"}};
 }
 
 }  // namespace fabric::judges

@@ -45,18 +45,24 @@ std::vector<std::string> aer_lines(const Case& one) {
     };
     tell("fatal", aer_rise(then->fatal, now->fatal));
     tell("non-fatal", aer_rise(then->nonfatal, now->nonfatal));
-    if (const uint64_t by = aer_rise(then->correctable, now->correctable); is_worn(*now, by, one.signals.seconds)) tell("correctable", by);
+    if (const uint64_t by = aer_rise(then->correctable, now->correctable); is_worn(*now, by, one.signals.seconds))
+      tell("correctable", by);
   }
   return out;
 }
 
 std::string degraded_link(const Case& one) {
   if (one.nic == nullptr) return {};
-  const PlatformFunction* slot = one.nic->bridges.empty() ? nullptr : function_of(one.view.now, one.nic->bridges.front());
-  const PcieLink link = slot == nullptr ? one.nic->link : link_between(one.nic->link, slot->link).value_or(one.nic->link);
+  const PlatformFunction* slot =
+      one.nic->bridges.empty() ? nullptr : function_of(one.view.now, one.nic->bridges.front());
+  const PcieLink link =
+      slot == nullptr ? one.nic->link : link_between(one.nic->link, slot->link).value_or(one.nic->link);
   const bool real = one.view.now.topology.hypervisor.empty();  // what a guest is shown may be the hypervisor's own
-  const bool starves = real && link.width && link.speed && bytes_per_second(*link.speed, *link.width) + carried_beside(one.view.now, *one.nic) < one.port.rate.value_or(0);
-  const bool below = (link.width && link.max_width && *link.width < *link.max_width) || (link.speed && link.max_speed && *link.speed < *link.max_speed);
+  const bool starves =
+      real && link.width && link.speed &&
+      bytes_per_second(*link.speed, *link.width) + carried_beside(one.view.now, *one.nic) < one.port.rate.value_or(0);
+  const bool below = (link.width && link.max_width && *link.width < *link.max_width) ||
+                     (link.speed && link.max_speed && *link.speed < *link.max_speed);
   if (!below && !starves) return {};
   bool alone = true, better = false;
   for (const Nic& other : one.view.now.topology.nics) {
@@ -66,9 +72,11 @@ std::string degraded_link(const Case& one) {
   }
   if (!alone && !better && !starves) return {};  // the platform's limit
   const auto text = [](std::optional<unsigned> width, std::optional<double> speed) {
-    return (width ? "x" + std::to_string(*width) : std::string("x?")) + " at " + (speed ? number_text(*speed) : std::string("?")) + " GT/s";
+    return (width ? "x" + std::to_string(*width) : std::string("x?")) + " at " +
+           (speed ? number_text(*speed) : std::string("?")) + " GT/s";
   };
-  return "PCIe link of " + one.nic->pci + " is " + text(link.width, link.speed) + (below ? " of " + text(link.max_width, link.max_speed) : " (the most that card and slot can do)") +
+  return "PCIe link of " + one.nic->pci + " is " + text(link.width, link.speed) +
+         (below ? " of " + text(link.max_width, link.max_speed) : " (the most that card and slot can do)") +
          (starves ? ", less than the port's " + rate_text(*one.port.rate) : "");
 }
 

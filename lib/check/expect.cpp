@@ -15,13 +15,16 @@ constexpr const char* kNode = "node";
 // Nothing of the topology could be read: a count of 0 would be a lie.
 bool is_topology_known(const Node& node) {
   return !node.topology.gpus.empty() || !node.topology.nics.empty() ||
-         std::none_of(node.unseen.begin(), node.unseen.end(), [](const std::string& reason) { return reason.starts_with("GPUs and NICs"); });
+         std::none_of(node.unseen.begin(), node.unseen.end(),
+                      [](const std::string& reason) { return reason.starts_with("GPUs and NICs"); });
 }
 
-std::string counted(size_t number, const std::string& what) { return to_text(static_cast<unsigned>(number)) + " " + what; }
+std::string counted(size_t number, const std::string& what) {
+  return to_text(static_cast<unsigned>(number)) + " " + what;
+}
 
-// Ports that nobody uses count or do not, as the site meant it: those whose switch is off look the same. Of a card without any link
-// nothing tells for what it was built in.
+// Ports that nobody uses count or do not, as the site meant it: those whose switch is off look the same. Of a card
+// without any link nothing tells for what it was built in.
 size_t count_compute(const Node& node, const Placement& placed, size_t wanted) {
   const auto all = compute_nics(node.topology, node.ports, true);
   std::vector<std::optional<double>> rates;
@@ -53,18 +56,22 @@ void judge_counts(const View& view, const Placement& placed, const Expect& expec
     few = few || have < *wanted;
   };
   look(expect.gpus, topology.gpus.size(), "GPUs");
-  look(expect.compute_nics, expect.compute_nics ? count_compute(view.now, placed, *expect.compute_nics) : 0, "compute NICs");
+  look(expect.compute_nics, expect.compute_nics ? count_compute(view.now, placed, *expect.compute_nics) : 0,
+       "compute NICs");
   if (expected.empty()) return;
   if (!is_topology_known(view.now))
-    return findings.push_back(bad(Status::unknown, kNode, "-", expected, "The PCI devices of this machine could not be read.",
+    return findings.push_back(bad(Status::unknown, kNode, "-", expected,
+                                  "The PCI devices of this machine could not be read.",
                                   "See what fabric-agentctl check lists as unread."));
   if (!wrong) return findings.push_back(good(kNode, observed, expected));
-  findings.push_back(bad(few ? Status::critical : Status::warning, kNode, observed, expected,
-                         few ? "A device that the site counts on is not there: it fell off the bus, has no driver, or was never fitted."
-                             : "There are more devices than the site's configuration says: it may be another machine's.",
-                         few ? "Look for it: lspci -nn, the kernel's log (dmesg | grep -i -e pcie -e xid), its seat and power, whether a driver is "
-                               "bound; fabric-agentctl topo shows what is there."
-                             : "Compare [expect] in fabric-agent.toml with this machine: fabric-agentctl topo."));
+  findings.push_back(bad(
+      few ? Status::critical : Status::warning, kNode, observed, expected,
+      few ? "A device that the site counts on is not there: it fell off the bus, has no driver, or was never fitted."
+          : "There are more devices than the site's configuration says: it may be another machine's.",
+      few ? "Look for it: lspci -nn, the kernel's log (dmesg | grep -i -e pcie -e xid), its seat and power, whether a "
+            "driver is "
+            "bound; fabric-agentctl topo shows what is there."
+          : "Compare [expect] in fabric-agent.toml with this machine: fabric-agentctl topo."));
 }
 
 void judge_class(const View& view, const Placement& placed, PathClass wanted, Findings& findings) {
@@ -75,11 +82,11 @@ void judge_class(const View& view, const Placement& placed, PathClass wanted, Fi
     const std::string observed = path ? std::string(to_text(*path)) : "no NIC";
     if (misses_class(view, placed, gpu))
       findings.push_back(bad(Status::critical, topology.gpus[gpu].name, observed, expected,
-                             "The nearest compute NIC of this GPU is farther away than the site's machines have it, and the slowest pair sets the "
+                             "The nearest compute NIC of this GPU is farther away than the site's machines have it, "
+                             "and the slowest pair sets the "
                              "pace of a collective.",
                              "See fabric-agentctl topo: a NIC is missing, or a card sits in the wrong slot."));
-    else if (path)
-      findings.push_back(good(topology.gpus[gpu].name, observed, expected));
+    else if (path) findings.push_back(good(topology.gpus[gpu].name, observed, expected));
   }
 }
 
@@ -90,18 +97,19 @@ void judge_speed(const View& view, uint32_t wanted, Findings& findings) {
     const std::string expected = to_text(wanted) + " Mb/s, as [expect] speed";
     if (misses_speed(view, port, for_gpus))
       findings.push_back(bad(Status::critical, port.id(), to_text(*port.speed) + " Mb/s", expected,
-                             "The link runs at another speed than the site's compute ports, and every collective runs at the slowest link's speed.",
+                             "The link runs at another speed than the site's compute ports, and every collective runs "
+                             "at the slowest link's speed.",
                              "Compare speed, lanes and FEC with the switch port (ethtool " + port.netdev +
                                  "); replace a cable or transceiver that gives fewer lanes."));
-    else
-      findings.push_back(good(port.id(), to_text(*port.speed) + " Mb/s", expected));
+    else findings.push_back(good(port.id(), to_text(*port.speed) + " Mb/s", expected));
   }
 }
 
 }  // namespace
 
 bool misses_speed(const View& view, const Port& port, const std::set<std::string>& for_gpus) {
-  return view.policy != nullptr && view.policy->expect.speed && port.speed && for_gpus.count(port.rdma) != 0 && *port.speed != *view.policy->expect.speed;
+  return view.policy != nullptr && view.policy->expect.speed && port.speed && for_gpus.count(port.rdma) != 0 &&
+         *port.speed != *view.policy->expect.speed;
 }
 
 // Without any NIC there is no class: pairing and the count of NICs tell of it.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the site pins in [expect]. Where a pin is missed, `expect` says so and the check that judges by symmetry does not.
+// What the site pins in [expect]. Where a pin is missed, `expect` says so and the check that judges by symmetry does
+// not.
 #pragma once
 
 #include "check/check.h"

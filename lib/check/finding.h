@@ -29,9 +29,7 @@ std::string rate_text(double bytes_per_second);
 std::string number_text(double value);
 
 // Virtual functions are judged where they are used, in the guest; a bond's members with the bond.
-inline bool is_judged(const Port& port) {
-  return !port.virtual_function && !port.is_member();
-}
+inline bool is_judged(const Port& port) { return !port.virtual_function && !port.is_member(); }
 
 inline constexpr unsigned kPortActive = 4;  // enum ib_port_state (rdma/ib_verbs.h)
 inline bool is_active(const Port& port) { return port.state == kPortActive; }
@@ -46,8 +44,9 @@ bool are_twins(const Port& a, const Port& b);
 // "0000:17:00" of "0000:17:00.1": the card that a function is on. Empty for software devices.
 std::string card_of(const std::string& pci);
 
-// A port that is down and that nobody wants a link of: the second one of its card, whose twins on other cards are down too; or one
-// that this host has switched off, of a model that came with the board: no other of it has a link, and one with more PCIe has.
+// A port that is down and that nobody wants a link of: the second one of its card, whose twins on other cards are down
+// too; or one that this host has switched off, of a model that came with the board: no other of it has a link, and one
+// with more PCIe has.
 bool is_unused(const View& view, const Port& port);
 
 // Does Port::unread name the subject?

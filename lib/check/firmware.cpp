@@ -29,7 +29,8 @@ const std::vector<std::string>* allowed_firmware(const View& view, const Port& p
 }
 
 bool is_allowed(const std::vector<std::string>& patterns, const std::string& version) {
-  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) { return glob_match(pattern, version); });
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& pattern) { return glob_match(pattern, version); });
 }
 
 std::string choice(const std::vector<std::string>& patterns) {
@@ -41,7 +42,8 @@ std::string choice(const std::vector<std::string>& patterns) {
 std::string board_of(const Port& port) { return port.board_id.empty() ? port.pci_id : port.board_id; }
 
 bool same_board(const Port& a, const Port& b) {
-  return !board_of(a).empty() && board_of(a) == board_of(b) && a.kernel_driver == b.kernel_driver && is_judged(b) && !b.firmware.empty();
+  return !board_of(a).empty() && board_of(a) == board_of(b) && a.kernel_driver == b.kernel_driver && is_judged(b) &&
+         !b.firmware.empty();
 }
 
 // The version that most cards of its board have; of those that are as frequent, the newest.
@@ -56,7 +58,8 @@ std::string usual_version(const View& view, const Port& port) {
 }
 
 constexpr std::string_view kUpdate =
-    "Update the firmware with the vendor's tool (mlxfwmanager or mstflint -d PCI, niccli, nvmupdate) while no job runs, and reset the "
+    "Update the firmware with the vendor's tool (mlxfwmanager or mstflint -d PCI, niccli, nvmupdate) while no job "
+    "runs, and reset the "
     "card or reboot.";
 
 Finding judge_firmware(const View& view, const Port& port) {
@@ -64,12 +67,15 @@ Finding judge_firmware(const View& view, const Port& port) {
   if (const auto* allowed = allowed_firmware(view, port)) {
     if (is_allowed(*allowed, port.firmware)) return good(port.rdma, observed, choice(*allowed));
     return bad(Status::warning, port.rdma, observed, choice(*allowed) + ", as [firmware]",
-               "This card's firmware is none that the site allows: it may lack fixes that the others have, and behave unlike them.", std::string(kUpdate));
+               "This card's firmware is none that the site allows: it may lack fixes that the others have, and behave "
+               "unlike them.",
+               std::string(kUpdate));
   }
   const std::string usual = usual_version(view, port);
   if (port.firmware == usual) return good(port.rdma, observed, usual);
   return bad(Status::warning, port.rdma, observed, usual + ", as the cards of its kind",
-             "Cards of one kind with different firmware differ in defaults, limits and faults, which shows as one slow or odd rail.",
+             "Cards of one kind with different firmware differ in defaults, limits and faults, which shows as one slow "
+             "or odd rail.",
              std::string(kUpdate));
 }
 
@@ -77,10 +83,14 @@ void judge_driver(const View& view, const Port& port, Findings& findings) {
   if (view.policy == nullptr || port.driver_version.empty()) return;
   const auto* allowed = allowed_by_name(view.policy->driver_version, port.kernel_driver);
   if (allowed == nullptr) return;
-  if (is_allowed(*allowed, port.driver_version)) return findings.push_back(good(port.kernel_driver, port.driver_version, choice(*allowed)));
-  findings.push_back(bad(Status::warning, port.kernel_driver, port.driver_version, choice(*allowed) + ", as [driver_version]",
-                         "The driver that is loaded is none that the site allows; an update that was installed is loaded only after a reboot.",
-                         "See modinfo " + port.kernel_driver + " for the installed one, and reboot or load the driver again while no job runs."));
+  if (is_allowed(*allowed, port.driver_version))
+    return findings.push_back(good(port.kernel_driver, port.driver_version, choice(*allowed)));
+  findings.push_back(bad(Status::warning, port.kernel_driver, port.driver_version,
+                         choice(*allowed) + ", as [driver_version]",
+                         "The driver that is loaded is none that the site allows; an update that was installed is "
+                         "loaded only after a reboot.",
+                         "See modinfo " + port.kernel_driver +
+                             " for the installed one, and reboot or load the driver again while no job runs."));
 }
 
 }  // namespace

@@ -12,14 +12,18 @@ namespace {
 Finding unanswered(const Port& port, const std::string& netdev, const Neighbour& gateway) {
   const std::string address = to_text(gateway.ip);
   const bool failed = gateway.state == "FAILED";
-  return bad(failed ? Status::critical : Status::warning, port.id(), address + " is " + gateway.state + " on " + netdev, "an answer",
-             failed ? "The gateway did not answer when the kernel last asked for its MAC address: nothing that is not in this "
-                      "port's own subnet can be reached over it."
-                    : "The kernel asks for the gateway's MAC address and has no answer yet: if this stays, nothing beyond this "
-                      "port's subnet can be reached.",
-             "Ask once more (" + std::string(gateway.ip.v6 ? "ping -6" : "ping") + " -c 3 -I " + netdev + " " + address +
-                 "; ip neighbour show dev " + netdev +
-                 "). If it stays, compare VLAN, address and prefix with the switch port, and look whether the gateway is configured there.");
+  return bad(
+      failed ? Status::critical : Status::warning, port.id(), address + " is " + gateway.state + " on " + netdev,
+      "an answer",
+      failed
+          ? "The gateway did not answer when the kernel last asked for its MAC address: nothing that is not in this "
+            "port's own subnet can be reached over it."
+          : "The kernel asks for the gateway's MAC address and has no answer yet: if this stays, nothing beyond this "
+            "port's subnet can be reached.",
+      "Ask once more (" + std::string(gateway.ip.v6 ? "ping -6" : "ping") + " -c 3 -I " + netdev + " " + address +
+          "; ip neighbour show dev " + netdev +
+          "). If it stays, compare VLAN, address and prefix with the switch port, and look whether the gateway is "
+          "configured there.");
 }
 
 }  // namespace

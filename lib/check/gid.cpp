@@ -51,7 +51,8 @@ Finding judge(const Port& port) {
 // `address` does.
 void ask_gid(const View& view, Findings& findings) {
   for (const Port& port : view.now.ports)
-    if (is_judged(port) && is_active(port) && is_roce(port) && !lacks_address(view, port)) findings.push_back(judge(port));
+    if (is_judged(port) && is_active(port) && is_roce(port) && !lacks_address(view, port))
+      findings.push_back(judge(port));
 }
 
 }  // namespace fabric

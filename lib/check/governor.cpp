@@ -11,7 +11,9 @@ namespace fabric {
 namespace {
 
 // Drivers whose "powersave" leaves the frequency to the hardware, which goes by the preference.
-bool is_choosing(const HostCpu& cpu) { return cpu.frequency_driver == "intel_pstate" || cpu.frequency_driver == "amd-pstate-epp"; }
+bool is_choosing(const HostCpu& cpu) {
+  return cpu.frequency_driver == "intel_pstate" || cpu.frequency_driver == "amd-pstate-epp";
+}
 
 bool is_fast(const HostCpu& cpu, const FrequencyGroup& group) {
   if (group.governor == "performance" || group.governor == "userspace") return true;
@@ -24,8 +26,10 @@ std::string describe(const FrequencyGroup& group) {
 
 std::string meaning_of(const HostCpu& cpu, const FrequencyGroup& group) {
   if (group.governor == "powersave" && !is_choosing(cpu))
-    return "The CPUs are held at their lowest frequency: everything that the host does for a job takes two to four times as long.";
-  return "CPUs that idle between two bursts of work run slowly when the next one begins; the threads that feed GPUs and NICs work in "
+    return "The CPUs are held at their lowest frequency: everything that the host does for a job takes two to four "
+           "times as long.";
+  return "CPUs that idle between two bursts of work run slowly when the next one begins; the threads that feed GPUs "
+         "and NICs work in "
          "such bursts.";
 }
 
@@ -44,9 +48,10 @@ void ask_governor(const View& view, Findings& findings) {
   }
   observed += " by " + cpu.frequency_driver;
   if (slow == nullptr) return findings.push_back(good(kHostSubject, std::move(observed), "performance"));
-  findings.push_back(bad(Status::warning, kHostSubject, std::move(observed), "performance", meaning_of(cpu, *slow),
-                         "Now: cpupower frequency-set -g performance. For good: tuned-adm profile throughput-performance, or a unit "
-                         "that runs it at boot."));
+  findings.push_back(
+      bad(Status::warning, kHostSubject, std::move(observed), "performance", meaning_of(cpu, *slow),
+          "Now: cpupower frequency-set -g performance. For good: tuned-adm profile throughput-performance, or a unit "
+          "that runs it at boot."));
 }
 
 }  // namespace fabric

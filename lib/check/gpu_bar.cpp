@@ -52,16 +52,20 @@ std::map<Model, uint64_t> largest_by_model(const Node& node) {
 Finding small(const Gpu& gpu, const Bar& bar, uint64_t expected, const std::string& why) {
   return bad(Status::warning, gpu.name, "BAR" + std::to_string(bar.number) + " of " + size_text(bar.size),
              size_text(expected) + ", " + why,
-             "NICs reach this GPU's memory (" + gpu.pci + ") through this aperture: what does not fit goes through host memory, and "
-             "registering it for GPUDirect fails.",
-             "Switch on Above 4G Decoding and Resizable BAR in the firmware setup (64-bit MMIO large enough for all GPUs), then see "
-             "lspci -vv -s " + gpu.pci + ".");
+             "NICs reach this GPU's memory (" + gpu.pci +
+                 ") through this aperture: what does not fit goes through host memory, and "
+                 "registering it for GPUDirect fails.",
+             "Switch on Above 4G Decoding and Resizable BAR in the firmware setup (64-bit MMIO large enough for all "
+             "GPUs), then see "
+             "lspci -vv -s " +
+                 gpu.pci + ".");
 }
 
 Finding judge(const Gpu& gpu, const Bar& bar, uint64_t siblings) {
   if (bar.size < siblings) return small(gpu, bar, siblings, "as others of its model");
   const auto offered = largest_offered(bar);
-  if (offered && bar.size <= kSmall && *offered > bar.size) return small(gpu, bar, *offered, "which the GPU offers (Resizable BAR)");
+  if (offered && bar.size <= kSmall && *offered > bar.size)
+    return small(gpu, bar, *offered, "which the GPU offers (Resizable BAR)");
   return good(gpu.name, "BAR" + std::to_string(bar.number) + " of " + size_text(bar.size), "as others of its model");
 }
 

@@ -33,10 +33,11 @@ void ask_nvidia(const GpuDirect& has, Findings& findings) {
     findings.push_back(good("host", driver + ": " + ways, "nvidia_peermem, or dma-buf of the open kernel module"));
     return;
   }
-  findings.push_back(bad(Status::warning, "host", driver + ", closed kernel module, without nvidia_peermem",
-                         "nvidia_peermem, or dma-buf of the open kernel module", kMeaning,
-                         "modprobe nvidia_peermem, and let it load at boot (/etc/modules-load.d); or install NVIDIA's open kernel "
-                         "modules, which need none."));
+  findings.push_back(
+      bad(Status::warning, "host", driver + ", closed kernel module, without nvidia_peermem",
+          "nvidia_peermem, or dma-buf of the open kernel module", kMeaning,
+          "modprobe nvidia_peermem, and let it load at boot (/etc/modules-load.d); or install NVIDIA's open kernel "
+          "modules, which need none."));
 }
 
 // RCCL takes dma-buf where the kernel has both options (rccl, src/misc/rocmwrap.cc), else OFED's peer memory.
@@ -48,12 +49,13 @@ void ask_amd(const GpuDirect& has, Findings& findings) {
       findings.push_back(good("host", "dma-buf (PCI_P2PDMA, DMABUF_MOVE_NOTIFY)", "peer memory, or dma-buf"));
       return;
     }
-    findings.push_back(bad(Status::warning, "host",
-                           std::string("kernel without ") + (*has.pci_p2pdma ? "CONFIG_DMABUF_MOVE_NOTIFY" : "CONFIG_PCI_P2PDMA") +
-                               ", no peer memory client",
-                           "CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY, or OFED's peer memory", kMeaning,
-                           "Boot a kernel built with both options, or install the NIC's RDMA stack with peer memory and load amdgpu "
-                           "after it."));
+    findings.push_back(
+        bad(Status::warning, "host",
+            std::string("kernel without ") + (*has.pci_p2pdma ? "CONFIG_DMABUF_MOVE_NOTIFY" : "CONFIG_PCI_P2PDMA") +
+                ", no peer memory client",
+            "CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY, or OFED's peer memory", kMeaning,
+            "Boot a kernel built with both options, or install the NIC's RDMA stack with peer memory and load amdgpu "
+            "after it."));
   }
 }
 

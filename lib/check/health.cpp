@@ -12,8 +12,8 @@
 namespace fabric {
 namespace {
 
-constexpr std::string_view kGone = " gone";   // in place of the netdev
-constexpr double kRemembered = 12 * kHour;    // a device that went; as link_flap counts
+constexpr std::string_view kGone = " gone";  // in place of the netdev
+constexpr double kRemembered = 12 * kHour;   // a device that went; as link_flap counts
 
 const HealthPolicy& policy_of(const View& view) {
   static const HealthPolicy defaults;
@@ -51,11 +51,15 @@ bool is_there(const Health& health, const View& view, std::string_view id) {
   return std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& port) { return port.id() == id; });
 }
 
-// Who bears a name next that was gone has just been made, and may be another card. After a while the name is free again.
+// Who bears a name next that was gone has just been made, and may be another card. After a while the name is free
+// again.
 void note_gone(Health& health, const View& view, double now) {
   for (auto& [id, device] : health.devices)
-    if (!place_of_gone(device) && !is_there(health, view, id)) device = {device.identity.substr(0, device.identity.find(' ')).append(kGone), now};
-  std::erase_if(health.devices, [&](const auto& entry) { return place_of_gone(entry.second) && now - entry.second.since > kRemembered; });
+    if (!place_of_gone(device) && !is_there(health, view, id))
+      device = {device.identity.substr(0, device.identity.find(' ')).append(kGone), now};
+  std::erase_if(health.devices, [&](const auto& entry) {
+    return place_of_gone(entry.second) && now - entry.second.since > kRemembered;
+  });
 }
 
 // [exporter] exclude: nobody wants to hear of them.
@@ -63,7 +67,9 @@ void forget_excluded(Health& health, const View& view) {
   if (view.policy == nullptr || view.policy->exclude.empty()) return;
   const auto is_excluded = [&](const auto& entry) {
     const size_t slash = entry.first.find('/');  // others are no ports
-    return slash != std::string::npos && std::ranges::any_of(view.policy->exclude, [&](const std::string& glob) { return glob_match(glob, entry.first.substr(0, slash)); });
+    return slash != std::string::npos && std::ranges::any_of(view.policy->exclude, [&](const std::string& glob) {
+             return glob_match(glob, entry.first.substr(0, slash));
+           });
   };
   std::erase_if(health.devices, is_excluded);
   for (auto& [rule, subjects] : health.rules) std::erase_if(subjects, is_excluded);
@@ -99,7 +105,8 @@ std::string window_text(double seconds) {
   return seconds >= 2 * kMinute ? number_text(seconds / kMinute) + " min" : number_text(seconds) + " s";
 }
 
-Word word_of_state(const Health& health, const HealthRule& rule, const HealthLimits& limits, const HealthState& state, const std::string& evidence) {
+Word word_of_state(const Health& health, const HealthRule& rule, const HealthLimits& limits, const HealthState& state,
+                   const std::string& evidence) {
   Word out{state.status(), &rule, state.evidence.empty() ? evidence : state.evidence, {}};
   if (rule.measure == HealthMeasure::count && out.status != Status::ok)
     out.observed = number_text(state.value) + " within " + window_text(limits.window) + ", the last: " + out.observed;
@@ -165,12 +172,14 @@ void ask_health(std::string_view check, const View& view, std::vector<Finding>& 
   Words words;
   const HealthPolicy& policy = policy_of(view);
   for (size_t i = 0; i < kHealthRules.size(); ++i)
-    if (kHealthRules[i].check == check && !is_off(policy.limits[i])) hear_rule(view, kHealthRules[i], policy.limits[i], words);
+    if (kHealthRules[i].check == check && !is_off(policy.limits[i]))
+      hear_rule(view, kHealthRules[i], policy.limits[i], words);
   for (const auto& [subject, word] : words) {
     const HealthText& text = health_text(word.rule->key);
     if (word.status == Status::ok) findings.push_back(good(subject, word.observed, std::string(text.expected)));
     else
-      findings.push_back(bad(word.status, subject, word.observed, std::string(text.expected), std::string(text.meaning), std::string(text.remedy)));
+      findings.push_back(bad(word.status, subject, word.observed, std::string(text.expected), std::string(text.meaning),
+                             std::string(text.remedy)));
     findings.back().since = word.since;
   }
 }
@@ -192,8 +201,9 @@ std::string time_text(int64_t wall) {
   const year_month_day date{day};
   const hh_mm_ss time{moment - day};
   char text[40];
-  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
+  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(date.year()),
+                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
                 static_cast<int>(time.seconds().count()));
   return text;
 }

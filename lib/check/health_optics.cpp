@@ -23,7 +23,8 @@ struct Worst {
 // 2: beyond the alarm limits, 1: beyond those of a warning.
 double severity_of(double value, const ModuleLimits& limits) {
   if ((limits.high_alarm && value > *limits.high_alarm) || (limits.low_alarm && value < *limits.low_alarm)) return 2;
-  if ((limits.high_warning && value > *limits.high_warning) || (limits.low_warning && value < *limits.low_warning)) return 1;
+  if ((limits.high_warning && value > *limits.high_warning) || (limits.low_warning && value < *limits.low_warning))
+    return 1;
   return 0;
 }
 
@@ -33,17 +34,22 @@ std::string limits_text(const ModuleLimits& limits, std::string (*text)(double))
   return (low ? text(*low) : "any") + " to " + (high ? text(*high) : "any");
 }
 
-void judge(Worst& worst, const std::string& what, const ModuleReading& reading, const ModuleLimits& limits, std::string (*text)(double)) {
+void judge(Worst& worst, const std::string& what, const ModuleReading& reading, const ModuleLimits& limits,
+           std::string (*text)(double)) {
   if (!reading.value) return;
   const double severity = severity_of(*reading.value, limits);
   if (severity == 0) return;
   worst.severity = std::max(worst.severity, severity);
-  worst.evidence += (worst.evidence.empty() ? "" : ", ") + what + " " + text(*reading.value) + " (" + limits_text(limits, text) + ")";
+  worst.evidence +=
+      (worst.evidence.empty() ? "" : ", ") + what + " " + text(*reading.value) + " (" + limits_text(limits, text) + ")";
 }
 
-bool has_limits(const ModuleLimits& limits) { return limits.low_alarm || limits.low_warning || limits.high_alarm || limits.high_warning; }
+bool has_limits(const ModuleLimits& limits) {
+  return limits.low_alarm || limits.low_warning || limits.high_alarm || limits.high_warning;
+}
 
-// A lane without light in either direction on a link that is up carries nothing: a module may have more lanes than are used.
+// A lane without light in either direction on a link that is up carries nothing: a module may have more lanes than are
+// used.
 bool is_unused(const ModuleLane& lane) {
   return lane.rx_power.value.value_or(1) < kDark || lane.tx_power.value.value_or(1) < kDark;
 }
@@ -76,7 +82,9 @@ void read_lane_power(const View& view, HealthReadings& out) {
     if (!is_watched(port) || !is_up(port) || !port.module) continue;
     const Transceiver& module = *port.module;
     // Limits that stand in a range with a wrong checksum are no evidence.
-    if (!module.bad_checksums.empty() || module.lanes.empty() || (!has_limits(module.rx_power_limits) && !has_limits(module.tx_power_limits))) continue;
+    if (!module.bad_checksums.empty() || module.lanes.empty() ||
+        (!has_limits(module.rx_power_limits) && !has_limits(module.tx_power_limits)))
+      continue;
     Worst worst = judge_lanes(module);
     if (worst.lanes == 0 && worst.evidence.empty()) continue;  // their page could not be read: not known
     if (worst.evidence.empty()) worst.evidence = std::to_string(worst.lanes) + " lanes within the module's limits";

@@ -11,7 +11,8 @@ namespace fabric {
 namespace {
 
 // The priority that was held for longest, or all of them by global pause.
-void read_pause(const View& view, Rise PrioritySignals::* member, Rise Signals::* global, const std::string& who, HealthReadings& out) {
+void read_pause(const View& view, Rise PrioritySignals::*member, Rise Signals::*global, const std::string& who,
+                HealthReadings& out) {
   for (const Port& port : view.now.ports) {
     const Signals* signals = signals_of_port(view, port);
     if (signals == nullptr || !is_watched(port) || signals->seconds <= 0) continue;
@@ -23,7 +24,8 @@ void read_pause(const View& view, Rise PrioritySignals::* member, Rise Signals::
       most = rise;
       where = "priority " + std::to_string(i);
     }
-    if (const Rise& all = signals->*global; all && (!most || *all > *most)) most = all, where = "all priorities by global pause";
+    if (const Rise& all = signals->*global; all && (!most || *all > *most))
+      most = all, where = "all priorities by global pause";
     if (!most) continue;
     const double share = std::min(1.0, *most / signals->seconds);
     out.push_back({port.id(), share * signals->seconds, signals->seconds,
@@ -35,7 +37,8 @@ void read_pause(const View& view, Rise PrioritySignals::* member, Rise Signals::
 double count_of(const std::vector<Counter>& before, const std::vector<Counter>& now, bool& moved) {
   double counters = 0;
   for (const Counter& counter : now) {
-    const auto old = std::find_if(before.begin(), before.end(), [&](const Counter& other) { return other.name == counter.name; });
+    const auto old =
+        std::find_if(before.begin(), before.end(), [&](const Counter& other) { return other.name == counter.name; });
     if (old == before.end()) continue;
     ++counters;
     moved = moved || old->value != counter.value;
@@ -47,12 +50,13 @@ double count_of(const std::vector<Counter>& before, const std::vector<Counter>& 
 double lossless_bytes(const Port& port, const Signals& signals) {
   double sum = 0;
   for (size_t i = 1; port.qos.pfc && i < signals.priority.size(); ++i)
-    if (port.qos.pfc->has(static_cast<int>(i))) sum += signals.priority[i].rx_bytes.value_or(0) + signals.priority[i].tx_bytes.value_or(0);
+    if (port.qos.pfc->has(static_cast<int>(i)))
+      sum += signals.priority[i].rx_bytes.value_or(0) + signals.priority[i].tx_bytes.value_or(0);
   return sum;
 }
 
-// A function of the NIC that counts its own RDMA, while the wire counts that of all: a virtual one, a subfunction, or (socket direct,
-// multi-host) one of the same card in another slot; those that a guest sees are its hypervisor's.
+// A function of the NIC that counts its own RDMA, while the wire counts that of all: a virtual one, a subfunction, or
+// (socket direct, multi-host) one of the same card in another slot; those that a guest sees are its hypervisor's.
 bool shares_its_wire(const View& view, const Port& port) {
   const auto& nics = view.now.topology.nics;
   const auto own = std::find_if(nics.begin(), nics.end(), [&](const Nic& nic) { return nic.pci == port.pci; });
@@ -62,23 +66,32 @@ bool shares_its_wire(const View& view, const Port& port) {
     return is_guests || (real && !nic.card.empty() && nic.card == own->card && card_of(nic.pci) != card_of(own->pci));
   };
   if (own != nics.end() && (own->subfunctions || std::any_of(nics.begin(), nics.end(), shares))) return true;
-  return std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& other) { return other.virtual_function && !port.pci.empty() && other.pci == port.pci; });
+  return std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& other) {
+    return other.virtual_function && !port.pci.empty() && other.pci == port.pci;
+  });
 }
 
 const Gid* gid_at(const Port& port, unsigned index) {
-  const auto found = std::find_if(port.gids.begin(), port.gids.end(), [&](const Gid& gid) { return gid.index == index; });
+  const auto found =
+      std::find_if(port.gids.begin(), port.gids.end(), [&](const Gid& gid) { return gid.index == index; });
   return found == port.gids.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
 bool is_own(const View& view, const Port& port, const Gid& gid) {
-  if (gid.netdev.empty() || gid.above || gid.netdev == port.netdev || gid.netdev.starts_with(port.netdev + ".")) return true;
-  return std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& other) { return other.netdev == gid.netdev; });
+  if (gid.netdev.empty() || gid.above || gid.netdev == port.netdev || gid.netdev.starts_with(port.netdev + "."))
+    return true;
+  return std::any_of(view.now.ports.begin(), view.now.ports.end(),
+                     [&](const Port& other) { return other.netdev == gid.netdev; });
 }
 
-void read_tx_pause(const View& view, HealthReadings& out) { read_pause(view, &PrioritySignals::tx_pause_seconds, &Signals::tx_global_pause_seconds, "it holds the network", out); }
-void read_rx_pause(const View& view, HealthReadings& out) { read_pause(view, &PrioritySignals::rx_pause_seconds, &Signals::rx_global_pause_seconds, "the network holds it", out); }
+void read_tx_pause(const View& view, HealthReadings& out) {
+  read_pause(view, &PrioritySignals::tx_pause_seconds, &Signals::tx_global_pause_seconds, "it holds the network", out);
+}
+void read_rx_pause(const View& view, HealthReadings& out) {
+  read_pause(view, &PrioritySignals::rx_pause_seconds, &Signals::rx_global_pause_seconds, "the network holds it", out);
+}
 
 void read_lossless_discards(const View& view, HealthReadings& out) {
   for (const Port& port : view.now.ports) {
@@ -91,7 +104,9 @@ void read_lossless_discards(const View& view, HealthReadings& out) {
       if (!rise || !port.qos.pfc->has(static_cast<int>(i))) continue;
       any = true;
       reading.amount += *rise;
-      if (*rise > 0) reading.evidence += (reading.evidence.empty() ? "" : ", ") + number_text(*rise) + " discards on lossless priority " + std::to_string(i);
+      if (*rise > 0)
+        reading.evidence += (reading.evidence.empty() ? "" : ", ") + number_text(*rise) +
+                            " discards on lossless priority " + std::to_string(i);
     }
     if (reading.evidence.empty()) reading.evidence = "no discards on lossless priorities";
     if (any) out.push_back(std::move(reading));
@@ -106,13 +121,15 @@ void read_frozen_counters(const View& view, HealthReadings& out) {
     const Port* before = port_before(view, port);
     if (signals == nullptr || before == nullptr || !is_judged(port) || shares_its_wire(view, port)) continue;
     bool moved = false;
-    const double counters = count_of(before->counters.hw, port.counters.hw, moved) + count_of(before->counters.pma, port.counters.pma, moved);
+    const double counters = count_of(before->counters.hw, port.counters.hw, moved) +
+                            count_of(before->counters.pma, port.counters.pma, moved);
     const bool counts_traffic = signals->rx_bytes || signals->tx_bytes;
     if (counters < kEnough || !counts_traffic) continue;
     const double bytes = lossless_bytes(port, *signals);
     const bool frozen = !moved && bytes >= kMuch;
     out.push_back({port.id(), frozen ? 1.0 : 0.0, 0,
-                   frozen ? number_text(bytes / 1e6) + " MB on lossless priorities, and none of " + number_text(counters) + " RDMA counters moved"
+                   frozen ? number_text(bytes / 1e6) + " MB on lossless priorities, and none of " +
+                                number_text(counters) + " RDMA counters moved"
                           : number_text(counters) + " RDMA counters live"});
   }
 }
@@ -133,10 +150,14 @@ void read_gid_changed(const View& view, HealthReadings& out) {
       if (!is_own(view, port, old)) continue;
       const Gid* now = gid_at(port, old.index);
       const bool same = now != nullptr && now->gid == old.gid;
-      if (same && (now->type == old.type || now->type.empty() || old.type.empty())) continue;  // a type may be unreadable
+      if (same && (now->type == old.type || now->type.empty() || old.type.empty()))
+        continue;  // a type may be unreadable
       ++reading.amount;
-      reading.evidence += (reading.evidence.empty() ? "index " : ", index ") + std::to_string(old.index) + ": " + (same ? old.gid + " " + old.type : old.gid) + " -> " +
-                          (now == nullptr ? "gone" : same ? now->type : now->gid);
+      reading.evidence += (reading.evidence.empty() ? "index " : ", index ") + std::to_string(old.index) + ": " +
+                          (same ? old.gid + " " + old.type : old.gid) + " -> " +
+                          (now == nullptr ? "gone"
+                           : same         ? now->type
+                                          : now->gid);
     }
     if (reading.evidence.empty()) reading.evidence = std::to_string(port.gids.size()) + " GIDs as they were";
     out.push_back(std::move(reading));
@@ -152,10 +173,12 @@ void read_device_errors(const View& view, HealthReadings& out) {
       for (const HealthReporter& old : before->reporters)
         if (old.name == now.name && now.errors > old.errors) {
           reading.amount += static_cast<double>(now.errors - old.errors);
-          reading.evidence += (reading.evidence.empty() ? "" : ", ") + now.name + ": " + std::to_string(now.errors - old.errors) + " new errors, " +
+          reading.evidence += (reading.evidence.empty() ? "" : ", ") + now.name + ": " +
+                              std::to_string(now.errors - old.errors) + " new errors, " +
                               std::to_string(now.recoveries - std::min(old.recoveries, now.recoveries)) + " recoveries";
         }
-    if (reading.evidence.empty()) reading.evidence = "no new errors of " + std::to_string(port.reporters.size()) + " reporters";
+    if (reading.evidence.empty())
+      reading.evidence = "no new errors of " + std::to_string(port.reporters.size()) + " reporters";
     out.push_back(std::move(reading));
   }
 }
@@ -180,7 +203,9 @@ void read_pcie_replays(const View& view, HealthReadings& out) {
   if (view.before == nullptr || seconds <= 0) return;
   for (const auto& [pci, now] : view.now.platform.functions) {
     const PlatformFunction* before = function_of(*view.before, pci);
-    if (before == nullptr || !now.correctable.total || !before->correctable.total || *now.correctable.total < *before->correctable.total) continue;
+    if (before == nullptr || !now.correctable.total || !before->correctable.total ||
+        *now.correctable.total < *before->correctable.total)
+      continue;
     const double bits = now.link.speed.value_or(0) * 1e9 * now.link.width.value_or(0) * seconds;
     if (bits <= 0) continue;
     const auto count = static_cast<double>(*now.correctable.total - *before->correctable.total);

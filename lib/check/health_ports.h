@@ -20,7 +20,8 @@ double window_of(const View& view);
 // Null: not known.
 const Signals* signals_of_port(const View& view, const Port& port);
 
-// Of the port's own netdev or a VLAN of it ("ens1.100", "vlan100"). Others are macvlans and the like of containers, which come and go.
+// Of the port's own netdev or a VLAN of it ("ens1.100", "vlan100"). Others are macvlans and the like of containers,
+// which come and go.
 bool is_own(const View& view, const Port& port, const Gid& gid);
 
 void read_tx_pause(const View& view, HealthReadings& out);

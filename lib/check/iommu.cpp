@@ -22,11 +22,12 @@ std::string words_text(const Platform& platform) {
   return platform.command_line.empty() ? std::string() : "; kernel command line: " + joined(platform.command_line);
 }
 
-// iommu=pt is x86's, iommu.passthrough=1 arm64's as well (Documentation/admin-guide/kernel-parameters.txt of Linux 6.12). UNVERIFIED on
-// NVIDIA Grace: its GPUs translate addresses by the SMMU (ATS), and arm-smmu-v3 has not always shared address spaces with
-// devices in pass-through.
-constexpr const char* kRemedy = "Add iommu=pt to the kernel's command line (on arm64 iommu.passthrough=1; with NVIDIA Grace try it on one node "
-                                "first, since its GPUs use the SMMU themselves) and reboot.";
+// iommu=pt is x86's, iommu.passthrough=1 arm64's as well (Documentation/admin-guide/kernel-parameters.txt of
+// Linux 6.12). UNVERIFIED on NVIDIA Grace: its GPUs translate addresses by the SMMU (ATS), and arm-smmu-v3 has not
+// always shared address spaces with devices in pass-through.
+constexpr const char* kRemedy =
+    "Add iommu=pt to the kernel's command line (on arm64 iommu.passthrough=1; with NVIDIA Grace try it on one node "
+    "first, since its GPUs use the SMMU themselves) and reboot.";
 
 }  // namespace
 
@@ -39,7 +40,8 @@ void ask_iommu(const View& view, Findings& findings) {
   std::map<std::string, std::vector<std::string>> by_type;
   for (const InUse& each : devices) {
     const PlatformFunction* function = function_of(node, each.device->pci);
-    const auto group = function == nullptr ? platform.iommu_groups.end() : platform.iommu_groups.find(function->iommu_group);
+    const auto group =
+        function == nullptr ? platform.iommu_groups.end() : platform.iommu_groups.find(function->iommu_group);
     if (group == platform.iommu_groups.end()) continue;
     if (group->second == kStrict || group->second == kLazy || group->second == kPassThrough)
       by_type[group->second].push_back(each.name);
@@ -50,11 +52,11 @@ void ask_iommu(const View& view, Findings& findings) {
     if (type != kPassThrough) translated += (translated.empty() ? "" : ", ") + joined(names);
   }
   if (!translated.empty()) {
-    findings.push_back(bad(
-        Status::warning, "host", observed + words_text(platform), "pass-through (iommu=pt) or off",
-        "The IOMMU translates every DMA of these devices: small messages take longer, and throughput suffers when its cache "
-        "does not hold all that is in use.",
-        kRemedy));
+    findings.push_back(bad(Status::warning, "host", observed + words_text(platform), "pass-through (iommu=pt) or off",
+                           "The IOMMU translates every DMA of these devices: small messages take longer, and "
+                           "throughput suffers when its cache "
+                           "does not hold all that is in use.",
+                           kRemedy));
   } else if (!by_type.empty()) {
     findings.push_back(good("host", observed, "pass-through or off"));
   } else if (platform.iommu == false && !devices.empty()) {

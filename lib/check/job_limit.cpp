@@ -46,7 +46,8 @@ std::string by_files(const JobService& service, const JobLimit& limit) {
 }
 
 std::string by_process(const JobProcess& process, const JobLimit& limit) {
-  return limit.text(*(process.limits.*limit.process)) + " (" + process.comm + ", pid " + std::to_string(process.pid) + ")";
+  return limit.text(*(process.limits.*limit.process)) + " (" + process.comm + ", pid " + std::to_string(process.pid) +
+         ")";
 }
 
 std::string restart_of(const JobService& service) { return "systemctl restart " + service.unit + "."; }

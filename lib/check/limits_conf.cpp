@@ -14,12 +14,14 @@ namespace {
 
 bool is_slurm(const JobService& service) { return service.unit.starts_with("slurm"); }
 
-// Who would get it: Slurm hands a job the limits of the shell that submitted it; where no service starts jobs, shells do.
+// Who would get it: Slurm hands a job the limits of the shell that submitted it; where no service starts jobs, shells
+// do.
 std::string reader_of(const Host& host) {
   const auto starts = [](const JobService& each) { return each.role >= JobRole::runtime && !each.processes.empty(); };
   const bool has_slurm = host.slurm || std::any_of(host.services.begin(), host.services.end(), is_slurm);
   if (has_slurm && host.slurm && host.slurm->propagates_memlock)
-    return "Slurm hands the limits of the submitting shell on to the job (PropagateResourceLimits, " + host.slurm->where.text() + ").";
+    return "Slurm hands the limits of the submitting shell on to the job (PropagateResourceLimits, " +
+           host.slurm->where.text() + ").";
   if (!has_slurm && !host.processes_hidden && std::none_of(host.services.begin(), host.services.end(), starts))
     return "No service starts jobs here: they begin in users' shells and have their limits.";
   return {};
@@ -55,14 +57,18 @@ void ask_limits_conf(const View& view, Findings& findings) {
   const std::string expected = "* unlimited";
   if (!low.empty() && reader.empty() && host->processes_hidden) return;  // a service may start jobs, unseen
   if (low.empty() || reader.empty()) return findings.push_back(good(kHostSubject, std::move(all), expected));
-  const std::string mend = host->slurm && host->slurm->propagates_memlock
-                               ? " Or let Slurm leave this limit out: PropagateResourceLimitsExcept=MEMLOCK in slurm.conf."
-                               : "";
-  findings.push_back(bad(Status::warning, kHostSubject, low, expected,
-                         std::string(some_only ? "Processes of these users" : "Users' processes") +
-                             " cannot register memory with the NIC beyond this (ibv_reg_mr fails with ENOMEM). " + reader,
-                         (some_only ? "Write unlimited there, or take the lines out where \"* - memlock unlimited\" stands, and log in again."
-                                    : "Write \"* - memlock unlimited\" instead, and log in again.") + mend));
+  const std::string mend =
+      host->slurm && host->slurm->propagates_memlock
+          ? " Or let Slurm leave this limit out: PropagateResourceLimitsExcept=MEMLOCK in slurm.conf."
+          : "";
+  findings.push_back(bad(
+      Status::warning, kHostSubject, low, expected,
+      std::string(some_only ? "Processes of these users" : "Users' processes") +
+          " cannot register memory with the NIC beyond this (ibv_reg_mr fails with ENOMEM). " + reader,
+      (some_only
+           ? "Write unlimited there, or take the lines out where \"* - memlock unlimited\" stands, and log in again."
+           : "Write \"* - memlock unlimited\" instead, and log in again.") +
+          mend));
 }
 
 }  // namespace fabric

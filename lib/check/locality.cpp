@@ -26,7 +26,8 @@ std::string near_names(const Topology& topology, const Placement& placed, size_t
   return names;
 }
 
-// A socket of several NUMA nodes (SNC, NPS): SYS to one on the same socket is a way of nanoseconds, and how it was built.
+// A socket of several NUMA nodes (SNC, NPS): SYS to one on the same socket is a way of nanoseconds, and how it was
+// built.
 bool stays_in_socket(const Topology& topology, const Placement& placed, const Gpu& gpu) {
   const auto socket = [&](const PciDevice& device) -> std::optional<int> {
     const auto found = device.numa ? topology.numa_socket.find(*device.numa) : topology.numa_socket.end();
@@ -49,7 +50,8 @@ bool any_near(const Topology& topology, const Placement& placed) {
 std::string strays(const Topology& topology, const Placement& placed) {
   if (placed.without_rdma) {
     const Nic& nic = topology.nics[*placed.without_rdma];
-    return " " + nic.name + " (" + nic.pci + ") is of the NICs' model and has no RDMA device: see the kernel's log for it.";
+    return " " + nic.name + " (" + nic.pci +
+           ") is of the NICs' model and has no RDMA device: see the kernel's log for it.";
   }
   std::string names;
   for (const size_t nic : placed.pairing.idle) {
@@ -76,7 +78,8 @@ Finding judge(const Topology& topology, const Placement& placed, size_t index) {
                    strays(topology, placed),
                std::string(kRemedy));
   if (path > placed.yardstick[index]) return good(gpu.name, observed + ", the only one", expected + " or farther");
-  if (path == PathClass::SYS && !stays_in_socket(topology, placed, gpu) && (placed.cards > 1 || !any_near(topology, placed)))
+  if (path == PathClass::SYS && !stays_in_socket(topology, placed, gpu) &&
+      (placed.cards > 1 || !any_near(topology, placed)))
     return bad(
         Status::warning, gpu.name, observed, "NODE or nearer",
         "Every byte between this GPU and its nearest NIC goes from one NUMA node to another, mostly over the link "
@@ -95,7 +98,8 @@ void ask_locality(const View& view, Findings& findings) {
   if (!has_rdma) return;  // port-state says that there is no RDMA device
   const Placement placed = placement(view.now);
   for (size_t i = 0; i < topology.gpus.size(); ++i)
-    if (!misses_class(view, placed, i) && !is_given_away(view.now, topology.gpus[i].pci)) findings.push_back(judge(topology, placed, i));
+    if (!misses_class(view, placed, i) && !is_given_away(view.now, topology.gpus[i].pci))
+      findings.push_back(judge(topology, placed, i));
 }
 
 }  // namespace fabric

@@ -13,8 +13,10 @@ void ask_lockdown(const View& view, Findings& findings) {
   if (!host || host->lockdown.empty() || !has_rdma(view)) return;
   std::string observed = host->lockdown;
   if (observed != "none")
-    observed += ": debugfs files that are root's alone cannot be opened (mlx5 congestion control), PCI configuration space cannot be "
-                "written (mrrs, ACS), nor may vendor tools reach the card's firmware over it";
+    observed +=
+        ": debugfs files that are root's alone cannot be opened (mlx5 congestion control), PCI configuration space "
+        "cannot be "
+        "written (mrrs, ACS), nor may vendor tools reach the card's firmware over it";
   findings.push_back(good(kHostSubject, std::move(observed), "any"));
 }
 

@@ -14,8 +14,9 @@ namespace {
 
 constexpr const char* kExpected = "unlimited";
 
-constexpr JobLimit kMemlock{"memlock.conf", "LimitMEMLOCK=infinity", "Start it with ulimit -l unlimited",
-                            &JobService::memlock, &ProcessLimits::memlock, &ResourceLimit::soft, memory_text};
+constexpr JobLimit kMemlock{"memlock.conf",       "LimitMEMLOCK=infinity", "Start it with ulimit -l unlimited",
+                            &JobService::memlock, &ProcessLimits::memlock, &ResourceLimit::soft,
+                            memory_text};
 
 std::string observed_text(const JobService& service, const JobProcess* process) {
   const std::string files = by_files(service, kMemlock);
@@ -24,11 +25,16 @@ std::string observed_text(const JobService& service, const JobProcess* process) 
 }
 
 std::string meaning_of(const JobService& service) {
-  constexpr const char* kFails = "Registering memory with the NIC fails beyond it (ibv_reg_mr: ENOMEM, \"Cannot allocate memory\"), whatever "
-                                 "limits.conf says.";
-  if (service.role == JobRole::batch) return std::string("Jobs inherit this service's limit of locked memory. ") + kFails;
-  return std::string("Containers inherit this service's limit of locked memory unless they are started with their own (--ulimit memlock=-1) "
-                     "or with CAP_IPC_LOCK. ") + kFails;
+  constexpr const char* kFails =
+      "Registering memory with the NIC fails beyond it (ibv_reg_mr: ENOMEM, \"Cannot allocate memory\"), whatever "
+      "limits.conf says.";
+  if (service.role == JobRole::batch)
+    return std::string("Jobs inherit this service's limit of locked memory. ") + kFails;
+  return std::string(
+             "Containers inherit this service's limit of locked memory unless they are started with their own "
+             "(--ulimit memlock=-1) "
+             "or with CAP_IPC_LOCK. ") +
+         kFails;
 }
 
 Finding too_low(const View& view, const JobService& service, const JobProcess* process) {
@@ -38,7 +44,8 @@ Finding too_low(const View& view, const JobService& service, const JobProcess* p
     return bad(status, service.unit, observed_text(service, process), kExpected,
                meaning_of(service) + " Its files are in order; the process was started before they were.",
                "Run systemctl daemon-reload; " + restart_of(service));
-  return bad(status, service.unit, observed_text(service, process), kExpected, meaning_of(service), mend_files(service, kMemlock));
+  return bad(status, service.unit, observed_text(service, process), kExpected, meaning_of(service),
+             mend_files(service, kMemlock));
 }
 
 Finding judge(const View& view, const JobService& service) {
@@ -48,13 +55,15 @@ Finding judge(const View& view, const JobService& service) {
   if (process == nullptr && !service.memlock)
     return weak ? good(service.unit, observed_text(service, process), kExpected)
                 : bad(Status::unknown, service.unit, observed_text(service, process), kExpected,
-                      "The limits of its running processes could not be read, and jobs depend on them.", "Run the check as root.");
+                      "The limits of its running processes could not be read, and jobs depend on them.",
+                      "Run the check as root.");
   const ResourceLimit& limit = process != nullptr ? *process->limits.memlock : service.memlock->limit;
   if (weak) return good(service.unit, observed_text(service, process) + " (starts no jobs itself)", "any");
   if (!is_enough(host, limit)) return too_low(view, service, process);
   if (process != nullptr && service.memlock && !is_enough(host, service.memlock->limit))
     return bad(Status::warning, service.unit, observed_text(service, process), kExpected,
-               "The running service still has the limit that it was started with; after its next start jobs get the lower one of its files.",
+               "The running service still has the limit that it was started with; after its next start jobs get the "
+               "lower one of its files.",
                mend_files(service, kMemlock));
   return good(service.unit, observed_text(service, process), kExpected);
 }

@@ -14,13 +14,15 @@ void ask_numa_balancing(const View& view, Findings& findings) {
   if (const std::string* wanted = wanted_sysctl(view, "kernel.numa_balancing"))
     return findings.push_back(good(kHostSubject, std::to_string(mode), *wanted + " (the configuration's [sysctl])"));
   if ((mode & 1) == 0)  // 2 alone moves pages between kinds of memory only
-    return findings.push_back(good(kHostSubject, mode == 0 ? "0 (off)" : std::to_string(mode) + " (memory tiering only)", "0"));
-  findings.push_back(bad(
-      Status::warning, kHostSubject, std::to_string(mode) + " (on)", "0",
-      "The kernel takes away the mapping of processes' pages now and then to see who uses them, and moves pages between NUMA nodes: "
-      "jobs that are bound already only pay the page faults, and GPU work is held up by them.",
-      "Now: sysctl -w kernel.numa_balancing=0. For good: \"kernel.numa_balancing\" = 0 below [sysctl] in fabric-agent.toml, or a "
-      "line in /etc/sysctl.d."));
+    return findings.push_back(
+        good(kHostSubject, mode == 0 ? "0 (off)" : std::to_string(mode) + " (memory tiering only)", "0"));
+  findings.push_back(bad(Status::warning, kHostSubject, std::to_string(mode) + " (on)", "0",
+                         "The kernel takes away the mapping of processes' pages now and then to see who uses them, and "
+                         "moves pages between NUMA nodes: "
+                         "jobs that are bound already only pay the page faults, and GPU work is held up by them.",
+                         "Now: sysctl -w kernel.numa_balancing=0. For good: \"kernel.numa_balancing\" = 0 below "
+                         "[sysctl] in fabric-agent.toml, or a "
+                         "line in /etc/sysctl.d."));
 }
 
 }  // namespace fabric

@@ -90,8 +90,8 @@ Finding shared(const Topology& topology, const Nic& nic, const std::vector<size_
              "Look for it: lspci, the kernel's log, its seat and riser, and whether its RDMA driver is bound.");
 }
 
-// One function of the same model whose RDMA driver did not take it, where all others have one. Several are a choice (RDMA
-// switched off on storage ports, say); so is a bond, which has one RDMA device for its members.
+// One function of the same model whose RDMA driver did not take it, where all others have one. Several are a choice
+// (RDMA switched off on storage ports, say); so is a bond, which has one RDMA device for its members.
 std::optional<size_t> without_rdma(const Node& node, const Placement& placed) {
   const Topology& topology = node.topology;
   std::optional<size_t> found;
@@ -99,7 +99,9 @@ std::optional<size_t> without_rdma(const Node& node, const Placement& placed) {
   const Nic& model = topology.nics[placed.compute.front()];
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& nic = topology.nics[i];
-    if (carries_rdma(nic) || nic.virtual_function || !nic.bond.empty() || !are_alike(nic, model) || is_given_away(node, nic.pci)) continue;
+    if (carries_rdma(nic) || nic.virtual_function || !nic.bond.empty() || !are_alike(nic, model) ||
+        is_given_away(node, nic.pci))
+      continue;
     const auto same_card = [&](size_t other) { return card_name(topology.nics[other]) == card_name(nic); };
     if (found || std::any_of(placed.compute.begin(), placed.compute.end(), same_card)) return std::nullopt;
     found = i;
@@ -130,8 +132,8 @@ std::set<std::string> devices_for_gpus(const Node& node) {
   return out;
 }
 
-// The NIC that breaks the symmetry of the others: serves more GPUs than they do, sits where no GPU is, has no RDMA. What
-// all of them have in common is how the machine was built.
+// The NIC that breaks the symmetry of the others: serves more GPUs than they do, sits where no GPU is, has no RDMA.
+// What all of them have in common is how the machine was built.
 void ask_pairing(const View& view, Findings& findings) {
   const Topology& topology = view.now.topology;
   if (topology.gpus.empty()) return;

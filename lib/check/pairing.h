@@ -13,10 +13,10 @@
 namespace fabric {
 
 struct Placement {
-  std::vector<size_t> compute;                       // compute_nics(), whether up or not: port-state tells of those
-  Pairing pairing;                                   // over them
-  std::vector<std::optional<PathClass>> yardstick;   // of each GPU: the class that it should have
-  size_t cards = 0;                                  // that the compute NICs are on
+  std::vector<size_t> compute;                      // compute_nics(), whether up or not: port-state tells of those
+  Pairing pairing;                                  // over them
+  std::vector<std::optional<PathClass>> yardstick;  // of each GPU: the class that it should have
+  size_t cards = 0;                                 // that the compute NICs are on
   // The one function of their model whose RDMA driver did not take it.
   std::optional<size_t> without_rdma;
 
@@ -25,8 +25,8 @@ struct Placement {
   [[nodiscard]] bool is_odd(size_t gpu) const { return cards > 1 && path(gpu) > yardstick[gpu]; }
 };
 
-// With as many cards as GPUs, every GPU can be placed like the best of its model; with fewer, what more than half of them
-// have is the rule, and a machine whose GPUs are one half near and one half far was built so.
+// With as many cards as GPUs, every GPU can be placed like the best of its model; with fewer, what more than half of
+// them have is the rule, and a machine whose GPUs are one half near and one half far was built so.
 Placement placement(const Node& node);
 
 // The RDMA devices that serve a GPU, by the best pairing. NICs that do and NICs that do not were built in for different

@@ -12,7 +12,8 @@ namespace {
 bool sleeps(const PlatformFunction& function) { return function.power_state.starts_with("D3"); }
 
 bool has_active_port(const Node& node, const std::string& pci) {
-  return std::any_of(node.ports.begin(), node.ports.end(), [&](const Port& port) { return port.pci == pci && is_active(port); });
+  return std::any_of(node.ports.begin(), node.ports.end(),
+                     [&](const Port& port) { return port.pci == pci && is_active(port); });
 }
 
 Finding asleep(const InUse& each, const PlatformFunction& function) {
@@ -25,7 +26,8 @@ Finding asleep(const InUse& each, const PlatformFunction& function) {
 
 }  // namespace
 
-// A NIC may sleep while nobody uses its ports; a GPU that serves a cluster may not. One without a driver is another trouble.
+// A NIC may sleep while nobody uses its ports; a GPU that serves a cluster may not. One without a driver is another
+// trouble.
 void ask_pci_power(const View& view, Findings& findings) {
   const Node& node = view.now;
   const bool any_port_up = std::any_of(node.ports.begin(), node.ports.end(), is_active);

@@ -17,7 +17,8 @@
 namespace fabric {
 namespace {
 
-constexpr uint32_t kSmallRequest = 512;  // bytes: what NICs come up with; less needs more requests than a NIC has under way
+constexpr uint32_t kSmallRequest =
+    512;  // bytes: what NICs come up with; less needs more requests than a NIC has under way
 
 struct Subject {
   const Nic* nic = nullptr;
@@ -85,7 +86,8 @@ bool policy_gives_mrrs(const View& view, const Nic& nic) {
   return false;
 }
 
-// A device with a larger payload than the port above it is refused; with a smaller one the packets are as small as that.
+// A device with a larger payload than the port above it is refused; with a smaller one the packets are as small as
+// that.
 std::string payload_note(const Node& node, const Nic& nic, const PciSettings& has) {
   for (const std::string& bridge : nic.bridges) {
     const PciSettings* above = settings_of(node, bridge);
@@ -110,9 +112,12 @@ Finding judge(const View& view, const Tally& tally, const Subject& subject) {
   const std::string& pci = subject.nic->pci;
   if (!odd.empty())
     return bad(Status::warning, subject.nic->name, observed, expected + ", as others of its model",
-               "This NIC's PCIe settings differ from those of its siblings (" + odd + "): it will be the slow one in a collective.",
-               "Compare lspci -vv -s " + pci + " with its siblings; set MRRS with mrrs in fabric-agent.toml, relaxed ordering in the "
-               "NIC's firmware settings, MPS in the firmware setup (or pci=pcie_bus_safe), then systemctl restart fabric-agent-pci.");
+               "This NIC's PCIe settings differ from those of its siblings (" + odd +
+                   "): it will be the slow one in a collective.",
+               "Compare lspci -vv -s " + pci +
+                   " with its siblings; set MRRS with mrrs in fabric-agent.toml, relaxed ordering in the "
+                   "NIC's firmware settings, MPS in the firmware setup (or pci=pcie_bus_safe), then systemctl restart "
+                   "fabric-agent-pci.");
   if (subject.for_gpus && *subject.has->mrrs < kSmallRequest && !mrrs_wanted)
     return bad(Status::warning, subject.nic->name, observed, "MRRS 512 or more (4096 is common advice)",
                "Read requests this small keep the NIC from fetching what it sends at the network's rate.",

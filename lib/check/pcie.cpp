@@ -28,7 +28,8 @@ struct Subject {
 };
 
 bool are_alike(const Subject& a, const Subject& b) {
-  return a.device->vendor == b.device->vendor && a.device->device == b.device->device && a.for_gpus == b.for_gpus && a.card != b.card;
+  return a.device->vendor == b.device->vendor && a.device->device == b.device->device && a.for_gpus == b.for_gpus &&
+         a.card != b.card;
 }
 
 // The best link that a device of the same model on another card of this machine has.
@@ -56,17 +57,20 @@ Finding small_slot(const Subject& subject, const std::string& full) {
   const PcieLink& link = subject.device->link;
   const std::string& port = subject.device->bridges.front();
   return bad(Status::critical, subject.name, link_text(link.speed, link.width), full,
-             "The slot can do no more than this (the port above it, " + port + ", neither), and that is slower than the network port (" +
-                 rate_text(*subject.network_rate) + ").",
-             "Put the card into a slot with more lanes or a newer PCIe generation; where this slot should have them, see its lanes, "
-             "bifurcation and speed in the firmware setup (lspci -vv -s " + port + ", LnkCap).");
+             "The slot can do no more than this (the port above it, " + port +
+                 ", neither), and that is slower than the network port (" + rate_text(*subject.network_rate) + ").",
+             "Put the card into a slot with more lanes or a newer PCIe generation; where this slot should have them, "
+             "see its lanes, "
+             "bifurcation and speed in the firmware setup (lspci -vv -s " +
+                 port + ", LnkCap).");
 }
 
 bool tells_link(const PciDevice& device) {
   return device.link.max_width.value_or(0) > 0 || device.link.max_speed.value_or(0) > 0;
 }
 
-// A device that is gone from the bus reads all ones, which are no link; one that never had a link is like others of its model.
+// A device that is gone from the bus reads all ones, which are no link; one that never had a link is like others of its
+// model.
 template <class Device>
 bool siblings_tell(const std::vector<Device>& all, const PciDevice& device) {
   return std::any_of(all.begin(), all.end(), [&](const Device& other) {
@@ -78,9 +82,11 @@ Finding untold(const Subject& subject, const std::string& full) {
   const PcieLink& link = subject.device->link;
   const bool gone = !tells_link(*subject.device);
   return bad(Status::unknown, subject.name, link_text(link.speed, link.width), gone ? "as others of its model" : full,
-             gone ? "Nothing is known of this device's link, unlike those of the same model beside it: it may have fallen off the bus."
+             gone ? "Nothing is known of this device's link, unlike those of the same model beside it: it may have "
+                    "fallen off the bus."
                   : "The kernel does not tell this link's present speed or width.",
-             "Ask: lspci -vv -s " + subject.device->pci + (gone ? " (\"rev ff\" is a device that does not answer), and the kernel's log." : "."));
+             "Ask: lspci -vv -s " + subject.device->pci +
+                 (gone ? " (\"rev ff\" is a device that does not answer), and the kernel's log." : "."));
 }
 
 // A GPU that idles lowers its speed to save power and raises it under load; lanes it keeps.
@@ -97,7 +103,8 @@ Finding judge(const Subject& subject, const PcieLink& siblings) {
   const PcieLink& link = subject.device->link;
   const std::string full = link_text(link.max_speed, link.max_width);
   if (!link.width || !link.speed) return untold(subject, full);
-  const bool starves = subject.network_rate && bytes_per_second(*link.speed, *link.width) + subject.beside < *subject.network_rate;
+  const bool starves =
+      subject.network_rate && bytes_per_second(*link.speed, *link.width) + subject.beside < *subject.network_rate;
   if (is_narrow(subject, siblings.width) || is_slow(subject, siblings.speed))
     return degraded(subject,
                     link_text(subject.gpu ? link.speed : siblings.speed, siblings.width) + ", as others of its model",
@@ -133,8 +140,11 @@ double carried_by_silent_half(const Node& node, const Nic& nic) {
   double most = 0;
   for (const Nic& other : node.topology.nics) {
     const PlatformFunction* theirs = function_of(node, other.pci);
-    const bool silent = other.netdevs.empty() && other.rdma.empty() && other.vendor == nic.vendor && other.device == nic.device;
-    if (!silent || mine == nullptr || theirs == nullptr || mine->kernel_driver != "mlx5_core" || theirs->kernel_driver != "mlx5_core") continue;
+    const bool silent =
+        other.netdevs.empty() && other.rdma.empty() && other.vendor == nic.vendor && other.device == nic.device;
+    if (!silent || mine == nullptr || theirs == nullptr || mine->kernel_driver != "mlx5_core" ||
+        theirs->kernel_driver != "mlx5_core")
+      continue;
     // One that carries more is a card of its own, whose netdev a container has.
     if (card_of(other.pci) != card_of(nic.pci) && carried(other) <= carried(nic)) most = std::max(most, carried(other));
   }
@@ -147,7 +157,8 @@ double carried_beside(const Node& node, const Nic& nic) {
   const Topology& topology = node.topology;
   std::map<std::string, double> slots;
   for (const Nic& other : topology.nics)
-    if (!nic.card.empty() && other.card == nic.card && !other.virtual_function) slots[card_of(other.pci)] = carried(other);
+    if (!nic.card.empty() && other.card == nic.card && !other.virtual_function)
+      slots[card_of(other.pci)] = carried(other);
   slots.erase(card_of(nic.pci));
   double sum = 0;
   for (const auto& [slot, bytes] : slots) sum += bytes;
@@ -177,9 +188,13 @@ void ask_pcie(const View& view, Findings& findings) {
   std::vector<Subject> all;
   const std::set<std::string> for_gpus = devices_for_gpus(view.now);
   for (const Nic& nic : view.now.topology.nics)
-    if (!nic.rdma.empty() && !is_virtual(view, nic) && !nic.virtual_function && siblings_tell(view.now.topology.nics, nic))
-      all.push_back({.device = &nic, .name = nic.name, .network_rate = fastest_port(view, nic),
-                     .for_gpus = for_gpus.count(nic.rdma.front()) != 0, .beside = carried_beside(view.now, nic)});
+    if (!nic.rdma.empty() && !is_virtual(view, nic) && !nic.virtual_function &&
+        siblings_tell(view.now.topology.nics, nic))
+      all.push_back({.device = &nic,
+                     .name = nic.name,
+                     .network_rate = fastest_port(view, nic),
+                     .for_gpus = for_gpus.count(nic.rdma.front()) != 0,
+                     .beside = carried_beside(view.now, nic)});
   for (const Gpu& gpu : view.now.topology.gpus)
     if (siblings_tell(view.now.topology.gpus, gpu)) all.push_back({&gpu, gpu.name, true, std::nullopt, true});
   for (Subject& subject : all) {

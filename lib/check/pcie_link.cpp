@@ -33,7 +33,8 @@ bool is_better(const Hop& than, const Hop& hop) {
 bool is_odd(const std::vector<Hop>& all, const Hop& hop) {
   bool alone = true;
   for (const Hop& other : all) {
-    if (&other == &hop || other.link.max_speed != hop.link.max_speed || other.link.max_width != hop.link.max_width) continue;
+    if (&other == &hop || other.link.max_speed != hop.link.max_speed || other.link.max_width != hop.link.max_width)
+      continue;
     if (is_better(hop, other)) return true;
     alone = false;
   }
@@ -50,8 +51,8 @@ Rates active_rates(const Node& node) {
 }
 
 // The links above the device's own.
-void add_hops(const Node& node, const PciDevice& device, const std::string& name, const Rates* rates, const std::set<std::string>& cards,
-              std::map<std::string, Hop>& hops) {
+void add_hops(const Node& node, const PciDevice& device, const std::string& name, const Rates* rates,
+              const std::set<std::string>& cards, std::map<std::string, Hop>& hops) {
   const auto above = hops_above(device);
   for (size_t i = 1; i < above.size(); ++i) {
     const PlatformFunction *lower = function_of(node, above[i].lower), *upper = function_of(node, above[i].upper);
@@ -87,20 +88,24 @@ std::vector<Hop> hops_of(const Node& node) {
 
 bool is_starving(const Hop& hop) { return bytes_per_second(*hop.link.speed, *hop.link.width) < hop.fastest; }
 
-// The link of a slot whose card has bridges of its own, so that the card's own link is inside of it. A switch with a GPU
-// below may well have less: what the two exchange does not pass here.
+// The link of a slot whose card has bridges of its own, so that the card's own link is inside of it. A switch with a
+// GPU below may well have less: what the two exchange does not pass here.
 Finding small_slot(const Hop& hop) {
-  return bad(Status::critical, hop.ends.lower, link_text(hop.link.speed, hop.link.width) + " below " + hop.ends.upper,
-             "a link that carries " + rate_text(hop.fastest),
-             "The slot of " + joined(hop.below) + " is slower than the card's network port (" + rate_text(hop.fastest) + ").",
-             "Put the card into a slot with more lanes or a newer PCIe generation; where this slot should have them, see its lanes, "
-             "bifurcation and speed in the firmware setup (lspci -vv -s " + hop.ends.upper + ", LnkCap).");
+  return bad(
+      Status::critical, hop.ends.lower, link_text(hop.link.speed, hop.link.width) + " below " + hop.ends.upper,
+      "a link that carries " + rate_text(hop.fastest),
+      "The slot of " + joined(hop.below) + " is slower than the card's network port (" + rate_text(hop.fastest) + ").",
+      "Put the card into a slot with more lanes or a newer PCIe generation; where this slot should have them, see its "
+      "lanes, "
+      "bifurcation and speed in the firmware setup (lspci -vv -s " +
+          hop.ends.upper + ", LnkCap).");
 }
 
 Finding degraded(const Hop& hop) {
   const bool starves = is_starving(hop);
-  std::string meaning = "The PCIe link between " + hop.ends.upper + " and " + hop.ends.lower +
-                        " trained to less than both its ends can do; all below it share what is left: " + joined(hop.below) + ".";
+  std::string meaning =
+      "The PCIe link between " + hop.ends.upper + " and " + hop.ends.lower +
+      " trained to less than both its ends can do; all below it share what is left: " + joined(hop.below) + ".";
   if (starves) meaning += " It is now slower than one network port (" + rate_text(hop.fastest) + ").";
   return bad(starves ? Status::critical : Status::warning, hop.ends.lower,
              link_text(hop.link.speed, hop.link.width) + " below " + hop.ends.upper,
@@ -124,7 +129,8 @@ std::string link_text(std::optional<double> speed, std::optional<unsigned> width
 std::optional<PcieLink> link_between(const PcieLink& lower, const PcieLink& upper) {
   const auto whole = [](const PcieLink& link) { return link.speed && link.width && link.max_speed && link.max_width; };
   if (!whole(lower) || !whole(upper) || lower.speed != upper.speed || lower.width != upper.width) return std::nullopt;
-  return PcieLink{lower.speed, std::min(lower.max_speed, upper.max_speed), lower.width, std::min(lower.max_width, upper.max_width)};
+  return PcieLink{lower.speed, std::min(lower.max_speed, upper.max_speed), lower.width,
+                  std::min(lower.max_width, upper.max_width)};
 }
 
 void judge_hops(const View& view, std::vector<Finding>& findings) {

@@ -8,13 +8,15 @@ namespace {
 
 bool is_name_of(const Port& port, const std::string& name) {
   return same_port(name, port.netdev) || same_port(name, port.rdma) || name == port.id() || name == port.pci ||
-         std::any_of(port.altnames.begin(), port.altnames.end(), [&](const std::string& other) { return same_port(name, other); });
+         std::any_of(port.altnames.begin(), port.altnames.end(),
+                     [&](const std::string& other) { return same_port(name, other); });
 }
 
 }  // namespace
 
 bool has_cable(const Port& port) {
-  return !port.virtual_function && port.link_layer != LinkLayer::infiniband && !port.netdev.empty() && port.bond != port.netdev;
+  return !port.virtual_function && port.link_layer != LinkLayer::infiniband && !port.netdev.empty() &&
+         port.bond != port.netdev;
 }
 
 std::vector<const Neighbor*> named_neighbors(const Node& node, const Port& port) {
@@ -36,6 +38,8 @@ std::vector<const Cable*> planned_cables(const Policy* policy, const Port& port)
 
 std::string peer_text(const Neighbor& neighbor) { return neighbor.system() + " " + neighbor.port(); }
 std::string peer_text(const CableEnd& end) { return end.device + " " + end.port; }
-std::string peer_name(const Neighbor& neighbor) { return neighbor.chassis_id.empty() ? "the other end" : peer_text(neighbor); }
+std::string peer_name(const Neighbor& neighbor) {
+  return neighbor.chassis_id.empty() ? "the other end" : peer_text(neighbor);
+}
 
 }  // namespace fabric

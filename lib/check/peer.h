@@ -22,8 +22,8 @@ const Neighbor* who_told(const Node& node, const Port& port, Value Neighbor::*wh
   return nullptr;
 }
 
-// The port's cables in the site's plan: by netdev, its other names, RDMA device, PCI address, or as [cabling] ports says.
-// Several: a breakout, or a plan that says it twice.
+// The port's cables in the site's plan: by netdev, its other names, RDMA device, PCI address, or as [cabling] ports
+// says. Several: a breakout, or a plan that says it twice.
 std::vector<const Cable*> planned_cables(const Policy* policy, const Port& port);
 
 // "leaf1 Ethernet3"

@@ -23,7 +23,9 @@ struct Groups {
     const uint8_t tc = prio_tc[prio];
     const auto algorithm = tc < kPriorities ? static_cast<Tsa>(tsa[tc]) : Tsa::strict;
     if (algorithm == Tsa::ets) return std::to_string(bw[tc]) + " %";
-    return algorithm == Tsa::strict ? "strict" : algorithm == Tsa::cb_shaper ? "credit-based shaper" : "vendor's algorithm";
+    return algorithm == Tsa::strict      ? "strict"
+           : algorithm == Tsa::cb_shaper ? "credit-based shaper"
+                                         : "vendor's algorithm";
   }
 };
 
@@ -38,7 +40,8 @@ std::string describe(const Groups& groups, int prio) {
   return to_text(groups.group(prio)) + " at " + groups.share(prio);
 }
 
-// Of the priorities that RoCE uses, which are the lossless ones, else of all: one line, or nothing where both ends agree.
+// Of the priorities that RoCE uses, which are the lossless ones, else of all: one line, or nothing where both ends
+// agree.
 std::string differences(const Groups& here, const Groups& there, PrioSet lossless) {
   std::string text;
   uint8_t told = 0;  // whose group has been told already
@@ -46,18 +49,21 @@ std::string differences(const Groups& here, const Groups& there, PrioSet lossles
     if ((lossless.bits != 0 && !lossless.has(prio)) || (told >> prio & 1) != 0) continue;
     if (here.group(prio) == there.group(prio) && here.share(prio) == there.share(prio)) continue;
     told = static_cast<uint8_t>(told | here.group(prio).bits);
-    text += (text.empty() ? "" : "; ") + ("priority " + std::to_string(prio)) + " in group " + describe(here, prio) + " here, " + describe(there, prio) + " there";
+    text += (text.empty() ? "" : "; ") + ("priority " + std::to_string(prio)) + " in group " + describe(here, prio) +
+            " here, " + describe(there, prio) + " there";
   }
   return text;
 }
 
 Finding judge(const Port& port, const Neighbor& peer) {
-  const Groups here = groups_of(*port.qos.ets), there = groups_of(peer.ets_recommended ? *peer.ets_recommended : *peer.ets);
+  const Groups here = groups_of(*port.qos.ets),
+               there = groups_of(peer.ets_recommended ? *peer.ets_recommended : *peer.ets);
   const std::string text = differences(here, there, port.qos.pfc.value_or(PrioSet{}));
   const std::string expected = "the same groups and bandwidth at both ends";
   if (text.empty()) return good(port.id(), "as " + peer_name(peer), expected);
   return bad(Status::warning, port.id(), text, expected,
-             "Both ends share out the wire between priorities in different ways: under load RoCE gets another part of it in each direction, or "
+             "Both ends share out the wire between priorities in different ways: under load RoCE gets another part of "
+             "it in each direction, or "
              "waits behind traffic that it is to be kept apart from.",
              "Set ETS alike: ets in the policy here, or the scheduler of " + peer_name(peer) + ".");
 }

@@ -24,12 +24,17 @@ Finding judge(const Port& port, const Neighbor& peer) {
   const PrioSet here = *port.qos.pfc, there = peer.pfc->enabled;
   const std::string observed = "PFC " + to_text(here) + " here, " + to_text(there) + " at " + peer_name(peer);
   if (here == there) return good(port.id(), observed, "the same at both ends");
-  const auto only_here = static_cast<uint8_t>(here.bits & ~there.bits), only_there = static_cast<uint8_t>(there.bits & ~here.bits);
+  const auto only_here = static_cast<uint8_t>(here.bits & ~there.bits),
+             only_there = static_cast<uint8_t>(there.bits & ~here.bits);
   std::string meaning;
-  if (only_here != 0) meaning += "On " + priorities(only_here) + " the switch neither pauses nor heeds this port's pauses, so RoCE packets are lost in bursts";
+  if (only_here != 0)
+    meaning += "On " + priorities(only_here) +
+               " the switch neither pauses nor heeds this port's pauses, so RoCE packets are lost in bursts";
   if (only_there != 0)
-    meaning += std::string(meaning.empty() ? "On " : "; on ") + priorities(only_there) + " the switch pauses and this port does not heed it";
-  return bad(only_here != 0 ? Status::critical : Status::warning, port.id(), observed, "the same at both ends", meaning + ".",
+    meaning += std::string(meaning.empty() ? "On " : "; on ") + priorities(only_there) +
+               " the switch pauses and this port does not heed it";
+  return bad(only_here != 0 ? Status::critical : Status::warning, port.id(), observed, "the same at both ends",
+             meaning + ".",
              "Set PFC alike: on the switch port for " + (here.bits != 0 ? priorities(here.bits) : std::string("none")) +
                  ", or here with pfc in the policy.");
 }

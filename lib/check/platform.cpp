@@ -52,7 +52,8 @@ bool is_given_away(const Node& node, const std::string& pci) {
   const PlatformFunction* function = function_of(node, pci);
   if (function == nullptr) return false;
   const std::string& driver = function->kernel_driver;
-  return driver.find("vfio") != std::string::npos || driver == "igb_uio" || driver == "uio_pci_generic" || driver == "pci-stub";
+  return driver.find("vfio") != std::string::npos || driver == "igb_uio" || driver == "uio_pci_generic" ||
+         driver == "pci-stub";
 }
 
 std::vector<GpuNic> gpu_nic_pairs(const Node& node) {
@@ -70,7 +71,8 @@ std::vector<InUse> devices_in_use(const Node& node) {
   for (const GpuNic& pair : gpu_nic_pairs(node))  // a GPU's pairs stand together
     if (out.empty() || out.back().device != pair.gpu) out.push_back({pair.gpu, pair.gpu->name, false});
   for (const Nic& nic : node.topology.nics)
-    if (carries_rdma(nic) && !nic.virtual_function && !is_given_away(node, nic.pci)) out.push_back({&nic, nic.name, true});
+    if (carries_rdma(nic) && !nic.virtual_function && !is_given_away(node, nic.pci))
+      out.push_back({&nic, nic.name, true});
   return out;
 }
 

@@ -77,8 +77,8 @@ std::string state_text(const Port& port) {
   return is_active(port) ? text : text + reason_text(port);
 }
 
-// Nobody wants a link of it, so far as the NIC tells; one that had a link was wanted, which two ends of one prove: some drivers count one
-// when they first open the netdev (__bnxt_open_nic() of Linux 6.12).
+// Nobody wants a link of it, so far as the NIC tells; one that had a link was wanted, which two ends of one prove: some
+// drivers count one when they first open the netdev (__bnxt_open_nic() of Linux 6.12).
 bool is_left_alone(const Port& port) {
   if (port.phys_state != kDisabled || port.counters.carrier_down.value_or(0) > 1) return false;
   const std::string reason = port.link_status ? port.link_status->reason : std::string();
@@ -101,7 +101,9 @@ bool is_spare(const View& view, const Port& port) {
 
 const Nic* nic_of(const View& view, const Port& port) {
   const auto& nics = view.now.topology.nics;
-  const auto found = std::find_if(nics.begin(), nics.end(), [&](const Nic& nic) { return std::find(nic.rdma.begin(), nic.rdma.end(), port.rdma) != nic.rdma.end(); });
+  const auto found = std::find_if(nics.begin(), nics.end(), [&](const Nic& nic) {
+    return std::find(nic.rdma.begin(), nic.rdma.end(), port.rdma) != nic.rdma.end();
+  });
   return found == nics.end() ? nullptr : &*found;
 }
 
@@ -132,7 +134,10 @@ Finding judge(const View& view, const Port& port) {
   if (is_active(port)) return good(port.id(), observed, expected);
   const bool second = is_spare(view, port), spare = port.state == kDown && (second || is_of_the_board(view, port));
   if (is_unused(view, port))
-    return good(port.id(), observed + (second ? " (second port" : " (no port of its model is in use") + ", switched off: taken as unused)", expected);
+    return good(
+        port.id(),
+        observed + (second ? " (second port" : " (no port of its model is in use") + ", switched off: taken as unused)",
+        expected);
   const Advice said = advice(port);
   const bool mild = spare || port.state == kActiveDefer;
   return bad(mild ? Status::warning : Status::critical, port.id(), observed, expected, said.meaning, said.remedy);
@@ -144,7 +149,8 @@ Finding judge_member(const Port& member) {
   return bad(Status::warning, member.id(), "no carrier" + reason_text(member), "carrier",
              "A member of " + member.bond + " has no link: the bond has less than its rate, and less to fall back on.",
              is_switched_off(member) ? "Switch it on: ip link set " + member.netdev + " up."
-                                     : "Reseat or replace the cable and the transceiver of " + member.netdev + ", and see whether the switch port is enabled.");
+                                     : "Reseat or replace the cable and the transceiver of " + member.netdev +
+                                           ", and see whether the switch port is enabled.");
 }
 
 std::string rdma_devices(const Topology& topology) {
@@ -166,18 +172,22 @@ bool is_on_the_bus(const View& view, const std::string& pci) {
   return nics.empty() || std::any_of(nics.begin(), nics.end(), [&](const Nic& nic) { return nic.pci == pci; });
 }
 
-// Port id -> device. Of what whoever watches saw go, long ago perhaps, those whose PCI function went as well: a driver may be unloaded on
-// purpose, or the device serve a container.
+// Port id -> device. Of what whoever watches saw go, long ago perhaps, those whose PCI function went as well: a driver
+// may be unloaded on purpose, or the device serve a container.
 std::map<std::string, std::string> gone_of(const View& view) {
   std::map<std::string, std::string> gone;
-  const auto is_there = [&](const std::string& id) { return std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& port) { return port.id() == id; }); };
+  const auto is_there = [&](const std::string& id) {
+    return std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& port) { return port.id() == id; });
+  };
   if (view.before != nullptr)
     for (const Port& old : view.before->ports)
-      if (is_judged(old) && !is_there(old.id()) && !is_renamed(view, old)) gone.emplace(old.id(), old.pci.empty() ? old.rdma : old.pci);
+      if (is_judged(old) && !is_there(old.id()) && !is_renamed(view, old))
+        gone.emplace(old.id(), old.pci.empty() ? old.rdma : old.pci);
   if (view.health != nullptr)
     for (const auto& [id, device] : view.health->devices) {
       const auto pci = place_of_gone(device);
-      if (pci && !pci->empty() && id.find('@') == std::string::npos && !is_there(id) && !is_on_the_bus(view, *pci)) gone.emplace(id, *pci);
+      if (pci && !pci->empty() && id.find('@') == std::string::npos && !is_there(id) && !is_on_the_bus(view, *pci))
+        gone.emplace(id, *pci);
     }
   return gone;
 }
@@ -189,15 +199,18 @@ void ask_vanished(const View& view, Findings& findings) {
             "The device disappeared while it was being watched: its driver was unloaded or it fell off the PCI bus.",
             "Read the kernel's log for " + device + ", then reload the driver."));
     if (view.health == nullptr) continue;
-    if (const auto known = view.health->devices.find(id); known != view.health->devices.end() && place_of_gone(known->second))
-      findings.back().since = time_text(view.health->wall - static_cast<int64_t>(std::max(0.0, view.health->now - known->second.since)));
+    if (const auto known = view.health->devices.find(id);
+        known != view.health->devices.end() && place_of_gone(known->second))
+      findings.back().since =
+          time_text(view.health->wall - static_cast<int64_t>(std::max(0.0, view.health->now - known->second.since)));
   }
 }
 
 }  // namespace
 
 bool is_unused(const View& view, const Port& port) {
-  return port.state == kDown && is_left_alone(port) && (is_spare(view, port) || (is_switched_off(port) && is_of_the_board(view, port)));
+  return port.state == kDown && is_left_alone(port) &&
+         (is_spare(view, port) || (is_switched_off(port) && is_of_the_board(view, port)));
 }
 
 void ask_port_state(const View& view, Findings& findings) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several rails in one subnet. What leaves goes by the first route to it, unless it is told otherwise (ip-rule(8)). Of IPv4,
-// Linux also takes an address for the host's, not the interface's: any rail answers ARP for all of them
-// (Documentation/networking/ip-sysctl.rst: arp_ignore, arp_announce, arp_filter, rp_filter). Neighbour discovery of IPv6 answers
-// for an interface's own addresses alone (net/ipv6/ndisc.c, ndisc_recv_ns).
+// Several rails in one subnet. What leaves goes by the first route to it, unless it is told otherwise (ip-rule(8)). Of
+// IPv4, Linux also takes an address for the host's, not the interface's: any rail answers ARP for all of them
+// (Documentation/networking/ip-sysctl.rst: arp_ignore, arp_announce, arp_filter, rp_filter). Neighbour discovery of
+// IPv6 answers for an interface's own addresses alone (net/ipv6/ndisc.c, ndisc_recv_ns).
 #include <algorithm>
 #include <set>
 #include <string>
@@ -22,8 +22,8 @@ struct Rail {
   Address address;
 };
 
-// Its first IPv4 address; where it has none, its first IPv6 address: beside IPv4, that is mostly the router's idea and no
-// address of jobs.
+// Its first IPv4 address; where it has none, its first IPv6 address: beside IPv4, that is mostly the router's idea and
+// no address of jobs.
 const Address* address_of(const Interface& interface) {
   const Address* found = nullptr;
   for (const Address& each : *interface.addresses)
@@ -37,13 +37,14 @@ std::vector<Rail> rails_with_address(const View& view) {
     for (const NamedInterface& each : interfaces_of(view.now, *port)) {
       const auto known = [&](const Rail& rail) { return rail.netdev == each.netdev; };
       if (!each.interface->addresses || std::any_of(out.begin(), out.end(), known)) continue;
-      if (const Address* address = address_of(*each.interface)) out.push_back({port, each.netdev, each.interface, *address});
+      if (const Address* address = address_of(*each.interface))
+        out.push_back({port, each.netdev, each.interface, *address});
     }
   return out;
 }
 
-// One's subnet holds the other's address. Addresses of /32 (/128) have no subnet; that two are equal is told by `address`; a
-// VRF is a routing domain of its own.
+// One's subnet holds the other's address. Addresses of /32 (/128) have no subnet; that two are equal is told by
+// `address`; a VRF is a routing domain of its own.
 bool share_subnet(const Rail& a, const Rail& b) {
   const unsigned longest = a.address.ip.v6 ? 127 : 31;
   if (a.address.ip.v6 != b.address.ip.v6 || a.address.prefix > longest || b.address.prefix > longest) return false;
@@ -59,7 +60,10 @@ std::vector<std::vector<Rail>> groups(std::vector<Rail> all) {
     all.erase(all.begin());
     for (size_t i = 0; i < group.size(); ++i)
       for (auto other = all.begin(); other != all.end();) {
-        if (!share_subnet(group[i], *other)) { ++other; continue; }
+        if (!share_subnet(group[i], *other)) {
+          ++other;
+          continue;
+        }
         group.push_back(*other);
         other = all.erase(other);
       }
@@ -83,19 +87,22 @@ constexpr uint32_t kVrfRule = 1000;
 
 enum class By : uint8_t { source, source_or_device };
 
-// A rule for its address leads to a table with a route out of it; or one for sockets bound to it, since RoCE looks up routes
-// with the device of the GID (addr_resolve(), drivers/infiniband/core/addr.c). A rule for some destinations only counts: who
-// wrote it knows where the rails lead.
+// A rule for its address leads to a table with a route out of it; or one for sockets bound to it, since RoCE looks up
+// routes with the device of the GID (addr_resolve(), drivers/infiniband/core/addr.c). A rule for some destinations only
+// counts: who wrote it knows where the rails lead.
 bool has_own_route(const Network& network, const Rail& rail, By by) {
   constexpr uint32_t kDefault = 253;
   return network.rules && std::any_of(network.rules->begin(), network.rules->end(), [&](const RoutingRule& rule) {
-    const bool by_source = rule.source && in_subnet(rail.address.ip, *rule.source, rule.source_prefix) && rule.source_prefix > rail.address.prefix;
-    const bool by_device = by == By::source_or_device && rule.device == rail.netdev;
-    if (rule.table == main_table(*rail.interface) || rule.table == kDefault || !(by_source || by_device)) return false;
-    if (!rail.interface->vrf.empty() && rule.priority >= kVrfRule) return false;
-    const auto& routes = rail.interface->routes;
-    return std::any_of(routes.begin(), routes.end(), [&](const Route& route) { return route.table == rule.table; });
-  });
+           const bool by_source = rule.source && in_subnet(rail.address.ip, *rule.source, rule.source_prefix) &&
+                                  rule.source_prefix > rail.address.prefix;
+           const bool by_device = by == By::source_or_device && rule.device == rail.netdev;
+           if (rule.table == main_table(*rail.interface) || rule.table == kDefault || !(by_source || by_device))
+             return false;
+           if (!rail.interface->vrf.empty() && rule.priority >= kVrfRule) return false;
+           const auto& routes = rail.interface->routes;
+           return std::any_of(routes.begin(), routes.end(),
+                              [&](const Route& route) { return route.table == rule.table; });
+         });
 }
 
 // What is missing: in words, and the command that mends it.
@@ -110,8 +117,8 @@ std::string sysctl_name(const std::string& netdev, const std::string& key) {
 }
 
 // Rails on which the setting's effective value is not among `allowed`.
-void look_at_setting(const std::vector<Rail>& group, const std::string& key, ConfValue Interface::*member, const std::set<unsigned>& allowed,
-                     unsigned wanted, Faults& faults) {
+void look_at_setting(const std::vector<Rail>& group, const std::string& key, ConfValue Interface::*member,
+                     const std::set<unsigned>& allowed, unsigned wanted, Faults& faults) {
   std::vector<std::string> names;
   std::set<unsigned> values;
   std::string command = "sysctl -w";
@@ -140,12 +147,14 @@ uint32_t free_table(const Network& network, uint32_t from) {
 // The rail's own routes once more in a table of its own, then the rule: never a moment without a way.
 void add_route_commands(const Rail& rail, uint32_t table, Faults& faults) {
   const bool v6 = rail.address.ip.v6;
-  const std::string ip = v6 ? "ip -6 " : "ip ", address = to_text(rail.address.ip), end = " dev " + rail.netdev + " src " + address + " table " + to_text(table);
+  const std::string ip = v6 ? "ip -6 " : "ip ", address = to_text(rail.address.ip),
+                    end = " dev " + rail.netdev + " src " + address + " table " + to_text(table);
   faults.commands.push_back(ip + "route replace " + subnet_of(rail) + end);
   for (const Route& route : rail.interface->routes)
-    if (route.table == main_table(*rail.interface) && route.gateway && route.gateway->v6 == v6 && route.destination.v6 == v6)
-      faults.commands.push_back(ip + "route replace " + to_text(route.destination) + "/" + to_text(route.prefix) + " via " +
-                                to_text(*route.gateway) + end);
+    if (route.table == main_table(*rail.interface) && route.gateway && route.gateway->v6 == v6 &&
+        route.destination.v6 == v6)
+      faults.commands.push_back(ip + "route replace " + to_text(route.destination) + "/" + to_text(route.prefix) +
+                                " via " + to_text(*route.gateway) + end);
   const std::string before = rail.interface->vrf.empty() ? "" : "pref " + to_text(kVrfRule - 100) + " ";
   faults.commands.push_back(ip + "rule add " + before + "from " + address + " lookup " + to_text(table));
 }
@@ -167,7 +176,8 @@ void look_at_routes(const Network& network, const std::vector<Rail>& group, Faul
 
 // arp_filter answers only where the kernel would route the answer by the same interface: with source routing as good.
 bool filters_arp(const std::vector<Rail>& group) {
-  return std::all_of(group.begin(), group.end(), [](const Rail& rail) { return rail.interface->arp_filter.effective().value_or(0) != 0; });
+  return std::all_of(group.begin(), group.end(),
+                     [](const Rail& rail) { return rail.interface->arp_filter.effective().value_or(0) != 0; });
 }
 
 std::string joined(const std::vector<std::string>& parts, const char* between) {
@@ -177,11 +187,12 @@ std::string joined(const std::vector<std::string>& parts, const char* between) {
 }
 
 void look_at_arp(const Network& network, const std::vector<Rail>& group, Faults& faults) {
-  const bool routed = std::all_of(group.begin(), group.end(), [&](const Rail& rail) { return has_own_route(network, rail, By::source); });
+  const bool routed = std::all_of(group.begin(), group.end(),
+                                  [&](const Rail& rail) { return has_own_route(network, rail, By::source); });
   if (!(routed && filters_arp(group))) look_at_setting(group, "arp_ignore", &Interface::arp_ignore, {1, 2}, 1, faults);
   look_at_setting(group, "arp_announce", &Interface::arp_announce, {2}, 2, faults);
-  // Strict filtering takes what comes in where its answer would go out: with a route for each source that is everywhere,
-  // without one it is the first rail alone, and the others' ARP goes unanswered.
+  // Strict filtering takes what comes in where its answer would go out: with a route for each source that is
+  // everywhere, without one it is the first rail alone, and the others' ARP goes unanswered.
   if (!routed) look_at_setting(group, "rp_filter", &Interface::rp_filter, {0, 2}, 2, faults);
 }
 
@@ -192,19 +203,26 @@ Finding judge(const View& view, const std::vector<Rail>& group) {
   if (!v6) look_at_arp(view.now.network, group, faults);
   std::vector<std::string> names;
   for (const Rail& rail : group) names.push_back(rail.port->id());
-  const Rail& widest = *std::min_element(group.begin(), group.end(), [](const Rail& a, const Rail& b) { return a.address.prefix < b.address.prefix; });
+  const Rail& widest = *std::min_element(
+      group.begin(), group.end(), [](const Rail& a, const Rail& b) { return a.address.prefix < b.address.prefix; });
   const std::string subject = subnet_of(widest) + (widest.interface->vrf.empty() ? "" : " in " + widest.interface->vrf);
   if (faults.observed.empty())
-    return good(subject, listed(names) + ", each by its own way", v6 ? "routes for each rail" : "ARP and routes for each rail");
-  return bad(Status::warning, subject, listed(names) + ": " + joined(faults.observed, "; "), joined(faults.expected, ", "),
-             v6 ? "Several rails are in one IPv6 subnet. Without a rule for each address packets leave by whichever rail comes first in the "
-                  "routing table: rails share one link while others idle, and answers arrive on another rail than the one that asked."
-                : "Several rails are in one subnet. Without these settings one rail answers ARP for the others, and packets leave by whichever "
-                  "comes first in the routing table: rails share one link while others idle, and RoCE packets that reach the wrong NIC are "
+    return good(subject, listed(names) + ", each by its own way",
+                v6 ? "routes for each rail" : "ARP and routes for each rail");
+  return bad(Status::warning, subject, listed(names) + ": " + joined(faults.observed, "; "),
+             joined(faults.expected, ", "),
+             v6 ? "Several rails are in one IPv6 subnet. Without a rule for each address packets leave by whichever "
+                  "rail comes first in the "
+                  "routing table: rails share one link while others idle, and answers arrive on another rail than the "
+                  "one that asked."
+                : "Several rails are in one subnet. Without these settings one rail answers ARP for the others, and "
+                  "packets leave by whichever "
+                  "comes first in the routing table: rails share one link while others idle, and RoCE packets that "
+                  "reach the wrong NIC are "
                   "dropped.",
              std::string("Run these lines, and keep them in the network configuration") +
-                 (v6 ? "" : " (sysctls: in [sysctl] of fabric-agent.toml)") + "; or give each rail a subnet of its own.\n" +
-                 joined(faults.commands, "\n"));
+                 (v6 ? "" : " (sysctls: in [sysctl] of fabric-agent.toml)") +
+                 "; or give each rail a subnet of its own.\n" + joined(faults.commands, "\n"));
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ namespace {
 std::vector<double> rates_of_twins(const View& view, const Port& port, const std::set<std::string>& for_gpus) {
   std::vector<double> rates;
   for (const Port& other : view.now.ports)
-    if (is_active(other) && other.rate && are_twins(port, other) && for_gpus.count(port.rdma) == for_gpus.count(other.rdma))
+    if (is_active(other) && other.rate && are_twins(port, other) &&
+        for_gpus.count(port.rdma) == for_gpus.count(other.rdma))
       rates.push_back(*other.rate);
   return rates;
 }
@@ -36,7 +37,8 @@ Finding judge(const View& view, const Port& port, const std::set<std::string>& f
   const std::vector<double> rates = rates_of_twins(view, port, for_gpus);
   const double best = *std::max_element(rates.begin(), rates.end());
   if (*port.rate >= best) return good(port.id(), rate_text(*port.rate), rate_text(best));
-  if (is_group(rates, *port.rate)) return good(port.id(), rate_text(*port.rate) + ", as half of its twins or more", rate_text(best));
+  if (is_group(rates, *port.rate))
+    return good(port.id(), rate_text(*port.rate) + ", as half of its twins or more", rate_text(best));
   const auto slower = std::count_if(rates.begin(), rates.end(), [&](double rate) { return rate < best; });
   const bool odd_one_out = static_cast<size_t>(slower) * 2 < rates.size();
   return bad(odd_one_out ? Status::critical : Status::warning, port.id(), rate_text(*port.rate),
@@ -54,7 +56,8 @@ Finding judge(const View& view, const Port& port, const std::set<std::string>& f
 void ask_rate(const View& view, Findings& findings) {
   const std::set<std::string> for_gpus = devices_for_gpus(view.now);
   for (const Port& port : view.now.ports)
-    if (is_judged(port) && is_active(port) && !misses_speed(view, port, for_gpus)) findings.push_back(judge(view, port, for_gpus));
+    if (is_judged(port) && is_active(port) && !misses_speed(view, port, for_gpus))
+      findings.push_back(judge(view, port, for_gpus));
 }
 
 }  // namespace fabric

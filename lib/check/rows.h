@@ -10,8 +10,8 @@
 namespace fabric {
 
 namespace group {
-inline constexpr std::string_view link = "link", settings = "settings", topology = "topology", platform = "platform", network = "network",
-                                  cabling = "cabling", host = "host", agent = "agent";
+inline constexpr std::string_view link = "link", settings = "settings", topology = "topology", platform = "platform",
+                                  network = "network", cabling = "cabling", host = "host", agent = "agent";
 }  // namespace group
 
 std::span<const Check> link_rows();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/rows.h"
-
 #include "check/checks.h"
+#include "check/rows.h"
 
 namespace fabric {
 namespace {
@@ -20,9 +19,12 @@ constexpr Check kHostRows[] = {
      "then makes ibv_reg_mr fail with ENOMEM. See ulimit -l in a new shell.",
      ask_limits_conf},
     {"nofile", group::host, "May the services that start jobs open many files?",
-     "Connections, queues, devices and shared segments take a file descriptor each; a process of a job on many GPUs needs "
-     "thousands. Jobs inherit the limit of the service that starts them. The hard limit is judged, since NCCL and others raise "
-     "the soft one to it: see grep 'Max open files' /proc/PID/limits. A drop-in with LimitNOFILE=131072 helps from the next "
+     "Connections, queues, devices and shared segments take a file descriptor each; a process of a job on many GPUs "
+     "needs "
+     "thousands. Jobs inherit the limit of the service that starts them. The hard limit is judged, since NCCL and "
+     "others raise "
+     "the soft one to it: see grep 'Max open files' /proc/PID/limits. A drop-in with LimitNOFILE=131072 helps from the "
+     "next "
      "daemon-reload and restart on. In a job: ulimit -n $(ulimit -Hn).",
      ask_nofile},
     {"numa-balancing", group::host, "Is automatic NUMA balancing off?",

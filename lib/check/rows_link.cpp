@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/rows.h"
-
 #include "check/checks.h"
+#include "check/rows.h"
 
 namespace fabric {
 namespace {
@@ -10,8 +9,10 @@ constexpr Check kLinkRows[] = {
     {"port-state", group::link, "Is every RDMA port ACTIVE and its link up?",
      "A port that is not ACTIVE carries no RDMA. The NIC's reason tells the culprit, or the physical state: "
      "Polling is no signal (cable, transceiver, switch port), training or recovery is a bad cable or unequal speed and "
-     "FEC, Disabled on InfiniBand is this host; RoCE drivers say Disabled of every port without a link (ip link show tells "
-     "whether it was switched off). INIT on InfiniBand is a missing subnet manager. A bond stays ACTIVE on one leg: its members are told one by one. "
+     "FEC, Disabled on InfiniBand is this host; RoCE drivers say Disabled of every port without a link (ip link show "
+     "tells "
+     "whether it was switched off). INIT on InfiniBand is a missing subnet manager. A bond stays ACTIVE on one leg: "
+     "its members are told one by one. "
      "A card that fell off the PCI bus while fabric-exporter watched is told for twelve hours.",
      ask_port_state},
     {"rate", group::link, "Does every port run at the speed of its twins?",
@@ -43,20 +44,26 @@ constexpr Check kTopologyRows[] = {
     {"locality", group::topology, "Is every GPU as near to a NIC as its siblings?",
      "The nearest NIC of each GPU is compared with that of the machine's other GPUs, in nvidia-smi's classes (PIX PXB "
      "PHB NODE SYS). A GPU "
-     "that is farther away has lost its NIC, or a card sits in the wrong slot. GPUs that were given to guests (vfio-pci) are "
+     "that is farther away has lost its NIC, or a card sits in the wrong slot. GPUs that were given to guests "
+     "(vfio-pci) are "
      "judged there. See fabric-agentctl topo.",
      ask_locality},
     {"pairing", group::topology, "Has every GPU a NIC of its own, as the GPUs beside it?",
      "GPUs and NICs are paired as well as the machine allows; a NIC that then breaks the symmetry of the others is "
-     "reported: it serves more GPUs than they do (a NIC is missing), sits on a NUMA node without a GPU while GPUs share "
+     "reported: it serves more GPUs than they do (a NIC is missing), sits on a NUMA node without a GPU while GPUs "
+     "share "
      "(wrong slot), or has no RDMA device. Groups of NICs that differ as a whole are taken as built so. See "
      "fabric-agentctl topo.",
      ask_pairing},
-    {"pcie", group::topology, "Do the PCIe links of NICs, GPUs and the switches above them run at full width and speed?",
+    {"pcie", group::topology,
+     "Do the PCIe links of NICs, GPUs and the switches above them run at full width and speed?",
      "Present width and speed are compared with devices of the same model, then with the device's own maximum; a link "
-     "between a switch and the port above it with what both its ends can do. A NIC whose slot is slower than its port is "
-     "critical; in several slots (socket direct) they are added up. A device that tells no link where others of its model do "
-     "may have fallen off the bus. Idle GPUs lower their speed, so only their width is judged. Look: lspci -vv -s ADDRESS (LnkCap, LnkSta); "
+     "between a switch and the port above it with what both its ends can do. A NIC whose slot is slower than its port "
+     "is "
+     "critical; in several slots (socket direct) they are added up. A device that tells no link where others of its "
+     "model do "
+     "may have fallen off the bus. Idle GPUs lower their speed, so only their width is judged. Look: lspci -vv -s "
+     "ADDRESS (LnkCap, LnkSta); "
      "for a bridge, reseat the riser or switch board between the two addresses, else the card.",
      ask_pcie},
 };

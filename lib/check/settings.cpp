@@ -18,35 +18,41 @@ struct Cost {
   std::string_view meaning;
 };
 constexpr std::string_view kDcqcn =
-    "A parameter of congestion control (DCQCN) is not as the policy says; flows on this port slow down or recover otherwise "
+    "A parameter of congestion control (DCQCN) is not as the policy says; flows on this port slow down or recover "
+    "otherwise "
     "than those of its peers.";
 constexpr Cost kCosts[] = {
     {"dcbx", Status::warning,
      "Who owns DCBX is not as the policy says; the NIC's firmware can overwrite PFC and ETS without notice."},
     {"fw_lldp", Status::warning,
-     "The LLDP agent in the NIC's firmware is not as the policy says; while it runs, it owns DCBX and overwrites PFC and ETS."},
+     "The LLDP agent in the NIC's firmware is not as the policy says; while it runs, it owns DCBX and overwrites PFC "
+     "and ETS."},
     {"pause", Status::critical,
      "Global pause is not as the policy says; where PFC is used it stops all priorities and switches PFC off."},
     {"mtu", Status::warning,
      "The MTU is not as the policy says; RoCE falls back to smaller packets, or the peer's are too big."},
     {"ring_rx", Status::warning,
-     "The netdev has another number of receive descriptors; TCP/IP bursts can overrun it. RDMA traffic is not concerned."},
+     "The netdev has another number of receive descriptors; TCP/IP bursts can overrun it. RDMA traffic is not "
+     "concerned."},
     {"ring_tx", Status::warning,
      "The netdev has another number of send descriptors; TCP/IP can be slower. RDMA traffic is not concerned."},
     {"channels", Status::warning,
      "The netdev has another number of queues; TCP/IP can be slower. RDMA traffic is not concerned."},
     {"fec", Status::warning,
-     "Forward error correction is configured otherwise; where the switch does not do the same, the link stays down or loses packets."},
+     "Forward error correction is configured otherwise; where the switch does not do the same, the link stays down or "
+     "loses packets."},
     {"trust", Status::critical,
      "Received frames are classified by the wrong header field, so RoCE lands in a priority without PFC."},
     {"apptrust", Status::critical,
-     "Received frames are classified by the header fields in another order, so RoCE can land in a priority without PFC."},
+     "Received frames are classified by the header fields in another order, so RoCE can land in a priority without "
+     "PFC."},
     {"dscp_map", Status::critical,
      "DSCPs are mapped to other priorities than the network maps them, so RoCE or CNP packets lose their class."},
     {"ets", Status::critical,
      "Traffic classes share the link differently from the policy; RoCE can be starved or lose its own queue."},
     {"prio2buffer", Status::critical,
-     "Priorities share receive buffers otherwise; a lossless one that shares with others loses packets, or pauses for them."},
+     "Priorities share receive buffers otherwise; a lossless one that shares with others loses packets, or pauses for "
+     "them."},
     {"buffer_size", Status::critical,
      "The receive buffers have other sizes; one that is too small loses packets of a lossless priority."},
     {"pfc", Status::critical,
@@ -57,9 +63,11 @@ constexpr Cost kCosts[] = {
     {"maxrate", Status::warning,
      "Traffic classes are limited to other rates; RoCE is slower than it could be, or takes what was reserved."},
     {"ecn_rp", Status::warning,
-     "Congestion notifications do not slow down exactly the priorities of the policy; congestion then ends in PFC pauses."},
+     "Congestion notifications do not slow down exactly the priorities of the policy; congestion then ends in PFC "
+     "pauses."},
     {"ecn_np", Status::warning,
-     "ECN marks are not answered with CNPs on exactly the priorities of the policy; senders then learn of congestion by PFC only."},
+     "ECN marks are not answered with CNPs on exactly the priorities of the policy; senders then learn of congestion "
+     "by PFC only."},
     {"cnp_dscp", Status::warning,
      "CNPs carry another DSCP; the network queues them with other traffic, and senders slow down too late."},
     {"cnp_prio", Status::warning,
@@ -68,14 +76,13 @@ constexpr Cost kCosts[] = {
      "Answers to round-trip probes carry another DSCP; the times measured are those of another queue."},
     {"cc", Status::warning,
      "Congestion control as a whole is not as the policy says; without it, every congestion ends in PFC pauses."},
-    {"roce_dscp", Status::critical,
-     "RoCE data carries another DSCP than the network maps to the lossless priority."},
-    {"roce_prio", Status::critical,
-     "RoCE data is sent on another priority than the lossless one."},
+    {"roce_dscp", Status::critical, "RoCE data carries another DSCP than the network maps to the lossless priority."},
+    {"roce_prio", Status::critical, "RoCE data is sent on another priority than the lossless one."},
     {"roce_mode", Status::warning,
      "Connections made by rdma_cm use another RoCE version; v1 is not routed and carries no DSCP."},
     {"roce_tos", Status::warning,
-     "Connections made by rdma_cm carry another DSCP, so their packets take another priority; programs that set their own, as NCCL does, are not concerned."},
+     "Connections made by rdma_cm carry another DSCP, so their packets take another priority; programs that set their "
+     "own, as NCCL does, are not concerned."},
     {"traffic_class", Status::critical,
      "All queue pairs are given another traffic class, so RoCE packets take another priority than the lossless one."},
     {"optional_counters", Status::warning,
@@ -128,8 +135,7 @@ Answer answer(const Change& change, bool enforced) {
   const std::string meaning(cost.meaning);
   switch (change.outcome) {
     case Outcome::in_sync:
-    case Outcome::applied:
-      return {Status::ok, {}, {}};
+    case Outcome::applied: return {Status::ok, {}, {}};
     case Outcome::differs:
       return {cost.status, meaning,
               enforced ? "The agent enforces and will repair it; if it stays so, read journalctl -u fabric-agent."
@@ -148,8 +154,7 @@ Answer answer(const Change& change, bool enforced) {
     case Outcome::ignored:
       return {Status::critical, meaning + " The driver accepted the write and did not carry it out.",
               "Look for a limit or a firmware option of this NIC, and report it to its vendor."};
-    case Outcome::conflict:
-      break;
+    case Outcome::conflict: break;
   }
   return {Status::critical, meaning + " Another program keeps changing it back, and the agent has given up.",
           "Stop the other writer (lldpad, a vendor's script, firmware DCBX), then systemctl restart fabric-agent."};

@@ -14,7 +14,8 @@ namespace {
 std::string firmware_word(const std::string& vendor, unsigned nodes) {
   const std::string number = std::to_string(nodes);
   if (vendor == "GenuineIntel") return "SNC" + number;
-  if (vendor == "AuthenticAMD" || vendor == "HygonGenuine") return nodes <= 4 ? "NPS" + number : "L3 cache as NUMA domain";
+  if (vendor == "AuthenticAMD" || vendor == "HygonGenuine")
+    return nodes <= 4 ? "NPS" + number : "L3 cache as NUMA domain";
   return {};
 }
 
@@ -31,9 +32,11 @@ void ask_snc(const View& view, Findings& findings) {
   std::string observed = std::to_string(most) + " NUMA node" + (most == 1 ? "" : "s") + " per package";
   if (most > 1) {
     const std::string word = firmware_word(view.now.host->cpu.vendor, most);
-    observed += (word.empty() ? "" : " (" + word + ")") +
-                std::string(": NODE is within one of them, SYS includes the others of the same package, so a SYS pair may be as near as "
-                            "a NODE pair without it; processes get the CPUs of one of them");
+    observed +=
+        (word.empty() ? "" : " (" + word + ")") + std::string(
+                                                      ": NODE is within one of them, SYS includes the others of the "
+                                                      "same package, so a SYS pair may be as near as "
+                                                      "a NODE pair without it; processes get the CPUs of one of them");
   }
   findings.push_back(good(kHostSubject, std::move(observed), "any"));
 }

@@ -9,14 +9,15 @@
 namespace fabric::config {
 namespace {
 
-constexpr uint32_t kSlowest = 40'000;      // Mb/s; mlx5 computes with no less
+constexpr uint32_t kSlowest = 40'000;  // Mb/s; mlx5 computes with no less
 constexpr uint32_t kDefaultMtu = 1'500;
 
 // The fastest link that the entry is for, as far as it says; what is too small for this cannot be right.
 headroom::Link link_of(const Judge& judge) {
   headroom::Link link;
   link.speed = kSlowest;
-  for (const std::string& speed : judge.entry.port.match.speed) link.speed = std::max(link.speed, parse_number<uint32_t>(speed).value_or(0));
+  for (const std::string& speed : judge.entry.port.match.speed)
+    link.speed = std::max(link.speed, parse_number<uint32_t>(speed).value_or(0));
   link.mtu = judge.want.mtu.value_or(kDefaultMtu);
   link.cable = judge.want.cable_length.value_or(headroom::kDefaultCable);
   return link;
@@ -28,8 +29,8 @@ void check_sharing(const Judge& judge, const Eight& prio2buffer) {
     for (size_t prio = 0; prio < kPriorities; ++prio)
       if (prio2buffer[prio] == buffer) (judge.lossless().has(static_cast<int>(prio)) ? lossless : lossy) = prio;
     if (lossless && lossy)
-      judge.warn("prio2buffer", "priority " + std::to_string(*lossless) + " is lossless and shares buffer " + std::to_string(buffer) +
-                                    " with priority " + std::to_string(*lossy) +
+      judge.warn("prio2buffer", "priority " + std::to_string(*lossless) + " is lossless and shares buffer " +
+                                    std::to_string(buffer) + " with priority " + std::to_string(*lossy) +
                                     ", which is not: the card keeps both without loss, and either fills it; give the "
                                     "lossless one a buffer of its own");
   }
@@ -44,9 +45,10 @@ void check_size(const Judge& judge, size_t prio, size_t buffer) {
   if (size == 0)
     judge.fail("buffer_size", who + " has no bytes: every packet would be lost; write buffer_size = \"auto\"");
   else if (lossless && size < least)
-    judge.fail("buffer_size", who + " has " + std::to_string(size) + " bytes, and without loss it needs " + std::to_string(least) + " at " +
-                                  std::to_string(link.speed / 1000) + " Gb/s with MTU " + std::to_string(link.mtu) + " and " +
-                                  std::to_string(link.cable) + " m of cable, else the driver refuses it; write buffer_size = \"auto\"");
+    judge.fail("buffer_size", who + " has " + std::to_string(size) + " bytes, and without loss it needs " +
+                                  std::to_string(least) + " at " + std::to_string(link.speed / 1000) +
+                                  " Gb/s with MTU " + std::to_string(link.mtu) + " and " + std::to_string(link.cable) +
+                                  " m of cable, else the driver refuses it; write buffer_size = \"auto\"");
 }
 
 }  // namespace

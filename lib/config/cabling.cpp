@@ -29,13 +29,15 @@ bool is_not_there(std::string_view status) {
   return word == "planned" || word == "decommissioning";
 }
 
-void add_cables(const Side& ours, const Side& theirs, const std::string& host, const std::string& where, std::vector<Cable>& out) {
+void add_cables(const Side& ours, const Side& theirs, const std::string& host, const std::string& where,
+                std::vector<Cable>& out) {
   for (const CableEnd& end : ours)
     for (const CableEnd& other : theirs)
       if (same_device(end.device, host)) out.push_back({end.port, other, where});
 }
 
-void add_both(const Side& a, const Side& b, const std::string& host, const std::string& where, std::vector<Cable>& out) {
+void add_both(const Side& a, const Side& b, const std::string& host, const std::string& where,
+              std::vector<Cable>& out) {
   add_cables(a, b, host, where, out);
   add_cables(b, a, host, where, out);
 }
@@ -88,8 +90,10 @@ class CsvReader {
 
 constexpr size_t kColumns = 5;
 enum Column : size_t { kDeviceA, kPortA, kDeviceB, kPortB, kStatus };
-constexpr const char* kColumnText[kColumns] = {"the device of end A (\"Device A\", \"side_a_device\")", "the port of end A (\"Termination A\", \"side_a_name\")",
-                                               "the device of end B (\"Device B\", \"side_b_device\")", "the port of end B (\"Termination B\", \"side_b_name\")", ""};
+constexpr const char* kColumnText[kColumns] = {"the device of end A (\"Device A\", \"side_a_device\")",
+                                               "the port of end A (\"Termination A\", \"side_a_name\")",
+                                               "the device of end B (\"Device B\", \"side_b_device\")",
+                                               "the port of end B (\"Termination B\", \"side_b_name\")", ""};
 
 // Letters and digits alone: "Termination A Device", "termination_a_device".
 std::string bare(std::string_view name) {
@@ -104,7 +108,8 @@ std::optional<size_t> column_of(std::string_view heading) {
   if (name == "status") return kStatus;
   for (const char side : {'a', 'b'}) {
     const size_t first = side == 'a' ? kDeviceA : kDeviceB;
-    for (const char* device : {"device%", "side%", "side%device", "termination%device", "termination%parent", "side%parent"})
+    for (const char* device :
+         {"device%", "side%", "side%device", "termination%device", "termination%parent", "side%parent"})
       if (std::string form(device); name == form.replace(form.find('%'), 1, 1, side)) return first;
     for (const char* port : {"termination%", "termination%name", "side%name", "interface%", "port%", "interface%name"})
       if (std::string form(port); name == form.replace(form.find('%'), 1, 1, side)) return first + 1;
@@ -128,7 +133,8 @@ Side side_of(const std::string& devices, const std::string& ports) {
   Side out;
   for (const std::string_view device : split(devices, ','))
     for (const std::string_view port : split(ports, ','))
-      if (!trim(device).empty() && !trim(port).empty()) out.push_back({std::string(trim(device)), std::string(trim(port))});
+      if (!trim(device).empty() && !trim(port).empty())
+        out.push_back({std::string(trim(device)), std::string(trim(port))});
   return out;
 }
 
@@ -158,7 +164,8 @@ Result<std::vector<Cable>> parse_csv(std::string_view text, const std::string& n
       continue;
     }
     if (fields.size() != width)
-      return error(0, here() + ": " + std::to_string(fields.size()) + " fields where the header has " + std::to_string(width));
+      return error(
+          0, here() + ": " + std::to_string(fields.size()) + " fields where the header has " + std::to_string(width));
     const auto field = [&](Column column) { return fields[*(*columns)[column]]; };
     if ((*columns)[kStatus] && is_not_there(field(kStatus))) continue;
     add_both(side_of(field(kDeviceA), field(kPortA)), side_of(field(kDeviceB), field(kPortB)), host, here(), out);
@@ -177,7 +184,8 @@ void add_end(const JsonNode& termination, Side& side) {
   const JsonNode* object = termination.find("object");
   if (object == nullptr) object = &termination;
   const JsonNode *device = find_path(object, {"device", "name"}), *port = object->find("name");
-  if (device != nullptr && port != nullptr && !device->text().empty() && !port->text().empty()) side.push_back({device->text(), port->text()});
+  if (device != nullptr && port != nullptr && !device->text().empty() && !port->text().empty())
+    side.push_back({device->text(), port->text()});
 }
 
 Side json_side(const JsonNode& cable, const std::string& letter) {

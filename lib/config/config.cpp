@@ -21,7 +21,8 @@ void read_ports(Reader& reader, const toml::node& node, Document& document) {
   for (size_t i = 0; array != nullptr && i < array->size(); ++i)
     if (!array->get(i)->is_table()) array = nullptr;
   if (array == nullptr) {
-    reader.fail(node.source().begin, "port: expected [[port]] entries, not " + describe(node) + "; write [[port]] with two brackets");
+    reader.fail(node.source().begin,
+                "port: expected [[port]] entries, not " + describe(node) + "; write [[port]] with two brackets");
     return;
   }
   std::vector<Entry> entries;
@@ -34,7 +35,8 @@ void read_ports(Reader& reader, const toml::node& node, Document& document) {
 constexpr std::string_view kTables[] = {"traffic", "cnp", "firmware", "driver_version", "sysctl", "port"};
 
 bool is_section(std::string_view name) {
-  return std::any_of(keys().begin(), keys().end(), [&](const Key& key) { return !name.empty() && key.section == name; });
+  return std::any_of(keys().begin(), keys().end(),
+                     [&](const Key& key) { return !name.empty() && key.section == name; });
 }
 
 std::vector<std::string_view> known_in(std::string_view section) {
@@ -64,7 +66,8 @@ void read_entry(Reader& reader, std::string_view section, std::string_view name,
   std::string full = (section.empty() ? "" : std::string(section) + ".") + std::string(name);
   for (const Key& key : keys())
     if (key.section == section && key.name == name) {
-      if (reader.good(key.read(node, document.policy), full, key.example)) document.policy.origin[full] = reader.line(node);
+      if (reader.good(key.read(node, document.policy), full, key.example))
+        document.policy.origin[full] = reader.line(node);
       return;
     }
   if (section.empty() && read_table(reader, name, node, document)) return;
@@ -81,7 +84,8 @@ void read_section(Reader& reader, std::string_view section, const toml::table& t
 
 // toml++ says what is wrong; for the commonest slips there is more to say than "write TOML".
 std::string_view instead_of(std::string_view fault) {
-  if (fault.find("could not determine value type") != std::string_view::npos) return "put text into quotes: mode = \"audit\"";
+  if (fault.find("could not determine value type") != std::string_view::npos)
+    return "put text into quotes: mode = \"audit\"";
   if (fault.find("cannot redefine") != std::string_view::npos) return "keep one of the two";
   return "write TOML in UTF-8, as in fabric-agent.toml(5)";
 }
@@ -124,7 +128,8 @@ class Profiles {
 
  private:
   void unknown(const std::string& name, const Place& at, const std::vector<std::string>& files) {
-    std::string text = "profile: there is no " + toml_string(name) + " in " + (directory_.empty() ? "profiles" : directory_) + "; ";
+    std::string text =
+        "profile: there is no " + toml_string(name) + " in " + (directory_.empty() ? "profiles" : directory_) + "; ";
     for (const std::string& file : files) {
       const std::string stem = file.substr(directory_.size() + 1, file.size() - directory_.size() - 6);
       text += (&file == &files.front() ? "write " : " or ") + toml_string(stem);
@@ -154,18 +159,23 @@ Result<void> complete(Document& document, Profiles profiles, Faults& faults) {
   return {};
 }
 
-// Is whatever matches one of `late` matched by one of `early`, as far as the patterns show it? No list takes everything.
+// Is whatever matches one of `late` matched by one of `early`, as far as the patterns show it? No list takes
+// everything.
 bool covers(const std::vector<std::string>& early, const std::vector<std::string>& late) {
   const auto is_covered = [&](const std::string& each) {
     const bool plain = each.find_first_of("*?[") == std::string::npos;
-    return std::any_of(early.begin(), early.end(), [&](const std::string& pattern) { return pattern == each || (plain && glob_match(pattern, each)); });
+    return std::any_of(early.begin(), early.end(), [&](const std::string& pattern) {
+      return pattern == each || (plain && glob_match(pattern, each));
+    });
   };
   return early.empty() || (!late.empty() && std::all_of(late.begin(), late.end(), is_covered));
 }
 
 bool takes_all_of(const Entry& early, const Entry& late) {
   const auto keys = match_keys();
-  return std::all_of(keys.begin(), keys.end(), [&](const MatchKey& key) { return covers(early.port.match.*key.member, late.port.match.*key.member); });
+  return std::all_of(keys.begin(), keys.end(), [&](const MatchKey& key) {
+    return covers(early.port.match.*key.member, late.port.match.*key.member);
+  });
 }
 
 // Names are unique; every entry can be reached.
@@ -176,10 +186,11 @@ void check_entries(std::vector<Entry>& entries, Faults& faults) {
     Entry& entry = entries[i];
     if (entry.port.name.empty()) entry.port.name = "port#" + std::to_string(i + 1);
     if (const auto [other, is_new] = names.emplace(entry.port.name, &entry); !is_new)
-      faults.fail(entry.at, "name: " + toml_string(entry.port.name) + " is taken by the entry at " + other->second->port.where +
-                                "; write another name");
+      faults.fail(entry.at, "name: " + toml_string(entry.port.name) + " is taken by the entry at " +
+                                other->second->port.where + "; write another name");
     const auto end = entries.begin() + static_cast<ptrdiff_t>(std::min(i, kCompared));
-    const auto before = std::find_if(entries.begin(), end, [&](const Entry& early) { return takes_all_of(early, entry); });
+    const auto before =
+        std::find_if(entries.begin(), end, [&](const Entry& early) { return takes_all_of(early, entry); });
     if (before != end)
       faults.warn(entry.at, "[[port]] is never reached: the entry at " + before->port.where +
                                 " matches all its ports and comes first; put this one before it");
@@ -206,7 +217,9 @@ Result<LoadedConfig> load_config(const std::string& file) {
     auto text = read_file(each);
     // A link in conf.d to nowhere, or drop-ins alone, are no machine without a configuration.
     const bool missing = !text && text.error().code == ENOENT && &each == &files->front();
-    if (!text && files->size() > 1) return error(0, text.error().text() + (missing ? "; what is in conf.d is read after it: write it, be it empty" : ""));
+    if (!text && files->size() > 1)
+      return error(
+          0, text.error().text() + (missing ? "; what is in conf.d is read after it: write it, be it empty" : ""));
     if (!text) return text.error();
     read_text_into(*text, each, document, faults);
   }
@@ -223,7 +236,8 @@ Result<LoadedConfig> parse_config(std::string_view text, const std::string& name
 
 std::vector<std::string> config_keys() {
   std::vector<std::string> all;
-  for (const Key& key : keys()) all.push_back((key.section.empty() ? "" : std::string(key.section) + ".") + std::string(key.name));
+  for (const Key& key : keys())
+    all.push_back((key.section.empty() ? "" : std::string(key.section) + ".") + std::string(key.name));
   for (std::string_view key : kTables)
     if (key != "port") all.emplace_back(key);
   for (std::string_view key : kPortKeys)

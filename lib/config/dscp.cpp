@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The DSCPs that RoCE data and CNPs are given, against the map, the lossless priorities, and what `traffic` and `cnp` say.
+// The DSCPs that RoCE data and CNPs are given, against the map, the lossless priorities, and what `traffic` and `cnp`
+// say.
 #include "config/judge.h"
 
 namespace fabric::config {
@@ -19,7 +20,8 @@ void check_data(const Judge& judge, std::string_view key, uint32_t dscp) {
   if (!judge.want.dscp_map || judge.lossless().bits == 0) return;
   const auto found = judge.want.dscp_map->find(static_cast<uint8_t>(dscp));
   if (found != judge.want.dscp_map->end() && judge.lossless().has(found->second)) return;
-  judge.warn(key, priority_text(*judge.want.dscp_map, dscp) + (found == judge.want.dscp_map->end() ? "" : ", which has no PFC") +
+  judge.warn(key, priority_text(*judge.want.dscp_map, dscp) +
+                      (found == judge.want.dscp_map->end() ? "" : ", which has no PFC") +
                       ": these packets can be lost; map it to a priority in pfc");
 }
 
@@ -28,21 +30,23 @@ void check_cnp(const Judge& judge) {
   const bool chosen = want.cnp_prio && want.cnp_prio->value;
   const uint32_t prio = want.cnp_prio.value_or(OrNone{}).value.value_or(6);  // 6: what is usual
   if (chosen && judge.lossless().has(static_cast<int>(prio)))
-    judge.warn("cnp_prio", "priority " + std::to_string(prio) +
-                               " is lossless: where PFC pauses it, the CNPs that are to end the congestion wait, too; write "
-                               "one without PFC");
+    judge.warn("cnp_prio",
+               "priority " + std::to_string(prio) +
+                   " is lossless: where PFC pauses it, the CNPs that are to end the congestion wait, too; write "
+                   "one without PFC");
   if (!want.cnp_dscp || !want.dscp_map) return;
   const auto found = want.dscp_map->find(static_cast<uint8_t>(*want.cnp_dscp));
   if (found == want.dscp_map->end() || (chosen && found->second != prio))
     judge.warn("cnp_dscp", priority_text(*want.dscp_map, *want.cnp_dscp) + ", and CNPs shall have " +
                                (chosen ? std::to_string(prio) : "one of their own") + "; write " +
-                               std::to_string(*want.cnp_dscp) + " = " + std::to_string(prio) +
-                               " in dscp_map");
+                               std::to_string(*want.cnp_dscp) + " = " + std::to_string(prio) + " in dscp_map");
 }
 
 // What was given as a value of its own against what would follow.
-void contradict(const Judge& judge, std::string_view key, std::string_view mark, const std::string& origin, const std::string& says) {
-  judge.warn(key, "holds, against " + std::string(mark) + " (" + origin + "), from which follows " + says + "; write one of the two");
+void contradict(const Judge& judge, std::string_view key, std::string_view mark, const std::string& origin,
+                const std::string& says) {
+  judge.warn(key, "holds, against " + std::string(mark) + " (" + origin + "), from which follows " + says +
+                      "; write one of the two");
 }
 
 void check_against_traffic(const Judge& judge) {
@@ -60,7 +64,8 @@ void check_against_traffic(const Judge& judge) {
          std::to_string(data.dscp) + " = " + std::to_string(data.priority));
   }
   tell(want.pfc && !want.pfc->has(data.priority), "pfc", "pfc = [" + std::to_string(data.priority) + "]");
-  tell(want.roce_tos && *want.roce_tos >> 2U != data.dscp, "roce_tos", "roce_tos = " + std::to_string(data.dscp << 2 | 2));
+  tell(want.roce_tos && *want.roce_tos >> 2U != data.dscp, "roce_tos",
+       "roce_tos = " + std::to_string(data.dscp << 2 | 2));
   tell(want.roce_dscp && *want.roce_dscp != data.dscp, "roce_dscp", "roce_dscp = " + std::to_string(data.dscp));
   tell(want.roce_prio && *want.roce_prio != data.priority, "roce_prio", "roce_prio = " + std::to_string(data.priority));
 }
@@ -80,10 +85,12 @@ void check_against_cnp(const Judge& judge) {
 void check_marks(const Judge& judge) {
   const Qos& want = judge.want;
   if (want.roce_tos) check_data(judge, "roce_tos", *want.roce_tos >> 2U);
-  if (want.traffic_class && want.traffic_class->value) check_data(judge, "traffic_class", *want.traffic_class->value >> 2U);
+  if (want.traffic_class && want.traffic_class->value)
+    check_data(judge, "traffic_class", *want.traffic_class->value >> 2U);
   if (want.roce_dscp) check_data(judge, "roce_dscp", *want.roce_dscp);
   if (want.roce_prio && judge.lossless().bits != 0 && !judge.lossless().has(static_cast<int>(*want.roce_prio)))
-    judge.warn("roce_prio", "priority " + std::to_string(*want.roce_prio) + " has no PFC: RoCE data can be lost; write one that is in pfc");
+    judge.warn("roce_prio", "priority " + std::to_string(*want.roce_prio) +
+                                " has no PFC: RoCE data can be lost; write one that is in pfc");
   check_cnp(judge);
   check_against_traffic(judge);
   check_against_cnp(judge);

@@ -24,7 +24,8 @@ MaybeProblem read_seconds(const toml::node& node, double min, double max, double
   if (const auto* text = node.as_string()) span = parse_span(text->get());
   else if (const auto* number = node.as_integer()) span = parse_span(std::to_string(number->get()));
   const double seconds = span ? static_cast<double>(span->count()) / 1000 : -1;
-  if (!span || seconds < min || seconds > max) return wrong(node, "a time span from " + seconds_text(min) + " to " + seconds_text(max));
+  if (!span || seconds < min || seconds > max)
+    return wrong(node, "a time span from " + seconds_text(min) + " to " + seconds_text(max));
   out = seconds;
   return std::nullopt;
 }
@@ -43,13 +44,15 @@ MaybeProblem read_limit(const toml::node& node, std::optional<double>& out) {
   return std::nullopt;
 }
 
-MaybeProblem read_part(const HealthRule& rule, std::string_view name, const toml::source_position& at, const toml::node& node, HealthLimits& out) {
+MaybeProblem read_part(const HealthRule& rule, std::string_view name, const toml::source_position& at,
+                       const toml::node& node, HealthLimits& out) {
   if (name == "warning") return read_limit(node, out.warning);
   if (name == "critical") return read_limit(node, out.critical);
   if (name == "confirm") return read_seconds(node, 0, kDay, out.confirm);
   if (name == "clear") return read_seconds(node, 0, kDay, out.clear);
   if (name == "window" && rule.measure != HealthMeasure::level) return read_seconds(node, 1, 7 * kDay, out.window);
-  return TomlProblem{at, "unknown key " + toml_string(name) + ": warning, critical, " + (rule.measure == HealthMeasure::level ? "" : "window, ") + "confirm or clear"};
+  return TomlProblem{at, "unknown key " + toml_string(name) + ": warning, critical, " +
+                             (rule.measure == HealthMeasure::level ? "" : "window, ") + "confirm or clear"};
 }
 
 MaybeProblem read_rule(const HealthRule& rule, const toml::node& node, HealthLimits& out) {
@@ -81,14 +84,16 @@ std::string rule_toml(const HealthRule& rule, const HealthLimits& limits) {
   if (!limits.warning && !limits.critical) return "\"off\"";
   std::string out = "{ warning = " + limit_toml(limits.warning) + ", critical = " + limit_toml(limits.critical);
   if (rule.measure != HealthMeasure::level) out += ", window = " + toml_string(seconds_text(limits.window));
-  return out + ", confirm = " + toml_string(seconds_text(limits.confirm)) + ", clear = " + toml_string(seconds_text(limits.clear)) + " }";
+  return out + ", confirm = " + toml_string(seconds_text(limits.confirm)) +
+         ", clear = " + toml_string(seconds_text(limits.clear)) + " }";
 }
 
 // The lines that an error shows as the way to write it: the defaults.
 const std::string& example(size_t row) {
   static const auto all = [] {
     std::array<std::string, kHealthRules.size()> lines;
-    for (size_t i = 0; i < lines.size(); ++i) lines[i] = std::string(kHealthRules[i].key) + " = " + rule_toml(kHealthRules[i], kHealthRules[i].limits);
+    for (size_t i = 0; i < lines.size(); ++i)
+      lines[i] = std::string(kHealthRules[i].key) + " = " + rule_toml(kHealthRules[i], kHealthRules[i].limits);
     return lines;
   }();
   return all[row];
@@ -97,7 +102,9 @@ const std::string& example(size_t row) {
 template <size_t Row>
 Key key_of() {
   return {"health", kHealthRules[Row].key, example(Row),
-          [](const toml::node& node, Policy& policy) { return read_rule(kHealthRules[Row], node, policy.health.limits[Row]); },
+          [](const toml::node& node, Policy& policy) {
+            return read_rule(kHealthRules[Row], node, policy.health.limits[Row]);
+          },
           [](const Policy& policy) { return rule_toml(kHealthRules[Row], policy.health.limits[Row]); }};
 }
 
@@ -109,12 +116,14 @@ void append_rules(std::vector<Key>& keys, std::index_sequence<Row...>) {
 }  // namespace
 
 void append_health_keys(std::vector<Key>& keys) {
-  keys.push_back({"health", "boot_grace", "boot_grace = \"30min\"",
-                  [](const toml::node& node, Policy& policy) { return read_seconds(node, 0, kDay, policy.health.boot_grace); },
-                  [](const Policy& policy) { return toml_string(seconds_text(policy.health.boot_grace)); }});
-  keys.push_back({"health", "reload_grace", "reload_grace = \"2min\"",
-                  [](const toml::node& node, Policy& policy) { return read_seconds(node, 0, kDay, policy.health.reload_grace); },
-                  [](const Policy& policy) { return toml_string(seconds_text(policy.health.reload_grace)); }});
+  keys.push_back(
+      {"health", "boot_grace", "boot_grace = \"30min\"",
+       [](const toml::node& node, Policy& policy) { return read_seconds(node, 0, kDay, policy.health.boot_grace); },
+       [](const Policy& policy) { return toml_string(seconds_text(policy.health.boot_grace)); }});
+  keys.push_back(
+      {"health", "reload_grace", "reload_grace = \"2min\"",
+       [](const toml::node& node, Policy& policy) { return read_seconds(node, 0, kDay, policy.health.reload_grace); },
+       [](const Policy& policy) { return toml_string(seconds_text(policy.health.reload_grace)); }});
   append_rules(keys, std::make_index_sequence<kHealthRules.size()>());
 }
 

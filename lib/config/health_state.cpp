@@ -22,21 +22,25 @@ std::string number_toml(double value) {
 }
 
 std::string trigger_toml(const HealthTrigger& trigger) {
-  std::string out = std::string("{ on = ") + (trigger.on ? "true" : "false") + ", since = " + number_toml(trigger.since);
+  std::string out =
+      std::string("{ on = ") + (trigger.on ? "true" : "false") + ", since = " + number_toml(trigger.since);
   if (trigger.turning) out += ", turning = " + number_toml(*trigger.turning);
   return out + " }";
 }
 
 bool is_plain(const HealthState& state) {
-  return state.phase() == HealthPhase::ok && std::all_of(state.parts.begin(), state.parts.end(), [](const HealthPart& part) { return part.amount == 0; });
+  return state.phase() == HealthPhase::ok &&
+         std::all_of(state.parts.begin(), state.parts.end(), [](const HealthPart& part) { return part.amount == 0; });
 }
 
 std::string state_toml(const std::string& rule, const std::string& subject, const HealthState& state) {
-  std::string out = "\n[[state]]\nrule = " + toml_string(rule) + "\nsubject = " + toml_string(subject) + "\nseen = " + number_toml(state.seen) +
-                    "\nvalue = " + number_toml(state.value) + "\nevidence = " + toml_string(state.evidence) + "\nwarning = " + trigger_toml(state.warning) +
+  std::string out = "\n[[state]]\nrule = " + toml_string(rule) + "\nsubject = " + toml_string(subject) +
+                    "\nseen = " + number_toml(state.seen) + "\nvalue = " + number_toml(state.value) +
+                    "\nevidence = " + toml_string(state.evidence) + "\nwarning = " + trigger_toml(state.warning) +
                     "\ncritical = " + trigger_toml(state.critical) + "\nparts = [";
   for (const HealthPart& part : state.parts)
-    out += std::string(&part == &state.parts.front() ? "" : ", ") + "[" + number_toml(part.from) + ", " + number_toml(part.amount) + ", " + number_toml(part.base) + "]";
+    out += std::string(&part == &state.parts.front() ? "" : ", ") + "[" + number_toml(part.from) + ", " +
+           number_toml(part.amount) + ", " + number_toml(part.base) + "]";
   return out + "]\n";
 }
 
@@ -57,7 +61,8 @@ HealthTrigger trigger_at(const toml::table& table, std::string_view key, double 
   const auto* node = table.get(key);
   const auto* inner = node == nullptr ? nullptr : node->as_table();
   if (inner == nullptr) return {};
-  HealthTrigger out{flag_at(*inner, "on"), std::min(number_of(inner->get("since")).value_or(0), seen), number_of(inner->get("turning"))};
+  HealthTrigger out{flag_at(*inner, "on"), std::min(number_of(inner->get("since")).value_or(0), seen),
+                    number_of(inner->get("turning"))};
   if (out.turning) out.turning = std::min(*out.turning, seen);
   return out;
 }
@@ -68,7 +73,8 @@ std::vector<HealthPart> parts_at(const toml::table& table) {
   for (size_t i = 0; list != nullptr && i < list->size(); ++i) {
     const auto* three = list->get(i)->as_array();
     if (three == nullptr || three->size() != 3) continue;
-    out.push_back({number_of(three->get(0)).value_or(0), number_of(three->get(1)).value_or(0), number_of(three->get(2)).value_or(0)});
+    out.push_back({number_of(three->get(0)).value_or(0), number_of(three->get(1)).value_or(0),
+                   number_of(three->get(2)).value_or(0)});
   }
   return out;
 }
@@ -101,8 +107,10 @@ void read_state(const toml::table& entry, Health& health) {
 
 std::string health_toml(const HealthMemory& memory) {
   const Health& health = memory.health;
-  std::string out = "# Written by fabric-exporter; see fabric-exporter(8). Times are seconds since boot, those of acknowledgements since 1970.\nupdated = " +
-                    number_toml(health.now) + "\nwall = " + std::to_string(health.wall) + "\n";
+  std::string out =
+      "# Written by fabric-exporter; see fabric-exporter(8). Times are seconds since boot, those of acknowledgements "
+      "since 1970.\nupdated = " +
+      number_toml(health.now) + "\nwall = " + std::to_string(health.wall) + "\n";
   for (const auto& [port, device] : health.devices) {
     out += "\n[[device]]\nport = " + toml_string(port) + "\nidentity = " + toml_string(device.identity) + "\n";
     if (std::isfinite(device.since)) out += "since = " + number_toml(device.since) + "\n";
@@ -111,15 +119,17 @@ std::string health_toml(const HealthMemory& memory) {
     for (const auto& [subject, state] : subjects)
       if (!is_plain(state)) out += state_toml(rule, subject, state);
   for (const AckSeen& ack : memory.acks)
-    out += "\n[[acknowledged]]\nid = " + toml_string(ack.id) + "\nsubject = " + toml_string(ack.subject) + "\nat = " + std::to_string(ack.at) +
-           "\nmet = " + std::to_string(ack.met) + "\nspent = " + (ack.spent ? "true" : "false") + "\n";
+    out += "\n[[acknowledged]]\nid = " + toml_string(ack.id) + "\nsubject = " + toml_string(ack.subject) +
+           "\nat = " + std::to_string(ack.at) + "\nmet = " + std::to_string(ack.met) +
+           "\nspent = " + (ack.spent ? "true" : "false") + "\n";
   return out;
 }
 
 Result<HealthMemory> parse_health(std::string_view text, const std::string& name) {
   toml::table table;
   if (auto problem = parse_toml(text, table))
-    return error(EBADMSG, name + ":" + std::to_string(problem->at.line) + ":" + std::to_string(problem->at.column) + ": " + problem->what);
+    return error(EBADMSG, name + ":" + std::to_string(problem->at.line) + ":" + std::to_string(problem->at.column) +
+                              ": " + problem->what);
   const auto updated = number_of(table.get("updated"));
   if (!updated) return error(EBADMSG, name + ":1:1: no time in it");
   HealthMemory out;
@@ -132,7 +142,8 @@ Result<HealthMemory> parse_health(std::string_view text, const std::string& name
   });
   each_entry(table, "state", [&](const toml::table& entry) { read_state(entry, out.health); });
   each_entry(table, "acknowledged", [&](const toml::table& entry) {
-    out.acks.push_back({text_at(entry, "id"), text_at(entry, "subject"), wall_at(entry, "at"), wall_at(entry, "met"), flag_at(entry, "spent")});
+    out.acks.push_back({text_at(entry, "id"), text_at(entry, "subject"), wall_at(entry, "at"), wall_at(entry, "met"),
+                        flag_at(entry, "spent")});
   });
   return out;
 }
@@ -147,7 +158,8 @@ Result<std::optional<HealthMemory>> load_health(const Root& root) {
   const auto fields = uptime ? words(*uptime) : std::vector<std::string_view>{};
   const auto now = fields.empty() ? std::nullopt : parse_double(fields.front());
   if (now && *now - memory->health.now > kFreshFor)
-    return error(ESTALE, std::string("/") + kHealthFile + ": written " + std::to_string(static_cast<int64_t>(*now - memory->health.now)) +
+    return error(ESTALE, std::string("/") + kHealthFile + ": written " +
+                             std::to_string(static_cast<int64_t>(*now - memory->health.now)) +
                              " s ago: fabric-exporter is gone or hangs");
   return std::optional(std::move(*memory));
 }

@@ -21,8 +21,8 @@ std::string health_toml(const HealthMemory& memory);
 // An Error has code EBADMSG, and the text says where it is wrong. Rules that are not known are left out.
 Result<HealthMemory> parse_health(std::string_view text, const std::string& name);
 
-// What the exporter last wrote. Absent: there is no file. ESTALE: it was written longer than a minute ago, by an exporter that
-// is gone or hangs.
+// What the exporter last wrote. Absent: there is no file. ESTALE: it was written longer than a minute ago, by an
+// exporter that is gone or hangs.
 Result<std::optional<HealthMemory>> load_health(const Root& root);
 
 }  // namespace fabric

@@ -17,8 +17,12 @@ struct Judge {
   [[nodiscard]] Place at(std::string_view key) const { return entry.places[*setting_index(key)]; }
   [[nodiscard]] bool derived(std::string_view key) const { return entry.port.derived[*setting_index(key)]; }
   [[nodiscard]] PrioSet lossless() const { return want.pfc.value_or(PrioSet{}); }
-  void fail(std::string_view key, std::string_view what) const { faults.fail(at(key), std::string(key).append(": ").append(what)); }
-  void warn(std::string_view key, std::string_view what) const { faults.warn(at(key), std::string(key).append(": ").append(what)); }
+  void fail(std::string_view key, std::string_view what) const {
+    faults.fail(at(key), std::string(key).append(": ").append(what));
+  }
+  void warn(std::string_view key, std::string_view what) const {
+    faults.warn(at(key), std::string(key).append(": ").append(what));
+  }
 };
 
 // Values and marks (the DSCPs that RoCE packets are given), buffers.

@@ -35,13 +35,15 @@ MaybeProblem read_span(const toml::node& node, milliseconds min, milliseconds ma
   std::optional<milliseconds> span;
   if (const auto* text = node.as_string()) span = parse_span(text->get());
   else if (const auto* seconds = node.as_integer()) span = parse_span(std::to_string(seconds->get()));
-  if (!span || *span < min || *span > max) return wrong(node, "a time span from " + span_text(min) + " to " + span_text(max));
+  if (!span || *span < min || *span > max)
+    return wrong(node, "a time span from " + span_text(min) + " to " + span_text(max));
   out = *span;
   return std::nullopt;
 }
 
 MaybeProblem read_maintenance(const toml::node& node, Policy& policy) {
-  constexpr std::string_view kWhat = "days and times as \"Sat 02:00-04:00\", \"Mon-Fri 23:00-01:00\" or \"daily 03:00-04:00\"";
+  constexpr std::string_view kWhat =
+      "days and times as \"Sat 02:00-04:00\", \"Mon-Fri 23:00-01:00\" or \"daily 03:00-04:00\"";
   std::vector<Window> windows;
   const auto add = [&](const toml::node& element) {
     const auto* text = element.as_string();
@@ -103,7 +105,9 @@ MaybeProblem read_compat(const toml::node& node, Policy& policy) {
     for (Compat one : {Compat::node_exporter, Compat::rdma_exporter, Compat::rdma_exporter_qp})
       if (to_text(one) == name) wanted.push_back(one);
     if (wanted.size() == known)
-      return TomlProblem{node.source().begin, "expected \"node_exporter\", \"rdma_exporter\" or \"rdma_exporter_qp\", not " + toml_string(name)};
+      return TomlProblem{
+          node.source().begin,
+          "expected \"node_exporter\", \"rdma_exporter\" or \"rdma_exporter_qp\", not " + toml_string(name)};
   }
   policy.compat = std::move(wanted);
   return std::nullopt;
@@ -120,7 +124,8 @@ MaybeProblem read_exclude(const toml::node& node, Policy& policy) {
   std::vector<std::string> devices;
   if (auto problem = read_texts(node, devices)) return problem;
   for (const std::string& device : devices)
-    if (device.find('/') != std::string::npos) return TomlProblem{node.source().begin, "expected RDMA devices, or patterns of them, not " + toml_string(device)};
+    if (device.find('/') != std::string::npos)
+      return TomlProblem{node.source().begin, "expected RDMA devices, or patterns of them, not " + toml_string(device)};
   policy.exclude = std::move(devices);
   return std::nullopt;
 }
@@ -150,7 +155,8 @@ MaybeProblem read_cabling_ports(const toml::node& node, Policy& policy) {
 
 std::string cabling_ports_toml(const Policy& policy) {
   std::string out;
-  for (const auto& [name, port] : policy.cabling.ports) out += (out.empty() ? " " : ", ") + toml_string(name) + " = " + toml_string(port);
+  for (const auto& [name, port] : policy.cabling.ports)
+    out += (out.empty() ? " " : ", ") + toml_string(name) + " = " + toml_string(port);
   return "{" + out + (out.empty() ? "}" : " }");
 }
 
@@ -163,7 +169,9 @@ MaybeProblem read_pin(const toml::node& node, int64_t min, int64_t max, std::opt
 
 MaybeProblem read_path_class(const toml::node& node, Policy& policy) {
   PathClass value{};
-  if (auto problem = read_enum(node, {PathClass::PIX, PathClass::PXB, PathClass::PHB, PathClass::NODE, PathClass::SYS}, value)) return problem;
+  if (auto problem =
+          read_enum(node, {PathClass::PIX, PathClass::PXB, PathClass::PHB, PathClass::NODE, PathClass::SYS}, value))
+    return problem;
   policy.expect.path_class = value;
   return std::nullopt;
 }
@@ -187,7 +195,8 @@ constexpr milliseconds kHour{3'600'000};
 MaybeProblem read_sample_interval(const toml::node& node, Policy& policy) {
   milliseconds span{};
   const auto problem = read_span(node, milliseconds(0), milliseconds(60'000), span);
-  if (problem || (span.count() != 0 && span < milliseconds(10))) return wrong(node, "a time span from 10ms to 1min, or 0 for none");
+  if (problem || (span.count() != 0 && span < milliseconds(10)))
+    return wrong(node, "a time span from 10ms to 1min, or 0 for none");
   policy.sample_interval = span;
   return std::nullopt;
 }
@@ -206,7 +215,9 @@ MaybeProblem read_cpu_budget(const toml::node& node, Policy& policy) {
 // The shortest text that is read back as the same.
 std::string cpu_budget_toml(const Policy& policy) {
   std::array<char, 32> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), policy.sample_cpu_budget * 100, std::chars_format::general, 6).ptr;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), policy.sample_cpu_budget * 100,
+                                 std::chars_format::general, 6)
+                       .ptr;
   return toml_string(std::string(text.data(), end) + "%");
 }
 
@@ -215,14 +226,17 @@ MaybeProblem read_optics(const toml::node& node, Policy& policy) {
   constexpr milliseconds kShortest{10'000};
   milliseconds span{};
   if (auto problem = read_span(node, milliseconds(0), kHour, span)) return problem;
-  if (span.count() != 0 && span < kShortest) return wrong(node, "0 or a time span from " + span_text(kShortest) + " to " + span_text(kHour));
+  if (span.count() != 0 && span < kShortest)
+    return wrong(node, "0 or a time span from " + span_text(kShortest) + " to " + span_text(kHour));
   policy.optics = span;
   return std::nullopt;
 }
 
 constexpr std::array kKeys{
     Key{"", "mode", "mode = \"audit\"",
-        [](const toml::node& node, Policy& p) { return read_enum(node, {Mode::audit, Mode::enforce}, p.mode); },
+        [](const toml::node& node, Policy& p) {
+          return read_enum(node, {Mode::audit, Mode::enforce}, p.mode);
+        },
         [](const Policy& p) { return shown(to_text(p.mode)); }},
     Key{"", "disruptive", "disruptive = \"idle\"",
         [](const toml::node& node, Policy& p) {
@@ -234,14 +248,18 @@ constexpr std::array kKeys{
         [](const Policy& p) { return shown(p.reread); }},
     Key{"", "maintenance", "maintenance = [\"Sat 02:00-04:00\"]", read_maintenance, maintenance_toml},
     Key{"", "release", "release = \"leave\"",
-        [](const toml::node& node, Policy& p) { return read_enum(node, {Release::leave, Release::restore}, p.release); },
+        [](const toml::node& node, Policy& p) {
+          return read_enum(node, {Release::leave, Release::restore}, p.release);
+        },
         [](const Policy& p) { return shown(to_text(p.release)); }},
     Key{"", "optics", "optics = \"60s\"", read_optics, [](const Policy& p) { return shown(p.optics); }},
     Key{"conflict", "rounds", "rounds = 5",
         [](const toml::node& node, Policy& p) { return read_count(node, 1, 1'000, p.conflict.rounds); },
         [](const Policy& p) { return std::to_string(p.conflict.rounds); }},
     Key{"conflict", "window", "window = \"60s\"",
-        [](const toml::node& node, Policy& p) { return read_span(node, milliseconds(1'000), kHour, p.conflict.window); },
+        [](const toml::node& node, Policy& p) {
+          return read_span(node, milliseconds(1'000), kHour, p.conflict.window);
+        },
         [](const Policy& p) { return shown(p.conflict.window); }},
     Key{"cabling", "file", "file = \"/etc/fabric-agent/cabling.csv\"", read_cabling_file,
         [](const Policy& p) { return shown(p.cabling.file); }},
@@ -266,8 +284,7 @@ constexpr std::array kKeys{
     Key{"exporter", "max_age", "max_age = \"5s\"",
         [](const toml::node& node, Policy& p) { return read_span(node, milliseconds(0), kHour, p.max_age); },
         [](const Policy& p) { return shown(p.max_age); }},
-    Key{"exporter", "exclude", "exclude = [\"mlx5_bond_*\"]",
-        read_exclude,
+    Key{"exporter", "exclude", "exclude = [\"mlx5_bond_*\"]", read_exclude,
         [](const Policy& p) { return texts_toml(p.exclude); }},
     Key{"exporter", "series_limit", "series_limit = 4000",
         [](const toml::node& node, Policy& p) { return read_count(node, 100, 1'000'000, p.series_limit); },
@@ -276,7 +293,9 @@ constexpr std::array kKeys{
         [](const Policy& p) { return shown(p.sample_interval); }},
     Key{"exporter", "sample_cpu_budget", "sample_cpu_budget = \"2%\"", read_cpu_budget, cpu_budget_toml},
     Key{"exporter", "raw", "raw = \"all\"",
-        [](const toml::node& node, Policy& p) { return read_enum(node, {RawCounters::unnamed, RawCounters::all}, p.raw); },
+        [](const toml::node& node, Policy& p) {
+          return read_enum(node, {RawCounters::unnamed, RawCounters::all}, p.raw);
+        },
         [](const Policy& p) { return shown(to_text(p.raw)); }},
     Key{"exporter", "ethtool", "ethtool = [\"*_xdp_drop\"]",
         [](const toml::node& node, Policy& p) { return read_texts(node, p.ethtool); },

@@ -95,7 +95,9 @@ void follow_marks(Entry& entry, const Document& document, const Entry* profile, 
   port.cnp = entry.cnp.mark;
   if (port.traffic) port.traffic_origin = faults.line(entry.traffic.at);
   if (port.cnp) port.cnp_origin = faults.line(entry.cnp.at);
-  if (port.traffic) fill(entry, from_traffic(*port.traffic, port.cnp, port.want), entry.traffic, port.traffic_origin + " (from traffic)");
+  if (port.traffic)
+    fill(entry, from_traffic(*port.traffic, port.cnp, port.want), entry.traffic,
+         port.traffic_origin + " (from traffic)");
   if (port.cnp) fill(entry, from_cnp(*port.cnp), entry.cnp, port.cnp_origin + " (from cnp)");
 }
 

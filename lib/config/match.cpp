@@ -76,7 +76,8 @@ const MatchKey kMatchKeys[] = {
     {"rdma", &Match::rdma, device_name, "a device, or a pattern of devices", "rdma = \"mlx5_*\""},
     {"netdev", &Match::netdev, device_name, "a netdev, or a pattern of netdevs", "netdev = \"ens*\""},
     {"pci", &Match::pci, pci_address, "a PCI address with its domain, or a pattern of it", "pci = \"0000:17:*\""},
-    {"pci_id", &Match::pci_id, pci_id, "vendor and device in hexadecimal, or a pattern of them", "pci_id = \"15b3:1021\""},
+    {"pci_id", &Match::pci_id, pci_id, "vendor and device in hexadecimal, or a pattern of them",
+     "pci_id = \"15b3:1021\""},
     {"speed", &Match::speed, speed, "a speed in Mb/s, or in Gb/s as \"400G\"", "speed = \"400G\"", true},
     {"numa", &Match::numa, numa_node, "a NUMA node from 0 to 1023", "numa = 0", true},
     {"role", &Match::role, role, "\"compute\" or \"host\"", "role = \"compute\""},
@@ -86,7 +87,9 @@ MaybeProblem read_patterns(const toml::node& node, const MatchKey& key, std::vec
   std::vector<std::string> patterns;
   const auto add = [&](const toml::node& element) -> MaybeProblem {
     auto normal = key.normal(element);
-    if (!normal) return TomlProblem{element.source().begin, "expected " + std::string(key.expected) + ", not " + describe(element)};
+    if (!normal)
+      return TomlProblem{element.source().begin,
+                         "expected " + std::string(key.expected) + ", not " + describe(element)};
     patterns.push_back(*normal);
     return std::nullopt;
   };
@@ -110,7 +113,8 @@ void read_match(Reader& reader, const toml::node& node, Match& match) {
   for (const MatchKey& key : kMatchKeys) known.push_back(key.name);
   const auto* table = node.as_table();
   if (table == nullptr)
-    return reader.fail(node.source().begin, "match: expected a table, not " + describe(node) + "; write match = { driver = \"mlx5_core\" }");
+    return reader.fail(node.source().begin,
+                       "match: expected a table, not " + describe(node) + "; write match = { driver = \"mlx5_core\" }");
   each_key(*table, [&](std::string_view name, const toml::source_position& at, const toml::node& value) {
     for (const MatchKey& key : kMatchKeys)
       if (key.name == name) {

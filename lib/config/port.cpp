@@ -31,10 +31,11 @@ std::string example(const Setting& setting) {
   struct Number {
     std::string_view key, value;
   };
-  constexpr Number kNumbers[] = {{"mtu", "4200"},      {"ring_rx", "8192"},  {"ring_tx", "8192"},  {"channels", "64"},
-                                 {"cable_length", "30"}, {"cnp_dscp", "48"}, {"cnp_prio", "6"},    {"roce_dscp", "26"},
-                                 {"roce_prio", "3"},   {"roce_tos", "106"},  {"rpg_time_reset", "300"}, {"rpg_gd", "11"},
-                                 {"mrrs", "4096"},     {"traffic_class", "106"}, {"rtt_resp_dscp", "26"}};
+  constexpr Number kNumbers[] = {{"mtu", "4200"},     {"ring_rx", "8192"},       {"ring_tx", "8192"},
+                                 {"channels", "64"},  {"cable_length", "30"},    {"cnp_dscp", "48"},
+                                 {"cnp_prio", "6"},   {"roce_dscp", "26"},       {"roce_prio", "3"},
+                                 {"roce_tos", "106"}, {"rpg_time_reset", "300"}, {"rpg_gd", "11"},
+                                 {"mrrs", "4096"},    {"traffic_class", "106"},  {"rtt_resp_dscp", "26"}};
   const std::string key(setting.key);
   for (const Number& number : kNumbers)
     if (number.key == setting.key) return key + " = " + std::string(number.value);
@@ -69,13 +70,15 @@ std::vector<std::string_view> with_settings(std::span<const std::string_view> ke
   return known;
 }
 
-void read_name(Reader& reader, std::string_view key, const toml::node& node, std::string_view instead, std::string& out) {
+void read_name(Reader& reader, std::string_view key, const toml::node& node, std::string_view instead,
+               std::string& out) {
   auto problem = read_text(node, out);
   if (!problem && out.empty()) problem = TomlProblem{node.source().begin, "the string is empty"};
   reader.good(problem, key, instead);
 }
 
-void read_port_key(Reader& reader, std::string_view name, const toml::source_position& at, const toml::node& node, Entry& entry) {
+void read_port_key(Reader& reader, std::string_view name, const toml::source_position& at, const toml::node& node,
+                   Entry& entry) {
   if (name == "match") return read_match(reader, node, entry.port.match);
   if (name == "name") return read_name(reader, name, node, "name = \"rail\", or leave it out", entry.port.name);
   entry.leaves_alone = false;
@@ -90,7 +93,8 @@ void read_port_key(Reader& reader, std::string_view name, const toml::source_pos
 }  // namespace
 
 void read_mark(Reader& reader, std::string_view key, const toml::node& node, MarkKey& out) {
-  const std::string instead = std::string(key) + (key == "cnp" ? " = { dscp = 48, priority = 6 }" : " = { dscp = 26, priority = 3 }");
+  const std::string instead =
+      std::string(key) + (key == "cnp" ? " = { dscp = 48, priority = 6 }" : " = { dscp = 26, priority = 3 }");
   const auto* table = node.as_table();
   const auto* text = node.as_string();
   MarkKey mark{true, std::nullopt, reader.place(node)};
@@ -121,7 +125,8 @@ Entry read_port(Reader& reader, const toml::table& table) {
   each_key(table, [&](std::string_view name, const toml::source_position& at, const toml::node& node) {
     read_port_key(reader, name, at, node, entry);
   });
-  if (entry.leaves_alone) reader.warn(table.source().begin, "[[port]] gives no setting: its ports are left as they are");
+  if (entry.leaves_alone)
+    reader.warn(table.source().begin, "[[port]] gives no setting: its ports are left as they are");
   return entry;
 }
 

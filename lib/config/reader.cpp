@@ -35,7 +35,9 @@ unsigned Faults::add_file(std::string name) {
 void Faults::fail(const Place& at, const std::string& what) {
   constexpr size_t kMost = 4'000, kEnd = 500;  // bytes; all that we know ourselves is shorter
   // Not within a character of several bytes.
-  const auto is_inside = [&](size_t index) { return index > 0 && (static_cast<unsigned char>(what[index]) & 0xc0) == 0x80; };
+  const auto is_inside = [&](size_t index) {
+    return index > 0 && (static_cast<unsigned char>(what[index]) & 0xc0) == 0x80;
+  };
   if (what.size() <= kMost) return errors_.push_back(text(at) + ": " + what);
   size_t head = kMost - kEnd, tail = what.size() - kEnd;
   while (is_inside(head)) --head;
@@ -77,7 +79,8 @@ void Reader::unknown(const toml::source_position& at, std::string_view what, std
                      std::span<const std::string_view> known) {
   // A key of a megabyte is shown, and compared, by its beginning.
   std::string_view head = word.substr(0, 40);
-  std::string text = "unknown " + std::string(what) + " " + toml_string(head) + (head.size() < word.size() ? "..." : "");
+  std::string text =
+      "unknown " + std::string(what) + " " + toml_string(head) + (head.size() < word.size() ? "..." : "");
   if (faults_.many()) return fail(at, text);  // counted, not shown: no need to look for the nearest
   auto nearest = std::min_element(known.begin(), known.end(), [&](std::string_view a, std::string_view b) {
     return edit_distance(head, a) < edit_distance(head, b);

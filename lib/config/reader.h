@@ -55,7 +55,8 @@ class Reader {
   // False (and an error "KEY: what; write INSTEAD") when there is a problem.
   bool good(const MaybeProblem& problem, std::string_view key, std::string_view instead);
   // "unknown key "pfcs"; did you mean "pfc"?"; `what` is "key", or what else the word is.
-  void unknown(const toml::source_position& at, std::string_view what, std::string_view word, std::span<const std::string_view> known);
+  void unknown(const toml::source_position& at, std::string_view what, std::string_view word,
+               std::span<const std::string_view> known);
 
  private:
   unsigned file_;

@@ -45,7 +45,8 @@ std::string port_toml(const PortPolicy& port) {
   if (port.cnp) out += line("cnp", config::mark_toml(*port.cnp), port.cnp_origin);
   for (size_t i = 0; i < kSettingCount; ++i)
     if (has_value(kSettings[i], port.want))
-      out += line((port.derived[i] ? "#" : "") + std::string(kSettings[i].key), setting_toml(kSettings[i], port.want), port.origin[i]);
+      out += line((port.derived[i] ? "#" : "") + std::string(kSettings[i].key), setting_toml(kSettings[i], port.want),
+                  port.origin[i]);
   return out;
 }
 
@@ -63,7 +64,8 @@ std::string sysctl_toml(const Policy& policy) {
   for (const auto& [name, value] : policy.sysctl) {
     const auto origin = policy.sysctl_origin.find(name);
     const bool plain = value.find_first_not_of("0123456789") == std::string::npos;
-    out += line(toml_string(name), plain ? value : toml_string(value), origin == policy.sysctl_origin.end() ? "" : origin->second);
+    out += line(toml_string(name), plain ? value : toml_string(value),
+                origin == policy.sysctl_origin.end() ? "" : origin->second);
   }
   return out;
 }
@@ -80,7 +82,8 @@ std::string show_config(const Policy& policy) {
     section = key.section;
     out += line(key.name, value, origin_of(policy, key));
   }
-  out += versions_toml(policy, "firmware", policy.firmware) + versions_toml(policy, "driver_version", policy.driver_version);
+  out += versions_toml(policy, "firmware", policy.firmware) +
+         versions_toml(policy, "driver_version", policy.driver_version);
   out += sysctl_toml(policy);
   for (const PortPolicy& port : policy.ports) out += port_toml(port);
   return out;
@@ -94,7 +97,8 @@ std::string wanted_config(const Policy& policy) {
   alone.sysctl = policy.sysctl;
   for (PortPolicy& port : alone.ports) {
     port.origin.fill({});
-    for (std::string* place : {&port.where, &port.traffic_origin, &port.cnp_origin, &port.profile_origin}) place->clear();
+    for (std::string* place : {&port.where, &port.traffic_origin, &port.cnp_origin, &port.profile_origin})
+      place->clear();
   }
   return show_config(alone);
 }

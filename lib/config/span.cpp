@@ -14,11 +14,12 @@ struct Unit {
   std::string_view name;
   int64_t milliseconds;
 };
-constexpr std::array kUnits{Unit{"h", 3'600'000},      Unit{"min", 60'000},       Unit{"s", 1'000},        Unit{"ms", 1},
-                            Unit{"hr", 3'600'000},     Unit{"hour", 3'600'000},   Unit{"hours", 3'600'000}, Unit{"m", 60'000},
-                            Unit{"minute", 60'000},    Unit{"minutes", 60'000},   Unit{"sec", 1'000},      Unit{"second", 1'000},
-                            Unit{"seconds", 1'000},    Unit{"msec", 1},           Unit{"d", 86'400'000},   Unit{"day", 86'400'000},
-                            Unit{"days", 86'400'000},  Unit{"w", 604'800'000},    Unit{"week", 604'800'000}, Unit{"weeks", 604'800'000}};
+constexpr std::array kUnits{
+    Unit{"h", 3'600'000},     Unit{"min", 60'000},     Unit{"s", 1'000},          Unit{"ms", 1},
+    Unit{"hr", 3'600'000},    Unit{"hour", 3'600'000}, Unit{"hours", 3'600'000},  Unit{"m", 60'000},
+    Unit{"minute", 60'000},   Unit{"minutes", 60'000}, Unit{"sec", 1'000},        Unit{"second", 1'000},
+    Unit{"seconds", 1'000},   Unit{"msec", 1},         Unit{"d", 86'400'000},     Unit{"day", 86'400'000},
+    Unit{"days", 86'400'000}, Unit{"w", 604'800'000},  Unit{"week", 604'800'000}, Unit{"weeks", 604'800'000}};
 constexpr int64_t kLongest = int64_t{366} * 24 * 3'600'000;
 
 std::optional<int64_t> unit_of(std::string_view name) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The [sysctl] table: "net.ipv4.tcp_ecn" = 1, or net.ipv4.tcp_ecn = 1, which TOML takes for tables in tables.
+#include "qos/sysctl.h"
+
 #include <algorithm>
 
 #include "base/parse.h"
 #include "config/reader.h"
-#include "qos/sysctl.h"
 
 namespace fabric::config {
 namespace {
@@ -19,8 +20,8 @@ std::optional<std::string> value_of(const toml::node& node) {
   return out;
 }
 
-// "net.ipv4.conf.eth0.100.rp_filter", as the file is called, is written "net.ipv4.conf.eth0/100.rp_filter", as sysctl(8) has it;
-// empty: it is not that.
+// "net.ipv4.conf.eth0.100.rp_filter", as the file is called, is written "net.ipv4.conf.eth0/100.rp_filter", as
+// sysctl(8) has it; empty: it is not that.
 std::string with_slashes(const std::string& name) {
   constexpr std::string_view kInterfaces = "net.ipv4.conf.";
   const size_t last = name.rfind('.');
@@ -30,13 +31,15 @@ std::string with_slashes(const std::string& name) {
   return qos::find_sysctl(out) != nullptr ? out : std::string();
 }
 
-void read_one(Reader& reader, const std::string& name, const toml::source_position& at, const toml::node& node, Policy& policy) {
+void read_one(Reader& reader, const std::string& name, const toml::source_position& at, const toml::node& node,
+              Policy& policy) {
   if (const size_t star = name.find(".*."); star != std::string::npos && qos::find_sysctl(name) != nullptr)
-    return reader.fail(at, "sysctl." + name + ": the * stands for one interface, \"all\" or \"default\"; write \"" + name.substr(0, star) + ".all" +
-                               name.substr(star + 2) + "\"");
+    return reader.fail(at, "sysctl." + name + ": the * stands for one interface, \"all\" or \"default\"; write \"" +
+                               name.substr(0, star) + ".all" + name.substr(star + 2) + "\"");
   if (qos::find_sysctl(name) == nullptr) {
     if (const std::string right = with_slashes(name); !right.empty())
-      return reader.fail(at, "sysctl." + name + ": a dot in the name of an interface is written as a slash; write \"" + right + "\"");
+      return reader.fail(
+          at, "sysctl." + name + ": a dot in the name of an interface is written as a slash; write \"" + right + "\"");
     std::vector<std::string_view> known;
     for (const qos::Sysctl& row : qos::known_sysctls()) known.push_back(row.name);
     return reader.unknown(at, "host setting", name, known);
@@ -49,7 +52,8 @@ void read_one(Reader& reader, const std::string& name, const toml::source_positi
     std::string example = std::to_string(row.min);
     for (unsigned i = 1; i < row.numbers; ++i) example += " " + std::to_string(row.min + i);
     if (row.numbers > 1) example = toml_string(example);
-    return reader.fail(node.source().begin, "sysctl." + name + ": " + problem + "; write \"" + name + "\" = " + example);
+    return reader.fail(node.source().begin,
+                       "sysctl." + name + ": " + problem + "; write \"" + name + "\" = " + example);
   }
   policy.sysctl[name] = *value;
   policy.sysctl_origin[name] = reader.line(node);

@@ -29,16 +29,20 @@ void check_trust(const Judge& judge) {
   if (!want.trust || !want.apptrust || want.apptrust->selectors.empty()) return;
   const bool dscp = want.trust == Trust::dscp;
   if (want.apptrust->selectors.front() != (dscp ? kDscpSelector : kPcpSelector))
-    judge.fail("apptrust", std::string("trust is ") + (dscp ? "\"dscp\"" : "\"pcp\"") + ", and another field comes first here; write " +
+    judge.fail("apptrust", std::string("trust is ") + (dscp ? "\"dscp\"" : "\"pcp\"") +
+                               ", and another field comes first here; write " +
                                (dscp ? "apptrust = [\"dscp\", \"pcp\"]" : "apptrust = [\"pcp\"]"));
 }
 
 void check_dcbx(const Judge& judge) {
   const Qos& want = judge.want;
   if (want.fw_lldp == true && want.dcbx == Dcbx::host)
-    judge.fail("fw_lldp", "while the firmware's LLDP agent runs it owns DCBX, and dcbx is \"host\"; write fw_lldp = false");
+    judge.fail("fw_lldp",
+               "while the firmware's LLDP agent runs it owns DCBX, and dcbx is \"host\"; write fw_lldp = false");
   if (want.dcbx == Dcbx::firmware && (want.pfc || want.ets || want.dscp_map))
-    judge.warn("dcbx", "with \"firmware\", the NIC may overwrite pfc, ets and dscp_map by what the switch offers; write dcbx = \"host\"");
+    judge.warn("dcbx",
+               "with \"firmware\", the NIC may overwrite pfc, ets and dscp_map by what the switch offers; write dcbx = "
+               "\"host\"");
 }
 
 void check_netdev(const Judge& judge) {
@@ -47,8 +51,8 @@ void check_netdev(const Judge& judge) {
     judge.warn("mtu", std::to_string(*want.mtu) + " gives a RoCE path MTU below 4096; write mtu = 4200 or more");
   const auto ring = [&](std::string_view key, const std::optional<uint32_t>& size) {
     if (size && !std::has_single_bit(*size))
-      judge.warn(key, std::to_string(*size) + " is no power of two, and mlx5 takes the next one; write " + std::string(key) + " = " +
-                          std::to_string(std::bit_ceil(*size)));
+      judge.warn(key, std::to_string(*size) + " is no power of two, and mlx5 takes the next one; write " +
+                          std::string(key) + " = " + std::to_string(std::bit_ceil(*size)));
   };
   ring("ring_rx", want.ring_rx);
   ring("ring_tx", want.ring_tx);
@@ -62,7 +66,9 @@ void check_fec(const Judge& judge) {
     return parse_number<uint32_t>(speed).value_or(0) >= kFecSpeed;
   });
   if (fast || speeds.empty())
-    judge.warn("fec", "links of 100 Gb/s and more need forward error correction, without it they lose packets; write fec = \"rs\", as on the switch");
+    judge.warn("fec",
+               "links of 100 Gb/s and more need forward error correction, without it they lose packets; write fec = "
+               "\"rs\", as on the switch");
 }
 
 void check_lossless(const Judge& judge) {
@@ -74,10 +80,13 @@ void check_lossless(const Judge& judge) {
   for (const auto& [dscp, prio] : *want.dscp_map) reached.bits = static_cast<uint8_t>(reached.bits | 1U << prio);
   for (int prio = 0; prio < kPriorities; ++prio)
     if (judge.lossless().has(prio) && !reached.has(prio))
-      judge.warn("pfc", "no DSCP maps to priority " + std::to_string(prio) + ", so nothing is sent without loss on it; add it to dscp_map");
+      judge.warn("pfc", "no DSCP maps to priority " + std::to_string(prio) +
+                            ", so nothing is sent without loss on it; add it to dscp_map");
   const auto unmarked = want.dscp_map->find(0);
   if (judge.lossless().has(0) && (unmarked == want.dscp_map->end() || unmarked->second == 0))
-    judge.warn("pfc", "priority 0 also takes all that has no mark (DSCP 0), which then can pause RoCE; map DSCP 0 to another priority in dscp_map");
+    judge.warn("pfc",
+               "priority 0 also takes all that has no mark (DSCP 0), which then can pause RoCE; map DSCP 0 to another "
+               "priority in dscp_map");
 }
 
 // All that has no mark goes by priority 0, and strict classes come before the others.
@@ -86,8 +95,9 @@ void check_rest(const Judge& judge, const Ets& ets) {
   if (judge.lossless().has(0) || ets.tsa[rest] != Tsa::strict) return;
   for (size_t prio = 1; prio < kPriorities; ++prio)
     if (judge.lossless().has(static_cast<int>(prio)) && ets.tsa[ets.prio_tc[prio]] == Tsa::ets)
-      return judge.warn("ets", "priority 0, which takes all that has no mark, goes to the strict traffic class " + std::to_string(rest) +
-                                   ": RoCE on priority " + std::to_string(prio) + " starves behind it; give it an ets class, and CNPs another priority");
+      return judge.warn("ets", "priority 0, which takes all that has no mark, goes to the strict traffic class " +
+                                   std::to_string(rest) + ": RoCE on priority " + std::to_string(prio) +
+                                   " starves behind it; give it an ets class, and CNPs another priority");
 }
 
 void check_classes(const Judge& judge) {
@@ -97,19 +107,25 @@ void check_classes(const Judge& judge) {
   for (size_t prio = 0; prio < kPriorities; ++prio) {
     if (!judge.lossless().has(static_cast<int>(prio))) continue;
     const uint8_t tc = ets.prio_tc[prio];
-    const std::string who = "priority " + std::to_string(prio) + " is lossless, and its traffic class " + std::to_string(tc);
+    const std::string who =
+        "priority " + std::to_string(prio) + " is lossless, and its traffic class " + std::to_string(tc);
     bool shared = false;
     for (size_t other = 0; other < kPriorities; ++other)
       shared = shared || (ets.prio_tc[other] == tc && !judge.lossless().has(static_cast<int>(other)));
     if (ets.tsa[tc] == Tsa::ets && ets.bw[tc] == 0)
       judge.warn("ets", who + " gets 0 % of the link: RoCE starves behind the others; give the class a share in bw");
-    if (shared) judge.warn("ets", who + " also has priorities that are not: a pause stops those, too; give it a class of its own in prio_tc");
+    if (shared)
+      judge.warn(
+          "ets",
+          who + " also has priorities that are not: a pause stops those, too; give it a class of its own in prio_tc");
   }
 }
 
 void check_mode(const Judge& judge) {
   if (judge.want.roce_mode == RoceMode::v1 && (judge.want.trust == Trust::dscp || judge.want.dscp_map))
-    judge.warn("roce_mode", "packets of RoCE v1 have no IP header, so no DSCP that could decide their priority; write roce_mode = \"v2\"");
+    judge.warn(
+        "roce_mode",
+        "packets of RoCE v1 have no IP header, so no DSCP that could decide their priority; write roce_mode = \"v2\"");
 }
 
 }  // namespace

@@ -20,12 +20,14 @@ MaybeProblem check_ets_class(const Ets& ets, const toml::node& node, size_t tc) 
   for (size_t prio = 0; prio < ets.prio_tc.size(); ++prio)
     if (ets.prio_tc[prio] == tc && tc >= tsa->size())
       return TomlProblem{at_part(node, "tsa"), "priority " + std::to_string(prio) + " goes to " + class_text(tc) +
-                                                   ", which has no algorithm: tsa lists " + std::to_string(tsa->size())};
+                                                   ", which has no algorithm: tsa lists " +
+                                                   std::to_string(tsa->size())};
   if (tc < tsa->size() && (ets.tsa[tc] == Tsa::vendor || ets.tsa[tc] == Tsa::cb_shaper))
     return TomlProblem{tsa->get(tc)->source().begin, "expected \"strict\" or \"ets\", which every driver has"};
   if (ets.tsa[tc] != Tsa::ets && ets.bw[tc] != 0)
-    return TomlProblem{at_part(node, "bw"), class_text(tc) + " is strict and takes what it needs: its bw must be 0, not " +
-                                                std::to_string(ets.bw[tc])};
+    return TomlProblem{
+        at_part(node, "bw"),
+        class_text(tc) + " is strict and takes what it needs: its bw must be 0, not " + std::to_string(ets.bw[tc])};
   return std::nullopt;
 }
 
@@ -39,7 +41,8 @@ MaybeProblem check_ets(const Setting&, const toml::node& node, const Qos& value)
     sum += ets.tsa[tc] == Tsa::ets ? ets.bw[tc] : 0U;
   }
   if (any && sum != 100)
-    return TomlProblem{at_part(node, "bw"), "the bandwidths of the ets classes add up to " + std::to_string(sum) + ", not 100"};
+    return TomlProblem{at_part(node, "bw"),
+                       "the bandwidths of the ets classes add up to " + std::to_string(sum) + ", not 100"};
   return std::nullopt;
 }
 
@@ -52,7 +55,8 @@ MaybeProblem check_mrrs(const Setting&, const toml::node& node, const Qos& value
 // RFC 3168: ECN bits 3 mean "congestion experienced".
 MaybeProblem check_ecn_bits(const Setting&, const toml::node& node, uint32_t tos) {
   if ((tos & 3U) != 3) return std::nullopt;
-  return TomlProblem{node.source().begin, std::to_string(tos) + " has both ECN bits set, which marks every packet as congested"};
+  return TomlProblem{node.source().begin,
+                     std::to_string(tos) + " has both ECN bits set, which marks every packet as congested"};
 }
 
 MaybeProblem check_tos(const Setting& setting, const toml::node& node, const Qos& value) {
@@ -90,9 +94,13 @@ MaybeProblem check_maxrate(const Setting&, const toml::node& node, const Qos& va
   for (size_t tc = 0; tc < value.maxrate->kbit.size(); ++tc) {
     const uint64_t rate = value.maxrate->kbit[tc], unit = rate <= kSmallMost ? kSmall : kLarge;
     const auto at = array->get(tc)->source().begin;
-    if (rate > kMost) return TomlProblem{at, std::to_string(rate) + " is more than the 255 Gb/s that mlx5 can limit to: older drivers cut it to another rate"};
+    if (rate > kMost)
+      return TomlProblem{at,
+                         std::to_string(rate) +
+                             " is more than the 255 Gb/s that mlx5 can limit to: older drivers cut it to another rate"};
     if (rate % unit != 0)
-      return TomlProblem{at, std::to_string(rate) + " would be rounded: mlx5 limits in steps of 100000 up to 25500000, of 1000000 above"};
+      return TomlProblem{at, std::to_string(rate) +
+                                 " would be rounded: mlx5 limits in steps of 100000 up to 25500000, of 1000000 above"};
   }
   return std::nullopt;
 }
@@ -102,8 +110,10 @@ struct Rule {
   MaybeProblem (*check)(const Setting& setting, const toml::node& node, const Qos& value);
 };
 constexpr Rule kRules[] = {
-    {"ets", check_ets},         {"mrrs", check_mrrs},   {"roce_tos", check_tos}, {"traffic_class", check_traffic_class},
-    {"apptrust", check_apptrust}, {"fec", check_fec},   {"maxrate", check_maxrate},
+    {"ets", check_ets},           {"mrrs", check_mrrs},
+    {"roce_tos", check_tos},      {"traffic_class", check_traffic_class},
+    {"apptrust", check_apptrust}, {"fec", check_fec},
+    {"maxrate", check_maxrate},
 };
 
 }  // namespace

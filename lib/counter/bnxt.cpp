@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Broadcom bnxt_re and bnxt_en. Linux 6.12: drivers/infiniband/hw/bnxt_re/hw_counters.c, broadcom/bnxt/bnxt_ethtool.c.
 // bnxt_re of 7.x took mlx5's names for most (see mlx5.cpp); its own new ones stand here.
-// rx_bytes and its like are of bnxt_re's own statistics context (bnxt_re_net_stats_ctx_alloc: RoCE), which the device writes
-// into memory once a second; rx_roce_only_* are since 6.6, not in Broadcom's own driver, and stay 0 of a virtual function.
+// rx_bytes and its like are of bnxt_re's own statistics context (bnxt_re_net_stats_ctx_alloc: RoCE), which the device
+// writes into memory once a second; rx_roce_only_* are since 6.6, not in Broadcom's own driver, and stay 0 of a virtual
+// function.
 #include "counter/catalogue.h"
 #include "counter/metrics.h"
 
@@ -13,7 +14,8 @@ using namespace metrics;
 constexpr CounterSource hw = CounterSource::hw, ethtool = CounterSource::ethtool;
 
 // RDMA traffic where the counter `better` has none of it.
-constexpr CounterRow late(std::string_view name, const Metric& metric, FixedLabel direction, std::string_view better, std::string_view help) {
+constexpr CounterRow late(std::string_view name, const Metric& metric, FixedLabel direction, std::string_view better,
+                          std::string_view help) {
   return {hw, name, &metric, direction, {}, help, false, better};
 }
 
@@ -39,10 +41,14 @@ constexpr CounterRow kRows[] = {
     {hw, "tx_roce_only_bytes", &kRdmaBytes, kTx},
     {hw, "rx_roce_only_pkts", &kRdmaPackets, kRx},
     {hw, "tx_roce_only_pkts", &kRdmaPackets, kTx},
-    late("rx_bytes", kRdmaBytes, kRx, "rx_roce_only_bytes", "RoCE bytes received, congestion notifications among them; counts where rx_roce_only_bytes is absent or 0."),
-    late("tx_bytes", kRdmaBytes, kTx, "tx_roce_only_bytes", "RoCE bytes sent, congestion notifications among them; counts where tx_roce_only_bytes is absent or 0."),
-    late("rx_pkts", kRdmaPackets, kRx, "rx_roce_only_pkts", "RoCE packets received, congestion notifications among them; counts where rx_roce_only_pkts is absent or 0."),
-    late("tx_pkts", kRdmaPackets, kTx, "tx_roce_only_pkts", "RoCE packets sent, congestion notifications among them; counts where tx_roce_only_pkts is absent or 0."),
+    late("rx_bytes", kRdmaBytes, kRx, "rx_roce_only_bytes",
+         "RoCE bytes received, congestion notifications among them; counts where rx_roce_only_bytes is absent or 0."),
+    late("tx_bytes", kRdmaBytes, kTx, "tx_roce_only_bytes",
+         "RoCE bytes sent, congestion notifications among them; counts where tx_roce_only_bytes is absent or 0."),
+    late("rx_pkts", kRdmaPackets, kRx, "rx_roce_only_pkts",
+         "RoCE packets received, congestion notifications among them; counts where rx_roce_only_pkts is absent or 0."),
+    late("tx_pkts", kRdmaPackets, kTx, "tx_roce_only_pkts",
+         "RoCE packets sent, congestion notifications among them; counts where tx_roce_only_pkts is absent or 0."),
     {hw, "rx_write_req", &kRequests, {"operation", "write"}},
     {hw, "rx_read_req", &kRequests, {"operation", "read"}},
     {hw, "rx_atomic_req", &kRequests, {"operation", "atomic"}},

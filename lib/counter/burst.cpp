@@ -15,15 +15,35 @@ using Clock = BurstRecord::Clock;
 
 constexpr MetricKind kGauge = MetricKind::gauge, kHistogram = MetricKind::histogram;
 
-constexpr Metric kPause{"fabric_burst_pause_ratio", "Share of each sample that was paused by PFC, by direction and priority (rx: the far end paused us).", kHistogram};
-constexpr Metric kLoad{"fabric_burst_link_utilization_ratio", "RDMA traffic of each sample as a share of the line rate, by direction; where the driver counts no RDMA bytes, the port's.", kHistogram};
-constexpr Metric kEvents{"fabric_burst_events_per_second", "Rate within each sample, by event (cnp_sent, cnp_handled, ecn_marked, out_of_sequence, rx_discards, tx_discards). Absent until it happens.", kHistogram};
-constexpr Metric kPausePeak{"fabric_burst_pause_ratio_peak", "Highest share of a sample that was paused by PFC, of the last 60 to 70 seconds, by direction and priority.", kGauge};
-constexpr Metric kFramesPeak{"fabric_burst_pause_frames_per_second_peak", "Highest rate of PFC frames within a sample, of the last 60 to 70 seconds, by direction and priority; where the NIC does not count the time paused.", kGauge};
-constexpr Metric kBytesPeak{"fabric_burst_bytes_per_second_peak", "Highest rate of RDMA traffic within a sample, of the last 60 to 70 seconds, by direction; where the driver counts no RDMA bytes, the port's.", kGauge};
-constexpr Metric kEventsPeak{"fabric_burst_events_per_second_peak", "Highest rate within a sample, of the last 60 to 70 seconds, by event. Absent until it happens.", kGauge};
+constexpr Metric kPause{
+    "fabric_burst_pause_ratio",
+    "Share of each sample that was paused by PFC, by direction and priority (rx: the far end paused us).", kHistogram};
+constexpr Metric kLoad{"fabric_burst_link_utilization_ratio",
+                       "RDMA traffic of each sample as a share of the line rate, by direction; where the driver counts "
+                       "no RDMA bytes, the port's.",
+                       kHistogram};
+constexpr Metric kEvents{"fabric_burst_events_per_second",
+                         "Rate within each sample, by event (cnp_sent, cnp_handled, ecn_marked, out_of_sequence, "
+                         "rx_discards, tx_discards). Absent until it happens.",
+                         kHistogram};
+constexpr Metric kPausePeak{
+    "fabric_burst_pause_ratio_peak",
+    "Highest share of a sample that was paused by PFC, of the last 60 to 70 seconds, by direction and priority.",
+    kGauge};
+constexpr Metric kFramesPeak{"fabric_burst_pause_frames_per_second_peak",
+                             "Highest rate of PFC frames within a sample, of the last 60 to 70 seconds, by direction "
+                             "and priority; where the NIC does not count the time paused.",
+                             kGauge};
+constexpr Metric kBytesPeak{"fabric_burst_bytes_per_second_peak",
+                            "Highest rate of RDMA traffic within a sample, of the last 60 to 70 seconds, by direction; "
+                            "where the driver counts no RDMA bytes, the port's.",
+                            kGauge};
+constexpr Metric kEventsPeak{
+    "fabric_burst_events_per_second_peak",
+    "Highest rate within a sample, of the last 60 to 70 seconds, by event. Absent until it happens.", kGauge};
 
-// Few: every bound is a series of every track. A port that is paused for a tenth of the time loses a tenth of its throughput.
+// Few: every bound is a series of every track. A port that is paused for a tenth of the time loses a tenth of its
+// throughput.
 constexpr std::array kPauseBounds{0.01, 0.1, 0.5};
 constexpr std::array kLoadBounds{0.5, 0.9};
 constexpr std::array kEventBounds{0.0, 1e3, 1e5};
@@ -53,17 +73,19 @@ struct SlotRow {
   Slot slot;
 };
 constexpr SlotRow kRows[] = {
-    {&metrics::kPfcSeconds, pause_seconds},     {&metrics::kPfcFrames, pause_frames},
-    {&metrics::kRdmaBytes, rdma_bytes},         {&metrics::kPortBytes, port_bytes},
-    {&metrics::kDiscards, rdma_discards},       {&metrics::kPhyDiscards, phy_discards},
-    {&metrics::kPortDiscards, port_discards},   {&metrics::kPriorityDiscards, priority_discards},
-    {&metrics::kCnpSent, cnp_sent},             {&metrics::kCnpHandled, cnp_handled},
-    {&metrics::kEcnMarked, ecn_marked},         {&metrics::kOutOfSequence, out_of_sequence},
+    {&metrics::kPfcSeconds, pause_seconds},   {&metrics::kPfcFrames, pause_frames},
+    {&metrics::kRdmaBytes, rdma_bytes},       {&metrics::kPortBytes, port_bytes},
+    {&metrics::kDiscards, rdma_discards},     {&metrics::kPhyDiscards, phy_discards},
+    {&metrics::kPortDiscards, port_discards}, {&metrics::kPriorityDiscards, priority_discards},
+    {&metrics::kCnpSent, cnp_sent},           {&metrics::kCnpHandled, cnp_handled},
+    {&metrics::kEcnMarked, ecn_marked},       {&metrics::kOutOfSequence, out_of_sequence},
 };
 
 std::optional<uint8_t> slot_of(const CounterMatch& match) {
-  if (!match.row->unless.empty()) return std::nullopt;  // written once a second: samples of it would be nothing and twice the rate
-  const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const SlotRow& r) { return r.metric == match.row->metric; });
+  if (!match.row->unless.empty())
+    return std::nullopt;  // written once a second: samples of it would be nothing and twice the rate
+  const auto row =
+      std::find_if(std::begin(kRows), std::end(kRows), [&](const SlotRow& r) { return r.metric == match.row->metric; });
   if (row == std::end(kRows)) return std::nullopt;
   const unsigned transmits = match.row->label.value == "tx" ? 1 : 0;
   if (row->slot == pause_seconds || row->slot == pause_frames) {
@@ -78,7 +100,8 @@ int64_t slice_of(Clock::time_point when) { return when.time_since_epoch() / kSli
 }  // namespace
 
 std::string_view to_text(BurstEvent value) {
-  constexpr std::array<std::string_view, kBurstEvents> kTexts{"cnp_sent", "cnp_handled", "ecn_marked", "out_of_sequence", "rx_discards", "tx_discards"};
+  constexpr std::array<std::string_view, kBurstEvents> kTexts{"cnp_sent",        "cnp_handled", "ecn_marked",
+                                                              "out_of_sequence", "rx_discards", "tx_discards"};
   return kTexts[static_cast<size_t>(value)];
 }
 
@@ -142,17 +165,20 @@ void BurstMeter::follow(Group& group, CounterSource source, const std::vector<Co
   }
 }
 
-void BurstMeter::gather(Group& group, CounterSource source, Clock::time_point when, const std::vector<Counter>& counters, Rates& rates) const {
-  const bool same = group.size == counters.size() && std::all_of(group.sources.begin(), group.sources.end(), [&](const Source& one) {
-                      return counters[one.index].name == one.name;
-                    });
+void BurstMeter::gather(Group& group, CounterSource source, Clock::time_point when,
+                        const std::vector<Counter>& counters, Rates& rates) const {
+  const bool same = group.size == counters.size() &&
+                    std::all_of(group.sources.begin(), group.sources.end(),
+                                [&](const Source& one) { return counters[one.index].name == one.name; });
   if (!same) follow(group, source, counters);
   if (when - group.last < group.shortest) return;
   const double seconds = std::chrono::duration<double>(when - std::exchange(group.last, when)).count();
   for (Source& one : group.sources) {
     const uint64_t now = counters[one.index].value, before = std::exchange(one.before, now);
     if (!std::exchange(one.known, true)) continue;
-    const auto rise = now >= before ? std::optional<uint64_t>(now - before) : one.wraps ? counter_rise(before, now) : std::nullopt;
+    const auto rise = now >= before ? std::optional<uint64_t>(now - before)
+                      : one.wraps   ? counter_rise(before, now)
+                                    : std::nullopt;
     rates.known[one.slot] = true;
     if (rise) rates.by[one.slot] += static_cast<double>(*rise) * one.scale.multiply / one.scale.divide / seconds;
     else rates.spoilt[one.slot] = true;
@@ -190,7 +216,8 @@ void BurstMeter::note_all(const Rates& rates) {
   for (size_t i = 0; i < 16; ++i) {
     // The NIC's clock and ours are not one: what is a little more than all of the sample is all of it.
     if (auto paused = rates.of(pause_seconds + i)) note(record_.pause[i], std::min(1.0, *paused), kPauseBounds);
-    else if (auto frames = rates.of(pause_frames + i); frames && !rates.known[pause_seconds + i]) note(record_.pause_frames[i], *frames, {});
+    else if (auto frames = rates.of(pause_frames + i); frames && !rates.known[pause_seconds + i])
+      note(record_.pause_frames[i], *frames, {});
   }
   for (size_t i = 0; i < 2; ++i) {
     const auto bytes = rates.of((rates.known[rdma_bytes + i] ? rdma_bytes : port_bytes) + i);
@@ -216,9 +243,14 @@ namespace {
 class Publisher {
  public:
   Publisher(FamilySet& families, const PortBursts& port, Clock::time_point now)
-      : families_(families), port_(port), labels_{{"device", port.device}, {"port", std::to_string(port.port) + (port.member.empty() ? "" : "@" + port.member)}}, now_(now) {}
+      : families_(families),
+        port_(port),
+        labels_{{"device", port.device},
+                {"port", std::to_string(port.port) + (port.member.empty() ? "" : "@" + port.member)}},
+        now_(now) {}
 
-  void histogram(const Metric& metric, const BurstTrack& track, std::span<const double> bounds, std::initializer_list<Label> of) {
+  void histogram(const Metric& metric, const BurstTrack& track, std::span<const double> bounds,
+                 std::initializer_list<Label> of) {
     const auto end = track.counts.begin() + static_cast<ptrdiff_t>(bounds.size()) + 1;
     Labels labels = labels_;
     for (const Label& label : of) labels.push_back(label);
@@ -231,7 +263,8 @@ class Publisher {
   void priorities(const std::array<BurstTrack, 16>& tracks, auto&& with) const {
     for (size_t i = 0; i < tracks.size(); ++i) {
       const bool shown = (port_.record.lossless >> (i % 8) & 1) != 0 || tracks[i % 8].moved || tracks[i % 8 + 8].moved;
-      if (tracks[i].seen && shown) with(tracks[i], {{"direction", i < 8 ? "rx" : "tx"}, {"priority", std::to_string(i % 8)}});
+      if (tracks[i].seen && shown)
+        with(tracks[i], {{"direction", i < 8 ? "rx" : "tx"}, {"priority", std::to_string(i % 8)}});
     }
   }
   static void directions(const std::array<BurstTrack, 2>& tracks, auto&& with) {

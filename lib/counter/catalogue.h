@@ -27,7 +27,8 @@ using FixedLabel = Label;
 inline constexpr FixedLabel kRx{"direction", "rx"}, kTx{"direction", "tx"};
 inline constexpr FixedLabel kRequester{"side", "requester"}, kResponder{"side", "responder"};
 
-// Raw unit -> base unit. Divided rather than multiplied by 1e-6, so that 1234567 microseconds are 1.234567 seconds exactly.
+// Raw unit -> base unit. Divided rather than multiplied by 1e-6, so that 1234567 microseconds are 1.234567 seconds
+// exactly.
 struct Scale {
   double multiply = 1, divide = 1;
 };
@@ -35,13 +36,13 @@ inline constexpr Scale kMicroseconds{1, 1e6}, kWords{4, 1}, kBits{1, 8};
 
 struct CounterRow {
   CounterSource source = CounterSource::hw;
-  std::string_view name;            // "rx_prio#_pause": '#' is one priority, 0..7, which becomes the label "priority"
-  const Metric* metric = nullptr;   // null: published under its raw name only, where raw names are published
+  std::string_view name;           // "rx_prio#_pause": '#' is one priority, 0..7, which becomes the label "priority"
+  const Metric* metric = nullptr;  // null: published under its raw name only, where raw names are published
   FixedLabel label{};
   Scale scale{};
-  std::string_view help{};          // its own meaning; empty: the metric's says it
-  bool gauge = false;               // a number at this moment, which falls as well
-  std::string_view unless{};        // a counter of the same reading that, unless it is 0, counts the same and better
+  std::string_view help{};    // its own meaning; empty: the metric's says it
+  bool gauge = false;         // a number at this moment, which falls as well
+  std::string_view unless{};  // a counter of the same reading that, unless it is 0, counts the same and better
 };
 
 // A row without a metric.
@@ -67,8 +68,8 @@ std::span<const CounterRow> rxe_rows();
 std::span<const CounterRow> pma_rows();
 std::span<const CounterRow> efa_rows();  // of the kernel driver "efa" alone
 
-// Does a file of ports/N/counters/ count what InfiniBand's link does, rather than the port's traffic? Such a counter is zero
-// on an Ethernet port: whatever goes wrong there, the physical port's counters say it.
+// Does a file of ports/N/counters/ count what InfiniBand's link does, rather than the port's traffic? Such a counter is
+// zero on an Ethernet port: whatever goes wrong there, the physical port's counters say it.
 bool is_of_infiniband_link(const CounterRow& row);
 bool is_of_infiniband_link(std::string_view pma);
 
@@ -79,7 +80,8 @@ struct CounterMatch {
 // Is the row's thing counted better by another counter of the reading (CounterRow::unless)?
 bool is_told_better(const CounterRow& row, const std::vector<Counter>& reading);
 
-// The row for the raw name on a port of the kernel driver, with a metric or without. Of a reading's counter in a few steps.
+// The row for the raw name on a port of the kernel driver, with a metric or without. Of a reading's counter in a few
+// steps.
 std::optional<CounterMatch> describe_counter(CounterSource source, std::string_view name, std::string_view driver = {});
 std::optional<CounterMatch> describe_kept_counter(CounterSource source, CounterName name, std::string_view driver);
 template <std::same_as<CounterName> Name>
@@ -87,8 +89,8 @@ std::optional<CounterMatch> describe_counter(CounterSource source, const Name& n
   return describe_kept_counter(source, name, driver);
 }
 
-// As describe_counter(), rows with a metric only. Two names of one port may lead to the same series: they are parts of it
-// and add up.
+// As describe_counter(), rows with a metric only. Two names of one port may lead to the same series: they are parts of
+// it and add up.
 template <class Name>
 std::optional<CounterMatch> find_counter(CounterSource source, const Name& name, std::string_view driver = {}) {
   auto match = describe_counter(source, name, driver);

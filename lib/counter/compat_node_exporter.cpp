@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The names of node_exporter's infiniband collector (collector/infiniband_linux.go of 2026-08, with procfs'
-// sysfs/class_infiniband.go). Left out: the eight legacy_* names of counters_ext, which kernels have not had since 4.5, and
-// lifespan_seconds, a setting that it rounds to 0.
+// sysfs/class_infiniband.go). Left out: the eight legacy_* names of counters_ext, which kernels have not had since 4.5,
+// and lifespan_seconds, a setting that it rounds to 0.
 #include <deque>
 #include <string>
 
@@ -74,10 +74,14 @@ constexpr Row kRows[] = {
 };
 
 constexpr MetricKind kGauge = MetricKind::gauge;
-constexpr Metric kInfo{"node_infiniband_info", "Non-numeric data of the device; the value is always 1 (a name of node_exporter).", kGauge};
-constexpr Metric kState{"node_infiniband_state_id", "Port state: 1 DOWN to 5 ACTIVE_DEFER (a name of node_exporter).", kGauge};
-constexpr Metric kPhysical{"node_infiniband_physical_state_id", "Physical state of the port (a name of node_exporter).", kGauge};
-constexpr Metric kRate{"node_infiniband_rate_bytes_per_second", "Data rate of the port (a name of node_exporter).", kGauge};
+constexpr Metric kInfo{"node_infiniband_info",
+                       "Non-numeric data of the device; the value is always 1 (a name of node_exporter).", kGauge};
+constexpr Metric kState{"node_infiniband_state_id", "Port state: 1 DOWN to 5 ACTIVE_DEFER (a name of node_exporter).",
+                        kGauge};
+constexpr Metric kPhysical{"node_infiniband_physical_state_id", "Physical state of the port (a name of node_exporter).",
+                           kGauge};
+constexpr Metric kRate{"node_infiniband_rate_bytes_per_second", "Data rate of the port (a name of node_exporter).",
+                       kGauge};
 
 // A row as a metric: its help is that of the catalogue.
 struct Entry {
@@ -106,7 +110,8 @@ void add_port(FamilySet& families, const Port& port) {
   for (const Entry& entry : entries())
     for (const Counter& counter : entry.row->source == hw ? port.counters.hw : port.counters.pma)
       if (counter.name == entry.row->raw)
-        families.add(entry.metric, labels, static_cast<double>(counter.value) * entry.scale.multiply / entry.scale.divide);
+        families.add(entry.metric, labels,
+                     static_cast<double>(counter.value) * entry.scale.multiply / entry.scale.divide);
 }
 
 }  // namespace
@@ -115,8 +120,13 @@ void add_node_exporter(FamilySet& families, const Node& node) {
   std::string last;
   for (const Port& port : node.ports) {
     if (port.is_member()) continue;  // not known there
-    if (port.rdma != last)  // of the device, not of each of its ports
-      families.add(kInfo, {{"device", port.rdma}, {"board_id", port.board_id}, {"firmware_version", port.firmware}, {"hca_type", port.hca_type}}, 1);
+    if (port.rdma != last)           // of the device, not of each of its ports
+      families.add(kInfo,
+                   {{"device", port.rdma},
+                    {"board_id", port.board_id},
+                    {"firmware_version", port.firmware},
+                    {"hca_type", port.hca_type}},
+                   1);
     last = port.rdma;
     add_port(families, port);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The names of yuuki/rdma_exporter (internal/collector/collector.go of 2026-08). Left out:
-// rdma_lifespan_milliseconds, its scrape statistics, and of rdma_port_info link_width, link_speed and pf_device. rdma_qp_*:
-// compat_rdma_exporter_qp.cpp.
+// rdma_lifespan_milliseconds, its scrape statistics, and of rdma_port_info link_width, link_speed and pf_device.
+// rdma_qp_*: compat_rdma_exporter_qp.cpp.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -18,35 +18,62 @@ namespace {
 constexpr CounterSource hw = CounterSource::hw, pma = CounterSource::pma, ethtool = CounterSource::ethtool;
 constexpr MetricKind kGauge = MetricKind::gauge;
 
-constexpr Metric kPauseFrames{"rdma_roce_pfc_pause_frames_total", "PFC frames by direction and priority (a name of rdma_exporter)."};
-constexpr Metric kPauseDuration{"rdma_roce_pfc_pause_duration_total", "Microseconds paused by PFC, by direction and priority (a name of rdma_exporter)."};
-constexpr Metric kPauseTransitions{"rdma_roce_pfc_pause_transitions_total", "Changes between paused and not paused (a name of rdma_exporter)."};
-constexpr Metric kBufDiscard{"rdma_netdev_prio_buf_discard_total", "Frames discarded for want of this host's buffer (a name of rdma_exporter)."};
-constexpr Metric kCongDiscard{"rdma_netdev_prio_cong_discard_total", "Frames discarded for congestion in the NIC (a name of rdma_exporter)."};
-constexpr Metric kDiscards{"rdma_netdev_prio_discards_total", "Frames discarded for want of receive buffers (a name of rdma_exporter)."};
-constexpr Metric kEcnMarked{"rdma_netdev_prio_ecn_marked_total", "Frames that the NIC marked with ECN (a name of rdma_exporter)."};
-constexpr Metric kDevOutOfBuffer{"rdma_netdev_dev_out_of_buffer_total", "Times a queue of the device had no buffers (a name of rdma_exporter)."};
-constexpr Metric kRxOutOfBuffer{"rdma_netdev_rx_out_of_buffer_total", "Frames dropped because the netdev's queues had no buffer (a name of rdma_exporter)."};
-constexpr Metric kRxDiscards{"rdma_netdev_rx_discards_phy_total", "Frames discarded at the physical port (a name of rdma_exporter)."};
-constexpr Metric kStalledPercent{"rdma_pcie_outbound_stalled_percent", "Share of the last second in which PCIe requests waited, in per cent (a name of rdma_exporter).", kGauge};
-constexpr Metric kStalledSeconds{"rdma_pcie_outbound_stalled_seconds_total", "Seconds in which PCIe requests waited for more than 30 percent (a name of rdma_exporter)."};
-constexpr Metric kOverflow{"rdma_pcie_outbound_buffer_overflow_total", "Packets that PCIe could not take in time (a name of rdma_exporter)."};
-constexpr Metric kSignal{"rdma_pcie_signal_integrity_total", "Errors of the PCIe physical layer (a name of rdma_exporter)."};
+constexpr Metric kPauseFrames{"rdma_roce_pfc_pause_frames_total",
+                              "PFC frames by direction and priority (a name of rdma_exporter)."};
+constexpr Metric kPauseDuration{"rdma_roce_pfc_pause_duration_total",
+                                "Microseconds paused by PFC, by direction and priority (a name of rdma_exporter)."};
+constexpr Metric kPauseTransitions{"rdma_roce_pfc_pause_transitions_total",
+                                   "Changes between paused and not paused (a name of rdma_exporter)."};
+constexpr Metric kBufDiscard{"rdma_netdev_prio_buf_discard_total",
+                             "Frames discarded for want of this host's buffer (a name of rdma_exporter)."};
+constexpr Metric kCongDiscard{"rdma_netdev_prio_cong_discard_total",
+                              "Frames discarded for congestion in the NIC (a name of rdma_exporter)."};
+constexpr Metric kDiscards{"rdma_netdev_prio_discards_total",
+                           "Frames discarded for want of receive buffers (a name of rdma_exporter)."};
+constexpr Metric kEcnMarked{"rdma_netdev_prio_ecn_marked_total",
+                            "Frames that the NIC marked with ECN (a name of rdma_exporter)."};
+constexpr Metric kDevOutOfBuffer{"rdma_netdev_dev_out_of_buffer_total",
+                                 "Times a queue of the device had no buffers (a name of rdma_exporter)."};
+constexpr Metric kRxOutOfBuffer{"rdma_netdev_rx_out_of_buffer_total",
+                                "Frames dropped because the netdev's queues had no buffer (a name of rdma_exporter)."};
+constexpr Metric kRxDiscards{"rdma_netdev_rx_discards_phy_total",
+                             "Frames discarded at the physical port (a name of rdma_exporter)."};
+constexpr Metric kStalledPercent{
+    "rdma_pcie_outbound_stalled_percent",
+    "Share of the last second in which PCIe requests waited, in per cent (a name of rdma_exporter).", kGauge};
+constexpr Metric kStalledSeconds{
+    "rdma_pcie_outbound_stalled_seconds_total",
+    "Seconds in which PCIe requests waited for more than 30 percent (a name of rdma_exporter)."};
+constexpr Metric kOverflow{"rdma_pcie_outbound_buffer_overflow_total",
+                           "Packets that PCIe could not take in time (a name of rdma_exporter)."};
+constexpr Metric kSignal{"rdma_pcie_signal_integrity_total",
+                         "Errors of the PCIe physical layer (a name of rdma_exporter)."};
 constexpr Metric kCorrectedBits{"rdma_phy_rx_corrected_bits_total", "Bits corrected by FEC (a name of rdma_exporter)."};
-constexpr Metric kSymbolErrors{"rdma_phy_rx_pcs_symbol_err_total", "Symbol errors that FEC did not correct (a name of rdma_exporter)."};
+constexpr Metric kSymbolErrors{"rdma_phy_rx_pcs_symbol_err_total",
+                               "Symbol errors that FEC did not correct (a name of rdma_exporter)."};
 constexpr Metric kBits{"rdma_phy_rx_bits_total", "Bits received on the wire (a name of rdma_exporter)."};
 constexpr Metric kCrcErrors{"rdma_phy_rx_crc_errors_total", "Frames with a wrong FCS (a name of rdma_exporter)."};
-constexpr Metric kLinkDowns{"rdma_phy_link_down_events_total", "Times the physical link went down (a name of rdma_exporter)."};
+constexpr Metric kLinkDowns{"rdma_phy_link_down_events_total",
+                            "Times the physical link went down (a name of rdma_exporter)."};
 constexpr Metric kLaneErrors{"rdma_phy_rx_err_lane_total", "Raw errors before FEC, by lane (a name of rdma_exporter)."};
-constexpr Metric kGlobalFrames{"rdma_netdev_global_pause_frames_total", "Global pause frames by direction (a name of rdma_exporter)."};
-constexpr Metric kGlobalDuration{"rdma_netdev_global_pause_duration_total", "Microseconds paused by global pause frames (a name of rdma_exporter)."};
-constexpr Metric kGlobalTransitions{"rdma_netdev_global_pause_transitions_total", "Changes from paused to not paused by global pause frames (a name of rdma_exporter)."};
-constexpr Metric kStorms{"rdma_netdev_pause_storm_events_total", "Times the NIC paused the far end for long, by severity (a name of rdma_exporter)."};
-constexpr Metric kVportBytes{"rdma_netdev_vport_rdma_bytes_total", "RDMA bytes by direction and traffic (a name of rdma_exporter)."};
-constexpr Metric kVportPackets{"rdma_netdev_vport_rdma_packets_total", "RDMA packets by direction and traffic (a name of rdma_exporter)."};
+constexpr Metric kGlobalFrames{"rdma_netdev_global_pause_frames_total",
+                               "Global pause frames by direction (a name of rdma_exporter)."};
+constexpr Metric kGlobalDuration{"rdma_netdev_global_pause_duration_total",
+                                 "Microseconds paused by global pause frames (a name of rdma_exporter)."};
+constexpr Metric kGlobalTransitions{
+    "rdma_netdev_global_pause_transitions_total",
+    "Changes from paused to not paused by global pause frames (a name of rdma_exporter)."};
+constexpr Metric kStorms{"rdma_netdev_pause_storm_events_total",
+                         "Times the NIC paused the far end for long, by severity (a name of rdma_exporter)."};
+constexpr Metric kVportBytes{"rdma_netdev_vport_rdma_bytes_total",
+                             "RDMA bytes by direction and traffic (a name of rdma_exporter)."};
+constexpr Metric kVportPackets{"rdma_netdev_vport_rdma_packets_total",
+                               "RDMA packets by direction and traffic (a name of rdma_exporter)."};
 
 constexpr Metric kInfo{"rdma_port_info", "What the port is; the value is always 1 (a name of rdma_exporter).", kGauge};
-constexpr Metric kOptional{"rdma_optional_counter_enabled", "1 when the optional counter is switched on, 0 when it is only offered (a name of rdma_exporter).", kGauge};
+constexpr Metric kOptional{
+    "rdma_optional_counter_enabled",
+    "1 when the optional counter is switched on, 0 when it is only offered (a name of rdma_exporter).", kGauge};
 
 // Two labels beside device, port, netdev and, for '#', priority.
 struct Row {
@@ -55,7 +82,8 @@ struct Row {
   FixedLabel label{}, more{};
 };
 
-constexpr FixedLabel kRead{"op", "rd"}, kWrite{"op", "wr"}, kUnicast{"traffic", "unicast"}, kMulticast{"traffic", "multicast"};
+constexpr FixedLabel kRead{"op", "rd"}, kWrite{"op", "wr"}, kUnicast{"traffic", "unicast"},
+    kMulticast{"traffic", "multicast"};
 
 constexpr Row kRows[] = {
     {"rx_prio#_pause", &kPauseFrames, kRx},
@@ -150,11 +178,13 @@ struct Files {
         if (row.source != ethtool && !is_renamed(row)) put(row.source, row.name, file_name(row.name), meaning(row));
     for (const CounterRow& row : efa_rows())
       if (!describe_counter(row.source, row.name)) put(row.source, row.name, file_name(row.name), meaning(row));
-    for (const Alias& alias : kAliases) put(alias.source, alias.raw, std::string(alias.name), meaning(*describe_counter(alias.source, alias.raw)->row));
+    for (const Alias& alias : kAliases)
+      put(alias.source, alias.raw, std::string(alias.name), meaning(*describe_counter(alias.source, alias.raw)->row));
   }
 
   static bool is_renamed(const CounterRow& row) {
-    return row.source == hw && std::any_of(std::begin(kAliases), std::end(kAliases), [&](const Alias& alias) { return alias.raw == row.name; });
+    return row.source == hw && std::any_of(std::begin(kAliases), std::end(kAliases),
+                                           [&](const Alias& alias) { return alias.raw == row.name; });
   }
 
   void put(CounterSource source, std::string_view raw, std::string name, std::string_view help) {
@@ -199,7 +229,8 @@ std::optional<Found> find_row(std::string_view name) {
       const size_t mark = key.find('#');
       if (mark == std::string::npos) out.emplace(key, Found{&row, 0});
       else
-        for (char priority = '0'; priority <= '7'; ++priority) key[mark] = priority, out.emplace(key, Found{&row, priority});
+        for (char priority = '0'; priority <= '7'; ++priority)
+          key[mark] = priority, out.emplace(key, Found{&row, priority});
     }
     return out;
   }();
@@ -213,7 +244,8 @@ Labels port_labels(const Port& port) { return {{"device", port.rdma}, {"port", s
 void add_files(FamilySet& families, const Port& port, CounterSource source, const std::vector<Counter>& counters) {
   for (const Counter& counter : counters) {
     const auto [first, last] = files_of(source).equal_range(counter.name);
-    for (auto each = first; each != last; ++each) families.add(*each->second, port_labels(port), static_cast<double>(counter.value));
+    for (auto each = first; each != last; ++each)
+      families.add(*each->second, port_labels(port), static_cast<double>(counter.value));
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Amazon EFA. Linux 6.12: drivers/infiniband/hw/efa/efa_verbs.c (EFA_DEFINE_PORT_STATS, EFA_DEFINE_DEVICE_STATS). Its
-// transport (SRD) delivers out of order and repeats over other paths: a retransmission is no fault, a peer that does not
-// answer is. These names are for its ports alone (catalogue.h).
+// transport (SRD) delivers out of order and repeats over other paths: a retransmission is no fault, a peer that does
+// not answer is. These names are for its ports alone (catalogue.h).
 #include "counter/catalogue.h"
 #include "counter/metrics.h"
 

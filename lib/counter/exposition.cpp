@@ -47,7 +47,8 @@ void each_value(const HistogramSample& histogram, To&& to) {
 }
 
 // `bound`: the upper bound of a bucket, which is one more label. The line lacks its value.
-void append_series(std::string& out, const Metric& metric, std::string_view suffix, std::string_view labels, const double* bound) {
+void append_series(std::string& out, const Metric& metric, std::string_view suffix, std::string_view labels,
+                   const double* bound) {
   (out += metric.name) += suffix;
   if (!labels.empty()) (out += '{') += labels;
   if (bound != nullptr) {
@@ -71,8 +72,7 @@ std::string_view type_text(MetricKind kind) {
 
 void append_head(std::string& out, const Metric& metric) {
   for (std::string_view part : {std::string_view("# HELP "), metric.name, std::string_view(" "), metric.help,
-                                std::string_view("\n# TYPE "), metric.name,
-                                type_text(metric.kind)})
+                                std::string_view("\n# TYPE "), metric.name, type_text(metric.kind)})
     out += part;
 }
 
@@ -93,7 +93,8 @@ size_t size_of(const std::vector<Family>& families) {
 // `put` appends a value to `out`.
 template <class Put>
 void write(std::string& out, const std::vector<Family>& families, Put&& put) {
-  const auto line = [&](const Metric& metric, std::string_view suffix, std::string_view labels, const double* bound, double value) {
+  const auto line = [&](const Metric& metric, std::string_view suffix, std::string_view labels, const double* bound,
+                        double value) {
     append_series(out, metric, suffix, labels, bound);
     put(value);
     out += '\n';
@@ -103,7 +104,9 @@ void write(std::string& out, const std::vector<Family>& families, Put&& put) {
     append_head(out, *family.metric);
     for (const MetricSample& sample : family.samples) line(*family.metric, "", sample.labels, nullptr, sample.value);
     for (const HistogramSample& histogram : family.histograms)
-      each_value(histogram, [&](std::string_view suffix, const double* bound, double value) { line(*family.metric, suffix, histogram.labels.text(), bound, value); });
+      each_value(histogram, [&](std::string_view suffix, const double* bound, double value) {
+        line(*family.metric, suffix, histogram.labels.text(), bound, value);
+      });
   }
 }
 
@@ -134,7 +137,8 @@ std::string PageText::renewed(const std::vector<Family>& families) {
   };
   for (const Family& family : families) {
     for (const MetricSample& sample : family.samples) put(sample.value);
-    for (const HistogramSample& histogram : family.histograms) each_value(histogram, [&](auto, auto, double value) { put(value); });
+    for (const HistogramSample& histogram : family.histograms)
+      each_value(histogram, [&](auto, auto, double value) { put(value); });
   }
   out.append(*last_, copied);
   return out;

@@ -11,12 +11,12 @@
 
 namespace fabric {
 
-// Sample for sample what prometheus-cpp's TextSerializer says, which prints with 16 digits; here a value is the shortest
-// text that reads back as the same double, so integers up to 2^53 stand in full.
+// Sample for sample what prometheus-cpp's TextSerializer says, which prints with 16 digits; here a value is the
+// shortest text that reads back as the same double, so integers up to 2^53 stand in full.
 std::string to_exposition(const std::vector<Family>& families);
 
-// The text of a set that is begun anew for each page. Of a page with the series of the one before only values that are others
-// are printed; what stands between them is copied.
+// The text of a set that is begun anew for each page. Of a page with the series of the one before only values that are
+// others are printed; what stands between them is copied.
 class PageText {
  public:
   using Text = std::shared_ptr<const std::string>;

@@ -17,24 +17,46 @@ namespace {
 constexpr MetricKind kGauge = MetricKind::gauge;
 
 constexpr Metric kPortInfo{"fabric_port_info", "What the port is; the value is always 1.", kGauge};
-constexpr Metric kPortUp{"fabric_port_up", "1 when the port is ACTIVE and its netdev, where there is one, has carrier.", kGauge};
-constexpr Metric kPortState{"fabric_port_state", "Port state: 1 DOWN, 2 INIT, 3 ARMED, 4 ACTIVE, 5 ACTIVE_DEFER.", kGauge};
-constexpr Metric kPhysicalState{"fabric_port_physical_state", "Physical state: 1 Sleep, 2 Polling, 3 Disabled, 4 PortConfigurationTraining, 5 LinkUp, 6 LinkErrorRecovery, 7 Phy Test.", kGauge};
+constexpr Metric kPortUp{"fabric_port_up", "1 when the port is ACTIVE and its netdev, where there is one, has carrier.",
+                         kGauge};
+constexpr Metric kPortState{"fabric_port_state", "Port state: 1 DOWN, 2 INIT, 3 ARMED, 4 ACTIVE, 5 ACTIVE_DEFER.",
+                            kGauge};
+constexpr Metric kPhysicalState{"fabric_port_physical_state",
+                                "Physical state: 1 Sleep, 2 Polling, 3 Disabled, 4 PortConfigurationTraining, 5 "
+                                "LinkUp, 6 LinkErrorRecovery, 7 Phy Test.",
+                                kGauge};
 constexpr Metric kRate{"fabric_port_rate_bytes_per_second", "Data rate of the link.", kGauge};
 constexpr Metric kActiveMtu{"fabric_port_active_mtu_bytes", "Path MTU that RDMA can use on the port.", kGauge};
 constexpr Metric kCarrier{"fabric_port_carrier", "1 when the netdev has carrier.", kGauge};
 constexpr Metric kCarrierDowns{"fabric_port_carrier_downs_total", "Times the netdev lost carrier."};
 
 constexpr Metric kAgentUp{"fabric_agent_up", "1 when fabric-agentd runs.", kGauge};
-constexpr Metric kAgentEnforcing{"fabric_agent_enforcing", "1 when fabric-agentd writes settings, 0 when it only reports (mode audit) or does not run.", kGauge};
-constexpr Metric kAgentConfig{"fabric_agent_config_valid", "0 when the last reload found a faulty configuration and the one before is kept.", kGauge};
-constexpr Metric kInSync{"fabric_setting_in_sync", "1 when the port has the setting as the profile wants it, as fabric-agentd saw it last; 0 for every other outcome.", kGauge};
-constexpr Metric kRepairs{"fabric_setting_repairs_total", "Times fabric-agentd put the setting back since it started to keep it."};
-constexpr Metric kDrifts{"fabric_setting_drifts_total", "Times the setting was found otherwise after it had been as wanted, by likely cause: driver (loaded or reset), link (retrained), firmware, process (another program), unnotified (no notification came). Absent until it happens."};
+constexpr Metric kAgentEnforcing{
+    "fabric_agent_enforcing",
+    "1 when fabric-agentd writes settings, 0 when it only reports (mode audit) or does not run.", kGauge};
+constexpr Metric kAgentConfig{"fabric_agent_config_valid",
+                              "0 when the last reload found a faulty configuration and the one before is kept.",
+                              kGauge};
+constexpr Metric kInSync{
+    "fabric_setting_in_sync",
+    "1 when the port has the setting as the profile wants it, as fabric-agentd saw it last; 0 for every other outcome.",
+    kGauge};
+constexpr Metric kRepairs{"fabric_setting_repairs_total",
+                          "Times fabric-agentd put the setting back since it started to keep it."};
+constexpr Metric kDrifts{"fabric_setting_drifts_total",
+                         "Times the setting was found otherwise after it had been as wanted, by likely cause: driver "
+                         "(loaded or reset), link (retrained), firmware, process (another program), unnotified (no "
+                         "notification came). Absent until it happens."};
 constexpr Metric kLastDrift{"fabric_setting_last_drift_timestamp_seconds", "When that was found last.", kGauge};
-constexpr Metric kAgentHeld{"fabric_agent_held", "1 while nothing is enforced because an apply awaits confirmation, or lapsed without it.", kGauge};
-constexpr Metric kDiagnosis{"fabric_diagnosis", "Whose fault it is: confidence from 0 to 1, by culprit (host, cable, network, peer, unknown, none) and rule.", kGauge};
-constexpr Metric kCheckStatus{"fabric_check_status", "What the check found: 0 ok, 1 warning, 2 critical, 3 unknown.", kGauge};
+constexpr Metric kAgentHeld{"fabric_agent_held",
+                            "1 while nothing is enforced because an apply awaits confirmation, or lapsed without it.",
+                            kGauge};
+constexpr Metric kDiagnosis{
+    "fabric_diagnosis",
+    "Whose fault it is: confidence from 0 to 1, by culprit (host, cable, network, peer, unknown, none) and rule.",
+    kGauge};
+constexpr Metric kCheckStatus{"fabric_check_status", "What the check found: 0 ok, 1 warning, 2 critical, 3 unknown.",
+                              kGauge};
 
 void add_if(FamilySet& families, const Metric& metric, const Labels& labels, std::optional<double> value) {
   if (value) families.add(metric, labels, *value);
@@ -99,7 +121,8 @@ bool is_of_no_use(const Port& port, const CounterMatch& match, uint64_t value) {
   return value == 0 && port.link_layer == LinkLayer::ethernet && is_of_infiniband_link(*match.row);
 }
 
-void add_named(FamilySet& families, const Port& port, const Labels& labels, CounterSource source, const std::vector<Counter>& counters, const Idle& idle = {}) {
+void add_named(FamilySet& families, const Port& port, const Labels& labels, CounterSource source,
+               const std::vector<Counter>& counters, const Idle& idle = {}) {
   for (const Counter& counter : counters) {
     auto match = find_counter(source, counter.name, port.kernel_driver);
     if (!match || is_of_no_use(port, *match, counter.value) || is_told_better(*match->row, counters)) continue;
@@ -109,7 +132,8 @@ void add_named(FamilySet& families, const Port& port, const Labels& labels, Coun
       priority = {"priority", {&match->priority, 1}};
     }
     const Scale& scale = match->row->scale;
-    families.accumulate(*match->row->metric, labels, {match->row->label, priority}, static_cast<double>(counter.value) * scale.multiply / scale.divide);
+    families.accumulate(*match->row->metric, labels, {match->row->label, priority},
+                        static_cast<double>(counter.value) * scale.multiply / scale.divide);
   }
 }
 
@@ -145,16 +169,19 @@ void add_agent(FamilySet& families, const AgentState& agent) {
       families.add(kInSync, labels, in_sync ? 1 : 0);
       families.add(kRepairs, labels, static_cast<double>(state.repairs));
       if (const auto when = unix_seconds(state.last_drift)) families.add(kLastDrift, labels, *when);
-      for (const auto& [cause, count] : state.drifts) families.add(kDrifts, labels, {{"cause", cause}}, static_cast<double>(count));
+      for (const auto& [cause, count] : state.drifts)
+        families.add(kDrifts, labels, {{"cause", cause}}, static_cast<double>(count));
     }
 }
 
 void add_report(FamilySet& families, const Report& report) {
   for (const Finding& finding : report.findings)
-    families.add(kCheckStatus, {}, {{"check", finding.id}, {"subject", finding.subject}}, static_cast<double>(finding.status));
+    families.add(kCheckStatus, {}, {{"check", finding.id}, {"subject", finding.subject}},
+                 static_cast<double>(finding.status));
 }
 
-void add_diagnoses(FamilySet& families, const Node& node, const std::map<std::string, Signals>& watched, const Diagnoses& diagnoses) {
+void add_diagnoses(FamilySet& families, const Node& node, const std::map<std::string, Signals>& watched,
+                   const Diagnoses& diagnoses) {
   for (const Port& port : node.ports) {
     const std::string id = port.id();
     if (!watched.contains(id) || port.virtual_function) continue;
@@ -186,13 +213,15 @@ void add_raw_counters(FamilySet& families, const Port& port, RawCounters raw) {
       add_raw(families, metrics::kHwCounter, labels, counter);
 }
 
-void add_node(FamilySet& families, const Node& node, const Report& report, RawCounters raw, const Unchanging& unchanging) {
+void add_node(FamilySet& families, const Node& node, const Report& report, RawCounters raw,
+              const Unchanging& unchanging) {
   for (const Port& port : node.ports) add_link(families, port);
   families.part(0, unchanging.agent, [&] {
     if (node.agent) add_agent(families, *node.agent);
   });
   families.part(1, unchanging.report, [&] { add_report(families, report); });
-  // udev names virtual functions behind their owner, before the next card: what guests count would be in the place of that.
+  // udev names virtual functions behind their owner, before the next card: what guests count would be in the place of
+  // that.
   const auto each = [&](bool of_guests, const auto& add) {
     for (const Port& port : node.ports)
       if (port.virtual_function == of_guests) add(port);

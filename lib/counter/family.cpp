@@ -54,7 +54,8 @@ bool stand_in(std::string_view kept, size_t at, std::initializer_list<Label> mor
     const char* text = kept.data() + at;
     if ((comma != 0 && text[0] != ',') || !same_bytes(text + comma, label.name.data(), name)) return false;
     text += comma + name;
-    if (text[0] != '=' || text[1] != '"' || text[2 + value] != '"' || !same_bytes(text + 2, label.value.data(), value)) return false;
+    if (text[0] != '=' || text[1] != '"' || text[2 + value] != '"' || !same_bytes(text + 2, label.value.data(), value))
+      return false;
     at += comma + name + value + 3;
   }
   return at == kept.size() && number == 0;
@@ -131,7 +132,8 @@ void FamilySet::forget_rest() {
 bool FamilySet::repeats(size_t number, const std::shared_ptr<const void>& from) {
   if (from == nullptr || number >= parts_.size()) return false;
   const Part& last = parts_[number];
-  if (last.from != from || last.begin != next_ || last.shape != shape_ || last.limit != limit_ || last.over_limit > 0) return false;
+  if (last.from != from || last.begin != next_ || last.shape != shape_ || last.limit != limit_ || last.over_limit > 0)
+    return false;
   next_ = last.end;
   series_ += last.series;
   duplicates_ += last.duplicates;
@@ -140,7 +142,14 @@ bool FamilySet::repeats(size_t number, const std::shared_ptr<const void>& from) 
 
 void FamilySet::remember(size_t number, Part before) {
   if (number >= parts_.size()) parts_.resize(number + 1);
-  parts_[number] = {std::move(before.from), before.begin, next_, shape_, series_ - before.series, over_limit_ - before.over_limit, duplicates_ - before.duplicates, limit_};
+  parts_[number] = {std::move(before.from),
+                    before.begin,
+                    next_,
+                    shape_,
+                    series_ - before.series,
+                    over_limit_ - before.over_limit,
+                    duplicates_ - before.duplicates,
+                    limit_};
 }
 
 void FamilySet::append(Step step) {
@@ -173,7 +182,9 @@ void FamilySet::make_places() {
 
 uint32_t FamilySet::family_of(const Metric& metric) {
   const auto [known, is_new] = family_index_.try_emplace(&metric, static_cast<uint32_t>(families_.size()));
-  if (is_new) families_.push_back({.metric = &metric}), families_.back().samples.reserve(metric.kind == MetricKind::histogram ? 0 : kFirstSamples);
+  if (is_new)
+    families_.push_back({.metric = &metric}),
+        families_.back().samples.reserve(metric.kind == MetricKind::histogram ? 0 : kFirstSamples);
   return known->second;
 }
 
@@ -185,7 +196,8 @@ FamilySet::Step FamilySet::look_for(const Metric& metric, const Labels& labels, 
   const size_t hash = hash_of(metric, text);
   Place& place = places_[place_of(hash, metric, text)];
   Step step{.before = static_cast<uint32_t>(labels.text().size())};
-  if (text.find('\\', step.before) == std::string_view::npos) step.more = static_cast<uint8_t>(std::min<size_t>(number_of(more), kUnforeseen));
+  if (text.find('\\', step.before) == std::string_view::npos)
+    step.more = static_cast<uint8_t>(std::min<size_t>(number_of(more), kUnforeseen));
   step.first = place.family == kNowhere;
   if (!step.first) {
     step.family = place.family;
@@ -239,7 +251,8 @@ void FamilySet::add(const Metric& metric, const Labels& labels, std::initializer
   else if (series.sample != nullptr) ++duplicates_;
 }
 
-void FamilySet::accumulate(const Metric& metric, const Labels& labels, std::initializer_list<Label> more, double value) {
+void FamilySet::accumulate(const Metric& metric, const Labels& labels, std::initializer_list<Label> more,
+                           double value) {
   if (const Named series = series_of(metric, labels, more); series.sample != nullptr) series.sample->value += value;
 }
 
@@ -253,7 +266,8 @@ bool FamilySet::is_next(const Metric& metric, const HistogramSample& histogram) 
   if (step.family == kNowhere || !step.histogram || families_[step.family].metric != &metric) return false;
   const HistogramSample& kept = families_[step.family].histograms[step.sample];
   if (kept.labels.text() != histogram.labels.text()) return false;
-  return !step.first || (std::ranges::equal(kept.bounds, histogram.bounds) && series_in(histogram) <= limit_ - std::min(series_, limit_));
+  return !step.first || (std::ranges::equal(kept.bounds, histogram.bounds) &&
+                         series_in(histogram) <= limit_ - std::min(series_, limit_));
 }
 
 FamilySet::Step FamilySet::look_for(const Metric& metric, const HistogramSample& histogram) {
@@ -262,7 +276,8 @@ FamilySet::Step FamilySet::look_for(const Metric& metric, const HistogramSample&
   if (known != family_index_.end()) {
     const auto& there = families_[known->second].histograms;
     const auto found = std::ranges::find_if(there, same);
-    if (found != there.end()) return {.family = known->second, .sample = static_cast<uint32_t>(found - there.begin()), .histogram = true};
+    if (found != there.end())
+      return {.family = known->second, .sample = static_cast<uint32_t>(found - there.begin()), .histogram = true};
   }
   if (series_in(histogram) > limit_ - std::min(series_, limit_)) return {};
   const uint32_t family = family_of(metric);

@@ -80,8 +80,9 @@ class TextStack {
   std::vector<Block> blocks_;  // none empty
 };
 
-// Families in the order in which each was first added to: contiguous, and no series twice. A set that is begun anew for each
-// page remembers the calls of the page before: as long as they come in the same order, each finds its series where it was.
+// Families in the order in which each was first added to: contiguous, and no series twice. A set that is begun anew for
+// each page remembers the calls of the page before: as long as they come in the same order, each finds its series where
+// it was.
 class FamilySet {
  public:
   // At most `limit` series; what comes later is dropped and counted.
@@ -89,8 +90,8 @@ class FamilySet {
   // Another page: what comes out is what a new set would give. Metrics and bounds must outlive the set, not the page.
   void begin(size_t limit);
 
-  // `metric` must outlive the set. `more` follows `labels`. A second sample with the same labels is dropped and counted: a
-  // scrape with a series twice is refused as a whole by Prometheus.
+  // `metric` must outlive the set. `more` follows `labels`. A second sample with the same labels is dropped and
+  // counted: a scrape with a series twice is refused as a whole by Prometheus.
   void add(const Metric& metric, const Labels& labels, std::initializer_list<Label> more, double value);
   void add(const Metric& metric, const Labels& labels, double value) { add(metric, labels, {}, value); }
   // As add(), but adds to the series when it is there: two counters that are parts of one.
@@ -100,9 +101,9 @@ class FamilySet {
   // A histogram of MetricKind::histogram, whole or not at all.
   void add(const Metric& metric, HistogramSample histogram);
 
-  // A part of the page that `from` alone decides, which does not change while anybody holds it: where it is what it was on the
-  // page before, the part is, too, and `add` is not called. Null: it is called. Of its series nobody else may speak, and each
-  // part has a number of its own, from 0.
+  // A part of the page that `from` alone decides, which does not change while anybody holds it: where it is what it was
+  // on the page before, the part is, too, and `add` is not called. Null: it is called. Of its series nobody else may
+  // speak, and each part has a number of its own, from 0.
   template <class Add>
   void part(size_t number, std::shared_ptr<const void> from, Add&& add) {
     if (repeats(number, from)) return;
@@ -176,7 +177,8 @@ class FamilySet {
   std::vector<Part> parts_;
   size_t next_ = 0;
   uint64_t shape_ = 0;
-  std::vector<Place> places_;  // open addressing; a power of two, at most half full; none before something is looked for
+  std::vector<Place>
+      places_;  // open addressing; a power of two, at most half full; none before something is looked for
   size_t placed_ = 0;
   size_t limit_, series_ = 0, over_limit_ = 0, duplicates_ = 0;
 };

@@ -6,10 +6,19 @@
 namespace fabric {
 namespace {
 
-constexpr Metric kValue{"fabric_health_value", "What a health rule measures where it is not in order, in the rule's own unit (fabric-agent.toml(5), [health]). Absent while all is well.", MetricKind::gauge};
-constexpr Metric kPhase{"fabric_health_phase", "1 pending (not yet for long enough to be believed), 2 raised, 3 clearing (quiet, not yet for long enough). Absent while all is well.", MetricKind::gauge};
-constexpr Metric kSince{"fabric_health_since_timestamp_seconds", "Since when the rule's finding stands. Absent while there is none.", MetricKind::gauge};
-constexpr Metric kAcknowledged{"fabric_check_acknowledged", "1 for a finding that an operator has acknowledged: fabric-agentctl ack. Absent without.", MetricKind::gauge};
+constexpr Metric kValue{"fabric_health_value",
+                        "What a health rule measures where it is not in order, in the rule's own unit "
+                        "(fabric-agent.toml(5), [health]). Absent while all is well.",
+                        MetricKind::gauge};
+constexpr Metric kPhase{"fabric_health_phase",
+                        "1 pending (not yet for long enough to be believed), 2 raised, 3 clearing (quiet, not yet for "
+                        "long enough). Absent while all is well.",
+                        MetricKind::gauge};
+constexpr Metric kSince{"fabric_health_since_timestamp_seconds",
+                        "Since when the rule's finding stands. Absent while there is none.", MetricKind::gauge};
+constexpr Metric kAcknowledged{
+    "fabric_check_acknowledged",
+    "1 for a finding that an operator has acknowledged: fabric-agentctl ack. Absent without.", MetricKind::gauge};
 
 }  // namespace
 
@@ -20,7 +29,8 @@ void add_health(FamilySet& families, const Health& health) {
       const Labels labels{{"rule", rule}, {"subject", subject}};
       families.add(kValue, labels, state.value);
       families.add(kPhase, labels, static_cast<double>(state.phase()));
-      if (state.status() != Status::ok) families.add(kSince, labels, static_cast<double>(health.wall) - std::max(0.0, health.now - state.since()));
+      if (state.status() != Status::ok)
+        families.add(kSince, labels, static_cast<double>(health.wall) - std::max(0.0, health.now - state.since()));
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// HiSilicon (hns_roce, hns3). Linux 6.12: drivers/infiniband/hw/hns/hns_roce_main.c (hns_roce_port_stats_descs), since 6.6;
-// hisilicon/hns3/hns3pf/hclge_main.c (g_mac_stats_string). The unit of mac_..._xoff_time is not documented: no row.
+// HiSilicon (hns_roce, hns3). Linux 6.12: drivers/infiniband/hw/hns/hns_roce_main.c (hns_roce_port_stats_descs),
+// since 6.6; hisilicon/hns3/hns3pf/hclge_main.c (g_mac_stats_string). The unit of mac_..._xoff_time is not documented:
+// no row.
 #include "counter/catalogue.h"
 #include "counter/metrics.h"
 

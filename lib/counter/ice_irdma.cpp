@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intel: irdma over ice and i40e. Linux 6.12: drivers/infiniband/hw/irdma/verbs.c (and the names of 7.x, some with spaces),
-// intel/ice/ice_ethtool.c, intel/i40e/i40e_ethtool.c. Their xoff counters are the frames that pause; xon ones end it. Frames with
-// illegal bytes are errors beside those of the CRC (ice_main.c, ice_update_vsi_stats).
+// Intel: irdma over ice and i40e. Linux 6.12: drivers/infiniband/hw/irdma/verbs.c (and the names of 7.x, some with
+// spaces), intel/ice/ice_ethtool.c, intel/i40e/i40e_ethtool.c. Their xoff counters are the frames that pause; xon ones
+// end it. Frames with illegal bytes are errors beside those of the CRC (ice_main.c, ice_update_vsi_stats).
 #include "counter/catalogue.h"
 #include "counter/metrics.h"
 

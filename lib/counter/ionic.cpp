@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AMD Pensando (ionic, ionic_rdma). The RDMA names come from firmware; as `rdma statistic` and `ethtool -S` show them on
-// a Pollara card. `..._1us_count` counts microseconds.
+// AMD Pensando (ionic, ionic_rdma). The RDMA names come from firmware; as `rdma statistic` and `ethtool -S` show them
+// on a Pollara card. `..._1us_count` counts microseconds.
 #include "counter/catalogue.h"
 #include "counter/metrics.h"
 
@@ -42,7 +42,12 @@ constexpr CounterRow kRows[] = {
     {hw, "tx_rdma_ack_timeout", &kAckTimeouts},
     {hw, "tx_rdma_retx_pkts", &kRetransmittedPackets},
     {hw, "tx_rdma_retx_bytes", &kRetransmittedBytes},
-    {hw, "rx_rdma_mtu_discard_pkts", &kDiscards, kRx, {}, "RDMA packets received that are longer than the MTU, discarded."},
+    {hw,
+     "rx_rdma_mtu_discard_pkts",
+     &kDiscards,
+     kRx,
+     {},
+     "RDMA packets received that are longer than the MTU, discarded."},
     {hw, "req_rx_oper_err", &kOperationErrors, kRequester},
     {hw, "resp_tx_rmt_oper_err", &kOperationErrors, kResponder},
     {hw, "req_tx_loc_acc_err", &kLocalErrors, kRequester},
@@ -79,7 +84,8 @@ constexpr CounterRow kRows[] = {
     {ethtool, "frames_rx_dropped", &kPhyDiscards, kRx},
     {ethtool, "frames_rx_bad_fcs", &kPhyCrcErrors},
     {ethtool, "frames_rx_oversized", &kPhyOversize},
-    raw(ethtool, "frames_rx_stomped_crc", "Frames received whose CRC a cut-through switch had inverted: damaged before the last hop."),
+    raw(ethtool, "frames_rx_stomped_crc",
+        "Frames received whose CRC a cut-through switch had inverted: damaged before the last hop."),
     raw(ethtool, "frames_rx_bad_length", "Frames received whose length field does not match their length."),
     raw(ethtool, "frames_rx_too_long", "Frames received that are longer than the port takes."),
     raw(ethtool, "frames_rx_undersized", "Frames received that are shorter than 64 bytes."),

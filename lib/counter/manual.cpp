@@ -82,8 +82,15 @@ std::string roff(std::string_view text) {
 }
 
 std::string_view unit_of(std::string_view name) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kUnits{
-      {{"bytes", "bytes"}, {"seconds", "seconds"}, {"packets", "packets"}, {"frames", "frames"}, {"celsius", "degrees Celsius"}, {"volts", "volts"}, {"watts", "watts"}, {"amperes", "amperes"}, {"meters", "metres"}}};
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kUnits{{{"bytes", "bytes"},
+                                                                                        {"seconds", "seconds"},
+                                                                                        {"packets", "packets"},
+                                                                                        {"frames", "frames"},
+                                                                                        {"celsius", "degrees Celsius"},
+                                                                                        {"volts", "volts"},
+                                                                                        {"watts", "watts"},
+                                                                                        {"amperes", "amperes"},
+                                                                                        {"meters", "metres"}}};
   if (name.ends_with("_total")) name.remove_suffix(6);
   for (const auto& [end, unit] : kUnits)
     if (name.ends_with(end)) return unit;
@@ -126,7 +133,8 @@ std::map<std::string_view, Entry> entries() {
 std::string entry_text(const Entry& entry) {
   std::string out = ".TP\n.B " + std::string(entry.metric->name) + "\n" + roff(entry.metric->help) + "\n";
   for (const std::string& note : entry.notes) out += note + "\n";
-  out += ".br\nUnit: " + std::string(unit_of(entry.metric->name)) + ".\nError: " + (entry.trouble ? "yes" : "no") + ".\n";
+  out +=
+      ".br\nUnit: " + std::string(unit_of(entry.metric->name)) + ".\nError: " + (entry.trouble ? "yes" : "no") + ".\n";
   for (const Vendor& vendor : kVendors) {
     const auto found = entry.sources.find(vendor.title);
     if (found == entry.sources.end()) continue;
@@ -138,15 +146,17 @@ std::string entry_text(const Entry& entry) {
 }
 
 std::string telemetry_text(const Metric& metric) {
-  return ".TP\n.B " + std::string(metric.name) + "\n" + roff(metric.help) + "\n.br\nUnit: " + std::string(unit_of(metric.name)) + ".\n";
+  return ".TP\n.B " + std::string(metric.name) + "\n" + roff(metric.help) +
+         "\n.br\nUnit: " + std::string(unit_of(metric.name)) + ".\n";
 }
 
 std::string raw_text(const Vendor& vendor) {
   std::string out;
   for (const CounterRow& row : vendor.rows()) {
     if (row.metric != nullptr) continue;
-    out += ".TP\n.B " + roff(row.name) + "\n" + std::string(word(row.source)) + (row.gauge ? ", a number at this moment" : "") +
-           (means_trouble(row) ? ", an error" : "") + ".\n" + roff(row.help) + "\n";
+    out += ".TP\n.B " + roff(row.name) + "\n" + std::string(word(row.source)) +
+           (row.gauge ? ", a number at this moment" : "") + (means_trouble(row) ? ", an error" : "") + ".\n" +
+           roff(row.help) + "\n";
   }
   return out.empty() ? out : ".SS " + roff(vendor.title) + "\n" + out;
 }
@@ -157,12 +167,18 @@ std::string counters_manual() {
   std::string out(kHead);
   out += ".SH METRICS\n";
   for (const auto& [name, entry] : entries()) out += entry_text(entry);
-  out += ".SH BESIDE THE COUNTERS\nRead by ethtool and devlink netlink, RDMA netlink, from sysfs, and, of the modules, as\n"
-         ".BR fabric\\-agentd (8)\npublishes it.\nThose that tell of a device or of its function have no label port.\n";
+  out +=
+      ".SH BESIDE THE COUNTERS\nRead by ethtool and devlink netlink, RDMA netlink, from sysfs, and, of the modules, "
+      "as\n"
+      ".BR fabric\\-agentd (8)\npublishes it.\nThose that tell of a device or of its function have no label port.\n";
   for (const Metric* metric : metrics::kTelemetry) out += telemetry_text(*metric);
-  out += ".SH COUNTERS WITHOUT A COMMON NAME\nThose of the source hw are published as\n.BR fabric_rdma_hw_counters_total ,\nlabel counter.\n"
-         "The others stand in captures and are for checks.\nStatistics of the source ethtool, whether they stand in this page or not, are published as\n"
-         ".BR fabric_ethtool_counters ,\nlabel counter, where ethtool in the table [exporter] of\n.BR fabric\\-agent.toml (5)\nasks for them.\n";
+  out +=
+      ".SH COUNTERS WITHOUT A COMMON NAME\nThose of the source hw are published as\n.BR fabric_rdma_hw_counters_total "
+      ",\nlabel counter.\n"
+      "The others stand in captures and are for checks.\nStatistics of the source ethtool, whether they stand in this "
+      "page or not, are published as\n"
+      ".BR fabric_ethtool_counters ,\nlabel counter, where ethtool in the table [exporter] of\n.BR fabric\\-agent.toml "
+      "(5)\nasks for them.\n";
   for (const Vendor& vendor : kVendors) out += raw_text(vendor);
   return out + std::string(kTail);
 }

@@ -122,8 +122,10 @@ constexpr CounterRow kRows[] = {
     {ethtool, "tx_pci_signal_integrity", &kPcieSignal, kTx},
     {ethtool, "outbound_pci_stalled_rd_events", &kPcieStalled, {"operation", "read"}},
     {ethtool, "outbound_pci_stalled_wr_events", &kPcieStalled, {"operation", "write"}},
-    raw_gauge(ethtool, "outbound_pci_stalled_rd", "Percentage of the last second in which reads waited for PCIe credits."),
-    raw_gauge(ethtool, "outbound_pci_stalled_wr", "Percentage of the last second in which writes waited for PCIe credits."),
+    raw_gauge(ethtool, "outbound_pci_stalled_rd",
+              "Percentage of the last second in which reads waited for PCIe credits."),
+    raw_gauge(ethtool, "outbound_pci_stalled_wr",
+              "Percentage of the last second in which writes waited for PCIe credits."),
     {ethtool, "outbound_pci_buffer_overflow", &kPcieOverflows},
 };
 

@@ -14,13 +14,15 @@ constexpr std::chrono::minutes kAge{1}, kAgeUnchanged{10};
 constexpr std::array<std::string_view, 3> kKinds{"qp", "cq", "mr"};  // by nldev::Object
 
 const ResourceCount* find_total(const std::vector<ResourceCount>& counts, std::string_view kind) {
-  const auto found = std::find_if(counts.begin(), counts.end(), [&](const ResourceCount& each) { return each.kind == kind && each.owner.empty(); });
+  const auto found = std::find_if(counts.begin(), counts.end(),
+                                  [&](const ResourceCount& each) { return each.kind == kind && each.owner.empty(); });
   return found == counts.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-Result<void> OwnerReader::read(Netlink& rdma, uint32_t device, const std::vector<ResourceCount>& counts, Clock::time_point now) {
+Result<void> OwnerReader::read(Netlink& rdma, uint32_t device, const std::vector<ResourceCount>& counts,
+                               Clock::time_point now) {
   if (std::exchange(device_, device) != device) known_ = {};
   const auto end = Clock::now() + kPatience;
   std::optional<Error> failure;
@@ -39,7 +41,8 @@ Result<void> OwnerReader::read(Netlink& rdma, uint32_t device, const std::vector
   return failure ? Result<void>(*failure) : Result<void>();
 }
 
-void OwnerReader::read(Known& known, Netlink& rdma, nldev::Object kind, std::chrono::milliseconds patience, Clock::time_point now) const {
+void OwnerReader::read(Known& known, Netlink& rdma, nldev::Object kind, std::chrono::milliseconds patience,
+                       Clock::time_point now) const {
   known.owners.reset();
   known.failure.reset();
   const auto told = nldev::owners(rdma, device_, kind, patience);

@@ -13,10 +13,10 @@
 
 namespace fabric {
 
-// Read seldom, for the kernel goes through every object for it, and asks most drivers' firmware about every queue pair: when
-// the count has changed, but not within a minute, and every ten minutes. Where the kernel or the driver cannot tell, or takes
-// longer than 0.3 s for a kind, that kind is not told apart; it is tried again after a minute, then after twice as long each
-// time, up to ten minutes.
+// Read seldom, for the kernel goes through every object for it, and asks most drivers' firmware about every queue pair:
+// when the count has changed, but not within a minute, and every ten minutes. Where the kernel or the driver cannot
+// tell, or takes longer than 0.3 s for a kind, that kind is not told apart; it is tried again after a minute, then
+// after twice as long each time, up to ten minutes.
 class OwnerReader {
  public:
   using Clock = std::chrono::steady_clock;
@@ -34,7 +34,8 @@ class OwnerReader {
     Clock::time_point changed_due{}, due{};
     std::chrono::minutes pause{};  // after failures
   };
-  void read(Known& known, Netlink& rdma, nldev::Object kind, std::chrono::milliseconds patience, Clock::time_point now) const;
+  void read(Known& known, Netlink& rdma, nldev::Object kind, std::chrono::milliseconds patience,
+            Clock::time_point now) const;
 
   uint32_t device_ = 0;           // nldev index: another one is another device
   std::array<Known, 3> known_{};  // by nldev::Object

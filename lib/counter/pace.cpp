@@ -7,12 +7,9 @@ namespace fabric {
 
 std::string_view to_text(Pace::Brake value) {
   switch (value) {
-    case Pace::Brake::cpu:
-      return "cpu";
-    case Pace::Brake::device:
-      return "device";
-    case Pace::Brake::none:
-      break;
+    case Pace::Brake::cpu: return "cpu";
+    case Pace::Brake::device: return "device";
+    case Pace::Brake::none: break;
   }
   return "none";
 }

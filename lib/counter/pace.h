@@ -16,8 +16,8 @@ class Pace {
   // Why the interval is longer than asked for: more CPU time than the budget; the device takes too long to answer.
   enum class Brake : uint8_t { none, cpu, device };
 
-  // A reading may take a tenth of the interval at most: on most NICs it holds the RTNL lock and the firmware's command queue,
-  // which settings and other readers wait for.
+  // A reading may take a tenth of the interval at most: on most NICs it holds the RTNL lock and the firmware's command
+  // queue, which settings and other readers wait for.
   static constexpr double kBusy = 0.1;
   // Judged by an average over some eight samples, and never sooner after a change than so many.
   static constexpr unsigned kSettled = 8;
@@ -31,7 +31,8 @@ class Pace {
   Pace(Span interval, double cpu) : asked_(interval), interval_(interval), cpu_(cpu) {}
   void allow(double cpu) { cpu_ = cpu; }
 
-  // A sample was taken: the CPU time that passed with it, and how long the device took to answer. True: the interval changed.
+  // A sample was taken: the CPU time that passed with it, and how long the device took to answer. True: the interval
+  // changed.
   bool sampled(Clock::time_point now, Span cpu, Span answer);
 
   [[nodiscard]] Span interval() const { return interval_; }

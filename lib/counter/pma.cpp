@@ -40,7 +40,8 @@ constexpr CounterRow kRows[] = {
 std::span<const CounterRow> pma_rows() { return kRows; }
 
 bool is_of_infiniband_link(const CounterRow& row) {
-  return row.source == pma && row.metric != &kPortBytes && row.metric != &kPortPackets && row.metric != &kPortUnicast && row.metric != &kPortMulticast;
+  return row.source == pma && row.metric != &kPortBytes && row.metric != &kPortPackets && row.metric != &kPortUnicast &&
+         row.metric != &kPortMulticast;
 }
 
 bool is_of_infiniband_link(std::string_view name) {

@@ -12,9 +12,11 @@ namespace {
 
 constexpr std::chrono::milliseconds kPatience{100};
 
-// IB_QPT_* (include/rdma/ib_verbs.h of Linux 6.12) in the words of iproute2; the drivers' own kinds have a number alone.
+// IB_QPT_* (include/rdma/ib_verbs.h of Linux 6.12) in the words of iproute2; the drivers' own kinds have a number
+// alone.
 std::string kind_name(uint8_t type) {
-  constexpr std::string_view kNames[] = {"SMI", "GSI", "RC", "UC", "UD", "RAW_IPV6", "RAW_ETHERTYPE", "UNKNOWN", "RAW_PACKET", "XRC_INI", "XRC_TGT"};
+  constexpr std::string_view kNames[] = {"SMI",           "GSI",     "RC",         "UC",      "UD",     "RAW_IPV6",
+                                         "RAW_ETHERTYPE", "UNKNOWN", "RAW_PACKET", "XRC_INI", "XRC_TGT"};
   return type < std::size(kNames) ? std::string(kNames[type]) : std::to_string(type);
 }
 

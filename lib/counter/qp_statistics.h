@@ -12,16 +12,17 @@
 
 namespace fabric {
 
-// The mode with every reading (cheap); the counters only in automatic mode by type alone, for in every other there may be a set
-// for each process or queue pair. By type they are few, and each costs a command to the firmware: less than the port's own
-// hardware counters cost then, for which the kernel asks every set anew for each counter (rdma_counter_get_hwstat_value of
-// Linux 6.12). What fails, or takes longer than 0.1 s, is left alone for a while (Backoff).
+// The mode with every reading (cheap); the counters only in automatic mode by type alone, for in every other there may
+// be a set for each process or queue pair. By type they are few, and each costs a command to the firmware: less than
+// the port's own hardware counters cost then, for which the kernel asks every set anew for each counter
+// (rdma_counter_get_hwstat_value of Linux 6.12). What fails, or takes longer than 0.1 s, is left alone for a while
+// (Backoff).
 class QpReader {
  public:
   using Clock = Backoff::Clock;
 
-  // An error: of this time or, while it is left alone, of the last. That the kernel or the driver cannot tell, or tells more
-  // than can be read, is none.
+  // An error: of this time or, while it is left alone, of the last. That the kernel or the driver cannot tell, or tells
+  // more than can be read, is none.
   Result<void> read(Netlink& rdma, uint32_t device, uint32_t port, Clock::time_point now);
   // As read last; `dump` tells of failures.
   [[nodiscard]] const QpStatistics& last() const { return last_; }

@@ -10,9 +10,12 @@
 namespace fabric {
 namespace {
 
-// Untyped, as node_exporter's ethtool collector has them: drivers put levels and states among what they count, and do not
-// say which is which.
-constexpr Metric kEthtool{"fabric_ethtool_counters", "Driver statistics of the netdev (ethtool -S) under the driver's own names, in its own units: those that the configuration asks for.", MetricKind::untyped};
+// Untyped, as node_exporter's ethtool collector has them: drivers put levels and states among what they count, and do
+// not say which is which.
+constexpr Metric kEthtool{"fabric_ethtool_counters",
+                          "Driver statistics of the netdev (ethtool -S) under the driver's own names, in its own "
+                          "units: those that the configuration asks for.",
+                          MetricKind::untyped};
 
 }  // namespace
 
@@ -30,7 +33,8 @@ void add_ethtool(FamilySet& families, const Node& node, std::span<const std::str
     for (const Counter& counter : port.counters.ethtool) {
       const auto [known, is_new] = asked.try_emplace(counter.name.text().data());
       if (is_new) known->second = is_asked_for(globs, counter.name);
-      if (known->second) families.accumulate(kEthtool, labels, {{"counter", counter.name}}, static_cast<double>(counter.value));
+      if (known->second)
+        families.accumulate(kEthtool, labels, {{"counter", counter.name}}, static_cast<double>(counter.value));
     }
   }
 }

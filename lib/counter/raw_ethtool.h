@@ -14,8 +14,8 @@ namespace fabric {
 // Does one of the globs ([exporter] ethtool) match the name?
 bool is_asked_for(std::span<const std::string> globs, std::string_view name);
 
-// What the globs ask for, whether it has a common name or not. Two statistics of one name on a port are added up: drivers
-// cut names off at 31 letters (ETH_GSTRING_LEN, linux/ethtool.h).
+// What the globs ask for, whether it has a common name or not. Two statistics of one name on a port are added up:
+// drivers cut names off at 31 letters (ETH_GSTRING_LEN, linux/ethtool.h).
 void add_ethtool(FamilySet& families, const Node& node, std::span<const std::string> globs);
 
 }  // namespace fabric

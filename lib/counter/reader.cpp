@@ -38,8 +38,8 @@ void fail(Attempt& attempt, std::string why) {
   if (attempt.error.empty()) attempt.error = std::move(why);
 }
 
-// mlx5 counts for each of its queues, a thousand lines that nobody shows: in every copy of the machine they would cost more
-// than all else.
+// mlx5 counts for each of its queues, a thousand lines that nobody shows: in every copy of the machine they would cost
+// more than all else.
 ethtool::Selection kept(const CounterAccess& access, const Port& port) {
   return ethtool::Selection([asked = access.asked, driver = port.kernel_driver](std::string_view name) {
     return describe_counter(CounterSource::ethtool, name, driver) || is_asked_for(asked, name);
@@ -47,7 +47,9 @@ ethtool::Selection kept(const CounterAccess& access, const Port& port) {
 }
 
 // Port and physical state stand as "4: ACTIVE".
-std::optional<unsigned> leading_number(std::string_view text) { return parse_number<unsigned>(text.substr(0, text.find(':'))); }
+std::optional<unsigned> leading_number(std::string_view text) {
+  return parse_number<unsigned>(text.substr(0, text.find(':')));
+}
 
 // Text of a held sysfs attribute (at most one page), or a positive errno.
 Result<std::string_view> read_held(int fd, std::array<char, 4096>& buffer) {
@@ -171,13 +173,15 @@ PortReading PortReader::read() {
   return reading;
 }
 
-// Each read of state and of phys_state costs mlx5 two commands of its firmware, and on Ethernet the drivers tell both by the
-// netdev's carrier (mlx5_query_port_roce, bnxt_re_query_port, irdma_query_port of Linux 6.12): LinkUp goes with ACTIVE.
+// Each read of state and of phys_state costs mlx5 two commands of its firmware, and on Ethernet the drivers tell both
+// by the netdev's carrier (mlx5_query_port_roce, bnxt_re_query_port, irdma_query_port of Linux 6.12): LinkUp goes with
+// ACTIVE.
 void PortReader::read_link(PortReading& reading) {
   Attempt attempt{"link", true, 0, {}};
   Timer timer;
   // A netdev that is administratively down has none, and answers EINVAL (net/core/net-sysfs.c, carrier_show).
-  if (std::any_of(link_.begin(), link_.end(), [](const File& file) { return file.name == "carrier"; })) reading.carrier = false;
+  if (std::any_of(link_.begin(), link_.end(), [](const File& file) { return file.name == "carrier"; }))
+    reading.carrier = false;
   read_files(link_, attempt, [&](File& file, std::string_view text) {
     if (file.name == "state") {
       reading.state = leading_number(text);
@@ -230,8 +234,8 @@ void PortReader::read_device(Attempt& attempt, std::vector<Counter>& hw) {
     if (std::ranges::find(hw, counter.name, &Counter::name) == hw.end()) hw.push_back(counter);
 }
 
-// Each of these files costs mlx5 a command of its firmware (core/sysfs.c get_perf_mad, hw/mlx5/mad.c process_pma_cmd of Linux
-// 6.12): on Ethernet those of InfiniBand's link that are zero are seldom read.
+// Each of these files costs mlx5 a command of its firmware (core/sysfs.c get_perf_mad, hw/mlx5/mad.c process_pma_cmd of
+// Linux 6.12): on Ethernet those of InfiniBand's link that are zero are seldom read.
 void PortReader::read_pma(PortReading& reading) {
   if (pma_.empty()) return;
   Attempt attempt{"pma", true, 0, {}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What changes by the second on one port, read as cheaply as the kernel allows: one netlink request for the RDMA hardware
-// counters, descriptors held open for the files, one ethtool request, of whose answer what the catalogue knows or somebody
-// asks for is kept. Not thread-safe: one reader, one thread.
+// What changes by the second on one port, read as cheaply as the kernel allows: one netlink request for the RDMA
+// hardware counters, descriptors held open for the files, one ethtool request, of whose answer what the catalogue knows
+// or somebody asks for is kept. Not thread-safe: one reader, one thread.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,9 @@ struct CounterAccess {
   Netlink* rdma = nullptr;
   ethtool::Statistics* statistics = nullptr;
   std::span<const std::string> asked{};  // globs of statistics that are kept beside those of the catalogue
-  std::chrono::milliseconds idle_age = std::chrono::seconds(30);  // how old may be what on Ethernet says what it always says: InfiniBand's link counters that are zero, and LinkUp of an ACTIVE port
+  std::chrono::milliseconds idle_age =
+      std::chrono::seconds(30);  // how old may be what on Ethernet says what it always says: InfiniBand's link counters
+                                 // that are zero, and LinkUp of an ACTIVE port
 };
 
 // How one group of readings went.
@@ -34,7 +36,7 @@ struct Attempt {
   std::string_view collector;  // "rdma", "pma", "link", "ethtool"
   bool success = true;
   double seconds = 0;
-  std::string error;           // of the first thing that could not be read
+  std::string error;  // of the first thing that could not be read
 };
 
 struct PortReading {

@@ -19,8 +19,14 @@ constexpr std::chrono::seconds kNames{1};
 }  // namespace
 
 SampleReader::SampleReader(const CounterAccess& access, const Port& port)
-    : access_(access), rdma_(port.rdma), netdev_(port.netdev), driver_(port.kernel_driver), number_(port.number),
-      wanted_([driver = port.kernel_driver](std::string_view name) { return is_burst_counter(CounterSource::ethtool, name, driver); }),
+    : access_(access),
+      rdma_(port.rdma),
+      netdev_(port.netdev),
+      driver_(port.kernel_driver),
+      number_(port.number),
+      wanted_([driver = port.kernel_driver](std::string_view name) {
+        return is_burst_counter(CounterSource::ethtool, name, driver);
+      }),
       member_(port.is_member()) {
   ethtool_.exists = access_.statistics != nullptr && !netdev_.empty();
   if (member_) return;  // what RDMA counts is the bond's
@@ -87,8 +93,9 @@ void SampleReader::read_files(Source& source, Folder& folder, Clock::time_point 
   source.backoff.succeeded();
 }
 
-// Of an index that is no more the kernel says EINVAL, as it does where the driver counts nothing (nldev_stat_get_doit of Linux
-// 6.12). A device that was made anew has another; a reading that is missing keeps its counters apart from those before.
+// Of an index that is no more the kernel says EINVAL, as it does where the driver counts nothing (nldev_stat_get_doit
+// of Linux 6.12). A device that was made anew has another; a reading that is missing keeps its counters apart from
+// those before.
 Result<std::vector<Counter>> SampleReader::read_netlink() {
   auto counters = nldev::statistics(*access_.rdma, *device_, number_);
   if (counters || counters.error().code != EINVAL) return counters;
@@ -143,9 +150,11 @@ void SampleReader::read_ethtool(Clock::time_point now) {
   if (!due(ethtool_, now)) return;
   // mlx5's set follows its settings, and may change at the same length.
   const bool names = total_ == 0 || now - named_ >= kNames;
-  auto values = names ? Result<std::vector<uint64_t>>(std::vector<uint64_t>{}) : access_.statistics->values(netdev_, total_);
+  auto values =
+      names ? Result<std::vector<uint64_t>>(std::vector<uint64_t>{}) : access_.statistics->values(netdev_, total_);
   if (values && !names)
-    for (size_t i = 0; i < counters_.ethtool.size(); ++i) counters_.ethtool[i].value = (*values)[wanted_.places()[i].at];
+    for (size_t i = 0; i < counters_.ethtool.size(); ++i)
+      counters_.ethtool[i].value = (*values)[wanted_.places()[i].at];
   Result<void> done;
   if (names || (!values && values.error().code == EAGAIN)) done = read_names(now);
   else if (!values) done = values.error();
@@ -160,7 +169,8 @@ bool SampleReader::counts_rdma_bytes() const {
   auto any = [&](CounterSource source, const std::vector<Counter>& counters) {
     return std::any_of(counters.begin(), counters.end(), [&](const Counter& counter) {
       const auto match = find_counter(source, counter.name, driver_);
-      return match && match->row->metric == &metrics::kRdmaBytes && match->row->unless.empty();  // no burst is seen in those
+      return match && match->row->metric == &metrics::kRdmaBytes &&
+             match->row->unless.empty();  // no burst is seen in those
     });
   };
   return any(CounterSource::hw, counters_.hw) || any(CounterSource::ethtool, counters_.ethtool);

@@ -21,7 +21,8 @@ class SampleReader {
   // Opens what there is. `access` must outlive the reader; of the port only its names are needed.
   SampleReader(const CounterAccess& access, const Port& port);
 
-  // What could be read now; good until the next call. A source that failed is absent, and left alone for a while (Backoff).
+  // What could be read now; good until the next call. A source that failed is absent, and left alone for a while
+  // (Backoff).
   const PortCounters& read(Clock::time_point now);
   // Of the newest reading: when each of its sources had answered.
   [[nodiscard]] const ReadTimes& times() const { return times_; }
@@ -64,10 +65,10 @@ class SampleReader {
   std::optional<uint32_t> device_;  // nldev index; absent: files
   Folder hw_files_{"hw_counters", CounterSource::hw}, pma_files_{"counters", CounterSource::pma};
   Source hw_, pma_, ethtool_;
-  bool member_, needs_pma_ = false; // the port's own byte counters: each read is a firmware command
+  bool member_, needs_pma_ = false;                  // the port's own byte counters: each read is a firmware command
   std::optional<std::pair<size_t, size_t>> judged_;  // how many others there were when that was found out
-  size_t total_ = 0;                // how many statistics the driver has; 0: its names are to be read
-  Clock::time_point named_{};       // when the names were read
+  size_t total_ = 0;                                 // how many statistics the driver has; 0: its names are to be read
+  Clock::time_point named_{};                        // when the names were read
   PortCounters counters_;
   ReadTimes times_{};
   std::string failure_;

@@ -30,7 +30,7 @@ enum class Join : uint8_t {
 // One metric of the catalogue -> one member. All series of the metric that have the label are parts and add up.
 template <class Holder>
 struct Row {
-  Rise Holder::* member;
+  Rise Holder::*member;
   const Metric* metric;
   FixedLabel label{};  // an empty name: all series
   Join join = Join::otherwise;
@@ -88,8 +88,8 @@ constexpr Row<S> kPortRows[] = {
     {&S::request_errors, &kLengthErrors, {}, Join::add},
     {&S::request_errors, &kOperationErrors, {}, Join::add},
     {&S::request_errors, &kLocalErrors, {}, Join::add},
-    // What a queue pair that closes had not used yet is flushed: an erroneous completion by its counters, and no error (NVIDIA's
-    // WinOF manual, "Responder CQE errors").
+    // What a queue pair that closes had not used yet is flushed: an erroneous completion by its counters, and no error
+    // (NVIDIA's WinOF manual, "Responder CQE errors").
     {&S::request_errors, &kCqeErrors, {}, Join::most, &kCqeFlushes},
     {&S::icrc_errors, &kIcrcErrors},
 
@@ -147,10 +147,18 @@ uint64_t last_value(CounterSource source, std::string_view name) {
     unsigned bits;
   };
   static constexpr Width kWidths[] = {
-      {"symbol_error", 16},          {"link_error_recovery", 8},        {"link_downed", 8},
-      {"port_rcv_errors", 16},       {"port_xmit_discards", 16},        {"port_rcv_remote_physical_errors", 16},
-      {"port_rcv_constraint_errors", 8}, {"port_xmit_constraint_errors", 8}, {"local_link_integrity_errors", 4},
-      {"excessive_buffer_overrun_errors", 4}, {"VL15_dropped", 16},     {"port_xmit_wait", 32},
+      {"symbol_error", 16},
+      {"link_error_recovery", 8},
+      {"link_downed", 8},
+      {"port_rcv_errors", 16},
+      {"port_xmit_discards", 16},
+      {"port_rcv_remote_physical_errors", 16},
+      {"port_rcv_constraint_errors", 8},
+      {"port_xmit_constraint_errors", 8},
+      {"local_link_integrity_errors", 4},
+      {"excessive_buffer_overrun_errors", 4},
+      {"VL15_dropped", 16},
+      {"port_xmit_wait", 32},
   };
   if (source != CounterSource::pma) return 0;
   for (const Width& each : kWidths)
@@ -165,7 +173,7 @@ Rise rise_of(CounterSource source, const std::string& driver, std::string_view n
   }
   const uint64_t last = last_value(source, name);
   if (last == 0 || before > last || now > last) return rise_of(before, now);  // no such counter, or a wider one
-  if (now < before || before == last) return std::nullopt;       // reset, or full
+  if (now < before || before == last) return std::nullopt;                    // reset, or full
   return static_cast<double>(now - before);
 }
 
@@ -203,7 +211,8 @@ const std::vector<Use>* uses_of(const Metric* metric) {
       out[kPortRows[i].metric].push_back({false, i, kPortRows[i].label});
       if (kPortRows[i].less != nullptr) out[kPortRows[i].less].push_back({false, i, {}, true});
     }
-    for (size_t i = 0; i < std::size(kPriorityRows); ++i) out[kPriorityRows[i].metric].push_back({true, i, kPriorityRows[i].label});
+    for (size_t i = 0; i < std::size(kPriorityRows); ++i)
+      out[kPriorityRows[i].metric].push_back({true, i, kPriorityRows[i].label});
     return out;
   }();
   auto found = index.find(metric);
@@ -230,7 +239,8 @@ const Counter* counterpart(const std::vector<Counter>& counters, const CounterNa
   return found == counters.end() ? nullptr : &*found;
 }
 
-void gather(Sums& sums, CounterSource source, const std::string& driver, const std::vector<Counter>& before, const std::vector<Counter>& now) {
+void gather(Sums& sums, CounterSource source, const std::string& driver, const std::vector<Counter>& before,
+            const std::vector<Counter>& now) {
   for (size_t i = 0; i < now.size(); ++i) {
     const auto match = find_counter(source, now[i].name, driver);
     if (!match || is_told_better(*match->row, now)) continue;
@@ -262,7 +272,8 @@ void add_link(Signals& signals, const Port& before, const Port& now) {
     join_most(signals.link_downs, rise_of(before.link_status->downs, now.link_status->downs));
   if (!before.fec || !now.fec) return;
   join_most(signals.fec_corrected, rise_of(before.fec->corrected_blocks.total, now.fec->corrected_blocks.total));
-  join_most(signals.fec_uncorrectable, rise_of(before.fec->uncorrectable_blocks.total, now.fec->uncorrectable_blocks.total));
+  join_most(signals.fec_uncorrectable,
+            rise_of(before.fec->uncorrectable_blocks.total, now.fec->uncorrectable_blocks.total));
   join_most(signals.fec_corrected_bits, rise_of(before.fec->corrected_bits.total, now.fec->corrected_bits.total));
 }
 
@@ -283,7 +294,9 @@ Signals signals_of(const Port& before, const Port& now, double seconds) {
     for (size_t priority = 0; priority < out.priority.size(); ++priority)
       join(out.priority[priority].*kPriorityRows[i].member, sums.priority[i][priority], kPriorityRows[i].join);
   add_link(out, before, now);
-  if (now.kernel_driver == "hfi1") out.link_integrity_errors.reset();  // there it counts what the link sent again (C_DC_RX_REPLAY; hfi1/mad.c, Linux 6.12)
+  if (now.kernel_driver == "hfi1")
+    out.link_integrity_errors
+        .reset();  // there it counts what the link sent again (C_DC_RX_REPLAY; hfi1/mad.c, Linux 6.12)
   return out;
 }
 
@@ -291,7 +304,8 @@ std::map<std::string, Signals> signals_of(const Node& before, const Node& now) {
   std::map<std::string, Signals> out;
   const double seconds = std::chrono::duration<double>(now.taken - before.taken).count();
   for (const Port& port : now.ports) {
-    const auto old = std::find_if(before.ports.begin(), before.ports.end(), [&](const Port& other) { return other.id() == port.id(); });
+    const auto old = std::find_if(before.ports.begin(), before.ports.end(),
+                                  [&](const Port& other) { return other.id() == port.id(); });
     if (old != before.ports.end()) out.emplace(port.id(), signals_of(*old, port, seconds));
   }
   return out;

@@ -17,8 +17,8 @@ constexpr std::chrono::seconds kReportersAge{60};
 // The driver or the kernel does not have it, and will not.
 bool is_absent(int code) { return code == EOPNOTSUPP || code == EINVAL; }
 
-// sysfs-class-net, "flags". The kernel asks a driver for its reason only while the netdev is up (net/ethtool/linkstate.c of Linux
-// 6.12), so that there is none beside this one.
+// sysfs-class-net, "flags". The kernel asks a driver for its reason only while the netdev is up
+// (net/ethtool/linkstate.c of Linux 6.12), so that there is none beside this one.
 void name_switched_off(const Root& root, const std::string& netdev, LinkStatus& link) {
   constexpr unsigned kUp = 1;  // IFF_UP (linux/if.h)
   if (link.up.value_or(true) || !link.reason.empty()) return;
@@ -42,7 +42,8 @@ void apply(Telemetry reading, Port& port) {
   port.qp_statistics = std::move(reading.qp_statistics);
 }
 
-TelemetryReader::TelemetryReader(const TelemetryAccess& access, const Port& port) : access_(access), netdev_(port.netdev), number_(port.number) {
+TelemetryReader::TelemetryReader(const TelemetryAccess& access, const Port& port)
+    : access_(access), netdev_(port.netdev), number_(port.number) {
   link_.there = fec_.there = access_.generic != nullptr && access_.ethtool && !netdev_.empty();
   if (port.is_member()) return;  // objects and the device's reports are told with the bond
   if (access_.rdma != nullptr) {
@@ -86,7 +87,8 @@ void TelemetryReader::ask(Source& source, Attempt& attempt, Clock::time_point no
 
 void TelemetryReader::read_owners(Telemetry& out) {
   if (access_.owners == nullptr || out.resources.empty()) return;
-  if (auto done = access_.owners->read(*access_.rdma, device_, out.resources, Clock::now()); !done) note(out.attempt, done.error().text());
+  if (auto done = access_.owners->read(*access_.rdma, device_, out.resources, Clock::now()); !done)
+    note(out.attempt, done.error().text());
   access_.owners->add_to(out.resources);
 }
 
@@ -104,9 +106,11 @@ Telemetry TelemetryReader::read() {
     to = std::move(*answer);
     return {};
   };
-  ask(link_, out.attempt, start, [&] { return take(ethtool::get_link_status(*access_.generic, *access_.ethtool, netdev_), out.link_status); });
+  ask(link_, out.attempt, start,
+      [&] { return take(ethtool::get_link_status(*access_.generic, *access_.ethtool, netdev_), out.link_status); });
   if (out.link_status) name_switched_off(access_.root, netdev_, *out.link_status);
-  ask(fec_, out.attempt, start, [&] { return take(ethtool::get_fec_status(*access_.generic, *access_.ethtool, netdev_), out.fec); });
+  ask(fec_, out.attempt, start,
+      [&] { return take(ethtool::get_fec_status(*access_.generic, *access_.ethtool, netdev_), out.fec); });
   ask(resources_, out.attempt, start, [&] { return take(nldev::resources(*access_.rdma, device_), out.resources); });
   read_owners(out);
   read_qp_statistics(out, start);

@@ -42,8 +42,8 @@ struct Telemetry {
 // Puts the reading in the place of what the port said before: what could not be read is absent.
 void apply(Telemetry reading, Port& port);
 
-// Link status, FEC and resources with every reading (a netlink request each; a register or two of the device); the reporters
-// once a minute. What the driver does not have is asked once; what fails is left alone for a while (Backoff).
+// Link status, FEC and resources with every reading (a netlink request each; a register or two of the device); the
+// reporters once a minute. What the driver does not have is asked once; what fails is left alone for a while (Backoff).
 class TelemetryReader {
  public:
   // `access` must outlive the reader.
@@ -55,10 +55,14 @@ class TelemetryReader {
     Backoff link{}, fec{}, resources{}, reporters{};
     QpReader qp_statistics{};
   };
-  [[nodiscard]] Waiting waiting() const { return {link_.backoff, fec_.backoff, resources_.backoff, reporters_.backoff, qp_}; }
+  [[nodiscard]] Waiting waiting() const {
+    return {link_.backoff, fec_.backoff, resources_.backoff, reporters_.backoff, qp_};
+  }
   void resume(const Waiting& waiting);
   // Is there anything to read?
-  [[nodiscard]] bool any() const { return link_.there || fec_.there || resources_.there || reporters_.there || asks_qp_; }
+  [[nodiscard]] bool any() const {
+    return link_.there || fec_.there || resources_.there || reporters_.there || asks_qp_;
+  }
 
  private:
   using Clock = Backoff::Clock;
@@ -75,9 +79,9 @@ class TelemetryReader {
 
   TelemetryAccess access_;
   std::string netdev_;
-  unsigned number_ = 0;    // of the port
-  uint32_t device_ = 0;    // nldev index
-  uint16_t devlink_ = 0;   // family
+  unsigned number_ = 0;   // of the port
+  uint32_t device_ = 0;   // nldev index
+  uint16_t devlink_ = 0;  // family
   std::vector<devlink::Handle> handles_;
   Source link_, fec_, resources_, reporters_;
   bool asks_qp_ = false;

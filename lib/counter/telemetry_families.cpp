@@ -20,7 +20,8 @@ void add_sum(FamilySet& families, const Metric& metric, const Labels& port, doub
   families.add_missing(metric, port, value);
 }
 
-void add_fec_count(FamilySet& families, const Labels& port, const FecCount& count, const Metric& sum, const Metric& lane) {
+void add_fec_count(FamilySet& families, const Labels& port, const FecCount& count, const Metric& sum,
+                   const Metric& lane) {
   if (count.total) add_sum(families, sum, port, static_cast<double>(*count.total));
   for (size_t i = 0; i < count.lanes.size(); ++i)
     families.add(lane, port, {{"lane", std::to_string(i)}}, static_cast<double>(count.lanes[i]));
@@ -82,7 +83,8 @@ void add_lanes(FamilySet& families, const Labels& port, const Transceiver& modul
 
 // How many lanes say yes; absent where none says anything.
 template <class Says>
-void add_count(FamilySet& families, const Metric& metric, const Labels& labels, std::initializer_list<Label> more, const Transceiver& module, Says&& says) {
+void add_count(FamilySet& families, const Metric& metric, const Labels& labels, std::initializer_list<Label> more,
+               const Transceiver& module, Says&& says) {
   std::optional<unsigned> count;
   for (const ModuleLane& lane : module.lanes)
     if (const std::optional<bool> said = says(lane)) count = count.value_or(0) + (*said ? 1u : 0u);
@@ -107,7 +109,9 @@ Labels module_labels(const Port& port) {
 }
 
 // Kinds that tell something; protection domains, shared receive queues and CM identifiers go with them.
-bool is_worth_a_series(const std::string& kind) { return kind == "qp" || kind == "cq" || kind == "mr" || kind == "ctx"; }
+bool is_worth_a_series(const std::string& kind) {
+  return kind == "qp" || kind == "cq" || kind == "mr" || kind == "ctx";
+}
 
 }  // namespace
 
@@ -119,7 +123,8 @@ void add_link_status(FamilySet& families, const Port& port) {
   if (!port.link_status) return;
   const LinkStatus& link = *port.link_status;
   const Labels labels = port_labels(port);
-  if (!link.reason.empty()) families.add(kLinkDownReason, labels, {{"reason", link.reason}, {"detail", link.detail}}, 1);
+  if (!link.reason.empty())
+    families.add(kLinkDownReason, labels, {{"reason", link.reason}, {"detail", link.detail}}, 1);
   if (link.downs) add_sum(families, kPhyLinkDowns, labels, *link.downs);
 }
 
@@ -144,21 +149,28 @@ void add_module(FamilySet& families, const Port& port) {
   add_flag(families, labels, "temperature", flag_of(module.temperature));
   add_flag(families, labels, "voltage", flag_of(module.voltage));
   add_lanes(families, labels, module);
-  add_count(families, kModuleLanesLost, labels, {{"side", "medium"}}, module, [](const ModuleLane& lane) { return either(lane.rx_los, lane.rx_lol); });
-  add_count(families, kModuleLanesLost, labels, {{"side", "host"}}, module, [](const ModuleLane& lane) { return either(lane.tx_los, lane.tx_lol); });
+  add_count(families, kModuleLanesLost, labels, {{"side", "medium"}}, module,
+            [](const ModuleLane& lane) { return either(lane.rx_los, lane.rx_lol); });
+  add_count(families, kModuleLanesLost, labels, {{"side", "host"}}, module,
+            [](const ModuleLane& lane) { return either(lane.tx_los, lane.tx_lol); });
   add_count(families, kModuleTxFaults, labels, {}, module, [](const ModuleLane& lane) { return lane.tx_fault; });
   for (const LimitRow& row : kLimitRows)
     for (const BoundRow& each : kBoundRows)
-      if (const auto& bound = (module.*row.limits).*each.bound) families.add(*row.metric, labels, {{"limit", each.name}}, *bound);
+      if (const auto& bound = (module.*row.limits).*each.bound)
+        families.add(*row.metric, labels, {{"limit", each.name}}, *bound);
 }
 
 void add_device(FamilySet& families, const Port& device, const Platform& platform) {
   const Labels labels{{"device", device.rdma}};
   for (const ResourceCount& count : device.resources)
-    if (count.owner.empty() && is_worth_a_series(count.kind)) families.add(kResources, labels, {{"kind", count.kind}}, static_cast<double>(count.count));
+    if (count.owner.empty() && is_worth_a_series(count.kind))
+      families.add(kResources, labels, {{"kind", count.kind}}, static_cast<double>(count.count));
   for (const ResourceCount& count : device.resources)
-    if (!count.owner.empty()) families.add(kResourcesByOwner, labels, {{"kind", count.kind}, {"owner", count.owner}}, static_cast<double>(count.count));
-  const bool healthy = std::all_of(device.reporters.begin(), device.reporters.end(), [](const HealthReporter& each) { return each.healthy; });
+    if (!count.owner.empty())
+      families.add(kResourcesByOwner, labels, {{"kind", count.kind}, {"owner", count.owner}},
+                   static_cast<double>(count.count));
+  const bool healthy = std::all_of(device.reporters.begin(), device.reporters.end(),
+                                   [](const HealthReporter& each) { return each.healthy; });
   if (!device.reporters.empty()) families.add(kDeviceHealthy, labels, healthy ? 1 : 0);
   for (const HealthReporter& reporter : device.reporters) {
     families.add(kDeviceErrors, labels, {{"reporter", reporter.name}}, static_cast<double>(reporter.errors));
@@ -166,7 +178,9 @@ void add_device(FamilySet& families, const Port& device, const Platform& platfor
   }
   const auto function = platform.functions.find(device.pci);
   if (function == platform.functions.end()) return;
-  for (const auto& [name, counts] : {std::pair{"correctable", &function->second.correctable}, {"nonfatal", &function->second.nonfatal}, {"fatal", &function->second.fatal}})
+  for (const auto& [name, counts] : {std::pair{"correctable", &function->second.correctable},
+                                     {"nonfatal", &function->second.nonfatal},
+                                     {"fatal", &function->second.fatal}})
     if (counts->total) families.add(kPcieErrors, labels, {{"severity", name}}, static_cast<double>(*counts->total));
 }
 

@@ -10,8 +10,8 @@ namespace fabric {
 // device and port: "mlx5_0", "1"; of a bond's member "mlx5_bond_0", "1@ens1f0np0", as in Port::id().
 Labels port_labels(const Port& port);
 
-// Of every port and device of the node, in the order of worth. Behind add_counters(): of a sum that a port's counters have
-// already given (link downs, FEC words), nothing is added.
+// Of every port and device of the node, in the order of worth. Behind add_counters(): of a sum that a port's counters
+// have already given (link downs, FEC words), nothing is added.
 void add_telemetry(FamilySet& families, const Node& node);
 
 // The parts.

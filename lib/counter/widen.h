@@ -12,13 +12,13 @@
 namespace fabric {
 
 // Is the RDMA hardware counter or statistic of the netdev a 32-bit one that wraps? mlx5's Q counters are (struct
-// mlx5_ifc_query_q_counter_out_bits, linux/mlx5/mlx5_ifc.h of Linux 6.12; mlx5_ib_query_q_counters reads __be32), and some of its
-// statistics; its congestion counters have 64 bits, and so have the counters of the other drivers, which widen in the driver
-// what their hardware keeps narrower.
+// mlx5_ifc_query_q_counter_out_bits, linux/mlx5/mlx5_ifc.h of Linux 6.12; mlx5_ib_query_q_counters reads __be32), and
+// some of its statistics; its congestion counters have 64 bits, and so have the counters of the other drivers, which
+// widen in the driver what their hardware keeps narrower.
 bool wraps_at_32_bits(std::string_view kernel_driver, std::string_view counter);
 
-// Of one port. A value below the one before is a wrap when it went from the last quarter of the range into the first one;
-// any other fall is a reset (the driver was loaded again), and shows as one.
+// Of one port. A value below the one before is a wrap when it went from the last quarter of the range into the first
+// one; any other fall is a reset (the driver was loaded again), and shows as one.
 class Widener {
  public:
   explicit Widener(std::string kernel_driver) : driver_(std::move(kernel_driver)) {}

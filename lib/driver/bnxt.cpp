@@ -39,7 +39,8 @@ uint32_t roce_prio_of(const Table& table) {
   return out;
 }
 
-// The kernel's list takes a DSCP with several priorities, the firmware has the one that was sent last: which, nobody can see.
+// The kernel's list takes a DSCP with several priorities, the firmware has the one that was sent last: which, nobody
+// can see.
 void drop_ambiguous(const Table& table, Qos& out) {
   if (!out.dscp_map) return;
   std::map<uint16_t, unsigned> times;
@@ -163,9 +164,9 @@ Result<void> write_roce_prio(PortIo& io, const Setting&, const Qos& want, const 
   return {};
 }
 
-// An ETS that nobody has set: the driver was loaded, or its firmware was reset, which frees the driver's own (bnxt_dcb_free()
-// in bnxt_hwrm_if_change()) and leaves the kernel's list of what the card no longer knows. What fails is missing there then,
-// and so found.
+// An ETS that nobody has set: the driver was loaded, or its firmware was reset, which frees the driver's own
+// (bnxt_dcb_free() in bnxt_hwrm_if_change()) and leaves the kernel's list of what the card no longer knows. What fails
+// is missing there then, and so found.
 void tell_anew(PortIo& io) {
   auto now = dcbnl::get(*io.kernel.route, io.netdev);
   if (!now) return;
@@ -215,8 +216,8 @@ constexpr KeyOp kOps[] = {
     {"roce_dscp", {bnxt_cc::write}},
 };
 
-// While congestion control is off, Broadcom's module throws away the DSCP and the priority of the CNPs. ETS before the DSCPs,
-// as in bnxt_setupcc.sh: what is listed when the first one is set stood before (tell_anew()).
+// While congestion control is off, Broadcom's module throws away the DSCP and the priority of the CNPs. ETS before the
+// DSCPs, as in bnxt_setupcc.sh: what is listed when the first one is set stood before (tell_anew()).
 constexpr auto kOrder = [] {
   auto order = upstream::kOrder;
   const auto move_before = [&order](std::string_view key, std::string_view other) {

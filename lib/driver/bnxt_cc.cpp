@@ -121,17 +121,14 @@ void read_number(PortIo& io, const Door& door, const Names& names, Qos& out) {
   if (!io.wants(names.key)) return;
   auto value = door.read(names);
   const Setting& setting = kSettings[*setting_index(names.key)];
-  if (value)
-    file_settings::put(setting, *value, out);
-  else
-    io.limits.reasons[std::string(names.key)] = file_settings::why_not(io, door.file(names), value.error().code);
+  if (value) file_settings::put(setting, *value, out);
+  else io.limits.reasons[std::string(names.key)] = file_settings::why_not(io, door.file(names), value.error().code);
 }
 
 void read_switch(PortIo& io, const Door& door, Qos& out) {
   if (!io.wants("cc")) return;
   auto marking = door.read(kMarking), enable = door.read(kEnable);
-  if (marking && enable)
-    out.cc = *enable != 0 && *marking != 0;
+  if (marking && enable) out.cc = *enable != 0 && *marking != 0;
   else
     io.limits.reasons["cc"] = file_settings::why_not(io, door.file(kEnable), (enable ? marking : enable).error().code);
 }
@@ -176,9 +173,8 @@ Result<void> write(PortIo& io, const Setting& setting, const Qos& want, const Qo
   Together change(*door);
   const auto number =
       std::find_if(kNumbers.begin(), kNumbers.end(), [&](const Names& names) { return names.key == setting.key; });
-  auto set = number == kNumbers.end()
-                 ? set_switch(*door, change, *want.cc)
-                 : change.set(*number, file_settings::take(setting, want).value_or(0));
+  auto set = number == kNumbers.end() ? set_switch(*door, change, *want.cc)
+                                      : change.set(*number, file_settings::take(setting, want).value_or(0));
   return set ? change.apply() : set;
 }
 

@@ -66,20 +66,23 @@ Qos expected_of(const Driver& driver, const Qos& want, const Qos& have, const Li
   return out;
 }
 
-std::string why_impossible(const Driver& driver, const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
+std::string why_impossible(const Driver& driver, const Setting& setting, const Qos& want, const Qos& have,
+                           const Limits& limits) {
   const bool or_none = std::holds_alternative<std::optional<OrNone> Qos::*>(setting.member);
   if (or_none && value_text(setting, want) == "none" && !op_of(driver, setting.key).none)
     return "here it always has a value: write a number, or leave it out";
   if (setting.key == "mtu" && limits.max_mtu.value_or(0) != 0 && *want.mtu > *limits.max_mtu)
     return "the netdev takes " + std::to_string(*limits.max_mtu) + " bytes at most";
-  if (setting.key == "fec" && driver.fec_in_use && ((want.fec->bits & ETHTOOL_FEC_AUTO) != 0 || !std::has_single_bit(want.fec->bits)))
+  if (setting.key == "fec" && driver.fec_in_use &&
+      ((want.fec->bits & ETHTOOL_FEC_AUTO) != 0 || !std::has_single_bit(want.fec->bits)))
     return "this driver shows the mode in use, and not of which it was chosen: name one mode, or leave it out";
   std::string why = driver.impossible(setting, want, have, limits);
   const Feature* feature = why.empty() ? feature_of(setting.key) : nullptr;
   return feature != nullptr && feature->impossible != nullptr ? feature->impossible(setting, want, limits) : why;
 }
 
-std::string remedy_of(const Driver& driver, const Setting& setting, const Qos& have, const std::string& netdev, int code) {
+std::string remedy_of(const Driver& driver, const Setting& setting, const Qos& have, const std::string& netdev,
+                      int code) {
   const Feature* feature = feature_of(setting.key);
   if (feature != nullptr && feature->remedy != nullptr && find(driver.ops, setting.key) == nullptr)
     if (std::string text = feature->remedy(setting, code); !text.empty()) return text;

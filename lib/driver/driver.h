@@ -19,12 +19,12 @@ namespace fabric {
 struct PortIo {
   Kernel& kernel;
   std::string netdev;
-  std::string rdma{};   // its RDMA device; empty: none
-  unsigned port = 1;    // of the RDMA device
-  std::string pci{};    // of the function below; empty for software devices
+  std::string rdma{};  // its RDMA device; empty: none
+  unsigned port = 1;   // of the RDMA device
+  std::string pci{};   // of the function below; empty for software devices
   // What is asked for: what costs a firmware command or a file of its own is not read unless it is in here.
   Keys keys = Keys().set();
-  Limits limits{};      // filled while reading
+  Limits limits{};  // filled while reading
   // While one setting is written: those that may be written along with it, where the kernel takes both in one message.
   Keys along{};
   bool fec_in_use = false;  // Driver::fec_in_use
@@ -36,8 +36,8 @@ PortIo port_io(Kernel& kernel, const Port& port);
 
 // How to write one setting.
 struct Op {
-  // Writes the setting of `want` (as Driver::expected gave it), which differs from `have`, the newest reading of the port.
-  // Null: not offered by this driver.
+  // Writes the setting of `want` (as Driver::expected gave it), which differs from `have`, the newest reading of the
+  // port. Null: not offered by this driver.
   using Write = Result<void> (*)(PortIo& io, const Setting& setting, const Qos& want, const Qos& have);
   Write write = nullptr;
   // The write stops traffic on this driver (link flap, NIC reopen), or breaks what runs (a smaller MTU).
@@ -95,8 +95,10 @@ Result<Qos> read_all(const Driver& driver, PortIo& io);
 // The driver's expectation, and each feature's of that.
 Qos expected_of(const Driver& driver, const Qos& want, const Qos& have, const Limits& limits);
 // The driver's word, else the feature's that has the key.
-std::string why_impossible(const Driver& driver, const Setting& setting, const Qos& want, const Qos& have, const Limits& limits);
-std::string remedy_of(const Driver& driver, const Setting& setting, const Qos& have, const std::string& netdev, int code);
+std::string why_impossible(const Driver& driver, const Setting& setting, const Qos& want, const Qos& have,
+                           const Limits& limits);
+std::string remedy_of(const Driver& driver, const Setting& setting, const Qos& have, const std::string& netdev,
+                      int code);
 
 // All drivers; the last one, upstream, takes what no other names.
 std::span<const Driver* const> drivers();

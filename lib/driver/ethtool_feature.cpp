@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ring sizes, channels and FEC: the same ethtool messages for every driver. Drivers that round ring sizes say so in their
-// own `expected` (driver/rings.h); what any other shows instead of what was asked for is reported as ignored.
+// Ring sizes, channels and FEC: the same ethtool messages for every driver. Drivers that round ring sizes say so in
+// their own `expected` (driver/rings.h); what any other shows instead of what was asked for is reported as ignored.
 #include <linux/ethtool.h>
 
 #include <chrono>
@@ -16,17 +16,21 @@ namespace {
 
 bool has_ethtool(const PortIo& io) { return io.kernel.generic && io.kernel.ethtool; }
 
-Error no_ethtool(const PortIo& io) { return error(EOPNOTSUPP, io.netdev + ": no ethtool netlink (a kernel before 5.6)"); }
+Error no_ethtool(const PortIo& io) {
+  return error(EOPNOTSUPP, io.netdev + ": no ethtool netlink (a kernel before 5.6)");
+}
 
-void not_offered(PortIo& io, std::string_view key, std::string why) { io.limits.reasons[std::string(key)] = std::move(why); }
+void not_offered(PortIo& io, std::string_view key, std::string why) {
+  io.limits.reasons[std::string(key)] = std::move(why);
+}
 
 // EOPNOTSUPP is an answer, anything else is worth its text.
 std::string why(const Error& failure, std::string_view what) {
   return failure.code == EOPNOTSUPP ? std::string("the driver has no ").append(what) + " to set" : failure.text();
 }
 
-void take(PortIo& io, std::string_view key, const std::optional<ethtool::Amount>& amount, std::optional<uint32_t>& limit,
-          std::optional<uint32_t>& out) {
+void take(PortIo& io, std::string_view key, const std::optional<ethtool::Amount>& amount,
+          std::optional<uint32_t>& limit, std::optional<uint32_t>& out) {
   if (!io.wants(key)) return;
   if (!amount) return not_offered(io, key, "the driver has none of these to set");
   out = amount->now;
@@ -48,7 +52,8 @@ void read_channels(PortIo& io, Qos& out) {
   if (!io.wants("channels")) return;
   auto channels = ethtool::get_channels(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
   if (!channels) return not_offered(io, "channels", why(channels.error(), "channels"));
-  if (!*channels) return not_offered(io, "channels", "the driver has no combined channels, but some for each direction");
+  if (!*channels)
+    return not_offered(io, "channels", "the driver has no combined channels, but some for each direction");
   take(io, "channels", *channels, io.limits.channels, out.channels);
 }
 
@@ -58,14 +63,16 @@ bool has_link(PortIo& io) {
   return link && link->carrier.value_or(false);
 }
 
-// Without a link none is in use, and what was set is not known: ice has "off" then (ice_get_fecparam() of Linux 6.12). Taken for what
-// was set, it would be left so where it is wanted, and the link never be back.
+// Without a link none is in use, and what was set is not known: ice has "off" then (ice_get_fecparam() of Linux 6.12).
+// Taken for what was set, it would be left so where it is wanted, and the link never be back.
 void read_fec_in_use(PortIo& io, Qos& out) {
   const auto status = ethtool::get_fec_status(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
   const auto mode = status ? parse_fec_word(status->active) : std::nullopt;
   if (status && mode.value_or(ETHTOOL_FEC_OFF) == ETHTOOL_FEC_OFF && !has_link(io)) out.fec = Fec{};
   else if (mode) out.fec = Fec{*mode};
-  else not_offered(io, "fec", status ? "this driver shows no FEC mode but the one in use, and none is" : why(status.error(), "FEC"));
+  else
+    not_offered(io, "fec",
+                status ? "this driver shows no FEC mode but the one in use, and none is" : why(status.error(), "FEC"));
 }
 
 void read_fec(PortIo& io, Qos& out) {
@@ -105,11 +112,12 @@ Result<void> write_channels(PortIo& io, const Setting&, const Qos& want, const Q
   return ethtool::set_channels(*io.kernel.generic, *io.kernel.ethtool, io.netdev, *want.channels);
 }
 
-// What is in use is another when the link has trained again, seconds later. A link that does not come up is not waited for
-// longer: carrier-up is the time to look then.
+// What is in use is another when the link has trained again, seconds later. A link that does not come up is not waited
+// for longer: carrier-up is the time to look then.
 void await_fec(PortIo& io, Fec wanted) {
   constexpr std::chrono::milliseconds kPatience{8'000}, kPause{100};
-  for (const auto end = std::chrono::steady_clock::now() + kPatience; std::chrono::steady_clock::now() < end; std::this_thread::sleep_for(kPause)) {
+  for (const auto end = std::chrono::steady_clock::now() + kPatience; std::chrono::steady_clock::now() < end;
+       std::this_thread::sleep_for(kPause)) {
     Qos now;
     read_fec_in_use(io, now);
     if (now.fec == wanted && has_link(io)) return;
@@ -143,7 +151,8 @@ std::string impossible(const Setting& setting, const Qos& want, const Limits& li
 
 std::string remedy(const Setting& setting, int code) {
   if (code != EINVAL) return {};
-  if (setting.key == "fec") return "the link's speed or its cable does not allow this mode; `ethtool --show-fec` lists those that it does";
+  if (setting.key == "fec")
+    return "the link's speed or its cable does not allow this mode; `ethtool --show-fec` lists those that it does";
   if (setting.key == "channels") return "fewer than what runs on them needs (RSS table, XDP, traffic classes)";
   return "below the driver's minimum, or not a power of two where it asks for one";
 }
@@ -157,6 +166,7 @@ constexpr KeyOp kOps[] = {
 
 }  // namespace
 
-const Feature kEthtoolFeature{.ops = kOps, .read = read, .expected = expected, .impossible = impossible, .remedy = remedy};
+const Feature kEthtoolFeature{
+    .ops = kOps, .read = read, .expected = expected, .impossible = impossible, .remedy = remedy};
 
 }  // namespace fabric

@@ -16,13 +16,15 @@ constexpr std::string_view kConfigfs = "sys/kernel/config";
 // The chosen word is the one in brackets: "none [integrity] confidentiality".
 bool is_locked_down(const Root& root) {
   auto text = root.read_line("sys/kernel/security/lockdown");
-  return text && (text->find("[integrity]") != std::string::npos || text->find("[confidentiality]") != std::string::npos);
+  return text &&
+         (text->find("[integrity]") != std::string::npos || text->find("[confidentiality]") != std::string::npos);
 }
 
 // Of a file system below sys/kernel: empty where it is not mounted. debugfs lets nobody but root look in.
 std::string why_no_mount(const Root& root, std::string_view mount) {
   auto names = root.list(std::string(mount));
-  if (!names && (names.error().code == EACCES || names.error().code == EPERM)) return "/" + std::string(mount) + " is root's alone";
+  if (!names && (names.error().code == EACCES || names.error().code == EPERM))
+    return "/" + std::string(mount) + " is root's alone";
   if (!names) return "this kernel has no /" + std::string(mount);
   if (names->empty())
     return "/" + std::string(mount) + " is not mounted: systemctl start sys-kernel-" +
@@ -90,19 +92,18 @@ void read(PortIo& io, const std::string& folder, const Row& row, Qos& out) {
   if (!index || !io.keys[*index]) return;
   const std::string file = folder + "/" + std::string(row.file);
   auto value = read_number(io.kernel.root, file);
-  if (value)
-    put(kSettings[*index], *value, out);
+  if (value) put(kSettings[*index], *value, out);
   else if (value.error().code == EIO)
     io.limits.reasons[std::string(row.key)] = "the firmware did not answer: " + value.error().what;
-  else
-    io.limits.reasons[std::string(row.key)] = why_not(io, file, value.error().code);
+  else io.limits.reasons[std::string(row.key)] = why_not(io, file, value.error().code);
 }
 
 void read(PortIo& io, const std::string& folder, std::span<const Row> rows, Qos& out) {
   for (const Row& row : rows) read(io, folder, row, out);
 }
 
-Result<void> write(PortIo& io, const std::string& folder, std::span<const Row> rows, const Setting& setting, const Qos& want) {
+Result<void> write(PortIo& io, const std::string& folder, std::span<const Row> rows, const Setting& setting,
+                   const Qos& want) {
   const Row* row = find(rows, setting.key);
   const auto value = take(setting, want);
   if (row == nullptr || !value) return error(EOPNOTSUPP, io.netdev + ": " + std::string(setting.key));
@@ -119,7 +120,8 @@ std::string closed(const PortIo& io, const std::string& file) {
 std::string why_not(const PortIo& io, const std::string& file, int code) {
   if (std::string why = closed(io, file); !why.empty()) return why;
   if (code == EPERM && mount_of(file) == kDebugfs && is_locked_down(io.kernel.root))
-    return "kernel lockdown (Secure Boot) closes debugfs even to root: boot without it, or use a driver with sysfs files";
+    return "kernel lockdown (Secure Boot) closes debugfs even to root: boot without it, or use a driver with sysfs "
+           "files";
   if (code == EPERM || code == EACCES) return "/" + file + " is root's alone";
   if (code == ENOENT || code == ENOTDIR) return "there is no /" + file;
   return error(code, "/" + file).text();

@@ -32,14 +32,15 @@ Result<uint32_t> read_number(const Root& root, const std::string& file);
 void put(const Setting& setting, uint32_t value, Qos& out);
 std::optional<uint32_t> take(const Setting& setting, const Qos& qos);
 
-// Puts into `out` what io.wants() of the rows; each file is read once (most of them are a firmware command). What cannot be
-// read stays absent, and io.limits.reasons says why.
+// Puts into `out` what io.wants() of the rows; each file is read once (most of them are a firmware command). What
+// cannot be read stays absent, and io.limits.reasons says why.
 void read(PortIo& io, const std::string& folder, std::span<const Row> rows, Qos& out);
 // One row of it.
 void read(PortIo& io, const std::string& folder, const Row& row, Qos& out);
 
 // Writes the setting of `want`. EOPNOTSUPP: no row has its key, or it is none.
-Result<void> write(PortIo& io, const std::string& folder, std::span<const Row> rows, const Setting& setting, const Qos& want);
+Result<void> write(PortIo& io, const std::string& folder, std::span<const Row> rows, const Setting& setting,
+                   const Qos& want);
 
 // The same operation for the key of each row.
 template <size_t N>
@@ -56,8 +57,8 @@ constexpr std::array<KeyOp, N + M> join(const std::array<KeyOp, N>& some, const 
   return out;
 }
 
-// Why nothing below sys/kernel/debug or sys/kernel/config can be used, whatever the driver: a virtual function has nothing
-// there, the file system is not mounted, it is root's alone. Empty: it is open.
+// Why nothing below sys/kernel/debug or sys/kernel/config can be used, whatever the driver: a virtual function has
+// nothing there, the file system is not mounted, it is root's alone. Empty: it is open.
 std::string closed(const PortIo& io, const std::string& file);
 // Why the file cannot be read, `code` being the errno: closed(), or kernel lockdown (fs/debugfs/file.c of Linux 6.12,
 // debugfs_locked_down()), or the driver has no such file.

@@ -8,16 +8,17 @@
 namespace fabric::headroom {
 namespace {
 
-constexpr uint64_t kGrain = 2304;        // bytes: whole cells of 128, 144 and 256
+constexpr uint64_t kGrain = 2304;       // bytes: whole cells of 128, 144 and 256
 constexpr uint32_t kLargestCell = 256;  // bytes
-constexpr uint64_t kSlowest = 40'000;    // Mb/s
+constexpr uint64_t kSlowest = 40'000;   // Mb/s
 
 uint64_t largest_frame(const Link& link) { return std::max<uint64_t>(link.max_mtu, 9216); }
 
 uint64_t round_up(uint64_t bytes) { return (bytes + kGrain - 1) / kGrain * kGrain; }
 
 std::string text(const Link& link) {
-  const std::string speed = link.speed == 0 ? "a link that is down (counted as 40000 Mb/s)" : std::to_string(link.speed) + " Mb/s";
+  const std::string speed =
+      link.speed == 0 ? "a link that is down (counted as 40000 Mb/s)" : std::to_string(link.speed) + " Mb/s";
   return speed + ", " + std::to_string(link.cable) + " m, MTU " + std::to_string(link.mtu);
 }
 
@@ -25,7 +26,8 @@ std::string text(const Link& link) {
 PrioSet buffers_of(PrioSet priorities, const Eight& prio2buffer) {
   PrioSet out;
   for (int prio = 0; prio < kPriorities; ++prio)
-    if (priorities.has(prio)) out.bits = static_cast<uint8_t>(out.bits | 1u << (prio2buffer[static_cast<size_t>(prio)] & 7));
+    if (priorities.has(prio))
+      out.bits = static_cast<uint8_t>(out.bits | 1u << (prio2buffer[static_cast<size_t>(prio)] & 7));
   return out;
 }
 
@@ -64,12 +66,14 @@ std::string objection(const Use& use, const Buffers& sizes) {
       return "priority " + std::to_string(prio) + " maps to buffer " + std::to_string(use.prio2buffer[prio] & 7) +
              ", which has no bytes: every frame of it would be lost";
   if (use.total && sum(sizes) > *use.total)
-    return "the buffers take " + std::to_string(sum(sizes)) + " bytes together, the port has " + std::to_string(*use.total);
+    return "the buffers take " + std::to_string(sum(sizes)) + " bytes together, the port has " +
+           std::to_string(*use.total);
   return {};
 }
 
 Result<Buffers> automatic(const Use& use, const Buffers& now) {
-  if (use.link.speed == 0) return error(0, "the link is down: its speed, from which the headroom follows, is not known");
+  if (use.link.speed == 0)
+    return error(0, "the link is down: its speed, from which the headroom follows, is not known");
   const PrioSet lossless = buffers_of(use.lossless, use.prio2buffer);
   const PrioSet lossy{static_cast<uint8_t>(buffers_of(PrioSet{0xff}, use.prio2buffer).bits & ~lossless.bits)};
   Shares least = shares(use, lossless, lossy, largest_frame(use.link));
@@ -83,8 +87,9 @@ Result<Buffers> automatic(const Use& use, const Buffers& now) {
     least.lossy = (budget - least.lossless * least.lossless_count) / least.lossy_count / kGrain * kGrain;
   Buffers out;
   for (int b = 0; b < kPriorities; ++b)
-    out.bytes[static_cast<size_t>(b)] =
-        static_cast<uint32_t>(lossless.has(b) ? least.lossless : lossy.has(b) ? least.lossy : 0);
+    out.bytes[static_cast<size_t>(b)] = static_cast<uint32_t>(lossless.has(b) ? least.lossless
+                                                              : lossy.has(b)  ? least.lossy
+                                                                              : 0);
   return out;
 }
 

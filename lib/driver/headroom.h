@@ -11,42 +11,42 @@
 
 namespace fabric::headroom {
 
-inline constexpr uint32_t kCell = 128;         // bytes; the cards' own (SBCAM), 144 on some, is not shown to the host
-inline constexpr uint32_t kDefaultCable = 7;   // metres, MLX5E_DEFAULT_CABLE_LEN
+inline constexpr uint32_t kCell = 128;        // bytes; the cards' own (SBCAM), 144 on some, is not shown to the host
+inline constexpr uint32_t kDefaultCable = 7;  // metres, MLX5E_DEFAULT_CABLE_LEN
 
 // What the headroom depends on.
 struct Link {
-  uint32_t speed = 0;               // Mb/s; 0: not known, the link is down
-  uint32_t cable = kDefaultCable;   // metres
-  uint32_t mtu = 0;                 // bytes, the netdev's
-  uint32_t max_mtu = 0;             // bytes, IFLA_MAX_MTU
+  uint32_t speed = 0;              // Mb/s; 0: not known, the link is down
+  uint32_t cable = kDefaultCable;  // metres
+  uint32_t mtu = 0;                // bytes, the netdev's
+  uint32_t max_mtu = 0;            // bytes, IFLA_MAX_MTU
 };
 
 // Bytes that arrive after PFC was sent: calculate_xoff() of mlx5/core/en/port_buffer.c, Linux 5.10 to 6.12, in the same
 // integers. Below 40 Gb/s, and while the link is down, 40 Gb/s count.
 uint64_t xoff(const Link& link);
 
-// Bytes that a lossless buffer must have, else the driver answers ENOMEM: xoff, the largest frame (9216 at least), a cell
-// (update_xoff_threshold(), the same file).
+// Bytes that a lossless buffer must have, else the driver answers ENOMEM: xoff, the largest frame (9216 at least), a
+// cell (update_xoff_threshold(), the same file).
 uint64_t minimum(const Link& link, uint32_t cell = kCell);
 
 // The buffers of a port as they shall be used.
 struct Use {
   Link link{};
   Eight prio2buffer{};
-  PrioSet lossless{};                 // priorities: those with PFC; all of them where global pause is on
-  std::optional<uint32_t> total{};    // bytes of all (dcbnl_buffer.total_size)
+  PrioSet lossless{};               // priorities: those with PFC; all of them where global pause is on
+  std::optional<uint32_t> total{};  // bytes of all (dcbnl_buffer.total_size)
 };
 
 // Why the driver would refuse these sizes, or a priority would lose every frame: a lossless buffer below its minimum, a
 // used one of no size, all together more than the port has. Empty: nothing speaks against them.
 std::string objection(const Use& use, const Buffers& sizes);
 
-// The eight sizes: a lossless buffer gets its minimum and room for one more frame; of what stands in buffers `now` the lossy
-// ones share the rest, equally, two frames at least; unused ones get nothing. What the card keeps outside of the eight (the
-// shared pool of newer ones) is touched only as far as the lossless need it. All in whole cells of the known cards, so that
-// nothing is rounded and the same question has the same answer afterwards. Error (without errno): it does not fit, or
-// the speed is not known.
+// The eight sizes: a lossless buffer gets its minimum and room for one more frame; of what stands in buffers `now` the
+// lossy ones share the rest, equally, two frames at least; unused ones get nothing. What the card keeps outside of the
+// eight (the shared pool of newer ones) is touched only as far as the lossless need it. All in whole cells of the known
+// cards, so that nothing is rounded and the same question has the same answer afterwards. Error (without errno): it
+// does not fit, or the speed is not known.
 Result<Buffers> automatic(const Use& use, const Buffers& now);
 
 }  // namespace fabric::headroom

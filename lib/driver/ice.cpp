@@ -78,10 +78,8 @@ void read_cc(PortIo& io, Qos& out) {
   if (!io.wants("cc") || io.rdma.empty() || !io.kernel.root.exists(std::string(kConfigfs))) return;
   const std::string folder = std::string(kConfigfs) + "/" + io.rdma;
   auto item = ConfigfsItem::open(io.kernel.root, folder);
-  if (item)
-    file_settings::read(io, folder, kFiles, out);
-  else
-    io.limits.reasons["cc"] = file_settings::why_not(io, folder, item.error().code);
+  if (item) file_settings::read(io, folder, kFiles, out);
+  else io.limits.reasons["cc"] = file_settings::why_not(io, folder, item.error().code);
 }
 
 Result<void> write_cc(PortIo& io, const Setting& setting, const Qos& want, const Qos&) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// mlx5_core of Linux (ConnectX-4 and later, BlueField). Congestion control stands in debugfs, one number and one firmware
-// command each: drivers/infiniband/hw/mlx5/cong.c of Linux 6.12, where the files have names of their own.
+// mlx5_core of Linux (ConnectX-4 and later, BlueField). Congestion control stands in debugfs, one number and one
+// firmware command each: drivers/infiniband/hw/mlx5/cong.c of Linux 6.12, where the files have names of their own.
 #include "driver/mlx5.h"
 
 #include "driver/file_settings.h"
@@ -69,16 +69,14 @@ void read_parameters(PortIo& io, Qos& out) {
   std::string why;
   if (!io.kernel.root.exists(folder)) {
     why = file_settings::closed(io, folder);
-    if (why.empty()) why = "there is no /" + folder + ": mlx5_ib is not loaded, or the card's firmware lets nobody set DCQCN";
+    if (why.empty())
+      why = "there is no /" + folder + ": mlx5_ib is not loaded, or the card's firmware lets nobody set DCQCN";
   }
   for (const Row& row : kParameters) {
     if (!io.wants(row.key)) continue;
-    if (!why.empty())
-      io.limits.reasons[std::string(row.key)] = why;
-    else if (is_none(io, folder, row.key))
-      (row.key == "cnp_prio" ? out.cnp_prio : out.rtt_resp_dscp) = OrNone{};
-    else
-      file_settings::read(io, folder, row, out);
+    if (!why.empty()) io.limits.reasons[std::string(row.key)] = why;
+    else if (is_none(io, folder, row.key)) (row.key == "cnp_prio" ? out.cnp_prio : out.rtt_resp_dscp) = OrNone{};
+    else file_settings::read(io, folder, row, out);
   }
 }
 
@@ -97,14 +95,17 @@ Result<void> write_parameter(PortIo& io, const Setting& setting, const Qos& want
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
   if (code == 0 && (setting.key == "ecn_rp" || setting.key == "ecn_np"))
-    return "the kernel's own mlx5 driver has no switch for each priority: mlxconfig ROCE_CC_PRIO_MASK_P1 and _P2 (as shipped: on "
+    return "the kernel's own mlx5 driver has no switch for each priority: mlxconfig ROCE_CC_PRIO_MASK_P1 and _P2 (as "
+           "shipped: on "
            "for all), or the driver of NVIDIA OFED/DOCA";
-  if (code == 0 && setting.key == "traffic_class") return "only the driver of NVIDIA OFED/DOCA has it; roce_tos reaches rdma_cm users";
+  if (code == 0 && setting.key == "traffic_class")
+    return "only the driver of NVIDIA OFED/DOCA has it; roce_tos reaches rdma_cm users";
   if (is_parameter(setting.key)) return file_settings::remedy(code);
   return mlx5::remedy(setting, have, netdev, code);
 }
 
-constexpr auto kOps = file_settings::join(mlx5::kDcbOps, file_settings::ops(kParameters, Op{.write = write_parameter, .none = true}));
+constexpr auto kOps =
+    file_settings::join(mlx5::kDcbOps, file_settings::ops(kParameters, Op{.write = write_parameter, .none = true}));
 
 }  // namespace
 

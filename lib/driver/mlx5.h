@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What mlx5_core does over dcbnl, upstream and OFED alike: drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c and
-// en/port_buffer.c of Linux 6.12. Trust follows the DSCP entries; a change of the PFC bits toggles the link, FEC does, too;
-// ieee_pfc.delay is the cable's length in metres; buffers, ETS and rates stop nothing.
+// en/port_buffer.c of Linux 6.12. Trust follows the DSCP entries; a change of the PFC bits toggles the link, FEC does,
+// too; ieee_pfc.delay is the cable's length in metres; buffers, ETS and rates stop nothing.
 #pragma once
 
 #include <array>

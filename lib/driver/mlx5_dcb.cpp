@@ -4,8 +4,8 @@
 
 #include "driver/dscp.h"
 #include "driver/headroom.h"
-#include "driver/rings.h"
 #include "driver/mlx5.h"
+#include "driver/rings.h"
 #include "driver/upstream.h"
 
 namespace fabric::mlx5 {
@@ -31,8 +31,8 @@ headroom::Use use_of(const Qos& want, const Qos& have, const Limits& limits) {
   return use;
 }
 
-// PFC and the cable's length are written after the buffers, and where the host owns these the driver still judges them by
-// the old ones. What it would refuse serves both at first; the next pass gives what is wanted alone.
+// PFC and the cable's length are written after the buffers, and where the host owns these the driver still judges them
+// by the old ones. What it would refuse serves both at first; the next pass gives what is wanted alone.
 Result<Buffers> automatic(const Qos& want, const Qos& have, const Limits& limits) {
   headroom::Use use = use_of(want, have, limits);
   auto sizes = headroom::automatic(use, *have.buffer_size);
@@ -56,8 +56,8 @@ std::string impossible_buffers(const Qos& want, const Qos& have, const Limits& l
   return headroom::objection(use, want.buffer_size.value_or(have.buffer_size.value_or(Buffers{})));
 }
 
-// mlx5e_dcbnl_ieee_setmaxrate() counts in a byte of 100 Mbit/s, or of 1 Gbit/s; what is left over is dropped, and Linux 5.10
-// and OFED drop what does not fit into the byte as well (400 Gbit/s becomes 144).
+// mlx5e_dcbnl_ieee_setmaxrate() counts in a byte of 100 Mbit/s, or of 1 Gbit/s; what is left over is dropped, and
+// Linux 5.10 and OFED drop what does not fit into the byte as well (400 Gbit/s becomes 144).
 constexpr uint64_t kSmallUnit = 100'000, kLargeUnit = 1'000'000;  // kbit/s
 
 uint64_t nearest_multiple(uint64_t kbit, uint64_t unit) {
@@ -73,8 +73,9 @@ uint64_t nearest_rate(uint64_t kbit) {
 std::string impossible_rates(const Rates& rates) {
   for (size_t tc = 0; tc < rates.kbit.size(); ++tc)
     if (const uint64_t kbit = rates.kbit[tc]; kbit != 0 && nearest_rate(kbit) != kbit)
-      return "traffic class " + std::to_string(tc) + ": mlx5 limits in steps of 100 Mbit/s up to 25.5 Gbit/s, of 1 Gbit/s up to 255; " +
-             std::to_string(kbit) + " kbit/s is neither, the nearest is " + std::to_string(nearest_rate(kbit));
+      return "traffic class " + std::to_string(tc) +
+             ": mlx5 limits in steps of 100 Mbit/s up to 25.5 Gbit/s, of 1 Gbit/s up to 255; " + std::to_string(kbit) +
+             " kbit/s is neither, the nearest is " + std::to_string(nearest_rate(kbit));
   return {};
 }
 
@@ -159,18 +160,25 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
   return upstream::remedy(setting, have, netdev, code);
 }
 
-Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos&) { return write_map(io, *want.dscp_map); }
+Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  return write_map(io, *want.dscp_map);
+}
 
-Result<void> write_trust(PortIo& io, const Setting&, const Qos& want, const Qos&) { return write_map(io, map_for(*want.trust)); }
+Result<void> write_trust(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  return write_map(io, map_for(*want.trust));
+}
 
-Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos&) { return send_pfc(io, *want.pfc, want.cable_length); }
+Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  return send_pfc(io, *want.pfc, want.cable_length);
+}
 
 Result<void> write_cable_length(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
   return send_pfc(io, have.pfc.value_or(PrioSet{}), want.cable_length);
 }
 
 Result<void> write_buffers(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
-  if (want.buffer_size && want.buffer_size->automatic) return error(EINVAL, io.netdev + ": set buffer: sizes not computed");
+  if (want.buffer_size && want.buffer_size->automatic)
+    return error(EINVAL, io.netdev + ": set buffer: sizes not computed");
   return upstream::write_buffers(io, setting, want, have);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// mlx5_core of NVIDIA OFED and DOCA: dcbnl as upstream, congestion control in sysfs, where each priority has a switch of its
-// own (mlx5/core/en_sysfs.c, en_ecn.c), and a traffic class forced on all queue pairs (infiniband/hw/mlx5/main_ext.c).
-// OFED's qos/ files say the same as dcbnl and are left alone; qos/trust was in OFED 4.1 only.
+// mlx5_core of NVIDIA OFED and DOCA: dcbnl as upstream, congestion control in sysfs, where each priority has a switch
+// of its own (mlx5/core/en_sysfs.c, en_ecn.c), and a traffic class forced on all queue pairs
+// (infiniband/hw/mlx5/main_ext.c). OFED's qos/ files say the same as dcbnl and are left alone; qos/trust was in
+// OFED 4.1 only.
 #include "base/parse.h"
 #include "driver/file_settings.h"
 #include "driver/mlx5.h"
@@ -90,10 +91,8 @@ void read_traffic_class(PortIo& io, Qos& out) {
     return;
   }
   const std::string file = traffic_class_file(io);
-  if (auto text = io.kernel.root.read(file))
-    out.traffic_class = parse_traffic_class(*text);
-  else
-    io.limits.reasons["traffic_class"] = file_settings::why_not(io, file, text.error().code);
+  if (auto text = io.kernel.root.read(file)) out.traffic_class = parse_traffic_class(*text);
+  else io.limits.reasons["traffic_class"] = file_settings::why_not(io, file, text.error().code);
 }
 
 Result<void> write_traffic_class(PortIo& io, const Setting&, const Qos& want, const Qos&) {
@@ -119,7 +118,8 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
   const bool is_file = setting.key == "ecn_rp" || setting.key == "ecn_np" || setting.key == "traffic_class" ||
                        file_settings::find(kParameters, setting.key) != nullptr;
   if (is_file) return file_settings::remedy(code);
-  if (setting.key == "rtt_resp_dscp" && code == 0) return "OFED and DOCA have no file for it: mlxconfig, or the kernel's own driver";
+  if (setting.key == "rtt_resp_dscp" && code == 0)
+    return "OFED and DOCA have no file for it: mlxconfig, or the kernel's own driver";
   return mlx5::remedy(setting, have, netdev, code);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RDMA counters that cost the card something and are therefore off (mlx5's cc_*, rdma_*): drivers/infiniband/core/nldev.c
-// of Linux 6.12, since 5.16. They are off again when the driver is loaded anew.
+// RDMA counters that cost the card something and are therefore off (mlx5's cc_*, rdma_*):
+// drivers/infiniband/core/nldev.c of Linux 6.12, since 5.16. They are off again when the driver is loaded anew.
 #include <algorithm>
 
 #include "driver/vendors.h"
@@ -55,7 +55,8 @@ Result<void> write(PortIo& io, const Setting&, const Qos& want, const Qos&) {
   if (!counters) return counters.error();
   std::vector<uint32_t> indices;
   for (const auto& counter : *counters)
-    if (counter.optional_on && (is_all(*want.optional_counters) || want.optional_counters->names.contains(counter.name)))
+    if (counter.optional_on &&
+        (is_all(*want.optional_counters) || want.optional_counters->names.contains(counter.name)))
       indices.push_back(counter.index);
   return nldev::set_optional_counters(*io.kernel.rdma, *device, io.port, indices);
 }
@@ -77,7 +78,8 @@ std::string impossible(const Setting&, const Qos& want, const Limits& limits) {
 }
 
 std::string remedy(const Setting&, int code) {
-  if (code == EOPNOTSUPP || code == EINVAL) return "the card's firmware does not count this (it needs flow steering for RDMA)";
+  if (code == EOPNOTSUPP || code == EINVAL)
+    return "the card's firmware does not count this (it needs flow steering for RDMA)";
   return {};
 }
 
@@ -87,6 +89,7 @@ constexpr KeyOp kOps[] = {
 
 }  // namespace
 
-const Feature kOptionalCounters{.ops = kOps, .read = read, .expected = expected, .impossible = impossible, .remedy = remedy};
+const Feature kOptionalCounters{
+    .ops = kOps, .read = read, .expected = expected, .impossible = impossible, .remedy = remedy};
 
 }  // namespace fabric

@@ -73,7 +73,8 @@ void read(PortIo& io, Qos& out) {
 
 Result<void> write(PortIo& io, const Setting& setting, const Qos& want, const Qos&) {
   const bool mode = setting.key == "roce_mode";
-  const std::string text = mode ? std::string(want.roce_mode == RoceMode::v1 ? kV1 : kV2) : std::to_string(*want.roce_tos);
+  const std::string text =
+      mode ? std::string(want.roce_mode == RoceMode::v1 ? kV1 : kV2) : std::to_string(*want.roce_tos);
   return in_port(io, [&](const std::string& folder) {
     return io.kernel.root.write(folder + (mode ? "/default_roce_mode" : "/default_roce_tos"), text + "\n");
   });

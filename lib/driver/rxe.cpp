@@ -14,7 +14,8 @@ std::string remedy(const Setting& setting, const Qos&, const std::string&, int c
   const std::string_view key = setting.key;
   if (key == "pause") return "the netdev below software RDMA has no pause";
   if (key == "fw_lldp") return "software RDMA has no firmware";
-  if (key == "cc" || key.starts_with("cc_") || key.starts_with("ecn_") || key.starts_with("cnp_") || key.starts_with("rpg_"))
+  if (key == "cc" || key.starts_with("cc_") || key.starts_with("ecn_") || key.starts_with("cnp_") ||
+      key.starts_with("rpg_"))
     return "software RDMA has no congestion control: siw has TCP's, rxe none";
   return "software RDMA has no priorities in hardware";
 }

@@ -85,10 +85,13 @@ std::string whose(std::string_view key) {
   if (key == "ecn_rp" || key == "ecn_np") return "ECN for each priority is a switch of NVIDIA's OFED/DOCA driver alone";
   if (is_dcqcn_parameter(key)) return "a DCQCN parameter of NVIDIA's cards; this card's firmware decides itself";
   if (key == "cnp_dscp" || key == "cnp_prio")
-    return "only NVIDIA's and Broadcom's cards let the host mark CNPs; this card's firmware or the vendor's tool decides";
-  if (key == "cc") return "the kernel has no switch for this card's congestion control: the vendor's tool, or the firmware's default";
+    return "only NVIDIA's and Broadcom's cards let the host mark CNPs; this card's firmware or the vendor's tool "
+           "decides";
+  if (key == "cc")
+    return "the kernel has no switch for this card's congestion control: the vendor's tool, or the firmware's default";
   if (key.starts_with("cc_") || key == "roce_dscp") return "a congestion control parameter of Broadcom's cards";
-  if (key == "roce_prio") return "a setting of Broadcom's cards; here RoCE's priority follows from dscp_map or the VLAN's";
+  if (key == "roce_prio")
+    return "a setting of Broadcom's cards; here RoCE's priority follows from dscp_map or the VLAN's";
   if (key == "traffic_class") return "only NVIDIA's OFED/DOCA driver can force a traffic class on all queue pairs";
   return {};
 }
@@ -102,13 +105,12 @@ Result<Reading> read_port(PortIo& io) {
   out.qos.mtu = link->mtu;
   io.limits.max_mtu = link->max_mtu;
   if (auto speed = io.kernel.root.read_line("sys/class/net/" + io.netdev + "/speed"); speed)
-    if (auto number = parse_number<uint32_t>(*speed); number && *number != 0 && *number != UINT32_MAX) io.limits.speed = *number;
+    if (auto number = parse_number<uint32_t>(*speed); number && *number != 0 && *number != UINT32_MAX)
+      io.limits.speed = *number;
   if (io.kernel.generic && io.kernel.ethtool) {
     auto pause = ethtool::get_pause(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
-    if (pause)
-      out.qos.pause = *pause;
-    else if (pause.error().code == ENODEV)
-      return pause.error();
+    if (pause) out.qos.pause = *pause;
+    else if (pause.error().code == ENODEV) return pause.error();
   }
   auto dcb = dcbnl::get(*io.kernel.route, io.netdev);
   if (dcb) {
@@ -137,7 +139,8 @@ void effect(const Setting& setting, const Qos& want, Qos& have) { copy_value(set
 std::string impossible(const Setting& setting, const Qos& want, const Qos&, const Limits& limits) {
   if (setting.key == "ets" && limits.traffic_classes)
     if (*std::max_element(want.ets->prio_tc.begin(), want.ets->prio_tc.end()) >= *limits.traffic_classes)
-      return "the port has " + std::to_string(*limits.traffic_classes) + " traffic classes, counted from 0: map no priority beyond";
+      return "the port has " + std::to_string(*limits.traffic_classes) +
+             " traffic classes, counted from 0: map no priority beyond";
   if ((setting.key == "buffer_size" || setting.key == "prio2buffer") && want.buffer_size && want.buffer_size->automatic)
     return "what headroom this driver needs is not known: give the eight sizes";
   return {};
@@ -154,7 +157,8 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string&, 
   if (setting.key == "apptrust") return "this driver has no APP trust table: trust follows from the DSCP entries";
   if (setting.key == "prio2buffer" || setting.key == "buffer_size")
     return "this driver sizes its buffers itself; no dcbnl buffer operation";
-  if (setting.key == "maxrate") return "this driver has no rate limit for each class (only mlx5, mlx4 and few others have)";
+  if (setting.key == "maxrate")
+    return "this driver has no rate limit for each class (only mlx5, mlx4 and few others have)";
   if (setting.key == "trust" || setting.key == "dscp_map")
     return "this driver does not map DSCPs: it trusts the priority in the VLAN tag";
   return "this driver does not offer it";
@@ -177,7 +181,8 @@ std::string too_many_lossless(const Qos& want, const Qos& have, uint32_t most) {
     if (want.pfc->has(prio)) classes |= 1U << ets.prio_tc[static_cast<size_t>(prio)];
   const auto count = static_cast<uint32_t>(std::popcount(classes));
   if (count <= most) return {};
-  return "these priorities map to " + std::to_string(count) + " lossless traffic classes, the card has " + std::to_string(most);
+  return "these priorities map to " + std::to_string(count) + " lossless traffic classes, the card has " +
+         std::to_string(most);
 }
 
 Result<void> write_dcbx(PortIo& io, const Setting&, const Qos& want, const Qos&) {
@@ -208,7 +213,9 @@ Result<void> write_trust(PortIo& io, const Setting&, const Qos& want, const Qos&
   return write_table(io, want.trust == Trust::pcp ? DscpMap{} : have.dscp_map.value_or(DscpMap{}));
 }
 
-Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos&) { return write_table(io, *want.dscp_map); }
+Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  return write_table(io, *want.dscp_map);
+}
 
 ieee_ets wire(const Ets& want, ieee_ets now) {
   for (size_t i = 0; i < kPriorities; ++i) {
@@ -265,16 +272,11 @@ namespace fabric {
 namespace {
 
 constexpr KeyOp kOps[] = {
-    {"dcbx", {upstream::write_dcbx}},
-    {"pause", {upstream::write_pause}},
-    {"mtu", {upstream::write_mtu, true}},
-    {"trust", {upstream::write_trust}},
-    {"dscp_map", {upstream::write_dscp_map}},
-    {"ets", {upstream::write_ets, true}},
-    {"pfc", {upstream::write_pfc, true}},
-    {"apptrust", {upstream::write_apptrust}},
-    {"prio2buffer", {upstream::write_buffers}},
-    {"buffer_size", {upstream::write_buffers}},
+    {"dcbx", {upstream::write_dcbx}},           {"pause", {upstream::write_pause}},
+    {"mtu", {upstream::write_mtu, true}},       {"trust", {upstream::write_trust}},
+    {"dscp_map", {upstream::write_dscp_map}},   {"ets", {upstream::write_ets, true}},
+    {"pfc", {upstream::write_pfc, true}},       {"apptrust", {upstream::write_apptrust}},
+    {"prio2buffer", {upstream::write_buffers}}, {"buffer_size", {upstream::write_buffers}},
     {"maxrate", {upstream::write_maxrate}},
 };
 

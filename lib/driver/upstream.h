@@ -40,8 +40,8 @@ Result<void> write_maxrate(PortIo& io, const Setting&, const Qos& want, const Qo
 // leaves of the trust setting. `needs_map`: trust = "dscp" needs the profile to name at least one DSCP.
 std::string impossible_trust(const Qos& want, const Qos& have, bool needs_map);
 
-// Why the port has no receive buffers for so many lossless classes, `most` being its number; empty: it has. The classes are
-// those of the wanted ETS, or of the one there is.
+// Why the port has no receive buffers for so many lossless classes, `most` being its number; empty: it has. The classes
+// are those of the wanted ETS, or of the one there is.
 std::string too_many_lossless(const Qos& want, const Qos& have, uint32_t most);
 
 // The ieee_ets to send: `now` with what a profile owns (classes, algorithms, bandwidths) replaced.
@@ -50,9 +50,9 @@ ieee_ets wire(const Ets& want, ieee_ets now);
 // Who owns DCBX first; what stops the link early; the DSCP map before what it overwrites on some cards; ETS before PFC,
 // which needs it on others; buffers before the PFC that makes them lossless; congestion control when its classes stand.
 inline constexpr auto kOrder = [] {
-  std::array<std::string_view, kSettingCount> order{"fw_lldp", "dcbx",        "pause",       "mtu",  "ring_rx", "ring_tx",
-                                                    "channels", "fec",         "dscp_map",    "trust", "apptrust", "ets",
-                                                    "prio2buffer", "buffer_size", "pfc",      "cable_length"};
+  std::array<std::string_view, kSettingCount> order{
+      "fw_lldp",  "dcbx",  "pause",    "mtu", "ring_rx",     "ring_tx",     "channels", "fec",
+      "dscp_map", "trust", "apptrust", "ets", "prio2buffer", "buffer_size", "pfc",      "cable_length"};
   size_t filled = 16;
   // The others in the order of the table.
   for (const Setting& setting : kSettings) {

@@ -31,7 +31,8 @@ bool covers(const Ack& ack, const Finding& finding);
 // A finding that is gone for less than that (seconds) may be one that comes and goes.
 inline constexpr int64_t kAckOutlasts = 300;
 
-// Takes in which acknowledgements meet a finding at `wall`, and which have lost theirs; those that are no longer there are dropped.
+// Takes in which acknowledgements meet a finding at `wall`, and which have lost theirs; those that are no longer there
+// are dropped.
 void follow_acks(std::vector<AckSeen>& seen, const std::vector<Ack>& acks, const Report& report, int64_t wall);
 
 }  // namespace fabric

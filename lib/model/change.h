@@ -23,8 +23,8 @@ enum class Outcome : uint8_t {
 std::string_view to_text(Outcome value);
 
 struct Change {
-  std::string port;         // "mlx5_0/1"
-  std::string key;          // kSettings key
+  std::string port;  // "mlx5_0/1"
+  std::string key;   // kSettings key
   Outcome outcome = Outcome::in_sync;
   int code = 0;             // errno for refused
   bool disruptive = false;  // the write stops traffic on this driver

@@ -34,12 +34,14 @@ Kind kind_of(const Nic& nic, std::span<const Port> ports) {
 }
 
 // A NIC whose ports are gone counts with those of its model.
-std::map<size_t, Kind> kinds_of(const Topology& topology, const std::vector<size_t>& nics, std::span<const Port> ports) {
+std::map<size_t, Kind> kinds_of(const Topology& topology, const std::vector<size_t>& nics,
+                                std::span<const Port> ports) {
   std::map<size_t, Kind> out;
   for (const size_t nic : nics) out[nic] = kind_of(topology.nics[nic], ports);
   for (auto& [nic, kind] : out)
     for (const auto& [other, known] : out)
-      if (kind.layer == LinkLayer::unknown && kind.vendor == known.vendor && kind.device == known.device) kind.layer = known.layer;
+      if (kind.layer == LinkLayer::unknown && kind.vendor == known.vendor && kind.device == known.device)
+        kind.layer = known.layer;
   return out;
 }
 
@@ -85,7 +87,8 @@ std::vector<size_t> rdma_nics(const Topology& topology) {
   return physical.empty() ? all : physical;
 }
 
-// How well a kind suits: GPUs that it is nearest to, cards, rate, and what its PCIe could carry (GT/s of all lanes; 0: not known).
+// How well a kind suits: GPUs that it is nearest to, cards, rate, and what its PCIe could carry (GT/s of all lanes; 0:
+// not known).
 struct Suits {
   size_t gpus = 0;
   std::set<std::string> cards;
@@ -105,9 +108,10 @@ bool suffices(const Topology& topology, const std::vector<size_t>& some, const s
          });
 }
 
-// Where the fastest ports suffice for all GPUs, several slower ones, or such as nobody uses, were built in for something else. A port
-// without a link, or with a slower one than the others of its board, is what its board is.
-std::vector<size_t> without_slower(const Topology& topology, std::span<const Port> ports, const std::vector<size_t>& nics, bool unused) {
+// Where the fastest ports suffice for all GPUs, several slower ones, or such as nobody uses, were built in for
+// something else. A port without a link, or with a slower one than the others of its board, is what its board is.
+std::vector<size_t> without_slower(const Topology& topology, std::span<const Port> ports,
+                                   const std::vector<size_t>& nics, bool unused) {
   std::optional<double> best;
   for (const size_t nic : nics) best = std::max(best, rate_of(topology.nics[nic], ports));
   std::set<Board> boards;
@@ -118,14 +122,16 @@ std::vector<size_t> without_slower(const Topology& topology, std::span<const Por
     const auto rate = likely_rate(topology, topology.nics[nic], ports);
     const bool board = boards.count(board_of(topology.nics[nic], ports)) != 0;
     if (board) on_fast_boards.push_back(nic);
-    if ((rate ? rate == best : board) && (unused || is_in_use(topology, topology.nics[nic], ports))) fast.push_back(nic);
+    if ((rate ? rate == best : board) && (unused || is_in_use(topology, topology.nics[nic], ports)))
+      fast.push_back(nic);
   }
   if (suffices(topology, fast, nics)) return fast;
   return suffices(topology, on_fast_boards, nics) ? on_fast_boards : nics;
 }
 
 // `own` and those of `others` that are as near to some GPU as its nearest of `own`, or nearer; in PCI order.
-std::vector<size_t> with_as_near(const Topology& topology, const std::vector<size_t>& own, const std::vector<size_t>& others) {
+std::vector<size_t> with_as_near(const Topology& topology, const std::vector<size_t>& own,
+                                 const std::vector<size_t>& others) {
   std::vector<size_t> out = own;
   std::copy_if(others.begin(), others.end(), std::back_inserter(out), [&](size_t nic) {
     return std::any_of(topology.gpus.begin(), topology.gpus.end(), [&](const Gpu& gpu) {
@@ -137,9 +143,10 @@ std::vector<size_t> with_as_near(const Topology& topology, const std::vector<siz
   return out;
 }
 
-// `own` where they are one for each GPU, else with those of other kinds that are as fast; with such as have no link where that makes
-// one for each: fewer may be built in for something else.
-std::vector<size_t> with_other_kinds(const Topology& topology, const std::vector<size_t>& own, const std::vector<size_t>& others, const std::vector<size_t>& dark) {
+// `own` where they are one for each GPU, else with those of other kinds that are as fast; with such as have no link
+// where that makes one for each: fewer may be built in for something else.
+std::vector<size_t> with_other_kinds(const Topology& topology, const std::vector<size_t>& own,
+                                     const std::vector<size_t>& others, const std::vector<size_t>& dark) {
   if (own.size() >= topology.gpus.size()) return own;
   const auto lit = with_as_near(topology, own, others);
   if (lit.size() >= topology.gpus.size()) return lit;
@@ -179,7 +186,8 @@ std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port>
     Suits& suits = kinds[kind.at(nic)];
     suits.cards.insert(topology.nics[nic].card.empty() ? topology.nics[nic].pci : topology.nics[nic].card);
     suits.rate = std::max(suits.rate, rate_of(topology.nics[nic], ports).value_or(0));
-    suits.slot = std::max(suits.slot, topology.nics[nic].link.max_speed.value_or(0) * topology.nics[nic].link.max_width.value_or(0));
+    suits.slot = std::max(
+        suits.slot, topology.nics[nic].link.max_speed.value_or(0) * topology.nics[nic].link.max_width.value_or(0));
   }
   if (kinds.size() < 2) return without_slower(topology, ports, all, unused);
   for (const Gpu& gpu : topology.gpus) {
@@ -203,7 +211,8 @@ std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port>
   return without_slower(topology, ports, with_other_kinds(topology, own, others, dark), unused);
 }
 
-std::vector<size_t> usable_nics(const Topology& topology, std::span<const Port> ports, const std::vector<size_t>& nics) {
+std::vector<size_t> usable_nics(const Topology& topology, std::span<const Port> ports,
+                                const std::vector<size_t>& nics) {
   std::vector<size_t> up;
   for (const size_t nic : nics)
     if (std::any_of(ports.begin(), ports.end(),

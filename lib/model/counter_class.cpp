@@ -212,22 +212,14 @@ std::string without_priority(std::string_view name) {
 
 std::string_view to_text(CounterClass value) {
   switch (value) {
-    case loss:
-      return "loss";
-    case link:
-      return "link";
-    case discard:
-      return "discard";
-    case storm:
-      return "storm";
-    case receiver:
-      return "receiver";
-    case pcie:
-      return "pcie";
-    case request:
-      return "request";
-    case ecn:
-      break;
+    case loss: return "loss";
+    case link: return "link";
+    case discard: return "discard";
+    case storm: return "storm";
+    case receiver: return "receiver";
+    case pcie: return "pcie";
+    case request: return "request";
+    case ecn: break;
   }
   return "ecn";
 }

@@ -14,18 +14,12 @@ Json lines(const std::vector<std::string>& texts) {
 
 std::string_view to_text(Culprit value) {
   switch (value) {
-    case Culprit::none:
-      return "none";
-    case Culprit::host:
-      return "host";
-    case Culprit::cable:
-      return "cable";
-    case Culprit::network:
-      return "network";
-    case Culprit::peer:
-      return "peer";
-    case Culprit::unknown:
-      break;
+    case Culprit::none: return "none";
+    case Culprit::host: return "host";
+    case Culprit::cable: return "cable";
+    case Culprit::network: return "network";
+    case Culprit::peer: return "peer";
+    case Culprit::unknown: break;
   }
   return "unknown";
 }

@@ -24,11 +24,11 @@ enum class Culprit : uint8_t {
 std::string_view to_text(Culprit value);
 
 struct Diagnosis {
-  std::string subject;   // port id: "mlx5_0/1"
-  std::string rule;      // which rule says so: "far-numa"; "not-enough-evidence"
+  std::string subject;  // port id: "mlx5_0/1"
+  std::string rule;     // which rule says so: "far-numa"; "not-enough-evidence"
   Culprit culprit = Culprit::unknown;
-  Status status = Status::warning;  // of a finding with the same words
-  double confidence = 0;  // 0..1; how well the evidence excludes everything else. 0 for unknown
+  Status status = Status::warning;    // of a finding with the same words
+  double confidence = 0;              // 0..1; how well the evidence excludes everything else. 0 for unknown
   std::string conclusion;             // one sentence
   std::vector<std::string> evidence;  // what was seen, a line each
   std::vector<std::string> next;      // what to do or to collect, in that order

@@ -6,9 +6,9 @@
 namespace fabric {
 namespace {
 
-constexpr double kSlack = 1;           // readings come when they come: a wait that is over but for this much is over
-constexpr double kForget = 15 * 60;    // what cannot be read any more is held against nobody for longer
-constexpr double kLookBack = 3600;     // a rule with such a window counts events that are rare
+constexpr double kSlack = 1;         // readings come when they come: a wait that is over but for this much is over
+constexpr double kForget = 15 * 60;  // what cannot be read any more is held against nobody for longer
+constexpr double kLookBack = 3600;   // a rule with such a window counts events that are rare
 constexpr double kPartsInWindow = 60;
 
 void forget_the_future(HealthTrigger& trigger, double now) {
@@ -17,7 +17,8 @@ void forget_the_future(HealthTrigger& trigger, double now) {
 }
 
 // The sum over the window, kept in at most sixty parts; of counts, only those in which something happened.
-HealthPart take_in(std::vector<HealthPart>& parts, const HealthRule& rule, double window, const HealthReading& reading, double now) {
+HealthPart take_in(std::vector<HealthPart>& parts, const HealthRule& rule, double window, const HealthReading& reading,
+                   double now) {
   std::erase_if(parts, [&](const HealthPart& part) { return part.from <= now - window || part.from > now; });
   if (rule.measure == HealthMeasure::ratio || reading.amount > 0) {
     if (parts.empty() || parts.back().from <= now - window / kPartsInWindow) parts.push_back({now, 0, 0});
@@ -40,7 +41,8 @@ double value_of(const HealthRule& rule, const HealthPart& sum) {
 }
 
 // `value`: over the window; `own`: of the newest reading. What the window remembers is not confirmed by itself.
-void turn(HealthTrigger& trigger, std::optional<double> limit, const HealthRule& rule, const HealthLimits& limits, double value, double own, double now) {
+void turn(HealthTrigger& trigger, std::optional<double> limit, const HealthRule& rule, const HealthLimits& limits,
+          double value, double own, double now) {
   if (!limit) {
     trigger = {};
     return;
@@ -61,19 +63,17 @@ void turn(HealthTrigger& trigger, std::optional<double> limit, const HealthRule&
 
 std::string_view to_text(HealthPhase value) {
   switch (value) {
-    case HealthPhase::ok:
-      return "ok";
-    case HealthPhase::pending:
-      return "pending";
-    case HealthPhase::raised:
-      return "raised";
-    case HealthPhase::clearing:
-      break;
+    case HealthPhase::ok: return "ok";
+    case HealthPhase::pending: return "pending";
+    case HealthPhase::raised: return "raised";
+    case HealthPhase::clearing: break;
   }
   return "clearing";
 }
 
-Status HealthState::status() const { return critical.on ? Status::critical : warning.on ? Status::warning : Status::ok; }
+Status HealthState::status() const {
+  return critical.on ? Status::critical : warning.on ? Status::warning : Status::ok;
+}
 
 HealthPhase HealthState::phase() const {
   const HealthTrigger& shown = critical.on ? critical : warning;
@@ -83,7 +83,8 @@ HealthPhase HealthState::phase() const {
 
 double HealthState::since() const { return critical.on ? critical.since : warning.since; }
 
-void advance(HealthState& state, const HealthRule& rule, const HealthLimits& limits, const HealthReading* reading, double now) {
+void advance(HealthState& state, const HealthRule& rule, const HealthLimits& limits, const HealthReading* reading,
+             double now) {
   if (now < state.seen) {
     forget_the_future(state.warning, now);
     forget_the_future(state.critical, now);
@@ -92,12 +93,14 @@ void advance(HealthState& state, const HealthRule& rule, const HealthLimits& lim
   if (reading == nullptr) return;
   state.seen = now;
   const HealthPart own{now, reading->amount, reading->base};
-  state.value = value_of(rule, rule.measure == HealthMeasure::level ? own : take_in(state.parts, rule, limits.window, *reading, now));
+  state.value = value_of(
+      rule, rule.measure == HealthMeasure::level ? own : take_in(state.parts, rule, limits.window, *reading, now));
   const auto warning = reading->warning ? reading->warning : limits.warning;
   const auto critical = reading->critical ? reading->critical : limits.critical;
   if ((warning && state.value >= *warning) || (critical && state.value >= *critical)) {
     // Of a window that is still too full, what filled it is told.
-    if (rule.measure == HealthMeasure::level || reading->amount > 0 || state.evidence.empty()) state.evidence = reading->evidence;
+    if (rule.measure == HealthMeasure::level || reading->amount > 0 || state.evidence.empty())
+      state.evidence = reading->evidence;
   }
   const bool is_ratio = rule.measure == HealthMeasure::ratio;
   const double newest = !is_ratio ? state.value : own.base > 0 ? own.amount / own.base : 0;
@@ -115,7 +118,8 @@ Status judge_once(const HealthRule& rule, const HealthLimits& limits, const Heal
   auto warning = reading.warning ? reading.warning : limits.warning;
   const auto critical = reading.critical ? reading.critical : limits.critical;
   // Whoever watches for seconds and sees what should not happen three times in half a day wants to know.
-  if (warning && rule.measure == HealthMeasure::count && limits.window >= kLookBack) warning = std::min(*warning, rule.least);
+  if (warning && rule.measure == HealthMeasure::count && limits.window >= kLookBack)
+    warning = std::min(*warning, rule.least);
   if (critical && value >= *critical) return Status::critical;
   return warning && value >= *warning ? Status::warning : Status::ok;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Health that lasts: a reading is judged over a window, must hold to be believed, and is taken back by itself when it has
-// been quiet for long enough. Pure: the clock is an argument. Times are seconds since boot; they may be negative (before it).
+// Health that lasts: a reading is judged over a window, must hold to be believed, and is taken back by itself when it
+// has been quiet for long enough. Pure: the clock is an argument. Times are seconds since boot; they may be negative
+// (before it).
 #pragma once
 
 #include <cstdint>
@@ -33,19 +34,20 @@ struct HealthRule {
   std::string_view key;    // of [health] in the configuration: "link_flap"
   std::string_view check;  // whose finding it is: "link-flap"
   HealthMeasure measure = HealthMeasure::level;
-  HealthLimits limits;     // the defaults
-  double least = 0;        // fewer events than that in the window prove nothing
-  double quiet = 0.5;      // below this part of a limit it counts as quiet again
-  bool graced = false;     // does not count while the machine boots or the driver comes anew
+  HealthLimits limits;  // the defaults
+  double least = 0;     // fewer events than that in the window prove nothing
+  double quiet = 0.5;   // below this part of a limit it counts as quiet again
+  bool graced = false;  // does not count while the machine boots or the driver comes anew
 };
 
 // One reading of one subject: what happened in the time since the one before it, or a level.
 struct HealthReading {
-  std::string subject;               // "mlx5_0/1"
-  double amount = 0;                 // events, or the level
-  double base = 0;                   // of a ratio: packets, bits, seconds
-  std::string evidence{};            // in words
-  std::optional<double> warning{}, critical{};  // the subject's own limits, in place of the rule's: those of an optical module
+  std::string subject;     // "mlx5_0/1"
+  double amount = 0;       // events, or the level
+  double base = 0;         // of a ratio: packets, bits, seconds
+  std::string evidence{};  // in words
+  std::optional<double> warning{},
+      critical{};  // the subject's own limits, in place of the rule's: those of an optical module
 };
 
 // One limit with its memory: switched on when the value has been above it for long enough, off when well below.
@@ -74,14 +76,15 @@ struct HealthState {
   std::vector<HealthPart> parts{};                         // of the window, oldest first
   bool operator==(const HealthState&) const = default;
 
-  [[nodiscard]] Status status() const;    // ok, warning, critical
+  [[nodiscard]] Status status() const;  // ok, warning, critical
   [[nodiscard]] HealthPhase phase() const;
-  [[nodiscard]] double since() const;     // when the status began; 0 while ok
+  [[nodiscard]] double since() const;  // when the status began; 0 while ok
 };
 
 // Takes the reading in; without one (null) nothing is confirmed and nothing cleared. A clock that went back starts the
 // waiting times anew.
-void advance(HealthState& state, const HealthRule& rule, const HealthLimits& limits, const HealthReading* reading, double now);
+void advance(HealthState& state, const HealthRule& rule, const HealthLimits& limits, const HealthReading* reading,
+             double now);
 
 // Nothing has been known of it for so long that it is no longer held against anybody.
 bool is_forgotten(const HealthState& state, const HealthLimits& limits, double now);
@@ -98,8 +101,8 @@ struct HealthDevice {
 
 // What an operator knows already.
 struct Ack {
-  std::string id;         // of the check
-  std::string subject{};  // a glob; empty: every subject
+  std::string id;             // of the check
+  std::string subject{};      // a glob; empty: every subject
   int64_t at = 0, until = 0;  // seconds since 1970
   std::string by{}, comment{};
   bool operator==(const Ack&) const = default;
@@ -111,9 +114,9 @@ struct Health {
   std::map<std::string, Subjects, std::less<>> rules;  // by key
   std::map<std::string, HealthDevice, std::less<>> devices;
   std::map<std::string, double> ages;  // how old the newest reading of a port is, in seconds
-  double now = 0;        // of the last advance
-  int64_t wall = 0;      // and the same moment in seconds since 1970
-  bool alone = false;    // the states alone are judged; else this moment's readings as well
+  double now = 0;                      // of the last advance
+  int64_t wall = 0;                    // and the same moment in seconds since 1970
+  bool alone = false;                  // the states alone are judged; else this moment's readings as well
   [[nodiscard]] const HealthState* find(std::string_view rule, std::string_view subject) const;
 };
 

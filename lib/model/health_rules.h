@@ -34,7 +34,8 @@ inline constexpr std::array kHealthRules{
     HealthRule{"retries_exceeded", "loss", HealthMeasure::count, {1, 1, kMinute, 0, kMinute}, 1},
     // Priorities with PFC promise to lose nothing (IEEE 802.1Qbb); a few when a link comes up are left out (ours).
     HealthRule{"lossless_discards", "discards", HealthMeasure::count, {10, kNever, kMinute, 0, kMinute}, 1, 0.5, true},
-    // A second. NVSentinel: port_xmit_discards more than 100; AWS: rx_drops more than 100. A tenth of it is ours: RoCE feels it.
+    // A second. NVSentinel: port_xmit_discards more than 100; AWS: rx_drops more than 100. A tenth of it is ours: RoCE
+    // feels it.
     HealthRule{"port_discards", "discards", HealthMeasure::ratio, {10, kNever, kMinute, 0, kMinute}, 10, 0.5, true},
     // NVSentinel: any of excessive_buffer_overrun_errors is fatal. A link with credits cannot overrun.
     HealthRule{"buffer_overruns", "discards", HealthMeasure::count, {1, kNever, kMinute, 0, kMinute}, 1},
@@ -57,7 +58,8 @@ inline constexpr std::array kHealthRules{
     HealthRule{"request_errors", "requests", HealthMeasure::count, {5, kNever, kMinute, 0, kMinute}, 1},
     // 1: outside of the module's own warning limits, 2: of its alarm limits (SFF-8636, SFF-8472, CMIS).
     HealthRule{"lane_power", "optics", HealthMeasure::level, {1, 2, 0, 10, kMinute}, 0, 0.95},
-    // Degrees Celsius, where the module has no limits itself: 70 is the end of the commercial range of QSFP and OSFP modules.
+    // Degrees Celsius, where the module has no limits itself: 70 is the end of the commercial range of QSFP and OSFP
+    // modules.
     HealthRule{"module_temperature", "module-temperature", HealthMeasure::level, {70, 75, 0, 10, kMinute}, 0, 0.95},
     // 1: RDMA traffic goes on and no RDMA counter moves (ours).
     HealthRule{"frozen_counters", "counters-frozen", HealthMeasure::level, {1, kNever, 0, 30, 30}},
@@ -65,7 +67,8 @@ inline constexpr std::array kHealthRules{
     HealthRule{"stale_readings", "counters-frozen", HealthMeasure::level, {60, kNever, 0, 0, 0}},
     // Connections made before have the old one (ours).
     HealthRule{"gid_changed", "gid-changed", HealthMeasure::count, {1, kNever, 10 * kMinute, 0, 0}, 1, 1, true},
-    // devlink health: 1: a reporter counted an error within ten minutes, 2: it is in the state "error" now (devlink-health(7)).
+    // devlink health: 1: a reporter counted an error within ten minutes, 2: it is in the state "error" now
+    // (devlink-health(7)).
     HealthRule{"device_errors", "device-health", HealthMeasure::count, {1, kNever, 10 * kMinute, 0, 0}, 1},
     HealthRule{"device_state", "device-health", HealthMeasure::level, {kNever, 1, 0, 0, 0}},
 };

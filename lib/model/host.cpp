@@ -24,7 +24,8 @@ std::string bytes_text(uint64_t bytes) {
 std::string memory_text(const ResourceLimit& limit) { return pair_text(limit, bytes_text); }
 
 std::string count_text(const ResourceLimit& limit) {
-  return pair_text(limit, [](uint64_t count) { return count == kNoLimit ? std::string("unlimited") : std::to_string(count); });
+  return pair_text(limit,
+                   [](uint64_t count) { return count == kNoLimit ? std::string("unlimited") : std::to_string(count); });
 }
 
 std::string FileLine::text() const { return line == 0 ? file : file + ":" + std::to_string(line); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of the host outside its ports bears on jobs: CPUs, limits of the services that start jobs, interrupts. No I/O here.
+// What of the host outside its ports bears on jobs: CPUs, limits of the services that start jobs, interrupts. No I/O
+// here.
 #pragma once
 
 #include <cstdint>
@@ -58,10 +59,11 @@ struct JobProcess {
 struct JobService {
   std::string unit;  // "slurmd.service"; of a process that no unit started: its comm
   JobRole role = JobRole::batch;
-  std::string file{};     // the unit file; empty: there is none
+  std::string file{};  // the unit file; empty: there is none
   bool masked = false;
-  std::optional<LimitSetting> memlock{}, nofile{}, core{};  // by unit file, drop-ins and system.conf; absent: systemd's default
-  std::vector<JobProcess> processes{};                      // running now; at most 16
+  std::optional<LimitSetting> memlock{}, nofile{},
+      core{};                           // by unit file, drop-ins and system.conf; absent: systemd's default
+  std::vector<JobProcess> processes{};  // running now; at most 16
 };
 
 // A memlock entry of limits.conf(5) that holds for users other than root.
@@ -107,8 +109,8 @@ struct NicInterrupts {
   std::string nic;  // RDMA device or netdev
   std::string pci;
   int numa = 0;
-  unsigned queues = 0;      // message-signalled interrupts in use
-  unsigned local_cpus = 0;  // CPUs of its NUMA node
+  unsigned queues = 0;                 // message-signalled interrupts in use
+  unsigned local_cpus = 0;             // CPUs of its NUMA node
   std::vector<Interrupt> elsewhere{};  // those that go to CPUs of other NUMA nodes only
 };
 
@@ -127,13 +129,15 @@ struct Host {
   HostCpu cpu;
   uint64_t memory = 0;                      // bytes, 0: unknown
   std::vector<std::string> kernel_options;  // words of the kernel's command line that bear on the rest
-  std::optional<unsigned> numa_balancing;   // 0 off, 1 on, 2 memory tiering (Documentation/admin-guide/sysctl/kernel.rst)
+  std::optional<unsigned>
+      numa_balancing;  // 0 off, 1 on, 2 memory tiering (Documentation/admin-guide/sysctl/kernel.rst)
   std::optional<unsigned> intel_idle_max_cstate;
   ClockSource clock;
   HugePages huge_pages;
   std::string lockdown;            // "none", "integrity", "confidentiality"
   std::optional<bool> irqbalance;  // does it run?
-  bool processes_hidden = false;   // those of others (hidepid of proc(5), ProtectProc= of systemd): services may be missing
+  bool processes_hidden =
+      false;  // those of others (hidepid of proc(5), ProtectProc= of systemd): services may be missing
   std::vector<NicInterrupts> interrupts;
   std::vector<JobService> services;
   std::vector<UserLimit> user_limits;

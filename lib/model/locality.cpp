@@ -52,7 +52,8 @@ std::vector<size_t> nearest_nics(const Topology& topology, const Gpu& gpu) {
 bool is_flattened(const Topology& topology) {
   const auto on_root_bus = [](const Gpu& gpu) { return gpu.bridges.empty() && !gpu.root.empty(); };
   if (topology.gpus.empty()) return false;
-  if (topology.hypervisor.empty() && std::none_of(topology.gpus.begin(), topology.gpus.end(), on_root_bus)) return false;
+  if (topology.hypervisor.empty() && std::none_of(topology.gpus.begin(), topology.gpus.end(), on_root_bus))
+    return false;
   std::set<std::string> bridges;
   const auto shares = [&](const PciDevice& device) {
     return std::any_of(device.bridges.begin(), device.bridges.end(),

@@ -26,8 +26,8 @@ std::pair<std::string, std::string> in_two(const std::string& name) {
 
 bool is_mac(std::string_view text) {
   return text.size() == 17 && std::all_of(text.begin(), text.end(), [i = 0](char c) mutable {
-    return i++ % 3 == 2 ? c == ':' : std::isxdigit(static_cast<unsigned char>(c)) != 0;
-  });
+           return i++ % 3 == 2 ? c == ':' : std::isxdigit(static_cast<unsigned char>(c)) != 0;
+         });
 }
 
 }  // namespace
@@ -62,7 +62,8 @@ bool is_device(const Neighbor& neighbor, const CableEnd& end) {
 }
 
 bool is_end(const Neighbor& neighbor, const CableEnd& end) {
-  return is_device(neighbor, end) && (same_port(neighbor.port_id, end.port) || same_port(neighbor.port_description, end.port));
+  return is_device(neighbor, end) &&
+         (same_port(neighbor.port_id, end.port) || same_port(neighbor.port_description, end.port));
 }
 
 }  // namespace fabric

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the other end of a cable says of itself (LLDP, IEEE 802.1AB, with the DCBX TLVs of 802.1Qaz), and what it should be.
+// What the other end of a cable says of itself (LLDP, IEEE 802.1AB, with the DCBX TLVs of 802.1Qaz), and what it should
+// be.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +56,7 @@ struct Neighbor {
   std::optional<DcbxEts> ets{}, ets_recommended{};
   std::optional<DcbxPfc> pfc{};
   std::optional<std::vector<DcbxApp>> app{};
-  std::vector<std::string> malformed{};   // TLVs that could not be read, with their offset
+  std::vector<std::string> malformed{};  // TLVs that could not be read, with their offset
   bool operator==(const Neighbor&) const = default;
 
   // What people call it: its name, else its chassis id.
@@ -66,8 +67,8 @@ struct Neighbor {
 
 // Who is heard, and since when there was somebody listening.
 struct Neighbors {
-  std::string source{};    // "fabric-lldp", "lldpd", "firmware"; empty: nobody listens
-  std::string why_none{};  // then: why, and what to do
+  std::string source{};                       // "fabric-lldp", "lldpd", "firmware"; empty: nobody listens
+  std::string why_none{};                     // then: why, and what to do
   std::map<std::string, double> listening{};  // netdev -> seconds that it has been listened to; absent: it is not
   std::vector<Neighbor> heard{};
 };

@@ -49,7 +49,8 @@ bool NeighborTable::hear(int ifindex, Neighbor neighbor, double now) {
 
 bool NeighborTable::expire(double now) {
   size_t gone = 0;
-  for (auto& [ifindex, port] : ports_) gone += std::erase_if(port.heard, [&](const Neighbor& each) { return end_of(each) <= now; });
+  for (auto& [ifindex, port] : ports_)
+    gone += std::erase_if(port.heard, [&](const Neighbor& each) { return end_of(each) <= now; });
   return gone > 0;
 }
 

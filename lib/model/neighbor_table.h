@@ -18,11 +18,11 @@ class NeighborTable {
   // names cannot drive out those that are known.
   static constexpr size_t kPerPort = 4;
 
-  // From now on these are listened to (ifindex -> name). One that is renamed keeps what was heard, one that is not named
-  // any more is forgotten. True: something changed.
+  // From now on these are listened to (ifindex -> name). One that is renamed keeps what was heard, one that is not
+  // named any more is forgotten. True: something changed.
   bool listen(const std::map<int, std::string>& netdevs, double now);
-  // A time to live of 0 takes the neighbour out at once. True: somebody is new, gone, or says something else than before.
-  // Of an ifindex that is not listened to: nothing.
+  // A time to live of 0 takes the neighbour out at once. True: somebody is new, gone, or says something else than
+  // before. Of an ifindex that is not listened to: nothing.
   bool hear(int ifindex, Neighbor neighbor, double now);
   // Takes out whose time is over.
   bool expire(double now);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// IP addressing of the netdevs that RDMA ports sit on: what decides over which rail a packet leaves, and which rail answers.
+// IP addressing of the netdevs that RDMA ports sit on: what decides over which rail a packet leaves, and which rail
+// answers.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@ struct Address {
 struct Route {
   Ip destination;
   unsigned prefix = 0;
-  uint32_t table = 0;            // 254 is "main"
+  uint32_t table = 0;  // 254 is "main"
   std::optional<Ip> gateway{};
   bool operator==(const Route&) const = default;
 };
@@ -59,15 +60,15 @@ struct Interface {
   std::vector<Neighbour> gateways{};                // of those routes, as far as the kernel has an entry for them
   ConfValue arp_ignore{}, arp_announce{}, arp_filter{}, rp_filter{};
   std::optional<bool> ipv6_disabled{};
-  std::string vrf{};                                // that it is in; empty: none
-  uint32_t vrf_table = 0;                           // and the table that is the VRF's main one; 0: not told
-  std::optional<uint32_t> peer_max_frame{};         // largest frame of the switch port, as LLDP tells: with header and FCS
+  std::string vrf{};                         // that it is in; empty: none
+  uint32_t vrf_table = 0;                    // and the table that is the VRF's main one; 0: not told
+  std::optional<uint32_t> peer_max_frame{};  // largest frame of the switch port, as LLDP tells: with header and FCS
 };
 
 struct Network {
-  std::map<std::string, Interface> interfaces;        // by netdev: those of RDMA ports, and those that their GIDs name
-  std::optional<std::vector<RoutingRule>> rules{};    // that name a table for a source or a device; absent: not known
-  std::set<uint32_t> tables{};                        // in use
+  std::map<std::string, Interface> interfaces;      // by netdev: those of RDMA ports, and those that their GIDs name
+  std::optional<std::vector<RoutingRule>> rules{};  // that name a table for a source or a device; absent: not known
+  std::set<uint32_t> tables{};                      // in use
 };
 
 }  // namespace fabric

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "model/counter_name.h"
+#include "model/host.h"
 #include "model/link_status.h"
 #include "model/neighbor.h"
 #include "model/network.h"
 #include "model/pci_state.h"
 #include "model/pcie_link.h"
 #include "model/platform.h"
-#include "model/host.h"
 #include "model/qos.h"
 #include "model/telemetry.h"
 #include "model/transceiver.h"
@@ -33,13 +33,13 @@ struct PciDevice {
   std::vector<std::string> bridges;  // PCI bridges above it, nearest first, without the host bridge
   std::string root;                  // the root bus: "pci0000:20"
   PcieLink link;
-  bool numa_assumed = false;         // the kernel does not tell (-1), and the machine has no more than this node
+  bool numa_assumed = false;  // the kernel does not tell (-1), and the machine has no more than this node
   bool operator==(const PciDevice&) const = default;
 };
 
 struct Gpu : PciDevice {
-  std::string name;   // "GPU0" in PCI order, as nvidia-smi counts
-  std::string model;  // "NVIDIA H100 80GB HBM3" or empty
+  std::string name;                       // "GPU0" in PCI order, as nvidia-smi counts
+  std::string model;                      // "NVIDIA H100 80GB HBM3" or empty
   std::string uuid{};                     // as the vendor's runtime takes it: "GPU-8a1f..."; empty: unknown
   std::vector<unsigned> vendor_index{};   // its numbers in the vendor's runtime; several: an AMD GPU in partitions
   std::optional<unsigned> minor{};        // N of /dev/nvidiaN
@@ -56,7 +56,7 @@ struct Nic : PciDevice {
   // image GUID, else the PCI address without the function.
   std::string card{};
   bool virtual_function = false;
-  std::string bond{};  // the bond that its netdev is a member of
+  std::string bond{};         // the bond that its netdev is a member of
   bool subfunctions = false;  // it has some, whatever namespace their netdevs and RDMA devices are in
 };
 
@@ -108,35 +108,37 @@ struct PortCounters {
   std::optional<uint64_t> carrier_down;
 };
 
-// What `rdma statistic qp` tells of a port (drivers/infiniband/core/counters.c of Linux 6.12): how queue pairs are bound to
-// hardware counters of their own, and what those count.
+// What `rdma statistic qp` tells of a port (drivers/infiniband/core/counters.c of Linux 6.12): how queue pairs are
+// bound to hardware counters of their own, and what those count.
 struct QpStatistics {
   enum class Mode : uint8_t { none, automatic, manual };
   enum class Dump : uint8_t { ok, overflow, error };
   std::optional<Mode> mode{};            // absent: the kernel does not tell
   bool by_type = false, by_pid = false;  // what the automatic mode groups queue pairs by
   std::optional<Dump> dump{};            // how the last reading went; absent: there is nothing to read in this mode
-  std::map<std::string, std::vector<Counter>, std::less<>> kinds{};  // "RC": the sums of its counters; of automatic mode by type alone
+  std::map<std::string, std::vector<Counter>, std::less<>>
+      kinds{};  // "RC": the sums of its counters; of automatic mode by type alone
 };
 
 // A port of an RDMA device and the netdev it sits on: the unit of settings, checks and metrics.
 struct Port {
-  std::string rdma;           // "mlx5_0"
+  std::string rdma;  // "mlx5_0"
   unsigned number = 1;
-  std::string netdev;         // empty on InfiniBand or where none is attached
+  std::string netdev;  // empty on InfiniBand or where none is attached
   int ifindex = 0;
   std::vector<std::string> altnames{};  // other names of the netdev
-  std::string pci;            // of the function below it; empty for software devices
-  std::string pci_id;         // vendor and device of that function: "15b3:1021"; empty for software devices
-  // "compute": its NIC hangs below the same host bridge as a GPU, or nearer; else "host". Empty: the topology was not read.
+  std::string pci;                      // of the function below it; empty for software devices
+  std::string pci_id;                   // vendor and device of that function: "15b3:1021"; empty for software devices
+  // "compute": its NIC hangs below the same host bridge as a GPU, or nearer; else "host". Empty: the topology was not
+  // read.
   std::string role;
   std::string bond;           // the bond it is (same name as netdev) or, scanned as a port of its own, is a member of
   std::string left_alone;     // why its settings are nobody's to keep here: "subfunction: ..."; empty: they can be kept
   std::string kernel_driver;  // driver of the PCI function ("mlx5_core"), else the RDMA link type ("rxe"), else empty
   std::string driver_version{};  // of its module; of the kernel's own drivers the kernel's release
-  std::string driver;         // our driver's name for it ("mlx5", "upstream"): see driver/
-  std::string firmware;       // fw_ver
-  std::string board_id;       // PSID and the like
+  std::string driver;            // our driver's name for it ("mlx5", "upstream"): see driver/
+  std::string firmware;          // fw_ver
+  std::string board_id;          // PSID and the like
   std::string hca_type;
   std::optional<int> numa;
   bool virtual_function = false;  // or subfunction, or representor: settings belong to the PF then
@@ -147,21 +149,23 @@ struct Port {
   std::optional<double> rate;          // bytes per second by the port's IB rate or, for Ethernet, the netdev's speed
   std::optional<uint32_t> speed;       // netdev speed, Mb/s
   std::optional<bool> carrier;
-  std::optional<uint32_t> active_mtu;  // RoCE/IB path MTU in bytes; from verbs, else by ib_addr.h iboe_get_mtu of the netdev MTU
+  std::optional<uint32_t>
+      active_mtu;  // RoCE/IB path MTU in bytes; from verbs, else by ib_addr.h iboe_get_mtu of the netdev MTU
   std::vector<Gid> gids;
-  Qos qos;                             // settings as read
-  Limits limits;                       // and what they could be
-  std::vector<std::string> unread;     // what could not be read, with the reason: "ethtool statistics: ... (EPERM)"
+  Qos qos;                          // settings as read
+  Limits limits;                    // and what they could be
+  std::vector<std::string> unread;  // what could not be read, with the reason: "ethtool statistics: ... (EPERM)"
   PortCounters counters;
-  std::optional<LinkStatus> link_status{};   // why there is no link; absent: the driver does not tell
+  std::optional<LinkStatus> link_status{};  // why there is no link; absent: the driver does not tell
   std::optional<FecStatus> fec{};
-  std::optional<Transceiver> module{};       // what stands in the cage; absent: none, not readable, or nobody read it
-  std::vector<ResourceCount> resources{};    // of the whole device
-  std::vector<HealthReporter> reporters{};   // of the function
+  std::optional<Transceiver> module{};      // what stands in the cage; absent: none, not readable, or nobody read it
+  std::vector<ResourceCount> resources{};   // of the whole device
+  std::vector<HealthReporter> reporters{};  // of the function
   std::optional<QpStatistics> qp_statistics{};  // absent: nobody asked
 
-  [[nodiscard]] std::string id() const;       // "mlx5_0/1"; of a bond's member "mlx5_bond_0/1@ens1f0np0"
-  // A bond's member, scanned as a port of its own: it has a cable, a module and a netdev; what RDMA counts is the bond's.
+  [[nodiscard]] std::string id() const;  // "mlx5_0/1"; of a bond's member "mlx5_bond_0/1@ens1f0np0"
+  // A bond's member, scanned as a port of its own: it has a cable, a module and a netdev; what RDMA counts is the
+  // bond's.
   [[nodiscard]] bool is_member() const;
 };
 
@@ -184,12 +188,12 @@ struct SettingState {
 
 // agentd's published state, as /run/fabric-agent/state.toml holds it.
 struct AgentState {
-  bool running = false;  // holds its lock now
-  std::string mode;      // "audit" / "enforce"
-  std::string updated;   // RFC 3339
-  std::string config_error;                                         // of the last reload, empty when good
-  std::string held;                                                 // why the policy is not enforced just now; empty: it is
-  std::map<std::string, std::map<std::string, SettingState>> ports; // port id -> setting key -> state
+  bool running = false;      // holds its lock now
+  std::string mode;          // "audit" / "enforce"
+  std::string updated;       // RFC 3339
+  std::string config_error;  // of the last reload, empty when good
+  std::string held;          // why the policy is not enforced just now; empty: it is
+  std::map<std::string, std::map<std::string, SettingState>> ports;  // port id -> setting key -> state
   bool operator==(const AgentState&) const = default;
 };
 
@@ -198,14 +202,15 @@ struct Node {
   std::chrono::steady_clock::time_point taken{};
   Topology topology;
   std::vector<Port> ports;
-  std::optional<Host> host;          // absent: not asked for
-  Network network{};                 // addresses, routes, ARP settings of the ports' netdevs
-  std::optional<AgentState> agent;   // absent: no state file readable
-  std::string agent_unread;          // why, where there is one
-  Neighbors neighbors{};             // who is at the other end of the cables, so far as anybody listens
-  std::vector<std::string> unseen;   // what this caller could not see for want of privilege, in words
+  std::optional<Host> host;         // absent: not asked for
+  Network network{};                // addresses, routes, ARP settings of the ports' netdevs
+  std::optional<AgentState> agent;  // absent: no state file readable
+  std::string agent_unread;         // why, where there is one
+  Neighbors neighbors{};            // who is at the other end of the cables, so far as anybody listens
+  std::vector<std::string> unseen;  // what this caller could not see for want of privilege, in words
   Platform platform{};
-  std::optional<PciState> pci_settings{};  // absent: fabric-agent-pci.service has published nothing, and the reader may not read it himself
+  std::optional<PciState>
+      pci_settings{};  // absent: fabric-agent-pci.service has published nothing, and the reader may not read it himself
 };
 
 }  // namespace fabric

@@ -6,7 +6,6 @@
 #include <map>
 #include <utility>
 
-
 namespace fabric {
 namespace {
 
@@ -102,7 +101,8 @@ class Assignment {
       const Nic& nic = topology.nics[nics_[n]];
       // Squares of distances are least, summed up, when both sides stand in the same order.
       const long apart = static_cast<long>(g * nics_.size()) - static_cast<long>(n * topology.gpus.size());
-      if (path_class(gpu, nic) == best) out[n] = {0, leaves_socket(topology, gpu, nic) ? 1 : 0, bridges_between(gpu, nic), apart * apart};
+      if (path_class(gpu, nic) == best)
+        out[n] = {0, leaves_socket(topology, gpu, nic) ? 1 : 0, bridges_between(gpu, nic), apart * apart};
     }
     return out;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the platform gives GPUs and NICs: links, power, errors, IOMMU, apertures, GPUDirect. All of it is world-readable; what
-// takes privilege is in pci_state.h.
+// What the platform gives GPUs and NICs: links, power, errors, IOMMU, apertures, GPUDirect. All of it is
+// world-readable; what takes privilege is in pci_state.h.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,8 @@ namespace fabric {
 namespace {
 
 bool any_matches(const std::vector<std::string>& patterns, const std::string& text) {
-  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) { return glob_match(pattern, text); });
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& pattern) { return glob_match(pattern, text); });
 }
 
 bool allows(const std::vector<std::string>& patterns, const std::string& text) {
@@ -17,11 +18,13 @@ bool allows(const std::vector<std::string>& patterns, const std::string& text) {
 }
 
 bool matches(const Match& match, const Port& port) {
-  bool driver = match.driver.empty() || any_matches(match.driver, port.kernel_driver) || any_matches(match.driver, port.driver);
+  bool driver =
+      match.driver.empty() || any_matches(match.driver, port.kernel_driver) || any_matches(match.driver, port.driver);
   const std::string speed = port.speed ? std::to_string(*port.speed) : "";
   const std::string numa = port.numa ? std::to_string(*port.numa) : "";
   return driver && allows(match.pci_id, port.pci_id) && allows(match.speed, speed) && allows(match.numa, numa) &&
-         allows(match.role, port.role) && allows(match.rdma, port.rdma) && allows(match.netdev, port.netdev) && allows(match.pci, port.pci);
+         allows(match.role, port.role) && allows(match.rdma, port.rdma) && allows(match.netdev, port.netdev) &&
+         allows(match.pci, port.pci);
 }
 
 // A link that is down has no speed: an entry that asks for one, and takes the port otherwise, may be its own.

@@ -42,15 +42,15 @@ struct Mark {
 };
 
 struct PortPolicy {
-  std::string name;       // of the [[port]] entry, else "port#1"
+  std::string name;  // of the [[port]] entry, else "port#1"
   Match match;
   Qos want;
   std::string where;                              // "FILE:LINE" of the entry
   std::array<std::string, kSettingCount> origin;  // "FILE:LINE" that gave each value
-  Keys derived{};         // follow from traffic and cnp: where a driver does not offer one, nothing is said
-  std::optional<Mark> traffic{}, cnp{};           // RoCE data and congestion notifications, as they hold for the entry
-  std::string traffic_origin{}, cnp_origin{};     // "FILE:LINE"
-  std::string profile{}, profile_origin{};        // the profile below the entry; empty: none
+  Keys derived{};  // follow from traffic and cnp: where a driver does not offer one, nothing is said
+  std::optional<Mark> traffic{}, cnp{};        // RoCE data and congestion notifications, as they hold for the entry
+  std::string traffic_origin{}, cnp_origin{};  // "FILE:LINE"
+  std::string profile{}, profile_origin{};     // the profile below the entry; empty: none
 };
 
 // A foreign writer that comes back `rounds` times within `window` is a conflict.
@@ -61,7 +61,7 @@ struct ConflictRule {
 
 // When disruptive writes may be made: days and time of day, local time. `to` may be past midnight (before `from`).
 struct Window {
-  uint8_t days = 0x7f;     // bit 0 Sunday ... bit 6 Saturday (as tm_wday)
+  uint8_t days = 0x7f;        // bit 0 Sunday ... bit 6 Saturday (as tm_wday)
   unsigned from = 0, to = 0;  // minutes of the day
   bool operator==(const Window&) const = default;
 };
@@ -97,25 +97,25 @@ struct Policy {
   Disruptive disruptive = Disruptive::idle;
   std::chrono::milliseconds reread{30'000};
   ConflictRule conflict;
-  std::vector<Window> maintenance;              // empty: any time
+  std::vector<Window> maintenance;  // empty: any time
   Release release = Release::leave;
-  std::vector<PortPolicy> ports;                // first match wins
-  std::map<std::string, std::string> sysctl;    // "net.ipv4.tcp_ecn" -> "1"
+  std::vector<PortPolicy> ports;              // first match wins
+  std::map<std::string, std::string> sysctl;  // "net.ipv4.tcp_ecn" -> "1"
   std::map<std::string, std::string> sysctl_origin;
   Expect expect{};
   Versions firmware{};        // by board id, PCI id ("15b3:1021") or a pattern of the kernel driver
   Versions driver_version{};  // by a pattern of the kernel driver
-  Cabling cabling{};                            // the site's plan of this host's cables
+  Cabling cabling{};          // the site's plan of this host's cables
   std::vector<std::string> listen{"0.0.0.0:10479", "[::]:10479"};  // exporter, when not socket-activated
-  std::chrono::milliseconds max_age{5'000};     // exporter: older readings are read again when a scrape asks
-  std::vector<std::string> exclude;             // globs of RDMA devices never opened
+  std::chrono::milliseconds max_age{5'000};  // exporter: older readings are read again when a scrape asks
+  std::vector<std::string> exclude;          // globs of RDMA devices never opened
   unsigned series_limit = 4'000;
   RawCounters raw = RawCounters::all;
-  std::vector<std::string> ethtool;             // globs of ethtool statistics published under the driver's own names
+  std::vector<std::string> ethtool;  // globs of ethtool statistics published under the driver's own names
   std::vector<Compat> compat;
-  std::chrono::milliseconds optics{60'000};     // agentd: how often modules are read; 0: never
+  std::chrono::milliseconds optics{60'000};          // agentd: how often modules are read; 0: never
   std::chrono::milliseconds sample_interval{1'000};  // of the burst sampler; 0: it does not run
-  double sample_cpu_budget = 0.02;              // CPU time that all its threads together may take, as a share of one core
+  double sample_cpu_budget = 0.02;  // CPU time that all its threads together may take, as a share of one core
   HealthPolicy health{};
   std::map<std::string, std::string, std::less<>> origin;  // "exporter.listen" -> "FILE:LINE"; absent: the default
 };

@@ -21,11 +21,11 @@ namespace fabric {
 // Members stand in the order of kSettings; a member without a row does not compile (tests/unit/setting_test.cpp).
 struct Qos {
   std::optional<Dcbx> dcbx;
-  std::optional<bool> fw_lldp;           // the firmware's own LLDP agent
+  std::optional<bool> fw_lldp;  // the firmware's own LLDP agent
   std::optional<Pause> pause;
-  std::optional<uint32_t> mtu;           // bytes, netdev MTU
+  std::optional<uint32_t> mtu;               // bytes, netdev MTU
   std::optional<uint32_t> ring_rx, ring_tx;  // descriptors
-  std::optional<uint32_t> channels;      // combined
+  std::optional<uint32_t> channels;          // combined
   std::optional<Fec> fec;
   std::optional<Trust> trust;
   std::optional<AppTrust> apptrust;
@@ -36,27 +36,27 @@ struct Qos {
   std::optional<PrioSet> pfc;
   std::optional<uint32_t> cable_length;  // metres
   std::optional<Rates> maxrate;
-  // Congestion control. Names and units of the DCQCN parameters are those of the vendors (OFED's sysfs, NVIDIA "DCQCN CC
-  // Parameters"; bnxt_re's debugfs).
+  // Congestion control. Names and units of the DCQCN parameters are those of the vendors (OFED's sysfs, NVIDIA "DCQCN
+  // CC Parameters"; bnxt_re's debugfs).
   std::optional<PrioSet> ecn_rp, ecn_np;
   std::optional<uint32_t> cnp_dscp;
-  std::optional<OrNone> cnp_prio;        // none: the adapter chooses
+  std::optional<OrNone> cnp_prio;  // none: the adapter chooses
   std::optional<uint32_t> min_time_between_cnps, clamp_tgt_rate, clamp_tgt_rate_after_time_inc;
   std::optional<uint32_t> rpg_time_reset, rpg_byte_reset, rpg_threshold;
   std::optional<uint32_t> rpg_max_rate, rpg_ai_rate, rpg_hai_rate;
   std::optional<uint32_t> rpg_gd, rpg_min_dec_fac, rpg_min_rate;
   std::optional<uint32_t> rate_to_set_on_first_cnp, dce_tcp_g, dce_tcp_rtt;
   std::optional<uint32_t> rate_reduce_monitor_period, initial_alpha_value;
-  std::optional<OrNone> rtt_resp_dscp;   // none: the adapter chooses
+  std::optional<OrNone> rtt_resp_dscp;  // none: the adapter chooses
   std::optional<bool> cc;
   std::optional<uint32_t> cc_mode, cc_g, cc_phases, cc_init_cr, cc_init_tr;
   std::optional<uint32_t> cc_rtt, cc_tcp_cp, cc_inactivity_cp, roce_dscp, roce_prio;
   // What connections and queue pairs are given.
   std::optional<RoceMode> roce_mode;
   std::optional<uint32_t> roce_tos;
-  std::optional<OrNone> traffic_class;   // none: each queue pair keeps its own
+  std::optional<OrNone> traffic_class;  // none: each queue pair keeps its own
   std::optional<Names> optional_counters;
-  std::optional<uint32_t> mrrs;          // bytes
+  std::optional<uint32_t> mrrs;  // bytes
   bool operator==(const Qos&) const = default;
 };
 
@@ -67,59 +67,86 @@ struct Setting {
                               std::optional<uint32_t> Qos::*, std::optional<Fec> Qos::*, std::optional<Trust> Qos::*,
                               std::optional<AppTrust> Qos::*, std::optional<DscpMap> Qos::*, std::optional<Ets> Qos::*,
                               std::optional<Eight> Qos::*, std::optional<Buffers> Qos::*, std::optional<PrioSet> Qos::*,
-                              std::optional<Rates> Qos::*, std::optional<RoceMode> Qos::*,
-                              std::optional<OrNone> Qos::*, std::optional<Names> Qos::*>;
+                              std::optional<Rates> Qos::*, std::optional<RoceMode> Qos::*, std::optional<OrNone> Qos::*,
+                              std::optional<Names> Qos::*>;
   std::string_view key;
   std::string_view help;  // one line, as in fabric-agent.toml(5)
   Member member;
-  // Of a number: what an operator may ask for, and its unit. Ranges of the DCQCN parameters: NVIDIA "DCQCN CC Parameters"
-  // where it gives one, else the width of the field in mstflint's tools_open_roce_cc_ecn.
+  // Of a number: what an operator may ask for, and its unit. Ranges of the DCQCN parameters: NVIDIA "DCQCN CC
+  // Parameters" where it gives one, else the width of the field in mstflint's tools_open_roce_cc_ecn.
   uint32_t min = 0, max = UINT32_MAX;
   std::string_view unit{};
 };
 
 inline constexpr std::array kSettings{
-    Setting{"dcbx", "who owns DCBX: \"host\" takes it from the NIC's firmware, which would overwrite the rest", &Qos::dcbx},
-    Setting{"fw_lldp", "the LLDP agent in the NIC's firmware (Intel's fw-lldp-agent, disable-fw-lldp); off, so that the host sets DCB", &Qos::fw_lldp},
-    Setting{"pause", "global (802.3x) pause: \"off\", \"rx\", \"tx\", \"rx,tx\"; off wherever PFC is used", &Qos::pause},
+    Setting{"dcbx", "who owns DCBX: \"host\" takes it from the NIC's firmware, which would overwrite the rest",
+            &Qos::dcbx},
+    Setting{
+        "fw_lldp",
+        "the LLDP agent in the NIC's firmware (Intel's fw-lldp-agent, disable-fw-lldp); off, so that the host sets DCB",
+        &Qos::fw_lldp},
+    Setting{"pause", "global (802.3x) pause: \"off\", \"rx\", \"tx\", \"rx,tx\"; off wherever PFC is used",
+            &Qos::pause},
     Setting{"mtu", "netdev MTU in bytes; 4200 or more gives the RoCE path MTU 4096", &Qos::mtu, 68, 65535, "bytes"},
     Setting{"ring_rx", "receive descriptors of the netdev (ethtool -G)", &Qos::ring_rx, 1, 65536, ""},
     Setting{"ring_tx", "send descriptors of the netdev (ethtool -G)", &Qos::ring_tx, 1, 65536, ""},
     Setting{"channels", "combined queues of the netdev (ethtool -L)", &Qos::channels, 1, 4096, ""},
-    Setting{"fec", "forward error correction: \"auto\", \"off\", \"rs\", \"baser\", \"llrs\", as on the switch", &Qos::fec},
+    Setting{"fec", "forward error correction: \"auto\", \"off\", \"rs\", \"baser\", \"llrs\", as on the switch",
+            &Qos::fec},
     Setting{"trust", "classify received frames by \"dscp\" or by \"pcp\"", &Qos::trust},
-    Setting{"apptrust", "order of the header fields that classify, as [\"dscp\", \"pcp\"], where the driver has an APP trust table", &Qos::apptrust},
+    Setting{"apptrust",
+            "order of the header fields that classify, as [\"dscp\", \"pcp\"], where the driver has an APP trust table",
+            &Qos::apptrust},
     Setting{"dscp_map", "DSCP to priority, as { 26 = 3, 48 = 6 }", &Qos::dscp_map},
     Setting{"ets", "priority to traffic class, algorithm and bandwidth of each class (802.1Qaz)", &Qos::ets},
     Setting{"prio2buffer", "receive buffer of each priority, as eight numbers", &Qos::prio2buffer},
-    Setting{"buffer_size", "bytes of the eight receive buffers; \"auto\" computes the headroom from cable, speed and MTU", &Qos::buffer_size},
+    Setting{"buffer_size",
+            "bytes of the eight receive buffers; \"auto\" computes the headroom from cable, speed and MTU",
+            &Qos::buffer_size},
     Setting{"pfc", "priorities with priority flow control, as [3]", &Qos::pfc},
-    Setting{"cable_length", "metres of cable; sizes the headroom on drivers that ask for it", &Qos::cable_length, 1, 999, "m"},
+    Setting{"cable_length", "metres of cable; sizes the headroom on drivers that ask for it", &Qos::cable_length, 1,
+            999, "m"},
     Setting{"maxrate", "rate limit of the eight traffic classes, in kbit/s; 0 is none", &Qos::maxrate},
     Setting{"ecn_rp", "priorities on which CNPs slow the sender down (DCQCN reaction point), as [3]", &Qos::ecn_rp},
-    Setting{"ecn_np", "priorities on which ECN marks are answered with CNPs (DCQCN notification point), as [3]", &Qos::ecn_np},
+    Setting{"ecn_np", "priorities on which ECN marks are answered with CNPs (DCQCN notification point), as [3]",
+            &Qos::ecn_np},
     Setting{"cnp_dscp", "DSCP of the congestion notification packets (CNP)", &Qos::cnp_dscp, 0, 63, ""},
-    Setting{"cnp_prio", "802.1p priority of the congestion notification packets (CNP), or \"none\"", &Qos::cnp_prio, 0, 7, ""},
-    Setting{"min_time_between_cnps", "notification point: microseconds between two CNPs of a flow", &Qos::min_time_between_cnps, 0, 131071, "us"},
-    Setting{"clamp_tgt_rate", "reaction point: on a CNP the target rate falls to the current rate", &Qos::clamp_tgt_rate, 0, 1, ""},
-    Setting{"clamp_tgt_rate_after_time_inc", "reaction point: the same where the rate had been raised by the timer", &Qos::clamp_tgt_rate_after_time_inc, 0, 1, ""},
-    Setting{"rpg_time_reset", "reaction point: microseconds between two rate increases without a CNP", &Qos::rpg_time_reset, 1, 131071, "us"},
-    Setting{"rpg_byte_reset", "reaction point: amount sent between two rate increases, in the firmware's units; 0 switches it off", &Qos::rpg_byte_reset, 0, 32767, ""},
+    Setting{"cnp_prio", "802.1p priority of the congestion notification packets (CNP), or \"none\"", &Qos::cnp_prio, 0,
+            7, ""},
+    Setting{"min_time_between_cnps", "notification point: microseconds between two CNPs of a flow",
+            &Qos::min_time_between_cnps, 0, 131071, "us"},
+    Setting{"clamp_tgt_rate", "reaction point: on a CNP the target rate falls to the current rate",
+            &Qos::clamp_tgt_rate, 0, 1, ""},
+    Setting{"clamp_tgt_rate_after_time_inc", "reaction point: the same where the rate had been raised by the timer",
+            &Qos::clamp_tgt_rate_after_time_inc, 0, 1, ""},
+    Setting{"rpg_time_reset", "reaction point: microseconds between two rate increases without a CNP",
+            &Qos::rpg_time_reset, 1, 131071, "us"},
+    Setting{"rpg_byte_reset",
+            "reaction point: amount sent between two rate increases, in the firmware's units; 0 switches it off",
+            &Qos::rpg_byte_reset, 0, 32767, ""},
     Setting{"rpg_threshold", "reaction point: rate increases until the next phase", &Qos::rpg_threshold, 1, 31, ""},
-    Setting{"rpg_max_rate", "reaction point: Mb/s above which a flow is not limited; 0 is the port's speed", &Qos::rpg_max_rate, 0, 4000000, "Mb/s"},
+    Setting{"rpg_max_rate", "reaction point: Mb/s above which a flow is not limited; 0 is the port's speed",
+            &Qos::rpg_max_rate, 0, 4000000, "Mb/s"},
     Setting{"rpg_ai_rate", "reaction point: Mb/s of an additive increase", &Qos::rpg_ai_rate, 1, 131071, "Mb/s"},
     Setting{"rpg_hai_rate", "reaction point: Mb/s of a hyper increase", &Qos::rpg_hai_rate, 1, 131071, "Mb/s"},
     Setting{"rpg_gd", "reaction point: log2 of Gd, by which a CNP cuts the rate", &Qos::rpg_gd, 0, 15, ""},
-    Setting{"rpg_min_dec_fac", "reaction point: per cent that one CNP may take from the rate at most", &Qos::rpg_min_dec_fac, 0, 100, "%"},
+    Setting{"rpg_min_dec_fac", "reaction point: per cent that one CNP may take from the rate at most",
+            &Qos::rpg_min_dec_fac, 0, 100, "%"},
     Setting{"rpg_min_rate", "reaction point: Mb/s that a flow keeps at least", &Qos::rpg_min_rate, 1, 4000000, "Mb/s"},
-    Setting{"rate_to_set_on_first_cnp", "reaction point: Mb/s after a flow's first CNP; 0 is the port's speed", &Qos::rate_to_set_on_first_cnp, 0, 4000000, "Mb/s"},
-    Setting{"dce_tcp_g", "reaction point: weight of new congestion in alpha, of 1024", &Qos::dce_tcp_g, 0, 1023, "/1024"},
-    Setting{"dce_tcp_rtt", "reaction point: microseconds between two updates of alpha", &Qos::dce_tcp_rtt, 1, 131071, "us"},
-    Setting{"rate_reduce_monitor_period", "reaction point: microseconds between two decreases", &Qos::rate_reduce_monitor_period, 1, 131071, "us"},
-    Setting{"initial_alpha_value", "reaction point: alpha of a new flow, of 1024", &Qos::initial_alpha_value, 1, 1023, "/1024"},
+    Setting{"rate_to_set_on_first_cnp", "reaction point: Mb/s after a flow's first CNP; 0 is the port's speed",
+            &Qos::rate_to_set_on_first_cnp, 0, 4000000, "Mb/s"},
+    Setting{"dce_tcp_g", "reaction point: weight of new congestion in alpha, of 1024", &Qos::dce_tcp_g, 0, 1023,
+            "/1024"},
+    Setting{"dce_tcp_rtt", "reaction point: microseconds between two updates of alpha", &Qos::dce_tcp_rtt, 1, 131071,
+            "us"},
+    Setting{"rate_reduce_monitor_period", "reaction point: microseconds between two decreases",
+            &Qos::rate_reduce_monitor_period, 1, 131071, "us"},
+    Setting{"initial_alpha_value", "reaction point: alpha of a new flow, of 1024", &Qos::initial_alpha_value, 1, 1023,
+            "/1024"},
     Setting{"rtt_resp_dscp", "DSCP of the answers to round-trip probes, or \"none\"", &Qos::rtt_resp_dscp, 0, 63, ""},
     Setting{"cc", "congestion control (DCQCN) as a whole, on cards without a switch for each priority", &Qos::cc},
-    Setting{"cc_mode", "congestion control of Broadcom cards: 0 TCP-like, 1 DCQCN by probability", &Qos::cc_mode, 0, 1, ""},
+    Setting{"cc_mode", "congestion control of Broadcom cards: 0 TCP-like, 1 DCQCN by probability", &Qos::cc_mode, 0, 1,
+            ""},
     Setting{"cc_g", "the same: weight g of the running average (run_avg_weight_g)", &Qos::cc_g, 0, 7, ""},
     Setting{"cc_phases", "the same: phases in each state (num_phase_per_state)", &Qos::cc_phases, 0, 15, ""},
     Setting{"cc_init_cr", "the same: initial current rate (init_cr)", &Qos::cc_init_cr, 0, 65535, ""},
@@ -130,8 +157,10 @@ inline constexpr std::array kSettings{
     Setting{"roce_dscp", "DSCP that Broadcom's congestion control takes for RoCE data", &Qos::roce_dscp, 0, 63, ""},
     Setting{"roce_prio", "priority that Broadcom's congestion control takes for RoCE data", &Qos::roce_prio, 0, 7, ""},
     Setting{"roce_mode", "RoCE version of rdma_cm connections: \"v2\" or \"v1\"", &Qos::roce_mode},
-    Setting{"roce_tos", "type of service of rdma_cm connections, DSCP x 4 + ECN: 106 is DSCP 26 with ECT(0)", &Qos::roce_tos, 0, 255, ""},
-    Setting{"traffic_class", "traffic class forced on all queue pairs (NVIDIA OFED/DOCA), or \"none\"", &Qos::traffic_class, 0, 255, ""},
+    Setting{"roce_tos", "type of service of rdma_cm connections, DSCP x 4 + ECN: 106 is DSCP 26 with ECT(0)",
+            &Qos::roce_tos, 0, 255, ""},
+    Setting{"traffic_class", "traffic class forced on all queue pairs (NVIDIA OFED/DOCA), or \"none\"",
+            &Qos::traffic_class, 0, 255, ""},
     Setting{"optional_counters", "optional RDMA counters to switch on: names, or \"all\"", &Qos::optional_counters},
     Setting{"mrrs", "PCIe maximum read request size: 128, 256, ... 4096 bytes", &Qos::mrrs, 128, 4096, "bytes"},
 };
@@ -141,9 +170,9 @@ using Keys = std::bitset<kSettingCount>;
 
 // What the port could be set to, as far as it says. Not settings.
 struct Limits {
-  std::optional<uint32_t> speed;         // Mb/s, of the link as it is
-  std::optional<uint32_t> max_mtu;       // bytes (IFLA_MAX_MTU)
-  std::optional<uint32_t> buffer_total;  // bytes (dcbnl_buffer.total_size)
+  std::optional<uint32_t> speed;                              // Mb/s, of the link as it is
+  std::optional<uint32_t> max_mtu;                            // bytes (IFLA_MAX_MTU)
+  std::optional<uint32_t> buffer_total;                       // bytes (dcbnl_buffer.total_size)
   std::optional<uint32_t> traffic_classes, lossless_classes;  // ieee_ets.ets_cap, ieee_pfc.pfc_cap
   std::optional<uint32_t> ring_rx, ring_tx, channels;
   std::vector<std::string> optional_counters;

@@ -7,28 +7,20 @@ namespace fabric {
 
 std::string_view to_text(Status value) {
   switch (value) {
-    case Status::ok:
-      return "ok";
-    case Status::warning:
-      return "warning";
-    case Status::critical:
-      return "critical";
-    case Status::unknown:
-      break;
+    case Status::ok: return "ok";
+    case Status::warning: return "warning";
+    case Status::critical: return "critical";
+    case Status::unknown: break;
   }
   return "unknown";
 }
 
 int rank(Status value) {
   switch (value) {
-    case Status::critical:
-      return 0;
-    case Status::warning:
-      return 1;
-    case Status::unknown:
-      return 2;
-    case Status::ok:
-      break;
+    case Status::critical: return 0;
+    case Status::warning: return 1;
+    case Status::unknown: return 2;
+    case Status::ok: break;
   }
   return 3;
 }

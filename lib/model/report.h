@@ -23,12 +23,12 @@ struct Finding {
   std::string id;       // of the check: "pfc"
   std::string subject;  // "mlx5_0/1", "GPU3", "host"
   Status status = Status::ok;
-  std::string observed;  // what is
-  std::string expected;  // what should be
-  std::string meaning;   // why it matters, one sentence; empty when ok
-  std::string remedy;    // what to do, one sentence; empty when ok
-  std::string since{};         // RFC 3339: since when, where somebody has watched
-  bool acknowledged = false;   // an operator knows: it is shown, and does not count for the verdict
+  std::string observed;           // what is
+  std::string expected;           // what should be
+  std::string meaning;            // why it matters, one sentence; empty when ok
+  std::string remedy;             // what to do, one sentence; empty when ok
+  std::string since{};            // RFC 3339: since when, where somebody has watched
+  bool acknowledged = false;      // an operator knows: it is shown, and does not count for the verdict
   std::string acknowledgement{};  // by whom, until when, and why
 };
 

@@ -7,12 +7,12 @@
 
 namespace fabric {
 
-// By how much it grew in the window, in base units (counts, bytes, seconds). Absent: the port does not have such a counter, it
-// was not read at both ends of the window, or it was reset in between. Never negative.
+// By how much it grew in the window, in base units (counts, bytes, seconds). Absent: the port does not have such a
+// counter, it was not read at both ends of the window, or it was reset in between. Never negative.
 using Rise = std::optional<double>;
 
-// Direction as the counters have it. rx pause: the far end (the network) holds this port; tx pause: this port (the host) holds
-// the network.
+// Direction as the counters have it. rx pause: the far end (the network) holds this port; tx pause: this port (the
+// host) holds the network.
 struct PrioritySignals {
   Rise rx_pause_seconds, tx_pause_seconds;
   Rise rx_pause_frames, tx_pause_frames;
@@ -40,8 +40,8 @@ struct Signals {
   Rise retries_exceeded;    // a connection was given up
   Rise rnr_naks;            // receiver not ready, sent or received
   Rise rnr_retries_exceeded;
-  Rise out_of_buffer;       // arrived, and no receive was posted
-  Rise request_errors;      // access, length, invalid: rejected requests, either side
+  Rise out_of_buffer;   // arrived, and no receive was posted
+  Rise request_errors;  // access, length, invalid: rejected requests, either side
   Rise icrc_errors;
 
   // Congestion control.
@@ -50,18 +50,18 @@ struct Signals {
   // The port and its link.
   Rise rx_discards, tx_discards;  // at the physical port or by the port counters
   Rise buffer_overruns;
-  Rise link_downs;          // carrier, NIC's own or InfiniBand's count, whichever grew most
+  Rise link_downs;  // carrier, NIC's own or InfiniBand's count, whichever grew most
   Rise link_recoveries;
   Rise link_integrity_errors;  // InfiniBand: its own local errors passed their threshold
   Rise symbol_errors, crc_errors;
-  Rise remote_physical_errors;  // InfiniBand: packets that a device on the way had marked as damaged already
+  Rise remote_physical_errors;            // InfiniBand: packets that a device on the way had marked as damaged already
   Rise fec_corrected, fec_uncorrectable;  // code words
   Rise fec_corrected_bits;
-  Rise transmit_wait;       // InfiniBand: ticks without credit; absent once its 32 bits are full
+  Rise transmit_wait;  // InfiniBand: ticks without credit; absent once its 32 bits are full
 
   // Around the wire.
   Rise pcie_stalled_seconds, pcie_errors, pcie_overflows;
-  Rise host_buffer_drops;   // the netdev's queues had no buffer
+  Rise host_buffer_drops;  // the netdev's queues had no buffer
 };
 
 }  // namespace fabric

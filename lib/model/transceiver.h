@@ -33,8 +33,8 @@ struct ModuleReading {
 // One lane of the medium; the numbers are the standard's, from 1. A lane that the module does not have is not listed.
 struct ModuleLane {
   unsigned number = 0;
-  ModuleReading rx_power, tx_power;  // watts
-  ModuleReading tx_bias;             // amperes through the laser
+  ModuleReading rx_power, tx_power;    // watts
+  ModuleReading tx_bias;               // amperes through the laser
   std::optional<bool> rx_los, rx_lol;  // loss of signal, loss of lock, from the medium
   std::optional<bool> tx_los, tx_lol;  // the same from the host
   std::optional<bool> tx_fault;        // the laser was switched off for a fault
@@ -44,12 +44,9 @@ struct ModuleLane {
 enum class Medium : uint8_t { optical, passive_copper, active_copper };
 constexpr std::string_view to_text(Medium value) {
   switch (value) {
-    case Medium::optical:
-      return "optical";
-    case Medium::passive_copper:
-      return "passive copper";
-    case Medium::active_copper:
-      break;
+    case Medium::optical: return "optical";
+    case Medium::passive_copper: return "passive copper";
+    case Medium::active_copper: break;
   }
   return "active copper";
 }
@@ -58,33 +55,28 @@ constexpr std::string_view to_text(Medium value) {
 enum class ModuleState : uint8_t { low_power = 1, powering_up = 2, ready = 3, powering_down = 4, fault = 5 };
 constexpr std::string_view to_text(ModuleState value) {
   switch (value) {
-    case ModuleState::low_power:
-      return "low power";
-    case ModuleState::powering_up:
-      return "powering up";
-    case ModuleState::ready:
-      return "ready";
-    case ModuleState::powering_down:
-      return "powering down";
-    case ModuleState::fault:
-      break;
+    case ModuleState::low_power: return "low power";
+    case ModuleState::powering_up: return "powering up";
+    case ModuleState::ready: return "ready";
+    case ModuleState::powering_down: return "powering down";
+    case ModuleState::fault: break;
   }
   return "fault";
 }
 
 struct Transceiver {
-  uint8_t identifier = 0;      // SFF-8024 table 4-1
-  std::string form_factor;     // "QSFP28", of the identifier; empty when not known
-  std::string standard;        // "SFF-8472", "SFF-8636", "CMIS 5.0"
+  uint8_t identifier = 0;   // SFF-8024 table 4-1
+  std::string form_factor;  // "QSFP28", of the identifier; empty when not known
+  std::string standard;     // "SFF-8472", "SFF-8636", "CMIS 5.0"
 
   std::string vendor, oui, part_number, revision, serial_number, date;  // empty when the module does not say
-  std::string connector;       // "LC", "MPO 1x12", "no separable connector"
-  std::string technology;      // "1310 nm EML", "copper, passive equalized"
+  std::string connector;                                                // "LC", "MPO 1x12", "no separable connector"
+  std::string technology;                                               // "1310 nm EML", "copper, passive equalized"
   std::optional<Medium> medium;
   std::optional<double> cable_length;  // metres, of a cable that cannot be taken off
 
-  ModuleReading temperature;   // degrees Celsius
-  ModuleReading voltage;       // volts
+  ModuleReading temperature;  // degrees Celsius
+  ModuleReading voltage;      // volts
   ModuleLimits temperature_limits, voltage_limits;
   ModuleLimits rx_power_limits, tx_power_limits, tx_bias_limits;  // the same for all lanes
   std::vector<ModuleLane> lanes;

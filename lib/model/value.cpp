@@ -19,14 +19,10 @@ uint8_t used_classes(const Ets& ets) {
 
 std::string_view tsa_text(Tsa value) {
   switch (value) {
-    case Tsa::strict:
-      return "strict";
-    case Tsa::cb_shaper:
-      return "cb-shaper";
-    case Tsa::ets:
-      return "ets";
-    case Tsa::vendor:
-      return "vendor";
+    case Tsa::strict: return "strict";
+    case Tsa::cb_shaper: return "cb-shaper";
+    case Tsa::ets: return "ets";
+    case Tsa::vendor: return "vendor";
   }
   return "unknown";
 }
@@ -166,7 +162,8 @@ std::string to_text(RoceMode value) { return value == RoceMode::v1 ? "v1" : "v2"
 std::string to_text(const OrNone& value) { return value.value ? std::to_string(*value.value) : "none"; }
 
 namespace {
-constexpr std::pair<uint8_t, std::string_view> kFecWords[] = {{2, "auto"}, {4, "off"}, {8, "rs"}, {16, "baser"}, {32, "llrs"}};
+constexpr std::pair<uint8_t, std::string_view> kFecWords[] = {
+    {2, "auto"}, {4, "off"}, {8, "rs"}, {16, "baser"}, {32, "llrs"}};
 }
 
 std::vector<std::string> fec_words(Fec value) {

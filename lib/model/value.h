@@ -49,9 +49,9 @@ enum class Tsa : uint8_t { strict = 0, cb_shaper = 1, ets = 2, vendor = 255 };
 
 // IEEE 802.1Qaz enhanced transmission selection.
 struct Ets {
-  Eight prio_tc{};                    // priority -> traffic class
-  std::array<Tsa, kPriorities> tsa{}; // per traffic class
-  Eight bw{};                         // per traffic class, per cent; has a meaning for Tsa::ets only
+  Eight prio_tc{};                     // priority -> traffic class
+  std::array<Tsa, kPriorities> tsa{};  // per traffic class
+  Eight bw{};                          // per traffic class, per cent; has a meaning for Tsa::ets only
 
   // Equal as far as it matters: bandwidth is compared for ETS classes only (drivers report 0 or 100 for
   // the others, by version), and only classes that some priority maps to count for tsa/bw.
@@ -101,44 +101,44 @@ struct Names {
   bool operator==(const Names&) const = default;
 };
 
-std::string to_text(bool value);             // "on" / "off"
-std::string to_text(uint32_t value);         // "4200"
-std::string to_text(PrioSet value);          // "3", "3,4", "none"
-std::string to_text(Trust value);            // "dscp"
-std::string to_text(Dcbx value);             // "host"
-std::string to_text(const Pause& value);     // "off", "rx", "tx", "rx,tx"
-std::string to_text(const DscpMap& value);   // "26:3 48:6", ranges of equal priority folded: "0-7:0 8-15:1"; "none"
-std::string to_text(const Ets& value);       // "prio-tc 0:0 1:0 ... tsa 0:ets 1:ets 2:strict bw 0:50 1:50" (dcb's words)
-std::string to_text(const Eight& value);         // "0:0 1:0 2:0 3:1 ..."
-std::string to_text(const AppTrust& value);      // "dscp,pcp", "none"
-std::string to_text(const Buffers& value);       // "auto"; "0:20480 3:180608", empty buffers left out; "none"
-std::string to_text(const Rates& value);         // "3:100gbit 6:2500mbit" (dcb's words), unlimited left out; "none"
-std::string to_text(RoceMode value);             // "v2"
-std::string to_text(const OrNone& value);        // "106", "none"
-std::string to_text(Fec value);                  // "rs", "auto,rs"
-std::string to_text(const Names& value);         // "a,b", "none", "all"
+std::string to_text(bool value);            // "on" / "off"
+std::string to_text(uint32_t value);        // "4200"
+std::string to_text(PrioSet value);         // "3", "3,4", "none"
+std::string to_text(Trust value);           // "dscp"
+std::string to_text(Dcbx value);            // "host"
+std::string to_text(const Pause& value);    // "off", "rx", "tx", "rx,tx"
+std::string to_text(const DscpMap& value);  // "26:3 48:6", ranges of equal priority folded: "0-7:0 8-15:1"; "none"
+std::string to_text(const Ets& value);      // "prio-tc 0:0 1:0 ... tsa 0:ets 1:ets 2:strict bw 0:50 1:50" (dcb's words)
+std::string to_text(const Eight& value);    // "0:0 1:0 2:0 3:1 ..."
+std::string to_text(const AppTrust& value);  // "dscp,pcp", "none"
+std::string to_text(const Buffers& value);   // "auto"; "0:20480 3:180608", empty buffers left out; "none"
+std::string to_text(const Rates& value);     // "3:100gbit 6:2500mbit" (dcb's words), unlimited left out; "none"
+std::string to_text(RoceMode value);         // "v2"
+std::string to_text(const OrNone& value);    // "106", "none"
+std::string to_text(Fec value);              // "rs", "auto,rs"
+std::string to_text(const Names& value);     // "a,b", "none", "all"
 
 Json to_json(bool value);
 Json to_json(uint32_t value);
-Json to_json(PrioSet value);                 // [3]
+Json to_json(PrioSet value);  // [3]
 Json to_json(Trust value);
 Json to_json(Dcbx value);
-Json to_json(const Pause& value);            // {"rx": false, "tx": false}
-Json to_json(const DscpMap& value);          // {"26": 3}
-Json to_json(const Ets& value);              // {"prio_tc": [..8], "tsa": ["ets",..], "bw": [..]}
-Json to_json(const Eight& value);         // [8]
-Json to_json(const AppTrust& value);      // ["dscp", "pcp"]
-Json to_json(const Buffers& value);       // [8], "auto"
-Json to_json(const Rates& value);         // [8], kbit/s
+Json to_json(const Pause& value);     // {"rx": false, "tx": false}
+Json to_json(const DscpMap& value);   // {"26": 3}
+Json to_json(const Ets& value);       // {"prio_tc": [..8], "tsa": ["ets",..], "bw": [..]}
+Json to_json(const Eight& value);     // [8]
+Json to_json(const AppTrust& value);  // ["dscp", "pcp"]
+Json to_json(const Buffers& value);   // [8], "auto"
+Json to_json(const Rates& value);     // [8], kbit/s
 Json to_json(RoceMode value);
 Json to_json(const OrNone& value);  // 106, null
-Json to_json(Fec value);                  // ["rs"]
-Json to_json(const Names& value);         // ["a", "b"], "all"
+Json to_json(Fec value);            // ["rs"]
+Json to_json(const Names& value);   // ["a", "b"], "all"
 
 // The words of the kinds, also in TOML.
-std::string selector_text(uint8_t selector);              // 5 "dscp", 255 "pcp", others the number
+std::string selector_text(uint8_t selector);  // 5 "dscp", 255 "pcp", others the number
 std::optional<uint8_t> parse_selector(const std::string& text);
-std::vector<std::string> fec_words(Fec value);            // {"auto", "rs"}
+std::vector<std::string> fec_words(Fec value);                   // {"auto", "rs"}
 std::optional<uint8_t> parse_fec_word(const std::string& text);  // the bit
 
 }  // namespace fabric

@@ -7,8 +7,8 @@
 namespace fabric::qos {
 namespace {
 
-// A virtual function or subfunction of the port's function (Documentation/ABI/testing/sysfs-bus-pci, auxiliary bus devices
-// below the function): its traffic goes by the same link.
+// A virtual function or subfunction of the port's function (Documentation/ABI/testing/sysfs-bus-pci, auxiliary bus
+// devices below the function): its traffic goes by the same link.
 bool rides_on(const Root& root, const std::string& device, const std::string& function) {
   if (function.empty()) return false;
   const std::string folder = std::string(infiniband::kClass) + "/" + device + "/device";

@@ -41,7 +41,8 @@ Moment this_moment(const Root& root) {
   if (auto id = root.read_line("proc/sys/kernel/random/boot_id")) now.boot_id = *id;
   timespec since_boot{};
   ::clock_gettime(CLOCK_BOOTTIME, &since_boot);
-  now.milliseconds = static_cast<uint64_t>(since_boot.tv_sec) * 1000 + static_cast<uint64_t>(since_boot.tv_nsec) / 1'000'000;
+  now.milliseconds =
+      static_cast<uint64_t>(since_boot.tv_sec) * 1000 + static_cast<uint64_t>(since_boot.tv_nsec) / 1'000'000;
   return now;
 }
 
@@ -77,7 +78,9 @@ std::string digest(std::string_view text) {
 
 std::string to_toml(const Record& record) {
   std::string out = kWritten;
-  const auto line = [&](const char* key, std::string_view value) { out += std::string(key) + " = " + toml_string(value) + "\n"; };
+  const auto line = [&](const char* key, std::string_view value) {
+    out += std::string(key) + " = " + toml_string(value) + "\n";
+  };
   line("id", record.id);
   line("boot_id", record.boot_id);
   line("deadline", std::to_string(record.deadline));
@@ -90,7 +93,8 @@ std::string to_toml(const Record& record) {
   for (const auto& [key, qos] : record.before) {
     out += "\n[before." + toml_string(key) + "]\n";
     for (const Setting& setting : kSettings)
-      if (has_value(setting, qos) && reads_back(setting, qos)) out += std::string(setting.key) + " = " + setting_toml(setting, qos) + "\n";
+      if (has_value(setting, qos) && reads_back(setting, qos))
+        out += std::string(setting.key) + " = " + setting_toml(setting, qos) + "\n";
   }
   return out;
 }
@@ -135,7 +139,9 @@ Result<std::optional<Record>> load(const std::string& directory) {
   if (!text && text.error().code == ENOENT) return std::optional<Record>{};
   if (!text) return text.error();
   auto record = parse(*text, std::string("/") + kFile);
-  if (!record) return error(record.error().code, record.error().what + "; mend the file, or move it away: what stood before is lost then");
+  if (!record)
+    return error(record.error().code,
+                 record.error().what + "; mend the file, or move it away: what stood before is lost then");
   return std::optional<Record>(std::move(*record));
 }
 
@@ -155,7 +161,8 @@ Result<void> remove(const std::string& directory) {
 
 void remember(Record& record, const Port& port, const Qos& before, const Keys& keys) {
   Qos& stood = record.before[state::port_key(port)];
-  const Keys own = keys & qos::own_keys(port);  // a bond shares its entry with a member: what nobody owns would stay in it
+  const Keys own =
+      keys & qos::own_keys(port);  // a bond shares its entry with a member: what nobody owns would stay in it
   for (size_t i = 0; i < kSettingCount; ++i)
     if (own[i] && !has_value(kSettings[i], stood)) copy_value(kSettings[i], before, stood);
 }
@@ -184,7 +191,8 @@ Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, qos::Op
   return all;
 }
 
-Result<Changes> lapse(const std::string& directory, Kernel& kernel, std::vector<Port>& ports, Record& record, qos::Options options) {
+Result<Changes> lapse(const std::string& directory, Kernel& kernel, std::vector<Port>& ports, Record& record,
+                      qos::Options options) {
   const bool is_empty = record.before.empty() && record.sysctl.empty();
   Changes changes = revert(kernel, ports, record, std::move(options));
   auto told = is_empty ? remove(directory) : save(directory, record);

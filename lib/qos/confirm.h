@@ -19,15 +19,15 @@ namespace fabric::confirm {
 inline constexpr const char* kFile = "var/lib/fabric-agent/confirm.toml";
 
 struct Record {
-  std::string id;             // of this apply
-  std::string boot_id;        // of the kernel on which it ran: after a reboot it is overdue
-  uint64_t deadline = 0;      // milliseconds of CLOCK_BOOTTIME, which goes on while the machine sleeps
-  std::string until;          // the deadline for people, RFC 3339
-  std::string policy;         // digest() of the policy that was applied
+  std::string id;                            // of this apply
+  std::string boot_id;                       // of the kernel on which it ran: after a reboot it is overdue
+  uint64_t deadline = 0;                     // milliseconds of CLOCK_BOOTTIME, which goes on while the machine sleeps
+  std::string until;                         // the deadline for people, RFC 3339
+  std::string policy;                        // digest() of the policy that was applied
   Disruptive disruptive = Disruptive::idle;  // may the way back stop traffic? As the way there
-  std::string reverted;       // when it lapsed, RFC 3339; empty: it still awaits confirmation
-  state::Originals before;    // what stood, and is not back yet; of the settings that were applied
-  qos::SysctlValues sysctl;   // the same of the host's
+  std::string reverted;                      // when it lapsed, RFC 3339; empty: it still awaits confirmation
+  state::Originals before;                   // what stood, and is not back yet; of the settings that were applied
+  qos::SysctlValues sysctl;                  // the same of the host's
 };
 
 // The kernel that runs and its clock.
@@ -61,11 +61,12 @@ void remember(Record& record, const Port& port, const Qos& before, const Keys& k
 Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, qos::Options options);
 
 // revert(), and the record says so on disk. Of an apply that wrote nothing, the record goes.
-Result<Changes> lapse(const std::string& directory, Kernel& kernel, std::vector<Port>& ports, Record& record, qos::Options options);
+Result<Changes> lapse(const std::string& directory, Kernel& kernel, std::vector<Port>& ports, Record& record,
+                      qos::Options options);
 
 // A process of its own session that outlives its starter: calls `act` once a second from the deadline on until it
-// answers true, and ends as soon as the record is gone, lapsed or another's. `detach` is called first in it (to leave the
-// starter's cgroup); when start_guard() returns, that is done.
+// answers true, and ends as soon as the record is gone, lapsed or another's. `detach` is called first in it (to leave
+// the starter's cgroup); when start_guard() returns, that is done.
 Result<void> start_guard(const std::string& directory, const std::string& id, const std::function<void()>& detach,
                          const std::function<bool()>& act);
 

@@ -17,7 +17,8 @@ namespace fabric::qos {
 using Instant = std::chrono::steady_clock::time_point;
 
 // A write over a value that was in sync before is a repair. `rounds` repairs of one setting within `window` (where the
-// write is disruptive: within `rounds` re-read periods at least) are a conflict: the setting is held (not written) until
+// write is disruptive: within `rounds` re-read periods at least) are a conflict: the setting is held (not written)
+// until
 //   - it has been as wanted for a whole window, or
 //   - it has not changed for ten windows: then it is written once more, and one more reversal is a conflict again, or
 //   - restart() or clear().
@@ -47,9 +48,9 @@ class Drift {
   struct Track {
     bool was_in_sync = false;
     uint64_t repairs = 0;
-    std::deque<Instant> rounds;   // repairs within the window
+    std::deque<Instant> rounds;  // repairs within the window
     bool conflict = false;
-    std::string seen;             // value while in conflict
+    std::string seen;  // value while in conflict
     Instant seen_since{};
     unsigned failures = 0;
     Instant retry{};

@@ -35,7 +35,8 @@ Result<Fd> make_directory_of(const std::string& directory, const std::string& pa
     const bool is_new = ::mkdirat(at.get(), name.c_str(), 0755) == 0;
     if (!is_new && errno != EEXIST) return failed(path, "cannot make its directory");
     at = Fd(::openat(at.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (is_new && at && ::fchmod(at.get(), 0755) != 0) return failed(path, "cannot make its directory");  // whatever the umask
+    if (is_new && at && ::fchmod(at.get(), 0755) != 0)
+      return failed(path, "cannot make its directory");  // whatever the umask
   }
   if (!at) return failed(path, "cannot open its directory");
   return at;
@@ -50,7 +51,8 @@ Result<void> replace_file(const std::string& directory, const std::string& path,
   // fchmod: whatever the umask, everybody may read.
   if (!file || ::fchmod(file.get(), 0644) != 0 || !write_all(file.get(), text) || ::fsync(file.get()) != 0)
     return failed(path, "cannot write");
-  if (::renameat(folder->get(), fresh.c_str(), folder->get(), name.c_str()) != 0) return failed(path, "cannot rename into place");
+  if (::renameat(folder->get(), fresh.c_str(), folder->get(), name.c_str()) != 0)
+    return failed(path, "cannot rename into place");
   if (::fsync(folder->get()) != 0) return failed(path, "cannot sync its directory");
   return {};
 }

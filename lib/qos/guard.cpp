@@ -36,8 +36,8 @@ void leave(int pipe) {
   (void)!::chdir("/");
 }
 
-[[noreturn]] void child(int pipe, const std::string& directory, const std::string& id, const std::function<void()>& detach,
-                        const std::function<bool()>& act) {
+[[noreturn]] void child(int pipe, const std::string& directory, const std::string& id,
+                        const std::function<void()>& detach, const std::function<bool()>& act) {
   leave(pipe);
   if (::fork() != 0) ::_exit(0);  // so that the starter has no child to wait for
   if (detach) detach();

@@ -71,8 +71,8 @@ std::optional<std::vector<DcbxApp>> app_at(const toml::table& neighbor) {
   each_of(neighbor, "app", [&](const toml::node& node) {
     const auto* table = node.as_table();
     DcbxApp app;
-    if (table != nullptr && get(*table, "selector", 7, app.selector) && get(*table, "protocol", UINT16_MAX, app.protocol) &&
-        get(*table, "priority", 7, app.priority))
+    if (table != nullptr && get(*table, "selector", 7, app.selector) &&
+        get(*table, "protocol", UINT16_MAX, app.protocol) && get(*table, "priority", 7, app.priority))
       out.push_back(app);
   });
   return out;
@@ -118,8 +118,9 @@ std::string flag_toml(bool flag) { return flag ? "true" : "false"; }
 
 std::string ets_toml(std::string_view key, const std::optional<DcbxEts>& ets) {
   if (!ets) return {};
-  return std::string(key) + " = { willing = " + flag_toml(ets->willing) + ", max_classes = " + std::to_string(ets->max_classes) +
-         ", prio_tc = " + eight_toml(ets->prio_tc) + ", bw = " + eight_toml(ets->bw) + ", tsa = " + eight_toml(ets->tsa) + " }\n";
+  return std::string(key) + " = { willing = " + flag_toml(ets->willing) +
+         ", max_classes = " + std::to_string(ets->max_classes) + ", prio_tc = " + eight_toml(ets->prio_tc) +
+         ", bw = " + eight_toml(ets->bw) + ", tsa = " + eight_toml(ets->tsa) + " }\n";
 }
 
 std::string dcbx_toml(const Neighbor& neighbor) {
@@ -128,7 +129,8 @@ std::string dcbx_toml(const Neighbor& neighbor) {
   out += ets_toml("ets", neighbor.ets) + ets_toml("ets_recommended", neighbor.ets_recommended);
   if (const auto& pfc = neighbor.pfc)
     out += "pfc = { willing = " + flag_toml(pfc->willing) + ", mbc = " + flag_toml(pfc->mbc) +
-           ", capability = " + std::to_string(pfc->capability) + ", enabled = " + std::to_string(pfc->enabled.bits) + " }\n";
+           ", capability = " + std::to_string(pfc->capability) + ", enabled = " + std::to_string(pfc->enabled.bits) +
+           " }\n";
   if (!neighbor.app) return out;
   std::string entries;
   for (const DcbxApp& app : *neighbor.app)
@@ -160,13 +162,15 @@ std::string neighbor_toml(const Neighbor& neighbor) {
 void look_back(Neighbors& neighbors, double now) {
   for (auto& [netdev, since] : neighbors.listening) since = std::max(0.0, now - since);
   for (Neighbor& neighbor : neighbors.heard) neighbor.age = std::max(0.0, now - neighbor.heard);
-  if (neighbors.source == kLldpSource) std::erase_if(neighbors.heard, [](const Neighbor& each) { return each.age > each.ttl + kNeighborDelay; });
+  if (neighbors.source == kLldpSource)
+    std::erase_if(neighbors.heard, [](const Neighbor& each) { return each.age > each.ttl + kNeighborDelay; });
 }
 
 Result<NeighborFile> read_file(std::string_view text, const std::string& name) {
   toml::table table;
   if (auto problem = parse_toml(text, table))
-    return error(EBADMSG, name + ":" + std::to_string(problem->at.line) + ":" + std::to_string(problem->at.column) + ": " + problem->what);
+    return error(EBADMSG, name + ":" + std::to_string(problem->at.line) + ":" + std::to_string(problem->at.column) +
+                              ": " + problem->what);
   NeighborFile out;
   if (!get(table, "updated", kMaxSeconds, out.updated)) return error(EBADMSG, name + ":1:1: no time in it");
   Neighbors& known = out.neighbors;
@@ -180,7 +184,8 @@ Result<NeighborFile> read_file(std::string_view text, const std::string& name) {
   each_of(table, "neighbor", [&](const toml::node& node) {
     const auto* values = node.as_table();
     if (values == nullptr) return;
-    if (Neighbor neighbor = read_neighbor(*values, known.source); !neighbor.netdev.empty()) known.heard.push_back(std::move(neighbor));
+    if (Neighbor neighbor = read_neighbor(*values, known.source); !neighbor.netdev.empty())
+      known.heard.push_back(std::move(neighbor));
   });
   return out;
 }
@@ -188,7 +193,8 @@ Result<NeighborFile> read_file(std::string_view text, const std::string& name) {
 Result<Neighbors> seen_at(NeighborFile file, const std::string& name, std::optional<double> now) {
   const double seen = now.value_or(file.updated);
   if (seen - file.updated > kNeighborFileAge)
-    return error(ESTALE, name + ": written " + std::to_string(static_cast<int64_t>(seen - file.updated)) + " s ago: its writer hangs or is gone");
+    return error(ESTALE, name + ": written " + std::to_string(static_cast<int64_t>(seen - file.updated)) +
+                             " s ago: its writer hangs or is gone");
   look_back(file.neighbors, seen);
   return std::move(file.neighbors);
 }
@@ -198,9 +204,11 @@ Result<Neighbors> seen_at(NeighborFile file, const std::string& name, std::optio
 std::string neighbors_toml(const Neighbors& neighbors, double updated) {
   std::string out = "# Written by fabric-lldp.service; see fabric-exporter(8). Times are seconds since boot.\n";
   out += "updated = " + seconds_toml(updated) + "\n";
-  if (!neighbors.source.empty() && neighbors.source != kLldpSource) out += "source = " + toml_string(neighbors.source) + "\n";
+  if (!neighbors.source.empty() && neighbors.source != kLldpSource)
+    out += "source = " + toml_string(neighbors.source) + "\n";
   out += "\n[listening]\n";
-  for (const auto& [netdev, since] : neighbors.listening) out += toml_string(netdev) + " = " + seconds_toml(since) + "\n";
+  for (const auto& [netdev, since] : neighbors.listening)
+    out += toml_string(netdev) + " = " + seconds_toml(since) + "\n";
   for (const Neighbor& neighbor : neighbors.heard) out += neighbor_toml(neighbor);
   return out;
 }

@@ -21,9 +21,9 @@ inline constexpr double kNeighborDelay = 15;
 
 // Times as seconds since boot, as NeighborTable has them.
 std::string neighbors_toml(const Neighbors& neighbors, double updated);
-// The same back, as seen at `now` (absent: when it was written): `age` is filled, `listening` says how long, those whose
-// time is over are left out (of another source than the listener, none: it looks after that itself). Unreadable entries are
-// left out as well.
+// The same back, as seen at `now` (absent: when it was written): `age` is filled, `listening` says how long, those
+// whose time is over are left out (of another source than the listener, none: it looks after that itself). Unreadable
+// entries are left out as well.
 Result<Neighbors> parse_neighbors(std::string_view text, const std::string& name, std::optional<double> now);
 
 // The file as it stands, its times seconds since boot.

@@ -23,35 +23,41 @@ struct Row {
   Member Object::*member;
 };
 
-constexpr std::array<Row<Transceiver, std::string>, 11> kTexts{{
-    {"form_factor", &Transceiver::form_factor}, {"standard", &Transceiver::standard}, {"vendor", &Transceiver::vendor},
-    {"oui", &Transceiver::oui}, {"part_number", &Transceiver::part_number}, {"revision", &Transceiver::revision},
-    {"serial_number", &Transceiver::serial_number}, {"date", &Transceiver::date}, {"connector", &Transceiver::connector},
-    {"technology", &Transceiver::technology}, {"fault_cause", &Transceiver::fault_cause}
-}};
-constexpr std::array<Row<Transceiver, ModuleReading>, 2> kReadings{{
-    {"temperature", &Transceiver::temperature}, {"voltage", &Transceiver::voltage}
-}};
-constexpr std::array<Row<Transceiver, ModuleLimits>, 5> kLimits{{
-    {"temperature_limits", &Transceiver::temperature_limits}, {"voltage_limits", &Transceiver::voltage_limits},
-    {"rx_power_limits", &Transceiver::rx_power_limits}, {"tx_power_limits", &Transceiver::tx_power_limits},
-    {"tx_bias_limits", &Transceiver::tx_bias_limits}
-}};
-constexpr std::array<Row<ModuleLane, ModuleReading>, 3> kLaneReadings{{
-    {"rx_power", &ModuleLane::rx_power}, {"tx_power", &ModuleLane::tx_power}, {"tx_bias", &ModuleLane::tx_bias}
-}};
-constexpr std::array<Row<ModuleLane, std::optional<bool>>, 5> kLaneFlags{{
-    {"rx_los", &ModuleLane::rx_los}, {"rx_lol", &ModuleLane::rx_lol}, {"tx_los", &ModuleLane::tx_los},
-    {"tx_lol", &ModuleLane::tx_lol}, {"tx_fault", &ModuleLane::tx_fault}
-}};
-constexpr std::array<Row<ModuleLimits, std::optional<double>>, 4> kBounds{{
-    {"high_alarm", &ModuleLimits::high_alarm}, {"low_alarm", &ModuleLimits::low_alarm},
-    {"high_warning", &ModuleLimits::high_warning}, {"low_warning", &ModuleLimits::low_warning}
-}};
-constexpr std::array<Row<ModuleFlags, bool>, 4> kFlags{{
-    {"high_alarm", &ModuleFlags::high_alarm}, {"low_alarm", &ModuleFlags::low_alarm},
-    {"high_warning", &ModuleFlags::high_warning}, {"low_warning", &ModuleFlags::low_warning}
-}};
+constexpr std::array<Row<Transceiver, std::string>, 11> kTexts{{{"form_factor", &Transceiver::form_factor},
+                                                                {"standard", &Transceiver::standard},
+                                                                {"vendor", &Transceiver::vendor},
+                                                                {"oui", &Transceiver::oui},
+                                                                {"part_number", &Transceiver::part_number},
+                                                                {"revision", &Transceiver::revision},
+                                                                {"serial_number", &Transceiver::serial_number},
+                                                                {"date", &Transceiver::date},
+                                                                {"connector", &Transceiver::connector},
+                                                                {"technology", &Transceiver::technology},
+                                                                {"fault_cause", &Transceiver::fault_cause}}};
+constexpr std::array<Row<Transceiver, ModuleReading>, 2> kReadings{
+    {{"temperature", &Transceiver::temperature}, {"voltage", &Transceiver::voltage}}};
+constexpr std::array<Row<Transceiver, ModuleLimits>, 5> kLimits{
+    {{"temperature_limits", &Transceiver::temperature_limits},
+     {"voltage_limits", &Transceiver::voltage_limits},
+     {"rx_power_limits", &Transceiver::rx_power_limits},
+     {"tx_power_limits", &Transceiver::tx_power_limits},
+     {"tx_bias_limits", &Transceiver::tx_bias_limits}}};
+constexpr std::array<Row<ModuleLane, ModuleReading>, 3> kLaneReadings{
+    {{"rx_power", &ModuleLane::rx_power}, {"tx_power", &ModuleLane::tx_power}, {"tx_bias", &ModuleLane::tx_bias}}};
+constexpr std::array<Row<ModuleLane, std::optional<bool>>, 5> kLaneFlags{{{"rx_los", &ModuleLane::rx_los},
+                                                                          {"rx_lol", &ModuleLane::rx_lol},
+                                                                          {"tx_los", &ModuleLane::tx_los},
+                                                                          {"tx_lol", &ModuleLane::tx_lol},
+                                                                          {"tx_fault", &ModuleLane::tx_fault}}};
+constexpr std::array<Row<ModuleLimits, std::optional<double>>, 4> kBounds{
+    {{"high_alarm", &ModuleLimits::high_alarm},
+     {"low_alarm", &ModuleLimits::low_alarm},
+     {"high_warning", &ModuleLimits::high_warning},
+     {"low_warning", &ModuleLimits::low_warning}}};
+constexpr std::array<Row<ModuleFlags, bool>, 4> kFlags{{{"high_alarm", &ModuleFlags::high_alarm},
+                                                        {"low_alarm", &ModuleFlags::low_alarm},
+                                                        {"high_warning", &ModuleFlags::high_warning},
+                                                        {"low_warning", &ModuleFlags::low_warning}}};
 constexpr std::array kMedia{Medium::optical, Medium::passive_copper, Medium::active_copper};
 
 // The shortest text that reads back as the same number.
@@ -79,7 +85,8 @@ std::string reading_toml(std::string_view key, const ModuleReading& reading) {
 std::string limits_toml(std::string_view key, const ModuleLimits& limits) {
   std::string members;
   for (const auto& row : kBounds)
-    if (const auto& bound = limits.*row.member; bound && std::isfinite(*bound)) add(members, row.key, number_toml(*bound));
+    if (const auto& bound = limits.*row.member; bound && std::isfinite(*bound))
+      add(members, row.key, number_toml(*bound));
   return members.empty() ? std::string() : std::string(key) + " = { " + members + " }\n";
 }
 
@@ -97,7 +104,8 @@ std::string module_toml(const std::string& netdev, const Transceiver& module) {
   for (const auto& row : kTexts)
     if (!(module.*row.member).empty()) out += std::string(row.key) + " = " + toml_string(module.*row.member) + "\n";
   if (module.medium) out += "medium = " + toml_string(to_text(*module.medium)) + "\n";
-  if (module.cable_length && std::isfinite(*module.cable_length)) out += "cable_length = " + number_toml(*module.cable_length) + "\n";
+  if (module.cable_length && std::isfinite(*module.cable_length))
+    out += "cable_length = " + number_toml(*module.cable_length) + "\n";
   if (module.state) out += "state = " + std::to_string(static_cast<unsigned>(*module.state)) + "\n";
   for (const auto& row : kReadings) out += reading_toml(row.key, module.*row.member);
   for (const auto& row : kLimits) out += limits_toml(row.key, module.*row.member);
@@ -112,7 +120,8 @@ std::optional<double> number_at(const toml::table& table, std::string_view key) 
   const auto* node = table.get(key);
   if (node == nullptr) return std::nullopt;
   if (const auto* whole = node->as_integer()) return static_cast<double>(whole->get());
-  if (const auto* number = node->as_floating_point(); number != nullptr && std::isfinite(number->get())) return number->get();
+  if (const auto* number = node->as_floating_point(); number != nullptr && std::isfinite(number->get()))
+    return number->get();
   return std::nullopt;
 }
 
@@ -135,7 +144,8 @@ ModuleReading reading_at(const toml::table& table, std::string_view key) {
 ModuleLane read_lane(const toml::table& table) {
   ModuleLane out;
   int64_t number = 0;
-  if (const auto* node = table.get("number"); node != nullptr && !read_integer(*node, 0, UINT8_MAX, number)) out.number = static_cast<unsigned>(number);
+  if (const auto* node = table.get("number"); node != nullptr && !read_integer(*node, 0, UINT8_MAX, number))
+    out.number = static_cast<unsigned>(number);
   for (const auto& row : kLaneReadings) out.*row.member = reading_at(table, row.key);
   for (const auto& row : kLaneFlags)
     if (const auto* node = table.get(row.key))
@@ -159,8 +169,10 @@ void read_texts(const toml::table& table, Transceiver& out) {
 Transceiver read_module(const toml::table& table) {
   Transceiver out;
   int64_t number = 0;
-  if (const auto* node = table.get("identifier"); node != nullptr && !read_integer(*node, 0, UINT8_MAX, number)) out.identifier = static_cast<uint8_t>(number);
-  if (const auto* node = table.get("state"); node != nullptr && !read_integer(*node, 1, 5, number)) out.state = static_cast<ModuleState>(number);
+  if (const auto* node = table.get("identifier"); node != nullptr && !read_integer(*node, 0, UINT8_MAX, number))
+    out.identifier = static_cast<uint8_t>(number);
+  if (const auto* node = table.get("state"); node != nullptr && !read_integer(*node, 1, 5, number))
+    out.state = static_cast<ModuleState>(number);
   read_texts(table, out);
   out.cable_length = number_at(table, "cable_length");
   for (const auto& row : kReadings) out.*row.member = reading_at(table, row.key);
@@ -176,7 +188,9 @@ Transceiver read_module(const toml::table& table) {
 }  // namespace
 
 std::string optics_toml(const Optics& optics, double read) {
-  std::string out = "# Written by fabric-agentd; see fabric-agentd(8). Seconds since boot, seconds; celsius, volts, watts, amperes, metres.\n";
+  std::string out =
+      "# Written by fabric-agentd; see fabric-agentd(8). Seconds since boot, seconds; celsius, volts, watts, amperes, "
+      "metres.\n";
   out += "read = " + number_toml(std::floor(read)) + "\ninterval = " + number_toml(optics.interval) + "\n";
   for (const auto& [netdev, module] : optics.modules) out += module_toml(netdev, module);
   return out;
@@ -185,16 +199,20 @@ std::string optics_toml(const Optics& optics, double read) {
 Result<Optics> parse_optics(std::string_view text, const std::string& name, std::optional<double> now) {
   toml::table table;
   if (auto problem = parse_toml(text, table))
-    return error(EBADMSG, name + ":" + std::to_string(problem->at.line) + ":" + std::to_string(problem->at.column) + ": " + problem->what);
+    return error(EBADMSG, name + ":" + std::to_string(problem->at.line) + ":" + std::to_string(problem->at.column) +
+                              ": " + problem->what);
   const auto read = number_at(table, "read"), interval = number_at(table, "interval");
-  const auto sane = [](const std::optional<double>& seconds) { return seconds && *seconds >= 0 && *seconds <= kMaxSeconds; };
+  const auto sane = [](const std::optional<double>& seconds) {
+    return seconds && *seconds >= 0 && *seconds <= kMaxSeconds;
+  };
   if (!sane(read) || !sane(interval)) return error(EBADMSG, name + ":1:1: no time in it");
   Optics out;
   out.interval = *interval;
   out.read = *read;
   out.age = std::max(0.0, now.value_or(*read) - *read);
   if (out.age > longest_age(out.interval))
-    return error(ESTALE, name + ": written " + std::to_string(static_cast<int64_t>(out.age)) + " s ago: fabric-agentd does not read modules any more");
+    return error(ESTALE, name + ": written " + std::to_string(static_cast<int64_t>(out.age)) +
+                             " s ago: fabric-agentd does not read modules any more");
   if (const auto* modules = table_at(table, "module"))
     for (auto&& [key, node] : *modules)
       if (const auto* members = node.as_table()) out.modules.emplace(std::string_view(key), read_module(*members));

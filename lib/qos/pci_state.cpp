@@ -13,7 +13,8 @@ namespace {
 template <class Number>
 void read_number(const toml::table& table, std::string_view key, std::optional<Number>& out) {
   int64_t value = 0;
-  if (const auto* node = table.get(key); node != nullptr && !read_integer(*node, 0, std::numeric_limits<Number>::max(), value))
+  if (const auto* node = table.get(key);
+      node != nullptr && !read_integer(*node, 0, std::numeric_limits<Number>::max(), value))
     out = static_cast<Number>(value);
 }
 
@@ -57,7 +58,8 @@ std::string pci_state_toml(const PciState& state) {
 Result<PciState> parse_pci_state(std::string_view text, const std::string& name) {
   toml::table table;
   if (auto problem = parse_toml(text, table))
-    return error(EBADMSG, name + ":" + std::to_string(problem->at.line) + ":" + std::to_string(problem->at.column) + ": " + problem->what);
+    return error(EBADMSG, name + ":" + std::to_string(problem->at.line) + ":" + std::to_string(problem->at.column) +
+                              ": " + problem->what);
   PciState out;
   if (const auto* node = table.get("updated"))
     if (const auto* value = node->as_string()) out.updated = value->get();

@@ -34,7 +34,8 @@ class Pass {
         policy_(want),
         want_(expected_of(driver_, want, {}, {})) {
     for (size_t i = 0; i < kSettingCount; ++i)
-      if (options.only[i] && has_value(kSettings[i], want_)) rows_.push_back({&kSettings[i], &op_of(driver_, kSettings[i].key)});
+      if (options.only[i] && has_value(kSettings[i], want_))
+        rows_.push_back({&kSettings[i], &op_of(driver_, kSettings[i].key)});
   }
 
   Changes run() {
@@ -132,7 +133,8 @@ class Pass {
       row.held = outcome;
       row.detail = std::move(why);
     };
-    if (row.op->write == nullptr || !has_value(*row.setting, have_)) return held(Outcome::unsupported, why_not_offered(*row.setting));
+    if (row.op->write == nullptr || !has_value(*row.setting, have_))
+      return held(Outcome::unsupported, why_not_offered(*row.setting));
     if (std::string why = why_impossible(driver_, *row.setting, want_, have_, limits_); !why.empty())
       return held(Outcome::unsupported, why);
     if (options_.conflict && options_.conflict(port_, row.setting->key))
@@ -222,8 +224,9 @@ class Pass {
     }
     out.outcome = row.held.value_or(options_.dry_run ? Outcome::differs : Outcome::ignored);
     if (out.outcome == Outcome::ignored)
-      out.detail = row.setting->key == "fec" && have_.fec == kNoFec ? "accepted; whether it is in use shows when the link is up"
-                                                                                 : "accepted, but reads back as " + value_text(*row.setting, have_);
+      out.detail = row.setting->key == "fec" && have_.fec == kNoFec
+                       ? "accepted; whether it is in use shows when the link is up"
+                       : "accepted, but reads back as " + value_text(*row.setting, have_);
     return out;
   }
 
@@ -231,8 +234,9 @@ class Pass {
     out.outcome = Outcome::refused;
     out.code = failure.code;
     if (failure.code == ENODEV) {
-      out.detail = is_there(kernel_, port_) ? "the netdev is there, and its driver answers as if it were not: it is being reset, or has given up (see dmesg)"
-                                              : "device disappeared";
+      out.detail = is_there(kernel_, port_) ? "the netdev is there, and its driver answers as if it were not: it is "
+                                              "being reset, or has given up (see dmesg)"
+                                            : "device disappeared";
       return out;
     }
     std::string remedy = remedy_of(driver_, *row.setting, have_, port_.netdev, failure.code);
@@ -253,7 +257,7 @@ class Pass {
   const Options& options_;
   const Driver& driver_;
   const Qos& policy_;
-  Qos want_;           // as the driver will show it
+  Qos want_;  // as the driver will show it
   Limits limits_;
   Qos before_, have_;  // first and newest reading
   std::vector<Row> rows_;

@@ -13,22 +13,23 @@
 
 namespace fabric::qos {
 
-// The port's settings as its driver reads them, the costly ones among `keys` only; `limits`, if given, gets what the port
-// could be set to. ENODEV: no such device any more (a new one of the same name is
-// another). Of a captured tree, where no netlink answers, the MTU alone.
+// The port's settings as its driver reads them, the costly ones among `keys` only; `limits`, if given, gets what the
+// port could be set to. ENODEV: no such device any more (a new one of the same name is another). Of a captured tree,
+// where no netlink answers, the MTU alone.
 Result<Qos> read(Kernel& kernel, const Port& port, const Keys& keys = Keys().set(), Limits* limits = nullptr);
 
-// Does the kernel still have this very netdev? ethtool says ENODEV of one that its driver has detached, too: in a reset, or
-// for good (ethnl_ops_begin() of Linux 6.12).
+// Does the kernel still have this very netdev? ethtool says ENODEV of one that its driver has detached, too: in a
+// reset, or for good (ethnl_ops_begin() of Linux 6.12).
 bool is_there(Kernel& kernel, const Port& port);
 
 struct Options {
   bool dry_run = false;  // a plan: nothing is written, "differs" / "pending" instead
   Disruptive disruptive = Disruptive::idle;
-  bool window_open = true;  // the maintenance window; while it is closed, disruptive writes wait
-  Keys only = Keys().set(); // the others are left alone
-  bool settle = false;      // also where nothing had to be written: the link may have come up since, and nobody was there
-  // Settings that the policy derives from another (traffic, cnp): where the driver does not offer one, it is not reported.
+  bool window_open = true;   // the maintenance window; while it is closed, disruptive writes wait
+  Keys only = Keys().set();  // the others are left alone
+  bool settle = false;  // also where nothing had to be written: the link may have come up since, and nobody was there
+  // Settings that the policy derives from another (traffic, cnp): where the driver does not offer one, it is not
+  // reported.
   Keys derived{};
   // Is a user's queue pair open on the port? Asked before each disruptive write. None: nothing can be.
   std::function<bool(const Port&)> busy;

@@ -65,8 +65,9 @@ std::string drift_toml(const SettingState& setting) {
   std::string causes;
   for (const auto& [cause, count] : setting.drifts)
     causes += (causes.empty() ? "" : ", ") + toml_string(cause) + " = " + std::to_string(count);
-  return ", drifts = { " + causes + " }, last_drift = " + toml_string(setting.last_drift) + ", drift_from = " +
-         toml_string(setting.drift_from) + ", drift_to = " + toml_string(setting.drift_to) + ", drift_by = " + toml_string(setting.drift_by);
+  return ", drifts = { " + causes + " }, last_drift = " + toml_string(setting.last_drift) +
+         ", drift_from = " + toml_string(setting.drift_from) + ", drift_to = " + toml_string(setting.drift_to) +
+         ", drift_by = " + toml_string(setting.drift_by);
 }
 
 Result<std::string> read_or_empty(const std::string& directory, const char* file) {
@@ -88,7 +89,8 @@ std::string originals_toml(const Originals& originals) {
   for (const auto& [key, qos] : originals) {
     out += "\n[" + toml_string(key) + "]\n";
     for (const Setting& setting : kSettings)
-      if (has_value(setting, qos) && reads_back(setting, qos)) out += std::string(setting.key) + " = " + setting_toml(setting, qos) + "\n";
+      if (has_value(setting, qos) && reads_back(setting, qos))
+        out += std::string(setting.key) + " = " + setting_toml(setting, qos) + "\n";
   }
   return out;
 }
@@ -108,13 +110,17 @@ Result<Originals> parse_originals(std::string_view text, const std::string& name
 
 std::string agent_state_toml(const AgentState& state, const std::string& config) {
   std::string out = kWritten + (config.empty() ? "" : "config = " + toml_string(config) + "\n");
-  for (auto [key, value] : {std::pair{"mode", &state.mode}, {"updated", &state.updated}, {"config_error", &state.config_error}, {"held", &state.held}})
+  for (auto [key, value] : {std::pair{"mode", &state.mode},
+                            {"updated", &state.updated},
+                            {"config_error", &state.config_error},
+                            {"held", &state.held}})
     out += std::string(key) + " = " + toml_string(*value) + "\n";
   for (const auto& [port, settings] : state.ports) {
     out += "\n[port." + toml_string(port) + "]\n";  // also where it has no setting
     for (const auto& [key, setting] : settings)
-      out += toml_string(key) + " = { outcome = " + toml_string(setting.outcome) + ", detail = " + toml_string(setting.detail) +
-             ", repairs = " + std::to_string(setting.repairs) + ", last_repair = " + toml_string(setting.last_repair) + drift_toml(setting) + " }\n";
+      out += toml_string(key) + " = { outcome = " + toml_string(setting.outcome) +
+             ", detail = " + toml_string(setting.detail) + ", repairs = " + std::to_string(setting.repairs) +
+             ", last_repair = " + toml_string(setting.last_repair) + drift_toml(setting) + " }\n";
   }
   return out;
 }
@@ -193,7 +199,8 @@ Result<std::shared_ptr<const AgentState>> AgentStateReader::load(const Root& roo
   if (!text) return text.error();
   if (!last_ || *text != text_) {
     auto parsed = parse_agent_state(*text, std::string("/") + kStateFile);
-    last_ = parsed ? Result<Shared>(std::make_shared<const AgentState>(std::move(*parsed))) : Result<Shared>(parsed.error());
+    last_ = parsed ? Result<Shared>(std::make_shared<const AgentState>(std::move(*parsed)))
+                   : Result<Shared>(parsed.error());
     text_ = std::move(*text);
   }
   if (!*last_) return *last_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's files: published state (/run/fabric-agent/state.toml), saved originals (/var/lib/fabric-agent/originals.toml)
-// and the locks. Files are written whole and renamed into place: a reader, or a start after a crash, sees the old or the
-// new one, never a part.
+// The agent's files: published state (/run/fabric-agent/state.toml), saved originals
+// (/var/lib/fabric-agent/originals.toml) and the locks. Files are written whole and renamed into place: a reader, or a
+// start after a crash, sees the old or the new one, never a part.
 #pragma once
 
 #include <chrono>
@@ -41,8 +41,8 @@ Result<void> save_originals(const std::string& directory, const Originals& origi
 // Renames the originals to originals.toml.corrupt (.corrupt.2, ...), for a person to look at; the new name.
 Result<std::string> set_originals_aside(const std::string& directory);
 
-// Adds the port's entry, and to an entry the settings that it lacks, and makes it durable: what stood before our *first*
-// write of a setting stays. Of a bond and its members, what is each one's own.
+// Adds the port's entry, and to an entry the settings that it lacks, and makes it durable: what stood before our
+// *first* write of a setting stays. Of a bond and its members, what is each one's own.
 Result<void> save_original(const std::string& directory, Originals& originals, const Port& port, const Qos& before);
 
 // Takes these settings out of the port's entry, and the entry when nothing is left in it. A bond and the member whose
@@ -51,8 +51,8 @@ void forget(Originals& originals, const Port& port, const Keys& keys);
 
 // Absent when there is no state file. `running`: some process holds agentd's lock now.
 Result<std::optional<AgentState>> load_agent_state(const Root& root);
-// The same, for who asks again and again: only a text that is another one than last time is parsed, and as long as nothing
-// has changed the same state comes back. Null when there is no state file.
+// The same, for who asks again and again: only a text that is another one than last time is parsed, and as long as
+// nothing has changed the same state comes back. Null when there is no state file.
 class AgentStateReader {
  public:
   Result<std::shared_ptr<const AgentState>> load(const Root& root);

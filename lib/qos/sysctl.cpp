@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::array kSysctls{
     // sysctl_numa_balancing() of kernel/sched/core.c asks for CAP_SYS_ADMIN.
-    Sysctl{"kernel.numa_balancing", "moves pages of running jobs between NUMA nodes; 0, where jobs are pinned", 0, 3, 1, true},
+    Sysctl{"kernel.numa_balancing", "moves pages of running jobs between NUMA nodes; 0, where jobs are pinned", 0, 3, 1,
+           true},
     Sysctl{"net.core.netdev_budget", "packets that one softirq round takes", 1},
     Sysctl{"net.core.netdev_max_backlog", "packets queued to the stack per CPU"},
     Sysctl{"net.core.optmem_max", "bytes of ancillary data per socket"},
@@ -24,19 +25,22 @@ constexpr std::array kSysctls{
     Sysctl{"net.core.wmem_max", "bytes that a socket's send buffer may be set to", 256},
     // Several ports in one subnet: each must answer ARP for its own address only, and use it as the source.
     Sysctl{"net.ipv4.conf.*.accept_local", "takes packets with one of the host's own addresses as their source", 0, 1},
-    Sysctl{"net.ipv4.conf.*.arp_announce", "which address an ARP request names; 2 with several ports in one subnet", 0, 2},
+    Sysctl{"net.ipv4.conf.*.arp_announce", "which address an ARP request names; 2 with several ports in one subnet", 0,
+           2},
     Sysctl{"net.ipv4.conf.*.arp_filter", "answers ARP only where the route back leaves by the same port", 0, 1},
     Sysctl{"net.ipv4.conf.*.arp_ignore", "which ARP requests are answered; 1 with several ports in one subnet", 0, 8},
     Sysctl{"net.ipv4.conf.*.rp_filter", "reverse path filter; 2 (loose) or 0 with several ports in one subnet", 0, 2},
     Sysctl{"net.ipv4.neigh.default.gc_thresh1", "ARP entries below which none is collected"},
     Sysctl{"net.ipv4.neigh.default.gc_thresh2", "ARP entries above which the old are collected"},
     Sysctl{"net.ipv4.neigh.default.gc_thresh3", "ARP entries at most: more than hosts in the fabric's subnet"},
-    Sysctl{"net.ipv4.tcp_ecn", "ECN of TCP: 0 off, 1 on, 2 for those that ask; 3 to 5 accurate ECN on newer kernels", 0, 5},
+    Sysctl{"net.ipv4.tcp_ecn", "ECN of TCP: 0 off, 1 on, 2 for those that ask; 3 to 5 accurate ECN on newer kernels", 0,
+           5},
     Sysctl{"net.ipv4.tcp_mtu_probing", "finds the path MTU of TCP where ICMP is filtered", 0, 2},
     Sysctl{"net.ipv4.tcp_rmem", "bytes of TCP's receive buffer: minimum, default, maximum", 1, INT32_MAX, 3},
     Sysctl{"net.ipv4.tcp_timestamps", "time stamps of TCP: 0 off, 1 on, 2 on without random offsets", 0, 2},
     Sysctl{"net.ipv4.tcp_wmem", "bytes of TCP's send buffer: minimum, default, maximum", 1, INT32_MAX, 3},
-    Sysctl{"vm.zone_reclaim_mode", "reclaims memory of a NUMA node before another node's is taken; 0 for I/O hosts", 0, 7},
+    Sysctl{"vm.zone_reclaim_mode", "reclaims memory of a NUMA node before another node's is taken; 0 for I/O hosts", 0,
+           7},
 };
 
 // IFNAMSIZ without the NUL; a name that would lead out of its folder is none.
@@ -139,7 +143,8 @@ Error corrupt(const std::string& file, const toml::source_position& at, const st
 std::span<const Sysctl> known_sysctls() { return kSysctls; }
 
 const Sysctl* find_sysctl(std::string_view name) {
-  const auto row = std::find_if(kSysctls.begin(), kSysctls.end(), [&](const Sysctl& each) { return has_name(each, name); });
+  const auto row =
+      std::find_if(kSysctls.begin(), kSysctls.end(), [&](const Sysctl& each) { return has_name(each, name); });
   return row != kSysctls.end() ? &*row : nullptr;
 }
 
@@ -150,7 +155,8 @@ std::string sysctl_problem(std::string_view name, std::string_view value) {
   const std::string range = "from " + std::to_string(row->min) + " to " + std::to_string(row->max);
   const std::string found = ", not \"" + std::string(value) + "\"";
   if (parts.size() != row->numbers)
-    return (row->numbers == 1 ? "expected a number " : "expected " + std::to_string(row->numbers) + " numbers ") + range + found;
+    return (row->numbers == 1 ? "expected a number " : "expected " + std::to_string(row->numbers) + " numbers ") +
+           range + found;
   uint64_t last = 0;
   for (std::string_view part : parts) {
     const auto number = parse_number<uint64_t>(part);
@@ -166,8 +172,7 @@ std::vector<SysctlChange> reconcile_sysctl(const Root& root, const SysctlValues&
   for (const auto& [name, value] : wanted) {
     if (auto problem = sysctl_problem(name, value); !problem.empty())
       out.push_back({name, Outcome::refused, {}, value, problem, EINVAL});
-    else
-      out.push_back(Pass(root, options).run(name, value));
+    else out.push_back(Pass(root, options).run(name, value));
   }
   return out;
 }
@@ -198,7 +203,9 @@ Result<SysctlValues> load_sysctl_originals(const std::string& directory) {
   if (!text && text.error().code == ENOENT) return SysctlValues{};
   if (!text) return text.error();
   auto values = parse_sysctl_originals(*text, std::string("/") + kSysctlOriginalsFile);
-  if (!values) return error(values.error().code, values.error().what + "; mend the file, or move it away: what stood before is lost then");
+  if (!values)
+    return error(values.error().code,
+                 values.error().what + "; mend the file, or move it away: what stood before is lost then");
   return values;
 }
 

@@ -23,7 +23,7 @@ struct Sysctl {
   std::string_view help;
   uint64_t min = 0, max = INT32_MAX;  // of each number
   unsigned numbers = 1;               // 3: minimum, default and maximum, ascending
-  bool sys_admin = false;             // writing it takes CAP_SYS_ADMIN: fabric-agent-pci.service does, agentd only compares
+  bool sys_admin = false;  // writing it takes CAP_SYS_ADMIN: fabric-agent-pci.service does, agentd only compares
 };
 std::span<const Sysctl> known_sysctls();
 
@@ -41,7 +41,7 @@ struct SysctlChange {
   Outcome outcome = Outcome::in_sync;
   std::string from, to;  // `from` is empty where it could not be read
   std::string detail;
-  int code = 0;          // errno for refused
+  int code = 0;  // errno for refused
   bool operator==(const SysctlChange&) const = default;
 };
 
@@ -56,8 +56,8 @@ struct SysctlOptions {
 // One change per wanted name, in their order: read, written only where it differs, read back.
 std::vector<SysctlChange> reconcile_sysctl(const Root& root, const SysctlValues& wanted, const SysctlOptions& options);
 
-// What stood before our first write of each name. Same care as state::Originals: a missing file is empty, one that cannot
-// be understood is an Error with code EBADMSG, and is never overwritten.
+// What stood before our first write of each name. Same care as state::Originals: a missing file is empty, one that
+// cannot be understood is an Error with code EBADMSG, and is never overwritten.
 inline constexpr const char* kSysctlOriginalsFile = "var/lib/fabric-agent/sysctl.toml";
 Result<SysctlValues> parse_sysctl_originals(std::string_view text, const std::string& file);
 std::string sysctl_originals_toml(const SysctlValues& originals);

@@ -6,8 +6,8 @@
 namespace fabric {
 namespace {
 
-// What toml++ makes of a key's parts is read, compared and destroyed by recursion: thousands of parts exhaust the stack. Ours
-// have three.
+// What toml++ makes of a key's parts is read, compared and destroyed by recursion: thousands of parts exhaust the
+// stack. Ours have three.
 constexpr size_t kMostDots = 16;
 
 class Scanner {
@@ -73,7 +73,8 @@ class Scanner {
   [[nodiscard]] TomlProblem problem(const char* what) const {
     auto index = [](size_t number) { return static_cast<toml::source_index>(number); };
     size_t column = 1;  // in characters, as toml++ counts
-    for (char c : text_.substr(line_start_, at_ - line_start_)) column += (static_cast<unsigned char>(c) & 0xc0) != 0x80 ? 1 : 0;
+    for (char c : text_.substr(line_start_, at_ - line_start_))
+      column += (static_cast<unsigned char>(c) & 0xc0) != 0x80 ? 1 : 0;
     return {{index(line_), index(column)}, what};
   }
 

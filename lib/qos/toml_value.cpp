@@ -35,7 +35,8 @@ MaybeProblem read_array(const toml::node& node, std::string_view what, size_t mi
   const auto* array = node.as_array();
   if (array == nullptr) return expected(node, what);
   if (array->size() < min || array->size() > max)
-    return TomlProblem{node.source().begin, "expected " + std::string(what) + ", not " + std::to_string(array->size()) + " of them"};
+    return TomlProblem{node.source().begin,
+                       "expected " + std::string(what) + ", not " + std::to_string(array->size()) + " of them"};
   for (size_t i = 0; i < array->size(); ++i)
     if (auto problem = each(*array->get(i), i)) return problem;
   return std::nullopt;
@@ -60,13 +61,15 @@ MaybeProblem read_small(const toml::node& node, int64_t max, uint8_t& out) {
 }
 
 MaybeProblem read_kind(const toml::node& node, PrioSet& out) {
-  return read_array(node, "an array of priorities 0 to 7", 0, kPriorities, [&](const toml::node& element, size_t) -> MaybeProblem {
-    uint8_t prio = 0;
-    if (auto problem = read_small(element, kPriorities - 1, prio)) return problem;
-    if (out.has(prio)) return TomlProblem{element.source().begin, "priority " + std::to_string(prio) + " is listed twice"};
-    out.bits = static_cast<uint8_t>(out.bits | 1U << prio);
-    return std::nullopt;
-  });
+  return read_array(
+      node, "an array of priorities 0 to 7", 0, kPriorities, [&](const toml::node& element, size_t) -> MaybeProblem {
+        uint8_t prio = 0;
+        if (auto problem = read_small(element, kPriorities - 1, prio)) return problem;
+        if (out.has(prio))
+          return TomlProblem{element.source().begin, "priority " + std::to_string(prio) + " is listed twice"};
+        out.bits = static_cast<uint8_t>(out.bits | 1U << prio);
+        return std::nullopt;
+      });
 }
 
 MaybeProblem read_kind(const toml::node& node, DscpMap& out) {
@@ -76,7 +79,8 @@ MaybeProblem read_kind(const toml::node& node, DscpMap& out) {
     std::string_view word = key;
     auto dscp = parse_number<uint8_t>(word);
     if (!dscp || *dscp > 63 || out.count(*dscp) != 0)
-      return TomlProblem{value.source().begin, "expected each DSCP from 0 to 63 once, not \"" + std::string(word) + "\""};
+      return TomlProblem{value.source().begin,
+                         "expected each DSCP from 0 to 63 once, not \"" + std::string(word) + "\""};
     if (auto problem = read_small(value, kPriorities - 1, out[*dscp])) return problem;
   }
   return std::nullopt;
@@ -84,8 +88,9 @@ MaybeProblem read_kind(const toml::node& node, DscpMap& out) {
 
 MaybeProblem read_ets_member(std::string_view key, const toml::node& node, Ets& out) {
   if (key == "prio_tc")
-    return read_array(node, "eight traffic classes, one per priority", kPriorities, kPriorities,
-                      [&](const toml::node& element, size_t i) { return read_small(element, kPriorities - 1, out.prio_tc[i]); });
+    return read_array(
+        node, "eight traffic classes, one per priority", kPriorities, kPriorities,
+        [&](const toml::node& element, size_t i) { return read_small(element, kPriorities - 1, out.prio_tc[i]); });
   if (key == "tsa")
     return read_array(node, "at most eight algorithms, one per traffic class", 0, kPriorities,
                       [&](const toml::node& element, size_t i) { return read_word<Tsa>(element, kTsa, out.tsa[i]); });
@@ -122,12 +127,13 @@ MaybeProblem read_kind(const toml::node& node, Buffers& out) {
     out.automatic = true;
     return std::nullopt;
   }
-  return read_array(node, "eight sizes in bytes, or \"auto\"", kPriorities, kPriorities, [&](const toml::node& element, size_t i) {
-    int64_t number = 0;
-    auto problem = read_integer(element, 0, std::numeric_limits<uint32_t>::max(), number);
-    out.bytes[i] = static_cast<uint32_t>(number);
-    return problem;
-  });
+  return read_array(node, "eight sizes in bytes, or \"auto\"", kPriorities, kPriorities,
+                    [&](const toml::node& element, size_t i) {
+                      int64_t number = 0;
+                      auto problem = read_integer(element, 0, std::numeric_limits<uint32_t>::max(), number);
+                      out.bytes[i] = static_cast<uint32_t>(number);
+                      return problem;
+                    });
 }
 
 MaybeProblem read_kind(const toml::node& node, Rates& out) {

@@ -66,14 +66,15 @@ void each_of(const toml::table& table, std::string_view key, Each&& each) {
 //   ets = { prio_tc = [8 integers], tsa = ["ets", "strict", ..], bw = [50, 50, ..] }; missing classes are strict with 0
 //   fw_lldp, cc: true | false     prio2buffer = [8]          buffer_size = [8 sizes in bytes] | "auto"
 //   maxrate = [8 rates, kbit/s]   fec "rs" | ["auto", "rs"]  apptrust = ["dscp", "pcp"]
-//   roce_mode "v2" | "v1"         traffic_class, cnp_prio, rtt_resp_dscp = 106 | "none"   optional_counters = ["NAME", ..] | "all"
+//   roce_mode "v2" | "v1"         traffic_class, cnp_prio, rtt_resp_dscp = 106 | "none"   optional_counters = ["NAME",
+//   ..] | "all"
 MaybeProblem read_setting(const Setting& setting, const toml::node& node, Qos& out);
 
 // The value as TOML; empty when absent. read_setting() gives the same value back.
 std::string setting_toml(const Setting& setting, const Qos& qos);
 
-// Does it, of this value? Not of one that no card should show (a DSCP that somebody listed with priority 9): in a file it
-// would cost all that stands beside it.
+// Does it, of this value? Not of one that no card should show (a DSCP that somebody listed with priority 9): in a file
+// it would cost all that stands beside it.
 bool reads_back(const Setting& setting, const Qos& qos);
 
 // A TOML basic string with its quotes. Bytes that are not UTF-8 become U+FFFD.

@@ -33,7 +33,9 @@ std::string kind_toml(uint32_t value) { return number(value); }
 
 std::string kind_toml(bool value) { return value ? "true" : "false"; }
 std::string kind_toml(const Eight& value) { return array_toml(value, number); }
-std::string kind_toml(const Buffers& value) { return value.automatic ? in_quotes("auto") : array_toml(value.bytes, number); }
+std::string kind_toml(const Buffers& value) {
+  return value.automatic ? in_quotes("auto") : array_toml(value.bytes, number);
+}
 std::string kind_toml(const Rates& value) {
   return array_toml(value.kbit, [](uint64_t rate) { return std::to_string(rate); });
 }
@@ -76,7 +78,8 @@ std::string setting_toml(const Setting& setting, const Qos& qos) {
 bool reads_back(const Setting& setting, const Qos& qos) {
   toml::table table;
   Qos again;
-  return !parse_toml("value = " + setting_toml(setting, qos), table) && !read_setting(setting, *table.get("value"), again);
+  return !parse_toml("value = " + setting_toml(setting, qos), table) &&
+         !read_setting(setting, *table.get("value"), again);
 }
 
 std::string toml_string(std::string_view text) { return Json(text).dump(true); }

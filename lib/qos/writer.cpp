@@ -15,13 +15,23 @@ struct Writer {
   Told how;
   bool daemon;
 };
-constexpr std::array kWriters{
-    Writer{"dcb", Told::dcb, false},          Writer{"mlnx_qos", Told::dcb, false},         Writer{"lldptool", Told::dcb, false},
-    Writer{"dcbtool", Told::dcb, false},      Writer{"niccli", Told::dcb, false},           Writer{"lldpad", Told::dcb, true},
-    Writer{"fcoemon", Told::dcb, true},       Writer{"dcbd", Told::dcb, true},              Writer{"ethtool", Told::ethtool, false},
-    Writer{"tuned", Told::ethtool, true},     Writer{"NetworkManager", Told::ethtool, true}, Writer{"ip", Told::link, false},
-    Writer{"ifconfig", Told::link, false},    Writer{"ifup", Told::link, false},            Writer{"NetworkManager", Told::link, true},
-    Writer{"systemd-network", Told::link, true}, Writer{"tuned", Told::link, true}};
+constexpr std::array kWriters{Writer{"dcb", Told::dcb, false},
+                              Writer{"mlnx_qos", Told::dcb, false},
+                              Writer{"lldptool", Told::dcb, false},
+                              Writer{"dcbtool", Told::dcb, false},
+                              Writer{"niccli", Told::dcb, false},
+                              Writer{"lldpad", Told::dcb, true},
+                              Writer{"fcoemon", Told::dcb, true},
+                              Writer{"dcbd", Told::dcb, true},
+                              Writer{"ethtool", Told::ethtool, false},
+                              Writer{"tuned", Told::ethtool, true},
+                              Writer{"NetworkManager", Told::ethtool, true},
+                              Writer{"ip", Told::link, false},
+                              Writer{"ifconfig", Told::link, false},
+                              Writer{"ifup", Told::link, false},
+                              Writer{"NetworkManager", Told::link, true},
+                              Writer{"systemd-network", Told::link, true},
+                              Writer{"tuned", Told::link, true}};
 
 std::string comm_of(const Root& root, const std::string& pid) {
   auto comm = root.read_line("proc/" + pid + "/comm");
@@ -30,7 +40,8 @@ std::string comm_of(const Root& root, const std::string& pid) {
 
 std::string named(std::string_view comm, const std::string& pid) { return std::string(comm) + " (pid " + pid + ")"; }
 
-constexpr std::array kDcbKeys{"trust", "apptrust", "dscp_map", "ets", "prio2buffer", "buffer_size", "pfc", "cable_length", "maxrate"};
+constexpr std::array kDcbKeys{"trust",       "apptrust", "dscp_map",     "ets",    "prio2buffer",
+                              "buffer_size", "pfc",      "cable_length", "maxrate"};
 constexpr std::array kEthtoolKeys{"fw_lldp", "pause", "ring_rx", "ring_tx", "channels", "fec"};
 
 template <class Keys>
@@ -65,14 +76,15 @@ Suspect judge(std::string_view key, const Evidence& seen) {
   if (seen.heard) return {Cause::process, seen.daemon.empty() ? "another process" : seen.daemon};
   if (seen.carrier_lost) return {Cause::link, "the link's retraining"};
   if (!seen.daemon.empty()) return {Cause::process, seen.daemon};
-  return {Cause::unnotified, told_by(key) == Told::nothing ? "an unknown writer (writes of this setting are not notified)"
-                                                           : "no notification: firmware, the driver, or a writer of debugfs or sysfs"};
+  return {Cause::unnotified, told_by(key) == Told::nothing
+                                 ? "an unknown writer (writes of this setting are not notified)"
+                                 : "no notification: firmware, the driver, or a writer of debugfs or sysfs"};
 }
 
 std::string find_writer(const Root& root, Told how) {
   const auto sockets = root.read("proc/net/netlink");  // sk Eth Pid Groups ... (net/netlink/af_netlink.c)
   if (!sockets || how == Told::nothing) return {};
-  const int protocol = how == Told::ethtool ? 16 : 0;  // NETLINK_GENERIC, NETLINK_ROUTE of linux/netlink.h
+  const int protocol = how == Told::ethtool ? 16 : 0;     // NETLINK_GENERIC, NETLINK_ROUTE of linux/netlink.h
   std::vector<std::pair<std::string, std::string>> open;  // comm, pid
   for (std::string_view line : split(*sockets, '\n')) {
     const auto columns = words(line);

@@ -25,10 +25,10 @@ Told told_by(std::string_view key);
 struct Evidence {
   bool new_device = false;
   bool carrier_lost = false;
-  bool heard = false;         // the notification that told_by() names
-  std::string writer{};       // find_writer() when it came; empty: nobody known
-  std::string daemon{};       // find_daemon(), running now
-  bool firmware_dcbx = false; // the NIC's firmware owns DCBX
+  bool heard = false;          // the notification that told_by() names
+  std::string writer{};        // find_writer() when it came; empty: nobody known
+  std::string daemon{};        // find_daemon(), running now
+  bool firmware_dcbx = false;  // the NIC's firmware owns DCBX
 };
 struct Suspect {
   Cause cause = Cause::unnotified;

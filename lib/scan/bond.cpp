@@ -19,10 +19,12 @@ std::vector<Port> bond_members(Context& context, const Port& bond) {
   std::vector<Port> members;
   if (bond.bond.empty() || bond.virtual_function) return members;
   const Root& root = context.kernel.root;
-  const auto names = root.read_line("sys/class/net/" + bond.bond + "/bonding/slaves");  // Documentation/networking/bonding.rst
+  const auto names =
+      root.read_line("sys/class/net/" + bond.bond + "/bonding/slaves");  // Documentation/networking/bonding.rst
   for (const std::string_view name : words(names ? std::string_view(*names) : std::string_view{})) {
     const std::string folder = function_of(root, std::string(name));
-    if (folder.empty() || driver_of(root, folder) != bond.kernel_driver) continue;  // a member of another kind carries no RoCE
+    if (folder.empty() || driver_of(root, folder) != bond.kernel_driver)
+      continue;  // a member of another kind carries no RoCE
     Port member = bond;
     member.netdev = name;
     member.pci = folder.substr(folder.rfind('/') + 1);

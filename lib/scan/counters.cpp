@@ -18,7 +18,8 @@ void read_hw(Context& context, Port& port) {
       return;
     }
   }
-  auto folder = infiniband::counters(context.kernel.root, infiniband::port_folder(port.rdma, port.number) + "/hw_counters");
+  auto folder =
+      infiniband::counters(context.kernel.root, infiniband::port_folder(port.rdma, port.number) + "/hw_counters");
   port.counters.hw = std::move(folder.counters);
   if (folder.failure) note(port, "hw counters", *folder.failure);
 }
@@ -28,12 +29,14 @@ void read_device(const Context& context, Port& port) {
   if (port.number != 1) return;
   auto folder = infiniband::counters(context.kernel.root, infiniband::device_counters_folder(port.rdma));
   for (const Counter& counter : folder.counters)
-    if (std::ranges::find(port.counters.hw, counter.name, &Counter::name) == port.counters.hw.end()) port.counters.hw.push_back(counter);
+    if (std::ranges::find(port.counters.hw, counter.name, &Counter::name) == port.counters.hw.end())
+      port.counters.hw.push_back(counter);
   if (folder.failure) note(port, "hw counters", *folder.failure);
 }
 
 void read_pma(const Context& context, Port& port) {
-  auto folder = infiniband::counters(context.kernel.root, infiniband::port_folder(port.rdma, port.number) + "/counters");
+  auto folder =
+      infiniband::counters(context.kernel.root, infiniband::port_folder(port.rdma, port.number) + "/counters");
   port.counters.pma = std::move(folder.counters);
   if (folder.failure) note(port, "port counters", *folder.failure);
 }

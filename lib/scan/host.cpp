@@ -34,7 +34,8 @@ void read_host(const Root& root, Node& node) {
   Host& out = node.host.emplace();
   // Where the firmware's tables name no hypervisor, the CPU may still tell that there is one.
   const std::string cpuinfo = host::read_cpuinfo(root);
-  if (node.topology.hypervisor.empty() && host::is_virtual_cpu(cpuinfo)) node.topology.hypervisor = "an unnamed hypervisor";
+  if (node.topology.hypervisor.empty() && host::is_virtual_cpu(cpuinfo))
+    node.topology.hypervisor = "an unnamed hypervisor";
   out.cpu = host::read_cpu(root, cpuinfo);
   host::read_kernel(root, out);
   host::Services services = host::read_services(root);

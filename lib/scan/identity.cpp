@@ -11,8 +11,8 @@ namespace {
 
 std::string last_component(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// Software devices have no device below them: soft-RoCE names its netdev in `parent` (drivers/infiniband/sw/rxe/rxe_verbs.c),
-// soft-iWARP is known by its protocol.
+// Software devices have no device below them: soft-RoCE names its netdev in `parent`
+// (drivers/infiniband/sw/rxe/rxe_verbs.c), soft-iWARP is known by its protocol.
 std::string software_driver(const Context& context, const Port& port) {
   const std::string folder = std::string(infiniband::kClass) + "/" + port.rdma;
   if (context.kernel.root.exists(folder + "/parent")) return "rxe";

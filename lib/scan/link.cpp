@@ -27,7 +27,8 @@ void read_state(const Root& root, const std::optional<nldev::PortLink>& netlink,
     return text ? infiniband::parse_state(*text) : std::nullopt;
   };
   port.state = netlink && netlink->state ? std::optional<unsigned>(*netlink->state) : from_file("state");
-  port.phys_state = netlink && netlink->phys_state ? std::optional<unsigned>(*netlink->phys_state) : from_file("phys_state");
+  port.phys_state =
+      netlink && netlink->phys_state ? std::optional<unsigned>(*netlink->phys_state) : from_file("phys_state");
 }
 
 // Several netdevs on one function: the one with the port's number (dev_port counts from 0), or, where that does not
@@ -47,8 +48,9 @@ std::string netdev_of_function(const Root& root, const Port& port) {
   return found;
 }
 
-// By RDMA netlink (a bond's name where the device is one), else the first GID's netdev, soft-RoCE's own file; the function. Where
-// netlink answers and names none, those two files name one of another namespace: a container's eth0 is not ours.
+// By RDMA netlink (a bond's name where the device is one), else the first GID's netdev, soft-RoCE's own file; the
+// function. Where netlink answers and names none, those two files name one of another namespace: a container's eth0 is
+// not ours.
 std::string find_netdev(const Root& root, const std::optional<nldev::PortLink>& netlink, const Port& port) {
   if (port.link_layer == LinkLayer::infiniband) return {};
   if (netlink) return netlink->netdev.empty() ? netdev_of_function(root, port) : netlink->netdev;
@@ -115,21 +117,24 @@ void read_rate(const Root& root, Port& port) {
 
 // Links "lower_NAME" lead to what a netdev stands on, in its own namespace (net/core/dev.c, netdev_adjacent_sysfs_add).
 bool stands_on(const Root& root, const std::string& netdev, const std::string& lower) {
-  return !netdev.empty() && !lower.empty() && netdev != lower && root.exists("sys/class/net/" + netdev + "/lower_" + lower);
+  return !netdev.empty() && !lower.empty() && netdev != lower &&
+         root.exists("sys/class/net/" + netdev + "/lower_" + lower);
 }
 
 void ask_active_mtu(Context& context, Port& port, const std::optional<uint32_t>& netdev_mtu) {
   if (context.options.verbs && context.kernel.verbs && port.number <= UINT8_MAX) {
-    const auto text = told(context.kernel, "verbs active_mtu " + port.rdma + " " + std::to_string(port.number), [&]() -> Result<std::string> {
-      const auto answer = verbs::active_mtu(port.rdma, static_cast<uint8_t>(port.number));
-      return answer ? Result<std::string>(std::to_string(*answer)) : answer.error();
-    });
+    const auto text = told(context.kernel, "verbs active_mtu " + port.rdma + " " + std::to_string(port.number),
+                           [&]() -> Result<std::string> {
+                             const auto answer = verbs::active_mtu(port.rdma, static_cast<uint8_t>(port.number));
+                             return answer ? Result<std::string>(std::to_string(*answer)) : answer.error();
+                           });
     if (text) {
       port.active_mtu = parse_number<uint32_t>(*text);
       return;
     }
     if (text.error().code == EACCES || text.error().code == EPERM)
-      context.note_unseen("the path MTU that the RDMA provider reports (no access to /dev/infiniband): computed from the netdev's MTU");
+      context.note_unseen(
+          "the path MTU that the RDMA provider reports (no access to /dev/infiniband): computed from the netdev's MTU");
   }
   if (port.link_layer != LinkLayer::ethernet || !netdev_mtu) return;
   if (const uint32_t mtu = verbs::roce_mtu(*netdev_mtu); mtu != 0) port.active_mtu = mtu;

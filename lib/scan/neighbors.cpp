@@ -21,8 +21,8 @@ std::optional<Neighbors> ask_listener(const Root& root, std::string& why) {
   return std::nullopt;
 }
 
-// As the listener's file has it, so that a captured machine gives the same answer: lengths of time become moments, which
-// are what they were when they are read back.
+// As the listener's file has it, so that a captured machine gives the same answer: lengths of time become moments,
+// which are what they were when they are read back.
 Result<std::string> lldpd_toml(const Root& root) {
   constexpr double kNow = 1e9;
   auto known = lldpd::neighbors(root);
@@ -38,7 +38,8 @@ std::optional<Neighbors> ask_lldpd(const Context& context, std::string& why) {
   const auto text = told(context.kernel, "lldpd neighbors", [&] { return lldpd_toml(context.kernel.root); });
   auto known = text ? state::parse_neighbors(*text, "lldpd", {}) : Result<Neighbors>(text.error());
   if (known) return std::move(*known);
-  if (known.error().code != ENODATA && known.error().code != ENOENT) why = known.error().text() + "; " + (known.error().code == EACCES ? "run this as root, or " : "") + kRemedy;
+  if (known.error().code != ENODATA && known.error().code != ENOENT)
+    why = known.error().text() + "; " + (known.error().code == EACCES ? "run this as root, or " : "") + kRemedy;
   return std::nullopt;
 }
 
@@ -72,7 +73,8 @@ std::optional<Neighbor> ask_firmware(Netlink& route, const std::string& netdev) 
 std::set<std::string> netdevs_of(const std::vector<Port>& ports) {
   std::set<std::string> out;
   for (const Port& port : ports)
-    if (!port.netdev.empty() && port.link_layer != LinkLayer::infiniband && !port.virtual_function) out.insert(port.netdev);
+    if (!port.netdev.empty() && port.link_layer != LinkLayer::infiniband && !port.virtual_function)
+      out.insert(port.netdev);
   return out;
 }
 
@@ -89,12 +91,14 @@ void read_neighbors(Context& context, Node& node) {
   std::erase_if(out.listening, [&](const auto& each) { return !ours.contains(each.first); });
   std::erase_if(out.heard, [&](const Neighbor& each) { return !ours.contains(each.netdev); });
   for (const std::string& netdev : ours) {
-    const bool known = std::any_of(out.heard.begin(), out.heard.end(), [&](const Neighbor& each) { return each.netdev == netdev; });
+    const bool known =
+        std::any_of(out.heard.begin(), out.heard.end(), [&](const Neighbor& each) { return each.netdev == netdev; });
     if (known || !context.kernel.route) continue;
     if (auto told = ask_firmware(*context.kernel.route, netdev)) out.heard.push_back(std::move(*told));
   }
   for (const Neighbor& neighbor : out.heard)
-    if (const auto interface = node.network.interfaces.find(neighbor.netdev); interface != node.network.interfaces.end() && neighbor.max_frame)
+    if (const auto interface = node.network.interfaces.find(neighbor.netdev);
+        interface != node.network.interfaces.end() && neighbor.max_frame)
       interface->second.peer_max_frame = neighbor.max_frame;
 }
 

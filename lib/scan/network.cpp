@@ -22,13 +22,15 @@ std::optional<unsigned> read_number(const Root& root, const std::string& file) {
 
 void read_conf(const Root& root, const std::string& netdev, Interface& out) {
   const auto read = [&](const char* name) {
-    return ConfValue{read_number(root, kIpv4Conf + std::string("all/") + name), read_number(root, kIpv4Conf + netdev + "/" + name)};
+    return ConfValue{read_number(root, kIpv4Conf + std::string("all/") + name),
+                     read_number(root, kIpv4Conf + netdev + "/" + name)};
   };
   out.arp_ignore = read("arp_ignore");
   out.arp_announce = read("arp_announce");
   out.arp_filter = read("arp_filter");
   out.rp_filter = read("rp_filter");
-  if (const auto off = read_number(root, "proc/sys/net/ipv6/conf/" + netdev + "/disable_ipv6")) out.ipv6_disabled = *off != 0;
+  if (const auto off = read_number(root, "proc/sys/net/ipv6/conf/" + netdev + "/disable_ipv6"))
+    out.ipv6_disabled = *off != 0;
 }
 
 // Notes the first dump that fails; what it would have told stays unknown.
@@ -37,7 +39,8 @@ std::optional<List> taken(Context& context, Result<List> answer) {
   if (answer) return std::move(answer).value();
   constexpr std::string_view kSubject = "IP addressing: ";
   const auto told = [&](const std::string& what) { return what.starts_with(kSubject); };
-  if (std::none_of(context.unseen.begin(), context.unseen.end(), told)) context.note_unseen(std::string(kSubject) + answer.error().text());
+  if (std::none_of(context.unseen.begin(), context.unseen.end(), told))
+    context.note_unseen(std::string(kSubject) + answer.error().text());
   return std::nullopt;
 }
 
@@ -65,7 +68,8 @@ ByIndex by_index(const std::vector<rtnl::Link>& links, Network& network) {
 void take_addresses(const std::vector<rtnl::IpAddress>& addresses, const ByIndex& interfaces) {
   for (const auto& [index, interface] : interfaces) interface->addresses.emplace();
   for (const rtnl::IpAddress& each : addresses)
-    if (const auto found = interfaces.find(each.ifindex); found != interfaces.end()) found->second->addresses->push_back(each.address);
+    if (const auto found = interfaces.find(each.ifindex); found != interfaces.end())
+      found->second->addresses->push_back(each.address);
 }
 
 void take_routes(const std::vector<rtnl::IpRoute>& routes, const ByIndex& interfaces, Network& network) {

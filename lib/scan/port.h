@@ -21,10 +21,10 @@ struct Context {
   const ScanOptions& options;
   std::map<std::string, nldev::Device> netlink;  // by name; empty without RDMA netlink
   pci::CpuNodes cpu_nodes;
-  std::vector<std::string>& unseen;              // Node::unseen
+  std::vector<std::string>& unseen;  // Node::unseen
 
   [[nodiscard]] const nldev::Device* device(const std::string& name) const;
-  void note_unseen(const std::string& what);     // once
+  void note_unseen(const std::string& what);  // once
 };
 
 // The file's line. A missing file is silently absent; any other failure is noted under `subject`.
@@ -38,7 +38,8 @@ std::string pci_id_of(const Root& root, const std::string& folder);
 // Hardware and names: pci, pci_id, kernel_driver, driver, firmware, board_id, hca_type, numa, virtual_function,
 // left_alone, link_layer.
 void read_identity(const Context& context, Port& port);
-// state, phys_state, netdev, bond, ifindex, carrier, speed, rate, counters.carrier_down, left_alone. The MTU of the netdev.
+// state, phys_state, netdev, bond, ifindex, carrier, speed, rate, counters.carrier_down, left_alone. The MTU of the
+// netdev.
 std::optional<uint32_t> read_link(Context& context, Port& port);
 // What of read_link() is the netdev's alone, and counters if asked for: for a member of a bond.
 void read_member(Context& context, Port& member);

@@ -7,8 +7,8 @@
 #include "base/parse.h"
 #include "model/locality.h"
 #include "qos/state.h"
-#include "scan/platform.h"
 #include "scan/host.h"
+#include "scan/platform.h"
 #include "scan/port.h"
 #include "sys/infiniband.h"
 #include "sys/machine.h"
@@ -28,7 +28,8 @@ bool is_excluded(const ScanOptions& options, const std::string& device) {
 void ask_devices(Context& context) {
   if (!context.kernel.rdma) {
     if (context.kernel.route)
-      context.note_unseen("RDMA netlink (not open to this process): hardware counters come from sysfs, without the optional ones");
+      context.note_unseen(
+          "RDMA netlink (not open to this process): hardware counters come from sysfs, without the optional ones");
     return;
   }
   const auto devices = nldev::devices(*context.kernel.rdma);
@@ -36,8 +37,8 @@ void ask_devices(Context& context) {
   for (const nldev::Device& device : *devices) context.netlink.emplace(device.name, device);
 }
 
-// Behind the counters of all ports: these are of one moment, or what a port did between two scans would seem to be more where
-// the second reads more than the first.
+// Behind the counters of all ports: these are of one moment, or what a port did between two scans would seem to be more
+// where the second reads more than the first.
 void read_rest(Context& context, std::vector<Port>& ports, const std::vector<std::optional<uint32_t>>& mtus) {
   const Port* bond = nullptr;
   for (size_t i = 0; i < ports.size(); ++i) {
@@ -86,11 +87,12 @@ std::vector<Port> scan_ports(Context& context) {
 
 // Below the same host bridge as a GPU, or nearer: a NIC that a machine's builder put there for its GPUs.
 bool serves_a_gpu(const Topology& topology, const std::string& address) {
-  const auto nic = std::find_if(topology.nics.begin(), topology.nics.end(), [&](const Nic& each) { return each.pci == address; });
+  const auto nic =
+      std::find_if(topology.nics.begin(), topology.nics.end(), [&](const Nic& each) { return each.pci == address; });
   return nic != topology.nics.end() && std::any_of(topology.gpus.begin(), topology.gpus.end(), [&](const Gpu& gpu) {
-    const auto path = path_class(gpu, *nic);
-    return path && *path <= PathClass::PHB;
-  });
+           const auto path = path_class(gpu, *nic);
+           return path && *path <= PathClass::PHB;
+         });
 }
 
 void read_agent(Node& node, const Root& root) {
@@ -125,7 +127,8 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
 }
 
 bool asks_for_role(const Policy& policy) {
-  return std::any_of(policy.ports.begin(), policy.ports.end(), [](const PortPolicy& entry) { return !entry.match.role.empty(); });
+  return std::any_of(policy.ports.begin(), policy.ports.end(),
+                     [](const PortPolicy& entry) { return !entry.match.role.empty(); });
 }
 
 Keys wanted_keys(const Policy& policy) {

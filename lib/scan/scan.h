@@ -12,22 +12,23 @@
 namespace fabric {
 
 struct ScanOptions {
-  bool topology = true;    // GPUs and NICs: some milliseconds on a large server
-  bool platform = true;    // and, where those are read, what the platform gives them: links, power, IOMMU, AER
-  bool settings = true;    // dcbnl, pause, MTU of every port ...
+  bool topology = true;      // GPUs and NICs: some milliseconds on a large server
+  bool platform = true;      // and, where those are read, what the platform gives them: links, power, IOMMU, AER
+  bool settings = true;      // dcbnl, pause, MTU of every port ...
   Keys keys = Keys().set();  // ... and of what costs a file or a firmware command of its own, these
-  bool counters = true;    // hw, pma, ethtool; with them link status, FEC, resources, health reporters
+  bool counters = true;      // hw, pma, ethtool; with them link status, FEC, resources, health reporters
   bool gids = true;
-  bool network = true;     // addresses, routes, neighbours: some netlink dumps
-  bool verbs = true;       // ask libibverbs for the path MTU: opens the device for a moment, commands to its firmware
-  bool members = false;    // the members of a bond as ports of their own, behind the bond's: settings are theirs
-  // Who is at the other end of the cables: what fabric-lldp.service has heard; else, where `lldpd` allows, what a running
-  // lldpd knows (its socket is root's); else what firmware keeps of the other end's DCBX.
+  bool network = true;   // addresses, routes, neighbours: some netlink dumps
+  bool verbs = true;     // ask libibverbs for the path MTU: opens the device for a moment, commands to its firmware
+  bool members = false;  // the members of a bond as ports of their own, behind the bond's: settings are theirs
+  // Who is at the other end of the cables: what fabric-lldp.service has heard; else, where `lldpd` allows, what a
+  // running lldpd knows (its socket is root's); else what firmware keeps of the other end's DCBX.
   bool neighbors = false;
   bool lldpd = false;
-  // Port::module: what fabric-agentd has published of late; else the modules themselves, where the caller may (CAP_NET_ADMIN).
+  // Port::module: what fabric-agentd has published of late; else the modules themselves, where the caller may
+  // (CAP_NET_ADMIN).
   bool optics = false;
-  bool host = false;       // Node::host: a file for every process and several for every CPU
+  bool host = false;                   // Node::host: a file for every process and several for every CPU
   std::vector<std::string> exclude{};  // globs of RDMA devices that are not opened
   std::string only{};                  // this RDMA device and no other is opened; empty: all
 };

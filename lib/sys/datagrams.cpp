@@ -13,7 +13,8 @@ namespace {
 
 thread_local std::unique_ptr<Datagrams> spare;
 
-// Not of the heap, which gives memory back at a higher mark once it had a block of this size (mallopt(3), M_MMAP_THRESHOLD).
+// Not of the heap, which gives memory back at a higher mark once it had a block of this size (mallopt(3),
+// M_MMAP_THRESHOLD).
 std::byte* map(size_t size) {
   void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return nullptr;

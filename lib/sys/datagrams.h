@@ -16,15 +16,15 @@ namespace fabric {
 struct Datagram {
   std::span<const std::byte> bytes;  // the first of them, where there was no room for all
   bool whole = true;
-  bool from_kernel = true;           // else some process has sent it
+  bool from_kernel = true;  // else some process has sent it
 };
 
 class Datagrams {
  public:
-  // Room for each. Nothing beyond what is received is ever touched, so that it costs addresses, not memory. Dumps fill 32 kB
-  // (Linux 6.12 net/netlink/af_netlink.c, netlink_dump and netlink_recvmsg). A single answer may be larger: a link's with
-  // 64 kB of alternative names and 64 kB for each table of its functions (net/core/rtnetlink.c, if_nlmsg_size; nla_len has 16
-  // bits) is the largest of those that we ask for.
+  // Room for each. Nothing beyond what is received is ever touched, so that it costs addresses, not memory. Dumps fill
+  // 32 kB (Linux 6.12 net/netlink/af_netlink.c, netlink_dump and netlink_recvmsg). A single answer may be larger: a
+  // link's with 64 kB of alternative names and 64 kB for each table of its functions (net/core/rtnetlink.c,
+  // if_nlmsg_size; nla_len has 16 bits) is the largest of those that we ask for.
   static constexpr size_t kRoom = 256 * 1024;
 
   explicit Datagrams(size_t room = kRoom);

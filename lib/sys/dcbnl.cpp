@@ -85,36 +85,19 @@ Result<Snapshot> parse_snapshot(View8 payload) {
   if (ieee == nullptr) return out;
   for (const Attr& attr : parse_attributes(ieee->value)) {
     switch (attr.type) {
-      case DCB_ATTR_IEEE_ETS:
-        out.ets = attr.pod<ieee_ets>();
-        break;
-      case DCB_ATTR_IEEE_PFC:
-        out.pfc = attr.pod<ieee_pfc>();
-        break;
-      case DCB_ATTR_IEEE_APP_TABLE:
-        out.app = parse_app_table(attr.value);
-        break;
-      case DCB_ATTR_IEEE_MAXRATE:
-        out.maxrate = attr.pod<ieee_maxrate>();
-        break;
-      case DCB_ATTR_DCB_BUFFER:
-        out.buffer = attr.pod<dcbnl_buffer>();
-        break;
-      case kAttrAppTrustTable:
-        out.trust = parse_trust_table(attr.value);
-        break;
-      case DCB_ATTR_IEEE_PEER_ETS:
-        out.peer_ets = attr.pod<ieee_ets>();
-        break;
-      case DCB_ATTR_IEEE_PEER_PFC:
-        out.peer_pfc = attr.pod<ieee_pfc>();
-        break;
+      case DCB_ATTR_IEEE_ETS: out.ets = attr.pod<ieee_ets>(); break;
+      case DCB_ATTR_IEEE_PFC: out.pfc = attr.pod<ieee_pfc>(); break;
+      case DCB_ATTR_IEEE_APP_TABLE: out.app = parse_app_table(attr.value); break;
+      case DCB_ATTR_IEEE_MAXRATE: out.maxrate = attr.pod<ieee_maxrate>(); break;
+      case DCB_ATTR_DCB_BUFFER: out.buffer = attr.pod<dcbnl_buffer>(); break;
+      case kAttrAppTrustTable: out.trust = parse_trust_table(attr.value); break;
+      case DCB_ATTR_IEEE_PEER_ETS: out.peer_ets = attr.pod<ieee_ets>(); break;
+      case DCB_ATTR_IEEE_PEER_PFC: out.peer_pfc = attr.pod<ieee_pfc>(); break;
       case DCB_ATTR_IEEE_PEER_APP:
         // Its DCB_ATTR_IEEE_APP_UNSPEC, flags of the whole TLV, is no entry (dcbnl_build_peer_app).
         out.peer_app = parse_app_table(attr.value);
         break;
-      default:
-        break;
+      default: break;
     }
   }
   return out;

@@ -26,8 +26,9 @@ struct Snapshot {
   std::optional<std::vector<uint8_t>> trust;  // apptrust selectors in order of precedence, kernel 6.2 and later
   std::optional<ieee_maxrate> maxrate;
   std::optional<dcbnl_buffer> buffer;
-  std::optional<uint8_t> dcbx;                // DCB_CAP_DCBX_*
-  // What firmware's DCBX agent was told by the other end of the cable, where the driver passes it on (qede, bnx2x, cxgb4).
+  std::optional<uint8_t> dcbx;  // DCB_CAP_DCBX_*
+  // What firmware's DCBX agent was told by the other end of the cable, where the driver passes it on (qede, bnx2x,
+  // cxgb4).
   std::optional<ieee_ets> peer_ets{};
   std::optional<ieee_pfc> peer_pfc{};
   std::optional<std::vector<dcb_app>> peer_app{};
@@ -53,7 +54,8 @@ Result<void> set_maxrate(Netlink& route, const std::string& netdev, const ieee_m
 Result<void> set_buffer(Netlink& route, const std::string& netdev, const dcbnl_buffer& buffer);
 // DCB_CMD_SET_ALL: what was set is put to use, by drivers that keep it until then (qed). EOPNOTSUPP: others.
 Result<void> set_all(Netlink& route, const std::string& netdev);
-// The driver answers 0 accepted, 1 refused (EPERM here); ice answers 1 also when the mode is set already: judge by reading back.
+// The driver answers 0 accepted, 1 refused (EPERM here); ice answers 1 also when the mode is set already: judge by
+// reading back.
 Result<void> set_dcbx(Netlink& route, const std::string& netdev, uint8_t mode);
 
 }  // namespace fabric::dcbnl

@@ -63,7 +63,8 @@ std::optional<Reported> parse_reporter(View8 payload) {
   Reported out;
   out.of = {text_of(attributes, DEVLINK_ATTR_BUS_NAME), text_of(attributes, DEVLINK_ATTR_DEV_NAME)};
   out.reporter.name = text_of(inner, DEVLINK_ATTR_HEALTH_REPORTER_NAME);
-  const auto errors = count_of(inner, DEVLINK_ATTR_HEALTH_REPORTER_ERR_COUNT), recoveries = count_of(inner, DEVLINK_ATTR_HEALTH_REPORTER_RECOVER_COUNT);
+  const auto errors = count_of(inner, DEVLINK_ATTR_HEALTH_REPORTER_ERR_COUNT),
+             recoveries = count_of(inner, DEVLINK_ATTR_HEALTH_REPORTER_RECOVER_COUNT);
   if (out.reporter.name.empty() || state == nullptr || !state->u8() || !errors || !recoveries) return std::nullopt;
   out.reporter.healthy = *state->u8() == 0;  // DEVLINK_HEALTH_REPORTER_STATE_HEALTHY (net/devlink.h)
   out.reporter.errors = *errors;
@@ -75,12 +76,14 @@ Result<std::vector<HealthReporter>> health_reporters(Netlink& generic, uint16_t 
   auto message = request(DEVLINK_CMD_HEALTH_REPORTER_GET, DEVLINK_GENL_VERSION);
   message.text(DEVLINK_ATTR_BUS_NAME, of.bus).text(DEVLINK_ATTR_DEV_NAME, of.device);
   auto replies = generic.talk(family, NLM_F_DUMP, message.data());
-  if (!replies) return error(replies.error().code, "devlink health of " + of.bus + "/" + of.device + ": " + replies.error().what);
+  if (!replies)
+    return error(replies.error().code, "devlink health of " + of.bus + "/" + of.device + ": " + replies.error().what);
   std::vector<HealthReporter> out;
   for (const Message& reply : *replies) {
     auto reported = reply.type == family ? parse_reporter(reply.payload) : std::nullopt;
     if (!reported || !(reported->of == of)) continue;
-    auto same = std::find_if(out.begin(), out.end(), [&](const HealthReporter& known) { return known.name == reported->reporter.name; });
+    auto same = std::find_if(out.begin(), out.end(),
+                             [&](const HealthReporter& known) { return known.name == reported->reporter.name; });
     if (same == out.end()) {
       out.push_back(std::move(reported->reporter));
       continue;

@@ -22,8 +22,8 @@ struct Handle {
 // Id of the generic netlink family "devlink". ENOENT: the kernel has none.
 Result<uint16_t> resolve(Netlink& generic);
 
-// The function's own instance and those of the auxiliary devices below it that carry its netdev: mlx5 keeps the reporters
-// "tx" and "rx" there (mlx5/core/en/devlink.c).
+// The function's own instance and those of the auxiliary devices below it that carry its netdev: mlx5 keeps the
+// reporters "tx" and "rx" there (mlx5/core/en/devlink.c).
 std::vector<Handle> handles_of(const Root& root, const std::string& pci);
 
 // One message of the dump; absent when it is none. Pure.
@@ -33,9 +33,9 @@ struct Reported {
 };
 std::optional<Reported> parse_reporter(View8 payload);
 
-// DEVLINK_CMD_HEALTH_REPORTER_GET as a dump of this instance alone, so that one that hangs holds up no other; kernels before
-// 6.6 dump all, and what is another's is left out here. Reporters of one name (of several ports) are one: ill when any is.
-// Empty: it has none. ENODEV: there is no such instance.
+// DEVLINK_CMD_HEALTH_REPORTER_GET as a dump of this instance alone, so that one that hangs holds up no other; kernels
+// before 6.6 dump all, and what is another's is left out here. Reporters of one name (of several ports) are one: ill
+// when any is. Empty: it has none. ENODEV: there is no such instance.
 Result<std::vector<HealthReporter>> health_reporters(Netlink& generic, uint16_t family, const Handle& of);
 
 }  // namespace fabric::devlink

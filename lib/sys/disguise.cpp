@@ -14,7 +14,9 @@ constexpr std::string_view kHex = "0123456789abcdefABCDEF";
 constexpr std::string_view kTokenLetters = "0123456789abcdefABCDEF:-.";
 
 bool is_hex(char letter) { return kHex.find(letter) != std::string_view::npos; }
-bool is_word(char letter) { return is_hex(letter) || (letter >= 'g' && letter <= 'z') || (letter >= 'G' && letter <= 'Z') || letter == '_'; }
+bool is_word(char letter) {
+  return is_hex(letter) || (letter >= 'g' && letter <= 'z') || (letter >= 'G' && letter <= 'Z') || letter == '_';
+}
 
 std::string digits_of(std::string_view bytes) {
   std::string out;
@@ -45,7 +47,8 @@ std::string bytes_of(std::string_view text) {
 // The digits of `bytes` in the letters' places of `pattern`.
 std::string written_as(std::string_view pattern, std::string_view bytes) {
   const std::string digits = digits_of(bytes);
-  const bool upper = std::any_of(pattern.begin(), pattern.end(), [](char letter) { return letter >= 'A' && letter <= 'F'; });
+  const bool upper =
+      std::any_of(pattern.begin(), pattern.end(), [](char letter) { return letter >= 'A' && letter <= 'F'; });
   std::string out(pattern);
   size_t next = 0;
   for (char& letter : out)
@@ -68,7 +71,8 @@ std::vector<size_t> groups(std::string_view token, char separator) {
 }
 
 bool all_of(const std::vector<size_t>& list, size_t count, size_t length) {
-  return list.size() == count && std::all_of(list.begin(), list.end(), [length](size_t each) { return each == length; });
+  return list.size() == count &&
+         std::all_of(list.begin(), list.end(), [length](size_t each) { return each == length; });
 }
 
 // High numbers, which few makers have reached: a pseudonym must not be another's real name.
@@ -119,7 +123,8 @@ std::string Pseudonyms::of_mac(std::string_view bytes) {
       learn(digits_of(from), digits_of(to));
       if (is_strong(from)) learn(from, to);
       for (const std::string_view middle : {std::string_view("\xff\xfe"), std::string_view("\x03\x00", 2)}) {
-        std::string whole = from.substr(0, 3).append(middle).append(from.substr(3)), hidden = to.substr(0, 3).append(middle).append(to.substr(3));
+        std::string whole = from.substr(0, 3).append(middle).append(from.substr(3)),
+                    hidden = to.substr(0, 3).append(middle).append(to.substr(3));
         learn(digits_of(whole), digits_of(hidden));
         if (!is_strong(from)) continue;
         learn(whole, hidden);
@@ -183,7 +188,8 @@ std::string Pseudonyms::in_text(std::string_view text) {
   const auto hide = [this](std::string_view token) -> std::string {
     const auto colons = groups(token, ':'), dashes = groups(token, '-');
     if (all_of(colons, 6, 2) || all_of(dashes, 6, 2)) return written_as(token, of_mac(bytes_of(token)));
-    if (all_of(colons, 8, 2) || all_of(dashes, 8, 2) || all_of(colons, 4, 4)) return written_as(token, of_guid(bytes_of(token)));
+    if (all_of(colons, 8, 2) || all_of(dashes, 8, 2) || all_of(colons, 4, 4))
+      return written_as(token, of_guid(bytes_of(token)));
     if (all_of(colons, 8, 4)) return written_as(token, of_ipv6(bytes_of(token)));
     if (all_of(colons, 20, 2)) {  // IPoIB: queue pair, then a GID (RFC 4391)
       const std::string bytes = bytes_of(token);

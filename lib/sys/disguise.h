@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes out of a recording what names one piece of hardware or lets somebody in, and leaves all that is judged: the same
-// verdicts follow.
+// Takes out of a recording what names one piece of hardware or lets somebody in, and leaves all that is judged: the
+// same verdicts follow.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 
 namespace fabric {
 
-// Pseudonyms: the same for the same thing wherever it stands, of the same length; a maker's part (the first three bytes of a
-// MAC address or GUID) stays.
+// Pseudonyms: the same for the same thing wherever it stands, of the same length; a maker's part (the first three bytes
+// of a MAC address or GUID) stays.
 class Pseudonyms {
  public:
-  // MAC addresses, GUIDs, EUI-64, the interface identifiers of IPv6 addresses and GIDs that are made of these, UUIDs: each
-  // as people and the kernel write them. IPv4 addresses and other IPv6 addresses stay.
+  // MAC addresses, GUIDs, EUI-64, the interface identifiers of IPv6 addresses and GIDs that are made of these, UUIDs:
+  // each as people and the kernel write them. IPv4 addresses and other IPv6 addresses stay.
   std::string in_text(std::string_view text);
   // A serial number, or another word that is one thing's own; in hexadecimal digits a GUID.
   std::string of_word(std::string_view word);
@@ -34,12 +34,12 @@ class Pseudonyms {
 
  private:
   void learn(std::string from, std::string to);
-  std::map<std::string, std::string> macs_, guids_, words_;  // bytes or word -> pseudonym
+  std::map<std::string, std::string> macs_, guids_, words_;                        // bytes or word -> pseudonym
   std::map<std::string, std::vector<std::pair<std::string, std::string>>> known_;  // by the first four bytes
 };
 
-// Passwords: values of Environment= lines of units, user:password@ in URLs, values of names and options that say password, secret,
-// token or key. Pure.
+// Passwords: values of Environment= lines of units, user:password@ in URLs, values of names and options that say
+// password, secret, token or key. Pure.
 std::string without_secrets(std::string_view text);
 
 // All of the recording: questions, answers, links, places. Without `hardware` secrets alone.

@@ -18,7 +18,8 @@ std::string lowered(std::string_view text) {
 // Also a key of its own: "WANDB_KEY", "--join-key".
 bool tells_secret(std::string_view name) {
   const std::string low = lowered(name);
-  for (const std::string_view word : {"passw", "secret", "token", "credential", "apikey", "api_key", "private_key", "access_key"})
+  for (const std::string_view word :
+       {"passw", "secret", "token", "credential", "apikey", "api_key", "private_key", "access_key"})
     if (low.find(word) != std::string::npos) return true;
   return low.ends_with("_key") || low.ends_with("-key");
 }
@@ -78,7 +79,8 @@ class Secrets {
   void hide_line(size_t value) {
     out_.append(text_.substr(at_, value - at_)).append(kHidden);
     bool more = !is_remark(line_at(at_)) && goes_on(line_at(at_));
-    for (at_ = std::min(text_.find('\n', value), text_.size()); more && at_ < text_.size(); at_ = std::min(text_.find('\n', at_), text_.size())) {
+    for (at_ = std::min(text_.find('\n', value), text_.size()); more && at_ < text_.size();
+         at_ = std::min(text_.find('\n', at_), text_.size())) {
       out_ += "\\\n";
       ++at_;
       more = is_remark(line_at(at_)) || goes_on(line_at(at_));
@@ -89,9 +91,11 @@ class Secrets {
   void take_word() {
     const size_t start = at_;
     const bool quoted = kQuotes.find(text_[start]) != std::string_view::npos;
-    const std::string_view word = text_.substr(start, std::min(text_.find_first_of(kBlanks, start), text_.size()) - start);
+    const std::string_view word =
+        text_.substr(start, std::min(text_.find_first_of(kBlanks, start), text_.size()) - start);
     size_t equals = word.find('=');
-    while (equals != std::string_view::npos && !tells_secret(trim_quotes(word.substr(0, equals)))) equals = word.find('=', equals + 1);
+    while (equals != std::string_view::npos && !tells_secret(trim_quotes(word.substr(0, equals))))
+      equals = word.find('=', equals + 1);
     if (equals != std::string_view::npos) {
       const size_t value = start + equals + 1;
       out_.append(word.substr(0, equals + 1)).append(kHidden);
@@ -100,7 +104,9 @@ class Secrets {
     }
     out_.append(word);
     at_ += word.size();
-    if (word.substr(quoted ? 1 : 0).starts_with('-') && word.find('=') == std::string_view::npos && tells_secret(trim_quotes(word))) hide_next();
+    if (word.substr(quoted ? 1 : 0).starts_with('-') && word.find('=') == std::string_view::npos &&
+        tells_secret(trim_quotes(word)))
+      hide_next();
   }
 
   static std::string_view trim_quotes(std::string_view name) {
@@ -133,7 +139,8 @@ class Secrets {
     size_t at = text_.find_first_not_of(" \t", at_);
     while (at != std::string_view::npos && text_.substr(at).starts_with("\\\n")) {
       if (is_remark(line_at(at_))) return std::string_view::npos;
-      for (at += 2; at < text_.size() && is_remark(line_at(at));) at = std::min(text_.find('\n', at), text_.size() - 1) + 1;
+      for (at += 2; at < text_.size() && is_remark(line_at(at));)
+        at = std::min(text_.find('\n', at), text_.size() - 1) + 1;
       at = text_.find_first_not_of(" \t", at);
     }
     return at;

@@ -35,7 +35,8 @@ void each_attribute(const std::string& bytes, size_t from, size_t to, With&& wit
   while (from + sizeof(nlattr) <= to) {
     const auto size = number_at<uint16_t>(bytes, from);
     if (size < sizeof(nlattr) || from + size > to) return;
-    with(static_cast<uint16_t>(number_at<uint16_t>(bytes, from + 2) & NLA_TYPE_MASK), from + sizeof(nlattr), size - sizeof(nlattr));
+    with(static_cast<uint16_t>(number_at<uint16_t>(bytes, from + 2) & NLA_TYPE_MASK), from + sizeof(nlattr),
+         size - sizeof(nlattr));
     from += (size_t{size} + 3) & ~size_t{3};
   }
 }
@@ -95,8 +96,8 @@ class Disguise {
     return text.substr(0, start) + std::to_string(hidden) + text.substr(end);
   }
 
-  // The Device Serial Number capability of a PCI function: an EUI-64, its last byte first (PCI Express Base Specification
-  // 6.0, section 7.9.3; linux/pci_regs.h).
+  // The Device Serial Number capability of a PCI function: an EUI-64, its last byte first (PCI Express Base
+  // Specification 6.0, section 7.9.3; linux/pci_regs.h).
   std::string config_space(const std::string& path, std::string bytes) {
     if (!path.ends_with("/config")) return bytes;
     size_t at = 0x100;
@@ -118,7 +119,8 @@ class Disguise {
       at = std::min(text.find('\n', start), text.size());
       const size_t end = text.rfind('"', at);
       if (end == std::string::npos || end < start) continue;
-      out.append(text, done, start - done).append(pseudonyms_.of_word(std::string_view(text).substr(start, end - start)));
+      out.append(text, done, start - done)
+          .append(pseudonyms_.of_word(std::string_view(text).substr(start, end - start)));
       done = end;
     }
     return out.append(text, done, std::string::npos);
@@ -127,7 +129,9 @@ class Disguise {
   // The answer to ETHTOOL_MSG_MODULE_EEPROM_GET for the half page that holds the module's serial number.
   void module_memory(const std::string& question, std::string& bytes) {
     constexpr size_t kQuestion = 2 * sizeof(uint16_t);  // type and flags in front of the payload
-    if (number_at<uint8_t>(question, kQuestion) != ETHTOOL_MSG_MODULE_EEPROM_GET || number_at<uint16_t>(question, 0) == GENL_ID_CTRL) return;
+    if (number_at<uint8_t>(question, kQuestion) != ETHTOOL_MSG_MODULE_EEPROM_GET ||
+        number_at<uint16_t>(question, 0) == GENL_ID_CTRL)
+      return;
     uint32_t offset = 0;
     uint8_t page = 0;
     each_attribute(question, kQuestion + sizeof(genlmsghdr), question.size(), [&](uint16_t type, size_t at, size_t) {
@@ -140,11 +144,12 @@ class Disguise {
     });
   }
 
-  // Where it stands: SFF-8472 table 4-1 (A0h bytes 68-83, checksum 95), SFF-8636 table 6-14 (the same in upper page 00h),
-  // CMIS 5.0 table 8-24 (bytes 166-181, checksum 222). The checksum goes with it; one that was wrong stays wrong.
+  // Where it stands: SFF-8472 table 4-1 (A0h bytes 68-83, checksum 95), SFF-8636 table 6-14 (the same in upper page
+  // 00h), CMIS 5.0 table 8-24 (bytes 166-181, checksum 222). The checksum goes with it; one that was wrong stays wrong.
   void module_serial(std::string& bytes, size_t at, uint32_t offset) {
     const auto identifier = number_at<uint8_t>(bytes, at);
-    const bool is_sfp = identifier == 0x03 || identifier == 0x0b, is_qsfp = identifier == 0x0c || identifier == 0x0d || identifier == 0x11;
+    const bool is_sfp = identifier == 0x03 || identifier == 0x0b,
+               is_qsfp = identifier == 0x0c || identifier == 0x0d || identifier == 0x11;
     if (identifier == 0 || is_sfp != (offset == 0) || (offset != 0 && offset != 128)) return;
     const size_t start = at + (is_sfp || is_qsfp ? 68 : 38), check = at + (is_sfp || is_qsfp ? 95 : 94);
     constexpr size_t kLength = 16;
@@ -154,7 +159,8 @@ class Disguise {
     std::string hidden = real;
     hidden.replace(static_cast<size_t>(word.data() - real.data()), word.size(), pseudonyms_.of_word(word));
     int difference = 0;
-    for (size_t i = 0; i < kLength; ++i) difference += static_cast<unsigned char>(hidden[i]) - static_cast<unsigned char>(real[i]);
+    for (size_t i = 0; i < kLength; ++i)
+      difference += static_cast<unsigned char>(hidden[i]) - static_cast<unsigned char>(real[i]);
     bytes.replace(start, kLength, hidden);
     bytes[check] = static_cast<char>(static_cast<unsigned char>(bytes[check]) + difference);
   }
@@ -171,7 +177,8 @@ class Disguise {
   void address(std::string& bytes, size_t at, size_t size) {
     if (size == 6) bytes.replace(at, 6, pseudonyms_.of_mac(std::string_view(bytes).substr(at, 6)));
     if (size == 8) bytes.replace(at, 8, pseudonyms_.of_guid(std::string_view(bytes).substr(at, 8)));
-    if (size == 20) bytes.replace(at + 12, 8, pseudonyms_.of_guid(std::string_view(bytes).substr(at + 12, 8)));  // IPoIB
+    if (size == 20)
+      bytes.replace(at + 12, 8, pseudonyms_.of_guid(std::string_view(bytes).substr(at + 12, 8)));  // IPoIB
   }
 
   // Kinds of links have addresses of their own: a bond's partner, a bridge's root. What is six bytes long is one.
@@ -184,7 +191,8 @@ class Disguise {
 
   void link(std::string& bytes) {
     each_attribute(bytes, kType + sizeof(ifinfomsg), bytes.size(), [&](uint16_t type, size_t at, size_t size) {
-      if (type == IFLA_ADDRESS || type == IFLA_BROADCAST || type == kPermanentAddress || type == IFLA_PHYS_PORT_ID || type == IFLA_PHYS_SWITCH_ID)
+      if (type == IFLA_ADDRESS || type == IFLA_BROADCAST || type == kPermanentAddress || type == IFLA_PHYS_PORT_ID ||
+          type == IFLA_PHYS_SWITCH_ID)
         address(bytes, at, size);
       if (type == IFLA_LINKINFO) link_info(bytes, at, size);
     });
@@ -203,12 +211,15 @@ class Disguise {
     const auto type = number_at<uint16_t>(bytes, 0);
     if (ask == Ask::route && type == RTM_NEWLINK) link(bytes);
     if (ask == Ask::route && type == RTM_NEWADDR) addresses(bytes, sizeof(ifaddrmsg), {IFA_ADDRESS, IFA_LOCAL});
-    if (ask == Ask::route && type == RTM_NEWROUTE) addresses(bytes, sizeof(rtmsg), {RTA_DST, RTA_SRC, RTA_GATEWAY, RTA_PREFSRC});
+    if (ask == Ask::route && type == RTM_NEWROUTE)
+      addresses(bytes, sizeof(rtmsg), {RTA_DST, RTA_SRC, RTA_GATEWAY, RTA_PREFSRC});
     if (ask == Ask::route && type == RTM_NEWNEIGH) addresses(bytes, sizeof(ndmsg), {NDA_DST, NDA_LLADDR});
     if (ask == Ask::rdma)
       each_attribute(bytes, kType, bytes.size(), [&](uint16_t attribute, size_t at, size_t size) {
-        // As numbers of this machine's byte order (nla_put_u64_64bit in fill_dev_info, drivers/infiniband/core/nldev.c).
-        if ((attribute == RDMA_NLDEV_ATTR_NODE_GUID || attribute == RDMA_NLDEV_ATTR_SYS_IMAGE_GUID) && size == 8) reversed_guid(bytes, at);
+        // As numbers of this machine's byte order (nla_put_u64_64bit in fill_dev_info,
+        // drivers/infiniband/core/nldev.c).
+        if ((attribute == RDMA_NLDEV_ATTR_NODE_GUID || attribute == RDMA_NLDEV_ATTR_SYS_IMAGE_GUID) && size == 8)
+          reversed_guid(bytes, at);
       });
     return bytes;
   }
@@ -235,7 +246,8 @@ void disguise(Tape& tape, bool hardware) {
     for (const auto& [question, samples] : tape.answers) {
       const auto& [ask, what] = question;
       const Tape::Question named{ask, is_of_netlink(ask) ? disguise.request(what) : disguise.name(what)};
-      for (const auto& [sample, answer] : samples) answers[named].emplace(sample, disguised(disguise, question, answer));
+      for (const auto& [sample, answer] : samples)
+        answers[named].emplace(sample, disguised(disguise, question, answer));
     }
     for (const auto& [from, to] : tape.links) links.emplace(disguise.name(from), disguise.name(to));
     for (const auto& [from, to] : tape.places) places.emplace(disguise.name(from), disguise.name(to));

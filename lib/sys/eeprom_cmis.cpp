@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// QSFP-DD, OSFP, SFP-DD, DSFP: OIF-CMIS 5.0, clauses 8.2 (lower memory), 8.3 (page 00h), 8.4 (01h), 8.5 (02h), 8.9 (11h).
+// QSFP-DD, OSFP, SFP-DD, DSFP: OIF-CMIS 5.0, clauses 8.2 (lower memory), 8.3 (page 00h), 8.4 (01h), 8.5 (02h), 8.9
+// (11h).
 #include "sys/eeprom_memory.h"
 
 namespace fabric::eeprom {
@@ -20,13 +21,14 @@ bool advertises(const Memory& memory, unsigned at, unsigned bit) {
 
 bool is_flat(const Memory& memory) { return memory.bit(kBase, 2, 7).value_or(true); }
 
-// 8.2 (application descriptors) and 8.4: a lane that no advertised application uses is not there (a module of four lanes
-// has the registers of eight).
-// Descriptors of four bytes from byte 86 on: host interface (FFh ends the list), media interface, lane counts (media in
-// the low nibble), host lanes; the media lanes on which the application may begin, bit by bit: page 01h from 176 on.
+// 8.2 (application descriptors) and 8.4: a lane that no advertised application uses is not there (a module of four
+// lanes has the registers of eight). Descriptors of four bytes from byte 86 on: host interface (FFh ends the list),
+// media interface, lane counts (media in the low nibble), host lanes; the media lanes on which the application may
+// begin, bit by bit: page 01h from 176 on.
 unsigned lanes_in_use(const Memory& memory) {
   constexpr unsigned kDescriptors = 8, kStarts = 176, kEnd = 0xff, kMissing = 210;
-  if (!memory.u8(kAdvertisement, kStarts + kDescriptors - 1) || !memory.u8(kBase, 86 + 4 * kDescriptors - 1) || !memory.u8(kBase, kMissing))
+  if (!memory.u8(kAdvertisement, kStarts + kDescriptors - 1) || !memory.u8(kBase, 86 + 4 * kDescriptors - 1) ||
+      !memory.u8(kBase, kMissing))
     return 0;  // not read so far: not known
   unsigned used = 0;
   for (unsigned i = 0; i < kDescriptors; ++i) {
@@ -93,16 +95,11 @@ std::optional<double> cable_length(const Memory& memory) {
 // 8.2, byte 41.
 std::string fault_cause(const Memory& memory) {
   switch (const uint8_t code = memory.u8(kBase, 41).value_or(0)) {
-    case 0:
-      return {};
-    case 1:
-      return "TEC runaway";
-    case 2:
-      return "data memory corrupted";
-    case 3:
-      return "program memory corrupted";
-    default:
-      return "code " + std::to_string(code);
+    case 0: return {};
+    case 1: return "TEC runaway";
+    case 2: return "data memory corrupted";
+    case 3: return "program memory corrupted";
+    default: return "code " + std::to_string(code);
   }
 }
 
@@ -160,7 +157,8 @@ void read_lanes(const Memory& memory, Transceiver& out) {
 std::vector<Place> places_cmis(const Memory& lower) {
   std::vector<Place> out{{.offset = 128}};
   if (is_flat(lower)) return out;
-  for (const Space& space : {kAdvertisement, kThresholds}) out.push_back({.page = space.page, .offset = 128, .fixed = true});
+  for (const Space& space : {kAdvertisement, kThresholds})
+    out.push_back({.page = space.page, .offset = 128, .fixed = true});
   out.push_back({.page = kLaneStatus.page, .offset = 128});
   return out;
 }

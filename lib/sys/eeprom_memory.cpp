@@ -28,11 +28,20 @@ std::string_view name_of(const Code (&table)[count], uint8_t code) {
 }
 
 constexpr Code kConnectors[] = {
-    {0x01, "SC"},          {0x07, "LC"},         {0x0b, "optical pigtail"},
-    {0x0c, "MPO 1x12"},    {0x0d, "MPO 2x16"},   {0x20, "HSSDC II"},
-    {0x21, "copper pigtail"}, {0x22, "RJ45"},    {0x23, "no separable connector"},
-    {0x24, "MXC 2x16"},    {0x25, "CS"},         {0x26, "SN"},
-    {0x27, "MPO 2x12"},    {0x28, "MPO 1x16"},
+    {0x01, "SC"},
+    {0x07, "LC"},
+    {0x0b, "optical pigtail"},
+    {0x0c, "MPO 1x12"},
+    {0x0d, "MPO 2x16"},
+    {0x20, "HSSDC II"},
+    {0x21, "copper pigtail"},
+    {0x22, "RJ45"},
+    {0x23, "no separable connector"},
+    {0x24, "MXC 2x16"},
+    {0x25, "CS"},
+    {0x26, "SN"},
+    {0x27, "MPO 2x12"},
+    {0x28, "MPO 1x16"},
 };
 
 constexpr uint8_t kFirstCopper = 0x0a, kFirstActiveCopper = 0x0c;
@@ -147,7 +156,8 @@ std::string oui_text(const Memory& memory, Space space, unsigned at) {
 void judge_sum(const Memory& memory, Space space, unsigned first, unsigned last, unsigned check, Transceiver& out) {
   if (memory.sum_matches(space, first, last, check).value_or(true)) return;
   const std::string where = space.i2c_address == kBase.i2c_address ? "page " : "diagnostics page ";
-  out.bad_checksums.push_back(where + hex_byte(space.page) + "h bytes " + std::to_string(first) + "-" + std::to_string(last));
+  out.bad_checksums.push_back(where + hex_byte(space.page) + "h bytes " + std::to_string(first) + "-" +
+                              std::to_string(last));
 }
 
 ModuleFlags flags_of_nibble(unsigned nibble) {
@@ -179,10 +189,12 @@ void drop_flags_without_limits(Transceiver& out) {
 }
 
 void drop_unmeasured(Transceiver& out) {
-  const auto reads_nothing = [&](ModuleReading ModuleLane::* reading) {
-    return std::all_of(out.lanes.begin(), out.lanes.end(), [&](const ModuleLane& lane) { return (lane.*reading).value.value_or(0) == 0; });
+  const auto reads_nothing = [&](ModuleReading ModuleLane::*reading) {
+    return std::all_of(out.lanes.begin(), out.lanes.end(),
+                       [&](const ModuleLane& lane) { return (lane.*reading).value.value_or(0) == 0; });
   };
-  const bool hears = std::any_of(out.lanes.begin(), out.lanes.end(), [](const ModuleLane& lane) { return lane.rx_los == false; });
+  const bool hears =
+      std::any_of(out.lanes.begin(), out.lanes.end(), [](const ModuleLane& lane) { return lane.rx_los == false; });
   if (!hears || !reads_nothing(&ModuleLane::rx_power)) return;
   for (const auto& [reading, limits] : {std::pair{&ModuleLane::rx_power, &Transceiver::rx_power_limits},
                                         {&ModuleLane::tx_power, &Transceiver::tx_power_limits},

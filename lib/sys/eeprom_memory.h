@@ -18,7 +18,8 @@ struct Space {
 };
 inline constexpr Space kBase{};
 
-// Raw number -> base unit: a polynomial (SFF-8472's external calibration; the raw number itself elsewhere) over a divisor.
+// Raw number -> base unit: a polynomial (SFF-8472's external calibration; the raw number itself elsewhere) over a
+// divisor.
 struct Unit {
   double divisor = 1;
   bool is_signed = false;
@@ -55,15 +56,15 @@ void judge_sum(const Memory& memory, Space space, unsigned first, unsigned last,
 // Bits 3..0: high alarm, low alarm, high warning, low warning (SFF-8636's and SFF-8472's order).
 ModuleFlags flags_of_nibble(unsigned nibble);
 
-std::string_view connector_name(uint8_t code);   // SFF-8024 table 4-3
+std::string_view connector_name(uint8_t code);  // SFF-8024 table 4-3
 // SFF-8636 6.3 (byte 147, high nibble), CMIS 5.2 8.3 (byte 212). Empty, and none, for a code that is not there yet.
 std::string_view technology_name(uint8_t code);
 std::optional<Medium> medium_of_technology(uint8_t code);
 
 // For a module whose limits were read: limits that were never set (all zero) raise the flags of every reading.
 void drop_flags_without_limits(Transceiver& out);
-// A module that reads no light on any lane and tells a signal on some measures no light: active optical cables. SFF-8636 and
-// SFF-8472 have no other sign of it. What else is nothing on all lanes is not measured either.
+// A module that reads no light on any lane and tells a signal on some measures no light: active optical cables.
+// SFF-8636 and SFF-8472 have no other sign of it. What else is nothing on all lanes is not measured either.
 void drop_unmeasured(Transceiver& out);
 
 Transceiver decode_sff8472(const Memory& memory);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SFP, SFP+, SFP28, SFP56: SFF-8472 12.4, clauses 5-8 (identity, I2C address A0h = 0x50) and 9 (diagnostics, A2h = 0x51).
+// SFP, SFP+, SFP28, SFP56: SFF-8472 12.4, clauses 5-8 (identity, I2C address A0h = 0x50) and 9 (diagnostics, A2h =
+// 0x51).
 #include <bit>
 #include <limits>
 
@@ -66,7 +67,8 @@ std::optional<ModuleFlags> flags_at(const Memory& memory, unsigned offset, unsig
   const auto alarms = memory.u8(kDiagnostics, 112 + offset), warnings = memory.u8(kDiagnostics, 116 + offset);
   if (!alarms || !warnings) return std::nullopt;
   const auto on = [](unsigned byte, unsigned bit) { return (byte >> bit & 1) != 0; };
-  return ModuleFlags{on(*alarms, high_bit), on(*alarms, high_bit - 1), on(*warnings, high_bit), on(*warnings, high_bit - 1)};
+  return ModuleFlags{on(*alarms, high_bit), on(*alarms, high_bit - 1), on(*warnings, high_bit),
+                     on(*warnings, high_bit - 1)};
 }
 
 void read_identity(const Memory& memory, Transceiver& out) {
@@ -97,7 +99,8 @@ ModuleLane only_lane(const Memory& memory, const Units& units) {
   out.tx_power = {memory.value(kDiagnostics, 102, units.tx_watts), flags_at(memory, 0, 1)};
   out.rx_power = {memory.value(kDiagnostics, 104, units.rx_watts), flags_at(memory, 1, 7)};
   const auto shown = [&](unsigned option, unsigned enhanced) {
-    return memory.bit(kBase, kOptions, option).value_or(false) && memory.bit(kBase, kEnhanced, enhanced).value_or(false);
+    return memory.bit(kBase, kOptions, option).value_or(false) &&
+           memory.bit(kBase, kEnhanced, enhanced).value_or(false);
   };
   if (shown(kLosBit, kSoftLosBit)) out.rx_los = memory.bit(kDiagnostics, 110, 1);
   if (shown(kFaultBit, kSoftFaultBit)) out.tx_fault = memory.bit(kDiagnostics, 110, 2);

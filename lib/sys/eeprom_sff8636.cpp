@@ -8,7 +8,8 @@ namespace {
 constexpr Space kThresholds{.page = 0x03};
 constexpr unsigned kLanes = 4;
 
-// 6.2: where a lane's monitors stand, and its four flags: two lanes in a byte, the odd one (lane 1, 3) in the high nibble.
+// 6.2: where a lane's monitors stand, and its four flags: two lanes in a byte, the odd one (lane 1, 3) in the high
+// nibble.
 constexpr unsigned kRxPower = 34, kTxBias = 42, kTxPower = 50;
 constexpr unsigned kRxPowerFlags = 9, kTxBiasFlags = 11, kTxPowerFlags = 13;
 
@@ -90,8 +91,8 @@ Transceiver decode_sff8636(const Memory& memory) {
   Transceiver out;
   out.standard = "SFF-8636";
   read_identity(memory, out);
-  // A module that measures 0 V for its own supply does not measure, nor does a memory chip left at all ones, as in cables of
-  // copper; byte 2, bit 0: it has not measured yet.
+  // A module that measures 0 V for its own supply does not measure, nor does a memory chip left at all ones, as in
+  // cables of copper; byte 2, bit 0: it has not measured yet.
   const bool ready = memory.bit(kBase, 2, 0) == false;
   const unsigned supply = memory.u16(kBase, 26).value_or(0);
   const bool measures = supply != 0 && supply != 0xffff;

@@ -47,7 +47,8 @@ Error subject(const Error& failure, const std::string& netdev, std::string_view 
   return error(failure.code, std::string(netdev).append(": ").append(act).append(": ").append(failure.what));
 }
 
-Result<Message> ask(Netlink& generic, const Family& family, uint8_t command, const std::string& netdev, std::string_view act) {
+Result<Message> ask(Netlink& generic, const Family& family, uint8_t command, const std::string& netdev,
+                    std::string_view act) {
   auto replies = generic.talk(family.id, 0, request(command, netdev).data());
   if (!replies) return subject(replies.error(), netdev, act);
   for (Message& reply : *replies)

@@ -35,10 +35,11 @@ Result<std::vector<std::pair<std::string, bool>>> get_private_flags(Netlink& gen
                                                                     const std::string& netdev);
 std::vector<std::pair<std::string, bool>> parse_private_flags(View8 payload);
 // This flag only, by its name. EOPNOTSUPP where the driver has no such flag.
-Result<void> set_private_flag(Netlink& generic, const Family& family, const std::string& netdev, std::string_view name, bool on);
+Result<void> set_private_flag(Netlink& generic, const Family& family, const std::string& netdev, std::string_view name,
+                              bool on);
 
-// Those of a netdev's statistics that somebody wants. Where they stand is found again when the driver's names are others: a
-// reading with the same ones looks at none of them.
+// Those of a netdev's statistics that somebody wants. Where they stand is found again when the driver's names are
+// others: a reading with the same ones looks at none of them.
 class Selection {
  public:
   using Wants = std::function<bool(std::string_view name)>;
@@ -70,8 +71,8 @@ class Statistics {
   virtual ~Statistics() = default;
   virtual Result<std::vector<Counter>> read(const std::string& netdev) = 0;
   virtual Result<std::vector<Counter>> read(const std::string& netdev, Selection& wanted);
-  // For one who asks many times a second: the values alone, in the order of a read() of `count` of them. EAGAIN: there are
-  // more or fewer now. Names that changed at the same number are not noticed.
+  // For one who asks many times a second: the values alone, in the order of a read() of `count` of them. EAGAIN: there
+  // are more or fewer now. Names that changed at the same number are not noticed.
   virtual Result<std::vector<uint64_t>> values(const std::string& netdev, size_t count);
 };
 Result<std::unique_ptr<Statistics>> open_statistics();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ethtool messages name in bitsets: private flags and FEC modes (net/ethtool/{bitset,privflags,fec}.c of Linux 6.12).
+// What ethtool messages name in bitsets: private flags and FEC modes (net/ethtool/{bitset,privflags,fec}.c of
+// Linux 6.12).
 #include "sys/ethtool_message.h"
 
 namespace fabric::ethtool {
@@ -13,7 +14,8 @@ std::vector<std::pair<std::string, bool>> parse_bitset(View8 bitset) {
   for (const Attr& bit : parse_attributes(bits->value)) {
     auto members = parse_attributes(bit.value);
     const Attr* name = find(members, ETHTOOL_A_BITSET_BIT_NAME);
-    if (name != nullptr) out.emplace_back(name->text(), only_set || find(members, ETHTOOL_A_BITSET_BIT_VALUE) != nullptr);
+    if (name != nullptr)
+      out.emplace_back(name->text(), only_set || find(members, ETHTOOL_A_BITSET_BIT_VALUE) != nullptr);
   }
   return out;
 }

@@ -63,16 +63,11 @@ void name_reason(uint8_t state, std::optional<uint8_t> substate, LinkStatus& out
 // Index of the link mode that stands for an FEC mode (enum ethtool_link_mode_bit_indices), in our setting's words.
 std::string fec_word(uint32_t link_mode) {
   switch (link_mode) {
-    case ETHTOOL_LINK_MODE_FEC_NONE_BIT:
-      return "off";
-    case ETHTOOL_LINK_MODE_FEC_RS_BIT:
-      return "rs";
-    case ETHTOOL_LINK_MODE_FEC_BASER_BIT:
-      return "baser";
-    case ETHTOOL_LINK_MODE_FEC_LLRS_BIT:
-      return "llrs";
-    default:
-      return "link mode " + std::to_string(link_mode);
+    case ETHTOOL_LINK_MODE_FEC_NONE_BIT: return "off";
+    case ETHTOOL_LINK_MODE_FEC_RS_BIT: return "rs";
+    case ETHTOOL_LINK_MODE_FEC_BASER_BIT: return "baser";
+    case ETHTOOL_LINK_MODE_FEC_LLRS_BIT: return "llrs";
+    default: return "link mode " + std::to_string(link_mode);
   }
 }
 
@@ -113,10 +108,11 @@ Result<Message> exchange(Netlink& generic, const Family& family, const AttrWrite
   return subject(error(EPROTO, "no answer in the kernel's reply"), netdev, act);
 }
 
-// As the module has it for good: mlx5 gives what it had read when I2C failed (Linux 6.12, en_ethtool.c), and a module that
-// is still starting gives the same byte over and over.
+// As the module has it for good: mlx5 gives what it had read when I2C failed (Linux 6.12, en_ethtool.c), and a module
+// that is still starting gives the same byte over and over.
 bool is_whole(const eeprom::Page& page) {
-  return page.data.size() == page.place.length && std::any_of(page.data.begin(), page.data.end(), [&](std::byte each) { return each != page.data.front(); });
+  return page.data.size() == page.place.length &&
+         std::any_of(page.data.begin(), page.data.end(), [&](std::byte each) { return each != page.data.front(); });
 }
 
 }  // namespace
@@ -174,7 +170,8 @@ Result<Bytes> parse_module_page(View8 payload) {
   return Bytes(data->value.begin(), data->value.end());
 }
 
-Result<Bytes> get_module_page(Netlink& generic, const Family& family, const std::string& netdev, const eeprom::Place& place) {
+Result<Bytes> get_module_page(Netlink& generic, const Family& family, const std::string& netdev,
+                              const eeprom::Place& place) {
   constexpr std::string_view kAct = "read module memory";
   auto message = request(ETHTOOL_MSG_MODULE_EEPROM_GET, netdev);
   message.u32(ETHTOOL_A_MODULE_EEPROM_OFFSET, place.offset)

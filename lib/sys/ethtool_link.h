@@ -22,13 +22,13 @@ Result<FecStatus> get_fec_status(Netlink& generic, const Family& family, const s
 FecStatus parse_fec_status(View8 payload);
 
 // ETHTOOL_MSG_MODULE_EEPROM_GET: one read over I2C by the firmware, some milliseconds. Needs CAP_NET_ADMIN (EPERM).
-Result<Bytes> get_module_page(Netlink& generic, const Family& family, const std::string& netdev, const eeprom::Place& place);
+Result<Bytes> get_module_page(Netlink& generic, const Family& family, const std::string& netdev,
+                              const eeprom::Place& place);
 // EBADMSG when there are no data.
 Result<Bytes> parse_module_page(View8 payload);
 
-// Reads a port's module: those pages alone that its kind has, and of these the fixed ones once per module, as soon as they
-// came whole and with the right checksums.
-// Not thread-safe.
+// Reads a port's module: those pages alone that its kind has, and of these the fixed ones once per module, as soon as
+// they came whole and with the right checksums. Not thread-safe.
 class ModuleReader {
  public:
   // The error of the first page: EOPNOTSUPP where the driver or the kernel cannot read modules, EPERM without

@@ -19,9 +19,11 @@ AttrWriter request(uint8_t command, const std::string& netdev);
 // "eth0: read rings: ..."
 Error subject(const Error& failure, const std::string& netdev, std::string_view act);
 // Sends a GET and gives its one reply.
-Result<Message> ask(Netlink& generic, const Family& family, uint8_t command, const std::string& netdev, std::string_view act);
+Result<Message> ask(Netlink& generic, const Family& family, uint8_t command, const std::string& netdev,
+                    std::string_view act);
 // Sends a SET.
-Result<void> tell(Netlink& generic, const Family& family, const AttrWriter& message, const std::string& netdev, std::string_view act);
+Result<void> tell(Netlink& generic, const Family& family, const AttrWriter& message, const std::string& netdev,
+                  std::string_view act);
 
 // The named bits of a verbose bitset (net/ethtool/bitset.c ethnl_put_bitset32): with a mask every bit and whether it is
 // on, without one ("nomask") those that are on.

@@ -22,8 +22,8 @@ struct FecName {
   std::string_view name;
   uint8_t bit;
 };
-constexpr std::array kFecNames{FecName{"None", ETHTOOL_FEC_OFF}, FecName{"RS", ETHTOOL_FEC_RS}, FecName{"BASER", ETHTOOL_FEC_BASER},
-                               FecName{"LLRS", ETHTOOL_FEC_LLRS}};
+constexpr std::array kFecNames{FecName{"None", ETHTOOL_FEC_OFF}, FecName{"RS", ETHTOOL_FEC_RS},
+                               FecName{"BASER", ETHTOOL_FEC_BASER}, FecName{"LLRS", ETHTOOL_FEC_LLRS}};
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ring sizes, channels and FEC of a netdev (net/ethtool/{rings,channels,fec}.c of Linux 6.12). Reading needs no privilege,
-// setting CAP_NET_ADMIN. EOPNOTSUPP: the driver has no such operation.
+// Ring sizes, channels and FEC of a netdev (net/ethtool/{rings,channels,fec}.c of Linux 6.12). Reading needs no
+// privilege, setting CAP_NET_ADMIN. EOPNOTSUPP: the driver has no such operation.
 #pragma once
 
 #include <cstdint>

@@ -27,9 +27,10 @@ namespace {
 constexpr int kAttempts = 4;
 constexpr uint32_t kMostStatistics = 262'144;
 
-// A header of `Struct`, and room for `trailing` bytes of what follows it. Kernels copy as many names and values as the driver
-// has now, whatever there was room for, and queues may have come up since they were counted (CVE-2025-68795, mended in
-// Linux 6.19, 5.15.198, 6.1.160, 6.6.120, 6.12.64 and 6.18.3): with EFAULT then. Null where there is no memory.
+// A header of `Struct`, and room for `trailing` bytes of what follows it. Kernels copy as many names and values as the
+// driver has now, whatever there was room for, and queues may have come up since they were counted (CVE-2025-68795,
+// mended in Linux 6.19, 5.15.198, 6.1.160, 6.6.120, 6.12.64 and 6.18.3): with EFAULT then. Null where there is no
+// memory.
 template <class Struct>
 Struct* request(Room& room, size_t trailing) {
   std::byte* start = room.of(sizeof(Struct) + trailing);
@@ -182,7 +183,8 @@ std::vector<Counter> pair_statistics(View8 names, std::span<const uint64_t> valu
 
 std::vector<Counter> Selection::of(View8 names, std::span<const uint64_t> values) {
   const size_t count = std::min(names.size() / ETH_GSTRING_LEN, values.size());
-  const size_t hash = std::hash<std::string_view>{}({reinterpret_cast<const char*>(names.data()), count * ETH_GSTRING_LEN});
+  const size_t hash =
+      std::hash<std::string_view>{}({reinterpret_cast<const char*>(names.data()), count * ETH_GSTRING_LEN});
   if (count != total_ || hash != hash_) {
     places_.clear();
     for (size_t i = 0; i < count; ++i)

@@ -16,11 +16,16 @@ struct Product {
   std::string_view name;
 };
 constexpr Product kProducts[] = {
-    {kIntel, 0x0bd5, "Intel Data Center GPU Max 1550"}, {kIntel, 0x0bd6, "Intel Data Center GPU Max 1550"},
-    {kIntel, 0x0bd7, "Intel Data Center GPU Max 1350"}, {kIntel, 0x0bda, "Intel Data Center GPU Max 1100"},
-    {kIntel, 0x0bdb, "Intel Data Center GPU Max 1100"}, {kIntel, 0x56c0, "Intel Data Center GPU Flex 170"},
-    {kIntel, 0x56c1, "Intel Data Center GPU Flex 140"}, {kHabana, 0x1000, "Habana Gaudi"},
-    {kHabana, 0x1020, "Intel Gaudi 2"},                 {kHabana, 0x1060, "Intel Gaudi 3"},
+    {kIntel, 0x0bd5, "Intel Data Center GPU Max 1550"},
+    {kIntel, 0x0bd6, "Intel Data Center GPU Max 1550"},
+    {kIntel, 0x0bd7, "Intel Data Center GPU Max 1350"},
+    {kIntel, 0x0bda, "Intel Data Center GPU Max 1100"},
+    {kIntel, 0x0bdb, "Intel Data Center GPU Max 1100"},
+    {kIntel, 0x56c0, "Intel Data Center GPU Flex 170"},
+    {kIntel, 0x56c1, "Intel Data Center GPU Flex 140"},
+    {kHabana, 0x1000, "Habana Gaudi"},
+    {kHabana, 0x1020, "Intel Gaudi 2"},
+    {kHabana, 0x1060, "Intel Gaudi 3"},
 };
 
 std::string product_name(const Gpu& gpu) {
@@ -86,7 +91,8 @@ void read_render_minor(const Root& root, Gpu& gpu) {
   if (!names) return;
   for (const std::string& name : *names) {
     if (!name.starts_with("renderD")) continue;
-    if (const auto minor = parse_number<unsigned>(std::string_view(name).substr(7))) gpu.render_minors.push_back(*minor);
+    if (const auto minor = parse_number<unsigned>(std::string_view(name).substr(7)))
+      gpu.render_minors.push_back(*minor);
   }
 }
 

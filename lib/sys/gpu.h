@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which GPU it is, from files alone.
 //
-// NVIDIA: /proc/driver/nvidia/gpus/ADDRESS/information (README of the Linux driver, chapter "Using the /proc File System
-// Interface"). AMD: the files of the PCI function (product_name, unique_id, current_compute_partition: amdgpu_pm.c,
-// amdgpu_fru_eeprom.c, amdgpu_gfx.c of Linux 6.12) and the nodes of /sys/class/kfd (kfd_topology.c). Intel, Habana: PCI
-// ids. All of it is world-readable.
+// NVIDIA: /proc/driver/nvidia/gpus/ADDRESS/information (README of the Linux driver, chapter "Using the /proc File
+// System Interface"). AMD: the files of the PCI function (product_name, unique_id, current_compute_partition:
+// amdgpu_pm.c, amdgpu_fru_eeprom.c, amdgpu_gfx.c of Linux 6.12) and the nodes of /sys/class/kfd (kfd_topology.c).
+// Intel, Habana: PCI ids. All of it is world-readable.
 //
-// libnvidia-ml is not asked here: it opens /dev/nvidiactl and every GPU, which wakes a GPU that sleeps and needs the device
-// nodes inside the service's sandbox. sys/nvml.h asks it for a person, where these files are silent.
+// libnvidia-ml is not asked here: it opens /dev/nvidiactl and every GPU, which wakes a GPU that sleeps and needs the
+// device nodes inside the service's sandbox. sys/nvml.h asks it for a person, where these files are silent.
 #pragma once
 
 #include <optional>

@@ -14,7 +14,7 @@ namespace fabric::host {
 namespace {
 
 constexpr const char* kCpus = "sys/devices/system/cpu/";
-constexpr size_t kFirstCpu = 8192;  // bytes of /proc/cpuinfo
+constexpr size_t kFirstCpu = 8192;   // bytes of /proc/cpuinfo
 constexpr unsigned kMaxStates = 10;  // CPUIDLE_STATE_MAX (include/linux/cpuidle.h of Linux 6.12)
 
 std::string line_of(const Root& root, const std::string& file) {
@@ -50,10 +50,12 @@ void read_frequency(const Root& root, const std::vector<unsigned>& cpus, HostCpu
     const std::string folder = cpu_folder(cpu) + "cpufreq/";
     const std::string governor = line_of(root, folder + "scaling_governor");
     // With "performance" the preference follows; asking for it may cost an interrupt of that CPU.
-    std::string preference = governor == "powersave" ? line_of(root, folder + "energy_performance_preference") : std::string{};
+    std::string preference =
+        governor == "powersave" ? line_of(root, folder + "energy_performance_preference") : std::string{};
     if (!governor.empty()) alike[{governor, std::move(preference)}].push_back(cpu);
   }
-  for (auto& [how, which] : alike) out.frequency.push_back({how.first, how.second, machine::cpus_text(std::move(which))});
+  for (auto& [how, which] : alike)
+    out.frequency.push_back({how.first, how.second, machine::cpus_text(std::move(which))});
 }
 
 struct IdleState {
@@ -97,7 +99,8 @@ void read_huge_pages(const Root& root, HugePages& pages) {
   const auto names = root.list(folder);
   for (const std::string_view name : names ? *names : std::vector<std::string>{}) {
     if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) continue;
-    const auto size = parse_number<uint64_t>(name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size()));
+    const auto size =
+        parse_number<uint64_t>(name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size()));
     const auto count = parse_number<uint64_t>(line_of(root, folder + "/" + std::string(name) + "/nr_hugepages"));
     if (size && count && *size > 0 && *size < (uint64_t{1} << 40)) pages.reserved[*size * 1024] = *count;
   }
@@ -149,11 +152,20 @@ std::vector<std::string> kernel_parameters(std::string_view command_line) {
 }
 
 std::vector<std::string> relevant_options(std::string_view command_line) {
-  constexpr std::string_view kNames[] = {"processor.max_cstate", "intel_idle.max_cstate", "idle", "cpuidle.off", "intel_pstate",
-                                         "amd_pstate", "tsc", "clocksource", "lockdown", "numa_balancing"};
+  constexpr std::string_view kNames[] = {"processor.max_cstate",
+                                         "intel_idle.max_cstate",
+                                         "idle",
+                                         "cpuidle.off",
+                                         "intel_pstate",
+                                         "amd_pstate",
+                                         "tsc",
+                                         "clocksource",
+                                         "lockdown",
+                                         "numa_balancing"};
   std::vector<std::string> out;
   for (std::string& word : kernel_parameters(command_line))
-    if (std::find(std::begin(kNames), std::end(kNames), std::string_view(word).substr(0, word.find('='))) != std::end(kNames))
+    if (std::find(std::begin(kNames), std::end(kNames), std::string_view(word).substr(0, word.find('='))) !=
+        std::end(kNames))
       out.push_back(std::move(word));
   return out;
 }
@@ -192,7 +204,8 @@ void read_kernel(const Root& root, Host& host) {
   const std::string available = line_of(root, clock + "available_clocksource");
   for (const std::string_view name : words(available)) host.clock.available.emplace_back(name);
   read_huge_pages(root, host.huge_pages);
-  if (const std::string lockdown = line_of(root, "sys/kernel/security/lockdown"); !lockdown.empty()) host.lockdown = chosen_word(lockdown);
+  if (const std::string lockdown = line_of(root, "sys/kernel/security/lockdown"); !lockdown.empty())
+    host.lockdown = chosen_word(lockdown);
 }
 
 }  // namespace fabric::host

@@ -16,8 +16,8 @@ namespace fabric::host {
 // A word in brackets is the chosen one: "none [integrity] confidentiality"; the whole line where there is none.
 std::string chosen_word(std::string_view line);
 
-// The kernel's parameters, as next_arg() of lib/cmdline.c (Linux 6.12) parts them: no space within quotes parts two, quotes around
-// a parameter or its value are no part of it. What follows "--" is init's.
+// The kernel's parameters, as next_arg() of lib/cmdline.c (Linux 6.12) parts them: no space within quotes parts two,
+// quotes around a parameter or its value are no part of it. What follows "--" is init's.
 std::vector<std::string> kernel_parameters(std::string_view command_line);
 
 // Words of the kernel's command line that set what this page reads: "processor.max_cstate=1", "idle=poll".
@@ -29,8 +29,8 @@ bool is_virtual_cpu(std::string_view cpuinfo);
 // The text of /proc/cpuinfo, some 2 KiB for each CPU; empty: not readable.
 std::string read_cpuinfo(const Root& root);
 
-// Two or three small files for each CPU: its governor, with "powersave" what the hardware prefers, whether its deepest idle
-// states are disabled.
+// Two or three small files for each CPU: its governor, with "powersave" what the hardware prefers, whether its deepest
+// idle states are disabled.
 HostCpu read_cpu(const Root& root, std::string_view cpuinfo);
 
 // memory, kernel_options, numa_balancing, intel_idle_max_cstate, clock, huge_pages, lockdown.

@@ -22,8 +22,9 @@ std::string cpus_of(const Root& root, const std::string& folder) {
 
 // Each handler has a folder of its name beside the files (kernel/irq/proc.c register_handler_proc).
 std::string handler_of(const Root& root, const std::string& folder) {
-  constexpr std::string_view kFiles[] = {"affinity_hint", "effective_affinity", "effective_affinity_list", "node",
-                                         "smp_affinity",  "smp_affinity_list",  "spurious"};
+  constexpr std::string_view kFiles[] = {"affinity_hint", "effective_affinity", "effective_affinity_list",
+                                         "node",          "smp_affinity",       "smp_affinity_list",
+                                         "spurious"};
   const auto names = root.list(folder);
   for (const std::string& name : names ? *names : std::vector<std::string>{})
     if (std::find(std::begin(kFiles), std::end(kFiles), name) == std::end(kFiles)) return name;
@@ -33,8 +34,10 @@ std::string handler_of(const Root& root, const std::string& folder) {
 }  // namespace
 
 bool is_control_interrupt(std::string_view name) {
-  constexpr std::string_view kWords[] = {"async", "pages", "cmd", "misc", "ctrl", "mgmt", "mgmnt", "aeq", "AEQ", "adminq", "mbx", "health"};
-  return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
+  constexpr std::string_view kWords[] = {"async", "pages", "cmd", "misc",   "ctrl", "mgmt",
+                                         "mgmnt", "aeq",   "AEQ", "adminq", "mbx",  "health"};
+  return std::any_of(std::begin(kWords), std::end(kWords),
+                     [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
 }
 
 void read_interrupts(const Root& root, std::string_view local, NicInterrupts& nic) {
@@ -49,7 +52,8 @@ void read_interrupts(const Root& root, std::string_view local, NicInterrupts& ni
     const std::string list = irq ? cpus_of(root, folder) : std::string{};
     const auto places = machine::parse_cpus(list);
     if (list.empty() || !places) continue;
-    const bool is_near = std::any_of(places->begin(), places->end(), [&](unsigned cpu) { return near.count(cpu) != 0; });
+    const bool is_near =
+        std::any_of(places->begin(), places->end(), [&](unsigned cpu) { return near.count(cpu) != 0; });
     const std::string handler = is_near ? std::string{} : handler_of(root, folder);
     if (!is_near && (handler.empty() || is_control_interrupt(handler))) continue;
     ++nic.queues;

@@ -17,7 +17,8 @@ constexpr const char* kSlurmFiles[] = {"etc/slurm/slurm.conf", "run/slurm/conf/s
 
 std::string lower(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return out;
 }
 
@@ -46,7 +47,8 @@ std::optional<uint64_t> parse_kib(std::string_view text) {
 }
 
 UserLimit* entry_of(std::vector<UserLimit>& limits, std::string_view domain) {
-  const auto found = std::find_if(limits.begin(), limits.end(), [&](const UserLimit& each) { return each.domain == domain; });
+  const auto found =
+      std::find_if(limits.begin(), limits.end(), [&](const UserLimit& each) { return each.domain == domain; });
   if (found != limits.end()) return &*found;
   return limits.size() == kMaxUserLimits ? nullptr : &limits.emplace_back(UserLimit{.domain = std::string(domain)});
 }
@@ -71,7 +73,8 @@ void take_slurm_word(std::string_view word, const FileLine& where, SlurmLimits& 
 // slurm.conf and what it includes, inline; each file once, so that a loop ends.
 class SlurmReader {
  public:
-  SlurmReader(const ReadFile& read, std::string folder, SlurmLimits& limits) : read_(read), folder_(std::move(folder)), limits_(limits) {}
+  SlurmReader(const ReadFile& read, std::string folder, SlurmLimits& limits)
+      : read_(read), folder_(std::move(folder)), limits_(limits) {}
 
   void parse(std::string_view text, const std::string& file) {
     if (files_.size() == kMaxSlurmFiles || !files_.insert(file).second) return;
@@ -80,7 +83,8 @@ class SlurmReader {
       const auto parts = words(without_comment(line));
       ++number;
       if (parts.size() >= 2 && lower(parts[0]) == "include") include(path_of(parts[1]));
-      else for (const std::string_view word : parts) take(word, {file, number});
+      else
+        for (const std::string_view word : parts) take(word, {file, number});
     }
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits of processes, of users (pam_limits) and as Slurm hands them on. Texts are parsed by free functions; a line that
-// its reader skips is skipped.
+// Limits of processes, of users (pam_limits) and as Slurm hands them on. Texts are parsed by free functions; a line
+// that its reader skips is skipped.
 #pragma once
 
 #include <functional>
@@ -24,8 +24,8 @@ void parse_user_limits(std::string_view text, const std::string& file, std::vect
 // /etc/security/limits.conf, then limits.d/*.conf by name.
 std::vector<UserLimit> read_user_limits(const Root& root);
 
-// PropagateResourceLimits and PropagateResourceLimitsExcept of slurm.conf(5) of Slurm 22.05, the last word winning, in the
-// file's text and in what it includes by way of `read` (absolute paths): at most 32 files, each once.
+// PropagateResourceLimits and PropagateResourceLimitsExcept of slurm.conf(5) of Slurm 22.05, the last word winning, in
+// the file's text and in what it includes by way of `read` (absolute paths): at most 32 files, each once.
 using ReadFile = std::function<Result<std::string>(const std::string&)>;
 SlurmLimits parse_slurm_limits(std::string_view text, const std::string& file, const ReadFile& read = {});
 // The first slurm.conf that there is: the packages' places and that of a configless slurmd.

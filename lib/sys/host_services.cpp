@@ -19,12 +19,12 @@ struct Row {
 };
 constexpr Row kRows[] = {
     {"slurmd", "slurmd.service", JobRole::batch},
-    {"pbs_mom", "pbs.service", JobRole::batch},                    // OpenPBS
-    {"pbs_mom", "pbs_mom.service", JobRole::batch},                // TORQUE
+    {"pbs_mom", "pbs.service", JobRole::batch},      // OpenPBS
+    {"pbs_mom", "pbs_mom.service", JobRole::batch},  // TORQUE
     {"sge_execd", "gridengine-exec.service", JobRole::batch},
     {"sge_execd", "sge_execd.service", JobRole::batch},
     {"flux-broker", "flux.service", JobRole::batch},
-    {"flux-broker-", "flux.service", JobRole::batch},              // with its rank: src/broker/broker.c of flux-core
+    {"flux-broker-", "flux.service", JobRole::batch},  // with its rank: src/broker/broker.c of flux-core
     {"sbatchd", "lsfd.service", JobRole::batch},
     {"condor_startd", "condor.service", JobRole::batch},
     {"containerd", "containerd.service", JobRole::runtime},
@@ -91,7 +91,8 @@ class Reader {
       describe(service);
       out_.found.push_back(std::move(service));
     }
-    std::sort(out_.found.begin(), out_.found.end(), [](const JobService& a, const JobService& b) { return natural_less(a.unit, b.unit); });
+    std::sort(out_.found.begin(), out_.found.end(),
+              [](const JobService& a, const JobService& b) { return natural_less(a.unit, b.unit); });
     return std::move(out_);
   }
 
@@ -114,7 +115,9 @@ class Reader {
     if (auto comm = root_.read_line(folder + "/comm")) process.comm = std::move(*comm);
     const auto limits = root_.read(folder + "/limits");
     if (limits) process.limits = parse_process_limits(*limits);
-    else out_.unread.push_back("the limits of " + service.unit + " (pid " + std::to_string(pid) + "): " + limits.error().text());
+    else
+      out_.unread.push_back("the limits of " + service.unit + " (pid " + std::to_string(pid) +
+                            "): " + limits.error().text());
     service.processes.push_back(std::move(process));
   }
 
@@ -123,7 +126,8 @@ class Reader {
     for (const char* tree : {"sys/fs/cgroup/system.slice/", "sys/fs/cgroup/systemd/system.slice/"}) {
       const auto text = root_.read(tree + unit + "/cgroup.procs");
       for (const std::string_view word : text ? words(*text) : std::vector<std::string_view>{})
-        if (const auto pid = parse_number<unsigned>(word); pid && *pid != 0 && pids.size() < kMaxProcesses) pids.push_back(*pid);
+        if (const auto pid = parse_number<unsigned>(word); pid && *pid != 0 && pids.size() < kMaxProcesses)
+          pids.push_back(*pid);
       if (!pids.empty()) break;
     }
     return pids;

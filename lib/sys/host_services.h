@@ -12,8 +12,8 @@
 
 namespace fabric::host {
 
-// The unit below which /proc/PID/cgroup (version 1 or 2) places a process: "slurmd.service", "user@1000.service" of what
-// runs in a user's session manager. Empty: none, "session-3.scope" say.
+// The unit below which /proc/PID/cgroup (version 1 or 2) places a process: "slurmd.service", "user@1000.service" of
+// what runs in a user's session manager. Empty: none, "session-3.scope" say.
 std::string unit_of_cgroup(std::string_view text);
 
 struct Services {

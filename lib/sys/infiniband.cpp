@@ -42,9 +42,13 @@ std::string port_folder(const std::string& device, unsigned port) {
   return std::string(kClass) + "/" + device + "/ports/" + std::to_string(port);
 }
 
-std::string device_counters_folder(const std::string& device) { return std::string(kClass) + "/" + device + "/hw_counters"; }
+std::string device_counters_folder(const std::string& device) {
+  return std::string(kClass) + "/" + device + "/hw_counters";
+}
 
-std::optional<unsigned> parse_state(std::string_view text) { return parse_number<unsigned>(text.substr(0, text.find(':'))); }
+std::optional<unsigned> parse_state(std::string_view text) {
+  return parse_number<unsigned>(text.substr(0, text.find(':')));
+}
 
 std::optional<double> parse_rate(std::string_view text) {
   const auto parts = words(text);

@@ -38,7 +38,8 @@ Result<Kernel> replay(Root root) {
 // The clock's two numbers, recorded or as they were.
 std::pair<int64_t, int64_t> clock_of(const Kernel& kernel, const std::string& name, std::pair<int64_t, int64_t> now) {
   if (!kernel.tape) return now;
-  if (!kernel.tape->replays()) kernel.tape->note(Ask::clock, name, std::vector{std::to_string(now.first), std::to_string(now.second)});
+  if (!kernel.tape->replays())
+    kernel.tape->note(Ask::clock, name, std::vector{std::to_string(now.first), std::to_string(now.second)});
   const Answer* known = kernel.tape->find(Ask::clock, name);
   if (known == nullptr || !known->ok() || (*known)->size() != 2) return now;
   const auto first = parse_number<int64_t>((**known)[0]), second = parse_number<int64_t>((**known)[1]);
@@ -85,7 +86,8 @@ void begin(const Kernel& kernel, Sample sample) {
   if (kernel.tape) kernel.tape->begin(sample);
 }
 
-Result<std::string> told(const Kernel& kernel, const std::string& question, const std::function<Result<std::string>()>& ask) {
+Result<std::string> told(const Kernel& kernel, const std::string& question,
+                         const std::function<Result<std::string>()>& ask) {
   if (!kernel.tape) return ask();
   if (!kernel.tape->replays()) {
     auto text = ask();

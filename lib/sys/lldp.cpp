@@ -11,12 +11,25 @@ namespace {
 constexpr uint16_t kEtherType = 0x88cc, kVlanTag = 0x8100;
 constexpr size_t kAddresses = 12;  // destination and source
 
-enum Type : uint8_t { kEnd, kChassisId, kPortId, kTtl, kPortDescription, kSystemName, kSystemDescription, kCapabilities, kManagement, kOrganization = 127 };
+enum Type : uint8_t {
+  kEnd,
+  kChassisId,
+  kPortId,
+  kTtl,
+  kPortDescription,
+  kSystemName,
+  kSystemDescription,
+  kCapabilities,
+  kManagement,
+  kOrganization = 127
+};
 
 uint8_t u8(View8 bytes, size_t at) { return static_cast<uint8_t>(bytes[at]); }
 uint16_t u16(View8 bytes, size_t at) { return static_cast<uint16_t>(u8(bytes, at) << 8 | u8(bytes, at + 1)); }
 
-Error bad(size_t at, const std::string& what) { return error(EBADMSG, "LLDP frame: byte " + std::to_string(at) + ": " + what); }
+Error bad(size_t at, const std::string& what) {
+  return error(EBADMSG, "LLDP frame: byte " + std::to_string(at) + ": " + what);
+}
 
 // What a terminal, a TOML file and a metric can show, without the NULs that some pad with.
 std::string printable(View8 bytes) {
@@ -26,7 +39,8 @@ std::string printable(View8 bytes) {
   for (size_t at = 0; at < in.size();) {
     const size_t length = utf8_length(in, at);
     const auto first = static_cast<unsigned char>(in[at]);
-    const bool control = first < 0x20 || first == 0x7f || (first == 0xc2 && length == 2 && static_cast<unsigned char>(in[at + 1]) < 0xa0);
+    const bool control = first < 0x20 || first == 0x7f ||
+                         (first == 0xc2 && length == 2 && static_cast<unsigned char>(in[at + 1]) < 0xa0);
     if (length == 0 || control) out += '?';
     else out += in.substr(at, length);
     at += length == 0 ? 1 : length;
@@ -86,7 +100,8 @@ class Tlvs {
     const uint16_t header = u16(frame_, at_);
     const size_t length = header & 0x1ff;
     if (frame_.size() - at_ - 2 < length)
-      return bad(at_, "a TLV of " + std::to_string(length) + " bytes where " + std::to_string(frame_.size() - at_ - 2) + " are left");
+      return bad(at_, "a TLV of " + std::to_string(length) + " bytes where " + std::to_string(frame_.size() - at_ - 2) +
+                          " are left");
     tlv.type = static_cast<uint8_t>(header >> 9);
     tlv.value = frame_.subspan(at_ + 2, length);
     at_ += 2 + length;
@@ -104,9 +119,11 @@ Result<void> read_first_three(Tlvs& tlvs, Neighbor& neighbor) {
     auto tlv = tlvs.next();
     if (!tlv) return tlv.error();
     const size_t size = tlv->value.size();
-    if (tlv->type != type) return bad(tlv->at, "no " + std::string(kNames[type]) + " but a TLV of type " + std::to_string(tlv->type));
+    if (tlv->type != type)
+      return bad(tlv->at, "no " + std::string(kNames[type]) + " but a TLV of type " + std::to_string(tlv->type));
     // 802.1AB 8.5: an id has its subtype and 1 to 255 bytes.
-    if (size < 2 || (type != kTtl && size > 256)) return bad(tlv->at, std::string(kNames[type]) + " of " + std::to_string(size) + " bytes");
+    if (size < 2 || (type != kTtl && size > 256))
+      return bad(tlv->at, std::string(kNames[type]) + " of " + std::to_string(size) + " bytes");
     if (type == kTtl) neighbor.ttl = u16(tlv->value, 0);
     else if (type == kChassisId) neighbor.chassis_id = chassis_id_text(u8(tlv->value, 0), tlv->value.subspan(1));
     else neighbor.port_id = port_id_text(u8(tlv->value, 0), tlv->value.subspan(1));
@@ -159,8 +176,8 @@ Result<Neighbor> parse_frame(View8 frame) {
     if (!tlv) return tlv.error();
     if (tlv->type == kEnd) return neighbor;
     if (!read_optional(*tlv, neighbor) && neighbor.malformed.size() < kMaxMalformed)
-      neighbor.malformed.push_back("byte " + std::to_string(tlv->at) + ": TLV of type " + std::to_string(tlv->type) + " with " +
-                                   std::to_string(tlv->value.size()) + " bytes");
+      neighbor.malformed.push_back("byte " + std::to_string(tlv->at) + ": TLV of type " + std::to_string(tlv->type) +
+                                   " with " + std::to_string(tlv->value.size()) + " bytes");
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The TLVs of organisations: 802.1Qaz DCBX (802.1Q-2018 annex D), its predecessor CEE ("DCB Capability Exchange Protocol Base
-// Specification" 1.01, as i40e_dcb.c of Linux 6.12 reads it), 802.3's and 802.1Q's own.
+// The TLVs of organisations: 802.1Qaz DCBX (802.1Q-2018 annex D), its predecessor CEE ("DCB Capability Exchange
+// Protocol Base Specification" 1.01, as i40e_dcb.c of Linux 6.12 reads it), 802.3's and 802.1Q's own.
 #include "sys/lldp.h"
 
 namespace fabric::lldp {
@@ -15,7 +15,8 @@ uint16_t u16(View8 bytes, size_t at) { return static_cast<uint16_t>(u8(bytes, at
 // Two priorities a byte, the lower one in the upper half.
 Eight nibbles(View8 table) {
   Eight out{};
-  for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<uint8_t>(i % 2 == 0 ? u8(table, i / 2) >> 4 : u8(table, i / 2) & 15);
+  for (size_t i = 0; i < out.size(); ++i)
+    out[i] = static_cast<uint8_t>(i % 2 == 0 ? u8(table, i / 2) >> 4 : u8(table, i / 2) & 15);
   return out;
 }
 
@@ -27,7 +28,8 @@ Eight octets(View8 table) {
 
 DcbxEts read_ets(uint8_t flags, View8 tables) {
   const unsigned classes = flags & 7;
-  return {(flags & 0x80) != 0, classes == 0 ? 8 : classes, nibbles(tables), octets(tables.subspan(4)), octets(tables.subspan(12))};
+  return {(flags & 0x80) != 0, classes == 0 ? 8 : classes, nibbles(tables), octets(tables.subspan(4)),
+          octets(tables.subspan(12))};
 }
 
 // The recommendation's first byte is reserved.
@@ -41,7 +43,8 @@ bool read_ieee_ets(View8 info, bool recommended, Neighbor& neighbor) {
 bool read_ieee_pfc(View8 info, Neighbor& neighbor) {
   if (info.size() != 2) return false;
   const uint8_t flags = u8(info, 0);
-  if (!neighbor.pfc) neighbor.pfc = DcbxPfc{(flags & 0x80) != 0, (flags & 0x40) != 0, flags & 15u, PrioSet{u8(info, 1)}};
+  if (!neighbor.pfc)
+    neighbor.pfc = DcbxPfc{(flags & 0x80) != 0, (flags & 0x40) != 0, flags & 15u, PrioSet{u8(info, 1)}};
   return true;
 }
 
@@ -50,7 +53,8 @@ bool read_ieee_app(View8 info, Neighbor& neighbor) {
   if (neighbor.app) return true;
   neighbor.app.emplace();
   for (size_t at = 1; at < info.size(); at += 3)
-    neighbor.app->push_back({static_cast<uint8_t>(u8(info, at) & 7), u16(info, at + 1), static_cast<uint8_t>(u8(info, at) >> 5)});
+    neighbor.app->push_back(
+        {static_cast<uint8_t>(u8(info, at) & 7), u16(info, at + 1), static_cast<uint8_t>(u8(info, at) >> 5)});
   return true;
 }
 
@@ -77,7 +81,8 @@ bool read_8021(uint8_t subtype, View8 info, Neighbor& neighbor) {
   }
 }
 
-// Its entries: EtherType or port, OUI with a selector of two bits, priorities. Feature header: version (2), flags, subtype.
+// Its entries: EtherType or port, OUI with a selector of two bits, priorities. Feature header: version (2), flags,
+// subtype.
 constexpr size_t kCeeHeader = 4, kCeeApp = 6;
 
 bool read_cee_app(View8 table, Neighbor& neighbor) {
@@ -92,8 +97,8 @@ bool read_cee_app(View8 table, Neighbor& neighbor) {
   return true;
 }
 
-// What is not enabled is not in use at the sender, whatever stands behind (DCB Capability Exchange Protocol base specification
-// 1.01, "Enable").
+// What is not enabled is not in use at the sender, whatever stands behind (DCB Capability Exchange Protocol base
+// specification 1.01, "Enable").
 bool read_cee_feature(unsigned type, View8 value, Neighbor& neighbor) {
   if (type < 2 || type > 4) return true;  // 1 is DCBX's own control
   if (value.size() < kCeeHeader) return false;

@@ -31,12 +31,14 @@ bool join(int fd, int ifindex, const std::array<uint8_t, 6>& address) {
   return ::setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request) == 0;
 }
 
-// Of all that is received on the netdev: who asks for LLDP's EtherType alone hears nothing below Open vSwitch, nor below a
-// bridge that forwards LLDP (group_fwd_mask). Those take the frame before it is given to protocols (net/core/dev.c,
+// Of all that is received on the netdev: who asks for LLDP's EtherType alone hears nothing below Open vSwitch, nor
+// below a bridge that forwards LLDP (group_fwd_mask). Those take the frame before it is given to protocols
+// (net/core/dev.c,
 // __netif_receive_skb_core).
 bool take_lldp_alone(int fd) {
-  sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_H | BPF_ABS, offsetof(ethhdr, h_proto)), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kEtherType, 0, 1),
-                          BPF_STMT(BPF_RET | BPF_K, UINT32_MAX), BPF_STMT(BPF_RET | BPF_K, 0)};
+  sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_H | BPF_ABS, offsetof(ethhdr, h_proto)),
+                          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kEtherType, 0, 1), BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+                          BPF_STMT(BPF_RET | BPF_K, 0)};
   const sock_fprog program{std::size(filter), filter};
   return ::setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) == 0;
 }
@@ -68,7 +70,8 @@ Result<std::optional<Bytes>> receive(const Fd& socket) {
   for (;;) {
     sockaddr_ll from{};
     socklen_t length = sizeof from;
-    const ssize_t size = ::recvfrom(socket.get(), buffer.data(), buffer.size(), MSG_TRUNC, reinterpret_cast<sockaddr*>(&from), &length);
+    const ssize_t size =
+        ::recvfrom(socket.get(), buffer.data(), buffer.size(), MSG_TRUNC, reinterpret_cast<sockaddr*>(&from), &length);
     if (size < 0 && errno == EINTR) continue;
     if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return std::optional<Bytes>{};
     if (size < 0) return error(errno, "receive LLDP");

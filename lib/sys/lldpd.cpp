@@ -18,7 +18,8 @@
 namespace fabric::lldpd {
 namespace {
 
-// Of lldpctl.h (lldpd 1.0.13 to 1.0.18, one ABI: liblldpctl.so.4). It cannot be included: its package pulls in the daemon.
+// Of lldpctl.h (lldpd 1.0.13 to 1.0.18, one ABI: liblldpctl.so.4). It cannot be included: its package pulls in the
+// daemon.
 enum Key : int {
   kInterfaceName = 1000,
   kPortNeighbors = 1200,
@@ -42,8 +43,8 @@ enum Key : int {
   kCustomSubtype,
   kCustomInfo,
 };
-constexpr long kProtocolLldp = 1;                                 // LLDPD_MODE_LLDP, lldp-const.h
-constexpr ssize_t kEof = -502, kFailure = -902;                   // LLDPCTL_ERR_EOF, LLDPCTL_ERR_CALLBACK_FAILURE
+constexpr long kProtocolLldp = 1;                // LLDPD_MODE_LLDP, lldp-const.h
+constexpr ssize_t kEof = -502, kFailure = -902;  // LLDPCTL_ERR_EOF, LLDPCTL_ERR_CALLBACK_FAILURE
 constexpr timeval kPatience{2, 0};
 constexpr unsigned kDefaultTtl = 120;
 constexpr size_t kMaxNeighbors = 1024;
@@ -80,13 +81,15 @@ Result<Library> load() {
   Library out;
   out.handle.reset(::dlopen("liblldpctl.so.4", RTLD_NOW | RTLD_LOCAL));
   void* handle = out.handle.get();
-  if (handle == nullptr) return error(ENOSYS, "lldpd runs, and liblldpctl.so.4, by which it is asked, is not installed");
-  const bool whole = find(handle, "lldpctl_new", out.create) && find(handle, "lldpctl_release", out.release) &&
-                     find(handle, "lldpctl_get_interfaces", out.interfaces) && find(handle, "lldpctl_get_port", out.port) &&
-                     find(handle, "lldpctl_atom_get", out.get) && find(handle, "lldpctl_atom_get_str", out.text) &&
-                     find(handle, "lldpctl_atom_get_int", out.number) && find(handle, "lldpctl_atom_get_buffer", out.buffer) &&
-                     find(handle, "lldpctl_atom_iter", out.first) && find(handle, "lldpctl_atom_iter_next", out.next) &&
-                     find(handle, "lldpctl_atom_iter_value", out.value) && find(handle, "lldpctl_atom_dec_ref", out.free);
+  if (handle == nullptr)
+    return error(ENOSYS, "lldpd runs, and liblldpctl.so.4, by which it is asked, is not installed");
+  const bool whole =
+      find(handle, "lldpctl_new", out.create) && find(handle, "lldpctl_release", out.release) &&
+      find(handle, "lldpctl_get_interfaces", out.interfaces) && find(handle, "lldpctl_get_port", out.port) &&
+      find(handle, "lldpctl_atom_get", out.get) && find(handle, "lldpctl_atom_get_str", out.text) &&
+      find(handle, "lldpctl_atom_get_int", out.number) && find(handle, "lldpctl_atom_get_buffer", out.buffer) &&
+      find(handle, "lldpctl_atom_iter", out.first) && find(handle, "lldpctl_atom_iter_next", out.next) &&
+      find(handle, "lldpctl_atom_iter_value", out.value) && find(handle, "lldpctl_atom_dec_ref", out.free);
   if (!whole) return error(ENOSYS, "liblldpctl.so.4 lacks a function: it is of another version");
   return out;
 }
@@ -179,7 +182,8 @@ class Reader {
   }
 
   void read_chassis(Atom* chassis, Neighbor& out) {
-    out.chassis_id = lldp::chassis_id_text(static_cast<uint8_t>(library_.number(chassis, kChassisIdSubtype)), bytes(chassis, kChassisId));
+    out.chassis_id = lldp::chassis_id_text(static_cast<uint8_t>(library_.number(chassis, kChassisIdSubtype)),
+                                           bytes(chassis, kChassisId));
     out.system_name = text(chassis, kChassisName);
     out.system_description = text(chassis, kChassisDescription);
     each(chassis, kChassisManagement, [&](Atom* address) {
@@ -192,14 +196,16 @@ class Reader {
     if (oui.size() != 3) return;
     const auto at = [&](size_t i) { return static_cast<uint32_t>(oui[i]); };
     const auto subtype = static_cast<uint8_t>(library_.number(tlv, kCustomSubtype));
-    if (!lldp::read_organization(at(0) << 16 | at(1) << 8 | at(2), subtype, bytes(tlv, kCustomInfo), out) && out.malformed.size() < lldp::kMaxMalformed)
+    if (!lldp::read_organization(at(0) << 16 | at(1) << 8 | at(2), subtype, bytes(tlv, kCustomInfo), out) &&
+        out.malformed.size() < lldp::kMaxMalformed)
       out.malformed.push_back("organisation's TLV of subtype " + std::to_string(subtype) + " has the wrong length");
   }
 
   const Library& library_;
 };
 
-// Seconds since lldpd started, by its pid file and field 22 of proc/PID/stat, in clock ticks (proc(5)). Unknown: long ago.
+// Seconds since lldpd started, by its pid file and field 22 of proc/PID/stat, in clock ticks (proc(5)). Unknown: long
+// ago.
 double runs_for(const Root& root) {
   constexpr double kLong = 1e6;
   const auto pid = root.read_line("run/lldpd.pid"), uptime = root.read_line("proc/uptime");
@@ -222,7 +228,8 @@ Result<Neighbors> neighbors(const Root& root, const std::string& socket) {
   auto library = load();
   if (!library) return library.error();
   int number = fd->get();
-  const std::unique_ptr<Connection, int (*)(Connection*)> connection(library->create(send_to, receive_from, &number), library->release);
+  const std::unique_ptr<Connection, int (*)(Connection*)> connection(library->create(send_to, receive_from, &number),
+                                                                     library->release);
   if (!connection) return error(ENOMEM, "lldpd: connection");
   Reader reader(*library);
   const auto interfaces = reader.own(library->interfaces(connection.get()));

@@ -75,8 +75,8 @@ void describe(const Root& root, Topology& topology) {
   for (const unsigned node : cpus_of(line_of(root, "sys/devices/system/node/has_memory")))
     if (topology.numa_cpus.count(static_cast<int>(node)) == 0 && !topology.numa_cpus.empty())
       topology.memory_nodes.push_back(static_cast<int>(node));
-  topology.hypervisor = hypervisor_name(line_of(root, "sys/class/dmi/id/sys_vendor"),
-                                        line_of(root, "sys/class/dmi/id/product_name"));
+  topology.hypervisor =
+      hypervisor_name(line_of(root, "sys/class/dmi/id/sys_vendor"), line_of(root, "sys/class/dmi/id/product_name"));
   if (topology.hypervisor.empty() && line_of(root, "sys/hypervisor/type") == "xen") topology.hypervisor = "Xen";
 }
 
@@ -104,9 +104,9 @@ std::string hypervisor_name(std::string_view vendor, std::string_view product) {
   if (vendor == "Microsoft Corporation") return product == "Virtual Machine" ? "Hyper-V" : "";
   if (vendor == "Google") return product == "Google Compute Engine" ? "Google Compute Engine" : "";
   if (vendor == "Alibaba Cloud") return "Alibaba Cloud";
-  constexpr std::string_view kNames[] = {"QEMU",      "KVM",     "VMware",       "Xen",     "OpenStack", "KubeVirt",
-                                         "Bochs",     "BHYVE",   "Parallels",    "innotek", "Nutanix",   "oVirt",
-                                         "Red Hat KVM", "Tencent Cloud"};
+  constexpr std::string_view kNames[] = {"QEMU",     "KVM",   "VMware",      "Xen",          "OpenStack",
+                                         "KubeVirt", "Bochs", "BHYVE",       "Parallels",    "innotek",
+                                         "Nutanix",  "oVirt", "Red Hat KVM", "Tencent Cloud"};
   for (const std::string_view name : kNames)
     if (vendor.starts_with(name) || product.starts_with(name)) return std::string(name);
   return {};

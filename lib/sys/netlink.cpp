@@ -38,14 +38,10 @@ Struct load(View8 bytes) {
 
 std::string_view protocol_name(int protocol) {
   switch (protocol) {
-    case NETLINK_ROUTE:
-      return "rtnetlink";
-    case NETLINK_GENERIC:
-      return "generic netlink";
-    case NETLINK_RDMA:
-      return "RDMA netlink";
-    default:
-      return "netlink";
+    case NETLINK_ROUTE: return "rtnetlink";
+    case NETLINK_GENERIC: return "generic netlink";
+    case NETLINK_RDMA: return "RDMA netlink";
+    default: return "netlink";
   }
 }
 
@@ -186,7 +182,8 @@ class LiveNetlink final : public Netlink {
     return {};
   }
 
-  // The kernel answers what is no dump before sendmsg() returns, and begins a dump: there is nothing to wait for, as a rule.
+  // The kernel answers what is no dump before sendmsg() returns, and begins a dump: there is nothing to wait for, as a
+  // rule.
   Result<void> gather(Replies& replies, std::chrono::milliseconds patience) {
     const Datagrams::OfThread space;
     const int fd = nl_socket_get_fd(socket_.get());

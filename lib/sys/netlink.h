@@ -37,12 +37,12 @@ class Netlink {
   virtual ~Netlink() = default;
   // Sends one request (NLM_F_REQUEST is added) and gathers every reply up to the ACK (NLM_F_ACK is added when it is
   // no dump) or NLMSG_DONE. An NLMSG_ERROR with a negative errno is an Error with that errno.
-  // Gives up after two seconds without an answer (ETIMEDOUT), while reading beyond 65,536 answers (E2BIG), and where one of
-  // them has more than 256 kB (EMSGSIZE).
+  // Gives up after two seconds without an answer (ETIMEDOUT), while reading beyond 65,536 answers (E2BIG), and where
+  // one of them has more than 256 kB (EMSGSIZE).
   virtual Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) = 0;
-  // A dump of any length: `take` gets each reply as it comes, none is kept; it returns false when it wants no more. It is not
-  // asked twice: after an error (ETIMEDOUT: not done within `patience`; EAGAIN: it mixes two states; ECANCELED: `take` wanted
-  // no more) what was taken is no answer.
+  // A dump of any length: `take` gets each reply as it comes, none is kept; it returns false when it wants no more. It
+  // is not asked twice: after an error (ETIMEDOUT: not done within `patience`; EAGAIN: it mixes two states; ECANCELED:
+  // `take` wanted no more) what was taken is no answer.
   using Take = std::function<bool(uint16_t type, View8 payload)>;
   virtual Result<void> dump(uint16_t type, View8 payload, std::chrono::milliseconds patience, const Take& take);
   // nlmsg_seq of the last request: dcbnl notifications carry the requester's.
@@ -86,8 +86,8 @@ class AttrWriter {
   AttrWriter& u32(uint16_t type, uint32_t value);
   AttrWriter& u64(uint16_t type, uint64_t value);
   AttrWriter& flag(uint16_t type);
-  AttrWriter& text(uint16_t type, std::string_view value);        // with the terminating NUL
-  AttrWriter& nest(uint16_t type, const AttrWriter& inner);       // sets NLA_F_NESTED
+  AttrWriter& text(uint16_t type, std::string_view value);   // with the terminating NUL
+  AttrWriter& nest(uint16_t type, const AttrWriter& inner);  // sets NLA_F_NESTED
   template <class Struct>
   AttrWriter& pod(uint16_t type, const Struct& value) {
     return bytes(type, std::as_bytes(std::span(&value, 1)));

@@ -14,6 +14,6 @@ inline constexpr uint16_t kRdmaStatHwcounterDynamic = 95;  // RDMA_NLDEV_ATTR_ST
 inline constexpr uint8_t kLinkExtStateModule = 10;          // ETHTOOL_LINK_EXT_STATE_MODULE
 inline constexpr uint8_t kLinkExtSubstateCmisNotReady = 1;  // ETHTOOL_LINK_EXT_SUBSTATE_MODULE_CMIS_NOT_READY
 // linux/ethtool_netlink.h, Linux 6.2
-inline constexpr uint16_t kLinkStateExtDownCount = 7;      // ETHTOOL_A_LINKSTATE_EXT_DOWN_CNT
+inline constexpr uint16_t kLinkStateExtDownCount = 7;  // ETHTOOL_A_LINKSTATE_EXT_DOWN_CNT
 
 }  // namespace fabric::uapi

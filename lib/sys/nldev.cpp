@@ -101,25 +101,29 @@ Result<PortLink> parse_port(View8 payload) {
 
 std::vector<Counter> parse_statistics(View8 payload) {
   std::vector<Counter> counters;
-  for_each_entry(payload, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY, [&](const auto& entry) {
-    const Attr* name = find(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME);
-    const Attr* value = find(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE);
-    if (name && !text_in(*name).empty() && value && value->u64()) counters.push_back({text_in(*name), *value->u64()});
-  });
+  for_each_entry(payload, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY,
+                 [&](const auto& entry) {
+                   const Attr* name = find(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME);
+                   const Attr* value = find(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE);
+                   if (name && !text_in(*name).empty() && value && value->u64())
+                     counters.push_back({text_in(*name), *value->u64()});
+                 });
   return counters;
 }
 
 std::vector<CounterStatus> parse_counter_status(View8 payload) {
   std::vector<CounterStatus> out;
-  for_each_entry(payload, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY, [&](const auto& entry) {
-    const Attr* index = find(entry, uapi::kRdmaStatHwcounterIndex);
-    CounterStatus counter;
-    counter.name = text_of(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME);
-    if (index == nullptr || !index->u32() || counter.name.empty()) return;
-    counter.index = *index->u32();
-    if (const Attr* on = find(entry, uapi::kRdmaStatHwcounterDynamic); on && on->u8()) counter.optional_on = *on->u8() != 0;
-    out.push_back(std::move(counter));
-  });
+  for_each_entry(payload, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY,
+                 [&](const auto& entry) {
+                   const Attr* index = find(entry, uapi::kRdmaStatHwcounterIndex);
+                   CounterStatus counter;
+                   counter.name = text_of(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME);
+                   if (index == nullptr || !index->u32() || counter.name.empty()) return;
+                   counter.index = *index->u32();
+                   if (const Attr* on = find(entry, uapi::kRdmaStatHwcounterDynamic); on && on->u8())
+                     counter.optional_on = *on->u8() != 0;
+                   out.push_back(std::move(counter));
+                 });
   return out;
 }
 
@@ -233,7 +237,8 @@ Result<Owners> owners(Netlink& rdma, uint32_t device, Object kind, std::chrono::
     return true;
   });
   if (done && !wrong) return total;
-  return error(done ? wrong->code : done.error().code, std::string("RDMA netlink ") + dump.what + " of device " + std::to_string(device));
+  return error(done ? wrong->code : done.error().code,
+               std::string("RDMA netlink ") + dump.what + " of device " + std::to_string(device));
 }
 
 }  // namespace fabric::nldev

@@ -14,7 +14,9 @@
 
 namespace fabric::nldev {
 
-constexpr uint16_t message_type(uint16_t command) { return static_cast<uint16_t>(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command)); }
+constexpr uint16_t message_type(uint16_t command) {
+  return static_cast<uint16_t>(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command));
+}
 
 // "RDMA netlink <what> of device 2 port 1".
 std::string subject(const char* what, uint32_t device, uint32_t port);
@@ -27,7 +29,8 @@ std::string text_of(const std::vector<Attr>& attributes, uint16_t type);
 // The attributes, where there is nothing in the payload but these (parse_attributes() drops a malformed rest).
 std::optional<std::vector<Attr>> all_attributes(View8 payload);
 
-// Calls `with(attributes of the entry)` for each `entry` of the table, until it returns false. Is all of it whole, and well?
+// Calls `with(attributes of the entry)` for each `entry` of the table, until it returns false. Is all of it whole, and
+// well?
 template <class Function>
 bool for_each_whole(View8 table, uint16_t entry, Function&& with) {
   const auto items = all_attributes(table);

@@ -15,7 +15,8 @@ AttrWriter statistic_of_qps(uint32_t device, uint32_t port) {
 }
 
 bool read_set(const std::vector<Attr>& attributes, QpSet& out) {
-  const Attr *mode = find(attributes, RDMA_NLDEV_ATTR_STAT_MODE), *counters = find(attributes, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
+  const Attr *mode = find(attributes, RDMA_NLDEV_ATTR_STAT_MODE),
+             *counters = find(attributes, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
   if (mode == nullptr || !mode->u32() || counters == nullptr) return false;
   out.automatic = *mode->u32() == RDMA_COUNTER_MODE_AUTO;
   out.by_pid = find(attributes, RDMA_NLDEV_ATTR_RES_PID) != nullptr;
@@ -52,16 +53,20 @@ struct Gathered {
 Result<QpMode> parse_qp_mode(View8 payload) {
   const auto top = parse_attributes(payload);
   const Attr *mode = find(top, RDMA_NLDEV_ATTR_STAT_MODE), *mask = find(top, RDMA_NLDEV_ATTR_STAT_AUTO_MODE_MASK);
-  if (mode == nullptr || mode->u32().value_or(RDMA_COUNTER_MODE_MAX) >= RDMA_COUNTER_MODE_MAX) return error(EBADMSG, "RDMA netlink mode of queue pair counters");
+  if (mode == nullptr || mode->u32().value_or(RDMA_COUNTER_MODE_MAX) >= RDMA_COUNTER_MODE_MAX)
+    return error(EBADMSG, "RDMA netlink mode of queue pair counters");
   const uint32_t by = mask != nullptr ? mask->u32().value_or(0) : 0;
-  return QpMode{static_cast<QpStatistics::Mode>(*mode->u32()), (by & RDMA_COUNTER_MASK_QP_TYPE) != 0, (by & RDMA_COUNTER_MASK_PID) != 0};
+  return QpMode{static_cast<QpStatistics::Mode>(*mode->u32()), (by & RDMA_COUNTER_MASK_QP_TYPE) != 0,
+                (by & RDMA_COUNTER_MASK_PID) != 0};
 }
 
 Result<std::vector<QpSet>> parse_qp_sets(View8 payload) {
   const auto top = all_attributes(payload);
   const Attr* table = top ? find(*top, RDMA_NLDEV_ATTR_STAT_COUNTER) : nullptr;
   std::vector<QpSet> sets;
-  const bool whole = table != nullptr && for_each_whole(table->value, RDMA_NLDEV_ATTR_STAT_COUNTER_ENTRY, [&](const auto& entry) { return read_set(entry, sets.emplace_back()); });
+  const bool whole =
+      table != nullptr && for_each_whole(table->value, RDMA_NLDEV_ATTR_STAT_COUNTER_ENTRY,
+                                         [&](const auto& entry) { return read_set(entry, sets.emplace_back()); });
   if (!whole) return error(EBADMSG, "RDMA netlink queue pair counters");
   return sets;
 }
@@ -76,10 +81,11 @@ Result<QpMode> qp_mode(Netlink& rdma, uint32_t device, uint32_t port) {
 
 Result<std::vector<QpSet>> qp_sets(Netlink& rdma, uint32_t device, uint32_t port, std::chrono::milliseconds patience) {
   Gathered all;
-  auto done = rdma.dump(message_type(RDMA_NLDEV_CMD_STAT_GET), statistic_of_qps(device, port).data(), patience, [&](uint16_t type, View8 payload) {
-    return type != message_type(RDMA_NLDEV_CMD_STAT_GET) || all.take(payload);
-  });
-  if (all.wrong || !done) return error(all.wrong ? *all.wrong : done.error().code, subject("queue pair counters", device, port));
+  auto done = rdma.dump(
+      message_type(RDMA_NLDEV_CMD_STAT_GET), statistic_of_qps(device, port).data(), patience,
+      [&](uint16_t type, View8 payload) { return type != message_type(RDMA_NLDEV_CMD_STAT_GET) || all.take(payload); });
+  if (all.wrong || !done)
+    return error(all.wrong ? *all.wrong : done.error().code, subject("queue pair counters", device, port));
   return std::move(all.sets);
 }
 

@@ -52,11 +52,11 @@ Result<Library> load() {
   void* library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return error(ELIBACC, kLibrary);
   Library out;
-  const bool whole = take(library, "nvmlInit_v2", out.init) && take(library, "nvmlShutdown", out.shutdown) &&
-                     take(library, "nvmlDeviceGetCount_v2", out.count) &&
-                     take(library, "nvmlDeviceGetHandleByIndex_v2", out.handle) &&
-                     take(library, "nvmlDeviceGetPciInfo_v3", out.pci_info) && take(library, "nvmlDeviceGetUUID", out.uuid) &&
-                     take(library, "nvmlDeviceGetName", out.name) && take(library, "nvmlDeviceGetMinorNumber", out.minor);
+  const bool whole =
+      take(library, "nvmlInit_v2", out.init) && take(library, "nvmlShutdown", out.shutdown) &&
+      take(library, "nvmlDeviceGetCount_v2", out.count) && take(library, "nvmlDeviceGetHandleByIndex_v2", out.handle) &&
+      take(library, "nvmlDeviceGetPciInfo_v3", out.pci_info) && take(library, "nvmlDeviceGetUUID", out.uuid) &&
+      take(library, "nvmlDeviceGetName", out.name) && take(library, "nvmlDeviceGetMinorNumber", out.minor);
   if (!whole) return error(ENOSYS, kLibrary);
   return out;
 }
@@ -94,7 +94,8 @@ Result<std::vector<Device>> ask() {
   for (unsigned index = 0; failed == kSuccess && index < std::min(count, kMaxDevices); ++index)
     if (auto device = read_device(*library, index)) found.push_back(std::move(*device));
   library->shutdown();
-  if (failed != kSuccess) return error(EPROTO, std::string(kLibrary) + ": nvmlDeviceGetCount says " + std::to_string(failed));
+  if (failed != kSuccess)
+    return error(EPROTO, std::string(kLibrary) + ": nvmlDeviceGetCount says " + std::to_string(failed));
   return found;
 }
 
@@ -119,7 +120,8 @@ Result<std::vector<Device>> devices(std::chrono::milliseconds patience) {
     answer->ready.notify_all();
   }).detach();
   std::unique_lock lock(answer->mutex);
-  if (!answer->ready.wait_for(lock, patience, [&] { return answer->devices.has_value(); })) return error(ETIMEDOUT, kLibrary);
+  if (!answer->ready.wait_for(lock, patience, [&] { return answer->devices.has_value(); }))
+    return error(ETIMEDOUT, kLibrary);
   return std::move(*answer->devices);
 }
 
@@ -134,6 +136,8 @@ void complete(const std::vector<Device>& devices, Topology& topology) {
     }
 }
 
-bool is_wanted(const Topology& topology) { return std::any_of(topology.gpus.begin(), topology.gpus.end(), lacks_something); }
+bool is_wanted(const Topology& topology) {
+  return std::any_of(topology.gpus.begin(), topology.gpus.end(), lacks_something);
+}
 
 }  // namespace fabric::nvml

@@ -29,18 +29,21 @@ Result<void> whole(std::string_view config) {
   if (head == 0) return error(EBADMSG, "empty configuration space");
   if (std::all_of(config.begin(), config.begin() + static_cast<long>(head), [](char byte) { return byte == '\xff'; }))
     return error(ENODEV, "configuration space reads all ones");
-  if (config.size() <= kUnprivileged) return error(EACCES, "only the first 64 bytes of configuration space can be read here (no CAP_SYS_ADMIN)");
+  if (config.size() <= kUnprivileged)
+    return error(EACCES, "only the first 64 bytes of configuration space can be read here (no CAP_SYS_ADMIN)");
   return {};
 }
 
 // Offset of the PCI Express capability.
 Result<size_t> express(std::string_view config) {
   if (auto good = whole(config); !good) return good.error();
-  if ((number(config, PCI_STATUS, 2).value_or(0) & PCI_STATUS_CAP_LIST) == 0) return error(EOPNOTSUPP, "no capabilities");
+  if ((number(config, PCI_STATUS, 2).value_or(0) & PCI_STATUS_CAP_LIST) == 0)
+    return error(EOPNOTSUPP, "no capabilities");
   size_t at = number(config, PCI_CAPABILITY_LIST, 1).value_or(0) & 0xfc;
   for (int hop = 0; at != 0; ++hop) {
     const auto id = number(config, at, 1), next = number(config, at + PCI_CAP_LIST_NEXT, 1);
-    if (!id || !next || at < PCI_STD_HEADER_SIZEOF || hop == kMostHops) return error(EBADMSG, "its capabilities are no list");
+    if (!id || !next || at < PCI_STD_HEADER_SIZEOF || hop == kMostHops)
+      return error(EBADMSG, "its capabilities are no list");
     if (*id == PCI_CAP_ID_EXP) return at;
     at = *next & 0xfc;
   }
@@ -49,9 +52,13 @@ Result<size_t> express(std::string_view config) {
 
 std::string config_file(const std::string& address) { return "sys/bus/pci/devices/" + address + "/config"; }
 
-Result<std::string> read_config(const Root& root, const std::string& address) { return root.read(config_file(address)); }
+Result<std::string> read_config(const Root& root, const std::string& address) {
+  return root.read(config_file(address));
+}
 
-Error of(const std::string& address, const Error& failure) { return error(failure.code, address + ": " + failure.what); }
+Error of(const std::string& address, const Error& failure) {
+  return error(failure.code, address + ": " + failure.what);
+}
 
 }  // namespace
 
@@ -70,7 +77,8 @@ Result<DeviceControl> parse_device_control(std::string_view config) {
 
 Result<std::optional<uint16_t>> parse_acs_control(std::string_view config) {
   if (auto good = whole(config); !good) return good.error();
-  if (config.size() <= kExtended) return error(ENODATA, "extended configuration space is out of reach here (no MMCONFIG)");
+  if (config.size() <= kExtended)
+    return error(ENODATA, "extended configuration space is out of reach here (no MMCONFIG)");
   size_t at = kExtended;
   for (int hop = 0; hop < kMostExtendedHops; ++hop) {
     const auto header = number(config, at, 4);
@@ -90,7 +98,8 @@ Result<std::optional<bool>> parse_ten_bit_tags(std::string_view config) {
   auto at = express(config);
   if (!at) return at.error();
   const auto flags = number(config, *at + PCI_EXP_FLAGS, 2);
-  if (!flags || (*flags & PCI_EXP_FLAGS_VERS) < 2) return std::optional<bool>{};  // version 1 ends before these registers
+  if (!flags || (*flags & PCI_EXP_FLAGS_VERS) < 2)
+    return std::optional<bool>{};  // version 1 ends before these registers
   const auto can = number(config, *at + PCI_EXP_DEVCAP2, 4), on = number(config, *at + PCI_EXP_DEVCTL2, 2);
   if (!can || !on) return error(EBADMSG, "its PCI Express capability is cut short");
   if ((*can & kTenBitRequester) == 0) return std::optional<bool>{};
@@ -126,14 +135,17 @@ Result<DeviceControl> read_device_control(const Root& root, const std::string& a
 Result<void> write_mrrs(const Root& root, const std::string& address, uint32_t bytes) {
   if (!is_mrrs(bytes)) return error(EINVAL, address + ": set mrrs: no power of two from 128 to 4096");
   auto control = read_device_control(root, address);
-  if (!control) return error(control.error().code == EACCES ? EPERM : control.error().code, "set mrrs: " + control.error().what);
+  if (!control)
+    return error(control.error().code == EACCES ? EPERM : control.error().code, "set mrrs: " + control.error().what);
   const uint16_t value = control->with_mrrs(bytes);
   const char raw[] = {static_cast<char>(value & 0xff), static_cast<char>(value >> 8)};
   auto written = root.write_at(config_file(address), control->offset, std::string_view(raw, sizeof raw));
   if (written || written.error().code != EPERM || lockdown(root).empty()) return written;
-  return error(EPERM, address + ": set mrrs: kernel lockdown (" + lockdown(root) +
-                          ") forbids writing PCI configuration space even to root; boot without Secure Boot, or set it in the NIC's "
-                          "firmware or the BIOS");
+  return error(
+      EPERM,
+      address + ": set mrrs: kernel lockdown (" + lockdown(root) +
+          ") forbids writing PCI configuration space even to root; boot without Secure Boot, or set it in the NIC's "
+          "firmware or the BIOS");
 }
 
 std::string lockdown(const Root& root) {

@@ -39,7 +39,8 @@ AerCounts read_aer(const Root& root, const std::string& file) {
 }
 
 bool is_name(std::string_view text) {
-  return text.size() <= 32 && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  return text.size() <= 32 &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
 PlatformFunction read_function(const Root& root, const std::string& folder) {
@@ -66,13 +67,15 @@ std::vector<Bar> read_bars(const Root& root, const std::string& folder, const st
   if (power_state.starts_with("D3")) return bars;
   for (Bar& bar : bars)
     if (bar.prefetchable)
-      bar.resizable = parse_number<uint64_t>(line_of(root, folder + "/resource" + std::to_string(bar.number) + "_resize"), 16);
+      bar.resizable =
+          parse_number<uint64_t>(line_of(root, folder + "/resource" + std::to_string(bar.number) + "_resize"), 16);
   return bars;
 }
 
 void add(const Root& root, const PciDevice& device, Platform& out) {
   const auto once = [&](const std::string& address) {
-    if (!pci::parse_address(address) || out.functions.contains(address) || out.functions.size() == kMaxFunctions) return;
+    if (!pci::parse_address(address) || out.functions.contains(address) || out.functions.size() == kMaxFunctions)
+      return;
     PlatformFunction function = read_function(root, "sys/bus/pci/devices/" + address);
     if (function != PlatformFunction{}) out.functions.emplace(address, std::move(function));
   };
@@ -100,7 +103,8 @@ void read_kernel_config(const Root& root, GpuDirect& out) {
     out.pci_p2pdma = parse_kernel_option(*text, "CONFIG_PCI_P2PDMA").value_or(false);
     out.dmabuf_move_notify = parse_kernel_option(*text, "CONFIG_DMABUF_MOVE_NOTIFY");
     // Since 2026 it is built always and is no option any more ("dma-buf: Always build with DMABUF_MOVE_NOTIFY").
-    if (!out.dmabuf_move_notify && parse_number<unsigned>(release.substr(0, release.find('.'))).value_or(0) < 7) out.dmabuf_move_notify = false;
+    if (!out.dmabuf_move_notify && parse_number<unsigned>(release.substr(0, release.find('.'))).value_or(0) < 7)
+      out.dmabuf_move_notify = false;
     return;
   }
 }
@@ -164,7 +168,8 @@ std::optional<NvidiaVersion> parse_nvidia_version(std::string_view text) {
   if (!line.starts_with("NVRM version:")) return std::nullopt;
   NvidiaVersion out{{}, line.find("Open Kernel Module") != std::string_view::npos};
   for (const std::string_view word : words(line))
-    if (!word.empty() && std::isdigit(static_cast<unsigned char>(word[0])) != 0 && word.find('.') != std::string_view::npos) {
+    if (!word.empty() && std::isdigit(static_cast<unsigned char>(word[0])) != 0 &&
+        word.find('.') != std::string_view::npos) {
       out.version = word.substr(0, 32);
       return out;
     }

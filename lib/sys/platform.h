@@ -25,8 +25,8 @@ std::vector<Bar> parse_bars(std::string_view text);
 // The words of /proc/cmdline that are about IOMMU and PCI.
 std::vector<std::string> parse_command_line(std::string_view text);
 
-// /proc/driver/nvidia/version: "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15  Release Build ...", or
-// "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  ..." of the closed one.
+// /proc/driver/nvidia/version: "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15  Release Build ...",
+// or "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  ..." of the closed one.
 struct NvidiaVersion {
   std::string version;
   bool open = false;

@@ -51,8 +51,8 @@ std::string parent(const std::string& path) {
 
 using Links = std::map<std::string, std::string>;
 
-// Walks `path` below `root` and follows links without ever leaving it; the outcome holds no link and no "..". Links on the
-// way are added to `met`.
+// Walks `path` below `root` and follows links without ever leaving it; the outcome holds no link and no "..". Links on
+// the way are added to `met`.
 Result<std::string> walk(int root, const std::string& path, Links* met = nullptr) {
   std::string done;
   std::string rest = path;
@@ -213,7 +213,9 @@ Result<std::string> Root::follow(const std::string& link) const {
   return resolved;
 }
 
-Result<std::string> Root::note_links(const std::string& path) const { return walk(fd_.get(), below(path), &tape_->links); }
+Result<std::string> Root::note_links(const std::string& path) const {
+  return walk(fd_.get(), below(path), &tape_->links);
+}
 
 bool Root::has_lock(const std::string& file) const {
   const auto fd = open_regular(file, O_RDONLY);
@@ -223,7 +225,8 @@ bool Root::has_lock(const std::string& file) const {
   return fd && ::fcntl(fd->get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-std::optional<Result<void>> Root::ask_behind(BehindFiles::Act act, const std::string& file, std::string_view text) const {
+std::optional<Result<void>> Root::ask_behind(BehindFiles::Act act, const std::string& file,
+                                             std::string_view text) const {
   if (replays() && act != BehindFiles::Act::read) return Result<void>(error(EROFS, full(file)));
   if (!behind_) return std::nullopt;
   auto answer = behind_->act(act, file, text);
@@ -236,9 +239,11 @@ Result<void> Root::write_owned(const std::string& file, std::string_view text) c
   if (written || written.error().code != EACCES) return written;
   auto fd = open_regular(file, O_RDONLY);
   struct stat status {};
-  if (!fd || ::fstat(fd->get(), &status) != 0 || ::fchmod(fd->get(), (status.st_mode & 0777) | S_IWUSR) != 0) return written;
+  if (!fd || ::fstat(fd->get(), &status) != 0 || ::fchmod(fd->get(), (status.st_mode & 0777) | S_IWUSR) != 0)
+    return written;
   written = write(file, text);
-  if (::fchmod(fd->get(), status.st_mode & 07777) != 0 && written) return error(errno, full(file) + ": its mode cannot be put back");
+  if (::fchmod(fd->get(), status.st_mode & 07777) != 0 && written)
+    return error(errno, full(file) + ": its mode cannot be put back");
   return written;
 }
 

@@ -48,38 +48,21 @@ Result<Link> parse_link(View8 payload) {
   out.ifindex = header.ifi_index;
   for (const Attr& attr : parse_attributes(payload, sizeof header)) {
     switch (attr.type) {
-      case IFLA_IFNAME:
-        out.name = attr.text();
-        break;
-      case IFLA_MTU:
-        out.mtu = attr.u32();
-        break;
-      case IFLA_MIN_MTU:
-        out.min_mtu = attr.u32();
-        break;
-      case IFLA_MAX_MTU:
-        out.max_mtu = attr.u32();
-        break;
+      case IFLA_IFNAME: out.name = attr.text(); break;
+      case IFLA_MTU: out.mtu = attr.u32(); break;
+      case IFLA_MIN_MTU: out.min_mtu = attr.u32(); break;
+      case IFLA_MAX_MTU: out.max_mtu = attr.u32(); break;
       case IFLA_CARRIER:
         if (auto carrier = attr.u8()) out.carrier = *carrier != 0;
         break;
-      case IFLA_CARRIER_DOWN_COUNT:
-        out.carrier_down_count = attr.u32();
-        break;
+      case IFLA_CARRIER_DOWN_COUNT: out.carrier_down_count = attr.u32(); break;
       case IFLA_MASTER:
         if (auto master = attr.u32()) out.master = static_cast<int>(*master);
         break;
-      case kParentDevName:
-        out.parent = attr.text();
-        break;
-      case kPropertyList:
-        out.altnames = altnames_in(attr.value);
-        break;
-      case IFLA_LINKINFO:
-        take_link_info(attr.value, out);
-        break;
-      default:
-        break;
+      case kParentDevName: out.parent = attr.text(); break;
+      case kPropertyList: out.altnames = altnames_in(attr.value); break;
+      case IFLA_LINKINFO: take_link_info(attr.value, out); break;
+      default: break;
     }
   }
   return out;

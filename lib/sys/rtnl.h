@@ -16,11 +16,11 @@ struct Link {
   std::optional<uint32_t> mtu, min_mtu, max_mtu;
   std::optional<bool> carrier;
   std::optional<uint32_t> carrier_down_count;
-  std::optional<int> master;     // ifindex of the bond or bridge
-  std::string parent;            // PCI address or the like, empty when unknown
+  std::optional<int> master;            // ifindex of the bond or bridge
+  std::string parent;                   // PCI address or the like, empty when unknown
   std::vector<std::string> altnames{};  // other names of it (ip link property add)
-  std::string kind;              // IFLA_INFO_KIND: "bond", "veth"; empty for hardware
-  uint32_t vrf_table = 0;        // of a VRF: the routing table of its domain (IFLA_VRF_TABLE); 0: it is none
+  std::string kind;                     // IFLA_INFO_KIND: "bond", "veth"; empty for hardware
+  uint32_t vrf_table = 0;               // of a VRF: the routing table of its domain (IFLA_VRF_TABLE); 0: it is none
 };
 
 // A Link in an RTM_NEWLINK / RTM_DELLINK payload (starts with struct ifinfomsg). Pure.

@@ -16,7 +16,8 @@ constexpr size_t kMostMessages = 65'536;
 
 template <class Header>
 Result<Header> header_of(View8 payload, const char* what) {
-  if (payload.size() < sizeof(Header)) return error(EBADMSG, std::string("rtnetlink: ") + what + " message shorter than its header");
+  if (payload.size() < sizeof(Header))
+    return error(EBADMSG, std::string("rtnetlink: ") + what + " message shorter than its header");
   Header header;
   std::memcpy(&header, payload.data(), sizeof header);
   return header;
@@ -95,11 +96,13 @@ Result<std::optional<IpAddress>> parse_address(View8 payload) {
 Result<std::optional<IpRoute>> parse_route(View8 payload) {
   auto header = header_of<rtmsg>(payload, "route");
   if (!header) return header.error();
-  // Path MTUs and redirects that were learnt are listed as well (net/ipv4/fib_trie.c, fib_dump_info_fnhe): nobody's configuration.
+  // Path MTUs and redirects that were learnt are listed as well (net/ipv4/fib_trie.c, fib_dump_info_fnhe): nobody's
+  // configuration.
   if (!is_ip(header->rtm_family) || (header->rtm_flags & RTM_F_CLONED) != 0) return std::optional<IpRoute>();
   const auto attributes = parse_attributes(payload, sizeof(rtmsg));
   IpRoute out;
-  out.destination = ip_of(header->rtm_family, find(attributes, RTA_DST)).value_or(Ip{header->rtm_family == AF_INET6, {}});
+  out.destination =
+      ip_of(header->rtm_family, find(attributes, RTA_DST)).value_or(Ip{header->rtm_family == AF_INET6, {}});
   out.prefix = header->rtm_dst_len;
   const Attr* table = find(attributes, RTA_TABLE);
   out.table = table != nullptr ? table->u32().value_or(header->rtm_table) : header->rtm_table;
@@ -124,10 +127,12 @@ Result<std::optional<IpRule>> parse_rule(View8 payload) {
     else if (attr.type == FRA_TABLE) out.rule.table = attr.u32().value_or(out.rule.table);
     else if (attr.type == FRA_OIFNAME) out.rule.device = attr.text();
     else if (attr.type == FRA_SRC) out.rule.source = ip_of(header->family, &attr);
-    else if (attr.type == FRA_L3MDEV) out.narrow = out.narrow || attr.u8() != uint8_t{0};  // the table of whatever VRF it is
+    else if (attr.type == FRA_L3MDEV)
+      out.narrow = out.narrow || attr.u8() != uint8_t{0};  // the table of whatever VRF it is
     else if (attr.type == FRA_IIFNAME) out.narrow = out.narrow || attr.text() != "lo";  // "lo": what this host sends
     else if (attr.type == FRA_FWMARK) out.narrow = out.narrow || attr.u32() != 0U;
-    else if (attr.type == FRA_IP_PROTO || attr.type == FRA_SPORT_RANGE || attr.type == FRA_DPORT_RANGE) out.narrow = true;
+    else if (attr.type == FRA_IP_PROTO || attr.type == FRA_SPORT_RANGE || attr.type == FRA_DPORT_RANGE)
+      out.narrow = true;
   }
   if (out.rule.source) out.rule.source_prefix = header->src_len;
   return std::optional<IpRule>(std::move(out));

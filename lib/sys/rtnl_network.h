@@ -43,8 +43,9 @@ struct IpNeighbour {
   uint16_t state = 0;  // NUD_*
 };
 
-// Of RTM_NEWADDR, RTM_NEWROUTE, RTM_NEWRULE, RTM_NEWNEIGH payloads. Nothing: another family than IPv4 and IPv6, a message
-// without what makes it one (an address without its bytes), or what `ip route show cache` shows. EBADMSG: shorter than its header. Pure.
+// Of RTM_NEWADDR, RTM_NEWROUTE, RTM_NEWRULE, RTM_NEWNEIGH payloads. Nothing: another family than IPv4 and IPv6, a
+// message without what makes it one (an address without its bytes), or what `ip route show cache` shows. EBADMSG:
+// shorter than its header. Pure.
 Result<std::optional<IpAddress>> parse_address(View8 payload);
 Result<std::optional<IpRoute>> parse_route(View8 payload);
 Result<std::optional<IpRule>> parse_rule(View8 payload);

@@ -11,12 +11,13 @@ namespace fabric::systemd {
 namespace {
 
 constexpr const char* kLoadPath[] = {
-    "etc/systemd/system.control",  "run/systemd/system.control",  "run/systemd/transient",
-    "run/systemd/generator.early", "etc/systemd/system",          "etc/systemd/system.attached",
-    "run/systemd/system",          "run/systemd/system.attached", "run/systemd/generator",
-    "usr/local/lib/systemd/system", "usr/lib/systemd/system",     "lib/systemd/system",
+    "etc/systemd/system.control",   "run/systemd/system.control",  "run/systemd/transient",
+    "run/systemd/generator.early",  "etc/systemd/system",          "etc/systemd/system.attached",
+    "run/systemd/system",           "run/systemd/system.attached", "run/systemd/generator",
+    "usr/local/lib/systemd/system", "usr/lib/systemd/system",      "lib/systemd/system",
     "run/systemd/generator.late"};
-constexpr const char* kConfigPath[] = {"etc/systemd", "run/systemd", "usr/local/lib/systemd", "usr/lib/systemd", "lib/systemd"};
+constexpr const char* kConfigPath[] = {"etc/systemd", "run/systemd", "usr/local/lib/systemd", "usr/lib/systemd",
+                                       "lib/systemd"};
 constexpr size_t kMaxDropIns = 256;
 constexpr std::string_view kSuffix = ".service";
 
@@ -57,7 +58,8 @@ void keep(std::optional<LimitSetting>& member, std::optional<ResourceLimit> limi
   if (limit) member = LimitSetting{*limit, std::move(where)};
 }
 
-void read_limits(const Root& root, const std::string& file, const std::string& section, const std::string& prefix, Limits& limits) {
+void read_limits(const Root& root, const std::string& file, const std::string& section, const std::string& prefix,
+                 Limits& limits) {
   const auto text = root.read(file);
   if (!text) return;
   for (const unit_file::Assignment& each : unit_file::parse(*text)) {
@@ -78,7 +80,8 @@ UnitFiles::UnitFiles(const Root& root) : root_(root) {
 }
 
 const UnitFiles::Folder* UnitFiles::folder_with(const std::string& name) const {
-  const auto found = std::find_if(folders_.begin(), folders_.end(), [&](const Folder& each) { return each.names.count(name) != 0; });
+  const auto found =
+      std::find_if(folders_.begin(), folders_.end(), [&](const Folder& each) { return each.names.count(name) != 0; });
   return found == folders_.end() ? nullptr : &*found;
 }
 
@@ -112,7 +115,8 @@ std::optional<Unit> UnitFiles::find(const std::string& name) const {
   unit.masked = text ? text->empty() : text.error().code == EINVAL || text.error().code == ENOENT;
   if (unit.masked) return unit;
   std::vector<std::string> names{name};
-  if (const auto real = root_.resolve(path); real && base_name(*real) != own) {  // an alias: the unit's own drop-ins count, too
+  if (const auto real = root_.resolve(path);
+      real && base_name(*real) != own) {  // an alias: the unit's own drop-ins count, too
     unit.file = "/" + *real;
     names.push_back(base_name(*real));
   }

@@ -12,8 +12,9 @@ namespace {
 
 constexpr std::string_view kFirstLine = "fabric-agent capture 1";
 constexpr std::string_view kLastLine = "end";
-constexpr std::array<std::string_view, 13> kWords{"read", "list", "exists", "resolve", "locked", "make_directory", "remove_directory",
-                                                  "route", "generic", "rdma", "statistics", "told", "clock"};
+constexpr std::array<std::string_view, 13> kWords{
+    "read",  "list",    "exists", "resolve",    "locked", "make_directory", "remove_directory",
+    "route", "generic", "rdma",   "statistics", "told",   "clock"};
 constexpr std::string_view kDigits = "0123456789abcdef";
 
 std::optional<Ask> ask_of(std::string_view word) {
@@ -119,7 +120,9 @@ class Reader {
 
 std::string_view to_text(Ask ask) { return kWords[static_cast<size_t>(ask)]; }
 
-void Tape::note(Ask ask, const std::string& what, const Answer& answer) { answers[{ask, what}].try_emplace(sample_, answer); }
+void Tape::note(Ask ask, const std::string& what, const Answer& answer) {
+  answers[{ask, what}].try_emplace(sample_, answer);
+}
 
 const Answer* Tape::find(Ask ask, const std::string& what) const {
   const auto entry = answers.find({ask, what});
@@ -138,7 +141,10 @@ std::string answers_text(const std::map<Tape::Question, Tape::Answers>& answers)
   for (const auto& [question, samples] : answers)
     for (const auto& [sample, answer] : samples) {
       const auto& [ask, what] = question;
-      out.append(to_text(ask)).append(sample == Sample::now ? " now " : " before ").append(encode(ask, what)).append("\n");
+      out.append(to_text(ask))
+          .append(sample == Sample::now ? " now " : " before ")
+          .append(encode(ask, what))
+          .append("\n");
       if (!answer) {
         out += "! " + std::to_string(answer.error().code) + " " + encode(Ask::told, answer.error().what) + "\n";
         continue;
@@ -149,7 +155,9 @@ std::string answers_text(const std::map<Tape::Question, Tape::Answers>& answers)
 }
 
 Result<std::map<Tape::Question, Tape::Answers>> parse_answers(std::string_view text, const std::string& name) {
-  const auto fault = [&](size_t line, const std::string& what) { return error(0, name + ":" + std::to_string(line) + ": " + what); };
+  const auto fault = [&](size_t line, const std::string& what) {
+    return error(0, name + ":" + std::to_string(line) + ": " + what);
+  };
   if (!text.ends_with("\n")) return fault(1, "the end of the file is missing");
   const auto lines = split(text.substr(0, text.size() - 1), '\n');
   if (lines.front() != kFirstLine) return fault(1, "not written by this version of fabric-agentctl capture");

@@ -18,9 +18,24 @@ namespace fabric {
 // Where a captured tree keeps what its files cannot tell.
 inline constexpr const char* kAnswersFile = "fabric-agent/answers.txt";
 
-// What was asked: of a file or folder (its path without leading slash), of a netlink socket (type and flags as u16, then
-// the payload), of ethtool's statistics (a netdev), of a library or tool (a name of its asker's choosing), of the clock.
-enum class Ask : uint8_t { read, list, exists, resolve, locked, make_directory, remove_directory, route, generic, rdma, statistics, told, clock };
+// What was asked: of a file or folder (its path without leading slash), of a netlink socket (type and flags as u16,
+// then the payload), of ethtool's statistics (a netdev), of a library or tool (a name of its asker's choosing), of the
+// clock.
+enum class Ask : uint8_t {
+  read,
+  list,
+  exists,
+  resolve,
+  locked,
+  make_directory,
+  remove_directory,
+  route,
+  generic,
+  rdma,
+  statistics,
+  told,
+  clock
+};
 std::string_view to_text(Ask ask);
 constexpr bool is_of_files(Ask ask) { return ask <= Ask::remove_directory; }
 constexpr bool is_of_netlink(Ask ask) { return ask >= Ask::route && ask <= Ask::rdma; }
@@ -28,7 +43,8 @@ constexpr bool is_of_netlink(Ask ask) { return ask >= Ask::route && ask <= Ask::
 // Counters are read twice and compared.
 enum class Sample : uint8_t { before, now };
 
-// One text for a file's content or a link's end, several for a folder's names or netlink replies (type as u16, payload).
+// One text for a file's content or a link's end, several for a folder's names or netlink replies (type as u16,
+// payload).
 using Answer = Result<std::vector<std::string>>;
 
 class Tape {
@@ -48,8 +64,8 @@ class Tape {
   [[nodiscard]] bool holds(Ask ask) const;
 
   std::map<Question, Answers> answers;
-  // Of a recording: the symbolic links that were met, by their place ("sys/class/net/eth0"), and where each file that was
-  // asked for lies, without links.
+  // Of a recording: the symbolic links that were met, by their place ("sys/class/net/eth0"), and where each file that
+  // was asked for lies, without links.
   std::map<std::string, std::string> links, places;
 
  private:
@@ -57,8 +73,8 @@ class Tape {
   Sample sample_ = Sample::now;
 };
 
-// The file of answers: a line "ASK SAMPLE WHAT" for each, then "! ERRNO TEXT" where it failed, or "= PART" for each part.
-// Netlink is in hexadecimal digits; elsewhere blanks, control characters and % are written as %XX.
+// The file of answers: a line "ASK SAMPLE WHAT" for each, then "! ERRNO TEXT" where it failed, or "= PART" for each
+// part. Netlink is in hexadecimal digits; elsewhere blanks, control characters and % are written as %XX.
 std::string answers_text(const std::map<Tape::Question, Tape::Answers>& answers);
 // An Error with the line, and nothing, when any of it is not understood or its end is missing.
 Result<std::map<Tape::Question, Tape::Answers>> parse_answers(std::string_view text, const std::string& name);

@@ -62,14 +62,16 @@ class TapedNetlink final : public Netlink {
 
 class TapedStatistics final : public ethtool::Statistics {
  public:
-  TapedStatistics(std::unique_ptr<ethtool::Statistics> live, std::shared_ptr<Tape> tape) : live_(std::move(live)), tape_(std::move(tape)) {}
+  TapedStatistics(std::unique_ptr<ethtool::Statistics> live, std::shared_ptr<Tape> tape)
+      : live_(std::move(live)), tape_(std::move(tape)) {}
 
   Result<std::vector<Counter>> read(const std::string& netdev) override {
     if (!live_) return replay(netdev);
     auto counters = live_->read(netdev);
     std::vector<std::string> parts;
     if (counters)
-      for (const Counter& counter : *counters) parts.push_back(counter.name.str() + "=" + std::to_string(counter.value));
+      for (const Counter& counter : *counters)
+        parts.push_back(counter.name.str() + "=" + std::to_string(counter.value));
     tape_->note(Ask::statistics, netdev, counters ? Answer(std::move(parts)) : Answer(counters.error()));
     return counters;
   }
@@ -82,7 +84,9 @@ class TapedStatistics final : public ethtool::Statistics {
     std::vector<Counter> counters;
     for (const std::string& part : **known) {
       const size_t equals = part.rfind('=');
-      const auto value = equals == std::string::npos ? std::nullopt : parse_number<uint64_t>(std::string_view(part).substr(equals + 1));
+      const auto value = equals == std::string::npos
+                             ? std::nullopt
+                             : parse_number<uint64_t>(std::string_view(part).substr(equals + 1));
       if (value) counters.push_back({part.substr(0, equals), *value});
     }
     return counters;

@@ -41,7 +41,8 @@ void add_functions(const Root& root, const std::vector<std::string>& names, Func
 
 // A class device sits on the PCI function itself or on one device below it (virtio, an mlx5 subfunction). More than
 // that is another bus: a USB NIC does not make its host controller a NIC.
-void add_class(const Root& root, const std::string& kind, std::vector<std::string> Found::*names, Functions& functions) {
+void add_class(const Root& root, const std::string& kind, std::vector<std::string> Found::*names,
+               Functions& functions) {
   const auto devices = root.list("sys/class/" + kind);
   if (!devices) return;
   for (const std::string& name : *devices) {
@@ -57,7 +58,8 @@ void add_class(const Root& root, const std::string& kind, std::vector<std::strin
   }
 }
 
-// Auxiliary devices "mlx5_core.sf.4" (mlx5/core/sf/dev/dev.c) stay here while a container has their netdevs and RDMA devices.
+// Auxiliary devices "mlx5_core.sf.4" (mlx5/core/sf/dev/dev.c) stay here while a container has their netdevs and RDMA
+// devices.
 void add_subfunctions(const Root& root, Functions& functions) {
   const std::string folder = "sys/bus/auxiliary/devices";
   const auto names = root.list(folder);
@@ -71,8 +73,8 @@ void add_subfunctions(const Root& root, Functions& functions) {
   }
 }
 
-// A card's system image GUID is one for all its ports and functions: NCCL tells cards apart by it, too. The kernel holds
-// it in memory (drivers/infiniband/core/sysfs.c). Drivers that have none show zeros.
+// A card's system image GUID is one for all its ports and functions: NCCL tells cards apart by it, too. The kernel
+// holds it in memory (drivers/infiniband/core/sysfs.c). Drivers that have none show zeros.
 std::string image_guid(const Root& root, const std::string& device) {
   const auto guid = root.read_line("sys/class/infiniband/" + device + "/sys_image_guid");
   return guid ? *guid : std::string{};
@@ -98,9 +100,9 @@ constexpr uint16_t kNvidiaNetworking = 0x15b3;
 
 std::string slot_of(const std::string& address) { return address.substr(0, address.rfind('.')); }
 
-// The GUIDs that are known name the card of every function in the same slot. NVIDIA's tells cards apart also where a guest
-// sees several in one slot; bnxt_re and irdma make each port's GUID of its own MAC address (bnxt_re_query_device(),
-// irdma_query_device(), Linux 6.12), so that two ports of a card differ.
+// The GUIDs that are known name the card of every function in the same slot. NVIDIA's tells cards apart also where a
+// guest sees several in one slot; bnxt_re and irdma make each port's GUID of its own MAC address
+// (bnxt_re_query_device(), irdma_query_device(), Linux 6.12), so that two ports of a card differ.
 void name_cards(std::vector<Nic>& nics) {
   std::map<std::string, std::string> by_slot;
   for (Nic& nic : nics) {
@@ -109,7 +111,8 @@ void name_cards(std::vector<Nic>& nics) {
   }
   for (Nic& nic : nics) {
     const auto known = by_slot.find(slot_of(nic.pci));
-    if (nic.card.empty() || nic.vendor != kNvidiaNetworking) nic.card = known != by_slot.end() ? known->second : slot_of(nic.pci);
+    if (nic.card.empty() || nic.vendor != kNvidiaNetworking)
+      nic.card = known != by_slot.end() ? known->second : slot_of(nic.pci);
   }
 }
 
@@ -121,12 +124,14 @@ Topology sort_topology(std::vector<Nic> found, std::map<int, std::string> numa_c
   topology.numa_cpus = std::move(numa_cpus);
   for (Nic& function : found) {
     if (is_gpu(function)) {
-      Gpu gpu{function, "GPU" + std::to_string(topology.gpus.size()), std::move(function.name), std::move(function.card)};
+      Gpu gpu{function, "GPU" + std::to_string(topology.gpus.size()), std::move(function.name),
+              std::move(function.card)};
       topology.gpus.push_back(std::move(gpu));
       function.card.clear();
     }
     // An accelerator with RDMA ports of its own (Gaudi) is its own nearest NIC.
-    if (is_gpu(function) ? !function.rdma.empty() : is_network(function) || !function.netdevs.empty() || !function.rdma.empty()) {
+    if (is_gpu(function) ? !function.rdma.empty()
+                         : is_network(function) || !function.netdevs.empty() || !function.rdma.empty()) {
       function.name = !function.rdma.empty()      ? function.rdma.front()
                       : !function.netdevs.empty() ? function.netdevs.front()
                                                   : function.pci;

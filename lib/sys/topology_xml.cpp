@@ -126,8 +126,7 @@ void place_in_tree(hwloc_obj_t device, PciDevice& function) {
     if (above->type != HWLOC_OBJ_BRIDGE) continue;
     if (above->attr->bridge.upstream_type == HWLOC_OBJ_BRIDGE_PCI)
       function.bridges.push_back(address_of(above->attr->bridge.upstream.pci));
-    else
-      function.root = root_bus_of(above->attr->bridge);
+    else function.root = root_bus_of(above->attr->bridge);
   }
 }
 
@@ -226,7 +225,8 @@ Result<Topology> load_topology_xml(const std::string& file) {
   auto text = read_text(file);
   if (!text) return text.error();
   *text = plain(*text);
-  if (!is_survived(*text, file)) return error(0, file + ": damaged: hwloc crashes on it; export it anew (lstopo FILE.xml)");
+  if (!is_survived(*text, file))
+    return error(0, file + ": damaged: hwloc crashes on it; export it anew (lstopo FILE.xml)");
   return read_topology(*text, file);
 }
 

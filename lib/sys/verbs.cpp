@@ -16,7 +16,9 @@ struct Close {
 };
 
 // libibverbs leaves errno alone on some of its failures.
-Error failure(const std::string& device, const char* act) { return error(errno != 0 ? errno : EIO, device + ": " + act); }
+Error failure(const std::string& device, const char* act) {
+  return error(errno != 0 ? errno : EIO, device + ": " + act);
+}
 
 }  // namespace
 

@@ -9,8 +9,8 @@
 
 namespace fabric::verbs {
 
-// active_mtu of the port in bytes (256..4096), by ibv_query_port. The device is closed again before this returns: an open
-// context would keep rxe's module from unloading.
+// active_mtu of the port in bytes (256..4096), by ibv_query_port. The device is closed again before this returns: an
+// open context would keep rxe's module from unloading.
 Result<uint32_t> active_mtu(const std::string& device, uint8_t port);
 
 // What the kernel computes for RoCE from the netdev MTU: the largest of 256, 512, 1024, 2048, 4096 that leaves 96 bytes

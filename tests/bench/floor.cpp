@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What nobody who reads by files can do without: one pread of each file that a process holds open below a folder.
-// usage: floor PID FOLDER [ROUNDS]; prints how many files, and the microseconds of CPU of one round, the median of all: one after
-// the other, and after a pause each, as a scrape finds the machine.
+// usage: floor PID FOLDER [ROUNDS]; prints how many files, and the microseconds of CPU of one round, the median of all:
+// one after the other, and after a pause each, as a scrape finds the machine.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -26,7 +26,8 @@ std::vector<int> held_by(const std::string& pid, const std::string& folder) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc/" + pid + "/fd")) {
     std::error_code failed;
     const std::string path = std::filesystem::read_symlink(entry.path(), failed).string();
-    if (failed || path.compare(0, folder.size(), folder) != 0 || !std::filesystem::is_regular_file(path, failed)) continue;
+    if (failed || path.compare(0, folder.size(), folder) != 0 || !std::filesystem::is_regular_file(path, failed))
+      continue;
     if (const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC); fd >= 0) out.push_back(fd);
   }
   return out;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// For LD_PRELOAD: RDMA netlink where the kernel has none. Each request is sent as one for a link (RTM_GETLINK, which the kernel
-// answers with one message of 1.4 kB and one acknowledgement, as RDMA's would be), and its answer is given RDMA's contents: of the
-// devices below /sys/class/infiniband, what their hw_counters files said first.
+// For LD_PRELOAD: RDMA netlink where the kernel has none. Each request is sent as one for a link (RTM_GETLINK, which
+// the kernel answers with one message of 1.4 kB and one acknowledgement, as RDMA's would be), and its answer is given
+// RDMA's contents: of the devices below /sys/class/infiniband, what their hw_counters files said first.
 #include <dlfcn.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -39,7 +39,9 @@ class Writer {
     bytes.resize(NLA_ALIGN(bytes.size()), '\0');
   }
   template <class T>
-  void number(uint16_t type, T value) { put(type, &value, sizeof value); }
+  void number(uint16_t type, T value) {
+    put(type, &value, sizeof value);
+  }
   void text(uint16_t type, const std::string& value) { put(type, value.c_str(), value.size() + 1); }
   void nest(uint16_t type, const Writer& inside) { put(type | NLA_F_NESTED, inside.bytes.data(), inside.bytes.size()); }
   std::string bytes;
@@ -121,7 +123,9 @@ std::string answer_to(const Asked& asked, uint32_t sequence) {
 }
 
 template <class Function>
-Function* real(const char* name) { return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name)); }
+Function* real(const char* name) {
+  return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
+}
 
 bool is_ours(int fd) { return fd >= 0 && fd < kMostFds && sockets[static_cast<size_t>(fd)].rdma; }
 
@@ -151,7 +155,8 @@ ssize_t sendmsg(int fd, const msghdr* message, int flags) {
   asked.type = head->nlmsg_type;
   asked.device = UINT32_MAX;
   const char* at = reinterpret_cast<const char*>(head) + NLMSG_HDRLEN;
-  if (head->nlmsg_len >= NLMSG_HDRLEN + NLA_HDRLEN + 4) std::memcpy(&asked.device, at + NLA_HDRLEN, 4);  // the first attribute
+  if (head->nlmsg_len >= NLMSG_HDRLEN + NLA_HDRLEN + 4)
+    std::memcpy(&asked.device, at + NLA_HDRLEN, 4);  // the first attribute
   struct {
     nlmsghdr head;
     ifinfomsg link;

@@ -41,13 +41,16 @@ std::vector<Finding> Answer::false_alarms(const Fault& fault) const {
 
 bool Answer::has_culprit(const Fault& fault) const {
   if (fault.rule.empty()) return diagnoses.empty();
-  return std::all_of(diagnoses.begin(), diagnoses.end(), [&](const Diagnosis& each) { return each.rule == fault.rule; }) && speaks_of(diagnoses, port);
+  return std::all_of(diagnoses.begin(), diagnoses.end(),
+                     [&](const Diagnosis& each) { return each.rule == fault.rule; }) &&
+         speaks_of(diagnoses, port);
 }
 
 bool Answer::blames_the_same(const Fault& fault) const {
   if (fault.rule.empty()) return diagnoses.empty();
   return !blames_another(fault) && speaks_of(diagnoses, port) &&
-         std::none_of(diagnoses.begin(), diagnoses.end(), [&](const Diagnosis& each) { return each.culprit != culprit(fault); });
+         std::none_of(diagnoses.begin(), diagnoses.end(),
+                      [&](const Diagnosis& each) { return each.culprit != culprit(fault); });
 }
 
 bool Answer::blames_another(const Fault& fault) const {
@@ -81,7 +84,8 @@ std::vector<Answer> planted(const Fault& fault, double strength) {
     if (subject.empty()) continue;
     if (strength != 1 && !machine.has_amounts) break;
     const View view = machine.view();
-    out.push_back({machine.name, port, subject, test::complaints(run_checks(view)), diagnose(view), machine.has_amounts});
+    out.push_back(
+        {machine.name, port, subject, test::complaints(run_checks(view)), diagnose(view), machine.has_amounts});
   }
   return out;
 }

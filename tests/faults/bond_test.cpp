@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The second rail is a bond of two ports (mlx5 RoCE LAG): what RDMA counts is the bond's; pause, discards, bytes by priority, settings and
-// the switch are its members'. The culprit is the same as without a bond.
+// The second rail is a bond of two ports (mlx5 RoCE LAG): what RDMA counts is the bond's; pause, discards, bytes by
+// priority, settings and the switch are its members'. The culprit is the same as without a bond.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,8 @@ namespace {
 constexpr const char *kBond = "mlx5_1/1", *kMember = "mlx5_1/1@ens1";
 
 Machine bonded() {
-  Machine out = *std::find_if(machines().begin(), machines().end(), [](const Machine& each) { return each.name == "hgx"; });
+  Machine out =
+      *std::find_if(machines().begin(), machines().end(), [](const Machine& each) { return each.name == "hgx"; });
   for (Node* node : {&out.before, &out.now}) {
     Port member = node->ports[1];
     Port& bond = node->ports[1];
@@ -48,7 +49,13 @@ void lose_packets(Machine& m) { grow(bond(m), "out_of_sequence", 50'000), grow(b
 std::vector<Planted> faults() {
   return {
       {"nothing", "hgx", [](Machine&) {}, {}},
-      {"many send to one", "hgx", [](Machine& m) { grow(member(m), "rx_prio3_pause_duration", 40'000'000), grow(bond(m), "rp_cnp_handled", 60'000); }, {{kMember, "incast"}}, "nothing was lost"},
+      {"many send to one",
+       "hgx",
+       [](Machine& m) {
+         grow(member(m), "rx_prio3_pause_duration", 40'000'000), grow(bond(m), "rp_cnp_handled", 60'000);
+       },
+       {{kMember, "incast"}},
+       "nothing was lost"},
       {"pause spreads",
        "hgx",
        [](Machine& m) {
@@ -56,30 +63,53 @@ std::vector<Planted> faults() {
          bond(m).counters.hw = m.before.ports[1].counters.hw;
        },
        {{kMember, "pause-spread"}}},
-      {"the application is late", "hgx", [](Machine& m) { grow(member(m), "tx_prio3_pause_duration", 30'000'000), grow(bond(m), "out_of_buffer", 3'000'000); },
-       {{kBond, "slow-receiver"}, {kMember, "slow-receiver"}}, "", "does not pause the network"},
-      {"the host hangs", "hgx", [](Machine& m) { grow(member(m), "tx_prio3_pause_duration", 57'000'000), lose_packets(m); }, {{kMember, "endless-pause"}}, "nothing reaches it meanwhile"},
-      {"the NIC of a host that hangs has ceased to pause", "hgx",
+      {"the application is late",
+       "hgx",
+       [](Machine& m) {
+         grow(member(m), "tx_prio3_pause_duration", 30'000'000), grow(bond(m), "out_of_buffer", 3'000'000);
+       },
+       {{kBond, "slow-receiver"}, {kMember, "slow-receiver"}},
+       "",
+       "does not pause the network"},
+      {"the host hangs",
+       "hgx",
+       [](Machine& m) { grow(member(m), "tx_prio3_pause_duration", 57'000'000), lose_packets(m); },
+       {{kMember, "endless-pause"}},
+       "nothing reaches it meanwhile"},
+      {"the NIC of a host that hangs has ceased to pause",
+       "hgx",
        [](Machine& m) {
          grow(member(m), "tx_pause_storm_error_events", 1);
          grow(bond(m), "packet_seq_err", 20'000);
        },
        {{kMember, "endless-pause"}}},
-      {"the headroom of a member is too small", "hgx", [](Machine& m) { grow(member(m), "rx_prio3_discards", 5'000), lose_packets(m); }, {{kBond, "headroom"}, {kMember, "headroom"}}},
-      {"PFC is off at the switch of one member", "hgx",
+      {"the headroom of a member is too small",
+       "hgx",
+       [](Machine& m) { grow(member(m), "rx_prio3_discards", 5'000), lose_packets(m); },
+       {{kBond, "headroom"}, {kMember, "headroom"}}},
+      {"PFC is off at the switch of one member",
+       "hgx",
        [](Machine& m) {
          m.now.neighbors.heard.at(1).pfc->enabled.bits = 0;
          lose_packets(m);
        },
        {{kBond, "pfc-off-switch"}}},
-      {"PFC is off at one member", "hgx",
+      {"PFC is off at one member",
+       "hgx",
        [](Machine& m) {
          member(m).qos.pfc = PrioSet{};
          lose_packets(m);
        },
        {{kBond, "pfc-off-here"}}},
-      {"a member drops on sending", "hgx", [](Machine& m) { grow(member(m), "tx_discards_phy", 40'000), grow(bond(m), "packet_seq_err", 20'000); }, {{kBond, "send-drops"}}},
-      {"the network loses packets", "hgx", lose_packets, {{kBond, "loss-in-network"}}, "no frame of a lossless priority was discarded here"},
+      {"a member drops on sending",
+       "hgx",
+       [](Machine& m) { grow(member(m), "tx_discards_phy", 40'000), grow(bond(m), "packet_seq_err", 20'000); },
+       {{kBond, "send-drops"}}},
+      {"the network loses packets",
+       "hgx",
+       lose_packets,
+       {{kBond, "loss-in-network"}},
+       "no frame of a lossless priority was discarded here"},
   };
 }
 

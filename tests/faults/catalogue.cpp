@@ -7,8 +7,10 @@
 namespace fabric::faults {
 
 const std::vector<Area>& catalogue() {
-  static const std::vector<Area> all{{"settings", settings_faults()}, {"topology", topology_faults()}, {"host", host_faults()},         {"link", link_faults()},
-                                     {"optics", optics_faults()},     {"congestion", congestion_faults()}, {"software", software_faults()}};
+  static const std::vector<Area> all{{"settings", settings_faults()}, {"topology", topology_faults()},
+                                     {"host", host_faults()},         {"link", link_faults()},
+                                     {"optics", optics_faults()},     {"congestion", congestion_faults()},
+                                     {"software", software_faults()}};
   return all;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every fault of the catalogue on every healthy machine that can have it: named by its check, at its subject, and by no other
-// check; its culprit by its rule, and by no other; healthy machines are silent. Prints the matrix.
+// Every fault of the catalogue on every healthy machine that can have it: named by its check, at its subject, and by no
+// other check; its culprit by its rule, and by no other; healthy machines are silent. Prints the matrix.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,9 +16,9 @@
 namespace fabric::faults {
 namespace {
 
+using faults::describe;
 using test::complaints;
 using test::describe;
-using faults::describe;
 
 class Catalogue : public testing::TestWithParam<Fault> {};
 
@@ -28,11 +28,15 @@ TEST_P(Catalogue, IsNamedAndNothingElse) {
   EXPECT_FALSE(answers.empty()) << "no machine can have it";
   for (const Answer& answer : answers) {
     SCOPED_TRACE(answer.machine);
-    EXPECT_TRUE(answer.is_named(fault)) << "wanted: " << fault.check << " " << answer.subject << " " << to_text(fault.status) << "\nfound:\n" << describe(answer.found);
+    EXPECT_TRUE(answer.is_named(fault)) << "wanted: " << fault.check << " " << answer.subject << " "
+                                        << to_text(fault.status) << "\nfound:\n"
+                                        << describe(answer.found);
     EXPECT_EQ(describe(answer.false_alarms(fault)), "");
-    EXPECT_TRUE(answer.has_culprit(fault)) << "wanted: " << fault.rule << " " << answer.port << "\nfound:\n" << describe(answer.diagnoses);
+    EXPECT_TRUE(answer.has_culprit(fault)) << "wanted: " << fault.rule << " " << answer.port << "\nfound:\n"
+                                           << describe(answer.diagnoses);
     for (const Finding& each : answer.found)
-      for (const std::string& sentence : {each.expected, each.meaning, each.remedy}) EXPECT_NE(sentence, "") << describe({each});
+      for (const std::string& sentence : {each.expected, each.meaning, each.remedy})
+        EXPECT_NE(sentence, "") << describe({each});
   }
 }
 INSTANTIATE_TEST_SUITE_P(Fault, Catalogue, testing::ValuesIn(all_faults()), [](const auto& each) {
@@ -65,8 +69,10 @@ TEST(CatalogueTable, IsWhole) {
   EXPECT_EQ(catalogue().size(), 7u);
   EXPECT_GE(ids.size(), 60u);
   for (const Check& check : checks())
-    EXPECT_EQ(named.count(std::string(check.id)), never_complains(check.id) ? 0u : 1u) << check.id << ": a check without a fault";
-  for (const Rule& rule : rules()) EXPECT_EQ(told.count(std::string(rule.id)), 1u) << rule.id << ": a rule without a fault";
+    EXPECT_EQ(named.count(std::string(check.id)), never_complains(check.id) ? 0u : 1u)
+        << check.id << ": a check without a fault";
+  for (const Rule& rule : rules())
+    EXPECT_EQ(told.count(std::string(rule.id)), 1u) << rule.id << ": a rule without a fault";
 }
 
 std::string content(const std::string& path) {
@@ -80,12 +86,14 @@ TEST(CatalogueTable, NamesScenariosThatInjectIt) {
     if (fault.server.empty()) continue;
     ++injected;
     const size_t colon = fault.server.find(": ");
-    const std::string script = content(FABRIC_SOURCE_DIR "/tests/vm/scenarios/" + fault.server.substr(0, colon) + ".sh");
+    const std::string script =
+        content(FABRIC_SOURCE_DIR "/tests/vm/scenarios/" + fault.server.substr(0, colon) + ".sh");
     EXPECT_NE(script, "") << fault.id << ": no scenario " << fault.server;
     const std::string words = colon == std::string::npos ? "" : fault.server.substr(colon + 2);
     EXPECT_NE(script.find(words), std::string::npos) << fault.id << ": " << fault.server;
   }
-  std::printf("figure: fault catalogue: %zu of %zu faults are injected into a real kernel as well\n", injected, all_faults().size());
+  std::printf("figure: fault catalogue: %zu of %zu faults are injected into a real kernel as well\n", injected,
+              all_faults().size());
 }
 
 struct Tally {
@@ -103,7 +111,8 @@ Tally tally(const Area& area) {
     out.culprits += fault.rule.empty() ? 0 : 1;
     out.right += !fault.rule.empty() && right ? 1 : 0;
     out.plantings += answers.size();
-    for (const Answer& answer : answers) out.others += answer.false_alarms(fault).size() + (fault.rule.empty() ? answer.diagnoses.size() : 0);
+    for (const Answer& answer : answers)
+      out.others += answer.false_alarms(fault).size() + (fault.rule.empty() ? answer.diagnoses.size() : 0);
   }
   return out;
 }
@@ -111,14 +120,17 @@ Tally tally(const Area& area) {
 // The matrix: which areas are seen how well.
 TEST(CatalogueTable, Matrix) {
   Tally sum;
-  std::printf("%-12s %8s %8s %10s %8s %10s %8s\n", "area", "faults", "named", "culprits", "right", "plantings", "others");
+  std::printf("%-12s %8s %8s %10s %8s %10s %8s\n", "area", "faults", "named", "culprits", "right", "plantings",
+              "others");
   const auto show = [](std::string_view name, const Tally& one) {
-    std::printf("%-12s %8zu %8zu %10zu %8zu %10zu %8zu\n", std::string(name).c_str(), one.faults, one.named, one.culprits, one.right, one.plantings, one.others);
+    std::printf("%-12s %8zu %8zu %10zu %8zu %10zu %8zu\n", std::string(name).c_str(), one.faults, one.named,
+                one.culprits, one.right, one.plantings, one.others);
   };
   for (const Area& area : catalogue()) {
     const Tally one = tally(area);
     show(area.name, one);
-    sum = {sum.faults + one.faults, sum.named + one.named, sum.culprits + one.culprits, sum.right + one.right, sum.plantings + one.plantings, sum.others + one.others};
+    sum = {sum.faults + one.faults, sum.named + one.named,         sum.culprits + one.culprits,
+           sum.right + one.right,   sum.plantings + one.plantings, sum.others + one.others};
   }
   show("all", sum);
   size_t alarms = 0;
@@ -126,8 +138,10 @@ TEST(CatalogueTable, Matrix) {
     const View view = machine.view();
     alarms += complaints(run_checks(view)).size() + diagnose(view).size();
   }
-  std::printf("figure: fault catalogue: %zu of %zu faults named, %zu of %zu culprits, %zu false alarms in %zu plantings, %zu on %zu healthy machines\n", sum.named, sum.faults,
-              sum.right, sum.culprits, sum.others, sum.plantings, alarms, machines().size());
+  std::printf(
+      "figure: fault catalogue: %zu of %zu faults named, %zu of %zu culprits, %zu false alarms in %zu plantings, %zu "
+      "on %zu healthy machines\n",
+      sum.named, sum.faults, sum.right, sum.culprits, sum.others, sum.plantings, alarms, machines().size());
   EXPECT_EQ(sum.named, sum.faults);
   EXPECT_EQ(sum.right, sum.culprits);
   EXPECT_EQ(sum.others + alarms, 0u);
@@ -145,21 +159,29 @@ std::string answer_of(const Fault& fault) {
 }
 
 std::string table_of(const Area& area) {
-  std::string out = "\n## " + std::string(area.name) + "\n\n| fault | what happens | planted in the model | answer | culprit | in the virtual server |\n|---|---|---|---|---|---|\n";
+  std::string out = "\n## " + std::string(area.name) +
+                    "\n\n| fault | what happens | planted in the model | answer | culprit | in the virtual server "
+                    "|\n|---|---|---|---|---|---|\n";
   for (const Fault& fault : area.faults)
-    out += "| " + fault.id + " | " + fault.happens + " | " + fault.planted + " | " + answer_of(fault) + " | " + culprit_of(fault) + " | " + fault.server + " |\n";
+    out += "| " + fault.id + " | " + fault.happens + " | " + fault.planted + " | " + answer_of(fault) + " | " +
+           culprit_of(fault) + " | " + fault.server + " |\n";
   return out;
 }
 
 std::string readme() {
   std::string out =
       "# The fault catalogue\n\n"
-      "What goes wrong in GPU clusters. Each fault is planted in every healthy machine that can have it, a minute of load between two readings; the check named\n"
-      "must answer, at the right subject, and no other; diagnose must name the culprit by the rule in brackets, and nobody where none is given. A check behind a\n"
+      "What goes wrong in GPU clusters. Each fault is planted in every healthy machine that can have it, a minute of "
+      "load between two readings; the check named\n"
+      "must answer, at the right subject, and no other; diagnose must name the culprit by the rule in brackets, and "
+      "nobody where none is given. A check behind a\n"
       "comma answers as well: it sees the same fault from another side.\n\n"
-      "The tables stand in the .cpp file of their area; this page is written from them (`FABRIC_UPDATE_GOLDEN=1 ./faults_test`) and compared with them.\n"
-      "`./faults_test --gtest_filter='*Matrix'` prints how many are named rightly. sweep_test.cpp plants each fault that has an amount harder (3 and 10 times:\n"
-      "the same culprit) and more weakly (down to a hundredth: the same or nobody), and tries each limit from both sides. The last column says which scenario\n"
+      "The tables stand in the .cpp file of their area; this page is written from them (`FABRIC_UPDATE_GOLDEN=1 "
+      "./faults_test`) and compared with them.\n"
+      "`./faults_test --gtest_filter='*Matrix'` prints how many are named rightly. sweep_test.cpp plants each fault "
+      "that has an amount harder (3 and 10 times:\n"
+      "the same culprit) and more weakly (down to a hundredth: the same or nobody), and tries each limit from both "
+      "sides. The last column says which scenario\n"
       "of tests/vm injects the same into a real kernel, and how.\n\n| healthy machine | what it is |\n|---|---|\n";
   for (const Machine& machine : machines()) out += "| " + machine.name + " | " + machine.what + " |\n";
   for (const Area& area : catalogue()) out += table_of(area);

@@ -10,9 +10,17 @@ using namespace metrics;
 constexpr auto C = Status::critical, W = Status::warning;
 using Grown = std::vector<Grow>;
 
-Fault counted(const char* id, const char* happens, const std::string& planted, const Grown& all, const char* check, Status status, const char* rule,
-              const char* server = "", std::vector<std::string> also = {}) {
-  return {id, happens, planted, [all](Machine& m) { return grow(m, all) ? m.port().id() : std::string(); }, check, status, rule, server, std::move(also)};
+Fault counted(const char* id, const char* happens, const std::string& planted, const Grown& all, const char* check,
+              Status status, const char* rule, const char* server = "", std::vector<std::string> also = {}) {
+  return {id,
+          happens,
+          planted,
+          [all](Machine& m) { return grow(m, all) ? m.port().id() : std::string(); },
+          check,
+          status,
+          rule,
+          server,
+          std::move(also)};
 }
 
 // Where the port's own discards are counted: on InfiniBand, loss alone does not say where.
@@ -39,76 +47,114 @@ bool move_to_priority_0(Machine& m) {
   }
   m.hold(kPriorityBytes);
   for (Counter& counter : m.port().counters.ethtool)
-    if (counter.name.text().find("prio0_bytes") != std::string_view::npos || counter.name.text().find("bytes_pri0") != std::string_view::npos)
+    if (counter.name.text().find("prio0_bytes") != std::string_view::npos ||
+        counter.name.text().find("bytes_pri0") != std::string_view::npos)
       counter.value += 2'700'000'000'000;
   return done;
 }
 
 Faults losses() {
   return {
-      on_roce(counted("packets-lost", "the network drops RoCE packets: incast without PFC further on", kLostText, kLost, "loss", W, "loss-in-network", "health: netem loss")),
-      on_roce(counted("answers-lost", "the peer sends requests twice: answers are lost on the way back", "duplicate requests +40000", {{&kDuplicateRequests, 40'000}}, "loss", W,
-                      "loss-in-network")),
-      on_roce(counted("acks-lost", "acknowledgements come too late or never", "timeouts +9000", {{&kAckTimeouts, 9'000}}, "loss", W, "loss-in-network")),
+      on_roce(counted("packets-lost", "the network drops RoCE packets: incast without PFC further on", kLostText, kLost,
+                      "loss", W, "loss-in-network", "health: netem loss")),
+      on_roce(counted("answers-lost", "the peer sends requests twice: answers are lost on the way back",
+                      "duplicate requests +40000", {{&kDuplicateRequests, 40'000}}, "loss", W, "loss-in-network")),
+      on_roce(counted("acks-lost", "acknowledgements come too late or never", "timeouts +9000",
+                      {{&kAckTimeouts, 9'000}}, "loss", W, "loss-in-network")),
       {"packets-lost-on-infiniband", "a bad link somewhere in an InfiniBand fabric", kLostText,
-       [](Machine& m) { return !m.is_roce() && grow(m, kLost) ? m.port().id() : std::string(); }, "loss", W, "not-enough-evidence"},
-      counted("damaged-on-another-link", "a bad cable between two InfiniBand switches: packets come marked as damaged", "port_rcv_remote_physical_errors +600",
-              {{&kPortRemotePhysical, 600}}, "loss", W, "damaged-elsewhere"),
-      counted("damaged-on-another-link-and-lost", "the same, and the transport has to send again", "port_rcv_remote_physical_errors +6000, out of sequence +50000",
+       [](Machine& m) { return !m.is_roce() && grow(m, kLost) ? m.port().id() : std::string(); }, "loss", W,
+       "not-enough-evidence"},
+      counted("damaged-on-another-link", "a bad cable between two InfiniBand switches: packets come marked as damaged",
+              "port_rcv_remote_physical_errors +600", {{&kPortRemotePhysical, 600}}, "loss", W, "damaged-elsewhere"),
+      counted("damaged-on-another-link-and-lost", "the same, and the transport has to send again",
+              "port_rcv_remote_physical_errors +6000, out of sequence +50000",
               {{&kPortRemotePhysical, 6'000}, {&kOutOfSequence, 50'000}}, "loss", W, "damaged-elsewhere"),
-      counted("peer-died", "a host of the job died: connections to it were given up", "retries exceeded +4, timeouts +32", {{&kRetriesExceeded, 4}, {&kAckTimeouts, 32}},
-              "loss", C, "peer-silent"),
-      counted("damaged-in-a-switch", "a switch's memory damages packets that every link carried well", "ICRC errors +50, out of sequence +50000",
-              {{&kIcrcErrors, 50}, {&kOutOfSequence, 50'000}}, "loss", W, "damaged-in-network", "", {"link-errors"}),
-      counted("dropped-on-sending", "a rate limit or steering rule drops what this port should send", "discards on sending +4000, NAKs +20000",
-              {{&kPhyDiscards, 4'000, "tx"}, {&kSequenceNaks, 20'000}}, "discards", W, "send-drops", "", {"loss"}),
-      {"pfc-off-here-and-loss", "PFC is off on this port alone: RoCE is lost in bursts", "no PFC on priority 3, " + std::string(kLostText),
+      counted("peer-died", "a host of the job died: connections to it were given up",
+              "retries exceeded +4, timeouts +32", {{&kRetriesExceeded, 4}, {&kAckTimeouts, 32}}, "loss", C,
+              "peer-silent"),
+      counted("damaged-in-a-switch", "a switch's memory damages packets that every link carried well",
+              "ICRC errors +50, out of sequence +50000", {{&kIcrcErrors, 50}, {&kOutOfSequence, 50'000}}, "loss", W,
+              "damaged-in-network", "", {"link-errors"}),
+      counted("dropped-on-sending", "a rate limit or steering rule drops what this port should send",
+              "discards on sending +4000, NAKs +20000", {{&kPhyDiscards, 4'000, "tx"}, {&kSequenceNaks, 20'000}},
+              "discards", W, "send-drops", "", {"loss"}),
+      {"pfc-off-here-and-loss",
+       "PFC is off on this port alone: RoCE is lost in bursts",
+       "no PFC on priority 3, " + std::string(kLostText),
        [](Machine& m) {
          if (!m.is_roce() || !grow(m, kLost)) return std::string();
          m.port().qos.pfc = PrioSet{};
          m.change(m.port().id(), "pfc").outcome = Outcome::differs;
          return m.port().id();
        },
-       "pfc", C, "pfc-off-here", "", {"loss", "peer-pfc", "peer-app"}},
-      {"pfc-off-at-the-switch-and-loss", "PFC is off on the switch port alone: RoCE is lost in bursts", "the neighbour's PFC is none, " + std::string(kLostText),
+       "pfc",
+       C,
+       "pfc-off-here",
+       "",
+       {"loss", "peer-pfc", "peer-app"}},
+      {"pfc-off-at-the-switch-and-loss",
+       "PFC is off on the switch port alone: RoCE is lost in bursts",
+       "the neighbour's PFC is none, " + std::string(kLostText),
        [](Machine& m) {
          if (m.now.neighbors.heard.empty() || !grow(m, kLost)) return std::string();
          m.now.neighbors.heard.at(1).pfc->enabled.bits = 0;
          return m.port().id();
        },
-       "peer-pfc", C, "pfc-off-switch", "", {"loss"}},
-      {"pfc-of-another-priority-at-the-switch-and-loss", "the switch has PFC on priority 4, this port on 3: RoCE is lost in bursts", "the neighbour's PFC is 4, " + std::string(kLostText),
+       "peer-pfc",
+       C,
+       "pfc-off-switch",
+       "",
+       {"loss"}},
+      {"pfc-of-another-priority-at-the-switch-and-loss",
+       "the switch has PFC on priority 4, this port on 3: RoCE is lost in bursts",
+       "the neighbour's PFC is 4, " + std::string(kLostText),
        [](Machine& m) {
          if (m.now.neighbors.heard.empty() || !grow(m, kLost)) return std::string();
          m.now.neighbors.heard.at(1).pfc->enabled.bits = 0x10;
          return m.port().id();
        },
-       "peer-pfc", C, "pfc-off-switch", "", {"loss"}},
-      {"sent-on-a-lossy-priority", "the job has no NCCL_IB_TC: RoCE goes by priority 0 and is lost in bursts", "bytes of priority 0 in place of 3, " + std::string(kLostText),
+       "peer-pfc",
+       C,
+       "pfc-off-switch",
+       "",
+       {"loss"}},
+      {"sent-on-a-lossy-priority", "the job has no NCCL_IB_TC: RoCE goes by priority 0 and is lost in bursts",
+       "bytes of priority 0 in place of 3, " + std::string(kLostText),
        [](Machine& m) {
          return m.is_roce() && move_to_priority_0(m) && grow(m, kLost) ? m.port().id() : std::string();
        },
        "loss", W, "wrong-priority"},
-      {"wrong-priority-and-loss", "the port trusts VLAN priorities: RoCE goes by a lossy priority", "trust differs in the dry run, bytes of priority 0 in place of 3, " + std::string(kLostText),
+      {"wrong-priority-and-loss",
+       "the port trusts VLAN priorities: RoCE goes by a lossy priority",
+       "trust differs in the dry run, bytes of priority 0 in place of 3, " + std::string(kLostText),
        [](Machine& m) {
          if (!m.is_roce() || !grow(m, kLost)) return std::string();
          move_to_priority_0(m);
          m.change(m.port().id(), "trust").outcome = Outcome::differs;
          return m.port().id();
        },
-       "trust", C, "wrong-priority", "", {"loss"}},
+       "trust",
+       C,
+       "wrong-priority",
+       "",
+       {"loss"}},
   };
 }
 
 Faults discards() {
   return {
-      counted("headroom-too-small", "the headroom is too small for the cable: frames are dropped in spite of PFC", "discards of priority 3 +4000, tx pause 2 s",
-              {{&kPriorityDiscards, 4'000}, {&kPfcSeconds, 2, "tx"}}, "discards", W, "headroom", "health: rx_prio3_discards"),
-      counted("port-discards", "a lossy priority overruns the port's buffer", "discards at the physical port +4000", {{&kPhyDiscards, 4'000, "rx"}}, "discards", W, ""),
-      counted("roce-discards", "a Broadcom card throws RoCE packets away", "RoCE discards +4000", {{&kDiscards, 4'000, "rx"}}, "discards", W, ""),
-      counted("buffer-overrun", "an InfiniBand port was sent more than it had credits for", "excessive_buffer_overrun_errors +1", {{&kPortOverruns, 1}}, "discards", W,
-              "not-enough-evidence"),
-      counted("buffer-overrun-of-a-bad-cable", "a cable that damages data damages credits as well, and the buffer overruns", "excessive_buffer_overrun_errors +1, symbol_error +5000",
+      counted("headroom-too-small", "the headroom is too small for the cable: frames are dropped in spite of PFC",
+              "discards of priority 3 +4000, tx pause 2 s", {{&kPriorityDiscards, 4'000}, {&kPfcSeconds, 2, "tx"}},
+              "discards", W, "headroom", "health: rx_prio3_discards"),
+      counted("port-discards", "a lossy priority overruns the port's buffer", "discards at the physical port +4000",
+              {{&kPhyDiscards, 4'000, "rx"}}, "discards", W, ""),
+      counted("roce-discards", "a Broadcom card throws RoCE packets away", "RoCE discards +4000",
+              {{&kDiscards, 4'000, "rx"}}, "discards", W, ""),
+      counted("buffer-overrun", "an InfiniBand port was sent more than it had credits for",
+              "excessive_buffer_overrun_errors +1", {{&kPortOverruns, 1}}, "discards", W, "not-enough-evidence"),
+      counted("buffer-overrun-of-a-bad-cable",
+              "a cable that damages data damages credits as well, and the buffer overruns",
+              "excessive_buffer_overrun_errors +1, symbol_error +5000",
               {{&kPortOverruns, 1}, {&kPortSymbolErrors, 5'000}}, "discards", W, "damaged-link", "", {"link-errors"}),
   };
 }
@@ -118,23 +164,34 @@ Grow holds(double seconds) { return {&kPfcSeconds, seconds, "tx"}; }
 
 Faults this_host_holds() {
   return {
-      counted("pause-storm", "a hung GPU: the NIC takes nothing any more and pauses the network without end", "storm events +1, tx pause 57 of 60 seconds",
+      counted("pause-storm", "a hung GPU: the NIC takes nothing any more and pauses the network without end",
+              "storm events +1, tx pause 57 of 60 seconds",
               {{&kPauseStorms, 1}, holds(57), {&kPfcFrames, 600'000, "tx"}}, "pause-storm", C, "endless-pause"),
-      counted("host-holds-the-network", "the host is slow, and nothing says why", "tx pause 50 of 60 seconds", {holds(50)}, "pause-storm", W, "host-holds-network",
-              "health: tx_prio3_pause_duration"),
-      counted("late-application", "the application posts no receives: the port holds the network", "tx pause 50 of 60 seconds, out of buffer +10000",
-              {holds(50), {&kOutOfBuffer, 10'000}}, "pause-storm", W, "slow-receiver"),
-      counted("pcie-overflow", "memory is too slow for what the port receives", "PCIe buffer overflows +700", {{&kPcieOverflows, 700}}, "pcie-errors", W, "pcie-stall",
-              "health: outbound_pci_buffer_overflow"),
-      counted("pcie-stall", "the root complex stalls the NIC", "stalled for 40 of 60 seconds", {{&kPcieStalled, 40, "write"}}, "pcie-errors", W, "pcie-stall"),
-      {"narrow-slot-and-pause", "the NIC lost lanes and cannot take what arrives", "PcieLink x2 of x16, tx pause 50 of 60 seconds",
+      counted("host-holds-the-network", "the host is slow, and nothing says why", "tx pause 50 of 60 seconds",
+              {holds(50)}, "pause-storm", W, "host-holds-network", "health: tx_prio3_pause_duration"),
+      counted("late-application", "the application posts no receives: the port holds the network",
+              "tx pause 50 of 60 seconds, out of buffer +10000", {holds(50), {&kOutOfBuffer, 10'000}}, "pause-storm", W,
+              "slow-receiver"),
+      counted("pcie-overflow", "memory is too slow for what the port receives", "PCIe buffer overflows +700",
+              {{&kPcieOverflows, 700}}, "pcie-errors", W, "pcie-stall", "health: outbound_pci_buffer_overflow"),
+      counted("pcie-stall", "the root complex stalls the NIC", "stalled for 40 of 60 seconds",
+              {{&kPcieStalled, 40, "write"}}, "pcie-errors", W, "pcie-stall"),
+      {"narrow-slot-and-pause",
+       "the NIC lost lanes and cannot take what arrives",
+       "PcieLink x2 of x16, tx pause 50 of 60 seconds",
        [](Machine& m) {
          if (!grow(m, {holds(50)})) return std::string();
          m.nic().link.width = 2;
          return m.nic().name;
        },
-       "pcie", C, "pcie-degraded", "", {"pause-storm"}},
-      {"pcie-errors-and-pause", "a PCIe link repeats so much that the NIC has to hold the network", "AER BadTLP +600, tx pause 50 of 60 seconds",
+       "pcie",
+       C,
+       "pcie-degraded",
+       "",
+       {"pause-storm"}},
+      {"pcie-errors-and-pause",
+       "a PCIe link repeats so much that the NIC has to hold the network",
+       "AER BadTLP +600, tx pause 50 of 60 seconds",
        [](Machine& m) {
          AerCounts& counts = m.now.platform.functions.at(m.nic().pci).correctable;
          if (!counts.total || !grow(m, {holds(50)})) return std::string();
@@ -142,8 +199,14 @@ Faults this_host_holds() {
          counts.kinds["BadTLP"] += m.events(600);
          return m.nic().pci;
        },
-       "aer", W, "pcie-path", "", {"pause-storm"}},
-      {"far-nic-and-pause", "the NIC is on the other socket: the way between them is full", "the NIC on a root bus at the other node, tx pause 50 of 60 seconds",
+       "aer",
+       W,
+       "pcie-path",
+       "",
+       {"pause-storm"}},
+      {"far-nic-and-pause",
+       "the NIC is on the other socket: the way between them is full",
+       "the NIC on a root bus at the other node, tx pause 50 of 60 seconds",
        [](Machine& m) {
          if (!grow(m, {holds(50), {&kOutOfBuffer, 10'000}})) return std::string();
          m.nic().bridges = {"0000:f7:01.0"};
@@ -151,15 +214,21 @@ Faults this_host_holds() {
          m.nic().numa = m.now.topology.nics.back().numa;
          return m.gpu().name;
        },
-       "locality", W, "far-numa", "", {"pause-storm"}},
+       "locality",
+       W,
+       "far-numa",
+       "",
+       {"pause-storm"}},
   };
 }
 
 Faults the_network_holds() {
   return {
-      counted("incast", "many send to one: the network holds this port and tells it to slow down", "rx pause 52 of 60 seconds, CNPs +60000",
-              {{&kPfcSeconds, 52, "rx"}, {&kCnpHandled, 60'000}}, "pause-held", W, "incast"),
-      {"pause-spreads", "a pause storm elsewhere has reached this rail: held, and no word of congestion", "rx pause 52 of 60 seconds, CNPs and marks as they were",
+      counted("incast", "many send to one: the network holds this port and tells it to slow down",
+              "rx pause 52 of 60 seconds, CNPs +60000", {{&kPfcSeconds, 52, "rx"}, {&kCnpHandled, 60'000}},
+              "pause-held", W, "incast"),
+      {"pause-spreads", "a pause storm elsewhere has reached this rail: held, and no word of congestion",
+       "rx pause 52 of 60 seconds, CNPs and marks as they were",
        [](Machine& m) {
          if (!grow(m, {{&kPfcSeconds, 52, "rx"}})) return std::string();
          for (const Metric* each : {&kCnpHandled, &kCnpSent, &kEcnMarked}) m.hold(*each);
@@ -167,15 +236,21 @@ Faults the_network_holds() {
        },
        "pause-held", W, "pause-spread", "health: rx_prio3_pause_duration"},
       // Other drivers show no global pause while their own is off, or count the time of PFC alone.
-      {"switch-sends-global-pause", "802.3x flow control is on at the switch: it stops all priorities", "global pause frames received +1200000",
-       [](Machine& m) { return grow(m, {{&kGlobalPauseFrames, 1'200'000, "rx"}}) ? m.port().id() : std::string(); }, "", W, "global-pause"},
-      {"no-credits", "a slow receiver has filled an InfiniBand network up to this port's switch", "port_xmit_wait +2500000000 in five seconds: 8 % of them",
+      {"switch-sends-global-pause", "802.3x flow control is on at the switch: it stops all priorities",
+       "global pause frames received +1200000",
+       [](Machine& m) {
+         return grow(m, {{&kGlobalPauseFrames, 1'200'000, "rx"}}) ? m.port().id() : std::string();
+       },
+       "", W, "global-pause"},
+      {"no-credits", "a slow receiver has filled an InfiniBand network up to this port's switch",
+       "port_xmit_wait +2500000000 in five seconds: 8 % of them",
        [](Machine& m) {
          m.shorten(5);
          return grow(m, {{&kPortWait, 2'500'000'000}}) && !m.is_roce() ? m.port().id() : std::string();
        },
        "", W, "no-credits"},
-      {"marks-unanswered", "the notification point is off in the card: marks arrive, and no sender is told", "ECN marks +500000, CNPs sent as they were, ecn_np is none",
+      {"marks-unanswered", "the notification point is off in the card: marks arrive, and no sender is told",
+       "ECN marks +500000, CNPs sent as they were, ecn_np is none",
        [](Machine& m) {
          if (!m.is_roce() || !grow(m, {{&kEcnMarked, 500'000}})) return std::string();
          m.hold(kCnpSent);
@@ -183,21 +258,26 @@ Faults the_network_holds() {
          return m.port().id();
        },
        "", W, "ecn-unanswered"},
-      counted("cnp-ignored", "congestion control is off at this sender: CNPs are ignored", "CNPs ignored +20000", {{&kCnpIgnored, 20'000}}, "cnp-ignored", W, "ecn-ignored",
-              "health: rp_cnp_ignored"),
+      counted("cnp-ignored", "congestion control is off at this sender: CNPs are ignored", "CNPs ignored +20000",
+              {{&kCnpIgnored, 20'000}}, "cnp-ignored", W, "ecn-ignored", "health: rp_cnp_ignored"),
   };
 }
 
 Faults applications() {
   return {
-      counted("receiver-never-ready", "the peer's application hangs: receiver-not-ready retries ran out", "RNR retries exceeded +3, RNR NAKs +21",
-              {{&kRnrRetriesExceeded, 3}, {&kRnrNaksReceived, 21}}, "receiver", C, "peer-not-ready"),
-      counted("late-receives", "an application here posts its receives too late", "packets without a receive +3000000", {{&kOutOfBuffer, 3'000'000}}, "", W, "receiver-late"),
-      counted("requests-rejected", "an application uses a key that the peer has revoked", "remote access errors +8", {{&kAccessErrors, 8}}, "requests", W, ""),
-      {"counters-frozen", "the firmware hangs: traffic goes on, and no RDMA counter moves", "RDMA counters as they were, bytes of priority 3 growing",
+      counted("receiver-never-ready", "the peer's application hangs: receiver-not-ready retries ran out",
+              "RNR retries exceeded +3, RNR NAKs +21", {{&kRnrRetriesExceeded, 3}, {&kRnrNaksReceived, 21}}, "receiver",
+              C, "peer-not-ready"),
+      counted("late-receives", "an application here posts its receives too late", "packets without a receive +3000000",
+              {{&kOutOfBuffer, 3'000'000}}, "", W, "receiver-late"),
+      counted("requests-rejected", "an application uses a key that the peer has revoked", "remote access errors +8",
+              {{&kAccessErrors, 8}}, "requests", W, ""),
+      {"counters-frozen", "the firmware hangs: traffic goes on, and no RDMA counter moves",
+       "RDMA counters as they were, bytes of priority 3 growing",
        [](Machine& m) {
          bool by_priority = false;
-         for (const Counter& each : m.port().counters.ethtool) by_priority = by_priority || each.name.text().find("pri") != std::string::npos;
+         for (const Counter& each : m.port().counters.ethtool)
+           by_priority = by_priority || each.name.text().find("pri") != std::string::npos;
          if (!m.is_roce() || !by_priority || m.port().driver == "ice") return std::string();
          m.port().counters.hw = m.before.ports[1].counters.hw;
          m.port().counters.pma = m.before.ports[1].counters.pma;
@@ -209,6 +289,8 @@ Faults applications() {
 
 }  // namespace
 
-Faults congestion_faults() { return together({losses(), discards(), this_host_holds(), the_network_holds(), applications()}); }
+Faults congestion_faults() {
+  return together({losses(), discards(), this_host_holds(), the_network_holds(), applications()});
+}
 
 }  // namespace fabric::faults

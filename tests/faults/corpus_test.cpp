@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Machines that others have captured, all of the corpus that is at hand: nothing is said of them but what is true.
+#include "support/corpus.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include <string>
 
 #include "scan/scan.h"
-#include "support/corpus.h"
 #include "support/healthy_node.h"
 
 namespace fabric::faults {
@@ -20,7 +21,8 @@ struct Truth {
   const char *finding, *why;
 };
 const std::multimap<std::string, Truth> kTrue{
-    {"psmgmt__mel3001", {"port-state mlx5_3/1 warning", "the second Ethernet port of its card was down when it was captured"}},
+    {"psmgmt__mel3001",
+     {"port-state mlx5_3/1 warning", "the second Ethernet port of its card was down when it was captured"}},
 };
 
 bool is_true(const std::string& machine, const Finding& finding) {
@@ -62,8 +64,10 @@ std::string name_of(const std::string& archive) {
 class Captured : public testing::TestWithParam<std::string> {
  protected:
   static void TearDownTestSuite() {
-    std::printf("figure: fault catalogue: %zu captured machines: %zu false alarms, %zu true findings, %zu questions that the capture does not answer\n", machines, untrue,
-                truths, unanswered);
+    std::printf(
+        "figure: fault catalogue: %zu captured machines: %zu false alarms, %zu true findings, %zu questions that the "
+        "capture does not answer\n",
+        machines, untrue, truths, unanswered);
   }
   static inline size_t machines = 0, untrue = 0, truths = 0, unanswered = 0;
 };
@@ -86,7 +90,8 @@ TEST_P(Captured, NothingUntrueIsSaid) {
 }
 INSTANTIATE_TEST_SUITE_P(Machine, Captured, testing::ValuesIn(archives()), [](const auto& each) {
   std::string name = name_of(each.param);
-  std::replace_if(name.begin(), name.end(), [](char letter) { return std::isalnum(static_cast<unsigned char>(letter)) == 0; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char letter) { return std::isalnum(static_cast<unsigned char>(letter)) == 0; }, '_');
   return name;
 });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Captured);

@@ -19,36 +19,45 @@ std::string limit(JobService& service, uint64_t bytes, const char* file, unsigne
 
 Faults limits() {
   return {
-      {"memlock-by-drop-in", "a drop-in of the site's limits lowers locked memory for slurmd: ibv_reg_mr fails in jobs", "JobService::memlock 8 MiB, and the process so",
-       [](Machine& m) { return limit(slurmd(m), 8 * kMiB, "/etc/systemd/system/slurmd.service.d/limits.conf", 3); }, "memlock", C, "", "host-fit"},
-      {"memlock-not-restarted", "the limit was mended, and slurmd never restarted", "the process has 8 MiB, the files say unlimited",
+      {"memlock-by-drop-in", "a drop-in of the site's limits lowers locked memory for slurmd: ibv_reg_mr fails in jobs",
+       "JobService::memlock 8 MiB, and the process so",
+       [](Machine& m) { return limit(slurmd(m), 8 * kMiB, "/etc/systemd/system/slurmd.service.d/limits.conf", 3); },
+       "memlock", C, "", "host-fit"},
+      {"memlock-not-restarted", "the limit was mended, and slurmd never restarted",
+       "the process has 8 MiB, the files say unlimited",
        [](Machine& m) {
          slurmd(m).processes[0].limits.memlock = ResourceLimit{8 * kMiB, 8 * kMiB};
          return slurmd(m).unit;
        },
        "memlock", C},
-      {"memlock-at-the-next-start", "an update changed the unit: the next restart of slurmd will break jobs", "the files say 8 MiB, the process has unlimited",
+      {"memlock-at-the-next-start", "an update changed the unit: the next restart of slurmd will break jobs",
+       "the files say 8 MiB, the process has unlimited",
        [](Machine& m) {
-         slurmd(m).memlock = LimitSetting{{8 * kMiB, 8 * kMiB}, {"/etc/systemd/system/slurmd.service.d/limits.conf", 3}};
+         slurmd(m).memlock =
+             LimitSetting{{8 * kMiB, 8 * kMiB}, {"/etc/systemd/system/slurmd.service.d/limits.conf", 3}};
          return slurmd(m).unit;
        },
        "memlock", W},
       {"memlock-of-containers", "containerd's unit limits locked memory", "containerd 8 MiB",
-       [](Machine& m) { return limit(containerd(m), 8 * kMiB, "/etc/systemd/system/containerd.service", 7); }, "memlock", W},
-      {"memlock-unreadable", "the check runs as a normal user and sees neither process nor files", "no limit known of slurmd",
+       [](Machine& m) { return limit(containerd(m), 8 * kMiB, "/etc/systemd/system/containerd.service", 7); },
+       "memlock", W},
+      {"memlock-unreadable", "the check runs as a normal user and sees neither process nor files",
+       "no limit known of slurmd",
        [](Machine& m) {
          slurmd(m).processes[0].limits = {};
          slurmd(m).memlock.reset();
          return slurmd(m).unit;
        },
        "memlock", U},
-      {"open-files-of-jobs", "slurmd was started by hand under an old limit of open files", "the process may open 4096 files",
+      {"open-files-of-jobs", "slurmd was started by hand under an old limit of open files",
+       "the process may open 4096 files",
        [](Machine& m) {
          slurmd(m).processes[0].limits.nofile = ResourceLimit{1024, 4096};
          return slurmd(m).unit;
        },
        "nofile", W},
-      {"limits-conf-of-users", "limits.conf limits the shells from which Slurm takes jobs' limits", "UserLimit * soft 64 KiB",
+      {"limits-conf-of-users", "limits.conf limits the shells from which Slurm takes jobs' limits",
+       "UserLimit * soft 64 KiB",
        [](Machine& m) {
          m.now.host->user_limits[0].soft = LimitSetting{{65'536, 65'536}, {"/etc/security/limits.d/50-hpc.conf", 4}};
          return std::string("host");
@@ -59,42 +68,69 @@ Faults limits() {
 
 // On bare metal, where the host can do something about it.
 Fault of_the_cpus(const char* id, const char* happens, const char* planted, void (*change)(Host&), const char* check) {
-  return {id, happens, planted,
+  return {id,
+          happens,
+          planted,
           [change](Machine& m) {
             if (m.is_guest()) return std::string();
             change(*m.now.host);
             return std::string("host");
           },
-          check, W};
+          check,
+          W};
 }
 
 Faults cpus() {
   return {
-      of_the_cpus("powersave", "a power profile lets the CPUs idle down between bursts", "governor powersave, preference balance_performance",
-                  [](Host& host) { host.cpu.frequency = {{"powersave", "balance_performance", "0-63"}}; }, "governor"),
-      of_the_cpus("governor-in-part", "a script set half of the CPUs only", "schedutil on CPUs 32-63",
-                  [](Host& host) { host.cpu.frequency = {{"performance", "", "0-31"}, {"schedutil", "", "32-63"}}; }, "governor"),
-      of_the_cpus("idle-states-in-part", "deep idle states were switched off on one socket only", "C1E on CPUs 0-31, C6 on the others",
-                  [](Host& host) { host.cpu.idle = {{"C1E", 2, "0-31"}, {"C6", 290, "32-63"}}; }, "c-states"),
-      of_the_cpus("idle-option-unheeded", "processor.max_cstate=1 is on the command line, and intel_idle does not look at it", "kernel option of the other driver",
-                  [](Host& host) { host.kernel_options = {"processor.max_cstate=1"}; }, "c-states"),
-      of_the_cpus("clock-fell-back", "the kernel found the time stamp counters unequal and took hpet", "clock source hpet, tsc not offered",
-                  [](Host& host) { host.clock = {"hpet", {"hpet", "acpi_pm"}}; }, "clock-source"),
+      of_the_cpus(
+          "powersave", "a power profile lets the CPUs idle down between bursts",
+          "governor powersave, preference balance_performance",
+          [](Host& host) {
+            host.cpu.frequency = {{"powersave", "balance_performance", "0-63"}};
+          },
+          "governor"),
+      of_the_cpus(
+          "governor-in-part", "a script set half of the CPUs only", "schedutil on CPUs 32-63",
+          [](Host& host) {
+            host.cpu.frequency = {{"performance", "", "0-31"}, {"schedutil", "", "32-63"}};
+          },
+          "governor"),
+      of_the_cpus(
+          "idle-states-in-part", "deep idle states were switched off on one socket only",
+          "C1E on CPUs 0-31, C6 on the others",
+          [](Host& host) {
+            host.cpu.idle = {{"C1E", 2, "0-31"}, {"C6", 290, "32-63"}};
+          },
+          "c-states"),
+      of_the_cpus(
+          "idle-option-unheeded", "processor.max_cstate=1 is on the command line, and intel_idle does not look at it",
+          "kernel option of the other driver", [](Host& host) { host.kernel_options = {"processor.max_cstate=1"}; },
+          "c-states"),
+      of_the_cpus(
+          "clock-fell-back", "the kernel found the time stamp counters unequal and took hpet",
+          "clock source hpet, tsc not offered",
+          [](Host& host) {
+            host.clock = {"hpet", {"hpet", "acpi_pm"}};
+          },
+          "clock-source"),
       {"numa-balancing", "a new kernel switched automatic NUMA balancing on again", "numa_balancing 1",
        [](Machine& m) {
          m.now.host->numa_balancing = 1;
          return std::string("host");
        },
        "numa-balancing", W},
-      {"interrupts-far-away", "irqbalance moved a NIC's queues to the other socket", "6 queues of the NIC on CPUs of another node",
+      {"interrupts-far-away", "irqbalance moved a NIC's queues to the other socket",
+       "6 queues of the NIC on CPUs of another node",
        [](Machine& m) {
          if (m.is_guest()) return std::string();
          NicInterrupts& queues = m.now.host->interrupts[1];
-         for (unsigned i = 0; i < 6; ++i) queues.elsewhere.push_back({120 + i, "comp" + std::to_string(i), std::to_string(40 + i)});
+         for (unsigned i = 0; i < 6; ++i)
+           queues.elsewhere.push_back({120 + i, "comp" + std::to_string(i), std::to_string(40 + i)});
          return queues.nic;
        },
        "irq-affinity", W},
-      {"memory-in-huge-pages", "a database's sysctl file reserved most of the memory as huge pages", "1500 pages of 1 GiB of 2 TiB",
+      {"memory-in-huge-pages", "a database's sysctl file reserved most of the memory as huge pages",
+       "1500 pages of 1 GiB of 2 TiB",
        [](Machine& m) {
          m.now.host->huge_pages.reserved[uint64_t{1} << 30] = 1500;
          return std::string("host");

@@ -21,19 +21,31 @@ std::string take_down(Machine& m, unsigned phys_state, const char* reason, const
   return port.id();
 }
 
-Fault down(const char* id, const char* happens, unsigned phys_state, const char* reason, const char* detail, const char* rule, const char* server = "") {
+Fault down(const char* id, const char* happens, unsigned phys_state, const char* reason, const char* detail,
+           const char* rule, const char* server = "") {
   const std::string words = *detail == 0 ? reason : std::string(reason) + ", " + detail;
-  return {id, happens, "Port::state DOWN, " + std::string(phys_state_text(phys_state)) + (words.empty() ? "" : "; the NIC says: " + words),
-          [=](Machine& m) { return take_down(m, phys_state, reason, detail); }, "port-state", C, rule, server};
+  return {id,
+          happens,
+          "Port::state DOWN, " + std::string(phys_state_text(phys_state)) +
+              (words.empty() ? "" : "; the NIC says: " + words),
+          [=](Machine& m) { return take_down(m, phys_state, reason, detail); },
+          "port-state",
+          C,
+          rule,
+          server};
 }
 
 Faults states() {
   return {
-      down("cable-pulled", "a cable was pulled at this end", 2, "No cable", "", "no-cable", "health: fabsim 0 carrier 0"),
+      down("cable-pulled", "a cable was pulled at this end", 2, "No cable", "", "no-cable",
+           "health: fabsim 0 carrier 0"),
       down("switched-off", "somebody did ip link set down", 3, "Switched off", "", "admin-down"),
-      down("far-end-dark", "the switch port is shut", 2, "Autoneg", "No partner detected", "far-end-silent", "health: fabsim 0 carrier 0"),
-      down("module-refused", "a module that the NIC's firmware does not support", 2, "Cable issue", "Unsupported cable", "module-unusable"),
-      down("speed-mismatch", "the switch port is forced to another speed or FEC: the ends never agree", 4, "Autoneg", "No HCD", "link-mode-mismatch"),
+      down("far-end-dark", "the switch port is shut", 2, "Autoneg", "No partner detected", "far-end-silent",
+           "health: fabsim 0 carrier 0"),
+      down("module-refused", "a module that the NIC's firmware does not support", 2, "Cable issue", "Unsupported cable",
+           "module-unusable"),
+      down("speed-mismatch", "the switch port is forced to another speed or FEC: the ends never agree", 4, "Autoneg",
+           "No HCD", "link-mode-mismatch"),
       {"no-subnet-manager", "the subnet manager is dead, or does not reach this port", "Port::state INIT",
        [](Machine& m) {
          if (m.is_roce()) return std::string();
@@ -80,21 +92,28 @@ std::string swap(Machine& m) {
 }
 
 Fault elsewhere(const char* id, const char* happens, const char* planted, void (*change)(Neighbor&), Status status) {
-  return {id, happens, planted,
+  return {id,
+          happens,
+          planted,
           [change](Machine& m) {
             if (m.now.neighbors.heard.empty()) return std::string();
             change(m.now.neighbors.heard.at(1));
             return m.port().id();
           },
-          "cabling", status};
+          "cabling",
+          status};
 }
 
 Faults ends() {
   return {
-      {"cables-swapped", "two cables changed places at the switch: rails are mixed", "the neighbours of two ports, exchanged", swap, "cabling", C, "", "cabling"},
-      elsewhere("wrong-switch", "the cable ends on a switch of another rail", "the neighbour is leaf9", [](Neighbor& n) { n.system_name = "leaf9"; }, C),
-      elsewhere("wrong-switch-port", "the cable ends on another port of the right switch", "the neighbour's port is Ethernet17",
-                [](Neighbor& n) { n.port_id = "Ethernet17"; }, W),
+      {"cables-swapped", "two cables changed places at the switch: rails are mixed",
+       "the neighbours of two ports, exchanged", swap, "cabling", C, "", "cabling"},
+      elsewhere(
+          "wrong-switch", "the cable ends on a switch of another rail", "the neighbour is leaf9",
+          [](Neighbor& n) { n.system_name = "leaf9"; }, C),
+      elsewhere(
+          "wrong-switch-port", "the cable ends on another port of the right switch",
+          "the neighbour's port is Ethernet17", [](Neighbor& n) { n.port_id = "Ethernet17"; }, W),
       {"neighbour-silent", "LLDP is off on the switch port", "nobody was heard for an hour on one port",
        [](Machine& m) {
          auto& heard = m.now.neighbors.heard;
@@ -141,21 +160,24 @@ Faults flaps() {
          return m.port().id();
        },
        "link-flap", C, "not-enough-evidence"},
-      {"switch-restarts", "the switch reboots, and again: all links to it go together", "two ports of one switch, carrier_down +3 on both",
+      {"switch-restarts", "the switch reboots, and again: all links to it go together",
+       "two ports of one switch, carrier_down +3 on both",
        [](Machine& m) {
          if (!join_at_one_switch(m)) return std::string();
          for (Port* port : {&m.now.ports[1], &m.now.ports[2]}) lose_link(*port, m.events(3));
          return m.port().id();
        },
        "link-flap", W, "switch-restart"},
-      {"one-of-two-links-flaps", "a loose connector: of two links to one switch one goes down and comes back", "two ports of one switch, carrier_down +4 on one",
+      {"one-of-two-links-flaps", "a loose connector: of two links to one switch one goes down and comes back",
+       "two ports of one switch, carrier_down +4 on one",
        [](Machine& m) {
          if (!join_at_one_switch(m)) return std::string();
          lose_link(m.port(), m.events(4));
          return m.port().id();
        },
        "link-flap", W, "flapping-link"},
-      {"unrelated-links-flap", "two links to two switches go down and come back: host, cables or network?", "carrier_down +4 on two ports of two switches",
+      {"unrelated-links-flap", "two links to two switches go down and come back: host, cables or network?",
+       "carrier_down +4 on two ports of two switches",
        [](Machine& m) {
          for (Port* port : {&m.now.ports[1], &m.now.ports[2]}) lose_link(*port, m.events(4));
          return m.port().id();
@@ -165,39 +187,60 @@ Faults flaps() {
 }
 
 // A minute in which the wire was at work against the port.
-Fault on_the_wire(const char* id, const char* happens, const char* planted, const Metric& metric, double by, const char* rule, const char* server = "") {
-  return {id, happens, planted, [&metric, by](Machine& m) { return m.raise(metric, by) ? m.port().id() : std::string(); }, "link-errors", W, rule, server};
+Fault on_the_wire(const char* id, const char* happens, const char* planted, const Metric& metric, double by,
+                  const char* rule, const char* server = "") {
+  return {id,
+          happens,
+          planted,
+          [&metric, by](Machine& m) { return m.raise(metric, by) ? m.port().id() : std::string(); },
+          "link-errors",
+          W,
+          rule,
+          server};
 }
 
 Faults errors() {
   return {
-      on_the_wire("symbol-errors", "bits beyond what FEC corrects: a dirty connector", "symbol errors after FEC +5000", metrics::kPhySymbolErrors, 5'000, "damaged-link"),
-      on_the_wire("symbol-errors-infiniband", "symbol errors of an InfiniBand link", "symbol_error +5000", metrics::kPortSymbolErrors, 5'000, "damaged-link"),
-      on_the_wire("crc-errors", "frames arrive with a wrong checksum", "CRC errors +300", metrics::kPhyCrcErrors, 300, "damaged-link", "health: rx_crc_errors_phy"),
-      on_the_wire("link-recoveries", "an InfiniBand link trains again and again", "link_error_recovery +8", metrics::kPortLinkRecoveries, 8, "damaged-link"),
-      on_the_wire("link-integrity", "so many packets of an InfiniBand link are damaged that the port itself gives notice", "local_link_integrity_errors +2", metrics::kPortLinkIntegrity, 2,
-                  "damaged-link"),
-      on_the_wire("icrc-errors", "RoCE packets are damaged between the ends, where no link sees it", "ICRC errors +50", metrics::kIcrcErrors, 50, ""),
+      on_the_wire("symbol-errors", "bits beyond what FEC corrects: a dirty connector", "symbol errors after FEC +5000",
+                  metrics::kPhySymbolErrors, 5'000, "damaged-link"),
+      on_the_wire("symbol-errors-infiniband", "symbol errors of an InfiniBand link", "symbol_error +5000",
+                  metrics::kPortSymbolErrors, 5'000, "damaged-link"),
+      on_the_wire("crc-errors", "frames arrive with a wrong checksum", "CRC errors +300", metrics::kPhyCrcErrors, 300,
+                  "damaged-link", "health: rx_crc_errors_phy"),
+      on_the_wire("link-recoveries", "an InfiniBand link trains again and again", "link_error_recovery +8",
+                  metrics::kPortLinkRecoveries, 8, "damaged-link"),
+      on_the_wire("link-integrity",
+                  "so many packets of an InfiniBand link are damaged that the port itself gives notice",
+                  "local_link_integrity_errors +2", metrics::kPortLinkIntegrity, 2, "damaged-link"),
+      on_the_wire("icrc-errors", "RoCE packets are damaged between the ends, where no link sees it", "ICRC errors +50",
+                  metrics::kIcrcErrors, 50, ""),
   };
 }
 
 Faults device() {
   return {
-      {"firmware-hangs", "the card's firmware failed and did not recover", "devlink reporter fw in state error, its errors +1",
+      {"firmware-hangs", "the card's firmware failed and did not recover",
+       "devlink reporter fw in state error, its errors +1",
        [](Machine& m) {
          m.port().reporters[0].healthy = false;
          ++m.port().reporters[0].errors;
          return m.port().id();
        },
        "device-health", C},
-      {"firmware-reset", "the card's firmware failed, recovered, and took the link with it", "devlink reporter fw: errors and recoveries +1, carrier_down +1",
+      {"firmware-reset",
+       "the card's firmware failed, recovered, and took the link with it",
+       "devlink reporter fw: errors and recoveries +1, carrier_down +1",
        [](Machine& m) {
          ++m.port().reporters[0].errors;
          ++m.port().reporters[0].recoveries;
          lose_link(m.port(), 1);
          return m.port().id();
        },
-       "device-health", W, "device-reset", "", {"link-flap"}},
+       "device-health",
+       W,
+       "device-reset",
+       "",
+       {"link-flap"}},
   };
 }
 

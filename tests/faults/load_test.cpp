@@ -53,7 +53,8 @@ class Watched {
   double elapsed = 0;
 };
 
-// The network is not always as busy: every half minute a burst of congestion, now and then a pause that lasts for milliseconds.
+// The network is not always as busy: every half minute a burst of congestion, now and then a pause that lasts for
+// milliseconds.
 void bursts(Machine& m, int second) {
   if (second % 30 >= 5) return;
   m.raise(metrics::kCnpHandled, 2'000);
@@ -70,7 +71,8 @@ TEST_P(FullLoad, IsSilentForTenMinutes) {
   for (int second = 0; second < 600; ++second) {
     watched.second([&](Machine& m) { bursts(m, second); });
     ASSERT_EQ(describe(watched.found()), "") << "after " << second << " s";
-    for (const Diagnosis& each : watched.blamed()) FAIL() << "after " << second << " s: " << each.rule << " " << each.subject << " " << each.conclusion;
+    for (const Diagnosis& each : watched.blamed())
+      FAIL() << "after " << second << " s: " << each.rule << " " << each.subject << " " << each.conclusion;
   }
 }
 // Those that differ in their addresses alone carry the same load.
@@ -79,7 +81,8 @@ std::vector<Machine> loaded() {
   std::erase_if(out, [](const Machine& machine) { return machine.name == "ipv6" || machine.name == "vrf"; });
   return out;
 }
-INSTANTIATE_TEST_SUITE_P(Machine, FullLoad, testing::ValuesIn(loaded()), [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(Machine, FullLoad, testing::ValuesIn(loaded()),
+                         [](const auto& each) { return each.param.name; });
 
 struct Episode {
   const char* name;
@@ -97,15 +100,18 @@ std::vector<Episode> episodes() {
   return {
       {"loss", raise(kOutOfSequence, 100'000), "loss", 30, 150},
       {"timeouts", raise(kAckTimeouts, 50), "loss", 30, 150},
-      {"timeouts_of_many_connections_at_once", [second = 0](Machine& m) mutable { if (second++ % 6 == 0) m.raise(kAckTimeouts, 50); }, "loss", 30, 150},
+      {"timeouts_of_many_connections_at_once",
+       [second = 0](Machine& m) mutable {
+         if (second++ % 6 == 0) m.raise(kAckTimeouts, 50);
+       },
+       "loss", 30, 150},
       {"discards", raise(kPriorityDiscards, 500), "discards", 5, 150},
       {"held_by_the_network", raise(kPfcSeconds, 0.95, "rx"), "pause-held", 25, 90},
       {"holds_the_network", raise(kPfcSeconds, 0.95, "tx"), "pause-storm", 25, 90},
       {"cnp_ignored", raise(kCnpIgnored, 500), "cnp-ignored", 10, 150},
       {"pcie_overflow", raise(kPcieOverflows, 100), "pcie-errors", 10, 150},
       {"crc_errors", raise(kPhyCrcErrors, 100), "link-errors", 5, 150},
-      {"little_light",
-       [](Machine& m) { m.port().module->lanes[2].rx_power.value = 0.12e-3; }, "optics", 15, 90},
+      {"little_light", [](Machine& m) { m.port().module->lanes[2].rx_power.value = 0.12e-3; }, "optics", 15, 90},
       {"module_warm", [](Machine& m) { m.port().module->temperature.value = 72; }, "module-temperature", 15, 90},
       {"frozen",
        [](Machine& m) {
@@ -129,7 +135,8 @@ TEST_P(AnEpisode, IsToldAndTakenBack) {
   for (int second = 0; second < 60; ++second) {
     watched.second(episode.each_second);
     const auto found = watched.found();
-    for (const Finding& each : found) EXPECT_EQ(each.id + " " + each.subject, episode.check + " " + watched.machine.port().id()) << describe(found);
+    for (const Finding& each : found)
+      EXPECT_EQ(each.id + " " + each.subject, episode.check + " " + watched.machine.port().id()) << describe(found);
     if (!found.empty() && told < 0) told = second + 1;
   }
   EXPECT_GE(told, 0) << "never told";
@@ -146,7 +153,8 @@ TEST_P(AnEpisode, IsToldAndTakenBack) {
   watched.seconds(60);
   EXPECT_EQ(describe(watched.found()), "") << "it came back";
 }
-INSTANTIATE_TEST_SUITE_P(Fault, AnEpisode, testing::ValuesIn(episodes()), [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(Fault, AnEpisode, testing::ValuesIn(episodes()),
+                         [](const auto& each) { return each.param.name; });
 
 // The fibre was cleaned a little: the alarm is over, the warning is not.
 TEST(LanePower, IsNoAlarmAnyMoreWhenItIsAWarning) {
@@ -177,7 +185,8 @@ TEST(HungDevice, IsToldWhenItsReadingsAreOld) {
   EXPECT_EQ(describe(watched.found()), "");
 }
 
-// A cable that is pulled and plugged again three times within a day: told, and forgotten when the day's window has passed.
+// A cable that is pulled and plugged again three times within a day: told, and forgotten when the day's window has
+// passed.
 TEST(LinkFlap, IsForgottenWhenItsWindowHasPassed) {
   Watched watched(healthy_machines().front());
   for (int i = 0; i < 3; ++i) {

@@ -20,56 +20,154 @@ struct Reading {
 };
 
 constexpr Reading kMlx5[] = {
-    {kHw, "out_of_sequence", 7}, {kHw, "packet_seq_err", 3}, {kHw, "implied_nak_seq_err", 0}, {kHw, "local_ack_timeout_err", 1},
-    {kHw, "duplicate_request", 2}, {kHw, "req_transport_retries_exceeded", 0}, {kHw, "req_rnr_retries_exceeded", 0},
-    {kHw, "rnr_nak_retry_err", 12}, {kHw, "out_of_buffer", 1}, {kHw, "rx_icrc_encapsulated", 0}, {kHw, "req_cqe_error", 2},
-    {kHw, "req_cqe_flush_error", 400}, {kHw, "req_remote_access_errors", 0}, {kHw, "np_cnp_sent", 100'000}, {kHw, "rp_cnp_handled", 100'000},
-    {kHw, "rp_cnp_ignored", 0}, {kHw, "np_ecn_marked_roce_packets", 300'000}, {kHw, "roce_adp_retrans", 0}, {kHw, "rx_write_requests", 9'000'000},
-    {kPma, "symbol_error", 5}, {kPma, "link_downed", 1}, {kPma, "link_error_recovery", 0}, {kPma, "port_xmit_data", 1'000'000'000'000},
-    {kPma, "port_rcv_data", 1'000'000'000'000}, {kPma, "port_xmit_packets", 1'000'000'000}, {kPma, "port_rcv_packets", 1'000'000'000},
-    {kPma, "port_xmit_discards", 0}, {kPma, "port_rcv_errors", 0}, {kPma, "port_xmit_wait", 4'000'000},
-    {kEthtool, "rx_vport_rdma_unicast_bytes", 4'000'000'000'000}, {kEthtool, "tx_vport_rdma_unicast_bytes", 4'000'000'000'000},
-    {kEthtool, "rx_vport_rdma_unicast_packets", 1'000'000'000}, {kEthtool, "tx_vport_rdma_unicast_packets", 1'000'000'000},
-    {kEthtool, "rx_prio3_pause", 2'000}, {kEthtool, "tx_prio3_pause", 1'000}, {kEthtool, "rx_prio3_pause_duration", 9'000},
-    {kEthtool, "tx_prio3_pause_duration", 4'000}, {kEthtool, "rx_prio3_bytes", 4'000'000'000'000}, {kEthtool, "tx_prio3_bytes", 4'000'000'000'000},
-    {kEthtool, "rx_prio3_discards", 4}, {kEthtool, "rx_prio3_buf_discard", 0}, {kEthtool, "rx_prio3_cong_discard", 0},
-    {kEthtool, "rx_discards_phy", 4}, {kEthtool, "tx_discards_phy", 0}, {kEthtool, "rx_crc_errors_phy", 0}, {kEthtool, "rx_symbol_err_phy", 0},
-    {kEthtool, "rx_pcs_symbol_err_phy", 0}, {kEthtool, "rx_corrected_bits_phy", 7'000'000}, {kEthtool, "link_down_events_phy", 1},
-    {kEthtool, "rx_out_of_buffer", 0}, {kEthtool, "tx_pause_storm_warning_events", 0}, {kEthtool, "tx_pause_storm_error_events", 0},
-    {kEthtool, "outbound_pci_stalled_rd_events", 0}, {kEthtool, "outbound_pci_stalled_wr_events", 0}, {kEthtool, "outbound_pci_buffer_overflow", 0},
-    {kEthtool, "rx_pci_signal_integrity", 0}, {kEthtool, "module_unplug", 0}, {kEthtool, "module_high_temp", 0},
+    {kHw, "out_of_sequence", 7},
+    {kHw, "packet_seq_err", 3},
+    {kHw, "implied_nak_seq_err", 0},
+    {kHw, "local_ack_timeout_err", 1},
+    {kHw, "duplicate_request", 2},
+    {kHw, "req_transport_retries_exceeded", 0},
+    {kHw, "req_rnr_retries_exceeded", 0},
+    {kHw, "rnr_nak_retry_err", 12},
+    {kHw, "out_of_buffer", 1},
+    {kHw, "rx_icrc_encapsulated", 0},
+    {kHw, "req_cqe_error", 2},
+    {kHw, "req_cqe_flush_error", 400},
+    {kHw, "req_remote_access_errors", 0},
+    {kHw, "np_cnp_sent", 100'000},
+    {kHw, "rp_cnp_handled", 100'000},
+    {kHw, "rp_cnp_ignored", 0},
+    {kHw, "np_ecn_marked_roce_packets", 300'000},
+    {kHw, "roce_adp_retrans", 0},
+    {kHw, "rx_write_requests", 9'000'000},
+    {kPma, "symbol_error", 5},
+    {kPma, "link_downed", 1},
+    {kPma, "link_error_recovery", 0},
+    {kPma, "port_xmit_data", 1'000'000'000'000},
+    {kPma, "port_rcv_data", 1'000'000'000'000},
+    {kPma, "port_xmit_packets", 1'000'000'000},
+    {kPma, "port_rcv_packets", 1'000'000'000},
+    {kPma, "port_xmit_discards", 0},
+    {kPma, "port_rcv_errors", 0},
+    {kPma, "port_xmit_wait", 4'000'000},
+    {kEthtool, "rx_vport_rdma_unicast_bytes", 4'000'000'000'000},
+    {kEthtool, "tx_vport_rdma_unicast_bytes", 4'000'000'000'000},
+    {kEthtool, "rx_vport_rdma_unicast_packets", 1'000'000'000},
+    {kEthtool, "tx_vport_rdma_unicast_packets", 1'000'000'000},
+    {kEthtool, "rx_prio3_pause", 2'000},
+    {kEthtool, "tx_prio3_pause", 1'000},
+    {kEthtool, "rx_prio3_pause_duration", 9'000},
+    {kEthtool, "tx_prio3_pause_duration", 4'000},
+    {kEthtool, "rx_prio3_bytes", 4'000'000'000'000},
+    {kEthtool, "tx_prio3_bytes", 4'000'000'000'000},
+    {kEthtool, "rx_prio3_discards", 4},
+    {kEthtool, "rx_prio3_buf_discard", 0},
+    {kEthtool, "rx_prio3_cong_discard", 0},
+    {kEthtool, "rx_discards_phy", 4},
+    {kEthtool, "tx_discards_phy", 0},
+    {kEthtool, "rx_crc_errors_phy", 0},
+    {kEthtool, "rx_symbol_err_phy", 0},
+    {kEthtool, "rx_pcs_symbol_err_phy", 0},
+    {kEthtool, "rx_corrected_bits_phy", 7'000'000},
+    {kEthtool, "link_down_events_phy", 1},
+    {kEthtool, "rx_out_of_buffer", 0},
+    {kEthtool, "tx_pause_storm_warning_events", 0},
+    {kEthtool, "tx_pause_storm_error_events", 0},
+    {kEthtool, "outbound_pci_stalled_rd_events", 0},
+    {kEthtool, "outbound_pci_stalled_wr_events", 0},
+    {kEthtool, "outbound_pci_buffer_overflow", 0},
+    {kEthtool, "rx_pci_signal_integrity", 0},
+    {kEthtool, "module_unplug", 0},
+    {kEthtool, "module_high_temp", 0},
 };
 
 constexpr Reading kBnxt[] = {
-    {kHw, "oos_drop_count", 7}, {kHw, "seq_err_naks_rcvd", 3}, {kHw, "missing_resp", 0}, {kHw, "to_retransmits", 1}, {kHw, "dup_req", 2},
-    {kHw, "max_retry_exceeded", 0}, {kHw, "rnr_naks_rcvd", 12}, {kHw, "rx_out_of_buffer", 1}, {kHw, "rx_roce_discards", 0},
-    {kHw, "tx_roce_discards", 0}, {kHw, "remote_access_err", 2}, {kHw, "tx_cnp_pkts", 100'000}, {kHw, "rx_cnp_pkts", 100'000},
-    {kHw, "rx_ecn_marked_pkts", 300'000}, {kHw, "rx_roce_only_bytes", 4'000'000'000'000}, {kHw, "tx_roce_only_bytes", 4'000'000'000'000},
-    {kHw, "rx_roce_only_pkts", 1'000'000'000}, {kHw, "tx_roce_only_pkts", 1'000'000'000}, {kHw, "res_tx_pci_err", 0},
-    {kEthtool, "rx_pfc_ena_frames_pri3", 2'000}, {kEthtool, "tx_pfc_ena_frames_pri3", 1'000}, {kEthtool, "pfc_pri3_rx_duration_us", 9'000},
-    {kEthtool, "pfc_pri3_tx_duration_us", 4'000}, {kEthtool, "continuous_roce_pause_events", 0}, {kEthtool, "rx_bytes_pri3", 4'000'000'000'000},
-    {kEthtool, "tx_bytes_pri3", 4'000'000'000'000}, {kEthtool, "rx_stat_discard", 4}, {kEthtool, "tx_stat_discard", 0},
-    {kEthtool, "rx_fcs_err_frames", 0}, {kEthtool, "rx_pcs_symbol_err", 0}, {kEthtool, "rx_corrected_bits", 7'000'000},
-    {kEthtool, "rx_fec_corrected_blocks", 5'000'000}, {kEthtool, "rx_fec_uncorrectable_blocks", 0}, {kEthtool, "link_down_events", 1},
-    {kEthtool, "rx_pause_frames", 0}, {kEthtool, "tx_pause_frames", 0},
+    {kHw, "oos_drop_count", 7},
+    {kHw, "seq_err_naks_rcvd", 3},
+    {kHw, "missing_resp", 0},
+    {kHw, "to_retransmits", 1},
+    {kHw, "dup_req", 2},
+    {kHw, "max_retry_exceeded", 0},
+    {kHw, "rnr_naks_rcvd", 12},
+    {kHw, "rx_out_of_buffer", 1},
+    {kHw, "rx_roce_discards", 0},
+    {kHw, "tx_roce_discards", 0},
+    {kHw, "remote_access_err", 2},
+    {kHw, "tx_cnp_pkts", 100'000},
+    {kHw, "rx_cnp_pkts", 100'000},
+    {kHw, "rx_ecn_marked_pkts", 300'000},
+    {kHw, "rx_roce_only_bytes", 4'000'000'000'000},
+    {kHw, "tx_roce_only_bytes", 4'000'000'000'000},
+    {kHw, "rx_roce_only_pkts", 1'000'000'000},
+    {kHw, "tx_roce_only_pkts", 1'000'000'000},
+    {kHw, "res_tx_pci_err", 0},
+    {kEthtool, "rx_pfc_ena_frames_pri3", 2'000},
+    {kEthtool, "tx_pfc_ena_frames_pri3", 1'000},
+    {kEthtool, "pfc_pri3_rx_duration_us", 9'000},
+    {kEthtool, "pfc_pri3_tx_duration_us", 4'000},
+    {kEthtool, "continuous_roce_pause_events", 0},
+    {kEthtool, "rx_bytes_pri3", 4'000'000'000'000},
+    {kEthtool, "tx_bytes_pri3", 4'000'000'000'000},
+    {kEthtool, "rx_stat_discard", 4},
+    {kEthtool, "tx_stat_discard", 0},
+    {kEthtool, "rx_fcs_err_frames", 0},
+    {kEthtool, "rx_pcs_symbol_err", 0},
+    {kEthtool, "rx_corrected_bits", 7'000'000},
+    {kEthtool, "rx_fec_corrected_blocks", 5'000'000},
+    {kEthtool, "rx_fec_uncorrectable_blocks", 0},
+    {kEthtool, "link_down_events", 1},
+    {kEthtool, "rx_pause_frames", 0},
+    {kEthtool, "tx_pause_frames", 0},
 };
 
 constexpr Reading kIce[] = {
-    {kHw, "Rcvd Out of order packets", 7}, {kHw, "Nak Sequence Error", 3}, {kHw, "RTO", 1}, {kHw, "RNR received", 12}, {kHw, "RNR sent", 12},
-    {kHw, "CRC errors", 0}, {kHw, "RetransSegs", 4}, {kHw, "cnpSent", 100'000}, {kHw, "cnpHandled", 100'000}, {kHw, "cnpIgnored", 0},
-    {kHw, "RxECNMrkd", 300'000}, {kHw, "ip4InOctets", 4'000'000'000'000}, {kHw, "ip4OutOctets", 4'000'000'000'000},
-    {kHw, "RxUDP", 1'000'000'000}, {kHw, "TxUDP", 1'000'000'000}, {kHw, "ip4InDiscards", 0},
-    {kEthtool, "rx_priority_3_xoff.nic", 2'000}, {kEthtool, "tx_priority_3_xoff.nic", 1'000}, {kEthtool, "link_xoff_rx.nic", 0},
-    {kEthtool, "link_xoff_tx.nic", 0}, {kEthtool, "rx_dropped.nic", 4}, {kEthtool, "rx_crc_errors.nic", 0}, {kEthtool, "mac_local_faults.nic", 1},
+    {kHw, "Rcvd Out of order packets", 7},
+    {kHw, "Nak Sequence Error", 3},
+    {kHw, "RTO", 1},
+    {kHw, "RNR received", 12},
+    {kHw, "RNR sent", 12},
+    {kHw, "CRC errors", 0},
+    {kHw, "RetransSegs", 4},
+    {kHw, "cnpSent", 100'000},
+    {kHw, "cnpHandled", 100'000},
+    {kHw, "cnpIgnored", 0},
+    {kHw, "RxECNMrkd", 300'000},
+    {kHw, "ip4InOctets", 4'000'000'000'000},
+    {kHw, "ip4OutOctets", 4'000'000'000'000},
+    {kHw, "RxUDP", 1'000'000'000},
+    {kHw, "TxUDP", 1'000'000'000},
+    {kHw, "ip4InDiscards", 0},
+    {kEthtool, "rx_priority_3_xoff.nic", 2'000},
+    {kEthtool, "tx_priority_3_xoff.nic", 1'000},
+    {kEthtool, "link_xoff_rx.nic", 0},
+    {kEthtool, "link_xoff_tx.nic", 0},
+    {kEthtool, "rx_dropped.nic", 4},
+    {kEthtool, "rx_crc_errors.nic", 0},
+    {kEthtool, "mac_local_faults.nic", 1},
 };
 
 constexpr Reading kInfiniband[] = {
-    {kHw, "out_of_sequence", 0}, {kHw, "packet_seq_err", 0}, {kHw, "local_ack_timeout_err", 1}, {kHw, "duplicate_request", 0},
-    {kHw, "req_transport_retries_exceeded", 0}, {kHw, "req_rnr_retries_exceeded", 0}, {kHw, "rnr_nak_retry_err", 12}, {kHw, "out_of_buffer", 1},
-    {kHw, "req_cqe_error", 2}, {kPma, "symbol_error", 0}, {kPma, "link_downed", 1}, {kPma, "link_error_recovery", 0},
-    {kPma, "port_xmit_data", 1'000'000'000'000}, {kPma, "port_rcv_data", 1'000'000'000'000}, {kPma, "port_xmit_packets", 1'000'000'000},
-    {kPma, "port_rcv_packets", 1'000'000'000}, {kPma, "port_xmit_discards", 0}, {kPma, "port_rcv_errors", 0}, {kPma, "port_xmit_wait", 4'000'000},
-    {kPma, "local_link_integrity_errors", 0}, {kPma, "excessive_buffer_overrun_errors", 0}, {kPma, "VL15_dropped", 0},
+    {kHw, "out_of_sequence", 0},
+    {kHw, "packet_seq_err", 0},
+    {kHw, "local_ack_timeout_err", 1},
+    {kHw, "duplicate_request", 0},
+    {kHw, "req_transport_retries_exceeded", 0},
+    {kHw, "req_rnr_retries_exceeded", 0},
+    {kHw, "rnr_nak_retry_err", 12},
+    {kHw, "out_of_buffer", 1},
+    {kHw, "req_cqe_error", 2},
+    {kPma, "symbol_error", 0},
+    {kPma, "link_downed", 1},
+    {kPma, "link_error_recovery", 0},
+    {kPma, "port_xmit_data", 1'000'000'000'000},
+    {kPma, "port_rcv_data", 1'000'000'000'000},
+    {kPma, "port_xmit_packets", 1'000'000'000},
+    {kPma, "port_rcv_packets", 1'000'000'000},
+    {kPma, "port_xmit_discards", 0},
+    {kPma, "port_rcv_errors", 0},
+    {kPma, "port_xmit_wait", 4'000'000},
+    {kPma, "local_link_integrity_errors", 0},
+    {kPma, "excessive_buffer_overrun_errors", 0},
+    {kPma, "VL15_dropped", 0},
     {kPma, "port_rcv_remote_physical_errors", 0},
 };
 
@@ -78,7 +176,9 @@ void give_counters(Port& port, std::span<const Reading> readings) {
   port.counters.pma.clear();
   port.counters.ethtool.clear();
   for (const Reading& each : readings) {
-    auto& list = each.source == kHw ? port.counters.hw : each.source == kPma ? port.counters.pma : port.counters.ethtool;
+    auto& list = each.source == kHw    ? port.counters.hw
+                 : each.source == kPma ? port.counters.pma
+                                       : port.counters.ethtool;
     list.push_back({std::string(each.name), each.value});
   }
 }
@@ -101,7 +201,15 @@ Transceiver optics() {
   out.tx_power_limits = {3.5e-3, 0.25e-3, 2.8e-3, 0.35e-3};
   out.tx_bias_limits = {0.10, 0.01, 0.09, 0.015};
   for (unsigned lane = 1; lane <= 4; ++lane)
-    out.lanes.push_back({lane, {0.9e-3, ModuleFlags{}}, {1.2e-3, ModuleFlags{}}, {0.05, ModuleFlags{}}, false, false, false, false, false});
+    out.lanes.push_back({lane,
+                         {0.9e-3, ModuleFlags{}},
+                         {1.2e-3, ModuleFlags{}},
+                         {0.05, ModuleFlags{}},
+                         false,
+                         false,
+                         false,
+                         false,
+                         false});
   return out;
 }
 
@@ -111,7 +219,9 @@ void give_telemetry(Port& port) {
   port.fec = FecStatus{"rs", true, {5'000'000, {}}, {0, {}}, {7'000'000, {}}};
   port.module = optics();
   port.reporters = {{"fw", true, 0, 0}, {"fw_fatal", true, 0, 0}, {"tx", true, 0, 0}, {"rx", true, 0, 0}};
-  port.resources = {{"qp", "", 66}, {"cq", "", 34}, {"mr", "", 128}, {"qp", "user", 64}, {"qp", "kernel", 2}, {"cq", "user", 32}, {"cq", "kernel", 2}, {"mr", "user", 128}, {"mr", "kernel", 0}};
+  port.resources = {{"qp", "", 66},      {"cq", "", 34},      {"mr", "", 128},
+                    {"qp", "user", 64},  {"qp", "kernel", 2}, {"cq", "user", 32},
+                    {"cq", "kernel", 2}, {"mr", "user", 128}, {"mr", "kernel", 0}};
 }
 
 template <class Change>
@@ -278,7 +388,8 @@ Machine guest() {
 }  // namespace
 
 std::vector<Machine> healthy_machines() {
-  std::vector<Machine> out{connectx(), connectx(8), mi300x_with_broadcom(), intel(), sub_numa(), infiniband(), guest(), ipv6(), vrf()};
+  std::vector<Machine> out{connectx(), connectx(8), mi300x_with_broadcom(), intel(), sub_numa(), infiniband(), guest(),
+                           ipv6(),     vrf()};
   run(out[0], "hgx", "four H100, ConnectX-7");
   run(out[1], "hgx8", "eight H100, ConnectX-7");
   run(out[2], "mi300x", "four MI300X, Broadcom Thor 2");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Healthy machines of several kinds, between two readings a minute apart with traffic going on: what faults are planted in.
+// Healthy machines of several kinds, between two readings a minute apart with traffic going on: what faults are planted
+// in.
 #pragma once
 
 #include <string>
@@ -25,8 +26,8 @@ struct Machine : test::Healthy {
   Nic& nic() { return now.topology.nics.at(1); }
   Gpu& gpu() { return now.topology.gpus.at(1); }
   Interface& interface() { return now.network.interfaces.at(port().netdev); }
-  // What the port's own counters say of the metric (counter/metrics.h) grows by so many base units between the readings; where
-  // the metric has a direction or the like, `label` says which. False: this driver does not count it.
+  // What the port's own counters say of the metric (counter/metrics.h) grows by so many base units between the
+  // readings; where the metric has a direction or the like, `label` says which. False: this driver does not count it.
   bool raise(const Metric& metric, double by, std::string_view label = {});
   // It did not grow.
   void hold(const Metric& metric);
@@ -43,8 +44,8 @@ struct Machine : test::Healthy {
 // As it is at boot; before and now differ by a minute of healthy load.
 std::vector<Machine> healthy_machines();
 
-// What a healthy port under full load does in so many seconds: bytes at line rate, and the little congestion control, pause and
-// corrected bits that go with it. Adds to every counter that the port has.
+// What a healthy port under full load does in so many seconds: bytes at line rate, and the little congestion control,
+// pause and corrected bits that go with it. Adds to every counter that the port has.
 void load(Port& port, double seconds);
 
 }  // namespace fabric::faults

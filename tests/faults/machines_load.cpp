@@ -19,9 +19,22 @@ struct Pace {
 };
 constexpr double kBytes = 45e9, kPackets = kBytes / 4182;
 const Pace kLoad[] = {
-    {&kRdmaBytes, kBytes}, {&kPortBytes, kBytes}, {&kPriorityBytes, kBytes}, {&kRdmaPackets, kPackets}, {&kPortPackets, kPackets},
-    {&kRequests, kPackets / 256}, {&kCnpSent, 40}, {&kCnpHandled, 40}, {&kEcnMarked, 120}, {&kPfcFrames, 20}, {&kPfcSeconds, 40e-6},
-    {&kPhyCorrectedBits, 3'000}, {&kPhyCorrectedWords, 2'500}, {&kPortWait, 1'000}, {&kRnrNaksReceived, 0.2}, {&kRnrNaksSent, 0.2},
+    {&kRdmaBytes, kBytes},
+    {&kPortBytes, kBytes},
+    {&kPriorityBytes, kBytes},
+    {&kRdmaPackets, kPackets},
+    {&kPortPackets, kPackets},
+    {&kRequests, kPackets / 256},
+    {&kCnpSent, 40},
+    {&kCnpHandled, 40},
+    {&kEcnMarked, 120},
+    {&kPfcFrames, 20},
+    {&kPfcSeconds, 40e-6},
+    {&kPhyCorrectedBits, 3'000},
+    {&kPhyCorrectedWords, 2'500},
+    {&kPortWait, 1'000},
+    {&kRnrNaksReceived, 0.2},
+    {&kRnrNaksSent, 0.2},
 };
 
 bool is_lossless(const CounterMatch& match) { return match.priority == 0 || match.priority == '3'; }
@@ -33,7 +46,8 @@ void grow(Counter& counter, const CounterRow& row, double by) {
 template <class Visit>
 void each_counter(Port& port, Visit visit) {
   using enum CounterSource;
-  for (auto [source, list] : {std::pair{hw, &port.counters.hw}, {pma, &port.counters.pma}, {ethtool, &port.counters.ethtool}})
+  for (auto [source, list] :
+       {std::pair{hw, &port.counters.hw}, {pma, &port.counters.pma}, {ethtool, &port.counters.ethtool}})
     for (Counter& counter : *list)
       if (const auto match = find_counter(source, counter.name, port.kernel_driver)) visit(counter, *match);
 }
@@ -44,9 +58,11 @@ void load(Port& port, double seconds) {
   const double part = port.rate.value_or(50e9) / 50e9;
   each_counter(port, [&](Counter& counter, const CounterMatch& match) {
     for (const Pace& pace : kLoad)
-      if (match.row->metric == pace.metric && is_lossless(match)) grow(counter, *match.row, pace.per_second * seconds * part);
+      if (match.row->metric == pace.metric && is_lossless(match))
+        grow(counter, *match.row, pace.per_second * seconds * part);
   });
-  if (port.fec && port.fec->corrected_blocks.total) *port.fec->corrected_blocks.total += static_cast<uint64_t>(2'500 * seconds);
+  if (port.fec && port.fec->corrected_blocks.total)
+    *port.fec->corrected_blocks.total += static_cast<uint64_t>(2'500 * seconds);
 }
 
 bool Machine::raise(const Metric& metric, double by, std::string_view label) {
@@ -55,7 +71,9 @@ bool Machine::raise(const Metric& metric, double by, std::string_view label) {
   if (&metric == &kPfcSeconds || &metric == &kPcieStalled) more = std::min(more, window);
   bool done = false;
   each_counter(port(), [&](Counter& counter, const CounterMatch& match) {
-    if (done || match.row->metric != &metric || !is_lossless(match) || (!label.empty() && match.row->label.value != label)) return;
+    if (done || match.row->metric != &metric || !is_lossless(match) ||
+        (!label.empty() && match.row->label.value != label))
+      return;
     grow(counter, *match.row, more);
     if (&metric == &kPortWait) counter.value = std::min<uint64_t>(counter.value, 0xffff'ffff);  // its last value
     done = true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults that look like another's: the counters that rise most are not those of the culprit. Planted in one machine each.
+// Faults that look like another's: the counters that rise most are not those of the culprit. Planted in one machine
+// each.
 #include <gtest/gtest.h>
 
 #include "counter/metrics.h"
@@ -19,24 +20,39 @@ void give_up(Machine& m) { m.raise(kRetriesExceeded, 12), m.raise(kAckTimeouts, 
 
 std::vector<Planted> held() {
   return {
-      {"pause that never ends has reached this port: its connections are given up, and no peer has died", "hgx", [](Machine& m) { hold_fast(m), give_up(m); },
-       {{"mlx5_1/1", "pause-spread"}}, "meanwhile: connections given up +12", "lost one by one"},
-      {"the same of a Broadcom card", "mi300x", [](Machine& m) { hold_fast(m), give_up(m); }, {{"bnxt_re1/1", "pause-spread"}}, "meanwhile: ACK timeouts +96"},
-      {"held so long that answers are late, and nothing is lost", "hgx", [](Machine& m) { hold_fast(m), m.raise(kAckTimeouts, 5'000); }, {{"mlx5_1/1", "pause-spread"}}},
-      {"many to one, so much that connections are given up", "hgx",
+      {"pause that never ends has reached this port: its connections are given up, and no peer has died",
+       "hgx",
+       [](Machine& m) { hold_fast(m), give_up(m); },
+       {{"mlx5_1/1", "pause-spread"}},
+       "meanwhile: connections given up +12",
+       "lost one by one"},
+      {"the same of a Broadcom card",
+       "mi300x",
+       [](Machine& m) { hold_fast(m), give_up(m); },
+       {{"bnxt_re1/1", "pause-spread"}},
+       "meanwhile: ACK timeouts +96"},
+      {"held so long that answers are late, and nothing is lost",
+       "hgx",
+       [](Machine& m) { hold_fast(m), m.raise(kAckTimeouts, 5'000); },
+       {{"mlx5_1/1", "pause-spread"}}},
+      {"many to one, so much that connections are given up",
+       "hgx",
        [](Machine& m) {
          m.raise(kPfcSeconds, 55, "rx");
          m.raise(kCnpHandled, 60'000);
          give_up(m);
        },
        {{"mlx5_1/1", "incast"}}},
-      {"held, by whom cannot be told for its congestion control is off: then nor who does not answer", "hgx",
+      {"held, by whom cannot be told for its congestion control is off: then nor who does not answer",
+       "hgx",
        [](Machine& m) {
          hold_fast(m), give_up(m);
          m.port().qos.ecn_rp = PrioSet{};
        },
-       {{"mlx5_1/1", "not-enough-evidence"}}, "peer-silent (peer)"},
-      {"no credits until connections are given up", "infiniband",
+       {{"mlx5_1/1", "not-enough-evidence"}},
+       "peer-silent (peer)"},
+      {"no credits until connections are given up",
+       "infiniband",
        [](Machine& m) {
          m.shorten(2);
          m.raise(kPortWait, 4'200'000'000 * 2.0);
@@ -44,21 +60,26 @@ std::vector<Planted> held() {
          give_up(m);
        },
        {{"mlx5_1/1", "no-credits"}}},
-      {"held, and the switch's watchdog throws away what waits: NAKs come back", "hgx", [](Machine& m) { hold_fast(m), m.raise(kSequenceNaks, 20'000); },
+      {"held, and the switch's watchdog throws away what waits: NAKs come back",
+       "hgx",
+       [](Machine& m) { hold_fast(m), m.raise(kSequenceNaks, 20'000); },
        {{"mlx5_1/1", "pause-spread loss-in-network"}}},
-      {"storage is held on a priority of its own, and a host of the job died", "hgx",
+      {"storage is held on a priority of its own, and a host of the job died",
+       "hgx",
        [](Machine& m) {
          for (Node* node : {&m.before, &m.now}) {
            node->ports[1].qos.pfc = PrioSet{0x18};
            const bool is_now = node == &m.now;
            node->ports[1].counters.ethtool.push_back({"rx_prio4_pause_duration", is_now ? 58'000'000u : 0u});
-           for (const char* name : {"rx_prio4_bytes", "tx_prio4_bytes"}) node->ports[1].counters.ethtool.push_back({name, is_now ? 40'000'000u : 0u});
+           for (const char* name : {"rx_prio4_bytes", "tx_prio4_bytes"})
+             node->ports[1].counters.ethtool.push_back({name, is_now ? 40'000'000u : 0u});
          }
          m.now.neighbors.heard.at(1).pfc->enabled.bits = 0x18;
          give_up(m);
        },
        {{"mlx5_1/1", "incast peer-silent"}}},
-      {"held for a third of the time, and a host of the job died", "hgx",
+      {"held for a third of the time, and a host of the job died",
+       "hgx",
        [](Machine& m) {
          hold_fast(m);
          m.hold(kPfcSeconds);
@@ -78,12 +99,23 @@ void make_lossy(Machine& m) {
 
 std::vector<Planted> lossy() {
   return {
-      {"RoCE without PFC, and this port throws away what it cannot take", "hgx",
-       [](Machine& m) { make_lossy(m), m.raise(kPriorityDiscards, 60'000), m.raise(kPhyDiscards, 60'000, "rx"), m.raise(kOutOfSequence, 50'000); },
-       {{"mlx5_1/1", "not-enough-evidence"}}, "no priority is known as lossless: discards +60000", "no frame of a lossless priority"},
-      {"the same, and answers to this port are among it", "hgx",
-       [](Machine& m) { make_lossy(m), m.raise(kPhyDiscards, 60'000, "rx"), m.raise(kOutOfSequence, 50'000), give_up(m); }, {{"mlx5_1/1", "not-enough-evidence"}}},
-      {"neither policy nor switch nor driver tell of PFC, and this port throws packets away", "hgx",
+      {"RoCE without PFC, and this port throws away what it cannot take",
+       "hgx",
+       [](Machine& m) {
+         make_lossy(m), m.raise(kPriorityDiscards, 60'000), m.raise(kPhyDiscards, 60'000, "rx"),
+             m.raise(kOutOfSequence, 50'000);
+       },
+       {{"mlx5_1/1", "not-enough-evidence"}},
+       "no priority is known as lossless: discards +60000",
+       "no frame of a lossless priority"},
+      {"the same, and answers to this port are among it",
+       "hgx",
+       [](Machine& m) {
+         make_lossy(m), m.raise(kPhyDiscards, 60'000, "rx"), m.raise(kOutOfSequence, 50'000), give_up(m);
+       },
+       {{"mlx5_1/1", "not-enough-evidence"}}},
+      {"neither policy nor switch nor driver tell of PFC, and this port throws packets away",
+       "hgx",
        [](Machine& m) {
          for (Node* node : {&m.before, &m.now}) node->ports[1].qos.pfc.reset();
          m.policy.ports.clear();
@@ -91,29 +123,59 @@ std::vector<Planted> lossy() {
          m.now.neighbors = {};
          m.raise(kPriorityDiscards, 60'000), m.raise(kOutOfSequence, 50'000);
        },
-       {{"mlx5_1/1", "not-enough-evidence"}}, "discards +60000"},
-      {"RoCE without PFC, and the network loses it", "hgx", [](Machine& m) { make_lossy(m), m.raise(kOutOfSequence, 50'000), m.raise(kSequenceNaks, 20'000); },
-       {{"mlx5_1/1", "loss-in-network"}}, "hardly anything", "both ends"},
-      {"RoCE without PFC, a dozen discards here, and the network loses half a million", "hgx",
-       [](Machine& m) { make_lossy(m), m.raise(kPhyDiscards, 12, "rx"), m.raise(kOutOfSequence, 400'000), m.raise(kSequenceNaks, 100'000); },
+       {{"mlx5_1/1", "not-enough-evidence"}},
+       "discards +60000"},
+      {"RoCE without PFC, and the network loses it",
+       "hgx",
+       [](Machine& m) { make_lossy(m), m.raise(kOutOfSequence, 50'000), m.raise(kSequenceNaks, 20'000); },
+       {{"mlx5_1/1", "loss-in-network"}},
+       "hardly anything",
+       "both ends"},
+      {"RoCE without PFC, a dozen discards here, and the network loses half a million",
+       "hgx",
+       [](Machine& m) {
+         make_lossy(m), m.raise(kPhyDiscards, 12, "rx"), m.raise(kOutOfSequence, 400'000),
+             m.raise(kSequenceNaks, 100'000);
+       },
        {{"mlx5_1/1", "loss-in-network"}}},
   };
 }
 
 std::vector<Planted> receivers() {
   return {
-      {"the peers' threads hang, and a dozen packets came without a receive here", "hgx", [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kOutOfBuffer, 12); },
-       {{"mlx5_1/1", "peer-not-ready"}}, "missing for few of the packets +12", "always posted"},
-      {"a peer hangs and is given up, and a dozen packets came without a receive here", "hgx",
-       [](Machine& m) { m.raise(kRnrRetriesExceeded, 3), m.raise(kRnrNaksReceived, 21), m.raise(kOutOfBuffer, 12); }, {{"mlx5_1/1", "peer-not-ready"}}},
-      {"the same of a Broadcom card", "mi300x", [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kOutOfBuffer, 500); }, {{"bnxt_re1/1", "peer-not-ready"}}},
-      {"the same of a card that counts what it sends", "e810", [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kRnrNaksSent, 12); },
-       {{"irdma1/1", "peer-not-ready"}}, "receiver-not-ready answers received"},
-      {"it sends them itself", "e810", [](Machine& m) { m.raise(kRnrNaksReceived, 12), m.raise(kRnrNaksSent, 5'000'000); }, {{"irdma1/1", "receiver-late"}}},
-      {"receivers are late at both ends", "hgx", [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kOutOfBuffer, 4'000'000); },
-       {{"mlx5_1/1", "receiver-late"}}, "came from others +5000012"},
-      {"the peers hang, and this host is slow as well", "hgx",
-       [](Machine& m) { m.raise(kPfcSeconds, 30, "tx"), m.raise(kRnrNaksReceived, 5'000'000), m.raise(kOutOfBuffer, 2'000); },
+      {"the peers' threads hang, and a dozen packets came without a receive here",
+       "hgx",
+       [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kOutOfBuffer, 12); },
+       {{"mlx5_1/1", "peer-not-ready"}},
+       "missing for few of the packets +12",
+       "always posted"},
+      {"a peer hangs and is given up, and a dozen packets came without a receive here",
+       "hgx",
+       [](Machine& m) { m.raise(kRnrRetriesExceeded, 3), m.raise(kRnrNaksReceived, 21), m.raise(kOutOfBuffer, 12); },
+       {{"mlx5_1/1", "peer-not-ready"}}},
+      {"the same of a Broadcom card",
+       "mi300x",
+       [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kOutOfBuffer, 500); },
+       {{"bnxt_re1/1", "peer-not-ready"}}},
+      {"the same of a card that counts what it sends",
+       "e810",
+       [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kRnrNaksSent, 12); },
+       {{"irdma1/1", "peer-not-ready"}},
+       "receiver-not-ready answers received"},
+      {"it sends them itself",
+       "e810",
+       [](Machine& m) { m.raise(kRnrNaksReceived, 12), m.raise(kRnrNaksSent, 5'000'000); },
+       {{"irdma1/1", "receiver-late"}}},
+      {"receivers are late at both ends",
+       "hgx",
+       [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kOutOfBuffer, 4'000'000); },
+       {{"mlx5_1/1", "receiver-late"}},
+       "came from others +5000012"},
+      {"the peers hang, and this host is slow as well",
+       "hgx",
+       [](Machine& m) {
+         m.raise(kPfcSeconds, 30, "tx"), m.raise(kRnrNaksReceived, 5'000'000), m.raise(kOutOfBuffer, 2'000);
+       },
        {{"mlx5_1/1", "slow-receiver peer-not-ready"}}},
   };
 }
@@ -128,32 +190,54 @@ void move_away(Machine& m) {
 
 std::vector<Planted> hung() {
   return {
-      {"a NIC that always was far from its GPU, and the GPU hangs", "hgx", [](Machine& m) { move_away(m), hang(m); }, {{"mlx5_1/1", "endless-pause"}}},
-      {"the same, and its storms are not counted: nothing is taken any more", "mi300x",
+      {"a NIC that always was far from its GPU, and the GPU hangs",
+       "hgx",
+       [](Machine& m) { move_away(m), hang(m); },
+       {{"mlx5_1/1", "endless-pause"}}},
+      {"the same, and its storms are not counted: nothing is taken any more",
+       "mi300x",
        [](Machine& m) {
          move_away(m);
          m.port().counters = m.before.ports[1].counters;
          m.raise(kPfcSeconds, 58, "tx");
        },
        {{"bnxt_re1/1", "endless-pause"}}},
-      {"a completion got lost on PCIe, and the GPU hangs", "hgx",
+      {"a completion got lost on PCIe, and the GPU hangs",
+       "hgx",
        [](Machine& m) {
          ++*m.now.platform.functions.at(m.nic().pci).nonfatal.total;
          hang(m);
        },
        {{"mlx5_1/1", "pcie-path endless-pause"}}},
-      {"PCIe stalls, and the GPU hangs", "hgx", [](Machine& m) { m.raise(kPcieStalled, 30, "write"), hang(m); }, {{"mlx5_1/1", "pcie-stall endless-pause"}}},
-      {"the process hangs, and its last receives were used up before", "hgx", [](Machine& m) { m.raise(kOutOfBuffer, 10'000), hang(m); },
-       {{"mlx5_1/1", "endless-pause"}}, "without a receive posted for them here +10000"},
-      {"a host hangs, its NIC ceases to pause, and throws lossless frames away", "hgx",
+      {"PCIe stalls, and the GPU hangs",
+       "hgx",
+       [](Machine& m) { m.raise(kPcieStalled, 30, "write"), hang(m); },
+       {{"mlx5_1/1", "pcie-stall endless-pause"}}},
+      {"the process hangs, and its last receives were used up before",
+       "hgx",
+       [](Machine& m) { m.raise(kOutOfBuffer, 10'000), hang(m); },
+       {{"mlx5_1/1", "endless-pause"}},
+       "without a receive posted for them here +10000"},
+      {"a host hangs, its NIC ceases to pause, and throws lossless frames away",
+       "hgx",
        [](Machine& m) {
          m.raise(kPfcSeconds, 8, "tx"), m.raise(kPauseStorms, 1, "warning"), m.raise(kPauseStorms, 1, "error");
          m.raise(kPriorityDiscards, 2'000'000), m.raise(kDuplicateRequests, 30'000);
        },
-       {{"mlx5_1/1", "endless-pause"}}, "thrown away: frames of a lossless priority +2000000"},
-      {"a slot with half of its lanes, and the GPU hangs", "hgx", [](Machine& m) { m.nic().link.width = 8, hang(m); }, {{"mlx5_1/1", "endless-pause"}}, "x8 at 32 GT/s of x16"},
-      {"a far NIC takes what it can", "hgx", [](Machine& m) { move_away(m), m.raise(kPfcSeconds, 58, "tx"); }, {{"mlx5_1/1", "far-numa"}}},
-      {"frames do not fit, and the host is so slow that it pauses nearly always", "hgx", [](Machine& m) { m.raise(kPfcSeconds, 58, "tx"), m.raise(kPriorityDiscards, 50'000); },
+       {{"mlx5_1/1", "endless-pause"}},
+       "thrown away: frames of a lossless priority +2000000"},
+      {"a slot with half of its lanes, and the GPU hangs",
+       "hgx",
+       [](Machine& m) { m.nic().link.width = 8, hang(m); },
+       {{"mlx5_1/1", "endless-pause"}},
+       "x8 at 32 GT/s of x16"},
+      {"a far NIC takes what it can",
+       "hgx",
+       [](Machine& m) { move_away(m), m.raise(kPfcSeconds, 58, "tx"); },
+       {{"mlx5_1/1", "far-numa"}}},
+      {"frames do not fit, and the host is so slow that it pauses nearly always",
+       "hgx",
+       [](Machine& m) { m.raise(kPfcSeconds, 58, "tx"), m.raise(kPriorityDiscards, 50'000); },
        {{"mlx5_1/1", "headroom endless-pause"}}},
   };
 }
@@ -162,15 +246,34 @@ void lose_on_sending(Machine& m) { m.raise(kSequenceNaks, 20'000), m.raise(kAckT
 
 std::vector<Planted> transmitters() {
   return {
-      {"our laser fades: the switch counts damaged frames, and here all looks clean", "hgx", [](Machine& m) { m.port().module->lanes[2].tx_power.value = 0.1e-3, lose_on_sending(m); },
-       {{"mlx5_1/1", "module-fault"}}, "lane 3 of our module: tx power 0.1 mW"},
-      {"a lane of ours has a transmitter fault", "mi300x", [](Machine& m) { m.port().module->lanes[1].tx_fault = true, lose_on_sending(m); }, {{"bnxt_re1/1", "module-fault"}}, "sequence NAKs received +20000"},
-      {"our laser fades, and what is lost was to come here", "hgx", [](Machine& m) { m.port().module->lanes[2].tx_power.value = 0.1e-3, m.raise(kOutOfSequence, 50'000), m.raise(kSequenceNaks, 12); },
+      {"our laser fades: the switch counts damaged frames, and here all looks clean",
+       "hgx",
+       [](Machine& m) { m.port().module->lanes[2].tx_power.value = 0.1e-3, lose_on_sending(m); },
+       {{"mlx5_1/1", "module-fault"}},
+       "lane 3 of our module: tx power 0.1 mW"},
+      {"a lane of ours has a transmitter fault",
+       "mi300x",
+       [](Machine& m) { m.port().module->lanes[1].tx_fault = true, lose_on_sending(m); },
+       {{"bnxt_re1/1", "module-fault"}},
+       "sequence NAKs received +20000"},
+      {"our laser fades, and what is lost was to come here",
+       "hgx",
+       [](Machine& m) {
+         m.port().module->lanes[2].tx_power.value = 0.1e-3, m.raise(kOutOfSequence, 50'000), m.raise(kSequenceNaks, 12);
+       },
        {{"mlx5_1/1", "loss-in-network"}}},
-      {"our laser is as it should be, and a flag of a moment stands", "hgx", [](Machine& m) { m.port().module->lanes[2].tx_power.flags->low_alarm = true, lose_on_sending(m); },
+      {"our laser is as it should be, and a flag of a moment stands",
+       "hgx",
+       [](Machine& m) { m.port().module->lanes[2].tx_power.flags->low_alarm = true, lose_on_sending(m); },
        {{"mlx5_1/1", "loss-in-network"}}},
-      {"the module is hot, and works", "hgx", [](Machine& m) { m.port().module->temperature.value = 78, lose_on_sending(m); }, {{"mlx5_1/1", "loss-in-network"}}},
-      {"our laser fades, and nobody misses anything yet", "hgx", [](Machine& m) { m.port().module->lanes[2].tx_power.value = 0.1e-3; }, {}},
+      {"the module is hot, and works",
+       "hgx",
+       [](Machine& m) { m.port().module->temperature.value = 78, lose_on_sending(m); },
+       {{"mlx5_1/1", "loss-in-network"}}},
+      {"our laser fades, and nobody misses anything yet",
+       "hgx",
+       [](Machine& m) { m.port().module->lanes[2].tx_power.value = 0.1e-3; },
+       {}},
   };
 }
 
@@ -178,62 +281,103 @@ std::vector<Planted> settings() {
   const auto differ = [](Machine& m, const char* key) { m.change(m.port().id(), key).outcome = Outcome::differs; };
   const auto lose = [](Machine& m) { m.raise(kOutOfSequence, 50'000), m.raise(kSequenceNaks, 20'000); };
   return {
-      {"the DSCP of telephony is mapped otherwise, and the network loses RoCE that goes by its own priority", "hgx", [=](Machine& m) { differ(m, "dscp_map"), lose(m); },
+      {"the DSCP of telephony is mapped otherwise, and the network loses RoCE that goes by its own priority",
+       "hgx",
+       [=](Machine& m) { differ(m, "dscp_map"), lose(m); },
        {{"mlx5_1/1", "loss-in-network"}}},
-      {"the same of a Broadcom card", "mi300x", [=](Machine& m) { differ(m, "dscp_map"), lose(m); }, {{"bnxt_re1/1", "loss-in-network"}}},
-      {"VLAN priorities are trusted, and RoCE has the right one", "hgx", [=](Machine& m) { differ(m, "trust"), lose(m); }, {{"mlx5_1/1", "loss-in-network"}}},
-      {"the map differs, and bytes are not counted by priority", "e810", [=](Machine& m) { differ(m, "dscp_map"), lose(m); }, {{"irdma1/1", "wrong-priority"}}},
+      {"the same of a Broadcom card",
+       "mi300x",
+       [=](Machine& m) { differ(m, "dscp_map"), lose(m); },
+       {{"bnxt_re1/1", "loss-in-network"}}},
+      {"VLAN priorities are trusted, and RoCE has the right one",
+       "hgx",
+       [=](Machine& m) { differ(m, "trust"), lose(m); },
+       {{"mlx5_1/1", "loss-in-network"}}},
+      {"the map differs, and bytes are not counted by priority",
+       "e810",
+       [=](Machine& m) { differ(m, "dscp_map"), lose(m); },
+       {{"irdma1/1", "wrong-priority"}}},
   };
 }
 
 std::vector<Planted> gateways() {
   return {
-      {"the gateway of a rail is gone, and all connections with it", "hgx", [](Machine& m) { m.interface().gateways.front().state = "FAILED", give_up(m); },
-       {{"mlx5_1/1", "loss-in-network"}}, "does not answer: it is FAILED"},
-      {"one of two gateways does not answer, and a host of the job died", "hgx",
+      {"the gateway of a rail is gone, and all connections with it",
+       "hgx",
+       [](Machine& m) { m.interface().gateways.front().state = "FAILED", give_up(m); },
+       {{"mlx5_1/1", "loss-in-network"}},
+       "does not answer: it is FAILED"},
+      {"one of two gateways does not answer, and a host of the job died",
+       "hgx",
        [](Machine& m) {
          auto& gateways = m.interface().gateways;
          gateways.push_back({*parse_ip("fe80::1"), "FAILED"});
          give_up(m);
        },
-       {{"mlx5_1/1", "peer-silent"}}, "", "does not answer: it is"},
-      {"nobody has asked the gateway for long, and a host of the job died", "hgx", [](Machine& m) { m.interface().gateways.front().state = "STALE", give_up(m); }, {{"mlx5_1/1", "peer-silent"}}},
-      {"the gateway is gone, and packets come out of order all the same", "hgx", [](Machine& m) { m.interface().gateways.front().state = "FAILED", m.raise(kOutOfSequence, 50'000); },
-       {{"mlx5_1/1", "loss-in-network"}}, "", "gateway"},
+       {{"mlx5_1/1", "peer-silent"}},
+       "",
+       "does not answer: it is"},
+      {"nobody has asked the gateway for long, and a host of the job died",
+       "hgx",
+       [](Machine& m) { m.interface().gateways.front().state = "STALE", give_up(m); },
+       {{"mlx5_1/1", "peer-silent"}}},
+      {"the gateway is gone, and packets come out of order all the same",
+       "hgx",
+       [](Machine& m) { m.interface().gateways.front().state = "FAILED", m.raise(kOutOfSequence, 50'000); },
+       {{"mlx5_1/1", "loss-in-network"}},
+       "",
+       "gateway"},
   };
 }
 
 std::vector<Planted> beyond() {
   return {
-      {"our own cable damages what this port sends: only the switch can see that", "hgx", lose_on_sending, {{"mlx5_1/1", "loss-in-network"}}, "shows no error in what it receives"},
-      {"a slow host, before which the switch throws away what waits for it", "hgx", [](Machine& m) { m.raise(kPfcSeconds, 24, "tx"), m.raise(kDuplicateRequests, 30'000); },
-       {{"mlx5_1/1", "host-holds-network loss-in-network"}}, "may be thrown away before it"},
+      {"our own cable damages what this port sends: only the switch can see that",
+       "hgx",
+       lose_on_sending,
+       {{"mlx5_1/1", "loss-in-network"}},
+       "shows no error in what it receives"},
+      {"a slow host, before which the switch throws away what waits for it",
+       "hgx",
+       [](Machine& m) { m.raise(kPfcSeconds, 24, "tx"), m.raise(kDuplicateRequests, 30'000); },
+       {{"mlx5_1/1", "host-holds-network loss-in-network"}},
+       "may be thrown away before it"},
   };
 }
 
 std::vector<Planted> sources() {
   return {
-      {"a rail of this host hangs, and its pause comes back to another", "hgx",
+      {"a rail of this host hangs, and its pause comes back to another",
+       "hgx",
        [](Machine& m) {
          hold_fast(m);
          for (Counter& each : m.now.ports[2].counters.ethtool)
            if (each.name == "tx_prio3_pause_duration") each.value += 58'000'000;
        },
-       {{"mlx5_1/1", "pause-spread"}, {"mlx5_2/1", "endless-pause"}}, "but mlx5_2/1 of this host pauses the network without end"},
-      {"the same, and it comes back to the port itself", "hgx", [](Machine& m) { hold_fast(m), hang(m); }, {{"mlx5_1/1", "endless-pause pause-spread"}}, "but mlx5_1/1 of this host"},
-      {"another rail holds the network a little", "hgx",
+       {{"mlx5_1/1", "pause-spread"}, {"mlx5_2/1", "endless-pause"}},
+       "but mlx5_2/1 of this host pauses the network without end"},
+      {"the same, and it comes back to the port itself",
+       "hgx",
+       [](Machine& m) { hold_fast(m), hang(m); },
+       {{"mlx5_1/1", "endless-pause pause-spread"}},
+       "but mlx5_1/1 of this host"},
+      {"another rail holds the network a little",
+       "hgx",
        [](Machine& m) {
          hold_fast(m);
          for (Counter& each : m.now.ports[2].counters.ethtool)
            if (each.name == "tx_prio3_pause_duration") each.value += 20'000'000;
        },
-       {{"mlx5_1/1", "pause-spread"}, {"mlx5_2/1", "host-holds-network"}}, "", "without end"},
+       {{"mlx5_1/1", "pause-spread"}, {"mlx5_2/1", "host-holds-network"}},
+       "",
+       "without end"},
   };
 }
 
 // Of what congestion control counts, nothing has ever happened.
 void never_mark(Machine& m) {
-  for (const char* name : {"rp_cnp_handled", "np_cnp_sent", "np_ecn_marked_roce_packets", "rx_cnp_pkts", "tx_cnp_pkts", "rx_ecn_marked_pkts"})
+  for (const char* name : {"rp_cnp_handled", "np_cnp_sent", "np_ecn_marked_roce_packets", "rx_cnp_pkts", "tx_cnp_pkts",
+                           "rx_ecn_marked_pkts"})
     for (Node* node : {&m.before, &m.now})
       for (Counter& each : node->ports[1].counters.hw)
         if (each.name == name) each.value = 0;
@@ -242,27 +386,49 @@ void never_mark(Machine& m) {
 std::vector<Planted> unmarked() {
   constexpr const char* kSaid = "no mark and no notification was ever counted here";
   return {
-      {"ECN is off at the switches: many to one is pause alone", "hgx", [](Machine& m) { never_mark(m), m.raise(kPfcSeconds, 8, "rx"); }, {{"mlx5_1/1", "pause-spread"}}, kSaid},
-      {"the same of a Broadcom card", "mi300x", [](Machine& m) { never_mark(m), m.raise(kPfcSeconds, 8, "rx"); }, {{"bnxt_re1/1", "pause-spread"}}, kSaid},
-      {"switches mark, and not this time", "hgx", [](Machine& m) { hold_fast(m); }, {{"mlx5_1/1", "pause-spread"}}, "", kSaid},
+      {"ECN is off at the switches: many to one is pause alone",
+       "hgx",
+       [](Machine& m) { never_mark(m), m.raise(kPfcSeconds, 8, "rx"); },
+       {{"mlx5_1/1", "pause-spread"}},
+       kSaid},
+      {"the same of a Broadcom card",
+       "mi300x",
+       [](Machine& m) { never_mark(m), m.raise(kPfcSeconds, 8, "rx"); },
+       {{"bnxt_re1/1", "pause-spread"}},
+       kSaid},
+      {"switches mark, and not this time",
+       "hgx",
+       [](Machine& m) { hold_fast(m); },
+       {{"mlx5_1/1", "pause-spread"}},
+       "",
+       kSaid},
   };
 }
 
 std::vector<Planted> buffers() {
   return {
-      {"a firmware reset put the priority into a lossy buffer: it overflows, and nobody is paused", "hgx",
+      {"a firmware reset put the priority into a lossy buffer: it overflows, and nobody is paused",
+       "hgx",
        [](Machine& m) {
          m.hold(kPfcFrames), m.hold(kPfcSeconds);
          m.raise(kPriorityDiscards, 50'000);
        },
-       {{"mlx5_1/1", "headroom"}}, "not once did this port ask for pause"},
-      {"the headroom is too small, and pause was short", "hgx", [](Machine& m) { m.raise(kPriorityDiscards, 50'000); }, {{"mlx5_1/1", "headroom"}}, "this port asked for pause", "not once"},
+       {{"mlx5_1/1", "headroom"}},
+       "not once did this port ask for pause"},
+      {"the headroom is too small, and pause was short",
+       "hgx",
+       [](Machine& m) { m.raise(kPriorityDiscards, 50'000); },
+       {{"mlx5_1/1", "headroom"}},
+       "this port asked for pause",
+       "not once"},
   };
 }
 
 std::vector<Planted> all() {
   std::vector<Planted> out = held();
-  for (const auto& more : {lossy(), receivers(), hung(), transmitters(), settings(), gateways(), beyond(), sources(), unmarked(), buffers()}) out.insert(out.end(), more.begin(), more.end());
+  for (const auto& more : {lossy(), receivers(), hung(), transmitters(), settings(), gateways(), beyond(), sources(),
+                           unmarked(), buffers()})
+    out.insert(out.end(), more.begin(), more.end());
   return out;
 }
 

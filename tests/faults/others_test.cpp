@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands beside a fault or looks like one: two faults at once, traces that any machine has, and readings that mean something
-// else than they seem to. Planted in one machine each, in its own counters' names.
+// What stands beside a fault or looks like one: two faults at once, traces that any machine has, and readings that mean
+// something else than they seem to. Planted in one machine each, in its own counters' names.
 #include <gtest/gtest.h>
 
 #include "check/health.h"
@@ -39,55 +39,103 @@ void lose_link(Machine& m) { ++*m.port().counters.carrier_down; }
 
 std::vector<Planted> losses() {
   return {
-      {"one damaged frame is not fifty thousand lost packets", "hgx", [](Machine& m) { m.raise(kPhyCrcErrors, 1), lose_packets(m); },
-       {{"mlx5_1/1", "loss-in-network not-enough-evidence"}}, "not enough for so much", "shows no error"},
-      {"a few symbol errors, and PFC is off at the switch", "hgx",
+      {"one damaged frame is not fifty thousand lost packets",
+       "hgx",
+       [](Machine& m) { m.raise(kPhyCrcErrors, 1), lose_packets(m); },
+       {{"mlx5_1/1", "loss-in-network not-enough-evidence"}},
+       "not enough for so much",
+       "shows no error"},
+      {"a few symbol errors, and PFC is off at the switch",
+       "hgx",
        [](Machine& m) {
          m.raise(kPhySymbolErrors, 12);
          lose_packets(m);
          m.now.neighbors.heard.at(1).pfc->enabled.bits = 0;
        },
        {{"mlx5_1/1", "damaged-link pfc-off-switch"}}},
-      {"a few discards on sending", "hgx", [](Machine& m) { m.raise(kPhyDiscards, 12, "tx"), lose_packets(m); }, {{"mlx5_1/1", "loss-in-network"}}},
-      {"a few discards of the lossless priority", "hgx", [](Machine& m) { m.raise(kPriorityDiscards, 3), lose_packets(m); }, {{"mlx5_1/1", "loss-in-network"}},
-       "only 3 frames", "no frame of a lossless"},
-      {"one packet with a wrong ICRC", "hgx", [](Machine& m) { m.raise(kIcrcErrors, 1), lose_packets(m); }, {{"mlx5_1/1", "loss-in-network"}}},
-      {"a card that discards RoCE itself and does not say of which priority", "mi300x", [](Machine& m) { m.raise(kDiscards, 40'000, "rx"), lose_packets(m); },
-       {{"bnxt_re1/1", "not-enough-evidence"}}, "discards +40000", "no frame of a lossless"},
-      {"packets out of order, and nothing is sent again", "hgx", [](Machine& m) { m.raise(kOutOfSequence, 50'000); }, {{"mlx5_1/1", "loss-in-network"}}, "adaptive routing"},
-      {"timeouts alone", "hgx", [](Machine& m) { m.raise(kAckTimeouts, 9'000); }, {{"mlx5_1/1", "loss-in-network"}}, "slow to answer"},
-      {"the peers send without a traffic class: their packets overrun a lossy buffer here", "hgx",
+      {"a few discards on sending",
+       "hgx",
+       [](Machine& m) { m.raise(kPhyDiscards, 12, "tx"), lose_packets(m); },
+       {{"mlx5_1/1", "loss-in-network"}}},
+      {"a few discards of the lossless priority",
+       "hgx",
+       [](Machine& m) { m.raise(kPriorityDiscards, 3), lose_packets(m); },
+       {{"mlx5_1/1", "loss-in-network"}},
+       "only 3 frames",
+       "no frame of a lossless"},
+      {"one packet with a wrong ICRC",
+       "hgx",
+       [](Machine& m) { m.raise(kIcrcErrors, 1), lose_packets(m); },
+       {{"mlx5_1/1", "loss-in-network"}}},
+      {"a card that discards RoCE itself and does not say of which priority",
+       "mi300x",
+       [](Machine& m) { m.raise(kDiscards, 40'000, "rx"), lose_packets(m); },
+       {{"bnxt_re1/1", "not-enough-evidence"}},
+       "discards +40000",
+       "no frame of a lossless"},
+      {"packets out of order, and nothing is sent again",
+       "hgx",
+       [](Machine& m) { m.raise(kOutOfSequence, 50'000); },
+       {{"mlx5_1/1", "loss-in-network"}},
+       "adaptive routing"},
+      {"timeouts alone",
+       "hgx",
+       [](Machine& m) { m.raise(kAckTimeouts, 9'000); },
+       {{"mlx5_1/1", "loss-in-network"}},
+       "slow to answer"},
+      {"the peers send without a traffic class: their packets overrun a lossy buffer here",
+       "hgx",
        [](Machine& m) { receive_unmarked(m), m.raise(kPhyDiscards, 60'000, "rx"), lose_packets(m); },
-       {{"mlx5_1/1", "not-enough-evidence"}}, "discarded packets itself: discards +60000"},
-      {"the peers send without a traffic class: switches drop what they may, and this end only sees gaps", "hgx",
+       {{"mlx5_1/1", "not-enough-evidence"}},
+       "discarded packets itself: discards +60000"},
+      {"the peers send without a traffic class: switches drop what they may, and this end only sees gaps",
+       "hgx",
        [](Machine& m) { receive_unmarked(m), m.raise(kOutOfSequence, 50'000); },
-       {{"mlx5_1/1", "loss-in-network"}}, "MB that RDMA received", "discarded packets itself"},
-      {"a host that nobody has set up: PFC is off, and what RDMA sends is not marked", "hgx",
+       {{"mlx5_1/1", "loss-in-network"}},
+       "MB that RDMA received",
+       "discarded packets itself"},
+      {"a host that nobody has set up: PFC is off, and what RDMA sends is not marked",
+       "hgx",
        [](Machine& m) {
          for (Node* node : {&m.before, &m.now}) node->ports[1].qos.pfc = PrioSet{};
          m.hold(kPriorityBytes);
          for (const char* name : {"tx_prio0_bytes", "rx_prio0_bytes"}) grow_ethtool(m, name, 2'700'000'000'000);
          lose_packets(m);
        },
-       {{"mlx5_1/1", "wrong-priority"}}, "went by priority 3, which PFC is to protect"},
-      {"a peer died, and a few packets of others came out of order", "hgx",
+       {{"mlx5_1/1", "wrong-priority"}},
+       "went by priority 3, which PFC is to protect"},
+      {"a peer died, and a few packets of others came out of order",
+       "hgx",
        [](Machine& m) {
          m.raise(kRetriesExceeded, 4);
          m.raise(kAckTimeouts, 32);
          m.raise(kOutOfSequence, 3);
        },
-       {{"mlx5_1/1", "peer-silent"}}, "hardly a NAK"},
-      {"the switch port takes short frames alone: large messages hang, and their connections are given up", "hgx",
+       {{"mlx5_1/1", "peer-silent"}},
+       "hardly a NAK"},
+      {"the switch port takes short frames alone: large messages hang, and their connections are given up",
+       "hgx",
        [](Machine& m) {
          m.raise(kRetriesExceeded, 4);
          m.raise(kAckTimeouts, 32);
          m.interface().peer_max_frame = 1518;
        },
-       {{"mlx5_1/1", "loss-in-network"}}, "takes frames of 1518 bytes, and RoCE's are up to 4210"},
-      {"a link that trains again and again loses what is in flight", "infiniband", [](Machine& m) { m.raise(kPortLinkRecoveries, 8), lose_packets(m); },
-       {{"mlx5_1/1", "damaged-link"}}, "link recoveries +8", "shows no error"},
-      {"a link that is beyond its own limit of errors", "infiniband", [](Machine& m) { m.raise(kPortLinkIntegrity, 2), lose_packets(m); }, {{"mlx5_1/1", "damaged-link"}}, "", "shows no error"},
-      {"strays on the priority that the switch calls lossless", "hgx",
+       {{"mlx5_1/1", "loss-in-network"}},
+       "takes frames of 1518 bytes, and RoCE's are up to 4210"},
+      {"a link that trains again and again loses what is in flight",
+       "infiniband",
+       [](Machine& m) { m.raise(kPortLinkRecoveries, 8), lose_packets(m); },
+       {{"mlx5_1/1", "damaged-link"}},
+       "link recoveries +8",
+       "shows no error"},
+      {"a link that is beyond its own limit of errors",
+       "infiniband",
+       [](Machine& m) { m.raise(kPortLinkIntegrity, 2), lose_packets(m); },
+       {{"mlx5_1/1", "damaged-link"}},
+       "",
+       "shows no error"},
+      {"strays on the priority that the switch calls lossless",
+       "hgx",
        [](Machine& m) {
          for (const char* name : {"rx_prio4_bytes", "tx_prio4_bytes"}) grow_ethtool(m, name, 6'000);
          m.now.neighbors.heard.at(1).pfc->enabled.bits = 0x10;
@@ -99,48 +147,72 @@ std::vector<Planted> losses() {
 
 std::vector<Planted> holding() {
   return {
-      {"a hung host, and the switch's PFC watchdog drops what waits for it", "hgx", [](Machine& m) { m.raise(kPfcSeconds, 57, "tx"), m.raise(kAckTimeouts, 5'000), lose_packets(m); },
-       {{"mlx5_1/1", "endless-pause"}}, "nothing reaches it meanwhile"},
-      {"a hung host on a network of global pause", "hgx",
+      {"a hung host, and the switch's PFC watchdog drops what waits for it",
+       "hgx",
+       [](Machine& m) { m.raise(kPfcSeconds, 57, "tx"), m.raise(kAckTimeouts, 5'000), lose_packets(m); },
+       {{"mlx5_1/1", "endless-pause"}},
+       "nothing reaches it meanwhile"},
+      {"a hung host on a network of global pause",
+       "hgx",
        [](Machine& m) {
          for (Node* node : {&m.before, &m.now}) node->ports[1].qos.pfc = PrioSet{};
          grow_ethtool(m, "tx_global_pause_duration", 57'000'000);
          grow_ethtool(m, "tx_global_pause", 600'000);
        },
-       {{"mlx5_1/1", "endless-pause"}}, "95 % of the time, by global pause"},
-      {"a few notifications ignored beside sixty thousand obeyed", "hgx",
+       {{"mlx5_1/1", "endless-pause"}},
+       "95 % of the time, by global pause"},
+      {"a few notifications ignored beside sixty thousand obeyed",
+       "hgx",
        [](Machine& m) {
          m.raise(kPfcSeconds, 52, "rx");
          m.raise(kCnpHandled, 60'000);
          m.raise(kCnpIgnored, 12);
        },
        {{"mlx5_1/1", "incast"}}},
-      {"held, and only what it receives is marked", "hgx", [](Machine& m) { m.raise(kPfcSeconds, 52, "rx"), m.hold(kCnpHandled); }, {{"mlx5_1/1", "pause-spread"}}},
-      {"a job begins: some receivers are not ready, and little is sent yet", "hgx",
+      {"held, and only what it receives is marked",
+       "hgx",
+       [](Machine& m) { m.raise(kPfcSeconds, 52, "rx"), m.hold(kCnpHandled); },
+       {{"mlx5_1/1", "pause-spread"}}},
+      {"a job begins: some receivers are not ready, and little is sent yet",
+       "hgx",
        [](Machine& m) {
          m.port().counters = m.before.ports[1].counters;
          m.raise(kRnrNaksReceived, 300);
        },
        {}},
-      {"an error of the slot, and pause of milliseconds as on any machine", "hgx",
-       [](Machine& m) { *m.now.platform.functions.at(m.nic().bridges.front()).nonfatal.total += 3; }, {{"mlx5_1/1", "pcie-path"}}, "non-fatal", "holds the network"},
-      {"marks that another congestion control does not answer", "hgx",
+      {"an error of the slot, and pause of milliseconds as on any machine",
+       "hgx",
+       [](Machine& m) { *m.now.platform.functions.at(m.nic().bridges.front()).nonfatal.total += 3; },
+       {{"mlx5_1/1", "pcie-path"}},
+       "non-fatal",
+       "holds the network"},
+      {"marks that another congestion control does not answer",
+       "hgx",
        [](Machine& m) {
          m.raise(kEcnMarked, 500'000);
          m.hold(kCnpSent);
          m.port().qos.ecn_np = PrioSet{0xff};
        },
        {}},
-      {"pause frames of a priority without PFC", "e810", [](Machine& m) { grow_ethtool(m, "rx_priority_5_xoff.nic", 6'000'000); }, {}},
-      {"a dozen packets without a receive do not hold the network", "hgx", [](Machine& m) { m.raise(kPfcSeconds, 40, "tx"), m.raise(kOutOfBuffer, 12); },
+      {"pause frames of a priority without PFC",
+       "e810",
+       [](Machine& m) { grow_ethtool(m, "rx_priority_5_xoff.nic", 6'000'000); },
+       {}},
+      {"a dozen packets without a receive do not hold the network",
+       "hgx",
+       [](Machine& m) { m.raise(kPfcSeconds, 40, "tx"), m.raise(kOutOfBuffer, 12); },
        {{"mlx5_1/1", "host-holds-network"}}},
-      {"all cards in slots of half the speed", "hgx",
+      {"all cards in slots of half the speed",
+       "hgx",
        [](Machine& m) {
          for (Nic& nic : m.now.topology.nics) nic.link.speed = 16;
          m.raise(kPfcSeconds, 40, "tx");
        },
-       {{"mlx5_1/1", "pcie-degraded"}}, "less than the port's 400 Gb/s", "nothing that was read of PCIe"},
-      {"all cards in slots of an older generation", "hgx",
+       {{"mlx5_1/1", "pcie-degraded"}},
+       "less than the port's 400 Gb/s",
+       "nothing that was read of PCIe"},
+      {"all cards in slots of an older generation",
+       "hgx",
        [](Machine& m) {
          for (Nic& nic : m.now.topology.nics) {
            PcieLink& slot = m.now.platform.functions.at(nic.bridges.front()).link;
@@ -148,8 +220,11 @@ std::vector<Planted> holding() {
          }
          m.raise(kPfcSeconds, 40, "tx");
        },
-       {{"mlx5_1/1", "pcie-degraded"}}, "can do), less than the port's 400 Gb/s", "nothing that was read of PCIe"},
-      {"a card whose other half, in a slot of its own, has no netdev", "hgx",
+       {{"mlx5_1/1", "pcie-degraded"}},
+       "can do), less than the port's 400 Gb/s",
+       "nothing that was read of PCIe"},
+      {"a card whose other half, in a slot of its own, has no netdev",
+       "hgx",
        [](Machine& m) {
          Nic half = m.nic();
          half.pci = "0000:f4:00.0";
@@ -167,7 +242,8 @@ std::vector<Planted> holding() {
          m.raise(kPfcSeconds, 40, "tx");
        },
        {{"mlx5_1/1", "host-holds-network"}}},
-      {"marks on a port without PFC, and the notification point is off", "hgx",
+      {"marks on a port without PFC, and the notification point is off",
+       "hgx",
        [](Machine& m) {
          for (Node* node : {&m.before, &m.now}) node->ports[1].qos.pfc = PrioSet{};
          for (PortPolicy& entry : m.policy.ports) entry.want.pfc = PrioSet{};
@@ -177,7 +253,8 @@ std::vector<Planted> holding() {
          m.port().qos.ecn_np = PrioSet{};
        },
        {{"mlx5_1/1", "ecn-unanswered"}}},
-      {"marks on a port without PFC that another congestion control does not answer", "hgx",
+      {"marks on a port without PFC that another congestion control does not answer",
+       "hgx",
        [](Machine& m) {
          for (Node* node : {&m.before, &m.now}) node->ports[1].qos.pfc.reset();
          for (PortPolicy& entry : m.policy.ports) entry.want.pfc.reset();
@@ -187,7 +264,8 @@ std::vector<Planted> holding() {
          m.port().qos.ecn_np = PrioSet{0xff};
        },
        {}},
-      {"two ports, two faults", "hgx",
+      {"two ports, two faults",
+       "hgx",
        [](Machine& m) {
          m.raise(kPhyCrcErrors, 500);
          grow_ethtool(m, "tx_prio3_pause_duration", 40'000'000, 2);
@@ -212,7 +290,15 @@ void add_storage(Machine& m) {
 void dark_lanes(Machine& m) {
   for (Port* port : {&m.before.ports[1], &m.port()})
     for (unsigned lane = 5; lane <= 8; ++lane)
-      port->module->lanes.push_back({lane, {0.0, ModuleFlags{}}, {1.2e-3, ModuleFlags{}}, {0.05, ModuleFlags{}}, true, false, false, false, false});
+      port->module->lanes.push_back({lane,
+                                     {0.0, ModuleFlags{}},
+                                     {1.2e-3, ModuleFlags{}},
+                                     {0.05, ModuleFlags{}},
+                                     true,
+                                     false,
+                                     false,
+                                     false,
+                                     false});
 }
 
 std::map<std::string, std::string> nobody_of_eight() {
@@ -230,7 +316,8 @@ std::vector<Planted> links() {
          for (size_t rail = 0; rail < 8; ++rail) grow_ethtool(m, "rx_crc_errors_phy", 300, rail);
        },
        nobody_of_eight(), "rather the switch"},
-      {"half of the module's lanes are not used, and the link went once", "hgx", [](Machine& m) { dark_lanes(m), lose_link(m); }, nobody, "link downs +1"},
+      {"half of the module's lanes are not used, and the link went once", "hgx",
+       [](Machine& m) { dark_lanes(m), lose_link(m); }, nobody, "link downs +1"},
       {"the light was gone as the link was, and is back", "hgx",
        [](Machine& m) {
          for (ModuleLane& lane : m.port().module->lanes) lane.rx_los = true, lane.rx_power.flags->low_alarm = true;
@@ -239,17 +326,21 @@ std::vector<Planted> links() {
        nobody},
       {"our laser was off as the link was", "hgx",
        [](Machine& m) {
-         for (ModuleLane& lane : m.port().module->lanes) lane.tx_power.flags->low_alarm = lane.tx_bias.flags->low_alarm = true;
+         for (ModuleLane& lane : m.port().module->lanes)
+           lane.tx_power.flags->low_alarm = lane.tx_bias.flags->low_alarm = true;
          lose_link(m);
        },
        nobody},
-      {"light that fell below the alarm while the link stayed, with damaged frames", "hgx",
+      {"light that fell below the alarm while the link stayed, with damaged frames",
+       "hgx",
        [](Machine& m) {
          m.port().module->lanes[2].rx_power.flags->low_alarm = true;
          m.raise(kPhyCrcErrors, 300);
        },
-       {{"mlx5_1/1", "rx-power-low"}}, "0.9 mW, was below"},
-      {"the switch port is shut, and the module does not tell loss of signal", "hgx",
+       {{"mlx5_1/1", "rx-power-low"}},
+       "0.9 mW, was below"},
+      {"the switch port is shut, and the module does not tell loss of signal",
+       "hgx",
        [](Machine& m) {
          for (ModuleLane& lane : m.port().module->lanes) lane.rx_los.reset(), lane.rx_power.value = 0.0;
          m.port().state = 1;
@@ -277,15 +368,18 @@ std::vector<Planted> links() {
          }
        },
        nobody, "", "receives light"},
-      {"a module that does not measure what it receives has a transmitter fault", "hgx",
+      {"a module that does not measure what it receives has a transmitter fault",
+       "hgx",
        [](Machine& m) {
          for (Port* port : {&m.before.ports[1], &m.port()})
            for (ModuleLane& lane : port->module->lanes) lane.rx_power.value = 0.0;
          m.port().module->lanes[3].tx_fault = true;
          m.raise(kPhyCrcErrors, 300);
        },
-       {{"mlx5_1/1", "module-fault"}}, "lane 4 of our module: transmitter fault"},
-      {"never up, and which of two entries will be its own is not known", "mi300x",
+       {{"mlx5_1/1", "module-fault"}},
+       "lane 4 of our module: transmitter fault"},
+      {"never up, and which of two entries will be its own is not known",
+       "mi300x",
        [](Machine& m) {
          PortPolicy slow = m.policy.ports.front();
          slow.match.speed = {"100000"};
@@ -299,17 +393,32 @@ std::vector<Planted> links() {
            port->module.reset();
          }
        },
-       {{"bnxt_re1/1", "not-enough-evidence"}}, "the link is down now"},
-      {"a switch restarts, and the links to it make symbol errors", "hgx",
+       {{"bnxt_re1/1", "not-enough-evidence"}},
+       "the link is down now"},
+      {"a switch restarts, and the links to it make symbol errors",
+       "hgx",
        [](Machine& m) {
-         for (size_t port : {1u, 2u}) ++*m.now.ports[port].counters.carrier_down, grow_ethtool(m, "rx_pcs_symbol_err_phy", 5'000, port);
+         for (size_t port : {1u, 2u})
+           ++*m.now.ports[port].counters.carrier_down, grow_ethtool(m, "rx_pcs_symbol_err_phy", 5'000, port);
        },
-       {{"mlx5_1/1", "not-enough-evidence"}, {"mlx5_2/1", "not-enough-evidence"}}, "other links went as well"},
+       {{"mlx5_1/1", "not-enough-evidence"}, {"mlx5_2/1", "not-enough-evidence"}},
+       "other links went as well"},
       {"a receive buffer overran: what did not fit is a receive error, too", "infiniband",
-       [](Machine& m) { m.raise(kPortOverruns, 1), m.raise(kPortReceiveErrors, 40); }, nobody, "nothing else was damaged"},
-      {"a dozen symbol errors in an hour", "hgx", [](Machine& m) { m.shorten(3'600), m.raise(kPhySymbolErrors, 12); }, nobody, "no more than a good link may have"},
-      {"some hundred symbol errors in an hour", "hgx", [](Machine& m) { m.shorten(3'600), m.raise(kPhySymbolErrors, 300); }, {{"mlx5_1/1", "damaged-link"}}, "", "no more than"},
-      {"a cable is pulled and plugged again", "hgx", [](Machine& m) { lose_link(m), m.raise(kPhySymbolErrors, 5'000); }, {{"mlx5_1/1", "damaged-link"}}, "goes and comes"},
+       [](Machine& m) { m.raise(kPortOverruns, 1), m.raise(kPortReceiveErrors, 40); }, nobody,
+       "nothing else was damaged"},
+      {"a dozen symbol errors in an hour", "hgx", [](Machine& m) { m.shorten(3'600), m.raise(kPhySymbolErrors, 12); },
+       nobody, "no more than a good link may have"},
+      {"some hundred symbol errors in an hour",
+       "hgx",
+       [](Machine& m) { m.shorten(3'600), m.raise(kPhySymbolErrors, 300); },
+       {{"mlx5_1/1", "damaged-link"}},
+       "",
+       "no more than"},
+      {"a cable is pulled and plugged again",
+       "hgx",
+       [](Machine& m) { lose_link(m), m.raise(kPhySymbolErrors, 5'000); },
+       {{"mlx5_1/1", "damaged-link"}},
+       "goes and comes"},
   };
 }
 
@@ -323,10 +432,24 @@ void damage_all_but_storage(Machine& m) {
 std::vector<Planted> of_many_links() {
   const std::string nobody = "not-enough-evidence";
   return {
-      {"all links of the compute NICs damage frames at once, and those of storage do not", "hgx8", damage_all_but_storage,
-       {{"mlx5_0/1", nobody}, {"mlx5_1/1", nobody}, {"mlx5_2/1", nobody}, {"mlx5_3/1", nobody}, {"mlx5_4/1", nobody}, {"mlx5_5/1", nobody}}, "cards like this one"},
-      {"all but one", "hgx8", [](Machine& m) { damage_all_but_storage(m), m.now.ports[4].counters = m.before.ports[4].counters; },
-       {{"mlx5_0/1", "damaged-link"}, {"mlx5_1/1", "damaged-link"}, {"mlx5_2/1", "damaged-link"}, {"mlx5_3/1", "damaged-link"}, {"mlx5_5/1", "damaged-link"}}},
+      {"all links of the compute NICs damage frames at once, and those of storage do not",
+       "hgx8",
+       damage_all_but_storage,
+       {{"mlx5_0/1", nobody},
+        {"mlx5_1/1", nobody},
+        {"mlx5_2/1", nobody},
+        {"mlx5_3/1", nobody},
+        {"mlx5_4/1", nobody},
+        {"mlx5_5/1", nobody}},
+       "cards like this one"},
+      {"all but one",
+       "hgx8",
+       [](Machine& m) { damage_all_but_storage(m), m.now.ports[4].counters = m.before.ports[4].counters; },
+       {{"mlx5_0/1", "damaged-link"},
+        {"mlx5_1/1", "damaged-link"},
+        {"mlx5_2/1", "damaged-link"},
+        {"mlx5_3/1", "damaged-link"},
+        {"mlx5_5/1", "damaged-link"}}},
   };
 }
 
@@ -349,8 +472,13 @@ TEST(PreFecBer, IsJudgedByTheCode) {
     double ratio;
     Status status;
   };
-  for (const Link& link : {Link{400'000, "rs", 1e-5, Status::ok}, {100'000, "rs", 1e-5, Status::ok}, {400'000, "rs", 3e-5, Status::warning},
-                           {25'000, "rs", 1e-6, Status::ok}, {25'000, "rs", 1e-5, Status::warning}, {25'000, "rs", 6e-5, Status::critical}, {25'000, "baser", 1e-7, Status::critical}}) {
+  for (const Link& link : {Link{400'000, "rs", 1e-5, Status::ok},
+                           {100'000, "rs", 1e-5, Status::ok},
+                           {400'000, "rs", 3e-5, Status::warning},
+                           {25'000, "rs", 1e-6, Status::ok},
+                           {25'000, "rs", 1e-5, Status::warning},
+                           {25'000, "rs", 6e-5, Status::critical},
+                           {25'000, "baser", 1e-7, Status::critical}}) {
     Machine machine = machines().front();
     for (Node* node : {&machine.before, &machine.now}) {
       Port& port = node->ports[1];
@@ -361,7 +489,8 @@ TEST(PreFecBer, IsJudgedByTheCode) {
     machine.port().fec = machine.before.ports[1].fec;
     machine.hold(kPhyCorrectedBits);
     machine.raise(kPhyCorrectedBits, link.ratio * link.speed * 1e6 * 60);
-    EXPECT_EQ(health_status(machine.view(), "pre_fec_ber", "mlx5_1/1"), link.status) << link.speed << " " << link.fec << " " << link.ratio;
+    EXPECT_EQ(health_status(machine.view(), "pre_fec_ber", "mlx5_1/1"), link.status)
+        << link.speed << " " << link.fec << " " << link.ratio;
   }
 }
 

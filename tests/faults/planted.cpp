@@ -12,7 +12,8 @@ namespace fabric::faults {
 void PrintTo(const Planted& one, std::ostream* out) { *out << one.what; }
 
 void expect_blamed(const Planted& one) {
-  const auto healthy = std::find_if(machines().begin(), machines().end(), [&](const Machine& each) { return each.name == one.machine; });
+  const auto healthy =
+      std::find_if(machines().begin(), machines().end(), [&](const Machine& each) { return each.name == one.machine; });
   ASSERT_NE(healthy, machines().end()) << one.machine;
   expect_blamed(one, *healthy);
 }

@@ -9,7 +9,8 @@ namespace {
 
 constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;
 
-// A dry run finds the setting otherwise; a setting that the healthy machine's policy does not ask for is asked for first.
+// A dry run finds the setting otherwise; a setting that the healthy machine's policy does not ask for is asked for
+// first.
 std::string plant_setting(Machine& m, std::string_view key, Outcome outcome) {
   if (!m.is_roce()) return {};
   const std::string id = m.port().id();
@@ -17,7 +18,8 @@ std::string plant_setting(Machine& m, std::string_view key, Outcome outcome) {
   if (!has_value(setting, m.policy.ports[0].want)) {
     visit_member(setting, m.policy.ports[0].want, [](auto& value) { value.emplace(); });
     const std::string wanted = value_text(setting, m.policy.ports[0].want);
-    for (auto& [port, changes] : m.plan) changes.push_back({port, std::string(key), Outcome::in_sync, 0, false, wanted, wanted, {}});
+    for (auto& [port, changes] : m.plan)
+      changes.push_back({port, std::string(key), Outcome::in_sync, 0, false, wanted, wanted, {}});
   }
   Change& change = m.change(id, std::string(key));
   change.outcome = outcome;
@@ -96,39 +98,55 @@ Faults of_each_setting() {
     std::string id = "setting-";
     for (const char letter : row.key) id += letter == '_' ? '-' : letter;
     out.push_back({id, row.happens, "the dry run finds another `" + std::string(row.key) + "` than the policy wants",
-                   [key = row.key](Machine& m) { return plant_setting(m, key, Outcome::differs); }, std::string(row.key), row.status, "", row.server});
+                   [key = row.key](Machine& m) { return plant_setting(m, key, Outcome::differs); },
+                   std::string(row.key), row.status, "", row.server});
   }
   return out;
 }
 
 Fault outcome(const char* id, const char* happens, Outcome what, Status status, const char* server = "") {
-  return {id, happens, "the dry run, or the agent's state, says " + std::string(to_text(what)) + " of `pfc`",
-          [what](Machine& m) { return plant_setting(m, "pfc", what); }, "pfc", status, "", server};
+  return {id,
+          happens,
+          "the dry run, or the agent's state, says " + std::string(to_text(what)) + " of `pfc`",
+          [what](Machine& m) { return plant_setting(m, "pfc", what); },
+          "pfc",
+          status,
+          "",
+          server};
 }
 
 // The switch port at the other end of the second rail's cable.
 Neighbor* peer(Machine& m) { return m.now.neighbors.heard.empty() ? nullptr : &m.now.neighbors.heard.at(1); }
 
-Fault at_the_switch(const char* id, const char* happens, const char* planted, void (*change)(Neighbor&), const char* check, Status status,
-                    const char* server = "") {
-  return {id, happens, planted,
+Fault at_the_switch(const char* id, const char* happens, const char* planted, void (*change)(Neighbor&),
+                    const char* check, Status status, const char* server = "") {
+  return {id,
+          happens,
+          planted,
           [change](Machine& m) {
             Neighbor* const other = peer(m);
             if (other == nullptr) return std::string();
             change(*other);
             return m.port().id();
           },
-          check, status, "", server};
+          check,
+          status,
+          "",
+          server};
 }
 
 Faults others() {
   return {
-      outcome("setting-pending", "a job runs: the repair that would stop its traffic waits", Outcome::pending, W, "busy"),
-      outcome("setting-unsupported", "the policy wants PFC of a driver that has no DCB", Outcome::unsupported, W, "faults"),
+      outcome("setting-pending", "a job runs: the repair that would stop its traffic waits", Outcome::pending, W,
+              "busy"),
+      outcome("setting-unsupported", "the policy wants PFC of a driver that has no DCB", Outcome::unsupported, W,
+              "faults"),
       outcome("setting-conflict", "lldpad and the agent undo each other's work", Outcome::conflict, C, "drift"),
       outcome("setting-ignored", "the driver says yes and does nothing", Outcome::ignored, C, "faults"),
-      outcome("setting-refused", "the driver refuses to be read: the card's firmware does not answer", Outcome::refused, U),
-      {"settings-unread", "dcbnl is not built into this kernel: nothing can be compared", "the port has no entry in the dry run",
+      outcome("setting-refused", "the driver refuses to be read: the card's firmware does not answer", Outcome::refused,
+              U),
+      {"settings-unread", "dcbnl is not built into this kernel: nothing can be compared",
+       "the port has no entry in the dry run",
        [](Machine& m) {
          if (!m.is_roce()) return std::string();
          m.policy.ports[0].want = Qos{};
@@ -144,41 +162,54 @@ Faults others() {
          return m.port().id();
        },
        "pfc-and-pause", C},
-      {"rdma-mtu-behind", "the MTU was raised after the RDMA device came up: RoCE stays at 1024", "Port::active_mtu 1024",
+      {"rdma-mtu-behind", "the MTU was raised after the RDMA device came up: RoCE stays at 1024",
+       "Port::active_mtu 1024",
        [](Machine& m) {
          if (!m.is_roce()) return std::string();
          m.port().active_mtu = 1024;
          return m.port().id();
        },
        "roce-mtu", W},
-      {"netdev-mtu-too-small", "somebody lowered the MTU of the netdev under a running RoCE device", "Qos::mtu 4150 under a path MTU of 4096",
+      {"netdev-mtu-too-small", "somebody lowered the MTU of the netdev under a running RoCE device",
+       "Qos::mtu 4150 under a path MTU of 4096",
        [](Machine& m) {
          if (!m.is_roce()) return std::string();
          m.port().qos.mtu = 4150;
          return m.port().id();
        },
        "mtu-chain", C},
-      {"switch-mtu-too-small", "the switch port takes frames of 1518 bytes only: large messages hang", "Interface::peer_max_frame 1518",
+      {"switch-mtu-too-small", "the switch port takes frames of 1518 bytes only: large messages hang",
+       "Interface::peer_max_frame 1518",
        [](Machine& m) {
          if (!m.is_roce()) return std::string();
          m.interface().peer_max_frame = 1518;
          return m.port().id();
        },
        "mtu-chain", C},
-      at_the_switch("switch-pfc-off", "PFC was never configured on the switch port", "the neighbour announces PFC on no priority",
-                    [](Neighbor& n) { n.pfc->enabled.bits = 0; }, "peer-pfc", C),
-      at_the_switch("switch-pfc-other-priority", "the switch has PFC on priority 4, this port on 3", "the neighbour announces PFC on 4",
-                    [](Neighbor& n) { n.pfc->enabled.bits = 0x10; }, "peer-pfc", C, "cabling"),
-      at_the_switch("switch-pfc-more", "the switch pauses a priority that this port does not heed", "the neighbour announces PFC on 3 and 4",
-                    [](Neighbor& n) { n.pfc->enabled.bits = 0x18; }, "peer-pfc", W),
-      at_the_switch("switch-ets-share", "the switch's scheduler gives RoCE 20 per cent, this port 50", "the neighbour recommends bw 20",
-                    [](Neighbor& n) { n.ets_recommended->bw[3] = 20; }, "peer-ets", W),
-      at_the_switch("switch-ets-group", "the switch puts storage into the lossless class", "the neighbour groups priority 4 with 3",
-                    [](Neighbor& n) { n.ets_recommended->prio_tc[4] = 3; }, "peer-ets", W),
-      at_the_switch("switch-dscp-map", "the switch maps DSCP 26 to priority 4", "the neighbour's APP table says 26 is 4",
-                    [](Neighbor& n) { n.app->at(1).priority = 4; }, "peer-app", W),
-      at_the_switch("switch-roce-priority", "the switch expects RoCE on priority 5", "the neighbour's APP table says UDP 4791 is 5",
-                    [](Neighbor& n) { n.app->at(0).priority = 5; }, "peer-app", W),
+      at_the_switch(
+          "switch-pfc-off", "PFC was never configured on the switch port", "the neighbour announces PFC on no priority",
+          [](Neighbor& n) { n.pfc->enabled.bits = 0; }, "peer-pfc", C),
+      at_the_switch(
+          "switch-pfc-other-priority", "the switch has PFC on priority 4, this port on 3",
+          "the neighbour announces PFC on 4", [](Neighbor& n) { n.pfc->enabled.bits = 0x10; }, "peer-pfc", C,
+          "cabling"),
+      at_the_switch(
+          "switch-pfc-more", "the switch pauses a priority that this port does not heed",
+          "the neighbour announces PFC on 3 and 4", [](Neighbor& n) { n.pfc->enabled.bits = 0x18; }, "peer-pfc", W),
+      at_the_switch(
+          "switch-ets-share", "the switch's scheduler gives RoCE 20 per cent, this port 50",
+          "the neighbour recommends bw 20", [](Neighbor& n) { n.ets_recommended->bw[3] = 20; }, "peer-ets", W),
+      at_the_switch(
+          "switch-ets-group", "the switch puts storage into the lossless class",
+          "the neighbour groups priority 4 with 3", [](Neighbor& n) { n.ets_recommended->prio_tc[4] = 3; }, "peer-ets",
+          W),
+      at_the_switch(
+          "switch-dscp-map", "the switch maps DSCP 26 to priority 4", "the neighbour's APP table says 26 is 4",
+          [](Neighbor& n) { n.app->at(1).priority = 4; }, "peer-app", W),
+      at_the_switch(
+          "switch-roce-priority", "the switch expects RoCE on priority 5",
+          "the neighbour's APP table says UDP 4791 is 5", [](Neighbor& n) { n.app->at(0).priority = 5; }, "peer-app",
+          W),
   };
 }
 

@@ -10,40 +10,57 @@ namespace {
 
 constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;
 
-Fault of_the_agent(const char* id, const char* happens, const char* planted, void (*change)(Node&), Status status, const char* server = "") {
-  return {id, happens, planted,
+Fault of_the_agent(const char* id, const char* happens, const char* planted, void (*change)(Node&), Status status,
+                   const char* server = "") {
+  return {id,
+          happens,
+          planted,
           [change](Machine& m) {
             change(m.now);
             const bool runs = m.now.agent && m.now.agent->running;
             // Metrics alone need no agent.
-            if (!runs && m.now.agent_unread.empty() && m.policy.ports.empty() && m.policy.sysctl.empty()) return std::string();
+            if (!runs && m.now.agent_unread.empty() && m.policy.ports.empty() && m.policy.sysctl.empty())
+              return std::string();
             return std::string("host");
           },
-          "agent", status, "", server};
+          "agent",
+          status,
+          "",
+          server};
 }
 
 Faults agent() {
   return {
-      of_the_agent("agent-stopped", "fabric-agent was stopped and forgotten", "AgentState::running false", [](Node& n) { n.agent->running = false; }, W),
-      of_the_agent("agent-never-ran", "the service was never enabled", "no AgentState", [](Node& n) { n.agent.reset(); }, W),
-      of_the_agent("agent-config-broken", "a typing error in the configuration: the agent keeps the old one", "AgentState::config_error",
-                   [](Node& n) { n.agent->config_error = "fabric-agent.toml:3:1: nonsense"; }, C),
-      of_the_agent("agent-not-reloaded", "the mode was changed in the file, and the service not reloaded", "AgentState::mode audit",
-                   [](Node& n) { n.agent->mode = "audit"; }, W),
-      of_the_agent("agent-held", "an apply on trial was never confirmed", "AgentState::held", [](Node& n) { n.agent->held = "apply --confirm by pid 4711"; }, W, "confirm"),
-      of_the_agent("agent-state-corrupt", "the disk was full when the agent wrote its state", "Node::agent_unread",
-                   [](Node& n) {
-                     n.agent.reset();
-                     n.agent_unread = "/run/fabric-agent/state.toml:1:3: nonsense";
-                   },
-                   U),
+      of_the_agent(
+          "agent-stopped", "fabric-agent was stopped and forgotten", "AgentState::running false",
+          [](Node& n) { n.agent->running = false; }, W),
+      of_the_agent(
+          "agent-never-ran", "the service was never enabled", "no AgentState", [](Node& n) { n.agent.reset(); }, W),
+      of_the_agent(
+          "agent-config-broken", "a typing error in the configuration: the agent keeps the old one",
+          "AgentState::config_error", [](Node& n) { n.agent->config_error = "fabric-agent.toml:3:1: nonsense"; }, C),
+      of_the_agent(
+          "agent-not-reloaded", "the mode was changed in the file, and the service not reloaded",
+          "AgentState::mode audit", [](Node& n) { n.agent->mode = "audit"; }, W),
+      of_the_agent(
+          "agent-held", "an apply on trial was never confirmed", "AgentState::held",
+          [](Node& n) { n.agent->held = "apply --confirm by pid 4711"; }, W, "confirm"),
+      of_the_agent(
+          "agent-state-corrupt", "the disk was full when the agent wrote its state", "Node::agent_unread",
+          [](Node& n) {
+            n.agent.reset();
+            n.agent_unread = "/run/fabric-agent/state.toml:1:3: nonsense";
+          },
+          U),
   };
 }
 
 // On RoCE, whose ports have addresses.
-Fault of_the_network(const char* id, const char* happens, const char* planted, void (*change)(Machine&), const char* check, Status status, const char* server = "",
-                     const char* subject = "") {
-  return {id, happens, planted,
+Fault of_the_network(const char* id, const char* happens, const char* planted, void (*change)(Machine&),
+                     const char* check, Status status, const char* server = "", const char* subject = "") {
+  return {id,
+          happens,
+          planted,
           [change, check = std::string_view(check), subject = std::string(subject)](Machine& m) {
             if (!m.is_roce()) return std::string();
             if (check == "rails" && !m.interface().vrf.empty()) return std::string();  // they never meet
@@ -53,7 +70,10 @@ Fault of_the_network(const char* id, const char* happens, const char* planted, v
             }
             return subject.empty() ? m.port().id() : subject;
           },
-          check, status, "", server};
+          check,
+          status,
+          "",
+          server};
 }
 
 std::string one_ipv6_subnet(Machine& m) {
@@ -72,52 +92,73 @@ std::string one_ipv6_subnet(Machine& m) {
 
 Faults addresses() {
   return {
-      of_the_network("no-address", "the network configuration of one rail was forgotten", "the netdev without addresses, no routable GID",
-                     [](Machine& m) {
-                       m.interface().addresses->clear();
-                       m.port().gids.resize(2);
-                     },
-                     "address", C, "rails"),
-      of_the_network("address-twice", "a copied configuration: two rails have one address", "an address of the second rail on the first, too",
-                     [](Machine& m) { m.now.network.interfaces.at(m.now.ports[0].netdev).addresses->push_back(m.interface().addresses->front()); }, "address", C, "rails"),
-      of_the_network("duplicate-on-the-link", "another host has this address (IPv6 found it)", "Address::dad_failed",
-                     [](Machine& m) { m.interface().addresses->push_back({*parse_ip("fd00::1"), 64, true, true}); }, "address", C),
-      of_the_network("no-roce-v2-gid", "the GID table holds RoCE v1 only", "GIDs of type IB/RoCE v1",
-                     [](Machine& m) {
-                       m.now.network = {};
-                       m.port().gids.resize(1);
-                     },
-                     "gid", C),
-      of_the_network("address-changed", "DHCP gave the netdev another address while jobs run: their GID is gone", "another address and GID than a minute ago",
-                     [](Machine& m) {
-                       const Address old = m.interface().addresses->front();
-                       const Ip ip = *parse_ip(old.ip.v6 ? "fd00:10:1:1::77" : "10.1.1.77");
-                       m.interface().addresses->front() = {ip, old.prefix};
-                       m.port().gids.back().gid = gid_text(ip);
-                     },
-                     "gid-changed", W, "health: ip address add"),
-      of_the_network("gid-index-shifted", "IPv6 was switched off on one netdev: its GID table has another order", "the routable GID at index 5",
-                     [](Machine& m) { m.port().gids.back().index = 5; }, "gid-index", W),
-      of_the_network("gid-twice", "two cards have one GID", "the first port's GID",
-                     [](Machine& m) {
-                       m.now.network = {};
-                       m.port().gids.back().gid = m.now.ports[0].gids.back().gid;
-                     },
-                     "gid-index", C),
-      of_the_network("arp-flux", "rails in one subnet answer each other's ARP", "one subnet, arp_ignore 0",
-                     [](Machine& m) {
-                       test::share_subnet(m.now);
-                       for (auto& [name, interface] : m.now.network.interfaces) interface.arp_ignore = {0, 0};
-                     },
-                     "rails", W, "rails", "10.1.0.0/24"),
-      of_the_network("no-source-routing", "rails in one subnet, and one without its routing rule: it sends by another rail", "one rule less",
-                     [](Machine& m) {
-                       test::share_subnet(m.now);
-                       m.now.network.rules->erase(m.now.network.rules->begin() + 1);
-                     },
-                     "rails", W, "rails", "10.1.0.0/24"),
-      {"one-ipv6-subnet", "rails in one IPv6 subnet, without rules: packets leave by whichever rail comes first", "fd00:10:2::1/64 and on", one_ipv6_subnet, "rails", W},
-      {"two-rails-in-one-vrf", "two rails were put into one VRF: there they share a subnet, without rules", "Interface::vrf that of the first rail",
+      of_the_network(
+          "no-address", "the network configuration of one rail was forgotten",
+          "the netdev without addresses, no routable GID",
+          [](Machine& m) {
+            m.interface().addresses->clear();
+            m.port().gids.resize(2);
+          },
+          "address", C, "rails"),
+      of_the_network(
+          "address-twice", "a copied configuration: two rails have one address",
+          "an address of the second rail on the first, too",
+          [](Machine& m) {
+            m.now.network.interfaces.at(m.now.ports[0].netdev).addresses->push_back(m.interface().addresses->front());
+          },
+          "address", C, "rails"),
+      of_the_network(
+          "duplicate-on-the-link", "another host has this address (IPv6 found it)", "Address::dad_failed",
+          [](Machine& m) {
+            m.interface().addresses->push_back({*parse_ip("fd00::1"), 64, true, true});
+          },
+          "address", C),
+      of_the_network(
+          "no-roce-v2-gid", "the GID table holds RoCE v1 only", "GIDs of type IB/RoCE v1",
+          [](Machine& m) {
+            m.now.network = {};
+            m.port().gids.resize(1);
+          },
+          "gid", C),
+      of_the_network(
+          "address-changed", "DHCP gave the netdev another address while jobs run: their GID is gone",
+          "another address and GID than a minute ago",
+          [](Machine& m) {
+            const Address old = m.interface().addresses->front();
+            const Ip ip = *parse_ip(old.ip.v6 ? "fd00:10:1:1::77" : "10.1.1.77");
+            m.interface().addresses->front() = {ip, old.prefix};
+            m.port().gids.back().gid = gid_text(ip);
+          },
+          "gid-changed", W, "health: ip address add"),
+      of_the_network(
+          "gid-index-shifted", "IPv6 was switched off on one netdev: its GID table has another order",
+          "the routable GID at index 5", [](Machine& m) { m.port().gids.back().index = 5; }, "gid-index", W),
+      of_the_network(
+          "gid-twice", "two cards have one GID", "the first port's GID",
+          [](Machine& m) {
+            m.now.network = {};
+            m.port().gids.back().gid = m.now.ports[0].gids.back().gid;
+          },
+          "gid-index", C),
+      of_the_network(
+          "arp-flux", "rails in one subnet answer each other's ARP", "one subnet, arp_ignore 0",
+          [](Machine& m) {
+            test::share_subnet(m.now);
+            for (auto& [name, interface] : m.now.network.interfaces) interface.arp_ignore = {0, 0};
+          },
+          "rails", W, "rails", "10.1.0.0/24"),
+      of_the_network(
+          "no-source-routing", "rails in one subnet, and one without its routing rule: it sends by another rail",
+          "one rule less",
+          [](Machine& m) {
+            test::share_subnet(m.now);
+            m.now.network.rules->erase(m.now.network.rules->begin() + 1);
+          },
+          "rails", W, "rails", "10.1.0.0/24"),
+      {"one-ipv6-subnet", "rails in one IPv6 subnet, without rules: packets leave by whichever rail comes first",
+       "fd00:10:2::1/64 and on", one_ipv6_subnet, "rails", W},
+      {"two-rails-in-one-vrf", "two rails were put into one VRF: there they share a subnet, without rules",
+       "Interface::vrf that of the first rail",
        [](Machine& m) {
          if (!m.is_roce() || m.interface().vrf.empty()) return std::string();
          const Interface& first = m.now.network.interfaces.at(m.now.ports[0].netdev);
@@ -127,8 +168,9 @@ Faults addresses() {
          return "10.1.0.0/24 in " + first.vrf;
        },
        "rails", W},
-      of_the_network("gateway-dead", "the gateway of a rail does not answer: wrong VLAN", "neighbour entry FAILED",
-                     [](Machine& m) { m.interface().gateways[0].state = "FAILED"; }, "gateway", C, "rails"),
+      of_the_network(
+          "gateway-dead", "the gateway of a rail does not answer: wrong VLAN", "neighbour entry FAILED",
+          [](Machine& m) { m.interface().gateways[0].state = "FAILED"; }, "gateway", C, "rails"),
   };
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The amounts that the catalogue plants and the limits of the rules have the same author. So every fault that has an amount is
-// planted harder and more weakly too, and every limit is tried from both sides: nothing here was fitted to an amount.
+// The amounts that the catalogue plants and the limits of the rules have the same author. So every fault that has an
+// amount is planted harder and more weakly too, and every limit is tried from both sides: nothing here was fitted to an
+// amount.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,15 +17,17 @@
 namespace fabric::faults {
 namespace {
 
+using faults::describe;
 using test::complaints;
 using test::describe;
-using faults::describe;
 
 struct Score {
   size_t faults = 0, right = 0, wrong = 0;
 };
 
-std::string told(const Answer& answer) { return answer.machine + " " + answer.subject + "\n" + describe(answer.found) + describe(answer.diagnoses); }
+std::string told(const Answer& answer) {
+  return answer.machine + " " + answer.subject + "\n" + describe(answer.found) + describe(answer.diagnoses);
+}
 
 class Harder : public testing::TestWithParam<double> {};
 
@@ -37,7 +40,8 @@ TEST_P(Harder, IsNamedAsWell) {
     ++score.faults;
     bool right = true;
     for (const Answer& answer : answers) {
-      const bool good = answer.is_named_at_least(fault) && answer.false_alarms(fault).empty() && answer.blames_the_same(fault);
+      const bool good =
+          answer.is_named_at_least(fault) && answer.false_alarms(fault).empty() && answer.blames_the_same(fault);
       EXPECT_TRUE(good) << fault.id << ", wanted " << fault.check << " " << fault.rule << "; on " << told(answer);
       right = right && good;
     }
@@ -46,7 +50,8 @@ TEST_P(Harder, IsNamedAsWell) {
   EXPECT_GT(score.faults, 40u);
   std::printf("figure: faults at %gx: %zu of %zu named rightly\n", GetParam(), score.right, score.faults);
 }
-INSTANTIATE_TEST_SUITE_P(Faults, Harder, testing::Values(3.0, 10.0), [](const auto& each) { return "x" + std::to_string(static_cast<int>(each.param)); });
+INSTANTIATE_TEST_SUITE_P(Faults, Harder, testing::Values(3.0, 10.0),
+                         [](const auto& each) { return "x" + std::to_string(static_cast<int>(each.param)); });
 
 class Weaker : public testing::TestWithParam<double> {};
 
@@ -60,7 +65,8 @@ TEST_P(Weaker, IsNamedRightlyOrNotAtAll) {
     bool seen = true, wrong = false;
     for (const Answer& answer : answers) {
       const bool bad = !answer.false_alarms(fault).empty() || answer.blames_another(fault);
-      EXPECT_FALSE(bad) << fault.id << ", wanted " << fault.check << " " << fault.rule << " or nothing; on " << told(answer);
+      EXPECT_FALSE(bad) << fault.id << ", wanted " << fault.check << " " << fault.rule << " or nothing; on "
+                        << told(answer);
       wrong = wrong || bad;
       seen = seen && (fault.check.empty() || answer.is_named_at_least(fault)) && answer.blames_the_same(fault);
     }
@@ -68,9 +74,12 @@ TEST_P(Weaker, IsNamedRightlyOrNotAtAll) {
     score.wrong += wrong ? 1 : 0;
   }
   EXPECT_GT(score.faults, 40u);
-  std::printf("figure: faults at %gx: %zu of %zu named rightly, %zu wrongly\n", GetParam(), score.right, score.faults, score.wrong);
+  std::printf("figure: faults at %gx: %zu of %zu named rightly, %zu wrongly\n", GetParam(), score.right, score.faults,
+              score.wrong);
 }
-INSTANTIATE_TEST_SUITE_P(Faults, Weaker, testing::Values(0.3, 0.1, 0.01), [](const auto& each) { return "x" + std::to_string(static_cast<int>(each.param * 100)) + "percent"; });
+INSTANTIATE_TEST_SUITE_P(Faults, Weaker, testing::Values(0.3, 0.1, 0.01), [](const auto& each) {
+  return "x" + std::to_string(static_cast<int>(each.param * 100)) + "percent";
+});
 
 // What a limit counts, and against what, at a machine's second rail.
 struct Measured {
@@ -100,7 +109,8 @@ const Measured kMeasured[] = {
 };
 
 const HealthRule& rule_of(std::string_view key) {
-  return *std::find_if(kHealthRules.begin(), kHealthRules.end(), [&](const HealthRule& rule) { return rule.key == key; });
+  return *std::find_if(kHealthRules.begin(), kHealthRules.end(),
+                       [&](const HealthRule& rule) { return rule.key == key; });
 }
 
 double base_of(const Machine& machine, const View& view, Measured::Base base) {
@@ -117,7 +127,9 @@ bool plant_part(Machine& machine, const Measured& one, double part) {
   const double base = base_of(machine, machine.view(), one.base);
   const double wanted = *rule.limits.warning * base * part;
   const bool counts_whole = one.metric != &metrics::kPfcSeconds;
-  return machine.raise(*one.metric, counts_whole ? (part < 1 ? std::floor(wanted) : std::max(std::ceil(wanted), rule.least)) : wanted, one.label);
+  return machine.raise(
+      *one.metric, counts_whole ? (part < 1 ? std::floor(wanted) : std::max(std::ceil(wanted), rule.least)) : wanted,
+      one.label);
 }
 
 TEST(Limits, AreSilentBelowAndSpeakAbove) {
@@ -134,10 +146,13 @@ TEST(Limits, AreSilentBelowAndSpeakAbove) {
         ++score.faults;
         const bool right = part < 1 ? found.empty() : found.size() == 1 && found[0].id == rule_of(one.rule).check;
         const bool blames = part < 0.5 && !one.is_asked_early && !blamed.empty();
-        EXPECT_TRUE(right && !blames) << one.rule << " by " << one.metric->name << " at " << part << " of its limit on " << machine.name << "\n" << describe(found) << describe(blamed);
+        EXPECT_TRUE(right && !blames) << one.rule << " by " << one.metric->name << " at " << part << " of its limit on "
+                                      << machine.name << "\n"
+                                      << describe(found) << describe(blamed);
         score.right += right && !blames ? 1 : 0;
       }
-  std::printf("figure: health limits: %zu of %zu amounts below and above are judged rightly\n", score.right, score.faults);
+  std::printf("figure: health limits: %zu of %zu amounts below and above are judged rightly\n", score.right,
+              score.faults);
 }
 
 // Every rule that two readings can show is tripped by a fault of the catalogue.
@@ -150,7 +165,8 @@ TEST(Limits, EachHasAFault) {
       if (subject.empty()) continue;
       const View view = machine.view();
       for (const HealthRule& rule : kHealthRules)
-        if (rule.check == fault.check && health_status(view, rule.key, subject).value_or(Status::ok) != Status::ok) tripped.insert(rule.key);
+        if (rule.check == fault.check && health_status(view, rule.key, subject).value_or(Status::ok) != Status::ok)
+          tripped.insert(rule.key);
     }
   for (const HealthRule& rule : kHealthRules) EXPECT_EQ(tripped.count(rule.key), 1u) << rule.key;
 }

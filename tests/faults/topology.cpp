@@ -19,9 +19,7 @@ void move_away(PciDevice& device) {
   device.root = "pci0000:f7";
 }
 
-void upstream_link(Machine& m, const PcieLink& link) {
-  at(m, upstream(m)).link = at(m, root_port(m)).link = link;
-}
+void upstream_link(Machine& m, const PcieLink& link) { at(m, upstream(m)).link = at(m, root_port(m)).link = link; }
 
 // Slower ports, for which half a link is still enough.
 void slow_ports(Machine& m) {
@@ -31,20 +29,23 @@ void slow_ports(Machine& m) {
 
 Faults places() {
   return {
-      {"gpu-in-the-wrong-slot", "a GPU was put into a slot without the switch that its NIC is on", "the GPU on a root bus of its own",
+      {"gpu-in-the-wrong-slot", "a GPU was put into a slot without the switch that its NIC is on",
+       "the GPU on a root bus of its own",
        [](Machine& m) {
          move_away(m.gpu());
          return m.gpu().name;
        },
        "locality", W, "", "far-gpu"},
-      {"nic-in-the-wrong-slot", "the NIC of a GPU was put into the other socket's slot", "the NIC on a root bus at the other NUMA node",
+      {"nic-in-the-wrong-slot", "the NIC of a GPU was put into the other socket's slot",
+       "the NIC on a root bus at the other NUMA node",
        [](Machine& m) {
          move_away(m.nic());
          m.nic().numa = m.now.topology.nics.back().numa;
          return m.gpu().name;
        },
        "locality", W},
-      {"nic-gone", "a NIC did not come up at boot: it is not on the bus", "NIC, port and plan without the second rail, also before",
+      {"nic-gone", "a NIC did not come up at boot: it is not on the bus",
+       "NIC, port and plan without the second rail, also before",
        [](Machine& m) {
          const std::string id = m.port().id(), netdev = m.port().netdev;
          m.plan.erase(id);
@@ -55,7 +56,8 @@ Faults places() {
          return m.gpu().name;
        },
        "locality", W},
-      {"nic-without-rdma", "the RDMA driver did not take one of the cards", "the NIC without an RDMA device, its port gone, also before",
+      {"nic-without-rdma", "the RDMA driver did not take one of the cards",
+       "the NIC without an RDMA device, its port gone, also before",
        [](Machine& m) {
          m.plan.erase(m.port().id());
          for (Node* node : {&m.before, &m.now}) {
@@ -65,11 +67,13 @@ Faults places() {
          return m.gpu().name;
        },
        "locality", W},
-      {"nic-serves-two-gpus", "two GPUs of one switch share a NIC, where others have one each", "GPUs by two on a switch; one NIC of eight is gone",
+      {"nic-serves-two-gpus", "two GPUs of one switch share a NIC, where others have one each",
+       "GPUs by two on a switch; one NIC of eight is gone",
        [](Machine& m) {
          if (m.now.ports.size() < 8) return std::string();
          for (size_t i = 1; i < 8; i += 2)
-           for (PciDevice* device : {static_cast<PciDevice*>(&m.now.topology.gpus[i]), static_cast<PciDevice*>(&m.now.topology.nics[i])}) {
+           for (PciDevice* device :
+                {static_cast<PciDevice*>(&m.now.topology.gpus[i]), static_cast<PciDevice*>(&m.now.topology.nics[i])}) {
              const PciDevice& neighbour = m.now.topology.gpus[i - 1];
              device->root = neighbour.root;
              device->numa = neighbour.numa;
@@ -91,13 +95,15 @@ Faults places() {
          return m.gpu().name;
        },
        "locality", U},
-      {"gpu-fell-off", "a GPU fell off the bus; the site says how many there are", "[expect] gpus is one more than there are",
+      {"gpu-fell-off", "a GPU fell off the bus; the site says how many there are",
+       "[expect] gpus is one more than there are",
        [](Machine& m) {
          m.policy.expect.gpus = static_cast<unsigned>(m.now.topology.gpus.size() + 1);
          return std::string("node");
        },
        "expect", C},
-      {"slower-than-the-site", "all links of a rack came up at half the site's speed", "[expect] speed is twice this port's",
+      {"slower-than-the-site", "all links of a rack came up at half the site's speed",
+       "[expect] speed is twice this port's",
        [](Machine& m) {
          if (!m.port().speed) return std::string();
          m.policy.expect.speed = m.port().speed;
@@ -129,7 +135,8 @@ Faults links() {
          return m.gpu().name;
        },
        "pcie", W},
-      {"switch-lost-lanes", "the riser under a PCIe switch lost fourteen lanes: GPU and NIC starve together", "the switch's upstream link x2 of x16",
+      {"switch-lost-lanes", "the riser under a PCIe switch lost fourteen lanes: GPU and NIC starve together",
+       "the switch's upstream link x2 of x16",
        [](Machine& m) {
          upstream_link(m, {32, 32, 2, 16});
          return upstream(m);
@@ -166,7 +173,8 @@ Faults links() {
 
 Faults platform() {
   return {
-      {"acs-redirect", "ACS on a switch port sends GPUDirect through the root complex", "ACS ReqRedir+ CmpltRedir+ on the port above the NIC",
+      {"acs-redirect", "ACS on a switch port sends GPUDirect through the root complex",
+       "ACS ReqRedir+ CmpltRedir+ on the port above the NIC",
        [](Machine& m) {
          if (!m.now.pci_settings) return std::string();
          settings(m, below_nic(m)).acs = uint16_t{0x1d};
@@ -193,7 +201,8 @@ Faults platform() {
          return m.gpu().name;
        },
        "gpu-bar", W},
-      {"no-peer-memory", "nvidia_peermem is not loaded, or the kernel cannot do dma-buf: GPUDirect is off", "GpuDirect without a way",
+      {"no-peer-memory", "nvidia_peermem is not loaded, or the kernel cannot do dma-buf: GPUDirect is off",
+       "GpuDirect without a way",
        [](Machine& m) {
          GpuDirect& has = m.now.platform.gpudirect;
          if (has.amdgpu) has.dmabuf_move_notify = false;

@@ -15,6 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
   }
   const std::string& what = cables.error().what;
-  if (!what.starts_with("fuzz:") || what.size() < 6 || std::isdigit(static_cast<unsigned char>(what[5])) == 0) std::abort();
+  if (!what.starts_with("fuzz:") || what.size() < 6 || std::isdigit(static_cast<unsigned char>(what[5])) == 0)
+    std::abort();
   return 0;
 }

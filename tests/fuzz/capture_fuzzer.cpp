@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as the recorded answers of a capture: no crash; what was read is written in a form that reads back the same;
-// a disguise keeps the length of every message.
+// Any bytes as the recorded answers of a capture: no crash; what was read is written in a form that reads back the
+// same; a disguise keeps the length of every message.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

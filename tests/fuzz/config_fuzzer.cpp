@@ -15,9 +15,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto again = fabric::parse_config(fabric::show_config(loaded->policy), "shown.toml");
   if (!again || again->policy.ports.size() != loaded->policy.ports.size()) std::abort();
   for (size_t i = 0; i < again->policy.ports.size(); ++i)
-    if (!(again->policy.ports[i].want == loaded->policy.ports[i].want && again->policy.ports[i].derived == loaded->policy.ports[i].derived &&
+    if (!(again->policy.ports[i].want == loaded->policy.ports[i].want &&
+          again->policy.ports[i].derived == loaded->policy.ports[i].derived &&
           again->policy.ports[i].match == loaded->policy.ports[i].match))
       std::abort();
-  if (again->policy.maintenance != loaded->policy.maintenance || again->policy.sysctl != loaded->policy.sysctl) std::abort();
+  if (again->policy.maintenance != loaded->policy.maintenance || again->policy.sysctl != loaded->policy.sysctl)
+    std::abort();
   return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as an LLDP frame: no crash; what is read of it is bounded, and what is published of it reads back the same. The
-// file it is published in is read from any bytes as well.
+// Any bytes as an LLDP frame: no crash; what is read of it is bounded, and what is published of it reads back the same.
+// The file it is published in is read from any bytes as well.
 #include <cstdint>
 #include <cstdlib>
 #include <span>
@@ -28,9 +28,11 @@ void read_frame(fabric::View8 frame) {
   auto read = fabric::lldp::parse_frame(frame);
   if (!read) return require(read.error().what.starts_with("LLDP frame: byte "));
   fabric::Neighbor neighbor = *read;
-  for (const auto* text : {&neighbor.chassis_id, &neighbor.port_id, &neighbor.port_description, &neighbor.system_name, &neighbor.system_description})
+  for (const auto* text : {&neighbor.chassis_id, &neighbor.port_id, &neighbor.port_description, &neighbor.system_name,
+                           &neighbor.system_description})
     require_printable(*text);
-  require(neighbor.management.size() <= fabric::lldp::kMaxAddresses && neighbor.malformed.size() <= fabric::lldp::kMaxMalformed);
+  require(neighbor.management.size() <= fabric::lldp::kMaxAddresses &&
+          neighbor.malformed.size() <= fabric::lldp::kMaxMalformed);
   require(!neighbor.app || neighbor.app->size() <= 512 * 8 / 6);
   neighbor.netdev = "ens1";
   neighbor.source = fabric::state::kLldpSource;

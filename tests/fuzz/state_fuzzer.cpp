@@ -19,7 +19,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   if (auto record = fabric::confirm::parse(text, "fuzz.toml")) {
     auto again = fabric::confirm::parse(fabric::confirm::to_toml(*record), "written.toml");
-    if (!again || again->before != record->before || again->sysctl != record->sysctl || again->deadline != record->deadline) std::abort();
+    if (!again || again->before != record->before || again->sysctl != record->sysctl ||
+        again->deadline != record->deadline)
+      std::abort();
   }
   return 0;
 }

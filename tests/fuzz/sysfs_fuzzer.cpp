@@ -24,7 +24,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const fabric::Bar& bar : fabric::platform::parse_bars(text))
     if (bar.number > 5 || bar.size == 0) std::abort();
   if (fabric::platform::parse_command_line(text).size() > 64) std::abort();
-  if (const auto version = fabric::platform::parse_nvidia_version(text); version && version->version.empty()) std::abort();
+  if (const auto version = fabric::platform::parse_nvidia_version(text); version && version->version.empty())
+    std::abort();
   (void)fabric::platform::parse_kernel_option(text, "CONFIG_PCI_P2PDMA");
   return 0;
 }

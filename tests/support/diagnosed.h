@@ -33,14 +33,18 @@ inline void grow(Healthy& node, Where where, const std::string& name, uint64_t b
   counter(node.now.ports[port], where, name).value = start + by;
 }
 inline void hold(Healthy& node, double ratio, const char* direction = "tx") {
-  grow(node, Where::ethtool, std::string(direction) + "_prio3_pause_duration", static_cast<uint64_t>(ratio * kWindow * 1e6));
+  grow(node, Where::ethtool, std::string(direction) + "_prio3_pause_duration",
+       static_cast<uint64_t>(ratio * kWindow * 1e6));
 }
-inline void lose_link(Healthy& node, size_t port = 0) { node.now.ports[port].counters.carrier_down = node.before.ports[port].counters.carrier_down.value() + 1; }
+inline void lose_link(Healthy& node, size_t port = 0) {
+  node.now.ports[port].counters.carrier_down = node.before.ports[port].counters.carrier_down.value() + 1;
+}
 inline void take_down(Healthy& node, unsigned phys_state, const char* reason = "", const char* detail = "") {
   down(node, 0, phys_state);
   node.now.ports[0].carrier = false;
   lose_link(node);
-  if (*reason != '\0') node.now.ports[0].link_status = LinkStatus{.up = false, .reason = reason, .detail = detail, .downs = {}};
+  if (*reason != '\0')
+    node.now.ports[0].link_status = LinkStatus{.up = false, .reason = reason, .detail = detail, .downs = {}};
 }
 
 // Four lanes in good order.
@@ -52,7 +56,15 @@ inline Transceiver optic() {
   out.temperature = {40, {}};
   out.temperature_limits = {.high_alarm = 75, .low_alarm = -5, .high_warning = {}, .low_warning = {}};
   for (unsigned number = 1; number <= 4; ++number)
-    out.lanes.push_back({.number = number, .rx_power = {1e-3, {}}, .tx_power = {1e-3, {}}, .tx_bias = {0.05, {}}, .rx_los = false, .rx_lol = false, .tx_los = false, .tx_lol = false, .tx_fault = false});
+    out.lanes.push_back({.number = number,
+                         .rx_power = {1e-3, {}},
+                         .tx_power = {1e-3, {}},
+                         .tx_bias = {0.05, {}},
+                         .rx_los = false,
+                         .rx_lol = false,
+                         .tx_los = false,
+                         .tx_lol = false,
+                         .tx_fault = false});
   return out;
 }
 inline Transceiver& plug(Healthy& node) {
@@ -81,7 +93,9 @@ inline void make_infiniband(Healthy& node) {
   node.policy.ports.clear();
 }
 // Ticks of eight bytes.
-inline void wait_for_credits(Healthy& node, double ratio) { grow(node, Where::pma, "port_xmit_wait", static_cast<uint64_t>(ratio * kWindow * 50e9 / 8)); }
+inline void wait_for_credits(Healthy& node, double ratio) {
+  grow(node, Where::pma, "port_xmit_wait", static_cast<uint64_t>(ratio * kWindow * 50e9 / 8));
+}
 
 inline Diagnoses ask(Healthy& node) {
   node.now.taken = node.before.taken + std::chrono::seconds(static_cast<int>(kWindow));
@@ -94,7 +108,8 @@ inline Diagnoses ask(Healthy& node) {
 inline std::string text(const Diagnoses& all) {
   std::string out;
   for (const Diagnosis& each : all) {
-    out += each.subject + " " + each.rule + " " + std::string(to_text(each.culprit)) + " " + std::to_string(each.confidence) + "\n";
+    out += each.subject + " " + each.rule + " " + std::string(to_text(each.culprit)) + " " +
+           std::to_string(each.confidence) + "\n";
     for (const std::string& line : each.evidence) out += "    " + line + "\n";
   }
   return out;

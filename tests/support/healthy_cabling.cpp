@@ -23,7 +23,8 @@ void plug_in_cables(Healthy& node) {
     peer.max_frame = 9216;
     peer.dcbx = "IEEE";
     // Its classes are numbered as its vendor likes.
-    peer.ets_recommended = DcbxEts{false, 8, {0, 0, 0, 3, 0, 0, 6, 0}, {50, 0, 0, 50, 0, 0, 0, 0}, {2, 2, 2, 2, 2, 2, 0, 2}};
+    peer.ets_recommended =
+        DcbxEts{false, 8, {0, 0, 0, 3, 0, 0, 6, 0}, {50, 0, 0, 50, 0, 0, 0, 0}, {2, 2, 2, 2, 2, 2, 0, 2}};
     peer.pfc = DcbxPfc{false, false, 8, PrioSet{0x08}};
     peer.app = {{DcbxApp::udp, 4791, 3}, {DcbxApp::dscp, 26, 3}, {DcbxApp::dscp, 48, 6}};
     neighbors.heard.push_back(peer);

@@ -36,7 +36,8 @@ void add_healthy_host(Node& node) {
   host.lockdown = "none";
   host.irqbalance = true;
   for (const Port& port : node.ports)
-    host.interrupts.push_back({.nic = port.rdma, .pci = port.pci, .numa = port.numa.value_or(0), .queues = 32, .local_cpus = 32});
+    host.interrupts.push_back(
+        {.nic = port.rdma, .pci = port.pci, .numa = port.numa.value_or(0), .queues = 32, .local_cpus = 32});
   host.services = {service("containerd.service", JobRole::runtime, 900, "containerd"),
                    service("slurmd.service", JobRole::batch, 812, "slurmd")};
   const LimitSetting none{{}, {"/etc/security/limits.conf", 60}};

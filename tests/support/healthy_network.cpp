@@ -44,7 +44,8 @@ void share_subnet(Node& node) {
     const std::string address = "10.1.0." + std::to_string(i + 1);
     const uint32_t table = 201 + static_cast<uint32_t>(i);
     give_address(node.ports[i], interface, address, 24);
-    interface.routes = {{ip("10.1.0.0"), 24, kMain}, {ip("10.1.0.0"), 24, table}, {ip("0.0.0.0"), 0, table, ip("10.1.0.254")}};
+    interface.routes = {
+        {ip("10.1.0.0"), 24, kMain}, {ip("10.1.0.0"), 24, table}, {ip("0.0.0.0"), 0, table, ip("10.1.0.254")}};
     interface.gateways = {{ip("10.1.0.254"), "REACHABLE"}};
     interface.arp_ignore = {1, 0};
     interface.arp_announce = {0, 2};

@@ -83,12 +83,12 @@ Port port(int index, const Nic& nic) {
               {1, "fe80:0000:0000:0000:0a00:00ff:fe00:0001", "RoCE v2", out.netdev},
               {3, "0000:0000:0000:0000:0000:ffff:0a01:0001", "RoCE v2", out.netdev}};
   out.qos = profile();
-  out.counters.hw = {
-      {"out_of_sequence", 7}, {"np_cnp_sent", 100}, {"out_of_buffer", 1}, {"req_rnr_retries_exceeded", 0}, {"rp_cnp_ignored", 0}, {"req_cqe_error", 2}};
+  out.counters.hw = {{"out_of_sequence", 7},          {"np_cnp_sent", 100},  {"out_of_buffer", 1},
+                     {"req_rnr_retries_exceeded", 0}, {"rp_cnp_ignored", 0}, {"req_cqe_error", 2}};
   out.counters.pma = {{"symbol_error", 5}, {"link_downed", 1}, {"port_xmit_data", 1000}, {"port_rcv_packets", 5000}};
   out.counters.ethtool = {
-      {"rx_prio3_discards", 4}, {"tx_pause_storm_error_events", 0}, {"outbound_pci_buffer_overflow", 0},
-      {"rx_prio3_pause_duration", 700}, {"tx_prio3_pause_duration", 20}, {"rx_corrected_bits_phy", 9000}};
+      {"rx_prio3_discards", 4},         {"tx_pause_storm_error_events", 0}, {"outbound_pci_buffer_overflow", 0},
+      {"rx_prio3_pause_duration", 700}, {"tx_prio3_pause_duration", 20},    {"rx_corrected_bits_phy", 9000}};
   out.counters.carrier_down = 1;
   out.module = warm_module();
   out.reporters = {{"fw", true, 0, 0}, {"tx", true, 2, 2}};
@@ -114,7 +114,8 @@ Healthy::Healthy(int rails) {
     now.topology.gpus.push_back(
         Gpu{function(rails, i + 1, 3, 0x10de, 0x2330), "GPU" + std::to_string(i), "NVIDIA H100 80GB HBM3"});
     const std::string name = "mlx5_" + std::to_string(i);
-    now.topology.nics.push_back(Nic{function(rails, i + 1, 4, 0x15b3, 0x1021), {"ens" + std::to_string(i)}, {name}, name});
+    now.topology.nics.push_back(
+        Nic{function(rails, i + 1, 4, 0x15b3, 0x1021), {"ens" + std::to_string(i)}, {name}, name});
     now.ports.push_back(port(i, now.topology.nics.back()));
     plan[now.ports.back().id()] = in_sync(now.ports.back());
   }

@@ -40,7 +40,8 @@ void add_healthy_platform(Node& node) {
   for (const Gpu& gpu : node.topology.gpus) {
     add(node, gpu, "nvidia");
     constexpr uint64_t kMiB = 1u << 20;
-    node.platform.functions[gpu.pci].bars = {{0, 16 * kMiB, false}, {1, 131072 * kMiB, true, 0x3f000}, {3, 32 * kMiB, true}};
+    node.platform.functions[gpu.pci].bars = {
+        {0, 16 * kMiB, false}, {1, 131072 * kMiB, true, 0x3f000}, {3, 32 * kMiB, true}};
   }
   for (const Nic& nic : node.topology.nics) add(node, nic, "mlx5_core");
   node.platform.gpudirect.nvidia_driver = "570.86.15";

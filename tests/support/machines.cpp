@@ -14,7 +14,8 @@ std::string address(int bus, int slot = 0, int function = 0) {
   return "0000:" + hex(bus) + ":" + hex(slot) + "." + std::to_string(function);
 }
 
-PciDevice device(int bus, int root, std::vector<std::string> bridges, std::optional<int> numa, uint16_t vendor, uint16_t id) {
+PciDevice device(int bus, int root, std::vector<std::string> bridges, std::optional<int> numa, uint16_t vendor,
+                 uint16_t id) {
   PciDevice out;
   out.pci = address(bus);
   out.root = "pci0000:" + hex(root);
@@ -42,8 +43,7 @@ void add_nic(Node& node, const PciDevice& where, const std::string& rdma, const 
   port.link_layer = layer;
   port.state = 4;
   port.rate = rate;
-  if (layer == LinkLayer::ethernet)
-    port.gids = {{3, "0000:0000:0000:0000:0000:ffff:0a01:0001", "RoCE v2", netdev}};
+  if (layer == LinkLayer::ethernet) port.gids = {{3, "0000:0000:0000:0000:0000:ffff:0a01:0001", "RoCE v2", netdev}};
   node.ports.push_back(port);
 }
 
@@ -65,14 +65,18 @@ Node snc_server() {
   node.topology.numa_socket = {{0, 0}, {1, 0}, {2, 1}, {3, 1}};
   for (int i = 0; i < 8; ++i) {
     const int bus = 0x10 + 0x18 * i, numa = i / 2;
-    const auto below = [&](int port) { return std::vector<std::string>{address(bus + 2, port), address(bus + 1), address(bus, 1)}; };
+    const auto below = [&](int port) {
+      return std::vector<std::string>{address(bus + 2, port), address(bus + 1), address(bus, 1)};
+    };
     add_gpu(node, device(bus + 3, bus, below(0), numa, 0x10de, 0x2330), "NVIDIA H100 80GB HBM3");
-    add_nic(node, device(bus + 4, bus, below(1), numa, 0x15b3, 0x1021), "mlx5_" + std::to_string(i), "ens" + std::to_string(i) + "np0", 50e9);
+    add_nic(node, device(bus + 4, bus, below(1), numa, 0x15b3, 0x1021), "mlx5_" + std::to_string(i),
+            "ens" + std::to_string(i) + "np0", 50e9);
   }
   for (int i = 0; i < 2; ++i) {
     PciDevice storage = device(0xd4, 0xd2, {address(0xd2, 1)}, 3, 0x15b3, 0xa2dc);
     storage.pci = address(0xd4, 0, i);
-    add_nic(node, storage, "mlx5_" + std::to_string(8 + i), "ens9f" + std::to_string(i) + "np" + std::to_string(i), 12.5e9);
+    add_nic(node, storage, "mlx5_" + std::to_string(8 + i), "ens9f" + std::to_string(i) + "np" + std::to_string(i),
+            12.5e9);
     node.topology.nics.back().bond = "bond0";
   }
   return node;
@@ -96,7 +100,10 @@ Node mi300x_server() {
   for (int i = 0; i < 8; ++i) {
     const int bus = 0x08 + 0x1c * i;
     const std::string top = address(bus, 1), up = address(bus + 1);
-    add_gpu(node, device(bus + 5, bus, {address(bus + 4), address(bus + 3), address(bus + 2, 0), up, top}, i / 4, 0x1002, 0x74a1), "AMD Instinct MI300X");
+    add_gpu(
+        node,
+        device(bus + 5, bus, {address(bus + 4), address(bus + 3), address(bus + 2, 0), up, top}, i / 4, 0x1002, 0x74a1),
+        "AMD Instinct MI300X");
     Gpu& gpu = node.topology.gpus.back();
     gpu.partition = "CPX/NPS1";
     gpu.vendor_index.clear();
@@ -104,7 +111,8 @@ Node mi300x_server() {
       gpu.vendor_index.push_back(static_cast<unsigned>(i) * 8 + part);
       gpu.render_minors.push_back(128 + static_cast<unsigned>(i) * 8 + part);
     }
-    add_nic(node, device(bus + 6, bus, {address(bus + 2, 1), up, top}, i / 4, 0x14e4, 0x1760), "bnxt_re" + std::to_string(i), "ens" + std::to_string(i) + "f0np0", 50e9);
+    add_nic(node, device(bus + 6, bus, {address(bus + 2, 1), up, top}, i / 4, 0x14e4, 0x1760),
+            "bnxt_re" + std::to_string(i), "ens" + std::to_string(i) + "f0np0", 50e9);
   }
   return node;
 }
@@ -125,8 +133,8 @@ Node grace_server() {
       return at;
     };
     add_gpu(node, in_domain(device(1, 0, {}, numa, 0x10de, 0x2342), 8 + numa * 16 + 1), "NVIDIA GH200 480GB");
-    add_nic(node, in_domain(device(1, 0, {}, numa, 0x15b3, 0x1021), 8 + numa * 16), "mlx5_" + std::to_string(numa), "ib" + std::to_string(numa), 50e9,
-            LinkLayer::infiniband);
+    add_nic(node, in_domain(device(1, 0, {}, numa, 0x15b3, 0x1021), 8 + numa * 16), "mlx5_" + std::to_string(numa),
+            "ib" + std::to_string(numa), 50e9, LinkLayer::infiniband);
   }
   for (Core& core : node.topology.cores) core.cpus.resize(1);
   return node;

@@ -6,7 +6,8 @@
 
 namespace fabric::test {
 
-// Two sockets of two NUMA nodes each (SNC); a switch with a GPU and a 400G NIC, eight of these; two storage NICs in a bond.
+// Two sockets of two NUMA nodes each (SNC); a switch with a GPU and a 400G NIC, eight of these; two storage NICs in a
+// bond.
 Node snc_server();
 // The same with three defects: a NIC at x8, a NIC that is gone, and one that is down.
 Node broken_server();

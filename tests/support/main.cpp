@@ -9,8 +9,8 @@
 
 namespace {
 
-// Who hung in a reading is detached and finishes it once it is answered, with tables that are torn down behind main(). The
-// programs themselves leave by _exit(); here the leak checker has its turn at the end.
+// Who hung in a reading is detached and finishes it once it is answered, with tables that are torn down behind main().
+// The programs themselves leave by _exit(); here the leak checker has its turn at the end.
 void await_other_threads() {
   using namespace std::chrono_literals;
   const auto end = std::chrono::steady_clock::now() + 10s;

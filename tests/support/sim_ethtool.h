@@ -20,12 +20,12 @@ struct SimEthtool {
   };
   std::optional<Amount> ring_rx, ring_tx, channels;  // absent: no such operation
   Rounding rounding = Rounding::none;
-  uint32_t ring_min = 1;                             // less is EINVAL
-  std::optional<uint8_t> fec;                        // configured modes, ETHTOOL_FEC_*
-  std::optional<uint8_t> fec_abilities;              // listed in place of those, which show as what is in use
-  unsigned fec_readings = 0;                         // after a write show the mode before: the link trains
+  uint32_t ring_min = 1;                 // less is EINVAL
+  std::optional<uint8_t> fec;            // configured modes, ETHTOOL_FEC_*
+  std::optional<uint8_t> fec_abilities;  // listed in place of those, which show as what is in use
+  unsigned fec_readings = 0;             // after a write show the mode before: the link trains
   std::optional<uint8_t> fec_before;
-  std::map<std::string, bool> private_flags;         // besides the firmware's LLDP agent
+  std::map<std::string, bool> private_flags;  // besides the firmware's LLDP agent
 };
 
 }  // namespace fabric::test

@@ -28,7 +28,9 @@ SimFiles& SimFiles::add(Act act, std::string glob, Handler handler) {
   return *this;
 }
 
-SimFiles& SimFiles::on_write(std::string glob, Handler handler) { return add(Act::write, std::move(glob), std::move(handler)); }
+SimFiles& SimFiles::on_write(std::string glob, Handler handler) {
+  return add(Act::write, std::move(glob), std::move(handler));
+}
 
 SimFiles& SimFiles::on_make_directory(std::string glob, Handler handler) {
   return add(Act::make_directory, std::move(glob), std::move(handler));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small true kernel behind the files of a tree: what sysfs, debugfs and configfs do with what is written to them, one rule
-// for each kind of file, and what goes wrong. Use: kernel.root.set_behind(files), with `files` a shared_ptr<SimFiles>.
+// A small true kernel behind the files of a tree: what sysfs, debugfs and configfs do with what is written to them, one
+// rule for each kind of file, and what goes wrong. Use: kernel.root.set_behind(files), with `files` a
+// shared_ptr<SimFiles>.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,8 @@ class SimFiles : public BehindFiles {
   // The tree must outlive this.
   explicit SimFiles(Tree& files) : tree(files) {}
 
-  // Globs are fnmatch(3)'s, where * matches slashes, too. The newest rule that matches counts. A file without a rule is not
-  // writable (EACCES), a folder takes neither mkdir nor rmdir (EPERM), as in sysfs.
+  // Globs are fnmatch(3)'s, where * matches slashes, too. The newest rule that matches counts. A file without a rule is
+  // not writable (EACCES), a folder takes neither mkdir nor rmdir (EPERM), as in sysfs.
   SimFiles& on_write(std::string glob, Handler handler);
   SimFiles& on_make_directory(std::string glob, Handler handler);
   SimFiles& on_remove_directory(std::string glob, Handler handler);
@@ -38,7 +39,8 @@ class SimFiles : public BehindFiles {
     int times = -1;    // how often it still strikes; -1: always
   };
   void fault(Fault fault) { faults_.push_back(std::move(fault)); }
-  // Files and folders that cannot be read (lockdown, permissions, a dead firmware) and the errno; the newest that matches.
+  // Files and folders that cannot be read (lockdown, permissions, a dead firmware) and the errno; the newest that
+  // matches.
   void unreadable(std::string glob, int code) { unreadable_.push_back({std::move(glob), code}); }
   void heal() { faults_.clear(), unreadable_.clear(); }
   std::function<void()> vanished = [] {};
@@ -78,8 +80,8 @@ class SimFiles : public BehindFiles {
 std::optional<uint32_t> kernel_number(std::string_view text);
 // A number from `min` to `max`, else EINVAL; shown as `format` (printf, of one unsigned).
 SimFiles::Handler store_number(uint32_t min, uint32_t max, const char* format = "%u\n");
-SimFiles::Handler store_text();          // as written, with one newline at its end
-SimFiles::Handler ignore_text();         // says yes, does nothing
+SimFiles::Handler store_text();   // as written, with one newline at its end
+SimFiles::Handler ignore_text();  // says yes, does nothing
 SimFiles::Handler refuse_text(int code);
 
 }  // namespace fabric::test

@@ -9,7 +9,10 @@ namespace fabric::test {
 
 struct FileBed {
   explicit FileBed(Personality personality)
-      : files(std::make_shared<SimFiles>(tree)), nic(sim.add_nic("eth0", personality)), port(nic.port()), kernel(open()) {}
+      : files(std::make_shared<SimFiles>(tree)),
+        nic(sim.add_nic("eth0", personality)),
+        port(nic.port()),
+        kernel(open()) {}
 
   Changes apply(const Qos& want) { return qos::reconcile(kernel, port, want, options); }
   Changes plan(const Qos& want) {

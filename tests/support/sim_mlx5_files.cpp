@@ -8,8 +8,8 @@
 namespace fabric::test {
 namespace {
 
-// Ranges and values as shipped: NVIDIA, "DCQCN parameters"; mstflint, tools_open_roce_cc_ecn. A driver cuts a number off to
-// the bits of its field (MLX5_SET) before the firmware judges it.
+// Ranges and values as shipped: NVIDIA, "DCQCN parameters"; mstflint, tools_open_roce_cc_ecn. A driver cuts a number
+// off to the bits of its field (MLX5_SET) before the firmware judges it.
 struct Parameter {
   const char *debugfs, *ofed;  // ofed null: no such file there
   uint32_t mask, min, max, shipped;

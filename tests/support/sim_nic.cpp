@@ -9,7 +9,7 @@ namespace fabric::test {
 namespace {
 
 constexpr uint32_t kBufferTotal = 524'032;  // bytes, of a 400G card
-constexpr uint16_t kDefaultCable = 7;  // metres, MLX5E_DEFAULT_CABLE_LEN
+constexpr uint16_t kDefaultCable = 7;       // metres, MLX5E_DEFAULT_CABLE_LEN
 constexpr unsigned kLosslessClasses = 2;
 constexpr int kNotSupp = 524;  // the kernel's ENOTSUPP, which has no place in a byte
 
@@ -73,20 +73,13 @@ SimNic::SimNic(std::string nic_name, int index, Personality kind)
 
 const char* SimNic::kernel_driver() const {
   switch (personality) {
-    case Personality::mlx5:
-      return "mlx5_core";
-    case Personality::bnxt:
-      return "bnxt_en";
-    case Personality::ice:
-      return "ice";
-    case Personality::nodcb:
-      return "ionic";
-    case Personality::full:
-      return "fabsim";
-    case Personality::i40e:
-      return "i40e";
-    case Personality::qede:
-      return "qede";
+    case Personality::mlx5: return "mlx5_core";
+    case Personality::bnxt: return "bnxt_en";
+    case Personality::ice: return "ice";
+    case Personality::nodcb: return "ionic";
+    case Personality::full: return "fabsim";
+    case Personality::i40e: return "i40e";
+    case Personality::qede: return "qede";
   }
   return "";
 }
@@ -123,7 +116,8 @@ void SimNic::firmware_defaults() {
     std::fill_n(ets.tc_tsa, 8, uint8_t{IEEE_8021QAZ_TSA_VENDOR});
     std::swap(ets.prio_tc[0], ets.prio_tc[1]);
   }
-  if (personality == Personality::bnxt) ets = {}, ets.ets_cap = 8, pfc.pfc_cap = kLosslessClasses, firmware_dscp.clear();
+  if (personality == Personality::bnxt)
+    ets = {}, ets.ets_cap = 8, pfc.pfc_cap = kLosslessClasses, firmware_dscp.clear();
   if (personality == Personality::qede) dcbx = DCB_CAP_DCBX_LLD_MANAGED | DCB_CAP_DCBX_VER_IEEE;
   if (personality == Personality::ice) ice_vlan_defaults();
 }

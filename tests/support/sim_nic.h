@@ -23,7 +23,8 @@ namespace fabric::test {
 enum class Personality { mlx5, bnxt, ice, nodcb, full, i40e, qede };
 
 // What goes wrong with an operation. The operations are named as the driver's: setets setpfc setapp delapp settrust
-// setdcbx setpause setmtu setbuffer setmaxrate setall fwapp (the firmware behind an APP entry of bnxt) getets getpfc getpause getbuffer getmaxrate.
+// setdcbx setpause setmtu setbuffer setmaxrate setall fwapp (the firmware behind an APP entry of bnxt) getets getpfc
+// getpause getbuffer getmaxrate.
 struct Fault {
   enum Action { refuse, ignore, vanish, vanish_after } action = refuse;
   int code = 0;    // errno for refuse
@@ -47,12 +48,12 @@ class SimNic {
   ieee_pfc pfc{};
   std::vector<dcb_app> app;
   std::vector<uint8_t> trust{dcbnl::kSelectorPcp};  // full only
-  uint32_t speed = 100'000;      // Mb/s while there is a carrier
-  uint32_t cell = 128;           // bytes; mlx5 rounds buffers down to it
-  dcbnl_buffer buffer{};         // mlx5, full
-  bool manual_buffers = false;   // mlx5: somebody set one since the driver was loaded
-  ieee_maxrate maxrate{};        // mlx5, full
-  bool truncates_rates = false;  // mlx5: as Linux 5.10 and OFED
+  uint32_t speed = 100'000;                         // Mb/s while there is a carrier
+  uint32_t cell = 128;                              // bytes; mlx5 rounds buffers down to it
+  dcbnl_buffer buffer{};                            // mlx5, full
+  bool manual_buffers = false;                      // mlx5: somebody set one since the driver was loaded
+  ieee_maxrate maxrate{};                           // mlx5, full
+  bool truncates_rates = false;                     // mlx5: as Linux 5.10 and OFED
   uint8_t dcbx = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE;
   bool firmware_agent = false;  // ice: private flag fw-lldp-agent; bnxt: an NVM option
   bool ets_known = false;       // bnxt: somebody set one since the driver was loaded
@@ -71,7 +72,9 @@ class SimNic {
   void link_up() { carrier = true; }
   [[nodiscard]] unsigned writes() const { return static_cast<unsigned>(log.size()); }
   [[nodiscard]] const char* kernel_driver() const;
-  [[nodiscard]] bool has_buffers() const { return personality == Personality::mlx5 || personality == Personality::full; }
+  [[nodiscard]] bool has_buffers() const {
+    return personality == Personality::mlx5 || personality == Personality::full;
+  }
   // The Port that a scan would find: "sim<ifindex>", port 1.
   [[nodiscard]] Port port() const;
 

@@ -90,20 +90,13 @@ inline void expect_all(const Changes& changes, std::set<Outcome> allowed) {
 
 inline std::string personality_name(const testing::TestParamInfo<Personality>& param) {
   switch (param.param) {
-    case Personality::mlx5:
-      return "mlx5";
-    case Personality::bnxt:
-      return "bnxt";
-    case Personality::ice:
-      return "ice";
-    case Personality::nodcb:
-      return "nodcb";
-    case Personality::full:
-      return "full";
-    case Personality::i40e:
-      return "i40e";
-    case Personality::qede:
-      return "qede";
+    case Personality::mlx5: return "mlx5";
+    case Personality::bnxt: return "bnxt";
+    case Personality::ice: return "ice";
+    case Personality::nodcb: return "nodcb";
+    case Personality::full: return "full";
+    case Personality::i40e: return "i40e";
+    case Personality::qede: return "qede";
   }
   return "";
 }

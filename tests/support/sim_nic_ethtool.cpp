@@ -30,23 +30,17 @@ class Generic final : public Netlink {
     SimNic* nic = name != nullptr ? sim_.find(name->text()) : nullptr;
     if (nic == nullptr) return kernel_error(ENODEV);
     switch (header.cmd) {
-      case ETHTOOL_MSG_PAUSE_GET:
-        return get_pause(*nic);
-      case ETHTOOL_MSG_PAUSE_SET:
-        return set_pause(*nic, attributes);
-      case ETHTOOL_MSG_PRIVFLAGS_GET:
-        return private_flags(*nic);
-      case ETHTOOL_MSG_PRIVFLAGS_SET:
-        return set_private_flags(*nic, attributes);
+      case ETHTOOL_MSG_PAUSE_GET: return get_pause(*nic);
+      case ETHTOOL_MSG_PAUSE_SET: return set_pause(*nic, attributes);
+      case ETHTOOL_MSG_PRIVFLAGS_GET: return private_flags(*nic);
+      case ETHTOOL_MSG_PRIVFLAGS_SET: return set_private_flags(*nic, attributes);
       case ETHTOOL_MSG_RINGS_GET:
       case ETHTOOL_MSG_RINGS_SET:
       case ETHTOOL_MSG_CHANNELS_GET:
       case ETHTOOL_MSG_CHANNELS_SET:
       case ETHTOOL_MSG_FEC_GET:
-      case ETHTOOL_MSG_FEC_SET:
-        return answer_ethtool_settings(*nic, kEthtoolFamily, header.cmd, attributes);
-      default:
-        return kernel_error(EOPNOTSUPP);
+      case ETHTOOL_MSG_FEC_SET: return answer_ethtool_settings(*nic, kEthtoolFamily, header.cmd, attributes);
+      default: return kernel_error(EOPNOTSUPP);
     }
   }
   [[nodiscard]] uint32_t last_sequence() const override { return sequence_; }

@@ -78,9 +78,13 @@ Replies get_fec(SimNic& nic, uint16_t family) {
   AttrWriter bits;
   for (uint32_t i = 0; i < 4; ++i)
     if ((listed & kFecBits[i]) != 0)
-      bits.nest(ETHTOOL_A_BITSET_BITS_BIT, AttrWriter().u32(ETHTOOL_A_BITSET_BIT_INDEX, kFirstFecMode + i).text(ETHTOOL_A_BITSET_BIT_NAME, kFecNames[i]));
+      bits.nest(ETHTOOL_A_BITSET_BITS_BIT, AttrWriter()
+                                               .u32(ETHTOOL_A_BITSET_BIT_INDEX, kFirstFecMode + i)
+                                               .text(ETHTOOL_A_BITSET_BIT_NAME, kFecNames[i]));
   AttrWriter modes;
-  modes.flag(ETHTOOL_A_BITSET_NOMASK).u32(ETHTOOL_A_BITSET_SIZE, __ETHTOOL_LINK_MODE_MASK_NBITS).nest(ETHTOOL_A_BITSET_BITS, bits);
+  modes.flag(ETHTOOL_A_BITSET_NOMASK)
+      .u32(ETHTOOL_A_BITSET_SIZE, __ETHTOOL_LINK_MODE_MASK_NBITS)
+      .nest(ETHTOOL_A_BITSET_BITS, bits);
   auto out = reply(nic, ETHTOOL_MSG_FEC_GET_REPLY);
   out.nest(ETHTOOL_A_FEC_MODES, modes).u8(ETHTOOL_A_FEC_AUTO, (listed & ETHTOOL_FEC_AUTO) != 0);
   for (uint32_t i = 0; i < 4; ++i)
@@ -126,7 +130,8 @@ Replies answer_ethtool_settings(SimNic& nic, uint16_t family, uint8_t command, c
   if (command == ETHTOOL_MSG_CHANNELS_SET) return set_channels(nic, attributes);
   if (command == ETHTOOL_MSG_FEC_SET) return set_fec(nic, attributes);
   if (command == ETHTOOL_MSG_FEC_GET) return get_fec(nic, family);
-  auto out = reply(nic, command == ETHTOOL_MSG_RINGS_GET ? ETHTOOL_MSG_RINGS_GET_REPLY : ETHTOOL_MSG_CHANNELS_GET_REPLY);
+  auto out =
+      reply(nic, command == ETHTOOL_MSG_RINGS_GET ? ETHTOOL_MSG_RINGS_GET_REPLY : ETHTOOL_MSG_CHANNELS_GET_REPLY);
   if (rings) {
     put(out, now.ring_rx, ETHTOOL_A_RINGS_RX_MAX, ETHTOOL_A_RINGS_RX);
     put(out, now.ring_tx, ETHTOOL_A_RINGS_TX_MAX, ETHTOOL_A_RINGS_TX);

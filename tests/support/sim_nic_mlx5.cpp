@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Receive buffers and rate limits of mlx5: Linux 6.12, mlx5/core/en_dcbnl.c and mlx5/core/en/port_buffer.c; and of "full",
-// which keeps them plainly.
+// Receive buffers and rate limits of mlx5: Linux 6.12, mlx5/core/en_dcbnl.c and mlx5/core/en/port_buffer.c; and of
+// "full", which keeps them plainly.
 #include <algorithm>
 
 #include "support/sim_nic.h"

@@ -23,15 +23,12 @@ class Route final : public Netlink {
   Replies talk(uint16_t type, uint16_t flags, View8 payload) override {
     ++sequence_;
     switch (type) {
-      case RTM_GETLINK:
-        return get_link((flags & NLM_F_DUMP) == NLM_F_DUMP, payload);
-      case RTM_SETLINK:
-        return set_link(payload);
+      case RTM_GETLINK: return get_link((flags & NLM_F_DUMP) == NLM_F_DUMP, payload);
+      case RTM_SETLINK: return set_link(payload);
       case RTM_GETDCB:
       case RTM_SETDCB:
         return (flags & NLM_F_DUMP) == NLM_F_DUMP ? Replies(kernel_error(EOPNOTSUPP)) : dcb(type, payload);
-      default:
-        return kernel_error(EOPNOTSUPP);
+      default: return kernel_error(EOPNOTSUPP);
     }
   }
   [[nodiscard]] uint32_t last_sequence() const override { return sequence_; }
@@ -100,22 +97,16 @@ class Route final : public Netlink {
     SimNic* nic = sim_.find(name->text());
     if (nic == nullptr) return kernel_error(ENODEV);
     if (nic->personality == Personality::nodcb) return kernel_error(EOPNOTSUPP);
-    const bool changes =
-        header.cmd == DCB_CMD_IEEE_SET || header.cmd == DCB_CMD_IEEE_DEL || header.cmd == DCB_CMD_SDCBX || header.cmd == DCB_CMD_SET_ALL;
+    const bool changes = header.cmd == DCB_CMD_IEEE_SET || header.cmd == DCB_CMD_IEEE_DEL ||
+                         header.cmd == DCB_CMD_SDCBX || header.cmd == DCB_CMD_SET_ALL;
     if (changes && type == RTM_GETDCB) return kernel_error(EPERM);
     switch (header.cmd) {
-      case DCB_CMD_IEEE_GET:
-        return ieee_get(*nic, header);
-      case DCB_CMD_IEEE_SET:
-        return ieee_change(*nic, header, top, false);
-      case DCB_CMD_IEEE_DEL:
-        return ieee_change(*nic, header, top, true);
-      case DCB_CMD_SDCBX:
-        return set_dcbx(*nic, header, top);
-      case DCB_CMD_SET_ALL:
-        return set_all(*nic, header, top);
-      default:
-        return kernel_error(EOPNOTSUPP);
+      case DCB_CMD_IEEE_GET: return ieee_get(*nic, header);
+      case DCB_CMD_IEEE_SET: return ieee_change(*nic, header, top, false);
+      case DCB_CMD_IEEE_DEL: return ieee_change(*nic, header, top, true);
+      case DCB_CMD_SDCBX: return set_dcbx(*nic, header, top);
+      case DCB_CMD_SET_ALL: return set_all(*nic, header, top);
+      default: return kernel_error(EOPNOTSUPP);
     }
   }
 

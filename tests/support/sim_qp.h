@@ -25,7 +25,8 @@ class SimQp : public Netlink {
     uint32_t port = 1;
   };
   uint32_t index = 3;
-  std::map<uint32_t, std::pair<uint32_t, uint32_t>> ports{{1, {RDMA_COUNTER_MODE_AUTO, RDMA_COUNTER_MASK_QP_TYPE}}};  // mode, mask
+  std::map<uint32_t, std::pair<uint32_t, uint32_t>> ports{
+      {1, {RDMA_COUNTER_MODE_AUTO, RDMA_COUNTER_MASK_QP_TYPE}}};  // mode, mask
   std::vector<Set> sets{};
   int mode_failure = 0, dump_failure = 0;  // errno
   int modes = 0, dumps = 0, queries = 0;   // so often asked; queries: commands to the firmware
@@ -33,7 +34,9 @@ class SimQp : public Netlink {
   Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) override {
     if (type == kind(RDMA_NLDEV_CMD_GET)) return std::vector{Message{type, head().data()}};
     const auto port = port_of(payload);
-    if (type != kind(RDMA_NLDEV_CMD_STAT_GET) || (flags & NLM_F_DUMP) != 0 || !port || find(parse_attributes(payload), RDMA_NLDEV_ATTR_STAT_MODE) == nullptr) return error(EINVAL, "simulated");
+    if (type != kind(RDMA_NLDEV_CMD_STAT_GET) || (flags & NLM_F_DUMP) != 0 || !port ||
+        find(parse_attributes(payload), RDMA_NLDEV_ATTR_STAT_MODE) == nullptr)
+      return error(EINVAL, "simulated");
     ++modes;
     if (mode_failure != 0) return error(mode_failure, "simulated");
     const auto [mode, mask] = ports.at(*port);
@@ -78,20 +81,28 @@ class SimQp : public Netlink {
   // Of a request for counters of queue pairs on a port that the device has.
   std::optional<uint32_t> port_of(View8 payload) const {
     const auto asked = parse_attributes(payload);
-    const Attr *device = find(asked, RDMA_NLDEV_ATTR_DEV_INDEX), *port = find(asked, RDMA_NLDEV_ATTR_PORT_INDEX), *object = find(asked, RDMA_NLDEV_ATTR_STAT_RES);
-    if (device == nullptr || device->u32() != index || port == nullptr || object == nullptr || object->u32() != uint32_t{RDMA_NLDEV_ATTR_RES_QP}) return std::nullopt;
+    const Attr *device = find(asked, RDMA_NLDEV_ATTR_DEV_INDEX), *port = find(asked, RDMA_NLDEV_ATTR_PORT_INDEX),
+               *object = find(asked, RDMA_NLDEV_ATTR_STAT_RES);
+    if (device == nullptr || device->u32() != index || port == nullptr || object == nullptr ||
+        object->u32() != uint32_t{RDMA_NLDEV_ATTR_RES_QP})
+      return std::nullopt;
     return port->u32() && ports.contains(*port->u32()) ? port->u32() : std::nullopt;
   }
 
   // fill_res_counter_entry().
   static AttrWriter entry(const Set& set) {
     AttrWriter out, pairs, counters;
-    out.u32(RDMA_NLDEV_ATTR_PORT_INDEX, set.port).u32(RDMA_NLDEV_ATTR_STAT_COUNTER_ID, 4).u32(RDMA_NLDEV_ATTR_STAT_MODE, set.mode);
+    out.u32(RDMA_NLDEV_ATTR_PORT_INDEX, set.port)
+        .u32(RDMA_NLDEV_ATTR_STAT_COUNTER_ID, 4)
+        .u32(RDMA_NLDEV_ATTR_STAT_MODE, set.mode);
     if (set.type) out.u8(RDMA_NLDEV_ATTR_RES_TYPE, *set.type);
     if (set.pid) out.u32(RDMA_NLDEV_ATTR_RES_PID, *set.pid);
-    for (unsigned i = 0; i < set.queue_pairs; ++i) pairs.nest(RDMA_NLDEV_ATTR_RES_QP_ENTRY, AttrWriter().u32(RDMA_NLDEV_ATTR_RES_LQPN, 178 + i));
+    for (unsigned i = 0; i < set.queue_pairs; ++i)
+      pairs.nest(RDMA_NLDEV_ATTR_RES_QP_ENTRY, AttrWriter().u32(RDMA_NLDEV_ATTR_RES_LQPN, 178 + i));
     for (const auto& [name, value] : set.counters)
-      counters.nest(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY, AttrWriter().text(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, name).u64(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, value));
+      counters.nest(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY, AttrWriter()
+                                                              .text(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, name)
+                                                              .u64(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, value));
     out.nest(RDMA_NLDEV_ATTR_RES_QP, pairs).nest(RDMA_NLDEV_ATTR_STAT_HWCOUNTERS, counters);
     return out;
   }

@@ -48,7 +48,9 @@ Bytes status_message(AttrWriter out, uint32_t number, const SimRdmaPort& port) {
   AttrWriter table;
   uint32_t index = 0;
   auto entry = [&](std::string_view name) {
-    return AttrWriter().text(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, name).u32(uapi::kRdmaStatHwcounterIndex, index++);
+    return AttrWriter()
+        .text(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, name)
+        .u32(uapi::kRdmaStatHwcounterIndex, index++);
   };
   for (const Counter& counter : port.counters) table.nest(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY, entry(counter.name));
   for (const auto& [name, on] : port.optional)
@@ -98,14 +100,16 @@ Result<std::vector<Message>> SimRdma::talk(uint16_t type, uint16_t flags, View8 
   if (port == device->second.ports.end()) return error(EINVAL, "simulated RDMA netlink");
 
   const AttrWriter head = device_attributes(device->first, device->second);
-  if (command == RDMA_NLDEV_CMD_PORT_GET) return std::vector{Message{type, port_message(head, port->first, port->second)}};
+  if (command == RDMA_NLDEV_CMD_PORT_GET)
+    return std::vector{Message{type, port_message(head, port->first, port->second)}};
   if (command == RDMA_NLDEV_CMD_STAT_SET) {
     if (int code = set_optional(port->second, request); code != 0) return error(code, "simulated RDMA netlink");
     return replies;
   }
   if (command == uapi::kRdmaStatGetStatus && port->second.statistics_errno == 0)
     return std::vector{Message{type, status_message(head, port->first, port->second)}};
-  if (command != RDMA_NLDEV_CMD_STAT_GET && command != uapi::kRdmaStatGetStatus) return error(EOPNOTSUPP, "simulated RDMA netlink");
+  if (command != RDMA_NLDEV_CMD_STAT_GET && command != uapi::kRdmaStatGetStatus)
+    return error(EOPNOTSUPP, "simulated RDMA netlink");
   if (port->second.statistics_errno != 0) return error(port->second.statistics_errno, "simulated RDMA netlink");
   return std::vector{Message{type, statistics_message(head, port->first, port->second)}};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RDMA netlink with devices of the test's choosing behind it: answers GET, PORT_GET, STAT_GET, STAT_GET_STATUS and STAT_SET with the messages that
-// drivers/infiniband/core/nldev.c of Linux 6.12 makes.
+// RDMA netlink with devices of the test's choosing behind it: answers GET, PORT_GET, STAT_GET, STAT_GET_STATUS and
+// STAT_SET with the messages that drivers/infiniband/core/nldev.c of Linux 6.12 makes.
 #pragma once
 
 #include <map>
@@ -16,10 +16,10 @@ struct SimRdmaPort {
   uint8_t state = 4, phys_state = 5;
   std::string netdev;  // empty: none, or in another network namespace
   std::vector<Counter> counters;
-  int statistics_errno = 0;  // EINVAL: the driver has none
-  std::map<std::string, bool> optional{};  // optional counters, indexed after the others -> on
-  int optional_errno = 0;                // of STAT_SET
-  std::vector<std::string> optional_log{}; // every STAT_SET that was obeyed: "a,b"
+  int statistics_errno = 0;                 // EINVAL: the driver has none
+  std::map<std::string, bool> optional{};   // optional counters, indexed after the others -> on
+  int optional_errno = 0;                   // of STAT_SET
+  std::vector<std::string> optional_log{};  // every STAT_SET that was obeyed: "a,b"
 };
 
 struct SimRdmaDevice {

@@ -21,12 +21,18 @@ void add_nic(Tree& tree, const std::string& device, const std::string& netdev, c
   tree.link("sys/class/infiniband/" + device, "../../devices/" + parent + "/" + pci + "/infiniband/" + device);
   tree.link(function + "/infiniband/" + device + "/device", "../../../" + pci);
   tree.link(function + "/driver", "../../../../bus/pci/drivers/mlx5_core").folder("sys/bus/pci/drivers/mlx5_core");
-  tree.file(port + "/state", "4: ACTIVE\n").file(port + "/phys_state", "5: LinkUp\n").file(port + "/link_layer", "Ethernet\n");
-  tree.file(port + "/gid_attrs/ndevs/0", netdev + "\n").file(port + "/gids/0", "fe80:0000:0000:0000:0000:0000:0000:0001\n");
+  tree.file(port + "/state", "4: ACTIVE\n")
+      .file(port + "/phys_state", "5: LinkUp\n")
+      .file(port + "/link_layer", "Ethernet\n");
+  tree.file(port + "/gid_attrs/ndevs/0", netdev + "\n")
+      .file(port + "/gids/0", "fe80:0000:0000:0000:0000:0000:0000:0001\n");
   tree.file(port + "/hw_counters/np_cnp_sent", "17\n").file(port + "/hw_counters/out_of_sequence", "3\n");
   tree.link("sys/class/net/" + netdev, "../../devices/" + parent + "/" + pci + "/net/" + netdev);
   tree.link(net + "/device", "../../../" + pci);
-  tree.file(net + "/carrier", "1\n").file(net + "/ifindex", "7\n").file(net + "/dev_port", "0\n").file(net + "/speed", "400000\n");
+  tree.file(net + "/carrier", "1\n")
+      .file(net + "/ifindex", "7\n")
+      .file(net + "/dev_port", "0\n")
+      .file(net + "/speed", "400000\n");
 }
 
 }  // namespace
@@ -34,7 +40,8 @@ void add_nic(Tree& tree, const std::string& device, const std::string& netdev, c
 void DriverStatistics::set(const std::string& netdev, const std::string& counter, uint64_t value) {
   std::lock_guard lock(mutex_);
   auto& counters = counters_[netdev];
-  auto known = std::find_if(counters.begin(), counters.end(), [&](const Counter& each) { return each.name == counter; });
+  auto known =
+      std::find_if(counters.begin(), counters.end(), [&](const Counter& each) { return each.name == counter; });
   if (known == counters.end()) counters.push_back({counter, value});
   else known->value = value;
 }
@@ -82,7 +89,8 @@ SlowNics::SlowNics() {
   add_nic(tree, "mlx5_0", "eth2", "0000:17:00.0");
   add_nic(tree, "mlx5_1", "eth3", "0000:17:00.1");
   for (const char* netdev : {"eth2", "eth3"})
-    for (const char* counter : {"rx_packets", "rx_prio3_pause_duration", "rx_discards_phy"}) statistics->set(netdev, counter, 0);
+    for (const char* counter : {"rx_packets", "rx_prio3_pause_duration", "rx_discards_phy"})
+      statistics->set(netdev, counter, 0);
 }
 
 SlowNics::~SlowNics() {

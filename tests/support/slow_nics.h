@@ -21,7 +21,7 @@ class DriverStatistics {
   void set(const std::string& netdev, const std::string& counter, uint64_t value);
   void fail(const std::string& netdev, int code);  // 0: no more
   void hang(const std::string& netdev);
-  void answer(const std::string& netdev);          // whoever waits goes on
+  void answer(const std::string& netdev);  // whoever waits goes on
   [[nodiscard]] bool is_waiting(const std::string& netdev) const;
   [[nodiscard]] unsigned asked(const std::string& netdev) const;
 

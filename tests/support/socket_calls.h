@@ -18,8 +18,8 @@ namespace fabric::test {
 
 // Those of the second time that `act` is done, in a process of its own. Nothing where that must not be watched.
 inline std::optional<std::vector<long>> socket_calls(const std::function<void()>& act) {
-  static constexpr std::array kKinds{long{SYS_sendto}, long{SYS_sendmsg}, long{SYS_recvfrom}, long{SYS_recvmsg},
-                                     long{SYS_recvmmsg}, long{SYS_ppoll},
+  static constexpr std::array kKinds{long{SYS_sendto},  long{SYS_sendmsg},  long{SYS_recvfrom},
+                                     long{SYS_recvmsg}, long{SYS_recvmmsg}, long{SYS_ppoll},
 #ifdef SYS_poll  // not on every architecture
                                      long{SYS_poll}
 #endif
@@ -40,7 +40,8 @@ inline std::optional<std::vector<long>> socket_calls(const std::function<void()>
   while (::ptrace(PTRACE_SYSCALL, child, nullptr, nullptr) == 0 && stops()) {
     __ptrace_syscall_info info{};
     if (WSTOPSIG(status) != (SIGTRAP | 0x80)) continue;
-    if (::ptrace(PTRACE_GET_SYSCALL_INFO, child, sizeof info, &info) <= 0 || info.op != PTRACE_SYSCALL_INFO_ENTRY) continue;
+    if (::ptrace(PTRACE_GET_SYSCALL_INFO, child, sizeof info, &info) <= 0 || info.op != PTRACE_SYSCALL_INFO_ENTRY)
+      continue;
     const long call = static_cast<long>(info.entry.nr);
     if (std::find(kKinds.begin(), kKinds.end(), call) != kKinds.end()) calls.push_back(call);
   }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses of this kernel's own interfaces, in a namespace of the test's.
+#include "exporter/addresses.h"
+
 #include <gtest/gtest.h>
 #include <poll.h>
 
 #include <algorithm>
 #include <cstdlib>
 
-#include "exporter/addresses.h"
 #include "support/netns.h"
 
 namespace fabric::exporter {
@@ -14,7 +15,8 @@ namespace {
 
 using Names = std::set<std::string>;
 
-// What has been heard once `command` is done and `expected` has come: IPv6 tells from a work queue, after the request's answer.
+// What has been heard once `command` is done and `expected` has come: IPv6 tells from a work queue, after the request's
+// answer.
 Names after(AddressWatch& watch, const std::string& command, const Names& expected) {
   EXPECT_EQ(std::system(command.c_str()), 0) << command;
   Names heard = watch.drain();

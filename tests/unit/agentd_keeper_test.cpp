@@ -91,7 +91,8 @@ class KeeperTest : public testing::Test {
   }
   std::string outcome(const std::string& id, const std::string& key) { return setting(id, key).outcome; }
   size_t told(std::string_view id) const {
-    return static_cast<size_t>(std::count_if(told_.begin(), told_.end(), [&](const Entry& entry) { return entry.id == id; }));
+    return static_cast<size_t>(
+        std::count_if(told_.begin(), told_.end(), [&](const Entry& entry) { return entry.id == id; }));
   }
   static std::string field(const Entry& entry, const std::string& name) {
     for (const auto& [key, value] : entry.fields)
@@ -158,7 +159,8 @@ TEST_F(KeeperTest, ForeignChangesArePutBackCountedAndTold) {
   EXPECT_FALSE(setting("roce_eth0/1", "mtu").last_repair.empty());
   EXPECT_EQ(setting("roce_eth0/1", "pfc").repairs, 0U);
   ASSERT_EQ(told(message_id::repaired), 1U);
-  const Entry& entry = *std::find_if(told_.begin(), told_.end(), [](const Entry& e) { return e.id == message_id::repaired; });
+  const Entry& entry =
+      *std::find_if(told_.begin(), told_.end(), [](const Entry& e) { return e.id == message_id::repaired; });
   EXPECT_EQ(field(entry, "FABRIC_PORT"), "roce_eth0/1");
   EXPECT_EQ(field(entry, "FABRIC_SETTING"), "mtu");
   EXPECT_EQ(field(entry, "FABRIC_FROM"), "1500");
@@ -364,8 +366,16 @@ TEST_F(KeeperTest, PortsWithoutAnEntryAreLeftAlone) {
 TEST_F(KeeperTest, CarrierUpAndRenamesAreSeen) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   Keeper& keeper = start("mode = \"enforce\"\n");
-  rtnl::Link link{.ifindex = nic.ifindex, .name = "eth0", .mtu = {}, .min_mtu = {}, .max_mtu = {}, .carrier = true,
-                  .carrier_down_count = 1, .master = {}, .parent = {}, .kind = {}};
+  rtnl::Link link{.ifindex = nic.ifindex,
+                  .name = "eth0",
+                  .mtu = {},
+                  .min_mtu = {},
+                  .max_mtu = {},
+                  .carrier = true,
+                  .carrier_down_count = 1,
+                  .master = {},
+                  .parent = {},
+                  .kind = {}};
   EXPECT_FALSE(keeper.link_changed(link).carrier_up);
   link.carrier = false;
   EXPECT_FALSE(keeper.link_changed(link).carrier_up);
@@ -408,8 +418,16 @@ TEST_F(KeeperTest, TheFirstCarrierAfterTheStartIsSeen) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   nic.carrier = false;
   Keeper& keeper = start("mode = \"enforce\"\n");
-  const rtnl::Link up{.ifindex = nic.ifindex, .name = "eth0", .mtu = {}, .min_mtu = {}, .max_mtu = {}, .carrier = true,
-                      .carrier_down_count = 1, .master = {}, .parent = {}, .kind = {}};
+  const rtnl::Link up{.ifindex = nic.ifindex,
+                      .name = "eth0",
+                      .mtu = {},
+                      .min_mtu = {},
+                      .max_mtu = {},
+                      .carrier = true,
+                      .carrier_down_count = 1,
+                      .master = {},
+                      .parent = {},
+                      .kind = {}};
   EXPECT_TRUE(keeper.link_changed(up).carrier_up);
   EXPECT_FALSE(keeper.link_changed(up).carrier_up);
 }
@@ -419,7 +437,8 @@ TEST_F(KeeperTest, APortWhoseLinkGoesDownKeepsTheEntryOfItsSpeed) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   nic.speed = 400'000;
   kernel_.emplace(sim_.kernel(tree_.path()));
-  keeper_.emplace(world(), policy_of("mode = \"enforce\"\n", "[[port]]\nmatch = { speed = \"400G\" }\nmtu = 9000\n[[port]]\nmtu = 4200\n"));
+  keeper_.emplace(world(), policy_of("mode = \"enforce\"\n",
+                                     "[[port]]\nmatch = { speed = \"400G\" }\nmtu = 9000\n[[port]]\nmtu = 4200\n"));
   keep_all();
   ASSERT_EQ(nic.mtu, 9000U);
   nic.carrier = false;
@@ -440,12 +459,21 @@ TEST_F(KeeperTest, WhichEntryIsItsOwnIsDecidedWhenTheLinkComesUp) {
   nic.speed = 400'000;
   nic.carrier = false;
   kernel_.emplace(sim_.kernel(tree_.path()));
-  keeper_.emplace(world(), policy_of("mode = \"enforce\"\n", "[[port]]\nmatch = { speed = \"400G\" }\nmtu = 9000\n[[port]]\nmtu = 4200\n"));
+  keeper_.emplace(world(), policy_of("mode = \"enforce\"\n",
+                                     "[[port]]\nmatch = { speed = \"400G\" }\nmtu = 9000\n[[port]]\nmtu = 4200\n"));
   keep_all();
   EXPECT_EQ(nic.mtu, 1500U);
   nic.carrier = true;
-  const rtnl::Link up{.ifindex = nic.ifindex, .name = "eth0", .mtu = {}, .min_mtu = {}, .max_mtu = {}, .carrier = true,
-                      .carrier_down_count = 1, .master = {}, .parent = {}, .kind = {}};
+  const rtnl::Link up{.ifindex = nic.ifindex,
+                      .name = "eth0",
+                      .mtu = {},
+                      .min_mtu = {},
+                      .max_mtu = {},
+                      .carrier = true,
+                      .carrier_down_count = 1,
+                      .master = {},
+                      .parent = {},
+                      .kind = {}};
   EXPECT_TRUE(keeper_->link_changed(up).speed);
   EXPECT_EQ(keeper_->rescan(), std::vector<std::string>{"roce_eth0/1"});
   look("roce_eth0/1");
@@ -456,7 +484,8 @@ TEST_F(KeeperTest, WhichEntryIsItsOwnIsDecidedWhenTheLinkComesUp) {
 TEST_F(KeeperTest, WhatAnotherEntryWantsIsNoRepair) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   kernel_.emplace(sim_.kernel(tree_.path()));
-  keeper_.emplace(world(), policy_of("mode = \"enforce\"\n", "[[port]]\nmatch = { speed = \"400G\" }\nmtu = 9000\n[[port]]\nmtu = 4200\n"));
+  keeper_.emplace(world(), policy_of("mode = \"enforce\"\n",
+                                     "[[port]]\nmatch = { speed = \"400G\" }\nmtu = 9000\n[[port]]\nmtu = 4200\n"));
   for (const uint32_t speed : {400'000U, 100'000U, 400'000U, 100'000U, 400'000U, 100'000U, 400'000U}) {
     nic.speed = speed;
     keep_all();
@@ -551,7 +580,8 @@ TEST_F(KeeperTest, APortWhoseLinkShowsThatNoEntryIsItsOwnIsLetGoOf) {
   nic.speed = 100'000;
   start("mode = \"enforce\"\n");
   ASSERT_EQ(nic.mtu, 4200U);
-  keeper_->set_policy(policy_of("mode = \"enforce\"\nrelease = \"restore\"\n", "[[port]]\nmatch = { speed = \"400G\" }\nmtu = 9000\n"));
+  keeper_->set_policy(
+      policy_of("mode = \"enforce\"\nrelease = \"restore\"\n", "[[port]]\nmatch = { speed = \"400G\" }\nmtu = 9000\n"));
   keep_all();
   EXPECT_EQ(nic.mtu, 4200U);
   nic.carrier = true;
@@ -561,7 +591,8 @@ TEST_F(KeeperTest, APortWhoseLinkShowsThatNoEntryIsItsOwnIsLetGoOf) {
 
 // ice shows the FEC of the link, and "off" without one: who set a mode that ends the link is not in order.
 TEST_F(KeeperTest, FecOfALinkThatIsDownIsWrittenOnceWhateverIsWanted) {
-  for (const auto& [word, wanted, other] : {std::tuple("rs", ETHTOOL_FEC_RS, ETHTOOL_FEC_BASER), std::tuple("off", ETHTOOL_FEC_OFF, ETHTOOL_FEC_RS)}) {
+  for (const auto& [word, wanted, other] :
+       {std::tuple("rs", ETHTOOL_FEC_RS, ETHTOOL_FEC_BASER), std::tuple("off", ETHTOOL_FEC_OFF, ETHTOOL_FEC_RS)}) {
     SimNic& nic = sim_.add_nic(word, Personality::ice);
     nic.ethtool.fec = wanted;
     nic.ethtool.fec_abilities = ETHTOOL_FEC_AUTO | ETHTOOL_FEC_RS | ETHTOOL_FEC_BASER;
@@ -667,7 +698,8 @@ TEST_F(KeeperTest, DriftIsRecordedWithItsLikelyCause) {
   EXPECT_EQ(pfc.drift_to, "none");
   EXPECT_FALSE(pfc.last_drift.empty());
   EXPECT_EQ(setting("roce_eth0/1", "mtu").drifts["unnotified"], 1U) << "a DCB notification is none of an MTU";
-  const Entry& entry = *std::find_if(told_.begin(), told_.end(), [](const Entry& e) { return e.id == message_id::repaired; });
+  const Entry& entry =
+      *std::find_if(told_.begin(), told_.end(), [](const Entry& e) { return e.id == message_id::repaired; });
   EXPECT_NE(field(entry, "FABRIC_CAUSE"), "(absent)");
   sim_.reload(nic);  // forgets ETS
   keeper_->rescan();
@@ -740,7 +772,8 @@ TEST_F(KeeperTest, WhatIsReleasedWaitsForTheMaintenanceWindow) {
   start("mode = \"enforce\"\n");
   ASSERT_EQ(nic.pfc.pfc_en, 1 << 3);
   hour_ = 12;
-  keeper_->set_policy(policy_of("mode = \"enforce\"\nrelease = \"restore\"\nmaintenance = \"daily 02:00-04:00\"\n", ""));
+  keeper_->set_policy(
+      policy_of("mode = \"enforce\"\nrelease = \"restore\"\nmaintenance = \"daily 02:00-04:00\"\n", ""));
   keep_all();
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
   EXPECT_EQ(outcome("roce_eth0/1", "pfc"), "pending");
@@ -762,7 +795,8 @@ TEST_F(KeeperTest, WhatIsReleasedIsNotForgottenWithTheNetdev) {
     start("mode = \"enforce\"\n");
     ASSERT_EQ(nic.pfc.pfc_en, 1 << 3);
     hour_ = 12;
-    keeper_->set_policy(policy_of("mode = \"enforce\"\nrelease = \"restore\"\nmaintenance = \"daily 02:00-04:00\"\n", ""));
+    keeper_->set_policy(
+        policy_of("mode = \"enforce\"\nrelease = \"restore\"\nmaintenance = \"daily 02:00-04:00\"\n", ""));
     keep_all();
     ASSERT_EQ(outcome("roce_" + nic.name + "/1", "pfc"), "pending");
     nic.present = !away;
@@ -818,7 +852,8 @@ TEST_F(KeeperTest, APortWhoseNetdevIsAwayIsNotLetGoOf) {
   told_.clear();
   keeper_.emplace(world, policy_of(head));
   keep_all();
-  for (const Entry& entry : told_) EXPECT_EQ(entry.message.find("no [[port]] entry"), std::string::npos) << entry.message;
+  for (const Entry& entry : told_)
+    EXPECT_EQ(entry.message.find("no [[port]] entry"), std::string::npos) << entry.message;
 }
 
 TEST_F(KeeperTest, AFightOverAHostSettingEndsInAConflictToo) {

@@ -121,7 +121,8 @@ class Loop : public testing::Test {
   }
   size_t told(std::string_view id) {
     std::lock_guard guard(mutex_);
-    return static_cast<size_t>(std::count_if(told_.begin(), told_.end(), [&](const Entry& entry) { return entry.id == id; }));
+    return static_cast<size_t>(
+        std::count_if(told_.begin(), told_.end(), [&](const Entry& entry) { return entry.id == id; }));
   }
 
   test::Tree tree_;
@@ -159,7 +160,8 @@ TEST_F(Loop, EachPortGetsTheWatchdogsTimeAnew) {
   std::string told;
   EXPECT_TRUE(becomes([&] {
     char text[512];
-    for (ssize_t size; (size = ::recv(socket.get(), text, sizeof text, 0)) > 0;) told.append(text, static_cast<size_t>(size)).append("|");
+    for (ssize_t size; (size = ::recv(socket.get(), text, sizeof text, 0)) > 0;)
+      told.append(text, static_cast<size_t>(size)).append("|");
     return told.find("READY=1") != std::string::npos;
   }));
   ::kill(::getpid(), SIGTERM);
@@ -169,7 +171,8 @@ TEST_F(Loop, EachPortGetsTheWatchdogsTimeAnew) {
 }
 
 TEST_F(Loop, ARecreatedDeviceIsSetAnew) {
-  start("mode = \"enforce\"\nreread = \"1s\"\n[[port]]\nmtu = 4200\n");  // no udev here: the new one is found by reading again
+  start("mode = \"enforce\"\nreread = \"1s\"\n[[port]]\nmtu = 4200\n");  // no udev here: the new one is found by
+                                                                         // reading again
   ASSERT_TRUE(sets_mtu(4200));
   auto link = rtnl::link(*route_, "roce0");
   ASSERT_TRUE(link.ok());
@@ -203,7 +206,8 @@ TEST_F(Loop, WithoutInotifyAnApplyIsWatchedAllTheSame) {
   tree_.file("a.toml", "mode = \"audit\"\n");
   const pid_t child = ::fork();
   if (child == 0) {
-    if (::unshare(CLONE_NEWUSER) != 0 || !(std::ofstream("/proc/sys/user/max_inotify_instances") << "0" << std::flush)) ::_exit(77);
+    if (::unshare(CLONE_NEWUSER) != 0 || !(std::ofstream("/proc/sys/user/max_inotify_instances") << "0" << std::flush))
+      ::_exit(77);
     World world{.kernel = *kernel_, .scan = {}, .busy = {}};
     world.directory = tree_.path();
     world.log = [](const Entry&) {};
@@ -215,7 +219,8 @@ TEST_F(Loop, WithoutInotifyAnApplyIsWatchedAllTheSame) {
   }
   int status = 0;
   const auto ended = [&] { return ::waitpid(child, &status, WNOHANG) == child; };
-  const bool started = becomes([&] { return ended() || ::access((tree_.path() + "/" + state::kStateFile).c_str(), F_OK) == 0; });
+  const bool started =
+      becomes([&] { return ended() || ::access((tree_.path() + "/" + state::kStateFile).c_str(), F_OK) == 0; });
   if (WIFEXITED(status) && WEXITSTATUS(status) == 77) GTEST_SKIP() << "needs the right to make a user namespace";
   ASSERT_TRUE(started && status == 0);
   confirm::Record record = confirm::begin(confirm::this_moment(kernel_->root), std::chrono::seconds(0), Policy(), "");

@@ -67,9 +67,10 @@ TEST(Monitor, LinkMessagesAreToldApart) {
 // Captured of Linux 6.18: "ip link set a0 nomaster". With each change of the link the bridge says the like.
 TEST(Monitor, WhatABridgeSaysOfItsPortIsNoWordOnTheLink) {
   constexpr std::array<uint8_t, 68> kLeft{
-      0x07, 0x00, 0x01, 0x00, 0x03, 0x00, 0x00, 0x00, 0x43, 0x10, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x07, 0x00, 0x03, 0x00, 0x61, 0x30, 0x00,
-      0x00, 0x08, 0x00, 0x0a, 0x00, 0x04, 0x00, 0x00, 0x00, 0x08, 0x00, 0x04, 0x00, 0xdc, 0x05, 0x00, 0x00, 0x05, 0x00, 0x10, 0x00, 0x06, 0x00,
-      0x00, 0x00, 0x0a, 0x00, 0x01, 0x00, 0xce, 0x60, 0xa1, 0x2d, 0x7c, 0x8a, 0x00, 0x00, 0x08, 0x00, 0x05, 0x00, 0x02, 0x00, 0x00, 0x00};
+      0x07, 0x00, 0x01, 0x00, 0x03, 0x00, 0x00, 0x00, 0x43, 0x10, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x07,
+      0x00, 0x03, 0x00, 0x61, 0x30, 0x00, 0x00, 0x08, 0x00, 0x0a, 0x00, 0x04, 0x00, 0x00, 0x00, 0x08, 0x00,
+      0x04, 0x00, 0xdc, 0x05, 0x00, 0x00, 0x05, 0x00, 0x10, 0x00, 0x06, 0x00, 0x00, 0x00, 0x0a, 0x00, 0x01,
+      0x00, 0xce, 0x60, 0xa1, 0x2d, 0x7c, 0x8a, 0x00, 0x00, 0x08, 0x00, 0x05, 0x00, 0x02, 0x00, 0x00, 0x00};
   for (const uint16_t type : {RTM_NEWLINK, RTM_DELLINK})
     EXPECT_EQ(parse_route(type, std::as_bytes(std::span(kLeft))).kind, Notification::Kind::other) << type;
 }
@@ -100,12 +101,13 @@ TEST(Monitor, ListensToTheKernel) {
 // The kernel names no writer: who has a netlink socket open is the best that can be had.
 TEST(Suspect, AToolSeenAtItsSocketBeatsADaemon) {
   test::Tree tree;
-  tree.file("proc/net/netlink",
-            "sk               Eth Pid        Groups   Rmem     Wmem     Dump  Locks    Drops    Inode\n"
-            "0000000000000000 0   12         00400000 0        0        0     2        0        1\n"
-            "0000000000000000 0   4194317    00000000 0        0        0     2        0        2\n"   // 13, its second socket
-            "0000000000000000 16  14         00000000 0        0        0     2        0        3\n"
-            "0000000000000000 0   0          00000000 0        0        0     2        0        4\n");
+  tree.file(
+      "proc/net/netlink",
+      "sk               Eth Pid        Groups   Rmem     Wmem     Dump  Locks    Drops    Inode\n"
+      "0000000000000000 0   12         00400000 0        0        0     2        0        1\n"
+      "0000000000000000 0   4194317    00000000 0        0        0     2        0        2\n"  // 13, its second socket
+      "0000000000000000 16  14         00000000 0        0        0     2        0        3\n"
+      "0000000000000000 0   0          00000000 0        0        0     2        0        4\n");
   tree.file("proc/12/comm", "lldpad\n").file("proc/13/comm", "mlnx_qos\n").file("proc/14/comm", "ethtool\n");
   EXPECT_EQ(qos::find_writer(tree.root(), qos::Told::dcb), "mlnx_qos (pid 13)");
   EXPECT_EQ(qos::find_writer(tree.root(), qos::Told::ethtool), "ethtool (pid 14)");
@@ -122,7 +124,8 @@ TEST(Suspect, EachCauseIsToldByItsEvidence) {
   EXPECT_EQ(cause("pfc", {}), Cause::unnotified);
   EXPECT_EQ(cause("pfc", {.heard = true}), Cause::process);
   EXPECT_EQ(cause("pfc", {.carrier_lost = true}), Cause::link);
-  EXPECT_EQ(cause("pfc", {.carrier_lost = true, .heard = true}), Cause::process) << "a foreign PFC write flaps the link itself";
+  EXPECT_EQ(cause("pfc", {.carrier_lost = true, .heard = true}), Cause::process)
+      << "a foreign PFC write flaps the link itself";
   EXPECT_EQ(cause("pfc", {.firmware_dcbx = true}), Cause::firmware);
   EXPECT_EQ(cause("mtu", {.firmware_dcbx = true}), Cause::unnotified) << "DCBX moves no MTU";
   EXPECT_EQ(cause("ets", {.new_device = true, .heard = true, .writer = "dcb (pid 1)"}), Cause::driver);
@@ -173,7 +176,8 @@ TEST(Options, FaultsAreNamed) {
 }
 
 TEST(Options, HelpNamesEveryOption) {
-  for (const char* name : {"--config", "--once", "--root", "--help", "--version"}) EXPECT_NE(help_text().find(name), std::string::npos);
+  for (const char* name : {"--config", "--once", "--root", "--help", "--version"})
+    EXPECT_NE(help_text().find(name), std::string::npos);
 }
 
 }  // namespace

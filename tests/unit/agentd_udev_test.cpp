@@ -62,7 +62,8 @@ struct UdevHeader {
 
 std::string udev_message(const std::string& action, const std::string& subsystem, const std::string& path) {
   std::string properties;
-  for (const std::string& each : {"ACTION=" + action, "DEVPATH=" + path, "SUBSYSTEM=" + subsystem, std::string("SEQNUM=4711")})
+  for (const std::string& each :
+       {"ACTION=" + action, "DEVPATH=" + path, "SUBSYSTEM=" + subsystem, std::string("SEQNUM=4711")})
     properties += each + '\0';
   UdevHeader header;
   header.properties_length = static_cast<uint32_t>(properties.size());
@@ -75,7 +76,8 @@ class Udev : public testing::Test {
   // libsystemd listens only where /run/udev/control shows that udev runs.
   void SetUp() override {
     if (::unshare(CLONE_NEWNET | CLONE_NEWNS) != 0) GTEST_SKIP() << "needs the right to make namespaces";
-    if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 || ::mount("tmpfs", "/run", "tmpfs", 0, nullptr) != 0)
+    if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("tmpfs", "/run", "tmpfs", 0, nullptr) != 0)
       GTEST_SKIP() << "needs the right to mount";
     ASSERT_EQ(::mkdir("/run/udev", 0755), 0);
     ASSERT_TRUE(std::ofstream("/run/udev/control").good());
@@ -125,8 +127,9 @@ class Udev : public testing::Test {
     group.nl_family = AF_NETLINK;
     group.nl_groups = 2;  // MONITOR_GROUP_UDEV: what udev has finished with
     const std::string message = udev_message(action, subsystem, path);
-    ASSERT_EQ(::sendto(fd.get(), message.data(), message.size(), 0, reinterpret_cast<const sockaddr*>(&group), sizeof group),
-              static_cast<ssize_t>(message.size()))
+    ASSERT_EQ(
+        ::sendto(fd.get(), message.data(), message.size(), 0, reinterpret_cast<const sockaddr*>(&group), sizeof group),
+        static_cast<ssize_t>(message.size()))
         << std::strerror(errno);
   }
 

@@ -173,7 +173,9 @@ TEST_F(Bursts, ACounterOf32BitsWraps) {
 
 // The statistics of one reading waited for a lock, those of RDMA did not: neither's rate is another than it was.
 TEST_F(Bursts, WhatAnswersLateIsASampleOfItsOwnLength) {
-  auto read = [&](Clock::duration hw, Clock::duration ethtool) { meter.take({now + hw, now + hw, now + ethtool}, port.counters()); };
+  auto read = [&](Clock::duration hw, Clock::duration ethtool) {
+    meter.take({now + hw, now + hw, now + ethtool}, port.counters());
+  };
   read(0s, 0s);
   port.cnp += 100, port.bytes += 1900;
   read(1s, 1900ms);
@@ -202,7 +204,8 @@ TEST_F(Bursts, ACounterOf64BitsThatFallsWasReset) {
   sample(0s);
   port.rx_pause = 0;
   sample(1s);
-  EXPECT_FALSE(all().contains("fabric_burst_pause_ratio_count{,direction=\"rx\",priority=\"3\"}")) << "no second of it was paused";
+  EXPECT_FALSE(all().contains("fabric_burst_pause_ratio_count{,direction=\"rx\",priority=\"3\"}"))
+      << "no second of it was paused";
   EXPECT_FALSE(meter.record().pause[3].seen);
 }
 
@@ -215,7 +218,8 @@ TEST_F(Bursts, AReadingThatIsMissingIsNoSample) {
   EXPECT_TRUE(all().empty() || !all().contains("fabric_burst_events_per_second_count{,event=\"cnp_sent\"}"));
   port.cnp += 7;
   sample(1s);
-  EXPECT_EQ(all().at("fabric_burst_events_per_second_peak{,event=\"cnp_sent\"}"), 7) << "from the first reading after it";
+  EXPECT_EQ(all().at("fabric_burst_events_per_second_peak{,event=\"cnp_sent\"}"), 7)
+      << "from the first reading after it";
 }
 
 TEST_F(Bursts, CountersThatMoveInTheListAreFollowed) {
@@ -283,7 +287,8 @@ TEST_F(Bursts, NicsThatCountFramesAndNoTimeHaveTheirPeak) {
   counters.ethtool[0].value = 40;
   ice.take(now += 10ms, counters);
   auto series = published(ice.record(), now);
-  EXPECT_EQ(series, (std::map<std::string, double>{{"fabric_burst_pause_frames_per_second_peak{,direction=\"rx\",priority=\"3\"}", 4000}}));
+  EXPECT_EQ(series, (std::map<std::string, double>{
+                        {"fabric_burst_pause_frames_per_second_peak{,direction=\"rx\",priority=\"3\"}", 4000}}));
 }
 
 // A tenth of the time is paused, evenly; the device says so once a second.
@@ -310,9 +315,12 @@ TEST(BurstSeries, AreAsManyAsIsSaid) {
       for (char priority = '0'; priority <= '7'; ++priority)
         for (const std::string direction : {"rx", "tx"})
           counters.ethtool.push_back({direction + "_prio" + priority + "_pause_duration", everything ? value : 0});
-      for (const char* name : {"rx_vport_rdma_unicast_bytes", "tx_vport_rdma_unicast_bytes"}) counters.ethtool.push_back({name, value});
-      for (const char* name : {"rx_discards_phy", "tx_discards_phy"}) counters.ethtool.push_back({name, everything ? value : 0});
-      for (const char* name : {"np_cnp_sent", "rp_cnp_handled", "np_ecn_marked_roce_packets"}) counters.hw.push_back({name, busy ? value : 0});
+      for (const char* name : {"rx_vport_rdma_unicast_bytes", "tx_vport_rdma_unicast_bytes"})
+        counters.ethtool.push_back({name, value});
+      for (const char* name : {"rx_discards_phy", "tx_discards_phy"})
+        counters.ethtool.push_back({name, everything ? value : 0});
+      for (const char* name : {"np_cnp_sent", "rp_cnp_handled", "np_ecn_marked_roce_packets"})
+        counters.hw.push_back({name, busy ? value : 0});
       counters.hw.push_back({"out_of_sequence", everything ? value : 0});
       meter.take(kStart + std::chrono::seconds(value), counters);
     }
@@ -324,11 +332,14 @@ TEST(BurstSeries, AreAsManyAsIsSaid) {
 }
 
 TEST(BurstCounters, AreThoseOfAllVendorsAndFew) {
-  for (const char* name : {"np_cnp_sent", "cnpHandled", "RxECNMrkd", "tx_cnp_pkts", "rx_rdma_ecn_pkts", "out_of_seq_request"})
+  for (const char* name :
+       {"np_cnp_sent", "cnpHandled", "RxECNMrkd", "tx_cnp_pkts", "rx_rdma_ecn_pkts", "out_of_seq_request"})
     EXPECT_TRUE(is_burst_counter(CounterSource::hw, name, "")) << name;
-  for (const char* name : {"rx_prio3_pause_duration", "pfc_pri3_rx_duration_us", "rx_priority_3_xoff.nic", "rx_pripause_3_1us_count"})
+  for (const char* name :
+       {"rx_prio3_pause_duration", "pfc_pri3_rx_duration_us", "rx_priority_3_xoff.nic", "rx_pripause_3_1us_count"})
     EXPECT_TRUE(is_burst_counter(CounterSource::ethtool, name, "")) << name;
-  for (const char* name : {"rx_write_requests", "lifespan", "unheard_of"}) EXPECT_FALSE(is_burst_counter(CounterSource::hw, name, "")) << name;
+  for (const char* name : {"rx_write_requests", "lifespan", "unheard_of"})
+    EXPECT_FALSE(is_burst_counter(CounterSource::hw, name, "")) << name;
   EXPECT_FALSE(is_burst_counter(CounterSource::ethtool, "rx0_packets", ""));
   EXPECT_TRUE(is_burst_counter(CounterSource::hw, "rx_roce_only_bytes", "bnxt_en"));
   EXPECT_FALSE(is_burst_counter(CounterSource::hw, "rx_bytes", "bnxt_en")) << "the device writes it once a second";

@@ -33,7 +33,10 @@ class QueuePairs : public Netlink {
     const Device& device = devices.at(index);
     AttrWriter pairs, answer = head(index, device);
     for (unsigned i = 0; i < device.used; ++i)
-      pairs.nest(RDMA_NLDEV_ATTR_RES_QP_ENTRY, AttrWriter().u32(RDMA_NLDEV_ATTR_PORT_INDEX, device.port).u32(RDMA_NLDEV_ATTR_RES_LQPN, 17 + i).u32(RDMA_NLDEV_ATTR_RES_PID, 4711));
+      pairs.nest(RDMA_NLDEV_ATTR_RES_QP_ENTRY, AttrWriter()
+                                                   .u32(RDMA_NLDEV_ATTR_PORT_INDEX, device.port)
+                                                   .u32(RDMA_NLDEV_ATTR_RES_LQPN, 17 + i)
+                                                   .u32(RDMA_NLDEV_ATTR_RES_PID, 4711));
     return std::vector{Message{type, answer.nest(RDMA_NLDEV_ATTR_RES_QP, pairs).data()}};
   }
   [[nodiscard]] uint32_t last_sequence() const override { return 0; }
@@ -41,7 +44,9 @@ class QueuePairs : public Netlink {
  private:
   static AttrWriter head(uint32_t index, const Device& device) {
     AttrWriter out;
-    out.u32(RDMA_NLDEV_ATTR_DEV_INDEX, index).text(RDMA_NLDEV_ATTR_DEV_NAME, device.name).u32(RDMA_NLDEV_ATTR_PORT_INDEX, device.port);
+    out.u32(RDMA_NLDEV_ATTR_DEV_INDEX, index)
+        .text(RDMA_NLDEV_ATTR_DEV_NAME, device.name)
+        .u32(RDMA_NLDEV_ATTR_PORT_INDEX, device.port);
     return out;
   }
 };

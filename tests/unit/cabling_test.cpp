@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The site's plan of cables, as NetBox exports it.
+#include "config/cabling.h"
+
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <iterator>
 
 #include "base/json_read.h"
-#include "config/cabling.h"
 #include "config/config.h"
 #include "support/tree.h"
 
@@ -23,7 +24,8 @@ std::string cables_in(std::string_view text, const std::string& host = "gpu01") 
   const auto cables = parse_cabling(text, "plan", host);
   if (!cables) return cables.error().text();
   std::string out;
-  for (const Cable& cable : *cables) out += (out.empty() ? "" : " ") + cable.port + "=" + cable.peer.device + ":" + cable.peer.port;
+  for (const Cable& cable : *cables)
+    out += (out.empty() ? "" : " ") + cable.port + "=" + cable.peer.device + ":" + cable.peer.port;
   return out;
 }
 
@@ -39,29 +41,40 @@ TEST(Cabling, CsvOfTheTableWithABreakoutQuotesAndSemicolons) {
 }
 
 TEST(Cabling, OtherHeadings) {
-  for (const char* header : {"Device A,Interface A,Device B,Interface B", "Termination A Device,Termination A Name,Termination B Device,Termination B Name",
-                             "Side A,Termination A,Side B,Termination B", "termination_a_device\ttermination_a_name\ttermination_b_device\ttermination_b_name"}) {
+  for (const char* header : {"Device A,Interface A,Device B,Interface B",
+                             "Termination A Device,Termination A Name,Termination B Device,Termination B Name",
+                             "Side A,Termination A,Side B,Termination B",
+                             "termination_a_device\ttermination_a_name\ttermination_b_device\ttermination_b_name"}) {
     const bool tabs = std::string_view(header).find('\t') != std::string_view::npos;
-    EXPECT_EQ(cables_in(std::string("\xef\xbb\xbf") + header + (tabs ? "\r\ngpu01\tens0\tleaf1\t1\r\n" : "\r\ngpu01,ens0,leaf1,1\r\n")), "ens0=leaf1:1") << header;
+    EXPECT_EQ(cables_in(std::string("\xef\xbb\xbf") + header +
+                        (tabs ? "\r\ngpu01\tens0\tleaf1\t1\r\n" : "\r\ngpu01,ens0,leaf1,1\r\n")),
+              "ens0=leaf1:1")
+        << header;
   }
 }
 
 TEST(Cabling, JsonOfTheApi) {
   EXPECT_EQ(cables_in(seed("api.json")), "ens0=leaf1:Ethernet1/1");
   EXPECT_EQ(parse_cabling(seed("api.json"), "plan", "gpu01")->front().where, "plan:2");
-  EXPECT_EQ(cables_in(R"([{"termination_a": {"device": {"name": "leaf1"}, "name": "1"}, "termination_b": {"device": {"name": "gpu01"}, "name": "ens0"}},
+  EXPECT_EQ(
+      cables_in(
+          R"([{"termination_a": {"device": {"name": "leaf1"}, "name": "1"}, "termination_b": {"device": {"name": "gpu01"}, "name": "ens0"}},
                           {"a_terminations": [], "b_terminations": null, "status": {"value": "planned"}}])"),
-            "ens0=leaf1:1") << "before NetBox 3.3";
+      "ens0=leaf1:1")
+      << "before NetBox 3.3";
 }
 
 TEST(Cabling, FaultsNameTheLine) {
   EXPECT_EQ(cables_in(""), "plan:1: empty; expected a header line and one line for each cable");
-  EXPECT_EQ(cables_in("Device A,Interface A,Device B\n"), "plan:1: no column for the port of end B (\"Termination B\", \"side_b_name\") in the header");
-  EXPECT_EQ(cables_in("Device A,Interface A,Device B,Interface B\ngpu01,\"a\nb\",leaf1,1\ngpu01,ens0,leaf1\n"), "plan:4: 3 fields where the header has 4");
+  EXPECT_EQ(cables_in("Device A,Interface A,Device B\n"),
+            "plan:1: no column for the port of end B (\"Termination B\", \"side_b_name\") in the header");
+  EXPECT_EQ(cables_in("Device A,Interface A,Device B,Interface B\ngpu01,\"a\nb\",leaf1,1\ngpu01,ens0,leaf1\n"),
+            "plan:4: 3 fields where the header has 4");
   EXPECT_EQ(cables_in("Device A,Interface A,Device B,Interface B\ngpu01,\"a\n"), "plan:2: a quote without its end");
   EXPECT_EQ(cables_in("{\n\"results\": [\n{]}"), "plan:3: a member's name in quotes is missing");
   EXPECT_EQ(cables_in("{\"count\": 3}"), "plan:1: neither a list of cables nor one in \"results\"");
-  EXPECT_EQ(cables_in("{\"next\": \"http\", \"results\": []}"), "plan:1: one page of several; ask the API with ?limit=0");
+  EXPECT_EQ(cables_in("{\"next\": \"http\", \"results\": []}"),
+            "plan:1: one page of several; ask the API with ?limit=0");
   EXPECT_EQ(cables_in(std::string(100'000, '[')), "plan:1: nested too deep");
   EXPECT_EQ(cables_in("[1]"), "plan:1: no cable");
 }
@@ -72,7 +85,9 @@ TEST(Cabling, JsonValues) {
   EXPECT_EQ(read->find("a")->text(), "é😀\n");
   EXPECT_EQ(read->find("b")->elements().size(), 4u);
   EXPECT_EQ(read->find("d"), nullptr);
-  for (const char* wrong : {"{\"a\" 1}", "[1,]", "\"\\ud800\"", "\"\\x\"", "nul", "[1] 2", "\"a", "{\"a\":1,}", "\"\n\""}) EXPECT_FALSE(read_json(wrong, "x")) << wrong;
+  for (const char* wrong :
+       {"{\"a\" 1}", "[1,]", "\"\\ud800\"", "\"\\x\"", "nul", "[1] 2", "\"a", "{\"a\":1,}", "\"\n\""})
+    EXPECT_FALSE(read_json(wrong, "x")) << wrong;
 }
 
 Policy configured(const std::string& text) {
@@ -84,7 +99,8 @@ Policy configured(const std::string& text) {
 TEST(Cabling, OfTheConfiguration) {
   test::Tree tree;
   tree.file("etc/hostname", "GPU01.example.com\n").file("etc/fabric-agent/cabling.csv", seed("import.csv"));
-  Policy policy = configured("[cabling]\nfile = \"/etc/fabric-agent/cabling.csv\"\nports = { \"Slot 1\" = \"mlx5_0\" }\n");
+  Policy policy =
+      configured("[cabling]\nfile = \"/etc/fabric-agent/cabling.csv\"\nports = { \"Slot 1\" = \"mlx5_0\" }\n");
   load_cabling(tree.root(), policy);
   EXPECT_EQ(policy.cabling.problem, "");
   EXPECT_EQ(policy.cabling.host, "GPU01.example.com");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A machine captured, and judged from the capture: the same words as on the spot.
+#include "ctl/capture.h"
+
 #include <gtest/gtest.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
@@ -12,7 +14,6 @@
 #include <sstream>
 
 #include "config/config.h"
-#include "ctl/capture.h"
 #include "ctl/verbs.h"
 #include "scan/scan.h"
 #include "support/netns.h"
@@ -43,7 +44,8 @@ class WithMac : public Netlink {
     for (Message& reply : *replies) {
       if (reply.type != RTM_NEWLINK) continue;
       AttrWriter more;
-      more.bytes(IFLA_ADDRESS, std::as_bytes(std::span(kMac))).bytes(54 /* IFLA_PERM_ADDRESS */, std::as_bytes(std::span(kMac)));
+      more.bytes(IFLA_ADDRESS, std::as_bytes(std::span(kMac)))
+          .bytes(54 /* IFLA_PERM_ADDRESS */, std::as_bytes(std::span(kMac)));
       reply.payload.insert(reply.payload.end(), more.data().begin(), more.data().end());
     }
     return replies;
@@ -78,7 +80,8 @@ class Refusals : public BehindFiles {
 // One ConnectX with faults: PFC is not as the policy says, packets get lost, two files cannot be read.
 struct Machine {
   Machine() {
-    const auto function = add_pci(tree, {"pci0000:20/0000:20:01.0", "0000:24:00.0", "0x15b3", "0x1021", "0x020000", "1"});
+    const auto function =
+        add_pci(tree, {"pci0000:20/0000:20:01.0", "0000:24:00.0", "0x15b3", "0x1021", "0x020000", "1"});
     const auto gpu = add_pci(tree, {"pci0000:20/0000:20:03.0", "0000:27:00.0", "0x10de", "0x2330", "0x030200", "1"});
     tree.folder("sys/bus/pci/drivers/mlx5_core").link(function + "/driver", "../../../../bus/pci/drivers/mlx5_core");
     tree.file("sys/devices/system/node/node0/cpulist", "0-3\n").file("sys/devices/system/node/node1/cpulist", "4-7\n");
@@ -89,10 +92,15 @@ struct Machine {
     tree.file(port + "/rate", "400 Gb/sec (4X NDR)\n").file(port + "/gids/0", std::string(kGid) + "\n");
     tree.file(port + "/gid_attrs/types/0", "RoCE v2\n").file(port + "/gid_attrs/ndevs/0", "eth0\n");
     const std::string net = function + "/net/eth0";
-    tree.link("sys/class/net/eth0", "../../../" + net).link(net + "/device", "../..").file(net + "/speed", "400000\n").file(net + "/mtu", "1500\n");
-    tree.file("proc/driver/nvidia/gpus/0000:27:00.0/information", std::string("Model: NVIDIA H100\nGPU UUID: ") + kUuid + "\nDevice Minor: 0\n");
+    tree.link("sys/class/net/eth0", "../../../" + net)
+        .link(net + "/device", "../..")
+        .file(net + "/speed", "400000\n")
+        .file(net + "/mtu", "1500\n");
+    tree.file("proc/driver/nvidia/gpus/0000:27:00.0/information",
+              std::string("Model: NVIDIA H100\nGPU UUID: ") + kUuid + "\nDevice Minor: 0\n");
     tree.file("proc/sys/kernel/hostname", "gpu-1\n").file("proc/cmdline", "quiet iommu=pt admin_password=tiger\n");
-    tree.file("etc/fabric-agent/fabric-agent.toml", "mode = \"audit\"\n[[port]]\nname = \"roce\"\npfc = [3]\nmtu = 4200\n");
+    tree.file("etc/fabric-agent/fabric-agent.toml",
+              "mode = \"audit\"\n[[port]]\nname = \"roce\"\npfc = [3]\nmtu = 4200\n");
     nics.add_nic("eth0", test::Personality::mlx5);
   }
 
@@ -108,7 +116,8 @@ struct Machine {
       kernel.root.set_behind(std::make_shared<Refusals>());
       kernel.route = std::make_unique<WithMac>(std::move(kernel.route));
       auto rdma = std::make_unique<MovingRdma>();
-      rdma->devices[3] = {"mlx5_0", "28.41.1000", "roce", {{1, {.netdev = "eth0", .counters = {{"out_of_sequence", 7}}}}}};
+      rdma->devices[3] = {
+          "mlx5_0", "28.41.1000", "roce", {{1, {.netdev = "eth0", .counters = {{"out_of_sequence", 7}}}}}};
       kernel.rdma = std::move(rdma);
       return kernel;
     };
@@ -126,7 +135,8 @@ std::string output_of(const Options& options) {
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
   return text;
 }
 
@@ -178,7 +188,8 @@ TEST(Capture, IsJudgedAsOnTheSpot) {
     EXPECT_NE(check.find(planted), std::string::npos) << planted << ": " << check;
   EXPECT_EQ(judged("check", directory), check) << "and again";
   const std::string diagnosis = judged("diagnose", directory);
-  for (const char* said : {"\"port\": \"mlx5_0/1\"", "out of sequence +1234"}) EXPECT_NE(diagnosis.find(said), std::string::npos) << said << ": " << diagnosis;
+  for (const char* said : {"\"port\": \"mlx5_0/1\"", "out of sequence +1234"})
+    EXPECT_NE(diagnosis.find(said), std::string::npos) << said << ": " << diagnosis;
   EXPECT_EQ(judged("diagnose", directory), diagnosis) << "and again";
 }
 
@@ -194,7 +205,8 @@ TEST(Capture, OfATreeIsJudgedAsTheTree) {
   Output output;
   ASSERT_EQ(run_capture(options, output), kDone) << output.errors;
   for (const char* verb : {"check", "topo"})
-    EXPECT_EQ(judged(verb, directory), replaced(judged(verb, machine.tree.path()), machine.tree.path() + "/", "/")) << verb;
+    EXPECT_EQ(judged(verb, directory), replaced(judged(verb, machine.tree.path()), machine.tree.path() + "/", "/"))
+        << verb;
   EXPECT_NE(judged("check", directory).find("netdev 1500, RoCE 1024"), std::string::npos) << "of the file";
 }
 
@@ -207,7 +219,8 @@ TEST(Capture, WithoutAddressesTheVerdictsAreTheSame) {
     const std::string here = replaced(output_of(machine.options(verb)), machine.tree.path() + "/", "/");
     EXPECT_EQ(judged(verb, directory), replaced(here, "a1ff:fe5e:779d", "a1ff:fef0:0001")) << verb;
   }
-  EXPECT_EQ(judged("topo", directory).size(), output_of(machine.options("topo")).size()) << "pseudonyms have the length of what they stand for";
+  EXPECT_EQ(judged("topo", directory).size(), output_of(machine.options("topo")).size())
+      << "pseudonyms have the length of what they stand for";
 }
 
 TEST(Capture, TellsNoAddressAndNoSecret) {
@@ -218,8 +231,9 @@ TEST(Capture, TellsNoAddressAndNoSecret) {
   const std::string all = all_bytes_below(directory);
   EXPECT_NE(all.find("0c42:a1"), std::string::npos) << "the maker's part stays";
   EXPECT_NE(all.find("admin_password=hidden"), std::string::npos);
-  for (const std::string& secret : {std::string(kMac), std::string("5e779d"), std::string("5e:77:9d"), std::string("5e:779d"), std::string("6f1f9a3c"),
-                                    std::string("123456789abc"), std::string("tiger")})
+  for (const std::string& secret :
+       {std::string(kMac), std::string("5e779d"), std::string("5e:77:9d"), std::string("5e:779d"),
+        std::string("6f1f9a3c"), std::string("123456789abc"), std::string("tiger")})
     EXPECT_EQ(all.find(secret), std::string::npos) << secret;
   Tree whole;
   capture(machine, whole.path() + "/capture", true);
@@ -235,10 +249,12 @@ TEST(Capture, SaysWhatWasNotPermitted) {
   const std::string directory = out.path() + "/capture";
   const Output said = capture(machine, directory, false);
   EXPECT_NE(said.text.find("not permitted"), std::string::npos) << said.text;
-  EXPECT_NE(out.content("capture/fabric-agent/about.txt").find("/sys/class/infiniband/mlx5_0/board_id\n"), std::string::npos);
+  EXPECT_NE(out.content("capture/fabric-agent/about.txt").find("/sys/class/infiniband/mlx5_0/board_id\n"),
+            std::string::npos);
   auto replay = open_kernel(directory);
   ASSERT_TRUE(replay) << replay.error().text();
-  const auto board = replay->root.read("sys/class/infiniband/mlx5_0/board_id"), type = replay->root.read("sys/class/infiniband/mlx5_0/hca_type");
+  const auto board = replay->root.read("sys/class/infiniband/mlx5_0/board_id"),
+             type = replay->root.read("sys/class/infiniband/mlx5_0/hca_type");
   ASSERT_FALSE(board || type);
   EXPECT_EQ(board.error().text(), "/sys/class/infiniband/mlx5_0/board_id: Permission denied (EACCES)");
   EXPECT_EQ(type.error().code, EIO);
@@ -251,10 +267,13 @@ TEST(Capture, IsATreeThatOtherProgramsRead) {
   capture(machine, directory, false);
   EXPECT_EQ(out.content("capture/sys/class/infiniband/mlx5_0/fw_ver"), "28.41.1000\n");
   EXPECT_EQ(out.content("capture/proc/sys/kernel/hostname"), "gpu-1\n");
-  EXPECT_EQ(out.content("capture/etc/fabric-agent/fabric-agent.toml"), machine.tree.content("etc/fabric-agent/fabric-agent.toml"));
+  EXPECT_EQ(out.content("capture/etc/fabric-agent/fabric-agent.toml"),
+            machine.tree.content("etc/fabric-agent/fabric-agent.toml"));
   for (const auto& entry : fs::recursive_directory_iterator(directory)) {
     if (entry.is_symlink()) continue;
-    EXPECT_EQ(entry.status().permissions(), entry.is_directory() ? fs::perms::owner_all : fs::perms::owner_read | fs::perms::owner_write) << entry.path();
+    EXPECT_EQ(entry.status().permissions(),
+              entry.is_directory() ? fs::perms::owner_all : fs::perms::owner_read | fs::perms::owner_write)
+        << entry.path();
   }
   fs::remove_all(directory + "/fabric-agent");  // as captured by others
   auto kernel = open_kernel(directory);
@@ -267,7 +286,9 @@ TEST(Capture, IsATreeThatOtherProgramsRead) {
 TEST(Capture, NoLinkLeadsOutOfIt) {
   Tape tape;
   const std::string folder = "etc/fabric-agent/";
-  tape.links = {{"etc/fabric-agent", "/opt/site/now"}, {"opt/site/now", "5"}, {"opt/site/5/conf.d", "../../../../../../srv/conf.d"}};
+  tape.links = {{"etc/fabric-agent", "/opt/site/now"},
+                {"opt/site/now", "5"},
+                {"opt/site/5/conf.d", "../../../../../../srv/conf.d"}};
   const auto file = [&](const std::string& asked, const std::string& place, const std::string& text) {
     tape.places[folder + asked] = place;
     tape.note(Ask::read, folder + asked, std::vector{text});
@@ -314,8 +335,9 @@ TEST(Capture, NothingIsWrittenToACapture) {
   capture(machine, directory, false);
   auto kernel = open_kernel(directory);
   ASSERT_TRUE(kernel);
-  for (const auto& refused : {kernel->root.write("sys/class/net/eth0/mtu", "1"), kernel->root.write_at("sys/class/net/eth0/mtu", 0, "1"),
-                              kernel->root.make_directory("sys/x"), kernel->root.remove_directory("sys")})
+  for (const auto& refused :
+       {kernel->root.write("sys/class/net/eth0/mtu", "1"), kernel->root.write_at("sys/class/net/eth0/mtu", 0, "1"),
+        kernel->root.make_directory("sys/x"), kernel->root.remove_directory("sys")})
     EXPECT_EQ(refused.ok() ? 0 : refused.error().code, EROFS);
   EXPECT_FALSE(rtnl::set_mtu(*kernel->route, "eth0", 9000));
   EXPECT_NE(judged("apply", directory).find("captured tree"), std::string::npos);
@@ -326,7 +348,8 @@ TEST(Capture, ABrokenOneIsSaid) {
   Tree out;
   capture(machine, out.path() + "/capture", false);
   const std::string whole = out.content(std::string("capture/") + kAnswersFile);
-  for (const std::string& text : {whole.substr(0, whole.size() / 2), whole.substr(0, whole.size() - 4), std::string(), "other\n" + whole}) {
+  for (const std::string& text :
+       {whole.substr(0, whole.size() / 2), whole.substr(0, whole.size() - 4), std::string(), "other\n" + whole}) {
     out.file(std::string("capture/") + kAnswersFile, text);
     const auto kernel = open_kernel(out.path() + "/capture");
     ASSERT_FALSE(kernel);
@@ -336,17 +359,19 @@ TEST(Capture, ABrokenOneIsSaid) {
 
 TEST(CaptureAnswers, ReadBackAsWritten) {
   std::map<Tape::Question, Tape::Answers> answers;
-  answers[{Ask::read, "sys/a b%\n"}] = {{Sample::before, std::vector<std::string>{"1 2\n\xff%20"}}, {Sample::now, error(EACCES, "why not?")}};
+  answers[{Ask::read, "sys/a b%\n"}] = {{Sample::before, std::vector<std::string>{"1 2\n\xff%20"}},
+                                        {Sample::now, error(EACCES, "why not?")}};
   answers[{Ask::list, "sys"}] = {{Sample::now, std::vector<std::string>{}}};
-  answers[{Ask::route, std::string("\0\1\xfe", 3)}] = {{Sample::now, std::vector<std::string>{"", std::string("\0x", 2)}}};
+  answers[{Ask::route, std::string("\0\1\xfe", 3)}] = {
+      {Sample::now, std::vector<std::string>{"", std::string("\0x", 2)}}};
   answers[{Ask::told, "what"}] = {{Sample::now, error(0, "")}};
   const std::string text = answers_text(answers);
   const auto again = parse_answers(text, "answers.txt");
   ASSERT_TRUE(again) << again.error().text() << text;
   EXPECT_EQ(answers_text(*again), text);
   EXPECT_EQ(again->at({Ask::read, "sys/a b%\n"}).at(Sample::before).value().front(), "1 2\n\xff%20");
-  for (const char* line : {"read now", "read then x", "dance now x", "read now %4", "route now 0", "! 13 x", "= x", "read now x\n! x y", "read now x\n= 1\n! 2 x",
-                           "read now x\nread now x", ""}) {
+  for (const char* line : {"read now", "read then x", "dance now x", "read now %4", "route now 0", "! 13 x", "= x",
+                           "read now x\n! x y", "read now x\n= 1\n! 2 x", "read now x\nread now x", ""}) {
     const auto bad = parse_answers("fabric-agent capture 1\n" + std::string(line) + "\nend\n", "answers.txt");
     EXPECT_FALSE(bad) << line;
   }
@@ -358,27 +383,33 @@ TEST(CaptureDisguise, InEveryFormOfWriting) {
   EXPECT_EQ(mac.substr(0, 9), "0c:42:a1:") << mac;
   EXPECT_NE(mac.substr(9), "5e:77:9d");
   const std::string digits = replaced(mac, ":", "");
-  EXPECT_EQ(pseudonyms.in_text("(0C-42-A1-5E-77-9D)."), "(" + [&] {
-    std::string upper = replaced(mac, ":", "-");
-    std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    return upper;
-  }() + ").");
-  EXPECT_EQ(pseudonyms.in_text("guid 0c42:a103:005e:779d"), "guid " + digits.substr(0, 4) + ":" + digits.substr(4, 2) + "03:00" + digits.substr(6, 2) + ":" + digits.substr(8));
-  EXPECT_EQ(pseudonyms.in_text(kGid), "fe80:0000:0000:0000:0e42:a1ff:fe" + digits.substr(6, 2) + ":" + digits.substr(8));
+  EXPECT_EQ(
+      pseudonyms.in_text("(0C-42-A1-5E-77-9D)."), "(" + [&] {
+        std::string upper = replaced(mac, ":", "-");
+        std::transform(upper.begin(), upper.end(), upper.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+        return upper;
+      }() + ").");
+  EXPECT_EQ(pseudonyms.in_text("guid 0c42:a103:005e:779d"), "guid " + digits.substr(0, 4) + ":" + digits.substr(4, 2) +
+                                                                "03:00" + digits.substr(6, 2) + ":" + digits.substr(8));
+  EXPECT_EQ(pseudonyms.in_text(kGid),
+            "fe80:0000:0000:0000:0e42:a1ff:fe" + digits.substr(6, 2) + ":" + digits.substr(8));
   EXPECT_EQ(pseudonyms.in_text("inet6 fe80::e42:a1ff:fe5e:779d/64"), "inet6 fe80::e42:a1ff:fef0:1/64");
   EXPECT_EQ(pseudonyms.in_bytes("enx0c42a15e779d"), "enx" + digits);
   const std::string bytes = pseudonyms.in_bytes("ab" + std::string(kMac) + "cd");
   EXPECT_EQ(bytes.substr(2, 3), kMac.substr(0, 3));
   EXPECT_NE(bytes.substr(2, 6), kMac);
   // Not one thing's own.
-  for (const char* kept : {"0000:17:00.0", "ff:ff:ff:ff:ff:ff", "00:00:00:00:00:00", "01:80:c2:00:00:0e", "10.1.0.1", "2001:db8::1", "::1", "12:34:56",
-                           "0000:0000:0000:0000:0000:ffff:0a01:0001", "0-3,64", "32.0 GT/s PCIe", "2026-11-21"})
+  for (const char* kept :
+       {"0000:17:00.0", "ff:ff:ff:ff:ff:ff", "00:00:00:00:00:00", "01:80:c2:00:00:0e", "10.1.0.1", "2001:db8::1", "::1",
+        "12:34:56", "0000:0000:0000:0000:0000:ffff:0a01:0001", "0-3,64", "32.0 GT/s PCIe", "2026-11-21"})
     EXPECT_EQ(pseudonyms.in_text(kept), kept);
 }
 
 // A virtual machine's card: too few bytes to be looked for in others, so it is known by its place.
 TEST(CaptureDisguise, AddressesByTheirPlaceInNetlink) {
-  constexpr std::string_view kShort("\x02\xfa\xb0\0\0\1", 6), kLocal("\xfe\x80\0\0\0\0\0\0\0\xfa\xb0\xff\xfe\0\0\1", 16);
+  constexpr std::string_view kShort("\x02\xfa\xb0\0\0\1", 6),
+      kLocal("\xfe\x80\0\0\0\0\0\0\0\xfa\xb0\xff\xfe\0\0\1", 16);
   const auto message = [](uint16_t type, size_t header, uint16_t attribute, std::string_view value) {
     AttrWriter out;
     out.bytes(attribute, std::as_bytes(std::span(value)));
@@ -386,8 +417,10 @@ TEST(CaptureDisguise, AddressesByTheirPlaceInNetlink) {
     return bytes.append(header, '\0').append(reinterpret_cast<const char*>(out.data().data()), out.data().size());
   };
   Tape tape;
-  const std::vector<std::string> replies{message(RTM_NEWLINK, sizeof(ifinfomsg), IFLA_ADDRESS, kShort), message(RTM_NEWADDR, sizeof(ifaddrmsg), IFA_ADDRESS, kLocal),
-                                         message(RTM_NEWROUTE, sizeof(rtmsg), RTA_DST, kLocal), message(RTM_NEWNEIGH, sizeof(ndmsg), NDA_DST, kLocal),
+  const std::vector<std::string> replies{message(RTM_NEWLINK, sizeof(ifinfomsg), IFLA_ADDRESS, kShort),
+                                         message(RTM_NEWADDR, sizeof(ifaddrmsg), IFA_ADDRESS, kLocal),
+                                         message(RTM_NEWROUTE, sizeof(rtmsg), RTA_DST, kLocal),
+                                         message(RTM_NEWNEIGH, sizeof(ndmsg), NDA_DST, kLocal),
                                          message(RTM_NEWADDR, sizeof(ifaddrmsg), IFA_CACHEINFO, kLocal)};
   tape.note(Ask::route, "1234", replies);
   disguise(tape);
@@ -401,30 +434,40 @@ TEST(CaptureDisguise, AddressesByTheirPlaceInNetlink) {
 }
 
 TEST(CaptureDisguise, NoPassword) {
-  EXPECT_EQ(without_secrets("[Service]\nEnvironment=\"A=1\" TOKEN=x\nLimitMEMLOCK=infinity\n"), "[Service]\nEnvironment=hidden\nLimitMEMLOCK=infinity\n");
-  EXPECT_EQ(without_secrets("proxy = http://me:pw@host:3128/ and http://host/a@b"), "proxy = http://hidden@host:3128/ and http://host/a@b");
+  EXPECT_EQ(without_secrets("[Service]\nEnvironment=\"A=1\" TOKEN=x\nLimitMEMLOCK=infinity\n"),
+            "[Service]\nEnvironment=hidden\nLimitMEMLOCK=infinity\n");
+  EXPECT_EQ(without_secrets("proxy = http://me:pw@host:3128/ and http://host/a@b"),
+            "proxy = http://hidden@host:3128/ and http://host/a@b");
   EXPECT_EQ(without_secrets("a=1 my_Password=x iommu=pt"), "a=1 my_Password=hidden iommu=pt");
   EXPECT_EQ(without_secrets("proxy = http://me:p@w@host:3128/"), "proxy = http://hidden@host:3128/");
-  EXPECT_EQ(without_secrets("AWS_ACCESS_KEY_ID=x WANDB_KEY='a b' \"--token=x y\" monkey=1"), "AWS_ACCESS_KEY_ID=hidden WANDB_KEY=hidden \"--token=hidden\" monkey=1");
+  EXPECT_EQ(without_secrets("AWS_ACCESS_KEY_ID=x WANDB_KEY='a b' \"--token=x y\" monkey=1"),
+            "AWS_ACCESS_KEY_ID=hidden WANDB_KEY=hidden \"--token=hidden\" monkey=1");
   EXPECT_EQ(without_secrets(""), "");
 }
 
 // As the installer of k3s writes its options, one a line.
 TEST(CaptureDisguise, NoPasswordOfAnOptionThatStandsBeforeIt) {
-  EXPECT_EQ(without_secrets("ExecStart=/bin/k3s \\\n agent \\\n\t'--token' \\\n\t'K10::server:x y' \\\n\nLimitMEMLOCK=infinity\n"),
+  EXPECT_EQ(without_secrets(
+                "ExecStart=/bin/k3s \\\n agent \\\n\t'--token' \\\n\t'K10::server:x y' \\\n\nLimitMEMLOCK=infinity\n"),
             "ExecStart=/bin/k3s \\\n agent \\\n\t'--token' \\\n\thidden \\\n\nLimitMEMLOCK=infinity\n");
   EXPECT_EQ(without_secrets("dockerd --auth-token x --label=a"), "dockerd --auth-token hidden --label=a");
-  EXPECT_EQ(without_secrets("docker run --env=WANDB_API_KEY=x -e TOKEN=y"), "docker run --env=WANDB_API_KEY=hidden -e TOKEN=hidden");
+  EXPECT_EQ(without_secrets("docker run --env=WANDB_API_KEY=x -e TOKEN=y"),
+            "docker run --env=WANDB_API_KEY=hidden -e TOKEN=hidden");
   EXPECT_EQ(without_secrets("ExecStart=a --token=x\\\n b\n"), "ExecStart=a --token=hidden\\\n b\n");
-  EXPECT_EQ(without_secrets("kubelet --token-webhook --v=2\nLimitNOFILE=1 --token\nA=1"), "kubelet --token-webhook --v=2\nLimitNOFILE=1 --token\nA=1");
+  EXPECT_EQ(without_secrets("kubelet --token-webhook --v=2\nLimitNOFILE=1 --token\nA=1"),
+            "kubelet --token-webhook --v=2\nLimitNOFILE=1 --token\nA=1");
 }
 
 // In as many lines: findings name them.
 TEST(CaptureDisguise, NoVariableOfALineThatGoesOn) {
-  EXPECT_EQ(without_secrets("Environment = \"A=1\" \\\n# b\n  \"AUTH=x\"\nLimitMEMLOCK=infinity\n"), "Environment =hidden\\\n\\\n\nLimitMEMLOCK=infinity\n");
-  EXPECT_EQ(without_secrets("#Environment=AUTH=x \\\nLimitMEMLOCK=infinity\n"), "#Environment=hidden\nLimitMEMLOCK=infinity\n");
-  EXPECT_EQ(without_secrets("Environment=AUTH=x\\\\\nLimitMEMLOCK=infinity\n"), "Environment=hidden\nLimitMEMLOCK=infinity\n");
-  EXPECT_EQ(without_secrets("EnvironmentFile=-/etc/default/a\nEnvironment=AUTH=x \\"), "EnvironmentFile=-/etc/default/a\nEnvironment=hidden");
+  EXPECT_EQ(without_secrets("Environment = \"A=1\" \\\n# b\n  \"AUTH=x\"\nLimitMEMLOCK=infinity\n"),
+            "Environment =hidden\\\n\\\n\nLimitMEMLOCK=infinity\n");
+  EXPECT_EQ(without_secrets("#Environment=AUTH=x \\\nLimitMEMLOCK=infinity\n"),
+            "#Environment=hidden\nLimitMEMLOCK=infinity\n");
+  EXPECT_EQ(without_secrets("Environment=AUTH=x\\\\\nLimitMEMLOCK=infinity\n"),
+            "Environment=hidden\nLimitMEMLOCK=infinity\n");
+  EXPECT_EQ(without_secrets("EnvironmentFile=-/etc/default/a\nEnvironment=AUTH=x \\"),
+            "EnvironmentFile=-/etc/default/a\nEnvironment=hidden");
 }
 
 // This kernel's own answers.

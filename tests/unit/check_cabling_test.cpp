@@ -38,8 +38,12 @@ struct Defect {
 const std::vector<Defect>& defects() {
   constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;
   static const std::vector<Defect> all{
-      {"wrong_switch", [](Healthy& n) { peer(n, 1).system_name = "leaf9"; }, {{"cabling", "mlx5_1/1", C, "leaf9 Ethernet7", "another switch"}}},
-      {"wrong_port", [](Healthy& n) { peer(n, 1).port_id = "Ethernet17"; }, {{"cabling", "mlx5_1/1", W, "Ethernet17", "another port of the right switch"}}},
+      {"wrong_switch",
+       [](Healthy& n) { peer(n, 1).system_name = "leaf9"; },
+       {{"cabling", "mlx5_1/1", C, "leaf9 Ethernet7", "another switch"}}},
+      {"wrong_port",
+       [](Healthy& n) { peer(n, 1).port_id = "Ethernet17"; },
+       {{"cabling", "mlx5_1/1", W, "Ethernet17", "another port of the right switch"}}},
       {"port_that_belongs_to_another",
        [](Healthy& n) {
          peer(n, 1).system_name = peer(n, 2).system_name;
@@ -50,9 +54,13 @@ const std::vector<Defect>& defects() {
        {{"cabling", "mlx5_1/1", C, "which belongs to mlx5_2/1", "another switch"}}},
       {"swapped_pair",
        [](Healthy& n) { std::swap(peer(n, 0).netdev, peer(n, 3).netdev); },
-       {{"cabling", "mlx5_0/1", C, "leaf3.example.com Ethernet7, which belongs to mlx5_3/1", "mlx5_0/1 (ens0) and mlx5_3/1 (ens3) are swapped"},
-        {"cabling", "mlx5_3/1", C, "leaf0.example.com Ethernet7, which belongs to mlx5_0/1", "mlx5_3/1 (ens3) and mlx5_0/1 (ens0) are swapped"}}},
-      {"expected_and_silent", [](Healthy& n) { unplug(n, 2); }, {{"cabling", "mlx5_2/1", W, "no LLDP for 3600 s", "cannot be compared"}}},
+       {{"cabling", "mlx5_0/1", C, "leaf3.example.com Ethernet7, which belongs to mlx5_3/1",
+         "mlx5_0/1 (ens0) and mlx5_3/1 (ens3) are swapped"},
+        {"cabling", "mlx5_3/1", C, "leaf0.example.com Ethernet7, which belongs to mlx5_0/1",
+         "mlx5_3/1 (ens3) and mlx5_0/1 (ens0) are swapped"}}},
+      {"expected_and_silent",
+       [](Healthy& n) { unplug(n, 2); },
+       {{"cabling", "mlx5_2/1", W, "no LLDP for 3600 s", "cannot be compared"}}},
       {"silent_where_twins_hear",
        [](Healthy& n) {
          n.policy.cabling = {};
@@ -66,7 +74,9 @@ const std::vector<Defect>& defects() {
          n.now.neighbors.listening = {{"ens0", 61}};
        },
        {{"cabling", "mlx5_0/1", U, "no LLDP for 61 s", "nobody speaks LLDP"}}},
-      {"host_not_in_the_plan", [](Healthy& n) { n.policy.cabling.cables.clear(); }, {{"cabling", "host", W, "not in /etc/fabric-agent/cabling.csv", "no cable of this host"}}},
+      {"host_not_in_the_plan",
+       [](Healthy& n) { n.policy.cabling.cables.clear(); },
+       {{"cabling", "host", W, "not in /etc/fabric-agent/cabling.csv", "no cable of this host"}}},
       {"plan_unreadable",
        [](Healthy& n) {
          n.policy.cabling.cables.clear();
@@ -79,13 +89,21 @@ const std::vector<Defect>& defects() {
          n.now.neighbors.why_none = "no listener";
        },
        {{"cabling", "host", U, "-", "no listener"}}},
-      {"pfc_not_on_the_switch", [](Healthy& n) { peer(n, 1).pfc->enabled.bits = 0; }, {{"peer-pfc", "mlx5_1/1", C, "PFC 3 here, none at leaf1.example.com", "priority 3"}}},
-      {"pfc_of_another_priority", [](Healthy& n) { peer(n, 1).pfc->enabled.bits = 0x10; }, {{"peer-pfc", "mlx5_1/1", C, "4 at", "priority 4 the switch pauses"}}},
-      {"pfc_on_more_priorities", [](Healthy& n) { peer(n, 1).pfc->enabled.bits = 0x18; }, {{"peer-pfc", "mlx5_1/1", W, "3", "On priority 4 the switch pauses"}}},
+      {"pfc_not_on_the_switch",
+       [](Healthy& n) { peer(n, 1).pfc->enabled.bits = 0; },
+       {{"peer-pfc", "mlx5_1/1", C, "PFC 3 here, none at leaf1.example.com", "priority 3"}}},
+      {"pfc_of_another_priority",
+       [](Healthy& n) { peer(n, 1).pfc->enabled.bits = 0x10; },
+       {{"peer-pfc", "mlx5_1/1", C, "4 at", "priority 4 the switch pauses"}}},
+      {"pfc_on_more_priorities",
+       [](Healthy& n) { peer(n, 1).pfc->enabled.bits = 0x18; },
+       {{"peer-pfc", "mlx5_1/1", W, "3", "On priority 4 the switch pauses"}}},
       {"another_group",
        [](Healthy& n) { peer(n, 1).ets_recommended->prio_tc[4] = 3; },
        {{"peer-ets", "mlx5_1/1", W, "priority 3 in group 3 at 50 % here, 3,4 at 50 % there", ""}}},
-      {"another_bandwidth", [](Healthy& n) { peer(n, 1).ets_recommended->bw[3] = 20; }, {{"peer-ets", "mlx5_1/1", W, "50 % here, 3 at 20 % there", ""}}},
+      {"another_bandwidth",
+       [](Healthy& n) { peer(n, 1).ets_recommended->bw[3] = 20; },
+       {{"peer-ets", "mlx5_1/1", W, "50 % here, 3 at 20 % there", ""}}},
       {"strict_there",
        [](Healthy& n) {
          peer(n, 1).ets = peer(n, 1).ets_recommended;
@@ -93,11 +111,17 @@ const std::vector<Defect>& defects() {
          peer(n, 1).ets->tsa[3] = 0;
        },
        {{"peer-ets", "mlx5_1/1", W, "3 at strict there", ""}}},
-      {"another_dscp_map", [](Healthy& n) { peer(n, 1).app->at(1).priority = 4; }, {{"peer-app", "mlx5_1/1", W, "DSCP 26: priority 3 here, 4 there", ""}}},
+      {"another_dscp_map",
+       [](Healthy& n) { peer(n, 1).app->at(1).priority = 4; },
+       {{"peer-app", "mlx5_1/1", W, "DSCP 26: priority 3 here, 4 there", ""}}},
       {"a_dscp_unknown_here",
-       [](Healthy& n) { peer(n, 1).app->push_back({DcbxApp::dscp, 24, 3}); },
+       [](Healthy& n) {
+         peer(n, 1).app->push_back({DcbxApp::dscp, 24, 3});
+       },
        {{"peer-app", "mlx5_1/1", W, "DSCP 24: priority none here, 3 there", ""}}},
-      {"roce_in_another_priority", [](Healthy& n) { peer(n, 1).app->at(0).priority = 5; }, {{"peer-app", "mlx5_1/1", W, "RoCE (UDP 4791): lossless priority 3 here, priority 5 there", ""}}},
+      {"roce_in_another_priority",
+       [](Healthy& n) { peer(n, 1).app->at(0).priority = 5; },
+       {{"peer-app", "mlx5_1/1", W, "RoCE (UDP 4791): lossless priority 3 here, priority 5 there", ""}}},
   };
   return all;
 }
@@ -122,7 +146,8 @@ TEST_P(OneCable, IsNamedAndNothingElse) {
     EXPECT_EQ(finding.remedy.back(), '.');
   }
 }
-INSTANTIATE_TEST_SUITE_P(Cabling, OneCable, testing::ValuesIn(defects()), [](const auto& each) { return std::string(each.param.name); });
+INSTANTIATE_TEST_SUITE_P(Cabling, OneCable, testing::ValuesIn(defects()),
+                         [](const auto& each) { return std::string(each.param.name); });
 
 // What is no fault, or not asked.
 struct Silence {
@@ -173,7 +198,11 @@ const std::vector<Silence>& silences() {
          n.policy.cabling.cables[0].port = "rail0";
          n.now.ports[0].altnames = {"rail0"};
        }},
-      {"a_breakout", [](Healthy& n) { n.policy.cabling.cables.insert(n.policy.cabling.cables.begin(), Cable{"ens0", {"leaf0", "Ethernet8"}, "plan:9"}); }},
+      {"a_breakout",
+       [](Healthy& n) {
+         n.policy.cabling.cables.insert(n.policy.cabling.cables.begin(),
+                                        Cable{"ens0", {"leaf0", "Ethernet8"}, "plan:9"});
+       }},
       {"the_switch_says_nothing_of_dcbx",
        [](Healthy& n) {
          for (Neighbor& each : n.now.neighbors.heard) {
@@ -202,7 +231,8 @@ TEST_P(NoFault, IsSilent) {
   const std::vector<Finding> found = complaints(run_checks(node.view()));
   EXPECT_TRUE(found.empty()) << describe(found);
 }
-INSTANTIATE_TEST_SUITE_P(Cabling, NoFault, testing::ValuesIn(silences()), [](const auto& each) { return std::string(each.param.name); });
+INSTANTIATE_TEST_SUITE_P(Cabling, NoFault, testing::ValuesIn(silences()),
+                         [](const auto& each) { return std::string(each.param.name); });
 
 // Of a bond, the members have the cables.
 TEST(CablingOfABond, IsAskedOfItsMembers) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses, rails, gateways, GID indices, MTU, firmware and what the site expects: one defect at a time in a healthy node.
+// Addresses, rails, gateways, GID indices, MTU, firmware and what the site expects: one defect at a time in a healthy
+// node.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -34,7 +35,8 @@ void share_ipv6_subnet(Node& node) {
     const Ip address = *parse_ip("fd00:1::" + std::to_string(i + 1));
     rail.addresses = std::vector<Address>{{address, 64}, {*parse_ip("fe80::1"), 64, false}};
     node.ports[i].gids.at(2).gid = gid_text(address);
-    rail.routes = {{*parse_ip("fd00:1::"), 64, 254}, {*parse_ip("fd00:1::"), 64, 201 + static_cast<uint32_t>(i)},
+    rail.routes = {{*parse_ip("fd00:1::"), 64, 254},
+                   {*parse_ip("fd00:1::"), 64, 201 + static_cast<uint32_t>(i)},
                    {*parse_ip("fd00::"), 16, 254, *parse_ip("fd00:1::ff")}};
     rail.gateways = {{*parse_ip("fd00:1::ff"), "REACHABLE"}};
     rail.arp_ignore = rail.arp_announce = {0, 0};  // of IPv4
@@ -75,9 +77,15 @@ const std::vector<Defect>& defects() {
        },
        "address", "mlx5_3/1", C, "10.1.1.1 is also on mlx5_1/1 (ens1)"},
       {"second_address_twice",
-       [](Healthy& n) { interface(n, 0).addresses->push_back({ip("10.1.2.1"), 31}); }, "address", "mlx5_2/1", C, "10.1.2.1 is also on mlx5_0/1 (ens0)"},
+       [](Healthy& n) {
+         interface(n, 0).addresses->push_back({ip("10.1.2.1"), 31});
+       },
+       "address", "mlx5_2/1", C, "10.1.2.1 is also on mlx5_0/1 (ens0)"},
       {"duplicate_on_the_link",
-       [](Healthy& n) { interface(n, 0).addresses->push_back({ip("fd00::1"), 64, true, true}); }, "address", "mlx5_0/1", C, "fd00::1/64 on ens0"},
+       [](Healthy& n) {
+         interface(n, 0).addresses->push_back({ip("fd00::1"), 64, true, true});
+       },
+       "address", "mlx5_0/1", C, "fd00::1/64 on ens0"},
       {"any_rail_answers_arp",
        [](Healthy& n) {
          share_subnet(n.now);
@@ -144,11 +152,14 @@ const std::vector<Defect>& defects() {
          (*n.now.network.rules)[3].table = 900;
        },
        "rails", "10.1.0.0/24 in rdma", W, "no source routing for ens3"},
-      {"gateway_failed", [](Healthy& n) { interface(n, 1).gateways[0].state = "FAILED"; }, "gateway", "mlx5_1/1", C, "10.1.1.0 is FAILED on ens1"},
-      {"gateway_asked", [](Healthy& n) { interface(n, 1).gateways[0].state = "INCOMPLETE"; }, "gateway", "mlx5_1/1", W, "10.1.1.0 is INCOMPLETE on ens1"},
-      {"gid_elsewhere", [](Healthy& n) { n.now.ports[2].gids[2].index = 5; }, "gid-index", "mlx5_2/1", W, "IPv4 at index 5"},
-      {"gid_of_the_other_family",
-       [](Healthy& n) { n.now.ports[2].gids[2].gid = gid_text(ip("fd00::2")); }, "gid-index", "mlx5_2/1", W, "no IPv4 GID"},
+      {"gateway_failed", [](Healthy& n) { interface(n, 1).gateways[0].state = "FAILED"; }, "gateway", "mlx5_1/1", C,
+       "10.1.1.0 is FAILED on ens1"},
+      {"gateway_asked", [](Healthy& n) { interface(n, 1).gateways[0].state = "INCOMPLETE"; }, "gateway", "mlx5_1/1", W,
+       "10.1.1.0 is INCOMPLETE on ens1"},
+      {"gid_elsewhere", [](Healthy& n) { n.now.ports[2].gids[2].index = 5; }, "gid-index", "mlx5_2/1", W,
+       "IPv4 at index 5"},
+      {"gid_of_the_other_family", [](Healthy& n) { n.now.ports[2].gids[2].gid = gid_text(ip("fd00::2")); }, "gid-index",
+       "mlx5_2/1", W, "no IPv4 GID"},
       {"gid_twice",
        [](Healthy& n) {
          n.now.network = {};
@@ -167,14 +178,16 @@ const std::vector<Defect>& defects() {
          n.now.ports[1].active_mtu = 4096;
        },
        "mtu-chain", "mlx5_1/1", C, "netdev 4150, RoCE 4096"},
-      {"switch_takes_less", [](Healthy& n) { interface(n, 1).peer_max_frame = 9017; }, "mtu-chain", "mlx5_1/1", C, "frames of 9017"},
+      {"switch_takes_less", [](Healthy& n) { interface(n, 1).peer_max_frame = 9017; }, "mtu-chain", "mlx5_1/1", C,
+       "frames of 9017"},
       {"odd_mtu",
        [](Healthy& n) {
          n.policy.ports[0].want.mtu.reset();
          n.now.ports[1].qos.mtu = 4200;
        },
        "mtu-chain", "mlx5_1/1", W, "netdev 4200"},
-      {"odd_firmware", [](Healthy& n) { n.now.ports[3].firmware = "28.43.1000"; }, "firmware", "mlx5_3", W, "28.43.1000"},
+      {"odd_firmware", [](Healthy& n) { n.now.ports[3].firmware = "28.43.1000"; }, "firmware", "mlx5_3", W,
+       "28.43.1000"},
       {"firmware_not_allowed",
        [](Healthy& n) {
          n.policy.firmware = {{"MT_0000000838", {"28.39.*", "28.42.*"}}};
@@ -182,9 +195,13 @@ const std::vector<Defect>& defects() {
        },
        "firmware", "mlx5_3", W, "28.43.1000"},
       {"driver_not_allowed",
-       [](Healthy& n) { n.policy.driver_version = {{"mlx5_*", {"24.07-*", "24.04-*"}}}; }, "firmware", "mlx5_core", W, "24.10-1.1.4"},
+       [](Healthy& n) {
+         n.policy.driver_version = {{"mlx5_*", {"24.07-*", "24.04-*"}}};
+       },
+       "firmware", "mlx5_core", W, "24.10-1.1.4"},
       {"gpu_less_than_expected", [](Healthy& n) { n.policy.expect.gpus = 8; }, "expect", "node", C, "4 GPUs"},
-      {"more_nics_than_expected", [](Healthy& n) { n.policy.expect.compute_nics = 2; }, "expect", "node", W, "4 compute NICs"},
+      {"more_nics_than_expected", [](Healthy& n) { n.policy.expect.compute_nics = 2; }, "expect", "node", W,
+       "4 compute NICs"},
       {"two_counts_wrong",
        [](Healthy& n) {
          n.policy.expect.compute_nics = 2;
@@ -230,10 +247,12 @@ TEST_P(NetworkDefect, IsNamedAndNothingElse) {
   EXPECT_EQ(finding.subject, GetParam().subject);
   EXPECT_EQ(finding.status, GetParam().status) << describe(finding);
   EXPECT_TRUE(has(finding.observed, GetParam().observed)) << describe(finding);
-  for (const std::string& sentence : {finding.expected, finding.meaning, finding.remedy}) EXPECT_NE(sentence, "") << describe(finding);
+  for (const std::string& sentence : {finding.expected, finding.meaning, finding.remedy})
+    EXPECT_NE(sentence, "") << describe(finding);
   EXPECT_EQ(finding.meaning.back(), '.');
 }
-INSTANTIATE_TEST_SUITE_P(Check, NetworkDefect, testing::ValuesIn(defects()), [](const auto& each) { return std::string(each.param.name); });
+INSTANTIATE_TEST_SUITE_P(Check, NetworkDefect, testing::ValuesIn(defects()),
+                         [](const auto& each) { return std::string(each.param.name); });
 
 // What is no defect.
 struct Sound {
@@ -285,7 +304,8 @@ INSTANTIATE_TEST_SUITE_P(
         Sound{"ipv6_rails_with_rules", [](Healthy& n) { share_ipv6_subnet(n.now); }},
         Sound{"ipv6_of_the_router_beside_ipv4",
               [](Healthy& n) {
-                for (size_t i = 0; i < 4; ++i) interface(n, i).addresses->push_back({*parse_ip("2001:db8::" + std::to_string(i + 1)), 64});
+                for (size_t i = 0; i < 4; ++i)
+                  interface(n, i).addresses->push_back({*parse_ip("2001:db8::" + std::to_string(i + 1)), 64});
               }},
         Sound{"rules_before_that_of_the_vrf",
               [](Healthy& n) {
@@ -301,7 +321,10 @@ INSTANTIATE_TEST_SUITE_P(
               }},
         Sound{"nothing_known_of_the_network", [](Healthy& n) { n.now.network = {}; }},
         Sound{"gateway_never_asked", [](Healthy& n) { interface(n, 0).gateways.clear(); }},
-        Sound{"one_more_gid_on_one_port", [](Healthy& n) { n.now.ports[1].gids.push_back({5, gid_text(ip("10.9.0.1")), "RoCE v2", "ens1"}); }},
+        Sound{"one_more_gid_on_one_port",
+              [](Healthy& n) {
+                n.now.ports[1].gids.push_back({5, gid_text(ip("10.9.0.1")), "RoCE v2", "ens1"});
+              }},
         Sound{"gids_of_one_bond",
               [](Healthy& n) {
                 n.now.ports[1].netdev = n.now.ports[1].gids[2].netdev = "ens0";
@@ -318,7 +341,10 @@ INSTANTIATE_TEST_SUITE_P(
                 n.now.ports[3].firmware = "28.43.1000";
               }},
         Sound{"all_as_expected",
-              [](Healthy& n) { n.policy.expect = {.gpus = 4, .compute_nics = 4, .path_class = PathClass::PXB, .gid_index = 3, .speed = 400'000}; }}),
+              [](Healthy& n) {
+                n.policy.expect = {
+                    .gpus = 4, .compute_nics = 4, .path_class = PathClass::PXB, .gid_index = 3, .speed = 400'000};
+              }}),
     [](const auto& each) { return std::string(each.param.name); });
 
 std::string remedy_for(Healthy& node, const std::string& id) {

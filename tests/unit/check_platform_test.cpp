@@ -16,8 +16,9 @@ using test::complaints;
 using test::describe;
 using test::Healthy;
 
-constexpr const char *kGpu = "0000:23:00.0", *kNic = "0000:24:00.0", *kBelowGpu = "0000:22:03.0", *kBelowNic = "0000:22:04.0",
-                     *kUpstream = "0000:21:00.0", *kRootPort = "0000:20:01.0";  // GPU1 and mlx5_1
+constexpr const char *kGpu = "0000:23:00.0", *kNic = "0000:24:00.0", *kBelowGpu = "0000:22:03.0",
+                     *kBelowNic = "0000:22:04.0", *kUpstream = "0000:21:00.0",
+                     *kRootPort = "0000:20:01.0";  // GPU1 and mlx5_1
 
 PlatformFunction& at(Healthy& node, const std::string& pci) { return node.now.platform.functions.at(pci); }
 PciSettings& settings(Healthy& node, const std::string& pci) { return node.now.pci_settings->functions.at(pci); }
@@ -38,9 +39,17 @@ struct Defect {
 const std::vector<Defect>& defects() {
   constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;
   static const std::vector<Defect> all{
-      {"acs_redirects_requests", [](Healthy& n) { settings(n, kBelowNic).acs = uint16_t{0x05}; }, "acs", kBelowNic, W,
+      {"acs_redirects_requests",
+       [](Healthy& n) { settings(n, kBelowNic).acs = uint16_t{0x05}; },
+       "acs",
+       kBelowNic,
+       W,
        {"SrcValid+ ReqRedir+", "GPU1 and mlx5_1"}},
-      {"acs_redirects_completions", [](Healthy& n) { settings(n, kBelowGpu).acs = uint16_t{0x08}; }, "acs", kBelowGpu, W,
+      {"acs_redirects_completions",
+       [](Healthy& n) { settings(n, kBelowGpu).acs = uint16_t{0x08}; },
+       "acs",
+       kBelowGpu,
+       W,
        {"CmpltRedir+", "GPU1 and mlx5_1"}},
       {"acs_never_read", [](Healthy& n) { n.now.pci_settings.reset(); }, "acs", "host", U, {"has not run"}},
       {"acs_of_a_bridge_unread",
@@ -48,70 +57,139 @@ const std::vector<Defect>& defects() {
          settings(n, kBelowNic).acs.reset();
          settings(n, kBelowNic).unread = "ACS: its extended capabilities are no list";
        },
-       "acs", "host", U, {kBelowNic, "no list"}},
-      {"acs_of_a_new_bridge", [](Healthy& n) { n.now.pci_settings->functions.erase(kBelowNic); }, "acs", "host", U, {kBelowNic}},
-      {"iommu_translates", [](Healthy& n) { groups(n, "DMA-FQ"); }, "iommu", "host", W, {"lazy", "GPU3", "mlx5_0", "iommu=pt"}},
+       "acs",
+       "host",
+       U,
+       {kBelowNic, "no list"}},
+      {"acs_of_a_new_bridge",
+       [](Healthy& n) { n.now.pci_settings->functions.erase(kBelowNic); },
+       "acs",
+       "host",
+       U,
+       {kBelowNic}},
+      {"iommu_translates",
+       [](Healthy& n) { groups(n, "DMA-FQ"); },
+       "iommu",
+       "host",
+       W,
+       {"lazy", "GPU3", "mlx5_0", "iommu=pt"}},
       {"iommu_translates_for_one_nic",
-       [](Healthy& n) { n.now.platform.iommu_groups[at(n, kNic).iommu_group] = "DMA"; }, "iommu", "host", W,
+       [](Healthy& n) { n.now.platform.iommu_groups[at(n, kNic).iommu_group] = "DMA"; },
+       "iommu",
+       "host",
+       W,
        {"strict (DMA): mlx5_1", "identity"}},
       {"correctable_errors",
        [](Healthy& n) {
          *at(n, kNic).correctable.total += 12;
          at(n, kNic).correctable.kinds["BadTLP"] += 12;
        },
-       "aer", kNic, W, {"correctable BadTLP +12 (6/s)", "what 0000:22:04.0 sends arrives damaged", "mlx5_1 lose"}},
+       "aer",
+       kNic,
+       W,
+       {"correctable BadTLP +12 (6/s)", "what 0000:22:04.0 sends arrives damaged", "mlx5_1 lose"}},
       {"port_sees_damage",
        [](Healthy& n) {
          *at(n, kBelowNic).correctable.total += 30;
          at(n, kBelowNic).correctable.kinds["RxErr"] += 30;
        },
-       "aer", kBelowNic, W, {"RxErr +30", "what mlx5_1 (0000:24:00.0) sends arrives damaged"}},
+       "aer",
+       kBelowNic,
+       W,
+       {"RxErr +30", "what mlx5_1 (0000:24:00.0) sends arrives damaged"}},
       {"replays",
        [](Healthy& n) {
          *at(n, kUpstream).correctable.total += 4;
          at(n, kUpstream).correctable.kinds["Timeout"] = 4;
        },
-       "aer", kUpstream, W, {"Timeout +4", "what it sends to 0000:20:01.0 has to be sent again", "GPU1, mlx5_1"}},
+       "aer",
+       kUpstream,
+       W,
+       {"Timeout +4", "what it sends to 0000:20:01.0 has to be sent again", "GPU1, mlx5_1"}},
       {"nonfatal_error",
        [](Healthy& n) {
          at(n, kGpu).nonfatal.total = 1;
          at(n, kGpu).nonfatal.kinds["CmpltTO"] = 1;
          *at(n, kGpu).correctable.total += 1;
        },
-       "aer", kGpu, C, {"non-fatal CmpltTO +1", "GPU1 may be reset"}},
+       "aer",
+       kGpu,
+       C,
+       {"non-fatal CmpltTO +1", "GPU1 may be reset"}},
       {"fatal_error", [](Healthy& n) { at(n, kRootPort).fatal.total = 2; }, "aer", kRootPort, C, {"fatal +2"}},
-      {"gpu_with_a_small_aperture", [](Healthy& n) { at(n, kGpu).bars[1].size = 256u << 20; }, "gpu-bar", "GPU1", W,
+      {"gpu_with_a_small_aperture",
+       [](Healthy& n) { at(n, kGpu).bars[1].size = 256u << 20; },
+       "gpu-bar",
+       "GPU1",
+       W,
        {"BAR1 of 256 MiB", kGpu}},
-      {"no_peer_memory", [](Healthy& n) { n.now.platform.gpudirect.nvidia_open = false; }, "gpudirect", "host", W,
+      {"no_peer_memory",
+       [](Healthy& n) { n.now.platform.gpudirect.nvidia_open = false; },
+       "gpudirect",
+       "host",
+       W,
        {"570.86.15", "without nvidia_peermem"}},
-      {"odd_read_request", [](Healthy& n) { settings(n, kNic).mrrs = 512; }, "pci-tuning", "mlx5_1", W, {"MRRS 512", "(MRRS)"}},
-      {"odd_payload", [](Healthy& n) { settings(n, kNic).max_payload = 128; }, "pci-tuning", "mlx5_1", W,
+      {"odd_read_request",
+       [](Healthy& n) { settings(n, kNic).mrrs = 512; },
+       "pci-tuning",
+       "mlx5_1",
+       W,
+       {"MRRS 512", "(MRRS)"}},
+      {"odd_payload",
+       [](Healthy& n) { settings(n, kNic).max_payload = 128; },
+       "pci-tuning",
+       "mlx5_1",
+       W,
        {"MPS 128", "0000:22:04.0 above it: MPS 512", "(MPS)"}},
-      {"odd_ordering", [](Healthy& n) { settings(n, kNic).relaxed_ordering = false; }, "pci-tuning", "mlx5_1", W,
+      {"odd_ordering",
+       [](Healthy& n) { settings(n, kNic).relaxed_ordering = false; },
+       "pci-tuning",
+       "mlx5_1",
+       W,
        {"relaxed ordering off"}},
-      {"odd_tags", [](Healthy& n) { settings(n, kNic).ten_bit_tags = false; }, "pci-tuning", "mlx5_1", W, {"10-bit tags off"}},
+      {"odd_tags",
+       [](Healthy& n) { settings(n, kNic).ten_bit_tags = false; },
+       "pci-tuning",
+       "mlx5_1",
+       W,
+       {"10-bit tags off"}},
       {"nic_asleep", [](Healthy& n) { at(n, kNic).power_state = "D3hot"; }, "pci-power", "mlx5_1", W, {"D3hot"}},
       {"gpu_asleep",
        [](Healthy& n) {
          at(n, kGpu).power_state = "D3cold";
          at(n, kGpu).power_control = "auto";
        },
-       "pci-power", "GPU1", W, {"D3cold, power/control auto"}},
-      {"switch_lost_lanes", [](Healthy& n) { link(n, {32, 32, 4, 16}); }, "pcie", kUpstream, C,
+       "pci-power",
+       "GPU1",
+       W,
+       {"D3cold, power/control auto"}},
+      {"switch_lost_lanes",
+       [](Healthy& n) {
+         link(n, {32, 32, 4, 16});
+       },
+       "pcie",
+       kUpstream,
+       C,
        {"x4 at 32 GT/s below 0000:20:01.0", "GPU1, mlx5_1", "slower than one network port (400 Gb/s)"}},
       {"switch_lost_speed",
        [](Healthy& n) {
          link(n, {16, 32, 16, 16});
          for (Port& port : n.now.ports) port.rate = 12.5e9;
        },
-       "pcie", kUpstream, W, {"x16 at 16 GT/s", "GPU1, mlx5_1"}},
+       "pcie",
+       kUpstream,
+       W,
+       {"x16 at 16 GT/s", "GPU1, mlx5_1"}},
       {"nic_in_a_full_slot_that_is_small_for_its_port",
        [](Healthy& n) {
          n.now.topology.nics[1].link = {32, 32, 8, 16};
          at(n, kNic).link = {32, 32, 8, 16};
          at(n, kBelowNic).link = {32, 32, 8, 8};
        },
-       "pcie", "mlx5_1", C, {"x8 at 32 GT/s"}},
+       "pcie",
+       "mlx5_1",
+       C,
+       {"x8 at 32 GT/s"}},
   };
   return all;
 }
@@ -130,7 +208,8 @@ TEST_P(PlatformDefect, IsNamedAndNothingElse) {
   EXPECT_EQ(finding.status, GetParam().status) << describe(finding);
   for (const std::string& part : GetParam().says)
     EXPECT_NE((finding.observed + "\n" + finding.meaning).find(part), std::string::npos)
-        << part << " in " << describe(finding) << "\n" << finding.meaning;
+        << part << " in " << describe(finding) << "\n"
+        << finding.meaning;
   for (const std::string& sentence : {finding.meaning, finding.remedy}) {
     ASSERT_NE(sentence, "");
     EXPECT_EQ(sentence.back(), '.') << sentence;
@@ -206,12 +285,17 @@ const std::vector<Harmless>& harmless() {
          n.before.platform = {};
          at(n, kNic).nonfatal.total = 3;
        }},
-      {"counters_that_began_anew", [](Healthy& n) { at(n, kNic).correctable = {1, {{"BadTLP", 1}}}; }},
+      {"counters_that_began_anew",
+       [](Healthy& n) {
+         at(n, kNic).correctable = {1, {{"BadTLP", 1}}};
+       }},
       {"no_error_reporting",
        [](Healthy& n) {
-         for (auto& [pci, function] : n.now.platform.functions) function.correctable = function.nonfatal = function.fatal = {};
+         for (auto& [pci, function] : n.now.platform.functions)
+           function.correctable = function.nonfatal = function.fatal = {};
        }},
-      {"gpus_all_with_one_size", [](Healthy& n) {
+      {"gpus_all_with_one_size",
+       [](Healthy& n) {
          for (const Gpu& gpu : n.now.topology.gpus) at(n, gpu.pci).bars[1] = {1, 256u << 20, true, {}};
        }},
       {"peer_module",
@@ -258,7 +342,8 @@ const std::vector<Harmless>& harmless() {
       {"all_switches_slower_than_they_could_be",
        [](Healthy& n) {
          for (const char* digit : {"1", "2", "3", "4"})
-           for (const char* bridge : {"1:00.0", "0:01.0"}) at(n, std::string("0000:") + digit + bridge).link = {16, 32, 16, 16};
+           for (const char* bridge : {"1:00.0", "0:01.0"})
+             at(n, std::string("0000:") + digit + bridge).link = {16, 32, 16, 16};
        }},
       {"an_idle_gpu_alone_in_a_small_slot",
        [](Healthy& n) {
@@ -271,7 +356,10 @@ const std::vector<Harmless>& harmless() {
          at(n, kUpstream).link = {16, 32, 16, 16};
          at(n, kRootPort).link = {16, 16, 16, 16};
        }},
-      {"ends_that_do_not_tell_of_one_link", [](Healthy& n) { at(n, kRootPort).link = {16, 32, 8, 16}; }},
+      {"ends_that_do_not_tell_of_one_link",
+       [](Healthy& n) {
+         at(n, kRootPort).link = {16, 32, 8, 16};
+       }},
   };
   return all;
 }

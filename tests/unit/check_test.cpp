@@ -31,7 +31,9 @@ void want_every_setting(Healthy& node) {
     for (Port& port : node.now.ports) {
       fill(setting, port.qos);
       const std::string text = value_text(setting, port.qos);
-      if (!given) node.plan[port.id()].push_back({port.id(), std::string(setting.key), Outcome::in_sync, 0, false, text, text, {}});
+      if (!given)
+        node.plan[port.id()].push_back(
+            {port.id(), std::string(setting.key), Outcome::in_sync, 0, false, text, text, {}});
     }
   }
 }
@@ -41,7 +43,8 @@ TEST(Check, HealthyNodeIsSilent) {
   want_every_setting(node);
   share_subnet(node.now);  // rails and pins are asked about where there are some
   node.policy.expect.gpus = 4;
-  for (size_t i = 0; i < node.now.ports.size(); ++i) node.before.ports[i].gids = node.now.ports[i].gids;  // and it has been so
+  for (size_t i = 0; i < node.now.ports.size(); ++i)
+    node.before.ports[i].gids = node.now.ports[i].gids;  // and it has been so
   const Report report = run_checks(node.view());
   EXPECT_EQ(describe(complaints(report)), "");
   EXPECT_EQ(worst(report), Status::ok);
@@ -153,7 +156,8 @@ TEST(Check, FecOfALinkThatIsDownIsNotKnown) {
     Change& fec = node.change(port.id(), "fec");
     fec.from = "none";
     fec.outcome = Outcome::differs;
-    node.now.agent->ports[port.id()]["fec"] = {"ignored", "accepted; whether it is in use shows when the link is up", 0, ""};
+    node.now.agent->ports[port.id()]["fec"] = {"ignored", "accepted; whether it is in use shows when the link is up", 0,
+                                               ""};
     const std::vector<std::string> only{"fec"};
     EXPECT_EQ(complaints(run_checks(node.view(), only)).size(), carrier ? 1U : 0U);
   }
@@ -177,7 +181,8 @@ TEST(Check, SpareSecondPorts) {
     node.now.ports.push_back(second[i]);
   }
   EXPECT_EQ(describe(complaints(run_checks(node.view()))), "");
-  // Their switch is off, and the driver tells no reason (bnxt, ice, ionic). One end of a link is counted when a port is first opened.
+  // Their switch is off, and the driver tells no reason (bnxt, ice, ionic). One end of a link is counted when a port is
+  // first opened.
   for (const uint64_t downs : {1, 2}) {
     for (size_t i = 4; i < 8; ++i) node.now.ports[i].counters.carrier_down = downs;
     const std::vector<std::string> only{"port-state"};
@@ -199,8 +204,10 @@ void add_ports_of_the_board(Healthy& node, const std::string& reason) {
     nic.name = "bnxt_re" + std::to_string(function);
     nic.rdma = {nic.name}, nic.netdevs = {"eno" + std::to_string(function)}, nic.card = "0000:04:00";
     Port port;
-    port.rdma = nic.name, port.netdev = nic.netdevs[0], port.pci = nic.pci, port.kernel_driver = "bnxt_en", port.driver = "bnxt", port.hca_type = "BCM57416";
-    port.numa = nic.numa, port.link_layer = LinkLayer::ethernet, port.state = 1, port.phys_state = 3, port.carrier = false;
+    port.rdma = nic.name, port.netdev = nic.netdevs[0], port.pci = nic.pci, port.kernel_driver = "bnxt_en",
+    port.driver = "bnxt", port.hca_type = "BCM57416";
+    port.numa = nic.numa, port.link_layer = LinkLayer::ethernet, port.state = 1, port.phys_state = 3,
+    port.carrier = false;
     port.link_status = LinkStatus{.up = false, .reason = reason, .detail = {}, .downs = {}};
     node.now.topology.nics.push_back(nic);
     node.now.ports.push_back(port);
@@ -215,10 +222,13 @@ TEST(Check, PortsOfTheBoardThatNobodyUses) {
   add_ports_of_the_board(node, "Switched off");
   EXPECT_EQ(said(node), "");
   node.now.ports[4].counters.carrier_down = 2;
-  EXPECT_EQ(said(node), "port-state bnxt_re0/1 warning: DOWN, Disabled; the netdev is administratively down\n") << "it was used";
+  EXPECT_EQ(said(node), "port-state bnxt_re0/1 warning: DOWN, Disabled; the netdev is administratively down\n")
+      << "it was used";
   Healthy cable;
   add_ports_of_the_board(cable, "No cable");
-  EXPECT_EQ(said(cable), "port-state bnxt_re0/1 warning: DOWN, Disabled; the NIC says: No cable\nport-state bnxt_re1/1 warning: DOWN, Disabled; the NIC says: No cable\n");
+  EXPECT_EQ(said(cable),
+            "port-state bnxt_re0/1 warning: DOWN, Disabled; the NIC says: No cable\nport-state bnxt_re1/1 warning: "
+            "DOWN, Disabled; the NIC says: No cable\n");
   node.now.ports[4].state = 4, node.now.ports[4].phys_state = 5;
   EXPECT_EQ(said(node), "") << "now the second port of one in use";
   // Those of the GPUs are missed, whoever else has a link.
@@ -249,7 +259,9 @@ TEST(Check, APortWithoutALinkIsNotSwitchedOffForThat) {
   const auto found = complaints(run_checks(bond.view(), state));
   ASSERT_EQ(found.size(), 1u) << describe(found);
   EXPECT_EQ(found[0].remedy, "Switch it on: ip link set ens0 up.");
-  for (const char* reason : {"", "No cable"}) EXPECT_NE(remedy(reason, LinkLayer::ethernet).find("cable and switch port"), std::string::npos) << remedy(reason, LinkLayer::ethernet);
+  for (const char* reason : {"", "No cable"})
+    EXPECT_NE(remedy(reason, LinkLayer::ethernet).find("cable and switch port"), std::string::npos)
+        << remedy(reason, LinkLayer::ethernet);
 }
 
 TEST(Check, VirtualFunctionsAndInfinibandAreNotAskedRoceQuestions) {
@@ -287,7 +299,8 @@ TEST(Check, ReceiverNotReadyIsToldAndNotBlamed) {
   const Report report = run_checks(node.view(), only);
   EXPECT_EQ(worst(report), Status::ok);
   ASSERT_FALSE(report.findings.empty());
-  EXPECT_NE(report.findings[0].observed.find("7 receiver-not-ready NAKs"), std::string::npos) << report.findings[0].observed;
+  EXPECT_NE(report.findings[0].observed.find("7 receiver-not-ready NAKs"), std::string::npos)
+      << report.findings[0].observed;
 }
 
 // A server with one NIC was built so: the GPUs of the other socket have lost nothing.
@@ -308,7 +321,8 @@ TEST(Check, AMemberOfABondWithoutALinkIsNamed) {
   EXPECT_EQ(describe(complaints(run_checks(node.view(), only))), "");
   member.carrier = false;
   member.link_status = LinkStatus{false, "No cable", "", {}};
-  EXPECT_EQ(describe(complaints(run_checks(node.view(), only))), "port-state mlx5_0/1@ens0 warning: no carrier; the NIC says: No cable\n");
+  EXPECT_EQ(describe(complaints(run_checks(node.view(), only))),
+            "port-state mlx5_0/1@ens0 warning: no carrier; the NIC says: No cable\n");
   member.carrier.reset();
   EXPECT_EQ(describe(complaints(run_checks(node.view(), only))), "");
 }

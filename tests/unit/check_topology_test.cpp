@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What breaks a machine's symmetry, one defect at a time in a whole GPU server; and every machine of the corpus, of which
-// nothing may be said that is not true.
+// What breaks a machine's symmetry, one defect at a time in a whole GPU server; and every machine of the corpus, of
+// which nothing may be said that is not true.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,8 @@ namespace {
 
 std::vector<Finding> said(const Node& node) {
   const std::vector<std::string> only{"locality", "pairing", "pcie"};
-  return test::complaints(run_checks({.now = node, .before = nullptr, .policy = nullptr, .plan = nullptr, .no_policy = {}}, only));
+  return test::complaints(
+      run_checks({.now = node, .before = nullptr, .policy = nullptr, .plan = nullptr, .no_policy = {}}, only));
 }
 
 void remove_nic(Node& node, size_t index) {
@@ -55,15 +56,23 @@ struct Defect {
 
 const std::vector<Defect>& defects() {
   static const std::vector<Defect> all{
-      {"odd_gpu_without_a_near_nic", test::snc_server, [](Node& n) { remove_nic(n, 3); }, "locality GPU3", "NODE to mlx5_2"},
-      {"odd_gpu_behind_modules_bridges", test::mi300x_server, [](Node& n) { remove_nic(n, 6); }, "locality GPU6", "NODE to bnxt_re4"},
-      {"rail_missing_without_a_switch", test::grace_server, [](Node& n) { remove_nic(n, 2); }, "locality GPU2", "SYS to"},
-      {"x8_among_x16", test::snc_server, [](Node& n) { n.topology.nics[1].link.width = 8; }, "pcie mlx5_1", "x8 at 32 GT/s"},
-      {"gen4_among_gen5", test::snc_server, [](Node& n) { n.topology.nics[7].link.speed = 16; }, "pcie mlx5_7", "x16 at 16 GT/s"},
+      {"odd_gpu_without_a_near_nic", test::snc_server, [](Node& n) { remove_nic(n, 3); }, "locality GPU3",
+       "NODE to mlx5_2"},
+      {"odd_gpu_behind_modules_bridges", test::mi300x_server, [](Node& n) { remove_nic(n, 6); }, "locality GPU6",
+       "NODE to bnxt_re4"},
+      {"rail_missing_without_a_switch", test::grace_server, [](Node& n) { remove_nic(n, 2); }, "locality GPU2",
+       "SYS to"},
+      {"x8_among_x16", test::snc_server, [](Node& n) { n.topology.nics[1].link.width = 8; }, "pcie mlx5_1",
+       "x8 at 32 GT/s"},
+      {"gen4_among_gen5", test::snc_server, [](Node& n) { n.topology.nics[7].link.speed = 16; }, "pcie mlx5_7",
+       "x16 at 16 GT/s"},
       {"gpu_at_x8", test::mi300x_server, [](Node& n) { n.topology.gpus[4].link.width = 8; }, "pcie GPU4", "x8"},
-      {"gpu_off_the_bus", test::snc_server, [](Node& n) { n.topology.gpus[2].link = {}; }, "pcie GPU2", "fallen off the bus"},
-      {"nic_off_the_bus", test::mi300x_server, [](Node& n) { n.topology.nics[2].link = {}; }, "pcie bnxt_re2", "fallen off the bus"},
-      {"nic_in_the_other_sockets_slot", test::snc_server, [](Node& n) { move_nic(n, 0, 3); }, "locality GPU0", "mlx5_0 on NUMA node 3 serves no GPU"},
+      {"gpu_off_the_bus", test::snc_server, [](Node& n) { n.topology.gpus[2].link = {}; }, "pcie GPU2",
+       "fallen off the bus"},
+      {"nic_off_the_bus", test::mi300x_server, [](Node& n) { n.topology.nics[2].link = {}; }, "pcie bnxt_re2",
+       "fallen off the bus"},
+      {"nic_in_the_other_sockets_slot", test::snc_server, [](Node& n) { move_nic(n, 0, 3); }, "locality GPU0",
+       "mlx5_0 on NUMA node 3 serves no GPU"},
       {"gpu_on_the_far_node", test::snc_server,
        [](Node& n) {
          Gpu& gpu = n.topology.gpus[5];
@@ -97,11 +106,13 @@ TEST_P(SymmetryDefect, IsTheOneFinding) {
   const auto found = said(node);
   ASSERT_EQ(found.size(), 1u) << test::describe(found);
   EXPECT_EQ(found[0].id + " " + found[0].subject, GetParam().found);
-  EXPECT_NE((found[0].observed + " " + found[0].meaning).find(GetParam().words), std::string::npos) << found[0].observed << " " << found[0].meaning;
+  EXPECT_NE((found[0].observed + " " + found[0].meaning).find(GetParam().words), std::string::npos)
+      << found[0].observed << " " << found[0].meaning;
   EXPECT_FALSE(found[0].remedy.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(All, SymmetryDefect, ::testing::ValuesIn(defects()), [](const auto& defect) { return std::string(defect.param.name); });
+INSTANTIATE_TEST_SUITE_P(All, SymmetryDefect, ::testing::ValuesIn(defects()),
+                         [](const auto& defect) { return std::string(defect.param.name); });
 
 TEST(Symmetry, LinksOfASocketDirectNicCarryItsPortTogether) {
   Node node = test::snc_server();
@@ -110,7 +121,8 @@ TEST(Symmetry, LinksOfASocketDirectNicCarryItsPortTogether) {
   };
   narrow(8);
   EXPECT_EQ(said(node).size(), 8u) << "each is slower than its port";
-  for (size_t i = 0; i < 4; ++i) node.topology.nics[i].card = node.topology.nics[i + 4].card = "5c25:7303:0000:000" + std::to_string(i);
+  for (size_t i = 0; i < 4; ++i)
+    node.topology.nics[i].card = node.topology.nics[i + 4].card = "5c25:7303:0000:000" + std::to_string(i);
   EXPECT_EQ(test::describe(said(node)), "");
   narrow(4);
   EXPECT_EQ(said(node).size(), 8u) << "so are both together";
@@ -120,7 +132,8 @@ TEST(Symmetry, LinksOfASocketDirectNicCarryItsPortTogether) {
 Node two_on_a_switch() {
   Node node = test::snc_server();
   for (size_t i = 1; i < 8; i += 2) {
-    for (PciDevice* device : {static_cast<PciDevice*>(&node.topology.gpus[i]), static_cast<PciDevice*>(&node.topology.nics[i])}) {
+    for (PciDevice* device :
+         {static_cast<PciDevice*>(&node.topology.gpus[i]), static_cast<PciDevice*>(&node.topology.nics[i])}) {
       const auto& neighbour = node.topology.gpus[i - 1];
       device->root = neighbour.root;
       device->bridges = {"port of " + device->pci, neighbour.bridges[1], neighbour.bridges[2]};
@@ -190,7 +203,8 @@ TEST(SymmetryCorpus, NothingUntrueOfAnyMachine) {
     silent += found.empty() ? 1 : 0;
     findings += static_cast<int>(found.size());
   }
-  std::printf("topology score, check: %d of %d machines silent, %d true findings on the others\n", silent, machines, findings);
+  std::printf("topology score, check: %d of %d machines silent, %d true findings on the others\n", silent, machines,
+              findings);
   EXPECT_GT(machines, 0);
 }
 

@@ -52,7 +52,8 @@ Node with_all(const std::vector<CompatName>& names) {
     std::string raw(each.raw);
     if (const size_t mark = raw.find('#'); mark != std::string::npos) raw[mark] = '3';
     auto& counters = list(port, each.source);
-    if (std::none_of(counters.begin(), counters.end(), [&](const Counter& one) { return one.name == raw; })) counters.push_back({raw, static_cast<uint64_t>(value += 1)});
+    if (std::none_of(counters.begin(), counters.end(), [&](const Counter& one) { return one.name == raw; }))
+      counters.push_back({raw, static_cast<uint64_t>(value += 1)});
   }
   Node node;
   node.ports = {port};
@@ -77,17 +78,22 @@ TEST(Compat, NodeExporterNamesAreFedInTheirUnits) {
   const std::string port = ",device=mlx5_0,port=1";
   for (const CompatName& each : node_exporter_names()) {
     const double factor = each.raw.ends_with("_data") ? 4 : 1;
-    EXPECT_EQ(all.at(std::string(each.name) + port), factor * static_cast<double>(raw_value(node, each.source, std::string(each.raw)))) << each.name;
+    EXPECT_EQ(all.at(std::string(each.name) + port),
+              factor * static_cast<double>(raw_value(node, each.source, std::string(each.raw))))
+        << each.name;
   }
   EXPECT_EQ(all.at("node_infiniband_state_id" + port), 4);
   EXPECT_EQ(all.at("node_infiniband_physical_state_id" + port), 5);
   EXPECT_EQ(all.at("node_infiniband_rate_bytes_per_second" + port), 50e9);
-  EXPECT_EQ(all.at("node_infiniband_info,board_id=MT_0000000838,device=mlx5_0,firmware_version=28.41.1000,hca_type=MT4129"), 1);
+  EXPECT_EQ(
+      all.at("node_infiniband_info,board_id=MT_0000000838,device=mlx5_0,firmware_version=28.41.1000,hca_type=MT4129"),
+      1);
 }
 
 TEST(Compat, TheTrapsOfNodeExportersNames) {
   std::map<std::string_view, std::string_view> names;
-  for (const CompatName& each : node_exporter_names()) EXPECT_TRUE(names.emplace(each.raw, each.name).second) << each.raw;
+  for (const CompatName& each : node_exporter_names())
+    EXPECT_TRUE(names.emplace(each.raw, each.name).second) << each.raw;
   EXPECT_EQ(names["roce_slow_restart"], "node_infiniband_roce_slow_restart_used_total");
   EXPECT_EQ(names["roce_slow_restart_trans"], "node_infiniband_roce_slow_restart_total");
 }
@@ -99,17 +105,29 @@ TEST(Compat, RdmaExporterNamesAreRawUnits) {
   const auto all = series(set);
   EXPECT_EQ(set.dropped_duplicates(), 1u) << "link_downed, which rxe has among the hardware counters as well";
   const auto at = [&](const std::string& key) { return all.contains(key) ? all.at(key) : -1; };
-  const auto raw = [&](CounterSource source, const char* name) { return static_cast<double>(raw_value(node, source, name)); };
+  const auto raw = [&](CounterSource source, const char* name) {
+    return static_cast<double>(raw_value(node, source, name));
+  };
   EXPECT_EQ(at("rdma_port_rcv_data_total,device=mlx5_0,port=1"), raw(CounterSource::pma, "port_rcv_data")) << "words";
-  EXPECT_EQ(at("rdma_vl15_dropped_total,device=mlx5_0,port=1"), raw(CounterSource::pma, "VL15_dropped")) << "small letters";
-  EXPECT_EQ(at("rdma_roce_pfc_pause_duration_total,device=mlx5_0,direction=rx,netdev=eth0,port=1,priority=3"), raw(CounterSource::ethtool, "rx_prio3_pause_duration")) << "microseconds";
-  EXPECT_EQ(at("rdma_netdev_prio_discards_total,device=mlx5_0,netdev=eth0,port=1,priority=3"), raw(CounterSource::ethtool, "rx_prio3_discards"));
-  EXPECT_EQ(at("rdma_pcie_outbound_stalled_seconds_total,device=mlx5_0,netdev=eth0,op=wr,port=1"), raw(CounterSource::ethtool, "outbound_pci_stalled_wr_events"));
-  EXPECT_EQ(at("rdma_netdev_vport_rdma_bytes_total,device=mlx5_0,direction=tx,netdev=eth0,port=1,traffic=unicast"), raw(CounterSource::ethtool, "tx_vport_rdma_unicast_bytes"));
-  EXPECT_EQ(at("rdma_phy_rx_err_lane_total,device=mlx5_0,lane=2,netdev=eth0,port=1"), raw(CounterSource::ethtool, "rx_err_lane_2_phy"));
-  EXPECT_EQ(at("rdma_netdev_pause_storm_events_total,device=mlx5_0,netdev=eth0,port=1,severity=error"), raw(CounterSource::ethtool, "tx_pause_storm_error_events"));
+  EXPECT_EQ(at("rdma_vl15_dropped_total,device=mlx5_0,port=1"), raw(CounterSource::pma, "VL15_dropped"))
+      << "small letters";
+  EXPECT_EQ(at("rdma_roce_pfc_pause_duration_total,device=mlx5_0,direction=rx,netdev=eth0,port=1,priority=3"),
+            raw(CounterSource::ethtool, "rx_prio3_pause_duration"))
+      << "microseconds";
+  EXPECT_EQ(at("rdma_netdev_prio_discards_total,device=mlx5_0,netdev=eth0,port=1,priority=3"),
+            raw(CounterSource::ethtool, "rx_prio3_discards"));
+  EXPECT_EQ(at("rdma_pcie_outbound_stalled_seconds_total,device=mlx5_0,netdev=eth0,op=wr,port=1"),
+            raw(CounterSource::ethtool, "outbound_pci_stalled_wr_events"));
+  EXPECT_EQ(at("rdma_netdev_vport_rdma_bytes_total,device=mlx5_0,direction=tx,netdev=eth0,port=1,traffic=unicast"),
+            raw(CounterSource::ethtool, "tx_vport_rdma_unicast_bytes"));
+  EXPECT_EQ(at("rdma_phy_rx_err_lane_total,device=mlx5_0,lane=2,netdev=eth0,port=1"),
+            raw(CounterSource::ethtool, "rx_err_lane_2_phy"));
+  EXPECT_EQ(at("rdma_netdev_pause_storm_events_total,device=mlx5_0,netdev=eth0,port=1,severity=error"),
+            raw(CounterSource::ethtool, "tx_pause_storm_error_events"));
   EXPECT_EQ(at("rdma_optional_rx_bytes_total,device=mlx5_0,port=1"), raw(CounterSource::hw, "rdma_rx_bytes"));
-  EXPECT_EQ(at("rdma_port_info,device=mlx5_0,is_vf=false,link_layer=Ethernet,netdev=eth0,pci_addr=,phys_state=LINK_UP,port=1,state=ACTIVE"), 1);
+  EXPECT_EQ(at("rdma_port_info,device=mlx5_0,is_vf=false,link_layer=Ethernet,netdev=eth0,pci_addr=,phys_state=LINK_UP,"
+               "port=1,state=ACTIVE"),
+            1);
 }
 
 TEST(Compat, NothingIsPublishedThatTheReaderLeavesOut) {
@@ -138,7 +156,8 @@ TEST(Compat, OnlyWhatIsWanted) {
     FamilySet set;
     add_compat(set, node, wanted);
     std::set<std::string> out;
-    for (const Family& family : set.families()) out.insert(std::string(family.metric->name.substr(0, family.metric->name.find('_'))));
+    for (const Family& family : set.families())
+      out.insert(std::string(family.metric->name.substr(0, family.metric->name.find('_'))));
     return out;
   };
   EXPECT_EQ(names({}), std::set<std::string>{});
@@ -196,7 +215,9 @@ TEST(CompatCorpus, NodeExportersFixture) {
         if (counter.name == each.raw) {
           ++files;
           const double factor = each.raw.ends_with("_data") ? 4 : 1;
-          EXPECT_EQ(all.at(std::string(each.name) + ",device=" + port.rdma + ",port=" + std::to_string(port.number)), factor * static_cast<double>(counter.value)) << each.name;
+          EXPECT_EQ(all.at(std::string(each.name) + ",device=" + port.rdma + ",port=" + std::to_string(port.number)),
+                    factor * static_cast<double>(counter.value))
+              << each.name;
         }
   EXPECT_GT(files, 80u);
 }

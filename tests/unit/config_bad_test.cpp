@@ -16,7 +16,8 @@ Result<LoadedConfig> parsed(const std::string& text) { return parse_config(text,
 
 // The folder of the profiles is the source's own.
 std::string without_folder(std::string text) {
-  for (size_t at = text.find(kProfiles); at != std::string::npos; at = text.find(kProfiles)) text.replace(at, kProfiles.size(), "PROFILES");
+  for (size_t at = text.find(kProfiles); at != std::string::npos; at = text.find(kProfiles))
+    text.replace(at, kProfiles.size(), "PROFILES");
   return text;
 }
 
@@ -448,14 +449,16 @@ TEST(BadConfiguration, LeavesNothingHalfRead) {
 TEST(BadConfiguration, IsNotRepeatedByTheMegabyte) {
   std::string huge;
   for (int i = 0; i < 200'000; ++i) huge += "\u20ac";
-  for (const std::string& text : {"mode = \"" + huge + "\"\n", "[sysctl]\n\"net.ipv4.tcp_ecn\" = \"" + huge + "\"\n", "[[port]]\nprofile = \"" + huge + "\"\n"}) {
+  for (const std::string& text : {"mode = \"" + huge + "\"\n", "[sysctl]\n\"net.ipv4.tcp_ecn\" = \"" + huge + "\"\n",
+                                  "[[port]]\nprofile = \"" + huge + "\"\n"}) {
     const auto loaded = parsed(text);
     ASSERT_FALSE(loaded.ok());
     const std::string said = loaded.error().text();
     EXPECT_LT(said.size(), 4'100U);
     const size_t cut = said.find(" ... ");
     ASSERT_NE(cut, std::string::npos);
-    EXPECT_TRUE(said.substr(0, cut).ends_with("\u20ac") && said.substr(cut).starts_with(" ... \u20ac")) << "whole characters";
+    EXPECT_TRUE(said.substr(0, cut).ends_with("\u20ac") && said.substr(cut).starts_with(" ... \u20ac"))
+        << "whole characters";
   }
 }
 

@@ -32,7 +32,8 @@ std::string with_defaults_switched_on(const std::string& text) {
   std::string out;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    bool is_default = line.size() > 1 && line[0] == '#' && (std::islower(static_cast<unsigned char>(line[1])) || line[1] == '[' || line[1] == '"');
+    bool is_default = line.size() > 1 && line[0] == '#' &&
+                      (std::islower(static_cast<unsigned char>(line[1])) || line[1] == '[' || line[1] == '"');
     out += (is_default ? line.substr(1) : line) + "\n";
   }
   return out;
@@ -60,7 +61,8 @@ TEST(SampleConfiguration, IsAuditWithAProfileForEveryRocePort) {
 }
 
 TEST(SampleConfiguration, ItsCommentedDefaultsAreTheDefaults) {
-  auto loaded = parse_config(with_defaults_switched_on(content("etc/fabric-agent.toml")), "sample", kSource + "/etc/profiles");
+  auto loaded =
+      parse_config(with_defaults_switched_on(content("etc/fabric-agent.toml")), "sample", kSource + "/etc/profiles");
   ASSERT_TRUE(loaded.ok()) << loaded.error().text();
   const Policy defaults;
   EXPECT_EQ(loaded->policy.disruptive, defaults.disruptive);
@@ -98,7 +100,8 @@ TEST(ManualPage, HeadsEveryKeyAndNoOther) {
   std::string page = content("agent/agentd/fabric-agent.toml.5");
   std::set<std::string> headed;
   std::regex heading("\\n\\.It Cm ([a-z0-9_.]+)");
-  for (std::sregex_iterator match(page.begin(), page.end(), heading), end; match != end; ++match) headed.insert((*match)[1]);
+  for (std::sregex_iterator match(page.begin(), page.end(), heading), end; match != end; ++match)
+    headed.insert((*match)[1]);
   auto keys = config_keys();
   EXPECT_EQ(headed, std::set<std::string>(keys.begin(), keys.end()));
 }
@@ -111,7 +114,8 @@ TEST(ManualPage, GivesTheRangeOfEveryNumber) {
     const size_t head = page.find("\n.It Cm port." + std::string(setting.key) + "\n");
     ASSERT_NE(head, std::string::npos) << setting.key;
     const std::string entry = page.substr(head, page.find("\n.It Cm ", head + 1) - head);
-    EXPECT_NE(entry.find(std::to_string(setting.min) + " to " + std::to_string(setting.max)), std::string::npos) << entry;
+    EXPECT_NE(entry.find(std::to_string(setting.min) + " to " + std::to_string(setting.max)), std::string::npos)
+        << entry;
   }
 }
 
@@ -127,7 +131,8 @@ std::set<std::string> words_of(const std::string& text) {
   return {std::sregex_token_iterator(text.begin(), text.end(), word), std::sregex_token_iterator()};
 }
 
-// "Drivers: mlx5_core, bnxt_en": those that the page names are those that offer the setting. "All" names none, or some of them.
+// "Drivers: mlx5_core, bnxt_en": those that the page names are those that offer the setting. "All" names none, or some
+// of them.
 TEST(ManualPage, NamesTheDriversThatOfferASetting) {
   const std::string page = content("agent/agentd/fabric-agent.toml.5");
   for (const Setting& setting : kSettings) {
@@ -160,8 +165,8 @@ TEST(ManualPage, NamesEveryDriverThatAnEntryMayMatch) {
 TEST(ManualPage, ListsEveryMessageId) {
   std::string page = content("agent/agentd/fabric-agentd.8");
   namespace id = agentd::message_id;
-  for (std::string_view one : {id::applied, id::repaired, id::differs, id::pending, id::not_set, id::conflict, id::in_sync,
-                               id::configuration, id::port, id::reverted, id::trouble})
+  for (std::string_view one : {id::applied, id::repaired, id::differs, id::pending, id::not_set, id::conflict,
+                               id::in_sync, id::configuration, id::port, id::reverted, id::trouble})
     EXPECT_NE(page.find(".It Li " + std::string(one)), std::string::npos) << one;
 }
 

@@ -37,7 +37,8 @@ TEST(Expect, NothingIsPinnedByDefault) {
   const Policy policy = good("");
   EXPECT_EQ(policy.expect, Expect{});
   const std::string shown = show_config(policy);
-  for (const char* table : {"[expect]", "[firmware]", "[driver_version]"}) EXPECT_EQ(shown.find(table), std::string::npos) << shown;
+  for (const char* table : {"[expect]", "[firmware]", "[driver_version]"})
+    EXPECT_EQ(shown.find(table), std::string::npos) << shown;
 }
 
 TEST(Expect, IsShownAsItWasGiven) {

@@ -104,7 +104,8 @@ TEST(Config, OpticsAndRawCounters) {
 
 TEST(Config, StatisticsAreAskedForByName) {
   EXPECT_TRUE(good("").ethtool.empty());
-  const auto loaded = parse_config("[exporter]\nethtool = [\"rx_out_of_buffer\", \"*_xdp_drop\", \"no[tT]hing\"]\n", "f.toml");
+  const auto loaded =
+      parse_config("[exporter]\nethtool = [\"rx_out_of_buffer\", \"*_xdp_drop\", \"no[tT]hing\"]\n", "f.toml");
   ASSERT_TRUE(loaded.ok()) << loaded.error().text();
   EXPECT_EQ(loaded->policy.ethtool, (std::vector<std::string>{"rx_out_of_buffer", "*_xdp_drop", "no[tT]hing"}));
   EXPECT_EQ(loaded->policy.origin.at("exporter.ethtool"), "f.toml:2");
@@ -145,7 +146,8 @@ TEST(Config, NamesThePlaceAndTheNearestKey) {
 }
 
 TEST(Config, NamesWhatIsWrongAndWhatToWriteInstead) {
-  expect_error("mode = \"on\"\n", "f.toml:1:8", {"\"audit\" or \"enforce\"", "the string \"on\"", "write mode = \"audit\""});
+  expect_error("mode = \"on\"\n", "f.toml:1:8",
+               {"\"audit\" or \"enforce\"", "the string \"on\"", "write mode = \"audit\""});
   expect_error("mode = audit\n", "f.toml:1:8", {"into quotes"});
   expect_error("mode = \"audit\"\nmode = \"enforce\"\n", "f.toml:2:8", {"'mode'", "keep one of the two"});
   expect_error("reread = 0\n", "f.toml:1:10", {"from 1s to 1h", "not 0", "write reread = \"30s\""});
@@ -168,7 +170,8 @@ class ConfigSetting : public testing::TestWithParam<BadSetting> {};
 
 TEST_P(ConfigSetting, OutOfItsRangeIsAnError) {
   const BadSetting& one = GetParam();
-  expect_error("[[port]]\n" + std::string(one.line) + "\n", "f.toml:2:" + std::to_string(one.column), {one.says, "; write "});
+  expect_error("[[port]]\n" + std::string(one.line) + "\n", "f.toml:2:" + std::to_string(one.column),
+               {one.says, "; write "});
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -182,19 +185,24 @@ INSTANTIATE_TEST_SUITE_P(
         BadSetting{"pfc = [8]", 8, "from 0 to 7"}, BadSetting{"pfc = [3, 3]", 11, "listed twice"},
         BadSetting{"dscp_map = { 64 = 3 }", 19, "from 0 to 63"}, BadSetting{"dscp_map = { 26 = 8 }", 19, "from 0 to 7"},
         BadSetting{"dscp_map = { x = 1 }", 18, "\"x\""}, BadSetting{"dscp_map = { 01 = 1, 1 = 2 }", 26, "once"},
-        BadSetting{"dscp_map = [26]", 12, "a table"}, BadSetting{"ets = { prio_tc = [0,0,0,0,0,0,0,0] }", 7, "tsa is missing"},
+        BadSetting{"dscp_map = [26]", 12, "a table"},
+        BadSetting{"ets = { prio_tc = [0,0,0,0,0,0,0,0] }", 7, "tsa is missing"},
         BadSetting{"ets = { tsa = [\"ets\"], bw = [100] }", 7, "prio_tc is missing"},
         BadSetting{"ets = { prio_tc = [0,0], tsa = [\"ets\"], bw = [100] }", 19, "eight"},
         BadSetting{"ets = { prio_tc = [0,0,0,8,0,0,0,0], tsa = [\"ets\"], bw = [100] }", 26, "from 0 to 7"},
-        BadSetting{"ets = { prio_tc = [0,0,0,1,0,0,0,0], tsa = [\"ets\"], bw = [100] }", 44, "priority 3 goes to traffic class 1"},
+        BadSetting{"ets = { prio_tc = [0,0,0,1,0,0,0,0], tsa = [\"ets\"], bw = [100] }", 44,
+                   "priority 3 goes to traffic class 1"},
         BadSetting{"ets = { prio_tc = [0,0,0,0,0,0,0,0], tsa = [\"ets\"], bw = [99] }", 58, "add up to 99"},
         BadSetting{"ets = { prio_tc = [0,0,0,0,0,0,0,0], tsa = [\"ets\"] }", 7, "add up to 0"},
-        BadSetting{"ets = { prio_tc = [0,0,0,0,0,0,0,0], tsa = [\"ets\", \"strict\"], bw = [90, 10] }", 68, "must be 0"},
+        BadSetting{"ets = { prio_tc = [0,0,0,0,0,0,0,0], tsa = [\"ets\", \"strict\"], bw = [90, 10] }", 68,
+                   "must be 0"},
         BadSetting{"ets = { prio_tc = [0,0,0,0,0,0,0,0], tsa = [\"vendor\"] }", 45, "every driver has"},
-        BadSetting{"ets = { prio_tc = [0,0,0,0,0,0,0,0], tsa = [\"strict\"], weight = [1] }", 65, "prio_tc, tsa and bw"}));
+        BadSetting{"ets = { prio_tc = [0,0,0,0,0,0,0,0], tsa = [\"strict\"], weight = [1] }", 65,
+                   "prio_tc, tsa and bw"}));
 
 TEST(Config, AllStrictEtsNeedsNoBandwidth) {
-  EXPECT_TRUE(good("[[port]]\nets = { prio_tc = [0,0,0,1,0,0,0,0], tsa = [\"strict\", \"strict\"] }\n").ports.at(0).want.ets);
+  EXPECT_TRUE(
+      good("[[port]]\nets = { prio_tc = [0,0,0,1,0,0,0,0], tsa = [\"strict\", \"strict\"] }\n").ports.at(0).want.ets);
 }
 
 TEST(Config, AnEmptyListIsAWish) {
@@ -204,7 +212,8 @@ TEST(Config, AnEmptyListIsAWish) {
 }
 
 TEST(Config, ValuesThatExcludeEachOtherAreErrors) {
-  expect_error("[[port]]\npfc = [3]\npause = \"rx,tx\"\n", "f.toml:3:9", {"exclude each other", "write pause = \"off\""});
+  expect_error("[[port]]\npfc = [3]\npause = \"rx,tx\"\n", "f.toml:3:9",
+               {"exclude each other", "write pause = \"off\""});
   expect_error("[[port]]\ntrust = \"pcp\"\ndscp_map = { 26 = 3 }\n", "f.toml:2:9", {"no effect"});
 }
 
@@ -225,7 +234,8 @@ TEST(Config, AnEntryBehindOneThatTakesAllIsAWarning) {
 
 TEST(Config, AnEntryBehindAWiderOneIsAWarning) {
   const auto behind = [](const std::string& early, const std::string& late) {
-    return warnings("[[port]]\nmatch = { " + early + " }\nmtu = 9000\n[[port]]\nmatch = { " + late + " }\nmtu = 4200\n").size();
+    return warnings("[[port]]\nmatch = { " + early + " }\nmtu = 9000\n[[port]]\nmatch = { " + late + " }\nmtu = 4200\n")
+        .size();
   };
   EXPECT_EQ(behind("rdma = \"mlx5_*\"", "rdma = \"mlx5_0\""), 1U);
   EXPECT_EQ(behind("driver = \"mlx5_core\"", "driver = \"mlx5_core\", rdma = \"mlx5_0\""), 1U);
@@ -237,8 +247,8 @@ TEST(Config, AnEntryBehindAWiderOneIsAWarning) {
 }
 
 TEST(Config, EntriesHaveDifferentNames) {
-  expect_error("[[port]]\nname = \"a\"\nmatch = { rdma = \"x\" }\nmtu = 9000\n[[port]]\nname = \"a\"\nmtu = 9000\n", "f.toml:5:1",
-               {"taken by the entry at f.toml:1"});
+  expect_error("[[port]]\nname = \"a\"\nmatch = { rdma = \"x\" }\nmtu = 9000\n[[port]]\nname = \"a\"\nmtu = 9000\n",
+               "f.toml:5:1", {"taken by the entry at f.toml:1"});
 }
 
 TEST(Config, ShowsAllFaultsUpToTen) {
@@ -267,8 +277,10 @@ TEST(Config, BytesThatAreNoTomlAreErrorsWithAPlace) {
 }
 
 TEST(Config, StringsAndCommentsMayHaveAnyLetters) {
-  const char* text = "\ufeff# caf\u00e9 \"'\n[[port]]\nname = \"\u00e9\\\"\u00e9\" # \u00e9\nmatch = { rdma = '\u00e9\\', netdev = \"\"\"\u00e9\"\n\u00e9\"\"\"\"\", "
-                     "driver = '''\u00e9\n'\u00e9''' }\nmtu = 9000 # \ufd7f\n";
+  const char* text =
+      "\ufeff# caf\u00e9 \"'\n[[port]]\nname = \"\u00e9\\\"\u00e9\" # \u00e9\nmatch = { rdma = '\u00e9\\', netdev = "
+      "\"\"\"\u00e9\"\n\u00e9\"\"\"\"\", "
+      "driver = '''\u00e9\n'\u00e9''' }\nmtu = 9000 # \ufd7f\n";
   Policy policy = good(text);
   ASSERT_EQ(policy.ports.size(), 1U);
   EXPECT_EQ(policy.ports[0].name, "\u00e9\"\u00e9");
@@ -299,8 +311,12 @@ TEST(Config, ShownPolicyReadsBackTheSame) {
 }
 
 TEST(Config, ReadsWhatAPortIsMatchedBy) {
-  const Match match = good("[[port]]\nmtu = 9000\nmatch = { pci_id = \"15B3:*\", speed = [\"400G\", \"2.5G\", 100000, \"25000\"], numa = [0, 1], "
-                           "role = [\"compute\", \"host\"], pci = \"*:17:00.?\" }\n").ports.at(0).match;
+  const Match match = good(
+                          "[[port]]\nmtu = 9000\nmatch = { pci_id = \"15B3:*\", speed = [\"400G\", \"2.5G\", 100000, "
+                          "\"25000\"], numa = [0, 1], "
+                          "role = [\"compute\", \"host\"], pci = \"*:17:00.?\" }\n")
+                          .ports.at(0)
+                          .match;
   EXPECT_EQ(match.pci_id, std::vector<std::string>{"15b3:*"});
   EXPECT_EQ(match.speed, (std::vector<std::string>{"400000", "2500", "100000", "25000"}));
   EXPECT_EQ(match.numa, (std::vector<std::string>{"0", "1"}));
@@ -311,7 +327,8 @@ TEST(Config, ReadsWhatAPortIsMatchedBy) {
 // As many entries as a file can hold: no step may look at all pairs of them.
 TEST(Config, ManyEntriesAreRead) {
   std::string text;
-  for (int i = 0; i < 9'000; ++i) text += "[[port]]\nmatch = { rdma = \"mlx5_" + std::to_string(i) + "\" }\nmtu = 9000\npfc = [3]\n";
+  for (int i = 0; i < 9'000; ++i)
+    text += "[[port]]\nmatch = { rdma = \"mlx5_" + std::to_string(i) + "\" }\nmtu = 9000\npfc = [3]\n";
   const auto loaded = parse_config(text, "f.toml");
   ASSERT_TRUE(loaded.ok()) << loaded.error().text();
   EXPECT_EQ(loaded->policy.ports.size(), 9'000U);
@@ -319,7 +336,8 @@ TEST(Config, ManyEntriesAreRead) {
 }
 
 TEST(Config, MaintenanceReleaseAndHostSettings) {
-  const Policy policy = good("maintenance = \"Sat 02:00-04:00\"\nrelease = \"restore\"\n[sysctl]\n\"kernel.numa_balancing\" = 0\n");
+  const Policy policy =
+      good("maintenance = \"Sat 02:00-04:00\"\nrelease = \"restore\"\n[sysctl]\n\"kernel.numa_balancing\" = 0\n");
   EXPECT_EQ(policy.maintenance, (std::vector<Window>{{0b1000000, 120, 240}}));
   EXPECT_EQ(policy.release, Release::restore);
   EXPECT_EQ(policy.sysctl.at("kernel.numa_balancing"), "0");
@@ -330,10 +348,12 @@ TEST(MaintenanceWindow, IsWrittenAsSystemdWritesDays) {
   EXPECT_EQ(parse_window("daily 03:00-04:00"), (Window{0x7f, 180, 240}));
   EXPECT_EQ(parse_window("Mon-Fri 23:00-01:00"), (Window{0b0111110, 1380, 60}));
   EXPECT_EQ(parse_window("Sat-Mon,Wed 00:00-24:00"), (Window{0b1001011, 0, 1440}));
-  for (const char* text : {"", "Sat", "02:00-04:00", "Sat 2:00-4:00", "Sat 02:00", "Sat 02:60-04:00", "Sat 24:00-01:00", "Sat 02:00-02:00",
-                           "sat 02:00-04:00", "Sat-Sun-Mon 02:00-04:00", "Sat, 02:00-04:00", "Sat 02:00-04:00 UTC", "Sat 02:00-24:01"})
+  for (const char* text :
+       {"", "Sat", "02:00-04:00", "Sat 2:00-4:00", "Sat 02:00", "Sat 02:60-04:00", "Sat 24:00-01:00", "Sat 02:00-02:00",
+        "sat 02:00-04:00", "Sat-Sun-Mon 02:00-04:00", "Sat, 02:00-04:00", "Sat 02:00-04:00 UTC", "Sat 02:00-24:01"})
     EXPECT_FALSE(parse_window(text)) << text;
-  for (const char* text : {"daily 03:00-04:00", "Sun,Wed,Sat 23:00-01:00", "Mon 00:00-24:00"}) EXPECT_EQ(window_text(*parse_window(text)), text);
+  for (const char* text : {"daily 03:00-04:00", "Sun,Wed,Sat 23:00-01:00", "Mon 00:00-24:00"})
+    EXPECT_EQ(window_text(*parse_window(text)), text);
 }
 
 TEST(Span, IsWrittenAsSystemdWritesIt) {
@@ -342,8 +362,10 @@ TEST(Span, IsWrittenAsSystemdWritesIt) {
   EXPECT_EQ(parse_span("2h"), milliseconds(7'200'000));
   EXPECT_EQ(parse_span("7"), milliseconds(7'000));
   EXPECT_EQ(parse_span("7d"), std::chrono::hours(7 * 24));
-  for (const char* text : {"1w", "1 week", "7days", "6day 24hours", "6d 23hour 59minutes 60seconds"}) EXPECT_EQ(parse_span(text), parse_span("168h")) << text;
-  for (const char* text : {"", "s", "-1s", "1.5s", "1x", "99999999999999999999s", "400000000h", "367d"}) EXPECT_FALSE(parse_span(text)) << text;
+  for (const char* text : {"1w", "1 week", "7days", "6day 24hours", "6d 23hour 59minutes 60seconds"})
+    EXPECT_EQ(parse_span(text), parse_span("168h")) << text;
+  for (const char* text : {"", "s", "-1s", "1.5s", "1x", "99999999999999999999s", "400000000h", "367d"})
+    EXPECT_FALSE(parse_span(text)) << text;
   EXPECT_EQ(span_text(milliseconds(90'500)), "1min 30s 500ms");
   EXPECT_EQ(parse_span(span_text(milliseconds(3'725'001))), milliseconds(3'725'001));
 }
@@ -409,19 +431,23 @@ TEST_F(ConfigFiles, WithDropInsAMissingFileIsAFault) {
   auto loaded = load();
   ASSERT_FALSE(loaded.ok());
   EXPECT_EQ(loaded.error().code, 0);
-  EXPECT_NE(loaded.error().text().find("conf.d/10.toml: cannot read the configuration: No such file"), std::string::npos) << loaded.error().text();
+  EXPECT_NE(loaded.error().text().find("conf.d/10.toml: cannot read the configuration: No such file"),
+            std::string::npos)
+      << loaded.error().text();
   std::filesystem::remove(directory_ / "a.toml");
   std::filesystem::remove(directory_ / "conf.d/10.toml");
   put("conf.d/10.toml", "[exporter]\nexclude = [\"mlx5_0\"]\n");
   loaded = load();
   ASSERT_FALSE(loaded.ok());
   EXPECT_EQ(loaded.error().code, 0);
-  EXPECT_NE(loaded.error().text().find("a.toml: cannot read the configuration"), std::string::npos) << loaded.error().text();
+  EXPECT_NE(loaded.error().text().find("a.toml: cannot read the configuration"), std::string::npos)
+      << loaded.error().text();
   EXPECT_NE(loaded.error().text().find("write it, be it empty"), std::string::npos) << loaded.error().text();
   put("a.toml", std::string((1 << 20) + 1, '#'));
   loaded = load();
   ASSERT_FALSE(loaded.ok());
-  EXPECT_EQ(loaded.error().text().find("be it empty"), std::string::npos) << "nobody is told to write over a file that is there: " << loaded.error().text();
+  EXPECT_EQ(loaded.error().text().find("be it empty"), std::string::npos)
+      << "nobody is told to write over a file that is there: " << loaded.error().text();
 }
 
 TEST_F(ConfigFiles, WhatOnlyAnotherMayReadSaysWhatToDo) {

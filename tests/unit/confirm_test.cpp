@@ -66,8 +66,9 @@ TEST(ConfirmRecord, IsReadBackWhole) {
 }
 
 TEST(ConfirmRecord, FaultsAreNamedAndNothingIsGuessed) {
-  for (const char* text : {"[[[", "", "id = \"x\"\n", "id = \"x\"\ndeadline = \"soon\"\n",
-                           "id = \"x\"\ndeadline = \"1\"\n[before]\na = 1\n", "id = \"x\"\ndeadline = \"1\"\n[before.a]\npfc = 9\n"}) {
+  for (const char* text :
+       {"[[[", "", "id = \"x\"\n", "id = \"x\"\ndeadline = \"soon\"\n",
+        "id = \"x\"\ndeadline = \"1\"\n[before]\na = 1\n", "id = \"x\"\ndeadline = \"1\"\n[before.a]\npfc = 9\n"}) {
     auto record = parse(text, "confirm.toml");
     ASSERT_FALSE(record.ok()) << text;
     EXPECT_EQ(record.error().code, EBADMSG);
@@ -142,12 +143,14 @@ class Guard : public testing::Test {
   }
   bool start(const Record& record) {
     const std::string mark = tree_.path() + "/acted";
-    return start_guard(tree_.path(), record.id, nullptr, [mark, directory = tree_.path(), record] {
-             std::ofstream(mark) << ::getpid() << " " << ::getsid(0);
-             Record lapsed = record;
-             lapsed.reverted = "now";
-             return save(directory, lapsed).ok();
-           }).ok();
+    return start_guard(tree_.path(), record.id, nullptr,
+                       [mark, directory = tree_.path(), record] {
+                         std::ofstream(mark) << ::getpid() << " " << ::getsid(0);
+                         Record lapsed = record;
+                         lapsed.reverted = "now";
+                         return save(directory, lapsed).ok();
+                       })
+        .ok();
   }
   bool acted() const { return tree_.root().exists("acted"); }
   Tree tree_;
@@ -193,7 +196,9 @@ TEST_F(Guard, NeedsTheConfigurationThatWasAppliedNoMore) {
 TEST_F(Guard, EndsWithoutActingWhenConfirmed) {
   const Record record = put_record(std::chrono::seconds(3'600));
   const std::string pid_file = tree_.path() + "/guard";
-  ASSERT_TRUE(start_guard(tree_.path(), record.id, [&] { std::ofstream(pid_file) << ::getpid(); }, [] { return true; }).ok());
+  ASSERT_TRUE(start_guard(
+                  tree_.path(), record.id, [&] { std::ofstream(pid_file) << ::getpid(); }, [] { return true; })
+                  .ok());
   pid_t guard = 0;
   ASSERT_TRUE(std::ifstream(pid_file) >> guard) << "detached before start_guard() returns";
   ASSERT_EQ(::kill(guard, 0), 0);

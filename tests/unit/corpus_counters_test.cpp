@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every counter of the captures: is it read, and what is it called? The score is printed, and with it the names that nobody
-// has told us the meaning of.
+// Every counter of the captures: is it read, and what is it called? The score is printed, and with it the names that
+// nobody has told us the meaning of.
 #include <gtest/gtest.h>
 #include <rdma/rdma_netlink.h>
 
@@ -53,7 +53,8 @@ struct Score {
   std::set<std::string> strangers;
 
   // What a capture holds, against what our reader says it holds.
-  void take(CounterSource source, const std::string& driver, const Counters& truth, const Counters& answer, const std::string& where) {
+  void take(CounterSource source, const std::string& driver, const Counters& truth, const Counters& answer,
+            const std::string& where) {
     for (const Counter& counter : truth) {
       ++written;
       if (std::find(answer.begin(), answer.end(), counter) == answer.end()) {
@@ -70,7 +71,9 @@ struct Score {
   }
 
   void print(const char* what) const {
-    std::printf("counter score: %s: %zu of %zu read, %zu with a common name, %zu described, %zu kinds of name unknown\n", what, read, written, named, described, strangers.size());
+    std::printf(
+        "counter score: %s: %zu of %zu read, %zu with a common name, %zu described, %zu kinds of name unknown\n", what,
+        read, written, named, described, strangers.size());
     std::string list;
     for (const std::string& name : strangers) list += " " + name;
     if (!list.empty()) std::printf("  without a row in %s:%s\n", what, list.c_str());
@@ -97,7 +100,9 @@ Counters numbers_in(const fs::path& folder) {
     std::string text;
     std::ifstream in(file.path());
     std::getline(in, text);
-    if (file.path().filename() == "lifespan" || text.empty() || text.find_first_not_of("0123456789") != std::string::npos) continue;
+    if (file.path().filename() == "lifespan" || text.empty() ||
+        text.find_first_not_of("0123456789") != std::string::npos)
+      continue;
     out.push_back({file.path().filename().string(), std::stoull(text)});
   }
   return out;
@@ -112,7 +117,8 @@ void score_tree(const fs::path& root, Score& hw, Score& pma) {
     for (const auto& port : fs::directory_iterator(device.path() / "ports")) {
       ++ports;
       const std::string id = device.path().filename().string() + "/" + port.path().filename().string();
-      const auto found = std::find_if(node.ports.begin(), node.ports.end(), [&](const Port& each) { return each.id() == id; });
+      const auto found =
+          std::find_if(node.ports.begin(), node.ports.end(), [&](const Port& each) { return each.id() == id; });
       ASSERT_NE(found, node.ports.end()) << root << " " << id;
       hw.take(CounterSource::hw, found->kernel_driver, numbers_in(port.path() / "hw_counters"), found->counters.hw, id);
       pma.take(CounterSource::pma, found->kernel_driver, numbers_in(port.path() / "counters"), found->counters.pma, id);
@@ -128,7 +134,8 @@ TEST_F(CounterCorpus, Sysfs) {
     ASSERT_EQ(std::system(("tar xzf '" + archive.path().string() + "' -C '" + tree.path() + "'").c_str()), 0);
     std::set<fs::path> roots;
     for (const auto& entry : fs::recursive_directory_iterator(tree.path()))
-      if (entry.path().string().ends_with("/sys/class/infiniband")) roots.insert(entry.path().parent_path().parent_path().parent_path());
+      if (entry.path().string().ends_with("/sys/class/infiniband"))
+        roots.insert(entry.path().parent_path().parent_path().parent_path());
     for (const fs::path& root : roots) score_tree(root, hw, pma);
   }
   hw.print("ib-sysfs hw_counters");
@@ -140,7 +147,9 @@ Bytes statistics_message(const Counters& counters) {
   AttrWriter table, out;
   for (const Counter& counter : counters) {
     AttrWriter entry;
-    entry.text(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, counter.name).bytes(0, {}).u64(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, counter.value);
+    entry.text(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, counter.name)
+        .bytes(0, {})
+        .u64(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, counter.value);
     table.nest(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY, entry);
   }
   out.u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0).u32(RDMA_NLDEV_ATTR_PORT_INDEX, 1).nest(RDMA_NLDEV_ATTR_STAT_HWCOUNTERS, table);
@@ -151,12 +160,15 @@ TEST_F(CounterCorpus, RdmaNetlink) {
   Score score;
   for (const auto& file : fs::directory_iterator(folder / "rdma")) {
     const auto document = test::JsonValue::parse(slurp(file.path()));
-    if (file.path().string().find("_link_") != std::string::npos || file.path().string().find("nicctl") != std::string::npos) continue;
+    if (file.path().string().find("_link_") != std::string::npos ||
+        file.path().string().find("nicctl") != std::string::npos)
+      continue;
     for (const auto& link : document.array()) {
       Counters truth;
       for (const auto& [name, value] : link.object())
         if (name != "ifname" && name != "port") truth.push_back({name, static_cast<uint64_t>(value.number())});
-      score.take(CounterSource::hw, {}, truth, nldev::parse_statistics(statistics_message(truth)), file.path().filename());
+      score.take(CounterSource::hw, {}, truth, nldev::parse_statistics(statistics_message(truth)),
+                 file.path().filename());
     }
   }
   score.print("rdma");
@@ -168,8 +180,11 @@ Counters printed_by_ethtool(const std::string& text) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     const size_t colon = line.rfind(": ");
-    const auto value = colon == std::string::npos ? std::nullopt : parse_number<uint64_t>(trim(std::string_view(line).substr(colon + 2)));
-    if (value && std::isspace(static_cast<unsigned char>(line[0]))) out.push_back({std::string(trim(std::string_view(line).substr(0, colon))), *value});
+    const auto value = colon == std::string::npos
+                           ? std::nullopt
+                           : parse_number<uint64_t>(trim(std::string_view(line).substr(colon + 2)));
+    if (value && std::isspace(static_cast<unsigned char>(line[0])))
+      out.push_back({std::string(trim(std::string_view(line).substr(0, colon))), *value});
   }
   return out;
 }
@@ -180,7 +195,8 @@ Counters through_the_ioctl(const Counters& counters) {
   Bytes names(counters.size() * kName);
   std::vector<uint64_t> values;
   for (size_t i = 0; i < counters.size(); ++i) {
-    std::memcpy(names.data() + i * kName, counters[i].name.text().data(), std::min(kName, counters[i].name.text().size()));
+    std::memcpy(names.data() + i * kName, counters[i].name.text().data(),
+                std::min(kName, counters[i].name.text().size()));
     values.push_back(counters[i].value);
   }
   return ethtool::pair_statistics(names, values);
@@ -192,7 +208,10 @@ TEST_F(CounterCorpus, Ethtool) {
     const std::string name = file.path().filename();
     const Counters truth = printed_by_ethtool(slurp(file.path()));
     if (truth.size() < 5) continue;  // settings of a netdev, not statistics
-    const std::string maker = name.find("mlx5") != std::string::npos ? "mlx5" : name.find("ionic") != std::string::npos ? "ionic" : name.find("ice") != std::string::npos ? "ice" : "other";
+    const std::string maker = name.find("mlx5") != std::string::npos    ? "mlx5"
+                              : name.find("ionic") != std::string::npos ? "ionic"
+                              : name.find("ice") != std::string::npos   ? "ice"
+                                                                        : "other";
     scores[maker].take(CounterSource::ethtool, {}, truth, through_the_ioctl(truth), name);
   }
   for (const auto& [maker, score] : scores) score.print(("ethtool " + maker).c_str());
@@ -226,26 +245,41 @@ TEST_F(CounterCorpus, Modules) {
     ++decoded;
     size_t of_this = (module->temperature.value ? 1u : 0u) + (module->voltage.value ? 1u : 0u);
     for (const ModuleLane& lane : module->lanes)
-      for (const ModuleReading* reading : {&lane.rx_power, &lane.tx_power, &lane.tx_bias}) of_this += reading->value ? 1u : 0u;
+      for (const ModuleReading* reading : {&lane.rx_power, &lane.tx_power, &lane.tx_bias})
+        of_this += reading->value ? 1u : 0u;
     monitored += of_this > 0 ? 1 : 0;
     values += of_this;
   }
-  std::printf("counter score: eeprom: %zu of %zu modules decoded, %zu with monitors, %zu readings\n", decoded, modules, monitored, values);
+  std::printf("counter score: eeprom: %zu of %zu modules decoded, %zu with monitors, %zu readings\n", decoded, modules,
+              monitored, values);
   EXPECT_GE(modules, 5u);
   EXPECT_EQ(decoded, modules);
   EXPECT_GT(values, 0u);
 }
 
-// perfquery's names (libibmad, fields.c) as the kernel's files have them (drivers/infiniband/core/sysfs.c). QP1Dropped and the
-// selectors have no file.
-const std::map<std::string, std::string> kFileOf{
-    {"PortXmitData", "port_xmit_data"}, {"PortRcvData", "port_rcv_data"}, {"PortXmitPkts", "port_xmit_packets"}, {"PortRcvPkts", "port_rcv_packets"},
-    {"PortUnicastXmitPkts", "unicast_xmit_packets"}, {"PortUnicastRcvPkts", "unicast_rcv_packets"}, {"PortMulticastXmitPkts", "multicast_xmit_packets"},
-    {"PortMulticastRcvPkts", "multicast_rcv_packets"}, {"SymbolErrorCounter", "symbol_error"}, {"LinkErrorRecoveryCounter", "link_error_recovery"},
-    {"LinkDownedCounter", "link_downed"}, {"PortRcvErrors", "port_rcv_errors"}, {"PortRcvRemotePhysicalErrors", "port_rcv_remote_physical_errors"},
-    {"PortRcvSwitchRelayErrors", "port_rcv_switch_relay_errors"}, {"PortXmitDiscards", "port_xmit_discards"}, {"PortXmitConstraintErrors", "port_xmit_constraint_errors"},
-    {"PortRcvConstraintErrors", "port_rcv_constraint_errors"}, {"LocalLinkIntegrityErrors", "local_link_integrity_errors"},
-    {"ExcessiveBufferOverrunErrors", "excessive_buffer_overrun_errors"}, {"VL15Dropped", "VL15_dropped"}, {"PortXmitWait", "port_xmit_wait"}};
+// perfquery's names (libibmad, fields.c) as the kernel's files have them (drivers/infiniband/core/sysfs.c). QP1Dropped
+// and the selectors have no file.
+const std::map<std::string, std::string> kFileOf{{"PortXmitData", "port_xmit_data"},
+                                                 {"PortRcvData", "port_rcv_data"},
+                                                 {"PortXmitPkts", "port_xmit_packets"},
+                                                 {"PortRcvPkts", "port_rcv_packets"},
+                                                 {"PortUnicastXmitPkts", "unicast_xmit_packets"},
+                                                 {"PortUnicastRcvPkts", "unicast_rcv_packets"},
+                                                 {"PortMulticastXmitPkts", "multicast_xmit_packets"},
+                                                 {"PortMulticastRcvPkts", "multicast_rcv_packets"},
+                                                 {"SymbolErrorCounter", "symbol_error"},
+                                                 {"LinkErrorRecoveryCounter", "link_error_recovery"},
+                                                 {"LinkDownedCounter", "link_downed"},
+                                                 {"PortRcvErrors", "port_rcv_errors"},
+                                                 {"PortRcvRemotePhysicalErrors", "port_rcv_remote_physical_errors"},
+                                                 {"PortRcvSwitchRelayErrors", "port_rcv_switch_relay_errors"},
+                                                 {"PortXmitDiscards", "port_xmit_discards"},
+                                                 {"PortXmitConstraintErrors", "port_xmit_constraint_errors"},
+                                                 {"PortRcvConstraintErrors", "port_rcv_constraint_errors"},
+                                                 {"LocalLinkIntegrityErrors", "local_link_integrity_errors"},
+                                                 {"ExcessiveBufferOverrunErrors", "excessive_buffer_overrun_errors"},
+                                                 {"VL15Dropped", "VL15_dropped"},
+                                                 {"PortXmitWait", "port_xmit_wait"}};
 
 // An HCA whose port manager says what perfquery printed: an InfiniBand port is observed as any other.
 TEST_F(CounterCorpus, PerformanceManagement) {

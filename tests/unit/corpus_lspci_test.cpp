@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees that `lspci -tv` printed on real machines: each device's bridges and the class of every GPU x NIC, by our program from a
-// /sys made of the text, against the text itself. It names no NUMA nodes, link widths or registers: those cannot be scored.
+// Trees that `lspci -tv` printed on real machines: each device's bridges and the class of every GPU x NIC, by our
+// program from a /sys made of the text, against the text itself. It names no NUMA nodes, link widths or registers:
+// those cannot be scored.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +40,8 @@ class TreeReader {
       const size_t fork = line.find_first_not_of(" |");
       if (fork == std::string_view::npos || line[0] == '$') continue;
       if (line[fork] == '+' || line[fork] == '\\') {
-        const auto level = std::find_if(levels_.begin(), levels_.end(), [&](const auto& each) { return each.first == fork; });
+        const auto level =
+            std::find_if(levels_.begin(), levels_.end(), [&](const auto& each) { return each.first == fork; });
         if (level == levels_.end()) continue;
         const Bus bus = level->second;
         levels_.erase(level + 1, levels_.end());
@@ -91,10 +93,12 @@ bool is_gpu(const Device& device) { return has(device.name, "NVIDIA Corporation"
 bool is_nic(const Device& device) { return has(device.name, "Ethernet Controller") || has(device.name, "ConnectX"); }
 
 void build(test::Tree& tree, const std::vector<Device>& devices) {
-  for (const char* node : {"0", "1"}) tree.file(std::string("sys/devices/system/node/node") + node + "/cpulist", std::string(node) + "\n");
+  for (const char* node : {"0", "1"})
+    tree.file(std::string("sys/devices/system/node/node") + node + "/cpulist", std::string(node) + "\n");
   for (const Device& device : devices) {
     std::string parent = device.bus.root;
-    for (auto bridge = device.bus.bridges.rbegin(); bridge != device.bus.bridges.rend(); ++bridge) parent += "/" + *bridge;
+    for (auto bridge = device.bus.bridges.rbegin(); bridge != device.bus.bridges.rend(); ++bridge)
+      parent += "/" + *bridge;
     const bool gpu = is_gpu(device);
     const char* kind = device.bridge ? "0x060400" : gpu ? "0x030200" : is_nic(device) ? "0x020000" : "0x088000";
     test::add_pci(tree, {parent, device.address, gpu ? "0x10de" : "0x15b3", "0x1021", kind, "-1"});
@@ -162,8 +166,10 @@ TEST(CorpusLspci, EveryClassIsTheTrees) {
   }
   EXPECT_GE(score.machines, 2u);
   EXPECT_GT(score.classes, 0u);
-  std::printf("topology score: lspci trees: %zu of %zu GPU x NIC classes on %zu machines (no NUMA nodes, links or registers in them)\n", score.right,
-              score.classes, score.machines);
+  std::printf(
+      "topology score: lspci trees: %zu of %zu GPU x NIC classes on %zu machines (no NUMA nodes, links or registers in "
+      "them)\n",
+      score.right, score.classes, score.machines);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Machines of which others have told no PCI tree but what follows from one: the XML of NCCL and RCCL, and matrices of
-// nvidia-smi topo. Each is rebuilt as a topology, and must then read as its source does: class by class, nearest NICs, and
-// a pairing in which each GPU has one of its nearest.
+// nvidia-smi topo. Each is rebuilt as a topology, and must then read as its source does: class by class, nearest NICs,
+// and a pairing in which each GPU has one of its nearest.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,8 +27,8 @@ struct Score {
 };
 
 void print(const char* source, const Score& score) {
-  std::printf("topology score, %s: %d of %d pairs over %d machines; nearest NICs of %d and pairing of %d of %d GPUs\n", source,
-              score.right, score.pairs, score.machines, score.nearest, score.paired, score.gpus);
+  std::printf("topology score, %s: %d of %d pairs over %d machines; nearest NICs of %d and pairing of %d of %d GPUs\n",
+              source, score.right, score.pairs, score.machines, score.nearest, score.paired, score.gpus);
 }
 
 // A machine as it was rebuilt, and the names by which the oracle knows its devices.
@@ -57,10 +57,12 @@ void compare(const JsonValue& machine, const Rebuilt& ours, Score& score) {
   for (const JsonValue& pair : machine["pairs"].array()) {
     if (pair["nic"].is_null() || pair["nic"].text().empty()) continue;
     ASSERT_TRUE(ours.gpus.count(pair["gpu"].text()) == 1 && ours.nics.count(pair["nic"].text()) == 1);
-    const auto path = path_class(topology.gpus[ours.gpus.at(pair["gpu"].text())], topology.nics[ours.nics.at(pair["nic"].text())]);
+    const auto path =
+        path_class(topology.gpus[ours.gpus.at(pair["gpu"].text())], topology.nics[ours.nics.at(pair["nic"].text())]);
     ++score.pairs;
     score.right += is_class(pair["class"].text(), path) ? 1 : 0;
-    EXPECT_TRUE(is_class(pair["class"].text(), path)) << pair["gpu"].text() << " " << pair["nic"].text() << " " << pair["class"].text();
+    EXPECT_TRUE(is_class(pair["class"].text(), path))
+        << pair["gpu"].text() << " " << pair["nic"].text() << " " << pair["class"].text();
   }
   const Pairing pairing = best_pairing(topology, std::span<const Port>{});
   for (const auto& [name, answer] : machine["nearest"].object()) {
@@ -87,7 +89,8 @@ std::string content(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// NCCL's <pci> is a switch, both of its functions in one; so each is two bridges here. No root buses: <cpu> is all there is.
+// NCCL's <pci> is a switch, both of its functions in one; so each is two bridges here. No root buses: <cpu> is all
+// there is.
 class NcclXml {
  public:
   explicit NcclXml(const JsonValue& machine) {
@@ -134,7 +137,8 @@ class NcclXml {
   Rebuilt machine_;
 };
 
-// Devices that a matrix joins at some class or nearer are one group of that class; groups of a nearer class lie in them.
+// Devices that a matrix joins at some class or nearer are one group of that class; groups of a nearer class lie in
+// them.
 class Matrix {
  public:
   Rebuilt read(const JsonValue& machine) {
@@ -169,7 +173,8 @@ class Matrix {
     };
     for (const JsonValue& pair : pairs.array()) {
       if (pair["class"].text() != level) continue;
-      const size_t to = groups_.back()[at(pair[first], true)], from = groups_.back()[at(pair[second], std::string(second) == "b")];
+      const size_t to = groups_.back()[at(pair[first], true)],
+                   from = groups_.back()[at(pair[second], std::string(second) == "b")];
       std::replace(groups_.back().begin(), groups_.back().end(), from, to);
     }
   }

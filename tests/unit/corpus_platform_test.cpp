@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// No machine of the corpus gets a finding of the platform: each was in order, or tells nothing that would say otherwise.
+// No machine of the corpus gets a finding of the platform: each was in order, or tells nothing that would say
+// otherwise.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -60,7 +60,8 @@ void compare_names(const JsonValue& nics, const Topology& topology) {
   }
 }
 
-void compare_pairs(const JsonValue& pairs, const char* first, const char* second, const Topology& topology, Score& score) {
+void compare_pairs(const JsonValue& pairs, const char* first, const char* second, const Topology& topology,
+                   Score& score) {
   for (const JsonValue& pair : pairs.array()) {
     const PciDevice* a = find_function(topology, pair[first].text());
     const PciDevice* b = find_function(topology, pair[second].text());
@@ -119,7 +120,8 @@ class CorpusTopology : public ::testing::Test {
   }
 
   static void report(const char* source, const Score& score) {
-    std::printf("topology score, %s: %d of %d pairs over %d machines\n", source, score.right, score.pairs, score.machines);
+    std::printf("topology score, %s: %d of %d pairs over %d machines\n", source, score.right, score.pairs,
+                score.machines);
     EXPECT_GT(score.machines, 0);
   }
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // fabric-counters(7) says what the tables say.
-#include "counter/manual.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -9,6 +7,7 @@
 #include <sstream>
 
 #include "counter/catalogue.h"
+#include "counter/manual.h"
 #include "counter/telemetry_metrics.h"
 
 namespace fabric {
@@ -27,7 +26,8 @@ TEST(CountersManual, IsWhatTheTablesMake) {
 TEST(CountersManual, HasEveryRowOfEveryVendor) {
   const std::string made = counters_manual();
   size_t metrics = 0;
-  for (auto rows : {mlx5_rows(), bnxt_rows(), ice_irdma_rows(), ionic_rows(), hns_rows(), rxe_rows(), pma_rows(), efa_rows()})
+  for (auto rows :
+       {mlx5_rows(), bnxt_rows(), ice_irdma_rows(), ionic_rows(), hns_rows(), rxe_rows(), pma_rows(), efa_rows()})
     for (const CounterRow& row : rows) {
       std::string name;
       for (const char letter : row.name) name += letter == '-' ? "\\-" : std::string(1, letter);
@@ -37,7 +37,8 @@ TEST(CountersManual, HasEveryRowOfEveryVendor) {
       EXPECT_NE(made.find(".B " + std::string(row.metric->name) + "\n"), std::string::npos) << row.metric->name;
     }
   EXPECT_GT(metrics, 100u);
-  for (const Metric* metric : metrics::kTelemetry) EXPECT_NE(made.find(".B " + std::string(metric->name) + "\n"), std::string::npos) << metric->name;
+  for (const Metric* metric : metrics::kTelemetry)
+    EXPECT_NE(made.find(".B " + std::string(metric->name) + "\n"), std::string::npos) << metric->name;
 }
 
 // An entry as people read it: which thing, in which unit, by which names.
@@ -47,7 +48,8 @@ TEST(CountersManual, TellsUnitErrorAndSources) {
   ASSERT_NE(at, std::string::npos);
   const std::string entry = made.substr(at, made.find(".TP", at) - at);
   EXPECT_NE(entry.find("Unit: seconds."), std::string::npos) << entry;
-  EXPECT_NE(entry.find("NVIDIA mlx5: ethtool rx_prio#_pause_duration (direction rx, microseconds)"), std::string::npos) << entry;
+  EXPECT_NE(entry.find("NVIDIA mlx5: ethtool rx_prio#_pause_duration (direction rx, microseconds)"), std::string::npos)
+      << entry;
   EXPECT_NE(entry.find("Broadcom bnxt_re, bnxt_en: ethtool pfc_pri#_rx_duration_us"), std::string::npos) << entry;
   const size_t error = made.find(".B fabric_rdma_ack_timeouts_total\n");
   EXPECT_NE(made.substr(error, made.find(".TP", error) - error).find("Error: yes."), std::string::npos);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
-
 #include <linux/netlink.h>
 
 #include <algorithm>
@@ -23,7 +22,8 @@ namespace {
 
 std::vector<CounterRow> all_rows() {
   std::vector<CounterRow> rows;
-  for (auto vendor : {mlx5_rows(), bnxt_rows(), ice_irdma_rows(), ionic_rows(), hns_rows(), rxe_rows(), pma_rows(), efa_rows()})
+  for (auto vendor :
+       {mlx5_rows(), bnxt_rows(), ice_irdma_rows(), ionic_rows(), hns_rows(), rxe_rows(), pma_rows(), efa_rows()})
     rows.insert(rows.end(), vendor.begin(), vendor.end());
   return rows;
 }
@@ -57,7 +57,9 @@ TEST(Catalogue, EveryMetricIsACounterInItsBaseUnit) {
     // A duration and nothing else is scaled from microseconds; mlx5 counts some in seconds.
     bool seconds = row.metric->name.ends_with("seconds_total") && !row.name.starts_with("outbound_pci_stalled");
     EXPECT_EQ(seconds, row.scale.divide == 1e6) << row.name;
-    EXPECT_EQ(row.name.find("_bits") != std::string_view::npos && row.metric->name.ends_with("_bytes_total"), row.scale.divide == 8) << row.name;
+    EXPECT_EQ(row.name.find("_bits") != std::string_view::npos && row.metric->name.ends_with("_bytes_total"),
+              row.scale.divide == 8)
+        << row.name;
     bool words = row.name == "port_rcv_data" || row.name == "port_xmit_data";
     EXPECT_EQ(words, row.scale.multiply == 4) << row.name;
   }
@@ -106,9 +108,11 @@ TEST(Catalogue, VendorsNamesForTheSameThingMeet) {
   };
   for (const char* name : {"np_cnp_sent", "tx_cnp_pkts", "np_cnp_pkts", "cnpSent", "tx_rdma_cnp_pkts"})
     EXPECT_EQ(metric(name), "fabric_rdma_cnp_sent_total") << name;
-  for (const char* name : {"out_of_sequence", "oos_drop_count", "Rcvd Out of order packets", "out_of_seq_request", "resp_rx_outouf_seq"})
+  for (const char* name :
+       {"out_of_sequence", "oos_drop_count", "Rcvd Out of order packets", "out_of_seq_request", "resp_rx_outouf_seq"})
     EXPECT_EQ(metric(name), "fabric_rdma_out_of_sequence_packets_total") << name;
-  for (const char* name : {"packet_seq_err", "seq_err_naks_rcvd", "Nak Sequence Error", "rcvd_seq_err", "req_rx_pkt_seq_err"})
+  for (const char* name :
+       {"packet_seq_err", "seq_err_naks_rcvd", "Nak Sequence Error", "rcvd_seq_err", "req_rx_pkt_seq_err"})
     EXPECT_EQ(metric(name), "fabric_rdma_sequence_naks_received_total") << name;
 }
 
@@ -117,9 +121,11 @@ TEST(Catalogue, VendorsNamesForTheSameThingOfThePortMeet) {
     auto match = find_counter(CounterSource::ethtool, name);
     return match ? match->row->metric->name : std::string_view("none");
   };
-  for (const char* name : {"rx_discards_phy", "rx_stat_discard", "rx_dropped.nic", "port.rx_dropped", "port.rx_discards", "frames_rx_dropped"})
+  for (const char* name : {"rx_discards_phy", "rx_stat_discard", "rx_dropped.nic", "port.rx_dropped",
+                           "port.rx_discards", "frames_rx_dropped"})
     EXPECT_EQ(metric(name), "fabric_phy_discarded_packets_total") << name;
-  for (const char* name : {"rx_crc_errors_phy", "rx_fcs_err_frames", "rx_crc_errors.nic", "port.rx_crc_errors", "frames_rx_bad_fcs", "mac_rx_fcs_err_pkt_num"}) {
+  for (const char* name : {"rx_crc_errors_phy", "rx_fcs_err_frames", "rx_crc_errors.nic", "port.rx_crc_errors",
+                           "frames_rx_bad_fcs", "mac_rx_fcs_err_pkt_num"}) {
     EXPECT_EQ(metric(name), "fabric_phy_crc_errors_total") << name;
     EXPECT_TRUE(classify_counter(name)) << name;
   }
@@ -127,23 +133,27 @@ TEST(Catalogue, VendorsNamesForTheSameThingOfThePortMeet) {
     EXPECT_EQ(metric(name), "fabric_phy_coding_errors_total") << name;
     EXPECT_TRUE(classify_counter(name)) << name;
   }
-  for (const char* name : {"rx_prio3_pause", "rx_pfc_ena_frames_pri3", "rx_priority_3_xoff.nic", "port.rx_priority_3_xoff_rx", "mac_rx_pfc_pri3_pkt_num"}) {
+  for (const char* name : {"rx_prio3_pause", "rx_pfc_ena_frames_pri3", "rx_priority_3_xoff.nic",
+                           "port.rx_priority_3_xoff_rx", "mac_rx_pfc_pri3_pkt_num"}) {
     EXPECT_EQ(metric(name), "fabric_pfc_pause_frames_total") << name;
     EXPECT_EQ(find_counter(CounterSource::ethtool, name)->priority, '3') << name;
   }
-  for (const char* name : {"rx_bits_phy", "rx_bits"}) EXPECT_EQ(metric(name), "fabric_phy_received_bytes_total") << name;
+  for (const char* name : {"rx_bits_phy", "rx_bits"})
+    EXPECT_EQ(metric(name), "fabric_phy_received_bytes_total") << name;
   for (const char* name : {"rx_oversize_pkts_phy", "rx_oversize.nic", "port.rx_oversize", "frames_rx_oversized"})
     EXPECT_EQ(metric(name), "fabric_phy_oversize_frames_total") << name;
   for (const char* name : {"rx_out_of_buffer", "rx_total_ring_discards", "rx_total_discard_pkts"})
     EXPECT_EQ(metric(name), "fabric_netdev_out_of_buffer_total") << name;
-  for (const char* name : {"mac_remote_faults.nic", "port.mac_remote_faults"}) EXPECT_EQ(metric(name), "fabric_phy_mac_faults_total") << name;
+  for (const char* name : {"mac_remote_faults.nic", "port.mac_remote_faults"})
+    EXPECT_EQ(metric(name), "fabric_phy_mac_faults_total") << name;
 }
 
 TEST(Catalogue, CountersOfTroubleAtTheTransportAllHaveACommonName) {
-  for (const char* name : {"out_of_sequence", "packet_seq_err", "local_ack_timeout_err", "duplicate_request", "out_of_buffer",
-                           "rnr_nak_retry_err", "rx_icrc_encapsulated", "rp_cnp_ignored", "req_transport_retries_exceeded",
-                           "to_retransmits", "seq_err_naks_rcvd", "oos_drop_count", "max_retry_exceeded", "rcvd_seq_err",
-                           "out_of_seq_request", "completer_retry_err", "retry_exceeded_err"}) {
+  for (const char* name :
+       {"out_of_sequence", "packet_seq_err", "local_ack_timeout_err", "duplicate_request", "out_of_buffer",
+        "rnr_nak_retry_err", "rx_icrc_encapsulated", "rp_cnp_ignored", "req_transport_retries_exceeded",
+        "to_retransmits", "seq_err_naks_rcvd", "oos_drop_count", "max_retry_exceeded", "rcvd_seq_err",
+        "out_of_seq_request", "completer_retry_err", "retry_exceeded_err"}) {
     EXPECT_TRUE(classify_counter(name)) << name;
     EXPECT_TRUE(find_counter(CounterSource::hw, name)) << name;
   }
@@ -234,12 +244,14 @@ constexpr const char* kEthtoolNames = R"(
   rx_pripause_3_1us_count rx_pause_1us_count frames_rx_bad_fcs frames_rx_dropped)";
 
 TEST(Catalogue, KnowsEveryDocumentedName) {
-  for (auto [source, names] : {std::pair(CounterSource::hw, kHwNames), std::pair(CounterSource::ethtool, kEthtoolNames)}) {
+  for (auto [source, names] :
+       {std::pair(CounterSource::hw, kHwNames), std::pair(CounterSource::ethtool, kEthtoolNames)}) {
     std::istringstream in(names);
     for (std::string name; in >> name;) EXPECT_TRUE(describe_counter(source, name)) << name;
   }
-  for (const char* name : {"RNR sent", "RNR received", "Nak Sequence Error", "Nak Sequence Error Implied", "CRC errors",
-                           "Rcvd Out of order packets", "Rx atomics", "Tx atomics", "ord limit count", "ird limit count"})
+  for (const char* name :
+       {"RNR sent", "RNR received", "Nak Sequence Error", "Nak Sequence Error Implied", "CRC errors",
+        "Rcvd Out of order packets", "Rx atomics", "Tx atomics", "ord limit count", "ird limit count"})
     EXPECT_TRUE(describe_counter(CounterSource::hw, name)) << name;
 }
 
@@ -330,7 +342,8 @@ TEST(PortReader, OnEthernetAZeroOfInfiniBandsLinkIsSeldomReadAgain) {
   Port ethernet = port_of_tree(), infiniband = port_of_tree();
   ethernet.link_layer = LinkLayer::ethernet;
   infiniband.link_layer = LinkLayer::infiniband;
-  PortReader seldom({root}, ethernet), always({.root = root, .idle_age = std::chrono::milliseconds(0)}, ethernet), other({root}, infiniband);
+  PortReader seldom({root}, ethernet), always({.root = root, .idle_age = std::chrono::milliseconds(0)}, ethernet),
+      other({root}, infiniband);
   const std::vector<Counter> first{{"link_downed", 2}, {"port_xmit_data", 1000}, {"symbol_error", 0}};
   const auto sorted = [](PortReader& reader) {
     auto pma = reader.read().counters.pma;
@@ -338,11 +351,14 @@ TEST(PortReader, OnEthernetAZeroOfInfiniBandsLinkIsSeldomReadAgain) {
     return pma;
   };
   for (PortReader* reader : {&seldom, &always, &other}) EXPECT_EQ(sorted(*reader), first);
-  tree.file(counters + "symbol_error", "7\n").file(counters + "link_downed", "3\n").file(counters + "port_xmit_data", "1001\n");
+  tree.file(counters + "symbol_error", "7\n")
+      .file(counters + "link_downed", "3\n")
+      .file(counters + "port_xmit_data", "1001\n");
   const std::vector<Counter> then{{"link_downed", 3}, {"port_xmit_data", 1001}, {"symbol_error", 7}};
   EXPECT_EQ(sorted(always), then);
   EXPECT_EQ(sorted(other), then) << "of an InfiniBand port each counts";
-  EXPECT_EQ(sorted(seldom), (std::vector<Counter>{{"link_downed", 3}, {"port_xmit_data", 1001}, {"symbol_error", 0}})) << "what was zero is not read";
+  EXPECT_EQ(sorted(seldom), (std::vector<Counter>{{"link_downed", 3}, {"port_xmit_data", 1001}, {"symbol_error", 0}}))
+      << "what was zero is not read";
 }
 
 TEST(PortReader, OnEthernetLinkUpGoesWithActive) {
@@ -351,7 +367,8 @@ TEST(PortReader, OnEthernetLinkUpGoesWithActive) {
   Port ethernet = port_of_tree(), infiniband = port_of_tree();
   ethernet.link_layer = LinkLayer::ethernet;
   infiniband.link_layer = LinkLayer::infiniband;
-  PortReader seldom({root}, ethernet), always({.root = root, .idle_age = std::chrono::milliseconds(0)}, ethernet), other({root}, infiniband);
+  PortReader seldom({root}, ethernet), always({.root = root, .idle_age = std::chrono::milliseconds(0)}, ethernet),
+      other({root}, infiniband);
   const auto say = [&](const char* state, const char* physical) {
     tree.file(std::string(kPort) + "state", state).file(std::string(kPort) + "phys_state", physical);
   };
@@ -373,12 +390,16 @@ TEST(PortReader, OnEthernetLinkUpGoesWithActive) {
 TEST(PortReader, WhatTheDeviceCountsAsAWholeIsToldWithItsFirstPort) {
   test::Tree tree;
   const std::string device = "sys/class/infiniband/mlx5_0/";
-  tree.file(device + "ports/1/hw_counters/np_cnp_sent", "12\n").file(device + "ports/2/hw_counters/vport_out_of_sequence", "6\n");
-  tree.file(device + "hw_counters/out_of_sequence", "5\n").file(device + "hw_counters/np_cnp_sent", "77\n").file(device + "hw_counters/lifespan", "10\n");
+  tree.file(device + "ports/1/hw_counters/np_cnp_sent", "12\n")
+      .file(device + "ports/2/hw_counters/vport_out_of_sequence", "6\n");
+  tree.file(device + "hw_counters/out_of_sequence", "5\n")
+      .file(device + "hw_counters/np_cnp_sent", "77\n")
+      .file(device + "hw_counters/lifespan", "10\n");
   Root root = tree.root();
   Port port;
   port.rdma = "mlx5_0";
-  EXPECT_EQ(PortReader({root}, port).read().counters.hw, (std::vector<Counter>{{"np_cnp_sent", 12}, {"out_of_sequence", 5}}));
+  EXPECT_EQ(PortReader({root}, port).read().counters.hw,
+            (std::vector<Counter>{{"np_cnp_sent", 12}, {"out_of_sequence", 5}}));
   port.number = 2;
   EXPECT_EQ(PortReader({root}, port).read().counters.hw, (std::vector<Counter>{{"vport_out_of_sequence", 6}}));
 }
@@ -448,7 +469,8 @@ TEST(PortReader, ADeviceThatFailsIsLeftAloneAndSaidSo) {
 class ManyStatistics : public ethtool::Statistics {
  public:
   Result<std::vector<Counter>> read(const std::string&) override {
-    return std::vector<Counter>{{"rx0_packets", 1}, {"rx_prio3_pause", 2}, {"tx63_bytes", 3}, {"outbound_pci_stalled_rd", 4}};
+    return std::vector<Counter>{
+        {"rx0_packets", 1}, {"rx_prio3_pause", 2}, {"tx63_bytes", 3}, {"outbound_pci_stalled_rd", 4}};
   }
 };
 

@@ -37,24 +37,41 @@ const Rate* find(const std::vector<Rate>& rates, const std::string& counter) {
 }
 
 TEST(Rates, AreInBaseUnitsAndUnderTheMetricsNames) {
-  const auto rates = rates_of(node({{"np_cnp_sent", 10}, {"vendor_thing", 1}}, {{"rx_prio3_pause_duration", 0}}, {{"port_xmit_data", 0}}),
-                              node({{"np_cnp_sent", 30}, {"vendor_thing", 5}}, {{"rx_prio3_pause_duration", 500'000}}, {{"port_xmit_data", 1000}}), 2);
+  const auto rates = rates_of(
+      node({{"np_cnp_sent", 10}, {"vendor_thing", 1}}, {{"rx_prio3_pause_duration", 0}}, {{"port_xmit_data", 0}}),
+      node({{"np_cnp_sent", 30}, {"vendor_thing", 5}}, {{"rx_prio3_pause_duration", 500'000}},
+           {{"port_xmit_data", 1000}}),
+      2);
   EXPECT_EQ(find(rates, "fabric_rdma_cnp_sent_total")->per_second, 10);
   EXPECT_EQ(find(rates, "fabric_rdma_cnp_sent_total")->total, 30);
   EXPECT_EQ(find(rates, "vendor_thing")->per_second, 2);
   EXPECT_EQ(find(rates, "fabric_pfc_paused_seconds_total")->per_second, 0.25);
-  EXPECT_EQ(find(rates, "fabric_pfc_paused_seconds_total")->labels, (std::vector<Label>{{"direction", "rx"}, {"priority", "3"}}));
+  EXPECT_EQ(find(rates, "fabric_pfc_paused_seconds_total")->labels,
+            (std::vector<Label>{{"direction", "rx"}, {"priority", "3"}}));
   EXPECT_EQ(find(rates, "fabric_port_bytes_total")->per_second, 2000);
 }
 
 TEST(Rates, TroubleThatMovesComesFirstThenWhatMovesMost) {
-  const auto rates = rates_of(node({{"rx_write_requests", 0}, {"out_of_sequence", 0}, {"np_cnp_sent", 0}, {"packet_seq_err", 5}, {"rx_read_requests", 0}, {"local_ack_timeout_err", 0}}),
-                              node({{"rx_write_requests", 9000}, {"out_of_sequence", 2}, {"np_cnp_sent", 0}, {"packet_seq_err", 5}, {"rx_read_requests", 20000}, {"local_ack_timeout_err", 7}}), 1);
+  const auto rates = rates_of(node({{"rx_write_requests", 0},
+                                    {"out_of_sequence", 0},
+                                    {"np_cnp_sent", 0},
+                                    {"packet_seq_err", 5},
+                                    {"rx_read_requests", 0},
+                                    {"local_ack_timeout_err", 0}}),
+                              node({{"rx_write_requests", 9000},
+                                    {"out_of_sequence", 2},
+                                    {"np_cnp_sent", 0},
+                                    {"packet_seq_err", 5},
+                                    {"rx_read_requests", 20000},
+                                    {"local_ack_timeout_err", 7}}),
+                              1);
   std::vector<std::string> order;
-  for (const Rate& rate : rates) order.push_back(rate.counter + (rate.labels.empty() ? "" : " " + std::string(rate.labels[0].value)));
-  EXPECT_EQ(order, (std::vector<std::string>{"fabric_rdma_ack_timeouts_total", "fabric_rdma_out_of_sequence_packets_total",
-                                             "fabric_rdma_requests_received_total read", "fabric_rdma_requests_received_total write",
-                                             "fabric_rdma_cnp_sent_total", "fabric_rdma_sequence_naks_received_total"}));
+  for (const Rate& rate : rates)
+    order.push_back(rate.counter + (rate.labels.empty() ? "" : " " + std::string(rate.labels[0].value)));
+  EXPECT_EQ(order, (std::vector<std::string>{
+                       "fabric_rdma_ack_timeouts_total", "fabric_rdma_out_of_sequence_packets_total",
+                       "fabric_rdma_requests_received_total read", "fabric_rdma_requests_received_total write",
+                       "fabric_rdma_cnp_sent_total", "fabric_rdma_sequence_naks_received_total"}));
   EXPECT_TRUE(rates[0].trouble);
   EXPECT_FALSE(rates[2].trouble);
 }
@@ -70,8 +87,9 @@ TEST(Rates, WhatIsNewOrWasResetHasNone) {
 
 // `mlxlink --pc` clears the port's counters, which have 64 bits.
 TEST(Rates, ACounterOf64BitsThatFallsHasNone) {
-  const auto rates = rates_of(node({}, {{"rx_corrected_bits_phy", 3'000'000'000}, {"rx_prio3_pause_duration", 3'000'000'000}}),
-                              node({}, {{"rx_corrected_bits_phy", 40}, {"rx_prio3_pause_duration", 0}}), 1);
+  const auto rates =
+      rates_of(node({}, {{"rx_corrected_bits_phy", 3'000'000'000}, {"rx_prio3_pause_duration", 3'000'000'000}}),
+               node({}, {{"rx_corrected_bits_phy", 40}, {"rx_prio3_pause_duration", 0}}), 1);
   ASSERT_EQ(rates.size(), 2u);
   for (const Rate& rate : rates) EXPECT_FALSE(rate.per_second) << rate.counter;
 }
@@ -85,21 +103,25 @@ TEST(Rates, AnotherCardOfTheSameNameHasNone) {
 }
 
 TEST(Rates, PartsOfOneSeriesAddUp) {
-  const auto rates = rates_of(node({}, {{"rx_vport_rdma_unicast_bytes", 0}, {"rx_vport_rdma_multicast_bytes", 0}}),
-                              node({}, {{"rx_vport_rdma_unicast_bytes", 100}, {"rx_vport_rdma_multicast_bytes", 20}}), 1);
+  const auto rates =
+      rates_of(node({}, {{"rx_vport_rdma_unicast_bytes", 0}, {"rx_vport_rdma_multicast_bytes", 0}}),
+               node({}, {{"rx_vport_rdma_unicast_bytes", 100}, {"rx_vport_rdma_multicast_bytes", 20}}), 1);
   ASSERT_EQ(rates.size(), 1u);
   EXPECT_EQ(rates[0].per_second, 120);
 }
 
 TEST(Rates, OfTwoThatCountTheSameTheBetterCounts) {
-  Node before = node({{"rx_bytes", 1000}, {"rx_roce_only_bytes", 900}}, {}), now = node({{"rx_bytes", 1500}, {"rx_roce_only_bytes", 1300}}, {});
+  Node before = node({{"rx_bytes", 1000}, {"rx_roce_only_bytes", 900}}, {}),
+       now = node({{"rx_bytes", 1500}, {"rx_roce_only_bytes", 1300}}, {});
   const auto rates = rates_of(before, now, 1);
   ASSERT_EQ(rates.size(), 1u);
   EXPECT_EQ(rates[0].per_second, 400);
 }
 
 TEST(Rates, AreWrittenAsPeopleReadThem) {
-  auto text = [](const char* counter, double per_second) { return per_second_text({"p", counter, {}, 0, per_second, false}); };
+  auto text = [](const char* counter, double per_second) {
+    return per_second_text({"p", counter, {}, 0, per_second, false});
+  };
   EXPECT_EQ(text("fabric_rdma_bytes_total", 12.5e9), "100 Gb/s");
   EXPECT_EQ(text("fabric_rdma_bytes_total", 1250), "10.0 kb/s");
   EXPECT_EQ(text("fabric_pfc_paused_seconds_total", 0.125), "12.5 %");
@@ -112,7 +134,8 @@ TEST(Rates, AreWrittenAsPeopleReadThem) {
 }
 
 TEST(Rates, TroubleIsInColourWhereThereIsColour) {
-  const auto rates = rates_of(node({{"out_of_sequence", 0}, {"np_cnp_sent", 0}}), node({{"out_of_sequence", 2}, {"np_cnp_sent", 9}}), 1);
+  const auto rates = rates_of(node({{"out_of_sequence", 0}, {"np_cnp_sent", 0}}),
+                              node({{"out_of_sequence", 2}, {"np_cnp_sent", 9}}), 1);
   Output plain, terminal;
   terminal.colour = true;
   terminal.width = 30;
@@ -123,20 +146,24 @@ TEST(Rates, TroubleIsInColourWhereThereIsColour) {
   EXPECT_EQ(rates_text(rates, terminal),
             "PORT      COUNTER   PER SECOND\n"
             "\033[1;31mmlx5_0/1  rdma_out           2\033[0m\n"
-            "mlx5_0/1  rdma_cnp           9\n") << "the rates are always there";
+            "mlx5_0/1  rdma_cnp           9\n")
+      << "the rates are always there";
   terminal.colour = false;
   terminal.width = 52;
   EXPECT_EQ(rates_text(rates, terminal),
             "PORT      COUNTER                       PER SECOND\n"
             "mlx5_0/1  rdma_out_of_sequence_packets           2\n"
-            "mlx5_0/1  rdma_cnp_sent                          9\n") << "the totals go first";
+            "mlx5_0/1  rdma_cnp_sent                          9\n")
+      << "the totals go first";
 }
 
 constexpr const char* kCnp = "sys/class/infiniband/mlx5_0/ports/1/hw_counters/np_cnp_sent";
 
 Tree& machine(Tree& tree) {
   const std::string port = "sys/class/infiniband/mlx5_0/ports/1";
-  tree.file("proc/sys/kernel/hostname", "gpu01\n").file(port + "/state", "4: ACTIVE\n").file(port + "/link_layer", "Ethernet\n");
+  tree.file("proc/sys/kernel/hostname", "gpu01\n")
+      .file(port + "/state", "4: ACTIVE\n")
+      .file(port + "/link_layer", "Ethernet\n");
   tree.file(port + "/hw_counters/out_of_sequence", "4\n").file(kCnp, "10\n");
   return tree;
 }
@@ -165,12 +192,14 @@ Session session(std::vector<std::string> words, const std::function<bool(unsigne
 
 TEST(CountersVerb, TellsWhatMovedBetweenTwoReadings) {
   Tree tree;
-  const auto ran = session({"counters", "--root", machine(tree).path(), "--interval", "100ms"}, [](unsigned) { return true; });
+  const auto ran =
+      session({"counters", "--root", machine(tree).path(), "--interval", "100ms"}, [](unsigned) { return true; });
   EXPECT_EQ(ran.code, kDone) << ran.errors;
   EXPECT_NE(ran.text.find("gpu01"), std::string::npos);
   EXPECT_NE(ran.text.find("0 of 2 counters moved"), std::string::npos) << ran.text;
   EXPECT_EQ(ran.text.find("rdma_cnp_sent"), std::string::npos);
-  const auto all = session({"counters", "--root", tree.path(), "--interval", "100ms", "--verbose"}, [](unsigned) { return true; });
+  const auto all =
+      session({"counters", "--root", tree.path(), "--interval", "100ms", "--verbose"}, [](unsigned) { return true; });
   EXPECT_NE(all.text.find("rdma_cnp_sent"), std::string::npos) << all.text;
 }
 
@@ -209,11 +238,12 @@ TEST(CountersVerb, AMachineWithoutRdmaIsAnsweredInItsFormToo) {
   const JsonValue json = JsonValue::parse(ran.text);
   EXPECT_EQ(json["hostname"].text(), "gpu01");
   EXPECT_EQ(json["counters"].array().size(), 0u);
-  const auto watched = session({"counters", "--watch", "--json", "--root", tree.path(), "-i", "100ms"}, [&](unsigned round) {
-    if (round == 0) machine(tree);  // its driver has been loaded
-    if (round == 1) tree.file(kCnp, "20\n");
-    return round < 2;
-  });
+  const auto watched =
+      session({"counters", "--watch", "--json", "--root", tree.path(), "-i", "100ms"}, [&](unsigned round) {
+        if (round == 0) machine(tree);  // its driver has been loaded
+        if (round == 1) tree.file(kCnp, "20\n");
+        return round < 2;
+      });
   EXPECT_NE(watched.text.find("fabric_rdma_cnp_sent_total"), std::string::npos) << watched.text;
 }
 
@@ -222,8 +252,10 @@ TEST(CountersVerb, TheTimeIsTheClocksInSummerToo) {
   ::tzset();
   Tree tree;
   const auto before = static_cast<double>(std::time(nullptr));
-  const auto ran = session({"counters", "--json", "--root", machine(tree).path(), "-i", "100ms"}, [](unsigned) { return true; });
-  const auto change = session({"check", "--watch", "--json", "--root", tree.path(), "-i", "0"}, [](unsigned) { return false; });
+  const auto ran =
+      session({"counters", "--json", "--root", machine(tree).path(), "-i", "100ms"}, [](unsigned) { return true; });
+  const auto change =
+      session({"check", "--watch", "--json", "--root", tree.path(), "-i", "0"}, [](unsigned) { return false; });
   ::unsetenv("TZ");
   ::tzset();
   EXPECT_GE(JsonValue::parse(ran.text)["time"].number(), before);
@@ -240,17 +272,21 @@ TEST(CheckWatch, ADeviceThatWentIsNotClearedBeforeItIsBack) {
   machine(tree);
   const std::string device = tree.path() + "/sys/class/infiniband/mlx5_0", away = tree.path() + "/away";
   std::vector<std::string> gone;
-  const auto watched = session({"check", "--watch", "500ms", "--only", "port-state", "--root", tree.path(), "-i", "100ms"}, [&](unsigned round) {
-    if (round == 1) std::filesystem::rename(device, away);
-    if (round == 4) std::filesystem::rename(away, device);
-    return round < 6;
-  });
+  const auto watched = session(
+      {"check", "--watch", "500ms", "--only", "port-state", "--root", tree.path(), "-i", "100ms"}, [&](unsigned round) {
+        if (round == 1) std::filesystem::rename(device, away);
+        if (round == 4) std::filesystem::rename(away, device);
+        return round < 6;
+      });
   for (const std::string_view line : split(watched.text, '\n'))
-    if (line.find("port-state mlx5_0/1: gone") != std::string_view::npos || line.find("cleared critical port-state mlx5_0/1") != std::string_view::npos) gone.emplace_back(line);
+    if (line.find("port-state mlx5_0/1: gone") != std::string_view::npos ||
+        line.find("cleared critical port-state mlx5_0/1") != std::string_view::npos)
+      gone.emplace_back(line);
   ASSERT_EQ(gone.size(), 2u) << watched.text;
   EXPECT_NE(gone[0].find(" raised critical "), std::string::npos) << watched.text;
   EXPECT_NE(gone[1].find(" cleared critical "), std::string::npos) << watched.text;
-  EXPECT_EQ(watched.text.find("no RDMA device"), std::string::npos) << "said instead when it is taken for cleared\n" << watched.text;
+  EXPECT_EQ(watched.text.find("no RDMA device"), std::string::npos) << "said instead when it is taken for cleared\n"
+                                                                    << watched.text;
 }
 
 TEST(CountersVerb, ACapturedTreeCannotSpeakToTheTerminal) {
@@ -263,16 +299,19 @@ TEST(CountersVerb, ACapturedTreeCannotSpeakToTheTerminal) {
     EXPECT_EQ(ran.text.find_first_of("\033\007\xff"), std::string::npos) << ran.text;
     EXPECT_TRUE(ran.text.starts_with("gpu?]0;title??")) << ran.text;
   }
-  const auto watched = session({"check", "--root", tree.path(), "--watch", "1", "-i", "0"}, [](unsigned) { return false; });
+  const auto watched =
+      session({"check", "--root", tree.path(), "--watch", "1", "-i", "0"}, [](unsigned) { return false; });
   EXPECT_EQ(watched.text.find_first_of("\033\007\xff"), std::string::npos) << watched.text;
-  const auto text = session({"counters", "--root", tree.path(), "-i", "100ms", "-v"}, [](unsigned) { return true; }).text;
+  const auto text =
+      session({"counters", "--root", tree.path(), "-i", "100ms", "-v"}, [](unsigned) { return true; }).text;
   EXPECT_NE(text.find("  a?[2Jb "), std::string::npos) << text;
   EXPECT_NE(text.find("  \xc2\xb5 "), std::string::npos) << "what can be shown is";
 }
 
 TEST(CountersVerb, EndsWhenNobodyReads) {
   Tree tree;
-  const auto watched = session({"counters", "--watch", "--interval", "100ms", "--root", machine(tree).path()}, [](unsigned round) { return round < 2; });
+  const auto watched = session({"counters", "--watch", "--interval", "100ms", "--root", machine(tree).path()},
+                               [](unsigned round) { return round < 2; });
   EXPECT_EQ(watched.code, kDone);
   EXPECT_EQ(watched.rounds, 3u);
 }
@@ -281,7 +320,8 @@ TEST(CountersVerb, ATerminalIsWrittenInPlaceAndAPipeIsPlain) {
   Tree tree;
   machine(tree);
   const std::vector<std::string> words{"counters", "-w", "100ms", "-v", "--root", tree.path()};
-  const auto terminal = session(words, [](unsigned round) { return round < 1; }, 4);
+  const auto terminal = session(
+      words, [](unsigned round) { return round < 1; }, 4);
   EXPECT_TRUE(terminal.text.starts_with("\033[?1049h\033[?25l\033[?7l\033[2J\033[Hgpu01")) << terminal.text;
   EXPECT_NE(terminal.text.find("\r\n-- 2 lines more than fit here --\033[K"), std::string::npos) << terminal.text;
   EXPECT_TRUE(terminal.text.ends_with("\033[?1049l")) << terminal.text;
@@ -299,7 +339,8 @@ TEST(CountersVerb, SaysWhatItDoesNotUnderstand) {
     EXPECT_NE(ran.errors, "");
   }
   for (const char* port : {"mlx5_9", "host"})  // the host has settings, but no counters
-    EXPECT_EQ(session({"counters", "--root", tree.path(), "--port", port}, [](unsigned) { return true; }).code, kFailure);
+    EXPECT_EQ(session({"counters", "--root", tree.path(), "--port", port}, [](unsigned) { return true; }).code,
+              kFailure);
 }
 
 }  // namespace

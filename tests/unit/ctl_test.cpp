@@ -192,7 +192,9 @@ TEST(CtlCheck, OfACapturedMachine) {
   EXPECT_EQ(json["verdict"].text(), "warning") << result.text;  // configured, and no agent runs
   EXPECT_EQ(result.code, 1);
   bool saw_pfc = false;
-  EXPECT_EQ(json["unread"].array().empty(), ran({"check", "--root", tree.path(), "--interval", "0"}).text.find("Could not be read") == std::string::npos);
+  EXPECT_EQ(
+      json["unread"].array().empty(),
+      ran({"check", "--root", tree.path(), "--interval", "0"}).text.find("Could not be read") == std::string::npos);
   for (const JsonValue& check : json["checks"].array()) {
     if (check["id"].text() != "pfc") continue;
     saw_pfc = true;
@@ -265,7 +267,8 @@ TEST(CtlWrite, ACapturedTreeIsNotWrittenTo) {
 
 // In namespaces of its own: what it writes is nobody's. 0: as it should be, 77: there are no namespaces here.
 int restore_where_nothing_can_be_recorded() {
-  if (::unshare(CLONE_NEWNET | CLONE_NEWNS) != 0 || ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return 77;
+  if (::unshare(CLONE_NEWNET | CLONE_NEWNS) != 0 || ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+    return 77;
   for (const char* folder : {"/run", "/var/lib"})
     if (::mount("none", folder, "tmpfs", 0, nullptr) != 0) return 77;
   const auto before = Root::open("/")->read_line("proc/sys/net/ipv4/tcp_ecn");
@@ -275,7 +278,9 @@ int restore_where_nothing_can_be_recorded() {
   const Ran restored = ran({"restore", "--port", "host"});
   if (*Root::open("/")->read_line("proc/sys/net/ipv4/tcp_ecn") != stood) return 2;
   if (restored.code != kChanges) return 3;
-  return restored.text.find("net.ipv4.tcp_ecn") == std::string::npos ? 4 : restored.errors.find("sysctl.toml") == std::string::npos ? 5 : 0;
+  return restored.text.find("net.ipv4.tcp_ecn") == std::string::npos ? 4
+         : restored.errors.find("sysctl.toml") == std::string::npos  ? 5
+                                                                     : 0;
 }
 
 TEST(CtlWrite, AfterAWriteAFailureIsNotOneFromBefore) {
@@ -325,7 +330,8 @@ TEST(CtlWrite, AnApplyThatTheAgentWouldUndoIsRefused) {
     std::this_thread::sleep_for(milliseconds(200));
     EXPECT_TRUE(state::save_agent_state(tree.path(), state, same).ok());
   });
-  EXPECT_TRUE(refuse_against_other_config(world, milliseconds(20'000)).ok()) << "systemctl reload returns before it is done";
+  EXPECT_TRUE(refuse_against_other_config(world, milliseconds(20'000)).ok())
+      << "systemctl reload returns before it is done";
   reads_again.join();
 }
 
@@ -333,7 +339,8 @@ TEST(CtlConfirm, TheTimeIsReadAndNothingIsConfirmedOfACapturedTree) {
   EXPECT_EQ(parsed({"apply", "--confirm", "90"})->confirm, std::chrono::seconds(90));
   EXPECT_EQ(parsed({"apply", "-C", "5min"})->confirm, std::chrono::minutes(5));
   EXPECT_FALSE(parsed({"apply"})->confirm);
-  for (const char* wrong : {"0", "500ms", "25h", "soon"}) EXPECT_FALSE(parsed({"apply", "--confirm", wrong}).ok()) << wrong;
+  for (const char* wrong : {"0", "500ms", "25h", "soon"})
+    EXPECT_FALSE(parsed({"apply", "--confirm", wrong}).ok()) << wrong;
   EXPECT_FALSE(parsed({"restore", "--confirm", "60"}).ok()) << "apply alone is on trial";
   Tree tree;
   fill(tree);
@@ -372,7 +379,9 @@ TEST(CtlText, EachPortThatIsLeftAloneSaysWhy) {
   pfc.drift_by = "lldpad (pid 812)";
   node.now.agent->held = "an apply awaits confirmation";
   const std::string text = status_text(node.now, &node.policy, node.plan, {});
-  EXPECT_NE(text.find("mlx5_0/1 pfc: drifted 3 times, last 2026-01-01T00:10:00Z from 3 to none, by lldpad (pid 812)"), std::string::npos) << text;
+  EXPECT_NE(text.find("mlx5_0/1 pfc: drifted 3 times, last 2026-01-01T00:10:00Z from 3 to none, by lldpad (pid 812)"),
+            std::string::npos)
+      << text;
   EXPECT_NE(text.find("nothing is enforced now: an apply awaits confirmation"), std::string::npos) << text;
   const JsonValue json = JsonValue::parse(status_json(node.now, &node.policy, node.plan).dump());
   EXPECT_NE(json["ports"].array().at(3)["left_alone"].text(), "");
@@ -439,8 +448,10 @@ TEST(CtlText, StatusShowAndChanges) {
   Node host = node.now;
   host.ports.clear();
   host.agent.reset();
-  EXPECT_EQ(status_text(host, &node.policy, {}, {}), "Agent: no state published; it is not running, or has never run.\nNo RDMA device found.\n");
-  EXPECT_EQ(status_text(host, &node.policy, {{"host", {}}}, {}), "Agent: no state published; it is not running, or has never run.\n\nhost: in sync yes\n");
+  EXPECT_EQ(status_text(host, &node.policy, {}, {}),
+            "Agent: no state published; it is not running, or has never run.\nNo RDMA device found.\n");
+  EXPECT_EQ(status_text(host, &node.policy, {{"host", {}}}, {}),
+            "Agent: no state published; it is not running, or has never run.\n\nhost: in sync yes\n");
   node.now.ports.resize(1);
   expect_golden("ctl_show.txt", show_text(node.now, &node.policy, node.plan, {}));
   expect_golden("ctl_plan.txt", changes_text(node.plan.at("mlx5_0/1"), true, {}));
@@ -455,7 +466,8 @@ TEST(CtlText, StatusJsonTellsWhatTheAgentKnows) {
   EXPECT_FALSE(port["in_sync"].boolean());
   EXPECT_TRUE(json["unread"].array().empty());
   node.now.unseen = {"modules: it takes root"};
-  EXPECT_EQ(JsonValue::parse(status_json(node.now, &node.policy, node.plan).dump())["unread"].array().at(0).text(), "modules: it takes root");
+  EXPECT_EQ(JsonValue::parse(status_json(node.now, &node.policy, node.plan).dump())["unread"].array().at(0).text(),
+            "modules: it takes root");
   for (const JsonValue& setting : port["settings"].array()) {
     if (setting["setting"].text() != "ets") continue;
     EXPECT_EQ(setting["outcome"].text(), "conflict");

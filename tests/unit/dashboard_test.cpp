@@ -51,17 +51,21 @@ TEST_P(Etc, asks_for_metrics_that_are_published) {
   for (const auto& name : asked) EXPECT_TRUE(is_published(names, name)) << name;
 }
 
-// Broadcom's, Intel's and AMD's drivers have no ports/N/counters, whose bytes fabric_port_bytes_total are; the members of a bond
-// would count its traffic once more.
+// Broadcom's, Intel's and AMD's drivers have no ports/N/counters, whose bytes fabric_port_bytes_total are; the members
+// of a bond would count its traffic once more.
 TEST_P(Etc, asks_for_the_traffic_of_every_driver) {
   const std::string text = text_of(fs::path(FABRIC_SOURCE_DIR) / GetParam());
-  const std::regex port(R"(rate\(fabric_port_bytes_total)"), either(R"(rate\(fabric_port_bytes_total[^)]*\) or rate\(fabric_rdma_bytes_total\{[^}]*port!~)");
-  const auto times = [&](const std::regex& what) { return std::distance(std::sregex_iterator(text.begin(), text.end(), what), std::sregex_iterator()); };
+  const std::regex port(R"(rate\(fabric_port_bytes_total)"),
+      either(R"(rate\(fabric_port_bytes_total[^)]*\) or rate\(fabric_rdma_bytes_total\{[^}]*port!~)");
+  const auto times = [&](const std::regex& what) {
+    return std::distance(std::sregex_iterator(text.begin(), text.end(), what), std::sregex_iterator());
+  };
   EXPECT_GT(times(port), 0);
   EXPECT_EQ(times(port), times(either));
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, Etc, testing::Values("etc/prometheus/fabric-agent.rules.yml", "etc/grafana/fabric-agent.json"),
+INSTANTIATE_TEST_SUITE_P(Files, Etc,
+                         testing::Values("etc/prometheus/fabric-agent.rules.yml", "etc/grafana/fabric-agent.json"),
                          [](const auto& one) { return one.index == 0 ? "rules" : "dashboard"; });
 
 }  // namespace

@@ -31,12 +31,15 @@ struct Pair {
     EXPECT_EQ(::getsockname(to.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
   }
   void send(const std::string& text) const {
-    EXPECT_EQ(::sendto(from.get(), text.data(), text.size(), 0, reinterpret_cast<const sockaddr*>(&address), sizeof address),
-              static_cast<ssize_t>(text.size()));
+    EXPECT_EQ(
+        ::sendto(from.get(), text.data(), text.size(), 0, reinterpret_cast<const sockaddr*>(&address), sizeof address),
+        static_cast<ssize_t>(text.size()));
   }
 };
 
-std::string text_of(const Datagram& datagram) { return {reinterpret_cast<const char*>(datagram.bytes.data()), datagram.bytes.size()}; }
+std::string text_of(const Datagram& datagram) {
+  return {reinterpret_cast<const char*>(datagram.bytes.data()), datagram.bytes.size()};
+}
 
 TEST(Datagrams, ComeInTheirOrderSeveralAtATime) {
   Pair pair;
@@ -96,7 +99,8 @@ TEST(LiveNetlink, ARequestIsTwoSystemCallsAndItWaitsOnlyForWhatIsNotThere) {
   EXPECT_EQ(*calls, (std::vector<long>{SYS_sendmsg, SYS_recvmmsg})) << "the answer and its ACK";
   const Netlink::Take any = [](uint16_t, View8) { return true; };
   // The kernel passes over a NOOP (net/netlink/af_netlink.c, netlink_rcv_skb).
-  const auto waits = test::socket_calls([&] { (void)(*route)->dump(NLMSG_NOOP, {}, std::chrono::milliseconds(20), any); });
+  const auto waits =
+      test::socket_calls([&] { (void)(*route)->dump(NLMSG_NOOP, {}, std::chrono::milliseconds(20), any); });
   ASSERT_EQ(waits->size(), 3u);
   EXPECT_EQ((*waits)[0], SYS_sendmsg);
   EXPECT_EQ((*waits)[1], SYS_recvmmsg);
@@ -144,7 +148,8 @@ TEST(LiveNetlink, TakesAnAnswerThatIsLargerThanADumpsDatagram) {
   if (auto failure = test::enter_netns_with_veth(); !failure.empty()) GTEST_SKIP() << failure;
   auto route = open_netlink(NETLINK_ROUTE);
   ASSERT_TRUE(route.ok()) << route.error().text();
-  constexpr uint16_t kNewLinkProperty = 108, kPropertyList = 52, kAlternativeName = 53;  // linux/rtnetlink.h, linux/if_link.h: since 5.5
+  constexpr uint16_t kNewLinkProperty = 108, kPropertyList = 52,
+                     kAlternativeName = 53;  // linux/rtnetlink.h, linux/if_link.h: since 5.5
   constexpr size_t kNames = 400;
   AttrWriter names;
   for (size_t i = 0; i < kNames; ++i) names.text(kAlternativeName, std::to_string(i) + std::string(100, 'x'));

@@ -22,17 +22,18 @@ class TwoQueuePairs final : public Netlink {
     AttrWriter out, table;
     out.u32(RDMA_NLDEV_ATTR_DEV_INDEX, 4).text(RDMA_NLDEV_ATTR_DEV_NAME, "mlx5_0");
     switch (type & 0xff) {
-      case RDMA_NLDEV_CMD_GET:
-        return std::vector{Message{type, out.data()}};
+      case RDMA_NLDEV_CMD_GET: return std::vector{Message{type, out.data()}};
       case RDMA_NLDEV_CMD_RES_GET:
-        table.nest(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY, AttrWriter().text(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, "qp").u64(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, 2));
+        table.nest(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY, AttrWriter()
+                                                          .text(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, "qp")
+                                                          .u64(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, 2));
         return std::vector{Message{type, out.nest(RDMA_NLDEV_ATTR_RES_SUMMARY, table).data()}};
       case RDMA_NLDEV_CMD_RES_QP_GET:
         ++*dumps_;
-        table.nest(RDMA_NLDEV_ATTR_RES_QP_ENTRY, AttrWriter().text(RDMA_NLDEV_ATTR_RES_KERN_NAME, "ib_core")).nest(RDMA_NLDEV_ATTR_RES_QP_ENTRY, AttrWriter().u32(RDMA_NLDEV_ATTR_RES_PID, 7));
+        table.nest(RDMA_NLDEV_ATTR_RES_QP_ENTRY, AttrWriter().text(RDMA_NLDEV_ATTR_RES_KERN_NAME, "ib_core"))
+            .nest(RDMA_NLDEV_ATTR_RES_QP_ENTRY, AttrWriter().u32(RDMA_NLDEV_ATTR_RES_PID, 7));
         return std::vector{Message{type, out.nest(RDMA_NLDEV_ATTR_RES_QP, table).data()}};
-      default:
-        return error(EOPNOTSUPP, "simulated");
+      default: return error(EOPNOTSUPP, "simulated");
     }
   }
   [[nodiscard]] uint32_t last_sequence() const override { return 0; }
@@ -44,7 +45,9 @@ class TwoQueuePairs final : public Netlink {
 TEST(DeviceReader, TheKernelGoesThroughADevicesObjectsOnceForAllItsPortsAndBeyondARescan) {
   test::SlowNics nics;
   const std::string second = "sys/devices/pci0000:16/0000:16:01.0/0000:17:00.0/infiniband/mlx5_0/ports/2";
-  nics.tree.file(second + "/state", "4: ACTIVE\n").file(second + "/phys_state", "5: LinkUp\n").file(second + "/link_layer", "Ethernet\n");
+  nics.tree.file(second + "/state", "4: ACTIVE\n")
+      .file(second + "/phys_state", "5: LinkUp\n")
+      .file(second + "/link_layer", "Ethernet\n");
   const auto dumps = std::make_shared<int>(0);
   DeviceReader reader(nics.tree.path(), "mlx5_0", nullptr, [&](const std::string& root) {
     auto kernel = nics.open()(root);
@@ -55,7 +58,8 @@ TEST(DeviceReader, TheKernelGoesThroughADevicesObjectsOnceForAllItsPortsAndBeyon
     reader.rescan();
     const DeviceReading reading = reader.read();
     ASSERT_EQ(reading.ports.size(), 2u);
-    EXPECT_EQ(reading.ports[0].resources, (std::vector<ResourceCount>{{"qp", "", 2}, {"qp", "user", 1}, {"qp", "kernel", 1}}));
+    EXPECT_EQ(reading.ports[0].resources,
+              (std::vector<ResourceCount>{{"qp", "", 2}, {"qp", "user", 1}, {"qp", "kernel", 1}}));
     EXPECT_EQ(reading.ports[1].resources, (std::vector<ResourceCount>{{"qp", "", 2}}));
   }
   EXPECT_EQ(*dumps, 1);

@@ -11,14 +11,18 @@
 namespace fabric::devlink {
 namespace {
 
-// As devlink_nl_health_reporter_fill() of Linux 6.12 writes it: nests without NLA_F_NESTED, numbers of 64 bits behind a pad.
-AttrWriter& put_u64(AttrWriter& out, uint16_t type, uint64_t value) { return out.bytes(DEVLINK_ATTR_PAD, {}).u64(type, value); }
+// As devlink_nl_health_reporter_fill() of Linux 6.12 writes it: nests without NLA_F_NESTED, numbers of 64 bits behind a
+// pad.
+AttrWriter& put_u64(AttrWriter& out, uint16_t type, uint64_t value) {
+  return out.bytes(DEVLINK_ATTR_PAD, {}).u64(type, value);
+}
 
 Bytes message(const Handle& of, const HealthReporter& reporter, bool of_port = false) {
   genlmsghdr header{};
   header.cmd = DEVLINK_CMD_HEALTH_REPORTER_GET;
   AttrWriter inner, out;
-  inner.text(DEVLINK_ATTR_HEALTH_REPORTER_NAME, reporter.name).u8(DEVLINK_ATTR_HEALTH_REPORTER_STATE, reporter.healthy ? 0 : 1);
+  inner.text(DEVLINK_ATTR_HEALTH_REPORTER_NAME, reporter.name)
+      .u8(DEVLINK_ATTR_HEALTH_REPORTER_STATE, reporter.healthy ? 0 : 1);
   put_u64(inner, DEVLINK_ATTR_HEALTH_REPORTER_ERR_COUNT, reporter.errors);
   put_u64(inner, DEVLINK_ATTR_HEALTH_REPORTER_RECOVER_COUNT, reporter.recoveries);
   put_u64(inner, DEVLINK_ATTR_HEALTH_REPORTER_GRACEFUL_PERIOD, 60'000).u8(DEVLINK_ATTR_HEALTH_REPORTER_AUTO_RECOVER, 1);

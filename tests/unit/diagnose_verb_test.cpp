@@ -44,7 +44,9 @@ struct Machine {
   explicit Machine(uint64_t lost_per_reading) {
     const std::string device = "sys/class/infiniband/mlx5_0", port = device + "/ports/1";
     tree.file("proc/sys/kernel/hostname", "gpu01\n");
-    tree.file(port + "/state", "4: ACTIVE\n").file(port + "/phys_state", "5: LinkUp\n").file(port + "/link_layer", "Ethernet\n");
+    tree.file(port + "/state", "4: ACTIVE\n")
+        .file(port + "/phys_state", "5: LinkUp\n")
+        .file(port + "/link_layer", "Ethernet\n");
     tree.file(port + "/hw_counters/packet_seq_err", "100\n").file(port + "/counters/symbol_error", "0\n");
     options.root = tree.path();
     options.verb = "diagnose";
@@ -86,7 +88,8 @@ TEST(CtlDiagnose, TextHasATableAndTheEvidenceBelow) {
   EXPECT_EQ(machine.run(), 2);
   const std::string& text = machine.output.text;
   EXPECT_TRUE(text.starts_with("PORT ")) << text;
-  for (const char* part : {"\nmlx5_0/1  network  loss-in-network\n", "  conclusion  RoCE packets are lost", "  evidence    sequence NAKs received +5000\n", "  next        Look for discards",
+  for (const char* part : {"\nmlx5_0/1  network  loss-in-network\n", "  conclusion  RoCE packets are lost",
+                           "  evidence    sequence NAKs received +5000\n", "  next        Look for discards",
                            "\n1 port observed in a window of "})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
@@ -126,7 +129,8 @@ TEST(CtlDiagnose, EveryRuleIsExplainedAndInTheManPage) {
   std::string lines = page;
   std::replace(lines.begin(), lines.end(), '\n', ' ');
   for (const Rule& rule : rules())
-    EXPECT_NE(lines.find(std::string(rule.conclusion) + " " + std::string(rule.runbook) + " "), std::string::npos) << rule.id << ": the page says something else";
+    EXPECT_NE(lines.find(std::string(rule.conclusion) + " " + std::string(rule.runbook) + " "), std::string::npos)
+        << rule.id << ": the page says something else";
 }
 
 }  // namespace

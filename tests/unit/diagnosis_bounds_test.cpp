@@ -110,10 +110,18 @@ TEST(DiagnosisBounds, AResetIsNoReasonForWhatItDoesNotDo) {
 // Was it the switch, or this host?
 TEST(DiagnosisBounds, LinksThatThisHostMayHaveTakenDownAreNotTheSwitchs) {
   const std::map<std::string, std::function<void(Healthy&)>> cases{
-      {"the driver was loaded anew", [](Healthy& node) { node.now.ports[0].ifindex += 40, node.now.ports[1].ifindex += 40; }},
-      {"two ports of one card", [](Healthy& node) { for (Node* each : {&node.before, &node.now}) each->ports[1].pci = "0000:14:00.1"; }},
-      {"one card in both sockets", [](Healthy& node) { node.now.topology.nics[0].card = node.now.topology.nics[1].card = "b83f:d203:0012:3450"; }},
-      {"all links of this host", [](Healthy& node) { for (Node* each : {&node.before, &node.now}) each->ports.resize(2); }},
+      {"the driver was loaded anew",
+       [](Healthy& node) { node.now.ports[0].ifindex += 40, node.now.ports[1].ifindex += 40; }},
+      {"two ports of one card",
+       [](Healthy& node) {
+         for (Node* each : {&node.before, &node.now}) each->ports[1].pci = "0000:14:00.1";
+       }},
+      {"one card in both sockets",
+       [](Healthy& node) { node.now.topology.nics[0].card = node.now.topology.nics[1].card = "b83f:d203:0012:3450"; }},
+      {"all links of this host",
+       [](Healthy& node) {
+         for (Node* each : {&node.before, &node.now}) each->ports.resize(2);
+       }},
   };
   for (const auto& [what, plant] : cases) {
     Healthy node;
@@ -138,7 +146,8 @@ TEST(DiagnosisBounds, APriorityWithoutTrafficLosesNothing) {
 TEST(DiagnosisBounds, LimitsThatAreDamagedBlameNoModule) {
   Healthy node;
   Transceiver& module = plug(node);
-  module.tx_power_limits = module.rx_power_limits = {.high_alarm = 9, .low_alarm = 8, .high_warning = {}, .low_warning = {}};
+  module.tx_power_limits =
+      module.rx_power_limits = {.high_alarm = 9, .low_alarm = 8, .high_warning = {}, .low_warning = {}};
   module.bad_checksums = {"page 03h bytes 128-254"};
   grow(node, Where::ethtool, "rx_crc_errors_phy", 50);
   EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"damaged-link"}) << text(ask(node));
@@ -146,11 +155,14 @@ TEST(DiagnosisBounds, LimitsThatAreDamagedBlameNoModule) {
 
 // In low power nothing is lit, received or flagged rightly: neither the fibre nor the module's own laser is at fault.
 TEST(DiagnosisBounds, AModuleThatNobodyWokeIsNotDark) {
-  for (const auto& [state, rule] : {std::pair{ModuleState::low_power, "module-unusable"}, {ModuleState::powering_up, "module-unusable"}, {ModuleState::ready, "module-fault"}}) {
+  for (const auto& [state, rule] : {std::pair{ModuleState::low_power, "module-unusable"},
+                                    {ModuleState::powering_up, "module-unusable"},
+                                    {ModuleState::ready, "module-fault"}}) {
     Healthy node;
     Transceiver& module = plug(node);
     module.state = state;
-    for (ModuleLane& lane : module.lanes) lane.rx_los = true, lane.rx_power.value = lane.tx_power.value = lane.tx_bias.value = 0;
+    for (ModuleLane& lane : module.lanes)
+      lane.rx_los = true, lane.rx_power.value = lane.tx_power.value = lane.tx_bias.value = 0;
     take_down(node, 2);
     EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{rule}) << text(ask(node));
   }
@@ -177,15 +189,20 @@ TEST(DiagnosisBounds, ASlotThatCanDoNoMoreHasLostNothing) {
   EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"host-holds-network"}) << text(ask(node));
   // It is too small all the same for a port that is faster.
   for (Node* each : {&node.before, &node.now}) each->ports[0].rate = 400e9 / 8;
-  EXPECT_NE(text(ask(node)).find("x16 at 16 GT/s (the most that card and slot can do), less than the port's 400 Gb/s"), std::string::npos) << text(ask(node));
-  for (Node* each : {&node.before, &node.now}) each->ports[0].rate = 200e9 / 8, each->platform.functions.at(nic.bridges[0]).link.max_speed = 32;
+  EXPECT_NE(text(ask(node)).find("x16 at 16 GT/s (the most that card and slot can do), less than the port's 400 Gb/s"),
+            std::string::npos)
+      << text(ask(node));
+  for (Node* each : {&node.before, &node.now})
+    each->ports[0].rate = 200e9 / 8, each->platform.functions.at(nic.bridges[0]).link.max_speed = 32;
   EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"pcie-degraded"}) << text(ask(node));
 }
 
 // By the number of frames it is at most so much: a busy card that pauses for microseconds at a time looks the same.
 TEST(DiagnosisBounds, PauseThatIsOnlyCountedIsNoIncast) {
   Healthy node;
-  for (Node* each : {&node.before, &node.now}) std::erase_if(each->ports[0].counters.ethtool, [](const Counter& one) { return one.name.text().ends_with("pause_duration"); });
+  for (Node* each : {&node.before, &node.now})
+    std::erase_if(each->ports[0].counters.ethtool,
+                  [](const Counter& one) { return one.name.text().ends_with("pause_duration"); });
   grow(node, Where::ethtool, "rx_prio3_pause", 30'000);
   grow(node, Where::hw, "rp_cnp_handled", 5000);
   EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"not-enough-evidence"}) << text(ask(node));
@@ -223,7 +240,8 @@ TEST(DiagnosisBounds, DropsOnSendingAreNotTheHostsWhereItMayNotSend) {
   for (const auto& [what, plant] : cases) {
     Healthy node;
     plant(node);
-    grow(node, what == "no credits" ? Where::pma : Where::ethtool, what == "no credits" ? "port_xmit_discards" : "tx_discards_phy", 500);
+    grow(node, what == "no credits" ? Where::pma : Where::ethtool,
+         what == "no credits" ? "port_xmit_discards" : "tx_discards_phy", 500);
     grow(node, Where::hw, "packet_seq_err", 50);
     EXPECT_FALSE(rules_of(ask(node)).contains("send-drops")) << what << "\n" << text(ask(node));
   }

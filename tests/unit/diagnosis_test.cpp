@@ -32,7 +32,8 @@ std::vector<Plant> link_plants() {
          lose_link(node);
        }},
       {"no-cable", Culprit::cable, [](Healthy& node) { take_down(node, 2, "No cable"); }},
-      {"module-unusable", Culprit::cable, [](Healthy& node) { take_down(node, 2, "Cable issue", "Unsupported cable"); }},
+      {"module-unusable", Culprit::cable,
+       [](Healthy& node) { take_down(node, 2, "Cable issue", "Unsupported cable"); }},
       {"module-fault", Culprit::cable,
        [](Healthy& node) {
          plug(node).lanes[1].tx_fault = true;
@@ -41,7 +42,11 @@ std::vector<Plant> link_plants() {
       {"rx-power-low", Culprit::cable,
        [](Healthy& node) {
          plug(node).lanes[2].rx_power.value = 0.05e-3;
-         node.before.ports[0].fec = FecStatus{.active = "rs", .automatic = {}, .corrected_blocks = {}, .uncorrectable_blocks = {5, {}}, .corrected_bits = {}};
+         node.before.ports[0].fec = FecStatus{.active = "rs",
+                                              .automatic = {},
+                                              .corrected_blocks = {},
+                                              .uncorrectable_blocks = {5, {}},
+                                              .corrected_bits = {}};
          node.now.ports[0].fec = node.before.ports[0].fec;
          node.now.ports[0].fec->uncorrectable_blocks.total = 45;
        }},
@@ -51,8 +56,10 @@ std::vector<Plant> link_plants() {
          take_down(node, 2);
        }},
       {"far-end-silent", Culprit::peer, [](Healthy& node) { take_down(node, 2, "Autoneg", "No partner detected"); }},
-      {"link-mode-mismatch", Culprit::network, [](Healthy& node) { take_down(node, 4, "Logical mismatch", "RS FEC is not locked"); }},
-      {"switch-restart", Culprit::network,
+      {"link-mode-mismatch", Culprit::network,
+       [](Healthy& node) { take_down(node, 4, "Logical mismatch", "RS FEC is not locked"); }},
+      {"switch-restart",
+       Culprit::network,
        [](Healthy& node) {
          neighbor(node, 1).system_name = neighbor(node, 0).system_name;
          lose_link(node, 0), lose_link(node, 1);
@@ -60,15 +67,21 @@ std::vector<Plant> link_plants() {
        {"mlx5_0/1", "mlx5_1/1"}},
       {"bad-lane", Culprit::cable,
        [](Healthy& node) {
-         FecStatus fec{.active = "rs", .automatic = {}, .corrected_blocks = {}, .uncorrectable_blocks = {3, {}}, .corrected_bits = {400, {100, 100, 100, 100}}};
+         FecStatus fec{.active = "rs",
+                       .automatic = {},
+                       .corrected_blocks = {},
+                       .uncorrectable_blocks = {3, {}},
+                       .corrected_bits = {400, {100, 100, 100, 100}}};
          node.before.ports[0].fec = fec;
          fec.uncorrectable_blocks.total = 9;
          fec.corrected_bits = {50410, {100, 100, 50100, 110}};
          node.now.ports[0].fec = fec;
        }},
       {"damaged-link", Culprit::cable, [](Healthy& node) { grow(node, Where::ethtool, "rx_crc_errors_phy", 50); }},
-      {"damaged-link", Culprit::cable, [](Healthy& node) { make_infiniband(node), grow(node, Where::pma, "link_error_recovery", 7); }},
-      {"damaged-link", Culprit::cable, [](Healthy& node) { make_infiniband(node), grow(node, Where::pma, "local_link_integrity_errors", 1); }},
+      {"damaged-link", Culprit::cable,
+       [](Healthy& node) { make_infiniband(node), grow(node, Where::pma, "link_error_recovery", 7); }},
+      {"damaged-link", Culprit::cable,
+       [](Healthy& node) { make_infiniband(node), grow(node, Where::pma, "local_link_integrity_errors", 1); }},
       {"damaged-link", Culprit::cable,
        [](Healthy& node) {
          make_infiniband(node);
@@ -152,8 +165,11 @@ std::vector<Plant> flow_plants() {
          node.now.topology.nics[0].link.width = 8;
          hold(node, 0.4);
        }},
-      {"pcie-path", Culprit::host,
-       [](Healthy& node) { *node.now.platform.functions.at(node.now.topology.nics[0].bridges[0]).correctable.total += 20; },
+      {"pcie-path",
+       Culprit::host,
+       [](Healthy& node) {
+         *node.now.platform.functions.at(node.now.topology.nics[0].bridges[0]).correctable.total += 20;
+       },
        {"mlx5_0/1"}},
       {"far-numa", Culprit::host,
        [](Healthy& node) {
@@ -173,7 +189,8 @@ std::vector<Plant> flow_plants() {
        }},
       {"receiver-late", Culprit::host, [](Healthy& node) { grow(node, Where::hw, "out_of_buffer", 5000); }},
       {"peer-not-ready", Culprit::peer, [](Healthy& node) { grow(node, Where::hw, "rnr_nak_retry_err", 5000); }},
-      {"endless-pause", Culprit::host, [](Healthy& node) { grow(node, Where::ethtool, "tx_pause_storm_error_events", 1); }},
+      {"endless-pause", Culprit::host,
+       [](Healthy& node) { grow(node, Where::ethtool, "tx_pause_storm_error_events", 1); }},
       {"endless-pause", Culprit::host, [](Healthy& node) { hold(node, 0.97); }},
       {"host-holds-network", Culprit::host, [](Healthy& node) { hold(node, 0.3); }},
       {"ecn-ignored", Culprit::host,
@@ -269,7 +286,8 @@ TEST(Diagnosis, AFewEventsAreNone) {
   Healthy node;
   grow(node, Where::ethtool, "rx_prio3_discards", 3);
   grow(node, Where::ethtool, "outbound_pci_buffer_overflow", 3);
-  for (Node* each : {&node.before, &node.now}) each->platform.functions.at(node.now.topology.nics[0].pci).link = {32, 32, 16, 16};
+  for (Node* each : {&node.before, &node.now})
+    each->platform.functions.at(node.now.topology.nics[0].pci).link = {32, 32, 16, 16};
   *node.now.platform.functions.at(node.now.topology.nics[0].pci).correctable.total += 3;  // 5 in ten seconds are 1e-12
   EXPECT_EQ(text(ask(node)), "");
   *node.now.platform.functions.at(node.now.topology.nics[0].pci).correctable.total += 3;
@@ -294,7 +312,8 @@ TEST(Diagnosis, ThinEvidenceBlamesNobody) {
       {"the link went and came back, and nobody knows why", [](Healthy& node) { lose_link(node); }},
       {"loss on a card that does not count its discards",
        [](Healthy& node) {
-         for (Node* each : {&node.before, &node.now}) each->ports[0].counters = {.hw = {{"packet_seq_err", 1}}, .pma = {}, .ethtool = {}, .carrier_down = {}};
+         for (Node* each : {&node.before, &node.now})
+           each->ports[0].counters = {.hw = {{"packet_seq_err", 1}}, .pma = {}, .ethtool = {}, .carrier_down = {}};
          node.now.neighbors.heard.clear();
          grow(node, Where::hw, "packet_seq_err", 500);
        }},
@@ -303,8 +322,10 @@ TEST(Diagnosis, ThinEvidenceBlamesNobody) {
          for (Node* each : {&node.before, &node.now}) each->ports[0].counters.hw.clear();
          hold(node, 0.4, "rx");
        }},
-      {"a link flaps, and no other leads to its switch", [](Healthy& node) { *node.now.ports[0].counters.carrier_down += 3; }},
-      {"a buffer overran, and the link shows no error", [](Healthy& node) { make_infiniband(node), grow(node, Where::pma, "excessive_buffer_overrun_errors", 1); }},
+      {"a link flaps, and no other leads to its switch",
+       [](Healthy& node) { *node.now.ports[0].counters.carrier_down += 3; }},
+      {"a buffer overran, and the link shows no error",
+       [](Healthy& node) { make_infiniband(node), grow(node, Where::pma, "excessive_buffer_overrun_errors", 1); }},
       {"no credits on a link that trains anew",
        [](Healthy& node) {
          make_infiniband(node);
@@ -344,7 +365,8 @@ TEST(Diagnosis, WaitingForCreditsIsJudgedWhereItsTickIsKnown) {
   EXPECT_EQ(text(ask(little)), "");
   Healthy full;
   make_infiniband(full);
-  for (Node* each : {&full.before, &full.now}) counter(each->ports[0], Where::pma, "port_xmit_wait").value = 0xffff'ffff;
+  for (Node* each : {&full.before, &full.now})
+    counter(each->ports[0], Where::pma, "port_xmit_wait").value = 0xffff'ffff;
   EXPECT_EQ(text(ask(full)), "") << "a counter that is full says nothing";
   Healthy ethernet;
   ethernet.now.ports[0].rate = 50e9;
@@ -382,7 +404,8 @@ TEST(Diagnosis, JsonHasItAll) {
   Healthy node;
   hold(node, 0.3);
   const std::string json = to_json(ask(node)).dump(true);
-  for (const char* part : {"\"port\"", "\"mlx5_0/1\"", "\"host-holds-network\"", "\"host\"", "\"warning\"", "\"confidence\"", "30 % of the time on priority 3"})
+  for (const char* part : {"\"port\"", "\"mlx5_0/1\"", "\"host-holds-network\"", "\"host\"", "\"warning\"",
+                           "\"confidence\"", "30 % of the time on priority 3"})
     EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
 }
 

@@ -25,7 +25,8 @@ class Cage final : public Netlink {
       const Attr* found = find(request, attribute);
       return found == nullptr ? 0 : std::to_integer<uint8_t>(found->value[0]);
     };
-    const auto page = image_.read({number(ETHTOOL_A_MODULE_EEPROM_I2C_ADDRESS), 0, number(ETHTOOL_A_MODULE_EEPROM_PAGE), number(ETHTOOL_A_MODULE_EEPROM_OFFSET), 128});
+    const auto page = image_.read({number(ETHTOOL_A_MODULE_EEPROM_I2C_ADDRESS), 0, number(ETHTOOL_A_MODULE_EEPROM_PAGE),
+                                   number(ETHTOOL_A_MODULE_EEPROM_OFFSET), 128});
     if (!page) return error(EIO, "no such page");
     genlmsghdr header{};
     header.cmd = ETHTOOL_MSG_MODULE_EEPROM_GET_REPLY;
@@ -51,7 +52,8 @@ Captured captured(const test::ModuleImage& image) {
   disguise(*tape, true);
   auto replayed = std::make_shared<Tape>(true);
   replayed->answers = tape->answers;
-  auto shown = ethtool::ModuleReader().read(*on_tape(std::unique_ptr<Netlink>(), Ask::generic, replayed), kFamily, "eth0");
+  auto shown =
+      ethtool::ModuleReader().read(*on_tape(std::unique_ptr<Netlink>(), Ask::generic, replayed), kFamily, "eth0");
   EXPECT_TRUE(shown.ok()) << shown.error().text();
   return real && shown ? Captured{*real, *shown} : Captured{};
 }

@@ -21,7 +21,9 @@ class DriftTest : public testing::Test {
     one.to = std::move(to);
     return one;
   }
-  News see(Outcome outcome, std::string from = "none") { return drift_.observe(change(outcome, std::move(from)), now_); }
+  News see(Outcome outcome, std::string from = "none") {
+    return drift_.observe(change(outcome, std::move(from)), now_);
+  }
   bool held() const { return drift_.held("mlx5_0/1", "pfc", now_); }
   uint64_t repairs() const { return drift_.repairs("mlx5_0/1", "pfc"); }
   void fight() {
@@ -95,7 +97,8 @@ TEST_F(DriftTest, AConflictEndsAfterAWindowAsWanted) {
 
 TEST_F(DriftTest, AConflictGoesOnWhileTheValueMoves) {
   fight();
-  for (int i = 0; i < 100; ++i, now_ += seconds(60)) EXPECT_EQ(see(Outcome::conflict, i % 2 == 0 ? "none" : "4"), News::nothing);
+  for (int i = 0; i < 100; ++i, now_ += seconds(60))
+    EXPECT_EQ(see(Outcome::conflict, i % 2 == 0 ? "none" : "4"), News::nothing);
   EXPECT_TRUE(held());
 }
 

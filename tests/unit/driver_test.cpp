@@ -17,8 +17,7 @@ TEST(DriverFor, IsDecidedByTheKernelsNameAndUpstreamTakesTheRest) {
   EXPECT_EQ(driver_for("rxe").name, "rxe");
   EXPECT_EQ(driver_for("siw").name, "rxe");
   EXPECT_EQ(driver_for("mlx4_core").name, "mlx4");
-  for (const char* other : {"", "hns3", "mlx5"})
-    EXPECT_EQ(driver_for(other).name, "upstream") << other;
+  for (const char* other : {"", "hns3", "mlx5"}) EXPECT_EQ(driver_for(other).name, "upstream") << other;
 }
 
 TEST(Dscp, AnyOtherSelectorIsNotOurs) {

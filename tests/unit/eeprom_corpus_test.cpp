@@ -68,7 +68,8 @@ bool same(const std::optional<double>& got, double want, const std::string& what
 
 using Pick = std::function<std::optional<double>(const ModuleLane&)>;
 
-int compare_lanes(const Transceiver& module, const test::JsonValue& want, double unit, const Pick& pick, const std::string& what) {
+int compare_lanes(const Transceiver& module, const test::JsonValue& want, double unit, const Pick& pick,
+                  const std::string& what) {
   if (want.is_null()) return 0;
   int found = 0;
   for (unsigned i = 0; i < want.array().size(); ++i) {
@@ -109,14 +110,18 @@ TEST_F(Corpus, EveryCaptureSaysWhatIsExpectedOfIt) {
   int values = 0;
   for (const auto& [name, want] : expected.object()) {
     const Image image = load(name);
-    EXPECT_EQ(image.pages().size() == 2, want["flat_mem"].boolean()) << name << ": flat memory has two halves and no more";
+    EXPECT_EQ(image.pages().size() == 2, want["flat_mem"].boolean())
+        << name << ": flat memory has two halves and no more";
     const Transceiver module = image.decoded();
     compare_identity(module, want, name);
     values += same(module.temperature.value, want["temperature_c"].number(), name + " temperature");
     values += same(module.voltage.value, want["vcc_v"].number(), name + " voltage");
-    values += compare_lanes(module, want["rx_power_mw"], 1e-3, [](auto& lane) { return lane.rx_power.value; }, name + " rx power");
-    values += compare_lanes(module, want["tx_power_mw"], 1e-3, [](auto& lane) { return lane.tx_power.value; }, name + " tx power");
-    values += compare_lanes(module, want["tx_bias_ma"], 1e-3, [](auto& lane) { return lane.tx_bias.value; }, name + " tx bias");
+    values += compare_lanes(
+        module, want["rx_power_mw"], 1e-3, [](auto& lane) { return lane.rx_power.value; }, name + " rx power");
+    values += compare_lanes(
+        module, want["tx_power_mw"], 1e-3, [](auto& lane) { return lane.tx_power.value; }, name + " tx power");
+    values += compare_lanes(
+        module, want["tx_bias_ma"], 1e-3, [](auto& lane) { return lane.tx_bias.value; }, name + " tx bias");
     compare_limits(module.temperature_limits, want["temp_thresholds_ha_la_hw_lw"], name + " temperature limits");
     compare_limits(module.voltage_limits, want["vcc_thresholds_ha_la_hw_lw"], name + " voltage limits");
     compare_limits(module.voltage_limits, want["vcc_thresholds"], name + " voltage limits");
@@ -153,7 +158,8 @@ TEST_F(Corpus, WrongChecksumsAreNamed) {
   for (const char* sound : {"cmis_200g_fr4", "cmis_400g_lr4", "cmis_arista_2x400g_xdr4", "sff8636_cwdm4_100g"})
     EXPECT_EQ(load(sound).decoded().bad_checksums, std::vector<std::string>{}) << sound;
   using Names = std::vector<std::string>;
-  EXPECT_EQ(load("sff8636_dac_100g").decoded().bad_checksums, (Names{"page 00h bytes 128-190", "page 00h bytes 192-222"}));
+  EXPECT_EQ(load("sff8636_dac_100g").decoded().bad_checksums,
+            (Names{"page 00h bytes 128-190", "page 00h bytes 192-222"}));
   EXPECT_EQ(load("cmis_credo_800g_aec").decoded().bad_checksums, Names{"page 00h bytes 128-221"});
 }
 

@@ -209,7 +209,8 @@ TEST(Sff8636, AFlagThatIsNotImplementedIsAbsent) {
   const Transceiver module = image.decoded();
   ASSERT_EQ(module.lanes.size(), 4u);
   for (const ModuleLane& lane : module.lanes) {
-    EXPECT_FALSE(lane.rx_lol || lane.tx_lol || lane.tx_los || lane.tx_fault) << "no retimer, no loss of lock that could be told";
+    EXPECT_FALSE(lane.rx_lol || lane.tx_lol || lane.tx_los || lane.tx_fault)
+        << "no retimer, no loss of lock that could be told";
     EXPECT_EQ(lane.rx_los, false);
   }
   image.at(0, 194) = 1 << 4;
@@ -237,7 +238,9 @@ TEST(Sff8636, APageThatIsNotThereHasNoLimits) {
   const Transceiver module = image.decoded();
   EXPECT_EQ(module.temperature.value, 40.0);
   EXPECT_EQ(module.lanes.size(), 4u);
-  for (const ModuleLimits* limits : {&module.temperature_limits, &module.voltage_limits, &module.rx_power_limits, &module.tx_bias_limits}) EXPECT_EQ(*limits, ModuleLimits{});
+  for (const ModuleLimits* limits :
+       {&module.temperature_limits, &module.voltage_limits, &module.rx_power_limits, &module.tx_bias_limits})
+    EXPECT_EQ(*limits, ModuleLimits{});
   image.at(0, 9) = 0x40;
   EXPECT_TRUE(image.decoded().lanes[0].rx_power.flags->low_alarm) << "it may have limits that it does not show";
 }
@@ -349,36 +352,63 @@ void expect_flags(const Image& image, std::initializer_list<FlagBit> bits) {
 }
 
 TEST(Flags, OfSff8636) {
-  expect_flags(qsfp28(), {{0, 6, 7, "temperature high alarm"}, {0, 6, 6, "temperature low alarm"},
-                          {0, 6, 5, "temperature high warning"}, {0, 6, 4, "temperature low warning"},
-                          {0, 7, 7, "voltage high alarm"}, {0, 7, 4, "voltage low warning"},
-                          {0, 9, 7, "rx power 1 high alarm"}, {0, 9, 2, "rx power 2 low alarm"},
-                          {0, 10, 4, "rx power 3 low warning"}, {0, 10, 1, "rx power 4 high warning"},
-                          {0, 11, 6, "tx bias 1 low alarm"}, {0, 12, 0, "tx bias 4 low warning"},
-                          {0, 13, 3, "tx power 2 high alarm"}, {0, 14, 5, "tx power 3 high warning"},
-                          {0, 3, 0, "rx los 1"}, {0, 3, 3, "rx los 4"}, {0, 3, 4, "tx los 1"}, {0, 4, 2, "tx fault 3"},
-                          {0, 5, 1, "rx lol 2"}, {0, 5, 7, "tx lol 4"}});
+  expect_flags(qsfp28(), {{0, 6, 7, "temperature high alarm"},
+                          {0, 6, 6, "temperature low alarm"},
+                          {0, 6, 5, "temperature high warning"},
+                          {0, 6, 4, "temperature low warning"},
+                          {0, 7, 7, "voltage high alarm"},
+                          {0, 7, 4, "voltage low warning"},
+                          {0, 9, 7, "rx power 1 high alarm"},
+                          {0, 9, 2, "rx power 2 low alarm"},
+                          {0, 10, 4, "rx power 3 low warning"},
+                          {0, 10, 1, "rx power 4 high warning"},
+                          {0, 11, 6, "tx bias 1 low alarm"},
+                          {0, 12, 0, "tx bias 4 low warning"},
+                          {0, 13, 3, "tx power 2 high alarm"},
+                          {0, 14, 5, "tx power 3 high warning"},
+                          {0, 3, 0, "rx los 1"},
+                          {0, 3, 3, "rx los 4"},
+                          {0, 3, 4, "tx los 1"},
+                          {0, 4, 2, "tx fault 3"},
+                          {0, 5, 1, "rx lol 2"},
+                          {0, 5, 7, "tx lol 4"}});
 }
 
 TEST(Flags, OfCmis) {
-  expect_flags(osfp(), {{0, 9, 0, "temperature high alarm"}, {0, 9, 1, "temperature low alarm"},
-                        {0, 9, 2, "temperature high warning"}, {0, 9, 3, "temperature low warning"},
-                        {0, 9, 4, "voltage high alarm"}, {0, 9, 7, "voltage low warning"},
-                        {0x11, 0x8b, 0, "tx power 1 high alarm"}, {0x11, 0x8e, 7, "tx power 8 low warning"},
-                        {0x11, 0x90, 1, "tx bias 2 low alarm"}, {0x11, 0x91, 6, "tx bias 7 high warning"},
-                        {0x11, 0x95, 2, "rx power 3 high alarm"}, {0x11, 0x96, 3, "rx power 4 low alarm"},
-                        {0x11, 0x97, 4, "rx power 5 high warning"}, {0x11, 0x98, 5, "rx power 6 low warning"},
-                        {0x11, 0x87, 0, "tx fault 1"}, {0x11, 0x88, 1, "tx los 2"}, {0x11, 0x89, 2, "tx lol 3"},
-                        {0x11, 0x93, 7, "rx los 8"}, {0x11, 0x94, 4, "rx lol 5"}});
+  expect_flags(osfp(), {{0, 9, 0, "temperature high alarm"},
+                        {0, 9, 1, "temperature low alarm"},
+                        {0, 9, 2, "temperature high warning"},
+                        {0, 9, 3, "temperature low warning"},
+                        {0, 9, 4, "voltage high alarm"},
+                        {0, 9, 7, "voltage low warning"},
+                        {0x11, 0x8b, 0, "tx power 1 high alarm"},
+                        {0x11, 0x8e, 7, "tx power 8 low warning"},
+                        {0x11, 0x90, 1, "tx bias 2 low alarm"},
+                        {0x11, 0x91, 6, "tx bias 7 high warning"},
+                        {0x11, 0x95, 2, "rx power 3 high alarm"},
+                        {0x11, 0x96, 3, "rx power 4 low alarm"},
+                        {0x11, 0x97, 4, "rx power 5 high warning"},
+                        {0x11, 0x98, 5, "rx power 6 low warning"},
+                        {0x11, 0x87, 0, "tx fault 1"},
+                        {0x11, 0x88, 1, "tx los 2"},
+                        {0x11, 0x89, 2, "tx lol 3"},
+                        {0x11, 0x93, 7, "rx los 8"},
+                        {0x11, 0x94, 4, "rx lol 5"}});
 }
 
 TEST(Flags, OfSff8472) {
-  expect_flags(sfp28(), {{0, 112, 7, "temperature high alarm", kA2}, {0, 112, 6, "temperature low alarm", kA2},
-                         {0, 116, 7, "temperature high warning", kA2}, {0, 112, 5, "voltage high alarm", kA2},
-                         {0, 116, 4, "voltage low warning", kA2}, {0, 112, 3, "tx bias 1 high alarm", kA2},
-                         {0, 116, 2, "tx bias 1 low warning", kA2}, {0, 112, 0, "tx power 1 low alarm", kA2},
-                         {0, 116, 1, "tx power 1 high warning", kA2}, {0, 113, 7, "rx power 1 high alarm", kA2},
-                         {0, 117, 6, "rx power 1 low warning", kA2}, {0, 110, 1, "rx los 1", kA2},
+  expect_flags(sfp28(), {{0, 112, 7, "temperature high alarm", kA2},
+                         {0, 112, 6, "temperature low alarm", kA2},
+                         {0, 116, 7, "temperature high warning", kA2},
+                         {0, 112, 5, "voltage high alarm", kA2},
+                         {0, 116, 4, "voltage low warning", kA2},
+                         {0, 112, 3, "tx bias 1 high alarm", kA2},
+                         {0, 116, 2, "tx bias 1 low warning", kA2},
+                         {0, 112, 0, "tx power 1 low alarm", kA2},
+                         {0, 116, 1, "tx power 1 high warning", kA2},
+                         {0, 113, 7, "rx power 1 high alarm", kA2},
+                         {0, 117, 6, "rx power 1 low warning", kA2},
+                         {0, 110, 1, "rx los 1", kA2},
                          {0, 110, 2, "tx fault 1", kA2}});
 }
 
@@ -437,7 +467,8 @@ TEST(Decode, WhatIsCutOffIsAbsentAndNeverSomethingElse) {
         ASSERT_TRUE(module.ok());
         for (const auto& [name, value] : numbers(*module)) {
           const auto there = all.find(name);
-          ASSERT_TRUE(there != all.end() && there->second == value) << name << " of page " << page << " cut to " << length;
+          ASSERT_TRUE(there != all.end() && there->second == value)
+              << name << " of page " << page << " cut to " << length;
         }
       }
   }

@@ -32,11 +32,11 @@ AttrWriter reply() {
 // net/ethtool/linkstate.c, linkstate_fill_reply: bytes as they come over the wire.
 TEST(ParseLinkStatus, ReadsTheReplyOfALinkWithoutCable) {
   const std::array<uint8_t, 52> wire = {
-      6,  1, 0, 0,                                                           // genlmsghdr: reply, version 1
-      24, 0, 1, 0x80, 8, 0, 1, 0, 4, 0, 0, 0, 9, 0, 2, 0, 'e', 't', 'h', '0', 0, 0, 0, 0,  // header
-      5,  0, 2, 0, 0, 0, 0, 0,                                               // LINK 0
-      5,  0, 5, 0, 4, 0, 0, 0,                                               // EXT_STATE no cable
-      8,  0, 7, 0, 0x03, 0x02, 0, 0,                                         // EXT_DOWN_CNT 515
+      6,  1, 0, 0,  // genlmsghdr: reply, version 1
+      24, 0, 1, 0x80, 8,    0,    1, 0, 4, 0, 0, 0, 9, 0, 2, 0, 'e', 't', 'h', '0', 0, 0, 0, 0,  // header
+      5,  0, 2, 0,    0,    0,    0, 0,                                                          // LINK 0
+      5,  0, 5, 0,    4,    0,    0, 0,                                                          // EXT_STATE no cable
+      8,  0, 7, 0,    0x03, 0x02, 0, 0,                                                          // EXT_DOWN_CNT 515
   };
   const LinkStatus status = parse_link_status(std::as_bytes(std::span(wire)));
   EXPECT_EQ(status.up, false);
@@ -47,13 +47,15 @@ TEST(ParseLinkStatus, ReadsTheReplyOfALinkWithoutCable) {
 
 TEST(ParseLinkStatus, NamesReasonAndDetailInEthtoolsWords) {
   auto words = [](uint8_t state, uint8_t substate) {
-    const auto message = reply().u8(ETHTOOL_A_LINKSTATE_EXT_STATE, state).u8(ETHTOOL_A_LINKSTATE_EXT_SUBSTATE, substate);
+    const auto message =
+        reply().u8(ETHTOOL_A_LINKSTATE_EXT_STATE, state).u8(ETHTOOL_A_LINKSTATE_EXT_SUBSTATE, substate);
     const LinkStatus status = parse_link_status(message.data());
     return status.reason + ": " + status.detail;
   };
   EXPECT_EQ(words(ETHTOOL_LINK_EXT_STATE_AUTONEG, ETHTOOL_LINK_EXT_SUBSTATE_AN_NO_HCD), "Autoneg: No HCD");
-  EXPECT_EQ(words(ETHTOOL_LINK_EXT_STATE_LINK_TRAINING_FAILURE, ETHTOOL_LINK_EXT_SUBSTATE_LT_KR_FRAME_LOCK_NOT_ACQUIRED),
-            "Link training failure: KR frame lock not acquired");
+  EXPECT_EQ(
+      words(ETHTOOL_LINK_EXT_STATE_LINK_TRAINING_FAILURE, ETHTOOL_LINK_EXT_SUBSTATE_LT_KR_FRAME_LOCK_NOT_ACQUIRED),
+      "Link training failure: KR frame lock not acquired");
   EXPECT_EQ(words(ETHTOOL_LINK_EXT_STATE_LINK_LOGICAL_MISMATCH, ETHTOOL_LINK_EXT_SUBSTATE_LLM_RS_FEC_IS_NOT_LOCKED),
             "Logical mismatch: RS FEC is not locked");
   EXPECT_EQ(words(ETHTOOL_LINK_EXT_STATE_BAD_SIGNAL_INTEGRITY, ETHTOOL_LINK_EXT_SUBSTATE_BSI_SERDES_ALOS),
@@ -82,8 +84,10 @@ TEST(ParseFecStatus, ReadsTheModeTheSumsAndTheLanes) {
   AttrWriter statistics;
   put_counts(statistics, ETHTOOL_A_FEC_STAT_CORRECTED, std::array<uint64_t, 5>{1000, 100, 200, 300, 400});
   put_counts(statistics, ETHTOOL_A_FEC_STAT_UNCORR, std::array<uint64_t, 1>{7});
-  const auto message =
-      reply().u8(ETHTOOL_A_FEC_AUTO, 1).u32(ETHTOOL_A_FEC_ACTIVE, ETHTOOL_LINK_MODE_FEC_RS_BIT).nest(ETHTOOL_A_FEC_STATS, statistics);
+  const auto message = reply()
+                           .u8(ETHTOOL_A_FEC_AUTO, 1)
+                           .u32(ETHTOOL_A_FEC_ACTIVE, ETHTOOL_LINK_MODE_FEC_RS_BIT)
+                           .nest(ETHTOOL_A_FEC_STATS, statistics);
   const FecStatus fec = parse_fec_status(message.data());
   EXPECT_EQ(fec.active, "rs");
   EXPECT_EQ(fec.automatic, true);
@@ -138,8 +142,8 @@ class Cage : public Netlink {
   std::map<std::array<unsigned, 3>, Bytes> memory;
   std::vector<eeprom::Place> reads;
   std::optional<eeprom::Place> broken;  // EIO
-  std::optional<unsigned> cut;          // so many bytes of page 02h alone: mlx5e_get_module_eeprom_by_page gives what it has
-  int failure = 0;                      // of every read
+  std::optional<unsigned> cut;  // so many bytes of page 02h alone: mlx5e_get_module_eeprom_by_page gives what it has
+  int failure = 0;              // of every read
 
   std::byte& at(unsigned page, unsigned offset) {
     auto& half = memory[{0x50, page, offset / 128}];
@@ -153,18 +157,22 @@ class Cage : public Netlink {
     std::memcpy(&header, payload.data(), sizeof header);
     if (header.cmd != ETHTOOL_MSG_MODULE_EEPROM_GET) return error(EOPNOTSUPP, "fake");
     const auto attributes = parse_attributes(payload, sizeof header);
-    const Attr *offset = find(attributes, ETHTOOL_A_MODULE_EEPROM_OFFSET), *length = find(attributes, ETHTOOL_A_MODULE_EEPROM_LENGTH),
-               *page = find(attributes, ETHTOOL_A_MODULE_EEPROM_PAGE), *address = find(attributes, ETHTOOL_A_MODULE_EEPROM_I2C_ADDRESS);
+    const Attr *offset = find(attributes, ETHTOOL_A_MODULE_EEPROM_OFFSET),
+               *length = find(attributes, ETHTOOL_A_MODULE_EEPROM_LENGTH),
+               *page = find(attributes, ETHTOOL_A_MODULE_EEPROM_PAGE),
+               *address = find(attributes, ETHTOOL_A_MODULE_EEPROM_I2C_ADDRESS);
     if (!offset || !length || !page || !address) return error(EINVAL, "fake");  // eeprom_parse_request
     const unsigned first = *offset->u32(), count = *length->u32();
-    if (count == 0 || count > 128 || (first < 128 && first + count > 128) || first + count > 256) return error(EINVAL, "fake");
+    if (count == 0 || count > 128 || (first < 128 && first + count > 128) || first + count > 256)
+      return error(EINVAL, "fake");
     if (*page->u8() != 0 && first < 128) return error(EINVAL, "fake");
     reads.push_back({*address->u8(), 0, *page->u8(), static_cast<uint8_t>(first), static_cast<uint8_t>(count)});
     if (broken && broken->page == reads.back().page && broken->offset == first) return error(EIO, "fake");
     auto half = memory.find({*address->u8(), *page->u8(), first / 128});
     if (half == memory.end()) return error(EIO, "fake: no such page");
     const size_t given = cut && *page->u8() == 2 ? *cut : count;
-    return std::vector<Message>{{type, reply().bytes(ETHTOOL_A_MODULE_EEPROM_DATA, View8(half->second).subspan(first % 128, given)).data()}};
+    return std::vector<Message>{
+        {type, reply().bytes(ETHTOOL_A_MODULE_EEPROM_DATA, View8(half->second).subspan(first % 128, given)).data()}};
   }
   [[nodiscard]] uint32_t last_sequence() const override { return 0; }
 };
@@ -241,7 +249,9 @@ TEST(ModuleReader, APageThatCannotBeReadCostsItsOwnValues) {
 
 // What came short, damaged or before the module had filled its memory is not what the module says until it is pulled.
 TEST(ModuleReader, APageThatCameBadlyIsReadAgain) {
-  const auto limit = [](ModuleReader& reader, Cage& cage) { return reader.read(cage, kFamily, "eth0")->voltage_limits.high_alarm.value_or(0); };
+  const auto limit = [](ModuleReader& reader, Cage& cage) {
+    return reader.read(cage, kFamily, "eth0")->voltage_limits.high_alarm.value_or(0);
+  };
   Cage shortened, damaged, starting;
   for (Cage* each : {&shortened, &damaged, &starting}) plug_osfp(*each, 'A');
   shortened.cut = 8;

@@ -26,7 +26,11 @@ AttrWriter reply() {
 }
 
 TEST(ParseRings, LeavesOutWhatTheDriverHasNot) {
-  auto both = reply().u32(ETHTOOL_A_RINGS_RX_MAX, 8192).u32(ETHTOOL_A_RINGS_RX, 1024).u32(ETHTOOL_A_RINGS_TX_MAX, 4096).u32(ETHTOOL_A_RINGS_TX, 512);
+  auto both = reply()
+                  .u32(ETHTOOL_A_RINGS_RX_MAX, 8192)
+                  .u32(ETHTOOL_A_RINGS_RX, 1024)
+                  .u32(ETHTOOL_A_RINGS_TX_MAX, 4096)
+                  .u32(ETHTOOL_A_RINGS_TX, 512);
   EXPECT_EQ(parse_rings(both.data()), (Rings{Amount{1024, 8192}, Amount{512, 4096}}));
   auto rx = reply().u32(ETHTOOL_A_RINGS_RX_MAX, 8192).u32(ETHTOOL_A_RINGS_RX, 1024);
   EXPECT_EQ(parse_rings(rx.data()), (Rings{Amount{1024, 8192}, {}}));
@@ -43,7 +47,9 @@ TEST(ParseChannels, AreTheCombinedOnes) {
 TEST(ParseFec, ReadsListAndAuto) {
   auto bit = [](const char* name) { return AttrWriter().text(ETHTOOL_A_BITSET_BIT_NAME, name); };
   AttrWriter bits, modes;
-  bits.nest(ETHTOOL_A_BITSET_BITS_BIT, bit("RS")).nest(ETHTOOL_A_BITSET_BITS_BIT, bit("None")).nest(ETHTOOL_A_BITSET_BITS_BIT, bit("1000baseT/Full"));
+  bits.nest(ETHTOOL_A_BITSET_BITS_BIT, bit("RS"))
+      .nest(ETHTOOL_A_BITSET_BITS_BIT, bit("None"))
+      .nest(ETHTOOL_A_BITSET_BITS_BIT, bit("1000baseT/Full"));
   modes.flag(ETHTOOL_A_BITSET_NOMASK).nest(ETHTOOL_A_BITSET_BITS, bits);
   EXPECT_EQ(parse_fec(reply().nest(ETHTOOL_A_FEC_MODES, modes).u8(ETHTOOL_A_FEC_AUTO, 1).data()),
             Fec{ETHTOOL_FEC_AUTO | ETHTOOL_FEC_RS | ETHTOOL_FEC_OFF});
@@ -62,7 +68,8 @@ class EthtoolFeature : public testing::Test {
   std::vector<std::string> settings() const {
     std::vector<std::string> out;
     for (const std::string& line : bed.nic.log)
-      if (line.starts_with("setrings") || line.starts_with("setchannels") || line.starts_with("setfec")) out.push_back(line);
+      if (line.starts_with("setrings") || line.starts_with("setchannels") || line.starts_with("setfec"))
+        out.push_back(line);
     return out;
   }
   Bed bed{Personality::full};
@@ -75,7 +82,9 @@ TEST_F(EthtoolFeature, SetsReadsBackAndFindsNothingMoreToDo) {
   want.channels = 16;
   want.fec = Fec{ETHTOOL_FEC_RS};
   auto changes = bed.apply(want);
-  EXPECT_EQ(test::keys_with(changes, Outcome::applied), (std::set<std::string>{"ring_rx", "ring_tx", "channels", "fec"})) << test::text(changes);
+  EXPECT_EQ(test::keys_with(changes, Outcome::applied),
+            (std::set<std::string>{"ring_rx", "ring_tx", "channels", "fec"}))
+      << test::text(changes);
   EXPECT_EQ(settings(), (std::vector<std::string>{"setrings rx=4096 tx=2048", "setchannels 16", "setfec rs"}))
       << "both ring sizes in one message, one kind per message";
   EXPECT_EQ(of(changes, "ring_tx").from, "1024");
@@ -217,8 +226,9 @@ TEST(Rings, RoundAsTheDriversDo) {
 }
 
 TEST(Rings, WhatADriverRoundsIsInSync) {
-  for (auto [personality, rounding, shown] : {std::tuple{Personality::mlx5, test::SimEthtool::Rounding::power_of_two, 8192u},
-                                              std::tuple{Personality::ice, test::SimEthtool::Rounding::up_to_32, 5024u}}) {
+  for (auto [personality, rounding, shown] :
+       {std::tuple{Personality::mlx5, test::SimEthtool::Rounding::power_of_two, 8192u},
+        std::tuple{Personality::ice, test::SimEthtool::Rounding::up_to_32, 5024u}}) {
     Bed bed(personality);
     bed.nic.ethtool.rounding = rounding;
     bed.nic.ethtool.ring_rx = bed.nic.ethtool.ring_tx = {1024, 8192};

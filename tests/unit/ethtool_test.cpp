@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sys/ethtool.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/ethtool.h>
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
-
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -106,7 +105,8 @@ TEST(PairStatistics, TakesNamesOf32BytesWithAndWithoutTheirNul) {
 
 Bytes names_of(const std::vector<std::string>& names) {
   Bytes out(names.size() * ETH_GSTRING_LEN);
-  for (size_t i = 0; i < names.size(); ++i) std::memcpy(out.data() + i * ETH_GSTRING_LEN, names[i].data(), names[i].size());
+  for (size_t i = 0; i < names.size(); ++i)
+    std::memcpy(out.data() + i * ETH_GSTRING_LEN, names[i].data(), names[i].size());
   return out;
 }
 
@@ -122,7 +122,8 @@ TEST(Selection, LooksAtTheNamesOnlyWhenTheyAreOthers) {
   EXPECT_EQ(selection.total(), 3u);
   ASSERT_EQ(selection.places().size(), 2u);
   EXPECT_EQ(selection.places()[1].at, 2u);
-  EXPECT_EQ(selection.of(names_of({"rx_a", "rx_c", "rx_b"}), second).size(), 3u) << "another name at the same number of them";
+  EXPECT_EQ(selection.of(names_of({"rx_a", "rx_c", "rx_b"}), second).size(), 3u)
+      << "another name at the same number of them";
   EXPECT_EQ(looked, 6u);
   EXPECT_EQ(selection.of(names_of({"tx_a", "rx_b"}), std::span(second).first(2)), (std::vector<Counter>{{"rx_b", 5}}));
   EXPECT_EQ(selection.of({}, {}), std::vector<Counter>{});
@@ -131,12 +132,14 @@ TEST(Selection, LooksAtTheNamesOnlyWhenTheyAreOthers) {
 
 TEST(Selection, OfAReadingThatHasItsNamesAlready) {
   Selection selection([](std::string_view name) { return name != "b"; });
-  EXPECT_EQ(selection.of(std::vector<Counter>{{"a", 1}, {"b", 2}, {"c", 3}}), (std::vector<Counter>{{"a", 1}, {"c", 3}}));
+  EXPECT_EQ(selection.of(std::vector<Counter>{{"a", 1}, {"b", 2}, {"c", 3}}),
+            (std::vector<Counter>{{"a", 1}, {"c", 3}}));
   EXPECT_EQ(selection.total(), 3u);
   ASSERT_EQ(selection.places().size(), 2u);
   EXPECT_EQ(selection.places()[1].at, 2u);
   const std::array<uint64_t, 3> values{7, 8, 9};
-  EXPECT_EQ(selection.of(names_of({"a", "c", "b"}), values), (std::vector<Counter>{{"a", 7}, {"c", 8}})) << "another order";
+  EXPECT_EQ(selection.of(names_of({"a", "c", "b"}), values), (std::vector<Counter>{{"a", 7}, {"c", 8}}))
+      << "another order";
 }
 
 TEST(Room, EndsWhereTheKernelCannotWrite) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the exporter knows of the machine beside its RDMA devices: addresses, the platform, the host; and what it does not
-// know because it may not see it.
+// What the exporter knows of the machine beside its RDMA devices: addresses, the platform, the host; and what it does
+// not know because it may not see it.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -36,7 +36,9 @@ void add_nic(Tree& tree, const std::string& device, const std::string& netdev, c
   tree.link(function + "/infiniband/" + device + "/device", "../../../" + pci);
   tree.file(function + "/power_state", "D0\n");
   const std::string port = function + "/infiniband/" + device + "/ports/1";
-  tree.file(port + "/state", "4: ACTIVE\n").file(port + "/phys_state", "5: LinkUp\n").file(port + "/link_layer", "Ethernet\n");
+  tree.file(port + "/state", "4: ACTIVE\n")
+      .file(port + "/phys_state", "5: LinkUp\n")
+      .file(port + "/link_layer", "Ethernet\n");
   tree.file(port + "/hw_counters/np_cnp_sent", "17\n");
   tree.file(function + "/net/" + netdev + "/ifindex", "7\n").file(function + "/net/" + netdev + "/dev_port", "0\n");
   tree.link("sys/class/net/" + netdev, "../../devices/" + parent + "/" + pci + "/net/" + netdev);
@@ -45,14 +47,16 @@ void add_nic(Tree& tree, const std::string& device, const std::string& netdev, c
 
 void count_errors(Tree& tree, unsigned count) {
   const std::string number = std::to_string(count);
-  tree.file(std::string("sys/bus/pci/devices/") + kNic + "/aer_dev_correctable", "RxErr 0\nBadTLP " + number + "\nTOTAL_ERR_COR " + number + "\n");
+  tree.file(std::string("sys/bus/pci/devices/") + kNic + "/aer_dev_correctable",
+            "RxErr 0\nBadTLP " + number + "\nTOTAL_ERR_COR " + number + "\n");
 }
 
 Tree& machine(Tree& tree) {
   add_pci(tree, {"pci0000:16", "0000:16:01.0", "0x8086", "0x352a", "0x060400"});
   add_nic(tree, "mlx5_0", "eth2", kNic);
   count_errors(tree, 3);
-  for (const char* node : {"0", "1"}) tree.file(std::string("sys/devices/system/node/node") + node + "/cpulist", std::string(node) + "\n");
+  for (const char* node : {"0", "1"})
+    tree.file(std::string("sys/devices/system/node/node") + node + "/cpulist", std::string(node) + "\n");
   tree.file("proc/sys/kernel/numa_balancing", "1\n");
   tree.file("proc/sys/net/ipv4/conf/eth2/arp_ignore", "1\n");
   return tree;
@@ -60,7 +64,8 @@ Tree& machine(Tree& tree) {
 
 class Running {
  public:
-  explicit Running(CollectorOptions options) : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), collector_(std::move(options), wake_.get()) {}
+  explicit Running(CollectorOptions options)
+      : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), collector_(std::move(options), wake_.get()) {}
   void settle(const std::function<bool()>& done) {
     const auto end = Clock::now() + std::chrono::seconds(20);
     while (!done() && Clock::now() < end) {
@@ -133,7 +138,10 @@ TEST(Parts, ADeviceThatComesIsPartOfThem) {
   running.settle();
   add_nic(tree, "mlx5_1", "eth3", "0000:18:00.0");
   running.collector().rescan();
-  running.settle([&] { return running.node().network.interfaces.contains("eth3") && running.node().platform.functions.contains("0000:18:00.0"); });
+  running.settle([&] {
+    return running.node().network.interfaces.contains("eth3") &&
+           running.node().platform.functions.contains("0000:18:00.0");
+  });
 }
 
 // The page without what tells of times.
@@ -141,7 +149,8 @@ std::vector<std::string> lines_of(const Snapshot& snapshot) {
   std::vector<std::string> out;
   std::istringstream page(render_page(snapshot, {}, false));
   for (std::string line; std::getline(page, line);)
-    if (line.find("_age_seconds") == std::string::npos && line.find("_duration_seconds") == std::string::npos) out.push_back(line);
+    if (line.find("_age_seconds") == std::string::npos && line.find("_duration_seconds") == std::string::npos)
+      out.push_back(line);
   return out;
 }
 
@@ -193,8 +202,10 @@ TEST(Parts, AKeptSnapshotBecomesWhatAFreshOneIs) {
     EXPECT_EQ(kept.node.neighbors.heard.size(), fresh.node.neighbors.heard.size());
     EXPECT_EQ(kept.node.neighbors.why_none, fresh.node.neighbors.why_none);
     ASSERT_EQ(kept.node.network.interfaces.size(), fresh.node.network.interfaces.size());
-    for (const auto& [netdev, interface] : fresh.node.network.interfaces) EXPECT_EQ(kept.node.network.interfaces.at(netdev).peer_max_frame, interface.peer_max_frame);
-    for (const Neighbor& each : fresh.node.neighbors.heard) EXPECT_EQ(fresh.node.network.interfaces.at("eth2").peer_max_frame, each.max_frame);
+    for (const auto& [netdev, interface] : fresh.node.network.interfaces)
+      EXPECT_EQ(kept.node.network.interfaces.at(netdev).peer_max_frame, interface.peer_max_frame);
+    for (const Neighbor& each : fresh.node.neighbors.heard)
+      EXPECT_EQ(fresh.node.network.interfaces.at("eth2").peer_max_frame, each.max_frame);
     pages.insert(lines_of(fresh));
   }
   EXPECT_GE(pages.size(), 7u) << "most of it shows";
@@ -213,7 +224,8 @@ TEST(Parts, ErrorsOfALinkRiseBetweenTwoPages) {
     const Node now = running.node();
     const Report report = run_checks({.now = now, .before = &before, .no_policy = {}});
     const Finding* found = find(report, "aer", kNic);
-    return found != nullptr && found->status == Status::warning && found->observed.find("BadTLP +6") != std::string::npos;
+    return found != nullptr && found->status == Status::warning &&
+           found->observed.find("BadTLP +6") != std::string::npos;
   });
 }
 
@@ -249,7 +261,9 @@ TEST(Parts, OneThatHangsStallsNoOther) {
     const auto dead = running.run(with_a_dead_one[1].name);
     return running.collector().complete() && dead && !dead->success && dead->error == "hangs";
   });
-  running.settle([&] { return running.node().host && !running.node().network.interfaces.empty() && running.node().ports.size() == 1; });
+  running.settle([&] {
+    return running.node().host && !running.node().network.interfaces.empty() && running.node().ports.size() == 1;
+  });
   EXPECT_FALSE(running.collector().busy()) << "no page waits for it";
 }
 
@@ -257,10 +271,12 @@ TEST(Parts, OneThatHangsStallsNoOther) {
 TEST(Parts, HiddenProcessesAreNoFinding) {
   Tree tree;
   machine(tree).file("proc/sys/kernel/numa_balancing", "0\n");
-  tree.file("proc/4711/comm", "fabric-exporter\n").file("proc/4711/cgroup", "0::/system.slice/fabric-exporter.service\n");
+  tree.file("proc/4711/comm", "fabric-exporter\n")
+      .file("proc/4711/cgroup", "0::/system.slice/fabric-exporter.service\n");
   tree.file("usr/lib/systemd/system/slurmd.service", "[Service]\nLimitMEMLOCK=8M\nLimitNOFILE=1024\n");
   tree.file("usr/lib/systemd/system/containerd.service", "[Service]\n");
-  for (const char* unit : {"slurmd", "containerd"}) tree.file("sys/fs/cgroup/system.slice/" + std::string(unit) + ".service/cgroup.procs", "812\n");
+  for (const char* unit : {"slurmd", "containerd"})
+    tree.file("sys/fs/cgroup/system.slice/" + std::string(unit) + ".service/cgroup.procs", "812\n");
   tree.file("etc/security/limits.conf", "* - memlock 64\n");
   Running running(options_for(tree));
   running.settle();
@@ -270,7 +286,8 @@ TEST(Parts, HiddenProcessesAreNoFinding) {
   EXPECT_EQ(node.host->services.size(), 2u);
   const Report report = run_checks({.now = node, .no_policy = {}});
   for (const Finding& each : report.findings)
-    EXPECT_FALSE(each.id == "memlock" || each.id == "limits-conf" || each.id == "nofile") << each.id << " " << each.subject << ": " << each.observed;
+    EXPECT_FALSE(each.id == "memlock" || each.id == "limits-conf" || each.id == "nofile")
+        << each.id << " " << each.subject << ": " << each.observed;
 }
 
 // A plan of cables and nobody who listens: with lldpd alone, whose socket is root's, too.
@@ -281,7 +298,8 @@ TEST(Parts, OnlyLldpdHears) {
   running.settle();
   const Node node = running.node();
   Policy policy;
-  EXPECT_EQ(find(run_checks({.now = node, .policy = &policy, .no_policy = {}}), "cabling", "host"), nullptr) << "without a plan nobody asks";
+  EXPECT_EQ(find(run_checks({.now = node, .policy = &policy, .no_policy = {}}), "cabling", "host"), nullptr)
+      << "without a plan nobody asks";
   policy.cabling.file = "/etc/fabric-agent/cables.csv";
   policy.cabling.cables = {{"eth2", {"leaf1", "Ethernet1"}, "cables.csv:2"}};
   const Report report = run_checks({.now = node, .policy = &policy, .no_policy = {}});

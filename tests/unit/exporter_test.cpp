@@ -32,7 +32,8 @@ namespace {
 namespace fs = std::filesystem;
 
 TEST(Options, TakesWhatTheManualSays) {
-  auto options = parse_options({"--listen", "127.0.0.1:1", "--listen=[::]:2", "--root", "/x", "--config=/y", "--print"});
+  auto options =
+      parse_options({"--listen", "127.0.0.1:1", "--listen=[::]:2", "--root", "/x", "--config=/y", "--print"});
   ASSERT_TRUE(options) << options.error().text();
   EXPECT_EQ(options->listen, (std::vector<std::string>{"127.0.0.1:1", "[::]:2"}));
   EXPECT_EQ(options->root, "/x");
@@ -42,8 +43,15 @@ TEST(Options, TakesWhatTheManualSays) {
 }
 
 TEST(Options, NamesWhatIsWrong) {
-  for (const auto& arguments : std::vector<std::vector<std::string>>{
-           {"--nonsense"}, {"metrics"}, {"--listen"}, {"--listen", "localhost:1"}, {"--print=yes"}, {"--root"}, {"--root="}, {"--config", ""}, {""}}) {
+  for (const auto& arguments : std::vector<std::vector<std::string>>{{"--nonsense"},
+                                                                     {"metrics"},
+                                                                     {"--listen"},
+                                                                     {"--listen", "localhost:1"},
+                                                                     {"--print=yes"},
+                                                                     {"--root"},
+                                                                     {"--root="},
+                                                                     {"--config", ""},
+                                                                     {""}}) {
     auto options = parse_options(arguments);
     ASSERT_FALSE(options) << arguments[0];
     EXPECT_FALSE(options.error().text().empty());
@@ -72,7 +80,8 @@ TEST(Setup, ServesNoCaptureThatIsCutOff) {
   tree.file("fabric-agent/answers.txt", "fabric-agent capture 1\n");
   const auto cut = configure(options);
   ASSERT_FALSE(cut.ok());
-  EXPECT_NE(cut.error().text().find("answers.txt:1: the end of the file is missing"), std::string::npos) << cut.error().text();
+  EXPECT_NE(cut.error().text().find("answers.txt:1: the end of the file is missing"), std::string::npos)
+      << cut.error().text();
 }
 
 TEST(Uevents, OnlyDevicesThatComeAndGoCount) {
@@ -85,9 +94,15 @@ TEST(Uevents, OnlyDevicesThatComeAndGoCount) {
   EXPECT_FALSE(is_device_event(message("change@/devices/x|ACTION=change|SUBSYSTEM=net")));
   EXPECT_FALSE(is_device_event(message("add@/devices/x|ACTION=add|SUBSYSTEM=block")));
   EXPECT_FALSE(is_device_event(""));
-  EXPECT_TRUE(is_device_event(message("remove@/devices/pci0000:17/0000:17:01.0/0000:18:00.0|ACTION=remove|SUBSYSTEM=pci|SEQNUM=9"))) << "a GPU";
-  EXPECT_FALSE(is_device_event(message("add@/devices/virtual/net/veth7|ACTION=add|DEVPATH=/devices/virtual/net/veth7|SUBSYSTEM=net"))) << "a container's";
-  EXPECT_TRUE(is_device_event(message("add@/devices/virtual/infiniband/rxe0|ACTION=add|DEVPATH=/devices/virtual/infiniband/rxe0|SUBSYSTEM=infiniband")));
+  EXPECT_TRUE(is_device_event(
+      message("remove@/devices/pci0000:17/0000:17:01.0/0000:18:00.0|ACTION=remove|SUBSYSTEM=pci|SEQNUM=9")))
+      << "a GPU";
+  EXPECT_FALSE(is_device_event(
+      message("add@/devices/virtual/net/veth7|ACTION=add|DEVPATH=/devices/virtual/net/veth7|SUBSYSTEM=net")))
+      << "a container's";
+  EXPECT_TRUE(
+      is_device_event(message("add@/devices/virtual/infiniband/rxe0|ACTION=add|DEVPATH=/devices/virtual/infiniband/"
+                              "rxe0|SUBSYSTEM=infiniband")));
 }
 
 // Waits until everything has been read `version`s after now.
@@ -95,7 +110,8 @@ class Running {
  public:
   using Open = std::function<Result<Kernel>(const std::string&)>;
   explicit Running(const std::string& root, std::shared_ptr<const Policy> policy = nullptr, Open open = open_kernel)
-      : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), collector_(options(root, std::move(policy), std::move(open)), wake_.get()) {
+      : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        collector_(options(root, std::move(policy), std::move(open)), wake_.get()) {
     settle([&] { return collector_.complete() && !collector_.busy(); });
   }
   void refresh() {
@@ -180,7 +196,8 @@ std::string stable(const std::string& page) {
     if (line.find("fabric_check_status") != std::string::npos || line.starts_with("fabric_series ")) continue;
     bool varies = line.starts_with("fabric_collector_duration") || line.starts_with("fabric_snapshot_age");
     if (varies) line = line.substr(0, line.rfind(' ')) + " -";
-    if (size_t version = line.find("version=\""); version != std::string::npos) line = line.substr(0, version) + "version=\"-\"} 1";
+    if (size_t version = line.find("version=\""); version != std::string::npos)
+      line = line.substr(0, version) + "version=\"-\"} 1";
     out += line + "\n";
   }
   return out;
@@ -194,7 +211,8 @@ TEST(Page, EqualsTheGoldenFile) {
   std::ifstream in(golden);
   std::stringstream expected;
   expected << in.rdbuf();
-  EXPECT_EQ(page, expected.str()) << "where this is meant, run once with FABRIC_UPDATE_GOLDEN=1 and look at the difference";
+  EXPECT_EQ(page, expected.str())
+      << "where this is meant, run once with FABRIC_UPDATE_GOLDEN=1 and look at the difference";
 }
 
 TEST(Collector, ShowsWhatTheFilesSayNow) {
@@ -232,7 +250,8 @@ TEST(Collector, GidsAreReadAnewWhereAnAddressChanged) {
   const auto before = gids();
   ASSERT_EQ(before.size(), 2u);
   for (const char* device : {"mlx5_0", "mlx5_1"})
-    tree.file(std::string("sys/class/infiniband/") + device + "/ports/1/gids/0", "0000:0000:0000:0000:0000:ffff:0a01:0001\n");
+    tree.file(std::string("sys/class/infiniband/") + device + "/ports/1/gids/0",
+              "0000:0000:0000:0000:0000:ffff:0a01:0001\n");
   running.collector().reread({"eth9", "docker0"});
   running.refresh();
   EXPECT_EQ(gids(), before);
@@ -287,7 +306,9 @@ TEST(Collector, ModulesAreShownAsLongAsTheyAreOfLate) {
   test::Tree tree;
   Transceiver module;
   module.temperature.value = 41.5;
-  two_nics(tree).file("proc/uptime", "1040.00 1.00\n").file(state::kOpticsFile, state::optics_toml({{{"eth2", module}}, 60, 0, 0}, 1000));
+  two_nics(tree)
+      .file("proc/uptime", "1040.00 1.00\n")
+      .file(state::kOpticsFile, state::optics_toml({{{"eth2", module}}, 60, 0, 0}, 1000));
   Running running(tree.path());
   std::string page = running.page();
   EXPECT_EQ(value(page, "fabric_module_temperature_celsius{device=\"mlx5_0\",port=\"1\"}"), 41.5);
@@ -304,7 +325,9 @@ TEST(Collector, ModulesAreShownAsLongAsTheyAreOfLate) {
 test::Tree& bonded(test::Tree& tree) {
   tree.remove("sys/class/infiniband/mlx5_1");
   tree.file("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "bond0\n");
-  return tree.file("sys/class/net/bond0/ifindex", "9\n").file("sys/class/net/bond0/carrier", "1\n").file("sys/class/net/bond0/bonding/slaves", "eth2 eth3\n");
+  return tree.file("sys/class/net/bond0/ifindex", "9\n")
+      .file("sys/class/net/bond0/carrier", "1\n")
+      .file("sys/class/net/bond0/bonding/slaves", "eth2 eth3\n");
 }
 
 Transceiver module_with_light(double watts) {
@@ -323,12 +346,17 @@ Transceiver module_with_light(double watts) {
 TEST(Collector, OfABondEachMemberIsShownAndJudged) {
   test::Tree tree;
   bonded(two_nics(tree)).file("proc/uptime", "1040.00 1.00\n");
-  tree.file(state::kOpticsFile, state::optics_toml({{{"eth2", module_with_light(1e-3)}, {"eth3", module_with_light(5e-5)}}, 60, 0, 0}, 1000));
+  tree.file(
+      state::kOpticsFile,
+      state::optics_toml({{{"eth2", module_with_light(1e-3)}, {"eth3", module_with_light(5e-5)}}, 60, 0, 0}, 1000));
   Running running(tree.path());
   Policy policy;
   policy.compat = {Compat::node_exporter, Compat::rdma_exporter};
-  const std::string page = render_page(running.collector().snapshot(), {.policy = &policy, .no_policy = {}, .http = {}}, false);
-  const auto at = [](const std::string& name, const std::string& port, const std::string& more = "") { return name + "{device=\"mlx5_0\",port=\"" + port + "\"" + more + "}"; };
+  const std::string page =
+      render_page(running.collector().snapshot(), {.policy = &policy, .no_policy = {}, .http = {}}, false);
+  const auto at = [](const std::string& name, const std::string& port, const std::string& more = "") {
+    return name + "{device=\"mlx5_0\",port=\"" + port + "\"" + more + "}";
+  };
   EXPECT_EQ(value(page, at("fabric_module_rx_power_watts", "1@eth2", ",lane=\"2\"")), 1e-3);
   EXPECT_EQ(value(page, at("fabric_module_rx_power_watts", "1@eth3", ",lane=\"2\"")), 5e-5);
   EXPECT_EQ(value(page, at("fabric_module_rx_power_limit_watts", "1@eth3", ",limit=\"low_alarm\"")), 1e-4);
@@ -355,7 +383,8 @@ TEST(Collector, WhatAMembersNetdevCountsIsItsOwn) {
   nics.statistics->set("eth2", "rx_prio3_pause", 5);
   nics.statistics->set("eth3", "rx_prio3_pause", 9);
   Running running(nics.tree.path(), nullptr, nics.open());
-  const std::string page = running.page(), what = "fabric_pfc_pause_frames_total{device=\"mlx5_0\",port=", label = ",direction=\"rx\",priority=\"3\"}";
+  const std::string page = running.page(), what = "fabric_pfc_pause_frames_total{device=\"mlx5_0\",port=",
+                    label = ",direction=\"rx\",priority=\"3\"}";
   EXPECT_EQ(value(page, what + "\"1@eth2\"" + label), 5);
   EXPECT_EQ(value(page, what + "\"1@eth3\"" + label), 9);
   EXPECT_FALSE(value(page, what + "\"1\"" + label));
@@ -385,7 +414,9 @@ size_t threads() {
 // To wake a thread costs more than to read such a device.
 TEST(Collector, HasNoThreadForEachDevice) {
   test::Tree tree;
-  for (int i = 0; i < 12; ++i) add_port(tree, "mlx5_" + std::to_string(i), "eth" + std::to_string(i), "0000:18:0" + std::to_string(i % 8) + (i < 8 ? ".0" : ".1"));
+  for (int i = 0; i < 12; ++i)
+    add_port(tree, "mlx5_" + std::to_string(i), "eth" + std::to_string(i),
+             "0000:18:0" + std::to_string(i % 8) + (i < 8 ? ".0" : ".1"));
   const size_t before = threads();
   Running running(tree.path());
   running.refresh();
@@ -413,10 +444,12 @@ size_t expect_every_counter(const fs::path& root, const std::string& page) {
           std::getline(in, text);
           if (name == "lifespan" || text.empty() || text.find_first_not_of("0123456789") != std::string::npos) continue;
           ++files;
-          std::string at = "device=\"" + device.path().filename().string() + "\",port=\"" + port.path().filename().string() + "\"";
+          std::string at =
+              "device=\"" + device.path().filename().string() + "\",port=\"" + port.path().filename().string() + "\"";
           double number = std::strtod(text.c_str(), nullptr);
           if (std::string_view(folder) == "hw_counters") {
-            EXPECT_EQ(value(page, "fabric_rdma_hw_counters_total{" + at + ",counter=\"" + name + "\"}"), number) << at << name;
+            EXPECT_EQ(value(page, "fabric_rdma_hw_counters_total{" + at + ",counter=\"" + name + "\"}"), number)
+                << at << name;
           } else if (name == "port_xmit_data") {
             EXPECT_EQ(value(page, "fabric_port_bytes_total{" + at + ",direction=\"tx\"}"), number * 4) << at;
           }
@@ -436,7 +469,8 @@ TEST(Corpus, NoCounterIsLost) {
     ASSERT_EQ(std::system(("tar xzf '" + archive.path().string() + "' -C '" + tree.path() + "'").c_str()), 0);
     std::set<fs::path> roots;
     for (const auto& entry : fs::recursive_directory_iterator(tree.path()))
-      if (entry.path().string().ends_with("/sys/class/infiniband")) roots.insert(entry.path().parent_path().parent_path().parent_path());
+      if (entry.path().string().ends_with("/sys/class/infiniband"))
+        roots.insert(entry.path().parent_path().parent_path().parent_path());
     for (const fs::path& root : roots) {
       Policy policy;
       policy.raw = RawCounters::all;

@@ -20,8 +20,9 @@ Port port(const std::string& device) {
   return port;
 }
 
-// bnxt_re (hw_counters.c): Linux 6.1 and Broadcom's own driver have no rx_roce_only_bytes; of a virtual function it stays 0; of a
-// physical one rx_bytes counts the same, with congestion notifications, as the device last wrote it into memory.
+// bnxt_re (hw_counters.c): Linux 6.1 and Broadcom's own driver have no rx_roce_only_bytes; of a virtual function it
+// stays 0; of a physical one rx_bytes counts the same, with congestion notifications, as the device last wrote it into
+// memory.
 TEST(Counters, RdmaTrafficOfBroadcomIsThereWithEveryDriverAndOnce) {
   const auto traffic = [](std::vector<Counter> hw) {
     Port one = port("bnxt_re0");
@@ -31,7 +32,8 @@ TEST(Counters, RdmaTrafficOfBroadcomIsThereWithEveryDriverAndOnce) {
     add_counters(set, one);
     return series(set);
   };
-  const std::string rx = "fabric_rdma_bytes_total,device=bnxt_re0,port=1,direction=rx", tx = "fabric_rdma_packets_total,device=bnxt_re0,port=1,direction=tx";
+  const std::string rx = "fabric_rdma_bytes_total,device=bnxt_re0,port=1,direction=rx",
+                    tx = "fabric_rdma_packets_total,device=bnxt_re0,port=1,direction=tx";
   EXPECT_EQ(traffic({{"rx_bytes", 1000}, {"tx_pkts", 3}}), (std::map<std::string, double>{{rx, 1000}, {tx, 3}}));
   EXPECT_EQ(traffic({{"rx_bytes", 1000}, {"tx_pkts", 3}, {"tx_roce_only_pkts", 0}, {"rx_roce_only_bytes", 0}}),
             (std::map<std::string, double>{{rx, 1000}, {tx, 3}}));
@@ -46,7 +48,8 @@ TEST(FamilySet, KeepsTheFirstOfTwoEqualSeriesAndCounts) {
   set.add(other, {{"device", "x"}}, 2);
   set.add(metric, {{"device", "x"}}, 3);
   set.add(metric, {{"device", "y"}}, 4);
-  EXPECT_EQ(series(set), (std::map<std::string, double>{{"a_total,device=x", 1}, {"a_total,device=y", 4}, {"b_total,device=x", 2}}));
+  EXPECT_EQ(series(set),
+            (std::map<std::string, double>{{"a_total,device=x", 1}, {"a_total,device=y", 4}, {"b_total,device=x", 2}}));
   EXPECT_EQ(set.dropped_duplicates(), 1u);
   ASSERT_EQ(set.families().size(), 2u) << "a family stays in one piece";
   EXPECT_EQ(set.series(), 3u);
@@ -77,7 +80,8 @@ TEST(FamilySet, AddsWhatIsMissing) {
   set.add_missing(kOne, {{"device", "a"}}, 2);
   set.add_missing(kOne, {{"device", "b"}}, 3);
   set.add_missing(kOther, {{"device", "a"}}, 4);
-  EXPECT_EQ(series(set), (std::map<std::string, double>{{"fabric_one,device=a", 1}, {"fabric_one,device=b", 3}, {"fabric_other,device=a", 4}}));
+  EXPECT_EQ(series(set), (std::map<std::string, double>{
+                             {"fabric_one,device=a", 1}, {"fabric_one,device=b", 3}, {"fabric_other,device=a", 4}}));
   EXPECT_EQ(set.dropped_duplicates(), 0u);
 }
 
@@ -88,7 +92,8 @@ TEST(FamilySet, LabelsAreTheSameWhereverTheyWereWritten) {
   set.add(metric, port, {{"priority", "3"}, {}}, 1);
   set.accumulate(metric, {{"device", "a\"b\\c\n"}, {"port", "1"}, {"priority", "3"}}, {}, 2);
   set.add(metric, {}, {{"device", "a\"b\\c\n"}, {"port", "1"}}, 4);
-  EXPECT_EQ(series(set), (std::map<std::string, double>{{"a_total,device=a\"b\\c\n,port=1,priority=3", 3}, {"a_total,device=a\"b\\c\n,port=1", 4}}));
+  EXPECT_EQ(series(set), (std::map<std::string, double>{{"a_total,device=a\"b\\c\n,port=1,priority=3", 3},
+                                                        {"a_total,device=a\"b\\c\n,port=1", 4}}));
   set.add(metric, {{"device", "\xff"}}, 1);
   set.add(metric, {{"device", "\xfe"}}, 1);
   EXPECT_EQ(set.dropped_duplicates(), 1u) << "what a page cannot tell apart is one series";
@@ -176,8 +181,11 @@ TEST(Families, CountersGetBaseUnitsAndCommonNames) {
   Port p = port("mlx5_0");
   p.counters.pma = {{"port_xmit_data", 1000}, {"unheard_of", 9}};
   p.counters.hw = {{"local_ack_timeout_err", 5}, {"RNR received", 6}};
-  p.counters.ethtool = {{"rx_prio3_pause", 11}, {"rx_prio3_pause_duration", 1234567}, {"rx_vport_rdma_unicast_bytes", 100},
-                        {"rx_vport_rdma_multicast_bytes", 20}, {"rx_steer_missed_packets", 1}};
+  p.counters.ethtool = {{"rx_prio3_pause", 11},
+                        {"rx_prio3_pause_duration", 1234567},
+                        {"rx_vport_rdma_unicast_bytes", 100},
+                        {"rx_vport_rdma_multicast_bytes", 20},
+                        {"rx_steer_missed_packets", 1}};
   FamilySet set;
   add_counters(set, p);
   add_raw_counters(set, p, RawCounters::all);
@@ -238,7 +246,8 @@ TEST(Families, SettingsOfTheAgent) {
 
 TEST(Families, ChecksShowTheirStatus) {
   Report report;
-  report.findings = {{"pfc", "mlx5_0/1", Status::critical, "", "", "", ""}, {"agent", "host", Status::ok, "", "", "", ""}};
+  report.findings = {{"pfc", "mlx5_0/1", Status::critical, "", "", "", ""},
+                     {"agent", "host", Status::ok, "", "", "", ""}};
   FamilySet set;
   add_report(set, report);
   EXPECT_EQ(series(set), (std::map<std::string, double>{{"fabric_check_status,check=agent,subject=host", 0},
@@ -250,21 +259,26 @@ TEST(Families, ByDefaultOnlyCountersWithoutACommonNameAreRaw) {
   p.counters.hw = {{"np_cnp_sent", 1}, {"unheard_of", 2}};
   FamilySet set;
   add_raw_counters(set, p, RawCounters::unnamed);
-  EXPECT_EQ(series(set), (std::map<std::string, double>{{"fabric_rdma_hw_counters_total,device=mlx5_0,port=1,counter=unheard_of", 2}}));
+  EXPECT_EQ(
+      series(set),
+      (std::map<std::string, double>{{"fabric_rdma_hw_counters_total,device=mlx5_0,port=1,counter=unheard_of", 2}}));
 }
 
 TEST(Families, APriorityWithoutTrafficHasNoZeroes) {
   Port p = port("mlx5_0");
-  p.counters.ethtool = {{"rx_prio0_bytes", 5}, {"tx_prio0_bytes", 0}, {"rx_prio0_discards", 0}, {"rx_prio1_bytes", 0}, {"tx_prio1_bytes", 0},
-                        {"rx_prio1_discards", 0}, {"rx_prio2_bytes", 0}, {"tx_prio2_bytes", 0}, {"rx_prio2_discards", 4}, {"rx_prio3_discards", 0}};
+  p.counters.ethtool = {{"rx_prio0_bytes", 5},   {"tx_prio0_bytes", 0}, {"rx_prio0_discards", 0},
+                        {"rx_prio1_bytes", 0},   {"tx_prio1_bytes", 0}, {"rx_prio1_discards", 0},
+                        {"rx_prio2_bytes", 0},   {"tx_prio2_bytes", 0}, {"rx_prio2_discards", 4},
+                        {"rx_prio3_discards", 0}};
   FamilySet set;
   add_counters(set, p);
   const std::string at = ",device=mlx5_0,port=1";
-  EXPECT_EQ(series(set), (std::map<std::string, double>{{"fabric_priority_bytes_total" + at + ",direction=rx,priority=0", 5},
-                                                        {"fabric_priority_bytes_total" + at + ",direction=tx,priority=0", 0},
-                                                        {"fabric_priority_discarded_packets_total" + at + ",priority=0", 0},
-                                                        {"fabric_priority_discarded_packets_total" + at + ",priority=2", 4},
-                                                        {"fabric_priority_discarded_packets_total" + at + ",priority=3", 0}}))
+  EXPECT_EQ(series(set),
+            (std::map<std::string, double>{{"fabric_priority_bytes_total" + at + ",direction=rx,priority=0", 5},
+                                           {"fabric_priority_bytes_total" + at + ",direction=tx,priority=0", 0},
+                                           {"fabric_priority_discarded_packets_total" + at + ",priority=0", 0},
+                                           {"fabric_priority_discarded_packets_total" + at + ",priority=2", 4},
+                                           {"fabric_priority_discarded_packets_total" + at + ",priority=3", 0}}))
       << "priority 1 is idle, 2 has lost what it never received, of 3 the traffic is not counted";
 }
 

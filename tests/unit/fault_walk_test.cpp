@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Something goes wrong at every single write of a whole profile, one write after the other, found by counting: refused,
-// accepted and ignored, the device gone, the process killed. Each port ends in sync or is honestly reported, and what stood
-// at first can be restored.
+// accepted and ignored, the device gone, the process killed. Each port ends in sync or is honestly reported, and what
+// stood at first can be restored.
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
 #include <linux/rtnetlink.h>
@@ -65,10 +65,8 @@ bool is_write(uint16_t type, View8 payload) {
     case ETHTOOL_MSG_PRIVFLAGS_SET:
     case ETHTOOL_MSG_RINGS_SET:
     case ETHTOOL_MSG_CHANNELS_SET:
-    case ETHTOOL_MSG_FEC_SET:
-      return true;
-    default:
-      return false;
+    case ETHTOOL_MSG_FEC_SET: return true;
+    default: return false;
   }
 }
 
@@ -118,11 +116,13 @@ constexpr const char* kEcn = "sys/class/net/eth0/ecn";
 void add_rdma_cm(Tree& tree, SimFiles& files) {
   tree.folder(kRdmaCm);
   files.on_make_directory(std::string(kRdmaCm) + "/*", [](SimFiles& made, const std::string& folder, std::string_view) {
-    made.tree.file(folder + "/ports/1/default_roce_mode", "RoCE v2\n").file(folder + "/ports/1/default_roce_tos", "0\n");
+    made.tree.file(folder + "/ports/1/default_roce_mode", "RoCE v2\n")
+        .file(folder + "/ports/1/default_roce_tos", "0\n");
     return 0;
   });
   // The values outlive the directory in the kernel: here it simply stays.
-  files.on_remove_directory(std::string(kRdmaCm) + "/*", [](SimFiles&, const std::string&, std::string_view) { return 0; });
+  files.on_remove_directory(std::string(kRdmaCm) + "/*",
+                            [](SimFiles&, const std::string&, std::string_view) { return 0; });
   files.on_write("*/default_roce_tos", store_number(0, 255));
 }
 
@@ -162,7 +162,8 @@ Qos whole_profile(Card card) {
 
 // A machine with one card, as fresh as from a boot.
 struct Machine {
-  explicit Machine(Card which) : nic(sim.add_nic("eth0", personality_of(which))), files(std::make_shared<SimFiles>(tree)) {
+  explicit Machine(Card which)
+      : nic(sim.add_nic("eth0", personality_of(which))), files(std::make_shared<SimFiles>(tree)) {
     gate.nic = &nic;
     add_rdma_cm(tree, *files);
     if (which == Card::mlx5)
@@ -236,7 +237,8 @@ void expect_honest(Machine& machine, const Changes& changes, const Qos& want) {
     // Of a device that went away nothing good is known, also where its last write still came through.
     if (change.code == ENODEV) continue;
     EXPECT_EQ(good(change.outcome), same_value(setting, expected, now))
-        << change.key << " reads " << value_text(setting, now) << "\n" << text(changes);
+        << change.key << " reads " << value_text(setting, now) << "\n"
+        << text(changes);
   }
 }
 
@@ -255,7 +257,8 @@ void expect_restored(Machine& machine, const Qos& first) {
   const Qos now = machine.read();
   for (const Setting& setting : kSettings)
     if (has_value(setting, original)) {
-      EXPECT_EQ(value_text(setting, original), value_text(setting, first)) << "saved before the first write: " << setting.key;
+      EXPECT_EQ(value_text(setting, original), value_text(setting, first))
+          << "saved before the first write: " << setting.key;
       EXPECT_EQ(value_text(setting, now), value_text(setting, first)) << setting.key << "\n" << text(changes);
     }
 }
@@ -265,7 +268,8 @@ std::string card_name(const testing::TestParamInfo<Card>& card) {
   constexpr const char* kNames[] = {"mlx5", "ofed", "bnxt", "ice", "full"};
   return kNames[static_cast<size_t>(card.param)];
 }
-INSTANTIATE_TEST_SUITE_P(Cards, FaultWalk, testing::Values(Card::mlx5, Card::ofed, Card::bnxt, Card::ice, Card::full), card_name);
+INSTANTIATE_TEST_SUITE_P(Cards, FaultWalk, testing::Values(Card::mlx5, Card::ofed, Card::bnxt, Card::ice, Card::full),
+                         card_name);
 
 TEST_P(FaultWalk, EveryWriteCanFailEveryWay) {
   const Qos want = whole_profile(GetParam());

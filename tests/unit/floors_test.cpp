@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floors of the house: a folder includes only lower floors, and each foreign library has the one place that sees it.
+// The floors of the house: a folder includes only lower floors, and each foreign library has the one place that sees
+// it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -92,7 +93,8 @@ bool may_see_folder(const Include& include) {
 bool may_see_library(const Include& include) {
   if (std::regex_match(include.file, kPure) && std::regex_match(include.name, kIo)) return false;
   return std::all_of(kLibraries.begin(), kLibraries.end(), [&](const Library& library) {
-    return !std::regex_match(include.name, std::regex(library.header)) || std::regex_match(include.file, std::regex(library.allowed));
+    return !std::regex_match(include.name, std::regex(library.header)) ||
+           std::regex_match(include.file, std::regex(library.allowed));
   });
 }
 
@@ -134,7 +136,8 @@ TEST(Floors, EveryFolderHasItsFloor) {
 TEST(Floors, EveryKindOfViolationIsSeen) {
   test::Tree tree;
   tree.file("lib/base/a.h", "#include \"model/node.h\"\n");
-  tree.file("lib/model/b.cpp", "#include <fcntl.h>\n#include <fstream>\n#include <string>\n#include \"base/result.h\"\n");
+  tree.file("lib/model/b.cpp",
+            "#include <fcntl.h>\n#include <fstream>\n#include <string>\n#include \"base/result.h\"\n");
   tree.file("lib/check/c.cpp", "#  include \"sys/root.h\"\n");
   tree.file("lib/sys/d.cpp", "#include <hwloc.h>\n#include <linux/dcbnl.h>\n#include \"driver/driver.h\"\n");
   tree.file("lib/qos/e.cpp", "#include <toml++/toml.h>\n#include \"scan/scan.h\"\n");

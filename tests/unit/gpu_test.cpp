@@ -18,7 +18,9 @@ TEST(GpuInformation, AsNvidiasDriverPrintsIt) {
   EXPECT_EQ(said.uuid, "GPU-8a1f2c3d-0000-1111-2222-333344445555");
   EXPECT_EQ(said.minor, 3u);
   EXPECT_FALSE(said.excluded);
-  EXPECT_EQ(gpu::parse_information("GPU UUID: \t GPU-" + std::string(8, '?') + "-" + std::string(4, '?') + "\n").uuid, "") << "never opened";
+  EXPECT_EQ(gpu::parse_information("GPU UUID: \t GPU-" + std::string(8, '?') + "-" + std::string(4, '?') + "\n").uuid,
+            "")
+      << "never opened";
   EXPECT_TRUE(gpu::parse_information("GPU Excluded: Yes").excluded);
   EXPECT_FALSE(gpu::parse_information("Device Minor: x\n:\n\n").minor);
 }
@@ -26,7 +28,8 @@ TEST(GpuInformation, AsNvidiasDriverPrintsIt) {
 TEST(GpuKfd, NodesOfOneFunctionHaveItsAddress) {
   // location_id: node 2 in bits 28-31, bus 0x0c, device 0, function 0
   const auto node = gpu::parse_kfd_properties(
-      "cpu_cores_count 0\nsimd_count 304\nlocation_id 536874 x\nlocation_id 536873984\ndomain 1\ndrm_render_minor 130\nunique_id 255\n");
+      "cpu_cores_count 0\nsimd_count 304\nlocation_id 536874 x\nlocation_id 536873984\ndomain 1\ndrm_render_minor "
+      "130\nunique_id 255\n");
   ASSERT_TRUE(node);
   EXPECT_EQ(node->pci, "0001:0c:00.0");
   EXPECT_EQ(node->render_minor, 130u);
@@ -44,8 +47,8 @@ TEST(GpuIdentify, NvidiaInOrderOfAddressesWithoutTheExcluded) {
   for (const char* bus : {"17", "65", "b3"}) {
     add_gpu(tree, bus, "0x10de", "0x2330");
     tree.file("proc/driver/nvidia/gpus/0000:" + std::string(bus) + ":00.0/information",
-              "Model: H100\nGPU UUID: GPU-" + std::string(bus) + "\nDevice Minor: 0\nGPU Excluded: " +
-                  (std::string(bus) == "65" ? "Yes\n" : "No\n"));
+              "Model: H100\nGPU UUID: GPU-" + std::string(bus) +
+                  "\nDevice Minor: 0\nGPU Excluded: " + (std::string(bus) == "65" ? "Yes\n" : "No\n"));
   }
   const auto topology = load_topology(tree.root());
   ASSERT_TRUE(topology && topology->gpus.size() == 3);
@@ -113,8 +116,11 @@ TEST(Machine, CpuLists) {
 
 TEST(Machine, ThousandsOfCpusAndListsThatLie) {
   test::Tree tree;
-  tree.folder("sys/bus/pci/devices").file("sys/devices/system/node/node0/cpulist", "0-4095\n").file("sys/devices/system/node/node1/cpulist", "0-9999999\n");
-  tree.file("sys/devices/system/cpu/cpu7/topology/core_cpus_list", "0-4294967295\n").file("sys/devices/system/cpu/cpu8/topology/core_cpus_list", "9-10\n");
+  tree.folder("sys/bus/pci/devices")
+      .file("sys/devices/system/node/node0/cpulist", "0-4095\n")
+      .file("sys/devices/system/node/node1/cpulist", "0-9999999\n");
+  tree.file("sys/devices/system/cpu/cpu7/topology/core_cpus_list", "0-4294967295\n")
+      .file("sys/devices/system/cpu/cpu8/topology/core_cpus_list", "9-10\n");
   auto topology = load_topology(tree.root());
   ASSERT_TRUE(topology) << topology.error().text();
   machine::read_cores(tree.root(), *topology);
@@ -124,12 +130,15 @@ TEST(Machine, ThousandsOfCpusAndListsThatLie) {
 TEST(Machine, SocketsCoresMemoryAndHypervisor) {
   test::Tree tree;
   const std::string node = "sys/devices/system/node/", cpu = "sys/devices/system/cpu/cpu";
-  tree.folder("sys/bus/pci/devices").file("sys/class/dmi/id/sys_vendor", "Amazon EC2\n").file("sys/class/dmi/id/product_name", "p5.48xlarge\n");
+  tree.folder("sys/bus/pci/devices")
+      .file("sys/class/dmi/id/sys_vendor", "Amazon EC2\n")
+      .file("sys/class/dmi/id/product_name", "p5.48xlarge\n");
   tree.file(node + "node0/cpulist", "0,2\n").file(node + "node1/cpulist", "1,3\n").file(node + "node2/cpulist", "\n");
   tree.file(node + "has_memory", "0-2\n");
   for (const int i : {0, 1}) {
     tree.file(cpu + std::to_string(i) + "/topology/physical_package_id", std::to_string(i) + "\n");
-    tree.file(cpu + std::to_string(i) + "/topology/core_cpus_list", std::to_string(i) + "," + std::to_string(i + 2) + "\n");
+    tree.file(cpu + std::to_string(i) + "/topology/core_cpus_list",
+              std::to_string(i) + "," + std::to_string(i + 2) + "\n");
   }
   auto topology = load_topology(tree.root());
   ASSERT_TRUE(topology) << topology.error().text();

@@ -17,16 +17,17 @@ struct Known {
   uint64_t xoff, minimum;
 };
 const Known kKnown[]{
-    {{100'000, 7, 4200, kMaxMtu}, 43'024, 53'130},    {{100'000, 7, 9000, kMaxMtu}, 56'080, 66'186},
-    {{100'000, 100, 9000, kMaxMtu}, 76'180, 86'286},  {{200'000, 30, 4200, kMaxMtu}, 84'424, 94'530},
-    {{400'000, 7, 4200, kMaxMtu}, 137'824, 147'930},  {{400'000, 30, 9000, kMaxMtu}, 170'480, 180'586},
+    {{100'000, 7, 4200, kMaxMtu}, 43'024, 53'130},     {{100'000, 7, 9000, kMaxMtu}, 56'080, 66'186},
+    {{100'000, 100, 9000, kMaxMtu}, 76'180, 86'286},   {{200'000, 30, 4200, kMaxMtu}, 84'424, 94'530},
+    {{400'000, 7, 4200, kMaxMtu}, 137'824, 147'930},   {{400'000, 30, 9000, kMaxMtu}, 170'480, 180'586},
     {{400'000, 100, 9000, kMaxMtu}, 231'280, 241'386}, {{800'000, 30, 9000, kMaxMtu}, 316'480, 326'586},
 };
 
 TEST(Headroom, IsTheDriversFormula) {
   for (const Known& known : kKnown) {
     EXPECT_EQ(xoff(known.link), known.xoff) << known.link.speed << " " << known.link.cable << " " << known.link.mtu;
-    EXPECT_EQ(minimum(known.link), known.minimum) << known.link.speed << " " << known.link.cable << " " << known.link.mtu;
+    EXPECT_EQ(minimum(known.link), known.minimum)
+        << known.link.speed << " " << known.link.cable << " " << known.link.mtu;
   }
 }
 
@@ -116,8 +117,8 @@ TEST(Automatic, SaysWithNumbersWhatDoesNotFit) {
   EXPECT_NE(sizes.error().what.find("link is down"), std::string::npos);
 }
 
-// Any port: what comes out is never objected to, needs no rounding on cells of 128 or 144 bytes, and is the answer again
-// when it is what stands.
+// Any port: what comes out is never objected to, needs no rounding on cells of 128 or 144 bytes, and is the answer
+// again when it is what stands.
 TEST(Automatic, IsAcceptableAndItsOwnAnswer) {
   std::mt19937 random(3);
   auto pick = [&](unsigned count) { return static_cast<uint32_t>(random() % count); };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the exporter keeps of health: over a restart, in a file that may be broken, and with an operator's acknowledgements.
+// What the exporter keeps of health: over a restart, in a file that may be broken, and with an operator's
+// acknowledgements.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,7 +49,8 @@ class Site {
   }
 
   Result<void> start() {
-    keeper_ = std::make_unique<HealthKeeper>(tree_.path(), tree_.path() + "/run/fabric-exporter", tree_.path() + "/var/lib/fabric-exporter");
+    keeper_ = std::make_unique<HealthKeeper>(tree_.path(), tree_.path() + "/run/fabric-exporter",
+                                             tree_.path() + "/var/lib/fabric-exporter");
     return keeper_->load();
   }
   // Ten seconds later: the device `flaps`, and `hangs` in the kernel or not.
@@ -60,7 +62,8 @@ class Site {
       *snapshot_.node.ports[0].counters.carrier_down += flaps;
     }
     snapshot_.ages.clear();
-    for (const Port& port : snapshot_.node.ports) snapshot_.ages.push_back({port.rdma, port.rdma == "mlx5_0" ? taken_ : snapshot_.node.taken});
+    for (const Port& port : snapshot_.node.ports)
+      snapshot_.ages.push_back({port.rdma, port.rdma == "mlx5_0" ? taken_ : snapshot_.node.taken});
     return keeper_->take(snapshot_, &node_.policy, {clock_, wall()});
   }
   [[nodiscard]] Status flapping() const {
@@ -127,7 +130,8 @@ TEST(HealthKeeper, ABrokenListOfWhatIsOverCostsNoState) {
   site.tree().file("var/lib/fabric-exporter/acks.toml", "updated = [\n");
   const auto started = site.start();
   ASSERT_FALSE(started);
-  EXPECT_NE(started.error().text().find("/var/lib/fabric-exporter/acks.toml:"), std::string::npos) << started.error().text();
+  EXPECT_NE(started.error().text().find("/var/lib/fabric-exporter/acks.toml:"), std::string::npos)
+      << started.error().text();
   EXPECT_EQ(site.flapping(), Status::warning);
 }
 
@@ -136,7 +140,9 @@ TEST(HealthKeeper, SaysWhereItCannotKeepThem) {
   site.tree().file("run/fabric-exporter/health.toml/in.the.way", "");
   const auto kept = site.step();
   ASSERT_FALSE(kept);
-  EXPECT_TRUE(kept.error().text().starts_with(site.tree().path() + "/run/fabric-exporter/health.toml: cannot rename into place")) << kept.error().text();
+  EXPECT_TRUE(kept.error().text().starts_with(site.tree().path() +
+                                              "/run/fabric-exporter/health.toml: cannot rename into place"))
+      << kept.error().text();
 }
 
 TEST(HealthKeeper, ADeviceThatHangsNeitherClearsNorConfirms) {
@@ -188,7 +194,8 @@ TEST(HealthKeeper, WhatIsCountedWhileASourceFailsOnceIsNotLost) {
     ASSERT_TRUE(site.step());
     auto hw = std::exchange(counters.hw, {});
     for (int i = 0; i < readings; ++i) ASSERT_TRUE(site.step(readings == 20 && i == 18 ? 5 : 0));
-    EXPECT_EQ(site.flapping(), readings == 20 ? Status::critical : Status::ok) << "the other sources are judged all the same";
+    EXPECT_EQ(site.flapping(), readings == 20 ? Status::critical : Status::ok)
+        << "the other sources are judged all the same";
     hw.back().value += 40;
     counters.hw = hw;
     ASSERT_TRUE(site.step());
@@ -238,8 +245,10 @@ TEST(Acknowledged, FromTheCommandToTheMetricAndItsEnd) {
   acks->front().until = site.wall() + 1000;
   ASSERT_TRUE(save_acks(site.tree().path(), *acks));
   ASSERT_TRUE(site.step());
-  EXPECT_NE(site.page().find("fabric_check_acknowledged{check=\"link-flap\",subject=\"mlx5_0/1\"} 1\n"), std::string::npos);
-  EXPECT_NE(site.page().find("fabric_check_status{check=\"link-flap\",subject=\"mlx5_0/1\"} 1\n"), std::string::npos) << "it is told all the same";
+  EXPECT_NE(site.page().find("fabric_check_acknowledged{check=\"link-flap\",subject=\"mlx5_0/1\"} 1\n"),
+            std::string::npos);
+  EXPECT_NE(site.page().find("fabric_check_status{check=\"link-flap\",subject=\"mlx5_0/1\"} 1\n"), std::string::npos)
+      << "it is told all the same";
   const auto list = site.ask({"ack", "--list"}).text;
   EXPECT_NE(list.find("cable ordered"), std::string::npos) << list;
   for (int i = 0; i < 20 + kAckOutlasts / 10; ++i) ASSERT_TRUE(site.step());
@@ -250,13 +259,15 @@ TEST(Acknowledged, FromTheCommandToTheMetricAndItsEnd) {
   EXPECT_EQ(site.ask({"ack", "--list"}).text, "Nothing is acknowledged.\n");
 }
 
-// Five minutes of them: neither the hour in which no exporter ran, nor a day by which the clock was set, forward or back.
+// Five minutes of them: neither the hour in which no exporter ran, nor a day by which the clock was set, forward or
+// back.
 TEST(Acknowledged, OnlyWhatIsWatchedCountsAsGone) {
   for (const auto& [away, set] : {std::pair<double, int64_t>{3600, 0}, {0, 86'400}, {0, -86'400}}) {
     Site site;
     ASSERT_TRUE(site.step());
     ASSERT_TRUE(site.step(3));
-    ASSERT_TRUE(save_acks(site.tree().path(), {{"link-flap", "mlx5_0/1", site.wall(), site.wall() + 7 * 86'400, "root", ""}}));
+    ASSERT_TRUE(
+        save_acks(site.tree().path(), {{"link-flap", "mlx5_0/1", site.wall(), site.wall() + 7 * 86'400, "root", ""}}));
     while (site.flapping() != Status::ok) ASSERT_TRUE(site.step());
     site.pass(away);
     site.set_clock(set);
@@ -272,7 +283,10 @@ TEST(Acknowledged, WhatIsOverIsOverAfterABootAsWell) {
   Site site;
   ASSERT_TRUE(site.step());
   ASSERT_TRUE(site.step(3));
-  const auto acknowledge = [&] { return save_acks(site.tree().path(), {{"link-flap", "mlx5_0/1", site.wall(), site.wall() + 30 * 86'400, "root", ""}}); };
+  const auto acknowledge = [&] {
+    return save_acks(site.tree().path(),
+                     {{"link-flap", "mlx5_0/1", site.wall(), site.wall() + 30 * 86'400, "root", ""}});
+  };
   ASSERT_TRUE(acknowledge());
   ASSERT_TRUE(site.boot());
   ASSERT_TRUE(site.step());
@@ -296,7 +310,8 @@ TEST(Acknowledged, ByManyAtOnceNoneIsLost) {
   constexpr int kMany = 12;
   for (int i = 0; i < kMany; ++i)
     if (::fork() == 0) ::_exit(site.ask({"ack", "loss", "mlx5_" + std::to_string(i)}).errors.empty() ? 0 : 1);
-  for (int i = 0, status = 0; i < kMany; ++i) EXPECT_TRUE(::wait(&status) > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  for (int i = 0, status = 0; i < kMany; ++i)
+    EXPECT_TRUE(::wait(&status) > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0);
   const auto acks = load_acks(*Root::open(site.tree().path()));
   ASSERT_TRUE(acks);
   EXPECT_EQ(acks->size(), static_cast<size_t>(kMany));
@@ -322,7 +337,8 @@ TEST(Acknowledged, NamesWhatIsWrong) {
   EXPECT_NE(site.ask({"ack", "loss"}).errors.find("; it can be deleted"), std::string::npos);
   std::filesystem::remove(site.tree().path() + "/var/lib/fabric-agent/acks.toml");
   site.tree().folder("var/lib/fabric-agent/acks.toml");
-  EXPECT_EQ(site.ask({"ack", "loss"}).errors.find("deleted"), std::string::npos) << "what only cannot be read may be in order";
+  EXPECT_EQ(site.ask({"ack", "loss"}).errors.find("deleted"), std::string::npos)
+      << "what only cannot be read may be in order";
 }
 
 TEST(CheckWatch, TellsWhatChanged) {
@@ -345,13 +361,16 @@ TEST(CheckWatch, TellsWhatChanged) {
   EXPECT_EQ(ctl::changes_of(before, now)[0].what, "acknowledged");
   changes = ctl::changes_of(now, before);
   ASSERT_EQ(changes.size(), 1u) << "it has expired, and the finding counts again";
-  EXPECT_EQ(ctl::change_text(changes[0], 0), "1970-01-01T00:00:00Z unacknowledged critical loss mlx5_0/1: 60 packets\n");
+  EXPECT_EQ(ctl::change_text(changes[0], 0),
+            "1970-01-01T00:00:00Z unacknowledged critical loss mlx5_0/1: 60 packets\n");
   before = now;
   now.findings.clear();
   changes = ctl::changes_of(before, now);
   ASSERT_EQ(changes.size(), 1u);
   EXPECT_EQ(ctl::change_text(changes[0], 60), "1970-01-01T00:01:00Z cleared critical loss mlx5_0/1 (acknowledged )\n");
-  EXPECT_EQ(ctl::change_json(changes[0], 0), "{\"time\": \"1970-01-01T00:00:00Z\", \"change\": \"cleared\", \"id\": \"loss\", \"subject\": \"mlx5_0/1\", \"status\": \"ok\", \"observed\": \"60 packets\", \"acknowledged\": true}\n");
+  EXPECT_EQ(ctl::change_json(changes[0], 0),
+            "{\"time\": \"1970-01-01T00:00:00Z\", \"change\": \"cleared\", \"id\": \"loss\", \"subject\": "
+            "\"mlx5_0/1\", \"status\": \"ok\", \"observed\": \"60 packets\", \"acknowledged\": true}\n");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every health rule on a machine under load, reading by reading: raised by its defect, and by no other; cleared by itself.
+// Every health rule on a machine under load, reading by reading: raised by its defect, and by no other; cleared by
+// itself.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -18,8 +19,12 @@ using test::describe;
 constexpr double kPace = 10, kUp = 100'000;  // seconds between readings; how long the machine has been up
 
 std::vector<Counter>& list_of(Port& port, const std::string& name) {
-  if (name.starts_with("rx_prio") || name.starts_with("tx_") || name.starts_with("rx_corrected") || name.starts_with("outbound")) return port.counters.ethtool;
-  if (name.starts_with("port_") || name.starts_with("symbol") || name.starts_with("link_") || name.starts_with("excessive") || name.starts_with("local_link")) return port.counters.pma;
+  if (name.starts_with("rx_prio") || name.starts_with("tx_") || name.starts_with("rx_corrected") ||
+      name.starts_with("outbound"))
+    return port.counters.ethtool;
+  if (name.starts_with("port_") || name.starts_with("symbol") || name.starts_with("link_") ||
+      name.starts_with("excessive") || name.starts_with("local_link"))
+    return port.counters.pma;
   return port.counters.hw;
 }
 
@@ -38,9 +43,12 @@ class Machine {
  public:
   Machine() {
     for (Port& port : node_.now.ports)
-      for (const char* name : {"local_ack_timeout_err", "packet_seq_err", "rnr_nak_retry_err", "req_transport_retries_exceeded", "rp_cnp_handled",
-                               "np_ecn_marked_roce_packets", "rx_prio3_bytes", "tx_prio3_bytes", "port_xmit_discards", "port_xmit_packets", "link_error_recovery",
-                               "excessive_buffer_overrun_errors", "local_link_integrity_errors", "port_rcv_remote_physical_errors", "roce_adp_retrans", "rx_icrc_encapsulated", "rx_write_requests"})
+      for (const char* name :
+           {"local_ack_timeout_err", "packet_seq_err", "rnr_nak_retry_err", "req_transport_retries_exceeded",
+            "rp_cnp_handled", "np_ecn_marked_roce_packets", "rx_prio3_bytes", "tx_prio3_bytes", "port_xmit_discards",
+            "port_xmit_packets", "link_error_recovery", "excessive_buffer_overrun_errors",
+            "local_link_integrity_errors", "port_rcv_remote_physical_errors", "roce_adp_retrans",
+            "rx_icrc_encapsulated", "rx_write_requests"})
         grow(port, name, 1000);
     health_.alone = true;
   }
@@ -104,12 +112,13 @@ class Machine {
   }
 
  private:
-  // 400 Gb/s both ways, and what goes with it: some congestion control, a little pause, corrected bits, a lost packet in a million.
+  // 400 Gb/s both ways, and what goes with it: some congestion control, a little pause, corrected bits, a lost packet
+  // in a million.
   static void load(Port& port) {
     for (const char* name : {"rx_prio3_bytes", "tx_prio3_bytes"}) grow(port, name, uint64_t{500'000'000'000});
     grow(port, "rx_prio3_pause_duration", 1'500'000);  // 15 % of the time
     grow(port, "tx_prio3_pause_duration", 200'000);
-    grow(port, "rx_corrected_bits_phy", 4'000'000);    // 1e-6
+    grow(port, "rx_corrected_bits_phy", 4'000'000);  // 1e-6
     if (port.is_member()) return;
     for (const char* name : {"port_xmit_data", "port_rcv_data"}) grow(port, name, uint64_t{12'500'000'000});
     for (const char* name : {"port_rcv_packets", "port_xmit_packets"}) grow(port, name, 120'000'000);
@@ -119,7 +128,13 @@ class Machine {
     grow(port, "rx_write_requests", 4'000'000);
   }
   [[nodiscard]] View view() const {
-    return {.now = node_.now, .before = &node_.before, .policy = &node_.policy, .plan = &node_.plan, .signals = &signals_, .health = &health_, .no_policy = {}};
+    return {.now = node_.now,
+            .before = &node_.before,
+            .policy = &node_.policy,
+            .plan = &node_.plan,
+            .signals = &signals_,
+            .health = &health_,
+            .no_policy = {}};
   }
 
   test::Healthy node_;
@@ -134,9 +149,9 @@ struct Defect {
   std::function<void(Port&)> happens;  // between two readings
   const char* check;
   Status status;
-  int readings = 2;                      // after so many it must be told
-  int quiet = 15;                        // and after so many good ones it must be gone
-  std::function<void(Port&)> mended{};   // what ends it, where it does not end by itself
+  int readings = 2;                     // after so many it must be told
+  int quiet = 15;                       // and after so many good ones it must be gone
+  std::function<void(Port&)> mended{};  // what ends it, where it does not end by itself
 };
 
 std::function<void(Port&)> counted(const char* name, uint64_t by) {
@@ -170,12 +185,18 @@ const std::vector<Defect>& defects() {
       {"cnp_ignored", counted("rp_cnp_ignored", 100), "cnp-ignored", W},
       {"pcie_errors", counted("outbound_pci_buffer_overflow", 100), "pcie-errors", W},
       {"request_errors", counted("req_cqe_error", 9), "requests", W},
-      {"dark_lane", [](Port& port) { port.module->lanes[2].rx_power.value = 7e-5; }, "optics", W, 2, 8, [](Port& port) { port.module->lanes[2].rx_power.value = 1e-3; }},
-      {"dying_laser", [](Port& port) { port.module->lanes[0].tx_bias.value = 14e-3; }, "optics", C, 2, 8, [](Port& port) { port.module->lanes[0].tx_bias.value = 7e-3; }},
-      {"hot_module", [](Port& port) { port.module->temperature.value = 71; }, "module-temperature", W, 2, 8, [](Port& port) { port.module->temperature.value = 50; }},
-      {"very_hot_module", [](Port& port) { port.module->temperature.value = 78; }, "module-temperature", C, 2, 8, [](Port& port) { port.module->temperature.value = 50; }},
-      {"gid_changed", [](Port& port) { port.gids[2].gid.back() = port.gids[2].gid.back() == '7' ? '8' : '7'; }, "gid-changed", W, 1, 62},
-      {"reporter_in_error", [](Port& port) { port.reporters[0].healthy = false; }, "device-health", C, 1, 2, [](Port& port) { port.reporters[0].healthy = true; }},
+      {"dark_lane", [](Port& port) { port.module->lanes[2].rx_power.value = 7e-5; }, "optics", W, 2, 8,
+       [](Port& port) { port.module->lanes[2].rx_power.value = 1e-3; }},
+      {"dying_laser", [](Port& port) { port.module->lanes[0].tx_bias.value = 14e-3; }, "optics", C, 2, 8,
+       [](Port& port) { port.module->lanes[0].tx_bias.value = 7e-3; }},
+      {"hot_module", [](Port& port) { port.module->temperature.value = 71; }, "module-temperature", W, 2, 8,
+       [](Port& port) { port.module->temperature.value = 50; }},
+      {"very_hot_module", [](Port& port) { port.module->temperature.value = 78; }, "module-temperature", C, 2, 8,
+       [](Port& port) { port.module->temperature.value = 50; }},
+      {"gid_changed", [](Port& port) { port.gids[2].gid.back() = port.gids[2].gid.back() == '7' ? '8' : '7'; },
+       "gid-changed", W, 1, 62},
+      {"reporter_in_error", [](Port& port) { port.reporters[0].healthy = false; }, "device-health", C, 1, 2,
+       [](Port& port) { port.reporters[0].healthy = true; }},
       {"reporter_recovered", [](Port& port) { ++port.reporters[1].errors; }, "device-health", W, 1, 62},
   };
   return all;
@@ -200,7 +221,8 @@ TEST_P(OneRule, IsRaisedAloneAndClearsByItself) {
   machine.steps(defect.quiet);
   EXPECT_EQ(machine.said(), "");
 }
-INSTANTIATE_TEST_SUITE_P(Health, OneRule, testing::ValuesIn(defects()), [](const auto& each) { return std::string(each.param.name); });
+INSTANTIATE_TEST_SUITE_P(Health, OneRule, testing::ValuesIn(defects()),
+                         [](const auto& each) { return std::string(each.param.name); });
 
 TEST(HealthRules, AGidWhoseTypeCannotBeReadIsTheSameGid) {
   Machine machine;
@@ -236,7 +258,8 @@ TEST(HealthRules, OfABondTheMemberIsNamed) {
   EXPECT_EQ(machine.said(), "optics mlx5_1/1@ens1f1np1 warning: lane 3 receives -11.5 dBm (-10 dBm to 4.5 dBm)\n");
   second.carrier = false;
   machine.steps(8);
-  EXPECT_NE(machine.said().find("@ens1f1np1"), std::string::npos) << "what stood is not taken back for want of a reading";
+  EXPECT_NE(machine.said().find("@ens1f1np1"), std::string::npos)
+      << "what stood is not taken back for want of a reading";
   second.carrier = true;
   second.module->lanes[2].rx_power.value = 1e-3;
   machine.steps(8);
@@ -257,7 +280,16 @@ TEST(HealthRules, LanesThatCannotBeReadAreNotInOrder) {
   machine.steps(3);
   const std::string said = machine.said();
   EXPECT_NE(said.find("optics"), std::string::npos) << said;
-  for (ModuleLane& lane : lanes) lane = ModuleLane{.number = lane.number, .rx_power = {}, .tx_power = {}, .tx_bias = {}, .rx_los = {}, .rx_lol = {}, .tx_los = {}, .tx_lol = {}, .tx_fault = {}};
+  for (ModuleLane& lane : lanes)
+    lane = ModuleLane{.number = lane.number,
+                      .rx_power = {},
+                      .tx_power = {},
+                      .tx_bias = {},
+                      .rx_los = {},
+                      .rx_lol = {},
+                      .tx_los = {},
+                      .tx_lol = {},
+                      .tx_fault = {}};
   machine.steps(12);
   EXPECT_EQ(machine.said(), said) << "what stood is not taken back for want of a reading";
 }
@@ -276,7 +308,8 @@ TEST(HealthRules, AMemberWithoutALinkHasNoLightToJudge) {
 TEST(HealthRules, WhatHappensOnceAndIsSmallIsNoFinding) {
   Machine machine;
   machine.steps(3);
-  for (const char* name : {"symbol_error", "local_ack_timeout_err", "rx_prio3_discards", "rp_cnp_ignored", "outbound_pci_buffer_overflow", "req_cqe_error"}) {
+  for (const char* name : {"symbol_error", "local_ack_timeout_err", "rx_prio3_discards", "rp_cnp_ignored",
+                           "outbound_pci_buffer_overflow", "req_cqe_error"}) {
     machine.step(counted(name, 2));
     EXPECT_EQ(machine.said(), "") << name;
     machine.steps(8);
@@ -529,7 +562,8 @@ TEST(HealthRules, ARestartKeepsWhatWasSeen) {
 TEST(HealthRules, ALimitOfTheConfigurationCounts) {
   Machine machine;
   for (size_t i = 0; i < kHealthRules.size(); ++i)
-    if (kHealthRules[i].key == "out_of_sequence") machine.limits().limits[i].warning = machine.limits().limits[i].critical = std::nullopt;
+    if (kHealthRules[i].key == "out_of_sequence")
+      machine.limits().limits[i].warning = machine.limits().limits[i].critical = std::nullopt;
   machine.steps(3);
   machine.steps(5, counted("out_of_sequence", 500'000));
   EXPECT_EQ(machine.said(), "") << "the rule is off";
@@ -550,8 +584,8 @@ TEST(HealthRules, FrozenCountersAreNamed) {
   EXPECT_EQ(machine.said(), "");
 }
 
-// What a port counts by priority is of its wire: also what other functions send over it that this node does not see, in a
-// container's namespace of RDMA devices, or sees as ports of their own.
+// What a port counts by priority is of its wire: also what other functions send over it that this node does not see, in
+// a container's namespace of RDMA devices, or sees as ports of their own.
 TEST(HealthRules, CountersStandStillWhereOtherFunctionsHaveTheWire) {
   const auto said = [](const std::function<void(Topology&)>& change) {
     Machine machine;
@@ -603,7 +637,9 @@ TEST(HealthRules, AnAcknowledgedFindingDoesNotCount) {
   Report report;
   report.findings = machine.found();
   ASSERT_EQ(worst(report), Status::warning);
-  mark_acknowledged(report, {{"link-errors", "mlx5_0*", 0, 100, "", ""}, {"link-errors", "mlx5_1*", 0, 100, "ops", "cable ordered"}}, 50);
+  mark_acknowledged(
+      report, {{"link-errors", "mlx5_0*", 0, 100, "", ""}, {"link-errors", "mlx5_1*", 0, 100, "ops", "cable ordered"}},
+      50);
   EXPECT_EQ(worst(report), Status::ok);
   EXPECT_TRUE(report.findings[0].acknowledged);
   EXPECT_EQ(report.findings[0].acknowledgement, "by ops until 1970-01-01T00:01:40Z: cable ordered");

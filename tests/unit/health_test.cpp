@@ -165,7 +165,8 @@ TEST(Health, OneReadingAloneIsJudgedWithoutConfirmation) {
   EXPECT_EQ(judge_once(kLevel, kLevel.limits, {"x", 12}), Status::warning);
   EXPECT_EQ(judge_once(kRatio, kRatio.limits, {"x", 4, 10}), Status::ok);
   EXPECT_EQ(judge_once(kRatio, kRatio.limits, {"x", 5, 10}), Status::critical);
-  EXPECT_EQ(judge_once(kHealthRules[0], kHealthRules[0].limits, {"x", 1, 1}), Status::warning) << "a link that goes down before one's eyes";
+  EXPECT_EQ(judge_once(kHealthRules[0], kHealthRules[0].limits, {"x", 1, 1}), Status::warning)
+      << "a link that goes down before one's eyes";
 }
 
 // Every rule, whatever its limits: raised by what is above them for long enough, and gone when it is quiet.
@@ -229,14 +230,19 @@ TEST(HealthFile, SaysWhereItIsWrong) {
   EXPECT_EQ(broken.error().text().find("/run/x/health.toml:2:"), 0u) << broken.error().text();
   EXPECT_FALSE(parse_health("", "health.toml"));
   const std::string text = health_toml(some_memory());
-  for (size_t length = 0; length < text.size(); ++length) (void)parse_health(text.substr(0, length), "health.toml");  // whatever is cut off
-  const auto strange = parse_health("updated = 5\nstate = 7\n[[device]]\nport = 3\n[[acknowledged]]\nat = \"x\"\n", "health.toml");
+  for (size_t length = 0; length < text.size(); ++length)
+    (void)parse_health(text.substr(0, length), "health.toml");  // whatever is cut off
+  const auto strange =
+      parse_health("updated = 5\nstate = 7\n[[device]]\nport = 3\n[[acknowledged]]\nat = \"x\"\n", "health.toml");
   ASSERT_TRUE(strange);
   EXPECT_TRUE(strange->health.rules.empty());
 }
 
 TEST(HealthConfig, TakesAPartOfARule) {
-  const auto loaded = parse_config("[health]\nlink_flap = { warning = 2, window = \"1h\" }\nout_of_sequence = \"off\"\npre_fec_ber = { warning = 1e-6 }\nboot_grace = \"5min\"\n", "x", "");
+  const auto loaded = parse_config(
+      "[health]\nlink_flap = { warning = 2, window = \"1h\" }\nout_of_sequence = \"off\"\npre_fec_ber = { warning = "
+      "1e-6 }\nboot_grace = \"5min\"\n",
+      "x", "");
   ASSERT_TRUE(loaded) << loaded.error().text();
   const HealthPolicy& health = loaded->policy.health;
   EXPECT_EQ(health.limits[0].warning, 2);
@@ -256,8 +262,10 @@ TEST(HealthConfig, TakesAPartOfARule) {
 }
 
 TEST(HealthConfig, NamesWhatIsWrong) {
-  for (const char* line : {"link_flap = 3", "link_flap = { warning = 9 }", "link_flap = { warning = -1 }", "link_flap = { warnings = 1 }", "link_flap = { window = \"0s\" }",
-                           "lane_power = { window = \"1min\" }", "link_flop = \"off\"", "boot_grace = \"2 days\"", "link_flap = \"no\""}) {
+  for (const char* line :
+       {"link_flap = 3", "link_flap = { warning = 9 }", "link_flap = { warning = -1 }", "link_flap = { warnings = 1 }",
+        "link_flap = { window = \"0s\" }", "lane_power = { window = \"1min\" }", "link_flop = \"off\"",
+        "boot_grace = \"2 days\"", "link_flap = \"no\""}) {
     const auto loaded = parse_config(std::string("[health]\n") + line + "\n", "x", "");
     ASSERT_FALSE(loaded) << line;
     EXPECT_EQ(loaded.error().text().find("x:2:"), 0u) << loaded.error().text();
@@ -267,7 +275,8 @@ TEST(HealthConfig, NamesWhatIsWrong) {
 TEST(Acks, HoldUntilTheyExpireOrTheirFindingClears) {
   const std::vector<Ack> acks{{"loss", "mlx5_*", 100, 200, "root", "known"}, {"rate", "", 100, 1000, "", ""}};
   Report report;
-  report.findings = {{"loss", "mlx5_0/1", Status::warning, "", "", "", ""}, {"rate", "mlx5_0/1", Status::ok, "", "", "", ""}};
+  report.findings = {{"loss", "mlx5_0/1", Status::warning, "", "", "", ""},
+                     {"rate", "mlx5_0/1", Status::ok, "", "", "", ""}};
   std::vector<AckSeen> seen;
   follow_acks(seen, acks, report, 110);
   EXPECT_EQ(standing(acks, seen, 150).size(), 2u);

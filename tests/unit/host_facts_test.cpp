@@ -26,7 +26,8 @@ const std::string kEtc = "etc/systemd/system/", kLib = "usr/lib/systemd/system/"
 
 std::string joined(const std::vector<unit_file::Assignment>& all) {
   std::string out;
-  for (const auto& each : all) out += each.section + "|" + each.key + "|" + each.value + "|" + std::to_string(each.line) + "\n";
+  for (const auto& each : all)
+    out += each.section + "|" + each.key + "|" + each.value + "|" + std::to_string(each.line) + "\n";
   return out;
 }
 
@@ -79,8 +80,8 @@ TEST(UnitFile, LimitsAreSystemds) {
   EXPECT_EQ(text("0"), "0:0");
   EXPECT_EQ(text("2T"), "2199023255552:2199023255552");
   // What systemd ignores with a warning: an empty value sets nothing back.
-  for (const char* bad : {"", "unlimited", "8m", "8MB", "-1", "%i", "8M:4M", "infinity:8M", "1M 1G", "8M:8M:8M", "8M:", ":8M", "1.", ".5G",
-                          "16E", "99999999999999999999", "18446744073709551615", "8M;", "8 M x"})
+  for (const char* bad : {"", "unlimited", "8m", "8MB", "-1", "%i", "8M:4M", "infinity:8M", "1M 1G", "8M:8M:8M", "8M:",
+                          ":8M", "1.", ".5G", "16E", "99999999999999999999", "18446744073709551615", "8M;", "8 M x"})
     EXPECT_EQ(text(bad), "-") << bad;
   EXPECT_EQ(unit_file::parse_count_limit("1024:524288"), (ResourceLimit{1024, 524'288}));
   EXPECT_FALSE(unit_file::parse_count_limit("1K"));
@@ -120,8 +121,10 @@ TEST(Systemd, DropInsAreReadByFileName) {
   EXPECT_EQ(memlock_of(tree, "slurmd.service"), "2 MiB /usr/lib/systemd/system/slurmd.service.d/50-site.conf:2");
   tree.file(kEtc + "slurmd.service.d/50-site.conf", "[Service]\nLimitNOFILE=1\n");  // hides the one of the same name
   EXPECT_EQ(memlock_of(tree, "slurmd.service"), "4 MiB /run/systemd/system/slurmd.service.d/20-run.conf:2");
-  tree.file(kEtc + "slurmd.service.d/99.conf", "# a note\n[Unit]\nLimitMEMLOCK=5M\n[Service]\nLimitMEMLOCK=\nlimitmemlock=6M\n");
-  EXPECT_EQ(memlock_of(tree, "slurmd.service"), "4 MiB /run/systemd/system/slurmd.service.d/20-run.conf:2") << "neither is an assignment";
+  tree.file(kEtc + "slurmd.service.d/99.conf",
+            "# a note\n[Unit]\nLimitMEMLOCK=5M\n[Service]\nLimitMEMLOCK=\nlimitmemlock=6M\n");
+  EXPECT_EQ(memlock_of(tree, "slurmd.service"), "4 MiB /run/systemd/system/slurmd.service.d/20-run.conf:2")
+      << "neither is an assignment";
   tree.link(kEtc + "slurmd.service.d/20-run.conf", "/dev/null");
   EXPECT_EQ(memlock_of(tree, "slurmd.service"), "1 MiB /usr/lib/systemd/system/slurmd.service:2");
 }
@@ -174,19 +177,24 @@ std::string limits_text(const std::string& memlock) {
   return "Limit                     Soft Limit           Hard Limit           Units     \n"
          "Max core file size        0                    unlimited            bytes     \n"
          "Max open files            1024                 524288               files     \n"
-         "Max locked memory         " + memlock + "            bytes     \n"
+         "Max locked memory         " +
+         memlock +
+         "            bytes     \n"
          "Max file locks            unlimited            unlimited            locks     \n";
 }
 
-void add_process(Tree& tree, unsigned pid, const std::string& comm, const std::string& cgroup, const std::string& memlock,
-                 const std::string& namespaces = {}) {
+void add_process(Tree& tree, unsigned pid, const std::string& comm, const std::string& cgroup,
+                 const std::string& memlock, const std::string& namespaces = {}) {
   const std::string folder = "proc/" + std::to_string(pid), number = std::to_string(pid);
-  tree.file(folder + "/comm", comm + "\n").file(folder + "/cgroup", "0::" + cgroup + "\n").file(folder + "/limits", limits_text(memlock));
+  tree.file(folder + "/comm", comm + "\n")
+      .file(folder + "/cgroup", "0::" + cgroup + "\n")
+      .file(folder + "/limits", limits_text(memlock));
   tree.file(folder + "/status", "Name:\t" + comm + "\nNSpid:\t" + number + namespaces + "\n");
 }
 
 const JobService* find(const host::Services& services, const std::string& unit) {
-  const auto found = std::find_if(services.found.begin(), services.found.end(), [&](const JobService& each) { return each.unit == unit; });
+  const auto found = std::find_if(services.found.begin(), services.found.end(),
+                                  [&](const JobService& each) { return each.unit == unit; });
   return found == services.found.end() ? nullptr : &*found;
 }
 
@@ -196,7 +204,8 @@ TEST(HostServices, ProcessesAreFoundWithTheirUnits) {
   tree.file(kLib + "slurmd.service", drop_in("infinity")).file(kLib + "pbs.service", drop_in("8M"));
   add_process(tree, 812, "slurmd", "/system.slice/slurmd.service", "8388608              8388608  ");
   add_process(tree, 900, "flux-broker-0", "/user.slice/user-0.slice/session-3.scope", "unlimited            unlimited");
-  add_process(tree, 901, "containerd", "/system.slice/docker-0f3a.scope/system.slice/containerd.service", "65536 65536", "\t17");
+  add_process(tree, 901, "containerd", "/system.slice/docker-0f3a.scope/system.slice/containerd.service", "65536 65536",
+              "\t17");
   add_process(tree, 902, "containerd", "/system.slice/k3s.service", "65536                unlimited");
   add_process(tree, 903, "systemd", "/user.slice/user-1000.slice/user@1000.service/init.scope", "65536 65536");
   add_process(tree, 904, "irqbalance", "/system.slice/irqbalance.service", "65536 65536");
@@ -240,7 +249,8 @@ TEST(HostServices, AWrapperIsFoundByItsControlGroup) {
 
 TEST(HostServices, ControlGroups) {
   EXPECT_EQ(host::unit_of_cgroup("0::/system.slice/docker.service/init\n"), "docker.service");
-  EXPECT_EQ(host::unit_of_cgroup("4:memory:/x.service\n1:name=systemd:/system.slice/slurmd.service\n0::/\n"), "slurmd.service");
+  EXPECT_EQ(host::unit_of_cgroup("4:memory:/x.service\n1:name=systemd:/system.slice/slurmd.service\n0::/\n"),
+            "slurmd.service");
   EXPECT_EQ(host::unit_of_cgroup("0::/system.slice/system-slurmd.slice/slurmd@n1.service"), "slurmd@n1.service");
   EXPECT_EQ(host::unit_of_cgroup("0::/user.slice/user-0.slice/session-3.scope/x.service"), "");
   EXPECT_EQ(host::unit_of_cgroup("0:"), "");
@@ -261,8 +271,8 @@ TEST(HostServices, ManyProcessesAndNonsense) {
 std::string user_text(const std::vector<UserLimit>& limits) {
   std::string out;
   for (const UserLimit& each : limits)
-    out += each.domain + " " + (each.soft ? bytes_text(each.soft->limit.soft) + "@" + each.soft->where.text() : "-") + " " +
-           (each.hard ? bytes_text(each.hard->limit.soft) + "@" + each.hard->where.text() : "-") + "\n";
+    out += each.domain + " " + (each.soft ? bytes_text(each.soft->limit.soft) + "@" + each.soft->where.text() : "-") +
+           " " + (each.hard ? bytes_text(each.hard->limit.soft) + "@" + each.hard->where.text() : "-") + "\n";
   return out;
 }
 
@@ -277,7 +287,8 @@ TEST(HostLimits, UsersLimitsAsPamReadsThem) {
   EXPECT_EQ(user_text(host::read_user_limits(tree.root())),
             "* 64 KiB@/etc/security/limits.conf:3 -\n"
             "@gpu unlimited@/etc/security/limits.conf:4 unlimited@/etc/security/limits.conf:4\n");
-  tree.file("etc/security/limits.d/20-a.conf", "* - memlock 1024\n").file("etc/security/limits.d/10-b.conf", "* - memlock -1\nbob hard memlock 0\n");
+  tree.file("etc/security/limits.d/20-a.conf", "* - memlock 1024\n")
+      .file("etc/security/limits.d/10-b.conf", "* - memlock -1\nbob hard memlock 0\n");
   tree.file("etc/security/limits.d/note", "* - memlock 3\n");
   EXPECT_EQ(user_text(host::read_user_limits(tree.root())),
             "* 1 MiB@/etc/security/limits.d/20-a.conf:1 1 MiB@/etc/security/limits.d/20-a.conf:1\n"
@@ -309,7 +320,8 @@ TEST(HostLimits, SlurmHandsLimitsOn) {
 
 void add_cpu(Tree& tree, unsigned cpu, const std::string& governor, const std::string& c6_disabled) {
   const std::string folder = "sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/";
-  tree.file(folder + "cpufreq/scaling_driver", "intel_pstate\n").file(folder + "cpufreq/scaling_governor", governor + "\n");
+  tree.file(folder + "cpufreq/scaling_driver", "intel_pstate\n")
+      .file(folder + "cpufreq/scaling_governor", governor + "\n");
   tree.file(folder + "cpufreq/energy_performance_preference", "balance_performance\n");
   const std::vector<std::pair<std::string, std::string>> states{{"POLL", "0"}, {"C1", "1"}, {"C6", "290"}};
   for (size_t i = 0; i < states.size(); ++i) {
@@ -322,7 +334,8 @@ void add_cpu(Tree& tree, unsigned cpu, const std::string& governor, const std::s
 // Of what is included, the last word wins; where files include each other in a circle, each is read once.
 TEST(SlurmLimits, IncludedFilesAreFollowed) {
   Tree tree;
-  tree.file("etc/slurm/slurm.conf", "ClusterName=gpu1\nPropagateResourceLimits=NONE\nInclude limits-%c.conf\nInclude /etc/slurm/slurm.conf\n");
+  tree.file("etc/slurm/slurm.conf",
+            "ClusterName=gpu1\nPropagateResourceLimits=NONE\nInclude limits-%c.conf\nInclude /etc/slurm/slurm.conf\n");
   tree.file("etc/slurm/limits-gpu1.conf", "# of this cluster\ninclude /srv/site/limits.conf\nInclude nosuch.conf\n");
   auto limits = host::read_slurm_limits(tree.root());
   ASSERT_TRUE(limits);
@@ -336,16 +349,21 @@ TEST(SlurmLimits, IncludedFilesAreFollowed) {
 
 TEST(SlurmLimits, AChainOfFilesEnds) {
   int read = 0;
-  const auto next = [&](const std::string&) { return Result<std::string>("Include f" + std::to_string(++read) + "\n"); };
+  const auto next = [&](const std::string&) {
+    return Result<std::string>("Include f" + std::to_string(++read) + "\n");
+  };
   EXPECT_TRUE(host::parse_slurm_limits("Include f0\n", "/etc/slurm/slurm.conf", next).propagates_memlock);
   EXPECT_EQ(read, 32);
 }
 
 TEST(HostCpuFacts, AlikeCpusStandTogether) {
   Tree tree;
-  tree.file("proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: Intel(R) Xeon(R) Platinum 8480C\n\nprocessor\t: 1\n" +
-                                   std::string(2'000'000, 'x'));  // of a machine with a thousand CPUs
-  tree.file("sys/devices/system/cpu/online", "0-3,6\n").file("sys/devices/system/cpu/cpuidle/current_driver", "intel_idle\n");
+  tree.file(
+      "proc/cpuinfo",
+      "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: Intel(R) Xeon(R) Platinum 8480C\n\nprocessor\t: 1\n" +
+          std::string(2'000'000, 'x'));  // of a machine with a thousand CPUs
+  tree.file("sys/devices/system/cpu/online", "0-3,6\n")
+      .file("sys/devices/system/cpu/cpuidle/current_driver", "intel_idle\n");
   for (const unsigned cpu : {0u, 1u, 2u}) add_cpu(tree, cpu, "performance", "1");
   add_cpu(tree, 3, "powersave", "0");
   tree.folder("sys/devices/system/cpu/cpu6");
@@ -354,8 +372,10 @@ TEST(HostCpuFacts, AlikeCpusStandTogether) {
   EXPECT_EQ(cpu.model, "Intel(R) Xeon(R) Platinum 8480C");
   EXPECT_EQ(cpu.frequency_driver, "intel_pstate");
   ASSERT_EQ(cpu.frequency.size(), 2u);
-  EXPECT_EQ(cpu.frequency[0].governor + " " + cpu.frequency[0].preference + " " + cpu.frequency[0].cpus, "performance  0-2");
-  EXPECT_EQ(cpu.frequency[1].governor + " " + cpu.frequency[1].preference + " " + cpu.frequency[1].cpus, "powersave balance_performance 3");
+  EXPECT_EQ(cpu.frequency[0].governor + " " + cpu.frequency[0].preference + " " + cpu.frequency[0].cpus,
+            "performance  0-2");
+  EXPECT_EQ(cpu.frequency[1].governor + " " + cpu.frequency[1].preference + " " + cpu.frequency[1].cpus,
+            "powersave balance_performance 3");
   EXPECT_EQ(cpu.idle_driver, "intel_idle");
   ASSERT_EQ(cpu.idle.size(), 2u);
   EXPECT_EQ(cpu.idle[0].state + " " + std::to_string(cpu.idle[0].latency) + " " + cpu.idle[0].cpus, "C1 1 0-2");
@@ -373,7 +393,8 @@ TEST(HostCpuFacts, AbsentAndAbsurd) {
 TEST(HostCpuFacts, ACpuOfAVirtualMachineSaysSo) {
   const auto hypervisor = [](const std::string& flags, const std::string& named) {
     Tree tree;
-    tree.file("proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\nflags\t\t: " + flags + "\nbugs\t\t: hypervisor\n");
+    tree.file("proc/cpuinfo",
+              "processor\t: 0\nvendor_id\t: GenuineIntel\nflags\t\t: " + flags + "\nbugs\t\t: hypervisor\n");
     Node node;
     node.topology.hypervisor = named;
     scanning::read_host(tree.root(), node);
@@ -390,12 +411,14 @@ TEST(HostKernel, EachFile) {
   host::read_kernel(tree.root(), none);
   EXPECT_FALSE(none.numa_balancing);
   EXPECT_EQ(none.clock.current + none.lockdown + none.huge_pages.transparent, "");
-  tree.file("proc/meminfo", "MemTotal:       2113461612 kB\nMemFree: 1 kB\n").file("proc/sys/kernel/numa_balancing", "1\n");
+  tree.file("proc/meminfo", "MemTotal:       2113461612 kB\nMemFree: 1 kB\n")
+      .file("proc/sys/kernel/numa_balancing", "1\n");
   tree.file("proc/cmdline", "BOOT_IMAGE=/vmlinuz idle=poll idlex=1 processor.max_cstate=1 quiet\n");
   tree.file("sys/module/intel_idle/parameters/max_cstate", "9\n");
   tree.file("sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n")
       .file("sys/devices/system/clocksource/clocksource0/available_clocksource", "hpet acpi_pm \n");
-  tree.file("sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "16\n").file("sys/kernel/mm/hugepages/hugepages-1xkB/nr_hugepages", "9\n");
+  tree.file("sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "16\n")
+      .file("sys/kernel/mm/hugepages/hugepages-1xkB/nr_hugepages", "9\n");
   tree.file("sys/kernel/mm/hugepages/hugepages-0kB/nr_hugepages", "5\n");  // a torn tree: nothing is of no size
   tree.file("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
   tree.file("sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
@@ -415,7 +438,9 @@ TEST(HostKernel, EachFile) {
 void add_irq(Tree& tree, const std::string& pci, unsigned irq, const std::string& cpus, const std::string& handler) {
   const std::string folder = "proc/irq/" + std::to_string(irq) + "/";
   tree.file("sys/bus/pci/devices/" + pci + "/msi_irqs/" + std::to_string(irq), "msix\n");
-  tree.file(folder + "effective_affinity_list", cpus + "\n").file(folder + "smp_affinity_list", "0-63\n").file(folder + "spurious", "count 0\n");
+  tree.file(folder + "effective_affinity_list", cpus + "\n")
+      .file(folder + "smp_affinity_list", "0-63\n")
+      .file(folder + "spurious", "count 0\n");
   if (!handler.empty()) tree.folder(folder + handler);
 }
 
@@ -428,7 +453,8 @@ TEST(HostInterrupts, QueuesElsewhereAreFound) {
   add_irq(tree, pci, 103, "40", "");  // nobody has asked for it
   add_irq(tree, pci, 104, "", "mlx5_comp2@pci:0000:17:00.0");
   add_irq(tree, pci, 105, "nonsense", "mlx5_comp3@pci:0000:17:00.0");
-  add_irq(tree, pci, 106, "40", "efa-mgmnt@pci:0000:17:00.0");  // drivers/infiniband/hw/efa/efa_main.c: on the first CPU that is online
+  add_irq(tree, pci, 106, "40",
+          "efa-mgmnt@pci:0000:17:00.0");  // drivers/infiniband/hw/efa/efa_main.c: on the first CPU that is online
   tree.remove("proc/irq/104/effective_affinity_list").file("proc/irq/104/smp_affinity_list", "32-63\n");
   Node node;
   node.topology.numa_cpus = {{0, "0-31"}, {1, "32-63"}};

@@ -36,9 +36,11 @@ TEST(Route, PathsAreExact) {
 }
 
 TEST(AcceptEncoding, IsReadAsTheStandardSays) {
-  for (const char* yes : {"gzip", "gzip, deflate", "deflate;q=0.5, GZIP;q=0.3", "*", "x-gzip", "br;q=1.0, gzip;q=0.001", " gzip ; q=1 "})
+  for (const char* yes :
+       {"gzip", "gzip, deflate", "deflate;q=0.5, GZIP;q=0.3", "*", "x-gzip", "br;q=1.0, gzip;q=0.001", " gzip ; q=1 "})
     EXPECT_TRUE(accepts_gzip(yes)) << yes;
-  for (const char* no : {"", "identity", "gzip;q=0", "gzip;q=0.000, *", "*;q=0", "deflate, br, zstd", "notgzip", "gzip2", ",;,=,"})
+  for (const char* no :
+       {"", "identity", "gzip;q=0", "gzip;q=0.000, *", "*;q=0", "deflate, br, zstd", "notgzip", "gzip2", ",;,=,"})
     EXPECT_FALSE(accepts_gzip(no)) << no;
 }
 
@@ -46,7 +48,8 @@ TEST(Address, FamiliesAndFaults) {
   EXPECT_EQ(parse_address("127.0.0.1:10479")->storage.ss_family, AF_INET);
   EXPECT_EQ(parse_address("[::1]:0")->storage.ss_family, AF_INET6);
   EXPECT_EQ(parse_address(":10479")->storage.ss_family, AF_INET6);
-  for (const char* wrong : {"", "10479", "localhost:10479", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "::1:80", "[::1:80", "[]:1", "[127.0.0.1]:1"})
+  for (const char* wrong : {"", "10479", "localhost:10479", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "::1:80",
+                            "[::1:80", "[]:1", "[127.0.0.1]:1"})
     EXPECT_FALSE(parse_address(wrong)) << wrong;
 }
 
@@ -101,8 +104,10 @@ TEST(Gzip, UnpacksToTheSameText) {
 
 TEST(Gzip, WhatCannotBePackedIsWholeToo) {
   std::string text;
-  for (uint32_t i = 1, state = 1; i < 50'000; ++i) text += static_cast<char>((state = state * 1664525 + 1013904223) >> 24);
-  for (const size_t size : {size_t{0}, size_t{1}, size_t{100}, text.size()}) EXPECT_EQ(gunzip(gzip(text.substr(0, size))), text.substr(0, size)) << size;
+  for (uint32_t i = 1, state = 1; i < 50'000; ++i)
+    text += static_cast<char>((state = state * 1664525 + 1013904223) >> 24);
+  for (const size_t size : {size_t{0}, size_t{1}, size_t{100}, text.size()})
+    EXPECT_EQ(gunzip(gzip(text.substr(0, size))), text.substr(0, size)) << size;
 }
 
 // A page and a switch: scrapes wait while `is_fresh` is false.
@@ -159,7 +164,9 @@ class ServerTest : public testing::Test {
     EXPECT_EQ(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address->storage), address->size), 0);
     return fd;
   }
-  static void send_text(const Fd& fd, const std::string& text) { ::send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL); }
+  static void send_text(const Fd& fd, const std::string& text) {
+    ::send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL);
+  }
   // Everything until the server closes, or `patience` without a byte.
   static std::string receive(const Fd& fd, int patience = 5000) {
     std::string out;
@@ -178,12 +185,15 @@ class ServerTest : public testing::Test {
     EXPECT_GT(size, 0);
     return {buffer.data(), static_cast<size_t>(std::max<ssize_t>(size, 0))};
   }
-  std::string ask(const std::string& method, const std::string& path, const std::string& headers = "", bool v6 = false) const {
+  std::string ask(const std::string& method, const std::string& path, const std::string& headers = "",
+                  bool v6 = false) const {
     Fd fd = connect(v6);
     send_text(fd, method + " " + path + " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n" + headers + "\r\n");
     return receive(fd);
   }
-  static std::string body(const std::string& reply) { return reply.substr(std::min(reply.size(), reply.find("\r\n\r\n") + 4)); }
+  static std::string body(const std::string& reply) {
+    return reply.substr(std::min(reply.size(), reply.find("\r\n\r\n") + 4));
+  }
 
   SmallSite site_;
   Limits limits_;
@@ -248,10 +258,11 @@ TEST_F(ServerTest, KeepsAConnectionForTheNextScrape) {
 }
 
 TEST_F(ServerTest, SurvivesWhatIsNoRequest) {
-  for (const std::string& garbage : {std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc", 9), std::string("GARBAGE\r\n\r\n"),
-                                     std::string("GET /metrics HTTP/9.9\r\n\r\n"), std::string(100'000, 'A'),
-                                     std::string("GET /metrics HTTP/1.1\r\nContent-Length: -5\r\n\r\n"),
-                                     std::string("GET /metrics HTTP/1.1\r\nX: ") + std::string(1'000'000, 'x') + "\r\n\r\n"}) {
+  for (const std::string& garbage :
+       {std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc", 9), std::string("GARBAGE\r\n\r\n"),
+        std::string("GET /metrics HTTP/9.9\r\n\r\n"), std::string(100'000, 'A'),
+        std::string("GET /metrics HTTP/1.1\r\nContent-Length: -5\r\n\r\n"),
+        std::string("GET /metrics HTTP/1.1\r\nX: ") + std::string(1'000'000, 'x') + "\r\n\r\n"}) {
     Fd fd = connect();
     send_text(fd, garbage);
     ::shutdown(fd.get(), SHUT_WR);
@@ -268,7 +279,8 @@ TEST_F(ServerTest, SilentAndHalfRequestsStallNobody) {
     if (i % 2 == 0) send_text(idle.back(), "GET /metrics HTTP/1.1\r\nHos");
   }
   EXPECT_EQ(body(ask("GET", "/metrics")), *site_.page);
-  EXPECT_EQ(receive(idle[0], 10'000).rfind("HTTP/1.1 200", 0), std::string::npos) << "closed after the time-out, unanswered";
+  EXPECT_EQ(receive(idle[0], 10'000).rfind("HTTP/1.1 200", 0), std::string::npos)
+      << "closed after the time-out, unanswered";
 }
 
 TEST_F(ServerTest, AScrapeWaitsForNewerReadingsButNotForEver) {

@@ -45,7 +45,8 @@ void gid(Tree& tree, unsigned index, const std::string& text) {
 
 TEST(Infiniband, GidsInUse) {
   Tree tree;
-  const std::string zero = "0000:0000:0000:0000:0000:0000:0000:0000", mapped = "0000:0000:0000:0000:0000:ffff:0a01:0001";
+  const std::string zero = "0000:0000:0000:0000:0000:0000:0000:0000",
+                    mapped = "0000:0000:0000:0000:0000:ffff:0a01:0001";
   gid(tree, 0, "fe80:0000:0000:0000:5054:00ff:fe12:3456");
   gid(tree, 1, zero);
   gid(tree, 2, mapped);

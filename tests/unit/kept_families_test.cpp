@@ -31,7 +31,8 @@ void operator delete(void* at, size_t) noexcept { operator delete(at); }
 namespace fabric {
 namespace {
 
-constexpr std::array<Metric, 4> kMetrics{{{"a_total", "A."}, {"b", "B.", MetricKind::gauge}, {"c", "C.", MetricKind::untyped}, {"d_total", "D."}}};
+constexpr std::array<Metric, 4> kMetrics{
+    {{"a_total", "A."}, {"b", "B.", MetricKind::gauge}, {"c", "C.", MetricKind::untyped}, {"d_total", "D."}}};
 constexpr std::array<Metric, 2> kSpreads{{{"s", "S.", MetricKind::histogram}, {"t", "T.", MetricKind::histogram}}};
 constexpr std::array kBounds{0.1, 1.0, 10.0}, kSameBounds{0.1, 1.0, 10.0}, kOtherBounds{0.1, 2.0, 10.0};
 
@@ -54,7 +55,9 @@ void make(FamilySet& set, const Call& call) {
     case Call::add: set.add(metric, labels, {more, {"last", "1"}}, call.value); break;
     case Call::accumulate: set.accumulate(metric, labels, {{}, more}, call.value); break;
     case Call::add_missing: set.add_missing(metric, labels, call.value); break;
-    case Call::histogram: set.add(kSpreads[call.metric % kSpreads.size()], {std::move(labels), call.bounds, call.counts, call.value}); break;
+    case Call::histogram:
+      set.add(kSpreads[call.metric % kSpreads.size()], {std::move(labels), call.bounds, call.counts, call.value});
+      break;
     case Call::raise: set.raise_limit(1); break;
     case Call::kinds: break;
   }
@@ -82,20 +85,28 @@ class Kept {
   PageText text_;
 };
 
-Call of(size_t metric, std::string device, double value) { return {.kind = Call::add, .metric = metric, .device = std::move(device), .value = value}; }
+Call of(size_t metric, std::string device, double value) {
+  return {.kind = Call::add, .metric = metric, .device = std::move(device), .value = value};
+}
 Call spread(std::string device, std::span<const double> bounds, std::vector<uint64_t> counts, double sum) {
-  return {.kind = Call::histogram, .device = std::move(device), .value = sum, .bounds = bounds, .counts = std::move(counts)};
+  return {.kind = Call::histogram,
+          .device = std::move(device),
+          .value = sum,
+          .bounds = bounds,
+          .counts = std::move(counts)};
 }
 
 TEST(KeptFamilies, WhereOnlyValuesChangeNothingIsMadeAnew) {
   Kept kept;
-  std::vector<Call> calls{of(0, "x", 1), of(1, "x", 2), of(0, "y", 3), of(0, "x", 4), spread("x", kBounds, {1, 2, 3, 4}, 5)};
+  std::vector<Call> calls{of(0, "x", 1), of(1, "x", 2), of(0, "y", 3), of(0, "x", 4),
+                          spread("x", kBounds, {1, 2, 3, 4}, 5)};
   calls.push_back({.kind = Call::accumulate, .metric = 2, .device = "x", .more = "m", .value = 1});
   calls.push_back({.kind = Call::accumulate, .metric = 2, .device = "x", .more = "m", .value = 2});
   calls.push_back({.kind = Call::add_missing, .metric = 2, .device = "x", .value = 2});
   kept.page(calls);
   const uint64_t shape = kept.shape();
-  for (const double value : {7.0, 7.0, 123456789.0, 0.25, -1e300, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), -0.0, 0.0}) {
+  for (const double value : {7.0, 7.0, 123456789.0, 0.25, -1e300, std::numeric_limits<double>::quiet_NaN(),
+                             std::numeric_limits<double>::infinity(), -0.0, 0.0}) {
     for (Call& call : calls) call.value = value;
     calls[4].counts[1] += 1000;
     kept.page(calls);
@@ -123,10 +134,12 @@ TEST(KeptFamilies, WhatComesGoesOrMovesIsSeen) {
 
 TEST(KeptFamilies, LabelsThatReadAlikeAreToldApart) {
   const auto with = [](std::string device, std::optional<std::string> more) {
-    return std::vector<Call>{{.kind = Call::accumulate, .device = std::move(device), .more = std::move(more), .value = 1}};
+    return std::vector<Call>{
+        {.kind = Call::accumulate, .device = std::move(device), .more = std::move(more), .value = 1}};
   };
   Kept kept;
-  constexpr std::array kValues{"a", "a\\b", "a\\\\b", "a\"", "a\\\"", "a\n", "a\\n", "", "\xff", "\xef\xbf\xbd", "caf\xc3\xa9", "caf\xc3", "ab"};
+  constexpr std::array kValues{"a", "a\\b", "a\\\\b",       "a\"",         "a\\\"",   "a\n", "a\\n",
+                               "",  "\xff", "\xef\xbf\xbd", "caf\xc3\xa9", "caf\xc3", "ab"};
   for (const std::string one : kValues)
     for (const std::string other : kValues)
       for (const char* device : {"x", ""}) {
@@ -145,8 +158,9 @@ TEST(KeptFamilies, LabelsThatReadAlikeAreToldApart) {
 
 TEST(KeptFamilies, HistogramsWithOtherBoundsOrLabelsAreOthers) {
   Kept kept;
-  for (const auto& one : {spread("x", kBounds, {1, 2, 3, 4}, 5), spread("x", kOtherBounds, {1, 2, 3, 4}, 5), spread("x", std::span(kBounds).first(2), {1, 2, 3}, 5),
-                          spread("y", kBounds, {1, 2, 3, 4}, 5), spread("y", kBounds, {}, 0), spread("", kBounds, {0, 0, 0, 9}, 1)})
+  for (const auto& one : {spread("x", kBounds, {1, 2, 3, 4}, 5), spread("x", kOtherBounds, {1, 2, 3, 4}, 5),
+                          spread("x", std::span(kBounds).first(2), {1, 2, 3}, 5), spread("y", kBounds, {1, 2, 3, 4}, 5),
+                          spread("y", kBounds, {}, 0), spread("", kBounds, {0, 0, 0, 9}, 1)})
     for (const auto& other : {spread("x", kBounds, {4, 4, 4, 4}, 5), spread("z", kBounds, {4, 4, 4, 4}, 5)})
       for (const size_t limit : {SIZE_MAX, size_t{13}, size_t{12}, size_t{6}, size_t{0}}) {
         kept.page({one, other, of(0, "x", 1)}, limit);
@@ -183,7 +197,8 @@ TEST(KeptFamilies, NothingGrows) {
     kept.begin(500);
     for (int i = 0; i < 300 + page % 7; ++i) {
       const std::string device = "mlx5_" + std::to_string(i + (i > 50 && page % 5 == 0 ? 1000 : 0));
-      kept.add(kMetrics[static_cast<size_t>(i) % 3], {{"device", device}}, {{"counter", "a_counter_of_some_length"}}, i + page % 10);
+      kept.add(kMetrics[static_cast<size_t>(i) % 3], {{"device", device}}, {{"counter", "a_counter_of_some_length"}},
+               i + page % 10);
       if (i % 20 == 0) kept.add(kSpreads[0], {{{"device", device}}, kBounds, {1, 2, 3, 4}, 5});
     }
     (void)text.of(kept);
@@ -198,13 +213,26 @@ class RandomPages {
 
   size_t below(size_t end) { return std::uniform_int_distribution<size_t>(0, end - 1)(random_); }
   double value() {
-    constexpr std::array kValues{0.0, -0.0, 1.0, 9.0, 1234567.0, 9007199254740993.0, 0.1, -2.2250738585072014e-308, 1e22,
-                                 std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+    constexpr std::array kValues{0.0,
+                                 -0.0,
+                                 1.0,
+                                 9.0,
+                                 1234567.0,
+                                 9007199254740993.0,
+                                 0.1,
+                                 -2.2250738585072014e-308,
+                                 1e22,
+                                 std::numeric_limits<double>::quiet_NaN(),
+                                 std::numeric_limits<double>::infinity(),
+                                 -std::numeric_limits<double>::infinity()};
     return kValues[below(kValues.size())];
   }
   Call call() {
     constexpr std::array kTexts{"", "x", "y", "xx", "a\"b", "a\\b", "a\nb", "caf\xc3\xa9", "\xff", "x\",more=\"y"};
-    Call out{.kind = static_cast<Call::Kind>(below(Call::kinds)), .metric = below(kMetrics.size()), .device = kTexts[below(kTexts.size())], .value = value()};
+    Call out{.kind = static_cast<Call::Kind>(below(Call::kinds)),
+             .metric = below(kMetrics.size()),
+             .device = kTexts[below(kTexts.size())],
+             .value = value()};
     if (below(2) == 0) out.more = kTexts[below(kTexts.size())];
     if (out.kind == Call::raise && below(4) != 0) out.kind = Call::add;
     out.bounds = std::array<std::span<const double>, 3>{kBounds, kSameBounds, kOtherBounds}[below(3)];
@@ -276,7 +304,8 @@ struct Parted {
 
 TEST(KeptFamilies, APartThatIsWhatItWasIsNotAskedAgain) {
   Parted parted;
-  parted.parts[0].calls = std::make_shared<const std::vector<Call>>(std::vector<Call>{of(0, "x", 1), of(0, "x", 2), of(1, "x", 3)});
+  parted.parts[0].calls =
+      std::make_shared<const std::vector<Call>>(std::vector<Call>{of(0, "x", 1), of(0, "x", 2), of(1, "x", 3)});
   parted.around[0] = {of(0, "y", 1)};
   parted.around[2] = {of(2, "y", 1)};
   FamilySet kept;

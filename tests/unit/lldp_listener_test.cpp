@@ -37,7 +37,8 @@ void send_from(const char* netdev, const std::string& frame) {
   sockaddr_ll to{};
   to.sll_family = AF_PACKET;
   to.sll_ifindex = static_cast<int>(::if_nametoindex(netdev));
-  ASSERT_EQ(::sendto(fd.get(), frame.data(), frame.size(), 0, reinterpret_cast<const sockaddr*>(&to), sizeof to), static_cast<ssize_t>(frame.size()))
+  ASSERT_EQ(::sendto(fd.get(), frame.data(), frame.size(), 0, reinterpret_cast<const sockaddr*>(&to), sizeof to),
+            static_cast<ssize_t>(frame.size()))
       << std::strerror(errno);
 }
 
@@ -191,8 +192,8 @@ TEST_F(LldpListening, NetdevsComeGoAndAreRenamed) {
   EXPECT_TRUE(hears(1));
 }
 
-// The whole program, in a namespace with a /run of its own. Both programs have one name: who says HUP to the exporter by it
-// says it to the listener, too.
+// The whole program, in a namespace with a /run of its own. Both programs have one name: who says HUP to the exporter
+// by it says it to the listener, too.
 TEST(LldpProgram, ASighupDoesNotEndIt) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root for namespaces";
   test::Tree tree;
@@ -207,14 +208,16 @@ TEST(LldpProgram, ASighupDoesNotEndIt) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::setenv("NOTIFY_SOCKET", path.c_str(), 1);
-    if (::unshare(CLONE_NEWNET | CLONE_NEWNS) != 0 || ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 || ::mount("none", "/run", "tmpfs", 0, nullptr) != 0)
+    if (::unshare(CLONE_NEWNET | CLONE_NEWNS) != 0 || ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("none", "/run", "tmpfs", 0, nullptr) != 0)
       ::_exit(77);
     ::_exit(listen_for_lldp());
   }
   std::array<char, 256> text{};
   ssize_t size = 0;
   int status = 0;
-  while ((size = ::recv(told.get(), text.data(), text.size(), 0)) > 0 && std::string_view(text.data(), static_cast<size_t>(size)).find("READY=1") == std::string_view::npos) {
+  while ((size = ::recv(told.get(), text.data(), text.size(), 0)) > 0 &&
+         std::string_view(text.data(), static_cast<size_t>(size)).find("READY=1") == std::string_view::npos) {
   }
   ::kill(child, SIGHUP);
   ::kill(child, SIGTERM);

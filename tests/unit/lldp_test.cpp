@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LLDP frames: those of a real lldpd (tests/fuzz/corpus/lldp), and every capture of the corpus.
+#include "sys/lldp.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +12,6 @@
 
 #include "base/parse.h"
 #include "support/corpus.h"
-#include "sys/lldp.h"
 
 namespace fabric::lldp {
 namespace {
@@ -69,7 +70,8 @@ TEST(LldpFrame, WhatCeeSaysIsNotEnabledIsNotInUse) {
   Bytes frame = whole;
   size_t features = 0;
   for (size_t at = static_cast<size_t>(start - whole.begin()) + oui.size(); at + 1 < frame.size();) {
-    const unsigned type = std::to_integer<unsigned>(frame[at]) >> 1, length = (std::to_integer<unsigned>(frame[at]) & 1) << 8 | std::to_integer<unsigned>(frame[at + 1]);
+    const unsigned type = std::to_integer<unsigned>(frame[at]) >> 1,
+                   length = (std::to_integer<unsigned>(frame[at]) & 1) << 8 | std::to_integer<unsigned>(frame[at + 1]);
     if (type < 1 || type > 4) break;
     if (type > 1) ++features, frame[at + 4] &= std::byte{0x7f};
     at += 2 + length;
@@ -147,7 +149,8 @@ TEST(LldpFrame, ATlvOfTheWrongLengthCostsItselfOnly) {
   ASSERT_TRUE(read) << read.error().text();
   EXPECT_FALSE(read->pfc);
   EXPECT_TRUE(read->ets && read->app);
-  EXPECT_EQ(read->malformed, (std::vector<std::string>{"byte " + std::to_string(offset) + ": TLV of type 127 with 5 bytes"}));
+  EXPECT_EQ(read->malformed,
+            (std::vector<std::string>{"byte " + std::to_string(offset) + ": TLV of type 127 with 5 bytes"}));
 }
 
 TEST(LldpFrame, TextsArePrintable) {
@@ -163,7 +166,8 @@ std::vector<Bytes> frames_of(const std::string& file) {
   const bool little = static_cast<unsigned char>(all.at(0)) == 0xd4;
   const auto u32 = [&](size_t at) {
     uint32_t value = 0;
-    for (size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(all.at(little ? at + 3 - i : at + i));
+    for (size_t i = 0; i < 4; ++i)
+      value = value << 8 | static_cast<unsigned char>(all.at(little ? at + 3 - i : at + i));
     return value;
   };
   std::vector<Bytes> out;
@@ -175,7 +179,9 @@ std::vector<Bytes> frames_of(const std::string& file) {
   return out;
 }
 
-bool is_lldp(const Bytes& frame) { return frame.size() > 14 && frame[12] == std::byte{0x88} && frame[13] == std::byte{0xcc}; }
+bool is_lldp(const Bytes& frame) {
+  return frame.size() > 14 && frame[12] == std::byte{0x88} && frame[13] == std::byte{0xcc};
+}
 
 class LldpCorpus : public testing::Test {
  protected:
@@ -208,7 +214,8 @@ std::vector<std::vector<Numbers>> tables_under(const std::string& decoded, std::
     }
     if (!inside || line.find("Value ") == std::string::npos) continue;
     Numbers numbers;
-    for (const std::string_view word : words(std::string_view(line).substr(line.find(':') + 1))) numbers.emplace_back(word);
+    for (const std::string_view word : words(std::string_view(line).substr(line.find(':') + 1)))
+      numbers.emplace_back(word);
     out.back().push_back(numbers);
   }
   return out;
@@ -222,7 +229,8 @@ Numbers numbers_of(const Eight& eight) {
 
 TEST_F(LldpCorpus, EtsOfEveryFrameAsTcpdumpReadsIt) {
   const std::string decoded = slurp(folder + "tcpdump_dcb_ets.out");
-  const auto configuration = tables_under(decoded, "ETS Configuration Subtype"), recommendation = tables_under(decoded, "ETS Recommendation Subtype");
+  const auto configuration = tables_under(decoded, "ETS Configuration Subtype"),
+             recommendation = tables_under(decoded, "ETS Recommendation Subtype");
   size_t frames = 0, configured = 0, recommended = 0;
   const auto compare = [](const DcbxEts& ets, const std::vector<Numbers>& truth) {
     EXPECT_EQ(truth, (std::vector<Numbers>{numbers_of(ets.prio_tc), numbers_of(ets.bw), numbers_of(ets.tsa)}));
@@ -255,8 +263,8 @@ TEST_F(LldpCorpus, PfcAndApplicationPriorities) {
   EXPECT_EQ(truth.front(), (std::vector<Numbers>{enabled}));
   ASSERT_TRUE(neighbor.app);
   for (const DcbxApp& app : *neighbor.app)
-    EXPECT_NE(decoded.find("Priority: " + std::to_string(app.priority) + ", RES: 0, Sel: " + std::to_string(app.selector) +
-                           ", Protocol ID: " + std::to_string(app.protocol)),
+    EXPECT_NE(decoded.find("Priority: " + std::to_string(app.priority) + ", RES: 0, Sel: " +
+                           std::to_string(app.selector) + ", Protocol ID: " + std::to_string(app.protocol)),
               std::string::npos);
   EXPECT_FALSE(neighbor.app->empty());
 }
@@ -266,7 +274,8 @@ TEST_F(LldpCorpus, FramesOfSwitchesAndCards) {
   ASSERT_EQ(connectx.size(), 1u);
   ASSERT_TRUE(connectx.front()) << connectx.front().error().text();
   EXPECT_NE(connectx.front()->port_id, "");
-  for (const char* file : {"lldpd_sg200.pcap", "pypacker_lldp_extreme.pcap", "tcpdump_LLDP_and_CDP.pcap", "tcpdump_lldp_mudurl.pcap"}) {
+  for (const char* file :
+       {"lldpd_sg200.pcap", "pypacker_lldp_extreme.pcap", "tcpdump_LLDP_and_CDP.pcap", "tcpdump_lldp_mudurl.pcap"}) {
     const auto all = neighbors(file);
     EXPECT_FALSE(all.empty()) << file;
     for (const auto& neighbor : all) {

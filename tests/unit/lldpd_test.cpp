@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A real lldpd, where one is installed, asked through its own library.
+#include "sys/lldpd.h"
+
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -13,7 +15,6 @@
 
 #include "support/netns.h"
 #include "support/tree.h"
-#include "sys/lldpd.h"
 
 namespace fabric {
 namespace {

@@ -21,8 +21,9 @@ PciDevice function(const char* pci, const char* root, std::vector<std::string> b
 const PciDevice kGpu = function("0000:03:00.0", "pci0000:00", {"0000:02:00.0", "0000:01:00.0", "0000:00:01.0"}, 0);
 
 TEST(PathClass, OneSwitchIsPix) {
-  EXPECT_EQ(path_class(kGpu, function("0000:04:00.0", "pci0000:00", {"0000:02:01.0", "0000:01:00.0", "0000:00:01.0"}, 0)),
-            PathClass::PIX);
+  EXPECT_EQ(
+      path_class(kGpu, function("0000:04:00.0", "pci0000:00", {"0000:02:01.0", "0000:01:00.0", "0000:00:01.0"}, 0)),
+      PathClass::PIX);
   EXPECT_EQ(path_class(kGpu, function("0000:03:00.1", "pci0000:00", kGpu.bridges, 0)), PathClass::PIX) << "one card";
 }
 
@@ -34,7 +35,8 @@ TEST(PathClass, MoreThanOneSwitchIsPxb) {
 }
 
 TEST(PathClass, OneRootBusIsPhbEvenWithoutNuma) {
-  EXPECT_EQ(path_class(function("0000:00:1e.0", "pci0000:00", {}), function("0000:00:05.0", "pci0000:00", {})), PathClass::PHB);
+  EXPECT_EQ(path_class(function("0000:00:1e.0", "pci0000:00", {}), function("0000:00:05.0", "pci0000:00", {})),
+            PathClass::PHB);
 }
 
 TEST(PathClass, DifferentRootBuses) {
@@ -68,7 +70,8 @@ TEST(NearestNics, AllOfTheBestClassAmongThoseWithRdma) {
 TEST(NearestNics, WithoutRdmaAnyNic) {
   const Gpu gpu{kGpu, "GPU0", ""};
   Topology topology;
-  topology.nics = {nic(function("0000:81:00.0", "pci0000:80", {}, 1), {}), nic(function("0000:61:00.0", "pci0000:60", {}, 0), {})};
+  topology.nics = {nic(function("0000:81:00.0", "pci0000:80", {}, 1), {}),
+                   nic(function("0000:61:00.0", "pci0000:60", {}, 0), {})};
   EXPECT_EQ(nearest_nics(topology, gpu), (std::vector<size_t>{1}));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who runs the exporter's event loop while a reading hangs: a real loop with a real HTTP server, and NICs that hang on demand.
+// Who runs the exporter's event loop while a reading hangs: a real loop with a real HTTP server, and NICs that hang on
+// demand.
 #include "exporter/loop_turn.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +43,12 @@ TEST(LoopTurn, AReadingThatIsAskedForByWhatAnotherBroughtNeedsNoEvent) {
   auto loop = new_loop();
   Fd wake(::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK));  // one event, and no other
   sd_event_source* source = nullptr;
-  ASSERT_GE(::sd_event_add_io(loop.get(), &source, wake.get(), EPOLLIN, [](sd_event_source* self, int, uint32_t, void*) { return ::sd_event_source_set_enabled(self, SD_EVENT_OFF); }, nullptr), 0);
+  ASSERT_GE(
+      ::sd_event_add_io(
+          loop.get(), &source, wake.get(), EPOLLIN,
+          [](sd_event_source* self, int, uint32_t, void*) { return ::sd_event_source_set_enabled(self, SD_EVENT_OFF); },
+          nullptr),
+      0);
   int left = 3, read = 0;
   const auto read_once = [&] {
     ++read;
@@ -51,7 +57,8 @@ TEST(LoopTurn, AReadingThatIsAskedForByWhatAnotherBroughtNeedsNoEvent) {
   const auto done = [&] {
     if (--left == 0) ::sd_event_exit(loop.get(), 7);
   };
-  const auto turn = std::make_shared<LoopTurn>(loop.get(), LoopTurn::Steps{[&] { return left > 0; }, read_once, done}, wake.get());
+  const auto turn =
+      std::make_shared<LoopTurn>(loop.get(), LoopTurn::Steps{[&] { return left > 0; }, read_once, done}, wake.get());
   EXPECT_EQ(turn->run(), 7);
   EXPECT_EQ(read, 3);
   ::sd_event_source_unref(source);
@@ -60,11 +67,16 @@ TEST(LoopTurn, AReadingThatIsAskedForByWhatAnotherBroughtNeedsNoEvent) {
 // As the exporter: a page of two NICs, read anew for each scrape.
 class Serving : public Site {
  public:
-  explicit Serving(const test::SlowNics& nics) : loop_(new_loop()), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  explicit Serving(const test::SlowNics& nics)
+      : loop_(new_loop()),
+        wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     add_source(wake_, on_wake);
     add_source(stop_, on_stop);
     turn_ = std::make_shared<LoopTurn>(
-        loop_.get(), LoopTurn::Steps{[this] { return std::exchange(asked_, false); }, [this] { return read(); }, [this] { done(); }}, wake_.get());
+        loop_.get(),
+        LoopTurn::Steps{[this] { return std::exchange(asked_, false); }, [this] { return read(); }, [this] { done(); }},
+        wake_.get());
     CollectorOptions options;
     options.root = nics.tree.path();
     options.stuck = 200ms;
@@ -120,14 +132,18 @@ class Serving : public Site {
   std::atomic<int> by_first{0}, by_others{0}, whole{0};
 
  private:
-  void add_source(const Fd& fd, sd_event_io_handler_t handler) { EXPECT_GE(::sd_event_add_io(loop_.get(), nullptr, fd.get(), EPOLLIN, handler, this), 0); }
+  void add_source(const Fd& fd, sd_event_io_handler_t handler) {
+    EXPECT_GE(::sd_event_add_io(loop_.get(), nullptr, fd.get(), EPOLLIN, handler, this), 0);
+  }
   static int on_wake(sd_event_source*, int fd, uint32_t, void* self) {
     uint64_t count = 0;
     EXPECT_GT(::read(fd, &count, sizeof count), 0);
     static_cast<Serving*>(self)->done();
     return 0;
   }
-  static int on_stop(sd_event_source*, int, uint32_t, void* self) { return ::sd_event_exit(static_cast<Serving*>(self)->loop_.get(), 0); }
+  static int on_stop(sd_event_source*, int, uint32_t, void* self) {
+    return ::sd_event_exit(static_cast<Serving*>(self)->loop_.get(), 0);
+  }
   bool read() {
     const bool all = collector_->read_here();
     whole += all ? 1 : 0;
@@ -150,14 +166,16 @@ class Serving : public Site {
 
 void say_cnps(test::SlowNics& nics, int count) {
   for (const char* device : {"mlx5_0", "mlx5_1"})
-    nics.tree.file(std::string("sys/class/infiniband/") + device + "/ports/1/hw_counters/np_cnp_sent", std::to_string(count) + "\n");
+    nics.tree.file(std::string("sys/class/infiniband/") + device + "/ports/1/hw_counters/np_cnp_sent",
+                   std::to_string(count) + "\n");
 }
 bool shows(const std::string& page, int device, int cnps) {
-  return page.find("\nfabric_rdma_cnp_sent_total{device=\"mlx5_" + std::to_string(device) + "\",port=\"1\"} " + std::to_string(cnps) + "\n") != std::string::npos;
+  return page.find("\nfabric_rdma_cnp_sent_total{device=\"mlx5_" + std::to_string(device) + "\",port=\"1\"} " +
+                   std::to_string(cnps) + "\n") != std::string::npos;
 }
 
-// Hangs mlx5_1 in a reading of the loop's thread; the page of then, empty where it could not be had. A NIC that was slow before, on a busy
-// machine, is read by a thread of its own, and trusted again.
+// Hangs mlx5_1 in a reading of the loop's thread; the page of then, empty where it could not be had. A NIC that was
+// slow before, on a busy machine, is read by a thread of its own, and trusted again.
 std::string page_while_it_hangs(test::SlowNics& nics, Serving& serving, int& cnps) {
   for (int i = 0; i < 20; ++i) {
     const int whole = serving.whole, others = serving.by_others;
@@ -177,7 +195,8 @@ class Running {
  public:
   explicit Running(test::SlowNics& nics) : nics_(nics), serving_(nics), thread_([this] { serving_.run(); }) {
     EXPECT_TRUE(eventually([&] { return serving_.get("/-/ready").starts_with("HTTP/1.1 200"); }));
-    EXPECT_TRUE(eventually([&] { return (void)serving_.get("/metrics"), serving_.whole > 0; })) << "quick NICs are read by the thread of the loop";
+    EXPECT_TRUE(eventually([&] { return (void)serving_.get("/metrics"), serving_.whole > 0; }))
+        << "quick NICs are read by the thread of the loop";
   }
   ~Running() {
     for (const char* netdev : {"eth2", "eth3"}) nics_.statistics->answer(netdev);
@@ -215,7 +234,8 @@ TEST(LoopTurn, WhatHangsLosesTheLoopAndNobodyWaitsForIt) {
     return shows(now, 0, cnps) && shows(now, 1, cnps);
   }));
   const int before = serving.whole;  // whole: read by the loop's thread
-  EXPECT_TRUE(eventually([&] { return (void)serving.get("/metrics"), serving.whole > before; })) << "and they are trusted again";
+  EXPECT_TRUE(eventually([&] { return (void)serving.get("/metrics"), serving.whole > before; }))
+      << "and they are trusted again";
 }
 
 TEST(LoopTurn, WhatEndedInAnotherThreadIsTheEndOfTheFirstAsWell) {

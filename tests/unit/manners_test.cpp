@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the exporter behaves towards the machine and its scrapers: what is excluded is not touched, what hangs stalls itself
-// alone, what refuses is left in peace, what is not known is not zero, and a page has an end.
+// How the exporter behaves towards the machine and its scrapers: what is excluded is not touched, what hangs stalls
+// itself alone, what refuses is left in peace, what is not known is not zero, and a page has an end.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -31,7 +31,9 @@ namespace fs = std::filesystem;
 class Exporting {
  public:
   Exporting(const test::SlowNics& nics, std::shared_ptr<Policy> policy, std::chrono::milliseconds stuck)
-      : policy_(std::move(policy)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), collector_(collecting(nics, policy_, stuck), wake_.get()),
+      : policy_(std::move(policy)),
+        wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        collector_(collecting(nics, policy_, stuck), wake_.get()),
         sampler_({.root = nics.tree.path(), .interval = 10ms, .cpu_budget = 1, .open = nics.open()}) {
     settle([&] { return collector_.complete() && !collector_.busy(); });
     sampler_.follow(collector_.ports());
@@ -68,7 +70,8 @@ class Exporting {
   Sampler& sampler() { return sampler_; }
 
  private:
-  static CollectorOptions collecting(const test::SlowNics& nics, std::shared_ptr<const Policy> policy, std::chrono::milliseconds stuck) {
+  static CollectorOptions collecting(const test::SlowNics& nics, std::shared_ptr<const Policy> policy,
+                                     std::chrono::milliseconds stuck) {
     CollectorOptions out;
     out.root = nics.tree.path();
     out.policy = std::move(policy);
@@ -138,7 +141,9 @@ class Watched {
   }
 
  private:
-  void watch(const fs::path& folder) { folders_[::inotify_add_watch(fd_.get(), folder.c_str(), IN_OPEN | IN_ACCESS)] = folder.string(); }
+  void watch(const fs::path& folder) {
+    folders_[::inotify_add_watch(fd_.get(), folder.c_str(), IN_OPEN | IN_ACCESS)] = folder.string();
+  }
   Fd fd_;
   std::map<int, std::string> folders_;
 };
@@ -152,7 +157,8 @@ TEST(Manners, AnExcludedDeviceIsNeverOpened) {
   Exporting exporting(nics, policy, kNever);
   exporting.refresh();
   exporting.rescan();
-  exporting.settle([&] { return !exporting.sampler().devices().empty() && exporting.sampler().devices()[0].age.has_value(); });
+  exporting.settle(
+      [&] { return !exporting.sampler().devices().empty() && exporting.sampler().devices()[0].age.has_value(); });
   EXPECT_EQ(exporting.sampler().devices().size(), 1u);
   EXPECT_FALSE(other.touched().empty()) << "this sees what is opened";
   EXPECT_EQ(excluded.touched(), std::vector<std::string>{});
@@ -163,8 +169,10 @@ TEST(Manners, AnExcludedDeviceIsNeverOpened) {
 TEST(Manners, ADeviceThatHangsStallsNeitherTheScrapeNorTheOthers) {
   test::SlowNics nics;
   Exporting exporting(nics, nullptr, 100ms);
-  const std::string age0 = "fabric_snapshot_age_seconds{device=\"mlx5_0\"}", age1 = "fabric_snapshot_age_seconds{device=\"mlx5_1\"}";
-  const std::string cnp0 = "fabric_rdma_cnp_sent_total{device=\"mlx5_0\",port=\"1\"}", cnp1 = "fabric_rdma_cnp_sent_total{device=\"mlx5_1\",port=\"1\"}";
+  const std::string age0 = "fabric_snapshot_age_seconds{device=\"mlx5_0\"}",
+                    age1 = "fabric_snapshot_age_seconds{device=\"mlx5_1\"}";
+  const std::string cnp0 = "fabric_rdma_cnp_sent_total{device=\"mlx5_0\",port=\"1\"}",
+                    cnp1 = "fabric_rdma_cnp_sent_total{device=\"mlx5_1\",port=\"1\"}";
   exporting.sampler().follow({});  // the collector's reader alone shall ask
   ASSERT_EQ(exporting.value(cnp0), 17);
   nics.statistics->hang("eth2");
@@ -185,7 +193,8 @@ TEST(Manners, ADeviceThatHangsStallsNeitherTheScrapeNorTheOthers) {
   EXPECT_FALSE(exporting.value("fabric_collector_success{collector=\"reader\",device=\"mlx5_0\"}"));
 }
 
-// What is left of the program when the system gives it no more threads: nobody's limit counts those of all his processes.
+// What is left of the program when the system gives it no more threads: nobody's limit counts those of all his
+// processes.
 bool can_start_no_thread() {
   const rlimit none{0, 0};
   return ::setrlimit(RLIMIT_NPROC, &none) == 0 && ::setresuid(65534, 65534, 65534) == 0;
@@ -201,15 +210,21 @@ TEST(Manners, WithoutThreadsItSaysSo) {
     options.root = nics.tree.path();
     const Collector collector(std::move(options), wake.get());
     const auto runs = collector.snapshot().runs;
-    if (runs.size() != 1 || runs[0].collector != "readers" || runs[0].success || runs[0].error.find("EAGAIN") == std::string::npos) return 3;
+    if (runs.size() != 1 || runs[0].collector != "readers" || runs[0].success ||
+        runs[0].error.find("EAGAIN") == std::string::npos)
+      return 3;
     std::string told;
-    Sampler sampler({.root = nics.tree.path(), .tell = [&](const std::string& line) { told += line; }, .open = nics.open()});
+    Sampler sampler(
+        {.root = nics.tree.path(), .tell = [&](const std::string& line) { told += line; }, .open = nics.open()});
     Port port;
     port.rdma = "mlx5_0";
     sampler.follow({port});
     sampler.follow({port});
     const auto devices = sampler.devices();
-    return devices.size() == 1 && !devices[0].age && told.starts_with("mlx5_0: not sampled") && told.find("mlx5_0", 1) == std::string::npos ? 0 : 4;
+    return devices.size() == 1 && !devices[0].age && told.starts_with("mlx5_0: not sampled") &&
+                   told.find("mlx5_0", 1) == std::string::npos
+               ? 0
+               : 4;
   };
   EXPECT_EXIT(::_exit(without_threads()), ::testing::ExitedWithCode(0), "");
 }
@@ -226,7 +241,8 @@ TEST(Manners, AFifoAmongTheCountersIsNotWaitedFor) {
 
 TEST(Manners, DescriptorsAreLeftForScrapers) {
   test::SlowNics nics;
-  for (int i = 0; i < 400; ++i) nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/hw_counters/vendor_" + std::to_string(i), "1\n");
+  for (int i = 0; i < 400; ++i)
+    nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/hw_counters/vendor_" + std::to_string(i), "1\n");
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   const rlimit few{256, before.rlim_max};
@@ -236,7 +252,8 @@ TEST(Manners, DescriptorsAreLeftForScrapers) {
   std::vector<Fd> connections;
   for (int i = 0; i < 40; ++i) connections.emplace_back(::eventfd(0, EFD_CLOEXEC));
   EXPECT_TRUE(connections.back()) << "a scraper can connect";
-  EXPECT_EQ(exporting.value("fabric_collector_success{collector=\"rdma\",device=\"mlx5_0\"}"), 0) << "what has no descriptor is told";
+  EXPECT_EQ(exporting.value("fabric_collector_success{collector=\"rdma\",device=\"mlx5_0\"}"), 0)
+      << "what has no descriptor is told";
   EXPECT_EQ(exporting.value("fabric_rdma_cnp_sent_total{device=\"mlx5_0\",port=\"1\"}"), 17);
   EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
@@ -253,10 +270,12 @@ TEST(Manners, WhatRefusesIsLeftAloneForAWhileAndIsAbsent) {
     EXPECT_EQ(nics.statistics->asked("eth2"), asked) << code;
     exporting.rescan();
     exporting.refresh();
-    EXPECT_EQ(nics.statistics->asked("eth2"), asked) << code << ": nor is it asked once a minute, when all else is read anew";
+    EXPECT_EQ(nics.statistics->asked("eth2"), asked)
+        << code << ": nor is it asked once a minute, when all else is read anew";
     EXPECT_EQ(exporting.value("fabric_collector_success{collector=\"ethtool\",device=\"mlx5_0\"}"), 0);
     EXPECT_EQ(exporting.value("fabric_collector_success{collector=\"ethtool\",device=\"mlx5_1\"}"), 1);
-    EXPECT_FALSE(exporting.value("fabric_phy_discarded_packets_total{device=\"mlx5_0\",port=\"1\",direction=\"rx\"}")) << "absent, not zero";
+    EXPECT_FALSE(exporting.value("fabric_phy_discarded_packets_total{device=\"mlx5_0\",port=\"1\",direction=\"rx\"}"))
+        << "absent, not zero";
     EXPECT_EQ(exporting.value("fabric_phy_discarded_packets_total{device=\"mlx5_1\",port=\"1\",direction=\"rx\"}"), 0);
     EXPECT_EQ(exporting.value("fabric_rdma_cnp_sent_total{device=\"mlx5_0\",port=\"1\"}"), 17) << "the rest is read";
   }
@@ -266,7 +285,8 @@ TEST(Manners, CountersAreShownWhileTheLinkIsDown) {
   test::SlowNics nics;
   nics.statistics->set("eth2", "rx_discards_phy", 5);
   Exporting exporting(nics, nullptr, kNever);
-  nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n").file("sys/class/infiniband/mlx5_0/ports/1/phys_state", "3: Disabled\n");
+  nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n")
+      .file("sys/class/infiniband/mlx5_0/ports/1/phys_state", "3: Disabled\n");
   nics.tree.file("sys/class/net/eth2/carrier", "0\n");
   nics.statistics->set("eth2", "rx_discards_phy", 6);
   exporting.refresh();
@@ -277,7 +297,8 @@ TEST(Manners, CountersAreShownWhileTheLinkIsDown) {
 
 TEST(Manners, APageHasNoMoreSeriesThanItMay) {
   test::SlowNics nics;
-  for (int i = 0; i < 200; ++i) nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/hw_counters/vendor_" + std::to_string(i), "1\n");
+  for (int i = 0; i < 200; ++i)
+    nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/hw_counters/vendor_" + std::to_string(i), "1\n");
   auto policy = std::make_shared<Policy>();
   policy->series_limit = 100;
   Exporting exporting(nics, policy, kNever);

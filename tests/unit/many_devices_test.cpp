@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tree that claims more than any machine has: every program comes to an end with it, and says so or gives a bounded answer.
+// A tree that claims more than any machine has: every program comes to an end with it, and says so or gives a bounded
+// answer.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -43,9 +44,11 @@ void add_functions(Tree& tree, unsigned count, const char* vendor, const char* c
 
 void add_rdma_devices(Tree& tree, unsigned count) {
   for (unsigned i = 0; i < count; ++i) {
-    const std::string name = "mlx5_" + std::to_string(i), folder = "sys/devices/pci0000:00/" + address_of(i) + "/infiniband/" + name;
+    const std::string name = "mlx5_" + std::to_string(i),
+                      folder = "sys/devices/pci0000:00/" + address_of(i) + "/infiniband/" + name;
     tree.file(folder + "/ports/1/state", "4: ACTIVE\n");
-    tree.link(folder + "/device", "../..").link("sys/class/infiniband/" + name, "../../devices/pci0000:00/" + address_of(i) + "/infiniband/" + name);
+    tree.link(folder + "/device", "../..")
+        .link("sys/class/infiniband/" + name, "../../devices/pci0000:00/" + address_of(i) + "/infiniband/" + name);
   }
 }
 
@@ -83,7 +86,8 @@ TEST(ManyDevices, TheExporterReadsTheFirst) {
   Tree tree;
   add_functions(tree, 140, "0x15b3\n", "0x020000\n");
   add_rdma_devices(tree, 140);
-  for (unsigned i = 2; i < 14; ++i) tree.link("sys/devices/pci0000:00/" + address_of(i) + "/physfn", "../" + address_of(0));
+  for (unsigned i = 2; i < 14; ++i)
+    tree.link("sys/devices/pci0000:00/" + address_of(i) + "/physfn", "../" + address_of(0));
   exporter::CollectorOptions options;
   options.root = tree.path();
   options.stuck = std::chrono::seconds(30);
@@ -95,10 +99,12 @@ TEST(ManyDevices, TheExporterReadsTheFirst) {
   }
   const exporter::Snapshot snapshot = collector.snapshot();
   EXPECT_EQ(snapshot.node.ports.size(), 128u);
-  EXPECT_EQ(snapshot.node.ports.back().rdma, "mlx5_139") << "functions for guests are left out first, then in natural order";
+  EXPECT_EQ(snapshot.node.ports.back().rdma, "mlx5_139")
+      << "functions for guests are left out first, then in natural order";
   for (const Port& port : snapshot.node.ports) EXPECT_FALSE(port.virtual_function) << port.rdma;
   bool told = false;
-  for (const exporter::CollectorRun& run : snapshot.runs) told = told || (run.collector == "devices" && !run.success && run.error.starts_with("12 RDMA devices"));
+  for (const exporter::CollectorRun& run : snapshot.runs)
+    told = told || (run.collector == "devices" && !run.success && run.error.starts_with("12 RDMA devices"));
   EXPECT_TRUE(told);
 }
 

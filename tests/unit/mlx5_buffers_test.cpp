@@ -10,7 +10,9 @@ namespace fabric::test {
 namespace {
 
 // What a lossless buffer of the simulated card needs.
-uint64_t least(const SimNic& nic, uint32_t cable) { return headroom::minimum({nic.speed, cable, nic.mtu, nic.max_mtu}); }
+uint64_t least(const SimNic& nic, uint32_t cable) {
+  return headroom::minimum({nic.speed, cable, nic.mtu, nic.max_mtu});
+}
 
 struct Mlx5Buffers : testing::Test {
   FileBed bed{Personality::mlx5};
@@ -53,7 +55,8 @@ TEST_F(Mlx5Buffers, AutoIsPlannedInBytesWrittenOnceAndStays) {
 TEST_F(Mlx5Buffers, BuffersComeBeforeThePfcThatNeedsThem) {
   settle(roce(30));
   auto at = [&](const char* operation) {
-    return std::find_if(bed.nic.log.begin(), bed.nic.log.end(), [&](const auto& line) { return line.starts_with(operation); });
+    return std::find_if(bed.nic.log.begin(), bed.nic.log.end(),
+                        [&](const auto& line) { return line.starts_with(operation); });
   };
   ASSERT_NE(at("setbuffer"), bed.nic.log.end());
   EXPECT_LT(at("setpause"), at("setbuffer"));
@@ -116,7 +119,8 @@ TEST_F(Mlx5Buffers, TooSmallIsSaidWithNumbersBeforeAnythingIsWritten) {
   auto changes = bed.apply(want);
   for (const char* key : {"buffer_size", "prio2buffer"}) {
     EXPECT_EQ(of(changes, key).outcome, Outcome::unsupported);
-    EXPECT_NE(of(changes, key).detail.find("buffer 1 needs 180586 bytes for 400000 Mb/s, 30 m, MTU 9000"), std::string::npos)
+    EXPECT_NE(of(changes, key).detail.find("buffer 1 needs 180586 bytes for 400000 Mb/s, 30 m, MTU 9000"),
+              std::string::npos)
         << of(changes, key).detail;
   }
   EXPECT_EQ(bed.nic.calls["setbuffer"], 0u);
@@ -126,7 +130,8 @@ TEST_F(Mlx5Buffers, WithoutASpeedNothingIsComputed) {
   bed.tree.file("sys/class/net/eth0/speed", "-1\n");
   auto changes = bed.apply(roce(30));
   EXPECT_EQ(of(changes, "buffer_size").outcome, Outcome::unsupported);
-  EXPECT_NE(of(changes, "buffer_size").detail.find("link is down"), std::string::npos) << of(changes, "buffer_size").detail;
+  EXPECT_NE(of(changes, "buffer_size").detail.find("link is down"), std::string::npos)
+      << of(changes, "buffer_size").detail;
   EXPECT_EQ(bed.nic.calls["setbuffer"], 0u);
 }
 
@@ -145,7 +150,8 @@ TEST_F(Mlx5Buffers, ARefusalHasItsErrnoAndItsRemedy) {
   auto changes = bed.apply(roce(30));
   EXPECT_EQ(of(changes, "prio2buffer").outcome, Outcome::refused);
   EXPECT_EQ(of(changes, "prio2buffer").code, ENOMEM);
-  EXPECT_NE(of(changes, "prio2buffer").detail.find("too small"), std::string::npos) << of(changes, "prio2buffer").detail;
+  EXPECT_NE(of(changes, "prio2buffer").detail.find("too small"), std::string::npos)
+      << of(changes, "prio2buffer").detail;
   EXPECT_EQ(of(changes, "pfc").outcome, Outcome::applied) << "costs its own settings only";
 }
 
@@ -188,8 +194,8 @@ TEST_F(Mlx5Buffers, AreReadOnlyWhenAskedFor) {
   EXPECT_FALSE(have.buffer_size || have.prio2buffer || have.maxrate);
 }
 
-// Any wish after any other: the first pass ends in sync or says what it could not, the second finds nothing, or what the
-// first left behind; the third writes nothing.
+// Any wish after any other: the first pass ends in sync or says what it could not, the second finds nothing, or what
+// the first left behind; the third writes nothing.
 TEST(Mlx5AnyBuffers, AnyWishAfterAnyOtherEndsInSync) {
   std::mt19937 random(11);
   auto pick = [&](unsigned count) { return static_cast<uint32_t>(random() % count); };
@@ -257,9 +263,12 @@ TEST_F(Mlx5Buffers, ARateThatTheCardCanKeepIsSetAndRestored) {
 // The driver would say yes and keep another one.
 TEST_F(Mlx5Buffers, ARateThatWouldBeRoundedIsNotWrittenAndTheNearestIsNamed) {
   const std::pair<uint64_t, const char*> kRates[]{
-      {50'000, "the nearest is 100000"},           {2'549'999, "the nearest is 2500000"},
-      {25'600'000, "the nearest is 25500000"},     {25'900'000, "the nearest is 26000000"},
-      {30'500'000, "the nearest is 31000000"},     {400'000'000, "the nearest is 255000000"},
+      {50'000, "the nearest is 100000"},
+      {2'549'999, "the nearest is 2500000"},
+      {25'600'000, "the nearest is 25500000"},
+      {25'900'000, "the nearest is 26000000"},
+      {30'500'000, "the nearest is 31000000"},
+      {400'000'000, "the nearest is 255000000"},
       {1'000'000'000'000, "the nearest is 255000000"},
   };
   for (bool truncates : {false, true}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Congestion control of mlx5 in files: the kernel's driver (debugfs) and OFED's (sysfs), on trees of their shape with the
-// driver's rules behind.
+// Congestion control of mlx5 in files: the kernel's driver (debugfs) and OFED's (sysfs), on trees of their shape with
+// the driver's rules behind.
 #include <functional>
 
 #include "driver/file_settings.h"
@@ -10,11 +10,25 @@
 namespace fabric::test {
 namespace {
 
-constexpr std::string_view kNumbers[] = {
-    "cnp_dscp",      "cnp_prio",    "min_time_between_cnps", "clamp_tgt_rate",  "clamp_tgt_rate_after_time_inc",
-    "rpg_time_reset", "rpg_byte_reset", "rpg_threshold",     "rpg_max_rate",    "rpg_ai_rate",
-    "rpg_hai_rate",  "rpg_gd",      "rpg_min_dec_fac",       "rpg_min_rate",    "rate_to_set_on_first_cnp",
-    "dce_tcp_g",     "dce_tcp_rtt", "rate_reduce_monitor_period", "initial_alpha_value"};
+constexpr std::string_view kNumbers[] = {"cnp_dscp",
+                                         "cnp_prio",
+                                         "min_time_between_cnps",
+                                         "clamp_tgt_rate",
+                                         "clamp_tgt_rate_after_time_inc",
+                                         "rpg_time_reset",
+                                         "rpg_byte_reset",
+                                         "rpg_threshold",
+                                         "rpg_max_rate",
+                                         "rpg_ai_rate",
+                                         "rpg_hai_rate",
+                                         "rpg_gd",
+                                         "rpg_min_dec_fac",
+                                         "rpg_min_rate",
+                                         "rate_to_set_on_first_cnp",
+                                         "dce_tcp_g",
+                                         "dce_tcp_rtt",
+                                         "rate_reduce_monitor_period",
+                                         "initial_alpha_value"};
 
 const Setting& row(std::string_view key) { return kSettings[*setting_index(key)]; }
 Keys only(std::string_view key) { return Keys().set(*setting_index(key)); }
@@ -158,31 +172,35 @@ void PrintTo(const Closed& closed, std::ostream* out) { *out << closed.name; }
 class InboxClosed : public Inbox, public testing::WithParamInterface<Closed> {};
 INSTANTIATE_TEST_SUITE_P(
     Reasons, InboxClosed,
-    testing::Values(
-        Closed{"lockdown",
-               [](Inbox& test) {
-                 test.bed.tree.file("sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
-                 test.bed.files->unreadable("*/cc_params/*", EPERM);
-               },
-               "kernel lockdown"},
-        Closed{"confidentiality",
-               [](Inbox& test) {
-                 test.bed.tree.file("sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
-                 test.bed.files->unreadable("*/cc_params/*", EPERM);
-               },
-               "kernel lockdown"},
-        Closed{"not_mounted", [](Inbox& test) { test.bed.tree.remove("sys/kernel/debug").folder("sys/kernel/debug"); },
-               "/sys/kernel/debug is not mounted"},
-        Closed{"no_debugfs", [](Inbox& test) { test.bed.tree.remove("sys/kernel/debug"); }, "this kernel has no /sys/kernel/debug"},
-        Closed{"not_root", [](Inbox& test) { test.bed.files->unreadable("sys/kernel/debug*", EACCES); }, "root's alone"},
-        Closed{"no_congestion_control", [](Inbox& test) { test.bed.tree.remove(test.folder()); }, "firmware lets nobody set DCQCN"},
-        Closed{"virtual_function",
-               [](Inbox& test) {
-                 test.bed.tree.remove(test.folder());
-                 test.bed.tree.folder("sys/bus/pci/devices/" + test.bed.port.pci + "/physfn");
-               },
-               "a virtual function"},
-        Closed{"dead_firmware", [](Inbox& test) { test.bed.files->unreadable("*/cc_params/*", ETIMEDOUT); }, "ETIMEDOUT"}),
+    testing::Values(Closed{"lockdown",
+                           [](Inbox& test) {
+                             test.bed.tree.file("sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
+                             test.bed.files->unreadable("*/cc_params/*", EPERM);
+                           },
+                           "kernel lockdown"},
+                    Closed{"confidentiality",
+                           [](Inbox& test) {
+                             test.bed.tree.file("sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
+                             test.bed.files->unreadable("*/cc_params/*", EPERM);
+                           },
+                           "kernel lockdown"},
+                    Closed{"not_mounted",
+                           [](Inbox& test) { test.bed.tree.remove("sys/kernel/debug").folder("sys/kernel/debug"); },
+                           "/sys/kernel/debug is not mounted"},
+                    Closed{"no_debugfs", [](Inbox& test) { test.bed.tree.remove("sys/kernel/debug"); },
+                           "this kernel has no /sys/kernel/debug"},
+                    Closed{"not_root", [](Inbox& test) { test.bed.files->unreadable("sys/kernel/debug*", EACCES); },
+                           "root's alone"},
+                    Closed{"no_congestion_control", [](Inbox& test) { test.bed.tree.remove(test.folder()); },
+                           "firmware lets nobody set DCQCN"},
+                    Closed{"virtual_function",
+                           [](Inbox& test) {
+                             test.bed.tree.remove(test.folder());
+                             test.bed.tree.folder("sys/bus/pci/devices/" + test.bed.port.pci + "/physfn");
+                           },
+                           "a virtual function"},
+                    Closed{"dead_firmware", [](Inbox& test) { test.bed.files->unreadable("*/cc_params/*", ETIMEDOUT); },
+                           "ETIMEDOUT"}),
     [](const auto& param) { return param.param.name; });
 
 TEST_P(InboxClosed, IsUnsupportedWithItsReason) {
@@ -283,7 +301,8 @@ TEST_F(Ofed, ASwitchThatReadsEmptyIsNotKnownAndNotWritten) {
   want.ecn_rp = PrioSet{0x08};
   auto changes = bed.apply(want);
   EXPECT_EQ(of(changes, "ecn_np").outcome, Outcome::unsupported);
-  EXPECT_NE(of(changes, "ecn_np").detail.find("firmware did not answer"), std::string::npos) << of(changes, "ecn_np").detail;
+  EXPECT_NE(of(changes, "ecn_np").detail.find("firmware did not answer"), std::string::npos)
+      << of(changes, "ecn_np").detail;
   EXPECT_NE(of(changes, "ecn_np").detail.find("roce_np/enable/3"), std::string::npos);
   EXPECT_EQ(of(changes, "ecn_rp").outcome, Outcome::applied);
   for (const std::string& line : bed.files->log) EXPECT_EQ(line.find("roce_np"), std::string::npos) << line;
@@ -314,7 +333,8 @@ TEST_F(Ofed, TheTrafficClassIsForcedChangedAndCleared) {
   const std::string file = "sys/class/infiniband/" + bed.port.rdma + "/tc/1/traffic_class";
   EXPECT_EQ(bed.read(only("traffic_class")).traffic_class, OrNone{});
   Qos want;
-  for (std::optional<uint8_t> value : {std::optional<uint8_t>{106}, std::optional<uint8_t>{0}, std::optional<uint8_t>{}}) {
+  for (std::optional<uint8_t> value :
+       {std::optional<uint8_t>{106}, std::optional<uint8_t>{0}, std::optional<uint8_t>{}}) {
     want.traffic_class = OrNone{value};
     EXPECT_EQ(of(bed.apply(want), "traffic_class").outcome, Outcome::applied);
     EXPECT_EQ(bed.read(only("traffic_class")).traffic_class, want.traffic_class);
@@ -363,7 +383,8 @@ TEST(Mlx5Evidence, PfcAndMtuAreDisruptiveAloneOfItsOwnOperations) {
 TEST(FileNumber, IsDecimalOrHexAndTheWholeText) {
   EXPECT_EQ(file_settings::number("300\n"), 300u);
   EXPECT_EQ(file_settings::number("0x1F\n"), 31u);
-  for (const char* text : {"", "\n", "-1\n", "12 x", "0x", "4294967296"}) EXPECT_FALSE(file_settings::number(text)) << text;
+  for (const char* text : {"", "\n", "-1\n", "12 x", "0x", "4294967296"})
+    EXPECT_FALSE(file_settings::number(text)) << text;
 }
 
 TEST(SimFilesRules, AreTheKernels) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The maximum read request size, in configuration space as sysfs shows it to a privileged and to an unprivileged process.
+// The maximum read request size, in configuration space as sysfs shows it to a privileged and to an unprivileged
+// process.
 #include <gtest/gtest.h>
 
 #include "agentd/options.h"
@@ -79,7 +80,8 @@ TEST(AcsControl, IsReadWhereThereIsOne) {
   EXPECT_EQ(*pci::parse_acs_control(config_space(0x2936, 0x1d)), 0x1d);
   EXPECT_EQ(*pci::parse_acs_control(config_space(0x2936, 0)), 0) << "all off is not absent";
   EXPECT_FALSE(*pci::parse_acs_control(config_space(0x2936)));
-  EXPECT_EQ(pci::parse_acs_control(config_space(0x2936, 0x1d).substr(0, 256)).error().code, ENODATA) << "out of reach is not absent";
+  EXPECT_EQ(pci::parse_acs_control(config_space(0x2936, 0x1d).substr(0, 256)).error().code, ENODATA)
+      << "out of reach is not absent";
   EXPECT_EQ(pci::parse_acs_control(config_space(0x2936, 0x1d).substr(0, 64)).error().code, EACCES);
   std::string loop = config_space(0x2936);
   put(loop, 0x100, 0x0001 | 1u << 16 | 0x100u << 20, 4);
@@ -181,7 +183,8 @@ TEST_F(Mrrs, WithoutPrivilegeThePublishedValueCounts) {
   EXPECT_EQ(change.outcome, Outcome::refused);
   EXPECT_EQ(change.code, EPERM);
   EXPECT_NE(change.detail.find("systemctl restart fabric-agent-pci"), std::string::npos) << change.detail;
-  published.functions[bed.port.pci] = {.mrrs = {}, .max_payload = {}, .relaxed_ordering = {}, .acs = {}, .unread = "not PCI Express (EOPNOTSUPP)"};
+  published.functions[bed.port.pci] = {
+      .mrrs = {}, .max_payload = {}, .relaxed_ordering = {}, .acs = {}, .unread = "not PCI Express (EOPNOTSUPP)"};
   ASSERT_TRUE(state::save_pci_state(tree.path(), published).ok());
   EXPECT_NE(apply(512).detail.find("not PCI Express"), std::string::npos);
 }
@@ -213,7 +216,8 @@ TEST(PciState, IsReadFromConfigurationSpaceWhereNobodyPublishedIt) {
   test::Tree tree;
   tree.file("sys/bus/pci/devices/0000:a1:00.0/config", config_space(0x2036, 0x1d));
   tree.file("sys/bus/pci/devices/0000:b1:00.0/config", config_space(0x2936));
-  tree.file("sys/bus/pci/devices/0000:b2:00.0/config", config_space(0x2936)).file("sys/bus/pci/devices/0000:b2:00.0/power_state", "D3hot\n");
+  tree.file("sys/bus/pci/devices/0000:b2:00.0/config", config_space(0x2936))
+      .file("sys/bus/pci/devices/0000:b2:00.0/power_state", "D3hot\n");
   Node node;
   for (const char* pci : {"0000:b1:00.0", "0000:b2:00.0"}) {
     Nic nic;
@@ -233,7 +237,8 @@ TEST(PciState, IsReadFromConfigurationSpaceWhereNobodyPublishedIt) {
 
   tree.remove("run");
   for (const char* pci : {"a1", "b1", "b2"})
-    tree.file(std::string("sys/bus/pci/devices/0000:") + pci + ":00.0/config", config_space(0x2936, 0x1d).substr(0, 64));
+    tree.file(std::string("sys/bus/pci/devices/0000:") + pci + ":00.0/config",
+              config_space(0x2936, 0x1d).substr(0, 64));
   scanning::read_platform(tree.root(), node);
   EXPECT_FALSE(node.pci_settings) << "as nobody but root reads it";
 }

@@ -75,7 +75,8 @@ TEST(NeighborTable, NetdevsAreRenamedComeAndGo) {
   const Neighbors now = table.neighbors();
   ASSERT_EQ(now.heard.size(), 1u);
   EXPECT_EQ(now.heard[0].netdev, "ens1");
-  EXPECT_EQ(now.listening, (std::map<std::string, double>{{"ens1", 0}, {"eth1", 50}})) << "another device of the same name";
+  EXPECT_EQ(now.listening, (std::map<std::string, double>{{"ens1", 0}, {"eth1", 50}}))
+      << "another device of the same name";
   EXPECT_TRUE(table.listen({}, 60));
   EXPECT_TRUE(table.neighbors().heard.empty());
 }
@@ -132,7 +133,9 @@ TEST(NeighborState, FilesOfACapturedTree) {
   const auto read = state::load_neighbors(tree.root());
   ASSERT_TRUE(read && *read);
   EXPECT_EQ((*read)->heard.at(0).age, 20.5);
-  tree.file("run/fabric-lldp/neighbors.toml", "updated = 1000\n[[neighbor]]\nnetdev = 7\n[[neighbor]]\nnetdev = \"ens1\"\nttl = -1\npfc = { enabled = 300 }\n");
+  tree.file(
+      "run/fabric-lldp/neighbors.toml",
+      "updated = 1000\n[[neighbor]]\nnetdev = 7\n[[neighbor]]\nnetdev = \"ens1\"\nttl = -1\npfc = { enabled = 300 }\n");
   const auto broken = state::load_neighbors(tree.root());
   ASSERT_TRUE(broken && *broken);
   EXPECT_TRUE((*broken)->heard.empty()) << "no time to live: its time is over";

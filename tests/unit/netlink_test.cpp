@@ -58,7 +58,8 @@ TEST(ParseAttributes, KeepsRepeatedAndZeroTypesAndMasksTheFlags) {
 
 TEST(ParseAttributes, TakesThePlaceOfWhatWasThere) {
   std::vector<Attr> attributes;
-  const auto two = AttrWriter().u32(1, 42).u32(2, 43).data(), one = AttrWriter().header(uint32_t{9}).text(3, "name").data();
+  const auto two = AttrWriter().u32(1, 42).u32(2, 43).data(),
+             one = AttrWriter().header(uint32_t{9}).text(3, "name").data();
   parse_attributes(two, 0, attributes);
   EXPECT_EQ(attributes.size(), 2u);
   parse_attributes(one, sizeof(uint32_t), attributes);
@@ -155,7 +156,8 @@ TEST(LiveNetlink, ADumpIsHandedOverAsItComes) {
   };
   ASSERT_TRUE((*route)->dump(RTM_GETLINK, request, std::chrono::seconds(2), count).ok());
   EXPECT_EQ(links, rtnl::links(**route)->size());
-  const auto enough = (*route)->dump(RTM_GETLINK, request, std::chrono::seconds(2), [](uint16_t, View8) { return false; });
+  const auto enough =
+      (*route)->dump(RTM_GETLINK, request, std::chrono::seconds(2), [](uint16_t, View8) { return false; });
   ASSERT_FALSE(enough.ok());
   EXPECT_EQ(enough.error().code, ECANCELED);
   auto refused = (*route)->dump(0x7ff0, {}, std::chrono::seconds(2), count);

@@ -27,7 +27,8 @@ const std::string kWhole = FABRIC_NVML_DIR "/whole", kPartial = FABRIC_NVML_DIR 
 
 TEST(Nvml, ListsGpusAsSysfsNamesThem) {
   EXPECT_EQ(probed(kWhole), "0 0000:3b:00.0 GPU-0000-0 NVIDIA Test 0 7\n1 0000:af:00.0 GPU-0000-1 NVIDIA Test 1 6\n");
-  EXPECT_EQ(probed(kWhole, "mute"), "0 0000:3b:00.0 GPU-0000-0 NVIDIA Test 0 7\n1 0000:af:00.0   -1\n") << "one GPU is lost";
+  EXPECT_EQ(probed(kWhole, "mute"), "0 0000:3b:00.0 GPU-0000-0 NVIDIA Test 0 7\n1 0000:af:00.0   -1\n")
+      << "one GPU is lost";
   EXPECT_EQ(probed(kWhole, "huge"), probed(kWhole)) << "what has no handle is not there";
 }
 
@@ -74,7 +75,8 @@ TEST(Nvml, OnlyTheProgramThatAPersonRunsAsks) {
       const std::string text(std::istreambuf_iterator<char>(in), {});
       if (text.find("\"sys/nvml.h\"") != std::string::npos) users += entry.path().string().substr(source.size()) + " ";
     }
-  for (const char* service : {"/agent/exporter", "/agent/agentd", "/lib/scan", "/lib/qos"}) EXPECT_EQ(users.find(service), std::string::npos) << users;
+  for (const char* service : {"/agent/exporter", "/agent/agentd", "/lib/scan", "/lib/qos"})
+    EXPECT_EQ(users.find(service), std::string::npos) << users;
   EXPECT_NE(users.find("/agent/ctl/topo_verb.cpp"), std::string::npos) << users;
 }
 

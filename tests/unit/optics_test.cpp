@@ -35,7 +35,16 @@ Transceiver module_of(const std::string& vendor) {
   out.voltage = {3.2951, {}};
   out.temperature_limits = {.high_alarm = 75, .low_alarm = -5, .high_warning = {}, .low_warning = 0};
   out.rx_power_limits = {.high_alarm = 0.0021877, .low_alarm = 1e-05, .high_warning = {}, .low_warning = {}};
-  out.lanes = {{.number = 1, .rx_power = {1.234e-05, ModuleFlags{}}, .tx_power = {0.001, {}}, .tx_bias = {0.0075, {}}, .rx_los = true, .rx_lol = {}, .tx_los = false, .tx_lol = {}, .tx_fault = false}, {}};
+  out.lanes = {{.number = 1,
+                .rx_power = {1.234e-05, ModuleFlags{}},
+                .tx_power = {0.001, {}},
+                .tx_bias = {0.0075, {}},
+                .rx_los = true,
+                .rx_lol = {},
+                .tx_los = false,
+                .tx_lol = {},
+                .tx_fault = false},
+               {}};
   out.state = ModuleState::ready;
   out.fault_cause = "none";
   out.bad_checksums = {"page 00h bytes 128-221"};
@@ -43,9 +52,16 @@ Transceiver module_of(const std::string& vendor) {
 }
 
 bool are_same(const Transceiver& a, const Transceiver& b) {
-  const auto texts = [](const Transceiver& m) { return std::tie(m.form_factor, m.standard, m.vendor, m.oui, m.part_number, m.revision, m.serial_number, m.date, m.connector, m.technology, m.fault_cause, m.bad_checksums); };
-  const auto numbers = [](const Transceiver& m) { return std::tie(m.identifier, m.medium, m.cable_length, m.temperature, m.voltage, m.state, m.lanes); };
-  const auto limits = [](const Transceiver& m) { return std::tie(m.temperature_limits, m.voltage_limits, m.rx_power_limits, m.tx_power_limits, m.tx_bias_limits); };
+  const auto texts = [](const Transceiver& m) {
+    return std::tie(m.form_factor, m.standard, m.vendor, m.oui, m.part_number, m.revision, m.serial_number, m.date,
+                    m.connector, m.technology, m.fault_cause, m.bad_checksums);
+  };
+  const auto numbers = [](const Transceiver& m) {
+    return std::tie(m.identifier, m.medium, m.cable_length, m.temperature, m.voltage, m.state, m.lanes);
+  };
+  const auto limits = [](const Transceiver& m) {
+    return std::tie(m.temperature_limits, m.voltage_limits, m.rx_power_limits, m.tx_power_limits, m.tx_bias_limits);
+  };
   return texts(a) == texts(b) && numbers(a) == numbers(b) && limits(a) == limits(b);
 }
 
@@ -74,7 +90,9 @@ TEST(OpticsFile, WhatIsMalformedIsLeftOut) {
   EXPECT_FALSE(state::parse_optics("interval = 60\n", "x", {}).ok());
   EXPECT_FALSE(state::parse_optics("read = [", "x", {}).ok());
   const auto read = state::parse_optics(
-      "read = 5\ninterval = 60\nmodule.eth1 = 7\n[module.eth0]\nidentifier = 700\nvendor = 3\ntemperature = { value = \"hot\", flags = [1, \"odd\", \"low_alarm\"] }\nvoltage = { value = inf }\nlane = [1, {number = 2}]\n", "x", {});
+      "read = 5\ninterval = 60\nmodule.eth1 = 7\n[module.eth0]\nidentifier = 700\nvendor = 3\ntemperature = { value = "
+      "\"hot\", flags = [1, \"odd\", \"low_alarm\"] }\nvoltage = { value = inf }\nlane = [1, {number = 2}]\n",
+      "x", {});
   ASSERT_TRUE(read.ok()) << read.error().text();
   ASSERT_EQ(read->modules.size(), 1u);
   const Transceiver& module = read->modules.at("eth0");
@@ -99,7 +117,8 @@ TEST(Cages, AreThoseOfPhysicalFunctions) {
   software.netdev = "eth3";
   software.pci.clear();
   infiniband.netdev.clear();
-  EXPECT_EQ(agentd::cages_of({port, bond, member, function, software, infiniband, port}), (std::vector<std::string>{"eth0", "eth1"}));
+  EXPECT_EQ(agentd::cages_of({port, bond, member, function, software, infiniband, port}),
+            (std::vector<std::string>{"eth0", "eth1"}));
 }
 
 // What the watch has published, once it has published anything that `holds`.
@@ -109,7 +128,8 @@ std::optional<state::Optics> published(const test::Tree& tree, Holds holds) {
     std::ifstream in(tree.path() + "/" + state::kOpticsFile);
     std::stringstream text;
     text << in.rdbuf();
-    if (auto optics = state::parse_optics(text.str(), "published", {}); in && optics && holds(*optics)) return std::move(*optics);
+    if (auto optics = state::parse_optics(text.str(), "published", {}); in && optics && holds(*optics))
+      return std::move(*optics);
     std::this_thread::sleep_for(5ms);
   }
   return std::nullopt;
@@ -209,11 +229,13 @@ TEST(ThisKernel, AVethHasNoModule) {
 TEST(Scan, TakesWhatIsPublished) {
   test::Tree tree;
   const std::string device = "sys/class/infiniband/mlx5_0";
-  const auto function = test::add_pci(tree, {"pci0000:20/0000:20:01.0", "0000:24:00.0", "0x15b3", "0x1021", "0x020000", "1"});
+  const auto function =
+      test::add_pci(tree, {"pci0000:20/0000:20:01.0", "0000:24:00.0", "0x15b3", "0x1021", "0x020000", "1"});
   tree.folder(function + "/net/eth0").link(device + "/device", "../../../" + function.substr(4));
   tree.file(device + "/ports/1/state", "4: ACTIVE\n").file(device + "/ports/1/link_layer", "Ethernet\n");
   tree.file("sys/class/net/eth0/mtu", "4200\n");
-  tree.file("proc/uptime", "1060.00 4000.00\n").file(state::kOpticsFile, state::optics_toml({{{"eth0", module_of("Acme")}}, 60, 0, 0}, 1000));
+  tree.file("proc/uptime", "1060.00 4000.00\n")
+      .file(state::kOpticsFile, state::optics_toml({{{"eth0", module_of("Acme")}}, 60, 0, 0}, 1000));
   auto kernel = open_kernel(tree.path());
   ASSERT_TRUE(kernel.ok());
   Node node = scan(*kernel, {.optics = true});

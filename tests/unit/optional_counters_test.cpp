@@ -39,8 +39,11 @@ class OptionalCounters : public testing::Test {
 TEST_F(OptionalCounters, StatusTellsOptionalOnesFromTheOthers) {
   auto status = nldev::counter_status(*rdma, 7, 1);
   ASSERT_TRUE(status.ok());
-  const std::vector<nldev::CounterStatus> expected{{0, "out_of_buffer", {}}, {1, "out_of_sequence", {}}, {2, "cc_rx_ce_pkts", false},
-                                                   {3, "cc_rx_cnp_pkts", true}, {4, "cc_tx_cnp_pkts", false}};
+  const std::vector<nldev::CounterStatus> expected{{0, "out_of_buffer", {}},
+                                                   {1, "out_of_sequence", {}},
+                                                   {2, "cc_rx_ce_pkts", false},
+                                                   {3, "cc_rx_cnp_pkts", true},
+                                                   {4, "cc_tx_cnp_pkts", false}};
   EXPECT_EQ(*status, expected);
   EXPECT_TRUE(nldev::parse_counter_status({}).empty());
 }

@@ -17,9 +17,10 @@ struct KindOf {
   const char* name;
   uint16_t command, table, entry;
 };
-constexpr std::array<KindOf, 3> kKindsOf{{{"qp", RDMA_NLDEV_CMD_RES_QP_GET, RDMA_NLDEV_ATTR_RES_QP, RDMA_NLDEV_ATTR_RES_QP_ENTRY},
-                                          {"cq", RDMA_NLDEV_CMD_RES_CQ_GET, RDMA_NLDEV_ATTR_RES_CQ, RDMA_NLDEV_ATTR_RES_CQ_ENTRY},
-                                          {"mr", RDMA_NLDEV_CMD_RES_MR_GET, RDMA_NLDEV_ATTR_RES_MR, RDMA_NLDEV_ATTR_RES_MR_ENTRY}}};
+constexpr std::array<KindOf, 3> kKindsOf{
+    {{"qp", RDMA_NLDEV_CMD_RES_QP_GET, RDMA_NLDEV_ATTR_RES_QP, RDMA_NLDEV_ATTR_RES_QP_ENTRY},
+     {"cq", RDMA_NLDEV_CMD_RES_CQ_GET, RDMA_NLDEV_ATTR_RES_CQ, RDMA_NLDEV_ATTR_RES_CQ_ENTRY},
+     {"mr", RDMA_NLDEV_CMD_RES_MR_GET, RDMA_NLDEV_ATTR_RES_MR, RDMA_NLDEV_ATTR_RES_MR_ENTRY}}};
 
 // RDMA netlink with so many objects of each kind, a message each, or an errno.
 class Objects final : public Netlink {
@@ -83,7 +84,8 @@ class Owners : public testing::Test {
   const OwnerReader::Clock::time_point start = OwnerReader::Clock::now();
 };
 
-const Counts kAll{{"qp", "user", 2}, {"qp", "kernel", 1}, {"cq", "user", 1}, {"cq", "kernel", 1}, {"mr", "user", 4}, {"mr", "kernel", 0}};
+const Counts kAll{{"qp", "user", 2},   {"qp", "kernel", 1}, {"cq", "user", 1},
+                  {"cq", "kernel", 1}, {"mr", "user", 4},   {"mr", "kernel", 0}};
 
 TEST_F(Owners, StandBesideTheTotals) {
   EXPECT_EQ(read_at(seconds(0)), kAll);
@@ -103,7 +105,8 @@ TEST_F(Owners, AreReadAgainWhenTheCountHasChangedAndOnceAMinute) {
   read_at(minutes(9));
   EXPECT_EQ(rdma.asked_in_all(), 4);
   rdma.have["cq"] = {0, 2};
-  EXPECT_EQ(read_at(minutes(10))[2], (ResourceCount{"cq", "user", 0})) << "one instead of another: seen after ten minutes";
+  EXPECT_EQ(read_at(minutes(10))[2], (ResourceCount{"cq", "user", 0}))
+      << "one instead of another: seen after ten minutes";
   EXPECT_EQ(rdma.asked, (std::map<std::string, int>{{"qp", 2}, {"cq", 2}, {"mr", 2}}));
 }
 

@@ -88,9 +88,11 @@ TEST(Page, TellsWhatTheProcessCosts) {
   for (int i = 0; i < 100; ++i) held.emplace_back(::dup(0));
   const auto used = [] { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; };
   const double until = used() + 0.05;
-  while (used() < until) {}
+  while (used() < until) {
+  }
   const std::string second = paging.page();
-  EXPECT_NEAR(value_of(second, "process_open_fds") - value_of(first, "process_open_fds"), 100, 8) << "readers hold some";
+  EXPECT_NEAR(value_of(second, "process_open_fds") - value_of(first, "process_open_fds"), 100, 8)
+      << "readers hold some";
   EXPECT_GE(value_of(second, "process_cpu_seconds_total"), value_of(first, "process_cpu_seconds_total") + 0.05);
   EXPECT_LE(value_of(second, "process_cpu_seconds_total"), used() + 0.001);
 }
@@ -158,7 +160,8 @@ TEST(Page, TheSecondPageKnowsWhatRoseSinceTheFirst) {
   EXPECT_TRUE(has(paging.page(), "fabric_diagnosis{device=\"mlx5_0\""));
 }
 
-// Prometheus was away for three hours: what was over two hours ago is no news, and what came just now is not thinned by them.
+// Prometheus was away for three hours: what was over two hours ago is no news, and what came just now is not thinned by
+// them.
 TEST(Page, WhatIsLongOverIsNotDiagnosedWhenScrapesComeAgain) {
   Paging paging;
   paging.nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/hw_counters/req_transport_retries_exceeded", "5\n");
@@ -175,9 +178,12 @@ TEST(Page, WhatIsLongOverIsNotDiagnosedWhenScrapesComeAgain) {
   const auto culprit = [&](PageCache& cache) {
     paging.collector().refresh();
     paging.settle();
-    const std::string page = *cache.plain(paging.collector(), {}), series = "fabric_diagnosis{device=\"mlx5_0\",port=\"1\",culprit=\"";
+    const std::string page = *cache.plain(paging.collector(), {}),
+                      series = "fabric_diagnosis{device=\"mlx5_0\",port=\"1\",culprit=\"";
     const size_t at = page.find(series);
-    return at == std::string::npos ? "" : page.substr(at + series.size(), page.find('"', at + series.size()) - at - series.size());
+    return at == std::string::npos
+               ? ""
+               : page.substr(at + series.size(), page.find('"', at + series.size()) - at - series.size());
   };
   PageCache late;
   late.keep_up(paging.collector(), reading(180min, 0));
@@ -204,7 +210,8 @@ TEST(Page, HalfAMachineIsNotJudged) {
     for (const auto end = Clock::now() + 20s; !what() && Clock::now() < end;) ::poll(nullptr, 0, 5);
     return what();
   };
-  ASSERT_TRUE(comes([&] { return nics.statistics->is_waiting("eth2") && collector.snapshot().node.ports.size() == 1; }));
+  ASSERT_TRUE(
+      comes([&] { return nics.statistics->is_waiting("eth2") && collector.snapshot().node.ports.size() == 1; }));
   ASSERT_TRUE(comes([&] { return collector.complete(); })) << "nobody waits for it any more";
   PageCache cache;
   EXPECT_FALSE(has(*cache.plain(collector, {}), "fabric_check_status{"));

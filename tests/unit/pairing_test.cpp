@@ -122,7 +122,8 @@ TEST(Pairing, GivesEveryGpuEquallyManyOfItsOwn) {
     for (int n = 0; n < 4; ++n) add_nic(topology, at(i, 0, 2 + n, i / 2, false));
   }
   const Pairing pairing = best_pairing(topology, all_nics(topology));
-  for (size_t g = 0; g < 4; ++g) EXPECT_EQ(pairing.pairs[g].nics, (std::vector<size_t>{4 * g, 4 * g + 1, 4 * g + 2, 4 * g + 3}));
+  for (size_t g = 0; g < 4; ++g)
+    EXPECT_EQ(pairing.pairs[g].nics, (std::vector<size_t>{4 * g, 4 * g + 1, 4 * g + 2, 4 * g + 3}));
   EXPECT_TRUE(pairing.idle.empty());
 }
 
@@ -166,7 +167,8 @@ TEST(Pairing, LargeMachinesAreAnswered) {
   }
   const Pairing greedy = best_pairing(topology, all_nics(topology));
   ASSERT_EQ(greedy.pairs.size(), 264u);
-  EXPECT_TRUE(std::none_of(greedy.pairs.begin(), greedy.pairs.end(), [](const Pair& pair) { return pair.nics.empty(); }));
+  EXPECT_TRUE(
+      std::none_of(greedy.pairs.begin(), greedy.pairs.end(), [](const Pair& pair) { return pair.nics.empty(); }));
 }
 
 TEST(Pairing, UnknownClassesStayUnpaired) {
@@ -208,7 +210,8 @@ TEST(ComputeNics, TheKindThatIsNearestToTheGpus) {
   server.node.nics[4].device = server.node.nics[5].device = 0xa2dc;
   EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2, 3}));
   for (size_t i = 4; i < 6; ++i) server.node.nics[i].device = 0x1021;
-  EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2, 3})) << "the two slower ones are not needed";
+  EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2, 3}))
+      << "the two slower ones are not needed";
   server.ports[2].rate = 25e9;
   EXPECT_EQ(compute_nics(server.node, server.ports).size(), 6u) << "a slow one among those that serve GPUs";
   for (Port& port : server.ports) port.rate = 50e9;
@@ -229,7 +232,8 @@ TEST(ComputeNics, SeveralMakesServeTogetherWhereOneAloneWouldBeShared) {
   for (const Pair& pair : best_pairing(server.node, server.ports).pairs)
     EXPECT_TRUE(pair.path == PathClass::PIX && pair.shared_by == 1) << pair.nics.size();
   for (size_t i = 2; i < 4; ++i) server.ports[i].rate = 12.5e9;
-  EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1})) << "slower ones were built in for something else";
+  EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1}))
+      << "slower ones were built in for something else";
   for (size_t i = 2; i < 4; ++i) server.ports[i].rate = 100e9;
   server.node.gpus.pop_back();  // the first make is nearest to two GPUs, the faster one to one
   EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2, 3})) << "faster ones help";
@@ -245,7 +249,8 @@ TEST(ComputeNics, OtherMakesThatAreFartherFromEveryGpuStayOut) {
     server.node.nics[i].device = 0xa2dc;
     server.ports[i].rate = 50e9;
   }
-  EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2, 3})) << "GPU0 has lost its own: NODE either way";
+  EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2, 3}))
+      << "GPU0 has lost its own: NODE either way";
   for (size_t i = 3; i < 5; ++i) server.node.nics[i].numa = 2;
   EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2}));
 }
@@ -283,7 +288,8 @@ TEST(Flattened, AGpuOnARootBusOrAKnownHypervisor) {
 // What the check says of a machine, without the findings that are ok.
 std::vector<Finding> said(const Node& node) {
   const std::vector<std::string> only{"locality", "pairing"};
-  return test::complaints(run_checks({.now = node, .before = nullptr, .policy = nullptr, .plan = nullptr, .no_policy = {}}, only));
+  return test::complaints(
+      run_checks({.now = node, .before = nullptr, .policy = nullptr, .plan = nullptr, .no_policy = {}}, only));
 }
 
 Node eight_by_eight() {
@@ -380,7 +386,8 @@ TEST(PairingCheck, TheNicWithoutRdma) {
 TEST(PcieCheck, StorageSlotsMayBeSmallerAndAGpusMayNot) {
   const std::vector<std::string> only{"pcie"};
   const auto narrow = [&](const Node& node) {
-    return test::complaints(run_checks({.now = node, .before = nullptr, .policy = nullptr, .plan = nullptr, .no_policy = {}}, only));
+    return test::complaints(
+        run_checks({.now = node, .before = nullptr, .policy = nullptr, .plan = nullptr, .no_policy = {}}, only));
   };
   Node node = eight_by_eight();
   for (int i = 4; i < 6; ++i) add_nic(node.topology, at(i, 0, 2, i - 4, false));
@@ -397,7 +404,8 @@ TEST(PcieCheck, StorageSlotsMayBeSmallerAndAGpusMayNot) {
 TEST(RateCheck, GroupsOnPurposeAreSilentAndTheOddOneIsNot) {
   const std::vector<std::string> only{"rate"};
   const auto slow = [&](const Node& node) {
-    return test::complaints(run_checks({.now = node, .before = nullptr, .policy = nullptr, .plan = nullptr, .no_policy = {}}, only));
+    return test::complaints(
+        run_checks({.now = node, .before = nullptr, .policy = nullptr, .plan = nullptr, .no_policy = {}}, only));
   };
   Node node = eight_by_eight();
   for (int i = 4; i < 6; ++i) {
@@ -442,7 +450,8 @@ TEST(PairingCorpus, KnownMachines) {
   const auto corpus = test::corpus_directory();
   if (!corpus) GTEST_SKIP() << "no corpus: set FABRIC_CORPUS";
   const auto p5 = load_topology_xml(*corpus + "/hwloc-xml/nixl__p5.48xl.xml");
-  for (const Pair& pair : best_pairing(*p5, std::span<const Port>{}).pairs) EXPECT_EQ(pair.nics.size(), 4u) << "32 for 8";
+  for (const Pair& pair : best_pairing(*p5, std::span<const Port>{}).pairs)
+    EXPECT_EQ(pair.nics.size(), 4u) << "32 for 8";
   const auto p4 = load_topology_xml(*corpus + "/hwloc-xml/nixl__p4d.24xl.xml");
   EXPECT_TRUE(is_flattened(*p4));
   EXPECT_FALSE(is_flattened(*p5));

@@ -20,8 +20,10 @@ using test::Tree;
 constexpr const char* kCorrectable =
     "RxErr 0\nBadTLP 3\nBadDLLP 0\nRollover 0\nTimeout 1\nNonFatalErr 0\nCorrIntErr 0\nHeaderOF 0\nTOTAL_ERR_COR 4\n";
 constexpr const char* kFatal =
-    "Undefined 0\nDLP 1\nSDES 0\nTLP 0\nFCP 0\nCmpltTO 0\nCmpltAbrt 0\nUnxCmplt 0\nRxOF 0\nMalfTLP 0\nECRC 0\nUnsupReq 0\n"
-    "ACSViol 0\nUncorrIntErr 0\nBlockedTLP 0\nAtomicOpBlocked 0\nTLPBlockedErr 0\nPoisonTLPBlocked 0\nTOTAL_ERR_FATAL 1\n";
+    "Undefined 0\nDLP 1\nSDES 0\nTLP 0\nFCP 0\nCmpltTO 0\nCmpltAbrt 0\nUnxCmplt 0\nRxOF 0\nMalfTLP 0\nECRC 0\nUnsupReq "
+    "0\n"
+    "ACSViol 0\nUncorrIntErr 0\nBlockedTLP 0\nAtomicOpBlocked 0\nTLPBlockedErr 0\nPoisonTLPBlocked 0\nTOTAL_ERR_FATAL "
+    "1\n";
 
 TEST(Aer, KindsThatHappenedAndTheTotal) {
   EXPECT_EQ(platform::parse_aer(kCorrectable), (AerCounts{4, {{"BadTLP", 3}, {"Timeout", 1}}}));
@@ -32,7 +34,9 @@ TEST(Aer, KindsThatHappenedAndTheTotal) {
 
 TEST(Aer, NonsenseIsPassedOver) {
   EXPECT_EQ(platform::parse_aer(""), AerCounts{});
-  EXPECT_EQ(platform::parse_aer("N/A\nBadTLP\nBadTLP -1\nBadTLP 1 2\nBad/../TLP 4\nTOTAL_ERR_COR 99999999999999999999999\n"), AerCounts{});
+  EXPECT_EQ(
+      platform::parse_aer("N/A\nBadTLP\nBadTLP -1\nBadTLP 1 2\nBad/../TLP 4\nTOTAL_ERR_COR 99999999999999999999999\n"),
+      AerCounts{});
   std::string many;
   for (int i = 0; i < 100'000; ++i) many += "Kind" + std::to_string(i) + " 1\n";
   EXPECT_EQ(platform::parse_aer(many).kinds.size(), 64u);
@@ -61,14 +65,19 @@ TEST(CommandLine, WordsAboutIommuAndPci) {
                                          "iommu.strict=0 quiet password=iommu=secret\n"),
             (std::vector<std::string>{"intel_iommu=on", "iommu=pt", "pci=realloc=on", "iommu.strict=0"}));
   EXPECT_TRUE(platform::parse_command_line("pci=" + std::string(5000, 'x')).empty());
-  EXPECT_EQ(platform::parse_command_line("\"intel_iommu=on\" dyndbg=\"file drivers/usb/* +p; iommu=off\" pci=\"nommconf\" iommu=\"pt\" -- iommu=soft"),
-            (std::vector<std::string>{"intel_iommu=on", "pci=nommconf", "iommu=pt"}));
-  EXPECT_EQ(platform::parse_command_line("iommu=pt \"amd_iommu=on quiet"), (std::vector<std::string>{"iommu=pt", "amd_iommu=on quiet"})) << "a quote left open";
+  EXPECT_EQ(
+      platform::parse_command_line(
+          "\"intel_iommu=on\" dyndbg=\"file drivers/usb/* +p; iommu=off\" pci=\"nommconf\" iommu=\"pt\" -- iommu=soft"),
+      (std::vector<std::string>{"intel_iommu=on", "pci=nommconf", "iommu=pt"}));
+  EXPECT_EQ(platform::parse_command_line("iommu=pt \"amd_iommu=on quiet"),
+            (std::vector<std::string>{"iommu=pt", "amd_iommu=on quiet"}))
+      << "a quote left open";
 }
 
 TEST(NvidiaVersion, OpenOrClosed) {
   const auto closed = platform::parse_nvidia_version(
-      "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.129.03  Thu Oct 19 18:56:32 UTC 2023\nGCC version:  gcc version 12.2.0\n");
+      "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.129.03  Thu Oct 19 18:56:32 UTC 2023\nGCC version:  gcc "
+      "version 12.2.0\n");
   ASSERT_TRUE(closed);
   EXPECT_EQ(closed->version, "535.129.03");
   EXPECT_FALSE(closed->open);
@@ -83,14 +92,16 @@ TEST(NvidiaVersion, OpenOrClosed) {
 }
 
 TEST(KernelConfig, OptionsByTheirWholeName) {
-  constexpr std::string_view kConfig = "CONFIG_PCI_P2PDMA_X=y\nCONFIG_PCI_P2PDMA=y\n# CONFIG_DMABUF_MOVE_NOTIFY is not set\nCONFIG_A=\"y\"";
+  constexpr std::string_view kConfig =
+      "CONFIG_PCI_P2PDMA_X=y\nCONFIG_PCI_P2PDMA=y\n# CONFIG_DMABUF_MOVE_NOTIFY is not set\nCONFIG_A=\"y\"";
   EXPECT_EQ(platform::parse_kernel_option(kConfig, "CONFIG_PCI_P2PDMA"), true);
   EXPECT_EQ(platform::parse_kernel_option(kConfig, "CONFIG_DMABUF_MOVE_NOTIFY"), false);
   EXPECT_EQ(platform::parse_kernel_option(kConfig, "CONFIG_A"), false);
   EXPECT_EQ(platform::parse_kernel_option(kConfig, "CONFIG_B"), std::nullopt);
 }
 
-constexpr const char *kPort = "0000:20:01.0", *kGpu = "0000:21:00.0", *kNicPort = "0000:20:02.0", *kNic = "0000:22:00.0";
+constexpr const char *kPort = "0000:20:01.0", *kGpu = "0000:21:00.0", *kNicPort = "0000:20:02.0",
+                     *kNic = "0000:22:00.0";
 
 // A GPU and a NIC, each on its root port.
 void add_machine(Tree& tree) {
@@ -106,13 +117,16 @@ void add_machine(Tree& tree) {
   tree.file(gpu + "/resource", kResource).file(gpu + "/resource2_resize", "000000000003ff00\n");
   tree.file(nic + "/aer_dev_correctable", kCorrectable).file(nic + "/aer_dev_fatal", kFatal);
   tree.folder("sys/bus/pci/drivers/mlx5_core").link(nic + "/driver", "../../../../bus/pci/drivers/mlx5_core");
-  tree.file("sys/kernel/iommu_groups/37/type", "identity\n").link(nic + "/iommu_group", "../../../../kernel/iommu_groups/37");
+  tree.file("sys/kernel/iommu_groups/37/type", "identity\n")
+      .link(nic + "/iommu_group", "../../../../kernel/iommu_groups/37");
   tree.folder("sys/class/iommu/dmar0");
   tree.file("proc/cmdline", "BOOT_IMAGE=/vmlinuz intel_iommu=on iommu=pt\n");
   tree.file("sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
-  tree.file("proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15  Release\n");
+  tree.file("proc/driver/nvidia/version",
+            "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15  Release\n");
   tree.folder("sys/module/nvidia_peermem").folder("sys/kernel/mm/memory_peers/nv_mem");
-  tree.file("proc/sys/kernel/osrelease", "6.1.0-28-amd64\n").file("boot/config-6.1.0-28-amd64", "CONFIG_PCI_P2PDMA=y\n");
+  tree.file("proc/sys/kernel/osrelease", "6.1.0-28-amd64\n")
+      .file("boot/config-6.1.0-28-amd64", "CONFIG_PCI_P2PDMA=y\n");
 }
 
 Node scanned(const Tree& tree) {
@@ -188,10 +202,14 @@ TEST(Platform, ASleepingGpuIsNotWoken) {
 TEST(Platform, OfATreeOfNonsense) {
   Tree tree;
   add_machine(tree);
-  const std::string gpu = "sys/devices/pci0000:20/0000:20:01.0/0000:21:00.0", nic = "sys/devices/pci0000:20/0000:20:02.0/0000:22:00.0";
-  tree.file(nic + "/aer_dev_correctable", std::string(2u << 20, '1')).file(nic + "/aer_dev_fatal", std::string("DLP \0 1\n", 8));
+  const std::string gpu = "sys/devices/pci0000:20/0000:20:01.0/0000:21:00.0",
+                    nic = "sys/devices/pci0000:20/0000:20:02.0/0000:22:00.0";
+  tree.file(nic + "/aer_dev_correctable", std::string(2u << 20, '1'))
+      .file(nic + "/aer_dev_fatal", std::string("DLP \0 1\n", 8));
   tree.remove(nic + "/iommu_group").link(nic + "/iommu_group", "iommu_group");
-  tree.file(gpu + "/resource", "0xffffffffffffffff 0x0 0x2200\nshort\n").remove(gpu + "/power_state").folder(gpu + "/power_state");
+  tree.file(gpu + "/resource", "0xffffffffffffffff 0x0 0x2200\nshort\n")
+      .remove(gpu + "/power_state")
+      .folder(gpu + "/power_state");
   tree.file("proc/cmdline", std::string(2u << 20, 'i')).file("proc/driver/nvidia/version", "\n\n\n");
   tree.file("proc/sys/kernel/osrelease", "../../etc/passwd\n").file("sys/class/iommu/x", "").remove("sys/class/iommu");
   const Node node = scanned(tree);

@@ -23,7 +23,9 @@ Policy policy_with(Match match) {
   return policy;
 }
 
-bool takes(Match match, const Port& port = roce_port()) { return policy_for(policy_with(std::move(match)), port) != nullptr; }
+bool takes(Match match, const Port& port = roce_port()) {
+  return policy_for(policy_with(std::move(match)), port) != nullptr;
+}
 
 Match drivers(std::vector<std::string> patterns) {
   Match match;

@@ -62,7 +62,8 @@ TEST(Traffic, AnotherMarkChangesAll) {
 }
 
 TEST(Traffic, WhatIsGivenStays) {
-  const auto loaded = good("[[port]]\npfc = [3, 4]\nroce_tos = 104\ndscp_map = { 26 = 3, 34 = 4, 48 = 6 }\n" + std::string(kMarks));
+  const auto loaded =
+      good("[[port]]\npfc = [3, 4]\nroce_tos = 104\ndscp_map = { 26 = 3, 34 = 4, 48 = 6 }\n" + std::string(kMarks));
   const PortPolicy& entry = loaded.policy.ports.at(0);
   EXPECT_EQ(entry.want.pfc, PrioSet{0b11000});
   EXPECT_EQ(entry.want.roce_tos, 104U);
@@ -105,14 +106,17 @@ TEST(Profile, TheEntrysOwnValuesComeFirst) {
   EXPECT_EQ(entry.want.mtu, 4200U);
   EXPECT_EQ(entry.origin[*setting_index("mtu")], "f.toml:3");
   EXPECT_EQ(entry.want.dcbx, Dcbx::host);
-  EXPECT_TRUE(entry.origin[*setting_index("dcbx")].starts_with(kShipped + "/nvidia-dcqcn.toml:")) << entry.origin[*setting_index("dcbx")];
+  EXPECT_TRUE(entry.origin[*setting_index("dcbx")].starts_with(kShipped + "/nvidia-dcqcn.toml:"))
+      << entry.origin[*setting_index("dcbx")];
   EXPECT_EQ(entry.profile, "nvidia-dcqcn");
   EXPECT_FALSE(derived(entry, "dcbx"));
 }
 
 TEST(Profile, ShownWithItReadsBackWithoutIt) {
-  const auto loaded = good(std::string(kMarks) + "[[port]]\nprofile = \"intel-e810\"\nmatch = { speed = [\"100G\", 25000], numa = 1, role = \"compute\", "
-                           "pci_id = \"8086:159B\" }\n[sysctl]\nnet.ipv4.tcp_ecn = 1\n\"net.ipv4.tcp_rmem\" = \"4096  87380 100000\"\n");
+  const auto loaded = good(
+      std::string(kMarks) +
+      "[[port]]\nprofile = \"intel-e810\"\nmatch = { speed = [\"100G\", 25000], numa = 1, role = \"compute\", "
+      "pci_id = \"8086:159B\" }\n[sysctl]\nnet.ipv4.tcp_ecn = 1\n\"net.ipv4.tcp_rmem\" = \"4096  87380 100000\"\n");
   Policy policy = loaded.policy;
   policy.maintenance = {{0x7f, 60, 120}, {0b1000001, 1380, 30}};
   policy.release = Release::restore;
@@ -162,11 +166,12 @@ TEST_F(ProfileFiles, AFaultInOneIsToldOnceWithItsPlace) {
   const auto loaded = load();
   ASSERT_FALSE(loaded.ok());
   const std::string file = (folder_ / "profiles/site.toml").string();
-  EXPECT_EQ(loaded.error().text(),
-            file + ":3:1: unknown key \"mtuu\"; did you mean \"mtu\"?\n" + file +
-                ":2:1: name: a profile has settings only; write name in the [[port]] entry that names the profile\n" + file +
-                ":4:12: roce_tos: 3 has both ECN bits set, which marks every packet as congested; write roce_tos = 106\n" + file +
-                ":6:9: pause: global pause and pfc exclude each other (802.1Qbb); write pause = \"off\"");
+  EXPECT_EQ(
+      loaded.error().text(),
+      file + ":3:1: unknown key \"mtuu\"; did you mean \"mtu\"?\n" + file +
+          ":2:1: name: a profile has settings only; write name in the [[port]] entry that names the profile\n" + file +
+          ":4:12: roce_tos: 3 has both ECN bits set, which marks every packet as congested; write roce_tos = 106\n" +
+          file + ":6:9: pause: global pause and pfc exclude each other (802.1Qbb); write pause = \"off\"");
 }
 
 TEST_F(ProfileFiles, OnesThatNobodyNamesAreNotRead) {
@@ -176,8 +181,11 @@ TEST_F(ProfileFiles, OnesThatNobodyNamesAreNotRead) {
 }
 
 // The kernel driver that each shipped profile is for.
-const std::map<std::string, std::string> kDriverOf{{"nvidia-dcqcn", "mlx5_core"}, {"oci", "mlx5_core"},     {"broadcom-thor2", "bnxt_en"},
-                                                   {"amd-pollara", "ionic"},      {"intel-e810", "ice"}};
+const std::map<std::string, std::string> kDriverOf{{"nvidia-dcqcn", "mlx5_core"},
+                                                   {"oci", "mlx5_core"},
+                                                   {"broadcom-thor2", "bnxt_en"},
+                                                   {"amd-pollara", "ionic"},
+                                                   {"intel-e810", "ice"}};
 
 TEST(ShippedProfile, AsksForNothingThatItsDriverCannotDo) {
   size_t files = 0;

@@ -111,8 +111,10 @@ TEST(Exposition, HistogramsEqualTheReference) {
   const std::string text = to_exposition(set.families());
   EXPECT_EQ(parsed(text), parsed(reference_text(set.families())));
   EXPECT_NE(text.find("# TYPE test_spread_ratio histogram\n"), std::string::npos);
-  EXPECT_NE(text.find("test_spread_ratio_bucket{device=\"mlx5_0\",priority=\"3\",le=\"0.5\"} 10\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("test_spread_ratio_bucket{device=\"mlx5_0\",priority=\"3\",le=\"+Inf\"} 17\n"), std::string::npos);
+  EXPECT_NE(text.find("test_spread_ratio_bucket{device=\"mlx5_0\",priority=\"3\",le=\"0.5\"} 10\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("test_spread_ratio_bucket{device=\"mlx5_0\",priority=\"3\",le=\"+Inf\"} 17\n"),
+            std::string::npos);
   EXPECT_EQ(set.series(), 8u + 4u + 1u);
 }
 
@@ -155,7 +157,7 @@ Port everything() {
     for (const CounterRow& row : rows) {
       std::string name(row.name);
       if (size_t mark = name.find('#'); mark != std::string::npos) name[mark] = '3';
-      auto& list = row.source == CounterSource::hw ? port.counters.hw
+      auto& list = row.source == CounterSource::hw    ? port.counters.hw
                    : row.source == CounterSource::pma ? port.counters.pma
                                                       : port.counters.ethtool;
       list.push_back({name, value++});
@@ -170,7 +172,8 @@ Port everything() {
   const ModuleLimits limits{2, 0.0001, 1, 0.0002};
   Transceiver& module = port.module.emplace();
   module.temperature = module.voltage = reading;
-  module.temperature_limits = module.voltage_limits = module.rx_power_limits = module.tx_power_limits = module.tx_bias_limits = limits;
+  module.temperature_limits = module.voltage_limits = module.rx_power_limits = module.tx_power_limits =
+      module.tx_bias_limits = limits;
   module.lanes = {{1, reading, reading, reading, false, false, false, false, false}};
   module.state = ModuleState::ready;
   module.cable_length = 3;

@@ -51,12 +51,18 @@ std::map<std::string, double> asked_of(const Node& node, const Globs& globs) {
 }
 
 TEST(RawEthtool, WhatAGlobMatchesIsShownAsItIs) {
-  const Node node = machine({{"rx_out_of_buffer", 5}, {"rx0_xdp_drop", 6}, {"rx_xdp_drop", 7}, {"rx_prio3_pause_duration", 2'000'000}, {"module_unplug", 1}});
+  const Node node = machine({{"rx_out_of_buffer", 5},
+                             {"rx0_xdp_drop", 6},
+                             {"rx_xdp_drop", 7},
+                             {"rx_prio3_pause_duration", 2'000'000},
+                             {"module_unplug", 1}});
   EXPECT_EQ(asked_of(node, {}).size(), 0u);
   EXPECT_EQ(asked_of(node, {"nothing", "xdp_drop"}).size(), 0u) << "a glob is for the whole name";
   EXPECT_EQ(asked_of(node, {"*_xdp_drop", "rx_out_of_buffer"}),
-            (std::map<std::string, double>{{kAt + "rx_out_of_buffer", 5}, {kAt + "rx0_xdp_drop", 6}, {kAt + "rx_xdp_drop", 7}}));
-  EXPECT_EQ(asked_of(node, {"rx_prio[0-3]_*"}), (std::map<std::string, double>{{kAt + "rx_prio3_pause_duration", 2e6}})) << "the driver's unit";
+            (std::map<std::string, double>{
+                {kAt + "rx_out_of_buffer", 5}, {kAt + "rx0_xdp_drop", 6}, {kAt + "rx_xdp_drop", 7}}));
+  EXPECT_EQ(asked_of(node, {"rx_prio[0-3]_*"}), (std::map<std::string, double>{{kAt + "rx_prio3_pause_duration", 2e6}}))
+      << "the driver's unit";
   EXPECT_EQ(asked_of(node, {"*", "module_*", "module_unplug"}).size(), 5u) << "two globs for one name are one series";
 }
 
@@ -65,11 +71,14 @@ TEST(RawEthtool, EachPortHasItsOwnAndSoHasABondsMember) {
   node.ports.push_back(node.ports[0]);
   node.ports[1].bond = "bond0";
   node.ports[1].netdev = "eth3";
-  EXPECT_EQ(asked_of(node, {"*"}), (std::map<std::string, double>{{kAt + "rx_xdp_drop", 1}, {"fabric_ethtool_counters,device=mlx5_0,port=1@eth3,counter=rx_xdp_drop", 1}}));
+  EXPECT_EQ(asked_of(node, {"*"}), (std::map<std::string, double>{
+                                       {kAt + "rx_xdp_drop", 1},
+                                       {"fabric_ethtool_counters,device=mlx5_0,port=1@eth3,counter=rx_xdp_drop", 1}}));
 }
 
 TEST(RawEthtool, TwoStatisticsOfOneNameAreAddedUp) {
-  EXPECT_EQ(asked_of(machine({{"a", 3}, {"b", 1}, {"a", 4}}), {"*"}), (std::map<std::string, double>{{kAt + "a", 7}, {kAt + "b", 1}}));
+  EXPECT_EQ(asked_of(machine({{"a", 3}, {"b", 1}, {"a", 4}}), {"*"}),
+            (std::map<std::string, double>{{kAt + "a", 7}, {kAt + "b", 1}}));
 }
 
 // Some are levels, and the driver does not say which.
@@ -78,7 +87,9 @@ TEST(RawEthtool, TheTypeIsUntyped) {
   add_ethtool(set, machine({{"rx xdp \"drop\"", 1}}), Globs{"*"});
   const std::string text = to_exposition(set.families());
   EXPECT_NE(text.find("# TYPE fabric_ethtool_counters untyped\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("\nfabric_ethtool_counters{device=\"mlx5_0\",port=\"1\",counter=\"rx xdp \\\"drop\\\"\"} 1\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nfabric_ethtool_counters{device=\"mlx5_0\",port=\"1\",counter=\"rx xdp \\\"drop\\\"\"} 1\n"),
+            std::string::npos)
+      << text;
 }
 
 // "     rx_xdp_drop: 7", as `ethtool -S` prints them.
@@ -87,7 +98,8 @@ std::vector<Counter> captured(const std::string& file) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
     const size_t colon = line.rfind(": ");
-    const auto value = colon == std::string::npos ? std::nullopt : parse_number<uint64_t>(std::string_view(line).substr(colon + 2));
+    const auto value =
+        colon == std::string::npos ? std::nullopt : parse_number<uint64_t>(std::string_view(line).substr(colon + 2));
     if (value) out.push_back({std::string(trim(std::string_view(line).substr(0, colon))), *value});
   }
   return out;
@@ -97,13 +109,15 @@ TEST(RawEthtool, EveryNameOfTheCapturesCanBeAskedFor) {
   const auto folder = test::corpus_directory();
   if (!folder) GTEST_SKIP() << "no corpus";
   for (const auto& [name, globs, shown] : std::vector<std::tuple<std::string, Globs, size_t>>{
-           {"netdev_mlx5_xdp_k515.txt", {"rx_out_of_buffer", "*_xdp_drop", "module_*"}, 3}, {"rocm_ionic_PF_enp132s0.txt", {"*xdp_drop"}, 17}}) {
+           {"netdev_mlx5_xdp_k515.txt", {"rx_out_of_buffer", "*_xdp_drop", "module_*"}, 3},
+           {"rocm_ionic_PF_enp132s0.txt", {"*xdp_drop"}, 17}}) {
     const auto counters = captured(*folder + "/ethtool/" + name);
     ASSERT_GT(counters.size(), 50u) << name;
     EXPECT_EQ(asked_of(machine(counters), globs).size(), shown) << name;
     const auto all = asked_of(machine(counters), {"*"});
     EXPECT_EQ(all.size(), counters.size()) << name;
-    for (const Counter& counter : counters) EXPECT_EQ(all.at(kAt + std::string(counter.name)), static_cast<double>(counter.value)) << counter.name;
+    for (const Counter& counter : counters)
+      EXPECT_EQ(all.at(kAt + std::string(counter.name)), static_cast<double>(counter.value)) << counter.name;
   }
 }
 
@@ -131,7 +145,8 @@ TEST(RawEthtool, IsTheFirstToGoWhereTheLimitIsReached) {
     port.link_layer = LinkLayer::ethernet;
     port.state = 4;
     port.counters.hw = {{"np_cnp_sent", 1}, {"unheard_of", 1}};
-    for (int queue = 0; queue < 100; ++queue) port.counters.ethtool.push_back({"rx" + std::to_string(queue) + "_packets", 1});
+    for (int queue = 0; queue < 100; ++queue)
+      port.counters.ethtool.push_back({"rx" + std::to_string(queue) + "_packets", 1});
   }
   Policy policy;
   policy.compat = {Compat::node_exporter};
@@ -143,7 +158,8 @@ TEST(RawEthtool, IsTheFirstToGoWhereTheLimitIsReached) {
     for (std::string line; std::getline(in, line);) count += line.starts_with(start) ? 1 : 0;
     return count;
   };
-  const size_t others = lines("fabric_") - 5, compat = lines("node_infiniband_");  // fabric_series and its like come after
+  const size_t others = lines("fabric_") - 5,
+               compat = lines("node_infiniband_");  // fabric_series and its like come after
   ASSERT_EQ(lines("fabric_ethtool_counters{"), 0u);
   ASSERT_GT(compat, 10u);
   policy.ethtool = {"rx*_packets"};
@@ -153,7 +169,8 @@ TEST(RawEthtool, IsTheFirstToGoWhereTheLimitIsReached) {
   const size_t shown = lines("fabric_ethtool_counters{");
   EXPECT_GE(shown, 40u);
   EXPECT_LE(shown, 60u);
-  EXPECT_EQ(lines("fabric_series_dropped{reason=\"limit\"} " + std::to_string(1000 - shown)), 1u) << "what is left out is told";
+  EXPECT_EQ(lines("fabric_series_dropped{reason=\"limit\"} " + std::to_string(1000 - shown)), 1u)
+      << "what is left out is told";
   EXPECT_EQ(lines("fabric_series_dropped{reason=\"duplicate\"} 0"), 1u);
 }
 
@@ -168,7 +185,8 @@ std::string page_of(test::SlowNics& nics, const Globs& globs) {
   options.stuck = std::chrono::seconds(30);
   options.open = nics.open();
   Collector collector(std::move(options), wake.get());
-  for (const auto end = Clock::now() + std::chrono::seconds(20); (!collector.complete() || collector.busy()) && Clock::now() < end;) {
+  for (const auto end = Clock::now() + std::chrono::seconds(20);
+       (!collector.complete() || collector.busy()) && Clock::now() < end;) {
     pollfd waiting{wake.get(), POLLIN, 0};
     ::poll(&waiting, 1, 10);
   }
@@ -183,7 +201,8 @@ TEST(RawEthtool, ThePageHasWhatTheConfigurationAsksFor) {
   nics.statistics->set("eth3", "tx_prio3_pause", 4);
   const std::string unknown = "\nfabric_ethtool_counters{device=\"mlx5_0\",port=\"1\",counter=\"rx0_xdp_drop\"} 17\n";
   const std::string known = "\nfabric_ethtool_counters{device=\"mlx5_1\",port=\"1\",counter=\"tx_prio3_pause\"} 4\n";
-  const std::string common = "\nfabric_pfc_pause_frames_total{device=\"mlx5_1\",port=\"1\",direction=\"tx\",priority=\"3\"} 4\n";
+  const std::string common =
+      "\nfabric_pfc_pause_frames_total{device=\"mlx5_1\",port=\"1\",direction=\"tx\",priority=\"3\"} 4\n";
   const std::string without = page_of(nics, {}), with = page_of(nics, {"*_xdp_drop", "tx_prio?_pause"});
   EXPECT_EQ(without.find("fabric_ethtool_counters"), std::string::npos);
   EXPECT_EQ(without.find("rx0_xdp_drop"), std::string::npos);
@@ -228,14 +247,16 @@ class Program {
     ::send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
     std::string out;
     std::array<char, 65536> buffer;
-    for (ssize_t size = 0; (size = ::recv(fd.get(), buffer.data(), buffer.size(), 0)) > 0;) out.append(buffer.data(), static_cast<size_t>(size));
+    for (ssize_t size = 0; (size = ::recv(fd.get(), buffer.data(), buffer.size(), 0)) > 0;)
+      out.append(buffer.data(), static_cast<size_t>(size));
     return out;
   }
   // Does a page come to have the text (or to have it no more)?
   [[nodiscard]] bool becomes(const std::string& text, bool wanted) const {
     for (int i = 0; i < 1'000; ++i) {
       const std::string now = page();
-      if (now.find("fabric_port_up{") != std::string::npos && (now.find(text) != std::string::npos) == wanted) return true;
+      if (now.find("fabric_port_up{") != std::string::npos && (now.find(text) != std::string::npos) == wanted)
+        return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     return false;
@@ -266,7 +287,8 @@ TEST(RawEthtool, AReloadTakesEffect) {
   const Answer said = std::vector<std::string>{"rx_packets=5", "rx0_xdp_drop=17", "rx_prio3_pause=3"};
   nics.tree.file(kAnswersFile, answers_text({{{Ask::statistics, "eth2"}, {{Sample::now, said}}}}));
   nics.tree.file("a.toml", "");
-  const std::string series = "fabric_ethtool_counters{device=\"mlx5_0\",port=\"1\",counter=\"rx0_xdp_drop\"} 17\n", config = nics.tree.path() + "/a.toml";
+  const std::string series = "fabric_ethtool_counters{device=\"mlx5_0\",port=\"1\",counter=\"rx0_xdp_drop\"} 17\n",
+                    config = nics.tree.path() + "/a.toml";
   const Program program(nics.tree.path(), config);
   ASSERT_TRUE(program.becomes("fabric_pfc_pause_frames_total{device=\"mlx5_0\"", true)) << program.page();
   EXPECT_EQ(program.page().find("fabric_ethtool_counters"), std::string::npos);

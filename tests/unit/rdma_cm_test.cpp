@@ -20,12 +20,13 @@ class RdmaCm : public testing::Test {
   RdmaCm() : bed(Personality::full) {
     tree.folder(kFolder).folder("sys/kernel/config/nvmet");
     files = std::make_shared<SimFiles>(tree);
-    files->on_make_directory(std::string(kFolder) + "/*", [this](SimFiles&, const std::string& folder, std::string_view) {
-      if (!tree.root().exists(kFolder)) return ENOENT;
-      if (folder != device()) return ENODEV;
-      stand();
-      return 0;
-    });
+    files->on_make_directory(std::string(kFolder) + "/*",
+                             [this](SimFiles&, const std::string& folder, std::string_view) {
+                               if (!tree.root().exists(kFolder)) return ENOENT;
+                               if (folder != device()) return ENODEV;
+                               stand();
+                               return 0;
+                             });
     files->on_remove_directory(device(), [this](SimFiles&, const std::string&, std::string_view) {
       tree.remove(device());
       if (stale) files->heal();
@@ -58,7 +59,8 @@ class RdmaCm : public testing::Test {
   std::string device() const { return std::string(kFolder) + "/" + bed.port.rdma; }
   // The kernel's values show in a directory made anew: they are the device's, not the directory's.
   void stand() {
-    tree.file(device() + "/ports/1/default_roce_mode", mode + "\n").file(device() + "/ports/1/default_roce_tos", std::to_string(tos) + "\n");
+    tree.file(device() + "/ports/1/default_roce_mode", mode + "\n")
+        .file(device() + "/ports/1/default_roce_tos", std::to_string(tos) + "\n");
   }
   // The device was registered anew while the directory stood.
   void outlive() {
@@ -80,21 +82,24 @@ class RdmaCm : public testing::Test {
 
 TEST_F(RdmaCm, SetsBothAndLeavesNothingBehind) {
   auto changes = bed.apply(want);
-  EXPECT_EQ(test::keys_with(changes, Outcome::applied), (std::set<std::string>{"roce_mode", "roce_tos"})) << test::text(changes);
+  EXPECT_EQ(test::keys_with(changes, Outcome::applied), (std::set<std::string>{"roce_mode", "roce_tos"}))
+      << test::text(changes);
   EXPECT_EQ(of(changes, "roce_mode").from, "v1");
   EXPECT_EQ(mode, "RoCE v2");
   EXPECT_EQ(tos, 106u);
   EXPECT_FALSE(tree.root().exists(device())) << "rmdir of what we made: the module can be unloaded";
   const auto written = files->changes();
   test::expect_all(bed.apply(want), {Outcome::in_sync});
-  for (size_t i = written; i < files->log.size(); ++i) EXPECT_EQ(files->log[i].find(" = "), std::string::npos) << files->log[i];
+  for (size_t i = written; i < files->log.size(); ++i)
+    EXPECT_EQ(files->log[i].find(" = "), std::string::npos) << files->log[i];
 }
 
 TEST_F(RdmaCm, ADirectoryOfSomebodyElseStays) {
   stand();
   bed.apply(want);
   EXPECT_TRUE(tree.root().exists(device()));
-  for (const std::string& line : files->log) EXPECT_FALSE(line.starts_with("mkdir") || line.starts_with("rmdir")) << line;
+  for (const std::string& line : files->log)
+    EXPECT_FALSE(line.starts_with("mkdir") || line.starts_with("rmdir")) << line;
 }
 
 TEST_F(RdmaCm, ADirectoryThatOutlivedItsDeviceIsMadeAnew) {
@@ -132,7 +137,8 @@ TEST_F(RdmaCm, IsNotTouchedUnlessWanted) {
 TEST_F(RdmaCm, APlanWritesNothing) {
   auto changes = bed.plan(want);
   test::expect_all(changes, {Outcome::differs});
-  for (const std::string& line : files->log) EXPECT_TRUE(line == "mkdir " + device() || line == "rmdir " + device()) << line;
+  for (const std::string& line : files->log)
+    EXPECT_TRUE(line == "mkdir " + device() || line == "rmdir " + device()) << line;
 }
 
 TEST_F(RdmaCm, ReasonsWhyItIsNotOffered) {

@@ -28,8 +28,7 @@ Qos random_qos(std::mt19937& random, Personality personality) {
   if (pick(2)) out.trust = pick(2) ? Trust::dscp : Trust::pcp;
   if (pick(2)) {
     Ets ets;
-    if (pick(2) || personality == Personality::ice)
-      ets.prio_tc = kIdentity;
+    if (pick(2) || personality == Personality::ice) ets.prio_tc = kIdentity;
     else
       for (auto& tc : ets.prio_tc) tc = static_cast<uint8_t>(pick(3));
     ets.tsa[0] = ets.tsa[1] = Tsa::ets;

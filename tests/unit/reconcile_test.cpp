@@ -253,7 +253,8 @@ TEST(Reconcile, AnMtuBeyondTheDeviceIsNotPlannedEither) {
   want.mtu = 1000;
   const auto changes = bed.apply(want);
   EXPECT_EQ(of(changes, "mtu").code, EINVAL);
-  EXPECT_NE(of(changes, "mtu").detail.find("mtu less than device minimum"), std::string::npos) << "in the kernel's words";
+  EXPECT_NE(of(changes, "mtu").detail.find("mtu less than device minimum"), std::string::npos)
+      << "in the kernel's words";
 }
 
 TEST(Reconcile, NothingWantedIsNothingDone) {

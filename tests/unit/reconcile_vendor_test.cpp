@@ -163,7 +163,8 @@ TEST(Bnxt, TooManyLosslessClassesAreNotTried) {
   want.pfc = PrioSet{0xff};
   auto changes = bed.apply(want);
   EXPECT_EQ(of(changes, "pfc").outcome, Outcome::unsupported);
-  EXPECT_NE(of(changes, "pfc").detail.find("8 lossless traffic classes, the card has 2"), std::string::npos) << text(changes);
+  EXPECT_NE(of(changes, "pfc").detail.find("8 lossless traffic classes, the card has 2"), std::string::npos)
+      << text(changes);
   EXPECT_EQ(bed.nic.calls["setpfc"], 0u) << "each try would close and open the NIC";
 }
 
@@ -200,7 +201,8 @@ TEST(Bnxt, AnotherPriorityOfAMappedDscpIsTakenOff) {
   EXPECT_EQ(of(bed.apply(profile(Personality::bnxt)), "dscp_map").outcome, Outcome::in_sync);
 }
 
-// bnxt_hwrm_if_change() after a reset of the firmware: bnxt_dcb_free(), and the same netdev with the kernel's list as it was.
+// bnxt_hwrm_if_change() after a reset of the firmware: bnxt_dcb_free(), and the same netdev with the kernel's list as
+// it was.
 TEST(Bnxt, AfterAFirmwareResetTheCardIsToldItsDscpsAnew) {
   for (const bool with_ets : {true, false}) {
     Bed bed(Personality::bnxt);
@@ -278,7 +280,8 @@ TEST(Nodcb, WhatNeedsDcbnlIsUnsupportedAndTheRestIsApplied) {
     EXPECT_FALSE(of(changes, key).detail.empty());
   }
   EXPECT_EQ(of(changes, "mtu").outcome, Outcome::applied);
-  EXPECT_EQ(of(changes, "pause").outcome, Outcome::unsupported) << "the kernel shows PFC as pause here, and would replace it";
+  EXPECT_EQ(of(changes, "pause").outcome, Outcome::unsupported)
+      << "the kernel shows PFC as pause here, and would replace it";
   EXPECT_EQ(bed.nic.calls["setpause"], 0u);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "exporter/resident.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <string>
-
-#include "exporter/resident.h"
 
 namespace fabric::exporter {
 namespace {

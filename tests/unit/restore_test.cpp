@@ -46,7 +46,8 @@ class BondRestore : public testing::Test {
 
 TEST_F(BondRestore, TheMembersSettingsOutliveThoseOfTheBond) {
   state::Originals originals;
-  apply([&](const Port& port, const Qos& before) { return state::save_original(tree_.path(), originals, port, before); });
+  apply(
+      [&](const Port& port, const Qos& before) { return state::save_original(tree_.path(), originals, port, before); });
   ASSERT_EQ(originals.size(), 1U) << "one function, one entry";
   qos::restore(kernel_, ports_[0], originals, options_for(ports_[0]));
   EXPECT_EQ(bond_.mtu, 2000U);
@@ -89,7 +90,9 @@ TEST(Restore, WhatThePortDoesNotOfferNowIsKept) {
   want.maxrate = Rates{{0, 0, 0, 1'000'000, 0, 0, 0, 0}};
   state::Originals originals;
   Tree tree;
-  bed.options.save_original = [&](const Port& port, const Qos& before) { return state::save_original(tree.path(), originals, port, before); };
+  bed.options.save_original = [&](const Port& port, const Qos& before) {
+    return state::save_original(tree.path(), originals, port, before);
+  };
   bed.apply(want);
   const Rates applied = *want.maxrate;
   ASSERT_EQ(bed.read().maxrate, applied);

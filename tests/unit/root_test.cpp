@@ -52,7 +52,8 @@ TEST(Root, AbsoluteLinkStaysInside) {
 TEST(Root, NothingLeadsOutside) {
   Tree outside, tree;
   outside.file("secret", "x");
-  tree.link("sys/up", "../../../../../../../.." + outside.path() + "/secret").link("sys/abs", outside.path() + "/secret");
+  tree.link("sys/up", "../../../../../../../.." + outside.path() + "/secret")
+      .link("sys/abs", outside.path() + "/secret");
   const Root root = tree.root();
   for (const char* name : {"sys/up", "sys/abs"}) {
     EXPECT_FALSE(root.read(name)) << name;
@@ -179,7 +180,8 @@ bool without_openat2(int code, bool (*body)(const Root&), const Root& root) {
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     const sock_fprog filter{std::size(program), program};
-    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) ::_exit(2);
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+      ::_exit(2);
     ::_exit(body(root) ? 0 : 1);
   }
   int status = 0;

@@ -22,7 +22,8 @@ namespace {
 
 Bytes bytes(const std::string& hex) {
   Bytes out;
-  for (size_t i = 0; i + 1 < hex.size(); i += 2) out.push_back(static_cast<std::byte>(std::stoul(hex.substr(i, 2), nullptr, 16)));
+  for (size_t i = 0; i + 1 < hex.size(); i += 2)
+    out.push_back(static_cast<std::byte>(std::stoul(hex.substr(i, 2), nullptr, 16)));
   return out;
 }
 
@@ -31,32 +32,42 @@ Ip ip(const std::string& text) { return *parse_ip(text); }
 // Every cut of a message is refused or bounded, and only a whole header is a message.
 template <class Parsed>
 void expect_bounded(const Bytes& whole, Result<std::optional<Parsed>> (*parse)(View8), size_t header) {
-  for (size_t size = 0; size <= whole.size(); ++size) EXPECT_EQ(parse(View8(whole).first(size)).ok(), size >= header) << size;
+  for (size_t size = 0; size <= whole.size(); ++size)
+    EXPECT_EQ(parse(View8(whole).first(size)).ok(), size >= header) << size;
 }
 
 // Captured of Linux 6.18: "ip address add 10.9.0.1/24", "fd00::1/64" (and one that a neighbour had), "ip route add
 // 10.20.0.0/16 via 10.9.0.254 table 4711", a multipath route, one "via inet6", "ip rule add from 10.9.0.1 lookup 4711",
 // the same with fwmark, rule 0, a neighbour that failed.
 const Bytes kIpv4 = bytes(
-    "0218800003000000080001000a090001080002000a0900010a0003007665746830000000080008008000000014000600ffffffffffffffffc0701900c0701900");
+    "0218800003000000080001000a090001080002000a0900010a0003007665746830000000080008008000000014000600ffffffffffffffffc0"
+    "701900c0701900");
 const Bytes kIpv6 = bytes(
     "0a40c0000300000014000100fd00000000000000000000000000000114000600ffffffffffffffffc0701900c070190008000800c0000000");
-const Bytes kTaken = bytes("0a40c8000300000014000100fd00000000000000000000000000007714000600ffffffffffffffffb4831900b483190008000800c8000000");
+const Bytes kTaken = bytes(
+    "0a40c8000300000014000100fd00000000000000000000000000007714000600ffffffffffffffffb4831900b483190008000800c8000000");
 const Bytes kRoute = bytes("02100000fc0300010000000008000f0067120000080001000a140000080005000a0900fe0800040003000000");
 const Bytes kMultipath = bytes(
-    "02100000fe0300010000000008000f00fe000000080001000a1e0000240009001000000003000000080005000a0900fd1000000002000000080005000a0800fd");
+    "02100000fe0300010000000008000f00fe000000080001000a1e0000240009001000000003000000080005000a0900fd100000000200000008"
+    "0005000a0800fd");
 const Bytes kVia = bytes(
-    "02100000fe0300010000000008000f00fe000000080001000a280000160012000a00fe80000000000000000000000000000100000800040003000000");
+    "02100000fe0300010000000008000f00fe000000080001000a280000160012000a00fe80000000000000000000000000000100000800040003"
+    "000000");
 // A path MTU that was learnt from a router: "ip route show cache".
 const Bytes kLearnt = bytes(
-    "02200000fe0000010002000008000f00fe000000080001000a0902020800040002000000080005000a0901010c00080008000200dc05000024000c00010000005500000000"
+    "02200000fe0000010002000008000f00fe000000080001000a0902020800040002000000080005000a0901010c00080008000200dc05000024"
+    "000c00010000005500000000"
     "ea00000000000000000000000000000000000000000000");
-const Bytes kRule = bytes("02002000fc0000010000000008000f006712000008000e00ffffffff0500150000000000080006004d000000080002000a090001");
+const Bytes kRule =
+    bytes("02002000fc0000010000000008000f006712000008000e00ffffffff0500150000000000080006004d000000080002000a090001");
 const Bytes kMarked = bytes(
-    "02002000fc0000010000000008000f006912000008000e00ffffffff0500150000000000080006004f00000008000a000500000008001000ffffffff080002000a090001");
+    "02002000fc0000010000000008000f006912000008000e00ffffffff0500150000000000080006004f00000008000a000500000008001000ff"
+    "ffffff080002000a090001");
 const Bytes kLocalRule = bytes("02000000ff0000010000000008000f00ff00000008000e00ffffffff0500150002000000");
-const Bytes kMulticastRule = bytes("80000000fd0000010000000008000f00fd00000008000e00ffffffff050015000200000008000600ff7f0000");
-const Bytes kFailed = bytes("020000000300000020000001080001000a0900fe08000400000000001400030070170000000000000000000000000000");
+const Bytes kMulticastRule =
+    bytes("80000000fd0000010000000008000f00fd00000008000e00ffffffff050015000200000008000600ff7f0000");
+const Bytes kFailed =
+    bytes("020000000300000020000001080001000a0900fe08000400000000001400030070170000000000000000000000000000");
 
 TEST(ParseAddress, OfBothFamilies) {
   const auto four = parse_address(kIpv4), six = parse_address(kIpv6), taken = parse_address(kTaken);
@@ -92,7 +103,8 @@ TEST(ParseRoute, WhatWasLearntIsNoRoute) {
 }
 
 TEST(ParseRule, WhatItAsksFor) {
-  const auto plain = parse_rule(kRule), marked = parse_rule(kMarked), local = parse_rule(kLocalRule), other = parse_rule(kMulticastRule);
+  const auto plain = parse_rule(kRule), marked = parse_rule(kMarked), local = parse_rule(kLocalRule),
+             other = parse_rule(kMulticastRule);
   ASSERT_TRUE(plain.ok() && *plain && marked.ok() && *marked && local.ok() && *local && other.ok());
   EXPECT_EQ((*plain)->rule, (RoutingRule{77, 4711, ip("10.9.0.1"), 32, {}}));
   EXPECT_FALSE((*plain)->narrow);
@@ -160,7 +172,9 @@ class Namespace : public testing::Test {
     port.netdev = "veth0";
     ports = {port};
   }
-  static void set(const std::string& commands) { ASSERT_EQ(std::system(("set -e; " + commands).c_str()), 0) << commands; }
+  static void set(const std::string& commands) {
+    ASSERT_EQ(std::system(("set -e; " + commands).c_str()), 0) << commands;
+  }
   Interface scanned() {
     std::vector<std::string> unseen;
     const ScanOptions options;
@@ -182,14 +196,18 @@ TEST_F(Namespace, AddressesOfTheNetdev) {
   const auto& all = *interface.addresses;
   EXPECT_EQ(std::count(all.begin(), all.end(), Address{ip("10.9.0.1"), 24}), 1);
   EXPECT_EQ(std::count(all.begin(), all.end(), Address{ip("10.9.1.1"), 31}), 1);
-  EXPECT_TRUE(std::none_of(all.begin(), all.end(), [](const Address& each) { return each.ip == parse_ip("127.0.0.1"); }));
+  EXPECT_TRUE(
+      std::none_of(all.begin(), all.end(), [](const Address& each) { return each.ip == parse_ip("127.0.0.1"); }));
 }
 
 TEST_F(Namespace, RoutesRulesAndTables) {
-  set("ip route replace 10.20.0.0/16 via 10.9.0.254 dev veth0 table 4711; ip rule add from 10.9.0.1 lookup 4711 pref 77;"
+  set("ip route replace 10.20.0.0/16 via 10.9.0.254 dev veth0 table 4711; ip rule add from 10.9.0.1 lookup 4711 pref "
+      "77;"
       "ip rule add oif veth0 lookup 4712 pref 78; ip rule add from 10.9.0.1 fwmark 5 lookup 4713 pref 79");
   const auto interface = scanned();
-  EXPECT_EQ(std::count(interface.routes.begin(), interface.routes.end(), Route{ip("10.20.0.0"), 16, 4711, ip("10.9.0.254")}), 1);
+  EXPECT_EQ(
+      std::count(interface.routes.begin(), interface.routes.end(), Route{ip("10.20.0.0"), 16, 4711, ip("10.9.0.254")}),
+      1);
   EXPECT_EQ(std::count(interface.routes.begin(), interface.routes.end(), Route{ip("10.9.0.0"), 24, 254}), 1);
   ASSERT_TRUE(network.rules);
   EXPECT_EQ(*network.rules, (std::vector<RoutingRule>{{77, 4711, ip("10.9.0.1"), 32, {}}, {78, 4712, {}, 0, "veth0"}}));
@@ -201,12 +219,15 @@ TEST_F(Namespace, GatewayOfBothHopsOfAMultipathRoute) {
   set("ip address flush dev veth1; ip address add 10.8.0.1/24 dev veth1;"
       "ip route replace 10.30.0.0/16 nexthop via 10.9.0.253 dev veth0 nexthop via 10.8.0.253 dev veth1");
   const auto interface = scanned();
-  EXPECT_EQ(std::count(interface.routes.begin(), interface.routes.end(), Route{ip("10.30.0.0"), 16, 254, ip("10.9.0.253")}), 1);
+  EXPECT_EQ(
+      std::count(interface.routes.begin(), interface.routes.end(), Route{ip("10.30.0.0"), 16, 254, ip("10.9.0.253")}),
+      1);
 }
 
 TEST_F(Namespace, NeighboursThatAreGateways) {
   set("ip route replace 10.20.0.0/16 via 10.9.0.254 dev veth0;"
-      "ip neighbour replace 10.9.0.254 dev veth0 nud failed; ip neighbour replace 10.9.0.7 lladdr 02:00:00:00:00:07 dev veth0 nud reachable");
+      "ip neighbour replace 10.9.0.254 dev veth0 nud failed; ip neighbour replace 10.9.0.7 lladdr 02:00:00:00:00:07 "
+      "dev veth0 nud reachable");
   EXPECT_EQ(scanned().gateways, (std::vector<Neighbour>{{ip("10.9.0.254"), "FAILED"}}));
   set("ip neighbour replace 10.9.0.254 lladdr 02:00:00:00:00:08 dev veth0 nud permanent");
   EXPECT_EQ(scanned().gateways, (std::vector<Neighbour>{{ip("10.9.0.254"), "PERMANENT"}}));
@@ -228,7 +249,8 @@ TEST_F(Namespace, ARoutersTableIsRefused) {
   const std::string batch = testing::TempDir() + "fabric-routes-" + std::to_string(::getpid());
   {
     std::ofstream out(batch);
-    for (unsigned i = 0; i < 65'600; ++i) out << "route add 100." << (i >> 16) << '.' << (i >> 8 & 255) << '.' << (i & 255) << "/32 dev veth0\n";
+    for (unsigned i = 0; i < 65'600; ++i)
+      out << "route add 100." << (i >> 16) << '.' << (i >> 8 & 255) << '.' << (i & 255) << "/32 dev veth0\n";
   }
   set("ip -batch " + batch);
   ::unlink(batch.c_str());
@@ -241,13 +263,15 @@ TEST_F(Namespace, ARoutersTableIsRefused) {
 }
 
 TEST_F(Namespace, VrfIsNamedWhereTheKernelHasIt) {
-  if (std::system("ip link add rail0 type vrf table 900 2>/dev/null && ip link set rail0 up && ip link set veth0 master rail0") != 0)
+  if (std::system("ip link add rail0 type vrf table 900 2>/dev/null && ip link set rail0 up && ip link set veth0 "
+                  "master rail0") != 0)
     GTEST_SKIP() << "no VRF in this kernel";
   const auto interface = scanned();
   EXPECT_EQ(interface.vrf, "rail0");
   EXPECT_EQ(interface.vrf_table, 900u);
   EXPECT_TRUE(network.tables.contains(900));
-  EXPECT_EQ(std::count(interface.routes.begin(), interface.routes.end(), Route{ip("10.9.0.0"), 24, 900}), 1) << "the VRF's main table";
+  EXPECT_EQ(std::count(interface.routes.begin(), interface.routes.end(), Route{ip("10.9.0.0"), 24, 900}), 1)
+      << "the VRF's main table";
   set("ip link set veth0 nomaster; ip link del rail0");
 }
 

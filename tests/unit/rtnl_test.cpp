@@ -118,7 +118,8 @@ TEST_F(Veth, IsReconciledAsFarAsItGoes) {
 
   want.mtu = 1'000'000;
   const auto too_large = qos::reconcile(kernel, port, want, {});
-  EXPECT_EQ(too_large[0].outcome, Outcome::unsupported) << "the kernel is not asked for what it has refused by its maximum";
+  EXPECT_EQ(too_large[0].outcome, Outcome::unsupported)
+      << "the kernel is not asked for what it has refused by its maximum";
   EXPECT_NE(too_large[0].detail.find("65535"), std::string::npos) << too_large[0].detail;
   port.ifindex += 1000;  // the name belongs to another device now
   EXPECT_EQ(qos::reconcile(kernel, port, want, {})[0].code, ENODEV);

@@ -53,7 +53,9 @@ std::optional<BurstRecord> record(const Sampler& sampler, const std::string& dev
   return std::nullopt;
 }
 
-uint64_t samples(const BurstTrack& track) { return std::accumulate(track.counts.begin(), track.counts.end(), uint64_t{0}); }
+uint64_t samples(const BurstTrack& track) {
+  return std::accumulate(track.counts.begin(), track.counts.end(), uint64_t{0});
+}
 uint64_t cnp_samples(const Sampler& sampler, const std::string& device) {
   const auto found = record(sampler, device);
   return found ? samples(found->events[static_cast<size_t>(BurstEvent::cnp_sent)]) : 0;
@@ -104,7 +106,9 @@ TEST_F(Sampling, OfABondEachMemberHasWhatItsNetdevCounts) {
   await([&] { return cnp_samples(sampler, "mlx5_0") > 2; });
   nics.statistics->set("eth3", "rx_prio3_pause_duration", 9'000);
   nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/hw_counters/np_cnp_sent", "1017\n");
-  await([&] { return has("fabric_burst_pause_ratio_peak{device=\"mlx5_0\",port=\"1@eth3\",direction=\"rx\",priority=\"3\"}"); });
+  await([&] {
+    return has("fabric_burst_pause_ratio_peak{device=\"mlx5_0\",port=\"1@eth3\",direction=\"rx\",priority=\"3\"}");
+  });
   await([&] { return has("fabric_burst_events_per_second_peak{device=\"mlx5_0\",port=\"1\",event=\"cnp_sent\"}"); });
   EXPECT_FALSE(has("port=\"1@eth3\",event=\"cnp_sent\"")) << "what RDMA counts is the bond's";
   EXPECT_FALSE(has("fabric_burst_pause_ratio_peak{device=\"mlx5_0\",port=\"1@eth2\""));
@@ -206,10 +210,12 @@ TEST_F(Sampling, NamesAreReadOnceASecondAndFollowed) {
   nics.statistics->set("eth2", "rx_prio3_pause_duration", 5);
   auto names = [&](Pace::Clock::time_point now) {
     std::vector<std::string> out;
-    for (const Counter& counter : reader.read(now).ethtool) out.push_back(counter.name.str() + "=" + std::to_string(counter.value));
+    for (const Counter& counter : reader.read(now).ethtool)
+      out.push_back(counter.name.str() + "=" + std::to_string(counter.value));
     return out;
   };
-  EXPECT_EQ(names(start), (std::vector<std::string>{"rx_prio3_pause_duration=5", "rx_discards_phy=0"})) << "rx_packets is of no use";
+  EXPECT_EQ(names(start), (std::vector<std::string>{"rx_prio3_pause_duration=5", "rx_discards_phy=0"}))
+      << "rx_packets is of no use";
   nics.statistics->set("eth2", "rx_discards_phy", 7);
   EXPECT_EQ(names(start + 10ms), (std::vector<std::string>{"rx_prio3_pause_duration=5", "rx_discards_phy=7"}));
   nics.statistics->set("eth2", "tx_prio3_pause_duration", 1);

@@ -15,8 +15,8 @@
 namespace fabric {
 namespace {
 
-// A driver that passes on what its DCBX agent was told, as net/dcb/dcbnl.c (dcbnl_ieee_fill, dcbnl_build_peer_app) puts it
-// into the answer.
+// A driver that passes on what its DCBX agent was told, as net/dcb/dcbnl.c (dcbnl_ieee_fill, dcbnl_build_peer_app) puts
+// it into the answer.
 class PeerNetlink final : public Netlink {
  public:
   Result<std::vector<Message>> talk(uint16_t type, uint16_t, View8) override {
@@ -117,7 +117,8 @@ TEST(ScanNeighbors, AFileThatIsBrokenIsTold) {
 
 TEST(ScanNeighbors, OtherNamesOfANetdev) {
   if (const std::string why = test::enter_netns_with_veth(); !why.empty()) GTEST_SKIP() << why;
-  if (std::system("ip link property add dev veth0 altname rail0 altname enp1s0") != 0) GTEST_SKIP() << "iproute2 or kernel without altnames";
+  if (std::system("ip link property add dev veth0 altname rail0 altname enp1s0") != 0)
+    GTEST_SKIP() << "iproute2 or kernel without altnames";
   auto route = open_netlink(NETLINK_ROUTE);
   ASSERT_TRUE(route);
   const auto link = rtnl::link(**route, "veth0");

@@ -35,13 +35,18 @@ void add_connectx(Tree& tree) {
   tree.folder("sys/bus/pci/drivers/mlx5_core").link(function + "/driver", "../../../../bus/pci/drivers/mlx5_core");
   tree.folder(function + "/net/eth0");
   const auto device = add_rdma(tree, "mlx5_0", function);
-  tree.file(device + "/fw_ver", "28.41.1000\n").file(device + "/board_id", "MT_0000000838\n").file(device + "/hca_type", "MT4129\n");
-  tree.file("sys/class/net/eth0/mtu", "4200\n").file("sys/class/net/eth0/carrier", "1\n").file("sys/class/net/eth0/speed", "400000\n");
+  tree.file(device + "/fw_ver", "28.41.1000\n")
+      .file(device + "/board_id", "MT_0000000838\n")
+      .file(device + "/hca_type", "MT4129\n");
+  tree.file("sys/class/net/eth0/mtu", "4200\n")
+      .file("sys/class/net/eth0/carrier", "1\n")
+      .file("sys/class/net/eth0/speed", "400000\n");
   tree.file("sys/class/net/eth0/carrier_down_count", "3\n").file("sys/class/net/eth0/ifindex", "7\n");
   tree.file(device + "/ports/1/gids/0", "0000:0000:0000:0000:0000:ffff:0a01:0001\n");
   tree.file(device + "/ports/1/gid_attrs/types/0", "RoCE v2\n").file(device + "/ports/1/gid_attrs/ndevs/0", "eth0\n");
   tree.file(device + "/ports/1/hw_counters/np_cnp_sent", "12\n").file(device + "/ports/1/hw_counters/lifespan", "10\n");
-  tree.file(device + "/ports/1/counters/port_rcv_data", "99\n").file(device + "/ports/1/counters/link_downed", "N/A (no PMA)\n");
+  tree.file(device + "/ports/1/counters/port_rcv_data", "99\n")
+      .file(device + "/ports/1/counters/link_downed", "N/A (no PMA)\n");
   tree.file("proc/sys/kernel/hostname", "gpu-1\n");
 }
 
@@ -88,12 +93,16 @@ TEST(Scan, WhatTheDeviceCountsAsAWholeIsToldWithItsFirstPort) {
   Tree tree;
   add_connectx(tree);
   const std::string device = "sys/class/infiniband/mlx5_0";
-  tree.file(device + "/hw_counters/out_of_sequence", "5\n").file(device + "/hw_counters/np_cnp_sent", "77\n").file(device + "/hw_counters/lifespan", "10\n");
-  tree.file(device + "/ports/2/link_layer", "Ethernet\n").file(device + "/ports/2/hw_counters/vport_out_of_sequence", "6\n");
+  tree.file(device + "/hw_counters/out_of_sequence", "5\n")
+      .file(device + "/hw_counters/np_cnp_sent", "77\n")
+      .file(device + "/hw_counters/lifespan", "10\n");
+  tree.file(device + "/ports/2/link_layer", "Ethernet\n")
+      .file(device + "/ports/2/hw_counters/vport_out_of_sequence", "6\n");
   Kernel kernel = captured(tree);
   const Node node = scan(kernel);
   ASSERT_EQ(node.ports.size(), 2u);
-  EXPECT_EQ(node.ports[0].counters.hw, (std::vector<Counter>{{"np_cnp_sent", 12}, {"out_of_sequence", 5}})) << "the port's own come first";
+  EXPECT_EQ(node.ports[0].counters.hw, (std::vector<Counter>{{"np_cnp_sent", 12}, {"out_of_sequence", 5}}))
+      << "the port's own come first";
   EXPECT_EQ(node.ports[1].counters.hw, (std::vector<Counter>{{"vport_out_of_sequence", 6}}));
 }
 
@@ -104,7 +113,8 @@ TEST(Scan, GidsOfVlansAreToldFromThoseOfContainers) {
   const std::string port = "sys/class/infiniband/mlx5_0/ports/1";
   for (const auto& [index, netdev] : {std::pair{"1", "roce100"}, {"2", "net1"}}) {
     tree.file(port + "/gids/" + index, "0000:0000:0000:0000:0000:ffff:0a63:000" + std::string(index) + "\n");
-    tree.file(port + "/gid_attrs/types/" + index, "RoCE v2\n").file(port + "/gid_attrs/ndevs/" + index, std::string(netdev) + "\n");
+    tree.file(port + "/gid_attrs/types/" + index, "RoCE v2\n")
+        .file(port + "/gid_attrs/ndevs/" + index, std::string(netdev) + "\n");
   }
   tree.folder("sys/class/net/roce100").link("sys/class/net/roce100/lower_eth0", "../eth0");
   Kernel kernel = captured(tree);
@@ -132,7 +142,8 @@ TEST(Scan, OnlyWhatIsAskedFor) {
 class SlowButForCounters final : public BehindFiles {
  public:
   std::optional<Result<void>> act(Act, const std::string& file, std::string_view) override {
-    if (file.ends_with("/gids/0") || file == "sys/bus/pci/devices") std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    if (file.ends_with("/gids/0") || file == "sys/bus/pci/devices")
+      std::this_thread::sleep_for(std::chrono::milliseconds(60));
     if (file.find("/hw_counters/") != std::string::npos) counted = std::chrono::steady_clock::now();
     return std::nullopt;
   }
@@ -194,7 +205,9 @@ TEST(Scan, SoftwareDevices) {
   Tree tree;
   const auto device = add_rdma(tree, "rxe0", "");
   tree.file(device + "/parent", "eth1\n").file(device + "/fw_ver", "\n");
-  tree.file("sys/class/net/eth1/mtu", "1500\n").file("sys/class/net/eth1/speed", "-1\n").file("sys/class/net/eth1/carrier", "1\n");
+  tree.file("sys/class/net/eth1/mtu", "1500\n")
+      .file("sys/class/net/eth1/speed", "-1\n")
+      .file("sys/class/net/eth1/carrier", "1\n");
   Kernel kernel = captured(tree);
   const Node node = scan(kernel);
   ASSERT_EQ(node.ports.size(), 1u);
@@ -214,7 +227,8 @@ TEST(Scan, NetdevOfAFunctionWithSeveral) {
   const auto device = add_rdma(tree, "mlx4_0", function);
   tree.folder(device + "/ports/2").file(device + "/ports/2/link_layer", "Ethernet\n");
   for (const char* port : {"0", "1"})
-    tree.folder(function + "/net/eth" + port).file(std::string("sys/class/net/eth") + port + "/dev_port", std::string(port) + "\n");
+    tree.folder(function + "/net/eth" + port)
+        .file(std::string("sys/class/net/eth") + port + "/dev_port", std::string(port) + "\n");
   Kernel kernel = captured(tree);
   const Node node = scan(kernel);
   ASSERT_EQ(node.ports.size(), 2u);
@@ -281,12 +295,16 @@ TEST(Scan, TheMembersOfABondArePortsOfTheirOwn) {
     const std::string n = std::to_string(i), member = "ens1f" + n + "np" + n;
     functions[i] = add_pci(tree, {"pci0000:20/0000:20:01.0", "0000:24:00." + n, "0x15b3", "0x1021", "0x020000", "1"});
     tree.file(functions[i] + "/uevent", "DRIVER=mlx5_core\n");
-    tree.file("sys/class/net/" + member + "/ifindex", std::to_string(5 + i) + "\n").file("sys/class/net/" + member + "/mtu", "9000\n");
+    tree.file("sys/class/net/" + member + "/ifindex", std::to_string(5 + i) + "\n")
+        .file("sys/class/net/" + member + "/mtu", "9000\n");
     tree.link("sys/class/net/" + member + "/device", "../../../../" + functions[i]);
   }
   const auto device = add_rdma(tree, "mlx5_bond_0", functions[0]);
-  tree.file(device + "/ports/1/gid_attrs/ndevs/0", "bond0\n").file("sys/class/net/bond0/ifindex", "9\n").file("sys/class/net/bond0/mtu", "9000\n");
-  tree.file("sys/class/net/bond0/bonding/slaves", "ens1f0np0 ens1f1np1 eth7\n").file("sys/class/net/eth7/ifindex", "7\n");
+  tree.file(device + "/ports/1/gid_attrs/ndevs/0", "bond0\n")
+      .file("sys/class/net/bond0/ifindex", "9\n")
+      .file("sys/class/net/bond0/mtu", "9000\n");
+  tree.file("sys/class/net/bond0/bonding/slaves", "ens1f0np0 ens1f1np1 eth7\n")
+      .file("sys/class/net/eth7/ifindex", "7\n");
   Kernel kernel = captured(tree);
   EXPECT_EQ(scan(kernel).ports.size(), 1u) << "for who counts packets, it is one port";
   const Node node = scan(kernel, {.members = true});
@@ -314,7 +332,8 @@ TEST(Scan, WithoutALinkTheInfinibandRateIsFiction) {
 }
 
 bool names(const std::vector<std::string>& list, const std::string& word) {
-  return std::any_of(list.begin(), list.end(), [&](const std::string& text) { return text.find(word) != std::string::npos; });
+  return std::any_of(list.begin(), list.end(),
+                     [&](const std::string& text) { return text.find(word) != std::string::npos; });
 }
 
 TEST(Scan, BrokenFilesCostThemselvesOnly) {
@@ -323,7 +342,8 @@ TEST(Scan, BrokenFilesCostThemselvesOnly) {
   const std::string port_folder = "sys/class/infiniband/mlx5_0/ports/1/";
   tree.remove(port_folder + "phys_state").folder(port_folder + "phys_state");
   tree.remove(port_folder + "gids/0").folder(port_folder + "gids/0");
-  ASSERT_EQ(::mkfifo((tree.path() + "/" + port_folder + "hw_counters/stuck").c_str(), 0600), 0) << "which is not waited for";
+  ASSERT_EQ(::mkfifo((tree.path() + "/" + port_folder + "hw_counters/stuck").c_str(), 0600), 0)
+      << "which is not waited for";
   tree.folder(port_folder + "hw_counters/broken");
   add_rdma(tree, "mlx5_1", "");
   Kernel kernel = captured(tree);
@@ -417,13 +437,15 @@ TEST_F(ScanWithNetlink, ADriverThatNamesNoNetdevHasItsFunctions) {
   EXPECT_EQ(scan(kernel).ports.at(0).netdev, "eth0");
 }
 
-// RDMA devices are shared with all namespaces by default: one whose netdev a container has as eth0 stays, and its GID table names
-// that (core/sysfs.c, show_gid_attr: the name alone), while RDMA netlink and its function do not (core/nldev.c, fill_port_info).
+// RDMA devices are shared with all namespaces by default: one whose netdev a container has as eth0 stays, and its GID
+// table names that (core/sysfs.c, show_gid_attr: the name alone), while RDMA netlink and its function do not
+// (core/nldev.c, fill_port_info).
 TEST_F(ScanWithNetlink, ANetdevThatAContainerHasIsNotTheOneOfThatNameHere) {
   rdma->devices[3].ports[1].netdev.clear();
   tree.remove("sys/devices/pci0000:20/0000:20:01.0/0000:24:00.0/net");
   const Port port = scan(kernel).ports.at(0);
-  EXPECT_EQ(port.netdev, "") << "eth0 of this namespace is the management network's, and nothing is written or read of it";
+  EXPECT_EQ(port.netdev, "")
+      << "eth0 of this namespace is the management network's, and nothing is written or read of it";
   EXPECT_FALSE(port.qos.pfc || port.carrier);
   EXPECT_NE(port.left_alone.find("another network namespace"), std::string::npos);
 }

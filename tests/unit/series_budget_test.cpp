@@ -20,8 +20,8 @@ PortCounters all_of_mlx5() {
   PortCounters out;
   for (const CounterRow& row : mlx5_rows()) {
     const std::string name(row.name);
-    if (name.starts_with("cc_") || name.starts_with("rdma_")) continue;                     // optional, off by default
-    if (name.find("_global_pause") != std::string::npos) continue;                         // off beside PFC
+    if (name.starts_with("cc_") || name.starts_with("rdma_")) continue;  // optional, off by default
+    if (name.find("_global_pause") != std::string::npos) continue;       // off beside PFC
     const size_t mark = name.find('#');
     for (char priority = '0'; priority <= '7'; ++priority) {
       std::string each = name;
@@ -29,10 +29,12 @@ PortCounters all_of_mlx5() {
       else if (priority != '0') break;
       if (each.find("_pause") != std::string::npos && mark != std::string::npos && priority != '3') continue;
       const bool busy = priority == '0' || priority == '3' || priority == '6';
-      (row.source == CounterSource::hw ? out.hw : out.ethtool).push_back({each, each.find("_bytes") != std::string::npos && busy ? 1000u : 0u});
+      (row.source == CounterSource::hw ? out.hw : out.ethtool)
+          .push_back({each, each.find("_bytes") != std::string::npos && busy ? 1000u : 0u});
     }
   }
-  for (const CounterRow& row : pma_rows()) out.pma.push_back({std::string(row.name), row.metric->name.find("bytes") != std::string_view::npos ? 1u : 0u});
+  for (const CounterRow& row : pma_rows())
+    out.pma.push_back({std::string(row.name), row.metric->name.find("bytes") != std::string_view::npos ? 1u : 0u});
   out.carrier_down = 1;
   return out;
 }
@@ -41,8 +43,10 @@ Transceiver optical(unsigned lanes) {
   const ModuleReading reading{0.001, ModuleFlags{}};
   Transceiver out;
   out.temperature = out.voltage = reading;
-  out.temperature_limits = out.voltage_limits = out.rx_power_limits = out.tx_power_limits = out.tx_bias_limits = {2, 0.0001, 1, 0.0002};
-  for (unsigned lane = 1; lane <= lanes; ++lane) out.lanes.push_back({lane, reading, reading, reading, false, false, false, false, false});
+  out.temperature_limits = out.voltage_limits = out.rx_power_limits = out.tx_power_limits =
+      out.tx_bias_limits = {2, 0.0001, 1, 0.0002};
+  for (unsigned lane = 1; lane <= lanes; ++lane)
+    out.lanes.push_back({lane, reading, reading, reading, false, false, false, false, false});
   out.state = ModuleState::ready;
   return out;
 }
@@ -107,7 +111,9 @@ size_t count(const char* what, int rails, const test::Healthy& node, RawCounters
   return set.series();
 }
 
-size_t count(const char* what, int rails, bool optics, RawCounters raw) { return count(what, rails, machine(rails, optics), raw); }
+size_t count(const char* what, int rails, bool optics, RawCounters raw) {
+  return count(what, rails, machine(rails, optics), raw);
+}
 
 TEST(SeriesBudget, BondsOfTwoStayBelowTheLimit) {
   EXPECT_LT(count("bonds of two, optical modules", 8, bonded(8), RawCounters::unnamed), Policy().series_limit);
@@ -120,7 +126,8 @@ TEST(SeriesBudget, AUsualNodeStaysWithinIt) {
 }
 
 TEST(SeriesBudget, ALargeNodeStaysBelowTheLimit) {
-  EXPECT_LT(count("optical modules", 10, true, RawCounters::unnamed), Policy().series_limit / 4 * 3);  // bursts come to it
+  EXPECT_LT(count("optical modules", 10, true, RawCounters::unnamed),
+            Policy().series_limit / 4 * 3);  // bursts come to it
   EXPECT_LT(count("copper", 10, false, RawCounters::unnamed), Policy().series_limit);
 }
 
@@ -132,7 +139,8 @@ TEST(SeriesBudget, WhatIsAskedForByNameCostsWhatItMatches) {
     add_node(set, node.now, run_checks(node.view()), RawCounters::unnamed);
     const size_t before = set.series();
     add_ethtool(set, node.now, globs);
-    std::printf("series score: [exporter] ethtool, %zu patterns: %zu series more\n", globs.size(), set.series() - before);
+    std::printf("series score: [exporter] ethtool, %zu patterns: %zu series more\n", globs.size(),
+                set.series() - before);
     return set.series() - before;
   };
   EXPECT_EQ(cost(Policy().ethtool), 0u);

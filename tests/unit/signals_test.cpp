@@ -47,11 +47,19 @@ struct Member {
   Rise Signals::*port;
   Rise PrioritySignals::*priority;
   std::set<std::string> vendors;  // whose counters reach it
-  [[nodiscard]] Rise of(const Signals& signals) const { return port != nullptr ? signals.*port : signals.priority[3].*priority; }
+  [[nodiscard]] Rise of(const Signals& signals) const {
+    return port != nullptr ? signals.*port : signals.priority[3].*priority;
+  }
 };
 
-#define PORT(member, ...) {#member, &Signals::member, nullptr, {__VA_ARGS__}}
-#define PRIORITY(member, ...) {"priority." #member, nullptr, &PrioritySignals::member, {__VA_ARGS__}}
+#define PORT(member, ...)                               \
+  {                                                     \
+#member, &Signals::member, nullptr, { __VA_ARGS__ } \
+  }
+#define PRIORITY(member, ...)                                               \
+  {                                                                         \
+    "priority." #member, nullptr, &PrioritySignals::member, { __VA_ARGS__ } \
+  }
 
 const std::vector<Member>& members() {
   static const std::vector<Member> all{
@@ -155,32 +163,38 @@ TEST(Signals, ACounterAtRestIsZeroAndOneThatIsNotThereIsAbsent) {
 
 TEST(Signals, AResetIsAbsentAndAWrapCountsOn) {
   EXPECT_FALSE(step(CounterSource::hw, "out_of_sequence", 5'000, 3).out_of_sequence);
-  Port before = one(CounterSource::hw, "out_of_sequence", 0xffff'fffe), now = one(CounterSource::hw, "out_of_sequence", 3);
+  Port before = one(CounterSource::hw, "out_of_sequence", 0xffff'fffe),
+       now = one(CounterSource::hw, "out_of_sequence", 3);
   before.kernel_driver = now.kernel_driver = "mlx5_core";
   EXPECT_EQ(signals_of(before, now, 1).out_of_sequence, 5);
-  EXPECT_FALSE(signals_of({}, one(CounterSource::hw, "out_of_sequence", 3), 1).out_of_sequence) << "one reading is no rise";
+  EXPECT_FALSE(signals_of({}, one(CounterSource::hw, "out_of_sequence", 3), 1).out_of_sequence)
+      << "one reading is no rise";
 }
 
 // 50 minutes of pause in microseconds, and then the card was reset: what counts in 64 bits does not wrap at 32.
 TEST(Signals, AResetFromHighUpIsNoWrap) {
   EXPECT_FALSE(step(CounterSource::ethtool, "tx_prio3_pause_duration", 3'000'000'000, 5).priority[3].tx_pause_seconds);
   EXPECT_FALSE(step(CounterSource::ethtool, "rx_discards_phy", 4'000'000'000, 5).rx_discards);
-  EXPECT_FALSE(step(CounterSource::hw, "rp_cnp_ignored", 4'000'000'000, 5).cnp_ignored) << "64 bits, unlike a Q counter";
+  EXPECT_FALSE(step(CounterSource::hw, "rp_cnp_ignored", 4'000'000'000, 5).cnp_ignored)
+      << "64 bits, unlike a Q counter";
 }
 
 // InfiniBand's counters do not wrap: they stop at their last value until somebody resets them.
 TEST(Signals, AnInfinibandCounterThatIsFullSaysNothing) {
   EXPECT_EQ(step(CounterSource::pma, "port_xmit_wait", 100, 0xffff'ffff).transmit_wait, 0xffff'ffff - 100.0);
-  EXPECT_FALSE(step(CounterSource::pma, "port_xmit_wait", 0xffff'ffff, 0xffff'ffff).transmit_wait) << "full is not quiet";
+  EXPECT_FALSE(step(CounterSource::pma, "port_xmit_wait", 0xffff'ffff, 0xffff'ffff).transmit_wait)
+      << "full is not quiet";
   EXPECT_FALSE(step(CounterSource::pma, "port_xmit_wait", 0xf000'0000, 5).transmit_wait) << "a reset, and no wrap";
   EXPECT_FALSE(step(CounterSource::pma, "link_downed", 255, 255).link_downs);
   EXPECT_EQ(step(CounterSource::pma, "link_downed", 254, 255).link_downs, 1);
-  EXPECT_EQ(step(CounterSource::pma, "symbol_error", 65'535, 70'000).symbol_errors, 4'465) << "a wider one than the kernel's";
+  EXPECT_EQ(step(CounterSource::pma, "symbol_error", 65'535, 70'000).symbol_errors, 4'465)
+      << "a wider one than the kernel's";
   EXPECT_EQ(step(CounterSource::pma, "port_rcv_data", 0xffff'ffff, 0xffff'ffff).rx_bytes, 0) << "64 bits";
 }
 
 TEST(Signals, WhatOmniPathSendsAgainIsNoLimitThatWasPassed) {
-  Port before = one(CounterSource::pma, "local_link_integrity_errors", 5), now = one(CounterSource::pma, "local_link_integrity_errors", 8);
+  Port before = one(CounterSource::pma, "local_link_integrity_errors", 5),
+       now = one(CounterSource::pma, "local_link_integrity_errors", 8);
   EXPECT_EQ(signals_of(before, now, 10).link_integrity_errors, 3);
   now.kernel_driver = before.kernel_driver = "hfi1";
   EXPECT_EQ(signals_of(before, now, 10).link_integrity_errors, std::nullopt);
@@ -212,7 +226,8 @@ TEST(Signals, WhatIsCountedTwiceIsNotAddedUp) {
   EXPECT_EQ(signals.pause_storm_events, 2);
 }
 
-// "The device will issue completion with error for these WQEs", of receives that a job leaves over at its end (WinOF's manual, CQE errors).
+// "The device will issue completion with error for these WQEs", of receives that a job leaves over at its end (WinOF's
+// manual, CQE errors).
 TEST(Signals, WhatIsFlushedAtTheEndOfAJobWasNoError) {
   Port before, now;
   const auto put = [&](const std::string& name, uint64_t by) {
@@ -250,8 +265,16 @@ TEST(Signals, AnotherDeviceOfTheSameNameIsNotComparedWith) {
 
 TEST(Signals, FecOfTheLinkIsTakenWhereTheStatisticsHaveNone) {
   Port before, now;
-  before.fec = FecStatus{.active = "rs", .automatic = {}, .corrected_blocks = {10, {}}, .uncorrectable_blocks = {0, {}}, .corrected_bits = {}};
-  now.fec = FecStatus{.active = "rs", .automatic = {}, .corrected_blocks = {60, {}}, .uncorrectable_blocks = {2, {}}, .corrected_bits = {}};
+  before.fec = FecStatus{.active = "rs",
+                         .automatic = {},
+                         .corrected_blocks = {10, {}},
+                         .uncorrectable_blocks = {0, {}},
+                         .corrected_bits = {}};
+  now.fec = FecStatus{.active = "rs",
+                      .automatic = {},
+                      .corrected_blocks = {60, {}},
+                      .uncorrectable_blocks = {2, {}},
+                      .corrected_bits = {}};
   const Signals signals = signals_of(before, now, 1);
   EXPECT_EQ(signals.fec_corrected, 50);
   EXPECT_EQ(signals.fec_uncorrectable, 2);

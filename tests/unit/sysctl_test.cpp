@@ -50,7 +50,8 @@ TEST(SysctlProblem, SaysWhatWasExpected) {
   EXPECT_EQ(sysctl_problem("net.ipv4.tcp_ecn", "7"), "expected a number from 0 to 5, not \"7\"");
   EXPECT_EQ(sysctl_problem("net.ipv4.tcp_ecn", "on"), "expected a number from 0 to 5, not \"on\"");
   EXPECT_EQ(sysctl_problem("net.ipv4.tcp_rmem", "4096"), "expected 3 numbers from 1 to 2147483647, not \"4096\"");
-  EXPECT_EQ(sysctl_problem("net.ipv4.tcp_rmem", "9 8 10"), "expected minimum, default and maximum in this order, not \"9 8 10\"");
+  EXPECT_EQ(sysctl_problem("net.ipv4.tcp_rmem", "9 8 10"),
+            "expected minimum, default and maximum in this order, not \"9 8 10\"");
   EXPECT_EQ(sysctl_problem("kernel.panic", "1"), "not a host setting that fabric-agent knows");
 }
 
@@ -80,7 +81,8 @@ TEST(ReconcileSysctl, WritesOnlyWhatDiffersAndSavesWhatStoodBefore) {
   for (const SysctlChange& change : reconcile_sysctl(tree.root(), want, options))
     EXPECT_NE(change.outcome, Outcome::applied) << change.name;
 
-  const SysctlValues before{{"kernel.numa_balancing", "1"}, {"net.ipv4.conf.eth0/100.arp_ignore", "0"}, {"net.ipv4.tcp_ecn", "2"}};
+  const SysctlValues before{
+      {"kernel.numa_balancing", "1"}, {"net.ipv4.conf.eth0/100.arp_ignore", "0"}, {"net.ipv4.tcp_ecn", "2"}};
   EXPECT_EQ(*load_sysctl_originals(tree.path()), before);
   for (const SysctlChange& change : reconcile_sysctl(tree.root(), before, {}))
     EXPECT_EQ(change.outcome, Outcome::applied) << "restored: " << change.name;
@@ -88,7 +90,8 @@ TEST(ReconcileSysctl, WritesOnlyWhatDiffersAndSavesWhatStoodBefore) {
 
 TEST(ReconcileSysctl, PlansWithoutWriting) {
   test::Tree tree;
-  auto changes = reconcile_sysctl(host(tree).root(), {{"net.ipv4.tcp_ecn", "1"}}, {.dry_run = true, .save_original = {}});
+  auto changes =
+      reconcile_sysctl(host(tree).root(), {{"net.ipv4.tcp_ecn", "1"}}, {.dry_run = true, .save_original = {}});
   ASSERT_EQ(changes.size(), 1u);
   EXPECT_EQ(changes[0].outcome, Outcome::differs);
   EXPECT_EQ(tree.content("proc/sys/net/ipv4/tcp_ecn"), "2\n");
@@ -132,7 +135,9 @@ TEST(ReconcileSysctl, WritesNothingThatCannotBeSavedAndNothingUnknown) {
   auto kernel = std::make_shared<Sysctls>();
   root.set_behind(kernel);
   SysctlOptions options;
-  options.save_original = [](const std::string&, const std::string&) { return Result<void>(error(ENOSPC, "originals")); };
+  options.save_original = [](const std::string&, const std::string&) {
+    return Result<void>(error(ENOSPC, "originals"));
+  };
   EXPECT_EQ(reconcile_sysctl(root, {{"net.ipv4.tcp_ecn", "1"}}, options)[0].code, ENOSPC);
   EXPECT_EQ(reconcile_sysctl(root, {{"net.ipv4.tcp_ecn", "9"}}, {})[0].outcome, Outcome::refused);
   EXPECT_EQ(reconcile_sysctl(root, {{"kernel.panic", "1"}}, {})[0].outcome, Outcome::refused);

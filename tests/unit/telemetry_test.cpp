@@ -39,11 +39,16 @@ class Generic final : public Netlink {
   std::map<std::pair<uint16_t, uint8_t>, Result<std::vector<Message>>> answers;
   std::map<std::pair<uint16_t, uint8_t>, int> asked;
 
-  void answer(uint16_t family, uint8_t command, const AttrWriter& reply) { answers.insert_or_assign({family, command}, std::vector{Message{family, reply.data()}}); }
-  void fail(uint16_t family, uint8_t command, int code) { answers.insert_or_assign({family, command}, error(code, "simulated")); }
+  void answer(uint16_t family, uint8_t command, const AttrWriter& reply) {
+    answers.insert_or_assign({family, command}, std::vector{Message{family, reply.data()}});
+  }
+  void fail(uint16_t family, uint8_t command, int code) {
+    answers.insert_or_assign({family, command}, error(code, "simulated"));
+  }
 
   Result<std::vector<Message>> talk(uint16_t type, uint16_t, View8 payload) override {
-    if (type == GENL_ID_CTRL) return std::vector{Message{type, generic_message(CTRL_CMD_NEWFAMILY).u16(CTRL_ATTR_FAMILY_ID, kDevlink).data()}};
+    if (type == GENL_ID_CTRL)
+      return std::vector{Message{type, generic_message(CTRL_CMD_NEWFAMILY).u16(CTRL_ATTR_FAMILY_ID, kDevlink).data()}};
     genlmsghdr header{};
     if (payload.size() < sizeof header) return error(EINVAL, "simulated");
     std::memcpy(&header, payload.data(), sizeof header);
@@ -69,15 +74,19 @@ class Rdma final : public Netlink {
     if ((type & 0xff) == RDMA_NLDEV_CMD_RES_CQ_GET && (flags & NLM_F_DUMP) != 0) {
       ++dumps;
       AttrWriter one, table;
-      table.nest(RDMA_NLDEV_ATTR_RES_CQ_ENTRY, one.text(RDMA_NLDEV_ATTR_RES_KERN_NAME, "ib_core")).nest(RDMA_NLDEV_ATTR_RES_CQ_ENTRY, AttrWriter().u32(RDMA_NLDEV_ATTR_RES_PID, 7));
+      table.nest(RDMA_NLDEV_ATTR_RES_CQ_ENTRY, one.text(RDMA_NLDEV_ATTR_RES_KERN_NAME, "ib_core"))
+          .nest(RDMA_NLDEV_ATTR_RES_CQ_ENTRY, AttrWriter().u32(RDMA_NLDEV_ATTR_RES_PID, 7));
       return std::vector{Message{type, out.nest(RDMA_NLDEV_ATTR_RES_CQ, table).data()}};
     }
-    if (index == nullptr || index->u32() != 4u || (type & 0xff) != RDMA_NLDEV_CMD_RES_GET) return error(EINVAL, "simulated");
+    if (index == nullptr || index->u32() != 4u || (type & 0xff) != RDMA_NLDEV_CMD_RES_GET)
+      return error(EINVAL, "simulated");
     if (failure != 0) return error(failure, "simulated");
     AttrWriter table;
     for (const auto& [name, count] : std::map<std::string, uint64_t>{{"cq", 3}, {"mr", 200}, {"pd", 2}, {"qp", 17}}) {
       AttrWriter entry;
-      entry.text(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, name).bytes(0, {}).u64(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, count);
+      entry.text(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, name)
+          .bytes(0, {})
+          .u64(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, count);
       table.nest(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY, entry);
     }
     out.nest(RDMA_NLDEV_ATTR_RES_SUMMARY, table);
@@ -95,11 +104,20 @@ class Reading : public testing::Test {
     AttrWriter statistics, reporter;
     const std::array<uint64_t, 3> corrected{7, 3, 4};
     statistics.bytes(ETHTOOL_A_FEC_STAT_CORRECTED, std::as_bytes(std::span(corrected)));
-    generic.answer(kEthtool, ETHTOOL_MSG_FEC_GET, generic_message(ETHTOOL_MSG_FEC_GET_REPLY).u32(ETHTOOL_A_FEC_ACTIVE, ETHTOOL_LINK_MODE_FEC_RS_BIT).nest(ETHTOOL_A_FEC_STATS, statistics));
-    generic.answer(kEthtool, ETHTOOL_MSG_LINKSTATE_GET, generic_message(ETHTOOL_MSG_LINKSTATE_GET_REPLY).u8(ETHTOOL_A_LINKSTATE_LINK, 1));
-    reporter.text(DEVLINK_ATTR_HEALTH_REPORTER_NAME, "fw").u8(DEVLINK_ATTR_HEALTH_REPORTER_STATE, 0).u64(DEVLINK_ATTR_HEALTH_REPORTER_ERR_COUNT, 2).u64(DEVLINK_ATTR_HEALTH_REPORTER_RECOVER_COUNT, 0);
+    generic.answer(kEthtool, ETHTOOL_MSG_FEC_GET,
+                   generic_message(ETHTOOL_MSG_FEC_GET_REPLY)
+                       .u32(ETHTOOL_A_FEC_ACTIVE, ETHTOOL_LINK_MODE_FEC_RS_BIT)
+                       .nest(ETHTOOL_A_FEC_STATS, statistics));
+    generic.answer(kEthtool, ETHTOOL_MSG_LINKSTATE_GET,
+                   generic_message(ETHTOOL_MSG_LINKSTATE_GET_REPLY).u8(ETHTOOL_A_LINKSTATE_LINK, 1));
+    reporter.text(DEVLINK_ATTR_HEALTH_REPORTER_NAME, "fw")
+        .u8(DEVLINK_ATTR_HEALTH_REPORTER_STATE, 0)
+        .u64(DEVLINK_ATTR_HEALTH_REPORTER_ERR_COUNT, 2)
+        .u64(DEVLINK_ATTR_HEALTH_REPORTER_RECOVER_COUNT, 0);
     generic.answer(kDevlink, DEVLINK_CMD_HEALTH_REPORTER_GET,
-                   generic_message(DEVLINK_CMD_HEALTH_REPORTER_GET).text(DEVLINK_ATTR_BUS_NAME, "pci").text(DEVLINK_ATTR_DEV_NAME, port.pci)
+                   generic_message(DEVLINK_CMD_HEALTH_REPORTER_GET)
+                       .text(DEVLINK_ATTR_BUS_NAME, "pci")
+                       .text(DEVLINK_ATTR_DEV_NAME, port.pci)
                        .bytes(DEVLINK_ATTR_HEALTH_REPORTER, reporter.data()));
   }
   TelemetryReader reader() { return {TelemetryAccess{root, &generic, ethtool::Family{kEthtool, 0}, &rdma}, port}; }
@@ -121,13 +139,15 @@ TEST_F(Reading, TakesAllThereIs) {
   EXPECT_EQ(port.fec->active, "rs");
   EXPECT_EQ(port.fec->corrected_blocks, (FecCount{7, {3, 4}}));
   EXPECT_EQ(port.reporters, (std::vector<HealthReporter>{{"fw", true, 2, 0}}));
-  EXPECT_EQ(port.resources, (std::vector<ResourceCount>{{"cq", "", 3}, {"mr", "", 200}, {"pd", "", 2}, {"qp", "", 17}}));
+  EXPECT_EQ(port.resources,
+            (std::vector<ResourceCount>{{"cq", "", 3}, {"mr", "", 200}, {"pd", "", 2}, {"qp", "", 17}}));
 }
 
 // The kernel asks no driver for the reason of a netdev that is down.
 TEST_F(Reading, SaysThatTheNetdevIsSwitchedOff) {
   const auto reason = [&](uint8_t link, const char* flags) {
-    generic.answer(kEthtool, ETHTOOL_MSG_LINKSTATE_GET, generic_message(ETHTOOL_MSG_LINKSTATE_GET_REPLY).u8(ETHTOOL_A_LINKSTATE_LINK, link));
+    generic.answer(kEthtool, ETHTOOL_MSG_LINKSTATE_GET,
+                   generic_message(ETHTOOL_MSG_LINKSTATE_GET_REPLY).u8(ETHTOOL_A_LINKSTATE_LINK, link));
     tree.file("sys/class/net/eth0/flags", flags);
     return reader().read().link_status->reason;
   };
@@ -142,7 +162,8 @@ TEST_F(Reading, WhoMadeTheObjectsIsToldToWhoAsks) {
   OwnerReader owners;
   const TelemetryAccess access{root, &generic, ethtool::Family{kEthtool, 0}, &rdma, &owners};
   TelemetryReader asking(access, port), next(access, port);
-  const std::vector<ResourceCount> expected{{"cq", "", 3}, {"mr", "", 200}, {"pd", "", 2}, {"qp", "", 17}, {"cq", "user", 1}, {"cq", "kernel", 1}};
+  const std::vector<ResourceCount> expected{{"cq", "", 3},  {"mr", "", 200},   {"pd", "", 2},
+                                            {"qp", "", 17}, {"cq", "user", 1}, {"cq", "kernel", 1}};
   for (int i = 0; i < 2; ++i) {
     const Telemetry read = asking.read();
     EXPECT_TRUE(read.attempt.success) << read.attempt.error;
@@ -252,7 +273,9 @@ TEST(TelemetryFamilies, TheReasonShowsWhileItIsKnown) {
   port.link_status = LinkStatus{false, "Autoneg", "No partner detected", 5};
   FamilySet set;
   add_telemetry(set, node_with(port));
-  EXPECT_EQ(series(set), (Series{{"fabric_link_down_reason_info" + kAt + ",reason=Autoneg,detail=No partner detected", 1}, {"fabric_phy_link_downs_total" + kAt, 5}}));
+  EXPECT_EQ(series(set),
+            (Series{{"fabric_link_down_reason_info" + kAt + ",reason=Autoneg,detail=No partner detected", 1},
+                    {"fabric_phy_link_downs_total" + kAt, 5}}));
 }
 
 TEST(TelemetryFamilies, WhatTheCountersSayIsNotSaidTwice) {
@@ -309,27 +332,47 @@ TEST(TelemetryFamilies, AModuleSaysItsWorstAndItsLimitsOnce) {
   module.medium = Medium::optical;
   module.temperature = {35.5, ModuleFlags{}};
   module.rx_power_limits = {.high_alarm = 0.002, .low_alarm = 0.0001, .high_warning = 0.001, .low_warning = {}};
-  module.lanes = {{.number = 1, .rx_power = {0.0005, ModuleFlags{}}, .tx_power = {}, .tx_bias = {}, .rx_los = false, .rx_lol = {}, .tx_los = {}, .tx_lol = {}, .tx_fault = {}},
-                  {.number = 2, .rx_power = {0.00001, ModuleFlags{.low_alarm = true, .low_warning = true}}, .tx_power = {}, .tx_bias = {}, .rx_los = true, .rx_lol = {}, .tx_los = {}, .tx_lol = {}, .tx_fault = {}}};
+  module.lanes = {{.number = 1,
+                   .rx_power = {0.0005, ModuleFlags{}},
+                   .tx_power = {},
+                   .tx_bias = {},
+                   .rx_los = false,
+                   .rx_lol = {},
+                   .tx_los = {},
+                   .tx_lol = {},
+                   .tx_fault = {}},
+                  {.number = 2,
+                   .rx_power = {0.00001, ModuleFlags{.low_alarm = true, .low_warning = true}},
+                   .tx_power = {},
+                   .tx_bias = {},
+                   .rx_los = true,
+                   .rx_lol = {},
+                   .tx_los = {},
+                   .tx_lol = {},
+                   .tx_fault = {}}};
   FamilySet set;
   add_telemetry(set, node_with(port));
-  EXPECT_EQ(series(set), (Series{{"fabric_module_info" + kAt + ",form_factor=QSFP28,vendor=,part_number=,serial_number=,medium=optical,technology=", 1},
-                                 {"fabric_module_temperature_celsius" + kAt, 35.5},
-                                 {"fabric_module_rx_power_watts" + kAt + ",lane=1", 0.0005},
-                                 {"fabric_module_rx_power_watts" + kAt + ",lane=2", 0.00001},
-                                 {"fabric_module_flag" + kAt + ",reading=temperature", 0},
-                                 {"fabric_module_flag" + kAt + ",reading=rx_power", 2},
-                                 {"fabric_module_lanes_without_signal" + kAt + ",side=medium", 1},
-                                 {"fabric_module_rx_power_limit_watts" + kAt + ",limit=low_alarm", 0.0001},
-                                 {"fabric_module_rx_power_limit_watts" + kAt + ",limit=high_warning", 0.001},
-                                 {"fabric_module_rx_power_limit_watts" + kAt + ",limit=high_alarm", 0.002}}));
+  EXPECT_EQ(series(set),
+            (Series{{"fabric_module_info" + kAt +
+                         ",form_factor=QSFP28,vendor=,part_number=,serial_number=,medium=optical,technology=",
+                     1},
+                    {"fabric_module_temperature_celsius" + kAt, 35.5},
+                    {"fabric_module_rx_power_watts" + kAt + ",lane=1", 0.0005},
+                    {"fabric_module_rx_power_watts" + kAt + ",lane=2", 0.00001},
+                    {"fabric_module_flag" + kAt + ",reading=temperature", 0},
+                    {"fabric_module_flag" + kAt + ",reading=rx_power", 2},
+                    {"fabric_module_lanes_without_signal" + kAt + ",side=medium", 1},
+                    {"fabric_module_rx_power_limit_watts" + kAt + ",limit=low_alarm", 0.0001},
+                    {"fabric_module_rx_power_limit_watts" + kAt + ",limit=high_warning", 0.001},
+                    {"fabric_module_rx_power_limit_watts" + kAt + ",limit=high_alarm", 0.002}}));
 }
 
 TEST(TelemetryFamilies, EveryLimitOfEveryReadingHasItsLine) {
   Port port;
   Transceiver& module = port.module.emplace();
   double next = 1;
-  for (ModuleLimits* limits : {&module.temperature_limits, &module.voltage_limits, &module.rx_power_limits, &module.tx_power_limits, &module.tx_bias_limits}) {
+  for (ModuleLimits* limits : {&module.temperature_limits, &module.voltage_limits, &module.rx_power_limits,
+                               &module.tx_power_limits, &module.tx_bias_limits}) {
     *limits = {next, next + 1, next + 2, next + 3};
     next += 4;
   }
@@ -338,8 +381,10 @@ TEST(TelemetryFamilies, EveryLimitOfEveryReadingHasItsLine) {
   Series got = series(set), wanted;
   std::erase_if(got, [](const auto& one) { return one.first.find("_limit_") == std::string::npos; });
   next = 1;
-  for (const char* name : {"temperature_limit_celsius", "voltage_limit_volts", "rx_power_limit_watts", "tx_power_limit_watts", "tx_bias_limit_amperes"})
-    for (const char* limit : {"high_alarm", "low_alarm", "high_warning", "low_warning"}) wanted["fabric_module_" + std::string(name) + kAt + ",limit=" + limit] = next++;
+  for (const char* name : {"temperature_limit_celsius", "voltage_limit_volts", "rx_power_limit_watts",
+                           "tx_power_limit_watts", "tx_bias_limit_amperes"})
+    for (const char* limit : {"high_alarm", "low_alarm", "high_warning", "low_warning"})
+      wanted["fabric_module_" + std::string(name) + kAt + ",limit=" + limit] = next++;
   EXPECT_EQ(got, wanted);
 }
 
@@ -364,14 +409,22 @@ TEST(TelemetryFamilies, OfABondEachMemberHasItsOwn) {
   add_telemetry(set, node);
   EXPECT_EQ(set.dropped_duplicates(), 0u);
   Series got = series(set);
-  std::erase_if(got, [](const auto& one) { return one.first.starts_with("fabric_port_info") || one.first.starts_with("fabric_module_info"); });
+  std::erase_if(got, [](const auto& one) {
+    return one.first.starts_with("fabric_port_info") || one.first.starts_with("fabric_module_info");
+  });
   const std::string at0 = kAt + "@eth0", at1 = kAt + "@eth1";
-  EXPECT_EQ(got, (Series{{"fabric_port_state" + kAt, 4}, {"fabric_port_up" + kAt, 1}, {"fabric_port_rate_bytes_per_second" + kAt, 50e9},
-                         {"fabric_port_up" + at0, 1}, {"fabric_port_carrier" + at0, 1},
-                         {"fabric_port_up" + at1, 0}, {"fabric_port_carrier" + at1, 0},
+  EXPECT_EQ(got, (Series{{"fabric_port_state" + kAt, 4},
+                         {"fabric_port_up" + kAt, 1},
+                         {"fabric_port_rate_bytes_per_second" + kAt, 50e9},
+                         {"fabric_port_up" + at0, 1},
+                         {"fabric_port_carrier" + at0, 1},
+                         {"fabric_port_up" + at1, 0},
+                         {"fabric_port_carrier" + at1, 0},
                          {"fabric_link_down_reason_info" + at1 + ",reason=No cable,detail=", 1},
-                         {"fabric_phy_fec_info" + at0 + ",mode=rs", 1}, {"fabric_phy_fec_corrected_words_total" + at0, 7},
-                         {"fabric_phy_fec_info" + at1 + ",mode=rs", 1}, {"fabric_phy_fec_corrected_words_total" + at1, 7},
+                         {"fabric_phy_fec_info" + at0 + ",mode=rs", 1},
+                         {"fabric_phy_fec_corrected_words_total" + at0, 7},
+                         {"fabric_phy_fec_info" + at1 + ",mode=rs", 1},
+                         {"fabric_phy_fec_corrected_words_total" + at1, 7},
                          {"fabric_module_temperature_celsius" + at0, 40}}));
 }
 

@@ -24,7 +24,8 @@ std::string printed(const Healthy& node, const char* format) {
 std::vector<std::vector<std::string>> lines_of(const std::string& text) {
   std::vector<std::vector<std::string>> out;
   for (const std::string_view line : split(text, '\n'))
-    if (const auto parts = words(line.substr(0, line.find('#'))); !parts.empty()) out.emplace_back(parts.begin(), parts.end());
+    if (const auto parts = words(line.substr(0, line.find('#'))); !parts.empty())
+      out.emplace_back(parts.begin(), parts.end());
   return out;
 }
 
@@ -37,7 +38,8 @@ std::string value_of(const std::vector<std::string>& parts, std::string_view key
 // Cores of two threads each, as many on each NUMA node.
 Healthy machine_with(unsigned cores) {
   Healthy node;
-  for (unsigned i = 0; i < cores; ++i) node.now.topology.cores.push_back({{i, i + cores}, static_cast<int>(i / (cores / 2))});
+  for (unsigned i = 0; i < cores; ++i)
+    node.now.topology.cores.push_back({{i, i + cores}, static_cast<int>(i / (cores / 2))});
   unsigned minor = 7;
   for (Gpu& gpu : node.now.topology.gpus) gpu.minor = minor--;  // the driver counts as it likes
   return node;
@@ -94,7 +96,8 @@ TEST(Rankfile, EachRankHasCoresOfItsOwn) {
 
 // mpirun refuses ranks that share cores, unless it is told.
 TEST(Rankfile, SharedCoresAreTold) {
-  EXPECT_NE(printed(machine_with(2), "rankfile").find("# Some ranks share cores: add --bind-to core:overload-allowed."), std::string::npos);
+  EXPECT_NE(printed(machine_with(2), "rankfile").find("# Some ranks share cores: add --bind-to core:overload-allowed."),
+            std::string::npos);
   Healthy node = machine_with(64);
   node.now.topology.gpus[1].numa.reset();
   EXPECT_NE(printed(node, "rankfile").find("overload-allowed"), std::string::npos);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `topo` shows of whole machines, kept in tests/golden/topo: some of the project's own, and of the corpus where that is
-// at hand. FABRIC_UPDATE_GOLDEN=1 writes the files anew; look at the difference, and at the picture, before it is committed.
+// What `topo` shows of whole machines, kept in tests/golden/topo: some of the project's own, and of the corpus where
+// that is at hand. FABRIC_UPDATE_GOLDEN=1 writes the files anew; look at the difference, and at the picture, before it
+// is committed.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -54,10 +55,11 @@ TEST_P(TopoGoldenCorpus, TextAndPicture) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Corpus, TopoGoldenCorpus,
-                         ::testing::Values("psmgmt__jwb0001", "psmgmt__jwb0004", "psmgmt__dp-dam01", "psmgmt__j3c053", "mpibind__coral-lassen",
-                                           "fluxcore__sierra", "mpibind__cts1-pascal", "fluxcore__tuo.SPX", "mpibind__epyc-corona",
-                                           "mpibind__g4dnmetal", "nixl__p4d.24xl", "nixl__p5.48xl", "nixl__g5.48xl",
-                                           "hwloc__nvidiaDGX2", "hwloc__24em64t-2n6c2t-pci", "psmgmt__mel3001"),
+                         ::testing::Values("psmgmt__jwb0001", "psmgmt__jwb0004", "psmgmt__dp-dam01", "psmgmt__j3c053",
+                                           "mpibind__coral-lassen", "fluxcore__sierra", "mpibind__cts1-pascal",
+                                           "fluxcore__tuo.SPX", "mpibind__epyc-corona", "mpibind__g4dnmetal",
+                                           "nixl__p4d.24xl", "nixl__p5.48xl", "nixl__g5.48xl", "hwloc__nvidiaDGX2",
+                                           "hwloc__24em64t-2n6c2t-pci", "psmgmt__mel3001"),
                          [](const auto& machine) {
                            std::string name = machine.param;
                            for (char& c : name)

@@ -17,7 +17,9 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 TEST(NcclGidIndex, IsOfOneFamilyAndAsPinned) {
   Healthy node;
-  const auto printed = [&] { return ctl::find_topo_format("nccl")->print(ctl::topo_view(node.now, &node.policy, "eno1")); };
+  const auto printed = [&] {
+    return ctl::find_topo_format("nccl")->print(ctl::topo_view(node.now, &node.policy, "eno1"));
+  };
   EXPECT_TRUE(has(printed(), "\nNCCL_IB_GID_INDEX=3\n")) << printed();
   for (Port& port : node.now.ports) port.gids.push_back({1, gid_text(ip("10.9.0.1")), "RoCE v2", "v" + port.netdev});
   EXPECT_TRUE(has(printed(), "\nNCCL_IB_GID_INDEX=1\n")) << printed();

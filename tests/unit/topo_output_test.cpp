@@ -17,7 +17,8 @@
 namespace fabric {
 namespace {
 
-PciDevice function(const std::string& pci, const std::string& root, std::vector<std::string> bridges, std::optional<int> numa) {
+PciDevice function(const std::string& pci, const std::string& root, std::vector<std::string> bridges,
+                   std::optional<int> numa) {
   PciDevice out;
   out.pci = pci;
   out.root = root;
@@ -32,7 +33,10 @@ Topology server() {
   out.numa_cpus = {{0, "0-15,32-47"}, {1, "16-31,48-63"}};
   out.gpus = {Gpu{function("0000:23:00.0", "pci0000:20", {"0000:22:00.0", "0000:21:00.0"}, 0), "GPU0", "NVIDIA H100"},
               Gpu{function("0000:63:00.0", "pci0000:60", {"0000:60:01.0"}, {}), "GPU1", ""}};
-  out.nics = {Nic{function("0000:24:00.0", "pci0000:20", {"0000:22:01.0", "0000:21:00.0"}, 0), {"ens24np0"}, {"mlx5_0"}, "mlx5_0"},
+  out.nics = {Nic{function("0000:24:00.0", "pci0000:20", {"0000:22:01.0", "0000:21:00.0"}, 0),
+                  {"ens24np0"},
+                  {"mlx5_0"},
+                  "mlx5_0"},
               Nic{function("0000:a1:00.0", "pci0000:a0", {}, 1), {"eno1"}, {}, "eno1"}};
   return out;
 }
@@ -87,7 +91,8 @@ TEST(TopoJson, KeepsTheContract) {
   EXPECT_TRUE(json["nics"].array()[1]["rdma"].array().empty());
   ASSERT_EQ(json["paths"].array().size(), 4u) << "every GPU and NIC";
   const auto& first = json["paths"].array()[0];
-  EXPECT_EQ(first["gpu"].text() + " " + first["nic"].text() + " " + first["class"].text(), "0000:23:00.0 0000:24:00.0 PIX");
+  EXPECT_EQ(first["gpu"].text() + " " + first["nic"].text() + " " + first["class"].text(),
+            "0000:23:00.0 0000:24:00.0 PIX");
   EXPECT_TRUE(json["paths"].array()[2]["class"].is_null());
   ASSERT_EQ(json["pairs"].array().size(), 2u);
   EXPECT_EQ(json["pairs"].array()[0]["nics"].array()[0].text(), "0000:24:00.0");
@@ -135,7 +140,8 @@ Node eight_by_eight() {
   return node;
 }
 
-std::string printed(const char* format, const Node& node, const Policy* policy = nullptr, const char* bootstrap = "eno1") {
+std::string printed(const char* format, const Node& node, const Policy* policy = nullptr,
+                    const char* bootstrap = "eno1") {
   return ctl::find_topo_format(format)->print(ctl::topo_view(node, policy, bootstrap));
 }
 
@@ -203,7 +209,8 @@ TEST(TopoSvg, ShowsEveryDeviceAndPairAndNeedsNothingElse) {
   EXPECT_EQ(count(svg, "<path "), 8u);
   EXPECT_EQ(count(svg, ">PIX</text>"), 8u);
   EXPECT_EQ(count(svg, "#d00000"), 0u) << "nothing is wrong, nothing is red";
-  for (const char* outside : {"<script", "href", "url(", "@import", "font-face"}) EXPECT_EQ(svg.find(outside), std::string::npos) << outside;
+  for (const char* outside : {"<script", "href", "url(", "@import", "font-face"})
+    EXPECT_EQ(svg.find(outside), std::string::npos) << outside;
 }
 
 TEST(TopoSvg, ProblemsAreRedAndTextIsEscaped) {
@@ -254,7 +261,8 @@ TEST(TopoNccl, SaysWhyAVariableIsMissing) {
   EXPECT_NE(text.find("mlx5_2:1 5"), std::string::npos) << text;
   EXPECT_NE(text.find("mlx5_6:1 is left out"), std::string::npos) << text;
   EXPECT_EQ(lines_of(text).front().find("mlx5_6"), std::string::npos) << text;
-  for (const char* why : {"# NCCL_IB_TC is not set", "# NCCL_SOCKET_IFNAME is not set"}) EXPECT_NE(text.find(why), std::string::npos) << why;
+  for (const char* why : {"# NCCL_IB_TC is not set", "# NCCL_SOCKET_IFNAME is not set"})
+    EXPECT_NE(text.find(why), std::string::npos) << why;
   for (Port& port : node.ports) port.link_layer = LinkLayer::infiniband;
   EXPECT_NE(printed("nccl", node).find("# InfiniBand: "), std::string::npos);
   for (Gpu& gpu : node.topology.gpus) gpu.vendor = 0x1002;
@@ -267,7 +275,9 @@ TEST(TopoBind, EveryGpuHasCoresOfItsNodeAndNoneTwice) {
   EXPECT_TRUE(has_line(printed("cpuset", node), "GPU5\t0000:63:00.0\t40-47,104-111\t0xff00000000000000ff0000000000"));
   EXPECT_TRUE(has_line(printed("rankfile", node), "rank 7=+n0 slot=56-63"));
   const std::string slurm = printed("slurm", node);
-  EXPECT_TRUE(has_line(slurm, "Name=gpu Type=nvidia_h100_80gb_hbm3 File=/dev/nvidia1 Cores=0-31 Links=1,-1,1,1,0,0,0,0")) << slurm;
+  EXPECT_TRUE(
+      has_line(slurm, "Name=gpu Type=nvidia_h100_80gb_hbm3 File=/dev/nvidia1 Cores=0-31 Links=1,-1,1,1,0,0,0,0"))
+      << slurm;
 }
 
 // As AutoDetect=nvml would: a space becomes an underscore, a hyphen stays (Slurm compares the text).
@@ -287,7 +297,8 @@ TEST(TopoBind, AGpuWhoseNodeIsNotKnownHasAllCores) {
   const std::string slurm = printed("slurm", node);
   EXPECT_NE(slurm.find("File=/dev/nvidia6 Cores=0-63 "), std::string::npos) << slurm;
   EXPECT_NE(slurm.find("# GPU6: its NUMA node is not known"), std::string::npos) << slurm;
-  EXPECT_NE(slurm.find("File=/dev/nvidia7 Cores=32-63 "), std::string::npos) << "numbers of cores, not of their threads: " << slurm;
+  EXPECT_NE(slurm.find("File=/dev/nvidia7 Cores=32-63 "), std::string::npos)
+      << "numbers of cores, not of their threads: " << slurm;
 }
 
 TEST(TopoBind, APartitionedGpuIsSeveralDevices) {
@@ -307,7 +318,8 @@ TEST(TopoNotes, WhatTheClassesCannotSay) {
   node.topology.numa_socket = {{0, 0}, {1, 0}};
   node.topology.memory_nodes = {2, 3};
   const std::string text = printed("text", node);
-  for (const char* part : {"mlx5_0, mlx5_4 are one card", "split into 2 NUMA nodes", "without CPUs (memory of GPUs, HBM, CXL): 2, 3"})
+  for (const char* part :
+       {"mlx5_0, mlx5_4 are one card", "split into 2 NUMA nodes", "without CPUs (memory of GPUs, HBM, CXL): 2, 3"})
     EXPECT_NE(text.find(part), std::string::npos) << part;
 }
 
@@ -318,7 +330,9 @@ TEST(TopoNotes, WhereNvidiaSmiReadsOtherwise) {
   Node node = eight_by_eight();
   EXPECT_EQ(notes(node), "");
   node.topology.gpus[3].numa.reset();
-  EXPECT_TRUE(says(node, "does not know the NUMA node of GPU3 (numa_node -1): N/A where no bridge is shared; nvidia-smi prints SYS")) << notes(node);
+  EXPECT_TRUE(says(
+      node, "does not know the NUMA node of GPU3 (numa_node -1): N/A where no bridge is shared; nvidia-smi prints SYS"))
+      << notes(node);
   node = eight_by_eight();
   for (Gpu& gpu : node.topology.gpus) gpu.numa_assumed = true;
   EXPECT_TRUE(says(node, "NODE where nvidia-smi prints SYS")) << notes(node);
@@ -327,7 +341,8 @@ TEST(TopoNotes, WhereNvidiaSmiReadsOtherwise) {
   deep.bridges.insert(deep.bridges.begin(), {"0000:39:00.0", "0000:38:00.0"});
   EXPECT_TRUE(says(node, "PXB of GPU2 counts bridges that lead to this device alone")) << notes(node);
   node = eight_by_eight();
-  for (size_t i = 0; i < 8; ++i) node.topology.nics[i].root = "pci000" + std::to_string(i) + ":00", node.topology.nics[i].bridges.clear();
+  for (size_t i = 0; i < 8; ++i)
+    node.topology.nics[i].root = "pci000" + std::to_string(i) + ":00", node.topology.nics[i].bridges.clear();
   EXPECT_TRUE(says(node, "No GPU shares a PCIe switch or host bridge with a NIC")) << notes(node);
   node.topology.hypervisor = "QEMU";
   for (Gpu& gpu : node.topology.gpus) gpu.bridges.clear();
@@ -345,8 +360,11 @@ TEST(TopoBounds, EveryFormatOfHundredsOfGpusAndThousandsOfNics) {
   for (int i = 0; i < 256; ++i) {
     char bus[8];
     std::snprintf(bus, sizeof bus, "%02x", i);
-    const std::string root = "pci0000:" + std::string(1, bus[0]) + "0", port = "0000:" + std::string(1, bus[0]) + "0:01.0";
-    const auto at = [&](int slot) { return function("0000:" + std::string(bus) + ":0" + std::to_string(slot) + ".0", root, {port}, i / 128); };
+    const std::string root = "pci0000:" + std::string(1, bus[0]) + "0",
+                      port = "0000:" + std::string(1, bus[0]) + "0:01.0";
+    const auto at = [&](int slot) {
+      return function("0000:" + std::string(bus) + ":0" + std::to_string(slot) + ".0", root, {port}, i / 128);
+    };
     node.topology.gpus.push_back(Gpu{at(1), "GPU" + std::to_string(i), "<model>"});
     node.topology.nics.push_back(Nic{at(2), {}, {"mlx5_" + std::to_string(i)}, "mlx5_" + std::to_string(i)});
   }

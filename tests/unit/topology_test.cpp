@@ -22,7 +22,8 @@ using test::Tree;
 TEST(PciAddress, Parses) {
   EXPECT_EQ(pci::parse_address("0000:17:1f.7"), (pci::Address{0, 0x17, 0x1f, 7}));
   EXPECT_EQ(pci::parse_address("10000:e1:00.0"), (pci::Address{0x10000, 0xe1, 0, 0})) << "VMD";
-  for (const char* text : {"", "0000:17:00", "17:00.0", "0000:17:00.0x", "0000:1g:00.0", "000000000:17:00.0", "0x00:17:00.0", "mlx5_0"})
+  for (const char* text :
+       {"", "0000:17:00", "17:00.0", "0000:17:00.0x", "0000:1g:00.0", "000000000:17:00.0", "0x00:17:00.0", "mlx5_0"})
     EXPECT_FALSE(pci::parse_address(text)) << text;
 }
 
@@ -48,7 +49,8 @@ TEST(PciPlace, NestedAndUnusualRoots) {
   ASSERT_TRUE(vmd);
   EXPECT_EQ(vmd->root, "pci10000:00");
   EXPECT_EQ(vmd->bridges, (std::vector<std::string>{"10000:00:02.0"}));
-  const auto hyperv = pci::parse_place("sys/devices/LNXSYSTM:00/LNXSYBUS:00/ACPI0004:00/VMBUS:00/guid/pci0001:00/0001:00:00.0");
+  const auto hyperv =
+      pci::parse_place("sys/devices/LNXSYSTM:00/LNXSYBUS:00/ACPI0004:00/VMBUS:00/guid/pci0001:00/0001:00:00.0");
   ASSERT_TRUE(hyperv);
   EXPECT_EQ(hyperv->root, "pci0001:00");
   EXPECT_TRUE(hyperv->bridges.empty());
@@ -60,7 +62,8 @@ TEST(PciPlace, NestedAndUnusualRoots) {
 TEST(PciLink, WordsOfSysfs) {
   EXPECT_EQ(pci::parse_link_speed("32.0 GT/s PCIe\n"), 32.0);
   EXPECT_EQ(pci::parse_link_speed("2.5 GT/s"), 2.5);
-  for (const char* text : {"Unknown", "Unknown speed", "", "32.0", "-1 GT/s PCIe", "inf GT/s PCIe"}) EXPECT_FALSE(pci::parse_link_speed(text)) << text;
+  for (const char* text : {"Unknown", "Unknown speed", "", "32.0", "-1 GT/s PCIe", "inf GT/s PCIe"})
+    EXPECT_FALSE(pci::parse_link_speed(text)) << text;
   EXPECT_EQ(pci::parse_link_width("16\n"), 16u);
   for (const char* text : {"0", "63", "255", "", "x16"}) EXPECT_FALSE(pci::parse_link_width(text)) << text;
 }
@@ -125,7 +128,8 @@ TEST(Topology, ClassDevicesBelowOtherBuses) {
   const auto virtio = add_pci(tree, {"pci0000:00", "0000:00:03.0", "0x1af4", "0x1000", "0x020000", "-1"});
   tree.folder(virtio + "/virtio1").link("sys/class/net/ens3/device", "../../../" + virtio.substr(4) + "/virtio1");
   const auto usb = add_pci(tree, {"pci0000:00", "0000:00:14.0", "0x8086", "0xa36d", "0x0c0330", "-1"});
-  tree.folder(usb + "/usb1/1-4/1-4:2.0").link("sys/class/net/idrac/device", "../../../" + usb.substr(4) + "/usb1/1-4/1-4:2.0");
+  tree.folder(usb + "/usb1/1-4/1-4:2.0")
+      .link("sys/class/net/idrac/device", "../../../" + usb.substr(4) + "/usb1/1-4/1-4:2.0");
   tree.folder("sys/devices/virtual/net/lo").link("sys/class/net/lo", "../../devices/virtual/net/lo");
   const auto topology = load_topology(tree.root());
   ASSERT_TRUE(topology);
@@ -146,7 +150,8 @@ TEST(Topology, FunctionsThatOnlyAClassDeviceNames) {
 TEST(Topology, VirtualFunctionsOfGpusBelongToGuests) {
   Tree tree;
   two_socket_server(tree);
-  const auto vf = add_pci(tree, {"pci0000:20/0000:20:01.0/0000:21:00.0/0000:22:00.0", "0000:23:00.4", "0x10de", "0x2330", "0x030200", "0"});
+  const auto vf = add_pci(
+      tree, {"pci0000:20/0000:20:01.0/0000:21:00.0/0000:22:00.0", "0000:23:00.4", "0x10de", "0x2330", "0x030200", "0"});
   tree.link(vf + "/physfn", "../0000:23:00.0");
   EXPECT_EQ(load_topology(tree.root())->gpus.size(), 2u);
 }
@@ -164,19 +169,25 @@ TEST(Topology, BrokenTreesCostThemselvesOnly) {
   EXPECT_EQ(topology->nics.size(), 2u);
 }
 
-// A captured tree may be anybody's: a bridge below itself, a path through a loop of links, a class link that leaves the tree.
+// A captured tree may be anybody's: a bridge below itself, a path through a loop of links, a class link that leaves the
+// tree.
 TEST(Topology, ImpossibleTreesEnd) {
   Tree tree;
   two_socket_server(tree);
   const std::string twice = "sys/devices/pci0000:90/0000:90:01.0/0000:90:01.0/0000:90:01.0/0000:92:00.0";
   tree.file(twice + "/class", "0x020000\n").file(twice + "/vendor", "0x15b3\n").file(twice + "/device", "0x1021\n");
   tree.link("sys/bus/pci/devices/0000:92:00.0", "../../../../" + twice);
-  tree.link("sys/devices/pci0000:90/0000:90:02.0", "../pci0000:90").link("sys/bus/pci/devices/0000:93:00.0",
+  tree.link("sys/devices/pci0000:90/0000:90:02.0", "../pci0000:90")
+      .link("sys/bus/pci/devices/0000:93:00.0",
             "../../../devices/pci0000:90/0000:90:02.0/0000:90:02.0/0000:90:02.0/0000:93:00.0");
-  tree.link("sys/class/net/away/device", "../../../../../../../../../../etc").link("sys/class/infiniband/one", "two").link("sys/class/infiniband/two", "one");
+  tree.link("sys/class/net/away/device", "../../../../../../../../../../etc")
+      .link("sys/class/infiniband/one", "two")
+      .link("sys/class/infiniband/two", "one");
   std::string deep = "sys/devices/pci0000:a0";
   for (int i = 0; i < 80; ++i) deep += "/0000:a1:" + std::string(i % 2 == 0 ? "00" : "01") + ".0";
-  tree.file(deep + "/class", "0x030200\n").file(deep + "/vendor", "0x10de\n").link("sys/bus/pci/devices/0000:a1:01.0", "../../../../" + deep);
+  tree.file(deep + "/class", "0x030200\n")
+      .file(deep + "/vendor", "0x10de\n")
+      .link("sys/bus/pci/devices/0000:a1:01.0", "../../../../" + deep);
   const auto topology = load_topology(tree.root());
   ASSERT_TRUE(topology) << topology.error().text();
   EXPECT_EQ(topology->gpus.size(), 3u);
@@ -221,18 +232,21 @@ TEST(Topology, FunctionsForGuestsAndMembersOfBonds) {
   EXPECT_EQ(topology->nics[0].card, topology->nics[1].card);
 }
 
-// What devlink port function and mlx5's sf/dev leave: an auxiliary device below the function (mlx5/core/sf/dev/dev.c of Linux 6.12).
+// What devlink port function and mlx5's sf/dev leave: an auxiliary device below the function (mlx5/core/sf/dev/dev.c of
+// Linux 6.12).
 TEST(Topology, SubfunctionsAreKnownWhoeverHasTheirDevices) {
   Tree tree;
   const auto with = add_pci(tree, {"pci0000:20/0000:20:01.0", "0000:21:00.0"});
   const auto without = add_pci(tree, {"pci0000:20/0000:20:02.0", "0000:22:00.0"});
   const auto add = [&](const std::string& function, const std::string& name) {
-    tree.folder(function + "/" + name).link("sys/bus/auxiliary/devices/" + name, "../../../../" + function + "/" + name);
+    tree.folder(function + "/" + name)
+        .link("sys/bus/auxiliary/devices/" + name, "../../../../" + function + "/" + name);
   };
   add(with, "mlx5_core.eth.0");
   add(with, "mlx5_core.sf.4");
   add(without, "mlx5_core.eth.1");
-  tree.folder("sys/devices/virtual/broken").link("sys/bus/auxiliary/devices/mlx5_core.sf.9", "../../../devices/virtual/broken");
+  tree.folder("sys/devices/virtual/broken")
+      .link("sys/bus/auxiliary/devices/mlx5_core.sf.9", "../../../devices/virtual/broken");
   const auto topology = load_topology(tree.root());
   ASSERT_TRUE(topology && topology->nics.size() == 2) << "a container has their netdevs and RDMA devices";
   EXPECT_TRUE(topology->nics[0].subfunctions);
@@ -324,8 +338,9 @@ TEST(TopologyXml, FromHwloc) {
 TEST(TopologyXml, AnythingElseIsOneClearError) {
   Tree tree;
   const std::string file = tree.path() + "/x.xml";
-  for (const std::string& text : {std::string(), std::string("not xml"), std::string("<topology"), std::string("<!-- open"),
-                                  std::string("<topology version=\"2.0\"></topology>"), std::string("\0\xff<", 3)}) {
+  for (const std::string& text :
+       {std::string(), std::string("not xml"), std::string("<topology"), std::string("<!-- open"),
+        std::string("<topology version=\"2.0\"></topology>"), std::string("\0\xff<", 3)}) {
     tree.file("x.xml", text);
     const auto topology = load_topology_xml(file);
     ASSERT_FALSE(topology) << text;
@@ -347,7 +362,8 @@ TEST(TopologyXml, CutAnywhereItIsAnErrorAndNeverWorse) {
 // hwloc 2.9 is killed by it.
 TEST(TopologyXml, WithoutASetItIsAnErrorAndNeverWorse) {
   Tree tree;
-  for (const std::string_view set : {" cpuset=\"0x3\"", " complete_cpuset=\"0x3\"", " nodeset=\"0x1\"", " complete_nodeset=\"0x1\""}) {
+  for (const std::string_view set :
+       {" cpuset=\"0x3\"", " complete_cpuset=\"0x3\"", " nodeset=\"0x1\"", " complete_nodeset=\"0x1\""}) {
     std::string text(kXml);
     text.erase(text.find(set, text.find("NUMANode")), set.size());
     tree.file("x.xml", text);

@@ -22,10 +22,13 @@ namespace {
 
 std::vector<Finding> said(const Node& node, const Policy* policy = nullptr) {
   const std::vector<std::string> only{"locality", "pairing", "pcie", "expect"};
-  return test::complaints(run_checks({.now = node, .before = nullptr, .policy = policy, .plan = nullptr, .no_policy = {}}, only));
+  return test::complaints(
+      run_checks({.now = node, .before = nullptr, .policy = policy, .plan = nullptr, .no_policy = {}}, only));
 }
 
-std::string printed(const char* format, const Node& node) { return ctl::find_topo_format(format)->print(ctl::topo_view(node)); }
+std::string printed(const char* format, const Node& node) {
+  return ctl::find_topo_format(format)->print(ctl::topo_view(node));
+}
 
 std::vector<std::string> names(const Topology& topology, const std::vector<size_t>& nics) {
   std::vector<std::string> out;
@@ -104,7 +107,8 @@ TEST(UnseenMachines, AMissingCardIsMissedAlthoughStorageNicsOfItsModelStandIn) {
   ASSERT_EQ(test::describe(said(node, &policy)), "");
   node.topology.nics.erase(node.topology.nics.begin() + 6);
   node.ports.erase(node.ports.begin() + 6);
-  EXPECT_NE(test::describe(said(node, &policy)).find("expect node critical: 7 compute NICs"), std::string::npos) << test::describe(said(node, &policy));
+  EXPECT_NE(test::describe(said(node, &policy)).find("expect node critical: 7 compute NICs"), std::string::npos)
+      << test::describe(said(node, &policy));
 }
 
 // Which of them the card without a link is, only its links would tell.
@@ -122,11 +126,13 @@ TEST(UnseenMachines, ACardWithoutAnyLinkIsNoDeviceTooMany) {
 // Whatever links are down, nothing has fallen off the bus; a card that has is missed.
 TEST(UnseenMachines, LinksTellNothingOfCards) {
   Node no_boards = test::snc_server(), slow_seconds = sixteen_ports(), unused_seconds = sixteen_ports();
-  for (size_t i = 0; i < 10; ++i) no_boards.topology.nics[i].vendor = 0x14e4, no_boards.topology.nics[i].device = 0x1760;
+  for (size_t i = 0; i < 10; ++i)
+    no_boards.topology.nics[i].vendor = 0x14e4, no_boards.topology.nics[i].device = 0x1760;
   for (size_t i = 0; i < 16; ++i) slow_seconds.topology.nics[i].card = slow_seconds.topology.nics[i].pci.substr(0, 10);
   for (size_t i = 1; i < 16; i += 2) slow_seconds.ports[i].rate = 3.125e9, take_down(unused_seconds.ports[i]);
   std::mt19937 random(3);
-  for (const Node& whole : {test::snc_server(), no_boards, sixteen_ports(), slow_seconds, unused_seconds, test::mi300x_server(), test::grace_server()}) {
+  for (const Node& whole : {test::snc_server(), no_boards, sixteen_ports(), slow_seconds, unused_seconds,
+                            test::mi300x_server(), test::grace_server()}) {
     Policy policy;
     const auto compute = compute_nics(whole.topology, whole.ports);
     policy.expect.compute_nics = static_cast<unsigned>(compute.size());
@@ -141,7 +147,8 @@ TEST(UnseenMachines, LinksTellNothingOfCards) {
       const std::string card = whole.topology.nics[nic].pci.substr(0, whole.topology.nics[nic].pci.rfind('.'));
       std::erase_if(node.topology.nics, [&](const Nic& each) { return each.pci.starts_with(card); });
       std::erase_if(node.ports, [&](const Port& each) { return each.pci.starts_with(card); });
-      EXPECT_NE(test::describe(said(node, &policy)).find("expect node critical"), std::string::npos) << whole.hostname << " " << card;
+      EXPECT_NE(test::describe(said(node, &policy)).find("expect node critical"), std::string::npos)
+          << whole.hostname << " " << card;
     }
   }
 }
@@ -156,7 +163,10 @@ TEST(UnseenMachines, AMissingCardIsMissedWhoeverUsesItsSecondPort) {
     ASSERT_EQ(test::describe(said(node, &policy)), "");
     node.topology.nics.erase(node.topology.nics.begin() + 6, node.topology.nics.begin() + 8);
     node.ports.erase(node.ports.begin() + 6, node.ports.begin() + 8);
-    EXPECT_NE(test::describe(said(node, &policy)).find("expect node critical: " + std::to_string(wanted * 7 / 8) + " compute NICs"), std::string::npos) << test::describe(said(node, &policy));
+    EXPECT_NE(test::describe(said(node, &policy))
+                  .find("expect node critical: " + std::to_string(wanted * 7 / 8) + " compute NICs"),
+              std::string::npos)
+        << test::describe(said(node, &policy));
   }
 }
 
@@ -200,7 +210,8 @@ TEST(UnseenMachines, APortWithoutALinkDoesNotMakeStorageNicsServeGpus) {
   node.ports[5].rate = 5e9;  // what an InfiniBand port shows without a link
   EXPECT_EQ(compute_nics(node.topology, node.ports).size(), 8u);
   take_down(node.ports[8]);
-  EXPECT_EQ(compute_nics(node.topology, node.ports).size(), 8u) << "a storage port is none of theirs because it is down";
+  EXPECT_EQ(compute_nics(node.topology, node.ports).size(), 8u)
+      << "a storage port is none of theirs because it is down";
   node = test::snc_server();
   for (size_t i = 8; i < 10; ++i) node.topology.nics[i].device = 0x1021;
   for (size_t i = 0; i < 10; ++i) node.ports[i].board_id = i < 8 ? "MT_0000000838" : "MT_0000000833";
@@ -231,9 +242,14 @@ TEST(UnseenMachines, OneDeadPortLeavesTheOthersTheirNics) {
   EXPECT_EQ(names(node.topology, pairing.pairs[1].nics), (std::vector<std::string>{"mlx5_1"}));
   EXPECT_TRUE(pairing.idle.empty());
   const std::string nccl = printed("nccl", node);
-  for (size_t i = 0; i < 16; ++i) EXPECT_EQ(nccl.find(node.ports[i].rdma + ":1,") != std::string::npos || nccl.find(node.ports[i].rdma + ":1\n") != std::string::npos, i != 3) << nccl;
+  for (size_t i = 0; i < 16; ++i)
+    EXPECT_EQ(nccl.find(node.ports[i].rdma + ":1,") != std::string::npos ||
+                  nccl.find(node.ports[i].rdma + ":1\n") != std::string::npos,
+              i != 3)
+        << nccl;
   take_down(node.ports[2]);
-  EXPECT_FALSE(best_pairing(node.topology, node.ports).pairs[1].nics.empty()) << "with none of its own it shares another's";
+  EXPECT_FALSE(best_pairing(node.topology, node.ports).pairs[1].nics.empty())
+      << "with none of its own it shares another's";
 }
 
 // GPUs on one NUMA node of a socket and NICs on the other: all of it is SYS, and half of it stays in the socket.
@@ -253,7 +269,8 @@ TEST(UnseenMachines, WithinTheSocketIsNearerThanTheOtherSocket) {
 
 TEST(UnseenMachines, AnAcceleratorWithPortsOfItsOwnIsItsNearestNic) {
   test::Tree tree;
-  const auto gaudi = test::add_pci(tree, {"pci0000:10/0000:10:01.0", "0000:11:00.0", "0x1da3", "0x1060", "0x120000", "0"});
+  const auto gaudi =
+      test::add_pci(tree, {"pci0000:10/0000:10:01.0", "0000:11:00.0", "0x1da3", "0x1060", "0x120000", "0"});
   tree.link("sys/class/infiniband/hbl_0/device", "../../../" + gaudi.substr(4));
   const auto nic = test::add_pci(tree, {"pci0000:10/0000:10:02.0", "0000:12:00.0"});
   tree.link("sys/class/infiniband/mlx5_0/device", "../../../" + nic.substr(4));
@@ -274,9 +291,11 @@ TEST(UnseenMachines, TwoPortsInASlotAreOneCardWhateverTheirGuids) {
   for (const char* port : {"0", "1"}) {
     const std::string pci = std::string("0000:41:00.") + port, rdma = std::string("bnxt_re") + port;
     const auto nic = test::add_pci(tree, {"pci0000:40/0000:40:01.0", pci, "0x14e4", "0x1760", "0x020000", "0"});
-    tree.link(nic + "/infiniband/" + rdma + "/device", "../..").file(nic + "/infiniband/" + rdma + "/sys_image_guid", "be97:e1ff:fe00:001" + std::string(port) + "\n");
+    tree.link(nic + "/infiniband/" + rdma + "/device", "../..")
+        .file(nic + "/infiniband/" + rdma + "/sys_image_guid", "be97:e1ff:fe00:001" + std::string(port) + "\n");
     tree.link("sys/class/infiniband/" + rdma, "../../" + nic.substr(4) + "/infiniband/" + rdma);
-    test::add_pci(tree, {std::string("pci0000:") + port + "0", std::string("0000:") + port + "1:00.0", "0x10de", "0x2330", "0x030200", port});
+    test::add_pci(tree, {std::string("pci0000:") + port + "0", std::string("0000:") + port + "1:00.0", "0x10de",
+                         "0x2330", "0x030200", port});
   }
   Node node;
   node.topology = load_topology(tree.root()).value();
@@ -353,14 +372,16 @@ TEST(UnseenMachines, ASlotThatIsTooSmallForACardWithASwitch) {
   slot({16, 16, 8, 8});
   ASSERT_EQ(said(node).size(), 1u) << test::describe(said(node));
   EXPECT_EQ(said(node)[0].subject + " " + said(node)[0].observed, "0000:d3:00.0 x8 at 16 GT/s below 0000:d2:01.0");
-  EXPECT_NE(said(node)[0].meaning.find("slower than the card's network port (400 Gb/s)"), std::string::npos) << said(node)[0].meaning;
+  EXPECT_NE(said(node)[0].meaning.find("slower than the card's network port (400 Gb/s)"), std::string::npos)
+      << said(node)[0].meaning;
   node.topology.hypervisor = "QEMU";
   EXPECT_EQ(test::describe(said(node)), "") << "a virtual bridge has no lanes";
   node.topology.hypervisor.clear();
   Gpu& gpu = node.topology.gpus[7];
   gpu.root = nic.root;
   gpu.bridges = {"0000:d4:01.0", "0000:d3:00.0", "0000:d2:01.0"};
-  for (const Finding& finding : said(node)) EXPECT_NE(finding.subject, "0000:d3:00.0") << "what GPU and NIC exchange does not pass here";
+  for (const Finding& finding : said(node))
+    EXPECT_NE(finding.subject, "0000:d3:00.0") << "what GPU and NIC exchange does not pass here";
 }
 
 // The other half of a multi-PF netdev has neither a netdev nor an RDMA device.
@@ -394,7 +415,8 @@ TEST(UnseenMachines, CountersOfGuestsGoBeforeThoseOfTheMachinesOwnPorts) {
   for (size_t i = 0; i < 4; ++i) {
     Port& port = node.ports[17 * i];
     port.counters.hw.clear();
-    for (const char* name : {"out_of_sequence", "packet_seq_err", "local_ack_timeout_err", "np_cnp_sent"}) port.counters.hw.push_back({CounterName(name), 7});
+    for (const char* name : {"out_of_sequence", "packet_seq_err", "local_ack_timeout_err", "np_cnp_sent"})
+      port.counters.hw.push_back({CounterName(name), 7});
     Port function = port;
     function.virtual_function = true;
     for (int number = 0; number < 16; ++number) {
@@ -409,7 +431,8 @@ TEST(UnseenMachines, CountersOfGuestsGoBeforeThoseOfTheMachinesOwnPorts) {
   EXPECT_GT(page.dropped_by_limit(), 100u);
   const std::string text = to_exposition(page.families());
   for (size_t i = 0; i < 4; ++i)
-    EXPECT_NE(text.find("{device=\"" + node.ports[17 * i].rdma + "\",port=\"1\"} 7"), std::string::npos) << node.ports[17 * i].rdma;
+    EXPECT_NE(text.find("{device=\"" + node.ports[17 * i].rdma + "\",port=\"1\"} 7"), std::string::npos)
+        << node.ports[17 * i].rdma;
 }
 
 // In a guest there is no physical function to tell a virtual one by.

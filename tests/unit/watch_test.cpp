@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // --watch on a terminal: a real one (pty(7)), which is typed on, changes its size and goes away.
-#include <gtest/gtest.h>
+#include "ctl/watch.h"
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <poll.h>
 #include <pty.h>
 #include <sys/ioctl.h>
@@ -18,7 +19,6 @@
 
 #include "base/fd.h"
 #include "ctl/terminal.h"
-#include "ctl/watch.h"
 #include "support/tree.h"
 
 namespace fabric::ctl {
@@ -31,7 +31,9 @@ constexpr const char* kGone = "\033[?7h\033[?25h\033[?1049l";
 
 void make_machine(Tree& tree) {
   const std::string port = "sys/class/infiniband/mlx5_0/ports/1";
-  tree.file("proc/sys/kernel/hostname", "gpu01\n").file(kState, "4: ACTIVE\n").file(port + "/phys_state", "5: LinkUp\n");
+  tree.file("proc/sys/kernel/hostname", "gpu01\n")
+      .file(kState, "4: ACTIVE\n")
+      .file(port + "/phys_state", "5: LinkUp\n");
   tree.file(port + "/link_layer", "Ethernet\n").file(port + "/hw_counters/out_of_sequence", "4\n");
 }
 
@@ -85,7 +87,8 @@ class Program {
   // Is this printed, behind what an earlier call has found?
   bool prints(const std::string& text) {
     for (;;) {
-      if (const size_t at = printed_.find(text, found_); at != std::string::npos) return found_ = at + text.size(), true;
+      if (const size_t at = printed_.find(text, found_); at != std::string::npos)
+        return found_ = at + text.size(), true;
       if (!read()) return false;
     }
   }
@@ -208,7 +211,8 @@ TEST_F(WatchOnATerminal, InterruptedBeforeTheFirstRoundItEndsAtOnce) {
 TEST_F(WatchOnATerminal, ColoursAndPlacesAreForThoseThatHaveThem) {
   tree_.file(kState, "1: DOWN\n");
   const auto asked = words({"check", "--watch", "1h", "--interval", "0"});
-  Program colours(asked, size_of(24, 80)), none(asked, size_of(24, 80), "xterm", false), dumb(asked, size_of(24, 80), "dumb");
+  Program colours(asked, size_of(24, 80)), none(asked, size_of(24, 80), "xterm", false),
+      dumb(asked, size_of(24, 80), "dumb");
   ASSERT_TRUE(colours.prints("\033[1;31mCRITICAL\033[0m")) << colours.printed();
   ASSERT_TRUE(none.prints("\033[Hgpu01: CRITICAL")) << none.printed();
   ASSERT_TRUE(dumb.prints("raised critical")) << dumb.printed();
@@ -218,7 +222,8 @@ TEST_F(WatchOnATerminal, ColoursAndPlacesAreForThoseThatHaveThem) {
 
 TEST_F(WatchOnATerminal, TheVerdictIsThereHoweverLongTheNameAndNarrowTheTerminal) {
   tree_.file("proc/sys/kernel/hostname", "gpu-node-0123.rack42.cluster.example.org\n");
-  Program check(words({"check", "--watch", "1h", "--interval", "0"}), size_of(24, 40)), counters(words({"counters", "--watch", "100ms"}), size_of(24, 40));
+  Program check(words({"check", "--watch", "1h", "--interval", "0"}), size_of(24, 40)),
+      counters(words({"counters", "--watch", "100ms"}), size_of(24, 40));
   EXPECT_TRUE(check.prints("UNKNOWN")) << check.printed();
   EXPECT_TRUE(check.prints(", every 1h")) << check.printed();
   EXPECT_TRUE(counters.prints("counters moved")) << counters.printed();
@@ -244,7 +249,8 @@ TEST_F(WatchOnATerminal, WhatChangedStandsAboveWhatStands) {
   (void)run(words({"check", "--watch", "500ms", "--interval", "0", "--only", "port-state"}), output);
   ASSERT_EQ(rounds.size(), 3u);
   EXPECT_EQ(rounds[0].find("Last changes"), std::string::npos) << "what stood at the start is no change: " << rounds[0];
-  const size_t changes = rounds[1].find("Last changes:"), raised = rounds[1].find("raised critical port-state mlx5_0/1");
+  const size_t changes = rounds[1].find("Last changes:"),
+               raised = rounds[1].find("raised critical port-state mlx5_0/1");
   EXPECT_LT(changes, raised) << rounds[1];
   EXPECT_LT(raised, rounds[1].find("observed")) << rounds[1];
   EXPECT_LT(rounds[2].find("cleared"), rounds[2].find("raised")) << "the newest first: " << rounds[2];
@@ -283,10 +289,13 @@ TEST(Print, WaitsForOneWhoReadsSlowly) {
 
 TEST(Screen, IsCutToItsWidthAndHeightAndSaysSo) {
   EXPECT_EQ(screen("one\ntwo\n", terminal(3, 9)), "\033[Hone\033[K\r\ntwo\033[K\r\n\033[J");
-  EXPECT_EQ(screen("one\ntwo\nthree\n", terminal(3, 9)), "\033[Hone\033[K\r\ntwo\033[K\r\nthree\033[K") << "all three fit";
-  EXPECT_EQ(screen("1\n2\n3\n4\n", terminal(3, 90)), "\033[H1\033[K\r\n2\033[K\r\n-- 2 lines more than fit here --\033[K");
+  EXPECT_EQ(screen("one\ntwo\nthree\n", terminal(3, 9)), "\033[Hone\033[K\r\ntwo\033[K\r\nthree\033[K")
+      << "all three fit";
+  EXPECT_EQ(screen("1\n2\n3\n4\n", terminal(3, 90)),
+            "\033[H1\033[K\r\n2\033[K\r\n-- 2 lines more than fit here --\033[K");
   EXPECT_EQ(screen("one\ntwo\n", terminal(1, 9)), "\033[Hone\033[K");
-  EXPECT_EQ(screen("abcdef\nabc", terminal(2, 3)), "\033[Habc\r\nabc") << "what follows a full line would take its last column";
+  EXPECT_EQ(screen("abcdef\nabc", terminal(2, 3)), "\033[Habc\r\nabc")
+      << "what follows a full line would take its last column";
   EXPECT_EQ(cut("1\n2\n3\n4\n", terminal(3, 90)), "1\n-- 3 lines more than fit here --\n") << "room for the prompt";
 }
 
@@ -294,7 +303,11 @@ TEST(Screen, CountsColumnsNotBytes) {
   EXPECT_EQ(cut("\033[1;31mabc\033[0m", terminal(9, 2)), "\033[1;31mab\033[0m\n") << "a colour takes none, and ends";
   EXPECT_EQ(cut("µs→ab", terminal(9, 4)), "µs→a\n");
   EXPECT_EQ(cut("a\033]0;title\x07\x80z", terminal(9, 20)), "a?]0;title??z\n") << "nothing that a terminal obeys";
-  EXPECT_EQ(cut("a\xc2\x9b" "2Jb\xc2\xa7", terminal(9, 20)), "a?2Jb\xc2\xa7\n") << "nor by one character alone";
+  EXPECT_EQ(cut("a\xc2\x9b"
+                "2Jb\xc2\xa7",
+                terminal(9, 20)),
+            "a?2Jb\xc2\xa7\n")
+      << "nor by one character alone";
   EXPECT_EQ(cut("\033[2Jno colour, in spite of its m", terminal(9, 12)), "?[2Jno colou\n");
 }
 

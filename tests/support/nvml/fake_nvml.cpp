@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // libnvidia-ml.so.1 with two GPUs, as far as sys/nvml.cpp uses it (signatures of nvml.h, driver 550). FAKE_NVML in the
-// environment: "mismatch" (nvmlInit fails as after an upgrade without a reload), "hang", "huge" (more GPUs than there can
-// be), "mute" (a GPU that answers nothing). Compiled with FAKE_NVML_PARTIAL it has no nvmlDeviceGetUUID.
+// environment: "mismatch" (nvmlInit fails as after an upgrade without a reload), "hang", "huge" (more GPUs than there
+// can be), "mute" (a GPU that answers nothing). Compiled with FAKE_NVML_PARTIAL it has no nvmlDeviceGetUUID.
+#include <unistd.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-
-#include <unistd.h>
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints what sys/nvml.h finds, one GPU a line, or its error. The loader reads LD_LIBRARY_PATH when a program starts, so
-// this is a program of its own. First argument: patience in milliseconds.
+// Prints what sys/nvml.h finds, one GPU a line, or its error. The loader reads LD_LIBRARY_PATH when a program starts,
+// so this is a program of its own. First argument: patience in milliseconds.
 #include <cstdio>
 #include <cstdlib>
 
