@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "config/config.h"
-#include "qos/confirm.h"
+#include "settings/confirm.h"
 
 namespace fabric::agentd {
 namespace {

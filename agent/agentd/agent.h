@@ -14,7 +14,7 @@
 #include "agentd/monitor.h"
 #include "agentd/optics.h"
 #include "agentd/schedule.h"
-#include "sys/kernel.h"
+#include "kernel/kernel.h"
 
 namespace fabric::agentd {
 

@@ -6,8 +6,8 @@
 #include <sys/inotify.h>
 
 #include "agentd/agent.h"
-#include "qos/confirm.h"
-#include "qos/files.h"
+#include "settings/confirm.h"
+#include "store/files.h"
 
 namespace fabric::agentd {
 namespace {

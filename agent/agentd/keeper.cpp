@@ -6,11 +6,11 @@
 #include "agentd/messages.h"
 #include "base/parse.h"
 #include "config/config.h"
-#include "qos/bond.h"
-#include "qos/busy.h"
-#include "qos/state.h"
-#include "qos/sysctl.h"
+#include "model/bond.h"
 #include "scan/scan.h"
+#include "settings/busy.h"
+#include "settings/sysctl.h"
+#include "store/state.h"
 
 namespace fabric::agentd {
 namespace {

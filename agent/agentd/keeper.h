@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "agentd/journal.h"
+#include "kernel/kernel.h"
+#include "kernel/netlink/rtnl.h"
 #include "model/node.h"
 #include "model/policy.h"
-#include "qos/confirm.h"
-#include "qos/drift.h"
-#include "qos/reconcile.h"
-#include "qos/writer.h"
-#include "sys/kernel.h"
-#include "sys/rtnl.h"
+#include "settings/confirm.h"
+#include "settings/drift.h"
+#include "settings/reconcile.h"
+#include "settings/writer.h"
 
 namespace fabric::agentd {
 

@@ -2,7 +2,7 @@
 // What the keeper tells: the state file, and trouble.
 #include "agentd/keeper.h"
 #include "agentd/messages.h"
-#include "qos/state.h"
+#include "store/state.h"
 
 namespace fabric::agentd {
 

@@ -6,9 +6,9 @@
 #include "agentd/messages.h"
 #include "agentd/window.h"
 #include "config/config.h"
-#include "qos/bond.h"
-#include "qos/restore.h"
-#include "qos/state.h"
+#include "model/bond.h"
+#include "settings/restore.h"
+#include "store/state.h"
 
 namespace fabric::agentd {
 namespace {

@@ -12,7 +12,7 @@
 #include "agentd/options.h"
 #include "agentd/pci.h"
 #include "config/config.h"
-#include "qos/state.h"
+#include "store/state.h"
 
 namespace fabric::agentd {
 namespace {

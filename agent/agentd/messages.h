@@ -7,8 +7,8 @@
 
 #include "agentd/journal.h"
 #include "model/change.h"
-#include "qos/drift.h"
-#include "qos/writer.h"
+#include "settings/drift.h"
+#include "settings/writer.h"
 
 namespace fabric::agentd {
 

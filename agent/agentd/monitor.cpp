@@ -8,7 +8,7 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
-#include "sys/dcbnl.h"
+#include "kernel/netlink/dcbnl.h"
 
 namespace fabric::agentd {
 namespace {

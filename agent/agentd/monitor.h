@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "qos/writer.h"
-#include "sys/netlink.h"
-#include "sys/rtnl.h"
+#include "kernel/netlink/netlink.h"
+#include "kernel/netlink/rtnl.h"
+#include "settings/writer.h"
 
 namespace fabric::agentd {
 

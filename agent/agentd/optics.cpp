@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-#include "sys/ethtool_link.h"
+#include "kernel/netlink/ethtool_link.h"
 
 namespace fabric::agentd {
 

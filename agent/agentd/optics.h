@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "agentd/journal.h"
-#include "counter/reader.h"
+#include "counters/reader.h"
 #include "model/node.h"
-#include "qos/optics_state.h"
+#include "store/optics_state.h"
 
 namespace fabric::agentd {
 

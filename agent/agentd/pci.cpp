@@ -6,12 +6,12 @@
 #include <set>
 
 #include "agentd/messages.h"
-#include "qos/pci_state.h"
-#include "qos/reconcile.h"
-#include "qos/state.h"
-#include "qos/sysctl.h"
+#include "kernel/pci/pci_config.h"
 #include "scan/scan.h"
-#include "sys/pci_config.h"
+#include "settings/reconcile.h"
+#include "settings/sysctl.h"
+#include "store/pci_state.h"
+#include "store/state.h"
 
 namespace fabric::agentd {
 namespace {

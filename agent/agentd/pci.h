@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "agentd/journal.h"
+#include "kernel/kernel.h"
 #include "model/node.h"
 #include "model/policy.h"
-#include "sys/kernel.h"
 
 namespace fabric::agentd {
 

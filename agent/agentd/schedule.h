@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "qos/drift.h"
+#include "settings/drift.h"
 
 namespace fabric::agentd {
 

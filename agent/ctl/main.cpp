@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ctl/terminal.h"
+#include "ctl/output/terminal.h"
 
 int main(int argc, char** argv) {
   fabric::ctl::Output output = fabric::ctl::standard_output();

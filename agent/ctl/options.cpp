@@ -7,7 +7,7 @@
 
 #include "base/parse.h"
 #include "config/config.h"
-#include "ctl/topo.h"
+#include "ctl/topo/topo.h"
 #include "ctl/verbs.h"
 
 namespace fabric::ctl {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "kernel/kernel.h"
 #include "model/policy.h"
-#include "sys/kernel.h"
 
 namespace fabric::ctl {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "ctl/watch.h"
+#include "ctl/verbs/watch.h"
 
 namespace fabric::ctl {
 namespace {

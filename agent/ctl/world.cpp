@@ -8,10 +8,10 @@
 
 #include "config/cabling.h"
 #include "config/config.h"
-#include "qos/bond.h"
-#include "qos/busy.h"
-#include "qos/confirm.h"
-#include "qos/state.h"
+#include "model/bond.h"
+#include "settings/busy.h"
+#include "settings/confirm.h"
+#include "store/state.h"
 
 namespace fabric::ctl {
 namespace {

@@ -9,11 +9,11 @@
 #include <string>
 
 #include "ctl/options.h"
+#include "kernel/kernel.h"
 #include "model/change.h"
-#include "qos/reconcile.h"
-#include "qos/sysctl.h"
 #include "scan/scan.h"
-#include "sys/kernel.h"
+#include "settings/reconcile.h"
+#include "settings/sysctl.h"
 
 namespace fabric::ctl {
 

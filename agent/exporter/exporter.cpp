@@ -16,14 +16,14 @@
 #include <string>
 #include <utility>
 
-#include "exporter/addresses.h"
-#include "exporter/collector.h"
-#include "exporter/health.h"
+#include "exporter/collect/collector.h"
+#include "exporter/collect/health.h"
+#include "exporter/collect/sampler.h"
+#include "exporter/http/addresses.h"
+#include "exporter/http/page.h"
+#include "exporter/http/server.h"
 #include "exporter/loop_turn.h"
-#include "exporter/page.h"
 #include "exporter/resident.h"
-#include "exporter/sampler.h"
-#include "exporter/server.h"
 #include "exporter/setup.h"
 #include "exporter/uevent.h"
 

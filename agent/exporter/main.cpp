@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "exporter/exporter.h"
-#include "exporter/lldp.h"
+#include "exporter/lldp/lldp.h"
 
 // GnuTLS sets itself up when it is loaded, and libmicrohttpd does so again: 130 kB for TLS that nobody here speaks. The
 // first is GnuTLS's own way to leave that out (gnutls.h, GNUTLS_SKIP_GLOBAL_INIT); the second stands in the place of

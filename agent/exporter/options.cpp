@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "exporter/http.h"
+#include "exporter/http/http.h"
 
 namespace fabric::exporter {
 namespace {

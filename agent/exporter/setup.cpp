@@ -11,9 +11,9 @@
 
 #include "config/cabling.h"
 #include "config/config.h"
-#include "exporter/listen.h"
-#include "sys/kernel.h"
-#include "sys/root.h"
+#include "exporter/http/listen.h"
+#include "kernel/capture/root.h"
+#include "kernel/kernel.h"
 
 namespace fabric::exporter {
 

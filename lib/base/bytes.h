@@ -5,8 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
+#include <vector>
 
 namespace fabric {
+
+using Bytes = std::vector<std::byte>;
+using View8 = std::span<const std::byte>;
 
 // The bytes at `at` as a number, in the machine's order.
 template <class Number>

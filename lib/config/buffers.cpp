@@ -4,7 +4,7 @@
 
 #include "base/parse.h"
 #include "config/judge.h"
-#include "driver/headroom.h"
+#include "vendor/generic/headroom.h"
 
 namespace fabric::config {
 namespace {

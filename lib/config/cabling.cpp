@@ -10,7 +10,7 @@
 
 #include "base/json_read.h"
 #include "base/parse.h"
-#include "sys/machine.h"
+#include "kernel/pci/machine.h"
 
 namespace fabric {
 namespace {

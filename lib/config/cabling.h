@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "kernel/capture/root.h"
 #include "model/policy.h"
-#include "sys/root.h"
 
 namespace fabric {
 

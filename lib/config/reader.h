@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "config/config.h"
-#include "qos/toml_value.h"
+#include "store/toml_value.h"
 
 namespace fabric::config {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The [sysctl] table: "net.ipv4.tcp_ecn" = 1, or net.ipv4.tcp_ecn = 1, which TOML takes for tables in tables.
-#include "qos/sysctl.h"
+#include "settings/sysctl.h"
 
 #include <algorithm>
 

@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "base/parse.h"
-#include "qos/reconcile.h"
+#include "kernel/rdma/infiniband.h"
 #include "scan/port.h"
-#include "sys/infiniband.h"
+#include "settings/reconcile.h"
 
 namespace fabric::scanning {
 namespace {

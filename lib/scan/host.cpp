@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <set>
 
-#include "sys/host_cpu.h"
-#include "sys/host_irq.h"
-#include "sys/host_limits.h"
-#include "sys/host_services.h"
+#include "kernel/host/cpu.h"
+#include "kernel/host/irq.h"
+#include "kernel/host/limits.h"
+#include "kernel/host/services.h"
 
 namespace fabric::scanning {
 namespace {

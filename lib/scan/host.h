@@ -2,8 +2,8 @@
 // Node::host: what of the machine outside its ports bears on jobs.
 #pragma once
 
+#include "kernel/capture/root.h"
 #include "model/node.h"
-#include "sys/root.h"
 
 namespace fabric::scanning {
 

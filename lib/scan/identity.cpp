@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "base/parse.h"
-#include "driver/driver.h"
+#include "kernel/rdma/infiniband.h"
 #include "scan/port.h"
-#include "sys/infiniband.h"
+#include "vendor/driver.h"
 
 namespace fabric::scanning {
 namespace {

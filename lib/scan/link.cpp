@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/parse.h"
-#include "driver/driver.h"
+#include "kernel/netlink/rtnl.h"
+#include "kernel/rdma/infiniband.h"
+#include "kernel/rdma/verbs.h"
 #include "scan/port.h"
-#include "sys/infiniband.h"
-#include "sys/rtnl.h"
-#include "sys/verbs.h"
+#include "vendor/driver.h"
 
 namespace fabric::scanning {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <set>
 
-#include "qos/neighbor_state.h"
+#include "kernel/host/lldpd.h"
+#include "kernel/netlink/dcbnl.h"
 #include "scan/port.h"
-#include "sys/dcbnl.h"
-#include "sys/lldpd.h"
+#include "store/neighbor_state.h"
 
 namespace fabric::scanning {
 namespace {

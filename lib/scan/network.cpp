@@ -6,9 +6,9 @@
 #include <set>
 
 #include "base/parse.h"
+#include "kernel/netlink/rtnl.h"
+#include "kernel/netlink/rtnl_network.h"
 #include "scan/port.h"
-#include "sys/rtnl.h"
-#include "sys/rtnl_network.h"
 
 namespace fabric::scanning {
 namespace {

@@ -2,8 +2,8 @@
 // Node::network and Node::neighbors alone, for who has read the ports elsewhere.
 #pragma once
 
+#include "kernel/kernel.h"
 #include "model/node.h"
-#include "sys/kernel.h"
 
 namespace fabric::scanning {
 

@@ -3,9 +3,9 @@
 
 #include <utility>
 
-#include "qos/pci_state.h"
-#include "sys/pci_config.h"
-#include "sys/platform.h"
+#include "kernel/pci/pci_config.h"
+#include "kernel/pci/platform.h"
+#include "store/pci_state.h"
 
 namespace fabric::scanning {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kernel/capture/root.h"
 #include "model/node.h"
-#include "sys/root.h"
 
 namespace fabric::scanning {
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "kernel/pci/pci.h"
+#include "kernel/rdma/nldev.h"
 #include "model/node.h"
 #include "scan/scan.h"
-#include "sys/nldev.h"
-#include "sys/pci.h"
 
 namespace fabric::scanning {
 

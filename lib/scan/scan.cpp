@@ -5,14 +5,14 @@
 #include <iterator>
 
 #include "base/parse.h"
-#include "model/locality.h"
-#include "qos/state.h"
+#include "kernel/pci/machine.h"
+#include "kernel/pci/topology.h"
+#include "kernel/rdma/infiniband.h"
 #include "scan/host.h"
 #include "scan/platform.h"
 #include "scan/port.h"
-#include "sys/infiniband.h"
-#include "sys/machine.h"
-#include "sys/topology.h"
+#include "store/state.h"
+#include "topology/locality.h"
 
 namespace fabric {
 namespace {

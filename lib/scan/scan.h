@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "kernel/kernel.h"
 #include "model/node.h"
 #include "model/policy.h"
-#include "sys/kernel.h"
 
 namespace fabric {
 

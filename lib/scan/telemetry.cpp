@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is known of a port beside its settings and counters: link status, FEC, objects in use, the module in its cage.
-#include "counter/telemetry.h"
+#include "counters/telemetry.h"
 
 #include <set>
 #include <utility>
 
-#include "qos/optics_state.h"
+#include "kernel/netlink/ethtool_link.h"
 #include "scan/port.h"
-#include "sys/ethtool_link.h"
+#include "store/optics_state.h"
 
 namespace fabric::scanning {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "check/diagnosis.h"
+#include "diagnosis/diagnosis.h"
 #include "faults/fault.h"
 
 namespace fabric::faults {

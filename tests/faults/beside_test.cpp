@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "counter/metrics.h"
 #include "faults/planted.h"
+#include "model/metrics.h"
 
 namespace fabric::faults {
 namespace {

@@ -10,7 +10,7 @@
 #include <iterator>
 #include <set>
 
-#include "check/diagnosis.h"
+#include "diagnosis/diagnosis.h"
 #include "faults/answer.h"
 
 namespace fabric::faults {

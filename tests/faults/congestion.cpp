@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Congestion and loss: what the counters of a port say of the network, of this host and of its peers.
-#include "counter/metrics.h"
 #include "faults/fault.h"
+#include "model/metrics.h"
 
 namespace fabric::faults {
 namespace {

@@ -2,8 +2,8 @@
 // Links: the cable, the wire, and where it ends.
 #include <utility>
 
-#include "counter/metrics.h"
 #include "faults/fault.h"
+#include "model/metrics.h"
 
 namespace fabric::faults {
 namespace {

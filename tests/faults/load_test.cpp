@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <set>
 
-#include "check/diagnosis.h"
-#include "check/health.h"
-#include "counter/metrics.h"
+#include "diagnosis/diagnosis.h"
 #include "faults/fault.h"
+#include "health/health.h"
+#include "model/metrics.h"
 
 namespace fabric::faults {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "counter/catalogue.h"
+#include "counters/catalogue.h"
 #include "support/healthy_network.h"
 
 namespace fabric::faults {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "counter/family.h"
+#include "metrics/family.h"
 #include "support/healthy_node.h"
 
 namespace fabric::faults {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "counter/catalogue.h"
-#include "counter/metrics.h"
+#include "counters/catalogue.h"
 #include "faults/machines.h"
+#include "model/metrics.h"
 
 namespace fabric::faults {
 namespace {

@@ -3,8 +3,8 @@
 // each.
 #include <gtest/gtest.h>
 
-#include "counter/metrics.h"
 #include "faults/planted.h"
+#include "model/metrics.h"
 
 namespace fabric::faults {
 namespace {

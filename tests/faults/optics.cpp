@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Optics: what stands in the cage, and what the light is worth.
-#include "counter/metrics.h"
 #include "faults/fault.h"
+#include "model/metrics.h"
 
 namespace fabric::faults {
 namespace {

@@ -3,10 +3,10 @@
 // something else than they seem to. Planted in one machine each, in its own counters' names.
 #include <gtest/gtest.h>
 
-#include "check/health.h"
-#include "counter/metrics.h"
 #include "faults/answer.h"
 #include "faults/planted.h"
+#include "health/health.h"
+#include "model/metrics.h"
 
 namespace fabric::faults {
 namespace {

@@ -9,10 +9,10 @@
 #include <cstdio>
 #include <set>
 
-#include "check/health.h"
-#include "counter/metrics.h"
 #include "faults/answer.h"
+#include "health/health.h"
 #include "model/health_rules.h"
+#include "model/metrics.h"
 
 namespace fabric::faults {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "sys/disguise.h"
-#include "sys/tape.h"
+#include "kernel/capture/anonymize.h"
+#include "kernel/capture/tape.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace fabric;

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "sys/dcbnl.h"
+#include "kernel/netlink/dcbnl.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const fabric::View8 message = std::as_bytes(std::span(data, size));

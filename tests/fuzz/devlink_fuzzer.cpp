@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <span>
 
-#include "sys/devlink.h"
+#include "kernel/netlink/devlink.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto reported = fabric::devlink::parse_reporter(std::as_bytes(std::span(data, size)));

@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <span>
 
-#include "sys/eeprom.h"
-#include "sys/ethtool_link.h"
+#include "kernel/netlink/ethtool_link.h"
+#include "wire/eeprom.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What clients, command lines and uevents may hold, beyond what libmicrohttpd has parsed.
-#include "exporter/http.h"
+#include "exporter/http/http.h"
 #include "exporter/options.h"
 #include "exporter/uevent.h"
 

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "base/parse.h"
-#include "qos/neighbor_state.h"
-#include "sys/lldp.h"
+#include "store/neighbor_state.h"
+#include "wire/lldp.h"
 
 namespace {
 

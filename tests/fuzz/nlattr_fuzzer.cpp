@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <span>
 
-#include "sys/netlink.h"
+#include "kernel/netlink/netlink.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const fabric::View8 message = std::as_bytes(std::span(data, size));

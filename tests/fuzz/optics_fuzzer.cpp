@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "qos/optics_state.h"
+#include "store/optics_state.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace fabric::state;

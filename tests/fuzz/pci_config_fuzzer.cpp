@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "qos/pci_state.h"
-#include "qos/sysctl.h"
-#include "sys/pci_config.h"
+#include "kernel/pci/pci_config.h"
+#include "settings/sysctl.h"
+#include "store/pci_state.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

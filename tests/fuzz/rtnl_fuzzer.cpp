@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <span>
 
-#include "sys/rtnl.h"
-#include "sys/rtnl_network.h"
+#include "kernel/netlink/rtnl.h"
+#include "kernel/netlink/rtnl_network.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const fabric::View8 message = std::as_bytes(std::span(data, size));

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "qos/confirm.h"
-#include "qos/state.h"
+#include "settings/confirm.h"
+#include "store/state.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string_view text(reinterpret_cast<const char*>(data), size);

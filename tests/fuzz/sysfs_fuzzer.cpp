@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "sys/infiniband.h"
-#include "sys/pci.h"
-#include "sys/platform.h"
+#include "kernel/pci/pci.h"
+#include "kernel/pci/platform.h"
+#include "kernel/rdma/infiniband.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "sys/host_cpu.h"
-#include "sys/host_limits.h"
-#include "sys/host_services.h"
-#include "sys/unit_file.h"
+#include "kernel/host/cpu.h"
+#include "kernel/host/limits.h"
+#include "kernel/host/services.h"
+#include "kernel/host/unit_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace fabric;

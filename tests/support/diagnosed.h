@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "check/diagnosis.h"
-#include "counter/signals.h"
+#include "counters/signals.h"
+#include "diagnosis/diagnosis.h"
 #include "support/healthy_node.h"
 
 namespace fabric::test {

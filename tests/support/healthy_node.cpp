@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/healthy_node.h"
 
-#include "counter/signals.h"
+#include "counters/signals.h"
 #include "support/healthy_cabling.h"
 #include "support/healthy_host.h"
 #include "support/healthy_network.h"

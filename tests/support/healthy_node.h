@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "check/check.h"
+#include "checks/check.h"
 
 namespace fabric::test {
 

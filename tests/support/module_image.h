@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "sys/eeprom.h"
+#include "wire/eeprom.h"
 
 namespace fabric::test {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "counter/family.h"
+#include "metrics/family.h"
 
 namespace fabric::test {
 

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kernel/capture/root.h"
 #include "support/tree.h"
-#include "sys/root.h"
 
 namespace fabric::test {
 

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "kernel/kernel.h"
+#include "kernel/netlink/dcbnl.h"
 #include "model/node.h"
 #include "support/sim_ethtool.h"
-#include "sys/dcbnl.h"
-#include "sys/kernel.h"
 
 namespace fabric::test {
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "qos/reconcile.h"
+#include "settings/reconcile.h"
 #include "support/sim_nic.h"
 
 namespace fabric::test {

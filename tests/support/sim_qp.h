@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "sys/netlink.h"
+#include "kernel/netlink/netlink.h"
 
 namespace fabric::test {
 

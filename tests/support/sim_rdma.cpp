@@ -6,7 +6,7 @@
 
 #include <iterator>
 
-#include "sys/newer_uapi.h"
+#include "kernel/netlink/newer_uapi.h"
 
 namespace fabric::test {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "kernel/netlink/netlink.h"
 #include "model/node.h"
-#include "sys/netlink.h"
 
 namespace fabric::test {
 

@@ -10,8 +10,8 @@
 #include <set>
 #include <string>
 
+#include "kernel/kernel.h"
 #include "support/tree.h"
-#include "sys/kernel.h"
 
 namespace fabric::test {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "sys/root.h"
+#include "kernel/capture/root.h"
 
 namespace fabric::test {
 

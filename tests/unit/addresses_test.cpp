@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses of this kernel's own interfaces, in a namespace of the test's.
-#include "exporter/addresses.h"
+#include "exporter/http/addresses.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>

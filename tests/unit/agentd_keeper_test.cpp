@@ -10,8 +10,8 @@
 #include "agentd/keeper.h"
 #include "config/cabling.h"
 #include "config/config.h"
-#include "qos/restore.h"
-#include "qos/state.h"
+#include "settings/restore.h"
+#include "store/state.h"
 #include "support/sim_nic.h"
 #include "support/tree.h"
 

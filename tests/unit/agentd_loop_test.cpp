@@ -21,8 +21,8 @@
 
 #include "agentd/agent.h"
 #include "config/config.h"
-#include "qos/confirm.h"
-#include "qos/state.h"
+#include "settings/confirm.h"
+#include "store/state.h"
 #include "support/tree.h"
 
 namespace fabric::agentd {

@@ -10,7 +10,7 @@
 #include "agentd/options.h"
 #include "agentd/schedule.h"
 #include "agentd/window.h"
-#include "qos/writer.h"
+#include "settings/writer.h"
 #include "support/tree.h"
 
 namespace fabric::agentd {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samples of a port: histograms, peaks, how many series they are, and how often may be sampled.
-#include "counter/burst.h"
+#include "counters/burst.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "counter/exposition.h"
-#include "counter/pace.h"
+#include "counters/pace.h"
+#include "metrics/exposition.h"
 
 namespace fabric {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "qos/busy.h"
+#include "settings/busy.h"
 
 #include <gtest/gtest.h>
 #include <linux/netlink.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A machine captured, and judged from the capture: the same words as on the spot.
-#include "ctl/capture.h"
+#include "ctl/verbs/capture.h"
 
 #include <gtest/gtest.h>
 #include <linux/if_link.h>
@@ -15,13 +15,13 @@
 
 #include "config/config.h"
 #include "ctl/verbs.h"
+#include "kernel/capture/anonymize.h"
+#include "kernel/netlink/rtnl.h"
 #include "scan/scan.h"
 #include "support/netns.h"
 #include "support/sim_nic.h"
 #include "support/sim_rdma.h"
 #include "support/tree.h"
-#include "sys/disguise.h"
-#include "sys/rtnl.h"
 
 namespace fabric::ctl {
 namespace {

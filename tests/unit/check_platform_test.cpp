@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "model/pcie_path.h"
 #include "support/healthy_node.h"
+#include "topology/pcie_path.h"
 
 namespace fabric {
 namespace {

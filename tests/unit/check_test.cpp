@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/check.h"
+#include "checks/check.h"
 
 #include <gtest/gtest.h>
 

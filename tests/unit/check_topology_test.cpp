@@ -10,13 +10,13 @@
 #include <iterator>
 #include <map>
 
-#include "check/check.h"
-#include "model/locality.h"
+#include "checks/check.h"
+#include "kernel/pci/topology.h"
 #include "support/corpus.h"
 #include "support/healthy_node.h"
 #include "support/json_reader.h"
 #include "support/machines.h"
-#include "sys/topology.h"
+#include "topology/locality.h"
 
 namespace fabric {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Other exporters' names: each is fed, by the right counter, in their unit; and what dashboards ask for is there.
-#include "counter/compat.h"
+#include "metrics/compat.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-#include "counter/exposition.h"
+#include "metrics/exposition.h"
 #include "scan/scan.h"
 #include "support/corpus.h"
 #include "support/series.h"

@@ -12,9 +12,9 @@
 
 #include "agentd/journal.h"
 #include "config/config.h"
-#include "driver/driver.h"
 #include "model/change.h"
 #include "model/health_rules.h"
+#include "vendor/driver.h"
 
 namespace fabric {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // apply --confirm: its record, and its guard as a real process whose starter is killed.
-#include "qos/confirm.h"
+#include "settings/confirm.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include <fstream>
 #include <thread>
 
-#include "ctl/confirm.h"
+#include "ctl/verbs/confirm.h"
 #include "support/sim_nic.h"
 #include "support/tree.h"
 

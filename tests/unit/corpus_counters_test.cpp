@@ -16,15 +16,15 @@
 #include <sstream>
 
 #include "base/parse.h"
-#include "counter/catalogue.h"
+#include "counters/catalogue.h"
+#include "kernel/netlink/ethtool.h"
+#include "kernel/rdma/nldev.h"
 #include "scan/scan.h"
 #include "support/corpus.h"
 #include "support/json_reader.h"
 #include "support/module_image.h"
 #include "support/tree.h"
-#include "sys/eeprom.h"
-#include "sys/ethtool.h"
-#include "sys/nldev.h"
+#include "wire/eeprom.h"
 
 namespace fabric {
 namespace {

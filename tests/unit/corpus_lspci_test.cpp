@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "base/parse.h"
-#include "model/locality.h"
+#include "kernel/pci/topology.h"
 #include "support/corpus.h"
 #include "support/tree.h"
-#include "sys/topology.h"
+#include "topology/locality.h"
 
 namespace fabric {
 namespace {

@@ -13,9 +13,9 @@
 #include <regex>
 #include <set>
 
-#include "model/pairing.h"
 #include "support/corpus.h"
 #include "support/json_reader.h"
+#include "topology/pairing.h"
 
 namespace fabric {
 namespace {

@@ -7,10 +7,10 @@
 #include <set>
 #include <sstream>
 
-#include "model/locality.h"
+#include "kernel/pci/topology.h"
 #include "support/corpus.h"
 #include "support/json_reader.h"
-#include "sys/topology.h"
+#include "topology/locality.h"
 
 namespace fabric {
 namespace {

@@ -6,9 +6,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "counter/catalogue.h"
-#include "counter/manual.h"
-#include "counter/telemetry_metrics.h"
+#include "counters/catalogue.h"
+#include "metrics/manual.h"
+#include "metrics/telemetry_metrics.h"
 
 namespace fabric {
 namespace {

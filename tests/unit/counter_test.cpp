@@ -9,10 +9,10 @@
 #include <set>
 #include <sstream>
 
-#include "counter/catalogue.h"
-#include "counter/metrics.h"
-#include "counter/reader.h"
-#include "model/counter_class.h"
+#include "counters/catalogue.h"
+#include "counters/counter_class.h"
+#include "counters/reader.h"
+#include "model/metrics.h"
 #include "support/corpus.h"
 #include "support/json_reader.h"
 #include "support/tree.h"

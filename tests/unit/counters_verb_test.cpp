@@ -8,8 +8,8 @@
 #include <filesystem>
 
 #include "base/parse.h"
-#include "ctl/rates.h"
 #include "ctl/verbs.h"
+#include "ctl/verbs/rates.h"
 #include "support/json_reader.h"
 #include "support/tree.h"
 

@@ -12,15 +12,15 @@
 #include <sstream>
 #include <thread>
 
-#include "check/check.h"
+#include "checks/check.h"
 #include "config/config.h"
 #include "ctl/options.h"
-#include "ctl/report_text.h"
-#include "ctl/table.h"
+#include "ctl/output/report_text.h"
+#include "ctl/output/table.h"
 #include "ctl/verbs.h"
 #include "ctl/world.h"
-#include "qos/confirm.h"
-#include "qos/state.h"
+#include "settings/confirm.h"
+#include "store/state.h"
 #include "support/healthy_node.h"
 #include "support/json_reader.h"
 #include "support/sim_nic.h"

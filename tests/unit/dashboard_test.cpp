@@ -30,8 +30,8 @@ std::set<std::string> words(const std::string& text, const std::regex& pattern) 
 // The names that stand as literals in the code: each metric is made of one.
 std::set<std::string> published() {
   std::set<std::string> names;
-  for (const char* folder : {"lib/counter", "lib/check", "agent/exporter"})
-    for (const auto& entry : fs::directory_iterator(fs::path(FABRIC_SOURCE_DIR) / folder))
+  for (const char* folder : {"lib", "agent/exporter"})
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(FABRIC_SOURCE_DIR) / folder))
       names.merge(words(text_of(entry.path()), std::regex("\"(fabric_[a-z0-9_]+)\"")));
   return names;
 }

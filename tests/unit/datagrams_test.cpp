@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sys/datagrams.h"
+#include "kernel/netlink/datagrams.h"
 
 #include <gtest/gtest.h>
 #include <linux/netlink.h>
@@ -10,10 +10,10 @@
 #include <thread>
 
 #include "base/fd.h"
+#include "kernel/netlink/netlink.h"
+#include "kernel/netlink/rtnl.h"
 #include "support/netns.h"
 #include "support/socket_calls.h"
-#include "sys/netlink.h"
-#include "sys/rtnl.h"
 
 namespace fabric {
 namespace {

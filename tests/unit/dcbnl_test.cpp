@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sys/dcbnl.h"
+#include "kernel/netlink/dcbnl.h"
 
 #include <gtest/gtest.h>
 #include <linux/rtnetlink.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exporter/device_reader.h"
+#include "exporter/collect/device_reader.h"
 
 #include <gtest/gtest.h>
 #include <rdma/rdma_netlink.h>

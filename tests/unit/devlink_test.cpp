@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sys/devlink.h"
+#include "kernel/netlink/devlink.h"
 
 #include <gtest/gtest.h>
 #include <linux/devlink.h>

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "check/diagnosis.h"
 #include "ctl/verbs.h"
+#include "diagnosis/diagnosis.h"
 #include "support/json_reader.h"
 #include "support/sim_nic.h"
 #include "support/tree.h"

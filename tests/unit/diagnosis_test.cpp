@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every rule is planted in the healthy machine and must be named, it and no other.
-#include "check/diagnosis.h"
+#include "diagnosis/diagnosis.h"
 
 #include <gtest/gtest.h>
 

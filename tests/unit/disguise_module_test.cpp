@@ -4,11 +4,11 @@
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
 
-#include "qos/optics_state.h"
+#include "kernel/capture/anonymize.h"
+#include "kernel/capture/taped.h"
+#include "kernel/netlink/ethtool_link.h"
+#include "store/optics_state.h"
 #include "support/module_image.h"
-#include "sys/disguise.h"
-#include "sys/ethtool_link.h"
-#include "sys/taped.h"
 
 namespace fabric {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "qos/drift.h"
+#include "settings/drift.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/driver.h"
+#include "vendor/driver.h"
 
 #include <gtest/gtest.h>
 
-#include "driver/dscp.h"
-#include "driver/upstream.h"
 #include "support/sim_nic.h"
+#include "vendor/generic/dscp.h"
+#include "vendor/generic/upstream.h"
 
 namespace fabric {
 namespace {

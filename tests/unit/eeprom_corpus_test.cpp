@@ -11,7 +11,7 @@
 #include "support/corpus.h"
 #include "support/json_reader.h"
 #include "support/module_image.h"
-#include "sys/eeprom.h"
+#include "wire/eeprom.h"
 
 namespace fabric::eeprom {
 namespace {

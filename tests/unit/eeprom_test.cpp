@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Module memory laid out by the standards: what the captures of eeprom_corpus_test.cpp do not show (flags, external
 // calibration, cut pages).
-#include "sys/eeprom.h"
+#include "wire/eeprom.h"
 
 #include <gtest/gtest.h>
 

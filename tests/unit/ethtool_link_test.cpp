@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sys/ethtool_link.h"
+#include "kernel/netlink/ethtool_link.h"
 
 #include <gtest/gtest.h>
 #include <linux/ethtool.h>
@@ -11,9 +11,9 @@
 #include <map>
 #include <tuple>
 
+#include "kernel/kernel.h"
+#include "kernel/netlink/newer_uapi.h"
 #include "support/netns.h"
-#include "sys/kernel.h"
-#include "sys/newer_uapi.h"
 
 namespace fabric::ethtool {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sys/ethtool_settings.h"
+#include "kernel/netlink/ethtool_settings.h"
 
 #include <gtest/gtest.h>
 #include <linux/ethtool.h>
@@ -8,9 +8,9 @@
 
 #include <tuple>
 
-#include "driver/rings.h"
 #include "support/netns.h"
 #include "support/sim_nic_bed.h"
+#include "vendor/generic/rings.h"
 
 namespace fabric::ethtool {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sys/ethtool.h"
+#include "kernel/netlink/ethtool.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

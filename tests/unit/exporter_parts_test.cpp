@@ -15,12 +15,12 @@
 #include <utility>
 
 #include "base/fd.h"
-#include "check/check.h"
-#include "exporter/collector.h"
-#include "exporter/page.h"
-#include "exporter/parts.h"
-#include "qos/neighbor_state.h"
-#include "qos/state.h"
+#include "checks/check.h"
+#include "exporter/collect/collector.h"
+#include "exporter/collect/parts.h"
+#include "exporter/http/page.h"
+#include "store/neighbor_state.h"
+#include "store/state.h"
 #include "support/tree.h"
 
 namespace fabric::exporter {

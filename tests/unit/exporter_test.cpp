@@ -14,15 +14,15 @@
 #include <thread>
 
 #include "base/parse.h"
-#include "exporter/collector.h"
-#include "exporter/host_reader.h"
+#include "exporter/collect/collector.h"
+#include "exporter/collect/host_reader.h"
+#include "exporter/http/page.h"
 #include "exporter/options.h"
-#include "exporter/page.h"
 #include "exporter/setup.h"
 #include "exporter/uevent.h"
-#include "qos/optics_state.h"
-#include "qos/state.h"
 #include "scan/scan.h"
+#include "store/optics_state.h"
+#include "store/state.h"
 #include "support/slow_nics.h"
 #include "support/tree.h"
 

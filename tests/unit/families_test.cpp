@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "counter/families.h"
+#include "metrics/families.h"
 
 #include <gtest/gtest.h>
 

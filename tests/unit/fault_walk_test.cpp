@@ -8,9 +8,9 @@
 
 #include <functional>
 
-#include "driver/driver.h"
 #include "support/sim_files.h"
 #include "support/sim_nic_bed.h"
+#include "vendor/driver.h"
 
 namespace fabric::test {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sys/gpu.h"
+#include "kernel/pci/gpu.h"
 
 #include <gtest/gtest.h>
 
+#include "kernel/pci/machine.h"
+#include "kernel/pci/topology.h"
 #include "support/tree.h"
-#include "sys/machine.h"
-#include "sys/topology.h"
 
 namespace fabric {
 namespace {

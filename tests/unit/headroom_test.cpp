@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/headroom.h"
+#include "vendor/generic/headroom.h"
 
 #include <gtest/gtest.h>
 

@@ -8,12 +8,12 @@
 #include <filesystem>
 #include <fstream>
 
-#include "config/acks.h"
-#include "config/health_state.h"
-#include "ctl/check_watch.h"
 #include "ctl/verbs.h"
-#include "exporter/health.h"
-#include "exporter/page.h"
+#include "ctl/verbs/check_watch.h"
+#include "exporter/collect/health.h"
+#include "exporter/http/page.h"
+#include "store/acks.h"
+#include "store/health_state.h"
 #include "support/healthy_node.h"
 #include "support/json_reader.h"
 #include "support/tree.h"

@@ -5,9 +5,9 @@
 
 #include <functional>
 
-#include "check/health.h"
-#include "config/health_state.h"
-#include "counter/signals.h"
+#include "counters/signals.h"
+#include "health/health.h"
+#include "store/health_state.h"
 #include "support/healthy_node.h"
 
 namespace fabric {

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "config/config.h"
-#include "config/health_state.h"
 #include "model/acks.h"
 #include "model/health_rules.h"
+#include "store/health_state.h"
 
 namespace fabric {
 namespace {

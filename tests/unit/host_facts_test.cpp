@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "kernel/host/cpu.h"
+#include "kernel/host/irq.h"
+#include "kernel/host/limits.h"
+#include "kernel/host/services.h"
+#include "kernel/host/systemd.h"
+#include "kernel/host/unit_file.h"
 #include "scan/host.h"
 #include "support/tree.h"
-#include "sys/host_cpu.h"
-#include "sys/host_irq.h"
-#include "sys/host_limits.h"
-#include "sys/host_services.h"
-#include "sys/systemd.h"
-#include "sys/unit_file.h"
 
 namespace fabric {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The HTTP side: what strangers send, judged by pure functions, and the real server on loopback.
-#include "exporter/http.h"
+#include "exporter/http/http.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -16,9 +16,9 @@
 
 #include <thread>
 
-#include "exporter/listen.h"
-#include "exporter/page.h"
-#include "exporter/server.h"
+#include "exporter/http/listen.h"
+#include "exporter/http/page.h"
+#include "exporter/http/server.h"
 
 namespace fabric::exporter {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sys/infiniband.h"
+#include "kernel/rdma/infiniband.h"
 
 #include <gtest/gtest.h>
 

@@ -10,8 +10,8 @@
 #include <optional>
 #include <random>
 
-#include "counter/exposition.h"
-#include "counter/family.h"
+#include "metrics/exposition.h"
+#include "metrics/family.h"
 
 namespace {
 size_t held = 0;  // bytes, by this program

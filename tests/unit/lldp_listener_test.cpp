@@ -17,12 +17,12 @@
 #include <functional>
 #include <iterator>
 
-#include "exporter/lldp.h"
+#include "exporter/lldp/lldp.h"
+#include "exporter/lldp/lldp_socket.h"
 #include "exporter/options.h"
-#include "qos/neighbor_state.h"
+#include "store/neighbor_state.h"
 #include "support/netns.h"
 #include "support/tree.h"
-#include "sys/lldp_socket.h"
 
 namespace fabric::exporter {
 namespace {

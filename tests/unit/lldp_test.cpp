@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LLDP frames: those of a real lldpd (tests/fuzz/corpus/lldp), and every capture of the corpus.
-#include "sys/lldp.h"
+#include "wire/lldp.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A real lldpd, where one is installed, asked through its own library.
-#include "sys/lldpd.h"
+#include "kernel/host/lldpd.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

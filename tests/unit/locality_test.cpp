@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/locality.h"
+#include "topology/locality.h"
 
 #include <gtest/gtest.h>
 

@@ -13,10 +13,10 @@
 #include <atomic>
 #include <thread>
 
-#include "exporter/collector.h"
-#include "exporter/listen.h"
-#include "exporter/page.h"
-#include "exporter/server.h"
+#include "exporter/collect/collector.h"
+#include "exporter/http/listen.h"
+#include "exporter/http/page.h"
+#include "exporter/http/server.h"
 #include "support/slow_nics.h"
 
 namespace fabric::exporter {

@@ -16,9 +16,9 @@
 #include <sstream>
 
 #include "base/parse.h"
-#include "exporter/collector.h"
-#include "exporter/page.h"
-#include "exporter/sampler.h"
+#include "exporter/collect/collector.h"
+#include "exporter/collect/sampler.h"
+#include "exporter/http/page.h"
 #include "support/slow_nics.h"
 
 namespace fabric::exporter {

@@ -11,9 +11,9 @@
 #include <string>
 
 #include "base/fd.h"
-#include "check/check.h"
-#include "exporter/collector.h"
-#include "exporter/page.h"
+#include "checks/check.h"
+#include "exporter/collect/collector.h"
+#include "exporter/http/page.h"
 #include "scan/scan.h"
 #include "support/tree.h"
 

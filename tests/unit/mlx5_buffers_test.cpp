@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <random>
 
-#include "driver/headroom.h"
 #include "support/sim_files_bed.h"
+#include "vendor/generic/headroom.h"
 
 namespace fabric::test {
 namespace {

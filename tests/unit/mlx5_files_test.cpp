@@ -3,9 +3,9 @@
 // the driver's rules behind.
 #include <functional>
 
-#include "driver/file_settings.h"
 #include "support/sim_files_bed.h"
 #include "support/sim_mlx5_files.h"
+#include "vendor/generic/file_settings.h"
 
 namespace fabric::test {
 namespace {

@@ -6,13 +6,13 @@
 #include "agentd/options.h"
 #include "agentd/pci.h"
 #include "config/config.h"
-#include "qos/pci_state.h"
-#include "qos/state.h"
-#include "qos/sysctl.h"
+#include "kernel/pci/pci_config.h"
 #include "scan/platform.h"
+#include "settings/sysctl.h"
+#include "store/pci_state.h"
+#include "store/state.h"
 #include "support/sim_files.h"
 #include "support/sim_nic_bed.h"
-#include "sys/pci_config.h"
 
 namespace fabric {
 namespace {

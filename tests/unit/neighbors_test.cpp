@@ -6,9 +6,9 @@
 #include <iterator>
 
 #include "model/neighbor_table.h"
-#include "qos/neighbor_state.h"
+#include "store/neighbor_state.h"
 #include "support/tree.h"
-#include "sys/lldp.h"
+#include "wire/lldp.h"
 
 namespace fabric {
 namespace {

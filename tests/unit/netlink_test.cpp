@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sys/netlink.h"
+#include "kernel/netlink/netlink.h"
 
 #include <gtest/gtest.h>
 #include <linux/dcbnl.h>
@@ -14,10 +14,10 @@
 #include <random>
 
 #include "base/fd.h"
+#include "kernel/kernel.h"
+#include "kernel/netlink/nlattr.h"
+#include "kernel/netlink/rtnl.h"
 #include "support/netns.h"
-#include "sys/kernel.h"
-#include "sys/nlattr.h"
-#include "sys/rtnl.h"
 
 namespace fabric {
 namespace {

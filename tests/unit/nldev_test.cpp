@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sys/nldev.h"
+#include "kernel/rdma/nldev.h"
 
 #include <gtest/gtest.h>
 #include <linux/netlink.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sys/nvml.h"
+#include "kernel/pci/nvml.h"
 
 #include <gtest/gtest.h>
 
@@ -73,11 +73,12 @@ TEST(Nvml, OnlyTheProgramThatAPersonRunsAsks) {
       if (!entry.is_regular_file()) continue;
       std::ifstream in(entry.path());
       const std::string text(std::istreambuf_iterator<char>(in), {});
-      if (text.find("\"sys/nvml.h\"") != std::string::npos) users += entry.path().string().substr(source.size()) + " ";
+      if (text.find("\"kernel/pci/nvml.h\"") != std::string::npos)
+        users += entry.path().string().substr(source.size()) + " ";
     }
-  for (const char* service : {"/agent/exporter", "/agent/agentd", "/lib/scan", "/lib/qos"})
+  for (const char* service : {"/agent/exporter", "/agent/agentd", "/lib/scan", "/lib/settings"})
     EXPECT_EQ(users.find(service), std::string::npos) << users;
-  EXPECT_NE(users.find("/agent/ctl/topo_verb.cpp"), std::string::npos) << users;
+  EXPECT_NE(users.find("/agent/ctl/topo/topo_verb.cpp"), std::string::npos) << users;
 }
 
 }  // namespace

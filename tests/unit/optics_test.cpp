@@ -12,8 +12,8 @@
 #include <thread>
 #include <tuple>
 
-#include "qos/optics_state.h"
 #include "scan/scan.h"
+#include "store/optics_state.h"
 #include "support/netns.h"
 #include "support/tree.h"
 

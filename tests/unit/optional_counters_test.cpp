@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "kernel/rdma/nldev.h"
 #include "support/sim_nic_bed.h"
 #include "support/sim_rdma.h"
-#include "sys/nldev.h"
 
 namespace fabric {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "counter/owners.h"
+#include "counters/owners.h"
 
 #include <gtest/gtest.h>
 #include <rdma/rdma_netlink.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a page is made of anew each time, and what is kept from the one before.
-#include "exporter/page.h"
+#include "exporter/http/page.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/pairing.h"
+#include "topology/pairing.h"
 
 #include <gtest/gtest.h>
 
@@ -9,11 +9,11 @@
 #include <iterator>
 #include <random>
 
-#include "check/check.h"
+#include "checks/check.h"
+#include "kernel/pci/topology.h"
 #include "support/corpus.h"
 #include "support/healthy_node.h"
 #include "support/json_reader.h"
-#include "sys/topology.h"
 
 namespace fabric {
 namespace {

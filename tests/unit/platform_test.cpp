@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The platform's facts, from trees as kernels show them, and from trees that no kernel shows.
-#include "sys/platform.h"
+#include "kernel/pci/platform.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "qos/pci_state.h"
 #include "scan/scan.h"
+#include "store/pci_state.h"
 #include "support/tree.h"
 
 namespace fabric {

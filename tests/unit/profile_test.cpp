@@ -8,7 +8,7 @@
 #include <map>
 
 #include "config/config.h"
-#include "driver/driver.h"
+#include "vendor/driver.h"
 
 namespace fabric {
 namespace {

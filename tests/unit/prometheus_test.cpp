@@ -14,11 +14,11 @@
 #include <map>
 #include <sstream>
 
-#include "counter/catalogue.h"
-#include "counter/exposition.h"
-#include "counter/families.h"
-#include "counter/metrics.h"
-#include "counter/raw_ethtool.h"
+#include "counters/catalogue.h"
+#include "metrics/exposition.h"
+#include "metrics/families.h"
+#include "metrics/raw_ethtool.h"
+#include "model/metrics.h"
 #include "support/series.h"
 
 namespace fabric {

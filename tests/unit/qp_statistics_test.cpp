@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counters of queue pairs by kind: what is asked of the kernel, and what becomes of it under rdma_exporter's names. The
 // expectations are those of its own tests (internal/collector/collector_test.go, TestCollector*QP*) and of its README.
-#include "counter/qp_statistics.h"
+#include "counters/qp_statistics.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "counter/compat.h"
-#include "counter/exposition.h"
+#include "metrics/compat.h"
+#include "metrics/exposition.h"
 #include "support/sim_qp.h"
 
 namespace fabric {

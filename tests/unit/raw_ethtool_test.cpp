@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Driver statistics that are asked for by name: from the driver's names to the page, within the limit, over a reload.
-#include "counter/raw_ethtool.h"
+#include "metrics/raw_ethtool.h"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -15,16 +15,16 @@
 #include <thread>
 
 #include "base/parse.h"
-#include "counter/catalogue.h"
-#include "counter/exposition.h"
-#include "counter/families.h"
-#include "exporter/collector.h"
+#include "counters/catalogue.h"
+#include "exporter/collect/collector.h"
 #include "exporter/exporter.h"
-#include "exporter/page.h"
+#include "exporter/http/page.h"
+#include "kernel/capture/tape.h"
+#include "metrics/exposition.h"
+#include "metrics/families.h"
 #include "support/corpus.h"
 #include "support/series.h"
 #include "support/slow_nics.h"
-#include "sys/tape.h"
 
 namespace fabric {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "driver/dscp.h"
 #include "support/sim_nic_bed.h"
 #include "support/tree.h"
+#include "vendor/generic/dscp.h"
 
 namespace fabric::test {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/counter_class.h"
+#include "counters/counter_class.h"
 #include "support/json_reader.h"
 
 namespace fabric {

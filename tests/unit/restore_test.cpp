@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stood before our first write: of each port its own, until it is back.
-#include "qos/restore.h"
+#include "settings/restore.h"
 
-#include "qos/bond.h"
-#include "qos/confirm.h"
+#include "model/bond.h"
+#include "settings/confirm.h"
 #include "support/sim_nic_bed.h"
 #include "support/tree.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sys/root.h"
+#include "kernel/capture/root.h"
 
 #include <gtest/gtest.h>
 #include <linux/capability.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses, routes, rules and neighbours: bytes as the kernel sent them, cut anywhere, and this kernel in a namespace.
-#include "sys/rtnl_network.h"
+#include "kernel/netlink/rtnl_network.h"
 
 #include <gtest/gtest.h>
 #include <linux/neighbour.h>
@@ -12,10 +12,10 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "kernel/kernel.h"
+#include "kernel/netlink/rtnl.h"
 #include "scan/port.h"
 #include "support/netns.h"
-#include "sys/kernel.h"
-#include "sys/rtnl.h"
 
 namespace fabric::rtnl {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sys/rtnl.h"
+#include "kernel/netlink/rtnl.h"
 
 #include <gtest/gtest.h>
 #include <linux/if_link.h>
@@ -7,10 +7,10 @@
 
 #include <algorithm>
 
-#include "qos/reconcile.h"
+#include "kernel/kernel.h"
+#include "kernel/netlink/dcbnl.h"
+#include "settings/reconcile.h"
 #include "support/netns.h"
-#include "sys/dcbnl.h"
-#include "sys/kernel.h"
 
 namespace fabric::rtnl {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The burst sampler's threads and what they read.
-#include "exporter/sampler.h"
+#include "exporter/collect/sampler.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <numeric>
 #include <thread>
 
-#include "counter/exposition.h"
-#include "counter/sample_reader.h"
+#include "counters/sample_reader.h"
+#include "metrics/exposition.h"
 #include "support/sim_rdma.h"
 #include "support/slow_nics.h"
 

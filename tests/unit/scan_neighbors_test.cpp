@@ -5,12 +5,12 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
-#include "qos/neighbor_state.h"
+#include "kernel/netlink/dcbnl.h"
+#include "kernel/netlink/rtnl.h"
 #include "scan/port.h"
+#include "store/neighbor_state.h"
 #include "support/netns.h"
 #include "support/tree.h"
-#include "sys/dcbnl.h"
-#include "sys/rtnl.h"
 
 namespace fabric {
 namespace {

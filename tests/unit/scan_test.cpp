@@ -8,7 +8,7 @@
 #include <chrono>
 #include <thread>
 
-#include "qos/bond.h"
+#include "model/bond.h"
 #include "support/sim_nic.h"
 #include "support/sim_rdma.h"
 #include "support/tree.h"

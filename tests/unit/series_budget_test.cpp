@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <map>
 
-#include "counter/catalogue.h"
-#include "counter/families.h"
-#include "counter/raw_ethtool.h"
+#include "counters/catalogue.h"
+#include "metrics/families.h"
+#include "metrics/raw_ethtool.h"
 #include "support/healthy_node.h"
 
 namespace fabric {

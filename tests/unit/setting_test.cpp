@@ -6,9 +6,9 @@
 #include <set>
 #include <sstream>
 
-#include "check/checks.h"
-#include "driver/driver.h"
+#include "checks/checks.h"
 #include "model/qos.h"
+#include "vendor/driver.h"
 
 namespace fabric {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "counter/signals.h"
+#include "counters/signals.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <set>
 
-#include "counter/catalogue.h"
+#include "counters/catalogue.h"
 
 namespace fabric {
 namespace {

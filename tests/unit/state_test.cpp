@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "qos/state.h"
+#include "store/state.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "qos/sysctl.h"
+#include "settings/sysctl.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "counter/telemetry.h"
+#include "counters/telemetry.h"
 
 #include <gtest/gtest.h>
 #include <linux/devlink.h>
@@ -12,13 +12,13 @@
 #include <array>
 #include <map>
 
-#include "counter/families.h"
-#include "counter/telemetry_families.h"
+#include "kernel/kernel.h"
+#include "kernel/rdma/nldev.h"
+#include "metrics/families.h"
+#include "metrics/telemetry_families.h"
 #include "support/netns.h"
 #include "support/series.h"
 #include "support/tree.h"
-#include "sys/kernel.h"
-#include "sys/nldev.h"
 
 namespace fabric {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/parse.h"
-#include "ctl/topo.h"
+#include "ctl/topo/topo.h"
+#include "kernel/pci/machine.h"
 #include "support/healthy_node.h"
-#include "sys/machine.h"
 
 namespace fabric {
 namespace {

@@ -9,10 +9,10 @@
 #include <fstream>
 #include <iterator>
 
-#include "ctl/topo.h"
+#include "ctl/topo/topo.h"
+#include "kernel/pci/topology.h"
 #include "support/corpus.h"
 #include "support/machines.h"
-#include "sys/topology.h"
 
 namespace fabric {
 namespace {

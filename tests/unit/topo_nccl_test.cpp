@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "ctl/topo.h"
+#include "ctl/topo/topo.h"
 #include "support/healthy_node.h"
 
 namespace fabric {

@@ -8,11 +8,11 @@
 #include <regex>
 #include <sstream>
 
-#include "ctl/topo.h"
+#include "ctl/topo/topo.h"
+#include "kernel/pci/topology.h"
 #include "support/corpus.h"
 #include "support/healthy_node.h"
 #include "support/json_reader.h"
-#include "sys/topology.h"
 
 namespace fabric {
 namespace {

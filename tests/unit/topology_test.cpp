@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sys/topology.h"
+#include "kernel/pci/topology.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <fstream>
 
-#include "model/locality.h"
+#include "kernel/pci/pci.h"
 #include "support/tree.h"
-#include "sys/pci.h"
+#include "topology/locality.h"
 
 // hwloc 2.9 does not free what it built of a file that ends early; the program reads one file and ends.
 extern "C" const char* __lsan_default_suppressions() { return "leak:libhwloc"; }

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "sys/unit_file.h"
+#include "kernel/host/unit_file.h"
 
 namespace fabric {
 namespace {

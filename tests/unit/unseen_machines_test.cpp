@@ -5,17 +5,17 @@
 #include <random>
 #include <string>
 
-#include "check/check.h"
-#include "check/platform.h"
-#include "counter/exposition.h"
-#include "counter/families.h"
-#include "ctl/report_text.h"
-#include "ctl/topo.h"
-#include "model/pairing.h"
+#include "checks/check.h"
+#include "ctl/output/report_text.h"
+#include "ctl/topo/topo.h"
+#include "kernel/pci/topology.h"
+#include "metrics/exposition.h"
+#include "metrics/families.h"
 #include "support/healthy_node.h"
 #include "support/machines.h"
 #include "support/tree.h"
-#include "sys/topology.h"
+#include "topology/pairing.h"
+#include "topology/platform.h"
 
 namespace fabric {
 namespace {

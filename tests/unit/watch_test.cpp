@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // --watch on a terminal: a real one (pty(7)), which is typed on, changes its size and goes away.
-#include "ctl/watch.h"
+#include "ctl/verbs/watch.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 #include <thread>
 
 #include "base/fd.h"
-#include "ctl/terminal.h"
+#include "ctl/output/terminal.h"
 #include "support/tree.h"
 
 namespace fabric::ctl {

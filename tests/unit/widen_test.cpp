@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "counter/widen.h"
+#include "counters/widen.h"
 
 #include <gtest/gtest.h>
 
-#include "counter/catalogue.h"
+#include "counters/catalogue.h"
 
 namespace fabric {
 namespace {

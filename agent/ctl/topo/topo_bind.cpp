@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// `topo --format cpuset`, `slurm`, `rankfile`: which cores a process of each GPU should run on.
+#include <algorithm>
+#include <cctype>
+
+#include "base/parse.h"
+#include "ctl/topo/topo.h"
+#include "kernel/pci/machine.h"
+
+namespace fabric::ctl {
+namespace {
+
+// Cores by their logical number, as hwloc, Slurm and Open MPI count.
+using Cores = std::vector<size_t>;
+
+Cores cores_of_node(const Topology& topology, const Gpu& gpu) {
+  Cores out;
+  for (size_t i = 0; i < topology.cores.size(); ++i)
+    if (!gpu.numa || topology.cores[i].numa == *gpu.numa) out.push_back(i);
+  return out;
+}
+
+// The cores of the GPU's NUMA node, shared out among the GPUs on that node; whole cores, so that two processes never
+// sit on one. More GPUs than cores: all of them for each.
+Cores own_cores(const Topology& topology, size_t index) {
+  const Gpu& gpu = topology.gpus[index];
+  const Cores all = cores_of_node(topology, gpu);
+  size_t before = 0, gpus = 0;
+  for (size_t g = 0; g < topology.gpus.size(); ++g) {
+    if (topology.gpus[g].numa != gpu.numa) continue;
+    before += g < index ? 1 : 0;
+    ++gpus;
+  }
+  if (all.size() < gpus) return all;
+  const auto at = [&](size_t part) { return all.begin() + static_cast<long>(part * all.size() / gpus); };
+  return {at(before), at(before + 1)};
+}
+
+std::vector<unsigned> cpus_of(const Topology& topology, const Cores& cores) {
+  std::vector<unsigned> out;
+  for (const size_t core : cores)
+    out.insert(out.end(), topology.cores[core].cpus.begin(), topology.cores[core].cpus.end());
+  return out;
+}
+
+std::string mask_text(const std::vector<unsigned>& cpus) {
+  std::string digits;
+  const unsigned last = cpus.empty() ? 0 : *std::max_element(cpus.begin(), cpus.end());
+  for (unsigned quad = last / 4 + 1; quad-- > 0;) {
+    unsigned value = 0;
+    for (const unsigned cpu : cpus)
+      if (cpu / 4 == quad) value |= 1U << (cpu % 4);
+    digits += "0123456789abcdef"[value];
+  }
+  return "0x" + digits;
+}
+
+std::string numbers_text(const Cores& cores) {
+  return machine::cpus_text(std::vector<unsigned>(cores.begin(), cores.end()));
+}
+
+// As Slurm's AutoDetect names a GPU's type: lower case, an underscore for a space and no other change
+// (gpu_common_underscorify_tolower, src/plugins/gpu/common). What would end the word in gres.conf or in a job's --gres
+// is left out.
+std::string type_of(const Gpu& gpu) {
+  std::string out;
+  for (const char c : gpu.model) {
+    const unsigned char byte = static_cast<unsigned char>(c);
+    if (byte == ' ') out += '_';
+    else if (byte > ' ' && byte < 0x7f && std::string_view("=,:;#\"'()[]").find(c) == std::string_view::npos)
+      out += static_cast<char>(std::tolower(byte));
+  }
+  return out;
+}
+
+std::vector<std::string> device_files(const Gpu& gpu) {
+  if (gpu.minor) return {"/dev/nvidia" + std::to_string(*gpu.minor)};
+  std::vector<std::string> out;
+  for (const unsigned minor : gpu.render_minors) out.push_back("/dev/dri/renderD" + std::to_string(minor));
+  return out.empty() ? std::vector<std::string>{""} : out;
+}
+
+// gres.conf(5), Links: -1 for the device itself, else the more the nearer.
+int closeness(const Gpu& a, const Gpu& b) {
+  const auto path = path_class(a, b);
+  return path ? static_cast<int>(PathClass::SYS) - static_cast<int>(*path) : 0;
+}
+
+struct Device {
+  const Gpu* gpu;
+  std::string file;
+};
+
+std::string links_of(const std::vector<Device>& devices, size_t index) {
+  std::vector<std::string> out;
+  for (size_t i = 0; i < devices.size(); ++i)
+    out.push_back(i == index ? "-1" : std::to_string(closeness(*devices[index].gpu, *devices[i].gpu)));
+  return join(out, ",");
+}
+
+// Do two GPUs' shares have a core in common? One without a NUMA node has a share of all cores; and there may be too
+// few.
+bool overlaps(const Topology& topology) {
+  std::vector<bool> taken(topology.cores.size());
+  for (size_t g = 0; g < topology.gpus.size(); ++g)
+    for (const size_t core : own_cores(topology, g)) {
+      if (taken[core]) return true;
+      taken[core] = true;
+    }
+  return false;
+}
+
+std::string unknown_nodes(const Topology& topology) {
+  std::string out;
+  if (topology.cores.empty()) out += "# The machine does not tell its CPUs and NUMA nodes.\n";
+  for (const Gpu& gpu : topology.gpus)
+    if (!gpu.numa) out += "# " + gpu.name + ": its NUMA node is not known, so it has a share of all cores.\n";
+  return out;
+}
+
+}  // namespace
+
+std::string topo_cpuset(const TopoView& view) {
+  const Topology& topology = view.topology;
+  std::string out =
+      "# CPUs near each GPU: the cores of its NUMA node, shared out among the GPUs there, both threads of a core\n"
+      "# together. Columns: GPU, PCI address, CPUs, mask.\n" +
+      unknown_nodes(topology);
+  std::vector<std::string> masks;
+  for (size_t g = 0; g < topology.gpus.size() && !topology.cores.empty(); ++g) {
+    const auto cpus = cpus_of(topology, own_cores(topology, g));
+    masks.push_back(mask_text(cpus));
+    out += topology.gpus[g].name + "\t" + topology.gpus[g].pci + "\t" + machine::cpus_text(cpus) + "\t" + masks.back() +
+           "\n";
+  }
+  if (!masks.empty())
+    out += "# One task for each GPU, in this order:\n# srun --ntasks-per-node=" + std::to_string(masks.size()) +
+           " --cpu-bind=mask_cpu:" + join(masks, ",") + "\n";
+  return out;
+}
+
+std::string topo_slurm(const TopoView& view) {
+  const Topology& topology = view.topology;
+  std::string out =
+      "# gres.conf(5) of this node. Cores: Slurm's own numbers of the cores on the GPU's NUMA node. Links: nearness by "
+      "PCIe\n"
+      "# (4 PIX, 3 PXB, 2 PHB, 1 NODE, 0 SYS); PCIe does not show NVLink or xGMI, which AutoDetect=nvml or rsmi "
+      "counts.\n"
+      "# With AutoDetect leave Cores and Links out: where they differ from what it finds, slurmd's node is drained.\n" +
+      unknown_nodes(topology);
+  std::vector<Device> devices;
+  for (const Gpu& gpu : topology.gpus)
+    for (const std::string& file : device_files(gpu)) devices.push_back({&gpu, file});
+  for (size_t i = 0; i < devices.size(); ++i) {
+    const Gpu& gpu = *devices[i].gpu;
+    const std::string type = type_of(gpu), cores = numbers_text(cores_of_node(topology, gpu));
+    if (devices[i].file.empty()) out += "# " + gpu.name + " (" + gpu.pci + "): its device file is not known\n#";
+    out += "Name=gpu" + (type.empty() ? "" : " Type=" + type) + " File=" + devices[i].file;
+    if (!cores.empty()) out += " Cores=" + cores;
+    out += " Links=" + links_of(devices, i) + "\n";
+  }
+  return out;
+}
+
+std::string topo_rankfile(const TopoView& view) {
+  const Topology& topology = view.topology;
+  std::string out =
+      "# Rank file of Open MPI (mpirun --map-by rankfile:file=FILE; up to 4.1: --rankfile FILE): one rank for each GPU "
+      "on the\n"
+      "# first node, +n0, bound to logical cores of its NUMA node. For the next node repeat the lines with +n1.\n" +
+      unknown_nodes(topology);
+  if (overlaps(topology)) out += "# Some ranks share cores: add --bind-to core:overload-allowed.\n";
+  for (size_t g = 0; g < topology.gpus.size() && !topology.cores.empty(); ++g)
+    out += "rank " + std::to_string(g) + "=+n0 slot=" + numbers_text(own_cores(topology, g)) + "\n";
+  return out;
+}
+
+}  // namespace fabric::ctl

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/topo/topo_layout.h"
+
+#include <algorithm>
+#include <map>
+
+namespace fabric::ctl {
+namespace {
+
+// A function on its way down: the bridges that are still above it, the next one last.
+struct Item {
+  const PciDevice* function;
+  bool gpu;
+  size_t index, depth;  // depth: bridges left
+
+  [[nodiscard]] const std::string& bridge() const { return function->bridges[depth - 1]; }
+};
+
+void place(const std::vector<Item>& items, Box& box);
+
+// Follows one bridge down as long as it leads to the same next one.
+void place_below_bridge(std::vector<Item> items, Box& box) {
+  const std::string bridge = items.front().bridge();
+  for (Item& item : items) --item.depth;
+  const auto goes_on = [&](const Item& item) { return item.depth > 0 && item.bridge() == items.front().bridge(); };
+  if (items.size() == 1 || (items.front().depth > 0 && std::all_of(items.begin(), items.end(), goes_on))) {
+    if (items.size() == 1) items.front().depth = 0;
+    return place(items, box);
+  }
+  Box below{Box::Kind::bridge, "switch " + bridge, {}, {}, {}};
+  place(items, below);
+  // The functions of one card need no box.
+  const std::string& first = items.front().function->pci;
+  const bool one_card = std::all_of(items.begin(), items.end(), [&](const Item& item) {
+    return item.function->pci.substr(0, item.function->pci.rfind('.')) == first.substr(0, first.rfind('.'));
+  });
+  if (!one_card) return box.boxes.push_back(std::move(below));
+  box.gpus.insert(box.gpus.end(), below.gpus.begin(), below.gpus.end());
+  box.nics.insert(box.nics.end(), below.nics.begin(), below.nics.end());
+}
+
+void place(const std::vector<Item>& items, Box& box) {
+  std::map<std::string, std::vector<Item>> by_bridge;
+  for (const Item& item : items) {
+    if (item.depth > 0) by_bridge[item.bridge()].push_back(item);
+    else (item.gpu ? box.gpus : box.nics).push_back(item.index);
+  }
+  for (auto& [bridge, group] : by_bridge) place_below_bridge(std::move(group), box);
+  std::sort(box.gpus.begin(), box.gpus.end());
+  std::sort(box.nics.begin(), box.nics.end());
+}
+
+Box numa_box(const Topology& topology, std::optional<int> node, const std::vector<Item>& items) {
+  Box box{Box::Kind::numa, node ? "NUMA node " + std::to_string(*node) : "NUMA node unknown", {}, {}, {}};
+  if (const auto cpus = node ? topology.numa_cpus.find(*node) : topology.numa_cpus.end();
+      cpus != topology.numa_cpus.end())
+    box.title += "  CPUs " + cpus->second;
+  std::map<std::string, std::vector<Item>> by_root;
+  for (const Item& item : items) by_root[item.function->root].push_back(item);
+  for (const auto& [root, group] : by_root) {
+    Box below{Box::Kind::root, root, {}, {}, {}};
+    place(group, below);
+    box.boxes.push_back(std::move(below));
+  }
+  return box;
+}
+
+}  // namespace
+
+Box topo_layout(const Topology& topology, const std::vector<size_t>& nics) {
+  std::map<std::optional<int>, std::vector<Item>> by_node;
+  for (const auto& [node, cpus] : topology.numa_cpus) by_node[node];
+  for (size_t i = 0; i < topology.gpus.size(); ++i)
+    by_node[topology.gpus[i].numa].push_back({&topology.gpus[i], true, i, topology.gpus[i].bridges.size()});
+  for (const size_t i : nics)
+    by_node[topology.nics[i].numa].push_back({&topology.nics[i], false, i, topology.nics[i].bridges.size()});
+
+  Box machine;
+  std::map<std::optional<int>, Box> sockets;
+  for (const auto& [node, items] : by_node) {
+    const auto known = node ? topology.numa_socket.find(*node) : topology.numa_socket.end();
+    const bool has_socket = known != topology.numa_socket.end();
+    Box& socket = sockets[has_socket ? std::optional<int>(known->second) : std::nullopt];
+    socket.kind = Box::Kind::socket;
+    socket.title = has_socket ? "socket " + std::to_string(known->second) : "socket unknown";
+    socket.boxes.push_back(numa_box(topology, node, items));
+  }
+  for (auto& [number, socket] : sockets) machine.boxes.push_back(std::move(socket));
+  // What has no socket stands last.
+  if (!machine.boxes.empty() && !sockets.begin()->first)
+    std::rotate(machine.boxes.begin(), machine.boxes.begin() + 1, machine.boxes.end());
+  return machine;
+}
+
+}  // namespace fabric::ctl

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// `topo --format nccl`: the variables of NCCL and RCCL that follow from the machine, its GID tables and the policy
+// (NVIDIA "NCCL User Guide", Environment Variables). A line is NAME=VALUE, so that a value that begins with "=" has
+// two.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "ctl/topo/topo.h"
+
+namespace fabric::ctl {
+namespace {
+
+constexpr uint16_t kAmd = 0x1002, kAmazon = 0x1d0f, kCray = 0x17db, kHabana = 0x1da3;
+constexpr unsigned kActive = 4;
+
+std::vector<size_t> chosen_nics(const TopoView& view) {
+  std::set<size_t> out;
+  for (const Pair& pair : view.pairing.pairs) out.insert(pair.nics.begin(), pair.nics.end());
+  if (out.empty()) return view.compute;
+  return {out.begin(), out.end()};
+}
+
+std::vector<const Port*> ports_of(const TopoView& view, const std::vector<size_t>& nics, bool active) {
+  std::vector<const Port*> out;
+  for (const size_t index : nics)
+    for (const Port& port : view.node.ports) {
+      const auto& rdma = view.topology.nics[index].rdma;
+      const bool mine = std::find(rdma.begin(), rdma.end(), port.rdma) != rdma.end();
+      // A function's own device, not those of its subfunctions and representors, which are for containers and guests.
+      const auto is_own = [&](const Port& each) {
+        return !each.virtual_function && std::find(rdma.begin(), rdma.end(), each.rdma) != rdma.end();
+      };
+      if (mine && port.virtual_function && std::any_of(view.node.ports.begin(), view.node.ports.end(), is_own))
+        continue;
+      if (mine && (port.state == kActive) == active && std::find(out.begin(), out.end(), &port) == out.end())
+        out.push_back(&port);
+    }
+  return out;
+}
+
+std::string hca_name(const Port& port) { return port.rdma + ":" + std::to_string(port.number); }
+
+std::string hcas(const TopoView& view, const std::vector<size_t>& nics, const std::vector<const Port*>& ports) {
+  std::vector<std::string> names;
+  for (const Port* port : ports) names.push_back(hca_name(*port));
+  if (view.node.ports.empty())
+    for (const size_t nic : nics)
+      names.insert(names.end(), view.topology.nics[nic].rdma.begin(), view.topology.nics[nic].rdma.end());
+  std::string out;
+  for (const Port* port : ports_of(view, view.compute, false))
+    out += "# " + hca_name(*port) + " is left out: it is not active.\n";
+  if (names.empty()) return out + "# NCCL_IB_HCA is not set: no RDMA port for the GPUs is active.\n";
+  return "# The NICs that the GPUs are paired with. The \"=\" before the list matches names exactly; without it mlx5_1 "
+         "is mlx5_10, too.\n" +
+         out + "NCCL_IB_HCA==" + join(names, ",") + "\n";
+}
+
+bool is_ipv4(const Gid& gid) { return gid.gid.starts_with("0000:0000:0000:0000:0000:ffff:"); }
+bool is_link_local(const Gid& gid) { return gid.gid.starts_with("fe80:"); }
+
+// Indices of routable RoCE v2 GIDs of the family: both ends of a connection need the same.
+std::set<unsigned> gid_indices(const Port& port, bool ipv4) {
+  std::set<unsigned> out;
+  for (const Gid& gid : port.gids)
+    if (gid.type == "RoCE v2" && !is_link_local(gid) && is_ipv4(gid) == ipv4) out.insert(gid.index);
+  return out;
+}
+
+std::string indices_text(const std::set<unsigned>& indices) {
+  std::vector<std::string> out;
+  for (const unsigned index : indices) out.push_back(std::to_string(index));
+  return out.empty() ? "none" : join(out, "/");
+}
+
+// `pin` is [expect] gid_index: it counts where all ports have it.
+std::string gid_index(const std::vector<const Port*>& ports, std::optional<unsigned> pin) {
+  const bool ipv4 =
+      std::any_of(ports.begin(), ports.end(), [](const Port* port) { return !gid_indices(*port, true).empty(); });
+  std::set<unsigned> common;
+  std::vector<std::string> each;
+  for (const Port* port : ports) {
+    const std::set<unsigned> mine = gid_indices(*port, ipv4);
+    std::set<unsigned> both;
+    std::set_intersection(common.begin(), common.end(), mine.begin(), mine.end(), std::inserter(both, both.end()));
+    common = each.empty() ? mine : both;
+    each.push_back(hca_name(*port) + " " + indices_text(mine));
+  }
+  if (!common.empty())
+    return "# The RoCE v2 GID of a routable address stands here on all of these ports.\nNCCL_IB_GID_INDEX=" +
+           std::to_string(pin && common.count(*pin) != 0 ? *pin : *common.begin()) + "\n";
+  return std::string("# NCCL_IB_GID_INDEX is not set: no index holds a routable RoCE v2 GID (") +
+         (ipv4 ? "IPv4" : "IPv6") + ") on all ports (" + join(each) +
+         ").\n# NCCL 2.21 and later find it for each port; before, give the ports' netdevs addresses in the same "
+         "order.\n";
+}
+
+// What the policy marks RoCE data with, as a traffic class byte; ECN bits say ECT(0), which switches need to mark.
+std::optional<unsigned> traffic_class(const PortPolicy& entry) {
+  if (entry.want.traffic_class && entry.want.traffic_class->value) return *entry.want.traffic_class->value;
+  if (entry.want.roce_tos) return *entry.want.roce_tos;
+  if (entry.traffic) return entry.traffic->dscp * 4U + 2U;
+  if (!entry.want.dscp_map || !entry.want.pfc) return std::nullopt;
+  for (const auto& [dscp, priority] : *entry.want.dscp_map)
+    if (entry.want.pfc->has(priority)) return dscp * 4U + 2U;
+  return std::nullopt;
+}
+
+std::string class_lines(const TopoView& view, const std::vector<const Port*>& ports) {
+  if (view.policy == nullptr) return "# NCCL_IB_TC is not set: no configuration tells the DSCP of RoCE data.\n";
+  std::map<std::optional<unsigned>, std::vector<std::string>> values;
+  std::set<int> priorities;
+  for (const Port* port : ports) {
+    const PortPolicy* entry = policy_for(*view.policy, *port);
+    values[entry != nullptr ? traffic_class(*entry) : std::nullopt].push_back(hca_name(*port));
+    if (entry != nullptr && entry->want.trust == Trust::pcp && entry->want.pfc)
+      for (int priority = 0; priority < kPriorities; ++priority)
+        if (entry->want.pfc->has(priority)) priorities.insert(priority);
+  }
+  std::string out;
+  if (values.size() == 1 && values.begin()->first) {
+    const unsigned value = *values.begin()->first;
+    out = "# DSCP " + std::to_string(value >> 2U) +
+          " of the policy, as a traffic class: DSCP x 4 + 2, the 2 (ECT(0)) lets switches mark congestion.\n"
+          "NCCL_IB_TC=" +
+          std::to_string(value) + "\n";
+  } else {
+    out = "# NCCL_IB_TC is not set: the policy does not give all of these ports one DSCP for RoCE data.\n";
+  }
+  if (priorities.size() == 1)
+    out += "# The ports trust the VLAN priority, which the service level becomes.\nNCCL_IB_SL=" +
+           std::to_string(*priorities.begin()) + "\n";
+  return out;
+}
+
+std::string bootstrap(const TopoView& view, const std::vector<const Port*>& ports) {
+  if (view.bootstrap.empty())
+    return "# NCCL_SOCKET_IFNAME is not set: there is no default route to tell the management interface.\n";
+  const bool compute =
+      std::any_of(ports.begin(), ports.end(), [&](const Port* port) { return port->netdev == view.bootstrap; });
+  return std::string("# Ranks find each other over the interface of the default route") +
+         (compute ? "; here it is a compute NIC's own.\n" : ", away from the compute NICs.\n") +
+         "NCCL_SOCKET_IFNAME==" + view.bootstrap + "\n";
+}
+
+std::string remarks(const TopoView& view, const std::vector<size_t>& nics) {
+  std::string out;
+  std::vector<std::string> far;
+  for (size_t g = 0; g < view.pairing.pairs.size(); ++g)
+    if (view.pairing.pairs[g].path && *view.pairing.pairs[g].path > PathClass::PXB)
+      far.push_back(view.topology.gpus[g].name + " " + std::string(to_text(*view.pairing.pairs[g].path)));
+  if (!far.empty() && !is_flattened(view.topology))
+    out += "# No PCIe switch between GPU and NIC (" + join(far) +
+           "): NCCL_NET_GDR_LEVEL decides whether GPUDirect RDMA is used that far.\n";
+  if (is_flattened(view.topology))
+    out +=
+        "# The hypervisor hides the PCIe switches: set NCCL_TOPO_FILE to the provider's file, or NCCL pairs GPUs and "
+        "NICs blindly.\n";
+  const auto is_amd = [](const Gpu& gpu) { return gpu.vendor == kAmd; };
+  if (std::any_of(view.topology.gpus.begin(), view.topology.gpus.end(), is_amd))
+    out += "# AMD GPUs: RCCL takes the same names, from the environment or rccl.conf.\n";
+  const auto is_gaudi = [](const Gpu& gpu) { return gpu.vendor == kHabana; };
+  if (std::any_of(view.topology.gpus.begin(), view.topology.gpus.end(), is_gaudi))
+    out += "# Gaudi: HCCL uses the accelerators' own ports, and none of these variables.\n";
+  for (const size_t nic : nics) {
+    const uint16_t vendor = view.topology.nics[nic].vendor;
+    if (vendor != kAmazon && vendor != kCray) continue;
+    out += std::string("# ") + (vendor == kAmazon ? "EFA" : "Slingshot") +
+           " is no InfiniBand verbs device to NCCL: its libfabric plugin (aws-ofi-nccl) picks the NICs, and NCCL_IB_* "
+           "has no effect.\n";
+    break;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string topo_nccl(const TopoView& view) {
+  const std::vector<size_t> nics = chosen_nics(view);
+  const std::vector<const Port*> ports = ports_of(view, nics, true);
+  std::string out = "# nccl.conf of " +
+                    (view.node.hostname.empty() ? std::string("this machine") : view.node.hostname) +
+                    ", from its topology, GID tables and policy. For a shell: set -a; . FILE\n";
+  out += remarks(view, nics) + hcas(view, nics, ports);
+  std::vector<const Port*> roce;
+  for (const Port* port : ports)
+    if (port->link_layer == LinkLayer::ethernet && !port->iwarp) roce.push_back(port);
+  if (!roce.empty())
+    out += gid_index(roce, view.policy != nullptr ? view.policy->expect.gid_index : std::nullopt) +
+           class_lines(view, roce);
+  else if (!ports.empty()) out += "# InfiniBand: NCCL_IB_GID_INDEX and NCCL_IB_TC are not needed.\n";
+  return out + bootstrap(view, ports);
+}
+
+}  // namespace fabric::ctl

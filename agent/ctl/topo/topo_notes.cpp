@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the classes of `topo` cannot say, and where nvidia-smi's own table would read otherwise.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "ctl/topo/topo.h"
+#include "model/pci_kind.h"
+
+namespace fabric::ctl {
+namespace {
+
+constexpr uint16_t kNvidia = 0x10de;
+
+std::string hidden_switches(const TopoView& view) {
+  if (!is_flattened(view.topology)) return {};
+  return "This is a virtual machine" +
+         (view.topology.hypervisor.empty() ? std::string{} : " (" + view.topology.hypervisor + ")") +
+         " whose hypervisor hides the PCIe switches: the classes are what the guest sees, and devices that look "
+         "equally near "
+         "may not be. Take the provider's topology file (NCCL_TOPO_FILE).";
+}
+
+// The kernel says -1, and nvidia-smi then says SYS.
+std::string unknown_nodes(const TopoView& view) {
+  std::vector<std::string> unknown, assumed;
+  const auto add = [&](const PciDevice& device, const std::string& name) {
+    if (!device.numa) unknown.push_back(name);
+    else if (device.numa_assumed) assumed.push_back(name);
+  };
+  for (const Gpu& gpu : view.topology.gpus) add(gpu, gpu.name);
+  for (const size_t nic : shown_nics(view.topology)) add(view.topology.nics[nic], view.topology.nics[nic].name);
+  if (view.topology.gpus.empty()) return {};
+  if (!unknown.empty())
+    return "The kernel does not know the NUMA node of " + join(unknown) +
+           " (numa_node -1): N/A where no bridge is shared; nvidia-smi prints SYS there.";
+  if (!assumed.empty())
+    return "The kernel does not tell NUMA nodes of PCI devices (numa_node -1) and the machine has one: NODE where "
+           "nvidia-smi "
+           "prints SYS.";
+  return {};
+}
+
+// Several nodes to a socket: SYS between them is not the link between sockets.
+std::string split_sockets(const TopoView& view) {
+  std::map<int, std::vector<std::string>> nodes;
+  for (const auto& [node, socket] : view.topology.numa_socket) nodes[socket].push_back(std::to_string(node));
+  for (const auto& [socket, list] : nodes)
+    if (list.size() > 1)
+      return "Each socket is split into " + std::to_string(list.size()) +
+             " NUMA nodes (SNC, NPS): SYS between two nodes of one socket, here as in nvidia-smi, does not leave the "
+             "socket.";
+  return {};
+}
+
+// Bridges above the device that nothing else is below: the port that it is plugged into, and those on its own board.
+size_t own_bridges(const Topology& topology, const PciDevice& device) {
+  const auto has = [](const PciDevice& other, const std::string& bridge) {
+    return std::find(other.bridges.begin(), other.bridges.end(), bridge) != other.bridges.end();
+  };
+  const auto foreign = [&](const PciDevice& other) {
+    return other.pci.substr(0, other.pci.rfind('.')) != device.pci.substr(0, device.pci.rfind('.'));
+  };
+  size_t own = 0;
+  for (const std::string& bridge : device.bridges) {
+    const auto shares = [&](const PciDevice& other) { return foreign(other) && has(other, bridge); };
+    if (std::any_of(topology.gpus.begin(), topology.gpus.end(), shares) ||
+        std::any_of(topology.nics.begin(), topology.nics.end(), shares))
+      break;
+    ++own;
+  }
+  return own;
+}
+
+// PXB, and yet one switch: a GPU module or a NIC that has bridges of its own adds them to the count.
+std::string bridges_on_boards(const TopoView& view) {
+  std::set<std::string> names;
+  for (size_t g = 0; g < view.pairing.pairs.size(); ++g) {
+    const Pair& pair = view.pairing.pairs[g];
+    if (pair.path != PathClass::PXB) continue;
+    const auto add = [&](const PciDevice& device, const std::string& name) {
+      if (own_bridges(view.topology, device) > 1) names.insert(name);
+    };
+    add(view.topology.gpus[g], view.topology.gpus[g].name);
+    for (const size_t nic : pair.nics) add(view.topology.nics[nic], view.topology.nics[nic].name);
+  }
+  if (names.empty()) return {};
+  return "PXB of " + join({names.begin(), names.end()}) +
+         " counts bridges that lead to this device alone (on its own board, or a further switch): no other GPU or NIC "
+         "shares them.";
+}
+
+// Grace, Power9, and cards in slots of their own.
+std::string no_shared_bridge(const TopoView& view) {
+  if (view.topology.gpus.empty() || view.compute.empty() || is_flattened(view.topology)) return {};
+  for (const Gpu& gpu : view.topology.gpus)
+    for (const size_t nic : view.compute)
+      if (const auto path = path_class(gpu, view.topology.nics[nic]); !path || *path < PathClass::NODE) return {};
+  return "No GPU shares a PCIe switch or host bridge with a NIC: NODE and SYS are all that this table or nvidia-smi's "
+         "can say, "
+         "and NICs of the same class are equally near.";
+}
+
+std::vector<std::string> split_cards(const Topology& topology) {
+  std::map<std::string, std::vector<const Nic*>> cards;
+  for (const Nic& nic : topology.nics)
+    if (!nic.rdma.empty() && !nic.virtual_function) cards[nic.card].push_back(&nic);
+  std::vector<std::string> out;
+  for (const auto& [card, nics] : cards) {
+    std::vector<std::string> names;
+    bool roots_differ = false;
+    for (const Nic* nic : nics) {
+      names.push_back(nic->name);
+      roots_differ = roots_differ || nic->root != nics.front()->root;
+    }
+    if (roots_differ && !card.empty())
+      out.push_back(join(names) +
+                    " are one card on several PCI trees (socket direct, multi-host): its ports are shared.");
+  }
+  return out;
+}
+
+std::string memory_nodes(const TopoView& view) {
+  std::vector<std::string> memory;
+  for (const int node : view.topology.memory_nodes) memory.push_back(std::to_string(node));
+  return memory.empty() ? std::string{} : "NUMA nodes without CPUs (memory of GPUs, HBM, CXL): " + join(memory) + ".";
+}
+
+std::string soft_iwarp(const TopoView& view) {
+  const bool nvidia = std::any_of(view.topology.gpus.begin(), view.topology.gpus.end(),
+                                  [](const Gpu& gpu) { return gpu.vendor == kNvidia; });
+  for (const Port& port : view.node.ports)
+    if (nvidia && port.kernel_driver == "siw")
+      return "nvidia-smi topo -m fails as long as the soft-iWARP device " + port.rdma + " exists; this table does not.";
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> topo_notes(const TopoView& view) {
+  std::vector<std::string> notes;
+  for (const auto& note :
+       {hidden_switches, unknown_nodes, split_sockets, bridges_on_boards, no_shared_bridge, memory_nodes, soft_iwarp})
+    if (std::string text = note(view); !text.empty()) notes.push_back(std::move(text));
+  for (std::string& note : split_cards(view.topology)) notes.push_back(std::move(note));
+  for (const Nic& nic : view.topology.nics)
+    if (!nic.bond.empty())
+      notes.push_back((nic.netdevs.empty() ? nic.name : join(nic.netdevs)) + " is a member of " + nic.bond + ".");
+  return notes;
+}
+
+}  // namespace fabric::ctl

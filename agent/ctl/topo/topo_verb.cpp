@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/parse.h"
+#include "ctl/topo/topo.h"
+#include "ctl/verbs.h"
+#include "ctl/world.h"
+#include "kernel/pci/machine.h"
+#include "kernel/pci/nvml.h"
+#include "kernel/pci/topology.h"
+
+namespace fabric::ctl {
+namespace {
+
+// Of /proc/net/route (net/ipv4/fib_trie.c, fib_route_seq_show): name, destination, gateway, flags, refcount, use,
+// metric, mask. The default route is all zeros; the least metric wins.
+std::string default_route(const Root& root) {
+  const auto text = root.read("proc/net/route");
+  std::string best;
+  unsigned least = UINT32_MAX;
+  for (const std::string_view line : split(text ? std::string_view(*text) : std::string_view{}, '\n')) {
+    const auto field = words(line);
+    if (field.size() < 8 || field[1] != "00000000" || field[7] != "00000000") continue;
+    const auto metric = parse_number<unsigned>(field[6]);
+    if (!metric || *metric >= least) continue;
+    least = *metric;
+    best = field[0];
+  }
+  return best;
+}
+
+// A line for each GPU, so that a captured machine gives the same answer: address, index, minor, UUID, name.
+Result<std::string> nvml_text() {
+  const auto devices = nvml::devices();
+  if (!devices) return devices.error();
+  std::string text;
+  for (const nvml::Device& each : *devices)
+    text += each.pci + "\t" + std::to_string(each.index) + "\t" + (each.minor ? std::to_string(*each.minor) : "") +
+            "\t" + each.uuid + "\t" + each.name + "\n";
+  return text;
+}
+
+std::vector<nvml::Device> nvml_devices(const std::string& text) {
+  std::vector<nvml::Device> out;
+  for (const std::string_view line : split(text, '\n')) {
+    const auto field = split(line, '\t');
+    const auto index = field.size() == 5 ? parse_number<unsigned>(field[1]) : std::nullopt;
+    if (index)
+      out.push_back({std::string(field[0]), *index, std::string(field[3]), std::string(field[4]),
+                     parse_number<unsigned>(field[2])});
+  }
+  return out;
+}
+
+Result<Node> read_node(const Options& options, World& world, bool cores) {
+  Node node;
+  if (!options.hwloc_xml.empty()) {
+    auto topology = load_topology_xml(options.hwloc_xml);
+    if (!topology) return topology.error();
+    node.topology = std::move(topology).value();
+    return node;
+  }
+  if (!world.kernel.root.exists("sys/class") && !world.kernel.root.exists("sys/bus"))
+    return load_topology(world.kernel.root).error();
+  node = look(world, {.settings = false, .counters = false, .network = false, .verbs = false});
+  // A machine that is too large or cannot be read is not an empty one.
+  if (node.topology.gpus.empty() && node.topology.nics.empty())
+    if (const auto topology = load_topology(world.kernel.root); !topology) return topology.error();
+  if (cores) machine::read_cores(world.kernel.root, node.topology);
+  if (world.kernel.route && nvml::is_wanted(node.topology))
+    if (const auto text = told(world.kernel, "nvml devices", nvml_text))
+      nvml::complete(nvml_devices(*text), node.topology);
+  return node;
+}
+
+int failure(const std::string& what, Output& output) {
+  output.errors += "fabric-agentctl: " + what + "\n";
+  return kFailure;
+}
+
+}  // namespace
+
+int run_topo(const Options& options, Output& output) {
+  auto world = open_world(options);
+  if (!world) return failure(world.error().text(), output);
+  const TopoFormat* format = find_topo_format(options.json ? "json" : options.format);
+  const auto node = read_node(options, *world, format->needs_cores);
+  if (!node) return failure(node.error().text(), output);
+  const bool alone = !options.hwloc_xml.empty();
+  output.text += format->print(topo_view(*node, world->policy ? &*world->policy : nullptr,
+                                         alone ? std::string{} : default_route(world->kernel.root)));
+  return kDone;
+}
+
+}  // namespace fabric::ctl

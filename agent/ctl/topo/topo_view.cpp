@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all formats of `topo` share, and their table.
+#include <algorithm>
+
+#include "checks/check.h"
+#include "ctl/topo/topo.h"
+#include "model/pci_kind.h"
+
+namespace fabric::ctl {
+namespace {
+
+constexpr size_t kMostColumns = 256;
+
+std::string print_json(const TopoView& view) { return topo_json(view).dump() + "\n"; }
+
+constexpr TopoFormat kFormats[] = {
+    {"text", "the matrix of nvidia-smi topo -m, the best pairing, problems", topo_text},
+    {"tree", "sockets, NUMA nodes, switches and devices", topo_tree},
+    {"json", "all of it for programs", print_json},
+    {"dot", "a graph for Graphviz", topo_dot},
+    {"svg", "a picture", topo_svg},
+    {"nccl", "nccl.conf: variables that follow, and why", topo_nccl},
+    {"cpuset", "CPUs of each GPU, for srun --cpu-bind", topo_cpuset, true},
+    {"slurm", "lines of gres.conf", topo_slurm, true},
+    {"rankfile", "one rank for each GPU, for Open MPI", topo_rankfile, true},
+};
+
+std::vector<Finding> problems_of(const Node& node) {
+  std::vector<std::string> only{"locality", "pairing", "pcie"};
+  if (!node.ports.empty()) only.emplace_back("port-state");
+  Report report =
+      run_checks({.now = node, .before = nullptr, .policy = nullptr, .plan = nullptr, .no_policy = {}}, only);
+  std::erase_if(report.findings, [](const Finding& finding) {
+    return finding.status == Status::ok || finding.status == Status::unknown;
+  });
+  return std::move(report.findings);
+}
+
+}  // namespace
+
+std::span<const TopoFormat> topo_formats() { return kFormats; }
+
+const TopoFormat* find_topo_format(std::string_view name) {
+  for (const TopoFormat& format : kFormats)
+    if (format.name == name) return &format;
+  return nullptr;
+}
+
+TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap) {
+  TopoView view{node,
+                node.topology,
+                policy,
+                compute_nics(node.topology, node.ports),
+                {},
+                problems_of(node),
+                std::move(bootstrap)};
+  view.pairing = best_pairing(node.topology, node.ports);
+  return view;
+}
+
+std::vector<size_t> shown_nics(const Topology& topology) {
+  const bool rdma = std::any_of(topology.nics.begin(), topology.nics.end(), carries_rdma);
+  std::vector<size_t> shown;
+  for (size_t i = 0; i < topology.nics.size(); ++i)
+    if (!rdma || carries_rdma(topology.nics[i])) shown.push_back(i);
+  // Thousands of virtual functions are for guests, and no table for people.
+  const auto is_virtual = [&](size_t nic) { return topology.nics[nic].virtual_function; };
+  if (shown.size() > kMostColumns && !std::all_of(shown.begin(), shown.end(), is_virtual))
+    std::erase_if(shown, is_virtual);
+  shown.resize(std::min(shown.size(), kMostColumns));
+  return shown;
+}
+
+bool is_about(const Finding& problem, const std::string& name) {
+  return problem.subject == name || problem.subject.starts_with(name + "/");
+}
+
+std::string nic_title(const Nic& nic) {
+  const std::string name = nic.rdma.empty() ? nic.name : join(nic.rdma);
+  const std::string netdevs = join(nic.netdevs);
+  return netdevs.empty() || netdevs == name ? name : name + " (" + netdevs + ")";
+}
+
+std::string join(const std::vector<std::string>& parts, std::string_view between) {
+  std::string out;
+  for (size_t i = 0; i < parts.size(); ++i) out.append(i == 0 ? "" : between).append(parts[i]);
+  return out;
+}
+
+}  // namespace fabric::ctl

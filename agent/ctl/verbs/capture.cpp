@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/verbs/capture.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "base/fd.h"
+#include "kernel/capture/root.h"
+
+namespace fabric::ctl {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostBytes = size_t{64} << 20;
+
+// The answer that tells the machine's present state best.
+const Answer& newest(const Tape::Answers& samples) { return samples.rbegin()->second; }
+
+bool is_plain(const std::string& path) {  // without "." and "..", and not empty
+  for (const fs::path& part : fs::path(path))
+    if (part == "." || part == ".." || part == "/") return false;
+  return !path.empty();
+}
+
+// As the link at `place` leads where the tree is the root: whoever opens a file of the tree by its path stays inside.
+std::string inside(const std::string& place, const std::string& target) {
+  const fs::path folder = fs::path("/" + place).parent_path(),
+                 plain = (folder.relative_path() / target).lexically_normal();
+  if (!target.starts_with('/') && *plain.begin() != "..") return target;
+  return (folder / target).lexically_normal().lexically_relative(folder).string();
+}
+
+// A folder that is being filled; gone again unless keep() was called.
+class Folder {
+ public:
+  static Result<Folder> make(const std::string& beside) {
+    std::string name = beside + ".XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) return error(errno, name);
+    return Folder(std::move(name));
+  }
+  Folder(Folder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  Folder& operator=(Folder&&) = delete;
+  ~Folder() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  // Each returns false where something else is in the way (a tape mixes moments): the answers tell it then.
+  bool folder(const std::string& place) const {
+    std::string so_far = path_;
+    for (const fs::path& part : fs::path(place)) {
+      so_far += "/" + part.string();
+      if (::mkdir(so_far.c_str(), 0700) == 0) continue;
+      struct stat status {};
+      if (errno != EEXIST || ::lstat(so_far.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return false;
+    }
+    return true;
+  }
+  [[nodiscard]] bool link(const std::string& place, const std::string& target) const {
+    return folder(fs::path(place).parent_path()) &&
+           ::symlink(inside(place, target).c_str(), (path_ + "/" + place).c_str()) == 0;
+  }
+  [[nodiscard]] Result<void> file(const std::string& place, std::string_view text) const {
+    const std::string name = path_ + "/" + place;
+    if (!folder(fs::path(place).parent_path())) return error(EEXIST, name);
+    const Fd fd(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!fd) return error(errno, name);
+    while (!text.empty()) {
+      const ssize_t size = ::write(fd.get(), text.data(), text.size());
+      if (size < 0 && errno == EINTR) continue;
+      if (size < 0) return error(errno, name);
+      text.remove_prefix(static_cast<size_t>(size));
+    }
+    return {};
+  }
+  // Takes the place of `directory`, if that is empty or not there.
+  Result<void> keep(const std::string& directory) {
+    if (::rename(path_.c_str(), directory.c_str()) != 0) {
+      const int code = errno == EEXIST ? ENOTEMPTY : errno;
+      return error(code, directory);
+    }
+    path_.clear();
+    return {};
+  }
+
+ private:
+  explicit Folder(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+Result<void> write_files(const Tape& tape, const Folder& folder, Written& written) {
+  for (const auto& [place, target] : tape.links)
+    if (is_plain(place)) (void)folder.link(place, target);
+  for (const auto& [question, samples] : tape.answers) {
+    const auto& [ask, what] = question;
+    const auto place = tape.places.find(what);
+    const Answer& answer = newest(samples);
+    if (place == tape.places.end() || !is_plain(place->second) || !answer) continue;
+    if (ask == Ask::list) (void)folder.folder(place->second);
+    if (ask != Ask::read || answer->empty()) continue;
+    const std::string& text = answer->front();
+    written.bytes += text.size();
+    if (written.bytes > kMostBytes) return error(EFBIG, folder.path());
+    const auto done = folder.file(place->second, text);
+    // Two names of one file; or the machine changed while it was read.
+    if (!done && done.error().code != EEXIST && done.error().code != ELOOP) return done;
+    if (done) ++written.files;
+  }
+  return {};
+}
+
+Answer ask_tree(const Root& root, const Tape::Question& question) {
+  const auto one = [](Result<std::string> text) -> Answer {
+    return text ? Answer(std::vector{*text}) : Answer(text.error());
+  };
+  const auto yes = [](bool is) -> Answer {
+    return is ? Answer(std::vector<std::string>{}) : Answer(error(ENOENT, ""));
+  };
+  const auto& [ask, what] = question;
+  switch (ask) {
+    case Ask::read: return one(root.read(what));
+    case Ask::list: return root.list(what);
+    case Ask::exists: return yes(root.exists(what));
+    case Ask::resolve: return one(root.resolve(what));
+    case Ask::locked: return yes(root.is_locked(what));
+    default: return error(EROFS, "");  // nothing is made in a captured tree
+  }
+}
+
+bool same(const Answer& a, const Answer& b) {
+  if (a.ok() != b.ok()) return false;
+  return a.ok() ? *a == *b : a.error().code == b.error().code;
+}
+
+// What the tree itself would not answer as the machine did.
+std::map<Tape::Question, Tape::Answers> untold(const Tape& tape, const Root& root) {
+  std::map<Tape::Question, Tape::Answers> out;
+  for (const auto& [question, samples] : tape.answers) {
+    bool told = is_of_files(question.first);
+    if (told) {
+      const Answer tree = ask_tree(root, question);
+      for (const auto& [sample, answer] : samples) told = told && same(answer, tree);
+    }
+    if (!told) out.emplace(question, samples);
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<Written> write_capture(const Tape& tape, const std::string& about, const std::string& directory) {
+  auto folder = Folder::make(directory);
+  if (!folder) return folder.error();
+  Written written;
+  if (auto done = write_files(tape, *folder, written); !done) return done.error();
+  const auto root = Root::open(folder->path());
+  if (!root) return root.error();
+  const auto rest = untold(tape, *root);
+  written.answers = rest.size();
+  const std::string answers = answers_text(rest);
+  if (answers.size() > kMostBytes) return error(EFBIG, directory);
+  if (auto done = folder->file(kAnswersFile, answers); !done) return done.error();
+  if (auto done = folder->file("fabric-agent/about.txt", about); !done) return done.error();
+  if (auto done = folder->keep(directory); !done) return done.error();
+  return written;
+}
+
+std::vector<std::string> refused_readings(const Tape& tape) {
+  std::set<std::string> names;
+  for (const auto& [question, samples] : tape.answers) {
+    const auto& [ask, what] = question;
+    const Answer& answer = newest(samples);
+    if (answer || (answer.error().code != EACCES && answer.error().code != EPERM)) continue;
+    if (is_of_netlink(ask)) names.insert(std::string(to_text(ask)) + " netlink: " + answer.error().what);
+    else names.insert(is_of_files(ask) ? "/" + what : what);
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace fabric::ctl

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// capture: the other verbs are run with a recorder behind them, so that what they read is what is kept.
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <ctime>
+#include <filesystem>
+
+#include "counters/reader.h"
+#include "ctl/topo/topo.h"
+#include "ctl/verbs.h"
+#include "ctl/verbs/capture.h"
+#include "ctl/world.h"
+#include "kernel/capture/anonymize.h"
+#include "settings/busy.h"
+
+namespace fabric::ctl {
+namespace {
+
+// Whose readings are kept, in this order: of what is read again, the first reading stands.
+constexpr std::array<std::string_view, 6> kReaders{"check", "status", "show", "plan", "topo", "neighbors"};
+
+int failure(const std::string& what, Output& output) {
+  output.errors += "fabric-agentctl: capture: " + what + "\n";
+  return kFailure;
+}
+
+// The answers of the verbs are not wanted; what one cannot find out, a judge elsewhere cannot either.
+void run_readers(const Options& options) {
+  for (const std::string_view name : kReaders) {
+    const Verb* verb = find_verb(name);
+    if (verb == nullptr) continue;
+    Options own = options;
+    own.arguments.clear();
+    own.json = true;
+    Output ignored;
+    (void)verb->run(own, ignored);
+    if (name != "topo") continue;
+    own.json = false;
+    for (const TopoFormat& format : topo_formats())
+      if (format.needs_cores) {
+        own.format = format.name;
+        (void)verb->run(own, ignored);
+      }
+  }
+}
+
+void read_folder(const Root& root, const std::string& folder) {
+  const auto names = root.list(folder);
+  if (!names) return;
+  for (const std::string& name : *names)
+    if (name.ends_with(".toml")) (void)root.read(folder + "/" + name);
+}
+
+// The configuration, which the verbs read from a file of the user's choice and not from the machine.
+void read_config(const Root& root, const Options& options) {
+  std::error_code failed;
+  std::string file = std::filesystem::absolute(options.config_file(), failed).lexically_normal().string();
+  if (failed) return;
+  if (!root.is_host() && file.starts_with(root.path() + "/")) file.erase(0, root.path().size());
+  const std::string folder = file.substr(0, file.rfind('/'));
+  (void)root.read(file);
+  read_folder(root, folder + "/conf.d");
+  read_folder(root, folder + "/profiles");
+}
+
+// For judges with a policy of their own: every setting, and whether ports are in use.
+Result<std::string> read_everything(const Options& options) {
+  auto world = open_world(options);
+  if (!world) return world.error();
+  read_config(world->kernel.root, options);
+  for (const char* file :
+       {"proc/version", "proc/sys/kernel/osrelease", "etc/os-release", "proc/cmdline", "proc/uptime"})
+    (void)world->kernel.root.read(file);
+  const Node node = look(*world, {.members = true});
+  for (const Port& port : node.ports) {
+    (void)qos::has_user_queue_pairs(world->kernel, port);
+    PortReader reader({world->kernel.root, world->kernel.rdma.get(), world->kernel.statistics.get()}, port);
+    (void)reader.read();
+  }
+  (void)local_now(world->kernel);
+  return node.hostname;
+}
+
+std::string about_text(const std::string& hostname, const Options& options, const std::vector<std::string>& refused) {
+  char time[32] = "";
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  if (::gmtime_r(&now, &parts) != nullptr) std::strftime(time, sizeof time, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  utsname system{};
+  (void)::uname(&system);
+  std::string text = "Captured by fabric-agentctl " FABRIC_VERSION " at " + std::string(time) + ", user " +
+                     std::to_string(::geteuid()) + "\n";
+  text += "Machine: " + hostname + ", " + system.sysname + " " + system.release + " " + system.machine + "\n";
+  text += std::string("MAC addresses, GUIDs, UUIDs and serial numbers: ") +
+          (options.with_addresses ? "as they are\n" : "pseudonyms (the maker's part is as it is)\n");
+  text += "To judge it: fabric-agentctl check --root THIS-FOLDER (and status, show, plan, topo)\n";
+  if (!refused.empty()) text += "\nNot permitted to this user, and so not in here:\n";
+  for (const std::string& name : refused) text += "  " + name + "\n";
+  return text;
+}
+
+void tell(const Options& options, const std::string& directory, const Written& written,
+          const std::vector<std::string>& refused, Output& output) {
+  if (options.json) {
+    Json unread = Json::array();
+    for (const std::string& name : refused) unread.push(name);
+    Json out = Json::object();
+    out.put("directory", directory)
+        .put("files", uint64_t{written.files})
+        .put("bytes", uint64_t{written.bytes})
+        .put("answers", uint64_t{written.answers});
+    output.text += out.put("addresses", options.with_addresses).put("not_permitted", std::move(unread)).dump() + "\n";
+    return;
+  }
+  output.text += directory + ": " + std::to_string(written.files) + " files, " + std::to_string(written.answers) +
+                 " other answers; " + (options.with_addresses ? "with" : "without") +
+                 " MAC addresses, GUIDs and serial numbers.\n";
+  if (refused.empty()) return;
+  output.text += std::to_string(refused.size()) + " readings were not permitted to this user and are missing" +
+                 (::geteuid() == 0 ? "" : "; root sees more") + " (" + directory +
+                 "/fabric-agent/about.txt lists them).\n";
+}
+
+}  // namespace
+
+int run_capture(const Options& options, Output& output) {
+  if (options.arguments.size() != 1 || options.arguments[0].empty())
+    return output.errors += "fabric-agentctl: capture: which DIR? It must not exist, or be empty.\n", kUsage;
+  std::string directory = options.arguments.front();
+  while (directory.size() > 1 && directory.ends_with('/')) directory.pop_back();
+  std::error_code failed;
+  if (std::filesystem::exists(directory, failed) && !std::filesystem::is_empty(directory, failed))
+    return failure(directory + " is there and is not an empty folder", output);
+  const auto tape = std::make_shared<Tape>();
+  Options recorded = options;
+  recorded.open = [tape, open = options.open](const std::string& root) {
+    auto kernel = open(root);
+    if (kernel && !kernel->tape) record(*kernel, tape);
+    return kernel;
+  };
+  if (auto kernel = options.open(options.root); !kernel) return failure(kernel.error().text(), output);
+  else if (kernel->tape) return failure(options.root + " is a capture itself", output);
+  run_readers(recorded);
+  const auto hostname = read_everything(recorded);
+  if (!hostname) return failure(hostname.error().text(), output);
+  disguise(*tape, !options.with_addresses);
+  const auto refused = refused_readings(*tape);
+  const auto written = write_capture(*tape, about_text(*hostname, options, refused), directory);
+  if (!written && written.error().code == EFBIG)
+    return failure(directory + ": more than 64 MiB; nothing is written", output);
+  if (!written) return failure(written.error().text(), output);
+  tell(options, directory, *written, refused, output);
+  return kDone;
+}
+
+}  // namespace fabric::ctl

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <ctime>
+#include <optional>
+
+#include "base/parse.h"
+#include "checks/check.h"
+#include "config/config.h"
+#include "ctl/output/report_text.h"
+#include "ctl/verbs.h"
+#include "ctl/verbs/check_watch.h"
+#include "ctl/verbs/samples.h"
+#include "ctl/verbs/watch.h"
+#include "health/health.h"
+#include "store/acks.h"
+#include "store/health_state.h"
+
+namespace fabric::ctl {
+namespace {
+
+constexpr std::chrono::milliseconds kWatchPace{5'000};
+constexpr size_t kChangesShown = 10;
+
+int usage(const std::string& what, Output& output) {
+  output.errors += "fabric-agentctl: check: " + what + "\n";
+  return kUsage;
+}
+
+std::string nearest_check(const std::string& name) {
+  std::vector<std::string_view> known;
+  for (const Check& check : checks()) {
+    known.push_back(check.id);
+    known.push_back(check.group);
+  }
+  const std::string candidate = nearest(name, known);
+  return candidate.empty() ? "; fabric-agentctl explain lists them" : "; did you mean " + candidate + "?";
+}
+
+// What others know: the exporter's states, the operator's acknowledgements.
+struct Known {
+  HealthMemory memory;
+  bool has_memory = false;
+  std::vector<Ack> acks;
+};
+
+Known read_known(World& world, Node& node) {
+  Known out;
+  auto memory = load_health(world.kernel.root);
+  if (memory && *memory) {
+    out.memory = std::move(**memory);
+    out.has_memory = true;
+  } else if (!memory) {
+    node.unseen.push_back("what fabric-exporter has seen over time: " + memory.error().text());
+  }
+  auto acks = load_acks(world.kernel.root);
+  if (acks) out.acks = std::move(*acks);
+  else node.unseen.push_back("acknowledgements: " + acks.error().text());
+  return out;
+}
+
+Report judge(World& world, Samples& samples, const Options& options, int64_t wall) {
+  const Plan plan = make_plan(world, samples.now, options);
+  const Known known = read_known(world, samples.now);
+  View view = view_of(world, samples, plan);
+  if (known.has_memory) view.health = &known.memory.health;
+  Report report = run_checks(view, options.only);
+  mark_acknowledged(report, standing(known.acks, known.memory.acks, wall), wall);
+  return report;
+}
+
+std::string told(const Report& report, const Samples& samples, const Options& options, const Output& output,
+                 bool brief = false) {
+  if (options.json) return to_json(report).put("unread", unseen_json(samples.now)).dump() + "\n";
+  return report_text(report, samples.now.hostname, options.verbose, output, brief) + unseen_text(samples.now) +
+         (samples.before ? "" : "\nThe counters were read once: whether any rises was not checked.\n");
+}
+
+// What has changed since --watch began, each as a line.
+struct Changed {
+  std::string now;                // of this round, for a pipe
+  std::vector<std::string> last;  // on a terminal, the newest first; what stood at the start is no change
+};
+
+void take_changes(Changed& changed, const Report* before, const Report& now, const Options& options, int64_t wall) {
+  changed.now.clear();
+  for (const ReportChange& change : changes_of(before != nullptr ? *before : Report(), now)) {
+    changed.now += options.json ? change_json(change, wall) : change_text(change, wall);
+    if (before != nullptr) changed.last.insert(changed.last.begin(), change_text(change, wall));
+  }
+  if (changed.last.size() > kChangesShown) changed.last.resize(kChangesShown);
+}
+
+// What went while it was watched stays gone until it is back; of it nothing is compared.
+void keep_gone(Node& before, const Samples& had) {
+  if (!had.before) return;
+  for (const Port& old : had.before->ports) {
+    if (std::any_of(before.ports.begin(), before.ports.end(), [&](const Port& port) { return port.id() == old.id(); }))
+      continue;
+    Port gone = old;
+    gone.counters = {};
+    gone.fec.reset(), gone.link_status.reset();
+    gone.gids.clear(), gone.reporters.clear();
+    before.ports.push_back(std::move(gone));
+  }
+}
+
+// On a terminal: the verdict, the last changes, all that stands. Where that does not fit: fewer changes, and of what
+// stands what was observed.
+std::string page(const std::string& report, const Changed& changed, const std::string& when, size_t most) {
+  const size_t blank = report.find("\n\n"), verdict = blank == std::string::npos ? report.size() : blank + 1;
+  std::string text = report.substr(0, verdict) + when + "\n";
+  if (!changed.last.empty()) text += "\nLast changes:\n";
+  for (size_t i = 0; i < std::min(changed.last.size(), most); ++i) text += "  " + changed.last[i];
+  return text + report.substr(verdict);
+}
+
+bool fits(const std::string& text, const Output& output) {
+  return static_cast<size_t>(std::count(text.begin(), text.end(), '\n')) <= output.height;
+}
+
+int watch_check(World& world, std::chrono::milliseconds pace, const Options& options, Output& output) {
+  Samples samples = take_samples(world, options.interval);                 // before there is a Watch: Ctrl-C ends it
+  const bool replays = world.kernel.tape && world.kernel.tape->replays();  // it has two readings and no more
+  std::optional<Report> before;
+  Changed changed;
+  for (Watch watch(output, !options.json);;) {
+    const int64_t wall = wall_now(world.kernel);
+    const Report now = judge(world, samples, options, wall);
+    take_changes(changed, before ? &*before : nullptr, now, options, wall);
+    const auto draw = [&](const Output& to) {
+      if (to.height == 0 || options.json) return changed.now;
+      const std::string when = time_text(wall) + ", every " + span_text(pace);
+      const std::string whole = page(told(now, samples, options, to), changed, when, kChangesShown);
+      if (fits(whole, to)) return whole;
+      return page(told(now, samples, options, to, true), changed, when + "; meaning and remedy: fabric-agentctl check",
+                  std::max(1U, to.height / 6));
+    };
+    if (replays) return output.text += printable(draw(output), output), static_cast<int>(worst(now));
+    if (!watch.next(samples.now.taken + pace, draw)) return static_cast<int>(worst(now));
+    before = now;
+    Node last = std::move(samples.now);
+    keep_gone(last, samples);
+    samples = samples_since(world, std::move(last));
+  }
+}
+
+// SECONDS of --watch.
+Result<std::chrono::milliseconds> pace_of(const Options& options) {
+  if (options.arguments.empty()) return kWatchPace;
+  const auto given = parse_span(options.arguments.front());
+  if (!options.watch || options.arguments.size() > 1)
+    return error(0, "takes no argument but the SECONDS of --watch: " + options.arguments.back());
+  if (!given || *given < std::chrono::milliseconds(500) || *given > std::chrono::hours(1))
+    return error(0, options.arguments.front() + " is no time from 500ms to 1h");
+  return *given;
+}
+
+}  // namespace
+
+int run_check(const Options& options, Output& output) {
+  for (const std::string& name : options.only)
+    if (!names_check(name)) return usage(name + " is no check" + nearest_check(name), output);
+  const auto pace = pace_of(options);
+  if (!pace) return usage(pace.error().text(), output);
+  auto world = open_world(options);
+  if (!world) {
+    output.errors += "fabric-agentctl: " + world.error().text() + "\n";
+    return kFailure;
+  }
+  if (options.watch) return watch_check(*world, *pace, options, output);
+  Samples samples = take_samples(*world, options.interval);
+  const Report report = judge(*world, samples, options, wall_now(world->kernel));
+  output.text += told(report, samples, options, output);
+  return static_cast<int>(worst(report));
+}
+
+}  // namespace fabric::ctl

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// counters: what moves now.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <ctime>
+#include <functional>
+
+#include "config/config.h"
+#include "ctl/output/table.h"
+#include "ctl/verbs.h"
+#include "ctl/verbs/rates.h"
+#include "ctl/verbs/watch.h"
+#include "ctl/world.h"
+
+namespace fabric::ctl {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kShortest{100};
+
+int failure(int code, const std::string& what, Output& output) {
+  output.errors += "fabric-agentctl: counters: " + what + "\n";
+  return code;
+}
+
+Node read(World& world, const Options& options, Sample sample) {
+  begin(world.kernel, sample);
+  Node node = look(world, {.topology = false,
+                           .platform = false,
+                           .settings = false,
+                           .gids = false,
+                           .network = false,
+                           .verbs = false,
+                           .members = true});
+  std::erase_if(node.ports, [&](const Port& port) { return !is_chosen(options, port); });
+  return node;
+}
+
+// "14:30:05", in the machine's own time.
+std::string clock_text(const World& world) {
+  const std::tm now = local_now(world.kernel);
+  std::array<char, 16> text{};
+  std::strftime(text.data(), text.size(), "%H:%M:%S", &now);
+  return text.data();
+}
+
+std::string seconds_text(double seconds) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2f s", seconds);
+  return text.data();
+}
+
+// One round: what the counters did between two readings.
+struct Round {
+  std::string head;  // "gpu01  14:30:05  "
+  std::string hostname;
+  int64_t wall = 0;
+  double seconds = 0;
+  std::vector<Rate> rates;
+};
+
+std::string head_text(const World& world, const Node& now) {
+  return (now.hostname.empty() ? "" : now.hostname + "  ") + clock_text(world) + "  ";
+}
+
+Round round_of(const World& world, const Node& before, const Node& now) {
+  Round out{head_text(world, now),
+            now.hostname,
+            wall_now(world.kernel),
+            std::chrono::duration<double>(now.taken - before.taken).count(),
+            {}};
+  out.rates = rates_of(before, now, out.seconds);
+  return out;
+}
+
+std::string told(const Round& round, const Options& options, const Output& output) {
+  const auto moves = [](const Rate& rate) { return rate.per_second.value_or(0) > 0; };
+  auto rates = round.rates;
+  if (!options.verbose) std::erase_if(rates, std::not_fn(moves));
+  if (options.json) {
+    Json out = Json::object();
+    out.put("hostname", round.hostname)
+        .put("time", round.wall)
+        .put("seconds", round.seconds)
+        .put("counters", rates_json(rates));
+    return out.dump(options.watch) + "\n";
+  }
+  const auto moving = std::count_if(rates.begin(), rates.end(), moves);
+  const std::string text = round.head + std::to_string(moving) + " of " + std::to_string(round.rates.size()) +
+                           " counters moved in " + seconds_text(round.seconds);
+  const bool wide = output.width == 0 || text.size() <= output.width;
+  return (wide ? text : wrapped(text, output.width, 0)) + "\n\n" + (rates.empty() ? "" : rates_text(rates, output)) +
+         (options.watch && output.height == 0 ? "\n" : "");
+}
+
+// SECONDS, else --interval.
+Result<std::chrono::milliseconds> interval_of(const Options& options) {
+  if (options.arguments.size() > 1) return error(0, "too many arguments: " + options.arguments[1]);
+  auto interval = options.interval;
+  if (!options.arguments.empty()) {
+    const auto given = parse_span(options.arguments.front());
+    if (!given) return error(0, options.arguments.front() + " is no time; write 5, 500ms or 1min");
+    interval = *given;
+  }
+  if (interval < kShortest || interval > std::chrono::hours(1))
+    return error(0, "a rate takes two readings, 100ms to 1h apart");
+  return interval;
+}
+
+}  // namespace
+
+int run_counters(const Options& options, Output& output) {
+  const auto interval = interval_of(options);
+  if (!interval) return failure(kUsage, interval.error().text(), output);
+  auto world = open_world(options);
+  if (!world) return failure(kFailure, world.error().text(), output);
+  Node before = read(*world, options, Sample::before);
+  if (auto known = check_ports(options, before); !known) return failure(kFailure, known.error().text(), output);
+  if (before.ports.empty() && !options.watch)
+    return output.text +=
+           options.json ? told(round_of(*world, before, before), options, output) : "No RDMA device found.\n",
+           kDone;
+  const bool replays = world->kernel.tape && world->kernel.tape->replays();  // it has two readings and no more
+  std::optional<Watch> watch;
+  if (options.watch && !replays) watch.emplace(output, !options.json);
+  Watch::Draw draw = [text = head_text(*world, before) + "the first rates come after " + span_text(*interval),
+                      &watch](const Output&) { return watch->in_place() ? text : ""; };
+  for (;;) {
+    if (!watch) wait_until(world->kernel, before.taken + *interval);
+    else if (!watch->next(before.taken + *interval, draw)) return kDone;
+    Node now = read(*world, options, Sample::now);
+    draw = [round = round_of(*world, before, now), &options](const Output& to) { return told(round, options, to); };
+    if (!watch) return output.text += printable(draw(output), output), kDone;
+    before = std::move(now);
+  }
+}
+
+}  // namespace fabric::ctl

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "ctl/output/report_text.h"
+#include "ctl/output/table.h"
+#include "ctl/verbs.h"
+#include "ctl/verbs/samples.h"
+#include "diagnosis/diagnosis.h"
+
+namespace fabric::ctl {
+namespace {
+
+int failure(const std::string& what, Output& output) {
+  output.errors += "fabric-agentctl: diagnose: " + what + "\n";
+  return kFailure;
+}
+
+std::string confidence_text(const Diagnosis& one) {
+  return one.culprit == Culprit::unknown ? std::string("-")
+                                         : std::to_string(static_cast<int>(one.confidence * 100 + 0.5)) + " %";
+}
+
+std::string block_text(const Diagnosis& one, const Output& output) {
+  std::string text =
+      "\n" + coloured(output, one.status, one.subject + "  " + std::string(to_text(one.culprit)) + "  " + one.rule) +
+      "\n";
+  const auto line = [&](const char* label, const std::string& value) {
+    text += std::string("  ") + label + "  " + wrapped(value, output.width, 13) + "\n";
+  };
+  line("conclusion", one.conclusion);
+  for (size_t i = 0; i < one.evidence.size(); ++i) line(i == 0 ? "evidence  " : "          ", one.evidence[i]);
+  for (size_t i = 0; i < one.next.size(); ++i) line(i == 0 ? "next      " : "          ", one.next[i]);
+  return text;
+}
+
+double seconds_of(const Samples& samples) {
+  return std::chrono::duration<double>(samples.now.taken - samples.before->taken).count();
+}
+
+std::string window_text(const Samples& samples) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g s", seconds_of(samples));
+  return text;
+}
+
+std::string diagnoses_text(const Diagnoses& all, const Samples& samples, size_t ports, const Output& output) {
+  if (!samples.before) return "The counters were read once: what a port does takes two readings. Give an --interval.\n";
+  const std::string window = " in a window of " + window_text(samples);
+  if (ports == 0) return "No RDMA port.\n";
+  if (all.empty())
+    return std::to_string(ports) + (ports == 1 ? " port" : " ports") + " without symptoms" + window + ".\n";
+  Table table({"PORT", "CULPRIT", "CONFIDENCE", "RULE", "CONCLUSION"});
+  for (const Diagnosis& each : all)
+    table.add({each.subject, std::string(to_text(each.culprit)), confidence_text(each), each.rule, each.conclusion});
+  std::string text = table.text(output);
+  for (const Diagnosis& each : all) text += block_text(each, output);
+  return text + "\n" + std::to_string(ports) + (ports == 1 ? " port" : " ports") + " observed" + window + ".\n";
+}
+
+// Ports may be named as arguments, too.
+Options with_ports(const Options& options) {
+  Options out = options;
+  out.ports.insert(out.ports.end(), options.arguments.begin(), options.arguments.end());
+  return out;
+}
+
+}  // namespace
+
+int run_diagnose(const Options& given, Output& output) {
+  const Options options = with_ports(given);
+  auto world = open_world(options);
+  if (!world) return failure(world.error().text(), output);
+  Samples samples = take_samples(*world, options.interval);
+  if (auto known = check_ports(options, samples.now); !known) return failure(known.error().text(), output);
+  const Plan plan = make_plan(*world, samples.now, options);
+  Diagnoses all = diagnose(view_of(*world, samples, plan));
+  const auto is_asked = [&](const std::string& id) {
+    return std::any_of(samples.now.ports.begin(), samples.now.ports.end(),
+                       [&](const Port& port) { return port.id() == id && is_chosen(options, port); });
+  };
+  std::erase_if(all, [&](const Diagnosis& each) { return !is_asked(each.subject); });
+  const auto ports = static_cast<size_t>(std::count_if(samples.now.ports.begin(), samples.now.ports.end(),
+                                                       [&](const Port& port) { return is_asked(port.id()); }));
+  if (options.json) {
+    Json out = Json::object();
+    out.put("verdict", to_text(samples.before ? worst(all) : Status::unknown))
+        .put("seconds", samples.before ? Json(seconds_of(samples)) : Json())
+        .put("diagnoses", to_json(all))
+        .put("unread", unseen_json(samples.now));
+    output.text += out.dump() + "\n";
+  } else {
+    output.text += diagnoses_text(all, samples, ports, output) + unseen_text(samples.now);
+  }
+  return samples.before ? static_cast<int>(worst(all)) : kFailure;
+}
+
+}  // namespace fabric::ctl

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/verbs/neighbors.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "checks/cabling/peer.h"
+#include "ctl/output/table.h"
+#include "ctl/world.h"
+
+namespace fabric::ctl {
+namespace {
+
+std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
+
+// "12 s", "5 min", "3 h", "2 d"
+std::string age_text(const Neighbor& neighbor) {
+  if (neighbor.source == "firmware") return "-";
+  const auto seconds = static_cast<long>(neighbor.age);
+  if (seconds < 120) return std::to_string(seconds) + " s";
+  if (seconds < 7200) return std::to_string(seconds / 60) + " min";
+  return seconds < 172'800 ? std::to_string(seconds / 3600) + " h" : std::to_string(seconds / 86'400) + " d";
+}
+
+std::string expected_text(const std::vector<const Cable*>& cables) {
+  std::string text;
+  for (const Cable* cable : cables) text += (text.empty() ? "" : ", ") + peer_text(cable->peer);
+  return or_dash(text);
+}
+
+std::vector<const Neighbor*> heard_on(const Node& node, const Port& port) {
+  std::vector<const Neighbor*> out;
+  for (const Neighbor& each : node.neighbors.heard)
+    if (each.netdev == port.netdev) out.push_back(&each);
+  return out;
+}
+
+std::string sentence(const Node& node, const Policy* policy) {
+  std::string text;
+  if (node.neighbors.source == "lldpd") text += "As lldpd tells; its ages are of the last change.\n";
+  if (node.neighbors.source.empty()) text += "No neighbour is known: " + node.neighbors.why_none + ".\n";
+  for (const Neighbor& each : node.neighbors.heard)
+    for (const std::string& fault : each.malformed)
+      text += each.netdev + ": " + peer_name(each) + " sends what is not understood: " + fault + ".\n";
+  if (policy != nullptr && !policy->cabling.problem.empty())
+    text += "The plan of cables could not be read: " + policy->cabling.problem + ".\n";
+  return text;
+}
+
+Json ets_json(const std::optional<DcbxEts>& ets) {
+  if (!ets) return {};
+  return Json::object()
+      .put("willing", ets->willing)
+      .put("max_classes", ets->max_classes)
+      .put("prio_tc", to_json(ets->prio_tc))
+      .put("bw", to_json(ets->bw))
+      .put("tsa", to_json(ets->tsa));
+}
+
+Json pfc_json(const std::optional<DcbxPfc>& pfc) {
+  if (!pfc) return {};
+  return Json::object()
+      .put("willing", pfc->willing)
+      .put("mbc", pfc->mbc)
+      .put("capability", pfc->capability)
+      .put("enabled", to_json(pfc->enabled));
+}
+
+Json app_json(const std::optional<std::vector<DcbxApp>>& app) {
+  if (!app) return {};
+  Json out = Json::array();
+  for (const DcbxApp& each : *app)
+    out.push(
+        Json::object().put("selector", each.selector).put("protocol", each.protocol).put("priority", each.priority));
+  return out;
+}
+
+Json texts_json(const std::vector<std::string>& texts) {
+  Json out = Json::array();
+  for (const std::string& text : texts) out.push(text);
+  return out;
+}
+
+Json neighbor_json(const Neighbor& neighbor) {
+  Json out = Json::object();
+  out.put("source", neighbor.source)
+      .put("chassis_id", neighbor.chassis_id)
+      .put("port_id", neighbor.port_id)
+      .put("port_description", neighbor.port_description)
+      .put("system_name", neighbor.system_name)
+      .put("system_description", neighbor.system_description)
+      .put("management", texts_json(neighbor.management))
+      .put("ttl", neighbor.ttl)
+      .put("age", std::floor(neighbor.age))
+      .put("max_frame", neighbor.max_frame)
+      .put("vlan", neighbor.vlan)
+      .put("dcbx", neighbor.dcbx)
+      .put("pfc", pfc_json(neighbor.pfc))
+      .put("ets", ets_json(neighbor.ets))
+      .put("ets_recommended", ets_json(neighbor.ets_recommended))
+      .put("app", app_json(neighbor.app))
+      .put("malformed", texts_json(neighbor.malformed));
+  return out;
+}
+
+}  // namespace
+
+std::string neighbors_text(const Options& options, const Node& node, const Policy* policy, const Output& output) {
+  Table table({"PORT", "NETDEV", "SWITCH", "SWITCH-PORT", "PFC", "MTU", "AGE", "SOURCE", "EXPECTED"});
+  for (const Port& port : node.ports) {
+    if (!has_cable(port) || !is_chosen(options, port)) continue;
+    const std::string expected = expected_text(planned_cables(policy, port));
+    const auto heard = heard_on(node, port);
+    if (heard.empty()) table.add({port.id(), port.netdev, "-", "-", "-", "-", "-", "-", expected});
+    for (const Neighbor* each : heard)
+      table.add({port.id(), port.netdev, or_dash(each->system()), or_dash(each->port()),
+                 each->pfc ? to_text(each->pfc->enabled) : "-",
+                 each->max_frame ? std::to_string(*each->max_frame) : "-", age_text(*each), each->source, expected});
+  }
+  const std::string said = sentence(node, policy);
+  return (table.empty() ? "No RDMA port with a cable of its own.\n" : table.text(output)) +
+         (said.empty() ? "" : "\n" + said);
+}
+
+Json neighbors_json(const Options& options, const Node& node, const Policy* policy) {
+  Json ports = Json::array();
+  for (const Port& port : node.ports) {
+    if (!has_cable(port) || !is_chosen(options, port)) continue;
+    Json expected = Json::array(), heard = Json::array();
+    for (const Cable* cable : planned_cables(policy, port))
+      expected.push(
+          Json::object().put("device", cable->peer.device).put("port", cable->peer.port).put("where", cable->where));
+    for (const Neighbor* each : heard_on(node, port)) heard.push(neighbor_json(*each));
+    const auto listening = node.neighbors.listening.find(port.netdev);
+    ports.push(Json::object()
+                   .put("port", port.id())
+                   .put("netdev", port.netdev)
+                   .put("listening",
+                        listening == node.neighbors.listening.end() ? Json() : Json(std::floor(listening->second)))
+                   .put("expected", std::move(expected))
+                   .put("neighbors", std::move(heard)));
+  }
+  Json out = Json::object();
+  return out.put("source", node.neighbors.source)
+      .put("why_none", node.neighbors.why_none)
+      .put("ports", std::move(ports));
+}
+
+int run_neighbors(const Options& options, Output& output) {
+  auto world = open_world(options);
+  if (!world) {
+    output.errors += "fabric-agentctl: " + world.error().text() + "\n";
+    return kFailure;
+  }
+  ScanOptions what;
+  what.topology = what.settings = what.counters = what.gids = what.network = what.verbs = false;
+  what.neighbors = what.lldpd = what.members = true;
+  const Node node = look(*world, what);
+  if (auto known = check_ports(options, node); !known) {
+    output.errors += "fabric-agentctl: " + known.error().text() + "\n";
+    return kFailure;
+  }
+  const Policy* policy = world->policy ? &*world->policy : nullptr;
+  output.text += options.json ? neighbors_json(options, node, policy).dump() + "\n"
+                              : neighbors_text(options, node, policy, output);
+  return kDone;
+}
+
+}  // namespace fabric::ctl

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// status and show: each port as it stands.
+#include <algorithm>
+
+#include "ctl/output/report_text.h"
+#include "ctl/verbs.h"
+#include "ctl/world.h"
+#include "model/finding.h"
+
+namespace fabric::ctl {
+namespace {
+
+using AgentSettings = std::map<std::string, SettingState>;
+
+const AgentSettings* agent_settings(const Node& node, const std::string& id) {
+  if (!node.agent) return nullptr;
+  const auto found = node.agent->ports.find(id);
+  return found == node.agent->ports.end() ? nullptr : &found->second;
+}
+
+const Changes* planned(const Plan& plan, const Port& port) {
+  const auto found = plan.find(port.id());
+  return found == plan.end() ? nullptr : &found->second;
+}
+
+const PortPolicy kHostEntry{};
+
+std::string sync_text(const Node& node, const PortPolicy* entry, const Changes* changes) {
+  if (entry == nullptr) return "-";
+  if (changes == nullptr) return "unknown";
+  std::string text;
+  for (const Change& change : *changes) {
+    const Outcome outcome = with_agents_word(node, change).outcome;
+    if (outcome == Outcome::in_sync) continue;
+    text += (text.empty() ? "" : ", ") + change.key + " " + std::string(to_text(outcome));
+  }
+  return text.empty() ? "yes" : "no: " + text;
+}
+
+struct Repairs {
+  uint64_t count = 0;
+  std::string last, of;  // when, and which setting
+};
+
+Repairs repairs_of(const AgentSettings* settings) {
+  Repairs all;
+  if (settings == nullptr) return all;
+  for (const auto& [key, setting] : *settings) {
+    all.count += setting.repairs;
+    if (setting.last_repair <= all.last) continue;  // RFC 3339 in UTC: the text's order is the time's
+    all.last = setting.last_repair;
+    all.of = key;
+  }
+  return all;
+}
+
+std::string state_text(const Port& port) { return port.state ? std::string(port_state_text(*port.state)) : "-"; }
+
+std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
+
+std::string agent_line(const Node& node) {
+  if (!node.agent_unread.empty()) return "Agent: its state cannot be read.\n";
+  if (!node.agent) return "Agent: no state published; it is not running, or has never run.\n";
+  const AgentState& agent = *node.agent;
+  std::string text = agent.running ? "Agent: running, " + agent.mode + " mode; last change " + agent.updated + ".\n"
+                                   : "Agent: not running; last change " + or_dash(agent.updated) + ".\n";
+  if (!agent.held.empty()) text += "Agent: nothing is enforced now: " + agent.held + ".\n";
+  if (!agent.config_error.empty())
+    text += "Agent: its configuration is faulty, the one before is in use: " + agent.config_error + "\n";
+  return text;
+}
+
+std::string drift_line(const std::string& id, const std::string& key, const SettingState& setting) {
+  uint64_t count = 0;
+  for (const auto& [cause, times] : setting.drifts) count += times;
+  if (count == 0) return {};
+  return "\n" + id + " " + key + ": drifted " + (count == 1 ? "once" : std::to_string(count) + " times") + ", last " +
+         setting.last_drift + " from " + setting.drift_from + " to " + setting.drift_to + ", by " + setting.drift_by;
+}
+
+// What the agent says of each setting that is worth a word.
+std::string agents_words(const Node& node, const std::string& id) {
+  std::string text;
+  if (!node.agent) return text;
+  const auto found = node.agent->ports.find(id);
+  if (found == node.agent->ports.end()) return text;
+  for (const auto& [key, setting] : found->second) {
+    if (!setting.detail.empty()) text += "\n" + id + " " + key + ": " + setting.outcome + ": " + setting.detail;
+    text += drift_line(id, key, setting);
+  }
+  return text;
+}
+
+const PortPolicy* entry_for(const Policy* policy, const Port& port) {
+  return policy == nullptr ? nullptr : policy_for(*policy, port);
+}
+
+Json setting_json(const Node& node, const Change& change) {
+  const Change told = with_agents_word(node, change);
+  Json entry = Json::object();
+  entry.put("setting", change.key)
+      .put("outcome", to_text(told.outcome))
+      .put("from", change.from)
+      .put("to", change.to)
+      .put("detail", told.detail);
+  const AgentSettings* agent = agent_settings(node, change.port);
+  const auto found = agent == nullptr ? AgentSettings::const_iterator{} : agent->find(change.key);
+  const bool known = agent != nullptr && found != agent->end();
+  const SettingState told_state = known ? found->second : SettingState{};
+  Json drifts = Json::object();
+  for (const auto& [cause, count] : told_state.drifts) drifts.put(cause, count);
+  entry.put("repairs", told_state.repairs)
+      .put("last_repair", told_state.last_repair)
+      .put("drifts", std::move(drifts))
+      .put("last_drift", told_state.last_drift)
+      .put("drift_from", told_state.drift_from)
+      .put("drift_to", told_state.drift_to)
+      .put("drift_by", told_state.drift_by);
+  return entry;
+}
+
+// Puts in_sync and settings.
+void put_changes(Json& out, const Node& node, bool asked, const Changes* changes) {
+  Json settings = Json::array();
+  bool in_sync = changes != nullptr;
+  if (changes != nullptr)
+    for (const Change& change : *changes) {
+      in_sync = in_sync && change.outcome == Outcome::in_sync;
+      settings.push(setting_json(node, change));
+    }
+  out.put("in_sync", !asked || changes == nullptr ? Json() : Json(in_sync)).put("settings", std::move(settings));
+}
+
+Json port_json(const Node& node, const Port& port, const Policy* policy, const Changes* changes) {
+  const PortPolicy* entry = entry_for(policy, port);
+  Json out = Json::object();
+  out.put("port", port.id())
+      .put("netdev", port.netdev)
+      .put("state", state_text(port))
+      .put("phys_state", port.phys_state ? Json(phys_state_text(*port.phys_state)) : Json())
+      .put("rate", port.rate)
+      .put("policy", entry == nullptr ? Json() : Json(entry->name))
+      .put("left_alone", policy == nullptr ? port.left_alone : why_left_alone(*policy, port));
+  put_changes(out, node, entry != nullptr, changes);
+  return out;
+}
+
+}  // namespace
+
+std::string left_alone_text(const Node& node, const Policy& policy) {
+  std::string text;
+  for (const Port& port : node.ports)
+    if (const std::string why = why_left_alone(policy, port); !why.empty())
+      text += port.id() + ": left alone: " + why + "\n";
+  return text;
+}
+
+std::string status_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output) {
+  const auto host = plan.find(kHost);
+  if (node.ports.empty() && host == plan.end()) return agent_line(node) + "No RDMA device found.\n";
+  Table table({"PORT", "NETDEV", "STATE", "RATE", "POLICY", "IN SYNC", "REPAIRS", "LAST REPAIR"});
+  for (const Port& port : node.ports) {
+    const PortPolicy* entry = entry_for(policy, port);
+    const Repairs repairs = repairs_of(agent_settings(node, port.id()));
+    table.add({port.id(), or_dash(port.netdev), state_text(port), port.rate ? rate_text(*port.rate) : "-",
+               entry == nullptr ? "-" : entry->name, sync_text(node, entry, planned(plan, port)),
+               std::to_string(repairs.count), repairs.last.empty() ? "-" : repairs.last + " " + repairs.of});
+  }
+  std::string text = agent_line(node) + (table.empty() ? "" : "\n" + table.text(output));
+  if (host != plan.end()) text += "\nhost: in sync " + sync_text(node, &kHostEntry, &host->second) + "\n";
+  if (policy != nullptr)
+    if (const std::string alone = left_alone_text(node, *policy); !alone.empty()) text += "\n" + alone;
+  text += agents_words(node, kHost);
+  for (const Port& port : node.ports) text += agents_words(node, port.id());
+  return text.ends_with('\n') ? text : text + "\n";
+}
+
+Json status_json(const Node& node, const Policy* policy, const Plan& plan) {
+  Json agent;
+  if (node.agent) {
+    agent = Json::object();
+    agent.put("running", node.agent->running)
+        .put("mode", node.agent->mode)
+        .put("updated", node.agent->updated)
+        .put("config_error", node.agent->config_error)
+        .put("held", node.agent->held);
+  }
+  Json ports = Json::array();
+  for (const Port& port : node.ports) ports.push(port_json(node, port, policy, planned(plan, port)));
+  Json out = Json::object();
+  out.put("hostname", node.hostname).put("agent", std::move(agent)).put("ports", std::move(ports));
+  Json host;
+  if (const auto changes = plan.find(kHost); changes != plan.end())
+    put_changes(host = Json::object(), node, true, &changes->second);
+  return out.put("host", std::move(host)).put("unread", unseen_json(node));
+}
+
+std::string show_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output) {
+  if (node.ports.empty()) return "No RDMA device found.\n";
+  Table table({"PORT", "SETTING", "READ", "WANTED", "OUTCOME"});
+  for (const Port& port : node.ports) {
+    const PortPolicy* entry = entry_for(policy, port);
+    const Changes* changes = planned(plan, port);
+    for (const Setting& setting : kSettings) {
+      const bool asked = entry != nullptr && has_value(setting, entry->want);
+      if (!asked && !has_value(setting, port.qos)) continue;
+      std::string wanted = entry == nullptr ? "-" : value_text(setting, entry->want), outcome = "-";
+      if (changes != nullptr)
+        for (const Change& change : *changes)
+          if (change.key == setting.key) {
+            wanted = change.to;
+            outcome = to_text(change.outcome);
+          }
+      table.add({port.id(), std::string(setting.key), value_text(setting, port.qos), wanted, outcome});
+    }
+  }
+  return table.text(output);
+}
+
+Json show_json(const Node& node, const Policy* policy) {
+  Json ports = Json::array();
+  for (const Port& port : node.ports) {
+    const PortPolicy* entry = entry_for(policy, port);
+    Json settings = Json::object();
+    for (const Setting& setting : kSettings) {
+      Json pair = Json::object();
+      pair.put("read", value_json(setting, port.qos))
+          .put("wanted", entry == nullptr ? Json() : value_json(setting, entry->want));
+      settings.put(setting.key, std::move(pair));
+    }
+    Json out = Json::object();
+    out.put("port", port.id()).put("netdev", port.netdev).put("policy", entry == nullptr ? Json() : Json(entry->name));
+    out.put("settings", std::move(settings));
+    ports.push(std::move(out));
+  }
+  Json out = Json::object();
+  out.put("ports", std::move(ports)).put("unread", unseen_json(node));
+  return out;
+}
+
+namespace {
+
+// Reads the chosen ports and hands them to `show`.
+template <class Show>
+int with_ports(const Options& options, Output& output, Show&& show) {
+  auto world = open_world(options);
+  if (!world) {
+    output.errors += "fabric-agentctl: " + world.error().text() + "\n";
+    return kFailure;
+  }
+  Node node = look(
+      *world, {.topology = false, .counters = false, .gids = false, .network = false, .verbs = false, .members = true});
+  if (auto known = check_ports(options, node); !known) {
+    output.errors += "fabric-agentctl: " + known.error().text() + "\n";
+    return kFailure;
+  }
+  node.ports.erase(
+      std::remove_if(node.ports.begin(), node.ports.end(), [&](const Port& port) { return !is_chosen(options, port); }),
+      node.ports.end());
+  const Plan plan = make_plan(*world, node, options);
+  output.text += show(node, world->policy ? &*world->policy : nullptr, plan);
+  if (options.json) return kDone;
+  if (!world->no_policy.empty()) output.text += "\nNo policy to compare with: " + world->no_policy + "\n";
+  output.text += unseen_text(node);
+  return kDone;
+}
+
+}  // namespace
+
+int run_status(const Options& options, Output& output) {
+  return with_ports(options, output, [&](const Node& node, const Policy* policy, const Plan& plan) {
+    if (options.json) return status_json(node, policy, plan).dump() + "\n";
+    const bool host_alone = !options.ports.empty() && node.ports.empty() && !plan.contains(kHost);
+    return host_alone ? agent_line(node) + "host: no [sysctl] is kept.\n" : status_text(node, policy, plan, output);
+  });
+}
+
+int run_show(const Options& options, Output& output) {
+  return with_ports(options, output, [&](const Node& node, const Policy* policy, const Plan& plan) {
+    return options.json ? show_json(node, policy).dump() + "\n" : show_text(node, policy, plan, output);
+  });
+}
+
+}  // namespace fabric::ctl

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/verbs/rates.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "counters/catalogue.h"
+#include "counters/counter_class.h"
+#include "counters/widen.h"
+#include "ctl/output/table.h"
+
+namespace fabric::ctl {
+namespace {
+
+constexpr std::string_view kPriorities = "01234567";
+
+// Before scaling: 32-bit counters of the firmware wrap; any other that falls was reset.
+std::optional<uint64_t> rise_of(const std::string& driver, const std::vector<Counter>& before, const Counter& now,
+                                size_t place) {
+  auto known =
+      place < before.size() && before[place].name == now.name
+          ? before.begin() + static_cast<ptrdiff_t>(place)
+          : std::find_if(before.begin(), before.end(), [&](const Counter& each) { return each.name == now.name; });
+  if (known == before.end()) return std::nullopt;
+  if (now.value >= known->value) return now.value - known->value;
+  return wraps_at_32_bits(driver, now.name) ? counter_rise(known->value, now.value) : std::nullopt;
+}
+
+Rate rate_of(const Port& port, CounterSource source, const Counter& counter, std::optional<uint64_t> rise,
+             double seconds) {
+  const auto match = describe_counter(source, counter.name, port.kernel_driver);
+  const bool named = match && match->row->metric != nullptr;
+  const Scale scale = named ? match->row->scale : Scale{};
+  Rate rate{port.id(), std::string(named ? match->row->metric->name : counter.name.text()), {}, 0, {}, false};
+  if (named && !match->row->label.name.empty()) rate.labels.push_back(match->row->label);
+  if (named && match->priority != 0)
+    rate.labels.push_back({"priority", kPriorities.substr(static_cast<size_t>(match->priority - '0'), 1)});
+  rate.total = static_cast<double>(counter.value) * scale.multiply / scale.divide;
+  if (rise && seconds > 0) rate.per_second = static_cast<double>(*rise) * scale.multiply / scale.divide / seconds;
+  rate.trouble = match ? means_trouble(*match->row) : classify_counter(counter.name).has_value();
+  return rate;
+}
+
+// Two counters that are parts of one series add up, as on the metrics page.
+void put(std::vector<Rate>& rates, Rate rate) {
+  const auto same = std::find_if(rates.begin(), rates.end(), [&](const Rate& each) {
+    return each.counter == rate.counter && each.labels == rate.labels && each.port == rate.port;
+  });
+  if (same == rates.end()) return rates.push_back(std::move(rate));
+  same->total += rate.total;
+  same->per_second =
+      same->per_second && rate.per_second ? std::optional<double>(*same->per_second + *rate.per_second) : std::nullopt;
+  same->trouble = same->trouble || rate.trouble;
+}
+
+std::string number(double value, int digits) {
+  std::array<char, 64> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed, digits).ptr;
+  return {text.data(), end};
+}
+
+// Three digits that count, and a thousand's prefix.
+std::string with_prefix(double value) {
+  constexpr std::array<const char*, 6> kPrefixes{"", "k", "M", "G", "T", "P"};
+  size_t prefix = 0;
+  for (; std::abs(value) >= 999.5 && prefix + 1 < kPrefixes.size(); ++prefix) value /= 1000;
+  const bool whole = prefix == 0 && value == std::trunc(value);
+  return number(value, whole || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2) + " " + kPrefixes[prefix];
+}
+
+// The metric's name without what they all have.
+std::string short_name(const Rate& rate) {
+  std::string text = rate.counter;
+  if (text.starts_with("fabric_")) text.erase(0, 7);
+  if (text.ends_with("_total")) text.resize(text.size() - 6);
+  for (const Label& label : rate.labels) (text += label.name == "priority" ? " prio " : " ") += label.value;
+  return text;
+}
+
+std::string total_text(const Rate& rate) { return number(rate.total, rate.total == std::trunc(rate.total) ? 0 : 3); }
+
+std::string padded(const std::string& text, size_t width, bool right) {
+  const std::string blanks(width - std::min(width, text.size()), ' ');
+  return right ? blanks + text : text + blanks;
+}
+
+using Row = std::array<std::string, 4>;  // PORT, COUNTER, PER SECOND, TOTAL
+struct Columns {
+  std::array<size_t, 4> widths{};
+  size_t shown = 4;
+};
+
+// A narrow terminal has no room for TOTAL, a very narrow one for the ends of long names; the rates are always there.
+Columns columns_of(const std::vector<Row>& rows, size_t width) {
+  Columns out;
+  for (const Row& row : rows)
+    for (size_t i = 0; i < row.size(); ++i) out.widths[i] = std::max(out.widths[i], row[i].size());
+  const auto& [port, counter, rate, total] = out.widths;
+  if (width == 0 || port + counter + rate + total + 6 <= width) return out;
+  out.shown = 3;
+  const size_t others = port + rate + 4;
+  if (others + counter > width) out.widths[1] = std::max<size_t>(8, width - std::min(width, others));
+  return out;
+}
+
+}  // namespace
+
+std::vector<Rate> rates_of(const Node& before, const Node& now, double seconds) {
+  std::vector<Rate> all;
+  for (const Port& port : now.ports) {
+    const auto earlier = std::find_if(before.ports.begin(), before.ports.end(),
+                                      [&](const Port& each) { return each.id() == port.id() && each.pci == port.pci; });
+    const PortCounters nothing, &old = earlier == before.ports.end() ? nothing : earlier->counters;
+    std::vector<Rate> rates;
+    const auto take = [&](CounterSource source, const std::vector<Counter>& was, const std::vector<Counter>& is) {
+      for (size_t i = 0; i < is.size(); ++i) {
+        const auto match = describe_counter(source, is[i].name, port.kernel_driver);
+        if (match && (match->row->gauge || is_told_better(*match->row, is)))
+          continue;  // a number at this moment has no rate
+        put(rates, rate_of(port, source, is[i], rise_of(port.kernel_driver, was, is[i], i), seconds));
+      }
+    };
+    take(CounterSource::hw, old.hw, port.counters.hw);
+    take(CounterSource::ethtool, old.ethtool, port.counters.ethtool);
+    take(CounterSource::pma, old.pma, port.counters.pma);
+    std::move(rates.begin(), rates.end(), std::back_inserter(all));
+  }
+  const auto moves = [](const Rate& rate) { return rate.per_second.value_or(0) > 0; };
+  std::stable_sort(all.begin(), all.end(), [&](const Rate& a, const Rate& b) {
+    if (moves(a) != moves(b)) return moves(a);
+    if (!moves(a)) return false;
+    if (a.trouble != b.trouble) return a.trouble;
+    return *a.per_second > *b.per_second;
+  });
+  return all;
+}
+
+std::string per_second_text(const Rate& rate) {
+  if (!rate.per_second) return "-";
+  if (rate.counter.ends_with("bytes_total")) return with_prefix(*rate.per_second * 8) + "b/s";
+  if (rate.counter.ends_with("seconds_total"))
+    return number(*rate.per_second * 100, *rate.per_second < 0.0995 ? 2 : 1) + " %";
+  std::string text = with_prefix(*rate.per_second);
+  if (text.ends_with(' ')) text.pop_back();
+  return text;
+}
+
+std::string rates_text(const std::vector<Rate>& rates, const Output& output) {
+  std::vector<Row> rows{{"PORT", "COUNTER", "PER SECOND", "TOTAL"}};
+  for (const Rate& rate : rates) rows.push_back({rate.port, short_name(rate), per_second_text(rate), total_text(rate)});
+  const Columns columns = columns_of(rows, output.width);
+  std::string text;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    std::string line;
+    for (size_t column = 0; column < columns.shown; ++column)
+      line += (column == 0 ? "" : "  ") +
+              padded(rows[i][column].substr(0, columns.widths[column]), columns.widths[column], column >= 2);
+    const bool alarms = i > 0 && rates[i - 1].trouble && rates[i - 1].per_second.value_or(0) > 0;
+    text += (alarms ? coloured(output, Status::critical, line) : line) + "\n";
+  }
+  return text;
+}
+
+Json rates_json(const std::vector<Rate>& rates) {
+  Json out = Json::array();
+  for (const Rate& rate : rates) {
+    Json labels = Json::object();
+    for (const Label& label : rate.labels) labels.put(label.name, std::string(label.value));
+    Json one = Json::object();
+    one.put("port", rate.port)
+        .put("counter", rate.counter)
+        .put("labels", std::move(labels))
+        .put("per_second", rate.per_second);
+    out.push(std::move(one.put("total", rate.total).put("trouble", rate.trouble)));
+  }
+  return out;
+}
+
+}  // namespace fabric::ctl

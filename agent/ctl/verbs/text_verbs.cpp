@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// config and explain: answers that need no comparison of ports.
+#include <algorithm>
+#include <cctype>
+
+#include "base/parse.h"
+#include "checks/check.h"
+#include "config/cabling.h"
+#include "config/config.h"
+#include "ctl/output/table.h"
+#include "ctl/verbs.h"
+#include "diagnosis/diagnosis.h"
+
+namespace fabric::ctl {
+namespace {
+
+int failure(const std::string& what, Output& output) {
+  output.errors += "fabric-agentctl: " + what + "\n";
+  return kFailure;
+}
+
+int usage(const std::string& what, Output& output) {
+  output.errors += "fabric-agentctl: " + what + "\n";
+  return kUsage;
+}
+
+// The plan of cables is a file of its own, and no reason for the agent not to start.
+void check_cabling_file(const Options& options, LoadedConfig& config) {
+  auto root = Root::open(options.root);
+  if (!root) return;
+  load_cabling(*root, config.policy);
+  const Cabling& cabling = config.policy.cabling;
+  if (!cabling.problem.empty()) config.warnings.push_back({"[cabling] file", cabling.problem});
+  else if (!cabling.file.empty() && cabling.cables.empty())
+    config.warnings.push_back(
+        {cabling.file,
+         "no cable of " + cabling.host + "; give the name under which this host stands in it as [cabling] host"});
+}
+
+int check_config(const Options& options, const Result<LoadedConfig>& config, Output& output) {
+  Json warnings = Json::array();
+  if (config)
+    for (const ConfigWarning& warning : config->warnings) {
+      warnings.push(Json(warning.where + ": " + warning.what));
+      if (!options.json) output.text += "warning: " + warning.where + ": " + warning.what + "\n";
+    }
+  if (options.json) {
+    Json out = Json::object();
+    out.put("file", options.config_file())
+        .put("ok", config.ok())
+        .put("error", config ? Json() : Json(config.error().text()));
+    output.text += out.put("warnings", std::move(warnings)).dump() + "\n";
+  } else if (config) {
+    output.text += options.config_file() + ": good, mode " + std::string(to_text(config->policy.mode)) + ", " +
+                   std::to_string(config->policy.ports.size()) + " port entries\n";
+  } else {
+    output.errors += config.error().text() + "\n";
+  }
+  return config ? kDone : kFailure;
+}
+
+Json policy_json(const Policy& policy) {
+  Json ports = Json::array();
+  for (const PortPolicy& entry : policy.ports) {
+    Json want = Json::object();
+    for (size_t row = 0; row < kSettingCount; ++row) {
+      if (!has_value(kSettings[row], entry.want)) continue;
+      Json value = Json::object();
+      want.put(kSettings[row].key,
+               value.put("value", value_json(kSettings[row], entry.want)).put("origin", entry.origin[row]));
+    }
+    Json out = Json::object();
+    ports.push(out.put("name", entry.name).put("want", std::move(want)));
+  }
+  Json out = Json::object();
+  return out.put("mode", to_text(policy.mode))
+      .put("disruptive", to_text(policy.disruptive))
+      .put("ports", std::move(ports));
+}
+
+std::string heading(std::string_view id, std::string_view group) {
+  return std::string(id) + " (" + std::string(group) + ")\n";
+}
+
+std::string paragraph(std::string_view text, const Output& output) {
+  return "  " + wrapped(text, output.width, 2) + "\n";
+}
+
+// What explain knows: a check, or a rule of diagnose.
+struct Topic {
+  std::string_view id, group, question, runbook;
+  std::string_view culprit{}, next{};  // of a rule
+};
+
+std::vector<Topic> topics() {
+  std::vector<Topic> out;
+  for (const Check& check : checks()) out.push_back({check.id, check.group, check.question, check.runbook});
+  const auto add = [&](const Rule& rule) {
+    out.push_back({rule.id, "diagnosis", rule.conclusion, rule.runbook, to_text(rule.culprit), rule.next});
+  };
+  for (const Rule& rule : rules()) add(rule);
+  add(*find_rule("not-enough-evidence"));
+  return out;
+}
+
+// A rule's steps with NETDEV for the port's netdev, and the like.
+std::vector<std::string> steps(std::string_view next) {
+  std::vector<std::string> out;
+  if (next.empty()) return out;
+  for (const std::string_view line : split(next, '\n')) {
+    std::string& text = out.emplace_back();
+    bool is_name = false;
+    for (const char letter : line) {
+      if (letter == '{' || letter == '}') is_name = letter == '{';
+      else text += is_name ? static_cast<char>(std::toupper(static_cast<unsigned char>(letter))) : letter;
+    }
+  }
+  return out;
+}
+
+std::string explain_one(const Topic& topic, const Output& output) {
+  std::string text =
+      heading(topic.id, topic.group) + paragraph(topic.question, output) + paragraph(topic.runbook, output);
+  if (!topic.culprit.empty()) text += paragraph("Culprit: " + std::string(topic.culprit) + ".", output);
+  for (const std::string& step : steps(topic.next)) text += paragraph(step, output);
+  return text;
+}
+
+Json explain_json(const Topic& topic) {
+  Json out = Json::object();
+  out.put("id", topic.id).put("group", topic.group).put("question", topic.question).put("runbook", topic.runbook);
+  return topic.culprit.empty() ? out : out.put("culprit", topic.culprit);
+}
+
+}  // namespace
+
+int run_config(const Options& options, Output& output) {
+  const std::string what = options.arguments.size() == 1 ? options.arguments.front() : "";
+  if (what != "check" && what != "show") return usage("config check, or config show", output);
+  auto config = load_config(options.config_file());
+  if (what == "check" && config) check_cabling_file(options, *config);
+  if (what == "check") return check_config(options, config, output);
+  if (!config) return failure(config.error().text(), output);
+  output.text += options.json ? policy_json(config->policy).dump() + "\n" : show_config(config->policy);
+  return kDone;
+}
+
+int run_explain(const Options& options, Output& output) {
+  const std::vector<Topic> all = topics();
+  if (options.arguments.empty() && !options.json) {
+    Table table({"ID", "GROUP", "QUESTION"});
+    for (const Topic& topic : all)
+      table.add({std::string(topic.id), std::string(topic.group), std::string(topic.question)});
+    output.text += table.text(output);
+    return kDone;
+  }
+  std::vector<Topic> wanted;
+  if (options.arguments.empty()) wanted = all;
+  std::vector<std::string_view> known;
+  for (const Topic& topic : all) known.push_back(topic.id);
+  for (const std::string& id : options.arguments) {
+    const auto found = std::find(known.begin(), known.end(), id);
+    const std::string candidate = nearest(id, known);
+    if (found == known.end())
+      return usage(
+          id + " is no check, no setting and no rule" +
+              (candidate.empty() ? "; fabric-agentctl explain lists them" : "; did you mean " + candidate + "?"),
+          output);
+    wanted.push_back(all[static_cast<size_t>(found - known.begin())]);
+  }
+  Json list = Json::array();
+  std::string text;
+  for (const Topic& topic : wanted) {
+    list.push(explain_json(topic));
+    text += (text.empty() ? "" : "\n") + explain_one(topic, output);
+  }
+  output.text += options.json ? list.dump() + "\n" : text;
+  return kDone;
+}
+
+}  // namespace fabric::ctl

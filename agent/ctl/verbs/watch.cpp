@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/verbs/watch.h"
+
+#include <poll.h>
+#include <sys/signalfd.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <vector>
+
+#include "base/parse.h"
+
+namespace fabric::ctl {
+namespace {
+
+// xterm's control sequences: alternate screen, cursor hidden, lines that do not wrap, all blank; and back. A terminal
+// that has no alternate screen is blanked.
+constexpr const char* kEnter = "\033[?1049h\033[?25l\033[?7l\033[2J";
+constexpr const char* kLeave = "\033[H\033[J\033[?7h\033[?25h\033[?1049l";
+
+struct Fitted {
+  std::string text;
+  bool full = false;  // reaches the last column
+};
+
+// The character at `at`, its bytes; what a terminal would obey, or cannot show, is a "?".
+std::string_view shown(std::string_view line, size_t at, size_t& bytes) {
+  const size_t length = utf8_length(line, at);
+  const auto first = static_cast<unsigned char>(line[at]);
+  bytes = std::max<size_t>(1, length);
+  const bool c1 =
+      length == 2 && first == 0xc2 && static_cast<unsigned char>(line[at + 1]) < 0xa0;  // U+009B is another CSI
+  return length == 0 || first < 0x20 || first == 0x7f || c1 ? "?" : line.substr(at, bytes);
+}
+
+// The bytes of a colour (ECMA-48, SGR) at `at`; 0: there is none, or another control sequence, which nobody here sends.
+size_t colour_at(std::string_view line, size_t at) {
+  if (!line.substr(at).starts_with("\033[")) return 0;
+  const size_t end = line.find_first_not_of("0123456789;", at + 2);
+  return end != std::string_view::npos && line[end] == 'm' ? end + 1 - at : 0;
+}
+
+// A line's first columns. Our own colours take none, and those behind the end stay: they end one.
+Fitted fitted(std::string_view line, unsigned width) {
+  Fitted out;
+  unsigned column = 0;
+  for (size_t at = 0, bytes = 0; at < line.size(); at += bytes) {
+    if ((bytes = colour_at(line, at)) > 0) {
+      out.text += line.substr(at, bytes);
+      continue;
+    }
+    const std::string_view one = shown(line, at, bytes);
+    if (width > 0 && column == width) continue;
+    out.text += one;
+    ++column;
+  }
+  out.full = width > 0 && column == width;
+  return out;
+}
+
+// As many as there is room for; the last one says how many are not there.
+std::vector<Fitted> fitted_lines(std::string_view text, const Output& output) {
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  std::vector<Fitted> out;
+  const auto lines = split(text, '\n');
+  const bool too_many = output.height > 0 && lines.size() > output.height;
+  const size_t fits = too_many ? std::max(output.height, 2U) - 1 : lines.size();
+  for (size_t i = 0; i < fits; ++i) out.push_back(fitted(lines[i], output.width));
+  if (too_many && output.height > 1)
+    out.push_back(fitted("-- " + std::to_string(lines.size() - fits) + " lines more than fit here --", output.width));
+  return out;
+}
+
+}  // namespace
+
+std::string screen(const std::string& text, const Output& output) {
+  // Home, each line over what stood there, and the rest of the screen: a blank screen in between flickers. What is
+  // blanked begins at the cursor, which stands on the last column of a full line.
+  std::string out = "\033[H";
+  const auto lines = fitted_lines(text, output);
+  for (size_t i = 0; i < lines.size(); ++i)
+    out.append(i == 0 ? "" : "\r\n").append(lines[i].text).append(lines[i].full ? "" : "\033[K");
+  return lines.size() < output.height ? out + "\r\n\033[J" : out;
+}
+
+std::string cut(const std::string& text, const Output& output) {
+  Output room;
+  room.width = output.width;
+  room.height = std::max(output.height, 2U) - 1;
+  std::string out;
+  for (const Fitted& line : fitted_lines(text, room)) out += line.text + "\n";
+  return out;
+}
+
+std::string printable(std::string_view text, const Output& output) {
+  std::string out;
+  for (size_t at = 0, bytes = 0; at < text.size(); at += bytes) {
+    bytes = text[at] == '\n' || text[at] == '\t' ? 1 : output.colour ? colour_at(text, at) : 0;
+    out += bytes > 0 ? text.substr(at, bytes) : shown(text, at, bytes);
+  }
+  return out;
+}
+
+Watch::Watch(Output& output, bool in_place) : output_(output), in_place_(in_place && output.height > 0) {
+  sigset_t heard;
+  ::sigemptyset(&heard);
+  for (int signal : {SIGINT, SIGTERM}) ::sigaddset(&heard, signal);
+  if (in_place_)
+    for (int signal : {SIGHUP, SIGQUIT, SIGTSTP, SIGWINCH}) ::sigaddset(&heard, signal);
+  ::pthread_sigmask(SIG_BLOCK, &heard, &before_);
+  signals_ = Fd(::signalfd(-1, &heard, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+Watch::~Watch() {
+  if (entered_) leave();
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+void Watch::enter() {
+  entered_ = true;
+  output_.text += kEnter;
+  if (output_.keys < 0 || ::tcgetattr(output_.keys, &modes_) != 0) return;
+  termios quiet = modes_;
+  quiet.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+  quiet.c_cc[VMIN] = 1;
+  quiet.c_cc[VTIME] = 0;
+  quiet_ = ::tcsetattr(output_.keys, TCSANOW, &quiet) == 0;
+}
+
+void Watch::leave() {
+  entered_ = false;
+  output_.text += kLeave;
+  if (quiet_) ::tcsetattr(output_.keys, TCSANOW, &modes_);
+  quiet_ = false;
+}
+
+bool Watch::show(const Draw& draw) {
+  if (in_place_ && output_.measure) output_.measure(output_);
+  if (in_place_ && !entered_) enter();
+  output_.text += in_place_ ? screen(draw(output_), output_) : printable(draw(output_), output_);
+  return !output_.flush || output_.flush(output_);
+}
+
+Watch::Event Watch::on_signal() {
+  signalfd_siginfo heard{};
+  if (::read(signals_.get(), &heard, sizeof heard) != sizeof heard) return Event::time;
+  if (heard.ssi_signo == SIGWINCH) return Event::drawn;
+  if (heard.ssi_signo != SIGTSTP) return Event::end;
+  leave();
+  if (output_.flush && !output_.flush(output_)) return Event::unread;
+  ::raise(SIGSTOP);
+  return Event::drawn;
+}
+
+Watch::Event Watch::on_key() {
+  char key = 0;
+  if (::read(output_.keys, &key, 1) != 1) return Event::end;
+  return key == 'q' || key == 'Q' ? Event::end : Event::time;
+}
+
+// `time`: it is over, or nothing that matters has happened.
+Watch::Event Watch::wait(std::chrono::steady_clock::time_point until) {
+  const auto left =
+      std::max<std::chrono::nanoseconds>(until - std::chrono::steady_clock::now(), std::chrono::nanoseconds(0)).count();
+  const timespec span{left / 1'000'000'000, left % 1'000'000'000};
+  std::array<pollfd, 3> heard{
+      pollfd{signals_.get(), POLLIN, 0}, {output_.descriptor, 0, 0}, {quiet_ ? output_.keys : -1, POLLIN, 0}};
+  if (::ppoll(heard.data(), heard.size(), &span, nullptr) <= 0) return Event::time;
+  if (heard[0].revents != 0) return on_signal();
+  return heard[1].revents != 0 ? Event::unread : on_key();
+}
+
+bool Watch::next(std::chrono::steady_clock::time_point until, const Draw& draw) {
+  if (!show(draw)) return false;
+  for (;;) {
+    switch (wait(until)) {
+      case Event::unread: return false;
+      case Event::end:
+        if (entered_) leave();
+        if (in_place_) output_.text += cut(draw(output_), output_);
+        return false;
+      case Event::drawn:
+        if (!show(draw)) return false;
+        break;
+      case Event::time:
+        if (std::chrono::steady_clock::now() >= until) return true;
+    }
+  }
+}
+
+}  // namespace fabric::ctl

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporter/collect/device_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/bond.h"
+#include "scan/scan.h"
+#include "settings/reconcile.h"
+
+namespace fabric::exporter {
+namespace {
+
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// One run per collector for the whole device, whatever the number of its ports.
+void merge(std::vector<CollectorRun>& runs, const std::string& device, const Attempt& attempt) {
+  auto run =
+      std::find_if(runs.begin(), runs.end(), [&](const CollectorRun& r) { return r.collector == attempt.collector; });
+  if (run == runs.end()) {
+    runs.push_back({std::string(attempt.collector), device, attempt.success, attempt.seconds, attempt.error});
+    return;
+  }
+  run->seconds += attempt.seconds;
+  if (run->success && !attempt.success) run->error = attempt.error;
+  run->success = run->success && attempt.success;
+}
+
+bool link_differs(const PortReading& reading, const Port& port) {
+  auto differs = [](const auto& now, const auto& before) { return now && now != before; };
+  return differs(reading.state, port.state) || differs(reading.phys_state, port.phys_state) ||
+         differs(reading.carrier, port.carrier);
+}
+
+}  // namespace
+
+void DeviceReader::rescan() {
+  auto start = Clock::now();
+  ++reading_.scans;
+  for (size_t i = 0; i < readers_.size(); ++i)
+    waiting_[reading_.ports[i].id()] = {reading_.ports[i].ifindex, readers_[i].waiting(), telemetry_[i].waiting()};
+  readers_.clear();
+  telemetry_.clear();
+  reading_.plan = std::make_shared<const Plan>();
+  settings_ = {"settings", device_, true, 0, {}};
+  auto kernel = open_(root_);
+  if (!kernel) {
+    reading_.ports.clear();
+    settings_.success = false;
+    settings_.error = kernel.error().text();
+    return;
+  }
+  kernel_ = std::make_unique<Kernel>(std::move(*kernel));
+  ScanOptions options;
+  options.topology = policy_ && asks_for_role(*policy_);
+  options.keys = policy_ ? wanted_keys(*policy_) : Keys();  // what costs firmware commands is read where it is judged
+  options.counters = options.network = false;
+  options.members = true;
+  options.only = device_;
+  if (policy_) options.exclude = policy_->exclude;
+  Node node = scan(*kernel_, options);
+  reading_.ports = std::move(node.ports);
+  plan_ports();
+  kernel_->route.reset();  // only a scan needs it
+  open_readers();
+  for (const Port& port : reading_.ports)
+    if (!port.unread.empty() && settings_.success) {
+      settings_.success = false;
+      settings_.error = port.unread.front();
+    }
+  settings_.seconds = since(start);
+}
+
+// A source that fails is left alone beyond a rescan; with a new netdev (its driver was loaded again) it begins anew.
+void DeviceReader::open_readers() {
+  OwnerReader* owners = &owners_;
+  const bool asks_qp = policy_ && std::find(policy_->compat.begin(), policy_->compat.end(), Compat::rdma_exporter_qp) !=
+                                      policy_->compat.end();
+  const std::span<const std::string> asked = policy_ ? std::span(policy_->ethtool) : std::span<const std::string>();
+  for (const Port& port : reading_.ports) {
+    readers_.emplace_back(CounterAccess{kernel_->root, kernel_->rdma.get(), kernel_->statistics.get(), asked}, port);
+    telemetry_.emplace_back(
+        TelemetryAccess{kernel_->root, kernel_->generic.get(), kernel_->ethtool, kernel_->rdma.get(),
+                        port.is_member() ? nullptr : std::exchange(owners, nullptr), asks_qp},
+        port);
+    const auto before = waiting_.find(port.id());
+    if (before != waiting_.end() && before->second.ifindex != port.ifindex)
+      wideners_.erase(port.id());  // its counters began anew: no wrap
+    wideners_.try_emplace(port.id(), port.kernel_driver);
+    if (before == waiting_.end() || port.ifindex == 0 || before->second.ifindex != port.ifindex) continue;
+    readers_.back().resume(before->second.counters);
+    telemetry_.back().resume(before->second.telemetry);
+  }
+}
+
+void DeviceReader::plan_ports() {
+  if (!policy_) return;
+  Plan plan;
+  qos::Options options;
+  options.dry_run = true;
+  options.disruptive = policy_->disruptive;
+  for (Port& port : reading_.ports)
+    if (const PortPolicy* wanted = policy_for(*policy_, port)) {
+      options.only = qos::own_keys(port);
+      options.derived = wanted->derived;
+      plan.emplace(port.id(), qos::reconcile(*kernel_, port, wanted->want, options));
+    }
+  reading_.plan = std::make_shared<const Plan>(std::move(plan));
+}
+
+std::vector<PortReading> DeviceReader::read_ports() {
+  std::vector<PortReading> readings;
+  for (PortReader& reader : readers_) readings.push_back(reader.read());
+  return readings;
+}
+
+// What one port says now, in the place of what it said before.
+void DeviceReader::take(size_t port, PortReading reading) {
+  Port& shown = reading_.ports[port];
+  for (const Attempt& attempt : reading.attempts) merge(reading_.runs, device_, attempt);
+  fabric::apply(std::move(reading), shown);
+  wideners_.at(shown.id()).widen(shown.counters);
+  if (!telemetry_[port].any()) return;
+  Telemetry telemetry = telemetry_[port].read();
+  merge(reading_.runs, device_, telemetry.attempt);
+  fabric::apply(std::move(telemetry), shown);
+}
+
+const DeviceReading& DeviceReader::read() {
+  auto readings = read_ports();
+  bool changed = false;
+  for (size_t i = 0; i < reading_.ports.size(); ++i) changed = changed || link_differs(readings[i], reading_.ports[i]);
+  if (changed) {
+    rescan();
+    readings = read_ports();
+  }
+  reading_.runs.clear();
+  for (size_t i = 0; i < reading_.ports.size(); ++i) take(i, std::move(readings[i]));
+  reading_.runs.push_back(settings_);
+  return reading_;
+}
+
+}  // namespace fabric::exporter

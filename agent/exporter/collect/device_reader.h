@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything about one RDMA device, read by one thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "counters/reader.h"
+#include "counters/telemetry.h"
+#include "counters/widen.h"
+#include "exporter/collect/collector.h"
+#include "kernel/kernel.h"
+
+namespace fabric::exporter {
+
+struct DeviceReading {
+  std::vector<Port> ports;
+  std::shared_ptr<const Plan> plan = std::make_shared<const Plan>();
+  std::vector<CollectorRun> runs;
+  uint64_t scans = 0;  // how often what seldom changes has been read
+};
+
+class DeviceReader {
+ public:
+  using Open = std::function<Result<Kernel>(const std::string& root)>;
+  DeviceReader(std::string root, std::string device, std::shared_ptr<const Policy> policy, Open open = open_kernel)
+      : root_(std::move(root)), device_(std::move(device)), policy_(std::move(policy)), open_(std::move(open)) {}
+
+  // Reads identity, link, settings and GIDs again and reopens what is held. No other device is touched.
+  void rescan();
+  // The counters and the state of the link. Where the link has changed, rescan() first: rate and settings changed with
+  // it. What comes back stays until the next call.
+  const DeviceReading& read();
+
+ private:
+  std::vector<PortReading> read_ports();
+  void plan_ports();
+  void open_readers();
+  void take(size_t port, PortReading reading);
+
+  std::string root_, device_;
+  std::shared_ptr<const Policy> policy_;
+  Open open_;
+  std::unique_ptr<Kernel> kernel_;  // stays where it is: the readers refer to it
+  DeviceReading reading_;
+  std::vector<PortReader> readers_;
+  OwnerReader owners_;  // beyond a rescan, too
+  std::vector<TelemetryReader> telemetry_;
+  // By port id; they outlive a rescan.
+  std::map<std::string, Widener> wideners_;
+  struct Waiting {
+    int ifindex = 0;
+    PortReader::Waiting counters{};
+    TelemetryReader::Waiting telemetry{};
+  };
+  std::map<std::string, Waiting> waiting_;
+  CollectorRun settings_;
+};
+
+}  // namespace fabric::exporter

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporter/collect/health.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <utility>
+
+#include "counters/signals.h"
+#include "health/health.h"
+#include "store/acks.h"
+#include "store/files.h"
+#include "store/health_state.h"
+
+namespace fabric::exporter {
+namespace {
+
+constexpr double kLongestPace = 60;  // between two readings; in what is longer, nobody watched
+constexpr int64_t kSlack = 2;        // the two clocks are not rounded alike
+constexpr std::chrono::seconds kPatience{
+    35};  // with a source that failed once: it is left alone for ten, and read every ten
+
+double seconds(Clock::duration span) { return std::chrono::duration<double>(span).count(); }
+
+// A finding is gone only as long as somebody sees that it is: no time passes while no exporter runs, nor where the
+// clock is set.
+void pass_over(HealthMemory& memory, Moment now) {
+  const auto watched = static_cast<int64_t>(std::clamp(now.boot - memory.health.now, 0.0, kLongestPace));
+  const int64_t unwatched = memory.health.wall == 0 ? 0 : now.wall - memory.health.wall - watched;
+  for (AckSeen& ack : memory.acks)
+    ack.met = std::min(ack.met + (std::abs(unwatched) > kSlack ? unwatched : 0), now.wall);
+}
+
+// Counters of the reading before are missing: a source failed.
+bool is_partial(const std::vector<Port>& before, const std::vector<Port>& now) {
+  const auto lost = [](const PortCounters& had, const PortCounters& has) {
+    return has.hw.size() < had.hw.size() || has.pma.size() < had.pma.size() ||
+           has.ethtool.size() < had.ethtool.size() || (had.carrier_down && !has.carrier_down);
+  };
+  return std::any_of(now.begin(), now.end(), [&](const Port& port) {
+    return std::any_of(before.begin(), before.end(), [&](const Port& old) {
+      return old.id() == port.id() && old.ifindex == port.ifindex && lost(old.counters, port.counters);
+    });
+  });
+}
+
+// Two readings of the ports that have been read anew.
+struct Two {
+  Node before, now;
+  std::map<std::string, Signals> signals;
+};
+
+}  // namespace
+
+Moment moment_now() {
+  timespec boot{};
+  ::clock_gettime(CLOCK_BOOTTIME, &boot);
+  return {static_cast<double>(boot.tv_sec) + static_cast<double>(boot.tv_nsec) * 1e-9,
+          static_cast<int64_t>(std::time(nullptr))};
+}
+
+// A machine that was booted knows nothing of its findings, but which acknowledgements have had theirs: a new one is not
+// covered.
+Result<void> HealthKeeper::load_spent() {
+  if (lasting_.empty()) return {};
+  auto root = Root::open(lasting_);
+  if (!root) return root.error();
+  auto text = root->read(kSpentName);
+  if (!text && text.error().code == ENOENT) return {};
+  if (!text) return text.error();
+  auto memory = parse_health(*text, lasting_ + "/" + kSpentName);
+  if (!memory) return memory.error();
+  memory_.acks = spent_ = std::move(memory->acks);
+  return {};
+}
+
+Result<void> HealthKeeper::save_spent() {
+  if (lasting_.empty()) return {};
+  HealthMemory spent;
+  std::copy_if(memory_.acks.begin(), memory_.acks.end(), std::back_inserter(spent.acks),
+               [](const AckSeen& ack) { return ack.spent; });
+  for (AckSeen& ack : spent.acks) ack.met = 0;  // of no more interest
+  if (spent.acks == spent_) return {};
+  auto saved = replace_file(lasting_, kSpentName, health_toml(spent));
+  if (!saved) return error(saved.error().code, lasting_ + saved.error().what);
+  spent_ = std::move(spent.acks);
+  return {};
+}
+
+Result<void> HealthKeeper::load() {
+  const auto spent = load_spent();
+  const auto states = load_states();
+  return states ? spent : states;
+}
+
+Result<void> HealthKeeper::load_states() {
+  if (directory_.empty()) return {};
+  auto root = Root::open(directory_);
+  if (!root) return root.error();
+  auto text = root->read(kHealthName);
+  if (!text && text.error().code == ENOENT) return {};
+  if (!text) return text.error();
+  auto memory = parse_health(*text, directory_ + "/" + kHealthName);
+  if (!memory) return memory.error();
+  memory_ = std::move(*memory);
+  memory_.health.alone = true;
+  return {};
+}
+
+void HealthKeeper::advance(const Snapshot& snapshot, const Policy* policy, Moment now) {
+  Two two;
+  two.now.taken = snapshot.node.taken;
+  two.before.taken = taken_;
+  two.now.topology = snapshot.node.topology;
+  two.now.platform = snapshot.node.platform;
+  two.before.platform = std::exchange(platform_, snapshot.node.platform);
+  memory_.health.ages.clear();
+  for (const DeviceAge& age : snapshot.ages) {
+    std::vector<Port> ports;
+    std::copy_if(snapshot.node.ports.begin(), snapshot.node.ports.end(), std::back_inserter(ports),
+                 [&](const Port& port) { return port.rdma == age.device; });
+    for (const Port& port : ports)
+      if (!port.is_member()) memory_.health.ages[port.id()] = seconds(snapshot.node.taken - age.taken);
+    Reading& had = before_[age.device];
+    if (had.taken == age.taken) continue;
+    // What it counts meanwhile, as connections that the failure ended, would be in no window: the next one begins
+    // before it.
+    if (is_partial(had.ports, ports) && age.taken - had.taken < kPatience) continue;
+    two.now.ports.insert(two.now.ports.end(), ports.begin(), ports.end());
+    for (const Port& old : had.ports)
+      for (const Port& port : ports)
+        if (port.id() == old.id()) two.signals[port.id()] = signals_of(old, port, seconds(age.taken - had.taken));
+    two.before.ports.insert(two.before.ports.end(), std::make_move_iterator(had.ports.begin()),
+                            std::make_move_iterator(had.ports.end()));
+    had = {age.taken, std::move(ports)};
+  }
+  std::erase_if(before_, [&](const auto& entry) {
+    return std::none_of(snapshot.ages.begin(), snapshot.ages.end(),
+                        [&](const DeviceAge& age) { return age.device == entry.first; });
+  });
+  const View view{.now = two.now,
+                  .before = taken_ == Clock::time_point{} ? nullptr : &two.before,
+                  .policy = policy,
+                  .plan = nullptr,
+                  .signals = &two.signals,
+                  .health = &memory_.health,
+                  .no_policy = {}};
+  advance_health(memory_.health, view, now.boot, now.wall);
+  taken_ = snapshot.node.taken;
+}
+
+Result<void> HealthKeeper::read_acks() {
+  auto root = Root::open(root_);
+  if (!root) return root.error();
+  auto acks = load_acks(*root);
+  if (!acks) return acks.error();
+  acks_ = std::move(*acks);
+  return {};
+}
+
+Result<void> HealthKeeper::save() {
+  if (directory_.empty()) return {};
+  auto saved = replace_file(directory_, kHealthName, health_toml(memory_));
+  if (!saved) return error(saved.error().code, directory_ + saved.error().what);  // it is told as seen from there
+  return saved;
+}
+
+Result<void> HealthKeeper::take(const Snapshot& snapshot, const Policy* policy, Moment now) {
+  pass_over(memory_, now);
+  advance(snapshot, policy, now);
+  auto read = read_acks();
+  const View view{
+      .now = snapshot.node, .policy = policy, .plan = &snapshot.plan, .health = &memory_.health, .no_policy = {}};
+  if (!acks_.empty()) follow_acks(memory_.acks, acks_, run_checks(view), now.wall);
+  else if (read) memory_.acks.clear();
+  auto saved = save();
+  if (saved) saved = save_spent();
+  const Error* failed = !read ? &read.error() : !saved ? &saved.error() : nullptr;
+  const std::string said = failed == nullptr ? std::string() : failed->text();
+  if (std::exchange(said_, said) == said || failed == nullptr) return {};
+  return *failed;
+}
+
+}  // namespace fabric::exporter

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the exporter tells of itself.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "exporter/collect/collector.h"
+#include "metrics/family.h"
+
+namespace fabric::exporter {
+
+// What the HTTP side has done so far.
+struct HttpCounts {
+  std::map<unsigned, uint64_t> requests;  // by status
+  uint64_t connections = 0;               // open now
+};
+
+// Success and duration of each collector, age of each device's readings, requests served, build.
+void add_self(FamilySet& families, const Snapshot& snapshot, const HttpCounts& http, Clock::time_point now);
+// How many series there are and were dropped; to be added last. It raises the limit by the series that it adds.
+constexpr size_t kSeriesOfSeries = 3;
+void add_series(FamilySet& families);
+// The standard process_* metrics, from /proc/self.
+void add_process(FamilySet& families);
+
+}  // namespace fabric::exporter

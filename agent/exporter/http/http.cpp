@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporter/http/http.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <strings.h>
+
+#include <cstring>
+#include <optional>
+
+#include "base/parse.h"
+
+namespace fabric::exporter {
+namespace {
+
+bool same_token(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
+}
+
+// "gzip;q=0.5" -> its coding and whether it is wanted (q above 0; a weight that cannot be read is 1).
+struct Coding {
+  std::string_view name;
+  bool wanted = true;
+};
+Coding coding_of(std::string_view element) {
+  auto parts = split(element, ';');
+  Coding coding{trim(parts[0]), true};
+  for (size_t i = 1; i < parts.size(); ++i) {
+    auto parameter = split(parts[i], '=');
+    if (parameter.size() != 2 || !same_token(trim(parameter[0]), "q")) continue;
+    auto weight = parse_double(parameter[1]);
+    coding.wanted = !weight || *weight > 0;
+  }
+  return coding;
+}
+
+template <class Sockaddr>
+Address address_of(const Sockaddr& socket, std::string_view text) {
+  Address address;
+  std::memcpy(&address.storage, &socket, sizeof socket);
+  address.size = sizeof socket;
+  address.text = text;
+  return address;
+}
+
+}  // namespace
+
+Route route_of(std::string_view path) {
+  constexpr std::string_view kAbsolute = "http://";  // through a proxy (RFC 9112, 3.2.2)
+  if (path.starts_with(kAbsolute)) {
+    const size_t slash = path.find('/', kAbsolute.size());
+    path = slash == std::string_view::npos ? "/" : path.substr(slash);
+  }
+  if (path == "/metrics") return Route::metrics;
+  if (path == "/") return Route::landing;
+  if (path == "/-/healthy") return Route::healthy;
+  if (path == "/-/ready") return Route::ready;
+  return Route::not_found;
+}
+
+bool accepts_gzip(std::string_view accept_encoding) {
+  std::optional<bool> any;
+  for (std::string_view element : split(accept_encoding, ',')) {
+    Coding coding = coding_of(element);
+    if (same_token(coding.name, "gzip") || same_token(coding.name, "x-gzip")) return coding.wanted;
+    if (coding.name == "*") any = coding.wanted;
+  }
+  return any.value_or(false);
+}
+
+Result<Address> parse_address(std::string_view text) {
+  auto wrong = [&] {
+    return error(0,
+                 "'" + std::string(text) + "' is no address to listen on; write 127.0.0.1:10479, [::]:10479 or :10479");
+  };
+  size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return wrong();
+  auto port = parse_number<uint16_t>(text.substr(colon + 1));
+  std::string host(text.substr(0, colon));
+  if (!port) return wrong();
+  if (host.empty()) host = "[::]";
+  if (host.front() == '[' && host.back() == ']') {
+    sockaddr_in6 v6{};
+    v6.sin6_family = AF_INET6;
+    v6.sin6_port = htons(*port);
+    if (::inet_pton(AF_INET6, host.substr(1, host.size() - 2).c_str(), &v6.sin6_addr) != 1) return wrong();
+    return address_of(v6, text);
+  }
+  sockaddr_in v4{};
+  v4.sin_family = AF_INET;
+  v4.sin_port = htons(*port);
+  if (::inet_pton(AF_INET, host.c_str(), &v4.sin_addr) != 1) return wrong();
+  return address_of(v4, text);
+}
+
+std::string landing_page() {
+  return "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>fabric-exporter</title></head>\n"
+         "<body><h1>fabric-exporter " FABRIC_VERSION
+         "</h1>\n"
+         "<p>RoCE and RDMA of this node, for Prometheus.</p>\n"
+         "<ul><li><a href=\"/metrics\">/metrics</a></li><li><a href=\"/-/healthy\">/-/healthy</a></li>"
+         "<li><a href=\"/-/ready\">/-/ready</a></li></ul></body></html>\n";
+}
+
+}  // namespace fabric::exporter

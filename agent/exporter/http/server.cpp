@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporter/http/server.h"
+
+#include <microhttpd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "exporter/http/http.h"
+
+namespace fabric::exporter {
+namespace {
+
+// Microseconds. With sd-event's own 250 ms, a connection whose scrape has waited hears the next one half a second late:
+// MHD says "at once" until it has the connection in its epoll set again.
+constexpr uint64_t kAccuracy = 1000;
+constexpr const char* kText = "text/plain; charset=utf-8";
+constexpr const char* kMetricsText = "text/plain; version=0.0.4; charset=utf-8";
+
+struct Response {
+  unsigned status = 200;
+  const char* type = kText;
+  Site::Body body;
+  bool compressed = false, varies = false;
+};
+
+Response plain(unsigned status, const char* text) { return {status, kText, std::make_shared<const std::string>(text)}; }
+
+void release_body(void* body) { delete static_cast<Site::Body*>(body); }
+
+MHD_Result send(MHD_Connection* connection, const Response& response) {
+  // The body outlives the page cache's interest in it: each answer holds a share.
+  auto* body = new Site::Body(response.body);
+  MHD_Response* message = ::MHD_create_response_from_buffer_with_free_callback_cls(
+      (*body)->size(), const_cast<char*>((*body)->data()), release_body, body);
+  if (!message) {
+    release_body(body);
+    return MHD_NO;
+  }
+  ::MHD_add_response_header(message, MHD_HTTP_HEADER_CONTENT_TYPE, response.type);
+  if (response.varies) ::MHD_add_response_header(message, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
+  if (response.compressed) ::MHD_add_response_header(message, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
+  if (response.status == MHD_HTTP_METHOD_NOT_ALLOWED)
+    ::MHD_add_response_header(message, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+  MHD_Result queued = ::MHD_queue_response(connection, response.status, message);
+  ::MHD_destroy_response(message);
+  return queued;
+}
+
+bool takes_gzip(MHD_Connection* connection) {
+  std::string joined;
+  auto collect = [](void* context, MHD_ValueKind, const char* key, const char* value) {
+    if (key && value && ::strcasecmp(key, MHD_HTTP_HEADER_ACCEPT_ENCODING) == 0)
+      (*static_cast<std::string*>(context) += ',') += value;
+    return MHD_YES;
+  };
+  ::MHD_get_connection_values(connection, MHD_HEADER_KIND, collect, &joined);
+  return accepts_gzip(joined);
+}
+
+struct StopDaemon {
+  void operator()(MHD_Daemon* daemon) const { ::MHD_stop_daemon(daemon); }
+};
+struct FreeSource {
+  void operator()(sd_event_source* source) const { ::sd_event_source_disable_unref(source); }
+};
+using Source = std::unique_ptr<sd_event_source, FreeSource>;
+
+class MicroServer;
+
+// One listener, one daemon.
+struct Daemon {
+  MicroServer* server = nullptr;
+  Fd listener;
+  Source io, timer;                                // end before the descriptor that they watch
+  std::unique_ptr<MHD_Daemon, StopDaemon> handle;  // ends first
+};
+
+class MicroServer final : public Server {
+ public:
+  MicroServer(sd_event* loop, Site& site, const Limits& limits) : loop_(loop), site_(site), limits_(limits) {}
+  ~MicroServer() override { resume_all(); }
+
+  Result<void> add(Fd listener);
+  void release() override;
+  [[nodiscard]] HttpCounts counts() const override;
+
+ private:
+  struct Waiting {
+    Daemon* daemon;
+    MHD_Connection* connection;
+  };
+  // Per request: MHD's con_cls.
+  enum class Stage : uintptr_t { none = 0, begun, waited };
+
+  static MHD_Result on_request(void* context, MHD_Connection* connection, const char* path, const char* method,
+                               const char* version, const char* upload, size_t* upload_size, void** stage);
+  static int on_io(sd_event_source* source, int fd, uint32_t events, void* daemon);
+  static int on_time(sd_event_source* source, uint64_t now, void* daemon);
+  static int on_patience(sd_event_source* source, uint64_t now, void* server);
+
+  MHD_Result answer(Daemon& daemon, MHD_Connection* connection, std::string_view path, void** stage);
+  MHD_Result reply(MHD_Connection* connection, const Response& response);
+  Result<void> watch(Daemon& daemon);
+  void arm_patience();
+  void resume_all();
+  void run(Daemon& daemon);
+
+  sd_event* loop_;
+  Site& site_;
+  Limits limits_;
+  std::map<unsigned, uint64_t> requests_;
+  std::vector<Waiting> waiting_;
+  Source patience_;
+  std::vector<std::unique_ptr<Daemon>> daemons_;
+};
+
+Result<void> MicroServer::add(Fd listener) {
+  auto daemon = std::make_unique<Daemon>();
+  daemon->server = this;
+  daemon->listener = std::move(listener);
+  daemon->handle.reset(::MHD_start_daemon(
+      MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr, &MicroServer::on_request, daemon.get(),
+      MHD_OPTION_LISTEN_SOCKET, daemon->listener.get(), MHD_OPTION_CONNECTION_LIMIT, limits_.connections,
+      MHD_OPTION_PER_IP_CONNECTION_LIMIT, limits_.per_address, MHD_OPTION_CONNECTION_TIMEOUT, limits_.idle_seconds,
+      MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits_.connection_memory, MHD_OPTION_END));
+  if (!daemon->handle) return error(errno != 0 ? errno : EINVAL, "HTTP server");
+  daemon->listener.release();  // MHD_stop_daemon closes it
+  if (auto watched = watch(*daemon); !watched) return watched;
+  daemons_.push_back(std::move(daemon));
+  return {};
+}
+
+Result<void> MicroServer::watch(Daemon& daemon) {
+  const MHD_DaemonInfo* info = ::MHD_get_daemon_info(daemon.handle.get(), MHD_DAEMON_INFO_EPOLL_FD);
+  if (!info || info->epoll_fd < 0) return error(EINVAL, "HTTP server: no epoll descriptor");
+  sd_event_source *io = nullptr, *timer = nullptr;
+  int failed = ::sd_event_add_io(loop_, &io, info->epoll_fd, EPOLLIN, on_io, &daemon);
+  daemon.io.reset(io);
+  if (failed < 0) return error(-failed, "HTTP server: event loop");
+  failed = ::sd_event_add_time(loop_, &timer, CLOCK_MONOTONIC, 0, kAccuracy, on_time, &daemon);
+  daemon.timer.reset(timer);
+  if (failed < 0) return error(-failed, "HTTP server: event loop");
+  return {};
+}
+
+// Does what MHD has to do, and sleeps as long as it says. "At once" is cheaper heard here than from a timer.
+void MicroServer::run(Daemon& daemon) {
+  constexpr int kTimes = 4;
+  MHD_UNSIGNED_LONG_LONG milliseconds = 0;
+  bool any = true;
+  for (int times = 0; times < kTimes && any && milliseconds == 0; ++times) {
+    ::MHD_run(daemon.handle.get());
+    any = ::MHD_get_timeout(daemon.handle.get(), &milliseconds) == MHD_YES;
+  }
+  uint64_t now = 0;
+  ::sd_event_now(loop_, CLOCK_MONOTONIC, &now);
+  if (any) ::sd_event_source_set_time(daemon.timer.get(), now + milliseconds * 1000);
+  ::sd_event_source_set_enabled(daemon.timer.get(), any ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+}
+
+int MicroServer::on_io(sd_event_source*, int, uint32_t, void* context) {
+  auto* daemon = static_cast<Daemon*>(context);
+  daemon->server->run(*daemon);
+  return 0;
+}
+
+int MicroServer::on_time(sd_event_source*, uint64_t, void* context) { return on_io(nullptr, -1, 0, context); }
+
+MHD_Result MicroServer::on_request(void* context, MHD_Connection* connection, const char* path, const char* method,
+                                   const char*, const char*, size_t* upload_size, void** stage) {
+  auto* daemon = static_cast<Daemon*>(context);
+  MicroServer& server = *daemon->server;
+  std::string_view verb = method;
+  if (verb != MHD_HTTP_METHOD_GET && verb != MHD_HTTP_METHOD_HEAD)
+    return server.reply(connection, plain(MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET and HEAD.\n"));
+  if (!*stage) {  // headers are here; the answer is given when the request is whole
+    *stage = reinterpret_cast<void*>(Stage::begun);
+    return MHD_YES;
+  }
+  if (*upload_size != 0) {  // a GET's body has no meaning
+    *upload_size = 0;
+    return MHD_YES;
+  }
+  return server.answer(*daemon, connection, path, stage);
+}
+
+MHD_Result MicroServer::answer(Daemon& daemon, MHD_Connection* connection, std::string_view path, void** stage) {
+  switch (route_of(path)) {
+    case Route::landing:
+      return reply(connection,
+                   {MHD_HTTP_OK, "text/html; charset=utf-8", std::make_shared<const std::string>(landing_page())});
+    case Route::healthy: return reply(connection, plain(MHD_HTTP_OK, "healthy\n"));
+    case Route::ready:
+      return reply(connection, site_.ready()
+                                   ? plain(MHD_HTTP_OK, "ready\n")
+                                   : plain(MHD_HTTP_SERVICE_UNAVAILABLE, "The first reading is under way.\n"));
+    case Route::not_found: return reply(connection, plain(MHD_HTTP_NOT_FOUND, "Not found; see /metrics.\n"));
+    case Route::metrics: break;
+  }
+  if (*stage == reinterpret_cast<void*>(Stage::begun) && !site_.fresh()) {
+    *stage = reinterpret_cast<void*>(Stage::waited);
+    ::MHD_suspend_connection(connection);
+    waiting_.push_back({&daemon, connection});
+    arm_patience();
+    return MHD_YES;
+  }
+  bool compressed = takes_gzip(connection);
+  return reply(connection, {MHD_HTTP_OK, kMetricsText, site_.metrics(compressed), compressed, true});
+}
+
+MHD_Result MicroServer::reply(MHD_Connection* connection, const Response& response) {
+  ++requests_[response.status];
+  return send(connection, response);
+}
+
+void MicroServer::arm_patience() {
+  if (patience_) return;
+  sd_event_source* source = nullptr;
+  uint64_t now = 0;
+  ::sd_event_now(loop_, CLOCK_MONOTONIC, &now);
+  auto wait = static_cast<uint64_t>(std::chrono::microseconds(limits_.patience).count());
+  if (::sd_event_add_time(loop_, &source, CLOCK_MONOTONIC, now + wait, kAccuracy, on_patience, this) >= 0)
+    patience_.reset(source);
+}
+
+int MicroServer::on_patience(sd_event_source*, uint64_t, void* server) {
+  static_cast<MicroServer*>(server)->release();
+  return 0;
+}
+
+void MicroServer::resume_all() {
+  patience_.reset();
+  for (const Waiting& waiting : waiting_) ::MHD_resume_connection(waiting.connection);
+  waiting_.clear();
+}
+
+void MicroServer::release() {
+  if (waiting_.empty()) return;
+  resume_all();
+  for (auto& daemon : daemons_) run(*daemon);
+}
+
+HttpCounts MicroServer::counts() const {
+  HttpCounts counts{requests_, 0};
+  for (const auto& daemon : daemons_) {
+    const MHD_DaemonInfo* info = ::MHD_get_daemon_info(daemon->handle.get(), MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+    if (info) counts.connections += info->num_connections;
+  }
+  return counts;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::start(sd_event* loop, std::vector<Fd> listeners, Site& site,
+                                              const Limits& limits) {
+  auto server = std::make_unique<MicroServer>(loop, site, limits);
+  for (Fd& listener : listeners)
+    if (auto added = server->add(std::move(listener)); !added) return added.error();
+  return std::unique_ptr<Server>(std::move(server));
+}
+
+}  // namespace fabric::exporter

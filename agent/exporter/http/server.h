@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// HTTP by libmicrohttpd, without a thread of its own: its epoll descriptor is a source of the caller's sd-event loop.
+#pragma once
+
+#include <systemd/sd-event.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "exporter/collect/self.h"
+
+namespace fabric::exporter {
+
+struct Limits {
+  unsigned connections = 1024;              // of each listener; a further one is not accepted
+  unsigned per_address = 768;               // one address, be it a proxy, leaves room for others
+  unsigned idle_seconds = 10;               // a silent or half request is closed after this
+  size_t connection_memory = 16 * 1024;     // request line and headers; longer ones are refused
+  std::chrono::milliseconds patience{500};  // the longest a scrape waits for newer readings
+};
+
+// What is served. Called on the loop's thread; must not block.
+class Site {
+ public:
+  using Body = std::shared_ptr<const std::string>;
+  virtual ~Site() = default;
+  // May /metrics be answered at once? If not, newer readings are asked for by that, and Server::release() follows.
+  virtual bool fresh() = 0;
+  virtual Body metrics(bool compressed) = 0;
+  virtual bool ready() = 0;
+};
+
+class Server {
+ public:
+  static Result<std::unique_ptr<Server>> start(sd_event* loop, std::vector<Fd> listeners, Site& site,
+                                               const Limits& limits = {});
+  virtual ~Server() = default;
+  // Answers the scrapes that wait.
+  virtual void release() = 0;
+  [[nodiscard]] virtual HttpCounts counts() const = 0;
+};
+
+}  // namespace fabric::exporter

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checks/cabling/peer.h"
+
+#include <algorithm>
+
+namespace fabric {
+namespace {
+
+bool is_name_of(const Port& port, const std::string& name) {
+  return same_port(name, port.netdev) || same_port(name, port.rdma) || name == port.id() || name == port.pci ||
+         std::any_of(port.altnames.begin(), port.altnames.end(),
+                     [&](const std::string& other) { return same_port(name, other); });
+}
+
+}  // namespace
+
+bool has_cable(const Port& port) {
+  return !port.virtual_function && port.link_layer != LinkLayer::infiniband && !port.netdev.empty() &&
+         port.bond != port.netdev;
+}
+
+std::vector<const Neighbor*> named_neighbors(const Node& node, const Port& port) {
+  std::vector<const Neighbor*> out;
+  for (const Neighbor& each : node.neighbors.heard)
+    if (each.netdev == port.netdev && !each.chassis_id.empty()) out.push_back(&each);
+  return out;
+}
+
+std::vector<const Cable*> planned_cables(const Policy* policy, const Port& port) {
+  std::vector<const Cable*> out;
+  if (policy == nullptr) return out;
+  for (const Cable& cable : policy->cabling.cables) {
+    const auto renamed = policy->cabling.ports.find(cable.port);
+    if (is_name_of(port, renamed != policy->cabling.ports.end() ? renamed->second : cable.port)) out.push_back(&cable);
+  }
+  return out;
+}
+
+std::string peer_text(const Neighbor& neighbor) { return neighbor.system() + " " + neighbor.port(); }
+std::string peer_text(const CableEnd& end) { return end.device + " " + end.port; }
+std::string peer_name(const Neighbor& neighbor) {
+  return neighbor.chassis_id.empty() ? "the other end" : peer_text(neighbor);
+}
+
+}  // namespace fabric

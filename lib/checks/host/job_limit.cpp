@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checks/host/job_limit.h"
+
+namespace fabric {
+namespace {
+
+bool is_drop_in(const FileLine& where) { return where.file.find(".d/") != std::string::npos; }
+
+// Drop-ins are read by file name, whatever their folder: this one has to come behind the one that sets the limit.
+std::string file_name_behind(const JobService& service, const JobLimit& limit) {
+  const std::string name = limit.drop_in;
+  const auto& setting = service.*limit.file;
+  if (!setting || !is_drop_in(setting->where)) return name;
+  const std::string& file = setting->where.file;
+  const std::string other = file.substr(file.rfind('/') + 1);
+  return other < name ? name : "z" + other;
+}
+
+// An instance's drop-in is best its template's: "slurmd@.service.d".
+std::string drop_in_of(const JobService& service, const JobLimit& limit) {
+  const size_t at = service.unit.find('@');
+  const std::string name = at == std::string::npos ? service.unit : service.unit.substr(0, at + 1) + ".service";
+  return "/etc/systemd/system/" + name + ".d/" + file_name_behind(service, limit);
+}
+
+// A package's file is not edited, and what holds for every service of the machine (system.conf, service.d) is left.
+bool is_own_line(const std::optional<LimitSetting>& setting) {
+  return setting && setting->where.file.starts_with("/etc/systemd/system/") &&
+         !setting->where.file.starts_with("/etc/systemd/system/service.d/");
+}
+
+}  // namespace
+
+const JobProcess* tightest(const JobService& service, const JobLimit& limit) {
+  const JobProcess* found = nullptr;
+  const auto value = [&](const JobProcess& each) { return (*(each.limits.*limit.process)).*limit.counts; };
+  for (const JobProcess& each : service.processes)
+    if (each.limits.*limit.process && (found == nullptr || value(each) < value(*found))) found = &each;
+  return found;
+}
+
+std::string by_files(const JobService& service, const JobLimit& limit) {
+  if (service.file.empty()) return {};
+  const auto& setting = service.*limit.file;
+  return setting ? limit.text(setting->limit) + " by " + setting->where.text() : "its unit sets none";
+}
+
+std::string by_process(const JobProcess& process, const JobLimit& limit) {
+  return limit.text(*(process.limits.*limit.process)) + " (" + process.comm + ", pid " + std::to_string(process.pid) +
+         ")";
+}
+
+std::string restart_of(const JobService& service) { return "systemctl restart " + service.unit + "."; }
+
+std::string mend_files(const JobService& service, const JobLimit& limit) {
+  if (service.file.empty()) return std::string(limit.by_hand) + ", or by a unit with " + limit.line + ".";
+  const std::string then = " Then: systemctl daemon-reload; " + restart_of(service);
+  const auto& setting = service.*limit.file;
+  if (is_own_line(setting)) return "In " + setting->where.text() + " write " + limit.line + "." + then;
+  return "Write " + drop_in_of(service, limit) + " with two lines, [Service] and " + limit.line + "." + then;
+}
+
+bool is_hidden(const View& view, const JobService& service, const JobLimit& limit) {
+  return view.now.host->processes_hidden && tightest(service, limit) == nullptr;
+}
+
+}  // namespace fabric

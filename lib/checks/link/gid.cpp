@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <iterator>
+
+#include "checks/checks.h"
+#include "checks/network/network.h"
+#include "model/finding.h"
+
+namespace fabric {
+namespace {
+
+// GIDs as sysfs prints them: eight groups of four hexadecimal digits.
+bool is_link_local(const Gid& gid) { return gid.gid.starts_with("fe80:"); }
+
+std::string describe(const Gid& gid) {
+  return "index " + to_text(gid.index) + " " + gid.gid + (gid.netdev.empty() ? "" : " on " + gid.netdev);
+}
+
+Finding judge(const Port& port) {
+  const std::string expected = "a RoCE v2 GID of a routable address";
+  const std::string netdev = port.netdev.empty() ? "the port's netdev" : port.netdev;
+  if (port.gids.empty() && is_unread(port, "gid"))
+    return bad(Status::unknown, port.id(), "-", expected,
+               "The GID table could not be read: " + why_unread(port, "gid") + ".",
+               "Run the check as root, or see /sys/class/infiniband/" + port.rdma + "/ports/" + to_text(port.number) +
+                   "/gids.");
+  std::vector<Gid> v2;
+  std::copy_if(port.gids.begin(), port.gids.end(), std::back_inserter(v2),
+               [](const Gid& gid) { return gid.type == "RoCE v2"; });
+  const auto routable = [](const Gid& gid) { return !is_link_local(gid); };
+  auto best = std::find_if(v2.begin(), v2.end(), is_ipv4);
+  if (best == v2.end()) best = std::find_if(v2.begin(), v2.end(), routable);
+  if (best != v2.end()) return good(port.id(), describe(*best), expected);
+  const bool typed = std::all_of(port.gids.begin(), port.gids.end(), [](const Gid& gid) { return !gid.type.empty(); });
+  if (!typed)
+    return bad(Status::unknown, port.id(), "GIDs of unknown type", expected,
+               "The GIDs are there, and whether one is of RoCE v2 could not be read.",
+               "See /sys/class/infiniband/" + port.rdma + "/ports/" + to_text(port.number) + "/gid_attrs/types.");
+  if (v2.empty())
+    return bad(Status::critical, port.id(), "no RoCE v2 GID", expected,
+               "Without a RoCE v2 GID no RoCE v2 connection can be made over this port.",
+               "Give " + netdev + " an IP address, and see that it is up.");
+  return bad(Status::warning, port.id(), "only link-local: " + describe(v2.front()), expected,
+             "A link-local GID reaches no farther than the next router, and most fabrics route between racks.",
+             "Give " + netdev + " an IPv4 address or a global IPv6 address.");
+}
+
+}  // namespace
+
+// Of active ports: one that is down loses its addresses, and port-state says so. Where the address is what is missing,
+// `address` does.
+void ask_gid(const View& view, Findings& findings) {
+  for (const Port& port : view.now.ports)
+    if (is_judged(port) && is_active(port) && is_roce(port) && !lacks_address(view, port))
+      findings.push_back(judge(port));
+}
+
+}  // namespace fabric

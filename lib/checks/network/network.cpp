@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checks/network/network.h"
+
+#include <algorithm>
+
+#include "checks/topology/pairing.h"
+#include "model/finding.h"
+
+namespace fabric {
+
+std::vector<const Port*> rails(const View& view) {
+  std::vector<const Port*> out;
+  const std::set<std::string> devices = devices_for_gpus(view.now);
+  for (const Port& port : view.now.ports)
+    if (is_judged(port) && is_active(port) && is_roce(port) && !port.netdev.empty() && devices.count(port.rdma) != 0)
+      out.push_back(&port);
+  return out;
+}
+
+std::vector<NamedInterface> interfaces_of(const Node& node, const Port& port) {
+  std::set<std::string> names;
+  if (!port.netdev.empty()) names.insert(port.netdev);
+  for (const Gid& gid : port.gids)
+    if (!gid.netdev.empty()) names.insert(gid.netdev);
+  std::vector<NamedInterface> out;
+  for (const std::string& name : names)
+    if (const auto found = node.network.interfaces.find(name); found != node.network.interfaces.end())
+      out.push_back({name, &found->second});
+  return out;
+}
+
+std::optional<std::vector<PortAddress>> addresses_of(const Node& node, const Port& port) {
+  std::optional<std::vector<PortAddress>> out;
+  for (const NamedInterface& each : interfaces_of(node, port)) {
+    if (!each.interface->addresses) continue;
+    if (!out) out.emplace();
+    for (const Address& address : *each.interface->addresses)
+      if (address.global && !address.dad_failed) out->push_back({each.netdev, address});
+  }
+  return out;
+}
+
+bool lacks_address(const View& view, const Port& port) {
+  const auto is_without = [&](const Port& each) {
+    const auto addresses = addresses_of(view.now, each);
+    return addresses && addresses->empty();
+  };
+  if (!is_without(port)) return false;
+  size_t twins = 0, without = 0;
+  for (const Port* each : rails(view)) {
+    if (!are_twins(port, *each)) continue;
+    ++twins;
+    if (is_without(*each)) ++without;
+  }
+  // Half of them and more, two at least, were built so.
+  return twins > without && (without == 1 || without * 2 < twins);
+}
+
+bool is_ipv4(const Gid& gid) { return gid.gid.starts_with("0000:0000:0000:0000:0000:ffff:"); }
+bool is_routable_v2(const Gid& gid) { return gid.type == "RoCE v2" && !gid.gid.starts_with("fe80:"); }
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string out;
+  for (size_t i = 0; i < names.size(); ++i) out += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+  return out;
+}
+
+}  // namespace fabric

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several rails in one subnet. What leaves goes by the first route to it, unless it is told otherwise (ip-rule(8)). Of
+// IPv4, Linux also takes an address for the host's, not the interface's: any rail answers ARP for all of them
+// (Documentation/networking/ip-sysctl.rst: arp_ignore, arp_announce, arp_filter, rp_filter). Neighbour discovery of
+// IPv6 answers for an interface's own addresses alone (net/ipv6/ndisc.c, ndisc_recv_ns).
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "checks/checks.h"
+#include "checks/network/network.h"
+#include "model/finding.h"
+
+namespace fabric {
+namespace {
+
+struct Rail {
+  const Port* port = nullptr;
+  std::string netdev;
+  const Interface* interface = nullptr;
+  Address address;
+};
+
+// Its first IPv4 address; where it has none, its first IPv6 address: beside IPv4, that is mostly the router's idea and
+// no address of jobs.
+const Address* address_of(const Interface& interface) {
+  const Address* found = nullptr;
+  for (const Address& each : *interface.addresses)
+    if (each.global && !each.dad_failed && (found == nullptr || (found->ip.v6 && !each.ip.v6))) found = &each;
+  return found;
+}
+
+std::vector<Rail> rails_with_address(const View& view) {
+  std::vector<Rail> out;
+  for (const Port* port : rails(view))
+    for (const NamedInterface& each : interfaces_of(view.now, *port)) {
+      const auto known = [&](const Rail& rail) { return rail.netdev == each.netdev; };
+      if (!each.interface->addresses || std::any_of(out.begin(), out.end(), known)) continue;
+      if (const Address* address = address_of(*each.interface))
+        out.push_back({port, each.netdev, each.interface, *address});
+    }
+  return out;
+}
+
+// One's subnet holds the other's address. Addresses of /32 (/128) have no subnet; that two are equal is told by
+// `address`; a VRF is a routing domain of its own.
+bool share_subnet(const Rail& a, const Rail& b) {
+  const unsigned longest = a.address.ip.v6 ? 127 : 31;
+  if (a.address.ip.v6 != b.address.ip.v6 || a.address.prefix > longest || b.address.prefix > longest) return false;
+  if (a.address.ip == b.address.ip || a.interface->vrf != b.interface->vrf) return false;
+  return in_subnet(a.address.ip, b.address.ip, std::min(a.address.prefix, b.address.prefix));
+}
+
+// Rails that share a subnet, directly or over another; groups of one are left out.
+std::vector<std::vector<Rail>> groups(std::vector<Rail> all) {
+  std::vector<std::vector<Rail>> out;
+  while (!all.empty()) {
+    std::vector<Rail> group{all.front()};
+    all.erase(all.begin());
+    for (size_t i = 0; i < group.size(); ++i)
+      for (auto other = all.begin(); other != all.end();) {
+        if (!share_subnet(group[i], *other)) {
+          ++other;
+          continue;
+        }
+        group.push_back(*other);
+        other = all.erase(other);
+      }
+    if (group.size() > 1) out.push_back(std::move(group));
+  }
+  return out;
+}
+
+std::string subnet_of(const Rail& rail) {
+  return to_text(network_of(rail.address.ip, rail.address.prefix)) + "/" + to_text(rail.address.prefix);
+}
+
+// Where routes stand that nobody put elsewhere: in a VRF that is its own table.
+uint32_t main_table(const Interface& interface) {
+  constexpr uint32_t kMain = 254;
+  return interface.vrf_table != 0 ? interface.vrf_table : kMain;
+}
+
+// The rule that sends what is of a VRF to its table (drivers/net/vrf.c, FIB_RULE_PREF): one behind it is never asked.
+constexpr uint32_t kVrfRule = 1000;
+
+enum class By : uint8_t { source, source_or_device };
+
+// A rule for its address leads to a table with a route out of it; or one for sockets bound to it, since RoCE looks up
+// routes with the device of the GID (addr_resolve(), drivers/infiniband/core/addr.c). A rule for some destinations only
+// counts: who wrote it knows where the rails lead.
+bool has_own_route(const Network& network, const Rail& rail, By by) {
+  constexpr uint32_t kDefault = 253;
+  return network.rules && std::any_of(network.rules->begin(), network.rules->end(), [&](const RoutingRule& rule) {
+           const bool by_source = rule.source && in_subnet(rail.address.ip, *rule.source, rule.source_prefix) &&
+                                  rule.source_prefix > rail.address.prefix;
+           const bool by_device = by == By::source_or_device && rule.device == rail.netdev;
+           if (rule.table == main_table(*rail.interface) || rule.table == kDefault || !(by_source || by_device))
+             return false;
+           if (!rail.interface->vrf.empty() && rule.priority >= kVrfRule) return false;
+           const auto& routes = rail.interface->routes;
+           return std::any_of(routes.begin(), routes.end(),
+                              [&](const Route& route) { return route.table == rule.table; });
+         });
+}
+
+// What is missing: in words, and the command that mends it.
+struct Faults {
+  std::vector<std::string> observed, expected, commands;
+};
+
+std::string sysctl_name(const std::string& netdev, const std::string& key) {
+  std::string name = netdev;  // sysctl(8): a dot in a name is written as a slash
+  std::replace(name.begin(), name.end(), '.', '/');
+  return "net.ipv4.conf." + name + "." + key;
+}
+
+// Rails on which the setting's effective value is not among `allowed`.
+void look_at_setting(const std::vector<Rail>& group, const std::string& key, ConfValue Interface::*member,
+                     const std::set<unsigned>& allowed, unsigned wanted, Faults& faults) {
+  std::vector<std::string> names;
+  std::set<unsigned> values;
+  std::string command = "sysctl -w";
+  for (const Rail& rail : group) {
+    const ConfValue& conf = rail.interface->*member;
+    const auto value = conf.effective();
+    if (!value || allowed.count(*value) != 0) continue;
+    if (*conf.all > wanted && names.empty()) command += " net.ipv4.conf.all." + key + "=" + to_text(wanted);
+    names.push_back(rail.netdev);
+    values.insert(*value);
+    command += " " + sysctl_name(rail.netdev, key) + "=" + to_text(wanted);
+  }
+  if (names.empty()) return;
+  std::string text;
+  for (const unsigned value : values) text += (text.empty() ? " " : "/") + to_text(value);
+  faults.observed.push_back(key + text + " on " + listed(names));
+  faults.expected.push_back(key + " " + to_text(wanted));
+  faults.commands.push_back(std::move(command));
+}
+
+uint32_t free_table(const Network& network, uint32_t from) {
+  while (network.tables.count(from) != 0) ++from;
+  return from;
+}
+
+// The rail's own routes once more in a table of its own, then the rule: never a moment without a way.
+void add_route_commands(const Rail& rail, uint32_t table, Faults& faults) {
+  const bool v6 = rail.address.ip.v6;
+  const std::string ip = v6 ? "ip -6 " : "ip ", address = to_text(rail.address.ip),
+                    end = " dev " + rail.netdev + " src " + address + " table " + to_text(table);
+  faults.commands.push_back(ip + "route replace " + subnet_of(rail) + end);
+  for (const Route& route : rail.interface->routes)
+    if (route.table == main_table(*rail.interface) && route.gateway && route.gateway->v6 == v6 &&
+        route.destination.v6 == v6)
+      faults.commands.push_back(ip + "route replace " + to_text(route.destination) + "/" + to_text(route.prefix) +
+                                " via " + to_text(*route.gateway) + end);
+  const std::string before = rail.interface->vrf.empty() ? "" : "pref " + to_text(kVrfRule - 100) + " ";
+  faults.commands.push_back(ip + "rule add " + before + "from " + address + " lookup " + to_text(table));
+}
+
+void look_at_routes(const Network& network, const std::vector<Rail>& group, Faults& faults) {
+  if (!network.rules) return;
+  std::vector<std::string> names;
+  uint32_t table = 100;
+  for (const Rail& rail : group) {
+    if (has_own_route(network, rail, By::source_or_device)) continue;
+    table = free_table(network, table + 1);
+    names.push_back(rail.netdev);
+    add_route_commands(rail, table, faults);
+  }
+  if (names.empty()) return;
+  faults.observed.push_back("no source routing for " + listed(names));
+  faults.expected.push_back("a rule and a table for each rail's address");
+}
+
+// arp_filter answers only where the kernel would route the answer by the same interface: with source routing as good.
+bool filters_arp(const std::vector<Rail>& group) {
+  return std::all_of(group.begin(), group.end(),
+                     [](const Rail& rail) { return rail.interface->arp_filter.effective().value_or(0) != 0; });
+}
+
+std::string joined(const std::vector<std::string>& parts, const char* between) {
+  std::string out;
+  for (const std::string& part : parts) out += (out.empty() ? "" : between) + part;
+  return out;
+}
+
+void look_at_arp(const Network& network, const std::vector<Rail>& group, Faults& faults) {
+  const bool routed = std::all_of(group.begin(), group.end(),
+                                  [&](const Rail& rail) { return has_own_route(network, rail, By::source); });
+  if (!(routed && filters_arp(group))) look_at_setting(group, "arp_ignore", &Interface::arp_ignore, {1, 2}, 1, faults);
+  look_at_setting(group, "arp_announce", &Interface::arp_announce, {2}, 2, faults);
+  // Strict filtering takes what comes in where its answer would go out: with a route for each source that is
+  // everywhere, without one it is the first rail alone, and the others' ARP goes unanswered.
+  if (!routed) look_at_setting(group, "rp_filter", &Interface::rp_filter, {0, 2}, 2, faults);
+}
+
+Finding judge(const View& view, const std::vector<Rail>& group) {
+  Faults faults;
+  look_at_routes(view.now.network, group, faults);
+  const bool v6 = group.front().address.ip.v6;
+  if (!v6) look_at_arp(view.now.network, group, faults);
+  std::vector<std::string> names;
+  for (const Rail& rail : group) names.push_back(rail.port->id());
+  const Rail& widest = *std::min_element(
+      group.begin(), group.end(), [](const Rail& a, const Rail& b) { return a.address.prefix < b.address.prefix; });
+  const std::string subject = subnet_of(widest) + (widest.interface->vrf.empty() ? "" : " in " + widest.interface->vrf);
+  if (faults.observed.empty())
+    return good(subject, listed(names) + ", each by its own way",
+                v6 ? "routes for each rail" : "ARP and routes for each rail");
+  return bad(Status::warning, subject, listed(names) + ": " + joined(faults.observed, "; "),
+             joined(faults.expected, ", "),
+             v6 ? "Several rails are in one IPv6 subnet. Without a rule for each address packets leave by whichever "
+                  "rail comes first in the "
+                  "routing table: rails share one link while others idle, and answers arrive on another rail than the "
+                  "one that asked."
+                : "Several rails are in one subnet. Without these settings one rail answers ARP for the others, and "
+                  "packets leave by whichever "
+                  "comes first in the routing table: rails share one link while others idle, and RoCE packets that "
+                  "reach the wrong NIC are "
+                  "dropped.",
+             std::string("Run these lines, and keep them in the network configuration") +
+                 (v6 ? "" : " (sysctls: in [sysctl] of fabric-agent.toml)") +
+                 "; or give each rail a subnet of its own.\n" + joined(faults.commands, "\n"));
+}
+
+}  // namespace
+
+void ask_rails(const View& view, Findings& findings) {
+  for (const std::vector<Rail>& group : groups(rails_with_address(view))) findings.push_back(judge(view, group));
+}
+
+}  // namespace fabric

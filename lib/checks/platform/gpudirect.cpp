@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+
+#include "checks/checks.h"
+#include "model/finding.h"
+#include "topology/platform.h"
+
+namespace fabric {
+namespace {
+
+constexpr uint16_t kNvidia = 0x10de, kAmd = 0x1002;
+constexpr const char* kMeaning =
+    "The RDMA driver cannot reach GPU memory: collectives go through host memory, at a fraction of the network's rate.";
+
+bool has_gpu(const Node& node, uint16_t vendor) {
+  const auto pairs = gpu_nic_pairs(node);
+  return std::any_of(pairs.begin(), pairs.end(), [&](const GpuNic& pair) { return pair.gpu->vendor == vendor; });
+}
+
+bool has_peer(const GpuDirect& has, std::string_view name) {
+  return std::any_of(has.memory_peers.begin(), has.memory_peers.end(),
+                     [&](const std::string& peer) { return peer.starts_with(name); });
+}
+
+// The same places in which NCCL looks (src/transport/net_ib.cc).
+void ask_nvidia(const GpuDirect& has, Findings& findings) {
+  std::string ways = joined(has.peer_modules);
+  if (has_peer(has, "nv_mem")) ways += std::string(ways.empty() ? "" : ", ") + "peer memory client nv_mem";
+  if (has.nvidia_open == true) ways += std::string(ways.empty() ? "" : ", ") + "dma-buf (open kernel module)";
+  const std::string driver = "NVIDIA driver " + has.nvidia_driver;
+  if (!ways.empty()) {
+    findings.push_back(good("host", driver + ": " + ways, "nvidia_peermem, or dma-buf of the open kernel module"));
+    return;
+  }
+  findings.push_back(
+      bad(Status::warning, "host", driver + ", closed kernel module, without nvidia_peermem",
+          "nvidia_peermem, or dma-buf of the open kernel module", kMeaning,
+          "modprobe nvidia_peermem, and let it load at boot (/etc/modules-load.d); or install NVIDIA's open kernel "
+          "modules, which need none."));
+}
+
+// RCCL takes dma-buf where the kernel has both options (rccl, src/misc/rocmwrap.cc), else OFED's peer memory.
+void ask_amd(const GpuDirect& has, Findings& findings) {
+  if (has_peer(has, "amdkfd")) {
+    findings.push_back(good("host", "peer memory client amdkfd", "peer memory, or dma-buf"));
+  } else if (has.pci_p2pdma && has.dmabuf_move_notify) {
+    if (*has.pci_p2pdma && *has.dmabuf_move_notify) {
+      findings.push_back(good("host", "dma-buf (PCI_P2PDMA, DMABUF_MOVE_NOTIFY)", "peer memory, or dma-buf"));
+      return;
+    }
+    findings.push_back(
+        bad(Status::warning, "host",
+            std::string("kernel without ") + (*has.pci_p2pdma ? "CONFIG_DMABUF_MOVE_NOTIFY" : "CONFIG_PCI_P2PDMA") +
+                ", no peer memory client",
+            "CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY, or OFED's peer memory", kMeaning,
+            "Boot a kernel built with both options, or install the NIC's RDMA stack with peer memory and load amdgpu "
+            "after it."));
+  }
+}
+
+}  // namespace
+
+// A machine with GPUs of both makes gets the answer for NVIDIA's.
+void ask_gpudirect(const View& view, Findings& findings) {
+  const GpuDirect& has = view.now.platform.gpudirect;
+  if (!has.nvidia_driver.empty() && has_gpu(view.now, kNvidia)) ask_nvidia(has, findings);
+  else if (has.amdgpu && has_gpu(view.now, kAmd)) ask_amd(has, findings);
+}
+
+}  // namespace fabric

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "checks/checks.h"
+#include "checks/topology/pairing.h"
+#include "model/finding.h"
+#include "topology/platform.h"
+
+namespace fabric {
+namespace {
+
+constexpr uint32_t kSmallRequest =
+    512;  // bytes: what NICs come up with; less needs more requests than a NIC has under way
+
+struct Subject {
+  const Nic* nic = nullptr;
+  const PciSettings* has = nullptr;
+  bool for_gpus = false;
+};
+
+const PciSettings* settings_of(const Node& node, const std::string& pci) {
+  if (!node.pci_settings) return nullptr;
+  const auto found = node.pci_settings->functions.find(pci);
+  return found == node.pci_settings->functions.end() || !found->second.mrrs ? nullptr : &found->second;
+}
+
+std::vector<Subject> subjects(const Node& node) {
+  std::vector<Subject> out;
+  const std::set<std::string> for_gpus = devices_for_gpus(node);
+  for (const Nic& nic : node.topology.nics)
+    if (!nic.rdma.empty() && !nic.virtual_function && !is_given_away(node, nic.pci))
+      if (const PciSettings* has = settings_of(node, nic.pci))
+        out.push_back({&nic, has, for_gpus.count(nic.rdma.front()) != 0});
+  return out;
+}
+
+std::string flag(const std::optional<bool>& value) { return !value ? "-" : *value ? "on" : "off"; }
+
+constexpr size_t kRows = 4;
+std::array<std::pair<std::string_view, std::string>, kRows> values(const PciSettings& has) {
+  return {{{"MRRS", has.mrrs ? std::to_string(*has.mrrs) : "-"},
+           {"MPS", has.max_payload ? std::to_string(*has.max_payload) : "-"},
+           {"relaxed ordering", flag(has.relaxed_ordering)},
+           {"10-bit tags", flag(has.ten_bit_tags)}}};
+}
+
+// NICs that were built in to be alike: vendor, device, and whether they serve GPUs.
+using Kind = std::tuple<uint16_t, uint16_t, bool>;
+Kind kind_of(const Subject& subject) { return {subject.nic->vendor, subject.nic->device, subject.for_gpus}; }
+
+// How many NICs of a kind have which value, row by row.
+using Tally = std::map<Kind, std::array<std::map<std::string, size_t>, kRows>>;
+
+Tally count(const std::vector<Subject>& all) {
+  Tally out;
+  for (const Subject& subject : all) {
+    const auto mine = values(*subject.has);
+    for (size_t row = 0; row < kRows; ++row) ++out[kind_of(subject)][row][mine[row].second];
+  }
+  return out;
+}
+
+// The value that more than half of them have; absent where no value is.
+std::optional<std::string> usual(const std::map<std::string, size_t>& tally) {
+  size_t all = 0;
+  for (const auto& [value, times] : tally) all += times;
+  for (const auto& [value, times] : tally)
+    if (times * 2 > all) return value;
+  return std::nullopt;
+}
+
+// What the policy says of it is judged as a setting.
+bool policy_gives_mrrs(const View& view, const Nic& nic) {
+  for (const Port& port : view.now.ports) {
+    if (port.pci != nic.pci || view.policy == nullptr) continue;
+    if (const PortPolicy* entry = policy_for(*view.policy, port); entry != nullptr && entry->want.mrrs) return true;
+  }
+  return false;
+}
+
+// A device with a larger payload than the port above it is refused; with a smaller one the packets are as small as
+// that.
+std::string payload_note(const Node& node, const Nic& nic, const PciSettings& has) {
+  for (const std::string& bridge : nic.bridges) {
+    const PciSettings* above = settings_of(node, bridge);
+    if (above != nullptr && above->max_payload && has.max_payload && above->max_payload != has.max_payload)
+      return " (" + bridge + " above it: MPS " + std::to_string(*above->max_payload) + ")";
+  }
+  return {};
+}
+
+Finding judge(const View& view, const Tally& tally, const Subject& subject) {
+  std::string observed, odd, expected;
+  const auto mine = values(*subject.has);
+  const bool mrrs_wanted = policy_gives_mrrs(view, *subject.nic);
+  for (size_t row = 0; row < kRows; ++row) {
+    observed.append(observed.empty() ? "" : ", ").append(mine[row].first).append(" " + mine[row].second);
+    const auto others = usual(tally.at(kind_of(subject))[row]);
+    if (!others || *others == mine[row].second || (row == 0 && mrrs_wanted)) continue;
+    odd.append(odd.empty() ? "" : ", ").append(mine[row].first);
+    expected.append(expected.empty() ? "" : ", ").append(mine[row].first).append(" " + *others);
+  }
+  observed += payload_note(view.now, *subject.nic, *subject.has);
+  const std::string& pci = subject.nic->pci;
+  if (!odd.empty())
+    return bad(Status::warning, subject.nic->name, observed, expected + ", as others of its model",
+               "This NIC's PCIe settings differ from those of its siblings (" + odd +
+                   "): it will be the slow one in a collective.",
+               "Compare lspci -vv -s " + pci +
+                   " with its siblings; set MRRS with mrrs in fabric-agent.toml, relaxed ordering in the "
+                   "NIC's firmware settings, MPS in the firmware setup (or pci=pcie_bus_safe), then systemctl restart "
+                   "fabric-agent-pci.");
+  if (subject.for_gpus && *subject.has->mrrs < kSmallRequest && !mrrs_wanted)
+    return bad(Status::warning, subject.nic->name, observed, "MRRS 512 or more (4096 is common advice)",
+               "Read requests this small keep the NIC from fetching what it sends at the network's rate.",
+               "Set mrrs = 4096 for this port in fabric-agent.toml, then systemctl restart fabric-agent-pci.");
+  return good(subject.nic->name, observed, "as others of its model");
+}
+
+}  // namespace
+
+// As fabric-agent-pci.service read it.
+void ask_pci_tuning(const View& view, Findings& findings) {
+  const std::vector<Subject> all = subjects(view.now);
+  const Tally tally = count(all);
+  for (const Subject& subject : all) findings.push_back(judge(view, tally, subject));
+}
+
+}  // namespace fabric

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checks/topology/pairing.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include "checks/checks.h"
+#include "model/finding.h"
+#include "model/pci_kind.h"
+#include "topology/platform.h"
+
+namespace fabric {
+namespace {
+
+bool are_alike(const PciDevice& a, const PciDevice& b) { return a.vendor == b.vendor && a.device == b.device; }
+
+std::string card_name(const Nic& nic) { return nic.card.empty() ? card_of(nic.pci) : nic.card; }
+
+std::optional<PathClass> yardstick_of(const Topology& topology, const Placement& placed, size_t gpu) {
+  std::vector<PathClass> paths;
+  for (size_t other = 0; other < topology.gpus.size(); ++other)
+    if (are_alike(topology.gpus[gpu], topology.gpus[other]) && placed.path(other)) paths.push_back(*placed.path(other));
+  std::sort(paths.begin(), paths.end());
+  if (paths.empty()) return std::nullopt;
+  return placed.cards >= topology.gpus.size() ? paths.front() : paths[paths.size() / 2];
+}
+
+// GPUs by the NIC that serves them, leaving out those that `locality` complains of.
+std::map<size_t, std::vector<size_t>> gpus_by_nic(const Topology& topology, const Placement& placed) {
+  std::map<size_t, std::vector<size_t>> out;
+  for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu)
+    if (!placed.is_odd(gpu))
+      for (const size_t nic : placed.pairing.pairs[gpu].nics) out[nic].push_back(gpu);
+  return out;
+}
+
+std::string names_of(const Topology& topology, const std::vector<size_t>& gpus) {
+  std::string names;
+  for (const size_t gpu : gpus) names.append(names.empty() ? "" : " and ").append(topology.gpus[gpu].name);
+  return names;
+}
+
+// How many GPUs most of the NICs in use serve; absent where no number is that of more than half.
+std::optional<size_t> usual_load(const std::map<size_t, std::vector<size_t>>& served) {
+  std::map<size_t, size_t> count;
+  for (const auto& [nic, gpus] : served) ++count[gpus.size()];
+  for (const auto& [load, nics] : count)
+    if (nics * 2 > served.size()) return load;
+  return std::nullopt;
+}
+
+// No GPU on its NUMA node, although GPUs elsewhere have to share and there would be a NIC for each.
+bool is_stray(const Topology& topology, const Placement& placed, size_t nic) {
+  const auto& node = topology.nics[nic].numa;
+  const auto is_there = [&](const Gpu& gpu) { return gpu.numa == node; };
+  const auto shares = [](const Pair& pair) { return pair.shared_by > 1; };
+  const auto& pairs = placed.pairing.pairs;
+  return node && placed.cards >= topology.gpus.size() &&
+         std::find(placed.pairing.idle.begin(), placed.pairing.idle.end(), nic) != placed.pairing.idle.end() &&
+         std::none_of(topology.gpus.begin(), topology.gpus.end(), is_there) &&
+         std::any_of(pairs.begin(), pairs.end(), shares);
+}
+
+bool any_odd(const Topology& topology, const Placement& placed) {
+  for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu)
+    if (placed.is_odd(gpu)) return true;
+  return false;
+}
+
+Finding stray(const Nic& nic) {
+  const std::string node = std::to_string(*nic.numa);
+  return bad(Status::warning, nic.name, "alone on NUMA node " + node, "beside a GPU, as the other NICs",
+             "No GPU is on this NIC's NUMA node, and GPUs elsewhere share a NIC although there is one for each.",
+             "Put the card " + nic.pci + " into a slot of the NUMA node where GPUs lack one (fabric-agentctl topo).");
+}
+
+Finding no_rdma(const Nic& nic) {
+  return bad(Status::warning, nic.name, "no RDMA device", "one, as the others of its model",
+             "The kernel drives this NIC (" + nic.pci + ") without RDMA, so no collective can use it.",
+             "See the kernel's log for " + nic.pci + ", and load its RDMA driver again.");
+}
+
+Finding shared(const Topology& topology, const Nic& nic, const std::vector<size_t>& gpus, size_t usual, size_t nics) {
+  return bad(Status::warning, nic.name, "serves " + names_of(topology, gpus),
+             std::to_string(usual) + (usual == 1 ? " GPU" : " GPUs") + ", as the NICs beside it",
+             "A NIC seems to be missing: with the " + std::to_string(nics) +
+                 " of this kind, these GPUs have to share one, and the slowest pair sets the pace of a collective.",
+             "Look for it: lspci, the kernel's log, its seat and riser, and whether its RDMA driver is bound.");
+}
+
+// One function of the same model whose RDMA driver did not take it, where all others have one. Several are a choice
+// (RDMA switched off on storage ports, say); so is a bond, which has one RDMA device for its members.
+std::optional<size_t> without_rdma(const Node& node, const Placement& placed) {
+  const Topology& topology = node.topology;
+  std::optional<size_t> found;
+  if (placed.compute.size() < 2) return found;
+  const Nic& model = topology.nics[placed.compute.front()];
+  for (size_t i = 0; i < topology.nics.size(); ++i) {
+    const Nic& nic = topology.nics[i];
+    if (carries_rdma(nic) || nic.virtual_function || !nic.bond.empty() || !are_alike(nic, model) ||
+        is_given_away(node, nic.pci))
+      continue;
+    const auto same_card = [&](size_t other) { return card_name(topology.nics[other]) == card_name(nic); };
+    if (found || std::any_of(placed.compute.begin(), placed.compute.end(), same_card)) return std::nullopt;
+    found = i;
+  }
+  return found;
+}
+
+}  // namespace
+
+Placement placement(const Node& node) {
+  const Topology& topology = node.topology;
+  Placement out;
+  out.compute = compute_nics(topology, node.ports);
+  out.pairing = best_pairing(topology, out.compute);
+  std::set<std::string> cards;
+  for (const size_t nic : out.compute) cards.insert(card_name(topology.nics[nic]));
+  out.cards = cards.size();
+  out.without_rdma = without_rdma(node, out);
+  for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu) out.yardstick.push_back(yardstick_of(topology, out, gpu));
+  return out;
+}
+
+std::set<std::string> devices_for_gpus(const Node& node) {
+  std::set<std::string> out;
+  const Topology& topology = node.topology;
+  for (const Pair& pair : best_pairing(topology, compute_nics(topology, node.ports)).pairs)
+    for (const size_t nic : pair.nics) out.insert(topology.nics[nic].rdma.begin(), topology.nics[nic].rdma.end());
+  return out;
+}
+
+// The NIC that breaks the symmetry of the others: serves more GPUs than they do, sits where no GPU is, has no RDMA.
+// What all of them have in common is how the machine was built.
+void ask_pairing(const View& view, Findings& findings) {
+  const Topology& topology = view.now.topology;
+  if (topology.gpus.empty()) return;
+  const Placement placed = placement(view.now);
+  const auto served = gpus_by_nic(topology, placed);
+  const auto usual = usual_load(served);
+  const bool odd = any_odd(topology, placed);  // `locality` says why, then
+  const bool lost = placed.without_rdma.has_value();
+  const auto is_stray_here = [&](size_t nic) { return !odd && !lost && is_stray(topology, placed, nic); };
+  const bool explained = odd || lost || std::any_of(placed.compute.begin(), placed.compute.end(), is_stray_here);
+  if (lost && !odd) findings.push_back(no_rdma(topology.nics[*placed.without_rdma]));
+  for (const size_t index : placed.compute) {
+    const Nic& nic = topology.nics[index];
+    const auto mine = served.find(index);
+    if (is_stray_here(index)) {
+      findings.push_back(stray(nic));
+    } else if (!explained && usual && mine != served.end() && mine->second.size() > *usual) {
+      findings.push_back(shared(topology, nic, mine->second, *usual, placed.compute.size()));
+    } else {
+      const std::string text = mine == served.end() ? "no GPU" : names_of(topology, mine->second);
+      findings.push_back(good(nic.name, "serves " + text, "as the NICs beside it"));
+    }
+  }
+}
+
+}  // namespace fabric

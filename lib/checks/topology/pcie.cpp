@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "checks/checks.h"
+#include "checks/topology/pairing.h"
+#include "checks/topology/pcie_link.h"
+#include "model/finding.h"
+#include "topology/platform.h"
+
+namespace fabric {
+namespace {
+
+// A function to judge, and what its link has to carry.
+struct Subject {
+  const PciDevice* device = nullptr;
+  std::string name;
+  bool gpu = false;
+  std::optional<double> network_rate;  // bytes per second
+  bool for_gpus = false;               // a NIC that serves a GPU: slots of other NICs may be meant to be smaller
+  bool slot_is_full = false;           // the port above it can do no more than the link does
+  std::string card{};
+  double beside = 0;  // bytes per second: what the same NIC's links in other slots carry (socket direct)
+};
+
+bool are_alike(const Subject& a, const Subject& b) {
+  return a.device->vendor == b.device->vendor && a.device->device == b.device->device && a.for_gpus == b.for_gpus &&
+         a.card != b.card;
+}
+
+// The best link that a device of the same model on another card of this machine has.
+PcieLink best_of_siblings(const std::vector<Subject>& all, const Subject& subject) {
+  PcieLink best;
+  for (const Subject& other : all) {
+    if (!are_alike(other, subject)) continue;
+    best.speed = std::max(best.speed, other.device->link.speed);  // an absent optional is less than any value
+    best.width = std::max(best.width, other.device->link.width);
+  }
+  return best;
+}
+
+Finding degraded(const Subject& subject, std::string expected, std::string meaning, bool starves) {
+  const PcieLink& link = subject.device->link;
+  if (starves) meaning += " It is now slower than the network port (" + rate_text(*subject.network_rate) + ").";
+  return bad(starves ? Status::critical : Status::warning, subject.name, link_text(link.speed, link.width),
+             std::move(expected), std::move(meaning),
+             "Reseat the card or its riser, look for PCIe errors of " + subject.device->pci +
+                 " in the kernel's log, and see the slot's lanes and speed in the firmware setup.");
+}
+
+// Nothing is loose: the card sits in a slot that is too small for it.
+Finding small_slot(const Subject& subject, const std::string& full) {
+  const PcieLink& link = subject.device->link;
+  const std::string& port = subject.device->bridges.front();
+  return bad(Status::critical, subject.name, link_text(link.speed, link.width), full,
+             "The slot can do no more than this (the port above it, " + port +
+                 ", neither), and that is slower than the network port (" + rate_text(*subject.network_rate) + ").",
+             "Put the card into a slot with more lanes or a newer PCIe generation; where this slot should have them, "
+             "see its lanes, "
+             "bifurcation and speed in the firmware setup (lspci -vv -s " +
+                 port + ", LnkCap).");
+}
+
+bool tells_link(const PciDevice& device) {
+  return device.link.max_width.value_or(0) > 0 || device.link.max_speed.value_or(0) > 0;
+}
+
+// A device that is gone from the bus reads all ones, which are no link; one that never had a link is like others of its
+// model.
+template <class Device>
+bool siblings_tell(const std::vector<Device>& all, const PciDevice& device) {
+  return std::any_of(all.begin(), all.end(), [&](const Device& other) {
+    return other.vendor == device.vendor && other.device == device.device && tells_link(other);
+  });
+}
+
+Finding untold(const Subject& subject, const std::string& full) {
+  const PcieLink& link = subject.device->link;
+  const bool gone = !tells_link(*subject.device);
+  return bad(Status::unknown, subject.name, link_text(link.speed, link.width), gone ? "as others of its model" : full,
+             gone ? "Nothing is known of this device's link, unlike those of the same model beside it: it may have "
+                    "fallen off the bus."
+                  : "The kernel does not tell this link's present speed or width.",
+             "Ask: lspci -vv -s " + subject.device->pci +
+                 (gone ? " (\"rev ff\" is a device that does not answer), and the kernel's log." : "."));
+}
+
+// A GPU that idles lowers its speed to save power and raises it under load; lanes it keeps.
+bool is_slow(const Subject& subject, const std::optional<double>& than) {
+  const auto& speed = subject.device->link.speed;
+  return !subject.gpu && speed && than && *speed < *than;
+}
+bool is_narrow(const Subject& subject, const std::optional<unsigned>& than) {
+  const auto& width = subject.device->link.width;
+  return width && than && *width < *than;
+}
+
+Finding judge(const Subject& subject, const PcieLink& siblings) {
+  const PcieLink& link = subject.device->link;
+  const std::string full = link_text(link.max_speed, link.max_width);
+  if (!link.width || !link.speed) return untold(subject, full);
+  const bool starves =
+      subject.network_rate && bytes_per_second(*link.speed, *link.width) + subject.beside < *subject.network_rate;
+  if (is_narrow(subject, siblings.width) || is_slow(subject, siblings.speed))
+    return degraded(subject,
+                    link_text(subject.gpu ? link.speed : siblings.speed, siblings.width) + ", as others of its model",
+                    "The PCIe link trained to less than those of the same model beside it.", starves);
+  const bool below_own = is_narrow(subject, link.max_width) || is_slow(subject, link.max_speed);
+  const bool has_siblings = siblings.width.has_value();
+  if (below_own && starves && subject.slot_is_full) return small_slot(subject, full);
+  if (below_own && (starves || (!has_siblings && !subject.slot_is_full)))
+    return degraded(subject, full, "The PCIe link trained to less than the device can do.", starves);
+  std::string observed = link_text(link.speed, link.width);
+  if (below_own)
+    observed += subject.slot_is_full ? " (the slot's limit)" : " (as all of its model: the platform's limit)";
+  else if (link.max_speed && *link.speed < *link.max_speed)
+    observed += " (a GPU lowers its speed when idle; judge it under load)";
+  return good(subject.name, observed, full);
+}
+
+std::optional<double> fastest_port(const View& view, const Nic& nic) {
+  std::optional<double> rate;
+  for (const Port& port : view.now.ports)
+    if (port.pci == nic.pci && is_active(port)) rate = std::max(rate, port.rate);
+  return rate;
+}
+
+double carried(const PciDevice& device) {
+  return device.link.speed && device.link.width ? bytes_per_second(*device.link.speed, *device.link.width) : 0;
+}
+
+// The other half of a multi-PF netdev: bound to the driver, and neither a netdev nor an RDMA device of its own
+// (Documentation/networking/multi-pf-netdev.rst of Linux 6.9: two halves at most).
+double carried_by_silent_half(const Node& node, const Nic& nic) {
+  const PlatformFunction* mine = function_of(node, nic.pci);
+  double most = 0;
+  for (const Nic& other : node.topology.nics) {
+    const PlatformFunction* theirs = function_of(node, other.pci);
+    const bool silent =
+        other.netdevs.empty() && other.rdma.empty() && other.vendor == nic.vendor && other.device == nic.device;
+    if (!silent || mine == nullptr || theirs == nullptr || mine->kernel_driver != "mlx5_core" ||
+        theirs->kernel_driver != "mlx5_core")
+      continue;
+    // One that carries more is a card of its own, whose netdev a container has.
+    if (card_of(other.pci) != card_of(nic.pci) && carried(other) <= carried(nic)) most = std::max(most, carried(other));
+  }
+  return most;
+}
+
+}  // namespace
+
+double carried_beside(const Node& node, const Nic& nic) {
+  const Topology& topology = node.topology;
+  std::map<std::string, double> slots;
+  for (const Nic& other : topology.nics)
+    if (!nic.card.empty() && other.card == nic.card && !other.virtual_function)
+      slots[card_of(other.pci)] = carried(other);
+  slots.erase(card_of(nic.pci));
+  double sum = 0;
+  for (const auto& [slot, bytes] : slots) sum += bytes;
+  return sum > 0 ? sum : carried_by_silent_half(node, nic);
+}
+
+namespace {
+
+// Is the link all that the port above can do? An idle GPU's tells by its lanes.
+bool slot_is_full(const Node& node, const Subject& subject) {
+  const PciDevice& device = *subject.device;
+  const PlatformFunction* port = device.bridges.empty() ? nullptr : function_of(node, device.bridges.front());
+  const auto link = port == nullptr ? std::nullopt : link_between(device.link, port->link);
+  return link && link->width == link->max_width && (subject.gpu || link->speed == link->max_speed);
+}
+
+bool is_virtual(const View& view, const Nic& nic) {
+  return std::any_of(view.now.ports.begin(), view.now.ports.end(),
+                     [&](const Port& port) { return port.pci == nic.pci && port.virtual_function; });
+}
+
+}  // namespace
+
+// NICs with RDMA and GPUs that are PCI Express functions. A device that is below its maximum together with all of its
+// model sits in a slower platform; that is worth a word only where the network port is faster than the slot.
+void ask_pcie(const View& view, Findings& findings) {
+  std::vector<Subject> all;
+  const std::set<std::string> for_gpus = devices_for_gpus(view.now);
+  for (const Nic& nic : view.now.topology.nics)
+    if (!nic.rdma.empty() && !is_virtual(view, nic) && !nic.virtual_function &&
+        siblings_tell(view.now.topology.nics, nic))
+      all.push_back({.device = &nic,
+                     .name = nic.name,
+                     .network_rate = fastest_port(view, nic),
+                     .for_gpus = for_gpus.count(nic.rdma.front()) != 0,
+                     .beside = carried_beside(view.now, nic)});
+  for (const Gpu& gpu : view.now.topology.gpus)
+    if (siblings_tell(view.now.topology.gpus, gpu)) all.push_back({&gpu, gpu.name, true, std::nullopt, true});
+  for (Subject& subject : all) {
+    subject.slot_is_full = slot_is_full(view.now, subject);
+    subject.card = card_of(subject.device->pci);
+  }
+  for (const Subject& subject : all) findings.push_back(judge(subject, best_of_siblings(all, subject)));
+  judge_hops(view, findings);
+}
+
+}  // namespace fabric

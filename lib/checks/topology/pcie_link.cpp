@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checks/topology/pcie_link.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "model/finding.h"
+#include "topology/pcie_path.h"
+#include "topology/platform.h"
+
+namespace fabric {
+namespace {
+
+struct Hop {
+  PcieHop ends;
+  PcieLink link;
+  std::vector<std::string> below;  // names
+  bool for_nics = false;           // GPUs alone lower the speed of their own switch when they idle; lanes they keep
+  double fastest = 0;              // of the NICs below, bytes per second
+  std::set<std::string> cards{};   // below; a NIC in several slots counts twice: its links add up
+};
+
+bool is_below(const Hop& hop) {
+  return *hop.link.width < *hop.link.max_width || (hop.for_nics && *hop.link.speed < *hop.link.max_speed);
+}
+
+bool is_better(const Hop& than, const Hop& hop) {
+  return *hop.link.width > *than.link.width || (than.for_nics && *hop.link.speed > *than.link.speed);
+}
+
+// Links that can do the same were built to do the same; where all fall short alike, it is the platform's limit.
+bool is_odd(const std::vector<Hop>& all, const Hop& hop) {
+  bool alone = true;
+  for (const Hop& other : all) {
+    if (&other == &hop || other.link.max_speed != hop.link.max_speed || other.link.max_width != hop.link.max_width)
+      continue;
+    if (is_better(hop, other)) return true;
+    alone = false;
+  }
+  return alone;
+}
+
+using Rates = std::map<std::string, double>;  // by PCI address, bytes per second
+
+Rates active_rates(const Node& node) {
+  Rates out;
+  for (const Port& port : node.ports)
+    if (is_active(port)) out[port.pci] = std::max(out[port.pci], port.rate.value_or(0));
+  return out;
+}
+
+// The links above the device's own.
+void add_hops(const Node& node, const PciDevice& device, const std::string& name, const Rates* rates,
+              const std::set<std::string>& cards, std::map<std::string, Hop>& hops) {
+  const auto above = hops_above(device);
+  for (size_t i = 1; i < above.size(); ++i) {
+    const PlatformFunction *lower = function_of(node, above[i].lower), *upper = function_of(node, above[i].upper);
+    const auto link = lower == nullptr || upper == nullptr ? std::nullopt : link_between(lower->link, upper->link);
+    if (!link) continue;
+    Hop& hop = hops[above[i].lower];
+    hop.ends = above[i];
+    hop.link = *link;
+    hop.below.push_back(name);
+    hop.cards.insert(cards.begin(), cards.end());
+    hop.for_nics = hop.for_nics || rates != nullptr;
+    if (rates != nullptr && rates->contains(device.pci)) hop.fastest = std::max(hop.fastest, rates->at(device.pci));
+  }
+}
+
+std::set<std::string> slots_of(const Topology& topology, const Nic& nic) {
+  if (nic.virtual_function) return {};
+  std::set<std::string> out{card_of(nic.pci)};
+  for (const Nic& other : topology.nics)
+    if (!nic.card.empty() && other.card == nic.card && !other.virtual_function) out.insert(card_of(other.pci));
+  return out;
+}
+
+std::vector<Hop> hops_of(const Node& node) {
+  std::map<std::string, Hop> hops;
+  const Rates rates = active_rates(node);
+  for (const Gpu& gpu : node.topology.gpus) add_hops(node, gpu, gpu.name, nullptr, {gpu.pci}, hops);
+  for (const Nic& nic : node.topology.nics) add_hops(node, nic, nic.name, &rates, slots_of(node.topology, nic), hops);
+  std::vector<Hop> out;
+  for (auto& [lower, hop] : hops) out.push_back(std::move(hop));
+  return out;
+}
+
+bool is_starving(const Hop& hop) { return bytes_per_second(*hop.link.speed, *hop.link.width) < hop.fastest; }
+
+// The link of a slot whose card has bridges of its own, so that the card's own link is inside of it. A switch with a
+// GPU below may well have less: what the two exchange does not pass here.
+Finding small_slot(const Hop& hop) {
+  return bad(
+      Status::critical, hop.ends.lower, link_text(hop.link.speed, hop.link.width) + " below " + hop.ends.upper,
+      "a link that carries " + rate_text(hop.fastest),
+      "The slot of " + joined(hop.below) + " is slower than the card's network port (" + rate_text(hop.fastest) + ").",
+      "Put the card into a slot with more lanes or a newer PCIe generation; where this slot should have them, see its "
+      "lanes, "
+      "bifurcation and speed in the firmware setup (lspci -vv -s " +
+          hop.ends.upper + ", LnkCap).");
+}
+
+Finding degraded(const Hop& hop) {
+  const bool starves = is_starving(hop);
+  std::string meaning =
+      "The PCIe link between " + hop.ends.upper + " and " + hop.ends.lower +
+      " trained to less than both its ends can do; all below it share what is left: " + joined(hop.below) + ".";
+  if (starves) meaning += " It is now slower than one network port (" + rate_text(hop.fastest) + ").";
+  return bad(starves ? Status::critical : Status::warning, hop.ends.lower,
+             link_text(hop.link.speed, hop.link.width) + " below " + hop.ends.upper,
+             link_text(hop.link.max_speed, hop.link.max_width), std::move(meaning),
+             "Reseat the riser, cable or switch board between " + hop.ends.upper + " and " + hop.ends.lower +
+                 ", and look for PCIe errors of both in the kernel's log.");
+}
+
+}  // namespace
+
+double bytes_per_second(double speed, unsigned width) {
+  const double coding = speed <= 5 ? 0.8 : speed <= 32 ? 128.0 / 130.0 : 242.0 / 256.0;
+  return speed * 1e9 / 8 * coding * width;
+}
+
+std::string link_text(std::optional<double> speed, std::optional<unsigned> width) {
+  return (width ? "x" + std::to_string(*width) : std::string("x?")) + " at " +
+         (speed ? number_text(*speed) : std::string("?")) + " GT/s";
+}
+
+std::optional<PcieLink> link_between(const PcieLink& lower, const PcieLink& upper) {
+  const auto whole = [](const PcieLink& link) { return link.speed && link.width && link.max_speed && link.max_width; };
+  if (!whole(lower) || !whole(upper) || lower.speed != upper.speed || lower.width != upper.width) return std::nullopt;
+  return PcieLink{lower.speed, std::min(lower.max_speed, upper.max_speed), lower.width,
+                  std::min(lower.max_width, upper.max_width)};
+}
+
+void judge_hops(const View& view, std::vector<Finding>& findings) {
+  const std::vector<Hop> all = hops_of(view.now);
+  const bool real = view.now.topology.hypervisor.empty();  // an emulated bridge tells of no link
+  for (const Hop& hop : all)
+    if (is_below(hop) && is_odd(all, hop)) findings.push_back(degraded(hop));
+    else if (real && hop.cards.size() == 1 && is_starving(hop)) findings.push_back(small_slot(hop));
+}
+
+}  // namespace fabric

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "counters/burst.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "counters/counter_class.h"
+#include "counters/widen.h"
+#include "model/metrics.h"
+
+namespace fabric {
+namespace {
+
+using Clock = BurstRecord::Clock;
+
+constexpr MetricKind kGauge = MetricKind::gauge, kHistogram = MetricKind::histogram;
+
+constexpr Metric kPause{
+    "fabric_burst_pause_ratio",
+    "Share of each sample that was paused by PFC, by direction and priority (rx: the far end paused us).", kHistogram};
+constexpr Metric kLoad{"fabric_burst_link_utilization_ratio",
+                       "RDMA traffic of each sample as a share of the line rate, by direction; where the driver counts "
+                       "no RDMA bytes, the port's.",
+                       kHistogram};
+constexpr Metric kEvents{"fabric_burst_events_per_second",
+                         "Rate within each sample, by event (cnp_sent, cnp_handled, ecn_marked, out_of_sequence, "
+                         "rx_discards, tx_discards). Absent until it happens.",
+                         kHistogram};
+constexpr Metric kPausePeak{
+    "fabric_burst_pause_ratio_peak",
+    "Highest share of a sample that was paused by PFC, of the last 60 to 70 seconds, by direction and priority.",
+    kGauge};
+constexpr Metric kFramesPeak{"fabric_burst_pause_frames_per_second_peak",
+                             "Highest rate of PFC frames within a sample, of the last 60 to 70 seconds, by direction "
+                             "and priority; where the NIC does not count the time paused.",
+                             kGauge};
+constexpr Metric kBytesPeak{"fabric_burst_bytes_per_second_peak",
+                            "Highest rate of RDMA traffic within a sample, of the last 60 to 70 seconds, by direction; "
+                            "where the driver counts no RDMA bytes, the port's.",
+                            kGauge};
+constexpr Metric kEventsPeak{
+    "fabric_burst_events_per_second_peak",
+    "Highest rate within a sample, of the last 60 to 70 seconds, by event. Absent until it happens.", kGauge};
+
+// Few: every bound is a series of every track. A port that is paused for a tenth of the time loses a tenth of its
+// throughput.
+constexpr std::array kPauseBounds{0.01, 0.1, 0.5};
+constexpr std::array kLoadBounds{0.5, 0.9};
+constexpr std::array kEventBounds{0.0, 1e3, 1e5};
+
+constexpr std::chrono::seconds kSlice{10};
+constexpr auto kSlices = static_cast<int64_t>(BurstTrack::kSlices);
+
+// Where the counters of a reading add up. By direction: rx, then tx; by priority: direction * 8 + priority.
+enum Slot : uint8_t {
+  pause_seconds = 0,
+  pause_frames = 16,
+  rdma_bytes = 32,
+  port_bytes = 34,
+  rdma_discards = 36,
+  phy_discards = 38,
+  port_discards = 40,
+  priority_discards = 42,
+  cnp_sent = 44,
+  cnp_handled,
+  ecn_marked,
+  out_of_sequence,
+  kSlots
+};
+
+struct SlotRow {
+  const Metric* metric;
+  Slot slot;
+};
+constexpr SlotRow kRows[] = {
+    {&metrics::kPfcSeconds, pause_seconds},   {&metrics::kPfcFrames, pause_frames},
+    {&metrics::kRdmaBytes, rdma_bytes},       {&metrics::kPortBytes, port_bytes},
+    {&metrics::kDiscards, rdma_discards},     {&metrics::kPhyDiscards, phy_discards},
+    {&metrics::kPortDiscards, port_discards}, {&metrics::kPriorityDiscards, priority_discards},
+    {&metrics::kCnpSent, cnp_sent},           {&metrics::kCnpHandled, cnp_handled},
+    {&metrics::kEcnMarked, ecn_marked},       {&metrics::kOutOfSequence, out_of_sequence},
+};
+
+std::optional<uint8_t> slot_of(const CounterMatch& match) {
+  if (!match.row->unless.empty())
+    return std::nullopt;  // written once a second: samples of it would be nothing and twice the rate
+  const auto row =
+      std::find_if(std::begin(kRows), std::end(kRows), [&](const SlotRow& r) { return r.metric == match.row->metric; });
+  if (row == std::end(kRows)) return std::nullopt;
+  const unsigned transmits = match.row->label.value == "tx" ? 1 : 0;
+  if (row->slot == pause_seconds || row->slot == pause_frames) {
+    if (match.priority == 0) return std::nullopt;
+    return static_cast<uint8_t>(row->slot + transmits * 8 + static_cast<unsigned>(match.priority - '0'));
+  }
+  return static_cast<uint8_t>(row->slot + transmits);
+}
+
+int64_t slice_of(Clock::time_point when) { return when.time_since_epoch() / kSlice; }
+
+}  // namespace
+
+std::string_view to_text(BurstEvent value) {
+  constexpr std::array<std::string_view, kBurstEvents> kTexts{"cnp_sent",        "cnp_handled", "ecn_marked",
+                                                              "out_of_sequence", "rx_discards", "tx_discards"};
+  return kTexts[static_cast<size_t>(value)];
+}
+
+bool is_burst_counter(CounterSource source, std::string_view name, std::string_view driver) {
+  const auto match = find_counter(source, name, driver);
+  return match && slot_of(*match);
+}
+
+std::optional<double> BurstRecord::peak(const BurstTrack& track, Clock::time_point now) const {
+  double highest = -1;
+  const int64_t oldest = std::max<int64_t>(slice_of(now) - kSlices + 1, 0);  // the clock begins when the machine boots
+  for (int64_t slice = std::max(oldest, newest - kSlices + 1); slice <= newest; ++slice)
+    highest = std::max(highest, track.highest[static_cast<size_t>(slice % kSlices)]);
+  if (highest < 0) return std::nullopt;
+  return highest;
+}
+
+// How fast each slot grew, per second. Spoilt: one of its counters was reset.
+struct BurstMeter::Rates {
+  std::array<double, kSlots> by{};
+  std::array<bool, kSlots> known{}, spoilt{};
+
+  [[nodiscard]] std::optional<double> of(size_t slot) const {
+    if (!known[slot] || spoilt[slot]) return std::nullopt;
+    return by[slot];
+  }
+  [[nodiscard]] std::optional<double> highest(std::initializer_list<size_t> slots) const {
+    std::optional<double> out;
+    for (size_t slot : slots)
+      if (auto rate = of(slot)) out = std::max(out.value_or(0), *rate);
+    return out;
+  }
+};
+
+void BurstMeter::describe(std::optional<double> rate, uint8_t lossless) {
+  rate_ = rate && *rate > 0 ? rate : std::nullopt;
+  record_.lossless = lossless;
+}
+
+void BurstMeter::take(const ReadTimes& when, const PortCounters& counters) {
+  Rates rates;
+  gather(groups_[0], CounterSource::hw, when.hw, counters.hw, rates);
+  gather(groups_[1], CounterSource::pma, when.pma, counters.pma, rates);
+  gather(groups_[2], CounterSource::ethtool, when.ethtool, counters.ethtool, rates);
+  turn_to(std::max({when.hw, when.pma, when.ethtool}));
+  note_all(rates);
+}
+
+// Finds the counters anew; those that were there before go on.
+void BurstMeter::follow(Group& group, CounterSource source, const std::vector<Counter>& counters) const {
+  const auto before = std::exchange(group.sources, {});
+  group.size = counters.size();
+  for (size_t i = 0; i < counters.size(); ++i) {
+    const auto match = find_counter(source, counters[i].name, driver_);
+    const auto slot = match ? slot_of(*match) : std::nullopt;
+    if (!slot) continue;
+    Source found{i, counters[i].name, *slot, match->row->scale, wraps_at_32_bits(driver_, counters[i].name), 0, false};
+    for (const Source& old : before)
+      if (old.name == found.name) found.before = old.before, found.known = old.known;
+    group.sources.push_back(std::move(found));
+  }
+}
+
+void BurstMeter::gather(Group& group, CounterSource source, Clock::time_point when,
+                        const std::vector<Counter>& counters, Rates& rates) const {
+  const bool same = group.size == counters.size() &&
+                    std::all_of(group.sources.begin(), group.sources.end(),
+                                [&](const Source& one) { return counters[one.index].name == one.name; });
+  if (!same) follow(group, source, counters);
+  if (when - group.last < group.shortest) return;
+  const double seconds = std::chrono::duration<double>(when - std::exchange(group.last, when)).count();
+  for (Source& one : group.sources) {
+    const uint64_t now = counters[one.index].value, before = std::exchange(one.before, now);
+    if (!std::exchange(one.known, true)) continue;
+    const auto rise = now >= before ? std::optional<uint64_t>(now - before)
+                      : one.wraps   ? counter_rise(before, now)
+                                    : std::nullopt;
+    rates.known[one.slot] = true;
+    if (rise) rates.by[one.slot] += static_cast<double>(*rise) * one.scale.multiply / one.scale.divide / seconds;
+    else rates.spoilt[one.slot] = true;
+  }
+}
+
+// Forgets what is older than the window.
+void BurstMeter::turn_to(Clock::time_point when) {
+  const int64_t slice = slice_of(when);
+  auto forget = [&](auto& tracks) {
+    for (BurstTrack& track : tracks)
+      for (int64_t stale = std::max(record_.newest + 1, slice - kSlices + 1); stale <= slice; ++stale)
+        track.highest[static_cast<size_t>(stale % kSlices)] = -1;
+  };
+  if (slice == record_.newest) return;
+  forget(record_.pause);
+  forget(record_.pause_frames);
+  forget(record_.bytes);
+  forget(record_.load);
+  forget(record_.events);
+  record_.newest = slice;
+}
+
+void BurstMeter::note(BurstTrack& track, double value, std::span<const double> bounds) {
+  const auto bucket = std::lower_bound(bounds.begin(), bounds.end(), value) - bounds.begin();
+  ++track.counts[static_cast<size_t>(bucket)];
+  track.sum += value;
+  double& highest = track.highest[static_cast<size_t>(record_.newest % kSlices)];
+  highest = std::max(highest, value);
+  track.seen = true;
+  track.moved = track.moved || value > 0;
+}
+
+void BurstMeter::note_all(const Rates& rates) {
+  for (size_t i = 0; i < 16; ++i) {
+    // The NIC's clock and ours are not one: what is a little more than all of the sample is all of it.
+    if (auto paused = rates.of(pause_seconds + i)) note(record_.pause[i], std::min(1.0, *paused), kPauseBounds);
+    else if (auto frames = rates.of(pause_frames + i); frames && !rates.known[pause_seconds + i])
+      note(record_.pause_frames[i], *frames, {});
+  }
+  for (size_t i = 0; i < 2; ++i) {
+    const auto bytes = rates.of((rates.known[rdma_bytes + i] ? rdma_bytes : port_bytes) + i);
+    if (!bytes) continue;
+    note(record_.bytes[i], *bytes, {});
+    if (rate_) note(record_.load[i], *bytes / *rate_, kLoadBounds);
+  }
+  auto event = [&](BurstEvent what, std::optional<double> rate) {
+    if (rate) note(record_.events[static_cast<size_t>(what)], *rate, kEventBounds);
+  };
+  event(BurstEvent::cnp_sent, rates.of(cnp_sent));
+  event(BurstEvent::cnp_handled, rates.of(cnp_handled));
+  event(BurstEvent::ecn_marked, rates.of(ecn_marked));
+  event(BurstEvent::out_of_sequence, rates.of(out_of_sequence));
+  // One loss may be counted in several places: by the port, the physical port, the priority.
+  event(BurstEvent::rx_discards, rates.highest({rdma_discards, phy_discards, port_discards, priority_discards}));
+  event(BurstEvent::tx_discards, rates.highest({rdma_discards + 1, phy_discards + 1, port_discards + 1}));
+}
+
+namespace {
+
+// One port's series, as far as there is something to tell.
+class Publisher {
+ public:
+  Publisher(FamilySet& families, const PortBursts& port, Clock::time_point now)
+      : families_(families),
+        port_(port),
+        labels_{{"device", port.device},
+                {"port", std::to_string(port.port) + (port.member.empty() ? "" : "@" + port.member)}},
+        now_(now) {}
+
+  void histogram(const Metric& metric, const BurstTrack& track, std::span<const double> bounds,
+                 std::initializer_list<Label> of) {
+    const auto end = track.counts.begin() + static_cast<ptrdiff_t>(bounds.size()) + 1;
+    Labels labels = labels_;
+    for (const Label& label : of) labels.push_back(label);
+    families_.add(metric, {std::move(labels), bounds, {track.counts.begin(), end}, track.sum});
+  }
+  void peak(const Metric& metric, const BurstTrack& track, std::initializer_list<Label> of) {
+    if (auto highest = port_.record.peak(track, now_)) families_.add(metric, labels_, of, *highest);
+  }
+  // Those that are lossless or have moved, in whichever direction.
+  void priorities(const std::array<BurstTrack, 16>& tracks, auto&& with) const {
+    for (size_t i = 0; i < tracks.size(); ++i) {
+      const bool shown = (port_.record.lossless >> (i % 8) & 1) != 0 || tracks[i % 8].moved || tracks[i % 8 + 8].moved;
+      if (tracks[i].seen && shown)
+        with(tracks[i], {{"direction", i < 8 ? "rx" : "tx"}, {"priority", std::to_string(i % 8)}});
+    }
+  }
+  static void directions(const std::array<BurstTrack, 2>& tracks, auto&& with) {
+    for (size_t i = 0; i < tracks.size(); ++i)
+      if (tracks[i].seen) with(tracks[i], {{"direction", i == 0 ? "rx" : "tx"}});
+  }
+  void events(auto&& with) const {
+    for (size_t i = 0; i < kBurstEvents; ++i)
+      if (port_.record.events[i].moved) with(port_.record.events[i], {{"event", to_text(static_cast<BurstEvent>(i))}});
+  }
+
+ private:
+  FamilySet& families_;
+  const PortBursts& port_;
+  const Labels labels_;
+  Clock::time_point now_;
+};
+
+}  // namespace
+
+void add_bursts(FamilySet& families, const PortBursts& port, Clock::time_point now) {
+  Publisher out(families, port, now);
+  const BurstRecord& record = port.record;
+  using Of = std::initializer_list<Label>;
+  out.priorities(record.pause, [&](const BurstTrack& track, Of of) {
+    out.histogram(kPause, track, kPauseBounds, of);
+    out.peak(kPausePeak, track, of);
+  });
+  out.priorities(record.pause_frames, [&](const BurstTrack& track, Of of) { out.peak(kFramesPeak, track, of); });
+  out.directions(record.bytes, [&](const BurstTrack& track, Of of) { out.peak(kBytesPeak, track, of); });
+  out.directions(record.load, [&](const BurstTrack& track, Of of) { out.histogram(kLoad, track, kLoadBounds, of); });
+  out.events([&](const BurstTrack& track, Of of) {
+    out.histogram(kEvents, track, kEventBounds, of);
+    out.peak(kEventsPeak, track, of);
+  });
+}
+
+}  // namespace fabric

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a port does between two scrapes: histograms of many small samples, and the highest of the last minute, in one
+// vocabulary for all vendors. Pure: who reads, and how often, is the sampler's matter.
+//
+// Series of a port: 10 for the load, 2 for the peaks of traffic, and 14 for each priority that is lossless or has ever
+// been paused (two directions, six of a histogram and a peak); 7 for each kind of event that has ever happened, of
+// which there are six. So 26 on a quiet RoCE port, some 50 on a busy one, 166 where all eight priorities and every
+// event have moved.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "counters/catalogue.h"
+#include "metrics/family.h"
+#include "model/node.h"
+
+namespace fabric {
+
+enum class BurstEvent : uint8_t { cnp_sent, cnp_handled, ecn_marked, out_of_sequence, rx_discards, tx_discards };
+inline constexpr size_t kBurstEvents = 6;
+std::string_view to_text(BurstEvent value);
+
+// One thing that is watched: its samples by size, and its highest of each of the last seven times ten seconds. A
+// scraper that comes at least once a minute sees every peak, however many there are: nobody's scrape takes it from
+// another.
+struct BurstTrack {
+  static constexpr size_t kSlices = 7;
+  std::array<uint64_t, 4> counts{};
+  double sum = 0;
+  std::array<double, kSlices> highest{-1, -1, -1, -1, -1, -1, -1};  // negative: no sample
+  bool seen = false, moved = false;
+};
+
+// All that is kept of a port. Tracks of a direction and priority stand at direction * 8 + priority; rx is 0.
+struct BurstRecord {
+  using Clock = std::chrono::steady_clock;
+  std::array<BurstTrack, 16> pause;             // share of the sample that was paused, 0 to 1
+  std::array<BurstTrack, 16> pause_frames;      // per second, where the NIC does not count the time
+  std::array<BurstTrack, 2> bytes;              // per second: RDMA traffic; where the driver counts none, the port's
+  std::array<BurstTrack, 2> load;               // the same as a share of the line rate
+  std::array<BurstTrack, kBurstEvents> events;  // per second
+  int64_t newest = 0;    // the ten seconds that were written to last, since the clock's beginning
+  uint8_t lossless = 0;  // priorities that are shown though they never moved: bit 0 is priority 0
+
+  // The highest sample of the last 60 to 70 seconds; nothing where there was none.
+  [[nodiscard]] std::optional<double> peak(const BurstTrack& track, Clock::time_point now) const;
+};
+
+// Does a sample need this counter? The others need not be read.
+bool is_burst_counter(CounterSource source, std::string_view name, std::string_view driver);
+
+// When each source of a reading answered: they do not answer together, and one may wait for a lock as long as a sample
+// is.
+struct ReadTimes {
+  BurstRecord::Clock::time_point hw, pma, ethtool;
+};
+
+// Successive readings of one port -> its record.
+class BurstMeter {
+ public:
+  using Clock = BurstRecord::Clock;
+  // Two answers of a source that are closer than this are one sample with the next: what is read late is read anew too
+  // soon.
+  static constexpr std::chrono::milliseconds kShortest{5};
+  // `ethtool -S` of bnxt_en tells of the physical port what the device wrote into memory last, once a second
+  // (bnxt_timer and bnxt_get_ethtool_stats of Linux 6.12): a shorter sample is nothing, or all of a second.
+  static constexpr std::chrono::milliseconds kOnceASecond{950};
+  explicit BurstMeter(std::string driver = {}) : driver_(std::move(driver)) {
+    if (driver_ == "bnxt_en") groups_[2].shortest = kOnceASecond;
+  }
+
+  // Line rate in bytes per second, and the lossless priorities: what may change while the record goes on.
+  void describe(std::optional<double> rate, uint8_t lossless);
+  // A reading, complete or of what is_burst_counter() names. A counter counts where this reading and the one before
+  // have it and it was not reset in between: what is absent is no sample of zero. Constant work while the names stay
+  // where they are.
+  void take(const ReadTimes& when, const PortCounters& counters);
+  void take(Clock::time_point when, const PortCounters& counters) { take({when, when, when}, counters); }
+  [[nodiscard]] const BurstRecord& record() const { return record_; }
+
+ private:
+  struct Source {
+    size_t index;
+    CounterName name;
+    uint8_t slot;
+    Scale scale;
+    bool wraps;  // at 32 bits; any other that falls was reset
+    uint64_t before;
+    bool known;  // `before` is from the reading before
+  };
+  struct Group {
+    std::vector<Source> sources;
+    size_t size = 0;  // of the whole list
+    Clock::time_point last{};
+    std::chrono::milliseconds shortest = kShortest;
+  };
+  struct Rates;
+
+  void follow(Group& group, CounterSource source, const std::vector<Counter>& counters) const;
+  void gather(Group& group, CounterSource source, Clock::time_point when, const std::vector<Counter>& counters,
+              Rates& rates) const;
+  void turn_to(Clock::time_point when);
+  void note(BurstTrack& track, double value, std::span<const double> bounds);
+  void note_all(const Rates& rates);
+
+  std::string driver_;
+  std::optional<double> rate_;
+  std::array<Group, 3> groups_;
+  BurstRecord record_;
+};
+
+struct PortBursts {
+  std::string device;
+  unsigned port = 1;
+  BurstRecord record;
+  std::string member{};  // of a bond's member: its netdev
+};
+void add_bursts(FamilySet& families, const PortBursts& port, BurstRecord::Clock::time_point now);
+
+}  // namespace fabric

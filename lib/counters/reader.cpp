@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "counters/reader.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/parse.h"
+#include "counters/catalogue.h"
+#include "kernel/rdma/infiniband.h"
+#include "kernel/rdma/nldev.h"
+#include "metrics/raw_ethtool.h"
+
+namespace fabric {
+namespace {
+
+using Clock = Backoff::Clock;
+
+constexpr std::chrono::seconds kFirstWait{10}, kLongestWait{300};
+constexpr unsigned kActive = 4, kLinkUp = 5;
+
+// The kernel's answer to a request that the driver does not implement, or that does not fit into one reply: files then.
+bool netlink_cannot(int code) { return code == EINVAL || code == EOPNOTSUPP || code == EMSGSIZE; }
+
+// Absent for good, rather than broken.
+bool is_absent(int code) { return code == ENOENT || code == EOPNOTSUPP || code == EINVAL; }
+
+class Timer {
+ public:
+  [[nodiscard]] double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+ private:
+  Clock::time_point start_ = Clock::now();
+};
+
+void fail(Attempt& attempt, std::string why) {
+  attempt.success = false;
+  if (attempt.error.empty()) attempt.error = std::move(why);
+}
+
+// mlx5 counts for each of its queues, a thousand lines that nobody shows: in every copy of the machine they would cost
+// more than all else.
+ethtool::Selection kept(const CounterAccess& access, const Port& port) {
+  return ethtool::Selection([asked = access.asked, driver = port.kernel_driver](std::string_view name) {
+    return describe_counter(CounterSource::ethtool, name, driver) || is_asked_for(asked, name);
+  });
+}
+
+// Port and physical state stand as "4: ACTIVE".
+std::optional<unsigned> leading_number(std::string_view text) {
+  return parse_number<unsigned>(text.substr(0, text.find(':')));
+}
+
+// Text of a held sysfs attribute (at most one page), or a positive errno.
+Result<std::string_view> read_held(int fd, std::array<char, 4096>& buffer) {
+  if (fd < 0) return Error{EMFILE, {}};  // it could not be held
+  ssize_t size = read_from_start(fd, buffer.data(), buffer.size());
+  if (size < 0) return Error{errno, {}};
+  return std::string_view(buffer.data(), static_cast<size_t>(size));
+}
+
+// Calls `with(file, text)` for each file that can be read now.
+template <class Files, class Function>
+void read_files(Files& files, Attempt& attempt, Function&& with) {
+  std::array<char, 4096> buffer;
+  auto now = Clock::now();
+  for (auto& file : files) {
+    if (file.idle) {
+      with(file, file.usual);
+      continue;
+    }
+    if (!file.backoff.due(now)) {
+      fail(attempt, file.path + ": failed before, left alone");
+      continue;
+    }
+    auto text = read_held(file.fd.get(), buffer);
+    if (text) {
+      file.backoff.succeeded();
+      with(file, *text);
+    } else if (!is_absent(text.error().code)) {
+      file.backoff.failed(now);
+      fail(attempt, error(text.error().code, file.path).text());
+    }
+  }
+}
+
+template <class Files>
+void read_counters(Files& files, Attempt& attempt, std::vector<Counter>& counters) {
+  counters.reserve(files.size());
+  read_files(files, attempt, [&](auto& file, std::string_view text) {
+    const auto value = parse_counter_file(text);
+    if (value) counters.push_back({file.name, *value});
+    file.idle = file.seldom && value == 0u;
+  });
+}
+
+}  // namespace
+
+void Backoff::failed(Clock::time_point now) {
+  wait_ = wait_.count() == 0 ? kFirstWait : std::min(wait_ * 2, kLongestWait);
+  until_ = now + wait_;
+}
+
+std::optional<uint64_t> parse_counter_file(std::string_view text) { return parse_number<uint64_t>(text); }
+
+void apply(PortReading reading, Port& port) {
+  if (reading.state) port.state = reading.state;
+  if (reading.phys_state) port.phys_state = reading.phys_state;
+  if (reading.carrier) port.carrier = reading.carrier;
+  port.counters = std::move(reading.counters);
+}
+
+PortReader::PortReader(const CounterAccess& access, const Port& port)
+    : access_(access), rdma_(port.rdma), netdev_(port.netdev), number_(port.number), kept_(kept(access, port)) {
+  const std::string folder = "sys/class/infiniband/" + rdma_ + "/ports/" + std::to_string(number_);
+  if (!port.is_member()) open_rdma(folder);
+  if (port.link_layer == LinkLayer::ethernet)
+    for (File& file : pma_) file.seldom = is_of_infiniband_link(file.name);
+  auto hold = [&](const char* name, const std::string& path) {
+    if (auto fd = access_.root.hold(path)) link_.push_back({name, path, std::move(*fd)});
+  };
+  hold("state", folder + "/state");
+  hold("phys_state", folder + "/phys_state");
+  if (port.link_layer == LinkLayer::ethernet)
+    for (File& file : link_)
+      if (file.name == "phys_state") file.seldom = true, file.usual = "5: LinkUp";
+  if (!netdev_.empty()) {
+    hold("carrier", "sys/class/net/" + netdev_ + "/carrier");
+    hold("carrier_down_count", "sys/class/net/" + netdev_ + "/carrier_down_count");
+  }
+  has_ethtool_ = access_.statistics != nullptr && !netdev_.empty();
+}
+
+void PortReader::open_rdma(const std::string& folder) {
+  pma_ = open_folder(folder + "/counters");
+  if (access_.rdma) {
+    if (auto devices = nldev::devices(*access_.rdma))
+      for (const auto& device : *devices)
+        if (device.name == rdma_) device_ = device.index;
+  }
+  if (!device_) hw_ = open_folder(folder + "/hw_counters");
+  if (number_ == 1) device_hw_ = open_folder(infiniband::device_counters_folder(rdma_));
+}
+
+std::vector<PortReader::File> PortReader::open_folder(const std::string& folder) const {
+  std::vector<File> files;
+  auto names = access_.root.list(folder);
+  if (!names) return files;
+  for (const std::string& name : *names) {
+    if (name == "lifespan") continue;  // of the kernel's counter cache: a setting among the counters
+    std::string path = folder + '/' + name;
+    auto fd = access_.root.hold(path);
+    if (fd || fd.error().code == EMFILE) files.push_back({name, std::move(path), fd ? std::move(*fd) : Fd()});
+  }
+  return files;
+}
+
+void PortReader::end_idleness() {
+  const auto now = Clock::now();
+  if (now < idle_due_) return;
+  for (auto* files : {&pma_, &link_})
+    for (File& file : *files) file.idle = false;
+  idle_due_ = now + access_.idle_age;
+}
+
+PortReading PortReader::read() {
+  PortReading reading;
+  end_idleness();
+  read_link(reading);
+  read_hw(reading);
+  read_pma(reading);
+  read_ethtool(reading);
+  return reading;
+}
+
+// Each read of state and of phys_state costs mlx5 two commands of its firmware, and on Ethernet the drivers tell both
+// by the netdev's carrier (mlx5_query_port_roce, bnxt_re_query_port, irdma_query_port of Linux 6.12): LinkUp goes with
+// ACTIVE.
+void PortReader::read_link(PortReading& reading) {
+  Attempt attempt{"link", true, 0, {}};
+  Timer timer;
+  // A netdev that is administratively down has none, and answers EINVAL (net/core/net-sysfs.c, carrier_show).
+  if (std::any_of(link_.begin(), link_.end(), [](const File& file) { return file.name == "carrier"; }))
+    reading.carrier = false;
+  read_files(link_, attempt, [&](File& file, std::string_view text) {
+    if (file.name == "state") {
+      reading.state = leading_number(text);
+      if (reading.state != kActive)
+        for (File& other : link_) other.idle = false;  // phys_state comes behind it
+    } else if (file.name == "phys_state") {
+      reading.phys_state = leading_number(text);
+      file.idle = file.seldom && reading.state == kActive && reading.phys_state == kLinkUp;
+    } else if (file.name == "carrier_down_count") {
+      reading.counters.carrier_down = parse_counter_file(text);
+    } else if (auto carrier = parse_counter_file(text)) {
+      reading.carrier = *carrier != 0;
+    }
+  });
+  attempt.seconds = timer.seconds();
+  reading.attempts.push_back(std::move(attempt));
+}
+
+void PortReader::read_hw(PortReading& reading) {
+  if (!device_ && hw_.empty() && device_hw_.empty()) return;
+  Attempt attempt{"rdma", true, 0, {}};
+  Timer timer;
+  if (device_ && waiting_.hw.due(Clock::now())) {
+    auto counters = nldev::statistics(*access_.rdma, *device_, number_);
+    if (counters) {
+      waiting_.hw.succeeded();
+      reading.counters.hw = std::move(*counters);
+    } else if (netlink_cannot(counters.error().code)) {
+      device_.reset();
+      hw_ = open_folder("sys/class/infiniband/" + rdma_ + "/ports/" + std::to_string(number_) + "/hw_counters");
+    } else {
+      waiting_.hw.failed(Clock::now());
+      waiting_.hw_error = counters.error().text();
+      fail(attempt, waiting_.hw_error);
+    }
+  } else if (device_) {
+    fail(attempt, waiting_.hw_error);
+  }
+  if (!device_) read_counters(hw_, attempt, reading.counters.hw);
+  read_device(attempt, reading.counters.hw);
+  attempt.seconds = timer.seconds();
+  reading.attempts.push_back(std::move(attempt));
+}
+
+// What the device counts as a whole is told with its first port; what that counts itself comes first.
+void PortReader::read_device(Attempt& attempt, std::vector<Counter>& hw) {
+  std::vector<Counter> more;
+  read_counters(device_hw_, attempt, more);
+  for (const Counter& counter : more)
+    if (std::ranges::find(hw, counter.name, &Counter::name) == hw.end()) hw.push_back(counter);
+}
+
+// Each of these files costs mlx5 a command of its firmware (core/sysfs.c get_perf_mad, hw/mlx5/mad.c process_pma_cmd of
+// Linux 6.12): on Ethernet those of InfiniBand's link that are zero are seldom read.
+void PortReader::read_pma(PortReading& reading) {
+  if (pma_.empty()) return;
+  Attempt attempt{"pma", true, 0, {}};
+  Timer timer;
+  read_counters(pma_, attempt, reading.counters.pma);
+  attempt.seconds = timer.seconds();
+  reading.attempts.push_back(std::move(attempt));
+}
+
+void PortReader::read_ethtool(PortReading& reading) {
+  if (!has_ethtool_) return;
+  Attempt attempt{"ethtool", true, 0, {}};
+  Timer timer;
+  if (waiting_.ethtool.due(Clock::now())) {
+    auto counters = access_.statistics->read(netdev_, kept_);
+    if (counters) {
+      waiting_.ethtool.succeeded();
+      reading.counters.ethtool = std::move(*counters);
+    } else if (counters.error().code == EOPNOTSUPP) {
+      has_ethtool_ = false;
+      return;
+    } else {
+      waiting_.ethtool.failed(Clock::now());
+      waiting_.ethtool_error = counters.error().text();
+      fail(attempt, waiting_.ethtool_error);
+    }
+  } else {
+    fail(attempt, waiting_.ethtool_error);
+  }
+  attempt.seconds = timer.seconds();
+  reading.attempts.push_back(std::move(attempt));
+}
+
+}  // namespace fabric

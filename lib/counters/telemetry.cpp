@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "counters/telemetry.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/parse.h"
+#include "kernel/netlink/ethtool_link.h"
+#include "kernel/rdma/nldev.h"
+#include "model/switched_off.h"
+
+namespace fabric {
+namespace {
+
+constexpr std::chrono::seconds kReportersAge{60};
+
+// The driver or the kernel does not have it, and will not.
+bool is_absent(int code) { return code == EOPNOTSUPP || code == EINVAL; }
+
+// sysfs-class-net, "flags". The kernel asks a driver for its reason only while the netdev is up
+// (net/ethtool/linkstate.c of Linux 6.12), so that there is none beside this one.
+void name_switched_off(const Root& root, const std::string& netdev, LinkStatus& link) {
+  constexpr unsigned kUp = 1;  // IFF_UP (linux/if.h)
+  if (link.up.value_or(true) || !link.reason.empty()) return;
+  const auto text = root.read_line("sys/class/net/" + netdev + "/flags");
+  const auto flags = text ? parse_number<unsigned>(*text, 16) : std::nullopt;
+  if (flags && (*flags & kUp) == 0) link.reason = kSwitchedOff;
+}
+
+void note(Attempt& attempt, std::string failure) {
+  attempt.success = false;
+  if (attempt.error.empty()) attempt.error = std::move(failure);
+}
+
+}  // namespace
+
+void apply(Telemetry reading, Port& port) {
+  port.link_status = std::move(reading.link_status);
+  port.fec = std::move(reading.fec);
+  port.resources = std::move(reading.resources);
+  port.reporters = std::move(reading.reporters);
+  port.qp_statistics = std::move(reading.qp_statistics);
+}
+
+TelemetryReader::TelemetryReader(const TelemetryAccess& access, const Port& port)
+    : access_(access), netdev_(port.netdev), number_(port.number) {
+  link_.there = fec_.there = access_.generic != nullptr && access_.ethtool && !netdev_.empty();
+  if (port.is_member()) return;  // objects and the device's reports are told with the bond
+  if (access_.rdma != nullptr) {
+    if (auto devices = nldev::devices(*access_.rdma))
+      for (const auto& device : *devices)
+        if (device.name == port.rdma) device_ = device.index, resources_.there = true, asks_qp_ = access_.qp_statistics;
+  }
+  if (access_.generic != nullptr && !port.pci.empty()) {
+    if (auto family = devlink::resolve(*access_.generic)) {
+      devlink_ = *family;
+      handles_ = devlink::handles_of(access_.root, port.pci);
+      reporters_.there = true;
+    }
+  }
+}
+
+void TelemetryReader::resume(const Waiting& waiting) {
+  link_.backoff = waiting.link;
+  fec_.backoff = waiting.fec;
+  resources_.backoff = waiting.resources;
+  reporters_.backoff = waiting.reporters;
+  qp_ = waiting.qp_statistics;
+}
+
+template <class Ask>
+void TelemetryReader::ask(Source& source, Attempt& attempt, Clock::time_point now, Ask&& ask) {
+  if (!source.there) return;
+  std::string failure = source.error;
+  if (source.backoff.due(now)) {
+    Result<void> done = ask();
+    if (done) return source.backoff.succeeded();
+    if (is_absent(done.error().code)) {
+      source.there = false;
+      return;
+    }
+    source.backoff.failed(now);
+    failure = source.error = done.error().text();
+  }
+  note(attempt, std::move(failure));
+}
+
+void TelemetryReader::read_owners(Telemetry& out) {
+  if (access_.owners == nullptr || out.resources.empty()) return;
+  if (auto done = access_.owners->read(*access_.rdma, device_, out.resources, Clock::now()); !done)
+    note(out.attempt, done.error().text());
+  access_.owners->add_to(out.resources);
+}
+
+void TelemetryReader::read_qp_statistics(Telemetry& out, Clock::time_point now) {
+  if (!asks_qp_) return;
+  if (auto done = qp_.read(*access_.rdma, device_, number_, now); !done) note(out.attempt, done.error().text());
+  out.qp_statistics = qp_.last();
+}
+
+Telemetry TelemetryReader::read() {
+  Telemetry out;
+  const auto start = Clock::now();
+  const auto take = [](auto answer, auto& to) -> Result<void> {
+    if (!answer) return answer.error();
+    to = std::move(*answer);
+    return {};
+  };
+  ask(link_, out.attempt, start,
+      [&] { return take(ethtool::get_link_status(*access_.generic, *access_.ethtool, netdev_), out.link_status); });
+  if (out.link_status) name_switched_off(access_.root, netdev_, *out.link_status);
+  ask(fec_, out.attempt, start,
+      [&] { return take(ethtool::get_fec_status(*access_.generic, *access_.ethtool, netdev_), out.fec); });
+  ask(resources_, out.attempt, start, [&] { return take(nldev::resources(*access_.rdma, device_), out.resources); });
+  read_owners(out);
+  read_qp_statistics(out, start);
+  ask(reporters_, out.attempt, start, [&] { return start < reporters_due_ ? Result<void>() : read_reporters(); });
+  out.reporters = reported_;
+  out.attempt.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return out;
+}
+
+// An instance that is not there, or that only some functions have, is no failure.
+Result<void> TelemetryReader::read_reporters() {
+  reported_.clear();
+  for (const devlink::Handle& handle : handles_) {
+    auto found = devlink::health_reporters(*access_.generic, devlink_, handle);
+    if (!found && found.error().code == ENODEV) continue;
+    if (!found) return found.error();
+    reported_.insert(reported_.end(), found->begin(), found->end());
+  }
+  reporters_due_ = Clock::now() + kReportersAge;
+  return {};
+}
+
+}  // namespace fabric

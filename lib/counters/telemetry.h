@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is read of a port beside its counters, without privilege: its link's health, objects in use, the device's own
+// reports.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "counters/owners.h"
+#include "counters/qp_statistics.h"
+#include "counters/reader.h"
+#include "kernel/capture/root.h"
+#include "kernel/netlink/devlink.h"
+#include "kernel/netlink/ethtool.h"
+#include "kernel/netlink/netlink.h"
+#include "model/node.h"
+
+namespace fabric {
+
+// Where it comes from; each may be null.
+struct TelemetryAccess {
+  const Root& root;
+  Netlink* generic = nullptr;
+  std::optional<ethtool::Family> ethtool{};
+  Netlink* rdma = nullptr;
+  OwnerReader* owners = nullptr;  // the device's, of one that reads again and again; with one of its ports
+  bool qp_statistics = false;     // are they asked for?
+};
+
+struct Telemetry {
+  std::optional<LinkStatus> link_status{};
+  std::optional<FecStatus> fec{};
+  std::vector<ResourceCount> resources{};
+  std::vector<HealthReporter> reporters{};
+  std::optional<QpStatistics> qp_statistics{};
+  Attempt attempt{"telemetry", true, 0, {}};
+};
+
+// Puts the reading in the place of what the port said before: what could not be read is absent.
+void apply(Telemetry reading, Port& port);
+
+// Link status, FEC and resources with every reading (a netlink request each; a register or two of the device); the
+// reporters once a minute. What the driver does not have is asked once; what fails is left alone for a while (Backoff).
+class TelemetryReader {
+ public:
+  // `access` must outlive the reader.
+  TelemetryReader(const TelemetryAccess& access, const Port& port);
+
+  Telemetry read();
+  // As PortReader's.
+  struct Waiting {
+    Backoff link{}, fec{}, resources{}, reporters{};
+    QpReader qp_statistics{};
+  };
+  [[nodiscard]] Waiting waiting() const {
+    return {link_.backoff, fec_.backoff, resources_.backoff, reporters_.backoff, qp_};
+  }
+  void resume(const Waiting& waiting);
+  // Is there anything to read?
+  [[nodiscard]] bool any() const {
+    return link_.there || fec_.there || resources_.there || reporters_.there || asks_qp_;
+  }
+
+ private:
+  using Clock = Backoff::Clock;
+  struct Source {
+    bool there = false;
+    Backoff backoff{};
+    std::string error = "failed before, left alone";
+  };
+  template <class Ask>
+  void ask(Source& source, Attempt& attempt, Clock::time_point now, Ask&& ask);
+  Result<void> read_reporters();
+  void read_owners(Telemetry& out);
+  void read_qp_statistics(Telemetry& out, Clock::time_point now);
+
+  TelemetryAccess access_;
+  std::string netdev_;
+  unsigned number_ = 0;   // of the port
+  uint32_t device_ = 0;   // nldev index
+  uint16_t devlink_ = 0;  // family
+  std::vector<devlink::Handle> handles_;
+  Source link_, fec_, resources_, reporters_;
+  bool asks_qp_ = false;
+  QpReader qp_;
+  Clock::time_point reporters_due_{};
+  std::vector<HealthReporter> reported_;
+};
+
+}  // namespace fabric

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes out of a recording what names one piece of hardware or lets somebody in, and leaves all that is judged: the
+// same verdicts follow.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernel/capture/tape.h"
+
+namespace fabric {
+
+// Pseudonyms: the same for the same thing wherever it stands, of the same length; a maker's part (the first three bytes
+// of a MAC address or GUID) stays.
+class Pseudonyms {
+ public:
+  // MAC addresses, GUIDs, EUI-64, the interface identifiers of IPv6 addresses and GIDs that are made of these, UUIDs:
+  // each as people and the kernel write them. IPv4 addresses and other IPv6 addresses stay.
+  std::string in_text(std::string_view text);
+  // A serial number, or another word that is one thing's own; in hexadecimal digits a GUID.
+  std::string of_word(std::string_view word);
+  // 6 bytes; those of all zeros, of groups and broadcast stay.
+  std::string of_mac(std::string_view bytes);
+  // 8 bytes, the most significant first.
+  std::string of_guid(std::string_view bytes);
+  // 16 bytes of an IPv6 address or GID: its interface identifier.
+  std::string of_ipv6(std::string_view address);
+  // All that has got a pseudonym by now, where it stands in other bytes: as bytes in either order, or digits without
+  // separators (names of interfaces: "enx0c42a1b2c3d4").
+  [[nodiscard]] std::string in_bytes(std::string bytes) const;
+
+ private:
+  void learn(std::string from, std::string to);
+  std::map<std::string, std::string> macs_, guids_, words_;                        // bytes or word -> pseudonym
+  std::map<std::string, std::vector<std::pair<std::string, std::string>>> known_;  // by the first four bytes
+};
+
+// Passwords: values of Environment= lines of units, user:password@ in URLs, values of names and options that say
+// password, secret, token or key. Pure.
+std::string without_secrets(std::string_view text);
+
+// All of the recording: questions, answers, links, places. Without `hardware` secrets alone.
+void disguise(Tape& tape, bool hardware = true);
+
+}  // namespace fabric

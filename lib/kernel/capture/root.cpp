@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/capture/root.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstdlib>
+#include <map>
+#include <memory>
+
+#include "base/parse.h"
+
+namespace fabric {
+namespace {
+
+constexpr size_t kMaxEntries = 65'536;
+constexpr int kMaxLinks = 40;  // MAXSYMLINKS of the kernel's own walk (include/linux/namei.h)
+
+// Never waits for the other end of a FIFO, never becomes the terminal's owner.
+constexpr int kNoSurprise = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+
+struct CloseDir {
+  void operator()(DIR* stream) const { ::closedir(stream); }
+};
+
+std::string below(const std::string& path) {
+  const size_t start = path.find_first_not_of('/');
+  return start == std::string::npos ? "." : path.substr(start);
+}
+
+// The symbolic link's text, or empty when it is none (EINVAL); other failures are errors.
+Result<std::string> link_text(int root, const std::string& path) {
+  std::string text(PATH_MAX, '\0');
+  const ssize_t size = ::readlinkat(root, path.c_str(), text.data(), text.size());
+  if (size < 0 && errno == EINVAL) return std::string{};
+  if (size < 0) return error(errno, path);
+  text.resize(static_cast<size_t>(size));
+  return text;
+}
+
+std::string parent(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? std::string{} : path.substr(0, slash);
+}
+
+using Links = std::map<std::string, std::string>;
+
+// Walks `path` below `root` and follows links without ever leaving it; the outcome holds no link and no "..". Links on
+// the way are added to `met`.
+Result<std::string> walk(int root, const std::string& path, Links* met = nullptr) {
+  std::string done;
+  std::string rest = path;
+  for (int links = 0; !rest.empty();) {
+    const size_t slash = rest.find('/');
+    const std::string name = rest.substr(0, slash);
+    rest = slash == std::string::npos ? std::string{} : rest.substr(slash + 1);
+    if (name.empty() || name == ".") continue;
+    if (name == "..") {
+      done = parent(done);
+      continue;
+    }
+    const std::string next = done.empty() ? name : done + '/' + name;
+    auto link = link_text(root, next);
+    if (!link) return link.error();
+    if (link->empty()) {
+      done = next;
+      continue;
+    }
+    if (met != nullptr) met->emplace(next, *link);
+    if (++links > kMaxLinks) return error(ELOOP, path);
+    if (link->front() == '/') done.clear();
+    rest = rest.empty() ? *link : *link + '/' + rest;
+    if (rest.size() > 2 * PATH_MAX) return error(ENAMETOOLONG, path);
+  }
+  return done.empty() ? "." : done;
+}
+
+// openat2 refuses with EAGAIN when something was renamed while it followed a "..".
+Result<Fd> open_in_root(int root, const std::string& path, int flags) {
+  open_how how{};
+  how.flags = static_cast<uint64_t>(flags);
+  how.resolve = RESOLVE_IN_ROOT;
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    const long fd = ::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how);
+    if (fd >= 0) return Fd(static_cast<int>(fd));
+    if (errno != EAGAIN) break;
+  }
+  return error(errno, path);
+}
+
+Result<Fd> open_below(int root, const std::string& path, int flags) {
+  auto fd = open_in_root(root, path, flags);
+  if (fd) return fd;
+  // ENOSYS: before Linux 5.6; EPERM: the seccomp filters of older container runtimes.
+  if (fd.error().code != ENOSYS && fd.error().code != EPERM && fd.error().code != EAGAIN) return fd;
+  auto resolved = walk(root, path);
+  if (!resolved) return resolved.error();
+  Fd opened(::openat(root, resolved->c_str(), flags | O_NOFOLLOW));
+  if (!opened) return error(errno, path);
+  return opened;
+}
+
+Result<void> must_be_regular(int fd) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) return error(errno, "");
+  if (S_ISREG(status.st_mode)) return {};
+  return error(S_ISDIR(status.st_mode) ? EISDIR : EINVAL, "");
+}
+
+Result<std::string> read_all(int fd, size_t most) {
+  std::string text;
+  for (;;) {
+    const size_t had = text.size();
+    text.resize(had + std::max<size_t>(4096, had));
+    const ssize_t size = ::read(fd, text.data() + had, text.size() - had);
+    const int code = errno;
+    text.resize(had + static_cast<size_t>(std::max<ssize_t>(size, 0)));
+    if (size == 0) return text;
+    if (size < 0 && code != EINTR) return error(code, "");
+    if (text.size() > most) return error(EFBIG, "");
+  }
+}
+
+}  // namespace
+
+Result<Root> Root::open(const std::string& directory) {
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(directory.c_str(), nullptr), &std::free);
+  if (!real) return error(errno, directory);
+  Root root;
+  root.path_ = real.get();
+  root.fd_ = Fd(::open(real.get(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!root.fd_) return error(errno, directory);
+  return root;
+}
+
+std::string Root::full(const std::string& file) const {
+  return (is_host() || replays() ? "/" : path_ + '/') + below(file);
+}
+
+Result<Fd> Root::open_file(const std::string& file, int flags) const {
+  if (file.find('\0') != std::string::npos) return error(EINVAL, full(file));
+  if (is_host()) {
+    Fd fd(::openat(fd_.get(), below(file).c_str(), flags));
+    if (!fd) return error(errno, full(file));
+    return fd;
+  }
+  auto fd = open_below(fd_.get(), below(file), flags);
+  if (!fd) return error(fd.error().code, full(file));
+  return fd;
+}
+
+// Opening a device can act on it, and a captured tree may hold anything: there the kind is looked at first.
+Result<Fd> Root::open_regular(const std::string& file, int flags) const {
+  if (!is_host()) {
+    auto handle = open_file(file, O_PATH | O_CLOEXEC);
+    if (!handle) return handle;
+    if (auto regular = must_be_regular(handle->get()); !regular) return error(regular.error().code, full(file));
+  }
+  auto fd = open_file(file, flags | kNoSurprise);
+  if (!fd) return fd;
+  if (auto regular = must_be_regular(fd->get()); !regular) return error(regular.error().code, full(file));
+  return fd;
+}
+
+Result<std::string> Root::read_file(const std::string& file, size_t most) const {
+  if (auto answer = ask_behind(BehindFiles::Act::read, file, {}); answer && !*answer) return answer->error();
+  auto fd = open_regular(file, O_RDONLY);
+  if (!fd) return fd.error();
+  auto text = read_all(fd->get(), most);
+  if (!text) return error(text.error().code, full(file));
+  return text;
+}
+
+Result<std::string> Root::read_line(const std::string& file) const {
+  auto text = read(file);
+  if (!text) return text;
+  return std::string(trim(*text));
+}
+
+Result<std::vector<std::string>> Root::list_folder(const std::string& directory) const {
+  if (auto answer = ask_behind(BehindFiles::Act::read, directory, {}); answer && !*answer) return answer->error();
+  auto fd = open_file(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (!fd) return fd.error();
+  const std::unique_ptr<DIR, CloseDir> stream(::fdopendir(fd->get()));
+  if (!stream) return error(errno, full(directory));
+  fd->release();  // closedir closes it
+  std::vector<std::string> names;
+  errno = 0;
+  while (const dirent* entry = ::readdir(stream.get())) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    if (names.size() == kMaxEntries) return error(E2BIG, full(directory));
+    names.emplace_back(name);
+    errno = 0;
+  }
+  if (errno != 0) return error(errno, full(directory));
+  std::sort(names.begin(), names.end(), natural_less);
+  return names;
+}
+
+bool Root::is_there(const std::string& file) const { return open_file(file, O_PATH | O_CLOEXEC).ok(); }
+
+Result<std::string> Root::follow(const std::string& link) const {
+  if (link.find('\0') != std::string::npos) return error(EINVAL, full(link));
+  auto resolved = walk(fd_.get(), below(link));
+  if (!resolved) return error(resolved.error().code, full(link));
+  return resolved;
+}
+
+Result<std::string> Root::note_links(const std::string& path) const {
+  return walk(fd_.get(), below(path), &tape_->links);
+}
+
+bool Root::has_lock(const std::string& file) const {
+  const auto fd = open_regular(file, O_RDONLY);
+  struct flock lock {};
+  lock.l_type = F_RDLCK;
+  lock.l_whence = SEEK_SET;
+  return fd && ::fcntl(fd->get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+std::optional<Result<void>> Root::ask_behind(BehindFiles::Act act, const std::string& file,
+                                             std::string_view text) const {
+  if (replays() && act != BehindFiles::Act::read) return Result<void>(error(EROFS, full(file)));
+  if (!behind_) return std::nullopt;
+  auto answer = behind_->act(act, file, text);
+  if (answer && !*answer) return Result<void>(error(answer->error().code, full(file)));
+  return answer;
+}
+
+Result<void> Root::write_owned(const std::string& file, std::string_view text) const {
+  auto written = write(file, text);
+  if (written || written.error().code != EACCES) return written;
+  auto fd = open_regular(file, O_RDONLY);
+  struct stat status {};
+  if (!fd || ::fstat(fd->get(), &status) != 0 || ::fchmod(fd->get(), (status.st_mode & 0777) | S_IWUSR) != 0)
+    return written;
+  written = write(file, text);
+  if (::fchmod(fd->get(), status.st_mode & 07777) != 0 && written)
+    return error(errno, full(file) + ": its mode cannot be put back");
+  return written;
+}
+
+Result<void> Root::write_at(const std::string& file, uint64_t offset, std::string_view bytes) const {
+  if (auto answer = ask_behind(BehindFiles::Act::write, file, bytes)) return *answer;
+  auto fd = open_regular(file, O_WRONLY);
+  if (!fd) return fd.error();
+  const ssize_t size = ::pwrite(fd->get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+  if (size < 0) return error(errno, full(file));
+  if (static_cast<size_t>(size) != bytes.size()) return error(EIO, full(file));
+  return {};
+}
+
+Result<std::pair<Fd, std::string>> Root::parent_of(const std::string& path) const {
+  const size_t slash = path.rfind('/');
+  auto folder = open_file(slash == std::string::npos ? "." : path.substr(0, slash), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (!folder) return folder.error();
+  return std::pair(std::move(*folder), slash == std::string::npos ? path : path.substr(slash + 1));
+}
+
+Result<void> Root::make_folder(const std::string& directory) const {
+  if (auto answer = ask_behind(BehindFiles::Act::make_directory, directory, {})) return *answer;
+  auto parent = parent_of(directory);
+  if (!parent) return parent.error();
+  if (::mkdirat(parent->first.get(), parent->second.c_str(), 0755) != 0) return error(errno, full(directory));
+  return {};
+}
+
+Result<void> Root::remove_folder(const std::string& directory) const {
+  if (auto answer = ask_behind(BehindFiles::Act::remove_directory, directory, {})) return *answer;
+  auto parent = parent_of(directory);
+  if (!parent) return parent.error();
+  if (::unlinkat(parent->first.get(), parent->second.c_str(), AT_REMOVEDIR) != 0) return error(errno, full(directory));
+  return {};
+}
+
+Result<void> Root::write(const std::string& file, std::string_view text) const {
+  if (auto answer = ask_behind(BehindFiles::Act::write, file, text)) return *answer;
+  auto fd = open_regular(file, O_WRONLY | O_TRUNC);
+  if (!fd) return fd.error();
+  const ssize_t size = ::write(fd->get(), text.data(), text.size());
+  if (size < 0) return error(errno, full(file));
+  if (static_cast<size_t>(size) != text.size()) return error(EIO, full(file));
+  return {};
+}
+
+}  // namespace fabric

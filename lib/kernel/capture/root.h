@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The root directory of everything that is read from files: "/" or a captured tree.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "kernel/capture/tape.h"
+
+namespace fabric {
+
+// What a kernel does behind its files, for trees that are not a kernel's: a write is refused, rounded, ignored, makes a
+// device vanish. Nothing: the tree's own file system does it.
+class BehindFiles {
+ public:
+  // Of a read (of a file, or of a folder's names) only a refusal counts.
+  enum class Act : uint8_t { write, make_directory, remove_directory, read };
+  virtual ~BehindFiles() = default;
+  virtual std::optional<Result<void>> act(Act act, const std::string& file, std::string_view text) = 0;
+};
+
+// Paths are given without a leading slash ("sys/class/infiniband") and are resolved below the root;
+// absolute symbolic links of a captured tree stay inside it (openat2 RESOLVE_IN_ROOT).
+class Root {
+ public:
+  static constexpr size_t kMostBytes = size_t{1} << 20;
+  static Result<Root> open(const std::string& directory);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] bool is_host() const { return path_ == "/"; }
+
+  // At most 1 MiB unless told otherwise; longer files are an error (EFBIG). Regular files only, as all of sysfs and
+  // procfs is: a FIFO, socket or device is EINVAL and is never waited for.
+  [[nodiscard]] Result<std::string> read(const std::string& file, size_t most = kMostBytes) const;
+  // A descriptor to be read again and again with pread(2), under the same rules: five times cheaper than opening a
+  // sysfs file each time. A removed device's file answers ENODEV from then on, also when another takes its name.
+  [[nodiscard]] Result<Fd> hold(const std::string& file) const;
+  // read() and trim(); a missing or unreadable file is an error as well.
+  [[nodiscard]] Result<std::string> read_line(const std::string& file) const;
+  // Entry names in natural order, without "." and ".."; at most 65,536 (E2BIG).
+  [[nodiscard]] Result<std::vector<std::string>> list(const std::string& directory) const;
+  [[nodiscard]] bool exists(const std::string& file) const;
+  // Where the link leads, below the root and without it: "sys/devices/pci0000:17/0000:17:01.0/...".
+  [[nodiscard]] Result<std::string> resolve(const std::string& link) const;
+  // Does some process hold a lock on the file now (fcntl(2))? Needs no more than permission to read, and disturbs
+  // nobody.
+  [[nodiscard]] bool is_locked(const std::string& file) const;
+  // Writes the whole text with one write(2), as sysfs wants it. Never creates a file.
+  [[nodiscard]] Result<void> write(const std::string& file, std::string_view text) const;
+  // write() to a file of our own user that nobody may write (debugfs of mode 0400, as bnxt_re's): its owner lets
+  // himself in for the moment, which takes no capability, where CAP_DAC_OVERRIDE would open every file of the machine.
+  [[nodiscard]] Result<void> write_owned(const std::string& file, std::string_view text) const;
+  // Overwrites these bytes and no others (PCI configuration space) with one pwrite(2).
+  [[nodiscard]] Result<void> write_at(const std::string& file, uint64_t offset, std::string_view bytes) const;
+  // One directory (configfs makes a kernel object of it), mode 0755. EEXIST where there is one.
+  [[nodiscard]] Result<void> make_directory(const std::string& directory) const;
+  [[nodiscard]] Result<void> remove_directory(const std::string& directory) const;
+  // Behind a captured tree: asked before each of the four above, and before read() and list().
+  void set_behind(std::shared_ptr<BehindFiles> behind) { behind_ = std::move(behind); }
+  // From now on all readings are recorded there; or answered from there as far as it knows, nothing is written, and
+  // failures name the files as on the machine that was recorded.
+  void set_tape(std::shared_ptr<Tape> tape) { tape_ = std::move(tape); }
+
+ private:
+  [[nodiscard]] std::string full(const std::string& file) const;
+  [[nodiscard]] Result<Fd> open_file(const std::string& file, int flags) const;
+  [[nodiscard]] Result<Fd> open_regular(const std::string& file, int flags) const;
+
+  [[nodiscard]] std::optional<Result<void>> ask_behind(BehindFiles::Act act, const std::string& file,
+                                                       std::string_view text) const;
+  [[nodiscard]] Result<std::pair<Fd, std::string>> parent_of(const std::string& path) const;
+
+  [[nodiscard]] bool replays() const { return tape_ && tape_->replays(); }
+  [[nodiscard]] Answer on_tape(Ask ask, const std::string& file, const std::function<Answer()>& live) const;
+  Result<std::string> note_links(const std::string& path) const;  // where it leads
+  [[nodiscard]] Result<std::string> read_file(const std::string& file, size_t most) const;
+  [[nodiscard]] Result<std::vector<std::string>> list_folder(const std::string& directory) const;
+  [[nodiscard]] bool is_there(const std::string& file) const;
+  [[nodiscard]] Result<std::string> follow(const std::string& link) const;
+  [[nodiscard]] bool has_lock(const std::string& file) const;
+  [[nodiscard]] Result<void> make_folder(const std::string& directory) const;
+  [[nodiscard]] Result<void> remove_folder(const std::string& directory) const;
+
+  std::shared_ptr<BehindFiles> behind_{};
+  std::shared_ptr<Tape> tape_{};
+  std::string path_;
+  Fd fd_;
+};
+
+}  // namespace fabric

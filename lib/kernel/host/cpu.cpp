@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/host/cpu.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/parse.h"
+#include "kernel/pci/machine.h"
+
+namespace fabric::host {
+namespace {
+
+constexpr const char* kCpus = "sys/devices/system/cpu/";
+constexpr size_t kFirstCpu = 8192;   // bytes of /proc/cpuinfo
+constexpr unsigned kMaxStates = 10;  // CPUIDLE_STATE_MAX (include/linux/cpuidle.h of Linux 6.12)
+
+std::string line_of(const Root& root, const std::string& file) {
+  auto line = root.read_line(file);
+  return line ? std::move(line).value() : std::string{};
+}
+
+std::string cpu_folder(unsigned cpu) { return kCpus + std::string("cpu") + std::to_string(cpu) + "/"; }
+
+std::vector<unsigned> online_cpus(const Root& root) {
+  return machine::parse_cpus(line_of(root, std::string(kCpus) + "online")).value_or(std::vector<unsigned>{});
+}
+
+// "model name\t: Intel(R) Xeon(R) ..." of the first CPU.
+void read_model(std::string_view cpuinfo, HostCpu& cpu) {
+  for (const std::string_view line : split(cpuinfo.substr(0, kFirstCpu), '\n')) {
+    const size_t colon = line.find(':');
+    if (colon == std::string_view::npos) continue;
+    const std::string_view key = trim(line.substr(0, colon)), value = trim(line.substr(colon + 1));
+    if (key == "vendor_id" && cpu.vendor.empty()) cpu.vendor = value;
+    if (key == "model name" && cpu.model.empty()) cpu.model = value;
+  }
+}
+
+using Alike = std::map<std::pair<std::string, std::string>, std::vector<unsigned>>;
+
+void read_frequency(const Root& root, const std::vector<unsigned>& cpus, HostCpu& out) {
+  if (cpus.empty()) return;
+  out.frequency_driver = line_of(root, cpu_folder(cpus.front()) + "cpufreq/scaling_driver");
+  if (out.frequency_driver.empty()) return;
+  Alike alike;
+  for (const unsigned cpu : cpus) {
+    const std::string folder = cpu_folder(cpu) + "cpufreq/";
+    const std::string governor = line_of(root, folder + "scaling_governor");
+    // With "performance" the preference follows; asking for it may cost an interrupt of that CPU.
+    std::string preference =
+        governor == "powersave" ? line_of(root, folder + "energy_performance_preference") : std::string{};
+    if (!governor.empty()) alike[{governor, std::move(preference)}].push_back(cpu);
+  }
+  for (auto& [how, which] : alike)
+    out.frequency.push_back({how.first, how.second, machine::cpus_text(std::move(which))});
+}
+
+struct IdleState {
+  std::string name;
+  unsigned latency = 0;
+};
+
+std::vector<IdleState> states_of(const Root& root, unsigned cpu) {
+  std::vector<IdleState> states;
+  for (unsigned i = 0; i < kMaxStates; ++i) {
+    const std::string folder = cpu_folder(cpu) + "cpuidle/state" + std::to_string(i) + "/";
+    const auto latency = parse_number<unsigned>(line_of(root, folder + "latency"));
+    if (!latency) break;
+    states.push_back({line_of(root, folder + "name"), *latency});
+  }
+  return states;
+}
+
+// From the deepest upwards until one is enabled: one file of a CPU that is as the driver left it.
+void read_idle(const Root& root, const std::vector<unsigned>& cpus, HostCpu& out) {
+  out.idle_driver = line_of(root, std::string(kCpus) + "cpuidle/current_driver");
+  if (cpus.empty()) return;
+  const std::vector<IdleState> states = states_of(root, cpus.front());
+  std::map<size_t, std::vector<unsigned>> alike;
+  for (const unsigned cpu : cpus)
+    for (size_t i = states.size(); i-- > 0;) {
+      const std::string disabled = line_of(root, cpu_folder(cpu) + "cpuidle/state" + std::to_string(i) + "/disable");
+      if (disabled.empty()) break;  // a CPU without idle states, or a kernel without the switch
+      if (disabled == "0" || i == 0) {
+        alike[i].push_back(cpu);
+        break;
+      }
+    }
+  for (auto& [state, which] : alike)
+    out.idle.push_back({states[state].name, states[state].latency, machine::cpus_text(std::move(which))});
+}
+
+void read_huge_pages(const Root& root, HugePages& pages) {
+  constexpr std::string_view kPrefix = "hugepages-", kSuffix = "kB";
+  const std::string folder = "sys/kernel/mm/hugepages";
+  const auto names = root.list(folder);
+  for (const std::string_view name : names ? *names : std::vector<std::string>{}) {
+    if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) continue;
+    const auto size =
+        parse_number<uint64_t>(name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size()));
+    const auto count = parse_number<uint64_t>(line_of(root, folder + "/" + std::string(name) + "/nr_hugepages"));
+    if (size && count && *size > 0 && *size < (uint64_t{1} << 40)) pages.reserved[*size * 1024] = *count;
+  }
+  pages.transparent = chosen_word(line_of(root, "sys/kernel/mm/transparent_hugepage/enabled"));
+}
+
+uint64_t read_memory(const Root& root) {
+  const auto text = root.read("proc/meminfo");
+  for (const std::string_view line : text ? split(*text, '\n') : std::vector<std::string_view>{}) {
+    const auto columns = words(line);  // "MemTotal:       2113461612 kB"
+    if (columns.size() < 2 || columns[0] != "MemTotal:") continue;
+    const auto size = parse_number<uint64_t>(columns[1]);
+    return size && *size < (uint64_t{1} << 50) ? *size * 1024 : 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string chosen_word(std::string_view line) {
+  const size_t open = line.find('['), close = line.find(']', open == std::string_view::npos ? 0 : open);
+  if (open == std::string_view::npos || close == std::string_view::npos) return std::string(trim(line));
+  return std::string(line.substr(open + 1, close - open - 1));
+}
+
+std::vector<std::string> kernel_parameters(std::string_view command_line) {
+  std::vector<std::string> out;
+  std::string word;
+  bool quoted = false;
+  const auto is_end = [&](char c) { return !quoted && (c == ' ' || (c >= '\t' && c <= '\r')); };
+  for (size_t at = 0; at <= command_line.size(); ++at) {
+    const char c = at < command_line.size() ? command_line[at] : ' ';
+    if (at < command_line.size() && !is_end(c)) {
+      word += c;
+      quoted = quoted != (c == '"');
+      continue;
+    }
+    if (word == "--") break;
+    // Quotes stand at the very ends, or after the first "=".
+    const size_t value = word.starts_with('"') ? 0 : word.find('=') + 1;
+    if (value < word.size() && word[value] == '"') {
+      word.erase(value, 1);
+      if (word.ends_with('"')) word.pop_back();
+    }
+    if (!word.empty()) out.push_back(std::move(word));
+    word.clear();
+  }
+  return out;
+}
+
+std::vector<std::string> relevant_options(std::string_view command_line) {
+  constexpr std::string_view kNames[] = {"processor.max_cstate",
+                                         "intel_idle.max_cstate",
+                                         "idle",
+                                         "cpuidle.off",
+                                         "intel_pstate",
+                                         "amd_pstate",
+                                         "tsc",
+                                         "clocksource",
+                                         "lockdown",
+                                         "numa_balancing"};
+  std::vector<std::string> out;
+  for (std::string& word : kernel_parameters(command_line))
+    if (std::find(std::begin(kNames), std::end(kNames), std::string_view(word).substr(0, word.find('='))) !=
+        std::end(kNames))
+      out.push_back(std::move(word));
+  return out;
+}
+
+bool is_virtual_cpu(std::string_view cpuinfo) {
+  for (const std::string_view line : split(cpuinfo.substr(0, kFirstCpu), '\n')) {
+    if (!line.starts_with("flags")) continue;
+    const auto flags = words(line);
+    return std::find(flags.begin(), flags.end(), "hypervisor") != flags.end();
+  }
+  return false;
+}
+
+std::string read_cpuinfo(const Root& root) {
+  constexpr size_t kMost = size_t{16} << 20;  // 8,192 CPUs (NR_CPUS of arch/x86/Kconfig)
+  auto text = root.read("proc/cpuinfo", kMost);
+  return text ? std::move(text).value() : std::string{};
+}
+
+HostCpu read_cpu(const Root& root, std::string_view cpuinfo) {
+  HostCpu cpu;
+  const std::vector<unsigned> online = online_cpus(root);
+  read_model(cpuinfo, cpu);
+  read_frequency(root, online, cpu);
+  read_idle(root, online, cpu);
+  return cpu;
+}
+
+void read_kernel(const Root& root, Host& host) {
+  host.memory = read_memory(root);
+  host.kernel_options = relevant_options(line_of(root, "proc/cmdline"));
+  host.numa_balancing = parse_number<unsigned>(line_of(root, "proc/sys/kernel/numa_balancing"));
+  host.intel_idle_max_cstate = parse_number<unsigned>(line_of(root, "sys/module/intel_idle/parameters/max_cstate"));
+  const std::string clock = "sys/devices/system/clocksource/clocksource0/";
+  host.clock.current = line_of(root, clock + "current_clocksource");
+  const std::string available = line_of(root, clock + "available_clocksource");
+  for (const std::string_view name : words(available)) host.clock.available.emplace_back(name);
+  read_huge_pages(root, host.huge_pages);
+  if (const std::string lockdown = line_of(root, "sys/kernel/security/lockdown"); !lockdown.empty())
+    host.lockdown = chosen_word(lockdown);
+}
+
+}  // namespace fabric::host

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the CPUs run (frequency, idle states, clock), and what of memory and the kernel's own restrictions bears on jobs.
+// Sources: Documentation/admin-guide/pm/{cpufreq,cpuidle,intel_pstate,amd-pstate}.rst, Documentation/ABI/testing/
+// sysfs-devices-system-cpu, Documentation/admin-guide/mm/{hugetlbpage,transhuge}.rst of Linux 6.12.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernel/capture/root.h"
+#include "model/host.h"
+
+namespace fabric::host {
+
+// A word in brackets is the chosen one: "none [integrity] confidentiality"; the whole line where there is none.
+std::string chosen_word(std::string_view line);
+
+// The kernel's parameters, as next_arg() of lib/cmdline.c (Linux 6.12) parts them: no space within quotes parts two,
+// quotes around a parameter or its value are no part of it. What follows "--" is init's.
+std::vector<std::string> kernel_parameters(std::string_view command_line);
+
+// Words of the kernel's command line that set what this page reads: "processor.max_cstate=1", "idle=poll".
+std::vector<std::string> relevant_options(std::string_view command_line);
+
+// The CPU says that it is a virtual machine's: the flag "hypervisor" of /proc/cpuinfo (x86 only).
+bool is_virtual_cpu(std::string_view cpuinfo);
+
+// The text of /proc/cpuinfo, some 2 KiB for each CPU; empty: not readable.
+std::string read_cpuinfo(const Root& root);
+
+// Two or three small files for each CPU: its governor, with "powersave" what the hardware prefers, whether its deepest
+// idle states are disabled.
+HostCpu read_cpu(const Root& root, std::string_view cpuinfo);
+
+// memory, kernel_options, numa_balancing, intel_idle_max_cstate, clock, huge_pages, lockdown.
+void read_kernel(const Root& root, Host& host);
+
+}  // namespace fabric::host

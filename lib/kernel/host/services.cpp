@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/host/services.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include "base/parse.h"
+#include "kernel/host/limits.h"
+#include "kernel/host/systemd.h"
+
+namespace fabric::host {
+namespace {
+
+// By a process's comm (at most 15 characters; one that ends in "-" is the beginning of it) and by the unit's name.
+struct Row {
+  std::string_view comm, unit;
+  JobRole role;
+};
+constexpr Row kRows[] = {
+    {"slurmd", "slurmd.service", JobRole::batch},
+    {"pbs_mom", "pbs.service", JobRole::batch},      // OpenPBS
+    {"pbs_mom", "pbs_mom.service", JobRole::batch},  // TORQUE
+    {"sge_execd", "gridengine-exec.service", JobRole::batch},
+    {"sge_execd", "sge_execd.service", JobRole::batch},
+    {"flux-broker", "flux.service", JobRole::batch},
+    {"flux-broker-", "flux.service", JobRole::batch},  // with its rank: src/broker/broker.c of flux-core
+    {"sbatchd", "lsfd.service", JobRole::batch},
+    {"condor_startd", "condor.service", JobRole::batch},
+    {"containerd", "containerd.service", JobRole::runtime},
+    {"crio", "crio.service", JobRole::runtime},
+    {"k3s-server", "k3s.service", JobRole::runtime},
+    {"k3s-agent", "k3s-agent.service", JobRole::runtime},
+    {"rke2", "rke2-server.service", JobRole::runtime},
+    {"rke2", "rke2-agent.service", JobRole::runtime},
+    {"nomad", "nomad.service", JobRole::runtime},
+    {"dockerd", "docker.service", JobRole::forwards},
+    {"kubelet", "kubelet.service", JobRole::forwards},
+};
+constexpr size_t kMaxProcesses = 16;
+
+const Row* row_of_comm(std::string_view comm) {
+  const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& each) {
+    return comm == each.comm || (each.comm.ends_with('-') && comm.starts_with(each.comm));
+  });
+  return row == std::end(kRows) ? nullptr : row;
+}
+
+// More than one process id: also in a process namespace of its own, a container ("NSpid:" of fs/proc/array.c).
+bool is_in_container(const Root& root, const std::string& folder) {
+  const auto status = root.read(folder + "/status");
+  if (!status) return false;
+  for (const std::string_view line : split(*status, '\n'))
+    if (line.starts_with("NSpid:")) return words(line).size() > 2;
+  return false;
+}
+
+class Reader {
+ public:
+  explicit Reader(const Root& root) : root_(root), units_(root), defaults_(systemd::default_limits(root)) {}
+
+  void look_at_processes() {
+    const auto entries = root_.list("proc");
+    bool sees_all = false;
+    for (const std::string& entry : entries ? *entries : std::vector<std::string>{}) {
+      const auto pid = parse_number<unsigned>(entry);
+      const auto comm = pid ? root_.read_line("proc/" + entry + "/comm") : error(0, {});
+      if (!comm) continue;
+      sees_all = sees_all || pid == 1u;
+      out_.irqbalance = out_.irqbalance.value_or(false) || *comm == "irqbalance";
+      take_process(*pid, *comm);
+    }
+    out_.processes_hidden = !sees_all;
+    if (!sees_all && out_.irqbalance == false) out_.irqbalance.reset();
+  }
+
+  // Also a unit whose process has another name (a wrapper), or is hidden: its control group lists it.
+  void look_at_units() {
+    for (const Row& row : kRows) {
+      const std::string name(row.unit);
+      if (JobService* known = find(name); known != nullptr && !known->processes.empty()) continue;
+      const auto pids = control_group(name);
+      if (pids.empty() && !units_.find(name)) continue;
+      JobService& service = service_of(name, row.role);
+      for (const unsigned pid : pids) add_process(service, pid);
+    }
+  }
+
+  Services finish() {
+    for (auto& [name, service] : services_) {
+      describe(service);
+      out_.found.push_back(std::move(service));
+    }
+    std::sort(out_.found.begin(), out_.found.end(),
+              [](const JobService& a, const JobService& b) { return natural_less(a.unit, b.unit); });
+    return std::move(out_);
+  }
+
+ private:
+  void take_process(unsigned pid, const std::string& comm) {
+    const Row* row = row_of_comm(comm);
+    if (row == nullptr && comm != "systemd") return;
+    const std::string folder = "proc/" + std::to_string(pid);
+    if (is_in_container(root_, folder)) return;
+    const auto cgroup = root_.read(folder + "/cgroup");
+    const std::string unit = cgroup ? unit_of_cgroup(*cgroup) : std::string{};
+    if (row == nullptr && !unit.starts_with("user@")) return;
+    add_process(service_of(unit.empty() ? comm : unit, row == nullptr ? JobRole::session : row->role), pid);
+  }
+
+  void add_process(JobService& service, unsigned pid) {
+    if (service.processes.size() == kMaxProcesses) return;
+    const std::string folder = "proc/" + std::to_string(pid);
+    JobProcess process{pid, {}, {}};
+    if (auto comm = root_.read_line(folder + "/comm")) process.comm = std::move(*comm);
+    const auto limits = root_.read(folder + "/limits");
+    if (limits) process.limits = parse_process_limits(*limits);
+    else
+      out_.unread.push_back("the limits of " + service.unit + " (pid " + std::to_string(pid) +
+                            "): " + limits.error().text());
+    service.processes.push_back(std::move(process));
+  }
+
+  std::vector<unsigned> control_group(const std::string& unit) const {
+    std::vector<unsigned> pids;
+    for (const char* tree : {"sys/fs/cgroup/system.slice/", "sys/fs/cgroup/systemd/system.slice/"}) {
+      const auto text = root_.read(tree + unit + "/cgroup.procs");
+      for (const std::string_view word : text ? words(*text) : std::vector<std::string_view>{})
+        if (const auto pid = parse_number<unsigned>(word); pid && *pid != 0 && pids.size() < kMaxProcesses)
+          pids.push_back(*pid);
+      if (!pids.empty()) break;
+    }
+    return pids;
+  }
+
+  JobService* find(const std::string& name) {
+    const auto found = services_.find(name);
+    return found == services_.end() ? nullptr : &found->second;
+  }
+
+  JobService& service_of(const std::string& name, JobRole role) {
+    JobService& service = services_.try_emplace(name, JobService{.unit = name, .role = role}).first->second;
+    service.role = std::max(service.role, role);
+    return service;
+  }
+
+  void describe(JobService& service) {
+    const auto unit = units_.find(service.unit);
+    if (!unit) return;
+    service.file = unit->file;
+    service.masked = unit->masked;
+    const systemd::Limits own = systemd::service_limits(root_, unit->parts);
+    service.memlock = own.memlock ? own.memlock : defaults_.memlock;
+    service.nofile = own.nofile ? own.nofile : defaults_.nofile;
+    service.core = own.core ? own.core : defaults_.core;
+  }
+
+  const Root& root_;
+  systemd::UnitFiles units_;
+  systemd::Limits defaults_;
+  std::map<std::string, JobService> services_;
+  Services out_;
+};
+
+}  // namespace
+
+std::string unit_of_cgroup(std::string_view text) {
+  for (const std::string_view line : split(text, '\n')) {  // "0::/system.slice/slurmd.service", "1:name=systemd:/..."
+    const size_t first = line.find(':'), second = first == std::string_view::npos ? first : line.find(':', first + 1);
+    if (second == std::string_view::npos) continue;
+    const std::string_view controllers = line.substr(first + 1, second - first - 1);
+    if (!controllers.empty() && controllers != "name=systemd") continue;
+    for (const std::string_view part : split(line.substr(second + 1), '/')) {
+      if (part.ends_with(".scope")) break;
+      if (part.ends_with(".service")) return std::string(part);
+    }
+  }
+  return {};
+}
+
+Services read_services(const Root& root) {
+  Reader reader(root);
+  reader.look_at_processes();
+  reader.look_at_units();
+  return reader.finish();
+}
+
+}  // namespace fabric::host

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/kernel.h"
+
+#include <linux/netlink.h>
+
+#include <thread>
+
+#include "base/parse.h"
+#include "kernel/capture/taped.h"
+
+namespace fabric {
+namespace {
+
+constexpr size_t kMostAnswers = size_t{64} << 20;
+
+Result<Kernel> replay(Root root) {
+  const auto text = root.read(kAnswersFile, kMostAnswers);
+  if (!text) return text.error();
+  auto answers = parse_answers(*text, root.path() + "/" + kAnswersFile);
+  if (!answers) return answers.error();
+  auto tape = std::make_shared<Tape>(true);
+  tape->answers = std::move(*answers);
+  root.set_tape(tape);
+  Kernel kernel{.root = std::move(root)};
+  // What was not there to be asked (a tree was captured, no kernel) is not there now: its files tell.
+  if (tape->holds(Ask::route)) kernel.route = on_tape(std::unique_ptr<Netlink>(), Ask::route, tape);
+  if (tape->holds(Ask::generic)) {
+    kernel.generic = on_tape(std::unique_ptr<Netlink>(), Ask::generic, tape);
+    if (auto family = ethtool::resolve(*kernel.generic)) kernel.ethtool = *family;
+  }
+  if (tape->holds(Ask::rdma)) kernel.rdma = on_tape(std::unique_ptr<Netlink>(), Ask::rdma, tape);
+  if (tape->holds(Ask::statistics)) kernel.statistics = on_tape(std::unique_ptr<ethtool::Statistics>(), tape);
+  kernel.verbs = kernel.route != nullptr;
+  kernel.tape = std::move(tape);
+  return kernel;
+}
+
+// The clock's two numbers, recorded or as they were.
+std::pair<int64_t, int64_t> clock_of(const Kernel& kernel, const std::string& name, std::pair<int64_t, int64_t> now) {
+  if (!kernel.tape) return now;
+  if (!kernel.tape->replays())
+    kernel.tape->note(Ask::clock, name, std::vector{std::to_string(now.first), std::to_string(now.second)});
+  const Answer* known = kernel.tape->find(Ask::clock, name);
+  if (known == nullptr || !known->ok() || (*known)->size() != 2) return now;
+  const auto first = parse_number<int64_t>((**known)[0]), second = parse_number<int64_t>((**known)[1]);
+  constexpr int64_t kSane = int64_t{1} << 62;  // sums stay within their type
+  if (!first || !second || *first > kSane || *first < -kSane || *second > 86'400 || *second < -86'400) return now;
+  return {*first, *second};
+}
+
+}  // namespace
+
+Result<Kernel> open_kernel(const std::string& root) {
+  auto directory = Root::open(root);
+  if (!directory) return directory.error();
+  if (!directory->is_host() && directory->exists(kAnswersFile)) return replay(std::move(directory).value());
+  Kernel kernel{.root = std::move(directory).value()};
+  if (!kernel.root.is_host()) return kernel;
+
+  auto route = open_netlink(NETLINK_ROUTE);
+  if (!route) return route.error();
+  kernel.route = std::move(route).value();
+  auto generic = open_netlink(NETLINK_GENERIC);
+  if (!generic) return generic.error();
+  kernel.generic = std::move(generic).value();
+  // Kernels before 5.6 and some trimmed ones have no ethtool family: what it tells is absent then.
+  if (auto family = ethtool::resolve(*kernel.generic)) kernel.ethtool = *family;
+  // EPROTONOSUPPORT: no RDMA stack loaded (and none to load).
+  if (auto rdma = open_netlink(NETLINK_RDMA)) kernel.rdma = std::move(rdma).value();
+  if (auto statistics = ethtool::open_statistics()) kernel.statistics = std::move(statistics).value();
+  kernel.verbs = true;
+  return kernel;
+}
+
+void record(Kernel& kernel, const std::shared_ptr<Tape>& tape) {
+  kernel.root.set_tape(tape);
+  if (kernel.route) kernel.route = on_tape(std::move(kernel.route), Ask::route, tape);
+  if (kernel.generic) kernel.generic = on_tape(std::move(kernel.generic), Ask::generic, tape);
+  if (kernel.rdma) kernel.rdma = on_tape(std::move(kernel.rdma), Ask::rdma, tape);
+  if (kernel.statistics) kernel.statistics = on_tape(std::move(kernel.statistics), tape);
+  kernel.tape = tape;
+  if (kernel.generic) (void)ethtool::resolve(*kernel.generic);  // asked before; the recording needs it
+}
+
+void begin(const Kernel& kernel, Sample sample) {
+  if (kernel.tape) kernel.tape->begin(sample);
+}
+
+Result<std::string> told(const Kernel& kernel, const std::string& question,
+                         const std::function<Result<std::string>()>& ask) {
+  if (!kernel.tape) return ask();
+  if (!kernel.tape->replays()) {
+    auto text = ask();
+    kernel.tape->note(Ask::told, question, text ? Answer(std::vector{*text}) : Answer(text.error()));
+    return text;
+  }
+  const Answer* known = kernel.tape->find(Ask::told, question);
+  if (known == nullptr) return error(ENODATA, question + ": not in this capture");
+  if (!known->ok()) return known->error();
+  return (*known)->empty() ? std::string{} : (*known)->front();
+}
+
+std::chrono::steady_clock::time_point steady_now(const Kernel& kernel) {
+  using Clock = std::chrono::steady_clock;
+  const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch());
+  return Clock::time_point(std::chrono::nanoseconds(clock_of(kernel, "steady", {now.count(), 0}).first));
+}
+
+std::tm local_now(const Kernel& kernel) {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::localtime_r(&now, &parts);
+  const auto [seconds, offset] = clock_of(kernel, "local", {now, parts.tm_gmtoff});
+  const std::time_t there = seconds + offset;
+  std::tm shown{};
+  if (::gmtime_r(&there, &shown) == nullptr) return parts;
+  shown.tm_gmtoff = offset;
+  return shown;
+}
+
+void wait_until(const Kernel& kernel, std::chrono::steady_clock::time_point moment) {
+  if (!kernel.tape || !kernel.tape->replays()) std::this_thread::sleep_until(moment);
+}
+
+}  // namespace fabric

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The outside world as one argument.
+#pragma once
+
+#include <chrono>
+#include <ctime>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "kernel/capture/root.h"
+#include "kernel/capture/tape.h"
+#include "kernel/netlink/ethtool.h"
+#include "kernel/netlink/netlink.h"
+
+namespace fabric {
+
+// The netlink members are null where there is no such thing: a tree without recorded answers, or a machine without the
+// RDMA stack. To ask whether a machine answers at all, on the spot or recorded, look at `route`.
+struct Kernel {
+  Root root;
+  std::unique_ptr<Netlink> route{}, generic{}, rdma{};
+  std::optional<ethtool::Family> ethtool{};
+  std::unique_ptr<ethtool::Statistics> statistics{};
+  bool verbs = false;            // libibverbs may be asked, by way of told()
+  std::shared_ptr<Tape> tape{};  // what is recorded, or answered from; null: neither
+};
+
+// "/" is the running machine; any other directory a captured tree. Where that holds recorded answers (kAnswersFile), it
+// answers as the machine did; else it is read without netlink.
+Result<Kernel> open_kernel(const std::string& root = "/");
+
+// From now on everything that is asked of the kernel is recorded, too.
+void record(Kernel& kernel, const std::shared_ptr<Tape>& tape);
+// Which reading follows; of a machine that is neither recorded nor replayed, nothing happens.
+void begin(const Kernel& kernel, Sample sample);
+
+// What a library or another program says, as text: `ask` is called, or what it said on the recorded machine is given.
+// `question` names it: "verbs active_mtu mlx5_0 1". ENODATA: it was not asked there.
+Result<std::string> told(const Kernel& kernel, const std::string& question,
+                         const std::function<Result<std::string>()>& ask);
+
+// The machine's clocks. `wait_until` does not wait for what is long past.
+std::chrono::steady_clock::time_point steady_now(const Kernel& kernel);
+std::tm local_now(const Kernel& kernel);
+void wait_until(const Kernel& kernel, std::chrono::steady_clock::time_point moment);
+
+}  // namespace fabric

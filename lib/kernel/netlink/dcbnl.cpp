@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/netlink/dcbnl.h"
+
+#include <linux/rtnetlink.h>
+
+namespace fabric::dcbnl {
+namespace {
+
+Bytes request(uint8_t command, const std::string& netdev, const AttrWriter* ieee = nullptr) {
+  dcbmsg header{};
+  header.cmd = command;
+  AttrWriter out;
+  out.header(header).text(DCB_ATTR_IFNAME, netdev);
+  // Without NLA_F_NESTED, as the kernel itself writes it here and iproute2's dcb sends it.
+  if (ieee != nullptr) out.bytes(DCB_ATTR_IEEE, ieee->data());
+  return out.data();
+}
+
+Error subject(const Error& failure, const std::string& netdev, std::string_view act) {
+  return error(failure.code, std::string(netdev).append(": ").append(act).append(": ").append(failure.what));
+}
+
+// The u8 in an RTM_SETDCB reply, sign-extended; nothing when there is none.
+std::optional<int> verdict(const std::vector<Message>& replies, uint16_t attribute) {
+  for (const Message& reply : replies) {
+    if (reply.type != RTM_SETDCB) continue;
+    auto attributes = parse_attributes(reply.payload, sizeof(dcbmsg));
+    if (const Attr* attr = find(attributes, attribute); attr != nullptr && attr->value.size() == 1)
+      return static_cast<int8_t>(*attr->u8());
+  }
+  return std::nullopt;
+}
+
+Result<void> change(Netlink& route, uint8_t command, const std::string& netdev, std::string_view act,
+                    const AttrWriter& ieee) {
+  auto replies = route.talk(RTM_SETDCB, 0, request(command, netdev, &ieee));
+  if (!replies) return subject(replies.error(), netdev, act);
+  auto code = verdict(*replies, DCB_ATTR_IEEE);
+  std::string what = std::string(netdev).append(": ").append(act);
+  if (!code) return error(EPROTO, what + ": no verdict in the kernel's reply");
+  // ice answers 1 and 2 for "no change was needed" and "changed": only negative values are refusals.
+  if (*code < 0) return error(-*code, what);
+  return {};
+}
+
+// The attribute type of a table entry: selectors of 802.1Q (1..5), or the kernel's own (PCP).
+uint16_t entry_type(uint8_t selector) {
+  return selector <= IEEE_8021QAZ_APP_SEL_DSCP ? uint16_t{DCB_ATTR_IEEE_APP} : kAttrDcbApp;
+}
+
+AttrWriter table(uint16_t type, const std::vector<dcb_app>& entries) {
+  AttrWriter list;
+  for (const dcb_app& entry : entries) list.pod(entry_type(entry.selector), entry);
+  AttrWriter out;
+  out.bytes(type, list.data());
+  return out;
+}
+
+std::vector<dcb_app> parse_app_table(View8 nest) {
+  std::vector<dcb_app> out;
+  for (const Attr& attr : parse_attributes(nest)) {
+    if (attr.type != DCB_ATTR_IEEE_APP && attr.type != kAttrDcbApp) continue;
+    if (auto entry = attr.pod<dcb_app>()) out.push_back(*entry);
+  }
+  return out;
+}
+
+std::vector<uint8_t> parse_trust_table(View8 nest) {
+  std::vector<uint8_t> out;
+  for (const Attr& attr : parse_attributes(nest)) {
+    if (attr.type != DCB_ATTR_IEEE_APP && attr.type != kAttrDcbApp) continue;
+    if (auto selector = attr.u8()) out.push_back(*selector);
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<Snapshot> parse_snapshot(View8 payload) {
+  if (payload.size() < sizeof(dcbmsg)) return error(EBADMSG, "dcbnl: message shorter than its header");
+  Snapshot out;
+  auto top = parse_attributes(payload, sizeof(dcbmsg));
+  if (const Attr* dcbx = find(top, DCB_ATTR_DCBX)) out.dcbx = dcbx->u8();
+  const Attr* ieee = find(top, DCB_ATTR_IEEE);
+  if (ieee == nullptr) return out;
+  for (const Attr& attr : parse_attributes(ieee->value)) {
+    switch (attr.type) {
+      case DCB_ATTR_IEEE_ETS: out.ets = attr.pod<ieee_ets>(); break;
+      case DCB_ATTR_IEEE_PFC: out.pfc = attr.pod<ieee_pfc>(); break;
+      case DCB_ATTR_IEEE_APP_TABLE: out.app = parse_app_table(attr.value); break;
+      case DCB_ATTR_IEEE_MAXRATE: out.maxrate = attr.pod<ieee_maxrate>(); break;
+      case DCB_ATTR_DCB_BUFFER: out.buffer = attr.pod<dcbnl_buffer>(); break;
+      case kAttrAppTrustTable: out.trust = parse_trust_table(attr.value); break;
+      case DCB_ATTR_IEEE_PEER_ETS: out.peer_ets = attr.pod<ieee_ets>(); break;
+      case DCB_ATTR_IEEE_PEER_PFC: out.peer_pfc = attr.pod<ieee_pfc>(); break;
+      case DCB_ATTR_IEEE_PEER_APP:
+        // Its DCB_ATTR_IEEE_APP_UNSPEC, flags of the whole TLV, is no entry (dcbnl_build_peer_app).
+        out.peer_app = parse_app_table(attr.value);
+        break;
+      default: break;
+    }
+  }
+  return out;
+}
+
+std::string message_netdev(View8 payload) {
+  auto top = parse_attributes(payload, sizeof(dcbmsg));
+  const Attr* name = find(top, DCB_ATTR_IFNAME);
+  return name != nullptr ? name->text() : std::string();
+}
+
+Result<Snapshot> get(Netlink& route, const std::string& netdev) {
+  auto replies = route.talk(RTM_GETDCB, 0, request(DCB_CMD_IEEE_GET, netdev));
+  if (!replies) return subject(replies.error(), netdev, "read dcb");
+  for (const Message& reply : *replies)
+    if (reply.type == RTM_GETDCB) return parse_snapshot(reply.payload);
+  return error(EPROTO, netdev + ": read dcb: no answer in the kernel's reply");
+}
+
+Result<void> set_ets(Netlink& route, const std::string& netdev, const ieee_ets& ets) {
+  return change(route, DCB_CMD_IEEE_SET, netdev, "set ets", AttrWriter().pod(DCB_ATTR_IEEE_ETS, ets));
+}
+
+Result<void> set_pfc(Netlink& route, const std::string& netdev, const ieee_pfc& pfc) {
+  return change(route, DCB_CMD_IEEE_SET, netdev, "set pfc", AttrWriter().pod(DCB_ATTR_IEEE_PFC, pfc));
+}
+
+Result<void> set_app(Netlink& route, const std::string& netdev, const std::vector<dcb_app>& entries) {
+  return change(route, DCB_CMD_IEEE_SET, netdev, "set app", table(DCB_ATTR_IEEE_APP_TABLE, entries));
+}
+
+Result<void> del_app(Netlink& route, const std::string& netdev, const std::vector<dcb_app>& entries) {
+  return change(route, DCB_CMD_IEEE_DEL, netdev, "delete app", table(DCB_ATTR_IEEE_APP_TABLE, entries));
+}
+
+Result<void> set_trust(Netlink& route, const std::string& netdev, const std::vector<uint8_t>& selectors) {
+  AttrWriter list;
+  for (uint8_t selector : selectors) list.u8(entry_type(selector), selector);
+  return change(route, DCB_CMD_IEEE_SET, netdev, "set trust", AttrWriter().nest(kAttrAppTrustTable, list));
+}
+
+Result<void> set_maxrate(Netlink& route, const std::string& netdev, const ieee_maxrate& rate) {
+  return change(route, DCB_CMD_IEEE_SET, netdev, "set maxrate", AttrWriter().pod(DCB_ATTR_IEEE_MAXRATE, rate));
+}
+
+Result<void> set_buffer(Netlink& route, const std::string& netdev, const dcbnl_buffer& buffer) {
+  return change(route, DCB_CMD_IEEE_SET, netdev, "set buffer", AttrWriter().pod(DCB_ATTR_DCB_BUFFER, buffer));
+}
+
+Result<void> set_all(Netlink& route, const std::string& netdev) {
+  dcbmsg header{};
+  header.cmd = DCB_CMD_SET_ALL;
+  AttrWriter out;
+  out.header(header).text(DCB_ATTR_IFNAME, netdev).u8(DCB_ATTR_SET_ALL, 0);
+  auto replies = route.talk(RTM_SETDCB, 0, out.data());
+  if (!replies) return subject(replies.error(), netdev, "set all dcb");
+  auto answer = verdict(*replies, DCB_ATTR_SET_ALL);
+  if (!answer) return error(EPROTO, netdev + ": set all dcb: no verdict in the kernel's reply");
+  // The driver's int in a byte: a negative errno, or 1.
+  if (*answer != 0) return error(*answer < 0 ? -*answer : EIO, netdev + ": set all dcb");
+  return {};
+}
+
+Result<void> set_dcbx(Netlink& route, const std::string& netdev, uint8_t mode) {
+  dcbmsg header{};
+  header.cmd = DCB_CMD_SDCBX;
+  AttrWriter out;
+  out.header(header).text(DCB_ATTR_IFNAME, netdev).u8(DCB_ATTR_DCBX, mode);
+  auto replies = route.talk(RTM_SETDCB, 0, out.data());
+  if (!replies) return subject(replies.error(), netdev, "set dcbx");
+  auto answer = verdict(*replies, DCB_ATTR_DCBX);
+  if (!answer) return error(EPROTO, netdev + ": set dcbx: no verdict in the kernel's reply");
+  if (*answer != 0) return error(EPERM, netdev + ": set dcbx: the driver refused the mode");
+  return {};
+}
+
+}  // namespace fabric::dcbnl

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// dcbnl: what the kernel's DCB netlink says of a netdev, and how to ask it for something else.
+// Messages and layouts: linux/dcbnl.h and net/dcb/dcbnl.c of Linux 6.12.
+#pragma once
+
+#include <linux/dcbnl.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernel/netlink/netlink.h"
+
+namespace fabric::dcbnl {
+
+// Newer than the headers of Debian 12 (values: include/uapi/linux/dcbnl.h of Linux 6.12).
+inline constexpr uint16_t kAttrAppTrustTable = 11;  // since 6.2
+inline constexpr uint16_t kAttrDcbApp = 2;          // entry with a selector outside 802.1Q (PCP)
+inline constexpr uint8_t kSelectorPcp = 255;
+
+// One IEEE_GET plus GDCBX. A part that the driver does not offer, or could not read, is absent.
+struct Snapshot {
+  std::optional<ieee_ets> ets;
+  std::optional<ieee_pfc> pfc;
+  std::optional<std::vector<dcb_app>> app;
+  std::optional<std::vector<uint8_t>> trust;  // apptrust selectors in order of precedence, kernel 6.2 and later
+  std::optional<ieee_maxrate> maxrate;
+  std::optional<dcbnl_buffer> buffer;
+  std::optional<uint8_t> dcbx;  // DCB_CAP_DCBX_*
+  // What firmware's DCBX agent was told by the other end of the cable, where the driver passes it on (qede, bnx2x,
+  // cxgb4).
+  std::optional<ieee_ets> peer_ets{};
+  std::optional<ieee_pfc> peer_pfc{};
+  std::optional<std::vector<dcb_app>> peer_app{};
+};
+
+// The Snapshot in a RTM_GETDCB reply or an RTNLGRP_DCB notification (payload starts with struct dcbmsg). Pure.
+Result<Snapshot> parse_snapshot(View8 payload);
+// Name of the netdev in it; empty when absent.
+std::string message_netdev(View8 payload);
+
+// EOPNOTSUPP: the netdev has no dcbnl; ENODEV: no such netdev here.
+Result<Snapshot> get(Netlink& route, const std::string& netdev);
+
+// Each sends one kind of attribute only, and looks at both verdicts: NLMSG_ERROR and the u8 in the reply, which is the
+// low byte of a negative errno while the ACK says success (facts of net/dcb/dcbnl.c: dcbnl_ieee_set). Success says only
+// that nobody objected: a driver without the operation ignores it. Read back.
+Result<void> set_ets(Netlink& route, const std::string& netdev, const ieee_ets& ets);
+Result<void> set_pfc(Netlink& route, const std::string& netdev, const ieee_pfc& pfc);
+Result<void> set_app(Netlink& route, const std::string& netdev, const std::vector<dcb_app>& entries);
+Result<void> del_app(Netlink& route, const std::string& netdev, const std::vector<dcb_app>& entries);
+Result<void> set_trust(Netlink& route, const std::string& netdev, const std::vector<uint8_t>& selectors);
+Result<void> set_maxrate(Netlink& route, const std::string& netdev, const ieee_maxrate& rate);
+Result<void> set_buffer(Netlink& route, const std::string& netdev, const dcbnl_buffer& buffer);
+// DCB_CMD_SET_ALL: what was set is put to use, by drivers that keep it until then (qed). EOPNOTSUPP: others.
+Result<void> set_all(Netlink& route, const std::string& netdev);
+// The driver answers 0 accepted, 1 refused (EPERM here); ice answers 1 also when the mode is set already: judge by
+// reading back.
+Result<void> set_dcbx(Netlink& route, const std::string& netdev, uint8_t mode);
+
+}  // namespace fabric::dcbnl

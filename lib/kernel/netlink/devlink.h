@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// devlink by generic netlink, read only: how often a device's own reporters found it ill (linux/devlink.h,
+// net/devlink/health.c of Linux 6.12). No privilege is needed.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernel/capture/root.h"
+#include "kernel/netlink/netlink.h"
+#include "model/telemetry.h"
+
+namespace fabric::devlink {
+
+// One instance: {"pci", "0000:17:00.0"}, {"auxiliary", "mlx5_core.eth.0"}.
+struct Handle {
+  std::string bus, device;
+  bool operator==(const Handle&) const = default;
+};
+
+// Id of the generic netlink family "devlink". ENOENT: the kernel has none.
+Result<uint16_t> resolve(Netlink& generic);
+
+// The function's own instance and those of the auxiliary devices below it that carry its netdev: mlx5 keeps the
+// reporters "tx" and "rx" there (mlx5/core/en/devlink.c).
+std::vector<Handle> handles_of(const Root& root, const std::string& pci);
+
+// One message of the dump; absent when it is none. Pure.
+struct Reported {
+  Handle of;
+  HealthReporter reporter;
+};
+std::optional<Reported> parse_reporter(View8 payload);
+
+// DEVLINK_CMD_HEALTH_REPORTER_GET as a dump of this instance alone, so that one that hangs holds up no other; kernels
+// before 6.6 dump all, and what is another's is left out here. Reporters of one name (of several ports) are one: ill
+// when any is. Empty: it has none. ENODEV: there is no such instance.
+Result<std::vector<HealthReporter>> health_reporters(Netlink& generic, uint16_t family, const Handle& of);
+
+}  // namespace fabric::devlink

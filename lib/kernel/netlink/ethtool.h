@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// ethtool: generic netlink for settings, the ioctl for driver statistics, which have no netlink form
+// (linux/ethtool_netlink.h, net/ethtool/ioctl.c of Linux 6.12).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kernel/netlink/netlink.h"
+#include "model/node.h"
+
+namespace fabric::ethtool {
+
+// The "ethtool" generic netlink family: id and its "monitor" multicast group, from nlctrl.
+struct Family {
+  uint16_t id = 0;
+  uint32_t monitor_group = 0;
+};
+Result<Family> resolve(Netlink& generic);
+Result<Family> parse_family(View8 payload);  // of a CTRL_CMD_NEWFAMILY reply. Pure, as the other parsers here.
+
+Result<Pause> get_pause(Netlink& generic, const Family& family, const std::string& netdev);
+// Of a PAUSE reply or notification; nothing when it does not say.
+std::optional<Pause> parse_pause(View8 payload);
+// Sends RX and TX only: mlx5 refuses an AUTONEG of 1 and others need none.
+Result<void> set_pause(Netlink& generic, const Family& family, const std::string& netdev, const Pause& pause);
+// Name of a private flag -> on. EOPNOTSUPP where the driver has none.
+Result<std::vector<std::pair<std::string, bool>>> get_private_flags(Netlink& generic, const Family& family,
+                                                                    const std::string& netdev);
+std::vector<std::pair<std::string, bool>> parse_private_flags(View8 payload);
+// This flag only, by its name. EOPNOTSUPP where the driver has no such flag.
+Result<void> set_private_flag(Netlink& generic, const Family& family, const std::string& netdev, std::string_view name,
+                              bool on);
+
+// Those of a netdev's statistics that somebody wants. Where they stand is found again when the driver's names are
+// others: a reading with the same ones looks at none of them.
+class Selection {
+ public:
+  using Wants = std::function<bool(std::string_view name)>;
+  explicit Selection(Wants wants) : wants_(std::move(wants)) {}
+
+  // As pair_statistics(), these alone.
+  std::vector<Counter> of(View8 names, std::span<const uint64_t> values);
+  std::vector<Counter> of(const std::vector<Counter>& all);
+
+  // Of the newest reading: how many there were of all, and where each of these stood.
+  struct Place {
+    size_t at;
+    CounterName name;
+  };
+  [[nodiscard]] size_t total() const { return total_; }
+  [[nodiscard]] std::span<const Place> places() const { return places_; }
+
+ private:
+  Wants wants_;
+  std::vector<Place> places_;
+  size_t total_ = 0;
+  size_t hash_ = 0;  // of the names, which with many queues take 100 kB and more
+};
+
+// `ethtool -S`: all driver statistics, by name. Strings are read with every call, since mlx5's set changes with its
+// configuration. EOPNOTSUPP where the driver has none.
+class Statistics {
+ public:
+  virtual ~Statistics() = default;
+  virtual Result<std::vector<Counter>> read(const std::string& netdev) = 0;
+  virtual Result<std::vector<Counter>> read(const std::string& netdev, Selection& wanted);
+  // For one who asks many times a second: the values alone, in the order of a read() of `count` of them. EAGAIN: there
+  // are more or fewer now. Names that changed at the same number are not noticed.
+  virtual Result<std::vector<uint64_t>> values(const std::string& netdev, size_t count);
+};
+Result<std::unique_ptr<Statistics>> open_statistics();
+
+// Names as ETHTOOL_GSTRINGS gives them (ETH_GSTRING_LEN = 32 bytes each, NUL-padded, not always NUL-terminated) beside
+// values as ETHTOOL_GSTATS gives them. Of different counts, the shorter rules. Pure.
+std::vector<Counter> pair_statistics(View8 names, std::span<const uint64_t> values);
+
+}  // namespace fabric::ethtool

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/netlink/ethtool_link.h"
+
+#include <linux/ethtool.h>
+
+#include <algorithm>
+
+#include "kernel/netlink/ethtool_message.h"
+#include "kernel/netlink/newer_uapi.h"
+
+namespace fabric::ethtool {
+namespace {
+
+// Why there is no link: enum ethtool_link_ext_state and its substates (linux/ethtool.h), in the words of `ethtool`
+// (ethtool 6.11, netlink/settings.c). Substates count from 1.
+struct Reason {
+  uint8_t state;
+  std::string_view name;
+  std::vector<std::string_view> details;
+};
+
+const std::vector<Reason>& reasons() {
+  static const std::vector<Reason> table = {
+      {ETHTOOL_LINK_EXT_STATE_AUTONEG,
+       "Autoneg",
+       {"No partner detected", "Ack not received", "Next page exchange failed", "No partner detected during force mode",
+        "FEC mismatch during override", "No HCD"}},
+      {ETHTOOL_LINK_EXT_STATE_LINK_TRAINING_FAILURE,
+       "Link training failure",
+       {"KR frame lock not acquired", "KR link inhibit timeout", "KR Link partner did not set receiver ready",
+        "Remote side is not ready yet"}},
+      {ETHTOOL_LINK_EXT_STATE_LINK_LOGICAL_MISMATCH,
+       "Logical mismatch",
+       {"PCS did not acquire block lock", "PCS did not acquire AM lock", "PCS did not get align_status",
+        "FC FEC is not locked", "RS FEC is not locked"}},
+      {ETHTOOL_LINK_EXT_STATE_BAD_SIGNAL_INTEGRITY,
+       "Bad signal integrity",
+       {"Large number of physical errors", "Unsupported rate", "Serdes reference clock lost", "Serdes ALOS"}},
+      {ETHTOOL_LINK_EXT_STATE_NO_CABLE, "No cable", {}},
+      {ETHTOOL_LINK_EXT_STATE_CABLE_ISSUE, "Cable issue", {"Unsupported cable", "Cable test failure"}},
+      {ETHTOOL_LINK_EXT_STATE_EEPROM_ISSUE, "EEPROM issue", {}},
+      {ETHTOOL_LINK_EXT_STATE_CALIBRATION_FAILURE, "Calibration failure", {}},
+      {ETHTOOL_LINK_EXT_STATE_POWER_BUDGET_EXCEEDED, "Power budget exceeded", {}},
+      {ETHTOOL_LINK_EXT_STATE_OVERHEAT, "Overheat", {}},
+      {uapi::kLinkExtStateModule, "Module", {"CMIS module is not in ModuleReady state"}},
+  };
+  return table;
+}
+
+void name_reason(uint8_t state, std::optional<uint8_t> substate, LinkStatus& out) {
+  const auto row = std::find_if(reasons().begin(), reasons().end(), [=](const Reason& r) { return r.state == state; });
+  if (row == reasons().end()) {
+    out.reason = "reason " + std::to_string(state);
+    if (substate) out.detail = "detail " + std::to_string(*substate);
+    return;
+  }
+  out.reason = row->name;
+  if (!substate) return;
+  const bool named = *substate >= 1 && *substate <= row->details.size();
+  out.detail = named ? std::string(row->details[*substate - 1u]) : "detail " + std::to_string(*substate);
+}
+
+// Index of the link mode that stands for an FEC mode (enum ethtool_link_mode_bit_indices), in our setting's words.
+std::string fec_word(uint32_t link_mode) {
+  switch (link_mode) {
+    case ETHTOOL_LINK_MODE_FEC_NONE_BIT: return "off";
+    case ETHTOOL_LINK_MODE_FEC_RS_BIT: return "rs";
+    case ETHTOOL_LINK_MODE_FEC_BASER_BIT: return "baser";
+    case ETHTOOL_LINK_MODE_FEC_LLRS_BIT: return "llrs";
+    default: return "link mode " + std::to_string(link_mode);
+  }
+}
+
+// An array of u64: the sum, then one for each lane where the driver counts lanes (fec.c: fec_stats_recalc).
+FecCount fec_count(const std::vector<Attr>& statistics, uint16_t type) {
+  FecCount out;
+  const Attr* counts = find(statistics, type);
+  if (counts == nullptr) return out;
+  for (size_t at = 0; at + sizeof(uint64_t) <= counts->value.size(); at += sizeof(uint64_t)) {
+    uint64_t count;
+    std::memcpy(&count, counts->value.data() + at, sizeof count);
+    if (at == 0) {
+      out.total = count;
+    } else {
+      out.lanes.push_back(count);
+    }
+  }
+  return out;
+}
+
+AttrWriter request_with_flags(uint8_t command, const std::string& netdev, uint32_t flags) {
+  genlmsghdr header{};
+  header.cmd = command;
+  header.version = ETHTOOL_GENL_VERSION;
+  AttrWriter device;
+  device.text(ETHTOOL_A_HEADER_DEV_NAME, netdev).u32(ETHTOOL_A_HEADER_FLAGS, flags);
+  AttrWriter out;
+  out.header(header).nest(ETHTOOL_A_LINKSTATE_HEADER, device);
+  return out;
+}
+
+Result<Message> exchange(Netlink& generic, const Family& family, const AttrWriter& message, const std::string& netdev,
+                         std::string_view act) {
+  auto replies = generic.talk(family.id, 0, message.data());
+  if (!replies) return subject(replies.error(), netdev, act);
+  for (Message& reply : *replies)
+    if (reply.type == family.id) return std::move(reply);
+  return subject(error(EPROTO, "no answer in the kernel's reply"), netdev, act);
+}
+
+// As the module has it for good: mlx5 gives what it had read when I2C failed (Linux 6.12, en_ethtool.c), and a module
+// that is still starting gives the same byte over and over.
+bool is_whole(const eeprom::Page& page) {
+  return page.data.size() == page.place.length &&
+         std::any_of(page.data.begin(), page.data.end(), [&](std::byte each) { return each != page.data.front(); });
+}
+
+}  // namespace
+
+LinkStatus parse_link_status(View8 payload) {
+  const auto attributes = parse_attributes(payload, sizeof(genlmsghdr));
+  LinkStatus out;
+  if (const Attr* link = find(attributes, ETHTOOL_A_LINKSTATE_LINK))
+    if (const auto up = link->u8()) out.up = *up != 0;
+  if (const Attr* downs = find(attributes, uapi::kLinkStateExtDownCount)) out.downs = downs->u32();
+  const Attr* state = find(attributes, ETHTOOL_A_LINKSTATE_EXT_STATE);
+  if (state == nullptr || !state->u8()) return out;
+  const Attr* substate = find(attributes, ETHTOOL_A_LINKSTATE_EXT_SUBSTATE);
+  name_reason(*state->u8(), substate != nullptr ? substate->u8() : std::nullopt, out);
+  return out;
+}
+
+Result<LinkStatus> get_link_status(Netlink& generic, const Family& family, const std::string& netdev) {
+  constexpr std::string_view kAct = "read link state";
+  const auto with_count = request_with_flags(ETHTOOL_MSG_LINKSTATE_GET, netdev, ETHTOOL_FLAG_STATS);
+  auto reply = exchange(generic, family, with_count, netdev, kAct);
+  if (!reply && (reply.error().code == EOPNOTSUPP || reply.error().code == EINVAL))
+    reply = ask(generic, family, ETHTOOL_MSG_LINKSTATE_GET, netdev, kAct);
+  if (!reply) return reply.error();
+  return parse_link_status(reply->payload);
+}
+
+FecStatus parse_fec_status(View8 payload) {
+  const auto attributes = parse_attributes(payload, sizeof(genlmsghdr));
+  FecStatus out;
+  if (const Attr* active = find(attributes, ETHTOOL_A_FEC_ACTIVE))
+    if (const auto mode = active->u32()) out.active = fec_word(*mode);
+  if (const Attr* automatic = find(attributes, ETHTOOL_A_FEC_AUTO))
+    if (const auto on = automatic->u8()) out.automatic = *on != 0;
+  if (const Attr* nest = find(attributes, ETHTOOL_A_FEC_STATS)) {
+    const auto statistics = parse_attributes(nest->value);
+    out.corrected_blocks = fec_count(statistics, ETHTOOL_A_FEC_STAT_CORRECTED);
+    out.uncorrectable_blocks = fec_count(statistics, ETHTOOL_A_FEC_STAT_UNCORR);
+    out.corrected_bits = fec_count(statistics, ETHTOOL_A_FEC_STAT_CORR_BITS);
+  }
+  return out;
+}
+
+Result<FecStatus> get_fec_status(Netlink& generic, const Family& family, const std::string& netdev) {
+  const auto message = request_with_flags(ETHTOOL_MSG_FEC_GET, netdev, ETHTOOL_FLAG_STATS);
+  auto reply = exchange(generic, family, message, netdev, "read FEC");
+  if (!reply) return reply.error();
+  return parse_fec_status(reply->payload);
+}
+
+Result<Bytes> parse_module_page(View8 payload) {
+  const auto attributes = parse_attributes(payload, sizeof(genlmsghdr));
+  const Attr* data = find(attributes, ETHTOOL_A_MODULE_EEPROM_DATA);
+  if (data == nullptr || data->value.empty()) return error(EBADMSG, "module memory: no data");
+  return Bytes(data->value.begin(), data->value.end());
+}
+
+Result<Bytes> get_module_page(Netlink& generic, const Family& family, const std::string& netdev,
+                              const eeprom::Place& place) {
+  constexpr std::string_view kAct = "read module memory";
+  auto message = request(ETHTOOL_MSG_MODULE_EEPROM_GET, netdev);
+  message.u32(ETHTOOL_A_MODULE_EEPROM_OFFSET, place.offset)
+      .u32(ETHTOOL_A_MODULE_EEPROM_LENGTH, place.length)
+      .u8(ETHTOOL_A_MODULE_EEPROM_PAGE, place.page)
+      .u8(ETHTOOL_A_MODULE_EEPROM_BANK, place.bank)
+      .u8(ETHTOOL_A_MODULE_EEPROM_I2C_ADDRESS, place.i2c_address);
+  auto reply = exchange(generic, family, message, netdev, kAct);
+  if (!reply) return reply.error();
+  auto data = parse_module_page(reply->payload);
+  if (!data) return subject(data.error(), netdev, kAct);
+  return data;
+}
+
+Result<Transceiver> ModuleReader::read(Netlink& generic, const Family& family, const std::string& netdev) {
+  Known known = std::move(known_[netdev]);
+  known_.erase(netdev);  // and kept again only when all went well: a module may have been pulled in between
+  auto first = get_module_page(generic, family, netdev, eeprom::first_place());
+  if (!first) return first.error();
+  std::vector<eeprom::Page> pages{{eeprom::first_place(), *first}};
+  Known now;
+  for (const eeprom::Place& place : eeprom::further_places(*first)) {
+    const auto same = [&](const eeprom::Page& page) { return page.place == place; };
+    auto held = std::find_if(known.fixed.begin(), known.fixed.end(), same);
+    if (held != known.fixed.end() && now.identity == known.identity) {
+      now.fixed.push_back(*held);
+      pages.push_back(*held);
+      continue;
+    }
+    auto data = get_module_page(generic, family, netdev, place);
+    if (!data) continue;
+    if (place.page == 0) now.identity = *data;
+    pages.push_back({place, std::move(data).value()});
+    if (place.fixed && is_whole(pages.back())) now.fixed.push_back(pages.back());
+  }
+  auto module = eeprom::decode(pages);
+  if (!module) return subject(module.error(), netdev, "read module");
+  if (!now.identity.empty() && module->bad_checksums.empty()) known_[netdev] = std::move(now);
+  return module;
+}
+
+}  // namespace fabric::ethtool

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Driver statistics by the SIOCETHTOOL ioctl: count, names, values (net/ethtool/ioctl.c: ethtool_get_sset_info,
+// ethtool_get_strings, ethtool_get_stats).
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "base/fd.h"
+#include "base/room.h"
+#include "kernel/netlink/ethtool.h"
+
+namespace fabric::ethtool {
+namespace {
+
+constexpr int kAttempts = 4;
+constexpr uint32_t kMostStatistics = 262'144;
+
+// A header of `Struct`, and room for `trailing` bytes of what follows it. Kernels copy as many names and values as the
+// driver has now, whatever there was room for, and queues may have come up since they were counted (CVE-2025-68795,
+// mended in Linux 6.19, 5.15.198, 6.1.160, 6.6.120, 6.12.64 and 6.18.3): with EFAULT then. Null where there is no
+// memory.
+template <class Struct>
+Struct* request(Room& room, size_t trailing) {
+  std::byte* start = room.of(sizeof(Struct) + trailing);
+  if (start == nullptr) return nullptr;
+  std::memset(start, 0, sizeof(Struct));
+  return reinterpret_cast<Struct*>(start);
+}
+
+template <class Struct>
+const std::byte* trailing(const Struct* request) {
+  return reinterpret_cast<const std::byte*>(request) + sizeof(Struct);
+}
+
+std::string_view name_at(View8 names, size_t i) {
+  const std::string_view name(reinterpret_cast<const char*>(names.data()) + i * ETH_GSTRING_LEN, ETH_GSTRING_LEN);
+  return name.substr(0, name.find('\0'));
+}
+
+// For names, 40 kB of mlx5's: one for all threads, most of which ask seldom; who finds it taken has another.
+class NamesRoom {
+ public:
+  NamesRoom() : lock_(taken(), std::try_to_lock) {}
+  Room& get() { return lock_ ? shared() : own_; }
+
+ private:
+  // A thread that hangs in the kernel may outlive everything: they are for ever.
+  static std::mutex& taken() {
+    static auto& only = *new std::mutex;
+    return only;
+  }
+  static Room& shared() {
+    static auto& only = *new Room;
+    return only;
+  }
+  std::unique_lock<std::mutex> lock_;
+  Room own_;
+};
+
+class IoctlStatistics final : public Statistics {
+ public:
+  explicit IoctlStatistics(Fd fd) : fd_(std::move(fd)) {}
+
+  Result<std::vector<Counter>> read(const std::string& netdev) override { return read_as(netdev, pair_statistics); }
+
+  Result<std::vector<Counter>> read(const std::string& netdev, Selection& wanted) override {
+    return read_as(netdev, [&](View8 names, std::span<const uint64_t> values) { return wanted.of(names, values); });
+  }
+
+  Result<std::vector<uint64_t>> values(const std::string& netdev, size_t count) override {
+    if (count == 0) return std::vector<uint64_t>{};
+    auto values = read_values(netdev, static_cast<uint32_t>(std::min<size_t>(count, kMostStatistics)));
+    const bool another = values ? values->size() != count : has_grown(values.error());
+    return another ? error(EAGAIN, netdev + ": statistics: another set") : values;
+  }
+
+ private:
+  static bool has_grown(const Error& failure) { return failure.code == EFAULT; }
+
+  template <class Pair>
+  Result<std::vector<Counter>> read_as(const std::string& netdev, const Pair& pair) {
+    NamesRoom room;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      auto count = this->count(netdev);
+      if (!count) return count.error();
+      if (*count == 0) return pair({}, {});
+      auto names = this->names(netdev, *count, room.get());
+      if (!names && has_grown(names.error())) continue;
+      if (!names) return names.error();
+      auto values = read_values(netdev, *count);
+      if (!values && has_grown(values.error())) continue;
+      if (!values) return values.error();
+      // The driver changed its set in between: the kernel said so (0 values), or the copy is of another length.
+      if (values->size() == names->size() / ETH_GSTRING_LEN) return pair(*names, *values);
+    }
+    return error(EAGAIN, netdev + ": statistics: the set keeps changing");
+  }
+
+  Result<void> ask(const std::string& netdev, void* request) {
+    ifreq ifr{};
+    if (netdev.size() >= sizeof ifr.ifr_name) return error(ENODEV, netdev + ": statistics");
+    std::copy(netdev.begin(), netdev.end(), ifr.ifr_name);
+    ifr.ifr_data = static_cast<char*>(request);
+    if (::ioctl(fd_.get(), SIOCETHTOOL, &ifr) < 0) return error(errno, netdev + ": statistics");
+    return {};
+  }
+
+  Result<uint32_t> count(const std::string& netdev) {
+    alignas(ethtool_sset_info) std::array<std::byte, sizeof(ethtool_sset_info) + sizeof(uint32_t)> room{};
+    auto* request = reinterpret_cast<ethtool_sset_info*>(room.data());
+    request->cmd = ETHTOOL_GSSET_INFO;
+    request->sset_mask = 1u << ETH_SS_STATS;
+    if (auto asked = ask(netdev, request); !asked) return asked.error();
+    if (request->sset_mask == 0) return error(EOPNOTSUPP, netdev + ": statistics");
+    uint32_t count;
+    std::memcpy(&count, room.data() + sizeof(ethtool_sset_info), sizeof count);
+    if (count > kMostStatistics) return error(E2BIG, netdev + ": statistics: " + std::to_string(count));
+    return count;
+  }
+
+  // As the kernel gives them, in the room.
+  Result<View8> names(const std::string& netdev, uint32_t count, Room& room) {
+    auto* names = request<ethtool_gstrings>(room, size_t{count} * ETH_GSTRING_LEN);
+    if (names == nullptr) return error(ENOMEM, netdev + ": statistics");
+    names->cmd = ETHTOOL_GSTRINGS;
+    names->string_set = ETH_SS_STATS;
+    names->len = count;
+    if (auto asked = ask(netdev, names); !asked) return asked.error();
+    return View8(trailing(names), size_t{std::min(names->len, count)} * ETH_GSTRING_LEN);
+  }
+
+  Result<std::vector<uint64_t>> read_values(const std::string& netdev, uint32_t count) {
+    thread_local Room room;
+    auto* values = request<ethtool_stats>(room, size_t{count} * sizeof(uint64_t));
+    if (values == nullptr) return error(ENOMEM, netdev + ": statistics");
+    values->cmd = ETHTOOL_GSTATS;
+    values->n_stats = count;
+    if (auto asked = ask(netdev, values); !asked) return asked.error();
+    std::vector<uint64_t> out(std::min(values->n_stats, count));
+    if (!out.empty()) std::memcpy(out.data(), trailing(values), out.size() * sizeof(uint64_t));
+    return out;
+  }
+
+  Fd fd_;
+};
+
+}  // namespace
+
+Result<std::vector<uint64_t>> Statistics::values(const std::string& netdev, size_t count) {
+  auto counters = read(netdev);
+  if (!counters) return counters.error();
+  if (counters->size() != count) return error(EAGAIN, netdev + ": statistics: another set");
+  std::vector<uint64_t> out;
+  for (const Counter& counter : *counters) out.push_back(counter.value);
+  return out;
+}
+
+Result<std::vector<Counter>> Statistics::read(const std::string& netdev, Selection& wanted) {
+  auto all = read(netdev);
+  if (!all) return all.error();
+  return wanted.of(*all);
+}
+
+std::vector<Counter> pair_statistics(View8 names, std::span<const uint64_t> values) {
+  std::vector<Counter> out;
+  size_t count = std::min(names.size() / ETH_GSTRING_LEN, values.size());
+  out.reserve(count);
+  for (size_t i = 0; i < count; ++i) out.push_back({name_at(names, i), values[i]});
+  return out;
+}
+
+std::vector<Counter> Selection::of(View8 names, std::span<const uint64_t> values) {
+  const size_t count = std::min(names.size() / ETH_GSTRING_LEN, values.size());
+  const size_t hash =
+      std::hash<std::string_view>{}({reinterpret_cast<const char*>(names.data()), count * ETH_GSTRING_LEN});
+  if (count != total_ || hash != hash_) {
+    places_.clear();
+    for (size_t i = 0; i < count; ++i)
+      if (const std::string_view name = name_at(names, i); wants_(name)) places_.push_back({i, name});
+    total_ = count;
+    hash_ = hash;
+  }
+  std::vector<Counter> out;
+  out.reserve(places_.size());
+  for (const Place& place : places_) out.push_back({place.name, values[place.at]});
+  return out;
+}
+
+std::vector<Counter> Selection::of(const std::vector<Counter>& all) {
+  std::vector<Counter> out;
+  places_.clear();
+  total_ = all.size();
+  hash_ = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!wants_(all[i].name)) continue;
+    places_.push_back({i, all[i].name});
+    out.push_back(all[i]);
+  }
+  return out;
+}
+
+Result<std::unique_ptr<Statistics>> open_statistics() {
+  // The agents may open AF_NETLINK sockets, but none of the internet's: any socket takes this ioctl.
+  Fd fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 0 /* NETLINK_ROUTE */));
+  if (!fd) return error(errno, "statistics: socket");
+  return std::unique_ptr<Statistics>(std::make_unique<IoctlStatistics>(std::move(fd)));
+}
+
+}  // namespace fabric::ethtool

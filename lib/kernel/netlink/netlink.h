@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// One request, its replies. The seam between us and the kernel: a live socket (libnl), a recorded tree, or the
+// simulated NICs of the tests stand behind it.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+
+struct nl_sock;  // libnl's
+
+namespace fabric {
+
+
+// A netlink message without its nlmsghdr.
+struct Message {
+  uint16_t type = 0;
+  Bytes payload;
+};
+
+class Netlink {
+ public:
+  virtual ~Netlink() = default;
+  // Sends one request (NLM_F_REQUEST is added) and gathers every reply up to the ACK (NLM_F_ACK is added when it is
+  // no dump) or NLMSG_DONE. An NLMSG_ERROR with a negative errno is an Error with that errno.
+  // Gives up after two seconds without an answer (ETIMEDOUT), while reading beyond 65,536 answers (E2BIG), and where
+  // one of them has more than 256 kB (EMSGSIZE).
+  virtual Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) = 0;
+  // A dump of any length: `take` gets each reply as it comes, none is kept; it returns false when it wants no more. It
+  // is not asked twice: after an error (ETIMEDOUT: not done within `patience`; EAGAIN: it mixes two states; ECANCELED:
+  // `take` wanted no more) what was taken is no answer.
+  using Take = std::function<bool(uint16_t type, View8 payload)>;
+  virtual Result<void> dump(uint16_t type, View8 payload, std::chrono::milliseconds patience, const Take& take);
+  // nlmsg_seq of the last request: dcbnl notifications carry the requester's.
+  [[nodiscard]] virtual uint32_t last_sequence() const = 0;
+};
+
+// A live socket of the protocol (NETLINK_ROUTE, NETLINK_GENERIC, NETLINK_RDMA).
+Result<std::unique_ptr<Netlink>> open_netlink(int protocol);
+
+struct NetlinkSocketFree {
+  void operator()(nl_sock* socket) const;
+};
+using NetlinkSocket = std::unique_ptr<nl_sock, NetlinkSocketFree>;
+
+// A socket of its own for notifications, so that requests never meet them. Nonblocking, with a receive buffer for some
+// thousand messages.
+class NotificationSocket {
+ public:
+  // Joins the multicast groups of the protocol (RTNLGRP_*, or those a generic netlink family tells).
+  static Result<NotificationSocket> open(int protocol, std::initializer_list<uint32_t> groups);
+  [[nodiscard]] int fd() const;  // readable when something waits
+
+  struct Batch {
+    std::vector<Message> messages;
+    bool lost = false;  // ENOBUFS, or the kernel could not build a message
+  };
+  // All that waits now, up to a bound (the rest comes with the next call).
+  Batch drain();
+
+ private:
+  explicit NotificationSocket(NetlinkSocket socket) : socket_(std::move(socket)) {}
+  NetlinkSocket socket_;
+};
+
+// Appends attributes to a payload.
+class AttrWriter {
+ public:
+  AttrWriter& bytes(uint16_t type, View8 value);
+  AttrWriter& u8(uint16_t type, uint8_t value);
+  AttrWriter& u16(uint16_t type, uint16_t value);
+  AttrWriter& u32(uint16_t type, uint32_t value);
+  AttrWriter& u64(uint16_t type, uint64_t value);
+  AttrWriter& flag(uint16_t type);
+  AttrWriter& text(uint16_t type, std::string_view value);   // with the terminating NUL
+  AttrWriter& nest(uint16_t type, const AttrWriter& inner);  // sets NLA_F_NESTED
+  template <class Struct>
+  AttrWriter& pod(uint16_t type, const Struct& value) {
+    return bytes(type, std::as_bytes(std::span(&value, 1)));
+  }
+  template <class Struct>
+  AttrWriter& header(const Struct& value) {  // a family header in front of the attributes, padded to 4
+    const size_t at = out_.size();
+    out_.resize(at + sizeof value);
+    std::memcpy(out_.data() + at, &value, sizeof value);
+    out_.resize((out_.size() + 3) & ~size_t{3});
+    return *this;
+  }
+  [[nodiscard]] const Bytes& data() const { return out_; }
+
+ private:
+  Bytes out_;
+};
+
+// One attribute of a message; type without NLA_F_NESTED and NLA_F_NET_BYTEORDER.
+struct Attr {
+  uint16_t type = 0;
+  View8 value;
+  [[nodiscard]] std::optional<uint8_t> u8() const;
+  [[nodiscard]] std::optional<uint16_t> u16() const;
+  [[nodiscard]] std::optional<uint32_t> u32() const;
+  [[nodiscard]] std::optional<uint64_t> u64() const;
+  [[nodiscard]] std::string text() const;  // up to the first NUL
+  // The whole struct, or nothing when the attribute is shorter; a longer one (a newer kernel) is cut.
+  template <class Struct>
+  [[nodiscard]] std::optional<Struct> pod() const {
+    if (value.size() < sizeof(Struct)) return std::nullopt;
+    Struct out;
+    std::memcpy(&out, value.data(), sizeof out);
+    return out;
+  }
+};
+
+// The attributes of a payload after `skip` bytes of family header (aligned to 4). Never reads past the end: a
+// malformed rest is dropped. Repeated and zero types are kept (ethtool statistics use both).
+std::vector<Attr> parse_attributes(View8 payload, size_t skip = 0);
+// First attribute of the type, or null.
+const Attr* find(const std::vector<Attr>& attributes, uint16_t type);
+
+}  // namespace fabric

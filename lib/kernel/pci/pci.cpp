@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/pci/pci.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/parse.h"
+
+namespace fabric::pci {
+namespace {
+
+// Reads one hexadecimal field of `min`..`max` digits up to `end` (or to the end of the text when that is 0).
+template <class Number>
+bool take_hex(std::string_view& text, char end, size_t min, size_t max, Number& out) {
+  const size_t size = end == '\0' ? text.size() : text.find(end);
+  if (size == std::string_view::npos || size < min || size > max) return false;
+  const auto value = parse_number<Number>(text.substr(0, size), 16);
+  if (!value || text.find_first_not_of("0123456789abcdefABCDEF") < size) return false;
+  out = *value;
+  text.remove_prefix(std::min(text.size(), size + 1));
+  return true;
+}
+
+// "pci0000:20"
+bool is_root_bus(std::string_view name) {
+  if (!name.starts_with("pci")) return false;
+  name.remove_prefix(3);
+  uint32_t domain = 0;
+  uint8_t bus = 0;
+  return take_hex(name, ':', 4, 8, domain) && take_hex(name, '\0', 2, 2, bus);
+}
+
+template <class Number>
+Number read_hex(const Root& root, const std::string& file) {
+  const auto text = root.read_line(file);
+  return text ? parse_number<Number>(*text, 16).value_or(Number{0}) : Number{0};
+}
+
+}  // namespace
+
+std::optional<Address> parse_address(std::string_view text) {
+  Address address;
+  if (take_hex(text, ':', 4, 8, address.domain) && take_hex(text, ':', 2, 2, address.bus) &&
+      take_hex(text, '.', 2, 2, address.device) && take_hex(text, '\0', 1, 1, address.function))
+    return address;
+  return std::nullopt;
+}
+
+std::string address_text(const Address& address) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%04x:%02x:%02x.%x", address.domain, address.bus, address.device, address.function);
+  return text;
+}
+
+bool address_less(std::string_view a, std::string_view b) {
+  const auto left = parse_address(a), right = parse_address(b);
+  if (left && right && *left != *right) return *left < *right;
+  if (left.has_value() != right.has_value()) return left.has_value();
+  return a < b;
+}
+
+std::optional<Place> parse_place(std::string_view resolved) {
+  Place place;
+  size_t start = 0, function_end = 0, component = 0, function_component = 0;
+  std::vector<std::string> functions;
+  for (const std::string_view name : split(resolved, '/')) {
+    const size_t end = start + name.size();
+    ++component;
+    if (is_root_bus(name)) {
+      place.root = name;
+      functions.clear();
+    } else if (!place.root.empty() && parse_address(name)) {
+      functions.emplace_back(name);
+      function_end = end;
+      function_component = component;
+    }
+    start = end + 1;
+  }
+  if (functions.empty()) return std::nullopt;
+  place.folder = resolved.substr(0, function_end);
+  place.pci = functions.back();
+  place.bridges.assign(functions.rbegin() + 1, functions.rend());
+  place.below = component - function_component;
+  return place;
+}
+
+PciDevice read_function(const Root& root, const Place& place) {
+  PciDevice function;
+  function.pci = place.pci;
+  function.root = place.root;
+  function.bridges = place.bridges;
+  function.vendor = read_hex<uint16_t>(root, place.folder + "/vendor");
+  function.device = read_hex<uint16_t>(root, place.folder + "/device");
+  function.class_code = read_hex<uint32_t>(root, place.folder + "/class");
+  return function;
+}
+
+std::optional<double> parse_link_speed(std::string_view text) {
+  const auto parts = words(text);
+  if (parts.size() < 2 || parts[1] != "GT/s") return std::nullopt;
+  const auto speed = parse_double(parts[0]);
+  return speed && *speed > 0 ? speed : std::nullopt;
+}
+
+std::optional<unsigned> parse_link_width(std::string_view text) {
+  const auto width = parse_number<unsigned>(text);
+  return width && *width > 0 && *width <= 32 ? width : std::nullopt;
+}
+
+PcieLink read_link(const Root& root, const std::string& folder) {
+  const auto text = [&](const char* file) {
+    const auto line = root.read_line(folder + "/" + file);
+    return line ? *line : std::string{};
+  };
+  PcieLink link;
+  link.speed = parse_link_speed(text("current_link_speed"));
+  link.width = parse_link_width(text("current_link_width"));
+  link.max_speed = parse_link_speed(text("max_link_speed"));
+  link.max_width = parse_link_width(text("max_link_width"));
+  return link;
+}
+
+CpuNodes cpu_nodes(const Root& root) {
+  const std::string folder = "sys/devices/system/node";
+  CpuNodes nodes;
+  const auto names = root.list(folder);
+  if (!names) return nodes;
+  for (const std::string& name : *names) {
+    if (!name.starts_with("node")) continue;
+    const auto number = parse_number<int>(std::string_view(name).substr(4));
+    if (!number) continue;
+    auto cpus = root.read_line(folder + "/" + name + "/cpulist");
+    if (cpus && !cpus->empty()) nodes.emplace(*number, std::move(cpus).value());
+  }
+  return nodes;
+}
+
+std::optional<int> numa_node(const Root& root, const std::string& folder, const CpuNodes& nodes) {
+  const auto text = root.read_line(folder + "/numa_node");
+  const auto node = text ? parse_number<int>(*text) : std::nullopt;
+  if (node && *node >= 0) return nodes.empty() || nodes.count(*node) != 0 ? node : std::nullopt;
+  if (nodes.size() > 1) return std::nullopt;
+  return nodes.empty() ? 0 : nodes.begin()->first;
+}
+
+}  // namespace fabric::pci

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// hwloc's XML, by hwloc: loaded, copied out, dropped.
+#include <fcntl.h>
+#include <hwloc.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <memory>
+
+#include "base/fd.h"
+#include "kernel/pci/machine.h"
+#include "kernel/pci/topology.h"
+
+namespace fabric {
+namespace {
+
+constexpr size_t kMaxXml = size_t{64} << 20;
+
+struct Destroy {
+  void operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }
+};
+using PciAttributes = hwloc_obj_attr_u::hwloc_pcidev_attr_s;
+using BridgeAttributes = hwloc_obj_attr_u::hwloc_bridge_attr_s;
+using Loaded = std::unique_ptr<hwloc_topology, Destroy>;
+
+Result<std::string> read_text(const std::string& file) {
+  const Fd own(file == "-" ? -1 : ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (file != "-" && !own) return error(errno, file);
+  const int fd = own ? own.get() : STDIN_FILENO;
+  std::string text;
+  std::string chunk(size_t{64} << 10, '\0');
+  for (;;) {
+    const ssize_t size = ::read(fd, chunk.data(), chunk.size());
+    if (size == 0) return text;
+    if (size < 0 && errno != EINTR) return error(errno, file);
+    if (size > 0) text.append(chunk, 0, static_cast<size_t>(size));
+    if (text.size() > kMaxXml) return error(EFBIG, file);
+  }
+}
+
+// hwloc's own parser (builds without libxml2) takes no comments, nor empty lines before the first element; published
+// files open with their licence.
+std::string plain(const std::string& text) {
+  std::string out;
+  for (size_t from = 0; from < text.size();) {
+    const size_t open = text.find("<!--", from);
+    out.append(text, from, open == std::string::npos ? open : open - from);
+    const size_t close = open == std::string::npos ? open : text.find("-->", open);
+    from = close == std::string::npos ? text.size() : close + 3;
+  }
+  const size_t element = out.find("<topology");
+  return element == std::string::npos ? out : out.substr(element);
+}
+
+Result<Loaded> load(const std::string& text, const std::string& file) {
+  // Its complaints would reach the terminal beside our message. (Not for threads: one program reads XML, once.)
+  ::setenv("HWLOC_HIDE_ERRORS", "2", 0);
+  hwloc_topology_t raw = nullptr;
+  if (hwloc_topology_init(&raw) != 0) return error(ENOMEM, "hwloc");
+  Loaded topology(raw);
+  hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_ALL);
+  // What a cpuset forbids to the process that wrote the file is part of the machine all the same.
+  hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+  const bool good = hwloc_topology_set_xmlbuffer(raw, text.c_str(), static_cast<int>(text.size()) + 1) == 0 &&
+                    hwloc_topology_load(raw) == 0;
+  if (good) return topology;
+  const bool newer = text.find("<topology version=\"3") != std::string::npos;
+  return error(0, file + (newer ? ": written by hwloc 3; export it in the format of hwloc 2"
+                                : ": not a complete hwloc XML topology of version 1 or 2"));
+}
+
+std::string address_of(const PciAttributes& at) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%04x:%02x:%02x.%01x", static_cast<unsigned>(at.domain), at.bus, at.dev, at.func);
+  return text;
+}
+
+std::string root_bus_of(const BridgeAttributes& bridge) {
+  char text[32];
+  std::snprintf(text, sizeof text, "pci%04x:%02x", static_cast<unsigned>(bridge.downstream.pci.domain),
+                bridge.downstream.pci.secondary_bus);
+  return text;
+}
+
+bool has_cpus(hwloc_obj_t node) { return node->cpuset != nullptr && hwloc_bitmap_iszero(node->cpuset) == 0; }
+
+// Memory of a GPU or on the package is a node of its own that shares another one's CPUs in hwloc's view.
+bool special_memory(hwloc_obj_t node) {
+  const std::string subtype = node->subtype != nullptr ? node->subtype : "";
+  return subtype == "MCDRAM" || subtype == "HBM" || subtype == "GPUMemory" || subtype == "NVM" || subtype == "CXL-DRAM";
+}
+
+// The single node with CPUs below the object that the I/O subtree hangs from.
+std::optional<int> numa_of(hwloc_topology_t topology, hwloc_obj_t device) {
+  hwloc_obj_t parent = hwloc_get_non_io_ancestor_obj(topology, device);
+  std::optional<int> found;
+  hwloc_obj_t node = nullptr;
+  while (parent != nullptr && (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr) {
+    if (!has_cpus(node) || special_memory(node)) continue;
+    if (parent->nodeset == nullptr || hwloc_bitmap_isset(parent->nodeset, node->os_index) == 0) continue;
+    if (found) return std::nullopt;
+    found = static_cast<int>(node->os_index);
+  }
+  return found;
+}
+
+std::map<int, std::string> cpus_of_nodes(hwloc_topology_t topology) {
+  std::map<int, std::string> nodes;
+  hwloc_obj_t node = nullptr;
+  while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr) {
+    if (!has_cpus(node) || special_memory(node)) continue;
+    std::string text(static_cast<size_t>(hwloc_bitmap_list_snprintf(nullptr, 0, node->cpuset)) + 1, '\0');
+    hwloc_bitmap_list_snprintf(text.data(), text.size(), node->cpuset);
+    text.pop_back();
+    nodes.emplace(static_cast<int>(node->os_index), std::move(text));
+  }
+  return nodes;
+}
+
+void place_in_tree(hwloc_obj_t device, PciDevice& function) {
+  for (hwloc_obj_t above = device->parent; above != nullptr; above = above->parent) {
+    if (above->type != HWLOC_OBJ_BRIDGE) continue;
+    if (above->attr->bridge.upstream_type == HWLOC_OBJ_BRIDGE_PCI)
+      function.bridges.push_back(address_of(above->attr->bridge.upstream.pci));
+    else function.root = root_bus_of(above->attr->bridge);
+  }
+}
+
+std::string info(hwloc_obj_t object, const char* name) {
+  const char* value = hwloc_obj_get_info_by_name(object, name);
+  return value != nullptr ? value : "";
+}
+
+std::string first_info(hwloc_obj_t os, std::initializer_list<const char*> names) {
+  for (const char* name : names)
+    if (std::string value = info(os, name); !value.empty()) return value;
+  return {};
+}
+
+Nic read_function(hwloc_topology_t topology, hwloc_obj_t device) {
+  const PciAttributes& at = device->attr->pcidev;
+  Nic function;
+  function.pci = address_of(at);
+  function.vendor = at.vendor_id;
+  function.device = at.device_id;
+  function.class_code = static_cast<uint32_t>(at.class_id) << 8;
+  function.numa = numa_of(topology, device);
+  function.name = info(device, "PCIDevice");
+  place_in_tree(device, function);
+  for (hwloc_obj_t os = device->io_first_child; os != nullptr; os = os->next_sibling) {
+    if (os->type != HWLOC_OBJ_OS_DEVICE || os->name == nullptr) continue;
+    if (os->attr->osdev.type == HWLOC_OBJ_OSDEV_NETWORK) function.netdevs.emplace_back(os->name);
+    if (os->attr->osdev.type == HWLOC_OBJ_OSDEV_OPENFABRICS) function.rdma.emplace_back(os->name);
+    if (const std::string model = info(os, "GPUModel"); !model.empty()) function.name = model;
+    // Until the functions are sorted, this member carries a GPU's UUID as well.
+    if (std::string id = first_info(os, {"SysImageGUID", "NVIDIAUUID", "AMDUUID"}); !id.empty()) function.card = id;
+  }
+  return function;
+}
+
+std::vector<unsigned> numbers_of(hwloc_const_bitmap_t set) {
+  std::vector<unsigned> out;
+  for (int at = hwloc_bitmap_first(set); at != -1 && out.size() < 65'536; at = hwloc_bitmap_next(set, at))
+    out.push_back(static_cast<unsigned>(at));
+  return out;
+}
+
+// By the object above them, since a file may lack sockets (it was written inside a virtual machine, say).
+void describe(hwloc_topology_t loaded, Topology& topology) {
+  hwloc_obj_t node = nullptr;
+  while ((node = hwloc_get_next_obj_by_type(loaded, HWLOC_OBJ_NUMANODE, node)) != nullptr) {
+    const int number = static_cast<int>(node->os_index);
+    const hwloc_obj_t socket = hwloc_get_ancestor_obj_by_type(loaded, HWLOC_OBJ_PACKAGE, node);
+    if (!has_cpus(node) || special_memory(node)) topology.memory_nodes.push_back(number);
+    else if (socket != nullptr) topology.numa_socket[number] = static_cast<int>(socket->os_index);
+  }
+  // A file without cores (a guest's, or a filtered one) has its CPUs at least.
+  const auto kind = hwloc_get_nbobjs_by_type(loaded, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
+  hwloc_obj_t core = nullptr;
+  while ((core = hwloc_get_next_obj_by_type(loaded, kind, core)) != nullptr)
+    for (const auto& [number, list] : topology.numa_cpus) {
+      const hwloc_obj_t home = hwloc_get_numanode_obj_by_os_index(loaded, static_cast<unsigned>(number));
+      if (home == nullptr || hwloc_bitmap_isincluded(core->cpuset, home->cpuset) == 0) continue;
+      topology.cores.push_back({numbers_of(core->cpuset), number});
+      break;
+    }
+  const hwloc_obj_t root = hwloc_get_root_obj(loaded);
+  topology.hypervisor = machine::hypervisor_name(info(root, "DMISysVendor"), info(root, "DMIProductName"));
+}
+
+Result<Topology> read_topology(const std::string& text, const std::string& file) {
+  const auto loaded = load(text, file);
+  if (!loaded) return loaded.error();
+  std::vector<Nic> found;
+  hwloc_obj_t device = nullptr;
+  while ((device = hwloc_get_next_pcidev(loaded->get(), device)) != nullptr)
+    found.push_back(read_function(loaded->get(), device));
+  auto topology = bounded(sort_topology(std::move(found), cpus_of_nodes(loaded->get())));
+  if (!topology) return error(topology.error().code, file + ": " + topology.error().what);
+  describe(loaded->get(), *topology);
+  return topology;
+}
+
+// hwloc 2.9 crashes on a file whose objects lack one of their sets: a child finds that out.
+bool is_survived(const std::string& text, const std::string& file) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit none{};
+    ::setrlimit(RLIMIT_CORE, &none);
+    (void)read_topology(text, file);
+    ::_exit(0);
+  }
+  int status = 0;
+  while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  return status == 0;
+}
+
+}  // namespace
+
+Result<Topology> load_topology_xml(const std::string& file) {
+  auto text = read_text(file);
+  if (!text) return text.error();
+  *text = plain(*text);
+  if (!is_survived(*text, file))
+    return error(0, file + ": damaged: hwloc crashes on it; export it anew (lstopo FILE.xml)");
+  return read_topology(*text, file);
+}
+
+}  // namespace fabric

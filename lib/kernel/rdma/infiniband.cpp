@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/rdma/infiniband.h"
+
+#include "base/parse.h"
+
+namespace fabric::infiniband {
+namespace {
+
+constexpr unsigned kMaxGids = 256;
+constexpr unsigned kMaxEmpty = 64;
+
+bool is_zero(std::string_view gid) { return gid.find_first_not_of("0:") == std::string_view::npos; }
+
+std::string text_or_empty(const Root& root, const std::string& file) {
+  const auto text = root.read_line(file);
+  return text ? *text : std::string{};
+}
+
+// The device is gone: every other file would say so, too.
+bool is_gone(int code) { return code == ENODEV || code == ENXIO; }
+
+// The driver does not count it: mlx5 on some ports (core/sysfs.c, get_perf_mad; hw/mlx5/mad.c).
+bool is_absent(int code) { return code == EINVAL || code == EOPNOTSUPP; }
+
+}  // namespace
+
+std::vector<std::string> devices(const Root& root) {
+  auto names = root.list(kClass);
+  return names ? std::move(names).value() : std::vector<std::string>{};
+}
+
+Result<std::vector<unsigned>> ports(const Root& root, const std::string& device) {
+  const auto names = root.list(std::string(kClass) + "/" + device + "/ports");
+  if (!names) return names.error();
+  std::vector<unsigned> numbers;
+  for (const std::string& name : *names)
+    if (const auto number = parse_number<unsigned>(name)) numbers.push_back(*number);
+  return numbers;
+}
+
+std::string port_folder(const std::string& device, unsigned port) {
+  return std::string(kClass) + "/" + device + "/ports/" + std::to_string(port);
+}
+
+std::string device_counters_folder(const std::string& device) {
+  return std::string(kClass) + "/" + device + "/hw_counters";
+}
+
+std::optional<unsigned> parse_state(std::string_view text) {
+  return parse_number<unsigned>(text.substr(0, text.find(':')));
+}
+
+std::optional<double> parse_rate(std::string_view text) {
+  const auto parts = words(text);
+  if (parts.size() < 2 || parts[1] != "Gb/sec") return std::nullopt;
+  const auto gigabits = parse_double(parts[0]);
+  if (!gigabits || !(*gigabits > 0)) return std::nullopt;
+  return *gigabits * 1e9 / 8;
+}
+
+LinkLayer parse_link_layer(std::string_view text) {
+  text = trim(text);
+  if (text == "Ethernet") return LinkLayer::ethernet;
+  if (text == "InfiniBand") return LinkLayer::infiniband;
+  return LinkLayer::unknown;
+}
+
+Result<std::vector<Gid>> gids(const Root& root, const std::string& device, unsigned port) {
+  const std::string folder = port_folder(device, port);
+  std::vector<Gid> found;
+  if (!root.exists(folder + "/gids")) return error(ENOENT, folder + "/gids");
+  for (unsigned index = 0, empty = 0; index < kMaxGids && empty < kMaxEmpty; ++index) {
+    const std::string slot = "/" + std::to_string(index);
+    auto gid = root.read_line(folder + "/gids" + slot);
+    if (!gid && gid.error().code != ENOENT && gid.error().code != EINVAL) return gid.error();
+    if (!gid || is_zero(*gid)) {
+      ++empty;
+      continue;
+    }
+    empty = 0;
+    found.push_back({index, std::move(gid).value(), text_or_empty(root, folder + "/gid_attrs/types" + slot),
+                     text_or_empty(root, folder + "/gid_attrs/ndevs" + slot)});
+  }
+  return found;
+}
+
+CounterFolder counters(const Root& root, const std::string& folder) {
+  CounterFolder out;
+  const auto names = root.list(folder);
+  if (!names) {
+    if (names.error().code != ENOENT) out.failure = names.error();
+    return out;
+  }
+  size_t failed = 0;
+  for (const std::string& name : *names) {
+    if (name == "lifespan") continue;
+    const auto text = root.read_line(folder + "/" + name);
+    if (text) {
+      if (const auto value = parse_number<uint64_t>(*text)) out.counters.push_back({name, *value});
+      continue;
+    }
+    if (is_absent(text.error().code)) continue;
+    ++failed;
+    if (!out.failure) out.failure = text.error();
+    if (is_gone(text.error().code)) break;
+  }
+  if (failed > 1) out.failure->what += " and " + std::to_string(failed - 1) + " more";
+  return out;
+}
+
+}  // namespace fabric::infiniband

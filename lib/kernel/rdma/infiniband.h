@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// RDMA devices as sysfs shows them: /sys/class/infiniband (Documentation/ABI/stable/sysfs-class-infiniband;
+// drivers/infiniband/core/sysfs.c of Linux 6.12). World-readable.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernel/capture/root.h"
+#include "model/node.h"
+
+namespace fabric::infiniband {
+
+inline constexpr const char* kClass = "sys/class/infiniband";
+
+// Names in natural order; empty where there is no such class (no RDMA stack).
+std::vector<std::string> devices(const Root& root);
+// Port numbers of the device, rising.
+Result<std::vector<unsigned>> ports(const Root& root, const std::string& device);
+// "sys/class/infiniband/mlx5_0/ports/1"
+std::string port_folder(const std::string& device, unsigned port);
+// What the driver counts for the function as a whole, beside its ports: EFA's commands (efa_verbs.c, since Linux 5.14),
+// and all of mlx5 in switchdev mode, whose ports are those of the switch (mlx5/counters.c: before 6.5 they count
+// nothing).
+std::string device_counters_folder(const std::string& device);
+
+// "4: ACTIVE" -> 4
+std::optional<unsigned> parse_state(std::string_view text);
+// "400 Gb/sec (4X NDR)" -> 50e9 bytes per second. 0 is no rate.
+std::optional<double> parse_rate(std::string_view text);
+LinkLayer parse_link_layer(std::string_view text);
+
+// The GIDs in use, of the first 256: soft-RoCE has 1,024 slots and each is a file. Given up after 64 empty ones in a
+// row; the kernel fills the table from the front. ENOENT without a table.
+Result<std::vector<Gid>> gids(const Root& root, const std::string& device, unsigned port);
+
+// One folder of counters, one number a file, in natural order. A file without a number ("N/A (no PMA)", mlx4) is left
+// out, and so is `lifespan`, which is a setting. Files that fail are left out; `failure` is the first one's, with how
+// many failed. EINVAL and EOPNOTSUPP are no failure: the driver does not count that.
+struct CounterFolder {
+  std::vector<Counter> counters;
+  std::optional<Error> failure;
+};
+// An absent folder is empty.
+CounterFolder counters(const Root& root, const std::string& folder);
+
+}  // namespace fabric::infiniband

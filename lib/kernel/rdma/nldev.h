@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// RDMA netlink, client NLDEV (rdma/rdma_netlink.h, drivers/infiniband/core/nldev.c of Linux 6.12). Reading needs no
+// privilege.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernel/netlink/netlink.h"
+#include "model/node.h"
+
+namespace fabric::nldev {
+
+struct Device {
+  uint32_t index = 0;
+  std::string name;
+  uint32_t last_port = 0;
+  std::string firmware;  // empty when the driver gives none
+  std::string protocol;  // "ib", "roce", "iw", "opa"; empty when the kernel does not say
+};
+struct PortLink {
+  uint32_t port = 0;
+  std::optional<uint8_t> state, phys_state;
+  std::optional<uint32_t> netdev_index;
+  std::string netdev;
+};
+
+// Pure parsers of one message (attributes follow nlmsghdr directly).
+Result<Device> parse_device(View8 payload);
+Result<PortLink> parse_port(View8 payload);
+std::vector<Counter> parse_statistics(View8 payload);
+struct CounterStatus {
+  uint32_t index = 0;
+  std::string name;
+  std::optional<bool> optional_on;  // is it on? Absent: it is always on
+  bool operator==(const CounterStatus&) const = default;
+};
+std::vector<CounterStatus> parse_counter_status(View8 payload);
+// Queue pairs of one RES_QP_GET message on `port` or not yet on any. The kernel's carry RES_KERN_NAME; all others are a
+// process's, also while it dies and its RES_PID is gone (fill_res_name_pid).
+struct QueuePairs {
+  unsigned user = 0, kernel = 0;
+};
+QueuePairs parse_queue_pairs(View8 payload, uint32_t port);
+
+// Of a RES_GET reply: kind and count of every sort of object.
+std::vector<ResourceCount> parse_resources(View8 payload);
+
+// Who made the objects of one kind. An entry with RES_KERN_NAME is the kernel's, any other a process's: RES_PID is only
+// there while that process lives and is of the reader's PID namespace or below (fill_res_name_pid).
+enum class Object : uint8_t { qp, cq, mr };
+struct Owners {
+  uint64_t user = 0, kernel = 0;
+  bool operator==(const Owners&) const = default;
+};
+// Of one message of a dump. EBADMSG: not the whole of one; it must not be counted in part.
+Result<Owners> parse_owners(View8 payload, Object kind);
+
+// How a port's queue pairs get hardware counters of their own (enum rdma_nl_counter_mode) and what the automatic mode
+// groups them by (enum rdma_nl_counter_mask).
+struct QpMode {
+  QpStatistics::Mode mode = QpStatistics::Mode::none;
+  bool by_type = false, by_pid = false;
+  bool operator==(const QpMode&) const = default;
+};
+Result<QpMode> parse_qp_mode(View8 payload);
+// A set of counters that some of the port's queue pairs share (fill_res_counter_entry).
+struct QpSet {
+  bool automatic = false;       // made by the automatic mode
+  std::optional<uint8_t> type;  // IB_QPT_* of its queue pairs, where it is for one type
+  bool by_pid = false;          // for those of one process
+  std::vector<Counter> counters;
+  bool operator==(const QpSet&) const = default;
+};
+// Of one message of a dump. EBADMSG: not the whole of one; nothing may be summed in part.
+Result<std::vector<QpSet>> parse_qp_sets(View8 payload);
+
+Result<std::vector<Device>> devices(Netlink& rdma);
+Result<PortLink> port(Netlink& rdma, uint32_t device, uint32_t port);
+// The port's default hardware counters in one reply (STAT_GET). EINVAL: the driver has none;
+// EMSGSIZE: more than one reply holds, read sysfs.
+Result<std::vector<Counter>> statistics(Netlink& rdma, uint32_t device, uint32_t port);
+// Which hardware counters the port has, and which of the optional ones are on (STAT_GET_STATUS, Linux 5.16). EINVAL:
+// none, or an older kernel.
+Result<std::vector<CounterStatus>> counter_status(Netlink& rdma, uint32_t device, uint32_t port);
+// Switches on exactly these optional counters (STAT_SET; needs CAP_NET_ADMIN). EINVAL: one of them is not optional.
+Result<void> set_optional_counters(Netlink& rdma, uint32_t device, uint32_t port, std::span<const uint32_t> indices);
+// Queue pairs that user processes hold on the port, or have created without choosing a port yet (RES_QP_GET; those of
+// the kernel, as QP1's, do not count). Sees processes of every user (before Linux 5.5 of this PID namespace and below).
+Result<unsigned> user_queue_pairs(Netlink& rdma, uint32_t device, uint32_t port);
+// Objects in use on the device (RES_GET), users' and the kernel's together; cheap. Of all PID namespaces since
+// Linux 5.5, as are the dumps below; both leave out what the driver made for itself (RESTRACK_DD).
+Result<std::vector<ResourceCount>> resources(Netlink& rdma, uint32_t device);
+// Who made them (RES_QP_GET, RES_CQ_GET, RES_MR_GET of the device, no port: those without one too). Not for every
+// reading: an entry each, and with a queue pair a command to the firmware (ib_query_qp in fill_res_qp_entry). EINVAL,
+// EOPNOTSUPP: the kernel or the driver has no such dump; ETIMEDOUT: it took longer than `patience`. Objects that come
+// and go meanwhile may be missed.
+Result<Owners> owners(Netlink& rdma, uint32_t device, Object kind, std::chrono::milliseconds patience);
+// STAT_GET of queue pairs (Linux 5.3); cheap. Drivers without such counters are in mode "none". EINVAL: an older
+// kernel.
+Result<QpMode> qp_mode(Netlink& rdma, uint32_t device, uint32_t port);
+// The port's sets: a command to the firmware for each (rdma_counter_query_stats), whose failure shows as the values of
+// before. EOVERFLOW: more than 1 MiB or 256 messages, or a set that lists more queue pairs (12 bytes each) than a
+// message holds: the kernel would send empty messages for ever then (res_get_common_dumpit). ETIMEDOUT: it took longer
+// than `patience`.
+Result<std::vector<QpSet>> qp_sets(Netlink& rdma, uint32_t device, uint32_t port, std::chrono::milliseconds patience);
+
+}  // namespace fabric::nldev

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "metrics/families.h"
+
+#include <array>
+#include <ctime>
+#include <optional>
+#include <utility>
+
+#include "counters/catalogue.h"
+#include "metrics/telemetry_families.h"
+#include "model/change.h"
+#include "model/metrics.h"
+
+namespace fabric {
+namespace {
+
+constexpr MetricKind kGauge = MetricKind::gauge;
+
+constexpr Metric kPortInfo{"fabric_port_info", "What the port is; the value is always 1.", kGauge};
+constexpr Metric kPortUp{"fabric_port_up", "1 when the port is ACTIVE and its netdev, where there is one, has carrier.",
+                         kGauge};
+constexpr Metric kPortState{"fabric_port_state", "Port state: 1 DOWN, 2 INIT, 3 ARMED, 4 ACTIVE, 5 ACTIVE_DEFER.",
+                            kGauge};
+constexpr Metric kPhysicalState{"fabric_port_physical_state",
+                                "Physical state: 1 Sleep, 2 Polling, 3 Disabled, 4 PortConfigurationTraining, 5 "
+                                "LinkUp, 6 LinkErrorRecovery, 7 Phy Test.",
+                                kGauge};
+constexpr Metric kRate{"fabric_port_rate_bytes_per_second", "Data rate of the link.", kGauge};
+constexpr Metric kActiveMtu{"fabric_port_active_mtu_bytes", "Path MTU that RDMA can use on the port.", kGauge};
+constexpr Metric kCarrier{"fabric_port_carrier", "1 when the netdev has carrier.", kGauge};
+constexpr Metric kCarrierDowns{"fabric_port_carrier_downs_total", "Times the netdev lost carrier."};
+
+constexpr Metric kAgentUp{"fabric_agent_up", "1 when fabric-agentd runs.", kGauge};
+constexpr Metric kAgentEnforcing{
+    "fabric_agent_enforcing",
+    "1 when fabric-agentd writes settings, 0 when it only reports (mode audit) or does not run.", kGauge};
+constexpr Metric kAgentConfig{"fabric_agent_config_valid",
+                              "0 when the last reload found a faulty configuration and the one before is kept.",
+                              kGauge};
+constexpr Metric kInSync{
+    "fabric_setting_in_sync",
+    "1 when the port has the setting as the profile wants it, as fabric-agentd saw it last; 0 for every other outcome.",
+    kGauge};
+constexpr Metric kRepairs{"fabric_setting_repairs_total",
+                          "Times fabric-agentd put the setting back since it started to keep it."};
+constexpr Metric kDrifts{"fabric_setting_drifts_total",
+                         "Times the setting was found otherwise after it had been as wanted, by likely cause: driver "
+                         "(loaded or reset), link (retrained), firmware, process (another program), unnotified (no "
+                         "notification came). Absent until it happens."};
+constexpr Metric kLastDrift{"fabric_setting_last_drift_timestamp_seconds", "When that was found last.", kGauge};
+constexpr Metric kAgentHeld{"fabric_agent_held",
+                            "1 while nothing is enforced because an apply awaits confirmation, or lapsed without it.",
+                            kGauge};
+constexpr Metric kDiagnosis{
+    "fabric_diagnosis",
+    "Whose fault it is: confidence from 0 to 1, by culprit (host, cable, network, peer, unknown, none) and rule.",
+    kGauge};
+constexpr Metric kCheckStatus{"fabric_check_status", "What the check found: 0 ok, 1 warning, 2 critical, 3 unknown.",
+                              kGauge};
+
+void add_if(FamilySet& families, const Metric& metric, const Labels& labels, std::optional<double> value) {
+  if (value) families.add(metric, labels, *value);
+}
+
+template <class Number>
+std::optional<double> as_double(const std::optional<Number>& value) {
+  if (!value) return std::nullopt;
+  return static_cast<double>(*value);
+}
+
+Labels info_labels(const Port& port) {
+  const std::string numa = port.numa ? std::to_string(*port.numa) : std::string();
+  Labels labels = port_labels(port);
+  labels.push_back({"driver", port.kernel_driver});
+  labels.push_back({"firmware", port.firmware});
+  labels.push_back({"netdev", port.netdev});
+  labels.push_back({"pci", port.pci});
+  labels.push_back({"numa", numa});
+  labels.push_back({"link_layer", to_text(port.link_layer)});
+  labels.push_back({"board", port.board_id});
+  labels.push_back({"hca_type", port.hca_type});
+  return labels;
+}
+
+// "mlx5_0/1" as device and port.
+Labels id_labels(std::string_view id) {
+  size_t slash = id.rfind('/');
+  if (slash == std::string_view::npos) return {{"device", id}, {"port", ""}};
+  return {{"device", id.substr(0, slash)}, {"port", id.substr(slash + 1)}};
+}
+
+// "2026-11-21T14:30:00Z", as agentd writes it.
+std::optional<double> unix_seconds(const std::string& text) {
+  std::tm parts{};
+  const char* end = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  if (text.empty() || end == nullptr || *end != '\0') return std::nullopt;
+  return static_cast<double>(::timegm(&parts));
+}
+
+// By priority: does the port count its traffic, and has there been none?
+using Idle = std::array<bool, 8>;
+Idle idle_priorities(const Port& port) {
+  std::array<unsigned, 8> known{};
+  Idle idle{};
+  idle.fill(true);
+  for (const Counter& counter : port.counters.ethtool) {
+    if (counter.name.text().find("pri") == std::string::npos) continue;  // most of a thousand are of queues
+    const auto match = find_counter(CounterSource::ethtool, counter.name, port.kernel_driver);
+    if (!match || match->priority == 0) continue;
+    if (match->row->metric != &metrics::kPriorityBytes && match->row->metric != &metrics::kPriorityPackets) continue;
+    const auto priority = static_cast<size_t>(match->priority - '0');
+    ++known[priority];
+    idle[priority] = idle[priority] && counter.value == 0;
+  }
+  for (size_t i = 0; i < idle.size(); ++i) idle[i] = idle[i] && known[i] > 0;
+  return idle;
+}
+
+// A counter of InfiniBand's link on a port that has none.
+bool is_of_no_use(const Port& port, const CounterMatch& match, uint64_t value) {
+  return value == 0 && port.link_layer == LinkLayer::ethernet && is_of_infiniband_link(*match.row);
+}
+
+void add_named(FamilySet& families, const Port& port, const Labels& labels, CounterSource source,
+               const std::vector<Counter>& counters, const Idle& idle = {}) {
+  for (const Counter& counter : counters) {
+    auto match = find_counter(source, counter.name, port.kernel_driver);
+    if (!match || is_of_no_use(port, *match, counter.value) || is_told_better(*match->row, counters)) continue;
+    Label priority;
+    if (match->priority != 0) {
+      if (counter.value == 0 && idle[static_cast<size_t>(match->priority - '0')]) continue;
+      priority = {"priority", {&match->priority, 1}};
+    }
+    const Scale& scale = match->row->scale;
+    families.accumulate(*match->row->metric, labels, {match->row->label, priority},
+                        static_cast<double>(counter.value) * scale.multiply / scale.divide);
+  }
+}
+
+void add_raw(FamilySet& families, const Metric& metric, const Labels& labels, const Counter& counter) {
+  families.add(metric, labels, {{"counter", counter.name}}, static_cast<double>(counter.value));
+}
+
+}  // namespace
+
+void add_link(FamilySet& families, const Port& port) {
+  const bool whole = !port.is_member();  // what is the RDMA port's; and sums are of whole ports
+  const Labels labels = port_labels(port);
+  families.add(kPortInfo, info_labels(port), 1);
+  if (whole) add_if(families, kPortState, labels, as_double(port.state));
+  if (whole) add_if(families, kPhysicalState, labels, as_double(port.phys_state));
+  if (port.state) families.add(kPortUp, labels, *port.state == 4 && port.carrier.value_or(true) ? 1 : 0);
+  add_if(families, kCarrier, labels, as_double(port.carrier));
+  add_if(families, kCarrierDowns, labels, as_double(port.counters.carrier_down));
+  if (whole) add_if(families, kRate, labels, port.rate);
+  if (whole) add_if(families, kActiveMtu, labels, as_double(port.active_mtu));
+}
+
+void add_agent(FamilySet& families, const AgentState& agent) {
+  families.add(kAgentUp, {}, agent.running ? 1 : 0);
+  families.add(kAgentEnforcing, {}, agent.running && agent.mode == "enforce" ? 1 : 0);
+  families.add(kAgentConfig, {}, agent.config_error.empty() ? 1 : 0);
+  families.add(kAgentHeld, {}, agent.held.empty() ? 0 : 1);
+  for (const auto& [id, settings] : agent.ports)
+    for (const auto& [key, state] : settings) {
+      Labels labels = id_labels(id);
+      labels.push_back({"setting", key});
+      bool in_sync = state.outcome == to_text(Outcome::in_sync) || state.outcome == to_text(Outcome::applied);
+      families.add(kInSync, labels, in_sync ? 1 : 0);
+      families.add(kRepairs, labels, static_cast<double>(state.repairs));
+      if (const auto when = unix_seconds(state.last_drift)) families.add(kLastDrift, labels, *when);
+      for (const auto& [cause, count] : state.drifts)
+        families.add(kDrifts, labels, {{"cause", cause}}, static_cast<double>(count));
+    }
+}
+
+void add_report(FamilySet& families, const Report& report) {
+  for (const Finding& finding : report.findings)
+    families.add(kCheckStatus, {}, {{"check", finding.id}, {"subject", finding.subject}},
+                 static_cast<double>(finding.status));
+}
+
+void add_diagnoses(FamilySet& families, const Node& node, const std::map<std::string, Signals>& watched,
+                   const Diagnoses& diagnoses) {
+  for (const Port& port : node.ports) {
+    const std::string id = port.id();
+    if (!watched.contains(id) || port.virtual_function) continue;
+    const Labels labels = port_labels(port);
+    bool quiet = true;
+    const auto add = [&](Culprit culprit, std::string_view rule, double value) {
+      families.add(kDiagnosis, labels, {{"culprit", to_text(culprit)}, {"rule", rule}}, value);
+      quiet = false;
+    };
+    for (const Diagnosis& each : diagnoses)
+      if (each.subject == id) add(each.culprit, each.rule, each.confidence);
+    if (quiet) add(Culprit::none, "none", 1);
+  }
+}
+
+void add_counters(FamilySet& families, const Port& port) {
+  const Labels labels = port_labels(port);
+  add_named(families, port, labels, CounterSource::hw, port.counters.hw);
+  add_named(families, port, labels, CounterSource::ethtool, port.counters.ethtool, idle_priorities(port));
+  add_named(families, port, labels, CounterSource::pma, port.counters.pma);
+}
+
+void add_raw_counters(FamilySet& families, const Port& port, RawCounters raw) {
+  const Labels labels = port_labels(port);
+  for (const Counter& counter : port.counters.pma)
+    if (!find_counter(CounterSource::pma, counter.name)) add_raw(families, metrics::kPortOther, labels, counter);
+  for (const Counter& counter : port.counters.hw)
+    if (raw == RawCounters::all || !find_counter(CounterSource::hw, counter.name, port.kernel_driver))
+      add_raw(families, metrics::kHwCounter, labels, counter);
+}
+
+void add_node(FamilySet& families, const Node& node, const Report& report, RawCounters raw,
+              const Unchanging& unchanging) {
+  for (const Port& port : node.ports) add_link(families, port);
+  families.part(0, unchanging.agent, [&] {
+    if (node.agent) add_agent(families, *node.agent);
+  });
+  families.part(1, unchanging.report, [&] { add_report(families, report); });
+  // udev names virtual functions behind their owner, before the next card: what guests count would be in the place of
+  // that.
+  const auto each = [&](bool of_guests, const auto& add) {
+    for (const Port& port : node.ports)
+      if (port.virtual_function == of_guests) add(port);
+  };
+  const auto counters = [&](const Port& port) { add_counters(families, port); };
+  const auto raw_counters = [&](const Port& port) { add_raw_counters(families, port, raw); };
+  each(false, counters);
+  add_telemetry(families, node);
+  each(false, raw_counters);
+  each(true, counters);
+  each(true, raw_counters);
+}
+
+}  // namespace fabric

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "metrics/telemetry_families.h"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <set>
+#include <utility>
+
+#include "metrics/telemetry_metrics.h"
+#include "model/metrics.h"
+
+namespace fabric {
+namespace {
+
+using namespace metrics;
+
+// Where one of the port's own counters has said it already, that stands.
+void add_sum(FamilySet& families, const Metric& metric, const Labels& port, double value) {
+  families.add_missing(metric, port, value);
+}
+
+void add_fec_count(FamilySet& families, const Labels& port, const FecCount& count, const Metric& sum,
+                   const Metric& lane) {
+  if (count.total) add_sum(families, sum, port, static_cast<double>(*count.total));
+  for (size_t i = 0; i < count.lanes.size(); ++i)
+    families.add(lane, port, {{"lane", std::to_string(i)}}, static_cast<double>(count.lanes[i]));
+}
+
+struct LaneRow {
+  ModuleReading ModuleLane::*reading;
+  const Metric* metric;
+  std::string_view name;
+};
+constexpr std::array<LaneRow, 3> kLaneRows{{{&ModuleLane::rx_power, &kModuleRxPower, "rx_power"},
+                                            {&ModuleLane::tx_power, &kModuleTxPower, "tx_power"},
+                                            {&ModuleLane::tx_bias, &kModuleTxBias, "tx_bias"}}};
+
+struct LimitRow {
+  ModuleLimits Transceiver::*limits;
+  const Metric* metric;
+};
+constexpr std::array<LimitRow, 5> kLimitRows{{{&Transceiver::temperature_limits, &kModuleTemperatureLimit},
+                                              {&Transceiver::voltage_limits, &kModuleVoltageLimit},
+                                              {&Transceiver::rx_power_limits, &kModuleRxPowerLimit},
+                                              {&Transceiver::tx_power_limits, &kModuleTxPowerLimit},
+                                              {&Transceiver::tx_bias_limits, &kModuleTxBiasLimit}}};
+
+struct BoundRow {
+  std::optional<double> ModuleLimits::*bound;
+  const char* name;
+};
+constexpr std::array<BoundRow, 4> kBoundRows{{{&ModuleLimits::high_alarm, "high_alarm"},
+                                              {&ModuleLimits::high_warning, "high_warning"},
+                                              {&ModuleLimits::low_warning, "low_warning"},
+                                              {&ModuleLimits::low_alarm, "low_alarm"}}};
+
+int severity(const ModuleFlags& flags) {
+  if (flags.high_alarm || flags.low_alarm) return 2;
+  return flags.high_warning || flags.low_warning ? 1 : 0;
+}
+
+void add_flag(FamilySet& families, const Labels& port, std::string_view reading, const std::optional<int>& worst) {
+  if (worst) families.add(kModuleFlag, port, {{"reading", reading}}, *worst);
+}
+
+std::optional<int> flag_of(const ModuleReading& reading) {
+  if (!reading.flags) return std::nullopt;
+  return severity(*reading.flags);
+}
+
+void add_lanes(FamilySet& families, const Labels& port, const Transceiver& module) {
+  for (const LaneRow& row : kLaneRows) {
+    std::optional<int> worst;
+    for (const ModuleLane& lane : module.lanes) {
+      const ModuleReading& reading = lane.*row.reading;
+      if (reading.value) families.add(*row.metric, port, {{"lane", std::to_string(lane.number)}}, *reading.value);
+      worst = std::max(worst, flag_of(reading));
+    }
+    add_flag(families, port, row.name, worst);
+  }
+}
+
+// How many lanes say yes; absent where none says anything.
+template <class Says>
+void add_count(FamilySet& families, const Metric& metric, const Labels& labels, std::initializer_list<Label> more,
+               const Transceiver& module, Says&& says) {
+  std::optional<unsigned> count;
+  for (const ModuleLane& lane : module.lanes)
+    if (const std::optional<bool> said = says(lane)) count = count.value_or(0) + (*said ? 1u : 0u);
+  if (count) families.add(metric, labels, more, *count);
+}
+
+std::optional<bool> either(const std::optional<bool>& one, const std::optional<bool>& other) {
+  if (!one && !other) return std::nullopt;
+  return one.value_or(false) || other.value_or(false);
+}
+
+Labels module_labels(const Port& port) {
+  const Transceiver& module = *port.module;
+  Labels labels = port_labels(port);
+  labels.push_back({"form_factor", module.form_factor});
+  labels.push_back({"vendor", module.vendor});
+  labels.push_back({"part_number", module.part_number});
+  labels.push_back({"serial_number", module.serial_number});
+  labels.push_back({"medium", module.medium ? to_text(*module.medium) : std::string_view()});
+  labels.push_back({"technology", module.technology});
+  return labels;
+}
+
+// Kinds that tell something; protection domains, shared receive queues and CM identifiers go with them.
+bool is_worth_a_series(const std::string& kind) {
+  return kind == "qp" || kind == "cq" || kind == "mr" || kind == "ctx";
+}
+
+}  // namespace
+
+Labels port_labels(const Port& port) {
+  return {{"device", port.rdma}, {"port", std::to_string(port.number) + (port.is_member() ? "@" + port.netdev : "")}};
+}
+
+void add_link_status(FamilySet& families, const Port& port) {
+  if (!port.link_status) return;
+  const LinkStatus& link = *port.link_status;
+  const Labels labels = port_labels(port);
+  if (!link.reason.empty())
+    families.add(kLinkDownReason, labels, {{"reason", link.reason}, {"detail", link.detail}}, 1);
+  if (link.downs) add_sum(families, kPhyLinkDowns, labels, *link.downs);
+}
+
+void add_fec(FamilySet& families, const Port& port) {
+  if (!port.fec) return;
+  const Labels labels = port_labels(port);
+  if (!port.fec->active.empty()) families.add(kFecMode, labels, {{"mode", port.fec->active}}, 1);
+  add_fec_count(families, labels, port.fec->corrected_bits, kPhyCorrectedBits, kFecLaneBits);
+  add_fec_count(families, labels, port.fec->corrected_blocks, kPhyCorrectedWords, kFecLaneCorrected);
+  add_fec_count(families, labels, port.fec->uncorrectable_blocks, kPhyUncorrectableWords, kFecLaneUncorrectable);
+}
+
+void add_module(FamilySet& families, const Port& port) {
+  if (!port.module) return;
+  const Transceiver& module = *port.module;
+  const Labels labels = port_labels(port);
+  families.add(kModuleInfo, module_labels(port), 1);
+  if (module.state) families.add(kModuleState, labels, static_cast<double>(*module.state));
+  if (module.cable_length) families.add(kModuleLength, labels, *module.cable_length);
+  if (module.temperature.value) families.add(kModuleTemperature, labels, *module.temperature.value);
+  if (module.voltage.value) families.add(kModuleVoltage, labels, *module.voltage.value);
+  add_flag(families, labels, "temperature", flag_of(module.temperature));
+  add_flag(families, labels, "voltage", flag_of(module.voltage));
+  add_lanes(families, labels, module);
+  add_count(families, kModuleLanesLost, labels, {{"side", "medium"}}, module,
+            [](const ModuleLane& lane) { return either(lane.rx_los, lane.rx_lol); });
+  add_count(families, kModuleLanesLost, labels, {{"side", "host"}}, module,
+            [](const ModuleLane& lane) { return either(lane.tx_los, lane.tx_lol); });
+  add_count(families, kModuleTxFaults, labels, {}, module, [](const ModuleLane& lane) { return lane.tx_fault; });
+  for (const LimitRow& row : kLimitRows)
+    for (const BoundRow& each : kBoundRows)
+      if (const auto& bound = (module.*row.limits).*each.bound)
+        families.add(*row.metric, labels, {{"limit", each.name}}, *bound);
+}
+
+void add_device(FamilySet& families, const Port& device, const Platform& platform) {
+  const Labels labels{{"device", device.rdma}};
+  for (const ResourceCount& count : device.resources)
+    if (count.owner.empty() && is_worth_a_series(count.kind))
+      families.add(kResources, labels, {{"kind", count.kind}}, static_cast<double>(count.count));
+  for (const ResourceCount& count : device.resources)
+    if (!count.owner.empty())
+      families.add(kResourcesByOwner, labels, {{"kind", count.kind}, {"owner", count.owner}},
+                   static_cast<double>(count.count));
+  const bool healthy = std::all_of(device.reporters.begin(), device.reporters.end(),
+                                   [](const HealthReporter& each) { return each.healthy; });
+  if (!device.reporters.empty()) families.add(kDeviceHealthy, labels, healthy ? 1 : 0);
+  for (const HealthReporter& reporter : device.reporters) {
+    families.add(kDeviceErrors, labels, {{"reporter", reporter.name}}, static_cast<double>(reporter.errors));
+    families.accumulate(kDeviceRecoveries, labels, {}, static_cast<double>(reporter.recoveries));
+  }
+  const auto function = platform.functions.find(device.pci);
+  if (function == platform.functions.end()) return;
+  for (const auto& [name, counts] : {std::pair{"correctable", &function->second.correctable},
+                                     {"nonfatal", &function->second.nonfatal},
+                                     {"fatal", &function->second.fatal}})
+    if (counts->total) families.add(kPcieErrors, labels, {{"severity", name}}, static_cast<double>(*counts->total));
+}
+
+void add_telemetry(FamilySet& families, const Node& node) {
+  for (const Port& port : node.ports) add_link_status(families, port);
+  for (const Port& port : node.ports) add_fec(families, port);
+  std::set<std::string> seen;
+  for (const Port& port : node.ports)
+    if (seen.insert(port.rdma).second) add_device(families, port, node.platform);
+  for (const Port& port : node.ports) add_module(families, port);
+}
+
+}  // namespace fabric

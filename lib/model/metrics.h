@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// One name per meaning, for all vendors. Which driver's counter feeds which stands in the vendor's file (catalogue.h).
+// Every series of these has the labels device and port; the help names what else there is.
+#pragma once
+
+#include "model/metric.h"
+
+namespace fabric::metrics {
+
+inline constexpr MetricKind kGauge = MetricKind::gauge;
+
+// RDMA transport. Losses, reordering and their repair.
+inline constexpr Metric kOutOfSequence{
+    "fabric_rdma_out_of_sequence_packets_total",
+    "Packets received out of order (responder): something before them was lost or overtaken."};
+inline constexpr Metric kSequenceNaks{
+    "fabric_rdma_sequence_naks_received_total",
+    "NAKs for a packet sequence error received (requester): the far end missed a packet of ours."};
+inline constexpr Metric kImpliedNaks{"fabric_rdma_implied_naks_received_total",
+                                     "Acknowledgements beyond a READ or ATOMIC response that never came (requester)."};
+inline constexpr Metric kAckTimeouts{
+    "fabric_rdma_ack_timeouts_total",
+    "Acknowledgements that did not come in time (requester); the packets were sent again."};
+inline constexpr Metric kRetries{
+    "fabric_rdma_retries_total",
+    "Times the requester went back and sent again, after a NAK as well as after a timeout."};
+inline constexpr Metric kDuplicateRequests{
+    "fabric_rdma_duplicate_requests_total",
+    "Requests received that had been executed already (responder): our answer was lost or late."};
+inline constexpr Metric kRetriesExceeded{"fabric_rdma_retries_exceeded_total",
+                                         "Connections given up after the last transport retry."};
+inline constexpr Metric kRnrRetriesExceeded{"fabric_rdma_rnr_retries_exceeded_total",
+                                            "Connections given up after the last receiver-not-ready retry."};
+inline constexpr Metric kAdaptiveRetransmissions{"fabric_rdma_adaptive_retransmissions_total",
+                                                 "Adaptive retransmissions (RoCE)."};
+inline constexpr Metric kAdaptiveTimeouts{"fabric_rdma_adaptive_retransmission_timeouts_total",
+                                          "Timeouts that adaptive retransmission handled (RoCE)."};
+inline constexpr Metric kSlowRestarts{"fabric_rdma_slow_restarts_total", "Times a RoCE slow restart was used."};
+inline constexpr Metric kIcrcErrors{
+    "fabric_rdma_icrc_errors_total",
+    "RoCE packets received with a wrong invariant CRC: damaged between the end points."};
+inline constexpr Metric kDiscards{"fabric_rdma_discarded_packets_total",
+                                  "RoCE packets that the NIC threw away, by direction."};
+inline constexpr Metric kRetransmittedPackets{"fabric_rdma_retransmitted_packets_total", "Packets sent again."};
+inline constexpr Metric kRetransmittedBytes{"fabric_rdma_retransmitted_bytes_total", "Bytes sent again."};
+inline constexpr Metric kErroredPackets{"fabric_rdma_errored_packets_total",
+                                        "RDMA packets with an error, by direction."};
+
+// RDMA transport. The receiver's side.
+inline constexpr Metric kOutOfBuffer{
+    "fabric_rdma_out_of_buffer_total",
+    "Packets dropped because no receive work request was posted: the application is late."};
+inline constexpr Metric kRnrNaksReceived{"fabric_rdma_rnr_naks_received_total",
+                                         "Receiver-not-ready NAKs received: the far end had no receive posted."};
+inline constexpr Metric kRnrNaksSent{"fabric_rdma_rnr_naks_sent_total",
+                                     "Receiver-not-ready NAKs sent: this end had no receive posted."};
+inline constexpr Metric kCqeErrors{"fabric_rdma_cqe_errors_total",
+                                   "Work requests completed with an error, by side (requester, responder)."};
+inline constexpr Metric kCqeFlushes{
+    "fabric_rdma_cqe_flushes_total",
+    "Work requests flushed with their queue pair, by side; normal when a connection closes."};
+inline constexpr Metric kAccessErrors{"fabric_rdma_remote_access_errors_total",
+                                      "Requests refused for want of access rights, by side."};
+inline constexpr Metric kInvalidRequests{"fabric_rdma_invalid_requests_total",
+                                         "Requests that the responder could not accept, by side."};
+inline constexpr Metric kLengthErrors{"fabric_rdma_local_length_errors_total",
+                                      "Messages longer than the receive buffer posted for them."};
+inline constexpr Metric kLocalErrors{
+    "fabric_rdma_local_errors_total",
+    "Work requests that failed in this host's NIC (operation, protection, memory management), by side."};
+inline constexpr Metric kOperationErrors{"fabric_rdma_remote_operation_errors_total",
+                                         "Requests that the responder could not complete, by side."};
+
+// Congestion control (DCQCN).
+inline constexpr Metric kCnpSent{
+    "fabric_rdma_cnp_sent_total",
+    "Congestion notification packets sent (notification point): marked packets arrived here."};
+inline constexpr Metric kCnpHandled{
+    "fabric_rdma_cnp_handled_total",
+    "Congestion notification packets received and obeyed (reaction point): this end slowed down."};
+inline constexpr Metric kCnpIgnored{
+    "fabric_rdma_cnp_ignored_total",
+    "Congestion notification packets received and ignored: ECN is off at this reaction point."};
+inline constexpr Metric kEcnMarked{"fabric_rdma_ecn_marked_packets_total",
+                                   "RoCEv2 packets received with the congestion-experienced mark."};
+
+// RDMA traffic and requests.
+inline constexpr Metric kRdmaBytes{"fabric_rdma_bytes_total", "RDMA traffic as the driver counts it, by direction."};
+inline constexpr Metric kRdmaPackets{"fabric_rdma_packets_total",
+                                     "RDMA packets as the driver counts them, by direction."};
+inline constexpr Metric kRequests{"fabric_rdma_requests_received_total",
+                                  "Requests received, by operation (write, read, atomic, send)."};
+inline constexpr Metric kHwCounter{"fabric_rdma_hw_counters_total",
+                                   "RDMA hardware counters under their driver's own names, in the driver's own unit: "
+                                   "those without a common name, or all; a few count things at this moment."};
+
+// Port counters of InfiniBand's performance management (ports/N/counters).
+inline constexpr Metric kPortBytes{
+    "fabric_port_bytes_total",
+    "Port traffic by direction (port_xmit_data, port_rcv_data; the kernel's words of 4 bytes made bytes)."};
+inline constexpr Metric kPortPackets{"fabric_port_packets_total", "Port packets by direction."};
+inline constexpr Metric kPortUnicast{"fabric_port_unicast_packets_total", "Unicast packets by direction."};
+inline constexpr Metric kPortMulticast{"fabric_port_multicast_packets_total", "Multicast packets by direction."};
+inline constexpr Metric kPortDiscards{"fabric_port_discarded_packets_total",
+                                      "Packets discarded by the port, by direction."};
+inline constexpr Metric kPortConstraint{"fabric_port_constraint_errors_total",
+                                        "Packets that partition or raw filters refused, by direction."};
+inline constexpr Metric kPortReceiveErrors{"fabric_port_receive_errors_total", "Packets received with an error."};
+inline constexpr Metric kPortRemotePhysical{
+    "fabric_port_remote_physical_errors_total",
+    "Packets received with the bad-packet delimiter: damaged before the far end."};
+inline constexpr Metric kPortSwitchRelay{"fabric_port_switch_relay_errors_total",
+                                         "Packets that could not be forwarded."};
+inline constexpr Metric kPortSymbolErrors{"fabric_port_symbol_errors_total",
+                                          "Symbol errors on the link; saturates at 65535 on old counters."};
+inline constexpr Metric kPortLinkRecoveries{"fabric_port_link_error_recoveries_total",
+                                            "Times the link trained again and recovered."};
+inline constexpr Metric kPortLinkDowned{"fabric_port_link_downed_total",
+                                        "Times the link failed to recover and went down."};
+inline constexpr Metric kPortLinkIntegrity{"fabric_port_local_link_integrity_errors_total",
+                                           "Times the local error count passed its threshold."};
+inline constexpr Metric kPortOverruns{"fabric_port_buffer_overruns_total",
+                                      "Times receive buffers overran for long (excessive_buffer_overrun_errors)."};
+inline constexpr Metric kPortVl15{"fabric_port_vl15_dropped_total", "Management packets dropped for want of buffers."};
+inline constexpr Metric kPortWait{
+    "fabric_port_transmit_wait_ticks_total",
+    "Ticks during which the port had data to send and no credit; the tick is the device's own."};
+inline constexpr Metric kPortOther{"fabric_port_pma_total",
+                                   "Every other file of ports/N/counters under its own name, in its own unit."};
+
+// Flow control. Direction rx: the far end pauses us; tx: we pause the far end.
+inline constexpr Metric kPfcFrames{"fabric_pfc_pause_frames_total", "PFC frames by direction and priority."};
+inline constexpr Metric kPfcSeconds{"fabric_pfc_paused_seconds_total",
+                                    "Time paused by PFC, by direction and priority."};
+inline constexpr Metric kPfcTransitions{"fabric_pfc_pause_transitions_total",
+                                        "Changes between paused and not paused, by direction and priority."};
+inline constexpr Metric kPfcAllFrames{"fabric_pfc_frames_total",
+                                      "PFC frames of all priorities together, by direction."};
+inline constexpr Metric kGlobalPauseFrames{"fabric_global_pause_frames_total",
+                                           "Global (802.3x) pause frames by direction; none are wanted beside PFC."};
+inline constexpr Metric kGlobalPauseSeconds{"fabric_global_paused_seconds_total",
+                                            "Time paused by global pause frames, by direction."};
+inline constexpr Metric kPauseStorms{
+    "fabric_pause_storm_events_total",
+    "Times the NIC found itself pausing the far end for long, by severity (warning, error)."};
+
+// Per priority, on the wire.
+inline constexpr Metric kPriorityBytes{"fabric_priority_bytes_total", "Bytes on the wire by direction and priority."};
+inline constexpr Metric kPriorityPackets{
+    "fabric_priority_packets_total",
+    "Frames on the wire by direction and priority, where the NIC does not count bytes."};
+inline constexpr Metric kPriorityDiscards{
+    "fabric_priority_discarded_packets_total",
+    "Received frames discarded for want of buffer, by priority: headroom too small, or a lossy priority overrun."};
+inline constexpr Metric kPriorityCongestionDiscards{
+    "fabric_priority_congestion_discarded_packets_total",
+    "Received frames discarded for congestion in the NIC, by priority."};
+inline constexpr Metric kPriorityHostDiscards{"fabric_priority_host_buffer_discarded_packets_total",
+                                              "Received frames discarded for want of this host's buffer, by priority."};
+inline constexpr Metric kPriorityMarked{"fabric_priority_ecn_marked_packets_total",
+                                        "Frames that the NIC itself marked with ECN, by priority."};
+
+// The physical port.
+inline constexpr Metric kPhyDiscards{"fabric_phy_discarded_packets_total",
+                                     "Frames discarded at the physical port, by direction."};
+inline constexpr Metric kPhyCrcErrors{"fabric_phy_crc_errors_total", "Frames received with a wrong FCS."};
+inline constexpr Metric kPhySymbolErrors{"fabric_phy_symbol_errors_total", "Symbol errors that FEC could not correct."};
+inline constexpr Metric kPhyCorrectedBits{"fabric_phy_fec_corrections_total", "Single bits corrected by FEC."};
+inline constexpr Metric kPhyCorrectedWords{"fabric_phy_fec_corrected_words_total", "FEC code words corrected."};
+inline constexpr Metric kPhyUncorrectableWords{"fabric_phy_fec_uncorrectable_words_total",
+                                               "FEC code words beyond correction."};
+inline constexpr Metric kPhyLinkDowns{"fabric_phy_link_downs_total",
+                                      "Times the physical link went down, as the NIC counts it."};
+inline constexpr Metric kPhyCodingErrors{"fabric_phy_coding_errors_total",
+                                         "Frames received and dropped for errors of the physical coding."};
+inline constexpr Metric kPhyLaneErrors{"fabric_phy_lane_errors_total", "Raw bit errors before FEC, by lane."};
+inline constexpr Metric kPhyReceivedBytes{
+    "fabric_phy_received_bytes_total",
+    "All that was received on the wire: what the error counts are to be held against."};
+inline constexpr Metric kPhyOversize{"fabric_phy_oversize_frames_total",
+                                     "Frames received that are longer than the MTU: the far end's is larger."};
+inline constexpr Metric kPhyBufferThreshold{
+    "fabric_phy_buffer_threshold_events_total",
+    "Times the port's receive buffer filled beyond its threshold (mlx5: 85 percent)."};
+inline constexpr Metric kPhyRecoveries{"fabric_phy_link_recoveries_total",
+                                       "Times the physical link recovered without going down."};
+inline constexpr Metric kPhyMacFaults{
+    "fabric_phy_mac_faults_total",
+    "Faults signalled by the MAC (local: seen here; remote: reported by the far end), by end."};
+
+// Around the wire: the host's queues, the module, PCIe.
+inline constexpr Metric kNetdevOutOfBuffer{
+    "fabric_netdev_out_of_buffer_total",
+    "Frames dropped because the netdev's receive queues had no buffer: the host is late; RDMA is not concerned."};
+inline constexpr Metric kModuleEvents{
+    "fabric_module_events_total",
+    "What happened to the module in the cage, by event (unplugged, bus_stuck, high_temperature, bad_or_shorted)."};
+inline constexpr Metric kPcieSignal{"fabric_pcie_signal_integrity_errors_total",
+                                    "Errors of the PCIe physical layer, by direction."};
+inline constexpr Metric kPcieStalled{"fabric_pcie_stalled_seconds_total",
+                                     "Seconds in which the NIC could not issue requests for more than 30 percent of "
+                                     "the time, for want of PCIe credits, by operation (read, write)."};
+inline constexpr Metric kPcieOverflows{"fabric_pcie_buffer_overflows_total",
+                                       "Packets dropped because PCIe could not take them as fast as they came."};
+inline constexpr Metric kDeviceQueues{"fabric_device_queue_out_of_buffer_total",
+                                      "Times the NIC's own internal queues ran out of buffers."};
+
+}  // namespace fabric::metrics

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "settings/confirm.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/parse.h"
+#include "model/bond.h"
+#include "store/files.h"
+#include "store/toml_value.h"
+
+namespace fabric::confirm {
+namespace {
+
+constexpr const char* kWritten = "# Written by fabric-agentctl apply --confirm; see fabric-agentctl(1). Do not edit.\n";
+
+std::string utc(std::time_t at) {
+  std::tm parts{};
+  ::gmtime_r(&at, &parts);
+  char text[32];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+Error corrupt(const std::string& name, const toml::source_position& at, const std::string& what) {
+  return error(EBADMSG, name + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": " + what);
+}
+
+Disruptive disruptive_of(const std::string& text) {
+  for (Disruptive one : {Disruptive::now, Disruptive::never})
+    if (to_text(one) == text) return one;
+  return Disruptive::idle;
+}
+
+}  // namespace
+
+Moment this_moment(const Root& root) {
+  Moment now;
+  if (auto id = root.read_line("proc/sys/kernel/random/boot_id")) now.boot_id = *id;
+  timespec since_boot{};
+  ::clock_gettime(CLOCK_BOOTTIME, &since_boot);
+  now.milliseconds =
+      static_cast<uint64_t>(since_boot.tv_sec) * 1000 + static_cast<uint64_t>(since_boot.tv_nsec) / 1'000'000;
+  return now;
+}
+
+bool is_pending(const Record& record) { return record.reverted.empty(); }
+
+bool is_due(const Record& record, const Moment& now) {
+  return is_pending(record) && (record.boot_id != now.boot_id || now.milliseconds >= record.deadline);
+}
+
+Record begin(const Moment& now, std::chrono::seconds patience, const Policy& policy, std::string policy_digest) {
+  Record record;
+  record.id = std::to_string(now.milliseconds) + "-" + std::to_string(::getpid());
+  record.boot_id = now.boot_id;
+  record.policy = std::move(policy_digest);
+  record.disruptive = policy.disruptive;
+  set_deadline(record, now, patience);
+  return record;
+}
+
+void set_deadline(Record& record, const Moment& now, std::chrono::seconds patience) {
+  record.deadline = now.milliseconds + static_cast<uint64_t>(patience.count()) * 1000;
+  record.until = utc(std::time(nullptr) + patience.count());
+}
+
+// FNV-1a, 64 bits: a mark of change, no protection.
+std::string digest(std::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
+  return digits;
+}
+
+std::string to_toml(const Record& record) {
+  std::string out = kWritten;
+  const auto line = [&](const char* key, std::string_view value) {
+    out += std::string(key) + " = " + toml_string(value) + "\n";
+  };
+  line("id", record.id);
+  line("boot_id", record.boot_id);
+  line("deadline", std::to_string(record.deadline));
+  line("until", record.until);
+  line("policy", record.policy);
+  line("disruptive", to_text(record.disruptive));
+  line("reverted", record.reverted);
+  if (!record.sysctl.empty()) out += "\n[sysctl]\n";
+  for (const auto& [name, value] : record.sysctl) out += toml_string(name) + " = " + toml_string(value) + "\n";
+  for (const auto& [key, qos] : record.before) {
+    out += "\n[before." + toml_string(key) + "]\n";
+    for (const Setting& setting : kSettings)
+      if (has_value(setting, qos) && reads_back(setting, qos))
+        out += std::string(setting.key) + " = " + setting_toml(setting, qos) + "\n";
+  }
+  return out;
+}
+
+Result<Record> parse(std::string_view text, const std::string& name) {
+  toml::table table;
+  if (auto problem = parse_toml(text, table)) return corrupt(name, problem->at, problem->what);
+  Record record;
+  record.id = text_at(table, "id");
+  record.boot_id = text_at(table, "boot_id");
+  const auto deadline = parse_number<uint64_t>(text_at(table, "deadline"));
+  if (record.id.empty() || !deadline) return corrupt(name, {1, 1}, "no id or no deadline");
+  record.deadline = *deadline;
+  record.until = text_at(table, "until");
+  record.policy = text_at(table, "policy");
+  record.disruptive = disruptive_of(text_at(table, "disruptive"));
+  record.reverted = text_at(table, "reverted");
+  if (const auto* host = table.get("sysctl"); host != nullptr && host->is_table())
+    for (auto&& [sysctl, value] : *host->as_table()) {
+      std::string_view key = sysctl;
+      record.sysctl[std::string(key)] = text_at(*host->as_table(), key);
+    }
+  const auto* node = table.get("before");
+  const auto* ports = node != nullptr ? node->as_table() : nullptr;
+  if (ports == nullptr) return record;
+  for (auto&& [port, settings] : *ports) {
+    const auto* values = settings.as_table();
+    if (values == nullptr) return corrupt(name, settings.source().begin, "expected a table of settings");
+    std::string_view key = port;
+    Qos& qos = record.before[std::string(key)];
+    for (const Setting& setting : kSettings)
+      if (const auto* value = values->get(setting.key))
+        if (auto problem = read_setting(setting, *value, qos)) return corrupt(name, problem->at, problem->what);
+  }
+  return record;
+}
+
+Result<std::optional<Record>> load(const std::string& directory) {
+  auto root = Root::open(directory);
+  if (!root) return root.error();
+  auto text = root->read(kFile);
+  if (!text && text.error().code == ENOENT) return std::optional<Record>{};
+  if (!text) return text.error();
+  auto record = parse(*text, std::string("/") + kFile);
+  if (!record)
+    return error(record.error().code,
+                 record.error().what + "; mend the file, or move it away: what stood before is lost then");
+  return std::optional<Record>(std::move(*record));
+}
+
+Result<void> save(const std::string& directory, const Record& record) {
+  return replace_file(directory, kFile, to_toml(record));
+}
+
+Result<void> remove(const std::string& directory) {
+  auto folder = make_directory_of(directory, kFile);
+  if (!folder) return folder.error();
+  const std::string path(kFile);
+  if (::unlinkat(folder->get(), path.substr(path.rfind('/') + 1).c_str(), 0) != 0 && errno != ENOENT)
+    return error(errno, "/" + path + ": cannot be removed");
+  if (::fsync(folder->get()) != 0) return error(errno, "/" + path + ": cannot sync its directory");
+  return {};
+}
+
+void remember(Record& record, const Port& port, const Qos& before, const Keys& keys) {
+  Qos& stood = record.before[state::port_key(port)];
+  const Keys own =
+      keys & qos::own_keys(port);  // a bond shares its entry with a member: what nobody owns would stay in it
+  for (size_t i = 0; i < kSettingCount; ++i)
+    if (own[i] && !has_value(kSettings[i], stood)) copy_value(kSettings[i], before, stood);
+}
+
+Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, qos::Options options) {
+  Changes all;
+  options.disruptive = record.disruptive;
+  options.window_open = true;  // who could not wait for the window on the way there need not on the way back
+  options.conflict = nullptr;
+  options.save_original = nullptr;
+  for (Port& port : ports) {
+    auto entry = record.before.find(state::port_key(port));
+    if (entry == record.before.end()) continue;
+    options.only = qos::own_keys(port);
+    const Changes changes = qos::reconcile(kernel, port, entry->second, options);
+    const bool again = std::any_of(changes.begin(), changes.end(), [](const Change& change) {
+      return change.outcome == Outcome::pending || change.code == ENODEV;
+    });
+    all.insert(all.end(), changes.begin(), changes.end());
+    if (!again) state::forget(record.before, port, options.only);
+  }
+  // The host's settings have nothing to wait for.
+  for (qos::SysctlChange& one : qos::reconcile_sysctl(kernel.root, std::exchange(record.sysctl, {}), {}))
+    all.push_back({"host", one.name, one.outcome, one.code, false, one.from, one.to, one.detail});
+  if (record.before.empty()) record.reverted = utc(std::time(nullptr));
+  return all;
+}
+
+Result<Changes> lapse(const std::string& directory, Kernel& kernel, std::vector<Port>& ports, Record& record,
+                      qos::Options options) {
+  const bool is_empty = record.before.empty() && record.sysctl.empty();
+  Changes changes = revert(kernel, ports, record, std::move(options));
+  auto told = is_empty ? remove(directory) : save(directory, record);
+  if (!told) return told.error();
+  return changes;
+}
+
+}  // namespace fabric::confirm

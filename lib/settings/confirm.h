@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// `apply --confirm`: what stood before returns unless somebody confirms in time. One file remembers it, so that whoever
+// is there at the deadline can do it: the guard process, agentd, or the next start of agentd after a reboot.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/policy.h"
+#include "settings/reconcile.h"
+#include "settings/sysctl.h"
+#include "store/state.h"
+
+namespace fabric::confirm {
+
+inline constexpr const char* kFile = "var/lib/fabric-agent/confirm.toml";
+
+struct Record {
+  std::string id;                            // of this apply
+  std::string boot_id;                       // of the kernel on which it ran: after a reboot it is overdue
+  uint64_t deadline = 0;                     // milliseconds of CLOCK_BOOTTIME, which goes on while the machine sleeps
+  std::string until;                         // the deadline for people, RFC 3339
+  std::string policy;                        // digest() of the policy that was applied
+  Disruptive disruptive = Disruptive::idle;  // may the way back stop traffic? As the way there
+  std::string reverted;                      // when it lapsed, RFC 3339; empty: it still awaits confirmation
+  state::Originals before;                   // what stood, and is not back yet; of the settings that were applied
+  qos::SysctlValues sysctl;                  // the same of the host's
+};
+
+// The kernel that runs and its clock.
+struct Moment {
+  std::string boot_id;
+  uint64_t milliseconds = 0;
+};
+Moment this_moment(const Root& root);
+bool is_pending(const Record& record);
+// Pending, and the time is over.
+bool is_due(const Record& record, const Moment& now);
+
+// A record for an apply that begins now.
+Record begin(const Moment& now, std::chrono::seconds patience, const Policy& policy, std::string policy_digest);
+// The deadline anew: `patience` from now.
+void set_deadline(Record& record, const Moment& now, std::chrono::seconds patience);
+// Short, and another one when the text is another.
+std::string digest(std::string_view text);
+
+std::string to_toml(const Record& record);
+Result<Record> parse(std::string_view text, const std::string& name);
+// Absent when there is none. EBADMSG: it cannot be understood. Both under state::take_lock() only.
+Result<std::optional<Record>> load(const std::string& directory);
+Result<void> save(const std::string& directory, const Record& record);
+Result<void> remove(const std::string& directory);
+
+// Adds what stood of `keys`: to be saved before the port is written.
+void remember(Record& record, const Port& port, const Qos& before, const Keys& keys);
+// Puts back what stood. Done ports leave record.before; one that is gone, or waits for an idle port, stays in it to be
+// tried again. What the driver refuses is reported and given up. `reverted` is set when nothing is left.
+Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, qos::Options options);
+
+// revert(), and the record says so on disk. Of an apply that wrote nothing, the record goes.
+Result<Changes> lapse(const std::string& directory, Kernel& kernel, std::vector<Port>& ports, Record& record,
+                      qos::Options options);
+
+// A process of its own session that outlives its starter: calls `act` once a second from the deadline on until it
+// answers true, and ends as soon as the record is gone, lapsed or another's. `detach` is called first in it (to leave
+// the starter's cgroup); when start_guard() returns, that is done.
+Result<void> start_guard(const std::string& directory, const std::string& id, const std::function<void()>& detach,
+                         const std::function<bool()>& act);
+
+}  // namespace fabric::confirm

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "settings/drift.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace fabric::qos {
+namespace {
+
+constexpr int kQuietWindows = 10;
+constexpr std::chrono::milliseconds kLongestHold{3'600'000};
+
+}  // namespace
+
+Drift::News Drift::observe(const Change& change, Instant now) {
+  Track& track = ports_[change.port][change.key];
+  switch (change.outcome) {
+    case Outcome::refused:
+    case Outcome::ignored: failed(track, now); return News::nothing;
+    case Outcome::applied: return repaired(track, change, now);
+    case Outcome::in_sync:
+      track.was_in_sync = true;
+      track.failures = 0;
+      break;
+    default: break;
+  }
+  return track.conflict ? watch_conflict(track, change, now) : News::nothing;
+}
+
+Drift::News Drift::repaired(Track& track, const Change& change, Instant now) {
+  track.failures = 0;
+  if (!std::exchange(track.was_in_sync, true)) return News::nothing;
+  ++track.repairs;
+  track.rounds.push_back(now);
+  // Who is not heard is found by the next re-read alone: a link must not flap with each of them for ever.
+  const auto window = change.disruptive ? std::max(rule_.window, reread_ * rule_.rounds) : rule_.window;
+  while (now - track.rounds.front() > window) track.rounds.pop_front();
+  if (track.rounds.size() < rule_.rounds) return News::repaired;
+  track.conflict = true;
+  track.seen = change.to;
+  track.seen_since = now;
+  return News::conflict;
+}
+
+Drift::News Drift::watch_conflict(Track& track, const Change& change, Instant now) {
+  if (change.from != track.seen) {
+    track.seen = change.from;
+    track.seen_since = now;
+  }
+  bool as_wanted = change.outcome == Outcome::in_sync || change.from == change.to;
+  if (now - track.seen_since < rule_.window * (as_wanted ? 1 : kQuietWindows)) return News::nothing;
+  track.conflict = false;
+  track.rounds.clear();
+  // On probation: a single reversal within the window is the next conflict.
+  if (!as_wanted) track.rounds.assign(rule_.rounds - std::min(rule_.rounds, 2U), now);
+  return News::conflict_over;
+}
+
+void Drift::failed(Track& track, Instant now) {
+  auto hold = reread_;
+  for (unsigned i = 0; i < track.failures && hold < kLongestHold; ++i) hold *= 2;
+  track.retry = now + std::min(hold, kLongestHold);
+  ++track.failures;
+}
+
+const Drift::Track* Drift::find(const std::string& port, std::string_view key) const {
+  auto keys = ports_.find(port);
+  if (keys == ports_.end()) return nullptr;
+  auto track = keys->second.find(key);
+  return track == keys->second.end() ? nullptr : &track->second;
+}
+
+bool Drift::held(const std::string& port, std::string_view key, Instant now) const {
+  const Track* track = find(port, key);
+  return track != nullptr && (track->conflict || (track->failures != 0 && now < track->retry));
+}
+
+bool Drift::in_conflict(const std::string& port, std::string_view key) const {
+  const Track* track = find(port, key);
+  return track != nullptr && track->conflict;
+}
+
+bool Drift::in_conflict(const std::string& port) const {
+  auto keys = ports_.find(port);
+  return keys != ports_.end() &&
+         std::any_of(keys->second.begin(), keys->second.end(), [](const auto& entry) { return entry.second.conflict; });
+}
+
+uint64_t Drift::repairs(const std::string& port, std::string_view key) const {
+  const Track* track = find(port, key);
+  return track == nullptr ? 0 : track->repairs;
+}
+
+void Drift::restart(const std::string& port) {
+  for (auto& [key, track] : ports_[port]) {
+    uint64_t repairs = track.repairs;
+    track = Track{};
+    track.repairs = repairs;
+  }
+}
+
+void Drift::clear(ConflictRule rule, std::chrono::milliseconds reread) {
+  rule_ = rule;
+  reread_ = reread;
+  for (auto& [port, keys] : ports_) restart(port);
+}
+
+}  // namespace fabric::qos

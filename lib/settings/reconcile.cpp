@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "settings/reconcile.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "kernel/netlink/rtnl.h"
+
+namespace fabric::qos {
+namespace {
+
+constexpr Fec kNoFec{};  // of a link that is down, where a driver shows the mode in use alone: nobody's wish
+
+// What is known so far of one wanted setting.
+struct Row {
+  const Setting* setting;
+  const Op* op;
+  bool written = false;           // by us (or, in a plan, would be)
+  bool disobeyed = false;         // written, accepted, and read back as something else
+  bool doubtful = false;          // refused, and reads as wanted all the same: the card need not do what is shown
+  std::optional<Outcome> held{};  // why it is not written: unsupported, conflict, pending
+  std::optional<Error> refusal{};
+  std::string detail{};
+};
+
+class Pass {
+ public:
+  Pass(Kernel& kernel, Port& port, const Qos& want, const Options& options)
+      : kernel_(kernel),
+        port_(port),
+        options_(options),
+        driver_(driver_for(port.kernel_driver, &kernel.root, port.netdev)),
+        policy_(want),
+        want_(expected_of(driver_, want, {}, {})) {
+    for (size_t i = 0; i < kSettingCount; ++i)
+      if (options.only[i] && has_value(kSettings[i], want_))
+        rows_.push_back({&kSettings[i], &op_of(driver_, kSettings[i].key)});
+  }
+
+  Changes run() {
+    if (rows_.empty()) return {};
+    if (refresh()) {
+      before_ = have_;
+      want_ = expected_of(driver_, policy_, have_, limits_);
+      // What one write overwrites of another is put right in the second round.
+      for (int round = 0; round < 2 && !lost_; ++round)
+        if (!walk()) break;
+      settle_port();
+      port_.qos = options_.dry_run ? before_ : have_;
+    }
+    Changes out;
+    for (const Row& row : rows_)
+      if (!is_moot(row)) out.push_back(report(row));
+    return out;
+  }
+
+ private:
+  // Derived from another setting, and this driver has no such thing.
+  [[nodiscard]] bool is_moot(const Row& row) const {
+    return row.held == Outcome::unsupported && options_.derived[*setting_index(row.setting->key)];
+  }
+
+  // True when something was written.
+  bool walk() {
+    bool wrote = false;
+    for (std::string_view key : order()) {
+      Row* row = find(key);
+      if (row != nullptr && !lost_) wrote |= step(*row);
+    }
+    return wrote;
+  }
+
+  // The driver's order, but for two: where PFC goes off, pause changes after it (ice and i40e refuse it before), and
+  // DCBX goes back to the firmware, or its agent starts, when all else is done (they refuse every change afterwards).
+  [[nodiscard]] std::vector<std::string_view> order() const {
+    std::vector<std::string_view> keys(driver_.order.begin(), driver_.order.end());
+    auto move_to_end = [&](std::string_view key) {
+      auto it = std::find(keys.begin(), keys.end(), key);
+      if (it != keys.end()) std::rotate(it, it + 1, keys.end());
+    };
+    if (wants_pause() || (want_.pfc && want_.pfc->bits == 0)) move_to_end("pause");
+    if (want_.dcbx == Dcbx::firmware) move_to_end("dcbx");
+    if (want_.fw_lldp == true) move_to_end("fw_lldp");
+    return keys;
+  }
+
+  bool step(Row& row) {
+    if (in_sync(row) || row.held || row.refusal || row.disobeyed) return false;
+    hold(row);
+    if (row.held) return false;
+    if (options_.dry_run) {
+      row.written = true;
+      driver_.effect(*row.setting, want_, have_);
+      return true;
+    }
+    if (auto saved = save_original(); !saved) {
+      row.refusal = saved.error();
+      return false;
+    }
+    return write(row);
+  }
+
+  bool write(Row& row) {
+    PortIo io = port_io(kernel_, port_);
+    io.limits = limits_;
+    io.along = free_to_write();
+    io.fec_in_use = driver_.fec_in_use;
+    auto written = row.op->write(io, *row.setting, want_, have_);
+    row.written = true;
+    if (written && options_.wrote) options_.wrote(port_, row.setting->key);
+    if (!refresh()) return true;
+    // EEXIST: another writer put the same entry there in between.
+    if (!written && !(written.error().code == EEXIST && in_sync(row))) row.refusal = written.error();
+    if (row.refusal) row.doubtful = in_sync(row);
+    if (written && !in_sync(row)) row.disobeyed = true;
+    return true;
+  }
+
+  // What nothing is known to stand against.
+  [[nodiscard]] Keys free_to_write() const {
+    Keys keys;
+    for (const Row& row : rows_) {
+      const bool conflict = options_.conflict && options_.conflict(port_, row.setting->key);
+      if (!row.held && !row.refusal && !row.disobeyed && !conflict) keys.set(*setting_index(row.setting->key));
+    }
+    return keys;
+  }
+
+  // Decides whether the setting must not be written (now).
+  void hold(Row& row) {
+    auto held = [&row](Outcome outcome, std::string why) {
+      row.held = outcome;
+      row.detail = std::move(why);
+    };
+    if (row.op->write == nullptr || !has_value(*row.setting, have_))
+      return held(Outcome::unsupported, why_not_offered(*row.setting));
+    if (std::string why = why_impossible(driver_, *row.setting, want_, have_, limits_); !why.empty())
+      return held(Outcome::unsupported, why);
+    if (options_.conflict && options_.conflict(port_, row.setting->key))
+      return held(Outcome::conflict, "another writer keeps changing it back");
+    if (row.setting->key == "pause" && waits_for_pfc()) return held(Outcome::pending, "waits until PFC is off");
+    if (!row.op->disruptive || options_.disruptive == Disruptive::now) return;
+    if (options_.disruptive == Disruptive::never)
+      return held(Outcome::pending, "the write stops traffic and the policy says disruptive = \"never\"");
+    if (options_.busy && options_.busy(port_))
+      return held(Outcome::pending, "the write stops traffic and a process holds a queue pair on the port");
+    if (!options_.window_open) held(Outcome::pending, "the write stops traffic and waits for the maintenance window");
+  }
+
+  [[nodiscard]] std::string why_not_offered(const Setting& setting) const {
+    if (is_bond()) return port_.netdev + " is a bond: this is a setting of its member netdevs, which are not kept";
+    if (auto reason = limits_.reasons.find(setting.key); reason != limits_.reasons.end()) return reason->second;
+    std::string why = remedy_of(driver_, setting, have_, port_.netdev, 0);
+    return why.empty() ? "the driver does not offer it" : why;
+  }
+
+  [[nodiscard]] bool is_bond() const { return kernel_.root.exists("sys/class/net/" + port_.netdev + "/bonding"); }
+
+  [[nodiscard]] bool wants_pause() const { return want_.pause && (want_.pause->rx || want_.pause->tx); }
+
+  // Global pause goes on while a pending write still has to take PFC off.
+  bool waits_for_pfc() {
+    if (!wants_pause()) return false;
+    const Row* pfc = find("pfc");
+    return pfc != nullptr && pfc->held == Outcome::pending && have_.pfc && have_.pfc->bits != 0;
+  }
+
+  Result<void> save_original() {
+    if (saved_ || !options_.save_original) return saved_.value_or(Result<void>{});
+    Qos original = before_;
+    if (original.fec == kNoFec) original.fec.reset();
+    saved_ = options_.save_original(port_, original);
+    return *saved_;
+  }
+
+  // Reads the port anew; when that fails nothing more is written.
+  bool refresh() {
+    if (!kernel_.route) {
+      lost_ = error(EOPNOTSUPP, port_.id() + ": a captured tree has no netlink");
+      return false;
+    }
+    auto now = read(kernel_, port_, keys_of(want_), &limits_);
+    if (!now) {
+      lost_ = now.error();
+      return false;
+    }
+    have_ = std::move(now).value();
+    return true;
+  }
+
+  // At once only where the link is up; where a write took it down, carrier-up is the time.
+  void settle_port() {
+    if (options_.dry_run || lost_ || driver_.settle == nullptr) return;
+    auto touched = [this](std::string_view key) {
+      const Row* row = find(key);
+      return row != nullptr && row->written;
+    };
+    if (!(options_.settle && find("pfc") != nullptr) && !touched("mtu") && !touched("pfc")) return;
+    auto link = rtnl::link(*kernel_.route, port_.netdev);
+    if (!link || !link->carrier.value_or(false)) return;
+    PortIo io = port_io(kernel_, port_);
+    if (auto settled = driver_.settle(io, have_); !settled)
+      if (Row* pfc = find("pfc")) pfc->detail = "thresholds not recomputed: " + settled.error().text();
+  }
+
+  [[nodiscard]] Change report(const Row& row) const {
+    Change out;
+    out.port = port_.id();
+    out.key = row.setting->key;
+    out.disruptive = row.op->disruptive;
+    out.from = value_text(*row.setting, before_);
+    out.to = value_text(*row.setting, want_);
+    out.detail = row.detail;
+    if (lost_ && !in_sync(row)) return refused(std::move(out), row, *lost_);
+    if (row.refusal && (row.doubtful || !in_sync(row))) return refused(std::move(out), row, *row.refusal);
+    // Refused and in sync now: another setting's write did it.
+    if (in_sync(row)) {
+      const bool differed = !same_value(*row.setting, want_, before_);
+      if (!differed && !row.written) return out;
+      out.outcome = options_.dry_run ? Outcome::differs : Outcome::applied;
+      if (!differed) out.detail = "another setting's write overwrites it; written again";
+      return out;
+    }
+    out.outcome = row.held.value_or(options_.dry_run ? Outcome::differs : Outcome::ignored);
+    if (out.outcome == Outcome::ignored)
+      out.detail = row.setting->key == "fec" && have_.fec == kNoFec
+                       ? "accepted; whether it is in use shows when the link is up"
+                       : "accepted, but reads back as " + value_text(*row.setting, have_);
+    return out;
+  }
+
+  [[nodiscard]] Change refused(Change out, const Row& row, const Error& failure) const {
+    out.outcome = Outcome::refused;
+    out.code = failure.code;
+    if (failure.code == ENODEV) {
+      out.detail = is_there(kernel_, port_) ? "the netdev is there, and its driver answers as if it were not: it is "
+                                              "being reset, or has given up (see dmesg)"
+                                            : "device disappeared";
+      return out;
+    }
+    std::string remedy = remedy_of(driver_, *row.setting, have_, port_.netdev, failure.code);
+    if (remedy.empty() && failure.code == EPERM) remedy = "needs CAP_NET_ADMIN in the initial user namespace";
+    out.detail = remedy.empty() ? failure.text() : failure.text() + "; " + remedy;
+    return out;
+  }
+
+  [[nodiscard]] bool in_sync(const Row& row) const { return same_value(*row.setting, want_, have_); }
+
+  Row* find(std::string_view key) {
+    auto it = std::find_if(rows_.begin(), rows_.end(), [key](const Row& row) { return row.setting->key == key; });
+    return it != rows_.end() ? &*it : nullptr;
+  }
+
+  Kernel& kernel_;
+  Port& port_;
+  const Options& options_;
+  const Driver& driver_;
+  const Qos& policy_;
+  Qos want_;  // as the driver will show it
+  Limits limits_;
+  Qos before_, have_;  // first and newest reading
+  std::vector<Row> rows_;
+  std::optional<Error> lost_;  // the port cannot be read any more
+  std::optional<Result<void>> saved_;
+};
+
+}  // namespace
+
+Changes reconcile(Kernel& kernel, Port& port, const Qos& want, const Options& options) {
+  return Pass(kernel, port, want, options).run();
+}
+
+}  // namespace fabric::qos

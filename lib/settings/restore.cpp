@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "settings/restore.h"
+
+#include <algorithm>
+
+namespace fabric::qos {
+
+Changes restore(Kernel& kernel, Port& port, state::Originals& originals, Options options) {
+  auto entry = originals.find(state::port_key(port));
+  if (entry == originals.end()) return {};
+  options.conflict = nullptr;
+  options.save_original = nullptr;
+  Changes changes = reconcile(kernel, port, entry->second, options);
+  const bool done = std::all_of(changes.begin(), changes.end(), [](const Change& change) {
+    return change.outcome == Outcome::in_sync || change.outcome == Outcome::applied ||
+           change.outcome == Outcome::unsupported;
+  });
+  if (!done || options.dry_run) return changes;
+  Keys back = options.only;
+  for (const Change& change : changes)
+    if (change.outcome == Outcome::unsupported) back.reset(*setting_index(change.key));
+  state::forget(originals, port, back);
+  return changes;
+}
+
+Changes restore_of_absent(const state::Originals& originals, const std::vector<Port>& ports) {
+  Changes out;
+  for (const auto& [key, before] : originals) {
+    if (std::ranges::any_of(ports, [&place = key](const Port& port) { return state::port_key(port) == place; }))
+      continue;
+    for (const Setting& setting : kSettings)
+      if (has_value(setting, before))
+        out.push_back({key, std::string(setting.key), Outcome::pending, 0, false, "-", value_text(setting, before),
+                       "no such port is here now, or it is excluded; kept until it is"});
+  }
+  return out;
+}
+
+}  // namespace fabric::qos

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "settings/sysctl.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/parse.h"
+#include "store/files.h"
+#include "store/toml_value.h"
+
+namespace fabric::qos {
+namespace {
+
+constexpr std::array kSysctls{
+    // sysctl_numa_balancing() of kernel/sched/core.c asks for CAP_SYS_ADMIN.
+    Sysctl{"kernel.numa_balancing", "moves pages of running jobs between NUMA nodes; 0, where jobs are pinned", 0, 3, 1,
+           true},
+    Sysctl{"net.core.netdev_budget", "packets that one softirq round takes", 1},
+    Sysctl{"net.core.netdev_max_backlog", "packets queued to the stack per CPU"},
+    Sysctl{"net.core.optmem_max", "bytes of ancillary data per socket"},
+    Sysctl{"net.core.rmem_default", "bytes of a socket's receive buffer", 256},
+    Sysctl{"net.core.rmem_max", "bytes that a socket's receive buffer may be set to", 256},
+    Sysctl{"net.core.wmem_default", "bytes of a socket's send buffer", 256},
+    Sysctl{"net.core.wmem_max", "bytes that a socket's send buffer may be set to", 256},
+    // Several ports in one subnet: each must answer ARP for its own address only, and use it as the source.
+    Sysctl{"net.ipv4.conf.*.accept_local", "takes packets with one of the host's own addresses as their source", 0, 1},
+    Sysctl{"net.ipv4.conf.*.arp_announce", "which address an ARP request names; 2 with several ports in one subnet", 0,
+           2},
+    Sysctl{"net.ipv4.conf.*.arp_filter", "answers ARP only where the route back leaves by the same port", 0, 1},
+    Sysctl{"net.ipv4.conf.*.arp_ignore", "which ARP requests are answered; 1 with several ports in one subnet", 0, 8},
+    Sysctl{"net.ipv4.conf.*.rp_filter", "reverse path filter; 2 (loose) or 0 with several ports in one subnet", 0, 2},
+    Sysctl{"net.ipv4.neigh.default.gc_thresh1", "ARP entries below which none is collected"},
+    Sysctl{"net.ipv4.neigh.default.gc_thresh2", "ARP entries above which the old are collected"},
+    Sysctl{"net.ipv4.neigh.default.gc_thresh3", "ARP entries at most: more than hosts in the fabric's subnet"},
+    Sysctl{"net.ipv4.tcp_ecn", "ECN of TCP: 0 off, 1 on, 2 for those that ask; 3 to 5 accurate ECN on newer kernels", 0,
+           5},
+    Sysctl{"net.ipv4.tcp_mtu_probing", "finds the path MTU of TCP where ICMP is filtered", 0, 2},
+    Sysctl{"net.ipv4.tcp_rmem", "bytes of TCP's receive buffer: minimum, default, maximum", 1, INT32_MAX, 3},
+    Sysctl{"net.ipv4.tcp_timestamps", "time stamps of TCP: 0 off, 1 on, 2 on without random offsets", 0, 2},
+    Sysctl{"net.ipv4.tcp_wmem", "bytes of TCP's send buffer: minimum, default, maximum", 1, INT32_MAX, 3},
+    Sysctl{"vm.zone_reclaim_mode", "reclaims memory of a NUMA node before another node's is taken; 0 for I/O hosts", 0,
+           7},
+};
+
+// IFNAMSIZ without the NUL; a name that would lead out of its folder is none.
+bool is_interface(std::string_view name) {
+  return !name.empty() && name.size() <= 15 && name.find('.') == name.npos && name != "/" && name != "//";
+}
+
+bool has_name(const Sysctl& row, std::string_view name) {
+  const size_t star = row.name.find('*');
+  if (star == std::string_view::npos) return row.name == name;
+  const std::string_view head = row.name.substr(0, star), tail = row.name.substr(star + 1);
+  return name.size() > head.size() + tail.size() && name.starts_with(head) && name.ends_with(tail) &&
+         is_interface(name.substr(head.size(), name.size() - head.size() - tail.size()));
+}
+
+std::string file_of(std::string_view name) {
+  std::string path(name);
+  for (char& each : path) each = each == '.' ? '/' : each == '/' ? '.' : each;
+  return "proc/sys/" + path;
+}
+
+std::string one_spaced(std::string_view text) {
+  std::string out;
+  for (std::string_view word : words(text)) out.append(out.empty() ? "" : " ").append(word);
+  return out;
+}
+
+// Why the kernel did not take it, as far as its errno tells.
+std::string remedy(const std::string& name, int code) {
+  const Sysctl* row = find_sysctl(name);
+  if (row != nullptr && row->sys_admin && (code == EPERM || code == EACCES || code == EROFS))
+    return "; takes CAP_SYS_ADMIN: systemctl restart fabric-agent-pci writes it";
+  if (code == EINVAL) return "; this kernel does not take the value";
+  if (code == EROFS) return "; /proc/sys is read-only here (a container, or ProtectKernelTunables= of the service)";
+  if (code == EACCES || code == EPERM) return "; needs root, for net.* with CAP_NET_ADMIN";
+  return {};
+}
+
+class Pass {
+ public:
+  Pass(const Root& root, const SysctlOptions& options) : root_(root), options_(options) {}
+
+  SysctlChange run(const std::string& name, const std::string& wanted) {
+    SysctlChange change{name, Outcome::in_sync, {}, one_spaced(wanted), {}, 0};
+    const std::string file = file_of(name);
+    auto before = root_.read(file);
+    if (!before) return unreadable(std::move(change), before.error());
+    change.from = one_spaced(*before);
+    if (change.from == change.to) return change;
+    if (options_.conflict && options_.conflict(change.name)) {
+      change.outcome = Outcome::conflict;
+      change.detail = "another writer keeps changing it back";
+      return change;
+    }
+    if (options_.dry_run) {
+      change.outcome = Outcome::differs;
+      return change;
+    }
+    return write(std::move(change), file);
+  }
+
+ private:
+  SysctlChange write(SysctlChange change, const std::string& file) {
+    if (options_.save_original)
+      if (auto saved = options_.save_original(change.name, change.from); !saved)
+        return refused(std::move(change), saved.error());
+    if (auto written = root_.write(file, change.to); !written) return refused(std::move(change), written.error());
+    auto after = root_.read(file);
+    if (!after) return refused(std::move(change), after.error());
+    const std::string now = one_spaced(*after);
+    change.outcome = now == change.to ? Outcome::applied : Outcome::ignored;
+    if (now != change.to) change.detail = "accepted, but reads back as " + now;
+    return change;
+  }
+
+  static SysctlChange unreadable(SysctlChange change, const Error& failure) {
+    if (failure.code != ENOENT) return refused(std::move(change), failure);
+    change.outcome = Outcome::unsupported;
+    change.detail = "this kernel has no such setting, or there is no such network interface";
+    return change;
+  }
+
+  static SysctlChange refused(SysctlChange change, const Error& failure) {
+    change.outcome = Outcome::refused;
+    change.code = failure.code;
+    change.detail = failure.text() + remedy(change.name, failure.code);
+    return change;
+  }
+
+  const Root& root_;
+  const SysctlOptions& options_;
+};
+
+Error corrupt(const std::string& file, const toml::source_position& at, const std::string& what) {
+  return error(EBADMSG, file + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": " + what);
+}
+
+}  // namespace
+
+std::span<const Sysctl> known_sysctls() { return kSysctls; }
+
+const Sysctl* find_sysctl(std::string_view name) {
+  const auto row =
+      std::find_if(kSysctls.begin(), kSysctls.end(), [&](const Sysctl& each) { return has_name(each, name); });
+  return row != kSysctls.end() ? &*row : nullptr;
+}
+
+std::string sysctl_problem(std::string_view name, std::string_view value) {
+  const Sysctl* row = find_sysctl(name);
+  if (row == nullptr) return "not a host setting that fabric-agent knows";
+  const auto parts = words(value);
+  const std::string range = "from " + std::to_string(row->min) + " to " + std::to_string(row->max);
+  const std::string found = ", not \"" + std::string(value) + "\"";
+  if (parts.size() != row->numbers)
+    return (row->numbers == 1 ? "expected a number " : "expected " + std::to_string(row->numbers) + " numbers ") +
+           range + found;
+  uint64_t last = 0;
+  for (std::string_view part : parts) {
+    const auto number = parse_number<uint64_t>(part);
+    if (!number || *number < row->min || *number > row->max) return "expected a number " + range + found;
+    if (*number < last) return "expected minimum, default and maximum in this order" + found;
+    last = *number;
+  }
+  return {};
+}
+
+std::vector<SysctlChange> reconcile_sysctl(const Root& root, const SysctlValues& wanted, const SysctlOptions& options) {
+  std::vector<SysctlChange> out;
+  for (const auto& [name, value] : wanted) {
+    if (auto problem = sysctl_problem(name, value); !problem.empty())
+      out.push_back({name, Outcome::refused, {}, value, problem, EINVAL});
+    else out.push_back(Pass(root, options).run(name, value));
+  }
+  return out;
+}
+
+std::string sysctl_originals_toml(const SysctlValues& originals) {
+  std::string out = "# Written by fabric-agentd; see fabric-agentd(8). Do not edit.\n";
+  for (const auto& [name, value] : originals) out += toml_string(name) + " = " + toml_string(value) + "\n";
+  return out;
+}
+
+Result<SysctlValues> parse_sysctl_originals(std::string_view text, const std::string& file) {
+  toml::table table;
+  if (auto problem = parse_toml(text, table)) return corrupt(file, problem->at, problem->what);
+  SysctlValues out;
+  for (auto&& [key, node] : table) {
+    const auto* value = node.as_string();
+    const std::string_view name = key;
+    if (value == nullptr) return corrupt(file, node.source().begin, "expected a string, not " + describe(node));
+    out.emplace(name, value->get());
+  }
+  return out;
+}
+
+Result<SysctlValues> load_sysctl_originals(const std::string& directory) {
+  auto root = Root::open(directory);
+  if (!root) return root.error();
+  auto text = root->read(kSysctlOriginalsFile);
+  if (!text && text.error().code == ENOENT) return SysctlValues{};
+  if (!text) return text.error();
+  auto values = parse_sysctl_originals(*text, std::string("/") + kSysctlOriginalsFile);
+  if (!values)
+    return error(values.error().code,
+                 values.error().what + "; mend the file, or move it away: what stood before is lost then");
+  return values;
+}
+
+Result<void> save_sysctl_originals(const std::string& directory, const SysctlValues& originals) {
+  return replace_file(directory, kSysctlOriginalsFile, sysctl_originals_toml(originals));
+}
+
+Result<void> save_sysctl_original(const std::string& directory, SysctlValues& originals, const std::string& name,
+                                  const std::string& before) {
+  if (originals.contains(name)) return {};
+  SysctlValues next = originals;
+  next.emplace(name, before);
+  if (auto saved = save_sysctl_originals(directory, next); !saved) return saved;
+  originals = std::move(next);
+  return {};
+}
+
+}  // namespace fabric::qos

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/files.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/parse.h"
+
+namespace fabric {
+namespace {
+
+Error failed(const std::string& path, const char* act) { return error(errno, "/" + path + ": " + act); }
+
+bool write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    ssize_t count = ::write(fd, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return false;
+    text.remove_prefix(static_cast<size_t>(count));
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<Fd> make_directory_of(const std::string& directory, const std::string& path) {
+  auto parts = split(path, '/');
+  parts.pop_back();
+  // What is synced must be open for reading; what is only passed through need not be readable.
+  Fd at(::open(directory.c_str(), (parts.empty() ? O_RDONLY : O_PATH) | O_DIRECTORY | O_CLOEXEC));
+  for (std::string_view part : parts) {
+    if (!at) break;
+    std::string name(part);
+    const bool is_new = ::mkdirat(at.get(), name.c_str(), 0755) == 0;
+    if (!is_new && errno != EEXIST) return failed(path, "cannot make its directory");
+    at = Fd(::openat(at.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (is_new && at && ::fchmod(at.get(), 0755) != 0)
+      return failed(path, "cannot make its directory");  // whatever the umask
+  }
+  if (!at) return failed(path, "cannot open its directory");
+  return at;
+}
+
+Result<void> replace_file(const std::string& directory, const std::string& path, std::string_view text) {
+  auto folder = make_directory_of(directory, path);
+  if (!folder) return folder.error();
+  std::string name = path.substr(path.rfind('/') + 1);
+  std::string fresh = "." + name + ".new";
+  Fd file(::openat(folder->get(), fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));
+  // fchmod: whatever the umask, everybody may read.
+  if (!file || ::fchmod(file.get(), 0644) != 0 || !write_all(file.get(), text) || ::fsync(file.get()) != 0)
+    return failed(path, "cannot write");
+  if (::renameat(folder->get(), fresh.c_str(), folder->get(), name.c_str()) != 0)
+    return failed(path, "cannot rename into place");
+  if (::fsync(folder->get()) != 0) return failed(path, "cannot sync its directory");
+  return {};
+}
+
+}  // namespace fabric

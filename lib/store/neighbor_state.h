@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What fabric-lldp.service has heard: /run/fabric-lldp/neighbors.toml, written whole and renamed into place.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "kernel/capture/root.h"
+#include "model/neighbor.h"
+
+namespace fabric::state {
+
+inline constexpr const char* kNeighborFile = "run/fabric-lldp/neighbors.toml";
+inline constexpr const char* kLldpSource = "fabric-lldp";
+// The listener writes at least that often; a file that is older is nobody's.
+inline constexpr double kNeighborHeartbeat = 60, kNeighborFileAge = 150;
+// How much later than it was heard a neighbour's frame may get into the file.
+inline constexpr double kNeighborDelay = 15;
+
+// Times as seconds since boot, as NeighborTable has them.
+std::string neighbors_toml(const Neighbors& neighbors, double updated);
+// The same back, as seen at `now` (absent: when it was written): `age` is filled, `listening` says how long, those
+// whose time is over are left out (of another source than the listener, none: it looks after that itself). Unreadable
+// entries are left out as well.
+Result<Neighbors> parse_neighbors(std::string_view text, const std::string& name, std::optional<double> now);
+
+// The file as it stands, its times seconds since boot.
+struct NeighborFile {
+  double updated = 0;
+  Neighbors neighbors{};
+};
+
+// Absent when nobody listens: no file, or one that is too old. Now is what proc/uptime below the root says.
+Result<std::optional<Neighbors>> load_neighbors(const Root& root);
+// The same, for who asks again and again: only a text that is another one than last time is parsed.
+class NeighborReader {
+ public:
+  Result<std::optional<Neighbors>> load(const Root& root);
+
+ private:
+  std::string text_;
+  std::optional<Result<NeighborFile>> last_;
+};
+Result<void> save_neighbors(const std::string& directory, const Neighbors& neighbors, double updated);
+
+}  // namespace fabric::state

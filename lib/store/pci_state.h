@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What fabric-agent-pci.service read of PCI configuration space: /run/fabric-agent/pci.toml.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "kernel/capture/root.h"
+#include "model/pci_state.h"
+
+namespace fabric::state {
+
+inline constexpr const char* kPciFile = "run/fabric-agent/pci.toml";
+
+std::string pci_state_toml(const PciState& state);
+Result<PciState> parse_pci_state(std::string_view text, const std::string& name);
+// Absent when there is no such file: the service has not run since boot.
+Result<std::optional<PciState>> load_pci_state(const Root& root);
+Result<void> save_pci_state(const std::string& directory, const PciState& state);
+
+}  // namespace fabric::state

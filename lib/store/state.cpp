@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/state.h"
+
+#include <stdio.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "model/bond.h"
+#include "store/files.h"
+#include "store/toml_value.h"
+
+namespace fabric::state {
+namespace {
+
+constexpr const char* kWritten = "# Written by fabric-agentd; see fabric-agentd(8). Do not edit.\n";
+
+Error corrupt(const std::string& name, const toml::source_position& at, const std::string& what) {
+  return error(EBADMSG, name + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": " + what);
+}
+
+Result<toml::table> parse(std::string_view text, const std::string& name) {
+  toml::table table;
+  if (auto problem = parse_toml(text, table)) return corrupt(name, problem->at, problem->what);
+  return table;
+}
+
+Result<Qos> read_qos(const toml::node& node, const std::string& name) {
+  const auto* table = node.as_table();
+  if (table == nullptr) return corrupt(name, node.source().begin, "expected a table of settings");
+  Qos qos;
+  for (const Setting& setting : kSettings)
+    if (const auto* value = table->get(setting.key))
+      if (auto problem = read_setting(setting, *value, qos)) return corrupt(name, problem->at, problem->what);
+  return qos;
+}
+
+uint64_t count_at(const toml::table& table, std::string_view key) {
+  int64_t count = 0;
+  const auto* node = table.get(key);
+  return node != nullptr && !read_integer(*node, 0, INT64_MAX, count) ? static_cast<uint64_t>(count) : 0;
+}
+
+SettingState read_setting_state(const toml::table& table) {
+  SettingState state{.outcome = text_at(table, "outcome"), .detail = text_at(table, "detail")};
+  state.repairs = count_at(table, "repairs");
+  state.last_repair = text_at(table, "last_repair");
+  const auto* node = table.get("drifts");
+  if (const auto* causes = node != nullptr ? node->as_table() : nullptr)
+    for (auto&& [cause, count] : *causes) {
+      std::string_view word = cause;
+      state.drifts[std::string(word)] = count_at(*causes, word);
+    }
+  if (state.drifts.empty()) return state;
+  state.last_drift = text_at(table, "last_drift");
+  state.drift_from = text_at(table, "drift_from");
+  state.drift_to = text_at(table, "drift_to");
+  state.drift_by = text_at(table, "drift_by");
+  return state;
+}
+
+// Only what there is to say.
+std::string drift_toml(const SettingState& setting) {
+  if (setting.drifts.empty()) return {};
+  std::string causes;
+  for (const auto& [cause, count] : setting.drifts)
+    causes += (causes.empty() ? "" : ", ") + toml_string(cause) + " = " + std::to_string(count);
+  return ", drifts = { " + causes + " }, last_drift = " + toml_string(setting.last_drift) +
+         ", drift_from = " + toml_string(setting.drift_from) + ", drift_to = " + toml_string(setting.drift_to) +
+         ", drift_by = " + toml_string(setting.drift_by);
+}
+
+Result<std::string> read_or_empty(const std::string& directory, const char* file) {
+  auto root = Root::open(directory);
+  if (!root) return root.error();
+  auto text = root->read(file);
+  if (!text && text.error().code == ENOENT) return std::string{};
+  return text;
+}
+
+}  // namespace
+
+std::string port_key(const Port& port) {
+  return port.pci.empty() ? "netdev:" + port.netdev : port.pci + "/" + std::to_string(port.number);
+}
+
+std::string originals_toml(const Originals& originals) {
+  std::string out = kWritten;
+  for (const auto& [key, qos] : originals) {
+    out += "\n[" + toml_string(key) + "]\n";
+    for (const Setting& setting : kSettings)
+      if (has_value(setting, qos) && reads_back(setting, qos))
+        out += std::string(setting.key) + " = " + setting_toml(setting, qos) + "\n";
+  }
+  return out;
+}
+
+Result<Originals> parse_originals(std::string_view text, const std::string& name) {
+  auto table = parse(text, name);
+  if (!table) return table.error();
+  Originals originals;
+  for (auto&& [key, node] : *table) {
+    auto qos = read_qos(node, name);
+    if (!qos) return qos.error();
+    std::string_view port = key;
+    originals[std::string(port)] = *qos;
+  }
+  return originals;
+}
+
+std::string agent_state_toml(const AgentState& state, const std::string& config) {
+  std::string out = kWritten + (config.empty() ? "" : "config = " + toml_string(config) + "\n");
+  for (auto [key, value] : {std::pair{"mode", &state.mode},
+                            {"updated", &state.updated},
+                            {"config_error", &state.config_error},
+                            {"held", &state.held}})
+    out += std::string(key) + " = " + toml_string(*value) + "\n";
+  for (const auto& [port, settings] : state.ports) {
+    out += "\n[port." + toml_string(port) + "]\n";  // also where it has no setting
+    for (const auto& [key, setting] : settings)
+      out += toml_string(key) + " = { outcome = " + toml_string(setting.outcome) +
+             ", detail = " + toml_string(setting.detail) + ", repairs = " + std::to_string(setting.repairs) +
+             ", last_repair = " + toml_string(setting.last_repair) + drift_toml(setting) + " }\n";
+  }
+  return out;
+}
+
+Result<AgentState> parse_agent_state(std::string_view text, const std::string& name) {
+  auto table = parse(text, name);
+  if (!table) return table.error();
+  AgentState state;
+  state.mode = text_at(*table, "mode");
+  state.updated = text_at(*table, "updated");
+  state.config_error = text_at(*table, "config_error");
+  state.held = text_at(*table, "held");
+  const auto* node = table->get("port");
+  const auto* ports = node != nullptr ? node->as_table() : nullptr;
+  if (ports == nullptr) return state;
+  for (auto&& [port, settings] : *ports) {
+    if (!settings.is_table()) continue;
+    std::string_view id = port;
+    auto& known = state.ports[std::string(id)];
+    for (auto&& [key, setting] : *settings.as_table()) {
+      std::string_view word = key;
+      if (const auto* values = setting.as_table()) known[std::string(word)] = read_setting_state(*values);
+    }
+  }
+  return state;
+}
+
+Result<Originals> load_originals(const std::string& directory) {
+  auto text = read_or_empty(directory, kOriginalsFile);
+  if (!text) return text.error();
+  return parse_originals(*text, std::string("/") + kOriginalsFile);
+}
+
+Result<void> save_originals(const std::string& directory, const Originals& originals) {
+  return replace_file(directory, kOriginalsFile, originals_toml(originals));
+}
+
+Result<std::string> set_originals_aside(const std::string& directory) {
+  auto folder = make_directory_of(directory, kOriginalsFile);
+  if (!folder) return folder.error();
+  std::string name = std::string(kOriginalsFile).substr(std::string(kOriginalsFile).rfind('/') + 1);
+  for (int i = 1; i < 100; ++i) {
+    std::string aside = name + ".corrupt" + (i == 1 ? "" : "." + std::to_string(i));
+    if (::renameat2(folder->get(), name.c_str(), folder->get(), aside.c_str(), RENAME_NOREPLACE) == 0) return aside;
+    if (errno != EEXIST) break;
+  }
+  return error(errno, std::string("/") + kOriginalsFile + ": cannot be renamed");
+}
+
+Result<void> save_original(const std::string& directory, Originals& originals, const Port& port, const Qos& before) {
+  auto [entry, is_new] = originals.try_emplace(port_key(port));
+  const Qos old = entry->second;
+  const Keys own = qos::own_keys(port);
+  for (size_t i = 0; i < kSettingCount; ++i)
+    if (own[i] && !has_value(kSettings[i], old)) copy_value(kSettings[i], before, entry->second);
+  if (!is_new && entry->second == old) return {};
+  auto saved = save_originals(directory, originals);
+  if (saved) return saved;
+  if (is_new) originals.erase(entry);
+  else entry->second = old;
+  return saved;
+}
+
+void forget(Originals& originals, const Port& port, const Keys& keys) {
+  const auto entry = originals.find(port_key(port));
+  if (entry == originals.end()) return;
+  for (size_t i = 0; i < kSettingCount; ++i)
+    if (keys[i]) copy_value(kSettings[i], Qos{}, entry->second);
+  if (keys_of(entry->second).none()) originals.erase(entry);
+}
+
+Result<std::shared_ptr<const AgentState>> AgentStateReader::load(const Root& root) {
+  using Shared = std::shared_ptr<const AgentState>;
+  auto text = root.read(kStateFile);
+  if (!text && text.error().code == ENOENT) return Shared{};
+  if (!text) return text.error();
+  if (!last_ || *text != text_) {
+    auto parsed = parse_agent_state(*text, std::string("/") + kStateFile);
+    last_ = parsed ? Result<Shared>(std::make_shared<const AgentState>(std::move(*parsed)))
+                   : Result<Shared>(parsed.error());
+    text_ = std::move(*text);
+  }
+  if (!*last_) return *last_;
+  if (const bool running = is_locked(root); running != (**last_)->running) {
+    AgentState state = ***last_;
+    state.running = running;
+    last_ = Shared(std::make_shared<const AgentState>(std::move(state)));
+  }
+  return *last_;
+}
+
+Result<std::optional<AgentState>> load_agent_state(const Root& root) {
+  auto state = AgentStateReader().load(root);
+  if (!state) return state.error();
+  return *state ? std::optional<AgentState>(**state) : std::nullopt;
+}
+
+Result<void> save_agent_state(const std::string& directory, const AgentState& state, const std::string& config) {
+  return replace_file(directory, kStateFile, agent_state_toml(state, config));
+}
+
+Result<std::string> agent_config(const Root& root) {
+  auto text = root.read(kStateFile);
+  if (!text) return text.error();
+  auto table = parse(*text, std::string("/") + kStateFile);
+  if (!table) return table.error();
+  return text_at(*table, "config");
+}
+
+}  // namespace fabric::state

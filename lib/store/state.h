@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent's files: published state (/run/fabric-agent/state.toml), saved originals
+// (/var/lib/fabric-agent/originals.toml) and the locks. Files are written whole and renamed into place: a reader, or a
+// start after a crash, sees the old or the new one, never a part.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/fd.h"
+#include "kernel/capture/root.h"
+#include "model/node.h"
+#include "model/qos.h"
+
+namespace fabric::state {
+
+inline constexpr const char* kStateFile = "run/fabric-agent/state.toml";
+// Held while ports are written, by agentd and by `fabric-agentctl apply` and `restore`.
+inline constexpr const char* kLockFile = "run/fabric-agent/lock";
+// Held by agentd as long as it lives.
+inline constexpr const char* kAgentLockFile = "run/fabric-agent/agentd.lock";
+inline constexpr const char* kOriginalsFile = "var/lib/fabric-agent/originals.toml";
+
+// What stood before our first write, by stable port key: the PCI address and port number ("0000:24:00.0/1"),
+// or "netdev:NAME" for software devices.
+using Originals = std::map<std::string, Qos>;
+std::string port_key(const Port& port);
+
+std::string originals_toml(const Originals& originals);
+Result<Originals> parse_originals(std::string_view text, const std::string& name);
+std::string agent_state_toml(const AgentState& state, const std::string& config = {});  // without `running`
+Result<AgentState> parse_agent_state(std::string_view text, const std::string& name);
+
+// `directory`: the root below which the files lie ("/" on a running machine). A missing file is empty, not an error.
+// A file that cannot be understood is an Error with code EBADMSG and line and column; it is never overwritten.
+Result<Originals> load_originals(const std::string& directory);
+Result<void> save_originals(const std::string& directory, const Originals& originals);
+// Renames the originals to originals.toml.corrupt (.corrupt.2, ...), for a person to look at; the new name.
+Result<std::string> set_originals_aside(const std::string& directory);
+
+// Adds the port's entry, and to an entry the settings that it lacks, and makes it durable: what stood before our
+// *first* write of a setting stays. Of a bond and its members, what is each one's own.
+Result<void> save_original(const std::string& directory, Originals& originals, const Port& port, const Qos& before);
+
+// Takes these settings out of the port's entry, and the entry when nothing is left in it. A bond and the member whose
+// function its RDMA device is share one.
+void forget(Originals& originals, const Port& port, const Keys& keys);
+
+// Absent when there is no state file. `running`: some process holds agentd's lock now.
+Result<std::optional<AgentState>> load_agent_state(const Root& root);
+// The same, for who asks again and again: only a text that is another one than last time is parsed, and as long as
+// nothing has changed the same state comes back. Null when there is no state file.
+class AgentStateReader {
+ public:
+  Result<std::shared_ptr<const AgentState>> load(const Root& root);
+
+ private:
+  std::string text_;
+  std::optional<Result<std::shared_ptr<const AgentState>>> last_;
+};
+// `config`: confirm::digest() of wanted_config() as the agent read it last.
+Result<void> save_agent_state(const std::string& directory, const AgentState& state, const std::string& config = {});
+// Which configuration the agent has, as it published it; empty where it did not.
+Result<std::string> agent_config(const Root& root);
+
+// Exclusive, until the Fd is closed, also by the holder's death (fcntl open file description lock). When another holds
+// it for longer than `patience`: an Error with code EWOULDBLOCK naming its pid. The file keeps the last holder's pid.
+Result<Fd> take_lock(const std::string& directory, std::chrono::milliseconds patience = {},
+                     const char* file = kLockFile);
+// Does somebody hold the lock now? Needs no more than permission to read, and disturbs nobody.
+bool is_locked(const Root& root, const char* file = kAgentLockFile);
+
+}  // namespace fabric::state

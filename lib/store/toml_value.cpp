@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/toml_value.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "base/parse.h"
+#include "store/toml_words.h"
+
+namespace fabric {
+namespace {
+
+TomlProblem expected(const toml::node& node, std::string_view what) {
+  return {node.source().begin, "expected " + std::string(what) + ", not " + describe(node)};
+}
+
+template <class T>
+MaybeProblem read_word(const toml::node& node, Words<T> words, T& out) {
+  std::string all;
+  for (const auto& [word, value] : words) {
+    all += (all.empty() ? "\"" : " or \"") + std::string(word) + "\"";
+    if (const auto* text = node.as_string(); text != nullptr && text->get() == word) {
+      out = value;
+      return std::nullopt;
+    }
+  }
+  return expected(node, all);
+}
+
+// Each element of an array of `min`..`max` elements, by its index.
+template <class Each>
+MaybeProblem read_array(const toml::node& node, std::string_view what, size_t min, size_t max, Each&& each) {
+  const auto* array = node.as_array();
+  if (array == nullptr) return expected(node, what);
+  if (array->size() < min || array->size() > max)
+    return TomlProblem{node.source().begin,
+                       "expected " + std::string(what) + ", not " + std::to_string(array->size()) + " of them"};
+  for (size_t i = 0; i < array->size(); ++i)
+    if (auto problem = each(*array->get(i), i)) return problem;
+  return std::nullopt;
+}
+
+MaybeProblem read_kind(const toml::node& node, Dcbx& out) { return read_word<Dcbx>(node, kDcbx, out); }
+MaybeProblem read_kind(const toml::node& node, Trust& out) { return read_word<Trust>(node, kTrust, out); }
+MaybeProblem read_kind(const toml::node& node, Pause& out) { return read_word<Pause>(node, kPause, out); }
+
+MaybeProblem read_kind(const toml::node& node, uint32_t& out) {
+  int64_t number = 0;
+  if (auto problem = read_integer(node, 0, std::numeric_limits<uint32_t>::max(), number)) return problem;
+  out = static_cast<uint32_t>(number);
+  return std::nullopt;
+}
+
+MaybeProblem read_small(const toml::node& node, int64_t max, uint8_t& out) {
+  int64_t number = 0;
+  if (auto problem = read_integer(node, 0, max, number)) return problem;
+  out = static_cast<uint8_t>(number);
+  return std::nullopt;
+}
+
+MaybeProblem read_kind(const toml::node& node, PrioSet& out) {
+  return read_array(
+      node, "an array of priorities 0 to 7", 0, kPriorities, [&](const toml::node& element, size_t) -> MaybeProblem {
+        uint8_t prio = 0;
+        if (auto problem = read_small(element, kPriorities - 1, prio)) return problem;
+        if (out.has(prio))
+          return TomlProblem{element.source().begin, "priority " + std::to_string(prio) + " is listed twice"};
+        out.bits = static_cast<uint8_t>(out.bits | 1U << prio);
+        return std::nullopt;
+      });
+}
+
+MaybeProblem read_kind(const toml::node& node, DscpMap& out) {
+  const auto* table = node.as_table();
+  if (table == nullptr) return expected(node, "a table of DSCP = priority");
+  for (auto&& [key, value] : *table) {
+    std::string_view word = key;
+    auto dscp = parse_number<uint8_t>(word);
+    if (!dscp || *dscp > 63 || out.count(*dscp) != 0)
+      return TomlProblem{value.source().begin,
+                         "expected each DSCP from 0 to 63 once, not \"" + std::string(word) + "\""};
+    if (auto problem = read_small(value, kPriorities - 1, out[*dscp])) return problem;
+  }
+  return std::nullopt;
+}
+
+MaybeProblem read_ets_member(std::string_view key, const toml::node& node, Ets& out) {
+  if (key == "prio_tc")
+    return read_array(
+        node, "eight traffic classes, one per priority", kPriorities, kPriorities,
+        [&](const toml::node& element, size_t i) { return read_small(element, kPriorities - 1, out.prio_tc[i]); });
+  if (key == "tsa")
+    return read_array(node, "at most eight algorithms, one per traffic class", 0, kPriorities,
+                      [&](const toml::node& element, size_t i) { return read_word<Tsa>(element, kTsa, out.tsa[i]); });
+  if (key == "bw")
+    return read_array(node, "at most eight percentages, one per traffic class", 0, kPriorities,
+                      [&](const toml::node& element, size_t i) { return read_small(element, 255, out.bw[i]); });
+  return TomlProblem{node.source().begin, "unknown key \"" + std::string(key) + "\"; ets has prio_tc, tsa and bw"};
+}
+
+MaybeProblem read_kind(const toml::node& node, Ets& out) {
+  const auto* table = node.as_table();
+  if (table == nullptr) return expected(node, "a table with prio_tc, tsa and bw");
+  for (auto&& [key, value] : *table)
+    if (auto problem = read_ets_member(key, value, out)) return problem;
+  for (std::string_view key : {"prio_tc", "tsa"})
+    if (table->get(key) == nullptr) return TomlProblem{node.source().begin, std::string(key) + " is missing"};
+  return std::nullopt;
+}
+
+MaybeProblem read_kind(const toml::node& node, bool& out) {
+  const auto* flag = node.as_boolean();
+  if (flag == nullptr) return expected(node, "true or false");
+  out = flag->get();
+  return std::nullopt;
+}
+
+MaybeProblem read_kind(const toml::node& node, Eight& out) {
+  return read_array(node, "eight numbers from 0 to 7, one per priority", kPriorities, kPriorities,
+                    [&](const toml::node& element, size_t i) { return read_small(element, kPriorities - 1, out[i]); });
+}
+
+MaybeProblem read_kind(const toml::node& node, Buffers& out) {
+  if (const auto* text = node.as_string(); text != nullptr && text->get() == "auto") {
+    out.automatic = true;
+    return std::nullopt;
+  }
+  return read_array(node, "eight sizes in bytes, or \"auto\"", kPriorities, kPriorities,
+                    [&](const toml::node& element, size_t i) {
+                      int64_t number = 0;
+                      auto problem = read_integer(element, 0, std::numeric_limits<uint32_t>::max(), number);
+                      out.bytes[i] = static_cast<uint32_t>(number);
+                      return problem;
+                    });
+}
+
+MaybeProblem read_kind(const toml::node& node, Rates& out) {
+  return read_array(node, "eight rates in kbit/s, one per traffic class", kPriorities, kPriorities,
+                    [&](const toml::node& element, size_t i) {
+                      int64_t number = 0;
+                      auto problem = read_integer(element, 0, std::numeric_limits<int64_t>::max(), number);
+                      out.kbit[i] = static_cast<uint64_t>(number);
+                      return problem;
+                    });
+}
+
+MaybeProblem read_kind(const toml::node& node, RoceMode& out) { return read_word<RoceMode>(node, kRoceMode, out); }
+
+MaybeProblem read_kind(const toml::node& node, OrNone& out) {
+  if (const auto* text = node.as_string(); text != nullptr && text->get() == "none") return std::nullopt;
+  return read_kind(node, out.value.emplace());
+}
+
+// One word, or an array of words; each is handed on with its node.
+template <class Each>
+MaybeProblem read_words(const toml::node& node, std::string_view what, Each&& each) {
+  if (node.is_string()) return each(node);
+  return read_array(node, what, 0, 1'000, [&](const toml::node& element, size_t) -> MaybeProblem {
+    return element.is_string() ? each(element) : expected(element, what);
+  });
+}
+
+MaybeProblem read_kind(const toml::node& node, Fec& out) {
+  constexpr std::string_view kWhat = "\"auto\", \"off\", \"rs\", \"baser\" or \"llrs\"";
+  return read_words(node, kWhat, [&](const toml::node& word) -> MaybeProblem {
+    const auto bit = parse_fec_word(word.as_string()->get());
+    if (!bit) return expected(word, kWhat);
+    out.bits = static_cast<uint8_t>(out.bits | *bit);
+    return std::nullopt;
+  });
+}
+
+MaybeProblem read_kind(const toml::node& node, AppTrust& out) {
+  constexpr std::string_view kWhat = "\"dscp\" or \"pcp\"";
+  return read_words(node, kWhat, [&](const toml::node& word) -> MaybeProblem {
+    const auto selector = parse_selector(word.as_string()->get());
+    if (!selector) return expected(word, kWhat);
+    if (std::find(out.selectors.begin(), out.selectors.end(), *selector) != out.selectors.end())
+      return TomlProblem{word.source().begin, describe(word) + " is listed twice"};
+    out.selectors.push_back(*selector);
+    return std::nullopt;
+  });
+}
+
+MaybeProblem read_kind(const toml::node& node, Names& out) {
+  if (const auto* text = node.as_string()) {
+    if (text->get() != "all") return expected(node, "an array of names, or \"all\"");
+    out.names = {"*"};
+    return std::nullopt;
+  }
+  return read_words(node, "an array of names, or \"all\"", [&](const toml::node& word) -> MaybeProblem {
+    const std::string& name = word.as_string()->get();
+    if (name.empty() || name == "*") return expected(word, "the name of a counter");
+    out.names.insert(name);
+    return std::nullopt;
+  });
+}
+
+}  // namespace
+
+std::string describe(const toml::node& node) {
+  if (const auto* text = node.as_string()) return "the string " + toml_string(text->get());
+  if (const auto* integer = node.as_integer()) return std::to_string(integer->get());
+  if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
+  if (node.is_array()) return "an array";
+  if (node.is_table()) return "a table";
+  return node.is_floating_point() ? "a floating-point number" : "a date or time";
+}
+
+MaybeProblem read_integer(const toml::node& node, int64_t min, int64_t max, int64_t& out) {
+  const auto* integer = node.as_integer();
+  if (integer == nullptr || integer->get() < min || integer->get() > max)
+    return expected(node, "an integer from " + std::to_string(min) + " to " + std::to_string(max));
+  out = integer->get();
+  return std::nullopt;
+}
+
+MaybeProblem read_text(const toml::node& node, std::string& out) {
+  const auto* text = node.as_string();
+  if (text == nullptr) return expected(node, "a string");
+  out = text->get();
+  return std::nullopt;
+}
+
+const toml::table* table_at(const toml::table& table, std::string_view key) {
+  const auto* node = table.get(key);
+  return node != nullptr ? node->as_table() : nullptr;
+}
+
+std::string text_at(const toml::table& table, std::string_view key) {
+  const auto* node = table.get(key);
+  const auto* text = node != nullptr ? node->as_string() : nullptr;
+  return text != nullptr ? text->get() : std::string();
+}
+
+bool flag_at(const toml::table& table, std::string_view key) {
+  const auto* node = table.get(key);
+  const auto* flag = node != nullptr ? node->as_boolean() : nullptr;
+  return flag != nullptr && flag->get();
+}
+
+MaybeProblem read_setting(const Setting& setting, const toml::node& node, Qos& out) {
+  return visit_member(setting, out, [&](auto& member) -> MaybeProblem {
+    std::decay_t<decltype(*member)> value{};
+    if (auto problem = read_kind(node, value)) return problem;
+    member = std::move(value);
+    return std::nullopt;
+  });
+}
+
+}  // namespace fabric

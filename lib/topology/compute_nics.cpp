@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which NICs a machine was built with for its GPUs, and which of them are up.
+#include <algorithm>
+#include <compare>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+
+#include "model/pci_kind.h"
+#include "topology/pairing.h"
+
+namespace fabric {
+namespace {
+
+constexpr unsigned kActive = 4;  // enum ib_port_state (rdma/ib_verbs.h)
+
+bool is_of(const Port& port, const Nic& nic) {
+  return std::find(nic.rdma.begin(), nic.rdma.end(), port.rdma) != nic.rdma.end();
+}
+
+struct Kind {
+  uint16_t vendor = 0, device = 0;
+  LinkLayer layer = LinkLayer::unknown;
+  auto operator<=>(const Kind&) const = default;
+};
+
+Kind kind_of(const Nic& nic, std::span<const Port> ports) {
+  Kind kind{nic.vendor, nic.device, LinkLayer::unknown};
+  for (const Port& port : ports)
+    if (is_of(port, nic) && port.link_layer != LinkLayer::unknown) kind.layer = port.link_layer;
+  return kind;
+}
+
+// A NIC whose ports are gone counts with those of its model.
+std::map<size_t, Kind> kinds_of(const Topology& topology, const std::vector<size_t>& nics,
+                                std::span<const Port> ports) {
+  std::map<size_t, Kind> out;
+  for (const size_t nic : nics) out[nic] = kind_of(topology.nics[nic], ports);
+  for (auto& [nic, kind] : out)
+    for (const auto& [other, known] : out)
+      if (kind.layer == LinkLayer::unknown && kind.vendor == known.vendor && kind.device == known.device)
+        kind.layer = known.layer;
+  return out;
+}
+
+// Of a NIC whose ports have no link nothing is known: what drivers go on showing is no rate.
+std::optional<double> rate_of(const Nic& nic, std::span<const Port> ports) {
+  std::optional<double> rate;
+  for (const Port& port : ports)
+    if (is_of(port, nic) && port.state.value_or(kActive) == kActive) rate = std::max(rate, port.rate);
+  return rate;
+}
+
+std::optional<double> rate_beside(const Topology& topology, const Nic& nic, std::span<const Port> ports) {
+  std::optional<double> rate;
+  for (const Nic& other : topology.nics)
+    if (&other != &nic && !nic.card.empty() && other.card == nic.card) rate = std::max(rate, rate_of(other, ports));
+  return rate;
+}
+
+// NICs of one board reach the same rate.
+using Board = std::tuple<uint16_t, uint16_t, std::string>;
+Board board_of(const Nic& nic, std::span<const Port> ports) {
+  const auto port = std::find_if(ports.begin(), ports.end(), [&](const Port& each) { return is_of(each, nic); });
+  return {nic.vendor, nic.device, port == ports.end() ? std::string() : port->board_id};
+}
+
+// The same ports of other such cards, as far as they have a link.
+std::vector<const Nic*> twins_with_link(const Topology& topology, const Nic& nic, std::span<const Port> ports) {
+  const auto place = [](const Nic& each) { return std::string_view(each.pci).substr(each.pci.rfind('.') + 1); };
+  const Board board = board_of(nic, ports);
+  std::vector<const Nic*> out;
+  for (const Nic& other : topology.nics)
+    if (place(other) == place(nic) && rate_of(other, ports) && board_of(other, ports) == board) out.push_back(&other);
+  return out;
+}
+
+std::vector<size_t> rdma_nics(const Topology& topology) {
+  std::vector<size_t> physical, all;
+  for (size_t i = 0; i < topology.nics.size(); ++i) {
+    if (!carries_rdma(topology.nics[i])) continue;
+    all.push_back(i);
+    if (!topology.nics[i].virtual_function) physical.push_back(i);
+  }
+  return physical.empty() ? all : physical;
+}
+
+// How well a kind suits: GPUs that it is nearest to, cards, rate, and what its PCIe could carry (GT/s of all lanes; 0:
+// not known).
+struct Suits {
+  size_t gpus = 0;
+  std::set<std::string> cards;
+  double rate = 0, slot = 0;
+};
+
+// Of a kind without any link, its PCIe tells.
+bool is_as_fast(const Suits& other, const Suits& chosen) {
+  return other.rate > 0 ? chosen.rate > 0 && other.rate >= chosen.rate : other.slot > 0 && other.slot >= chosen.slot;
+}
+
+// Enough for all GPUs, at the same classes as with all of `nics`.
+bool suffices(const Topology& topology, const std::vector<size_t>& some, const std::vector<size_t>& nics) {
+  return !topology.gpus.empty() && some.size() >= topology.gpus.size() && some.size() + 2 <= nics.size() &&
+         std::all_of(topology.gpus.begin(), topology.gpus.end(), [&](const Gpu& gpu) {
+           return nearest_class(topology, gpu, some) == nearest_class(topology, gpu, nics);
+         });
+}
+
+// Where the fastest ports suffice for all GPUs, several slower ones, or such as nobody uses, were built in for
+// something else. A port without a link, or with a slower one than the others of its board, is what its board is.
+std::vector<size_t> without_slower(const Topology& topology, std::span<const Port> ports,
+                                   const std::vector<size_t>& nics, bool unused) {
+  std::optional<double> best;
+  for (const size_t nic : nics) best = std::max(best, rate_of(topology.nics[nic], ports));
+  std::set<Board> boards;
+  for (const size_t nic : nics)
+    if (best && rate_of(topology.nics[nic], ports) == best) boards.insert(board_of(topology.nics[nic], ports));
+  std::vector<size_t> fast, on_fast_boards;
+  for (const size_t nic : nics) {
+    const auto rate = likely_rate(topology, topology.nics[nic], ports);
+    const bool board = boards.count(board_of(topology.nics[nic], ports)) != 0;
+    if (board) on_fast_boards.push_back(nic);
+    if ((rate ? rate == best : board) && (unused || is_in_use(topology, topology.nics[nic], ports)))
+      fast.push_back(nic);
+  }
+  if (suffices(topology, fast, nics)) return fast;
+  return suffices(topology, on_fast_boards, nics) ? on_fast_boards : nics;
+}
+
+// `own` and those of `others` that are as near to some GPU as its nearest of `own`, or nearer; in PCI order.
+std::vector<size_t> with_as_near(const Topology& topology, const std::vector<size_t>& own,
+                                 const std::vector<size_t>& others) {
+  std::vector<size_t> out = own;
+  std::copy_if(others.begin(), others.end(), std::back_inserter(out), [&](size_t nic) {
+    return std::any_of(topology.gpus.begin(), topology.gpus.end(), [&](const Gpu& gpu) {
+      const auto path = path_class(gpu, topology.nics[nic]), best = nearest_class(topology, gpu, own);
+      return path && (!best || *path <= *best);
+    });
+  });
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+// `own` where they are one for each GPU, else with those of other kinds that are as fast; with such as have no link
+// where that makes one for each: fewer may be built in for something else.
+std::vector<size_t> with_other_kinds(const Topology& topology, const std::vector<size_t>& own,
+                                     const std::vector<size_t>& others, const std::vector<size_t>& dark) {
+  if (own.size() >= topology.gpus.size()) return own;
+  const auto lit = with_as_near(topology, own, others);
+  if (lit.size() >= topology.gpus.size()) return lit;
+  std::vector<size_t> more = others;
+  more.insert(more.end(), dark.begin(), dark.end());
+  const auto all = with_as_near(topology, own, more);
+  return all.size() >= topology.gpus.size() ? all : lit;
+}
+
+}  // namespace
+
+std::optional<double> likely_rate(const Topology& topology, const Nic& nic, std::span<const Port> ports) {
+  const std::optional<double> own = rate_of(nic, ports), beside = own ? own : rate_beside(topology, nic, ports);
+  if (own || !beside) return own;
+  std::optional<double> rate;
+  for (const Nic* twin : twins_with_link(topology, nic, ports))
+    if (rate_beside(topology, *twin, ports) == beside) rate = std::max(rate, rate_of(*twin, ports));
+  return rate ? rate : beside;
+}
+
+bool is_in_use(const Topology& topology, const Nic& nic, std::span<const Port> ports) {
+  return rate_of(nic, ports) || !twins_with_link(topology, nic, ports).empty();
+}
+
+std::optional<PathClass> nearest_class(const Topology& topology, const Gpu& gpu, const std::vector<size_t>& nics) {
+  std::optional<PathClass> best;
+  for (const size_t nic : nics)
+    if (const auto path = path_class(gpu, topology.nics[nic]); path && (!best || *path < *best)) best = path;
+  return best;
+}
+
+std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port> ports, bool unused) {
+  const std::vector<size_t> all = rdma_nics(topology);
+  const std::map<size_t, Kind> kind = kinds_of(topology, all, ports);
+  std::map<Kind, Suits> kinds;
+  for (const size_t nic : all) {
+    Suits& suits = kinds[kind.at(nic)];
+    suits.cards.insert(topology.nics[nic].card.empty() ? topology.nics[nic].pci : topology.nics[nic].card);
+    suits.rate = std::max(suits.rate, rate_of(topology.nics[nic], ports).value_or(0));
+    suits.slot = std::max(
+        suits.slot, topology.nics[nic].link.max_speed.value_or(0) * topology.nics[nic].link.max_width.value_or(0));
+  }
+  if (kinds.size() < 2) return without_slower(topology, ports, all, unused);
+  for (const Gpu& gpu : topology.gpus) {
+    const auto best = nearest_class(topology, gpu, all);
+    std::set<Kind> near;
+    for (const size_t nic : all)
+      if (best && path_class(gpu, topology.nics[nic]) == best) near.insert(kind.at(nic));
+    for (const Kind& each : near) ++kinds[each].gpus;
+  }
+  const auto chosen = std::max_element(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
+    const size_t cards_a = a.second.cards.size(), cards_b = b.second.cards.size();
+    return std::tie(a.second.gpus, cards_a, a.second.rate) < std::tie(b.second.gpus, cards_b, b.second.rate);
+  });
+  std::vector<size_t> own, others, dark;
+  for (const size_t nic : all) {
+    const auto& [other, suits] = *kinds.find(kind.at(nic));
+    const bool as_fast = is_as_fast(suits, chosen->second) && other.layer == chosen->first.layer;
+    if (other == chosen->first) own.push_back(nic);
+    else if (as_fast) (suits.rate > 0 ? others : dark).push_back(nic);
+  }
+  return without_slower(topology, ports, with_other_kinds(topology, own, others, dark), unused);
+}
+
+std::vector<size_t> usable_nics(const Topology& topology, std::span<const Port> ports,
+                                const std::vector<size_t>& nics) {
+  std::vector<size_t> up;
+  for (const size_t nic : nics)
+    if (std::any_of(ports.begin(), ports.end(),
+                    [&](const Port& port) { return is_of(port, topology.nics[nic]) && port.state == kActive; }))
+      up.push_back(nic);
+  return up.empty() ? nics : up;
+}
+
+}  // namespace fabric

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topology/pairing.h"
+
+#include <algorithm>
+#include <compare>
+#include <map>
+#include <utility>
+
+namespace fabric {
+namespace {
+
+constexpr size_t kManyPaths = size_t{1} << 13, kManyEdges = 256;
+
+// What a pairing costs, worst first. `load` is the sum of squares of what each NIC serves: least when loads are equal.
+struct Cost {
+  long load = 0, sockets = 0, bridges = 0, order = 0;
+  auto operator<=>(const Cost&) const = default;
+  Cost operator+(const Cost& other) const {
+    return {load + other.load, sockets + other.sockets, bridges + other.bridges, order + other.order};
+  }
+  Cost operator-(const Cost& other) const {
+    return {load - other.load, sockets - other.sockets, bridges - other.bridges, order - other.order};
+  }
+};
+
+long bridges_between(const PciDevice& a, const PciDevice& b) {
+  for (size_t i = 0; i < a.bridges.size(); ++i)
+    if (const auto shared = std::find(b.bridges.begin(), b.bridges.end(), a.bridges[i]); shared != b.bridges.end())
+      return static_cast<long>(i) + (shared - b.bridges.begin());
+  return static_cast<long>(a.bridges.size() + b.bridges.size());
+}
+
+// Where a socket is several NUMA nodes (SNC, NPS), SYS leads to the one beside it as well as to the other socket.
+bool leaves_socket(const Topology& topology, const PciDevice& a, const PciDevice& b) {
+  const auto socket = [&](const PciDevice& device) {
+    return device.numa ? topology.numa_socket.find(*device.numa) : topology.numa_socket.end();
+  };
+  const auto mine = socket(a), theirs = socket(b);
+  return mine != topology.numa_socket.end() && theirs != topology.numa_socket.end() && mine->second != theirs->second;
+}
+
+// Assigns units (a GPU's wish for one NIC) one after the other, each along the cheapest path that may move others to
+// another NIC (successive shortest paths, Bellman-Ford): the result is of least cost.
+class Assignment {
+ public:
+  Assignment(const Topology& topology, const std::vector<size_t>& nics) : nics_(nics), load_(nics.size(), 0) {
+    for (size_t g = 0; g < topology.gpus.size(); ++g) edges_.push_back(edges_of(topology, g));
+    rounds_ = topology.gpus.size() * nics.size() > kManyPaths ? 1 : nics.size() + 1;
+  }
+
+  void add(size_t gpu) {
+    if (edges_[gpu].empty()) return;
+    std::vector<std::optional<Cost>> cost(nics_.size());
+    std::vector<std::optional<size_t>> moved(nics_.size());  // the unit that goes on from another NIC to this one
+    for (const auto& [nic, price] : edges_[gpu]) cost[nic] = price;
+    for (size_t round = 1; round < rounds_ && relax(cost, moved); ++round) {
+    }
+    size_t end = nics_.size();
+    const auto total = [&](size_t nic) { return *cost[nic] + Cost{2 * load_[nic] + 1, 0, 0, 0}; };
+    for (size_t nic = 0; nic < nics_.size(); ++nic)
+      if (cost[nic] && (end == nics_.size() || total(nic) < total(end))) end = nic;
+    ++load_[end];
+    while (moved[end]) {
+      const size_t unit = *moved[end];
+      end = std::exchange(units_[unit].nic, end);
+    }
+    units_.push_back({gpu, end});
+  }
+
+  [[nodiscard]] long greatest_load() const { return load_.empty() ? 0 : *std::max_element(load_.begin(), load_.end()); }
+  [[nodiscard]] std::vector<std::vector<size_t>> by_gpu() const {
+    std::vector<std::vector<size_t>> out(edges_.size());
+    for (const Unit& unit : units_) out[unit.gpu].push_back(unit.nic);
+    return out;
+  }
+  [[nodiscard]] const std::vector<long>& load() const { return load_; }
+  // No more of their own than this can each GPU have: those with the same nearest NICs share them out.
+  [[nodiscard]] size_t most_each() const {
+    std::map<std::vector<size_t>, size_t> gpus;
+    for (const Edges& edges : edges_) {
+      std::vector<size_t> near;
+      for (const auto& [nic, price] : edges) near.push_back(nic);
+      if (!near.empty()) ++gpus[near];
+    }
+    size_t most = nics_.size();
+    for (const auto& [near, count] : gpus) most = std::min(most, near.size() / count);
+    return most;
+  }
+
+ private:
+  struct Unit {
+    size_t gpu, nic;
+  };
+  using Edges = std::map<size_t, Cost>;  // to NICs of the nearest class alone, by place in nics_
+
+  [[nodiscard]] Edges edges_of(const Topology& topology, size_t g) const {
+    const Gpu& gpu = topology.gpus[g];
+    const auto best = nearest_class(topology, gpu, nics_);
+    Edges out;
+    for (size_t n = 0; best && n < nics_.size() && out.size() < kManyEdges; ++n) {
+      const Nic& nic = topology.nics[nics_[n]];
+      // Squares of distances are least, summed up, when both sides stand in the same order.
+      const long apart = static_cast<long>(g * nics_.size()) - static_cast<long>(n * topology.gpus.size());
+      if (path_class(gpu, nic) == best)
+        out[n] = {0, leaves_socket(topology, gpu, nic) ? 1 : 0, bridges_between(gpu, nic), apart * apart};
+    }
+    return out;
+  }
+
+  bool relax(std::vector<std::optional<Cost>>& cost, std::vector<std::optional<size_t>>& moved) const {
+    bool changed = false;
+    for (size_t unit = 0; unit < units_.size(); ++unit) {
+      const auto& [gpu, at] = units_[unit];
+      if (!cost[at]) continue;
+      for (const auto& [nic, price] : edges_[gpu]) {
+        const Cost through = *cost[at] - edges_[gpu].at(at) + price;
+        if (nic == at || (cost[nic] && *cost[nic] <= through)) continue;
+        cost[nic] = through;
+        moved[nic] = unit;
+        changed = true;
+      }
+    }
+    return changed;
+  }
+
+  std::vector<size_t> nics_;
+  std::vector<Edges> edges_;
+  std::vector<Unit> units_;
+  std::vector<long> load_;
+  size_t rounds_ = 0;
+};
+
+// `each` NICs for every GPU that has a class to any.
+Assignment assign(const Topology& topology, const std::vector<size_t>& nics, size_t each) {
+  Assignment out(topology, nics);
+  for (size_t time = 0; time < each; ++time)
+    for (size_t g = 0; g < topology.gpus.size(); ++g) out.add(g);
+  return out;
+}
+
+Pairing pairing_of(const Topology& topology, const std::vector<size_t>& nics, const Assignment& assignment) {
+  Pairing out;
+  const auto by_gpu = assignment.by_gpu();
+  for (size_t g = 0; g < topology.gpus.size(); ++g) {
+    Pair pair;
+    for (const size_t place : by_gpu[g]) {
+      pair.nics.push_back(nics[place]);
+      pair.shared_by = std::max(pair.shared_by, static_cast<unsigned>(assignment.load()[place]));
+    }
+    std::sort(pair.nics.begin(), pair.nics.end());
+    if (!pair.nics.empty()) pair.path = path_class(topology.gpus[g], topology.nics[pair.nics.front()]);
+    out.pairs.push_back(std::move(pair));
+  }
+  for (size_t place = 0; place < nics.size(); ++place)
+    if (assignment.load()[place] == 0) out.idle.push_back(nics[place]);
+  return out;
+}
+
+}  // namespace
+
+Pairing best_pairing(const Topology& topology, const std::vector<size_t>& nics) {
+  const size_t gpus = topology.gpus.size();
+  size_t each = gpus == 0 || gpus * nics.size() > kManyPaths ? 1 : nics.size() / gpus;
+  for (each = std::min(each, Assignment(topology, nics).most_each()); each > 1; --each)
+    if (const Assignment several = assign(topology, nics, each); several.greatest_load() == 1)
+      return pairing_of(topology, nics, several);
+  return pairing_of(topology, nics, assign(topology, nics, 1));
+}
+
+// A GPU with several NICs of its own keeps those that are left, as long as every GPU has one.
+Pairing best_pairing(const Topology& topology, std::span<const Port> ports) {
+  const std::vector<size_t> compute = compute_nics(topology, ports), up = usable_nics(topology, ports, compute);
+  Pairing built = best_pairing(topology, compute);
+  const auto is_down = [&](size_t nic) { return !std::binary_search(up.begin(), up.end(), nic); };
+  for (Pair& pair : built.pairs) {
+    const bool had = !pair.nics.empty();
+    std::erase_if(pair.nics, is_down);
+    if (had && pair.nics.empty()) return best_pairing(topology, up);
+  }
+  std::erase_if(built.idle, is_down);
+  return built;
+}
+
+}  // namespace fabric

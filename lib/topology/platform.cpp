@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topology/platform.h"
+
+#include <algorithm>
+
+#include "model/pci_kind.h"
+#include "topology/pairing.h"
+
+namespace fabric {
+namespace {
+
+bool is_at_or_below(const PciDevice& device, const std::string& pci) {
+  return device.pci == pci || std::find(device.bridges.begin(), device.bridges.end(), pci) != device.bridges.end();
+}
+
+const std::string* name_at(const Topology& topology, const std::string& pci) {
+  for (const Gpu& gpu : topology.gpus)
+    if (gpu.pci == pci) return &gpu.name;
+  for (const Nic& nic : topology.nics)
+    if (nic.pci == pci && nic.name != pci) return &nic.name;
+  return nullptr;
+}
+
+}  // namespace
+
+const PlatformFunction* function_of(const Node& node, const std::string& pci) {
+  const auto found = node.platform.functions.find(pci);
+  return found == node.platform.functions.end() ? nullptr : &found->second;
+}
+
+std::string function_text(const Topology& topology, const std::string& pci) {
+  const std::string* name = name_at(topology, pci);
+  return name == nullptr ? pci : *name + " (" + pci + ")";
+}
+
+std::vector<std::string> devices_below(const Topology& topology, const std::string& pci) {
+  std::vector<std::string> names;
+  for (const Gpu& gpu : topology.gpus)
+    if (is_at_or_below(gpu, pci)) names.push_back(gpu.name);
+  for (const Nic& nic : topology.nics)
+    if (is_at_or_below(nic, pci)) names.push_back(nic.name);
+  return names;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
+bool is_given_away(const Node& node, const std::string& pci) {
+  const PlatformFunction* function = function_of(node, pci);
+  if (function == nullptr) return false;
+  const std::string& driver = function->kernel_driver;
+  return driver.find("vfio") != std::string::npos || driver == "igb_uio" || driver == "uio_pci_generic" ||
+         driver == "pci-stub";
+}
+
+std::vector<GpuNic> gpu_nic_pairs(const Node& node) {
+  std::vector<GpuNic> out;
+  const Topology& topology = node.topology;
+  const Pairing pairing = best_pairing(topology, compute_nics(topology, node.ports));
+  for (size_t gpu = 0; gpu < pairing.pairs.size(); ++gpu)
+    for (const size_t nic : pairing.pairs[gpu].nics)
+      if (!is_given_away(node, topology.gpus[gpu].pci)) out.push_back({&topology.gpus[gpu], &topology.nics[nic]});
+  return out;
+}
+
+std::vector<InUse> devices_in_use(const Node& node) {
+  std::vector<InUse> out;
+  for (const GpuNic& pair : gpu_nic_pairs(node))  // a GPU's pairs stand together
+    if (out.empty() || out.back().device != pair.gpu) out.push_back({pair.gpu, pair.gpu->name, false});
+  for (const Nic& nic : node.topology.nics)
+    if (carries_rdma(nic) && !nic.virtual_function && !is_given_away(node, nic.pci))
+      out.push_back({&nic, nic.name, true});
+  return out;
+}
+
+}  // namespace fabric

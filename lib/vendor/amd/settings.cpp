@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// ionic (AMD Pensando DSC, Pollara): no dcbnl in any kernel (5.10 to 7.3); QoS and DCQCN are set with AMD's nicctl, and
+// are lost at a reboot unless they stand in the card's profile (AMD UG1813). MTU, rings and FEC go through the kernel.
+//
+// Pause can be read, but is not written: ionic_get_pauseparam() shows PFC, which nicctl has switched on, as pause, and
+// ionic_set_pauseparam() replaces it with link pause (drivers/net/ethernet/pensando/ionic/ionic_ethtool.c of
+// Linux 6.12).
+#include "vendor/generic/upstream.h"
+#include "vendor/vendors.h"
+
+namespace fabric {
+namespace {
+
+constexpr std::string_view kNames[] = {"ionic"};
+
+bool is_qos(std::string_view key) {
+  return key == "dcbx" || key == "trust" || key == "dscp_map" || key == "ets" || key == "pfc" || key == "maxrate";
+}
+
+bool is_dcqcn(std::string_view key) {
+  return key == "cc" || key == "ecn_rp" || key == "ecn_np" || key == "cnp_dscp" || key == "cnp_prio";
+}
+
+std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
+  if (code != 0) return upstream::remedy(setting, have, netdev, code);
+  if (setting.key == "pause")
+    return "ionic shows its PFC as global pause, and a write would replace it: set the port's pause type with nicctl";
+  if (is_qos(setting.key))
+    return "no kernel sets QoS of this card: nicctl update qos, kept over a reboot by the card's profile";
+  if (is_dcqcn(setting.key)) return "no kernel sets DCQCN of this card: give it a DCQCN profile with nicctl";
+  return upstream::remedy(setting, have, netdev, code);
+}
+
+constexpr KeyOp kOps[] = {
+    {"mtu", {upstream::write_mtu, true}},
+};
+
+}  // namespace
+
+const Driver kIonic{
+    .name = "ionic",
+    .kernel_names = kNames,
+    .read = upstream::read,
+    .expected = upstream::expected,
+    .effect = upstream::effect,
+    .impossible = upstream::impossible,
+    .remedy = remedy,
+    .ops = kOps,
+    .order = upstream::kOrder,
+    .settle = nullptr,
+    .fec_in_use = true,  // ionic_get_fecparam(): always off, rs and baser
+};
+
+}  // namespace fabric

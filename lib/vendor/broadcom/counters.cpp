@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Broadcom bnxt_re and bnxt_en. Linux 6.12: drivers/infiniband/hw/bnxt_re/hw_counters.c, broadcom/bnxt/bnxt_ethtool.c.
+// bnxt_re of 7.x took mlx5's names for most (see mlx5.cpp); its own new ones stand here.
+// rx_bytes and its like are of bnxt_re's own statistics context (bnxt_re_net_stats_ctx_alloc: RoCE), which the device
+// writes into memory once a second; rx_roce_only_* are since 6.6, not in Broadcom's own driver, and stay 0 of a virtual
+// function.
+#include "model/metrics.h"
+#include "vendor/counter_row.h"
+
+namespace fabric {
+namespace {
+
+using namespace metrics;
+constexpr CounterSource hw = CounterSource::hw, ethtool = CounterSource::ethtool;
+
+// RDMA traffic where the counter `better` has none of it.
+constexpr CounterRow late(std::string_view name, const Metric& metric, FixedLabel direction, std::string_view better,
+                          std::string_view help) {
+  return {hw, name, &metric, direction, {}, help, false, better};
+}
+
+constexpr CounterRow kRows[] = {
+    {hw, "oos_drop_count", &kOutOfSequence},
+    {hw, "seq_err_naks_rcvd", &kSequenceNaks},
+    {hw, "missing_resp", &kImpliedNaks},
+    {hw, "to_retransmits", &kAckTimeouts},
+    {hw, "dup_req", &kDuplicateRequests},
+    {hw, "max_retry_exceeded", &kRetriesExceeded},
+    {hw, "rnr_naks_rcvd", &kRnrNaksReceived},
+    {hw, "rx_out_of_buffer", &kOutOfBuffer},
+    {hw, "rx_roce_discards", &kDiscards, kRx},
+    {hw, "tx_roce_discards", &kDiscards, kTx},
+    {hw, "remote_access_err", &kAccessErrors, kRequester},
+    {hw, "remote_invalid_req_err", &kInvalidRequests, kRequester},
+    {hw, "res_length_mismatch", &kLengthErrors},
+    {hw, "tx_cnp_pkts", &kCnpSent},
+    {hw, "np_cnp_pkts", &kCnpSent},
+    {hw, "rx_cnp_pkts", &kCnpHandled},
+    {hw, "rx_ecn_marked_pkts", &kEcnMarked},
+    {hw, "rx_roce_only_bytes", &kRdmaBytes, kRx},
+    {hw, "tx_roce_only_bytes", &kRdmaBytes, kTx},
+    {hw, "rx_roce_only_pkts", &kRdmaPackets, kRx},
+    {hw, "tx_roce_only_pkts", &kRdmaPackets, kTx},
+    late("rx_bytes", kRdmaBytes, kRx, "rx_roce_only_bytes",
+         "RoCE bytes received, congestion notifications among them; counts where rx_roce_only_bytes is absent or 0."),
+    late("tx_bytes", kRdmaBytes, kTx, "tx_roce_only_bytes",
+         "RoCE bytes sent, congestion notifications among them; counts where tx_roce_only_bytes is absent or 0."),
+    late("rx_pkts", kRdmaPackets, kRx, "rx_roce_only_pkts",
+         "RoCE packets received, congestion notifications among them; counts where rx_roce_only_pkts is absent or 0."),
+    late("tx_pkts", kRdmaPackets, kTx, "tx_roce_only_pkts",
+         "RoCE packets sent, congestion notifications among them; counts where tx_roce_only_pkts is absent or 0."),
+    {hw, "rx_write_req", &kRequests, {"operation", "write"}},
+    {hw, "rx_read_req", &kRequests, {"operation", "read"}},
+    {hw, "rx_atomic_req", &kRequests, {"operation", "atomic"}},
+    {hw, "rx_send_req", &kRequests, {"operation", "send"}},
+    {hw, "rx_roce_errors", &kErroredPackets, kRx},
+    {hw, "tx_roce_errors", &kErroredPackets, kTx},
+    {hw, "local_qp_op_err", &kLocalErrors, kRequester},
+    {hw, "local_protection_err", &kLocalErrors, kRequester},
+    {hw, "mem_mgmt_op_err", &kLocalErrors, kRequester},
+    {hw, "remote_op_err", &kOperationErrors, kRequester},
+    raw(hw, "unrecoverable_err", "Errors after which the connection could not go on."),
+    raw(hw, "bad_resp_err", "Responses received that do not fit their request."),
+    // Of 7.x: resp_remote_access_errors is the sum of some of these, so that none may add to it.
+    raw(hw, "res_exceed_max", "Requests received beyond the maximum that the queue pair allows."),
+    raw(hw, "res_exceeds_wqe", "Sends received that are longer than the receive work request."),
+    raw(hw, "res_opcode_err", "Requests received with an opcode out of order."),
+    raw(hw, "res_unsup_opcode", "Requests received with an opcode that is not supported."),
+    raw(hw, "res_rx_invalid_rkey", "Writes and atomics received with an invalid remote key."),
+    raw(hw, "res_rx_domain_err", "Writes and atomics received for memory of another protection domain."),
+    raw(hw, "res_rx_no_perm", "Writes and atomics received without the permission."),
+    raw(hw, "res_rx_range_err", "Writes and atomics received beyond the memory region."),
+    raw(hw, "res_tx_invalid_rkey", "Reads received with an invalid remote key."),
+    raw(hw, "res_tx_domain_err", "Reads received for memory of another protection domain."),
+    raw(hw, "res_tx_no_perm", "Reads received without the permission."),
+    raw(hw, "res_tx_range_err", "Reads received beyond the memory region."),
+    raw(hw, "res_irrq_oflow", "Reads and atomics received beyond the agreed number in flight."),
+    raw(hw, "res_unaligned_atomic", "Atomics received for an unaligned address."),
+    raw(hw, "res_rem_inv_err", "Sends with invalidate received that name a wrong key."),
+    raw(hw, "res_mem_err", "Memory errors of the responder."),
+    raw(hw, "res_srq_err", "Errors of the shared receive queue."),
+    raw(hw, "res_cmp_err", "Completions that the responder could not write."),
+    raw(hw, "res_invalid_dup_rkey", "Repeated requests received with an invalid remote key."),
+    raw(hw, "res_wqe_format_err", "Receive work requests of a wrong format."),
+    raw(hw, "res_cq_load_err", "Times the responder could not load a completion queue."),
+    raw(hw, "res_srq_load_err", "Times the responder could not load a shared receive queue."),
+    raw(hw, "res_tx_pci_err", "PCIe errors of the responder while sending."),
+    raw(hw, "res_rx_pci_err", "PCIe errors of the responder while receiving."),
+    raw(hw, "resize_cq_cnt", "Completion queues resized."),
+    raw(hw, "recoverable_errors", "Not errors: the driver fills it from a count of broadcast packets."),
+    raw(hw, "tx_atomic_req", "Atomic requests sent."),
+    raw(hw, "tx_read_req", "Read requests sent."),
+    raw(hw, "tx_read_resp", "Read responses sent."),
+    raw(hw, "tx_write_req", "Write requests sent."),
+    raw(hw, "tx_send_req", "Send requests sent."),
+    raw(hw, "rx_read_resp", "Read responses received."),
+    raw(hw, "rx_roce_good_pkts", "RoCE packets received without error."),
+    raw(hw, "rx_roce_good_bytes", "Bytes of RoCE packets received without error."),
+    raw(hw, "rx_good_pkts", "RoCE packets received without error (Broadcom's own driver)."),
+    raw(hw, "rx_good_bytes", "Bytes of RoCE packets received without error (Broadcom's own driver)."),
+    raw(hw, "pacing_reschedule", "Times doorbell pacing was scheduled again."),
+    raw(hw, "pacing_complete", "Times doorbell pacing ended."),
+    raw(hw, "pacing_alerts", "Times the doorbell queue was found too full."),
+    raw_gauge(hw, "db_fifo_register", "Fill of the doorbell queue, as its register says."),
+    raw_gauge(hw, "active_pds", "Protection domains in use."),
+    raw_gauge(hw, "active_ahs", "Address handles in use."),
+    raw_gauge(hw, "active_qps", "Queue pairs in use."),
+    raw_gauge(hw, "active_rc_qps", "Reliable connected queue pairs in use."),
+    raw_gauge(hw, "active_ud_qps", "Datagram queue pairs in use."),
+    raw_gauge(hw, "active_srqs", "Shared receive queues in use."),
+    raw_gauge(hw, "active_cqs", "Completion queues in use."),
+    raw_gauge(hw, "active_mrs", "Memory regions in use."),
+    raw_gauge(hw, "active_mws", "Memory windows in use."),
+    raw_gauge(hw, "watermark_pds", "Protection domains, the most that were in use at once."),
+    raw_gauge(hw, "watermark_ahs", "Address handles, the most that were in use at once."),
+    raw_gauge(hw, "watermark_qps", "Queue pairs, the most that were in use at once."),
+    raw_gauge(hw, "watermark_rc_qps", "Reliable connected queue pairs, the most that were in use at once."),
+    raw_gauge(hw, "watermark_ud_qps", "Datagram queue pairs, the most that were in use at once."),
+    raw_gauge(hw, "watermark_srqs", "Shared receive queues, the most that were in use at once."),
+    raw_gauge(hw, "watermark_cqs", "Completion queues, the most that were in use at once."),
+    raw_gauge(hw, "watermark_mrs", "Memory regions, the most that were in use at once."),
+    raw_gauge(hw, "watermark_mws", "Memory windows, the most that were in use at once."),
+
+    {ethtool, "rx_pfc_ena_frames_pri#", &kPfcFrames, kRx},
+    {ethtool, "tx_pfc_ena_frames_pri#", &kPfcFrames, kTx},
+    {ethtool, "pfc_pri#_rx_duration_us", &kPfcSeconds, kRx, kMicroseconds},
+    {ethtool, "pfc_pri#_tx_duration_us", &kPfcSeconds, kTx, kMicroseconds},
+    {ethtool, "pfc_pri#_rx_transitions", &kPfcTransitions, kRx},
+    {ethtool, "pfc_pri#_tx_transitions", &kPfcTransitions, kTx},
+    {ethtool, "rx_pfc_frames", &kPfcAllFrames, kRx},
+    {ethtool, "tx_pfc_frames", &kPfcAllFrames, kTx},
+    {ethtool, "rx_pause_frames", &kGlobalPauseFrames, kRx},
+    {ethtool, "tx_pause_frames", &kGlobalPauseFrames, kTx},
+    {ethtool, "continuous_roce_pause_events", &kPauseStorms, {"severity", "warning"}},
+    raw(ethtool, "continuous_pause_events", "Times the port was paused without end by the far end."),
+    raw(ethtool, "resume_pause_events", "Times such a pause ended."),
+    raw(ethtool, "resume_roce_pause_events", "Times a pause without end of the RoCE priority ended."),
+    {ethtool, "rx_bytes_pri#", &kPriorityBytes, kRx},
+    {ethtool, "tx_bytes_pri#", &kPriorityBytes, kTx},
+    raw(ethtool, "rx_packets_pri#", "Frames received on the wire with this priority."),
+    raw(ethtool, "tx_packets_pri#", "Frames sent on the wire with this priority."),
+    raw(ethtool, "rx_bytes_cos#", "Bytes received in this hardware queue (CoS)."),
+    raw(ethtool, "tx_bytes_cos#", "Bytes sent from this hardware queue (CoS)."),
+    raw(ethtool, "rx_packets_cos#", "Frames received in this hardware queue (CoS)."),
+    raw(ethtool, "tx_packets_cos#", "Frames sent from this hardware queue (CoS)."),
+    raw(ethtool, "rx_discard_bytes_cos#", "Bytes discarded for want of buffer in this hardware queue (CoS)."),
+    raw(ethtool, "rx_discard_packets_cos#", "Frames discarded for want of buffer in this hardware queue (CoS)."),
+
+    {ethtool, "rx_stat_discard", &kPhyDiscards, kRx},
+    {ethtool, "tx_stat_discard", &kPhyDiscards, kTx},
+    {ethtool, "rx_fcs_err_frames", &kPhyCrcErrors},
+    {ethtool, "rx_pcs_symbol_err", &kPhySymbolErrors},
+    {ethtool, "rx_corrected_bits", &kPhyCorrectedBits},
+    {ethtool, "rx_bits", &kPhyReceivedBytes, {}, kBits},
+    {ethtool, "rx_fec_corrected_blocks", &kPhyCorrectedWords},
+    {ethtool, "rx_fec_uncorrectable_blocks", &kPhyUncorrectableWords},
+    {ethtool, "link_down_events", &kPhyLinkDowns},
+    {ethtool, "rx_buffer_passed_threshold", &kPhyBufferThreshold},
+
+    {ethtool, "rx_total_ring_discards", &kNetdevOutOfBuffer},
+    {ethtool, "rx_total_discard_pkts", &kNetdevOutOfBuffer},  // the same, as Linux before 6.6 names it (bnxt_ethtool.c)
+};
+
+}  // namespace
+
+std::span<const CounterRow> bnxt_rows() { return kRows; }
+
+}  // namespace fabric

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// bnxt_en (Broadcom): drivers/net/ethernet/broadcom/bnxt/bnxt_dcb.c of Linux 6.12. Everything needs DCBX in host mode,
+// PFC needs an ETS that somebody set; ETS and PFC close and open the NIC. Congestion control: bnxt_cc.h.
+//
+// roce_prio is the APP entry of RoCE v2 (UDP port 4791), from which the firmware takes RoCE's priority
+// (bnxt_dcbnl_ieee_setapp()); the inbox driver knows no other. No entry is priority 0.
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "vendor/broadcom/bnxt_cc.h"
+#include "vendor/generic/dscp.h"
+#include "vendor/generic/upstream.h"
+#include "vendor/vendors.h"
+
+namespace fabric {
+namespace {
+
+constexpr std::string_view kNames[] = {"bnxt_en"};
+constexpr uint16_t kRoceV2Port = 4791;  // ROCE_V2_UDP_DPORT
+
+using Table = std::vector<dcb_app>;
+
+// The driver refuses with -ENOTSUPP (524), whose low byte, all that dcbnl passes on, reads as -ENOMEM.
+Result<void> read_errno(Result<void> written) {
+  if (!written && written.error().code == ENOMEM) return error(EOPNOTSUPP, written.error().what);
+  return written;
+}
+
+bool is_roce(const dcb_app& entry) {
+  return entry.selector == IEEE_8021QAZ_APP_SEL_DGRAM && entry.protocol == kRoceV2Port;
+}
+
+uint32_t roce_prio_of(const Table& table) {
+  uint32_t out = 0;
+  for (const dcb_app& entry : table)
+    if (is_roce(entry)) out = std::max<uint32_t>(out, entry.priority);
+  return out;
+}
+
+// The kernel's list takes a DSCP with several priorities, the firmware has the one that was sent last: which, nobody
+// can see.
+void drop_ambiguous(const Table& table, Qos& out) {
+  if (!out.dscp_map) return;
+  std::map<uint16_t, unsigned> times;
+  for (const dcb_app& entry : table)
+    if (entry.selector == IEEE_8021QAZ_APP_SEL_DSCP) ++times[entry.protocol];
+  std::erase_if(*out.dscp_map, [&](const auto& each) { return times[each.first] > 1; });
+}
+
+Result<Qos> read(PortIo& io) {
+  auto reading = upstream::read_port(io);
+  if (!reading) return reading.error();
+  if (reading->dcb) drop_ambiguous(reading->dcb->app.value_or(Table{}), reading->qos);
+  if (reading->dcb && io.wants("roce_prio")) reading->qos.roce_prio = roce_prio_of(reading->dcb->app.value_or(Table{}));
+  bnxt_cc::read(io, reading->qos);
+  return std::move(reading->qos);
+}
+
+std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
+  if (setting.key == "trust") return upstream::impossible_trust(want, have, true);
+  if (setting.key == "ets")
+    for (Tsa tsa : want.ets->tsa)
+      if (tsa != Tsa::strict && tsa != Tsa::ets) return "bnxt_en knows strict and ets classes only";
+  if (setting.key == "pfc" && limits.lossless_classes)
+    return upstream::too_many_lossless(want, have, *limits.lossless_classes);
+  return upstream::impossible(setting, want, have, limits);
+}
+
+std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
+  if (setting.key == "fw_lldp")
+    return "an LLDP agent in the card's firmware is an option in NVM: switch it off with niccli";
+  if (std::string text = bnxt_cc::remedy(setting, code); !text.empty()) return text;
+  if (code != 0 && have.dcbx == Dcbx::firmware && setting.key != "pause" && setting.key != "mtu")
+    return "the card's firmware owns DCBX and then refuses every change: switch its LLDP agent off in NVM (niccli)";
+  if (setting.key == "pfc" && code == EINVAL)
+    return "the card has fewer lossless traffic classes than these priorities map to";
+  if (setting.key == "ets" && code == EINVAL)
+    return "the bandwidths of the ETS classes must not exceed 100, and at 100 none may be 0";
+  if (setting.key == "dscp_map" && code == EOPNOTSUPP) return "this card's firmware does not map DSCPs";
+  if ((setting.key == "dscp_map" || setting.key == "roce_prio") && code == EIO)
+    return "the firmware refused the entry; the kernel's list was put right";
+  return upstream::remedy(setting, have, netdev, code);
+}
+
+void effect(const Setting& setting, const Qos& want, Qos& have) {
+  copy_value(setting, want, have);
+  if (setting.key == "dscp_map") have.trust = want.dscp_map->empty() ? Trust::pcp : Trust::dscp;
+  if (setting.key == "trust" && want.trust == Trust::pcp) have.dscp_map = DscpMap{};
+}
+
+bool contains(const Table& table, const dcb_app& entry) {
+  return std::any_of(table.begin(), table.end(), [&](const dcb_app& other) {
+    return other.selector == entry.selector && other.protocol == entry.protocol && other.priority == entry.priority;
+  });
+}
+
+bool is_listed(PortIo& io, const dcb_app& entry) {
+  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  return now && contains(now->app.value_or(Table{}), entry);
+}
+
+// The kernel lists an entry before the driver asks the firmware, and takes it off before, too. Where the firmware then
+// refuses, the list would show what the card does not do.
+Result<void> add(PortIo& io, const dcb_app& entry) {
+  auto added = read_errno(dcbnl::set_app(*io.kernel.route, io.netdev, {entry}));
+  if (!added && added.error().code != EEXIST && is_listed(io, entry))
+    (void)dcbnl::del_app(*io.kernel.route, io.netdev, {entry});
+  return added;
+}
+
+Result<void> remove(PortIo& io, const dcb_app& entry) {
+  auto removed = dcbnl::del_app(*io.kernel.route, io.netdev, {entry});
+  if (!removed && removed.error().code != ENOENT && !is_listed(io, entry))
+    (void)dcbnl::set_app(*io.kernel.route, io.netdev, {entry});
+  return removed;
+}
+
+Result<void> each(PortIo& io, Result<void> (*change)(PortIo&, const dcb_app&), const Table& entries) {
+  for (const dcb_app& entry : entries)
+    if (auto done = change(io, entry); !done) return done;
+  return {};
+}
+
+// The firmware maps a DSCP once: to delete one of its entries deletes the DSCP, and what else is listed of it must be
+// listed anew.
+Result<void> write_map(PortIo& io, const DscpMap& want) {
+  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  auto change = dscp::difference(now->app.value_or(Table{}), want);
+  Table twice;
+  for (const dcb_app& entry : dscp::entries_of(want))
+    if (!contains(change.missing, entry) &&
+        std::any_of(change.stale.begin(), change.stale.end(),
+                    [&](const dcb_app& stale) { return stale.protocol == entry.protocol; }))
+      twice.push_back(entry);
+  if (auto done = each(io, remove, change.stale); !done) return done;
+  if (auto done = each(io, remove, twice); !done) return done;
+  if (auto done = each(io, add, twice); !done) return done;
+  return each(io, add, change.missing);
+}
+
+Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  return write_map(io, *want.dscp_map);
+}
+
+Result<void> write_trust(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
+  return write_map(io, want.trust == Trust::pcp ? DscpMap{} : have.dscp_map.value_or(DscpMap{}));
+}
+
+// The new entry before the old one goes: RoCE is never without its priority.
+Result<void> write_roce_prio(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  const Table table = now->app.value_or(Table{});
+  const dcb_app wanted{IEEE_8021QAZ_APP_SEL_DGRAM, static_cast<uint8_t>(*want.roce_prio), kRoceV2Port};
+  if (wanted.priority != 0 && !contains(table, wanted))
+    if (auto added = add(io, wanted); !added) return added;
+  for (const dcb_app& entry : table)
+    if (is_roce(entry) && entry.priority != wanted.priority)
+      if (auto removed = remove(io, entry); !removed) return removed;
+  bnxt_cc::follow_roce_prio(io, *want.roce_prio);
+  return {};
+}
+
+// An ETS that nobody has set: the driver was loaded, or its firmware was reset, which frees the driver's own
+// (bnxt_dcb_free() in bnxt_hwrm_if_change()) and leaves the kernel's list of what the card no longer knows. What fails
+// is missing there then, and so found.
+void tell_anew(PortIo& io) {
+  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  if (!now) return;
+  for (const dcb_app& entry : now->app.value_or(Table{})) {
+    if (!is_roce(entry) && entry.selector != IEEE_8021QAZ_APP_SEL_DSCP) continue;
+    if (remove(io, entry)) (void)add(io, entry);
+  }
+}
+
+Result<void> write_ets(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+  auto written = read_errno(upstream::write_ets(io, setting, want, have));
+  if (written && have.ets == Ets{}) tell_anew(io);
+  return written;
+}
+
+// Until some ETS is set the driver refuses PFC with EINVAL (bp->ieee_ets is null) and shows an ETS of zeros. To set
+// what it shows changes nothing but that.
+Result<void> write_pfc(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+  auto written = upstream::write_pfc(io, setting, want, have);
+  if (written || written.error().code != EINVAL || have.dcbx == Dcbx::firmware) return written;
+  auto ets = dcbnl::set_ets(*io.kernel.route, io.netdev, upstream::wire(have.ets.value_or(Ets{}), ieee_ets{}));
+  if (!ets) return written;
+  if (have.ets.value_or(Ets{}) == Ets{}) tell_anew(io);
+  return upstream::write_pfc(io, setting, want, have);
+}
+
+constexpr KeyOp kOps[] = {
+    {"dcbx", {upstream::write_dcbx}},
+    {"pause", {upstream::write_pause}},
+    {"mtu", {upstream::write_mtu, true}},
+    {"trust", {write_trust}},
+    {"dscp_map", {write_dscp_map}},
+    {"ets", {write_ets, true}},
+    {"pfc", {write_pfc, true}},
+    {"roce_prio", {write_roce_prio}},
+    {"cc", {bnxt_cc::write}},
+    {"cc_mode", {bnxt_cc::write}},
+    {"cc_g", {bnxt_cc::write}},
+    {"cc_phases", {bnxt_cc::write}},
+    {"cc_init_cr", {bnxt_cc::write}},
+    {"cc_init_tr", {bnxt_cc::write}},
+    {"cc_rtt", {bnxt_cc::write}},
+    {"cc_tcp_cp", {bnxt_cc::write}},
+    {"cc_inactivity_cp", {bnxt_cc::write}},
+    {"cnp_dscp", {bnxt_cc::write}},
+    {"cnp_prio", {bnxt_cc::write}},
+    {"roce_dscp", {bnxt_cc::write}},
+};
+
+// While congestion control is off, Broadcom's module throws away the DSCP and the priority of the CNPs. ETS before the
+// DSCPs, as in bnxt_setupcc.sh: what is listed when the first one is set stood before (tell_anew()).
+constexpr auto kOrder = [] {
+  auto order = upstream::kOrder;
+  const auto move_before = [&order](std::string_view key, std::string_view other) {
+    const auto from = std::find(order.begin(), order.end(), key), to = std::find(order.begin(), order.end(), other);
+    std::rotate(to, from, from + 1);
+  };
+  move_before("cc", "cnp_dscp");
+  move_before("ets", "dscp_map");
+  return order;
+}();
+
+}  // namespace
+
+const Driver kBnxt{
+    .name = "bnxt",
+    .kernel_names = kNames,
+    .read = read,
+    .expected = upstream::expected,
+    .effect = effect,
+    .impossible = impossible,
+    .remedy = remedy,
+    .ops = kOps,
+    .order = kOrder,
+    .settle = nullptr,
+};
+
+}  // namespace fabric

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// One vendor = one file: what differs from upstream dcbnl. The default is upstream; what a driver cannot do is
+// "unsupported", a value, never a failure of the rest.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "kernel/kernel.h"
+#include "kernel/netlink/dcbnl.h"
+#include "model/change.h"
+#include "model/node.h"
+#include "model/qos.h"
+
+namespace fabric {
+
+// One port as its driver sees it, while it is read or written.
+struct PortIo {
+  Kernel& kernel;
+  std::string netdev;
+  std::string rdma{};  // its RDMA device; empty: none
+  unsigned port = 1;   // of the RDMA device
+  std::string pci{};   // of the function below; empty for software devices
+  // What is asked for: what costs a firmware command or a file of its own is not read unless it is in here.
+  Keys keys = Keys().set();
+  Limits limits{};  // filled while reading
+  // While one setting is written: those that may be written along with it, where the kernel takes both in one message.
+  Keys along{};
+  bool fec_in_use = false;  // Driver::fec_in_use
+
+  [[nodiscard]] bool wants(std::string_view key) const;
+  [[nodiscard]] bool may_write(std::string_view key) const;
+};
+PortIo port_io(Kernel& kernel, const Port& port);
+
+// How to write one setting.
+struct Op {
+  // Writes the setting of `want` (as Driver::expected gave it), which differs from `have`, the newest reading of the
+  // port. Null: not offered by this driver.
+  using Write = Result<void> (*)(PortIo& io, const Setting& setting, const Qos& want, const Qos& have);
+  Write write = nullptr;
+  // The write stops traffic on this driver (link flap, NIC reopen), or breaks what runs (a smaller MTU).
+  bool disruptive = false;
+  // An OrNone can be none here.
+  bool none = false;
+};
+struct KeyOp {
+  std::string_view key;
+  Op op;
+};
+
+// Settings that are written the same way whatever the NIC's driver is (rdma_cm, rings, MRRS): one feature = one file.
+struct Feature {
+  std::span<const KeyOp> ops;
+  // Adds to `out` (and io.limits) what can be read of the wanted keys. What is not offered stays absent.
+  void (*read)(PortIo& io, Qos& out);
+  // As Driver::expected, impossible and remedy; may be null. `want` is what the driver expects.
+  void (*expected)(Qos& want, const Qos& have, const Limits& limits) = nullptr;
+  std::string (*impossible)(const Setting& setting, const Qos& want, const Limits& limits) = nullptr;
+  std::string (*remedy)(const Setting& setting, int code) = nullptr;
+};
+
+struct Driver {
+  std::string_view name;                           // ours: "mlx5"
+  std::span<const std::string_view> kernel_names;  // "mlx5_core"
+  // Further evidence that the port is this driver's, where the kernel driver's name is not enough (OFED's mlx5_core has
+  // files of its own). Null: the name is enough. Drivers with evidence stand before those without.
+  bool (*evidence)(const Root& root, const std::string& netdev) = nullptr;
+  // Everything that can be read of the port. What it does not offer stays absent.
+  Result<Qos> (*read)(PortIo& io);
+  // `want` as this driver will show it when it obeys (mlx5 keeps all 64 DSCPs, say), with what is "auto" computed.
+  Qos (*expected)(const Qos& want, const Qos& have, const Limits& limits);
+  // Brings `have` to what will be read after the setting of `want` has been written: a plan sees what a write does to
+  // other settings (ice overwrites ETS with the first DSCP), without writing.
+  void (*effect)(const Setting& setting, const Qos& want, Qos& have);
+  // Why this driver cannot show the wanted value whatever is written; empty: it can. Nothing is written then.
+  std::string (*impossible)(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits);
+  // Why a setting is not offered (`code` 0) or was refused (`code` its errno), and what to do; empty: nothing is known.
+  std::string (*remedy)(const Setting& setting, const Qos& have, const std::string& netdev, int code);
+  std::span<const KeyOp> ops;
+  // Keys in the order in which they must be written.
+  std::span<const std::string_view> order;
+  // Called after MTU or PFC were written, and to be called after carrier-up: mlx5 recomputes its thresholds when the
+  // same PFC is sent again. May be null.
+  Result<void> (*settle)(PortIo& io, const Qos& have) = nullptr;
+  // What it lists as its FEC modes is what the port can do, not what was set: the mode in use is read in their place.
+  bool fec_in_use = false;
+};
+
+// The Op of a row: the driver's own, else the feature's.
+const Op& op_of(const Driver& driver, std::string_view key);
+// The driver's reading and each feature's.
+Result<Qos> read_all(const Driver& driver, PortIo& io);
+// The driver's expectation, and each feature's of that.
+Qos expected_of(const Driver& driver, const Qos& want, const Qos& have, const Limits& limits);
+// The driver's word, else the feature's that has the key.
+std::string why_impossible(const Driver& driver, const Setting& setting, const Qos& want, const Qos& have,
+                           const Limits& limits);
+std::string remedy_of(const Driver& driver, const Setting& setting, const Qos& have, const std::string& netdev,
+                      int code);
+
+// All drivers; the last one, upstream, takes what no other names.
+std::span<const Driver* const> drivers();
+std::span<const Feature* const> features();
+// Decided from evidence: the kernel driver of the PCI function, or the RDMA link type of a software device, and the
+// driver's own files.
+const Driver& driver_for(std::string_view kernel_driver, const Root* root = nullptr, const std::string& netdev = {});
+
+}  // namespace fabric

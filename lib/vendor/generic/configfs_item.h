@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// An item of configfs: mkdir(2) makes a kernel's object with its files, rmdir(2) takes the object away and leaves what
+// was set through it (Documentation/filesystems/configfs.rst of Linux 6.12). A driver cannot be unloaded while one
+// stands.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "kernel/capture/root.h"
+
+namespace fabric {
+
+// Open as long as the object lives. What somebody else has made stays.
+class ConfigfsItem {
+ public:
+  // ENOENT: no driver has such a folder above; EACCES: root's alone; ENODEV and others are the driver's. `root` must
+  // outlive it.
+  static Result<ConfigfsItem> open(const Root& root, std::string directory) {
+    if (root.exists(directory)) return ConfigfsItem(root, std::move(directory), false);
+    auto made = root.make_directory(directory);
+    if (!made && made.error().code != EEXIST) return made.error();
+    return ConfigfsItem(root, std::move(directory), made.ok());
+  }
+
+  ConfigfsItem(ConfigfsItem&& other) noexcept
+      : root_(other.root_), path_(std::move(other.path_)), made_(std::exchange(other.made_, false)) {}
+  ConfigfsItem(const ConfigfsItem&) = delete;
+  ConfigfsItem& operator=(const ConfigfsItem&) = delete;
+  ConfigfsItem& operator=(ConfigfsItem&&) = delete;
+  // A folder that does not go away costs nothing but that: there is nobody to tell.
+  ~ConfigfsItem() {
+    if (made_) (void)root_->remove_directory(path_);
+  }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  // False: another process of ours had made it, and has taken it away meanwhile. To be opened again.
+  [[nodiscard]] bool stands() const { return root_->exists(path_); }
+  static constexpr int kTries = 3;
+
+ private:
+  ConfigfsItem(const Root& root, std::string directory, bool made)
+      : root_(&root), path_(std::move(directory)), made_(made) {}
+
+  const Root* root_;
+  std::string path_;
+  bool made_;
+};
+
+}  // namespace fabric

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/generic/dscp.h"
+
+#include <algorithm>
+
+namespace fabric::dscp {
+namespace {
+
+bool is_dscp(const dcb_app& entry) { return entry.selector == IEEE_8021QAZ_APP_SEL_DSCP && entry.protocol < kCount; }
+
+bool same(const dcb_app& a, const dcb_app& b) {
+  return a.selector == b.selector && a.protocol == b.protocol && a.priority == b.priority;
+}
+
+bool contains(const std::vector<dcb_app>& table, const dcb_app& entry) {
+  return std::any_of(table.begin(), table.end(), [&](const dcb_app& other) { return same(entry, other); });
+}
+
+}  // namespace
+
+DscpMap map_of(const std::vector<dcb_app>& table) {
+  DscpMap out;
+  for (const dcb_app& entry : table) {
+    if (!is_dscp(entry)) continue;
+    auto [slot, added] = out.try_emplace(static_cast<uint8_t>(entry.protocol), entry.priority);
+    if (!added) slot->second = std::max(slot->second, entry.priority);
+  }
+  return out;
+}
+
+DscpMap complete(DscpMap map) {
+  for (int dscp = 0; dscp < kCount; ++dscp)
+    map.try_emplace(static_cast<uint8_t>(dscp), static_cast<uint8_t>(dscp >> 3));
+  return map;
+}
+
+std::vector<dcb_app> entries_of(const DscpMap& map) {
+  std::vector<dcb_app> out;
+  for (auto [dscp, prio] : map) out.push_back({IEEE_8021QAZ_APP_SEL_DSCP, prio, dscp});
+  return out;
+}
+
+Difference difference(const std::vector<dcb_app>& table, const DscpMap& want) {
+  Difference out;
+  const auto wanted = entries_of(want);
+  for (const dcb_app& entry : table)
+    if (is_dscp(entry) && !contains(wanted, entry)) out.stale.push_back(entry);
+  for (const dcb_app& entry : wanted)
+    if (!contains(table, entry)) out.missing.push_back(entry);
+  return out;
+}
+
+}  // namespace fabric::dscp

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The DSCP entries (selector 5) of a dcbnl APP table. Entries of other selectors are not ours and stay.
+#pragma once
+
+#include <vector>
+
+#include "kernel/netlink/dcbnl.h"
+#include "model/value.h"
+
+namespace fabric::dscp {
+
+inline constexpr int kCount = 64;  // a DSCP has six bits (RFC 2474)
+
+// DSCP -> priority as listed. The kernel's list may hold a DSCP with several priorities: the highest counts, as
+// drivers take it (fls() of dcb_ieee_getapp_mask(), net/dcb/dcbnl.c).
+DscpMap map_of(const std::vector<dcb_app>& table);
+
+// Every DSCP: the listed ones as given, the others by their class selector, dscp >> 3 (RFC 2474 section 4.2.2).
+DscpMap complete(DscpMap map);
+
+std::vector<dcb_app> entries_of(const DscpMap& map);
+
+// What must be deleted from and added to the table for it to list exactly `want`.
+struct Difference {
+  std::vector<dcb_app> stale, missing;
+};
+Difference difference(const std::vector<dcb_app>& table, const DscpMap& want);
+
+}  // namespace fabric::dscp

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ring sizes, channels and FEC: the same ethtool messages for every driver. Drivers that round ring sizes say so in
+// their own `expected` (driver/rings.h); what any other shows instead of what was asked for is reported as ignored.
+#include <linux/ethtool.h>
+
+#include <chrono>
+#include <thread>
+
+#include "kernel/netlink/ethtool_link.h"
+#include "kernel/netlink/ethtool_settings.h"
+#include "kernel/netlink/rtnl.h"
+#include "vendor/vendors.h"
+
+namespace fabric {
+namespace {
+
+bool has_ethtool(const PortIo& io) { return io.kernel.generic && io.kernel.ethtool; }
+
+Error no_ethtool(const PortIo& io) {
+  return error(EOPNOTSUPP, io.netdev + ": no ethtool netlink (a kernel before 5.6)");
+}
+
+void not_offered(PortIo& io, std::string_view key, std::string why) {
+  io.limits.reasons[std::string(key)] = std::move(why);
+}
+
+// EOPNOTSUPP is an answer, anything else is worth its text.
+std::string why(const Error& failure, std::string_view what) {
+  return failure.code == EOPNOTSUPP ? std::string("the driver has no ").append(what) + " to set" : failure.text();
+}
+
+void take(PortIo& io, std::string_view key, const std::optional<ethtool::Amount>& amount,
+          std::optional<uint32_t>& limit, std::optional<uint32_t>& out) {
+  if (!io.wants(key)) return;
+  if (!amount) return not_offered(io, key, "the driver has none of these to set");
+  out = amount->now;
+  limit = amount->max;
+}
+
+void read_rings(PortIo& io, Qos& out) {
+  if (!io.wants("ring_rx") && !io.wants("ring_tx")) return;
+  auto rings = ethtool::get_rings(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
+  if (!rings) {
+    for (std::string_view key : {"ring_rx", "ring_tx"}) not_offered(io, key, why(rings.error(), "ring sizes"));
+    return;
+  }
+  take(io, "ring_rx", rings->rx, io.limits.ring_rx, out.ring_rx);
+  take(io, "ring_tx", rings->tx, io.limits.ring_tx, out.ring_tx);
+}
+
+void read_channels(PortIo& io, Qos& out) {
+  if (!io.wants("channels")) return;
+  auto channels = ethtool::get_channels(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
+  if (!channels) return not_offered(io, "channels", why(channels.error(), "channels"));
+  if (!*channels)
+    return not_offered(io, "channels", "the driver has no combined channels, but some for each direction");
+  take(io, "channels", *channels, io.limits.channels, out.channels);
+}
+
+bool has_link(PortIo& io) {
+  if (!io.kernel.route) return false;
+  const auto link = rtnl::link(*io.kernel.route, io.netdev);
+  return link && link->carrier.value_or(false);
+}
+
+// Without a link none is in use, and what was set is not known: ice has "off" then (ice_get_fecparam() of Linux 6.12).
+// Taken for what was set, it would be left so where it is wanted, and the link never be back.
+void read_fec_in_use(PortIo& io, Qos& out) {
+  const auto status = ethtool::get_fec_status(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
+  const auto mode = status ? parse_fec_word(status->active) : std::nullopt;
+  if (status && mode.value_or(ETHTOOL_FEC_OFF) == ETHTOOL_FEC_OFF && !has_link(io)) out.fec = Fec{};
+  else if (mode) out.fec = Fec{*mode};
+  else
+    not_offered(io, "fec",
+                status ? "this driver shows no FEC mode but the one in use, and none is" : why(status.error(), "FEC"));
+}
+
+void read_fec(PortIo& io, Qos& out) {
+  if (!io.wants("fec")) return;
+  if (io.fec_in_use) return read_fec_in_use(io, out);
+  auto fec = ethtool::get_fec(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
+  if (!fec) return not_offered(io, "fec", why(fec.error(), "FEC"));
+  if (fec->bits != 0) out.fec = *fec;
+  else not_offered(io, "fec", "the link has no FEC mode to set (its cable or speed decides)");
+}
+
+void read(PortIo& io, Qos& out) {
+  if (!has_ethtool(io)) return;
+  read_rings(io, out);
+  read_channels(io, out);
+  read_fec(io, out);
+}
+
+// Both sizes in one message where both may be written: the driver rebuilds its queues once. The other's fault is not
+// this one's: then alone.
+Result<void> write_rings(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+  if (!has_ethtool(io)) return no_ethtool(io);
+  const bool is_rx = setting.key == "ring_rx";
+  const auto rx = is_rx ? want.ring_rx : std::nullopt, tx = is_rx ? std::nullopt : want.ring_tx;
+  auto set = [&](std::optional<uint32_t> receive, std::optional<uint32_t> send) {
+    return ethtool::set_rings(*io.kernel.generic, *io.kernel.ethtool, io.netdev, receive, send);
+  };
+  const bool along = is_rx ? io.may_write("ring_tx") && want.ring_tx && have.ring_tx && want.ring_tx != have.ring_tx
+                           : io.may_write("ring_rx") && want.ring_rx && have.ring_rx && want.ring_rx != have.ring_rx;
+  if (!along) return set(rx, tx);
+  auto both = set(want.ring_rx, want.ring_tx);
+  return !both && both.error().code == EINVAL ? set(rx, tx) : both;
+}
+
+Result<void> write_channels(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  if (!has_ethtool(io)) return no_ethtool(io);
+  return ethtool::set_channels(*io.kernel.generic, *io.kernel.ethtool, io.netdev, *want.channels);
+}
+
+// What is in use is another when the link has trained again, seconds later. A link that does not come up is not waited
+// for longer: carrier-up is the time to look then.
+void await_fec(PortIo& io, Fec wanted) {
+  constexpr std::chrono::milliseconds kPatience{8'000}, kPause{100};
+  for (const auto end = std::chrono::steady_clock::now() + kPatience; std::chrono::steady_clock::now() < end;
+       std::this_thread::sleep_for(kPause)) {
+    Qos now;
+    read_fec_in_use(io, now);
+    if (now.fec == wanted && has_link(io)) return;
+  }
+}
+
+Result<void> write_fec(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  if (!has_ethtool(io)) return no_ethtool(io);
+  const bool shows_later = io.fec_in_use && has_link(io);
+  auto set = ethtool::set_fec(*io.kernel.generic, *io.kernel.ethtool, io.netdev, *want.fec);
+  if (set && shows_later) await_fec(io, *want.fec);
+  return set;
+}
+
+// bnxt shows "auto" together with the modes that it chooses from.
+void expected(Qos& want, const Qos& have, const Limits&) {
+  if (want.fec == Fec{ETHTOOL_FEC_AUTO} && have.fec && (have.fec->bits & ETHTOOL_FEC_AUTO) != 0) want.fec = have.fec;
+}
+
+std::string above(const std::optional<uint32_t>& wanted, const std::optional<uint32_t>& most) {
+  if (!wanted || !most || *wanted <= *most) return {};
+  return "the driver takes " + std::to_string(*most) + " at most";
+}
+
+std::string impossible(const Setting& setting, const Qos& want, const Limits& limits) {
+  if (setting.key == "ring_rx") return above(want.ring_rx, limits.ring_rx);
+  if (setting.key == "ring_tx") return above(want.ring_tx, limits.ring_tx);
+  if (setting.key == "channels") return above(want.channels, limits.channels);
+  return {};
+}
+
+std::string remedy(const Setting& setting, int code) {
+  if (code != EINVAL) return {};
+  if (setting.key == "fec")
+    return "the link's speed or its cable does not allow this mode; `ethtool --show-fec` lists those that it does";
+  if (setting.key == "channels") return "fewer than what runs on them needs (RSS table, XDP, traffic classes)";
+  return "below the driver's minimum, or not a power of two where it asks for one";
+}
+
+constexpr KeyOp kOps[] = {
+    {"ring_rx", {write_rings, true}},
+    {"ring_tx", {write_rings, true}},
+    {"channels", {write_channels, true}},
+    {"fec", {write_fec, true}},
+};
+
+}  // namespace
+
+const Feature kEthtoolFeature{
+    .ops = kOps, .read = read, .expected = expected, .impossible = impossible, .remedy = remedy};
+
+}  // namespace fabric

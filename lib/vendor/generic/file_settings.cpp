@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/generic/file_settings.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <type_traits>
+
+#include "base/parse.h"
+
+namespace fabric::file_settings {
+namespace {
+
+constexpr std::string_view kDebugfs = "sys/kernel/debug";
+constexpr std::string_view kConfigfs = "sys/kernel/config";
+
+// The chosen word is the one in brackets: "none [integrity] confidentiality".
+bool is_locked_down(const Root& root) {
+  auto text = root.read_line("sys/kernel/security/lockdown");
+  return text &&
+         (text->find("[integrity]") != std::string::npos || text->find("[confidentiality]") != std::string::npos);
+}
+
+// Of a file system below sys/kernel: empty where it is not mounted. debugfs lets nobody but root look in.
+std::string why_no_mount(const Root& root, std::string_view mount) {
+  auto names = root.list(std::string(mount));
+  if (!names && (names.error().code == EACCES || names.error().code == EPERM))
+    return "/" + std::string(mount) + " is root's alone";
+  if (!names) return "this kernel has no /" + std::string(mount);
+  if (names->empty())
+    return "/" + std::string(mount) + " is not mounted: systemctl start sys-kernel-" +
+           std::string(mount == kDebugfs ? "debug" : "config") + ".mount";
+  return {};
+}
+
+std::string mount_of(const std::string& folder) {
+  for (std::string_view mount : {kDebugfs, kConfigfs})
+    if (folder.starts_with(mount)) return std::string(mount);
+  return {};
+}
+
+template <class T>
+void put_member(std::optional<T>& member, uint32_t value) {
+  if constexpr (std::is_same_v<T, uint32_t>) member = value;
+  if constexpr (std::is_same_v<T, bool>) member = value != 0;
+  if constexpr (std::is_same_v<T, OrNone>) member = OrNone{value};
+}
+
+template <class T>
+std::optional<uint32_t> take_member(const std::optional<T>& member) {
+  if constexpr (std::is_same_v<T, uint32_t> || std::is_same_v<T, bool>) return member;
+  if constexpr (std::is_same_v<T, OrNone>) return member ? member->value : std::nullopt;
+  return std::nullopt;
+}
+
+std::string text_of(uint32_t value, bool hex) {
+  char text[16];
+  std::snprintf(text, sizeof text, hex ? "0x%x" : "%u", value);
+  return text;
+}
+
+}  // namespace
+
+const Row* find(std::span<const Row> rows, std::string_view key) {
+  const auto found = std::find_if(rows.begin(), rows.end(), [key](const Row& row) { return row.key == key; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+std::optional<uint32_t> number(std::string_view text) {
+  text = trim(text);
+  const bool hex = text.starts_with("0x") || text.starts_with("0X");
+  return parse_number<uint32_t>(text, hex ? 16 : 10);
+}
+
+Result<uint32_t> read_number(const Root& root, const std::string& file) {
+  auto text = root.read_line(file);
+  if (!text) return text.error();
+  auto value = number(*text);
+  if (!value) return error(EIO, "/" + file + " reads \"" + text->substr(0, 20) + "\"");
+  return *value;
+}
+
+void put(const Setting& setting, uint32_t value, Qos& out) {
+  visit_member(setting, out, [&](auto& member) { put_member(member, value); });
+}
+
+std::optional<uint32_t> take(const Setting& setting, const Qos& qos) {
+  return visit_member(setting, qos, [](const auto& member) { return take_member(member); });
+}
+
+void read(PortIo& io, const std::string& folder, const Row& row, Qos& out) {
+  const auto index = setting_index(row.key);
+  if (!index || !io.keys[*index]) return;
+  const std::string file = folder + "/" + std::string(row.file);
+  auto value = read_number(io.kernel.root, file);
+  if (value) put(kSettings[*index], *value, out);
+  else if (value.error().code == EIO)
+    io.limits.reasons[std::string(row.key)] = "the firmware did not answer: " + value.error().what;
+  else io.limits.reasons[std::string(row.key)] = why_not(io, file, value.error().code);
+}
+
+void read(PortIo& io, const std::string& folder, std::span<const Row> rows, Qos& out) {
+  for (const Row& row : rows) read(io, folder, row, out);
+}
+
+Result<void> write(PortIo& io, const std::string& folder, std::span<const Row> rows, const Setting& setting,
+                   const Qos& want) {
+  const Row* row = find(rows, setting.key);
+  const auto value = take(setting, want);
+  if (row == nullptr || !value) return error(EOPNOTSUPP, io.netdev + ": " + std::string(setting.key));
+  return io.kernel.root.write(folder + "/" + std::string(row->file), text_of(*value, row->hex));
+}
+
+std::string closed(const PortIo& io, const std::string& file) {
+  if (!io.pci.empty() && io.kernel.root.exists("sys/bus/pci/devices/" + io.pci + "/physfn"))
+    return "a virtual function: its settings belong to its physical function";
+  const std::string mount = mount_of(file);
+  return mount.empty() ? std::string() : why_no_mount(io.kernel.root, mount);
+}
+
+std::string why_not(const PortIo& io, const std::string& file, int code) {
+  if (std::string why = closed(io, file); !why.empty()) return why;
+  if (code == EPERM && mount_of(file) == kDebugfs && is_locked_down(io.kernel.root))
+    return "kernel lockdown (Secure Boot) closes debugfs even to root: boot without it, or use a driver with sysfs "
+           "files";
+  if (code == EPERM || code == EACCES) return "/" + file + " is root's alone";
+  if (code == ENOENT || code == ENOTDIR) return "there is no /" + file;
+  return error(code, "/" + file).text();
+}
+
+std::string remedy(int code) {
+  if (code == EINVAL || code == ERANGE) return "the card's firmware does not take this value";
+  if (code == EACCES) return "the file is root's alone, or shows but cannot set (a virtual function's)";
+  if (code == EPERM) return "kernel lockdown (Secure Boot) closes such files even to root";
+  if (code == ENOENT) return "the driver took the file away";
+  return {};
+}
+
+}  // namespace fabric::file_settings

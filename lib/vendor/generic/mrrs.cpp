@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// PCIe maximum read request size: three bits of Device Control. To read them takes CAP_SYS_ADMIN, which agentd has not:
+// fabric-agent-pci.service reads and writes them at boot, agentd compares with what that published (qos/read.cpp).
+// A device does not say which sizes it can do: every power of two from 128 to 4096 may be written (drivers/pci/pci.c
+// pcie_set_readrq), and what it keeps is read back.
+#include "kernel/pci/pci_config.h"
+#include "vendor/vendors.h"
+
+namespace fabric {
+namespace {
+
+constexpr const char* kPrivileged = "systemctl restart fabric-agent-pci reads and writes it";
+
+void read(PortIo& io, Qos& out) {
+  if (!io.wants("mrrs")) return;
+  if (io.pci.empty()) {
+    io.limits.reasons["mrrs"] = "no PCI function below this port";
+    return;
+  }
+  auto control = pci::read_device_control(io.kernel.root, io.pci);
+  if (control) out.mrrs = control->mrrs();
+  else
+    io.limits.reasons["mrrs"] =
+        control.error().code == EACCES ? control.error().what + "; " + kPrivileged : control.error().text();
+}
+
+Result<void> write(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  return pci::write_mrrs(io.kernel.root, io.pci, *want.mrrs);
+}
+
+std::string impossible(const Setting&, const Qos& want, const Limits&) {
+  return pci::is_mrrs(*want.mrrs) ? std::string() : "one of 128, 256, 512, 1024, 2048 and 4096 bytes";
+}
+
+std::string remedy(const Setting&, int code) {
+  return code == EPERM || code == EACCES || code == EROFS ? kPrivileged : std::string();
+}
+
+constexpr KeyOp kOps[] = {
+    {"mrrs", {write}},
+};
+
+}  // namespace
+
+const Feature kMrrs{.ops = kOps, .read = read, .impossible = impossible, .remedy = remedy};
+
+}  // namespace fabric

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rdma_cm gives connections that ask for nothing: drivers/infiniband/core/cma_configfs.c of Linux 6.12. The values
+// live in the kernel's cma_device, not in the directory: they survive its removal, and are lost when the RDMA device is
+// registered anew (driver reload); a directory that outlives its device answers ENODEV until it is made again.
+#include "base/parse.h"
+#include "vendor/generic/configfs_item.h"
+#include "vendor/generic/file_settings.h"
+#include "vendor/vendors.h"
+
+namespace fabric {
+namespace {
+
+constexpr const char* kFolder = "sys/kernel/config/rdma_cm";
+constexpr std::string_view kV1 = "IB/RoCE v1", kV2 = "RoCE v2";  // gid_type_str[], drivers/infiniband/core/cache.c
+
+// Calls `with(folder of the port)` while the device's directory stands. Only what was made here is taken away again.
+template <class Act>
+Result<void> in_port(const PortIo& io, Act&& with) {
+  const Root& root = io.kernel.root;
+  const std::string device = std::string(kFolder) + "/" + io.rdma;
+  const std::string port = device + "/ports/" + std::to_string(io.port);
+  const bool stood = root.exists(device);
+  Result<void> done;
+  for (int tries = 1; tries <= ConfigfsItem::kTries; ++tries) {
+    auto item = ConfigfsItem::open(root, device);
+    if (!item) return item.error();
+    done = with(port);
+    if (done || item->stands()) break;
+  }
+  if (done || done.error().code != ENODEV || !stood) return done;
+  if (auto gone = root.remove_directory(device); !gone) return gone;
+  if (auto made = root.make_directory(device); !made) return made;
+  return with(port);
+}
+
+Result<void> read_port(const PortIo& io, const std::string& folder, Qos& out) {
+  const Root& root = io.kernel.root;
+  if (io.wants("roce_mode")) {
+    auto mode = root.read_line(folder + "/default_roce_mode");
+    if (!mode) return mode.error();
+    if (*mode == kV1) out.roce_mode = RoceMode::v1;
+    if (*mode == kV2) out.roce_mode = RoceMode::v2;
+  }
+  if (io.wants("roce_tos")) {
+    auto tos = root.read_line(folder + "/default_roce_tos");
+    if (!tos) return tos.error();
+    out.roce_tos = file_settings::number(*tos);
+  }
+  return {};
+}
+
+std::string why_not(const PortIo& io, const Error& failure) {
+  if (io.rdma.empty()) return "no RDMA device on this port";
+  if (std::string why = file_settings::closed(io, kFolder); !why.empty()) return why;
+  if (!io.kernel.root.exists(kFolder)) return "the module rdma_cm is not loaded: modprobe rdma_cm";
+  switch (failure.code) {
+    case EACCES:
+    case EPERM: return "only root may make /" + std::string(kFolder) + "/" + io.rdma + " to look into it";
+    case EROFS: return "/sys/kernel/config is read-only here (a container, or ProtectKernelTunables= of the service)";
+    case ENODEV: return "rdma_cm does not know the device " + io.rdma;
+    default: return failure.text();
+  }
+}
+
+void read(PortIo& io, Qos& out) {
+  if (!io.wants("roce_mode") && !io.wants("roce_tos")) return;
+  auto done = io.rdma.empty() ? Result<void>(error(ENODEV, io.netdev))
+                              : in_port(io, [&](const std::string& folder) { return read_port(io, folder, out); });
+  if (done) return;
+  for (const char* key : {"roce_mode", "roce_tos"})
+    if (io.wants(key)) io.limits.reasons[key] = why_not(io, done.error());
+}
+
+Result<void> write(PortIo& io, const Setting& setting, const Qos& want, const Qos&) {
+  const bool mode = setting.key == "roce_mode";
+  const std::string text =
+      mode ? std::string(want.roce_mode == RoceMode::v1 ? kV1 : kV2) : std::to_string(*want.roce_tos);
+  return in_port(io, [&](const std::string& folder) {
+    return io.kernel.root.write(folder + (mode ? "/default_roce_mode" : "/default_roce_tos"), text + "\n");
+  });
+}
+
+std::string remedy(const Setting& setting, int code) {
+  if (code == EINVAL && setting.key == "roce_mode") return "the device does not offer this RoCE version";
+  if (code == EACCES || code == EPERM || code == EROFS) return "needs root and a writable /sys/kernel/config";
+  return {};
+}
+
+constexpr KeyOp kOps[] = {
+    {"roce_mode", {write}},
+    {"roce_tos", {write}},
+};
+
+}  // namespace
+
+const Feature kRdmaCm{.ops = kOps, .read = read, .remedy = remedy};
+
+}  // namespace fabric

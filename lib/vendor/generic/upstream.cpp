@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/generic/upstream.h"
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+#include <utility>
+
+#include "base/parse.h"
+#include "kernel/netlink/rtnl.h"
+#include "vendor/generic/dscp.h"
+#include "vendor/vendors.h"
+
+namespace fabric::upstream {
+namespace {
+
+// The host owns DCBX when it may set IEEE values and no agent in firmware does (DCB_CAP_DCBX_*, linux/dcbnl.h).
+Dcbx dcbx_of(uint8_t mode) {
+  constexpr uint8_t kHost = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE;
+  return (mode & kHost) == kHost && (mode & DCB_CAP_DCBX_LLD_MANAGED) == 0 ? Dcbx::host : Dcbx::firmware;
+}
+
+Ets ets_of(const ieee_ets& wire) {
+  Ets out;
+  for (size_t i = 0; i < kPriorities; ++i) {
+    out.prio_tc[i] = wire.prio_tc[i];
+    out.tsa[i] = static_cast<Tsa>(wire.tc_tsa[i]);
+    out.bw[i] = wire.tc_tx_bw[i];
+  }
+  return out;
+}
+
+// By the apptrust table where the driver has one, else by the presence of DSCP entries.
+Trust trust_of(const dcbnl::Snapshot& dcb, const DscpMap& map) {
+  if (!dcb.trust) return map.empty() ? Trust::pcp : Trust::dscp;
+  for (uint8_t selector : *dcb.trust) {
+    if (selector == IEEE_8021QAZ_APP_SEL_DSCP) return Trust::dscp;
+    if (selector == dcbnl::kSelectorPcp) return Trust::pcp;
+  }
+  return Trust::pcp;
+}
+
+// What only few ask for is left out unless asked for: what is read is kept as the original, to be restored.
+void take(const dcbnl::Snapshot& dcb, const PortIo& io, Qos& out) {
+  if (dcb.dcbx) out.dcbx = dcbx_of(*dcb.dcbx);
+  out.dscp_map = dscp::map_of(dcb.app.value_or(std::vector<dcb_app>{}));
+  out.trust = trust_of(dcb, *out.dscp_map);
+  if (dcb.ets) out.ets = ets_of(*dcb.ets);
+  if (dcb.pfc) out.pfc = PrioSet{dcb.pfc->pfc_en};
+  if (dcb.trust && io.wants("apptrust")) out.apptrust = AppTrust{*dcb.trust};
+  if (dcb.maxrate && io.wants("maxrate")) {
+    out.maxrate.emplace();
+    std::copy_n(dcb.maxrate->tc_maxrate, kPriorities, out.maxrate->kbit.begin());
+  }
+  if (!dcb.buffer || !(io.wants("prio2buffer") || io.wants("buffer_size"))) return;
+  std::copy_n(dcb.buffer->prio2buffer, kPriorities, out.prio2buffer.emplace().begin());
+  std::copy_n(dcb.buffer->buffer_size, kPriorities, out.buffer_size.emplace().bytes.begin());
+}
+
+Result<void> write_table(PortIo& io, const DscpMap& want) {
+  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  auto change = dscp::difference(now->app.value_or(std::vector<dcb_app>{}), want);
+  if (!change.stale.empty())
+    if (auto gone = dcbnl::del_app(*io.kernel.route, io.netdev, change.stale); !gone) return gone;
+  if (change.missing.empty()) return {};
+  return dcbnl::set_app(*io.kernel.route, io.netdev, change.missing);
+}
+
+bool is_dcb(std::string_view key) {
+  static constexpr std::string_view kDcb[] = {"dcbx",        "trust",       "apptrust", "dscp_map",     "ets",
+                                              "prio2buffer", "buffer_size", "pfc",      "cable_length", "maxrate"};
+  return std::find(std::begin(kDcb), std::end(kDcb), key) != std::end(kDcb);
+}
+
+// The rows of NVIDIA's DCQCN parameters stand together.
+bool is_dcqcn_parameter(std::string_view key) {
+  const auto index = setting_index(key);
+  return index >= setting_index("min_time_between_cnps") && index <= setting_index("rtt_resp_dscp");
+}
+
+// Whose setting it is, of those that some cards only have.
+std::string whose(std::string_view key) {
+  if (key == "fw_lldp") return "only Intel's ice and i40e can switch an LLDP agent in the card's firmware from here";
+  if (key == "ecn_rp" || key == "ecn_np") return "ECN for each priority is a switch of NVIDIA's OFED/DOCA driver alone";
+  if (is_dcqcn_parameter(key)) return "a DCQCN parameter of NVIDIA's cards; this card's firmware decides itself";
+  if (key == "cnp_dscp" || key == "cnp_prio")
+    return "only NVIDIA's and Broadcom's cards let the host mark CNPs; this card's firmware or the vendor's tool "
+           "decides";
+  if (key == "cc")
+    return "the kernel has no switch for this card's congestion control: the vendor's tool, or the firmware's default";
+  if (key.starts_with("cc_") || key == "roce_dscp") return "a congestion control parameter of Broadcom's cards";
+  if (key == "roce_prio")
+    return "a setting of Broadcom's cards; here RoCE's priority follows from dscp_map or the VLAN's";
+  if (key == "traffic_class") return "only NVIDIA's OFED/DOCA driver can force a traffic class on all queue pairs";
+  return {};
+}
+
+}  // namespace
+
+Result<Reading> read_port(PortIo& io) {
+  Reading out;
+  auto link = rtnl::link(*io.kernel.route, io.netdev);
+  if (!link) return link.error();
+  out.qos.mtu = link->mtu;
+  io.limits.max_mtu = link->max_mtu;
+  if (auto speed = io.kernel.root.read_line("sys/class/net/" + io.netdev + "/speed"); speed)
+    if (auto number = parse_number<uint32_t>(*speed); number && *number != 0 && *number != UINT32_MAX)
+      io.limits.speed = *number;
+  if (io.kernel.generic && io.kernel.ethtool) {
+    auto pause = ethtool::get_pause(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
+    if (pause) out.qos.pause = *pause;
+    else if (pause.error().code == ENODEV) return pause.error();
+  }
+  auto dcb = dcbnl::get(*io.kernel.route, io.netdev);
+  if (dcb) {
+    take(*dcb, io, out.qos);
+    // A driver that does not say answers 0.
+    if (dcb->ets && dcb->ets->ets_cap != 0) io.limits.traffic_classes = dcb->ets->ets_cap;
+    if (dcb->pfc && dcb->pfc->pfc_cap != 0) io.limits.lossless_classes = dcb->pfc->pfc_cap;
+    if (dcb->buffer) io.limits.buffer_total = dcb->buffer->total_size;
+    out.dcb = std::move(dcb).value();
+  } else if (dcb.error().code != EOPNOTSUPP) {
+    return dcb.error();
+  }
+  return out;
+}
+
+Result<Qos> read(PortIo& io) {
+  auto reading = read_port(io);
+  if (!reading) return reading.error();
+  return std::move(reading->qos);
+}
+
+Qos expected(const Qos& want, const Qos&, const Limits&) { return want; }
+
+void effect(const Setting& setting, const Qos& want, Qos& have) { copy_value(setting, want, have); }
+
+std::string impossible(const Setting& setting, const Qos& want, const Qos&, const Limits& limits) {
+  if (setting.key == "ets" && limits.traffic_classes)
+    if (*std::max_element(want.ets->prio_tc.begin(), want.ets->prio_tc.end()) >= *limits.traffic_classes)
+      return "the port has " + std::to_string(*limits.traffic_classes) +
+             " traffic classes, counted from 0: map no priority beyond";
+  if ((setting.key == "buffer_size" || setting.key == "prio2buffer") && want.buffer_size && want.buffer_size->automatic)
+    return "what headroom this driver needs is not known: give the eight sizes";
+  return {};
+}
+
+std::string remedy(const Setting& setting, const Qos& have, const std::string&, int code) {
+  if (code != 0) return {};
+  if (std::string text = whose(setting.key); !text.empty()) return text;
+  if (is_dcb(setting.key) && !have.trust)
+    return "no dcbnl here: a virtual function's settings belong to its physical function, other cards have a vendor's "
+           "tool";
+  if (setting.key == "cable_length")
+    return "only mlx5 asks for the cable's length; this driver sizes its headroom itself";
+  if (setting.key == "apptrust") return "this driver has no APP trust table: trust follows from the DSCP entries";
+  if (setting.key == "prio2buffer" || setting.key == "buffer_size")
+    return "this driver sizes its buffers itself; no dcbnl buffer operation";
+  if (setting.key == "maxrate")
+    return "this driver has no rate limit for each class (only mlx5, mlx4 and few others have)";
+  if (setting.key == "trust" || setting.key == "dscp_map")
+    return "this driver does not map DSCPs: it trusts the priority in the VLAN tag";
+  return "this driver does not offer it";
+}
+
+std::string impossible_trust(const Qos& want, const Qos& have, bool needs_map) {
+  const bool maps = want.dscp_map && !want.dscp_map->empty();
+  if (want.trust == Trust::pcp && maps)
+    return "this driver trusts DSCP as soon as one DSCP is mapped: drop dscp_map or trust = \"pcp\"";
+  const bool mapped = maps || (!want.dscp_map && have.dscp_map && !have.dscp_map->empty());
+  if (needs_map && want.trust == Trust::dscp && !mapped)
+    return "this driver trusts DSCP once a DSCP is mapped: name one in dscp_map";
+  return {};
+}
+
+std::string too_many_lossless(const Qos& want, const Qos& have, uint32_t most) {
+  const Ets ets = want.ets ? *want.ets : have.ets.value_or(Ets{});
+  uint32_t classes = 0;
+  for (int prio = 0; prio < kPriorities; ++prio)
+    if (want.pfc->has(prio)) classes |= 1U << ets.prio_tc[static_cast<size_t>(prio)];
+  const auto count = static_cast<uint32_t>(std::popcount(classes));
+  if (count <= most) return {};
+  return "these priorities map to " + std::to_string(count) + " lossless traffic classes, the card has " +
+         std::to_string(most);
+}
+
+Result<void> write_dcbx(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  const uint8_t mode = want.dcbx == Dcbx::host ? DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE : 0;
+  return dcbnl::set_dcbx(*io.kernel.route, io.netdev, mode);
+}
+
+Result<void> write_pause(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  if (!io.kernel.generic || !io.kernel.ethtool) return error(EOPNOTSUPP, io.netdev + ": set pause: no ethtool netlink");
+  return ethtool::set_pause(*io.kernel.generic, *io.kernel.ethtool, io.netdev, *want.pause);
+}
+
+Result<void> write_mtu(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  return rtnl::set_mtu(*io.kernel.route, io.netdev, *want.mtu);
+}
+
+Result<void> write_trust(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
+  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  if (now->trust) {
+    // PCP stays behind DSCP as the fallback for frames without an IP header.
+    std::vector<uint8_t> order{dcbnl::kSelectorPcp};
+    if (want.trust == Trust::dscp) order.insert(order.begin(), IEEE_8021QAZ_APP_SEL_DSCP);
+    return dcbnl::set_trust(*io.kernel.route, io.netdev, order);
+  }
+  if (auto reason = impossible_trust(want, have, true); !reason.empty())
+    return error(EINVAL, io.netdev + ": set trust: " + reason);
+  return write_table(io, want.trust == Trust::pcp ? DscpMap{} : have.dscp_map.value_or(DscpMap{}));
+}
+
+Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  return write_table(io, *want.dscp_map);
+}
+
+ieee_ets wire(const Ets& want, ieee_ets now) {
+  for (size_t i = 0; i < kPriorities; ++i) {
+    now.prio_tc[i] = want.prio_tc[i];
+    now.tc_tsa[i] = static_cast<uint8_t>(want.tsa[i]);
+    // A bandwidth has a meaning for ETS classes only; some drivers add up all of them.
+    now.tc_tx_bw[i] = want.tsa[i] == Tsa::ets ? want.bw[i] : uint8_t{0};
+  }
+  return now;
+}
+
+Result<void> write_ets(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  return dcbnl::set_ets(*io.kernel.route, io.netdev, wire(*want.ets, now->ets.value_or(ieee_ets{})));
+}
+
+Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  ieee_pfc pfc{};
+  if (now->pfc) {
+    pfc.pfc_cap = now->pfc->pfc_cap;  // qed takes it for the number of classes to be lossless
+    pfc.mbc = now->pfc->mbc;
+    pfc.delay = now->pfc->delay;
+  }
+  pfc.pfc_en = want.pfc->bits;
+  return dcbnl::set_pfc(*io.kernel.route, io.netdev, pfc);
+}
+
+Result<void> write_apptrust(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  return dcbnl::set_trust(*io.kernel.route, io.netdev, want.apptrust->selectors);
+}
+
+Result<void> write_buffers(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
+  dcbnl_buffer buffer{};
+  const Eight map = want.prio2buffer ? *want.prio2buffer : have.prio2buffer.value_or(Eight{});
+  const Buffers sizes = want.buffer_size ? *want.buffer_size : have.buffer_size.value_or(Buffers{});
+  std::copy(map.begin(), map.end(), buffer.prio2buffer);
+  std::copy(sizes.bytes.begin(), sizes.bytes.end(), buffer.buffer_size);
+  return dcbnl::set_buffer(*io.kernel.route, io.netdev, buffer);
+}
+
+Result<void> write_maxrate(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  ieee_maxrate rates{};
+  std::copy(want.maxrate->kbit.begin(), want.maxrate->kbit.end(), rates.tc_maxrate);
+  return dcbnl::set_maxrate(*io.kernel.route, io.netdev, rates);
+}
+
+}  // namespace fabric::upstream
+
+namespace fabric {
+
+namespace {
+
+constexpr KeyOp kOps[] = {
+    {"dcbx", {upstream::write_dcbx}},           {"pause", {upstream::write_pause}},
+    {"mtu", {upstream::write_mtu, true}},       {"trust", {upstream::write_trust}},
+    {"dscp_map", {upstream::write_dscp_map}},   {"ets", {upstream::write_ets, true}},
+    {"pfc", {upstream::write_pfc, true}},       {"apptrust", {upstream::write_apptrust}},
+    {"prio2buffer", {upstream::write_buffers}}, {"buffer_size", {upstream::write_buffers}},
+    {"maxrate", {upstream::write_maxrate}},
+};
+
+}  // namespace
+
+// Nothing is known of such a driver: that its PFC and ETS writes stop traffic is assumed.
+const Driver kUpstream{
+    .name = "upstream",
+    .kernel_names = {},
+    .read = upstream::read,
+    .expected = upstream::expected,
+    .effect = upstream::effect,
+    .impossible = upstream::impossible,
+    .remedy = upstream::remedy,
+    .ops = kOps,
+    .order = upstream::kOrder,
+    .settle = nullptr,
+};
+
+}  // namespace fabric

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every driver of the kernel does unless its own file says otherwise: 802.1Qaz over dcbnl, pause over ethtool, MTU
+// over rtnetlink. The vendor files take from here what they share.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "vendor/driver.h"
+
+namespace fabric::upstream {
+
+// One dcbnl reading, one of pause, one of the link. Trust is absent when the netdev has no dcbnl at all, and only then.
+struct Reading {
+  Qos qos;
+  std::optional<dcbnl::Snapshot> dcb;  // what qos was taken from; absent without dcbnl
+};
+Result<Reading> read_port(PortIo& io);
+Result<Qos> read(PortIo& io);
+Qos expected(const Qos& want, const Qos& have, const Limits& limits);
+void effect(const Setting& setting, const Qos& want, Qos& have);
+std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits);
+std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code);
+
+Result<void> write_dcbx(PortIo& io, const Setting&, const Qos& want, const Qos& have);
+Result<void> write_pause(PortIo& io, const Setting&, const Qos& want, const Qos& have);
+Result<void> write_mtu(PortIo& io, const Setting&, const Qos& want, const Qos& have);
+Result<void> write_trust(PortIo& io, const Setting&, const Qos& want, const Qos& have);
+Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos& have);
+Result<void> write_ets(PortIo& io, const Setting&, const Qos& want, const Qos& have);
+Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos& have);
+Result<void> write_apptrust(PortIo& io, const Setting&, const Qos& want, const Qos& have);
+// prio2buffer and buffer_size go in one message: a card judges them together.
+Result<void> write_buffers(PortIo& io, const Setting&, const Qos& want, const Qos& have);
+Result<void> write_maxrate(PortIo& io, const Setting&, const Qos& want, const Qos& have);
+
+// For drivers where the port trusts DSCP as soon as one DSCP entry exists and there is no other knob: what a dscp_map
+// leaves of the trust setting. `needs_map`: trust = "dscp" needs the profile to name at least one DSCP.
+std::string impossible_trust(const Qos& want, const Qos& have, bool needs_map);
+
+// Why the port has no receive buffers for so many lossless classes, `most` being its number; empty: it has. The classes
+// are those of the wanted ETS, or of the one there is.
+std::string too_many_lossless(const Qos& want, const Qos& have, uint32_t most);
+
+// The ieee_ets to send: `now` with what a profile owns (classes, algorithms, bandwidths) replaced.
+ieee_ets wire(const Ets& want, ieee_ets now);
+
+// Who owns DCBX first; what stops the link early; the DSCP map before what it overwrites on some cards; ETS before PFC,
+// which needs it on others; buffers before the PFC that makes them lossless; congestion control when its classes stand.
+inline constexpr auto kOrder = [] {
+  std::array<std::string_view, kSettingCount> order{
+      "fw_lldp",  "dcbx",  "pause",    "mtu", "ring_rx",     "ring_tx",     "channels", "fec",
+      "dscp_map", "trust", "apptrust", "ets", "prio2buffer", "buffer_size", "pfc",      "cable_length"};
+  size_t filled = 16;
+  // The others in the order of the table.
+  for (const Setting& setting : kSettings) {
+    bool listed = false;
+    for (size_t i = 0; i < 16; ++i) listed = listed || order[i] == setting.key;
+    if (!listed) order[filled++] = setting.key;
+  }
+  return order;
+}();
+
+}  // namespace fabric::upstream

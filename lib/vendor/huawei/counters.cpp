@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// HiSilicon (hns_roce, hns3). Linux 6.12: drivers/infiniband/hw/hns/hns_roce_main.c (hns_roce_port_stats_descs),
+// since 6.6; hisilicon/hns3/hns3pf/hclge_main.c (g_mac_stats_string). The unit of mac_..._xoff_time is not documented:
+// no row.
+#include "model/metrics.h"
+#include "vendor/counter_row.h"
+
+namespace fabric {
+namespace {
+
+using namespace metrics;
+constexpr CounterSource hw = CounterSource::hw, ethtool = CounterSource::ethtool;
+
+constexpr CounterRow kRows[] = {
+    {hw, "rx_pkt", &kRdmaPackets, kRx},
+    {hw, "tx_pkt", &kRdmaPackets, kTx},
+    {hw, "rx_err_pkt", &kErroredPackets, kRx},
+    {hw, "tx_err_pkt", &kErroredPackets, kTx},
+    {hw, "rx_cnp_pkt", &kCnpHandled},
+    {hw, "tx_cnp_pkt", &kCnpSent},
+    raw(hw, "rx_rc_pkt", "Packets received of the reliable connected transport."),
+    raw(hw, "rx_uc_pkt", "Packets received of the unreliable connected transport."),
+    raw(hw, "rx_ud_pkt", "Packets received of the datagram transport."),
+    raw(hw, "rx_xrc_pkt", "Packets received of the extended reliable connected transport."),
+    raw(hw, "tx_rc_pkt", "Packets sent of the reliable connected transport."),
+    raw(hw, "tx_uc_pkt", "Packets sent of the unreliable connected transport."),
+    raw(hw, "tx_ud_pkt", "Packets sent of the datagram transport."),
+    raw(hw, "tx_xrc_pkt", "Packets sent of the extended reliable connected transport."),
+    raw(hw, "trp_get_mpt_err_pkt", "Packets for which the memory protection table had no entry."),
+    raw(hw, "trp_get_irrl_err_pkt", "Packets for which the list of inbound reads had no entry."),
+    raw(hw, "ecn_doorbell", "Doorbells of congestion control."),
+    raw(hw, "rx_buffer", "Receive buffers used."),
+    raw(hw, "trp_rx_sof", "Packets of which the transport saw the start."),
+    raw(hw, "cq_cqe", "Completions written."),
+    raw(hw, "cq_poe", "Completions passed on by hardware (port of execution)."),
+    raw(hw, "cq_notify", "Completion queue notifications."),
+
+    {ethtool, "mac_rx_pfc_pri#_pkt_num", &kPfcFrames, kRx},
+    {ethtool, "mac_tx_pfc_pri#_pkt_num", &kPfcFrames, kTx},
+    {ethtool, "mac_rx_pfc_pkt_num", &kPfcAllFrames, kRx},
+    {ethtool, "mac_tx_pfc_pkt_num", &kPfcAllFrames, kTx},
+    {ethtool, "mac_rx_mac_pause_num", &kGlobalPauseFrames, kRx},
+    {ethtool, "mac_tx_mac_pause_num", &kGlobalPauseFrames, kTx},
+    {ethtool, "mac_rx_fcs_err_pkt_num", &kPhyCrcErrors},
+};
+
+}  // namespace
+
+std::span<const CounterRow> hns_rows() { return kRows; }
+
+}  // namespace fabric

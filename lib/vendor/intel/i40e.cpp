@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// i40e (Intel X710, XL710, X722): drivers/net/ethernet/intel/i40e/i40e_dcb_nl.c and i40e_ethtool.c of Linux 6.12;
+// Linux 5.10 could read DCB only. While the firmware's LLDP agent runs, every change of DCB is EINVAL. There is no DSCP
+// mode: priorities come with the VLAN tag. Its RDMA (X722) is iWARP, which has no DCQCN.
+#include "vendor/generic/rings.h"
+#include "vendor/generic/upstream.h"
+#include "vendor/intel/intel.h"
+#include "vendor/vendors.h"
+
+namespace fabric {
+namespace {
+
+constexpr std::string_view kNames[] = {"i40e"};
+constexpr intel::Agent kAgent{"disable-fw-lldp", false};
+
+Result<Qos> read(PortIo& io) {
+  auto out = upstream::read(io);
+  if (out) intel::read_agent(io, kAgent, *out);
+  return out;
+}
+
+void effect(const Setting& setting, const Qos& want, Qos& have) {
+  if (setting.key == "pause" && intel::pause_needs_pfc_off(have)) have.pfc = want.pfc ? want.pfc : have.pfc;
+  copy_value(setting, want, have);
+  if (setting.key == "fw_lldp") have.dcbx = *want.fw_lldp ? Dcbx::firmware : Dcbx::host;
+}
+
+std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
+  if (setting.key == "dcbx" && want.dcbx == Dcbx::firmware)
+    return "only its LLDP agent gives DCBX to i40e's firmware: fw_lldp = true";
+  return upstream::impossible(setting, want, have, limits);
+}
+
+std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
+  const bool dcb = setting.key == "dcbx" || setting.key == "ets" || setting.key == "pfc";
+  if (dcb && code != 0 && have.dcbx == Dcbx::firmware)
+    return "the card's LLDP agent owns DCBX: fw_lldp = false, or " + kAgent.command(netdev);
+  if (dcb && code == 0 && have.dcbx)
+    return "this kernel's i40e can only read DCB, or the card's firmware has it switched off";
+  if (setting.key == "trust" || setting.key == "dscp_map")
+    return "i40e does not map DSCPs: it takes the priority from the VLAN tag (E810 cards map DSCPs)";
+  if (setting.key == "cc") return "i40e's RDMA is iWARP, which has TCP's congestion control and no DCQCN";
+  if (setting.key == "pause" && code == EOPNOTSUPP) return "i40e takes no change of global pause while PFC is on";
+  if (setting.key == "ets" && code == EINVAL) return "the bandwidths of the classes in use must add up to 100";
+  return upstream::remedy(setting, have, netdev, code);
+}
+
+Result<void> write_agent(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  return intel::write_agent(io, kAgent, *want.fw_lldp);
+}
+
+// Each change of DCB stops the queues, one of pause restarts the link (i40e_hw_dcb_config(), i40e_set_pauseparam()).
+constexpr KeyOp kOps[] = {
+    {"fw_lldp", {write_agent, true}},     {"dcbx", {upstream::write_dcbx}},     {"pause", {intel::write_pause, true}},
+    {"mtu", {upstream::write_mtu, true}}, {"ets", {upstream::write_ets, true}}, {"pfc", {upstream::write_pfc, true}},
+};
+
+Qos expected(const Qos& want, const Qos&, const Limits&) {
+  Qos out = want;
+  rings::round_up_to(out, 32);
+  return out;
+}
+
+}  // namespace
+
+const Driver kI40e{
+    .name = "i40e",
+    .kernel_names = kNames,
+    .read = read,
+    .expected = expected,
+    .effect = effect,
+    .impossible = impossible,
+    .remedy = remedy,
+    .ops = kOps,
+    .order = upstream::kOrder,
+    .settle = nullptr,
+};
+
+}  // namespace fabric

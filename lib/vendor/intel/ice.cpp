@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// ice (Intel E810, E830): drivers/net/ethernet/intel/ice/ice_dcb_nl.c and ice_dcb_lib.c of Linux 6.12. Each DCB change
+// closes and opens the netdev. The first DSCP entry switches the port to DSCP mode and overwrites ETS; the last one's
+// deletion switches back and overwrites ETS and PFC.
+//
+// Congestion control: irdma of Linux has no switch (7.3 included) and leaves DCQCN off. Intel's own irdma has configfs
+// irdma/<RDMA device>/roce_dcqcn_enable, 1 or 0, for queue pairs created from then on.
+#include <algorithm>
+#include <array>
+
+#include "vendor/generic/configfs_item.h"
+#include "vendor/generic/dscp.h"
+#include "vendor/generic/file_settings.h"
+#include "vendor/generic/rings.h"
+#include "vendor/generic/upstream.h"
+#include "vendor/intel/intel.h"
+#include "vendor/vendors.h"
+
+namespace fabric {
+namespace {
+
+constexpr std::string_view kNames[] = {"ice"};
+constexpr intel::Agent kAgent{"fw-lldp-agent", true};
+constexpr std::string_view kConfigfs = "sys/kernel/config/irdma";
+constexpr std::array kFiles{file_settings::Row{"cc", "roce_dcqcn_enable"}};
+// Intel, "Ethernet 800 Series Linux Flow Control Configuration Guide for RDMA Use Cases" (635330): one class with PFC.
+constexpr uint32_t kLosslessClasses = 1;
+
+constexpr Eight kIdentity{0, 1, 2, 3, 4, 5, 6, 7};
+
+// ice_dcbnl_setapp(), "switching to DSCP mode".
+Ets dscp_mode_ets() {
+  Ets out;
+  out.prio_tc = kIdentity;
+  out.tsa.fill(Tsa::ets);
+  out.bw[0] = 100;
+  return out;
+}
+
+// ice_dcb_sw_dflt_cfg(): one traffic class with everything.
+Ets vlan_mode_ets() {
+  Ets out;
+  out.tsa[0] = Tsa::ets;
+  out.bw[0] = 100;
+  return out;
+}
+
+// The steps to a map: what is new, then what goes, then what was listed with another priority (a listed DSCP is
+// refused). New ones first keeps the list from running empty where it can, and so the mode from switching back and
+// forth.
+struct Steps {
+  std::vector<dcb_app> add, remove, add_again;
+  bool runs_empty = false;  // before the last step
+};
+
+Steps steps(const std::vector<dcb_app>& table, const DscpMap& want) {
+  const DscpMap listed = dscp::map_of(table);
+  auto change = dscp::difference(table, want);
+  Steps out;
+  out.remove = change.stale;
+  for (const dcb_app& entry : change.missing)
+    (listed.contains(static_cast<uint8_t>(entry.protocol)) ? out.add_again : out.add).push_back(entry);
+  const bool keeps = std::any_of(listed.begin(), listed.end(), [&](const auto& entry) {
+    auto wanted = want.find(entry.first);
+    return wanted != want.end() && wanted->second == entry.second;
+  });
+  out.runs_empty = !listed.empty() && out.add.empty() && !keeps;
+  return out;
+}
+
+// The map after the setting is written; trust = "dscp" is never written: it needs a map.
+DscpMap next_map(const Setting& setting, const Qos& want, const DscpMap& listed) {
+  if (setting.key == "dscp_map") return *want.dscp_map;
+  return want.trust == Trust::pcp ? DscpMap{} : listed;
+}
+
+void read_cc(PortIo& io, Qos& out) {
+  if (!io.wants("cc") || io.rdma.empty() || !io.kernel.root.exists(std::string(kConfigfs))) return;
+  const std::string folder = std::string(kConfigfs) + "/" + io.rdma;
+  auto item = ConfigfsItem::open(io.kernel.root, folder);
+  if (item) file_settings::read(io, folder, kFiles, out);
+  else io.limits.reasons["cc"] = file_settings::why_not(io, folder, item.error().code);
+}
+
+Result<void> write_cc(PortIo& io, const Setting& setting, const Qos& want, const Qos&) {
+  auto item = ConfigfsItem::open(io.kernel.root, std::string(kConfigfs) + "/" + io.rdma);
+  return item ? file_settings::write(io, item->path(), kFiles, setting, want) : Result<void>(item.error());
+}
+
+Result<Qos> read(PortIo& io) {
+  auto out = upstream::read(io);
+  if (!out) return out;
+  if (out->dcbx) intel::read_agent(io, kAgent, *out);
+  read_cc(io, *out);
+  return out;
+}
+
+// Stopped, the agent leaves the port with the driver's own defaults and DCBX to the host; started, it takes DCBX
+// (ice_set_priv_flags()).
+void effect_of_agent(bool runs, Qos& have) {
+  have.fw_lldp = runs;
+  have.dcbx = runs ? Dcbx::firmware : Dcbx::host;
+  if (runs) return;
+  have.ets = vlan_mode_ets();
+  have.pfc = PrioSet{};
+}
+
+void effect(const Setting& setting, const Qos& want, Qos& have) {
+  if (setting.key == "fw_lldp") return effect_of_agent(*want.fw_lldp, have);
+  if (setting.key == "pause" && intel::pause_needs_pfc_off(have)) have.pfc = want.pfc ? want.pfc : have.pfc;
+  if (setting.key != "dscp_map" && setting.key != "trust") return copy_value(setting, want, have);
+  const DscpMap listed = have.dscp_map.value_or(DscpMap{});
+  const DscpMap next = next_map(setting, want, listed);
+  const bool empty = listed.empty() || steps(dscp::entries_of(listed), next).runs_empty;
+  if (empty && !listed.empty()) {
+    have.ets = vlan_mode_ets();
+    have.pfc = PrioSet{};
+  }
+  if (empty && !next.empty()) have.ets = dscp_mode_ets();
+  have.dscp_map = next;
+  have.trust = next.empty() ? Trust::pcp : Trust::dscp;
+}
+
+bool dscp_mode(const Qos& want, const Qos& have) {
+  if (want.dscp_map) return !want.dscp_map->empty();
+  if (want.trust) return want.trust == Trust::dscp;
+  return have.trust == Trust::dscp;
+}
+
+// ice_dcb_get_num_tc(): with a gap there is no DCB at all.
+bool has_gap(const Eight& prio_tc) {
+  unsigned used = 0;
+  for (uint8_t tc : prio_tc) used |= 1U << tc;
+  return (used & (used + 1)) != 0;
+}
+
+std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
+  if (setting.key == "trust") return upstream::impossible_trust(want, have, true);
+  if (setting.key == "ets" && has_gap(want.ets->prio_tc)) return "ice takes classes without a gap only: 0, 1, 2 ...";
+  if (setting.key == "pfc") return upstream::too_many_lossless(want, have, kLosslessClasses);
+  if (setting.key == "fw_lldp" && *want.fw_lldp && dscp_mode(want, have))
+    return "ice starts its LLDP agent in VLAN mode only: drop dscp_map and trust = \"dscp\"";
+  if (setting.key == "ets" && dscp_mode(want, have) && want.ets->prio_tc != kIdentity)
+    return "while ice trusts DSCP, priority i stays on class i: give prio_tc as 0 to 7";
+  if (setting.key == "dcbx" && want.dcbx == Dcbx::firmware)
+    return "only its LLDP agent gives DCBX to ice's firmware: fw_lldp = true";
+  return upstream::impossible(setting, want, have, limits);
+}
+
+std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
+  if (setting.key == "cc")
+    return code == 0 ? "Linux's irdma leaves DCQCN off and has no switch: Intel's irdma package has one in configfs"
+                     : file_settings::remedy(code);
+  if (code != 0 && have.dcbx == Dcbx::firmware && setting.key != "pause" && setting.key != "mtu")
+    return "the card's LLDP agent owns DCBX: fw_lldp = false, or " + kAgent.command(netdev);
+  if (setting.key == "pause" && code == EOPNOTSUPP) return "ice takes no change of global pause while PFC is on";
+  if (setting.key == "dscp_map" && code == EINVAL)
+    return "the card has fewer classes than the map's priorities, or is in a bond";
+  if (setting.key == "ets" && code == EINVAL) return "the bandwidths of the classes in use must add up to 100";
+  return upstream::remedy(setting, have, netdev, code);
+}
+
+using Change = Result<void>(Netlink&, const std::string&, const std::vector<dcb_app>&);
+
+// One entry a message: an entry that needed no change in hardware is answered 1 or 2, upon which dcbnl_ieee_set() and
+// dcbnl_ieee_del() leave the rest of the table undone, and the caller takes it for success.
+Result<void> one_by_one(PortIo& io, Change* change, const std::vector<dcb_app>& entries) {
+  for (const dcb_app& entry : entries)
+    if (auto done = change(*io.kernel.route, io.netdev, {entry}); !done) return done;
+  return {};
+}
+
+Result<void> write_map(PortIo& io, const DscpMap& want) {
+  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  auto todo = steps(now->app.value_or(std::vector<dcb_app>{}), want);
+  if (auto done = one_by_one(io, dcbnl::set_app, todo.add); !done) return done;
+  if (auto done = one_by_one(io, dcbnl::del_app, todo.remove); !done) return done;
+  return one_by_one(io, dcbnl::set_app, todo.add_again);
+}
+
+Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  return write_map(io, *want.dscp_map);
+}
+
+Result<void> write_trust(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
+  return write_map(io, want.trust == Trust::pcp ? DscpMap{} : have.dscp_map.value_or(DscpMap{}));
+}
+
+Result<void> write_agent(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  return intel::write_agent(io, kAgent, *want.fw_lldp);
+}
+
+// The reply says "refused" also when the mode was set already or the port is in DSCP mode: the reading tells.
+Result<void> write_dcbx(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+  auto written = upstream::write_dcbx(io, setting, want, have);
+  if (written || written.error().code != EPERM) return written;
+  auto now = read(io);
+  return now && now->dcbx == want.dcbx ? Result<void>{} : written;
+}
+
+constexpr KeyOp kOps[] = {
+    {"fw_lldp", {write_agent, true}},      {"dcbx", {write_dcbx}},
+    {"pause", {intel::write_pause, true}},  // ice_set_fc() restarts the link
+    {"mtu", {upstream::write_mtu, true}},  {"trust", {write_trust, true}},
+    {"dscp_map", {write_dscp_map, true}},  {"ets", {upstream::write_ets, true}},
+    {"pfc", {upstream::write_pfc, true}},  {"cc", {write_cc}},
+};
+
+Qos expected(const Qos& want, const Qos&, const Limits&) {
+  Qos out = want;
+  rings::round_up_to(out, 32);
+  return out;
+}
+
+}  // namespace
+
+const Driver kIce{
+    .name = "ice",
+    .kernel_names = kNames,
+    .read = read,
+    .expected = expected,
+    .effect = effect,
+    .impossible = impossible,
+    .remedy = remedy,
+    .ops = kOps,
+    .order = upstream::kOrder,
+    .settle = nullptr,
+    .fec_in_use = true,  // ice_get_fecparam(): what its module can do
+};
+
+}  // namespace fabric

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/intel/intel.h"
+
+#include "kernel/netlink/ethtool.h"
+#include "vendor/generic/upstream.h"
+
+namespace fabric::intel {
+
+std::string Agent::command(const std::string& netdev) const {
+  return "ethtool --set-priv-flags " + netdev + " " + std::string(flag) + (flag_means_running ? " off" : " on");
+}
+
+void read_agent(PortIo& io, const Agent& agent, Qos& out) {
+  if (!io.kernel.generic || !io.kernel.ethtool) return;
+  auto flags = ethtool::get_private_flags(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
+  if (!flags) return;
+  for (const auto& [name, on] : *flags)
+    if (name == agent.flag) out.fw_lldp = on == agent.flag_means_running;
+  if (out.fw_lldp == true && out.dcbx) out.dcbx = Dcbx::firmware;
+}
+
+Result<void> write_agent(PortIo& io, const Agent& agent, bool running) {
+  if (!io.kernel.generic || !io.kernel.ethtool)
+    return error(EOPNOTSUPP, io.netdev + ": set fw_lldp: no ethtool netlink");
+  return ethtool::set_private_flag(*io.kernel.generic, *io.kernel.ethtool, io.netdev, agent.flag,
+                                   running == agent.flag_means_running);
+}
+
+bool pause_needs_pfc_off(const Qos& have) { return have.pfc && have.pfc->bits != 0; }
+
+Result<void> write_pause(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+  if (!pause_needs_pfc_off(have)) return upstream::write_pause(io, setting, want, have);
+  Qos pfc;
+  pfc.pfc = PrioSet{};
+  if (auto off = upstream::write_pfc(io, setting, pfc, have); !off) return off;
+  auto written = upstream::write_pause(io, setting, want, have);
+  pfc.pfc = want.pfc ? want.pfc : have.pfc;
+  if (pfc.pfc->bits == 0) return written;
+  auto back = upstream::write_pfc(io, setting, pfc, have);
+  return written ? back : written;
+}
+
+}  // namespace fabric::intel

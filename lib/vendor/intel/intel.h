@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ice and i40e share.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "vendor/driver.h"
+
+namespace fabric::intel {
+
+// The private flag of the LLDP agent in the card's firmware. While the agent runs it owns DCBX, and the driver refuses
+// every change of DCB.
+struct Agent {
+  std::string_view flag;  // fw-lldp-agent, disable-fw-lldp
+  bool flag_means_running;
+  [[nodiscard]] std::string command(const std::string& netdev) const;  // that stops it
+};
+
+// fw_lldp; and dcbx = firmware while it runs. Absent where the driver has no such flag.
+void read_agent(PortIo& io, const Agent& agent, Qos& out);
+Result<void> write_agent(PortIo& io, const Agent& agent, bool running);
+
+// ice_set_pauseparam() and i40e_set_pauseparam() (Linux 6.12) refuse any change while PFC is on: it goes off for a
+// moment.
+bool pause_needs_pfc_off(const Qos& have);
+Result<void> write_pause(PortIo& io, const Setting& setting, const Qos& want, const Qos& have);
+
+}  // namespace fabric::intel

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// qede, qedr (Marvell FastLinQ 41000, 45000): drivers/net/ethernet/qlogic/qed/qed_dcbx.c of Linux 6.12. The card's
+// firmware always runs DCBX itself (LLD_MANAGED); ETS and PFC are its own offer to the switch, and what is read is what
+// the two agreed on. Without DCBX in IEEE mode there every operation is EINVAL, and nothing can be read. What is set
+// waits for SET_ALL.
+#include "vendor/generic/upstream.h"
+#include "vendor/vendors.h"
+
+namespace fabric {
+namespace {
+
+constexpr std::string_view kNames[] = {"qede"};
+constexpr char kNotOperational[] =
+    "DCBX is not operational in IEEE mode: enable it on the switch's port, or make the card's static (Marvell's "
+    "qaucli)";
+
+std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
+  if (setting.key == "dcbx" && want.dcbx == Dcbx::host)
+    return "this card's firmware always runs DCBX and takes ets and pfc as its offer: leave dcbx out";
+  return upstream::impossible(setting, want, have, limits);
+}
+
+std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
+  if ((setting.key == "ets" || setting.key == "pfc") && ((code == 0 && have.trust) || code == EINVAL))
+    return kNotOperational;
+  if (code == 0 && (setting.key == "trust" || setting.key == "dscp_map"))
+    return "this driver's DCB knows Ethertypes and ports, no DSCPs: it takes the priority from the VLAN tag";
+  if (code == 0 && setting.key == "roce_prio")
+    return "here RoCE's priority is an APP entry of UDP port 4791: dcb app add dev " + netdev +
+           " dgram-port-prio 4791:PRIO";
+  if (code == 0 && setting.key == "cc") return "the kernel has no switch for this card's DCQCN: Marvell's qaucli";
+  return upstream::remedy(setting, have, netdev, code);
+}
+
+Result<void> write_ets(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+  auto written = upstream::write_ets(io, setting, want, have);
+  return written ? dcbnl::set_all(*io.kernel.route, io.netdev) : written;
+}
+
+Result<void> write_pfc(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+  auto written = upstream::write_pfc(io, setting, want, have);
+  return written ? dcbnl::set_all(*io.kernel.route, io.netdev) : written;
+}
+
+constexpr KeyOp kOps[] = {
+    {"dcbx", {upstream::write_dcbx}}, {"pause", {upstream::write_pause}}, {"mtu", {upstream::write_mtu, true}},
+    {"ets", {write_ets, true}},       {"pfc", {write_pfc, true}},
+};
+
+}  // namespace
+
+const Driver kQede{
+    .name = "qede",
+    .kernel_names = kNames,
+    .read = upstream::read,
+    .expected = upstream::expected,
+    .effect = upstream::effect,
+    .impossible = impossible,
+    .remedy = remedy,
+    .ops = kOps,
+    .order = upstream::kOrder,
+    .settle = nullptr,
+    .fec_in_use = true,  // qede_get_fecparam(): what its link supports
+};
+
+}  // namespace fabric

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// mlx4_core (ConnectX-3): drivers/net/ethernet/mellanox/mlx4/en_dcb_nl.c and en_ethtool.c of Linux 6.12. No DSCPs: what
+// is put into the kernel's APP list never reaches the card. PFC and global pause exclude each other: PFC on takes pause
+// off, PFC off puts it on in both directions, and pause on takes PFC off; so pause is written last where PFC goes off
+// (reconcile()).
+#include "vendor/generic/upstream.h"
+#include "vendor/vendors.h"
+
+namespace fabric {
+namespace {
+
+constexpr std::string_view kNames[] = {"mlx4_core", "mlx4_en"};
+constexpr uint64_t kRateUnit = 100'000;  // kbit/s, MLX4_RATELIMIT_UNITS_IN_KB
+
+Result<Qos> read(PortIo& io) {
+  auto out = upstream::read(io);
+  if (!out || !out->trust) return out;
+  out->trust = Trust::pcp;
+  out->dscp_map.reset();
+  return out;
+}
+
+// mlx4_en_dcbnl_ieee_setmaxrate() rounds up.
+Qos expected(const Qos& want, const Qos&, const Limits&) {
+  Qos out = want;
+  if (out.maxrate)
+    for (uint64_t& rate : out.maxrate->kbit) rate = (rate + kRateUnit - 1) / kRateUnit * kRateUnit;
+  return out;
+}
+
+void effect(const Setting& setting, const Qos& want, Qos& have) {
+  copy_value(setting, want, have);
+  if (setting.key == "pfc") have.pause = want.pfc->bits == 0 ? Pause{true, true} : Pause{};
+  if (setting.key == "pause" && (want.pause->rx || want.pause->tx) && have.pfc) have.pfc = PrioSet{};
+}
+
+// mlx4_en_ets_validate()
+std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
+  if (setting.key == "ets") {
+    unsigned sum = 0;
+    bool any = false;
+    for (size_t tc = 0; tc < kPriorities; ++tc) {
+      const Tsa tsa = want.ets->tsa[tc];
+      if (tsa != Tsa::strict && tsa != Tsa::ets) return "ConnectX-3 knows strict and ets classes only";
+      if (tsa != Tsa::ets) continue;
+      any = true;
+      sum += want.ets->bw[tc];
+    }
+    if (any && sum != 100) return "the bandwidths of the ETS classes must add up to 100";
+  }
+  return upstream::impossible(setting, want, have, limits);
+}
+
+std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
+  if (code == 0 && have.trust && (setting.key == "trust" || setting.key == "dscp_map"))
+    return "ConnectX-3 does not map DSCPs: it takes the priority from the VLAN tag";
+  if (code == 0 && setting.key == "cc") return "ConnectX-3 has no DCQCN";
+  return upstream::remedy(setting, have, netdev, code);
+}
+
+constexpr KeyOp kOps[] = {
+    {"dcbx", {upstream::write_dcbx}},     {"pause", {upstream::write_pause}},   {"mtu", {upstream::write_mtu, true}},
+    {"ets", {upstream::write_ets, true}}, {"pfc", {upstream::write_pfc, true}}, {"maxrate", {upstream::write_maxrate}},
+};
+
+}  // namespace
+
+const Driver kMlx4{
+    .name = "mlx4",
+    .kernel_names = kNames,
+    .read = read,
+    .expected = expected,
+    .effect = effect,
+    .impossible = impossible,
+    .remedy = remedy,
+    .ops = kOps,
+    .order = upstream::kOrder,
+    .settle = nullptr,
+};
+
+}  // namespace fabric

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What mlx5_core does over dcbnl, upstream and OFED alike: drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c and
+// en/port_buffer.c of Linux 6.12. Trust follows the DSCP entries; a change of the PFC bits toggles the link, FEC does,
+// too; ieee_pfc.delay is the cable's length in metres; buffers, ETS and rates stop nothing.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "vendor/driver.h"
+#include "vendor/generic/upstream.h"
+
+namespace fabric::mlx5 {
+
+inline constexpr std::array<std::string_view, 1> kNames{"mlx5_core"};
+
+Result<Qos> read(PortIo& io);
+Qos expected(const Qos& want, const Qos& have, const Limits& limits);
+void effect(const Setting& setting, const Qos& want, Qos& have);
+std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits);
+std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code);
+Result<void> settle(PortIo& io, const Qos& have);
+
+Result<void> write_trust(PortIo& io, const Setting&, const Qos& want, const Qos& have);
+Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos& have);
+Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos& have);
+Result<void> write_cable_length(PortIo& io, const Setting&, const Qos& want, const Qos& have);
+Result<void> write_buffers(PortIo& io, const Setting&, const Qos& want, const Qos& have);
+
+inline constexpr std::array kDcbOps{
+    KeyOp{"dcbx", {upstream::write_dcbx}},
+    KeyOp{"pause", {upstream::write_pause}},
+    KeyOp{"mtu", {upstream::write_mtu, true}},
+    KeyOp{"trust", {write_trust}},
+    KeyOp{"dscp_map", {write_dscp_map}},
+    KeyOp{"ets", {upstream::write_ets}},
+    KeyOp{"prio2buffer", {write_buffers}},
+    KeyOp{"buffer_size", {write_buffers}},
+    KeyOp{"pfc", {write_pfc, true}},
+    KeyOp{"cable_length", {write_cable_length}},
+    KeyOp{"maxrate", {upstream::write_maxrate}},
+};
+
+}  // namespace fabric::mlx5

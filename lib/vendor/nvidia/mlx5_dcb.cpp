@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "vendor/generic/dscp.h"
+#include "vendor/generic/headroom.h"
+#include "vendor/generic/rings.h"
+#include "vendor/generic/upstream.h"
+#include "vendor/nvidia/mlx5.h"
+
+namespace fabric::mlx5 {
+namespace {
+
+constexpr uint32_t kCableEnd = 1000;  // metres; MLX5E_MAX_CABLE_LENGTH: this and more is ignored in silence
+
+bool is_buffer(const Setting& setting) { return setting.key == "prio2buffer" || setting.key == "buffer_size"; }
+
+// The buffers as they will be used when all that is wanted stands.
+headroom::Use use_of(const Qos& want, const Qos& have, const Limits& limits) {
+  headroom::Use use;
+  use.link.speed = limits.speed.value_or(0);
+  use.link.cable = want.cable_length.value_or(have.cable_length.value_or(headroom::kDefaultCable));
+  use.link.mtu = want.mtu.value_or(have.mtu.value_or(0));
+  use.link.max_mtu = limits.max_mtu.value_or(0);
+  use.prio2buffer = want.prio2buffer.value_or(have.prio2buffer.value_or(Eight{}));
+  use.lossless = want.pfc.value_or(have.pfc.value_or(PrioSet{}));
+  // fill_pfc_en(): with global pause no buffer may lose anything.
+  const Pause pause = want.pause.value_or(have.pause.value_or(Pause{}));
+  if (pause.rx || pause.tx) use.lossless = PrioSet{0xff};
+  use.total = limits.buffer_total;
+  return use;
+}
+
+// PFC and the cable's length are written after the buffers, and where the host owns these the driver still judges them
+// by the old ones. What it would refuse serves both at first; the next pass gives what is wanted alone.
+Result<Buffers> automatic(const Qos& want, const Qos& have, const Limits& limits) {
+  headroom::Use use = use_of(want, have, limits);
+  auto sizes = headroom::automatic(use, *have.buffer_size);
+  if (!sizes || !have.pfc) return sizes;
+  headroom::Use old = use;
+  old.lossless = *have.pfc;
+  old.link.cable = have.cable_length.value_or(use.link.cable);
+  if (headroom::objection(old, *sizes).empty()) return sizes;
+  use.lossless.bits |= old.lossless.bits;
+  use.link.cable = std::max(use.link.cable, old.link.cable);
+  auto both = headroom::automatic(use, *have.buffer_size);
+  return both ? both : sizes;
+}
+
+std::string impossible_buffers(const Qos& want, const Qos& have, const Limits& limits) {
+  const headroom::Use use = use_of(want, have, limits);
+  if (want.buffer_size && want.buffer_size->automatic) {
+    auto sizes = headroom::automatic(use, have.buffer_size.value_or(Buffers{}));
+    return sizes ? std::string() : sizes.error().what;
+  }
+  return headroom::objection(use, want.buffer_size.value_or(have.buffer_size.value_or(Buffers{})));
+}
+
+// mlx5e_dcbnl_ieee_setmaxrate() counts in a byte of 100 Mbit/s, or of 1 Gbit/s; what is left over is dropped, and
+// Linux 5.10 and OFED drop what does not fit into the byte as well (400 Gbit/s becomes 144).
+constexpr uint64_t kSmallUnit = 100'000, kLargeUnit = 1'000'000;  // kbit/s
+
+uint64_t nearest_multiple(uint64_t kbit, uint64_t unit) {
+  return std::clamp<uint64_t>((kbit + unit / 2) / unit, 1, 255) * unit;
+}
+
+uint64_t nearest_rate(uint64_t kbit) {
+  const uint64_t small = nearest_multiple(kbit, kSmallUnit), large = nearest_multiple(kbit, kLargeUnit);
+  auto distance = [kbit](uint64_t rate) { return rate > kbit ? rate - kbit : kbit - rate; };
+  return distance(small) <= distance(large) ? small : large;
+}
+
+std::string impossible_rates(const Rates& rates) {
+  for (size_t tc = 0; tc < rates.kbit.size(); ++tc)
+    if (const uint64_t kbit = rates.kbit[tc]; kbit != 0 && nearest_rate(kbit) != kbit)
+      return "traffic class " + std::to_string(tc) +
+             ": mlx5 limits in steps of 100 Mbit/s up to 25.5 Gbit/s, of 1 Gbit/s up to 255; " + std::to_string(kbit) +
+             " kbit/s is neither, the nearest is " + std::to_string(nearest_rate(kbit));
+  return {};
+}
+
+// The map that gives the wanted trust when the profile names no DSCP.
+DscpMap map_for(Trust trust) { return trust == Trust::dscp ? dscp::complete({}) : DscpMap{}; }
+
+// One message for all: setapp replaces the priority of a DSCP that is listed already.
+Result<void> write_map(PortIo& io, const DscpMap& want) {
+  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  auto change = dscp::difference(now->app.value_or(std::vector<dcb_app>{}), want);
+  if (want.empty()) {
+    if (change.stale.empty()) return {};
+    return dcbnl::del_app(*io.kernel.route, io.netdev, change.stale);
+  }
+  if (change.missing.empty()) return {};
+  return dcbnl::set_app(*io.kernel.route, io.netdev, change.missing);
+}
+
+// A delay of 0 leaves the cable's length as it is. The same bits again: no toggle.
+Result<void> send_pfc(PortIo& io, PrioSet prios, std::optional<uint32_t> cable_length) {
+  ieee_pfc pfc{};
+  pfc.pfc_en = prios.bits;
+  pfc.delay = static_cast<uint16_t>(cable_length && *cable_length < kCableEnd ? *cable_length : 0);
+  return dcbnl::set_pfc(*io.kernel.route, io.netdev, pfc);
+}
+
+}  // namespace
+
+Result<Qos> read(PortIo& io) {
+  auto reading = upstream::read_port(io);
+  if (!reading) return reading.error();
+  Qos out = std::move(reading->qos);
+  // A delay of zero: the card has no port buffers to size (MLX5_BUFFER_SUPPORTED).
+  if (reading->dcb && reading->dcb->pfc && reading->dcb->pfc->delay > 0 && reading->dcb->pfc->delay < kCableEnd)
+    out.cable_length = reading->dcb->pfc->delay;
+  return out;
+}
+
+// Hardware always maps all 64 DSCPs, and a deleted entry falls to priority 0 there: only a full list says what is.
+Qos expected(const Qos& want, const Qos& have, const Limits& limits) {
+  Qos out = want;
+  if (out.dscp_map && (!out.dscp_map->empty() || out.trust == Trust::dscp))
+    out.dscp_map = dscp::complete(*out.dscp_map);
+  if (out.buffer_size && out.buffer_size->automatic && have.buffer_size)
+    if (auto sizes = automatic(want, have, limits)) out.buffer_size = *sizes;
+  rings::round_to_power_of_two(out);
+  return out;
+}
+
+void effect(const Setting& setting, const Qos& want, Qos& have) {
+  copy_value(setting, want, have);
+  if (setting.key == "trust") have.dscp_map = map_for(*want.trust);
+  if (setting.key == "dscp_map") have.trust = want.dscp_map->empty() ? Trust::pcp : Trust::dscp;
+  if (setting.key == "pfc" && want.cable_length) have.cable_length = want.cable_length;
+  if (!is_buffer(setting)) return;
+  if (want.prio2buffer) have.prio2buffer = want.prio2buffer;
+  if (want.buffer_size) have.buffer_size = want.buffer_size;
+}
+
+std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
+  if (setting.key == "trust") return upstream::impossible_trust(want, have, false);
+  if (setting.key == "cable_length" && (*want.cable_length == 0 || *want.cable_length >= kCableEnd))
+    return "mlx5 takes 1 to 999 metres";
+  if (setting.key == "ets")
+    for (Tsa tsa : want.ets->tsa)
+      if (tsa == Tsa::cb_shaper) return "mlx5 has no credit-based shaper";
+  if (setting.key == "maxrate") return impossible_rates(*want.maxrate);
+  if (is_buffer(setting)) return impossible_buffers(want, have, limits);
+  return {};
+}
+
+std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
+  if ((setting.key == "cable_length" || is_buffer(setting)) && have.trust && code == 0)
+    return "this card has no port buffers to size";
+  if ((setting.key == "pfc" || setting.key == "cable_length" || is_buffer(setting)) && code == ENOMEM)
+    return "a lossless buffer is too small for this speed, MTU and cable: enlarge it, or say buffer_size = \"auto\"";
+  if (is_buffer(setting) && code == EINVAL)
+    return "the buffers take more than the port has, or leave the pool that all share nothing";
+  if (setting.key == "maxrate" && code == EINVAL) return "this card limits to 255 Gbit/s at most";
+  if (setting.key == "ets" && code == EINVAL) return "the bandwidths of the ETS classes must add up to 100";
+  return upstream::remedy(setting, have, netdev, code);
+}
+
+Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  return write_map(io, *want.dscp_map);
+}
+
+Result<void> write_trust(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  return write_map(io, map_for(*want.trust));
+}
+
+Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  return send_pfc(io, *want.pfc, want.cable_length);
+}
+
+Result<void> write_cable_length(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
+  return send_pfc(io, have.pfc.value_or(PrioSet{}), want.cable_length);
+}
+
+Result<void> write_buffers(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+  if (want.buffer_size && want.buffer_size->automatic)
+    return error(EINVAL, io.netdev + ": set buffer: sizes not computed");
+  return upstream::write_buffers(io, setting, want, have);
+}
+
+// The thresholds of the lossless buffers depend on link speed and MTU, but the driver computes them when PFC is set,
+// only (mlx5e_port_manual_buffer_config); right after the toggle it takes the link for 40 Gb/s.
+Result<void> settle(PortIo& io, const Qos& have) {
+  if (!have.pfc || have.pfc->bits == 0) return {};
+  return send_pfc(io, *have.pfc, have.cable_length);
+}
+
+}  // namespace fabric::mlx5

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// mlx5_core of NVIDIA OFED and DOCA: dcbnl as upstream, congestion control in sysfs, where each priority has a switch
+// of its own (mlx5/core/en_sysfs.c, en_ecn.c), and a traffic class forced on all queue pairs
+// (infiniband/hw/mlx5/main_ext.c). OFED's qos/ files say the same as dcbnl and are left alone; qos/trust was in
+// OFED 4.1 only.
+#include "base/parse.h"
+#include "vendor/generic/file_settings.h"
+#include "vendor/generic/upstream.h"
+#include "vendor/nvidia/mlx5.h"
+#include "vendor/vendors.h"
+
+namespace fabric {
+namespace {
+
+using file_settings::Row;
+
+constexpr std::array kParameters{
+    Row{"cnp_dscp", "roce_np/cnp_dscp"},
+    Row{"cnp_prio", "roce_np/cnp_802p_prio"},
+    Row{"min_time_between_cnps", "roce_np/min_time_between_cnps"},
+    Row{"clamp_tgt_rate", "roce_rp/clamp_tgt_rate"},
+    Row{"clamp_tgt_rate_after_time_inc", "roce_rp/clamp_tgt_rate_after_time_inc"},
+    Row{"rpg_time_reset", "roce_rp/rpg_time_reset"},
+    Row{"rpg_byte_reset", "roce_rp/rpg_byte_reset"},
+    Row{"rpg_threshold", "roce_rp/rpg_threshold"},
+    Row{"rpg_max_rate", "roce_rp/rpg_max_rate"},
+    Row{"rpg_ai_rate", "roce_rp/rpg_ai_rate"},
+    Row{"rpg_hai_rate", "roce_rp/rpg_hai_rate"},
+    Row{"rpg_gd", "roce_rp/rpg_gd"},
+    Row{"rpg_min_dec_fac", "roce_rp/rpg_min_dec_fac"},
+    Row{"rpg_min_rate", "roce_rp/rpg_min_rate"},
+    Row{"rate_to_set_on_first_cnp", "roce_rp/rate_to_set_on_first_cnp"},
+    Row{"dce_tcp_g", "roce_rp/dce_tcp_g"},
+    Row{"dce_tcp_rtt", "roce_rp/dce_tcp_rtt"},
+    Row{"rate_reduce_monitor_period", "roce_rp/rate_reduce_monitor_period"},
+    Row{"initial_alpha_value", "roce_rp/initial_alpha_value"},
+};
+
+std::string folder_of(const std::string& netdev) { return "sys/class/net/" + netdev + "/ecn"; }
+
+bool has_ecn_files(const Root& root, const std::string& netdev) { return root.exists(folder_of(netdev)); }
+
+std::string enable_file(const PortIo& io, std::string_view key, int prio) {
+  return folder_of(io.netdev) + (key == "ecn_rp" ? "/roce_rp" : "/roce_np") + "/enable/" + std::to_string(prio);
+}
+
+// All eight, or nothing: a priority of which nothing is known is not one that is off.
+void read_enable(PortIo& io, std::string_view key, std::optional<PrioSet>& out) {
+  if (!io.wants(key)) return;
+  PrioSet on;
+  for (int prio = 0; prio < kPriorities; ++prio) {
+    const std::string file = enable_file(io, key, prio);
+    auto value = file_settings::read_number(io.kernel.root, file);
+    if (!value) {
+      io.limits.reasons[std::string(key)] = value.error().code == EIO
+                                                ? "the firmware did not answer: " + value.error().what
+                                                : file_settings::why_not(io, file, value.error().code);
+      return;
+    }
+    if (*value != 0) on.bits = static_cast<uint8_t>(on.bits | 1u << prio);
+  }
+  out = on;
+}
+
+Result<void> write_enable(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+  const PrioSet to = (setting.key == "ecn_rp" ? want.ecn_rp : want.ecn_np).value_or(PrioSet{});
+  const PrioSet from = (setting.key == "ecn_rp" ? have.ecn_rp : have.ecn_np).value_or(PrioSet{});
+  for (int prio = 0; prio < kPriorities; ++prio)
+    if (to.has(prio) != from.has(prio))
+      if (auto written = io.kernel.root.write(enable_file(io, setting.key, prio), to.has(prio) ? "1" : "0"); !written)
+        return written;
+  return {};
+}
+
+std::string traffic_class_file(const PortIo& io) {
+  return "sys/class/infiniband/" + io.rdma + "/tc/" + std::to_string(io.port) + "/traffic_class";
+}
+
+// "Global tclass=106", then a line for each rule that is bound to addresses; no such line where none is forced on all.
+OrNone parse_traffic_class(std::string_view text) {
+  constexpr std::string_view kGlobal = "Global tclass=";
+  for (std::string_view line : split(text, '\n'))
+    if (trim(line).starts_with(kGlobal)) return {parse_number<uint32_t>(trim(line).substr(kGlobal.size()))};
+  return {};
+}
+
+void read_traffic_class(PortIo& io, Qos& out) {
+  if (!io.wants("traffic_class")) return;
+  if (io.rdma.empty()) {
+    io.limits.reasons["traffic_class"] = io.netdev + " has no RDMA device: mlx5_ib is not loaded";
+    return;
+  }
+  const std::string file = traffic_class_file(io);
+  if (auto text = io.kernel.root.read(file)) out.traffic_class = parse_traffic_class(*text);
+  else io.limits.reasons["traffic_class"] = file_settings::why_not(io, file, text.error().code);
+}
+
+Result<void> write_traffic_class(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  const auto& value = want.traffic_class->value;
+  return io.kernel.root.write(traffic_class_file(io), value ? std::to_string(*value) : "-1");
+}
+
+Result<Qos> read(PortIo& io) {
+  auto out = mlx5::read(io);
+  if (!out) return out;
+  file_settings::read(io, folder_of(io.netdev), kParameters, *out);
+  read_enable(io, "ecn_rp", out->ecn_rp);
+  read_enable(io, "ecn_np", out->ecn_np);
+  read_traffic_class(io, *out);
+  return out;
+}
+
+Result<void> write_parameter(PortIo& io, const Setting& setting, const Qos& want, const Qos&) {
+  return file_settings::write(io, folder_of(io.netdev), kParameters, setting, want);
+}
+
+std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
+  const bool is_file = setting.key == "ecn_rp" || setting.key == "ecn_np" || setting.key == "traffic_class" ||
+                       file_settings::find(kParameters, setting.key) != nullptr;
+  if (is_file) return file_settings::remedy(code);
+  if (setting.key == "rtt_resp_dscp" && code == 0)
+    return "OFED and DOCA have no file for it: mlxconfig, or the kernel's own driver";
+  return mlx5::remedy(setting, have, netdev, code);
+}
+
+constexpr std::array kSwitches{
+    KeyOp{"ecn_rp", {write_enable}},
+    KeyOp{"ecn_np", {write_enable}},
+    KeyOp{"traffic_class", {.write = write_traffic_class, .none = true}},
+};
+constexpr auto kOps = file_settings::join(
+    mlx5::kDcbOps, file_settings::join(kSwitches, file_settings::ops(kParameters, Op{write_parameter})));
+
+}  // namespace
+
+const Driver kMlx5Ofed{
+    .name = "mlx5_ofed",
+    .kernel_names = mlx5::kNames,
+    .evidence = has_ecn_files,
+    .read = read,
+    .expected = mlx5::expected,
+    .effect = mlx5::effect,
+    .impossible = mlx5::impossible,
+    .remedy = remedy,
+    .ops = kOps,
+    .order = upstream::kOrder,
+    .settle = mlx5::settle,
+};
+
+}  // namespace fabric

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// LLDP frames (IEEE 802.1AB-2016) as bytes: what a neighbour says of itself. Bytes of strangers: every length is
+// checked.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "model/neighbor.h"
+
+namespace fabric::lldp {
+
+// Destinations that a bridge does not forward, nearest first (802.1Q table 8-1): nearest bridge, nearest non-TPMR
+// bridge, nearest customer bridge.
+inline constexpr std::array<std::array<uint8_t, 6>, 3> kDestinations{
+    {{0x01, 0x80, 0xc2, 0, 0, 0x0e}, {0x01, 0x80, 0xc2, 0, 0, 0x03}, {0x01, 0x80, 0xc2, 0, 0, 0}}};
+inline constexpr size_t kMaxFrame = 9216;  // longer ones are nobody's
+inline constexpr size_t kMaxAddresses = 8, kMaxMalformed = 8;
+
+// A whole Ethernet frame (a VLAN tag is skipped) -> what it says; netdev, source and times are the caller's. Of a TLV
+// that comes twice the first counts; unknown ones are skipped; one whose content has the wrong length is named in
+// `malformed` and skipped. An Error (EBADMSG) names the byte of the frame from which on it is none: another EtherType,
+// a TLV longer than the rest, or not beginning with chassis id, port id and time to live. Texts are printable UTF-8.
+Result<Neighbor> parse_frame(View8 frame);
+
+// Chassis id, port id -> text: MAC and network addresses as people write them. Subtypes of 802.1AB tables 8-2 and 8-3.
+std::string chassis_id_text(uint8_t subtype, View8 id);
+std::string port_id_text(uint8_t subtype, View8 id);
+
+// An organisation's TLV -> what of it we know, the rest is left alone: 802.1Q (00-80-C2) port VLAN 1, ETS configuration
+// 9 and recommendation 10, PFC 11, application priority 12; 802.3 (00-12-0F) maximum frame size 4; CEE DCBX
+// (00-1B-21) 2. False: it is one of these and has the wrong length.
+bool read_organization(uint32_t oui, uint8_t subtype, View8 info, Neighbor& neighbor);
+
+}  // namespace fabric::lldp
