@@ -89,6 +89,7 @@ std::optional<CounterMatch> describe_kept_counter(CounterSource source, CounterN
 }
 
 bool is_of_infiniband_link(const CounterRow& row) {
+  using namespace metrics;
   return row.source == CounterSource::pma && row.metric != &kPortBytes && row.metric != &kPortPackets &&
          row.metric != &kPortUnicast && row.metric != &kPortMulticast;
 }
