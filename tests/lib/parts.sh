@@ -1,9 +1,38 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# The parts of tests/run that need no virtual server. Sourced by tests/run; each function is one job of jobs.sh.
+# The parts of tests/run that need no virtual server. Sourced by tests/run; each part_* function is one job of jobs.sh.
 
 TOOLS=$PWD/build/tools/usr/bin # where install-build-deps unpacks prometheus
 export PATH=$PATH:$TOOLS
+
+# Is the part among the ones to run?
+wanted() { [[ " ${parts[*]} " == *" $1 "* ]]; }
+
+# Names of the test programs, without "_test".
+program_names() { find tests/unit tests/golden -name '*_test.cpp' -printf '%f\n' | sed 's/_test\.cpp$//' | sort; echo faults; }
+
+list_names() {
+  echo "parts: ${PARTS[*]}"
+  echo "scenarios: $(scenario_names | xargs)"
+  echo "programs: $(program_names | xargs)"
+  echo "cases: Suite.Name or a part of it, as in TEST(Suite, Name)"
+}
+
+# Adds what the pattern names to parts, scenarios, programs or cases; the first kind that matches counts.
+select_pattern() {
+  local pattern=$1 found file
+  if [[ " ${PARTS[*]} " == *" $pattern "* ]]; then parts+=("$pattern"); return; fi
+  if scenario_names | grep -qx -- "$pattern"; then scenarios+=("$pattern"); return; fi
+  mapfile -t found < <(program_names | grep -F -- "${pattern%_test}")
+  if ((${#found[@]})); then programs+=("${found[@]}"); return; fi
+  while IFS= read -r file; do
+    [[ $file == tests/faults/* ]] && found+=(faults) || found+=("$(basename "$file" _test.cpp)")
+  done < <(grep -lE "^TEST(_[FP])?\\(" -r tests/unit tests/golden tests/faults |
+    xargs grep -lE "^TEST.*${pattern##*.}" 2>/dev/null)
+  ((${#found[@]})) || return 1
+  programs+=("${found[@]}")
+  cases+=("$pattern")
+}
 
 configure() {
   local folder=$1 launcher=()
@@ -13,15 +42,43 @@ configure() {
   cmake -S . -B "$folder" -G Ninja "${launcher[@]}" "$@"
 }
 
-# Builds a folder and runs its tests; counts each test case once. A skipped test is neither passed nor failed.
-build_and_test() {
-  local folder=$1 log
-  shift
-  configure "$folder" "$@" && ninja -C "$folder" || return 1
-  log=$folder/ctest.log
-  in_memory ctest --test-dir "$folder" --parallel "$(nproc)" --output-on-failure --timeout 120 | tee "$log"
-  local status=${PIPESTATUS[0]}
-  count_ctest "$log"
+# One build by clang serves the sanitized tests and the fuzzers.
+configure_tests() {
+  configure build/tests -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O0 -gline-tables-only" \
+    -DCMAKE_CXX_COMPILER=clang++ -DFABRIC_SANITIZE=ON -DFABRIC_FUZZ=ON
+}
+
+# The whole test suite in a folder; each test case counts once.
+run_ctest() {
+  local folder=$1 status
+  in_memory ctest --test-dir "$folder" --parallel "$(nproc)" --output-on-failure --timeout 600
+  status=$?
+  count_cases "$folder/Testing/Temporary/LastTest.log" "$status"
+  figures "$folder/Testing/Temporary/LastTest.log"
+  return "$status"
+}
+
+part_tests() {
+  configure_tests && ninja -C build/tests && run_ctest build/tests
+}
+
+part_gcc() {
+  configure build/gcc -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O0 -D_GLIBCXX_ASSERTIONS" && ninja -C build/gcc &&
+    run_ctest build/gcc
+}
+
+# The programs and cases that the command line named.
+part_selected() {
+  local filter='*' status=0 name
+  configure_tests || return 1
+  mapfile -t programs < <(printf '%s\n' "${programs[@]}" | sort -u)
+  ninja -C build/tests "${programs[@]/%/_test}" || return 1
+  ((${#cases[@]})) && filter=$(printf '*%s*:' "${cases[@]}")
+  for name in "${programs[@]}"; do
+    in_memory "build/tests/tests/${name}_test" --gtest_filter="$filter" >"build/tests/$name.log" 2>&1 || status=1
+    cat "build/tests/$name.log"
+    count_cases "build/tests/$name.log" 0
+  done
   return "$status"
 }
 
@@ -32,19 +89,17 @@ in_memory() {
   if [[ -z ${TMPDIR-} && -w /dev/shm ]] && ((free >= 1024)); then TMPDIR=/dev/shm "$@"; else "$@"; fi
 }
 
-count_ctest() {
-  local failed total skipped
-  read -r failed total < <(sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests? failed out of ([0-9]+)$/\1 \2/p' "$1")
-  skipped=$(grep -cE '\*\*\*Skipped ' "$1")
-  count $((${total:-0} - ${failed:-0} - skipped)) "${failed:-1}"
+# GoogleTest's own summaries. A skipped test is neither passed nor failed; a program that crashed has no summary.
+count_cases() {
+  local passed failed skipped
+  read -r passed failed skipped < <(awk '
+    /^\[  PASSED  \] [0-9]+ tests?\./ { passed += $4 }
+    /^\[  FAILED  \] [0-9]+ tests?, listed below/ { failed += $4 }
+    /^\[  SKIPPED \] [0-9]+ tests?, listed below/ { skipped += $4 }
+    END { print passed + 0, failed + 0, skipped + 0 }' "$1")
+  (($2 != 0 && failed == 0)) && failed=1
+  count "$passed" "$failed"
   ((skipped == 0)) || echo "skipped: $skipped"
-}
-
-# By g++ with the standard library's own assertions. Not optimised, for compiling is most of the time here: the package is, and
-# the virtual server runs that one.
-part_unit() {
-  build_and_test build/unit -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O0 -D_GLIBCXX_ASSERTIONS" || return
-  figures build/unit/Testing/Temporary/LastTest.log
 }
 
 # What the tests printed as figures; of the captured machines, a test each, the sum.
@@ -59,22 +114,16 @@ figures() {
     }' "$1"
 }
 
-# One build by clang serves both the sanitized tests and the fuzzers.
-part_sanitize() {
-  build_and_test build/sanitize -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -gline-tables-only" -DCMAKE_CXX_COMPILER=clang++ \
-    -DFABRIC_SANITIZE=ON -DFABRIC_FUZZ=ON
-}
-
-# Each fuzzer with its seeds for a few seconds: a smoke test, longer runs are for a person (FUZZ_SECONDS=600).
+# Each fuzzer with its seeds for a few seconds: a smoke test. By hand: FUZZ_SECONDS=600 tests/run fuzz.
 part_fuzz() {
-  local fuzzer name corpus seeds status=0
-  for fuzzer in build/sanitize/tests/fuzz/*_fuzzer; do
+  local fuzzer name corpus seeds status=0 seconds=${FUZZ_SECONDS:-$([[ $all ]] && echo 20 || echo 3)}
+  for fuzzer in build/tests/tests/fuzz/*_fuzzer; do
     name=$(basename "$fuzzer" _fuzzer)
     corpus=build/fuzz/$name
     seeds=()
     [[ -d tests/fuzz/corpus/$name ]] && seeds=("tests/fuzz/corpus/$name")
     mkdir -p "$corpus"
-    if "$fuzzer" -max_total_time="${FUZZ_SECONDS:-10}" -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
+    if "$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
       -artifact_prefix="$corpus/" "$corpus" "${seeds[@]}" >"$corpus.log" 2>&1; then
       printf 'ok fuzz %s: %s\n' "$name" "$(grep -m1 number_of_executed_units "$corpus.log")"
     else
@@ -87,7 +136,7 @@ part_fuzz() {
 }
 
 part_package() {
-  packaging/build-deb build/deb || return 1
+  FABRIC_WERROR=ON packaging/build-deb build/deb || return 1
   printf 'ok package builds\n'
   check 'lintian is silent' lintian --allow-root --fail-on error,warning build/deb/fabric-agent*.deb
   check 'every binary is hardened' hardened
@@ -107,6 +156,7 @@ hardened() {
 
 part_lint() {
   local page pages scripts status=0
+  check 'clang-format' formatted || status=1
   mapfile -t pages < <(find agent -name '*.[1578]')
   for page in "${pages[@]}"; do check "man page $page" mandoc -Tlint -Wwarning "$page" || status=1; done
   check 'alerting rules' promtool check rules etc/prometheus/fabric-agent.rules.yml || status=1
@@ -115,6 +165,8 @@ part_lint() {
   check "shellcheck of ${#scripts[@]} scripts" shellcheck --severity=warning "${scripts[@]}" || status=1
   return "$status"
 }
+
+formatted() { find lib agent tests \( -name "*.cpp" -o -name "*.h" \) -exec clang-format --dry-run --Werror {} +; }
 
 shell_scripts() {
   local file line
@@ -148,7 +200,7 @@ captured_roots() {
 metrics_of() {
   local port page=build/metrics.txt pid status
   port=$(free_port)
-  build/unit/agent/fabric-exporter --root "$1" --listen "127.0.0.1:$port" &
+  build/deb/root/usr/bin/fabric-exporter --root "$1" --listen "127.0.0.1:$port" &
   pid=$!
   curl --silent --show-error --fail --retry 20 --retry-connrefused --retry-delay 1 --max-time 20 \
     "http://127.0.0.1:$port/metrics" >"$page" && [[ -s $page ]] && promtool check metrics <"$page"

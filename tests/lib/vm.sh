@@ -3,10 +3,25 @@
 # Queues the virtual server's own test and the scenarios of tests/vm/scenarios. Sourced by tests/run.
 #
 # NAME.sh is a script for the guest: one boot each, with the built package and the tests in its share. A header line
-# "# run: OPTIONS" gives tests/vm/run options; several such lines are several boots; "# by hand: WHY" keeps it for those who name it. An executable NAME without suffix
-# runs on this machine and calls tests/vm/run itself, as often as it needs. Both print lines "ok NAME" and "FAIL NAME".
+# "# run: OPTIONS" gives tests/vm/run options; several such lines are several boots. "# only with --all" keeps it out of the
+# short run, "# by hand: WHY" out of --all too. An executable NAME without suffix runs on this machine and calls tests/vm/run
+# itself. Both print lines "ok NAME" and "FAIL NAME".
 
 SHARE=$PWD/build/vm/share # what the guest sees as its share
+
+scenario_names() {
+  find tests/vm/scenarios -maxdepth 1 -type f -printf '%f\n' | sed 's/\.sh$//' | sort
+  echo selftest
+}
+
+# Does the run include the scenario? Names on the command line include any.
+vm_includes() {
+  local file=$1
+  shift
+  if (($#)); then [[ " $* " == *" $(basename "$file" .sh) "* ]] && return || return 1; fi
+  grep -q '^# by hand:' "$file" && return 1
+  [[ $all ]] || ! grep -q '^# only with --all' "$file"
+}
 
 vm_queue() {
   local file files name options run words
@@ -16,11 +31,7 @@ vm_queue() {
   mapfile -t files < <(find tests/vm/scenarios -maxdepth 1 -type f -printf '%s %p\n' | sort -rn | cut -d' ' -f2)
   for file in "${files[@]}"; do
     name=$(basename "$file" .sh)
-    if (($# == 0)); then
-      grep -q '^# by hand:' "$file" && continue
-    else
-      [[ " $* " == *" $name "* ]] || continue
-    fi
+    vm_includes "$file" "$@" || continue
     if [[ $file == *.sh ]]; then
       mapfile -t options < <(sed -n 's/^# run: *//p' "$file")
       ((${#options[@]})) || options=('')
