@@ -86,15 +86,15 @@ void begin(const Kernel& kernel, Sample sample) {
   if (kernel.tape) kernel.tape->begin(sample);
 }
 
-Result<std::string> told(const Kernel& kernel, const std::string& question,
-                         const std::function<Result<std::string>()>& ask) {
+Result<std::string> query_recorded(const Kernel& kernel, const std::string& question,
+                                   const std::function<Result<std::string>()>& ask) {
   if (!kernel.tape) return ask();
   if (!kernel.tape->replays()) {
     auto text = ask();
-    kernel.tape->note(Ask::told, question, text ? Answer(std::vector{*text}) : Answer(text.error()));
+    kernel.tape->note(Ask::query, question, text ? Answer(std::vector{*text}) : Answer(text.error()));
     return text;
   }
-  const Answer* known = kernel.tape->find(Ask::told, question);
+  const Answer* known = kernel.tape->find(Ask::query, question);
   if (known == nullptr) return error(ENODATA, question + ": not in this capture");
   if (!known->ok()) return known->error();
   return (*known)->empty() ? std::string{} : (*known)->front();

@@ -23,7 +23,7 @@ struct Kernel {
   std::unique_ptr<Netlink> route{}, generic{}, rdma{};
   std::optional<ethtool::Family> ethtool{};
   std::unique_ptr<ethtool::Statistics> statistics{};
-  bool verbs = false;            // libibverbs may be asked, by way of told()
+  bool verbs = false;            // libibverbs may be asked, by way of query_recorded()
   std::shared_ptr<Tape> tape{};  // what is recorded, or answered from; null: neither
 };
 
@@ -38,8 +38,8 @@ void begin(const Kernel& kernel, Sample sample);
 
 // What a library or another program says, as text: `ask` is called, or what it said on the recorded machine is given.
 // `question` names it: "verbs active_mtu mlx5_0 1". ENODATA: it was not asked there.
-Result<std::string> told(const Kernel& kernel, const std::string& question,
-                         const std::function<Result<std::string>()>& ask);
+Result<std::string> query_recorded(const Kernel& kernel, const std::string& question,
+                                   const std::function<Result<std::string>()>& ask);
 
 // The machine's clocks. `wait_until` does not wait for what is long past.
 std::chrono::steady_clock::time_point steady_now(const Kernel& kernel);

@@ -123,11 +123,12 @@ bool stands_on(const Root& root, const std::string& netdev, const std::string& l
 
 void ask_active_mtu(Context& context, Port& port, const std::optional<uint32_t>& netdev_mtu) {
   if (context.options.verbs && context.kernel.verbs && port.number <= UINT8_MAX) {
-    const auto text = told(context.kernel, "verbs active_mtu " + port.rdma + " " + std::to_string(port.number),
-                           [&]() -> Result<std::string> {
-                             const auto answer = verbs::active_mtu(port.rdma, static_cast<uint8_t>(port.number));
-                             return answer ? Result<std::string>(std::to_string(*answer)) : answer.error();
-                           });
+    const auto text =
+        query_recorded(context.kernel, "verbs active_mtu " + port.rdma + " " + std::to_string(port.number),
+                       [&]() -> Result<std::string> {
+                         const auto answer = verbs::active_mtu(port.rdma, static_cast<uint8_t>(port.number));
+                         return answer ? Result<std::string>(std::to_string(*answer)) : answer.error();
+                       });
     if (text) {
       port.active_mtu = parse_number<uint32_t>(*text);
       return;

@@ -35,7 +35,7 @@ Result<std::string> lldpd_toml(const Root& root) {
 // Of a tree without answers there is no lldpd to ask.
 std::optional<Neighbors> ask_lldpd(const Context& context, std::string& why) {
   if (!context.options.lldpd || !context.kernel.route) return std::nullopt;
-  const auto text = told(context.kernel, "lldpd neighbors", [&] { return lldpd_toml(context.kernel.root); });
+  const auto text = query_recorded(context.kernel, "lldpd neighbors", [&] { return lldpd_toml(context.kernel.root); });
   auto known = text ? state::parse_neighbors(*text, "lldpd", {}) : Result<Neighbors>(text.error());
   if (known) return std::move(*known);
   if (known.error().code != ENODATA && known.error().code != ENOENT)

@@ -364,7 +364,7 @@ TEST(CaptureAnswers, ReadBackAsWritten) {
   answers[{Ask::list, "sys"}] = {{Sample::now, std::vector<std::string>{}}};
   answers[{Ask::route, std::string("\0\1\xfe", 3)}] = {
       {Sample::now, std::vector<std::string>{"", std::string("\0x", 2)}}};
-  answers[{Ask::told, "what"}] = {{Sample::now, error(0, "")}};
+  answers[{Ask::query, "what"}] = {{Sample::now, error(0, "")}};
   const std::string text = answers_text(answers);
   const auto again = parse_answers(text, "answers.txt");
   ASSERT_TRUE(again) << again.error().text() << text;

@@ -66,7 +66,7 @@ Result<Node> read_node(const Options& options, World& world, bool cores) {
     if (const auto topology = load_topology(world.kernel.root); !topology) return topology.error();
   if (cores) machine::read_cores(world.kernel.root, node.topology);
   if (world.kernel.route && nvml::is_wanted(node.topology))
-    if (const auto text = told(world.kernel, "nvml devices", nvml_text))
+    if (const auto text = query_recorded(world.kernel, "nvml devices", nvml_text))
       nvml::complete(nvml_devices(*text), node.topology);
   return node;
 }

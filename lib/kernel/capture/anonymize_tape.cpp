@@ -57,7 +57,7 @@ class Disguise {
     const bool binary = text.find('\0') != std::string::npos && !what.starts_with("proc/");
     if (binary) return hardware_ ? pseudonyms_.in_bytes(config_space(what, std::move(text))) : text;
     const bool ours = what.starts_with("sys/") || what.find("/fabric-agent/") != std::string::npos;
-    if (!ours && (ask == Ask::read || ask == Ask::told)) text = without_secrets(text);
+    if (!ours && (ask == Ask::read || ask == Ask::query)) text = without_secrets(text);
     if (!hardware_) return text;
     if (ask == Ask::read && is_serial(what)) return whole_word(text);
     if (ask == Ask::read && what.ends_with("/properties")) text = unique_ids(text);

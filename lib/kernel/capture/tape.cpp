@@ -14,7 +14,7 @@ constexpr std::string_view kFirstLine = "fabric-agent capture 1";
 constexpr std::string_view kLastLine = "end";
 constexpr std::array<std::string_view, 13> kWords{
     "read",  "list",    "exists", "resolve",    "locked", "make_directory", "remove_directory",
-    "route", "generic", "rdma",   "statistics", "told",   "clock"};
+    "route", "generic", "rdma",   "statistics", "query",  "clock"};
 constexpr std::string_view kDigits = "0123456789abcdef";
 
 std::optional<Ask> ask_of(std::string_view word) {
@@ -106,7 +106,7 @@ class Reader {
     if (last_ == nullptr || !last_->ok() || !last_->value().empty()) return "a failure without a question";
     const size_t blank = text.find(' ');
     const auto code = parse_number<int>(text.substr(0, blank));
-    auto what = decode(Ask::told, blank == std::string_view::npos ? std::string_view{} : text.substr(blank + 1));
+    auto what = decode(Ask::query, blank == std::string_view::npos ? std::string_view{} : text.substr(blank + 1));
     if (!code || *code < 0 || !what) return "expected ! ERRNO TEXT";
     *last_ = error(*code, std::move(*what));
     return {};
@@ -146,7 +146,7 @@ std::string answers_text(const std::map<Tape::Question, Tape::Answers>& answers)
           .append(encode(ask, what))
           .append("\n");
       if (!answer) {
-        out += "! " + std::to_string(answer.error().code) + " " + encode(Ask::told, answer.error().what) + "\n";
+        out += "! " + std::to_string(answer.error().code) + " " + encode(Ask::query, answer.error().what) + "\n";
         continue;
       }
       for (const std::string& part : *answer) out += "= " + encode(ask, part) + "\n";

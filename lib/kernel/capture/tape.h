@@ -33,7 +33,7 @@ enum class Ask : uint8_t {
   generic,
   rdma,
   statistics,
-  told,
+  query,
   clock
 };
 std::string_view to_text(Ask ask);
