@@ -12,12 +12,12 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "counters/catalogue.h"
-#include "metrics/family.h"
 #include "model/node.h"
 
 namespace fabric {
@@ -36,6 +36,12 @@ struct BurstTrack {
   std::array<double, kSlices> highest{-1, -1, -1, -1, -1, -1, -1};  // negative: no sample
   bool seen = false, moved = false;
 };
+
+// Upper bounds of the histograms' buckets. Few, because every bound is a series of every track. A port that is paused
+// for a tenth of the time loses a tenth of its throughput.
+inline constexpr std::array kPauseBounds{0.01, 0.1, 0.5};
+inline constexpr std::array kLoadBounds{0.5, 0.9};
+inline constexpr std::array kEventBounds{0.0, 1e3, 1e5};
 
 // All that is kept of a port. Tracks of a direction and priority stand at direction * 8 + priority; rx is 0.
 struct BurstRecord {
@@ -121,6 +127,5 @@ struct PortBursts {
   BurstRecord record;
   std::string member{};  // of a bond's member: its netdev
 };
-void add_bursts(FamilySet& families, const PortBursts& port, BurstRecord::Clock::time_point now);
 
 }  // namespace fabric

@@ -9,7 +9,6 @@
 #include "counters/catalogue.h"
 #include "kernel/rdma/infiniband.h"
 #include "kernel/rdma/nldev.h"
-#include "metrics/raw_ethtool.h"
 
 namespace fabric {
 namespace {
@@ -42,7 +41,7 @@ void fail(Attempt& attempt, std::string why) {
 // more than all else.
 ethtool::Selection kept(const CounterAccess& access, const Port& port) {
   return ethtool::Selection([asked = access.asked, driver = port.kernel_driver](std::string_view name) {
-    return describe_counter(CounterSource::ethtool, name, driver) || is_asked_for(asked, name);
+    return describe_counter(CounterSource::ethtool, name, driver) || matches_any(asked, name);
   });
 }
 
@@ -99,6 +98,12 @@ void read_counters(Files& files, Attempt& attempt, std::vector<Counter>& counter
 void Backoff::failed(Clock::time_point now) {
   wait_ = wait_.count() == 0 ? kFirstWait : std::min(wait_ * 2, kLongestWait);
   until_ = now + wait_;
+}
+
+bool matches_any(std::span<const std::string> globs, std::string_view name) {
+  if (globs.empty()) return false;
+  const std::string text(name);
+  return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return glob_match(glob, text); });
 }
 
 std::optional<uint64_t> parse_counter_file(std::string_view text) { return parse_number<uint64_t>(text); }

@@ -111,6 +111,9 @@ class PortReader {
   bool has_ethtool_ = false;
 };
 
+// Whether one of the globs ([exporter] ethtool) matches the name of an ethtool statistic.
+bool matches_any(std::span<const std::string> globs, std::string_view name);
+
 // The number that a counter file holds; nothing for text as "N/A (no PMA)". Pure.
 std::optional<uint64_t> parse_counter_file(std::string_view text);
 

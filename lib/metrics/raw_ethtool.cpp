@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "metrics/raw_ethtool.h"
 
-#include <algorithm>
 #include <unordered_map>
 
-#include "base/parse.h"
+#include "counters/reader.h"
 #include "metrics/telemetry_families.h"
 
 namespace fabric {
@@ -19,12 +18,6 @@ constexpr Metric kEthtool{"fabric_ethtool_counters",
 
 }  // namespace
 
-bool is_asked_for(std::span<const std::string> globs, std::string_view name) {
-  if (globs.empty()) return false;
-  const std::string text(name);
-  return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return glob_match(glob, text); });
-}
-
 void add_ethtool(FamilySet& families, const Node& node, std::span<const std::string> globs) {
   if (globs.empty()) return;
   std::unordered_map<const char*, bool> asked;  // by where the name is kept, once for all ports
@@ -32,7 +25,7 @@ void add_ethtool(FamilySet& families, const Node& node, std::span<const std::str
     const Labels labels = port_labels(port);
     for (const Counter& counter : port.counters.ethtool) {
       const auto [known, is_new] = asked.try_emplace(counter.name.text().data());
-      if (is_new) known->second = is_asked_for(globs, counter.name);
+      if (is_new) known->second = matches_any(globs, counter.name);
       if (known->second)
         families.accumulate(kEthtool, labels, {{"counter", counter.name}}, static_cast<double>(counter.value));
     }

@@ -4,15 +4,11 @@
 
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "metrics/family.h"
 #include "model/node.h"
 
 namespace fabric {
-
-// Does one of the globs ([exporter] ethtool) match the name?
-bool is_asked_for(std::span<const std::string> globs, std::string_view name);
 
 // What the globs ask for, whether it has a common name or not. Two statistics of one name on a port are added up:
 // drivers cut names off at 31 letters (ETH_GSTRING_LEN, linux/ethtool.h).

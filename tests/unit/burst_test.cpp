@@ -7,6 +7,7 @@
 #include <map>
 
 #include "counters/pace.h"
+#include "metrics/burst_families.h"
 #include "metrics/exposition.h"
 
 namespace fabric {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "counters/sample_reader.h"
+#include "metrics/burst_families.h"
 #include "metrics/exposition.h"
 #include "support/sim_rdma.h"
 #include "support/slow_nics.h"

@@ -14,6 +14,7 @@
 #include "counters/burst.h"
 #include "counters/pace.h"
 #include "kernel/kernel.h"
+#include "metrics/family.h"
 
 namespace fabric::exporter {
 

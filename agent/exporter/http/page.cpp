@@ -11,6 +11,7 @@
 #include "counters/signals.h"
 #include "diagnosis/diagnosis.h"
 #include "health/health.h"
+#include "metrics/burst_families.h"
 #include "metrics/compat.h"
 #include "metrics/exposition.h"
 #include "metrics/families.h"

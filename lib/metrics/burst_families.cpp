@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "metrics/burst_families.h"
+
+#include <span>
+#include <utility>
+
+namespace fabric {
+namespace {
+
+using Clock = BurstRecord::Clock;
+
+constexpr MetricKind kGauge = MetricKind::gauge, kHistogram = MetricKind::histogram;
+
+constexpr Metric kPause{
+    "fabric_burst_pause_ratio",
+    "Share of each sample that was paused by PFC, by direction and priority (rx: the far end paused us).", kHistogram};
+constexpr Metric kLoad{"fabric_burst_link_utilization_ratio",
+                       "RDMA traffic of each sample as a share of the line rate, by direction; where the driver counts "
+                       "no RDMA bytes, the port's.",
+                       kHistogram};
+constexpr Metric kEvents{"fabric_burst_events_per_second",
+                         "Rate within each sample, by event (cnp_sent, cnp_handled, ecn_marked, out_of_sequence, "
+                         "rx_discards, tx_discards). Absent until it happens.",
+                         kHistogram};
+constexpr Metric kPausePeak{
+    "fabric_burst_pause_ratio_peak",
+    "Highest share of a sample that was paused by PFC, of the last 60 to 70 seconds, by direction and priority.",
+    kGauge};
+constexpr Metric kFramesPeak{"fabric_burst_pause_frames_per_second_peak",
+                             "Highest rate of PFC frames within a sample, of the last 60 to 70 seconds, by direction "
+                             "and priority; where the NIC does not count the time paused.",
+                             kGauge};
+constexpr Metric kBytesPeak{"fabric_burst_bytes_per_second_peak",
+                            "Highest rate of RDMA traffic within a sample, of the last 60 to 70 seconds, by direction; "
+                            "where the driver counts no RDMA bytes, the port's.",
+                            kGauge};
+constexpr Metric kEventsPeak{
+    "fabric_burst_events_per_second_peak",
+    "Highest rate within a sample, of the last 60 to 70 seconds, by event. Absent until it happens.", kGauge};
+
+// One port's series, as far as there is something to tell.
+class Publisher {
+ public:
+  Publisher(FamilySet& families, const PortBursts& port, Clock::time_point now)
+      : families_(families),
+        port_(port),
+        labels_{{"device", port.device},
+                {"port", std::to_string(port.port) + (port.member.empty() ? "" : "@" + port.member)}},
+        now_(now) {}
+
+  void histogram(const Metric& metric, const BurstTrack& track, std::span<const double> bounds,
+                 std::initializer_list<Label> of) {
+    const auto end = track.counts.begin() + static_cast<ptrdiff_t>(bounds.size()) + 1;
+    Labels labels = labels_;
+    for (const Label& label : of) labels.push_back(label);
+    families_.add(metric, {std::move(labels), bounds, {track.counts.begin(), end}, track.sum});
+  }
+  void peak(const Metric& metric, const BurstTrack& track, std::initializer_list<Label> of) {
+    if (auto highest = port_.record.peak(track, now_)) families_.add(metric, labels_, of, *highest);
+  }
+  // Those that are lossless or have moved, in whichever direction.
+  void priorities(const std::array<BurstTrack, 16>& tracks, auto&& with) const {
+    for (size_t i = 0; i < tracks.size(); ++i) {
+      const bool shown = (port_.record.lossless >> (i % 8) & 1) != 0 || tracks[i % 8].moved || tracks[i % 8 + 8].moved;
+      if (tracks[i].seen && shown)
+        with(tracks[i], {{"direction", i < 8 ? "rx" : "tx"}, {"priority", std::to_string(i % 8)}});
+    }
+  }
+  static void directions(const std::array<BurstTrack, 2>& tracks, auto&& with) {
+    for (size_t i = 0; i < tracks.size(); ++i)
+      if (tracks[i].seen) with(tracks[i], {{"direction", i == 0 ? "rx" : "tx"}});
+  }
+  void events(auto&& with) const {
+    for (size_t i = 0; i < kBurstEvents; ++i)
+      if (port_.record.events[i].moved) with(port_.record.events[i], {{"event", to_text(static_cast<BurstEvent>(i))}});
+  }
+
+ private:
+  FamilySet& families_;
+  const PortBursts& port_;
+  const Labels labels_;
+  Clock::time_point now_;
+};
+
+}  // namespace
+
+void add_bursts(FamilySet& families, const PortBursts& port, Clock::time_point now) {
+  Publisher out(families, port, now);
+  const BurstRecord& record = port.record;
+  using Of = std::initializer_list<Label>;
+  out.priorities(record.pause, [&](const BurstTrack& track, Of of) {
+    out.histogram(kPause, track, kPauseBounds, of);
+    out.peak(kPausePeak, track, of);
+  });
+  out.priorities(record.pause_frames, [&](const BurstTrack& track, Of of) { out.peak(kFramesPeak, track, of); });
+  out.directions(record.bytes, [&](const BurstTrack& track, Of of) { out.peak(kBytesPeak, track, of); });
+  out.directions(record.load, [&](const BurstTrack& track, Of of) { out.histogram(kLoad, track, kLoadBounds, of); });
+  out.events([&](const BurstTrack& track, Of of) {
+    out.histogram(kEvents, track, kEventBounds, of);
+    out.peak(kEventsPeak, track, of);
+  });
+}
+
+}  // namespace fabric
