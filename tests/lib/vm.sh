@@ -3,8 +3,8 @@
 # Queues the virtual server's own test and the scenarios of tests/vm/scenarios. Sourced by tests/run.
 #
 # NAME.sh is a script for the guest: one boot each, with the built package and the tests in its share. A header line
-# "# run: OPTIONS" gives tests/vm/run options; several such lines are several boots. "# only with --all" keeps it out of the
-# short run, "# by hand: WHY" out of --all too. An executable NAME without suffix runs on this machine and calls tests/vm/run
+# "# run: OPTIONS" gives tests/vm/run options; several such lines are several boots. "# run with --all: OPTIONS" and
+# "# only with --all" keep a boot, or the whole scenario, out of the short run; "# by hand: WHY" keeps it out of --all too. An executable NAME without suffix runs on this machine and calls tests/vm/run
 # itself. Both print lines "ok NAME" and "FAIL NAME".
 
 SHARE=$PWD/build/vm/share # what the guest sees as its share
@@ -24,7 +24,8 @@ vm_includes() {
 }
 
 vm_queue() {
-  local file files name options run words
+  local file files name options run words header=''
+  [[ $all || $# -gt 0 ]] && header='( with --all)?'
   vm_share
   (($# == 0)) || [[ " $* " == *" selftest "* ]] && job_queue vm-selftest tests/vm/run tests/vm/selftest.sh
   # Long scripts run long: they begin first.
@@ -33,7 +34,7 @@ vm_queue() {
     name=$(basename "$file" .sh)
     vm_includes "$file" "$@" || continue
     if [[ $file == *.sh ]]; then
-      mapfile -t options < <(sed -n 's/^# run: *//p' "$file")
+      mapfile -t options < <(sed -nE "s/^# run$header: *//p" "$file")
       ((${#options[@]})) || options=('')
       for run in "${!options[@]}"; do
         eval "words=(${options[run]})" # the header line is a list of words, as in a shell

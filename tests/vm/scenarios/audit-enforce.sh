@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # run:
-# run: --kernel 6.1
+# run with --all: --kernel 6.1
 # The installed package changes nothing; check and plan name every difference; enforce writes what plan said and no more;
 # the kernel reads back the profile; a second pass writes nothing; a normal user sees the same.
 . /mnt/host/scenarios/lib/agent.sh
