@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "counters/counter_class.h"
 #include "counters/widen.h"
 #include "model/metrics.h"
 
@@ -101,6 +100,13 @@ struct BurstMeter::Rates {
   }
 };
 
+// A sample shorter than the device's refresh period sees nothing, or the events of the whole period. A twentieth less,
+// since two clocks differ.
+BurstMeter::BurstMeter(std::string driver) : driver_(std::move(driver)) {
+  if (const CounterTable* table = find_counter_table(driver_); table != nullptr)
+    groups_[2].shortest = std::max(kShortest, table->ethtool_period * 95 / 100);
+}
+
 void BurstMeter::describe(std::optional<double> rate, uint8_t lossless) {
   rate_ = rate && *rate > 0 ? rate : std::nullopt;
   record_.lossless = lossless;
@@ -123,7 +129,7 @@ void BurstMeter::follow(Group& group, CounterSource source, const std::vector<Co
     const auto match = find_counter(source, counters[i].name, driver_);
     const auto slot = match ? slot_of(*match) : std::nullopt;
     if (!slot) continue;
-    Source found{i, counters[i].name, *slot, match->row->scale, wraps_at_32_bits(driver_, counters[i].name), 0, false};
+    Source found{i, counters[i].name, *slot, match->row->scale, match->bits, 0, false};
     for (const Source& old : before)
       if (old.name == found.name) found.before = old.before, found.known = old.known;
     group.sources.push_back(std::move(found));
@@ -141,9 +147,7 @@ void BurstMeter::gather(Group& group, CounterSource source, Clock::time_point wh
   for (Source& one : group.sources) {
     const uint64_t now = counters[one.index].value, before = std::exchange(one.before, now);
     if (!std::exchange(one.known, true)) continue;
-    const auto rise = now >= before ? std::optional<uint64_t>(now - before)
-                      : one.wraps   ? counter_rise(before, now)
-                                    : std::nullopt;
+    const auto rise = counter_rise(source, one.bits, before, now);
     rates.known[one.slot] = true;
     if (rise) rates.by[one.slot] += static_cast<double>(*rise) * one.scale.multiply / one.scale.divide / seconds;
     else rates.spoilt[one.slot] = true;

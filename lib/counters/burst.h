@@ -74,12 +74,7 @@ class BurstMeter {
   // Two answers of a source that are closer than this are one sample with the next: what is read late is read anew too
   // soon.
   static constexpr std::chrono::milliseconds kShortest{5};
-  // `ethtool -S` of bnxt_en tells of the physical port what the device wrote into memory last, once a second
-  // (bnxt_timer and bnxt_get_ethtool_stats of Linux 6.12): a shorter sample is nothing, or all of a second.
-  static constexpr std::chrono::milliseconds kOnceASecond{950};
-  explicit BurstMeter(std::string driver = {}) : driver_(std::move(driver)) {
-    if (driver_ == "bnxt_en") groups_[2].shortest = kOnceASecond;
-  }
+  explicit BurstMeter(std::string driver = {});
 
   // Line rate in bytes per second, and the lossless priorities: what may change while the record goes on.
   void describe(std::optional<double> rate, uint8_t lossless);
@@ -96,7 +91,7 @@ class BurstMeter {
     CounterName name;
     uint8_t slot;
     Scale scale;
-    bool wraps;  // at 32 bits; any other that falls was reset
+    unsigned bits;
     uint64_t before;
     bool known;  // `before` is from the reading before
   };

@@ -6,97 +6,92 @@
 #include <string>
 #include <unordered_map>
 
-#include "counters/counter_class.h"
-#include "model/metrics.h"
 #include "model/node.h"
 
 namespace fabric {
 namespace {
 
-struct Hash {
-  size_t operator()(CounterName name) const { return name.hash(); }
+struct Hash : std::hash<std::string_view> {
+  using is_transparent = void;
 };
-using Index = std::unordered_map<CounterName, CounterMatch, Hash>;
+using Index = std::unordered_map<std::string, CounterMatch, Hash, std::equal_to<>>;
+using BySource = std::array<Index, 3>;
 
-// The first row of a name is the one that is found.
-void put(Index& index, const CounterRow& row) {
-  const size_t mark = row.name.find('#');
-  if (mark == std::string_view::npos) {
-    index.try_emplace(row.name, CounterMatch{&row, 0});
+void add(BySource& index, const CounterRow& row, unsigned bits) {
+  Index& names = index[static_cast<size_t>(row.source)];
+  std::string name(row.name);
+  const size_t mark = name.find('#');
+  if (mark == std::string::npos) {
+    names.try_emplace(name, CounterMatch{&row, 0, bits});
     return;
   }
   for (char priority = '0'; priority <= '7'; ++priority) {
-    std::string name(row.name);
     name[mark] = priority;
-    index.try_emplace(name, CounterMatch{&row, priority});
+    names.try_emplace(name, CounterMatch{&row, priority, bits});
   }
-}
-
-using BySource = std::array<Index, 3>;
-
-void put_all(BySource& index, std::span<const CounterRow> rows) {
-  for (const CounterRow& row : rows) put(index[static_cast<size_t>(row.source)], row);
 }
 
 struct Catalogue {
-  BySource common, efa;
+  std::unordered_map<const CounterTable*, BySource> own;  // on ports of the table's drivers
+  BySource common;
 
   Catalogue() {
-    for (auto rows : {mlx5_rows(), bnxt_rows(), ice_irdma_rows(), ionic_rows(), hns_rows(), rxe_rows(), pma_rows()})
-      put_all(common, rows);
-    put_all(efa, efa_rows());
+    for (const CounterTable& table : counter_tables())
+      for (const CounterRow& row : table.rows) {
+        const bool for_all = table.drivers[0].empty();
+        if (!for_all) add(own[&table], row, row.bits);
+        if (!table.exclusive) add(common, row, for_all ? row.bits : 64);
+      }
   }
 };
 
-const Catalogue& catalogue() {
-  static const Catalogue only;
-  return only;
+std::optional<CounterMatch> look_up(const BySource& index, CounterSource source, std::string_view name) {
+  const Index& names = index[static_cast<size_t>(source)];
+  const auto found = names.find(name);
+  return found == names.end() ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace
 
 std::string_view meaning(const CounterRow& row) {
-  if (!row.help.empty() || row.metric == nullptr) return row.help;
-  return row.metric->help;
+  return row.help.empty() && row.metric != nullptr ? row.metric->help : row.help;
 }
 
-bool means_trouble(const CounterRow& row) {
-  std::string name(row.name);
-  if (size_t mark = name.find('#'); mark != std::string::npos) name[mark] = '0';
-  return classify_counter(name).has_value();
-}
-
-bool is_told_better(const CounterRow& row, const std::vector<Counter>& reading) {
+bool is_superseded(const CounterRow& row, const std::vector<Counter>& reading) {
   if (row.unless.empty()) return false;
   return std::ranges::any_of(reading, [&](const Counter& each) { return each.value > 0 && each.name == row.unless; });
 }
 
 std::optional<CounterMatch> describe_counter(CounterSource source, std::string_view name, std::string_view driver) {
-  catalogue();  // its names are known from then on
-  return describe_kept_counter(source, CounterName::known(name), driver);
+  static const Catalogue catalogue;
+  const auto own = catalogue.own.find(find_counter_table(driver));
+  if (own != catalogue.own.end())
+    if (auto match = look_up(own->second, source, name)) return match;
+  return look_up(catalogue.common, source, name);
 }
 
-std::optional<CounterMatch> describe_kept_counter(CounterSource source, CounterName name, std::string_view driver) {
-  const auto look_up = [&](const BySource& rows) -> std::optional<CounterMatch> {
-    const Index& index = rows[static_cast<size_t>(source)];
-    const auto found = index.find(name);
-    if (found == index.end()) return std::nullopt;
-    return found->second;
-  };
-  if (driver == "efa")
-    if (auto match = look_up(catalogue().efa)) return match;
-  return look_up(catalogue().common);
+std::optional<CounterMatch> find_counter(CounterSource source, std::string_view name, std::string_view driver) {
+  const auto match = describe_counter(source, name, driver);
+  return match && match->row->metric != nullptr ? match : std::nullopt;
 }
 
-bool is_of_infiniband_link(const CounterRow& row) {
-  using namespace metrics;
-  return row.source == CounterSource::pma && row.metric != &kPortBytes && row.metric != &kPortPackets &&
-         row.metric != &kPortUnicast && row.metric != &kPortMulticast;
+unsigned counter_bits(CounterSource source, std::string_view name, std::string_view driver) {
+  if (const auto match = describe_counter(source, name, driver)) return match->bits;
+  const CounterTable* table = find_counter_table(driver);
+  if (table == nullptr || table->twin_prefix.empty() || !name.starts_with(table->twin_prefix)) return 64;
+  const auto twin = describe_counter(source, name.substr(table->twin_prefix.size()), driver);
+  return twin ? twin->bits : 64;
 }
 
-bool is_of_infiniband_link(std::string_view name) {
-  const auto match = find_counter(CounterSource::pma, name);
-  return match && is_of_infiniband_link(*match->row);
+std::optional<double> hw_total(const Port& port, std::initializer_list<const Metric*> metrics) {
+  std::optional<double> total;
+  for (const Counter& counter : port.counters.hw) {
+    const auto match = find_counter(CounterSource::hw, counter.name, port.kernel_driver);
+    if (!match || std::ranges::find(metrics, match->row->metric) == metrics.end()) continue;
+    const Scale& scale = match->row->scale;
+    total = total.value_or(0) + static_cast<double>(counter.value) * scale.multiply / scale.divide;
+  }
+  return total;
 }
 
 }  // namespace fabric

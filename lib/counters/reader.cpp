@@ -120,7 +120,10 @@ PortReader::PortReader(const CounterAccess& access, const Port& port)
   const std::string folder = "sys/class/infiniband/" + rdma_ + "/ports/" + std::to_string(number_);
   if (!port.is_member()) open_rdma(folder);
   if (port.link_layer == LinkLayer::ethernet)
-    for (File& file : pma_) file.seldom = is_of_infiniband_link(file.name);
+    for (File& file : pma_) {
+      const auto match = describe_counter(CounterSource::pma, file.name, port.kernel_driver);
+      file.seldom = match && match->row->scope == CounterScope::infiniband_link;
+    }
   auto hold = [&](const char* name, const std::string& path) {
     if (auto fd = access_.root.hold(path)) link_.push_back({name, path, std::move(*fd)});
   };

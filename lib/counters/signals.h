@@ -10,14 +10,12 @@
 
 namespace fabric {
 
-// What rose between two readings of one port, through the catalogue (counter/catalogue.h), Port::fec and the netdev's
-// carrier. A counter that was reset, or stands in one of the readings only, leaves its member absent; one that wraps at
-// 32 bits (counter/widen.h) counts on (model/counter_class.h). Sources that count the same event are never added up. Of
-// two devices that bore one name, nothing. `seconds`: the length of the window.
+// Rises between two readings of one port: of the catalogue's counters, Port::fec and the carrier. A member is absent if
+// one of its counters was reset or is in one reading only. Sources that count the same event are not added. Empty if
+// another device got the name in between. `seconds`: the length of the window.
 Signals signals_of(const Port& before, const Port& now, double seconds);
 
-// Port id -> the same, for the ports of `now` that stood in `before` as well; the window is from `before.taken` to
-// `now.taken`.
+// Port id -> signals, of the ports in both readings; the window is from `before.taken` to `now.taken`.
 std::map<std::string, Signals> signals_of(const Node& before, const Node& now);
 
 }  // namespace fabric

@@ -1,47 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters that the hardware keeps in 32 bits and that wrap, made as wide as all others.
+// Counters that are narrower than 64 bits in hardware (CounterRow::bits).
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "model/node.h"
+#include "vendor/counter_row.h"
 
 namespace fabric {
 
-// Is the RDMA hardware counter or statistic of the netdev a 32-bit one that wraps? mlx5's Q counters are (struct
-// mlx5_ifc_query_q_counter_out_bits, linux/mlx5/mlx5_ifc.h of Linux 6.12; mlx5_ib_query_q_counters reads __be32), and
-// some of its statistics; its congestion counters have 64 bits, and so have the counters of the other drivers, which
-// widen in the driver what their hardware keeps narrower.
-bool wraps_at_32_bits(std::string_view kernel_driver, std::string_view counter);
+// How much a counter grew; nullopt: it was reset (driver reload), or is full. A 32-bit counter wraps if it falls from
+// the last quarter of its range into the first; any other fall is a reset. The counters of ports/N/counters stop at
+// their highest value (IBTA 1.4, 16.1.3.5); one above that is wider than its row and counts on.
+std::optional<uint64_t> counter_rise(CounterSource source, unsigned bits, uint64_t before, uint64_t now);
 
-// Of one port. A value below the one before is a wrap when it went from the last quarter of the range into the first
-// one; any other fall is a reset (the driver was loaded again), and shows as one.
+// Rises of one source of a port since an earlier reading, which must outlive it.
+class CounterRises {
+ public:
+  CounterRises(CounterSource source, std::string_view kernel_driver, const std::vector<Counter>& before);
+  // nullopt as above, or if the earlier reading does not have it.
+  [[nodiscard]] std::optional<uint64_t> of(const Counter& now) const;
+
+ private:
+  CounterSource source_;
+  std::string driver_;
+  std::unordered_map<std::string_view, uint64_t> before_;
+};
+
+// Extends the wrapping 32-bit counters of one port to 64 bits.
 class Widener {
  public:
   explicit Widener(std::string kernel_driver) : driver_(std::move(kernel_driver)) {}
 
-  // Readings in the order in which they were made; what does not wrap stays as it is.
-  void widen(std::vector<Counter>& hw) { widen(hw, hw_); }
-  void widen(PortCounters& counters) {
-    widen(counters.hw, hw_);
-    widen(counters.ethtool, ethtool_);
-  }
+  // Readings in the order in which they were made. A reset starts over.
+  void widen(PortCounters& counters);
 
  private:
   struct Seen {
-    CounterName name;
     bool wraps;
-    uint32_t last;
-    uint64_t wrapped = 0;  // what the wraps since the last reset add
+    uint64_t last;
+    uint64_t added = 0;  // by the wraps since the last reset
   };
-  void widen(std::vector<Counter>& counters, std::vector<Seen>& known) const;
-  Seen& seen(std::vector<Seen>& known, const Counter& counter, size_t place) const;
+  using Known = std::map<std::string, Seen, std::less<>>;
+  void widen(CounterSource source, std::vector<Counter>& counters, Known& known) const;
 
   std::string driver_;
-  std::vector<Seen> hw_{}, ethtool_{};  // in the order in which the names came last, which hardly ever changes
+  Known hw_{}, ethtool_{};
 };
 
 }  // namespace fabric

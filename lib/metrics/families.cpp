@@ -118,14 +118,14 @@ Idle idle_priorities(const Port& port) {
 
 // A counter of InfiniBand's link on a port that has none.
 bool is_of_no_use(const Port& port, const CounterMatch& match, uint64_t value) {
-  return value == 0 && port.link_layer == LinkLayer::ethernet && is_of_infiniband_link(*match.row);
+  return value == 0 && port.link_layer == LinkLayer::ethernet && match.row->scope == CounterScope::infiniband_link;
 }
 
 void add_named(FamilySet& families, const Port& port, const Labels& labels, CounterSource source,
                const std::vector<Counter>& counters, const Idle& idle = {}) {
   for (const Counter& counter : counters) {
     auto match = find_counter(source, counter.name, port.kernel_driver);
-    if (!match || is_of_no_use(port, *match, counter.value) || is_told_better(*match->row, counters)) continue;
+    if (!match || is_of_no_use(port, *match, counter.value) || is_superseded(*match->row, counters)) continue;
     Label priority;
     if (match->priority != 0) {
       if (counter.value == 0 && idle[static_cast<size_t>(match->priority - '0')]) continue;
@@ -207,7 +207,8 @@ void add_counters(FamilySet& families, const Port& port) {
 void add_raw_counters(FamilySet& families, const Port& port, RawCounters raw) {
   const Labels labels = port_labels(port);
   for (const Counter& counter : port.counters.pma)
-    if (!find_counter(CounterSource::pma, counter.name)) add_raw(families, metrics::kPortOther, labels, counter);
+    if (!find_counter(CounterSource::pma, counter.name, port.kernel_driver))
+      add_raw(families, metrics::kPortOther, labels, counter);
   for (const Counter& counter : port.counters.hw)
     if (raw == RawCounters::all || !find_counter(CounterSource::hw, counter.name, port.kernel_driver))
       add_raw(families, metrics::kHwCounter, labels, counter);

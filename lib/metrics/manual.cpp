@@ -3,6 +3,8 @@
 
 #include <array>
 #include <map>
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,21 +14,8 @@
 namespace fabric {
 namespace {
 
-struct Vendor {
-  std::string_view title;
-  std::span<const CounterRow> (*rows)();
-};
-constexpr std::array<Vendor, 8> kVendors{{{"NVIDIA mlx5", mlx5_rows},
-                                          {"Broadcom bnxt_re, bnxt_en", bnxt_rows},
-                                          {"Intel irdma, ice, i40e", ice_irdma_rows},
-                                          {"AMD ionic", ionic_rows},
-                                          {"HiSilicon hns_roce, hns3", hns_rows},
-                                          {"Amazon EFA", efa_rows},
-                                          {"soft-RoCE", rxe_rows},
-                                          {"all drivers", pma_rows}}};
-
 constexpr std::string_view kHead = R"(.\" SPDX-License-Identifier: Apache-2.0
-.\" Made from the tables in lib/counter: FABRIC_UPDATE_GOLDEN=1 counter_manual_test writes it anew.
+.\" Generated from lib/vendor/*/counters.cpp: FABRIC_UPDATE_GOLDEN=1 build/unit/tests/counter_manual_test rewrites it.
 .TH FABRIC-COUNTERS 7 "2026-11-21" "fabric-agent" "Miscellaneous Information"
 .SH NAME
 fabric\-counters \- one name for each thing that RDMA NICs count
@@ -51,14 +40,36 @@ and
 A # stands for a priority from 0 to 7.
 Several sources of one driver with the same labels are parts of one sum.
 .PP
+The class says what a rise means:
+.B loss
+(RDMA packets were lost, reordered or answered too late),
+.B link
+(bits were damaged or the link went down),
+.B discard
+(a port buffer overran),
+.B storm
+(this port sends pause frames continuously),
+.B receiver
+(the receiving host had no buffer posted),
+.B pcie
+(the PCIe path is slower than the port),
+.B request
+(one side rejected the other's RDMA request),
+.B ecn
+(this sender ignores congestion notifications) or
+.B none
+(traffic and congestion control at work).
+Severe: a connection broke or the link went down.
+.PP
 A counter that was not read has no series.
-Counters that the hardware keeps in 32 bits (the queue counters of mlx5, and of its statistics rx_out_of_buffer,
-dev_internal_queue_oob, link_down_events_phy and those of PCIe) are continued when they wrap; when the driver is loaded again they begin at zero, as Prometheus expects of a restart.
-When fabric-exporter is started again they begin with what the hardware holds: of one that had wrapped, the first rate() over
-that moment is too high.
-What is zero of a priority that has carried no traffic is left out, and so are the error counters of the source pma while
-they are zero on an Ethernet port: they are of InfiniBand's link, and each costs a command of the firmware, so that such a
-zero may be 30 s old.
+Counters that the hardware keeps in 32 bits are extended when they wrap; when the driver is reloaded they restart at
+zero, as Prometheus expects of a restart.
+When fabric-exporter restarts, they start with the hardware's value: rate() over a restart is too high for a counter
+that had wrapped.
+The narrower counters of the source pma stop at their highest value until they are reset.
+Zeros of a priority without traffic are omitted.
+So are the zeros of InfiniBand link counters on an Ethernet port; since reading each costs a firmware command, such a
+counter is read every 30 s while it is zero.
 )";
 
 constexpr std::string_view kTail = R"(.SH SEE ALSO
@@ -71,7 +82,7 @@ std::string_view word(CounterSource source) {
   return source == CounterSource::hw ? "hw" : source == CounterSource::pma ? "pma" : "ethtool";
 }
 
-// Minus signs, and a control character at the start of a line, are not for roff to interpret.
+// Escapes what roff would interpret: minus signs, and a control character at the start of a line.
 std::string roff(std::string_view text) {
   std::string out;
   for (const char letter : text) {
@@ -90,7 +101,7 @@ std::string_view unit_of(std::string_view name) {
                                                                                         {"volts", "volts"},
                                                                                         {"watts", "watts"},
                                                                                         {"amperes", "amperes"},
-                                                                                        {"meters", "metres"}}};
+                                                                                        {"meters", "meters"}}};
   if (name.ends_with("_total")) name.remove_suffix(6);
   for (const auto& [end, unit] : kUnits)
     if (name.ends_with(end)) return unit;
@@ -105,26 +116,32 @@ std::string source_text(const CounterRow& row) {
   if (row.scale.divide == 1e6) note("microseconds");
   if (row.scale.multiply == 4) note("words of 4 bytes");
   if (row.scale.divide == 8) note("bits");
+  if (row.bits < 64) note(std::to_string(row.bits) + " bits wide");
+  if (row.scope != CounterScope::port) note("of the " + std::string(to_text(row.scope)));
   return notes.empty() ? out : out + " (" + roff(notes) + ")";
+}
+
+std::string class_text(const CounterRow& row) {
+  return (row.rise.severe ? "severe " : "") + std::string(to_text(row.rise.kind));
 }
 
 struct Entry {
   const Metric* metric = nullptr;
-  bool trouble = false;
+  std::set<std::string> classes;
   std::map<std::string_view, std::vector<std::string>> sources;  // by vendor
-  std::vector<std::string> notes;                                // own meanings of a source
+  std::vector<std::string> notes;                                // meanings of single sources
 };
 
 // By name.
 std::map<std::string_view, Entry> entries() {
   std::map<std::string_view, Entry> out;
-  for (const Vendor& vendor : kVendors)
-    for (const CounterRow& row : vendor.rows()) {
+  for (const CounterTable& table : counter_tables())
+    for (const CounterRow& row : table.rows) {
       if (row.metric == nullptr) continue;
       Entry& entry = out[row.metric->name];
       entry.metric = row.metric;
-      entry.trouble = entry.trouble || means_trouble(row);
-      entry.sources[vendor.title].push_back(source_text(row));
+      entry.classes.insert(class_text(row));
+      entry.sources[table.vendor].push_back(source_text(row));
       if (!row.help.empty()) entry.notes.push_back(roff(row.name) + ": " + roff(row.help));
     }
   return out;
@@ -133,14 +150,15 @@ std::map<std::string_view, Entry> entries() {
 std::string entry_text(const Entry& entry) {
   std::string out = ".TP\n.B " + std::string(entry.metric->name) + "\n" + roff(entry.metric->help) + "\n";
   for (const std::string& note : entry.notes) out += note + "\n";
-  out +=
-      ".br\nUnit: " + std::string(unit_of(entry.metric->name)) + ".\nError: " + (entry.trouble ? "yes" : "no") + ".\n";
-  for (const Vendor& vendor : kVendors) {
-    const auto found = entry.sources.find(vendor.title);
+  std::string classes;
+  for (const std::string& each : entry.classes) classes += (classes.empty() ? "" : ", ") + each;
+  out += ".br\nUnit: " + std::string(unit_of(entry.metric->name)) + ".\nClass: " + classes + ".\n";
+  for (const CounterTable& table : counter_tables()) {
+    const auto found = entry.sources.find(table.vendor);
     if (found == entry.sources.end()) continue;
     std::string list;
     for (const std::string& source : found->second) list += (list.empty() ? "" : ", ") + source;
-    out += ".br\n" + roff(vendor.title) + ": " + list + "\n";
+    out += ".br\n" + roff(table.vendor) + ": " + list + "\n";
   }
   return out;
 }
@@ -150,15 +168,17 @@ std::string telemetry_text(const Metric& metric) {
          "\n.br\nUnit: " + std::string(unit_of(metric.name)) + ".\n";
 }
 
-std::string raw_text(const Vendor& vendor) {
+std::string raw_text(const CounterTable& table) {
   std::string out;
-  for (const CounterRow& row : vendor.rows()) {
+  for (const CounterRow& row : table.rows) {
     if (row.metric != nullptr) continue;
-    out += ".TP\n.B " + roff(row.name) + "\n" + std::string(word(row.source)) +
-           (row.gauge ? ", a number at this moment" : "") + (means_trouble(row) ? ", an error" : "") + ".\n" +
+    out += ".TP\n.B " + roff(row.name) + "\n" + std::string(word(row.source)) + (row.gauge ? ", gauge" : "") +
+           (is_error(row) ? ", class " + class_text(row) : "") +
+           (row.bits < 64 ? ", " + std::to_string(row.bits) + " bits wide" : "") +
+           (row.scope != CounterScope::port ? ", of the " + std::string(to_text(row.scope)) : "") + ".\n" +
            roff(row.help) + "\n";
   }
-  return out.empty() ? out : ".SS " + roff(vendor.title) + "\n" + out;
+  return out.empty() ? out : ".SS " + roff(table.vendor) + "\n" + out;
 }
 
 }  // namespace
@@ -168,18 +188,16 @@ std::string counters_manual() {
   out += ".SH METRICS\n";
   for (const auto& [name, entry] : entries()) out += entry_text(entry);
   out +=
-      ".SH BESIDE THE COUNTERS\nRead by ethtool and devlink netlink, RDMA netlink, from sysfs, and, of the modules, "
-      "as\n"
-      ".BR fabric\\-agentd (8)\npublishes it.\nThose that tell of a device or of its function have no label port.\n";
+      ".SH OTHER METRICS\nRead from ethtool, devlink and RDMA netlink and from sysfs; module data as published by\n"
+      ".BR fabric\\-agentd (8).\nMetrics of a device or of a PCI function have no label port.\n";
   for (const Metric* metric : metrics::kTelemetry) out += telemetry_text(*metric);
   out +=
       ".SH COUNTERS WITHOUT A COMMON NAME\nThose of the source hw are published as\n.BR fabric_rdma_hw_counters_total "
       ",\nlabel counter.\n"
-      "The others stand in captures and are for checks.\nStatistics of the source ethtool, whether they stand in this "
-      "page or not, are published as\n"
-      ".BR fabric_ethtool_counters ,\nlabel counter, where ethtool in the table [exporter] of\n.BR fabric\\-agent.toml "
-      "(5)\nasks for them.\n";
-  for (const Vendor& vendor : kVendors) out += raw_text(vendor);
+      "The others are recorded in captures and used by checks.\nAny statistic of the source ethtool is published as\n"
+      ".BR fabric_ethtool_counters ,\nlabel counter, if ethtool in the table [exporter] of\n.BR fabric\\-agent.toml "
+      "(5)\nselects it.\n";
+  for (const CounterTable& table : counter_tables()) out += raw_text(table);
   return out + std::string(kTail);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a port did between two readings, in one vocabulary for all vendors: what rules judge.
+// Events of a port between two readings, in one vocabulary for all vendors: the input of rules.
 #pragma once
 
 #include <array>
@@ -7,16 +7,15 @@
 
 namespace fabric {
 
-// By how much it grew in the window, in base units (counts, bytes, seconds). Absent: the port does not have such a
-// counter, it was not read at both ends of the window, or it was reset in between. Never negative.
+// Growth in the window, in base units (counts, bytes, seconds), never negative. Absent: the port has no such counter,
+// it was not read at both ends of the window, or it was reset in between.
 using Rise = std::optional<double>;
 
-// Direction as the counters have it. rx pause: the far end (the network) holds this port; tx pause: this port (the
-// host) holds the network.
+// rx pause: the network pauses this port; tx pause: this port pauses the network.
 struct PrioritySignals {
   Rise rx_pause_seconds, tx_pause_seconds;
   Rise rx_pause_frames, tx_pause_frames;
-  Rise discards;  // frames received and thrown away for want of buffer
+  Rise discards;  // frames received and dropped because there was no buffer
   Rise rx_bytes, tx_bytes;
 };
 
@@ -27,7 +26,8 @@ struct Signals {
   // Flow control without a priority.
   Rise rx_global_pause_frames, tx_global_pause_frames;
   Rise rx_global_pause_seconds, tx_global_pause_seconds;
-  Rise pause_storm_events;  // counted by the NIC itself: it held the network for long
+  Rise pause_storm_events;  // by the NIC's own watchdog: it sent pause for long
+  Rise pause_storm_drops;   // of these, the NIC stopped sending pause and now drops frames
 
   // RDMA traffic; where the driver counts no RDMA bytes, the port's.
   Rise rx_bytes, tx_bytes, rx_packets, tx_packets;
@@ -35,12 +35,13 @@ struct Signals {
   // Transport.
   Rise out_of_sequence;     // packets that arrived out of order
   Rise duplicate_requests;  // the far end sent again
-  Rise ack_timeouts;        // this end waited for an answer in vain
-  Rise sequence_naks;       // the far end asked to send again
-  Rise retries_exceeded;    // a connection was given up
+  Rise ack_timeouts;        // no answer came in time
+  Rise sequence_naks;       // the far end requested a retransmission
+  Rise retries_exceeded;    // a connection broke after its last retry
   Rise rnr_naks;            // receiver not ready, sent or received
+  Rise rnr_naks_sent;       // by this end, where counted apart
   Rise rnr_retries_exceeded;
-  Rise out_of_buffer;   // arrived, and no receive was posted
+  Rise out_of_buffer;   // arrived while no receive was posted
   Rise request_errors;  // access, length, invalid: rejected requests, either side
   Rise icrc_errors;
 
@@ -50,11 +51,11 @@ struct Signals {
   // The port and its link.
   Rise rx_discards, tx_discards;  // at the physical port or by the port counters
   Rise buffer_overruns;
-  Rise link_downs;  // carrier, NIC's own or InfiniBand's count, whichever grew most
+  Rise link_downs;  // by the carrier, the NIC or InfiniBand: the largest
   Rise link_recoveries;
-  Rise link_integrity_errors;  // InfiniBand: its own local errors passed their threshold
+  Rise link_integrity_errors;  // InfiniBand: local errors exceeded their threshold
   Rise symbol_errors, crc_errors;
-  Rise remote_physical_errors;            // InfiniBand: packets that a device on the way had marked as damaged already
+  Rise remote_physical_errors;            // InfiniBand: packets that another device had marked as damaged
   Rise fec_corrected, fec_uncorrectable;  // code words
   Rise fec_corrected_bits;
   Rise transmit_wait;  // InfiniBand: ticks without credit; absent once its 32 bits are full

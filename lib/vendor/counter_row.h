@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which driver's counter is which metric: one row per raw name, one file per vendor.
+// The catalogue's rows: one counter is one row, in the counters.cpp of its vendor. No other code names a counter.
 #pragma once
 
+#include <array>
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -10,39 +12,89 @@
 
 namespace fabric {
 
-// Where a raw name stands: Port::counters' member of the same name.
+// Which member of PortCounters holds it.
 enum class CounterSource : uint8_t { hw, pma, ethtool };
 
-// A label that a row gives its series; literals.
+// What a rise means. Each class has one culprit and one fix.
+enum class CounterClass : uint8_t {
+  none,      // traffic, congestion control at work (CNP, ECN marks, pause frames), numbers in use
+  loss,      // RDMA packets were lost, reordered or answered too late
+  link,      // bits were damaged on the wire or the link went down: cable, optics, connector
+  discard,   // a port buffer overran: PFC should have prevented it
+  storm,     // this port sends pause frames continuously
+  receiver,  // the receiving host had no buffer posted: the application or its CPU is late
+  pcie,      // the slot or the PCIe path is slower than the port
+  request,   // one side rejected the other's RDMA request: application or fabric configuration
+  ecn,       // this sender ignores congestion notifications
+};
+std::string_view to_text(CounterClass value);  // "loss"
+
+// No default: a row without a class does not compile.
+struct CounterMeaning {
+  CounterClass kind;
+  bool severe;  // a connection broke or the link went down, rather than slowed down
+  constexpr CounterMeaning(CounterClass its_kind, bool is_severe = false) : kind(its_kind), severe(is_severe) {}
+};
+constexpr CounterMeaning severe(CounterClass kind) { return {kind, true}; }
+
+// Whose events it counts.
+enum class CounterScope : uint8_t {
+  port,
+  function,         // the PCI function's own traffic only
+  device,           // all ports of the device
+  infiniband_link,  // InfiniBand's link layer: always zero on an Ethernet port
+};
+std::string_view to_text(CounterScope value);  // "port"
+
+// Labels of a row's series; literals.
 using FixedLabel = Label;
 inline constexpr FixedLabel kRx{"direction", "rx"}, kTx{"direction", "tx"};
 inline constexpr FixedLabel kRequester{"side", "requester"}, kResponder{"side", "responder"};
 
-// Raw unit -> base unit. Divided rather than multiplied by 1e-6, so that 1234567 microseconds are 1.234567 seconds
-// exactly.
+// Raw unit -> base unit. A divisor, since multiplying by 1e-6 is not exact: 1234567 us are 1.234567 s.
 struct Scale {
   double multiply = 1, divide = 1;
 };
 inline constexpr Scale kMicroseconds{1, 1e6}, kWords{4, 1}, kBits{1, 8};
 
 struct CounterRow {
-  CounterSource source = CounterSource::hw;
-  std::string_view name;           // "rx_prio#_pause": '#' is one priority, 0..7, which becomes the label "priority"
-  const Metric* metric = nullptr;  // null: published under its raw name only, where raw names are published
-  FixedLabel label{};
-  Scale scale{};
-  std::string_view help{};    // its own meaning; empty: the metric's says it
-  bool gauge = false;         // a number at this moment, which falls as well
-  std::string_view unless{};  // a counter of the same reading that, unless it is 0, counts the same and better
+  CounterSource source;
+  std::string_view name;      // '#' is one priority, 0..7, which becomes the label "priority"
+  CounterMeaning rise;        // the class, severe() or not
+  unsigned bits;              // width in hardware; below 64, hw and ethtool counters wrap, pma counters stop when full
+  const Metric* metric{};     // null: published by its raw name only
+  FixedLabel label{};         // of the metric's series
+  Scale scale{};              // to the metric's unit
+  std::string_view help{};    // empty: the metric's help describes it
+  bool gauge = false;         // may fall
+  std::string_view unless{};  // superseded by this counter of the same reading when that is not zero
+  CounterScope scope = CounterScope::port;
 };
 
 // A row without a metric.
-constexpr CounterRow raw(CounterSource source, std::string_view name, std::string_view help) {
-  return {source, name, nullptr, {}, {}, help, false};
+constexpr CounterRow raw(CounterSource source, std::string_view name, CounterMeaning rise, unsigned bits,
+                         std::string_view help, CounterScope scope = CounterScope::port) {
+  return {source, name, rise, bits, nullptr, {}, {}, help, false, {}, scope};
 }
 constexpr CounterRow raw_gauge(CounterSource source, std::string_view name, std::string_view help) {
-  return {source, name, nullptr, {}, {}, help, true};
+  return {source, name, CounterClass::none, 64, nullptr, {}, {}, help, true};
 }
+
+// One per vendor, in counter_tables.cpp.
+struct CounterTable {
+  std::string_view vendor;                    // heading in fabric-counters(7)
+  std::array<std::string_view, 3> drivers{};  // Port::kernel_driver; none: the rows are valid for every driver
+  std::span<const CounterRow> rows{};
+  // Drivers adopt each other's names (bnxt_re of Linux 7.x has mlx5's), so rows are valid for all drivers unless their
+  // names mean something else elsewhere. Widths are always the own drivers' only.
+  bool exclusive = false;
+  std::string_view twin_prefix{};               // counters so prefixed have the width of the row without the prefix
+  std::chrono::milliseconds ethtool_period{0};  // the device refreshes its ethtool statistics no more often
+
+  [[nodiscard]] bool is_of(std::string_view driver) const;
+};
+std::span<const CounterTable> counter_tables();
+const CounterTable* find_counter_table(std::string_view driver);
 
 // Per vendor.
 std::span<const CounterRow> mlx5_rows();
@@ -50,8 +102,9 @@ std::span<const CounterRow> bnxt_rows();
 std::span<const CounterRow> ice_irdma_rows();
 std::span<const CounterRow> ionic_rows();
 std::span<const CounterRow> hns_rows();
+std::span<const CounterRow> efa_rows();
+std::span<const CounterRow> hfi1_rows();
 std::span<const CounterRow> rxe_rows();
 std::span<const CounterRow> pma_rows();
-std::span<const CounterRow> efa_rows();  // of the kernel driver "efa" alone
 
 }  // namespace fabric

@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "counters/catalogue.h"
-#include "counters/counter_class.h"
 #include "counters/reader.h"
+#include "counters/widen.h"
 #include "model/metrics.h"
 #include "support/corpus.h"
 #include "support/json_reader.h"
@@ -22,18 +22,17 @@ namespace {
 
 std::vector<CounterRow> all_rows() {
   std::vector<CounterRow> rows;
-  for (auto vendor :
-       {mlx5_rows(), bnxt_rows(), ice_irdma_rows(), ionic_rows(), hns_rows(), rxe_rows(), pma_rows(), efa_rows()})
-    rows.insert(rows.end(), vendor.begin(), vendor.end());
+  for (const CounterTable& table : counter_tables()) rows.insert(rows.end(), table.rows.begin(), table.rows.end());
   return rows;
 }
 
 TEST(Catalogue, NoRawNameMeansTwoThings) {
-  std::set<std::pair<CounterSource, std::string_view>> seen, efa;
-  for (const CounterRow& row : efa_rows()) EXPECT_TRUE(efa.emplace(row.source, row.name).second) << row.name;
-  for (const CounterRow& row : all_rows()) {
-    if (efa.contains({row.source, row.name})) continue;
-    EXPECT_TRUE(seen.emplace(row.source, row.name).second) << row.name;
+  std::set<std::pair<CounterSource, std::string_view>> common;
+  for (const CounterTable& table : counter_tables()) {
+    std::set<std::pair<CounterSource, std::string_view>> own;
+    for (const CounterRow& row : table.rows)
+      EXPECT_TRUE((table.exclusive ? own : common).emplace(row.source, row.name).second)
+          << row.name << " is in two rows of lib/vendor/*/counters.cpp";
   }
 }
 
@@ -42,7 +41,8 @@ TEST(Catalogue, EveryRowSaysWhatItCounts) {
     EXPECT_FALSE(meaning(row).empty()) << row.name;
     EXPECT_TRUE(meaning(row).ends_with('.')) << row.name;
     EXPECT_EQ(meaning(row).find_first_of("\\\n"), std::string_view::npos) << row.name << ": one line, no escaping";
-    EXPECT_FALSE(row.gauge && means_trouble(row)) << row.name << ": a gauge does not rise for ever";
+    EXPECT_FALSE(row.gauge && is_error(row)) << row.name << ": a gauge may rise and fall";
+    EXPECT_TRUE(row.bits == 4 || row.bits == 8 || row.bits == 16 || row.bits == 32 || row.bits == 64) << row.name;
   }
 }
 
@@ -127,11 +127,11 @@ TEST(Catalogue, VendorsNamesForTheSameThingOfThePortMeet) {
   for (const char* name : {"rx_crc_errors_phy", "rx_fcs_err_frames", "rx_crc_errors.nic", "port.rx_crc_errors",
                            "frames_rx_bad_fcs", "mac_rx_fcs_err_pkt_num"}) {
     EXPECT_EQ(metric(name), "fabric_phy_crc_errors_total") << name;
-    EXPECT_TRUE(classify_counter(name)) << name;
+    EXPECT_TRUE(is_error(*find_counter(CounterSource::ethtool, name)->row)) << name;
   }
   for (const char* name : {"rx_symbol_err_phy", "illegal_bytes.nic", "port.illegal_bytes"}) {
     EXPECT_EQ(metric(name), "fabric_phy_coding_errors_total") << name;
-    EXPECT_TRUE(classify_counter(name)) << name;
+    EXPECT_TRUE(is_error(*find_counter(CounterSource::ethtool, name)->row)) << name;
   }
   for (const char* name : {"rx_prio3_pause", "rx_pfc_ena_frames_pri3", "rx_priority_3_xoff.nic",
                            "port.rx_priority_3_xoff_rx", "mac_rx_pfc_pri3_pkt_num"}) {
@@ -154,8 +154,8 @@ TEST(Catalogue, CountersOfTroubleAtTheTransportAllHaveACommonName) {
         "rnr_nak_retry_err", "rx_icrc_encapsulated", "rp_cnp_ignored", "req_transport_retries_exceeded",
         "to_retransmits", "seq_err_naks_rcvd", "oos_drop_count", "max_retry_exceeded", "rcvd_seq_err",
         "out_of_seq_request", "completer_retry_err", "retry_exceeded_err"}) {
-    EXPECT_TRUE(classify_counter(name)) << name;
-    EXPECT_TRUE(find_counter(CounterSource::hw, name)) << name;
+    const auto match = find_counter(CounterSource::hw, name);
+    EXPECT_TRUE(match && is_error(*match->row)) << name;
   }
 }
 
@@ -163,7 +163,7 @@ TEST(Catalogue, TroubleIsKnownByItsRow) {
   auto trouble = [](CounterSource source, const char* name, const char* driver = "") {
     auto match = describe_counter(source, name, driver);
     EXPECT_TRUE(match) << name;
-    return match && means_trouble(*match->row);
+    return match && is_error(*match->row);
   };
   EXPECT_TRUE(trouble(CounterSource::hw, "tx_rdma_ack_timeout"));
   EXPECT_TRUE(trouble(CounterSource::hw, "unresponsive_remote_events", "efa"));
@@ -502,6 +502,48 @@ TEST(PortReader, ApplyKeepsWhatWasNotRead) {
   EXPECT_EQ(port.state, 4u);
   EXPECT_EQ(port.carrier, true);
   EXPECT_EQ(port.counters.hw.size(), 1u);
+}
+
+TEST(CounterClass, NamesOfEveryDriver) {
+  const auto kind = [](CounterSource source, const char* name) {
+    const auto match = describe_counter(source, name);
+    EXPECT_TRUE(match) << name;
+    return match ? match->row->rise.kind : CounterClass::none;
+  };
+  constexpr auto hw = CounterSource::hw, ethtool = CounterSource::ethtool;
+  EXPECT_EQ(kind(hw, "packet_seq_err"), CounterClass::loss);             // mlx5
+  EXPECT_EQ(kind(hw, "rcvd_seq_err"), CounterClass::loss);               // rxe
+  EXPECT_EQ(kind(hw, "seq_err_naks_rcvd"), CounterClass::loss);          // bnxt_re
+  EXPECT_EQ(kind(hw, "Rcvd Out of order packets"), CounterClass::loss);  // irdma of 7.x
+  EXPECT_EQ(kind(ethtool, "rx_prio0_discards"), CounterClass::discard);
+  EXPECT_EQ(kind(ethtool, "rx_prio7_cong_discard"), CounterClass::discard);
+  EXPECT_EQ(kind(ethtool, "rx_discard_packets_cos5"), CounterClass::discard);  // bnxt_en
+  EXPECT_TRUE(describe_counter(hw, "req_transport_retries_exceeded")->row->rise.severe);
+  EXPECT_FALSE(describe_counter(hw, "local_ack_timeout_err")->row->rise.severe);
+}
+
+TEST(CounterClass, NoAlarmForWorkingNetworks) {
+  for (const char* name :
+       {"np_cnp_sent", "rp_cnp_handled", "np_ecn_marked_roce_packets", "active_qps", "recoverable_errors"})
+    EXPECT_FALSE(is_error(*describe_counter(CounterSource::hw, name)->row)) << name;
+  for (const char* name : {"rx_prio3_pause", "tx_prio3_pause_duration", "rx_prio3_pause_transition", "rx_prio3_bytes",
+                           "rx_corrected_bits_phy"})
+    EXPECT_FALSE(is_error(*describe_counter(CounterSource::ethtool, name)->row)) << name;
+  for (const char* name : {"port_xmit_wait", "port_rcv_data"})
+    EXPECT_FALSE(is_error(*describe_counter(CounterSource::pma, name)->row)) << name;
+}
+
+TEST(CounterRise, GrowsWrapsOrWasReset) {
+  constexpr auto hw = CounterSource::hw, pma = CounterSource::pma;
+  EXPECT_EQ(counter_rise(hw, 32, 5, 7), 2u);
+  EXPECT_EQ(counter_rise(hw, 32, 5, 5), 0u);
+  EXPECT_EQ(counter_rise(hw, 32, 0xffff'fffe, 3), 5u) << "a 32-bit counter wrapped";
+  EXPECT_EQ(counter_rise(hw, 64, 0xffff'fffe, 3), std::nullopt);
+  EXPECT_EQ(counter_rise(hw, 32, 1000, 0), std::nullopt) << "reset";
+  EXPECT_EQ(counter_rise(hw, 32, 0x9000'0000, 3), std::nullopt) << "reset";
+  EXPECT_EQ(counter_rise(hw, 32, uint64_t{1} << 40, 3), std::nullopt) << "a 64-bit counter does not wrap so soon";
+  EXPECT_EQ(counter_rise(pma, 32, 0xffff'fffe, 3), std::nullopt) << "InfiniBand's counters stop when full";
+  EXPECT_EQ(counter_rise(pma, 8, 255, 255), std::nullopt);
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "counters/catalogue.h"
-#include "counters/counter_class.h"
 #include "counters/widen.h"
 #include "ctl/output/table.h"
 
@@ -15,18 +14,6 @@ namespace fabric::ctl {
 namespace {
 
 constexpr std::string_view kPriorities = "01234567";
-
-// Before scaling: 32-bit counters of the firmware wrap; any other that falls was reset.
-std::optional<uint64_t> rise_of(const std::string& driver, const std::vector<Counter>& before, const Counter& now,
-                                size_t place) {
-  auto known =
-      place < before.size() && before[place].name == now.name
-          ? before.begin() + static_cast<ptrdiff_t>(place)
-          : std::find_if(before.begin(), before.end(), [&](const Counter& each) { return each.name == now.name; });
-  if (known == before.end()) return std::nullopt;
-  if (now.value >= known->value) return now.value - known->value;
-  return wraps_at_32_bits(driver, now.name) ? counter_rise(known->value, now.value) : std::nullopt;
-}
 
 Rate rate_of(const Port& port, CounterSource source, const Counter& counter, std::optional<uint64_t> rise,
              double seconds) {
@@ -39,7 +26,7 @@ Rate rate_of(const Port& port, CounterSource source, const Counter& counter, std
     rate.labels.push_back({"priority", kPriorities.substr(static_cast<size_t>(match->priority - '0'), 1)});
   rate.total = static_cast<double>(counter.value) * scale.multiply / scale.divide;
   if (rise && seconds > 0) rate.per_second = static_cast<double>(*rise) * scale.multiply / scale.divide / seconds;
-  rate.trouble = match ? means_trouble(*match->row) : classify_counter(counter.name).has_value();
+  rate.trouble = match && is_error(*match->row);
   return rate;
 }
 
@@ -114,17 +101,17 @@ std::vector<Rate> rates_of(const Node& before, const Node& now, double seconds) 
                                       [&](const Port& each) { return each.id() == port.id() && each.pci == port.pci; });
     const PortCounters nothing, &old = earlier == before.ports.end() ? nothing : earlier->counters;
     std::vector<Rate> rates;
-    const auto take = [&](CounterSource source, const std::vector<Counter>& was, const std::vector<Counter>& is) {
-      for (size_t i = 0; i < is.size(); ++i) {
-        const auto match = describe_counter(source, is[i].name, port.kernel_driver);
-        if (match && (match->row->gauge || is_told_better(*match->row, is)))
-          continue;  // a number at this moment has no rate
-        put(rates, rate_of(port, source, is[i], rise_of(port.kernel_driver, was, is[i], i), seconds));
+    const auto add_source = [&](CounterSource source, const std::vector<Counter>& was, const std::vector<Counter>& is) {
+      const CounterRises rises(source, port.kernel_driver, was);
+      for (const Counter& counter : is) {
+        const auto match = describe_counter(source, counter.name, port.kernel_driver);
+        if (match && (match->row->gauge || is_superseded(*match->row, is))) continue;  // a gauge has no rate
+        put(rates, rate_of(port, source, counter, rises.of(counter), seconds));
       }
     };
-    take(CounterSource::hw, old.hw, port.counters.hw);
-    take(CounterSource::ethtool, old.ethtool, port.counters.ethtool);
-    take(CounterSource::pma, old.pma, port.counters.pma);
+    add_source(CounterSource::hw, old.hw, port.counters.hw);
+    add_source(CounterSource::ethtool, old.ethtool, port.counters.ethtool);
+    add_source(CounterSource::pma, old.pma, port.counters.pma);
     std::move(rates.begin(), rates.end(), std::back_inserter(all));
   }
   const auto moves = [](const Rate& rate) { return rate.per_second.value_or(0) > 0; };

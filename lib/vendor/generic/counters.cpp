@@ -7,32 +7,39 @@
 namespace fabric {
 namespace {
 
+using enum CounterClass;
 using namespace metrics;
 constexpr CounterSource pma = CounterSource::pma;
 
+// InfiniBand's link layer; widths: drivers/infiniband/core/sysfs.c of Linux 6.12.
+constexpr CounterRow link_row(std::string_view name, CounterMeaning rise, unsigned bits, const Metric& metric,
+                              FixedLabel label = {}) {
+  return {pma, name, rise, bits, &metric, label, {}, {}, false, {}, CounterScope::infiniband_link};
+}
+
 constexpr CounterRow kRows[] = {
-    {pma, "port_rcv_data", &kPortBytes, kRx, kWords},
-    {pma, "port_xmit_data", &kPortBytes, kTx, kWords},
-    {pma, "port_rcv_packets", &kPortPackets, kRx},
-    {pma, "port_xmit_packets", &kPortPackets, kTx},
-    {pma, "unicast_rcv_packets", &kPortUnicast, kRx},
-    {pma, "unicast_xmit_packets", &kPortUnicast, kTx},
-    {pma, "multicast_rcv_packets", &kPortMulticast, kRx},
-    {pma, "multicast_xmit_packets", &kPortMulticast, kTx},
-    {pma, "port_rcv_discards", &kPortDiscards, kRx},
-    {pma, "port_xmit_discards", &kPortDiscards, kTx},
-    {pma, "port_rcv_constraint_errors", &kPortConstraint, kRx},
-    {pma, "port_xmit_constraint_errors", &kPortConstraint, kTx},
-    {pma, "port_rcv_errors", &kPortReceiveErrors},
-    {pma, "port_rcv_remote_physical_errors", &kPortRemotePhysical},
-    {pma, "port_rcv_switch_relay_errors", &kPortSwitchRelay},
-    {pma, "symbol_error", &kPortSymbolErrors},
-    {pma, "link_error_recovery", &kPortLinkRecoveries},
-    {pma, "link_downed", &kPortLinkDowned},
-    {pma, "local_link_integrity_errors", &kPortLinkIntegrity},
-    {pma, "excessive_buffer_overrun_errors", &kPortOverruns},
-    {pma, "VL15_dropped", &kPortVl15},
-    {pma, "port_xmit_wait", &kPortWait},
+    {pma, "port_rcv_data", none, 64, &kPortBytes, kRx, kWords},
+    {pma, "port_xmit_data", none, 64, &kPortBytes, kTx, kWords},
+    {pma, "port_rcv_packets", none, 64, &kPortPackets, kRx},
+    {pma, "port_xmit_packets", none, 64, &kPortPackets, kTx},
+    {pma, "unicast_rcv_packets", none, 64, &kPortUnicast, kRx},
+    {pma, "unicast_xmit_packets", none, 64, &kPortUnicast, kTx},
+    {pma, "multicast_rcv_packets", none, 64, &kPortMulticast, kRx},
+    {pma, "multicast_xmit_packets", none, 64, &kPortMulticast, kTx},
+    link_row("port_rcv_discards", none, 64, kPortDiscards, kRx),
+    link_row("port_xmit_discards", discard, 16, kPortDiscards, kTx),
+    link_row("port_rcv_constraint_errors", request, 8, kPortConstraint, kRx),
+    link_row("port_xmit_constraint_errors", request, 8, kPortConstraint, kTx),
+    link_row("port_rcv_errors", link, 16, kPortReceiveErrors),
+    link_row("port_rcv_remote_physical_errors", link, 16, kPortRemotePhysical),
+    link_row("port_rcv_switch_relay_errors", none, 64, kPortSwitchRelay),
+    link_row("symbol_error", link, 16, kPortSymbolErrors),
+    link_row("link_error_recovery", link, 8, kPortLinkRecoveries),
+    link_row("link_downed", severe(link), 8, kPortLinkDowned),
+    link_row("local_link_integrity_errors", severe(link), 4, kPortLinkIntegrity),
+    link_row("excessive_buffer_overrun_errors", severe(discard), 4, kPortOverruns),
+    link_row("VL15_dropped", none, 16, kPortVl15),
+    link_row("port_xmit_wait", none, 32, kPortWait),
 };
 
 }  // namespace

@@ -7,26 +7,27 @@
 namespace fabric {
 namespace {
 
+using enum CounterClass;
 using namespace metrics;
 constexpr CounterSource hw = CounterSource::hw;
 
 constexpr CounterRow kRows[] = {
-    {hw, "out_of_seq_request", &kOutOfSequence},
-    {hw, "rcvd_seq_err", &kSequenceNaks},
-    {hw, "completer_retry_err", &kRetries},
-    {hw, "retry_exceeded_err", &kRetriesExceeded},
-    {hw, "retry_rnr_exceeded_err", &kRnrRetriesExceeded},
-    {hw, "rcvd_rnr_err", &kRnrNaksReceived},
-    {hw, "send_rnr_err", &kRnrNaksSent},
-    {hw, "rcvd_pkts", &kRdmaPackets, kRx},
-    {hw, "sent_pkts", &kRdmaPackets, kTx},
-    {hw, "rcvd_bytes", &kRdmaBytes, kRx},
-    {hw, "sent_bytes", &kRdmaBytes, kTx},
-    {hw, "send_err", &kErroredPackets, kTx, {}, "Packets that could not be handed to the network stack."},
-    raw(hw, "ack_deferred", "Acknowledgements left to the worker thread because the completer was busy."),
-    raw(hw, "link_downed", "Times the netdev underneath went down."),
-    raw(hw, "rdma_sends", "Work requests for sending completed."),
-    raw(hw, "rdma_recvs", "Work requests for receiving completed."),
+    {hw, "out_of_seq_request", loss, 64, &kOutOfSequence},
+    {hw, "rcvd_seq_err", loss, 64, &kSequenceNaks},
+    {hw, "completer_retry_err", loss, 64, &kRetries},
+    {hw, "retry_exceeded_err", severe(loss), 64, &kRetriesExceeded},
+    {hw, "retry_rnr_exceeded_err", severe(receiver), 64, &kRnrRetriesExceeded},
+    {hw, "rcvd_rnr_err", receiver, 64, &kRnrNaksReceived},
+    {hw, "send_rnr_err", receiver, 64, &kRnrNaksSent},
+    {hw, "rcvd_pkts", none, 64, &kRdmaPackets, kRx},
+    {hw, "sent_pkts", none, 64, &kRdmaPackets, kTx},
+    {hw, "rcvd_bytes", none, 64, &kRdmaBytes, kRx},
+    {hw, "sent_bytes", none, 64, &kRdmaBytes, kTx},
+    {hw, "send_err", request, 64, &kErroredPackets, kTx, {}, "Packets that could not be handed to the network stack."},
+    raw(hw, "ack_deferred", none, 64, "Acknowledgements left to the worker thread because the completer was busy."),
+    raw(hw, "link_downed", severe(link), 64, "Times the netdev underneath went down."),
+    raw(hw, "rdma_sends", none, 64, "Work requests for sending completed."),
+    raw(hw, "rdma_recvs", none, 64, "Work requests for receiving completed."),
 };
 
 }  // namespace

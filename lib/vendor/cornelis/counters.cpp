@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cornelis Omni-Path. Linux 6.12: drivers/infiniband/hw/hfi1/mad.c.
+#include "model/metrics.h"
+#include "vendor/counter_row.h"
+
+namespace fabric {
+namespace {
+
+constexpr CounterRow kRows[] = {
+    raw(CounterSource::pma, "local_link_integrity_errors", CounterClass::none, 64,
+        "Link-level retransmissions (C_DC_RX_REPLAY); elsewhere this file counts exceeded error limits."),
+};
+
+}  // namespace
+
+std::span<const CounterRow> hfi1_rows() { return kRows; }
+
+}  // namespace fabric

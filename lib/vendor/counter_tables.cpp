@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The vendors' counter tables: a new vendor is one line here.
+#include <algorithm>
+
+#include "vendor/counter_row.h"
+
+namespace fabric {
+
+std::span<const CounterTable> counter_tables() {
+  using std::chrono::seconds;
+  static const CounterTable tables[] = {
+      {.vendor = "NVIDIA mlx5", .drivers = {"mlx5_core"}, .rows = mlx5_rows(), .twin_prefix = "vport_"},
+      // bnxt_timer and bnxt_get_ethtool_stats of Linux 6.12: the device writes them into memory once a second.
+      {.vendor = "Broadcom bnxt_re, bnxt_en",
+       .drivers = {"bnxt_en"},
+       .rows = bnxt_rows(),
+       .ethtool_period = seconds(1)},
+      {.vendor = "Intel irdma, ice, i40e", .drivers = {"ice", "i40e"}, .rows = ice_irdma_rows()},
+      {.vendor = "AMD ionic", .drivers = {"ionic"}, .rows = ionic_rows()},
+      {.vendor = "HiSilicon hns_roce, hns3", .drivers = {"hns3"}, .rows = hns_rows()},
+      {.vendor = "Amazon EFA", .drivers = {"efa"}, .rows = efa_rows(), .exclusive = true},
+      {.vendor = "Cornelis hfi1", .drivers = {"hfi1"}, .rows = hfi1_rows(), .exclusive = true},
+      {.vendor = "soft-RoCE", .drivers = {"rxe"}, .rows = rxe_rows()},
+      {.vendor = "all drivers", .rows = pma_rows()},
+  };
+  return tables;
+}
+
+bool CounterTable::is_of(std::string_view driver) const {
+  return !driver.empty() && std::ranges::find(drivers, driver) != drivers.end();
+}
+
+const CounterTable* find_counter_table(std::string_view driver) {
+  const auto tables = counter_tables();
+  const auto found = std::ranges::find_if(tables, [&](const CounterTable& table) { return table.is_of(driver); });
+  return found == tables.end() ? nullptr : &*found;
+}
+
+std::string_view to_text(CounterClass value) {
+  constexpr std::array<std::string_view, 9> kTexts{"none",     "loss", "link",    "discard", "storm",
+                                                   "receiver", "pcie", "request", "ecn"};
+  return kTexts[static_cast<size_t>(value)];
+}
+
+std::string_view to_text(CounterScope value) {
+  constexpr std::array<std::string_view, 4> kTexts{"port", "function", "device", "InfiniBand link"};
+  return kTexts[static_cast<size_t>(value)];
+}
+
+}  // namespace fabric
