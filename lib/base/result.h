@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Run-time failure as a value. Neither tl::expected nor g++ 12's std::expected warns when a result
-// is dropped; a refused write that nobody looks at is the worst fault this project can have.
+// is dropped; an ignored write error is the worst fault of a settings agent.
 #pragma once
 
 #include <cerrno>

@@ -22,7 +22,7 @@ Result<Kernel> replay(Root root) {
   tape->answers = std::move(*answers);
   root.set_tape(tape);
   Kernel kernel{.root = std::move(root)};
-  // What was not there to be asked (a tree was captured, no kernel) is not there now: its files tell.
+  // A capture of a tree has no kernel answers: use its files.
   if (tape->holds(Ask::route)) kernel.route = on_tape(std::unique_ptr<Netlink>(), Ask::route, tape);
   if (tape->holds(Ask::generic)) {
     kernel.generic = on_tape(std::unique_ptr<Netlink>(), Ask::generic, tape);
@@ -63,7 +63,7 @@ Result<Kernel> open_kernel(const std::string& root) {
   auto generic = open_netlink(NETLINK_GENERIC);
   if (!generic) return generic.error();
   kernel.generic = std::move(generic).value();
-  // Kernels before 5.6 and some trimmed ones have no ethtool family: what it tells is absent then.
+  // Kernels before 5.6 and some trimmed ones have no ethtool family: its data is absent then.
   if (auto family = ethtool::resolve(*kernel.generic)) kernel.ethtool = *family;
   // EPROTONOSUPPORT: no RDMA stack loaded (and none to load).
   if (auto rdma = open_netlink(NETLINK_RDMA)) kernel.rdma = std::move(rdma).value();

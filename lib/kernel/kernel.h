@@ -16,19 +16,19 @@
 
 namespace fabric {
 
-// The netlink members are null where there is no such thing: a tree without recorded answers, or a machine without the
-// RDMA stack. To ask whether a machine answers at all, on the spot or recorded, look at `route`.
+// The netlink members are null for a tree without recorded answers and for a machine without the RDMA stack. `route`
+// shows whether there is a kernel, live or recorded, at all.
 struct Kernel {
   Root root;
   std::unique_ptr<Netlink> route{}, generic{}, rdma{};
   std::optional<ethtool::Family> ethtool{};
   std::unique_ptr<ethtool::Statistics> statistics{};
   bool verbs = false;            // libibverbs may be asked, by way of query_recorded()
-  std::shared_ptr<Tape> tape{};  // what is recorded, or answered from; null: neither
+  std::shared_ptr<Tape> tape{};  // records or replays; null: neither
 };
 
-// "/" is the running machine; any other directory a captured tree. Where that holds recorded answers (kAnswersFile), it
-// answers as the machine did; else it is read without netlink.
+// "/" is the running machine; any other directory a captured tree. Recorded answers in it (kAnswersFile) replace
+// the kernel; without them it is read without netlink.
 Result<Kernel> open_kernel(const std::string& root = "/");
 
 // From now on everything that is asked of the kernel is recorded, too.
@@ -41,7 +41,7 @@ void begin(const Kernel& kernel, Sample sample);
 Result<std::string> query_recorded(const Kernel& kernel, const std::string& question,
                                    const std::function<Result<std::string>()>& ask);
 
-// The machine's clocks. `wait_until` does not wait for what is long past.
+// The machine's clocks. `wait_until` returns at once for a moment in the past.
 std::chrono::steady_clock::time_point steady_now(const Kernel& kernel);
 std::tm local_now(const Kernel& kernel);
 void wait_until(const Kernel& kernel, std::chrono::steady_clock::time_point moment);

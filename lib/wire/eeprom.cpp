@@ -50,7 +50,7 @@ Transceiver decode_as(Standard standard, const Memory& memory) {
   return decode_cmis(memory);
 }
 
-// Those that the module has: one that is told to select a page it lacks goes back to page 00h (SFF-8636 6.2, byte 127).
+// The existing pages: a module that lacks the selected page returns to page 00h (SFF-8636 6.2, byte 127).
 std::vector<Page> present(std::span<const Page> pages) {
   const auto identity =
       std::find_if(pages.begin(), pages.end(), [](const Page& page) { return page.place == Place{.offset = 128}; });

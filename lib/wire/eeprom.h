@@ -29,10 +29,10 @@ struct Place {
 
 struct Page {
   Place place;
-  Bytes data;  // may be shorter than place.length; what is missing is absent in the result
+  Bytes data;  // may be shorter than place.length; missing bytes are absent in the result
 };
 
-// What to read first, of every module: it tells which others there are.
+// The first page to read of every module; it lists the others.
 Place first_place();
 // What else this module has and decode() uses, given the bytes of first_place(). Empty when the identifier is unknown:
 // nothing more is read of a module that we could not interpret. Lanes beyond the eighth (banks other than 0) are not

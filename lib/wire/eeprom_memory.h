@@ -11,7 +11,7 @@
 
 namespace fabric::eeprom {
 
-// One page behind one I2C address. The lower half (bytes 0-127) is the same on all pages and stands with page 0.
+// One page of one I2C address. The lower half (bytes 0-127) is the same on all pages and is part of page 0.
 struct Space {
   uint8_t i2c_address = 0x50;
   uint8_t page = 0;
@@ -63,8 +63,8 @@ std::optional<Medium> medium_of_technology(uint8_t code);
 
 // For a module whose limits were read: limits that were never set (all zero) raise the flags of every reading.
 void drop_flags_without_limits(Transceiver& out);
-// A module that reads no light on any lane and tells a signal on some measures no light: active optical cables.
-// SFF-8636 and SFF-8472 have no other sign of it. What else is nothing on all lanes is not measured either.
+// A module that reports no light on all lanes but a signal on some does not measure light (active optical cables).
+// SFF-8636 and SFF-8472 have no other flag for this. Other values that are zero on all lanes are not measured either.
 void drop_unmeasured(Transceiver& out);
 
 Transceiver decode_sff8472(const Memory& memory);

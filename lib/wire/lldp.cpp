@@ -73,7 +73,7 @@ std::string id_text(bool is_mac, bool is_address, View8 id) {
   return printable(id);
 }
 
-// Length, family, address, and an interface number and OID that nobody needs.
+// Length, family, address, and an interface number and OID that are not used.
 bool read_management(View8 value, Neighbor& neighbor) {
   if (value.size() < 9 || u8(value, 0) < 2 || value.size() < size_t{1} + u8(value, 0)) return false;
   std::string address = address_text(value.subspan(1, u8(value, 0)));
@@ -170,7 +170,7 @@ Result<Neighbor> parse_frame(View8 frame) {
   Neighbor neighbor;
   Tlvs tlvs(frame, *payload);
   if (auto read = read_first_three(tlvs, neighbor); !read) return read.error();
-  if (neighbor.ttl == 0) return neighbor;  // a shutdown frame has no more (802.1AB 9.2.7.4.2); what follows is nothing
+  if (neighbor.ttl == 0) return neighbor;  // a shutdown frame has no more (802.1AB 9.2.7.4.2); the rest is ignored
   for (;;) {
     auto tlv = tlvs.next();
     if (!tlv) return tlv.error();

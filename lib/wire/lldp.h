@@ -17,13 +17,13 @@ namespace fabric::lldp {
 // bridge, nearest customer bridge.
 inline constexpr std::array<std::array<uint8_t, 6>, 3> kDestinations{
     {{0x01, 0x80, 0xc2, 0, 0, 0x0e}, {0x01, 0x80, 0xc2, 0, 0, 0x03}, {0x01, 0x80, 0xc2, 0, 0, 0}}};
-inline constexpr size_t kMaxFrame = 9216;  // longer ones are nobody's
+inline constexpr size_t kMaxFrame = 9216;  // larger than any jumbo frame
 inline constexpr size_t kMaxAddresses = 8, kMaxMalformed = 8;
 
-// A whole Ethernet frame (a VLAN tag is skipped) -> what it says; netdev, source and times are the caller's. Of a TLV
-// that comes twice the first counts; unknown ones are skipped; one whose content has the wrong length is named in
-// `malformed` and skipped. An Error (EBADMSG) names the byte of the frame from which on it is none: another EtherType,
-// a TLV longer than the rest, or not beginning with chassis id, port id and time to live. Texts are printable UTF-8.
+// Decodes a whole Ethernet frame (a VLAN tag is skipped); the caller adds netdev, source and times. The first of
+// duplicate TLVs counts; unknown TLVs are skipped; a TLV of the wrong length is listed in `malformed` and skipped. An
+// Error (EBADMSG) has the offset of the first bad byte: another EtherType, a TLV longer than the rest, or a frame that
+// does not begin with chassis id, port id and time to live. Texts are printable UTF-8.
 Result<Neighbor> parse_frame(View8 frame);
 
 // Chassis id, port id -> text: MAC and network addresses as people write them. Subtypes of 802.1AB tables 8-2 and 8-3.

@@ -60,7 +60,7 @@ bool read_ieee_app(View8 info, Neighbor& neighbor) {
 
 bool read_8021(uint8_t subtype, View8 info, Neighbor& neighbor) {
   if (subtype >= 9 && subtype <= 12) {
-    // What IEEE says stands before what CEE says: a switch that speaks both means the former.
+    // IEEE TLVs have precedence over CEE TLVs: a switch that sends both uses the former.
     if (neighbor.dcbx == "CEE") {
       neighbor.ets.reset();
       neighbor.pfc.reset();
@@ -97,7 +97,7 @@ bool read_cee_app(View8 table, Neighbor& neighbor) {
   return true;
 }
 
-// What is not enabled is not in use at the sender, whatever stands behind (DCB Capability Exchange Protocol base
+// A feature that is not enabled is not in use at the sender, whatever its data (DCB Capability Exchange Protocol base
 // specification 1.01, "Enable").
 bool read_cee_feature(unsigned type, View8 value, Neighbor& neighbor) {
   if (type < 2 || type > 4) return true;  // 1 is DCBX's own control

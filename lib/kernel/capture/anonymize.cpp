@@ -27,7 +27,7 @@ std::string digits_of(std::string_view bytes) {
   return out;
 }
 
-// Of hexadecimal digits, whatever stands between them.
+// From hexadecimal digits with any separators.
 std::string bytes_of(std::string_view text) {
   std::string out;
   std::optional<int> high;
@@ -93,13 +93,13 @@ std::string swapped(std::string bytes) {
   return bytes;
 }
 
-// Is the EUI-64 made of a MAC address? By ff:fe in its middle, or 03:00 as Mellanox makes its GUIDs.
+// Whether the EUI-64 is derived from a MAC address: ff:fe in the middle, or 03:00 in Mellanox GUIDs.
 bool is_of_mac(std::string_view eight) {
   const std::string_view middle = eight.substr(3, 2);
   return middle == "\xff\xfe" || middle == std::string_view("\x03\x00", 2);
 }
 
-// Enough of it that it stands in other bytes by no chance.
+// Long enough that a match in other bytes is no coincidence.
 bool is_strong(std::string_view bytes) {
   return std::count_if(bytes.begin(), bytes.end(), [](char byte) { return byte != 0 && byte != -1; }) >= 4;
 }

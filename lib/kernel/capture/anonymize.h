@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes out of a recording what names one piece of hardware or lets somebody in, and leaves all that is judged: the
-// same verdicts follow.
+// Removes identities of hardware and credentials from a recording. Everything that checks evaluate stays, so that they
+// give the same findings.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace fabric {
 
-// Pseudonyms: the same for the same thing wherever it stands, of the same length; a maker's part (the first three bytes
-// of a MAC address or GUID) stays.
+// Pseudonyms: equal for equal values, of the same length. The vendor part (the first three bytes of a MAC address or
+// GUID) stays.
 class Pseudonyms {
  public:
   // MAC addresses, GUIDs, EUI-64, the interface identifiers of IPv6 addresses and GIDs that are made of these, UUIDs:
@@ -28,8 +28,8 @@ class Pseudonyms {
   std::string of_guid(std::string_view bytes);
   // 16 bytes of an IPv6 address or GID: its interface identifier.
   std::string of_ipv6(std::string_view address);
-  // All that has got a pseudonym by now, where it stands in other bytes: as bytes in either order, or digits without
-  // separators (names of interfaces: "enx0c42a1b2c3d4").
+  // Replaces every known value inside other bytes: as bytes in either order, or as digits without separators (interface
+  // names: "enx0c42a1b2c3d4").
   [[nodiscard]] std::string in_bytes(std::string bytes) const;
 
  private:

@@ -146,7 +146,7 @@ class Secrets {
     return at;
   }
 
-  // Another option is no value.
+  // An option, not a value.
   void hide_next() {
     const size_t value = next_word();
     if (value == std::string_view::npos || kBlanks.find(text_[value]) != std::string_view::npos) return;

@@ -144,8 +144,8 @@ class Disguise {
     });
   }
 
-  // Where it stands: SFF-8472 table 4-1 (A0h bytes 68-83, checksum 95), SFF-8636 table 6-14 (the same in upper page
-  // 00h), CMIS 5.0 table 8-24 (bytes 166-181, checksum 222). The checksum goes with it; one that was wrong stays wrong.
+  // Offsets: SFF-8472 table 4-1 (A0h bytes 68-83, checksum 95), SFF-8636 table 6-14 (the same in upper page
+  // 00h), CMIS 5.0 table 8-24 (bytes 166-181, checksum 222). The checksum is updated; a wrong one stays wrong.
   void module_serial(std::string& bytes, size_t at, uint32_t offset) {
     const auto identifier = number_at<uint8_t>(bytes, at);
     const bool is_sfp = identifier == 0x03 || identifier == 0x0b,
@@ -181,7 +181,7 @@ class Disguise {
       bytes.replace(at + 12, 8, pseudonyms_.of_guid(std::string_view(bytes).substr(at + 12, 8)));  // IPoIB
   }
 
-  // Kinds of links have addresses of their own: a bond's partner, a bridge's root. What is six bytes long is one.
+  // Some link types have further addresses (a bond's partner, a bridge's root): every attribute of six bytes.
   void link_info(std::string& bytes, size_t at, size_t size, int depth = 0) {
     each_attribute(bytes, at, at + size, [&](uint16_t, size_t inner, size_t length) {
       if (length == 6) address(bytes, inner, length);
@@ -239,7 +239,7 @@ Answer disguised(Disguise& disguise, const Tape::Question& question, const Answe
 
 void disguise(Tape& tape, bool hardware) {
   Disguise disguise(hardware);
-  // Twice: what is only learnt late stands in earlier answers, too.
+  // Two passes: values found late also occur in earlier answers.
   for (const bool learnt : {false, true}) {
     std::map<Tape::Question, Tape::Answers> answers;
     std::map<std::string, std::string> links, places;

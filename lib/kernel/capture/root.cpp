@@ -34,7 +34,7 @@ std::string below(const std::string& path) {
   return start == std::string::npos ? "." : path.substr(start);
 }
 
-// The symbolic link's text, or empty when it is none (EINVAL); other failures are errors.
+// The symbolic link's target, or empty for another file type (EINVAL); other failures are errors.
 Result<std::string> link_text(int root, const std::string& path) {
   std::string text(PATH_MAX, '\0');
   const ssize_t size = ::readlinkat(root, path.c_str(), text.data(), text.size());
@@ -243,7 +243,7 @@ Result<void> Root::write_owned(const std::string& file, std::string_view text) c
     return written;
   written = write(file, text);
   if (::fchmod(fd->get(), status.st_mode & 07777) != 0 && written)
-    return error(errno, full(file) + ": its mode cannot be put back");
+    return error(errno, full(file) + ": cannot restore the file mode");
   return written;
 }
 

@@ -37,7 +37,7 @@ class Root {
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] bool is_host() const { return path_ == "/"; }
 
-  // At most 1 MiB unless told otherwise; longer files are an error (EFBIG). Regular files only, as all of sysfs and
+  // At most 1 MiB by default; longer files are an error (EFBIG). Regular files only, as all of sysfs and
   // procfs is: a FIFO, socket or device is EINVAL and is never waited for.
   [[nodiscard]] Result<std::string> read(const std::string& file, size_t most = kMostBytes) const;
   // A descriptor to be read again and again with pread(2), under the same rules: five times cheaper than opening a
@@ -50,13 +50,12 @@ class Root {
   [[nodiscard]] bool exists(const std::string& file) const;
   // Where the link leads, below the root and without it: "sys/devices/pci0000:17/0000:17:01.0/...".
   [[nodiscard]] Result<std::string> resolve(const std::string& link) const;
-  // Does some process hold a lock on the file now (fcntl(2))? Needs no more than permission to read, and disturbs
-  // nobody.
+  // Whether a process holds a lock on the file (fcntl(2)). Requires read permission only and takes no lock.
   [[nodiscard]] bool is_locked(const std::string& file) const;
   // Writes the whole text with one write(2), as sysfs wants it. Never creates a file.
   [[nodiscard]] Result<void> write(const std::string& file, std::string_view text) const;
-  // write() to a file of our own user that nobody may write (debugfs of mode 0400, as bnxt_re's): its owner lets
-  // himself in for the moment, which takes no capability, where CAP_DAC_OVERRIDE would open every file of the machine.
+  // write() to a read-only file of our own user (debugfs of mode 0400, as bnxt_re's). The owner adds write permission
+  // for the write, which needs no capability; CAP_DAC_OVERRIDE would allow every file of the machine.
   [[nodiscard]] Result<void> write_owned(const std::string& file, std::string_view text) const;
   // Overwrites these bytes and no others (PCI configuration space) with one pwrite(2).
   [[nodiscard]] Result<void> write_at(const std::string& file, uint64_t offset, std::string_view bytes) const;

@@ -37,7 +37,7 @@ Result<void> done_of(const Answer& answer) {
   return {};
 }
 
-// A quarter of the descriptors that the process may have is left to connections, and to what is opened for a moment.
+// A quarter of the file descriptor limit is reserved for connections and files that are open only briefly.
 int most_held() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return INT_MAX;
@@ -100,7 +100,7 @@ Result<void> Root::remove_directory(const std::string& directory) const {
 }
 
 Result<Fd> Root::hold(const std::string& file) const {
-  if (tape_)  // what is to be read from the descriptor
+  if (tape_)  // so that reads of the descriptor find their answers
     if (auto text = read(file); !text && replays()) return text.error();
   auto fd = open_regular(file, O_RDONLY);
   if (fd && fd->get() >= most_held()) return error(EMFILE, full(file));

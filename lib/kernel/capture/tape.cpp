@@ -70,7 +70,7 @@ std::optional<std::string> decode(Ask ask, std::string_view text) {
 
 class Reader {
  public:
-  // What is wrong with the line; empty: nothing.
+  // The error in the line, or empty.
   std::string take(std::string_view line) {
     if (line.starts_with("! ")) return take_failure(line.substr(2));
     if (line.starts_with("= ") || line == "=") return take_part(line.substr(std::min<size_t>(2, line.size())));

@@ -15,11 +15,11 @@
 
 namespace fabric {
 
-// Where a captured tree keeps what its files cannot tell.
+// The file of a captured tree with the recorded answers.
 inline constexpr const char* kAnswersFile = "fabric-agent/answers.txt";
 
-// What was asked: of a file or folder (its path without leading slash), of a netlink socket (type and flags as u16,
-// then the payload), of ethtool's statistics (a netdev), of a library or tool (a name of its asker's choosing), of the
+// A question: to a file or folder (its path without leading slash), to a netlink socket (type and flags as u16,
+// then the payload), to ethtool's statistics (a netdev), to a library or tool (a name chosen by the caller), to the
 // clock.
 enum class Ask : uint8_t {
   read,
@@ -56,7 +56,7 @@ class Tape {
   [[nodiscard]] bool replays() const { return replays_; }
   void begin(Sample sample) { sample_ = sample; }
 
-  // The first answer in a sample stands: what is read again there is the same reading.
+  // The first answer in a sample applies: repeated reads in a sample are one reading.
   void note(Ask ask, const std::string& what, const Answer& answer);
   // Of this sample, else of the other one, else null.
   [[nodiscard]] const Answer* find(Ask ask, const std::string& what) const;

@@ -10,7 +10,7 @@
 
 namespace fabric {
 
-// Records what `live` answers; a null `live` is a replay, where what is not on the tape fails with EOPNOTSUPP.
+// Records what `live` answers; a null `live` replays the tape, and questions that are not on it fail with EOPNOTSUPP.
 std::unique_ptr<Netlink> on_tape(std::unique_ptr<Netlink> live, Ask ask, std::shared_ptr<Tape> tape);
 std::unique_ptr<ethtool::Statistics> on_tape(std::unique_ptr<ethtool::Statistics> live, std::shared_ptr<Tape> tape);
 

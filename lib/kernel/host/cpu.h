@@ -13,11 +13,11 @@
 
 namespace fabric::host {
 
-// A word in brackets is the chosen one: "none [integrity] confidentiality"; the whole line where there is none.
+// A word in brackets is the chosen one: "none [integrity] confidentiality"; the whole line without brackets.
 std::string chosen_word(std::string_view line);
 
-// The kernel's parameters, as next_arg() of lib/cmdline.c (Linux 6.12) parts them: no space within quotes parts two,
-// quotes around a parameter or its value are no part of it. What follows "--" is init's.
+// The kernel's parameters, split as by next_arg() of lib/cmdline.c (Linux 6.12): a space within quotes does not split,
+// and quotes around a parameter or its value are removed. Parameters after "--" belong to init.
 std::vector<std::string> kernel_parameters(std::string_view command_line);
 
 // Words of the kernel's command line that set what this page reads: "processor.max_cstate=1", "idle=poll".

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMaxVectors = 4096;
 
-// The vector's effective place; before Linux 4.13, and where the controller tells none, the one that was asked for.
+// The vector's effective CPUs; the requested ones before Linux 4.13 and for controllers that do not report them.
 std::string cpus_of(const Root& root, const std::string& folder) {
   for (const char* file : {"/effective_affinity_list", "/smp_affinity_list"})
     if (const auto line = root.read_line(folder + file); line && !line->empty()) return *line;

@@ -11,12 +11,12 @@
 
 namespace fabric::host {
 
-// Fills queues and elsewhere of a NIC whose NUMA node has the CPUs `local` ("0-31,64-95"). Vectors that nobody has
-// requested do not count, nor are those of commands and events named: the driver places them where it likes. At most
+// Fills queues and elsewhere of a NIC whose NUMA node has the CPUs `local` ("0-31,64-95"). Vectors that are not
+// requested do not count, and those of commands and events are ignored because the driver chooses their CPUs. At most
 // 4,096 vectors.
 void read_interrupts(const Root& root, std::string_view local, NicInterrupts& nic);
 
-// A handler that is no queue's: "mlx5_async0@pci:0000:17:00.0", "ice-0000:17:00.0:misc".
+// A handler of commands or events: "mlx5_async0@pci:0000:17:00.0", "ice-0000:17:00.0:misc".
 bool is_control_interrupt(std::string_view name);
 
 }  // namespace fabric::host

@@ -21,7 +21,7 @@ constexpr const char* kConfigPath[] = {"etc/systemd", "run/systemd", "usr/local/
 constexpr size_t kMaxDropIns = 256;
 constexpr std::string_view kSuffix = ".service";
 
-// "slurmd@gpu01.service" -> "slurmd@.service"; empty where it is no instance.
+// "slurmd@gpu01.service" -> "slurmd@.service"; empty for a unit that is not an instance.
 std::string template_of(const std::string& name) {
   const size_t at = name.find('@');
   if (at == std::string::npos || !name.ends_with(kSuffix) || at + 1 + kSuffix.size() >= name.size()) return {};

@@ -17,8 +17,8 @@ struct Assignment {
   unsigned line = 0;  // the first of a continued one
 };
 
-// In the order of the file. What systemd ignores is left out: comments, assignments outside of a section, lines without
-// "="; nothing behind a section header that is none, where systemd stops reading.
+// In file order. Leaves out everything that systemd ignores: comments, assignments outside of a section, lines without
+// "=", and everything after a malformed section header, where systemd stops reading.
 std::vector<Assignment> parse(std::string_view text);
 
 // "infinity", "8M", "1G 512M", "1.5G", "64K:infinity" (soft:hard), in bytes; nothing where systemd ignores the line: an

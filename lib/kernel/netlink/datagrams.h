@@ -21,10 +21,10 @@ struct Datagram {
 
 class Datagrams {
  public:
-  // Room for each. Nothing beyond what is received is ever touched, so that it costs addresses, not memory. Dumps fill
+  // Buffer size. Pages beyond the received data are never touched, so it costs address space, not memory. Dumps fill
   // 32 kB (Linux 6.12 net/netlink/af_netlink.c, netlink_dump and netlink_recvmsg). A single answer may be larger: a
   // link's with 64 kB of alternative names and 64 kB for each table of its functions (net/core/rtnetlink.c,
-  // if_nlmsg_size; nla_len has 16 bits) is the largest of those that we ask for.
+  // if_nlmsg_size; nla_len has 16 bits) is the largest that we request.
   static constexpr size_t kRoom = 256 * 1024;
 
   explicit Datagrams(size_t room = kRoom);
@@ -35,7 +35,7 @@ class Datagrams {
   // Waits for nothing: EAGAIN where nothing waits. Good until the next call.
   Result<std::span<const Datagram>> receive(int fd);
 
-  // The calling thread's, whose memory goes with the thread. Who asks from within an answer gets another.
+  // The buffer of the calling thread; a nested request gets another one.
   class OfThread {
    public:
     explicit OfThread(size_t room = kRoom);  // `room` where it has none yet

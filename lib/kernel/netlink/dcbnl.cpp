@@ -20,7 +20,7 @@ Error subject(const Error& failure, const std::string& netdev, std::string_view 
   return error(failure.code, std::string(netdev).append(": ").append(act).append(": ").append(failure.what));
 }
 
-// The u8 in an RTM_SETDCB reply, sign-extended; nothing when there is none.
+// The u8 in an RTM_SETDCB reply, sign-extended; nullopt without one.
 std::optional<int> verdict(const std::vector<Message>& replies, uint16_t attribute) {
   for (const Message& reply : replies) {
     if (reply.type != RTM_SETDCB) continue;
@@ -94,7 +94,7 @@ Result<Snapshot> parse_snapshot(View8 payload) {
       case DCB_ATTR_IEEE_PEER_ETS: out.peer_ets = attr.pod<ieee_ets>(); break;
       case DCB_ATTR_IEEE_PEER_PFC: out.peer_pfc = attr.pod<ieee_pfc>(); break;
       case DCB_ATTR_IEEE_PEER_APP:
-        // Its DCB_ATTR_IEEE_APP_UNSPEC, flags of the whole TLV, is no entry (dcbnl_build_peer_app).
+        // Its DCB_ATTR_IEEE_APP_UNSPEC has flags of the whole TLV and is not an entry (dcbnl_build_peer_app).
         out.peer_app = parse_app_table(attr.value);
         break;
       default: break;

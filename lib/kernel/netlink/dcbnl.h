@@ -27,8 +27,7 @@ struct Snapshot {
   std::optional<ieee_maxrate> maxrate;
   std::optional<dcbnl_buffer> buffer;
   std::optional<uint8_t> dcbx;  // DCB_CAP_DCBX_*
-  // What firmware's DCBX agent was told by the other end of the cable, where the driver passes it on (qede, bnx2x,
-  // cxgb4).
+  // The peer's settings as received by the firmware's DCBX agent, if the driver reports them (qede, bnx2x, cxgb4).
   std::optional<ieee_ets> peer_ets{};
   std::optional<ieee_pfc> peer_pfc{};
   std::optional<std::vector<dcb_app>> peer_app{};
@@ -42,9 +41,9 @@ std::string message_netdev(View8 payload);
 // EOPNOTSUPP: the netdev has no dcbnl; ENODEV: no such netdev here.
 Result<Snapshot> get(Netlink& route, const std::string& netdev);
 
-// Each sends one kind of attribute only, and looks at both verdicts: NLMSG_ERROR and the u8 in the reply, which is the
-// low byte of a negative errno while the ACK says success (facts of net/dcb/dcbnl.c: dcbnl_ieee_set). Success says only
-// that nobody objected: a driver without the operation ignores it. Read back.
+// Each sends one kind of attribute only and checks both results: NLMSG_ERROR and the u8 in the reply, which is the
+// low byte of a negative errno while the ACK says success (net/dcb/dcbnl.c: dcbnl_ieee_set). Success only
+// means that there was no objection: a driver without the operation ignores the request. Read back.
 Result<void> set_ets(Netlink& route, const std::string& netdev, const ieee_ets& ets);
 Result<void> set_pfc(Netlink& route, const std::string& netdev, const ieee_pfc& pfc);
 Result<void> set_app(Netlink& route, const std::string& netdev, const std::vector<dcb_app>& entries);
@@ -52,7 +51,7 @@ Result<void> del_app(Netlink& route, const std::string& netdev, const std::vecto
 Result<void> set_trust(Netlink& route, const std::string& netdev, const std::vector<uint8_t>& selectors);
 Result<void> set_maxrate(Netlink& route, const std::string& netdev, const ieee_maxrate& rate);
 Result<void> set_buffer(Netlink& route, const std::string& netdev, const dcbnl_buffer& buffer);
-// DCB_CMD_SET_ALL: what was set is put to use, by drivers that keep it until then (qed). EOPNOTSUPP: others.
+// DCB_CMD_SET_ALL: applies earlier requests on drivers that defer them (qed). EOPNOTSUPP: others.
 Result<void> set_all(Netlink& route, const std::string& netdev);
 // The driver answers 0 accepted, 1 refused (EPERM here); ice answers 1 also when the mode is set already: judge by
 // reading back.

@@ -26,16 +26,16 @@ Result<uint16_t> resolve(Netlink& generic);
 // reporters "tx" and "rx" there (mlx5/core/en/devlink.c).
 std::vector<Handle> handles_of(const Root& root, const std::string& pci);
 
-// One message of the dump; absent when it is none. Pure.
+// One message of the dump; nullopt for other messages. Pure.
 struct Reported {
   Handle of;
   HealthReporter reporter;
 };
 std::optional<Reported> parse_reporter(View8 payload);
 
-// DEVLINK_CMD_HEALTH_REPORTER_GET as a dump of this instance alone, so that one that hangs holds up no other; kernels
-// before 6.6 dump all, and what is another's is left out here. Reporters of one name (of several ports) are one: ill
-// when any is. Empty: it has none. ENODEV: there is no such instance.
+// DEVLINK_CMD_HEALTH_REPORTER_GET as a dump of this instance only, so that a hung instance delays no other; kernels
+// before 6.6 dump all, and other instances are filtered here. Reporters of the same name (of several ports) are merged:
+// in error if any is. Empty: no reporters. ENODEV: unknown instance.
 Result<std::vector<HealthReporter>> health_reporters(Netlink& generic, uint16_t family, const Handle& of);
 
 }  // namespace fabric::devlink

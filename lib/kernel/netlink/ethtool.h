@@ -38,8 +38,7 @@ std::vector<std::pair<std::string, bool>> parse_private_flags(View8 payload);
 Result<void> set_private_flag(Netlink& generic, const Family& family, const std::string& netdev, std::string_view name,
                               bool on);
 
-// Those of a netdev's statistics that somebody wants. Where they stand is found again when the driver's names are
-// others: a reading with the same ones looks at none of them.
+// The wanted statistics of a netdev. Their positions are looked up again only when the driver's names have changed.
 class Selection {
  public:
   using Wants = std::function<bool(std::string_view name)>;
@@ -49,7 +48,7 @@ class Selection {
   std::vector<Counter> of(View8 names, std::span<const uint64_t> values);
   std::vector<Counter> of(const std::vector<Counter>& all);
 
-  // Of the newest reading: how many there were of all, and where each of these stood.
+  // Newest reading: the number of all statistics, and the position of each wanted one.
   struct Place {
     size_t at;
     CounterName name;
@@ -78,7 +77,7 @@ class Statistics {
 Result<std::unique_ptr<Statistics>> open_statistics();
 
 // Names as ETHTOOL_GSTRINGS gives them (ETH_GSTRING_LEN = 32 bytes each, NUL-padded, not always NUL-terminated) beside
-// values as ETHTOOL_GSTATS gives them. Of different counts, the shorter rules. Pure.
+// values as ETHTOOL_GSTATS gives them. If the counts differ, the shorter one applies. Pure.
 std::vector<Counter> pair_statistics(View8 names, std::span<const uint64_t> values);
 
 }  // namespace fabric::ethtool

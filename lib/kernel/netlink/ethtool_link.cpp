@@ -11,7 +11,7 @@
 namespace fabric::ethtool {
 namespace {
 
-// Why there is no link: enum ethtool_link_ext_state and its substates (linux/ethtool.h), in the words of `ethtool`
+// Link down reasons: enum ethtool_link_ext_state and its substates (linux/ethtool.h), in the words of `ethtool`
 // (ethtool 6.11, netlink/settings.c). Substates count from 1.
 struct Reason {
   uint8_t state;
@@ -60,7 +60,7 @@ void name_reason(uint8_t state, std::optional<uint8_t> substate, LinkStatus& out
   out.detail = named ? std::string(row->details[*substate - 1u]) : "detail " + std::to_string(*substate);
 }
 
-// Index of the link mode that stands for an FEC mode (enum ethtool_link_mode_bit_indices), in our setting's words.
+// Link mode bit of an FEC mode (enum ethtool_link_mode_bit_indices), in our setting's words.
 std::string fec_word(uint32_t link_mode) {
   switch (link_mode) {
     case ETHTOOL_LINK_MODE_FEC_NONE_BIT: return "off";

@@ -24,7 +24,7 @@ FecStatus parse_fec_status(View8 payload);
 // ETHTOOL_MSG_MODULE_EEPROM_GET: one read over I2C by the firmware, some milliseconds. Needs CAP_NET_ADMIN (EPERM).
 Result<Bytes> get_module_page(Netlink& generic, const Family& family, const std::string& netdev,
                               const eeprom::Place& place);
-// EBADMSG when there are no data.
+// EBADMSG without data.
 Result<Bytes> parse_module_page(View8 payload);
 
 // Reads a port's module: those pages alone that its kind has, and of these the fixed ones once per module, as soon as

@@ -84,7 +84,7 @@ Result<Fec> get_fec(Netlink& generic, const Family& family, const std::string& n
   return error(EPROTO, netdev + ": read fec: no answer in the kernel's reply");
 }
 
-// A list ("nomask"): what is not in it goes off.
+// A list ("nomask"): bits that are not in it are cleared.
 Result<void> set_fec(Netlink& generic, const Family& family, const std::string& netdev, Fec fec) {
   AttrWriter bits;
   for (const FecName& known : kFecNames)

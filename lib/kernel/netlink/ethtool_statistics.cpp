@@ -27,10 +27,9 @@ namespace {
 constexpr int kAttempts = 4;
 constexpr uint32_t kMostStatistics = 262'144;
 
-// A header of `Struct`, and room for `trailing` bytes of what follows it. Kernels copy as many names and values as the
-// driver has now, whatever there was room for, and queues may have come up since they were counted (CVE-2025-68795,
-// mended in Linux 6.19, 5.15.198, 6.1.160, 6.6.120, 6.12.64 and 6.18.3): with EFAULT then. Null where there is no
-// memory.
+// A header of `Struct` and `trailing` bytes of data after it. Kernels copy as many names and values as the driver has
+// at that moment, regardless of the buffer, and queues may have been added since they were counted (CVE-2025-68795,
+// fixed in Linux 6.19, 5.15.198, 6.1.160, 6.6.120, 6.12.64 and 6.18.3); EFAULT then. Null if memory is exhausted.
 template <class Struct>
 Struct* request(Room& room, size_t trailing) {
   std::byte* start = room.of(sizeof(Struct) + trailing);
@@ -49,7 +48,7 @@ std::string_view name_at(View8 names, size_t i) {
   return name.substr(0, name.find('\0'));
 }
 
-// For names, 40 kB of mlx5's: one for all threads, most of which ask seldom; who finds it taken has another.
+// A buffer for names (40 kB for mlx5), shared by all threads; a thread that finds it in use allocates its own.
 class NamesRoom {
  public:
   NamesRoom() : lock_(taken(), std::try_to_lock) {}

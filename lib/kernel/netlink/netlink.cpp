@@ -24,7 +24,7 @@ constexpr auto kPatience = std::chrono::seconds(2);
 constexpr int kReceiveBuffer = 4 << 20;
 constexpr int kReadsPerDrain = 64;
 constexpr int kDumpAttempts = 3;
-// A host's tables have some thousands of entries. Those of a router are not for us: its memory is not ours to fill.
+// A host's tables have some thousands of entries. The limit keeps a router's tables from filling memory.
 constexpr size_t kMostReplies = 65'536;
 
 constexpr size_t align4(size_t size) { return (size + 3) & ~size_t{3}; }
@@ -182,8 +182,7 @@ class LiveNetlink final : public Netlink {
     return {};
   }
 
-  // The kernel answers what is no dump before sendmsg() returns, and begins a dump: there is nothing to wait for, as a
-  // rule.
+  // The kernel answers requests, and begins dumps, before sendmsg() returns: usually there is nothing to wait for.
   Result<void> gather(Replies& replies, std::chrono::milliseconds patience) {
     const Datagrams::OfThread space;
     const int fd = nl_socket_get_fd(socket_.get());

@@ -24,7 +24,6 @@ struct nl_sock;  // libnl's
 
 namespace fabric {
 
-
 // A netlink message without its nlmsghdr.
 struct Message {
   uint16_t type = 0;
@@ -39,9 +38,9 @@ class Netlink {
   // Gives up after two seconds without an answer (ETIMEDOUT), while reading beyond 65,536 answers (E2BIG), and where
   // one of them has more than 256 kB (EMSGSIZE).
   virtual Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) = 0;
-  // A dump of any length: `take` gets each reply as it comes, none is kept; it returns false when it wants no more. It
-  // is not asked twice: after an error (ETIMEDOUT: not done within `patience`; EAGAIN: it mixes two states; ECANCELED:
-  // `take` wanted no more) what was taken is no answer.
+  // A dump of any length: `take` gets each reply as it arrives and returns false to stop. It is not repeated: after an
+  // error (ETIMEDOUT: not complete within `patience`; EAGAIN: the dump is inconsistent; ECANCELED: `take` stopped) the
+  // replies so far are invalid.
   using Take = std::function<bool(uint16_t type, View8 payload)>;
   virtual Result<void> dump(uint16_t type, View8 payload, std::chrono::milliseconds patience, const Take& take);
   // nlmsg_seq of the last request: dcbnl notifications carry the requester's.
@@ -60,7 +59,7 @@ using NetlinkSocket = std::unique_ptr<nl_sock, NetlinkSocketFree>;
 // thousand messages.
 class NotificationSocket {
  public:
-  // Joins the multicast groups of the protocol (RTNLGRP_*, or those a generic netlink family tells).
+  // Joins the multicast groups of the protocol (RTNLGRP_*, or those of a generic netlink family).
   static Result<NotificationSocket> open(int protocol, std::initializer_list<uint32_t> groups);
   [[nodiscard]] int fd() const;  // readable when something waits
 

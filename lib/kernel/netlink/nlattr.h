@@ -9,7 +9,7 @@
 
 namespace fabric {
 
-// As parse_attributes(), in the place of what was in `out`, whose memory is used again.
+// As parse_attributes(), but replaces the contents of `out` and reuses its memory.
 void parse_attributes(View8 payload, size_t skip, std::vector<Attr>& out);
 // As Attr::text(), good as long as the message.
 std::string_view text_in(const Attr& attr);

@@ -16,7 +16,7 @@ Bytes request(const std::string& netdev) {
   AttrWriter out;
   out.header(header);
   if (!netdev.empty()) out.text(IFLA_IFNAME, netdev);
-  // Per-VF data and statistics are not asked for; the kernel leaves them out unless told to (RTEXT_FILTER_VF).
+  // Per-VF data and statistics are left out unless requested (RTEXT_FILTER_VF).
   return out.data();
 }
 

@@ -20,7 +20,7 @@ struct Link {
   std::string parent;                   // PCI address or the like, empty when unknown
   std::vector<std::string> altnames{};  // other names of it (ip link property add)
   std::string kind;                     // IFLA_INFO_KIND: "bond", "veth"; empty for hardware
-  uint32_t vrf_table = 0;               // of a VRF: the routing table of its domain (IFLA_VRF_TABLE); 0: it is none
+  uint32_t vrf_table = 0;               // of a VRF: the routing table of its domain (IFLA_VRF_TABLE); 0: not a VRF
 };
 
 // A Link in an RTM_NEWLINK / RTM_DELLINK payload (starts with struct ifinfomsg). Pure.

@@ -96,8 +96,7 @@ Result<std::optional<IpAddress>> parse_address(View8 payload) {
 Result<std::optional<IpRoute>> parse_route(View8 payload) {
   auto header = header_of<rtmsg>(payload, "route");
   if (!header) return header.error();
-  // Path MTUs and redirects that were learnt are listed as well (net/ipv4/fib_trie.c, fib_dump_info_fnhe): nobody's
-  // configuration.
+  // Skips learned path MTUs and redirects, which are not configuration (net/ipv4/fib_trie.c, fib_dump_info_fnhe).
   if (!is_ip(header->rtm_family) || (header->rtm_flags & RTM_F_CLONED) != 0) return std::optional<IpRoute>();
   const auto attributes = parse_attributes(payload, sizeof(rtmsg));
   IpRoute out;
