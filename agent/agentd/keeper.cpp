@@ -48,7 +48,7 @@ bool device_is_gone(const Changes& changes) {
 Changes host_changes(const std::vector<qos::SysctlChange>& found) {
   Changes changes;
   for (const qos::SysctlChange& one : found)
-    changes.push_back({Keeper::kHost, one.name, one.outcome, one.code, false, one.from, one.to, one.detail});
+    changes.push_back({Keeper::kHost, {}, one.outcome, one.code, false, one.from, one.to, one.detail, one.name});
   return changes;
 }
 
@@ -143,8 +143,8 @@ qos::Options Keeper::options_for(const Kept& kept, const PortPolicy& entry, qos:
   options.only = qos::own_keys(kept.port);
   options.derived = entry.derived;
   options.busy = world_.busy;
-  options.conflict = [this, id = kept.port.id(), now](const Port&, std::string_view key) {
-    return drift_.held(id, key, now);
+  options.conflict = [this, id = kept.port.id(), now](const Port&, SettingId setting) {
+    return drift_.held(id, key_text(setting), now);
   };
   options.save_original = [this](const Port& port, const Qos& before) { return save_original(port, before); };
   return options;
@@ -210,7 +210,7 @@ void Keeper::take_in(Kept& kept, Changes changes, qos::Instant now) {
   Settings before;
   before.swap(kept.last);
   for (Change& change : changes) {
-    if (auto old = before.find(change.key); old != before.end()) kept.last.insert(*old);
+    if (auto old = before.find(change.key()); old != before.end()) kept.last.insert(*old);
     if (!held_.empty() && change.outcome == Outcome::differs) {
       change.outcome = Outcome::pending;
       change.detail = held_;
@@ -234,35 +234,35 @@ void Keeper::digest(Kept& kept, Change change, qos::Instant now) {
   const auto drifted = note_drift(kept, change);
   // Of a device that does not answer nothing is known, and when it answers again nothing is to wait.
   auto news = change.code == ENODEV ? qos::Drift::News::nothing : drift_.observe(change, now);
-  auto old = kept.last.find(change.key);
+  auto old = kept.last.find(change.key());
   const Change* before = old == kept.last.end() ? nullptr : &old->second;
   // Held because the driver refused it, not because of another writer: still refused.
-  if (change.outcome == Outcome::conflict && !drift_.in_conflict(change.port, change.key) && before != nullptr) {
+  if (change.outcome == Outcome::conflict && !drift_.in_conflict(change.port, change.key()) && before != nullptr) {
     std::string from = std::move(change.from);
     change = *before;
     change.from = std::move(from);
   }
   using News = qos::Drift::News;
   if (auto entry = message_for(change, before, news, drifted)) world_.log(*entry);
-  if (news == News::repaired || news == News::conflict) memory_[change.port].told[change.key].last_repair = utc_now();
+  if (news == News::repaired || news == News::conflict) memory_[change.port].told[change.key()].last_repair = utc_now();
   if (news == News::conflict) {
     change.outcome = Outcome::conflict;
     change.detail = "changed back again and again by " + (drifted ? drifted->by : "an unknown writer");
   } else if (change.outcome == Outcome::conflict && before != nullptr && before->outcome == Outcome::conflict) {
     change.detail = before->detail;
   }
-  std::string key = change.key;
+  std::string key = change.key();
   kept.last.insert_or_assign(std::move(key), std::move(change));
 }
 
 // It had been as wanted, and is found otherwise: when, from what to what, how often, and likely by whom.
 std::optional<qos::Suspect> Keeper::note_drift(const Kept& kept, const Change& change) {
   auto& good = memory_[change.port].good;
-  const auto stood = good.find(change.key);
+  const auto stood = good.find(change.key());
   const bool off = change.from != change.to && change.from != "-" && change.outcome != Outcome::unsupported;
   std::optional<qos::Suspect> suspect;
   if (off && stood != good.end() && stood->second == change.to) {
-    const qos::Told how = qos::told_by(change.key);
+    const qos::Told how = change.sysctl.empty() ? qos::told_by(change.setting) : qos::Told::nothing;
     const auto heard = kept.heard.find(how);
     qos::Evidence seen;
     seen.new_device = kept.new_device;
@@ -271,9 +271,10 @@ std::optional<qos::Suspect> Keeper::note_drift(const Kept& kept, const Change& c
     if (seen.heard) seen.writer = heard->second.writer;
     seen.firmware_dcbx = kept.port.qos.dcbx == Dcbx::firmware;
     if (!seen.new_device && seen.writer.empty())
-      seen.daemon = qos::find_daemon(world_.kernel.root, change.key == "dcbx" ? qos::Told::dcb : how);
-    suspect = qos::judge(change.key, seen);
-    SettingState& told = memory_[change.port].told[change.key];
+      seen.daemon = qos::find_daemon(world_.kernel.root,
+                                     change.sysctl.empty() && change.setting == SettingId::dcbx ? qos::Told::dcb : how);
+    suspect = qos::judge(change.setting, seen);
+    SettingState& told = memory_[change.port].told[change.key()];
     ++told.drifts[std::string(to_text(suspect->cause))];
     told.last_drift = utc_now();
     told.drift_from = change.to;
@@ -281,7 +282,7 @@ std::optional<qos::Suspect> Keeper::note_drift(const Kept& kept, const Change& c
     told.drift_by = suspect->by;
   }
   if (off && stood != good.end()) good.erase(stood);
-  if (change.outcome == Outcome::in_sync || change.outcome == Outcome::applied) good[change.key] = change.to;
+  if (change.outcome == Outcome::in_sync || change.outcome == Outcome::applied) good[change.key()] = change.to;
   return suspect;
 }
 

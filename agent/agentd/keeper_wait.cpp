@@ -153,7 +153,7 @@ Result<void> Keeper::release(Kept& kept, qos::Instant now) {
   const size_t waited = std::exchange(kept.last, {}).size();
   for (Change& change : changes)
     if (is_left_to_do(change) || change.outcome == Outcome::refused || change.outcome == Outcome::ignored)
-      kept.last.insert_or_assign(change.key, change);
+      kept.last.insert_or_assign(change.key(), change);
   if (kept.releasing && written(changes) == 0 && kept.last.size() == waited) return {};  // told already
   world_.log(
       {message_id::port,
@@ -223,8 +223,8 @@ void Keeper::revert(confirm::Record& record) {
     if (change.outcome == Outcome::refused || change.outcome == Outcome::ignored)
       world_.log({message_id::not_set,
                   LOG_ERR,
-                  change.port + ": " + change.key + " could not be put back to " + change.to + ": " + change.detail,
-                  {{"FABRIC_PORT", change.port}, {"FABRIC_SETTING", change.key}}});
+                  change.port + ": " + change.key() + " could not be put back to " + change.to + ": " + change.detail,
+                  {{"FABRIC_PORT", change.port}, {"FABRIC_SETTING", change.key()}}});
   if (is_pending(record)) {
     if (written(changes) != 0 || last_trouble_.empty())
       trouble("an apply was not confirmed in time; " + std::to_string(record.before.size()) +

@@ -21,13 +21,13 @@ std::string by(const Suspect& suspect) { return suspect ? suspect->by : "an unkn
 Entry conflict_entry(const Change& change, const Suspect& suspect) {
   return {message_id::conflict,
           LOG_ERR,
-          change.port + ": " + change.key + " is changed back again and again by " + by(suspect) +
+          change.port + ": " + change.key() + " is changed back again and again by " + by(suspect) +
               "; no longer written. Stop that writer, then: systemctl reload fabric-agent",
           {}};
 }
 
 Entry plain_entry(const Change& change) {
-  std::string subject = change.port + ": " + change.key + " ";
+  std::string subject = change.port + ": " + change.key() + " ";
   std::string is = "is " + change.from + ", wanted " + change.to;
   switch (change.outcome) {
     case Outcome::applied:
@@ -64,7 +64,7 @@ bool same_news(const Change& a, const Change& b) {
 
 void add_fields(Entry& entry, const Change& change, const Suspect& suspect) {
   entry.fields = {{"FABRIC_PORT", change.port},
-                  {"FABRIC_SETTING", change.key},
+                  {"FABRIC_SETTING", change.key()},
                   {"FABRIC_OUTCOME", std::string(to_text(change.outcome))},
                   {"FABRIC_FROM", change.from},
                   {"FABRIC_TO", change.to}};
@@ -83,13 +83,13 @@ std::optional<Entry> message_for(const Change& change, const Change* before, Dri
   } else if (news == Drift::News::repaired) {
     entry = Entry{message_id::repaired,
                   LOG_NOTICE,
-                  change.port + ": " + change.key + " had been changed to " + change.from + " by " + by(suspect) +
+                  change.port + ": " + change.key() + " had been changed to " + change.from + " by " + by(suspect) +
                       "; put back to " + change.to,
                   {}};
   } else if (news == Drift::News::conflict_over) {
     entry = Entry{message_id::in_sync,
                   LOG_NOTICE,
-                  change.port + ": " + change.key + " is left in peace again; it is kept as before",
+                  change.port + ": " + change.key() + " is left in peace again; it is kept as before",
                   {}};
   } else if (change.outcome == Outcome::applied) {
     entry = plain_entry(change);

@@ -44,7 +44,7 @@ using Table = std::vector<Check>;
 
 template <size_t... Row>
 void append_settings(Table& table, std::index_sequence<Row...>) {
-  (table.push_back({kSettings[Row].key, group::settings, kSettings[Row].help, setting_runbook(kSettings[Row].key),
+  (table.push_back({kSettings[Row].key, group::settings, kSettings[Row].help, setting_runbook(kSettings[Row].id),
                     ask_setting_row<Row>}),
    ...);
 }

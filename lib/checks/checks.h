@@ -53,7 +53,7 @@ void ask_kept(const View& view, Findings& findings);
 
 // One check per row of kSettings, and one per row of kHealthChecks.
 void ask_setting(size_t row, const View& view, Findings& findings);
-std::string_view setting_runbook(std::string_view key);
+std::string_view setting_runbook(SettingId setting);
 void ask_congestion(const View& view, Findings& findings);
 
 // Answered by the rules of that check (model/health_rules.h), but for "congestion".

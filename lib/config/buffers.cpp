@@ -29,10 +29,11 @@ void check_sharing(const Judge& judge, const Eight& prio2buffer) {
     for (size_t prio = 0; prio < kPriorities; ++prio)
       if (prio2buffer[prio] == buffer) (judge.lossless().has(static_cast<int>(prio)) ? lossless : lossy) = prio;
     if (lossless && lossy)
-      judge.warn("prio2buffer", "priority " + std::to_string(*lossless) + " is lossless and shares buffer " +
-                                    std::to_string(buffer) + " with priority " + std::to_string(*lossy) +
-                                    ", which is not: the card keeps both without loss, and either fills it; give the "
-                                    "lossless one a buffer of its own");
+      judge.warn(SettingId::prio2buffer,
+                 "priority " + std::to_string(*lossless) + " is lossless and shares buffer " + std::to_string(buffer) +
+                     " with priority " + std::to_string(*lossy) +
+                     ", which is not: the card keeps both without loss, and either fills it; give the "
+                     "lossless one a buffer of its own");
   }
 }
 
@@ -43,12 +44,13 @@ void check_size(const Judge& judge, size_t prio, size_t buffer) {
   const bool lossless = judge.lossless().has(static_cast<int>(prio));
   const std::string who = "buffer " + std::to_string(buffer) + " of priority " + std::to_string(prio);
   if (size == 0)
-    judge.fail("buffer_size", who + " has no bytes: every packet would be lost; write buffer_size = \"auto\"");
+    judge.fail(SettingId::buffer_size, who + " has no bytes: every packet would be lost; write buffer_size = \"auto\"");
   else if (lossless && size < least)
-    judge.fail("buffer_size", who + " has " + std::to_string(size) + " bytes, and without loss it needs " +
-                                  std::to_string(least) + " at " + std::to_string(link.speed / 1000) +
-                                  " Gb/s with MTU " + std::to_string(link.mtu) + " and " + std::to_string(link.cable) +
-                                  " m of cable, else the driver refuses it; write buffer_size = \"auto\"");
+    judge.fail(SettingId::buffer_size, who + " has " + std::to_string(size) + " bytes, and without loss it needs " +
+                                           std::to_string(least) + " at " + std::to_string(link.speed / 1000) +
+                                           " Gb/s with MTU " + std::to_string(link.mtu) + " and " +
+                                           std::to_string(link.cable) +
+                                           " m of cable, else the driver refuses it; write buffer_size = \"auto\"");
 }
 
 }  // namespace

@@ -10,30 +10,35 @@ namespace {
 enum class Aggressive : uint8_t { higher, lower, lower_but_zero, unclear };
 
 struct Vendor {
-  std::string_view key;
+  SettingId setting;
   uint32_t usual;
   Aggressive side;
   std::string_view risk;  // "... than the vendor's 300: RISK"
 };
 constexpr Vendor kVendor[] = {
-    {"min_time_between_cnps", 4, Aggressive::higher,
+    {SettingId::min_time_between_cnps, 4, Aggressive::higher,
      "senders hear of congestion later, queues grow until PFC pauses the link"},
-    {"clamp_tgt_rate_after_time_inc", 1, Aggressive::lower,
+    {SettingId::clamp_tgt_rate_after_time_inc, 1, Aggressive::lower,
      "after a CNP a flow climbs back to the rate that caused it"},
-    {"rpg_time_reset", 300, Aggressive::lower, "flows speed up again sooner than congestion drains, rates swing"},
-    {"rpg_byte_reset", 32'767, Aggressive::lower_but_zero, "flows speed up again after less data, fast flows most"},
-    {"rpg_max_rate", 0, Aggressive::higher, "a flow that reaches it is no longer limited, though the port is faster"},
-    {"rpg_ai_rate", 5, Aggressive::higher,
+    {SettingId::rpg_time_reset, 300, Aggressive::lower,
+     "flows speed up again sooner than congestion drains, rates swing"},
+    {SettingId::rpg_byte_reset, 32'767, Aggressive::lower_but_zero,
+     "flows speed up again after less data, fast flows most"},
+    {SettingId::rpg_max_rate, 0, Aggressive::higher,
+     "a flow that reaches it is no longer limited, though the port is faster"},
+    {SettingId::rpg_ai_rate, 5, Aggressive::higher,
      "many flows together overrun the switch buffer at each increase, PFC pauses follow"},
-    {"rpg_hai_rate", 50, Aggressive::higher,
+    {SettingId::rpg_hai_rate, 50, Aggressive::higher,
      "many flows together overrun the switch buffer at each increase, PFC pauses follow"},
-    {"rpg_gd", 11, Aggressive::higher, "a CNP takes less from the rate, so congestion lasts longer"},
-    {"rpg_min_dec_fac", 50, Aggressive::unclear, "it bounds how far one CNP can slow a flow"},
-    {"rpg_min_rate", 1, Aggressive::higher, "with many senders to one receiver, even the slowest flows overrun it"},
-    {"dce_tcp_g", 1'019, Aggressive::unclear, "it is the weight by which alpha, and so each cut, follows the CNPs"},
-    {"rate_reduce_monitor_period", 4, Aggressive::higher,
+    {SettingId::rpg_gd, 11, Aggressive::higher, "a CNP takes less from the rate, so congestion lasts longer"},
+    {SettingId::rpg_min_dec_fac, 50, Aggressive::unclear, "it bounds how far one CNP can slow a flow"},
+    {SettingId::rpg_min_rate, 1, Aggressive::higher,
+     "with many senders to one receiver, even the slowest flows overrun it"},
+    {SettingId::dce_tcp_g, 1'019, Aggressive::unclear,
+     "it is the weight by which alpha, and so each cut, follows the CNPs"},
+    {SettingId::rate_reduce_monitor_period, 4, Aggressive::higher,
      "CNPs within it cut the rate once only, so congestion lasts longer"},
-    {"initial_alpha_value", 1'023, Aggressive::lower, "the first CNP of a flow takes less from its rate"},
+    {SettingId::initial_alpha_value, 1'023, Aggressive::lower, "the first CNP of a flow takes less from its rate"},
 };
 
 std::string_view word(Aggressive side) {
@@ -54,7 +59,7 @@ bool applies(const Vendor& row, uint32_t value) {
 
 void check_parameters(const Judge& judge) {
   for (const Vendor& row : kVendor) {
-    const auto member = std::get<std::optional<uint32_t> Qos::*>(kSettings[*setting_index(row.key)].member);
+    const auto member = std::get<std::optional<uint32_t> Qos::*>(setting_of(row.setting).member);
     const auto& value = judge.want.*member;
     if (!value || !applies(row, *value)) continue;
     std::string text = std::to_string(*value).append(" ").append(word(row.side));
@@ -63,18 +68,18 @@ void check_parameters(const Judge& judge) {
         .append(std::to_string(row.usual));
     text.append(": ").append(row.risk);
     if (row.side == Aggressive::unclear) text.append(", and the vendor's texts differ on which way is the gentler");
-    judge.warn(row.key, text.append("; try it on few nodes first, or leave it out"));
+    judge.warn(row.setting, text.append("; try it on few nodes first, or leave it out"));
   }
 }
 
-void check_switch(const Judge& judge, std::string_view key, const std::optional<PrioSet>& on) {
+void check_switch(const Judge& judge, SettingId setting, const std::optional<PrioSet>& on) {
   if (!on) return;
   for (int prio = 0; prio < kPriorities; ++prio)
     if (judge.lossless().has(prio) && !on->has(prio))
-      judge.warn(key, "is more aggressive than the vendor's (all priorities): priority " + std::to_string(prio) +
-                          " is lossless and has no congestion control here, so every congestion ends in PFC pauses "
-                          "that spread; add " +
-                          std::to_string(prio));
+      judge.warn(setting, "is more aggressive than the vendor's (all priorities): priority " + std::to_string(prio) +
+                              " is lossless and has no congestion control here, so every congestion ends in PFC pauses "
+                              "that spread; add " +
+                              std::to_string(prio));
 }
 
 }  // namespace
@@ -83,20 +88,21 @@ void check_congestion(const Entry& entry, Faults& faults) {
   const Judge judge{entry, faults};
   const Qos& want = entry.port.want;
   check_parameters(judge);
-  check_switch(judge, "ecn_rp", want.ecn_rp);
-  check_switch(judge, "ecn_np", want.ecn_np);
+  check_switch(judge, SettingId::ecn_rp, want.ecn_rp);
+  check_switch(judge, SettingId::ecn_np, want.ecn_np);
   if (want.cc == false)
-    judge.warn("cc",
+    judge.warn(SettingId::cc,
                "is more aggressive than the vendor's true: senders no longer slow down for CNPs, so every congestion "
                "ends in PFC "
                "pauses that spread; write cc = true, or leave it out");
   if (want.rpg_max_rate.value_or(0) != 0 && want.rpg_min_rate && *want.rpg_min_rate > *want.rpg_max_rate)
-    judge.fail("rpg_min_rate", std::to_string(*want.rpg_min_rate) + " is above rpg_max_rate, " +
-                                   std::to_string(*want.rpg_max_rate) + ": no flow would ever be limited; write less");
+    judge.fail(SettingId::rpg_min_rate, std::to_string(*want.rpg_min_rate) + " is above rpg_max_rate, " +
+                                            std::to_string(*want.rpg_max_rate) +
+                                            ": no flow would ever be limited; write less");
   if (want.rpg_ai_rate && want.rpg_hai_rate && *want.rpg_ai_rate > *want.rpg_hai_rate)
-    judge.warn("rpg_ai_rate", std::to_string(*want.rpg_ai_rate) + " is above rpg_hai_rate, " +
-                                  std::to_string(*want.rpg_hai_rate) +
-                                  ": the hyper increase would be the smaller one; write less");
+    judge.warn(SettingId::rpg_ai_rate, std::to_string(*want.rpg_ai_rate) + " is above rpg_hai_rate, " +
+                                           std::to_string(*want.rpg_hai_rate) +
+                                           ": the hyper increase would be the smaller one; write less");
 }
 
 }  // namespace fabric::config

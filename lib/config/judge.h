@@ -14,14 +14,14 @@ struct Judge {
   Faults& faults;
   const Qos& want = entry.port.want;
 
-  [[nodiscard]] Place at(std::string_view key) const { return entry.places[*setting_index(key)]; }
-  [[nodiscard]] bool derived(std::string_view key) const { return entry.port.derived[*setting_index(key)]; }
+  [[nodiscard]] Place at(SettingId setting) const { return entry.places[index(setting)]; }
+  [[nodiscard]] bool derived(SettingId setting) const { return entry.port.derived[index(setting)]; }
   [[nodiscard]] PrioSet lossless() const { return want.pfc.value_or(PrioSet{}); }
-  void fail(std::string_view key, std::string_view what) const {
-    faults.fail(at(key), std::string(key).append(": ").append(what));
+  void fail(SettingId setting, std::string_view what) const {
+    faults.fail(at(setting), std::string(key_text(setting)).append(": ").append(what));
   }
-  void warn(std::string_view key, std::string_view what) const {
-    faults.warn(at(key), std::string(key).append(": ").append(what));
+  void warn(SettingId setting, std::string_view what) const {
+    faults.warn(at(setting), std::string(key_text(setting)).append(": ").append(what));
   }
 };
 

@@ -28,17 +28,8 @@ std::string example(const Setting& setting) {
     }
     std::string operator()(std::optional<PrioSet> Qos::*) const { return "[3]"; }
   };
-  struct Number {
-    std::string_view key, value;
-  };
-  constexpr Number kNumbers[] = {{"mtu", "4200"},     {"ring_rx", "8192"},       {"ring_tx", "8192"},
-                                 {"channels", "64"},  {"cable_length", "30"},    {"cnp_dscp", "48"},
-                                 {"cnp_prio", "6"},   {"roce_dscp", "26"},       {"roce_prio", "3"},
-                                 {"roce_tos", "106"}, {"rpg_time_reset", "300"}, {"rpg_gd", "11"},
-                                 {"mrrs", "4096"},    {"traffic_class", "106"},  {"rtt_resp_dscp", "26"}};
   const std::string key(setting.key);
-  for (const Number& number : kNumbers)
-    if (number.key == setting.key) return key + " = " + std::string(number.value);
+  if (setting.example != 0) return key + " = " + std::to_string(setting.example);
   return key + " = " + std::visit(Visitor{setting}, setting.member);
 }
 
@@ -59,9 +50,9 @@ bool read_setting_key(Reader& reader, std::string_view name, const toml::node& n
     read_mark(reader, name, node, name == "cnp" ? entry.cnp : entry.traffic);
     return true;
   }
-  const auto row = setting_index(name);
-  if (row) read_one_setting(reader, *row, node, entry);
-  return row.has_value();
+  const auto setting = parse_setting(name);
+  if (setting) read_one_setting(reader, index(*setting), node, entry);
+  return setting.has_value();
 }
 
 std::vector<std::string_view> with_settings(std::span<const std::string_view> keys) {

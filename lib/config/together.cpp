@@ -19,28 +19,29 @@ constexpr uint32_t kFecSpeed = 100'000;  // Mb/s
 void check_pause(const Judge& judge) {
   const auto& pause = judge.want.pause;
   if (judge.lossless().bits != 0 && pause && (pause->rx || pause->tx))
-    judge.fail("pause", "global pause and pfc exclude each other (802.1Qbb); write pause = \"off\"");
+    judge.fail(SettingId::pause, "global pause and pfc exclude each other (802.1Qbb); write pause = \"off\"");
 }
 
 void check_trust(const Judge& judge) {
   const Qos& want = judge.want;
   if (want.trust == Trust::pcp && want.dscp_map && !want.dscp_map->empty())
-    judge.fail("trust", "dscp_map has no effect while trust is \"pcp\"; write trust = \"dscp\", or leave dscp_map out");
+    judge.fail(SettingId::trust,
+               "dscp_map has no effect while trust is \"pcp\"; write trust = \"dscp\", or leave dscp_map out");
   if (!want.trust || !want.apptrust || want.apptrust->selectors.empty()) return;
   const bool dscp = want.trust == Trust::dscp;
   if (want.apptrust->selectors.front() != (dscp ? kDscpSelector : kPcpSelector))
-    judge.fail("apptrust", std::string("trust is ") + (dscp ? "\"dscp\"" : "\"pcp\"") +
-                               ", and another field comes first here; write " +
-                               (dscp ? "apptrust = [\"dscp\", \"pcp\"]" : "apptrust = [\"pcp\"]"));
+    judge.fail(SettingId::apptrust, std::string("trust is ") + (dscp ? "\"dscp\"" : "\"pcp\"") +
+                                        ", and another field comes first here; write " +
+                                        (dscp ? "apptrust = [\"dscp\", \"pcp\"]" : "apptrust = [\"pcp\"]"));
 }
 
 void check_dcbx(const Judge& judge) {
   const Qos& want = judge.want;
   if (want.fw_lldp == true && want.dcbx == Dcbx::host)
-    judge.fail("fw_lldp",
+    judge.fail(SettingId::fw_lldp,
                "while the firmware's LLDP agent runs it owns DCBX, and dcbx is \"host\"; write fw_lldp = false");
   if (want.dcbx == Dcbx::firmware && (want.pfc || want.ets || want.dscp_map))
-    judge.warn("dcbx",
+    judge.warn(SettingId::dcbx,
                "with \"firmware\", the NIC may overwrite pfc, ets and dscp_map by what the switch offers; write dcbx = "
                "\"host\"");
 }
@@ -48,14 +49,15 @@ void check_dcbx(const Judge& judge) {
 void check_netdev(const Judge& judge) {
   const Qos& want = judge.want;
   if (want.mtu && *want.mtu < kMtuForPath4096)
-    judge.warn("mtu", std::to_string(*want.mtu) + " gives a RoCE path MTU below 4096; write mtu = 4200 or more");
-  const auto ring = [&](std::string_view key, const std::optional<uint32_t>& size) {
+    judge.warn(SettingId::mtu,
+               std::to_string(*want.mtu) + " gives a RoCE path MTU below 4096; write mtu = 4200 or more");
+  const auto ring = [&](SettingId setting, const std::optional<uint32_t>& size) {
     if (size && !std::has_single_bit(*size))
-      judge.warn(key, std::to_string(*size) + " is no power of two, and mlx5 takes the next one; write " +
-                          std::string(key) + " = " + std::to_string(std::bit_ceil(*size)));
+      judge.warn(setting, std::to_string(*size) + " is no power of two, and mlx5 takes the next one; write " +
+                              std::string(key_text(setting)) + " = " + std::to_string(std::bit_ceil(*size)));
   };
-  ring("ring_rx", want.ring_rx);
-  ring("ring_tx", want.ring_tx);
+  ring(SettingId::ring_rx, want.ring_rx);
+  ring(SettingId::ring_tx, want.ring_tx);
 }
 
 // Lanes of 25 Gb/s and faster lose packets all the time without FEC (IEEE 802.3 clauses 91, 119).
@@ -66,7 +68,7 @@ void check_fec(const Judge& judge) {
     return parse_number<uint32_t>(speed).value_or(0) >= kFecSpeed;
   });
   if (fast || speeds.empty())
-    judge.warn("fec",
+    judge.warn(SettingId::fec,
                "links of 100 Gb/s and more need forward error correction, without it they lose packets; write fec = "
                "\"rs\", as on the switch");
 }
@@ -74,17 +76,17 @@ void check_fec(const Judge& judge) {
 void check_lossless(const Judge& judge) {
   const Qos& want = judge.want;
   if (want.cable_length && judge.lossless().bits == 0)
-    judge.warn("cable_length", "sizes the headroom of lossless priorities, and this entry has no pfc");
+    judge.warn(SettingId::cable_length, "sizes the headroom of lossless priorities, and this entry has no pfc");
   if (!want.dscp_map || want.trust == Trust::pcp) return;
   PrioSet reached;
   for (const auto& [dscp, prio] : *want.dscp_map) reached.bits = static_cast<uint8_t>(reached.bits | 1U << prio);
   for (int prio = 0; prio < kPriorities; ++prio)
     if (judge.lossless().has(prio) && !reached.has(prio))
-      judge.warn("pfc", "no DSCP maps to priority " + std::to_string(prio) +
-                            ", so nothing is sent without loss on it; add it to dscp_map");
+      judge.warn(SettingId::pfc, "no DSCP maps to priority " + std::to_string(prio) +
+                                     ", so nothing is sent without loss on it; add it to dscp_map");
   const auto unmarked = want.dscp_map->find(0);
   if (judge.lossless().has(0) && (unmarked == want.dscp_map->end() || unmarked->second == 0))
-    judge.warn("pfc",
+    judge.warn(SettingId::pfc,
                "priority 0 also takes all that has no mark (DSCP 0), which then can pause RoCE; map DSCP 0 to another "
                "priority in dscp_map");
 }
@@ -95,9 +97,10 @@ void check_rest(const Judge& judge, const Ets& ets) {
   if (judge.lossless().has(0) || ets.tsa[rest] != Tsa::strict) return;
   for (size_t prio = 1; prio < kPriorities; ++prio)
     if (judge.lossless().has(static_cast<int>(prio)) && ets.tsa[ets.prio_tc[prio]] == Tsa::ets)
-      return judge.warn("ets", "priority 0, which takes all that has no mark, goes to the strict traffic class " +
-                                   std::to_string(rest) + ": RoCE on priority " + std::to_string(prio) +
-                                   " starves behind it; give it an ets class, and CNPs another priority");
+      return judge.warn(SettingId::ets,
+                        "priority 0, which takes all that has no mark, goes to the strict traffic class " +
+                            std::to_string(rest) + ": RoCE on priority " + std::to_string(prio) +
+                            " starves behind it; give it an ets class, and CNPs another priority");
 }
 
 void check_classes(const Judge& judge) {
@@ -113,10 +116,11 @@ void check_classes(const Judge& judge) {
     for (size_t other = 0; other < kPriorities; ++other)
       shared = shared || (ets.prio_tc[other] == tc && !judge.lossless().has(static_cast<int>(other)));
     if (ets.tsa[tc] == Tsa::ets && ets.bw[tc] == 0)
-      judge.warn("ets", who + " gets 0 % of the link: RoCE starves behind the others; give the class a share in bw");
+      judge.warn(SettingId::ets,
+                 who + " gets 0 % of the link: RoCE starves behind the others; give the class a share in bw");
     if (shared)
       judge.warn(
-          "ets",
+          SettingId::ets,
           who + " also has priorities that are not: a pause stops those, too; give it a class of its own in prio_tc");
   }
 }
@@ -124,7 +128,7 @@ void check_classes(const Judge& judge) {
 void check_mode(const Judge& judge) {
   if (judge.want.roce_mode == RoceMode::v1 && (judge.want.trust == Trust::dscp || judge.want.dscp_map))
     judge.warn(
-        "roce_mode",
+        SettingId::roce_mode,
         "packets of RoCE v1 have no IP header, so no DSCP that could decide their priority; write roce_mode = \"v2\"");
 }
 

@@ -106,14 +106,14 @@ MaybeProblem check_maxrate(const Setting&, const toml::node& node, const Qos& va
 }
 
 struct Rule {
-  std::string_view key;
+  SettingId setting;
   MaybeProblem (*check)(const Setting& setting, const toml::node& node, const Qos& value);
 };
 constexpr Rule kRules[] = {
-    {"ets", check_ets},           {"mrrs", check_mrrs},
-    {"roce_tos", check_tos},      {"traffic_class", check_traffic_class},
-    {"apptrust", check_apptrust}, {"fec", check_fec},
-    {"maxrate", check_maxrate},
+    {SettingId::ets, check_ets},           {SettingId::mrrs, check_mrrs},
+    {SettingId::roce_tos, check_tos},      {SettingId::traffic_class, check_traffic_class},
+    {SettingId::apptrust, check_apptrust}, {SettingId::fec, check_fec},
+    {SettingId::maxrate, check_maxrate},
 };
 
 }  // namespace
@@ -133,7 +133,7 @@ MaybeProblem check_range(const Setting& setting, const toml::node& node) {
 
 MaybeProblem check_value(const Setting& setting, const toml::node& node, const Qos& value) {
   for (const Rule& rule : kRules)
-    if (rule.key == setting.key)
+    if (rule.setting == setting.id)
       if (auto problem = rule.check(setting, node, value)) return problem;
   return std::nullopt;
 }

@@ -78,20 +78,20 @@ std::string link_words(const Case& one) {
 }
 bool software(const Port& port) { return port.pci.empty(); }
 
-bool differs(const View& view, const Port& port, std::string_view key) {
+bool differs(const View& view, const Port& port, SettingId setting) {
   if (view.plan == nullptr) return false;
   const auto found = view.plan->find(port.id());
   if (found == view.plan->end()) return false;
   return std::any_of(found->second.begin(), found->second.end(), [&](const Change& change) {
-    return change.key == key && change.outcome != Outcome::in_sync && change.outcome != Outcome::applied &&
+    return change.setting == setting && change.outcome != Outcome::in_sync && change.outcome != Outcome::applied &&
            change.outcome != Outcome::unsupported;
   });
 }
 
-bool differs_from_plan(const Case& one, std::string_view key) {
+bool differs_from_plan(const Case& one, SettingId setting) {
   const auto members = members_of(one.view.now, one.port);
-  return differs(one.view, one.port, key) || std::any_of(members.begin(), members.end(), [&](const Port* member) {
-           return differs(one.view, *member, key);
+  return differs(one.view, one.port, setting) || std::any_of(members.begin(), members.end(), [&](const Port* member) {
+           return differs(one.view, *member, setting);
          });
 }
 
@@ -199,9 +199,9 @@ Judgement wrong_priority(const Case& one) {
       one.entry->want.trust == Trust::dscp)
     out.evidence.push_back("this port classifies by pcp, and the policy wants dscp");
   else
-    for (const std::string_view key : {"trust", "dscp_map", "apptrust"})
-      if (differs_from_plan(one, key))
-        out.evidence.push_back(std::string(key) + " of this port is not as the policy wants it");
+    for (const SettingId setting : {SettingId::trust, SettingId::dscp_map, SettingId::apptrust})
+      if (differs_from_plan(one, setting))
+        out.evidence.push_back(std::string(key_text(setting)) + " of this port is not as the policy wants it");
   if (std::string sent = unprotected(one, Direction::tx); !sent.empty()) {
     if (out.evidence.empty())
       out.next.emplace_back(

@@ -6,8 +6,9 @@ namespace fabric::qos {
 Keys own_keys(const Port& port) {
   if (port.bond.empty()) return Keys().set();
   Keys of_bond;
-  for (const std::string_view key : {"mtu", "roce_mode", "roce_tos", "traffic_class", "optional_counters"})
-    of_bond.set(*setting_index(key));
+  for (const SettingId setting : {SettingId::mtu, SettingId::roce_mode, SettingId::roce_tos, SettingId::traffic_class,
+                                  SettingId::optional_counters})
+    of_bond.set(index(setting));
   return port.bond == port.netdev ? of_bond : ~of_bond;
 }
 

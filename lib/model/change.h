@@ -24,12 +24,14 @@ std::string_view to_text(Outcome value);
 
 struct Change {
   std::string port;  // "mlx5_0/1"
-  std::string key;   // kSettings key
+  SettingId setting{};
   Outcome outcome = Outcome::in_sync;
   int code = 0;             // errno for refused
   bool disruptive = false;  // the write stops traffic on this driver
   std::string from, to;     // value_text before and wanted
   std::string detail;       // one sentence: why, and what to do where there is a remedy
+  std::string sysctl{};     // its name; empty: a setting of a port
+  [[nodiscard]] std::string key() const { return sysctl.empty() ? std::string(key_text(setting)) : sysctl; }
 };
 using Changes = std::vector<Change>;
 

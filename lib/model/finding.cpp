@@ -21,7 +21,7 @@ Change with_agents_word(const Node& node, Change change) {
   if (!is_open || !node.agent || !node.agent->running) return change;
   const auto port = node.agent->ports.find(change.port);
   if (port == node.agent->ports.end()) return change;
-  const auto setting = port->second.find(change.key);
+  const auto setting = port->second.find(change.key());
   if (setting == port->second.end()) return change;
   const std::optional<Outcome> outcome = outcome_of(setting->second.outcome);
   if (!outcome) return change;

@@ -60,6 +60,65 @@ struct Qos {
   bool operator==(const Qos&) const = default;
 };
 
+// The row of kSettings, in its order.
+enum class SettingId : uint8_t {
+  dcbx,
+  fw_lldp,
+  pause,
+  mtu,
+  ring_rx,
+  ring_tx,
+  channels,
+  fec,
+  trust,
+  apptrust,
+  dscp_map,
+  ets,
+  prio2buffer,
+  buffer_size,
+  pfc,
+  cable_length,
+  maxrate,
+  ecn_rp,
+  ecn_np,
+  cnp_dscp,
+  cnp_prio,
+  min_time_between_cnps,
+  clamp_tgt_rate,
+  clamp_tgt_rate_after_time_inc,
+  rpg_time_reset,
+  rpg_byte_reset,
+  rpg_threshold,
+  rpg_max_rate,
+  rpg_ai_rate,
+  rpg_hai_rate,
+  rpg_gd,
+  rpg_min_dec_fac,
+  rpg_min_rate,
+  rate_to_set_on_first_cnp,
+  dce_tcp_g,
+  dce_tcp_rtt,
+  rate_reduce_monitor_period,
+  initial_alpha_value,
+  rtt_resp_dscp,
+  cc,
+  cc_mode,
+  cc_g,
+  cc_phases,
+  cc_init_cr,
+  cc_init_tr,
+  cc_rtt,
+  cc_tcp_cp,
+  cc_inactivity_cp,
+  roce_dscp,
+  roce_prio,
+  roce_mode,
+  roce_tos,
+  traffic_class,
+  optional_counters,
+  mrrs
+};
+
 // One setting = one row. The TOML key, the unknown-key error, plan, apply, read-back, text, JSON, the
 // metric's label and the journal field all follow from the row and the member's kind.
 struct Setting {
@@ -69,6 +128,7 @@ struct Setting {
                               std::optional<Eight> Qos::*, std::optional<Buffers> Qos::*, std::optional<PrioSet> Qos::*,
                               std::optional<Rates> Qos::*, std::optional<RoceMode> Qos::*, std::optional<OrNone> Qos::*,
                               std::optional<Names> Qos::*>;
+  SettingId id;
   std::string_view key;
   std::string_view help;  // one line, as in fabric-agent.toml(5)
   Member member;
@@ -76,95 +136,147 @@ struct Setting {
   // Parameters" where it gives one, else the width of the field in mstflint's tools_open_roce_cc_ecn.
   uint32_t min = 0, max = UINT32_MAX;
   std::string_view unit{};
+  uint32_t example = 0;  // of a number, for the error text; 0: min
 };
 
 inline constexpr std::array kSettings{
-    Setting{"dcbx", "who owns DCBX: \"host\" takes it from the NIC's firmware, which would overwrite the rest",
-            &Qos::dcbx},
+    Setting{SettingId::dcbx, "dcbx",
+            "who owns DCBX: \"host\" takes it from the NIC's firmware, which would overwrite the rest", &Qos::dcbx},
     Setting{
-        "fw_lldp",
+        SettingId::fw_lldp, "fw_lldp",
         "the LLDP agent in the NIC's firmware (Intel's fw-lldp-agent, disable-fw-lldp); off, so that the host sets DCB",
         &Qos::fw_lldp},
-    Setting{"pause", "global (802.3x) pause: \"off\", \"rx\", \"tx\", \"rx,tx\"; off wherever PFC is used",
-            &Qos::pause},
-    Setting{"mtu", "netdev MTU in bytes; 4200 or more gives the RoCE path MTU 4096", &Qos::mtu, 68, 65535, "bytes"},
-    Setting{"ring_rx", "receive descriptors of the netdev (ethtool -G)", &Qos::ring_rx, 1, 65536, ""},
-    Setting{"ring_tx", "send descriptors of the netdev (ethtool -G)", &Qos::ring_tx, 1, 65536, ""},
-    Setting{"channels", "combined queues of the netdev (ethtool -L)", &Qos::channels, 1, 4096, ""},
-    Setting{"fec", "forward error correction: \"auto\", \"off\", \"rs\", \"baser\", \"llrs\", as on the switch",
-            &Qos::fec},
-    Setting{"trust", "classify received frames by \"dscp\" or by \"pcp\"", &Qos::trust},
-    Setting{"apptrust",
+    Setting{SettingId::pause, "pause",
+            "global (802.3x) pause: \"off\", \"rx\", \"tx\", \"rx,tx\"; off wherever PFC is used", &Qos::pause},
+    Setting{SettingId::mtu, "mtu", "netdev MTU in bytes; 4200 or more gives the RoCE path MTU 4096", &Qos::mtu, 68,
+            65535, "bytes", 4200},
+    Setting{SettingId::ring_rx, "ring_rx", "receive descriptors of the netdev (ethtool -G)", &Qos::ring_rx, 1, 65536,
+            "", 8192},
+    Setting{SettingId::ring_tx, "ring_tx", "send descriptors of the netdev (ethtool -G)", &Qos::ring_tx, 1, 65536, "",
+            8192},
+    Setting{SettingId::channels, "channels", "combined queues of the netdev (ethtool -L)", &Qos::channels, 1, 4096, "",
+            64},
+    Setting{SettingId::fec, "fec",
+            "forward error correction: \"auto\", \"off\", \"rs\", \"baser\", \"llrs\", as on the switch", &Qos::fec},
+    Setting{SettingId::trust, "trust", "classify received frames by \"dscp\" or by \"pcp\"", &Qos::trust},
+    Setting{SettingId::apptrust, "apptrust",
             "order of the header fields that classify, as [\"dscp\", \"pcp\"], where the driver has an APP trust table",
             &Qos::apptrust},
-    Setting{"dscp_map", "DSCP to priority, as { 26 = 3, 48 = 6 }", &Qos::dscp_map},
-    Setting{"ets", "priority to traffic class, algorithm and bandwidth of each class (802.1Qaz)", &Qos::ets},
-    Setting{"prio2buffer", "receive buffer of each priority, as eight numbers", &Qos::prio2buffer},
-    Setting{"buffer_size",
+    Setting{SettingId::dscp_map, "dscp_map", "DSCP to priority, as { 26 = 3, 48 = 6 }", &Qos::dscp_map},
+    Setting{SettingId::ets, "ets", "priority to traffic class, algorithm and bandwidth of each class (802.1Qaz)",
+            &Qos::ets},
+    Setting{SettingId::prio2buffer, "prio2buffer", "receive buffer of each priority, as eight numbers",
+            &Qos::prio2buffer},
+    Setting{SettingId::buffer_size, "buffer_size",
             "bytes of the eight receive buffers; \"auto\" computes the headroom from cable, speed and MTU",
             &Qos::buffer_size},
-    Setting{"pfc", "priorities with priority flow control, as [3]", &Qos::pfc},
-    Setting{"cable_length", "metres of cable; sizes the headroom on drivers that ask for it", &Qos::cable_length, 1,
-            999, "m"},
-    Setting{"maxrate", "rate limit of the eight traffic classes, in kbit/s; 0 is none", &Qos::maxrate},
-    Setting{"ecn_rp", "priorities on which CNPs slow the sender down (DCQCN reaction point), as [3]", &Qos::ecn_rp},
-    Setting{"ecn_np", "priorities on which ECN marks are answered with CNPs (DCQCN notification point), as [3]",
-            &Qos::ecn_np},
-    Setting{"cnp_dscp", "DSCP of the congestion notification packets (CNP)", &Qos::cnp_dscp, 0, 63, ""},
-    Setting{"cnp_prio", "802.1p priority of the congestion notification packets (CNP), or \"none\"", &Qos::cnp_prio, 0,
-            7, ""},
-    Setting{"min_time_between_cnps", "notification point: microseconds between two CNPs of a flow",
-            &Qos::min_time_between_cnps, 0, 131071, "us"},
-    Setting{"clamp_tgt_rate", "reaction point: on a CNP the target rate falls to the current rate",
-            &Qos::clamp_tgt_rate, 0, 1, ""},
-    Setting{"clamp_tgt_rate_after_time_inc", "reaction point: the same where the rate had been raised by the timer",
-            &Qos::clamp_tgt_rate_after_time_inc, 0, 1, ""},
-    Setting{"rpg_time_reset", "reaction point: microseconds between two rate increases without a CNP",
-            &Qos::rpg_time_reset, 1, 131071, "us"},
-    Setting{"rpg_byte_reset",
+    Setting{SettingId::pfc, "pfc", "priorities with priority flow control, as [3]", &Qos::pfc},
+    Setting{SettingId::cable_length, "cable_length", "metres of cable; sizes the headroom on drivers that ask for it",
+            &Qos::cable_length, 1, 999, "m", 30},
+    Setting{SettingId::maxrate, "maxrate", "rate limit of the eight traffic classes, in kbit/s; 0 is none",
+            &Qos::maxrate},
+    Setting{SettingId::ecn_rp, "ecn_rp", "priorities on which CNPs slow the sender down (DCQCN reaction point), as [3]",
+            &Qos::ecn_rp},
+    Setting{SettingId::ecn_np, "ecn_np",
+            "priorities on which ECN marks are answered with CNPs (DCQCN notification point), as [3]", &Qos::ecn_np},
+    Setting{SettingId::cnp_dscp, "cnp_dscp", "DSCP of the congestion notification packets (CNP)", &Qos::cnp_dscp, 0, 63,
+            "", 48},
+    Setting{SettingId::cnp_prio, "cnp_prio",
+            "802.1p priority of the congestion notification packets (CNP), or \"none\"", &Qos::cnp_prio, 0, 7, "", 6},
+    Setting{SettingId::min_time_between_cnps, "min_time_between_cnps",
+            "notification point: microseconds between two CNPs of a flow", &Qos::min_time_between_cnps, 0, 131071,
+            "us"},
+    Setting{SettingId::clamp_tgt_rate, "clamp_tgt_rate",
+            "reaction point: on a CNP the target rate falls to the current rate", &Qos::clamp_tgt_rate, 0, 1, ""},
+    Setting{SettingId::clamp_tgt_rate_after_time_inc, "clamp_tgt_rate_after_time_inc",
+            "reaction point: the same where the rate had been raised by the timer", &Qos::clamp_tgt_rate_after_time_inc,
+            0, 1, ""},
+    Setting{SettingId::rpg_time_reset, "rpg_time_reset",
+            "reaction point: microseconds between two rate increases without a CNP", &Qos::rpg_time_reset, 1, 131071,
+            "us", 300},
+    Setting{SettingId::rpg_byte_reset, "rpg_byte_reset",
             "reaction point: amount sent between two rate increases, in the firmware's units; 0 switches it off",
             &Qos::rpg_byte_reset, 0, 32767, ""},
-    Setting{"rpg_threshold", "reaction point: rate increases until the next phase", &Qos::rpg_threshold, 1, 31, ""},
-    Setting{"rpg_max_rate", "reaction point: Mb/s above which a flow is not limited; 0 is the port's speed",
-            &Qos::rpg_max_rate, 0, 4000000, "Mb/s"},
-    Setting{"rpg_ai_rate", "reaction point: Mb/s of an additive increase", &Qos::rpg_ai_rate, 1, 131071, "Mb/s"},
-    Setting{"rpg_hai_rate", "reaction point: Mb/s of a hyper increase", &Qos::rpg_hai_rate, 1, 131071, "Mb/s"},
-    Setting{"rpg_gd", "reaction point: log2 of Gd, by which a CNP cuts the rate", &Qos::rpg_gd, 0, 15, ""},
-    Setting{"rpg_min_dec_fac", "reaction point: per cent that one CNP may take from the rate at most",
-            &Qos::rpg_min_dec_fac, 0, 100, "%"},
-    Setting{"rpg_min_rate", "reaction point: Mb/s that a flow keeps at least", &Qos::rpg_min_rate, 1, 4000000, "Mb/s"},
-    Setting{"rate_to_set_on_first_cnp", "reaction point: Mb/s after a flow's first CNP; 0 is the port's speed",
-            &Qos::rate_to_set_on_first_cnp, 0, 4000000, "Mb/s"},
-    Setting{"dce_tcp_g", "reaction point: weight of new congestion in alpha, of 1024", &Qos::dce_tcp_g, 0, 1023,
-            "/1024"},
-    Setting{"dce_tcp_rtt", "reaction point: microseconds between two updates of alpha", &Qos::dce_tcp_rtt, 1, 131071,
-            "us"},
-    Setting{"rate_reduce_monitor_period", "reaction point: microseconds between two decreases",
-            &Qos::rate_reduce_monitor_period, 1, 131071, "us"},
-    Setting{"initial_alpha_value", "reaction point: alpha of a new flow, of 1024", &Qos::initial_alpha_value, 1, 1023,
-            "/1024"},
-    Setting{"rtt_resp_dscp", "DSCP of the answers to round-trip probes, or \"none\"", &Qos::rtt_resp_dscp, 0, 63, ""},
-    Setting{"cc", "congestion control (DCQCN) as a whole, on cards without a switch for each priority", &Qos::cc},
-    Setting{"cc_mode", "congestion control of Broadcom cards: 0 TCP-like, 1 DCQCN by probability", &Qos::cc_mode, 0, 1,
+    Setting{SettingId::rpg_threshold, "rpg_threshold", "reaction point: rate increases until the next phase",
+            &Qos::rpg_threshold, 1, 31, ""},
+    Setting{SettingId::rpg_max_rate, "rpg_max_rate",
+            "reaction point: Mb/s above which a flow is not limited; 0 is the port's speed", &Qos::rpg_max_rate, 0,
+            4000000, "Mb/s"},
+    Setting{SettingId::rpg_ai_rate, "rpg_ai_rate", "reaction point: Mb/s of an additive increase", &Qos::rpg_ai_rate, 1,
+            131071, "Mb/s"},
+    Setting{SettingId::rpg_hai_rate, "rpg_hai_rate", "reaction point: Mb/s of a hyper increase", &Qos::rpg_hai_rate, 1,
+            131071, "Mb/s"},
+    Setting{SettingId::rpg_gd, "rpg_gd", "reaction point: log2 of Gd, by which a CNP cuts the rate", &Qos::rpg_gd, 0,
+            15, "", 11},
+    Setting{SettingId::rpg_min_dec_fac, "rpg_min_dec_fac",
+            "reaction point: per cent that one CNP may take from the rate at most", &Qos::rpg_min_dec_fac, 0, 100, "%"},
+    Setting{SettingId::rpg_min_rate, "rpg_min_rate", "reaction point: Mb/s that a flow keeps at least",
+            &Qos::rpg_min_rate, 1, 4000000, "Mb/s"},
+    Setting{SettingId::rate_to_set_on_first_cnp, "rate_to_set_on_first_cnp",
+            "reaction point: Mb/s after a flow's first CNP; 0 is the port's speed", &Qos::rate_to_set_on_first_cnp, 0,
+            4000000, "Mb/s"},
+    Setting{SettingId::dce_tcp_g, "dce_tcp_g", "reaction point: weight of new congestion in alpha, of 1024",
+            &Qos::dce_tcp_g, 0, 1023, "/1024"},
+    Setting{SettingId::dce_tcp_rtt, "dce_tcp_rtt", "reaction point: microseconds between two updates of alpha",
+            &Qos::dce_tcp_rtt, 1, 131071, "us"},
+    Setting{SettingId::rate_reduce_monitor_period, "rate_reduce_monitor_period",
+            "reaction point: microseconds between two decreases", &Qos::rate_reduce_monitor_period, 1, 131071, "us"},
+    Setting{SettingId::initial_alpha_value, "initial_alpha_value", "reaction point: alpha of a new flow, of 1024",
+            &Qos::initial_alpha_value, 1, 1023, "/1024"},
+    Setting{SettingId::rtt_resp_dscp, "rtt_resp_dscp", "DSCP of the answers to round-trip probes, or \"none\"",
+            &Qos::rtt_resp_dscp, 0, 63, "", 26},
+    Setting{SettingId::cc, "cc", "congestion control (DCQCN) as a whole, on cards without a switch for each priority",
+            &Qos::cc},
+    Setting{SettingId::cc_mode, "cc_mode", "congestion control of Broadcom cards: 0 TCP-like, 1 DCQCN by probability",
+            &Qos::cc_mode, 0, 1, ""},
+    Setting{SettingId::cc_g, "cc_g", "the same: weight g of the running average (run_avg_weight_g)", &Qos::cc_g, 0, 7,
             ""},
-    Setting{"cc_g", "the same: weight g of the running average (run_avg_weight_g)", &Qos::cc_g, 0, 7, ""},
-    Setting{"cc_phases", "the same: phases in each state (num_phase_per_state)", &Qos::cc_phases, 0, 15, ""},
-    Setting{"cc_init_cr", "the same: initial current rate (init_cr)", &Qos::cc_init_cr, 0, 65535, ""},
-    Setting{"cc_init_tr", "the same: initial target rate (init_tr)", &Qos::cc_init_tr, 0, 65535, ""},
-    Setting{"cc_rtt", "the same: round trip time in microseconds", &Qos::cc_rtt, 0, 16383, "us"},
-    Setting{"cc_tcp_cp", "the same: its TCP congestion parameter (tcp_cp)", &Qos::cc_tcp_cp, 0, 1023, ""},
-    Setting{"cc_inactivity_cp", "the same: inactivity threshold (inactivity_cp)", &Qos::cc_inactivity_cp, 0, 65535, ""},
-    Setting{"roce_dscp", "DSCP that Broadcom's congestion control takes for RoCE data", &Qos::roce_dscp, 0, 63, ""},
-    Setting{"roce_prio", "priority that Broadcom's congestion control takes for RoCE data", &Qos::roce_prio, 0, 7, ""},
-    Setting{"roce_mode", "RoCE version of rdma_cm connections: \"v2\" or \"v1\"", &Qos::roce_mode},
-    Setting{"roce_tos", "type of service of rdma_cm connections, DSCP x 4 + ECN: 106 is DSCP 26 with ECT(0)",
-            &Qos::roce_tos, 0, 255, ""},
-    Setting{"traffic_class", "traffic class forced on all queue pairs (NVIDIA OFED/DOCA), or \"none\"",
-            &Qos::traffic_class, 0, 255, ""},
-    Setting{"optional_counters", "optional RDMA counters to switch on: names, or \"all\"", &Qos::optional_counters},
-    Setting{"mrrs", "PCIe maximum read request size: 128, 256, ... 4096 bytes", &Qos::mrrs, 128, 4096, "bytes"},
+    Setting{SettingId::cc_phases, "cc_phases", "the same: phases in each state (num_phase_per_state)", &Qos::cc_phases,
+            0, 15, ""},
+    Setting{SettingId::cc_init_cr, "cc_init_cr", "the same: initial current rate (init_cr)", &Qos::cc_init_cr, 0, 65535,
+            ""},
+    Setting{SettingId::cc_init_tr, "cc_init_tr", "the same: initial target rate (init_tr)", &Qos::cc_init_tr, 0, 65535,
+            ""},
+    Setting{SettingId::cc_rtt, "cc_rtt", "the same: round trip time in microseconds", &Qos::cc_rtt, 0, 16383, "us"},
+    Setting{SettingId::cc_tcp_cp, "cc_tcp_cp", "the same: its TCP congestion parameter (tcp_cp)", &Qos::cc_tcp_cp, 0,
+            1023, ""},
+    Setting{SettingId::cc_inactivity_cp, "cc_inactivity_cp", "the same: inactivity threshold (inactivity_cp)",
+            &Qos::cc_inactivity_cp, 0, 65535, ""},
+    Setting{SettingId::roce_dscp, "roce_dscp", "DSCP that Broadcom's congestion control takes for RoCE data",
+            &Qos::roce_dscp, 0, 63, "", 26},
+    Setting{SettingId::roce_prio, "roce_prio", "priority that Broadcom's congestion control takes for RoCE data",
+            &Qos::roce_prio, 0, 7, "", 3},
+    Setting{SettingId::roce_mode, "roce_mode", "RoCE version of rdma_cm connections: \"v2\" or \"v1\"",
+            &Qos::roce_mode},
+    Setting{SettingId::roce_tos, "roce_tos",
+            "type of service of rdma_cm connections, DSCP x 4 + ECN: 106 is DSCP 26 with ECT(0)", &Qos::roce_tos, 0,
+            255, "", 106},
+    Setting{SettingId::traffic_class, "traffic_class",
+            "traffic class forced on all queue pairs (NVIDIA OFED/DOCA), or \"none\"", &Qos::traffic_class, 0, 255, "",
+            106},
+    Setting{SettingId::optional_counters, "optional_counters", "optional RDMA counters to switch on: names, or \"all\"",
+            &Qos::optional_counters},
+    Setting{SettingId::mrrs, "mrrs", "PCIe maximum read request size: 128, 256, ... 4096 bytes", &Qos::mrrs, 128, 4096,
+            "bytes", 4096},
 };
 inline constexpr size_t kSettingCount = kSettings.size();
+constexpr size_t index(SettingId id) { return static_cast<size_t>(id); }
+static_assert(
+    [] {
+      for (size_t i = 0; i < kSettingCount; ++i)
+        if (index(kSettings[i].id) != i) return false;
+      return true;
+    }(),
+    "kSettings is in the order of SettingId");
+constexpr const Setting& setting_of(SettingId id) { return kSettings[index(id)]; }
+// Its name in TOML, JSON, metric labels and journal fields.
+constexpr std::string_view key_text(SettingId id) { return kSettings[index(id)].key; }
+// The setting of that name; nullopt: there is none.
+constexpr std::optional<SettingId> parse_setting(std::string_view key) {
+  for (const Setting& setting : kSettings)
+    if (setting.key == key) return setting.id;
+  return std::nullopt;
+}
 // A set of settings; bit i is kSettings[i].
 using Keys = std::bitset<kSettingCount>;
 
@@ -176,16 +288,9 @@ struct Limits {
   std::optional<uint32_t> traffic_classes, lossless_classes;  // ieee_ets.ets_cap, ieee_pfc.pfc_cap
   std::optional<uint32_t> ring_rx, ring_tx, channels;
   std::vector<std::string> optional_counters;
-  // Why a setting is not offered, where its reader knows: key -> one sentence with the remedy.
-  std::map<std::string, std::string, std::less<>> reasons{};
+  // Why a setting is not offered, if its reader knows: one sentence with the remedy.
+  std::map<SettingId, std::string> reasons{};
 };
-
-// Index of the row in kSettings, or nothing.
-constexpr std::optional<size_t> setting_index(std::string_view key) {
-  for (size_t i = 0; i < kSettingCount; ++i)
-    if (kSettings[i].key == key) return i;
-  return std::nullopt;
-}
 
 // Calls `with(optional<T>&)` on the row's member.
 template <class QosRef, class Function>

@@ -186,7 +186,7 @@ Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, qos::Op
   }
   // The host's settings have nothing to wait for.
   for (qos::SysctlChange& one : qos::reconcile_sysctl(kernel.root, std::exchange(record.sysctl, {}), {}))
-    all.push_back({"host", one.name, one.outcome, one.code, false, one.from, one.to, one.detail});
+    all.push_back({"host", {}, one.outcome, one.code, false, one.from, one.to, one.detail, one.name});
   if (record.before.empty()) record.reverted = utc(std::time(nullptr));
   return all;
 }

@@ -13,7 +13,7 @@ constexpr std::chrono::milliseconds kLongestHold{3'600'000};
 }  // namespace
 
 Drift::News Drift::observe(const Change& change, Instant now) {
-  Track& track = ports_[change.port][change.key];
+  Track& track = ports_[change.port][change.key()];
   switch (change.outcome) {
     case Outcome::refused:
     case Outcome::ignored: failed(track, now); return News::nothing;

@@ -32,7 +32,7 @@ void take_published_mrrs(PortIo& io, Qos& out) {
   const auto function = (*state)->functions.find(io.pci);
   if (function == (*state)->functions.end()) return;
   out.mrrs = function->second.mrrs;
-  if (!out.mrrs && !function->second.unread.empty()) io.limits.reasons["mrrs"] = function->second.unread;
+  if (!out.mrrs && !function->second.unread.empty()) io.limits.reasons[SettingId::mrrs] = function->second.unread;
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ Result<Qos> read(Kernel& kernel, const Port& port, const Keys& keys, Limits* lim
   PortIo io = port_io(kernel, port);
   io.keys = keys;
   auto out = read_all(driver_for(port.kernel_driver, &kernel.root, port.netdev), io);
-  if (out && io.wants("mrrs") && !out->mrrs && !port.pci.empty()) take_published_mrrs(io, *out);
+  if (out && io.wants(SettingId::mrrs) && !out->mrrs && !port.pci.empty()) take_published_mrrs(io, *out);
   if (limits != nullptr) *limits = std::move(io.limits);
   return out;
 }

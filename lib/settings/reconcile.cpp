@@ -35,7 +35,7 @@ class Pass {
         want_(expected_of(driver_, want, {}, {})) {
     for (size_t i = 0; i < kSettingCount; ++i)
       if (options.only[i] && has_value(kSettings[i], want_))
-        rows_.push_back({&kSettings[i], &op_of(driver_, kSettings[i].key)});
+        rows_.push_back({&kSettings[i], &op_of(driver_, kSettings[i].id)});
   }
 
   Changes run() {
@@ -58,14 +58,14 @@ class Pass {
  private:
   // Derived from another setting, and this driver has no such thing.
   [[nodiscard]] bool is_moot(const Row& row) const {
-    return row.held == Outcome::unsupported && options_.derived[*setting_index(row.setting->key)];
+    return row.held == Outcome::unsupported && options_.derived[index(row.setting->id)];
   }
 
   // True when something was written.
   bool walk() {
     bool wrote = false;
-    for (std::string_view key : order()) {
-      Row* row = find(key);
+    for (SettingId id : order()) {
+      Row* row = find(id);
       if (row != nullptr && !lost_) wrote |= step(*row);
     }
     return wrote;
@@ -73,16 +73,16 @@ class Pass {
 
   // The driver's order, but for two: where PFC goes off, pause changes after it (ice and i40e refuse it before), and
   // DCBX goes back to the firmware, or its agent starts, when all else is done (they refuse every change afterwards).
-  [[nodiscard]] std::vector<std::string_view> order() const {
-    std::vector<std::string_view> keys(driver_.order.begin(), driver_.order.end());
-    auto move_to_end = [&](std::string_view key) {
-      auto it = std::find(keys.begin(), keys.end(), key);
-      if (it != keys.end()) std::rotate(it, it + 1, keys.end());
+  [[nodiscard]] std::vector<SettingId> order() const {
+    std::vector<SettingId> out(driver_.order.begin(), driver_.order.end());
+    auto move_to_end = [&](SettingId id) {
+      auto it = std::find(out.begin(), out.end(), id);
+      if (it != out.end()) std::rotate(it, it + 1, out.end());
     };
-    if (wants_pause() || (want_.pfc && want_.pfc->bits == 0)) move_to_end("pause");
-    if (want_.dcbx == Dcbx::firmware) move_to_end("dcbx");
-    if (want_.fw_lldp == true) move_to_end("fw_lldp");
-    return keys;
+    if (wants_pause() || (want_.pfc && want_.pfc->bits == 0)) move_to_end(SettingId::pause);
+    if (want_.dcbx == Dcbx::firmware) move_to_end(SettingId::dcbx);
+    if (want_.fw_lldp == true) move_to_end(SettingId::fw_lldp);
+    return out;
   }
 
   bool step(Row& row) {
@@ -108,7 +108,7 @@ class Pass {
     io.fec_in_use = driver_.fec_in_use;
     auto written = row.op->write(io, *row.setting, want_, have_);
     row.written = true;
-    if (written && options_.wrote) options_.wrote(port_, row.setting->key);
+    if (written && options_.wrote) options_.wrote(port_, row.setting->id);
     if (!refresh()) return true;
     // EEXIST: another writer put the same entry there in between.
     if (!written && !(written.error().code == EEXIST && in_sync(row))) row.refusal = written.error();
@@ -121,8 +121,8 @@ class Pass {
   [[nodiscard]] Keys free_to_write() const {
     Keys keys;
     for (const Row& row : rows_) {
-      const bool conflict = options_.conflict && options_.conflict(port_, row.setting->key);
-      if (!row.held && !row.refusal && !row.disobeyed && !conflict) keys.set(*setting_index(row.setting->key));
+      const bool conflict = options_.conflict && options_.conflict(port_, row.setting->id);
+      if (!row.held && !row.refusal && !row.disobeyed && !conflict) keys.set(index(row.setting->id));
     }
     return keys;
   }
@@ -137,9 +137,9 @@ class Pass {
       return held(Outcome::unsupported, why_not_offered(*row.setting));
     if (std::string why = why_impossible(driver_, *row.setting, want_, have_, limits_); !why.empty())
       return held(Outcome::unsupported, why);
-    if (options_.conflict && options_.conflict(port_, row.setting->key))
+    if (options_.conflict && options_.conflict(port_, row.setting->id))
       return held(Outcome::conflict, "another writer keeps changing it back");
-    if (row.setting->key == "pause" && waits_for_pfc()) return held(Outcome::pending, "waits until PFC is off");
+    if (row.setting->id == SettingId::pause && waits_for_pfc()) return held(Outcome::pending, "waits until PFC is off");
     if (!row.op->disruptive || options_.disruptive == Disruptive::now) return;
     if (options_.disruptive == Disruptive::never)
       return held(Outcome::pending, "the write stops traffic and the policy says disruptive = \"never\"");
@@ -150,7 +150,7 @@ class Pass {
 
   [[nodiscard]] std::string why_not_offered(const Setting& setting) const {
     if (is_bond()) return port_.netdev + " is a bond: this is a setting of its member netdevs, which are not kept";
-    if (auto reason = limits_.reasons.find(setting.key); reason != limits_.reasons.end()) return reason->second;
+    if (auto reason = limits_.reasons.find(setting.id); reason != limits_.reasons.end()) return reason->second;
     std::string why = remedy_of(driver_, setting, have_, port_.netdev, 0);
     return why.empty() ? "the driver does not offer it" : why;
   }
@@ -162,7 +162,7 @@ class Pass {
   // Global pause goes on while a pending write still has to take PFC off.
   bool waits_for_pfc() {
     if (!wants_pause()) return false;
-    const Row* pfc = find("pfc");
+    const Row* pfc = find(SettingId::pfc);
     return pfc != nullptr && pfc->held == Outcome::pending && have_.pfc && have_.pfc->bits != 0;
   }
 
@@ -192,22 +192,23 @@ class Pass {
   // At once only where the link is up; where a write took it down, carrier-up is the time.
   void settle_port() {
     if (options_.dry_run || lost_ || driver_.settle == nullptr) return;
-    auto touched = [this](std::string_view key) {
-      const Row* row = find(key);
+    auto touched = [this](SettingId id) {
+      const Row* row = find(id);
       return row != nullptr && row->written;
     };
-    if (!(options_.settle && find("pfc") != nullptr) && !touched("mtu") && !touched("pfc")) return;
+    if (!(options_.settle && find(SettingId::pfc) != nullptr) && !touched(SettingId::mtu) && !touched(SettingId::pfc))
+      return;
     auto link = rtnl::link(*kernel_.route, port_.netdev);
     if (!link || !link->carrier.value_or(false)) return;
     PortIo io = port_io(kernel_, port_);
     if (auto settled = driver_.settle(io, have_); !settled)
-      if (Row* pfc = find("pfc")) pfc->detail = "thresholds not recomputed: " + settled.error().text();
+      if (Row* pfc = find(SettingId::pfc)) pfc->detail = "thresholds not recomputed: " + settled.error().text();
   }
 
   [[nodiscard]] Change report(const Row& row) const {
     Change out;
     out.port = port_.id();
-    out.key = row.setting->key;
+    out.setting = row.setting->id;
     out.disruptive = row.op->disruptive;
     out.from = value_text(*row.setting, before_);
     out.to = value_text(*row.setting, want_);
@@ -224,7 +225,7 @@ class Pass {
     }
     out.outcome = row.held.value_or(options_.dry_run ? Outcome::differs : Outcome::ignored);
     if (out.outcome == Outcome::ignored)
-      out.detail = row.setting->key == "fec" && have_.fec == kNoFec
+      out.detail = row.setting->id == SettingId::fec && have_.fec == kNoFec
                        ? "accepted; whether it is in use shows when the link is up"
                        : "accepted, but reads back as " + value_text(*row.setting, have_);
     return out;
@@ -247,8 +248,8 @@ class Pass {
 
   [[nodiscard]] bool in_sync(const Row& row) const { return same_value(*row.setting, want_, have_); }
 
-  Row* find(std::string_view key) {
-    auto it = std::find_if(rows_.begin(), rows_.end(), [key](const Row& row) { return row.setting->key == key; });
+  Row* find(SettingId id) {
+    auto it = std::find_if(rows_.begin(), rows_.end(), [id](const Row& row) { return row.setting->id == id; });
     return it != rows_.end() ? &*it : nullptr;
   }
 

@@ -34,12 +34,12 @@ struct Options {
   // Is a user's queue pair open on the port? Asked before each disruptive write. None: nothing can be.
   std::function<bool(const Port&)> busy;
   // Keys that are in conflict on this port: reported, not written.
-  std::function<bool(const Port&, std::string_view key)> conflict;
+  std::function<bool(const Port&, SettingId)> conflict;
   // Called once per port before its first write with what was read: must make it durable; on failure nothing is
   // written.
   std::function<Result<void>(const Port&, const Qos& before)> save_original;
   // Called after each accepted write, so that its notification can be told from a foreign one.
-  std::function<void(const Port&, std::string_view key)> wrote;
+  std::function<void(const Port&, SettingId)> wrote;
 };
 
 // One Change per setting that `want` gives, in the order of kSettings. A device that disappears or refuses costs its

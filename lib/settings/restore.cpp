@@ -18,7 +18,7 @@ Changes restore(Kernel& kernel, Port& port, state::Originals& originals, Options
   if (!done || options.dry_run) return changes;
   Keys back = options.only;
   for (const Change& change : changes)
-    if (change.outcome == Outcome::unsupported) back.reset(*setting_index(change.key));
+    if (change.outcome == Outcome::unsupported) back.reset(index(change.setting));
   state::forget(originals, port, back);
   return changes;
 }
@@ -30,8 +30,15 @@ Changes restore_of_absent(const state::Originals& originals, const std::vector<P
       continue;
     for (const Setting& setting : kSettings)
       if (has_value(setting, before))
-        out.push_back({key, std::string(setting.key), Outcome::pending, 0, false, "-", value_text(setting, before),
-                       "no such port is here now, or it is excluded; kept until it is"});
+        out.push_back({key,
+                       setting.id,
+                       Outcome::pending,
+                       0,
+                       false,
+                       "-",
+                       value_text(setting, before),
+                       "no such port is here now, or it is excluded; kept until it is",
+                       {}});
   }
   return out;
 }

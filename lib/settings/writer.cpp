@@ -40,13 +40,15 @@ std::string comm_of(const Root& root, const std::string& pid) {
 
 std::string named(std::string_view comm, const std::string& pid) { return std::string(comm) + " (pid " + pid + ")"; }
 
-constexpr std::array kDcbKeys{"trust",       "apptrust", "dscp_map",     "ets",    "prio2buffer",
-                              "buffer_size", "pfc",      "cable_length", "maxrate"};
-constexpr std::array kEthtoolKeys{"fw_lldp", "pause", "ring_rx", "ring_tx", "channels", "fec"};
+constexpr std::array kDcb{SettingId::trust, SettingId::apptrust,     SettingId::dscp_map,
+                          SettingId::ets,   SettingId::prio2buffer,  SettingId::buffer_size,
+                          SettingId::pfc,   SettingId::cable_length, SettingId::maxrate};
+constexpr std::array kEthtool{SettingId::fw_lldp, SettingId::pause,    SettingId::ring_rx,
+                              SettingId::ring_tx, SettingId::channels, SettingId::fec};
 
-template <class Keys>
-bool has(const Keys& keys, std::string_view key) {
-  return std::find(keys.begin(), keys.end(), key) != keys.end();
+template <class List>
+bool has(const List& list, SettingId setting) {
+  return std::find(list.begin(), list.end(), setting) != list.end();
 }
 
 }  // namespace
@@ -62,21 +64,21 @@ std::string_view to_text(Cause value) {
   return "unnotified";
 }
 
-Told told_by(std::string_view key) {
-  if (has(kDcbKeys, key)) return Told::dcb;
-  if (has(kEthtoolKeys, key)) return Told::ethtool;
-  return key == "mtu" ? Told::link : Told::nothing;
+Told told_by(SettingId setting) {
+  if (has(kDcb, setting)) return Told::dcb;
+  if (has(kEthtool, setting)) return Told::ethtool;
+  return setting == SettingId::mtu ? Told::link : Told::nothing;
 }
 
-Suspect judge(std::string_view key, const Evidence& seen) {
-  const bool is_dcb = told_by(key) == Told::dcb || key == "dcbx";
+Suspect judge(SettingId setting, const Evidence& seen) {
+  const bool is_dcb = told_by(setting) == Told::dcb || setting == SettingId::dcbx;
   if (seen.new_device) return {Cause::driver, "the driver (loaded or reset: the device is a new one)"};
   if (!seen.writer.empty()) return {Cause::process, seen.writer};
   if (is_dcb && seen.firmware_dcbx) return {Cause::firmware, "the NIC's firmware (DCBX)"};
   if (seen.heard) return {Cause::process, seen.daemon.empty() ? "another process" : seen.daemon};
   if (seen.carrier_lost) return {Cause::link, "the link's retraining"};
   if (!seen.daemon.empty()) return {Cause::process, seen.daemon};
-  return {Cause::unnotified, told_by(key) == Told::nothing
+  return {Cause::unnotified, told_by(setting) == Told::nothing
                                  ? "an unknown writer (writes of this setting are not notified)"
                                  : "no notification: firmware, the driver, or a writer of debugfs or sysfs"};
 }

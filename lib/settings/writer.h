@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "kernel/capture/root.h"
+#include "model/qos.h"
 
 namespace fabric::qos {
 
@@ -19,7 +20,7 @@ std::string_view to_text(Cause value);
 
 // Which notification follows a write of the setting by a program.
 enum class Told : uint8_t { nothing, dcb, ethtool, link };
-Told told_by(std::string_view key);
+Told told_by(SettingId setting);
 
 // What was seen since the setting was last as wanted.
 struct Evidence {
@@ -34,7 +35,7 @@ struct Suspect {
   Cause cause = Cause::unnotified;
   std::string by;  // in words: "lldpad (pid 812)", "the NIC's firmware (DCBX)"
 };
-Suspect judge(std::string_view key, const Evidence& evidence);
+Suspect judge(SettingId setting, const Evidence& evidence);
 
 // A program that is known to write such settings and has a netlink socket open now: "mlnx_qos (pid 812)"; empty: none.
 std::string find_writer(const Root& root, Told how);

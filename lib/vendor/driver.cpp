@@ -15,14 +15,15 @@ namespace {
 constexpr std::array kDrivers{&kMlx5Ofed, &kMlx5, &kMlx4, &kBnxt, &kIce, &kI40e, &kIonic, &kQede, &kRxe, &kUpstream};
 constexpr std::array kFeatures{&kEthtoolFeature, &kRdmaCm, &kOptionalCounters, &kMrrs};
 
-const Op* find(std::span<const KeyOp> ops, std::string_view key) {
-  const auto found = std::find_if(ops.begin(), ops.end(), [&](const KeyOp& each) { return each.key == key; });
+const Op* find(std::span<const SettingOp> ops, SettingId setting) {
+  const auto found =
+      std::find_if(ops.begin(), ops.end(), [&](const SettingOp& each) { return each.setting == setting; });
   return found == ops.end() ? nullptr : &found->op;
 }
 
-const Feature* feature_of(std::string_view key) {
+const Feature* feature_of(SettingId setting) {
   for (const Feature* feature : kFeatures)
-    if (find(feature->ops, key) != nullptr) return feature;
+    if (find(feature->ops, setting) != nullptr) return feature;
   return nullptr;
 }
 
@@ -34,21 +35,14 @@ bool has_name(const Driver& driver, std::string_view name) {
 
 PortIo port_io(Kernel& kernel, const Port& port) { return {kernel, port.netdev, port.rdma, port.number, port.pci}; }
 
-bool PortIo::wants(std::string_view key) const {
-  const auto index = setting_index(key);
-  return index && keys[*index];
-}
+bool PortIo::wants(SettingId setting) const { return keys[index(setting)]; }
+bool PortIo::may_write(SettingId setting) const { return along[index(setting)]; }
 
-bool PortIo::may_write(std::string_view key) const {
-  const auto index = setting_index(key);
-  return index && along[*index];
-}
-
-const Op& op_of(const Driver& driver, std::string_view key) {
+const Op& op_of(const Driver& driver, SettingId setting) {
   static constexpr Op kNone{};
-  if (const Op* own = find(driver.ops, key)) return *own;
-  const Feature* feature = feature_of(key);
-  return feature != nullptr ? *find(feature->ops, key) : kNone;
+  if (const Op* own = find(driver.ops, setting)) return *own;
+  const Feature* feature = feature_of(setting);
+  return feature != nullptr ? *find(feature->ops, setting) : kNone;
 }
 
 Result<Qos> read_all(const Driver& driver, PortIo& io) {
@@ -69,22 +63,22 @@ Qos expected_of(const Driver& driver, const Qos& want, const Qos& have, const Li
 std::string why_impossible(const Driver& driver, const Setting& setting, const Qos& want, const Qos& have,
                            const Limits& limits) {
   const bool or_none = std::holds_alternative<std::optional<OrNone> Qos::*>(setting.member);
-  if (or_none && value_text(setting, want) == "none" && !op_of(driver, setting.key).none)
+  if (or_none && value_text(setting, want) == "none" && !op_of(driver, setting.id).none)
     return "here it always has a value: write a number, or leave it out";
-  if (setting.key == "mtu" && limits.max_mtu.value_or(0) != 0 && *want.mtu > *limits.max_mtu)
+  if (setting.id == SettingId::mtu && limits.max_mtu.value_or(0) != 0 && *want.mtu > *limits.max_mtu)
     return "the netdev takes " + std::to_string(*limits.max_mtu) + " bytes at most";
-  if (setting.key == "fec" && driver.fec_in_use &&
+  if (setting.id == SettingId::fec && driver.fec_in_use &&
       ((want.fec->bits & ETHTOOL_FEC_AUTO) != 0 || !std::has_single_bit(want.fec->bits)))
     return "this driver shows the mode in use, and not of which it was chosen: name one mode, or leave it out";
   std::string why = driver.impossible(setting, want, have, limits);
-  const Feature* feature = why.empty() ? feature_of(setting.key) : nullptr;
+  const Feature* feature = why.empty() ? feature_of(setting.id) : nullptr;
   return feature != nullptr && feature->impossible != nullptr ? feature->impossible(setting, want, limits) : why;
 }
 
 std::string remedy_of(const Driver& driver, const Setting& setting, const Qos& have, const std::string& netdev,
                       int code) {
-  const Feature* feature = feature_of(setting.key);
-  if (feature != nullptr && feature->remedy != nullptr && find(driver.ops, setting.key) == nullptr)
+  const Feature* feature = feature_of(setting.id);
+  if (feature != nullptr && feature->remedy != nullptr && find(driver.ops, setting.id) == nullptr)
     if (std::string text = feature->remedy(setting, code); !text.empty()) return text;
   return driver.remedy(setting, have, netdev, code);
 }

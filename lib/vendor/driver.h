@@ -29,8 +29,8 @@ struct PortIo {
   Keys along{};
   bool fec_in_use = false;  // Driver::fec_in_use
 
-  [[nodiscard]] bool wants(std::string_view key) const;
-  [[nodiscard]] bool may_write(std::string_view key) const;
+  [[nodiscard]] bool wants(SettingId setting) const;
+  [[nodiscard]] bool may_write(SettingId setting) const;
 };
 PortIo port_io(Kernel& kernel, const Port& port);
 
@@ -45,14 +45,14 @@ struct Op {
   // An OrNone can be none here.
   bool none = false;
 };
-struct KeyOp {
-  std::string_view key;
+struct SettingOp {
+  SettingId setting;
   Op op;
 };
 
 // Settings that are written the same way whatever the NIC's driver is (rdma_cm, rings, MRRS): one feature = one file.
 struct Feature {
-  std::span<const KeyOp> ops;
+  std::span<const SettingOp> ops;
   // Adds to `out` (and io.limits) what can be read of the wanted keys. What is not offered stays absent.
   void (*read)(PortIo& io, Qos& out);
   // As Driver::expected, impossible and remedy; may be null. `want` is what the driver expects.
@@ -78,9 +78,9 @@ struct Driver {
   std::string (*impossible)(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits);
   // Why a setting is not offered (`code` 0) or was refused (`code` its errno), and what to do; empty: nothing is known.
   std::string (*remedy)(const Setting& setting, const Qos& have, const std::string& netdev, int code);
-  std::span<const KeyOp> ops;
-  // Keys in the order in which they must be written.
-  std::span<const std::string_view> order;
+  std::span<const SettingOp> ops;
+  // The order in which settings must be written.
+  std::span<const SettingId> order;
   // Called after MTU or PFC were written, and to be called after carrier-up: mlx5 recomputes its thresholds when the
   // same PFC is sent again. May be null.
   Result<void> (*settle)(PortIo& io, const Qos& have) = nullptr;
@@ -89,7 +89,7 @@ struct Driver {
 };
 
 // The Op of a row: the driver's own, else the feature's.
-const Op& op_of(const Driver& driver, std::string_view key);
+const Op& op_of(const Driver& driver, SettingId setting);
 // The driver's reading and each feature's.
 Result<Qos> read_all(const Driver& driver, PortIo& io);
 // The driver's expectation, and each feature's of that.

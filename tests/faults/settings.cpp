@@ -14,12 +14,12 @@ constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;
 std::string plant_setting(Machine& m, std::string_view key, Outcome outcome) {
   if (!m.is_roce()) return {};
   const std::string id = m.port().id();
-  const Setting& setting = kSettings[*setting_index(key)];
+  const Setting& setting = setting_of(*parse_setting(key));
   if (!has_value(setting, m.policy.ports[0].want)) {
     visit_member(setting, m.policy.ports[0].want, [](auto& value) { value.emplace(); });
     const std::string wanted = value_text(setting, m.policy.ports[0].want);
     for (auto& [port, changes] : m.plan)
-      changes.push_back({port, std::string(key), Outcome::in_sync, 0, false, wanted, wanted, {}});
+      changes.push_back({port, setting.id, Outcome::in_sync, 0, false, wanted, wanted, {}, {}});
   }
   Change& change = m.change(id, std::string(key));
   change.outcome = outcome;

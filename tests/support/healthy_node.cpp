@@ -100,7 +100,7 @@ Changes in_sync(const Port& port) {
   for (const Setting& setting : kSettings) {
     if (!has_value(setting, port.qos)) continue;
     const std::string text = value_text(setting, port.qos);
-    changes.push_back({port.id(), std::string(setting.key), Outcome::in_sync, 0, false, text, text, {}});
+    changes.push_back({port.id(), setting.id, Outcome::in_sync, 0, false, text, text, {}, {}});
   }
   return changes;
 }
@@ -149,8 +149,8 @@ View Healthy::view() const {
 
 Change& Healthy::change(const std::string& port, const std::string& key) {
   for (Change& each : plan.at(port))
-    if (each.key == key) return each;
-  return plan.at(port).emplace_back();
+    if (each.key() == key) return each;
+  return plan.at(port).emplace_back(Change{.port = port, .setting = *parse_setting(key)});
 }
 
 void down(Healthy& node, size_t port, unsigned phys_state) {

@@ -64,7 +64,7 @@ struct Bed {
 
 inline const Change& of(const Changes& changes, std::string_view key) {
   for (const Change& change : changes)
-    if (change.key == key) return change;
+    if (change.key() == key) return change;
   static const Change none;
   ADD_FAILURE() << "no change for " << key;
   return none;
@@ -73,14 +73,14 @@ inline const Change& of(const Changes& changes, std::string_view key) {
 inline std::string text(const Changes& changes) {
   std::string out;
   for (const Change& c : changes)
-    out += c.key + " " + std::string(to_text(c.outcome)) + " (" + c.from + " -> " + c.to + ") " + c.detail + "\n";
+    out += c.key() + " " + std::string(to_text(c.outcome)) + " (" + c.from + " -> " + c.to + ") " + c.detail + "\n";
   return out;
 }
 
 inline std::set<std::string> keys_with(const Changes& changes, Outcome outcome) {
   std::set<std::string> out;
   for (const Change& change : changes)
-    if (change.outcome == outcome) out.insert(change.key);
+    if (change.outcome == outcome) out.insert(change.key());
   return out;
 }
 

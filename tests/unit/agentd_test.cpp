@@ -120,18 +120,18 @@ TEST(Suspect, AToolSeenAtItsSocketBeatsADaemon) {
 
 TEST(Suspect, EachCauseIsToldByItsEvidence) {
   using qos::Cause;
-  const auto cause = [](std::string_view key, const qos::Evidence& seen) { return qos::judge(key, seen).cause; };
-  EXPECT_EQ(cause("pfc", {}), Cause::unnotified);
-  EXPECT_EQ(cause("pfc", {.heard = true}), Cause::process);
-  EXPECT_EQ(cause("pfc", {.carrier_lost = true}), Cause::link);
-  EXPECT_EQ(cause("pfc", {.carrier_lost = true, .heard = true}), Cause::process)
+  const auto cause = [](SettingId setting, const qos::Evidence& seen) { return qos::judge(setting, seen).cause; };
+  EXPECT_EQ(cause(SettingId::pfc, {}), Cause::unnotified);
+  EXPECT_EQ(cause(SettingId::pfc, {.heard = true}), Cause::process);
+  EXPECT_EQ(cause(SettingId::pfc, {.carrier_lost = true}), Cause::link);
+  EXPECT_EQ(cause(SettingId::pfc, {.carrier_lost = true, .heard = true}), Cause::process)
       << "a foreign PFC write flaps the link itself";
-  EXPECT_EQ(cause("pfc", {.firmware_dcbx = true}), Cause::firmware);
-  EXPECT_EQ(cause("mtu", {.firmware_dcbx = true}), Cause::unnotified) << "DCBX moves no MTU";
-  EXPECT_EQ(cause("ets", {.new_device = true, .heard = true, .writer = "dcb (pid 1)"}), Cause::driver);
-  EXPECT_EQ(qos::judge("ets", {.heard = true, .daemon = "lldpad (pid 7)"}).by, "lldpad (pid 7)");
-  EXPECT_EQ(cause("pfc", {.daemon = "lldpad (pid 7)"}), Cause::process) << "CEE commands are not notified";
-  for (const Setting& setting : kSettings) EXPECT_FALSE(qos::judge(setting.key, {}).by.empty()) << setting.key;
+  EXPECT_EQ(cause(SettingId::pfc, {.firmware_dcbx = true}), Cause::firmware);
+  EXPECT_EQ(cause(SettingId::mtu, {.firmware_dcbx = true}), Cause::unnotified) << "DCBX moves no MTU";
+  EXPECT_EQ(cause(SettingId::ets, {.new_device = true, .heard = true, .writer = "dcb (pid 1)"}), Cause::driver);
+  EXPECT_EQ(qos::judge(SettingId::ets, {.heard = true, .daemon = "lldpad (pid 7)"}).by, "lldpad (pid 7)");
+  EXPECT_EQ(cause(SettingId::pfc, {.daemon = "lldpad (pid 7)"}), Cause::process) << "CEE commands are not notified";
+  for (const Setting& setting : kSettings) EXPECT_FALSE(qos::judge(setting.id, {}).by.empty()) << setting.key;
 }
 
 TEST(WindowTime, TheWaitEndsWhenItOpens) {

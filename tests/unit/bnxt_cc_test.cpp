@@ -112,7 +112,7 @@ TEST(BnxtCc, AKernelWithoutAnyKnobIsNamedWithTheWaysOut) {
   CcBed bed;
   auto changes = bed.apply(congestion_control());
   expect_all(changes, {Outcome::unsupported});
-  for (const Change& change : changes) EXPECT_NE(change.detail.find("niccli"), std::string::npos) << change.key;
+  for (const Change& change : changes) EXPECT_NE(change.detail.find("niccli"), std::string::npos) << change.key();
 }
 
 TEST(BnxtCc, NobodyLooksWhereNothingIsWanted) {

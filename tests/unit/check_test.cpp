@@ -32,8 +32,7 @@ void want_every_setting(Healthy& node) {
       fill(setting, port.qos);
       const std::string text = value_text(setting, port.qos);
       if (!given)
-        node.plan[port.id()].push_back(
-            {port.id(), std::string(setting.key), Outcome::in_sync, 0, false, text, text, {}});
+        node.plan[port.id()].push_back({port.id(), setting.id, Outcome::in_sync, 0, false, text, text, {}, {}});
     }
   }
 }

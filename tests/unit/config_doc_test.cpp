@@ -145,8 +145,8 @@ TEST(ManualPage, NamesTheDriversThatOfferASetting) {
       if (driver->kernel_names.empty()) continue;
       const std::string name(driver->kernel_names.front());
       if (named.contains(name)) told.insert(name);
-      for (const KeyOp& each : driver->ops)
-        if (each.key == setting.key && each.op.write != nullptr) offer.insert(name);
+      for (const SettingOp& each : driver->ops)
+        if (each.setting == setting.id && each.op.write != nullptr) offer.insert(name);
     }
     EXPECT_EQ(told, offer) << setting.key;
   }

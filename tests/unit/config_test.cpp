@@ -127,7 +127,7 @@ TEST(Config, ReadsEverySetting) {
   EXPECT_EQ(port.want.ets->bw, (Eight{50, 50, 0, 0, 0, 0, 0, 0}));
   EXPECT_EQ(port.want.pfc, PrioSet{0b1000});
   EXPECT_EQ(port.want.cable_length, 30U);
-  EXPECT_EQ(port.origin[*setting_index("pfc")], "f.toml:24");
+  EXPECT_EQ(port.origin[index(SettingId::pfc)], "f.toml:24");
 }
 
 TEST(Config, AnEmptyFileIsAuditWithoutPorts) {

@@ -107,7 +107,7 @@ TEST(ConfirmRevert, PutsBackWhatStoodAndKeepsWhatMustWait) {
   before.pfc = PrioSet{};
   before.trust = Trust::pcp;
   Keys keys = keys_of(before);
-  keys.reset(*setting_index("trust"));
+  keys.reset(index(SettingId::trust));
   remember(record, ports[0], before, keys);
   EXPECT_FALSE(record.before.begin()->second.trust) << "was not applied";
   want.mtu = 4200;

@@ -406,7 +406,7 @@ TEST(CtlPlan, ListsWritesAndWritesNothing) {
   const Changes& changes = plan.begin()->second;
   ASSERT_EQ(std::count_if(changes.begin(), changes.end(), is_write), 1);
   for (const Change& change : changes)
-    EXPECT_EQ(change.outcome, change.key == "pfc" ? Outcome::pending : Outcome::in_sync) << change.key;
+    EXPECT_EQ(change.outcome, change.setting == SettingId::pfc ? Outcome::pending : Outcome::in_sync) << change.key();
   EXPECT_EQ(nic.writes(), 0u);
   const JsonValue json = JsonValue::parse(changes_json(changes).dump());
   EXPECT_EQ(json.array().size(), 2u);

@@ -15,7 +15,7 @@ class DriftTest : public testing::Test {
   static Change change(Outcome outcome, std::string from = "none", std::string to = "3") {
     Change one;
     one.port = "mlx5_0/1";
-    one.key = "pfc";
+    one.setting = SettingId::pfc;
     one.outcome = outcome;
     one.from = std::move(from);
     one.to = std::move(to);

@@ -97,12 +97,12 @@ TEST_F(EthtoolFeature, SetsReadsBackAndFindsNothingMoreToDo) {
 TEST_F(EthtoolFeature, WritesNoOtherSizeAlongThatMustNotBeWritten) {
   Qos want;
   want.ring_rx = want.ring_tx = 4096;
-  bed.options.conflict = [](const Port&, std::string_view key) { return key == "ring_tx"; };
+  bed.options.conflict = [](const Port&, SettingId setting) { return setting == SettingId::ring_tx; };
   EXPECT_EQ(of(bed.apply(want), "ring_tx").outcome, Outcome::conflict);
   EXPECT_EQ(settings(), std::vector<std::string>{"setrings rx=4096 tx=1024"});
   bed.options.conflict = nullptr;
   bed.nic.ethtool.ring_rx->now = 512;
-  bed.options.only = Keys().set(*setting_index("ring_rx"));
+  bed.options.only = Keys().set(index(SettingId::ring_rx));
   bed.apply(want);
   EXPECT_EQ(settings().back(), "setrings rx=4096 tx=1024");
 }

@@ -233,11 +233,11 @@ void expect_honest(Machine& machine, const Changes& changes, const Qos& want) {
   const Qos now = machine.read(), expected = expected_of(machine, want, now);
   EXPECT_EQ(changes.size(), keys_of(expected).count()) << "a word on each setting\n" << text(changes);
   for (const Change& change : changes) {
-    const Setting& setting = kSettings[*setting_index(change.key)];
+    const Setting& setting = setting_of(change.setting);
     // Of a device that went away nothing good is known, also where its last write still came through.
     if (change.code == ENODEV) continue;
     EXPECT_EQ(good(change.outcome), same_value(setting, expected, now))
-        << change.key << " reads " << value_text(setting, now) << "\n"
+        << change.key() << " reads " << value_text(setting, now) << "\n"
         << text(changes);
   }
 }

@@ -189,7 +189,7 @@ TEST_F(Mlx5Buffers, TheOriginalComesBack) {
 
 TEST_F(Mlx5Buffers, AreReadOnlyWhenAskedFor) {
   Keys mtu;
-  mtu.set(*setting_index("mtu"));
+  mtu.set(index(SettingId::mtu));
   const Qos have = bed.read(mtu);
   EXPECT_FALSE(have.buffer_size || have.prio2buffer || have.maxrate);
 }

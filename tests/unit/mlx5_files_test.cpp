@@ -30,8 +30,8 @@ constexpr std::string_view kNumbers[] = {"cnp_dscp",
                                          "rate_reduce_monitor_period",
                                          "initial_alpha_value"};
 
-const Setting& row(std::string_view key) { return kSettings[*setting_index(key)]; }
-Keys only(std::string_view key) { return Keys().set(*setting_index(key)); }
+const Setting& row(std::string_view key) { return setting_of(*parse_setting(key)); }
+Keys only(std::string_view key) { return Keys().set(index(*parse_setting(key))); }
 
 struct Inbox : testing::Test {
   Inbox() { add_mlx5_cc_params(*bed.files, bed.port.pci); }
@@ -55,7 +55,7 @@ void set_and_restore_each(FileBed& bed) {
     SCOPED_TRACE(key);
     const Qos original = bed.read(only(key));
     Qos want;
-    ASSERT_TRUE(has_value(row(key), original)) << bed.limits.reasons[std::string(key)];
+    ASSERT_TRUE(has_value(row(key), original)) << bed.limits.reasons[*parse_setting(key)];
     if (!file_settings::take(row(key), original)) continue;  // none as shipped: tests of their own
     const uint32_t shipped = *file_settings::take(row(key), original);
     file_settings::put(row(key), shipped + 1 <= row(key).max && shipped + 1 <= 1000 ? shipped + 1 : shipped - 1, want);
@@ -349,10 +349,10 @@ TEST_F(Ofed, TheTrafficClassIsForcedChangedAndCleared) {
 TEST_F(Ofed, WithoutItsFileTheTrafficClassIsNotOffered) {
   bed.tree.remove("sys/class/infiniband/" + bed.port.rdma + "/tc");
   EXPECT_FALSE(bed.read().traffic_class);
-  EXPECT_NE(bed.limits.reasons["traffic_class"].find("there is no"), std::string::npos);
+  EXPECT_NE(bed.limits.reasons[SettingId::traffic_class].find("there is no"), std::string::npos);
   bed.port.rdma.clear();
   EXPECT_FALSE(bed.read().traffic_class);
-  EXPECT_NE(bed.limits.reasons["traffic_class"].find("no RDMA device"), std::string::npos);
+  EXPECT_NE(bed.limits.reasons[SettingId::traffic_class].find("no RDMA device"), std::string::npos);
 }
 
 TEST_F(Ofed, DcbnlIsTheSame) {
@@ -376,8 +376,9 @@ TEST(Mlx5Evidence, PfcAndMtuAreDisruptiveAloneOfItsOwnOperations) {
   const Driver& inbox = driver_for("mlx5_core", &bed.kernel.root, "eth0");
   bed.tree.folder("sys/class/net/eth0/ecn");
   for (const Driver* driver : {&inbox, &driver_for("mlx5_core", &bed.kernel.root, "eth0")})
-    for (const KeyOp& each : driver->ops)
-      EXPECT_EQ(each.op.disruptive, each.key == "pfc" || each.key == "mtu") << driver->name << " " << each.key;
+    for (const SettingOp& each : driver->ops)
+      EXPECT_EQ(each.op.disruptive, each.setting == SettingId::pfc || each.setting == SettingId::mtu)
+          << driver->name << " " << key_text(each.setting);
 }
 
 TEST(FileNumber, IsDecimalOrHexAndTheWholeText) {

@@ -26,7 +26,7 @@ PortPolicy port(const std::string& text) {
   return loaded.policy.ports.empty() ? PortPolicy{} : loaded.policy.ports.front();
 }
 
-bool derived(const PortPolicy& port, std::string_view key) { return port.derived[*setting_index(key)]; }
+bool derived(const PortPolicy& port, std::string_view key) { return port.derived[index(*parse_setting(key))]; }
 
 constexpr const char* kMarks = "traffic = { dscp = 26, priority = 3 }\ncnp = { dscp = 48, priority = 6 }\n";
 
@@ -48,8 +48,8 @@ TEST(Traffic, AllThatDependsOnItFollows) {
   EXPECT_EQ(entry.want.roce_prio, 3U);
   EXPECT_EQ(entry.want.roce_mode, RoceMode::v2);
   EXPECT_EQ(entry.derived, keys_of(entry.want)) << "nothing else is given";
-  EXPECT_EQ(entry.origin[*setting_index("pfc")], "f.toml:2 (from traffic)");
-  EXPECT_EQ(entry.origin[*setting_index("cnp_dscp")], "f.toml:3 (from cnp)");
+  EXPECT_EQ(entry.origin[index(SettingId::pfc)], "f.toml:2 (from traffic)");
+  EXPECT_EQ(entry.origin[index(SettingId::cnp_dscp)], "f.toml:3 (from cnp)");
 }
 
 TEST(Traffic, AnotherMarkChangesAll) {
@@ -104,10 +104,10 @@ TEST(Traffic, WhereThePriorityTagDecidesThereIsNoMap) {
 TEST(Profile, TheEntrysOwnValuesComeFirst) {
   const PortPolicy entry = port("[[port]]\nprofile = \"nvidia-dcqcn\"\nmtu = 4200\n");
   EXPECT_EQ(entry.want.mtu, 4200U);
-  EXPECT_EQ(entry.origin[*setting_index("mtu")], "f.toml:3");
+  EXPECT_EQ(entry.origin[index(SettingId::mtu)], "f.toml:3");
   EXPECT_EQ(entry.want.dcbx, Dcbx::host);
-  EXPECT_TRUE(entry.origin[*setting_index("dcbx")].starts_with(kShipped + "/nvidia-dcqcn.toml:"))
-      << entry.origin[*setting_index("dcbx")];
+  EXPECT_TRUE(entry.origin[index(SettingId::dcbx)].starts_with(kShipped + "/nvidia-dcqcn.toml:"))
+      << entry.origin[index(SettingId::dcbx)];
   EXPECT_EQ(entry.profile, "nvidia-dcqcn");
   EXPECT_FALSE(derived(entry, "dcbx"));
 }
@@ -202,7 +202,7 @@ TEST(ShippedProfile, AsksForNothingThatItsDriverCannotDo) {
     const Driver& driver = driver_for(kDriverOf.at(name));
     const Keys own = keys_of(entry.want) & ~entry.derived;
     for (size_t row = 0; row < kSettingCount; ++row) {
-      const bool offered = op_of(driver, kSettings[row].key).write != nullptr;
+      const bool offered = op_of(driver, kSettings[row].id).write != nullptr;
       EXPECT_TRUE(offered || !own[row]) << kSettings[row].key;
     }
   }

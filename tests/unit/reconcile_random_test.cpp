@@ -58,10 +58,10 @@ TEST_P(AnyDcb, AnyWishFromAnyStateEndsHonestly) {
     tried.merge(keys_with(first, Outcome::refused));
     EXPECT_EQ(keys_with(plan, Outcome::differs), tried) << text(plan);
     for (const Change& change : first) {
-      const Setting& setting = kSettings[*setting_index(change.key)];
+      const Setting& setting = setting_of(change.setting);
       const Qos expected = driver_for(bed.port.kernel_driver).expected(want, {}, {});
       const bool obeyed = change.outcome == Outcome::applied || change.outcome == Outcome::in_sync;
-      EXPECT_EQ(same_value(setting, expected, bed.port.qos), obeyed) << change.key;
+      EXPECT_EQ(same_value(setting, expected, bed.port.qos), obeyed) << change.key();
     }
     const auto writes = bed.nic.writes();
     auto second = bed.settle_to(want);

@@ -40,7 +40,7 @@ TEST_P(Dcb, ChangesComeInTheOrderOfTheSettings) {
   Bed bed(GetParam());
   auto changes = bed.apply(profile(GetParam()));
   std::vector<size_t> rows;
-  for (const Change& change : changes) rows.push_back(*setting_index(change.key));
+  for (const Change& change : changes) rows.push_back(index(change.setting));
   EXPECT_TRUE(std::is_sorted(rows.begin(), rows.end()));
   EXPECT_EQ(changes.front().port, "sim2/1");
 }
@@ -205,7 +205,7 @@ TEST_P(Dcb, NeverMeansNeverAndNowDoesNotAsk) {
 
 TEST_P(Dcb, AConflictIsReportedAndNotWritten) {
   Bed bed(GetParam());
-  bed.options.conflict = [](const Port&, std::string_view key) { return key == "pfc"; };
+  bed.options.conflict = [](const Port&, SettingId setting) { return setting == SettingId::pfc; };
   auto changes = bed.settle_to(profile(GetParam()));
   EXPECT_EQ(of(changes, "pfc").outcome, Outcome::conflict);
   EXPECT_EQ(bed.nic.pfc.pfc_en, 0);
@@ -216,9 +216,9 @@ TEST_P(Dcb, EachAcceptedWriteIsToldAndARefusedOneIsNot) {
   Bed bed(GetParam());
   bed.nic.faults["setpfc"] = {.action = Fault::refuse, .code = EIO};
   std::vector<std::string> wrote;
-  bed.options.wrote = [&](const Port& port, std::string_view key) {
+  bed.options.wrote = [&](const Port& port, SettingId setting) {
     EXPECT_EQ(port.netdev, "eth0");
-    wrote.emplace_back(key);
+    wrote.emplace_back(key_text(setting));
   };
   auto changes = bed.apply(profile(GetParam()));
   std::set<std::string> told(wrote.begin(), wrote.end());

@@ -317,7 +317,7 @@ TEST(Scan, TheMembersOfABondArePortsOfTheirOwn) {
   EXPECT_EQ(node.ports[2].qos.mtu, 9000u);
   for (const Port& port : node.ports) EXPECT_EQ(port.active_mtu, 4096u) << port.id() << ": the path MTU is the bond's";
   const Keys of_bond = qos::own_keys(node.ports[0]), of_member = qos::own_keys(node.ports[2]);
-  EXPECT_TRUE(of_bond[*setting_index("mtu")] && of_bond[*setting_index("roce_tos")] && !of_bond[*setting_index("pfc")]);
+  EXPECT_TRUE(of_bond[index(SettingId::mtu)] && of_bond[index(SettingId::roce_tos)] && !of_bond[index(SettingId::pfc)]);
   EXPECT_TRUE((of_bond & of_member).none() && (of_bond | of_member).all()) << "each setting has one owner";
 }
 

@@ -93,8 +93,8 @@ const Offer kOffers[] = {
 
 bool is_of_a_feature(std::string_view key) {
   for (const Feature* feature : features())
-    for (const KeyOp& op : feature->ops)
-      if (op.key == key) return true;
+    for (const SettingOp& op : feature->ops)
+      if (key_text(op.setting) == key) return true;
   return false;
 }
 
@@ -112,10 +112,10 @@ TEST(Offers, AreTheseAndWhatIsMissingHasItsReason) {
     const Driver& driver = driver_for(offer.kernel_name);
     std::set<std::string_view> keys;
     for (const Setting& setting : kSettings)
-      if (op_of(driver, setting.key).write != nullptr && !is_of_a_feature(setting.key)) keys.insert(setting.key);
+      if (op_of(driver, setting.id).write != nullptr && !is_of_a_feature(setting.key)) keys.insert(setting.key);
     EXPECT_EQ(keys, offer.keys);
     for (const Reason& reason : offer.reasons) {
-      const Setting& setting = kSettings[*setting_index(reason.key)];
+      const Setting& setting = setting_of(*parse_setting(reason.key));
       const std::string text = remedy_of(driver, setting, with_dcbnl(), "eth0", 0);
       EXPECT_NE(text.find(reason.words), std::string::npos) << reason.key << ": " << text;
     }
@@ -125,7 +125,7 @@ TEST(Offers, AreTheseAndWhatIsMissingHasItsReason) {
 TEST(Offers, NoReasonIsAnEmptyPhrase) {
   for (const Driver* driver : drivers())
     for (const Setting& setting : kSettings) {
-      if (op_of(*driver, setting.key).write != nullptr) continue;
+      if (op_of(*driver, setting.id).write != nullptr) continue;
       const std::string text = remedy_of(*driver, setting, with_dcbnl(), "eth0", 0);
       EXPECT_EQ(text.find("does not offer it"), std::string::npos)
           << driver->name << " " << setting.key << ": " << text;
@@ -134,9 +134,9 @@ TEST(Offers, NoReasonIsAnEmptyPhrase) {
 
 TEST(Offers, AVirtualFunctionIsSentToItsPhysicalFunctionForDcbAlone) {
   const Driver& upstream = driver_for("hns3");
-  EXPECT_NE(remedy_of(upstream, kSettings[*setting_index("pfc")], Qos{}, "eth0", 0).find("physical function"),
+  EXPECT_NE(remedy_of(upstream, setting_of(SettingId::pfc), Qos{}, "eth0", 0).find("physical function"),
             std::string::npos);
-  EXPECT_EQ(remedy_of(upstream, kSettings[*setting_index("cc")], Qos{}, "eth0", 0).find("physical function"),
+  EXPECT_EQ(remedy_of(upstream, setting_of(SettingId::cc), Qos{}, "eth0", 0).find("physical function"),
             std::string::npos);
 }
 
@@ -251,31 +251,31 @@ TEST(Mlx4, RatesAreRoundedUpAndPfcAndPauseExcludeEachOther) {
   want.maxrate = Rates{.kbit = {0, 1, 100'000, 250'000}};
   EXPECT_EQ(mlx4.expected(want, {}, {}).maxrate->kbit, (std::array<uint64_t, 8>{0, 100'000, 100'000, 300'000}));
   want.pfc = PrioSet{0x08};
-  mlx4.effect(kSettings[*setting_index("pfc")], want, have);
+  mlx4.effect(setting_of(SettingId::pfc), want, have);
   EXPECT_EQ(have.pause, Pause{});
   want.pause = Pause{true, false};
-  mlx4.effect(kSettings[*setting_index("pause")], want, have);
+  mlx4.effect(setting_of(SettingId::pause), want, have);
   EXPECT_EQ(have.pfc, PrioSet{});
   want.ets = Ets{};
   want.ets->tsa[0] = want.ets->tsa[1] = Tsa::ets;
   want.ets->bw = {50, 40};
-  EXPECT_FALSE(mlx4.impossible(kSettings[*setting_index("ets")], want, have, {}).empty());
+  EXPECT_FALSE(mlx4.impossible(setting_of(SettingId::ets), want, have, {}).empty());
   want.ets->bw = {50, 50};
-  EXPECT_TRUE(mlx4.impossible(kSettings[*setting_index("ets")], want, have, {}).empty());
+  EXPECT_TRUE(mlx4.impossible(setting_of(SettingId::ets), want, have, {}).empty());
 }
 
 TEST(Orders, OwnerOfDcbxFirstAndBroadcomsCnpsAfterItsSwitch) {
   for (const Driver* driver : drivers()) {
     SCOPED_TRACE(driver->name);
-    auto at = [&](std::string_view key) {
-      return std::find(driver->order.begin(), driver->order.end(), key) - driver->order.begin();
+    auto at = [&](SettingId setting) {
+      return std::find(driver->order.begin(), driver->order.end(), setting) - driver->order.begin();
     };
-    EXPECT_EQ(at("fw_lldp"), 0);
-    EXPECT_EQ(at("dcbx"), 1);
-    EXPECT_LT(at("ets"), at("pfc"));
+    EXPECT_EQ(at(SettingId::fw_lldp), 0);
+    EXPECT_EQ(at(SettingId::dcbx), 1);
+    EXPECT_LT(at(SettingId::ets), at(SettingId::pfc));
     if (driver->name == "bnxt") {
-      EXPECT_LT(at("cc"), at("cnp_dscp"));
-      EXPECT_LT(at("pfc"), at("cc"));
+      EXPECT_LT(at(SettingId::cc), at(SettingId::cnp_dscp));
+      EXPECT_LT(at(SettingId::pfc), at(SettingId::cc));
     }
   }
 }

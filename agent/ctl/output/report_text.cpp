@@ -149,7 +149,7 @@ std::string changes_text(const Changes& changes, bool all, const Output& output)
     if (change.outcome == Outcome::in_sync && !all) continue;
     std::string note = change.detail;
     if (change.disruptive && note.empty() && is_write(change)) note = "stops traffic for a moment";
-    table.add({change.port, change.key, change.from, change.to, std::string(to_text(change.outcome)), note});
+    table.add({change.port, change.key(), change.from, change.to, std::string(to_text(change.outcome)), note});
   }
   return table.empty() ? std::string() : table.text(output);
 }
@@ -159,7 +159,7 @@ Json changes_json(const Changes& changes) {
   for (const Change& change : changes) {
     Json entry = Json::object();
     entry.put("port", change.port)
-        .put("setting", change.key)
+        .put("setting", change.key())
         .put("outcome", to_text(change.outcome))
         .put("from", change.from)
         .put("to", change.to)

@@ -30,7 +30,7 @@ void tell_log(const Changes& changes, const confirm::Record& record) {
   ::openlog("fabric-agentctl", LOG_PID, LOG_DAEMON);
   for (const Change& change : changes)
     if (change.outcome == Outcome::refused || change.outcome == Outcome::ignored)
-      ::syslog(LOG_ERR, "%s: %s could not be put back to %s: %s", change.port.c_str(), change.key.c_str(),
+      ::syslog(LOG_ERR, "%s: %s could not be put back to %s: %s", change.port.c_str(), change.key().c_str(),
                change.to.c_str(), change.detail.c_str());
   if (!is_pending(record)) ::syslog(LOG_WARNING, "an apply was not confirmed in time: what stood before it is back");
 }

@@ -32,7 +32,7 @@ std::string sync_text(const Node& node, const PortPolicy* entry, const Changes* 
   for (const Change& change : *changes) {
     const Outcome outcome = with_agents_word(node, change).outcome;
     if (outcome == Outcome::in_sync) continue;
-    text += (text.empty() ? "" : ", ") + change.key + " " + std::string(to_text(outcome));
+    text += (text.empty() ? "" : ", ") + change.key() + " " + std::string(to_text(outcome));
   }
   return text.empty() ? "yes" : "no: " + text;
 }
@@ -98,13 +98,13 @@ const PortPolicy* entry_for(const Policy* policy, const Port& port) {
 Json setting_json(const Node& node, const Change& change) {
   const Change told = with_agents_word(node, change);
   Json entry = Json::object();
-  entry.put("setting", change.key)
+  entry.put("setting", change.key())
       .put("outcome", to_text(told.outcome))
       .put("from", change.from)
       .put("to", change.to)
       .put("detail", told.detail);
   const AgentSettings* agent = agent_settings(node, change.port);
-  const auto found = agent == nullptr ? AgentSettings::const_iterator{} : agent->find(change.key);
+  const auto found = agent == nullptr ? AgentSettings::const_iterator{} : agent->find(change.key());
   const bool known = agent != nullptr && found != agent->end();
   const SettingState told_state = known ? found->second : SettingState{};
   Json drifts = Json::object();
@@ -207,7 +207,7 @@ std::string show_text(const Node& node, const Policy* policy, const Plan& plan, 
       std::string wanted = entry == nullptr ? "-" : value_text(setting, entry->want), outcome = "-";
       if (changes != nullptr)
         for (const Change& change : *changes)
-          if (change.key == setting.key) {
+          if (change.setting == setting.id) {
             wanted = change.to;
             outcome = to_text(change.outcome);
           }

@@ -13,7 +13,7 @@ namespace {
 // What a difference costs. Critical where packets are lost or misdirected at once; warning where it costs speed, or
 // only makes room for trouble. A setting without a row here is critical.
 struct Cost {
-  std::string_view key;
+  SettingId setting;
   Status status;
   std::string_view meaning;
 };
@@ -22,104 +22,106 @@ constexpr std::string_view kDcqcn =
     "otherwise "
     "than those of its peers.";
 constexpr Cost kCosts[] = {
-    {"dcbx", Status::warning,
+    {SettingId::dcbx, Status::warning,
      "Who owns DCBX is not as the policy says; the NIC's firmware can overwrite PFC and ETS without notice."},
-    {"fw_lldp", Status::warning,
+    {SettingId::fw_lldp, Status::warning,
      "The LLDP agent in the NIC's firmware is not as the policy says; while it runs, it owns DCBX and overwrites PFC "
      "and ETS."},
-    {"pause", Status::critical,
+    {SettingId::pause, Status::critical,
      "Global pause is not as the policy says; where PFC is used it stops all priorities and switches PFC off."},
-    {"mtu", Status::warning,
+    {SettingId::mtu, Status::warning,
      "The MTU is not as the policy says; RoCE falls back to smaller packets, or the peer's are too big."},
-    {"ring_rx", Status::warning,
+    {SettingId::ring_rx, Status::warning,
      "The netdev has another number of receive descriptors; TCP/IP bursts can overrun it. RDMA traffic is not "
      "concerned."},
-    {"ring_tx", Status::warning,
+    {SettingId::ring_tx, Status::warning,
      "The netdev has another number of send descriptors; TCP/IP can be slower. RDMA traffic is not concerned."},
-    {"channels", Status::warning,
+    {SettingId::channels, Status::warning,
      "The netdev has another number of queues; TCP/IP can be slower. RDMA traffic is not concerned."},
-    {"fec", Status::warning,
+    {SettingId::fec, Status::warning,
      "Forward error correction is configured otherwise; where the switch does not do the same, the link stays down or "
      "loses packets."},
-    {"trust", Status::critical,
+    {SettingId::trust, Status::critical,
      "Received frames are classified by the wrong header field, so RoCE lands in a priority without PFC."},
-    {"apptrust", Status::critical,
+    {SettingId::apptrust, Status::critical,
      "Received frames are classified by the header fields in another order, so RoCE can land in a priority without "
      "PFC."},
-    {"dscp_map", Status::critical,
+    {SettingId::dscp_map, Status::critical,
      "DSCPs are mapped to other priorities than the network maps them, so RoCE or CNP packets lose their class."},
-    {"ets", Status::critical,
+    {SettingId::ets, Status::critical,
      "Traffic classes share the link differently from the policy; RoCE can be starved or lose its own queue."},
-    {"prio2buffer", Status::critical,
+    {SettingId::prio2buffer, Status::critical,
      "Priorities share receive buffers otherwise; a lossless one that shares with others loses packets, or pauses for "
      "them."},
-    {"buffer_size", Status::critical,
+    {SettingId::buffer_size, Status::critical,
      "The receive buffers have other sizes; one that is too small loses packets of a lossless priority."},
-    {"pfc", Status::critical,
+    {SettingId::pfc, Status::critical,
      "PFC is not on for exactly the priorities that the network pauses: RoCE packets are dropped, or others are "
      "stopped."},
-    {"cable_length", Status::warning,
+    {SettingId::cable_length, Status::warning,
      "The headroom is sized for another cable; too short a length loses packets when PFC pauses the link."},
-    {"maxrate", Status::warning,
+    {SettingId::maxrate, Status::warning,
      "Traffic classes are limited to other rates; RoCE is slower than it could be, or takes what was reserved."},
-    {"ecn_rp", Status::warning,
+    {SettingId::ecn_rp, Status::warning,
      "Congestion notifications do not slow down exactly the priorities of the policy; congestion then ends in PFC "
      "pauses."},
-    {"ecn_np", Status::warning,
+    {SettingId::ecn_np, Status::warning,
      "ECN marks are not answered with CNPs on exactly the priorities of the policy; senders then learn of congestion "
      "by PFC only."},
-    {"cnp_dscp", Status::warning,
+    {SettingId::cnp_dscp, Status::warning,
      "CNPs carry another DSCP; the network queues them with other traffic, and senders slow down too late."},
-    {"cnp_prio", Status::warning,
+    {SettingId::cnp_prio, Status::warning,
      "CNPs have another priority; the network queues them with other traffic, and senders slow down too late."},
-    {"rtt_resp_dscp", Status::warning,
+    {SettingId::rtt_resp_dscp, Status::warning,
      "Answers to round-trip probes carry another DSCP; the times measured are those of another queue."},
-    {"cc", Status::warning,
+    {SettingId::cc, Status::warning,
      "Congestion control as a whole is not as the policy says; without it, every congestion ends in PFC pauses."},
-    {"roce_dscp", Status::critical, "RoCE data carries another DSCP than the network maps to the lossless priority."},
-    {"roce_prio", Status::critical, "RoCE data is sent on another priority than the lossless one."},
-    {"roce_mode", Status::warning,
+    {SettingId::roce_dscp, Status::critical,
+     "RoCE data carries another DSCP than the network maps to the lossless priority."},
+    {SettingId::roce_prio, Status::critical, "RoCE data is sent on another priority than the lossless one."},
+    {SettingId::roce_mode, Status::warning,
      "Connections made by rdma_cm use another RoCE version; v1 is not routed and carries no DSCP."},
-    {"roce_tos", Status::warning,
+    {SettingId::roce_tos, Status::warning,
      "Connections made by rdma_cm carry another DSCP, so their packets take another priority; programs that set their "
      "own, as NCCL does, are not concerned."},
-    {"traffic_class", Status::critical,
+    {SettingId::traffic_class, Status::critical,
      "All queue pairs are given another traffic class, so RoCE packets take another priority than the lossless one."},
-    {"optional_counters", Status::warning,
+    {SettingId::optional_counters, Status::warning,
      "Optional counters are not switched on as the policy says; their metrics are missing."},
-    {"mrrs", Status::warning,
+    {SettingId::mrrs, Status::warning,
      "The PCIe read request size is not as the policy says; reading from memory costs more requests, and bandwidth."},
-    {"min_time_between_cnps", Status::warning, kDcqcn},
-    {"clamp_tgt_rate", Status::warning, kDcqcn},
-    {"clamp_tgt_rate_after_time_inc", Status::warning, kDcqcn},
-    {"rpg_time_reset", Status::warning, kDcqcn},
-    {"rpg_byte_reset", Status::warning, kDcqcn},
-    {"rpg_threshold", Status::warning, kDcqcn},
-    {"rpg_max_rate", Status::warning, kDcqcn},
-    {"rpg_ai_rate", Status::warning, kDcqcn},
-    {"rpg_hai_rate", Status::warning, kDcqcn},
-    {"rpg_gd", Status::warning, kDcqcn},
-    {"rpg_min_dec_fac", Status::warning, kDcqcn},
-    {"rpg_min_rate", Status::warning, kDcqcn},
-    {"rate_to_set_on_first_cnp", Status::warning, kDcqcn},
-    {"dce_tcp_g", Status::warning, kDcqcn},
-    {"dce_tcp_rtt", Status::warning, kDcqcn},
-    {"rate_reduce_monitor_period", Status::warning, kDcqcn},
-    {"initial_alpha_value", Status::warning, kDcqcn},
-    {"cc_mode", Status::warning, kDcqcn},
-    {"cc_g", Status::warning, kDcqcn},
-    {"cc_phases", Status::warning, kDcqcn},
-    {"cc_init_cr", Status::warning, kDcqcn},
-    {"cc_init_tr", Status::warning, kDcqcn},
-    {"cc_rtt", Status::warning, kDcqcn},
-    {"cc_tcp_cp", Status::warning, kDcqcn},
-    {"cc_inactivity_cp", Status::warning, kDcqcn},
+    {SettingId::min_time_between_cnps, Status::warning, kDcqcn},
+    {SettingId::clamp_tgt_rate, Status::warning, kDcqcn},
+    {SettingId::clamp_tgt_rate_after_time_inc, Status::warning, kDcqcn},
+    {SettingId::rpg_time_reset, Status::warning, kDcqcn},
+    {SettingId::rpg_byte_reset, Status::warning, kDcqcn},
+    {SettingId::rpg_threshold, Status::warning, kDcqcn},
+    {SettingId::rpg_max_rate, Status::warning, kDcqcn},
+    {SettingId::rpg_ai_rate, Status::warning, kDcqcn},
+    {SettingId::rpg_hai_rate, Status::warning, kDcqcn},
+    {SettingId::rpg_gd, Status::warning, kDcqcn},
+    {SettingId::rpg_min_dec_fac, Status::warning, kDcqcn},
+    {SettingId::rpg_min_rate, Status::warning, kDcqcn},
+    {SettingId::rate_to_set_on_first_cnp, Status::warning, kDcqcn},
+    {SettingId::dce_tcp_g, Status::warning, kDcqcn},
+    {SettingId::dce_tcp_rtt, Status::warning, kDcqcn},
+    {SettingId::rate_reduce_monitor_period, Status::warning, kDcqcn},
+    {SettingId::initial_alpha_value, Status::warning, kDcqcn},
+    {SettingId::cc_mode, Status::warning, kDcqcn},
+    {SettingId::cc_g, Status::warning, kDcqcn},
+    {SettingId::cc_phases, Status::warning, kDcqcn},
+    {SettingId::cc_init_cr, Status::warning, kDcqcn},
+    {SettingId::cc_init_tr, Status::warning, kDcqcn},
+    {SettingId::cc_rtt, Status::warning, kDcqcn},
+    {SettingId::cc_tcp_cp, Status::warning, kDcqcn},
+    {SettingId::cc_inactivity_cp, Status::warning, kDcqcn},
 };
 
-Cost cost_of(std::string_view key) {
+Cost cost_of(SettingId setting) {
   const auto* found =
-      std::find_if(std::begin(kCosts), std::end(kCosts), [&](const Cost& cost) { return cost.key == key; });
-  return found != std::end(kCosts) ? *found : Cost{key, Status::critical, "The port does not do what the policy says."};
+      std::find_if(std::begin(kCosts), std::end(kCosts), [&](const Cost& cost) { return cost.setting == setting; });
+  return found != std::end(kCosts) ? *found
+                                   : Cost{setting, Status::critical, "The port does not do what the policy says."};
 }
 
 struct Answer {
@@ -131,7 +133,7 @@ constexpr std::string_view kApply =
     "See fabric-agentctl plan, then run fabric-agentctl apply as root, or set mode = \"enforce\" in the configuration.";
 
 Answer answer(const Change& change, bool enforced) {
-  const Cost cost = cost_of(change.key);
+  const Cost cost = cost_of(change.setting);
   const std::string meaning(cost.meaning);
   switch (change.outcome) {
     case Outcome::in_sync:
@@ -145,7 +147,7 @@ Answer answer(const Change& change, bool enforced) {
               "It is applied when no process uses the port; to do it at once: fabric-agentctl apply --disruptive now."};
     case Outcome::unsupported:
       return {Status::warning, "This port cannot do what the policy says.",
-              "Take " + change.key + " out of the policy of this port, or set it with the vendor's own tool."};
+              "Take " + change.key() + " out of the policy of this port, or set it with the vendor's own tool."};
     case Outcome::refused:
       return {
           Status::critical,
@@ -173,7 +175,8 @@ Finding judge(const View& view, const Port& port, const Change& planned) {
   if (change.outcome == Outcome::unsupported && is_guests_function(port.pci_id))
     return good(port.id(), "the host's to set: this is a virtual function", change.to);
   // Some drivers show the mode in use alone (Driver::fec_in_use). That there is no link is told elsewhere.
-  if (change.key == "fec" && change.from == "none" && port.carrier == false && change.outcome != Outcome::refused)
+  if (change.setting == SettingId::fec && change.from == "none" && port.carrier == false &&
+      change.outcome != Outcome::refused)
     return good(port.id(), "shows when the link is up", change.to);
   const bool enforced = view.now.agent && view.now.agent->running && view.now.agent->mode == to_text(Mode::enforce);
   Answer said = answer(change, enforced);
@@ -193,7 +196,7 @@ void ask_port(const View& view, const Port& port, const Setting& setting, Findin
     return;
   }
   for (const Change& change : *changes)
-    if (change.key == setting.key) findings.push_back(judge(view, port, change));
+    if (change.setting == setting.id) findings.push_back(judge(view, port, change));
 }
 
 }  // namespace
@@ -210,6 +213,6 @@ void ask_setting(size_t row, const View& view, Findings& findings) {
           "tells what is wrong."));
 }
 
-std::string_view setting_runbook(std::string_view key) { return cost_of(key).meaning; }
+std::string_view setting_runbook(SettingId setting) { return cost_of(setting).meaning; }
 
 }  // namespace fabric

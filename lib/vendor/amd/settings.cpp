@@ -13,26 +13,28 @@ namespace {
 
 constexpr std::string_view kNames[] = {"ionic"};
 
-bool is_qos(std::string_view key) {
-  return key == "dcbx" || key == "trust" || key == "dscp_map" || key == "ets" || key == "pfc" || key == "maxrate";
+bool is_qos(SettingId key) {
+  return key == SettingId::dcbx || key == SettingId::trust || key == SettingId::dscp_map || key == SettingId::ets ||
+         key == SettingId::pfc || key == SettingId::maxrate;
 }
 
-bool is_dcqcn(std::string_view key) {
-  return key == "cc" || key == "ecn_rp" || key == "ecn_np" || key == "cnp_dscp" || key == "cnp_prio";
+bool is_dcqcn(SettingId key) {
+  return key == SettingId::cc || key == SettingId::ecn_rp || key == SettingId::ecn_np || key == SettingId::cnp_dscp ||
+         key == SettingId::cnp_prio;
 }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
   if (code != 0) return upstream::remedy(setting, have, netdev, code);
-  if (setting.key == "pause")
+  if (setting.id == SettingId::pause)
     return "ionic shows its PFC as global pause, and a write would replace it: set the port's pause type with nicctl";
-  if (is_qos(setting.key))
+  if (is_qos(setting.id))
     return "no kernel sets QoS of this card: nicctl update qos, kept over a reboot by the card's profile";
-  if (is_dcqcn(setting.key)) return "no kernel sets DCQCN of this card: give it a DCQCN profile with nicctl";
+  if (is_dcqcn(setting.id)) return "no kernel sets DCQCN of this card: give it a DCQCN profile with nicctl";
   return upstream::remedy(setting, have, netdev, code);
 }
 
-constexpr KeyOp kOps[] = {
-    {"mtu", {upstream::write_mtu, true}},
+constexpr SettingOp kOps[] = {
+    {SettingId::mtu, {upstream::write_mtu, true}},
 };
 
 }  // namespace

@@ -16,31 +16,32 @@ namespace {
 
 // The same numbers by each door's names.
 struct Names {
-  std::string_view key, configfs, debugfs;
+  SettingId setting;
+  std::string_view configfs, debugfs;
 };
 constexpr std::array kNumbers{
-    Names{"cc_mode", "cc_mode", "cc_mode"},
-    Names{"cc_g", "g", "run_avg_weight_g"},
-    Names{"cc_phases", "nph_per_state", "num_phase_per_state"},
-    Names{"cc_init_cr", "init_cr", "init_cr"},
-    Names{"cc_init_tr", "init_tr", "init_tr"},
-    Names{"cc_rtt", "rtt", "rtt"},
-    Names{"cc_tcp_cp", "tcp_cp", "tcp_cp"},
-    Names{"cc_inactivity_cp", "inact_th", "inactivity_cp"},
-    Names{"cnp_dscp", "cnp_dscp", "alt_vlan_dscp"},
-    Names{"cnp_prio", "cnp_prio", "alt_vlan_pcp"},
-    Names{"roce_dscp", "roce_dscp", "tos_dscp"},
+    Names{SettingId::cc_mode, "cc_mode", "cc_mode"},
+    Names{SettingId::cc_g, "g", "run_avg_weight_g"},
+    Names{SettingId::cc_phases, "nph_per_state", "num_phase_per_state"},
+    Names{SettingId::cc_init_cr, "init_cr", "init_cr"},
+    Names{SettingId::cc_init_tr, "init_tr", "init_tr"},
+    Names{SettingId::cc_rtt, "rtt", "rtt"},
+    Names{SettingId::cc_tcp_cp, "tcp_cp", "tcp_cp"},
+    Names{SettingId::cc_inactivity_cp, "inact_th", "inactivity_cp"},
+    Names{SettingId::cnp_dscp, "cnp_dscp", "alt_vlan_dscp"},
+    Names{SettingId::cnp_prio, "cnp_prio", "alt_vlan_pcp"},
+    Names{SettingId::roce_dscp, "roce_dscp", "tos_dscp"},
 };
-constexpr Names kMarking{"cc", "ecn_marking", "tos_ecn"};
-constexpr Names kEnable{"cc", "ecn_enable", "enable_cc"};
-constexpr Names kRocePrio{"roce_prio", "roce_prio", ""};
+constexpr Names kMarking{SettingId::cc, "ecn_marking", "tos_ecn"};
+constexpr Names kEnable{SettingId::cc, "ecn_enable", "enable_cc"};
+constexpr Names kRocePrio{SettingId::roce_prio, "roce_prio", ""};
 
 constexpr std::string_view kConfigfs = "sys/kernel/config/bnxt_re";
 constexpr std::string_view kDebugfs = "sys/kernel/debug/bnxt_re";
 
-bool is_ours(std::string_view key) {
-  return key == "cc" ||
-         std::any_of(kNumbers.begin(), kNumbers.end(), [key](const Names& names) { return names.key == key; });
+bool is_ours(SettingId id) {
+  return id == SettingId::cc ||
+         std::any_of(kNumbers.begin(), kNumbers.end(), [id](const Names& names) { return names.setting == id; });
 }
 
 // The folder of the numbers while it is open.
@@ -118,19 +119,20 @@ class Together {
 };
 
 void read_number(PortIo& io, const Door& door, const Names& names, Qos& out) {
-  if (!io.wants(names.key)) return;
+  if (!io.wants(names.setting)) return;
   auto value = door.read(names);
-  const Setting& setting = kSettings[*setting_index(names.key)];
+  const Setting& setting = setting_of(names.setting);
   if (value) file_settings::put(setting, *value, out);
-  else io.limits.reasons[std::string(names.key)] = file_settings::why_not(io, door.file(names), value.error().code);
+  else io.limits.reasons[names.setting] = file_settings::why_not(io, door.file(names), value.error().code);
 }
 
 void read_switch(PortIo& io, const Door& door, Qos& out) {
-  if (!io.wants("cc")) return;
+  if (!io.wants(SettingId::cc)) return;
   auto marking = door.read(kMarking), enable = door.read(kEnable);
   if (marking && enable) out.cc = *enable != 0 && *marking != 0;
   else
-    io.limits.reasons["cc"] = file_settings::why_not(io, door.file(kEnable), (enable ? marking : enable).error().code);
+    io.limits.reasons[SettingId::cc] =
+        file_settings::why_not(io, door.file(kEnable), (enable ? marking : enable).error().code);
 }
 
 // ECT(1) where data goes out as not ECN-capable; ECT(0), where somebody has set it, is as good.
@@ -149,14 +151,14 @@ void say_why_closed(PortIo& io, int code) {
       configfs || code != ENOENT ? file_settings::why_not(io, path, code) : file_settings::closed(io, path);
   if (why.empty()) return;
   for (size_t i = 0; i < kSettingCount; ++i)
-    if (io.keys[i] && is_ours(kSettings[i].key)) io.limits.reasons[std::string(kSettings[i].key)] = why;
+    if (io.keys[i] && is_ours(kSettings[i].id)) io.limits.reasons[kSettings[i].id] = why;
 }
 
 }  // namespace
 
 void read(PortIo& io, Qos& out) {
-  bool any = io.wants("cc");
-  for (const Names& names : kNumbers) any = any || io.wants(names.key);
+  bool any = io.wants(SettingId::cc);
+  for (const Names& names : kNumbers) any = any || io.wants(names.setting);
   if (!any) return;
   for (int tries = 1; tries <= ConfigfsItem::kTries; ++tries) {
     auto door = Door::open(io);
@@ -172,7 +174,7 @@ Result<void> write(PortIo& io, const Setting& setting, const Qos& want, const Qo
   if (!door) return door.error();
   Together change(*door);
   const auto number =
-      std::find_if(kNumbers.begin(), kNumbers.end(), [&](const Names& names) { return names.key == setting.key; });
+      std::find_if(kNumbers.begin(), kNumbers.end(), [&](const Names& names) { return names.setting == setting.id; });
   auto set = number == kNumbers.end() ? set_switch(*door, change, *want.cc)
                                       : change.set(*number, file_settings::take(setting, want).value_or(0));
   return set ? change.apply() : set;
@@ -187,15 +189,17 @@ void follow_roce_prio(PortIo& io, uint32_t prio) {
 }
 
 std::string remedy(const Setting& setting, int code) {
-  if (setting.key == "ecn_rp" || setting.key == "ecn_np") return "bnxt_re has one switch for all priorities: cc";
-  if (!is_ours(setting.key)) return {};
+  if (setting.id == SettingId::ecn_rp || setting.id == SettingId::ecn_np)
+    return "bnxt_re has one switch for all priorities: cc";
+  if (!is_ours(setting.id)) return {};
   if (code == 0)
     return "this bnxt_re has no knob for it (Linux 6.12 switches congestion control on by itself): take Linux 7 with "
            "debugfs, "
            "Broadcom's bnxt_re package with its configfs, or niccli";
   if (code == EPERM) return "kernel lockdown (Secure Boot) closes debugfs even to root: set it with niccli";
   if (code == EACCES) return "the files are root's alone (needs CAP_DAC_OVERRIDE)";
-  if (code == EINVAL && (setting.key == "cnp_dscp" || setting.key == "cnp_prio" || setting.key == "roce_dscp"))
+  if (code == EINVAL &&
+      (setting.id == SettingId::cnp_dscp || setting.id == SettingId::cnp_prio || setting.id == SettingId::roce_dscp))
     return "firmware with service profiles takes DSCPs and priorities of RoCE and CNPs from dscp_map and its profile "
            "(niccli)";
   return file_settings::remedy(code);

@@ -53,41 +53,42 @@ Result<Qos> read(PortIo& io) {
   auto reading = upstream::read_port(io);
   if (!reading) return reading.error();
   if (reading->dcb) drop_ambiguous(reading->dcb->app.value_or(Table{}), reading->qos);
-  if (reading->dcb && io.wants("roce_prio")) reading->qos.roce_prio = roce_prio_of(reading->dcb->app.value_or(Table{}));
+  if (reading->dcb && io.wants(SettingId::roce_prio))
+    reading->qos.roce_prio = roce_prio_of(reading->dcb->app.value_or(Table{}));
   bnxt_cc::read(io, reading->qos);
   return std::move(reading->qos);
 }
 
 std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
-  if (setting.key == "trust") return upstream::impossible_trust(want, have, true);
-  if (setting.key == "ets")
+  if (setting.id == SettingId::trust) return upstream::impossible_trust(want, have, true);
+  if (setting.id == SettingId::ets)
     for (Tsa tsa : want.ets->tsa)
       if (tsa != Tsa::strict && tsa != Tsa::ets) return "bnxt_en knows strict and ets classes only";
-  if (setting.key == "pfc" && limits.lossless_classes)
+  if (setting.id == SettingId::pfc && limits.lossless_classes)
     return upstream::too_many_lossless(want, have, *limits.lossless_classes);
   return upstream::impossible(setting, want, have, limits);
 }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
-  if (setting.key == "fw_lldp")
+  if (setting.id == SettingId::fw_lldp)
     return "an LLDP agent in the card's firmware is an option in NVM: switch it off with niccli";
   if (std::string text = bnxt_cc::remedy(setting, code); !text.empty()) return text;
-  if (code != 0 && have.dcbx == Dcbx::firmware && setting.key != "pause" && setting.key != "mtu")
+  if (code != 0 && have.dcbx == Dcbx::firmware && setting.id != SettingId::pause && setting.id != SettingId::mtu)
     return "the card's firmware owns DCBX and then refuses every change: switch its LLDP agent off in NVM (niccli)";
-  if (setting.key == "pfc" && code == EINVAL)
+  if (setting.id == SettingId::pfc && code == EINVAL)
     return "the card has fewer lossless traffic classes than these priorities map to";
-  if (setting.key == "ets" && code == EINVAL)
+  if (setting.id == SettingId::ets && code == EINVAL)
     return "the bandwidths of the ETS classes must not exceed 100, and at 100 none may be 0";
-  if (setting.key == "dscp_map" && code == EOPNOTSUPP) return "this card's firmware does not map DSCPs";
-  if ((setting.key == "dscp_map" || setting.key == "roce_prio") && code == EIO)
+  if (setting.id == SettingId::dscp_map && code == EOPNOTSUPP) return "this card's firmware does not map DSCPs";
+  if ((setting.id == SettingId::dscp_map || setting.id == SettingId::roce_prio) && code == EIO)
     return "the firmware refused the entry; the kernel's list was put right";
   return upstream::remedy(setting, have, netdev, code);
 }
 
 void effect(const Setting& setting, const Qos& want, Qos& have) {
   copy_value(setting, want, have);
-  if (setting.key == "dscp_map") have.trust = want.dscp_map->empty() ? Trust::pcp : Trust::dscp;
-  if (setting.key == "trust" && want.trust == Trust::pcp) have.dscp_map = DscpMap{};
+  if (setting.id == SettingId::dscp_map) have.trust = want.dscp_map->empty() ? Trust::pcp : Trust::dscp;
+  if (setting.id == SettingId::trust && want.trust == Trust::pcp) have.dscp_map = DscpMap{};
 }
 
 bool contains(const Table& table, const dcb_app& entry) {
@@ -193,39 +194,39 @@ Result<void> write_pfc(PortIo& io, const Setting& setting, const Qos& want, cons
   return upstream::write_pfc(io, setting, want, have);
 }
 
-constexpr KeyOp kOps[] = {
-    {"dcbx", {upstream::write_dcbx}},
-    {"pause", {upstream::write_pause}},
-    {"mtu", {upstream::write_mtu, true}},
-    {"trust", {write_trust}},
-    {"dscp_map", {write_dscp_map}},
-    {"ets", {write_ets, true}},
-    {"pfc", {write_pfc, true}},
-    {"roce_prio", {write_roce_prio}},
-    {"cc", {bnxt_cc::write}},
-    {"cc_mode", {bnxt_cc::write}},
-    {"cc_g", {bnxt_cc::write}},
-    {"cc_phases", {bnxt_cc::write}},
-    {"cc_init_cr", {bnxt_cc::write}},
-    {"cc_init_tr", {bnxt_cc::write}},
-    {"cc_rtt", {bnxt_cc::write}},
-    {"cc_tcp_cp", {bnxt_cc::write}},
-    {"cc_inactivity_cp", {bnxt_cc::write}},
-    {"cnp_dscp", {bnxt_cc::write}},
-    {"cnp_prio", {bnxt_cc::write}},
-    {"roce_dscp", {bnxt_cc::write}},
+constexpr SettingOp kOps[] = {
+    {SettingId::dcbx, {upstream::write_dcbx}},
+    {SettingId::pause, {upstream::write_pause}},
+    {SettingId::mtu, {upstream::write_mtu, true}},
+    {SettingId::trust, {write_trust}},
+    {SettingId::dscp_map, {write_dscp_map}},
+    {SettingId::ets, {write_ets, true}},
+    {SettingId::pfc, {write_pfc, true}},
+    {SettingId::roce_prio, {write_roce_prio}},
+    {SettingId::cc, {bnxt_cc::write}},
+    {SettingId::cc_mode, {bnxt_cc::write}},
+    {SettingId::cc_g, {bnxt_cc::write}},
+    {SettingId::cc_phases, {bnxt_cc::write}},
+    {SettingId::cc_init_cr, {bnxt_cc::write}},
+    {SettingId::cc_init_tr, {bnxt_cc::write}},
+    {SettingId::cc_rtt, {bnxt_cc::write}},
+    {SettingId::cc_tcp_cp, {bnxt_cc::write}},
+    {SettingId::cc_inactivity_cp, {bnxt_cc::write}},
+    {SettingId::cnp_dscp, {bnxt_cc::write}},
+    {SettingId::cnp_prio, {bnxt_cc::write}},
+    {SettingId::roce_dscp, {bnxt_cc::write}},
 };
 
 // While congestion control is off, Broadcom's module throws away the DSCP and the priority of the CNPs. ETS before the
 // DSCPs, as in bnxt_setupcc.sh: what is listed when the first one is set stood before (tell_anew()).
 constexpr auto kOrder = [] {
   auto order = upstream::kOrder;
-  const auto move_before = [&order](std::string_view key, std::string_view other) {
-    const auto from = std::find(order.begin(), order.end(), key), to = std::find(order.begin(), order.end(), other);
+  const auto move_before = [&order](SettingId id, SettingId other) {
+    const auto from = std::find(order.begin(), order.end(), id), to = std::find(order.begin(), order.end(), other);
     std::rotate(to, from, from + 1);
   };
-  move_before("cc", "cnp_dscp");
-  move_before("ets", "dscp_map");
+  move_before(SettingId::cc, SettingId::cnp_dscp);
+  move_before(SettingId::ets, SettingId::dscp_map);
   return order;
 }();
 

@@ -20,41 +20,40 @@ Error no_ethtool(const PortIo& io) {
   return error(EOPNOTSUPP, io.netdev + ": no ethtool netlink (a kernel before 5.6)");
 }
 
-void not_offered(PortIo& io, std::string_view key, std::string why) {
-  io.limits.reasons[std::string(key)] = std::move(why);
-}
+void not_offered(PortIo& io, SettingId setting, std::string why) { io.limits.reasons[setting] = std::move(why); }
 
 // EOPNOTSUPP is an answer, anything else is worth its text.
 std::string why(const Error& failure, std::string_view what) {
   return failure.code == EOPNOTSUPP ? std::string("the driver has no ").append(what) + " to set" : failure.text();
 }
 
-void take(PortIo& io, std::string_view key, const std::optional<ethtool::Amount>& amount,
-          std::optional<uint32_t>& limit, std::optional<uint32_t>& out) {
-  if (!io.wants(key)) return;
-  if (!amount) return not_offered(io, key, "the driver has none of these to set");
+void take(PortIo& io, SettingId setting, const std::optional<ethtool::Amount>& amount, std::optional<uint32_t>& limit,
+          std::optional<uint32_t>& out) {
+  if (!io.wants(setting)) return;
+  if (!amount) return not_offered(io, setting, "the driver has none of these to set");
   out = amount->now;
   limit = amount->max;
 }
 
 void read_rings(PortIo& io, Qos& out) {
-  if (!io.wants("ring_rx") && !io.wants("ring_tx")) return;
+  if (!io.wants(SettingId::ring_rx) && !io.wants(SettingId::ring_tx)) return;
   auto rings = ethtool::get_rings(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
   if (!rings) {
-    for (std::string_view key : {"ring_rx", "ring_tx"}) not_offered(io, key, why(rings.error(), "ring sizes"));
+    for (SettingId setting : {SettingId::ring_rx, SettingId::ring_tx})
+      not_offered(io, setting, why(rings.error(), "ring sizes"));
     return;
   }
-  take(io, "ring_rx", rings->rx, io.limits.ring_rx, out.ring_rx);
-  take(io, "ring_tx", rings->tx, io.limits.ring_tx, out.ring_tx);
+  take(io, SettingId::ring_rx, rings->rx, io.limits.ring_rx, out.ring_rx);
+  take(io, SettingId::ring_tx, rings->tx, io.limits.ring_tx, out.ring_tx);
 }
 
 void read_channels(PortIo& io, Qos& out) {
-  if (!io.wants("channels")) return;
+  if (!io.wants(SettingId::channels)) return;
   auto channels = ethtool::get_channels(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
-  if (!channels) return not_offered(io, "channels", why(channels.error(), "channels"));
+  if (!channels) return not_offered(io, SettingId::channels, why(channels.error(), "channels"));
   if (!*channels)
-    return not_offered(io, "channels", "the driver has no combined channels, but some for each direction");
-  take(io, "channels", *channels, io.limits.channels, out.channels);
+    return not_offered(io, SettingId::channels, "the driver has no combined channels, but some for each direction");
+  take(io, SettingId::channels, *channels, io.limits.channels, out.channels);
 }
 
 bool has_link(PortIo& io) {
@@ -71,17 +70,17 @@ void read_fec_in_use(PortIo& io, Qos& out) {
   if (status && mode.value_or(ETHTOOL_FEC_OFF) == ETHTOOL_FEC_OFF && !has_link(io)) out.fec = Fec{};
   else if (mode) out.fec = Fec{*mode};
   else
-    not_offered(io, "fec",
+    not_offered(io, SettingId::fec,
                 status ? "this driver shows no FEC mode but the one in use, and none is" : why(status.error(), "FEC"));
 }
 
 void read_fec(PortIo& io, Qos& out) {
-  if (!io.wants("fec")) return;
+  if (!io.wants(SettingId::fec)) return;
   if (io.fec_in_use) return read_fec_in_use(io, out);
   auto fec = ethtool::get_fec(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
-  if (!fec) return not_offered(io, "fec", why(fec.error(), "FEC"));
+  if (!fec) return not_offered(io, SettingId::fec, why(fec.error(), "FEC"));
   if (fec->bits != 0) out.fec = *fec;
-  else not_offered(io, "fec", "the link has no FEC mode to set (its cable or speed decides)");
+  else not_offered(io, SettingId::fec, "the link has no FEC mode to set (its cable or speed decides)");
 }
 
 void read(PortIo& io, Qos& out) {
@@ -95,13 +94,14 @@ void read(PortIo& io, Qos& out) {
 // this one's: then alone.
 Result<void> write_rings(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
   if (!has_ethtool(io)) return no_ethtool(io);
-  const bool is_rx = setting.key == "ring_rx";
+  const bool is_rx = setting.id == SettingId::ring_rx;
   const auto rx = is_rx ? want.ring_rx : std::nullopt, tx = is_rx ? std::nullopt : want.ring_tx;
   auto set = [&](std::optional<uint32_t> receive, std::optional<uint32_t> send) {
     return ethtool::set_rings(*io.kernel.generic, *io.kernel.ethtool, io.netdev, receive, send);
   };
-  const bool along = is_rx ? io.may_write("ring_tx") && want.ring_tx && have.ring_tx && want.ring_tx != have.ring_tx
-                           : io.may_write("ring_rx") && want.ring_rx && have.ring_rx && want.ring_rx != have.ring_rx;
+  const bool along =
+      is_rx ? io.may_write(SettingId::ring_tx) && want.ring_tx && have.ring_tx && want.ring_tx != have.ring_tx
+            : io.may_write(SettingId::ring_rx) && want.ring_rx && have.ring_rx && want.ring_rx != have.ring_rx;
   if (!along) return set(rx, tx);
   auto both = set(want.ring_rx, want.ring_tx);
   return !both && both.error().code == EINVAL ? set(rx, tx) : both;
@@ -143,25 +143,25 @@ std::string above(const std::optional<uint32_t>& wanted, const std::optional<uin
 }
 
 std::string impossible(const Setting& setting, const Qos& want, const Limits& limits) {
-  if (setting.key == "ring_rx") return above(want.ring_rx, limits.ring_rx);
-  if (setting.key == "ring_tx") return above(want.ring_tx, limits.ring_tx);
-  if (setting.key == "channels") return above(want.channels, limits.channels);
+  if (setting.id == SettingId::ring_rx) return above(want.ring_rx, limits.ring_rx);
+  if (setting.id == SettingId::ring_tx) return above(want.ring_tx, limits.ring_tx);
+  if (setting.id == SettingId::channels) return above(want.channels, limits.channels);
   return {};
 }
 
 std::string remedy(const Setting& setting, int code) {
   if (code != EINVAL) return {};
-  if (setting.key == "fec")
+  if (setting.id == SettingId::fec)
     return "the link's speed or its cable does not allow this mode; `ethtool --show-fec` lists those that it does";
-  if (setting.key == "channels") return "fewer than what runs on them needs (RSS table, XDP, traffic classes)";
+  if (setting.id == SettingId::channels) return "fewer than what runs on them needs (RSS table, XDP, traffic classes)";
   return "below the driver's minimum, or not a power of two where it asks for one";
 }
 
-constexpr KeyOp kOps[] = {
-    {"ring_rx", {write_rings, true}},
-    {"ring_tx", {write_rings, true}},
-    {"channels", {write_channels, true}},
-    {"fec", {write_fec, true}},
+constexpr SettingOp kOps[] = {
+    {SettingId::ring_rx, {write_rings, true}},
+    {SettingId::ring_tx, {write_rings, true}},
+    {SettingId::channels, {write_channels, true}},
+    {SettingId::fec, {write_fec, true}},
 };
 
 }  // namespace

@@ -60,8 +60,8 @@ std::string text_of(uint32_t value, bool hex) {
 
 }  // namespace
 
-const Row* find(std::span<const Row> rows, std::string_view key) {
-  const auto found = std::find_if(rows.begin(), rows.end(), [key](const Row& row) { return row.key == key; });
+const Row* find(std::span<const Row> rows, SettingId setting) {
+  const auto found = std::find_if(rows.begin(), rows.end(), [=](const Row& row) { return row.setting == setting; });
   return found == rows.end() ? nullptr : &*found;
 }
 
@@ -88,14 +88,13 @@ std::optional<uint32_t> take(const Setting& setting, const Qos& qos) {
 }
 
 void read(PortIo& io, const std::string& folder, const Row& row, Qos& out) {
-  const auto index = setting_index(row.key);
-  if (!index || !io.keys[*index]) return;
+  if (!io.wants(row.setting)) return;
   const std::string file = folder + "/" + std::string(row.file);
   auto value = read_number(io.kernel.root, file);
-  if (value) put(kSettings[*index], *value, out);
+  if (value) put(setting_of(row.setting), *value, out);
   else if (value.error().code == EIO)
-    io.limits.reasons[std::string(row.key)] = "the firmware did not answer: " + value.error().what;
-  else io.limits.reasons[std::string(row.key)] = why_not(io, file, value.error().code);
+    io.limits.reasons[row.setting] = "the firmware did not answer: " + value.error().what;
+  else io.limits.reasons[row.setting] = why_not(io, file, value.error().code);
 }
 
 void read(PortIo& io, const std::string& folder, std::span<const Row> rows, Qos& out) {
@@ -104,7 +103,7 @@ void read(PortIo& io, const std::string& folder, std::span<const Row> rows, Qos&
 
 Result<void> write(PortIo& io, const std::string& folder, std::span<const Row> rows, const Setting& setting,
                    const Qos& want) {
-  const Row* row = find(rows, setting.key);
+  const Row* row = find(rows, setting.id);
   const auto value = take(setting, want);
   if (row == nullptr || !value) return error(EOPNOTSUPP, io.netdev + ": " + std::string(setting.key));
   return io.kernel.root.write(folder + "/" + std::string(row->file), text_of(*value, row->hex));

@@ -15,13 +15,13 @@ namespace fabric::file_settings {
 
 // One number, one file. The setting's member in Qos is a number, that or none, or a switch (1 on, 0 off).
 struct Row {
-  std::string_view key;   // of kSettings
+  SettingId setting;
   std::string_view file;  // below the driver's folder: "rp_time_reset", "roce_np/cnp_dscp"
   bool hex = false;       // written as 0x..; read is either
 };
 
-// The row of the key, or null.
-const Row* find(std::span<const Row> rows, std::string_view key);
+// The row of the setting, or null.
+const Row* find(std::span<const Row> rows, SettingId setting);
 
 // "300", "0x12c"; nothing where that is not the whole text (OFED shows an empty file when the firmware did not answer).
 std::optional<uint32_t> number(std::string_view text);
@@ -38,20 +38,21 @@ void read(PortIo& io, const std::string& folder, std::span<const Row> rows, Qos&
 // One row of it.
 void read(PortIo& io, const std::string& folder, const Row& row, Qos& out);
 
-// Writes the setting of `want`. EOPNOTSUPP: no row has its key, or it is none.
+// Writes the setting of `want`. EOPNOTSUPP: no row has it, or it is none.
 Result<void> write(PortIo& io, const std::string& folder, std::span<const Row> rows, const Setting& setting,
                    const Qos& want);
 
-// The same operation for the key of each row.
+// The same operation for each row.
 template <size_t N>
-constexpr std::array<KeyOp, N> ops(const std::array<Row, N>& rows, Op op) {
-  std::array<KeyOp, N> out{};
-  for (size_t i = 0; i < N; ++i) out[i] = {rows[i].key, op};
+constexpr std::array<SettingOp, N> ops(const std::array<Row, N>& rows, Op op) {
+  std::array<SettingOp, N> out{};
+  for (size_t i = 0; i < N; ++i) out[i] = {rows[i].setting, op};
   return out;
 }
 template <size_t N, size_t M>
-constexpr std::array<KeyOp, N + M> join(const std::array<KeyOp, N>& some, const std::array<KeyOp, M>& others) {
-  std::array<KeyOp, N + M> out{};
+constexpr std::array<SettingOp, N + M> join(const std::array<SettingOp, N>& some,
+                                            const std::array<SettingOp, M>& others) {
+  std::array<SettingOp, N + M> out{};
   for (size_t i = 0; i < N; ++i) out[i] = some[i];
   for (size_t i = 0; i < M; ++i) out[N + i] = others[i];
   return out;

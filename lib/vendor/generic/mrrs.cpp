@@ -12,15 +12,15 @@ namespace {
 constexpr const char* kPrivileged = "systemctl restart fabric-agent-pci reads and writes it";
 
 void read(PortIo& io, Qos& out) {
-  if (!io.wants("mrrs")) return;
+  if (!io.wants(SettingId::mrrs)) return;
   if (io.pci.empty()) {
-    io.limits.reasons["mrrs"] = "no PCI function below this port";
+    io.limits.reasons[SettingId::mrrs] = "no PCI function below this port";
     return;
   }
   auto control = pci::read_device_control(io.kernel.root, io.pci);
   if (control) out.mrrs = control->mrrs();
   else
-    io.limits.reasons["mrrs"] =
+    io.limits.reasons[SettingId::mrrs] =
         control.error().code == EACCES ? control.error().what + "; " + kPrivileged : control.error().text();
 }
 
@@ -36,8 +36,8 @@ std::string remedy(const Setting&, int code) {
   return code == EPERM || code == EACCES || code == EROFS ? kPrivileged : std::string();
 }
 
-constexpr KeyOp kOps[] = {
-    {"mrrs", {write}},
+constexpr SettingOp kOps[] = {
+    {SettingId::mrrs, {write}},
 };
 
 }  // namespace

@@ -31,8 +31,8 @@ std::string why_not(const Error& failure) {
 }
 
 void read(PortIo& io, Qos& out) {
-  if (!io.wants("optional_counters")) return;
-  auto not_offered = [&](std::string why) { io.limits.reasons["optional_counters"] = std::move(why); };
+  if (!io.wants(SettingId::optional_counters)) return;
+  auto not_offered = [&](std::string why) { io.limits.reasons[SettingId::optional_counters] = std::move(why); };
   auto device = device_index(io);
   if (!device) return not_offered(device.error().text());
   auto counters = status(io, *device);
@@ -83,8 +83,8 @@ std::string remedy(const Setting&, int code) {
   return {};
 }
 
-constexpr KeyOp kOps[] = {
-    {"optional_counters", {write}},
+constexpr SettingOp kOps[] = {
+    {SettingId::optional_counters, {write}},
 };
 
 }  // namespace

@@ -35,13 +35,13 @@ Result<void> in_port(const PortIo& io, Act&& with) {
 
 Result<void> read_port(const PortIo& io, const std::string& folder, Qos& out) {
   const Root& root = io.kernel.root;
-  if (io.wants("roce_mode")) {
+  if (io.wants(SettingId::roce_mode)) {
     auto mode = root.read_line(folder + "/default_roce_mode");
     if (!mode) return mode.error();
     if (*mode == kV1) out.roce_mode = RoceMode::v1;
     if (*mode == kV2) out.roce_mode = RoceMode::v2;
   }
-  if (io.wants("roce_tos")) {
+  if (io.wants(SettingId::roce_tos)) {
     auto tos = root.read_line(folder + "/default_roce_tos");
     if (!tos) return tos.error();
     out.roce_tos = file_settings::number(*tos);
@@ -63,16 +63,16 @@ std::string why_not(const PortIo& io, const Error& failure) {
 }
 
 void read(PortIo& io, Qos& out) {
-  if (!io.wants("roce_mode") && !io.wants("roce_tos")) return;
+  if (!io.wants(SettingId::roce_mode) && !io.wants(SettingId::roce_tos)) return;
   auto done = io.rdma.empty() ? Result<void>(error(ENODEV, io.netdev))
                               : in_port(io, [&](const std::string& folder) { return read_port(io, folder, out); });
   if (done) return;
-  for (const char* key : {"roce_mode", "roce_tos"})
-    if (io.wants(key)) io.limits.reasons[key] = why_not(io, done.error());
+  for (SettingId setting : {SettingId::roce_mode, SettingId::roce_tos})
+    if (io.wants(setting)) io.limits.reasons[setting] = why_not(io, done.error());
 }
 
 Result<void> write(PortIo& io, const Setting& setting, const Qos& want, const Qos&) {
-  const bool mode = setting.key == "roce_mode";
+  const bool mode = setting.id == SettingId::roce_mode;
   const std::string text =
       mode ? std::string(want.roce_mode == RoceMode::v1 ? kV1 : kV2) : std::to_string(*want.roce_tos);
   return in_port(io, [&](const std::string& folder) {
@@ -81,14 +81,14 @@ Result<void> write(PortIo& io, const Setting& setting, const Qos& want, const Qo
 }
 
 std::string remedy(const Setting& setting, int code) {
-  if (code == EINVAL && setting.key == "roce_mode") return "the device does not offer this RoCE version";
+  if (code == EINVAL && setting.id == SettingId::roce_mode) return "the device does not offer this RoCE version";
   if (code == EACCES || code == EPERM || code == EROFS) return "needs root and a writable /sys/kernel/config";
   return {};
 }
 
-constexpr KeyOp kOps[] = {
-    {"roce_mode", {write}},
-    {"roce_tos", {write}},
+constexpr SettingOp kOps[] = {
+    {SettingId::roce_mode, {write}},
+    {SettingId::roce_tos, {write}},
 };
 
 }  // namespace

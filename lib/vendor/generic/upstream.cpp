@@ -47,12 +47,12 @@ void take(const dcbnl::Snapshot& dcb, const PortIo& io, Qos& out) {
   out.trust = trust_of(dcb, *out.dscp_map);
   if (dcb.ets) out.ets = ets_of(*dcb.ets);
   if (dcb.pfc) out.pfc = PrioSet{dcb.pfc->pfc_en};
-  if (dcb.trust && io.wants("apptrust")) out.apptrust = AppTrust{*dcb.trust};
-  if (dcb.maxrate && io.wants("maxrate")) {
+  if (dcb.trust && io.wants(SettingId::apptrust)) out.apptrust = AppTrust{*dcb.trust};
+  if (dcb.maxrate && io.wants(SettingId::maxrate)) {
     out.maxrate.emplace();
     std::copy_n(dcb.maxrate->tc_maxrate, kPriorities, out.maxrate->kbit.begin());
   }
-  if (!dcb.buffer || !(io.wants("prio2buffer") || io.wants("buffer_size"))) return;
+  if (!dcb.buffer || !(io.wants(SettingId::prio2buffer) || io.wants(SettingId::buffer_size))) return;
   std::copy_n(dcb.buffer->prio2buffer, kPriorities, out.prio2buffer.emplace().begin());
   std::copy_n(dcb.buffer->buffer_size, kPriorities, out.buffer_size.emplace().bytes.begin());
 }
@@ -67,32 +67,36 @@ Result<void> write_table(PortIo& io, const DscpMap& want) {
   return dcbnl::set_app(*io.kernel.route, io.netdev, change.missing);
 }
 
-bool is_dcb(std::string_view key) {
-  static constexpr std::string_view kDcb[] = {"dcbx",        "trust",       "apptrust", "dscp_map",     "ets",
-                                              "prio2buffer", "buffer_size", "pfc",      "cable_length", "maxrate"};
+bool is_dcb(SettingId key) {
+  static constexpr SettingId kDcb[] = {
+      SettingId::dcbx,        SettingId::trust,       SettingId::apptrust, SettingId::dscp_map,     SettingId::ets,
+      SettingId::prio2buffer, SettingId::buffer_size, SettingId::pfc,      SettingId::cable_length, SettingId::maxrate};
   return std::find(std::begin(kDcb), std::end(kDcb), key) != std::end(kDcb);
 }
 
 // The rows of NVIDIA's DCQCN parameters stand together.
-bool is_dcqcn_parameter(std::string_view key) {
-  const auto index = setting_index(key);
-  return index >= setting_index("min_time_between_cnps") && index <= setting_index("rtt_resp_dscp");
+bool is_dcqcn_parameter(SettingId key) {
+  return key >= SettingId::min_time_between_cnps && key <= SettingId::rtt_resp_dscp;
 }
 
 // Whose setting it is, of those that some cards only have.
-std::string whose(std::string_view key) {
-  if (key == "fw_lldp") return "only Intel's ice and i40e can switch an LLDP agent in the card's firmware from here";
-  if (key == "ecn_rp" || key == "ecn_np") return "ECN for each priority is a switch of NVIDIA's OFED/DOCA driver alone";
+std::string whose(SettingId key) {
+  if (key == SettingId::fw_lldp)
+    return "only Intel's ice and i40e can switch an LLDP agent in the card's firmware from here";
+  if (key == SettingId::ecn_rp || key == SettingId::ecn_np)
+    return "ECN for each priority is a switch of NVIDIA's OFED/DOCA driver alone";
   if (is_dcqcn_parameter(key)) return "a DCQCN parameter of NVIDIA's cards; this card's firmware decides itself";
-  if (key == "cnp_dscp" || key == "cnp_prio")
+  if (key == SettingId::cnp_dscp || key == SettingId::cnp_prio)
     return "only NVIDIA's and Broadcom's cards let the host mark CNPs; this card's firmware or the vendor's tool "
            "decides";
-  if (key == "cc")
+  if (key == SettingId::cc)
     return "the kernel has no switch for this card's congestion control: the vendor's tool, or the firmware's default";
-  if (key.starts_with("cc_") || key == "roce_dscp") return "a congestion control parameter of Broadcom's cards";
-  if (key == "roce_prio")
+  if ((key >= SettingId::cc_mode && key <= SettingId::cc_inactivity_cp) || key == SettingId::roce_dscp)
+    return "a congestion control parameter of Broadcom's cards";
+  if (key == SettingId::roce_prio)
     return "a setting of Broadcom's cards; here RoCE's priority follows from dscp_map or the VLAN's";
-  if (key == "traffic_class") return "only NVIDIA's OFED/DOCA driver can force a traffic class on all queue pairs";
+  if (key == SettingId::traffic_class)
+    return "only NVIDIA's OFED/DOCA driver can force a traffic class on all queue pairs";
   return {};
 }
 
@@ -137,29 +141,31 @@ Qos expected(const Qos& want, const Qos&, const Limits&) { return want; }
 void effect(const Setting& setting, const Qos& want, Qos& have) { copy_value(setting, want, have); }
 
 std::string impossible(const Setting& setting, const Qos& want, const Qos&, const Limits& limits) {
-  if (setting.key == "ets" && limits.traffic_classes)
+  if (setting.id == SettingId::ets && limits.traffic_classes)
     if (*std::max_element(want.ets->prio_tc.begin(), want.ets->prio_tc.end()) >= *limits.traffic_classes)
       return "the port has " + std::to_string(*limits.traffic_classes) +
              " traffic classes, counted from 0: map no priority beyond";
-  if ((setting.key == "buffer_size" || setting.key == "prio2buffer") && want.buffer_size && want.buffer_size->automatic)
+  if ((setting.id == SettingId::buffer_size || setting.id == SettingId::prio2buffer) && want.buffer_size &&
+      want.buffer_size->automatic)
     return "what headroom this driver needs is not known: give the eight sizes";
   return {};
 }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string&, int code) {
   if (code != 0) return {};
-  if (std::string text = whose(setting.key); !text.empty()) return text;
-  if (is_dcb(setting.key) && !have.trust)
+  if (std::string text = whose(setting.id); !text.empty()) return text;
+  if (is_dcb(setting.id) && !have.trust)
     return "no dcbnl here: a virtual function's settings belong to its physical function, other cards have a vendor's "
            "tool";
-  if (setting.key == "cable_length")
+  if (setting.id == SettingId::cable_length)
     return "only mlx5 asks for the cable's length; this driver sizes its headroom itself";
-  if (setting.key == "apptrust") return "this driver has no APP trust table: trust follows from the DSCP entries";
-  if (setting.key == "prio2buffer" || setting.key == "buffer_size")
+  if (setting.id == SettingId::apptrust)
+    return "this driver has no APP trust table: trust follows from the DSCP entries";
+  if (setting.id == SettingId::prio2buffer || setting.id == SettingId::buffer_size)
     return "this driver sizes its buffers itself; no dcbnl buffer operation";
-  if (setting.key == "maxrate")
+  if (setting.id == SettingId::maxrate)
     return "this driver has no rate limit for each class (only mlx5, mlx4 and few others have)";
-  if (setting.key == "trust" || setting.key == "dscp_map")
+  if (setting.id == SettingId::trust || setting.id == SettingId::dscp_map)
     return "this driver does not map DSCPs: it trusts the priority in the VLAN tag";
   return "this driver does not offer it";
 }
@@ -271,13 +277,13 @@ namespace fabric {
 
 namespace {
 
-constexpr KeyOp kOps[] = {
-    {"dcbx", {upstream::write_dcbx}},           {"pause", {upstream::write_pause}},
-    {"mtu", {upstream::write_mtu, true}},       {"trust", {upstream::write_trust}},
-    {"dscp_map", {upstream::write_dscp_map}},   {"ets", {upstream::write_ets, true}},
-    {"pfc", {upstream::write_pfc, true}},       {"apptrust", {upstream::write_apptrust}},
-    {"prio2buffer", {upstream::write_buffers}}, {"buffer_size", {upstream::write_buffers}},
-    {"maxrate", {upstream::write_maxrate}},
+constexpr SettingOp kOps[] = {
+    {SettingId::dcbx, {upstream::write_dcbx}},           {SettingId::pause, {upstream::write_pause}},
+    {SettingId::mtu, {upstream::write_mtu, true}},       {SettingId::trust, {upstream::write_trust}},
+    {SettingId::dscp_map, {upstream::write_dscp_map}},   {SettingId::ets, {upstream::write_ets, true}},
+    {SettingId::pfc, {upstream::write_pfc, true}},       {SettingId::apptrust, {upstream::write_apptrust}},
+    {SettingId::prio2buffer, {upstream::write_buffers}}, {SettingId::buffer_size, {upstream::write_buffers}},
+    {SettingId::maxrate, {upstream::write_maxrate}},
 };
 
 }  // namespace

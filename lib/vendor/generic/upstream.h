@@ -50,15 +50,17 @@ ieee_ets wire(const Ets& want, ieee_ets now);
 // Who owns DCBX first; what stops the link early; the DSCP map before what it overwrites on some cards; ETS before PFC,
 // which needs it on others; buffers before the PFC that makes them lossless; congestion control when its classes stand.
 inline constexpr auto kOrder = [] {
-  std::array<std::string_view, kSettingCount> order{
-      "fw_lldp",  "dcbx",  "pause",    "mtu", "ring_rx",     "ring_tx",     "channels", "fec",
-      "dscp_map", "trust", "apptrust", "ets", "prio2buffer", "buffer_size", "pfc",      "cable_length"};
+  std::array<SettingId, kSettingCount> order{
+      SettingId::fw_lldp,     SettingId::dcbx,        SettingId::pause,    SettingId::mtu,
+      SettingId::ring_rx,     SettingId::ring_tx,     SettingId::channels, SettingId::fec,
+      SettingId::dscp_map,    SettingId::trust,       SettingId::apptrust, SettingId::ets,
+      SettingId::prio2buffer, SettingId::buffer_size, SettingId::pfc,      SettingId::cable_length};
   size_t filled = 16;
   // The others in the order of the table.
   for (const Setting& setting : kSettings) {
     bool listed = false;
-    for (size_t i = 0; i < 16; ++i) listed = listed || order[i] == setting.key;
-    if (!listed) order[filled++] = setting.key;
+    for (size_t i = 0; i < 16; ++i) listed = listed || order[i] == setting.id;
+    if (!listed) order[filled++] = setting.id;
   }
   return order;
 }();

@@ -20,28 +20,29 @@ Result<Qos> read(PortIo& io) {
 }
 
 void effect(const Setting& setting, const Qos& want, Qos& have) {
-  if (setting.key == "pause" && intel::pause_needs_pfc_off(have)) have.pfc = want.pfc ? want.pfc : have.pfc;
+  if (setting.id == SettingId::pause && intel::pause_needs_pfc_off(have)) have.pfc = want.pfc ? want.pfc : have.pfc;
   copy_value(setting, want, have);
-  if (setting.key == "fw_lldp") have.dcbx = *want.fw_lldp ? Dcbx::firmware : Dcbx::host;
+  if (setting.id == SettingId::fw_lldp) have.dcbx = *want.fw_lldp ? Dcbx::firmware : Dcbx::host;
 }
 
 std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
-  if (setting.key == "dcbx" && want.dcbx == Dcbx::firmware)
+  if (setting.id == SettingId::dcbx && want.dcbx == Dcbx::firmware)
     return "only its LLDP agent gives DCBX to i40e's firmware: fw_lldp = true";
   return upstream::impossible(setting, want, have, limits);
 }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
-  const bool dcb = setting.key == "dcbx" || setting.key == "ets" || setting.key == "pfc";
+  const bool dcb = setting.id == SettingId::dcbx || setting.id == SettingId::ets || setting.id == SettingId::pfc;
   if (dcb && code != 0 && have.dcbx == Dcbx::firmware)
     return "the card's LLDP agent owns DCBX: fw_lldp = false, or " + kAgent.command(netdev);
   if (dcb && code == 0 && have.dcbx)
     return "this kernel's i40e can only read DCB, or the card's firmware has it switched off";
-  if (setting.key == "trust" || setting.key == "dscp_map")
+  if (setting.id == SettingId::trust || setting.id == SettingId::dscp_map)
     return "i40e does not map DSCPs: it takes the priority from the VLAN tag (E810 cards map DSCPs)";
-  if (setting.key == "cc") return "i40e's RDMA is iWARP, which has TCP's congestion control and no DCQCN";
-  if (setting.key == "pause" && code == EOPNOTSUPP) return "i40e takes no change of global pause while PFC is on";
-  if (setting.key == "ets" && code == EINVAL) return "the bandwidths of the classes in use must add up to 100";
+  if (setting.id == SettingId::cc) return "i40e's RDMA is iWARP, which has TCP's congestion control and no DCQCN";
+  if (setting.id == SettingId::pause && code == EOPNOTSUPP)
+    return "i40e takes no change of global pause while PFC is on";
+  if (setting.id == SettingId::ets && code == EINVAL) return "the bandwidths of the classes in use must add up to 100";
   return upstream::remedy(setting, have, netdev, code);
 }
 
@@ -50,9 +51,10 @@ Result<void> write_agent(PortIo& io, const Setting&, const Qos& want, const Qos&
 }
 
 // Each change of DCB stops the queues, one of pause restarts the link (i40e_hw_dcb_config(), i40e_set_pauseparam()).
-constexpr KeyOp kOps[] = {
-    {"fw_lldp", {write_agent, true}},     {"dcbx", {upstream::write_dcbx}},     {"pause", {intel::write_pause, true}},
-    {"mtu", {upstream::write_mtu, true}}, {"ets", {upstream::write_ets, true}}, {"pfc", {upstream::write_pfc, true}},
+constexpr SettingOp kOps[] = {
+    {SettingId::fw_lldp, {write_agent, true}},      {SettingId::dcbx, {upstream::write_dcbx}},
+    {SettingId::pause, {intel::write_pause, true}}, {SettingId::mtu, {upstream::write_mtu, true}},
+    {SettingId::ets, {upstream::write_ets, true}},  {SettingId::pfc, {upstream::write_pfc, true}},
 };
 
 Qos expected(const Qos& want, const Qos&, const Limits&) {

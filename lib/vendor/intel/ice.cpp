@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view kNames[] = {"ice"};
 constexpr intel::Agent kAgent{"fw-lldp-agent", true};
 constexpr std::string_view kConfigfs = "sys/kernel/config/irdma";
-constexpr std::array kFiles{file_settings::Row{"cc", "roce_dcqcn_enable"}};
+constexpr std::array kFiles{file_settings::Row{SettingId::cc, "roce_dcqcn_enable"}};
 // Intel, "Ethernet 800 Series Linux Flow Control Configuration Guide for RDMA Use Cases" (635330): one class with PFC.
 constexpr uint32_t kLosslessClasses = 1;
 
@@ -70,16 +70,16 @@ Steps steps(const std::vector<dcb_app>& table, const DscpMap& want) {
 
 // The map after the setting is written; trust = "dscp" is never written: it needs a map.
 DscpMap next_map(const Setting& setting, const Qos& want, const DscpMap& listed) {
-  if (setting.key == "dscp_map") return *want.dscp_map;
+  if (setting.id == SettingId::dscp_map) return *want.dscp_map;
   return want.trust == Trust::pcp ? DscpMap{} : listed;
 }
 
 void read_cc(PortIo& io, Qos& out) {
-  if (!io.wants("cc") || io.rdma.empty() || !io.kernel.root.exists(std::string(kConfigfs))) return;
+  if (!io.wants(SettingId::cc) || io.rdma.empty() || !io.kernel.root.exists(std::string(kConfigfs))) return;
   const std::string folder = std::string(kConfigfs) + "/" + io.rdma;
   auto item = ConfigfsItem::open(io.kernel.root, folder);
   if (item) file_settings::read(io, folder, kFiles, out);
-  else io.limits.reasons["cc"] = file_settings::why_not(io, folder, item.error().code);
+  else io.limits.reasons[SettingId::cc] = file_settings::why_not(io, folder, item.error().code);
 }
 
 Result<void> write_cc(PortIo& io, const Setting& setting, const Qos& want, const Qos&) {
@@ -106,9 +106,9 @@ void effect_of_agent(bool runs, Qos& have) {
 }
 
 void effect(const Setting& setting, const Qos& want, Qos& have) {
-  if (setting.key == "fw_lldp") return effect_of_agent(*want.fw_lldp, have);
-  if (setting.key == "pause" && intel::pause_needs_pfc_off(have)) have.pfc = want.pfc ? want.pfc : have.pfc;
-  if (setting.key != "dscp_map" && setting.key != "trust") return copy_value(setting, want, have);
+  if (setting.id == SettingId::fw_lldp) return effect_of_agent(*want.fw_lldp, have);
+  if (setting.id == SettingId::pause && intel::pause_needs_pfc_off(have)) have.pfc = want.pfc ? want.pfc : have.pfc;
+  if (setting.id != SettingId::dscp_map && setting.id != SettingId::trust) return copy_value(setting, want, have);
   const DscpMap listed = have.dscp_map.value_or(DscpMap{});
   const DscpMap next = next_map(setting, want, listed);
   const bool empty = listed.empty() || steps(dscp::entries_of(listed), next).runs_empty;
@@ -135,28 +135,30 @@ bool has_gap(const Eight& prio_tc) {
 }
 
 std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
-  if (setting.key == "trust") return upstream::impossible_trust(want, have, true);
-  if (setting.key == "ets" && has_gap(want.ets->prio_tc)) return "ice takes classes without a gap only: 0, 1, 2 ...";
-  if (setting.key == "pfc") return upstream::too_many_lossless(want, have, kLosslessClasses);
-  if (setting.key == "fw_lldp" && *want.fw_lldp && dscp_mode(want, have))
+  if (setting.id == SettingId::trust) return upstream::impossible_trust(want, have, true);
+  if (setting.id == SettingId::ets && has_gap(want.ets->prio_tc))
+    return "ice takes classes without a gap only: 0, 1, 2 ...";
+  if (setting.id == SettingId::pfc) return upstream::too_many_lossless(want, have, kLosslessClasses);
+  if (setting.id == SettingId::fw_lldp && *want.fw_lldp && dscp_mode(want, have))
     return "ice starts its LLDP agent in VLAN mode only: drop dscp_map and trust = \"dscp\"";
-  if (setting.key == "ets" && dscp_mode(want, have) && want.ets->prio_tc != kIdentity)
+  if (setting.id == SettingId::ets && dscp_mode(want, have) && want.ets->prio_tc != kIdentity)
     return "while ice trusts DSCP, priority i stays on class i: give prio_tc as 0 to 7";
-  if (setting.key == "dcbx" && want.dcbx == Dcbx::firmware)
+  if (setting.id == SettingId::dcbx && want.dcbx == Dcbx::firmware)
     return "only its LLDP agent gives DCBX to ice's firmware: fw_lldp = true";
   return upstream::impossible(setting, want, have, limits);
 }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
-  if (setting.key == "cc")
+  if (setting.id == SettingId::cc)
     return code == 0 ? "Linux's irdma leaves DCQCN off and has no switch: Intel's irdma package has one in configfs"
                      : file_settings::remedy(code);
-  if (code != 0 && have.dcbx == Dcbx::firmware && setting.key != "pause" && setting.key != "mtu")
+  if (code != 0 && have.dcbx == Dcbx::firmware && setting.id != SettingId::pause && setting.id != SettingId::mtu)
     return "the card's LLDP agent owns DCBX: fw_lldp = false, or " + kAgent.command(netdev);
-  if (setting.key == "pause" && code == EOPNOTSUPP) return "ice takes no change of global pause while PFC is on";
-  if (setting.key == "dscp_map" && code == EINVAL)
+  if (setting.id == SettingId::pause && code == EOPNOTSUPP)
+    return "ice takes no change of global pause while PFC is on";
+  if (setting.id == SettingId::dscp_map && code == EINVAL)
     return "the card has fewer classes than the map's priorities, or is in a bond";
-  if (setting.key == "ets" && code == EINVAL) return "the bandwidths of the classes in use must add up to 100";
+  if (setting.id == SettingId::ets && code == EINVAL) return "the bandwidths of the classes in use must add up to 100";
   return upstream::remedy(setting, have, netdev, code);
 }
 
@@ -199,12 +201,12 @@ Result<void> write_dcbx(PortIo& io, const Setting& setting, const Qos& want, con
   return now && now->dcbx == want.dcbx ? Result<void>{} : written;
 }
 
-constexpr KeyOp kOps[] = {
-    {"fw_lldp", {write_agent, true}},      {"dcbx", {write_dcbx}},
-    {"pause", {intel::write_pause, true}},  // ice_set_fc() restarts the link
-    {"mtu", {upstream::write_mtu, true}},  {"trust", {write_trust, true}},
-    {"dscp_map", {write_dscp_map, true}},  {"ets", {upstream::write_ets, true}},
-    {"pfc", {upstream::write_pfc, true}},  {"cc", {write_cc}},
+constexpr SettingOp kOps[] = {
+    {SettingId::fw_lldp, {write_agent, true}},      {SettingId::dcbx, {write_dcbx}},
+    {SettingId::pause, {intel::write_pause, true}},  // ice_set_fc() restarts the link
+    {SettingId::mtu, {upstream::write_mtu, true}},  {SettingId::trust, {write_trust, true}},
+    {SettingId::dscp_map, {write_dscp_map, true}},  {SettingId::ets, {upstream::write_ets, true}},
+    {SettingId::pfc, {upstream::write_pfc, true}},  {SettingId::cc, {write_cc}},
 };
 
 Qos expected(const Qos& want, const Qos&, const Limits&) {

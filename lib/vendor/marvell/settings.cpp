@@ -15,20 +15,21 @@ constexpr char kNotOperational[] =
     "qaucli)";
 
 std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
-  if (setting.key == "dcbx" && want.dcbx == Dcbx::host)
+  if (setting.id == SettingId::dcbx && want.dcbx == Dcbx::host)
     return "this card's firmware always runs DCBX and takes ets and pfc as its offer: leave dcbx out";
   return upstream::impossible(setting, want, have, limits);
 }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
-  if ((setting.key == "ets" || setting.key == "pfc") && ((code == 0 && have.trust) || code == EINVAL))
+  if ((setting.id == SettingId::ets || setting.id == SettingId::pfc) && ((code == 0 && have.trust) || code == EINVAL))
     return kNotOperational;
-  if (code == 0 && (setting.key == "trust" || setting.key == "dscp_map"))
+  if (code == 0 && (setting.id == SettingId::trust || setting.id == SettingId::dscp_map))
     return "this driver's DCB knows Ethertypes and ports, no DSCPs: it takes the priority from the VLAN tag";
-  if (code == 0 && setting.key == "roce_prio")
+  if (code == 0 && setting.id == SettingId::roce_prio)
     return "here RoCE's priority is an APP entry of UDP port 4791: dcb app add dev " + netdev +
            " dgram-port-prio 4791:PRIO";
-  if (code == 0 && setting.key == "cc") return "the kernel has no switch for this card's DCQCN: Marvell's qaucli";
+  if (code == 0 && setting.id == SettingId::cc)
+    return "the kernel has no switch for this card's DCQCN: Marvell's qaucli";
   return upstream::remedy(setting, have, netdev, code);
 }
 
@@ -42,9 +43,10 @@ Result<void> write_pfc(PortIo& io, const Setting& setting, const Qos& want, cons
   return written ? dcbnl::set_all(*io.kernel.route, io.netdev) : written;
 }
 
-constexpr KeyOp kOps[] = {
-    {"dcbx", {upstream::write_dcbx}}, {"pause", {upstream::write_pause}}, {"mtu", {upstream::write_mtu, true}},
-    {"ets", {write_ets, true}},       {"pfc", {write_pfc, true}},
+constexpr SettingOp kOps[] = {
+    {SettingId::dcbx, {upstream::write_dcbx}},     {SettingId::pause, {upstream::write_pause}},
+    {SettingId::mtu, {upstream::write_mtu, true}}, {SettingId::ets, {write_ets, true}},
+    {SettingId::pfc, {write_pfc, true}},
 };
 
 }  // namespace

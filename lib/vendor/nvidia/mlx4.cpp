@@ -30,13 +30,13 @@ Qos expected(const Qos& want, const Qos&, const Limits&) {
 
 void effect(const Setting& setting, const Qos& want, Qos& have) {
   copy_value(setting, want, have);
-  if (setting.key == "pfc") have.pause = want.pfc->bits == 0 ? Pause{true, true} : Pause{};
-  if (setting.key == "pause" && (want.pause->rx || want.pause->tx) && have.pfc) have.pfc = PrioSet{};
+  if (setting.id == SettingId::pfc) have.pause = want.pfc->bits == 0 ? Pause{true, true} : Pause{};
+  if (setting.id == SettingId::pause && (want.pause->rx || want.pause->tx) && have.pfc) have.pfc = PrioSet{};
 }
 
 // mlx4_en_ets_validate()
 std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
-  if (setting.key == "ets") {
+  if (setting.id == SettingId::ets) {
     unsigned sum = 0;
     bool any = false;
     for (size_t tc = 0; tc < kPriorities; ++tc) {
@@ -52,15 +52,16 @@ std::string impossible(const Setting& setting, const Qos& want, const Qos& have,
 }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
-  if (code == 0 && have.trust && (setting.key == "trust" || setting.key == "dscp_map"))
+  if (code == 0 && have.trust && (setting.id == SettingId::trust || setting.id == SettingId::dscp_map))
     return "ConnectX-3 does not map DSCPs: it takes the priority from the VLAN tag";
-  if (code == 0 && setting.key == "cc") return "ConnectX-3 has no DCQCN";
+  if (code == 0 && setting.id == SettingId::cc) return "ConnectX-3 has no DCQCN";
   return upstream::remedy(setting, have, netdev, code);
 }
 
-constexpr KeyOp kOps[] = {
-    {"dcbx", {upstream::write_dcbx}},     {"pause", {upstream::write_pause}},   {"mtu", {upstream::write_mtu, true}},
-    {"ets", {upstream::write_ets, true}}, {"pfc", {upstream::write_pfc, true}}, {"maxrate", {upstream::write_maxrate}},
+constexpr SettingOp kOps[] = {
+    {SettingId::dcbx, {upstream::write_dcbx}},     {SettingId::pause, {upstream::write_pause}},
+    {SettingId::mtu, {upstream::write_mtu, true}}, {SettingId::ets, {upstream::write_ets, true}},
+    {SettingId::pfc, {upstream::write_pfc, true}}, {SettingId::maxrate, {upstream::write_maxrate}},
 };
 
 }  // namespace

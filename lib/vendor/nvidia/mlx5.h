@@ -28,17 +28,17 @@ Result<void> write_cable_length(PortIo& io, const Setting&, const Qos& want, con
 Result<void> write_buffers(PortIo& io, const Setting&, const Qos& want, const Qos& have);
 
 inline constexpr std::array kDcbOps{
-    KeyOp{"dcbx", {upstream::write_dcbx}},
-    KeyOp{"pause", {upstream::write_pause}},
-    KeyOp{"mtu", {upstream::write_mtu, true}},
-    KeyOp{"trust", {write_trust}},
-    KeyOp{"dscp_map", {write_dscp_map}},
-    KeyOp{"ets", {upstream::write_ets}},
-    KeyOp{"prio2buffer", {write_buffers}},
-    KeyOp{"buffer_size", {write_buffers}},
-    KeyOp{"pfc", {write_pfc, true}},
-    KeyOp{"cable_length", {write_cable_length}},
-    KeyOp{"maxrate", {upstream::write_maxrate}},
+    SettingOp{SettingId::dcbx, {upstream::write_dcbx}},
+    SettingOp{SettingId::pause, {upstream::write_pause}},
+    SettingOp{SettingId::mtu, {upstream::write_mtu, true}},
+    SettingOp{SettingId::trust, {write_trust}},
+    SettingOp{SettingId::dscp_map, {write_dscp_map}},
+    SettingOp{SettingId::ets, {upstream::write_ets}},
+    SettingOp{SettingId::prio2buffer, {write_buffers}},
+    SettingOp{SettingId::buffer_size, {write_buffers}},
+    SettingOp{SettingId::pfc, {write_pfc, true}},
+    SettingOp{SettingId::cable_length, {write_cable_length}},
+    SettingOp{SettingId::maxrate, {upstream::write_maxrate}},
 };
 
 }  // namespace fabric::mlx5

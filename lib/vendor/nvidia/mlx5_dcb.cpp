@@ -13,7 +13,9 @@ namespace {
 
 constexpr uint32_t kCableEnd = 1000;  // metres; MLX5E_MAX_CABLE_LENGTH: this and more is ignored in silence
 
-bool is_buffer(const Setting& setting) { return setting.key == "prio2buffer" || setting.key == "buffer_size"; }
+bool is_buffer(const Setting& setting) {
+  return setting.id == SettingId::prio2buffer || setting.id == SettingId::buffer_size;
+}
 
 // The buffers as they will be used when all that is wanted stands.
 headroom::Use use_of(const Qos& want, const Qos& have, const Limits& limits) {
@@ -128,35 +130,35 @@ Qos expected(const Qos& want, const Qos& have, const Limits& limits) {
 
 void effect(const Setting& setting, const Qos& want, Qos& have) {
   copy_value(setting, want, have);
-  if (setting.key == "trust") have.dscp_map = map_for(*want.trust);
-  if (setting.key == "dscp_map") have.trust = want.dscp_map->empty() ? Trust::pcp : Trust::dscp;
-  if (setting.key == "pfc" && want.cable_length) have.cable_length = want.cable_length;
+  if (setting.id == SettingId::trust) have.dscp_map = map_for(*want.trust);
+  if (setting.id == SettingId::dscp_map) have.trust = want.dscp_map->empty() ? Trust::pcp : Trust::dscp;
+  if (setting.id == SettingId::pfc && want.cable_length) have.cable_length = want.cable_length;
   if (!is_buffer(setting)) return;
   if (want.prio2buffer) have.prio2buffer = want.prio2buffer;
   if (want.buffer_size) have.buffer_size = want.buffer_size;
 }
 
 std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
-  if (setting.key == "trust") return upstream::impossible_trust(want, have, false);
-  if (setting.key == "cable_length" && (*want.cable_length == 0 || *want.cable_length >= kCableEnd))
+  if (setting.id == SettingId::trust) return upstream::impossible_trust(want, have, false);
+  if (setting.id == SettingId::cable_length && (*want.cable_length == 0 || *want.cable_length >= kCableEnd))
     return "mlx5 takes 1 to 999 metres";
-  if (setting.key == "ets")
+  if (setting.id == SettingId::ets)
     for (Tsa tsa : want.ets->tsa)
       if (tsa == Tsa::cb_shaper) return "mlx5 has no credit-based shaper";
-  if (setting.key == "maxrate") return impossible_rates(*want.maxrate);
+  if (setting.id == SettingId::maxrate) return impossible_rates(*want.maxrate);
   if (is_buffer(setting)) return impossible_buffers(want, have, limits);
   return {};
 }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
-  if ((setting.key == "cable_length" || is_buffer(setting)) && have.trust && code == 0)
+  if ((setting.id == SettingId::cable_length || is_buffer(setting)) && have.trust && code == 0)
     return "this card has no port buffers to size";
-  if ((setting.key == "pfc" || setting.key == "cable_length" || is_buffer(setting)) && code == ENOMEM)
+  if ((setting.id == SettingId::pfc || setting.id == SettingId::cable_length || is_buffer(setting)) && code == ENOMEM)
     return "a lossless buffer is too small for this speed, MTU and cable: enlarge it, or say buffer_size = \"auto\"";
   if (is_buffer(setting) && code == EINVAL)
     return "the buffers take more than the port has, or leave the pool that all share nothing";
-  if (setting.key == "maxrate" && code == EINVAL) return "this card limits to 255 Gbit/s at most";
-  if (setting.key == "ets" && code == EINVAL) return "the bandwidths of the ETS classes must add up to 100";
+  if (setting.id == SettingId::maxrate && code == EINVAL) return "this card limits to 255 Gbit/s at most";
+  if (setting.id == SettingId::ets && code == EINVAL) return "the bandwidths of the ETS classes must add up to 100";
   return upstream::remedy(setting, have, netdev, code);
 }
 

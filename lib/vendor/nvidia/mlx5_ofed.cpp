@@ -15,46 +15,45 @@ namespace {
 using file_settings::Row;
 
 constexpr std::array kParameters{
-    Row{"cnp_dscp", "roce_np/cnp_dscp"},
-    Row{"cnp_prio", "roce_np/cnp_802p_prio"},
-    Row{"min_time_between_cnps", "roce_np/min_time_between_cnps"},
-    Row{"clamp_tgt_rate", "roce_rp/clamp_tgt_rate"},
-    Row{"clamp_tgt_rate_after_time_inc", "roce_rp/clamp_tgt_rate_after_time_inc"},
-    Row{"rpg_time_reset", "roce_rp/rpg_time_reset"},
-    Row{"rpg_byte_reset", "roce_rp/rpg_byte_reset"},
-    Row{"rpg_threshold", "roce_rp/rpg_threshold"},
-    Row{"rpg_max_rate", "roce_rp/rpg_max_rate"},
-    Row{"rpg_ai_rate", "roce_rp/rpg_ai_rate"},
-    Row{"rpg_hai_rate", "roce_rp/rpg_hai_rate"},
-    Row{"rpg_gd", "roce_rp/rpg_gd"},
-    Row{"rpg_min_dec_fac", "roce_rp/rpg_min_dec_fac"},
-    Row{"rpg_min_rate", "roce_rp/rpg_min_rate"},
-    Row{"rate_to_set_on_first_cnp", "roce_rp/rate_to_set_on_first_cnp"},
-    Row{"dce_tcp_g", "roce_rp/dce_tcp_g"},
-    Row{"dce_tcp_rtt", "roce_rp/dce_tcp_rtt"},
-    Row{"rate_reduce_monitor_period", "roce_rp/rate_reduce_monitor_period"},
-    Row{"initial_alpha_value", "roce_rp/initial_alpha_value"},
+    Row{SettingId::cnp_dscp, "roce_np/cnp_dscp"},
+    Row{SettingId::cnp_prio, "roce_np/cnp_802p_prio"},
+    Row{SettingId::min_time_between_cnps, "roce_np/min_time_between_cnps"},
+    Row{SettingId::clamp_tgt_rate, "roce_rp/clamp_tgt_rate"},
+    Row{SettingId::clamp_tgt_rate_after_time_inc, "roce_rp/clamp_tgt_rate_after_time_inc"},
+    Row{SettingId::rpg_time_reset, "roce_rp/rpg_time_reset"},
+    Row{SettingId::rpg_byte_reset, "roce_rp/rpg_byte_reset"},
+    Row{SettingId::rpg_threshold, "roce_rp/rpg_threshold"},
+    Row{SettingId::rpg_max_rate, "roce_rp/rpg_max_rate"},
+    Row{SettingId::rpg_ai_rate, "roce_rp/rpg_ai_rate"},
+    Row{SettingId::rpg_hai_rate, "roce_rp/rpg_hai_rate"},
+    Row{SettingId::rpg_gd, "roce_rp/rpg_gd"},
+    Row{SettingId::rpg_min_dec_fac, "roce_rp/rpg_min_dec_fac"},
+    Row{SettingId::rpg_min_rate, "roce_rp/rpg_min_rate"},
+    Row{SettingId::rate_to_set_on_first_cnp, "roce_rp/rate_to_set_on_first_cnp"},
+    Row{SettingId::dce_tcp_g, "roce_rp/dce_tcp_g"},
+    Row{SettingId::dce_tcp_rtt, "roce_rp/dce_tcp_rtt"},
+    Row{SettingId::rate_reduce_monitor_period, "roce_rp/rate_reduce_monitor_period"},
+    Row{SettingId::initial_alpha_value, "roce_rp/initial_alpha_value"},
 };
 
 std::string folder_of(const std::string& netdev) { return "sys/class/net/" + netdev + "/ecn"; }
 
 bool has_ecn_files(const Root& root, const std::string& netdev) { return root.exists(folder_of(netdev)); }
 
-std::string enable_file(const PortIo& io, std::string_view key, int prio) {
-  return folder_of(io.netdev) + (key == "ecn_rp" ? "/roce_rp" : "/roce_np") + "/enable/" + std::to_string(prio);
+std::string enable_file(const PortIo& io, SettingId id, int prio) {
+  return folder_of(io.netdev) + (id == SettingId::ecn_rp ? "/roce_rp" : "/roce_np") + "/enable/" + std::to_string(prio);
 }
 
 // All eight, or nothing: a priority of which nothing is known is not one that is off.
-void read_enable(PortIo& io, std::string_view key, std::optional<PrioSet>& out) {
-  if (!io.wants(key)) return;
+void read_enable(PortIo& io, SettingId id, std::optional<PrioSet>& out) {
+  if (!io.wants(id)) return;
   PrioSet on;
   for (int prio = 0; prio < kPriorities; ++prio) {
-    const std::string file = enable_file(io, key, prio);
+    const std::string file = enable_file(io, id, prio);
     auto value = file_settings::read_number(io.kernel.root, file);
     if (!value) {
-      io.limits.reasons[std::string(key)] = value.error().code == EIO
-                                                ? "the firmware did not answer: " + value.error().what
-                                                : file_settings::why_not(io, file, value.error().code);
+      io.limits.reasons[id] = value.error().code == EIO ? "the firmware did not answer: " + value.error().what
+                                                        : file_settings::why_not(io, file, value.error().code);
       return;
     }
     if (*value != 0) on.bits = static_cast<uint8_t>(on.bits | 1u << prio);
@@ -63,11 +62,11 @@ void read_enable(PortIo& io, std::string_view key, std::optional<PrioSet>& out) 
 }
 
 Result<void> write_enable(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
-  const PrioSet to = (setting.key == "ecn_rp" ? want.ecn_rp : want.ecn_np).value_or(PrioSet{});
-  const PrioSet from = (setting.key == "ecn_rp" ? have.ecn_rp : have.ecn_np).value_or(PrioSet{});
+  const PrioSet to = (setting.id == SettingId::ecn_rp ? want.ecn_rp : want.ecn_np).value_or(PrioSet{});
+  const PrioSet from = (setting.id == SettingId::ecn_rp ? have.ecn_rp : have.ecn_np).value_or(PrioSet{});
   for (int prio = 0; prio < kPriorities; ++prio)
     if (to.has(prio) != from.has(prio))
-      if (auto written = io.kernel.root.write(enable_file(io, setting.key, prio), to.has(prio) ? "1" : "0"); !written)
+      if (auto written = io.kernel.root.write(enable_file(io, setting.id, prio), to.has(prio) ? "1" : "0"); !written)
         return written;
   return {};
 }
@@ -85,14 +84,14 @@ OrNone parse_traffic_class(std::string_view text) {
 }
 
 void read_traffic_class(PortIo& io, Qos& out) {
-  if (!io.wants("traffic_class")) return;
+  if (!io.wants(SettingId::traffic_class)) return;
   if (io.rdma.empty()) {
-    io.limits.reasons["traffic_class"] = io.netdev + " has no RDMA device: mlx5_ib is not loaded";
+    io.limits.reasons[SettingId::traffic_class] = io.netdev + " has no RDMA device: mlx5_ib is not loaded";
     return;
   }
   const std::string file = traffic_class_file(io);
   if (auto text = io.kernel.root.read(file)) out.traffic_class = parse_traffic_class(*text);
-  else io.limits.reasons["traffic_class"] = file_settings::why_not(io, file, text.error().code);
+  else io.limits.reasons[SettingId::traffic_class] = file_settings::why_not(io, file, text.error().code);
 }
 
 Result<void> write_traffic_class(PortIo& io, const Setting&, const Qos& want, const Qos&) {
@@ -104,8 +103,8 @@ Result<Qos> read(PortIo& io) {
   auto out = mlx5::read(io);
   if (!out) return out;
   file_settings::read(io, folder_of(io.netdev), kParameters, *out);
-  read_enable(io, "ecn_rp", out->ecn_rp);
-  read_enable(io, "ecn_np", out->ecn_np);
+  read_enable(io, SettingId::ecn_rp, out->ecn_rp);
+  read_enable(io, SettingId::ecn_np, out->ecn_np);
   read_traffic_class(io, *out);
   return out;
 }
@@ -115,18 +114,19 @@ Result<void> write_parameter(PortIo& io, const Setting& setting, const Qos& want
 }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
-  const bool is_file = setting.key == "ecn_rp" || setting.key == "ecn_np" || setting.key == "traffic_class" ||
-                       file_settings::find(kParameters, setting.key) != nullptr;
+  const bool is_file = setting.id == SettingId::ecn_rp || setting.id == SettingId::ecn_np ||
+                       setting.id == SettingId::traffic_class ||
+                       file_settings::find(kParameters, setting.id) != nullptr;
   if (is_file) return file_settings::remedy(code);
-  if (setting.key == "rtt_resp_dscp" && code == 0)
+  if (setting.id == SettingId::rtt_resp_dscp && code == 0)
     return "OFED and DOCA have no file for it: mlxconfig, or the kernel's own driver";
   return mlx5::remedy(setting, have, netdev, code);
 }
 
 constexpr std::array kSwitches{
-    KeyOp{"ecn_rp", {write_enable}},
-    KeyOp{"ecn_np", {write_enable}},
-    KeyOp{"traffic_class", {.write = write_traffic_class, .none = true}},
+    SettingOp{SettingId::ecn_rp, {write_enable}},
+    SettingOp{SettingId::ecn_np, {write_enable}},
+    SettingOp{SettingId::traffic_class, {.write = write_traffic_class, .none = true}},
 };
 constexpr auto kOps = file_settings::join(
     mlx5::kDcbOps, file_settings::join(kSwitches, file_settings::ops(kParameters, Op{write_parameter})));

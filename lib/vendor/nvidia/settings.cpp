@@ -12,52 +12,53 @@ namespace {
 using file_settings::Row;
 
 constexpr std::array kParameters{
-    Row{"cnp_dscp", "np_cnp_dscp"},
-    Row{"cnp_prio", "np_cnp_prio"},
-    Row{"min_time_between_cnps", "np_min_time_between_cnps"},
-    Row{"clamp_tgt_rate", "rp_clamp_tgt_rate"},
-    Row{"clamp_tgt_rate_after_time_inc", "rp_clamp_tgt_rate_ati"},
-    Row{"rpg_time_reset", "rp_time_reset"},
-    Row{"rpg_byte_reset", "rp_byte_reset"},
-    Row{"rpg_threshold", "rp_threshold"},
-    Row{"rpg_max_rate", "rp_max_rate"},
-    Row{"rpg_ai_rate", "rp_ai_rate"},
-    Row{"rpg_hai_rate", "rp_hai_rate"},
-    Row{"rpg_gd", "rp_gd"},
-    Row{"rpg_min_dec_fac", "rp_min_dec_fac"},
-    Row{"rpg_min_rate", "rp_min_rate"},
-    Row{"rate_to_set_on_first_cnp", "rp_rate_to_set_on_first_cnp"},
-    Row{"dce_tcp_g", "rp_dce_tcp_g"},
-    Row{"dce_tcp_rtt", "rp_dce_tcp_rtt"},
-    Row{"rate_reduce_monitor_period", "rp_rate_reduce_monitor_period"},
-    Row{"initial_alpha_value", "rp_initial_alpha_value"},
-    Row{"rtt_resp_dscp", "rtt_resp_dscp"},
+    Row{SettingId::cnp_dscp, "np_cnp_dscp"},
+    Row{SettingId::cnp_prio, "np_cnp_prio"},
+    Row{SettingId::min_time_between_cnps, "np_min_time_between_cnps"},
+    Row{SettingId::clamp_tgt_rate, "rp_clamp_tgt_rate"},
+    Row{SettingId::clamp_tgt_rate_after_time_inc, "rp_clamp_tgt_rate_ati"},
+    Row{SettingId::rpg_time_reset, "rp_time_reset"},
+    Row{SettingId::rpg_byte_reset, "rp_byte_reset"},
+    Row{SettingId::rpg_threshold, "rp_threshold"},
+    Row{SettingId::rpg_max_rate, "rp_max_rate"},
+    Row{SettingId::rpg_ai_rate, "rp_ai_rate"},
+    Row{SettingId::rpg_hai_rate, "rp_hai_rate"},
+    Row{SettingId::rpg_gd, "rp_gd"},
+    Row{SettingId::rpg_min_dec_fac, "rp_min_dec_fac"},
+    Row{SettingId::rpg_min_rate, "rp_min_rate"},
+    Row{SettingId::rate_to_set_on_first_cnp, "rp_rate_to_set_on_first_cnp"},
+    Row{SettingId::dce_tcp_g, "rp_dce_tcp_g"},
+    Row{SettingId::dce_tcp_rtt, "rp_dce_tcp_rtt"},
+    Row{SettingId::rate_reduce_monitor_period, "rp_rate_reduce_monitor_period"},
+    Row{SettingId::initial_alpha_value, "rp_initial_alpha_value"},
+    Row{SettingId::rtt_resp_dscp, "rtt_resp_dscp"},
 };
 
 // Two values count only while a second file says so, else they are none; to write the value sets that, too
 // (mlx5_ib_set_cc_param_mask_val()).
 struct Condition {
-  std::string_view key, file;
+  SettingId setting;
+  std::string_view file;
   uint32_t counts;
 };
 constexpr Condition kConditions[]{
-    {"cnp_prio", "np_cnp_prio_mode", 0},  // 0: the value; 1: not
-    {"rtt_resp_dscp", "rtt_resp_dscp_valid", 1},
+    {SettingId::cnp_prio, "np_cnp_prio_mode", 0},  // 0: the value; 1: not
+    {SettingId::rtt_resp_dscp, "rtt_resp_dscp_valid", 1},
 };
 
 std::string folder_of(const PortIo& io) { return "sys/kernel/debug/mlx5/" + io.pci + "/cc_params"; }
 
-bool is_parameter(std::string_view key) { return file_settings::find(kParameters, key) != nullptr; }
+bool is_parameter(SettingId id) { return file_settings::find(kParameters, id) != nullptr; }
 
-const Condition* condition_of(std::string_view key) {
+const Condition* condition_of(SettingId id) {
   for (const Condition& condition : kConditions)
-    if (condition.key == key) return &condition;
+    if (condition.setting == id) return &condition;
   return nullptr;
 }
 
 // A condition that cannot be read is no condition: Linux 6.1 has only the first.
-bool is_none(const PortIo& io, const std::string& folder, std::string_view key) {
-  const Condition* condition = condition_of(key);
+bool is_none(const PortIo& io, const std::string& folder, SettingId id) {
+  const Condition* condition = condition_of(id);
   if (condition == nullptr) return false;
   auto value = file_settings::read_number(io.kernel.root, folder + "/" + std::string(condition->file));
   return value && *value != condition->counts;
@@ -72,9 +73,10 @@ void read_parameters(PortIo& io, Qos& out) {
       why = "there is no /" + folder + ": mlx5_ib is not loaded, or the card's firmware lets nobody set DCQCN";
   }
   for (const Row& row : kParameters) {
-    if (!io.wants(row.key)) continue;
-    if (!why.empty()) io.limits.reasons[std::string(row.key)] = why;
-    else if (is_none(io, folder, row.key)) (row.key == "cnp_prio" ? out.cnp_prio : out.rtt_resp_dscp) = OrNone{};
+    if (!io.wants(row.setting)) continue;
+    if (!why.empty()) io.limits.reasons[row.setting] = why;
+    else if (is_none(io, folder, row.setting))
+      (row.setting == SettingId::cnp_prio ? out.cnp_prio : out.rtt_resp_dscp) = OrNone{};
     else file_settings::read(io, folder, row, out);
   }
 }
@@ -86,20 +88,20 @@ Result<Qos> read(PortIo& io) {
 }
 
 Result<void> write_parameter(PortIo& io, const Setting& setting, const Qos& want, const Qos&) {
-  const Condition* condition = condition_of(setting.key);
+  const Condition* condition = condition_of(setting.id);
   if (condition != nullptr && !file_settings::take(setting, want))
     return io.kernel.root.write(folder_of(io) + "/" + std::string(condition->file), condition->counts == 0 ? "1" : "0");
   return file_settings::write(io, folder_of(io), kParameters, setting, want);
 }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
-  if (code == 0 && (setting.key == "ecn_rp" || setting.key == "ecn_np"))
+  if (code == 0 && (setting.id == SettingId::ecn_rp || setting.id == SettingId::ecn_np))
     return "the kernel's own mlx5 driver has no switch for each priority: mlxconfig ROCE_CC_PRIO_MASK_P1 and _P2 (as "
            "shipped: on "
            "for all), or the driver of NVIDIA OFED/DOCA";
-  if (code == 0 && setting.key == "traffic_class")
+  if (code == 0 && setting.id == SettingId::traffic_class)
     return "only the driver of NVIDIA OFED/DOCA has it; roce_tos reaches rdma_cm users";
-  if (is_parameter(setting.key)) return file_settings::remedy(code);
+  if (is_parameter(setting.id)) return file_settings::remedy(code);
   return mlx5::remedy(setting, have, netdev, code);
 }
 

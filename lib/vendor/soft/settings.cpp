@@ -11,18 +11,17 @@ constexpr std::string_view kNames[] = {"rxe", "siw"};
 
 std::string remedy(const Setting& setting, const Qos&, const std::string&, int code) {
   if (code != 0) return {};
-  const std::string_view key = setting.key;
-  if (key == "pause") return "the netdev below software RDMA has no pause";
-  if (key == "fw_lldp") return "software RDMA has no firmware";
-  if (key == "cc" || key.starts_with("cc_") || key.starts_with("ecn_") || key.starts_with("cnp_") ||
-      key.starts_with("rpg_"))
+  const SettingId key = setting.id;
+  if (key == SettingId::pause) return "the netdev below software RDMA has no pause";
+  if (key == SettingId::fw_lldp) return "software RDMA has no firmware";
+  if (key >= SettingId::ecn_rp && key <= SettingId::cc_inactivity_cp)
     return "software RDMA has no congestion control: siw has TCP's, rxe none";
   return "software RDMA has no priorities in hardware";
 }
 
-constexpr KeyOp kOps[] = {
-    {"pause", {upstream::write_pause}},
-    {"mtu", {upstream::write_mtu, true}},
+constexpr SettingOp kOps[] = {
+    {SettingId::pause, {upstream::write_pause}},
+    {SettingId::mtu, {upstream::write_mtu, true}},
 };
 
 }  // namespace
