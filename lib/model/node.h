@@ -75,11 +75,12 @@ std::string_view to_text(PathClass value);
 struct Topology {
   std::vector<Gpu> gpus;
   std::vector<Nic> nics;
-  std::map<int, std::string> numa_cpus;  // NUMA node with CPUs -> them, "0-15,32-47"; empty on a kernel without NUMA
-  std::map<int, int> numa_socket{};      // and the package that they are on, where the kernel tells
-  std::vector<int> memory_nodes{};       // NUMA nodes without CPUs: memory of GPUs, HBM, CXL
-  std::vector<Core> cores{};             // by socket, NUMA node, number; filled on demand (sys/machine.h)
-  std::string hypervisor{};              // "QEMU", "Amazon EC2"; empty: real hardware, or not told
+  std::map<int, std::string> numa_cpus;    // NUMA node with CPUs -> them, "0-15,32-47"; empty on a kernel without NUMA
+  std::map<int, int> numa_socket{};        // and the package that they are on, where the kernel tells
+  std::vector<int> memory_nodes{};         // NUMA nodes without CPUs: memory of GPUs, HBM, CXL
+  std::vector<Core> cores{};               // by socket, NUMA node, number
+  std::string hypervisor{};                // "QEMU", "Amazon EC2"; empty: real hardware, or unknown
+  std::vector<std::string> differences{};  // between hwloc and sysfs, a line each; sysfs is used
 };
 
 enum class LinkLayer : uint8_t { unknown, ethernet, infiniband };

@@ -108,7 +108,7 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
   Node node;
   node.hostname = machine::hostname(kernel.root);
   if (options.topology) {
-    auto topology = load_topology(kernel.root);
+    auto topology = load_topology(kernel);
     if (topology) node.topology = std::move(topology).value();
     else node.unseen.push_back("GPUs and NICs: " + topology.error().text());
   }

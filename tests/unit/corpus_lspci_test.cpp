@@ -128,7 +128,7 @@ struct Score {
 void compare(const std::vector<Device>& devices, Score& score) {
   test::Tree tree;
   build(tree, devices);
-  const auto topology = load_topology(tree.root());
+  const auto topology = load_topology({.root = tree.root()});
   ASSERT_TRUE(topology) << topology.error().text();
   EXPECT_EQ(topology->gpus.size(), static_cast<size_t>(std::count_if(devices.begin(), devices.end(), is_gpu)));
   EXPECT_EQ(topology->nics.size(), static_cast<size_t>(std::count_if(devices.begin(), devices.end(), is_nic)));

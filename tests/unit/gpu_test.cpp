@@ -50,7 +50,7 @@ TEST(GpuIdentify, NvidiaInOrderOfAddressesWithoutTheExcluded) {
               "Model: H100\nGPU UUID: GPU-" + std::string(bus) +
                   "\nDevice Minor: 0\nGPU Excluded: " + (std::string(bus) == "65" ? "Yes\n" : "No\n"));
   }
-  const auto topology = load_topology(tree.root());
+  const auto topology = load_topology({.root = tree.root()});
   ASSERT_TRUE(topology && topology->gpus.size() == 3);
   EXPECT_EQ(topology->gpus[0].vendor_index, std::vector<unsigned>{0});
   EXPECT_TRUE(topology->gpus[1].vendor_index.empty());
@@ -67,7 +67,7 @@ TEST(GpuIdentify, AmdPartitionsAreSeveralNodesOfOneFunction) {
   tree.file(nodes + "0/properties", "cpu_cores_count 96\nsimd_count 0\n");
   tree.file(nodes + "1/properties", "simd_count 152\ndomain 0\nlocation_id 3072\ndrm_render_minor 128\n");
   tree.file(nodes + "2/properties", "simd_count 152\ndomain 0\nlocation_id 268438528\ndrm_render_minor 129\n");
-  const auto topology = load_topology(tree.root());
+  const auto topology = load_topology({.root = tree.root()});
   ASSERT_TRUE(topology && topology->gpus.size() == 1);
   const Gpu& found = topology->gpus[0];
   EXPECT_EQ(found.model, "AMD Instinct MI300X");
@@ -81,7 +81,7 @@ TEST(GpuIdentify, IntelByItsId) {
   test::Tree tree;
   const std::string folder = add_gpu(tree, "3a", "0x8086", "0x0bd5");
   tree.folder(folder + "/drm/renderD128").folder(folder + "/drm/card0");
-  const auto topology = load_topology(tree.root());
+  const auto topology = load_topology({.root = tree.root()});
   ASSERT_TRUE(topology && topology->gpus.size() == 1);
   EXPECT_EQ(topology->gpus[0].model, "Intel Data Center GPU Max 1550");
   EXPECT_EQ(topology->gpus[0].render_minors, std::vector<unsigned>{128});
@@ -100,7 +100,7 @@ TEST(Cards, OneGuidIsOneCardOnTwoSockets) {
   add("10", "0000:11:00.1", "", "");
   add("80", "0000:81:00.0", "mlx5_1", "506b:4b03:003c:eee8\n");
   add("90", "0000:91:00.0", "efa_0", "0000:0000:0000:0000\n");
-  const auto topology = load_topology(tree.root());
+  const auto topology = load_topology({.root = tree.root()});
   ASSERT_TRUE(topology && topology->nics.size() == 4);
   EXPECT_EQ(topology->nics[0].card, topology->nics[2].card);
   EXPECT_EQ(topology->nics[0].card, topology->nics[1].card) << "the other function in its slot";
@@ -114,17 +114,17 @@ TEST(Machine, CpuLists) {
   EXPECT_EQ(machine::cpus_text({}), "");
 }
 
-TEST(Machine, ThousandsOfCpusAndListsThatLie) {
+TEST(Machine, ListsOfCpusThatLieCostTheCores) {
   test::Tree tree;
   tree.folder("sys/bus/pci/devices")
       .file("sys/devices/system/node/node0/cpulist", "0-4095\n")
       .file("sys/devices/system/node/node1/cpulist", "0-9999999\n");
   tree.file("sys/devices/system/cpu/cpu7/topology/core_cpus_list", "0-4294967295\n")
       .file("sys/devices/system/cpu/cpu8/topology/core_cpus_list", "9-10\n");
-  auto topology = load_topology(tree.root());
+  const auto topology = load_topology({.root = tree.root()});
   ASSERT_TRUE(topology) << topology.error().text();
-  machine::read_cores(tree.root(), *topology);
-  EXPECT_EQ(topology->cores.size(), 4096u) << "what is no list of siblings is a core of its own";
+  EXPECT_EQ(topology->numa_cpus.size(), 2u);
+  EXPECT_TRUE(topology->cores.empty());
 }
 
 TEST(Machine, SocketsCoresMemoryAndHypervisor) {
@@ -133,19 +133,25 @@ TEST(Machine, SocketsCoresMemoryAndHypervisor) {
   tree.folder("sys/bus/pci/devices")
       .file("sys/class/dmi/id/sys_vendor", "Amazon EC2\n")
       .file("sys/class/dmi/id/product_name", "p5.48xlarge\n");
-  tree.file(node + "node0/cpulist", "0,2\n").file(node + "node1/cpulist", "1,3\n").file(node + "node2/cpulist", "\n");
-  tree.file(node + "has_memory", "0-2\n");
-  for (const int i : {0, 1}) {
-    tree.file(cpu + std::to_string(i) + "/topology/physical_package_id", std::to_string(i) + "\n");
-    tree.file(cpu + std::to_string(i) + "/topology/core_cpus_list",
-              std::to_string(i) + "," + std::to_string(i + 2) + "\n");
+  const char* const lists[] = {"0,2\n", "1,3\n", "\n"};
+  const char* const masks[] = {"5\n", "a\n", "0\n"};
+  for (size_t i = 0; i < 3; ++i) {
+    tree.file(node + "node" + std::to_string(i) + "/cpulist", lists[i]);
+    tree.file(node + "node" + std::to_string(i) + "/cpumap", masks[i]);
   }
-  auto topology = load_topology(tree.root());
+  tree.file(node + "has_memory", "0-2\n").file("sys/devices/system/cpu/possible", "0-3\n");
+  tree.file("sys/devices/system/cpu/online", "0-3\n");
+  for (size_t i = 0; i < 4; ++i) {
+    const std::string folder = cpu + std::to_string(i) + "/topology/";
+    tree.file(folder + "physical_package_id", std::to_string(i % 2) + "\n").file(folder + "core_id", "0\n");
+    tree.file(folder + "core_cpus", masks[i % 2]).file(folder + "package_cpus", masks[i % 2]);
+    tree.file(folder + "thread_siblings", masks[i % 2]).file(folder + "core_siblings", masks[i % 2]);
+  }
+  auto topology = load_topology({.root = tree.root()});
   ASSERT_TRUE(topology) << topology.error().text();
   EXPECT_EQ(topology->numa_socket, (std::map<int, int>{{0, 0}, {1, 1}}));
   EXPECT_EQ(topology->memory_nodes, std::vector<int>{2});
   EXPECT_EQ(topology->hypervisor, "Amazon EC2");
-  machine::read_cores(tree.root(), *topology);
   EXPECT_EQ(topology->cores, (std::vector<Core>{{{0, 2}, 0}, {{1, 3}, 1}}));
   EXPECT_EQ(machine::hypervisor_name("Amazon EC2", "g4dn.metal"), "");
   EXPECT_EQ(machine::hypervisor_name("Dell Inc.", "PowerEdge XE9680"), "");

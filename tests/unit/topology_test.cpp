@@ -88,7 +88,7 @@ void two_socket_server(Tree& tree) {
 TEST(Topology, FromSysfs) {
   Tree tree;
   two_socket_server(tree);
-  const auto topology = load_topology(tree.root());
+  const auto topology = load_topology({.root = tree.root()});
   ASSERT_TRUE(topology);
   ASSERT_EQ(topology->gpus.size(), 2u);
   ASSERT_EQ(topology->nics.size(), 2u);
@@ -112,7 +112,7 @@ TEST(Topology, NumaNodeOnlyWhereItIsKnown) {
   Tree tree;
   const auto numa_of = [&](const char* file) {
     add_pci(tree, {"pci0000:00", "0000:00:01.0", "0x15b3", "0x1021", "0x020000", file});
-    return load_topology(tree.root())->nics.at(0).numa;
+    return load_topology({.root = tree.root()})->nics.at(0).numa;
   };
   EXPECT_EQ(numa_of("-1"), 0) << "a kernel without NUMA has one node";
   tree.file("sys/devices/system/node/node3/cpulist", "0-3\n");
@@ -131,7 +131,7 @@ TEST(Topology, ClassDevicesBelowOtherBuses) {
   tree.folder(usb + "/usb1/1-4/1-4:2.0")
       .link("sys/class/net/idrac/device", "../../../" + usb.substr(4) + "/usb1/1-4/1-4:2.0");
   tree.folder("sys/devices/virtual/net/lo").link("sys/class/net/lo", "../../devices/virtual/net/lo");
-  const auto topology = load_topology(tree.root());
+  const auto topology = load_topology({.root = tree.root()});
   ASSERT_TRUE(topology);
   ASSERT_EQ(topology->nics.size(), 1u) << "a USB NIC does not make its controller a NIC";
   EXPECT_EQ(topology->nics[0].name, "ens3");
@@ -141,7 +141,7 @@ TEST(Topology, FunctionsThatOnlyAClassDeviceNames) {
   Tree tree;
   tree.folder("sys/devices/pci0000:40/0000:40:01.0/0000:41:00.0");
   tree.link("sys/class/infiniband/mlx5_0/device", "../../../devices/pci0000:40/0000:40:01.0/0000:41:00.0");
-  const auto topology = load_topology(tree.root());
+  const auto topology = load_topology({.root = tree.root()});
   ASSERT_TRUE(topology);
   ASSERT_EQ(topology->nics.size(), 1u);
   EXPECT_EQ(topology->nics[0].bridges, (std::vector<std::string>{"0000:40:01.0"}));
@@ -153,7 +153,7 @@ TEST(Topology, VirtualFunctionsOfGpusBelongToGuests) {
   const auto vf = add_pci(
       tree, {"pci0000:20/0000:20:01.0/0000:21:00.0/0000:22:00.0", "0000:23:00.4", "0x10de", "0x2330", "0x030200", "0"});
   tree.link(vf + "/physfn", "../0000:23:00.0");
-  EXPECT_EQ(load_topology(tree.root())->gpus.size(), 2u);
+  EXPECT_EQ(load_topology({.root = tree.root()})->gpus.size(), 2u);
 }
 
 TEST(Topology, BrokenTreesCostThemselvesOnly) {
@@ -163,7 +163,7 @@ TEST(Topology, BrokenTreesCostThemselvesOnly) {
   tree.link("sys/class/net/loop/device", "../loop/device").link("sys/class/infiniband/gone/device", "../../none");
   tree.file("sys/bus/pci/devices/garbage/class", "0x02zzzz").file("sys/bus/pci/devices/0000:97:00.0/class", "0x020000");
   tree.file("sys/devices/system/node/nodeX/cpulist", "9");
-  const auto topology = load_topology(tree.root());
+  const auto topology = load_topology({.root = tree.root()});
   ASSERT_TRUE(topology);
   EXPECT_EQ(topology->gpus.size(), 2u);
   EXPECT_EQ(topology->nics.size(), 2u);
@@ -188,7 +188,7 @@ TEST(Topology, ImpossibleTreesEnd) {
   tree.file(deep + "/class", "0x030200\n")
       .file(deep + "/vendor", "0x10de\n")
       .link("sys/bus/pci/devices/0000:a1:01.0", "../../../../" + deep);
-  const auto topology = load_topology(tree.root());
+  const auto topology = load_topology({.root = tree.root()});
   ASSERT_TRUE(topology) << topology.error().text();
   EXPECT_EQ(topology->gpus.size(), 3u);
   for (const Gpu& gpu : topology->gpus) EXPECT_LE(gpu.bridges.size(), 80u);
@@ -223,7 +223,7 @@ TEST(Topology, FunctionsForGuestsAndMembersOfBonds) {
   };
   add("ens1f0", pf, "bond0");
   add("ens1v0", vf, "br0");
-  const auto topology = load_topology(tree.root());
+  const auto topology = load_topology({.root = tree.root()});
   ASSERT_TRUE(topology && topology->nics.size() == 2);
   EXPECT_EQ(topology->nics[0].bond, "bond0");
   EXPECT_FALSE(topology->nics[0].virtual_function);
@@ -247,7 +247,7 @@ TEST(Topology, SubfunctionsAreKnownWhoeverHasTheirDevices) {
   add(without, "mlx5_core.eth.1");
   tree.folder("sys/devices/virtual/broken")
       .link("sys/bus/auxiliary/devices/mlx5_core.sf.9", "../../../devices/virtual/broken");
-  const auto topology = load_topology(tree.root());
+  const auto topology = load_topology({.root = tree.root()});
   ASSERT_TRUE(topology && topology->nics.size() == 2) << "a container has their netdevs and RDMA devices";
   EXPECT_TRUE(topology->nics[0].subfunctions);
   EXPECT_FALSE(topology->nics[1].subfunctions);
@@ -258,13 +258,13 @@ TEST(Topology, ANodeThatTheKernelDoesNotTellIsAssumedWhereThereIsOne) {
   tree.file("sys/devices/system/node/node0/cpulist", "0-3\n");
   add_pci(tree, {"pci0000:00", "0000:00:01.0", "0x15b3", "0x1021", "0x020000", "-1"});
   add_pci(tree, {"pci0000:00", "0000:00:02.0", "0x15b3", "0x1021", "0x020000", "0"});
-  auto topology = load_topology(tree.root());
+  auto topology = load_topology({.root = tree.root()});
   ASSERT_TRUE(topology && topology->nics.size() == 2);
   EXPECT_EQ(topology->nics[0].numa, 0);
   EXPECT_TRUE(topology->nics[0].numa_assumed);
   EXPECT_FALSE(topology->nics[1].numa_assumed);
   tree.file("sys/devices/system/node/node1/cpulist", "4-7\n");
-  topology = load_topology(tree.root());
+  topology = load_topology({.root = tree.root()});
   EXPECT_FALSE(topology->nics[0].numa || topology->nics[0].numa_assumed) << "one of two: not known";
 }
 
@@ -275,7 +275,7 @@ TEST(Topology, HundredsOfFunctions) {
     std::snprintf(text, sizeof text, "0000:%02x:%02x.%x", i / 256, i / 8 % 32, i % 8);
     add_pci(tree, {"pci0000:00", text, "0x15b3", "0x1021", i % 2 == 0 ? "0x020000" : "0x060400", "0"});
   }
-  const auto topology = load_topology(tree.root());
+  const auto topology = load_topology({.root = tree.root()});
   ASSERT_TRUE(topology);
   EXPECT_EQ(topology->nics.size(), 200u);
   EXPECT_TRUE(std::is_sorted(topology->nics.begin(), topology->nics.end(),
@@ -284,9 +284,9 @@ TEST(Topology, HundredsOfFunctions) {
 
 TEST(Topology, NoSysfsIsAnErrorAnEmptyOneIsNot) {
   Tree tree;
-  EXPECT_EQ(load_topology(tree.root()).error().code, ENOENT);
+  EXPECT_EQ(load_topology({.root = tree.root()}).error().code, ENOENT);
   tree.folder("sys/class/net");
-  const auto topology = load_topology(tree.root());
+  const auto topology = load_topology({.root = tree.root()});
   ASSERT_TRUE(topology);
   EXPECT_TRUE(topology->gpus.empty() && topology->nics.empty());
 }

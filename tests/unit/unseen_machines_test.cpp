@@ -274,7 +274,7 @@ TEST(UnseenMachines, AnAcceleratorWithPortsOfItsOwnIsItsNearestNic) {
   tree.link("sys/class/infiniband/hbl_0/device", "../../../" + gaudi.substr(4));
   const auto nic = test::add_pci(tree, {"pci0000:10/0000:10:02.0", "0000:12:00.0"});
   tree.link("sys/class/infiniband/mlx5_0/device", "../../../" + nic.substr(4));
-  const auto topology = load_topology(tree.root());
+  const auto topology = load_topology({.root = tree.root()});
   ASSERT_TRUE(topology);
   ASSERT_EQ(topology->gpus.size(), 1u);
   ASSERT_EQ(topology->nics.size(), 2u);
@@ -298,7 +298,7 @@ TEST(UnseenMachines, TwoPortsInASlotAreOneCardWhateverTheirGuids) {
                          "0x2330", "0x030200", port});
   }
   Node node;
-  node.topology = load_topology(tree.root()).value();
+  node.topology = load_topology({.root = tree.root()}).value();
   ASSERT_EQ(node.topology.nics.size(), 2u);
   EXPECT_EQ(node.topology.nics[0].card, node.topology.nics[1].card);
   EXPECT_EQ(test::describe(said(node)), "") << "one card cannot be near to GPUs on both sockets";

@@ -56,7 +56,6 @@ std::string topo_rankfile(const TopoView& view);
 struct TopoFormat {
   std::string_view name, help;
   std::string (*print)(const TopoView& view);
-  bool needs_cores = false;
 };
 std::span<const TopoFormat> topo_formats();
 // Null: there is none of that name.

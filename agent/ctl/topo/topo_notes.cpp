@@ -142,6 +142,8 @@ std::vector<std::string> topo_notes(const TopoView& view) {
   for (const auto& note :
        {hidden_switches, unknown_nodes, split_sockets, bridges_on_boards, no_shared_bridge, memory_nodes, soft_iwarp})
     if (std::string text = note(view); !text.empty()) notes.push_back(std::move(text));
+  for (const std::string& difference : view.topology.differences)
+    notes.push_back("hwloc and sysfs differ (sysfs is used): " + difference);
   for (std::string& note : split_cards(view.topology)) notes.push_back(std::move(note));
   for (const Nic& nic : view.topology.nics)
     if (!nic.bond.empty())

@@ -50,7 +50,7 @@ std::vector<nvml::Device> nvml_devices(const std::string& text) {
   return out;
 }
 
-Result<Node> read_node(const Options& options, World& world, bool cores) {
+Result<Node> read_node(const Options& options, World& world) {
   Node node;
   if (!options.hwloc_xml.empty()) {
     auto topology = load_topology_xml(options.hwloc_xml);
@@ -59,12 +59,11 @@ Result<Node> read_node(const Options& options, World& world, bool cores) {
     return node;
   }
   if (!world.kernel.root.exists("sys/class") && !world.kernel.root.exists("sys/bus"))
-    return load_topology(world.kernel.root).error();
+    return load_topology(world.kernel).error();
   node = look(world, {.settings = false, .counters = false, .network = false, .verbs = false});
   // A machine that is too large or cannot be read is not an empty one.
   if (node.topology.gpus.empty() && node.topology.nics.empty())
-    if (const auto topology = load_topology(world.kernel.root); !topology) return topology.error();
-  if (cores) machine::read_cores(world.kernel.root, node.topology);
+    if (const auto topology = load_topology(world.kernel); !topology) return topology.error();
   if (world.kernel.route && nvml::is_wanted(node.topology))
     if (const auto text = query_recorded(world.kernel, "nvml devices", nvml_text))
       nvml::complete(nvml_devices(*text), node.topology);
@@ -82,7 +81,7 @@ int run_topo(const Options& options, Output& output) {
   auto world = open_world(options);
   if (!world) return failure(world.error().text(), output);
   const TopoFormat* format = find_topo_format(options.json ? "json" : options.format);
-  const auto node = read_node(options, *world, format->needs_cores);
+  const auto node = read_node(options, *world);
   if (!node) return failure(node.error().text(), output);
   const bool alone = !options.hwloc_xml.empty();
   output.text += format->print(topo_view(*node, world->policy ? &*world->policy : nullptr,

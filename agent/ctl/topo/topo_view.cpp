@@ -20,9 +20,9 @@ constexpr TopoFormat kFormats[] = {
     {"dot", "a graph for Graphviz", topo_dot},
     {"svg", "a picture", topo_svg},
     {"nccl", "nccl.conf: variables that follow, and why", topo_nccl},
-    {"cpuset", "CPUs of each GPU, for srun --cpu-bind", topo_cpuset, true},
-    {"slurm", "lines of gres.conf", topo_slurm, true},
-    {"rankfile", "one rank for each GPU, for Open MPI", topo_rankfile, true},
+    {"cpuset", "CPUs of each GPU, for srun --cpu-bind", topo_cpuset},
+    {"slurm", "lines of gres.conf", topo_slurm},
+    {"rankfile", "one rank for each GPU, for Open MPI", topo_rankfile},
 };
 
 std::vector<Finding> problems_of(const Node& node) {

@@ -12,6 +12,7 @@
 
 #include "base/fd.h"
 #include "kernel/capture/root.h"
+#include "kernel/pci/topology.h"
 
 namespace fabric::ctl {
 namespace {
@@ -157,6 +158,16 @@ std::map<Tape::Question, Tape::Answers> untold(const Tape& tape, const Root& roo
   return out;
 }
 
+// hwloc's XML as a file of its own, which lstopo(1) reads as well.
+Result<void> write_hwloc(std::map<Tape::Question, Tape::Answers>& answers, const Folder& folder) {
+  const auto found = answers.find({Ask::query, kHwlocQuestion});
+  if (found == answers.end() || !newest(found->second) || newest(found->second)->empty()) return {};
+  if (auto done = folder.file(kHwlocFile, newest(found->second)->front()); !done) return done;
+  answers.erase(found);
+  answers.erase({Ask::read, kHwlocFile});  // that it was absent from the tree that was captured
+  return {};
+}
+
 }  // namespace
 
 Result<Written> write_capture(const Tape& tape, const std::string& about, const std::string& directory) {
@@ -166,7 +177,8 @@ Result<Written> write_capture(const Tape& tape, const std::string& about, const 
   if (auto done = write_files(tape, *folder, written); !done) return done.error();
   const auto root = Root::open(folder->path());
   if (!root) return root.error();
-  const auto rest = untold(tape, *root);
+  auto rest = untold(tape, *root);
+  if (auto done = write_hwloc(rest, *folder); !done) return done.error();
   written.answers = rest.size();
   const std::string answers = answers_text(rest);
   if (answers.size() > kMostBytes) return error(EFBIG, directory);

@@ -37,13 +37,6 @@ void run_readers(const Options& options) {
     own.json = true;
     Output ignored;
     (void)verb->run(own, ignored);
-    if (name != "topo") continue;
-    own.json = false;
-    for (const TopoFormat& format : topo_formats())
-      if (format.needs_cores) {
-        own.format = format.name;
-        (void)verb->run(own, ignored);
-      }
   }
 }
 

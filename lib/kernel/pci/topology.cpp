@@ -6,6 +6,7 @@
 
 #include "base/parse.h"
 #include "kernel/pci/gpu.h"
+#include "kernel/pci/hwloc_xml.h"
 #include "kernel/pci/machine.h"
 #include "kernel/pci/pci.h"
 #include "model/pci_kind.h"
@@ -20,19 +21,24 @@ struct Found {
 };
 using Functions = std::map<std::string, Found>;
 
-// Bridges, disks and the like are most of a server's functions: the class alone is read of those.
+// hwloc's functions by address; empty where hwloc could not be asked.
+using Seen = std::map<std::string, Nic>;
+
+// The class alone is read of functions that hwloc lacks: most of a server's are bridges and disks.
 bool may_matter(const Root& root, const std::string& folder) {
   const auto text = root.read_line(folder + "/class");
   const auto code = text ? parse_number<uint32_t>(*text, 16) : std::nullopt;
-  if (!code) return false;
-  const uint32_t base = *code >> 16;
-  return base == 0x02 || base == 0x03 || base == 0x12 || *code >> 8 == 0x0c06;
+  PciDevice function;
+  function.class_code = code.value_or(0);
+  const uint32_t base = function.class_code >> 16;
+  return is_network(function) || base == 0x03 || base == 0x12;
 }
 
-void add_functions(const Root& root, const std::vector<std::string>& names, Functions& functions) {
+void add_functions(const Root& root, const std::vector<std::string>& names, const Seen& seen, Functions& functions) {
   for (const std::string& name : names) {
     const std::string link = "sys/bus/pci/devices/" + name;
-    if (!may_matter(root, link)) continue;
+    const auto known = seen.find(name);
+    if (known != seen.end() ? !is_gpu(known->second) && !is_network(known->second) : !may_matter(root, link)) continue;
     const auto resolved = root.resolve(link);
     if (!resolved) continue;
     if (auto place = pci::parse_place(*resolved); place && place->below == 0) functions[place->pci].place = *place;
@@ -116,12 +122,80 @@ void name_cards(std::vector<Nic>& nics) {
   }
 }
 
+Result<HwlocView> hwloc_view(const Kernel& kernel) {
+  if (!kernel.root.is_host()) {
+    const auto captured = kernel.root.read(kHwlocFile, kMaxHwlocXml);
+    if (captured) return parse_hwloc_xml(*captured, kHwlocFile);
+    if (captured.error().code != ENOENT) return captured.error();
+  }
+  const auto text = query_recorded(kernel, kHwlocQuestion, [&] { return discover_hwloc_xml(kernel.root.path()); });
+  if (!text) return text.error();
+  const bool fresh = !kernel.tape || !kernel.tape->replays();
+  return parse_hwloc_xml(*text, "hwloc", fresh);
+}
+
+// Without an answer of hwloc the view is empty, and all comes from sysfs. hwloc's CPUs count only if they are those of
+// the kernel's NUMA nodes: for a tree without CPU folders hwloc invents some.
+HwlocView ask_hwloc(const Kernel& kernel, const pci::CpuNodes& nodes) {
+  HwlocView out;
+  std::vector<std::string> differences;
+  auto view = hwloc_view(kernel);
+  if (view) out = std::move(view).value();
+  else if (view.error().code != ENODATA) differences.push_back("hwloc: " + view.error().text());
+  const auto& known = out.machine.numa_cpus;
+  const bool same = std::equal(nodes.begin(), nodes.end(), known.begin(), known.end(),
+                               [](const auto& a, const auto& b) { return a.first == b.first; });
+  if (view && !same && !nodes.empty() && kernel.root.exists("sys/devices/system/cpu/cpu0/topology"))
+    differences.push_back("NUMA nodes with CPUs: " + std::to_string(known.size()) + " by hwloc, " +
+                          std::to_string(nodes.size()) + " in /sys/devices/system/node");
+  if (!same) {
+    out.machine = {};
+    for (Nic& function : out.functions) function.numa.reset();
+  }
+  out.machine.numa_cpus = nodes;
+  out.machine.differences = std::move(differences);
+  return out;
+}
+
+std::string path_text(const std::vector<std::string>& bridges) {
+  std::string out;
+  for (const std::string& bridge : bridges) out += (out.empty() ? "" : " ") + bridge;
+  return out;
+}
+
+// The function as both see it. A path through bridges that hwloc lacks (it needs config space) is no difference.
+Nic merge(const Root& root, const Found& found, const Nic* seen, const pci::CpuNodes& nodes,
+          std::vector<std::string>& differences) {
+  const std::string& folder = found.place.folder;
+  Nic nic;
+  if (seen == nullptr) static_cast<PciDevice&>(nic) = pci::read_function(root, found.place);
+  else nic = *seen;
+  const auto differ = [&](const char* subject, const std::string& hwloc, const std::string& sysfs) {
+    differences.push_back(nic.pci + ": " + subject + " " + hwloc + " by hwloc, " + sysfs + " in /sys");
+  };
+  if (nic.bridges != found.place.bridges || nic.root != found.place.root) {
+    if (!nic.bridges.empty()) differ("bridges", path_text(nic.bridges), path_text(found.place.bridges));
+    nic.bridges = found.place.bridges;
+    nic.root = found.place.root;
+  }
+  const auto numa = pci::numa_node(root, folder, nodes);
+  if (seen != nullptr && seen->numa && numa && *seen->numa != *numa)
+    differ("NUMA node", std::to_string(*seen->numa), std::to_string(*numa));
+  if (numa) nic.numa = numa;
+  const auto text = root.read_line(folder + "/numa_node");
+  nic.numa_assumed = nic.numa && text && *text == "-1" && nodes.size() <= 1;
+  nic.link = pci::read_link(root, folder);
+  nic.netdevs = found.netdevs;
+  nic.rdma = found.rdma;
+  nic.subfunctions = found.subfunctions;
+  return nic;
+}
+
 }  // namespace
 
-Topology sort_topology(std::vector<Nic> found, std::map<int, std::string> numa_cpus) {
+Topology sort_topology(std::vector<Nic> found, Topology machine) {
   std::sort(found.begin(), found.end(), [](const Nic& a, const Nic& b) { return pci::address_less(a.pci, b.pci); });
-  Topology topology;
-  topology.numa_cpus = std::move(numa_cpus);
+  Topology topology = std::move(machine);
   for (Nic& function : found) {
     if (is_gpu(function)) {
       Gpu gpu{function, "GPU" + std::to_string(topology.gpus.size()), std::move(function.name),
@@ -148,34 +222,35 @@ Result<Topology> bounded(Topology topology) {
   return error(EOVERFLOW, std::to_string(gpus) + " GPUs and " + std::to_string(nics) + " NICs");
 }
 
-Result<Topology> load_topology(const Root& root) {
+Result<Topology> load_topology(const Kernel& kernel) {
+  const Root& root = kernel.root;
   Functions functions;
-  const auto names = root.list("sys/bus/pci/devices");
-  if (names) add_functions(root, *names, functions);
   add_class(root, "net", &Found::netdevs, functions);
   add_class(root, "infiniband", &Found::rdma, functions);
-  add_subfunctions(root, functions);
+  const auto names = root.list("sys/bus/pci/devices");
   if (!names && functions.empty() && !root.exists("sys/class")) return names.error();
 
-  pci::CpuNodes nodes = pci::cpu_nodes(root);
+  const pci::CpuNodes nodes = pci::cpu_nodes(root);
+  HwlocView view;
+  if (names) view = ask_hwloc(kernel, nodes);
+  else view.machine.numa_cpus = nodes;
+  Seen seen;
+  for (Nic& function : view.functions) seen.emplace(function.pci, std::move(function));
+  if (names) add_functions(root, *names, seen, functions);
+  add_subfunctions(root, functions);
+
   std::vector<Nic> found;
-  for (auto& [address, function] : functions) {
-    Nic nic{pci::read_function(root, function.place), std::move(function.netdevs), std::move(function.rdma), {}};
-    nic.subfunctions = function.subfunctions;
-    const std::string& folder = function.place.folder;
+  for (const auto& [address, function] : functions) {
+    const auto known = seen.find(address);
+    Nic nic = merge(root, function, known == seen.end() ? nullptr : &known->second, nodes, view.machine.differences);
     const bool gpu = is_gpu(nic);
-    if (gpu && root.exists(folder + "/physfn")) continue;  // a vGPU's virtual function belongs to a guest
-    nic.numa = pci::numa_node(root, folder, nodes);
-    const auto told = root.read_line(folder + "/numa_node");
-    nic.numa_assumed = nic.numa && told && *told == "-1";
-    nic.link = pci::read_link(root, folder);
-    if (!gpu) read_nic(root, folder, nic);
+    if (gpu && root.exists(function.place.folder + "/physfn")) continue;  // a vGPU's virtual function: a guest's
+    if (!gpu) read_nic(root, function.place.folder, nic);
     found.push_back(std::move(nic));
   }
-  auto topology = bounded(sort_topology(std::move(found), std::move(nodes)));
-  if (!topology) return topology.error();
-  gpu::identify(root, *topology);
-  machine::describe(root, *topology);
+  view.machine.hypervisor = machine::hypervisor(root);
+  auto topology = bounded(sort_topology(std::move(found), std::move(view.machine)));
+  if (topology) gpu::identify(root, *topology);
   return topology;
 }
 

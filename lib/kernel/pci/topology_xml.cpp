@@ -2,8 +2,6 @@
 // hwloc's XML, by hwloc: loaded, copied out, dropped.
 #include <fcntl.h>
 #include <hwloc.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -12,13 +10,13 @@
 #include <memory>
 
 #include "base/fd.h"
+#include "kernel/pci/child.h"
+#include "kernel/pci/hwloc_xml.h"
 #include "kernel/pci/machine.h"
 #include "kernel/pci/topology.h"
 
 namespace fabric {
 namespace {
-
-constexpr size_t kMaxXml = size_t{64} << 20;
 
 struct Destroy {
   void operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }
@@ -38,7 +36,7 @@ Result<std::string> read_text(const std::string& file) {
     if (size == 0) return text;
     if (size < 0 && errno != EINTR) return error(errno, file);
     if (size > 0) text.append(chunk, 0, static_cast<size_t>(size));
-    if (text.size() > kMaxXml) return error(EFBIG, file);
+    if (text.size() > kMaxHwlocXml) return error(EFBIG, file);
   }
 }
 
@@ -57,13 +55,11 @@ std::string plain(const std::string& text) {
 }
 
 Result<Loaded> load(const std::string& text, const std::string& file) {
-  // Its complaints would reach the terminal beside our message. (Not for threads: one program reads XML, once.)
-  ::setenv("HWLOC_HIDE_ERRORS", "2", 0);
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return error(ENOMEM, "hwloc");
   Loaded topology(raw);
   hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_ALL);
-  // What a cpuset forbids to the process that wrote the file is part of the machine all the same.
+  // CPUs and nodes that a cpuset forbade to the writer of the file are part of the machine too.
   hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
   const bool good = hwloc_topology_set_xmlbuffer(raw, text.c_str(), static_cast<int>(text.size()) + 1) == 0 &&
                     hwloc_topology_load(raw) == 0;
@@ -192,42 +188,46 @@ void describe(hwloc_topology_t loaded, Topology& topology) {
   topology.hypervisor = machine::hypervisor_name(info(root, "DMISysVendor"), info(root, "DMIProductName"));
 }
 
-Result<Topology> read_topology(const std::string& text, const std::string& file) {
-  const auto loaded = load(text, file);
+Result<HwlocView> parse(const std::string& text, const std::string& name) {
+  const auto loaded = load(text, name);
   if (!loaded) return loaded.error();
-  std::vector<Nic> found;
+  HwlocView view;
   hwloc_obj_t device = nullptr;
   while ((device = hwloc_get_next_pcidev(loaded->get(), device)) != nullptr)
-    found.push_back(read_function(loaded->get(), device));
-  auto topology = bounded(sort_topology(std::move(found), cpus_of_nodes(loaded->get())));
-  if (!topology) return error(topology.error().code, file + ": " + topology.error().what);
-  describe(loaded->get(), *topology);
-  return topology;
-}
-
-// hwloc 2.9 crashes on a file whose objects lack one of their sets: a child finds that out.
-bool is_survived(const std::string& text, const std::string& file) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const rlimit none{};
-    ::setrlimit(RLIMIT_CORE, &none);
-    (void)read_topology(text, file);
-    ::_exit(0);
-  }
-  int status = 0;
-  while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  return status == 0;
+    view.functions.push_back(read_function(loaded->get(), device));
+  view.machine.numa_cpus = cpus_of_nodes(loaded->get());
+  describe(loaded->get(), view.machine);
+  return view;
 }
 
 }  // namespace
 
+Result<HwlocView> parse_hwloc_xml(const std::string& text, const std::string& name, bool trusted) {
+  if (trusted) return parse(text, name);
+  const std::string xml = plain(text);
+  // hwloc 2.9 crashes on a file whose objects lack one of their sets.
+  const auto tried = run_in_child(
+      [&]() -> Result<std::string> {
+        ::setenv("HWLOC_HIDE_ERRORS", "2", 0);  // its complaints would reach the terminal beside our message
+        const auto view = parse(xml, name);
+        return view ? Result<std::string>(std::string()) : view.error();
+      },
+      name);
+  if (!tried && tried.error().code == ECHILD)
+    return error(0, name + ": damaged: hwloc crashes on it; export it again (lstopo FILE.xml)");
+  if (!tried) return tried.error();
+  return parse(xml, name);
+}
+
 Result<Topology> load_topology_xml(const std::string& file) {
-  auto text = read_text(file);
+  const auto text = read_text(file);
   if (!text) return text.error();
-  *text = plain(*text);
-  if (!is_survived(*text, file))
-    return error(0, file + ": damaged: hwloc crashes on it; export it anew (lstopo FILE.xml)");
-  return read_topology(*text, file);
+  auto view = parse_hwloc_xml(*text, file);
+  if (!view) return view.error();
+  Topology topology = sort_topology(std::move(view->functions), std::move(view->machine));
+  auto good = bounded(std::move(topology));
+  if (!good) return error(good.error().code, file + ": " + good.error().what);
+  return good;
 }
 
 }  // namespace fabric
