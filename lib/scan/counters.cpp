@@ -24,7 +24,7 @@ void read_hw(Context& context, Port& port) {
   if (folder.failure) note(port, "hw counters", *folder.failure);
 }
 
-// Told with the first port; what that counts itself comes first.
+// Reported with the first port, after that port's own counters.
 void read_device(const Context& context, Port& port) {
   if (port.number != 1) return;
   auto folder = infiniband::counters(context.kernel.root, infiniband::device_counters_folder(port.rdma));

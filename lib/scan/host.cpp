@@ -32,7 +32,7 @@ std::vector<NicInterrupts> read_nics(const Root& root, const Node& node) {
 
 void read_host(const Root& root, Node& node) {
   Host& out = node.host.emplace();
-  // Where the firmware's tables name no hypervisor, the CPU may still tell that there is one.
+  // The CPU may show a hypervisor that the firmware's tables do not name.
   const std::string cpuinfo = host::read_cpuinfo(root);
   if (node.topology.hypervisor.empty() && host::is_virtual_cpu(cpuinfo))
     node.topology.hypervisor = "an unnamed hypervisor";

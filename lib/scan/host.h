@@ -7,7 +7,7 @@
 
 namespace fabric::scanning {
 
-// Fills node.host; ports and topology must stand. What could not be read is named in node.unseen.
+// Fills node.host; ports and topology must be filled. Failures are named in node.unseen.
 void read_host(const Root& root, Node& node);
 
 }  // namespace fabric::scanning

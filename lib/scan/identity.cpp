@@ -91,6 +91,13 @@ const nldev::Device* Context::device(const std::string& name) const {
   return found == netlink.end() ? nullptr : &found->second;
 }
 
+const verbs::PortAttributes* Context::attributes(const Port& port) const {
+  const auto device = by_verbs.find(port.rdma);
+  if (device == by_verbs.end()) return nullptr;
+  const auto found = device->second.ports.find(port.number);
+  return found == device->second.ports.end() ? nullptr : &found->second;
+}
+
 void Context::note_unseen(const std::string& what) {
   for (const std::string& known : unseen)
     if (known == what) return;
@@ -114,12 +121,16 @@ void read_identity(const Context& context, Port& port) {
   const nldev::Device* device = context.device(port.rdma);
   read_hardware(context, port);
   port.driver = driver_for(port.kernel_driver).name;  // read_link() looks for further evidence on the netdev
-  port.firmware = read_noted(root, folder + "/fw_ver", "firmware", port).value_or("");
+  if (const auto known = context.by_verbs.find(port.rdma); known != context.by_verbs.end())
+    port.firmware = known->second.firmware;
+  if (port.firmware.empty()) port.firmware = read_noted(root, folder + "/fw_ver", "firmware", port).value_or("");
   if (port.firmware.empty() && device != nullptr) port.firmware = device->firmware;
   port.board_id = read_noted(root, folder + "/board_id", "board", port).value_or("");
   port.hca_type = read_noted(root, folder + "/hca_type", "HCA type", port).value_or("");
+  if (const auto* attributes = context.attributes(port)) port.link_layer = attributes->link_layer;
   const std::string layer = infiniband::port_folder(port.rdma, port.number) + "/link_layer";
-  port.link_layer = infiniband::parse_link_layer(read_noted(root, layer, "link layer", port).value_or(""));
+  if (port.link_layer == LinkLayer::unknown)
+    port.link_layer = infiniband::parse_link_layer(read_noted(root, layer, "link layer", port).value_or(""));
   if (port.link_layer == LinkLayer::unknown) port.link_layer = link_layer_by_protocol(device);
   if (port.link_layer == LinkLayer::infiniband) port.left_alone = "InfiniBand";
   // RDMA_NODE_RNIC of enum rdma_node_type (rdma/ib_verbs.h), as core/sysfs.c prints it

@@ -2,7 +2,6 @@
 #include "base/parse.h"
 #include "kernel/netlink/rtnl.h"
 #include "kernel/rdma/infiniband.h"
-#include "kernel/rdma/verbs.h"
 #include "scan/port.h"
 #include "vendor/driver.h"
 
@@ -20,7 +19,14 @@ std::optional<nldev::PortLink> ask_netlink(const Context& context, const Port& p
   return std::move(answer).value();
 }
 
-void read_state(const Root& root, const std::optional<nldev::PortLink>& netlink, Port& port) {
+// libibverbs, RDMA netlink, sysfs: the first that knows.
+void read_state(const Context& context, const std::optional<nldev::PortLink>& netlink, Port& port) {
+  if (const auto* attributes = context.attributes(port)) {
+    port.state = attributes->state;
+    port.phys_state = attributes->phys_state;
+    return;
+  }
+  const Root& root = context.kernel.root;
   const std::string folder = infiniband::port_folder(port.rdma, port.number);
   const auto from_file = [&](const char* file) -> std::optional<unsigned> {
     const auto text = read_noted(root, folder + "/" + file, "state", port);
@@ -48,9 +54,8 @@ std::string netdev_of_function(const Root& root, const Port& port) {
   return found;
 }
 
-// By RDMA netlink (a bond's name where the device is one), else the first GID's netdev, soft-RoCE's own file; the
-// function. Where netlink answers and names none, those two files name one of another namespace: a container's eth0 is
-// not ours.
+// By RDMA netlink (for a bond's device the bond), else the first GID's netdev, soft-RoCE's own file, the function. If
+// netlink answers without a name, the netdev of those two files is in another namespace: a container's eth0.
 std::string find_netdev(const Root& root, const std::optional<nldev::PortLink>& netlink, const Port& port) {
   if (port.link_layer == LinkLayer::infiniband) return {};
   if (netlink) return netlink->netdev.empty() ? netdev_of_function(root, port) : netlink->netdev;
@@ -115,48 +120,40 @@ void read_rate(const Root& root, Port& port) {
   if (text) port.rate = infiniband::parse_rate(*text);
 }
 
-// Links "lower_NAME" lead to what a netdev stands on, in its own namespace (net/core/dev.c, netdev_adjacent_sysfs_add).
-bool stands_on(const Root& root, const std::string& netdev, const std::string& lower) {
+// Links "lower_NAME" lead to the netdevs below, in their own namespace (net/core/dev.c, netdev_adjacent_sysfs_add).
+bool is_above(const Root& root, const std::string& netdev, const std::string& lower) {
   return !netdev.empty() && !lower.empty() && netdev != lower &&
          root.exists("sys/class/net/" + netdev + "/lower_" + lower);
 }
 
-void ask_active_mtu(Context& context, Port& port, const std::optional<uint32_t>& netdev_mtu) {
-  if (context.options.verbs && context.kernel.verbs && port.number <= UINT8_MAX) {
-    const auto text =
-        query_recorded(context.kernel, "verbs active_mtu " + port.rdma + " " + std::to_string(port.number),
-                       [&]() -> Result<std::string> {
-                         const auto answer = verbs::active_mtu(port.rdma, static_cast<uint8_t>(port.number));
-                         return answer ? Result<std::string>(std::to_string(*answer)) : answer.error();
-                       });
-    if (text) {
-      port.active_mtu = parse_number<uint32_t>(*text);
-      return;
-    }
-    if (text.error().code == EACCES || text.error().code == EPERM)
-      context.note_unseen(
-          "the path MTU that the RDMA provider reports (no access to /dev/infiniband): computed from the netdev's MTU");
-  }
-  if (port.link_layer != LinkLayer::ethernet || !netdev_mtu) return;
-  if (const uint32_t mtu = verbs::roce_mtu(*netdev_mtu); mtu != 0) port.active_mtu = mtu;
+// Without libibverbs, as the kernel computes it.
+void find_active_mtu(const Context& context, Port& port, const std::optional<uint32_t>& netdev_mtu) {
+  const auto* attributes = context.attributes(port);
+  uint32_t mtu = attributes != nullptr ? attributes->active_mtu : 0;
+  if (attributes == nullptr && port.link_layer == LinkLayer::ethernet && netdev_mtu) mtu = verbs::roce_mtu(*netdev_mtu);
+  if (mtu != 0) port.active_mtu = mtu;
+}
+
+void read_gids(const Context& context, Port& port) {
+  const auto* attributes = context.attributes(port);
+  if (attributes != nullptr && context.by_verbs.at(port.rdma).has_gid_table) port.gids = attributes->gids;
+  else if (auto gids = infiniband::gids(context.kernel.root, port.rdma, port.number)) port.gids = std::move(*gids);
+  else if (gids.error().code != ENOENT || port.link_layer == LinkLayer::ethernet) note(port, "gids", gids.error());
+  for (Gid& gid : port.gids) gid.above = is_above(context.kernel.root, gid.netdev, port.netdev);
 }
 
 }  // namespace
 
 void read_rest(Context& context, Port& port, const std::optional<uint32_t>& mtu) {
-  ask_active_mtu(context, port, mtu);
+  find_active_mtu(context, port, mtu);
   if (context.options.settings) read_settings(context, port);
-  if (!context.options.gids) return;
-  auto gids = infiniband::gids(context.kernel.root, port.rdma, port.number);
-  if (gids) port.gids = std::move(gids).value();
-  else if (gids.error().code != ENOENT || port.link_layer == LinkLayer::ethernet) note(port, "gids", gids.error());
-  for (Gid& gid : port.gids) gid.above = stands_on(context.kernel.root, gid.netdev, port.netdev);
+  if (context.options.gids) read_gids(context, port);
 }
 
 std::optional<uint32_t> read_link(Context& context, Port& port) {
   const Root& root = context.kernel.root;
   const auto netlink = ask_netlink(context, port);
-  read_state(root, netlink, port);
+  read_state(context, netlink, port);
   port.netdev = find_netdev(root, netlink, port);
   port.driver = driver_for(port.kernel_driver, &root, port.netdev).name;
   if (is_representor(root, port)) {
@@ -167,7 +164,7 @@ std::optional<uint32_t> read_link(Context& context, Port& port) {
   std::optional<uint32_t> mtu;
   read_netdev(context, port, mtu);
   if (port.netdev.empty() && port.link_layer == LinkLayer::ethernet && port.left_alone.empty())
-    port.left_alone = "its netdev is in another network namespace, or there is none";
+    port.left_alone = "its netdev is missing or in another network namespace";
   read_speed(root, port);
   read_rate(root, port);
   return mtu;

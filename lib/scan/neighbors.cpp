@@ -16,13 +16,13 @@ constexpr const char* kRemedy = "start the listener with systemctl enable --now 
 std::optional<Neighbors> ask_listener(const Root& root, std::string& why) {
   auto heard = state::load_neighbors(root);
   if (!heard) why = heard.error().text() + "; systemctl status fabric-lldp";
-  else if (!*heard) why = std::string("nobody listens for LLDP; ") + kRemedy;
+  else if (!*heard) why = std::string("the LLDP listener is not running; ") + kRemedy;
   else return std::move(**heard);
   return std::nullopt;
 }
 
-// As the listener's file has it, so that a captured machine gives the same answer: lengths of time become moments,
-// which are what they were when they are read back.
+// In the format of the listener's file, so that a captured machine gives the same answer: durations become times, and
+// durations again when read back.
 Result<std::string> lldpd_toml(const Root& root) {
   constexpr double kNow = 1e9;
   auto known = lldpd::neighbors(root);
@@ -32,7 +32,7 @@ Result<std::string> lldpd_toml(const Root& root) {
   return state::neighbors_toml(*known, kNow);
 }
 
-// Of a tree without answers there is no lldpd to ask.
+// A tree without recorded answers has none of lldpd either.
 std::optional<Neighbors> ask_lldpd(const Context& context, std::string& why) {
   if (!context.options.lldpd || !context.kernel.route) return std::nullopt;
   const auto text = query_recorded(context.kernel, "lldpd neighbors", [&] { return lldpd_toml(context.kernel.root); });
@@ -53,7 +53,8 @@ DcbxEts ets_of(const ieee_ets& from) {
   return out;
 }
 
-// What the firmware's DCBX agent was told, in the answer about the port's own settings. No names, no time.
+// The peer's settings that the firmware's DCBX agent received, from the answer about the port's own settings: without
+// names or time.
 std::optional<Neighbor> ask_firmware(Netlink& route, const std::string& netdev) {
   const auto answer = dcbnl::get(route, netdev);
   if (!answer || (!answer->peer_ets && !answer->peer_pfc && !answer->peer_app)) return std::nullopt;

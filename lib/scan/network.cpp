@@ -33,7 +33,7 @@ void read_conf(const Root& root, const std::string& netdev, Interface& out) {
     out.ipv6_disabled = *off != 0;
 }
 
-// Notes the first dump that fails; what it would have told stays unknown.
+// Notes the first dump that fails; its facts stay unknown.
 template <class List>
 std::optional<List> taken(Context& context, Result<List> answer) {
   if (answer) return std::move(answer).value();
@@ -131,7 +131,7 @@ void read_network(Context& context, const std::vector<Port>& ports, Network& net
 
 void read_network(Kernel& kernel, Node& node) {
   const ScanOptions options;
-  Context context{kernel, options, {}, {}, node.unseen};
+  Context context{kernel, options, {}, {}, {}, node.unseen};
   read_network(context, node.ports, node.network);
   read_neighbors(context, node);
 }

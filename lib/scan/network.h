@@ -7,8 +7,8 @@
 
 namespace fabric::scanning {
 
-// Fills them for the netdevs that node.ports and their GIDs name; opens no RDMA device. What could not be read is named
-// in node.unseen.
+// Fills them for the netdevs that node.ports and their GIDs name; opens no RDMA device. Failures are named in
+// node.unseen.
 void read_network(Kernel& kernel, Node& node);
 
 }  // namespace fabric::scanning

@@ -10,8 +10,8 @@
 namespace fabric::scanning {
 namespace {
 
-// Where nobody has published it (the service needs a configuration; a tree may be another program's): what root may
-// read himself. A device that sleeps is not woken.
+// Without published data (the service needs a configuration; a tree may be another program's): read here, if the
+// process may. A sleeping device is not woken.
 std::optional<PciState> read_config_space(const Root& root, const Node& node) {
   PciState out;
   bool any = false;

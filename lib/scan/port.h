@@ -10,6 +10,7 @@
 
 #include "kernel/pci/pci.h"
 #include "kernel/rdma/nldev.h"
+#include "kernel/rdma/verbs.h"
 #include "model/node.h"
 #include "scan/scan.h"
 
@@ -19,12 +20,14 @@ namespace fabric::scanning {
 struct Context {
   Kernel& kernel;
   const ScanOptions& options;
-  std::map<std::string, nldev::Device> netlink;  // by name; empty without RDMA netlink
+  std::map<std::string, nldev::Device> netlink;   // by name; empty without RDMA netlink
+  std::map<std::string, verbs::Device> by_verbs;  // by name; devices that libibverbs could not open are missing
   pci::CpuNodes cpu_nodes;
   std::vector<std::string>& unseen;  // Node::unseen
 
   [[nodiscard]] const nldev::Device* device(const std::string& name) const;
-  void note_unseen(const std::string& what);  // once
+  [[nodiscard]] const verbs::PortAttributes* attributes(const Port& port) const;  // null: not known by libibverbs
+  void note_unseen(const std::string& what);                                      // once
 };
 
 // The file's line. A missing file is silently absent; any other failure is noted under `subject`.

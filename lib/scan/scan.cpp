@@ -37,6 +37,24 @@ void ask_devices(Context& context) {
   for (const nldev::Device& device : *devices) context.netlink.emplace(device.name, device);
 }
 
+// One open of each device, before any counter is read: it can take milliseconds, and counters are of one moment.
+void ask_verbs(Context& context) {
+  if (!context.options.verbs || !context.kernel.verbs) return;
+  for (const std::string& device : infiniband::devices(context.kernel.root)) {
+    if (is_excluded(context.options, device)) continue;
+    const auto text = query_recorded(context.kernel, "verbs " + device, [&]() -> Result<std::string> {
+      const auto answer = verbs::query(device);
+      return answer ? Result<std::string>(verbs::to_text(*answer)) : answer.error();
+    });
+    if (const auto known = text ? verbs::parse_device(*text) : std::nullopt) context.by_verbs.emplace(device, *known);
+    if (!text && (text.error().code == EACCES || text.error().code == EPERM))
+      context.note_unseen(
+          "port attributes by libibverbs (no access to /dev/infiniband): read from sysfs; the path MTU is computed "
+          "from "
+          "the netdev's MTU");
+  }
+}
+
 // Behind the counters of all ports: these are of one moment, or what a port did between two scans would seem to be more
 // where the second reads more than the first.
 void read_rest(Context& context, std::vector<Port>& ports, const std::vector<std::optional<uint32_t>>& mtus) {
@@ -112,7 +130,8 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
     if (topology) node.topology = std::move(topology).value();
     else node.unseen.push_back("GPUs and NICs: " + topology.error().text());
   }
-  Context context{kernel, options, {}, pci::cpu_nodes(kernel.root), node.unseen};
+  Context context{kernel, options, {}, {}, pci::cpu_nodes(kernel.root), node.unseen};
+  ask_verbs(context);
   node.taken = steady_now(kernel);
   node.ports = scan_ports(context);
   if (options.topology)

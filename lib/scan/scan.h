@@ -19,7 +19,7 @@ struct ScanOptions {
   bool counters = true;      // hw, pma, ethtool; with them link status, FEC, resources, health reporters
   bool gids = true;
   bool network = true;   // addresses, routes, neighbours: some netlink dumps
-  bool verbs = true;     // ask libibverbs for the path MTU: opens the device for a moment, commands to its firmware
+  bool verbs = true;     // port attributes by libibverbs: opens the device for a moment, commands to its firmware
   bool members = false;  // the members of a bond as ports of their own, behind the bond's: settings are theirs
   // Who is at the other end of the cables: what fabric-lldp.service has heard; else, where `lldpd` allows, what a
   // running lldpd knows (its socket is root's); else what firmware keeps of the other end's DCBX.
@@ -33,13 +33,13 @@ struct ScanOptions {
   std::string only{};                  // this RDMA device and no other is opened; empty: all
 };
 
-// Never fails as a whole: what cannot be read is absent and named in Port::unread / Node::unseen.
-// Ports stand in natural order. A re-scan with fewer options is cheap; what was not asked for is empty.
+// Never fails as a whole: unreadable members are absent and named in Port::unread or Node::unseen. Ports are in natural
+// order. A re-scan with fewer options is cheap; members that were not requested are empty.
 Node scan(Kernel& kernel, const ScanOptions& options = {});
 
-// Does an entry of the policy ask for a role? It takes the topology to know.
+// Whether an entry of the policy matches by role, which needs the topology.
 bool asks_for_role(const Policy& policy);
-// What some entry of the policy wants: the settings that are worth reading.
+// The settings that some entry of the policy sets: no others are worth reading.
 Keys wanted_keys(const Policy& policy);
 
 }  // namespace fabric

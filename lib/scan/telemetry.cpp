@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of a port beside its settings and counters: link status, FEC, objects in use, the module in its cage.
+// State of a port beside its settings and counters: link status, FEC, objects in use, the module in its cage.
 #include "counters/telemetry.h"
 
 #include <set>

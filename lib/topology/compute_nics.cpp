@@ -45,7 +45,7 @@ std::map<size_t, Kind> kinds_of(const Topology& topology, const std::vector<size
   return out;
 }
 
-// Of a NIC whose ports have no link nothing is known: what drivers go on showing is no rate.
+// nullopt for a NIC whose ports have no link: the rate that drivers still show then means nothing.
 std::optional<double> rate_of(const Nic& nic, std::span<const Port> ports) {
   std::optional<double> rate;
   for (const Port& port : ports)
@@ -95,7 +95,7 @@ struct Suits {
   double rate = 0, slot = 0;
 };
 
-// Of a kind without any link, its PCIe tells.
+// Kinds without any link are compared by their PCIe slot.
 bool is_as_fast(const Suits& other, const Suits& chosen) {
   return other.rate > 0 ? chosen.rate > 0 && other.rate >= chosen.rate : other.slot > 0 && other.slot >= chosen.slot;
 }
@@ -108,8 +108,8 @@ bool suffices(const Topology& topology, const std::vector<size_t>& some, const s
          });
 }
 
-// Where the fastest ports suffice for all GPUs, several slower ones, or such as nobody uses, were built in for
-// something else. A port without a link, or with a slower one than the others of its board, is what its board is.
+// If the fastest ports suffice for all GPUs, slower or unused ones were built in for something else. A port without a
+// link, or with a slower one than the others of its board, counts as its board does.
 std::vector<size_t> without_slower(const Topology& topology, std::span<const Port> ports,
                                    const std::vector<size_t>& nics, bool unused) {
   std::optional<double> best;

@@ -18,12 +18,11 @@ namespace fabric {
 std::optional<PathClass> path_class(const PciDevice& a, const PciDevice& b);
 
 // The NICs with an RDMA device that are nearest to the GPU (all of the best class), as indices into topology.nics.
-// Where no NIC has RDMA, nearest of all NICs. Empty when there is none or no class is known.
+// Without RDMA NICs, the nearest of all NICs. Empty: no NICs, or their classes are unknown.
 std::vector<size_t> nearest_nics(const Topology& topology, const Gpu& gpu);
 
-// The hypervisor shows GPUs without the PCIe switches that they sit on, so that no class tells the truth: no bridge is
-// shared by any two devices, and a GPU sits on a root bus itself (no real slot does that) or the machine is known to be
-// virtual.
+// Whether the hypervisor hides the PCIe switches above GPUs, which makes every class wrong: no two devices share a
+// bridge, and a GPU sits on a root bus itself (never so in a real slot) or the machine is known to be virtual.
 bool is_flattened(const Topology& topology);
 
 }  // namespace fabric

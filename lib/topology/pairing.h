@@ -13,22 +13,21 @@
 namespace fabric {
 
 // The NICs that collectives of GPUs should run over, as indices into topology.nics, in PCI order: those that carry
-// RDMA, are no virtual functions, and are of the kind (model and link layer) that the machine was built with for its
-// GPUs: the kind that is nearest to the most GPUs, then that of most cards, then the fastest. Where that kind has fewer
-// NICs than there are GPUs, those of other kinds serve as well that have the same link layer, are as fast, and are as
-// near to a GPU. Without two or more slower ports where the faster ones suffice for all GPUs; a port counts as what its
-// board is, and one that no card of its board uses (second ports) as none of the faster. Empty where no NIC carries
-// RDMA. `ports` tell link layer, rate and state; without ports every NIC counts as good. With `unused`, those second
-// ports count as well.
+// RDMA, are not virtual functions, and are of the kind (model and link layer) built into the machine for its GPUs: the
+// kind that is nearest to the most GPUs, then that of most cards, then the fastest. If that kind has fewer NICs than
+// there are GPUs, NICs of other kinds are added that have the same link layer, are as fast, and are as near to a GPU.
+// Two or more slower ports are left out if the faster ones suffice for all GPUs; a port counts as fast as its board,
+// and a port that no card of its board uses (second ports) as slow, unless `unused`. Empty: no NIC carries RDMA.
+// `ports` give link layer, rate and state; without ports every NIC counts as good.
 std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port> ports, bool unused = false);
-// Of its ports; without a link that of its card's other ports, or what the same port has on cards whose other ports are
-// as fast as those. Nothing: its card has no link.
+// The rate of its ports; without a link, that of its card's other ports, or of the same port on cards whose other ports
+// are as fast as those. nullopt: its card has no link.
 std::optional<double> likely_rate(const Topology& topology, const Nic& nic, std::span<const Port> ports);
-// Has it a link, or has the same port of another such card one? Where none has, nobody uses those ports, or their
-// switch is off.
+// Whether it, or the same port of another such card, has a link. If none has, those ports are unused or their switch is
+// off.
 bool is_in_use(const Topology& topology, const Nic& nic, std::span<const Port> ports);
 
-// Those of `nics` that have a port that is up; all of them where none has, or no port is known.
+// Those of `nics` that have a port that is up; all of `nics` if none has, or no port is known.
 std::vector<size_t> usable_nics(const Topology& topology, std::span<const Port> ports, const std::vector<size_t>& nics);
 
 // The nearest class from the GPU to any of `nics`.
@@ -37,7 +36,7 @@ std::optional<PathClass> nearest_class(const Topology& topology, const Gpu& gpu,
 struct Pair {
   std::vector<size_t> nics;       // indices into topology.nics, in PCI order; empty: no class is known
   std::optional<PathClass> path;  // to each of them
-  unsigned shared_by = 0;         // GPUs that use the NIC, or the fullest of the NICs: 1 is for itself
+  unsigned shared_by = 0;         // GPUs that use the NIC, or the fullest of the NICs: 1: not shared
   bool operator==(const Pair&) const = default;
 };
 
@@ -50,12 +49,12 @@ struct Pairing {
 // Gives each GPU NICs of its nearest class among `nics`, as many as leave every GPU with equally many of its own. Fair:
 // no NIC serves two GPUs while one of the same class to one of them serves none; loads are as equal as can be. Among
 // the fair ones that with the fewest ways between sockets, then the fewest bridges, then that which keeps the order of
-// PCI addresses (rails). The same input gives the same answer. No machine has more than 64 x 128; what claims to is
+// PCI addresses (rails). The same input gives the same answer. More than 64 x 128 are
 // paired greedily, in bounded time.
 Pairing best_pairing(const Topology& topology, const std::vector<size_t>& nics);
 
 // compute_nics(), usable_nics() and best_pairing() in one. While a port is down, its GPU keeps the other NICs that it
-// has of its own; where it has none, all are paired anew.
+// has of its own; if it has none, all are paired again.
 Pairing best_pairing(const Topology& topology, std::span<const Port> ports);
 
 }  // namespace fabric

@@ -29,7 +29,7 @@ struct GpuNic {
 };
 std::vector<GpuNic> gpu_nic_pairs(const Node& node);
 
-// What collectives run on: the GPUs of those pairs, and all NICs with RDMA that are no virtual functions.
+// The devices that collectives run on: the GPUs of those pairs, and all RDMA NICs except virtual functions.
 struct InUse {
   const PciDevice* device = nullptr;
   std::string name;

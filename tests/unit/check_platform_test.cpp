@@ -55,7 +55,7 @@ const std::vector<Defect>& defects() {
       {"acs_of_a_bridge_unread",
        [](Healthy& n) {
          settings(n, kBelowNic).acs.reset();
-         settings(n, kBelowNic).unread = "ACS: its extended capabilities are no list";
+         settings(n, kBelowNic).unread = "ACS: its extended capability list is damaged";
        },
        "acs",
        "host",

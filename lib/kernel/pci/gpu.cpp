@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint16_t kAmd = 0x1002, kNvidia = 0x10de, kIntel = 0x8086, kHabana = 0x1da3;
 
-// Whose drivers tell no name (the PCI ID Repository's words).
+// GPUs whose drivers do not report a name (names as in the PCI ID Repository).
 struct Product {
   uint16_t vendor, device;
   std::string_view name;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which GPU it is, from files alone.
+// The identity of GPUs, from files alone.
 //
 // NVIDIA: /proc/driver/nvidia/gpus/ADDRESS/information (README of the Linux driver, chapter "Using the /proc File
 // System Interface"). AMD: the files of the PCI function (product_name, unique_id, current_compute_partition:
 // amdgpu_pm.c, amdgpu_fru_eeprom.c, amdgpu_gfx.c of Linux 6.12) and the nodes of /sys/class/kfd (kfd_topology.c).
 // Intel, Habana: PCI ids. All of it is world-readable.
 //
-// libnvidia-ml is not asked here: it opens /dev/nvidiactl and every GPU, which wakes a GPU that sleeps and needs the
-// device nodes inside the service's sandbox. sys/nvml.h asks it for a person, where these files are silent.
+// libnvidia-ml is not used here: it opens /dev/nvidiactl and every GPU, which wakes a sleeping GPU and needs the device
+// nodes inside the service's sandbox. kernel/pci/nvml.h uses it for fabric-agentctl if these files lack a fact.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@
 
 namespace fabric::gpu {
 
-// What NVIDIA's `information` file says. A GPU that nobody has opened yet shows its UUID as question marks: empty then.
+// NVIDIA's `information` file. The UUID is question marks until the GPU is first opened: empty then.
 struct Information {
   std::string model, uuid;
   std::optional<unsigned> minor;
@@ -34,10 +34,10 @@ struct KfdNode {
   std::optional<unsigned> render_minor;
   std::string unique_id;  // 16 hexadecimal digits; empty: none
 };
-// Of a node's `properties`, lines of "name value". Absent for a CPU's node.
+// Parses a node's `properties`, lines of "name value". nullopt: a CPU's node.
 std::optional<KfdNode> parse_kfd_properties(std::string_view text);
 
-// Fills model, uuid, vendor_index, minor, render_minors and partition of all GPUs. What is not told stays as it is.
+// Fills model, uuid, vendor_index, minor, render_minors and partition of all GPUs. Unknown members stay unchanged.
 void identify(const Root& root, Topology& topology);
 
 }  // namespace fabric::gpu

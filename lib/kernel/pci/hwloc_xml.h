@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A machine's topology as hwloc sees it. hwloc is configured by environment variables and can crash on damaged input,
-// so each discovery and each trial load of an unknown file runs in a child process; XML is what comes back.
+// so each discovery and each trial load of an unknown file runs in a child process, which sends XML back.
 #pragma once
 
 #include <string>

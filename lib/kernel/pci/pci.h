@@ -23,12 +23,12 @@ struct Address {
 };
 std::optional<Address> parse_address(std::string_view text);
 std::string address_text(const Address& address);  // as sysfs writes it
-// Order of PCI addresses by number; texts that are none come last.
+// Orders PCI addresses by number; other texts come last.
 bool address_less(std::string_view a, std::string_view b);
 
 // Place in the tree, from a resolved path below the root such as
 // "sys/devices/pci0000:20/0000:20:01.0/0000:21:00.0/net/eth0": the last PCI function on the path, the bridges above it
-// up to the last root bus (VMD nests a second one). Absent where there is no root bus or no function.
+// up to the last root bus (VMD nests a second one). nullopt: the path has no root bus or no function.
 struct Place {
   std::string folder;  // of the function, below the root
   std::string pci, root;
@@ -37,11 +37,11 @@ struct Place {
 };
 std::optional<Place> parse_place(std::string_view resolved);
 
-// Ids, class and place of the function; what cannot be read stays 0. numa and link are not filled.
+// Ids, class and place of the function; unreadable ids stay 0. numa and link are not filled.
 PciDevice read_function(const Root& root, const Place& place);
 
 // The link's files; "Unknown", no lanes and more than 32 (63, 255: a function that has no link, or is gone and reads
-// all ones) are absent.
+// all ones) are nullopt.
 PcieLink read_link(const Root& root, const std::string& folder);
 std::optional<double> parse_link_speed(std::string_view text);  // "32.0 GT/s PCIe" -> 32
 std::optional<unsigned> parse_link_width(std::string_view text);
@@ -49,8 +49,8 @@ std::optional<unsigned> parse_link_width(std::string_view text);
 // The NUMA nodes that have CPUs, with these as "0-15,32-47". A kernel without NUMA shows no node at all.
 using CpuNodes = std::map<int, std::string>;
 CpuNodes cpu_nodes(const Root& root);
-// The node with CPUs to which the function belongs. The kernel's own word; where it leaves that open (-1), the only
-// node of the machine, or absent. A node of memory alone (a GPU's, say) is no answer either.
+// The function's NUMA node by its numa_node file. If that is -1: the machine's only node, else nullopt, and so for a
+// node that has no CPUs (a GPU's memory).
 std::optional<int> numa_node(const Root& root, const std::string& folder, const CpuNodes& nodes);
 
 }  // namespace fabric::pci

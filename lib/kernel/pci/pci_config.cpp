@@ -43,7 +43,7 @@ Result<size_t> express(std::string_view config) {
   for (int hop = 0; at != 0; ++hop) {
     const auto id = number(config, at, 1), next = number(config, at + PCI_CAP_LIST_NEXT, 1);
     if (!id || !next || at < PCI_STD_HEADER_SIZEOF || hop == kMostHops)
-      return error(EBADMSG, "its capabilities are no list");
+      return error(EBADMSG, "its capability list is damaged");
     if (*id == PCI_CAP_ID_EXP) return at;
     at = *next & 0xfc;
   }
@@ -91,7 +91,7 @@ Result<std::optional<uint16_t>> parse_acs_control(std::string_view config) {
     at = PCI_EXT_CAP_NEXT(*header);
     if (at < kExtended) return std::optional<uint16_t>{};
   }
-  return error(EBADMSG, "its extended capabilities are no list");
+  return error(EBADMSG, "its extended capability list is damaged");
 }
 
 Result<std::optional<bool>> parse_ten_bit_tags(std::string_view config) {

@@ -102,7 +102,7 @@ void read_kernel_config(const Root& root, GpuDirect& out) {
     // What Kconfig did not offer to choose is not mentioned.
     out.pci_p2pdma = parse_kernel_option(*text, "CONFIG_PCI_P2PDMA").value_or(false);
     out.dmabuf_move_notify = parse_kernel_option(*text, "CONFIG_DMABUF_MOVE_NOTIFY");
-    // Since 2026 it is built always and is no option any more ("dma-buf: Always build with DMABUF_MOVE_NOTIFY").
+    // Not an option since 2026 ("dma-buf: Always build with DMABUF_MOVE_NOTIFY").
     if (!out.dmabuf_move_notify && parse_number<unsigned>(release.substr(0, release.find('.'))).value_or(0) < 7)
       out.dmabuf_move_notify = false;
     return;

@@ -15,7 +15,7 @@
 namespace fabric::platform {
 
 // aer_dev_correctable and its sisters: lines "BadTLP 3", the last "TOTAL_ERR_COR 3" (drivers/pci/pcie/aer.c,
-// aer_stats_dev_attr). Lines that are no such thing are passed over; at most 64 kinds are kept.
+// aer_stats_dev_attr). Other lines are ignored; at most 64 kinds are kept.
 AerCounts parse_aer(std::string_view text);
 
 // The six base address registers that lead `resource`: lines "0xstart 0xend 0xflags" (drivers/pci/pci-sysfs.c,
@@ -36,7 +36,7 @@ std::optional<NvidiaVersion> parse_nvidia_version(std::string_view text);
 // "CONFIG_X=y" (or m) is true, "# CONFIG_X is not set" false; absent: the option is not mentioned.
 std::optional<bool> parse_kernel_option(std::string_view config, std::string_view option);
 
-// Everything, for the topology's GPUs and NICs and the bridges above them. What cannot be read is absent.
+// Everything, for the topology's GPUs and NICs and the bridges above them. Unreadable members stay absent.
 Platform read(const Root& root, const Topology& topology);
 
 }  // namespace fabric::platform

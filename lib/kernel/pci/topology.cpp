@@ -79,8 +79,8 @@ void add_subfunctions(const Root& root, Functions& functions) {
   }
 }
 
-// A card's system image GUID is one for all its ports and functions: NCCL tells cards apart by it, too. The kernel
-// holds it in memory (drivers/infiniband/core/sysfs.c). Drivers that have none show zeros.
+// All ports and functions of a card share its system image GUID, by which NCCL distinguishes cards, too. The kernel
+// holds it in memory (drivers/infiniband/core/sysfs.c). Drivers without one show zeros.
 std::string image_guid(const Root& root, const std::string& device) {
   const auto guid = root.read_line("sys/class/infiniband/" + device + "/sys_image_guid");
   return guid ? *guid : std::string{};
@@ -106,8 +106,8 @@ constexpr uint16_t kNvidiaNetworking = 0x15b3;
 
 std::string slot_of(const std::string& address) { return address.substr(0, address.rfind('.')); }
 
-// The GUIDs that are known name the card of every function in the same slot. NVIDIA's tells cards apart also where a
-// guest sees several in one slot; bnxt_re and irdma make each port's GUID of its own MAC address
+// A known GUID names the card of every function in the same slot. NVIDIA's GUID distinguishes cards even if a guest
+// sees several in one slot; bnxt_re and irdma make each port's GUID of its own MAC address
 // (bnxt_re_query_device(), irdma_query_device(), Linux 6.12), so that two ports of a card differ.
 void name_cards(std::vector<Nic>& nics) {
   std::map<std::string, std::string> by_slot;
@@ -163,7 +163,7 @@ std::string path_text(const std::vector<std::string>& bridges) {
   return out;
 }
 
-// The function as both see it. A path through bridges that hwloc lacks (it needs config space) is no difference.
+// The function by hwloc, completed from sysfs. hwloc needs config space to see bridges: to lack them is not reported.
 Nic merge(const Root& root, const Found& found, const Nic* seen, const pci::CpuNodes& nodes,
           std::vector<std::string>& differences) {
   const std::string& folder = found.place.folder;
@@ -244,7 +244,8 @@ Result<Topology> load_topology(const Kernel& kernel) {
     const auto known = seen.find(address);
     Nic nic = merge(root, function, known == seen.end() ? nullptr : &known->second, nodes, view.machine.differences);
     const bool gpu = is_gpu(nic);
-    if (gpu && root.exists(function.place.folder + "/physfn")) continue;  // a vGPU's virtual function: a guest's
+    if (gpu && root.exists(function.place.folder + "/physfn"))
+      continue;  // a vGPU's virtual function belongs to a guest
     if (!gpu) read_nic(root, function.place.folder, nic);
     found.push_back(std::move(nic));
   }

@@ -18,8 +18,8 @@ inline constexpr const char* kHwlocQuestion = "hwloc topology";
 
 // The running machine's or a captured tree's, as hwloc sees it: by discovery, from the capture's kHwlocFile, or with
 // the tree as HWLOC_FSROOT. sysfs adds by PCI address what hwloc lacks: link width and speed, netdevs and RDMA devices,
-// NUMA nodes, functions in domains wider than 16 bits, and all of a tree that hwloc cannot read. Where both know a
-// thing and differ, sysfs is right and Topology::differences says so.
+// NUMA nodes, functions in domains wider than 16 bits, and all of a tree that hwloc cannot read. If the
+// two differ, sysfs is used and Topology::differences reports it.
 // ENOENT: `kernel.root` holds no sysfs. EOVERFLOW: more GPUs, or GPUs and NICs, than any machine has (kMostGpus,
 // kMostPaths).
 Result<Topology> load_topology(const Kernel& kernel);

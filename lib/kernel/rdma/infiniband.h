@@ -15,20 +15,20 @@ namespace fabric::infiniband {
 
 inline constexpr const char* kClass = "sys/class/infiniband";
 
-// Names in natural order; empty where there is no such class (no RDMA stack).
+// Names in natural order; empty without the class (no RDMA stack).
 std::vector<std::string> devices(const Root& root);
 // Port numbers of the device, rising.
 Result<std::vector<unsigned>> ports(const Root& root, const std::string& device);
 // "sys/class/infiniband/mlx5_0/ports/1"
 std::string port_folder(const std::string& device, unsigned port);
-// What the driver counts for the function as a whole, beside its ports: EFA's commands (efa_verbs.c, since Linux 5.14),
+// The driver's counters of the function as a whole, beside its ports: EFA's commands (efa_verbs.c, since Linux 5.14),
 // and all of mlx5 in switchdev mode, whose ports are those of the switch (mlx5/counters.c: before 6.5 they count
 // nothing).
 std::string device_counters_folder(const std::string& device);
 
 // "4: ACTIVE" -> 4
 std::optional<unsigned> parse_state(std::string_view text);
-// "400 Gb/sec (4X NDR)" -> 50e9 bytes per second. 0 is no rate.
+// "400 Gb/sec (4X NDR)" -> 50e9 bytes per second. nullopt for 0.
 std::optional<double> parse_rate(std::string_view text);
 LinkLayer parse_link_layer(std::string_view text);
 
@@ -38,7 +38,7 @@ Result<std::vector<Gid>> gids(const Root& root, const std::string& device, unsig
 
 // One folder of counters, one number a file, in natural order. A file without a number ("N/A (no PMA)", mlx4) is left
 // out, and so is `lifespan`, which is a setting. Files that fail are left out; `failure` is the first one's, with how
-// many failed. EINVAL and EOPNOTSUPP are no failure: the driver does not count that.
+// many failed. EINVAL and EOPNOTSUPP mean that the driver does not count it, and do not count as failures.
 struct CounterFolder {
   std::vector<Counter> counters;
   std::optional<Error> failure;

@@ -91,7 +91,7 @@ Result<void> set_optional_counters(Netlink& rdma, uint32_t device, uint32_t port
 // Queue pairs that user processes hold on the port, or have created without choosing a port yet (RES_QP_GET; those of
 // the kernel, as QP1's, do not count). Sees processes of every user (before Linux 5.5 of this PID namespace and below).
 Result<unsigned> user_queue_pairs(Netlink& rdma, uint32_t device, uint32_t port);
-// Objects in use on the device (RES_GET), users' and the kernel's together; cheap. Of all PID namespaces since
+// Objects in use on the device (RES_GET), users' and the kernel's together; cheap. It covers all PID namespaces since
 // Linux 5.5, as are the dumps below; both leave out what the driver made for itself (RESTRACK_DD).
 Result<std::vector<ResourceCount>> resources(Netlink& rdma, uint32_t device);
 // Who made them (RES_QP_GET, RES_CQ_GET, RES_MR_GET of the device, no port: those without one too). Not for every

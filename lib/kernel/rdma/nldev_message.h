@@ -24,7 +24,7 @@ AttrWriter address(uint32_t device, uint32_t port);
 // One request, its one answer; its errors name the subject.
 Result<Message> ask_one(Netlink& rdma, uint16_t command, const AttrWriter& request, const std::string& subject);
 
-// The first such attribute's text; empty where there is none.
+// The first such attribute's text; empty: none.
 std::string text_of(const std::vector<Attr>& attributes, uint16_t type);
 // The attributes, where there is nothing in the payload but these (parse_attributes() drops a malformed rest).
 std::optional<std::vector<Attr>> all_attributes(View8 payload);

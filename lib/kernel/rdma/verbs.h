@@ -1,20 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// libibverbs, for the one thing that only it tells: the path MTU that the provider reports.
+// Device and port attributes by libibverbs: as the provider reports them, which is what applications see.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/result.h"
+#include "model/node.h"
 
 namespace fabric::verbs {
 
-// active_mtu of the port in bytes (256..4096), by ibv_query_port. The device is closed again before this returns: an
-// open context would keep rxe's module from unloading.
-Result<uint32_t> active_mtu(const std::string& device, uint8_t port);
+struct PortAttributes {
+  unsigned state = 0, phys_state = 0;  // enum ibv_port_state; PortInfo:PortPhysicalState
+  uint32_t active_mtu = 0;             // path MTU in bytes, 256 to 4096
+  LinkLayer link_layer = LinkLayer::unknown;
+  std::vector<Gid> gids;
+  bool operator==(const PortAttributes&) const = default;
+};
+struct Device {
+  std::string firmware;
+  bool has_gid_table = false;  // Port::gids are known (UVERBS_METHOD_QUERY_GID_TABLE, or sysfs by libibverbs)
+  std::map<unsigned, PortAttributes> ports;
+  bool operator==(const Device&) const = default;
+};
 
-// What the kernel computes for RoCE from the netdev MTU: the largest of 256, 512, 1024, 2048, 4096 that leaves 96 bytes
-// for headers (iboe_get_mtu, include/rdma/ib_addr.h of Linux 6.12); 0 when even 256 does not fit.
+// Opens the device, asks, and closes it again: an open context would keep rxe's module from unloading. Some drivers
+// send firmware commands for it, so it is not for every reading of counters. ENODEV, EACCES, ...
+Result<Device> query(const std::string& device);
+
+// For a recording, lines "firmware 28.39.1002", "port 1 4 5 4096 Ethernet", "gid 1 3 GID v2 NETDEV".
+std::string to_text(const Device& device);
+std::optional<Device> parse_device(std::string_view text);
+
+// The kernel's path MTU for RoCE on a netdev with this MTU: the largest of 256, 512, 1024, 2048, 4096 that leaves 96
+// bytes for headers (iboe_get_mtu, include/rdma/ib_addr.h of Linux 6.12); 0 when even 256 does not fit.
 constexpr uint32_t roce_mtu(uint32_t netdev_mtu) {
   for (uint32_t mtu : {4096u, 2048u, 1024u, 512u, 256u})
     if (netdev_mtu >= mtu + 96) return mtu;
