@@ -17,6 +17,7 @@
 #include "ctl/verbs.h"
 #include "kernel/capture/anonymize.h"
 #include "kernel/netlink/rtnl.h"
+#include "kernel/pci/topology.h"
 #include "scan/scan.h"
 #include "support/netns.h"
 #include "support/sim_nic.h"
@@ -178,6 +179,7 @@ TEST(Capture, IsJudgedAsOnTheSpot) {
   Tree out;
   const std::string directory = out.path() + "/capture";
   capture(machine, directory, true);
+  EXPECT_TRUE(fs::exists(directory + "/" + kHwlocFile)) << "for lstopo as well";
   for (const char* verb : {"check", "status", "show", "plan", "topo"}) {
     const std::string here = replaced(output_of(machine.options(verb)), machine.tree.path() + "/", "/");
     EXPECT_GT(here.size(), 40u) << verb;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernel/rdma/verbs.h"
 #include "support/corpus.h"
 #include "support/tree.h"
 
@@ -115,6 +116,26 @@ TEST(Infiniband, CapturedMachines) {
   EXPECT_EQ(infiniband::devices(root), (std::vector<std::string>{"hfi1_0", "mlx4_0", "mlx5_0"}));
   EXPECT_EQ(infiniband::counters(root, "sys/class/infiniband/mlx5_0/ports/1/counters").counters.size(), 21u);
   EXPECT_EQ(infiniband::ports(root, "mlx4_0")->size(), 2u);
+}
+
+TEST(Verbs, AttributesAsRecorded) {
+  verbs::Device device{.firmware = "28.39.1002", .has_gid_table = true, .ports = {}};
+  device.ports[1] = {4,
+                     5,
+                     4096,
+                     LinkLayer::ethernet,
+                     {{0, "fe80:0000:0000:0000:0a00:27ff:fe00:0001", "IB/RoCE v1", "ens1"},
+                      {3, "0000:0000:0000:0000:0000:ffff:0a01:0001", "RoCE v2", ""}}};
+  device.ports[2] = {1, 3, 0, LinkLayer::unknown, {}};
+  const auto again = verbs::parse_device(verbs::to_text(device));
+  ASSERT_TRUE(again && again->has_gid_table);
+  EXPECT_EQ(verbs::to_text(*again), verbs::to_text(device));
+  EXPECT_EQ(again->ports.at(1).gids.at(1).type, "RoCE v2");
+  EXPECT_EQ(again->ports.at(1).active_mtu, 4096u);
+  EXPECT_TRUE(verbs::parse_device("")->ports.empty());
+  for (const char* bad : {"port 1 4 5", "port x 4 5 4096 Ethernet", "gid 1 0 fe80:: v2 eth0", "firmware", "4096"})
+    EXPECT_FALSE(verbs::parse_device(bad)) << bad;
+  EXPECT_FALSE(verbs::query("no-such-device0"));
 }
 
 }  // namespace

@@ -316,6 +316,27 @@ constexpr std::string_view kXml = R"(<?xml version="1.0" encoding="UTF-8"?>
 </topology>
 )";
 
+// Recorded by `capture`; sysfs is right where the two differ, and the difference is reported.
+TEST(Topology, HwlocXmlOfACaptureThatIsDamagedOrOfAnotherMachine) {
+  Tree tree;
+  two_socket_server(tree);
+  tree.file(kHwlocFile, "<topology");
+  auto topology = load_topology({.root = tree.root()});
+  ASSERT_TRUE(topology && topology->differences.size() == 1);
+  EXPECT_EQ(topology->gpus.size(), 2u);
+  EXPECT_NE(topology->differences[0].find(kHwlocFile), std::string::npos) << topology->differences[0];
+
+  const auto function = add_pci(tree, {"pci0003:00/0003:00:01.0", "0003:02:00.0", "0x15b3", "0x1021"});
+  tree.file("sys/devices/system/cpu/cpu0/topology/core_id", "0\n").file(kHwlocFile, kXml);
+  topology = load_topology({.root = tree.root()});
+  ASSERT_TRUE(topology && topology->nics.size() == 3);
+  EXPECT_EQ(topology->nics[2].bridges, (std::vector<std::string>{"0003:00:01.0"}));
+  EXPECT_EQ(topology->differences,
+            (std::vector<std::string>{"NUMA nodes with CPUs: 1 by hwloc, 2 in /sys/devices/system/node",
+                                      "0003:02:00.0: bridges 0003:00:02.0 by hwloc, 0003:00:01.0 in /sys"}));
+  EXPECT_EQ(topology->nics[0].name, "mlx5_0") << "a function that hwloc lacks";
+}
+
 TEST(TopologyXml, FromHwloc) {
   Tree tree;
   tree.file("node.xml", kXml);

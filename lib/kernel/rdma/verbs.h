@@ -19,13 +19,12 @@ struct PortAttributes {
   uint32_t active_mtu = 0;             // path MTU in bytes, 256 to 4096
   LinkLayer link_layer = LinkLayer::unknown;
   std::vector<Gid> gids;
-  bool operator==(const PortAttributes&) const = default;
 };
 struct Device {
   std::string firmware;
-  bool has_gid_table = false;  // Port::gids are known (UVERBS_METHOD_QUERY_GID_TABLE, or sysfs by libibverbs)
+  bool has_gid_table =
+      false;  // the gids of its ports are known (UVERBS_METHOD_QUERY_GID_TABLE, or sysfs by libibverbs)
   std::map<unsigned, PortAttributes> ports;
-  bool operator==(const Device&) const = default;
 };
 
 // Opens the device, asks, and closes it again: an open context would keep rxe's module from unloading. Some drivers
