@@ -17,22 +17,21 @@
 #include <utility>
 
 #include "exporter/collect/collector.h"
-#include "exporter/collect/health.h"
-#include "exporter/collect/sampler.h"
+#include "exporter/collect/health_keeper.h"
 #include "exporter/http/addresses.h"
 #include "exporter/http/page.h"
 #include "exporter/http/server.h"
-#include "exporter/loop_turn.h"
-#include "exporter/resident.h"
 #include "exporter/setup.h"
 #include "exporter/uevent.h"
 
 namespace fabric::exporter {
 namespace {
 
-constexpr auto kSettle = std::chrono::milliseconds(300);  // a NIC comes and goes with a burst of uevents
-constexpr auto kGidsFollow = std::chrono::seconds(1);     // the kernel makes GIDs of addresses in a queue of its own
-constexpr auto kFirstPage = std::chrono::seconds(3);
+constexpr auto kSettle = std::chrono::milliseconds(300);  // a NIC is added or removed with a burst of uevents
+constexpr auto kGidsFollow = std::chrono::seconds(1);     // the kernel updates GIDs from addresses in a work queue
+constexpr auto kFirstPage = std::chrono::seconds(3);      // --print waits this long
+
+uint64_t microseconds(std::chrono::microseconds span) { return static_cast<uint64_t>(span.count()); }
 
 struct FreeLoop {
   void operator()(sd_event* loop) const { ::sd_event_unref(loop); }
@@ -45,7 +44,7 @@ class Exporter final : public Site {
   Result<void> start();
   int run();
 
-  bool fresh() override;  // if not, the loop's next turn reads
+  bool fresh() override;
   Body metrics(bool compressed) override;
   bool ready() override { return collector_->complete(); }
 
@@ -58,32 +57,27 @@ class Exporter final : public Site {
   static int on_health(sd_event_source* source, uint64_t, void* self);
   static int on_reload(sd_event_source*, const signalfd_siginfo*, void* self);
 
-  Result<void> watch();
+  Result<void> create_loop();
   void watch_machine();
   void use(Configuration configuration);
-  void on_read();
   void reload();
-  void tell_status();
-  void watch_health();
-  void take_health();
+  void publish_status();
+  void start_health();
+  void update_health();
 
   Options options_;
   Configuration configuration_;
-  bool config_valid_ = true, told_ = false;
-  bool asked_ = false;     // somebody wants newer readings
-  uint64_t followed_ = 0;  // Collector::news() when the sampler was told of the ports
-  bool settling_ = false;  // a uevent was heard: a rescan is on its way
+  bool config_valid_ = true, status_published_ = false;
+  bool rescan_scheduled_ = false;  // after a uevent
   Fd wake_, uevents_;
   std::optional<AddressWatch> addresses_;
-  std::set<std::string> readdressed_;  // netdevs whose GIDs are read anew in a moment
+  std::set<std::string> changed_addresses_;  // netdevs whose GIDs are about to be read again
   std::unique_ptr<sd_event, FreeLoop> loop_;
-  std::shared_ptr<LoopTurn> turn_;
   std::unique_ptr<Collector> collector_;
-  std::unique_ptr<Sampler> sampler_;  // outlives a reload: what it has counted goes on
   HealthKeeper health_{options_.root, state_directory(), lasting_directory()};
-  bool health_due_ = true;  // readings for it have been asked for; the first ones are what later ones are compared with
+  bool health_due_ = true;  // its readings have been requested
   PageCache cache_;
-  std::unique_ptr<Server> server_;  // ends first: it calls the others
+  std::unique_ptr<Server> server_;  // last member: it calls the others, and is destroyed first
 };
 
 Result<void> Exporter::start() {
@@ -93,23 +87,19 @@ Result<void> Exporter::start() {
   if (!sockets) return sockets.error();
   wake_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wake_) return error(errno, "eventfd");
-  if (auto watched = watch(); !watched) return watched;
+  if (auto created = create_loop(); !created) return created;
   use(std::move(*configuration));
-  watch_health();
+  start_health();
   auto server = Server::start(loop_.get(), std::move(*sockets), *this);
   if (!server) return server.error();
   server_ = std::move(*server);
   return {};
 }
 
-Result<void> Exporter::watch() {
+Result<void> Exporter::create_loop() {
   sd_event* loop = nullptr;
   if (int failed = ::sd_event_new(&loop); failed < 0) return error(-failed, "event loop");
   loop_.reset(loop);
-  turn_ = std::make_shared<LoopTurn>(loop,
-                                     LoopTurn::Steps{[this] { return std::exchange(asked_, false); },
-                                                     [this] { return collector_->read_here(); }, [this] { on_read(); }},
-                                     wake_.get());
   ::sd_event_add_signal(loop, nullptr, SIGTERM, nullptr, nullptr);
   ::sd_event_add_signal(loop, nullptr, SIGINT, nullptr, nullptr);
   ::sd_event_add_signal(loop, nullptr, SIGHUP, on_reload, this);
@@ -120,7 +110,7 @@ Result<void> Exporter::watch() {
   return {};
 }
 
-// Without these, what has changed is seen within a minute.
+// Without these notifications, changes are seen within a minute.
 void Exporter::watch_machine() {
   if (auto uevents = open_uevents()) {
     uevents_ = std::move(*uevents);
@@ -134,59 +124,55 @@ void Exporter::watch_machine() {
 
 void Exporter::use(Configuration configuration) {
   configuration_ = std::move(configuration);
+  const Policy policy = configuration_.policy ? *configuration_.policy : Policy();
   CollectorOptions collecting;
   collecting.root = options_.root;
   collecting.policy = configuration_.policy;
-  collecting.overdue = [turn = turn_] { turn->overdue(); };
+  collecting.sampling = {policy.sample_interval, policy.sample_cpu_budget,
+                         [](const std::string& line) { log(SD_WARNING, line); }};
+  if (collector_) collecting.bursts = collector_->bursts();
   collector_ = std::make_unique<Collector>(std::move(collecting), wake_.get());
-  const Policy policy = configuration_.policy ? *configuration_.policy : Policy();
-  if (!sampler_)
-    sampler_ = std::make_unique<Sampler>(
-        SamplerOptions{.root = options_.root, .tell = [](const std::string& line) { say(SD_WARNING, line); }});
-  sampler_->set(policy.sample_interval, policy.sample_cpu_budget);
-  cache_.start_anew();
-  told_ = false;
-  followed_ = 0;
+  cache_.restart();
+  status_published_ = false;
 }
 
-void Exporter::watch_health() {
+void Exporter::start_health() {
   if (auto loaded = health_.load(); !loaded)
-    say(SD_WARNING, loaded.error().text() + "\nWhat was kept there begins anew.");
-  const auto pace = static_cast<uint64_t>(std::chrono::microseconds(kHealthPace).count());
-  ::sd_event_add_time_relative(loop_.get(), nullptr, CLOCK_MONOTONIC, pace, 0, on_health, this);
+    log(SD_WARNING, loaded.error().text() + "\nThe health history in that file is lost.");
+  ::sd_event_add_time_relative(loop_.get(), nullptr, CLOCK_MONOTONIC, microseconds(kHealthInterval), 0, on_health,
+                               this);
 }
 
-// The readings that were asked for last time never came whole: a device hangs, the others count.
+// If the readings of the last interval never completed, a device hangs: the others count.
 int Exporter::on_health(sd_event_source* source, uint64_t, void* context) {
   auto* self = static_cast<Exporter*>(context);
-  if (self->health_due_) self->take_health();
+  if (self->health_due_) self->update_health();
   self->health_due_ = true;
-  self->asked_ = true;
-  ::sd_event_source_set_time_relative(source, static_cast<uint64_t>(std::chrono::microseconds(kHealthPace).count()));
+  self->collector_->refresh();
+  ::sd_event_source_set_time_relative(source, microseconds(kHealthInterval));
   ::sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
   return 0;
 }
 
-void Exporter::take_health() {
+void Exporter::update_health() {
   health_due_ = false;
-  cache_.judge_anew();
+  cache_.drop_findings();
   const Snapshot snapshot = collector_->snapshot();
-  if (cache_.has_page()) cache_.keep_up(*collector_, snapshot.node);  // the first page is what the second compares with
-  if (auto taken = health_.take(snapshot, configuration_.policy.get(), moment_now()); !taken)
-    say(SD_WARNING, taken.error().text());
+  if (cache_.has_page()) cache_.keep_up(*collector_, snapshot.node);  // later pages are compared with it
+  if (auto updated = health_.update(snapshot, configuration_.policy.get(), moment_now()); !updated)
+    log(SD_WARNING, updated.error().text());
 }
 
 int Exporter::run() {
   ::sd_notify(0, "READY=1\nSTATUS=Reading for the first time.");
-  const int status = turn_->run();
+  const int status = ::sd_event_loop(loop_.get());
   ::sd_notify(0, "STOPPING=1");
   return status < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 bool Exporter::fresh() {
-  auto age = configuration_.policy ? configuration_.policy->max_age : Policy().max_age;
-  if (collector_->fresh(age)) return true;
-  asked_ = true;
+  if (collector_->fresh(configuration_.policy ? configuration_.policy->max_age : Policy().max_age)) return true;
+  collector_->refresh();
   return false;
 }
 
@@ -196,7 +182,6 @@ Site::Body Exporter::metrics(bool compressed) {
   context.no_policy = configuration_.why_none;
   context.config_valid = config_valid_;
   context.http = server_->counts();
-  context.sampler = sampler_.get();
   context.health = &health_.health();
   context.wall = moment_now().wall;
   context.acks = health_.acks(context.wall);
@@ -205,57 +190,50 @@ Site::Body Exporter::metrics(bool compressed) {
 }
 
 int Exporter::on_wake(sd_event_source*, int fd, uint32_t, void* context) {
+  auto* self = static_cast<Exporter*>(context);
   uint64_t count = 0;
-  [[maybe_unused]] auto size = ::read(fd, &count, sizeof count);
-  static_cast<Exporter*>(context)->on_read();
+  [[maybe_unused]] const auto size = ::read(fd, &count, sizeof count);
+  const bool busy = self->collector_->busy();
+  if (!busy) self->server_->release();
+  if (!self->collector_->complete()) return 0;
+  if (!self->status_published_) self->publish_status();
+  if (self->health_due_ && !busy) self->update_health();
   return 0;
 }
 
-void Exporter::on_read() {
-  if (!collector_->busy()) server_->release();
-  if (!collector_->complete()) return;
-  if (const uint64_t news = collector_->news(); news != std::exchange(followed_, news))
-    sampler_->follow(collector_->ports());
-  if (!told_) tell_status();
-  if (health_due_ && !collector_->busy()) take_health();
-}
-
-void Exporter::tell_status() {
-  told_ = true;
-  forget_start();
-  auto ports = collector_->snapshot().node.ports.size();
+void Exporter::publish_status() {
+  status_published_ = true;
+  const size_t ports = collector_->snapshot().node.ports.size();
   ::sd_notifyf(0, "STATUS=Serving the metrics of %zu RDMA port%s.", ports, ports == 1 ? "" : "s");
 }
 
 int Exporter::on_uevent(sd_event_source*, int fd, uint32_t, void* context) {
   auto* self = static_cast<Exporter*>(context);
-  if (!drain_uevents(fd)) return 0;
-  if (self->settling_) return 0;
-  auto wait = static_cast<uint64_t>(std::chrono::microseconds(kSettle).count());
-  self->settling_ =
-      ::sd_event_add_time_relative(self->loop_.get(), nullptr, CLOCK_MONOTONIC, wait, 0, on_settled, self) >= 0;
+  if (!drain_uevents(fd) || self->rescan_scheduled_) return 0;
+  self->rescan_scheduled_ = ::sd_event_add_time_relative(self->loop_.get(), nullptr, CLOCK_MONOTONIC,
+                                                         microseconds(kSettle), 0, on_settled, self) >= 0;
   return 0;
 }
 
 int Exporter::on_address(sd_event_source*, int, uint32_t, void* context) {
   auto* self = static_cast<Exporter*>(context);
-  const bool waiting = !self->readdressed_.empty();
-  self->readdressed_.merge(self->addresses_->drain());
-  if (waiting || self->readdressed_.empty()) return 0;
-  auto wait = static_cast<uint64_t>(std::chrono::microseconds(kGidsFollow).count());
-  ::sd_event_add_time_relative(self->loop_.get(), nullptr, CLOCK_MONOTONIC, wait, 0, on_gids, self);
+  const bool waiting = !self->changed_addresses_.empty();
+  self->changed_addresses_.merge(self->addresses_->drain());
+  if (waiting || self->changed_addresses_.empty()) return 0;
+  ::sd_event_add_time_relative(self->loop_.get(), nullptr, CLOCK_MONOTONIC, microseconds(kGidsFollow), 0, on_gids,
+                               self);
   return 0;
 }
 
 int Exporter::on_gids(sd_event_source*, uint64_t, void* context) {
   auto* self = static_cast<Exporter*>(context);
-  self->collector_->reread(std::exchange(self->readdressed_, {}));
+  self->collector_->reread(std::exchange(self->changed_addresses_, {}));
   return 0;
 }
 
 int Exporter::on_settled(sd_event_source*, uint64_t, void* context) {
   auto* self = static_cast<Exporter*>(context);
-  self->settling_ = false;
+  self->rescan_scheduled_ = false;
   self->collector_->rescan();
   return 0;
 }
@@ -273,7 +251,7 @@ void Exporter::reload() {
   auto configuration = configure(options_);
   config_valid_ = configuration.ok();
   if (configuration) use(std::move(*configuration));
-  else say(SD_ERR, configuration.error().text() + "\nKeeping the configuration as it was.");
+  else log(SD_ERR, configuration.error().text() + "\nKeeping the previous configuration.");
   ::sd_notify(0, "READY=1");
 }
 
@@ -283,7 +261,7 @@ int serve(const Options& options) {
   block_signals();
   Exporter exporter(options);
   if (auto started = exporter.start(); !started) {
-    say(SD_ERR, started.error().text());
+    log(SD_ERR, started.error().text());
     return EXIT_FAILURE;
   }
   return exporter.run();
@@ -291,7 +269,7 @@ int serve(const Options& options) {
 
 int print_page(const Options& options) {
   auto configuration = configure(options);
-  if (!configuration) return say(SD_ERR, configuration.error().text()), EXIT_FAILURE;
+  if (!configuration) return log(SD_ERR, configuration.error().text()), EXIT_FAILURE;
   Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   CollectorOptions collecting;
   collecting.root = options.root;
@@ -308,7 +286,7 @@ int print_page(const Options& options) {
   context.no_policy = configuration->why_none;
   std::string page = render_page(collector.snapshot(), context);
   if (std::fwrite(page.data(), 1, page.size(), stdout) == page.size() && std::fflush(stdout) == 0) return EXIT_SUCCESS;
-  say(SD_ERR, error(errno, "standard output").text());
+  log(SD_ERR, error(errno, "standard output").text());
   return EXIT_FAILURE;
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -11,25 +10,12 @@
 #include "exporter/exporter.h"
 #include "exporter/lldp/lldp.h"
 
-// GnuTLS sets itself up when it is loaded, and libmicrohttpd does so again: 130 kB for TLS that nobody here speaks. The
-// first is GnuTLS's own way to leave that out (gnutls.h, GNUTLS_SKIP_GLOBAL_INIT); the second stands in the place of
-// GnuTLS's.
-extern "C" {
-int _gnutls_global_init_skip();
-int gnutls_global_init();
-int _gnutls_global_init_skip() { return 1; }
-int gnutls_global_init() { return 0; }
-}
-
 namespace {
 
 constexpr int kUsageError = 2;
 
-// A heap for each of a dozen threads that sleep most of the time would cost more than all that they read.
-void one_heap() { ::mallopt(M_ARENA_MAX, 1); }
-
-// One descriptor for each counter file and connection; systemd's default of 1024 is for programs that use select(2).
-void allow_descriptors() {
+// One descriptor for each counter file and connection; systemd's soft limit of 1024 is for programs that use select(2).
+void raise_descriptor_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
@@ -52,9 +38,8 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace
 
 int main(int count, char** values) {
-  one_heap();
-  allow_descriptors();
+  raise_descriptor_limit();
   int status = run({values + 1, values + count});
   if (std::fflush(stdout) != 0 && status == EXIT_SUCCESS) status = EXIT_FAILURE;
-  ::_exit(status);  // a reader may hang in the kernel: nothing is torn down under it
+  ::_exit(status);  // a reader thread may hang in the kernel: destroy nothing that it uses
 }

@@ -17,7 +17,7 @@
 
 namespace fabric::exporter {
 
-void say(const char* level, const std::string& text) {
+void log(const char* level, const std::string& text) {
   static const bool journal = std::getenv("JOURNAL_STREAM") != nullptr;
   std::fprintf(stderr, "%s%s\n", journal ? level : "", text.c_str());
 }
@@ -39,7 +39,7 @@ Result<Configuration> configure(const Options& options) {
   std::string file = options.config.value_or(options.root + (options.root.back() == '/' ? "" : "/") + kConfigFile);
   auto loaded = load_config(file);
   if (loaded) {
-    for (const auto& warning : loaded->warnings) say(SD_WARNING, warning.where + ": " + warning.what);
+    for (const auto& warning : loaded->warnings) log(SD_WARNING, warning.where + ": " + warning.what);
     load_cabling(*root, loaded->policy);
     return Configuration{std::make_shared<const Policy>(std::move(loaded->policy)), {}};
   }

@@ -14,7 +14,7 @@
 namespace fabric::exporter {
 
 // To the journal, at a level of sd-daemon(3), or to the terminal.
-void say(const char* level, const std::string& text);
+void log(const char* level, const std::string& text);
 
 // SIGTERM, SIGINT and SIGHUP wait for the event loop. Before any thread, which inherits it, and first of all: a SIGHUP
 // that comes while we start must not end us.

@@ -42,7 +42,7 @@ struct DcbxPfc {
 
 struct Neighbor {
   std::string netdev;      // ours, on which it was heard
-  std::string source;      // "fabric-lldp", "lldpd", "firmware"
+  std::string source;      // "fabric-lldp", "firmware"
   std::string chassis_id;  // "70:06:92:6e:32:64", or the text that the other side gives
   std::string port_id;     // "Ethernet120"
   std::string port_description{}, system_name{}, system_description{};
@@ -67,7 +67,7 @@ struct Neighbor {
 
 // Who is heard, and since when there was somebody listening.
 struct Neighbors {
-  std::string source{};                       // "fabric-lldp", "lldpd", "firmware"; empty: nobody listens
+  std::string source{};                       // "fabric-lldp", "firmware"; empty: nobody listens
   std::string why_none{};                     // then: why, and what to do
   std::map<std::string, double> listening{};  // netdev -> seconds that it has been listened to; absent: it is not
   std::vector<Neighbor> heard{};

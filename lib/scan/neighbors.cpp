@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is at the other end of the cables: by LLDP, or by what firmware's own agent keeps.
+// The neighbors at the other ends of the cables: heard by LLDP, or kept by the firmware's own LLDP agent.
 #include <algorithm>
 #include <set>
 
-#include "kernel/host/lldpd.h"
 #include "kernel/netlink/dcbnl.h"
 #include "scan/port.h"
 #include "store/neighbor_state.h"
@@ -18,28 +17,6 @@ std::optional<Neighbors> ask_listener(const Root& root, std::string& why) {
   if (!heard) why = heard.error().text() + "; systemctl status fabric-lldp";
   else if (!*heard) why = std::string("the LLDP listener is not running; ") + kRemedy;
   else return std::move(**heard);
-  return std::nullopt;
-}
-
-// In the format of the listener's file, so that a captured machine gives the same answer: durations become times, and
-// durations again when read back.
-Result<std::string> lldpd_toml(const Root& root) {
-  constexpr double kNow = 1e9;
-  auto known = lldpd::neighbors(root);
-  if (!known) return known.error();
-  for (auto& [netdev, seconds] : known->listening) seconds = kNow - seconds;
-  for (Neighbor& neighbor : known->heard) neighbor.heard = kNow - neighbor.age;
-  return state::neighbors_toml(*known, kNow);
-}
-
-// A tree without recorded answers has none of lldpd either.
-std::optional<Neighbors> ask_lldpd(const Context& context, std::string& why) {
-  if (!context.options.lldpd || !context.kernel.route) return std::nullopt;
-  const auto text = query_recorded(context.kernel, "lldpd neighbors", [&] { return lldpd_toml(context.kernel.root); });
-  auto known = text ? state::parse_neighbors(*text, "lldpd", {}) : Result<Neighbors>(text.error());
-  if (known) return std::move(*known);
-  if (known.error().code != ENODATA && known.error().code != ENOENT)
-    why = known.error().text() + "; " + (known.error().code == EACCES ? "run this as root, or " : "") + kRemedy;
   return std::nullopt;
 }
 
@@ -85,7 +62,6 @@ void read_neighbors(Context& context, Node& node) {
   Neighbors& out = node.neighbors;
   std::string why;
   auto found = ask_listener(context.kernel.root, why);
-  if (!found) found = ask_lldpd(context, why);
   if (found) out = std::move(*found);
   else out.why_none = why;
   const std::set<std::string> ours = netdevs_of(node.ports);

@@ -21,10 +21,8 @@ struct ScanOptions {
   bool network = true;   // addresses, routes, neighbours: some netlink dumps
   bool verbs = true;     // port attributes by libibverbs: opens the device for a moment, commands to its firmware
   bool members = false;  // the members of a bond as ports of their own, behind the bond's: settings are theirs
-  // Who is at the other end of the cables: what fabric-lldp.service has heard; else, where `lldpd` allows, what a
-  // running lldpd knows (its socket is root's); else what firmware keeps of the other end's DCBX.
+  // The neighbors at the other ends of the cables: from fabric-lldp.service, else from the firmware's DCBX agent.
   bool neighbors = false;
-  bool lldpd = false;
   // Port::module: what fabric-agentd has published of late; else the modules themselves, where the caller may
   // (CAP_NET_ADMIN).
   bool optics = false;

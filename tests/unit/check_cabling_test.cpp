@@ -174,12 +174,6 @@ const std::vector<Silence>& silences() {
          unplug(n, 2);
          n.now.ports[2].carrier = false;
        }},
-      {"a_hosts_lldpd_hears_nobody",
-       [](Healthy& n) {
-         n.policy.cabling = {};
-         n.now.neighbors.heard.clear();
-         n.now.neighbors.source = "lldpd";
-       }},
       {"the_right_one_among_several",
        [](Healthy& n) {
          Neighbor agent;

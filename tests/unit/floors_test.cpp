@@ -40,7 +40,7 @@ const std::vector<Library> kLibraries{
     {"toml\\+\\+/.*", "lib/config/.*|lib/store/.*|lib/settings/confirm\\.cpp"},
     {"microhttpd\\.h", "agent/exporter/.*"},
     {"prometheus/.*", "lib/metrics/.*|agent/exporter/.*"},
-    {"libdeflate\\.h", "agent/exporter/.*"},
+    {"zlib\\.h", "agent/exporter/.*"},
     {"hwloc.*", "lib/kernel/pci/.*"},
     {"infiniband/.*", "lib/kernel/rdma/.*"},
     {"netlink/.*", "lib/kernel/.*"},

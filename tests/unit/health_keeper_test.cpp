@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the exporter keeps of health: over a restart, in a file that may be broken, and with an operator's
 // acknowledgements.
+#include "exporter/collect/health_keeper.h"
+
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,7 +12,6 @@
 
 #include "ctl/verbs.h"
 #include "ctl/verbs/check_watch.h"
-#include "exporter/collect/health.h"
 #include "exporter/http/page.h"
 #include "store/acks.h"
 #include "store/health_state.h"
@@ -64,7 +65,7 @@ class Site {
     snapshot_.ages.clear();
     for (const Port& port : snapshot_.node.ports)
       snapshot_.ages.push_back({port.rdma, port.rdma == "mlx5_0" ? taken_ : snapshot_.node.taken});
-    return keeper_->take(snapshot_, &node_.policy, {clock_, wall()});
+    return keeper_->update(snapshot_, &node_.policy, {clock_, wall()});
   }
   [[nodiscard]] Status flapping() const {
     const HealthState* state = keeper_->health().find("link_flap", "mlx5_0/1");
@@ -216,7 +217,7 @@ TEST(HealthKeeper, OfADeviceThatIsExcludedNothingIsTold) {
   std::erase_if(node.topology.nics, [](const Nic& nic) { return nic.name == "mlx5_0"; });
   for (int i = 0; i < 2; ++i) {
     site.snapshot().ages.clear();
-    ASSERT_TRUE(site.keeper().take(site.snapshot(), &site.policy(), {50'030.0 + 10 * i, kWall + 50'030 + 10 * i}));
+    ASSERT_TRUE(site.keeper().update(site.snapshot(), &site.policy(), {50'030.0 + 10 * i, kWall + 50'030 + 10 * i}));
   }
   EXPECT_EQ(site.flapping(), Status::ok);
   EXPECT_EQ(site.page().find("subject=\"mlx5_0/1\""), std::string::npos) << site.page();

@@ -66,7 +66,7 @@ class LldpListening : public testing::Test {
       for (const auto& [index, name] : phantoms) out.emplace(index, name);
       return out;
     };
-    world.say = [this](const char*, const std::string& text) { said.push_back(text); };
+    world.log = [this](const char*, const std::string& text) { said.push_back(text); };
     listener = std::make_unique<LldpListener>(std::move(world));
     const auto started = listener->start(loop);
     ASSERT_TRUE(started) << started.error().text();

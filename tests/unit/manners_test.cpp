@@ -17,7 +17,6 @@
 
 #include "base/parse.h"
 #include "exporter/collect/collector.h"
-#include "exporter/collect/sampler.h"
 #include "exporter/http/page.h"
 #include "support/slow_nics.h"
 
@@ -27,16 +26,17 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-// Collector and sampler together, as the program runs them.
+constexpr std::chrono::milliseconds kSampled = 10ms, kUnsampled = 0ms;
+
+// A collector, as the program runs it.
 class Exporting {
  public:
-  Exporting(const test::SlowNics& nics, std::shared_ptr<Policy> policy, std::chrono::milliseconds stuck)
+  Exporting(const test::SlowNics& nics, std::shared_ptr<Policy> policy, std::chrono::milliseconds stuck,
+            std::chrono::milliseconds interval = kUnsampled)
       : policy_(std::move(policy)),
         wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        collector_(collecting(nics, policy_, stuck), wake_.get()),
-        sampler_({.root = nics.tree.path(), .interval = 10ms, .cpu_budget = 1, .open = nics.open()}) {
+        collector_(collecting(nics, policy_, stuck, interval), wake_.get()) {
     settle([&] { return collector_.complete() && !collector_.busy(); });
-    sampler_.follow(collector_.ports());
   }
   void settle(const std::function<bool()>& done) {
     const auto end = Clock::now() + 20s;
@@ -57,7 +57,6 @@ class Exporting {
   std::string page() {
     PageContext context;
     context.policy = policy_.get();
-    context.sampler = &sampler_;
     return render_page(collector_.snapshot(), context, false);
   }
   std::optional<double> value(const std::string& series) {
@@ -67,22 +66,22 @@ class Exporting {
     const size_t from = at + series.size() + 2;
     return parse_double(text.substr(from, text.find('\n', from) - from));
   }
-  Sampler& sampler() { return sampler_; }
+  [[nodiscard]] Snapshot snapshot() const { return collector_.snapshot(); }
 
  private:
   static CollectorOptions collecting(const test::SlowNics& nics, std::shared_ptr<const Policy> policy,
-                                     std::chrono::milliseconds stuck) {
+                                     std::chrono::milliseconds stuck, std::chrono::milliseconds interval) {
     CollectorOptions out;
     out.root = nics.tree.path();
     out.policy = std::move(policy);
     out.stuck = stuck;
+    out.sampling = {interval, 1, {}};
     out.open = nics.open();
     return out;
   }
   std::shared_ptr<Policy> policy_;
   Fd wake_;
   Collector collector_;
-  Sampler sampler_;
 };
 
 constexpr auto kNever = 30s;  // a slow machine is not a stuck device
@@ -154,12 +153,11 @@ TEST(Manners, AnExcludedDeviceIsNeverOpened) {
   policy->exclude = {"mlx5_1"};
   const fs::path pci = fs::path(nics.tree.path()) / "sys/devices/pci0000:16/0000:16:01.0";
   Watched excluded(pci / "0000:17:00.1/infiniband/mlx5_1"), other(pci / "0000:17:00.0/infiniband/mlx5_0");
-  Exporting exporting(nics, policy, kNever);
+  Exporting exporting(nics, policy, kNever, kSampled);
   exporting.refresh();
   exporting.rescan();
-  exporting.settle(
-      [&] { return !exporting.sampler().devices().empty() && exporting.sampler().devices()[0].age.has_value(); });
-  EXPECT_EQ(exporting.sampler().devices().size(), 1u);
+  exporting.settle([&] { return exporting.snapshot().sampled.at(0).age.has_value(); });
+  EXPECT_EQ(exporting.snapshot().sampled.size(), 1u);
   EXPECT_FALSE(other.touched().empty()) << "this sees what is opened";
   EXPECT_EQ(excluded.touched(), std::vector<std::string>{});
   EXPECT_EQ(nics.statistics->asked("eth3"), 0u);
@@ -173,7 +171,6 @@ TEST(Manners, ADeviceThatHangsStallsNeitherTheScrapeNorTheOthers) {
                     age1 = "fabric_snapshot_age_seconds{device=\"mlx5_1\"}";
   const std::string cnp0 = "fabric_rdma_cnp_sent_total{device=\"mlx5_0\",port=\"1\"}",
                     cnp1 = "fabric_rdma_cnp_sent_total{device=\"mlx5_1\",port=\"1\"}";
-  exporting.sampler().follow({});  // the collector's reader alone shall ask
   ASSERT_EQ(exporting.value(cnp0), 17);
   nics.statistics->hang("eth2");
   for (const char* device : {"mlx5_0", "mlx5_1"})
@@ -213,18 +210,7 @@ TEST(Manners, WithoutThreadsItSaysSo) {
     if (runs.size() != 1 || runs[0].collector != "readers" || runs[0].success ||
         runs[0].error.find("EAGAIN") == std::string::npos)
       return 3;
-    std::string told;
-    Sampler sampler(
-        {.root = nics.tree.path(), .tell = [&](const std::string& line) { told += line; }, .open = nics.open()});
-    Port port;
-    port.rdma = "mlx5_0";
-    sampler.follow({port});
-    sampler.follow({port});
-    const auto devices = sampler.devices();
-    return devices.size() == 1 && !devices[0].age && told.starts_with("mlx5_0: not sampled") &&
-                   told.find("mlx5_0", 1) == std::string::npos
-               ? 0
-               : 4;
+    return 0;
   };
   EXPECT_EXIT(::_exit(without_threads()), ::testing::ExitedWithCode(0), "");
 }
@@ -263,9 +249,8 @@ TEST(Manners, WhatRefusesIsLeftAloneForAWhileAndIsAbsent) {
     test::SlowNics nics;
     nics.statistics->fail("eth2", code);
     Exporting exporting(nics, nullptr, kNever);
-    exporting.sampler().follow({});
     const unsigned asked = nics.statistics->asked("eth2");
-    EXPECT_LE(asked, 2u) << "one by the collector, one by the sampler";
+    EXPECT_EQ(asked, 1u);
     for (int i = 0; i < 3; ++i) exporting.refresh();
     EXPECT_EQ(nics.statistics->asked("eth2"), asked) << code;
     exporting.rescan();
@@ -313,10 +298,10 @@ TEST(Manners, APageHasNoMoreSeriesThanItMay) {
 // Two scrapers at once: each sees the same peak, and the page is whole.
 TEST(Manners, NoScraperTakesAPeakFromAnother) {
   test::SlowNics nics;
-  Exporting exporting(nics, nullptr, kNever);
+  Exporting exporting(nics, nullptr, kNever, kSampled);
   const std::string peak = "fabric_burst_events_per_second_peak{device=\"mlx5_0\",port=\"1\",event=\"rx_discards\"}";
   exporting.settle([&] {
-    const auto bursts = exporting.sampler().bursts();
+    const auto bursts = exporting.snapshot().bursts;
     return bursts.size() == 2 && bursts[0].record.events[static_cast<size_t>(BurstEvent::rx_discards)].seen;
   });
   EXPECT_FALSE(exporting.value(peak));

@@ -109,7 +109,7 @@ TEST(Page, WhatWasFoundIsKeptUntilThereIsAReason) {
   acknowledged.wall = 10;
   const std::string mark = "fabric_check_acknowledged{check=\"port-state\"";
   EXPECT_FALSE(has(paging.page(acknowledged), mark)) << "not judged anew with each page";
-  paging.cache().judge_anew();
+  paging.cache().drop_findings();
   EXPECT_TRUE(has(paging.page(acknowledged), mark));
 }
 
@@ -222,7 +222,7 @@ TEST(Page, HalfAMachineIsNotJudged) {
   nics.statistics->hang("eth2");
   Collector next(options, wake.get());
   ASSERT_TRUE(comes([&] { return nics.statistics->is_waiting("eth2") && next.snapshot().node.ports.size() == 1; }));
-  cache.start_anew();
+  cache.restart();
   EXPECT_TRUE(has(*cache.plain(next, {}), kDown)) << "what was found before a reload stands";
   nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n");
   nics.statistics->answer("eth2");
@@ -259,20 +259,20 @@ TEST(Page, ADeviceThatHangsIsNotSaidToHaveNoSymptom) {
   nics.statistics->answer("eth2");
   EXPECT_TRUE(comes([&] {
     collector.refresh();
-    cache.judge_anew();
+    cache.drop_findings();
     return has(*cache.plain(collector, {}), "fabric_diagnosis{device=\"mlx5_0\"");
   }));
 }
 
 TEST(Page, ADeviceThatIsReadAnewOrGoneIsNews) {
   Paging paging;
-  const uint64_t before = paging.collector().snapshot().news;
+  const uint64_t before = paging.collector().snapshot().generation;
   paging.collector().refresh();
   paging.settle();
-  EXPECT_EQ(paging.collector().snapshot().news, before) << "counters are none";
+  EXPECT_EQ(paging.collector().snapshot().generation, before) << "counters are none";
   paging.collector().rescan();
   paging.settle();
-  EXPECT_GE(paging.collector().snapshot().news, before + 2) << "two devices";
+  EXPECT_GE(paging.collector().snapshot().generation, before + 2) << "two devices";
 }
 
 }  // namespace

@@ -37,7 +37,6 @@ std::vector<const Neighbor*> heard_on(const Node& node, const Port& port) {
 
 std::string sentence(const Node& node, const Policy* policy) {
   std::string text;
-  if (node.neighbors.source == "lldpd") text += "As lldpd tells; its ages are of the last change.\n";
   if (node.neighbors.source.empty()) text += "No neighbour is known: " + node.neighbors.why_none + ".\n";
   for (const Neighbor& each : node.neighbors.heard)
     for (const std::string& fault : each.malformed)
@@ -154,7 +153,7 @@ int run_neighbors(const Options& options, Output& output) {
   }
   ScanOptions what;
   what.topology = what.settings = what.counters = what.gids = what.network = what.verbs = false;
-  what.neighbors = what.lldpd = what.members = true;
+  what.neighbors = what.members = true;
   const Node node = look(*world, what);
   if (auto known = check_ports(options, node); !known) {
     output.errors += "fabric-agentctl: " + known.error().text() + "\n";

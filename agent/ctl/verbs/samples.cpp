@@ -11,7 +11,6 @@ Samples samples_since(World& world, Node before) {
   samples.now = look(world, {.keys = world.policy ? wanted_keys(*world.policy) : Keys(),
                              .members = true,
                              .neighbors = true,
-                             .lldpd = true,
                              .optics = true,
                              .host = true});
   samples.signals = signals_of(*samples.before, samples.now);
@@ -29,7 +28,6 @@ Samples take_samples(World& world, std::chrono::milliseconds interval) {
   samples.now = look(world, {.keys = world.policy ? wanted_keys(*world.policy) : Keys(),
                              .members = true,
                              .neighbors = true,
-                             .lldpd = true,
                              .optics = true,
                              .host = true});
   if (samples.before) samples.signals = signals_of(*samples.before, samples.now);

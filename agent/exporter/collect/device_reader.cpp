@@ -13,7 +13,7 @@ namespace {
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// One run per collector for the whole device, whatever the number of its ports.
+// One run per collector and device, for all its ports.
 void merge(std::vector<CollectorRun>& runs, const std::string& device, const Attempt& attempt) {
   auto run =
       std::find_if(runs.begin(), runs.end(), [&](const CollectorRun& r) { return r.collector == attempt.collector; });
@@ -41,7 +41,7 @@ void DeviceReader::rescan() {
     waiting_[reading_.ports[i].id()] = {reading_.ports[i].ifindex, readers_[i].waiting(), telemetry_[i].waiting()};
   readers_.clear();
   telemetry_.clear();
-  reading_.plan = std::make_shared<const Plan>();
+  reading_.plan.clear();
   settings_ = {"settings", device_, true, 0, {}};
   auto kernel = open_(root_);
   if (!kernel) {
@@ -53,7 +53,8 @@ void DeviceReader::rescan() {
   kernel_ = std::make_unique<Kernel>(std::move(*kernel));
   ScanOptions options;
   options.topology = policy_ && asks_for_role(*policy_);
-  options.keys = policy_ ? wanted_keys(*policy_) : Keys();  // what costs firmware commands is read where it is judged
+  options.keys =
+      policy_ ? wanted_keys(*policy_) : Keys();  // settings that cost firmware commands are read only if checked
   options.counters = options.network = false;
   options.members = true;
   options.only = device_;
@@ -61,7 +62,7 @@ void DeviceReader::rescan() {
   Node node = scan(*kernel_, options);
   reading_.ports = std::move(node.ports);
   plan_ports();
-  kernel_->route.reset();  // only a scan needs it
+  kernel_->route.reset();  // only the scan needs it
   open_readers();
   for (const Port& port : reading_.ports)
     if (!port.unread.empty() && settings_.success) {
@@ -71,7 +72,7 @@ void DeviceReader::rescan() {
   settings_.seconds = since(start);
 }
 
-// A source that fails is left alone beyond a rescan; with a new netdev (its driver was loaded again) it begins anew.
+// A failing source is left alone across a rescan, unless its netdev is a new one (the driver was reloaded).
 void DeviceReader::open_readers() {
   OwnerReader* owners = &owners_;
   const bool asks_qp = policy_ && std::find(policy_->compat.begin(), policy_->compat.end(), Compat::rdma_exporter_qp) !=
@@ -85,7 +86,7 @@ void DeviceReader::open_readers() {
         port);
     const auto before = waiting_.find(port.id());
     if (before != waiting_.end() && before->second.ifindex != port.ifindex)
-      wideners_.erase(port.id());  // its counters began anew: no wrap
+      wideners_.erase(port.id());  // its counters restarted at zero: no wrap
     wideners_.try_emplace(port.id(), port.kernel_driver);
     if (before == waiting_.end() || port.ifindex == 0 || before->second.ifindex != port.ifindex) continue;
     readers_.back().resume(before->second.counters);
@@ -95,7 +96,6 @@ void DeviceReader::open_readers() {
 
 void DeviceReader::plan_ports() {
   if (!policy_) return;
-  Plan plan;
   qos::Options options;
   options.dry_run = true;
   options.disruptive = policy_->disruptive;
@@ -103,9 +103,8 @@ void DeviceReader::plan_ports() {
     if (const PortPolicy* wanted = policy_for(*policy_, port)) {
       options.only = qos::own_keys(port);
       options.derived = wanted->derived;
-      plan.emplace(port.id(), qos::reconcile(*kernel_, port, wanted->want, options));
+      reading_.plan.emplace(port.id(), qos::reconcile(*kernel_, port, wanted->want, options));
     }
-  reading_.plan = std::make_shared<const Plan>(std::move(plan));
 }
 
 std::vector<PortReading> DeviceReader::read_ports() {
@@ -114,8 +113,7 @@ std::vector<PortReading> DeviceReader::read_ports() {
   return readings;
 }
 
-// What one port says now, in the place of what it said before.
-void DeviceReader::take(size_t port, PortReading reading) {
+void DeviceReader::apply(size_t port, PortReading reading) {
   Port& shown = reading_.ports[port];
   for (const Attempt& attempt : reading.attempts) merge(reading_.runs, device_, attempt);
   fabric::apply(std::move(reading), shown);
@@ -135,7 +133,7 @@ const DeviceReading& DeviceReader::read() {
     readings = read_ports();
   }
   reading_.runs.clear();
-  for (size_t i = 0; i < reading_.ports.size(); ++i) take(i, std::move(readings[i]));
+  for (size_t i = 0; i < reading_.ports.size(); ++i) apply(i, std::move(readings[i]));
   reading_.runs.push_back(settings_);
   return reading_;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything about one RDMA device, read by one thread.
+// All readings of one RDMA device, made by its thread.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -11,16 +12,17 @@
 #include "counters/reader.h"
 #include "counters/telemetry.h"
 #include "counters/widen.h"
-#include "exporter/collect/collector.h"
+#include "exporter/collect/snapshot.h"
 #include "kernel/kernel.h"
+#include "model/policy.h"
 
 namespace fabric::exporter {
 
 struct DeviceReading {
   std::vector<Port> ports;
-  std::shared_ptr<const Plan> plan = std::make_shared<const Plan>();
+  Plan plan;
   std::vector<CollectorRun> runs;
-  uint64_t scans = 0;  // how often what seldom changes has been read
+  uint64_t scans = 0;  // how often identity, link, settings and GIDs have been read
 };
 
 class DeviceReader {
@@ -29,25 +31,25 @@ class DeviceReader {
   DeviceReader(std::string root, std::string device, std::shared_ptr<const Policy> policy, Open open = open_kernel)
       : root_(std::move(root)), device_(std::move(device)), policy_(std::move(policy)), open_(std::move(open)) {}
 
-  // Reads identity, link, settings and GIDs again and reopens what is held. No other device is touched.
+  // Reads identity, link, settings and GIDs again and reopens the counters. No other device is touched.
   void rescan();
-  // The counters and the state of the link. Where the link has changed, rescan() first: rate and settings changed with
-  // it. What comes back stays until the next call.
+  // Reads the counters and the state of the link; if the link has changed, after a rescan(), because rate and settings
+  // changed with it. The result is valid until the next call.
   const DeviceReading& read();
 
  private:
   std::vector<PortReading> read_ports();
   void plan_ports();
   void open_readers();
-  void take(size_t port, PortReading reading);
+  void apply(size_t port, PortReading reading);
 
   std::string root_, device_;
   std::shared_ptr<const Policy> policy_;
   Open open_;
-  std::unique_ptr<Kernel> kernel_;  // stays where it is: the readers refer to it
+  std::unique_ptr<Kernel> kernel_;  // the readers refer to it
   DeviceReading reading_;
   std::vector<PortReader> readers_;
-  OwnerReader owners_;  // beyond a rescan, too
+  OwnerReader owners_;  // outlives a rescan
   std::vector<TelemetryReader> telemetry_;
   // By port id; they outlive a rescan.
   std::map<std::string, Widener> wideners_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What belongs to no device: which devices there are, the PCI topology, fabric-agentd's state.
+// Readings of the host: which RDMA devices exist, the PCI topology, and the files of fabric-agentd and fabric-lldp.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "exporter/collect/collector.h"
+#include "exporter/collect/snapshot.h"
 #include "kernel/capture/root.h"
 #include "model/node.h"
 #include "store/neighbor_state.h"
@@ -18,12 +18,12 @@
 namespace fabric::exporter {
 
 struct HostReading {
-  std::shared_ptr<const Node> node;  // without ports and neighbours; the same one as long as nothing in it has changed
+  std::shared_ptr<const Node> node;  // topology and the agent's state; the same object while neither has changed
   Neighbors neighbors;
   std::vector<CollectorRun> runs;
-  bool agent_acted = false;                       // fabric-agentd has published something new: settings may be others
+  bool agent_acted = false;                       // fabric-agentd has published a new state: settings may have changed
   uint64_t topology_read = 0;                     // how often the topology has been read
-  std::shared_ptr<const state::Optics> optics{};  // the modules as fabric-agentd published them; null: not of late
+  std::shared_ptr<const state::Optics> optics{};  // the modules as fabric-agentd published them; null: none or too old
   double optics_age = 0;                          // seconds since they were read
 };
 
@@ -34,29 +34,29 @@ class HostReader {
 
   // Names of the RDMA devices, without touching them.
   [[nodiscard]] std::vector<std::string> devices() const;
-  // fabric-agentd's state each time; the topology when it is due, the devices are others than last time, or some device
-  // `came_or_went`. `devices` is what devices() said just now, or null when they were not looked at.
-  HostReading read(const std::vector<std::string>* devices, bool came_or_went = false);
+  // fabric-agentd's state each time. The topology when it is due, the list of devices has changed, or
+  // `topology_changed`. `devices` is the result of devices(), or null when they were not listed.
+  HostReading read(const std::vector<std::string>* devices, bool topology_changed = false);
 
  private:
   void read_topology();
-  // Null: the root cannot be opened.
-  bool read_agent(const Root* root);
+  // The root is null if it cannot be opened.
+  bool read_agent(const Root* root);  // true: a new state
   Neighbors read_neighbors(const Root* root);
   void read_optics(const Root* root);
 
   std::string root_;
-  std::optional<Root> held_;
+  std::optional<Root> opened_;
   std::chrono::seconds topology_age_;
   Clock::time_point topology_taken_{};
   std::vector<std::string> known_;
-  Node node_;  // all but the agent's state
-  std::shared_ptr<const Node> told_;
-  uint64_t topology_read_ = 0, told_topology_ = 0;
+  Node node_;
+  std::shared_ptr<const Node> published_;
+  uint64_t topology_read_ = 0, published_topology_ = 0;
   state::AgentStateReader agent_state_;
   std::shared_ptr<const AgentState> state_;
   state::NeighborReader neighbors_;
-  std::string optics_text_;  // what optics_ was made of
+  std::string optics_text_;  // the file that optics_ was parsed from
   std::shared_ptr<const state::Optics> optics_;
   double optics_age_ = 0;
   CollectorRun topology_{"topology", "", true, 0, {}}, agent_{"agent", "", true, 0, {}};

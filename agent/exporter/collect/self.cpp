@@ -46,7 +46,7 @@ constexpr Metric kMaxFds{"process_max_fds", "Maximum number of open file descrip
 
 double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
 
-// Unix time at which the machine was booted, by the difference of the two clocks.
+// Unix time of the boot, from the difference of the two clocks.
 double boot_time() {
   timespec real{}, since_boot{};
   ::clock_gettime(CLOCK_REALTIME, &real);
@@ -62,8 +62,8 @@ std::string_view text_of(const Result<Fd>& held, std::array<char, size>& buffer)
   return {buffer.data(), static_cast<size_t>(std::max<ssize_t>(read, 0))};
 }
 
-// Field 22 of /proc/self/stat, ticks after boot, behind the command in parentheses, which may hold anything (proc(5)).
-// Computed once: the two clocks drift apart, and a process does not start twice.
+// Field 22 of /proc/self/stat, ticks after boot, behind the command in parentheses, which may contain anything
+// (proc(5)). Computed once, because the two clocks drift apart.
 std::optional<double> start_time(const Root& root) {
   std::array<char, 4096> buffer;
   const std::string_view stat = text_of(root.hold("proc/self/stat"), buffer);
@@ -86,14 +86,14 @@ void add_memory(FamilySet& families, std::string_view statm) {
   add(kResident, 1);
 }
 
-// Linux 6.2 and later tell the number as the folder's size; before, all must be listed.
+// Linux 6.2 and later report the number as the folder's size; earlier kernels need a listing.
 std::optional<double> open_descriptors(const Root& root) {
   static const auto folder = Fd(::open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC));
   struct stat status {};
   if (::fstat(folder.get(), &status) == 0 && status.st_size > 0) return static_cast<double>(status.st_size);
   auto listed = root.list("proc/self/fd");
   if (!listed) return std::nullopt;
-  return static_cast<double>(listed->size() - 1);  // not the one that it was listed through
+  return static_cast<double>(listed->size() - 1);  // without the one of the listing
 }
 
 }  // namespace

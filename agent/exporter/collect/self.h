@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the exporter tells of itself.
+// Metrics about the exporter itself.
 #pragma once
 
 #include <cstdint>
 #include <map>
 
-#include "exporter/collect/collector.h"
+#include "exporter/collect/snapshot.h"
 #include "metrics/family.h"
 
 namespace fabric::exporter {
 
-// What the HTTP side has done so far.
+// Counters of the HTTP server.
 struct HttpCounts {
   std::map<unsigned, uint64_t> requests;  // by status
   uint64_t connections = 0;               // open now

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/http/page.h"
 
-#include <libdeflate.h>
-#include <malloc.h>
+#include <zlib.h>
 
-#include <memory>
+#include <algorithm>
 #include <utility>
 
 #include "checks/check.h"
@@ -24,21 +23,10 @@ namespace {
 constexpr Metric kConfigValid{"fabric_exporter_config_valid",
                               "0 when the last reload found a faulty configuration and the one before is kept.",
                               MetricKind::gauge};
-constexpr std::chrono::seconds kPageAge{1}, kJudgementAge{10}, kBeforeAge{60}, kUnscraped{300};
-constexpr std::chrono::seconds kFirstReading{
-    10};  // a device that hangs from the beginning is not waited for any longer
+constexpr std::chrono::seconds kPageAge{1}, kFindingsAge{10}, kBeforeAge{60}, kUnscraped{300};
+constexpr std::chrono::seconds kFirstReading{10};  // a device that hangs from the start is not waited for any longer
 
-// Half a kilobyte of text for each of a few hundred findings, which no page shows.
-Finding without_words(Finding finding) {
-  Finding out;
-  out.id = std::move(finding.id);
-  out.subject = std::move(finding.subject);
-  out.status = finding.status;
-  out.acknowledged = finding.acknowledged;
-  return out;
-}
-
-// Of a device that has not answered since the earlier snapshot nobody knows what it did: it hangs.
+// A device that has not been read since the earlier snapshot hangs: its signals are unknown.
 std::map<std::string, Signals> signals_of_read(const Node& before, const Snapshot& snapshot) {
   auto out = signals_of(before, snapshot.node);
   for (const DeviceAge& age : snapshot.ages)
@@ -49,8 +37,8 @@ std::map<std::string, Signals> signals_of_read(const Node& before, const Snapsho
 
 }  // namespace
 
-Judgement judge(const Snapshot& snapshot, const PageContext& context) {
-  Judgement out;
+Findings find(const Snapshot& snapshot, const PageContext& context) {
+  Findings out;
   if (context.before != nullptr) out.signals = signals_of_read(*context.before, snapshot);
   const View view{.now = snapshot.node,
                   .before = context.before,
@@ -62,70 +50,90 @@ Judgement judge(const Snapshot& snapshot, const PageContext& context) {
   out.report = run_checks(view);
   mark_acknowledged(out.report, context.acks, context.wall);
   out.diagnoses = diagnose(view);
-  for (Finding& finding : out.report.findings) finding = without_words(std::move(finding));
+  for (Finding& finding : out.report.findings) {  // half a kilobyte of text each, for a few hundred findings
+    Finding shown;
+    shown.id = std::move(finding.id);
+    shown.subject = std::move(finding.subject);
+    shown.status = finding.status;
+    shown.acknowledged = finding.acknowledged;
+    finding = std::move(shown);
+  }
   return out;
 }
 
-void fill(FamilySet& families, const Snapshot& snapshot, const std::shared_ptr<const Judgement>& judgement,
-          const PageContext& context, bool with_process) {
-  families.begin((context.policy ? context.policy->series_limit : Policy().series_limit) - kSeriesOfSeries);
+// In order of importance: series_limit drops the last ones.
+std::string render_page(const Snapshot& snapshot, const Findings& findings, const PageContext& context,
+                        bool with_process) {
+  static const Policy kDefaults;
+  const Policy& policy = context.policy != nullptr ? *context.policy : kDefaults;
+  FamilySet families(policy.series_limit - kSeriesOfSeries);
   add_self(families, snapshot, context.http, Clock::now());
   families.add(kConfigValid, {}, context.config_valid ? 1 : 0);
   if (with_process) add_process(families);
-  if (context.sampler != nullptr) add_sampler(families, *context.sampler);
-  add_diagnoses(families, snapshot.node, judgement->signals, judgement->diagnoses);
-  add_acknowledged(families, judgement->report);  // before what may be too much: alerts ask for them
+  add_sampled(families, snapshot.sampled);
+  add_diagnoses(families, snapshot.node, findings.signals, findings.diagnoses);
+  add_acknowledged(families, findings.report);  // alerts depend on them
   if (context.health != nullptr) add_health(families, *context.health);
-  const Unchanging unchanging{snapshot.parts.empty() ? nullptr : snapshot.parts.front(), judgement};
-  add_node(families, snapshot.node, judgement->report, context.policy ? context.policy->raw : Policy().raw, unchanging);
-  if (context.sampler != nullptr)  // the first to go where series_limit is reached
-    for (const PortBursts& port : context.sampler->bursts()) add_bursts(families, port, Clock::now());
-  if (context.policy != nullptr) {
-    add_compat(families, snapshot.node, context.policy->compat);
-    add_ethtool(families, snapshot.node, context.policy->ethtool);
-  }
+  add_node(families, snapshot.node, findings.report, policy.raw);
+  for (const PortBursts& port : snapshot.bursts) add_bursts(families, port, Clock::now());
+  add_compat(families, snapshot.node, policy.compat);
+  add_ethtool(families, snapshot.node, policy.ethtool);
   add_series(families);
-}
-
-std::string render_page(const Snapshot& snapshot, const PageContext& context, bool with_process) {
-  FamilySet families;
-  fill(families, snapshot, std::make_shared<const Judgement>(judge(snapshot, context)), context, with_process);
   return to_exposition(families.families());
 }
 
+std::string render_page(const Snapshot& snapshot, const PageContext& context, bool with_process) {
+  return render_page(snapshot, find(snapshot, context), context, with_process);
+}
+
 std::string gzip(std::string_view text) {
-  constexpr int kLevel = 1;
-  // Of 200 kB (libdeflate 1.14): made anew each time, for a thirtieth of what compressing costs, rather than kept.
-  const std::unique_ptr<libdeflate_compressor, decltype(&::libdeflate_free_compressor)> compressor(
-      ::libdeflate_alloc_compressor(kLevel), &::libdeflate_free_compressor);
-  if (!compressor) return {};
-  std::string out;
-  const auto compress = [&](size_t room) {
-    out.resize(room);
-    out.resize(::libdeflate_gzip_compress(compressor.get(), text.data(), text.size(), out.data(), room));
-  };
-  compress(text.size() / 4);  // a page needs an eighth; memory that is not touched is not resident
-  if (out.empty()) compress(::libdeflate_gzip_compress_bound(compressor.get(), text.size()));  // it did not fit
-  out.shrink_to_fit();  // kept until the next page
+  constexpr int kLevel = 1, kGzip = 15 + 16, kMemory = 8;  // 15: the window; 16: gzip's header; 8: zlib's default
+  z_stream stream{};
+  if (::deflateInit2(&stream, kLevel, Z_DEFLATED, kGzip, kMemory, Z_DEFAULT_STRATEGY) != Z_OK) return {};
+  std::string out(::deflateBound(&stream, text.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  const bool done = ::deflate(&stream, Z_FINISH) == Z_STREAM_END;
+  out.resize(done ? stream.total_out : 0);
+  ::deflateEnd(&stream);
   return out;
 }
 
 PageCache::Body PageCache::plain(const Collector& collector, PageContext context) {
-  auto now = Clock::now();
-  uint64_t version = collector.version();
+  const auto now = Clock::now();
+  const uint64_t version = collector.version();
   if (plain_ && version == version_ && now - rendered_ < kPageAge) return plain_;
-  const bool whole = is_whole(collector);  // asked first: the snapshot has no less
-  collector.snapshot(snapshot_);
+  const bool whole = is_whole(collector);  // before the snapshot, which has no less
+  const Snapshot snapshot = collector.snapshot();
   context.before = before_.get();
-  if (!whole && !judgement_) judgement_ = std::make_shared<const Judgement>();
-  fill(families_, snapshot_, whole ? judged(snapshot_, context) : judgement_, context, true);
-  plain_ = text_.of(families_);
+  if (whole) update_findings(snapshot, context);
+  plain_ = std::make_shared<const std::string>(render_page(snapshot, findings_, context));
   compressed_.reset();
   version_ = version;
   rendered_ = now;
-  if (whole && collector.complete())
-    remember(snapshot_.node);  // compared with half a machine, the rest would have no signals
+  if (whole && collector.complete()) remember(snapshot.node);
   return plain_;
+}
+
+PageCache::Body PageCache::compressed(const Collector& collector, PageContext context) {
+  const Body text = plain(collector, std::move(context));
+  if (!compressed_) compressed_ = std::make_shared<const std::string>(gzip(*text));
+  return compressed_;
+}
+
+// Findings about half a machine would be wrong: GPUs without the NICs that have not been read yet.
+bool PageCache::is_whole(const Collector& collector) {
+  return whole_ = whole_ || collector.has_all() || Clock::now() - begun_ > kFirstReading;
+}
+
+void PageCache::update_findings(const Snapshot& snapshot, const PageContext& context) {
+  const auto now = Clock::now();
+  if (found_at_ && snapshot.generation == generation_ && now - *found_at_ < kFindingsAge) return;
+  findings_ = find(snapshot, context);
+  found_at_ = now;
+  generation_ = snapshot.generation;
 }
 
 void PageCache::keep_up(const Collector& collector, const Node& node) {
@@ -133,38 +141,18 @@ void PageCache::keep_up(const Collector& collector, const Node& node) {
   if (is_whole(collector) && collector.complete()) remember(node);
 }
 
-bool PageCache::is_whole(const Collector& collector) {
-  if (begun_ == Clock::time_point{}) begun_ = Clock::now();
-  return whole_ = whole_ || collector.has_all() || Clock::now() - begun_ > kFirstReading;
-}
-
-void PageCache::start_anew() {
-  auto found = std::move(judgement_);
+void PageCache::restart() {
+  Findings findings = std::move(findings_);
   *this = PageCache();
-  judgement_ = std::move(found);
-}
-
-std::shared_ptr<const Judgement> PageCache::judged(const Snapshot& snapshot, const PageContext& context) {
-  const auto now = Clock::now();
-  if (judgement_ && snapshot.news == judged_news_ && now - judged_at_ < kJudgementAge) return judgement_;
-  judged_news_ = snapshot.news;
-  judged_at_ = now;
-  return judgement_ = std::make_shared<const Judgement>(judge(snapshot, context));
-}
-
-PageCache::Body PageCache::compressed(const Collector& collector, PageContext context) {
-  Body text = plain(collector, std::move(context));
-  if (!compressed_) compressed_ = std::make_shared<const std::string>(gzip(*text));
-  return compressed_;
+  findings_ = std::move(findings);
 }
 
 void PageCache::remember(const Node& node) {
   if (next_before_ && node.taken - next_before_->taken < kBeforeAge) return;
   before_ = std::exchange(next_before_, std::make_shared<const Node>(node));
-  ::malloc_trim(0);  // half a megabyte of the heap lies between what is in use by now
   if (before_) return;
   before_ = next_before_;
-  judge_anew();  // there was nothing to compare with
+  drop_findings();  // there was nothing to compare with
 }
 
 }  // namespace fabric::exporter

@@ -135,7 +135,7 @@ void LldpListener::rescan() {
 
 void LldpListener::listen_to(int ifindex, const std::string& netdev) {
   auto fd = lldp::open_socket(ifindex, netdev);
-  if (!fd) return world_.say(SD_WARNING, fd.error().text());
+  if (!fd) return world_.log(SD_WARNING, fd.error().text());
   auto socket = std::make_unique<Socket>();
   socket->listener = this;
   socket->ifindex = ifindex;
@@ -143,7 +143,7 @@ void LldpListener::listen_to(int ifindex, const std::string& netdev) {
   socket->fd = std::move(*fd);
   if (int failed = ::sd_event_add_io(loop_, &socket->source, socket->fd.get(), EPOLLIN, on_frames, socket.get());
       failed < 0)
-    return world_.say(SD_WARNING, error(-failed, netdev + ": event loop").text());
+    return world_.log(SD_WARNING, error(-failed, netdev + ": event loop").text());
   sockets_.emplace(ifindex, std::move(socket));
 }
 
@@ -170,7 +170,7 @@ void LldpListener::take(Socket& socket, const Bytes& frame) {
   auto neighbor = lldp::parse_frame(frame);
   if (!neighbor) {
     if (std::exchange(socket.told, neighbor.error().text()) != neighbor.error().text())
-      world_.say(SD_WARNING, socket.netdev + ": a frame is not understood: " + neighbor.error().text());
+      world_.log(SD_WARNING, socket.netdev + ": a frame is not understood: " + neighbor.error().text());
     return;
   }
   neighbor->source = state::kLldpSource;
@@ -195,7 +195,7 @@ void LldpListener::publish() {
   const Neighbors neighbors = table_.neighbors();
   auto saved = state::save_neighbors(world_.directory, neighbors, seconds_since_boot());
   const std::string fault = saved ? "" : saved.error().text();
-  if (std::exchange(told_, fault) != fault && !fault.empty()) world_.say(SD_ERR, fault);
+  if (std::exchange(told_, fault) != fault && !fault.empty()) world_.log(SD_ERR, fault);
   ::sd_notifyf(0, "STATUS=Listening on %zu netdev%s, %zu neighbour%s.", sockets_.size(),
                sockets_.size() == 1 ? "" : "s", neighbors.heard.size(), neighbors.heard.size() == 1 ? "" : "s");
   publish_at_ = 0;

@@ -23,7 +23,7 @@ namespace fabric::exporter {
 struct LldpWorld {
   std::string directory = "/";                          // below it: run/fabric-lldp
   std::function<std::map<int, std::string>()> netdevs;  // ifindex -> name of what is to be listened to
-  std::function<void(const char* level, const std::string& text)> say;
+  std::function<void(const char* level, const std::string& text)> log;
 };
 // The netdevs of the RDMA ports of this machine: of a bond its members, no virtual functions, no InfiniBand.
 LldpWorld real_lldp_world();

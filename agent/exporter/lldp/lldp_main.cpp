@@ -3,10 +3,10 @@
 #include <systemd/sd-event.h>
 
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 
 #include "exporter/lldp/lldp.h"
+#include "exporter/setup.h"
 #include "scan/scan.h"
 
 namespace fabric::exporter {
@@ -16,17 +16,12 @@ struct FreeLoop {
   void operator()(sd_event* loop) const { ::sd_event_unref(loop); }
 };
 
-void say(const char* level, const std::string& text) {
-  static const bool journal = std::getenv("JOURNAL_STREAM") != nullptr;
-  std::fprintf(stderr, "%s%s\n", journal ? level : "", text.c_str());
-}
-
-// Which ports there are, and nothing of their settings: no command to any firmware.
+// Reads no settings: no firmware commands.
 std::map<int, std::string> netdevs_of_rdma_ports() {
   std::map<int, std::string> out;
   auto kernel = open_kernel();
   if (!kernel) {
-    say(SD_ERR, kernel.error().text());
+    log(SD_ERR, kernel.error().text());
     return out;
   }
   ScanOptions options;
@@ -41,12 +36,12 @@ std::map<int, std::string> netdevs_of_rdma_ports() {
 
 }  // namespace
 
-LldpWorld real_lldp_world() { return {"/", netdevs_of_rdma_ports, say}; }
+LldpWorld real_lldp_world() { return {"/", netdevs_of_rdma_ports, log}; }
 
 int listen_for_lldp() {
   sd_event* created = nullptr;
   if (int failed = ::sd_event_new(&created); failed < 0) {
-    say(SD_ERR, error(-failed, "event loop").text());
+    log(SD_ERR, error(-failed, "event loop").text());
     return EXIT_FAILURE;
   }
   const std::unique_ptr<sd_event, FreeLoop> loop(created);
@@ -55,12 +50,11 @@ int listen_for_lldp() {
   for (int signal : {SIGTERM, SIGINT}) ::sigaddset(&signals, signal);
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   for (int signal : {SIGTERM, SIGINT}) ::sd_event_add_signal(loop.get(), nullptr, signal, nullptr, nullptr);
-  ::signal(SIGHUP,
-           SIG_IGN);  // `pkill -HUP fabric-exporter` means the other one, and systemd starts nobody again whom it ended
+  ::signal(SIGHUP, SIG_IGN);  // `pkill -HUP fabric-exporter` is meant for the exporter
   ::sd_event_set_watchdog(loop.get(), 1);
   LldpListener listener(real_lldp_world());
   if (auto started = listener.start(loop.get()); !started) {
-    say(SD_ERR, started.error().text());
+    log(SD_ERR, started.error().text());
     return EXIT_FAILURE;
   }
   ::sd_notify(0, "READY=1");

@@ -66,7 +66,6 @@ class Judge {
                  "The same NICs beside this one hear their switch: this port is wired to something else, or LLDP is "
                  "off on its switch port.",
                  remedy);
-    if (node_.neighbors.source != "fabric-lldp") return std::nullopt;  // a host's lldpd is there for its own reasons
     return bad(Status::unknown, port.id(), observed, "a frame every 30 s",
                "The link is up and nobody speaks LLDP on it: LLDP is off on the switch, or the NIC's firmware consumes "
                "the frames.",

@@ -12,10 +12,8 @@ constexpr Check kCablingRows[] = {
      "swapped "
      "pair or a wrong switch mixes rails: collectives cross the spine, and nothing else shows it. Look: "
      "fabric-agentctl "
-     "neighbors; on the switch, show lldp neighbors. Nobody heard: the listener (systemctl enable --now fabric-lldp) "
-     "or a "
-     "running lldpd is asked; the switch must send LLDP, and NIC firmware with an LLDP agent of its own keeps the "
-     "frames to "
+     "neighbors; on the switch, show lldp neighbors. No neighbor: enable the listener (systemctl enable --now "
+     "fabric-lldp); the switch must send LLDP, and NIC firmware with an LLDP agent of its own keeps the frames to "
      "itself (ice: ethtool --set-priv-flags DEV fw-lldp-agent off; i40e: disable-fw-lldp on; ConnectX: mlxconfig "
      "LLDP_NB_RX_MODE_P1=0).",
      ask_cabling},

@@ -41,7 +41,6 @@ check "the ports are set" wait_until 30 all_as_profile
 check "a plan, and nobody listens: it says so" found_is "cabling host unknown"
 
 lldpd -d -I "$(netdev 0),$(netdev 2)" -u /run/host.socket >/run/host.log 2>&1 &
-HOST_LLDPD=$!
 check "leaf1 on NIC 1" leaf_up 1 leaf1 Ethernet1/1
 check "leaf2 on NIC 3" leaf_up 3 leaf2 Ethernet1/1
 check "the listener starts" systemctl enable --now fabric-lldp
@@ -72,14 +71,8 @@ check "neighbors shows it" eval 'fabric-agentctl neighbors | grep "$(netdev 0)" 
 check "mended on the switch" announce_pfc 1 08
 check "nothing to say again" wait_until 20 found_is ""
 
-# Another reader: lldpd's own library, where the listener does not run.
 systemctl disable --now --quiet fabric-lldp
 check "its file goes with it" wait_until 10 test ! -e /run/fabric-lldp
-kill $HOST_LLDPD
-lldpd -d -I "$(netdev 0),$(netdev 2)" >/run/host.log 2>&1 &
-check "a running lldpd is asked instead" wait_until 40 eval 'fabric-agentctl neighbors --json | jq -e "
-  .source == \"lldpd\" and ([.ports[].neighbors[].pfc.enabled] | any(. == [3]))"'
-check "with the same verdict" wait_until 20 found_is ""
 
 [[ $FABSIM_FAILED -gt 0 ]] && { fabric-agentctl neighbors; found; cat /run/fabric-lldp/neighbors.toml; journalctl -u fabric-lldp --no-pager | tail -20; tail -n 5 /run/leaf-*.log /run/host.log; }
 kill $(jobs -p)

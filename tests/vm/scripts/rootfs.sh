@@ -7,7 +7,7 @@ ROOTFS_PACKAGES=(
 	# RDMA and locality as on a GPU node
 	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest hwloc-nox lldpd
 	# shared libraries that the product's packages depend on: "dpkg -i" works without a network
-	libdeflate0 libfmt9 libhwloc15 libibverbs1 libmicrohttpd12 libnl-3-200 libnl-genl-3-200 libnl-route-3-200 libprometheus-cpp-core1.0
+	libfmt9 libhwloc15 libibverbs1 libmicrohttpd12 libnl-3-200 libnl-genl-3-200 libnl-route-3-200 libprometheus-cpp-core1.0
 	libnss-systemd librdmacm1 libsmartcols1 libstdc++6 libsystemd0 libtomlplusplus3
 )
 

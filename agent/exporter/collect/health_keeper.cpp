@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exporter/collect/health.h"
+#include "exporter/collect/health_keeper.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -15,15 +15,15 @@
 namespace fabric::exporter {
 namespace {
 
-constexpr double kLongestPace = 60;  // between two readings; in what is longer, nobody watched
-constexpr int64_t kSlack = 2;        // the two clocks are not rounded alike
-constexpr std::chrono::seconds kPatience{
-    35};  // with a source that failed once: it is left alone for ten, and read every ten
+constexpr double kLongestPace = 60;  // a longer gap between two updates was not watched
+constexpr int64_t kSlack = 2;        // the two clocks round differently
+// A source that failed is read again after ten seconds, and health is updated every ten.
+constexpr std::chrono::seconds kPatience{35};
 
 double seconds(Clock::duration span) { return std::chrono::duration<double>(span).count(); }
 
-// A finding is gone only as long as somebody sees that it is: no time passes while no exporter runs, nor where the
-// clock is set.
+// The time without a finding counts only while an exporter is running: it stops while none does, and when the clock is
+// set.
 void pass_over(HealthMemory& memory, Moment now) {
   const auto watched = static_cast<int64_t>(std::clamp(now.boot - memory.health.now, 0.0, kLongestPace));
   const int64_t unwatched = memory.health.wall == 0 ? 0 : now.wall - memory.health.wall - watched;
@@ -31,7 +31,7 @@ void pass_over(HealthMemory& memory, Moment now) {
     ack.met = std::min(ack.met + (std::abs(unwatched) > kSlack ? unwatched : 0), now.wall);
 }
 
-// Counters of the reading before are missing: a source failed.
+// Counters of the previous reading are missing: a source failed.
 bool is_partial(const std::vector<Port>& before, const std::vector<Port>& now) {
   const auto lost = [](const PortCounters& had, const PortCounters& has) {
     return has.hw.size() < had.hw.size() || has.pma.size() < had.pma.size() ||
@@ -44,7 +44,7 @@ bool is_partial(const std::vector<Port>& before, const std::vector<Port>& now) {
   });
 }
 
-// Two readings of the ports that have been read anew.
+// The previous and the newest reading of the ports that have been read since the last update.
 struct Two {
   Node before, now;
   std::map<std::string, Signals> signals;
@@ -59,8 +59,8 @@ Moment moment_now() {
           static_cast<int64_t>(std::time(nullptr))};
 }
 
-// A machine that was booted knows nothing of its findings, but which acknowledgements have had theirs: a new one is not
-// covered.
+// After a reboot there are no findings. Which acknowledgements have had their finding is kept: they do not cover a new
+// one.
 Result<void> HealthKeeper::load_spent() {
   if (lasting_.empty()) return {};
   auto root = Root::open(lasting_);
@@ -79,7 +79,7 @@ Result<void> HealthKeeper::save_spent() {
   HealthMemory spent;
   std::copy_if(memory_.acks.begin(), memory_.acks.end(), std::back_inserter(spent.acks),
                [](const AckSeen& ack) { return ack.spent; });
-  for (AckSeen& ack : spent.acks) ack.met = 0;  // of no more interest
+  for (AckSeen& ack : spent.acks) ack.met = 0;  // not needed any more
   if (spent.acks == spent_) return {};
   auto saved = replace_file(lasting_, kSpentName, health_toml(spent));
   if (!saved) return error(saved.error().code, lasting_ + saved.error().what);
@@ -123,8 +123,7 @@ void HealthKeeper::advance(const Snapshot& snapshot, const Policy* policy, Momen
       if (!port.is_member()) memory_.health.ages[port.id()] = seconds(snapshot.node.taken - age.taken);
     Reading& had = before_[age.device];
     if (had.taken == age.taken) continue;
-    // What it counts meanwhile, as connections that the failure ended, would be in no window: the next one begins
-    // before it.
+    // The window is not advanced: the events counted during the failure belong to the next one.
     if (is_partial(had.ports, ports) && age.taken - had.taken < kPatience) continue;
     two.now.ports.insert(two.now.ports.end(), ports.begin(), ports.end());
     for (const Port& old : had.ports)
@@ -161,11 +160,13 @@ Result<void> HealthKeeper::read_acks() {
 Result<void> HealthKeeper::save() {
   if (directory_.empty()) return {};
   auto saved = replace_file(directory_, kHealthName, health_toml(memory_));
-  if (!saved) return error(saved.error().code, directory_ + saved.error().what);  // it is told as seen from there
+  if (!saved)
+    return error(saved.error().code,
+                 directory_ + saved.error().what);  // with the directory, which replace_file() does not know
   return saved;
 }
 
-Result<void> HealthKeeper::take(const Snapshot& snapshot, const Policy* policy, Moment now) {
+Result<void> HealthKeeper::update(const Snapshot& snapshot, const Policy* policy, Moment now) {
   pass_over(memory_, now);
   advance(snapshot, policy, now);
   auto read = read_acks();
@@ -176,8 +177,8 @@ Result<void> HealthKeeper::take(const Snapshot& snapshot, const Policy* policy, 
   auto saved = save();
   if (saved) saved = save_spent();
   const Error* failed = !read ? &read.error() : !saved ? &saved.error() : nullptr;
-  const std::string said = failed == nullptr ? std::string() : failed->text();
-  if (std::exchange(said_, said) == said || failed == nullptr) return {};
+  const std::string text = failed == nullptr ? std::string() : failed->text();
+  if (std::exchange(reported_, text) == text || failed == nullptr) return {};
   return *failed;
 }
 

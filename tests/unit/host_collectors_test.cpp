@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the exporter knows of the machine beside its RDMA devices: addresses, the platform, the host; and what it does
-// not know because it may not see it.
+// The readings of the host that belong to no RDMA device: addresses, the platform, the host; and what the sandbox
+// hides.
+#include "exporter/collect/host_collectors.h"
+
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -9,18 +11,13 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
-#include <set>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
 #include "base/fd.h"
 #include "checks/check.h"
 #include "exporter/collect/collector.h"
-#include "exporter/collect/parts.h"
-#include "exporter/http/page.h"
 #include "store/neighbor_state.h"
-#include "store/state.h"
 #include "support/tree.h"
 
 namespace fabric::exporter {
@@ -103,7 +100,7 @@ const Finding* find(const Report& report, const std::string& id, const std::stri
   return nullptr;
 }
 
-TEST(Parts, ThePageKnowsTheHostItsNetworkAndItsPlatform) {
+TEST(HostCollectors, ThePageKnowsTheHostItsNetworkAndItsPlatform) {
   Tree tree;
   Running running(options_for(machine(tree)));
   running.settle();
@@ -116,23 +113,13 @@ TEST(Parts, ThePageKnowsTheHostItsNetworkAndItsPlatform) {
   EXPECT_EQ(node.platform.functions.at(kNic).correctable.total, 3u);
   ASSERT_EQ(node.ports.size(), 1u);
   EXPECT_EQ(node.ports[0].counters.hw.size(), 1u) << "and of the devices, everything still";
-  for (const char* part : {"network", "platform", "host"}) {
-    ASSERT_TRUE(running.run(part)) << part;
-    EXPECT_TRUE(running.run(part)->success) << part << ": " << running.run(part)->error;
+  for (const char* collector : {"network", "platform", "host"}) {
+    ASSERT_TRUE(running.run(collector)) << collector;
+    EXPECT_TRUE(running.run(collector)->success) << collector << ": " << running.run(collector)->error;
   }
 }
 
-TEST(Parts, NoneKeepsThePortsThatItWasAskedAbout) {
-  Tree tree;
-  Running running(options_for(machine(tree)));
-  running.settle();
-  const Snapshot snapshot = running.collector().snapshot();
-  ASSERT_EQ(snapshot.node.ports.size(), 1u);
-  ASSERT_EQ(snapshot.parts.size(), parts().size() + 1) << "the host's comes first";
-  for (const auto& part : snapshot.parts) EXPECT_TRUE(part->ports.empty());
-}
-
-TEST(Parts, ADeviceThatComesIsPartOfThem) {
+TEST(HostCollectors, ADeviceThatComesIsPartOfThem) {
   Tree tree;
   Running running(options_for(machine(tree)));
   running.settle();
@@ -144,17 +131,7 @@ TEST(Parts, ADeviceThatComesIsPartOfThem) {
   });
 }
 
-// The page without what tells of times.
-std::vector<std::string> lines_of(const Snapshot& snapshot) {
-  std::vector<std::string> out;
-  std::istringstream page(render_page(snapshot, {}, false));
-  for (std::string line; std::getline(page, line);)
-    if (line.find("_age_seconds") == std::string::npos && line.find("_duration_seconds") == std::string::npos)
-      out.push_back(line);
-  return out;
-}
-
-void say_neighbor(Tree& tree, uint32_t max_frame) {
+void publish_neighbor(Tree& tree, uint32_t max_frame) {
   Neighbors neighbors;
   neighbors.source = state::kLldpSource;
   neighbors.listening["eth2"] = 10;
@@ -164,54 +141,27 @@ void say_neighbor(Tree& tree, uint32_t max_frame) {
   tree.file(state::kNeighborFile, state::neighbors_toml(neighbors, 99)).file("proc/uptime", "100.00 1.00\n");
 }
 
-void say_agent(Tree& tree, const std::string& outcome) {
-  AgentState said;
-  said.mode = "enforce", said.updated = "2026-01-01T00:00:00Z";
-  said.ports["mlx5_0/1"]["pfc"].outcome = outcome;
-  ASSERT_TRUE(state::save_agent_state(tree.path(), said).ok());
-}
-
-TEST(Parts, AKeptSnapshotBecomesWhatAFreshOneIs) {
+TEST(HostCollectors, ANeighborSetsItsLargestFrame) {
   Tree tree;
-  machine(tree);
-  tree.folder("run/fabric-agent");
-  Running running(options_for(tree));
-  Snapshot kept;
-  const std::vector<std::pair<const char*, std::function<void()>>> doings{
-      {"the first", [] {}},
-      {"nothing", [] {}},
-      {"a counter", [&] { tree.file("sys/class/infiniband/mlx5_0/ports/1/hw_counters/np_cnp_sent", "19\n"); }},
-      {"the agent", [&] { say_agent(tree, "differs"); }},
-      {"a neighbour", [&] { say_neighbor(tree, 9216); }},
-      {"another one", [&] { say_neighbor(tree, 1522); }},
-      {"the agent again", [&] { say_agent(tree, "in sync"); }},
-      {"a device", [&] { add_nic(tree, "mlx5_1", "eth3", "0000:18:00.0"); }},
-      {"no agent", [&] { tree.remove("run/fabric-agent/state.toml"); }},
-      {"no neighbour", [&] { tree.remove("run/fabric-lldp/neighbors.toml"); }},
-      {"a device less", [&] { tree.remove("sys/class/infiniband/mlx5_0"); }},
-  };
-  std::set<std::vector<std::string>> pages;
-  for (const auto& [what, act] : doings) {
-    SCOPED_TRACE(what);
-    act();
-    running.collector().rescan();
+  Running running(options_for(machine(tree)));
+  const auto peer_max_frame = [&](std::optional<uint32_t> expected) {
+    running.collector().refresh();
     running.settle();
-    running.collector().snapshot(kept);
-    const Snapshot fresh = running.collector().snapshot();
-    EXPECT_EQ(lines_of(kept), lines_of(fresh));
-    EXPECT_EQ(kept.node.neighbors.heard.size(), fresh.node.neighbors.heard.size());
-    EXPECT_EQ(kept.node.neighbors.why_none, fresh.node.neighbors.why_none);
-    ASSERT_EQ(kept.node.network.interfaces.size(), fresh.node.network.interfaces.size());
-    for (const auto& [netdev, interface] : fresh.node.network.interfaces)
-      EXPECT_EQ(kept.node.network.interfaces.at(netdev).peer_max_frame, interface.peer_max_frame);
-    for (const Neighbor& each : fresh.node.neighbors.heard)
-      EXPECT_EQ(fresh.node.network.interfaces.at("eth2").peer_max_frame, each.max_frame);
-    pages.insert(lines_of(fresh));
-  }
-  EXPECT_GE(pages.size(), 7u) << "most of it shows";
+    const Node node = running.node();
+    EXPECT_EQ(node.neighbors.heard.size(), expected ? 1u : 0u);
+    EXPECT_EQ(node.network.interfaces.at("eth2").peer_max_frame, expected);
+  };
+  running.settle();
+  peer_max_frame(std::nullopt);
+  publish_neighbor(tree, 9216);
+  peer_max_frame(9216);
+  publish_neighbor(tree, 1522);
+  peer_max_frame(1522);
+  tree.remove("run/fabric-lldp/neighbors.toml");
+  peer_max_frame(std::nullopt);
 }
 
-TEST(Parts, ErrorsOfALinkRiseBetweenTwoPages) {
+TEST(HostCollectors, ErrorsOfALinkRiseBetweenTwoPages) {
   Tree tree;
   CollectorOptions options = options_for(machine(tree));
   options.reread = std::chrono::seconds(1);
@@ -248,27 +198,29 @@ class Dead {
   inline static bool over_ = false;
 };
 
-TEST(Parts, OneThatHangsStallsNoOther) {
+// The host has one thread: the devices are read on, and so is the host as soon as the collector returns.
+TEST(HostCollectors, OneThatHangsDelaysNoDevice) {
   Tree tree;
-  std::vector<Part> with_a_dead_one = parts();
+  std::vector<HostCollector> with_a_dead_one = host_collectors();
   with_a_dead_one[1].read = Dead::read;
   CollectorOptions options = options_for(machine(tree));
   options.stuck = std::chrono::milliseconds(50);
-  options.parts = &with_a_dead_one;
+  options.collectors = &with_a_dead_one;
   Running running(std::move(options));
   const Dead release;
   running.settle([&] {
     const auto dead = running.run(with_a_dead_one[1].name);
     return running.collector().complete() && dead && !dead->success && dead->error == "hangs";
   });
-  running.settle([&] {
-    return running.node().host && !running.node().network.interfaces.empty() && running.node().ports.size() == 1;
-  });
+  EXPECT_FALSE(running.node().network.interfaces.empty()) << "what was read before stays";
   EXPECT_FALSE(running.collector().busy()) << "no page waits for it";
+  tree.file("sys/class/infiniband/mlx5_0/ports/1/hw_counters/np_cnp_sent", "19\n");
+  running.collector().refresh();
+  running.settle([&] { return running.node().ports.at(0).counters.hw.at(0).value == 19; });
 }
 
 // ProtectProc=invisible: /proc shows the exporter's own processes, control groups those of all.
-TEST(Parts, HiddenProcessesAreNoFinding) {
+TEST(HostCollectors, HiddenProcessesAreNoFinding) {
   Tree tree;
   machine(tree).file("proc/sys/kernel/numa_balancing", "0\n");
   tree.file("proc/4711/comm", "fabric-exporter\n")
@@ -290,27 +242,24 @@ TEST(Parts, HiddenProcessesAreNoFinding) {
         << each.id << " " << each.subject << ": " << each.observed;
 }
 
-// A plan of cables and nobody who listens: with lldpd alone, whose socket is root's, too.
-TEST(Parts, OnlyLldpdHears) {
+TEST(HostCollectors, ACablingPlanRequiresTheListener) {
   Tree tree;
-  tree.file("run/lldpd.socket", "");
   Running running(options_for(machine(tree)));
   running.settle();
   const Node node = running.node();
   Policy policy;
-  EXPECT_EQ(find(run_checks({.now = node, .policy = &policy, .no_policy = {}}), "cabling", "host"), nullptr)
-      << "without a plan nobody asks";
+  EXPECT_EQ(find(run_checks({.now = node, .policy = &policy, .no_policy = {}}), "cabling", "host"), nullptr);
   policy.cabling.file = "/etc/fabric-agent/cables.csv";
   policy.cabling.cables = {{"eth2", {"leaf1", "Ethernet1"}, "cables.csv:2"}};
   const Report report = run_checks({.now = node, .policy = &policy, .no_policy = {}});
   const Finding* found = find(report, "cabling", "host");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->status, Status::unknown);
-  EXPECT_NE(found->meaning.find("lldpd's socket is root's"), std::string::npos) << found->meaning;
+  EXPECT_NE(found->meaning.find("fabric-lldp is not running"), std::string::npos) << found->meaning;
   EXPECT_NE(found->remedy.find("systemctl enable --now fabric-lldp"), std::string::npos);
 }
 
-TEST(Parts, SubjectsAreWhatTheyAreReadAbout) {
+TEST(HostCollectors, SubjectsAreWhatTheyAreReadAbout) {
   Port port;
   port.rdma = "mlx5_0";
   port.netdev = "eth2";

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exporter/collect/parts.h"
-
-#include <malloc.h>
+#include "exporter/collect/host_collectors.h"
 
 #include <algorithm>
 #include <chrono>
@@ -16,60 +14,58 @@ namespace fabric::exporter {
 namespace {
 
 void read_platform(Kernel& kernel, Node& node) { scanning::read_platform(kernel.root, node); }
-void join_platform(const Node& from, Node& into) {
+void copy_platform(const Node& from, Node& into) {
   into.platform = from.platform;
   into.pci_settings = from.pci_settings;
 }
 
 void read_host(Kernel& kernel, Node& node) { scanning::read_host(kernel.root, node); }
-void join_host(const Node& from, Node& into) {
+void copy_host(const Node& from, Node& into) {
   into.host = from.host;
   if (into.topology.hypervisor.empty()) into.topology.hypervisor = from.topology.hypervisor;
 }
 
-bool is_heard(const Node& node, const std::string& netdev) {
-  return std::any_of(node.neighbors.heard.begin(), node.neighbors.heard.end(),
-                     [&](const Neighbor& each) { return each.netdev == netdev; });
-}
-
-void join_network(const Node& from, Node& into) { into.network = from.network; }
-
-// The listener's file is read with every page, and wins; firmware's agents are asked with the addresses.
-void follow_neighbors(const Node& from, Node& into) {
+// The listener's file is newer and wins over the neighbors that the NIC's firmware keeps.
+void copy_network(const Node& from, Node& into) {
+  into.network = from.network;
+  auto& heard = into.neighbors.heard;
+  const auto is_heard = [&](const std::string& netdev) {
+    return std::any_of(heard.begin(), heard.end(), [&](const Neighbor& each) { return each.netdev == netdev; });
+  };
   for (const Neighbor& each : from.neighbors.heard)
-    if (each.source == "firmware" && !is_heard(into, each.netdev)) into.neighbors.heard.push_back(each);
+    if (each.source == "firmware" && !is_heard(each.netdev)) heard.push_back(each);
   for (auto& [netdev, interface] : into.network.interfaces) {
     interface.peer_max_frame.reset();
-    for (const Neighbor& each : into.neighbors.heard)
+    for (const Neighbor& each : heard)
       if (each.netdev == netdev && each.max_frame) interface.peer_max_frame = each.max_frame;
   }
 }
 
 }  // namespace
 
-const std::vector<Part>& parts() {
-  static const std::vector<Part> all{
-      {"network", &CollectorOptions::reread, scanning::read_network, join_network, true, follow_neighbors},
-      {"platform", &CollectorOptions::reread, read_platform, join_platform, true},
-      {"host", &CollectorOptions::host, read_host, join_host, false},  // the limits of others' processes are hidden
+const std::vector<HostCollector>& host_collectors() {
+  static const std::vector<HostCollector> all{
+      {"network", &CollectorOptions::reread, scanning::read_network, copy_network, true},
+      {"platform", &CollectorOptions::reread, read_platform, copy_platform, true},
+      {"host", &CollectorOptions::host, read_host, copy_host, false},  // limits of other users' processes are hidden
   };
   return all;
 }
 
-PartReading read_part(const Part& part, const std::string& root, Node known) {
+HostCollection run_collector(const HostCollector& collector, const std::string& root, Node known) {
   const auto start = Clock::now();
-  PartReading out{nullptr, {part.name, "", true, 0, {}}};
+  HostCollection out{nullptr, {collector.name, "", true, 0, {}}};
   if (auto kernel = open_kernel(root)) {
-    part.read(*kernel, known);
-    if (part.whole && !known.unseen.empty()) out.run.error = known.unseen.front();
+    collector.read(*kernel, known);
+    if (collector.is_partial_failure && !known.unseen.empty()) out.run.error = known.unseen.front();
   } else {
     out.run.error = kernel.error().text();
   }
-  std::vector<Port>().swap(known.ports);  // they were asked about, not read here: the devices' readers have them
+  known.ports.clear();  // they were input; the device threads publish them
+  known.ports.shrink_to_fit();
   out.node = std::make_shared<const Node>(std::move(known));
   out.run.success = out.run.error.empty();
   out.run.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  ::malloc_trim(0);  // the tables of a machine with many processes or routes are gone again
   return out;
 }
 

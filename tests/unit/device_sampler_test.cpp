@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The burst sampler's threads and what they read.
-#include "exporter/collect/sampler.h"
+// The burst sampler: the histograms of one device, its pace, and what a sample reads.
+#include "exporter/collect/device_sampler.h"
 
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
 
-#include <mutex>
 #include <numeric>
 #include <thread>
 
 #include "counters/sample_reader.h"
+#include "exporter/collect/collector.h"
 #include "metrics/burst_families.h"
 #include "metrics/exposition.h"
 #include "support/sim_rdma.h"
@@ -34,172 +35,203 @@ Port port_of(const std::string& device, const std::string& netdev) {
   return port;
 }
 
-class Sampling : public testing::Test {
- protected:
-  SamplerOptions options() {
-    SamplerOptions out;
-    out.root = nics.tree.path();
-    out.interval = 10ms;
-    out.cpu_budget = 1;
-    out.open = nics.open();
+uint64_t samples(const BurstTrack& track) {
+  return std::accumulate(track.counts.begin(), track.counts.end(), uint64_t{0});
+}
+const BurstTrack& cnps(const BurstRecord& record) { return record.events[static_cast<size_t>(BurstEvent::cnp_sent)]; }
+
+// One device, sampled by the test's own thread.
+class Sampled {
+ public:
+  Sampled(const test::SlowNics& nics, std::string device, const std::vector<Port>& ports)
+      : device_(std::move(device)), sampler_(nics.tree.path(), device_, nics.open()) {
+    bursts.follow(ports);
+  }
+  // Two answers closer than BurstMeter::kShortest are one sample.
+  std::string sample() {
+    std::this_thread::sleep_for(6ms);
+    sampler_.follow(bursts);
+    sampler_.read();
+    return sampler_.record(bursts);
+  }
+  void sample(int times) {
+    for (int i = 0; i < times; ++i) (void)sample();
+  }
+  [[nodiscard]] std::vector<PortBursts> records() const {
+    std::vector<PortBursts> out;
+    bursts.append(device_, out);
     return out;
   }
+  [[nodiscard]] BurstRecord record() const { return records().at(0).record; }
+  [[nodiscard]] SampledDevice state() const { return bursts.state(device_, Pace::Clock::now()); }
+  DeviceBursts bursts;
+
+ private:
+  std::string device_;
+  DeviceSampler sampler_;
+};
+
+// A collector that samples both devices every 10 ms.
+class Collecting {
+ public:
+  explicit Collecting(const test::SlowNics& nics, std::map<std::string, DeviceBursts> before = {},
+                      std::chrono::milliseconds interval = 10ms)
+      : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        collector(options(nics, std::move(before), interval), wake_.get()) {
+    await([&] { return collector.has_all(); });
+  }
+  [[nodiscard]] uint64_t cnp_samples(const std::string& device) const {
+    for (const PortBursts& port : collector.snapshot().bursts)
+      if (port.device == device) return samples(cnps(port.record));
+    return 0;
+  }
+
+ private:
+  static CollectorOptions options(const test::SlowNics& nics, std::map<std::string, DeviceBursts> before,
+                                  std::chrono::milliseconds interval) {
+    CollectorOptions out;
+    out.root = nics.tree.path();
+    out.open = nics.open();
+    out.sampling = {interval, 1, {}};
+    out.bursts = std::move(before);
+    return out;
+  }
+  Fd wake_;
+
+ public:
+  Collector collector;
+};
+
+class Sampling : public testing::Test {
+ protected:
   const std::vector<Port> ports{port_of("mlx5_0", "eth2"), port_of("mlx5_1", "eth3")};
   test::SlowNics nics;
 };
 
-std::optional<BurstRecord> record(const Sampler& sampler, const std::string& device) {
-  for (const PortBursts& port : sampler.bursts())
-    if (port.device == device) return port.record;
-  return std::nullopt;
-}
-
-uint64_t samples(const BurstTrack& track) {
-  return std::accumulate(track.counts.begin(), track.counts.end(), uint64_t{0});
-}
-uint64_t cnp_samples(const Sampler& sampler, const std::string& device) {
-  const auto found = record(sampler, device);
-  return found ? samples(found->events[static_cast<size_t>(BurstEvent::cnp_sent)]) : 0;
-}
-
 TEST_F(Sampling, SeesWhatFilesAndDriverSayBetweenTwoScrapes) {
-  Sampler sampler(options());
-  sampler.follow(ports);
-  await([&] { return cnp_samples(sampler, "mlx5_0") > 2; });
+  Sampled device(nics, "mlx5_0", {ports[0]});
+  device.sample(2);
   nics.statistics->set("eth2", "rx_prio3_pause_duration", 9'000);
   nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/hw_counters/np_cnp_sent", "1017\n");
-  auto cnps = [&] { return record(sampler, "mlx5_0")->events[static_cast<size_t>(BurstEvent::cnp_sent)]; };
-  await([&] { return cnps().moved && record(sampler, "mlx5_0")->pause[3].moved; });
-  EXPECT_FALSE(record(sampler, "mlx5_1")->pause[3].moved);
-  EXPECT_GT(*record(sampler, "mlx5_0")->peak(cnps(), Pace::Clock::now()), 0);
+  device.sample(1);
+  EXPECT_TRUE(cnps(device.record()).moved);
+  EXPECT_TRUE(device.record().pause[3].moved);
+  EXPECT_GT(*device.record().peak(cnps(device.record()), Pace::Clock::now()), 0);
 }
 
-TEST_F(Sampling, ADeviceThatHangsStallsItselfAlone) {
-  Sampler sampler(options());
-  sampler.follow(ports);
-  await([&] { return cnp_samples(sampler, "mlx5_0") > 2 && cnp_samples(sampler, "mlx5_1") > 2; });
+TEST_F(Sampling, ADeviceThatHangsDelaysOnlyItself) {
+  const Collecting all(nics);
+  await([&] { return all.cnp_samples("mlx5_0") > 2 && all.cnp_samples("mlx5_1") > 2; });
   nics.statistics->hang("eth2");
   await([&] { return nics.statistics->is_waiting("eth2"); });
-  const uint64_t stuck = cnp_samples(sampler, "mlx5_0"), other = cnp_samples(sampler, "mlx5_1");
-  await([&] { return cnp_samples(sampler, "mlx5_1") > other + 10; });
-  EXPECT_LE(cnp_samples(sampler, "mlx5_0"), stuck + 1);
-  const auto devices = sampler.devices();
+  const uint64_t stuck = all.cnp_samples("mlx5_0"), other = all.cnp_samples("mlx5_1");
+  await([&] { return all.cnp_samples("mlx5_1") > other + 10; });
+  EXPECT_LE(all.cnp_samples("mlx5_0"), stuck + 1);
+  const auto devices = all.collector.snapshot().sampled;
   ASSERT_EQ(devices.size(), 2u);
-  EXPECT_GT(devices[0].age, devices[1].age) << "and its age says so";
+  EXPECT_GT(devices[0].age, devices[1].age) << "and its age shows it";
   nics.statistics->answer("eth2");
-  await([&] { return cnp_samples(sampler, "mlx5_0") > stuck + 2; });
+  await([&] { return all.cnp_samples("mlx5_0") > stuck + 2; });
 }
 
-// A bond's netdev has no statistics; pause is what each leg of it counts.
-TEST_F(Sampling, OfABondEachMemberHasWhatItsNetdevCounts) {
+// A bond's netdev has no statistics; pause is counted by each member.
+TEST_F(Sampling, OfABondEachMemberHasTheCountersOfItsNetdev) {
   nics.statistics->fail("bond0", EOPNOTSUPP);
   std::vector<Port> bonded{port_of("mlx5_0", "bond0"), port_of("mlx5_0", "eth2"), port_of("mlx5_0", "eth3")};
   for (Port& port : bonded) port.bond = "bond0";
-  Sampler sampler(options());
-  sampler.follow(bonded);
-  const auto page = [&] {
-    FamilySet set;
-    for (const PortBursts& port : sampler.bursts()) add_bursts(set, port, Pace::Clock::now());
-    EXPECT_EQ(set.dropped_duplicates(), 0u);
-    return to_exposition(set.families());
-  };
-  const auto has = [&](const std::string& text) { return page().find(text) != std::string::npos; };
-  await([&] { return cnp_samples(sampler, "mlx5_0") > 2; });
+  Sampled device(nics, "mlx5_0", bonded);
+  device.sample(2);
   nics.statistics->set("eth3", "rx_prio3_pause_duration", 9'000);
   nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/hw_counters/np_cnp_sent", "1017\n");
-  await([&] {
-    return has("fabric_burst_pause_ratio_peak{device=\"mlx5_0\",port=\"1@eth3\",direction=\"rx\",priority=\"3\"}");
-  });
-  await([&] { return has("fabric_burst_events_per_second_peak{device=\"mlx5_0\",port=\"1\",event=\"cnp_sent\"}"); });
-  EXPECT_FALSE(has("port=\"1@eth3\",event=\"cnp_sent\"")) << "what RDMA counts is the bond's";
+  device.sample(1);
+  FamilySet set;
+  for (const PortBursts& port : device.records()) add_bursts(set, port, Pace::Clock::now());
+  EXPECT_EQ(set.dropped_duplicates(), 0u);
+  const std::string page = to_exposition(set.families());
+  const auto has = [&](const std::string& text) { return page.find(text) != std::string::npos; };
+  EXPECT_TRUE(has("fabric_burst_pause_ratio_peak{device=\"mlx5_0\",port=\"1@eth3\",direction=\"rx\",priority=\"3\"}"));
+  EXPECT_TRUE(has("fabric_burst_events_per_second_peak{device=\"mlx5_0\",port=\"1\",event=\"cnp_sent\"}"));
+  EXPECT_FALSE(has("port=\"1@eth3\",event=\"cnp_sent\"")) << "RDMA counters are the bond's";
   EXPECT_FALSE(has("fabric_burst_pause_ratio_peak{device=\"mlx5_0\",port=\"1@eth2\""));
 }
 
 TEST_F(Sampling, EndsThoughADeviceHangs) {
-  auto sampler = std::make_unique<Sampler>(options());
-  sampler->follow(ports);
+  auto all = std::make_unique<Collecting>(nics);
   nics.statistics->hang("eth3");
   await([&] { return nics.statistics->is_waiting("eth3"); });
-  sampler.reset();
+  all.reset();
 }
 
-TEST_F(Sampling, WhatRefusesIsNotHammeredAndTheRestGoesOn) {
+TEST_F(Sampling, ASourceThatRefusesIsLeftAloneAndTheRestGoesOn) {
   for (int code : {EPERM, EIO, ETIMEDOUT}) {
     nics.statistics->fail("eth2", code);
     const unsigned before = nics.statistics->asked("eth2");
-    Sampler sampler(options());
-    sampler.follow(ports);
-    await([&] { return cnp_samples(sampler, "mlx5_0") > 20; });
+    Sampled device(nics, "mlx5_0", {ports[0]});
+    device.sample(20);
+    EXPECT_GT(samples(cnps(device.record())), 10u);
     EXPECT_EQ(nics.statistics->asked("eth2"), before + 1) << code;
-    EXPECT_FALSE(record(sampler, "mlx5_0")->pause[3].seen) << "absent, not zero";
-    EXPECT_TRUE(record(sampler, "mlx5_1")->pause[3].seen);
+    EXPECT_FALSE(device.record().pause[3].seen) << "absent, not zero";
   }
 }
 
-TEST_F(Sampling, FollowsThePortsAndForgetsWhatIsGone) {
-  Sampler sampler(options());
-  sampler.follow(ports);
-  await([&] { return cnp_samples(sampler, "mlx5_0") > 2 && cnp_samples(sampler, "mlx5_1") > 2; });
-  const uint64_t before = cnp_samples(sampler, "mlx5_1");
+TEST_F(Sampling, FollowsThePortsAndForgetsThoseThatAreGone) {
+  Sampled device(nics, "mlx5_1", {ports[0], ports[1]});
+  device.sample(3);
   Port slower = ports[1];
   slower.rate = 25e9;
   slower.qos.pfc = PrioSet{1 << 3};
-  sampler.follow({slower});
-  EXPECT_GE(cnp_samples(sampler, "mlx5_1"), before) << "what was counted goes on";
-  EXPECT_EQ(record(sampler, "mlx5_1")->lossless, 1 << 3);
-  EXPECT_FALSE(record(sampler, "mlx5_0"));
-  EXPECT_EQ(sampler.devices().size(), 1u);
+  const uint64_t before = samples(cnps(device.records().at(1).record));
+  EXPECT_GT(before, 0u);
+  device.bursts.follow({slower});
+  ASSERT_EQ(device.records().size(), 1u);
+  EXPECT_EQ(samples(cnps(device.record())), before) << "its histogram goes on";
+  EXPECT_EQ(device.record().lossless, 1 << 3);
 }
 
-TEST_F(Sampling, AnIntervalOfZeroIsNone) {
-  Sampler sampler(options());
-  sampler.follow(ports);
-  await([&] { return cnp_samples(sampler, "mlx5_0") > 0; });
-  sampler.set(0ms, 0.02);
-  EXPECT_TRUE(sampler.devices().empty());
-  sampler.follow(ports);
-  EXPECT_TRUE(sampler.bursts().empty());
-  sampler.set(10ms, 1);
-  sampler.follow(ports);
-  await([&] { return cnp_samples(sampler, "mlx5_0") > 0; });
-}
-
-TEST_F(Sampling, KeepsToItsBudgetAndSaysSoOnce) {
-  std::mutex mutex;
-  std::vector<std::string> told;
-  auto chosen = options();
-  chosen.cpu_budget = 1e-6;
-  chosen.tell = [&](const std::string& line) {
-    std::lock_guard lock(mutex);
-    told.push_back(line);
-  };
+TEST_F(Sampling, HistogramsOutliveAReload) {
+  std::map<std::string, DeviceBursts> before;
+  uint64_t counted = 0;
   {
-    Sampler sampler(chosen);
-    sampler.follow({ports[0]});
-    await([&] { return sampler.devices().at(0).interval >= 40ms; });
-    const auto device = sampler.devices().at(0);
-    EXPECT_EQ(device.brake, Pace::Brake::cpu);
-    EXPECT_GT(device.cpu_seconds, 0);
-    FamilySet families;
-    add_sampler(families, sampler);
-    ASSERT_EQ(families.families().at(1).metric->name, "fabric_sampler_throttled");
-    EXPECT_EQ(families.families()[1].samples.at(0).value, 1);
-    sampler.follow({});
+    const Collecting all(nics);
+    await([&] { return all.cnp_samples("mlx5_0") > 2; });
+    before = all.collector.bursts();
+    counted = all.cnp_samples("mlx5_0");
   }
-  std::lock_guard lock(mutex);
-  ASSERT_EQ(told.size(), 1u) << "and not at every step";
-  EXPECT_NE(told[0].find("mlx5_0: sampled every 20 ms only"), std::string::npos) << told[0];
-  EXPECT_NE(told[0].find("sample_cpu_budget"), std::string::npos) << told[0];
+  const Collecting next(nics, std::move(before), 1h);
+  EXPECT_GE(next.cnp_samples("mlx5_0") + 1, counted);
 }
 
-TEST_F(Sampling, WhatCannotBeReadHasNoAge) {
+TEST_F(Sampling, AnIntervalOfZeroSwitchesItOff) {
+  const Collecting all(nics, {}, 0ms);
+  EXPECT_TRUE(all.collector.snapshot().sampled.empty());
+  EXPECT_TRUE(all.collector.snapshot().bursts.empty());
+}
+
+TEST_F(Sampling, KeepsToItsBudgetAndWarnsOnce) {
+  Sampled device(nics, "mlx5_0", {ports[0]});
+  device.bursts.pace = Pace(10ms, 1e-6);
+  std::vector<std::string> lines;
+  for (int i = 0; i < 500 && device.state().interval < 40ms; ++i)
+    if (std::string line = device.sample(); !line.empty()) lines.push_back(line);
+  EXPECT_GE(device.state().interval, 40ms);
+  EXPECT_EQ(device.state().brake, Pace::Brake::cpu);
+  EXPECT_GT(device.state().cpu_seconds, 0);
+  FamilySet families;
+  add_sampled(families, {device.state()});
+  ASSERT_EQ(families.families().at(1).metric->name, "fabric_sampler_throttled");
+  EXPECT_EQ(families.families()[1].samples.at(0).value, 1);
+  ASSERT_EQ(lines.size(), 1u) << "and not at every step";
+  EXPECT_NE(lines[0].find("mlx5_0: sampling slowed down to every 20 ms"), std::string::npos) << lines[0];
+  EXPECT_NE(lines[0].find("sample_cpu_budget"), std::string::npos) << lines[0];
+}
+
+TEST_F(Sampling, ADeviceThatCannotBeReadHasNoAge) {
   nics.statistics->fail("eth9", EIO);
-  Sampler sampler(options());
-  sampler.follow({ports[0], port_of("mlx5_9", "eth9")});
-  await([&] { return cnp_samples(sampler, "mlx5_0") > 5 && nics.statistics->asked("eth9") > 0; });
-  const auto devices = sampler.devices();
-  EXPECT_TRUE(devices.at(0).age);
-  EXPECT_FALSE(devices.at(1).age) << "no sample of it was ever taken";
+  Sampled good(nics, "mlx5_0", {ports[0]}), bad(nics, "mlx5_9", {port_of("mlx5_9", "eth9")});
+  good.sample(2);
+  bad.sample(2);
+  EXPECT_TRUE(good.state().age);
+  EXPECT_FALSE(bad.state().age) << "no sample of it was ever taken";
 }
 
 // The reader alone: what it does not read.

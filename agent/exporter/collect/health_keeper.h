@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Health over time: takes in each reading at a pace of its own, whoever scrapes, and keeps it over a restart.
+// Health over time: evaluates the rules every 10 seconds, independently of scrapes, and keeps its state over a restart.
 #pragma once
 
 #include <cstdint>
@@ -9,38 +9,38 @@
 
 #include "base/result.h"
 #include "checks/check.h"
-#include "exporter/collect/collector.h"
+#include "exporter/collect/snapshot.h"
 #include "model/acks.h"
 #include "model/policy.h"
 
 namespace fabric::exporter {
 
-inline constexpr std::chrono::seconds kHealthPace{10};
+inline constexpr std::chrono::seconds kHealthInterval{10};
 
-// Two clocks of one moment.
+// The same moment on two clocks.
 struct Moment {
-  double boot = 0;   // seconds since boot, suspended or not
+  double boot = 0;   // seconds since boot, including suspend
   int64_t wall = 0;  // seconds since 1970
 };
 Moment moment_now();
 
 class HealthKeeper {
  public:
-  // `root`: where acknowledgements are read. `directory`: where the states are kept over a restart, `lasting`: over a
-  // boot, which acknowledgements are over; empty: nowhere.
+  // Acknowledgements are read below `root`. The state is kept over a restart in `directory`, expired acknowledgements
+  // over a reboot in `lasting`; empty: not kept.
   HealthKeeper(std::string root, std::string directory, std::string lasting = {})
       : root_(std::move(root)), directory_(std::move(directory)), lasting_(std::move(lasting)) {
     memory_.health.alone = true;
   }
 
-  // What an exporter before this one has kept. An Error says why it starts anew.
+  // Loads the state of the exporter before this one. After an Error it starts empty.
   Result<void> load();
-  // Takes in what has been read since the last call. Devices that were not read since say nothing. An Error says what
-  // could not be kept, or that the acknowledgements cannot be read; each once.
-  Result<void> take(const Snapshot& snapshot, const Policy* policy, Moment now);
+  // Evaluates the readings made since the last call. An Error: the state could not be saved, or the acknowledgements
+  // not be read; each reported once.
+  Result<void> update(const Snapshot& snapshot, const Policy* policy, Moment now);
 
   [[nodiscard]] const Health& health() const { return memory_.health; }
-  // That hold at `wall`.
+  // In force at `wall`.
   [[nodiscard]] std::vector<Ack> acks(int64_t wall) const { return standing(acks_, memory_.acks, wall); }
 
  private:
@@ -59,11 +59,11 @@ class HealthKeeper {
   std::string root_, directory_, lasting_;
   HealthMemory memory_;
   std::vector<Ack> acks_;
-  std::vector<AckSeen> spent_;             // as they stand in the file
+  std::vector<AckSeen> spent_;             // as saved
   std::map<std::string, Reading> before_;  // by device
-  Platform platform_;                      // at that time
+  Platform platform_;                      // of the last update
   Clock::time_point taken_{};
-  std::string said_;  // the last error: it is told once
+  std::string reported_;  // the last error: it is reported once
 };
 
 }  // namespace fabric::exporter

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporter/collect/device_sampler.h"
+
+#include <algorithm>
+#include <ctime>
+#include <utility>
+
+#include "counters/reader.h"
+
+namespace fabric::exporter {
+namespace {
+
+constexpr MetricKind kGauge = MetricKind::gauge;
+constexpr Metric kInterval{"fabric_sampler_interval_seconds",
+                           "Time between two samples of the device for the burst metrics.", kGauge};
+constexpr Metric kThrottled{
+    "fabric_sampler_throttled",
+    "1 while the device is sampled less often than configured: the CPU budget is spent, or the device answers slowly.",
+    kGauge};
+constexpr Metric kAge{"fabric_sampler_age_seconds", "Age of the newest sample of the device.", kGauge};
+constexpr Metric kCpu{"fabric_sampler_cpu_seconds_total", "CPU time spent on sampling the device."};
+
+constexpr std::chrono::hours kWarnAgain{1};  // for a device that is slow again and again
+
+Pace::Span thread_cpu() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return std::chrono::seconds(now.tv_sec) + Pace::Span(now.tv_nsec);
+}
+
+}  // namespace
+
+void DeviceBursts::follow(const std::vector<Port>& ports) {
+  std::map<std::string, SampledPort> wanted;
+  bool same = true;
+  for (const Port& port : ports) {
+    const Place place{port.number, port.netdev, port.kernel_driver, port.bond};
+    const auto before = ports_.find(port.id());
+    const bool stays = before != ports_.end() && before->second.place == place;
+    same = same && stays;
+    auto& added = wanted[port.id()];
+    added = {place, stays ? std::move(before->second.meter) : BurstMeter(port.kernel_driver)};
+    added.meter.describe(port.rate, port.qos.pfc ? port.qos.pfc->bits : uint8_t{0});
+  }
+  if (!same || wanted.size() != ports_.size()) ++generation_;
+  ports_ = std::move(wanted);
+}
+
+std::string DeviceBursts::finish(const std::string& device, Clock::time_point now, Span cpu, Span answer,
+                                 bool answered) {
+  cpu_ += cpu;
+  if (answered) taken_ = now;
+  if (!pace.sampled(now, cpu, answer) || pace.brake() == Pace::Brake::none) return {};
+  if (warned_ != Clock::time_point{} && now - warned_ < kWarnAgain) return {};
+  warned_ = now;
+  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(pace.interval()).count();
+  return device + ": sampling slowed down to every " + std::to_string(milliseconds) + " ms: " +
+         (pace.brake() == Pace::Brake::cpu ? "CPU budget reached (sample_cpu_budget)" : "the device answers slowly") +
+         "; fabric_sampler_interval_seconds shows the current interval";
+}
+
+SampledDevice DeviceBursts::state(const std::string& device, Clock::time_point now) const {
+  SampledDevice out{device, pace.interval(), pace.brake(), std::chrono::duration<double>(cpu_).count(), {}};
+  if (taken_ != Clock::time_point{}) out.age = now - taken_;
+  return out;
+}
+
+void DeviceBursts::append(const std::string& device, std::vector<PortBursts>& out) const {
+  for (const auto& [id, port] : ports_) {
+    const Place& place = port.place;
+    const bool is_member = !place.bond.empty() && place.bond != place.netdev;
+    out.push_back({device, place.number, port.meter.record(), is_member ? place.netdev : std::string()});
+  }
+}
+
+void DeviceSampler::follow(const DeviceBursts& bursts) {
+  if (std::exchange(generation_, bursts.generation_) == bursts.generation_) return;
+  counters_.clear();
+  readers_.clear();
+  places_.clear();
+  for (const auto& [id, port] : bursts.ports_) places_.emplace_back(id, port.place);
+}
+
+// The kernel is opened again too: a device that came back is behind other descriptors.
+void DeviceSampler::open(Pace::Clock::time_point now) {
+  if (!readers_.empty() || places_.empty() || !opening_.due(now)) return;
+  auto kernel = open_(root_);
+  if (!kernel) return opening_.failed(now);
+  opening_.succeeded();
+  kernel_ = std::make_unique<Kernel>(std::move(*kernel));
+  kernel_->route.reset();  // not needed for a sample; each socket has a buffer
+  kernel_->generic.reset();
+  for (const auto& [id, place] : places_) {
+    Port port;
+    port.rdma = device_;
+    port.number = place.number;
+    port.netdev = place.netdev;
+    port.kernel_driver = place.driver;
+    port.bond = place.bond;
+    readers_.emplace_back(CounterAccess{kernel_->root, kernel_->rdma.get(), kernel_->statistics.get()}, port);
+  }
+}
+
+void DeviceSampler::read() {
+  const auto start = Pace::Clock::now();
+  const auto cpu = thread_cpu();
+  answered_ = false;
+  counters_.clear();
+  open(start);
+  for (SampleReader& reader : readers_) {
+    const PortCounters& counters = reader.read(start);
+    answered_ = answered_ || !counters.hw.empty() || !counters.pma.empty() || !counters.ethtool.empty();
+    counters_.push_back(&counters);
+  }
+  cpu_ = thread_cpu() - cpu;
+  answer_ = Pace::Clock::now() - start;
+}
+
+std::string DeviceSampler::record(DeviceBursts& bursts) {
+  for (size_t i = 0; i < counters_.size(); ++i)
+    if (auto port = bursts.ports_.find(places_[i].first); port != bursts.ports_.end())
+      port->second.meter.take(readers_[i].times(), *counters_[i]);
+  return bursts.finish(device_, Pace::Clock::now(), cpu_, answer_, answered_);
+}
+
+void add_sampled(FamilySet& families, const std::vector<SampledDevice>& devices) {
+  auto seconds = [](Pace::Span span) { return std::chrono::duration<double>(span).count(); };
+  for (const SampledDevice& device : devices) {
+    const Labels labels{{"device", device.device}};
+    families.add(kInterval, labels, seconds(device.interval));
+    families.add(kThrottled, labels, device.brake == Pace::Brake::none ? 0 : 1);
+    families.add(kCpu, labels, device.cpu_seconds);
+    if (device.age) families.add(kAge, labels, seconds(*device.age));
+  }
+}
+
+}  // namespace fabric::exporter

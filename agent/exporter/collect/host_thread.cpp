@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// The thread that reads the host: which devices exist, the topology, the agent's state, and the host collectors.
+#include <algorithm>
+#include <utility>
+
+#include "exporter/collect/readers.h"
+#include "kernel/capture/root.h"
+#include "kernel/rdma/infiniband.h"
+
+namespace fabric::exporter {
+namespace {
+
+bool is_excluded(const std::string& name, const Policy& policy) {
+  return std::any_of(policy.exclude.begin(), policy.exclude.end(),
+                     [&](const std::string& glob) { return glob_match(glob, name); });
+}
+
+bool is_for_guests(const Root& root, const std::string& name) {
+  const std::string device = std::string(infiniband::kClass) + "/" + name + "/device";
+  const auto resolved = root.resolve(device);
+  return root.exists(device + "/physfn") || (resolved && resolved->find(".sf.") != std::string::npos);
+}
+
+// Each device costs a thread. Functions for guests are left out first: udev numbers them behind their owner, before the
+// next NIC. Returns how many were left out.
+size_t leave_out(const std::string& directory, std::vector<std::string>& names) {
+  if (names.size() <= kMostDevices) return 0;
+  std::sort(names.begin(), names.end(), natural_less);
+  if (const auto root = Root::open(directory))
+    std::stable_partition(names.begin(), names.end(),
+                          [&](const std::string& name) { return !is_for_guests(*root, name); });
+  const size_t left = names.size() - kMostDevices;
+  names.resize(kMostDevices);
+  return left;
+}
+
+// The input of the host collectors: the topology and the identity of the ports.
+Node known_node(const Collector::Shared& shared) {
+  Node out;
+  if (shared.host->shown.node) out.topology = shared.host->shown.node->topology;
+  for (const auto& [name, device] : shared.devices)
+    for (const Port& port : device->shown->ports) {
+      out.ports.push_back(port);
+      out.ports.back().counters = {};
+    }
+  return out;
+}
+
+}  // namespace
+
+HostThread::HostThread(const CollectorOptions& options) : reader_(options.root, options.topology) {
+  for (const HostCollector& each : options.collectors != nullptr ? *options.collectors : host_collectors())
+    collected.emplace_back(each);
+}
+
+void HostThread::ask_collectors() {
+  for (Collected& each : collected) each.asked = true;
+  wake.notify_one();
+}
+
+bool HostThread::has_collector_due() const {
+  return std::any_of(collected.begin(), collected.end(), [](const Collected& each) { return each.is_due(); });
+}
+
+// They wait until the devices have been read that do not hang: at the start, and when many devices are added or
+// removed, they run once.
+HostThread::Collected* HostThread::next_collector(const Collector::Shared& shared) {
+  if (shared.reads_devices()) return nullptr;
+  const auto next =
+      std::find_if(collected.begin(), collected.end(), [](const Collected& each) { return each.is_due(); });
+  return next == collected.end() ? nullptr : &*next;
+}
+
+Clock::time_point HostThread::due(const Collector::Shared& shared) const {
+  if (is_pending()) return {};
+  auto out = rescan_due;
+  const auto now = Clock::now();
+  const bool waits = shared.reads_devices();
+  for (const Collected& each : collected) {
+    const auto at = each.asked ? now : each.due;
+    out = std::min(out, waits ? std::max<Clock::time_point>(at, now + shared.options.stuck) : at);
+  }
+  return out;
+}
+
+void HostThread::work(Collector::Shared& shared, Lock& lock) {
+  if (is_read_due()) return read_host(shared, lock);
+  if (Collected* which = next_collector(shared)) collect(*which, shared, lock);
+}
+
+// One thread for each of `names`, and for no other.
+void HostThread::update_devices(Collector::Shared& shared, const std::vector<std::string>& names) {
+  std::erase_if(shared.devices, [&](const auto& device) {
+    const bool gone = std::find(names.begin(), names.end(), device.first) == names.end();
+    device.second->retired = gone;
+    if (gone) device.second->wake.notify_one();
+    return gone;
+  });
+  for (const std::string& name : names) {
+    auto& device = shared.devices[name];
+    if (!device) device = std::make_shared<DeviceThread>(shared.options, name);
+    else if (device->no_thread.empty()) continue;
+    shared.start(device);
+  }
+  for (const auto& [name, device] : shared.devices)
+    device->bursts.pace.allow(shared.options.sampling.cpu_budget / static_cast<double>(shared.devices.size()));
+}
+
+void HostThread::read_host(Collector::Shared& shared, Lock& lock) {
+  const uint64_t request = asked;
+  const auto now = Clock::now();
+  const bool asked_to = std::exchange(rescan, false), rescanning = asked_to || now >= rescan_due;
+  reading = true;
+  busy_since = now;
+  current = "agent";
+  lock.unlock();
+  std::vector<std::string> names;
+  if (rescanning) {
+    names = reader_.devices();
+    if (const auto& policy = shared.options.policy)
+      std::erase_if(names, [&](const std::string& device) { return is_excluded(device, *policy); });
+    left_out_ = leave_out(shared.options.root, names);
+    lock.lock();
+    if (!shared.stop) update_devices(shared, names);
+    lock.unlock();
+  }
+  HostReading next = reader_.read(rescanning ? &names : nullptr, asked_to);
+  if (left_out_ > 0)
+    next.runs.push_back({"devices", "", false, 0,
+                         std::to_string(left_out_) + " RDMA devices beyond the first " + std::to_string(kMostDevices) +
+                             " are not read; exclude those of guests ([exporter] exclude)"});
+  lock.lock();
+  busy_since.reset();
+  reading = false;
+  done = request;
+  if (rescanning) rescan_due = now + shared.options.reread;
+  if (next.agent_acted) shared.rescan_devices();
+  const bool new_topology = next.topology_read != shown.topology_read;
+  if (new_topology || next.agent_acted) ++shared.generation;
+  if (new_topology) ask_collectors();
+  shown = std::move(next);
+  taken = Clock::now();
+  shared.notify_published();
+}
+
+void HostThread::collect(Collected& which, Collector::Shared& shared, Lock& lock) {
+  Node known = known_node(shared);
+  which.asked = false;
+  busy_since = Clock::now();
+  current = which.collector.name;
+  lock.unlock();
+  HostCollection collection = run_collector(which.collector, shared.options.root, std::move(known));
+  lock.lock();
+  busy_since.reset();
+  which.shown = std::move(collection);
+  which.taken = Clock::now();
+  which.due = which.taken + shared.options.*which.collector.every;
+  ++shared.generation;
+  shared.notify_published();
+}
+
+}  // namespace fabric::exporter
