@@ -214,13 +214,10 @@ void add_raw_counters(FamilySet& families, const Port& port, RawCounters raw) {
       add_raw(families, metrics::kHwCounter, labels, counter);
 }
 
-void add_node(FamilySet& families, const Node& node, const Report& report, RawCounters raw,
-              const Unchanging& unchanging) {
+void add_node(FamilySet& families, const Node& node, const Report& report, RawCounters raw) {
   for (const Port& port : node.ports) add_link(families, port);
-  families.part(0, unchanging.agent, [&] {
-    if (node.agent) add_agent(families, *node.agent);
-  });
-  families.part(1, unchanging.report, [&] { add_report(families, report); });
+  if (node.agent) add_agent(families, *node.agent);
+  add_report(families, report);
   // udev names virtual functions behind their owner, before the next card: what guests count would be in the place of
   // that.
   const auto each = [&](bool of_guests, const auto& add) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <string>
 
 #include "metrics/family.h"
@@ -17,13 +16,8 @@ namespace fabric {
 
 // In the order of worth, so that a limit on the series costs the raw counters first: identity and link of each port,
 // the agent and its settings, the checks, the counters with a common name, what is watched beside them, the counters
-// under their drivers' own names; then the counters of virtual functions, subfunctions and representors. What of it is
-// known not to change while it is held: node.agent, and the report.
-struct Unchanging {
-  std::shared_ptr<const void> agent{}, report{};
-};
-void add_node(FamilySet& families, const Node& node, const Report& report, RawCounters raw = RawCounters::all,
-              const Unchanging& unchanging = {});
+// under their drivers' own names; then the counters of virtual functions, subfunctions and representors.
+void add_node(FamilySet& families, const Node& node, const Report& report, RawCounters raw = RawCounters::all);
 
 // The parts. Of a bond's member: what it is, carrier, what its netdev counts, and what is watched beside that.
 void add_link(FamilySet& families, const Port& port);

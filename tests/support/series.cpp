@@ -5,29 +5,16 @@
 
 namespace fabric::test {
 
-std::vector<std::pair<std::string, std::string>> read_labels(std::string_view text) {
-  std::vector<std::pair<std::string, std::string>> out;
-  for (size_t at = 0; at < text.size();) {
-    const size_t equals = text.find('=', at);
-    auto& [name, value] = out.emplace_back(text.substr(at, equals - at), "");
-    for (at = equals + 2; text.at(at) != '"'; ++at) {
-      const bool escaped = text[at] == '\\';
-      if (escaped) ++at;
-      value += escaped && text.at(at) == 'n' ? '\n' : text.at(at);
-    }
-    at += 2;  // the quote, and a comma
-  }
-  return out;
-}
-
-std::map<std::string, double> series(FamilySet& set) {
+std::map<std::string, double> series(const FamilySet& set) {
   std::map<std::string, double> out;
-  for (const Family& family : set.families())
-    for (const MetricSample& sample : family.samples) {
-      std::string key(family.metric->name);
-      for (const auto& [name, value] : read_labels(sample.labels)) key += "," + name + "=" + value;
-      EXPECT_TRUE(out.emplace(key, sample.value).second) << key << " twice";
+  for (const prometheus::MetricFamily& family : set.families()) {
+    if (family.type == prometheus::MetricType::Histogram) continue;
+    for (const prometheus::ClientMetric& metric : family.metric) {
+      std::string key = family.name;
+      for (const auto& label : metric.label) key += "," + label.name + "=" + label.value;
+      EXPECT_TRUE(out.emplace(key, value_of(family.type, metric)).second) << key << " twice";
     }
+  }
   return out;
 }
 

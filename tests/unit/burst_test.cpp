@@ -8,7 +8,7 @@
 
 #include "counters/pace.h"
 #include "metrics/burst_families.h"
-#include "metrics/exposition.h"
+#include "metrics/text.h"
 
 namespace fabric {
 namespace {
@@ -22,7 +22,7 @@ std::map<std::string, double> published(const BurstRecord& record, Clock::time_p
   add_bursts(set, {"mlx5_0", 1, record}, now);
   EXPECT_EQ(set.dropped_duplicates(), 0u);
   std::map<std::string, double> out;
-  std::istringstream in(to_exposition(set.families()));
+  std::istringstream in(serialize(set.families()));
   const std::string port = "device=\"mlx5_0\",port=\"1\"";
   for (std::string line; std::getline(in, line);) {
     if (line.front() == '#') continue;

@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-#include "metrics/exposition.h"
+#include "metrics/text.h"
 #include "scan/scan.h"
 #include "support/corpus.h"
 #include "support/series.h"
@@ -21,14 +21,14 @@ namespace {
 std::map<std::string, double> series(FamilySet& set) {
   std::map<std::string, double> out;
   std::set<std::string_view> names;
-  for (const Family& family : set.families()) {
-    EXPECT_TRUE(names.insert(family.metric->name).second) << family.metric->name << ": two families of one name";
-    for (const MetricSample& sample : family.samples) {
+  for (const prometheus::MetricFamily& family : set.families()) {
+    EXPECT_TRUE(names.insert(family.name).second) << family.name << ": two families of one name";
+    for (const prometheus::ClientMetric& metric : family.metric) {
       std::map<std::string, std::string> sorted;
-      for (const auto& [name, text] : test::read_labels(sample.labels)) sorted[name] = text;
-      std::string key(family.metric->name);
+      for (const auto& label : metric.label) sorted[label.name] = label.value;
+      std::string key = family.name;
       for (const auto& [name, value] : sorted) key.append(",").append(name).append("=").append(value);
-      EXPECT_TRUE(out.emplace(key, sample.value).second) << key;
+      EXPECT_TRUE(out.emplace(key, value_of(family.type, metric)).second) << key;
     }
   }
   return out;
@@ -156,8 +156,8 @@ TEST(Compat, OnlyWhatIsWanted) {
     FamilySet set;
     add_compat(set, node, wanted);
     std::set<std::string> out;
-    for (const Family& family : set.families())
-      out.insert(std::string(family.metric->name.substr(0, family.metric->name.find('_'))));
+    for (const prometheus::MetricFamily& family : set.families())
+      out.insert(family.name.substr(0, family.name.find('_')));
     return out;
   };
   EXPECT_EQ(names({}), std::set<std::string>{});
@@ -173,7 +173,7 @@ TEST(Compat, CountersOfQueuePairsAreThereOnlyWhereTheyAreWanted) {
     FamilySet set;
     add_compat(set, node, wanted);
     size_t count = 0;
-    for (const Family& family : set.families()) count += family.metric->name.starts_with("rdma_qp_") ? 1 : 0;
+    for (const auto& family : set.families()) count += family.name.starts_with("rdma_qp_") ? 1 : 0;
     return std::pair(count, set.families().size());
   };
   EXPECT_EQ(names({Compat::rdma_exporter}).first, 0u);

@@ -11,7 +11,7 @@
 #include "counters/sample_reader.h"
 #include "exporter/collect/collector.h"
 #include "metrics/burst_families.h"
-#include "metrics/exposition.h"
+#include "metrics/text.h"
 #include "support/sim_rdma.h"
 #include "support/slow_nics.h"
 
@@ -147,7 +147,7 @@ TEST_F(Sampling, OfABondEachMemberHasTheCountersOfItsNetdev) {
   FamilySet set;
   for (const PortBursts& port : device.records()) add_bursts(set, port, Pace::Clock::now());
   EXPECT_EQ(set.dropped_duplicates(), 0u);
-  const std::string page = to_exposition(set.families());
+  const std::string page = serialize(set.families());
   const auto has = [&](const std::string& text) { return page.find(text) != std::string::npos; };
   EXPECT_TRUE(has("fabric_burst_pause_ratio_peak{device=\"mlx5_0\",port=\"1@eth3\",direction=\"rx\",priority=\"3\"}"));
   EXPECT_TRUE(has("fabric_burst_events_per_second_peak{device=\"mlx5_0\",port=\"1\",event=\"cnp_sent\"}"));
@@ -218,8 +218,8 @@ TEST_F(Sampling, KeepsToItsBudgetAndWarnsOnce) {
   EXPECT_GT(device.state().cpu_seconds, 0);
   FamilySet families;
   add_sampled(families, {device.state()});
-  ASSERT_EQ(families.families().at(1).metric->name, "fabric_sampler_throttled");
-  EXPECT_EQ(families.families()[1].samples.at(0).value, 1);
+  ASSERT_EQ(families.families().at(1).name, "fabric_sampler_throttled");
+  EXPECT_EQ(families.families()[1].metric.at(0).gauge.value, 1);
   ASSERT_EQ(lines.size(), 1u) << "and not at every step";
   EXPECT_NE(lines[0].find("mlx5_0: sampling slowed down to every 20 ms"), std::string::npos) << lines[0];
   EXPECT_NE(lines[0].find("sample_cpu_budget"), std::string::npos) << lines[0];

@@ -126,8 +126,12 @@ TEST(FamilySet, AHistogramIsThereWholeOrNotAtAll) {
   set.add(level, {}, 1);
   EXPECT_EQ(set.series(), 6u);
   ASSERT_EQ(set.families().size(), 2u);
-  ASSERT_EQ(set.families()[0].histograms.size(), 1u);
-  EXPECT_EQ(set.families()[0].histograms[0].counts, (std::vector<uint64_t>{1, 2, 3}));
+  ASSERT_EQ(set.families()[0].metric.size(), 1u);
+  const auto& buckets = set.families()[0].metric[0].histogram.bucket;
+  ASSERT_EQ(buckets.size(), 3u);
+  EXPECT_EQ(buckets[0].cumulative_count, 1u);
+  EXPECT_EQ(buckets[1].cumulative_count, 3u);
+  EXPECT_EQ(buckets[2].cumulative_count, 6u);
 }
 
 TEST(Families, WhatWasNotReadHasNoSeries) {
@@ -290,7 +294,7 @@ TEST(Families, InfinibandsErrorsOfAnEthernetPortShowWhenThereAreAny) {
     FamilySet set;
     add_counters(set, p);
     std::set<std::string> out;
-    for (const Family& family : set.families()) out.insert(std::string(family.metric->name));
+    for (const auto& family : set.families()) out.insert(family.name);
     return out;
   };
   const std::set<std::string> shown{"fabric_port_link_downed_total", "fabric_port_bytes_total"};
@@ -310,7 +314,7 @@ TEST(Families, ALimitCostsTheRawCountersFirst) {
   add_node(set, node, {}, RawCounters::all);
   EXPECT_EQ(set.dropped_by_limit(), 40u);
   std::map<std::string_view, size_t> sizes;
-  for (const Family& family : set.families()) sizes[family.metric->name] = family.samples.size();
+  for (const auto& family : set.families()) sizes[family.name] = family.metric.size();
   EXPECT_EQ(sizes["fabric_port_up"], 20u);
   EXPECT_EQ(sizes["fabric_rdma_cnp_sent_total"], 20u);
   EXPECT_EQ(sizes["fabric_rdma_hw_counters_total"], 20u);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Our text against the reference: prometheus-cpp's TextSerializer, and promtool where it is installed.
 #include <gtest/gtest.h>
-#include <prometheus/histogram.h>
-#include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
 
 #include <array>
@@ -12,54 +10,19 @@
 #include <fstream>
 #include <limits>
 #include <map>
+#include <regex>
+#include <set>
 #include <sstream>
 
 #include "counters/catalogue.h"
-#include "metrics/exposition.h"
+#include "metrics/compat.h"
 #include "metrics/families.h"
 #include "metrics/raw_ethtool.h"
+#include "metrics/text.h"
 #include "model/metrics.h"
-#include "support/series.h"
 
 namespace fabric {
 namespace {
-
-// Through the reference's own counting: one observation inside each bucket for each that is counted there.
-prometheus::ClientMetric reference_histogram(const HistogramSample& sample) {
-  prometheus::Histogram counted(prometheus::Histogram::BucketBoundaries(sample.bounds.begin(), sample.bounds.end()));
-  for (size_t i = 0; i < sample.counts.size(); ++i)
-    for (uint64_t n = 0; n < sample.counts[i]; ++n)
-      counted.Observe(i < sample.bounds.size() ? sample.bounds[i] : std::numeric_limits<double>::infinity());
-  prometheus::ClientMetric metric = counted.Collect();
-  metric.histogram.sample_sum = sample.sum;
-  for (const auto& [name, value] : test::read_labels(sample.labels.text())) metric.label.push_back({name, value});
-  return metric;
-}
-
-prometheus::MetricFamily reference_family(const Family& family) {
-  prometheus::MetricFamily out;
-  out.name = family.metric->name;
-  out.help = family.metric->help;
-  bool counter = family.metric->kind == MetricKind::counter;
-  out.type = counter ? prometheus::MetricType::Counter : prometheus::MetricType::Gauge;
-  const bool untyped = family.metric->kind == MetricKind::untyped;
-  if (family.metric->kind == MetricKind::histogram) out.type = prometheus::MetricType::Histogram;
-  if (untyped) out.type = prometheus::MetricType::Untyped;
-  for (const HistogramSample& sample : family.histograms) out.metric.push_back(reference_histogram(sample));
-  for (const MetricSample& sample : family.samples) {
-    prometheus::ClientMetric metric;
-    for (const auto& [name, value] : test::read_labels(sample.labels)) metric.label.push_back({name, value});
-    (counter ? metric.counter.value : untyped ? metric.untyped.value : metric.gauge.value) = sample.value;
-    out.metric.push_back(std::move(metric));
-  }
-  return out;
-}
-
-std::string reference_text(const std::vector<Family>& families) {
-  std::vector<prometheus::MetricFamily> reference;
-  for (const Family& family : families) reference.push_back(reference_family(family));
-  return prometheus::TextSerializer().Serialize(reference);
-}
 
 // The reference prints 16 digits: both values, cut to as many.
 std::string sixteen_digits(const std::string& text) {
@@ -97,7 +60,7 @@ void add_awkward(FamilySet& set) {
 TEST(Exposition, EqualsTheReferenceSerializerSampleForSample) {
   FamilySet set;
   add_awkward(set);
-  EXPECT_EQ(parsed(to_exposition(set.families())), parsed(reference_text(set.families())));
+  EXPECT_EQ(parsed(serialize(set.families())), parsed(prometheus::TextSerializer().Serialize(set.families())));
 }
 
 constexpr Metric kSpread{"test_spread_ratio", "A spread.", MetricKind::histogram};
@@ -108,8 +71,8 @@ TEST(Exposition, HistogramsEqualTheReference) {
   set.add(kSpread, {{{"device", "mlx5_0"}, {"priority", "3"}}, kBounds, {7, 1, 0, 2, 3, 4}, 2.25});
   set.add(kSpread, {{}, std::span(kBounds).first(1), {0, 0}, 0});
   set.add(kLevel, {}, 1);
-  const std::string text = to_exposition(set.families());
-  EXPECT_EQ(parsed(text), parsed(reference_text(set.families())));
+  const std::string text = serialize(set.families());
+  EXPECT_EQ(parsed(text), parsed(prometheus::TextSerializer().Serialize(set.families())));
   EXPECT_NE(text.find("# TYPE test_spread_ratio histogram\n"), std::string::npos);
   EXPECT_NE(text.find("test_spread_ratio_bucket{device=\"mlx5_0\",priority=\"3\",le=\"0.5\"} 10\n"), std::string::npos)
       << text;
@@ -122,7 +85,7 @@ TEST(Exposition, EveryDoubleReadsBackAsItself) {
   FamilySet set;
   const std::array values{0.1, 1.0 / 3, 9007199254740991.0, 1e300, 5e-324, 123456789.123456789};
   for (size_t i = 0; i < values.size(); ++i) set.add(kLevel, {{"i", std::to_string(i)}}, values[i]);
-  std::istringstream in(to_exposition(set.families()));
+  std::istringstream in(serialize(set.families()));
   std::string line;
   std::getline(in, line);
   std::getline(in, line);
@@ -135,13 +98,13 @@ TEST(Exposition, EveryDoubleReadsBackAsItself) {
 TEST(Exposition, CountersStandInFullNotInExponents) {
   FamilySet set;
   set.add(kTotal, {}, 9007199254740992.0);
-  EXPECT_NE(to_exposition(set.families()).find("test_things_total 9007199254740992\n"), std::string::npos);
+  EXPECT_NE(serialize(set.families()).find("test_things_total 9007199254740992\n"), std::string::npos);
 }
 
 TEST(Exposition, BytesThatAreNotUtf8AreReplaced) {
   FamilySet set;
   set.add(kLevel, {{"firmware", std::string("28\xff\0.39", 7)}}, 1);
-  EXPECT_NE(to_exposition(set.families()).find("firmware=\"28\xef\xbf\xbd\xef\xbf\xbd.39\""), std::string::npos);
+  EXPECT_NE(serialize(set.families()).find("firmware=\"28\xef\xbf\xbd\xef\xbf\xbd.39\""), std::string::npos);
 }
 
 const std::vector<std::string> kAnyName{"*"};
@@ -186,7 +149,95 @@ TEST(Exposition, EveryMetricOfTheCatalogueEqualsTheReference) {
   node.ports.push_back(everything());
   add_node(set, node, {}, RawCounters::all);
   add_ethtool(set, node, kAnyName);
-  EXPECT_EQ(parsed(to_exposition(set.families())), parsed(reference_text(set.families())));
+  EXPECT_EQ(parsed(serialize(set.families())), parsed(prometheus::TextSerializer().Serialize(set.families())));
+}
+
+// The rules of OpenMetrics 1.0.0 that a page of ours can violate.
+void expect_openmetrics(const std::string& text) {
+  static const std::regex kSample(
+      R"re(([a-zA-Z_:][\w:]*)(\{[a-zA-Z_]\w*="(\\[\\"n]|[^"\\])*"(,[a-zA-Z_]\w*="(\\[\\"n]|[^"\\])*")*\})? (\S+))re");
+  static const std::map<std::string, std::set<std::string>> kSuffixes{
+      {"counter", {"_total"}}, {"gauge", {""}}, {"unknown", {""}}, {"histogram", {"_count", "_sum", "_bucket"}}};
+  ASSERT_TRUE(text.ends_with("\n# EOF\n"));
+  std::istringstream in(text);
+  std::string line, family, type;
+  std::set<std::string> families, series;
+  while (std::getline(in, line) && line != "# EOF") {
+    std::istringstream words(line);
+    std::string word, name, rest;
+    if (line.starts_with("# HELP ")) {
+      words >> word >> word >> family;
+      EXPECT_TRUE(families.insert(family).second) << line;
+      EXPECT_EQ(line.find('"'), line.find("\\\"") == std::string::npos ? line.npos : line.find("\\\"") + 1) << line;
+    } else if (line.starts_with("# TYPE ")) {
+      words >> word >> word >> name >> type;
+      EXPECT_EQ(name, family) << line;
+      EXPECT_TRUE(kSuffixes.contains(type)) << line;
+      EXPECT_FALSE(type == "counter" && name.ends_with("_total")) << line;
+    } else {
+      std::smatch match;
+      ASSERT_TRUE(std::regex_match(line, match, kSample)) << line;
+      ASSERT_TRUE(match[1].str().starts_with(family)) << line;
+      EXPECT_TRUE(kSuffixes.at(type).contains(match[1].str().substr(family.size()))) << line;
+      EXPECT_TRUE(series.insert(line.substr(0, line.rfind(' '))).second) << line;
+      char* end = nullptr;
+      const double value = std::strtod(match[6].str().c_str(), &end);
+      EXPECT_FALSE(value < 0 && (type == "counter" || type == "histogram")) << line;
+      const size_t le = line.find("le=\"");
+      EXPECT_FALSE(type == "histogram" && le != line.npos && line.find_first_of(".I", le) == line.npos) << line;
+    }
+  }
+  EXPECT_TRUE(in.get() == EOF) << "text after # EOF";
+  for (const std::string& name : families)
+    for (const char* suffix : {"_total", "_count", "_sum", "_bucket", "_created", "_info"})
+      EXPECT_FALSE(families.contains(name + suffix)) << name << " and " << name + suffix << " clash";
+}
+
+TEST(OpenMetrics, FollowsTheRulesOfTheFormat) {
+  FamilySet set;
+  Node node;
+  node.ports.push_back(everything());
+  add_node(set, node, {}, RawCounters::all);
+  add_ethtool(set, node, kAnyName);
+  add_compat(set, node, std::array{Compat::node_exporter, Compat::rdma_exporter});
+  set.add(kLevel, {{"text", "back\\slash \"quoted\"\nsecond line"}}, 1);
+  set.add(kSpread, {{{"device", "mlx5_0"}}, kBounds, {7, 1, 0, 2, 3, 4}, 2.25});
+  expect_openmetrics(serialize(set.families(), TextFormat::openmetrics));
+}
+
+TEST(OpenMetrics, CountersAreFamiliesWithoutTotal) {
+  static constexpr Metric kNoSuffix{"test_things", "Things of \"another\" exporter."};
+  FamilySet set;
+  set.add(kTotal, {}, 3);
+  set.add(kNoSuffix, {}, 4);
+  EXPECT_EQ(
+      serialize(set.families(), TextFormat::openmetrics),
+      "# HELP test_things Things that were counted.\n# TYPE test_things counter\ntest_things_total 3\n"
+      "# HELP test_things Things of \\\"another\\\" exporter.\n# TYPE test_things unknown\ntest_things 4\n# EOF\n");
+  EXPECT_EQ(serialize({}, TextFormat::openmetrics), "# EOF\n");
+}
+
+TEST(Negotiation, OpenMetricsOnlyWhenAskedFor) {
+  constexpr auto plain = TextFormat::prometheus, open = TextFormat::openmetrics;
+  EXPECT_EQ(negotiate(""), plain);
+  EXPECT_EQ(negotiate("*/*"), plain);
+  EXPECT_EQ(negotiate("application/*, */*;q=0.1"), plain);
+  EXPECT_EQ(negotiate("text/html,application/xhtml+xml,*/*;q=0.8"), plain);
+  EXPECT_EQ(negotiate("application/openmetrics-text"), open);
+  EXPECT_EQ(negotiate("Application/OpenMetrics-Text ; Version=1.0.0; charset=utf-8"), open);
+  EXPECT_EQ(negotiate("application/openmetrics-text;version=0.0.1,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"), plain);
+  EXPECT_EQ(negotiate("application/openmetrics-text;version=2.0.0"), plain);
+  // Prometheus 2.53 and 3.0
+  EXPECT_EQ(negotiate("application/openmetrics-text;version=1.0.0;q=0.5,application/openmetrics-text;version=0.0.1;"
+                      "q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2"),
+            open);
+  EXPECT_EQ(negotiate("text/plain;version=0.0.4;q=0.6,application/openmetrics-text;version=1.0.0;q=0.5,*/*;q=0.2"),
+            plain);
+  EXPECT_EQ(negotiate("application/openmetrics-text;q=0, */*"), plain);
+  EXPECT_EQ(negotiate("application/openmetrics-text;q=0.5, */*;q=0.9"), plain);
+  EXPECT_EQ(negotiate("application/openmetrics-text;q=0.5, text/plain;q=0.1, */*;q=0.9"), open);
+  EXPECT_EQ(negotiate("application/openmetrics-text;q=2"), plain);
+  EXPECT_EQ(negotiate("application/openmetrics-text;q=nan, ;;,=,"), plain);
 }
 
 TEST(Promtool, HasNothingToSayAboutAnyMetric) {
@@ -202,7 +253,7 @@ TEST(Promtool, HasNothingToSayAboutAnyMetric) {
   add_node(set, node, report, RawCounters::all);
   add_ethtool(set, node, kAnyName);
   std::string file = testing::TempDir() + "fabric_promtool_" + std::to_string(::getpid());
-  std::ofstream(file) << to_exposition(set.families());
+  std::ofstream(file) << serialize(set.families());
   EXPECT_EQ(std::system(("promtool check metrics < " + file).c_str()), 0);
   std::remove(file.c_str());
 }

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "metrics/compat.h"
-#include "metrics/exposition.h"
+#include "metrics/text.h"
 #include "support/sim_qp.h"
 
 namespace fabric {
@@ -60,7 +60,7 @@ struct Reading {
     FamilySet families;
     add_rdma_exporter_qp(families, node);
     Lines out;
-    const std::string text = to_exposition(families.families());
+    const std::string text = serialize(families.families());
     for (size_t from = 0, to = 0; (to = text.find('\n', from)) != std::string::npos; from = to + 1)
       if (text[from] != '#') out.insert(text.substr(from, to - from));
     return out;

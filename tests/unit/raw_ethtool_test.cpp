@@ -20,7 +20,7 @@
 #include "exporter/exporter.h"
 #include "exporter/http/page.h"
 #include "kernel/capture/tape.h"
-#include "metrics/exposition.h"
+#include "metrics/text.h"
 #include "metrics/families.h"
 #include "support/corpus.h"
 #include "support/series.h"
@@ -85,7 +85,7 @@ TEST(RawEthtool, TwoStatisticsOfOneNameAreAddedUp) {
 TEST(RawEthtool, TheTypeIsUntyped) {
   FamilySet set;
   add_ethtool(set, machine({{"rx xdp \"drop\"", 1}}), Globs{"*"});
-  const std::string text = to_exposition(set.families());
+  const std::string text = serialize(set.families());
   EXPECT_NE(text.find("# TYPE fabric_ethtool_counters untyped\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\nfabric_ethtool_counters{device=\"mlx5_0\",port=\"1\",counter=\"rx xdp \\\"drop\\\"\"} 1\n"),
             std::string::npos)

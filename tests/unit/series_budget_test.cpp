@@ -100,9 +100,9 @@ size_t count(const char* what, int rails, const test::Healthy& node, RawCounters
   FamilySet set;
   add_node(set, node.now, run_checks(node.view()), raw);
   std::map<std::string, size_t> parts;
-  for (const Family& family : set.families()) {
-    const std::string name(family.metric->name);
-    parts[name.substr(0, name.find('_', name.find('_') + 1))] += family.samples.size();
+  for (const auto& family : set.families()) {
+    const std::string& name = family.name;
+    parts[name.substr(0, name.find('_', name.find('_') + 1))] += family.metric.size();
   }
   std::printf("series score: %d ports, %s: %zu series (", rails, what, set.series());
   for (const auto& [part, samples] : parts) std::printf(" %s %zu", part.c_str(), samples);

@@ -9,7 +9,7 @@
 #include "ctl/output/report_text.h"
 #include "ctl/topo/topo.h"
 #include "kernel/pci/topology.h"
-#include "metrics/exposition.h"
+#include "metrics/text.h"
 #include "metrics/families.h"
 #include "support/healthy_node.h"
 #include "support/machines.h"
@@ -429,7 +429,7 @@ TEST(UnseenMachines, CountersOfGuestsGoBeforeThoseOfTheMachinesOwnPorts) {
   FamilySet page(all.series() - 150);
   add_node(page, node, {});
   EXPECT_GT(page.dropped_by_limit(), 100u);
-  const std::string text = to_exposition(page.families());
+  const std::string text = serialize(page.families());
   for (size_t i = 0; i < 4; ++i)
     EXPECT_NE(text.find("{device=\"" + node.ports[17 * i].rdma + "\",port=\"1\"} 7"), std::string::npos)
         << node.ports[17 * i].rdma;

@@ -12,7 +12,7 @@
 #include "health/health.h"
 #include "metrics/burst_families.h"
 #include "metrics/compat.h"
-#include "metrics/exposition.h"
+#include "metrics/text.h"
 #include "metrics/families.h"
 #include "metrics/health_families.h"
 #include "metrics/raw_ethtool.h"
@@ -79,7 +79,7 @@ std::string render_page(const Snapshot& snapshot, const Findings& findings, cons
   add_compat(families, snapshot.node, policy.compat);
   add_ethtool(families, snapshot.node, policy.ethtool);
   add_series(families);
-  return to_exposition(families.families());
+  return serialize(families.families());
 }
 
 std::string render_page(const Snapshot& snapshot, const PageContext& context, bool with_process) {

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "metrics/collectable.h"
+
+#include <utility>
+
+#include "metrics/families.h"
+
+namespace fabric {
+
+FabricCollectable::FabricCollectable(std::function<Machine()> source)
+    : FabricCollectable(std::move(source), Options()) {}
+
+FabricCollectable::FabricCollectable(std::function<Machine()> source, Options options)
+    : source_(std::move(source)), options_(options) {}
+
+std::vector<prometheus::MetricFamily> FabricCollectable::Collect() const {
+  const Machine machine = source_();
+  FamilySet families(options_.series_limit);
+  add_node(families, machine.node, machine.report, options_.raw);
+  return families.take();
+}
+
+}  // namespace fabric

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "metrics/text.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+#include "base/parse.h"
+#include "metrics/family.h"
+
+namespace fabric {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+constexpr std::string_view kTotal = "_total";
+
+void append_value(std::string& out, double value) {
+  constexpr double kExactIntegers = 9007199254740992.0;  // 2^53
+  if (std::isnan(value)) {
+    out += "NaN";
+    return;
+  }
+  if (std::isinf(value)) {
+    out += value > 0 ? "+Inf" : "-Inf";
+    return;
+  }
+  std::array<char, 32> text;
+  // As an integer where possible: counters never appear as 1e+06.
+  const auto end = std::abs(value) <= kExactIntegers && value == std::trunc(value)
+                       ? std::to_chars(text.data(), text.data() + text.size(), static_cast<int64_t>(value)).ptr
+                       : std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  out.append(text.data(), end);
+}
+
+void append_escaped(std::string& out, std::string_view text, bool quotes) {
+  for (char c : text) {
+    if (c == '\n') {
+      out += "\\n";
+      continue;
+    }
+    if (c == '\\' || (quotes && c == '"')) out += '\\';
+    out += c;
+  }
+}
+
+// Writes one page in one format.
+class Writer {
+ public:
+  explicit Writer(TextFormat format) : open_(format == TextFormat::openmetrics) {}
+
+  std::string page(std::span<const MetricFamily> families) {
+    size_t series = 0;
+    for (const MetricFamily& family : families) series += family.metric.size() + 2;
+    out_.reserve(series * 96);
+    for (const MetricFamily& family : families) append(family);
+    if (open_) out_ += "# EOF\n";
+    return std::move(out_);
+  }
+
+ private:
+  void append(const MetricFamily& family) {
+    // OpenMetrics names a counter's family without the _total of its samples; a counter without it is of unknown type.
+    std::string_view name = family.name;
+    MetricType type = family.type;
+    if (open_ && type == MetricType::Counter) {
+      if (name.ends_with(kTotal)) name.remove_suffix(kTotal.size());
+      else type = MetricType::Untyped;
+    }
+    ((out_ += "# HELP ") += name) += ' ';
+    append_escaped(out_, family.help, open_);
+    (((out_ += "\n# TYPE ") += name) += ' ') += type_text(type);
+    out_ += '\n';
+    for (const ClientMetric& metric : family.metric) {
+      if (type == MetricType::Histogram) histogram(family.name, metric);
+      else line(family.name, "", metric, value_of(family.type, metric));
+    }
+  }
+
+  [[nodiscard]] std::string_view type_text(MetricType type) const {
+    if (type == MetricType::Counter) return "counter";
+    if (type == MetricType::Gauge) return "gauge";
+    if (type == MetricType::Histogram) return "histogram";
+    return open_ ? "unknown" : "untyped";
+  }
+
+  void histogram(std::string_view name, const ClientMetric& metric) {
+    line(name, "_count", metric, static_cast<double>(metric.histogram.sample_count));
+    line(name, "_sum", metric, metric.histogram.sample_sum);
+    for (const auto& bucket : metric.histogram.bucket)
+      line(name, "_bucket", metric, static_cast<double>(bucket.cumulative_count), bucket.upper_bound);
+  }
+
+  void line(std::string_view name, std::string_view suffix, const ClientMetric& metric, double value,
+            std::optional<double> bound = std::nullopt) {
+    (out_ += name) += suffix;
+    char before = '{';
+    for (const auto& label : metric.label) {
+      ((out_ += before) += label.name) += "=\"";
+      append_escaped(out_, label.value, true);
+      out_ += '"';
+      before = ',';
+    }
+    if (bound) append_bound(before, *bound);
+    if (before == ',' || bound) out_ += '}';
+    out_ += ' ';
+    append_value(out_, value);
+    out_ += '\n';
+  }
+
+  void append_bound(char before, double bound) {
+    (out_ += before) += "le=\"";
+    append_value(out_, bound);
+    if (open_ && std::isfinite(bound) && bound == std::trunc(bound)) out_ += ".0";  // OpenMetrics: canonical numbers
+    out_ += '"';
+  }
+
+  bool open_;
+  std::string out_;
+};
+
+std::string_view next_item(std::string_view& list, char separator) {
+  const size_t end = std::min(list.find(separator), list.size());
+  const std::string_view item = trim(list.substr(0, end));
+  list.remove_prefix(std::min(end + 1, list.size()));
+  return item;
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return out;
+}
+
+struct MediaRange {
+  std::string type, version;
+  double quality = 1;
+};
+
+MediaRange parse_range(std::string_view text) {
+  MediaRange range{.type = lower(next_item(text, ';')), .version = {}};
+  while (!text.empty()) {
+    std::string_view value = next_item(text, ';');
+    const std::string name = lower(next_item(value, '='));
+    if (name == "version") range.version = value;
+    if (name != "q") continue;
+    const auto end = std::from_chars(value.data(), value.data() + value.size(), range.quality);
+    if (end.ec != std::errc() || !(range.quality >= 0 && range.quality <= 1)) range.quality = 0;
+  }
+  return range;
+}
+
+}  // namespace
+
+std::string_view content_type(TextFormat format) {
+  return format == TextFormat::openmetrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+                                           : "text/plain; version=0.0.4; charset=utf-8";
+}
+
+TextFormat negotiate(std::string_view accept) {
+  double open = 0;
+  std::optional<double> plain, any_text, any;  // the most specific one counts
+  while (!accept.empty()) {
+    const MediaRange range = parse_range(next_item(accept, ','));
+    const bool is_open = range.type == "application/openmetrics-text";
+    if (is_open && (range.version.empty() || range.version == "1.0.0")) open = std::max(open, range.quality);
+    if (range.type == "text/plain") plain = std::max(plain.value_or(0), range.quality);
+    if (range.type == "text/*") any_text = range.quality;
+    if (range.type == "*/*") any = range.quality;
+  }
+  const double text = plain.value_or(any_text.value_or(any.value_or(0)));
+  return open > 0 && open >= text ? TextFormat::openmetrics : TextFormat::prometheus;
+}
+
+std::string serialize(std::span<const MetricFamily> families, TextFormat format) {
+  return Writer(format).page(families);
+}
+
+}  // namespace fabric

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Metric families as text. prometheus-cpp's own TextSerializer takes three times as long, prints only 16 digits, and
+// has no OpenMetrics.
+#pragma once
+
+#include <prometheus/metric_family.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace fabric {
+
+enum class TextFormat : uint8_t {
+  prometheus,   // text format 0.0.4
+  openmetrics,  // OpenMetrics 1.0.0, without _created
+};
+std::string_view content_type(TextFormat format);
+
+// The format that an HTTP Accept header asks for. OpenMetrics only if it is named with a quality that is not below that
+// of text/plain.
+TextFormat negotiate(std::string_view accept);
+
+// A value is the shortest text that reads back as the same double; integers up to 2^53 are never written with an
+// exponent. Supports counters, gauges, histograms and untyped metrics.
+std::string serialize(std::span<const prometheus::MetricFamily> families, TextFormat format = TextFormat::prometheus);
+
+}  // namespace fabric
