@@ -12,10 +12,10 @@
 #include "health/health.h"
 #include "metrics/burst_families.h"
 #include "metrics/compat.h"
-#include "metrics/text.h"
 #include "metrics/families.h"
 #include "metrics/health_families.h"
 #include "metrics/raw_ethtool.h"
+#include "metrics/text.h"
 
 namespace fabric::exporter {
 namespace {
