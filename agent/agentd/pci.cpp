@@ -96,7 +96,7 @@ int keep_host(PciWorld& world, const Policy& policy) {
   int worst = 0;
   for (const qos::SysctlChange& one : qos::reconcile_sysctl(world.kernel.root, wanted, options)) {
     worst = std::max(worst, severity(one.outcome));
-    const Change change{"host", one.name, one.outcome, one.code, false, one.from, one.to, one.detail};
+    const Change change{"host", {}, one.outcome, one.code, false, one.from, one.to, one.detail, one.name};
     if (auto message = message_for(change, nullptr, qos::Drift::News::nothing, {})) world.log(*message);
   }
   return worst;

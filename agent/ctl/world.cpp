@@ -130,7 +130,7 @@ Changes host_changes(World& world, bool dry_run, decltype(qos::SysctlOptions::sa
   if (!world.policy) return changes;
   for (qos::SysctlChange& one :
        qos::reconcile_sysctl(world.kernel.root, world.policy->sysctl, {dry_run, std::move(save)}))
-    changes.push_back({kHost, one.name, one.outcome, one.code, false, one.from, one.to, one.detail});
+    changes.push_back({kHost, {}, one.outcome, one.code, false, one.from, one.to, one.detail, one.name});
   return changes;
 }
 

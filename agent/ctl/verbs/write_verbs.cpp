@@ -155,7 +155,7 @@ Changes restore_host(Writer& writer, const Options& options, qos::SysctlValues o
   if (originals.empty()) return changes;
   for (qos::SysctlChange& one : qos::reconcile_sysctl(writer.world.kernel.root, originals, {})) {
     if (one.outcome == Outcome::in_sync || one.outcome == Outcome::applied) originals.erase(one.name);
-    changes.push_back({kHost, one.name, one.outcome, one.code, false, one.from, one.to, one.detail});
+    changes.push_back({kHost, {}, one.outcome, one.code, false, one.from, one.to, one.detail, one.name});
   }
   saved = qos::save_sysctl_originals(options.root, originals);
   return changes;
