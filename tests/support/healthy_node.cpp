@@ -150,7 +150,10 @@ View Healthy::view() const {
 Change& Healthy::change(const std::string& port, const std::string& key) {
   for (Change& each : plan.at(port))
     if (each.key() == key) return each;
-  return plan.at(port).emplace_back(Change{.port = port, .setting = *parse_setting(key)});
+  Change& added = plan.at(port).emplace_back();
+  added.port = port;
+  added.setting = *parse_setting(key);
+  return added;
 }
 
 void down(Healthy& node, size_t port, unsigned phys_state) {
