@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 
 // Several messages follow one `dcb` or `ip` command: look once, after the burst.
 constexpr milliseconds kBurst{5};
-// A port in conflict is looked at once a second, however loud its writers are.
+// A port in conflict is checked once a second, however often it is written.
 constexpr milliseconds kConflictPause{1'000};
 constexpr milliseconds kLockRetry{50};
 constexpr milliseconds kRescanDelay{100};
@@ -47,16 +47,16 @@ Agent& agent(void* self) { return *static_cast<Agent*>(self); }
 
 }  // namespace
 
-Agent::Agent(Kernel& kernel, Keeper& keeper, std::string config_file)
-    : kernel_(kernel), keeper_(keeper), config_file_(std::move(config_file)) {}
+Agent::Agent(Kernel& kernel, PortManager& manager, std::string config_file)
+    : kernel_(kernel), manager_(manager), config_file_(std::move(config_file)) {}
 
 Result<void> Agent::run() {
   ready_by_ = now() + kUdevPatience;
   rescan();
   watch_confirm();
   keep_all();
-  schedule_.at(kReread, now() + keeper_.policy().reread);
-  tell();
+  schedule_.at(kReread, now() + manager_.policy().reread);
+  publish_status();
   arm();
   const int ended = sd_event_loop(event_.get());
   sd_notify(0, "STOPPING=1");
@@ -101,7 +101,7 @@ int Agent::on_timer(sd_event_source*, uint64_t, void* self) {
   Agent& me = agent(self);
   auto tasks = me.schedule_.take(now());
   for (const std::string& task : tasks) me.do_task(task);
-  if (!tasks.empty()) me.tell();
+  if (!tasks.empty()) me.publish_status();
   me.arm();
   return 0;
 }
@@ -116,47 +116,47 @@ void Agent::arm() {
 
 void Agent::drain(Monitor& monitor) {
   Monitor::Batch batch = monitor.drain();
-  for (const Notification& note : batch.notifications) take(note);
+  for (const Notification& note : batch.notifications) handle_notification(note);
   if (batch.lost) {
-    write_journal({message_id::trouble, LOG_NOTICE, "kernel notifications were lost; every port is read again", {}});
+    write_journal({message_id::trouble, LOG_NOTICE, "kernel notifications were lost; all ports are read again", {}});
     schedule_.at(kRescan, now());
-    for (const std::string& id : keeper_.ids()) soon(id);
+    for (const std::string& id : manager_.ids()) schedule_check(id);
   }
   arm();
 }
 
-// Our own writes notify, too. They are told from foreign ones by looking: the port reads as wanted, so nothing is
-// written and nothing said. (The sequence number in the message does not tell: every library begins with the time.)
-void Agent::take(const Notification& note) {
+// Our own writes notify, too. After one of them the port reads in sync, so nothing is written or logged. (The sequence
+// number of the message cannot identify the sender: every library begins with the time.)
+void Agent::handle_notification(const Notification& note) {
   if (note.kind == Notification::Kind::settings)
-    for (const std::string& id : keeper_.ports_on(note.ifindex, note.netdev)) {
-      keeper_.heard(id, note.how);
-      soon(id);
+    for (const std::string& id : manager_.ports_on(note.ifindex, note.netdev)) {
+      manager_.on_notification(id, note.how);
+      schedule_check(id);
     }
-  if (note.kind == Notification::Kind::link_gone && !keeper_.ports_on(note.link.ifindex, {}).empty())
+  if (note.kind == Notification::Kind::link_gone && !manager_.ports_on(note.link.ifindex, {}).empty())
     schedule_.at(kRescan, now() + kRescanDelay);
   if (note.kind != Notification::Kind::link) return;
-  auto news = keeper_.link_changed(note.link);
-  if (news.rescan) schedule_.at(kRescan, now());
-  if (news.speed) schedule_.at(kRescan, now() + kSettleDelay);
-  for (const std::string& id : keeper_.ports_on(note.link.ifindex, {})) {
-    keeper_.heard(id, note.how);
-    soon(id);
-    if (news.carrier_up) schedule_.at("settle " + id, now() + kSettleDelay);
+  auto events = manager_.link_changed(note.link);
+  if (events.rescan) schedule_.at(kRescan, now());
+  if (events.speed) schedule_.at(kRescan, now() + kSettleDelay);
+  for (const std::string& id : manager_.ports_on(note.link.ifindex, {})) {
+    manager_.on_notification(id, note.how);
+    schedule_check(id);
+    if (events.carrier_up) schedule_.at("settle " + id, now() + kSettleDelay);
   }
 }
 
-void Agent::soon(const std::string& id) {
-  schedule_.at("keep " + id, now() + (keeper_.in_conflict(id) ? kConflictPause : kBurst));
+void Agent::schedule_check(const std::string& id) {
+  schedule_.at("keep " + id, now() + (manager_.in_conflict(id) ? kConflictPause : kBurst));
 }
 
 void Agent::rescan() {
   // Loaded after our start, with the first RDMA device.
   if (kernel_.rdma == nullptr)
     if (auto rdma = open_netlink(NETLINK_RDMA)) kernel_.rdma = std::move(*rdma);
-  for (const std::string& id : keeper_.rescan()) schedule_.at("keep " + id, now());
-  for (const std::string& id : keeper_.carriers_back()) schedule_.at("settle " + id, now() + kSettleDelay);
-  if (kernel_.root.is_host()) optics_.set(cages_of(keeper_.ports()), keeper_.policy().optics);
+  for (const std::string& id : manager_.rescan()) schedule_.at("keep " + id, now());
+  for (const std::string& id : manager_.links_recovered()) schedule_.at("settle " + id, now() + kSettleDelay);
+  if (kernel_.root.is_host()) optics_.set(cages_of(manager_.ports()), manager_.policy().optics);
 }
 
 void Agent::keep(const std::string& id) {
@@ -164,45 +164,45 @@ void Agent::keep(const std::string& id) {
   // Each port has the watchdog's time, and the start's, for itself: one whose firmware is dead costs a minute a
   // command.
   sd_notify(0, ready_ ? "WATCHDOG=1" : "WATCHDOG=1\nEXTEND_TIMEOUT_USEC=180000000");
-  auto done = keeper_.keep(id, now());
+  auto done = manager_.keep(id, now());
   if (!done && done.error().code == EWOULDBLOCK) schedule_.at("keep " + id, now() + kLockRetry);
   else if (!done) schedule_.at(kRescan, now() + kRescanDelay);
-  if (keeper_.waits_for_idle(id)) schedule_.at("idle " + id, now() + kIdlePoll);
-  if (auto opens = keeper_.until_window()) schedule_.at(kWindow, now() + *opens + kWindowSlack);
+  if (manager_.waits_for_idle(id)) schedule_.at("idle " + id, now() + kIdlePoll);
+  if (auto opens = manager_.until_window()) schedule_.at(kWindow, now() + *opens + kWindowSlack);
 }
 
 void Agent::keep_host() {
-  if (auto done = keeper_.keep_host(now()); !done && done.error().code == EWOULDBLOCK)
+  if (auto done = manager_.keep_host(now()); !done && done.error().code == EWOULDBLOCK)
     schedule_.at(kHost, now() + kLockRetry);
 }
 
 void Agent::keep_all() {
-  for (const std::string& id : keeper_.ids()) keep(id);
+  for (const std::string& id : manager_.ids()) keep(id);
   keep_host();
 }
 
 void Agent::watch_confirm() {
-  const Keeper::Watch watch = keeper_.watch_confirm();
+  const PortManager::Watch watch = manager_.watch_confirm();
   if (watch.again) schedule_.at(kConfirm, now() + *watch.again);
-  if (!record_) schedule_.at(kConfirm, now() + kRecordPoll);  // nothing tells of it
-  if (watch.confirmed) return reload();                       // what was applied is what the files say
+  if (!record_) schedule_.at(kConfirm, now() + kRecordPoll);  // no inotify
+  if (watch.confirmed) return reload();                       // the applied configuration is on disk
   if (watch.changed) keep_all();
 }
 
 void Agent::settle(const std::string& id) {
-  auto done = keeper_.settle(id);
+  auto done = manager_.settle(id);
   if (!done && done.error().code == EWOULDBLOCK) return schedule_.at("settle " + id, now() + kLockRetry);
   if (!done)
     write_journal({message_id::trouble,
                    LOG_WARNING,
-                   done.error().text() + "; done again after the next carrier-up",
+                   done.error().text() + "; retried after the next carrier-up",
                    {{"FABRIC_PORT", id}}});
-  soon(id);
+  schedule_check(id);
 }
 
 void Agent::poll_idle(const std::string& id) {
-  if (!keeper_.waits_for_idle(id)) return;
-  if (keeper_.is_idle(id)) keep(id);
+  if (!manager_.waits_for_idle(id)) return;
+  if (manager_.is_idle(id)) keep(id);
   else schedule_.at("idle " + id, now() + kIdlePoll);
 }
 
@@ -215,7 +215,7 @@ void Agent::do_task(const std::string& task) {
   if (task == kReread) {
     rescan();
     keep_all();
-    schedule_.at(kReread, now() + keeper_.policy().reread);
+    schedule_.at(kReread, now() + manager_.policy().reread);
   } else if (task.starts_with("keep ")) {
     keep(id);
   } else if (task.starts_with("settle ")) {
@@ -231,26 +231,28 @@ void Agent::reload() {
   if (auto loaded = load_config(config_file_)) {
     for (const ConfigWarning& warning : loaded->warnings)
       write_journal({message_id::configuration, LOG_WARNING, warning.where + ": " + warning.what, {}});
-    keeper_.set_policy(std::move(loaded->policy));
-    write_journal({message_id::configuration, LOG_NOTICE, "configuration read again; every port is looked at", {}});
+    manager_.set_policy(std::move(loaded->policy));
+    write_journal({message_id::configuration, LOG_NOTICE, "configuration reloaded; all ports are checked", {}});
   } else {
-    keeper_.set_config_error(loaded.error().text());
-    write_journal(
-        {message_id::configuration, LOG_ERR, loaded.error().text() + "\nthe configuration in force is kept", {}});
+    manager_.set_config_error(loaded.error().text());
+    write_journal({message_id::configuration,
+                   LOG_ERR,
+                   loaded.error().text() + "\nthe previous configuration stays in force",
+                   {}});
   }
   rescan();
   keep_all();
   schedule_.cancel(kReread);
-  schedule_.at(kReread, now() + keeper_.policy().reread);
+  schedule_.at(kReread, now() + manager_.policy().reread);
   ready_ = true;
   sd_notify(0, "READY=1");
-  tell();
+  publish_status();
   arm();
 }
 
-void Agent::tell() {
-  keeper_.publish();
-  sd_notifyf(0, "STATUS=%s", keeper_.status().c_str());
+void Agent::publish_status() {
+  manager_.publish();
+  sd_notifyf(0, "STATUS=%s", manager_.status().c_str());
   if (ready_) return;
   // Jobs start after READY=1: not before udev has found the devices that were there at boot.
   if (now() < ready_by_ && kernel_.root.exists("run/udev/queue")) {

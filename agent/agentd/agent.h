@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The daemon: kernel notifications, uevents, timers and signals drive the Keeper.
+// The daemon: kernel notifications, uevents, timers and signals drive the PortManager.
 #pragma once
 
 #include <systemd/sd-device.h>
@@ -10,9 +10,9 @@
 #include <set>
 #include <string>
 
-#include "agentd/keeper.h"
 #include "agentd/monitor.h"
 #include "agentd/optics.h"
+#include "agentd/port_manager.h"
 #include "agentd/schedule.h"
 #include "kernel/kernel.h"
 
@@ -26,11 +26,11 @@ struct EventUnref {
 
 class Agent {
  public:
-  Agent(Kernel& kernel, Keeper& keeper, std::string config_file);
+  Agent(Kernel& kernel, PortManager& manager, std::string config_file);
 
-  // Opens what is listened to. SIGHUP, SIGTERM and SIGINT must be blocked.
+  // Opens the event sources. SIGHUP, SIGTERM and SIGINT must be blocked.
   Result<void> open();
-  // Brings the ports in order, tells systemd READY=1, and goes on until SIGTERM or SIGINT.
+  // Reconciles all ports, sends READY=1 to systemd, and runs until SIGTERM or SIGINT.
   Result<void> run();
 
  private:
@@ -45,8 +45,8 @@ class Agent {
   Result<void> open_devices();
   void open_record();
   void drain(Monitor& monitor);
-  void take(const Notification& note);
-  void soon(const std::string& id);  // a port was touched: look after the burst
+  void handle_notification(const Notification& note);
+  void schedule_check(const std::string& id);  // a port was touched: look after the burst
   void rescan();
   void keep(const std::string& id);
   void keep_host();
@@ -56,11 +56,11 @@ class Agent {
   void poll_idle(const std::string& id);
   void do_task(const std::string& task);
   void reload();
-  void tell();  // state file, STATUS=, READY=1 when it is time
+  void publish_status();  // state file, STATUS=, READY=1 when it is time
   void arm();
 
   Kernel& kernel_;
-  Keeper& keeper_;
+  PortManager& manager_;
   std::string config_file_;
   std::unique_ptr<sd_event, EventUnref> event_;
   std::unique_ptr<sd_event_source, EventUnref> timer_, record_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the agent listens to.
+// The event sources of the agent.
 #include <linux/netlink.h>
 #include <signal.h>
 #include <sys/epoll.h>
@@ -52,22 +52,19 @@ Result<void> Agent::open() {
 // Its folder: the record of an `apply --confirm` appears in it, is replaced, and goes.
 void Agent::open_record() {
   if (!kernel_.root.is_host()) return;
-  auto folder = make_directory_of(keeper_.directory(), confirm::kFile);
-  if (!folder) return;  // told with the first write, which needs it
+  auto folder = make_directory_of(manager_.directory(), confirm::kFile);
+  if (!folder) return;  // reported with the first write, which needs it
   record_folder_ = std::move(*folder);
   const std::string path =
       "/proc/self/fd/" + std::to_string(record_folder_.get());  // libsystemd 249 takes no descriptor
-  sd_event_source* source = nullptr;                            // one that nobody holds leaks (libsystemd 252)
+  sd_event_source* source = nullptr;                            // unreferenced, it would leak (libsystemd 252)
   auto added = checked(
       sd_event_add_inotify(event_.get(), &source, path.c_str(), IN_MOVED_TO | IN_DELETE, on_record, this), "inotify");
   record_.reset(source);
-  // kubelet and its like use up what root may have of them (fs.inotify.max_user_instances): that is no reason to keep
-  // no port.
+  // kubelet and others can exhaust root's instances (fs.inotify.max_user_instances); polling is good enough.
   if (!added)
-    write_journal({message_id::trouble,
-                   LOG_WARNING,
-                   added.error().text() + "; an apply --confirm is looked for every few seconds instead",
-                   {}});
+    write_journal(
+        {message_id::trouble, LOG_WARNING, added.error().text() + "; polling for apply --confirm instead", {}});
 }
 
 Result<void> Agent::open_devices() {

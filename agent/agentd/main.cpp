@@ -25,20 +25,20 @@ int refuse(int exit_code, std::string_view id, const Error& failure) {
   return exit_code;
 }
 
-int reconcile_once(Keeper& keeper) {
+int reconcile_once(PortManager& manager) {
   int worst = 0;
-  keeper.rescan();
-  for (const std::string& id : keeper.ids())
-    if (auto kept = keeper.keep(id, std::chrono::steady_clock::now()); !kept) {
+  manager.rescan();
+  for (const std::string& id : manager.ids())
+    if (auto kept = manager.keep(id, std::chrono::steady_clock::now()); !kept) {
       write_journal({message_id::trouble, LOG_ERR, id + ": " + kept.error().text(), {}});
       worst = 2;
     }
-  if (auto kept = keeper.keep_host(std::chrono::steady_clock::now()); !kept) {
+  if (auto kept = manager.keep_host(std::chrono::steady_clock::now()); !kept) {
     write_journal({message_id::trouble, LOG_ERR, "host: " + kept.error().text(), {}});
     worst = 2;
   }
-  std::printf("%s\n", keeper.status().c_str());
-  return std::max(worst, keeper.exit_code());
+  std::printf("%s\n", manager.status().c_str());
+  return std::max(worst, manager.exit_code());
 }
 
 // sd-event reads these from a signalfd. SIGPIPE: a closed stderr must not end the daemon.
@@ -50,12 +50,12 @@ void prepare_signals() {
   ::signal(SIGPIPE, SIG_IGN);
 }
 
-int keep_on(Kernel& kernel, Keeper& keeper, const std::string& config_file) {
+int keep_on(Kernel& kernel, PortManager& manager, const std::string& config_file) {
   // Held until the process ends, whatever ends it.
   auto lock = state::take_lock("/", {}, state::kAgentLockFile);
   if (!lock)
     return refuse(lock.error().code == EWOULDBLOCK ? EX_TEMPFAIL : EX_OSERR, message_id::trouble, lock.error());
-  Agent agent(kernel, keeper, config_file);
+  Agent agent(kernel, manager, config_file);
   auto result = agent.open();
   if (result) result = agent.run();
   return result ? 0 : refuse(EX_OSERR, message_id::trouble, result.error());
@@ -83,8 +83,8 @@ int run(const Options& options) {
     return refuse(EX_CONFIG, message_id::configuration,
                   error(0, options.config_file() + ": mode: \"enforce\" on a captured tree; write mode = \"audit\""));
   }
-  Keeper keeper(real_world(*kernel), std::move(config->policy));
-  return options.once ? reconcile_once(keeper) : keep_on(*kernel, keeper, options.config_file());
+  PortManager manager(real_world(*kernel), std::move(config->policy));
+  return options.once ? reconcile_once(manager) : keep_on(*kernel, manager, options.config_file());
 }
 
 }  // namespace

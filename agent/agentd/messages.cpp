@@ -21,43 +21,39 @@ std::string by(const Suspect& suspect) { return suspect ? suspect->by : "an unkn
 Entry conflict_entry(const Change& change, const Suspect& suspect) {
   return {message_id::conflict,
           LOG_ERR,
-          change.port + ": " + change.key() + " is changed back again and again by " + by(suspect) +
-              "; no longer written. Stop that writer, then: systemctl reload fabric-agent",
+          change.port + ": " + change.key() + " repeatedly changed back by " + by(suspect) +
+              "; conflict, no longer written. Stop that writer, then: systemctl reload fabric-agent",
           {}};
 }
 
 Entry plain_entry(const Change& change) {
   std::string subject = change.port + ": " + change.key() + " ";
-  std::string is = "is " + change.from + ", wanted " + change.to;
+  std::string is = "is " + change.from + ", want " + change.to;
   switch (change.outcome) {
     case Outcome::applied:
       return {message_id::applied, LOG_NOTICE, subject + "set: " + change.from + " -> " + change.to, {}};
-    case Outcome::differs:
-      return {message_id::differs, LOG_WARNING, subject + is + "; audit mode, nothing is written", {}};
+    case Outcome::differs: return {message_id::differs, LOG_WARNING, subject + is + "; audit mode, not written", {}};
     case Outcome::pending:
       return {message_id::pending, LOG_NOTICE, detailed(subject + is + "; waits", change.detail), {}};
     case Outcome::refused:
       return {message_id::not_set,
               LOG_ERR,
-              detailed(subject + is + "; the driver refused it with " + errno_name(change.code) + ", tried again later",
+              detailed(subject + is + "; rejected by the driver (" + errno_name(change.code) + "), will be retried",
                        change.detail),
               {}};
     case Outcome::ignored:
       return {message_id::not_set,
               LOG_ERR,
-              detailed(subject + is + "; the driver accepted it, tried again later", change.detail),
+              detailed(subject + is + "; accepted by the driver without effect, will be retried", change.detail),
               {}};
     case Outcome::unsupported:
-      return {message_id::not_set,
-              LOG_WARNING,
-              detailed(subject + "cannot be set on this port; the rest is kept", change.detail),
-              {}};
+      return {message_id::not_set, LOG_WARNING, detailed(subject + "cannot be set on this port", change.detail), {}};
     default: return {message_id::in_sync, LOG_INFO, subject + "is in sync: " + change.to, {}};
   }
 }
 
-// Where the value read changes by itself, a new value is no news: the verdict is.
-bool same_news(const Change& a, const Change& b) {
+// A changed reading alone is not logged again; a changed outcome is.
+bool same_report(const Change& a, const Change& b) {
   bool value_matters = a.outcome == Outcome::differs || a.outcome == Outcome::pending;
   return a.outcome == b.outcome && a.to == b.to && a.code == b.code && (!value_matters || a.from == b.from);
 }
@@ -76,31 +72,30 @@ void add_fields(Entry& entry, const Change& change, const Suspect& suspect) {
 
 }  // namespace
 
-std::optional<Entry> message_for(const Change& change, const Change* before, Drift::News news, const Suspect& suspect) {
+std::optional<Entry> message_for(const Change& change, const Change* before, Drift::Transition transition,
+                                 const Suspect& suspect) {
   std::optional<Entry> entry;
-  if (news == Drift::News::conflict) {
+  if (transition == Drift::Transition::conflict) {
     entry = conflict_entry(change, suspect);
-  } else if (news == Drift::News::repaired) {
+  } else if (transition == Drift::Transition::repaired) {
     entry = Entry{message_id::repaired,
                   LOG_NOTICE,
-                  change.port + ": " + change.key() + " had been changed to " + change.from + " by " + by(suspect) +
-                      "; put back to " + change.to,
+                  change.port + ": " + change.key() + " changed to " + change.from + " by " + by(suspect) +
+                      "; restored to " + change.to,
                   {}};
-  } else if (news == Drift::News::conflict_over) {
-    entry = Entry{message_id::in_sync,
-                  LOG_NOTICE,
-                  change.port + ": " + change.key() + " is left in peace again; it is kept as before",
-                  {}};
+  } else if (transition == Drift::Transition::conflict_over) {
+    entry = Entry{
+        message_id::in_sync, LOG_NOTICE, change.port + ": " + change.key() + ": conflict over; enforcing again", {}};
   } else if (change.outcome == Outcome::applied) {
     entry = plain_entry(change);
-  } else if (change.outcome == Outcome::conflict || (before != nullptr && same_news(change, *before))) {
+  } else if (change.outcome == Outcome::conflict || (before != nullptr && same_report(change, *before))) {
     return std::nullopt;
   } else if (change.outcome == Outcome::in_sync && (before == nullptr || before->outcome == Outcome::applied)) {
     return std::nullopt;
   } else {
     entry = plain_entry(change);
   }
-  const bool says_who = news == Drift::News::conflict || news == Drift::News::repaired;
+  const bool says_who = transition == Drift::Transition::conflict || transition == Drift::Transition::repaired;
   if (suspect && !says_who) entry->message += "; changed by " + suspect->by;
   add_fields(*entry, change, suspect);
   return entry;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What became of a setting, in words and journal fields.
+// Journal entries for the outcome of a setting.
 #pragma once
 
 #include <optional>
@@ -12,9 +12,9 @@
 
 namespace fabric::agentd {
 
-// The entry for a change that differs from the one told before it (null: none yet); nothing where there is no news.
-// `suspect`: who has likely moved it, where it had been as wanted.
-std::optional<Entry> message_for(const Change& change, const Change* before, qos::Drift::News news,
+// The entry for a change, compared with the one before it (null: none yet); nullopt: nothing new to report.
+// `suspect`: the likely writer, if the setting had been in sync.
+std::optional<Entry> message_for(const Change& change, const Change* before, qos::Drift::Transition transition,
                                  const std::optional<qos::Suspect>& suspect);
 
 std::string utc_now();  // RFC 3339

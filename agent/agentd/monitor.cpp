@@ -21,7 +21,7 @@ Notification parse_route(uint16_t type, View8 payload) {
   Notification note;
   if (type == RTM_SETDCB || type == RTM_GETDCB) {
     note.netdev = dcbnl::message_netdev(payload);
-    note.how = qos::Told::dcb;
+    note.how = qos::NotificationKind::dcb;
     note.kind = note.netdev.empty() ? Notification::Kind::other : Notification::Kind::settings;
   } else if (type == RTM_NEWLINK || type == RTM_DELLINK) {
     auto link = rtnl::parse_link(payload);
@@ -29,7 +29,7 @@ Notification parse_route(uint16_t type, View8 payload) {
     // br_ifinfo_notify).
     if (!link || payload[0] == std::byte{AF_BRIDGE}) return note;
     note.link = std::move(*link);
-    note.how = qos::Told::link;
+    note.how = qos::NotificationKind::link;
     note.kind = type == RTM_NEWLINK ? Notification::Kind::link : Notification::Kind::link_gone;
   }
   return note;
@@ -46,7 +46,7 @@ Notification parse_ethtool(View8 payload) {
     note.ifindex = static_cast<int>(index->u32().value_or(0));
   if (const Attr* name = find(device, ETHTOOL_A_HEADER_DEV_NAME)) note.netdev = name->text();
   if (note.ifindex != 0 || !note.netdev.empty()) note.kind = Notification::Kind::settings;
-  note.how = qos::Told::ethtool;
+  note.how = qos::NotificationKind::ethtool;
   return note;
 }
 

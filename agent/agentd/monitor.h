@@ -18,10 +18,10 @@ namespace fabric::agentd {
 struct Notification {
   enum class Kind : uint8_t { other, link, link_gone, settings };
   Kind kind = Kind::other;
-  rtnl::Link link;                     // link, link_gone
-  int ifindex = 0;                     // settings: 0 when only the name is known
-  std::string netdev;                  // settings
-  qos::Told how = qos::Told::nothing;  // which notification it was
+  rtnl::Link link;                                             // link, link_gone
+  int ifindex = 0;                                             // settings: 0 when only the name is known
+  std::string netdev;                                          // settings
+  qos::NotificationKind how = qos::NotificationKind::nothing;  // which notification it was
 };
 
 // Pure. `type` and `payload` of one message from RTNLGRP_LINK or RTNLGRP_DCB.

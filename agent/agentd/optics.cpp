@@ -63,14 +63,14 @@ class Reader {
     const auto now = root ? state::uptime(*root) : std::nullopt;
     auto saved = now ? state::save_optics(world_.directory, found, *now) : Result<void>(error(ENOENT, "/proc/uptime"));
     const std::string trouble = saved ? std::string() : saved.error().text();
-    if (!trouble.empty() && trouble != last_trouble_)
+    if (!trouble.empty() && trouble != last_error_)
       world_.log({message_id::trouble, LOG_WARNING, trouble + "; modules are not published", {}});
-    last_trouble_ = trouble;
+    last_error_ = trouble;
   }
 
   OpticsWorld world_;
   std::map<std::string, Patience> patiences_;
-  std::string last_trouble_;
+  std::string last_error_;
 };
 
 void run(const std::shared_ptr<Shared>& shared, OpticsWorld world) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The modules in the cages, read beside the daemon's own work: it takes CAP_NET_ADMIN, which the exporter does not
-// have.
+// Reads the modules in the cages on a thread of their own: this requires CAP_NET_ADMIN, which the exporter lacks.
 #pragma once
 
 #include <chrono>
@@ -20,8 +19,8 @@ namespace fabric::agentd {
 std::vector<std::string> cages_of(const std::vector<Port>& ports);
 
 // When a cage that could not be read is asked again: as any source that fails, every five minutes in the end. A driver
-// that goes on refusing what stands in it (EINVAL: mlx5 before Linux 5.18 any OSFP, QSFP-DD or QSFP with CMIS, with an
-// error in the kernel's log for each attempt) once an hour; but at once when the port has got a link since.
+// that keeps refusing a module (EINVAL: mlx5 before Linux 5.18 any OSFP, QSFP-DD or QSFP with CMIS, with an error in
+// the kernel log for each attempt) is asked once an hour, or at once when the port has gained a link.
 class Patience {
  public:
   using Clock = Backoff::Clock;
@@ -49,8 +48,8 @@ struct OpticsWorld {
 OpticsWorld real_optics_world();
 
 // A thread that reads the modules every so often and publishes them in run/fabric-agent/optics.toml, all of them
-// together. A read that hangs on I2C stalls this thread alone; what is published grows old then, and readers pass it
-// over. A module that cannot be read (none in the cage, a driver without the operation) is asked less and less often
+// together. A read that hangs on I2C stalls this thread alone; the file then goes stale, and readers ignore it. A
+// module that cannot be read (none in the cage, a driver without the operation) is asked less and less often
 // (Patience).
 class OpticsWatch {
  public:

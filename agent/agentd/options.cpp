@@ -22,7 +22,7 @@ Result<Options> parse_options(int argc, char* const argv[]) {
                                      {nullptr, 0, nullptr, 0}};
   Options options;
   opterr = 0;
-  optind = 0;  // glibc: start anew
+  optind = 0;  // glibc: restart the scan
   for (int found; (found = ::getopt_long(argc, argv, ":c:r:hV", known, nullptr)) != -1;) {
     // A variable that is not set must not mean this machine.
     if ((found == 'c' || found == 'r') && *optarg == '\0')
@@ -35,7 +35,7 @@ Result<Options> parse_options(int argc, char* const argv[]) {
       case 'h': options.help = true; break;
       case 'V': options.version = true; break;
       case ':': return error(EINVAL, std::string(argv[optind - 1]) + " needs a value; see --help");
-      default: return error(EINVAL, std::string(argv[optind - 1]) + " is no option of fabric-agentd; see --help");
+      default: return error(EINVAL, std::string(argv[optind - 1]) + ": unknown option; see --help");
     }
   }
   if (optind < argc) return error(EINVAL, std::string(argv[optind]) + ": fabric-agentd takes no arguments; see --help");
@@ -48,10 +48,10 @@ Result<Options> parse_options(int argc, char* const argv[]) {
 
 std::string help_text() {
   return "Usage: fabric-agentd [--once | --pci] [--config FILE] [--root DIR]\n"
-         "Keeps the RoCE ports of this server set as fabric-agent.toml(5) says.\n\n"
+         "Enforces the settings of fabric-agent.toml(5) on the RoCE ports of this server.\n\n"
          "  -c, --config FILE  read FILE (and conf.d/*.toml beside it) instead of\n"
          "                     /etc/fabric-agent/fabric-agent.toml\n"
-         "      --once         bring the ports in order once, print what was done, and end:\n"
+         "      --once         reconcile all ports once, print the changes, and exit:\n"
          "                     0 in sync, 1 something differs, waits or is unsupported,\n"
          "                     2 something was refused, ignored or is in conflict\n"
          "      --pci          set only mrrs (PCIe) and kernel.numa_balancing, publish what\n"

@@ -29,7 +29,7 @@ int severity(Outcome outcome) {
   }
 }
 
-int trouble(const PciWorld& world, const Error& failure) {
+int log_error_once(const PciWorld& world, const Error& failure) {
   world.log({message_id::trouble, LOG_ERR, failure.text(), {}});
   return 2;
 }
@@ -75,19 +75,19 @@ int keep(PciWorld& world, const Policy& policy, Port& port, state::Originals& or
   int worst = 0;
   for (const Change& change : qos::reconcile(world.kernel, port, want, options)) {
     worst = std::max(worst, severity(change.outcome));
-    if (auto message = message_for(change, nullptr, qos::Drift::News::nothing, {})) world.log(*message);
+    if (auto message = message_for(change, nullptr, qos::Drift::Transition::nothing, {})) world.log(*message);
   }
   return worst;
 }
 
-// The host settings whose writing takes CAP_SYS_ADMIN.
+// The host settings that require CAP_SYS_ADMIN.
 int keep_host(PciWorld& world, const Policy& policy) {
   qos::SysctlValues wanted;
   for (const auto& [name, value] : policy.sysctl)
     if (const qos::Sysctl* row = qos::find_sysctl(name); row != nullptr && row->sys_admin) wanted.emplace(name, value);
   if (wanted.empty()) return 0;
   auto originals = qos::load_sysctl_originals(world.directory);
-  if (!originals) return trouble(world, originals.error());
+  if (!originals) return log_error_once(world, originals.error());
   qos::SysctlOptions options;
   options.dry_run = policy.mode == Mode::audit;
   options.save_original = [&](const std::string& name, const std::string& before) {
@@ -97,16 +97,16 @@ int keep_host(PciWorld& world, const Policy& policy) {
   for (const qos::SysctlChange& one : qos::reconcile_sysctl(world.kernel.root, wanted, options)) {
     worst = std::max(worst, severity(one.outcome));
     const Change change{"host", {}, one.outcome, one.code, false, one.from, one.to, one.detail, one.name};
-    if (auto message = message_for(change, nullptr, qos::Drift::News::nothing, {})) world.log(*message);
+    if (auto message = message_for(change, nullptr, qos::Drift::Transition::nothing, {})) world.log(*message);
   }
   return worst;
 }
 
 int keep_all(PciWorld& world, const Policy& policy, Node& node) {
   auto lock = state::take_lock(world.directory, kLockPatience);
-  if (!lock) return trouble(world, lock.error());
+  if (!lock) return log_error_once(world, lock.error());
   auto originals = state::load_originals(world.directory);
-  if (!originals) return trouble(world, originals.error());
+  if (!originals) return log_error_once(world, originals.error());
   int worst = keep_host(world, policy);
   for (Port& port : node.ports) worst = std::max(worst, keep(world, policy, port, *originals));
   return worst;
@@ -145,7 +145,7 @@ int keep_pci(PciWorld& world, const Policy& policy) {
   state.updated = utc_now();
   for (const Gpu& gpu : node.topology.gpus) add(world.kernel.root, gpu, state);
   for (const Nic& nic : node.topology.nics) add(world.kernel.root, nic, state);
-  if (auto saved = state::save_pci_state(world.directory, state); !saved) return trouble(world, saved.error());
+  if (auto saved = state::save_pci_state(world.directory, state); !saved) return log_error_once(world, saved.error());
   return worst;
 }
 

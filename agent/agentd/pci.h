@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `fabric-agentd --pci`, the work of fabric-agent-pci.service: what takes CAP_SYS_ADMIN, once.
+// `fabric-agentd --pci`, the work of fabric-agent-pci.service: settings that require CAP_SYS_ADMIN, once.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ struct PciWorld {
 };
 PciWorld real_pci_world(Kernel& kernel);
 
-// Writes MRRS, and nothing else, of the ports for which the policy gives one, and the host settings that take
+// Writes MRRS, and nothing else, of the ports for which the policy gives one, and the host settings that require
 // CAP_SYS_ADMIN (nothing in audit mode), then publishes what configuration space says of every GPU and NIC and the
 // bridges above them in run/fabric-agent/pci.toml. The exit status: 0; 1 something differs (audit) or is unsupported; 2
 // something was refused or ignored, or could not be done at all.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is to be done when. Pure.
+// Tasks by time. Pure.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class Schedule {
         std::min_element(due_.begin(), due_.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     return first == due_.end() ? std::nullopt : std::optional(first->second);
   }
-  // Removes and returns what is due, the earliest first.
+  // Removes and returns the due tasks, earliest first.
   std::vector<std::string> take(qos::Instant now) {
     std::vector<std::pair<qos::Instant, std::string>> ready;
     for (auto entry = due_.begin(); entry != due_.end();)

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "agentd/keeper.h"
+#include "agentd/port_manager.h"
 
 namespace fabric::agentd {
 namespace {
@@ -17,14 +17,14 @@ size_t rank(Outcome outcome) {
 
 }  // namespace
 
-std::string Keeper::status() const {
+std::string PortManager::status() const {
   std::map<size_t, size_t> ports_at;
   size_t matched = 0;
-  for (const auto& [id, kept] : ports_) {
-    if (policy_for(policy_, kept.port) == nullptr) continue;
+  for (const auto& [id, managed] : ports_) {
+    if (policy_for(policy_, managed.port) == nullptr) continue;
     ++matched;
     size_t worst = 0;
-    for (const auto& [key, change] : kept.last) worst = std::max(worst, rank(change.outcome));
+    for (const auto& [key, change] : managed.last) worst = std::max(worst, rank(change.outcome));
     ++ports_at[worst <= rank(Outcome::applied) ? rank(Outcome::in_sync) : worst];
   }
   std::string text =
@@ -34,15 +34,15 @@ std::string Keeper::status() const {
     std::replace(word.begin(), word.end(), '_', ' ');
     text += ", " + std::to_string(count) + " " + word;
   }
-  if (matched < ports_.size()) text += ", " + std::to_string(ports_.size() - matched) + " left alone";
-  if (!held_.empty()) text += "; " + held_;
-  return config_error_.empty() ? text : text + "; the new configuration is bad, the old one is in force";
+  if (matched < ports_.size()) text += ", " + std::to_string(ports_.size() - matched) + " unmanaged";
+  if (!suspended_reason_.empty()) text += "; " + suspended_reason_;
+  return config_error_.empty() ? text : text + "; the new configuration is invalid, the old one stays in force";
 }
 
-int Keeper::exit_code() const {
+int PortManager::exit_code() const {
   size_t worst = 0;
-  for (const auto& [id, kept] : ports_)
-    for (const auto& [key, change] : kept.last) worst = std::max(worst, rank(change.outcome));
+  for (const auto& [id, managed] : ports_)
+    for (const auto& [key, change] : managed.last) worst = std::max(worst, rank(change.outcome));
   for (const auto& [key, change] : host_.last) worst = std::max(worst, rank(change.outcome));
   return worst <= rank(Outcome::applied) ? 0 : worst <= rank(Outcome::differs) ? 1 : 2;
 }

@@ -12,7 +12,7 @@ namespace {
 constexpr uint32_t kSlowest = 40'000;  // Mb/s; mlx5 computes with no less
 constexpr uint32_t kDefaultMtu = 1'500;
 
-// The fastest link that the entry is for, as far as it says; what is too small for this cannot be right.
+// The fastest link speed that the entry matches, if it matches by speed: a size too small for it is wrong.
 headroom::Link link_of(const Judge& judge) {
   headroom::Link link;
   link.speed = kSlowest;

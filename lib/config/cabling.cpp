@@ -47,7 +47,7 @@ class CsvReader {
  public:
   CsvReader(std::string_view text, char separator) : text_(text), separator_(separator) {}
 
-  // Lines that are empty are no record. Nothing: the end. An Error: a quote without its end.
+  // Skips empty lines. nullopt: the end. An Error: an unterminated quote.
   Result<std::optional<std::vector<std::string>>> next() {
     for (;;) {
       line_ = next_line_;

@@ -82,7 +82,7 @@ void read_section(Reader& reader, std::string_view section, const toml::table& t
   });
 }
 
-// toml++ says what is wrong; for the commonest slips there is more to say than "write TOML".
+// toml++ describes the error; the commonest mistakes get a hint.
 std::string_view instead_of(std::string_view fault) {
   if (fault.find("could not determine value type") != std::string_view::npos)
     return "put text into quotes: mode = \"audit\"";
@@ -90,7 +90,7 @@ std::string_view instead_of(std::string_view fault) {
   return "write TOML in UTF-8, as in fabric-agent.toml(5)";
 }
 
-// False: it is no TOML, and said so.
+// False: not TOML, and reported.
 bool parse(Reader& reader, std::string_view text, toml::table& out) {
   auto problem = parse_toml(text, out);
   if (problem) reader.fail(problem->at, problem->what + "; " + std::string(instead_of(problem->what)));
@@ -108,7 +108,7 @@ class Profiles {
  public:
   Profiles(std::string directory, Faults& faults) : directory_(std::move(directory)), faults_(faults) {}
 
-  // Null, with an error: there is none of this name. An Error: its file cannot be read.
+  // Null, with an error: unknown name. An Error: its file cannot be read.
   Result<const Entry*> find(const std::string& name, const Place& at) {
     if (auto known = read_.find(name); known != read_.end()) return &known->second;
     const auto names = directory_.empty() ? std::vector<std::string>{} : toml_files(directory_);
@@ -215,11 +215,11 @@ Result<LoadedConfig> load_config(const std::string& file) {
   Faults faults;
   for (const std::string& each : *files) {
     auto text = read_file(each);
-    // A link in conf.d to nowhere, or drop-ins alone, are no machine without a configuration.
+    // A dangling link in conf.d, or drop-ins alone, must not count as a machine without configuration.
     const bool missing = !text && text.error().code == ENOENT && &each == &files->front();
     if (!text && files->size() > 1)
       return error(
-          0, text.error().text() + (missing ? "; what is in conf.d is read after it: write it, be it empty" : ""));
+          0, text.error().text() + (missing ? "; files in conf.d are read after it: create it, even if empty" : ""));
     if (!text) return text.error();
     read_text_into(*text, each, document, faults);
   }

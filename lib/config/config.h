@@ -24,22 +24,22 @@ struct LoadedConfig {
   std::vector<ConfigWarning> warnings;
 };
 
-// The file and the drop-ins conf.d/*.toml in its directory, in name order. What a later file gives replaces what an
+// The file and the drop-ins conf.d/*.toml in its directory, in name order. A later file replaces values of an
 // earlier one gave; its [[port]] entries are tried first. Profiles that entries name are profiles/NAME.toml in the same
 // directory; of parse_config(), in `profiles` (none when that is empty). An Error's text is one line for each of the
-// first ten faults, "FILE:LINE:COLUMN: what is wrong; what to write instead"; unknown keys are errors with the nearest
+// first ten faults, "FILE:LINE:COLUMN: fault; correction"; unknown keys are errors with the nearest
 // known key. Nothing half-read is returned. Its code is the errno where the only file could not be read (ENOENT: there
 // is none), else 0.
 Result<LoadedConfig> load_config(const std::string& file);
 Result<LoadedConfig> parse_config(std::string_view text, const std::string& name, const std::string& profiles = {});
 
 // The merged policy as TOML, each value with a comment saying where it came from. Values of a profile stand as the
-// entry's own; what follows from traffic and cnp stands as a comment behind them. So parse_config() reads it back to
+// entry's own; settings derived from traffic and cnp follow as comments. So parse_config() reads it back to
 // the same policy, without any other file.
 std::string show_config(const Policy& policy);
 
 // What of it is enforced, and where: mode, exclude, ports and sysctl, without the places that they come from. One text
-// for one configuration, by whatever path its file was given and whoever read it.
+// for one configuration, independent of the path and of the reader.
 std::string wanted_config(const Policy& policy);
 
 // Every key that a file may have, as fabric-agent.toml(5) heads it: "mode", "sysctl", "conflict.rounds",

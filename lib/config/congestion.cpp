@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Congestion control more aggressive than the vendor's: allowed, and told, with what it risks.
+// Congestion control more aggressive than the vendor's: allowed, with a warning that names the risk.
 // Defaults and meanings: NVIDIA "DCQCN CC Parameters" (DOCA 3.4), mstflint's tools_open_roce_cc_ecn, `mlxconfig query`.
 #include "config/judge.h"
 
@@ -25,7 +25,7 @@ constexpr Vendor kVendor[] = {
     {SettingId::rpg_byte_reset, 32'767, Aggressive::lower_but_zero,
      "flows speed up again after less data, fast flows most"},
     {SettingId::rpg_max_rate, 0, Aggressive::higher,
-     "a flow that reaches it is no longer limited, though the port is faster"},
+     "flows at that rate are not limited any more, although the port is faster"},
     {SettingId::rpg_ai_rate, 5, Aggressive::higher,
      "many flows together overrun the switch buffer at each increase, PFC pauses follow"},
     {SettingId::rpg_hai_rate, 50, Aggressive::higher,

@@ -28,7 +28,7 @@ void check_data(const Judge& judge, SettingId setting, uint32_t dscp) {
 void check_cnp(const Judge& judge) {
   const Qos& want = judge.want;
   const bool chosen = want.cnp_prio && want.cnp_prio->value;
-  const uint32_t prio = want.cnp_prio.value_or(OrNone{}).value.value_or(6);  // 6: what is usual
+  const uint32_t prio = want.cnp_prio.value_or(OrNone{}).value.value_or(6);  // 6: the usual one
   if (chosen && judge.lossless().has(static_cast<int>(prio)))
     judge.warn(SettingId::cnp_prio,
                "priority " + std::to_string(prio) +
@@ -42,7 +42,7 @@ void check_cnp(const Judge& judge) {
                                         std::to_string(*want.cnp_dscp) + " = " + std::to_string(prio) + " in dscp_map");
 }
 
-// What was given as a value of its own against what would follow.
+// An explicit value that contradicts the derived one.
 void contradict(const Judge& judge, SettingId setting, std::string_view mark, const std::string& origin,
                 const std::string& says) {
   judge.warn(setting, "holds, against " + std::string(mark) + " (" + origin + "), from which follows " + says +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiles below entries, and what follows from `traffic` and `cnp`: a site's DSCPs and priorities are written once.
+// Profiles, and the settings that follow from `traffic` and `cnp`: a site's DSCPs and priorities are written once.
 #include "config/reader.h"
 
 namespace fabric::config {
@@ -10,7 +10,7 @@ constexpr uint32_t kEct0 = 2;                                    // RFC 3168: EC
 
 PrioSet one(uint8_t prio) { return {static_cast<uint8_t>(1U << prio)}; }
 
-// Half of the link for what is lossless, half for the rest, and CNPs, which are few and urgent, ahead of both.
+// Half of the link for lossless traffic, half for the rest; CNPs, few and urgent, are strict.
 Ets classes(PrioSet lossless, const std::optional<Mark>& cnp) {
   Ets out;
   for (int prio = 0; prio < kPriorities; ++prio)
@@ -55,7 +55,7 @@ void fill(Entry& entry, const Qos& follows, const MarkKey& from, const std::stri
   }
 }
 
-// True when CNPs can be told from data.
+// True if CNPs and data have different marks.
 bool differ(const Entry& entry, Faults& faults) {
   const auto& data = entry.traffic.mark;
   const auto& cnp = entry.cnp.mark;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One [[port]] entry or profile, as it stands in its file.
+// Reads one [[port]] entry or profile.
 #include "config/reader.h"
 
 namespace fabric::config {
@@ -116,8 +116,7 @@ Entry read_port(Reader& reader, const toml::table& table) {
   each_key(table, [&](std::string_view name, const toml::source_position& at, const toml::node& node) {
     read_port_key(reader, name, at, node, entry);
   });
-  if (entry.leaves_alone)
-    reader.warn(table.source().begin, "[[port]] gives no setting: its ports are left as they are");
+  if (entry.leaves_alone) reader.warn(table.source().begin, "[[port]] has no setting: its ports stay unchanged");
   return entry;
 }
 

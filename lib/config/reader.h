@@ -14,7 +14,7 @@
 
 namespace fabric::config {
 
-// Where something stands: a file by its number in Faults, line and column from 1. Line 0: nowhere.
+// A place in a file: its number in Faults, line and column from 1. Line 0: unknown.
 struct Place {
   unsigned file = 0;
   toml::source_index line = 0, column = 0;
@@ -23,7 +23,7 @@ struct Place {
 // Gathers the faults of all files, so that one run shows them all.
 class Faults {
  public:
-  static constexpr size_t kShown = 10;  // errors that finish() tells
+  static constexpr size_t kShown = 10;  // errors that finish() prints
 
   unsigned add_file(std::string name);
   [[nodiscard]] std::string line(const Place& at) const;  // "FILE:LINE"
@@ -34,7 +34,7 @@ class Faults {
   void warn(const Place& at, std::string what) { warnings_.push_back({text(at), std::move(what)}); }
   [[nodiscard]] bool many() const { return errors_.size() > kShown; }
 
-  // The policy, or the errors: the first ten, one a line. What several entries have from one profile is told once.
+  // The policy, or the errors: the first ten, one a line. A fault of a profile is reported once.
   Result<LoadedConfig> finish(Policy policy) &&;
 
  private:
@@ -70,7 +70,7 @@ struct MarkKey {
   Place at;
 };
 
-// A [[port]] entry or a profile: what it gives itself, and then what was laid under it.
+// A [[port]] entry or a profile: its own settings, then those of the profile below it.
 struct Entry {
   PortPolicy port;
   Place at;
@@ -92,7 +92,7 @@ struct Key {
   std::string_view section, name;
   std::string_view example;  // a whole line, as the man page shows it
   MaybeProblem (*read)(const toml::node& node, Policy& policy);
-  std::string (*show)(const Policy& policy);  // the value as TOML; empty: there is none, and no default
+  std::string (*show)(const Policy& policy);  // the value as TOML; empty: not set, without default
 };
 std::span<const Key> keys();
 // [health]: one key per rule (model/health_rules.h).

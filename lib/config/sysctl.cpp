@@ -34,7 +34,7 @@ std::string with_slashes(const std::string& name) {
 void read_one(Reader& reader, const std::string& name, const toml::source_position& at, const toml::node& node,
               Policy& policy) {
   if (const size_t star = name.find(".*."); star != std::string::npos && qos::find_sysctl(name) != nullptr)
-    return reader.fail(at, "sysctl." + name + ": the * stands for one interface, \"all\" or \"default\"; write \"" +
+    return reader.fail(at, "sysctl." + name + ": replace * by an interface, \"all\" or \"default\"; write \"" +
                                name.substr(0, star) + ".all" + name.substr(star + 2) + "\"");
   if (qos::find_sysctl(name) == nullptr) {
     if (const std::string right = with_slashes(name); !right.empty())

@@ -53,7 +53,7 @@ void check_netdev(const Judge& judge) {
                std::to_string(*want.mtu) + " gives a RoCE path MTU below 4096; write mtu = 4200 or more");
   const auto ring = [&](SettingId setting, const std::optional<uint32_t>& size) {
     if (size && !std::has_single_bit(*size))
-      judge.warn(setting, std::to_string(*size) + " is no power of two, and mlx5 takes the next one; write " +
+      judge.warn(setting, std::to_string(*size) + " is not a power of two; mlx5 rounds it up; write " +
                               std::string(key_text(setting)) + " = " + std::to_string(std::bit_ceil(*size)));
   };
   ring(SettingId::ring_rx, want.ring_rx);

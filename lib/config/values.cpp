@@ -9,7 +9,7 @@ namespace {
 
 std::string class_text(size_t tc) { return "traffic class " + std::to_string(tc); }
 
-// Where the part of an ets table stands, else the table itself.
+// The place of the part of an ets table, else of the table.
 toml::source_position at_part(const toml::node& node, std::string_view part) {
   const toml::node* found = node.as_table()->get(part);
   return (found != nullptr ? *found : node).source().begin;
@@ -82,7 +82,7 @@ constexpr uint8_t kFecOff = 4;  // ETHTOOL_FEC_*
 MaybeProblem check_fec(const Setting&, const toml::node& node, const Qos& value) {
   if (value.fec->bits == 0) return TomlProblem{node.source().begin, "the list is empty"};
   if ((value.fec->bits & kFecOff) != 0 && value.fec->bits != kFecOff)
-    return TomlProblem{node.source().begin, "\"off\" stands alone"};
+    return TomlProblem{node.source().begin, "\"off\" excludes other modes"};
   return std::nullopt;
 }
 

@@ -141,7 +141,7 @@ Result<std::optional<Record>> load(const std::string& directory) {
   auto record = parse(*text, std::string("/") + kFile);
   if (!record)
     return error(record.error().code,
-                 record.error().what + "; mend the file, or move it away: what stood before is lost then");
+                 record.error().what + "; repair the file, or move it away (the previous settings are lost then)");
   return std::optional<Record>(std::move(*record));
 }
 
@@ -162,7 +162,7 @@ Result<void> remove(const std::string& directory) {
 void remember(Record& record, const Port& port, const Qos& before, const Keys& keys) {
   Qos& stood = record.before[state::port_key(port)];
   const Keys own =
-      keys & qos::own_keys(port);  // a bond shares its entry with a member: what nobody owns would stay in it
+      keys & qos::own_keys(port);  // a bond shares its entry with a member: settings of neither would stay in it
   for (size_t i = 0; i < kSettingCount; ++i)
     if (own[i] && !has_value(kSettings[i], stood)) copy_value(kSettings[i], before, stood);
 }

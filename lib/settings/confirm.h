@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `apply --confirm`: what stood before returns unless somebody confirms in time. One file remembers it, so that whoever
-// is there at the deadline can do it: the guard process, agentd, or the next start of agentd after a reboot.
+// `apply --confirm`: the previous settings are restored unless the operator confirms in time. One file remembers it, so
+// that whoever is there at the deadline can do it: the guard process, agentd, or the next start of agentd after a
+// reboot.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@ struct Record {
   std::string policy;                        // digest() of the policy that was applied
   Disruptive disruptive = Disruptive::idle;  // may the way back stop traffic? As the way there
   std::string reverted;                      // when it lapsed, RFC 3339; empty: it still awaits confirmation
-  state::Originals before;                   // what stood, and is not back yet; of the settings that were applied
+  state::Originals before;                   // the previous settings that are not restored yet
   qos::SysctlValues sysctl;                  // the same of the host's
 };
 
@@ -42,25 +43,26 @@ bool is_due(const Record& record, const Moment& now);
 
 // A record for an apply that begins now.
 Record begin(const Moment& now, std::chrono::seconds patience, const Policy& policy, std::string policy_digest);
-// The deadline anew: `patience` from now.
+// Resets the deadline: `patience` from now.
 void set_deadline(Record& record, const Moment& now, std::chrono::seconds patience);
 // Short, and another one when the text is another.
 std::string digest(std::string_view text);
 
 std::string to_toml(const Record& record);
 Result<Record> parse(std::string_view text, const std::string& name);
-// Absent when there is none. EBADMSG: it cannot be understood. Both under state::take_lock() only.
+// nullopt: no record. EBADMSG: malformed. Call under state::take_lock() only.
 Result<std::optional<Record>> load(const std::string& directory);
 Result<void> save(const std::string& directory, const Record& record);
 Result<void> remove(const std::string& directory);
 
-// Adds what stood of `keys`: to be saved before the port is written.
+// Adds the current values of `keys`; to be saved before the port is written.
 void remember(Record& record, const Port& port, const Qos& before, const Keys& keys);
-// Puts back what stood. Done ports leave record.before; one that is gone, or waits for an idle port, stays in it to be
-// tried again. What the driver refuses is reported and given up. `reverted` is set when nothing is left.
+// Restores the previous settings. Done ports leave record.before; one that is gone, or waits for an idle port, stays in
+// it to be tried again. Settings that the driver refuses are reported and dropped. `reverted` is set when nothing is
+// left.
 Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, qos::Options options);
 
-// revert(), and the record says so on disk. Of an apply that wrote nothing, the record goes.
+// revert(), and the record says so on disk. If the apply wrote nothing, the record is removed.
 Result<Changes> lapse(const std::string& directory, Kernel& kernel, std::vector<Port>& ports, Record& record,
                       qos::Options options);
 

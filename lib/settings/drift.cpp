@@ -12,11 +12,11 @@ constexpr std::chrono::milliseconds kLongestHold{3'600'000};
 
 }  // namespace
 
-Drift::News Drift::observe(const Change& change, Instant now) {
+Drift::Transition Drift::observe(const Change& change, Instant now) {
   Track& track = ports_[change.port][change.key()];
   switch (change.outcome) {
     case Outcome::refused:
-    case Outcome::ignored: failed(track, now); return News::nothing;
+    case Outcome::ignored: failed(track, now); return Transition::nothing;
     case Outcome::applied: return repaired(track, change, now);
     case Outcome::in_sync:
       track.was_in_sync = true;
@@ -24,36 +24,36 @@ Drift::News Drift::observe(const Change& change, Instant now) {
       break;
     default: break;
   }
-  return track.conflict ? watch_conflict(track, change, now) : News::nothing;
+  return track.conflict ? watch_conflict(track, change, now) : Transition::nothing;
 }
 
-Drift::News Drift::repaired(Track& track, const Change& change, Instant now) {
+Drift::Transition Drift::repaired(Track& track, const Change& change, Instant now) {
   track.failures = 0;
-  if (!std::exchange(track.was_in_sync, true)) return News::nothing;
+  if (!std::exchange(track.was_in_sync, true)) return Transition::nothing;
   ++track.repairs;
   track.rounds.push_back(now);
-  // Who is not heard is found by the next re-read alone: a link must not flap with each of them for ever.
+  // A writer without notification is found by the next re-read only: the link must not flap at each of them forever.
   const auto window = change.disruptive ? std::max(rule_.window, reread_ * rule_.rounds) : rule_.window;
   while (now - track.rounds.front() > window) track.rounds.pop_front();
-  if (track.rounds.size() < rule_.rounds) return News::repaired;
+  if (track.rounds.size() < rule_.rounds) return Transition::repaired;
   track.conflict = true;
   track.seen = change.to;
   track.seen_since = now;
-  return News::conflict;
+  return Transition::conflict;
 }
 
-Drift::News Drift::watch_conflict(Track& track, const Change& change, Instant now) {
+Drift::Transition Drift::watch_conflict(Track& track, const Change& change, Instant now) {
   if (change.from != track.seen) {
     track.seen = change.from;
     track.seen_since = now;
   }
   bool as_wanted = change.outcome == Outcome::in_sync || change.from == change.to;
-  if (now - track.seen_since < rule_.window * (as_wanted ? 1 : kQuietWindows)) return News::nothing;
+  if (now - track.seen_since < rule_.window * (as_wanted ? 1 : kQuietWindows)) return Transition::nothing;
   track.conflict = false;
   track.rounds.clear();
   // On probation: a single reversal within the window is the next conflict.
   if (!as_wanted) track.rounds.assign(rule_.rounds - std::min(rule_.rounds, 2U), now);
-  return News::conflict_over;
+  return Transition::conflict_over;
 }
 
 void Drift::failed(Track& track, Instant now) {

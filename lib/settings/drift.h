@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who moved what, and when to stop moving it back. Pure: the clock is an argument.
+// Counts repairs and decides when to stop repairing. Pure: the clock is an argument.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ using Instant = std::chrono::steady_clock::time_point;
 // A write over a value that was in sync before is a repair. `rounds` repairs of one setting within `window` (where the
 // write is disruptive: within `rounds` re-read periods at least) are a conflict: the setting is held (not written)
 // until
-//   - it has been as wanted for a whole window, or
+//   - it has been in sync for a whole window, or
 //   - it has not changed for ten windows: then it is written once more, and one more reversal is a conflict again, or
 //   - restart() or clear().
 // A setting that the driver refuses or ignores is held, too: for one re-read period at first, twice as long after each
@@ -29,17 +29,17 @@ class Drift {
   Drift(ConflictRule rule, std::chrono::milliseconds reread) : rule_(rule), reread_(reread) {}
 
   // What one reconcile found or did.
-  enum class News : uint8_t { nothing, repaired, conflict, conflict_over };
-  News observe(const Change& change, Instant now);
+  enum class Transition : uint8_t { nothing, repaired, conflict, conflict_over };
+  Transition observe(const Change& change, Instant now);
 
-  // Must the setting be left alone now?
+  // True if the setting must not be written now.
   [[nodiscard]] bool held(const std::string& port, std::string_view key, Instant now) const;
   [[nodiscard]] bool in_conflict(const std::string& port, std::string_view key) const;
-  // Is any setting of the port in conflict?
+  // True if any setting of the port is in conflict.
   [[nodiscard]] bool in_conflict(const std::string& port) const;
   [[nodiscard]] uint64_t repairs(const std::string& port, std::string_view key) const;
 
-  // The device is a new one (driver reload): what it shows is nobody's doing. Repairs stay counted.
+  // The device was re-created (driver reload): its values are not drift. Repairs stay counted.
   void restart(const std::string& port);
   // A new policy.
   void clear(ConflictRule rule, std::chrono::milliseconds reread);
@@ -55,8 +55,8 @@ class Drift {
     unsigned failures = 0;
     Instant retry{};
   };
-  News repaired(Track& track, const Change& change, Instant now);
-  News watch_conflict(Track& track, const Change& change, Instant now);
+  Transition repaired(Track& track, const Change& change, Instant now);
+  Transition watch_conflict(Track& track, const Change& change, Instant now);
   void failed(Track& track, Instant now);
   [[nodiscard]] const Track* find(const std::string& port, std::string_view key) const;
 

@@ -19,7 +19,7 @@ void guard(const std::string& directory, const std::string& id, const std::funct
   for (;; std::this_thread::sleep_for(kPace)) {
     const auto root = Root::open(directory);
     const auto record = load(directory);
-    if (!root || !record) continue;  // somebody repairs it, or nobody can
+    if (!root || !record) continue;  // repaired meanwhile, or not repairable
     if (!*record || (*record)->id != id || !is_pending(**record)) return;
     if (is_due(**record, this_moment(*root)) && act()) return;
   }

@@ -25,7 +25,7 @@ Result<void> same_device(Kernel& kernel, const Port& port) {
   return {};
 }
 
-// What takes CAP_SYS_ADMIN to read, as fabric-agent-pci.service last read it.
+// Requires CAP_SYS_ADMIN to read: the value that fabric-agent-pci.service last read.
 void take_published_mrrs(PortIo& io, Qos& out) {
   const auto state = state::load_pci_state(io.kernel.root);
   if (!state || !*state) return;

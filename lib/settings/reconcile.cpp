@@ -10,16 +10,16 @@
 namespace fabric::qos {
 namespace {
 
-constexpr Fec kNoFec{};  // of a link that is down, where a driver shows the mode in use alone: nobody's wish
+constexpr Fec kNoFec{};  // read while the link is down, on drivers that show the mode in use only; never wanted
 
-// What is known so far of one wanted setting.
+// The progress of one wanted setting.
 struct Row {
   const Setting* setting;
   const Op* op;
-  bool written = false;           // by us (or, in a plan, would be)
-  bool disobeyed = false;         // written, accepted, and read back as something else
-  bool doubtful = false;          // refused, and reads as wanted all the same: the card need not do what is shown
-  std::optional<Outcome> held{};  // why it is not written: unsupported, conflict, pending
+  bool written = false;              // by us (or, in a plan, would be)
+  bool disobeyed = false;            // written, accepted, and read back as something else
+  bool doubtful = false;             // refused, but reads back as written: the NIC may not do what it shows
+  std::optional<Outcome> blocked{};  // why it is not written: unsupported, conflict, pending
   std::optional<Error> refusal{};
   std::string detail{};
 };
@@ -43,7 +43,7 @@ class Pass {
     if (refresh()) {
       before_ = have_;
       want_ = expected_of(driver_, policy_, have_, limits_);
-      // What one write overwrites of another is put right in the second round.
+      // A write can overwrite another setting; the second round writes that again.
       for (int round = 0; round < 2 && !lost_; ++round)
         if (!walk()) break;
       settle_port();
@@ -56,9 +56,9 @@ class Pass {
   }
 
  private:
-  // Derived from another setting, and this driver has no such thing.
+  // Derived from another setting, and not offered by this driver.
   [[nodiscard]] bool is_moot(const Row& row) const {
-    return row.held == Outcome::unsupported && options_.derived[index(row.setting->id)];
+    return row.blocked == Outcome::unsupported && options_.derived[index(row.setting->id)];
   }
 
   // True when something was written.
@@ -71,8 +71,8 @@ class Pass {
     return wrote;
   }
 
-  // The driver's order, but for two: where PFC goes off, pause changes after it (ice and i40e refuse it before), and
-  // DCBX goes back to the firmware, or its agent starts, when all else is done (they refuse every change afterwards).
+  // The driver's order with two exceptions: if PFC is switched off, pause changes after it (ice and i40e refuse it
+  // before); DCBX returns to the firmware, or its agent starts, last (they refuse every change afterwards).
   [[nodiscard]] std::vector<SettingId> order() const {
     std::vector<SettingId> out(driver_.order.begin(), driver_.order.end());
     auto move_to_end = [&](SettingId id) {
@@ -86,9 +86,9 @@ class Pass {
   }
 
   bool step(Row& row) {
-    if (in_sync(row) || row.held || row.refusal || row.disobeyed) return false;
-    hold(row);
-    if (row.held) return false;
+    if (in_sync(row) || row.blocked || row.refusal || row.disobeyed) return false;
+    check_blockers(row);
+    if (row.blocked) return false;
     if (options_.dry_run) {
       row.written = true;
       driver_.effect(*row.setting, want_, have_);
@@ -117,39 +117,40 @@ class Pass {
     return true;
   }
 
-  // What nothing is known to stand against.
+  // The settings that nothing blocks.
   [[nodiscard]] Keys free_to_write() const {
     Keys keys;
     for (const Row& row : rows_) {
       const bool conflict = options_.conflict && options_.conflict(port_, row.setting->id);
-      if (!row.held && !row.refusal && !row.disobeyed && !conflict) keys.set(index(row.setting->id));
+      if (!row.blocked && !row.refusal && !row.disobeyed && !conflict) keys.set(index(row.setting->id));
     }
     return keys;
   }
 
   // Decides whether the setting must not be written (now).
-  void hold(Row& row) {
-    auto held = [&row](Outcome outcome, std::string why) {
-      row.held = outcome;
+  void check_blockers(Row& row) {
+    auto block = [&row](Outcome outcome, std::string why) {
+      row.blocked = outcome;
       row.detail = std::move(why);
     };
     if (row.op->write == nullptr || !has_value(*row.setting, have_))
-      return held(Outcome::unsupported, why_not_offered(*row.setting));
+      return block(Outcome::unsupported, why_not_offered(*row.setting));
     if (std::string why = why_impossible(driver_, *row.setting, want_, have_, limits_); !why.empty())
-      return held(Outcome::unsupported, why);
+      return block(Outcome::unsupported, why);
     if (options_.conflict && options_.conflict(port_, row.setting->id))
-      return held(Outcome::conflict, "another writer keeps changing it back");
-    if (row.setting->id == SettingId::pause && waits_for_pfc()) return held(Outcome::pending, "waits until PFC is off");
+      return block(Outcome::conflict, "another writer keeps changing it back");
+    if (row.setting->id == SettingId::pause && waits_for_pfc())
+      return block(Outcome::pending, "waits until PFC is off");
     if (!row.op->disruptive || options_.disruptive == Disruptive::now) return;
     if (options_.disruptive == Disruptive::never)
-      return held(Outcome::pending, "the write stops traffic and the policy says disruptive = \"never\"");
+      return block(Outcome::pending, "the write stops traffic, and the policy has disruptive = \"never\"");
     if (options_.busy && options_.busy(port_))
-      return held(Outcome::pending, "the write stops traffic and a process holds a queue pair on the port");
-    if (!options_.window_open) held(Outcome::pending, "the write stops traffic and waits for the maintenance window");
+      return block(Outcome::pending, "the write stops traffic and a process holds a queue pair on the port");
+    if (!options_.window_open) block(Outcome::pending, "the write stops traffic and waits for the maintenance window");
   }
 
   [[nodiscard]] std::string why_not_offered(const Setting& setting) const {
-    if (is_bond()) return port_.netdev + " is a bond: this is a setting of its member netdevs, which are not kept";
+    if (is_bond()) return port_.netdev + " is a bond: this setting belongs to its member netdevs, which are unmanaged";
     if (auto reason = limits_.reasons.find(setting.id); reason != limits_.reasons.end()) return reason->second;
     std::string why = remedy_of(driver_, setting, have_, port_.netdev, 0);
     return why.empty() ? "the driver does not offer it" : why;
@@ -163,7 +164,7 @@ class Pass {
   bool waits_for_pfc() {
     if (!wants_pause()) return false;
     const Row* pfc = find(SettingId::pfc);
-    return pfc != nullptr && pfc->held == Outcome::pending && have_.pfc && have_.pfc->bits != 0;
+    return pfc != nullptr && pfc->blocked == Outcome::pending && have_.pfc && have_.pfc->bits != 0;
   }
 
   Result<void> save_original() {
@@ -174,7 +175,7 @@ class Pass {
     return *saved_;
   }
 
-  // Reads the port anew; when that fails nothing more is written.
+  // Reads the port again; on failure nothing more is written.
   bool refresh() {
     if (!kernel_.route) {
       lost_ = error(EOPNOTSUPP, port_.id() + ": a captured tree has no netlink");
@@ -223,7 +224,7 @@ class Pass {
       if (!differed) out.detail = "another setting's write overwrites it; written again";
       return out;
     }
-    out.outcome = row.held.value_or(options_.dry_run ? Outcome::differs : Outcome::ignored);
+    out.outcome = row.blocked.value_or(options_.dry_run ? Outcome::differs : Outcome::ignored);
     if (out.outcome == Outcome::ignored)
       out.detail = row.setting->id == SettingId::fec && have_.fec == kNoFec
                        ? "accepted; whether it is in use shows when the link is up"
@@ -235,8 +236,8 @@ class Pass {
     out.outcome = Outcome::refused;
     out.code = failure.code;
     if (failure.code == ENODEV) {
-      out.detail = is_there(kernel_, port_) ? "the netdev is there, and its driver answers as if it were not: it is "
-                                              "being reset, or has given up (see dmesg)"
+      out.detail = is_there(kernel_, port_) ? "the netdev exists, but its driver answers ENODEV: it is being reset, "
+                                              "or has failed (see dmesg)"
                                             : "device disappeared";
       return out;
     }

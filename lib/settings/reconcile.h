@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compare, write only what differs, one kind at a time, read back. The only code that changes a NIC.
+// Compares, writes only differences, one kind at a time, and reads back. The only code that changes a NIC.
 #pragma once
 
 #include <functional>
@@ -14,11 +14,11 @@
 namespace fabric::qos {
 
 // The port's settings as its driver reads them, the costly ones among `keys` only; `limits`, if given, gets what the
-// port could be set to. ENODEV: no such device any more (a new one of the same name is another). Of a captured tree,
-// where no netlink answers, the MTU alone.
+// port could be set to. ENODEV: no such device any more (a new one of the same name is another). On a captured tree,
+// without netlink, only the MTU.
 Result<Qos> read(Kernel& kernel, const Port& port, const Keys& keys = Keys().set(), Limits* limits = nullptr);
 
-// Does the kernel still have this very netdev? ethtool says ENODEV of one that its driver has detached, too: in a
+// True if the kernel still has this netdev. ethtool returns ENODEV also for one that its driver has detached: in a
 // reset, or for good (ethnl_ops_begin() of Linux 6.12).
 bool is_there(Kernel& kernel, const Port& port);
 
@@ -27,23 +27,22 @@ struct Options {
   Disruptive disruptive = Disruptive::idle;
   bool window_open = true;   // the maintenance window; while it is closed, disruptive writes wait
   Keys only = Keys().set();  // the others are left alone
-  bool settle = false;  // also where nothing had to be written: the link may have come up since, and nobody was there
+  bool settle = false;       // also if nothing was written: the link may have come up while no agent ran
   // Settings that the policy derives from another (traffic, cnp): where the driver does not offer one, it is not
   // reported.
   Keys derived{};
-  // Is a user's queue pair open on the port? Asked before each disruptive write. None: nothing can be.
+  // True if a user's queue pair is open on the port. Called before each disruptive write. Null: never busy.
   std::function<bool(const Port&)> busy;
   // Keys that are in conflict on this port: reported, not written.
   std::function<bool(const Port&, SettingId)> conflict;
-  // Called once per port before its first write with what was read: must make it durable; on failure nothing is
-  // written.
+  // Called once per port before its first write with its reading: must make it durable; on failure nothing is written.
   std::function<Result<void>(const Port&, const Qos& before)> save_original;
-  // Called after each accepted write, so that its notification can be told from a foreign one.
+  // Called after each accepted write, so that its notification is not taken for a foreign one.
   std::function<void(const Port&, SettingId)> wrote;
 };
 
 // One Change per setting that `want` gives, in the order of kSettings. A device that disappears or refuses costs its
-// own settings only. `port.qos` is refreshed to what was read last. Afterwards a second call finds nothing to write,
+// own settings only. `port.qos` is set to the last reading. Afterwards a second call finds nothing to write,
 // but for what this one reported as pending, refused or ignored. Does not wait for a link that its writes took down:
 // call settle() when the carrier is back.
 Changes reconcile(Kernel& kernel, Port& port, const Qos& want, const Options& options);

@@ -43,7 +43,7 @@ constexpr std::array kSysctls{
            7},
 };
 
-// IFNAMSIZ without the NUL; a name that would lead out of its folder is none.
+// IFNAMSIZ without the NUL; a name that leaves its folder is invalid.
 bool is_interface(std::string_view name) {
   return !name.empty() && name.size() <= 15 && name.find('.') == name.npos && name != "/" && name != "//";
 }
@@ -68,11 +68,11 @@ std::string one_spaced(std::string_view text) {
   return out;
 }
 
-// Why the kernel did not take it, as far as its errno tells.
+// Why the kernel refused it, by its errno.
 std::string remedy(const std::string& name, int code) {
   const Sysctl* row = find_sysctl(name);
   if (row != nullptr && row->sys_admin && (code == EPERM || code == EACCES || code == EROFS))
-    return "; takes CAP_SYS_ADMIN: systemctl restart fabric-agent-pci writes it";
+    return "; requires CAP_SYS_ADMIN: systemctl restart fabric-agent-pci writes it";
   if (code == EINVAL) return "; this kernel does not take the value";
   if (code == EROFS) return "; /proc/sys is read-only here (a container, or ProtectKernelTunables= of the service)";
   if (code == EACCES || code == EPERM) return "; needs root, for net.* with CAP_NET_ADMIN";
@@ -119,7 +119,7 @@ class Pass {
   static SysctlChange unreadable(SysctlChange change, const Error& failure) {
     if (failure.code != ENOENT) return refused(std::move(change), failure);
     change.outcome = Outcome::unsupported;
-    change.detail = "this kernel has no such setting, or there is no such network interface";
+    change.detail = "unknown to this kernel, or the network interface does not exist";
     return change;
   }
 
@@ -205,7 +205,7 @@ Result<SysctlValues> load_sysctl_originals(const std::string& directory) {
   auto values = parse_sysctl_originals(*text, std::string("/") + kSysctlOriginalsFile);
   if (!values)
     return error(values.error().code,
-                 values.error().what + "; mend the file, or move it away: what stood before is lost then");
+                 values.error().what + "; repair the file, or move it away (the original values are lost then)");
   return values;
 }
 

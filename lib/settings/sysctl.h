@@ -17,13 +17,13 @@
 
 namespace fabric::qos {
 
-// One row: what a configuration may name. `*` in the name stands for one network interface, "all" or "default".
+// A sysctl that the configuration may set. `*` in the name matches one network interface, "all" or "default".
 struct Sysctl {
   std::string_view name;  // as sysctl(8) writes it: "net.ipv4.conf.*.arp_ignore"
   std::string_view help;
   uint64_t min = 0, max = INT32_MAX;  // of each number
   unsigned numbers = 1;               // 3: minimum, default and maximum, ascending
-  bool sys_admin = false;  // writing it takes CAP_SYS_ADMIN: fabric-agent-pci.service does, agentd only compares
+  bool sys_admin = false;  // writing it requires CAP_SYS_ADMIN: fabric-agent-pci.service writes, agentd only compares
 };
 std::span<const Sysctl> known_sysctls();
 
@@ -47,7 +47,7 @@ struct SysctlChange {
 
 struct SysctlOptions {
   bool dry_run = false;
-  // Called before the first write of each name with what was read: must make it durable; on failure it is not written.
+  // Called before the first write of each name with its value: must make it durable; on failure it is not written.
   std::function<Result<void>(const std::string& name, const std::string& before)> save_original;
   // Names that are in conflict: reported, not written.
   std::function<bool(const std::string& name)> conflict{};
@@ -56,7 +56,7 @@ struct SysctlOptions {
 // One change per wanted name, in their order: read, written only where it differs, read back.
 std::vector<SysctlChange> reconcile_sysctl(const Root& root, const SysctlValues& wanted, const SysctlOptions& options);
 
-// What stood before our first write of each name. Same care as state::Originals: a missing file is empty, one that
+// The original value of each name. Same care as state::Originals: a missing file is empty, one that
 // cannot be understood is an Error with code EBADMSG, and is never overwritten.
 inline constexpr const char* kSysctlOriginalsFile = "var/lib/fabric-agent/sysctl.toml";
 Result<SysctlValues> parse_sysctl_originals(std::string_view text, const std::string& file);

@@ -12,26 +12,26 @@ namespace {
 // By their comm. Tools before daemons: a tool that is there at the moment of the write is the writer.
 struct Writer {
   std::string_view comm;
-  Told how;
+  NotificationKind how;
   bool daemon;
 };
-constexpr std::array kWriters{Writer{"dcb", Told::dcb, false},
-                              Writer{"mlnx_qos", Told::dcb, false},
-                              Writer{"lldptool", Told::dcb, false},
-                              Writer{"dcbtool", Told::dcb, false},
-                              Writer{"niccli", Told::dcb, false},
-                              Writer{"lldpad", Told::dcb, true},
-                              Writer{"fcoemon", Told::dcb, true},
-                              Writer{"dcbd", Told::dcb, true},
-                              Writer{"ethtool", Told::ethtool, false},
-                              Writer{"tuned", Told::ethtool, true},
-                              Writer{"NetworkManager", Told::ethtool, true},
-                              Writer{"ip", Told::link, false},
-                              Writer{"ifconfig", Told::link, false},
-                              Writer{"ifup", Told::link, false},
-                              Writer{"NetworkManager", Told::link, true},
-                              Writer{"systemd-network", Told::link, true},
-                              Writer{"tuned", Told::link, true}};
+constexpr std::array kWriters{Writer{"dcb", NotificationKind::dcb, false},
+                              Writer{"mlnx_qos", NotificationKind::dcb, false},
+                              Writer{"lldptool", NotificationKind::dcb, false},
+                              Writer{"dcbtool", NotificationKind::dcb, false},
+                              Writer{"niccli", NotificationKind::dcb, false},
+                              Writer{"lldpad", NotificationKind::dcb, true},
+                              Writer{"fcoemon", NotificationKind::dcb, true},
+                              Writer{"dcbd", NotificationKind::dcb, true},
+                              Writer{"ethtool", NotificationKind::ethtool, false},
+                              Writer{"tuned", NotificationKind::ethtool, true},
+                              Writer{"NetworkManager", NotificationKind::ethtool, true},
+                              Writer{"ip", NotificationKind::link, false},
+                              Writer{"ifconfig", NotificationKind::link, false},
+                              Writer{"ifup", NotificationKind::link, false},
+                              Writer{"NetworkManager", NotificationKind::link, true},
+                              Writer{"systemd-network", NotificationKind::link, true},
+                              Writer{"tuned", NotificationKind::link, true}};
 
 std::string comm_of(const Root& root, const std::string& pid) {
   auto comm = root.read_line("proc/" + pid + "/comm");
@@ -64,30 +64,30 @@ std::string_view to_text(Cause value) {
   return "unnotified";
 }
 
-Told told_by(SettingId setting) {
-  if (has(kDcb, setting)) return Told::dcb;
-  if (has(kEthtool, setting)) return Told::ethtool;
-  return setting == SettingId::mtu ? Told::link : Told::nothing;
+NotificationKind notification_of(SettingId setting) {
+  if (has(kDcb, setting)) return NotificationKind::dcb;
+  if (has(kEthtool, setting)) return NotificationKind::ethtool;
+  return setting == SettingId::mtu ? NotificationKind::link : NotificationKind::nothing;
 }
 
-Suspect judge(SettingId setting, const Evidence& seen) {
-  const bool is_dcb = told_by(setting) == Told::dcb || setting == SettingId::dcbx;
+Suspect suspect_of(SettingId setting, const Evidence& seen) {
+  const bool is_dcb = notification_of(setting) == NotificationKind::dcb || setting == SettingId::dcbx;
   if (seen.new_device) return {Cause::driver, "the driver (loaded or reset: the device is a new one)"};
   if (!seen.writer.empty()) return {Cause::process, seen.writer};
   if (is_dcb && seen.firmware_dcbx) return {Cause::firmware, "the NIC's firmware (DCBX)"};
-  if (seen.heard) return {Cause::process, seen.daemon.empty() ? "another process" : seen.daemon};
+  if (seen.notified) return {Cause::process, seen.daemon.empty() ? "another process" : seen.daemon};
   if (seen.carrier_lost) return {Cause::link, "the link's retraining"};
   if (!seen.daemon.empty()) return {Cause::process, seen.daemon};
-  return {Cause::unnotified, told_by(setting) == Told::nothing
+  return {Cause::unnotified, notification_of(setting) == NotificationKind::nothing
                                  ? "an unknown writer (writes of this setting are not notified)"
                                  : "no notification: firmware, the driver, or a writer of debugfs or sysfs"};
 }
 
-std::string find_writer(const Root& root, Told how) {
+std::string find_writer(const Root& root, NotificationKind how) {
   const auto sockets = root.read("proc/net/netlink");  // sk Eth Pid Groups ... (net/netlink/af_netlink.c)
-  if (!sockets || how == Told::nothing) return {};
-  const int protocol = how == Told::ethtool ? 16 : 0;     // NETLINK_GENERIC, NETLINK_ROUTE of linux/netlink.h
-  std::vector<std::pair<std::string, std::string>> open;  // comm, pid
+  if (!sockets || how == NotificationKind::nothing) return {};
+  const int protocol = how == NotificationKind::ethtool ? 16 : 0;  // NETLINK_GENERIC, NETLINK_ROUTE of linux/netlink.h
+  std::vector<std::pair<std::string, std::string>> open;           // comm, pid
   for (std::string_view line : split(*sockets, '\n')) {
     const auto columns = words(line);
     if (columns.size() < 4 || parse_number<int>(columns[1]) != protocol) continue;
@@ -102,9 +102,9 @@ std::string find_writer(const Root& root, Told how) {
   return {};
 }
 
-std::string find_daemon(const Root& root, Told how) {
+std::string find_daemon(const Root& root, NotificationKind how) {
   const auto entries = root.list("proc");
-  if (!entries || how == Told::nothing) return {};
+  if (!entries || how == NotificationKind::nothing) return {};
   for (const std::string& entry : *entries) {
     if (!parse_number<int>(entry)) continue;
     const std::string comm = comm_of(root, entry);

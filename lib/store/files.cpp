@@ -27,7 +27,7 @@ bool write_all(int fd, std::string_view text) {
 Result<Fd> make_directory_of(const std::string& directory, const std::string& path) {
   auto parts = split(path, '/');
   parts.pop_back();
-  // What is synced must be open for reading; what is only passed through need not be readable.
+  // A directory that is synced must be open for reading; a parent directory need not be readable.
   Fd at(::open(directory.c_str(), (parts.empty() ? O_RDONLY : O_PATH) | O_DIRECTORY | O_CLOEXEC));
   for (std::string_view part : parts) {
     if (!at) break;

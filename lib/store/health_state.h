@@ -16,12 +16,12 @@ inline constexpr const char* kHealthFile = "run/fabric-exporter/health.toml";
 inline constexpr const char* kHealthName = "health.toml";
 inline constexpr const char* kSpentName = "acks.toml";  // acknowledgements that are over, in the same form
 
-// What is ok and has nothing in its window is left out.
+// Omits rules that are ok with an empty window.
 std::string health_toml(const HealthMemory& memory);
 // An Error has code EBADMSG, and the text says where it is wrong. Rules that are not known are left out.
 Result<HealthMemory> parse_health(std::string_view text, const std::string& name);
 
-// What the exporter last wrote. Absent: there is no file. ESTALE: it was written longer than a minute ago, by an
+// The last state that the exporter wrote. nullopt: no file. ESTALE: it was written longer than a minute ago, by an
 // exporter that is gone or hangs.
 Result<std::optional<HealthMemory>> load_health(const Root& root);
 

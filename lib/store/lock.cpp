@@ -37,15 +37,15 @@ int try_lock(int fd) {
   return errno == EAGAIN || errno == EACCES ? EWOULDBLOCK : errno;
 }
 
-// Makes a lock that only readers keep from us anew. Everybody may read the agent's, to ask whether it runs, and so may
-// lock it for reading; that is no agent.
+// Re-creates a lock file that only readers hold. Every user may read the agent's lock file, to see whether it runs, and
+// so may lock it for reading; that is not an agent.
 Result<Fd> shed_readers(const Fd& folder, const char* name, const std::string& shown, Fd fd) {
   struct flock writer = whole_file(F_RDLCK);
   if (::fcntl(fd.get(), F_OFD_GETLK, &writer) != 0 || writer.l_type != F_UNLCK) return fd;
   Fd fresh;
   if (::unlinkat(folder.get(), name, 0) == 0)
     fresh = Fd(::openat(folder.get(), name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!fresh) return error(errno, shown + ": cannot make the lock anew");
+  if (!fresh) return error(errno, shown + ": cannot re-create the lock file");
   return fresh;
 }
 
@@ -57,8 +57,8 @@ Result<Fd> take_lock(const std::string& directory, std::chrono::milliseconds pat
   if (!folder) return folder.error();
   Result<Fd> fd = Fd(::openat(folder->get(), name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!*fd) return error(errno, shown + ": cannot open the lock");
-  // Who asks whether the agent runs opens its lock. The others are nobody else's: who can read one can hold it up for
-  // ever.
+  // Any user may open the agent's lock to see whether it runs. The others are private: who can read one can hold it up
+  // for ever.
   const bool public_lock = path == kAgentLockFile;
   if (!public_lock) (void)!::fchmod(fd->get(), 0600);
   int failure = try_lock(fd->get());

@@ -14,7 +14,7 @@ namespace fabric::state {
 
 inline constexpr const char* kNeighborFile = "run/fabric-lldp/neighbors.toml";
 inline constexpr const char* kLldpSource = "fabric-lldp";
-// The listener writes at least that often; a file that is older is nobody's.
+// The listener writes at least that often; an older file is stale.
 inline constexpr double kNeighborHeartbeat = 60, kNeighborFileAge = 150;
 // How much later than it was heard a neighbour's frame may get into the file.
 inline constexpr double kNeighborDelay = 15;
@@ -26,13 +26,13 @@ std::string neighbors_toml(const Neighbors& neighbors, double updated);
 // entries are left out as well.
 Result<Neighbors> parse_neighbors(std::string_view text, const std::string& name, std::optional<double> now);
 
-// The file as it stands, its times seconds since boot.
+// The file itself, with times in seconds since boot.
 struct NeighborFile {
   double updated = 0;
   Neighbors neighbors{};
 };
 
-// Absent when nobody listens: no file, or one that is too old. Now is what proc/uptime below the root says.
+// nullopt: no listener (no file, or a stale one). The current time is proc/uptime below the root.
 Result<std::optional<Neighbors>> load_neighbors(const Root& root);
 // The same, for who asks again and again: only a text that is another one than last time is parsed.
 class NeighborReader {

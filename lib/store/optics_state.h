@@ -22,15 +22,15 @@ struct Optics {
   double read = 0;                               // when it was made, in seconds since boot
 };
 
-// A file that is older than three readings is nobody's: its writer hangs or is gone.
+// A file older than three readings is stale: its writer hangs or is gone.
 constexpr double longest_age(double interval) { return 3 * interval + 30; }
 
 // `read` and `now` are seconds since boot.
 std::string optics_toml(const Optics& optics, double read);
-// The same back; ESTALE when it is too old at `now` (absent: when it was written). What is malformed in it is left out.
+// The same back; ESTALE when it is too old at `now` (absent: when it was written). Malformed parts are skipped.
 Result<Optics> parse_optics(std::string_view text, const std::string& name, std::optional<double> now);
 
-// Absent when nobody publishes. Now is what proc/uptime below the root says.
+// nullopt: no publisher. The current time is proc/uptime below the root.
 Result<std::optional<Optics>> load_optics(const Root& root);
 Result<void> save_optics(const std::string& directory, const Optics& optics, double read);
 // Seconds since boot by proc/uptime below the root.

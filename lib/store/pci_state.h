@@ -16,7 +16,7 @@ inline constexpr const char* kPciFile = "run/fabric-agent/pci.toml";
 
 std::string pci_state_toml(const PciState& state);
 Result<PciState> parse_pci_state(std::string_view text, const std::string& name);
-// Absent when there is no such file: the service has not run since boot.
+// nullopt: no file, because the service has not run since boot.
 Result<std::optional<PciState>> load_pci_state(const Root& root);
 Result<void> save_pci_state(const std::string& directory, const PciState& state);
 

@@ -24,7 +24,7 @@ inline constexpr const char* kLockFile = "run/fabric-agent/lock";
 inline constexpr const char* kAgentLockFile = "run/fabric-agent/agentd.lock";
 inline constexpr const char* kOriginalsFile = "var/lib/fabric-agent/originals.toml";
 
-// What stood before our first write, by stable port key: the PCI address and port number ("0000:24:00.0/1"),
+// The original settings, by stable port key: the PCI address and port number ("0000:24:00.0/1"),
 // or "netdev:NAME" for software devices.
 using Originals = std::map<std::string, Qos>;
 std::string port_key(const Port& port);
@@ -41,18 +41,17 @@ Result<void> save_originals(const std::string& directory, const Originals& origi
 // Renames the originals to originals.toml.corrupt (.corrupt.2, ...), for a person to look at; the new name.
 Result<std::string> set_originals_aside(const std::string& directory);
 
-// Adds the port's entry, and to an entry the settings that it lacks, and makes it durable: what stood before our
-// *first* write of a setting stays. Of a bond and its members, what is each one's own.
+// Adds the port's entry, or its missing settings, and makes it durable: a saved original is never replaced. Bonds and
+// their members save their own settings only.
 Result<void> save_original(const std::string& directory, Originals& originals, const Port& port, const Qos& before);
 
 // Takes these settings out of the port's entry, and the entry when nothing is left in it. A bond and the member whose
 // function its RDMA device is share one.
 void forget(Originals& originals, const Port& port, const Keys& keys);
 
-// Absent when there is no state file. `running`: some process holds agentd's lock now.
+// nullopt: no state file. `running`: some process holds agentd's lock now.
 Result<std::optional<AgentState>> load_agent_state(const Root& root);
-// The same, for who asks again and again: only a text that is another one than last time is parsed, and as long as
-// nothing has changed the same state comes back. Null when there is no state file.
+// The same for repeated calls: only a changed file is parsed, else the same state is returned. Null: no state file.
 class AgentStateReader {
  public:
   Result<std::shared_ptr<const AgentState>> load(const Root& root);
@@ -70,7 +69,7 @@ Result<std::string> agent_config(const Root& root);
 // it for longer than `patience`: an Error with code EWOULDBLOCK naming its pid. The file keeps the last holder's pid.
 Result<Fd> take_lock(const std::string& directory, std::chrono::milliseconds patience = {},
                      const char* file = kLockFile);
-// Does somebody hold the lock now? Needs no more than permission to read, and disturbs nobody.
+// True if the lock is held now. Requires read permission only, and does not disturb the holder.
 bool is_locked(const Root& root, const char* file = kAgentLockFile);
 
 }  // namespace fabric::state

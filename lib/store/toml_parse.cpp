@@ -14,12 +14,12 @@ class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
 
-  // The first character that TOML does not allow where it stands.
+  // The first character that TOML does not allow at its place.
   MaybeProblem scan() {
     if (text_.starts_with("\xef\xbb\xbf")) at_ = 3;  // byte order mark
     while (at_ < text_.size()) {
       char c = text_[at_];
-      if (c == '\0') return problem("a NUL byte: this is no text file");
+      if (c == '\0') return problem("a NUL byte: not a text file");
       if (dots_ > kMostDots) return problem("a key of too many parts");
       if (static_cast<unsigned char>(c) >= 0x80 && state_ == State::plain)
         return problem("a character beyond ASCII outside of a string; quotes are \" or ', as on the keyboard");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One vendor = one file: what differs from upstream dcbnl. The default is upstream; what a driver cannot do is
+// How each driver reads and writes settings. The default is upstream dcbnl; a setting that a driver lacks is
 // "unsupported", a value, never a failure of the rest.
 #pragma once
 
@@ -22,7 +22,7 @@ struct PortIo {
   std::string rdma{};  // its RDMA device; empty: none
   unsigned port = 1;   // of the RDMA device
   std::string pci{};   // of the function below; empty for software devices
-  // What is asked for: what costs a firmware command or a file of its own is not read unless it is in here.
+  // The settings to read: those that cost a firmware command or a file of their own are read only if they are in here.
   Keys keys = Keys().set();
   Limits limits{};  // filled while reading
   // While one setting is written: those that may be written along with it, where the kernel takes both in one message.
@@ -53,7 +53,7 @@ struct SettingOp {
 // Settings that are written the same way whatever the NIC's driver is (rdma_cm, rings, MRRS): one feature = one file.
 struct Feature {
   std::span<const SettingOp> ops;
-  // Adds to `out` (and io.limits) what can be read of the wanted keys. What is not offered stays absent.
+  // Adds to `out` (and io.limits) what can be read of the wanted keys. Settings that are not offered stay absent.
   void (*read)(PortIo& io, Qos& out);
   // As Driver::expected, impossible and remedy; may be null. `want` is what the driver expects.
   void (*expected)(Qos& want, const Qos& have, const Limits& limits) = nullptr;
@@ -67,9 +67,9 @@ struct Driver {
   // Further evidence that the port is this driver's, where the kernel driver's name is not enough (OFED's mlx5_core has
   // files of its own). Null: the name is enough. Drivers with evidence stand before those without.
   bool (*evidence)(const Root& root, const std::string& netdev) = nullptr;
-  // Everything that can be read of the port. What it does not offer stays absent.
+  // Reads all settings of the port. Those that it does not offer stay absent.
   Result<Qos> (*read)(PortIo& io);
-  // `want` as this driver will show it when it obeys (mlx5 keeps all 64 DSCPs, say), with what is "auto" computed.
+  // `want` as this driver will read back (mlx5 keeps all 64 DSCPs, for example), with "auto" values computed.
   Qos (*expected)(const Qos& want, const Qos& have, const Limits& limits);
   // Brings `have` to what will be read after the setting of `want` has been written: a plan sees what a write does to
   // other settings (ice overwrites ETS with the first DSCP), without writing.
@@ -84,7 +84,7 @@ struct Driver {
   // Called after MTU or PFC were written, and to be called after carrier-up: mlx5 recomputes its thresholds when the
   // same PFC is sent again. May be null.
   Result<void> (*settle)(PortIo& io, const Qos& have) = nullptr;
-  // What it lists as its FEC modes is what the port can do, not what was set: the mode in use is read in their place.
+  // Its list of FEC modes shows what the port supports, not its configuration: the mode in use is read instead.
   bool fec_in_use = false;
 };
 

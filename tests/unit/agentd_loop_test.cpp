@@ -83,8 +83,8 @@ class Loop : public testing::Test {
     };
     world.scan = [this](const Policy&) { return ports(); };
     world.busy = [](const Port&) { return false; };
-    keeper_.emplace(std::move(world), loaded->policy);
-    agent_.emplace(*kernel_, *keeper_, config_file());
+    manager_.emplace(std::move(world), loaded->policy);
+    agent_.emplace(*kernel_, *manager_, config_file());
     ASSERT_TRUE(agent_->open().ok());
     thread_ = std::thread([this] { EXPECT_TRUE(agent_->run().ok()); });
   }
@@ -129,7 +129,7 @@ class Loop : public testing::Test {
   std::unique_ptr<Netlink> route_;       // the foreign writer's
   std::unique_ptr<Netlink> scan_route_;  // the agent's thread's
   std::optional<Kernel> kernel_;
-  std::optional<Keeper> keeper_;
+  std::optional<PortManager> manager_;
   std::optional<Agent> agent_;
   std::thread thread_;
   std::mutex mutex_;
@@ -213,8 +213,8 @@ TEST_F(Loop, WithoutInotifyAnApplyIsWatchedAllTheSame) {
     world.log = [](const Entry&) {};
     world.scan = [](const Policy&) { return std::vector<Port>(); };
     world.busy = [](const Port&) { return false; };
-    Keeper keeper(std::move(world), load_config(config_file())->policy);
-    Agent agent(*kernel_, keeper, config_file());
+    PortManager manager(std::move(world), load_config(config_file())->policy);
+    Agent agent(*kernel_, manager, config_file());
     ::_exit(agent.open().ok() && agent.run().ok() ? 0 : 1);
   }
   int status = 0;

@@ -49,7 +49,7 @@ TEST(Monitor, ADcbNotificationNamesItsNetdev) {
   Notification note = parse_route(RTM_SETDCB, message);
   EXPECT_EQ(note.kind, Notification::Kind::settings);
   EXPECT_EQ(note.netdev, "ens1f0np0");
-  EXPECT_EQ(note.how, qos::Told::dcb);
+  EXPECT_EQ(note.how, qos::NotificationKind::dcb);
 }
 
 TEST(Monitor, LinkMessagesAreToldApart) {
@@ -84,7 +84,7 @@ TEST(Monitor, AnEthtoolNotificationNamesItsDevice) {
   EXPECT_EQ(note.kind, Notification::Kind::settings);
   EXPECT_EQ(note.ifindex, 7);
   EXPECT_EQ(note.netdev, "eth0");
-  EXPECT_EQ(note.how, qos::Told::ethtool);
+  EXPECT_EQ(note.how, qos::NotificationKind::ethtool);
   for (size_t length = 0; length < message.size(); ++length)  // cut short anywhere: no more than unknown
     EXPECT_TRUE(parse_ethtool(View8(message).first(length)).ifindex == 7 ||
                 parse_ethtool(View8(message).first(length)).kind == Notification::Kind::other || length >= 20);
@@ -109,29 +109,29 @@ TEST(Suspect, AToolSeenAtItsSocketBeatsADaemon) {
       "0000000000000000 16  14         00000000 0        0        0     2        0        3\n"
       "0000000000000000 0   0          00000000 0        0        0     2        0        4\n");
   tree.file("proc/12/comm", "lldpad\n").file("proc/13/comm", "mlnx_qos\n").file("proc/14/comm", "ethtool\n");
-  EXPECT_EQ(qos::find_writer(tree.root(), qos::Told::dcb), "mlnx_qos (pid 13)");
-  EXPECT_EQ(qos::find_writer(tree.root(), qos::Told::ethtool), "ethtool (pid 14)");
-  EXPECT_EQ(qos::find_writer(tree.root(), qos::Told::link), "");
-  EXPECT_EQ(qos::find_daemon(tree.root(), qos::Told::dcb), "lldpad (pid 12)");
+  EXPECT_EQ(qos::find_writer(tree.root(), qos::NotificationKind::dcb), "mlnx_qos (pid 13)");
+  EXPECT_EQ(qos::find_writer(tree.root(), qos::NotificationKind::ethtool), "ethtool (pid 14)");
+  EXPECT_EQ(qos::find_writer(tree.root(), qos::NotificationKind::link), "");
+  EXPECT_EQ(qos::find_daemon(tree.root(), qos::NotificationKind::dcb), "lldpad (pid 12)");
   tree.remove("proc");
-  EXPECT_EQ(qos::find_writer(tree.root(), qos::Told::dcb), "");
-  EXPECT_EQ(qos::find_daemon(tree.root(), qos::Told::dcb), "");
+  EXPECT_EQ(qos::find_writer(tree.root(), qos::NotificationKind::dcb), "");
+  EXPECT_EQ(qos::find_daemon(tree.root(), qos::NotificationKind::dcb), "");
 }
 
 TEST(Suspect, EachCauseIsToldByItsEvidence) {
   using qos::Cause;
-  const auto cause = [](SettingId setting, const qos::Evidence& seen) { return qos::judge(setting, seen).cause; };
+  const auto cause = [](SettingId setting, const qos::Evidence& seen) { return qos::suspect_of(setting, seen).cause; };
   EXPECT_EQ(cause(SettingId::pfc, {}), Cause::unnotified);
-  EXPECT_EQ(cause(SettingId::pfc, {.heard = true}), Cause::process);
+  EXPECT_EQ(cause(SettingId::pfc, {.notified = true}), Cause::process);
   EXPECT_EQ(cause(SettingId::pfc, {.carrier_lost = true}), Cause::link);
-  EXPECT_EQ(cause(SettingId::pfc, {.carrier_lost = true, .heard = true}), Cause::process)
+  EXPECT_EQ(cause(SettingId::pfc, {.carrier_lost = true, .notified = true}), Cause::process)
       << "a foreign PFC write flaps the link itself";
   EXPECT_EQ(cause(SettingId::pfc, {.firmware_dcbx = true}), Cause::firmware);
   EXPECT_EQ(cause(SettingId::mtu, {.firmware_dcbx = true}), Cause::unnotified) << "DCBX moves no MTU";
-  EXPECT_EQ(cause(SettingId::ets, {.new_device = true, .heard = true, .writer = "dcb (pid 1)"}), Cause::driver);
-  EXPECT_EQ(qos::judge(SettingId::ets, {.heard = true, .daemon = "lldpad (pid 7)"}).by, "lldpad (pid 7)");
+  EXPECT_EQ(cause(SettingId::ets, {.new_device = true, .notified = true, .writer = "dcb (pid 1)"}), Cause::driver);
+  EXPECT_EQ(qos::suspect_of(SettingId::ets, {.notified = true, .daemon = "lldpad (pid 7)"}).by, "lldpad (pid 7)");
   EXPECT_EQ(cause(SettingId::pfc, {.daemon = "lldpad (pid 7)"}), Cause::process) << "CEE commands are not notified";
-  for (const Setting& setting : kSettings) EXPECT_FALSE(qos::judge(setting.id, {}).by.empty()) << setting.key;
+  for (const Setting& setting : kSettings) EXPECT_FALSE(qos::suspect_of(setting.id, {}).by.empty()) << setting.key;
 }
 
 TEST(WindowTime, TheWaitEndsWhenItOpens) {

@@ -108,8 +108,8 @@ class Udev : public testing::Test {
       return std::vector<Port>{};
     };
     world.busy = [](const Port&) { return false; };
-    keeper_.emplace(std::move(world), loaded->policy);
-    agent_.emplace(*kernel_, *keeper_, tree_.path() + "/a.toml");
+    manager_.emplace(std::move(world), loaded->policy);
+    agent_.emplace(*kernel_, *manager_, tree_.path() + "/a.toml");
     auto opened = agent_->open();
     ASSERT_TRUE(opened.ok()) << opened.error().text();
     thread_ = std::thread([this] { EXPECT_TRUE(agent_->run().ok()); });
@@ -135,7 +135,7 @@ class Udev : public testing::Test {
 
   test::Tree tree_;
   std::optional<Kernel> kernel_;
-  std::optional<Keeper> keeper_;
+  std::optional<PortManager> manager_;
   std::optional<Agent> agent_;
   std::thread thread_;
   std::atomic<unsigned> scans_ = 0;

@@ -216,7 +216,7 @@ TEST(BnxtCcConfigfs, WhatCannotBeTakenBackIsNamed) {
   auto changes = bed.apply(want);
   // It shows the wanted value now, and the card does something else: that must not read as done.
   EXPECT_EQ(of(changes, "cc_mode").outcome, Outcome::refused) << text(changes);
-  EXPECT_NE(of(changes, "cc_mode").detail.find("cc_mode could not be put back to 1"), std::string::npos)
+  EXPECT_NE(of(changes, "cc_mode").detail.find("cc_mode could not be restored to 1"), std::string::npos)
       << text(changes);
 }
 

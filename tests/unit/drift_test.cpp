@@ -8,7 +8,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using News = Drift::News;
+using Transition = Drift::Transition;
 
 class DriftTest : public testing::Test {
  protected:
@@ -21,7 +21,7 @@ class DriftTest : public testing::Test {
     one.to = std::move(to);
     return one;
   }
-  News see(Outcome outcome, std::string from = "none") {
+  Transition see(Outcome outcome, std::string from = "none") {
     return drift_.observe(change(outcome, std::move(from)), now_);
   }
   bool held() const { return drift_.held("mlx5_0/1", "pfc", now_); }
@@ -37,23 +37,23 @@ class DriftTest : public testing::Test {
 };
 
 TEST_F(DriftTest, TheFirstWriteIsNoRepair) {
-  EXPECT_EQ(see(Outcome::applied), News::nothing);
+  EXPECT_EQ(see(Outcome::applied), Transition::nothing);
   EXPECT_EQ(repairs(), 0U);
-  EXPECT_EQ(see(Outcome::applied), News::repaired);
+  EXPECT_EQ(see(Outcome::applied), Transition::repaired);
   EXPECT_EQ(repairs(), 1U);
 }
 
 TEST_F(DriftTest, AWriteOverWhatWasInSyncIsARepair) {
-  EXPECT_EQ(see(Outcome::in_sync, "3"), News::nothing);
-  EXPECT_EQ(see(Outcome::applied), News::repaired);
+  EXPECT_EQ(see(Outcome::in_sync, "3"), Transition::nothing);
+  EXPECT_EQ(see(Outcome::applied), Transition::repaired);
 }
 
 TEST_F(DriftTest, AsManyRepairsAsRoundsWithinTheWindowAreAConflict) {
   see(Outcome::in_sync, "3");
-  EXPECT_EQ(see(Outcome::applied), News::repaired);
-  EXPECT_EQ(see(Outcome::applied), News::repaired);
+  EXPECT_EQ(see(Outcome::applied), Transition::repaired);
+  EXPECT_EQ(see(Outcome::applied), Transition::repaired);
   EXPECT_FALSE(held());
-  EXPECT_EQ(see(Outcome::applied), News::conflict);
+  EXPECT_EQ(see(Outcome::applied), Transition::conflict);
   EXPECT_TRUE(held());
   EXPECT_TRUE(drift_.in_conflict("mlx5_0/1"));
   EXPECT_EQ(repairs(), 3U);
@@ -61,7 +61,7 @@ TEST_F(DriftTest, AsManyRepairsAsRoundsWithinTheWindowAreAConflict) {
 
 TEST_F(DriftTest, RepairsFarApartAreNoConflict) {
   see(Outcome::in_sync, "3");
-  for (int i = 0; i < 20; ++i, now_ += seconds(31)) EXPECT_EQ(see(Outcome::applied), News::repaired) << i;
+  for (int i = 0; i < 20; ++i, now_ += seconds(31)) EXPECT_EQ(see(Outcome::applied), Transition::repaired) << i;
   EXPECT_EQ(repairs(), 20U);
 }
 
@@ -71,8 +71,8 @@ TEST_F(DriftTest, WhatFlapsTheLinkAtEachReReadIsAConflict) {
   Change flaps = change(Outcome::applied);
   flaps.disruptive = true;
   drift.observe(flaps, now_);
-  for (int i = 0; i < 4; ++i) EXPECT_EQ(drift.observe(flaps, now_ += milliseconds(30'100)), News::repaired);
-  EXPECT_EQ(drift.observe(flaps, now_ += milliseconds(30'100)), News::conflict);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(drift.observe(flaps, now_ += milliseconds(30'100)), Transition::repaired);
+  EXPECT_EQ(drift.observe(flaps, now_ += milliseconds(30'100)), Transition::conflict);
 }
 
 TEST_F(DriftTest, OneSettingInConflictHoldsNoOther) {
@@ -85,20 +85,20 @@ TEST_F(DriftTest, OneSettingInConflictHoldsNoOther) {
 TEST_F(DriftTest, AConflictEndsAfterAWindowAsWanted) {
   fight();
   now_ += seconds(30);
-  EXPECT_EQ(see(Outcome::conflict, "none"), News::nothing);
+  EXPECT_EQ(see(Outcome::conflict, "none"), Transition::nothing);
   now_ += seconds(1);
-  EXPECT_EQ(see(Outcome::in_sync, "3"), News::nothing);
+  EXPECT_EQ(see(Outcome::in_sync, "3"), Transition::nothing);
   now_ += seconds(59);
-  EXPECT_EQ(see(Outcome::in_sync, "3"), News::nothing);
+  EXPECT_EQ(see(Outcome::in_sync, "3"), Transition::nothing);
   now_ += seconds(1);
-  EXPECT_EQ(see(Outcome::in_sync, "3"), News::conflict_over);
+  EXPECT_EQ(see(Outcome::in_sync, "3"), Transition::conflict_over);
   EXPECT_FALSE(held());
 }
 
 TEST_F(DriftTest, AConflictGoesOnWhileTheValueMoves) {
   fight();
   for (int i = 0; i < 100; ++i, now_ += seconds(60))
-    EXPECT_EQ(see(Outcome::conflict, i % 2 == 0 ? "none" : "4"), News::nothing);
+    EXPECT_EQ(see(Outcome::conflict, i % 2 == 0 ? "none" : "4"), Transition::nothing);
   EXPECT_TRUE(held());
 }
 
@@ -106,13 +106,13 @@ TEST_F(DriftTest, AfterTenQuietWindowsOneMoreReversalIsAConflictAgain) {
   fight();
   see(Outcome::conflict, "none");
   now_ += seconds(599);
-  EXPECT_EQ(see(Outcome::conflict, "none"), News::nothing);
+  EXPECT_EQ(see(Outcome::conflict, "none"), Transition::nothing);
   now_ += seconds(1);
-  EXPECT_EQ(see(Outcome::conflict, "none"), News::conflict_over);
+  EXPECT_EQ(see(Outcome::conflict, "none"), Transition::conflict_over);
   EXPECT_FALSE(held());
-  EXPECT_EQ(see(Outcome::applied), News::repaired);
+  EXPECT_EQ(see(Outcome::applied), Transition::repaired);
   now_ += seconds(5);
-  EXPECT_EQ(see(Outcome::applied), News::conflict);
+  EXPECT_EQ(see(Outcome::applied), Transition::conflict);
 }
 
 TEST_F(DriftTest, ARefusedWriteIsHeldEverLonger) {
@@ -143,7 +143,7 @@ TEST_F(DriftTest, ARecreatedDeviceIsNobodysDoing) {
   fight();
   drift_.restart("mlx5_0/1");
   EXPECT_FALSE(held());
-  EXPECT_EQ(see(Outcome::applied), News::nothing);
+  EXPECT_EQ(see(Outcome::applied), Transition::nothing);
   EXPECT_EQ(repairs(), 3U);
 }
 
@@ -151,16 +151,16 @@ TEST_F(DriftTest, ANewPolicyStartsAnew) {
   fight();
   drift_.clear(ConflictRule{1, seconds(1)}, seconds(30));
   EXPECT_FALSE(held());
-  EXPECT_EQ(see(Outcome::applied), News::nothing);
-  EXPECT_EQ(see(Outcome::applied), News::conflict);
+  EXPECT_EQ(see(Outcome::applied), Transition::nothing);
+  EXPECT_EQ(see(Outcome::applied), Transition::conflict);
 }
 
 TEST_F(DriftTest, WhatIsNotWrittenIsNoRepair) {
   see(Outcome::in_sync, "3");
-  EXPECT_EQ(see(Outcome::differs), News::nothing);
-  EXPECT_EQ(see(Outcome::pending), News::nothing);
+  EXPECT_EQ(see(Outcome::differs), Transition::nothing);
+  EXPECT_EQ(see(Outcome::pending), Transition::nothing);
   EXPECT_EQ(repairs(), 0U);
-  EXPECT_EQ(see(Outcome::applied), News::repaired);
+  EXPECT_EQ(see(Outcome::applied), Transition::repaired);
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ class Door {
     std::snprintf(text, sizeof text, item_ ? "0x%x" : "%u", value);
     return item_ ? root_->write(file(names), text) : root_->write_owned(file(names), text);
   }
-  // Gives the firmware what was written, where that waits.
+  // Commits the written values to the firmware (configfs).
   [[nodiscard]] Result<void> apply() const { return item_ ? root_->write(folder_ + "apply", "0x1") : Result<void>{}; }
 
  private:
@@ -109,7 +109,7 @@ class Together {
     for (; !before_.empty(); before_.pop_back()) {
       const auto& [names, value] = before_.back();
       if (auto back = door_.write(names, value); !back)
-        why.what += "; /" + door_.file(names) + " could not be put back to " + std::to_string(value);
+        why.what += "; /" + door_.file(names) + " could not be restored to " + std::to_string(value);
     }
     return why;
   }
@@ -135,7 +135,7 @@ void read_switch(PortIo& io, const Door& door, Qos& out) {
         file_settings::why_not(io, door.file(kEnable), (enable ? marking : enable).error().code);
 }
 
-// ECT(1) where data goes out as not ECN-capable; ECT(0), where somebody has set it, is as good.
+// ECT(1) where data goes out as not ECN-capable; a configured ECT(0) is as good.
 Result<void> set_switch(const Door& door, Together& change, bool on) {
   uint32_t marking = on ? 1 : 0;
   if (auto now = door.read(kMarking); on && now && *now != 0) marking = *now;
@@ -143,7 +143,7 @@ Result<void> set_switch(const Door& door, Together& change, bool on) {
   return change.set(kEnable, on ? 1 : 0);
 }
 
-// A card that somebody could set, but we cannot: with the reason. Of a bnxt_re without such files remedy() knows more.
+// Settings that this kernel does not let us set, with the reason. remedy() covers a bnxt_re without such files.
 void say_why_closed(PortIo& io, int code) {
   const bool configfs = io.kernel.root.exists(std::string(kConfigfs));
   const std::string path = configfs ? std::string(kConfigfs) + "/" + io.rdma : std::string(kDebugfs) + "/" + io.pci;

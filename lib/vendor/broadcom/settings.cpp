@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // bnxt_en (Broadcom): drivers/net/ethernet/broadcom/bnxt/bnxt_dcb.c of Linux 6.12. Everything needs DCBX in host mode,
-// PFC needs an ETS that somebody set; ETS and PFC close and open the NIC. Congestion control: bnxt_cc.h.
+// PFC requires a configured ETS; ETS and PFC close and open the NIC. Congestion control: bnxt_cc.h.
 //
 // roce_prio is the APP entry of RoCE v2 (UDP port 4791), from which the firmware takes RoCE's priority
 // (bnxt_dcbnl_ieee_setapp()); the inbox driver knows no other. No entry is priority 0.
@@ -81,7 +81,7 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
     return "the bandwidths of the ETS classes must not exceed 100, and at 100 none may be 0";
   if (setting.id == SettingId::dscp_map && code == EOPNOTSUPP) return "this card's firmware does not map DSCPs";
   if ((setting.id == SettingId::dscp_map || setting.id == SettingId::roce_prio) && code == EIO)
-    return "the firmware refused the entry; the kernel's list was put right";
+    return "the firmware refused the entry; the kernel's list was corrected";
   return upstream::remedy(setting, have, netdev, code);
 }
 
@@ -165,10 +165,10 @@ Result<void> write_roce_prio(PortIo& io, const Setting&, const Qos& want, const 
   return {};
 }
 
-// An ETS that nobody has set: the driver was loaded, or its firmware was reset, which frees the driver's own
+// An unset ETS: the driver was loaded, or its firmware was reset, which frees the driver's own
 // (bnxt_dcb_free() in bnxt_hwrm_if_change()) and leaves the kernel's list of what the card no longer knows. What fails
 // is missing there then, and so found.
-void tell_anew(PortIo& io) {
+void send_again(PortIo& io) {
   auto now = dcbnl::get(*io.kernel.route, io.netdev);
   if (!now) return;
   for (const dcb_app& entry : now->app.value_or(Table{})) {
@@ -179,7 +179,7 @@ void tell_anew(PortIo& io) {
 
 Result<void> write_ets(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
   auto written = read_errno(upstream::write_ets(io, setting, want, have));
-  if (written && have.ets == Ets{}) tell_anew(io);
+  if (written && have.ets == Ets{}) send_again(io);
   return written;
 }
 
@@ -190,7 +190,7 @@ Result<void> write_pfc(PortIo& io, const Setting& setting, const Qos& want, cons
   if (written || written.error().code != EINVAL || have.dcbx == Dcbx::firmware) return written;
   auto ets = dcbnl::set_ets(*io.kernel.route, io.netdev, upstream::wire(have.ets.value_or(Ets{}), ieee_ets{}));
   if (!ets) return written;
-  if (have.ets.value_or(Ets{}) == Ets{}) tell_anew(io);
+  if (have.ets.value_or(Ets{}) == Ets{}) send_again(io);
   return upstream::write_pfc(io, setting, want, have);
 }
 
@@ -218,7 +218,7 @@ constexpr SettingOp kOps[] = {
 };
 
 // While congestion control is off, Broadcom's module throws away the DSCP and the priority of the CNPs. ETS before the
-// DSCPs, as in bnxt_setupcc.sh: what is listed when the first one is set stood before (tell_anew()).
+// DSCPs, as in bnxt_setupcc.sh: entries that exist when the first ETS is set are older (send_again()).
 constexpr auto kOrder = [] {
   auto order = upstream::kOrder;
   const auto move_before = [&order](SettingId id, SettingId other) {

@@ -11,7 +11,7 @@
 
 namespace fabric {
 
-// Open as long as the object lives. What somebody else has made stays.
+// Removed with the object, if the object created it.
 class ConfigfsItem {
  public:
   // ENOENT: no driver has such a folder above; EACCES: root's alone; ENODEV and others are the driver's. `root` must
@@ -28,7 +28,7 @@ class ConfigfsItem {
   ConfigfsItem(const ConfigfsItem&) = delete;
   ConfigfsItem& operator=(const ConfigfsItem&) = delete;
   ConfigfsItem& operator=(ConfigfsItem&&) = delete;
-  // A folder that does not go away costs nothing but that: there is nobody to tell.
+  // A directory that cannot be removed is harmless.
   ~ConfigfsItem() {
     if (made_) (void)root_->remove_directory(path_);
   }

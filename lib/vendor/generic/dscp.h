@@ -20,7 +20,7 @@ DscpMap complete(DscpMap map);
 
 std::vector<dcb_app> entries_of(const DscpMap& map);
 
-// What must be deleted from and added to the table for it to list exactly `want`.
+// The entries to delete from and to add to the table so that it lists exactly `want`.
 struct Difference {
   std::vector<dcb_app> stale, missing;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ring sizes, channels and FEC: the same ethtool messages for every driver. Drivers that round ring sizes say so in
-// their own `expected` (driver/rings.h); what any other shows instead of what was asked for is reported as ignored.
+// their own `expected` (driver/rings.h); any other difference from the requested value is reported as ignored.
 #include <linux/ethtool.h>
 
 #include <chrono>
@@ -62,8 +62,8 @@ bool has_link(PortIo& io) {
   return link && link->carrier.value_or(false);
 }
 
-// Without a link none is in use, and what was set is not known: ice has "off" then (ice_get_fecparam() of Linux 6.12).
-// Taken for what was set, it would be left so where it is wanted, and the link never be back.
+// Without a link no mode is in use, and the configured mode is unknown: ice shows "off" (ice_get_fecparam() of Linux
+// 6.12). Read as the configuration, it would look in sync with a wanted "off", and the link would never return.
 void read_fec_in_use(PortIo& io, Qos& out) {
   const auto status = ethtool::get_fec_status(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
   const auto mode = status ? parse_fec_word(status->active) : std::nullopt;
@@ -112,8 +112,8 @@ Result<void> write_channels(PortIo& io, const Setting&, const Qos& want, const Q
   return ethtool::set_channels(*io.kernel.generic, *io.kernel.ethtool, io.netdev, *want.channels);
 }
 
-// What is in use is another when the link has trained again, seconds later. A link that does not come up is not waited
-// for longer: carrier-up is the time to look then.
+// The mode in use changes when the link has retrained, seconds later. If the link does not come up in time, the check
+// at carrier-up follows.
 void await_fec(PortIo& io, Fec wanted) {
   constexpr std::chrono::milliseconds kPatience{8'000}, kPause{100};
   for (const auto end = std::chrono::steady_clock::now() + kPatience; std::chrono::steady_clock::now() < end;

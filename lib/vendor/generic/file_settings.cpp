@@ -20,7 +20,7 @@ bool is_locked_down(const Root& root) {
          (text->find("[integrity]") != std::string::npos || text->find("[confidentiality]") != std::string::npos);
 }
 
-// Of a file system below sys/kernel: empty where it is not mounted. debugfs lets nobody but root look in.
+// A mount point below sys/kernel is empty if nothing is mounted. debugfs is readable by root only.
 std::string why_no_mount(const Root& root, std::string_view mount) {
   auto names = root.list(std::string(mount));
   if (!names && (names.error().code == EACCES || names.error().code == EPERM))

@@ -25,7 +25,7 @@ const Row* find(std::span<const Row> rows, SettingId setting);
 
 // "300", "0x12c"; nothing where that is not the whole text (OFED shows an empty file when the firmware did not answer).
 std::optional<uint32_t> number(std::string_view text);
-// The number in the file. EIO: there is none in it.
+// The number in the file. EIO: not a number.
 Result<uint32_t> read_number(const Root& root, const std::string& file);
 
 // The member of such a setting: as a number, absent where it is absent or none.
@@ -38,7 +38,7 @@ void read(PortIo& io, const std::string& folder, std::span<const Row> rows, Qos&
 // One row of it.
 void read(PortIo& io, const std::string& folder, const Row& row, Qos& out);
 
-// Writes the setting of `want`. EOPNOTSUPP: no row has it, or it is none.
+// Writes the setting of `want`. EOPNOTSUPP: no row has it, or its value is none.
 Result<void> write(PortIo& io, const std::string& folder, std::span<const Row> rows, const Setting& setting,
                    const Qos& want);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What mlx5 asks of the receive buffers of priorities without loss, and how buffer_size = "auto" shares them out. Pure.
+// The minimum that mlx5 requires of lossless receive buffers, and how buffer_size = "auto" divides them. Pure.
 #pragma once
 
 #include <cstdint>
@@ -42,11 +42,11 @@ struct Use {
 // used one of no size, all together more than the port has. Empty: nothing speaks against them.
 std::string objection(const Use& use, const Buffers& sizes);
 
-// The eight sizes: a lossless buffer gets its minimum and room for one more frame; of what stands in buffers `now` the
-// lossy ones share the rest, equally, two frames at least; unused ones get nothing. What the card keeps outside of the
-// eight (the shared pool of newer ones) is touched only as far as the lossless need it. All in whole cells of the known
-// cards, so that nothing is rounded and the same question has the same answer afterwards. Error (without errno): it
-// does not fit, or the speed is not known.
+// The eight sizes: a lossless buffer gets its minimum and room for one more frame; the lossy ones share the rest of the
+// bytes in buffers `now` equally, two frames at least; unused ones get nothing. Memory that the NIC keeps outside of
+// the eight (the shared pool of newer ones) is touched only as far as the lossless need it. All in whole cells of the
+// known cards, so that nothing is rounded and the same question has the same answer afterwards. Error (without errno):
+// it does not fit, or the speed is not known.
 Result<Buffers> automatic(const Use& use, const Buffers& now);
 
 }  // namespace fabric::headroom

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// PCIe maximum read request size: three bits of Device Control. To read them takes CAP_SYS_ADMIN, which agentd has not:
-// fabric-agent-pci.service reads and writes them at boot, agentd compares with what that published (qos/read.cpp).
-// A device does not say which sizes it can do: every power of two from 128 to 4096 may be written (drivers/pci/pci.c
-// pcie_set_readrq), and what it keeps is read back.
+// PCIe maximum read request size: three bits of Device Control. Reading them requires CAP_SYS_ADMIN, which agentd
+// lacks: fabric-agent-pci.service reads and writes them at boot, agentd compares with what that published
+// (qos/read.cpp). A device does not say which sizes it can do: every power of two from 128 to 4096 may be written
+// (drivers/pci/pci.c pcie_set_readrq), and what it keeps is read back.
 #include "kernel/pci/pci_config.h"
 #include "vendor/vendors.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RDMA counters that cost the card something and are therefore off (mlx5's cc_*, rdma_*):
-// drivers/infiniband/core/nldev.c of Linux 6.12, since 5.16. They are off again when the driver is loaded anew.
+// drivers/infiniband/core/nldev.c of Linux 6.12, since 5.16. They are off again after a driver reload.
 #include <algorithm>
 
 #include "kernel/rdma/nldev.h"
@@ -47,7 +47,7 @@ void read(PortIo& io, Qos& out) {
   out.optional_counters = std::move(on);
 }
 
-// The kernel takes the list of all that shall be on; what is not in it goes off.
+// The kernel takes the whole list: counters that are not in it are switched off.
 Result<void> write(PortIo& io, const Setting&, const Qos& want, const Qos&) {
   auto device = device_index(io);
   if (!device) return device.error();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rdma_cm gives connections that ask for nothing: drivers/infiniband/core/cma_configfs.c of Linux 6.12. The values
+// Defaults of rdma_cm connections: drivers/infiniband/core/cma_configfs.c of Linux 6.12. The values
 // live in the kernel's cma_device, not in the directory: they survive its removal, and are lost when the RDMA device is
-// registered anew (driver reload); a directory that outlives its device answers ENODEV until it is made again.
+// registered again (driver reload); a directory that outlives its device answers ENODEV until it is made again.
 #include "base/parse.h"
 #include "vendor/generic/configfs_item.h"
 #include "vendor/generic/file_settings.h"
@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kFolder = "sys/kernel/config/rdma_cm";
 constexpr std::string_view kV1 = "IB/RoCE v1", kV2 = "RoCE v2";  // gid_type_str[], drivers/infiniband/core/cache.c
 
-// Calls `with(folder of the port)` while the device's directory stands. Only what was made here is taken away again.
+// Calls `with(folder of the port)` while the device's directory exists. Removes it only if it was created here.
 template <class Act>
 Result<void> in_port(const PortIo& io, Act&& with) {
   const Root& root = io.kernel.root;

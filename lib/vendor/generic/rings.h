@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How drivers round the ring sizes they are asked for. For Driver::expected: what will be read is what is wanted.
+// How drivers round requested ring sizes, for Driver::expected.
 #pragma once
 
 #include <bit>
@@ -8,7 +8,7 @@
 
 namespace fabric::rings {
 
-// mlx5: order_base_2() of what is asked for (mlx5/core/en_ethtool.c mlx5e_ethtool_set_ringparam()).
+// mlx5: order_base_2() of the request (mlx5/core/en_ethtool.c mlx5e_ethtool_set_ringparam()).
 inline void round_to_power_of_two(Qos& want) {
   for (auto* size : {&want.ring_rx, &want.ring_tx})
     if (*size && **size <= 1u << 31) *size = std::bit_ceil(**size);

@@ -40,7 +40,7 @@ Trust trust_of(const dcbnl::Snapshot& dcb, const DscpMap& map) {
   return Trust::pcp;
 }
 
-// What only few ask for is left out unless asked for: what is read is kept as the original, to be restored.
+// Rarely used settings are read on request only, because every reading is saved as an original to restore.
 void take(const dcbnl::Snapshot& dcb, const PortIo& io, Qos& out) {
   if (dcb.dcbx) out.dcbx = dcbx_of(*dcb.dcbx);
   out.dscp_map = dscp::map_of(dcb.app.value_or(std::vector<dcb_app>{}));

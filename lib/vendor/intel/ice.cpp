@@ -45,7 +45,7 @@ Ets vlan_mode_ets() {
   return out;
 }
 
-// The steps to a map: what is new, then what goes, then what was listed with another priority (a listed DSCP is
+// The steps to a map: new entries, then deletions, then entries with another priority (a listed DSCP is
 // refused). New ones first keeps the list from running empty where it can, and so the mode from switching back and
 // forth.
 struct Steps {
@@ -127,7 +127,7 @@ bool dscp_mode(const Qos& want, const Qos& have) {
   return have.trust == Trust::dscp;
 }
 
-// ice_dcb_get_num_tc(): with a gap there is no DCB at all.
+// ice_dcb_get_num_tc(): with a gap DCB is off.
 bool has_gap(const Eight& prio_tc) {
   unsigned used = 0;
   for (uint8_t tc : prio_tc) used |= 1U << tc;
@@ -193,7 +193,8 @@ Result<void> write_agent(PortIo& io, const Setting&, const Qos& want, const Qos&
   return intel::write_agent(io, kAgent, *want.fw_lldp);
 }
 
-// The reply says "refused" also when the mode was set already or the port is in DSCP mode: the reading tells.
+// The reply says "refused" also when the mode was set already or the port is in DSCP mode: only the reading shows the
+// mode.
 Result<void> write_dcbx(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
   auto written = upstream::write_dcbx(io, setting, want, have);
   if (written || written.error().code != EPERM) return written;

@@ -17,7 +17,7 @@ bool is_buffer(const Setting& setting) {
   return setting.id == SettingId::prio2buffer || setting.id == SettingId::buffer_size;
 }
 
-// The buffers as they will be used when all that is wanted stands.
+// The buffers once all wanted settings are in place.
 headroom::Use use_of(const Qos& want, const Qos& have, const Limits& limits) {
   headroom::Use use;
   use.link.speed = limits.speed.value_or(0);
@@ -34,7 +34,8 @@ headroom::Use use_of(const Qos& want, const Qos& have, const Limits& limits) {
 }
 
 // PFC and the cable's length are written after the buffers, and where the host owns these the driver still judges them
-// by the old ones. What it would refuse serves both at first; the next pass gives what is wanted alone.
+// by the old ones. If the driver would refuse the wanted sizes, the first write serves both maps; the next pass writes
+// the wanted sizes.
 Result<Buffers> automatic(const Qos& want, const Qos& have, const Limits& limits) {
   headroom::Use use = use_of(want, have, limits);
   auto sizes = headroom::automatic(use, *have.buffer_size);
@@ -58,7 +59,7 @@ std::string impossible_buffers(const Qos& want, const Qos& have, const Limits& l
   return headroom::objection(use, want.buffer_size.value_or(have.buffer_size.value_or(Buffers{})));
 }
 
-// mlx5e_dcbnl_ieee_setmaxrate() counts in a byte of 100 Mbit/s, or of 1 Gbit/s; what is left over is dropped, and
+// mlx5e_dcbnl_ieee_setmaxrate() counts in a byte of 100 Mbit/s, or of 1 Gbit/s; the remainder is dropped, and
 // Linux 5.10 and OFED drop what does not fit into the byte as well (400 Gbit/s becomes 144).
 constexpr uint64_t kSmallUnit = 100'000, kLargeUnit = 1'000'000;  // kbit/s
 
@@ -117,7 +118,7 @@ Result<Qos> read(PortIo& io) {
   return out;
 }
 
-// Hardware always maps all 64 DSCPs, and a deleted entry falls to priority 0 there: only a full list says what is.
+// Hardware always maps all 64 DSCPs, and a deleted entry falls to priority 0 there: only a full list is unambiguous.
 Qos expected(const Qos& want, const Qos& have, const Limits& limits) {
   Qos out = want;
   if (out.dscp_map && (!out.dscp_map->empty() || out.trust == Trust::dscp))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// mlx5_core of Linux (ConnectX-4 and later, BlueField). Congestion control stands in debugfs, one number and one
+// mlx5_core of Linux (ConnectX-4 and later, BlueField). Congestion control is in debugfs, one number and one
 // firmware command each: drivers/infiniband/hw/mlx5/cong.c of Linux 6.12, where the files have names of their own.
 #include "vendor/generic/file_settings.h"
 #include "vendor/generic/upstream.h"
@@ -56,7 +56,7 @@ const Condition* condition_of(SettingId id) {
   return nullptr;
 }
 
-// A condition that cannot be read is no condition: Linux 6.1 has only the first.
+// An unreadable condition counts as absent: Linux 6.1 has only the first.
 bool is_none(const PortIo& io, const std::string& folder, SettingId id) {
   const Condition* condition = condition_of(id);
   if (condition == nullptr) return false;
@@ -70,7 +70,7 @@ void read_parameters(PortIo& io, Qos& out) {
   if (!io.kernel.root.exists(folder)) {
     why = file_settings::closed(io, folder);
     if (why.empty())
-      why = "there is no /" + folder + ": mlx5_ib is not loaded, or the card's firmware lets nobody set DCQCN";
+      why = "there is no /" + folder + ": mlx5_ib is not loaded, or the NIC's firmware does not allow to set DCQCN";
   }
   for (const Row& row : kParameters) {
     if (!io.wants(row.setting)) continue;

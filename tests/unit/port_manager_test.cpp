@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agent's decisions, against simulated NICs behind real netlink messages.
+#include "agentd/port_manager.h"
+
 #include <gtest/gtest.h>
 #include <linux/ethtool.h>
 
@@ -7,7 +9,6 @@
 #include <fstream>
 #include <tuple>
 
-#include "agentd/keeper.h"
 #include "config/cabling.h"
 #include "config/config.h"
 #include "settings/restore.h"
@@ -40,13 +41,13 @@ Policy policy_of(const std::string& head, const std::string& profile = kProfile)
 }
 
 // The machine under test: NICs that keep their RDMA names over a reload, as udev's rules make them.
-class KeeperTest : public testing::Test {
+class PortManagerTest : public testing::Test {
  protected:
-  Keeper& start(const std::string& head) {
+  PortManager& start(const std::string& head) {
     kernel_.emplace(sim_.kernel(tree_.path()));
-    keeper_.emplace(world(), policy_of(head));
+    manager_.emplace(world(), policy_of(head));
     keep_all();
-    return *keeper_;
+    return *manager_;
   }
   World world() {
     World world{.kernel = *kernel_, .scan = {}, .busy = {}};
@@ -74,13 +75,13 @@ class KeeperTest : public testing::Test {
     return found;
   }
   void keep_all() {
-    keeper_->rescan();
-    for (const std::string& id : keeper_->ids()) look(id);
+    manager_->rescan();
+    for (const std::string& id : manager_->ids()) look(id);
   }
   // 0, or the errno with which the port could not be looked at.
   int look(const std::string& id) {
-    auto done = keeper_->keep(id, now_);
-    keeper_->publish();
+    auto done = manager_->keep(id, now_);
+    manager_->publish();
     return done ? 0 : done.error().code;
   }
   SettingState setting(const std::string& id, const std::string& key) {
@@ -103,35 +104,35 @@ class KeeperTest : public testing::Test {
   test::Tree tree_;
   test::SimKernel sim_;
   std::optional<Kernel> kernel_;
-  std::optional<Keeper> keeper_;
+  std::optional<PortManager> manager_;
   std::vector<Entry> told_;
   std::string busy_;
   int hour_ = 3;
   qos::Instant now_ = std::chrono::steady_clock::now();
 };
 
-TEST_F(KeeperTest, AuditWritesNothingAndTellsEachDifferenceOnce) {
+TEST_F(PortManagerTest, AuditWritesNothingAndTellsEachDifferenceOnce) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
-  Keeper& keeper = start("mode = \"audit\"");
+  PortManager& manager = start("mode = \"audit\"");
   size_t differences = told(message_id::differs) + told(message_id::pending);
   EXPECT_GE(differences, 4U);
   EXPECT_EQ(outcome("roce_eth0/1", "mtu"), "differs");
   keep_all();
   EXPECT_EQ(told(message_id::differs) + told(message_id::pending), differences);
   EXPECT_EQ(nic.writes(), 0U);
-  EXPECT_EQ(keeper.exit_code(), 1);
+  EXPECT_EQ(manager.exit_code(), 1);
   EXPECT_FALSE(std::ifstream(tree_.path() + "/" + state::kOriginalsFile).good());
   nic.mtu = 9000;  // a new difference is told
   look("roce_eth0/1");
   EXPECT_EQ(told(message_id::differs) + told(message_id::pending), differences + 1);
 }
 
-TEST_F(KeeperTest, EnforceBringsEveryPersonalityInOrderAndThenWritesNothing) {
+TEST_F(PortManagerTest, EnforceBringsEveryPersonalityInOrderAndThenWritesNothing) {
   sim_.add_nic("eth0", Personality::mlx5);
   sim_.add_nic("eth1", Personality::bnxt);
   sim_.add_nic("eth2", Personality::ice);
   sim_.add_nic("eth3", Personality::nodcb);
-  Keeper& keeper = start("mode = \"enforce\"\n");
+  PortManager& manager = start("mode = \"enforce\"\n");
   unsigned writes = 0;
   for (SimNic& nic : sim_.nics()) writes += nic.writes();
   EXPECT_GT(writes, 0U);
@@ -144,11 +145,11 @@ TEST_F(KeeperTest, EnforceBringsEveryPersonalityInOrderAndThenWritesNothing) {
   EXPECT_EQ(outcome("roce_eth3/1", "pfc"), "unsupported");
   EXPECT_EQ(outcome("roce_eth3/1", "mtu"), "in_sync");
   EXPECT_EQ(outcome("roce_eth2/1", "ets"), "unsupported");  // ice keeps its own classes while it trusts DSCP
-  EXPECT_EQ(keeper.status(), "enforce: 4 ports, 2 in sync, 2 unsupported");
-  EXPECT_EQ(keeper.exit_code(), 1);
+  EXPECT_EQ(manager.status(), "enforce: 4 ports, 2 in sync, 2 unsupported");
+  EXPECT_EQ(manager.exit_code(), 1);
 }
 
-TEST_F(KeeperTest, ForeignChangesArePutBackCountedAndTold) {
+TEST_F(PortManagerTest, ForeignChangesArePutBackCountedAndTold) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   start("mode = \"enforce\"\n");
   EXPECT_EQ(told(message_id::repaired), 0U);
@@ -167,10 +168,10 @@ TEST_F(KeeperTest, ForeignChangesArePutBackCountedAndTold) {
   EXPECT_EQ(field(entry, "FABRIC_TO"), "4200");
 }
 
-TEST_F(KeeperTest, FightingStopsAfterSoManyRoundsAndNamesTheSuspect) {
+TEST_F(PortManagerTest, FightingStopsAfterSoManyRoundsAndNamesTheSuspect) {
   tree_.file("proc/4711/comm", "lldpad\n");
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
-  Keeper& keeper = start("mode = \"enforce\"\nconflict = { rounds = 3, window = 60 }\n");
+  PortManager& manager = start("mode = \"enforce\"\nconflict = { rounds = 3, window = 60 }\n");
   for (int i = 0; i < 10; ++i, now_ += seconds(1)) {
     nic.pfc.pfc_en = 0;
     look("roce_eth0/1");
@@ -180,17 +181,17 @@ TEST_F(KeeperTest, FightingStopsAfterSoManyRoundsAndNamesTheSuspect) {
   EXPECT_EQ(outcome("roce_eth0/1", "pfc"), "conflict");
   EXPECT_NE(setting("roce_eth0/1", "pfc").detail.find("lldpad"), std::string::npos);
   EXPECT_EQ(told(message_id::conflict), 1U);
-  EXPECT_TRUE(keeper.in_conflict("roce_eth0/1"));
-  EXPECT_EQ(keeper.exit_code(), 2);
+  EXPECT_TRUE(manager.in_conflict("roce_eth0/1"));
+  EXPECT_EQ(manager.exit_code(), 2);
   nic.mtu = 1500;  // the other settings are kept all the same
   look("roce_eth0/1");
   EXPECT_EQ(nic.mtu, 4200U);
-  keeper.set_policy(policy_of("mode = \"enforce\"\n"));  // systemctl reload
+  manager.set_policy(policy_of("mode = \"enforce\"\n"));  // systemctl reload
   look("roce_eth0/1");
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
 }
 
-TEST_F(KeeperTest, ARefusedSettingIsNotHammered) {
+TEST_F(PortManagerTest, ARefusedSettingIsNotHammered) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   nic.faults["setpfc"] = {test::Fault::refuse, EINVAL, -1};
   start("mode = \"enforce\"\nreread = 30\n");
@@ -207,27 +208,27 @@ TEST_F(KeeperTest, ARefusedSettingIsNotHammered) {
   EXPECT_EQ(outcome("roce_eth0/1", "pfc"), "applied");
 }
 
-TEST_F(KeeperTest, ADisruptiveWriteWaitsForTheLastQueuePair) {
+TEST_F(PortManagerTest, ADisruptiveWriteWaitsForTheLastQueuePair) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   nic.pfc.pfc_en = 0;
   busy_ = "eth0";
-  Keeper& keeper = start("mode = \"enforce\"\n");
+  PortManager& manager = start("mode = \"enforce\"\n");
   EXPECT_EQ(outcome("roce_eth0/1", "pfc"), "pending");
   EXPECT_EQ(nic.pfc.pfc_en, 0);
-  EXPECT_TRUE(keeper.waits_for_idle("roce_eth0/1"));
-  EXPECT_FALSE(keeper.is_idle("roce_eth0/1"));
+  EXPECT_TRUE(manager.waits_for_idle("roce_eth0/1"));
+  EXPECT_FALSE(manager.is_idle("roce_eth0/1"));
   busy_.clear();
-  EXPECT_TRUE(keeper.is_idle("roce_eth0/1"));
+  EXPECT_TRUE(manager.is_idle("roce_eth0/1"));
   look("roce_eth0/1");
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
-  EXPECT_FALSE(keeper.waits_for_idle("roce_eth0/1"));
+  EXPECT_FALSE(manager.waits_for_idle("roce_eth0/1"));
 }
 
-TEST_F(KeeperTest, ADriverReloadIsNoForeignWriter) {
+TEST_F(PortManagerTest, ADriverReloadIsNoForeignWriter) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   start("mode = \"enforce\"\nconflict = { rounds = 1 }\n");
   sim_.reload(nic);
-  auto fresh = keeper_->rescan();
+  auto fresh = manager_->rescan();
   ASSERT_EQ(fresh, std::vector<std::string>{"roce_eth0/1"});
   look("roce_eth0/1");
   EXPECT_EQ(outcome("roce_eth0/1", "ets"), "applied");
@@ -235,10 +236,10 @@ TEST_F(KeeperTest, ADriverReloadIsNoForeignWriter) {
   EXPECT_EQ(told(message_id::conflict), 0U);
 }
 
-TEST_F(KeeperTest, AVanishedPortIsForgottenAndTheOthersAreKept) {
+TEST_F(PortManagerTest, AVanishedPortIsForgottenAndTheOthersAreKept) {
   SimNic& gone = sim_.add_nic("eth0", Personality::full);
   SimNic& stays = sim_.add_nic("eth1", Personality::full);
-  Keeper& keeper = start("mode = \"enforce\"\n");
+  PortManager& manager = start("mode = \"enforce\"\n");
   gone.present = false;
   stays.mtu = 1500;
   const size_t before = told_.size();
@@ -246,40 +247,40 @@ TEST_F(KeeperTest, AVanishedPortIsForgottenAndTheOthersAreKept) {
   EXPECT_EQ(told_.size(), before) << "the rescan that follows says it";
   EXPECT_EQ(look("roce_eth1/1"), 0);
   EXPECT_EQ(stays.mtu, 4200U);
-  keeper.rescan();
-  EXPECT_EQ(keeper.ids(), std::vector<std::string>{"roce_eth1/1"});
+  manager.rescan();
+  EXPECT_EQ(manager.ids(), std::vector<std::string>{"roce_eth1/1"});
 }
 
-TEST_F(KeeperTest, AnExcludedPortHasNotGone) {
+TEST_F(PortManagerTest, AnExcludedPortHasNotGone) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
-  Keeper& keeper = start("mode = \"enforce\"\n");
-  keeper.set_policy(policy_of("mode = \"enforce\"\nexporter.exclude = [\"roce_*\"]\n"));
+  PortManager& manager = start("mode = \"enforce\"\n");
+  manager.set_policy(policy_of("mode = \"enforce\"\nexporter.exclude = [\"roce_*\"]\n"));
   nic.present = false;  // the scan leaves it out
-  keeper.rescan();
-  EXPECT_TRUE(keeper.ids().empty());
+  manager.rescan();
+  EXPECT_TRUE(manager.ids().empty());
   EXPECT_NE(told_.back().message.find("excluded"), std::string::npos) << told_.back().message;
 }
 
 // ethnl_ops_begin() of Linux 6.12: ENODEV of a netdev that its driver has detached, in a reset or for good.
-TEST_F(KeeperTest, ADetachedDeviceIsSaidSoAndNothingIsHeldAgainstIt) {
+TEST_F(PortManagerTest, ADetachedDeviceIsSaidSoAndNothingIsHeldAgainstIt) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   start("mode = \"enforce\"\nreread = 30\n");
   nic.faults["getpause"] = {test::Fault::refuse, ENODEV, -1};
   EXPECT_EQ(look("roce_eth0/1"), ENODEV);
   EXPECT_EQ(outcome("roce_eth0/1", "mtu"), "applied") << "a reset may be over in a moment";
-  EXPECT_TRUE(keeper_->rescan().empty()) << "it is still there";
+  EXPECT_TRUE(manager_->rescan().empty()) << "it is still there";
   for (int i = 0; i < 5; ++i) EXPECT_EQ(look("roce_eth0/1"), ENODEV);
   EXPECT_EQ(outcome("roce_eth0/1", "mtu"), "refused");
   EXPECT_NE(setting("roce_eth0/1", "mtu").detail.find("dmesg"), std::string::npos);
   EXPECT_TRUE(setting("roce_eth0/1", "mtu").drifts.empty()) << "not known is not drifted";
-  EXPECT_EQ(keeper_->exit_code(), 2);
+  EXPECT_EQ(manager_->exit_code(), 2);
   nic.faults.clear();
   nic.mtu = 1500;
   EXPECT_EQ(look("roce_eth0/1"), 0);
   EXPECT_EQ(nic.mtu, 4200U) << "at once";
 }
 
-TEST_F(KeeperTest, TheOriginalIsSavedOnceAndRestoreErasesIt) {
+TEST_F(PortManagerTest, TheOriginalIsSavedOnceAndRestoreErasesIt) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   nic.mtu = 2000;
   start("mode = \"enforce\"\n");
@@ -298,7 +299,7 @@ TEST_F(KeeperTest, TheOriginalIsSavedOnceAndRestoreErasesIt) {
   EXPECT_TRUE(originals->empty());
 }
 
-TEST_F(KeeperTest, CorruptOriginalsAreKeptAside) {
+TEST_F(PortManagerTest, CorruptOriginalsAreKeptAside) {
   tree_.file(state::kOriginalsFile, "[[[");
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   start("mode = \"enforce\"\n");
@@ -307,7 +308,7 @@ TEST_F(KeeperTest, CorruptOriginalsAreKeptAside) {
   EXPECT_EQ(told(message_id::trouble), 1U);
 }
 
-TEST_F(KeeperTest, WithoutADurableOriginalNothingIsWritten) {
+TEST_F(PortManagerTest, WithoutADurableOriginalNothingIsWritten) {
   tree_.file("var/lib", "a file where a directory should be");
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   start("mode = \"enforce\"\n");
@@ -315,7 +316,7 @@ TEST_F(KeeperTest, WithoutADurableOriginalNothingIsWritten) {
   EXPECT_EQ(outcome("roce_eth0/1", "pfc"), "refused");
 }
 
-TEST_F(KeeperTest, WhileAnotherWritesItComesAgain) {
+TEST_F(PortManagerTest, WhileAnotherWritesItComesAgain) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   auto lock = state::take_lock(tree_.path());
   ASSERT_TRUE(lock.ok());
@@ -332,7 +333,7 @@ TEST_F(KeeperTest, WhileAnotherWritesItComesAgain) {
   EXPECT_GT(nic.writes(), 0U);
 }
 
-TEST_F(KeeperTest, ALockThatCannotBeOpenedIsToldAtOnce) {
+TEST_F(PortManagerTest, ALockThatCannotBeOpenedIsToldAtOnce) {
   tree_.file("run", "a file where a directory should be");
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   start("mode = \"enforce\"\n");
@@ -343,29 +344,29 @@ TEST_F(KeeperTest, ALockThatCannotBeOpenedIsToldAtOnce) {
   }));
 }
 
-TEST_F(KeeperTest, ABadReloadIsShown) {
+TEST_F(PortManagerTest, ABadReloadIsShown) {
   sim_.add_nic("eth0", Personality::full);
-  Keeper& keeper = start("mode = \"enforce\"\n");
-  keeper.set_config_error("a.toml:1:1: wrong");
-  EXPECT_EQ(keeper.state().config_error, "a.toml:1:1: wrong");
-  EXPECT_NE(keeper.status().find("old one is in force"), std::string::npos);
-  keeper.set_policy(policy_of(""));
-  EXPECT_EQ(keeper.state().config_error, "");
+  PortManager& manager = start("mode = \"enforce\"\n");
+  manager.set_config_error("a.toml:1:1: wrong");
+  EXPECT_EQ(manager.state().config_error, "a.toml:1:1: wrong");
+  EXPECT_NE(manager.status().find("old one stays in force"), std::string::npos);
+  manager.set_policy(policy_of(""));
+  EXPECT_EQ(manager.state().config_error, "");
 }
 
-TEST_F(KeeperTest, PortsWithoutAnEntryAreLeftAlone) {
+TEST_F(PortManagerTest, PortsWithoutAnEntryAreLeftAlone) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   start("mode = \"enforce\"\n");
-  keeper_->set_policy(policy_of("mode = \"enforce\"\n", "[[port]]\nmatch = { netdev = \"eth9\" }\nmtu = 9000\n"));
+  manager_->set_policy(policy_of("mode = \"enforce\"\n", "[[port]]\nmatch = { netdev = \"eth9\" }\nmtu = 9000\n"));
   nic.mtu = 1500;
   look("roce_eth0/1");
   EXPECT_EQ(nic.mtu, 1500U);
-  EXPECT_EQ(keeper_->status(), "enforce: 0 ports, 1 left alone");
+  EXPECT_EQ(manager_->status(), "enforce: 0 ports, 1 unmanaged");
 }
 
-TEST_F(KeeperTest, CarrierUpAndRenamesAreSeen) {
+TEST_F(PortManagerTest, CarrierUpAndRenamesAreSeen) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
-  Keeper& keeper = start("mode = \"enforce\"\n");
+  PortManager& manager = start("mode = \"enforce\"\n");
   rtnl::Link link{.ifindex = nic.ifindex,
                   .name = "eth0",
                   .mtu = {},
@@ -376,48 +377,48 @@ TEST_F(KeeperTest, CarrierUpAndRenamesAreSeen) {
                   .master = {},
                   .parent = {},
                   .kind = {}};
-  EXPECT_FALSE(keeper.link_changed(link).carrier_up);
+  EXPECT_FALSE(manager.link_changed(link).carrier_up);
   link.carrier = false;
-  EXPECT_FALSE(keeper.link_changed(link).carrier_up);
+  EXPECT_FALSE(manager.link_changed(link).carrier_up);
   link.carrier = true;
-  EXPECT_TRUE(keeper.link_changed(link).carrier_up);
+  EXPECT_TRUE(manager.link_changed(link).carrier_up);
   link.carrier_down_count = 2;  // down and up in one message
-  EXPECT_TRUE(keeper.link_changed(link).carrier_up);
-  EXPECT_FALSE(keeper.link_changed(link).carrier_up);
+  EXPECT_TRUE(manager.link_changed(link).carrier_up);
+  EXPECT_FALSE(manager.link_changed(link).carrier_up);
   link.name = "ens1";
-  EXPECT_TRUE(keeper.link_changed(link).rescan);
+  EXPECT_TRUE(manager.link_changed(link).rescan);
   link.ifindex = 999;
-  EXPECT_FALSE(keeper.link_changed(link).rescan);
+  EXPECT_FALSE(manager.link_changed(link).rescan);
   unsigned before = nic.calls["setpfc"];
-  ASSERT_TRUE(keeper.settle("roce_eth0/1").ok());
+  ASSERT_TRUE(manager.settle("roce_eth0/1").ok());
   EXPECT_EQ(nic.calls["setpfc"], before + 1);  // mlx5 computes its thresholds anew
 }
 
 // The socket ran over while the link went down and up (a thousand containers came at once): the counter tells.
-TEST_F(KeeperTest, ACarrierThatCameBackUnheardIsSeenWithTheNextLook) {
+TEST_F(PortManagerTest, ACarrierThatCameBackUnheardIsSeenWithTheNextLook) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
-  Keeper& keeper = start("mode = \"enforce\"\n");
+  PortManager& manager = start("mode = \"enforce\"\n");
   nic.link_up();
-  keeper.rescan();
-  EXPECT_TRUE(keeper.carriers_back().empty());
+  manager.rescan();
+  EXPECT_TRUE(manager.links_recovered().empty());
   ++nic.carrier_downs;
-  keeper.rescan();
-  EXPECT_EQ(keeper.carriers_back(), std::vector<std::string>{"roce_eth0/1"});
-  keeper.rescan();
-  EXPECT_TRUE(keeper.carriers_back().empty());
+  manager.rescan();
+  EXPECT_EQ(manager.links_recovered(), std::vector<std::string>{"roce_eth0/1"});
+  manager.rescan();
+  EXPECT_TRUE(manager.links_recovered().empty());
   nic.carrier = false;
-  keeper.rescan();
-  EXPECT_TRUE(keeper.carriers_back().empty());
+  manager.rescan();
+  EXPECT_TRUE(manager.links_recovered().empty());
   nic.carrier = true;
-  keeper.rescan();
-  EXPECT_EQ(keeper.carriers_back(), std::vector<std::string>{"roce_eth0/1"});
+  manager.rescan();
+  EXPECT_EQ(manager.links_recovered(), std::vector<std::string>{"roce_eth0/1"});
 }
 
 // Its link is down when the agent starts, and the first that is heard of it is that it is up.
-TEST_F(KeeperTest, TheFirstCarrierAfterTheStartIsSeen) {
+TEST_F(PortManagerTest, TheFirstCarrierAfterTheStartIsSeen) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   nic.carrier = false;
-  Keeper& keeper = start("mode = \"enforce\"\n");
+  PortManager& manager = start("mode = \"enforce\"\n");
   const rtnl::Link up{.ifindex = nic.ifindex,
                       .name = "eth0",
                       .mtu = {},
@@ -428,17 +429,17 @@ TEST_F(KeeperTest, TheFirstCarrierAfterTheStartIsSeen) {
                       .master = {},
                       .parent = {},
                       .kind = {}};
-  EXPECT_TRUE(keeper.link_changed(up).carrier_up);
-  EXPECT_FALSE(keeper.link_changed(up).carrier_up);
+  EXPECT_TRUE(manager.link_changed(up).carrier_up);
+  EXPECT_FALSE(manager.link_changed(up).carrier_up);
 }
 
 // Without a link nobody knows which speed it would have: the entry of the others is not the port's.
-TEST_F(KeeperTest, APortWhoseLinkGoesDownKeepsTheEntryOfItsSpeed) {
+TEST_F(PortManagerTest, APortWhoseLinkGoesDownKeepsTheEntryOfItsSpeed) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   nic.speed = 400'000;
   kernel_.emplace(sim_.kernel(tree_.path()));
-  keeper_.emplace(world(), policy_of("mode = \"enforce\"\n",
-                                     "[[port]]\nmatch = { speed = \"400G\" }\nmtu = 9000\n[[port]]\nmtu = 4200\n"));
+  manager_.emplace(world(), policy_of("mode = \"enforce\"\n",
+                                      "[[port]]\nmatch = { speed = \"400G\" }\nmtu = 9000\n[[port]]\nmtu = 4200\n"));
   keep_all();
   ASSERT_EQ(nic.mtu, 9000U);
   nic.carrier = false;
@@ -449,18 +450,18 @@ TEST_F(KeeperTest, APortWhoseLinkGoesDownKeepsTheEntryOfItsSpeed) {
   EXPECT_EQ(nic.mtu, 9000U) << "kept as before";
   nic.carrier = true;
   nic.speed = 100'000;  // another cable
-  EXPECT_EQ(keeper_->rescan(), std::vector<std::string>{"roce_eth0/1"}) << "another entry's now";
+  EXPECT_EQ(manager_->rescan(), std::vector<std::string>{"roce_eth0/1"}) << "another entry's now";
   look("roce_eth0/1");
   EXPECT_EQ(nic.mtu, 4200U);
 }
 
-TEST_F(KeeperTest, WhichEntryIsItsOwnIsDecidedWhenTheLinkComesUp) {
+TEST_F(PortManagerTest, WhichEntryIsItsOwnIsDecidedWhenTheLinkComesUp) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   nic.speed = 400'000;
   nic.carrier = false;
   kernel_.emplace(sim_.kernel(tree_.path()));
-  keeper_.emplace(world(), policy_of("mode = \"enforce\"\n",
-                                     "[[port]]\nmatch = { speed = \"400G\" }\nmtu = 9000\n[[port]]\nmtu = 4200\n"));
+  manager_.emplace(world(), policy_of("mode = \"enforce\"\n",
+                                      "[[port]]\nmatch = { speed = \"400G\" }\nmtu = 9000\n[[port]]\nmtu = 4200\n"));
   keep_all();
   EXPECT_EQ(nic.mtu, 1500U);
   nic.carrier = true;
@@ -474,18 +475,18 @@ TEST_F(KeeperTest, WhichEntryIsItsOwnIsDecidedWhenTheLinkComesUp) {
                       .master = {},
                       .parent = {},
                       .kind = {}};
-  EXPECT_TRUE(keeper_->link_changed(up).speed);
-  EXPECT_EQ(keeper_->rescan(), std::vector<std::string>{"roce_eth0/1"});
+  EXPECT_TRUE(manager_->link_changed(up).speed);
+  EXPECT_EQ(manager_->rescan(), std::vector<std::string>{"roce_eth0/1"});
   look("roce_eth0/1");
   EXPECT_EQ(nic.mtu, 9000U);
 }
 
 // Ports of one host at two speeds, and a cable that is changed again and again: nobody else wrote.
-TEST_F(KeeperTest, WhatAnotherEntryWantsIsNoRepair) {
+TEST_F(PortManagerTest, WhatAnotherEntryWantsIsNoRepair) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   kernel_.emplace(sim_.kernel(tree_.path()));
-  keeper_.emplace(world(), policy_of("mode = \"enforce\"\n",
-                                     "[[port]]\nmatch = { speed = \"400G\" }\nmtu = 9000\n[[port]]\nmtu = 4200\n"));
+  manager_.emplace(world(), policy_of("mode = \"enforce\"\n",
+                                      "[[port]]\nmatch = { speed = \"400G\" }\nmtu = 9000\n[[port]]\nmtu = 4200\n"));
   for (const uint32_t speed : {400'000U, 100'000U, 400'000U, 100'000U, 400'000U, 100'000U, 400'000U}) {
     nic.speed = speed;
     keep_all();
@@ -496,26 +497,26 @@ TEST_F(KeeperTest, WhatAnotherEntryWantsIsNoRepair) {
 }
 
 // Down since the agent's start: that an entry for a speed comes before its own takes nothing from it yet.
-TEST_F(KeeperTest, APortWithoutALinkIsNotLetGoOfForASpeedThatItMayHave) {
+TEST_F(PortManagerTest, APortWithoutALinkIsNotLetGoOfForASpeedThatItMayHave) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   nic.carrier = false;
   start("mode = \"enforce\"\n");
   ASSERT_EQ(nic.mtu, 4200U);
   const std::string fast = "[[port]]\nname = \"fast\"\nmatch = { speed = \"400G\" }\nmtu = 9000\n";
-  keeper_->set_policy(policy_of("mode = \"enforce\"\nrelease = \"restore\"\n", fast + kProfile));
+  manager_->set_policy(policy_of("mode = \"enforce\"\nrelease = \"restore\"\n", fast + kProfile));
   keep_all();
   EXPECT_EQ(nic.mtu, 4200U) << "put back, though it is known to be wanted";
 }
 
 // An entry that a reload brings does not make a port new that has carried jobs for weeks.
-TEST_F(KeeperTest, ThePortOfANewEntryWaitsForTheMaintenanceWindow) {
+TEST_F(PortManagerTest, ThePortOfANewEntryWaitsForTheMaintenanceWindow) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   hour_ = 12;
   const std::string head = "mode = \"enforce\"\nmaintenance = \"daily 02:00-04:00\"\n";
   kernel_.emplace(sim_.kernel(tree_.path()));
-  keeper_.emplace(world(), policy_of(head, ""));
+  manager_.emplace(world(), policy_of(head, ""));
   keep_all();
-  keeper_->set_policy(policy_of(head));
+  manager_->set_policy(policy_of(head));
   keep_all();
   EXPECT_EQ(nic.pfc.pfc_en, 0);
   EXPECT_EQ(outcome("roce_eth0/1", "pfc"), "pending");
@@ -525,7 +526,7 @@ TEST_F(KeeperTest, ThePortOfANewEntryWaitsForTheMaintenanceWindow) {
 }
 
 // At boot udev names a netdev when the agent has seen it under the kernel's name, which no entry matches.
-TEST_F(KeeperTest, APortThatIsNamedAfterTheStartDoesNotWaitForTheMaintenanceWindow) {
+TEST_F(PortManagerTest, APortThatIsNamedAfterTheStartDoesNotWaitForTheMaintenanceWindow) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   hour_ = 12;
   kernel_.emplace(sim_.kernel(tree_.path()));
@@ -535,8 +536,8 @@ TEST_F(KeeperTest, APortThatIsNamedAfterTheStartDoesNotWaitForTheMaintenanceWind
     found.front().rdma = "mlx5_0";
     return found;
   };
-  keeper_.emplace(world, policy_of("mode = \"enforce\"\nmaintenance = \"daily 02:00-04:00\"\n",
-                                   "[[port]]\nmatch = { netdev = \"ens*\" }\ndcbx = \"host\"\npfc = [3]\n"));
+  manager_.emplace(world, policy_of("mode = \"enforce\"\nmaintenance = \"daily 02:00-04:00\"\n",
+                                    "[[port]]\nmatch = { netdev = \"ens*\" }\ndcbx = \"host\"\npfc = [3]\n"));
   keep_all();
   ASSERT_EQ(nic.pfc.pfc_en, 0);
   nic.name = "ens1f0np0";
@@ -549,7 +550,7 @@ TEST_F(KeeperTest, APortThatIsNamedAfterTheStartDoesNotWaitForTheMaintenanceWind
 }
 
 // By hand, when it has carried jobs for hours (kernels since 6.2 rename a netdev that is up).
-TEST_F(KeeperTest, APortThatIsRenamedLaterWaitsForTheMaintenanceWindow) {
+TEST_F(PortManagerTest, APortThatIsRenamedLaterWaitsForTheMaintenanceWindow) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   hour_ = 12;
   kernel_.emplace(sim_.kernel(tree_.path()));
@@ -559,8 +560,8 @@ TEST_F(KeeperTest, APortThatIsRenamedLaterWaitsForTheMaintenanceWindow) {
     found.front().rdma = "mlx5_0";
     return found;
   };
-  keeper_.emplace(world, policy_of("mode = \"enforce\"\nmaintenance = \"daily 02:00-04:00\"\n",
-                                   "[[port]]\nmatch = { netdev = \"gpu*\" }\ndcbx = \"host\"\npfc = [3]\n"));
+  manager_.emplace(world, policy_of("mode = \"enforce\"\nmaintenance = \"daily 02:00-04:00\"\n",
+                                    "[[port]]\nmatch = { netdev = \"gpu*\" }\ndcbx = \"host\"\npfc = [3]\n"));
   keep_all();
   now_ += std::chrono::hours(3);
   keep_all();
@@ -574,13 +575,13 @@ TEST_F(KeeperTest, APortThatIsRenamedLaterWaitsForTheMaintenanceWindow) {
 }
 
 // Down since the agent's start, and let go of by the reload, as its link shows when it has one.
-TEST_F(KeeperTest, APortWhoseLinkShowsThatNoEntryIsItsOwnIsLetGoOf) {
+TEST_F(PortManagerTest, APortWhoseLinkShowsThatNoEntryIsItsOwnIsLetGoOf) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   nic.carrier = false;
   nic.speed = 100'000;
   start("mode = \"enforce\"\n");
   ASSERT_EQ(nic.mtu, 4200U);
-  keeper_->set_policy(
+  manager_->set_policy(
       policy_of("mode = \"enforce\"\nrelease = \"restore\"\n", "[[port]]\nmatch = { speed = \"400G\" }\nmtu = 9000\n"));
   keep_all();
   EXPECT_EQ(nic.mtu, 4200U);
@@ -590,14 +591,14 @@ TEST_F(KeeperTest, APortWhoseLinkShowsThatNoEntryIsItsOwnIsLetGoOf) {
 }
 
 // ice shows the FEC of the link, and "off" without one: who set a mode that ends the link is not in order.
-TEST_F(KeeperTest, FecOfALinkThatIsDownIsWrittenOnceWhateverIsWanted) {
+TEST_F(PortManagerTest, FecOfALinkThatIsDownIsWrittenOnceWhateverIsWanted) {
   for (const auto& [word, wanted, other] :
        {std::tuple("rs", ETHTOOL_FEC_RS, ETHTOOL_FEC_BASER), std::tuple("off", ETHTOOL_FEC_OFF, ETHTOOL_FEC_RS)}) {
     SimNic& nic = sim_.add_nic(word, Personality::ice);
     nic.ethtool.fec = wanted;
     nic.ethtool.fec_abilities = ETHTOOL_FEC_AUTO | ETHTOOL_FEC_RS | ETHTOOL_FEC_BASER;
     kernel_.emplace(sim_.kernel(tree_.path()));
-    keeper_.emplace(world(), policy_of("mode = \"enforce\"\n", std::string("[[port]]\nfec = \"") + word + "\"\n"));
+    manager_.emplace(world(), policy_of("mode = \"enforce\"\n", std::string("[[port]]\nfec = \"") + word + "\"\n"));
     keep_all();
     const std::string id = "roce_" + nic.name + "/1";
     ASSERT_EQ(outcome(id, "fec"), "in_sync");
@@ -614,13 +615,13 @@ TEST_F(KeeperTest, FecOfALinkThatIsDownIsWrittenOnceWhateverIsWanted) {
   }
 }
 
-TEST_F(KeeperTest, FecThatNoLinkHasShownIsWrittenAndIsNoOriginal) {
+TEST_F(PortManagerTest, FecThatNoLinkHasShownIsWrittenAndIsNoOriginal) {
   SimNic& nic = sim_.add_nic("eth0", Personality::ice);
   nic.ethtool.fec = ETHTOOL_FEC_BASER;  // the far end has RS: no link for it
   nic.ethtool.fec_abilities = ETHTOOL_FEC_OFF | ETHTOOL_FEC_RS | ETHTOOL_FEC_BASER;
   nic.carrier = false;
   kernel_.emplace(sim_.kernel(tree_.path()));
-  keeper_.emplace(world(), policy_of("mode = \"enforce\"\n", "[[port]]\nfec = \"rs\"\nmtu = 4200\n"));
+  manager_.emplace(world(), policy_of("mode = \"enforce\"\n", "[[port]]\nfec = \"rs\"\nmtu = 4200\n"));
   keep_all();
   EXPECT_EQ(nic.ethtool.fec, ETHTOOL_FEC_RS);
   EXPECT_EQ(setting("roce_eth0/1", "fec").detail, "accepted; whether it is in use shows when the link is up");
@@ -633,32 +634,32 @@ TEST_F(KeeperTest, FecThatNoLinkHasShownIsWrittenAndIsNoOriginal) {
   EXPECT_EQ(originals->begin()->second.mtu, 1500U);
 }
 
-TEST_F(KeeperTest, TheMaintenanceWindowHoldsDisruptiveWritesOfPortsThatWereThere) {
+TEST_F(PortManagerTest, TheMaintenanceWindowHoldsDisruptiveWritesOfPortsThatWereThere) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   hour_ = 12;
   const std::string head = "mode = \"enforce\"\n";
   start(head);
   Policy policy = policy_of(head);
   policy.maintenance = {{.days = 0x7f, .from = 2 * 60, .to = 4 * 60}};
-  keeper_->set_policy(policy);
+  manager_->set_policy(policy);
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3) << "without a window";
   nic.pfc.pfc_en = 0;
   look("roce_eth0/1");
   EXPECT_EQ(outcome("roce_eth0/1", "pfc"), "pending");
   EXPECT_NE(setting("roce_eth0/1", "pfc").detail.find("maintenance window"), std::string::npos);
-  EXPECT_FALSE(keeper_->waits_for_idle("roce_eth0/1")) << "asking for idleness is no use yet";
-  EXPECT_EQ(keeper_->until_window(), std::chrono::minutes(60));
+  EXPECT_FALSE(manager_->waits_for_idle("roce_eth0/1")) << "asking for idleness is no use yet";
+  EXPECT_EQ(manager_->until_window(), std::chrono::minutes(60));
   hour_ = 1;
-  EXPECT_EQ(keeper_->until_window(), std::chrono::minutes(60));
+  EXPECT_EQ(manager_->until_window(), std::chrono::minutes(60));
   hour_ = 2;
   look("roce_eth0/1");
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
-  EXPECT_EQ(keeper_->until_window(), std::nullopt);
+  EXPECT_EQ(manager_->until_window(), std::nullopt);
   // A device that appears (boot, driver reload) is put in order at once.
   hour_ = 12;
   sim_.reload(nic);
   nic.pfc.pfc_en = 0;
-  keeper_->rescan();
+  manager_->rescan();
   look("roce_eth0/1");
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
   nic.pfc.pfc_en = 0;
@@ -666,7 +667,7 @@ TEST_F(KeeperTest, TheMaintenanceWindowHoldsDisruptiveWritesOfPortsThatWereThere
   EXPECT_EQ(nic.pfc.pfc_en, 0) << "only its first pass";
 }
 
-TEST_F(KeeperTest, ARestartedAgentDoesNotTakeItsPortsForNewOnes) {
+TEST_F(PortManagerTest, ARestartedAgentDoesNotTakeItsPortsForNewOnes) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   start("mode = \"enforce\"\n");
   nic.mtu = 1500;
@@ -676,18 +677,18 @@ TEST_F(KeeperTest, ARestartedAgentDoesNotTakeItsPortsForNewOnes) {
   hour_ = 12;
   Policy policy = policy_of("mode = \"enforce\"\n");
   policy.maintenance = {{.days = 0x7f, .from = 2 * 60, .to = 4 * 60}};
-  keeper_.emplace(world(), policy);
+  manager_.emplace(world(), policy);
   keep_all();
   EXPECT_EQ(nic.pfc.pfc_en, 0);
   EXPECT_EQ(setting("roce_eth0/1", "mtu").drifts["unnotified"], 1U) << "what is known goes on";
 }
 
-TEST_F(KeeperTest, DriftIsRecordedWithItsLikelyCause) {
+TEST_F(PortManagerTest, DriftIsRecordedWithItsLikelyCause) {
   tree_.file("proc/net/netlink", "sk Eth Pid Groups\n0 0 77 0\n").file("proc/77/comm", "mlnx_qos\n");
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   start("mode = \"enforce\"\n");
   EXPECT_TRUE(setting("roce_eth0/1", "ets").drifts.empty()) << "the first write is nobody's doing";
-  keeper_->heard("roce_eth0/1", qos::Told::dcb);
+  manager_->on_notification("roce_eth0/1", qos::NotificationKind::dcb);
   nic.pfc.pfc_en = 0;
   nic.mtu = 1500;
   look("roce_eth0/1");
@@ -702,20 +703,20 @@ TEST_F(KeeperTest, DriftIsRecordedWithItsLikelyCause) {
       *std::find_if(told_.begin(), told_.end(), [](const Entry& e) { return e.id == message_id::repaired; });
   EXPECT_NE(field(entry, "FABRIC_CAUSE"), "(absent)");
   sim_.reload(nic);  // forgets ETS
-  keeper_->rescan();
+  manager_->rescan();
   look("roce_eth0/1");
   EXPECT_EQ(setting("roce_eth0/1", "ets").drifts["driver"], 1U);
   EXPECT_EQ(setting("roce_eth0/1", "ets").repairs, 0U);
   EXPECT_EQ(setting("roce_eth0/1", "pfc").drifts["process"], 1U);
 }
 
-TEST_F(KeeperTest, InAuditDriftIsToldOnceToo) {
+TEST_F(PortManagerTest, InAuditDriftIsToldOnceToo) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   Policy same;
   same.ports.resize(1);
   same.ports[0].want.mtu = nic.mtu;
   start("mode = \"audit\"\n");
-  keeper_->set_policy(same);
+  manager_->set_policy(same);
   look("roce_eth0/1");
   nic.mtu = 1400;
   look("roce_eth0/1");
@@ -724,19 +725,19 @@ TEST_F(KeeperTest, InAuditDriftIsToldOnceToo) {
   EXPECT_EQ(nic.mtu, 1400U);
 }
 
-TEST_F(KeeperTest, LettingGoOfAPortLeavesOrRestoresAsThePolicySays) {
+TEST_F(PortManagerTest, LettingGoOfAPortLeavesOrRestoresAsThePolicySays) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   const uint32_t original = nic.mtu;
   start("mode = \"enforce\"\n");
   ASSERT_EQ(nic.mtu, 4200U);
   Policy none = policy_of("mode = \"enforce\"\n", "");
-  keeper_->set_policy(none);
+  manager_->set_policy(none);
   keep_all();
   EXPECT_EQ(nic.mtu, 4200U) << "left as it is";
-  keeper_->set_policy(policy_of("mode = \"enforce\"\n"));
+  manager_->set_policy(policy_of("mode = \"enforce\"\n"));
   keep_all();
   none.release = Release::restore;
-  keeper_->set_policy(none);
+  manager_->set_policy(none);
   busy_ = "eth0";
   keep_all();
   busy_.clear();
@@ -749,15 +750,15 @@ TEST_F(KeeperTest, LettingGoOfAPortLeavesOrRestoresAsThePolicySays) {
   EXPECT_GE(told(message_id::port), 4U) << "found, let go, let go, released";
 }
 
-TEST_F(KeeperTest, APortThatIsLetGoOfIsNotPutBackWhenThePolicyHasTurnedAway) {
+TEST_F(PortManagerTest, APortThatIsLetGoOfIsNotPutBackWhenThePolicyHasTurnedAway) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   for (const char* head : {"mode = \"audit\"\nrelease = \"restore\"\n", "mode = \"enforce\"\n"}) {
     start("mode = \"enforce\"\n");
     busy_ = "eth0";
-    keeper_->set_policy(policy_of("mode = \"enforce\"\nrelease = \"restore\"\n", ""));
+    manager_->set_policy(policy_of("mode = \"enforce\"\nrelease = \"restore\"\n", ""));
     keep_all();
     ASSERT_EQ(nic.mtu, 4200U) << "in use";
-    keeper_->set_policy(policy_of(head, ""));
+    manager_->set_policy(policy_of(head, ""));
     busy_.clear();
     const unsigned writes = nic.writes();
     keep_all();
@@ -767,18 +768,18 @@ TEST_F(KeeperTest, APortThatIsLetGoOfIsNotPutBackWhenThePolicyHasTurnedAway) {
 }
 
 // Putting back flaps a link as setting does.
-TEST_F(KeeperTest, WhatIsReleasedWaitsForTheMaintenanceWindow) {
+TEST_F(PortManagerTest, WhatIsReleasedWaitsForTheMaintenanceWindow) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   start("mode = \"enforce\"\n");
   ASSERT_EQ(nic.pfc.pfc_en, 1 << 3);
   hour_ = 12;
-  keeper_->set_policy(
+  manager_->set_policy(
       policy_of("mode = \"enforce\"\nrelease = \"restore\"\nmaintenance = \"daily 02:00-04:00\"\n", ""));
   keep_all();
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
   EXPECT_EQ(outcome("roce_eth0/1", "pfc"), "pending");
-  EXPECT_FALSE(keeper_->waits_for_idle("roce_eth0/1"));
-  EXPECT_EQ(keeper_->until_window(), std::chrono::minutes(60));
+  EXPECT_FALSE(manager_->waits_for_idle("roce_eth0/1"));
+  EXPECT_EQ(manager_->until_window(), std::chrono::minutes(60));
   const size_t lines = told(message_id::port);
   keep_all();
   EXPECT_EQ(told(message_id::port), lines) << "told once";
@@ -788,14 +789,14 @@ TEST_F(KeeperTest, WhatIsReleasedWaitsForTheMaintenanceWindow) {
 }
 
 // mlx5 keeps PFC over a reload of its driver or firmware; the netdev is another one then, or is away for a while.
-TEST_F(KeeperTest, WhatIsReleasedIsNotForgottenWithTheNetdev) {
+TEST_F(PortManagerTest, WhatIsReleasedIsNotForgottenWithTheNetdev) {
   for (const bool away : {false, true}) {
     SimNic& nic = sim_.add_nic(away ? "eth1" : "eth0", Personality::mlx5);
     hour_ = 3;
     start("mode = \"enforce\"\n");
     ASSERT_EQ(nic.pfc.pfc_en, 1 << 3);
     hour_ = 12;
-    keeper_->set_policy(
+    manager_->set_policy(
         policy_of("mode = \"enforce\"\nrelease = \"restore\"\nmaintenance = \"daily 02:00-04:00\"\n", ""));
     keep_all();
     ASSERT_EQ(outcome("roce_" + nic.name + "/1", "pfc"), "pending");
@@ -811,15 +812,15 @@ TEST_F(KeeperTest, WhatIsReleasedIsNotForgottenWithTheNetdev) {
   }
 }
 
-TEST_F(KeeperTest, WhatIsReleasedIsNotForgottenWithTheAgent) {
+TEST_F(PortManagerTest, WhatIsReleasedIsNotForgottenWithTheAgent) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   start("mode = \"enforce\"\n");
   hour_ = 12;
   const Policy none = policy_of("mode = \"enforce\"\nrelease = \"restore\"\nmaintenance = \"daily 02:00-04:00\"\n", "");
-  keeper_->set_policy(none);
+  manager_->set_policy(none);
   keep_all();
   ASSERT_EQ(outcome("roce_eth0/1", "pfc"), "pending");
-  keeper_.emplace(world(), none);
+  manager_.emplace(world(), none);
   keep_all();
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3) << "not yet";
   EXPECT_EQ(outcome("roce_eth0/1", "pfc"), "pending");
@@ -827,13 +828,13 @@ TEST_F(KeeperTest, WhatIsReleasedIsNotForgottenWithTheAgent) {
   keep_all();
   EXPECT_EQ(nic.pfc.pfc_en, 0);
   const unsigned writes = nic.writes();
-  keeper_.emplace(world(), none);
+  manager_.emplace(world(), none);
   keep_all();
   EXPECT_EQ(nic.writes(), writes);
 }
 
 // A container has the netdev when the agent starts anew.
-TEST_F(KeeperTest, APortWhoseNetdevIsAwayIsNotLetGoOf) {
+TEST_F(PortManagerTest, APortWhoseNetdevIsAwayIsNotLetGoOf) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   const std::string head = "mode = \"enforce\"\nrelease = \"restore\"\nmaintenance = \"daily 02:00-04:00\"\n";
   start(head);
@@ -850,19 +851,19 @@ TEST_F(KeeperTest, APortWhoseNetdevIsAwayIsNotLetGoOf) {
     return found;
   };
   told_.clear();
-  keeper_.emplace(world, policy_of(head));
+  manager_.emplace(world, policy_of(head));
   keep_all();
   for (const Entry& entry : told_)
     EXPECT_EQ(entry.message.find("no [[port]] entry"), std::string::npos) << entry.message;
 }
 
-TEST_F(KeeperTest, AFightOverAHostSettingEndsInAConflictToo) {
+TEST_F(PortManagerTest, AFightOverAHostSettingEndsInAConflictToo) {
   constexpr const char* kFile = "proc/sys/net/ipv4/tcp_ecn";
   tree_.file(kFile, "2\n");
   start("mode = \"enforce\"\nconflict = { rounds = 2 }\n[sysctl]\n\"net.ipv4.tcp_ecn\" = 1\n");
   const auto look_at_host = [this] {
-    EXPECT_TRUE(keeper_->keep_host(now_).ok());
-    keeper_->publish();
+    EXPECT_TRUE(manager_->keep_host(now_).ok());
+    manager_->publish();
   };
   look_at_host();
   EXPECT_EQ(tree_.content(kFile), "1");
@@ -875,11 +876,11 @@ TEST_F(KeeperTest, AFightOverAHostSettingEndsInAConflictToo) {
   tree_.file(kFile, "2\n");
   look_at_host();
   EXPECT_EQ(tree_.content(kFile), "2\n") << "no longer written, as was said";
-  EXPECT_EQ(outcome(Keeper::kHost, "net.ipv4.tcp_ecn"), "conflict");
-  EXPECT_EQ(keeper_->exit_code(), 2);
+  EXPECT_EQ(outcome(PortManager::kHost, "net.ipv4.tcp_ecn"), "conflict");
+  EXPECT_EQ(manager_->exit_code(), 2);
 }
 
-TEST_F(KeeperTest, WhatCannotBeReadIsSaidAndNotTakenForReleased) {
+TEST_F(PortManagerTest, WhatCannotBeReadIsSaidAndNotTakenForReleased) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   const uint32_t original = nic.mtu;
   start("mode = \"enforce\"\n");
@@ -887,7 +888,7 @@ TEST_F(KeeperTest, WhatCannotBeReadIsSaidAndNotTakenForReleased) {
   tree_.file(state::kOriginalsFile, "[[[");
   Policy none = policy_of("mode = \"enforce\"\n", "");
   none.release = Release::restore;
-  keeper_->set_policy(none);
+  manager_->set_policy(none);
   keep_all();
   keep_all();
   EXPECT_EQ(told(message_id::trouble), 1U) << "once";
@@ -898,7 +899,7 @@ TEST_F(KeeperTest, WhatCannotBeReadIsSaidAndNotTakenForReleased) {
 }
 
 // What `fabric-agentctl apply --confirm` leaves behind: the record, and the port as applied.
-class Unconfirmed : public KeeperTest {
+class Unconfirmed : public PortManagerTest {
  protected:
   void SetUp() override {
     tree_.file("proc/sys/kernel/random/boot_id", "this-boot\n");
@@ -906,8 +907,8 @@ class Unconfirmed : public KeeperTest {
     nic_->mtu = 2000;
     start("mode = \"enforce\"\n");
     ASSERT_EQ(nic_->mtu, 4200U);
-    record_ = confirm::begin(confirm::this_moment(kernel_->root), std::chrono::seconds(3'600), keeper_->policy(),
-                             confirm::digest(wanted_config(keeper_->policy())));
+    record_ = confirm::begin(confirm::this_moment(kernel_->root), std::chrono::seconds(3'600), manager_->policy(),
+                             confirm::digest(wanted_config(manager_->policy())));
     Qos before;
     before.mtu = 2000;
     confirm::remember(record_, ports().at(0), before, Keys().set());
@@ -919,18 +920,18 @@ class Unconfirmed : public KeeperTest {
 };
 
 TEST_F(Unconfirmed, WhileItIsAwaitedNothingIsEnforced) {
-  EXPECT_TRUE(keeper_->watch_confirm().again);
+  EXPECT_TRUE(manager_->watch_confirm().again);
   nic_->mtu = 1600;
   look("roce_eth0/1");
   EXPECT_EQ(nic_->mtu, 1600U);
   EXPECT_EQ(outcome("roce_eth0/1", "mtu"), "pending");
-  EXPECT_NE(keeper_->state().held.find("awaits confirmation"), std::string::npos);
-  EXPECT_FALSE(keeper_->waits_for_idle("roce_eth0/1"));
+  EXPECT_NE(manager_->state().held.find("awaits confirmation"), std::string::npos);
+  EXPECT_FALSE(manager_->waits_for_idle("roce_eth0/1"));
   ASSERT_TRUE(confirm::remove(tree_.path()).ok());  // fabric-agentctl confirm
   look("roce_eth0/1");
   EXPECT_EQ(nic_->mtu, 1600U) << "not before the configuration is read again";
-  EXPECT_TRUE(keeper_->watch_confirm().confirmed);
-  EXPECT_FALSE(keeper_->watch_confirm().confirmed) << "once";
+  EXPECT_TRUE(manager_->watch_confirm().confirmed);
+  EXPECT_FALSE(manager_->watch_confirm().confirmed) << "once";
   look("roce_eth0/1");
   EXPECT_EQ(nic_->mtu, 4200U);
 }
@@ -938,28 +939,28 @@ TEST_F(Unconfirmed, WhileItIsAwaitedNothingIsEnforced) {
 TEST_F(Unconfirmed, OverdueItIsPutBackAndNotEnforcedUntilAReload) {
   record_.deadline = 0;
   save();
-  EXPECT_TRUE(keeper_->watch_confirm().changed);
+  EXPECT_TRUE(manager_->watch_confirm().changed);
   EXPECT_EQ(nic_->mtu, 2000U);
   EXPECT_EQ(told(message_id::reverted), 1U);
   look("roce_eth0/1");
   EXPECT_EQ(nic_->mtu, 2000U);
-  EXPECT_NE(keeper_->status().find("not confirmed"), std::string::npos) << keeper_->status();
-  keeper_.emplace(world(), policy_of("mode = \"enforce\"\n"));  // a restart
+  EXPECT_NE(manager_->status().find("not confirmed"), std::string::npos) << manager_->status();
+  manager_.emplace(world(), policy_of("mode = \"enforce\"\n"));  // a restart
   keep_all();
   EXPECT_EQ(nic_->mtu, 2000U);
-  keeper_->set_policy(policy_of("mode = \"enforce\"\n"));  // a reload
+  manager_->set_policy(policy_of("mode = \"enforce\"\n"));  // a reload
   look("roce_eth0/1");
   EXPECT_EQ(nic_->mtu, 4200U);
-  EXPECT_EQ(keeper_->state().held, "");
+  EXPECT_EQ(manager_->state().held, "");
 }
 
 TEST_F(Unconfirmed, WhichConfigurationItHasIsPublished) {
-  keeper_->publish();
-  EXPECT_EQ(*state::agent_config(tree_.root()), confirm::digest(wanted_config(keeper_->policy())));
-  Policy other = keeper_->policy();
+  manager_->publish();
+  EXPECT_EQ(*state::agent_config(tree_.root()), confirm::digest(wanted_config(manager_->policy())));
+  Policy other = manager_->policy();
   other.ports[0].want.mtu = 1234;
-  keeper_->set_policy(other);
-  keeper_->publish();
+  manager_->set_policy(other);
+  manager_->publish();
   EXPECT_EQ(*state::agent_config(tree_.root()), confirm::digest(wanted_config(other)));
 }
 
@@ -974,10 +975,10 @@ TEST_F(Unconfirmed, TheSameFileReadByAnotherIsNotAnotherConfiguration) {
   record_.policy = confirm::digest(wanted_config(applied->policy));
   record_.deadline = 0;
   save();
-  keeper_->watch_confirm();
+  manager_->watch_confirm();
   auto read = parse_config(text, "/etc/fabric-agent/fabric-agent.toml");
   ASSERT_TRUE(read.ok());
-  keeper_.emplace(world(), read->policy);
+  manager_.emplace(world(), read->policy);
   keep_all();
   EXPECT_EQ(nic_->mtu, 2000U) << "what was not confirmed is not enforced";
 }
@@ -985,8 +986,8 @@ TEST_F(Unconfirmed, TheSameFileReadByAnotherIsNotAnotherConfiguration) {
 TEST_F(Unconfirmed, AnotherConfigurationIsAnotherWord) {
   record_.deadline = 0;
   save();
-  keeper_->watch_confirm();
-  keeper_.emplace(world(), policy_of("mode = \"enforce\"\n", "[[port]]\nmtu = 3000\n"));
+  manager_->watch_confirm();
+  manager_.emplace(world(), policy_of("mode = \"enforce\"\n", "[[port]]\nmtu = 3000\n"));
   keep_all();
   EXPECT_EQ(nic_->mtu, 3000U);
 }
@@ -994,9 +995,9 @@ TEST_F(Unconfirmed, AnotherConfigurationIsAnotherWord) {
 TEST_F(Unconfirmed, AfterARebootItIsOverdue) {
   record_.boot_id = "the boot before";
   save();
-  keeper_.emplace(world(), policy_of("mode = \"enforce\"\n"));
-  keeper_->rescan();
-  keeper_->watch_confirm();
+  manager_.emplace(world(), policy_of("mode = \"enforce\"\n"));
+  manager_->rescan();
+  manager_->watch_confirm();
   EXPECT_EQ(nic_->mtu, 2000U);
 }
 
@@ -1004,11 +1005,11 @@ TEST_F(Unconfirmed, APortThatIsAwayIsPutBackWhenItReturns) {
   record_.deadline = 0;
   save();
   nic_->present = false;
-  keeper_->rescan();
-  EXPECT_TRUE(keeper_->watch_confirm().again) << "tried again";
+  manager_->rescan();
+  EXPECT_TRUE(manager_->watch_confirm().again) << "tried again";
   nic_->present = true;
-  keeper_->rescan();
-  EXPECT_FALSE(keeper_->watch_confirm().again);
+  manager_->rescan();
+  EXPECT_FALSE(manager_->watch_confirm().again);
   EXPECT_EQ(nic_->mtu, 2000U);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the ports as the policy says: decides, calls reconcile, remembers, publishes. Knows no event loop.
+// Enforces the policy on the ports: decides, calls reconcile, remembers, publishes. Independent of the event loop.
 #pragma once
 
 #include <ctime>
@@ -35,11 +35,11 @@ struct World {
 // Scans and asks the kernel itself.
 World real_world(Kernel& kernel);
 
-class Keeper {
+class PortManager {
  public:
-  Keeper(World world, Policy policy);
+  PortManager(World world, Policy policy);
 
-  // A new policy: conflicts and holds are forgotten, since the operator may have dealt with their cause. Ports that no
+  // A new policy: conflicts are forgotten, because the operator may have removed their cause. Ports that no
   // entry matches any more are released.
   void set_policy(Policy policy);
   // The last reload failed (empty: it did not); shown in the state file.
@@ -47,10 +47,10 @@ class Keeper {
   [[nodiscard]] const Policy& policy() const { return policy_; }
   [[nodiscard]] const std::string& directory() const { return world_.directory; }
 
-  // Looks which ports there are. Ids of the new, re-created (driver reload) and re-attached ones, and of those that
+  // Scans for ports. Returns the ids of new, re-created (driver reload) and re-attached ports, and of ports that
   // another entry matches now.
   std::vector<std::string> rescan();
-  // One port in order, as far as that may be done now. EWOULDBLOCK: another process is writing, come again.
+  // Reconciles one port, as far as that may be done now. EWOULDBLOCK: another process is writing; try again.
   // ENODEV: the port has gone or its device was re-created meanwhile: rescan.
   Result<void> keep(const std::string& id, qos::Instant now);
   // The host's own settings ([sysctl]), under the id kHost. EWOULDBLOCK as above.
@@ -58,32 +58,32 @@ class Keeper {
   static constexpr const char* kHost = "host";
   // The ids of the ports on the netdev, by index or, when that is 0, by name; empty: not ours.
   [[nodiscard]] std::vector<std::string> ports_on(int ifindex, const std::string& netdev) const;
-  // A notification of this kind came for the port: evidence for who moved what the next keep() finds.
-  void heard(const std::string& id, qos::Told how);
+  // A notification of this kind came for the port: evidence of who made the drift that the next keep() finds.
+  void on_notification(const std::string& id, qos::NotificationKind how);
   // What a link message means for its ports: rescan needed (renamed), carrier came back (settle).
-  struct LinkNews {
+  struct LinkEvents {
     bool rescan = false;
     bool carrier_up = false;
     bool speed = false;  // rescan once the link has its speed: entries match one
   };
-  LinkNews link_changed(const rtnl::Link& link);
-  // Ports whose carrier has come back without a message that said so: it was lost, or came before there was one to
-  // compare with. By what the last rescan read.
-  std::vector<std::string> carriers_back();
+  LinkEvents link_changed(const rtnl::Link& link);
+  // Ports whose carrier returned without a link message (it was lost, or came before the first one), by the last
+  // rescan.
+  std::vector<std::string> links_recovered();
   // After carrier-up: lets the driver finish what it computes from the link speed (Driver::settle).
   Result<void> settle(const std::string& id);
 
-  // `apply --confirm`: looks at its record, and puts back what stood when it is overdue.
+  // `apply --confirm`: reads its record, and restores the previous settings when it is overdue.
   struct Watch {
     std::optional<std::chrono::milliseconds> again;  // look again then
     bool confirmed = false;  // it has just been confirmed: the configuration on disk is the one wanted
-    bool changed = false;    // held or not any more: look at every port
+    bool changed = false;    // enforcement was suspended or resumed: check every port
   };
   Watch watch_confirm();
 
   [[nodiscard]] std::vector<std::string> ids() const;
   [[nodiscard]] std::vector<Port> ports() const;
-  // Is a write of the port waiting for the last queue pair to close? While it is: has it closed?
+  // A write of the port waits for the last queue pair to close; the last queue pair has closed.
   [[nodiscard]] bool waits_for_idle(const std::string& id) const;
   [[nodiscard]] bool is_idle(const std::string& id) const;
   // Until the maintenance window opens, where a write waits for it; an hour at most, since clocks are set.
@@ -91,7 +91,7 @@ class Keeper {
   [[nodiscard]] bool in_conflict(const std::string& id) const { return drift_.in_conflict(id); }
 
   [[nodiscard]] AgentState state() const;
-  void publish();  // writes the state file when it would say something new; trouble is logged once
+  void publish();                            // writes the state file if its content changes; an error is logged once
   [[nodiscard]] std::string status() const;  // "enforce: 4 ports, 3 in sync, 1 pending"
   // 0 all in sync or applied, 1 something differs, waits or is unsupported, 2 something was refused, ignored or is in
   // conflict.
@@ -99,70 +99,70 @@ class Keeper {
 
  private:
   using Settings = std::map<std::string, Change, std::less<>>;
-  struct Heard {
+  struct Notified {
     bool any = false;
     std::string writer;
   };
-  struct Kept {
+  struct PortEntry {
     Port port;
-    Settings last;            // setting -> what was found last
-    bool fresh = true;        // appeared just now: its first pass does not wait for the maintenance window
-    bool new_device = false;  // re-created: what it shows is the driver's doing
-    std::optional<qos::Instant> unmatched{};  // its first pass, when no entry was its own
-    bool renamed = false;                     // since then, and no entry was its own before
-    bool releasing = false;                   // let go of, and what stood is to be put back
+    Settings last;                            // setting -> the last result
+    bool fresh = true;                        // just appeared: its first pass does not wait for the maintenance window
+    bool new_device = false;                  // re-created: its values are the driver's defaults
+    std::optional<qos::Instant> unmatched{};  // when its first pass found no matching entry
+    bool renamed = false;                     // since then, while no entry matched
+    bool releasing = false;                   // no entry matches any more, and its originals are being restored
     std::optional<Mode>
-        kept_before{};  // by the policy before a reload, in this mode; whether it still is, is not known yet
-    std::map<qos::Told, Heard> heard;  // since the last pass
-    bool carrier_lost = false;         // since the last pass
-    bool gone = false;                 // the last pass was answered so, though the netdev has not gone
+        previous_mode{};  // of the policy before the reload that matched it; set until a match is decided
+    std::map<qos::NotificationKind, Notified> notified;  // since the last pass
+    bool carrier_lost = false;                           // since the last pass
+    bool gone = false;                                   // the last pass got ENODEV although the netdev exists
     std::optional<bool> carrier;
     std::optional<uint32_t> carrier_downs;
   };
-  // What is remembered of a port while it comes and goes.
+  // Kept while a port comes and goes.
   struct Memory {
-    std::map<std::string, std::string, std::less<>> good;   // setting -> its value while it was as wanted
-    std::map<std::string, SettingState, std::less<>> told;  // last_repair and the drift members
-    bool releasing = false;                                 // as of Kept, while there is none or another
-    std::optional<Mode> kept_before{};
+    std::map<std::string, std::string, std::less<>> good;       // setting -> its value while it was in sync
+    std::map<std::string, SettingState, std::less<>> reported;  // last_repair and the drift members
+    bool releasing = false;                                     // of PortEntry, while the port has none
+    std::optional<Mode> previous_mode{};
   };
-  qos::Options options_for(const Kept& kept, const PortPolicy& entry, qos::Instant now);
+  qos::Options options_for(const PortEntry& managed, const PortPolicy& entry, qos::Instant now);
   Result<void> save_original(const Port& port, const Qos& before);
   // The write lock where something may be written; none in audit mode.
   Result<Fd> lock(qos::Instant now);
-  void take_in(Kept& kept, Changes changes, qos::Instant now);
-  void digest(Kept& kept, Change change, qos::Instant now);
-  std::optional<qos::Suspect> note_drift(const Kept& kept, const Change& change);
-  void let_go(const Policy& old);
-  // Lets go of a port that was kept before a reload, once it is known that no entry is its own.
-  void decide(const std::string& id, Kept& kept);
-  // What is to be put back outlives the netdev: cards keep settings over a reload of their driver.
-  void set_aside(const std::string& id, const Kept& kept);
-  Kept taken_back(const std::string& id, const Port& port);
-  Result<void> release(Kept& kept, qos::Instant now);
+  void record_results(PortEntry& managed, Changes changes, qos::Instant now);
+  void process_change(PortEntry& managed, Change change, qos::Instant now);
+  std::optional<qos::Suspect> note_drift(const PortEntry& managed, const Change& change);
+  void release_unmatched(const Policy& old);
+  // Releases a port that was managed before a reload, once it is certain that no entry matches it.
+  void decide_release(const std::string& id, PortEntry& managed);
+  // A restore outlives the netdev: NICs keep settings over a driver reload.
+  void save_for_reattach(const std::string& id, const PortEntry& managed);
+  PortEntry restore_saved(const std::string& id, const Port& port);
+  Result<void> release(PortEntry& managed, qos::Instant now);
   [[nodiscard]] bool window_is_open() const;
-  [[nodiscard]] bool has_pending(const Kept& kept) const;
+  [[nodiscard]] bool has_pending(const PortEntry& managed) const;
   void remember_published();
   void drop_lapsed_record();
-  // Reads the record of an `apply --confirm` anew; true when the hold is another than before.
-  bool refresh_hold();
+  // Re-reads the record of an `apply --confirm`; true if suspended_reason_ changed.
+  bool refresh_suspension();
   void revert(confirm::Record& record);
-  void trouble(const std::string& what);
+  void log_error_once(const std::string& what);
   Error locked_out(Error failure, qos::Instant now);
 
   World world_;
   Policy policy_;
-  std::string config_;  // its digest, for others to compare with theirs
+  std::string config_;  // digest of the policy, compared by fabric-agentctl with its own
   qos::Drift drift_;
-  std::map<std::string, Kept> ports_;
-  Kept host_;
+  std::map<std::string, PortEntry> ports_;
+  PortEntry host_;
   std::map<std::string, Memory> memory_;
-  std::set<std::string> known_;  // ports that an agent before this one kept on this boot
+  std::set<std::string> known_;  // ports that an earlier agent managed on this boot
   std::string config_error_;
-  std::string held_;  // why nothing is written just now; empty: it may be
+  std::string suspended_reason_;  // why nothing is written now; empty: enforcing
   bool awaits_confirmation_ = false;
-  bool awaited_ = false;  // did, and watch_confirm() has not yet seen what became of it
-  std::string last_trouble_;
+  bool awaited_ = false;  // did, and watch_confirm() has not yet seen the outcome
+  std::string last_error_;
   std::optional<qos::Instant> locked_out_since_;
   AgentState published_;
   std::string published_config_;

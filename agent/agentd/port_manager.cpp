@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agentd/port_manager.h"
+
+#include <algorithm>
+
+#include "agentd/messages.h"
+#include "base/parse.h"
+#include "config/config.h"
+#include "model/bond.h"
+#include "scan/scan.h"
+#include "settings/busy.h"
+#include "settings/sysctl.h"
+#include "store/state.h"
+
+namespace fabric::agentd {
+namespace {
+
+constexpr std::chrono::seconds kLockPatience{10};
+constexpr std::chrono::seconds kNaming{180};  // udevd gives up an event then (event_timeout= of udev.conf(5))
+
+std::vector<Port> scan_ports(Kernel& kernel, const Policy& policy) {
+  return scan(kernel, {.topology = asks_for_role(policy),
+                       .platform = false,
+                       .settings = false,
+                       .counters = false,
+                       .gids = false,
+                       .network = false,
+                       .verbs = false,
+                       .members = true,
+                       .exclude = policy.exclude})
+      .ports;
+}
+
+bool asks_for_speed(const Policy& policy) {
+  return std::any_of(policy.ports.begin(), policy.ports.end(),
+                     [](const PortPolicy& entry) { return !entry.match.speed.empty(); });
+}
+
+bool matches_any(const std::vector<std::string>& patterns, const std::string& text) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& pattern) { return glob_match(pattern, text); });
+}
+
+bool device_is_gone(const Changes& changes) {
+  return std::any_of(changes.begin(), changes.end(), [](const Change& change) { return change.code == ENODEV; });
+}
+
+Changes host_changes(const std::vector<qos::SysctlChange>& found) {
+  Changes changes;
+  for (const qos::SysctlChange& one : found)
+    changes.push_back({PortManager::kHost, {}, one.outcome, one.code, false, one.from, one.to, one.detail, one.name});
+  return changes;
+}
+
+}  // namespace
+
+std::tm local_time() {
+  std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::tzset();  // the time zone may have changed
+  ::localtime_r(&now, &parts);
+  return parts;
+}
+
+World real_world(Kernel& kernel) {
+  World world{.kernel = kernel, .scan = {}, .busy = {}};
+  world.directory = kernel.root.path();
+  world.scan = [&kernel](const Policy& policy) { return scan_ports(kernel, policy); };
+  world.busy = [&kernel](const Port& port) { return qos::has_user_queue_pairs(kernel, port); };
+  world.read_only = !kernel.root.is_host();
+  return world;
+}
+
+PortManager::PortManager(World world, Policy policy)
+    : world_(std::move(world)),
+      policy_(std::move(policy)),
+      config_(confirm::digest(wanted_config(policy_))),
+      drift_(policy_.conflict, policy_.reread) {
+  remember_published();
+}
+
+void PortManager::set_config_error(std::string text) { config_error_ = std::move(text); }
+
+std::vector<std::string> PortManager::rescan() {
+  std::map<std::string, Port> found;
+  for (Port& port : world_.scan(policy_)) {
+    std::string id = port.id();
+    found.emplace(std::move(id), std::move(port));
+  }
+  for (auto entry = ports_.begin(); entry != ports_.end();) {
+    if (found.count(entry->first) != 0) {
+      ++entry;
+      continue;
+    }
+    const bool excluded = matches_any(policy_.exclude, entry->second.port.rdma);
+    world_.log({message_id::port,
+                LOG_NOTICE,
+                entry->first + (excluded ? ": excluded; its settings are unchanged"
+                                         : ": port removed; managed again when it returns"),
+                {{"FABRIC_PORT", entry->first}}});
+    drift_.restart(entry->first);
+    save_for_reattach(entry->first, entry->second);
+    entry = ports_.erase(entry);
+  }
+  std::vector<std::string> fresh;
+  for (auto& [id, port] : found) {
+    auto [entry, is_new] = ports_.try_emplace(id);
+    PortEntry& managed = entry->second;
+    const bool renamed = !is_new && managed.port.ifindex == port.ifindex && managed.port.netdev != port.netdev;
+    const bool same = !is_new && !renamed && managed.port.ifindex == port.ifindex;
+    // Another netdev is another device, so its values are not drift. A renamed one is the same device.
+    if (is_new || managed.port.ifindex != port.ifindex) {
+      drift_.restart(id);
+      save_for_reattach(id, managed);
+      managed = restore_saved(id, port);
+      managed.fresh = known_.erase(id) == 0;
+      managed.new_device = managed.fresh && memory_.count(id) != 0;
+      managed.carrier = port.carrier;
+      world_.log({message_id::port,
+                  LOG_INFO,
+                  id + ": found on " + (port.netdev.empty() ? "no netdev" : port.netdev) +
+                      (port.left_alone.empty() ? "" : "; unmanaged: " + port.left_alone),
+                  {{"FABRIC_PORT", id}}});
+    }
+    const PortPolicy* before = policy_for(policy_, managed.port);
+    port.qos = std::move(managed.port.qos);
+    if (!port.speed) port.speed = managed.port.speed;  // without a link the last known speed is matched
+    managed.port = std::move(port);                    // the match uses speed and role, too
+    const bool other_entry = policy_for(policy_, managed.port) != before;
+    if (other_entry) drift_.restart(id);  // the previous entry's values are not drift
+    managed.renamed = managed.renamed || (renamed && before == nullptr);
+    decide_release(id, managed);
+    if (!same || other_entry) fresh.push_back(id);
+  }
+  return fresh;
+}
+
+qos::Options PortManager::options_for(const PortEntry& managed, const PortPolicy& entry, qos::Instant now) {
+  qos::Options options;
+  options.dry_run = policy_.mode == Mode::audit || !suspended_reason_.empty();
+  options.disruptive = policy_.disruptive;
+  options.window_open = managed.fresh || window_is_open();
+  options.only = qos::own_keys(managed.port);
+  options.derived = entry.derived;
+  options.busy = world_.busy;
+  options.conflict = [this, id = managed.port.id(), now](const Port&, SettingId setting) {
+    return drift_.held(id, key_text(setting), now);
+  };
+  options.save_original = [this](const Port& port, const Qos& before) { return save_original(port, before); };
+  return options;
+}
+
+// Under the lock: `fabric-agentctl` writes the same file, so it is read again.
+Result<void> PortManager::save_original(const Port& port, const Qos& before) {
+  auto originals = state::load_originals(world_.directory);
+  if (!originals && originals.error().code == EBADMSG) {
+    auto aside = state::set_originals_aside(world_.directory);
+    if (!aside) return aside.error();
+    log_error_once(originals.error().text() + "; renamed to " + *aside +
+                   "; the current settings are saved as originals");
+    originals = state::Originals{};
+  }
+  if (!originals) return originals.error();
+  return state::save_original(world_.directory, *originals, port, before);
+}
+
+Result<Fd> PortManager::lock(qos::Instant now) {
+  if (policy_.mode != Mode::enforce) return Fd();
+  auto taken = state::take_lock(world_.directory);
+  if (!taken) return locked_out(taken.error(), now);
+  locked_out_since_.reset();
+  refresh_suspension();
+  return taken;
+}
+
+Result<void> PortManager::keep(const std::string& id, qos::Instant now) {
+  auto entry = ports_.find(id);
+  if (entry == ports_.end()) return {};
+  PortEntry& managed = entry->second;
+  const PortPolicy* wanted = policy_for(policy_, managed.port);
+  if (wanted == nullptr) return release(managed, now);
+  // udev renames a netdev right after it appears; a later rename is an operator's, and jobs may use the port.
+  if (std::exchange(managed.renamed, false) && managed.unmatched && now - *managed.unmatched < kNaming)
+    managed.fresh = true;
+  auto locked = lock(now);
+  if (!locked) return locked.error();
+  Changes changes = qos::reconcile(world_.kernel, managed.port, wanted->want, options_for(managed, *wanted, now));
+  const bool gone = device_is_gone(changes);
+  // ENODEV once is a reset that may be over soon. Twice, with the netdev present: the last scan is stale.
+  if (gone && (!std::exchange(managed.gone, true) || !qos::is_there(world_.kernel, managed.port)))
+    return error(ENODEV, id);
+  managed.gone = gone;
+  record_results(managed, std::move(changes), now);
+  return gone ? Result<void>(error(ENODEV, id)) : Result<void>{};
+}
+
+Result<void> PortManager::keep_host(qos::Instant now) {
+  auto locked = lock(now);
+  if (!locked) return locked.error();
+  qos::SysctlOptions options;
+  options.dry_run = policy_.mode == Mode::audit || !suspended_reason_.empty();
+  options.conflict = [this, now](const std::string& name) { return drift_.held(kHost, name, now); };
+  options.save_original = [this](const std::string& name, const std::string& before) -> Result<void> {
+    auto originals = qos::load_sysctl_originals(world_.directory);
+    return originals ? qos::save_sysctl_original(world_.directory, *originals, name, before) : originals.error();
+  };
+  record_results(host_, host_changes(qos::reconcile_sysctl(world_.kernel.root, policy_.sysctl, options)), now);
+  return {};
+}
+
+// Compares the results of a pass with the previous pass; then the evidence is reset.
+void PortManager::record_results(PortEntry& managed, Changes changes, qos::Instant now) {
+  Settings before;
+  before.swap(managed.last);
+  for (Change& change : changes) {
+    if (auto old = before.find(change.key()); old != before.end()) managed.last.insert(*old);
+    if (!suspended_reason_.empty() && change.outcome == Outcome::differs) {
+      change.outcome = Outcome::pending;
+      change.detail = suspended_reason_;
+    }
+    process_change(managed, std::move(change), now);
+  }
+  managed.fresh = managed.new_device = managed.carrier_lost = false;
+  managed.notified.clear();
+}
+
+// A short wait for another writer is normal. A lock that stays taken (a stopped process) or cannot be opened is logged:
+// nothing is enforced.
+Error PortManager::locked_out(Error failure, qos::Instant now) {
+  if (!locked_out_since_) locked_out_since_ = now;
+  if (failure.code != EWOULDBLOCK || now - *locked_out_since_ >= kLockPatience)
+    log_error_once(failure.text() + "; no port is written until the lock is free");
+  return failure;
+}
+
+void PortManager::process_change(PortEntry& managed, Change change, qos::Instant now) {
+  const auto drifted = note_drift(managed, change);
+  // A device that does not answer is not evidence of drift, and must not delay writes when it answers again.
+  const auto transition = change.code == ENODEV ? qos::Drift::Transition::nothing : drift_.observe(change, now);
+  auto old = managed.last.find(change.key());
+  const Change* before = old == managed.last.end() ? nullptr : &old->second;
+  // Not written because the driver refused it, not because of another writer: still refused.
+  if (change.outcome == Outcome::conflict && !drift_.in_conflict(change.port, change.key()) && before != nullptr) {
+    std::string from = std::move(change.from);
+    change = *before;
+    change.from = std::move(from);
+  }
+  using Transition = qos::Drift::Transition;
+  if (auto entry = message_for(change, before, transition, drifted)) world_.log(*entry);
+  if (transition == Transition::repaired || transition == Transition::conflict)
+    memory_[change.port].reported[change.key()].last_repair = utc_now();
+  if (transition == Transition::conflict) {
+    change.outcome = Outcome::conflict;
+    change.detail = "repeatedly changed back by " + (drifted ? drifted->by : "an unknown writer");
+  } else if (change.outcome == Outcome::conflict && before != nullptr && before->outcome == Outcome::conflict) {
+    change.detail = before->detail;
+  }
+  std::string key = change.key();
+  managed.last.insert_or_assign(std::move(key), std::move(change));
+}
+
+// A setting that was in sync now differs: records when, from and to which value, how often, and the likely writer.
+std::optional<qos::Suspect> PortManager::note_drift(const PortEntry& managed, const Change& change) {
+  auto& good = memory_[change.port].good;
+  const auto known = good.find(change.key());
+  const bool off = change.from != change.to && change.from != "-" && change.outcome != Outcome::unsupported;
+  std::optional<qos::Suspect> suspect;
+  if (off && known != good.end() && known->second == change.to) {
+    const qos::NotificationKind how =
+        change.sysctl.empty() ? qos::notification_of(change.setting) : qos::NotificationKind::nothing;
+    const auto notified = managed.notified.find(how);
+    qos::Evidence seen;
+    seen.new_device = managed.new_device;
+    seen.carrier_lost = managed.carrier_lost;
+    seen.notified = notified != managed.notified.end();
+    if (seen.notified) seen.writer = notified->second.writer;
+    seen.firmware_dcbx = managed.port.qos.dcbx == Dcbx::firmware;
+    if (!seen.new_device && seen.writer.empty())
+      seen.daemon = qos::find_daemon(world_.kernel.root, change.sysctl.empty() && change.setting == SettingId::dcbx
+                                                             ? qos::NotificationKind::dcb
+                                                             : how);
+    suspect = qos::suspect_of(change.setting, seen);
+    SettingState& state = memory_[change.port].reported[change.key()];
+    ++state.drifts[std::string(to_text(suspect->cause))];
+    state.last_drift = utc_now();
+    state.drift_from = change.to;
+    state.drift_to = change.from;
+    state.drift_by = suspect->by;
+  }
+  if (off && known != good.end()) good.erase(known);
+  if (change.outcome == Outcome::in_sync || change.outcome == Outcome::applied) good[change.key()] = change.to;
+  return suspect;
+}
+
+void PortManager::on_notification(const std::string& id, qos::NotificationKind how) {
+  auto entry = ports_.find(id);
+  if (entry == ports_.end() || policy_for(policy_, entry->second.port) == nullptr) return;
+  Notified& notified = entry->second.notified[how];
+  if (notified.any) return;  // a burst comes from one writer
+  notified.any = true;
+  notified.writer = qos::find_writer(world_.kernel.root, how);
+}
+
+PortManager::LinkEvents PortManager::link_changed(const rtnl::Link& link) {
+  LinkEvents events;
+  for (const std::string& id : ports_on(link.ifindex, {})) {
+    PortEntry& managed = ports_[id];
+    events.rescan = events.rescan || managed.port.netdev != link.name;
+    // Down and up within a second may be one message; carrier_down_count shows it (net/core/link_watch.c).
+    bool flapped =
+        managed.carrier_downs && link.carrier_down_count && *managed.carrier_downs != *link.carrier_down_count;
+    if (link.carrier == true && (managed.carrier == false || flapped)) events.carrier_up = true;
+    if (flapped || link.carrier == false) managed.carrier_lost = true;
+    managed.carrier = link.carrier;
+    managed.carrier_downs = link.carrier_down_count;
+  }
+  events.speed = events.carrier_up && asks_for_speed(policy_);
+  return events;
+}
+
+Result<void> PortManager::settle(const std::string& id) {
+  auto entry = ports_.find(id);
+  if (entry == ports_.end() || policy_.mode != Mode::enforce || !suspended_reason_.empty()) return {};
+  if (policy_for(policy_, entry->second.port) == nullptr) return {};
+  auto lock = state::take_lock(world_.directory);
+  if (!lock) return lock.error();
+  return qos::settle(world_.kernel, entry->second.port);
+}
+
+}  // namespace fabric::agentd

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waits: idle ports, the maintenance window, a confirmation. And ports that are released.
+#include <algorithm>
+
+#include "agentd/messages.h"
+#include "agentd/port_manager.h"
+#include "agentd/window.h"
+#include "config/config.h"
+#include "model/bond.h"
+#include "settings/restore.h"
+#include "store/state.h"
+
+namespace fabric::agentd {
+namespace {
+
+constexpr std::chrono::milliseconds kAgain{1'000};
+constexpr int kLongestNap = 60;  // minutes
+
+size_t written(const Changes& changes) {
+  return static_cast<size_t>(std::count_if(changes.begin(), changes.end(),
+                                           [](const Change& change) { return change.outcome == Outcome::applied; }));
+}
+
+// No link yet, and an entry that asks for a speed may be its own (policy_for()).
+bool waits_for_speed(const Policy& policy, const Port& port) {
+  if (port.speed || port.carrier != false) return false;
+  return std::any_of(policy.ports.begin(), policy.ports.end(), [&port](const PortPolicy& entry) {
+    if (entry.match.speed.empty()) return false;
+    Policy alone;
+    alone.ports = {entry};
+    alone.ports.front().match.speed.clear();
+    return policy_for(alone, port) != nullptr;
+  });
+}
+
+bool is_left_to_do(const Change& change) { return change.outcome == Outcome::pending || change.code == ENODEV; }
+
+}  // namespace
+
+bool PortManager::window_is_open() const { return is_open(policy_.maintenance, world_.now_local()); }
+
+bool PortManager::has_pending(const PortEntry& managed) const {
+  return policy_.mode == Mode::enforce && suspended_reason_.empty() &&
+         std::any_of(managed.last.begin(), managed.last.end(),
+                     [](const auto& each) { return each.second.outcome == Outcome::pending; });
+}
+
+bool PortManager::waits_for_idle(const std::string& id) const {
+  auto entry = ports_.find(id);
+  if (entry == ports_.end() || policy_.disruptive != Disruptive::idle) return false;
+  return has_pending(entry->second) && window_is_open();
+}
+
+bool PortManager::is_idle(const std::string& id) const {
+  auto entry = ports_.find(id);
+  return entry == ports_.end() || !world_.busy(entry->second.port);
+}
+
+std::optional<std::chrono::minutes> PortManager::until_window() const {
+  if (policy_.disruptive == Disruptive::never || window_is_open()) return std::nullopt;
+  const bool waits =
+      std::any_of(ports_.begin(), ports_.end(), [this](const auto& each) { return has_pending(each.second); });
+  if (!waits) return std::nullopt;
+  return std::chrono::minutes(std::max(1, minutes_until_open(policy_.maintenance, world_.now_local(), kLongestNap)));
+}
+
+void PortManager::set_policy(Policy policy) {
+  const Policy old = std::exchange(policy_, std::move(policy));
+  config_ = confirm::digest(wanted_config(policy_));
+  config_error_.clear();
+  drift_.clear(policy_.conflict, policy_.reread);
+  drop_lapsed_record();
+  release_unmatched(old);
+}
+
+// A reload after a lapsed apply confirms the configuration.
+void PortManager::drop_lapsed_record() {
+  if (world_.read_only) return;
+  auto lock = state::take_lock(world_.directory, kAgain);
+  const auto record = confirm::load(world_.directory);
+  if (!lock || !record || !*record || is_pending(**record)) return;
+  if (auto removed = confirm::remove(world_.directory); !removed) return log_error_once(removed.error().text());
+  suspended_reason_.clear();
+}
+
+void PortManager::release_unmatched(const Policy& old) {
+  for (auto& [id, managed] : ports_) {
+    managed.releasing = managed.releasing && policy_.release == Release::restore && policy_.mode == Mode::enforce &&
+                        policy_for(policy_, managed.port) == nullptr;
+    if (policy_for(old, managed.port) != nullptr) managed.previous_mode = old.mode;
+    decide_release(id, managed);
+  }
+  for (auto& [id, memory] : memory_)
+    memory.releasing = memory.releasing && policy_.release == Release::restore && policy_.mode == Mode::enforce;
+}
+
+void PortManager::save_for_reattach(const std::string& id, const PortEntry& managed) {
+  if (!managed.releasing && !managed.previous_mode) return;
+  memory_[id].releasing = managed.releasing;
+  memory_[id].previous_mode = managed.previous_mode;
+}
+
+PortManager::PortEntry PortManager::restore_saved(const std::string& id, const Port& port) {
+  PortEntry managed;
+  const auto memory = memory_.find(id);
+  if (memory == memory_.end()) return managed;
+  managed.releasing = std::exchange(memory->second.releasing, false) && policy_for(policy_, port) == nullptr;
+  managed.previous_mode = std::exchange(memory->second.previous_mode, std::nullopt);
+  return managed;
+}
+
+void PortManager::decide_release(const std::string& id, PortEntry& managed) {
+  const bool has_entry = policy_for(policy_, managed.port) != nullptr;
+  if (!managed.previous_mode || (!has_entry && (managed.port.netdev.empty() || waits_for_speed(policy_, managed.port))))
+    return;
+  const Mode before = *std::exchange(managed.previous_mode, std::nullopt);
+  if (has_entry) return;
+  managed.last.clear();
+  memory_[id].good.clear();
+  managed.releasing = policy_.release == Release::restore && policy_.mode == Mode::enforce && before == Mode::enforce;
+  world_.log({message_id::port,
+              LOG_NOTICE,
+              id + ": no [[port]] entry matches any more; " +
+                  (managed.releasing ? "its original settings are restored" : "its settings are unchanged") +
+                  " (release = \"" + std::string(to_text(policy_.release)) + "\")",
+              {{"FABRIC_PORT", id}}});
+}
+
+Result<void> PortManager::release(PortEntry& managed, qos::Instant now) {
+  managed.notified.clear();
+  if (managed.fresh && !managed.unmatched) managed.unmatched = now;
+  managed.fresh =
+      managed.fresh && waits_for_speed(policy_, managed.port);  // an entry that comes later finds jobs on it
+  if (!managed.releasing) {
+    managed.last.clear();
+    return {};
+  }
+  auto locked = lock(now);
+  if (!locked) return locked.error();
+  if (!suspended_reason_.empty()) return {};
+  auto originals = state::load_originals(world_.directory);
+  if (!originals) {
+    log_error_once(originals.error().text() + "; " + managed.port.id() +
+                   ": restore waits until the file is repaired or removed");
+    return {};
+  }
+  qos::Options options;
+  options.disruptive = policy_.disruptive;
+  options.busy = world_.busy;
+  options.window_open = window_is_open();
+  options.only = qos::own_keys(managed.port);
+  Changes changes = qos::restore(world_.kernel, managed.port, *originals, options);
+  if (auto saved = state::save_originals(world_.directory, *originals); !saved) log_error_once(saved.error().text());
+  managed.releasing = std::any_of(changes.begin(), changes.end(), is_left_to_do);
+  const size_t waited = std::exchange(managed.last, {}).size();
+  for (Change& change : changes)
+    if (is_left_to_do(change) || change.outcome == Outcome::refused || change.outcome == Outcome::ignored)
+      managed.last.insert_or_assign(change.key(), change);
+  if (managed.releasing && written(changes) == 0 && managed.last.size() == waited) return {};  // already reported
+  world_.log({message_id::port,
+              managed.last.empty() ? LOG_NOTICE : LOG_WARNING,
+              managed.port.id() + ": released: " + std::to_string(written(changes)) + " settings restored" +
+                  (managed.last.empty()
+                       ? ""
+                       : ", " + std::to_string(managed.last.size()) + " not restored: see fabric-agentctl status"),
+              {{"FABRIC_PORT", managed.port.id()}}});
+  return {};
+}
+
+bool PortManager::refresh_suspension() {
+  if (world_.read_only) return false;
+  auto record = confirm::load(world_.directory);
+  if (!record) {
+    log_error_once(record.error().text() + "; the pending apply is ignored");
+    record = std::optional<confirm::Record>{};
+  }
+  const std::string before = suspended_reason_;
+  suspended_reason_.clear();
+  awaits_confirmation_ = *record && is_pending(**record);
+  awaited_ = awaited_ || awaits_confirmation_;
+  if (awaits_confirmation_) {
+    suspended_reason_ = "an apply awaits confirmation until " + (*record)->until + ": fabric-agentctl confirm";
+  } else if (*record && (*record)->policy == config_) {
+    suspended_reason_ =
+        "reverted at " + (*record)->reverted + ": not confirmed; to enforce it anyway: systemctl reload fabric-agent";
+  }
+  // Confirmed: the configuration is read again before anything is written.
+  if (awaited_ && !*record) suspended_reason_ = "an apply was confirmed";
+  return suspended_reason_ != before;
+}
+
+PortManager::Watch PortManager::watch_confirm() {
+  Watch watch;
+  watch.changed = refresh_suspension();
+  if (!awaits_confirmation_) {
+    if (!std::exchange(awaited_, false)) return watch;
+    const auto record = confirm::load(world_.directory);
+    watch.confirmed = record && !*record;
+    refresh_suspension();
+    return watch;
+  }
+  auto lock = state::take_lock(world_.directory);
+  auto record = confirm::load(world_.directory);
+  const confirm::Moment now = confirm::this_moment(world_.kernel.root);
+  if (!lock || !record || !*record || !is_due(**record, now)) {
+    watch.again = kAgain;
+    if (record && *record && (*record)->boot_id == now.boot_id && (*record)->deadline > now.milliseconds)
+      watch.again = std::chrono::milliseconds((*record)->deadline - now.milliseconds);
+    return watch;
+  }
+  revert(**record);
+  if (is_pending(**record)) watch.again = kAgain;
+  watch.changed = refresh_suspension() || watch.changed;
+  return watch;
+}
+
+void PortManager::revert(confirm::Record& record) {
+  std::vector<Port> ports;
+  for (const auto& [id, managed] : ports_) ports.push_back(managed.port);
+  qos::Options options;
+  options.busy = world_.busy;
+  const auto lapsed = confirm::lapse(world_.directory, world_.kernel, ports, record, options);
+  if (!lapsed) return log_error_once(lapsed.error().text());
+  const Changes& changes = *lapsed;
+  for (const Change& change : changes)
+    if (change.outcome == Outcome::refused || change.outcome == Outcome::ignored)
+      world_.log({message_id::not_set,
+                  LOG_ERR,
+                  change.port + ": " + change.key() + " could not be restored to " + change.to + ": " + change.detail,
+                  {{"FABRIC_PORT", change.port}, {"FABRIC_SETTING", change.key()}}});
+  if (is_pending(record)) {
+    if (written(changes) != 0 || last_error_.empty())
+      log_error_once("an apply was not confirmed in time; " + std::to_string(record.before.size()) +
+                     " ports will be restored when they are idle or present");
+    return;
+  }
+  world_.log({message_id::reverted,
+              LOG_WARNING,
+              "an apply was not confirmed in time: the previous settings are restored (" +
+                  std::to_string(written(changes)) + " settings written)",
+              {}});
+}
+
+}  // namespace fabric::agentd
