@@ -8,6 +8,7 @@
 #include "checks/cabling/peer.h"
 #include "model/finding.h"
 #include "model/switched_off.h"
+#include "vendor/capabilities.h"
 
 namespace fabric {
 namespace {
@@ -220,25 +221,20 @@ bool holds_without_end(const Case& one) {
   return held.measured && held.ratio >= 0.8;
 }
 
-// The tick is the device's own, and not told in sysfs. NVIDIA's count eight bytes of the port since Quantum, 32 of a
-// lane before (ibdiagnet's manual 2.13, "Congestion Assessment on InfiniBand Links", of switches; its
-// ib-traffic-monitor takes the same of cards): eight are the least.
 std::optional<double> starved(const Case& one) {
-  constexpr double kTickBytes = 8;
+  const double tick = capabilities_of(one.port.kernel_driver).transmit_wait_bytes;
   const Signals& seen = one.signals;
-  if (one.port.link_layer != LinkLayer::infiniband || one.port.kernel_driver != "mlx5_core" || !seen.transmit_wait)
-    return std::nullopt;
+  if (one.port.link_layer != LinkLayer::infiniband || tick == 0 || !seen.transmit_wait) return std::nullopt;
   const double bytes = one.port.rate.value_or(0) * seen.seconds;
   if (bytes <= 0) return std::nullopt;
-  return std::min(1.0, *seen.transmit_wait * kTickBytes / bytes);
+  return std::min(1.0, *seen.transmit_wait * tick / bytes);
 }
 
 Loss loss_of(const Case& one) {
   const Signals& seen = one.signals;
   Loss out;
-  // EFA's transport repeats over other paths as it pleases.
-  const bool efa = one.port.kernel_driver == "efa";
-  out.requester = rise(seen.sequence_naks) + (efa ? 0 : rise(seen.ack_timeouts));
+  const bool normal = capabilities_of(one.port.kernel_driver).resends_on_other_paths;
+  out.requester = rise(seen.sequence_naks) + (normal ? 0 : rise(seen.ack_timeouts));
   out.responder = rise(seen.out_of_sequence) + rise(seen.duplicate_requests);
   out.given_up = rise(seen.retries_exceeded);
   if (seen.rx_packets || seen.tx_packets) out.packets = rise(seen.rx_packets) + rise(seen.tx_packets);

@@ -8,6 +8,7 @@
 #include "diagnosis/diagnosis_case.h"
 #include "health/health_ports.h"
 #include "model/finding.h"
+#include "vendor/capabilities.h"
 
 namespace fabric {
 namespace {
@@ -45,8 +46,7 @@ struct Shares {
 };
 std::optional<Shares> shares_of(const Case& one, Direction direction) {
   constexpr double kMuch = 100e6;
-  const bool rx = direction == Direction::rx,
-             counted = one.port.kernel_driver == "mlx5_core" || one.port.kernel_driver == "bnxt_en";
+  const bool rx = direction == Direction::rx, counted = capabilities_of(one.port.kernel_driver).priority_bytes;
   Shares out{.all = rise(rx ? one.signals.rx_bytes : one.signals.tx_bytes)};
   const PrioSet meant = protected_priorities(one);
   if (!counted || meant.bits == 0 || out.all < kMuch) return std::nullopt;

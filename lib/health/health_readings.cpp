@@ -9,6 +9,7 @@
 #include "health/health.h"
 #include "health/health_ports.h"
 #include "model/finding.h"
+#include "vendor/capabilities.h"
 
 namespace fabric {
 namespace {
@@ -171,8 +172,7 @@ void read_row(const CounterRow& row, const View& view, HealthReadings& out) {
   for (const Port& port : view.now.ports) {
     const Signals* signals = signals_of_port(view, port);
     if (signals == nullptr || !is_watched(port)) continue;
-    if (row.rule == "ack_timeouts" && port.kernel_driver == "efa")
-      continue;  // its transport sends over other paths as it pleases
+    if (row.rule == "ack_timeouts" && capabilities_of(port.kernel_driver).resends_on_other_paths) continue;
     auto reading =
         read_counters(row, port, row.rule == "bit_errors" ? without_training(view, port, *signals) : *signals);
     if (!reading) continue;

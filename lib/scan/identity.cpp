@@ -4,6 +4,7 @@
 #include "base/parse.h"
 #include "kernel/rdma/infiniband.h"
 #include "scan/port.h"
+#include "vendor/capabilities.h"
 #include "vendor/driver.h"
 
 namespace fabric::scanning {
@@ -11,13 +12,11 @@ namespace {
 
 std::string last_component(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// Software devices have no device below them: soft-RoCE names its netdev in `parent`
-// (drivers/infiniband/sw/rxe/rxe_verbs.c), soft-iWARP is known by its protocol.
-std::string software_driver(const Context& context, const Port& port) {
-  const std::string folder = std::string(infiniband::kClass) + "/" + port.rdma;
-  if (context.kernel.root.exists(folder + "/parent")) return "rxe";
+std::string software_driver_of(const Context& context, const Port& port) {
   const nldev::Device* device = context.device(port.rdma);
-  return device != nullptr && device->protocol == "iw" ? "siw" : std::string{};
+  return std::string(
+      software_driver(context.kernel.root.exists(std::string(infiniband::kClass) + "/" + port.rdma + "/parent"),
+                      device != nullptr ? device->protocol : std::string_view()));
 }
 
 // Vendors' own drivers carry a version; the kernel's are as old as the kernel.
@@ -51,7 +50,7 @@ void read_hardware(const Context& context, Port& port) {
   const std::string link = std::string(infiniband::kClass) + "/" + port.rdma + "/device";
   const auto resolved = root.exists(link) ? root.resolve(link) : Result<std::string>(error(ENOENT, link));
   if (!resolved) {
-    port.kernel_driver = software_driver(context, port);
+    port.kernel_driver = software_driver_of(context, port);
     return;
   }
   const auto place = pci::parse_place(*resolved);

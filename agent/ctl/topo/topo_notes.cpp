@@ -6,6 +6,7 @@
 
 #include "ctl/topo/topo.h"
 #include "model/pci_kind.h"
+#include "vendor/capabilities.h"
 
 namespace fabric::ctl {
 namespace {
@@ -130,7 +131,7 @@ std::string soft_iwarp(const TopoView& view) {
   const bool nvidia = std::any_of(view.topology.gpus.begin(), view.topology.gpus.end(),
                                   [](const Gpu& gpu) { return gpu.vendor == kNvidia; });
   for (const Port& port : view.node.ports)
-    if (nvidia && port.kernel_driver == "siw")
+    if (nvidia && capabilities_of(port.kernel_driver).breaks_nvidia_smi_topo)
       return "nvidia-smi topo -m fails as long as the soft-iWARP device " + port.rdma + " exists; this table does not.";
   return {};
 }

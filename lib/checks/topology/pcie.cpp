@@ -11,6 +11,7 @@
 #include "checks/topology/pcie_link.h"
 #include "model/finding.h"
 #include "topology/platform.h"
+#include "vendor/capabilities.h"
 
 namespace fabric {
 namespace {
@@ -142,8 +143,8 @@ double carried_by_silent_half(const Node& node, const Nic& nic) {
     const PlatformFunction* theirs = function_of(node, other.pci);
     const bool silent =
         other.netdevs.empty() && other.rdma.empty() && other.vendor == nic.vendor && other.device == nic.device;
-    if (!silent || mine == nullptr || theirs == nullptr || mine->kernel_driver != "mlx5_core" ||
-        theirs->kernel_driver != "mlx5_core")
+    if (!silent || mine == nullptr || theirs == nullptr || !capabilities_of(mine->kernel_driver).multi_pf_netdev ||
+        theirs->kernel_driver != mine->kernel_driver)
       continue;
     // One that carries more is a card of its own, whose netdev a container has.
     if (card_of(other.pci) != card_of(nic.pci) && carried(other) <= carried(nic)) most = std::max(most, carried(other));

@@ -85,7 +85,7 @@ config enforce 'disruptive = "perhaps"'
 systemctl reload fabric-agent.service
 check "bad configuration: the agent goes on" systemctl is-active --quiet fabric-agent.service
 check "bad configuration: check and status say where it is bad" sh -c 'fabric-agentctl status --json | grep -q "fabric-agent.toml:[0-9]*:[0-9]*: "'
-check "bad configuration: the journal says that the old one is kept" sh -c 'journalctl -u fabric-agent.service | grep -q "the configuration in force is kept"'
+check "bad configuration: the journal says that the old one is kept" sh -c 'journalctl -u fabric-agent.service | grep -q "the previous configuration stays in force"'
 eq "bad configuration: config check refuses it" "$(fabric-agentctl config check 2>&1 | grep -c 'fabric-agent.toml:[0-9]*:[0-9]*: ')" 1
 eq "bad configuration: nothing was written" "$(writes)" ""
 check "bad configuration: a start is refused" sh -c '! systemctl restart fabric-agent.service'

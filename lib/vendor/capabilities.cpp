@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/capabilities.h"
+
+namespace fabric {
+
+const Capabilities& capabilities_of(std::string_view kernel_driver) {
+  static constexpr Capabilities kNothing{};
+  for (const DriverFacts* facts : {&kMlx5Facts, &kBnxtFacts, &kEfaFacts, &kSiwFacts})
+    if (facts->kernel_driver == kernel_driver) return facts->capabilities;
+  return kNothing;
+}
+
+}  // namespace fabric

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Facts about a NIC, beyond its settings and counters, that other code asks for. Decided by its kernel driver.
+#pragma once
+
+#include <string_view>
+
+namespace fabric {
+
+struct Capabilities {
+  bool priority_bytes = false;          // counts RDMA traffic per priority
+  bool resends_on_other_paths = false;  // ACK timeouts are normal: the transport repeats over other paths
+  bool multi_pf_netdev = false;    // a netdev can use two PCI functions (Documentation/networking/multi-pf-netdev.rst)
+  double transmit_wait_bytes = 0;  // the least bytes in a tick of PortXmitWait (InfiniBand); 0: unknown
+  bool breaks_nvidia_smi_topo = false;  // nvidia-smi topo -m fails while such a device exists
+};
+
+struct DriverFacts {
+  std::string_view kernel_driver;
+  Capabilities capabilities;
+};
+extern const DriverFacts kMlx5Facts, kBnxtFacts, kEfaFacts, kSiwFacts;
+
+// All false or 0 for a driver without facts.
+const Capabilities& capabilities_of(std::string_view kernel_driver);
+
+// The driver of an RDMA device without a device below it: soft-RoCE names its netdev in the file `parent`
+// (drivers/infiniband/sw/rxe/rxe_verbs.c), soft-iWARP is known by its protocol. Empty: neither.
+std::string_view software_driver(bool has_parent_file, std::string_view protocol);
+
+}  // namespace fabric
