@@ -23,7 +23,7 @@ struct Reader {
 
 Result<void> take(Options& options, Reader& reader, const std::string& name, std::optional<std::string> attached) {
   if (name == "--print" || name == "--lldp" || name == "--help" || name == "-h" || name == "--version") {
-    if (attached) return error(0, name + " takes no value");
+    if (attached) return error(0, name + " does not take a value");
     (name == "--print"     ? options.print
      : name == "--lldp"    ? options.lldp
      : name == "--version" ? options.version
@@ -57,7 +57,7 @@ Result<Options> parse_options(const std::vector<std::string>& arguments) {
       return taken.error();
   }
   if (options.lldp && (options.print || options.config || options.root != "/" || !options.listen.empty()))
-    return error(0, "--lldp is for this machine, and a mode of its own: no other option goes with it");
+    return error(0, "--lldp cannot be combined with other options");
   return options;
 }
 
@@ -67,7 +67,7 @@ std::string usage() {
          "  --listen ADDRESS:PORT  listen here (may be repeated): 127.0.0.1:10479, [::]:10479, :10479 (both families)\n"
          "  --config FILE          configuration (default /etc/fabric-agent/fabric-agent.toml)\n"
          "  --root DIR             read a captured tree instead of this machine\n"
-         "  --lldp                 hear LLDP on the netdevs of RDMA ports and publish who is there in\n"
+         "  --lldp                 listen for LLDP on the netdevs of RDMA ports and publish the neighbors in\n"
          "                         /run/fabric-lldp, instead of serving metrics (fabric-lldp.service)\n"
          "  --print                print one page and exit\n"
          "  --help, --version\n\n"

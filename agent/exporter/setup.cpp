@@ -33,7 +33,7 @@ void block_signals() {
 Result<Configuration> configure(const Options& options) {
   auto root = Root::open(options.root);
   if (!root) return error(root.error().code, options.root + ": cannot read the machine there");
-  // Of a capture that is cut off or of another version no reading would succeed, and every page look like that.
+  // A truncated capture, or one of another version, is refused here: no reading of it would succeed.
   if (!root->is_host())
     if (const auto kernel = open_kernel(options.root); !kernel) return kernel.error();
   std::string file = options.config.value_or(options.root + (options.root.back() == '/' ? "" : "/") + kConfigFile);
@@ -57,7 +57,7 @@ Result<std::vector<Fd>> listeners(const Options& options, const Policy& policy) 
     auto address = parse_address(text);
     if (!address) return address.error();
     auto fd = listen_on(*address);
-    // A machine without IPv6 still serves on IPv4, when nobody asked for more.
+    // Without IPv6 it serves on IPv4, unless --listen requires IPv6.
     if (!fd && fd.error().code == EAFNOSUPPORT && options.listen.empty() && !own.empty()) continue;
     if (!fd) return fd.error();
     own.push_back(std::move(*fd));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program needs before it serves: its configuration, its sockets, where it keeps things, and whom it tells.
+// Start of the program: log, signals, configuration, sockets, directories.
 #pragma once
 
 #include <memory>
@@ -16,21 +16,21 @@ namespace fabric::exporter {
 // To the journal, at a level of sd-daemon(3), or to the terminal.
 void log(const char* level, const std::string& text);
 
-// SIGTERM, SIGINT and SIGHUP wait for the event loop. Before any thread, which inherits it, and first of all: a SIGHUP
-// that comes while we start must not end us.
+// SIGTERM, SIGINT and SIGHUP are left to the event loop. To be called first: threads inherit the mask, and a SIGHUP
+// during the start must not end the process.
 void block_signals();
 
 struct Configuration {
   std::shared_ptr<const Policy> policy;  // null: none
   std::string why_none;
 };
-// What configuration there is; says its warnings. No file at the default place is no fault.
+// Loads the configuration and logs its warnings. The default file need not exist.
 Result<Configuration> configure(const Options& options);
 
 // The sockets that systemd passes, else those of the options, else of the policy.
 Result<std::vector<Fd>> listeners(const Options& options, const Policy& policy);
 
-// Where systemd lets the service keep what survives a restart, and what survives a boot; empty: it was not started so.
+// RUNTIME_DIRECTORY, which survives a restart, and STATE_DIRECTORY, which survives a reboot; empty: not set.
 std::string state_directory();
 std::string lasting_directory();
 

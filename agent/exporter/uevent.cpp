@@ -24,7 +24,7 @@ Result<Fd> open_uevents() {
 bool is_device_event(std::string_view message) {
   bool subsystem = false, action = false;
   for (std::string_view field : split(message, '\0')) {
-    // Containers come and go with virtual links, which are no part of the machine.
+    // Virtual links of containers are ignored.
     if (field == "SUBSYSTEM=net" && message.find("/devices/virtual/") != std::string_view::npos) return false;
     if (field == "SUBSYSTEM=infiniband" || field == "SUBSYSTEM=net" || field == "SUBSYSTEM=pci") subsystem = true;
     for (std::string_view wanted : {"ACTION=add", "ACTION=remove", "ACTION=move", "ACTION=bind", "ACTION=unbind"})

@@ -51,13 +51,13 @@ class Collector {
   // The same for the devices that have one of these netdevs, or a GID of one.
   void reread(const std::set<std::string>& netdevs);
 
-  // Is everything that does not hang newer than `age`?
+  // Everything that does not hang is newer than `age`.
   [[nodiscard]] bool fresh(std::chrono::milliseconds age) const;
-  // Is a requested reading under way, other than those that hang?
+  // A requested reading is under way that does not hang.
   [[nodiscard]] bool busy() const;
-  // Has everything that does not hang been read once?
+  // Everything that does not hang has been read once.
   [[nodiscard]] bool complete() const;
-  // Has everything been read once?
+  // Everything has been read once.
   [[nodiscard]] bool has_all() const;
 
   // Grows with every reading.

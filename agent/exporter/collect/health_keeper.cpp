@@ -59,8 +59,7 @@ Moment moment_now() {
           static_cast<int64_t>(std::time(nullptr))};
 }
 
-// After a reboot there are no findings. Which acknowledgements have had their finding is kept: they do not cover a new
-// one.
+// Findings do not survive a reboot. Acknowledgements whose finding ended do: they do not cover a new finding.
 Result<void> HealthKeeper::load_spent() {
   if (lasting_.empty()) return {};
   auto root = Root::open(lasting_);

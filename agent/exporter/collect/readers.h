@@ -30,7 +30,7 @@ struct Reader {
   virtual ~Reader() = default;
   // When there is work next.
   [[nodiscard]] virtual Clock::time_point due(const Collector::Shared& shared) const = 0;
-  // Does what is due: releases the lock to read, and takes it again to publish.
+  // Reads without the lock, publishes with it.
   virtual void work(Collector::Shared& shared, Lock& lock) = 0;
 
   void ask(bool with_rescan) {

@@ -10,7 +10,7 @@
 namespace fabric::exporter {
 namespace {
 
-constexpr size_t kMostHeard = 4096;  // beyond, containers have come and gone for long: begin anew
+constexpr size_t kMostHeard = 4096;  // after many containers: start over
 
 }  // namespace
 
@@ -20,7 +20,7 @@ Result<AddressWatch> AddressWatch::open() {
   return AddressWatch(std::move(*socket));
 }
 
-// An address that was there before the start counts as new with its first renewal: one reading too many.
+// The first renewal of an address from before the start counts as new: one needless reading.
 bool AddressWatch::is_new(const Message& message, int& ifindex) {
   ifaddrmsg header{};
   if ((message.type != RTM_NEWADDR && message.type != RTM_DELADDR) || message.payload.size() < sizeof header)

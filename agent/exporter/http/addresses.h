@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// IP addresses that come and go: a port's GIDs are made of them.
+// Watches IP addresses: the kernel derives the GIDs of a port from them.
 #pragma once
 
 #include <set>
@@ -11,13 +11,13 @@
 
 namespace fabric::exporter {
 
-// Listens to rtnetlink (RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR), which anybody may.
+// rtnetlink groups RTNLGRP_IPV4_IFADDR and RTNLGRP_IPV6_IFADDR; requires no privilege.
 class AddressWatch {
  public:
   static Result<AddressWatch> open();
   [[nodiscard]] int fd() const { return socket_.fd(); }
-  // Reads what has come: the interfaces that have got an address which they had not, or lost one. A router's
-  // advertisement or a lease that renews an address is neither. What was lost on the way is not told.
+  // Reads the notifications. Returns the interfaces that got a new address or lost one; renewed leases and router
+  // advertisements do not count. Lost messages are ignored.
   std::set<std::string> drain();
 
  private:
@@ -25,7 +25,7 @@ class AddressWatch {
   bool is_new(const Message& message, int& ifindex);
 
   NotificationSocket socket_;
-  std::set<std::pair<int, Bytes>> heard_;  // interface and address; what stood before the start is not in it
+  std::set<std::pair<int, Bytes>> heard_;  // interface and address, without those from before the start
 };
 
 }  // namespace fabric::exporter

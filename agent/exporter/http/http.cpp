@@ -70,8 +70,8 @@ bool accepts_gzip(std::string_view accept_encoding) {
 
 Result<Address> parse_address(std::string_view text) {
   auto wrong = [&] {
-    return error(0,
-                 "'" + std::string(text) + "' is no address to listen on; write 127.0.0.1:10479, [::]:10479 or :10479");
+    return error(
+        0, "'" + std::string(text) + "' is not an address to listen on; use 127.0.0.1:10479, [::]:10479 or :10479");
   };
   size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return wrong();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What strangers send us, judged by pure functions: paths, methods, Accept-Encoding, addresses to listen on.
+// HTTP input validation (pure): paths, Accept-Encoding, addresses to listen on.
 #pragma once
 
 #include <sys/socket.h>
@@ -16,7 +16,7 @@ enum class Route : uint8_t { landing, metrics, healthy, ready, not_found };
 // Exact paths only: "/metrics/x" is not found.
 Route route_of(std::string_view path);
 
-// Does the client take gzip (RFC 9110, 12.5.3)? Several headers are given joined by commas. Honours q=0 and "*".
+// Whether the client accepts gzip (RFC 9110, 12.5.3): the headers joined by commas. Honors q=0 and "*".
 bool accepts_gzip(std::string_view accept_encoding);
 
 struct Address {
@@ -24,8 +24,8 @@ struct Address {
   socklen_t size = 0;
   std::string text;  // as given
 };
-// "0.0.0.0:10479", "[::]:10479", ":10479" (both families are two addresses; this is all of IPv6, and with it IPv4).
-// Numbers only: a name would have to be resolved before the network is up.
+// "0.0.0.0:10479", "[::]:10479", ":10479" (both families). Numeric only: a name would have to be resolved before the
+// network is up.
 Result<Address> parse_address(std::string_view text);
 
 // A page of links, for people.

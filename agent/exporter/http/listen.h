@@ -9,10 +9,9 @@
 
 namespace fabric::exporter {
 
-// Binds and listens. An IPv6 socket is for IPv6 alone, unless `dual` (given as ":PORT", and of a
-// kernel without IPv6 it is IPv4).
+// Binds and listens. An IPv6 socket accepts IPv6 only, except for ":PORT", which is IPv4 on a kernel without IPv6.
 Result<Fd> listen_on(const Address& address);
-// The sockets that systemd passed (sd_listen_fds(3)), empty when it passed none. What does not listen is an error.
+// The sockets that systemd passed (sd_listen_fds(3)), if any. A socket that does not listen is an error.
 Result<std::vector<Fd>> inherited_listeners();
 
 }  // namespace fabric::exporter

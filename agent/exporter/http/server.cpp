@@ -13,8 +13,8 @@
 namespace fabric::exporter {
 namespace {
 
-// Microseconds. With sd-event's own 250 ms, a connection whose scrape has waited hears the next one half a second late:
-// MHD says "at once" until it has the connection in its epoll set again.
+// Microseconds. With sd-event's default of 250 ms, a resumed connection would answer its next request half a second
+// late: MHD asks for a zero time-out until the connection is in its epoll set again.
 constexpr uint64_t kAccuracy = 1000;
 constexpr const char* kText = "text/plain; charset=utf-8";
 constexpr const char* kMetricsText = "text/plain; version=0.0.4; charset=utf-8";
@@ -31,7 +31,7 @@ Response plain(unsigned status, const char* text) { return {status, kText, std::
 void release_body(void* body) { delete static_cast<Site::Body*>(body); }
 
 MHD_Result send(MHD_Connection* connection, const Response& response) {
-  // The body outlives the page cache's interest in it: each answer holds a share.
+  // Each answer shares the body, which may outlive the page cache's copy.
   auto* body = new Site::Body(response.body);
   MHD_Response* message = ::MHD_create_response_from_buffer_with_free_callback_cls(
       (*body)->size(), const_cast<char*>((*body)->data()), release_body, body);
@@ -146,7 +146,7 @@ Result<void> MicroServer::watch(Daemon& daemon) {
   return {};
 }
 
-// Does what MHD has to do, and sleeps as long as it says. "At once" is cheaper heard here than from a timer.
+// Runs MHD and arms the timer for its next time-out. A zero time-out is handled here, without a timer.
 void MicroServer::run(Daemon& daemon) {
   constexpr int kTimes = 4;
   MHD_UNSIGNED_LONG_LONG milliseconds = 0;
@@ -176,7 +176,7 @@ MHD_Result MicroServer::on_request(void* context, MHD_Connection* connection, co
   std::string_view verb = method;
   if (verb != MHD_HTTP_METHOD_GET && verb != MHD_HTTP_METHOD_HEAD)
     return server.reply(connection, plain(MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET and HEAD.\n"));
-  if (!*stage) {  // headers are here; the answer is given when the request is whole
+  if (!*stage) {  // headers only; answer when the request is complete
     *stage = reinterpret_cast<void*>(Stage::begun);
     return MHD_YES;
   }

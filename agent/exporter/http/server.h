@@ -16,19 +16,19 @@
 namespace fabric::exporter {
 
 struct Limits {
-  unsigned connections = 1024;              // of each listener; a further one is not accepted
-  unsigned per_address = 768;               // one address, be it a proxy, leaves room for others
+  unsigned connections = 1024;              // of each listener; further ones are not accepted
+  unsigned per_address = 768;               // leaves room beside a single busy client
   unsigned idle_seconds = 10;               // a silent or half request is closed after this
   size_t connection_memory = 16 * 1024;     // request line and headers; longer ones are refused
   std::chrono::milliseconds patience{500};  // the longest a scrape waits for newer readings
 };
 
-// What is served. Called on the loop's thread; must not block.
+// The content. Called on the loop's thread; must not block.
 class Site {
  public:
   using Body = std::shared_ptr<const std::string>;
   virtual ~Site() = default;
-  // May /metrics be answered at once? If not, newer readings are asked for by that, and Server::release() follows.
+  // True: /metrics is answered at once. False: newer readings have been requested, and Server::release() follows.
   virtual bool fresh() = 0;
   virtual Body metrics(bool compressed) = 0;
   virtual bool ready() = 0;
@@ -39,7 +39,7 @@ class Server {
   static Result<std::unique_ptr<Server>> start(sd_event* loop, std::vector<Fd> listeners, Site& site,
                                                const Limits& limits = {});
   virtual ~Server() = default;
-  // Answers the scrapes that wait.
+  // Answers the waiting scrapes.
   virtual void release() = 0;
   [[nodiscard]] virtual HttpCounts counts() const = 0;
 };

@@ -23,16 +23,16 @@
 namespace fabric::exporter {
 namespace {
 
-constexpr double kSettle = 0.3;         // a NIC comes and goes with a burst of messages
-constexpr double kRescan = 60;          // where no message says so
-constexpr double kNews = 0.2;           // until news are in the file
-constexpr double kRefresh = 10;         // until it says that the same was heard again
-constexpr int kFramesAtOnce = 16;       // of one netdev, before the others have their turn
+constexpr double kSettle = 0.3;         // a NIC is added or removed with a burst of messages
+constexpr double kRescan = 60;          // without a notification
+constexpr double kChange = 0.2;         // until a change is in the file
+constexpr double kRefresh = 10;         // until the file shows that a neighbor was heard again
+constexpr int kFramesAtOnce = 16;       // of one netdev, before the others are served
 constexpr uint64_t kAccuracy = 50'000;  // microseconds
 
 uint64_t microseconds(double seconds) { return static_cast<uint64_t>(seconds * 1e6); }
 
-// As proc/uptime counts, by which the file's readers go.
+// The clock of /proc/uptime, which the file's readers use.
 double seconds_since_boot() {
   timespec now{};
   ::clock_gettime(CLOCK_BOOTTIME, &now);
@@ -48,7 +48,7 @@ struct LldpListener::Socket {
   std::string netdev;
   Fd fd;
   sd_event_source* source = nullptr;
-  std::string told;  // the last fault of a frame or of the socket, said once
+  std::string reported;  // the last malformed frame: logged once
   ~Socket() { ::sd_event_source_disable_unref(source); }
 };
 
@@ -82,7 +82,7 @@ void LldpListener::set_timer(sd_event_source*& timer, double seconds, int (*run)
 
 int LldpListener::on_links(sd_event_source*, int, uint32_t, void* context) {
   auto* self = static_cast<LldpListener*>(context);
-  self->links_->drain();  // which link it was, the scan finds out
+  self->links_->drain();  // the scan finds the link
   self->rescan_soon();
   return 0;
 }
@@ -105,12 +105,12 @@ int LldpListener::on_publish(sd_event_source*, uint64_t, void* context) {
 
 int LldpListener::on_expiry(sd_event_source*, uint64_t, void* context) {
   auto* self = static_cast<LldpListener*>(context);
-  if (self->table_.expire(seconds_since_boot())) self->publish_within(kNews);
+  if (self->table_.expire(seconds_since_boot())) self->publish_within(kChange);
   self->schedule_expiry();
   return 0;
 }
 
-// The first of a burst of messages counts: a link that flaps for ever puts nothing off.
+// Counted from the first message of a burst: a link that flaps forever does not postpone it.
 void LldpListener::rescan_soon() {
   if (std::exchange(rescan_is_near_, true)) return;
   set_timer(rescan_timer_, kSettle, on_rescan);
@@ -125,11 +125,11 @@ void LldpListener::rescan() {
     if (known == sockets_.end()) listen_to(ifindex, netdev);
     else known->second->netdev = netdev;
   }
-  // Only what is listened to: a netdev without a socket has no neighbours that could be missing.
+  // A netdev without a socket cannot have missing neighbors.
   std::map<int, std::string> heard;
   for (const auto& [ifindex, socket] : sockets_)
     if (socket->fd) heard.emplace(ifindex, socket->netdev);
-  if (table_.listen(heard, seconds_since_boot())) publish_within(kNews);
+  if (table_.listen(heard, seconds_since_boot())) publish_within(kChange);
   set_timer(rescan_timer_, kRescan, on_rescan);
 }
 
@@ -152,30 +152,31 @@ int LldpListener::on_frames(sd_event_source*, int, uint32_t, void* context) {
   LldpListener* self = socket->listener;
   for (int i = 0; i < kFramesAtOnce; ++i) {
     auto frame = lldp::receive(socket->fd);
-    if (!frame && frame.error().code == ENETDOWN) return 0;  // said once by the kernel; goes on when it is up again
+    if (!frame && frame.error().code == ENETDOWN)
+      return 0;  // reported once by the kernel; the socket works again when the netdev is up
     if (!frame) {
-      // The netdev is gone. Its messages bring the scan that forgets it; the socket is not asked again.
+      // The netdev is gone; the rescan removes its socket.
       ::sd_event_source_set_enabled(socket->source, SD_EVENT_OFF);
       socket->fd.reset();
       self->rescan_soon();
       return 0;
     }
     if (!*frame) return 0;
-    self->take(*socket, **frame);
+    self->receive(*socket, **frame);
   }
   return 0;
 }
 
-void LldpListener::take(Socket& socket, const Bytes& frame) {
+void LldpListener::receive(Socket& socket, const Bytes& frame) {
   auto neighbor = lldp::parse_frame(frame);
   if (!neighbor) {
-    if (std::exchange(socket.told, neighbor.error().text()) != neighbor.error().text())
-      world_.log(SD_WARNING, socket.netdev + ": a frame is not understood: " + neighbor.error().text());
+    if (std::exchange(socket.reported, neighbor.error().text()) != neighbor.error().text())
+      world_.log(SD_WARNING, socket.netdev + ": malformed frame: " + neighbor.error().text());
     return;
   }
   neighbor->source = state::kLldpSource;
-  const bool news = table_.hear(socket.ifindex, std::move(*neighbor), seconds_since_boot());
-  publish_within(news ? kNews : kRefresh);
+  const bool changed = table_.hear(socket.ifindex, std::move(*neighbor), seconds_since_boot());
+  publish_within(changed ? kChange : kRefresh);
   schedule_expiry();
 }
 
@@ -195,9 +196,9 @@ void LldpListener::publish() {
   const Neighbors neighbors = table_.neighbors();
   auto saved = state::save_neighbors(world_.directory, neighbors, seconds_since_boot());
   const std::string fault = saved ? "" : saved.error().text();
-  if (std::exchange(told_, fault) != fault && !fault.empty()) world_.log(SD_ERR, fault);
-  ::sd_notifyf(0, "STATUS=Listening on %zu netdev%s, %zu neighbour%s.", sockets_.size(),
-               sockets_.size() == 1 ? "" : "s", neighbors.heard.size(), neighbors.heard.size() == 1 ? "" : "s");
+  if (std::exchange(reported_, fault) != fault && !fault.empty()) world_.log(SD_ERR, fault);
+  ::sd_notifyf(0, "STATUS=Listening on %zu netdev%s, %zu neighbor%s.", sockets_.size(), sockets_.size() == 1 ? "" : "s",
+               neighbors.heard.size(), neighbors.heard.size() == 1 ? "" : "s");
   publish_at_ = 0;
   publish_within(state::kNeighborHeartbeat);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fabric-exporter --lldp: hears LLDP on the netdevs of RDMA ports, and publishes who is there. A process of its own,
-// since it takes CAP_NET_RAW and reads what strangers send.
+// fabric-exporter --lldp: listens for LLDP on the netdevs of RDMA ports and publishes the neighbors. A process of its
+// own, because it requires CAP_NET_RAW and parses frames from the network.
 #pragma once
 
 #include <functional>
@@ -19,10 +19,10 @@ struct sd_event_source;
 
 namespace fabric::exporter {
 
-// Where the listener's work meets the machine; tests put a namespace's netdevs there.
+// The machine as the listener sees it; tests replace it by a namespace.
 struct LldpWorld {
   std::string directory = "/";                          // below it: run/fabric-lldp
-  std::function<std::map<int, std::string>()> netdevs;  // ifindex -> name of what is to be listened to
+  std::function<std::map<int, std::string>()> netdevs;  // ifindex -> name of each netdev to listen on
   std::function<void(const char* level, const std::string& text)> log;
 };
 // The netdevs of the RDMA ports of this machine: of a bond its members, no virtual functions, no InfiniBand.
@@ -35,8 +35,8 @@ class LldpListener {
   LldpListener(const LldpListener&) = delete;
   LldpListener& operator=(const LldpListener&) = delete;
 
-  // Opens its sockets in the loop, which must outlive it. A netdev that cannot be listened to is said, and tried again
-  // with the next change; the others go on.
+  // Opens its sockets in the loop, which must outlive it. A netdev that fails is logged and tried again with the next
+  // rescan; the others are not affected.
   Result<void> start(sd_event* loop);
 
  private:
@@ -51,7 +51,7 @@ class LldpListener {
   void rescan_soon();
   void rescan();
   void listen_to(int ifindex, const std::string& netdev);
-  void take(Socket& socket, const Bytes& frame);
+  void receive(Socket& socket, const Bytes& frame);
   void publish_within(double seconds);
   void publish();
   void schedule_expiry();
@@ -63,13 +63,13 @@ class LldpListener {
   Fd devices_;
   sd_event_source *rescan_timer_ = nullptr, *publish_timer_ = nullptr, *expiry_timer_ = nullptr;
   bool rescan_is_near_ = false;
-  double publish_at_ = 0;  // seconds since boot; 0: not waiting
+  double publish_at_ = 0;  // seconds since boot; 0: not scheduled
   std::map<int, std::unique_ptr<Socket>> sockets_;
   NeighborTable table_;
-  std::string told_;  // the last fault of publishing, said once
+  std::string reported_;  // the last error of publishing: logged once
 };
 
-// The whole program: 0 when it was told to end.
+// The whole program: 0 after SIGTERM or SIGINT.
 int listen_for_lldp();
 
 }  // namespace fabric::exporter

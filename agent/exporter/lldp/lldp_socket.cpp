@@ -20,7 +20,7 @@ namespace {
 
 constexpr uint16_t kEtherType = 0x88cc;
 constexpr int kIgnoreOutgoing = 23;    // PACKET_IGNORE_OUTGOING, Linux 4.20; newer than some headers
-constexpr int kReceiveBuffer = 65536;  // some dozen frames: who floods the port costs no more memory
+constexpr int kReceiveBuffer = 65536;  // a few dozen frames: bounds the memory under a flood
 
 bool join(int fd, int ifindex, const std::array<uint8_t, 6>& address) {
   packet_mreq request{};
@@ -31,11 +31,10 @@ bool join(int fd, int ifindex, const std::array<uint8_t, 6>& address) {
   return ::setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request) == 0;
 }
 
-// Of all that is received on the netdev: who asks for LLDP's EtherType alone hears nothing below Open vSwitch, nor
-// below a bridge that forwards LLDP (group_fwd_mask). Those take the frame before it is given to protocols
-// (net/core/dev.c,
+// A filter on all frames: a socket for LLDP's EtherType receives nothing below Open vSwitch or a bridge that forwards
+// LLDP (group_fwd_mask), because those consume the frame before it reaches protocols (net/core/dev.c,
 // __netif_receive_skb_core).
-bool take_lldp_alone(int fd) {
+bool filter_lldp(int fd) {
   sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_H | BPF_ABS, offsetof(ethhdr, h_proto)),
                           BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kEtherType, 0, 1), BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
                           BPF_STMT(BPF_RET | BPF_K, 0)};
@@ -46,14 +45,14 @@ bool take_lldp_alone(int fd) {
 }  // namespace
 
 Result<Fd> open_socket(int ifindex, const std::string& netdev) {
-  // Protocol 0: nothing is heard before it is bound to the one netdev.
+  // Protocol 0: receives nothing until it is bound to the netdev.
   Fd fd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return error(errno, netdev + ": open a packet socket");
   const int on = 1;
-  // Older kernels hear their own frames; receive() leaves them out.
+  // Older kernels deliver our own frames too; receive() skips them.
   (void)::setsockopt(fd.get(), SOL_PACKET, kIgnoreOutgoing, &on, sizeof on);
   (void)::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUF, &kReceiveBuffer, sizeof kReceiveBuffer);
-  if (!take_lldp_alone(fd.get())) return error(errno, netdev + ": listen for LLDP");
+  if (!filter_lldp(fd.get())) return error(errno, netdev + ": listen for LLDP");
   sockaddr_ll address{};
   address.sll_family = AF_PACKET;
   address.sll_protocol = htons(ETH_P_ALL);
