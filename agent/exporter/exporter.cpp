@@ -45,7 +45,7 @@ class Exporter final : public Site {
   int run();
 
   bool fresh() override;
-  Body metrics(bool compressed) override;
+  Body metrics(TextFormat format, bool compressed) override;
   bool ready() override { return collector_->complete(); }
 
  private:
@@ -176,8 +176,9 @@ bool Exporter::fresh() {
   return false;
 }
 
-Site::Body Exporter::metrics(bool compressed) {
+Site::Body Exporter::metrics(TextFormat format, bool compressed) {
   PageContext context;
+  context.format = format;
   context.policy = configuration_.policy.get();
   context.no_policy = configuration_.why_none;
   context.config_valid = config_valid_;

@@ -114,10 +114,13 @@ TEST(Gzip, WhatCannotBePackedIsWholeToo) {
 class SmallSite : public Site {
  public:
   bool fresh() override { return is_fresh; }
-  Body metrics(bool compressed) override { return compressed ? packed : page; }
+  Body metrics(TextFormat format, bool compressed) override {
+    return format == TextFormat::openmetrics ? open : compressed ? packed : page;
+  }
   bool ready() override { return is_ready; }
   std::atomic<bool> is_fresh{true}, is_ready{true};
   Body page = std::make_shared<const std::string>(std::string(100'000, 'x') + "\nend\n");
+  Body open = std::make_shared<const std::string>("# EOF\n");
   Body packed = std::make_shared<const std::string>(gzip(*page));
 };
 
@@ -240,6 +243,17 @@ TEST_F(ServerTest, GzipWhenAskedFor) {
   std::string refused = ask("GET", "/metrics", "Accept-Encoding: gzip;q=0\r\n");
   EXPECT_EQ(refused.find("Content-Encoding"), std::string::npos);
   EXPECT_EQ(body(refused), *site_.page);
+}
+
+TEST_F(ServerTest, OpenMetricsWhenAskedFor) {
+  const std::string reply =
+      ask("GET", "/metrics", "Accept: application/openmetrics-text;version=1.0.0,text/plain;q=0.5\r\n");
+  EXPECT_NE(reply.find("Content-Type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n"),
+            std::string::npos)
+      << reply.substr(0, 300);
+  EXPECT_NE(reply.find("Vary: Accept, Accept-Encoding\r\n"), std::string::npos);
+  EXPECT_EQ(body(reply), *site_.open);
+  EXPECT_EQ(body(ask("GET", "/metrics", "Accept: text/plain\r\n")), *site_.page);
 }
 
 TEST_F(ServerTest, SpeaksIPv6) {

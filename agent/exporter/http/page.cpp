@@ -79,7 +79,7 @@ std::string render_page(const Snapshot& snapshot, const Findings& findings, cons
   add_compat(families, snapshot.node, policy.compat);
   add_ethtool(families, snapshot.node, policy.ethtool);
   add_series(families);
-  return serialize(families.families());
+  return serialize(families.families(), context.format);
 }
 
 std::string render_page(const Snapshot& snapshot, const PageContext& context, bool with_process) {
@@ -104,7 +104,7 @@ std::string gzip(std::string_view text) {
 PageCache::Body PageCache::plain(const Collector& collector, PageContext context) {
   const auto now = Clock::now();
   const uint64_t version = collector.version();
-  if (plain_ && version == version_ && now - rendered_ < kPageAge) return plain_;
+  if (plain_ && version == version_ && context.format == format_ && now - rendered_ < kPageAge) return plain_;
   const bool whole = is_whole(collector);  // before the snapshot, which has no less
   const Snapshot snapshot = collector.snapshot();
   context.before = before_.get();
@@ -112,6 +112,7 @@ PageCache::Body PageCache::plain(const Collector& collector, PageContext context
   plain_ = std::make_shared<const std::string>(render_page(snapshot, findings_, context));
   compressed_.reset();
   version_ = version;
+  format_ = context.format;
   rendered_ = now;
   if (whole && collector.complete()) remember(snapshot.node);
   return plain_;

@@ -12,6 +12,7 @@
 #include "exporter/collect/collector.h"
 #include "exporter/collect/self.h"
 #include "metrics/family.h"
+#include "metrics/text.h"
 #include "model/diagnosis.h"
 #include "model/health.h"
 #include "model/policy.h"
@@ -29,6 +30,7 @@ struct PageContext {
   const Health* health = nullptr;  // null: without history; the rules see this snapshot only
   std::vector<Ack> acks{};         // in force
   int64_t wall = 0;                // seconds since 1970
+  TextFormat format = TextFormat::prometheus;
 };
 
 // Results of the checks and of the diagnosis, as far as a page shows them: without the findings' texts.
@@ -47,7 +49,7 @@ std::string render_page(const Snapshot& snapshot, const PageContext& context, bo
 // gzip (RFC 1952) at level 1: 15 % larger than level 6 on our pages, and four times cheaper.
 std::string gzip(std::string_view text);
 
-// Renders the page of the newest snapshot and keeps it for a second while there is no newer one. The findings are kept
+// Renders the page of the newest snapshot and keeps it for a second until there is a newer one. The findings are kept
 // for ten seconds: their window is a minute, and computing them costs as much as rendering. They are computed at once
 // when something that rarely changes has been read (Snapshot::generation).
 class PageCache {
@@ -71,6 +73,7 @@ class PageCache {
   void remember(const Node& node);
 
   Body plain_, compressed_;
+  TextFormat format_ = TextFormat::prometheus;
   uint64_t version_ = 0;
   Clock::time_point rendered_{}, begun_ = Clock::now();
   bool whole_ = false;

@@ -17,11 +17,10 @@ namespace {
 // late: MHD asks for a zero time-out until the connection is in its epoll set again.
 constexpr uint64_t kAccuracy = 1000;
 constexpr const char* kText = "text/plain; charset=utf-8";
-constexpr const char* kMetricsText = "text/plain; version=0.0.4; charset=utf-8";
 
 struct Response {
   unsigned status = 200;
-  const char* type = kText;
+  std::string type = kText;
   Site::Body body;
   bool compressed = false, varies = false;
 };
@@ -39,8 +38,8 @@ MHD_Result send(MHD_Connection* connection, const Response& response) {
     release_body(body);
     return MHD_NO;
   }
-  ::MHD_add_response_header(message, MHD_HTTP_HEADER_CONTENT_TYPE, response.type);
-  if (response.varies) ::MHD_add_response_header(message, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
+  ::MHD_add_response_header(message, MHD_HTTP_HEADER_CONTENT_TYPE, response.type.c_str());
+  if (response.varies) ::MHD_add_response_header(message, MHD_HTTP_HEADER_VARY, "Accept, Accept-Encoding");
   if (response.compressed) ::MHD_add_response_header(message, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
   if (response.status == MHD_HTTP_METHOD_NOT_ALLOWED)
     ::MHD_add_response_header(message, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
@@ -49,15 +48,21 @@ MHD_Result send(MHD_Connection* connection, const Response& response) {
   return queued;
 }
 
-bool takes_gzip(MHD_Connection* connection) {
-  std::string joined;
+// All headers of this name, joined by commas.
+std::string header(MHD_Connection* connection, const char* name) {
+  struct Joined {
+    const char* name;
+    std::string values;
+  } joined{name, {}};
   auto collect = [](void* context, MHD_ValueKind, const char* key, const char* value) {
-    if (key && value && ::strcasecmp(key, MHD_HTTP_HEADER_ACCEPT_ENCODING) == 0)
-      (*static_cast<std::string*>(context) += ',') += value;
+    auto* out = static_cast<Joined*>(context);
+    if (key == nullptr || value == nullptr || ::strcasecmp(key, out->name) != 0) return MHD_YES;
+    if (!out->values.empty()) out->values += ',';
+    out->values += value;
     return MHD_YES;
   };
   ::MHD_get_connection_values(connection, MHD_HEADER_KIND, collect, &joined);
-  return accepts_gzip(joined);
+  return joined.values;
 }
 
 struct StopDaemon {
@@ -207,8 +212,10 @@ MHD_Result MicroServer::answer(Daemon& daemon, MHD_Connection* connection, std::
     arm_patience();
     return MHD_YES;
   }
-  bool compressed = takes_gzip(connection);
-  return reply(connection, {MHD_HTTP_OK, kMetricsText, site_.metrics(compressed), compressed, true});
+  const TextFormat format = negotiate(header(connection, MHD_HTTP_HEADER_ACCEPT));
+  const bool compressed = accepts_gzip(header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING));
+  return reply(connection,
+               {MHD_HTTP_OK, std::string(content_type(format)), site_.metrics(format, compressed), compressed, true});
 }
 
 MHD_Result MicroServer::reply(MHD_Connection* connection, const Response& response) {

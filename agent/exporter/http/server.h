@@ -12,6 +12,7 @@
 #include "base/fd.h"
 #include "base/result.h"
 #include "exporter/collect/self.h"
+#include "metrics/text.h"
 
 namespace fabric::exporter {
 
@@ -30,7 +31,7 @@ class Site {
   virtual ~Site() = default;
   // True: /metrics is answered at once. False: newer readings have been requested, and Server::release() follows.
   virtual bool fresh() = 0;
-  virtual Body metrics(bool compressed) = 0;
+  virtual Body metrics(TextFormat format, bool compressed) = 0;
   virtual bool ready() = 0;
 };
 
