@@ -18,10 +18,10 @@ using Clock = Backoff::Clock;
 constexpr std::chrono::seconds kFirstWait{10}, kLongestWait{300};
 constexpr unsigned kActive = 4, kLinkUp = 5;
 
-// The kernel's answer to a request that the driver does not implement, or that does not fit into one reply: files then.
+// The driver does not implement the request, or the answer does not fit into one reply: files have the counters then.
 bool netlink_cannot(int code) { return code == EINVAL || code == EOPNOTSUPP || code == EMSGSIZE; }
 
-// Absent for good, rather than broken.
+// The driver does not count it: mlx5 on some ports (core/sysfs.c get_perf_mad, hw/mlx5/mad.c of Linux 6.12).
 bool is_absent(int code) { return code == ENOENT || code == EOPNOTSUPP || code == EINVAL; }
 
 class Timer {
@@ -37,59 +37,59 @@ void fail(Attempt& attempt, std::string why) {
   if (attempt.error.empty()) attempt.error = std::move(why);
 }
 
-// mlx5 counts for each of its queues, a thousand lines that nobody shows: in every copy of the machine they would cost
-// more than all else.
+// Drops mlx5's thousand statistics of single queues, which would be most of every copy of the node.
 ethtool::Selection kept(const CounterAccess& access, const Port& port) {
-  return ethtool::Selection([asked = access.asked, driver = port.kernel_driver](std::string_view name) {
-    return describe_counter(CounterSource::ethtool, name, driver) || matches_any(asked, name);
-  });
+  return ethtool::Selection(
+      [asked = access.asked, driver = port.kernel_driver, all = access.once](std::string_view name) {
+        return all || describe_counter(CounterSource::ethtool, name, driver) || matches_any(asked, name);
+      });
 }
 
-// Port and physical state stand as "4: ACTIVE".
+// "4: ACTIVE" -> 4
 std::optional<unsigned> leading_number(std::string_view text) {
   return parse_number<unsigned>(text.substr(0, text.find(':')));
 }
 
-// Text of a held sysfs attribute (at most one page), or a positive errno.
-Result<std::string_view> read_held(int fd, std::array<char, 4096>& buffer) {
-  if (fd < 0) return Error{EMFILE, {}};  // it could not be held
-  ssize_t size = read_from_start(fd, buffer.data(), buffer.size());
-  if (size < 0) return Error{errno, {}};
-  return std::string_view(buffer.data(), static_cast<size_t>(size));
+// The file's text, at most one page. By its path if it is not held open (a scan, or out of descriptors).
+Result<std::string> read_text(const Root& root, const std::string& path, int fd) {
+  if (fd < 0) return root.read_line(path);
+  std::array<char, 4096> buffer;
+  const ssize_t size = read_from_start(fd, buffer.data(), buffer.size());
+  if (size < 0) return error(errno, path);
+  return std::string(buffer.data(), static_cast<size_t>(size));
 }
 
 // Calls `with(file, text)` for each file that can be read now.
 template <class Files, class Function>
-void read_files(Files& files, Attempt& attempt, Function&& with) {
-  std::array<char, 4096> buffer;
-  auto now = Clock::now();
+void read_files(const Root& root, Files& files, Attempt& attempt, Function&& with) {
+  const auto now = Clock::now();
   for (auto& file : files) {
     if (file.idle) {
       with(file, file.usual);
       continue;
     }
     if (!file.backoff.due(now)) {
-      fail(attempt, file.path + ": failed before, left alone");
+      fail(attempt, file.path + ": failed before, retried later");
       continue;
     }
-    auto text = read_held(file.fd.get(), buffer);
+    const auto text = read_text(root, file.path, file.fd.get());
     if (text) {
       file.backoff.succeeded();
       with(file, *text);
     } else if (!is_absent(text.error().code)) {
       file.backoff.failed(now);
-      fail(attempt, error(text.error().code, file.path).text());
+      fail(attempt, text.error().text());
     }
   }
 }
 
 template <class Files>
-void read_counters(Files& files, Attempt& attempt, std::vector<Counter>& counters) {
+void read_counters(const Root& root, Files& files, Attempt& attempt, std::vector<Counter>& counters) {
   counters.reserve(files.size());
-  read_files(files, attempt, [&](auto& file, std::string_view text) {
+  read_files(root, files, attempt, [&](auto& file, std::string_view text) {
     const auto value = parse_counter_file(text);
     if (value) counters.push_back({file.name, *value});
-    file.idle = file.seldom && value == 0u;
+    file.idle = file.rarely_changes && value == 0u;
   });
 }
 
@@ -122,8 +122,13 @@ PortReader::PortReader(const CounterAccess& access, const Port& port)
   if (port.link_layer == LinkLayer::ethernet)
     for (File& file : pma_) {
       const auto match = describe_counter(CounterSource::pma, file.name, port.kernel_driver);
-      file.seldom = match && match->row->scope == CounterScope::infiniband_link;
+      file.rarely_changes = match && match->row->scope == CounterScope::infiniband_link;
     }
+  if (!access_.once) open_link(port, folder);
+  has_ethtool_ = access_.statistics != nullptr && !netdev_.empty();
+}
+
+void PortReader::open_link(const Port& port, const std::string& folder) {
   auto hold = [&](const char* name, const std::string& path) {
     if (auto fd = access_.root.hold(path)) link_.push_back({name, path, std::move(*fd)});
   };
@@ -131,17 +136,17 @@ PortReader::PortReader(const CounterAccess& access, const Port& port)
   hold("phys_state", folder + "/phys_state");
   if (port.link_layer == LinkLayer::ethernet)
     for (File& file : link_)
-      if (file.name == "phys_state") file.seldom = true, file.usual = "5: LinkUp";
+      if (file.name == "phys_state") file.rarely_changes = true, file.usual = "5: LinkUp";
   if (!netdev_.empty()) {
     hold("carrier", "sys/class/net/" + netdev_ + "/carrier");
     hold("carrier_down_count", "sys/class/net/" + netdev_ + "/carrier_down_count");
   }
-  has_ethtool_ = access_.statistics != nullptr && !netdev_.empty();
 }
 
 void PortReader::open_rdma(const std::string& folder) {
   pma_ = open_folder(folder + "/counters");
-  if (access_.rdma) {
+  device_ = access_.device;
+  if (!device_ && access_.rdma) {
     if (auto devices = nldev::devices(*access_.rdma))
       for (const auto& device : *devices)
         if (device.name == rdma_) device_ = device.index;
@@ -153,10 +158,15 @@ void PortReader::open_rdma(const std::string& folder) {
 std::vector<PortReader::File> PortReader::open_folder(const std::string& folder) const {
   std::vector<File> files;
   auto names = access_.root.list(folder);
+  if (!names && access_.once && names.error().code != ENOENT) files.push_back({{}, folder, Fd()});  // reads say why
   if (!names) return files;
   for (const std::string& name : *names) {
-    if (name == "lifespan") continue;  // of the kernel's counter cache: a setting among the counters
+    if (name == "lifespan") continue;  // a setting of the kernel's counter cache
     std::string path = folder + '/' + name;
+    if (access_.once) {
+      files.push_back({name, std::move(path), Fd()});
+      continue;
+    }
     auto fd = access_.root.hold(path);
     if (fd || fd.error().code == EMFILE) files.push_back({name, std::move(path), fd ? std::move(*fd) : Fd()});
   }
@@ -174,30 +184,29 @@ void PortReader::end_idleness() {
 PortReading PortReader::read() {
   PortReading reading;
   end_idleness();
-  read_link(reading);
+  if (!access_.once) read_link(reading);
   read_hw(reading);
   read_pma(reading);
   read_ethtool(reading);
   return reading;
 }
 
-// Each read of state and of phys_state costs mlx5 two commands of its firmware, and on Ethernet the drivers tell both
-// by the netdev's carrier (mlx5_query_port_roce, bnxt_re_query_port, irdma_query_port of Linux 6.12): LinkUp goes with
-// ACTIVE.
+// Each read of state and phys_state costs mlx5 two firmware commands. On Ethernet drivers derive both from the netdev's
+// carrier (mlx5_query_port_roce, bnxt_re_query_port, irdma_query_port of Linux 6.12): ACTIVE implies LinkUp.
 void PortReader::read_link(PortReading& reading) {
   Attempt attempt{"link", true, 0, {}};
   Timer timer;
-  // A netdev that is administratively down has none, and answers EINVAL (net/core/net-sysfs.c, carrier_show).
+  // The carrier of a netdev that is administratively down answers EINVAL (net/core/net-sysfs.c, carrier_show).
   if (std::any_of(link_.begin(), link_.end(), [](const File& file) { return file.name == "carrier"; }))
     reading.carrier = false;
-  read_files(link_, attempt, [&](File& file, std::string_view text) {
+  read_files(access_.root, link_, attempt, [&](File& file, std::string_view text) {
     if (file.name == "state") {
       reading.state = leading_number(text);
       if (reading.state != kActive)
-        for (File& other : link_) other.idle = false;  // phys_state comes behind it
+        for (File& other : link_) other.idle = false;  // phys_state is read next
     } else if (file.name == "phys_state") {
       reading.phys_state = leading_number(text);
-      file.idle = file.seldom && reading.state == kActive && reading.phys_state == kLinkUp;
+      file.idle = file.rarely_changes && reading.state == kActive && reading.phys_state == kLinkUp;
     } else if (file.name == "carrier_down_count") {
       reading.counters.carrier_down = parse_counter_file(text);
     } else if (auto carrier = parse_counter_file(text)) {
@@ -217,7 +226,7 @@ void PortReader::read_hw(PortReading& reading) {
     if (counters) {
       waiting_.hw.succeeded();
       reading.counters.hw = std::move(*counters);
-    } else if (netlink_cannot(counters.error().code)) {
+    } else if (access_.once || netlink_cannot(counters.error().code)) {
       device_.reset();
       hw_ = open_folder("sys/class/infiniband/" + rdma_ + "/ports/" + std::to_string(number_) + "/hw_counters");
     } else {
@@ -228,27 +237,27 @@ void PortReader::read_hw(PortReading& reading) {
   } else if (device_) {
     fail(attempt, waiting_.hw_error);
   }
-  if (!device_) read_counters(hw_, attempt, reading.counters.hw);
+  if (!device_) read_counters(access_.root, hw_, attempt, reading.counters.hw);
   read_device(attempt, reading.counters.hw);
   attempt.seconds = timer.seconds();
   reading.attempts.push_back(std::move(attempt));
 }
 
-// What the device counts as a whole is told with its first port; what that counts itself comes first.
+// The device's own counters are reported with its first port, unless that has a counter of the same name.
 void PortReader::read_device(Attempt& attempt, std::vector<Counter>& hw) {
   std::vector<Counter> more;
-  read_counters(device_hw_, attempt, more);
+  read_counters(access_.root, device_hw_, attempt, more);
   for (const Counter& counter : more)
     if (std::ranges::find(hw, counter.name, &Counter::name) == hw.end()) hw.push_back(counter);
 }
 
-// Each of these files costs mlx5 a command of its firmware (core/sysfs.c get_perf_mad, hw/mlx5/mad.c process_pma_cmd of
-// Linux 6.12): on Ethernet those of InfiniBand's link that are zero are seldom read.
+// Each of these files costs mlx5 a firmware command (core/sysfs.c get_perf_mad, hw/mlx5/mad.c process_pma_cmd of Linux
+// 6.12), so on Ethernet InfiniBand link counters that are zero are read every idle_age only.
 void PortReader::read_pma(PortReading& reading) {
   if (pma_.empty()) return;
   Attempt attempt{"pma", true, 0, {}};
   Timer timer;
-  read_counters(pma_, attempt, reading.counters.pma);
+  read_counters(access_.root, pma_, attempt, reading.counters.pma);
   attempt.seconds = timer.seconds();
   reading.attempts.push_back(std::move(attempt));
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What changes by the second on one port, read as cheaply as the kernel allows: one netlink request for the RDMA
-// hardware counters, descriptors held open for the files, one ethtool request, of whose answer what the catalogue knows
-// or somebody asks for is kept. Not thread-safe: one reader, one thread.
+// The reader of a port's counters for exporter, check and diagnose: RDMA hardware counters (one netlink request, else
+// files), ports/N/counters, ethtool statistics, carrier and link state. Not thread-safe: one reader, one thread.
 #pragma once
 
 #include <chrono>
@@ -20,15 +19,17 @@
 
 namespace fabric {
 
-// Where the readings come from beside the files; each may be null.
+// Sources; pointers may be null.
 struct CounterAccess {
   const Root& root;
   Netlink* rdma = nullptr;
   ethtool::Statistics* statistics = nullptr;
-  std::span<const std::string> asked{};  // globs of statistics that are kept beside those of the catalogue
-  std::chrono::milliseconds idle_age =
-      std::chrono::seconds(30);  // how old may be what on Ethernet says what it always says: InfiniBand's link counters
-                                 // that are zero, and LinkUp of an ACTIVE port
+  std::span<const std::string> asked{};  // globs of statistics to keep beside those of the catalogue
+  // Maximum age of values that rarely change on Ethernet: InfiniBand link counters that are zero, LinkUp of an ACTIVE
+  // port.
+  std::chrono::milliseconds idle_age = std::chrono::seconds(30);
+  std::optional<uint32_t> device{};  // nldev index, if known
+  bool once = false;                 // a scan: files are not held open, all statistics are kept, the link is not read
 };
 
 // How one group of readings went.
@@ -46,11 +47,11 @@ struct PortReading {
   std::vector<Attempt> attempts;  // only groups that the port has
 };
 
-// Puts the reading in the place of what the port said before.
+// Replaces the port's previous reading.
 void apply(PortReading reading, Port& port);
 
-// After a failure a source is left alone for 10 s, then twice as long each time, up to 5 minutes: restricted functions
-// answer every read with a line in the kernel log.
+// After a failure a source is not read for 10 s, then twice as long each time, up to 5 minutes: restricted functions
+// write a line to the kernel log for each read.
 class Backoff {
  public:
   using Clock = std::chrono::steady_clock;
@@ -65,12 +66,12 @@ class Backoff {
 
 class PortReader {
  public:
-  // Opens what there is; a source that is absent is not an error. `access` must outlive the reader.
+  // An absent source is not an error. `access` must outlive the reader.
   PortReader(const CounterAccess& access, const Port& port);
 
   PortReading read();
 
-  // What is left alone now. A reader of the same port (its device not re-created) goes on where another ended.
+  // Sources in backoff, to be handed to the next reader of the same port if its device was not re-created.
   struct Waiting {
     Backoff hw{}, ethtool{};
     std::string hw_error{}, ethtool_error{};
@@ -84,14 +85,14 @@ class PortReader {
     std::string path;
     Fd fd;
     Backoff backoff{};
-    bool seldom = false;  // where it says `usual` it is likely to go on
-    bool idle = false;    // so it does: not read until idle_due_
+    bool rarely_changes = false;  // once it reads `usual`
+    bool idle = false;            // not read until idle_due_
     std::string_view usual = "0";
   };
   using Clock = Backoff::Clock;
 
-  // What RDMA counts; of a bond's member the bond has it.
   void open_rdma(const std::string& folder);
+  void open_link(const Port& port, const std::string& folder);
   std::vector<File> open_folder(const std::string& folder) const;
   void end_idleness();
   void read_link(PortReading& reading);
@@ -104,7 +105,7 @@ class PortReader {
   std::string rdma_, netdev_;
   unsigned number_;
   ethtool::Selection kept_;
-  std::optional<uint32_t> device_;  // nldev index; absent: no netlink, or it has no counters of this port
+  std::optional<uint32_t> device_;  // nldev index; absent: files
   std::vector<File> pma_, hw_, device_hw_, link_;
   Clock::time_point idle_due_{};
   Waiting waiting_;
@@ -114,7 +115,7 @@ class PortReader {
 // Whether one of the globs ([exporter] ethtool) matches the name of an ethtool statistic.
 bool matches_any(std::span<const std::string> globs, std::string_view name);
 
-// The number that a counter file holds; nothing for text as "N/A (no PMA)". Pure.
+// nullopt for text such as "N/A (no PMA)". Pure.
 std::optional<uint64_t> parse_counter_file(std::string_view text);
 
 }  // namespace fabric

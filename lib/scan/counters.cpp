@@ -1,54 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include "base/parse.h"
-#include "kernel/rdma/infiniband.h"
+#include "counters/reader.h"
 #include "scan/port.h"
 #include "settings/reconcile.h"
 
 namespace fabric::scanning {
 namespace {
 
-// RDMA netlink reads all at once and shows the optional counters, too; sysfs has the rest.
-void read_hw(Context& context, Port& port) {
-  if (const nldev::Device* device = context.device(port.rdma)) {
-    auto answer = nldev::statistics(*context.kernel.rdma, device->index, port.number);
-    if (answer) {
-      port.counters.hw = std::move(answer).value();
-      return;
-    }
-  }
-  auto folder =
-      infiniband::counters(context.kernel.root, infiniband::port_folder(port.rdma, port.number) + "/hw_counters");
-  port.counters.hw = std::move(folder.counters);
-  if (folder.failure) note(port, "hw counters", *folder.failure);
-}
-
-// Reported with the first port, after that port's own counters.
-void read_device(const Context& context, Port& port) {
-  if (port.number != 1) return;
-  auto folder = infiniband::counters(context.kernel.root, infiniband::device_counters_folder(port.rdma));
-  for (const Counter& counter : folder.counters)
-    if (std::ranges::find(port.counters.hw, counter.name, &Counter::name) == port.counters.hw.end())
-      port.counters.hw.push_back(counter);
-  if (folder.failure) note(port, "hw counters", *folder.failure);
-}
-
-void read_pma(const Context& context, Port& port) {
-  auto folder =
-      infiniband::counters(context.kernel.root, infiniband::port_folder(port.rdma, port.number) + "/counters");
-  port.counters.pma = std::move(folder.counters);
-  if (folder.failure) note(port, "port counters", *folder.failure);
+std::string_view subject_of(const Attempt& attempt) {
+  if (attempt.collector == "rdma") return "hw counters";
+  return attempt.collector == "pma" ? "port counters" : "ethtool statistics";
 }
 
 }  // namespace
-
-void read_ethtool(const Context& context, Port& port) {
-  if (!context.kernel.statistics || port.netdev.empty()) return;
-  auto answer = context.kernel.statistics->read(port.netdev);
-  if (answer) port.counters.ethtool = std::move(answer).value();
-  else if (answer.error().code != EOPNOTSUPP) note(port, "ethtool statistics", answer.error());
-}
 
 void read_settings(Context& context, Port& port) {
   if (port.netdev.empty()) return;
@@ -64,10 +28,19 @@ void read_settings(Context& context, Port& port) {
 
 void read_counters(Context& context, Port& port) {
   if (!context.options.counters) return;
-  read_hw(context, port);
-  read_device(context, port);
-  read_pma(context, port);
-  read_ethtool(context, port);
+  const Kernel& kernel = context.kernel;
+  const nldev::Device* device = context.device(port.rdma);
+  const CounterAccess access{.root = kernel.root,
+                             .rdma = device != nullptr ? kernel.rdma.get() : nullptr,
+                             .statistics = kernel.statistics.get(),
+                             .device = device != nullptr ? std::optional(device->index) : std::nullopt,
+                             .once = true};
+  PortReading reading = PortReader(access, port).read();
+  port.counters.hw = std::move(reading.counters.hw);
+  port.counters.pma = std::move(reading.counters.pma);
+  port.counters.ethtool = std::move(reading.counters.ethtool);
+  for (const Attempt& attempt : reading.attempts)
+    if (!attempt.success) port.unread.push_back(std::string(subject_of(attempt)) + ": " + attempt.error);
   read_telemetry(context, port);
 }
 

@@ -181,9 +181,7 @@ void read_member(Context& context, Port& member) {
   read_netdev(context, member, mtu);
   read_speed(context.kernel.root, member);
   read_rate(context.kernel.root, member);
-  if (!context.options.counters) return;
-  read_ethtool(context, member);
-  read_telemetry(context, member);
+  read_counters(context, member);
 }
 
 }  // namespace fabric::scanning

@@ -54,8 +54,6 @@ void read_network(Context& context, const std::vector<Port>& ports, Network& net
 void read_neighbors(Context& context, Node& node);
 // qos and limits.
 void read_settings(Context& context, Port& port);
-// counters.ethtool.
-void read_ethtool(const Context& context, Port& port);
 // link_status, fec, resources, reporters.
 void read_telemetry(Context& context, Port& port);
 // module of each of node.ports.

@@ -335,6 +335,48 @@ TEST(PortReader, ReadsWhatTheFilesSayNow) {
   EXPECT_EQ(reading.carrier, false);
 }
 
+const Attempt& attempt_of(const PortReading& reading, std::string_view collector) {
+  return *std::ranges::find(reading.attempts, collector, &Attempt::collector);
+}
+
+TEST(PortReader, AScanReadsNumbersAndNamesTheFileThatFails) {
+  test::Tree tree;
+  const std::string pma = std::string(kPort) + "counters/";
+  tree.file(pma + "max", "18446744073709551615\n").file(pma + "over", "18446744073709551616\n");
+  tree.file(pma + "lifespan", "10\n").file(pma + "port_rcv_packets", "N/A (no PMA)\n").folder(pma + "worse");
+  const Root root = tree.root();
+  const PortReading reading = PortReader({.root = root, .once = true}, port_of_tree()).read();
+  EXPECT_EQ(reading.counters.pma, (std::vector<Counter>{{"max", UINT64_MAX}}));
+  EXPECT_FALSE(attempt_of(reading, "pma").success);
+  EXPECT_NE(attempt_of(reading, "pma").error.find("/worse"), std::string::npos);
+  EXPECT_FALSE(reading.state) << "a scan reads the link elsewhere";
+}
+
+class RefusesVl15 : public BehindFiles {
+ public:
+  explicit RefusesVl15(int code) : code_(code) {}
+  std::optional<Result<void>> act(Act act, const std::string& file, std::string_view) override {
+    if (act == Act::read && file.ends_with("/VL15_dropped")) return Result<void>(error(code_, file));
+    return std::nullopt;
+  }
+
+ private:
+  int code_;
+};
+
+TEST(PortReader, ACounterThatTheDriverLacksIsAbsentAndNoFailure) {
+  test::Tree tree;
+  const std::string pma = std::string(kPort) + "counters/";
+  tree.file(pma + "VL15_dropped", "").file(pma + "port_rcv_data", "3\n");
+  for (const int code : {EINVAL, EOPNOTSUPP, EIO}) {
+    Root root = tree.root();
+    root.set_behind(std::make_shared<RefusesVl15>(code));
+    const PortReading reading = PortReader({.root = root, .once = true}, port_of_tree()).read();
+    EXPECT_EQ(reading.counters.pma, (std::vector<Counter>{{"port_rcv_data", 3}}));
+    EXPECT_EQ(attempt_of(reading, "pma").success, code != EIO) << code;
+  }
+}
+
 TEST(PortReader, OnEthernetAZeroOfInfiniBandsLinkIsSeldomReadAgain) {
   test::Tree tree;
   const std::string counters = std::string(kPort) + "counters/";

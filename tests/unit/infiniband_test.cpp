@@ -63,58 +63,12 @@ TEST(Infiniband, GidsInUse) {
   EXPECT_EQ(infiniband::gids(tree.root(), "none", 1).error().code, ENOENT) << "no table is not an empty one";
 }
 
-TEST(Infiniband, CountersAreNumbersOrAbsent) {
-  Tree tree;
-  tree.file("c/port_rcv_data", "2221223609\n").file("c/lifespan", "10\n").file("c/port_rcv_packets", "N/A (no PMA)\n");
-  tree.file("c/max", "18446744073709551615\n").file("c/over", "18446744073709551616\n").file("c/negative", "-1\n");
-  const auto read = infiniband::counters(tree.root(), "c");
-  EXPECT_EQ(read.counters, (std::vector<Counter>{{"max", UINT64_MAX}, {"port_rcv_data", 2221223609}}));
-  EXPECT_FALSE(read.failure);
-  const auto none = infiniband::counters(tree.root(), "none");
-  EXPECT_TRUE(none.counters.empty() && !none.failure);
-}
-
-TEST(Infiniband, FailingFilesCostThemselvesOnly) {
-  Tree tree;
-  tree.file("c/good", "1\n").folder("c/bad").folder("c/worse");
-  const auto read = infiniband::counters(tree.root(), "c");
-  EXPECT_EQ(read.counters, (std::vector<Counter>{{"good", 1}}));
-  ASSERT_TRUE(read.failure);
-  EXPECT_EQ(read.failure->code, EISDIR);
-  EXPECT_NE(read.failure->what.find("/bad and 1 more"), std::string::npos) << read.failure->what;
-}
-
-class Refuses : public BehindFiles {
- public:
-  explicit Refuses(int code) : code_(code) {}
-  std::optional<Result<void>> act(Act act, const std::string& file, std::string_view) override {
-    if (act == Act::read && file.ends_with("/VL15_dropped")) return Result<void>(error(code_, file));
-    return std::nullopt;
-  }
-
- private:
-  int code_;
-};
-
-TEST(Infiniband, WhatTheDriverDoesNotCountIsAbsentAndNoFailure) {
-  Tree tree;
-  tree.file("c/VL15_dropped", "").file("c/port_rcv_data", "3\n");
-  for (const int code : {EINVAL, EOPNOTSUPP, EIO}) {
-    Root root = tree.root();
-    root.set_behind(std::make_shared<Refuses>(code));
-    const auto read = infiniband::counters(root, "c");
-    EXPECT_EQ(read.counters, (std::vector<Counter>{{"port_rcv_data", 3}}));
-    EXPECT_EQ(read.failure.has_value(), code == EIO) << code;
-  }
-}
-
 TEST(Infiniband, CapturedMachines) {
   const auto corpus = test::corpus_directory();
   if (!corpus) GTEST_SKIP() << "no corpus: set FABRIC_CORPUS";
   const test::Unpacked tree(*corpus + "/ib-sysfs/procfs-fixtures-sys.tar.gz");
   const Root root = *Root::open(tree.root());
   EXPECT_EQ(infiniband::devices(root), (std::vector<std::string>{"hfi1_0", "mlx4_0", "mlx5_0"}));
-  EXPECT_EQ(infiniband::counters(root, "sys/class/infiniband/mlx5_0/ports/1/counters").counters.size(), 21u);
   EXPECT_EQ(infiniband::ports(root, "mlx4_0")->size(), 2u);
 }
 

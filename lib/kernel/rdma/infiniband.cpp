@@ -16,12 +16,6 @@ std::string text_or_empty(const Root& root, const std::string& file) {
   return text ? *text : std::string{};
 }
 
-// The device is gone: every other file would say so, too.
-bool is_gone(int code) { return code == ENODEV || code == ENXIO; }
-
-// The driver does not count it: mlx5 on some ports (core/sysfs.c, get_perf_mad; hw/mlx5/mad.c).
-bool is_absent(int code) { return code == EINVAL || code == EOPNOTSUPP; }
-
 }  // namespace
 
 std::vector<std::string> devices(const Root& root) {
@@ -82,30 +76,6 @@ Result<std::vector<Gid>> gids(const Root& root, const std::string& device, unsig
                      text_or_empty(root, folder + "/gid_attrs/ndevs" + slot)});
   }
   return found;
-}
-
-CounterFolder counters(const Root& root, const std::string& folder) {
-  CounterFolder out;
-  const auto names = root.list(folder);
-  if (!names) {
-    if (names.error().code != ENOENT) out.failure = names.error();
-    return out;
-  }
-  size_t failed = 0;
-  for (const std::string& name : *names) {
-    if (name == "lifespan") continue;
-    const auto text = root.read_line(folder + "/" + name);
-    if (text) {
-      if (const auto value = parse_number<uint64_t>(*text)) out.counters.push_back({name, *value});
-      continue;
-    }
-    if (is_absent(text.error().code)) continue;
-    ++failed;
-    if (!out.failure) out.failure = text.error();
-    if (is_gone(text.error().code)) break;
-  }
-  if (failed > 1) out.failure->what += " and " + std::to_string(failed - 1) + " more";
-  return out;
 }
 
 }  // namespace fabric::infiniband

@@ -36,14 +36,4 @@ LinkLayer parse_link_layer(std::string_view text);
 // row; the kernel fills the table from the front. ENOENT without a table.
 Result<std::vector<Gid>> gids(const Root& root, const std::string& device, unsigned port);
 
-// One folder of counters, one number a file, in natural order. A file without a number ("N/A (no PMA)", mlx4) is left
-// out, and so is `lifespan`, which is a setting. Files that fail are left out; `failure` is the first one's, with how
-// many failed. EINVAL and EOPNOTSUPP mean that the driver does not count it, and do not count as failures.
-struct CounterFolder {
-  std::vector<Counter> counters;
-  std::optional<Error> failure;
-};
-// An absent folder is empty.
-CounterFolder counters(const Root& root, const std::string& folder);
-
 }  // namespace fabric::infiniband
