@@ -15,7 +15,7 @@ using Clock = BurstRecord::Clock;
 constexpr std::chrono::seconds kSlice{10};
 constexpr auto kSlices = static_cast<int64_t>(BurstTrack::kSlices);
 
-// Where the counters of a reading add up. By direction: rx, then tx; by priority: direction * 8 + priority.
+// Sums of a reading's counters. By direction: rx, then tx; by priority: direction * 8 + priority.
 enum Slot : uint8_t {
   pause_seconds = 0,
   pause_frames = 16,
@@ -47,7 +47,7 @@ constexpr SlotRow kRows[] = {
 
 std::optional<uint8_t> slot_of(const CounterMatch& match) {
   if (!match.row->unless.empty())
-    return std::nullopt;  // written once a second: samples of it would be nothing and twice the rate
+    return std::nullopt;  // updated once a second: samples of it would alternate between zero and twice the rate
   const auto row =
       std::find_if(std::begin(kRows), std::end(kRows), [&](const SlotRow& r) { return r.metric == match.row->metric; });
   if (row == std::end(kRows)) return std::nullopt;
@@ -83,7 +83,7 @@ std::optional<double> BurstRecord::peak(const BurstTrack& track, Clock::time_poi
   return highest;
 }
 
-// How fast each slot grew, per second. Spoilt: one of its counters was reset.
+// Growth of each slot per second. Spoilt: one of its counters was reset.
 struct BurstMeter::Rates {
   std::array<double, kSlots> by{};
   std::array<bool, kSlots> known{}, spoilt{};
@@ -121,7 +121,7 @@ void BurstMeter::take(const ReadTimes& when, const PortCounters& counters) {
   note_all(rates);
 }
 
-// Finds the counters anew; those that were there before go on.
+// Rebuilds the list of counters; known ones keep their state.
 void BurstMeter::follow(Group& group, CounterSource source, const std::vector<Counter>& counters) const {
   const auto before = std::exchange(group.sources, {});
   group.size = counters.size();
@@ -154,7 +154,7 @@ void BurstMeter::gather(Group& group, CounterSource source, Clock::time_point wh
   }
 }
 
-// Forgets what is older than the window.
+// Drops peaks older than the window.
 void BurstMeter::turn_to(Clock::time_point when) {
   const int64_t slice = slice_of(when);
   auto forget = [&](auto& tracks) {
@@ -183,7 +183,7 @@ void BurstMeter::note(BurstTrack& track, double value, std::span<const double> b
 
 void BurstMeter::note_all(const Rates& rates) {
   for (size_t i = 0; i < 16; ++i) {
-    // The NIC's clock and ours are not one: what is a little more than all of the sample is all of it.
+    // The NIC's clock differs from ours: the ratio may slightly exceed 1.
     if (auto paused = rates.of(pause_seconds + i)) note(record_.pause[i], std::min(1.0, *paused), kPauseBounds);
     else if (auto frames = rates.of(pause_frames + i); frames && !rates.known[pause_seconds + i])
       note(record_.pause_frames[i], *frames, {});
@@ -201,7 +201,7 @@ void BurstMeter::note_all(const Rates& rates) {
   event(BurstEvent::cnp_handled, rates.of(cnp_handled));
   event(BurstEvent::ecn_marked, rates.of(ecn_marked));
   event(BurstEvent::out_of_sequence, rates.of(out_of_sequence));
-  // One loss may be counted in several places: by the port, the physical port, the priority.
+  // The port, the physical port and the priority may all count one loss.
   event(BurstEvent::rx_discards, rates.highest({rdma_discards, phy_discards, port_discards, priority_discards}));
   event(BurstEvent::tx_discards, rates.highest({rdma_discards + 1, phy_discards + 1, port_discards + 1}));
 }

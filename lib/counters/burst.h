@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a port does between two scrapes: histograms of many small samples, and the highest of the last minute, in one
-// vocabulary for all vendors. Pure: who reads, and how often, is the sampler's matter.
+// Activity of a port between two scrapes: histograms of many small samples and the peaks of the last minute, in one
+// vocabulary for all vendors. Pure: the exporter's sampler reads.
 //
 // Series of a port: 10 for the load, 2 for the peaks of traffic, and 14 for each priority that is lossless or has ever
 // been paused (two directions, six of a histogram and a peak); 7 for each kind of event that has ever happened, of
-// which there are six. So 26 on a quiet RoCE port, some 50 on a busy one, 166 where all eight priorities and every
-// event have moved.
+// which there are six. So 26 on a quiet RoCE port, some 50 on a busy one, 166 if all eight priorities and every event
+// have been active.
 #pragma once
 
 #include <array>
@@ -26,9 +26,8 @@ enum class BurstEvent : uint8_t { cnp_sent, cnp_handled, ecn_marked, out_of_sequ
 inline constexpr size_t kBurstEvents = 6;
 std::string_view to_text(BurstEvent value);
 
-// One thing that is watched: its samples by size, and its highest of each of the last seven times ten seconds. A
-// scraper that comes at least once a minute sees every peak, however many there are: nobody's scrape takes it from
-// another.
+// One quantity: its samples by size, and its peak in each of the last seven periods of ten seconds. Every scraper that
+// scrapes at least once a minute sees every peak.
 struct BurstTrack {
   static constexpr size_t kSlices = 7;
   std::array<uint64_t, 4> counts{};
@@ -43,26 +42,25 @@ inline constexpr std::array kPauseBounds{0.01, 0.1, 0.5};
 inline constexpr std::array kLoadBounds{0.5, 0.9};
 inline constexpr std::array kEventBounds{0.0, 1e3, 1e5};
 
-// All that is kept of a port. Tracks of a direction and priority stand at direction * 8 + priority; rx is 0.
+// Tracks by direction and priority are at direction * 8 + priority; rx is 0.
 struct BurstRecord {
   using Clock = std::chrono::steady_clock;
   std::array<BurstTrack, 16> pause;             // share of the sample that was paused, 0 to 1
-  std::array<BurstTrack, 16> pause_frames;      // per second, where the NIC does not count the time
-  std::array<BurstTrack, 2> bytes;              // per second: RDMA traffic; where the driver counts none, the port's
+  std::array<BurstTrack, 16> pause_frames;      // per second, if the NIC does not count the time
+  std::array<BurstTrack, 2> bytes;              // per second: RDMA traffic; if the driver does not count it, the port's
   std::array<BurstTrack, 2> load;               // the same as a share of the line rate
   std::array<BurstTrack, kBurstEvents> events;  // per second
-  int64_t newest = 0;    // the ten seconds that were written to last, since the clock's beginning
-  uint8_t lossless = 0;  // priorities that are shown though they never moved: bit 0 is priority 0
+  int64_t newest = 0;                           // number of the newest period since the clock's epoch
+  uint8_t lossless = 0;  // priorities that are published even if never active: bit 0 is priority 0
 
-  // The highest sample of the last 60 to 70 seconds; nothing where there was none.
+  // The highest sample of the last 60 to 70 seconds, if any.
   [[nodiscard]] std::optional<double> peak(const BurstTrack& track, Clock::time_point now) const;
 };
 
-// Does a sample need this counter? The others need not be read.
+// Whether samples use this counter.
 bool is_burst_counter(CounterSource source, std::string_view name, std::string_view driver);
 
-// When each source of a reading answered: they do not answer together, and one may wait for a lock as long as a sample
-// is.
+// When each source of a reading answered: one may wait for a lock for as long as a sample takes.
 struct ReadTimes {
   BurstRecord::Clock::time_point hw, pma, ethtool;
 };
@@ -71,16 +69,14 @@ struct ReadTimes {
 class BurstMeter {
  public:
   using Clock = BurstRecord::Clock;
-  // Two answers of a source that are closer than this are one sample with the next: what is read late is read anew too
-  // soon.
+  // Closer answers of a source are merged with the next sample: a late reading is followed too soon by the next one.
   static constexpr std::chrono::milliseconds kShortest{5};
   explicit BurstMeter(std::string driver = {});
 
-  // Line rate in bytes per second, and the lossless priorities: what may change while the record goes on.
+  // Line rate in bytes per second, and the lossless priorities; both may change during the recording.
   void describe(std::optional<double> rate, uint8_t lossless);
-  // A reading, complete or of what is_burst_counter() names. A counter counts where this reading and the one before
-  // have it and it was not reset in between: what is absent is no sample of zero. Constant work while the names stay
-  // where they are.
+  // Adds a reading of all counters, or of those of is_burst_counter() only. Counters that were reset, or that the
+  // previous reading lacks, give no sample.
   void take(const ReadTimes& when, const PortCounters& counters);
   void take(Clock::time_point when, const PortCounters& counters) { take({when, when, when}, counters); }
   [[nodiscard]] const BurstRecord& record() const { return record_; }

@@ -8,7 +8,7 @@
 namespace fabric {
 namespace {
 
-constexpr std::chrono::milliseconds kPatience{300};  // of one reading, which would not be waited for beyond 0.5 s
+constexpr std::chrono::milliseconds kPatience{300};  // per reading, which may take 0.5 s in all
 constexpr std::chrono::minutes kAge{1}, kAgeUnchanged{10};
 
 constexpr std::array<std::string_view, 3> kKinds{"qp", "cq", "mr"};  // by nldev::Object
@@ -32,7 +32,7 @@ Result<void> OwnerReader::read(Netlink& rdma, uint32_t device, const std::vector
     if (total == nullptr) continue;
     const bool due = now >= known.due || (now >= known.changed_due && total->count != known.count);
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
-    if (due && left.count() > 0) {  // what there is no time for, with the next reading
+    if (due && left.count() > 0) {  // otherwise with the next reading
       known.count = total->count;
       read(known, rdma, static_cast<nldev::Object>(kind), left, now);
     }
@@ -45,9 +45,9 @@ void OwnerReader::read(Known& known, Netlink& rdma, nldev::Object kind, std::chr
                        Clock::time_point now) const {
   known.owners.reset();
   known.failure.reset();
-  const auto told = nldev::owners(rdma, device_, kind, patience);
-  if (told) {
-    known.owners = *told;
+  const auto owners = nldev::owners(rdma, device_, kind, patience);
+  if (owners) {
+    known.owners = *owners;
     known.pause = {};
     known.due = now + kAgeUnchanged;
     known.changed_due = now + kAge;
@@ -55,8 +55,8 @@ void OwnerReader::read(Known& known, Netlink& rdma, nldev::Object kind, std::chr
   }
   known.pause = std::clamp(2 * known.pause, kAge, kAgeUnchanged);
   known.due = known.changed_due = now + known.pause;
-  const int code = told.error().code;
-  if (code != EOPNOTSUPP && code != EINVAL && code != ETIMEDOUT) known.failure = told.error();
+  const int code = owners.error().code;
+  if (code != EOPNOTSUPP && code != EINVAL && code != ETIMEDOUT) known.failure = owners.error();
 }
 
 void OwnerReader::add_to(std::vector<ResourceCount>& counts) const {

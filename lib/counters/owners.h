@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who made a device's queue pairs, completion queues and memory regions: processes or the kernel.
+// How many of a device's queue pairs, completion queues and memory regions belong to processes and to the kernel.
 #pragma once
 
 #include <array>
@@ -13,17 +13,17 @@
 
 namespace fabric {
 
-// Read seldom, for the kernel goes through every object for it, and asks most drivers' firmware about every queue pair:
-// when the count has changed, but not within a minute, and every ten minutes. Where the kernel or the driver cannot
-// tell, or takes longer than 0.3 s for a kind, that kind is not told apart; it is tried again after a minute, then
-// after twice as long each time, up to ten minutes.
+// Expensive: the kernel visits every object, and most drivers query the firmware about every queue pair. So it is read
+// when the count has changed, at most once a minute, and every ten minutes otherwise. A kind that the kernel or the
+// driver cannot report, or that needs more than 0.3 s, has no owners; it is retried after a minute, then after twice as
+// long each time, up to ten minutes.
 class OwnerReader {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `counts` are those of this moment. An error: a kind could not be read, this time or when it was tried last.
+  // `counts`: the current ones. Error: a kind could not be read, now or when last tried.
   Result<void> read(Netlink& rdma, uint32_t device, const std::vector<ResourceCount>& counts, Clock::time_point now);
-  // What is known of the kinds in `counts` goes behind them.
+  // Appends the known owners of the kinds in `counts`.
   void add_to(std::vector<ResourceCount>& counts) const;
 
  private:

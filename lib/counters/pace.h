@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often may be sampled: as often as was asked for, so long as that costs no more than was allowed. Pure.
+// The sampling interval: as configured, or longer if samples cost more than allowed. Pure.
 #pragma once
 
 #include <chrono>
@@ -13,26 +13,25 @@ class Pace {
   using Clock = std::chrono::steady_clock;
   using Span = std::chrono::nanoseconds;
 
-  // Why the interval is longer than asked for: more CPU time than the budget; the device takes too long to answer.
+  // Why the interval is longer than configured: CPU time beyond the budget, or a slow device.
   enum class Brake : uint8_t { none, cpu, device };
 
-  // A reading may take a tenth of the interval at most: on most NICs it holds the RTNL lock and the firmware's command
-  // queue, which settings and other readers wait for.
+  // Maximum share of the interval that a reading may take: on most NICs it holds the RTNL lock and the firmware's
+  // command queue, which settings and other readers wait for.
   static constexpr double kBusy = 0.1;
-  // Judged by an average over some eight samples, and never sooner after a change than so many.
+  // Samples to average, and to wait for after a change.
   static constexpr unsigned kSettled = 8;
-  // Twice as often again only after so long, and only where that would stay well below the limits.
+  // The interval is halved again after this time if the cost would stay below this share of the limits.
   static constexpr std::chrono::seconds kCalm{30};
   static constexpr double kComfort = 0.7;
-  // No longer than this, unless more was asked for.
+  // Longest interval, unless a longer one is configured.
   static constexpr std::chrono::seconds kLongest{60};
 
-  // `cpu`: the share of a core that may be spent.
+  // `cpu`: the allowed share of a core.
   Pace(Span interval, double cpu) : asked_(interval), interval_(interval), cpu_(cpu) {}
   void allow(double cpu) { cpu_ = cpu; }
 
-  // A sample was taken: the CPU time that passed with it, and how long the device took to answer. True: the interval
-  // changed.
+  // Records a sample's CPU time and the device's response time. True: the interval changed.
   bool sampled(Clock::time_point now, Span cpu, Span answer);
 
   [[nodiscard]] Span interval() const { return interval_; }

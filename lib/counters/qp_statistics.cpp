@@ -12,15 +12,14 @@ namespace {
 
 constexpr std::chrono::milliseconds kPatience{100};
 
-// IB_QPT_* (include/rdma/ib_verbs.h of Linux 6.12) in the words of iproute2; the drivers' own kinds have a number
-// alone.
+// IB_QPT_* (include/rdma/ib_verbs.h of Linux 6.12) as iproute2 names them; driver-specific types are numbers.
 std::string kind_name(uint8_t type) {
   constexpr std::string_view kNames[] = {"SMI",           "GSI",     "RC",         "UC",      "UD",     "RAW_IPV6",
                                          "RAW_ETHERTYPE", "UNKNOWN", "RAW_PACKET", "XRC_INI", "XRC_TGT"};
   return type < std::size(kNames) ? std::string(kNames[type]) : std::to_string(type);
 }
 
-// Sets of the same kind are summed: there is one more of it while the last of its queue pairs goes and another comes.
+// Sums sets of the same type: there are two for a moment when its last queue pair is replaced by another.
 std::map<std::string, std::vector<Counter>, std::less<>> sum_by_kind(const std::vector<nldev::QpSet>& sets) {
   std::map<uint8_t, std::map<std::string_view, uint64_t>> sums;
   for (const nldev::QpSet& set : sets) {
@@ -33,7 +32,7 @@ std::map<std::string, std::vector<Counter>, std::less<>> sum_by_kind(const std::
   return out;
 }
 
-// The kernel or the driver does not have it, or it is not for us, and will not be.
+// The kernel or the driver lacks it, or we lack the privilege.
 bool is_absent(int code) { return code == EOPNOTSUPP || code == EINVAL || code == EPERM || code == EACCES; }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hardware counters of a port's queue pairs by their kind, where somebody had the kernel count so
-// (rdma statistic qp set link DEV/PORT auto type on).
+// Hardware counters of a port's queue pairs by type, if an administrator has enabled them (rdma statistic qp set link
+// DEV/PORT auto type on).
 #pragma once
 
 #include <chrono>
@@ -12,19 +12,18 @@
 
 namespace fabric {
 
-// The mode with every reading (cheap); the counters only in automatic mode by type alone, for in every other there may
-// be a set for each process or queue pair. By type they are few, and each costs a command to the firmware: less than
-// the port's own hardware counters cost then, for which the kernel asks every set anew for each counter
-// (rdma_counter_get_hwstat_value of Linux 6.12). What fails, or takes longer than 0.1 s, is left alone for a while
-// (Backoff).
+// Reads the mode each time (cheap), and the counters only in automatic mode by type: other modes may have a set for
+// each process or queue pair. By type there are few sets. Each costs a firmware command, less than the port's own
+// hardware counters, for which the kernel then queries every set for each counter (rdma_counter_get_hwstat_value of
+// Linux 6.12). A reading that fails or takes longer than 0.1 s is retried after a while (Backoff).
 class QpReader {
  public:
   using Clock = Backoff::Clock;
 
-  // An error: of this time or, while it is left alone, of the last. That the kernel or the driver cannot tell, or tells
-  // more than can be read, is none.
+  // Error: of this reading or, while waiting, of the last. A kernel or driver without the feature, or more sets than
+  // can be read, is not an error.
   Result<void> read(Netlink& rdma, uint32_t device, uint32_t port, Clock::time_point now);
-  // As read last; `dump` tells of failures.
+  // The last reading; `dump` shows failures.
   [[nodiscard]] const QpStatistics& last() const { return last_; }
 
  private:

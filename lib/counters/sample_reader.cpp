@@ -29,7 +29,7 @@ SampleReader::SampleReader(const CounterAccess& access, const Port& port)
       }),
       member_(port.is_member()) {
   ethtool_.exists = access_.statistics != nullptr && !netdev_.empty();
-  if (member_) return;  // what RDMA counts is the bond's
+  if (member_) return;  // the bond has the RDMA counters
   device_ = index();
   if (!device_) open(hw_files_);
 }
@@ -42,7 +42,7 @@ std::optional<uint32_t> SampleReader::index() const {
   return std::nullopt;
 }
 
-// Where there is nothing now, what was held stays: the device may be on its way.
+// Keeps the old files if there are none now: the device may come back.
 void SampleReader::open(Folder& folder) const {
   const std::string path = "sys/class/infiniband/" + rdma_ + "/ports/" + std::to_string(number_) + "/" + folder.name;
   std::vector<File> files;
@@ -83,7 +83,7 @@ void SampleReader::read_files(Source& source, Folder& folder, Clock::time_point 
   for (const File& file : folder.files) {
     const ssize_t size = read_from_start(file.fd.get(), buffer.data(), buffer.size());
     if (size < 0 && errno != EOPNOTSUPP && errno != EINVAL) {
-      folder.gone = errno == ENODEV;  // a new one of that name has files of its own
+      folder.gone = errno == ENODEV;  // a re-created device has new files
       fail(source, now, error(errno, file.path));
       return out.clear();
     }
@@ -93,9 +93,8 @@ void SampleReader::read_files(Source& source, Folder& folder, Clock::time_point 
   source.backoff.succeeded();
 }
 
-// Of an index that is no more the kernel says EINVAL, as it does where the driver counts nothing (nldev_stat_get_doit
-// of Linux 6.12). A device that was made anew has another; a reading that is missing keeps its counters apart from
-// those before.
+// The kernel answers EINVAL for an unknown index as well as for a driver without counters (nldev_stat_get_doit of Linux
+// 6.12). A re-created device has another index; the missing reading separates its counters from the old ones.
 Result<std::vector<Counter>> SampleReader::read_netlink() {
   auto counters = nldev::statistics(*access_.rdma, *device_, number_);
   if (counters || counters.error().code != EINVAL) return counters;
@@ -115,7 +114,7 @@ void SampleReader::read_hw(Clock::time_point now) {
     counters_.hw = std::move(*counters);
     return;
   }
-  // Not implemented by the driver, or too many for one reply: files then.
+  // The driver does not implement it, or the answer does not fit into one reply: files have the counters then.
   const int code = counters.error().code;
   if (code != EINVAL && code != EOPNOTSUPP && code != EMSGSIZE) return fail(hw_, now, counters.error());
   device_.reset();
@@ -123,7 +122,7 @@ void SampleReader::read_hw(Clock::time_point now) {
   read_files(hw_, hw_files_, now, counters_.hw);
 }
 
-// Whether they are needed is seen in a reading without a failure; in one with, only where nothing is known yet.
+// Decided by a complete reading, or by an incomplete one until there is a decision.
 void SampleReader::read_pma(Clock::time_point now) {
   counters_.pma.clear();
   const std::pair others{counters_.hw.size(), counters_.ethtool.size()};
@@ -148,7 +147,7 @@ Result<void> SampleReader::read_names(Clock::time_point now) {
 void SampleReader::read_ethtool(Clock::time_point now) {
   if (!ethtool_.exists) return;
   if (!due(ethtool_, now)) return;
-  // mlx5's set follows its settings, and may change at the same length.
+  // mlx5's set depends on its settings; another set may have the same length.
   const bool names = total_ == 0 || now - named_ >= kNames;
   auto values =
       names ? Result<std::vector<uint64_t>>(std::vector<uint64_t>{}) : access_.statistics->values(netdev_, total_);

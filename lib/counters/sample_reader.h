@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of one port what burst.h needs and no more, many times a second: one netlink request (or held files of these counters
-// alone), one ethtool request for the values, whose names are read again once a second. Not thread-safe.
+// Reads only the counters that burst.h uses, several times a second: one netlink request (or files held open) and one
+// ethtool request for the values, whose names are read again once a second. Not thread-safe.
 #pragma once
 
 #include <optional>
@@ -18,15 +18,14 @@ class SampleReader {
  public:
   using Clock = Backoff::Clock;
 
-  // Opens what there is. `access` must outlive the reader; of the port only its names are needed.
+  // `access` must outlive the reader; only the names of `port` are used.
   SampleReader(const CounterAccess& access, const Port& port);
 
-  // What could be read now; good until the next call. A source that failed is absent, and left alone for a while
-  // (Backoff).
+  // Valid until the next call. A failed source is absent and retried after a while (Backoff).
   const PortCounters& read(Clock::time_point now);
-  // Of the newest reading: when each of its sources had answered.
+  // When each source of the newest reading answered.
   [[nodiscard]] const ReadTimes& times() const { return times_; }
-  // Of the newest reading: of the source that failed first, or is left alone; empty where there is none.
+  // The first failed or waiting source of the newest reading; empty if all were read.
   [[nodiscard]] const std::string& failure() const { return failure_; }
 
  private:
@@ -38,7 +37,7 @@ class SampleReader {
     const char* name;
     CounterSource source;
     std::vector<File> files{};
-    bool gone = false;  // the device that these were of
+    bool gone = false;  // the files' device was removed
   };
   struct Source {
     bool exists = true;
@@ -65,9 +64,9 @@ class SampleReader {
   std::optional<uint32_t> device_;  // nldev index; absent: files
   Folder hw_files_{"hw_counters", CounterSource::hw}, pma_files_{"counters", CounterSource::pma};
   Source hw_, pma_, ethtool_;
-  bool member_, needs_pma_ = false;                  // the port's own byte counters: each read is a firmware command
-  std::optional<std::pair<size_t, size_t>> judged_;  // how many others there were when that was found out
-  size_t total_ = 0;                                 // how many statistics the driver has; 0: its names are to be read
+  bool member_, needs_pma_ = false;                  // the port's byte counters: each read is a firmware command
+  std::optional<std::pair<size_t, size_t>> judged_;  // sizes of the other lists when that was decided
+  size_t total_ = 0;                                 // number of the driver's statistics; 0: read their names
   Clock::time_point named_{};                        // when the names were read
   PortCounters counters_;
   ReadTimes times_{};

@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::chrono::seconds kReportersAge{60};
 
-// The driver or the kernel does not have it, and will not.
+// The driver or the kernel lacks it.
 bool is_absent(int code) { return code == EOPNOTSUPP || code == EINVAL; }
 
 // sysfs-class-net, "flags". The kernel asks a driver for its reason only while the netdev is up
-// (net/ethtool/linkstate.c of Linux 6.12), so that there is none beside this one.
+// (net/ethtool/linkstate.c of Linux 6.12), so it cannot contradict this one.
 void name_switched_off(const Root& root, const std::string& netdev, LinkStatus& link) {
   constexpr unsigned kUp = 1;  // IFF_UP (linux/if.h)
   if (link.up.value_or(true) || !link.reason.empty()) return;
@@ -45,7 +45,7 @@ void apply(Telemetry reading, Port& port) {
 TelemetryReader::TelemetryReader(const TelemetryAccess& access, const Port& port)
     : access_(access), netdev_(port.netdev), number_(port.number) {
   link_.there = fec_.there = access_.generic != nullptr && access_.ethtool && !netdev_.empty();
-  if (port.is_member()) return;  // objects and the device's reports are told with the bond
+  if (port.is_member()) return;  // the bond has the objects and the device's reports
   if (access_.rdma != nullptr) {
     if (auto devices = nldev::devices(*access_.rdma))
       for (const auto& device : *devices)
@@ -120,7 +120,7 @@ Telemetry TelemetryReader::read() {
   return out;
 }
 
-// An instance that is not there, or that only some functions have, is no failure.
+// A missing instance is not a failure: only some functions have one.
 Result<void> TelemetryReader::read_reporters() {
   reported_.clear();
   for (const devlink::Handle& handle : handles_) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is read of a port beside its counters, without privilege: its link's health, objects in use, the device's own
-// reports.
+// A port's unprivileged readings besides counters: link status, FEC, objects in use, the device's health reports.
 #pragma once
 
 #include <chrono>
@@ -20,14 +19,14 @@
 
 namespace fabric {
 
-// Where it comes from; each may be null.
+// Sources; pointers may be null.
 struct TelemetryAccess {
   const Root& root;
   Netlink* generic = nullptr;
   std::optional<ethtool::Family> ethtool{};
   Netlink* rdma = nullptr;
-  OwnerReader* owners = nullptr;  // the device's, of one that reads again and again; with one of its ports
-  bool qp_statistics = false;     // are they asked for?
+  OwnerReader* owners = nullptr;  // the device's, given to one of its ports if the device is read repeatedly
+  bool qp_statistics = false;     // requested
 };
 
 struct Telemetry {
@@ -39,18 +38,19 @@ struct Telemetry {
   Attempt attempt{"telemetry", true, 0, {}};
 };
 
-// Puts the reading in the place of what the port said before: what could not be read is absent.
+// Replaces the port's previous reading; unreadable values are absent.
 void apply(Telemetry reading, Port& port);
 
-// Link status, FEC and resources with every reading (a netlink request each; a register or two of the device); the
-// reporters once a minute. What the driver does not have is asked once; what fails is left alone for a while (Backoff).
+// Link status, FEC and resources with every reading (a netlink request each; a register or two of the device); health
+// reporters once a minute. A source that the driver lacks is tried once; one that fails is retried after a while
+// (Backoff).
 class TelemetryReader {
  public:
   // `access` must outlive the reader.
   TelemetryReader(const TelemetryAccess& access, const Port& port);
 
   Telemetry read();
-  // As PortReader's.
+  // As PortReader::Waiting.
   struct Waiting {
     Backoff link{}, fec{}, resources{}, reporters{};
     QpReader qp_statistics{};
@@ -59,7 +59,6 @@ class TelemetryReader {
     return {link_.backoff, fec_.backoff, resources_.backoff, reporters_.backoff, qp_};
   }
   void resume(const Waiting& waiting);
-  // Is there anything to read?
   [[nodiscard]] bool any() const {
     return link_.there || fec_.there || resources_.there || reporters_.there || asks_qp_;
   }
@@ -69,7 +68,7 @@ class TelemetryReader {
   struct Source {
     bool there = false;
     Backoff backoff{};
-    std::string error = "failed before, left alone";
+    std::string error = "failed before, retried later";
   };
   template <class Ask>
   void ask(Source& source, Attempt& attempt, Clock::time_point now, Ask&& ask);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is watched of a port beside its counters: objects in use and the device's own health reports.
+// Readings of a port besides its counters: objects in use and the device's health reports.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace fabric {
 
-// How many RDMA objects of one kind the device holds: all of them now, and in entries beside that one how many of them
-// processes and the kernel had made when somebody last looked (counter/owners.h).
+// Number of RDMA objects of one kind on the device, in total or, in further entries, by owner as last read
+// (counters/owners.h).
 struct ResourceCount {
   std::string kind;   // nldev's words: "qp", "cq", "mr", "pd", "cm_id", "ctx", "srq"
   std::string owner;  // "user", "kernel"; empty: all of them

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Amazon EFA. Linux 6.12: drivers/infiniband/hw/efa/efa_verbs.c (EFA_DEFINE_PORT_STATS, EFA_DEFINE_DEVICE_STATS). Its
-// transport (SRD) delivers out of order and repeats over other paths: a retransmission is no fault, a peer that does
-// not answer is. These names are for its ports alone (catalogue.h).
+// transport (SRD) delivers out of order and retransmits over other paths, so retransmissions are not errors; peers that
+// do not answer are.
 #include "model/metrics.h"
 #include "vendor/counter_row.h"
 
@@ -21,7 +21,7 @@ constexpr CounterRow kRows[] = {
     {hw, "retrans_pkts", none, 64, &kRetransmittedPackets},
     {hw, "retrans_bytes", none, 64, &kRetransmittedBytes},
     {hw, "retrans_timeout_events", none, 64, &kAckTimeouts, {}, {}, "Timeouts after which traffic took another path."},
-    raw(hw, "unresponsive_remote_events", severe(loss), 64, "Times a peer did not answer any more."),
+    raw(hw, "unresponsive_remote_events", severe(loss), 64, "Times a peer stopped answering."),
     raw(hw, "impaired_remote_conn_events", loss, 64, "Times a connection was found impaired and its rate was limited."),
     raw(hw, "send_bytes", none, 64, "Bytes of send operations."),
     raw(hw, "send_wrs", none, 64, "Send work requests."),
@@ -30,24 +30,24 @@ constexpr CounterRow kRows[] = {
     raw(hw, "rdma_read_wrs", none, 64, "RDMA read work requests."),
     raw(hw, "rdma_read_bytes", none, 64, "Bytes read by RDMA from peers."),
     raw(hw, "rdma_read_wr_err", request, 64, "RDMA read work requests that failed."),
-    raw(hw, "rdma_read_resp_bytes", none, 64, "Bytes that peers read from here."),
+    raw(hw, "rdma_read_resp_bytes", none, 64, "Bytes that peers read from this host."),
     raw(hw, "rdma_write_wrs", none, 64, "RDMA write work requests."),
     raw(hw, "rdma_write_bytes", none, 64, "Bytes written by RDMA to peers."),
     raw(hw, "rdma_write_wr_err", request, 64, "RDMA write work requests that failed."),
-    raw(hw, "rdma_write_recv_bytes", none, 64, "Bytes that peers wrote here."),
+    raw(hw, "rdma_write_recv_bytes", none, 64, "Bytes that peers wrote to this host."),
 
-    // Of the device (hw_counters beside ports/).
-    raw(hw, "submitted_cmds", none, 64, "Commands given to the device."),
+    // hw_counters of the device.
+    raw(hw, "submitted_cmds", none, 64, "Commands submitted to the device."),
     raw(hw, "completed_cmds", none, 64, "Commands that the device completed."),
-    raw(hw, "cmds_err", none, 64, "Commands that the device refused."),
+    raw(hw, "cmds_err", none, 64, "Commands that the device rejected."),
     raw(hw, "no_completion_cmds", none, 64, "Commands that the device never completed."),
-    raw(hw, "keep_alive_rcvd", none, 64, "Signs of life of the device."),
-    raw(hw, "alloc_pd_err", none, 64, "Protection domains that could not be made."),
-    raw(hw, "create_qp_err", none, 64, "Queue pairs that could not be made."),
-    raw(hw, "create_cq_err", none, 64, "Completion queues that could not be made."),
+    raw(hw, "keep_alive_rcvd", none, 64, "Keep-alive messages of the device."),
+    raw(hw, "alloc_pd_err", none, 64, "Protection domains that could not be created."),
+    raw(hw, "create_qp_err", none, 64, "Queue pairs that could not be created."),
+    raw(hw, "create_cq_err", none, 64, "Completion queues that could not be created."),
     raw(hw, "reg_mr_err", none, 64, "Memory regions that could not be registered."),
-    raw(hw, "alloc_ucontext_err", none, 64, "User contexts that could not be made."),
-    raw(hw, "create_ah_err", none, 64, "Address handles that could not be made."),
+    raw(hw, "alloc_ucontext_err", none, 64, "User contexts that could not be created."),
+    raw(hw, "create_ah_err", none, 64, "Address handles that could not be created."),
     raw(hw, "mmap_err", none, 64, "Mappings of the device that failed."),
 };
 

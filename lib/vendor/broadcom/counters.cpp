@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Broadcom bnxt_re and bnxt_en. Linux 6.12: drivers/infiniband/hw/bnxt_re/hw_counters.c, broadcom/bnxt/bnxt_ethtool.c.
-// bnxt_re of 7.x took mlx5's names for most (see mlx5.cpp); its own new ones stand here.
+// bnxt_re of 7.x took mlx5's names for most (see nvidia/counters.cpp); its own new ones are here.
 // rx_bytes and its like are of bnxt_re's own statistics context (bnxt_re_net_stats_ctx_alloc: RoCE), which the device
 // writes into memory once a second; rx_roce_only_* are since 6.6, not in Broadcom's own driver, and stay 0 of a virtual
 // function.
@@ -14,7 +14,7 @@ using enum CounterClass;
 using namespace metrics;
 constexpr CounterSource hw = CounterSource::hw, ethtool = CounterSource::ethtool;
 
-// RDMA traffic where the counter `better` has none of it.
+// RDMA traffic, unless the counter `better` has it.
 constexpr CounterRow late(std::string_view name, const Metric& metric, FixedLabel direction, std::string_view better,
                           std::string_view help) {
   return {hw, name, none, 64, &metric, direction, {}, help, false, better};
@@ -43,13 +43,13 @@ constexpr CounterRow kRows[] = {
     {hw, "rx_roce_only_pkts", none, 64, &kRdmaPackets, kRx},
     {hw, "tx_roce_only_pkts", none, 64, &kRdmaPackets, kTx},
     late("rx_bytes", kRdmaBytes, kRx, "rx_roce_only_bytes",
-         "RoCE bytes received, congestion notifications among them; counts where rx_roce_only_bytes is absent or 0."),
+         "RoCE bytes received, including congestion notifications; counts where rx_roce_only_bytes is absent or 0."),
     late("tx_bytes", kRdmaBytes, kTx, "tx_roce_only_bytes",
-         "RoCE bytes sent, congestion notifications among them; counts where tx_roce_only_bytes is absent or 0."),
+         "RoCE bytes sent, including congestion notifications; counts where tx_roce_only_bytes is absent or 0."),
     late("rx_pkts", kRdmaPackets, kRx, "rx_roce_only_pkts",
-         "RoCE packets received, congestion notifications among them; counts where rx_roce_only_pkts is absent or 0."),
+         "RoCE packets received, including congestion notifications; counts where rx_roce_only_pkts is absent or 0."),
     late("tx_pkts", kRdmaPackets, kTx, "tx_roce_only_pkts",
-         "RoCE packets sent, congestion notifications among them; counts where tx_roce_only_pkts is absent or 0."),
+         "RoCE packets sent, including congestion notifications; counts where tx_roce_only_pkts is absent or 0."),
     {hw, "rx_write_req", none, 64, &kRequests, {"operation", "write"}},
     {hw, "rx_read_req", none, 64, &kRequests, {"operation", "read"}},
     {hw, "rx_atomic_req", none, 64, &kRequests, {"operation", "atomic"}},
@@ -60,9 +60,9 @@ constexpr CounterRow kRows[] = {
     {hw, "local_protection_err", request, 64, &kLocalErrors, kRequester},
     {hw, "mem_mgmt_op_err", request, 64, &kLocalErrors, kRequester},
     {hw, "remote_op_err", request, 64, &kOperationErrors, kRequester},
-    raw(hw, "unrecoverable_err", severe(request), 64, "Errors after which the connection could not go on."),
+    raw(hw, "unrecoverable_err", severe(request), 64, "Errors that broke a connection."),
     raw(hw, "bad_resp_err", request, 64, "Responses received that do not fit their request."),
-    // Of 7.x: resp_remote_access_errors is the sum of some of these, so that none may add to it.
+    // In 7.x resp_remote_access_errors is the sum of some of these, so they must not add to the same metric.
     raw(hw, "res_exceed_max", request, 64, "Requests received beyond the maximum that the queue pair allows."),
     raw(hw, "res_exceeds_wqe", request, 64, "Sends received that are longer than the receive work request."),
     raw(hw, "res_opcode_err", request, 64, "Requests received with an opcode out of order."),
@@ -102,7 +102,7 @@ constexpr CounterRow kRows[] = {
     raw(hw, "pacing_reschedule", none, 64, "Times doorbell pacing was scheduled again."),
     raw(hw, "pacing_complete", none, 64, "Times doorbell pacing ended."),
     raw(hw, "pacing_alerts", none, 64, "Times the doorbell queue was found too full."),
-    raw_gauge(hw, "db_fifo_register", "Fill of the doorbell queue, as its register says."),
+    raw_gauge(hw, "db_fifo_register", "Fill level of the doorbell queue."),
     raw_gauge(hw, "active_pds", "Protection domains in use."),
     raw_gauge(hw, "active_ahs", "Address handles in use."),
     raw_gauge(hw, "active_qps", "Queue pairs in use."),
@@ -133,9 +133,9 @@ constexpr CounterRow kRows[] = {
     {ethtool, "rx_pause_frames", none, 64, &kGlobalPauseFrames, kRx},
     {ethtool, "tx_pause_frames", none, 64, &kGlobalPauseFrames, kTx},
     {ethtool, "continuous_roce_pause_events", severe(storm), 64, &kPauseStorms, {"severity", "warning"}},
-    raw(ethtool, "continuous_pause_events", none, 64, "Times the port was paused without end by the far end."),
+    raw(ethtool, "continuous_pause_events", none, 64, "Times the far end paused the port continuously."),
     raw(ethtool, "resume_pause_events", none, 64, "Times such a pause ended."),
-    raw(ethtool, "resume_roce_pause_events", none, 64, "Times a pause without end of the RoCE priority ended."),
+    raw(ethtool, "resume_roce_pause_events", none, 64, "Times a continuous pause of the RoCE priority ended."),
     {ethtool, "rx_bytes_pri#", none, 64, &kPriorityBytes, kRx},
     {ethtool, "tx_bytes_pri#", none, 64, &kPriorityBytes, kTx},
     raw(ethtool, "rx_packets_pri#", none, 64, "Frames received on the wire with this priority."),
@@ -144,9 +144,10 @@ constexpr CounterRow kRows[] = {
     raw(ethtool, "tx_bytes_cos#", none, 64, "Bytes sent from this hardware queue (CoS)."),
     raw(ethtool, "rx_packets_cos#", none, 64, "Frames received in this hardware queue (CoS)."),
     raw(ethtool, "tx_packets_cos#", none, 64, "Frames sent from this hardware queue (CoS)."),
-    raw(ethtool, "rx_discard_bytes_cos#", none, 64, "Bytes discarded for want of buffer in this hardware queue (CoS)."),
+    raw(ethtool, "rx_discard_bytes_cos#", none, 64,
+        "Bytes discarded because there was no buffer in this hardware queue (CoS)."),
     raw(ethtool, "rx_discard_packets_cos#", discard, 64,
-        "Frames discarded for want of buffer in this hardware queue (CoS)."),
+        "Frames discarded because there was no buffer in this hardware queue (CoS)."),
 
     {ethtool, "rx_stat_discard", none, 64, &kPhyDiscards, kRx},
     {ethtool, "tx_stat_discard", none, 64, &kPhyDiscards, kTx},

@@ -31,7 +31,7 @@ constexpr CounterRow kRows[] = {
     raw(hw, "trp_get_irrl_err_pkt", none, 64, "Packets for which the list of inbound reads had no entry."),
     raw(hw, "ecn_doorbell", none, 64, "Doorbells of congestion control."),
     raw(hw, "rx_buffer", none, 64, "Receive buffers used."),
-    raw(hw, "trp_rx_sof", none, 64, "Packets of which the transport saw the start."),
+    raw(hw, "trp_rx_sof", none, 64, "Packets whose start the transport saw."),
     raw(hw, "cq_cqe", none, 64, "Completions written."),
     raw(hw, "cq_poe", none, 64, "Completions passed on by hardware (port of execution)."),
     raw(hw, "cq_notify", none, 64, "Completion queue notifications."),

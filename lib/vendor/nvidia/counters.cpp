@@ -44,7 +44,7 @@ constexpr CounterRow kRows[] = {
     {hw, "rx_read_requests", none, 32, &kRequests, {"operation", "read"}},
     {hw, "rx_atomic_requests", none, 32, &kRequests, {"operation", "atomic"}},
     raw(hw, "rx_dct_connect", none, 32, "Connection requests received for dynamically connected transport."),
-    raw(hw, "roce_slow_restart_cnps", none, 32, "Congestion notification packets that slow restart made."),
+    raw(hw, "roce_slow_restart_cnps", none, 32, "Congestion notification packets sent by slow restart."),
     raw(hw, "roce_slow_restart_trans", none, 32, "Times a queue pair changed its state to slow restart."),
     raw(hw, "cc_rx_ce_pkts", none, 64,
         "RoCE packets received with the congestion-experienced mark (optional counter)."),
@@ -116,7 +116,7 @@ constexpr CounterRow kRows[] = {
 
     {ethtool, "rx_out_of_buffer", receiver, 32, &kNetdevOutOfBuffer},
     raw(ethtool, "rx_if_down_packets", none, 32, "Frames dropped because the interface was down."),
-    raw(ethtool, "rx_steer_missed_packets", none, 64, "Frames received that no steering rule took, dropped."),
+    raw(ethtool, "rx_steer_missed_packets", none, 64, "Frames dropped because no steering rule matched them."),
     raw(ethtool, "rx_oversize_pkts_buffer", none, 64,
         "Frames received that are longer than the receive buffers, dropped."),
     {ethtool, "dev_internal_queue_oob", pcie, 32, &kDeviceQueues},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Soft-RoCE. Linux 6.12: drivers/infiniband/sw/rxe/rxe_hw_counters.c; where each is counted: rxe_comp.c, rxe_resp.c.
-// duplicate_request stands in mlx5.cpp. It has no counter of timeouts alone: completer_retry_err counts NAKs as well.
+// duplicate_request is in nvidia/counters.cpp. There is no counter of timeouts alone: completer_retry_err includes
+// NAKs.
 #include "model/metrics.h"
 #include "vendor/counter_row.h"
 
@@ -23,7 +24,7 @@ constexpr CounterRow kRows[] = {
     {hw, "sent_pkts", none, 64, &kRdmaPackets, kTx},
     {hw, "rcvd_bytes", none, 64, &kRdmaBytes, kRx},
     {hw, "sent_bytes", none, 64, &kRdmaBytes, kTx},
-    {hw, "send_err", request, 64, &kErroredPackets, kTx, {}, "Packets that could not be handed to the network stack."},
+    {hw, "send_err", request, 64, &kErroredPackets, kTx, {}, "Packets that the network stack did not accept."},
     raw(hw, "ack_deferred", none, 64, "Acknowledgements left to the worker thread because the completer was busy."),
     raw(hw, "link_downed", severe(link), 64, "Times the netdev underneath went down."),
     raw(hw, "rdma_sends", none, 64, "Work requests for sending completed."),
