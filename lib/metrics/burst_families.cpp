@@ -13,32 +13,31 @@ constexpr MetricKind kGauge = MetricKind::gauge, kHistogram = MetricKind::histog
 
 constexpr Metric kPause{
     "fabric_burst_pause_ratio",
-    "Share of each sample that was paused by PFC, by direction and priority (rx: the far end paused us).", kHistogram};
+    "Share of each sample paused by PFC, by direction and priority (rx: the peer paused this port).", kHistogram};
 constexpr Metric kLoad{"fabric_burst_link_utilization_ratio",
-                       "RDMA traffic of each sample as a share of the line rate, by direction; where the driver counts "
-                       "no RDMA bytes, the port's.",
+                       "RDMA traffic of each sample as a share of the line rate, by direction; port traffic if the "
+                       "driver does not count RDMA bytes.",
                        kHistogram};
 constexpr Metric kEvents{"fabric_burst_events_per_second",
                          "Rate within each sample, by event (cnp_sent, cnp_handled, ecn_marked, out_of_sequence, "
-                         "rx_discards, tx_discards). Absent until it happens.",
+                         "rx_discards, tx_discards). Absent until the first event.",
                          kHistogram};
 constexpr Metric kPausePeak{
     "fabric_burst_pause_ratio_peak",
-    "Highest share of a sample that was paused by PFC, of the last 60 to 70 seconds, by direction and priority.",
-    kGauge};
+    "Highest share of a sample paused by PFC in the last 60 to 70 seconds, by direction and priority.", kGauge};
 constexpr Metric kFramesPeak{"fabric_burst_pause_frames_per_second_peak",
-                             "Highest rate of PFC frames within a sample, of the last 60 to 70 seconds, by direction "
-                             "and priority; where the NIC does not count the time paused.",
+                             "Highest rate of PFC frames within a sample in the last 60 to 70 seconds, by direction "
+                             "and priority; only if the NIC does not count paused time.",
                              kGauge};
 constexpr Metric kBytesPeak{"fabric_burst_bytes_per_second_peak",
-                            "Highest rate of RDMA traffic within a sample, of the last 60 to 70 seconds, by direction; "
-                            "where the driver counts no RDMA bytes, the port's.",
+                            "Highest rate of RDMA traffic within a sample in the last 60 to 70 seconds, by direction; "
+                            "port traffic if the driver does not count RDMA bytes.",
                             kGauge};
 constexpr Metric kEventsPeak{
     "fabric_burst_events_per_second_peak",
-    "Highest rate within a sample, of the last 60 to 70 seconds, by event. Absent until it happens.", kGauge};
+    "Highest rate within a sample in the last 60 to 70 seconds, by event. Absent until the first event.", kGauge};
 
-// One port's series, as far as there is something to tell.
+// Writes one port's series.
 class Publisher {
  public:
   Publisher(FamilySet& families, const PortBursts& port, Clock::time_point now)
@@ -58,7 +57,7 @@ class Publisher {
   void peak(const Metric& metric, const BurstTrack& track, std::initializer_list<Label> of) {
     if (auto highest = port_.record.peak(track, now_)) families_.add(metric, labels_, of, *highest);
   }
-  // Those that are lossless or have moved, in whichever direction.
+  // Priorities that are lossless or were paused in either direction.
   void priorities(const std::array<BurstTrack, 16>& tracks, auto&& with) const {
     for (size_t i = 0; i < tracks.size(); ++i) {
       const bool shown = (port_.record.lossless >> (i % 8) & 1) != 0 || tracks[i % 8].moved || tracks[i % 8 + 8].moved;

@@ -13,18 +13,18 @@
 
 namespace fabric {
 
-// Those that [exporter] compat names.
+// The exporters selected by [exporter] compat.
 void add_compat(FamilySet& families, const Node& node, std::span<const Compat> wanted);
 
 // node_infiniband_* of Prometheus' node_exporter (collector "infiniband"; labels device, port).
 void add_node_exporter(FamilySet& families, const Node& node);
-// rdma_* of yuuki/rdma_exporter (labels device, port, and netdev for what comes of ethtool). Mind that its
-// rdma_port_{rcv,xmit}_data_total are words of 4 bytes, and its pause durations microseconds.
+// rdma_* of yuuki/rdma_exporter (labels device, port, and netdev if the source is ethtool). Its
+// rdma_port_{rcv,xmit}_data_total are words of 4 bytes, its pause durations microseconds.
 void add_rdma_exporter(FamilySet& families, const Node& node);
-// Its rdma_qp_* (labels device, port, and one for what is told apart), where Port::qp_statistics was asked for.
+// rdma_qp_* of the same exporter (labels device, port, and one more), if Port::qp_statistics was read.
 void add_rdma_exporter_qp(FamilySet& families, const Node& node);
 
-// A raw counter ('#': a priority) and the name that it has there.
+// A raw counter ('#': a priority) and its name in the other exporter.
 struct CompatName {
   CounterSource source;
   std::string_view raw, name;

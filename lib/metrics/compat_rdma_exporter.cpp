@@ -25,11 +25,11 @@ constexpr Metric kPauseDuration{"rdma_roce_pfc_pause_duration_total",
 constexpr Metric kPauseTransitions{"rdma_roce_pfc_pause_transitions_total",
                                    "Changes between paused and not paused (a name of rdma_exporter)."};
 constexpr Metric kBufDiscard{"rdma_netdev_prio_buf_discard_total",
-                             "Frames discarded for want of this host's buffer (a name of rdma_exporter)."};
+                             "Frames discarded because the host's receive buffer was full (a name of rdma_exporter)."};
 constexpr Metric kCongDiscard{"rdma_netdev_prio_cong_discard_total",
                               "Frames discarded for congestion in the NIC (a name of rdma_exporter)."};
 constexpr Metric kDiscards{"rdma_netdev_prio_discards_total",
-                           "Frames discarded for want of receive buffers (a name of rdma_exporter)."};
+                           "Frames discarded because receive buffers were full (a name of rdma_exporter)."};
 constexpr Metric kEcnMarked{"rdma_netdev_prio_ecn_marked_total",
                             "Frames that the NIC marked with ECN (a name of rdma_exporter)."};
 constexpr Metric kDevOutOfBuffer{"rdma_netdev_dev_out_of_buffer_total",
@@ -70,7 +70,7 @@ constexpr Metric kVportBytes{"rdma_netdev_vport_rdma_bytes_total",
 constexpr Metric kVportPackets{"rdma_netdev_vport_rdma_packets_total",
                                "RDMA packets by direction and traffic (a name of rdma_exporter)."};
 
-constexpr Metric kInfo{"rdma_port_info", "What the port is; the value is always 1 (a name of rdma_exporter).", kGauge};
+constexpr Metric kInfo{"rdma_port_info", "Identity of the port; always 1 (a name of rdma_exporter).", kGauge};
 constexpr Metric kOptional{
     "rdma_optional_counter_enabled",
     "1 when the optional counter is switched on, 0 when it is only offered (a name of rdma_exporter).", kGauge};

@@ -9,13 +9,13 @@ namespace fabric {
 namespace {
 
 constexpr MetricKind kGauge = MetricKind::gauge;
-constexpr Metric kMode{
-    "rdma_qp_counter_mode",
-    "1 for the way in which queue pairs are bound to counters of their own (a name of rdma_exporter).", kGauge};
+constexpr Metric kMode{"rdma_qp_counter_mode",
+                       "1 for the active mode of binding queue pairs to counters (a name of rdma_exporter).", kGauge};
 constexpr Metric kMask{"rdma_qp_auto_mask",
-                       "1 where the automatic mode groups queue pairs by this (a name of rdma_exporter).", kGauge};
+                       "1 if the automatic mode groups queue pairs by this criterion (a name of rdma_exporter).",
+                       kGauge};
 constexpr Metric kStatus{"rdma_qp_scrape_status",
-                         "1 for how the last reading of the queue pairs' counters went (a name of rdma_exporter).",
+                         "1 for the result of the last reading of queue pair counters (a name of rdma_exporter).",
                          kGauge};
 
 constexpr std::string_view kHelp =

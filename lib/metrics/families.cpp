@@ -16,9 +16,8 @@ namespace {
 
 constexpr MetricKind kGauge = MetricKind::gauge;
 
-constexpr Metric kPortInfo{"fabric_port_info", "What the port is; the value is always 1.", kGauge};
-constexpr Metric kPortUp{"fabric_port_up", "1 when the port is ACTIVE and its netdev, where there is one, has carrier.",
-                         kGauge};
+constexpr Metric kPortInfo{"fabric_port_info", "Identity of the port; always 1.", kGauge};
+constexpr Metric kPortUp{"fabric_port_up", "1 if the port is ACTIVE and its netdev, if any, has carrier.", kGauge};
 constexpr Metric kPortState{"fabric_port_state", "Port state: 1 DOWN, 2 INIT, 3 ARMED, 4 ACTIVE, 5 ACTIVE_DEFER.",
                             kGauge};
 constexpr Metric kPhysicalState{"fabric_port_physical_state",
@@ -27,35 +26,32 @@ constexpr Metric kPhysicalState{"fabric_port_physical_state",
                                 kGauge};
 constexpr Metric kRate{"fabric_port_rate_bytes_per_second", "Data rate of the link.", kGauge};
 constexpr Metric kActiveMtu{"fabric_port_active_mtu_bytes", "Path MTU that RDMA can use on the port.", kGauge};
-constexpr Metric kCarrier{"fabric_port_carrier", "1 when the netdev has carrier.", kGauge};
+constexpr Metric kCarrier{"fabric_port_carrier", "1 if the netdev has carrier.", kGauge};
 constexpr Metric kCarrierDowns{"fabric_port_carrier_downs_total", "Times the netdev lost carrier."};
 
-constexpr Metric kAgentUp{"fabric_agent_up", "1 when fabric-agentd runs.", kGauge};
+constexpr Metric kAgentUp{"fabric_agent_up", "1 if fabric-agentd is running.", kGauge};
 constexpr Metric kAgentEnforcing{
     "fabric_agent_enforcing",
-    "1 when fabric-agentd writes settings, 0 when it only reports (mode audit) or does not run.", kGauge};
+    "1 if fabric-agentd writes settings, 0 if it only reports (mode audit) or is not running.", kGauge};
 constexpr Metric kAgentConfig{"fabric_agent_config_valid",
-                              "0 when the last reload found a faulty configuration and the one before is kept.",
-                              kGauge};
+                              "0 if the last reload failed and the previous configuration is kept.", kGauge};
 constexpr Metric kInSync{
     "fabric_setting_in_sync",
-    "1 when the port has the setting as the profile wants it, as fabric-agentd saw it last; 0 for every other outcome.",
-    kGauge};
+    "1 if the setting matches the policy, as last read by fabric-agentd; 0 for every other result.", kGauge};
 constexpr Metric kRepairs{"fabric_setting_repairs_total",
-                          "Times fabric-agentd put the setting back since it started to keep it."};
-constexpr Metric kDrifts{"fabric_setting_drifts_total",
-                         "Times the setting was found otherwise after it had been as wanted, by likely cause: driver "
-                         "(loaded or reset), link (retrained), firmware, process (another program), unnotified (no "
-                         "notification came). Absent until it happens."};
-constexpr Metric kLastDrift{"fabric_setting_last_drift_timestamp_seconds", "When that was found last.", kGauge};
-constexpr Metric kAgentHeld{"fabric_agent_held",
-                            "1 while nothing is enforced because an apply awaits confirmation, or lapsed without it.",
+                          "Times fabric-agentd restored the setting since it began to enforce it."};
+constexpr Metric kDrifts{
+    "fabric_setting_drifts_total",
+    "Times the setting had changed after it was in sync, by likely cause: driver (loaded or reset), link (retrained), "
+    "firmware, process (another program), unnotified (without a notification). Absent until the first drift."};
+constexpr Metric kLastDrift{"fabric_setting_last_drift_timestamp_seconds", "Time of the last drift.", kGauge};
+constexpr Metric kAgentHeld{"fabric_agent_held", "1 while enforcement is suspended because an apply was not confirmed.",
                             kGauge};
 constexpr Metric kDiagnosis{
     "fabric_diagnosis",
-    "Whose fault it is: confidence from 0 to 1, by culprit (host, cable, network, peer, unknown, none) and rule.",
+    "Confidence (0 to 1) that a culprit is at fault, by culprit (host, cable, network, peer, unknown, none) and rule.",
     kGauge};
-constexpr Metric kCheckStatus{"fabric_check_status", "What the check found: 0 ok, 1 warning, 2 critical, 3 unknown.",
+constexpr Metric kCheckStatus{"fabric_check_status", "Status of the check: 0 ok, 1 warning, 2 critical, 3 unknown.",
                               kGauge};
 
 void add_if(FamilySet& families, const Metric& metric, const Labels& labels, std::optional<double> value) {
@@ -97,7 +93,7 @@ std::optional<double> unix_seconds(const std::string& text) {
   return static_cast<double>(::timegm(&parts));
 }
 
-// By priority: does the port count its traffic, and has there been none?
+// By priority: true if the port counts its traffic and the count is zero.
 using Idle = std::array<bool, 8>;
 Idle idle_priorities(const Port& port) {
   std::array<unsigned, 8> known{};
@@ -116,8 +112,8 @@ Idle idle_priorities(const Port& port) {
   return idle;
 }
 
-// A counter of InfiniBand's link on a port that has none.
-bool is_of_no_use(const Port& port, const CounterMatch& match, uint64_t value) {
+// A zero counter of the InfiniBand link on an Ethernet port.
+bool is_useless_zero(const Port& port, const CounterMatch& match, uint64_t value) {
   return value == 0 && port.link_layer == LinkLayer::ethernet && match.row->scope == CounterScope::infiniband_link;
 }
 
@@ -125,7 +121,7 @@ void add_named(FamilySet& families, const Port& port, const Labels& labels, Coun
                const std::vector<Counter>& counters, const Idle& idle = {}) {
   for (const Counter& counter : counters) {
     auto match = find_counter(source, counter.name, port.kernel_driver);
-    if (!match || is_of_no_use(port, *match, counter.value) || is_superseded(*match->row, counters)) continue;
+    if (!match || is_useless_zero(port, *match, counter.value) || is_superseded(*match->row, counters)) continue;
     Label priority;
     if (match->priority != 0) {
       if (counter.value == 0 && idle[static_cast<size_t>(match->priority - '0')]) continue;
@@ -144,7 +140,7 @@ void add_raw(FamilySet& families, const Metric& metric, const Labels& labels, co
 }  // namespace
 
 void add_link(FamilySet& families, const Port& port) {
-  const bool whole = !port.is_member();  // what is the RDMA port's; and sums are of whole ports
+  const bool whole = !port.is_member();  // a member has no RDMA state, and sums are of whole ports
   const Labels labels = port_labels(port);
   families.add(kPortInfo, info_labels(port), 1);
   if (whole) add_if(families, kPortState, labels, as_double(port.state));
@@ -218,8 +214,7 @@ void add_node(FamilySet& families, const Node& node, const Report& report, RawCo
   for (const Port& port : node.ports) add_link(families, port);
   if (node.agent) add_agent(families, *node.agent);
   add_report(families, report);
-  // udev names virtual functions behind their owner, before the next card: what guests count would be in the place of
-  // that.
+  // Virtual functions last: their counters must not displace those of a physical port.
   const auto each = [&](bool of_guests, const auto& add) {
     for (const Port& port : node.ports)
       if (port.virtual_function == of_guests) add(port);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Node and Report -> families. Pure: what was not read has no series.
+// Node and Report -> families. Pure. A value that was not read has no series.
 #pragma once
 
 #include <map>
@@ -14,22 +14,22 @@
 
 namespace fabric {
 
-// In the order of worth, so that a limit on the series costs the raw counters first: identity and link of each port,
-// the agent and its settings, the checks, the counters with a common name, what is watched beside them, the counters
-// under their drivers' own names; then the counters of virtual functions, subfunctions and representors.
+// Adds everything in order of importance, so that the series limit drops raw counters first: identity and link of each
+// port, the agent and its settings, checks, counters with a common name, telemetry, counters under their drivers'
+// names; then the counters of virtual functions, subfunctions and representors.
 void add_node(FamilySet& families, const Node& node, const Report& report, RawCounters raw = RawCounters::all);
 
-// The parts. Of a bond's member: what it is, carrier, what its netdev counts, and what is watched beside that.
+// The parts. A bond's member has only its identity, carrier, netdev counters and telemetry.
 void add_link(FamilySet& families, const Port& port);
 void add_agent(FamilySet& families, const AgentState& agent);
 void add_report(FamilySet& families, const Report& report);
-// Of each port that was watched: its diagnoses, or that there is none.
+// The diagnoses of each port in `watched`; culprit none if it has none.
 void add_diagnoses(FamilySet& families, const Node& node, const std::map<std::string, Signals>& watched,
                    const Diagnoses& diagnoses);
-// Of a priority on which the port has neither received nor sent a byte since it came up, what is zero is left out (on
-// most ports five of the eight), and so are InfiniBand's error counters of an Ethernet port while they are zero.
+// Omits zero counters of idle priorities (on most ports five of eight), and zero InfiniBand link counters of an
+// Ethernet port.
 void add_counters(FamilySet& families, const Port& port);
-// `unnamed`: those that add_counters() has no common name for.
+// RawCounters::unnamed: only those without a common name.
 void add_raw_counters(FamilySet& families, const Port& port, RawCounters raw);
 
 }  // namespace fabric

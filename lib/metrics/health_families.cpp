@@ -7,18 +7,18 @@ namespace fabric {
 namespace {
 
 constexpr Metric kValue{"fabric_health_value",
-                        "What a health rule measures where it is not in order, in the rule's own unit "
-                        "(fabric-agent.toml(5), [health]). Absent while all is well.",
+                        "Measured value of a health rule that is not ok, in the rule's unit (fabric-agent.toml(5), "
+                        "[health]). Absent while ok.",
                         MetricKind::gauge};
-constexpr Metric kPhase{"fabric_health_phase",
-                        "1 pending (not yet for long enough to be believed), 2 raised, 3 clearing (quiet, not yet for "
-                        "long enough). Absent while all is well.",
-                        MetricKind::gauge};
+constexpr Metric kPhase{
+    "fabric_health_phase",
+    "Phase of a health rule: 1 pending (not yet raised), 2 raised, 3 clearing (ok, not yet cleared). Absent while ok.",
+    MetricKind::gauge};
 constexpr Metric kSince{"fabric_health_since_timestamp_seconds",
-                        "Since when the rule's finding stands. Absent while there is none.", MetricKind::gauge};
+                        "Time at which the rule's finding was raised. Absent without a finding.", MetricKind::gauge};
 constexpr Metric kAcknowledged{
     "fabric_check_acknowledged",
-    "1 for a finding that an operator has acknowledged: fabric-agentctl ack. Absent without.", MetricKind::gauge};
+    "1 for a finding that an operator has acknowledged (fabric-agentctl ack). Absent otherwise.", MetricKind::gauge};
 
 }  // namespace
 

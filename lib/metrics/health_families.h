@@ -8,9 +8,9 @@
 
 namespace fabric {
 
-// What is not ok only: how bad it is measured to be, since when it is raised.
+// Value, phase and start of each rule that is not ok.
 void add_health(FamilySet& families, const Health& health);
-// 1 for each finding that an operator knows of.
+// 1 for each acknowledged finding.
 void add_acknowledged(FamilySet& families, const Report& report);
 
 }  // namespace fabric

@@ -9,11 +9,10 @@
 namespace fabric {
 namespace {
 
-// Untyped, as node_exporter's ethtool collector has them: drivers put levels and states among what they count, and do
-// not say which is which.
+// Untyped, as in node_exporter's ethtool collector: drivers mix gauges with counters and do not mark them.
 constexpr Metric kEthtool{"fabric_ethtool_counters",
-                          "Driver statistics of the netdev (ethtool -S) under the driver's own names, in its own "
-                          "units: those that the configuration asks for.",
+                          "Driver statistics of the netdev (ethtool -S) under the driver's names, in its units, "
+                          "selected by the configuration.",
                           MetricKind::untyped};
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Driver statistics of the netdev (`ethtool -S`) under the drivers' own names, for those who ask for them by name.
+// Driver statistics of the netdev (`ethtool -S`) under the drivers' own names, selected by [exporter] ethtool.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 
 namespace fabric {
 
-// What the globs ask for, whether it has a common name or not. Two statistics of one name on a port are added up:
-// drivers cut names off at 31 letters (ETH_GSTRING_LEN, linux/ethtool.h).
+// Statistics that match the globs, with or without a common name. Adds up two statistics of one name on a port: drivers
+// truncate names to 31 characters (ETH_GSTRING_LEN, linux/ethtool.h).
 void add_ethtool(FamilySet& families, const Node& node, std::span<const std::string> globs);
 
 }  // namespace fabric

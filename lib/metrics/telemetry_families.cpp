@@ -15,7 +15,7 @@ namespace {
 
 using namespace metrics;
 
-// Where one of the port's own counters has said it already, that stands.
+// A counter of the port with the same meaning takes precedence.
 void add_sum(FamilySet& families, const Metric& metric, const Labels& port, double value) {
   families.add_missing(metric, port, value);
 }
@@ -81,7 +81,7 @@ void add_lanes(FamilySet& families, const Labels& port, const Transceiver& modul
   }
 }
 
-// How many lanes say yes; absent where none says anything.
+// Number of lanes for which `says` is true; absent if unknown for all.
 template <class Says>
 void add_count(FamilySet& families, const Metric& metric, const Labels& labels, std::initializer_list<Label> more,
                const Transceiver& module, Says&& says) {
@@ -108,7 +108,7 @@ Labels module_labels(const Port& port) {
   return labels;
 }
 
-// Kinds that tell something; protection domains, shared receive queues and CM identifiers go with them.
+// Protection domains, shared receive queues and CM identifiers follow these kinds.
 bool is_worth_a_series(const std::string& kind) {
   return kind == "qp" || kind == "cq" || kind == "mr" || kind == "ctx";
 }

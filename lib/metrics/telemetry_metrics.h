@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of what is watched beside the counters: link, FEC, the module in the cage, objects in use, the device's health,
-// PCIe.
+// Metrics other than counters: link, FEC, module, RDMA objects, device health, PCIe.
 #pragma once
 
 #include <array>
@@ -11,13 +10,13 @@ namespace fabric::metrics {
 
 inline constexpr Metric kLinkDownReason{
     "fabric_link_down_reason_info",
-    "Why there is no link, as the NIC says it (reason, detail: ethtool's words), or Switched off of a netdev that is "
-    "administratively down; 1 while it is so, absent while the link is up or the driver does not say.",
+    "Reason for a link that is down, as reported by the NIC (reason, detail: ethtool's words), or Switched off if the "
+    "netdev is administratively down; always 1. Absent while the link is up or the driver reports no reason.",
     MetricKind::gauge};
 
-inline constexpr Metric kFecMode{
-    "fabric_phy_fec_info", "Forward error correction in use, by mode (off, rs, baser, llrs); the value is always 1.",
-    MetricKind::gauge};
+inline constexpr Metric kFecMode{"fabric_phy_fec_info",
+                                 "Active forward error correction, by mode (off, rs, baser, llrs); always 1.",
+                                 MetricKind::gauge};
 inline constexpr Metric kFecLaneBits{"fabric_phy_fec_lane_corrections_total",
                                      "Single bits corrected by FEC, by lane of the PCS."};
 inline constexpr Metric kFecLaneCorrected{"fabric_phy_fec_lane_corrected_words_total",
@@ -25,15 +24,15 @@ inline constexpr Metric kFecLaneCorrected{"fabric_phy_fec_lane_corrected_words_t
 inline constexpr Metric kFecLaneUncorrectable{"fabric_phy_fec_lane_uncorrectable_words_total",
                                               "FEC code words beyond correction, by lane of the PCS."};
 
-inline constexpr Metric kModuleInfo{"fabric_module_info",
-                                    "The cable or module in the cage (form_factor, vendor, part_number, serial_number, "
-                                    "medium, technology); the value is always 1.",
-                                    MetricKind::gauge};
+inline constexpr Metric kModuleInfo{
+    "fabric_module_info",
+    "Cable or module in the cage (form_factor, vendor, part_number, serial_number, medium, technology); always 1.",
+    MetricKind::gauge};
 inline constexpr Metric kModuleState{
     "fabric_module_state", "State of a CMIS module: 1 low power, 2 powering up, 3 ready, 4 powering down, 5 fault.",
     MetricKind::gauge};
-inline constexpr Metric kModuleLength{"fabric_module_cable_length_meters",
-                                      "Length of a cable that cannot be taken off its ends.", MetricKind::gauge};
+inline constexpr Metric kModuleLength{"fabric_module_cable_length_meters", "Length of a cable with fixed ends.",
+                                      MetricKind::gauge};
 inline constexpr Metric kModuleTemperature{"fabric_module_temperature_celsius", "Temperature of the module.",
                                            MetricKind::gauge};
 inline constexpr Metric kModuleVoltage{"fabric_module_voltage_volts", "Supply voltage of the module.",
@@ -56,11 +55,10 @@ inline constexpr Metric kModuleTxPowerLimit{"fabric_module_tx_power_limit_watts"
 inline constexpr Metric kModuleTxBiasLimit{"fabric_module_tx_bias_limit_amperes",
                                            "The module's own limits of the laser current, by limit.",
                                            MetricKind::gauge};
-inline constexpr Metric kModuleFlag{
-    "fabric_module_flag",
-    "The module's own verdict on a reading, of all lanes the worst: 0 within its limits, 1 beyond a warning limit, 2 "
-    "beyond an alarm limit at some time since the reading before.",
-    MetricKind::gauge};
+inline constexpr Metric kModuleFlag{"fabric_module_flag",
+                                    "The module's own flags for a reading, worst of all lanes: 0 within limits, 1 "
+                                    "beyond a warning limit, 2 beyond an alarm limit since the previous reading.",
+                                    MetricKind::gauge};
 inline constexpr Metric kModuleLanesLost{
     "fabric_module_lanes_without_signal",
     "Lanes that report loss of signal or of lock, by side (medium: from the cable; host: from the NIC).",
@@ -74,19 +72,19 @@ inline constexpr Metric kResources{"fabric_rdma_resources",
                                    MetricKind::gauge};
 inline constexpr Metric kResourcesByOwner{
     "fabric_rdma_resources_by_owner",
-    "Of the queue pairs, completion queues and memory regions (kind: qp, cq, mr), those of processes (owner user) and "
-    "those of the kernel (owner kernel). Counted when fabric_rdma_resources has changed, at most once a minute. A kind "
-    "of which there are more than the device lists in 0.3 s is absent.",
+    "Queue pairs, completion queues and memory regions (kind: qp, cq, mr) of processes (owner user) and of the kernel "
+    "(owner kernel). Counted when fabric_rdma_resources changes, at most once a minute. Absent for a kind that takes "
+    "the device more than 0.3 s to list.",
     MetricKind::gauge};
 
-inline constexpr Metric kDeviceHealthy{"fabric_device_healthy",
-                                       "1 when none of the device's own health reporters (devlink) finds anything "
-                                       "wrong, 0 from an error until it recovers.",
-                                       MetricKind::gauge};
+inline constexpr Metric kDeviceHealthy{
+    "fabric_device_healthy",
+    "1 if all health reporters of the device (devlink) are healthy, 0 from an error until it recovers.",
+    MetricKind::gauge};
 inline constexpr Metric kDeviceErrors{"fabric_device_health_errors_total",
-                                      "Errors that the device's health reporter reported (devlink), by reporter."};
+                                      "Errors of the device by health reporter (devlink)."};
 inline constexpr Metric kDeviceRecoveries{"fabric_device_recoveries_total",
-                                          "Times the device was recovered from such an error, by all its reporters."};
+                                          "Recoveries of the device from such an error, all reporters together."};
 
 inline constexpr Metric kPcieErrors{
     "fabric_pcie_errors_total",

@@ -6,7 +6,7 @@
 
 namespace fabric {
 
-// untyped: each series is the one or the other, and nobody says which.
+// untyped: each series is a counter or a gauge, and the driver does not say which.
 enum class MetricKind : uint8_t { counter, gauge, histogram, untyped };
 
 // One family. The name and the help are literals: they live as long as the program.

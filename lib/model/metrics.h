@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One name per meaning, for all vendors. Which driver's counter feeds which stands in the vendor's file (catalogue.h).
-// Every series of these has the labels device and port; the help names what else there is.
+// One name per meaning, for all vendors. The vendors' tables map the drivers' counters to them (catalogue.h).
+// Every series has the labels device and port; the help names further labels.
 #pragma once
 
 #include "model/metric.h"
@@ -12,25 +12,25 @@ inline constexpr MetricKind kGauge = MetricKind::gauge;
 // RDMA transport. Losses, reordering and their repair.
 inline constexpr Metric kOutOfSequence{
     "fabric_rdma_out_of_sequence_packets_total",
-    "Packets received out of order (responder): something before them was lost or overtaken."};
+    "Packets received out of order (responder): an earlier packet was lost or overtaken."};
 inline constexpr Metric kSequenceNaks{
     "fabric_rdma_sequence_naks_received_total",
-    "NAKs for a packet sequence error received (requester): the far end missed a packet of ours."};
+    "NAKs for a packet sequence error received (requester): the peer missed a packet."};
 inline constexpr Metric kImpliedNaks{"fabric_rdma_implied_naks_received_total",
                                      "Acknowledgements beyond a READ or ATOMIC response that never came (requester)."};
-inline constexpr Metric kAckTimeouts{
-    "fabric_rdma_ack_timeouts_total",
-    "Acknowledgements that did not come in time (requester); the packets were sent again."};
+inline constexpr Metric kAckTimeouts{"fabric_rdma_ack_timeouts_total",
+                                     "ACK timeouts (requester); the packets were sent again."};
 inline constexpr Metric kRetries{
     "fabric_rdma_retries_total",
     "Times the requester went back and sent again, after a NAK as well as after a timeout."};
-inline constexpr Metric kDuplicateRequests{
-    "fabric_rdma_duplicate_requests_total",
-    "Requests received that had been executed already (responder): our answer was lost or late."};
-inline constexpr Metric kRetriesExceeded{"fabric_rdma_retries_exceeded_total",
-                                         "Connections given up after the last transport retry."};
-inline constexpr Metric kRnrRetriesExceeded{"fabric_rdma_rnr_retries_exceeded_total",
-                                            "Connections given up after the last receiver-not-ready retry."};
+inline constexpr Metric kDuplicateRequests{"fabric_rdma_duplicate_requests_total",
+                                           "Duplicate requests received (responder): the response was lost or late."};
+inline constexpr Metric kRetriesExceeded{
+    "fabric_rdma_retries_exceeded_total",
+    "Transport retry exceeded (IBV_WC_RETRY_EXC_ERR): connections that failed after the last retry."};
+inline constexpr Metric kRnrRetriesExceeded{
+    "fabric_rdma_rnr_retries_exceeded_total",
+    "RNR retry exceeded: connections that failed after the last receiver-not-ready retry."};
 inline constexpr Metric kAdaptiveRetransmissions{"fabric_rdma_adaptive_retransmissions_total",
                                                  "Adaptive retransmissions (RoCE)."};
 inline constexpr Metric kAdaptiveTimeouts{"fabric_rdma_adaptive_retransmission_timeouts_total",
@@ -40,7 +40,7 @@ inline constexpr Metric kIcrcErrors{
     "fabric_rdma_icrc_errors_total",
     "RoCE packets received with a wrong invariant CRC: damaged between the end points."};
 inline constexpr Metric kDiscards{"fabric_rdma_discarded_packets_total",
-                                  "RoCE packets that the NIC threw away, by direction."};
+                                  "RoCE packets discarded by the NIC, by direction."};
 inline constexpr Metric kRetransmittedPackets{"fabric_rdma_retransmitted_packets_total", "Packets sent again."};
 inline constexpr Metric kRetransmittedBytes{"fabric_rdma_retransmitted_bytes_total", "Bytes sent again."};
 inline constexpr Metric kErroredPackets{"fabric_rdma_errored_packets_total",
@@ -51,16 +51,16 @@ inline constexpr Metric kOutOfBuffer{
     "fabric_rdma_out_of_buffer_total",
     "Packets dropped because no receive work request was posted: the application is late."};
 inline constexpr Metric kRnrNaksReceived{"fabric_rdma_rnr_naks_received_total",
-                                         "Receiver-not-ready NAKs received: the far end had no receive posted."};
+                                         "Receiver-not-ready NAKs received: the peer had no receive posted."};
 inline constexpr Metric kRnrNaksSent{"fabric_rdma_rnr_naks_sent_total",
-                                     "Receiver-not-ready NAKs sent: this end had no receive posted."};
+                                     "Receiver-not-ready NAKs sent: this host had no receive posted."};
 inline constexpr Metric kCqeErrors{"fabric_rdma_cqe_errors_total",
                                    "Work requests completed with an error, by side (requester, responder)."};
 inline constexpr Metric kCqeFlushes{
     "fabric_rdma_cqe_flushes_total",
     "Work requests flushed with their queue pair, by side; normal when a connection closes."};
 inline constexpr Metric kAccessErrors{"fabric_rdma_remote_access_errors_total",
-                                      "Requests refused for want of access rights, by side."};
+                                      "Requests rejected because access rights were missing, by side."};
 inline constexpr Metric kInvalidRequests{"fabric_rdma_invalid_requests_total",
                                          "Requests that the responder could not accept, by side."};
 inline constexpr Metric kLengthErrors{"fabric_rdma_local_length_errors_total",
@@ -77,7 +77,7 @@ inline constexpr Metric kCnpSent{
     "Congestion notification packets sent (notification point): marked packets arrived here."};
 inline constexpr Metric kCnpHandled{
     "fabric_rdma_cnp_handled_total",
-    "Congestion notification packets received and obeyed (reaction point): this end slowed down."};
+    "Congestion notification packets received and handled (reaction point): this sender slowed down."};
 inline constexpr Metric kCnpIgnored{
     "fabric_rdma_cnp_ignored_total",
     "Congestion notification packets received and ignored: ECN is off at this reaction point."};
@@ -121,7 +121,8 @@ inline constexpr Metric kPortLinkIntegrity{"fabric_port_local_link_integrity_err
                                            "Times the local error count passed its threshold."};
 inline constexpr Metric kPortOverruns{"fabric_port_buffer_overruns_total",
                                       "Times receive buffers overran for long (excessive_buffer_overrun_errors)."};
-inline constexpr Metric kPortVl15{"fabric_port_vl15_dropped_total", "Management packets dropped for want of buffers."};
+inline constexpr Metric kPortVl15{"fabric_port_vl15_dropped_total",
+                                  "Management packets dropped because buffers were full."};
 inline constexpr Metric kPortWait{
     "fabric_port_transmit_wait_ticks_total",
     "Ticks during which the port had data to send and no credit; the tick is the device's own."};
@@ -137,26 +138,26 @@ inline constexpr Metric kPfcTransitions{"fabric_pfc_pause_transitions_total",
 inline constexpr Metric kPfcAllFrames{"fabric_pfc_frames_total",
                                       "PFC frames of all priorities together, by direction."};
 inline constexpr Metric kGlobalPauseFrames{"fabric_global_pause_frames_total",
-                                           "Global (802.3x) pause frames by direction; none are wanted beside PFC."};
+                                           "Global (802.3x) pause frames by direction; none are expected with PFC."};
 inline constexpr Metric kGlobalPauseSeconds{"fabric_global_paused_seconds_total",
                                             "Time paused by global pause frames, by direction."};
-inline constexpr Metric kPauseStorms{
-    "fabric_pause_storm_events_total",
-    "Times the NIC found itself pausing the far end for long, by severity (warning, error)."};
+inline constexpr Metric kPauseStorms{"fabric_pause_storm_events_total",
+                                     "Pause storms sent by the NIC, by severity (warning, error)."};
 
 // Per priority, on the wire.
 inline constexpr Metric kPriorityBytes{"fabric_priority_bytes_total", "Bytes on the wire by direction and priority."};
 inline constexpr Metric kPriorityPackets{
     "fabric_priority_packets_total",
     "Frames on the wire by direction and priority, where the NIC does not count bytes."};
-inline constexpr Metric kPriorityDiscards{
-    "fabric_priority_discarded_packets_total",
-    "Received frames discarded for want of buffer, by priority: headroom too small, or a lossy priority overrun."};
+inline constexpr Metric kPriorityDiscards{"fabric_priority_discarded_packets_total",
+                                          "Received frames discarded because the priority's buffer was full: headroom "
+                                          "too small, or a lossy priority overrun."};
 inline constexpr Metric kPriorityCongestionDiscards{
     "fabric_priority_congestion_discarded_packets_total",
     "Received frames discarded for congestion in the NIC, by priority."};
-inline constexpr Metric kPriorityHostDiscards{"fabric_priority_host_buffer_discarded_packets_total",
-                                              "Received frames discarded for want of this host's buffer, by priority."};
+inline constexpr Metric kPriorityHostDiscards{
+    "fabric_priority_host_buffer_discarded_packets_total",
+    "Received frames discarded because the host's receive buffer was full, by priority."};
 inline constexpr Metric kPriorityMarked{"fabric_priority_ecn_marked_packets_total",
                                         "Frames that the NIC itself marked with ECN, by priority."};
 
@@ -168,17 +169,16 @@ inline constexpr Metric kPhySymbolErrors{"fabric_phy_symbol_errors_total", "Symb
 inline constexpr Metric kPhyCorrectedBits{"fabric_phy_fec_corrections_total", "Single bits corrected by FEC."};
 inline constexpr Metric kPhyCorrectedWords{"fabric_phy_fec_corrected_words_total", "FEC code words corrected."};
 inline constexpr Metric kPhyUncorrectableWords{"fabric_phy_fec_uncorrectable_words_total",
-                                               "FEC code words beyond correction."};
+                                               "FEC code words that could not be corrected."};
 inline constexpr Metric kPhyLinkDowns{"fabric_phy_link_downs_total",
                                       "Times the physical link went down, as the NIC counts it."};
 inline constexpr Metric kPhyCodingErrors{"fabric_phy_coding_errors_total",
                                          "Frames received and dropped for errors of the physical coding."};
 inline constexpr Metric kPhyLaneErrors{"fabric_phy_lane_errors_total", "Raw bit errors before FEC, by lane."};
-inline constexpr Metric kPhyReceivedBytes{
-    "fabric_phy_received_bytes_total",
-    "All that was received on the wire: what the error counts are to be held against."};
+inline constexpr Metric kPhyReceivedBytes{"fabric_phy_received_bytes_total",
+                                          "All bytes received on the wire: the reference for error ratios."};
 inline constexpr Metric kPhyOversize{"fabric_phy_oversize_frames_total",
-                                     "Frames received that are longer than the MTU: the far end's is larger."};
+                                     "Frames received that are longer than the MTU: the peer's MTU is larger."};
 inline constexpr Metric kPhyBufferThreshold{
     "fabric_phy_buffer_threshold_events_total",
     "Times the port's receive buffer filled beyond its threshold (mlx5: 85 percent)."};
@@ -186,22 +186,22 @@ inline constexpr Metric kPhyRecoveries{"fabric_phy_link_recoveries_total",
                                        "Times the physical link recovered without going down."};
 inline constexpr Metric kPhyMacFaults{
     "fabric_phy_mac_faults_total",
-    "Faults signalled by the MAC (local: seen here; remote: reported by the far end), by end."};
+    "Faults signalled by the MAC (local: detected here; remote: reported by the peer), by end."};
 
 // Around the wire: the host's queues, the module, PCIe.
 inline constexpr Metric kNetdevOutOfBuffer{
     "fabric_netdev_out_of_buffer_total",
-    "Frames dropped because the netdev's receive queues had no buffer: the host is late; RDMA is not concerned."};
+    "Frames dropped because the netdev's receive queues were full: the host is late; RDMA is not affected."};
 inline constexpr Metric kModuleEvents{
     "fabric_module_events_total",
-    "What happened to the module in the cage, by event (unplugged, bus_stuck, high_temperature, bad_or_shorted)."};
+    "Events of the module in the cage, by event (unplugged, bus_stuck, high_temperature, bad_or_shorted)."};
 inline constexpr Metric kPcieSignal{"fabric_pcie_signal_integrity_errors_total",
                                     "Errors of the PCIe physical layer, by direction."};
 inline constexpr Metric kPcieStalled{"fabric_pcie_stalled_seconds_total",
-                                     "Seconds in which the NIC could not issue requests for more than 30 percent of "
-                                     "the time, for want of PCIe credits, by operation (read, write)."};
+                                     "Seconds in which PCIe credits were missing for more than 30 percent of the time, "
+                                     "so that the NIC could not issue requests, by operation (read, write)."};
 inline constexpr Metric kPcieOverflows{"fabric_pcie_buffer_overflows_total",
-                                       "Packets dropped because PCIe could not take them as fast as they came."};
+                                       "Packets dropped because PCIe was slower than the link."};
 inline constexpr Metric kDeviceQueues{"fabric_device_queue_out_of_buffer_total",
                                       "Times the NIC's own internal queues ran out of buffers."};
 
