@@ -18,8 +18,8 @@ void append_list(std::vector<std::string>& list, const std::string& value) {
     if (!trim(part).empty()) list.emplace_back(trim(part));
 }
 
-// The kernel keeps what it reads of hw_counters for 10 ms, and more where a driver or the operator says so (lifespan,
-// drivers/infiniband/core/sysfs.c of Linux 6.12): two readings of one moment would say that nothing rises.
+// The kernel caches hw_counters for 10 ms by default (lifespan, drivers/infiniband/core/sysfs.c of Linux 6.12): two
+// samples within that time are equal.
 constexpr std::chrono::milliseconds kShortest{100};
 
 bool set_interval(Options& options, const std::string& value) {
@@ -69,35 +69,42 @@ bool set_list(Options& options, const std::string& value) {
 }
 
 constexpr OptionRow kRows[] = {
-    {"json", 'j', "", "", "print JSON instead of text", set_flag<&Options::json>},
-    {"root", 'r', "DIR", "", "judge the tree captured in DIR instead of this machine", set_text<&Options::root>},
+    {"json", 'j', "", "", "print JSON", set_flag<&Options::json>},
+    {"root", 'r', "DIR", "", "read the machine captured in DIR", set_text<&Options::root>},
     {"config", 'c', "FILE", "", "read FILE instead of /etc/fabric-agent/fabric-agent.toml", set_text<&Options::config>},
-    {"only", 'o', "ID,...", " check ", "only these checks, by id or group (see explain)", set_list<&Options::only>},
+    {"no-pager", 0, "", "", "do not start a pager", set_flag<&Options::no_pager>},
+    {"only", 'o', "ID,...", " check ", "run only these checks or groups (see explain)", set_list<&Options::only>},
+    {"strict", 's', "", " check ", "treat warnings as failures: exit status 2", set_flag<&Options::strict>},
+    {"brief", 'b', "", " check ", "print one line, as a monitoring plugin", set_flag<&Options::brief>},
     {"interval", 'i', "TIME", " check diagnose counters capture ",
-     "time between the two samples of the counters, 100ms to 1h (1s); 0: one sample, no comparison", set_interval},
-    {"watch", 'w', "", " check counters ", "again and again, until q or Ctrl-C", set_flag<&Options::watch>},
-    {"verbose", 'v', "", " check plan apply counters ", "list what is in order, or does not move, as well",
+     "time between the two samples of the counters, 100ms to 1h (default: 1s); 0: one sample, no comparison",
+     set_interval, "out of range (100ms to 1h, or 0)"},
+    {"watch", 'w', "", " check counters ", "repeat until q or Ctrl-C", set_flag<&Options::watch>},
+    {"verbose", 'v', "", " check plan apply counters ", "list also checks that are ok, settings in sync, idle counters",
      set_flag<&Options::verbose>},
     {"port", 'p', "PORT,...", " diagnose plan apply restore status show counters neighbors ",
      "only these ports: mlx5_0/1, mlx5_0 or the netdev; host: the sysctl settings (plan, apply, restore, status)",
      set_list<&Options::ports>},
     {"disruptive", 'd', "WHEN", " plan apply restore ",
-     "writes that stop traffic: idle, now or never, instead of what the configuration says", set_disruptive},
+     "when to make writes that stop traffic: idle, now or never (default: as configured)", set_disruptive,
+     "must be idle, now or never"},
     {"confirm", 'C', "SECONDS", " apply ",
-     "what stood before returns unless fabric-agentctl confirm follows within SECONDS", set_confirm},
-    {"force", 'f', "", " restore ", "although the agent enforces, and will set the ports again",
+     "restore the previous settings unless fabric-agentctl confirm is called within SECONDS", set_confirm,
+     "out of range (1s to 24h)"},
+    {"force", 'f', "", " restore ", "restore even if the agent enforces and will set the ports again",
      set_flag<&Options::force>},
-    {"format", 'F', "FORMAT", " topo ", "text, tree, json, dot, svg, nccl, cpuset, slurm or rankfile", set_format},
-    {"hwloc-xml", 'x', "FILE", " topo ", "judge the topology in FILE (lstopo FILE.xml) alone",
+    {"format", 'F', "FORMAT", " topo ", "text, tree, json, dot, svg, nccl, cpuset, slurm or rankfile", set_format,
+     "must be text, tree, json, dot, svg, nccl, cpuset, slurm or rankfile"},
+    {"hwloc-xml", 'x', "FILE", " topo ", "read only the topology in FILE (from lstopo FILE.xml)",
      set_text<&Options::hwloc_xml>},
     {"with-addresses", 'a', "", " capture ",
-     "keep MAC addresses, GUIDs and serial numbers, which else are replaced by pseudonyms",
+     "keep MAC addresses, GUIDs and serial numbers (default: replace them by pseudonyms)",
      set_flag<&Options::with_addresses>},
-    {"for", 't', "TIME", " ack ", "how long it is known: 8h, 3d (24h)", set_lasting},
-    {"comment", 'm', "TEXT", " ack ", "why, for those who see it", set_text<&Options::comment>},
-    {"list", 'l', "", " ack ", "what is acknowledged now", set_flag<&Options::list>},
-    {"remove", 'R', "", " ack ", "it counts again", set_flag<&Options::remove>},
-    {"help", 'h', "", "", "how to use the verb", set_flag<&Options::help>},
+    {"for", 't', "TIME", " ack ", "duration: 8h, 3d (default: 24h)", set_lasting, "must be 1s or more: 8h, 3d"},
+    {"comment", 'm', "TEXT", " ack ", "reason, shown with the finding", set_text<&Options::comment>},
+    {"list", 'l', "", " ack ", "list acknowledged findings", set_flag<&Options::list>},
+    {"remove", 'R', "", " ack ", "remove an acknowledgement", set_flag<&Options::remove>},
+    {"help", 'h', "", "", "show help", set_flag<&Options::help>},
     {"version", 'V', "", "", "print the version", set_flag<&Options::version>},
 };
 
@@ -124,11 +131,11 @@ Result<Word> read_word(const std::string& word) {
   if (equals != std::string::npos) found.value = word.substr(equals + 1);
   if (!is_long && word.size() > 2) found.value = word.substr(2);
   for (const OptionRow& row : kRows)
-    if (is_long ? row.name == name : row.letter == name[0]) found.row = &row;
+    if (is_long ? row.name == name : row.letter != 0 && row.letter == name[0]) found.row = &row;
   if (found.row == nullptr)
-    return error(0, word + " is no option" + did_you_mean("--", is_long ? nearest_option(name) : ""));
+    return error(0, "unknown option '" + word + "'" + did_you_mean("--", is_long ? nearest_option(name) : ""));
   if (found.row->argument.empty() && found.value)
-    return error(0, "--" + std::string(found.row->name) + " takes no value: " + *found.value);
+    return error(0, "--" + std::string(found.row->name) + ": unexpected value: " + *found.value);
   return found;
 }
 
@@ -138,11 +145,11 @@ Result<void> check_against_verb(const Options& options, const std::vector<const 
   if (verb == nullptr) {
     std::vector<std::string_view> names;
     for (const Verb& each : verbs()) names.push_back(each.name);
-    return error(0, options.verb + " is no verb" + did_you_mean("", nearest(options.verb, names)));
+    return error(0, "unknown command '" + options.verb + "'" + did_you_mean("", nearest(options.verb, names)));
   }
   for (const OptionRow* row : given)
     if (!takes(options.verb, *row))
-      return error(0, options.verb + " has no option --" + std::string(row->name) + "; see fabric-agentctl help " +
+      return error(0, options.verb + ": unknown option --" + std::string(row->name) + "; see fabric-agentctl help " +
                           options.verb);
   return {};
 }
@@ -180,12 +187,11 @@ Result<Options> parse_options(std::span<const std::string> words) {
     const OptionRow& row = *found->row;
     if (!row.argument.empty() && !found->value) {
       if (++i == words.size())
-        return error(0, "--" + std::string(row.name) + " needs a value: " + std::string(row.argument));
+        return error(0, "--" + std::string(row.name) + " requires a value: " + std::string(row.argument));
       found->value = words[i];
     }
     if (!row.set(options, found->value.value_or("")))
-      return error(0,
-                   "--" + std::string(row.name) + " " + *found->value + ": not understood; " + std::string(row.help));
+      return error(0, "--" + std::string(row.name) + " " + *found->value + ": " + std::string(row.wrong));
     given.push_back(&row);
   }
   if (auto fits = check_against_verb(options, given); !fits) return fits.error();

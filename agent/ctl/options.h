@@ -18,14 +18,15 @@ namespace fabric::ctl {
 
 // Exit codes beside those of the monitoring plugins (0 ok, 1 warning, 2 critical, 3 unknown).
 inline constexpr int kDone = 0;     // nothing to do, or all done
-inline constexpr int kChanges = 2;  // plan: something to write; apply, restore: something is not as wanted
-inline constexpr int kFailure = 3;  // what was asked could not be found out
+inline constexpr int kChanges = 2;  // plan: something to write; apply, restore: something is not in sync
+inline constexpr int kFailure = 3;  // no answer
 inline constexpr int kUsage = 64;   // EX_USAGE of sysexits.h
 
 struct Options {
   std::string verb;                    // empty: none given
-  std::vector<std::string> arguments;  // what follows the verb
-  bool json = false, verbose = false, force = false, help = false, version = false;
+  std::vector<std::string> arguments;  // after the verb
+  bool json = false, verbose = false, force = false, help = false, version = false, no_pager = false;
+  bool strict = false, brief = false;  // check
   std::string root = "/";
   std::string config;  // empty: below root, where the package puts it
   std::string format = "text";
@@ -37,11 +38,11 @@ struct Options {
   std::string comment;
   bool list = false, remove = false;
   std::optional<Disruptive> disruptive;
-  std::optional<std::chrono::seconds> confirm;  // apply: what stood returns unless confirmed within
+  std::optional<std::chrono::seconds> confirm;  // apply: time to confirm
 
   bool with_addresses = false;  // capture: MAC addresses and the like as they are
 
-  // How the verbs get at the machine below `root`: what records it, or simulates it, stands here.
+  // How the verbs open the machine below `root`; capture and the tests replace it.
   std::function<Result<Kernel>(const std::string& root)> open = open_kernel;
 
   [[nodiscard]] std::string config_file() const;
@@ -51,19 +52,19 @@ struct OptionRow {
   std::string_view name;      // "interval", without dashes
   char letter;                // 0: none
   std::string_view argument;  // "TIME"; empty: takes none
-  std::string_view verbs;     // the verbs that know it, between spaces; empty: all
+  std::string_view verbs;     // between spaces; empty: all
   std::string_view help;
-  // False: the value is not understood.
-  bool (*set)(Options& options, const std::string& value);
+  bool (*set)(Options& options, const std::string& value);  // false: invalid value
+  std::string_view wrong = "invalid value";                 // the error then
 };
 std::span<const OptionRow> option_rows();
 bool takes(std::string_view verb, const OptionRow& row);
 
-// Options may stand before and after the verb, as --name=value, --name value, -x value. "--" ends them. The Error's
-// text says what is wrong and what to write; an unknown word names the nearest known one.
+// Options come before or after the verb, as --name=value, --name value, -x value. "--" ends them. For an unknown word
+// the Error names the nearest known one.
 Result<Options> parse_options(std::span<const std::string> words);
 
-// The nearest of `known` to `word` by edit distance, or empty when none is near.
+// The nearest of `known` to `word` by edit distance, or empty if none is near.
 std::string nearest(std::string_view word, std::span<const std::string_view> known);
 
 }  // namespace fabric::ctl

@@ -3,61 +3,58 @@
 
 #include <algorithm>
 
+#include "ctl/output/table.h"
 #include "ctl/verbs/watch.h"
 
 namespace fabric::ctl {
 namespace {
 
 constexpr Verb kVerbs[] = {
-    {"check", "[SECONDS]", "is this node fit for its job? Every finding with evidence, meaning and remedy",
-     "0 ok, 1 warning, 2 critical, 3 unknown or failed", run_check},
-    {"diagnose", "[PORT...]", "is it this host, the cable or the network? Culprit, evidence and what to do",
-     "0 no port in trouble, 1 warning, 2 critical, 3 trouble without enough evidence, or failed", run_diagnose},
-    {"ack", "[CHECK [SUBJECT]]", "a finding is known: it is shown, and does not count until it has cleared",
-     "0, 3 failed", run_ack},
-    {"plan", "", "what would be written to bring the ports in order", "0 nothing to do, 2 changes, 3 failed", run_plan},
-    {"apply", "", "write it now, and say what became of each setting", "0 all as wanted, 2 something is not, 3 failed",
-     run_apply},
-    {"confirm", "", "keep what an apply on trial has written", "0 confirmed, 2 nothing awaits confirmation, 3 failed",
-     run_confirm},
-    {"restore", "", "put back what stood before the first write", "0 all put back, 2 something is not, 3 failed",
-     run_restore},
-    {"status", "", "each port: state, rate, policy, in sync, repairs", "0, 3 failed", run_status},
-    {"show", "", "settings as read, beside wanted", "0, 3 failed", run_show},
-    {"counters", "[SECONDS]", "what moves: the rate of each counter, those of trouble first", "0, 3 failed",
-     run_counters},
-    {"topo", "", "GPU x NIC matrix in nvidia-smi's words", "0, 3 failed", run_topo},
-    {"neighbors", "", "who is at the other end of each cable, by LLDP, and who should be", "0, 3 failed",
-     run_neighbors},
-    {"capture", "DIR", "all that is read of this machine, to be judged elsewhere with --root DIR", "0, 3 failed",
-     run_capture},
-    {"config", "check|show", "validate the configuration, or show it merged", "0 good, 3 faulty", run_config},
-    {"explain", "[ID...]", "what a check or a setting is about", "0, 64 no such id", run_explain},
-    {"help", "[VERB]", "how to use a verb", "0, 64 no such verb", run_help},
+    {"check", "[SECONDS]", "check whether this node is fit for RDMA jobs; list findings with fixes",
+     "0 ok, 1 warning, 2 critical, 3 unknown or failed; --strict: 2 for a warning", run_check},
+    {"diagnose", "[PORT...]", "locate a fault: host, cable or network, with evidence and next steps",
+     "0 no symptoms, 1 warning, 2 critical, 3 symptoms without enough evidence, or failed", run_diagnose},
+    {"ack", "[CHECK [SUBJECT]]", "acknowledge a finding: it does not count until it has cleared", "0, 3 failed",
+     run_ack},
+    {"plan", "", "show the settings that apply would write", "0 nothing to do, 2 changes, 3 failed", run_plan},
+    {"apply", "", "write the settings of the policy now", "0 all in sync, 2 some are not, 3 failed", run_apply},
+    {"confirm", "", "keep the settings of apply --confirm", "0 confirmed, 2 nothing to confirm, 3 failed", run_confirm},
+    {"restore", "", "restore the original settings", "0 all restored, 2 some are not, 3 failed", run_restore},
+    {"status", "", "show the state, policy and repairs of each port", "0, 3 failed", run_status},
+    {"show", "", "show current and wanted settings", "0, 3 failed", run_show},
+    {"counters", "[SECONDS]", "show counter rates, errors first", "0, 3 failed", run_counters},
+    {"topo", "", "show the GPU and NIC topology, as nvidia-smi topo", "0, 3 failed", run_topo},
+    {"neighbors", "", "show LLDP neighbors and the expected cabling", "0, 3 failed", run_neighbors},
+    {"capture", "DIR", "record this machine for analysis elsewhere with --root DIR", "0, 3 failed", run_capture},
+    {"config", "check|show", "validate the configuration, or show it merged", "0 valid, 3 invalid", run_config},
+    {"explain", "[ID...]", "explain a check, a setting or a diagnosis rule", "0, 64 unknown id", run_explain},
+    {"help", "[VERB]", "show help", "0, 64 unknown verb", run_help},
 };
 
-std::string padded(std::string text, size_t width) {
-  text.resize(std::max(text.size(), width), ' ');
-  return text;
+// "  NAME    help", the help in a column of its own.
+std::string help_line(std::string name, std::string_view help, unsigned column, unsigned width) {
+  name.insert(0, "  ");
+  name.resize(std::max<size_t>(name.size() + 1, column), ' ');
+  return name + wrapped(help, width, static_cast<unsigned>(name.size())) + "\n";
 }
 
-std::string option_lines(std::string_view verb, bool own) {
+std::string option_lines(std::string_view verb, bool own, unsigned width) {
   std::string text;
   for (const OptionRow& row : option_rows()) {
     if (row.verbs.empty() == own || !takes(verb, row)) continue;
-    const std::string value = row.argument.empty() ? "" : " " + std::string(row.argument);
-    text += "  " + padded(std::string("-") + row.letter + ", --" + std::string(row.name) + value, 24) + " " +
-            std::string(row.help) + "\n";
+    const std::string value = row.argument.empty() ? "" : " " + std::string(row.argument),
+                      letter = row.letter == 0 ? "    " : std::string("-") + row.letter + ", ";
+    text += help_line(letter + "--" + std::string(row.name) + value, row.help, 27, width);
   }
   return text;
 }
 
-int usage_error(const std::string& what, Output& output) {
-  output.errors += "fabric-agentctl: " + what + "\n";
-  return kUsage;
-}
-
 }  // namespace
+
+int fail(Output& output, int code, const std::string& what) {
+  output.errors += "fabric-agentctl: " + what + "\n";
+  return code;
+}
 
 std::span<const Verb> verbs() { return kVerbs; }
 
@@ -67,66 +64,74 @@ const Verb* find_verb(std::string_view name) {
   return nullptr;
 }
 
-std::string usage_text() {
+std::string usage_text(unsigned width) {
   std::string text =
-      "Usage: fabric-agentctl VERB [OPTIONS]\nAnswers of a RoCE GPU server: is it fit, what would be changed, and "
-      "why.\n\nVerbs:\n";
+      "Usage: fabric-agentctl VERB [OPTIONS]\nCheck, configure and diagnose the RoCE ports of a GPU server.\n\n"
+      "Verbs:\n";
   for (const Verb& verb : kVerbs) {
     const std::string call = std::string(verb.name) + (verb.arguments.empty() ? "" : " " + std::string(verb.arguments));
-    text += "  " + padded(call, 18) + " " + std::string(verb.help) + "\n";
+    text += help_line(call, verb.help, 24, width);
   }
-  return text + "\nOptions of every verb:\n" + option_lines("", false) +
-         "\nfabric-agentctl help VERB tells more; fabric-agentctl(1) all. A wrong command line exits with 64.\n";
+  return text + "\nOptions of every verb:\n" + option_lines("", false, width) +
+         "\nSee fabric-agentctl help VERB and fabric-agentctl(1).\nA wrong command line exits with 64.\n";
 }
 
-std::string help_text(const Verb& verb) {
+std::string help_text(const Verb& verb, unsigned width) {
   std::string text = "Usage: fabric-agentctl " + std::string(verb.name);
   if (!verb.arguments.empty()) text += " " + std::string(verb.arguments);
-  text += " [OPTIONS]\n" + std::string(verb.help) + "\n";
-  const std::string own = option_lines(verb.name, true);
+  std::string help(verb.help);
+  help[0] = static_cast<char>(help[0] - 'a' + 'A');
+  text += " [OPTIONS]\n" + wrapped(help, width, 0) + ".\n";
+  const std::string own = option_lines(verb.name, true, width);
   if (!own.empty()) text += "\nOptions:\n" + own;
-  return text + "\nOptions of every verb:\n" + option_lines(verb.name, false) +
-         "\nExit codes: " + std::string(verb.exit) + "; 64 a wrong command line.\n";
+  return text + "\nOptions of every verb:\n" + option_lines(verb.name, false, width) + "\n" +
+         wrapped("Exit status: " + std::string(verb.exit) + "; 64 wrong command line.", width, 2) + "\n";
 }
 
 int run_help(const Options& options, Output& output) {
   if (options.arguments.empty()) {
-    output.text += usage_text();
+    output.text += usage_text(output.width);
     return kDone;
   }
   const Verb* verb = find_verb(options.arguments.front());
   if (verb == nullptr)
-    return usage_error(options.arguments.front() + " is no verb; see fabric-agentctl --help", output);
-  if (options.arguments.size() > 1) return usage_error("help: too many arguments: " + options.arguments[1], output);
-  output.text += help_text(*verb);
+    return fail(output, kUsage, "unknown command '" + options.arguments.front() + "'; see fabric-agentctl --help");
+  if (options.arguments.size() > 1) return fail(output, kUsage, "help: too many arguments: " + options.arguments[1]);
+  output.text += help_text(*verb, output.width);
   return kDone;
 }
 
-int run(std::span<const std::string> words, Output& output) {
+namespace {
+
+int run_verb(std::span<const std::string> words, Output& output) {
   auto options = parse_options(words);
-  if (!options) return usage_error(options.error().text(), output);
+  if (!options) return fail(output, kUsage, options.error().text());
+  output.paged = !options->watch && !options->no_pager;
   if (options->version) {
     output.text += "fabric-agentctl " FABRIC_VERSION "\n";
     return kDone;
   }
   const Verb* verb = find_verb(options->verb);
-  if (verb == nullptr && options->help) {
-    output.text += usage_text();
-    return kDone;
-  }
   if (verb == nullptr) {
-    output.errors += usage_text();
-    return kUsage;
+    (options->help ? output.text : output.errors) += usage_text(output.width);
+    return options->help ? kDone : kUsage;
   }
   if (options->help) {
-    output.text += help_text(*verb);
+    output.text += help_text(*verb, output.width);
     return kDone;
   }
   if (verb->arguments.empty() && !options->arguments.empty())
-    return usage_error(options->verb + " takes no argument: " + options->arguments.front(), output);
+    return fail(output, kUsage, options->verb + ": unexpected argument: " + options->arguments.front());
   const int code = verb->run(*options, output);
-  if (!options->watch) output.text = printable(output.text, output);  // --watch: done, beside what moves the cursor
-  output.errors = printable(output.errors, output);
+  if (!options->watch) output.text = printable(output.text, output);  // --watch prints control sequences as well
+  return code;
+}
+
+}  // namespace
+
+int run(std::span<const std::string> words, Output& output) {
+  const int code = run_verb(words, output);
+  output.errors = folded(printable(output.errors, output), output.error_width);
   return code;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs of fabric-agentctl. One verb = one row; usage, help, completion and the man page's test follow from the
-// table.
+// The verbs of fabric-agentctl. One verb = one row of a table: usage, help, completion and the man page's test
+// follow from it.
 #pragma once
 
 #include <functional>
@@ -12,35 +12,39 @@
 
 namespace fabric::ctl {
 
-// Where a verb writes, and how.
+// Where a verb writes.
 struct Output {
   std::string text;    // to stdout
   std::string errors;  // to stderr
-  bool colour = false;
-  unsigned width = 0;   // of the terminal; 0: no terminal, lines are not cut or wrapped
-  unsigned height = 0;  // of the terminal; 0: it cannot be written in place
-  // Of a verb that goes on: prints and empties text and errors. False: nobody reads any more. Empty: all is printed at
-  // the end.
+  bool color = false;
+  bool paged = false;        // a long text may go through a pager
+  unsigned width = 0;        // lines are wrapped to fit; 0: no limit
+  unsigned error_width = 0;  // the same for stderr
+  unsigned height = 0;       // of the terminal; 0: --watch prints line after line
+  // For --watch: prints and empties text and errors. False: the reader is gone. Empty: all is printed at the end.
   std::function<bool(Output&)> flush{};
-  std::function<void(Output&)> measure{};  // width and height as they are by now; empty: they stay
-  int descriptor = -1;                     // what flush writes to; -1: nothing that can be looked at
-  int keys = -1;                           // the terminal that is typed on; -1: none
+  std::function<void(Output&)> measure{};  // updates width and height; empty: they do not change
+  int descriptor = -1;                     // flush writes to it; -1: none
+  int keys = -1;                           // the terminal that the user types on; -1: none
 };
+
+// Reports an error and returns the exit code.
+int fail(Output& output, int code, const std::string& what);
 
 struct Verb {
   std::string_view name;
   std::string_view arguments;  // "check|show", or empty
   std::string_view help;       // one line
-  std::string_view exit;       // what its exit codes say
+  std::string_view exit;       // meaning of its exit codes
   int (*run)(const Options& options, Output& output);
 };
 std::span<const Verb> verbs();
 const Verb* find_verb(std::string_view name);
 
-std::string usage_text();
-std::string help_text(const Verb& verb);
+std::string usage_text(unsigned width);
+std::string help_text(const Verb& verb, unsigned width);
 
-// The whole program but for the printing: parses, runs, gives the exit code.
+// The whole program except for printing: parses, runs, returns the exit code.
 int run(std::span<const std::string> words, Output& output);
 
 int run_check(const Options& options, Output& output);

@@ -21,7 +21,7 @@ bool window_is_open(const Kernel& kernel, const Policy& policy) {
   return in_window(policy.maintenance, parts.tm_wday, static_cast<unsigned>(parts.tm_hour * 60 + parts.tm_min));
 }
 
-// A recorded machine's files are called as on that machine.
+// Errors about a recorded machine name its files by their original paths.
 std::string as_named_there(const Kernel& kernel, const Options& options, std::string text) {
   if (!kernel.tape || !kernel.tape->replays()) return text;
   const std::string there = std::string("/") + kConfigFile, here = options.config_file();
@@ -77,8 +77,8 @@ Result<void> refuse_against_other_config(const World& world, std::chrono::millis
   }
   return error(
       0,
-      "apply: fabric-agentd enforces another configuration than this one, and would set the ports as that says again; "
-      "systemctl reload fabric-agent makes it read the file anew, or stop it first (systemctl stop fabric-agent)");
+      "apply: fabric-agentd enforces another configuration and would undo this one; reload it (systemctl reload "
+      "fabric-agent) or stop it first (systemctl stop fabric-agent)");
 }
 
 Node look(World& world, ScanOptions what) {
@@ -95,11 +95,11 @@ bool is_chosen(const Options& options, const Port& port) {
 }
 
 Result<void> check_ports(const Options& options, const Node& node) {
-  const bool tells_host = std::set<std::string>{"plan", "apply", "restore", "status"}.contains(options.verb);
+  const bool has_host = std::set<std::string>{"plan", "apply", "restore", "status"}.contains(options.verb);
   for (const std::string& name : options.ports)
-    if ((name != kHost || !tells_host) &&
+    if ((name != kHost || !has_host) &&
         std::none_of(node.ports.begin(), node.ports.end(), [&](const Port& port) { return names_port(name, port); }))
-      return error(0, name + " is no RDMA port of this machine; fabric-agentctl status lists them");
+      return error(0, "unknown port '" + name + "'; see fabric-agentctl status");
   return {};
 }
 
@@ -107,7 +107,7 @@ qos::Options reconcile_options(World& world, const Options& options) {
   qos::Options out;
   if (world.policy) out.disruptive = world.policy->disruptive;
   if (world.policy) out.window_open = window_is_open(world.kernel, *world.policy);
-  if (options.disruptive) {  // the operator knows what time it is
+  if (options.disruptive) {  // an explicit request ignores the maintenance window
     out.disruptive = *options.disruptive;
     out.window_open = true;
   }

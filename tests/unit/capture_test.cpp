@@ -327,7 +327,7 @@ TEST(Capture, WritesNothingWhereSomethingIs) {
   options.root = out.path() + "/empty";
   options.arguments = {out.path() + "/again"};
   EXPECT_EQ(run_capture(options, output), kFailure);
-  EXPECT_NE(output.errors.find("is a capture itself"), std::string::npos) << output.errors;
+  EXPECT_NE(output.errors.find("is already a capture"), std::string::npos) << output.errors;
 }
 
 TEST(Capture, NothingIsWrittenToACapture) {

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <thread>
 
@@ -40,12 +41,33 @@ std::string content(const std::string& file) {
   return text.str();
 }
 
-// Compares with tests/golden/NAME; FABRIC_UPDATE_GOLDEN=1 writes it anew, for the change to be seen in review.
+// Compares with tests/golden/NAME; FABRIC_UPDATE_GOLDEN=1 writes the file.
 void expect_golden(const std::string& name, const std::string& text) {
   const std::string file = "tests/golden/" + name;
   if (std::getenv("FABRIC_UPDATE_GOLDEN") != nullptr)
     std::ofstream(std::string(FABRIC_SOURCE_DIR) + "/" + file) << text;
   EXPECT_EQ(text, content(file)) << file;
+}
+
+size_t widest_line(const std::string& text) {
+  size_t widest = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    widest = std::max(widest, static_cast<size_t>(std::count_if(line.begin(), line.end(), [](unsigned char byte) {
+                        return (byte & 0xc0) != 0x80;  // one for each code point
+                      })));
+  return widest;
+}
+
+// The same text for terminals of 80 and of 120 columns; no line is wider.
+void expect_goldens(const std::string& name, const std::function<std::string(const Output&)>& text) {
+  for (const unsigned width : {80U, 120U}) {
+    Output output;
+    output.width = width;
+    const std::string shown = text(output);
+    EXPECT_LE(widest_line(shown), width) << shown;
+    expect_golden(name + "_" + std::to_string(width) + ".txt", shown);
+  }
 }
 
 struct Ran {
@@ -107,27 +129,28 @@ TEST(CtlOptions, WrongLinesSayWhatToWrite) {
   const std::pair<std::vector<std::string>, const char*> wrong[] = {
       {{"chekc"}, "did you mean check?"},
       {{"check", "--onyl", "x"}, "did you mean --only?"},
-      {{"check", "--json=yes"}, "takes no value"},
-      {{"check", "--only"}, "needs a value"},
-      {{"check", "--interval", "soon"}, "not understood"},
-      {{"check", "--interval=-1"}, "not understood"},
-      {{"check", "--interval", "1us"}, "not understood"},
+      {{"check", "--json=yes"}, "unexpected value"},
+      {{"check", "--only"}, "requires a value"},
+      {{"check", "--interval", "soon"}, "out of range"},
+      {{"check", "--interval=-1"}, "out of range"},
+      {{"check", "--interval", "1us"}, "out of range"},
       {{"check", "--interval", "0.5"}, "100ms to 1h"},
       {{"diagnose", "--interval", "99ms"}, "100ms to 1h"},
       {{"capture", "--interval", "2h"}, "100ms to 1h"},
       {{"counters", "--interval", "99999999999999999999"}, "100ms to 1h"},
-      {{"check", "--root="}, "not understood"},
+      {{"check", "--root="}, "invalid value"},
       {{"topo", "--format", "xml"}, "slurm or rankfile"},
-      {{"topo", "--only", "pfc"}, "has no option --only"},
-      {{"apply", "--disruptive", "soon"}, "not understood"},
-      {{"-Z"}, "no option"},
-      {{"check", "pfc"}, "takes no argument"},
+      {{"topo", "--only", "pfc"}, "topo: unknown option --only"},
+      {{"apply", "--disruptive", "soon"}, "must be idle, now or never"},
+      {{"-Z"}, "unknown option '-Z'"},
+      {{"check", "pfc"}, "unexpected argument"},
+      {{"plan", "now"}, "unexpected argument"},
       {{"check", "--only", "pcf"}, "did you mean pfc?"},
       {{"explain", "localty"}, "did you mean locality?"},
-      {{"config", "chek"}, "config check"},
-      {{"help", "nonsense"}, "no verb"},
+      {{"config", "chek"}, "requires check or show"},
+      {{"help", "nonsense"}, "unknown command 'nonsense'"},
       {{"help", "check", "diagnose"}, "too many arguments"},
-      {{"capture", ""}, "which DIR?"},
+      {{"capture", ""}, "requires a DIR"},
   };
   for (const auto& [words, said] : wrong) {
     const Ran result = ran(words);
@@ -150,6 +173,8 @@ TEST(CtlHelp, IsPrintedFromTheTables) {
       EXPECT_EQ(help.text.find("--" + std::string(row.name) + " ") != std::string::npos, takes(verb.name, row))
           << verb.name << " " << row.name;
   }
+  for (const Verb& verb : verbs()) EXPECT_LE(widest_line(help_text(verb, 80)), 80u) << verb.name;
+  EXPECT_LE(widest_line(usage_text(80)), 80u);
   EXPECT_EQ(ran({"--version"}).text, "fabric-agentctl " FABRIC_VERSION "\n");
 }
 
@@ -164,7 +189,9 @@ TEST(CtlDocs, ManPageNamesEverything) {
         << name;
   }
   for (const OptionRow& row : option_rows())
-    EXPECT_NE(page.find(std::string("\n.BR -") + row.letter + " \", \" --" + std::string(row.name)), std::string::npos)
+    EXPECT_NE(page.find("\n.BR " + (row.letter == 0 ? "" : std::string("-") + row.letter + " \", \" ") + "--" +
+                        std::string(row.name)),
+              std::string::npos)
         << row.name;
   for (const Check& check : checks())
     EXPECT_NE(page.find("\n.TP\n.B " + std::string(check.id) + "\n"), std::string::npos) << check.id;
@@ -231,7 +258,7 @@ TEST(CtlConfig, CheckAndShow) {
   fill(tree);
   const Ran good = ran({"config", "check", "--root", tree.path()});
   EXPECT_EQ(good.code, kDone) << good.errors;
-  EXPECT_NE(good.text.find("mode audit, 1 port entries"), std::string::npos) << good.text;
+  EXPECT_NE(good.text.find("valid, mode audit, 1 [[port]] entries"), std::string::npos) << good.text;
   EXPECT_TRUE(ran({"config", "show", "--root", tree.path()}).text.starts_with("mode = \"audit\""));
   const JsonValue json = JsonValue::parse(ran({"config", "show", "--json", "--root", tree.path()}).text);
   EXPECT_EQ(json["ports"].array().at(0)["want"]["pfc"]["value"].array().at(0).number(), 3);
@@ -362,14 +389,14 @@ TEST(CtlTopo, AMachineThatIsTooLargeIsNotAnEmptyOne) {
   EXPECT_NE(output.errors.find("1025 GPUs and 0 NICs"), std::string::npos) << output.errors << output.text;
 }
 
-TEST(CtlText, EachPortThatIsLeftAloneSaysWhy) {
+TEST(CtlText, UnmanagedPortsHaveAReason) {
   Healthy node;
   node.now.ports[1].left_alone = "subfunction (mlx5_core.sf.4): set on its function 0000:24:00.0";
   node.now.ports[1].virtual_function = true;
   node.policy.ports[0].match.rdma = {"mlx5_[0-2]"};
-  EXPECT_EQ(left_alone_text(node.now, node.policy),
-            "mlx5_1/1: left alone: subfunction (mlx5_core.sf.4): set on its function 0000:24:00.0\n"
-            "mlx5_3/1: left alone: no [[port]] entry matches\n");
+  EXPECT_EQ(unmanaged_text(node.now, node.policy, {}),
+            "mlx5_3/1: unmanaged: no [[port]] entry matches\n"
+            "mlx5_1/1: unmanaged: subfunction (mlx5_core.sf.4): set on its function 0000:24:00.0\n");
   SettingState& pfc = node.now.agent->ports["mlx5_0/1"]["pfc"];
   pfc.outcome = "in_sync";
   pfc.drifts = {{"process", 2}, {"link", 1}};
@@ -382,7 +409,7 @@ TEST(CtlText, EachPortThatIsLeftAloneSaysWhy) {
   EXPECT_NE(text.find("mlx5_0/1 pfc: drifted 3 times, last 2026-01-01T00:10:00Z from 3 to none, by lldpad (pid 812)"),
             std::string::npos)
       << text;
-  EXPECT_NE(text.find("nothing is enforced now: an apply awaits confirmation"), std::string::npos) << text;
+  EXPECT_NE(text.find("enforcement suspended: an apply awaits confirmation"), std::string::npos) << text;
   const JsonValue json = JsonValue::parse(status_json(node.now, &node.policy, node.plan).dump());
   EXPECT_NE(json["ports"].array().at(3)["left_alone"].text(), "");
 }
@@ -424,13 +451,53 @@ TEST(CtlText, FindingsOfOneKindStandTogether) {
   node.now.ports[2].phys_state = 2;
   node.now.ports[2].unread = {"ethtool statistics: Operation not permitted (EPERM)"};
   node.now.unseen = {"the agent's state: Permission denied (EACCES)"};
-  expect_golden("ctl_check.txt",
-                report_text(run_checks(node.view()), node.now.hostname, false, {}) + unseen_text(node.now));
+  const Report report = run_checks(node.view());
+  const auto text = [&](const Output& output) {
+    return report_text(report, node.now.hostname, false, output) + unseen_text(node.now, output) +
+           next_text(report, "");
+  };
+  expect_goldens("ctl_check", text);
+  Output terminal;
+  terminal.width = 80;
+  terminal.color = true;
+  expect_golden("screens/check.ansi", "$ fabric-agentctl check\n" + text(terminal));
+  const std::string brief = brief_text(report, worst(report));
+  EXPECT_EQ(std::count(brief.begin(), brief.end(), '\n'), 1);
+  EXPECT_TRUE(brief.starts_with("fabric CRITICAL: 3 critical, 1 warning, ")) << brief;
+  EXPECT_NE(brief.find(" checks: port-state mlx5_2/1: DOWN"), std::string::npos) << brief;
+}
+
+TEST(CtlCheck, NextCommandFollowsTheFirstFinding) {
+  const auto next = [](const char* id, const char* subject, Status status) {
+    Report report;
+    report.findings.push_back({id, subject, status, "", "", "", ""});
+    return next_text(report, " --root /tmp/tree");
+  };
+  EXPECT_EQ(next("pfc", "mlx5_0/1", Status::critical), "\nNext: fabric-agentctl plan --root /tmp/tree\n");
+  EXPECT_EQ(next("loss", "mlx5_0/1", Status::warning), "\nNext: fabric-agentctl diagnose mlx5_0/1 --root /tmp/tree\n");
+  EXPECT_EQ(next("agent", "host", Status::warning), "\nNext: fabric-agentctl explain agent\n");
+  EXPECT_EQ(next("pfc", "mlx5_0/1", Status::ok), "");
+}
+
+TEST(CtlCheck, StrictFailsOnAWarningAndBriefIsOneLine) {
+  Tree tree;
+  fill(tree);
+  const std::vector<std::string> words{"check", "--root", tree.path(), "--interval", "0", "--only", "agent", "--brief"};
+  const Ran brief = ran(words);
+  EXPECT_EQ(brief.code, 1) << brief.text;
+  EXPECT_TRUE(brief.text.starts_with("fabric WARNING: 1 warning, 2 checks: agent host: ")) << brief.text;
+  EXPECT_EQ(std::count(brief.text.begin(), brief.text.end(), '\n'), 1);
+  auto strict = words;
+  strict.push_back("--strict");
+  EXPECT_EQ(ran(strict).code, 2);
+  EXPECT_EQ(brief_text({}, Status::unknown), "fabric UNKNOWN: 0 checks\n");
 }
 
 TEST(CtlText, HealthyNode) {
   const Healthy node;
-  expect_golden("ctl_check_healthy.txt", report_text(run_checks(node.view()), node.now.hostname, true, {}));
+  const Report report = run_checks(node.view());
+  expect_goldens("ctl_check_healthy",
+                 [&](const Output& output) { return report_text(report, node.now.hostname, true, output); });
 }
 
 TEST(CtlText, StatusShowAndChanges) {
@@ -444,17 +511,32 @@ TEST(CtlText, StatusShowAndChanges) {
   node.now.agent->ports["mlx5_1/1"]["ets"] = {"conflict", "changed back again and again by lldpad", 5,
                                               "2026-01-01T00:10:00Z"};
   node.now.agent->ports["mlx5_2/1"]["pfc"] = {"in_sync", "", 2, "2026-01-01T00:05:00Z"};
-  expect_golden("ctl_status.txt", status_text(node.now, &node.policy, node.plan, {}));
+  expect_goldens("ctl_status",
+                 [&](const Output& output) { return status_text(node.now, &node.policy, node.plan, output); });
+  expect_goldens("ctl_show",
+                 [&](const Output& output) { return show_text(node.now, &node.policy, node.plan, output); });
   Node host = node.now;
   host.ports.clear();
   host.agent.reset();
   EXPECT_EQ(status_text(host, &node.policy, {}, {}),
-            "Agent: no state published; it is not running, or has never run.\nNo RDMA device found.\n");
+            "Agent: not running; no state published.\nNo RDMA device found.\n");
   EXPECT_EQ(status_text(host, &node.policy, {{"host", {}}}, {}),
-            "Agent: no state published; it is not running, or has never run.\n\nhost: in sync yes\n");
-  node.now.ports.resize(1);
-  expect_golden("ctl_show.txt", show_text(node.now, &node.policy, node.plan, {}));
-  expect_golden("ctl_plan.txt", changes_text(node.plan.at("mlx5_0/1"), true, {}));
+            "Agent: not running; no state published.\n\nhost: in sync yes\n");
+  Change& refused = node.change("mlx5_3/1", "mtu");
+  refused.outcome = Outcome::refused;
+  refused.from = "1500";
+  refused.code = EBUSY;
+  for (const char* port : {"mlx5_1/1", "mlx5_2/1", "mlx5_3/1"}) {
+    Change& change = node.change(port, "trust");
+    change.outcome = Outcome::differs;
+    change.from = "pcp";
+  }
+  node.change("mlx5_1/1", "ets").outcome = Outcome::in_sync;
+  node.change("mlx5_3/1", "mtu").detail = "the port is in use";
+  Changes all;
+  for (const auto& [port, changes] : node.plan) all.insert(all.end(), changes.begin(), changes.end());
+  expect_goldens("ctl_plan", [&](const Output& output) { return changes_text(all, false, output); });
+  expect_goldens("ctl_plan_verbose", [&](const Output& output) { return changes_text(all, true, output); });
 }
 
 TEST(CtlText, StatusJsonTellsWhatTheAgentKnows) {
@@ -493,15 +575,42 @@ TEST(CtlText, ATableShowsEveryLanguage) {
   EXPECT_EQ(text.find('\xff'), std::string::npos) << text;
 }
 
+TEST(CtlText, ConsecutiveNamesAreARange) {
+  EXPECT_EQ(names_text({"mlx5_0/1", "mlx5_1/1", "mlx5_2/1", "mlx5_5/1"}), "mlx5_0..2, mlx5_5/1");
+  EXPECT_EQ(names_text({"mlx5_0/1", "mlx5_1/1"}), "mlx5_0/1, mlx5_1/1");
+  EXPECT_EQ(names_text({"rocep8s0f0/2", "rocep8s0f1/2", "rocep8s0f2/2"}), "rocep8s0f0..2/2");
+  EXPECT_EQ(names_text({"GPU0", "GPU1", "GPU2", "host"}), "GPU0..2, host");
+}
+
+TEST(CtlText, ATableFitsAndLosesNothing) {
+  Table table({"PORT", "VALUE", "NOTE"});
+  table.add({"mlx5_0/1", "0:0 1:0 2:0 3:1 4:0", std::string(30, 'x')});
+  Output output;
+  output.width = 34;
+  EXPECT_EQ(table.text(output),
+            "PORT     VALUE NOTE\n"
+            "mlx5_0/1 0:0   xxxxxxxxxxxxxxxxxxx\n"
+            "         1:0   xxxxxxxxxxx\n"
+            "         2:0\n"
+            "         3:1\n"
+            "         4:0\n");
+}
+
+TEST(CtlText, LongLinesAreFolded) {
+  EXPECT_EQ(folded("  one two three\nx\n", 10), "  one\n    two\n    three\nx\n");
+  EXPECT_EQ(folded("# one two three\nA=one-two-three\n", 10, "# "), "# one two\n# three\nA=one-two-three\n");
+  EXPECT_EQ(folded("one two three", 0), "one two three");
+}
+
 TEST(CtlText, WrapsOnTerminalsOnly) {
   EXPECT_EQ(wrapped("one two three", 0, 2), "one two three");
   EXPECT_EQ(wrapped("one two three", 9, 2), "one two\n  three");
   EXPECT_EQ(wrapped("unbreakable", 4, 2), "unbreakable");
   Output plain;
-  EXPECT_EQ(coloured(plain, Status::critical, "x"), "x");
+  EXPECT_EQ(colored(plain, Status::critical, "x"), "x");
   Output terminal;
-  terminal.colour = true;
-  EXPECT_NE(coloured(terminal, Status::critical, "x"), "x");
+  terminal.color = true;
+  EXPECT_NE(colored(terminal, Status::critical, "x"), "x");
 }
 
 }  // namespace

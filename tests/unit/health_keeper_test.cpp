@@ -236,7 +236,7 @@ TEST(Acknowledged, FromTheCommandToTheMetricAndItsEnd) {
   Site site;
   ASSERT_TRUE(site.step());
   ASSERT_TRUE(site.step(3));
-  EXPECT_EQ(site.ask({"ack", "--list"}).text, "Nothing is acknowledged.\n");
+  EXPECT_EQ(site.ask({"ack", "--list"}).text, "No acknowledged findings.\n");
   const auto written = site.ask({"ack", "link-flap", "mlx5_*", "--for", "3650h", "--comment", "cable ordered"});
   EXPECT_EQ(written.errors, "");
   // The made clock is ahead of the machine's: until then.
@@ -257,7 +257,7 @@ TEST(Acknowledged, FromTheCommandToTheMetricAndItsEnd) {
   ASSERT_TRUE(site.step(3));
   EXPECT_EQ(site.page().find("fabric_check_acknowledged"), std::string::npos) << "it is another one now";
   EXPECT_EQ(site.ask({"ack", "--remove", "link-flap", "mlx5_*"}).errors, "");
-  EXPECT_EQ(site.ask({"ack", "--list"}).text, "Nothing is acknowledged.\n");
+  EXPECT_EQ(site.ask({"ack", "--list"}).text, "No acknowledged findings.\n");
 }
 
 // Five minutes of them: neither the hour in which no exporter ran, nor a day by which the clock was set, forward or

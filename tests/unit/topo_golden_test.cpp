@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `topo` shows of whole machines, kept in tests/golden/topo: some of the project's own, and of the corpus where
-// that is at hand. FABRIC_UPDATE_GOLDEN=1 writes the files anew; look at the difference, and at the picture, before it
-// is committed.
+// `topo` of whole machines in tests/golden/topo: the project's own, and those of the corpus if it is present.
+// FABRIC_UPDATE_GOLDEN=1 writes the files; look at the difference and at the picture before the commit.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -28,8 +27,9 @@ void expect_golden(const std::string& name, const std::string& text) {
 }
 
 void expect_both(const std::string& name, const Node& node) {
-  const ctl::TopoView view = ctl::topo_view(node);
-  expect_golden(name + ".txt", ctl::topo_text(view));
+  ctl::TopoView view = ctl::topo_view(node);
+  view.width = 120;
+  expect_golden(name + ".txt", ctl::folded(ctl::topo_text(view), 120));
   expect_golden(name + ".svg", ctl::topo_svg(view));
 }
 

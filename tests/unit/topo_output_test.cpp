@@ -58,22 +58,22 @@ std::string json_of(Topology topology) {
 TEST(TopoText, NvidiaSmisMatrix) {
   const std::string text = text_of(server());
   EXPECT_EQ(text.substr(0, text.find("\nLegend")),
-            "\tGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\n"
-            "GPU0\t X \tN/A\tPIX\t0-15,32-47\t0\n"
-            "GPU1\tN/A\t X \tN/A\tN/A\tN/A\n"
-            "NIC0\tPIX\tN/A\t X \n");
+            "     GPU0 GPU1 NIC0 CPU Affinity NUMA Affinity\n"
+            "GPU0  X   N/A  PIX  0-15,32-47   0\n"
+            "GPU1 N/A   X   N/A  N/A          N/A\n"
+            "NIC0 PIX  N/A   X\n");
   EXPECT_NE(text.find("  NIC0: mlx5_0 (ens24np0, 0000:24:00.0)\n"), std::string::npos) << text;
   EXPECT_NE(text.find("  GPU0: NVIDIA H100 (0000:23:00.0)\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("  GPU0: mlx5_0 (PIX)\n  GPU1: not known\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("NICs without RDMA, not shown: eno1\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("  GPU0: mlx5_0 (PIX)\n  GPU1: unknown\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("NICs without RDMA: eno1\n"), std::string::npos) << text;
 }
 
 TEST(TopoText, WithoutRdmaEveryNicIsShown) {
   Topology topology = server();
   topology.nics[0].rdma.clear();
   const std::string text = text_of(topology);
-  EXPECT_NE(text.find("\tNIC0\tNIC1\t"), std::string::npos) << text;
-  EXPECT_EQ(text.find("not shown"), std::string::npos) << text;
+  EXPECT_NE(text.find(" NIC0 NIC1 CPU"), std::string::npos) << text;
+  EXPECT_EQ(text.find("without RDMA"), std::string::npos) << text;
 }
 
 TEST(TopoText, NothingFound) { EXPECT_EQ(text_of({}), "No GPU and no NIC found.\n"); }
@@ -193,7 +193,15 @@ void expect_golden(const std::string& name, const std::string& text) {
 
 TEST(TopoFormats, EightByEightIsGolden) {
   const Node node = eight_by_eight();
-  expect_golden("topo_text.txt", printed("text", node));
+  ctl::TopoView view = ctl::topo_view(node, nullptr, "eno1");
+  for (const unsigned width : {80U, 120U}) {
+    view.width = width;
+    const std::string text = ctl::folded(ctl::topo_text(view), width);
+    for (const std::string& line : lines_of(text)) EXPECT_LE(line.size(), width) << line;
+    expect_golden("topo_text_" + std::to_string(width) + ".txt", text);
+    if (width == 80)
+      expect_golden("screens/topo.ansi", "$ fabric-agentctl topo\n" + text.substr(0, text.find("\nNearest")));
+  }
   expect_golden("topo_tree.txt", printed("tree", node));
   expect_golden("topo.svg", printed("svg", node));
   expect_golden("topo.dot", printed("dot", node));
@@ -296,7 +304,7 @@ TEST(TopoBind, AGpuWhoseNodeIsNotKnownHasAllCores) {
   node.topology.gpus[6].numa.reset();
   const std::string slurm = printed("slurm", node);
   EXPECT_NE(slurm.find("File=/dev/nvidia6 Cores=0-63 "), std::string::npos) << slurm;
-  EXPECT_NE(slurm.find("# GPU6: its NUMA node is not known"), std::string::npos) << slurm;
+  EXPECT_NE(slurm.find("# GPU6: NUMA node unknown"), std::string::npos) << slurm;
   EXPECT_NE(slurm.find("File=/dev/nvidia7 Cores=32-63 "), std::string::npos)
       << "numbers of cores, not of their threads: " << slurm;
 }
@@ -319,7 +327,7 @@ TEST(TopoNotes, WhatTheClassesCannotSay) {
   node.topology.memory_nodes = {2, 3};
   const std::string text = printed("text", node);
   for (const char* part :
-       {"mlx5_0, mlx5_4 are one card", "split into 2 NUMA nodes", "without CPUs (memory of GPUs, HBM, CXL): 2, 3"})
+       {"mlx5_0, mlx5_4 are one NIC", "split into 2 NUMA nodes", "without CPUs (memory of GPUs, HBM, CXL): 2, 3"})
     EXPECT_NE(text.find(part), std::string::npos) << part;
 }
 
@@ -330,16 +338,16 @@ TEST(TopoNotes, WhereNvidiaSmiReadsOtherwise) {
   Node node = eight_by_eight();
   EXPECT_EQ(notes(node), "");
   node.topology.gpus[3].numa.reset();
-  EXPECT_TRUE(says(
-      node, "does not know the NUMA node of GPU3 (numa_node -1): N/A where no bridge is shared; nvidia-smi prints SYS"))
+  EXPECT_TRUE(
+      says(node, "NUMA node of GPU3 unknown (numa_node -1): N/A without a shared bridge; nvidia-smi prints SYS"))
       << notes(node);
   node = eight_by_eight();
   for (Gpu& gpu : node.topology.gpus) gpu.numa_assumed = true;
-  EXPECT_TRUE(says(node, "NODE where nvidia-smi prints SYS")) << notes(node);
+  EXPECT_TRUE(says(node, "NODE, while nvidia-smi prints SYS")) << notes(node);
   node = eight_by_eight();
   Gpu& deep = node.topology.gpus[2];
   deep.bridges.insert(deep.bridges.begin(), {"0000:39:00.0", "0000:38:00.0"});
-  EXPECT_TRUE(says(node, "PXB of GPU2 counts bridges that lead to this device alone")) << notes(node);
+  EXPECT_TRUE(says(node, "PXB of GPU2 counts bridges above this device only")) << notes(node);
   node = eight_by_eight();
   for (size_t i = 0; i < 8; ++i)
     node.topology.nics[i].root = "pci000" + std::to_string(i) + ":00", node.topology.nics[i].bridges.clear();
@@ -351,7 +359,7 @@ TEST(TopoNotes, WhereNvidiaSmiReadsOtherwise) {
   node = eight_by_eight();
   for (Gpu& gpu : node.topology.gpus) gpu.vendor = 0x10de;
   node.ports[0].kernel_driver = "siw";
-  EXPECT_TRUE(says(node, "nvidia-smi topo -m fails as long as the soft-iWARP device mlx5_0 exists")) << notes(node);
+  EXPECT_TRUE(says(node, "nvidia-smi topo -m fails while the soft-iWARP device mlx5_0 exists")) << notes(node);
 }
 
 // More than any machine has: an answer all the same, and not a large one where people read it.
@@ -384,7 +392,7 @@ TEST(TopoBounds, EveryFormatOfHundredsOfGpusAndThousandsOfNics) {
     EXPECT_LT(text.size(), size_t{2} << 20) << format;
     EXPECT_EQ(text.find("vf7"), std::string::npos) << format;
   }
-  EXPECT_NE(printed("text", node).find("8000 more NICs are not shown"), std::string::npos);
+  EXPECT_NE(printed("text", node).find("8000 more NICs: see --json"), std::string::npos);
 }
 
 // Every machine of the corpus in every format.

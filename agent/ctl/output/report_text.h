@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How reports, plans and ports are shown. Pure: what is printed follows from the arguments alone.
+// Text and JSON of reports, plans and ports (pure).
 #pragma once
 
 #include <string>
@@ -13,29 +13,34 @@
 
 namespace fabric::ctl {
 
-// The verdict, then each finding that is not ok, worst first, with evidence, meaning and remedy; findings that differ
-// in their subject only stand together. `verbose` lists the good ones as well; `brief` tells what was observed alone.
+// The verdict and the counts, then each finding that is not ok, worst first, with evidence and fix; findings equal but
+// for their subject are merged. `verbose` lists the good ones as well; `brief` leaves out meaning and fix.
 std::string report_text(const Report& report, const std::string& hostname, bool verbose, const Output& output,
                         bool brief = false);
+// The line of a monitoring plugin, with the first finding.
+std::string brief_text(const Report& report, Status verdict);
+// "Next: " and the command to type now; empty if nothing is wrong. `options`: " --root DIR", or empty.
+std::string next_text(const Report& report, const std::string& options);
 
-// What this caller could not see, one line each, or nothing when all was readable.
-std::string unseen_text(const Node& node);
+// One line for each reading that failed; empty if all succeeded.
+std::string unseen_text(const Node& node, const Output& output);
 Json unseen_json(const Node& node);
 
-// Is it a write that apply would do, now or when the port is idle?
+// True if apply would write it, now or once the port is idle.
 bool is_write(const Change& change);
-// A table of changes; `all`: those that are in sync as well.
+// A diff by port, equal ports in one block; `all`: settings in sync as well.
 std::string changes_text(const Changes& changes, bool all, const Output& output);
 // [{"port","setting","outcome","from","to","disruptive","errno","detail"}]
 Json changes_json(const Changes& changes);
 
-// One line for each port whose settings nobody keeps: why.
-std::string left_alone_text(const Node& node, const Policy& policy);
+// One line for each unmanaged port, with the reason.
+std::string unmanaged_text(const Node& node, const Policy& policy, const Output& output);
 
 // One row per port: state, rate, policy, in sync, repairs.
 std::string status_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output);
 Json status_json(const Node& node, const Policy* policy, const Plan& plan);
-// Settings as read beside wanted. `plan` gives the wanted value as the driver will show it.
+// Current and wanted settings, ports with equal settings in one table. `plan` has the wanted value in the driver's
+// form.
 std::string show_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output);
 Json show_json(const Node& node, const Policy* policy);
 

@@ -7,15 +7,17 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 
 #include "base/parse.h"
+#include "ctl/verbs/watch.h"
 
 namespace fabric::ctl {
 namespace {
 
 using Handle = std::unique_ptr<libscols_table, decltype(&scols_unref_table)>;
 
-// Tables are UTF-8, as all our text is, whatever the locale: what that does not have smartcols would show as \xc3\xbc.
+// All our text is UTF-8, whatever the locale; in another locale smartcols would print \xc3\xbc.
 class InUtf8 {
  public:
   InUtf8() : before_(::uselocale(utf8())) {}
@@ -26,12 +28,12 @@ class InUtf8 {
  private:
   static locale_t utf8() {
     static const locale_t only = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
-    return only;  // null, where the C library has none, leaves the locale as it is
+    return only;  // null if the C library has none: the locale does not change
   }
   locale_t before_;
 };
 
-// Without trailing blanks, which smartcols pads the last column with.
+// smartcols pads the last column with blanks.
 std::string without_padding(std::string_view printed) {
   std::string text;
   for (std::string_view line : split(printed, '\n')) {
@@ -41,20 +43,92 @@ std::string without_padding(std::string_view printed) {
   return text;
 }
 
+// Columns on a terminal: code points, without color sequences.
+size_t columns(std::string_view text) {
+  size_t count = 0;
+  bool color = false;
+  for (const char byte : text) {
+    if (byte == '\033') color = true;
+    else if (color) color = byte != 'm';
+    else if ((static_cast<unsigned char>(byte) & 0xc0) != 0x80) ++count;
+  }
+  return count;
+}
+
+size_t longest_word(std::string_view text) {
+  size_t longest = 0;
+  for (const std::string_view word : words(text)) longest = std::max(longest, columns(word));
+  return longest;
+}
+
+// A cell in lines of at most `width` columns.
+std::string cell_text(const std::string& cell, size_t width) {
+  if (columns(cell) <= width) return cell;
+  std::string out;
+  const std::string lines = wrapped(cell, static_cast<unsigned>(width), 0);
+  for (std::string_view line : split(lines, '\n'))
+    while (!line.empty()) {
+      size_t end = 0;
+      for (size_t column = 0; end < line.size() && column < width; ++column)
+        end += std::max<size_t>(1, utf8_length(line, end));
+      out.append(out.empty() ? "" : "\n").append(line.substr(0, end));
+      line.remove_prefix(std::min(end, line.size()));
+    }
+  return out;
+}
+
 }  // namespace
+
+void Table::add(std::vector<std::string> cells, bool alarm) {
+  for (std::string& cell : cells) cell = printable(cell, Output());
+  rows_.push_back({std::move(cells), alarm});
+}
+
+// The widest column that can be wrapped at blanks gives way first; if none can, the widest is broken within words.
+std::vector<size_t> Table::widths(size_t available) const {
+  std::vector<size_t> natural, least;
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    natural.push_back(columns(columns_[i]));
+    least.push_back(natural.back());
+    for (const Row& row : rows_) {
+      if (i >= row.cells.size()) continue;
+      natural[i] = std::max(natural[i], columns(row.cells[i]));
+      least[i] = std::max(least[i], longest_word(row.cells[i]));
+    }
+  }
+  size_t total = natural.size() - 1;
+  for (const size_t width : natural) total += width;
+  for (; available > 0 && total > available; --total) {
+    size_t widest = natural.size();
+    for (size_t i = 0; i < natural.size(); ++i)
+      if (natural[i] > least[i] && (widest == natural.size() || natural[i] > natural[widest])) widest = i;
+    if (widest == natural.size())
+      widest = static_cast<size_t>(std::max_element(natural.begin(), natural.end()) - natural.begin());
+    if (natural[widest] <= 1) break;
+    --natural[widest];
+  }
+  return natural;
+}
 
 std::string Table::text(const Output& output) const {
   const InUtf8 utf8;
   Handle table(scols_new_table(), &scols_unref_table);
   if (!table) return {};
-  scols_table_set_termforce(table.get(), output.width > 0 ? SCOLS_TERMFORCE_ALWAYS : SCOLS_TERMFORCE_NEVER);
-  if (output.width > 0) scols_table_set_termwidth(table.get(), output.width);
-  for (size_t i = 0; i < columns_.size(); ++i)
-    scols_table_new_column(table.get(), columns_[i].c_str(), 0, i >= 2 ? SCOLS_FL_WRAP : 0);
-  for (const auto& row : rows_) {
+  const std::vector<size_t> limits = widths(output.width);
+  scols_table_set_termforce(table.get(), SCOLS_TERMFORCE_NEVER);
+  scols_table_enable_colors(table.get(), output.color ? 1 : 0);
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    const bool right = std::find(right_.begin(), right_.end(), i) != right_.end();
+    libscols_column* column =
+        scols_table_new_column(table.get(), columns_[i].c_str(), 0, SCOLS_FL_WRAP | (right ? SCOLS_FL_RIGHT : 0));
+    scols_column_set_wrapfunc(column, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, nullptr);
+    scols_column_set_safechars(column, "\n");
+  }
+  for (const Row& row : rows_) {
     libscols_line* line = scols_table_new_line(table.get(), nullptr);
-    for (size_t i = 0; line != nullptr && i < row.size() && i < columns_.size(); ++i)
-      scols_line_set_data(line, i, row[i].c_str());
+    if (line != nullptr && row.alarm) scols_line_set_color(line, "\033[1;31m");
+    for (size_t i = 0; line != nullptr && i < row.cells.size() && i < columns_.size(); ++i)
+      scols_line_set_data(line, i, cell_text(row.cells[i], limits[i]).c_str());
   }
   char* printed = nullptr;
   if (scols_print_table_to_string(table.get(), &printed) != 0 || printed == nullptr) return {};
@@ -63,8 +137,8 @@ std::string Table::text(const Output& output) const {
   return text;
 }
 
-std::string coloured(const Output& output, Status status, std::string_view text) {
-  if (!output.colour) return std::string(text);
+std::string colored(const Output& output, Status status, std::string_view text) {
+  if (!output.color) return std::string(text);
   const char* code = status == Status::ok         ? "32"
                      : status == Status::warning  ? "33"
                      : status == Status::critical ? "1;31"
@@ -77,7 +151,7 @@ std::string wrapped(std::string_view text, unsigned width, unsigned indent) {
   std::string out;
   size_t column = indent;
   for (std::string_view word : words(text.substr(0, end))) {
-    const bool full = width > 0 && column > indent && column + 1 + word.size() > width;
+    const bool full = width > 0 && column > indent && column + 1 + columns(word) > width;
     if (full) {
       out.append("\n").append(indent, ' ');
       column = indent;
@@ -86,12 +160,85 @@ std::string wrapped(std::string_view text, unsigned width, unsigned indent) {
       ++column;
     }
     out += word;
-    column += word.size();
+    column += columns(word);
   }
   if (end == text.size()) return out;
   for (std::string_view command : split(text.substr(end + 1), '\n'))
     out.append("\n").append(indent, ' ').append(command);
   return out;
 }
+
+std::string folded(std::string_view text, unsigned width, std::string_view mark) {
+  std::string out;
+  const bool ends = text.ends_with('\n');
+  if (ends) text.remove_suffix(1);
+  for (const std::string_view line : split(text, '\n')) {
+    // Blanks, or the branches of a tree, which are not ASCII.
+    const auto is_prefix = [](char byte) { return byte == ' ' || static_cast<unsigned char>(byte) >= 0x80; };
+    const auto begin = std::find_if_not(line.begin(), line.end(), is_prefix);
+    const std::string_view prefix = line.substr(0, static_cast<size_t>(begin - line.begin()));
+    if (width == 0 || columns(line) <= width) {
+      out.append(line).append("\n");
+    } else if (mark.empty()) {
+      const auto indent = static_cast<unsigned>(columns(prefix) + 2);
+      out.append(prefix).append(wrapped(line.substr(prefix.size()), width, indent)).append("\n");
+    } else if (line.starts_with(mark)) {
+      std::string text_of_line = wrapped(line.substr(mark.size()), width, static_cast<unsigned>(mark.size()));
+      for (size_t at = 0; (at = text_of_line.find('\n', at)) != std::string::npos; ++at)
+        text_of_line.replace(at + 1, mark.size(), mark);
+      out.append(mark).append(text_of_line).append("\n");
+    } else {
+      out.append(line).append("\n");
+    }
+  }
+  if (!ends && !out.empty()) out.pop_back();
+  return out;
+}
+
+namespace {
+
+struct Numbered {
+  std::string_view stem, behind;  // "mlx5_", "/1" of mlx5_0/1
+  std::optional<unsigned> number;
+};
+
+Numbered numbered(std::string_view name) {
+  const size_t slash = std::min(name.find('/'), name.size());
+  const std::string_view front = name.substr(0, slash);
+  const size_t digits = front.find_last_not_of("0123456789") + 1;
+  return {front.substr(0, digits), name.substr(slash), parse_number<unsigned>(front.substr(digits))};
+}
+
+}  // namespace
+
+std::string names_text(const std::vector<std::string>& names) {
+  std::vector<std::string> out;
+  for (size_t i = 0, next = 0; i < names.size(); i = next) {
+    const Numbered first = numbered(names[i]);
+    const auto follows = [&](size_t at) {
+      const Numbered other = numbered(names[at]);
+      return first.number && other.number == *first.number + (at - i) && other.stem == first.stem &&
+             other.behind == first.behind;
+    };
+    for (next = i + 1; next < names.size() && follows(next);) ++next;
+    if (next - i < 3) {
+      next = i + 1;
+      out.push_back(names[i]);
+      continue;
+    }
+    const std::string behind(first.behind == "/1" ? "" : first.behind);
+    out.push_back(std::string(first.stem) + std::to_string(*first.number) + ".." +
+                  std::to_string(*first.number + (next - 1 - i)) + behind);
+  }
+  return join(out);
+}
+
+std::string join(const std::vector<std::string>& parts, std::string_view between) {
+  std::string out;
+  for (size_t i = 0; i < parts.size(); ++i) out.append(i == 0 ? "" : between).append(parts[i]);
+  return out;
+}
+
+std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
 
 }  // namespace fabric::ctl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table as lsblk prints it.
+// Text that fits the terminal: tables as lsblk(8) prints them, wrapped paragraphs, colors.
 #pragma once
 
 #include <string>
@@ -13,22 +13,42 @@ namespace fabric::ctl {
 
 class Table {
  public:
-  explicit Table(std::vector<std::string> columns) : columns_(std::move(columns)) {}
-  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  // `right`: these columns are aligned to the right.
+  explicit Table(std::vector<std::string> columns, std::vector<size_t> right = {})
+      : columns_(std::move(columns)), right_(std::move(right)) {}
+  // `alarm`: the row is red if the output has color.
+  void add(std::vector<std::string> cells, bool alarm = false);
   [[nodiscard]] bool empty() const { return rows_.empty(); }
-  // With a header line. On a terminal (output.width) long cells of the last columns are wrapped.
+  // With a header line, no wider than the output: long cells continue on the next line, broken at blanks if possible.
   [[nodiscard]] std::string text(const Output& output) const;
 
  private:
+  struct Row {
+    std::vector<std::string> cells;
+    bool alarm;
+  };
+  [[nodiscard]] std::vector<size_t> widths(size_t available) const;
   std::vector<std::string> columns_;
-  std::vector<std::vector<std::string>> rows_;
+  std::vector<size_t> right_;
+  std::vector<Row> rows_;
 };
 
-// The text in the colour of the status, where the output has colours.
-std::string coloured(const Output& output, Status status, std::string_view text);
+// The text in the color of the status, if the output has color.
+std::string colored(const Output& output, Status status, std::string_view text);
 
 // `text` in lines of at most `width` columns, broken at blanks; each but the first begins with `indent` blanks.
-// Width 0: one line. What stands behind a newline are commands to be copied: lines of their own, never broken.
+// Width 0: one line. Lines after the first newline are commands to be copied: they are indented and not broken.
 std::string wrapped(std::string_view text, unsigned width, unsigned indent);
+
+// Wraps each line wider than `width`; the continuation is indented two columns more than the line. `mark` ("# "): wraps
+// only the lines that start with it, and starts the continuation with it.
+std::string folded(std::string_view text, unsigned width, std::string_view mark = {});
+
+// "mlx5_0..7, mlx5_9/1": three or more consecutive names become a range; the port number 1 is left out in a range.
+std::string names_text(const std::vector<std::string>& names);
+
+// "a, b"
+std::string join(const std::vector<std::string>& parts, std::string_view between = ", ");
+std::string or_dash(const std::string& text);
 
 }  // namespace fabric::ctl

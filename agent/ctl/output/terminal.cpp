@@ -1,26 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/output/terminal.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <string_view>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/parse.h"
 
 namespace fabric::ctl {
 namespace {
+
+constexpr unsigned kUsualWidth = 80;  // of an output that is not a terminal
 
 std::string_view environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
-// A screen goes out at once: stdio would write it in pieces, and a terminal would show them. Whoever shares the pipe or
-// the terminal may have set it O_NONBLOCK.
+// With write(2), since stdio writes a screen in pieces and a terminal would show them. Another process may have set
+// the shared pipe or terminal O_NONBLOCK.
 bool write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t size = ::write(fd, text.data(), text.size());
@@ -35,9 +45,58 @@ bool write_all(int fd, std::string_view text) {
 
 void measure(Output& output) {
   winsize window{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0) return;
-  output.width = window.ws_col;
-  output.height = window.ws_row;
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0) {
+    output.width = window.ws_col;
+    output.height = window.ws_row;
+  }
+  if (const auto columns = parse_number<unsigned>(environment("COLUMNS")); columns && *columns > 0)
+    output.width = *columns;
+  if (output.width == 0) output.width = kUsualWidth;
+}
+
+// SYSTEMD_COLORS decides, then NO_COLOR (no-color.org), then the terminal.
+bool wants_color(bool terminal) {
+  const std::string_view asked = environment("SYSTEMD_COLORS");
+  if (!asked.empty()) return asked != "0" && asked != "no" && asked != "false" && asked != "off";
+  return terminal && environment("NO_COLOR").empty();
+}
+
+// $SYSTEMD_PAGER, $PAGER, else less(1) with systemctl's options; "cat" or an empty SYSTEMD_PAGER: none.
+std::string pager() {
+  for (const char* name : {"SYSTEMD_PAGER", "PAGER"})
+    if (const char* value = std::getenv(name); value != nullptr)
+      return std::string_view(value) == "cat" ? std::string() : value;
+  return "less";
+}
+
+// False: the pager could not be started, nothing is printed.
+bool print_paged(const Output& output) {
+  const std::string program = pager();
+  int ends[2];
+  if (words(program).empty() || ::pipe2(ends, O_CLOEXEC) != 0) return false;
+  Fd read_end(ends[0]), write_end(ends[1]);
+  const pid_t child = ::fork();
+  if (child < 0) return false;
+  if (child == 0) {
+    ::dup2(read_end.get(), STDIN_FILENO);
+    const std::string_view less = environment("SYSTEMD_LESS");
+    ::setenv("LESS", less.empty() ? "FRSXMK" : std::string(less).c_str(), 1);
+    std::vector<std::string> arguments;
+    for (const std::string_view word : words(program)) arguments.emplace_back(word);
+    std::vector<char*> pointers;
+    for (std::string& argument : arguments) pointers.push_back(argument.data());
+    pointers.push_back(nullptr);
+    ::execvp(pointers.front(), pointers.data());
+    ::_exit(127);
+  }
+  read_end = Fd();
+  ::signal(SIGPIPE, SIG_IGN);  // the user may leave the pager before the end
+  (void)write_all(write_end.get(), output.text);
+  write_end = Fd();
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return !WIFEXITED(status) || WEXITSTATUS(status) != 127;
 }
 
 }  // namespace
@@ -46,14 +105,15 @@ Output standard_output() {
   Output output;
   output.flush = print;
   output.descriptor = STDOUT_FILENO;
-  if (::isatty(STDOUT_FILENO) != 1) return output;
   measure(output);
-  const std::string_view terminal = environment("TERM");
-  if (terminal.empty() || terminal == "dumb") {
+  const std::string_view name = environment("TERM");
+  const bool terminal = ::isatty(STDOUT_FILENO) == 1 && !name.empty() && name != "dumb";
+  output.color = wants_color(terminal);
+  if (::isatty(STDERR_FILENO) == 1) output.error_width = output.width;
+  if (!terminal) {
     output.height = 0;
     return output;
   }
-  output.colour = environment("NO_COLOR").empty();
   output.measure = measure;
   if (::isatty(STDIN_FILENO) == 1) output.keys = STDIN_FILENO;
   return output;
@@ -61,7 +121,10 @@ Output standard_output() {
 
 bool print(Output& output) {
   std::fputs(output.errors.c_str(), stderr);
-  const bool printed = output.descriptor >= 0 && write_all(output.descriptor, output.text);
+  const bool is_long = output.paged && output.height > 0 &&
+                       static_cast<size_t>(std::count(output.text.begin(), output.text.end(), '\n')) >= output.height;
+  const bool printed =
+      output.descriptor >= 0 && ((is_long && print_paged(output)) || write_all(output.descriptor, output.text));
   if (!printed && output.descriptor >= 0) std::perror("fabric-agentctl: standard output");
   if (!printed) output.descriptor = -1;
   output.text.clear();

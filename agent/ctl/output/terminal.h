@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standard output, as the verbs see it.
+// Standard output, as systemctl(1) treats it.
 #pragma once
 
 #include "ctl/verbs.h"
 
 namespace fabric::ctl {
 
-// On a terminal of its present size, in colour unless NO_COLOR (no-color.org) says otherwise; one that TERM calls dumb,
-// or does not name, has neither colour nor a place to write in.
+// Width: $COLUMNS, else the terminal's, else 80. Color on a terminal, unless NO_COLOR is set; SYSTEMD_COLORS=0 or 1
+// decides before both. TERM=dumb, or none, has neither color nor --watch in place.
 Output standard_output();
 
-// Prints and empties text and errors. False: a full disk or a closed pipe, which must not look like an answer; it is
-// said once.
+// Prints and empties text and errors; a text longer than the terminal goes through the pager if output.paged. False: a
+// full disk or a closed pipe, which must not look like an answer; it is reported once.
 bool print(Output& output);
 
 }  // namespace fabric::ctl

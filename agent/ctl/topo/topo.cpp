@@ -19,44 +19,98 @@ struct Column {
 };
 
 // nvidia-smi's own words.
-constexpr std::string_view kLegend =
-    "\nLegend:\n\n"
-    "  X    = Self\n"
-    "  SYS  = Connection traversing PCIe as well as the SMP interconnect between NUMA nodes (e.g., QPI/UPI)\n"
-    "  NODE = Connection traversing PCIe as well as the interconnect between PCIe Host Bridges within a NUMA node\n"
-    "  PHB  = Connection traversing PCIe as well as a PCIe Host Bridge (typically the CPU)\n"
-    "  PXB  = Connection traversing multiple PCIe bridges (without traversing the PCIe Host Bridge)\n"
-    "  PIX  = Connection traversing at most a single PCIe bridge\n"
-    "  As nvidia-smi topo -mp: PCIe alone. Its -m prints NV# between GPUs that NVLink joins.\n";
+constexpr std::pair<const char*, const char*> kLegend[] = {
+    {"X   ", "Self"},
+    {"SYS ", "Connection traversing PCIe as well as the SMP interconnect between NUMA nodes (e.g., QPI/UPI)"},
+    {"NODE", "Connection traversing PCIe as well as the interconnect between PCIe Host Bridges within a NUMA node"},
+    {"PHB ", "Connection traversing PCIe as well as a PCIe Host Bridge (typically the CPU)"},
+    {"PXB ", "Connection traversing multiple PCIe bridges (without traversing the PCIe Host Bridge)"},
+    {"PIX ", "Connection traversing at most a single PCIe bridge"},
+};
+
+std::string legend(unsigned width) {
+  std::string out = "\nLegend:\n\n";
+  for (const auto& [word, meaning] : kLegend)
+    out += std::string("  ") + word + " = " + wrapped(meaning, width, 9) + "\n";
+  return out + "  As nvidia-smi topo -mp: PCIe only. Its -m prints NV# between GPUs joined by NVLink.\n";
+}
 
 std::string cell(const PciDevice& row, const PciDevice& column) {
-  if (&row == &column) return " X ";
+  if (&row == &column) return " X";
   const auto path = path_class(row, column);
   return path ? std::string(to_text(*path)) : "N/A";
 }
 
-// The affinity columns belong to GPUs; nvidia-smi leaves them out of the NICs' rows.
-std::string affinity(const Topology& topology, const PciDevice& gpu) {
-  if (!gpu.numa) return "\tN/A\tN/A";
-  const auto cpus = topology.numa_cpus.find(*gpu.numa);
-  return "\t" + (cpus == topology.numa_cpus.end() ? "N/A" : cpus->second) + "\t" + std::to_string(*gpu.numa);
+struct MatrixColumn {
+  std::string title;
+  std::vector<std::string> cells;
+};
+
+// Columns that belong together, GPUs, NICs, affinity, stay in one block if they fit there.
+std::string blocks(const std::vector<Column>& rows, const std::vector<std::vector<MatrixColumn>>& groups,
+                   unsigned width) {
+  const auto width_of = [](const MatrixColumn& column) {
+    size_t widest = column.title.size();
+    for (const std::string& text : column.cells) widest = std::max(widest, text.size());
+    return widest + 1;
+  };
+  size_t name_width = 0, used = 0;
+  for (const Column& row : rows) name_width = std::max(name_width, row.name.size());
+  std::vector<std::vector<const MatrixColumn*>> out(1);
+  used = name_width;
+  for (const auto& group : groups) {
+    size_t needed = 0;
+    for (const MatrixColumn& column : group) needed += width_of(column);
+    bool starts = width > 0 && used + needed > width && !out.back().empty();
+    for (const MatrixColumn& column : group) {
+      starts = starts || (width > 0 && used + width_of(column) > width && !out.back().empty());
+      if (starts) {
+        out.emplace_back();
+        used = name_width;
+      }
+      starts = false;
+      out.back().push_back(&column);
+      used += width_of(column);
+    }
+  }
+  std::string text;
+  for (const auto& block : out) {
+    text += text.empty() ? "" : "\n";
+    for (size_t row = 0; row <= rows.size(); ++row) {  // the header first
+      std::string line = row == 0 ? "" : rows[row - 1].name;
+      size_t end = name_width;
+      for (const MatrixColumn* column : block) {
+        line.resize(end + 1, ' ');
+        line += row == 0 ? column->title : column->cells[row - 1];
+        end += width_of(*column);
+      }
+      text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    }
+  }
+  return text;
 }
 
-std::string matrix(const Topology& topology, const std::vector<size_t>& nics) {
-  std::vector<Column> columns;
-  for (const Gpu& gpu : topology.gpus) columns.push_back({gpu.name, &gpu});
-  for (size_t i = 0; i < nics.size(); ++i) columns.push_back({"NIC" + std::to_string(i), &topology.nics[nics[i]]});
-
-  std::string out;
-  for (const Column& column : columns) out += "\t" + column.name;
-  out += topology.gpus.empty() ? "\n" : "\tCPU Affinity\tNUMA Affinity\n";
-  for (size_t i = 0; i < columns.size(); ++i) {
-    out += columns[i].name;
-    for (const Column& column : columns) out += "\t" + cell(*columns[i].function, *column.function);
-    if (i < topology.gpus.size()) out += affinity(topology, *columns[i].function);
-    out += "\n";
+std::string matrix(const Topology& topology, const std::vector<size_t>& nics, unsigned width) {
+  std::vector<Column> devices;
+  for (const Gpu& gpu : topology.gpus) devices.push_back({gpu.name, &gpu});
+  for (size_t i = 0; i < nics.size(); ++i) devices.push_back({"NIC" + std::to_string(i), &topology.nics[nics[i]]});
+  std::vector<std::vector<MatrixColumn>> groups(3);
+  for (size_t i = 0; i < devices.size(); ++i) {
+    MatrixColumn column{devices[i].name, {}};
+    for (const Column& row : devices) column.cells.push_back(cell(*row.function, *devices[i].function));
+    groups[i < topology.gpus.size() ? 0 : 1].push_back(std::move(column));
   }
-  return out;
+  if (topology.gpus.empty()) return blocks(devices, groups, width);
+  // The affinity belongs to GPUs; nvidia-smi leaves it out of the NICs' rows.
+  groups[2] = {{"CPU Affinity", {}}, {"NUMA Affinity", {}}};
+  for (size_t i = 0; i < devices.size(); ++i) {
+    const auto numa = devices[i].function->numa;
+    const auto cpus = numa ? topology.numa_cpus.find(*numa) : topology.numa_cpus.end();
+    const bool gpu = i < topology.gpus.size();
+    groups[2][0].cells.push_back(!gpu ? "" : cpus == topology.numa_cpus.end() ? "N/A" : cpus->second);
+    groups[2][1].cells.push_back(!gpu ? "" : numa ? std::to_string(*numa) : "N/A");
+  }
+  return blocks(devices, groups, width);
 }
 
 std::string nic_legend(const Topology& topology, const std::vector<size_t>& nics) {
@@ -90,7 +144,7 @@ std::string nearest(const Topology& topology, const std::vector<size_t>& shown) 
       names.push_back(topology.nics[index].name);
       path = to_text(*path_class(gpu, topology.nics[index]));
     }
-    out += "  " + gpu.name + ": " + (names.empty() ? "not known" : join(names) + " (" + std::string(path) + ")") + "\n";
+    out += "  " + gpu.name + ": " + (names.empty() ? "unknown" : join(names) + " (" + std::string(path) + ")") + "\n";
   }
   return out;
 }
@@ -118,8 +172,8 @@ std::string left_out(const Topology& topology, const std::vector<size_t>& shown)
     if (carries_rdma(topology.nics[i])) ++more;
     else names.push_back(topology.nics[i].name);
   }
-  std::string out = names.empty() ? "" : "\nNICs without RDMA, not shown: " + join(names) + "\n";
-  if (more > 0) out += "\n" + std::to_string(more) + " more NICs are not shown; --json has them.\n";
+  std::string out = names.empty() ? "" : "\nNICs without RDMA: " + join(names) + "\n";
+  if (more > 0) out += "\n" + std::to_string(more) + " more NICs: see --json\n";
   return out;
 }
 
@@ -127,7 +181,7 @@ std::string notes(const TopoView& view) {
   std::string out;
   for (const Finding& problem : view.problems)
     out += "  " + problem.subject + ": " + problem.observed + "; expected " + problem.expected + "\n";
-  if (!out.empty()) out = "\nProblems (fabric-agentctl check tells more):\n\n" + out;
+  if (!out.empty()) out = "\nProblems (see fabric-agentctl check):\n\n" + out;
   const auto list = topo_notes(view);
   if (!list.empty()) out += "\nNotes:\n\n";
   for (const std::string& note : list) out += "  " + note + "\n";
@@ -178,7 +232,7 @@ std::string topo_text(const TopoView& view) {
   const Topology& topology = view.topology;
   const auto nics = shown_nics(topology);
   if (topology.gpus.empty() && nics.empty()) return "No GPU and no NIC found.\n";
-  std::string out = matrix(topology, nics) + std::string(kLegend);
+  std::string out = matrix(topology, nics, view.width) + legend(view.width);
   if (!topology.gpus.empty()) out += gpu_legend(topology);
   out += nic_legend(topology, nics);
   if (!topology.gpus.empty() && !nics.empty()) out += nearest(topology, nics);

@@ -20,8 +20,8 @@ Cores cores_of_node(const Topology& topology, const Gpu& gpu) {
   return out;
 }
 
-// The cores of the GPU's NUMA node, shared out among the GPUs on that node; whole cores, so that two processes never
-// sit on one. More GPUs than cores: all of them for each.
+// The cores of the GPU's NUMA node, divided among the GPUs of that node; whole cores, so that two processes never share
+// one. If there are fewer cores than GPUs, each GPU has all of them.
 Cores own_cores(const Topology& topology, size_t index) {
   const Gpu& gpu = topology.gpus[index];
   const Cores all = cores_of_node(topology, gpu);
@@ -59,9 +59,8 @@ std::string numbers_text(const Cores& cores) {
   return machine::cpus_text(std::vector<unsigned>(cores.begin(), cores.end()));
 }
 
-// As Slurm's AutoDetect names a GPU's type: lower case, an underscore for a space and no other change
-// (gpu_common_underscorify_tolower, src/plugins/gpu/common). What would end the word in gres.conf or in a job's --gres
-// is left out.
+// The GPU's type as Slurm's AutoDetect spells it: lower case, underscores for blanks (gpu_common_underscorify_tolower,
+// src/plugins/gpu/common), without the characters that end a word in gres.conf or in --gres.
 std::string type_of(const Gpu& gpu) {
   std::string out;
   for (const char c : gpu.model) {
@@ -98,8 +97,7 @@ std::string links_of(const std::vector<Device>& devices, size_t index) {
   return join(out, ",");
 }
 
-// Do two GPUs' shares have a core in common? One without a NUMA node has a share of all cores; and there may be too
-// few.
+// True if two GPUs share a core: one has no NUMA node, or there are too few cores.
 bool overlaps(const Topology& topology) {
   std::vector<bool> taken(topology.cores.size());
   for (size_t g = 0; g < topology.gpus.size(); ++g)
@@ -112,9 +110,9 @@ bool overlaps(const Topology& topology) {
 
 std::string unknown_nodes(const Topology& topology) {
   std::string out;
-  if (topology.cores.empty()) out += "# The machine does not tell its CPUs and NUMA nodes.\n";
+  if (topology.cores.empty()) out += "# The CPUs and NUMA nodes of this machine are unknown.\n";
   for (const Gpu& gpu : topology.gpus)
-    if (!gpu.numa) out += "# " + gpu.name + ": its NUMA node is not known, so it has a share of all cores.\n";
+    if (!gpu.numa) out += "# " + gpu.name + ": NUMA node unknown, it shares all cores.\n";
   return out;
 }
 
@@ -123,8 +121,8 @@ std::string unknown_nodes(const Topology& topology) {
 std::string topo_cpuset(const TopoView& view) {
   const Topology& topology = view.topology;
   std::string out =
-      "# CPUs near each GPU: the cores of its NUMA node, shared out among the GPUs there, both threads of a core\n"
-      "# together. Columns: GPU, PCI address, CPUs, mask.\n" +
+      "# CPUs of each GPU: the cores of its NUMA node, divided among the GPUs there.\n"
+      "# Columns: GPU, PCI address, CPUs, mask.\n" +
       unknown_nodes(topology);
   std::vector<std::string> masks;
   for (size_t g = 0; g < topology.gpus.size() && !topology.cores.empty(); ++g) {
@@ -142,11 +140,9 @@ std::string topo_cpuset(const TopoView& view) {
 std::string topo_slurm(const TopoView& view) {
   const Topology& topology = view.topology;
   std::string out =
-      "# gres.conf(5) of this node. Cores: Slurm's own numbers of the cores on the GPU's NUMA node. Links: nearness by "
-      "PCIe\n"
-      "# (4 PIX, 3 PXB, 2 PHB, 1 NODE, 0 SYS); PCIe does not show NVLink or xGMI, which AutoDetect=nvml or rsmi "
-      "counts.\n"
-      "# With AutoDetect leave Cores and Links out: where they differ from what it finds, slurmd's node is drained.\n" +
+      "# gres.conf(5) of this node. Cores: Slurm's core numbers of the GPU's NUMA node.\n"
+      "# Links: nearness by PCIe (4 PIX, 3 PXB, 2 PHB, 1 NODE, 0 SYS), without NVLink or xGMI.\n"
+      "# With AutoDetect=nvml or rsmi leave Cores and Links out: Slurm drains a node that differs.\n" +
       unknown_nodes(topology);
   std::vector<Device> devices;
   for (const Gpu& gpu : topology.gpus)
@@ -154,7 +150,7 @@ std::string topo_slurm(const TopoView& view) {
   for (size_t i = 0; i < devices.size(); ++i) {
     const Gpu& gpu = *devices[i].gpu;
     const std::string type = type_of(gpu), cores = numbers_text(cores_of_node(topology, gpu));
-    if (devices[i].file.empty()) out += "# " + gpu.name + " (" + gpu.pci + "): its device file is not known\n#";
+    if (devices[i].file.empty()) out += "# " + gpu.name + " (" + gpu.pci + "): device file unknown\n#";
     out += "Name=gpu" + (type.empty() ? "" : " Type=" + type) + " File=" + devices[i].file;
     if (!cores.empty()) out += " Cores=" + cores;
     out += " Links=" + links_of(devices, i) + "\n";
@@ -165,11 +161,11 @@ std::string topo_slurm(const TopoView& view) {
 std::string topo_rankfile(const TopoView& view) {
   const Topology& topology = view.topology;
   std::string out =
-      "# Rank file of Open MPI (mpirun --map-by rankfile:file=FILE; up to 4.1: --rankfile FILE): one rank for each GPU "
-      "on the\n"
-      "# first node, +n0, bound to logical cores of its NUMA node. For the next node repeat the lines with +n1.\n" +
+      "# Open MPI: mpirun --map-by rankfile:file=FILE; up to 4.1: --rankfile FILE\n"
+      "# One rank for each GPU of the first node (+n0), bound to logical cores of its NUMA node.\n"
+      "# For the next node repeat the lines with +n1.\n" +
       unknown_nodes(topology);
-  if (overlaps(topology)) out += "# Some ranks share cores: add --bind-to core:overload-allowed.\n";
+  if (overlaps(topology)) out += "# Some ranks share cores: add --bind-to core:overload-allowed\n";
   for (size_t g = 0; g < topology.gpus.size() && !topology.cores.empty(); ++g)
     out += "rank " + std::to_string(g) + "=+n0 slot=" + numbers_text(own_cores(topology, g)) + "\n";
   return out;

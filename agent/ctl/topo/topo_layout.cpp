@@ -7,7 +7,7 @@
 namespace fabric::ctl {
 namespace {
 
-// A function on its way down: the bridges that are still above it, the next one last.
+// A function and the bridges above it that are not placed yet, the next one last.
 struct Item {
   const PciDevice* function;
   bool gpu;
@@ -18,7 +18,7 @@ struct Item {
 
 void place(const std::vector<Item>& items, Box& box);
 
-// Follows one bridge down as long as it leads to the same next one.
+// Follows one bridge down while it leads to a single next one.
 void place_below_bridge(std::vector<Item> items, Box& box) {
   const std::string bridge = items.front().bridge();
   for (Item& item : items) --item.depth;
@@ -29,7 +29,7 @@ void place_below_bridge(std::vector<Item> items, Box& box) {
   }
   Box below{Box::Kind::bridge, "switch " + bridge, {}, {}, {}};
   place(items, below);
-  // The functions of one card need no box.
+  // The functions of one NIC need no box.
   const std::string& first = items.front().function->pci;
   const bool one_card = std::all_of(items.begin(), items.end(), [&](const Item& item) {
     return item.function->pci.substr(0, item.function->pci.rfind('.')) == first.substr(0, first.rfind('.'));
@@ -86,7 +86,7 @@ Box topo_layout(const Topology& topology, const std::vector<size_t>& nics) {
     socket.boxes.push_back(numa_box(topology, node, items));
   }
   for (auto& [number, socket] : sockets) machine.boxes.push_back(std::move(socket));
-  // What has no socket stands last.
+  // Devices without a socket come last.
   if (!machine.boxes.empty() && !sockets.begin()->first)
     std::rotate(machine.boxes.begin(), machine.boxes.begin() + 1, machine.boxes.end());
   return machine;

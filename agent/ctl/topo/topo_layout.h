@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine as boxes in boxes: what the tree, the graph and the picture have in common.
+// The machine as nested boxes, common to tree, graph and picture.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ struct Box {
   std::vector<size_t> gpus, nics;  // indices into the topology
 };
 
-// Bridges that lead to one thing only are left out (root ports, the ports of a switch); a bridge with several below is
-// a switch. Functions whose NUMA node is unknown stand in a box of their own. `nics`: which to show.
+// A bridge with several devices below is a switch; other bridges (root ports, ports of a switch) are left out.
+// Functions with an unknown NUMA node are in their own box. `nics`: the NICs to show.
 Box topo_layout(const Topology& topology, const std::vector<size_t>& nics);
 
 }  // namespace fabric::ctl

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `topo --format nccl`: the variables of NCCL and RCCL that follow from the machine, its GID tables and the policy
-// (NVIDIA "NCCL User Guide", Environment Variables). A line is NAME=VALUE, so that a value that begins with "=" has
-// two.
+// `topo --format nccl`: variables of NCCL and RCCL, from the topology, the GID tables and the policy (NVIDIA "NCCL User
+// Guide", Environment Variables). A line is NAME=VALUE; some values begin with "=".
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -28,7 +27,7 @@ std::vector<const Port*> ports_of(const TopoView& view, const std::vector<size_t
     for (const Port& port : view.node.ports) {
       const auto& rdma = view.topology.nics[index].rdma;
       const bool mine = std::find(rdma.begin(), rdma.end(), port.rdma) != rdma.end();
-      // A function's own device, not those of its subfunctions and representors, which are for containers and guests.
+      // Only the function's own device: subfunctions and representors belong to containers and guests.
       const auto is_own = [&](const Port& each) {
         return !each.virtual_function && std::find(rdma.begin(), rdma.end(), each.rdma) != rdma.end();
       };
@@ -50,17 +49,16 @@ std::string hcas(const TopoView& view, const std::vector<size_t>& nics, const st
       names.insert(names.end(), view.topology.nics[nic].rdma.begin(), view.topology.nics[nic].rdma.end());
   std::string out;
   for (const Port* port : ports_of(view, view.compute, false))
-    out += "# " + hca_name(*port) + " is left out: it is not active.\n";
+    out += "# " + hca_name(*port) + " is left out: not active.\n";
   if (names.empty()) return out + "# NCCL_IB_HCA is not set: no RDMA port for the GPUs is active.\n";
-  return "# The NICs that the GPUs are paired with. The \"=\" before the list matches names exactly; without it mlx5_1 "
-         "is mlx5_10, too.\n" +
+  return "# The NICs paired with the GPUs. \"=\" matches names exactly; without it mlx5_1 also matches mlx5_10.\n" +
          out + "NCCL_IB_HCA==" + join(names, ",") + "\n";
 }
 
 bool is_ipv4(const Gid& gid) { return gid.gid.starts_with("0000:0000:0000:0000:0000:ffff:"); }
 bool is_link_local(const Gid& gid) { return gid.gid.starts_with("fe80:"); }
 
-// Indices of routable RoCE v2 GIDs of the family: both ends of a connection need the same.
+// Indices of routable RoCE v2 GIDs of the family; both ends of a connection use the same one.
 std::set<unsigned> gid_indices(const Port& port, bool ipv4) {
   std::set<unsigned> out;
   for (const Gid& gid : port.gids)
@@ -74,7 +72,7 @@ std::string indices_text(const std::set<unsigned>& indices) {
   return out.empty() ? "none" : join(out, "/");
 }
 
-// `pin` is [expect] gid_index: it counts where all ports have it.
+// `pin` is [expect] gid_index; used if all ports have it.
 std::string gid_index(const std::vector<const Port*>& ports, std::optional<unsigned> pin) {
   const bool ipv4 =
       std::any_of(ports.begin(), ports.end(), [](const Port* port) { return !gid_indices(*port, true).empty(); });
@@ -88,15 +86,16 @@ std::string gid_index(const std::vector<const Port*>& ports, std::optional<unsig
     each.push_back(hca_name(*port) + " " + indices_text(mine));
   }
   if (!common.empty())
-    return "# The RoCE v2 GID of a routable address stands here on all of these ports.\nNCCL_IB_GID_INDEX=" +
+    return "# Index of the routable RoCE v2 GID on all of these ports.\nNCCL_IB_GID_INDEX=" +
            std::to_string(pin && common.count(*pin) != 0 ? *pin : *common.begin()) + "\n";
   return std::string("# NCCL_IB_GID_INDEX is not set: no index holds a routable RoCE v2 GID (") +
          (ipv4 ? "IPv4" : "IPv6") + ") on all ports (" + join(each) +
-         ").\n# NCCL 2.21 and later find it for each port; before, give the ports' netdevs addresses in the same "
+         ").\n# NCCL 2.21 and later choose it for each port; for older versions assign the netdevs' addresses in the "
+         "same "
          "order.\n";
 }
 
-// What the policy marks RoCE data with, as a traffic class byte; ECN bits say ECT(0), which switches need to mark.
+// The DSCP of RoCE data as a traffic class byte, with ECT(0), so that switches can mark.
 std::optional<unsigned> traffic_class(const PortPolicy& entry) {
   if (entry.want.traffic_class && entry.want.traffic_class->value) return *entry.want.traffic_class->value;
   if (entry.want.roce_tos) return *entry.want.roce_tos;
@@ -108,7 +107,7 @@ std::optional<unsigned> traffic_class(const PortPolicy& entry) {
 }
 
 std::string class_lines(const TopoView& view, const std::vector<const Port*>& ports) {
-  if (view.policy == nullptr) return "# NCCL_IB_TC is not set: no configuration tells the DSCP of RoCE data.\n";
+  if (view.policy == nullptr) return "# NCCL_IB_TC is not set: the DSCP of RoCE data is not configured.\n";
   std::map<std::optional<unsigned>, std::vector<std::string>> values;
   std::set<int> priorities;
   for (const Port* port : ports) {
@@ -122,25 +121,25 @@ std::string class_lines(const TopoView& view, const std::vector<const Port*>& po
   if (values.size() == 1 && values.begin()->first) {
     const unsigned value = *values.begin()->first;
     out = "# DSCP " + std::to_string(value >> 2U) +
-          " of the policy, as a traffic class: DSCP x 4 + 2, the 2 (ECT(0)) lets switches mark congestion.\n"
+          " of the policy as a traffic class: DSCP x 4 + 2; the 2 is ECT(0), so that switches can mark congestion.\n"
           "NCCL_IB_TC=" +
           std::to_string(value) + "\n";
   } else {
-    out = "# NCCL_IB_TC is not set: the policy does not give all of these ports one DSCP for RoCE data.\n";
+    out = "# NCCL_IB_TC is not set: the policy has no common DSCP of RoCE data for these ports.\n";
   }
   if (priorities.size() == 1)
-    out += "# The ports trust the VLAN priority, which the service level becomes.\nNCCL_IB_SL=" +
+    out += "# The ports trust the VLAN priority, which is set from the service level.\nNCCL_IB_SL=" +
            std::to_string(*priorities.begin()) + "\n";
   return out;
 }
 
 std::string bootstrap(const TopoView& view, const std::vector<const Port*>& ports) {
   if (view.bootstrap.empty())
-    return "# NCCL_SOCKET_IFNAME is not set: there is no default route to tell the management interface.\n";
+    return "# NCCL_SOCKET_IFNAME is not set: no default route, so the management interface is unknown.\n";
   const bool compute =
       std::any_of(ports.begin(), ports.end(), [&](const Port* port) { return port->netdev == view.bootstrap; });
-  return std::string("# Ranks find each other over the interface of the default route") +
-         (compute ? "; here it is a compute NIC's own.\n" : ", away from the compute NICs.\n") +
+  return std::string("# Ranks bootstrap over the interface of the default route") +
+         (compute ? ", which belongs to a compute NIC.\n" : ", away from the compute NICs.\n") +
          "NCCL_SOCKET_IFNAME==" + view.bootstrap + "\n";
 }
 
@@ -152,23 +151,22 @@ std::string remarks(const TopoView& view, const std::vector<size_t>& nics) {
       far.push_back(view.topology.gpus[g].name + " " + std::string(to_text(*view.pairing.pairs[g].path)));
   if (!far.empty() && !is_flattened(view.topology))
     out += "# No PCIe switch between GPU and NIC (" + join(far) +
-           "): NCCL_NET_GDR_LEVEL decides whether GPUDirect RDMA is used that far.\n";
+           "): NCCL_NET_GDR_LEVEL decides whether GPUDirect RDMA is used.\n";
   if (is_flattened(view.topology))
     out +=
-        "# The hypervisor hides the PCIe switches: set NCCL_TOPO_FILE to the provider's file, or NCCL pairs GPUs and "
-        "NICs blindly.\n";
+        "# The hypervisor hides the PCIe switches: set NCCL_TOPO_FILE to the provider's file, or NCCL pairs GPUs "
+        "and NICs arbitrarily.\n";
   const auto is_amd = [](const Gpu& gpu) { return gpu.vendor == kAmd; };
   if (std::any_of(view.topology.gpus.begin(), view.topology.gpus.end(), is_amd))
-    out += "# AMD GPUs: RCCL takes the same names, from the environment or rccl.conf.\n";
+    out += "# AMD GPUs: RCCL reads the same names, from the environment or rccl.conf.\n";
   const auto is_gaudi = [](const Gpu& gpu) { return gpu.vendor == kHabana; };
   if (std::any_of(view.topology.gpus.begin(), view.topology.gpus.end(), is_gaudi))
-    out += "# Gaudi: HCCL uses the accelerators' own ports, and none of these variables.\n";
+    out += "# Gaudi: HCCL uses the accelerators' own ports and ignores these variables.\n";
   for (const size_t nic : nics) {
     const uint16_t vendor = view.topology.nics[nic].vendor;
     if (vendor != kAmazon && vendor != kCray) continue;
     out += std::string("# ") + (vendor == kAmazon ? "EFA" : "Slingshot") +
-           " is no InfiniBand verbs device to NCCL: its libfabric plugin (aws-ofi-nccl) picks the NICs, and NCCL_IB_* "
-           "has no effect.\n";
+           ": NCCL uses its libfabric plugin (aws-ofi-nccl), which chooses the NICs; NCCL_IB_* has no effect.\n";
     break;
   }
   return out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the classes of `topo` cannot say, and where nvidia-smi's own table would read otherwise.
+// Limits of the classes of `topo`, and differences from nvidia-smi's table.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -17,12 +17,11 @@ std::string hidden_switches(const TopoView& view) {
   if (!is_flattened(view.topology)) return {};
   return "This is a virtual machine" +
          (view.topology.hypervisor.empty() ? std::string{} : " (" + view.topology.hypervisor + ")") +
-         " whose hypervisor hides the PCIe switches: the classes are what the guest sees, and devices that look "
-         "equally near "
-         "may not be. Take the provider's topology file (NCCL_TOPO_FILE).";
+         " whose hypervisor hides the PCIe switches: the classes are the guest's view, and devices of the same class "
+         "may differ in distance. Use the provider's topology file (NCCL_TOPO_FILE).";
 }
 
-// The kernel says -1, and nvidia-smi then says SYS.
+// numa_node is -1: nvidia-smi prints SYS.
 std::string unknown_nodes(const TopoView& view) {
   std::vector<std::string> unknown, assumed;
   const auto add = [&](const PciDevice& device, const std::string& name) {
@@ -33,28 +32,26 @@ std::string unknown_nodes(const TopoView& view) {
   for (const size_t nic : shown_nics(view.topology)) add(view.topology.nics[nic], view.topology.nics[nic].name);
   if (view.topology.gpus.empty()) return {};
   if (!unknown.empty())
-    return "The kernel does not know the NUMA node of " + join(unknown) +
-           " (numa_node -1): N/A where no bridge is shared; nvidia-smi prints SYS there.";
+    return "NUMA node of " + join(unknown) +
+           " unknown (numa_node -1): N/A without a shared bridge; nvidia-smi prints SYS.";
   if (!assumed.empty())
-    return "The kernel does not tell NUMA nodes of PCI devices (numa_node -1) and the machine has one: NODE where "
-           "nvidia-smi "
+    return "NUMA nodes of PCI devices unknown (numa_node -1), but the machine has only one: NODE, while nvidia-smi "
            "prints SYS.";
   return {};
 }
 
-// Several nodes to a socket: SYS between them is not the link between sockets.
+// Several nodes in a socket: SYS between them does not cross sockets.
 std::string split_sockets(const TopoView& view) {
   std::map<int, std::vector<std::string>> nodes;
   for (const auto& [node, socket] : view.topology.numa_socket) nodes[socket].push_back(std::to_string(node));
   for (const auto& [socket, list] : nodes)
     if (list.size() > 1)
       return "Each socket is split into " + std::to_string(list.size()) +
-             " NUMA nodes (SNC, NPS): SYS between two nodes of one socket, here as in nvidia-smi, does not leave the "
-             "socket.";
+             " NUMA nodes (SNC, NPS): SYS between two nodes of one socket does not leave the socket.";
   return {};
 }
 
-// Bridges above the device that nothing else is below: the port that it is plugged into, and those on its own board.
+// Bridges above this device only: its slot's port, and bridges on its own board.
 size_t own_bridges(const Topology& topology, const PciDevice& device) {
   const auto has = [](const PciDevice& other, const std::string& bridge) {
     return std::find(other.bridges.begin(), other.bridges.end(), bridge) != other.bridges.end();
@@ -73,7 +70,7 @@ size_t own_bridges(const Topology& topology, const PciDevice& device) {
   return own;
 }
 
-// PXB, and yet one switch: a GPU module or a NIC that has bridges of its own adds them to the count.
+// PXB although there is one switch: bridges on the GPU module or NIC count as well.
 std::string bridges_on_boards(const TopoView& view) {
   std::set<std::string> names;
   for (size_t g = 0; g < view.pairing.pairs.size(); ++g) {
@@ -87,8 +84,8 @@ std::string bridges_on_boards(const TopoView& view) {
   }
   if (names.empty()) return {};
   return "PXB of " + join({names.begin(), names.end()}) +
-         " counts bridges that lead to this device alone (on its own board, or a further switch): no other GPU or NIC "
-         "shares them.";
+         " counts bridges above this device only (on its own board, or one more switch); no other GPU or NIC shares "
+         "them.";
 }
 
 // Grace, Power9, and cards in slots of their own.
@@ -97,9 +94,8 @@ std::string no_shared_bridge(const TopoView& view) {
   for (const Gpu& gpu : view.topology.gpus)
     for (const size_t nic : view.compute)
       if (const auto path = path_class(gpu, view.topology.nics[nic]); !path || *path < PathClass::NODE) return {};
-  return "No GPU shares a PCIe switch or host bridge with a NIC: NODE and SYS are all that this table or nvidia-smi's "
-         "can say, "
-         "and NICs of the same class are equally near.";
+  return "No GPU shares a PCIe switch or host bridge with a NIC: every path is NODE or SYS, and NICs of the same class "
+         "are equally near.";
 }
 
 std::vector<std::string> split_cards(const Topology& topology) {
@@ -116,7 +112,7 @@ std::vector<std::string> split_cards(const Topology& topology) {
     }
     if (roots_differ && !card.empty())
       out.push_back(join(names) +
-                    " are one card on several PCI trees (socket direct, multi-host): its ports are shared.");
+                    " are one NIC on several PCI trees (socket direct, multi-host): they share its ports.");
   }
   return out;
 }
@@ -132,7 +128,7 @@ std::string soft_iwarp(const TopoView& view) {
                                   [](const Gpu& gpu) { return gpu.vendor == kNvidia; });
   for (const Port& port : view.node.ports)
     if (nvidia && capabilities_of(port.kernel_driver).breaks_nvidia_smi_topo)
-      return "nvidia-smi topo -m fails as long as the soft-iWARP device " + port.rdma + " exists; this table does not.";
+      return "nvidia-smi topo -m fails while the soft-iWARP device " + port.rdma + " exists.";
   return {};
 }
 

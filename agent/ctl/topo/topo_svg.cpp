@@ -14,7 +14,7 @@ namespace {
 constexpr int kTileWidth = 108, kTileHeight = 46, kGap = 8, kPad = 6, kTitle = 18, kLane = 36, kLabel = 16, kPerRow = 4,
               kWide = 1240;
 
-// Text into XML. What is no character of XML 1.0 (control characters, broken UTF-8) becomes a question mark.
+// Escapes text for XML; control characters and invalid UTF-8 become question marks.
 std::string escaped(std::string_view text) {
   std::string out;
   for (size_t at = 0; at < text.size();) {
@@ -37,7 +37,7 @@ std::string shortened(const std::string& text, size_t length) {
   return end >= text.size() ? text : text.substr(0, end) + "…";
 }
 
-// At spaces, into lines of about so many bytes; a longer word stands alone.
+// Breaks at blanks into lines of about `columns` bytes; a longer word is a line of its own.
 std::vector<std::string> wrapped(const std::string& text, size_t columns) {
   std::vector<std::string> out;
   for (const std::string_view word : split(text, ' ')) {
@@ -247,7 +247,7 @@ class Picture {
 
   const TopoView& view_;
   std::map<size_t, Point> gpus_, nics_;
-  std::vector<std::string> frames_;  // outer boxes first: what is drawn later lies above
+  std::vector<std::string> frames_;  // outer boxes first, inner ones are drawn above them
   std::string boxes_, tiles_;
 };
 

@@ -37,7 +37,7 @@ std::string nic_line(const TopoView& view, size_t index) {
   for (const Port& port : view.node.ports)
     if (std::find(nic.rdma.begin(), nic.rdma.end(), port.rdma) != nic.rdma.end())
       line += is_active(port) ? (port.rate ? "  " + rate_text(*port.rate) : "")
-                              : "  port " + std::to_string(port.number) + " is not active";
+                              : "  port " + std::to_string(port.number) + " not active";
   if (nic.virtual_function) line += "  virtual function";
   return line + served(view, index) + problems_of(view, nic.name);
 }
@@ -54,7 +54,7 @@ void tree(const TopoView& view, const Box& box, const std::string& indent, std::
   }
 }
 
-// A string in Graphviz's language: a quote is the one thing that ends it, a backslash begins an escape.
+// A quoted string of Graphviz: only a quote ends it, a backslash begins an escape.
 std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {

@@ -10,8 +10,8 @@
 namespace fabric::ctl {
 namespace {
 
-// Of /proc/net/route (net/ipv4/fib_trie.c, fib_route_seq_show): name, destination, gateway, flags, refcount, use,
-// metric, mask. The default route is all zeros; the least metric wins.
+// From /proc/net/route (net/ipv4/fib_trie.c, fib_route_seq_show): name, destination, gateway, flags, refcount, use,
+// metric, mask. The default route is all zeros; the lowest metric wins.
 std::string default_route(const Root& root) {
   const auto text = root.read("proc/net/route");
   std::string best;
@@ -61,7 +61,7 @@ Result<Node> read_node(const Options& options, World& world) {
   if (!world.kernel.root.exists("sys/class") && !world.kernel.root.exists("sys/bus"))
     return load_topology(world.kernel).error();
   node = look(world, {.settings = false, .counters = false, .network = false, .verbs = false});
-  // A machine that is too large or cannot be read is not an empty one.
+  // Report a machine that is too large or not readable, instead of an empty one.
   if (node.topology.gpus.empty() && node.topology.nics.empty())
     if (const auto topology = load_topology(world.kernel); !topology) return topology.error();
   if (world.kernel.route && nvml::is_wanted(node.topology))
@@ -70,22 +70,21 @@ Result<Node> read_node(const Options& options, World& world) {
   return node;
 }
 
-int failure(const std::string& what, Output& output) {
-  output.errors += "fabric-agentctl: " + what + "\n";
-  return kFailure;
-}
-
 }  // namespace
 
 int run_topo(const Options& options, Output& output) {
   auto world = open_world(options);
-  if (!world) return failure(world.error().text(), output);
+  if (!world) return fail(output, kFailure, world.error().text());
   const TopoFormat* format = find_topo_format(options.json ? "json" : options.format);
   const auto node = read_node(options, *world);
-  if (!node) return failure(node.error().text(), output);
+  if (!node) return fail(output, kFailure, node.error().text());
   const bool alone = !options.hwloc_xml.empty();
-  output.text += format->print(topo_view(*node, world->policy ? &*world->policy : nullptr,
-                                         alone ? std::string{} : default_route(world->kernel.root)));
+  TopoView view = topo_view(*node, world->policy ? &*world->policy : nullptr,
+                            alone ? std::string{} : default_route(world->kernel.root));
+  view.width = output.width;
+  const std::string text = format->print(view);
+  const bool folds = format->fold != TopoFormat::Fold::none;
+  output.text += folds ? folded(text, output.width, format->fold == TopoFormat::Fold::comments ? "# " : "") : text;
   return kDone;
 }
 

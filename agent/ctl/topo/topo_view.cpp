@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all formats of `topo` share, and their table.
+// The table of `topo`'s formats and their common functions.
 #include <algorithm>
 
 #include "checks/check.h"
@@ -13,16 +13,18 @@ constexpr size_t kMostColumns = 256;
 
 std::string print_json(const TopoView& view) { return topo_json(view).dump() + "\n"; }
 
+using Fold = TopoFormat::Fold;
+
 constexpr TopoFormat kFormats[] = {
-    {"text", "the matrix of nvidia-smi topo -m, the best pairing, problems", topo_text},
-    {"tree", "sockets, NUMA nodes, switches and devices", topo_tree},
-    {"json", "all of it for programs", print_json},
+    {"text", "the matrix of nvidia-smi topo -m, the best pairing, problems", topo_text, Fold::lines},
+    {"tree", "sockets, NUMA nodes, switches and devices", topo_tree, Fold::lines},
+    {"json", "everything, for programs", print_json},
     {"dot", "a graph for Graphviz", topo_dot},
     {"svg", "a picture", topo_svg},
-    {"nccl", "nccl.conf: variables that follow, and why", topo_nccl},
-    {"cpuset", "CPUs of each GPU, for srun --cpu-bind", topo_cpuset},
-    {"slurm", "lines of gres.conf", topo_slurm},
-    {"rankfile", "one rank for each GPU, for Open MPI", topo_rankfile},
+    {"nccl", "nccl.conf with comments", topo_nccl, Fold::comments},
+    {"cpuset", "CPUs of each GPU, for srun --cpu-bind", topo_cpuset, Fold::comments},
+    {"slurm", "lines of gres.conf", topo_slurm, Fold::comments},
+    {"rankfile", "one rank for each GPU, for Open MPI", topo_rankfile, Fold::comments},
 };
 
 std::vector<Finding> problems_of(const Node& node) {
@@ -47,13 +49,9 @@ const TopoFormat* find_topo_format(std::string_view name) {
 }
 
 TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap) {
-  TopoView view{node,
-                node.topology,
-                policy,
-                compute_nics(node.topology, node.ports),
-                {},
-                problems_of(node),
-                std::move(bootstrap)};
+  TopoView view{
+      node, node.topology, policy, compute_nics(node.topology, node.ports), {}, problems_of(node), std::move(bootstrap),
+      0};
   view.pairing = best_pairing(node.topology, node.ports);
   return view;
 }
@@ -63,7 +61,7 @@ std::vector<size_t> shown_nics(const Topology& topology) {
   std::vector<size_t> shown;
   for (size_t i = 0; i < topology.nics.size(); ++i)
     if (!rdma || carries_rdma(topology.nics[i])) shown.push_back(i);
-  // Thousands of virtual functions are for guests, and no table for people.
+  // Thousands of virtual functions belong to guests and make no readable table.
   const auto is_virtual = [&](size_t nic) { return topology.nics[nic].virtual_function; };
   if (shown.size() > kMostColumns && !std::all_of(shown.begin(), shown.end(), is_virtual))
     std::erase_if(shown, is_virtual);
@@ -79,12 +77,6 @@ std::string nic_title(const Nic& nic) {
   const std::string name = nic.rdma.empty() ? nic.name : join(nic.rdma);
   const std::string netdevs = join(nic.netdevs);
   return netdevs.empty() || netdevs == name ? name : name + " (" + netdevs + ")";
-}
-
-std::string join(const std::vector<std::string>& parts, std::string_view between) {
-  std::string out;
-  for (size_t i = 0; i < parts.size(); ++i) out.append(i == 0 ? "" : between).append(parts[i]);
-  return out;
 }
 
 }  // namespace fabric::ctl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ack: an operator knows of a finding. It is shown on, and does not count until it has cleared or the time is over.
+// ack: acknowledges a finding. It is still shown, but does not count until it has cleared or the time is over.
 #include <pwd.h>
 #include <unistd.h>
 
@@ -21,21 +21,18 @@ namespace {
 
 constexpr std::chrono::hours kUsually{24};
 constexpr std::chrono::seconds kPatience{5};
-constexpr const char* kLock = "var/lib/fabric-agent/acks.lock";  // two who write at once
+constexpr const char* kLock = "var/lib/fabric-agent/acks.lock";  // against two writers
 
-int failure(int code, const std::string& what, Output& output) {
-  output.errors += "fabric-agentctl: ack: " + what + "\n";
-  return code;
-}
+int failure(int code, const std::string& what, Output& output) { return fail(output, code, "ack: " + what); }
 
-// Who typed it, behind sudo as well.
-std::string who() {
+// The user, also behind sudo.
+std::string user_name() {
   if (const char* user = std::getenv("SUDO_USER"); user != nullptr && *user != '\0') return user;
   const passwd* entry = ::getpwuid(::getuid());
   return entry == nullptr ? std::to_string(::getuid()) : entry->pw_name;
 }
 
-std::string every(const std::string& subject) { return subject.empty() ? "every subject" : subject; }
+std::string subject_text(const std::string& subject) { return subject.empty() ? "all subjects" : subject; }
 
 int list(const std::vector<Ack>& acks, const Root& root, int64_t wall, const Options& options, Output& output) {
   const auto memory = load_health(root);
@@ -56,12 +53,12 @@ int list(const std::vector<Ack>& acks, const Root& root, int64_t wall, const Opt
     return kDone;
   }
   Table table({"CHECK", "SUBJECT", "UNTIL", "BY", "COMMENT"});
-  for (const Ack& ack : held) table.add({ack.id, every(ack.subject), time_text(ack.until), ack.by, ack.comment});
-  output.text += held.empty() ? "Nothing is acknowledged.\n" : table.text(output);
+  for (const Ack& ack : held) table.add({ack.id, subject_text(ack.subject), time_text(ack.until), ack.by, ack.comment});
+  output.text += held.empty() ? "No acknowledged findings.\n" : table.text(output);
   return kDone;
 }
 
-const char* needs_root() { return ::geteuid() == 0 ? "" : "; it takes root"; }
+const char* needs_root() { return ::geteuid() == 0 ? "" : "; requires root"; }
 
 int save(const std::vector<Ack>& acks, const std::string& done, const Root& root, int64_t wall, const Options& options,
          Output& output) {
@@ -78,9 +75,9 @@ int run_ack(const Options& options, Output& output) {
   const auto& words = options.arguments;
   if (words.size() > 2) return failure(kUsage, "too many arguments: " + words[2], output);
   if (words.empty() && !options.list)
-    return failure(kUsage, "which finding? fabric-agentctl ack CHECK [SUBJECT], or --list", output);
+    return failure(kUsage, "requires a finding: fabric-agentctl ack CHECK [SUBJECT], or --list", output);
   if (!words.empty() && find_check(words[0]) == nullptr)
-    return failure(kUsage, words[0] + " is no check; fabric-agentctl explain lists them", output);
+    return failure(kUsage, "unknown check '" + words[0] + "'; see fabric-agentctl explain", output);
   auto kernel = options.open(options.root);
   if (!kernel) return failure(kFailure, kernel.error().text(), output);
   const bool writes = !options.list && !(kernel->tape && kernel->tape->replays());
@@ -92,22 +89,23 @@ int run_ack(const Options& options, Output& output) {
                    acks.error().text() + (acks.error().code == EBADMSG ? "; it can be deleted" : needs_root()), output);
   const int64_t wall = wall_now(*kernel);
   if (options.list) return list(*acks, kernel->root, wall, options, output);
-  if (!writes) return failure(kFailure, options.root + " is a capture: nothing is written there", output);
+  if (!writes) return failure(kFailure, options.root + " is a capture: it cannot be written", output);
   const std::string subject = words.size() > 1 ? words[1] : std::string();
   const auto known = std::erase_if(*acks, [&](const Ack& ack) {
     return ack.id == words[0] && (ack.subject == subject || (options.remove && words.size() == 1));
   });
   std::erase_if(*acks, [&](const Ack& ack) { return ack.until <= wall; });
   if (options.remove && known == 0)
-    return failure(kFailure, words[0] + " of " + every(subject) + " is not acknowledged; --list tells what is", output);
+    return failure(kFailure, words[0] + " " + subject_text(subject) + " is not acknowledged; see --list", output);
   if (options.remove)
-    return save(*acks, words[0] + " of " + every(subject) + " counts again.", kernel->root, wall, options, output);
+    return save(*acks, words[0] + " " + subject_text(subject) + ": acknowledgement removed", kernel->root, wall,
+                options, output);
   const int64_t until =
       wall + std::chrono::duration_cast<std::chrono::seconds>(options.lasting.value_or(kUsually)).count();
-  acks->push_back({words[0], subject, wall, until, who(), options.comment});
+  acks->push_back({words[0], subject, wall, until, user_name(), options.comment});
   return save(
       *acks,
-      words[0] + " of " + every(subject) + " is acknowledged until " + time_text(until) + ", or until it has cleared.",
+      words[0] + " " + subject_text(subject) + ": acknowledged until " + time_text(until) + " or until it has cleared",
       kernel->root, wall, options, output);
 }
 

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMostBytes = size_t{64} << 20;
 
-// The answer that tells the machine's present state best.
+// The newest answer.
 const Answer& newest(const Tape::Answers& samples) { return samples.rbegin()->second; }
 
 bool is_plain(const std::string& path) {  // without "." and "..", and not empty
@@ -30,7 +30,7 @@ bool is_plain(const std::string& path) {  // without "." and "..", and not empty
   return !path.empty();
 }
 
-// As the link at `place` leads where the tree is the root: whoever opens a file of the tree by its path stays inside.
+// The target of the link at `place`, relative to the tree: opening a file of the tree by its path stays inside.
 std::string inside(const std::string& place, const std::string& target) {
   const fs::path folder = fs::path("/" + place).parent_path(),
                  plain = (folder.relative_path() / target).lexically_normal();
@@ -57,7 +57,7 @@ class Folder {
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  // Each returns false where something else is in the way (a tape mixes moments): the answers tell it then.
+  // Each returns false if another file is in the way (the tape mixes moments); the answers file has it then.
   bool folder(const std::string& place) const {
     std::string so_far = path_;
     for (const fs::path& part : fs::path(place)) {
@@ -85,7 +85,7 @@ class Folder {
     }
     return {};
   }
-  // Takes the place of `directory`, if that is empty or not there.
+  // Renames the folder to `directory`, which must be empty or absent.
   Result<void> keep(const std::string& directory) {
     if (::rename(path_.c_str(), directory.c_str()) != 0) {
       const int code = errno == EEXIST ? ENOTEMPTY : errno;
@@ -114,7 +114,7 @@ Result<void> write_files(const Tape& tape, const Folder& folder, Written& writte
     written.bytes += text.size();
     if (written.bytes > kMostBytes) return error(EFBIG, folder.path());
     const auto done = folder.file(place->second, text);
-    // Two names of one file; or the machine changed while it was read.
+    // Two names of one file, or the machine changed during the capture.
     if (!done && done.error().code != EEXIST && done.error().code != ELOOP) return done;
     if (done) ++written.files;
   }
@@ -135,7 +135,7 @@ Answer ask_tree(const Root& root, const Tape::Question& question) {
     case Ask::exists: return yes(root.exists(what));
     case Ask::resolve: return one(root.resolve(what));
     case Ask::locked: return yes(root.is_locked(what));
-    default: return error(EROFS, "");  // nothing is made in a captured tree
+    default: return error(EROFS, "");  // a captured tree is not written
   }
 }
 
@@ -144,16 +144,16 @@ bool same(const Answer& a, const Answer& b) {
   return a.ok() ? *a == *b : a.error().code == b.error().code;
 }
 
-// What the tree itself would not answer as the machine did.
-std::map<Tape::Question, Tape::Answers> untold(const Tape& tape, const Root& root) {
+// Questions that the tree itself would answer differently.
+std::map<Tape::Question, Tape::Answers> not_in_tree(const Tape& tape, const Root& root) {
   std::map<Tape::Question, Tape::Answers> out;
   for (const auto& [question, samples] : tape.answers) {
-    bool told = is_of_files(question.first);
-    if (told) {
+    bool same_answer = is_of_files(question.first);
+    if (same_answer) {
       const Answer tree = ask_tree(root, question);
-      for (const auto& [sample, answer] : samples) told = told && same(answer, tree);
+      for (const auto& [sample, answer] : samples) same_answer = same_answer && same(answer, tree);
     }
-    if (!told) out.emplace(question, samples);
+    if (!same_answer) out.emplace(question, samples);
   }
   return out;
 }
@@ -177,7 +177,7 @@ Result<Written> write_capture(const Tape& tape, const std::string& about, const 
   if (auto done = write_files(tape, *folder, written); !done) return done.error();
   const auto root = Root::open(folder->path());
   if (!root) return root.error();
-  auto rest = untold(tape, *root);
+  auto rest = not_in_tree(tape, *root);
   if (auto done = write_hwloc(rest, *folder); !done) return done.error();
   written.answers = rest.size();
   const std::string answers = answers_text(rest);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// capture: the other verbs are run with a recorder behind them, so that what they read is what is kept.
+// capture: runs the other verbs with a recorder and saves everything that they read.
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "counters/reader.h"
+#include "ctl/output/table.h"
 #include "ctl/topo/topo.h"
 #include "ctl/verbs.h"
 #include "ctl/verbs/capture.h"
@@ -19,15 +20,12 @@
 namespace fabric::ctl {
 namespace {
 
-// Whose readings are kept, in this order: of what is read again, the first reading stands.
+// In this order: if a file is read again, the first answer is kept.
 constexpr std::array<std::string_view, 6> kReaders{"check", "status", "show", "plan", "topo", "neighbors"};
 
-int failure(const std::string& what, Output& output) {
-  output.errors += "fabric-agentctl: capture: " + what + "\n";
-  return kFailure;
-}
+int failure(const std::string& what, Output& output) { return fail(output, kFailure, "capture: " + what); }
 
-// The answers of the verbs are not wanted; what one cannot find out, a judge elsewhere cannot either.
+// Their output and exit codes do not matter here: a failed reading is recorded as well.
 void run_readers(const Options& options) {
   for (const std::string_view name : kReaders) {
     const Verb* verb = find_verb(name);
@@ -47,7 +45,7 @@ void read_folder(const Root& root, const std::string& folder) {
     if (name.ends_with(".toml")) (void)root.read(folder + "/" + name);
 }
 
-// The configuration, which the verbs read from a file of the user's choice and not from the machine.
+// The configuration is not read through the kernel's root, so the verbs did not record it.
 void read_config(const Root& root, const Options& options) {
   std::error_code failed;
   std::string file = std::filesystem::absolute(options.config_file(), failed).lexically_normal().string();
@@ -59,7 +57,7 @@ void read_config(const Root& root, const Options& options) {
   read_folder(root, folder + "/profiles");
 }
 
-// For judges with a policy of their own: every setting, and whether ports are in use.
+// Every setting, and whether the ports are in use, so that another policy can be compared later.
 Result<std::string> read_everything(const Options& options) {
   auto world = open_world(options);
   if (!world) return world.error();
@@ -88,15 +86,15 @@ std::string about_text(const std::string& hostname, const Options& options, cons
                      std::to_string(::geteuid()) + "\n";
   text += "Machine: " + hostname + ", " + system.sysname + " " + system.release + " " + system.machine + "\n";
   text += std::string("MAC addresses, GUIDs, UUIDs and serial numbers: ") +
-          (options.with_addresses ? "as they are\n" : "pseudonyms (the maker's part is as it is)\n");
-  text += "To judge it: fabric-agentctl check --root THIS-FOLDER (and status, show, plan, topo)\n";
-  if (!refused.empty()) text += "\nNot permitted to this user, and so not in here:\n";
+          (options.with_addresses ? "original\n" : "pseudonyms (vendor prefixes are original)\n");
+  text += "Usage: fabric-agentctl check --root THIS-DIRECTORY (also status, show, plan, topo)\n";
+  if (!refused.empty()) text += "\nNot permitted to this user, and missing here:\n";
   for (const std::string& name : refused) text += "  " + name + "\n";
   return text;
 }
 
-void tell(const Options& options, const std::string& directory, const Written& written,
-          const std::vector<std::string>& refused, Output& output) {
+void print_summary(const Options& options, const std::string& directory, const Written& written,
+                   const std::vector<std::string>& refused, Output& output) {
   if (options.json) {
     Json unread = Json::array();
     for (const std::string& name : refused) unread.push(name);
@@ -108,25 +106,25 @@ void tell(const Options& options, const std::string& directory, const Written& w
     output.text += out.put("addresses", options.with_addresses).put("not_permitted", std::move(unread)).dump() + "\n";
     return;
   }
-  output.text += directory + ": " + std::to_string(written.files) + " files, " + std::to_string(written.answers) +
-                 " other answers; " + (options.with_addresses ? "with" : "without") +
-                 " MAC addresses, GUIDs and serial numbers.\n";
-  if (refused.empty()) return;
-  output.text += std::to_string(refused.size()) + " readings were not permitted to this user and are missing" +
-                 (::geteuid() == 0 ? "" : "; root sees more") + " (" + directory +
-                 "/fabric-agent/about.txt lists them).\n";
+  std::string text = directory + ": " + std::to_string(written.files) + " files, " + std::to_string(written.answers) +
+                     " other answers; " + (options.with_addresses ? "with" : "without") +
+                     " MAC addresses, GUIDs and serial numbers.\n";
+  if (!refused.empty())
+    text += std::to_string(refused.size()) + " readings were not permitted and are missing" +
+            (::geteuid() == 0 ? "" : " (run as root)") + "; see " + directory + "/fabric-agent/about.txt\n";
+  output.text += folded(text, output.width);
 }
 
 }  // namespace
 
 int run_capture(const Options& options, Output& output) {
   if (options.arguments.size() != 1 || options.arguments[0].empty())
-    return output.errors += "fabric-agentctl: capture: which DIR? It must not exist, or be empty.\n", kUsage;
+    return fail(output, kUsage, "capture requires a DIR that is empty or does not exist");
   std::string directory = options.arguments.front();
   while (directory.size() > 1 && directory.ends_with('/')) directory.pop_back();
   std::error_code failed;
   if (std::filesystem::exists(directory, failed) && !std::filesystem::is_empty(directory, failed))
-    return failure(directory + " is there and is not an empty folder", output);
+    return failure(directory + " is not an empty directory", output);
   const auto tape = std::make_shared<Tape>();
   Options recorded = options;
   recorded.open = [tape, open = options.open](const std::string& root) {
@@ -135,7 +133,7 @@ int run_capture(const Options& options, Output& output) {
     return kernel;
   };
   if (auto kernel = options.open(options.root); !kernel) return failure(kernel.error().text(), output);
-  else if (kernel->tape) return failure(options.root + " is a capture itself", output);
+  else if (kernel->tape) return failure(options.root + " is already a capture", output);
   run_readers(recorded);
   const auto hostname = read_everything(recorded);
   if (!hostname) return failure(hostname.error().text(), output);
@@ -143,9 +141,9 @@ int run_capture(const Options& options, Output& output) {
   const auto refused = refused_readings(*tape);
   const auto written = write_capture(*tape, about_text(*hostname, options, refused), directory);
   if (!written && written.error().code == EFBIG)
-    return failure(directory + ": more than 64 MiB; nothing is written", output);
+    return failure(directory + ": more than 64 MiB; nothing was written", output);
   if (!written) return failure(written.error().text(), output);
-  tell(options, directory, *written, refused, output);
+  print_summary(options, directory, *written, refused, output);
   return kDone;
 }
 

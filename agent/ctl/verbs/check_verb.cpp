@@ -21,11 +21,6 @@ namespace {
 constexpr std::chrono::milliseconds kWatchPace{5'000};
 constexpr size_t kChangesShown = 10;
 
-int usage(const std::string& what, Output& output) {
-  output.errors += "fabric-agentctl: check: " + what + "\n";
-  return kUsage;
-}
-
 std::string nearest_check(const std::string& name) {
   std::vector<std::string_view> known;
   for (const Check& check : checks()) {
@@ -33,10 +28,10 @@ std::string nearest_check(const std::string& name) {
     known.push_back(check.group);
   }
   const std::string candidate = nearest(name, known);
-  return candidate.empty() ? "; fabric-agentctl explain lists them" : "; did you mean " + candidate + "?";
+  return candidate.empty() ? "; see fabric-agentctl explain" : "; did you mean " + candidate + "?";
 }
 
-// What others know: the exporter's states, the operator's acknowledgements.
+// The exporter's health states and the operator's acknowledgements.
 struct Known {
   HealthMemory memory;
   bool has_memory = false;
@@ -50,7 +45,7 @@ Known read_known(World& world, Node& node) {
     out.memory = std::move(**memory);
     out.has_memory = true;
   } else if (!memory) {
-    node.unseen.push_back("what fabric-exporter has seen over time: " + memory.error().text());
+    node.unseen.push_back("health states of fabric-exporter: " + memory.error().text());
   }
   auto acks = load_acks(world.kernel.root);
   if (acks) out.acks = std::move(*acks);
@@ -58,7 +53,7 @@ Known read_known(World& world, Node& node) {
   return out;
 }
 
-Report judge(World& world, Samples& samples, const Options& options, int64_t wall) {
+Report run_all(World& world, Samples& samples, const Options& options, int64_t wall) {
   const Plan plan = make_plan(world, samples.now, options);
   const Known known = read_known(world, samples.now);
   View view = view_of(world, samples, plan);
@@ -68,20 +63,26 @@ Report judge(World& world, Samples& samples, const Options& options, int64_t wal
   return report;
 }
 
-std::string told(const Report& report, const Samples& samples, const Options& options, const Output& output,
-                 bool brief = false) {
+std::string report_of(const Report& report, const Samples& samples, const Options& options, const Output& output,
+                      bool brief = false) {
   if (options.json) return to_json(report).put("unread", unseen_json(samples.now)).dump() + "\n";
-  return report_text(report, samples.now.hostname, options.verbose, output, brief) + unseen_text(samples.now) +
-         (samples.before ? "" : "\nThe counters were read once: whether any rises was not checked.\n");
+  return report_text(report, samples.now.hostname, options.verbose, output, brief) + unseen_text(samples.now, output) +
+         (samples.before ? "" : "\nOne sample of the counters: rates were not checked.\n");
 }
 
-// What has changed since --watch began, each as a line.
+// --strict: a warning fails.
+Status verdict_of(const Report& report, const Options& options) {
+  const Status verdict = worst(report);
+  return options.strict && verdict == Status::warning ? Status::critical : verdict;
+}
+
+// Changes since --watch began, each as a line.
 struct Changed {
   std::string now;                // of this round, for a pipe
-  std::vector<std::string> last;  // on a terminal, the newest first; what stood at the start is no change
+  std::vector<std::string> last;  // on a terminal, the newest first, without the findings of the first round
 };
 
-void take_changes(Changed& changed, const Report* before, const Report& now, const Options& options, int64_t wall) {
+void record_changes(Changed& changed, const Report* before, const Report& now, const Options& options, int64_t wall) {
   changed.now.clear();
   for (const ReportChange& change : changes_of(before != nullptr ? *before : Report(), now)) {
     changed.now += options.json ? change_json(change, wall) : change_text(change, wall);
@@ -90,7 +91,7 @@ void take_changes(Changed& changed, const Report* before, const Report& now, con
   if (changed.last.size() > kChangesShown) changed.last.resize(kChangesShown);
 }
 
-// What went while it was watched stays gone until it is back; of it nothing is compared.
+// A port that disappears during --watch is missing until it is back; its counters are not compared.
 void keep_gone(Node& before, const Samples& had) {
   if (!had.before) return;
   for (const Port& old : had.before->ports) {
@@ -104,8 +105,7 @@ void keep_gone(Node& before, const Samples& had) {
   }
 }
 
-// On a terminal: the verdict, the last changes, all that stands. Where that does not fit: fewer changes, and of what
-// stands what was observed.
+// On a terminal: the verdict, the last changes, the findings.
 std::string page(const std::string& report, const Changed& changed, const std::string& when, size_t most) {
   const size_t blank = report.find("\n\n"), verdict = blank == std::string::npos ? report.size() : blank + 1;
   std::string text = report.substr(0, verdict) + when + "\n";
@@ -119,24 +119,24 @@ bool fits(const std::string& text, const Output& output) {
 }
 
 int watch_check(World& world, std::chrono::milliseconds pace, const Options& options, Output& output) {
-  Samples samples = take_samples(world, options.interval);                 // before there is a Watch: Ctrl-C ends it
-  const bool replays = world.kernel.tape && world.kernel.tape->replays();  // it has two readings and no more
+  Samples samples = take_samples(world, options.interval);                 // before Watch handles Ctrl-C
+  const bool replays = world.kernel.tape && world.kernel.tape->replays();  // a capture has two samples
   std::optional<Report> before;
   Changed changed;
   for (Watch watch(output, !options.json);;) {
     const int64_t wall = wall_now(world.kernel);
-    const Report now = judge(world, samples, options, wall);
-    take_changes(changed, before ? &*before : nullptr, now, options, wall);
+    const Report now = run_all(world, samples, options, wall);
+    record_changes(changed, before ? &*before : nullptr, now, options, wall);
     const auto draw = [&](const Output& to) {
       if (to.height == 0 || options.json) return changed.now;
       const std::string when = time_text(wall) + ", every " + span_text(pace);
-      const std::string whole = page(told(now, samples, options, to), changed, when, kChangesShown);
+      const std::string whole = page(report_of(now, samples, options, to), changed, when, kChangesShown);
       if (fits(whole, to)) return whole;
-      return page(told(now, samples, options, to, true), changed, when + "; meaning and remedy: fabric-agentctl check",
+      return page(report_of(now, samples, options, to, true), changed, when + "; with fixes: fabric-agentctl check",
                   std::max(1U, to.height / 6));
     };
-    if (replays) return output.text += printable(draw(output), output), static_cast<int>(worst(now));
-    if (!watch.next(samples.now.taken + pace, draw)) return static_cast<int>(worst(now));
+    if (replays) return output.text += printable(draw(output), output), static_cast<int>(verdict_of(now, options));
+    if (!watch.next(samples.now.taken + pace, draw)) return static_cast<int>(verdict_of(now, options));
     before = now;
     Node last = std::move(samples.now);
     keep_gone(last, samples);
@@ -149,9 +149,9 @@ Result<std::chrono::milliseconds> pace_of(const Options& options) {
   if (options.arguments.empty()) return kWatchPace;
   const auto given = parse_span(options.arguments.front());
   if (!options.watch || options.arguments.size() > 1)
-    return error(0, "takes no argument but the SECONDS of --watch: " + options.arguments.back());
+    return error(0, "unexpected argument: " + options.arguments.back() + " (SECONDS requires --watch)");
   if (!given || *given < std::chrono::milliseconds(500) || *given > std::chrono::hours(1))
-    return error(0, options.arguments.front() + " is no time from 500ms to 1h");
+    return error(0, options.arguments.front() + ": out of range (500ms to 1h)");
   return *given;
 }
 
@@ -159,19 +159,23 @@ Result<std::chrono::milliseconds> pace_of(const Options& options) {
 
 int run_check(const Options& options, Output& output) {
   for (const std::string& name : options.only)
-    if (!names_check(name)) return usage(name + " is no check" + nearest_check(name), output);
+    if (!names_check(name)) return fail(output, kUsage, "check: unknown check '" + name + "'" + nearest_check(name));
   const auto pace = pace_of(options);
-  if (!pace) return usage(pace.error().text(), output);
+  if (!pace) return fail(output, kUsage, "check: " + pace.error().text());
   auto world = open_world(options);
-  if (!world) {
-    output.errors += "fabric-agentctl: " + world.error().text() + "\n";
-    return kFailure;
-  }
+  if (!world) return fail(output, kFailure, world.error().text());
   if (options.watch) return watch_check(*world, *pace, options, output);
   Samples samples = take_samples(*world, options.interval);
-  const Report report = judge(*world, samples, options, wall_now(world->kernel));
-  output.text += told(report, samples, options, output);
-  return static_cast<int>(worst(report));
+  const Report report = run_all(*world, samples, options, wall_now(world->kernel));
+  Status verdict = verdict_of(report, options);
+  if (options.brief && report.findings.empty()) verdict = Status::unknown;
+  if (options.brief && !options.json) {
+    output.text += brief_text(report, verdict);
+  } else {
+    output.text += report_of(report, samples, options, output);
+    if (!options.json) output.text += next_text(report, options.root == "/" ? "" : " --root " + options.root);
+  }
+  return static_cast<int>(verdict);
 }
 
 }  // namespace fabric::ctl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What changed between two reports.
+// Changes between two reports.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace fabric::ctl {
 
 struct ReportChange {
   std::string_view what;  // "raised", "cleared", "worse", "better", "acknowledged", "unacknowledged"
-  Finding finding;        // as it is now; of what has cleared, as it was
+  Finding finding;        // now; if cleared, as it was
 };
 
-// In the order of the reports: what is new or other now, then what has gone. Of what is unacknowledged and not ok, the
-// text may change without a word; of the first report, `before` is empty and all that is not ok is raised.
+// New and changed findings first, then cleared ones, each in the order of its report. A changed text alone is not a
+// change. With an empty `before` (the first round) every finding that is not ok is raised.
 std::vector<ReportChange> changes_of(const Report& before, const Report& now);
 
 // "2026-11-21T14:30:00Z raised critical loss mlx5_0/1: 50 packets out of sequence ..."

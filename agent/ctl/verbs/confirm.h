@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apply --confirm: the way back is laid before the first write.
+// apply --confirm: the guard that reverts it is started before the first write.
 #pragma once
 
 #include <optional>
@@ -11,20 +11,19 @@
 
 namespace fabric::ctl {
 
-// One apply, on trial where the command line says --confirm; without it, every step does nothing. The caller holds the
-// lock.
+// One apply with --confirm; without that option every step does nothing. The caller holds the lock.
 class Trial {
  public:
-  // Refused while another apply awaits confirmation. The record of a lapsed one is dropped: this apply is the
-  // operator's new word. On trial, its record and its guard stand when this returns.
+  // Fails while another apply awaits confirmation; drops the record of a reverted one. Saves the record and starts the
+  // guard.
   static Result<Trial> begin(const Options& options, const Policy& policy);
-  // An Error while an apply awaits confirmation.
+  // Fails while an apply awaits confirmation.
   static Result<void> refuse(const Options& options);
 
-  // Before the first write of a port, of a host setting: makes durable what stood.
+  // Saves the previous settings, before the first write of a port or of a host setting.
   Result<void> remember(const Port& port, const Qos& before, const Keys& keys);
   Result<void> remember(const std::string& sysctl, const std::string& before);
-  // All is written: the time begins to run, and the user is told. Nothing was written: there is nothing to confirm.
+  // After all writes: starts the clock and informs the user. Without any write there is nothing to confirm.
   Result<void> await(Output& output);
 
  private:

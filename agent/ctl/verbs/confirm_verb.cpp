@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::chrono::seconds kPatience{5};
 
-// A scope of its own (org.freedesktop.systemd1(5)): a session that is killed with its cgroup does not take the guard
-// along. Without systemd there is no such killing.
+// The guard gets a scope of its own (org.freedesktop.systemd1(5)), so that it survives the end of the login session,
+// whose cgroup systemd may kill.
 void leave_session() {
   sd_bus* bus = nullptr;
   if (sd_bus_open_system(&bus) < 0) return;
@@ -22,22 +22,22 @@ void leave_session() {
                            "org.freedesktop.systemd1.Manager", "StartTransientUnit", nullptr, nullptr,
                            "ssa(sv)a(sa(sv))", name.c_str(), "fail", 2, "PIDs", "au", 1,
                            static_cast<uint32_t>(::getpid()), "Description", "s",
-                           "Puts settings back unless fabric-agentctl confirm follows", 0);
+                           "Restores the settings unless fabric-agentctl confirm is called", 0);
   sd_bus_flush_close_unref(bus);
 }
 
-void tell_log(const Changes& changes, const confirm::Record& record) {
+void log_changes(const Changes& changes, const confirm::Record& record) {
   ::openlog("fabric-agentctl", LOG_PID, LOG_DAEMON);
   for (const Change& change : changes)
     if (change.outcome == Outcome::refused || change.outcome == Outcome::ignored)
-      ::syslog(LOG_ERR, "%s: %s could not be put back to %s: %s", change.port.c_str(), change.key().c_str(),
-               change.to.c_str(), change.detail.c_str());
-  if (!is_pending(record)) ::syslog(LOG_WARNING, "an apply was not confirmed in time: what stood before it is back");
+      ::syslog(LOG_ERR, "%s: %s not restored to %s: %s", change.port.c_str(), change.key().c_str(), change.to.c_str(),
+               change.detail.c_str());
+  if (!is_pending(record)) ::syslog(LOG_WARNING, "apply not confirmed in time: previous settings restored");
 }
 
-// In the guard, overdue: true when nothing is left to do.
-bool put_back(Options options) {
-  options.config.clear();  // the file that was applied may be gone; the record says what stood
+// Runs in the guard after the deadline; true: nothing is left to do.
+bool revert(Options options) {
+  options.config.clear();  // the applied file may be gone; the record has the previous settings
   auto lock = state::take_lock(options.root, kPatience);
   auto record = confirm::load(options.root);
   auto world = open_world(options);
@@ -53,20 +53,17 @@ bool put_back(Options options) {
   const auto changes =
       confirm::lapse(options.root, world->kernel, node.ports, **record, reconcile_options(*world, options));
   if (!changes) return false;
-  tell_log(*changes, **record);
+  log_changes(*changes, **record);
   return !is_pending(**record);
 }
 
 int failure(const Error& error, Output& output) {
-  output.errors += "fabric-agentctl: " + error.text() + "\n";
-  if (error.code == EPERM || error.code == EACCES) output.errors += "It takes root: sudo fabric-agentctl confirm.\n";
+  fail(output, kFailure, error.text());
+  if (error.code == EPERM || error.code == EACCES) output.errors += "Requires root: sudo fabric-agentctl confirm\n";
   return kFailure;
 }
 
-int nothing(const std::string& what, Output& output) {
-  output.errors += "fabric-agentctl: confirm: " + what + "\n";
-  return kChanges;
-}
+int nothing(const std::string& what, Output& output) { return fail(output, kChanges, "confirm: " + what); }
 
 }  // namespace
 
@@ -75,7 +72,7 @@ Result<void> Trial::refuse(const Options& options) {
   if (!record) return record.error();
   if (!*record || !is_pending(**record)) return {};
   return error(0, "an apply awaits confirmation until " + (*record)->until +
-                      ": fabric-agentctl confirm keeps it; else wait until what stood before is back");
+                      ": run fabric-agentctl confirm to keep it, or wait until it is reverted");
 }
 
 Result<Trial> Trial::begin(const Options& options, const Policy& policy) {
@@ -91,7 +88,7 @@ Result<Trial> Trial::begin(const Options& options, const Policy& policy) {
   if (options.disruptive) trial.record_.disruptive = *options.disruptive;
   if (auto saved = confirm::save(options.root, trial.record_); !saved) return saved.error();
   if (auto stands =
-          confirm::start_guard(options.root, trial.record_.id, leave_session, [options] { return put_back(options); });
+          confirm::start_guard(options.root, trial.record_.id, leave_session, [options] { return revert(options); });
       !stands) {
     (void)confirm::remove(options.root);
     return stands.error();
@@ -114,34 +111,30 @@ Result<void> Trial::remember(const std::string& sysctl, const std::string& befor
 Result<void> Trial::await(Output& output) {
   if (!patience_) return {};
   if (record_.before.empty() && record_.sysctl.empty()) {
-    output.errors += "Nothing was written: there is nothing to confirm.\n";
+    output.errors += "Nothing was written; nothing to confirm.\n";
     return confirm::remove(root_);
   }
   auto root = Root::open(root_);
   if (!root) return root.error();
   confirm::set_deadline(record_, confirm::this_moment(*root), *patience_);
-  output.errors +=
-      "Not confirmed yet: at " + record_.until + " what stood before returns. To keep it: fabric-agentctl confirm\n";
+  output.errors += "Not confirmed: reverted at " + record_.until + ". To keep the settings: fabric-agentctl confirm\n";
   return confirm::save(root_, record_);
 }
 
 int run_confirm(const Options& options, Output& output) {
   auto root = Root::open(options.root);
   if (!root) return failure(root.error(), output);
-  if (!root->is_host())
-    return failure(error(0, options.root + " is a captured tree: nothing is applied to it"), output);
+  if (!root->is_host()) return failure(error(0, options.root + " is a captured tree: it cannot be written"), output);
   auto lock = state::take_lock(options.root, kPatience);
   if (!lock) return failure(lock.error(), output);
   auto record = confirm::load(options.root);
   if (!record) return failure(record.error(), output);
   if (!*record) return nothing("no apply awaits confirmation", output);
-  if (!is_pending(**record))
-    return nothing("too late: what stood before the apply is back since " + (*record)->reverted, output);
+  if (!is_pending(**record)) return nothing("too late: reverted at " + (*record)->reverted, output);
   if (confirm::is_due(**record, confirm::this_moment(*root)))
-    return nothing("too late: the time ended at " + (*record)->until + ", and what stood before is being put back",
-                   output);
+    return nothing("too late: the time ended at " + (*record)->until + ", the settings are being reverted", output);
   if (auto removed = confirm::remove(options.root); !removed) return failure(removed.error(), output);
-  if (!options.json) output.text += "Confirmed: the settings stay. A running agent reads its configuration again.\n";
+  if (!options.json) output.text += "Confirmed. A running agent reloads its configuration.\n";
   else output.text += Json::object().put("confirmed", true).dump() + "\n";
   return kDone;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// counters: what moves now.
+// counters: rates between two samples.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -20,10 +20,7 @@ using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kShortest{100};
 
-int failure(int code, const std::string& what, Output& output) {
-  output.errors += "fabric-agentctl: counters: " + what + "\n";
-  return code;
-}
+int failure(int code, const std::string& what, Output& output) { return fail(output, code, "counters: " + what); }
 
 Node read(World& world, const Options& options, Sample sample) {
   begin(world.kernel, sample);
@@ -38,7 +35,7 @@ Node read(World& world, const Options& options, Sample sample) {
   return node;
 }
 
-// "14:30:05", in the machine's own time.
+// "14:30:05", local time of the machine.
 std::string clock_text(const World& world) {
   const std::tm now = local_now(world.kernel);
   std::array<char, 16> text{};
@@ -52,7 +49,7 @@ std::string seconds_text(double seconds) {
   return text.data();
 }
 
-// One round: what the counters did between two readings.
+// The rates between two samples.
 struct Round {
   std::string head;  // "gpu01  14:30:05  "
   std::string hostname;
@@ -75,7 +72,7 @@ Round round_of(const World& world, const Node& before, const Node& now) {
   return out;
 }
 
-std::string told(const Round& round, const Options& options, const Output& output) {
+std::string round_text(const Round& round, const Options& options, const Output& output) {
   const auto moves = [](const Rate& rate) { return rate.per_second.value_or(0) > 0; };
   auto rates = round.rates;
   if (!options.verbose) std::erase_if(rates, std::not_fn(moves));
@@ -90,8 +87,7 @@ std::string told(const Round& round, const Options& options, const Output& outpu
   const auto moving = std::count_if(rates.begin(), rates.end(), moves);
   const std::string text = round.head + std::to_string(moving) + " of " + std::to_string(round.rates.size()) +
                            " counters moved in " + seconds_text(round.seconds);
-  const bool wide = output.width == 0 || text.size() <= output.width;
-  return (wide ? text : wrapped(text, output.width, 0)) + "\n\n" + (rates.empty() ? "" : rates_text(rates, output)) +
+  return folded(text, output.width) + "\n\n" + (rates.empty() ? "" : rates_text(rates, output)) +
          (options.watch && output.height == 0 ? "\n" : "");
 }
 
@@ -101,11 +97,10 @@ Result<std::chrono::milliseconds> interval_of(const Options& options) {
   auto interval = options.interval;
   if (!options.arguments.empty()) {
     const auto given = parse_span(options.arguments.front());
-    if (!given) return error(0, options.arguments.front() + " is no time; write 5, 500ms or 1min");
+    if (!given) return error(0, options.arguments.front() + ": not a time (5, 500ms or 1min)");
     interval = *given;
   }
-  if (interval < kShortest || interval > std::chrono::hours(1))
-    return error(0, "a rate takes two readings, 100ms to 1h apart");
+  if (interval < kShortest || interval > std::chrono::hours(1)) return error(0, "interval out of range (100ms to 1h)");
   return interval;
 }
 
@@ -120,18 +115,20 @@ int run_counters(const Options& options, Output& output) {
   if (auto known = check_ports(options, before); !known) return failure(kFailure, known.error().text(), output);
   if (before.ports.empty() && !options.watch)
     return output.text +=
-           options.json ? told(round_of(*world, before, before), options, output) : "No RDMA device found.\n",
+           options.json ? round_text(round_of(*world, before, before), options, output) : "No RDMA device found.\n",
            kDone;
-  const bool replays = world->kernel.tape && world->kernel.tape->replays();  // it has two readings and no more
+  const bool replays = world->kernel.tape && world->kernel.tape->replays();  // a capture has two samples
   std::optional<Watch> watch;
   if (options.watch && !replays) watch.emplace(output, !options.json);
-  Watch::Draw draw = [text = head_text(*world, before) + "the first rates come after " + span_text(*interval),
+  Watch::Draw draw = [text = head_text(*world, before) + "first rates after " + span_text(*interval),
                       &watch](const Output&) { return watch->in_place() ? text : ""; };
   for (;;) {
     if (!watch) wait_until(world->kernel, before.taken + *interval);
     else if (!watch->next(before.taken + *interval, draw)) return kDone;
     Node now = read(*world, options, Sample::now);
-    draw = [round = round_of(*world, before, now), &options](const Output& to) { return told(round, options, to); };
+    draw = [round = round_of(*world, before, now), &options](const Output& to) {
+      return round_text(round, options, to);
+    };
     if (!watch) return output.text += printable(draw(output), output), kDone;
     before = std::move(now);
   }

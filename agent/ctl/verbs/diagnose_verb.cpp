@@ -12,11 +12,6 @@
 namespace fabric::ctl {
 namespace {
 
-int failure(const std::string& what, Output& output) {
-  output.errors += "fabric-agentctl: diagnose: " + what + "\n";
-  return kFailure;
-}
-
 std::string confidence_text(const Diagnosis& one) {
   return one.culprit == Culprit::unknown ? std::string("-")
                                          : std::to_string(static_cast<int>(one.confidence * 100 + 0.5)) + " %";
@@ -24,14 +19,17 @@ std::string confidence_text(const Diagnosis& one) {
 
 std::string block_text(const Diagnosis& one, const Output& output) {
   std::string text =
-      "\n" + coloured(output, one.status, one.subject + "  " + std::string(to_text(one.culprit)) + "  " + one.rule) +
+      "\n" + colored(output, one.status, one.subject + "  " + std::string(to_text(one.culprit)) + "  " + one.rule) +
       "\n";
-  const auto line = [&](const char* label, const std::string& value) {
-    text += std::string("  ") + label + "  " + wrapped(value, output.width, 13) + "\n";
+  text += "  " + wrapped(one.conclusion, output.width, 2) + "\n";
+  const auto list = [&](std::string label, const std::vector<std::string>& lines) {
+    for (const std::string& each : lines) {
+      text += "  " + label + wrapped(each, output.width, 12) + "\n";
+      label.assign(label.size(), ' ');
+    }
   };
-  line("conclusion", one.conclusion);
-  for (size_t i = 0; i < one.evidence.size(); ++i) line(i == 0 ? "evidence  " : "          ", one.evidence[i]);
-  for (size_t i = 0; i < one.next.size(); ++i) line(i == 0 ? "next      " : "          ", one.next[i]);
+  list("Evidence: ", one.evidence);
+  list("Next:     ", one.next);
   return text;
 }
 
@@ -46,20 +44,20 @@ std::string window_text(const Samples& samples) {
 }
 
 std::string diagnoses_text(const Diagnoses& all, const Samples& samples, size_t ports, const Output& output) {
-  if (!samples.before) return "The counters were read once: what a port does takes two readings. Give an --interval.\n";
+  if (!samples.before) return "A diagnosis requires two samples of the counters: set --interval.\n";
   const std::string window = " in a window of " + window_text(samples);
   if (ports == 0) return "No RDMA port.\n";
   if (all.empty())
     return std::to_string(ports) + (ports == 1 ? " port" : " ports") + " without symptoms" + window + ".\n";
-  Table table({"PORT", "CULPRIT", "CONFIDENCE", "RULE", "CONCLUSION"});
+  Table table({"PORT", "CULPRIT", "CONFIDENCE", "RULE"});
   for (const Diagnosis& each : all)
-    table.add({each.subject, std::string(to_text(each.culprit)), confidence_text(each), each.rule, each.conclusion});
+    table.add({each.subject, std::string(to_text(each.culprit)), confidence_text(each), each.rule});
   std::string text = table.text(output);
   for (const Diagnosis& each : all) text += block_text(each, output);
   return text + "\n" + std::to_string(ports) + (ports == 1 ? " port" : " ports") + " observed" + window + ".\n";
 }
 
-// Ports may be named as arguments, too.
+// Ports may also be arguments.
 Options with_ports(const Options& options) {
   Options out = options;
   out.ports.insert(out.ports.end(), options.arguments.begin(), options.arguments.end());
@@ -71,9 +69,10 @@ Options with_ports(const Options& options) {
 int run_diagnose(const Options& given, Output& output) {
   const Options options = with_ports(given);
   auto world = open_world(options);
-  if (!world) return failure(world.error().text(), output);
+  if (!world) return fail(output, kFailure, "diagnose: " + world.error().text());
   Samples samples = take_samples(*world, options.interval);
-  if (auto known = check_ports(options, samples.now); !known) return failure(known.error().text(), output);
+  if (auto known = check_ports(options, samples.now); !known)
+    return fail(output, kFailure, "diagnose: " + known.error().text());
   const Plan plan = make_plan(*world, samples.now, options);
   Diagnoses all = diagnose(view_of(*world, samples, plan));
   const auto is_asked = [&](const std::string& id) {
@@ -91,7 +90,7 @@ int run_diagnose(const Options& given, Output& output) {
         .put("unread", unseen_json(samples.now));
     output.text += out.dump() + "\n";
   } else {
-    output.text += diagnoses_text(all, samples, ports, output) + unseen_text(samples.now);
+    output.text += diagnoses_text(all, samples, ports, output) + unseen_text(samples.now, output);
   }
   return samples.before ? static_cast<int>(worst(all)) : kFailure;
 }

@@ -11,8 +11,6 @@
 namespace fabric::ctl {
 namespace {
 
-std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
-
 // "12 s", "5 min", "3 h", "2 d"
 std::string age_text(const Neighbor& neighbor) {
   if (neighbor.source == "firmware") return "-";
@@ -28,21 +26,21 @@ std::string expected_text(const std::vector<const Cable*>& cables) {
   return or_dash(text);
 }
 
-std::vector<const Neighbor*> heard_on(const Node& node, const Port& port) {
+std::vector<const Neighbor*> neighbors_of(const Node& node, const Port& port) {
   std::vector<const Neighbor*> out;
   for (const Neighbor& each : node.neighbors.heard)
     if (each.netdev == port.netdev) out.push_back(&each);
   return out;
 }
 
-std::string sentence(const Node& node, const Policy* policy) {
+std::string remarks_text(const Node& node, const Policy* policy) {
   std::string text;
-  if (node.neighbors.source.empty()) text += "No neighbour is known: " + node.neighbors.why_none + ".\n";
+  if (node.neighbors.source.empty()) text += "No neighbors: " + node.neighbors.why_none + ".\n";
   for (const Neighbor& each : node.neighbors.heard)
     for (const std::string& fault : each.malformed)
-      text += each.netdev + ": " + peer_name(each) + " sends what is not understood: " + fault + ".\n";
+      text += each.netdev + ": malformed LLDP from " + peer_name(each) + ": " + fault + ".\n";
   if (policy != nullptr && !policy->cabling.problem.empty())
-    text += "The plan of cables could not be read: " + policy->cabling.problem + ".\n";
+    text += "Cabling plan not readable: " + policy->cabling.problem + ".\n";
   return text;
 }
 
@@ -109,27 +107,27 @@ std::string neighbors_text(const Options& options, const Node& node, const Polic
   for (const Port& port : node.ports) {
     if (!has_cable(port) || !is_chosen(options, port)) continue;
     const std::string expected = expected_text(planned_cables(policy, port));
-    const auto heard = heard_on(node, port);
-    if (heard.empty()) table.add({port.id(), port.netdev, "-", "-", "-", "-", "-", "-", expected});
-    for (const Neighbor* each : heard)
+    const auto found = neighbors_of(node, port);
+    if (found.empty()) table.add({port.id(), port.netdev, "-", "-", "-", "-", "-", "-", expected});
+    for (const Neighbor* each : found)
       table.add({port.id(), port.netdev, or_dash(each->system()), or_dash(each->port()),
                  each->pfc ? to_text(each->pfc->enabled) : "-",
                  each->max_frame ? std::to_string(*each->max_frame) : "-", age_text(*each), each->source, expected});
   }
-  const std::string said = sentence(node, policy);
-  return (table.empty() ? "No RDMA port with a cable of its own.\n" : table.text(output)) +
-         (said.empty() ? "" : "\n" + said);
+  const std::string remarks = folded(remarks_text(node, policy), output.width);
+  return (table.empty() ? "No RDMA port with a cable.\n" : table.text(output)) +
+         (remarks.empty() ? "" : "\n" + remarks);
 }
 
 Json neighbors_json(const Options& options, const Node& node, const Policy* policy) {
   Json ports = Json::array();
   for (const Port& port : node.ports) {
     if (!has_cable(port) || !is_chosen(options, port)) continue;
-    Json expected = Json::array(), heard = Json::array();
+    Json expected = Json::array(), found = Json::array();
     for (const Cable* cable : planned_cables(policy, port))
       expected.push(
           Json::object().put("device", cable->peer.device).put("port", cable->peer.port).put("where", cable->where));
-    for (const Neighbor* each : heard_on(node, port)) heard.push(neighbor_json(*each));
+    for (const Neighbor* each : neighbors_of(node, port)) found.push(neighbor_json(*each));
     const auto listening = node.neighbors.listening.find(port.netdev);
     ports.push(Json::object()
                    .put("port", port.id())
@@ -137,7 +135,7 @@ Json neighbors_json(const Options& options, const Node& node, const Policy* poli
                    .put("listening",
                         listening == node.neighbors.listening.end() ? Json() : Json(std::floor(listening->second)))
                    .put("expected", std::move(expected))
-                   .put("neighbors", std::move(heard)));
+                   .put("neighbors", std::move(found)));
   }
   Json out = Json::object();
   return out.put("source", node.neighbors.source)
@@ -147,18 +145,12 @@ Json neighbors_json(const Options& options, const Node& node, const Policy* poli
 
 int run_neighbors(const Options& options, Output& output) {
   auto world = open_world(options);
-  if (!world) {
-    output.errors += "fabric-agentctl: " + world.error().text() + "\n";
-    return kFailure;
-  }
+  if (!world) return fail(output, kFailure, world.error().text());
   ScanOptions what;
   what.topology = what.settings = what.counters = what.gids = what.network = what.verbs = false;
   what.neighbors = what.members = true;
   const Node node = look(*world, what);
-  if (auto known = check_ports(options, node); !known) {
-    output.errors += "fabric-agentctl: " + known.error().text() + "\n";
-    return kFailure;
-  }
+  if (auto known = check_ports(options, node); !known) return fail(output, kFailure, known.error().text());
   const Policy* policy = world->policy ? &*world->policy : nullptr;
   output.text += options.json ? neighbors_json(options, node, policy).dump() + "\n"
                               : neighbors_text(options, node, policy, output);

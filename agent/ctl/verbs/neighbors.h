@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the other ends of the cables are shown. Pure.
+// Text and JSON of the LLDP neighbors (pure).
 #pragma once
 
 #include <string>
@@ -11,8 +11,7 @@
 
 namespace fabric::ctl {
 
-// One row for each port and neighbour: PORT NETDEV SWITCH SWITCH-PORT PFC MTU AGE SOURCE EXPECTED; then who was asked,
-// and what could not be known.
+// One row for each port and neighbor, then remarks on the source and on malformed frames.
 std::string neighbors_text(const Options& options, const Node& node, const Policy* policy, const Output& output);
 // {"source","why_none","ports":[{"port","netdev","listening","expected":[{"device","port","where"}],"neighbors":[...]}]}
 Json neighbors_json(const Options& options, const Node& node, const Policy* policy);

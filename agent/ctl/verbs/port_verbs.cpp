@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// status and show: each port as it stands.
+// status and show.
 #include <algorithm>
 
 #include "ctl/output/report_text.h"
+#include "ctl/output/table.h"
 #include "ctl/verbs.h"
 #include "ctl/world.h"
 #include "model/finding.h"
@@ -56,17 +57,15 @@ Repairs repairs_of(const AgentSettings* settings) {
 
 std::string state_text(const Port& port) { return port.state ? std::string(port_state_text(*port.state)) : "-"; }
 
-std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
-
 std::string agent_line(const Node& node) {
-  if (!node.agent_unread.empty()) return "Agent: its state cannot be read.\n";
-  if (!node.agent) return "Agent: no state published; it is not running, or has never run.\n";
+  if (!node.agent_unread.empty()) return "Agent: state not readable.\n";
+  if (!node.agent) return "Agent: not running; no state published.\n";
   const AgentState& agent = *node.agent;
   std::string text = agent.running ? "Agent: running, " + agent.mode + " mode; last change " + agent.updated + ".\n"
                                    : "Agent: not running; last change " + or_dash(agent.updated) + ".\n";
-  if (!agent.held.empty()) text += "Agent: nothing is enforced now: " + agent.held + ".\n";
+  if (!agent.held.empty()) text += "Agent: enforcement suspended: " + agent.held + ".\n";
   if (!agent.config_error.empty())
-    text += "Agent: its configuration is faulty, the one before is in use: " + agent.config_error + "\n";
+    text += "Agent: invalid configuration, the previous one is in use: " + agent.config_error + "\n";
   return text;
 }
 
@@ -74,18 +73,19 @@ std::string drift_line(const std::string& id, const std::string& key, const Sett
   uint64_t count = 0;
   for (const auto& [cause, times] : setting.drifts) count += times;
   if (count == 0) return {};
-  return "\n" + id + " " + key + ": drifted " + (count == 1 ? "once" : std::to_string(count) + " times") + ", last " +
-         setting.last_drift + " from " + setting.drift_from + " to " + setting.drift_to + ", by " + setting.drift_by;
+  return id + " " + key + ": drifted " + (count == 1 ? "once" : std::to_string(count) + " times") + ", last " +
+         setting.last_drift + " from " + setting.drift_from + " to " + setting.drift_to + ", by " + setting.drift_by +
+         "\n";
 }
 
-// What the agent says of each setting that is worth a word.
-std::string agents_words(const Node& node, const std::string& id) {
+// Details and drift of each setting, as the agent reports them.
+std::string agent_details(const Node& node, const std::string& id) {
   std::string text;
   if (!node.agent) return text;
   const auto found = node.agent->ports.find(id);
   if (found == node.agent->ports.end()) return text;
   for (const auto& [key, setting] : found->second) {
-    if (!setting.detail.empty()) text += "\n" + id + " " + key + ": " + setting.outcome + ": " + setting.detail;
+    if (!setting.detail.empty()) text += id + " " + key + ": " + setting.outcome + ": " + setting.detail + "\n";
     text += drift_line(id, key, setting);
   }
   return text;
@@ -96,26 +96,26 @@ const PortPolicy* entry_for(const Policy* policy, const Port& port) {
 }
 
 Json setting_json(const Node& node, const Change& change) {
-  const Change told = with_agents_word(node, change);
+  const Change merged = with_agents_word(node, change);
   Json entry = Json::object();
   entry.put("setting", change.key())
-      .put("outcome", to_text(told.outcome))
+      .put("outcome", to_text(merged.outcome))
       .put("from", change.from)
       .put("to", change.to)
-      .put("detail", told.detail);
+      .put("detail", merged.detail);
   const AgentSettings* agent = agent_settings(node, change.port);
   const auto found = agent == nullptr ? AgentSettings::const_iterator{} : agent->find(change.key());
   const bool known = agent != nullptr && found != agent->end();
-  const SettingState told_state = known ? found->second : SettingState{};
+  const SettingState state = known ? found->second : SettingState{};
   Json drifts = Json::object();
-  for (const auto& [cause, count] : told_state.drifts) drifts.put(cause, count);
-  entry.put("repairs", told_state.repairs)
-      .put("last_repair", told_state.last_repair)
+  for (const auto& [cause, count] : state.drifts) drifts.put(cause, count);
+  entry.put("repairs", state.repairs)
+      .put("last_repair", state.last_repair)
       .put("drifts", std::move(drifts))
-      .put("last_drift", told_state.last_drift)
-      .put("drift_from", told_state.drift_from)
-      .put("drift_to", told_state.drift_to)
-      .put("drift_by", told_state.drift_by);
+      .put("last_drift", state.last_drift)
+      .put("drift_from", state.drift_from)
+      .put("drift_to", state.drift_to)
+      .put("drift_by", state.drift_by);
   return entry;
 }
 
@@ -147,17 +147,19 @@ Json port_json(const Node& node, const Port& port, const Policy* policy, const C
 
 }  // namespace
 
-std::string left_alone_text(const Node& node, const Policy& policy) {
-  std::string text;
+std::string unmanaged_text(const Node& node, const Policy& policy, const Output& output) {
+  std::map<std::string, std::vector<std::string>> ports;
   for (const Port& port : node.ports)
-    if (const std::string why = why_left_alone(policy, port); !why.empty())
-      text += port.id() + ": left alone: " + why + "\n";
-  return text;
+    if (const std::string why = why_left_alone(policy, port); !why.empty()) ports[why].push_back(port.id());
+  std::string text;
+  for (const auto& [why, names] : ports) text += names_text(names) + ": unmanaged: " + why + "\n";
+  return folded(text, output.width);
 }
 
 std::string status_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output) {
   const auto host = plan.find(kHost);
-  if (node.ports.empty() && host == plan.end()) return agent_line(node) + "No RDMA device found.\n";
+  const std::string agent = folded(agent_line(node), output.width);
+  if (node.ports.empty() && host == plan.end()) return agent + "No RDMA device found.\n";
   Table table({"PORT", "NETDEV", "STATE", "RATE", "POLICY", "IN SYNC", "REPAIRS", "LAST REPAIR"});
   for (const Port& port : node.ports) {
     const PortPolicy* entry = entry_for(policy, port);
@@ -166,13 +168,13 @@ std::string status_text(const Node& node, const Policy* policy, const Plan& plan
                entry == nullptr ? "-" : entry->name, sync_text(node, entry, planned(plan, port)),
                std::to_string(repairs.count), repairs.last.empty() ? "-" : repairs.last + " " + repairs.of});
   }
-  std::string text = agent_line(node) + (table.empty() ? "" : "\n" + table.text(output));
+  std::string text = table.empty() ? "" : "\n" + table.text(output), details = agent_details(node, kHost);
   if (host != plan.end()) text += "\nhost: in sync " + sync_text(node, &kHostEntry, &host->second) + "\n";
   if (policy != nullptr)
-    if (const std::string alone = left_alone_text(node, *policy); !alone.empty()) text += "\n" + alone;
-  text += agents_words(node, kHost);
-  for (const Port& port : node.ports) text += agents_words(node, port.id());
-  return text.ends_with('\n') ? text : text + "\n";
+    if (const std::string unmanaged = unmanaged_text(node, *policy, output); !unmanaged.empty())
+      text += "\n" + unmanaged;
+  for (const Port& port : node.ports) details += agent_details(node, port.id());
+  return agent + text + (details.empty() ? "" : "\n" + folded(details, output.width));
 }
 
 Json status_json(const Node& node, const Policy* policy, const Plan& plan) {
@@ -195,73 +197,22 @@ Json status_json(const Node& node, const Policy* policy, const Plan& plan) {
   return out.put("host", std::move(host)).put("unread", unseen_json(node));
 }
 
-std::string show_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output) {
-  if (node.ports.empty()) return "No RDMA device found.\n";
-  Table table({"PORT", "SETTING", "READ", "WANTED", "OUTCOME"});
-  for (const Port& port : node.ports) {
-    const PortPolicy* entry = entry_for(policy, port);
-    const Changes* changes = planned(plan, port);
-    for (const Setting& setting : kSettings) {
-      const bool asked = entry != nullptr && has_value(setting, entry->want);
-      if (!asked && !has_value(setting, port.qos)) continue;
-      std::string wanted = entry == nullptr ? "-" : value_text(setting, entry->want), outcome = "-";
-      if (changes != nullptr)
-        for (const Change& change : *changes)
-          if (change.setting == setting.id) {
-            wanted = change.to;
-            outcome = to_text(change.outcome);
-          }
-      table.add({port.id(), std::string(setting.key), value_text(setting, port.qos), wanted, outcome});
-    }
-  }
-  return table.text(output);
-}
-
-Json show_json(const Node& node, const Policy* policy) {
-  Json ports = Json::array();
-  for (const Port& port : node.ports) {
-    const PortPolicy* entry = entry_for(policy, port);
-    Json settings = Json::object();
-    for (const Setting& setting : kSettings) {
-      Json pair = Json::object();
-      pair.put("read", value_json(setting, port.qos))
-          .put("wanted", entry == nullptr ? Json() : value_json(setting, entry->want));
-      settings.put(setting.key, std::move(pair));
-    }
-    Json out = Json::object();
-    out.put("port", port.id()).put("netdev", port.netdev).put("policy", entry == nullptr ? Json() : Json(entry->name));
-    out.put("settings", std::move(settings));
-    ports.push(std::move(out));
-  }
-  Json out = Json::object();
-  out.put("ports", std::move(ports)).put("unread", unseen_json(node));
-  return out;
-}
-
 namespace {
 
-// Reads the chosen ports and hands them to `show`.
+// Reads the chosen ports and passes them to `show`.
 template <class Show>
 int with_ports(const Options& options, Output& output, Show&& show) {
   auto world = open_world(options);
-  if (!world) {
-    output.errors += "fabric-agentctl: " + world.error().text() + "\n";
-    return kFailure;
-  }
+  if (!world) return fail(output, kFailure, world.error().text());
   Node node = look(
       *world, {.topology = false, .counters = false, .gids = false, .network = false, .verbs = false, .members = true});
-  if (auto known = check_ports(options, node); !known) {
-    output.errors += "fabric-agentctl: " + known.error().text() + "\n";
-    return kFailure;
-  }
-  node.ports.erase(
-      std::remove_if(node.ports.begin(), node.ports.end(), [&](const Port& port) { return !is_chosen(options, port); }),
-      node.ports.end());
+  if (auto known = check_ports(options, node); !known) return fail(output, kFailure, known.error().text());
+  std::erase_if(node.ports, [&](const Port& port) { return !is_chosen(options, port); });
   const Plan plan = make_plan(*world, node, options);
   output.text += show(node, world->policy ? &*world->policy : nullptr, plan);
   if (options.json) return kDone;
-  if (!world->no_policy.empty()) output.text += "\nNo policy to compare with: " + world->no_policy + "\n";
-  output.text += unseen_text(node);
+  if (!world->no_policy.empty()) output.text += "\n" + folded("No policy: " + world->no_policy, output.width) + "\n";
+  output.text += unseen_text(node, output);
   return kDone;
 }
 
@@ -271,7 +222,7 @@ int run_status(const Options& options, Output& output) {
   return with_ports(options, output, [&](const Node& node, const Policy* policy, const Plan& plan) {
     if (options.json) return status_json(node, policy, plan).dump() + "\n";
     const bool host_alone = !options.ports.empty() && node.ports.empty() && !plan.contains(kHost);
-    return host_alone ? agent_line(node) + "host: no [sysctl] is kept.\n" : status_text(node, policy, plan, output);
+    return host_alone ? agent_line(node) + "host: no [sysctl] settings.\n" : status_text(node, policy, plan, output);
   });
 }
 

@@ -48,7 +48,7 @@ std::string number(double value, int digits) {
   return {text.data(), end};
 }
 
-// Three digits that count, and a thousand's prefix.
+// Three significant digits and an SI prefix.
 std::string with_prefix(double value) {
   constexpr std::array<const char*, 6> kPrefixes{"", "k", "M", "G", "T", "P"};
   size_t prefix = 0;
@@ -57,7 +57,7 @@ std::string with_prefix(double value) {
   return number(value, whole || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2) + " " + kPrefixes[prefix];
 }
 
-// The metric's name without what they all have.
+// The metric's name without the common prefix and suffix.
 std::string short_name(const Rate& rate) {
   std::string text = rate.counter;
   if (text.starts_with("fabric_")) text.erase(0, 7);
@@ -67,30 +67,6 @@ std::string short_name(const Rate& rate) {
 }
 
 std::string total_text(const Rate& rate) { return number(rate.total, rate.total == std::trunc(rate.total) ? 0 : 3); }
-
-std::string padded(const std::string& text, size_t width, bool right) {
-  const std::string blanks(width - std::min(width, text.size()), ' ');
-  return right ? blanks + text : text + blanks;
-}
-
-using Row = std::array<std::string, 4>;  // PORT, COUNTER, PER SECOND, TOTAL
-struct Columns {
-  std::array<size_t, 4> widths{};
-  size_t shown = 4;
-};
-
-// A narrow terminal has no room for TOTAL, a very narrow one for the ends of long names; the rates are always there.
-Columns columns_of(const std::vector<Row>& rows, size_t width) {
-  Columns out;
-  for (const Row& row : rows)
-    for (size_t i = 0; i < row.size(); ++i) out.widths[i] = std::max(out.widths[i], row[i].size());
-  const auto& [port, counter, rate, total] = out.widths;
-  if (width == 0 || port + counter + rate + total + 6 <= width) return out;
-  out.shown = 3;
-  const size_t others = port + rate + 4;
-  if (others + counter > width) out.widths[1] = std::max<size_t>(8, width - std::min(width, others));
-  return out;
-}
 
 }  // namespace
 
@@ -135,19 +111,11 @@ std::string per_second_text(const Rate& rate) {
 }
 
 std::string rates_text(const std::vector<Rate>& rates, const Output& output) {
-  std::vector<Row> rows{{"PORT", "COUNTER", "PER SECOND", "TOTAL"}};
-  for (const Rate& rate : rates) rows.push_back({rate.port, short_name(rate), per_second_text(rate), total_text(rate)});
-  const Columns columns = columns_of(rows, output.width);
-  std::string text;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    std::string line;
-    for (size_t column = 0; column < columns.shown; ++column)
-      line += (column == 0 ? "" : "  ") +
-              padded(rows[i][column].substr(0, columns.widths[column]), columns.widths[column], column >= 2);
-    const bool alarms = i > 0 && rates[i - 1].trouble && rates[i - 1].per_second.value_or(0) > 0;
-    text += (alarms ? coloured(output, Status::critical, line) : line) + "\n";
-  }
-  return text;
+  Table table({"PORT", "COUNTER", "PER SECOND", "TOTAL"}, {2, 3});
+  for (const Rate& rate : rates)
+    table.add({rate.port, short_name(rate), per_second_text(rate), total_text(rate)},
+              rate.trouble && rate.per_second.value_or(0) > 0);
+  return table.text(output);
 }
 
 Json rates_json(const std::vector<Rate>& rates) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the counters of two readings did between them, in the metrics' vocabulary. Pure.
+// Rates of the counters between two samples, under the metrics' names (pure).
 #pragma once
 
 #include <map>
@@ -16,20 +16,20 @@ namespace fabric::ctl {
 
 struct Rate {
   std::string port;                    // Port::id()
-  std::string counter;                 // the metric; where it has none, the driver's own name
+  std::string counter;                 // the metric, else the driver's own name
   std::vector<Label> labels;           // of the metric, without the port's: direction, priority, ...
   double total = 0;                    // as read last, in base units
-  std::optional<double> per_second{};  // absent: it was not there before, or was reset in between
-  bool trouble = false;                // a rise of it means that something is wrong
+  std::optional<double> per_second{};  // nullopt: new, or reset in between
+  bool trouble = false;                // a rise indicates a fault
 };
 
-// Every counter of the second reading. First what means trouble and moves, the fastest first, then what else moves,
-// then the rest in the drivers' order.
+// Every counter of the second sample: rising error counters first, then other rising counters, the fastest first, then
+// the rest in the drivers' order.
 std::vector<Rate> rates_of(const Node& before, const Node& now, double seconds);
 
-// "1.25 k", "98.7 Gb/s", "12.5 %" of the time, by what the counter counts.
+// "1.25 k", "98.7 Gb/s", "12.5 %" of the time, by the counter's unit.
 std::string per_second_text(const Rate& rate);
-// One line each: PORT, COUNTER, PER SECOND, TOTAL. What means trouble in colour where the output has it.
+// One line each: PORT, COUNTER, PER SECOND, TOTAL; rising error counters in color.
 std::string rates_text(const std::vector<Rate>& rates, const Output& output);
 // [{"port","counter","labels":{},"per_second","total","trouble"}]
 Json rates_json(const std::vector<Rate>& rates);

@@ -4,15 +4,22 @@
 #include "counters/signals.h"
 
 namespace fabric::ctl {
+namespace {
+
+Node full_scan(World& world) {
+  return look(world, {.keys = world.policy ? wanted_keys(*world.policy) : Keys(),
+                      .members = true,
+                      .neighbors = true,
+                      .optics = true,
+                      .host = true});
+}
+
+}  // namespace
 
 Samples samples_since(World& world, Node before) {
   Samples samples;
   samples.before = std::move(before);
-  samples.now = look(world, {.keys = world.policy ? wanted_keys(*world.policy) : Keys(),
-                             .members = true,
-                             .neighbors = true,
-                             .optics = true,
-                             .host = true});
+  samples.now = full_scan(world);
   samples.signals = signals_of(*samples.before, samples.now);
   return samples;
 }
@@ -25,11 +32,7 @@ Samples take_samples(World& world, std::chrono::milliseconds interval) {
     wait_until(world.kernel, samples.before->taken + interval);
     begin(world.kernel, Sample::now);
   }
-  samples.now = look(world, {.keys = world.policy ? wanted_keys(*world.policy) : Keys(),
-                             .members = true,
-                             .neighbors = true,
-                             .optics = true,
-                             .host = true});
+  samples.now = full_scan(world);
   if (samples.before) samples.signals = signals_of(*samples.before, samples.now);
   return samples;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two readings of the machine, for the verbs that ask what happens.
+// Two samples of the machine, for the verbs that need rates.
 #pragma once
 
 #include <chrono>
@@ -14,16 +14,16 @@
 namespace fabric::ctl {
 
 struct Samples {
-  std::optional<Node> before;  // absent: an interval of zero, one reading
+  std::optional<Node> before;  // nullopt: an interval of zero, one sample
   Node now;
   std::map<std::string, Signals> signals{};  // between the two
 };
 
-// Of a captured machine, its two readings. Both are whole scans, so that a port that vanished in between shows;
-// settings, addresses and the like are in the second alone.
+// A captured machine has its own two samples. Both are whole scans, so that a port that disappears in between is
+// noticed; only the second has settings and addresses.
 Samples take_samples(World& world, std::chrono::milliseconds interval);
 
-// The next reading, beside the one that is given.
+// The next sample, compared with `before`.
 Samples samples_since(World& world, Node before);
 
 // The view of a check or a diagnosis; it points into the arguments.

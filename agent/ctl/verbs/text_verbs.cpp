@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// config and explain: answers that need no comparison of ports.
+// config and explain.
 #include <algorithm>
 #include <cctype>
 
@@ -14,17 +14,7 @@
 namespace fabric::ctl {
 namespace {
 
-int failure(const std::string& what, Output& output) {
-  output.errors += "fabric-agentctl: " + what + "\n";
-  return kFailure;
-}
-
-int usage(const std::string& what, Output& output) {
-  output.errors += "fabric-agentctl: " + what + "\n";
-  return kUsage;
-}
-
-// The plan of cables is a file of its own, and no reason for the agent not to start.
+// The cabling plan is a separate file; the agent starts without it.
 void check_cabling_file(const Options& options, LoadedConfig& config) {
   auto root = Root::open(options.root);
   if (!root) return;
@@ -33,8 +23,7 @@ void check_cabling_file(const Options& options, LoadedConfig& config) {
   if (!cabling.problem.empty()) config.warnings.push_back({"[cabling] file", cabling.problem});
   else if (!cabling.file.empty() && cabling.cables.empty())
     config.warnings.push_back(
-        {cabling.file,
-         "no cable of " + cabling.host + "; give the name under which this host stands in it as [cabling] host"});
+        {cabling.file, "no cable of " + cabling.host + "; set [cabling] host to the name of this host in the file"});
 }
 
 int check_config(const Options& options, const Result<LoadedConfig>& config, Output& output) {
@@ -42,7 +31,7 @@ int check_config(const Options& options, const Result<LoadedConfig>& config, Out
   if (config)
     for (const ConfigWarning& warning : config->warnings) {
       warnings.push(Json(warning.where + ": " + warning.what));
-      if (!options.json) output.text += "warning: " + warning.where + ": " + warning.what + "\n";
+      if (!options.json) output.text += folded("warning: " + warning.where + ": " + warning.what + "\n", output.width);
     }
   if (options.json) {
     Json out = Json::object();
@@ -51,8 +40,8 @@ int check_config(const Options& options, const Result<LoadedConfig>& config, Out
         .put("error", config ? Json() : Json(config.error().text()));
     output.text += out.put("warnings", std::move(warnings)).dump() + "\n";
   } else if (config) {
-    output.text += options.config_file() + ": good, mode " + std::string(to_text(config->policy.mode)) + ", " +
-                   std::to_string(config->policy.ports.size()) + " port entries\n";
+    output.text += options.config_file() + ": valid, mode " + std::string(to_text(config->policy.mode)) + ", " +
+                   std::to_string(config->policy.ports.size()) + " [[port]] entries\n";
   } else {
     output.errors += config.error().text() + "\n";
   }
@@ -86,7 +75,7 @@ std::string paragraph(std::string_view text, const Output& output) {
   return "  " + wrapped(text, output.width, 2) + "\n";
 }
 
-// What explain knows: a check, or a rule of diagnose.
+// A check or a diagnosis rule.
 struct Topic {
   std::string_view id, group, question, runbook;
   std::string_view culprit{}, next{};  // of a rule
@@ -103,7 +92,7 @@ std::vector<Topic> topics() {
   return out;
 }
 
-// A rule's steps with NETDEV for the port's netdev, and the like.
+// A rule's steps, with NETDEV in place of the port's netdev and so on.
 std::vector<std::string> steps(std::string_view next) {
   std::vector<std::string> out;
   if (next.empty()) return out;
@@ -136,11 +125,11 @@ Json explain_json(const Topic& topic) {
 
 int run_config(const Options& options, Output& output) {
   const std::string what = options.arguments.size() == 1 ? options.arguments.front() : "";
-  if (what != "check" && what != "show") return usage("config check, or config show", output);
+  if (what != "check" && what != "show") return fail(output, kUsage, "config requires check or show");
   auto config = load_config(options.config_file());
   if (what == "check" && config) check_cabling_file(options, *config);
   if (what == "check") return check_config(options, config, output);
-  if (!config) return failure(config.error().text(), output);
+  if (!config) return fail(output, kFailure, config.error().text());
   output.text += options.json ? policy_json(config->policy).dump() + "\n" : show_config(config->policy);
   return kDone;
 }
@@ -162,10 +151,9 @@ int run_explain(const Options& options, Output& output) {
     const auto found = std::find(known.begin(), known.end(), id);
     const std::string candidate = nearest(id, known);
     if (found == known.end())
-      return usage(
-          id + " is no check, no setting and no rule" +
-              (candidate.empty() ? "; fabric-agentctl explain lists them" : "; did you mean " + candidate + "?"),
-          output);
+      return fail(output, kUsage,
+                  "unknown check, setting or rule '" + id + "'" +
+                      (candidate.empty() ? "; see fabric-agentctl explain" : "; did you mean " + candidate + "?"));
     wanted.push_back(all[static_cast<size_t>(found - known.begin())]);
   }
   Json list = Json::array();

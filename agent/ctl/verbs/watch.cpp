@@ -14,8 +14,8 @@
 namespace fabric::ctl {
 namespace {
 
-// xterm's control sequences: alternate screen, cursor hidden, lines that do not wrap, all blank; and back. A terminal
-// that has no alternate screen is blanked.
+// xterm's control sequences: alternate screen, no cursor, no wrapping, clear; and back. A terminal without an alternate
+// screen is cleared.
 constexpr const char* kEnter = "\033[?1049h\033[?25l\033[?7l\033[2J";
 constexpr const char* kLeave = "\033[H\033[J\033[?7h\033[?25h\033[?1049l";
 
@@ -24,7 +24,7 @@ struct Fitted {
   bool full = false;  // reaches the last column
 };
 
-// The character at `at`, its bytes; what a terminal would obey, or cannot show, is a "?".
+// The character at `at` and its bytes; "?" for control characters and invalid UTF-8.
 std::string_view shown(std::string_view line, size_t at, size_t& bytes) {
   const size_t length = utf8_length(line, at);
   const auto first = static_cast<unsigned char>(line[at]);
@@ -34,19 +34,19 @@ std::string_view shown(std::string_view line, size_t at, size_t& bytes) {
   return length == 0 || first < 0x20 || first == 0x7f || c1 ? "?" : line.substr(at, bytes);
 }
 
-// The bytes of a colour (ECMA-48, SGR) at `at`; 0: there is none, or another control sequence, which nobody here sends.
-size_t colour_at(std::string_view line, size_t at) {
+// Length of the color sequence (ECMA-48, SGR) at `at`, else 0.
+size_t color_at(std::string_view line, size_t at) {
   if (!line.substr(at).starts_with("\033[")) return 0;
   const size_t end = line.find_first_not_of("0123456789;", at + 2);
   return end != std::string_view::npos && line[end] == 'm' ? end + 1 - at : 0;
 }
 
-// A line's first columns. Our own colours take none, and those behind the end stay: they end one.
+// A line's first columns. Color sequences have no width; those behind the end are kept, since they end a color.
 Fitted fitted(std::string_view line, unsigned width) {
   Fitted out;
   unsigned column = 0;
   for (size_t at = 0, bytes = 0; at < line.size(); at += bytes) {
-    if ((bytes = colour_at(line, at)) > 0) {
+    if ((bytes = color_at(line, at)) > 0) {
       out.text += line.substr(at, bytes);
       continue;
     }
@@ -59,7 +59,7 @@ Fitted fitted(std::string_view line, unsigned width) {
   return out;
 }
 
-// As many as there is room for; the last one says how many are not there.
+// As many lines as fit; the last one has the number of those that do not.
 std::vector<Fitted> fitted_lines(std::string_view text, const Output& output) {
   while (text.ends_with('\n')) text.remove_suffix(1);
   std::vector<Fitted> out;
@@ -68,15 +68,15 @@ std::vector<Fitted> fitted_lines(std::string_view text, const Output& output) {
   const size_t fits = too_many ? std::max(output.height, 2U) - 1 : lines.size();
   for (size_t i = 0; i < fits; ++i) out.push_back(fitted(lines[i], output.width));
   if (too_many && output.height > 1)
-    out.push_back(fitted("-- " + std::to_string(lines.size() - fits) + " lines more than fit here --", output.width));
+    out.push_back(fitted("-- " + std::to_string(lines.size() - fits) + " more lines --", output.width));
   return out;
 }
 
 }  // namespace
 
 std::string screen(const std::string& text, const Output& output) {
-  // Home, each line over what stood there, and the rest of the screen: a blank screen in between flickers. What is
-  // blanked begins at the cursor, which stands on the last column of a full line.
+  // Overwrites line by line and clears the rest, since clearing the screen first flickers. After a full line the cursor
+  // is still on its last column: clearing from there would erase a character.
   std::string out = "\033[H";
   const auto lines = fitted_lines(text, output);
   for (size_t i = 0; i < lines.size(); ++i)
@@ -96,20 +96,20 @@ std::string cut(const std::string& text, const Output& output) {
 std::string printable(std::string_view text, const Output& output) {
   std::string out;
   for (size_t at = 0, bytes = 0; at < text.size(); at += bytes) {
-    bytes = text[at] == '\n' || text[at] == '\t' ? 1 : output.colour ? colour_at(text, at) : 0;
+    bytes = text[at] == '\n' || text[at] == '\t' ? 1 : output.color ? color_at(text, at) : 0;
     out += bytes > 0 ? text.substr(at, bytes) : shown(text, at, bytes);
   }
   return out;
 }
 
 Watch::Watch(Output& output, bool in_place) : output_(output), in_place_(in_place && output.height > 0) {
-  sigset_t heard;
-  ::sigemptyset(&heard);
-  for (int signal : {SIGINT, SIGTERM}) ::sigaddset(&heard, signal);
+  sigset_t received;
+  ::sigemptyset(&received);
+  for (int signal : {SIGINT, SIGTERM}) ::sigaddset(&received, signal);
   if (in_place_)
-    for (int signal : {SIGHUP, SIGQUIT, SIGTSTP, SIGWINCH}) ::sigaddset(&heard, signal);
-  ::pthread_sigmask(SIG_BLOCK, &heard, &before_);
-  signals_ = Fd(::signalfd(-1, &heard, SFD_CLOEXEC | SFD_NONBLOCK));
+    for (int signal : {SIGHUP, SIGQUIT, SIGTSTP, SIGWINCH}) ::sigaddset(&received, signal);
+  ::pthread_sigmask(SIG_BLOCK, &received, &before_);
+  signals_ = Fd(::signalfd(-1, &received, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
 Watch::~Watch() {
@@ -143,10 +143,10 @@ bool Watch::show(const Draw& draw) {
 }
 
 Watch::Event Watch::on_signal() {
-  signalfd_siginfo heard{};
-  if (::read(signals_.get(), &heard, sizeof heard) != sizeof heard) return Event::time;
-  if (heard.ssi_signo == SIGWINCH) return Event::drawn;
-  if (heard.ssi_signo != SIGTSTP) return Event::end;
+  signalfd_siginfo received{};
+  if (::read(signals_.get(), &received, sizeof received) != sizeof received) return Event::time;
+  if (received.ssi_signo == SIGWINCH) return Event::drawn;
+  if (received.ssi_signo != SIGTSTP) return Event::end;
   leave();
   if (output_.flush && !output_.flush(output_)) return Event::unread;
   ::raise(SIGSTOP);
@@ -159,16 +159,16 @@ Watch::Event Watch::on_key() {
   return key == 'q' || key == 'Q' ? Event::end : Event::time;
 }
 
-// `time`: it is over, or nothing that matters has happened.
+// Event::time also for irrelevant events.
 Watch::Event Watch::wait(std::chrono::steady_clock::time_point until) {
   const auto left =
       std::max<std::chrono::nanoseconds>(until - std::chrono::steady_clock::now(), std::chrono::nanoseconds(0)).count();
   const timespec span{left / 1'000'000'000, left % 1'000'000'000};
-  std::array<pollfd, 3> heard{
+  std::array<pollfd, 3> received{
       pollfd{signals_.get(), POLLIN, 0}, {output_.descriptor, 0, 0}, {quiet_ ? output_.keys : -1, POLLIN, 0}};
-  if (::ppoll(heard.data(), heard.size(), &span, nullptr) <= 0) return Event::time;
-  if (heard[0].revents != 0) return on_signal();
-  return heard[1].revents != 0 ? Event::unread : on_key();
+  if (::ppoll(received.data(), received.size(), &span, nullptr) <= 0) return Event::time;
+  if (received[0].revents != 0) return on_signal();
+  return received[1].revents != 0 ? Event::unread : on_key();
 }
 
 bool Watch::next(std::chrono::steady_clock::time_point until, const Draw& draw) {

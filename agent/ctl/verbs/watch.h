@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verbs that go on until they are told to end.
+// --watch: verbs that repeat until a signal or q ends them.
 #pragma once
 
 #include <termios.h>
@@ -15,9 +15,9 @@
 
 namespace fabric::ctl {
 
-// While one lives, the signals that end the program are waited for instead of ending it in the middle of a line. On a
-// terminal the verb has the screen to itself, as watch(1) has it: the alternate one, without cursor, echo and wrapping;
-// it is given back when it ends or is stopped (Ctrl-Z), and what stood there last is printed below what stood before.
+// Blocks the signals that end the program and waits for them, so that no line is cut off. On a terminal the verb uses
+// the alternate screen, as watch(1) does, without cursor, echo and wrapping. The old screen returns at the end or on
+// Ctrl-Z; the last round is then printed below it.
 class Watch {
  public:
   // `in_place` false (JSON): line after line on a terminal, too.
@@ -26,10 +26,10 @@ class Watch {
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  // What is to be told, for an output of this size.
+  // The text for an output of this size.
   using Draw = std::function<std::string(const Output&)>;
-  // Prints it and waits; when the terminal is another size, prints it anew. False: it is time to end, by a signal, by
-  // q, or since nobody reads any more.
+  // Prints it and waits; prints it again if the terminal is resized. False: the end, by a signal, by q, or because the
+  // reader is gone.
   bool next(std::chrono::steady_clock::time_point until, const Draw& draw);
 
   [[nodiscard]] bool in_place() const { return in_place_; }
@@ -45,19 +45,18 @@ class Watch {
   void leave();
 
   Output& output_;
-  bool in_place_, entered_ = false, quiet_ = false;  // quiet: the terminal's modes are not as they were
+  bool in_place_, entered_ = false, quiet_ = false;  // quiet: the terminal's modes were changed
   sigset_t before_{};
   Fd signals_;
   termios modes_{};
 };
 
-// `text` in the place of what stood on the terminal, cut to its width and height; the last line says how much was cut.
+// `text` over the screen's content, cut to its width and height; the last line has the number of cut lines.
 std::string screen(const std::string& text, const Output& output);
-// The same as lines that can stand anywhere, with one left for the shell's prompt.
+// The same as plain lines, one less, for the shell's prompt.
 std::string cut(const std::string& text, const Output& output);
 
-// `text` as it is, but for what a terminal would obey or cannot show, which is a "?": a captured tree may hold
-// anything.
+// `text` with "?" for control characters and invalid UTF-8: a captured tree may contain anything.
 std::string printable(std::string_view text, const Output& output);
 
 }  // namespace fabric::ctl

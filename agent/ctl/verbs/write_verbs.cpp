@@ -31,9 +31,9 @@ const ScanOptions kPortsOnly{.topology = false,
                              .members = true};
 
 int failure(const Error& error, Output& output) {
-  output.errors += "fabric-agentctl: " + error.text() + "\n";
+  fail(output, kFailure, error.text());
   if (error.code == EPERM || error.code == EACCES)
-    output.errors += "Writing needs CAP_NET_ADMIN: run it as root (sudo fabric-agentctl ...).\n";
+    output.errors += "Writing requires CAP_NET_ADMIN: run it as root (sudo fabric-agentctl ...).\n";
   return kFailure;
 }
 
@@ -41,7 +41,7 @@ bool any_of(const Changes& changes, Outcome outcome) {
   return std::any_of(changes.begin(), changes.end(), [&](const Change& change) { return change.outcome == outcome; });
 }
 
-bool is_as_wanted(const Change& change) {
+bool is_in_sync(const Change& change) {
   return change.outcome == Outcome::in_sync || change.outcome == Outcome::applied;
 }
 
@@ -51,21 +51,20 @@ Changes flat(const Plan& plan) {
   return all;
 }
 
-// What was done to the ports, and what that means for the exit code. `recorded`: could what is put back, or on trial,
-// be written down? After a write, a failure is not one "before anything was written".
-int tell(const Changes& changes, const Options& options, Output& output, const Result<void>& recorded) {
-  if (!recorded) (void)failure(recorded.error(), output);
-  const bool all_good = std::all_of(changes.begin(), changes.end(), is_as_wanted);
+// Prints the results and returns the exit code. `recorded`: the result of saving the state of restore or --confirm;
+// after a write, such a failure is not kFailure.
+int print_changes(const Changes& changes, const Options& options, Output& output, const Result<void>& recorded) {
+  if (!recorded) failure(recorded.error(), output);
+  const bool all_good = std::all_of(changes.begin(), changes.end(), is_in_sync);
   if (options.json) {
     output.text += changes_json(changes).dump() + "\n";
   } else {
     const std::string table = changes_text(changes, options.verbose, output);
     output.text +=
-        table.empty() ? "Nothing to do: " + std::to_string(changes.size()) + " settings are as wanted.\n" : table;
+        table.empty() ? "Nothing to do: " + std::to_string(changes.size()) + " settings are in sync.\n" : table;
   }
   if (std::any_of(changes.begin(), changes.end(), [](const Change& change) { return change.code == EPERM; }))
-    output.errors +=
-        "fabric-agentctl: the kernel did not permit the write (EPERM); it needs CAP_NET_ADMIN: run it as root.\n";
+    fail(output, kFailure, "write not permitted (EPERM): requires CAP_NET_ADMIN, run it as root");
   return all_good && recorded ? kDone : kChanges;
 }
 
@@ -74,27 +73,24 @@ bool has_carrier(Kernel& kernel, const Port& port) {
   return link && link->carrier.value_or(false);
 }
 
-// A write that flapped the link leaves some drivers with thresholds for no link: once carrier is back, qos::settle()
-// puts them right. No agent may be there to do it. `ports` share one deadline: without a cable there is nothing to wait
-// for.
+// A write that flaps the link leaves some drivers with thresholds for no link: qos::settle() corrects them once the
+// carrier is back, since the agent may not be running. All ports share one deadline: without a cable it never comes.
 void settle(Kernel& kernel, std::vector<const Port*> ports, Output& output) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (!ports.empty()) {
     std::erase_if(ports, [&](const Port* port) {
       if (!has_carrier(kernel, *port)) return false;
-      if (auto settled = qos::settle(kernel, *port); !settled)
-        output.errors += "fabric-agentctl: " + settled.error().text() + "\n";
+      if (auto settled = qos::settle(kernel, *port); !settled) fail(output, kFailure, settled.error().text());
       return true;
     });
     if (ports.empty() || std::chrono::steady_clock::now() >= deadline) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   for (const Port* port : ports)
-    output.errors +=
-        "fabric-agentctl: " + port->id() + ": no carrier 10 s after the write; run apply again when the link is up\n";
+    fail(output, kFailure, port->id() + ": no carrier 10 s after the write; run apply again once the link is up");
 }
 
-// The ports that a write has left without carrier.
+// The ports that lost their carrier by a write.
 std::vector<const Port*> without_carrier(Kernel& kernel, const std::vector<Port>& ports, const Changes& changes) {
   std::vector<const Port*> down;
   for (const Port& port : ports) {
@@ -113,16 +109,17 @@ struct Writer {
   Node node;
 };
 
-// All that can be refused is refused before anything is written.
+// Every refusal comes before the first write.
 Result<Writer> open_writer(const Options& options, Result<World> world) {
   if (!world) return world.error();
   if (!world->kernel.root.is_host())
-    return error(0, options.root + " is a captured tree: there is nothing to write to; use plan");
+    return error(0, options.root + " is a captured tree: it cannot be written; use plan");
   auto lock = state::take_lock(options.root, kPatience);
   if (!lock) return lock.error();
   auto originals = state::load_originals(options.root);
   if (!originals && originals.error().code == EBADMSG)
-    return error(0, originals.error().what + "; nothing is written: move the file away, and what stood before is lost");
+    return error(
+        0, originals.error().what + "; nothing was written. If you remove the file, the original settings are lost");
   if (!originals) return originals.error();
   Writer writer{std::move(world).value(), std::move(lock).value(), std::move(originals).value(), {}};
   writer.node = look(writer.world, kPortsOnly);
@@ -135,8 +132,18 @@ Result<void> refuse_against_agent(const World& world, const Options& options) {
   const auto agent = state::load_agent_state(world.kernel.root);
   if (!agent || !*agent || !(*agent)->running || (*agent)->mode != to_text(Mode::enforce)) return {};
   return error(0,
-               "restore: fabric-agentd runs in enforce mode and would set the ports as the policy says again; "
+               "restore: fabric-agentd runs in enforce mode and would set the policy again; "
                "stop it first (systemctl stop fabric-agent), or use --force");
+}
+
+// "12 settings to write, 4 of them disruptive (they stop traffic for a moment)."
+std::string plan_summary(const Changes& writes) {
+  if (writes.empty()) return "Nothing to write.\n";
+  const auto disruptive =
+      std::count_if(writes.begin(), writes.end(), [](const Change& change) { return change.disruptive; });
+  return std::to_string(writes.size()) + (writes.size() == 1 ? " setting" : " settings") + " to write" +
+         (disruptive == 0 ? "" : ", " + std::to_string(disruptive) + " disruptive (stops traffic for a moment)") +
+         ".\n";
 }
 
 Changes apply_host(Writer& writer, const Options& options, Trial& trial) {
@@ -149,7 +156,7 @@ Changes apply_host(Writer& writer, const Options& options, Trial& trial) {
   });
 }
 
-// Puts back what stood of the host's settings; those that are back are forgotten.
+// Restores the host's settings and forgets those that are restored.
 Changes restore_host(Writer& writer, const Options& options, qos::SysctlValues originals, Result<void>& saved) {
   Changes changes;
   if (originals.empty()) return changes;
@@ -176,12 +183,12 @@ int run_plan(const Options& options, Output& output) {
   if (options.json) {
     output.text += changes_json(options.verbose ? all : writes).dump() + "\n";
   } else {
-    const std::string table = changes_text(all, options.verbose, output);
-    output.text += table + left_alone_text(node, *world->policy);
-    output.text += writes.empty()
-                       ? "Nothing to write.\n"
-                       : std::to_string(writes.size()) + " to write: fabric-agentctl apply, or mode = \"enforce\".\n";
-    output.text += unseen_text(node);
+    const std::string diff = changes_text(all, options.verbose, output),
+                      unmanaged = unmanaged_text(node, *world->policy, output);
+    output.text += diff + (diff.empty() || unmanaged.empty() ? "" : "\n") + unmanaged +
+                   (diff.empty() && unmanaged.empty() ? "" : "\n") + plan_summary(writes) + unseen_text(node, output);
+    if (!writes.empty())
+      output.text += "\nNext: sudo fabric-agentctl apply, or mode = \"enforce\" in the configuration\n";
   }
   if (any_of(all, Outcome::refused)) return kFailure;
   return writes.empty() ? kDone : kChanges;
@@ -190,7 +197,7 @@ int run_plan(const Options& options, Output& output) {
 int run_apply(const Options& options, Output& output) {
   auto world = open_configured_world(options);
   if (world && world->kernel.root.is_host() &&
-      !options.confirm)  // on trial, the agent holds still, and reads its file again when it is confirmed
+      !options.confirm)  // during a trial the agent suspends enforcement, and rereads its file on confirm
     if (auto free = refuse_against_other_config(*world, kPatience); !free) return failure(free.error(), output);
   auto writer = open_writer(options, std::move(world));
   if (!writer) return failure(writer.error(), output);
@@ -213,7 +220,7 @@ int run_apply(const Options& options, Output& output) {
   const Changes host = apply_host(*writer, options, *trial);
   all.insert(all.end(), host.begin(), host.end());
   settle(writer->world.kernel, without_carrier(writer->world.kernel, writer->node.ports, all), output);
-  return tell(all, options, output, trial->await(output));
+  return print_changes(all, options, output, trial->await(output));
 }
 
 int run_restore(const Options& options, Output& output) {
@@ -233,7 +240,7 @@ int run_restore(const Options& options, Output& output) {
     how.only = qos::own_keys(port);
     const Changes changes = qos::restore(writer->world.kernel, port, writer->originals, how);
     all.insert(all.end(), changes.begin(), changes.end());
-    // After each port: killed here, what is put back is known to be put back.
+    // After each port: if the program is killed here, the restored ports are recorded.
     if (!changes.empty()) saved = state::save_originals(options.root, writer->originals);
     if (!saved) break;
   }
@@ -244,11 +251,11 @@ int run_restore(const Options& options, Output& output) {
   const Changes host = saved ? restore_host(*writer, options, *stood, saved) : Changes();
   all.insert(all.end(), host.begin(), host.end());
   if (all.empty() && !options.json) {
-    output.text += "Nothing to put back: no first write is recorded.\n";
+    output.text += "Nothing to restore: no original settings are recorded.\n";
     return kDone;
   }
   settle(writer->world.kernel, without_carrier(writer->world.kernel, writer->node.ports, all), output);
-  return tell(all, options, output, saved);
+  return print_changes(all, options, output, saved);
 }
 
 }  // namespace fabric::ctl
