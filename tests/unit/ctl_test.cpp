@@ -557,7 +557,7 @@ TEST(CtlText, StatusJsonTellsWhatTheAgentKnows) {
     EXPECT_EQ(setting["repairs"].number(), 5);
   }
   EXPECT_TRUE(json["host"].is_null()) << "no [sysctl]";
-  node.plan["host"] = {{"host", "net.ipv4.tcp_ecn", Outcome::differs, 0, false, "2", "1", ""}};
+  node.plan["host"] = {{"host", {}, Outcome::differs, 0, false, "2", "1", "", "net.ipv4.tcp_ecn"}};
   node.now.agent->ports["host"]["net.ipv4.tcp_ecn"] = {"conflict", "by sysctl", 5, "2026-01-01T00:10:00Z"};
   const JsonValue again = JsonValue::parse(status_json(node.now, &node.policy, node.plan).dump());
   EXPECT_FALSE(again["host"]["in_sync"].boolean());
