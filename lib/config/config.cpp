@@ -151,7 +151,7 @@ Result<void> complete(Document& document, Profiles profiles, Faults& faults) {
       if (!found) return found.error();
       profile = *found;
     }
-    if (profile != nullptr) lay_under(entry, *profile);
+    if (profile != nullptr) apply_profile(entry, *profile);
     follow_marks(entry, document, profile, faults);
     check_together(entry, faults);
     check_congestion(entry, faults);
@@ -159,8 +159,7 @@ Result<void> complete(Document& document, Profiles profiles, Faults& faults) {
   return {};
 }
 
-// Is whatever matches one of `late` matched by one of `early`, as far as the patterns show it? No list takes
-// everything.
+// True if the patterns show that `early` matches everything that `late` matches. An empty list matches everything.
 bool covers(const std::vector<std::string>& early, const std::vector<std::string>& late) {
   const auto is_covered = [&](const std::string& each) {
     const bool plain = each.find_first_of("*?[") == std::string::npos;

@@ -25,11 +25,11 @@ struct LoadedConfig {
 };
 
 // The file and the drop-ins conf.d/*.toml in its directory, in name order. A later file replaces values of an
-// earlier one gave; its [[port]] entries are tried first. Profiles that entries name are profiles/NAME.toml in the same
+// earlier one; its [[port]] entries are tried first. Profiles that entries name are profiles/NAME.toml in the same
 // directory; of parse_config(), in `profiles` (none when that is empty). An Error's text is one line for each of the
 // first ten faults, "FILE:LINE:COLUMN: fault; correction"; unknown keys are errors with the nearest
-// known key. Nothing half-read is returned. Its code is the errno where the only file could not be read (ENOENT: there
-// is none), else 0.
+// known key. Nothing half-read is returned. Its code is the errno if the only file could not be read (ENOENT: missing),
+// else 0.
 Result<LoadedConfig> load_config(const std::string& file);
 Result<LoadedConfig> parse_config(std::string_view text, const std::string& name, const std::string& profiles = {});
 

@@ -15,8 +15,8 @@ namespace fabric::config {
 
 namespace {
 
-// fabric-agentd is root without CAP_DAC_OVERRIDE, fabric-exporter is nobody: what a deployment tool's user alone may
-// read, root's shell shows and neither of them sees.
+// fabric-agentd is root without CAP_DAC_OVERRIDE, fabric-exporter an unprivileged user: neither can read a file that
+// only a deployment tool's user may read, although root's shell can.
 Error unreadable(int code, const std::string& file) {
   Error out = error(code, file + ": cannot read the configuration");
   if (code == EACCES) out.what += " (make it root's and readable by all: chown root, chmod 644, its folders 755)";

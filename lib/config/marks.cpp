@@ -72,7 +72,7 @@ bool differ(const Entry& entry, Faults& faults) {
 
 }  // namespace
 
-void lay_under(Entry& entry, const Entry& profile) {
+void apply_profile(Entry& entry, const Entry& profile) {
   for (size_t row = 0; row < kSettingCount; ++row) {
     if (!has_value(kSettings[row], profile.port.want) || has_value(kSettings[row], entry.port.want)) continue;
     copy_value(kSettings[row], profile.port.want, entry.port.want);

@@ -128,12 +128,12 @@ void read_versions(Reader& reader, std::string_view table, const toml::node& nod
 // [sysctl]
 void read_sysctl(Reader& reader, const toml::node& node, Policy& policy);
 
-// Lays the profile under the entry: what the entry gives itself stays.
-void lay_under(Entry& entry, const Entry& profile);
-// Which marks hold, and what follows from them where nothing else was given: the entry's, else those at the top, else
-// the profile's.
+// Applies the profile to the entry: settings of the entry win.
+void apply_profile(Entry& entry, const Entry& profile);
+// Chooses the marks (the entry's, else those of the file, else the profile's) and derives the settings that are not
+// given.
 void follow_marks(Entry& entry, const Document& document, const Entry* profile, Faults& faults);
-// Values that are right alone and wrong together, or more aggressive than the vendor's.
+// Values that contradict each other, or are more aggressive than the vendor's.
 void check_together(const Entry& entry, Faults& faults);
 void check_congestion(const Entry& entry, Faults& faults);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `apply --confirm`: the previous settings are restored unless the operator confirms in time. One file remembers it, so
-// that whoever is there at the deadline can do it: the guard process, agentd, or the next start of agentd after a
-// reboot.
+// `apply --confirm`: the previous settings are restored unless the operator confirms in time. One file records it, so
+// that any of these can do it at the deadline: the guard process, agentd, or the next start of agentd after a reboot.
 #pragma once
 
 #include <cstdint>

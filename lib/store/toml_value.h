@@ -73,8 +73,8 @@ MaybeProblem read_setting(const Setting& setting, const toml::node& node, Qos& o
 // The value as TOML; empty when absent. read_setting() gives the same value back.
 std::string setting_toml(const Setting& setting, const Qos& qos);
 
-// Does it, of this value? Not of one that no card should show (a DSCP that somebody listed with priority 9): in a file
-// it would cost all that stands beside it.
+// False for a value outside the valid range (a DSCP listed with priority 9): in a file it would invalidate the whole
+// table.
 bool reads_back(const Setting& setting, const Qos& qos);
 
 // A TOML basic string with its quotes. Bytes that are not UTF-8 become U+FFFD.

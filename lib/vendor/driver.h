@@ -67,7 +67,7 @@ struct Driver {
   // Further evidence that the port is this driver's, where the kernel driver's name is not enough (OFED's mlx5_core has
   // files of its own). Null: the name is enough. Drivers with evidence stand before those without.
   bool (*evidence)(const Root& root, const std::string& netdev) = nullptr;
-  // Reads all settings of the port. Those that it does not offer stay absent.
+  // Reads all settings of the port; settings that it does not offer stay absent.
   Result<Qos> (*read)(PortIo& io);
   // `want` as this driver will read back (mlx5 keeps all 64 DSCPs, for example), with "auto" values computed.
   Qos (*expected)(const Qos& want, const Qos& have, const Limits& limits);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Congestion control of bnxt_re (Broadcom Thor, Thor2): one set of values in the card's firmware behind two doors.
-//   configfs bnxt_re/<RDMA device>/ports/<port>/cc/  Broadcom's own module (bnxt_re/configfs.c): hex numbers. Older
-//   releases
-//     show what was written and give it to the firmware on `apply`; newer ones (233) give most of it at once, and read
-//     it from the firmware, but the DSCPs and priorities still wait for `apply`.
-//   debugfs bnxt_re/<PCI address>/cc_config/         Linux 7.3 (drivers/infiniband/hw/bnxt_re/debugfs.c, files of mode
-//   0400)
-//     and Broadcom's newest modules: decimal numbers, at once; Linux does not look at the firmware's refusal.
-// As in Broadcom's bnxt_setupcc.sh, configfs is taken where there is one. Linux 6.12 has neither.
+//   configfs bnxt_re/<RDMA device>/ports/<port>/cc/: Broadcom's own module (bnxt_re/configfs.c), hex numbers. Older
+//     releases show the written value and send it to the firmware on `apply`; newer ones (233) send most of it at once
+//     and read it from the firmware, but DSCPs and priorities still wait for `apply`.
+//   debugfs bnxt_re/<PCI address>/cc_config/: Linux 7.3 (drivers/infiniband/hw/bnxt_re/debugfs.c, files of mode 0400)
+//     and Broadcom's newest modules, decimal numbers, sent at once; Linux ignores the firmware's refusal.
+// As in Broadcom's bnxt_setupcc.sh, configfs is preferred. Linux 6.12 has neither.
 //
 // "cc" is the card's congestion control with ECN-capable data: enable_cc and tos_ecn together, as bnxt_re itself
 // switches them on (bnxt_re_setup_cc() of Linux 7.3) and Broadcom's script does. Linux 6.12 starts with enable_cc
@@ -20,17 +18,18 @@
 
 namespace fabric::bnxt_cc {
 
-// What io.wants() of it. Absent with its reason where no door opens (both are root's alone).
+// Reads the settings that io.wants(). Absent, with a reason, if neither is accessible (both require root).
 void read(PortIo& io, Qos& out);
 
-// One setting. Killed between a number and its `apply`, an older module goes on showing a number that the card does not
-// have, and the folder stays. A part of it that the driver took is put back where a later part or `apply` is refused:
-// what is shown next is what the card does. On firmware without service profiles each `apply` also makes Broadcom's
-// module fill the card's DSCP map anew, with the DSCPs of RoCE and the CNPs alone.
+// Writes one setting. If killed between a number and its `apply`, an older module keeps showing a number that the NIC
+// does not use, and the folder stays. If a later part or `apply` is refused, accepted parts are restored, so that the
+// files show the NIC's values. On firmware without service profiles each `apply` also makes Broadcom's module rewrite
+// the NIC's DSCP map with the DSCPs of RoCE and of CNPs only.
 Result<void> write(PortIo& io, const Setting& setting, const Qos& want, const Qos& have);
 
 // The priority that Broadcom's module gives RoCE's DSCP on such firmware, beside the APP entry. It cannot be read back
-// in newer modules, and firmware with service profiles refuses it, since there the APP entry counts: nobody is told.
+// in newer modules, and firmware with service profiles refuses it, because there the APP entry counts: the result is
+// ignored.
 void follow_roce_prio(PortIo& io, uint32_t prio);
 
 // As Driver::remedy, of its settings and of ecn_rp and ecn_np; else empty.

@@ -39,8 +39,7 @@ uint32_t roce_prio_of(const Table& table) {
   return out;
 }
 
-// The kernel's list takes a DSCP with several priorities, the firmware has the one that was sent last: which, nobody
-// can see.
+// The kernel's list may hold a DSCP with several priorities. The firmware uses the last one sent, which cannot be read.
 void drop_ambiguous(const Table& table, Qos& out) {
   if (!out.dscp_map) return;
   std::map<uint16_t, unsigned> times;
@@ -102,8 +101,8 @@ bool is_listed(PortIo& io, const dcb_app& entry) {
   return now && contains(now->app.value_or(Table{}), entry);
 }
 
-// The kernel lists an entry before the driver asks the firmware, and takes it off before, too. Where the firmware then
-// refuses, the list would show what the card does not do.
+// The kernel adds and deletes a list entry before the driver asks the firmware. If the firmware refuses, the list is
+// corrected here.
 Result<void> add(PortIo& io, const dcb_app& entry) {
   auto added = read_errno(dcbnl::set_app(*io.kernel.route, io.netdev, {entry}));
   if (!added && added.error().code != EEXIST && is_listed(io, entry))
@@ -124,8 +123,8 @@ Result<void> each(PortIo& io, Result<void> (*change)(PortIo&, const dcb_app&), c
   return {};
 }
 
-// The firmware maps a DSCP once: to delete one of its entries deletes the DSCP, and what else is listed of it must be
-// listed anew.
+// The firmware maps a DSCP once: deleting one of its entries deletes the DSCP, and its other entries must be sent
+// again.
 Result<void> write_map(PortIo& io, const DscpMap& want) {
   auto now = dcbnl::get(*io.kernel.route, io.netdev);
   if (!now) return now.error();
@@ -166,8 +165,8 @@ Result<void> write_roce_prio(PortIo& io, const Setting&, const Qos& want, const 
 }
 
 // An unset ETS: the driver was loaded, or its firmware was reset, which frees the driver's own
-// (bnxt_dcb_free() in bnxt_hwrm_if_change()) and leaves the kernel's list of what the card no longer knows. What fails
-// is missing there then, and so found.
+// (bnxt_dcb_free() in bnxt_hwrm_if_change()) and keeps the kernel's list, whose entries the NIC has lost. An entry that
+// fails here is missing from the list afterwards, and reported.
 void send_again(PortIo& io) {
   auto now = dcbnl::get(*io.kernel.route, io.netdev);
   if (!now) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An item of configfs: mkdir(2) makes a kernel's object with its files, rmdir(2) takes the object away and leaves what
-// was set through it (Documentation/filesystems/configfs.rst of Linux 6.12). A driver cannot be unloaded while one
-// stands.
+// A configfs item: mkdir(2) creates a kernel object with its files, rmdir(2) removes the object and keeps the settings
+// made through it (Documentation/filesystems/configfs.rst of Linux 6.12). While it exists its driver cannot be
+// unloaded.
 #pragma once
 
 #include <string>

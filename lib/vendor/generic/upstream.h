@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every driver of the kernel does unless its own file says otherwise: 802.1Qaz over dcbnl, pause over ethtool, MTU
-// over rtnetlink. The vendor files take from here what they share.
+// The default driver: 802.1Qaz over dcbnl, pause over ethtool, MTU over rtnetlink. The vendor files share its
+// functions.
 #pragma once
 
 #include <array>
@@ -36,8 +36,8 @@ Result<void> write_apptrust(PortIo& io, const Setting&, const Qos& want, const Q
 Result<void> write_buffers(PortIo& io, const Setting&, const Qos& want, const Qos& have);
 Result<void> write_maxrate(PortIo& io, const Setting&, const Qos& want, const Qos& have);
 
-// For drivers where the port trusts DSCP as soon as one DSCP entry exists and there is no other knob: what a dscp_map
-// leaves of the trust setting. `needs_map`: trust = "dscp" needs the profile to name at least one DSCP.
+// For drivers that trust DSCP as soon as one DSCP entry exists, without another knob: why trust and dscp_map contradict
+// each other. `needs_map`: trust = "dscp" requires at least one DSCP in the policy.
 std::string impossible_trust(const Qos& want, const Qos& have, bool needs_map);
 
 // Why the port has no receive buffers for so many lossless classes, `most` being its number; empty: it has. The classes
@@ -47,8 +47,9 @@ std::string too_many_lossless(const Qos& want, const Qos& have, uint32_t most);
 // The ieee_ets to send: `now` with what a profile owns (classes, algorithms, bandwidths) replaced.
 ieee_ets wire(const Ets& want, ieee_ets now);
 
-// Who owns DCBX first; what stops the link early; the DSCP map before what it overwrites on some cards; ETS before PFC,
-// which needs it on others; buffers before the PFC that makes them lossless; congestion control when its classes stand.
+// First the owner of DCBX; then settings that stop the link; the DSCP map before the ones that it overwrites on some
+// NICs; ETS before PFC, which requires it on others; buffers before the PFC that makes them lossless; congestion
+// control last.
 inline constexpr auto kOrder = [] {
   std::array<SettingId, kSettingCount> order{
       SettingId::fw_lldp,     SettingId::dcbx,        SettingId::pause,    SettingId::mtu,

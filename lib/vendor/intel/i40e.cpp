@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // i40e (Intel X710, XL710, X722): drivers/net/ethernet/intel/i40e/i40e_dcb_nl.c and i40e_ethtool.c of Linux 6.12;
-// Linux 5.10 could read DCB only. While the firmware's LLDP agent runs, every change of DCB is EINVAL. There is no DSCP
+// Linux 5.10 could read DCB only. While the firmware's LLDP agent runs, every change of DCB is EINVAL. It has no DSCP
 // mode: priorities come with the VLAN tag. Its RDMA (X722) is iWARP, which has no DCQCN.
 #include "vendor/generic/rings.h"
 #include "vendor/generic/upstream.h"

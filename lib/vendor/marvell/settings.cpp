@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // qede, qedr (Marvell FastLinQ 41000, 45000): drivers/net/ethernet/qlogic/qed/qed_dcbx.c of Linux 6.12. The card's
 // firmware always runs DCBX itself (LLD_MANAGED); ETS and PFC are its own offer to the switch, and the reading is the
-// result of that exchange. Without DCBX in IEEE mode there every operation is EINVAL, and nothing can be read. What is
-// set waits for SET_ALL.
+// result of that exchange. Unless its DCBX is in IEEE mode every operation is EINVAL, and nothing can be read.
+// Writes take effect with SET_ALL.
 #include "vendor/generic/upstream.h"
 #include "vendor/vendors.h"
 
