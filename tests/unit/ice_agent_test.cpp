@@ -99,7 +99,7 @@ TEST(IceLimits, OneLosslessClassAndNoGap) {
   want.pfc = PrioSet{0x09};
   changes = bed.apply(want);
   EXPECT_EQ(of(changes, "pfc").outcome, Outcome::unsupported);
-  EXPECT_NE(of(changes, "pfc").detail.find("2 lossless traffic classes, the card has 1"), std::string::npos);
+  EXPECT_NE(of(changes, "pfc").detail.find("2 lossless traffic classes, the NIC has 1"), std::string::npos);
 }
 
 TEST(IceLimits, NoClassBeyondThoseThatThePortHas) {

@@ -163,7 +163,7 @@ TEST(Bnxt, TooManyLosslessClassesAreNotTried) {
   want.pfc = PrioSet{0xff};
   auto changes = bed.apply(want);
   EXPECT_EQ(of(changes, "pfc").outcome, Outcome::unsupported);
-  EXPECT_NE(of(changes, "pfc").detail.find("8 lossless traffic classes, the card has 2"), std::string::npos)
+  EXPECT_NE(of(changes, "pfc").detail.find("8 lossless traffic classes, the NIC has 2"), std::string::npos)
       << text(changes);
   EXPECT_EQ(bed.nic.calls["setpfc"], 0u) << "each try would close and open the NIC";
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ionic (AMD Pensando DSC, Pollara): no dcbnl in any kernel (5.10 to 7.3); QoS and DCQCN are set with AMD's nicctl, and
-// are lost at a reboot unless they stand in the card's profile (AMD UG1813). MTU, rings and FEC go through the kernel.
+// are lost at a reboot unless they stand in the NIC's profile (AMD UG1813). MTU, rings and FEC go through the kernel.
 //
 // Pause can be read, but is not written: ionic_get_pauseparam() shows PFC, which nicctl has switched on, as pause, and
 // ionic_set_pauseparam() replaces it with link pause (drivers/net/ethernet/pensando/ionic/ionic_ethtool.c of
@@ -28,8 +28,8 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
   if (setting.id == SettingId::pause)
     return "ionic shows its PFC as global pause, and a write would replace it: set the port's pause type with nicctl";
   if (is_qos(setting.id))
-    return "no kernel sets QoS of this card: nicctl update qos, kept over a reboot by the card's profile";
-  if (is_dcqcn(setting.id)) return "no kernel sets DCQCN of this card: give it a DCQCN profile with nicctl";
+    return "no kernel sets QoS of this NIC: nicctl update qos, kept over a reboot by the NIC's profile";
+  if (is_dcqcn(setting.id)) return "no kernel sets DCQCN of this NIC: give it a DCQCN profile with nicctl";
   return upstream::remedy(setting, have, netdev, code);
 }
 

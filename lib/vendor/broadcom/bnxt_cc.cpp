@@ -103,7 +103,7 @@ class Together {
   }
 
  private:
-  // The old driver shows a number that was written, applied or not: left there, it would be taken for what the card
+  // The old driver shows a number that was written, applied or not: left there, it would be taken for what the NIC
   // does.
   Error take_back(Error why) {
     for (; !before_.empty(); before_.pop_back()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Congestion control of bnxt_re (Broadcom Thor, Thor2): one set of values in the card's firmware behind two doors.
+// Congestion control of bnxt_re (Broadcom Thor, Thor2): one set of values in the NIC's firmware behind two doors.
 //   configfs bnxt_re/<RDMA device>/ports/<port>/cc/: Broadcom's own module (bnxt_re/configfs.c), hex numbers. Older
 //     releases show the written value and send it to the firmware on `apply`; newer ones (233) send most of it at once
 //     and read it from the firmware, but DSCPs and priorities still wait for `apply`.
@@ -7,7 +7,7 @@
 //     and Broadcom's newest modules, decimal numbers, sent at once; Linux ignores the firmware's refusal.
 // As in Broadcom's bnxt_setupcc.sh, configfs is preferred. Linux 6.12 has neither.
 //
-// "cc" is the card's congestion control with ECN-capable data: enable_cc and tos_ecn together, as bnxt_re itself
+// "cc" is the NIC's congestion control with ECN-capable data: enable_cc and tos_ecn together, as bnxt_re itself
 // switches them on (bnxt_re_setup_cc() of Linux 7.3) and Broadcom's script does. Linux 6.12 starts with enable_cc
 // alone: no switch marks its data, so that reads as off.
 #pragma once

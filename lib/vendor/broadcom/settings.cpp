@@ -70,15 +70,15 @@ std::string impossible(const Setting& setting, const Qos& want, const Qos& have,
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
   if (setting.id == SettingId::fw_lldp)
-    return "an LLDP agent in the card's firmware is an option in NVM: switch it off with niccli";
+    return "an LLDP agent in the NIC's firmware is an option in NVM: switch it off with niccli";
   if (std::string text = bnxt_cc::remedy(setting, code); !text.empty()) return text;
   if (code != 0 && have.dcbx == Dcbx::firmware && setting.id != SettingId::pause && setting.id != SettingId::mtu)
-    return "the card's firmware owns DCBX and then refuses every change: switch its LLDP agent off in NVM (niccli)";
+    return "the NIC's firmware owns DCBX and then refuses every change: switch its LLDP agent off in NVM (niccli)";
   if (setting.id == SettingId::pfc && code == EINVAL)
-    return "the card has fewer lossless traffic classes than these priorities map to";
+    return "the NIC has fewer lossless traffic classes than these priorities map to";
   if (setting.id == SettingId::ets && code == EINVAL)
     return "the bandwidths of the ETS classes must not exceed 100, and at 100 none may be 0";
-  if (setting.id == SettingId::dscp_map && code == EOPNOTSUPP) return "this card's firmware does not map DSCPs";
+  if (setting.id == SettingId::dscp_map && code == EOPNOTSUPP) return "this NIC's firmware does not map DSCPs";
   if ((setting.id == SettingId::dscp_map || setting.id == SettingId::roce_prio) && code == EIO)
     return "the firmware refused the entry; the kernel's list was corrected";
   return upstream::remedy(setting, have, netdev, code);

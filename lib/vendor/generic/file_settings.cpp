@@ -127,7 +127,7 @@ std::string why_not(const PortIo& io, const std::string& file, int code) {
 }
 
 std::string remedy(int code) {
-  if (code == EINVAL || code == ERANGE) return "the card's firmware does not take this value";
+  if (code == EINVAL || code == ERANGE) return "the NIC's firmware does not take this value";
   if (code == EACCES) return "the file is root's alone, or shows but cannot set (a virtual function's)";
   if (code == EPERM) return "kernel lockdown (Secure Boot) closes such files even to root";
   if (code == ENOENT) return "the driver took the file away";

@@ -11,7 +11,7 @@
 
 namespace fabric::headroom {
 
-inline constexpr uint32_t kCell = 128;        // bytes; the cards' own (SBCAM), 144 on some, is not shown to the host
+inline constexpr uint32_t kCell = 128;        // bytes; the NICs' own (SBCAM), 144 on some, is not shown to the host
 inline constexpr uint32_t kDefaultCable = 7;  // metres, MLX5E_DEFAULT_CABLE_LEN
 
 // What the headroom depends on.
@@ -45,7 +45,7 @@ std::string objection(const Use& use, const Buffers& sizes);
 // The eight sizes: a lossless buffer gets its minimum and room for one more frame; the lossy ones share the rest of the
 // bytes in buffers `now` equally, two frames at least; unused ones get nothing. Memory that the NIC keeps outside of
 // the eight (the shared pool of newer ones) is touched only as far as the lossless need it. All in whole cells of the
-// known cards, so that nothing is rounded and the same question has the same answer afterwards. Error (without errno):
+// known NICs, so that nothing is rounded and the same question has the same answer afterwards. Error (without errno):
 // it does not fit, or the speed is not known.
 Result<Buffers> automatic(const Use& use, const Buffers& now);
 

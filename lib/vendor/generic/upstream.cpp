@@ -79,22 +79,22 @@ bool is_dcqcn_parameter(SettingId key) {
   return key >= SettingId::min_time_between_cnps && key <= SettingId::rtt_resp_dscp;
 }
 
-// Whose setting it is, of those that some cards only have.
+// Whose setting it is, of those that some NICs only have.
 std::string whose(SettingId key) {
   if (key == SettingId::fw_lldp)
-    return "only Intel's ice and i40e can switch an LLDP agent in the card's firmware from here";
+    return "only Intel's ice and i40e can switch an LLDP agent in the NIC's firmware from here";
   if (key == SettingId::ecn_rp || key == SettingId::ecn_np)
     return "ECN for each priority is a switch of NVIDIA's OFED/DOCA driver alone";
-  if (is_dcqcn_parameter(key)) return "a DCQCN parameter of NVIDIA's cards; this card's firmware decides itself";
+  if (is_dcqcn_parameter(key)) return "a DCQCN parameter of NVIDIA's NICs; this NIC's firmware decides itself";
   if (key == SettingId::cnp_dscp || key == SettingId::cnp_prio)
-    return "only NVIDIA's and Broadcom's cards let the host mark CNPs; this card's firmware or the vendor's tool "
+    return "only NVIDIA's and Broadcom's NICs let the host mark CNPs; this NIC's firmware or the vendor's tool "
            "decides";
   if (key == SettingId::cc)
-    return "the kernel has no switch for this card's congestion control: the vendor's tool, or the firmware's default";
+    return "the kernel has no switch for this NIC's congestion control: the vendor's tool, or the firmware's default";
   if ((key >= SettingId::cc_mode && key <= SettingId::cc_inactivity_cp) || key == SettingId::roce_dscp)
-    return "a congestion control parameter of Broadcom's cards";
+    return "a congestion control parameter of Broadcom's NICs";
   if (key == SettingId::roce_prio)
-    return "a setting of Broadcom's cards; here RoCE's priority follows from dscp_map or the VLAN's";
+    return "a setting of Broadcom's NICs; here RoCE's priority follows from dscp_map or the VLAN's";
   if (key == SettingId::traffic_class)
     return "only NVIDIA's OFED/DOCA driver can force a traffic class on all queue pairs";
   return {};
@@ -155,7 +155,7 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string&, 
   if (code != 0) return {};
   if (std::string text = whose(setting.id); !text.empty()) return text;
   if (is_dcb(setting.id) && !have.trust)
-    return "no dcbnl here: a virtual function's settings belong to its physical function, other cards have a vendor's "
+    return "no dcbnl here: a virtual function's settings belong to its physical function, other NICs have a vendor's "
            "tool";
   if (setting.id == SettingId::cable_length)
     return "only mlx5 asks for the cable's length; this driver sizes its headroom itself";
@@ -187,7 +187,7 @@ std::string too_many_lossless(const Qos& want, const Qos& have, uint32_t most) {
     if (want.pfc->has(prio)) classes |= 1U << ets.prio_tc[static_cast<size_t>(prio)];
   const auto count = static_cast<uint32_t>(std::popcount(classes));
   if (count <= most) return {};
-  return "these priorities map to " + std::to_string(count) + " lossless traffic classes, the card has " +
+  return "these priorities map to " + std::to_string(count) + " lossless traffic classes, the NIC has " +
          std::to_string(most);
 }
 

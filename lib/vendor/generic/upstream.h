@@ -32,7 +32,7 @@ Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Q
 Result<void> write_ets(PortIo& io, const Setting&, const Qos& want, const Qos& have);
 Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos& have);
 Result<void> write_apptrust(PortIo& io, const Setting&, const Qos& want, const Qos& have);
-// prio2buffer and buffer_size go in one message: a card judges them together.
+// prio2buffer and buffer_size go in one message: a NIC judges them together.
 Result<void> write_buffers(PortIo& io, const Setting&, const Qos& want, const Qos& have);
 Result<void> write_maxrate(PortIo& io, const Setting&, const Qos& want, const Qos& have);
 

@@ -34,11 +34,11 @@ std::string impossible(const Setting& setting, const Qos& want, const Qos& have,
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
   const bool dcb = setting.id == SettingId::dcbx || setting.id == SettingId::ets || setting.id == SettingId::pfc;
   if (dcb && code != 0 && have.dcbx == Dcbx::firmware)
-    return "the card's LLDP agent owns DCBX: fw_lldp = false, or " + kAgent.command(netdev);
+    return "the NIC's LLDP agent owns DCBX: fw_lldp = false, or " + kAgent.command(netdev);
   if (dcb && code == 0 && have.dcbx)
-    return "this kernel's i40e can only read DCB, or the card's firmware has it switched off";
+    return "this kernel's i40e can only read DCB, or the NIC's firmware has it switched off";
   if (setting.id == SettingId::trust || setting.id == SettingId::dscp_map)
-    return "i40e does not map DSCPs: it takes the priority from the VLAN tag (E810 cards map DSCPs)";
+    return "i40e does not map DSCPs: it takes the priority from the VLAN tag (E810 NICs map DSCPs)";
   if (setting.id == SettingId::cc) return "i40e's RDMA is iWARP, which has TCP's congestion control and no DCQCN";
   if (setting.id == SettingId::pause && code == EOPNOTSUPP)
     return "i40e takes no change of global pause while PFC is on";

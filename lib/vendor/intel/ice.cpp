@@ -153,11 +153,11 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
     return code == 0 ? "Linux's irdma leaves DCQCN off and has no switch: Intel's irdma package has one in configfs"
                      : file_settings::remedy(code);
   if (code != 0 && have.dcbx == Dcbx::firmware && setting.id != SettingId::pause && setting.id != SettingId::mtu)
-    return "the card's LLDP agent owns DCBX: fw_lldp = false, or " + kAgent.command(netdev);
+    return "the NIC's LLDP agent owns DCBX: fw_lldp = false, or " + kAgent.command(netdev);
   if (setting.id == SettingId::pause && code == EOPNOTSUPP)
     return "ice takes no change of global pause while PFC is on";
   if (setting.id == SettingId::dscp_map && code == EINVAL)
-    return "the card has fewer classes than the map's priorities, or is in a bond";
+    return "the NIC has fewer classes than the map's priorities, or is in a bond";
   if (setting.id == SettingId::ets && code == EINVAL) return "the bandwidths of the classes in use must add up to 100";
   return upstream::remedy(setting, have, netdev, code);
 }

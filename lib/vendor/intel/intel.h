@@ -9,7 +9,7 @@
 
 namespace fabric::intel {
 
-// The private flag of the LLDP agent in the card's firmware. While the agent runs it owns DCBX, and the driver refuses
+// The private flag of the LLDP agent in the NIC's firmware. While the agent runs it owns DCBX, and the driver refuses
 // every change of DCB.
 struct Agent {
   std::string_view flag;  // fw-lldp-agent, disable-fw-lldp

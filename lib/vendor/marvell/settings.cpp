@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qede, qedr (Marvell FastLinQ 41000, 45000): drivers/net/ethernet/qlogic/qed/qed_dcbx.c of Linux 6.12. The card's
+// qede, qedr (Marvell FastLinQ 41000, 45000): drivers/net/ethernet/qlogic/qed/qed_dcbx.c of Linux 6.12. The NIC's
 // firmware always runs DCBX itself (LLD_MANAGED); ETS and PFC are its own offer to the switch, and the reading is the
 // result of that exchange. Unless its DCBX is in IEEE mode every operation is EINVAL, and nothing can be read.
 // Writes take effect with SET_ALL.
@@ -11,12 +11,12 @@ namespace {
 
 constexpr std::string_view kNames[] = {"qede"};
 constexpr char kNotOperational[] =
-    "DCBX is not operational in IEEE mode: enable it on the switch's port, or make the card's static (Marvell's "
+    "DCBX is not operational in IEEE mode: enable it on the switch's port, or make the NIC's static (Marvell's "
     "qaucli)";
 
 std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
   if (setting.id == SettingId::dcbx && want.dcbx == Dcbx::host)
-    return "this card's firmware always runs DCBX and takes ets and pfc as its offer: leave dcbx out";
+    return "this NIC's firmware always runs DCBX and takes ets and pfc as its offer: leave dcbx out";
   return upstream::impossible(setting, want, have, limits);
 }
 
@@ -29,7 +29,7 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
     return "here RoCE's priority is an APP entry of UDP port 4791: dcb app add dev " + netdev +
            " dgram-port-prio 4791:PRIO";
   if (code == 0 && setting.id == SettingId::cc)
-    return "the kernel has no switch for this card's DCQCN: Marvell's qaucli";
+    return "the kernel has no switch for this NIC's DCQCN: Marvell's qaucli";
   return upstream::remedy(setting, have, netdev, code);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // mlx4_core (ConnectX-3): drivers/net/ethernet/mellanox/mlx4/en_dcb_nl.c and en_ethtool.c of Linux 6.12. No DSCPs: what
-// is put into the kernel's APP list never reaches the card. PFC and global pause exclude each other: PFC on takes pause
+// is put into the kernel's APP list never reaches the NIC. PFC and global pause exclude each other: PFC on takes pause
 // off, PFC off puts it on in both directions, and pause on takes PFC off; so pause is written last where PFC goes off
 // (reconcile()).
 #include "vendor/generic/upstream.h"

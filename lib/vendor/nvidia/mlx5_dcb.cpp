@@ -112,7 +112,7 @@ Result<Qos> read(PortIo& io) {
   auto reading = upstream::read_port(io);
   if (!reading) return reading.error();
   Qos out = std::move(reading->qos);
-  // A delay of zero: the card has no port buffers to size (MLX5_BUFFER_SUPPORTED).
+  // A delay of zero: the NIC has no port buffers to size (MLX5_BUFFER_SUPPORTED).
   if (reading->dcb && reading->dcb->pfc && reading->dcb->pfc->delay > 0 && reading->dcb->pfc->delay < kCableEnd)
     out.cable_length = reading->dcb->pfc->delay;
   return out;
@@ -153,12 +153,12 @@ std::string impossible(const Setting& setting, const Qos& want, const Qos& have,
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
   if ((setting.id == SettingId::cable_length || is_buffer(setting)) && have.trust && code == 0)
-    return "this card has no port buffers to size";
+    return "this NIC has no port buffers to size";
   if ((setting.id == SettingId::pfc || setting.id == SettingId::cable_length || is_buffer(setting)) && code == ENOMEM)
     return "a lossless buffer is too small for this speed, MTU and cable: enlarge it, or say buffer_size = \"auto\"";
   if (is_buffer(setting) && code == EINVAL)
     return "the buffers take more than the port has, or leave the pool that all share nothing";
-  if (setting.id == SettingId::maxrate && code == EINVAL) return "this card limits to 255 Gbit/s at most";
+  if (setting.id == SettingId::maxrate && code == EINVAL) return "this NIC limits to 255 Gbit/s at most";
   if (setting.id == SettingId::ets && code == EINVAL) return "the bandwidths of the ETS classes must add up to 100";
   return upstream::remedy(setting, have, netdev, code);
 }
