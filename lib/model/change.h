@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What became of one setting of one port in one reconcile.
+// The outcome of one setting of one port in one reconcile.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ enum class Outcome : uint8_t {
   differs,      // audit mode or a plan: would be written now
   pending,      // differs; the write would stop traffic and must wait (busy port, disruptive = "never")
   unsupported,  // this driver does not offer it
-  refused,      // the driver said no: `code` is its errno
-  ignored,      // the driver said yes, and the value read back is not what was written
+  refused,      // rejected by the driver; `code` is its errno
+  ignored,      // accepted by the driver, but another value reads back
   conflict,     // another writer keeps changing it back; no longer written
 };
 std::string_view to_text(Outcome value);

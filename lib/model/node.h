@@ -44,7 +44,7 @@ struct Gpu : PciDevice {
   std::vector<unsigned> vendor_index{};   // its numbers in the vendor's runtime; several: an AMD GPU in partitions
   std::optional<unsigned> minor{};        // N of /dev/nvidiaN
   std::vector<unsigned> render_minors{};  // N of /dev/dri/renderDN, in the order of vendor_index
-  std::string partition{};                // AMD's compute and memory mode, "CPX/NPS4"; empty: not told
+  std::string partition{};                // AMD's compute and memory mode, "CPX/NPS4"; empty: unknown
 };
 
 // A PCI function with a network or InfiniBand class, or below which the kernel shows a netdev or an RDMA device.
@@ -114,7 +114,7 @@ struct PortCounters {
 struct QpStatistics {
   enum class Mode : uint8_t { none, automatic, manual };
   enum class Dump : uint8_t { ok, overflow, error };
-  std::optional<Mode> mode{};            // absent: the kernel does not tell
+  std::optional<Mode> mode{};            // absent: not reported by the kernel
   bool by_type = false, by_pid = false;  // what the automatic mode groups queue pairs by
   std::optional<Dump> dump{};            // how the last reading went; absent: there is nothing to read in this mode
   std::map<std::string, std::vector<Counter>, std::less<>>
@@ -134,7 +134,7 @@ struct Port {
   // read.
   std::string role;
   std::string bond;           // the bond it is (same name as netdev) or, scanned as a port of its own, is a member of
-  std::string left_alone;     // why its settings are nobody's to keep here: "subfunction: ..."; empty: they can be kept
+  std::string left_alone;     // why its settings cannot be managed here: "subfunction: ..."; empty: they can be kept
   std::string kernel_driver;  // driver of the PCI function ("mlx5_core"), else the RDMA link type ("rxe"), else empty
   std::string driver_version{};  // of its module; of the kernel's own drivers the kernel's release
   std::string driver;            // our driver's name for it ("mlx5", "upstream"): see driver/
@@ -157,12 +157,12 @@ struct Port {
   Limits limits;                    // and what they could be
   std::vector<std::string> unread;  // what could not be read, with the reason: "ethtool statistics: ... (EPERM)"
   PortCounters counters;
-  std::optional<LinkStatus> link_status{};  // why there is no link; absent: the driver does not tell
+  std::optional<LinkStatus> link_status{};  // why there is no link; absent: not reported by the driver
   std::optional<FecStatus> fec{};
-  std::optional<Transceiver> module{};      // what stands in the cage; absent: none, not readable, or nobody read it
-  std::vector<ResourceCount> resources{};   // of the whole device
-  std::vector<HealthReporter> reporters{};  // of the function
-  std::optional<QpStatistics> qp_statistics{};  // absent: nobody asked
+  std::optional<Transceiver> module{};          // module in the cage; absent: none, not readable, or not read
+  std::vector<ResourceCount> resources{};       // of the whole device
+  std::vector<HealthReporter> reporters{};      // of the function
+  std::optional<QpStatistics> qp_statistics{};  // absent: not requested
 
   [[nodiscard]] std::string id() const;  // "mlx5_0/1"; of a bond's member "mlx5_bond_0/1@ens1f0np0"
   // A bond's member, scanned as a port of its own: it has a cable, a module and a netdev; what RDMA counts is the
@@ -179,10 +179,10 @@ struct SettingState {
   std::string detail{};
   uint64_t repairs = 0;
   std::string last_repair{};  // RFC 3339, empty: never
-  // Drift: it had been as wanted, and was found otherwise.
+  // Drift: it was in sync, and then differed.
   std::map<std::string, uint64_t> drifts{};  // how often, by class of cause (to_text(Cause))
   std::string last_drift{};                  // RFC 3339, empty: never
-  std::string drift_from{}, drift_to{};      // of the last one: what had stood, what was found
+  std::string drift_from{}, drift_to{};      // of the last one: the wanted and the found value
   std::string drift_by{};                    // and its likely cause in words: "lldpad (pid 812)"
   bool operator==(const SettingState&) const = default;
 };
@@ -208,7 +208,7 @@ struct Node {
   std::optional<AgentState> agent;  // absent: no state file readable
   std::string agent_unread;         // why, where there is one
   Neighbors neighbors{};            // who is at the other end of the cables, so far as anybody listens
-  std::vector<std::string> unseen;  // what this caller could not see for want of privilege, in words
+  std::vector<std::string> unseen;  // what this caller lacked the privilege to read, in words
   Platform platform{};
   std::optional<PciState>
       pci_settings{};  // absent: fabric-agent-pci.service has published nothing, and the reader may not read it himself

@@ -35,7 +35,7 @@ struct Match {
   bool operator==(const Match&) const = default;
 };
 
-// How one kind of RoCE packet is marked: the DSCP of its IP header, and the priority that the DSCP stands for.
+// How one kind of RoCE packet is marked: the DSCP of its IP header, and the priority that the DSCP maps to.
 struct Mark {
   uint8_t dscp = 0, priority = 0;
   bool operator==(const Mark&) const = default;
@@ -65,7 +65,7 @@ struct Window {
   unsigned from = 0, to = 0;  // minutes of the day
   bool operator==(const Window&) const = default;
 };
-// Is `minute` of `weekday` (0 Sunday) inside one of them? No window at all: always.
+// True if `minute` of `weekday` (0 Sunday) is inside one of them, or if there are none.
 bool in_window(const std::vector<Window>& windows, int weekday, unsigned minute);
 
 // What becomes of a port that no [[port]] entry matches any more after a reload.
@@ -80,7 +80,7 @@ std::string_view to_text(RawCounters value);
 enum class Compat : uint8_t { node_exporter, rdma_exporter, rdma_exporter_qp };
 std::string_view to_text(Compat value);
 
-// What the site knows of its machines ([expect]); what is absent is judged by the machine's own symmetry.
+// Expected hardware of the site's machines ([expect]); absent values are judged by the machine's own symmetry.
 struct Expect {
   std::optional<unsigned> gpus{}, compute_nics{};
   std::optional<PathClass> path_class{};  // the worst between a GPU and its NIC

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What RoCE needs of a port: the wanted state and the state as read are the same struct.
+// The RoCE settings of a port. The wanted settings and the reading use the same struct.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@
 
 namespace fabric {
 
-// Absent means: not asked for (in a policy), or not offered by this port (as read). Absent is never zero.
-// Members stand in the order of kSettings; a member without a row does not compile (tests/unit/setting_test.cpp).
+// Absent means: not wanted (policy), or not offered by this port (reading). Absent is never zero.
+// Members are in the order of kSettings; a member without a row does not compile (tests/unit/setting_test.cpp).
 struct Qos {
   std::optional<Dcbx> dcbx;
   std::optional<bool> fw_lldp;  // the firmware's own LLDP agent
@@ -271,7 +271,7 @@ static_assert(
 constexpr const Setting& setting_of(SettingId id) { return kSettings[index(id)]; }
 // Its name in TOML, JSON, metric labels and journal fields.
 constexpr std::string_view key_text(SettingId id) { return kSettings[index(id)].key; }
-// The setting of that name; nullopt: there is none.
+// The setting of that name; nullopt: unknown.
 constexpr std::optional<SettingId> parse_setting(std::string_view key) {
   for (const Setting& setting : kSettings)
     if (setting.key == key) return setting.id;
@@ -280,7 +280,7 @@ constexpr std::optional<SettingId> parse_setting(std::string_view key) {
 // A set of settings; bit i is kSettings[i].
 using Keys = std::bitset<kSettingCount>;
 
-// What the port could be set to, as far as it says. Not settings.
+// Limits that the port reports. Not settings.
 struct Limits {
   std::optional<uint32_t> speed;                              // Mb/s, of the link as it is
   std::optional<uint32_t> max_mtu;                            // bytes (IFLA_MAX_MTU)
@@ -298,7 +298,7 @@ auto visit_member(const Setting& setting, QosRef& qos, Function&& with) {
   return std::visit([&](auto member) { return with(qos.*member); }, setting.member);
 }
 
-// Is the setting given in `qos`?
+// True if the setting is given in `qos`.
 bool has_value(const Setting& setting, const Qos& qos);
 // Which settings are given.
 Keys keys_of(const Qos& qos);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kinds of value that a setting can have. Each kind has: ==, to_text (for people and journal
-// fields; also what a metric label or a plan line shows) and to_json. Reading one from TOML stands in config/.
+// fields; also what a metric label or a plan line shows) and to_json. config/ reads them from TOML.
 #pragma once
 
 #include <array>
@@ -82,8 +82,8 @@ struct Rates {
 // What rdma_cm gives connections that ask for nothing: RoCE v1 or v2.
 enum class RoceMode : uint8_t { v1, v2 };
 
-// A number that can also be left to somebody else: none forces no traffic class on queue pairs (OFED), lets the adapter
-// choose the CNP's priority (mlx5).
+// A number or none: none forces no traffic class on queue pairs (OFED), or lets the NIC choose the CNP's priority
+// (mlx5).
 struct OrNone {
   std::optional<uint32_t> value;
   bool operator==(const OrNone&) const = default;
