@@ -4,7 +4,7 @@
 
 #include "base/parse.h"
 #include "config/reader.h"
-#include "model/health_rules.h"
+#include "health/rule.h"
 
 namespace fabric::config {
 namespace {
@@ -88,29 +88,15 @@ std::string rule_toml(const HealthRule& rule, const HealthLimits& limits) {
          ", clear = " + toml_string(seconds_text(limits.clear)) + " }";
 }
 
-// The lines that an error shows as the way to write it: the defaults.
-const std::string& example(size_t row) {
-  static const auto all = [] {
-    std::array<std::string, kHealthRules.size()> lines;
-    for (size_t i = 0; i < lines.size(); ++i)
-      lines[i] = std::string(kHealthRules[i].key) + " = " + rule_toml(kHealthRules[i], kHealthRules[i].limits);
+// The lines that an error shows as an example: the defaults.
+const std::vector<std::string>& examples() {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> lines;
+    for (const HealthRule& rule : health_rules())
+      lines.push_back(std::string(rule.key) + " = " + rule_toml(rule, rule.limits));
     return lines;
   }();
-  return all[row];
-}
-
-template <size_t Row>
-Key key_of() {
-  return {"health", kHealthRules[Row].key, example(Row),
-          [](const toml::node& node, Policy& policy) {
-            return read_rule(kHealthRules[Row], node, policy.health.limits[Row]);
-          },
-          [](const Policy& policy) { return rule_toml(kHealthRules[Row], policy.health.limits[Row]); }};
-}
-
-template <size_t... Row>
-void append_rules(std::vector<Key>& keys, std::index_sequence<Row...>) {
-  (keys.push_back(key_of<Row>()), ...);
+  return all;
 }
 
 }  // namespace
@@ -124,7 +110,17 @@ void append_health_keys(std::vector<Key>& keys) {
       {"health", "reload_grace", "reload_grace = \"2min\"",
        [](const toml::node& node, Policy& policy) { return read_seconds(node, 0, kDay, policy.health.reload_grace); },
        [](const Policy& policy) { return toml_string(seconds_text(policy.health.reload_grace)); }});
-  append_rules(keys, std::make_index_sequence<kHealthRules.size()>());
+  for (size_t i = 0; i < health_rules().size(); ++i) {
+    const HealthRule& rule = health_rules()[i];
+    keys.push_back({"health", rule.key, examples()[i],
+                    [&rule](const toml::node& node, Policy& policy) {
+                      HealthLimits limits = limits_of(policy.health, rule);
+                      auto problem = read_rule(rule, node, limits);
+                      if (!problem) policy.health.limits.insert_or_assign(std::string(rule.key), limits);
+                      return problem;
+                    },
+                    [&rule](const Policy& policy) { return rule_toml(rule, limits_of(policy.health, rule)); }});
+  }
 }
 
 }  // namespace fabric::config

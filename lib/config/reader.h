@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -91,11 +92,11 @@ struct Document {
 struct Key {
   std::string_view section, name;
   std::string_view example;  // a whole line, as the man page shows it
-  MaybeProblem (*read)(const toml::node& node, Policy& policy);
-  std::string (*show)(const Policy& policy);  // the value as TOML; empty: not set, without default
+  std::function<MaybeProblem(const toml::node& node, Policy& policy)> read;
+  std::function<std::string(const Policy& policy)> show;  // the value as TOML; empty: not set, without default
 };
 std::span<const Key> keys();
-// [health]: one key per rule (model/health_rules.h).
+// [health]: one key per rule (health/rule.h).
 void append_health_keys(std::vector<Key>& keys);
 
 // Keys of [[port]] beside the settings, and of its match; those of a profile beside the settings.

@@ -4,145 +4,140 @@
 #include <algorithm>
 #include <array>
 
-#include "diagnosis/diagnosis_case.h"
-#include "model/finding.h"
+#include "diagnosis/context.h"
+#include "health/health.h"
 
 namespace fabric {
 namespace {
 
 struct SymptomText {
   Symptom symptom;
-  std::string_view what, collect;
+  std::string_view text, collect;
 };
 constexpr std::array<SymptomText, kSymptoms> kTexts{{
     {Symptom::tx_pause, "this port sends pause",
-     "Measure pause in time and PCIe stalls over a longer window: fabric-agentctl diagnose --interval 30s"},
-    {Symptom::rx_pause, "this port is paused by the network",
-     "Read congestion notifications and marks: rdma statistic show link {rdma}; and PFC counters of {peer}"},
+     "Measure pause time and PCIe stalls over a longer window: fabric-agentctl diagnose --interval 30s"},
+    {Symptom::rx_pause, "this port is paused by its peer",
+     "Read CNPs and ECN marks: rdma statistic show link {rdma}\nRead the PFC counters of {peer}"},
     {Symptom::loss, "RDMA packets are lost or reordered",
-     "Read discards of this port (ethtool -S {netdev}) and of {peer}; let the switch be heard: systemctl enable --now "
+     "Read the discards of this port (ethtool -S {netdev}) and of {peer}\nEnable LLDP: systemctl enable --now "
      "fabric-lldp"},
     {Symptom::discards, "frames of a lossless priority are discarded",
-     "Learn the PFC of the switch: systemctl enable --now fabric-lldp, then fabric-agentctl neighbors"},
+     "Read the PFC of the switch: systemctl enable --now fabric-lldp, then fabric-agentctl neighbors"},
     {Symptom::link, "the link went down or had errors",
-     "Read the module as root (ethtool -m {netdev}) and the log of {peer}; watch over a longer window: fabric-agentctl "
+     "Read the module as root: ethtool -m {netdev}\nRead the log of {peer}\nUse a longer window: fabric-agentctl "
      "diagnose --interval 1min"},
-    {Symptom::receiver, "receivers are not ready",
-     "Find the far ends (rdma resource show qp link {rdma}) and ask there: fabric-agentctl diagnose"},
-    {Symptom::pcie, "the PCIe path stalls", "Read the slot as root: lspci -vvs {pci}"},
-    {Symptom::ignored, "congestion notifications are ignored",
-     "Read ecn_rp of this port: fabric-agentctl show --port {netdev}"},
-    {Symptom::unanswered, "congestion marks are not answered",
+    {Symptom::receiver, "receivers are not ready (RNR)",
+     "Find the far ends: rdma resource show qp link {rdma}\nRun there: fabric-agentctl diagnose"},
+    {Symptom::pcie, "the PCIe path stalls", "Read the PCIe link as root: lspci -vvs {pci}"},
+    {Symptom::ignored, "CNPs are ignored", "Read ecn_rp of this port: fabric-agentctl show --port {netdev}"},
+    {Symptom::unanswered, "ECN-marked packets are not answered with CNPs",
      "Read ecn_np of this port: fabric-agentctl show --port {netdev}"},
-    {Symptom::starved, "this port has data and gets no credits",
-     "Read its own link first, then the ports of {peer}: ibqueryerrors"},
-    {Symptom::marked, "packets arrive that a device on the way marked as damaged",
+    {Symptom::starved, "this port has data to send and no credits",
+     "Read the error counters of this link, then of the ports of {peer}: ibqueryerrors"},
+    {Symptom::marked, "packets arrive that a device on the path marked as damaged",
      "Look for symbol errors along the path: ibqueryerrors"},
     {Symptom::overrun,
-     "the receive buffer overran, which a link with credits never should: this card's firmware, the cable, or {peer}",
-     "Exchange the cables of two ports, and see what the overruns follow\nCompare the firmware of the cards and of "
+     "the receive buffer overran, which credits should prevent: the NIC's firmware, the cable, or {peer}",
+     "Swap the cables of two ports, and see which port has the overruns then\nCompare the firmware of the NICs and of "
      "{peer}: fabric-agentctl check --only firmware"},
 }};
 
-void replace(std::string& text, std::string_view mark, const std::string& by) {
-  for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + by.size()))
-    text.replace(at, mark.size(), by);
+std::string filled(std::string_view text, const PortContext& ctx) {
+  return fill_names(text, &ctx.port, ctx.port.id(), ctx.peer_label());
 }
 
-std::string filled(std::string_view text, const Case& one) {
-  std::string out(text);
-  replace(out, "{netdev}", one.port.netdev.empty() ? one.port.rdma : one.port.netdev);
-  replace(out, "{rdma}", one.port.rdma + "/" + std::to_string(one.port.number));
-  replace(out, "{pci}", one.port.pci);
-  replace(out, "{peer}", one.peer_label());
-  return out;
-}
-
-void add_steps(std::vector<std::string>& out, std::string_view text, const Case& one) {
+void add_steps(std::vector<std::string>& out, std::string_view text, const PortContext& ctx) {
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
-    out.push_back(filled(text.substr(0, end), one));
+    out.push_back(filled(text.substr(0, end), ctx));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
 }
 
-Diagnosis made(const Rule& rule, const Case& one, Verdict verdict) {
-  Diagnosis out{.subject = one.port.id(),
+Diagnosis diagnosis_of(const Rule& rule, const PortContext& ctx, RuleResult result) {
+  Diagnosis out{.subject = ctx.port.id(),
                 .rule = std::string(rule.id),
                 .culprit = rule.culprit,
                 .status = rule.status,
-                .confidence = std::min(verdict.confidence, 1.0),
+                .confidence = std::min(result.confidence, 1.0),
                 .conclusion = std::string(rule.conclusion),
-                .evidence = std::move(verdict.evidence),
-                .next = std::move(verdict.next)};
-  add_steps(out.next, rule.next, one);
+                .evidence = std::move(result.evidence),
+                .next = std::move(result.next)};
+  add_steps(out.next, rule.next, ctx);
   return out;
 }
 
-// What the rule explains of this port: a wire with a few errors has not lost everything that is lost, nor has a receive
-// buffer that a few frames did not fit into. That others are late is not this host's doing, and what makes it slow does
-// not stop it. A wire without any is not what such a rule is about (the firmware was reset).
-Symptoms explained_by(const Rule& rule, const Case& one) {
+// The symptoms that the rule explains on this port. A link with few errors does not explain all losses. Causes that
+// make a host slow do not explain one that receives nothing. A cause in this host does not explain late receivers at
+// the far end. A rule that applies without link symptoms (firmware reset) is not about the link.
+Symptoms explained_by(const Rule& rule, const RuleResult& result, const PortContext& ctx) {
   Symptoms out = rule.explains;
-  if (out.has(Symptom::link) && one.symptoms.has(Symptom::link) && !wire_explains_loss(one))
+  out.remove(result.unexplained);
+  if (out.has(Symptom::link) && ctx.symptoms.has(Symptom::link) && !wire_explains_loss(ctx))
     out.remove({Symptom::loss});
-  if (rule.judge != judges::pause_storm && takes_nothing(one)) out.remove({Symptom::tx_pause});
-  if (rule.culprit == Culprit::host && is_far_end_late(one)) out.remove({Symptom::receiver});
-  if (rule.judge == judges::headroom && !threw_away(one, lossless_discards(one).second)) out.remove({Symptom::loss});
+  if (!rule.explains_stopped_host && receives_nothing(ctx)) out.remove({Symptom::tx_pause});
+  if (rule.culprit == Culprit::host && is_far_end_late(ctx)) out.remove({Symptom::receiver});
   return out;
 }
 
-// A rule that spoke without confidence.
+// A rule that matched with too little confidence.
 struct Candidate {
   Symptoms explains;
   std::string line;
 };
 
-// All that is left without an explanation, in one diagnosis: a metric has one series for it.
-Diagnosis unexplained(const Case& one, Symptoms left, const std::vector<Candidate>& candidates) {
-  Diagnosis out = made(*find_rule("not-enough-evidence"), one, {});
+Candidate candidate_of(const Rule& rule, Symptoms explains, const RuleResult& result) {
+  std::string line =
+      "possible, with too little evidence: " + std::string(rule.id) + " (" + std::string(to_text(rule.culprit)) + ")";
+  for (size_t i = 0; i < result.evidence.size(); ++i) line += (i == 0 ? ": " : "; ") + result.evidence[i];
+  return {explains, std::move(line)};
+}
+
+// All unexplained symptoms in one diagnosis: the metric has one series per port for it.
+Diagnosis unexplained(const PortContext& ctx, Symptoms left, const std::vector<Candidate>& candidates) {
+  Diagnosis out = diagnosis_of(*find_rule("not-enough-evidence"), ctx, {});
   for (const SymptomText& text : kTexts) {
     if (!left.has(text.symptom)) continue;
-    out.evidence.push_back(filled(text.what, one));
-    if (text.symptom == Symptom::link || text.symptom == Symptom::loss)
-      for (std::string& line : text.symptom == Symptom::link ? error_lines(one) : loss_lines(one))
-        out.evidence.push_back(std::move(line));
-    add_steps(out.next, text.collect, one);
+    out.evidence.push_back(filled(text.text, ctx));
+    if (text.symptom == Symptom::link) append(out.evidence, error_lines(ctx));
+    if (text.symptom == Symptom::loss) append(out.evidence, loss_lines(ctx));
+    add_steps(out.next, text.collect, ctx);
   }
   for (const Candidate& each : candidates)
     if (each.explains.any_of(left)) out.evidence.push_back(each.line);
   return out;
 }
 
-void diagnose_port(const Case& one, Diagnoses& out) {
-  Symptoms left = one.symptoms;
-  left.remove(told_elsewhere(one));
+void diagnose_port(const PortContext& ctx, Diagnoses& out) {
+  Symptoms left = ctx.symptoms;
+  left.remove(reported_elsewhere(ctx));
   if (left.empty()) return;
   std::vector<Candidate> candidates;
   for (const Rule& rule : rules()) {
-    const Symptoms explains = explained_by(rule, one);
+    if (!left.any_of(rule.explains)) continue;
+    auto result = rule.evaluate(ctx);
+    if (!result) continue;
+    const Symptoms explains = explained_by(rule, *result, ctx);
     if (!left.any_of(explains)) continue;
-    auto verdict = rule.judge(one);
-    if (!verdict) continue;
-    if (verdict->confidence < kEnough) {
-      std::string line = "possible, with too little evidence: " + std::string(rule.id) + " (" +
-                         std::string(to_text(rule.culprit)) + ")";
-      for (size_t i = 0; i < verdict->evidence.size(); ++i) line += (i == 0 ? ": " : "; ") + verdict->evidence[i];
-      candidates.push_back({explains, std::move(line)});
+    if (result->confidence < kEnough) {
+      candidates.push_back(candidate_of(rule, explains, *result));
       continue;
     }
-    if (rule.judge != judges::peer_silent || !is_disordered(one))
-      left.remove(explains);  // what came out of order came from somebody
-    if (explains.has(Symptom::tx_pause) && holds_without_end(one)) left.remove({Symptom::loss});
-    if (explains.has(Symptom::tx_pause) && takes_nothing(one)) left.remove({Symptom::discards});
-    if (explains.any_of({Symptom::rx_pause, Symptom::starved}) && left.has(Symptom::loss) && is_held_fast(one)) {
+    Symptoms whole = explains;
+    whole.remove(result->shared);
+    left.remove(whole);
+    // A host that sends pause almost all the time causes the losses and, when it receives nothing, the discards.
+    if (explains.has(Symptom::tx_pause) && is_pfc_storm(ctx)) left.remove({Symptom::loss});
+    if (explains.has(Symptom::tx_pause) && receives_nothing(ctx)) left.remove({Symptom::discards});
+    if (explains.any_of({Symptom::rx_pause, Symptom::starved}) && left.has(Symptom::loss) && is_tx_blocked(ctx)) {
       left.remove({Symptom::loss});
-      for (const std::string& line : loss_lines(one))
-        verdict->evidence.push_back("and what it sends arrives late or not at all meanwhile: " + line);
+      for (const std::string& line : loss_lines(ctx))
+        result->evidence.push_back("packets wait here and arrive late or not at all: " + line);
     }
-    out.push_back(made(rule, one, std::move(*verdict)));
+    out.push_back(diagnosis_of(rule, ctx, std::move(*result)));
   }
-  if (!left.empty()) out.push_back(unexplained(one, left, candidates));
+  if (!left.empty()) out.push_back(unexplained(ctx, left, candidates));
 }
 
 }  // namespace
@@ -156,8 +151,8 @@ Diagnoses diagnose(const View& view) {
     const Signals signals = with_bond(view, port, found->second);
     const auto members = members_of(view.now, port);
     const std::optional<Port> bond = members.empty() ? std::nullopt : std::optional(with_settings_of(members, port));
-    const Case one = open_case(view, bond ? *bond : port, signals);
-    if (!one.symptoms.empty()) diagnose_port(one, out);
+    const PortContext ctx = make_context(view, bond ? *bond : port, signals);
+    if (!ctx.symptoms.empty()) diagnose_port(ctx, out);
   }
   return out;
 }

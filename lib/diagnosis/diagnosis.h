@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host, cable or network? A table of rules over what a port did in a window, how it is set, where it sits, and what the
-// switch says of itself. Pure.
+// Host, cable or network: rules over a port's counters in a window, its settings, its PCIe slot and its switch. Pure.
+// A rule is one row beside its function in the file of its subject (*_rules.cpp); rules.cpp lists the files in order.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -16,19 +17,19 @@
 
 namespace fabric {
 
-// What can be wrong at a port, before anybody is blamed. A port without symptoms has no diagnosis.
+// What is wrong at a port, without a culprit. A port without symptoms has no diagnosis.
 enum class Symptom : uint8_t {
-  tx_pause,    // this port holds the network
-  rx_pause,    // the network holds this port
-  loss,        // RDMA packets were lost, reordered or not answered
-  discards,    // frames of a lossless priority were thrown away here
-  link,        // bits were damaged, or the link went down
-  receiver,    // a receiver was not ready, here or at the far end
-  pcie,        // the slot stalled, overflowed or had errors
-  ignored,     // congestion notifications came and were not obeyed
-  unanswered,  // packets came with a congestion mark, and no sender was told
-  starved,     // InfiniBand: data, and no credits from the far end to send it
-  marked,      // InfiniBand: packets arrived that a device on the way had marked as damaged
+  tx_pause,    // this port sends pause
+  rx_pause,    // this port is paused by its peer
+  loss,        // RDMA packets were lost, reordered or not acknowledged
+  discards,    // this port discarded frames of a lossless priority
+  link,        // damaged bits, or link down
+  receiver,    // no receive was posted, here or at the far end (RNR)
+  pcie,        // PCIe stalls, overflows or errors
+  ignored,     // CNPs arrived and were ignored
+  unanswered,  // ECN-marked packets arrived and no CNP was sent
+  starved,     // InfiniBand: data to send, and no credits
+  marked,      // InfiniBand: packets arrived that a device on the path had marked as damaged
   overrun,     // InfiniBand: the receive buffer overran
 };
 inline constexpr size_t kSymptoms = 12;
@@ -36,10 +37,10 @@ inline constexpr size_t kSymptoms = 12;
 class Symptoms {
  public:
   constexpr Symptoms(std::initializer_list<Symptom> list = {}) {
-    for (Symptom one : list) add(one);
+    for (Symptom each : list) add(each);
   }
-  constexpr void add(Symptom one) { bits_ = static_cast<uint16_t>(bits_ | 1u << static_cast<unsigned>(one)); }
-  [[nodiscard]] constexpr bool has(Symptom one) const { return (bits_ >> static_cast<unsigned>(one) & 1) != 0; }
+  constexpr void add(Symptom symptom) { bits_ = static_cast<uint16_t>(bits_ | 1u << static_cast<unsigned>(symptom)); }
+  [[nodiscard]] constexpr bool has(Symptom symptom) const { return (bits_ >> static_cast<unsigned>(symptom) & 1) != 0; }
   [[nodiscard]] constexpr bool any_of(Symptoms other) const { return (bits_ & other.bits_) != 0; }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
   constexpr void remove(Symptoms other) { bits_ = static_cast<uint16_t>(bits_ & ~other.bits_); }
@@ -48,33 +49,44 @@ class Symptoms {
   uint16_t bits_ = 0;
 };
 
-struct Case;  // one port and all that is known of it: diagnosis_case.h
+struct PortContext;  // one port and all that is known about it: context.h
 
-struct Verdict {
-  double confidence = 0;  // below kEnough the rule is a mere candidate and blames nobody
+struct RuleResult {
+  double confidence = 0;  // below kEnough the rule is only a candidate
   std::vector<std::string> evidence;
-  std::vector<std::string> next{};  // what only this case knows; stands before the rule's own
+  std::vector<std::string> next{};  // steps of this case, before the rule's own
+  Symptoms unexplained{};           // of the rule's symptoms, those it does not explain in this case
+  Symptoms shared{};                // those it explains only in part: other rules are asked about them too
 };
 inline constexpr double kEnough = 0.5;
 
-// One row, one rule. Rules are asked in the order of the table, the most specific first; a rule is asked as long as one
-// of the symptoms that it can explain has not been explained by a rule above it.
+// A number that a rule compares with.
+struct Threshold {
+  double value = 0;
+  std::string_view unit, source;
+  constexpr operator double() const { return value; }  // NOLINT(google-explicit-constructor): reads as a number
+};
+
+// Rules are asked in order, the most specific first, as long as one of their symptoms is not explained by a rule
+// before.
 struct Rule {
   std::string_view id;  // "far-numa": stable, a metric's label, an argument of explain
   Culprit culprit = Culprit::unknown;
   Status status = Status::warning;
-  Symptoms explains;
-  std::string_view conclusion;  // one sentence
-  std::string_view next;        // what to do, steps between newlines; {netdev} {rdma} {pci} {peer} are the case's
-  std::string_view runbook;     // for `explain`: what it rests on, and what would contradict it
-  std::optional<Verdict> (*judge)(const Case& one);
+  Symptoms explains{};
+  bool explains_stopped_host = false;  // also a host that receives nothing at all while it sends pause
+  std::string_view conclusion;         // one sentence
+  std::string_view next{};             // steps between newlines, with {netdev} {rdma} {pci} {peer} (fill_names)
+  std::string_view runbook{};          // for `explain`: the evidence, and what would contradict it
+  std::array<Threshold, 3> thresholds{};
+  std::optional<RuleResult> (*evaluate)(const PortContext& ctx) = nullptr;
 };
-std::span<const Rule> rules();
-// Null when there is none of that id; "not-enough-evidence" is one.
+const std::vector<Rule>& rules();
+// Null: unknown id. "not-enough-evidence" is one.
 const Rule* find_rule(std::string_view id);
 
-// Every port that has symptoms in the window of `view.signals`, in the order of the node; none without signals. A
-// symptom that no rule explains with confidence is told as "not-enough-evidence", with what to collect.
+// Every port with symptoms in the window of `view.signals`, in the order of the node; empty without signals. Symptoms
+// that no rule explains with confidence are reported as "not-enough-evidence", with what to collect.
 Diagnoses diagnose(const View& view);
 
 }  // namespace fabric

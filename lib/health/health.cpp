@@ -6,34 +6,29 @@
 #include <cstdio>
 
 #include "base/parse.h"
-#include "model/finding.h"
-#include "model/policy.h"
+#include "health/hysteresis.h"
+#include "model/acks.h"
 
 namespace fabric {
 namespace {
 
-constexpr std::string_view kGone = " gone";  // in place of the netdev
-constexpr double kRemembered = 12 * kHour;   // a device that went; as link_flap counts
-
-const HealthPolicy& policy_of(const View& view) {
-  static const HealthPolicy defaults;
-  return view.policy == nullptr ? defaults : view.policy->health;
-}
+constexpr std::string_view kGone = " gone";  // in place of the netdev's index
+constexpr double kRemembered = 12 * kHour;   // for a device that was removed; the window of link_flap
 
 bool is_off(const HealthLimits& limits) { return !limits.warning && !limits.critical; }
 
-// A device that is another one than before has just been made: its driver was loaded anew.
-void note_devices(Health& health, const View& view, double now) {
-  const bool first = health.now == 0;  // nobody has looked before
+// A changed identity means that the driver was loaded again, or that another card has the name.
+void track_devices(Health& health, const View& view, double now) {
+  const bool is_first = health.now == 0;
   for (const Port& port : view.now.ports) {
-    if (port.virtual_function) continue;  // guests' come and go
+    if (port.virtual_function) continue;  // added and removed with their guests
     const std::string identity = port.pci + " " + std::to_string(port.ifindex);
     const auto [known, is_new] = health.devices.try_emplace(port.id());
     if (!is_new && known->second.identity == identity) continue;
-    if (!is_new && !known->second.identity.starts_with(port.pci + " "))  // another card has the name now
+    if (!is_new && !known->second.identity.starts_with(port.pci + " "))  // another card
       for (auto& [rule, subjects] : health.rules) subjects.erase(port.id());
     known->second.identity = identity;
-    if (!first) known->second.since = now;
+    if (!is_first) known->second.since = now;
   }
 }
 
@@ -42,31 +37,29 @@ bool in_grace(const Health& health, const HealthPolicy& policy, const std::strin
   const auto device = health.devices.find(subject);
   if (device == health.devices.end()) return false;
   const double age = now - device->second.since;
-  return age >= 0 && age < policy.reload_grace;  // below 0: a file of another boot
+  return age >= 0 && age < policy.reload_grace;  // negative: a file of an earlier boot
 }
 
-// Read just now, or known to be there: a slow device is not read each time. A bond's members come and go with it.
-bool is_there(const Health& health, const View& view, std::string_view id) {
-  if (health.ages.contains(std::string(id.substr(0, id.find('@'))))) return true;
-  return std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& port) { return port.id() == id; });
-}
-
-// Who bears a name next that was gone has just been made, and may be another card. After a while the name is free
-// again.
-void note_gone(Health& health, const View& view, double now) {
-  for (auto& [id, device] : health.devices)
-    if (!place_of_gone(device) && !is_there(health, view, id))
+// Marks removed devices, and forgets them after a while. A slow device is not in every reading, but in `ages`, where
+// the members of a bond count as the bond.
+void track_removed(Health& health, const View& view, double now) {
+  for (auto& [id, device] : health.devices) {
+    const bool is_present =
+        health.ages.contains(id.substr(0, id.find('@'))) ||
+        std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& port) { return port.id() == id; });
+    if (!place_of_gone(device) && !is_present)
       device = {device.identity.substr(0, device.identity.find(' ')).append(kGone), now};
+  }
   std::erase_if(health.devices, [&](const auto& entry) {
     return place_of_gone(entry.second) && now - entry.second.since > kRemembered;
   });
 }
 
-// [exporter] exclude: nobody wants to hear of them.
-void forget_excluded(Health& health, const View& view) {
+// [exporter] exclude
+void drop_excluded(Health& health, const View& view) {
   if (view.policy == nullptr || view.policy->exclude.empty()) return;
   const auto is_excluded = [&](const auto& entry) {
-    const size_t slash = entry.first.find('/');  // others are no ports
+    const size_t slash = entry.first.find('/');  // subjects without it are not ports
     return slash != std::string::npos && std::ranges::any_of(view.policy->exclude, [&](const std::string& glob) {
              return glob_match(glob, entry.first.substr(0, slash));
            });
@@ -75,12 +68,20 @@ void forget_excluded(Health& health, const View& view) {
   for (auto& [rule, subjects] : health.rules) std::erase_if(subjects, is_excluded);
 }
 
-void advance_rule(Health& health, const View& view, const HealthRule& rule, const HealthLimits& limits, double now) {
+HealthReadings readings_of(const View& view, const HealthRule& rule) {
+  HealthReadings out;
+  rule.read(view, rule, out);
+  return out;
+}
+
+void advance_rule(Health& health, const View& view, const HealthRule& rule, double now) {
+  const HealthPolicy& policy = health_policy(view);
+  const HealthLimits& limits = limits_of(policy, rule);
   Health::Subjects& subjects = health.rules[std::string(rule.key)];
   if (is_off(limits)) subjects.clear();
   else
-    for (HealthReading& reading : read_health(view, rule.key)) {
-      if (rule.graced && in_grace(health, policy_of(view), reading.subject, now)) reading.amount = 0;
+    for (HealthReading& reading : readings_of(view, rule)) {
+      if (rule.graced && in_grace(health, policy, reading.subject, now)) reading.amount = 0;
       advance(subjects[reading.subject], rule, limits, &reading, now);
     }
   for (auto& [subject, state] : subjects)
@@ -88,67 +89,68 @@ void advance_rule(Health& health, const View& view, const HealthRule& rule, cons
   std::erase_if(subjects, [&](const auto& entry) { return is_forgotten(entry.second, limits, now); });
 }
 
-std::string wall_text(const Health& health, double moment) {
-  return time_text(health.wall - static_cast<int64_t>(std::max(0.0, health.now - moment)));
-}
-
-// What one rule says of one subject.
-struct Word {
-  Status status = Status::ok;
-  const HealthRule* rule = nullptr;
-  std::string observed, since;
-};
-
 // "12 h", "10 min", "40 s"
 std::string window_text(double seconds) {
   if (seconds >= kHour) return number_text(seconds / kHour) + " h";
   return seconds >= 2 * kMinute ? number_text(seconds / kMinute) + " min" : number_text(seconds) + " s";
 }
 
-Word word_of_state(const Health& health, const HealthRule& rule, const HealthLimits& limits, const HealthState& state,
-                   const std::string& evidence) {
-  Word out{state.status(), &rule, state.evidence.empty() ? evidence : state.evidence, {}};
-  if (rule.measure == HealthMeasure::count && out.status != Status::ok)
-    out.observed = number_text(state.value) + " within " + window_text(limits.window) + ", the last: " + out.observed;
-  const HealthPhase phase = state.phase();
-  if (out.status != Status::ok) out.since = wall_text(health, state.since());
-  if (phase == HealthPhase::clearing) out.observed += "; quiet again, not yet for long enough";
-  if (phase == HealthPhase::pending) out.observed += "; not yet for long enough to be believed";
-  return out;
-}
+// What one rule reports about one subject.
+struct Answer {
+  Status status = Status::ok;
+  const HealthRule* rule = nullptr;
+  std::string observed, since;
+};
 
-Word word_of(const View& view, const HealthRule& rule, const HealthLimits& limits, const HealthReading& reading) {
-  const HealthState* state = view.health == nullptr ? nullptr : view.health->find(rule.key, reading.subject);
-  Word out{Status::ok, &rule, reading.evidence, {}};
-  if (state != nullptr) out = word_of_state(*view.health, rule, limits, *state, reading.evidence);
-  if (view.health != nullptr && view.health->alone) return out;
-  const Status once = judge_once(rule, limits, reading);
-  if (rank(once) < rank(out.status)) out = {once, &rule, reading.evidence, out.since};
-  return out;
-}
-
-using Words = std::map<std::string, Word>;
-
-void add(Words& words, const std::string& subject, Word word) {
-  const auto [known, is_new] = words.try_emplace(subject, word);
-  if (is_new) return;
-  Word& have = known->second;
-  if (rank(word.status) < rank(have.status)) have = std::move(word);
-  else if (have.status == Status::ok && word.status == Status::ok) have.observed += ", " + word.observed;
-}
-
-void hear_rule(const View& view, const HealthRule& rule, const HealthLimits& limits, Words& words) {
-  std::vector<std::string> read;
-  for (const HealthReading& reading : read_health(view, rule.key)) {
-    read.push_back(reading.subject);
-    add(words, reading.subject, word_of(view, rule, limits, reading));
+Answer answer_of_state(const Health& health, const HealthRule& rule, const HealthLimits& limits,
+                       const HealthState& state, const std::string& evidence) {
+  Answer out{state.status(), &rule, state.evidence.empty() ? evidence : state.evidence, {}};
+  if (out.status != Status::ok) {
+    out.since = time_text(health.wall - static_cast<int64_t>(std::max(0.0, health.now - state.since())));
+    if (rule.measure == HealthMeasure::count)
+      out.observed = number_text(state.value) + " in " + window_text(limits.window) + "; latest: " + out.observed;
   }
+  if (state.phase() == HealthPhase::clearing) out.observed += "; quiet now, not yet cleared";
+  if (state.phase() == HealthPhase::pending) out.observed += "; not yet confirmed";
+  return out;
+}
+
+Answer answer_of_reading(const View& view, const HealthRule& rule, const HealthReading& reading) {
+  const HealthLimits& limits = limits_of(health_policy(view), rule);
+  const HealthState* state = view.health == nullptr ? nullptr : view.health->find(rule.key, reading.subject);
+  Answer out{Status::ok, &rule, reading.evidence, {}};
+  if (state != nullptr) out = answer_of_state(*view.health, rule, limits, *state, reading.evidence);
+  if (view.health != nullptr && view.health->alone) return out;
+  const Status newest = status_of_reading(rule, limits, reading);
+  if (rank(newest) < rank(out.status)) out = {newest, &rule, reading.evidence, out.since};
+  return out;
+}
+
+using Answers = std::map<std::string, Answer>;
+
+// The worst answer per subject; the evidence of all if all are ok.
+void add(Answers& answers, const std::string& subject, Answer answer) {
+  const auto [known, is_new] = answers.try_emplace(subject, answer);
+  if (is_new) return;
+  Answer& have = known->second;
+  if (rank(answer.status) < rank(have.status)) have = std::move(answer);
+  else if (have.status == Status::ok && answer.status == Status::ok) append_item(have.observed, answer.observed);
+}
+
+void ask_rule(const View& view, const HealthRule& rule, Answers& answers) {
+  const HealthReadings readings = readings_of(view, rule);
+  for (const HealthReading& reading : readings) add(answers, reading.subject, answer_of_reading(view, rule, reading));
   if (view.health == nullptr) return;
   const auto subjects = view.health->rules.find(rule.key);
   if (subjects == view.health->rules.end()) return;
-  for (const auto& [subject, state] : subjects->second)  // what was seen, and is not readable just now
-    if (state.status() != Status::ok && std::find(read.begin(), read.end(), subject) == read.end())
-      add(words, subject, word_of_state(*view.health, rule, limits, state, {}));
+  for (const auto& [subject, state] : subjects->second)  // subjects without a reading keep their state
+    if (state.status() != Status::ok && std::ranges::find(readings, subject, &HealthReading::subject) == readings.end())
+      add(answers, subject, answer_of_state(*view.health, rule, limits_of(health_policy(view), rule), state, {}));
+}
+
+void replace(std::string& text, std::string_view mark, const std::string& by) {
+  for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + by.size()))
+    text.replace(at, mark.size(), by);
 }
 
 }  // namespace
@@ -159,39 +161,61 @@ std::optional<std::string> place_of_gone(const HealthDevice& device) {
 }
 
 void advance_health(Health& health, const View& view, double now, int64_t wall) {
-  note_devices(health, view, now);
+  track_devices(health, view, now);
   health.now = now;
   health.wall = wall;
-  const HealthPolicy& policy = policy_of(view);
-  for (size_t i = 0; i < kHealthRules.size(); ++i) advance_rule(health, view, kHealthRules[i], policy.limits[i], now);
-  note_gone(health, view, now);
-  forget_excluded(health, view);
+  for (const HealthRule& rule : health_rules()) advance_rule(health, view, rule, now);
+  // A file of another version may name rules that no longer exist.
+  std::erase_if(health.rules, [](const auto& entry) { return find_health_rule(entry.first) == nullptr; });
+  track_removed(health, view, now);
+  drop_excluded(health, view);
 }
 
 void ask_health(std::string_view check, const View& view, std::vector<Finding>& findings) {
-  Words words;
-  const HealthPolicy& policy = policy_of(view);
-  for (size_t i = 0; i < kHealthRules.size(); ++i)
-    if (kHealthRules[i].check == check && !is_off(policy.limits[i]))
-      hear_rule(view, kHealthRules[i], policy.limits[i], words);
-  for (const auto& [subject, word] : words) {
-    const HealthText& text = health_text(word.rule->key);
-    if (word.status == Status::ok) findings.push_back(good(subject, word.observed, std::string(text.expected)));
-    else
-      findings.push_back(bad(word.status, subject, word.observed, std::string(text.expected), std::string(text.meaning),
-                             std::string(text.remedy)));
-    findings.back().since = word.since;
+  Answers answers;
+  for (const HealthRule& rule : health_rules())
+    if (rule.check == check && !is_off(limits_of(health_policy(view), rule))) ask_rule(view, rule, answers);
+  for (const auto& [subject, answer] : answers) {
+    const std::string expected(answer.rule->expected);
+    if (answer.status == Status::ok) findings.push_back(good(subject, answer.observed, expected));
+    else {
+      const auto port = std::find_if(view.now.ports.begin(), view.now.ports.end(),
+                                     [&, &name = subject](const Port& each) { return each.id() == name; });
+      const Port* found = port == view.now.ports.end() ? nullptr : &*port;
+      findings.push_back(bad(answer.status, subject, answer.observed, expected, std::string(answer.rule->meaning),
+                             fill_names(answer.rule->remedy, found, subject)));
+    }
+    findings.back().since = answer.since;
   }
 }
 
 std::optional<Status> health_status(const View& view, std::string_view rule, std::string_view subject) {
-  for (size_t i = 0; i < kHealthRules.size(); ++i) {
-    const HealthLimits& limits = policy_of(view).limits[i];
-    if (kHealthRules[i].key != rule || is_off(limits)) continue;
-    for (const HealthReading& reading : read_health(view, rule))
-      if (reading.subject == subject) return word_of(view, kHealthRules[i], limits, reading).status;
-  }
+  const HealthRule* found = find_health_rule(rule);
+  if (found == nullptr || is_off(limits_of(health_policy(view), *found))) return std::nullopt;
+  for (const HealthReading& reading : readings_of(view, *found))
+    if (reading.subject == subject) return answer_of_reading(view, *found, reading).status;
   return std::nullopt;
+}
+
+void mark_acknowledged(Report& report, const std::vector<Ack>& acks, int64_t wall) {
+  for (Finding& finding : report.findings) {
+    const auto ack = std::find_if(acks.begin(), acks.end(),
+                                  [&](const Ack& each) { return wall < each.until && covers(each, finding); });
+    if (ack == acks.end()) continue;
+    finding.acknowledged = true;
+    finding.acknowledgement = (ack->by.empty() ? "" : "by " + ack->by + " ") + "until " + time_text(ack->until) +
+                              (ack->comment.empty() ? "" : ": " + ack->comment);
+  }
+}
+
+std::string fill_names(std::string_view text, const Port* port, const std::string& subject, const std::string& peer) {
+  std::string out(text);
+  const std::string rdma = port == nullptr ? subject : port->rdma + "/" + std::to_string(port->number);
+  replace(out, "{netdev}", port == nullptr ? subject : port->netdev.empty() ? port->rdma : port->netdev);
+  replace(out, "{rdma}", rdma);
+  replace(out, "{pci}", port == nullptr ? subject : port->pci);
+  replace(out, "{peer}", peer);
+  return out;
 }
 
 std::string time_text(int64_t wall) {

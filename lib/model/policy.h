@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/health_rules.h"
+#include "model/health.h"
 #include "model/node.h"
 #include "model/qos.h"
 

@@ -7,7 +7,6 @@
 #include <cstdio>
 
 #include "base/parse.h"
-#include "model/health_rules.h"
 #include "store/toml_value.h"
 
 namespace fabric {
@@ -86,14 +85,10 @@ void each_entry(const toml::table& table, std::string_view key, Each&& each) {
     if (const auto* entry = list->get(i)->as_table()) each(*entry);
 }
 
-bool is_rule(const std::string& key) {
-  return std::any_of(kHealthRules.begin(), kHealthRules.end(), [&](const HealthRule& rule) { return rule.key == key; });
-}
-
 void read_state(const toml::table& entry, Health& health) {
   const std::string rule = text_at(entry, "rule"), subject = text_at(entry, "subject");
   const auto seen = number_of(entry.get("seen"));
-  if (!is_rule(rule) || subject.empty() || !seen) return;
+  if (rule.empty() || subject.empty() || !seen) return;
   HealthState& state = health.rules[rule][subject];
   state.warning = trigger_at(entry, "warning", *seen);
   state.critical = trigger_at(entry, "critical", *seen);

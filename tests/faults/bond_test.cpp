@@ -48,67 +48,51 @@ void lose_packets(Machine& m) { grow(bond(m), "out_of_sequence", 50'000), grow(b
 
 std::vector<Planted> faults() {
   return {
-      {"nothing", "hgx", [](Machine&) {}, {}},
-      {"many send to one",
-       "hgx",
+      {"nothing", "hgx", [](Machine&) {}, ""},
+      {"incast", "hgx",
        [](Machine& m) {
          grow(member(m), "rx_prio3_pause_duration", 40'000'000), grow(bond(m), "rp_cnp_handled", 60'000);
        },
-       {{kMember, "incast"}},
-       "nothing was lost"},
-      {"pause spreads",
-       "hgx",
+       "mlx5_1/1@ens1: incast", "no loss"},
+      {"pause spreads", "hgx",
        [](Machine& m) {
          grow(member(m), "rx_prio3_pause_duration", 40'000'000);
          bond(m).counters.hw = m.before.ports[1].counters.hw;
        },
-       {{kMember, "pause-spread"}}},
-      {"the application is late",
-       "hgx",
+       "mlx5_1/1@ens1: pause-spread"},
+      {"the application is late", "hgx",
        [](Machine& m) {
          grow(member(m), "tx_prio3_pause_duration", 30'000'000), grow(bond(m), "out_of_buffer", 3'000'000);
        },
-       {{kBond, "slow-receiver"}, {kMember, "slow-receiver"}},
-       "",
-       "does not pause the network"},
-      {"the host hangs",
-       "hgx",
+       "mlx5_1/1: slow-receiver; mlx5_1/1@ens1: slow-receiver", "", "sends no pause"},
+      {"the host hangs", "hgx",
        [](Machine& m) { grow(member(m), "tx_prio3_pause_duration", 57'000'000), lose_packets(m); },
-       {{kMember, "endless-pause"}},
-       "nothing reaches it meanwhile"},
-      {"the NIC of a host that hangs has ceased to pause",
-       "hgx",
+       "mlx5_1/1@ens1: endless-pause", "packets do not reach this host meanwhile"},
+      {"the NIC of a hung host stopped pausing", "hgx",
        [](Machine& m) {
          grow(member(m), "tx_pause_storm_error_events", 1);
          grow(bond(m), "packet_seq_err", 20'000);
        },
-       {{kMember, "endless-pause"}}},
-      {"the headroom of a member is too small",
-       "hgx",
+       "mlx5_1/1@ens1: endless-pause"},
+      {"the headroom of a member is too small", "hgx",
        [](Machine& m) { grow(member(m), "rx_prio3_discards", 5'000), lose_packets(m); },
-       {{kBond, "headroom"}, {kMember, "headroom"}}},
-      {"PFC is off at the switch of one member",
-       "hgx",
+       "mlx5_1/1: headroom; mlx5_1/1@ens1: headroom"},
+      {"PFC is off at the switch of one member", "hgx",
        [](Machine& m) {
          m.now.neighbors.heard.at(1).pfc->enabled.bits = 0;
          lose_packets(m);
        },
-       {{kBond, "pfc-off-switch"}}},
-      {"PFC is off at one member",
-       "hgx",
+       "pfc-off-switch"},
+      {"PFC is off at one member", "hgx",
        [](Machine& m) {
          member(m).qos.pfc = PrioSet{};
          lose_packets(m);
        },
-       {{kBond, "pfc-off-here"}}},
-      {"a member drops on sending",
-       "hgx",
+       "pfc-off-here"},
+      {"a member drops on sending", "hgx",
        [](Machine& m) { grow(member(m), "tx_discards_phy", 40'000), grow(bond(m), "packet_seq_err", 20'000); },
-       {{kBond, "send-drops"}}},
-      {"the network loses packets",
-       "hgx",
-       lose_packets,
-       {{kBond, "loss-in-network"}},
+       "send-drops"},
+      {"the network loses packets", "hgx", lose_packets, "loss-in-network",
        "no frame of a lossless priority was discarded here"},
   };
 }

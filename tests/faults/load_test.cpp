@@ -8,6 +8,7 @@
 #include "diagnosis/diagnosis.h"
 #include "faults/fault.h"
 #include "health/health.h"
+#include "health/rule.h"
 #include "model/metrics.h"
 
 namespace fabric::faults {

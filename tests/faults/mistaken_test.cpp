@@ -20,52 +20,37 @@ void give_up(Machine& m) { m.raise(kRetriesExceeded, 12), m.raise(kAckTimeouts, 
 
 std::vector<Planted> held() {
   return {
-      {"pause that never ends has reached this port: its connections are given up, and no peer has died",
-       "hgx",
-       [](Machine& m) { hold_fast(m), give_up(m); },
-       {{"mlx5_1/1", "pause-spread"}},
-       "meanwhile: connections given up +12",
-       "lost one by one"},
-      {"the same of a Broadcom card",
-       "mi300x",
-       [](Machine& m) { hold_fast(m), give_up(m); },
-       {{"bnxt_re1/1", "pause-spread"}},
-       "meanwhile: ACK timeouts +96"},
-      {"held so long that answers are late, and nothing is lost",
-       "hgx",
-       [](Machine& m) { hold_fast(m), m.raise(kAckTimeouts, 5'000); },
-       {{"mlx5_1/1", "pause-spread"}}},
-      {"many to one, so much that connections are given up",
-       "hgx",
+      {"a PFC storm elsewhere reached this port: its connections break, and no peer has died", "hgx",
+       [](Machine& m) { hold_fast(m), give_up(m); }, "pause-spread",
+       "arrive late or not at all: transport retries exceeded +12", "single losses"},
+      {"the same on a Broadcom NIC", "mi300x", [](Machine& m) { hold_fast(m), give_up(m); }, "pause-spread",
+       "not at all: ACK timeouts +96"},
+      {"paused so long that responses are late, and nothing is lost", "hgx",
+       [](Machine& m) { hold_fast(m), m.raise(kAckTimeouts, 5'000); }, "pause-spread"},
+      {"incast that breaks connections", "hgx",
        [](Machine& m) {
          m.raise(kPfcSeconds, 55, "rx");
          m.raise(kCnpHandled, 60'000);
          give_up(m);
        },
-       {{"mlx5_1/1", "incast"}}},
-      {"held, by whom cannot be told for its congestion control is off: then nor who does not answer",
-       "hgx",
+       "incast"},
+      {"paused with congestion control off: neither the cause of the pause nor a silent peer can be concluded", "hgx",
        [](Machine& m) {
          hold_fast(m), give_up(m);
          m.port().qos.ecn_rp = PrioSet{};
        },
-       {{"mlx5_1/1", "not-enough-evidence"}},
-       "peer-silent (peer)"},
-      {"no credits until connections are given up",
-       "infiniband",
+       "not-enough-evidence", "peer-silent (peer)"},
+      {"no credits until connections break", "infiniband",
        [](Machine& m) {
          m.shorten(2);
          m.raise(kPortWait, 4'200'000'000 * 2.0);
          for (Node* node : {&m.before, &m.now}) node->ports[1].rate = 16e9;
          give_up(m);
        },
-       {{"mlx5_1/1", "no-credits"}}},
-      {"held, and the switch's watchdog throws away what waits: NAKs come back",
-       "hgx",
-       [](Machine& m) { hold_fast(m), m.raise(kSequenceNaks, 20'000); },
-       {{"mlx5_1/1", "pause-spread loss-in-network"}}},
-      {"storage is held on a priority of its own, and a host of the job died",
-       "hgx",
+       "no-credits"},
+      {"paused, and the switch's watchdog discards waiting packets: NAKs arrive", "hgx",
+       [](Machine& m) { hold_fast(m), m.raise(kSequenceNaks, 20'000); }, "pause-spread loss-in-network"},
+      {"storage is paused on its own priority, and a host of the job died", "hgx",
        [](Machine& m) {
          for (Node* node : {&m.before, &m.now}) {
            node->ports[1].qos.pfc = PrioSet{0x18};
@@ -77,16 +62,15 @@ std::vector<Planted> held() {
          m.now.neighbors.heard.at(1).pfc->enabled.bits = 0x18;
          give_up(m);
        },
-       {{"mlx5_1/1", "incast peer-silent"}}},
-      {"held for a third of the time, and a host of the job died",
-       "hgx",
+       "incast peer-silent"},
+      {"paused for a third of the time, and a host of the job died", "hgx",
        [](Machine& m) {
          hold_fast(m);
          m.hold(kPfcSeconds);
          m.raise(kPfcSeconds, 20, "rx");
          give_up(m);
        },
-       {{"mlx5_1/1", "pause-spread peer-silent"}}},
+       "pause-spread peer-silent"},
   };
 }
 
@@ -99,23 +83,18 @@ void make_lossy(Machine& m) {
 
 std::vector<Planted> lossy() {
   return {
-      {"RoCE without PFC, and this port throws away what it cannot take",
-       "hgx",
+      {"RoCE without PFC, and this port discards packets", "hgx",
        [](Machine& m) {
          make_lossy(m), m.raise(kPriorityDiscards, 60'000), m.raise(kPhyDiscards, 60'000, "rx"),
              m.raise(kOutOfSequence, 50'000);
        },
-       {{"mlx5_1/1", "not-enough-evidence"}},
-       "no priority is known as lossless: discards +60000",
-       "no frame of a lossless priority"},
-      {"the same, and answers to this port are among it",
-       "hgx",
+       "not-enough-evidence", "no priority is known as lossless: discards +60000", "no frame of a lossless priority"},
+      {"the same, and responses to this port are among them", "hgx",
        [](Machine& m) {
          make_lossy(m), m.raise(kPhyDiscards, 60'000, "rx"), m.raise(kOutOfSequence, 50'000), give_up(m);
        },
-       {{"mlx5_1/1", "not-enough-evidence"}}},
-      {"neither policy nor switch nor driver tell of PFC, and this port throws packets away",
-       "hgx",
+       "not-enough-evidence"},
+      {"PFC unknown to policy, switch and driver, and this port discards packets", "hgx",
        [](Machine& m) {
          for (Node* node : {&m.before, &m.now}) node->ports[1].qos.pfc.reset();
          m.policy.ports.clear();
@@ -123,60 +102,42 @@ std::vector<Planted> lossy() {
          m.now.neighbors = {};
          m.raise(kPriorityDiscards, 60'000), m.raise(kOutOfSequence, 50'000);
        },
-       {{"mlx5_1/1", "not-enough-evidence"}},
-       "discards +60000"},
-      {"RoCE without PFC, and the network loses it",
-       "hgx",
+       "not-enough-evidence", "discards +60000"},
+      {"RoCE without PFC, and the network loses it", "hgx",
        [](Machine& m) { make_lossy(m), m.raise(kOutOfSequence, 50'000), m.raise(kSequenceNaks, 20'000); },
-       {{"mlx5_1/1", "loss-in-network"}},
-       "hardly anything",
-       "both ends"},
-      {"RoCE without PFC, a dozen discards here, and the network loses half a million",
-       "hgx",
+       "loss-in-network", "hardly anything", "both ends"},
+      {"RoCE without PFC, 12 discards here, and the network loses 500000", "hgx",
        [](Machine& m) {
          make_lossy(m), m.raise(kPhyDiscards, 12, "rx"), m.raise(kOutOfSequence, 400'000),
              m.raise(kSequenceNaks, 100'000);
        },
-       {{"mlx5_1/1", "loss-in-network"}}},
+       "loss-in-network"},
   };
 }
 
 std::vector<Planted> receivers() {
   return {
-      {"the peers' threads hang, and a dozen packets came without a receive here",
-       "hgx",
-       [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kOutOfBuffer, 12); },
-       {{"mlx5_1/1", "peer-not-ready"}},
-       "missing for few of the packets +12",
-       "always posted"},
-      {"a peer hangs and is given up, and a dozen packets came without a receive here",
-       "hgx",
+      {"the peers' threads hang, and 12 packets had no posted receive here", "hgx",
+       [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kOutOfBuffer, 12); }, "peer-not-ready",
+       "few packets without a posted receive here +12", "always posted"},
+      {"a peer hangs until RNR retry is exceeded, and 12 packets had no posted receive here", "hgx",
        [](Machine& m) { m.raise(kRnrRetriesExceeded, 3), m.raise(kRnrNaksReceived, 21), m.raise(kOutOfBuffer, 12); },
-       {{"mlx5_1/1", "peer-not-ready"}}},
-      {"the same of a Broadcom card",
-       "mi300x",
-       [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kOutOfBuffer, 500); },
-       {{"bnxt_re1/1", "peer-not-ready"}}},
-      {"the same of a card that counts what it sends",
-       "e810",
-       [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kRnrNaksSent, 12); },
-       {{"irdma1/1", "peer-not-ready"}},
-       "receiver-not-ready answers received"},
-      {"it sends them itself",
-       "e810",
-       [](Machine& m) { m.raise(kRnrNaksReceived, 12), m.raise(kRnrNaksSent, 5'000'000); },
-       {{"irdma1/1", "receiver-late"}}},
-      {"receivers are late at both ends",
-       "hgx",
-       [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kOutOfBuffer, 4'000'000); },
-       {{"mlx5_1/1", "receiver-late"}},
-       "came from others +5000012"},
-      {"the peers hang, and this host is slow as well",
-       "hgx",
+       "peer-not-ready"},
+      {"the same on a Broadcom NIC", "mi300x",
+       [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kOutOfBuffer, 500); }, "peer-not-ready"},
+      {"the same on a NIC that counts the RNR NAKs it sends", "e810",
+       [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kRnrNaksSent, 12); }, "peer-not-ready",
+       "RNR NAKs received"},
+      {"it sends the RNR NAKs itself", "e810",
+       [](Machine& m) { m.raise(kRnrNaksReceived, 12), m.raise(kRnrNaksSent, 5'000'000); }, "receiver-late"},
+      {"receivers are late at both ends", "hgx",
+       [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kOutOfBuffer, 4'000'000); }, "receiver-late",
+       "RNR NAKs received as well +5000012"},
+      {"the peers hang, and this host is slow too", "hgx",
        [](Machine& m) {
          m.raise(kPfcSeconds, 30, "tx"), m.raise(kRnrNaksReceived, 5'000'000), m.raise(kOutOfBuffer, 2'000);
        },
-       {{"mlx5_1/1", "slow-receiver peer-not-ready"}}},
+       "slow-receiver peer-not-ready"},
   };
 }
 
@@ -190,55 +151,39 @@ void move_away(Machine& m) {
 
 std::vector<Planted> hung() {
   return {
-      {"a NIC that always was far from its GPU, and the GPU hangs",
-       "hgx",
-       [](Machine& m) { move_away(m), hang(m); },
-       {{"mlx5_1/1", "endless-pause"}}},
-      {"the same, and its storms are not counted: nothing is taken any more",
-       "mi300x",
+      {"a NIC that always was far from its GPU, and the GPU hangs", "hgx", [](Machine& m) { move_away(m), hang(m); },
+       "endless-pause"},
+      {"the same without a count of storms: nothing is received", "mi300x",
        [](Machine& m) {
          move_away(m);
          m.port().counters = m.before.ports[1].counters;
          m.raise(kPfcSeconds, 58, "tx");
        },
-       {{"bnxt_re1/1", "endless-pause"}}},
-      {"a completion got lost on PCIe, and the GPU hangs",
-       "hgx",
+       "endless-pause"},
+      {"a PCIe completion was lost, and the GPU hangs", "hgx",
        [](Machine& m) {
          ++*m.now.platform.functions.at(m.nic().pci).nonfatal.total;
          hang(m);
        },
-       {{"mlx5_1/1", "pcie-path endless-pause"}}},
-      {"PCIe stalls, and the GPU hangs",
-       "hgx",
-       [](Machine& m) { m.raise(kPcieStalled, 30, "write"), hang(m); },
-       {{"mlx5_1/1", "pcie-stall endless-pause"}}},
-      {"the process hangs, and its last receives were used up before",
-       "hgx",
-       [](Machine& m) { m.raise(kOutOfBuffer, 10'000), hang(m); },
-       {{"mlx5_1/1", "endless-pause"}},
-       "without a receive posted for them here +10000"},
-      {"a host hangs, its NIC ceases to pause, and throws lossless frames away",
-       "hgx",
+       "pcie-path endless-pause"},
+      {"PCIe stalls, and the GPU hangs", "hgx", [](Machine& m) { m.raise(kPcieStalled, 30, "write"), hang(m); },
+       "pcie-stall endless-pause"},
+      {"the process hangs, and its last receives were used up before", "hgx",
+       [](Machine& m) { m.raise(kOutOfBuffer, 10'000), hang(m); }, "endless-pause",
+       "without a posted receive here +10000"},
+      {"a host hangs, its NIC stops pausing and discards lossless frames", "hgx",
        [](Machine& m) {
          m.raise(kPfcSeconds, 8, "tx"), m.raise(kPauseStorms, 1, "warning"), m.raise(kPauseStorms, 1, "error");
          m.raise(kPriorityDiscards, 2'000'000), m.raise(kDuplicateRequests, 30'000);
        },
-       {{"mlx5_1/1", "endless-pause"}},
-       "thrown away: frames of a lossless priority +2000000"},
-      {"a slot with half of its lanes, and the GPU hangs",
-       "hgx",
-       [](Machine& m) { m.nic().link.width = 8, hang(m); },
-       {{"mlx5_1/1", "endless-pause"}},
-       "x8 at 32 GT/s of x16"},
-      {"a far NIC takes what it can",
-       "hgx",
-       [](Machine& m) { move_away(m), m.raise(kPfcSeconds, 58, "tx"); },
-       {{"mlx5_1/1", "far-numa"}}},
-      {"frames do not fit, and the host is so slow that it pauses nearly always",
-       "hgx",
+       "endless-pause", "frames of a lossless priority discarded meanwhile +2000000"},
+      {"a slot with half of its lanes, and the GPU hangs", "hgx", [](Machine& m) { m.nic().link.width = 8, hang(m); },
+       "endless-pause", "x8 at 32 GT/s, capable of x16"},
+      {"a far NIC receives as much as it can", "hgx", [](Machine& m) { move_away(m), m.raise(kPfcSeconds, 58, "tx"); },
+       "far-numa"},
+      {"frames overrun the buffer, and the host is so slow that it pauses nearly all the time", "hgx",
        [](Machine& m) { m.raise(kPfcSeconds, 58, "tx"), m.raise(kPriorityDiscards, 50'000); },
-       {{"mlx5_1/1", "headroom endless-pause"}}},
+       "headroom endless-pause"},
   };
 }
 
@@ -246,34 +191,24 @@ void lose_on_sending(Machine& m) { m.raise(kSequenceNaks, 20'000), m.raise(kAckT
 
 std::vector<Planted> transmitters() {
   return {
-      {"our laser fades: the switch counts damaged frames, and here all looks clean",
-       "hgx",
-       [](Machine& m) { m.port().module->lanes[2].tx_power.value = 0.1e-3, lose_on_sending(m); },
-       {{"mlx5_1/1", "module-fault"}},
+      {"our laser fades: only the switch counts damaged frames", "hgx",
+       [](Machine& m) { m.port().module->lanes[2].tx_power.value = 0.1e-3, lose_on_sending(m); }, "module-fault",
        "lane 3 of our module: tx power 0.1 mW"},
-      {"a lane of ours has a transmitter fault",
-       "mi300x",
-       [](Machine& m) { m.port().module->lanes[1].tx_fault = true, lose_on_sending(m); },
-       {{"bnxt_re1/1", "module-fault"}},
+      {"a lane of ours has a transmitter fault", "mi300x",
+       [](Machine& m) { m.port().module->lanes[1].tx_fault = true, lose_on_sending(m); }, "module-fault",
        "sequence NAKs received +20000"},
-      {"our laser fades, and what is lost was to come here",
-       "hgx",
+      {"our laser fades, and packets to this port are lost", "hgx",
        [](Machine& m) {
          m.port().module->lanes[2].tx_power.value = 0.1e-3, m.raise(kOutOfSequence, 50'000), m.raise(kSequenceNaks, 12);
        },
-       {{"mlx5_1/1", "loss-in-network"}}},
-      {"our laser is as it should be, and a flag of a moment stands",
-       "hgx",
+       "loss-in-network"},
+      {"our laser is fine, and an old alarm flag is latched", "hgx",
        [](Machine& m) { m.port().module->lanes[2].tx_power.flags->low_alarm = true, lose_on_sending(m); },
-       {{"mlx5_1/1", "loss-in-network"}}},
-      {"the module is hot, and works",
-       "hgx",
-       [](Machine& m) { m.port().module->temperature.value = 78, lose_on_sending(m); },
-       {{"mlx5_1/1", "loss-in-network"}}},
-      {"our laser fades, and nobody misses anything yet",
-       "hgx",
-       [](Machine& m) { m.port().module->lanes[2].tx_power.value = 0.1e-3; },
-       {}},
+       "loss-in-network"},
+      {"the module is hot, and works", "hgx",
+       [](Machine& m) { m.port().module->temperature.value = 78, lose_on_sending(m); }, "loss-in-network"},
+      {"our laser fades, and nothing is lost yet", "hgx",
+       [](Machine& m) { m.port().module->lanes[2].tx_power.value = 0.1e-3; }, ""},
   };
 }
 
@@ -281,96 +216,64 @@ std::vector<Planted> settings() {
   const auto differ = [](Machine& m, const char* key) { m.change(m.port().id(), key).outcome = Outcome::differs; };
   const auto lose = [](Machine& m) { m.raise(kOutOfSequence, 50'000), m.raise(kSequenceNaks, 20'000); };
   return {
-      {"the DSCP of telephony is mapped otherwise, and the network loses RoCE that goes by its own priority",
-       "hgx",
-       [=](Machine& m) { differ(m, "dscp_map"), lose(m); },
-       {{"mlx5_1/1", "loss-in-network"}}},
-      {"the same of a Broadcom card",
-       "mi300x",
-       [=](Machine& m) { differ(m, "dscp_map"), lose(m); },
-       {{"bnxt_re1/1", "loss-in-network"}}},
-      {"VLAN priorities are trusted, and RoCE has the right one",
-       "hgx",
-       [=](Machine& m) { differ(m, "trust"), lose(m); },
-       {{"mlx5_1/1", "loss-in-network"}}},
-      {"the map differs, and bytes are not counted by priority",
-       "e810",
-       [=](Machine& m) { differ(m, "dscp_map"), lose(m); },
-       {{"irdma1/1", "wrong-priority"}}},
+      {"another DSCP's mapping differs, and the network loses RoCE of the right priority", "hgx",
+       [=](Machine& m) { differ(m, "dscp_map"), lose(m); }, "loss-in-network"},
+      {"the same on a Broadcom NIC", "mi300x", [=](Machine& m) { differ(m, "dscp_map"), lose(m); }, "loss-in-network"},
+      {"VLAN priorities are trusted, and RoCE has the right one", "hgx",
+       [=](Machine& m) { differ(m, "trust"), lose(m); }, "loss-in-network"},
+      {"the map differs, and bytes are not counted by priority", "e810",
+       [=](Machine& m) { differ(m, "dscp_map"), lose(m); }, "wrong-priority"},
   };
 }
 
 std::vector<Planted> gateways() {
   return {
-      {"the gateway of a rail is gone, and all connections with it",
-       "hgx",
-       [](Machine& m) { m.interface().gateways.front().state = "FAILED", give_up(m); },
-       {{"mlx5_1/1", "loss-in-network"}},
-       "does not answer: it is FAILED"},
-      {"one of two gateways does not answer, and a host of the job died",
-       "hgx",
+      {"the gateway of a rail is gone, and all connections with it", "hgx",
+       [](Machine& m) { m.interface().gateways.front().state = "FAILED", give_up(m); }, "loss-in-network",
+       "does not answer (FAILED)"},
+      {"one of two gateways does not answer, and a host of the job died", "hgx",
        [](Machine& m) {
          auto& gateways = m.interface().gateways;
          gateways.push_back({*parse_ip("fe80::1"), "FAILED"});
          give_up(m);
        },
-       {{"mlx5_1/1", "peer-silent"}},
-       "",
-       "does not answer: it is"},
-      {"nobody has asked the gateway for long, and a host of the job died",
-       "hgx",
-       [](Machine& m) { m.interface().gateways.front().state = "STALE", give_up(m); },
-       {{"mlx5_1/1", "peer-silent"}}},
-      {"the gateway is gone, and packets come out of order all the same",
-       "hgx",
+       "peer-silent", "", "does not answer ("},
+      {"the gateway's entry is stale, and a host of the job died", "hgx",
+       [](Machine& m) { m.interface().gateways.front().state = "STALE", give_up(m); }, "peer-silent"},
+      {"the gateway is gone, and packets still come out of order", "hgx",
        [](Machine& m) { m.interface().gateways.front().state = "FAILED", m.raise(kOutOfSequence, 50'000); },
-       {{"mlx5_1/1", "loss-in-network"}},
-       "",
-       "gateway"},
+       "loss-in-network", "", "gateway"},
   };
 }
 
 std::vector<Planted> beyond() {
   return {
-      {"our own cable damages what this port sends: only the switch can see that",
-       "hgx",
-       lose_on_sending,
-       {{"mlx5_1/1", "loss-in-network"}},
-       "shows no error in what it receives"},
-      {"a slow host, before which the switch throws away what waits for it",
-       "hgx",
+      {"our own cable damages sent packets: only the switch can see that", "hgx", lose_on_sending, "loss-in-network",
+       "no receive errors"},
+      {"a slow host, and the switch discards packets that wait for it", "hgx",
        [](Machine& m) { m.raise(kPfcSeconds, 24, "tx"), m.raise(kDuplicateRequests, 30'000); },
-       {{"mlx5_1/1", "host-holds-network loss-in-network"}},
-       "may be thrown away before it"},
+       "host-holds-network loss-in-network", "may be discarded before it"},
   };
 }
 
 std::vector<Planted> sources() {
   return {
-      {"a rail of this host hangs, and its pause comes back to another",
-       "hgx",
+      {"a rail of this host has a PFC storm, and its pause spreads back to another", "hgx",
        [](Machine& m) {
          hold_fast(m);
          for (Counter& each : m.now.ports[2].counters.ethtool)
            if (each.name == "tx_prio3_pause_duration") each.value += 58'000'000;
        },
-       {{"mlx5_1/1", "pause-spread"}, {"mlx5_2/1", "endless-pause"}},
-       "but mlx5_2/1 of this host pauses the network without end"},
-      {"the same, and it comes back to the port itself",
-       "hgx",
-       [](Machine& m) { hold_fast(m), hang(m); },
-       {{"mlx5_1/1", "endless-pause pause-spread"}},
-       "but mlx5_1/1 of this host"},
-      {"another rail holds the network a little",
-       "hgx",
+       "mlx5_1/1: pause-spread; mlx5_2/1: endless-pause", "but mlx5_2/1 of this host has a PFC storm"},
+      {"the same, and it spreads back to the port itself", "hgx", [](Machine& m) { hold_fast(m), hang(m); },
+       "endless-pause pause-spread", "but mlx5_1/1 of this host"},
+      {"another rail sends a little pause", "hgx",
        [](Machine& m) {
          hold_fast(m);
          for (Counter& each : m.now.ports[2].counters.ethtool)
            if (each.name == "tx_prio3_pause_duration") each.value += 20'000'000;
        },
-       {{"mlx5_1/1", "pause-spread"}, {"mlx5_2/1", "host-holds-network"}},
-       "",
-       "without end"},
+       "mlx5_1/1: pause-spread; mlx5_2/1: host-holds-network", "", "PFC storm"},
   };
 }
 
@@ -384,58 +287,35 @@ void never_mark(Machine& m) {
 }
 
 std::vector<Planted> unmarked() {
-  constexpr const char* kSaid = "no mark and no notification was ever counted here";
+  constexpr const char* kSaid = "no mark and no CNP was ever counted here";
   return {
-      {"ECN is off at the switches: many to one is pause alone",
-       "hgx",
-       [](Machine& m) { never_mark(m), m.raise(kPfcSeconds, 8, "rx"); },
-       {{"mlx5_1/1", "pause-spread"}},
-       kSaid},
-      {"the same of a Broadcom card",
-       "mi300x",
-       [](Machine& m) { never_mark(m), m.raise(kPfcSeconds, 8, "rx"); },
-       {{"bnxt_re1/1", "pause-spread"}},
-       kSaid},
-      {"switches mark, and not this time",
-       "hgx",
-       [](Machine& m) { hold_fast(m); },
-       {{"mlx5_1/1", "pause-spread"}},
-       "",
-       kSaid},
+      {"ECN is off at the switches: incast shows as pause alone", "hgx",
+       [](Machine& m) { never_mark(m), m.raise(kPfcSeconds, 8, "rx"); }, "pause-spread", kSaid},
+      {"the same on a Broadcom NIC", "mi300x", [](Machine& m) { never_mark(m), m.raise(kPfcSeconds, 8, "rx"); },
+       "pause-spread", kSaid},
+      {"the switches mark, but not this time", "hgx", [](Machine& m) { hold_fast(m); }, "pause-spread", "", kSaid},
   };
 }
 
 std::vector<Planted> buffers() {
   return {
-      {"a firmware reset put the priority into a lossy buffer: it overflows, and nobody is paused",
-       "hgx",
+      {"a firmware reset put the priority into a lossy buffer: it overruns without pause", "hgx",
        [](Machine& m) {
          m.hold(kPfcFrames), m.hold(kPfcSeconds);
          m.raise(kPriorityDiscards, 50'000);
        },
-       {{"mlx5_1/1", "headroom"}},
-       "not once did this port ask for pause"},
-      {"the headroom is too small, and pause was short",
-       "hgx",
-       [](Machine& m) { m.raise(kPriorityDiscards, 50'000); },
-       {{"mlx5_1/1", "headroom"}},
-       "this port asked for pause",
-       "not once"},
+       "headroom", "this port never sent pause"},
+      {"the headroom is too small, and pause was short", "hgx", [](Machine& m) { m.raise(kPriorityDiscards, 50'000); },
+       "headroom", "PFC pause sent, priority 3", "never sent"},
   };
-}
-
-std::vector<Planted> all() {
-  std::vector<Planted> out = held();
-  for (const auto& more : {lossy(), receivers(), hung(), transmitters(), settings(), gateways(), beyond(), sources(),
-                           unmarked(), buffers()})
-    out.insert(out.end(), more.begin(), more.end());
-  return out;
 }
 
 class Mistaken : public testing::TestWithParam<Planted> {};
 
 TEST_P(Mistaken, IsNotTakenForTheOther) { expect_blamed(GetParam()); }
-INSTANTIATE_TEST_SUITE_P(Faults, Mistaken, testing::ValuesIn(all()));
+INSTANTIATE_TEST_SUITE_P(Faults, Mistaken,
+                         testing::ValuesIn(join({held(), lossy(), receivers(), hung(), transmitters(), settings(),
+                                                 gateways(), beyond(), sources(), unmarked(), buffers()})));
 
 }  // namespace
 }  // namespace fabric::faults

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thing planted in one machine, and whom diagnose may blame for it.
+// One defect planted in one machine, and the rules by which diagnose must report it.
 #pragma once
 
 #include <functional>
-#include <map>
 #include <ostream>
 #include <string>
 
@@ -14,14 +13,21 @@ namespace fabric::faults {
 struct Planted {
   const char *what, *machine;
   std::function<void(Machine&)> plant;
-  std::map<std::string, std::string> blamed;  // rule by port; empty: nobody
-  std::string evidence{};                     // a part of what is said of it
-  std::string unsaid{};                       // what would not be true
+  // "RULE RULE" at the second rail, or "PORT: RULE RULE; PORT: RULE"; empty: no diagnosis.
+  std::string blamed;
+  std::string evidence{};  // part of the text of the diagnoses
+  std::string must_not{};  // not part of it
 };
-void PrintTo(const Planted& one, std::ostream* out);
+void PrintTo(const Planted& planted, std::ostream* out);
 
-// Exactly those are blamed, in these words. The machine must be there.
-void expect_blamed(const Planted& one);
-void expect_blamed(const Planted& one, Machine machine);  // in this one
+// Diagnoses exactly these, in the machine of that name or in the given one.
+void expect_blamed(const Planted& planted);
+void expect_blamed(const Planted& planted, Machine machine);
+
+// Adds to the counter of that name in ethtool -S, in the second reading; creates it in both if absent.
+void grow_ethtool(Machine& machine, const std::string& name, uint64_t by, size_t port = 1);
+
+// The cases of all tables, for testing::ValuesIn.
+std::vector<Planted> join(std::initializer_list<std::vector<Planted>> tables);
 
 }  // namespace fabric::faults

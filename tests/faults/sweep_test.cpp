@@ -11,7 +11,7 @@
 
 #include "faults/answer.h"
 #include "health/health.h"
-#include "model/health_rules.h"
+#include "health/rule.h"
 #include "model/metrics.h"
 
 namespace fabric::faults {
@@ -108,10 +108,7 @@ const Measured kMeasured[] = {
     {"request_errors", &metrics::kAccessErrors, "", Measured::event},
 };
 
-const HealthRule& rule_of(std::string_view key) {
-  return *std::find_if(kHealthRules.begin(), kHealthRules.end(),
-                       [&](const HealthRule& rule) { return rule.key == key; });
-}
+const HealthRule& rule_of(std::string_view key) { return *find_health_rule(key); }
 
 double base_of(const Machine& machine, const View& view, Measured::Base base) {
   const Signals& signals = view.signals->at(machine.now.ports.at(1).id());
@@ -164,11 +161,11 @@ TEST(Limits, EachHasAFault) {
       const std::string port = machine.port().id(), subject = fault.plant(machine);
       if (subject.empty()) continue;
       const View view = machine.view();
-      for (const HealthRule& rule : kHealthRules)
+      for (const HealthRule& rule : health_rules())
         if (rule.check == fault.check && health_status(view, rule.key, subject).value_or(Status::ok) != Status::ok)
           tripped.insert(rule.key);
     }
-  for (const HealthRule& rule : kHealthRules) EXPECT_EQ(tripped.count(rule.key), 1u) << rule.key;
+  for (const HealthRule& rule : health_rules()) EXPECT_EQ(tripped.count(rule.key), 1u) << rule.key;
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 #include "agentd/journal.h"
 #include "config/config.h"
 #include "model/change.h"
-#include "model/health_rules.h"
+#include "health/rule.h"
 #include "vendor/driver.h"
 
 namespace fabric {
@@ -154,7 +154,7 @@ TEST(ManualPage, NamesTheDriversThatOfferASetting) {
 
 TEST(ManualPage, NamesTheRulesThatDoNotCountAfterTheBoot) {
   const auto named = words_of(entry_of(content("agent/agentd/fabric-agent.toml.5"), "health.boot_grace"));
-  for (const HealthRule& rule : kHealthRules) EXPECT_EQ(named.contains(std::string(rule.key)), rule.graced) << rule.key;
+  for (const HealthRule& rule : health_rules()) EXPECT_EQ(named.contains(std::string(rule.key)), rule.graced) << rule.key;
 }
 
 TEST(ManualPage, NamesEveryDriverThatAnEntryMayMatch) {

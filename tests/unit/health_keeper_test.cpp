@@ -12,6 +12,7 @@
 
 #include "ctl/verbs.h"
 #include "ctl/verbs/check_watch.h"
+#include "health/rule.h"
 #include "exporter/http/page.h"
 #include "store/acks.h"
 #include "store/health_state.h"
@@ -30,7 +31,9 @@ class Site {
   Site() {
     tree_.folder("run/fabric-exporter").folder("var/lib/fabric-agent").folder("var/lib/fabric-exporter").folder("sys");
     snapshot_.node = node_.now;
-    node_.policy.health.limits[0].window = 60;
+    HealthLimits limits = health_rules()[0].limits;  // link_flap
+    limits.window = 60;
+    node_.policy.health.limits["link_flap"] = limits;
     EXPECT_TRUE(start());
   }
 

@@ -4,15 +4,17 @@
 
 #include "config/config.h"
 #include "model/acks.h"
-#include "model/health_rules.h"
+#include "health/hysteresis.h"
 #include "store/health_state.h"
 
 namespace fabric {
 namespace {
 
-constexpr HealthRule kLevel{"level", "x", HealthMeasure::level, {10, 20, 0, 20, 30}, 0, 0.5};
-constexpr HealthRule kCount{"count", "x", HealthMeasure::count, {3, 5, 100, 0, 20}, 1, 1};
-constexpr HealthRule kRatio{"ratio", "x", HealthMeasure::ratio, {0.01, 0.1, 60, 10, 30}, 5, 0.5};
+constexpr HealthRule kLevel{.key = "level", .check = "x", .measure = HealthMeasure::level, .limits = {10, 20, 0, 20, 30}};
+constexpr HealthRule kCount{
+    .key = "count", .check = "x", .measure = HealthMeasure::count, .limits = {3, 5, 100, 0, 20}, .least = 1, .quiet = 1};
+constexpr HealthRule kRatio{
+    .key = "ratio", .check = "x", .measure = HealthMeasure::ratio, .limits = {0.01, 0.1, 60, 10, 30}, .least = 5};
 
 // One subject, and a clock that only the test moves.
 struct Watch {
@@ -162,16 +164,16 @@ TEST(Health, ARuleThatWasSwitchedOffHoldsNothing) {
 }
 
 TEST(Health, OneReadingAloneIsJudgedWithoutConfirmation) {
-  EXPECT_EQ(judge_once(kLevel, kLevel.limits, {"x", 12}), Status::warning);
-  EXPECT_EQ(judge_once(kRatio, kRatio.limits, {"x", 4, 10}), Status::ok);
-  EXPECT_EQ(judge_once(kRatio, kRatio.limits, {"x", 5, 10}), Status::critical);
-  EXPECT_EQ(judge_once(kHealthRules[0], kHealthRules[0].limits, {"x", 1, 1}), Status::warning)
+  EXPECT_EQ(status_of_reading(kLevel, kLevel.limits, {"x", 12}), Status::warning);
+  EXPECT_EQ(status_of_reading(kRatio, kRatio.limits, {"x", 4, 10}), Status::ok);
+  EXPECT_EQ(status_of_reading(kRatio, kRatio.limits, {"x", 5, 10}), Status::critical);
+  EXPECT_EQ(status_of_reading(health_rules()[0], health_rules()[0].limits, {"x", 1, 1}), Status::warning)
       << "a link that goes down before one's eyes";
 }
 
 // Every rule, whatever its limits: raised by what is above them for long enough, and gone when it is quiet.
 TEST(Health, EveryRuleClearsByItself) {
-  for (const HealthRule& rule : kHealthRules) {
+  for (const HealthRule& rule : health_rules()) {
     HealthState state;
     double now = 5000;
     const double much = std::max(rule.limits.critical.value_or(0), rule.limits.warning.value_or(0)) * 2 + rule.least;
@@ -191,7 +193,7 @@ HealthMemory some_memory() {
   memory.health.wall = 1'800'000'000;
   memory.health.devices["mlx5_0/1"] = {"0000:17:00.0 7", 12.25};
   memory.health.devices["mlx5_1/1"] = {"0000:18:00.0 8"};
-  Watch watch{kHealthRules[0]};
+  Watch watch{health_rules()[0]};
   watch.at(1200, 3);
   watch.state.evidence = "\"quoted\"\n3 times down";
   memory.health.rules["link_flap"]["mlx5_0/1"] = watch.state;
@@ -217,7 +219,7 @@ TEST(HealthFile, ATimeThatIsDamagedHoldsNothingForLong) {
   state.warning = {true, 1e15, 1e15};
   auto read = parse_health(health_toml(memory), "health.toml");
   ASSERT_TRUE(read) << read.error().text();
-  Watch watch{kHealthRules[0]};
+  Watch watch{health_rules()[0]};
   watch.state = read->health.rules["link_flap"]["mlx5_0/1"];
   for (int i = 0; i < 20; ++i) watch.at(1300 + 10 * i, 0);
   EXPECT_EQ(watch.state.status(), Status::ok);
@@ -245,20 +247,18 @@ TEST(HealthConfig, TakesAPartOfARule) {
       "x", "");
   ASSERT_TRUE(loaded) << loaded.error().text();
   const HealthPolicy& health = loaded->policy.health;
-  EXPECT_EQ(health.limits[0].warning, 2);
-  EXPECT_EQ(health.limits[0].critical, 5);
-  EXPECT_EQ(health.limits[0].window, 3600);
+  const HealthLimits& flap = health.limits.at("link_flap");
+  EXPECT_EQ(flap.warning, 2);
+  EXPECT_EQ(flap.critical, 5);
+  EXPECT_EQ(flap.window, 3600);
   EXPECT_EQ(health.boot_grace, 300);
-  for (size_t i = 0; i < kHealthRules.size(); ++i) {
-    if (kHealthRules[i].key == "out_of_sequence") {
-      EXPECT_FALSE(health.limits[i].warning || health.limits[i].critical);
-    } else if (kHealthRules[i].key == "pre_fec_ber") {
-      EXPECT_EQ(health.limits[i].warning, 1e-6);
-    }
-  }
+  EXPECT_FALSE(health.limits.at("out_of_sequence").warning || health.limits.at("out_of_sequence").critical);
+  EXPECT_EQ(health.limits.at("pre_fec_ber").warning, 1e-6);
+  EXPECT_EQ(health.limits.size(), 3u) << "the others are the rules' own";
   const auto again = parse_config(show_config(loaded->policy), "shown", "");
   ASSERT_TRUE(again) << again.error().text();
-  EXPECT_EQ(again->policy.health, health);
+  for (const HealthRule& rule : health_rules())
+    EXPECT_EQ(limits_of(again->policy.health, rule), limits_of(health, rule)) << rule.key;
 }
 
 TEST(HealthConfig, NamesWhatIsWrong) {

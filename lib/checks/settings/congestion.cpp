@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/checks.h"
-#include "health/health_ports.h"
+#include "health/rule.h"
 #include "model/finding.h"
 
 namespace fabric {

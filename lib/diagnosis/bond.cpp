@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bond and its members: what RDMA counts is the bond's, what a port and its cable count are the members'. Each is
-// judged with what the others count, and tells of its own.
+// A bond and its members: RDMA counters are the bond's, port and cable counters are the members'. Each is diagnosed
+// with the counters of both, and reports its own symptoms.
 #include <algorithm>
 
-#include "diagnosis/diagnosis_case.h"
+#include "diagnosis/context.h"
 
 namespace fabric {
 namespace {
@@ -23,17 +23,17 @@ constexpr Rise P::*kTimesOfPriority[] = {&P::rx_pause_seconds, &P::tx_pause_seco
 void add(Rise& sum, const Rise& part) {
   if (part) sum = sum.value_or(0) + *part;
 }
-void take_most(Rise& most, const Rise& other) {
+void keep_larger(Rise& most, const Rise& other) {
   if (other) most = std::max(most.value_or(0), *other);
 }
 
-// Counts by `join`; of times, which run at once, the longest.
-void put(Signals& into, const Signals& other, void (*join)(Rise&, const Rise&)) {
+// Counts are combined by `join`; times run in parallel, so the longest counts.
+void combine(Signals& into, const Signals& other, void (*join)(Rise&, const Rise&)) {
   for (const auto each : kOfPort) join(into.*each, other.*each);
-  for (const auto each : kTimes) take_most(into.*each, other.*each);
+  for (const auto each : kTimes) keep_larger(into.*each, other.*each);
   for (size_t i = 0; i < into.priority.size(); ++i) {
     for (const auto each : kOfPriority) join(into.priority[i].*each, other.priority[i].*each);
-    for (const auto each : kTimesOfPriority) take_most(into.priority[i].*each, other.priority[i].*each);
+    for (const auto each : kTimesOfPriority) keep_larger(into.priority[i].*each, other.priority[i].*each);
   }
 }
 
@@ -50,7 +50,7 @@ std::vector<const Port*> members_of(const Node& node, const Port& bond) {
   return out;
 }
 
-// A priority is protected where each member protects it; the rest is alike or the drift's.
+// A priority has PFC if it has it on every member. Other settings are equal, or the plan reports the drift.
 Port with_settings_of(const std::vector<const Port*>& members, Port bond) {
   for (const Port* member : members) {
     const Qos &theirs = member->qos, own = bond.qos;
@@ -70,25 +70,25 @@ Signals with_bond(const View& view, const Port& port, Signals own) {
     if (!is_of_one_bond(port, other)) continue;
     const auto seen = view.signals->find(other.id());
     if (seen == view.signals->end()) continue;
-    if (other.is_member()) put(members, seen->second, add);
+    if (other.is_member()) combine(members, seen->second, add);
     else
       for (const auto each : kOfRdma)
         if (!(own.*each)) own.*each = seen->second.*each;
   }
-  put(own, members, take_most);
+  combine(own, members, keep_larger);
   return own;
 }
 
-// Of the members' own symptoms none is a bond's, nor the other way round.
-Symptoms told_elsewhere(const Case& one) {
+// Port symptoms are reported by the members, RDMA symptoms by the bond.
+Symptoms reported_elsewhere(const PortContext& ctx) {
   using enum Symptom;
-  if (one.port.is_member()) return {loss, receiver, ignored, unanswered};
-  const auto members = members_of(one.view.now, one.port);
+  if (ctx.port.is_member()) return {loss, receiver, ignored, unanswered};
+  const auto members = members_of(ctx.view.now, ctx.port);
   if (members.empty()) return {};
   Symptoms out{tx_pause, rx_pause, discards};
   if (std::any_of(members.begin(), members.end(), [&](const Port* member) {
-        const auto seen = one.view.signals->find(member->id());
-        return seen != one.view.signals->end() && holds_without_end(open_case(one.view, *member, seen->second));
+        const auto seen = ctx.view.signals->find(member->id());
+        return seen != ctx.view.signals->end() && is_pfc_storm(make_context(ctx.view, *member, seen->second));
       }))
     out.add(loss);
   return out;

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diagnosis/context.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "checks/cabling/peer.h"
+#include "counters/catalogue.h"
+#include "model/finding.h"
+#include "model/metrics.h"
+#include "vendor/counter_traits.h"
+
+namespace fabric {
+namespace {
+
+// One pause frame lasts at most 65535 quanta of 512 bit times (IEEE 802.3 annex 31B, 802.1Qbb).
+constexpr double kLongestPauseBits = 65535.0 * 512;
+constexpr Threshold kMuchPauseFrames{0.2, "of the window, if only pause frames are counted", "ours"};
+
+const Neighbor* peer_of(const Node& node, const Port& port) {
+  if (const Neighbor* with_pfc = who_told(node, port, &Neighbor::pfc)) return with_pfc;
+  const auto named = named_neighbors(node, port);
+  if (!named.empty()) return named.front();
+  const Neighbor* any = nullptr;  // of a bond's neighbors, one whose PFC differs from the bond's
+  for (const Port* member : members_of(node, port)) {
+    const Neighbor* each = peer_of(node, *member);
+    if (any == nullptr || (each != nullptr && each->pfc && each->pfc->enabled != port.qos.pfc)) any = each;
+  }
+  return any;
+}
+
+std::optional<PrioSet> lossless_of(const PortContext& ctx) {
+  std::optional<PrioSet> out;
+  const auto join = [&](const std::optional<PrioSet>& set) {
+    if (set) out = PrioSet{static_cast<uint8_t>(out.value_or(PrioSet{}).bits | set->bits)};
+  };
+  join(ctx.port.qos.pfc);
+  if (ctx.policy != nullptr) join(ctx.policy->want.pfc);
+  if (ctx.peer != nullptr && ctx.peer->pfc) join(ctx.peer->pfc->enabled);
+  return out;
+}
+
+}  // namespace
+
+PortContext make_context(const View& view, const Port& port, const Signals& signals) {
+  PortContext ctx{.view = view,
+                  .port = port,
+                  .signals = signals,
+                  .peer = peer_of(view.now, port),
+                  .policy = view.policy == nullptr ? nullptr : policy_for(*view.policy, port),
+                  .lossless = {},
+                  .symptoms = {}};
+  if (view.before != nullptr)
+    for (const Port& old : view.before->ports)
+      if (ctx.before == nullptr && old.id() == port.id()) ctx.before = &old;
+  for (const Nic& nic : view.now.topology.nics)
+    if (ctx.nic == nullptr && !port.pci.empty() && nic.pci == port.pci) ctx.nic = &nic;
+  ctx.lossless = lossless_of(ctx);
+  ctx.symptoms = symptoms_of(ctx);
+  return ctx;
+}
+
+std::string PortContext::peer_label() const { return peer == nullptr ? "the switch" : peer_name(*peer); }
+
+PrioSet without_congestion_control(const PortContext& ctx, const std::optional<PrioSet>& point) {
+  const auto& own = ctx.port.qos.pfc;
+  const uint8_t roce = own && own->bits != 0 ? own->bits : ctx.lossless.value_or(PrioSet{}).bits;
+  return PrioSet{static_cast<uint8_t>(point ? roce & ~point->bits : 0)};
+}
+
+bool is_down(const Port& port) {
+  constexpr unsigned kDown = 1;  // enum ib_port_state (rdma/ib_verbs.h)
+  return (port.carrier && !*port.carrier) || (port.state && *port.state == kDown);
+}
+
+double rise(const Rise& value) { return value.value_or(0); }
+bool rose(const Rise& value) { return rise(value) > 0; }
+
+std::string plus(std::string_view name, double value) {
+  return std::string(name) + " +" + std::to_string(std::llround(value));
+}
+std::string percent(double ratio) { return number_text(std::round(ratio * 1000) / 10) + " %"; }
+void append(Lines& to, Lines lines) {
+  for (std::string& line : lines) to.push_back(std::move(line));
+}
+
+double metric_rise(const PortContext& ctx, const Metric& metric, std::string_view severity) {
+  double out = 0;
+  if (ctx.before == nullptr) return out;
+  const auto add = [&](CounterSource source, std::vector<Counter> PortCounters::*member) {
+    for (const Counter& now : ctx.port.counters.*member) {
+      const auto match = find_counter(source, now.name, ctx.port.kernel_driver);
+      if (!match || match->row->metric != &metric) continue;
+      if (!severity.empty() && match->row->label.value != severity) continue;
+      for (const Counter& old : ctx.before->counters.*member)
+        if (old.name == now.name && now.value > old.value) out += static_cast<double>(now.value - old.value);
+    }
+  };
+  add(CounterSource::hw, &PortCounters::hw);
+  add(CounterSource::ethtool, &PortCounters::ethtool);
+  return out;
+}
+
+bool PauseShare::is_much() const { return ratio >= (measured ? kMuchPause : kMuchPauseFrames); }
+
+std::string PauseShare::text(Direction direction) const {
+  const std::string side = direction == Direction::rx ? "received" : "sent";
+  return (priority < 0 ? "global pause " + side : "PFC pause " + side + ", priority " + std::to_string(priority)) +
+         (measured ? ": " : ": at most ") + percent(ratio) + " of the time";
+}
+
+PauseShare pause_of(const PortContext& ctx, Direction direction) {
+  const Signals& seen = ctx.signals;
+  const bool rx = direction == Direction::rx;
+  PauseShare out;
+  if (seen.seconds <= 0) return out;
+  const auto keep_larger = [&](double seconds, int priority, bool measured) {
+    const double ratio = std::min(seconds / seen.seconds, 1.0);
+    if (ratio > out.ratio && (measured || !out.measured)) out = {ratio, priority, measured};
+  };
+  const double speed = ctx.port.speed.value_or(0) * 1e6;
+  const auto at_most = [&](double frames) { return speed > 0 ? frames * kLongestPauseBits / speed : 0; };
+  for (int priority = 0; priority < kPriorities; ++priority) {
+    const PrioritySignals& each = seen.priority[static_cast<size_t>(priority)];
+    if (const Rise& time = rx ? each.rx_pause_seconds : each.tx_pause_seconds) keep_larger(*time, priority, true);
+    else if (!rx || !ctx.port.qos.pfc || ctx.port.qos.pfc->has(priority))  // pause without PFC has no effect
+      keep_larger(at_most(rise(rx ? each.rx_pause_frames : each.tx_pause_frames)), priority, false);
+  }
+  // A few PFC frames do not hide much global pause.
+  const Rise& time = rx ? seen.rx_global_pause_seconds : seen.tx_global_pause_seconds;
+  const double most = time ? *time : at_most(rise(rx ? seen.rx_global_pause_frames : seen.tx_global_pause_frames));
+  const PauseShare global{std::min(most / seen.seconds, 1.0), -1, time.has_value()};
+  if (global.ratio > out.ratio && (!out.measured || global.measured || (global.is_much() && !out.is_much())))
+    out = global;
+  return out;
+}
+
+bool is_pfc_storm(const PortContext& ctx) {
+  // Then the NIC stops sending pause and discards frames (net/mlx5e: "Expose PFC stall prevention counters", 4.17).
+  const bool warning_stops = counter_traits(ctx.port.kernel_driver).storm_warning_stops_pause;
+  if (metric_rise(ctx, metrics::kPauseStorms, "error") > 0) return true;
+  if (warning_stops && metric_rise(ctx, metrics::kPauseStorms, "warning") > 0) return true;
+  const PauseShare sent = pause_of(ctx, Direction::tx);
+  // A short storm in a long window is over.
+  if (rose(ctx.signals.pause_storm_events) && (!sent.measured || sent.is_much())) return true;
+  return sent.measured && sent.ratio >= kStorm;
+}
+
+// A NIC counts a storm when its receive buffers have not moved for a while. A slow host still receives a little.
+bool receives_nothing(const PortContext& ctx) {
+  const Signals& seen = ctx.signals;
+  if (rose(seen.pause_storm_events)) return is_pfc_storm(ctx);
+  const PauseShare sent = pause_of(ctx, Direction::tx);
+  return sent.measured && sent.ratio >= 0.9 && seen.rx_bytes &&
+         *seen.rx_bytes < 0.01 * ctx.port.rate.value_or(0) * seen.seconds;
+}
+
+std::optional<double> starved_share(const PortContext& ctx) {
+  const Signals& seen = ctx.signals;
+  const double tick = counter_traits(ctx.port.kernel_driver).wait_tick_bytes;
+  const double bytes = ctx.port.rate.value_or(0) * seen.seconds;
+  if (ctx.port.link_layer != LinkLayer::infiniband || tick == 0 || !seen.transmit_wait || bytes <= 0)
+    return std::nullopt;
+  return std::min(1.0, *seen.transmit_wait * tick / bytes);
+}
+
+bool is_tx_blocked(const PortContext& ctx) {
+  const PauseShare received = pause_of(ctx, Direction::rx);
+  const Rise sent =
+      received.priority < 0 ? Rise() : ctx.signals.priority[static_cast<size_t>(received.priority)].tx_bytes;
+  const bool is_other_traffic = sent && *sent < 0.5 * rise(ctx.signals.tx_bytes);  // RDMA uses another priority
+  const bool is_paused =
+      (received.measured && received.ratio >= 0.8 && !is_other_traffic) || starved_share(ctx).value_or(0) >= 0.8;
+  return is_paused && rise(ctx.signals.sequence_naks) < kFewEvents && !is_disordered(ctx);
+}
+
+bool is_pcie_stalled(const Signals& seen) {
+  return seen.seconds > 0 && rise(seen.pcie_stalled_seconds) >= kPcieStall * seen.seconds;
+}
+
+Lines pause_lines(const PortContext& ctx) {
+  Lines out;
+  if (const PauseShare sent = pause_of(ctx, Direction::tx); ctx.symptoms.has(Symptom::tx_pause) && sent.ratio > 0)
+    out.push_back(sent.text(Direction::tx));
+  if (rose(ctx.signals.pause_storm_events))
+    out.push_back(plus("PFC storms counted by the NIC", *ctx.signals.pause_storm_events));
+  if (const double count = lossless_discards(ctx).second; count > 0 && receives_nothing(ctx))
+    out.push_back(plus("frames of a lossless priority discarded meanwhile", count));
+  if (ctx.symptoms.has(Symptom::loss) && is_pfc_storm(ctx))
+    for (const std::string& line : loss_lines(ctx)) out.push_back("packets do not reach this host meanwhile: " + line);
+  return out;
+}
+
+Lines stall_lines(const PortContext& ctx) {
+  const Signals& seen = ctx.signals;
+  Lines out;
+  if (is_pcie_stalled(seen))
+    out.push_back("the NIC waited for PCIe credits " +
+                  percent(std::min(1.0, *seen.pcie_stalled_seconds / seen.seconds)) + " of the time");
+  if (rose(seen.pcie_overflows)) out.push_back(plus("PCIe buffer overflows", *seen.pcie_overflows));
+  if (rose(seen.pcie_errors)) out.push_back(plus("PCIe signal errors", *seen.pcie_errors));
+  return out;
+}
+
+Lines late_lines(const PortContext& ctx) {
+  Lines out;
+  if (rose(ctx.signals.out_of_buffer))
+    out.push_back(plus("packets without a posted receive here", *ctx.signals.out_of_buffer));
+  return out;
+}
+
+}  // namespace fabric

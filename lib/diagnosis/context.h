@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// One port and its surroundings, and the measurements that the rules share.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "diagnosis/diagnosis.h"
+#include "model/metric.h"
+
+namespace fabric {
+
+struct PortContext {
+  const View& view;
+  const Port& port;
+  const Port* before = nullptr;  // the same port in the earlier snapshot
+  const Signals& signals;
+  const Nic* nic = nullptr;        // the PCI function of the port
+  const Neighbor* peer = nullptr;  // an LLDP neighbor that announces its PFC, else one with a name; null: none
+  const PortPolicy* policy = nullptr;
+  std::optional<PrioSet> lossless;  // by this port, its policy or its switch; nullopt: unknown to all of them
+  Symptoms symptoms;
+
+  [[nodiscard]] std::string peer_label() const;  // "leaf1 Ethernet3", or "the switch"
+};
+PortContext make_context(const View& view, const Port& port, const Signals& signals);
+Symptoms symptoms_of(const PortContext& ctx);  // symptoms.cpp
+
+using Lines = std::vector<std::string>;
+using Result = std::optional<RuleResult>;
+
+// -- bond.cpp: RDMA counters are the bond's; port and cable counters are its members'.
+// The members of a bond; empty for any other port.
+std::vector<const Port*> members_of(const Node& node, const Port& bond);
+// A bond has no port settings of its own.
+Port with_settings_of(const std::vector<const Port*>& members, Port bond);
+// A bond with the port counters of its members, a member with the RDMA counters of the bond.
+Signals with_bond(const View& view, const Port& port, Signals own);
+// Symptoms that the bond reports for its members, or the members for their bond.
+Symptoms reported_elsewhere(const PortContext& ctx);
+
+// -- context.cpp: pause
+enum class Direction : uint8_t { rx, tx };
+// How much of the window one direction was paused.
+struct PauseShare {
+  double ratio = 0;       // of the most paused priority, 0..1
+  int priority = -1;      // -1: global pause
+  bool measured = false;  // in time; else an upper bound from the number of frames
+  [[nodiscard]] bool is_much() const;
+  [[nodiscard]] std::string text(Direction direction) const;  // "PFC pause sent, priority 3: 37 % of the time"
+};
+PauseShare pause_of(const PortContext& ctx, Direction direction);
+// PFC storm: pause is sent nearly all the time, or the NIC counted a storm.
+bool is_pfc_storm(const PortContext& ctx);
+// A PFC storm while nothing is received: the host is stopped, not slow.
+bool receives_nothing(const PortContext& ctx);
+// Share of the window in which an InfiniBand port had data and no credits, at least. nullopt: unknown.
+std::optional<double> starved_share(const PortContext& ctx);
+// The peer lets this port send almost nothing and no packet was missed: packets wait here, no peer is silent.
+bool is_tx_blocked(const PortContext& ctx);
+bool is_pcie_stalled(const Signals& seen);
+// Evidence lines: pause sent and its consequences, PCIe stalls and errors, packets without a posted receive.
+Lines pause_lines(const PortContext& ctx);
+Lines stall_lines(const PortContext& ctx);
+Lines late_lines(const PortContext& ctx);
+
+// -- loss_metrics.cpp
+// Sums of the transport's counters.
+struct Loss {
+  double requester = 0, responder = 0, retries_exceeded = 0;
+  std::optional<double> packets;
+};
+Loss loss_of(const PortContext& ctx);
+// Many packets out of order or requested twice.
+bool is_disordered(const PortContext& ctx);
+Lines loss_lines(const PortContext& ctx);      // "packets received out of sequence +120"
+Lines all_loss_lines(const PortContext& ctx);  // with the discards on lossless priorities
+std::string list_text(PrioSet set);            // "3, 4"
+Lines error_lines(const PortContext& ctx);     // "symbol errors +12", for each error of the link
+double damaged_frames(const Signals& seen);
+// Errors or loss of this link are enough for the transport's losses.
+bool wire_explains_loss(const PortContext& ctx);
+bool is_clean(const Signals& seen);  // no error and no retraining
+// The lossless priorities that discarded frames, and how many.
+std::pair<PrioSet, double> lossless_discards(const PortContext& ctx);
+// Discards on lossless priorities; all discards if no priority is known as lossless.
+double discards_of_roce(const PortContext& ctx);
+bool has_lossless(const PortContext& ctx);
+// So many discards on receiving (of tx_discards: on sending) are enough for the transport's losses.
+bool discards_explain_loss(const PortContext& ctx, double discards);
+bool send_discards_explain_loss(const PortContext& ctx);
+// RDMA bytes bypassed the priorities with PFC: text, or empty. The opposite, in both directions.
+std::string unprotected(const PortContext& ctx, Direction direction);
+std::string well_protected(const PortContext& ctx);
+// The switch port accepts only shorter frames than RoCE's; none of the port's gateways answers. Text, or empty.
+std::string frames_too_long(const PortContext& ctx);
+std::string silent_gateway(const PortContext& ctx);
+// The port's own GIDs that were removed between the readings.
+size_t gids_gone(const PortContext& ctx);
+// RNR NAKs sent by this port and packets without a posted receive; RNR NAKs received.
+double rnr_here(const PortContext& ctx);
+double rnr_there(const PortContext& ctx);
+bool is_much_rnr(const PortContext& ctx, double count);
+// Receivers at the far ends are late, rather than those here.
+bool is_far_end_late(const PortContext& ctx);
+
+inline constexpr double kFewEvents = 10;  // fewer are noise of one connection (ours)
+// One lost packet puts the packets in flight behind it out of order: 1000 of 4 kB at 400 Gb/s are 80 us (ours).
+inline constexpr double kInFlight = 1000;
+// A connection breaks when a packet was lost this often (IBTA: the retry count has three bits; NCCL_IB_RETRY_CNT: 7).
+inline constexpr double kTries = 7;
+inline constexpr Threshold kRetrains{6, "link recoveries", "NVSentinel: more than 5 a minute"};
+inline constexpr Threshold kMuchPause{0.05, "of the window, if pause time is counted", "ours"};
+inline constexpr Threshold kStorm{0.8, "of the window, PFC pause sent", "SONiC's PFC watchdog"};
+inline constexpr Threshold kPcieStall{0.05, "of the window", "ours"};
+
+// -- pcie_metrics.cpp
+// AER errors of the function and the bridges above it: "0000:24:00.0 correctable +12". Few corrected ones are omitted.
+Lines aer_lines(const PortContext& ctx);
+// The PCIe link is narrower or slower than it could be, and not by the platform's design. Text, or empty.
+std::string degraded_link(const PortContext& ctx);
+// The NIC is farther from any GPU than similar NICs. Text, or empty.
+std::string far_from_gpus(const PortContext& ctx);
+
+// RoCE's priorities that a reaction or notification point (ecn_rp, ecn_np) lacks. RoCE's are those of the port's PFC,
+// if it has any: switches often have PFC on one more (SONiC: 3 and 4).
+PrioSet without_congestion_control(const PortContext& ctx, const std::optional<PrioSet>& point);
+bool is_down(const Port& port);
+// The port is down and the NIC's reason contains one of the texts (link_rules.cpp).
+Result by_reason(const PortContext& ctx, std::initializer_list<std::string_view> reasons, double confidence);
+// The module's state says that its lasers and receivers are off: its lanes are no evidence.
+bool is_asleep(const Transceiver& module);
+double rise(const Rise& value);  // absent is 0
+bool rose(const Rise& value);
+// Increase of the counters of one metric, and of one severity if given.
+double metric_rise(const PortContext& ctx, const Metric& metric, std::string_view severity = {});
+std::string plus(std::string_view name, double value);  // "out_of_buffer +120"
+std::string percent(double ratio);                      // "37 %"
+void append(Lines& to, Lines lines);
+
+}  // namespace fabric

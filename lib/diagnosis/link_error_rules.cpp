@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// A link with errors, or one that goes down: cable, switch, or this host.
+#include <algorithm>
+#include <set>
+
+#include "checks/cabling/peer.h"
+#include "diagnosis/context.h"
+#include "diagnosis/rules.h"
+#include "model/finding.h"
+
+namespace fabric {
+namespace {
+
+using enum Symptom;
+
+const Port* port_of_netdev(const View& view, const std::string& netdev) {
+  const auto found = std::ranges::find(view.now.ports, netdev, &Port::netdev);
+  return found == view.now.ports.end() ? nullptr : &*found;
+}
+
+bool lost_its_link(const View& view, const Port& port) {
+  const auto found = view.signals->find(port.id());
+  return found != view.signals->end() && rose(found->second.link_downs);
+}
+
+bool another_link_was_lost(const PortContext& ctx) {
+  return std::any_of(ctx.view.now.ports.begin(), ctx.view.now.ports.end(), [&](const Port& port) {
+    return port.id() != ctx.port.id() && !port.virtual_function && lost_its_link(ctx.view, port);
+  });
+}
+
+bool was_driver_reloaded(const View& view, const Port& port) {
+  if (view.before == nullptr) return false;
+  for (const Port& then : view.before->ports)
+    if (then.id() == port.id()) return then.ifindex != port.ifindex;
+  return false;
+}
+
+// The card of a port; one NIC with functions in two sockets (socket direct) is one card.
+std::string whole_card(const View& view, const Port& port) {
+  for (const Nic& nic : view.now.topology.nics)
+    if (nic.pci == port.pci && !nic.card.empty()) return nic.card;
+  return card_of(port.pci);
+}
+
+// This host may have taken the links down itself: all are of one card, or no other link stayed up.
+bool could_be_this_host(const View& view, const std::set<std::string>& lost) {
+  std::set<std::string> cards;
+  bool other_stayed = false;
+  for (const Port& port : view.now.ports)
+    if (lost.contains(port.id())) cards.insert(whole_card(view, port));
+    else other_stayed = other_stayed || (!port.virtual_function && !is_down(port) && !lost_its_link(view, port));
+  return cards.size() < 2 || !other_stayed;
+}
+
+Result switch_restart(const PortContext& ctx) {
+  if (ctx.peer == nullptr || !rose(ctx.signals.link_downs)) return std::nullopt;
+  std::set<std::string> lost;
+  for (const Neighbor& each : ctx.view.now.neighbors.heard) {
+    const Port* port = port_of_netdev(ctx.view, each.netdev);
+    if (port == nullptr) continue;
+    const bool gone = lost_its_link(ctx.view, *port), same_switch = each.system() == ctx.peer->system();
+    if ((gone && was_driver_reloaded(ctx.view, *port)) || gone != same_switch) return std::nullopt;
+    if (gone) lost.insert(port->id());
+  }
+  if (lost.size() < 2) return std::nullopt;
+  return RuleResult{could_be_this_host(ctx.view, lost) ? 0.45 : 0.85,
+                    {std::to_string(lost.size()) + " ports to " + ctx.peer->system() +
+                     " lost their link in the same window, and no other port did"}};
+}
+constexpr Rule kSwitchRestart{
+    .id = "switch-restart",
+    .culprit = Culprit::network,
+    .status = Status::critical,
+    .explains = {link, loss},
+    .conclusion = "The switch at the far end went down for a moment: all links to it were lost together.",
+    .next = "Check the uptime, log and power of {peer}.",
+    .runbook =
+        "Two or more ports of several NICs to one switch lost their link in the same window, all other ports to "
+        "it too, and no port to another switch. Not concluded if all links of this host end on that switch, if "
+        "the ports are of one NIC (also socket direct, in two slots), or after a driver reload: it may have "
+        "been this host.",
+    .evaluate = switch_restart};
+
+Result bad_lane(const PortContext& ctx) {
+  if (ctx.before == nullptr || !ctx.before->fec || !ctx.port.fec || !rose(ctx.signals.fec_uncorrectable))
+    return std::nullopt;
+  for (const auto member :
+       {&FecStatus::uncorrectable_blocks, &FecStatus::corrected_bits, &FecStatus::corrected_blocks}) {
+    const auto &now = (*ctx.port.fec.*member).lanes, &then = (*ctx.before->fec.*member).lanes;
+    if (now.size() < 2 || now.size() != then.size()) continue;
+    double sum = 0, most = 0;
+    size_t worst = 0;
+    for (size_t lane = 0; lane < now.size(); ++lane) {
+      const double by = now[lane] > then[lane] ? static_cast<double>(now[lane] - then[lane]) : 0;
+      sum += by;
+      if (by > most) most = by, worst = lane;
+    }
+    if (most < kFewEvents || most < 0.9 * sum) continue;
+    RuleResult out{0.75, {percent(most / sum) + " of the FEC errors are on lane " + std::to_string(worst)}};
+    append(out.evidence, error_lines(ctx));
+    return out;
+  }
+  return std::nullopt;
+}
+constexpr Rule kBadLane{
+    .id = "bad-lane",
+    .culprit = Culprit::cable,
+    .status = Status::critical,
+    .explains = {link, loss, overrun},
+    .conclusion = "One lane of the link damages bits: cable, connector or one of the two modules.",
+    .next =
+        "Compare the lane's power at both ends: ethtool -m {netdev}\nClean and reseat, then replace cable or module.",
+    .runbook =
+        "90 % of the FEC errors are on one lane, and some code words were uncorrectable. A bad reference clock or "
+        "a bad switch port would affect all lanes.",
+    .evaluate = bad_lane};
+
+bool all_have_errors(const PortContext& ctx, bool (*is_similar)(const Port& a, const Port& b)) {
+  size_t counting = 0;
+  for (const Port& port : ctx.view.now.ports) {
+    const auto found = ctx.view.signals->find(port.id());
+    if (port.virtual_function || found == ctx.view.signals->end() || port.rate != ctx.port.rate ||
+        !is_similar(port, ctx.port))
+      continue;
+    const Signals& seen = found->second;
+    if (!seen.crc_errors && !seen.symbol_errors && !seen.fec_uncorrectable) continue;
+    if (damaged_frames(seen) < kFewEvents) return false;
+    ++counting;
+  }
+  return counting >= 3;
+}
+
+// Errors on all links at once are not one cable's. Links of another speed lead to another network; so may storage NICs
+// of the same speed: then all links of NICs like this one count.
+std::string group_with_errors(const PortContext& ctx) {
+  if (all_have_errors(ctx, [](const Port&, const Port&) { return true; }))
+    return "all links of this host at this speed";
+  return all_have_errors(ctx, are_twins) ? "all links of NICs like this one in this host" : "";
+}
+
+Result link_errors(const PortContext& ctx) {
+  if (auto result = by_reason(ctx, {"Large number of physical errors"}, 0.65)) return result;
+  constexpr double kAllowed = 1e-13;  // of the bits: IEEE 802.3; the same limit as the check link-errors
+  const Signals& seen = ctx.signals;
+  const double count = damaged_frames(seen);
+  const bool is_much = count >= kFewEvents && count >= kAllowed * 8 * ctx.port.rate.value_or(0) * ctx.signals.seconds;
+  if (count <= 0 && !rose(seen.link_recoveries) && !rose(seen.link_integrity_errors)) return std::nullopt;
+  // A few errors may come from a hand at the cable.
+  const bool retrains = rise(seen.link_recoveries) >= kRetrains || rose(seen.link_integrity_errors);
+  RuleResult out{is_much ? 0.65 : retrains ? 0.55 : 0.4, error_lines(ctx)};
+  if (count >= kFewEvents && !is_much) out.evidence.emplace_back("within the limit of a good link, 1e-13 of the bits");
+  if (is_much && rose(seen.link_downs) && seen.crc_errors == 0.0) {
+    const bool alone = !another_link_was_lost(ctx);
+    out.confidence = alone ? 0.5 : 0.4;
+    out.evidence.push_back(std::string("no frame was damaged") + (alone ? "" : ", and other links went down too") +
+                           ": a link that goes down and up makes symbol errors as well");
+  }
+  if (const std::string all = group_with_errors(ctx); !all.empty()) {
+    out.confidence = 0.4;
+    out.evidence.push_back(all + " have errors at the same time: more likely the switch or this host");
+  }
+  if (rose(seen.buffer_overruns))
+    out.evidence.push_back(plus("receive buffer overruns, which damaged credits cause too", *seen.buffer_overruns));
+  // Packets that did not fit are receive errors too (IBTA 1.4, 16.1.3.5, PortRcvErrors).
+  if (rose(seen.buffer_overruns) && count <= rise(seen.crc_errors) && !retrains) {
+    out.confidence = 0.4;
+    out.evidence.emplace_back("packets that overran the buffer count as damaged frames, and nothing else was damaged");
+  }
+  if (!ctx.port.module)
+    out.next.push_back("Read the module as root to find the faulty end: ethtool -m " + ctx.port.netdev);
+  return out;
+}
+constexpr Rule kDamagedLink{
+    .id = "damaged-link",
+    .culprit = Culprit::cable,
+    .status = Status::critical,
+    .explains = {link, loss, overrun},
+    .conclusion = "The link damages bits.",
+    .next =
+        "Clean and reseat cable and modules of {netdev} at both ends, then replace the cable.\nIf the errors stay, "
+        "try another port of {peer}.",
+    .runbook =
+        "Ten or more symbol errors, CRC errors or uncorrectable code words in the window, at least 1e-13 of the "
+        "bits, and no reading that identifies a part of the link. With less confidence: six or more link "
+        "recoveries, link integrity errors (InfiniBand), or the NIC's reason for link down is a large number of "
+        "physical errors. Not enough evidence: fewer errors, errors on three or more links of this speed or "
+        "NICs like this one at once, or receive errors alone where a buffer overran (InfiniBand).",
+    .thresholds = {{{10, "damaged frames or words", "ours"}, {1e-13, "of the bits", "IEEE 802.3"}, kRetrains}},
+    .evaluate = link_errors};
+
+constexpr Threshold kFlaps{3, "link downs in the window", "gpud: 3 times in 12 h"};
+
+Result flapping_link(const PortContext& ctx) {
+  if (ctx.peer == nullptr || rise(ctx.signals.link_downs) < kFlaps || another_link_was_lost(ctx)) return std::nullopt;
+  std::string stayed;
+  for (const Neighbor& each : ctx.view.now.neighbors.heard) {
+    const Port* port = port_of_netdev(ctx.view, each.netdev);
+    if (port == nullptr || port->id() == ctx.port.id() || each.system() != ctx.peer->system() || is_down(*port))
+      continue;
+    stayed += (stayed.empty() ? "" : ", ") + port->id();
+  }
+  if (stayed.empty()) return std::nullopt;
+  return RuleResult{
+      0.55,
+      {plus("link downs", *ctx.signals.link_downs), "meanwhile " + stayed + " kept the link to " + ctx.peer->system() +
+                                                        ", and no other port of this host lost its link"}};
+}
+constexpr Rule kFlappingLink{
+    .id = "flapping-link",
+    .culprit = Culprit::cable,
+    .explains = {link, loss},
+    .conclusion = "Only this link flaps: cable, connector, or one of the two ports.",
+    .next =
+        "Reseat the cable of {netdev} at both ends, then replace it and the modules.\nIf it continues, try another "
+        "port of {peer}, then another NIC.",
+    .runbook =
+        "The link went down three or more times in the window, another link to the same switch stayed up, and no "
+        "other port of this host lost its link: neither the whole switch nor the host. Not concluded if no "
+        "other cable leads to that switch.",
+    .thresholds = {{kFlaps}},
+    .evaluate = flapping_link};
+
+constexpr Rule kRules[]{kSwitchRestart, kBadLane, kDamagedLink, kFlappingLink};
+
+}  // namespace
+
+std::span<const Rule> link_error_rules() { return kRules; }
+
+}  // namespace fabric

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much was lost, and how much of it the link, this port or a setting explains.
+#include <algorithm>
+#include <cmath>
+
+#include "checks/network/network.h"
+#include "diagnosis/context.h"
+#include "health/gids.h"
+#include "model/finding.h"
+#include "model/metrics.h"
+#include "vendor/counter_traits.h"
+
+namespace fabric {
+namespace {
+
+// Nothing passed for a while.
+bool was_gone(const Signals& seen) {
+  return rose(seen.link_downs) || rose(seen.link_integrity_errors) || rise(seen.link_recoveries) >= kRetrains;
+}
+
+// One retraining loses the packets in flight of ten connections (ours), and breaks none of them.
+bool wire_loses(const Signals& seen, const Loss& loss) {
+  const double packets = damaged_frames(seen) + (loss.retries_exceeded > 0 ? 0 : 10 * rise(seen.link_recoveries));
+  return was_gone(seen) || (packets > 0 && packets * kInFlight >= loss.requester + loss.responder &&
+                            packets >= kTries * loss.retries_exceeded);
+}
+
+// Drivers that count the RNR NAKs they send: the same events as out_of_buffer.
+double rnr_sent(const PortContext& ctx) { return metric_rise(ctx, metrics::kRnrNaksSent); }
+
+// The priorities with PFC; if PFC is off and the policy wants it, the policy's.
+PrioSet protected_priorities(const PortContext& ctx) {
+  if (!ctx.port.qos.pfc) return {};
+  if (ctx.port.qos.pfc->bits != 0 || ctx.policy == nullptr) return *ctx.port.qos.pfc;
+  return ctx.policy->want.pfc.value_or(PrioSet{});
+}
+
+// RDMA's bytes, and the bytes of the priorities with and without PFC. nullopt: not counted, or little traffic.
+struct Shares {
+  double all = 0, lossless = 0, others = 0;
+};
+std::optional<Shares> shares_of(const PortContext& ctx, Direction direction) {
+  constexpr double kMuchTraffic = 100e6;  // bytes
+  const bool rx = direction == Direction::rx;
+  Shares out{.all = rise(rx ? ctx.signals.rx_bytes : ctx.signals.tx_bytes)};
+  const PrioSet with_pfc = protected_priorities(ctx);
+  if (!counter_traits(ctx.port.kernel_driver).rdma_and_priority_bytes || with_pfc.bits == 0 || out.all < kMuchTraffic)
+    return std::nullopt;
+  for (int priority = 0; priority < kPriorities; ++priority) {
+    const PrioritySignals& each = ctx.signals.priority[static_cast<size_t>(priority)];
+    (with_pfc.has(priority) ? out.lossless : out.others) += rise(rx ? each.rx_bytes : each.tx_bytes);
+  }
+  return out;
+}
+
+std::string megabytes(double bytes) { return std::to_string(std::llround(bytes / 1e6)) + " MB"; }
+
+// For each counter that rose.
+Lines lines_of(std::initializer_list<std::pair<std::string_view, const Rise*>> counters) {
+  Lines out;
+  for (const auto& [name, value] : counters)
+    if (rose(*value)) out.push_back(plus(name, **value));
+  return out;
+}
+
+}  // namespace
+
+Loss loss_of(const PortContext& ctx) {
+  const Signals& seen = ctx.signals;
+  Loss out;
+  const bool multipath = counter_traits(ctx.port.kernel_driver).multipath_transport;
+  out.requester = rise(seen.sequence_naks) + (multipath ? 0 : rise(seen.ack_timeouts));
+  out.responder = rise(seen.out_of_sequence) + rise(seen.duplicate_requests);
+  out.retries_exceeded = rise(seen.retries_exceeded);
+  if (seen.rx_packets || seen.tx_packets) out.packets = rise(seen.rx_packets) + rise(seen.tx_packets);
+  return out;
+}
+
+bool is_disordered(const PortContext& ctx) {
+  constexpr Threshold kDisorderRatio{1e-5, "of the packets", "ours: adaptive routing reorders a few"};
+  const Loss loss = loss_of(ctx);
+  return loss.responder >= kFewEvents && loss.responder >= kDisorderRatio * loss.packets.value_or(0);
+}
+
+Lines loss_lines(const PortContext& ctx) {
+  const Signals& seen = ctx.signals;
+  return lines_of({{"packets received out of sequence", &seen.out_of_sequence},
+                   {"duplicate requests received", &seen.duplicate_requests},
+                   {"sequence NAKs received", &seen.sequence_naks},
+                   {"ACK timeouts", &seen.ack_timeouts},
+                   {"transport retries exceeded", &seen.retries_exceeded}});
+}
+
+std::string list_text(PrioSet set) {
+  std::string out;
+  for (int priority = 0; priority < kPriorities; ++priority)
+    if (set.has(priority)) out.append(out.empty() ? "" : ", ").append(std::to_string(priority));
+  return out;
+}
+
+Lines all_loss_lines(const PortContext& ctx) {
+  Lines out;
+  if (const auto [where, count] = lossless_discards(ctx); count > 0)
+    out.push_back(plus("frames of lossless priority " + list_text(where) + " discarded here", count));
+  append(out, loss_lines(ctx));
+  return out;
+}
+
+Lines error_lines(const PortContext& ctx) {
+  const Signals& seen = ctx.signals;
+  Lines out = lines_of({{"uncorrectable FEC code words", &seen.fec_uncorrectable},
+                        {"symbol errors", &seen.symbol_errors},
+                        {"frames with a wrong CRC", &seen.crc_errors},
+                        {"link integrity errors (the port's own threshold exceeded)", &seen.link_integrity_errors},
+                        {"link recoveries", &seen.link_recoveries},
+                        {"link downs", &seen.link_downs}});
+  if (is_down(ctx.port)) out.emplace_back("the link is down now");
+  return out;
+}
+
+double damaged_frames(const Signals& seen) {
+  return rise(seen.crc_errors) + rise(seen.symbol_errors) + rise(seen.fec_uncorrectable);
+}
+
+bool is_clean(const Signals& seen) {
+  return damaged_frames(seen) <= 0 && !was_gone(seen) && !rose(seen.link_recoveries);
+}
+
+// A port that is not ACTIVE loses packets too. The links of a bond are its members'.
+bool wire_explains_loss(const PortContext& ctx) {
+  const Loss loss = loss_of(ctx);
+  if (is_down(ctx.port) || ctx.port.state.value_or(kPortActive) < kPortActive || wire_loses(ctx.signals, loss))
+    return true;
+  const auto members = members_of(ctx.view.now, ctx.port);
+  return std::any_of(members.begin(), members.end(), [&](const Port* member) {
+    const auto seen = ctx.view.signals->find(member->id());
+    return seen != ctx.view.signals->end() && wire_loses(seen->second, loss);
+  });
+}
+
+std::pair<PrioSet, double> lossless_discards(const PortContext& ctx) {
+  std::pair<PrioSet, double> out;
+  for (int priority = 0; priority < kPriorities; ++priority) {
+    const double count = rise(ctx.signals.priority[static_cast<size_t>(priority)].discards);
+    if (count <= 0 || !ctx.lossless || !ctx.lossless->has(priority)) continue;
+    out.first.bits = static_cast<uint8_t>(out.first.bits | 1u << priority);
+    out.second += count;
+  }
+  return out;
+}
+
+bool has_lossless(const PortContext& ctx) { return ctx.lossless && ctx.lossless->bits != 0; }
+
+double discards_of_roce(const PortContext& ctx) {
+  if (has_lossless(ctx)) return lossless_discards(ctx).second;
+  double by_priority = 0;
+  for (const PrioritySignals& each : ctx.signals.priority) by_priority += rise(each.discards);
+  return std::max(by_priority, rise(ctx.signals.rx_discards));
+}
+
+// Discarded on receiving: responses that this port waits for, and requests of others.
+bool discards_explain_loss(const PortContext& ctx, double discards) {
+  const Loss loss = loss_of(ctx);
+  return discards >=
+         std::max({kFewEvents, 0.1 * loss.requester, loss.responder / kInFlight, kTries * loss.retries_exceeded});
+}
+
+// Discarded on sending: requests and responses, which are then sent again. Without retransmissions they are not RoCE's.
+bool send_discards_explain_loss(const PortContext& ctx) {
+  const Loss loss = loss_of(ctx);
+  return loss.requester + loss.retries_exceeded + rise(ctx.signals.duplicate_requests) > 0 &&
+         discards_explain_loss(ctx, rise(ctx.signals.tx_discards));
+}
+
+std::string unprotected(const PortContext& ctx, Direction direction) {
+  const auto seen = shares_of(ctx, direction);
+  if (!seen || seen->lossless >= 0.1 * seen->all || seen->others < 0.5 * seen->all)
+    return {};  // traffic that loops back inside the NIC has no priority
+  return "of " + megabytes(seen->all) + " RDMA " + (direction == Direction::rx ? "received" : "sent") + ", at most " +
+         megabytes(seen->lossless) + " used priority " + to_text(protected_priorities(ctx)) +
+         (ctx.port.qos.pfc->bits != 0 ? ", which has PFC" : ", which has PFC by the policy");
+}
+
+std::string well_protected(const PortContext& ctx) {
+  const auto sent = shares_of(ctx, Direction::tx), received = shares_of(ctx, Direction::rx);
+  if (!sent || !received || sent->lossless < 0.9 * sent->all || received->lossless < 0.9 * received->all) return {};
+  const double lossless = std::min(sent->all, sent->lossless) + std::min(received->all, received->lossless);
+  return "but of " + megabytes(sent->all + received->all) + " RDMA, " + megabytes(lossless) + " used priority " +
+         to_text(protected_priorities(ctx));
+}
+
+// Small messages pass then; the first packet of a large one is lost each time.
+std::string frames_too_long(const PortContext& ctx) {
+  constexpr uint32_t kHeaders = 96 + 14 + 4;  // RoCE's by iboe_get_mtu(), Ethernet and FCS: as the check mtu-chain
+  const auto interface = ctx.view.now.network.interfaces.find(ctx.port.netdev);
+  if (interface == ctx.view.now.network.interfaces.end() || !ctx.port.active_mtu) return {};
+  const auto& most = interface->second.peer_max_frame;
+  if (!most || *most >= *ctx.port.active_mtu + kHeaders) return {};
+  return ctx.peer_label() + " accepts frames up to " + std::to_string(*most) + " bytes; RoCE frames have up to " +
+         std::to_string(*ctx.port.active_mtu + kHeaders);
+}
+
+std::string silent_gateway(const PortContext& ctx) {
+  std::string out;
+  for (const NamedInterface& each : interfaces_of(ctx.view.now, ctx.port))
+    for (const Neighbour& gateway : each.interface->gateways) {
+      if (gateway.state != "FAILED" && gateway.state != "INCOMPLETE") return {};
+      out = "the gateway " + to_text(gateway.ip) + " of " + each.netdev + " does not answer (" + gateway.state + ")";
+    }
+  return out;
+}
+
+// A container's GID is removed when its processes have ended. A type may be unreadable.
+size_t gids_gone(const PortContext& ctx) {
+  if (ctx.before == nullptr || ctx.port.gids.empty()) return 0;
+  const auto& now = ctx.port.gids;
+  return static_cast<size_t>(std::count_if(ctx.before->gids.begin(), ctx.before->gids.end(), [&](const Gid& old) {
+    return is_own_gid(ctx.view, *ctx.before, old) && std::none_of(now.begin(), now.end(), [&](const Gid& gid) {
+             return gid.gid == old.gid && (gid.type == old.type || gid.type.empty() || old.type.empty());
+           });
+  }));
+}
+
+double rnr_here(const PortContext& ctx) { return rise(ctx.signals.out_of_buffer) + rnr_sent(ctx); }
+
+double rnr_there(const PortContext& ctx) { return std::max(0.0, rise(ctx.signals.rnr_naks) - rnr_sent(ctx)); }
+
+bool is_much_rnr(const PortContext& ctx, double count) {
+  constexpr Threshold kPerSecond{10, "a second, and 10 s of it", "ours"}, kRatio{1e-3, "of the packets", "ours"};
+  return count >= kPerSecond * std::max(10.0, ctx.signals.seconds) &&
+         count >= kRatio * loss_of(ctx).packets.value_or(0);
+}
+
+bool is_far_end_late(const PortContext& ctx) {
+  const double here = rnr_here(ctx);
+  return rnr_there(ctx) + kTries * rise(ctx.signals.rnr_retries_exceeded) > here && !is_much_rnr(ctx, here);
+}
+
+}  // namespace fabric

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// The module in this host's cage: what it reports about itself and its light.
+#include <algorithm>
+
+#include "diagnosis/context.h"
+#include "diagnosis/rules.h"
+#include "model/finding.h"
+
+namespace fabric {
+
+// CMIS 5.0, 6.3.2. A module with flat memory, without lanes, may report any state.
+bool is_asleep(const Transceiver& module) {
+  const bool awake = !module.state || *module.state == ModuleState::ready || *module.state == ModuleState::fault;
+  return !awake && !module.lanes.empty();
+}
+
+namespace {
+
+using enum Symptom;
+
+constexpr Threshold kDark{1e-6, "W of rx power", "-30 dBm: below what any receiver detects"};
+
+// Loss of signal is latched until it is read; measured power counts more.
+bool is_dark(const ModuleLane& lane) {
+  return lane.rx_power.value ? *lane.rx_power.value < kDark : lane.rx_los.value_or(false);
+}
+
+// A dark lane of a link that is up, or was up, is not part of the link.
+bool is_used(const PortContext& ctx, const ModuleLane& lane) {
+  if (!is_down(ctx.port)) return !is_dark(lane);
+  if (ctx.before == nullptr || is_down(*ctx.before) || !ctx.before->module) return true;
+  const auto& then = ctx.before->module->lanes;
+  return std::none_of(then.begin(), then.end(),
+                      [&](const ModuleLane& old) { return old.number == lane.number && is_dark(old); });
+}
+
+// By the module's own limits, now.
+bool is_lit(const ModuleReading& light, const ModuleLimits& limits) {
+  return light.value && *light.value >= kDark && (limits.low_alarm || limits.low_warning) &&
+         *light.value >= limits.low_alarm.value_or(0) && *light.value >= limits.low_warning.value_or(0);
+}
+
+// The module without the parts that are no evidence: lanes of a module that is asleep, limits from a memory range with
+// a wrong checksum, unused lanes, loss of signal on a lit lane, and latched flags of a link that went down (any link
+// that goes leaves the receivers dark).
+Transceiver trusted(const PortContext& ctx) {
+  Transceiver module = *ctx.port.module;
+  if (is_asleep(module)) module.lanes.clear();
+  if (!module.bad_checksums.empty())
+    module.temperature_limits = module.rx_power_limits = module.tx_power_limits = module.tx_bias_limits = {};
+  std::erase_if(module.lanes, [&](const ModuleLane& lane) { return !is_used(ctx, lane); });
+  for (ModuleLane& lane : module.lanes) {
+    if (!is_lit(lane.rx_power, module.rx_power_limits)) continue;
+    lane.rx_los = false;
+    if (is_down(ctx.port)) lane.rx_power.flags.reset();
+  }
+  if (is_down(ctx.port) || !rose(ctx.signals.link_downs)) return module;
+  for (ModuleLane& lane : module.lanes) {
+    for (ModuleReading* each : {&lane.rx_power, &lane.tx_power, &lane.tx_bias})
+      if (each->value) each->flags.reset();
+    if (lane.rx_power.value) lane.rx_los = false;
+  }
+  return module;
+}
+
+enum class Limit : uint8_t { fine, warning, alarm };
+
+Limit below(const ModuleReading& reading, const ModuleLimits& limits) {
+  if ((reading.flags && reading.flags->low_alarm) ||
+      (reading.value && limits.low_alarm && *reading.value < *limits.low_alarm))
+    return Limit::alarm;
+  if (reading.value && limits.low_warning && *reading.value < *limits.low_warning) return Limit::warning;
+  return Limit::fine;
+}
+Limit outside(const ModuleReading& reading, const ModuleLimits& limits) {
+  if ((reading.flags && reading.flags->high_alarm) ||
+      (reading.value && limits.high_alarm && *reading.value > *limits.high_alarm))
+    return Limit::alarm;
+  return below(reading, limits);
+}
+
+// Flags cover the time since they were last read, the value is of now.
+std::string beyond(const ModuleReading& reading, const ModuleLimits& limits, const char* side) {
+  ModuleReading value = reading;
+  value.flags.reset();
+  const bool is_current = !reading.value || outside(value, limits) != Limit::fine;
+  return std::string(is_current ? "" : "was ") + side;
+}
+
+// More of this port's packets are lost than of those it receives.
+bool loses_what_it_sends(const PortContext& ctx) {
+  const Loss lost = loss_of(ctx);
+  return ctx.symptoms.has(loss) &&
+         lost.requester + lost.retries_exceeded >= std::max(kFewEvents, rise(ctx.signals.out_of_sequence));
+}
+
+std::string power_text(const ModuleReading& reading) {
+  return reading.value ? number_text(*reading.value * 1e3) + " mW" : std::string("flagged");
+}
+
+Result module_unusable(const PortContext& ctx) {
+  if (auto result = by_reason(
+          ctx, {"Cable issue", "EEPROM issue", "Calibration failure", "Power budget exceeded", "Overheat", "Module"},
+          0.85))
+    return result;
+  if (!is_down(ctx.port) || !ctx.port.module || !is_asleep(*ctx.port.module)) return std::nullopt;
+  // Modules are read once a minute: with a link in the reading before, this one was read while it started.
+  if (ctx.before != nullptr && !is_down(*ctx.before) && ctx.before->module && is_asleep(*ctx.before->module))
+    return std::nullopt;
+  return RuleResult{0.7,
+                    {"the NIC has not enabled the module, and its lasers are off: module state " +
+                     std::string(to_text(*ctx.port.module->state))}};
+}
+constexpr Rule kModuleUnusable{
+    .id = "module-unusable",
+    .culprit = Culprit::cable,
+    .status = Status::critical,
+    .explains = {link, loss},
+    .conclusion = "The NIC does not accept the module or the cable.",
+    .next =
+        "Identify the module: ethtool -m {netdev}\nReseat it; else replace it by a type that the NIC's firmware "
+        "supports.",
+    .runbook =
+        "The NIC's reason for link down names the cable, EEPROM, calibration, power budget or heat: all of them "
+        "concern the module in this host's cage. Or the module (CMIS) is neither ready nor failed: the NIC's "
+        "firmware enables modules that it accepts and has the power for.",
+    .evaluate = module_unusable};
+
+// The transmitter and the module as a whole. Errors of our transmitter are counted at the far end, and this port only
+// misses responses: then only values outside their limits now are evidence.
+Result module_fault(const PortContext& ctx) {
+  const bool has_errors = ctx.symptoms.has(link), is_unheard = !has_errors && loses_what_it_sends(ctx);
+  if (!ctx.port.module || (!has_errors && !is_unheard)) return std::nullopt;
+  Transceiver module = trusted(ctx);
+  for (ModuleLane& lane : module.lanes)
+    for (ModuleReading* each : {&lane.tx_power, &lane.tx_bias})
+      if (is_unheard) each->flags.reset();
+  RuleResult out{is_unheard ? 0.7 : 0.85, {}};
+  if (module.state == ModuleState::fault)
+    out.evidence.push_back("module state: fault" + (module.fault_cause.empty() ? "" : ", " + module.fault_cause));
+  for (const ModuleLane& lane : ctx.port.module->lanes)  // also of dark lanes: rx does not matter here
+    if (lane.tx_fault.value_or(false) && !is_asleep(*ctx.port.module))
+      out.evidence.push_back("lane " + std::to_string(lane.number) + " of our module: transmitter fault");
+  for (const ModuleLane& lane : module.lanes) {
+    const std::string name = "lane " + std::to_string(lane.number) + " of our module: ";
+    if (outside(lane.tx_bias, module.tx_bias_limits) == Limit::alarm)
+      out.evidence.push_back(name + "laser bias " +
+                             beyond(lane.tx_bias, module.tx_bias_limits, "outside its alarm limits"));
+    if (below(lane.tx_power, module.tx_power_limits) == Limit::alarm)
+      out.evidence.push_back(name + "tx power " + power_text(lane.tx_power) + ", " +
+                             beyond(lane.tx_power, module.tx_power_limits, "below its alarm limit"));
+  }
+  if (!is_unheard && outside(module.temperature, module.temperature_limits) == Limit::alarm)
+    out.evidence.push_back("temperature of our module " +
+                           beyond(module.temperature, module.temperature_limits, "outside its alarm limits"));
+  if (out.evidence.empty()) return std::nullopt;
+  append(out.evidence, is_unheard ? loss_lines(ctx) : error_lines(ctx));
+  if (is_unheard)
+    out.next.push_back("Check for damaged frames (FCS errors, symbol errors) from this port on " + ctx.peer_label());
+  return out;
+}
+constexpr Rule kModuleFault{
+    .id = "module-fault",
+    .culprit = Culprit::cable,
+    .status = Status::critical,
+    .explains = {link, loss, overrun},
+    .conclusion = "The module at this end is failing.",
+    .next =
+        "Replace the module (or the cable, if it is one piece) at this end: {netdev}\nIf it was too hot, check the "
+        "airflow and the neighboring modules first.",
+    .runbook =
+        "Link errors, and our module reports a transmitter fault, or laser bias, tx power or temperature outside "
+        "its own alarm limits. The far end counts the frames that our transmitter damages: packets that this "
+        "port sends and that do not arrive, with the transmitter outside its alarm limits now, are this too.",
+    .evaluate = module_fault};
+
+Result rx_power_low(const PortContext& ctx) {
+  if (!ctx.port.module || !ctx.symptoms.has(link)) return std::nullopt;
+  const Transceiver module = trusted(ctx);
+  RuleResult out{0.7, {}};
+  size_t low = 0;
+  for (const ModuleLane& lane : module.lanes) {
+    const Limit limit = below(lane.rx_power, module.rx_power_limits);
+    if (limit == Limit::fine && !lane.rx_los.value_or(false)) continue;
+    ++low;
+    if (limit != Limit::warning) out.confidence = 0.9;
+    out.evidence.push_back(
+        "lane " + std::to_string(lane.number) + ": rx power " + power_text(lane.rx_power) + ", " +
+        (lane.rx_los.value_or(false)
+             ? "loss of signal"
+             : beyond(lane.rx_power, module.rx_power_limits,
+                      limit == Limit::alarm ? "below the module's alarm limit" : "below the module's warning limit")));
+  }
+  if (low == 0 || std::all_of(module.lanes.begin(), module.lanes.end(), is_dark)) return std::nullopt;
+  if (low > 1 && low == module.lanes.size())
+    out.evidence.emplace_back("all lanes alike: more likely the fiber or a connector than one laser");
+  append(out.evidence, error_lines(ctx));
+  return out;
+}
+constexpr Rule kRxPowerLow{
+    .id = "rx-power-low",
+    .culprit = Culprit::cable,
+    .status = Status::critical,
+    .explains = {link, loss, overrun},
+    .conclusion = "Low rx power: the fiber, a connector, or the far end's transmitter.",
+    .next =
+        "Clean and reseat the connectors at both ends of {netdev}.\nRead the tx power of the same lane at {peer}: if "
+        "it is low, replace that module, else the fiber.",
+    .runbook =
+        "Link errors, and rx power below the module's own limits on some lanes. Our rx is the far end's tx plus "
+        "the fiber; our own transmitter has no fault. Low rx power without errors is not this.",
+    .thresholds = {{kDark}},
+    .evaluate = rx_power_low};
+
+Result no_light(const PortContext& ctx) {
+  if (!ctx.port.module || !is_down(ctx.port)) return std::nullopt;
+  const auto lanes = trusted(ctx).lanes;
+  // A lane with a signal and without power does not measure.
+  const auto is_silent = [](const ModuleLane& lane) { return is_dark(lane) && lane.rx_los.value_or(true); };
+  if (lanes.empty() || !std::all_of(lanes.begin(), lanes.end(), is_silent)) return std::nullopt;
+  return RuleResult{0.6,
+                    {"none of the " + std::to_string(lanes.size()) +
+                     " lanes of our module receives light; our transmitter reports no fault"}};
+}
+constexpr Rule kNoLight{
+    .id = "no-light",
+    .culprit = Culprit::cable,
+    .status = Status::critical,
+    .explains = {link, loss},
+    .conclusion = "No lane receives light: the fiber is unplugged or broken, or the far end's transmitter is off.",
+    .next = "Check that the port at {peer} is enabled.\nThen check the fiber: reseat both ends, try another one.",
+    .runbook =
+        "Our module measures no light on any lane, or reports loss of signal on all. (A module that measured none "
+        "with a link as well does not measure.) This end cannot distinguish a broken fiber from a dark far "
+        "transmitter.",
+    .thresholds = {{kDark}},
+    .evaluate = no_light};
+
+constexpr Rule kRules[]{kModuleUnusable, kModuleFault, kRxPowerLow, kNoLight};
+
+}  // namespace
+
+std::span<const Rule> optics_rules() { return kRules; }
+
+}  // namespace fabric

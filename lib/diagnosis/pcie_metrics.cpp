@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The PCIe slot of a port: its link, its AER errors, and its distance to the GPUs.
+#include <algorithm>
+
+#include "checks/topology/pcie_link.h"
+#include "diagnosis/context.h"
+#include "model/finding.h"
+#include "topology/locality.h"
+#include "topology/platform.h"
+
+namespace fabric {
+namespace {
+
+uint64_t aer_rise(const AerCounts& before, const AerCounts& now) {
+  return now.total && before.total && *now.total > *before.total ? *now.total - *before.total : 0;
+}
+
+// A PCIe link may retransmit 1e-12 of its bits (DCGM; the same limit as the check aer).
+bool exceeds_replay_limit(const PlatformFunction& function, uint64_t corrected, double seconds) {
+  const double bits = function.link.speed.value_or(0) * 1e9 * function.link.width.value_or(0) * seconds;
+  return corrected >= 2 && static_cast<double>(corrected) >= 1e-12 * bits;
+}
+
+bool are_alike(const PciDevice& a, const PciDevice& b) { return a.vendor == b.vendor && a.device == b.device; }
+
+std::optional<PathClass> nearest_gpu(const Topology& topology, const Nic& nic) {
+  std::optional<PathClass> out;
+  for (const Gpu& gpu : topology.gpus)
+    if (const auto path = path_class(gpu, nic); path && (!out || *path < *out)) out = path;
+  return out;
+}
+
+}  // namespace
+
+Lines aer_lines(const PortContext& ctx) {
+  Lines out;
+  if (ctx.nic == nullptr || ctx.view.before == nullptr) return out;
+  std::vector<std::string> chain{ctx.nic->pci};
+  chain.insert(chain.end(), ctx.nic->bridges.begin(), ctx.nic->bridges.end());
+  for (const std::string& pci : chain) {
+    const PlatformFunction *now = function_of(ctx.view.now, pci), *then = function_of(*ctx.view.before, pci);
+    if (now == nullptr || then == nullptr) continue;
+    const auto add = [&](const char* kind, uint64_t by) {
+      if (by > 0) out.push_back(pci + " " + plus(std::string(kind) + " PCIe errors", static_cast<double>(by)));
+    };
+    add("fatal", aer_rise(then->fatal, now->fatal));
+    add("non-fatal", aer_rise(then->nonfatal, now->nonfatal));
+    if (const uint64_t by = aer_rise(then->correctable, now->correctable);
+        exceeds_replay_limit(*now, by, ctx.signals.seconds))
+      add("correctable", by);
+  }
+  return out;
+}
+
+std::string degraded_link(const PortContext& ctx) {
+  if (ctx.nic == nullptr) return {};
+  const PlatformFunction* slot =
+      ctx.nic->bridges.empty() ? nullptr : function_of(ctx.view.now, ctx.nic->bridges.front());
+  const PcieLink link =
+      slot == nullptr ? ctx.nic->link : link_between(ctx.nic->link, slot->link).value_or(ctx.nic->link);
+  const bool is_bare_metal = ctx.view.now.topology.hypervisor.empty();  // a hypervisor may show a guest any link
+  const bool starves =
+      is_bare_metal && link.width && link.speed &&
+      bytes_per_second(*link.speed, *link.width) + carried_beside(ctx.view.now, *ctx.nic) < ctx.port.rate.value_or(0);
+  const bool below = (link.width && link.max_width && *link.width < *link.max_width) ||
+                     (link.speed && link.max_speed && *link.speed < *link.max_speed);
+  if (!below && !starves) return {};
+  bool alone = true, better = false;
+  for (const Nic& other : ctx.view.now.topology.nics) {
+    if (&other == ctx.nic || !are_alike(other, *ctx.nic)) continue;
+    alone = false;
+    better = better || other.link.width > link.width || other.link.speed > link.speed;
+  }
+  if (!alone && !better && !starves) return {};  // the platform's design
+  const auto text = [](std::optional<unsigned> width, std::optional<double> speed) {
+    return (width ? "x" + std::to_string(*width) : std::string("x?")) + " at " +
+           (speed ? number_text(*speed) : std::string("?")) + " GT/s";
+  };
+  return "PCIe link of " + ctx.nic->pci + " is " + text(link.width, link.speed) +
+         (below ? ", capable of " + text(link.max_width, link.max_speed) : " (the maximum of NIC and slot)") +
+         (starves ? ", less than the port's rate, " + rate_text(*ctx.port.rate) : "");
+}
+
+std::string far_from_gpus(const PortContext& ctx) {
+  const Topology& topology = ctx.view.now.topology;
+  if (ctx.nic == nullptr || topology.gpus.empty() || is_flattened(topology)) return {};
+  const auto own = nearest_gpu(topology, *ctx.nic);
+  if (!own || *own < PathClass::NODE) return {};
+  std::optional<PathClass> best;
+  for (const Nic& other : topology.nics)
+    if (&other != ctx.nic && are_alike(other, *ctx.nic))
+      if (const auto path = nearest_gpu(topology, other); path && (!best || *path < *best)) best = path;
+  const bool odd = best ? *best < *own : *own == PathClass::SYS;
+  if (!odd) return {};
+  return "the nearest GPU of " + ctx.nic->name + " is at distance " + std::string(to_text(*own)) +
+         (ctx.nic->numa ? " (NUMA node " + std::to_string(*ctx.nic->numa) + ")" : "") +
+         (best ? "; similar NICs have one at " + std::string(to_text(*best)) : "");
+}
+
+}  // namespace fabric

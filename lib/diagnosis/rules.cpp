@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diagnosis/rules.h"
+
+#include <algorithm>
+
+namespace fabric {
+namespace {
+
+constexpr Rule kNotEnoughEvidence{
+    .id = "not-enough-evidence",
+    .status = Status::unknown,
+    .conclusion = "The evidence does not identify a cause.",
+    .runbook =
+        "Symptoms that no rule explains with enough confidence. The diagnosis lists what to collect, and the "
+        "rules that came close."};
+
+}  // namespace
+
+// The most specific first.
+const std::vector<Rule>& rules() {
+  static const std::vector<Rule> all = [] {
+    std::vector<Rule> out;
+    for (const auto family : {link_off_rules(), optics_rules(), link_mode_rules(), link_error_rules(), setting_rules(),
+                              pcie_rules(), receiver_rules(), pause_rules(), congestion_rules(), loss_rules()})
+      out.insert(out.end(), family.begin(), family.end());
+    return out;
+  }();
+  return all;
+}
+
+const Rule* find_rule(std::string_view id) {
+  if (id == kNotEnoughEvidence.id) return &kNotEnoughEvidence;
+  const auto found = std::ranges::find(rules(), id, &Rule::id);
+  return found == rules().end() ? nullptr : &*found;
+}
+
+}  // namespace fabric

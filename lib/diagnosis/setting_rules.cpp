@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settings that cause loss: PFC off at one end, RoCE on another priority, too little headroom.
+#include <algorithm>
+
+#include "diagnosis/context.h"
+#include "diagnosis/rules.h"
+
+namespace fabric {
+namespace {
+
+using enum Symptom;
+
+bool loses(const PortContext& ctx) { return ctx.symptoms.any_of({discards, loss}); }
+
+// The priorities of the set with more than background traffic, if the port counts bytes by priority. Background is
+// judged relative to RDMA's share, and PTP's own rate always counts as background.
+PrioSet with_traffic(const Signals& seen, PrioSet set) {
+  constexpr Threshold kBackground{1e4, "bytes a second", "ours: PTP at its usual rates is about half of it"};
+  const auto bytes = [](const PrioritySignals& each) { return rise(each.rx_bytes) + rise(each.tx_bytes); };
+  double most = 0;
+  for (const PrioritySignals& each : seen.priority) most = std::max(most, bytes(each));
+  if (const double rdma = rise(seen.rx_bytes) + rise(seen.tx_bytes); rdma > 0) most = std::min(most, rdma);
+  const double background = std::max(std::min(most / 1000, 1e6 * seen.seconds), kBackground * seen.seconds);
+  for (int priority = 0; priority < kPriorities; ++priority) {
+    const PrioritySignals& each = seen.priority[static_cast<size_t>(priority)];
+    if (each.rx_bytes && each.tx_bytes && bytes(each) <= background)
+      set.bits = static_cast<uint8_t>(set.bits & ~(1u << priority));
+  }
+  return set;
+}
+
+// The affected priorities without PFC in `pfc`: those with discards, else all lossless ones in use.
+PrioSet lacking(const PortContext& ctx, PrioSet pfc) {
+  const auto [where, count] = lossless_discards(ctx);
+  const uint8_t affected = count > 0 ? where.bits : with_traffic(ctx.signals, ctx.lossless.value_or(PrioSet{})).bits;
+  return PrioSet{static_cast<uint8_t>(affected & ~pfc.bits)};
+}
+
+const std::optional<PrioSet>& policy_pfc(const PortContext& ctx) {
+  static const std::optional<PrioSet> none;
+  return ctx.policy == nullptr ? none : ctx.policy->want.pfc;
+}
+
+std::optional<PrioSet> switch_pfc(const PortContext& ctx) {
+  if (ctx.peer == nullptr || !ctx.peer->pfc) return std::nullopt;
+  return ctx.peer->pfc->enabled;
+}
+
+// Only the switch calls these priorities lossless, and nothing shows that RoCE uses them: the port has PFC on another
+// one, and there is no policy, no discard and no byte count.
+bool only_switch_has(const PortContext& ctx, PrioSet off) {
+  if (ctx.port.qos.pfc->bits == 0 || policy_pfc(ctx) || lossless_discards(ctx).second > 0) return false;
+  for (int priority = 0; priority < kPriorities; ++priority)
+    if (off.has(priority) && ctx.signals.priority[static_cast<size_t>(priority)].tx_bytes) return false;
+  return true;
+}
+
+Result pfc_off_here(const PortContext& ctx) {
+  if (!loses(ctx) || !ctx.port.qos.pfc) return std::nullopt;
+  PrioSet off = lacking(ctx, *ctx.port.qos.pfc);
+  if (policy_pfc(ctx)) off.bits &= policy_pfc(ctx)->bits;
+  if (off.bits == 0) return std::nullopt;
+  const auto at_switch = switch_pfc(ctx);
+  const bool switch_has = at_switch && (off.bits & ~at_switch->bits) == 0, has_discards = ctx.symptoms.has(discards);
+  RuleResult out{switch_has ? (has_discards ? 0.95 : 0.75) : (has_discards ? 0.7 : 0.5), {}};
+  out.evidence.push_back("PFC of this port: " + to_text(*ctx.port.qos.pfc) + "; priority " + list_text(off) +
+                         " is missing");
+  if (at_switch) out.evidence.push_back("PFC of " + ctx.peer_label() + ": " + to_text(*at_switch));
+  if (only_switch_has(ctx, off)) out.confidence = 0.4;
+  if (policy_pfc(ctx)) out.evidence.push_back("PFC of the policy: " + to_text(*policy_pfc(ctx)));
+  append(out.evidence, all_loss_lines(ctx));
+  return out;
+}
+constexpr Rule kPfcOffHere{
+    .id = "pfc-off-here",
+    .culprit = Culprit::host,
+    .status = Status::critical,
+    .explains = {discards, loss},
+    .conclusion = "PFC is off on this port for a priority that is lossless at the switch or in the policy.",
+    .next =
+        "Inspect: fabric-agentctl plan --port {netdev}\nFix: fabric-agentctl apply --port {netdev}, or set pfc in "
+        "the policy.",
+    .runbook =
+        "RoCE packets are lost, and this port's PFC lacks a priority with traffic that the switch (LLDP, DCBX) or "
+        "the policy has: nothing pauses the sender when a buffer fills.",
+    .evaluate = pfc_off_here};
+
+Result pfc_off_switch(const PortContext& ctx) {
+  const auto at_switch = switch_pfc(ctx);
+  if (!loses(ctx) || !ctx.port.qos.pfc || !at_switch) return std::nullopt;
+  const PrioSet off = lacking(ctx, *at_switch);
+  if ((off.bits & ctx.port.qos.pfc->bits) == 0) return std::nullopt;
+  RuleResult out{
+      ctx.symptoms.has(discards) ? 0.9 : 0.75,
+      {"PFC of " + ctx.peer_label() + ": " + to_text(*at_switch) + "; priority " + list_text(off) + " is missing",
+       "PFC of this port: " + to_text(*ctx.port.qos.pfc)}};
+  if (pause_of(ctx, Direction::tx).ratio > 0) {
+    out.evidence.emplace_back("this port sent pause, and the switch ignored it");
+    out.confidence = 0.95;
+  }
+  append(out.evidence, all_loss_lines(ctx));
+  return out;
+}
+constexpr Rule kPfcOffSwitch{
+    .id = "pfc-off-switch",
+    .culprit = Culprit::network,
+    .status = Status::critical,
+    .explains = {discards, loss},
+    .conclusion = "PFC is off on the switch port for a lossless priority of this host.",
+    .next = "Enable PFC for the priority on {peer}.\nCheck what it announces: fabric-agentctl neighbors",
+    .runbook =
+        "RoCE packets are lost, this port's PFC has the priority, and the switch announces (DCBX) PFC without it: "
+        "the switch neither obeys pause for it nor sends any.",
+    .evaluate = pfc_off_switch};
+
+constexpr std::string_view kClassification[] = {"trust", "dscp_map", "apptrust"};
+
+bool differs(const View& view, const Port& port, std::string_view key) {
+  if (view.plan == nullptr) return false;
+  const auto found = view.plan->find(port.id());
+  if (found == view.plan->end()) return false;
+  return std::any_of(found->second.begin(), found->second.end(), [&](const Change& change) {
+    return change.key == key && change.outcome != Outcome::in_sync && change.outcome != Outcome::applied &&
+           change.outcome != Outcome::unsupported;
+  });
+}
+
+bool differs_from_plan(const PortContext& ctx, std::string_view key) {
+  const auto members = members_of(ctx.view.now, ctx.port);
+  return differs(ctx.view, ctx.port, key) || std::any_of(members.begin(), members.end(), [&](const Port* member) {
+           return differs(ctx.view, *member, key);
+         });
+}
+
+Result wrong_priority(const PortContext& ctx) {
+  if (!loses(ctx)) return std::nullopt;
+  RuleResult out{0.7, {}};
+  if (ctx.port.qos.trust && *ctx.port.qos.trust != Trust::dscp && ctx.policy != nullptr &&
+      ctx.policy->want.trust == Trust::dscp)
+    out.evidence.emplace_back("trust: have pcp, want dscp");
+  else
+    for (const std::string_view key : kClassification)
+      if (differs_from_plan(ctx, key)) out.evidence.push_back(std::string(key) + " differs from the policy");
+  if (std::string sent = unprotected(ctx, Direction::tx); !sent.empty()) {
+    if (out.evidence.empty())
+      out.next.emplace_back(
+          "The application uses another traffic class: set this network's (NCCL_IB_TC of fabric-agentctl topo --format "
+          "nccl; roce_tos in the policy for rdma_cm)");
+    out.evidence.push_back(std::move(sent));
+  }
+  if (out.evidence.empty()) return std::nullopt;
+  if (std::string protected_ = well_protected(ctx); !protected_.empty()) {  // the difference concerns other DSCPs
+    out.evidence.push_back(std::move(protected_));
+    out.confidence = 0.4;
+  }
+  append(out.evidence, all_loss_lines(ctx));
+  return out;
+}
+constexpr Rule kWrongPriority{
+    .id = "wrong-priority",
+    .culprit = Culprit::host,
+    .status = Status::critical,
+    .explains = {discards, loss},
+    .conclusion = "RoCE traffic of this port does not use the priority that has PFC.",
+    .next = "Inspect: fabric-agentctl plan --port {netdev}\nFix: fabric-agentctl apply --port {netdev}",
+    .runbook =
+        "RoCE packets are lost, and trust or the DSCP map of this port differs from the policy; or less than 10 "
+        "% of the RDMA bytes sent used a priority with PFC (the policy's, if PFC is off here) and the driver "
+        "counts both (mlx5, bnxt). If 90 % used such a priority in both directions, a setting that differs is "
+        "not the cause.",
+    .thresholds = {{{0.1, "of the RDMA bytes on priorities with PFC", "ours"}}},
+    .evaluate = wrong_priority};
+
+// No priority with discards ever sent pause, by the port's own counters.
+bool never_paused(const PortContext& ctx) {
+  const PrioSet where = lossless_discards(ctx).first;
+  for (int priority = 0; priority < kPriorities; ++priority) {
+    const PrioritySignals& each = ctx.signals.priority[static_cast<size_t>(priority)];
+    if (where.has(priority) && (rose(each.tx_pause_frames) || rose(each.tx_pause_seconds) ||
+                                (!each.tx_pause_frames && !each.tx_pause_seconds)))
+      return false;
+  }
+  return true;
+}
+
+Result headroom(const PortContext& ctx) {
+  if (!ctx.symptoms.has(discards) || !ctx.port.qos.pfc || receives_nothing(ctx) ||
+      lacking(ctx, *ctx.port.qos.pfc).bits != 0)
+    return std::nullopt;
+  const auto at_switch = switch_pfc(ctx);
+  RuleResult out{at_switch ? 0.75 : 0.4,
+                 {"PFC of this port: " + to_text(*ctx.port.qos.pfc) +
+                  (at_switch ? "; of " + ctx.peer_label() + ": " + to_text(*at_switch) : "; of the switch: unknown")}};
+  const PauseShare sent = pause_of(ctx, Direction::tx);
+  if (at_switch && sent.ratio > 0) out.confidence = 0.85;
+  if (sent.ratio > 0) out.evidence.push_back(sent.text(Direction::tx));
+  else if (never_paused(ctx)) {
+    out.evidence.emplace_back("but this port never sent pause: the priority may be in a lossy receive buffer");
+    out.next.push_back("Check prio2buffer and buffer_size first: fabric-agentctl plan --port " + ctx.port.netdev);
+    out.confidence = std::min(out.confidence, 0.55);
+  }
+  if (ctx.port.qos.cable_length)
+    out.evidence.push_back("cable_length: " + std::to_string(*ctx.port.qos.cable_length) + " m");
+  append(out.evidence, all_loss_lines(ctx));
+  if (!discards_explain_loss(ctx, lossless_discards(ctx).second)) out.unexplained.add(loss);
+  return out;
+}
+constexpr Rule kHeadroom{
+    .id = "headroom",
+    .culprit = Culprit::host,
+    .status = Status::critical,
+    .explains = {discards, loss},
+    .conclusion = "Frames of a lossless priority overran this port's receive buffer: headroom is missing or too small.",
+    .next =
+        "Check cable length and buffers: fabric-agentctl show --port {netdev}\nSet cable_length to the real length, "
+        "and buffer_size = \"auto\", in the policy.",
+    .runbook =
+        "Frames of a lossless priority were discarded here although PFC is on at both ends. The data in flight "
+        "after pause was sent must fit into the headroom: cable length, MTU and speed decide how much that is. "
+        "Much larger losses are not explained by these frames. A port that never sent pause may have the "
+        "priority in a buffer without headroom.",
+    .evaluate = headroom};
+
+constexpr Rule kRules[]{kPfcOffHere, kPfcOffSwitch, kWrongPriority, kHeadroom};
+
+}  // namespace
+
+std::span<const Rule> setting_rules() { return kRules; }
+
+}  // namespace fabric

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is wrong at a port, before a culprit is looked for.
+#include <algorithm>
+
+#include "checks/cabling/peer.h"
+#include "diagnosis/context.h"
+#include "model/finding.h"
+#include "model/switched_off.h"
+
+namespace fabric {
+namespace {
+
+// A port that is down and should be up: it was up, it is planned or configured, or the NIC reports a fault.
+bool is_missed(const PortContext& ctx) {
+  if (!is_down(ctx.port)) return false;
+  if (ctx.before != nullptr && !is_down(*ctx.before)) return true;
+  if (!planned_cables(ctx.view.policy, ctx.port).empty()) return true;
+  if (is_unused(ctx.view, ctx.port)) return false;
+  if (ctx.policy != nullptr) return true;
+  if (ctx.view.policy != nullptr && !ctx.port.virtual_function) {
+    Port up = ctx.port;  // policy_for() matches by speed, which a port without a link does not have
+    up.carrier = true;
+    if (policy_for(*ctx.view.policy, up) != nullptr) return true;
+  }
+  const std::string reason = ctx.port.link_status ? ctx.port.link_status->reason : std::string();
+  return !reason.empty() && reason != "No cable" && reason != kSwitchedOff;
+}
+
+bool has_link_errors(const Signals& seen) {
+  return rose(seen.link_downs) || rose(seen.link_recoveries) || rose(seen.link_integrity_errors) ||
+         damaged_frames(seen) > 0;
+}
+
+// More than one a second, as the check cnp-ignored, and a tenth of all.
+bool ignores_cnps(const Signals& seen) {
+  const double count = rise(seen.cnp_ignored);
+  return count >= std::max(kFewEvents, seen.seconds) && count >= 0.1 * (count + rise(seen.cnp_handled));
+}
+
+// CNPs are rate-limited per flow (some microseconds), but never to none for so many marks.
+bool sends_no_cnps(const PortContext& ctx) {
+  constexpr Threshold kMarks{1000, "ECN-marked packets", "ours"};
+  const Signals& seen = ctx.signals;
+  const auto& np = ctx.port.qos.ecn_np;
+  // Delay-based congestion control needs no CNPs. Without PFC the RoCE priority is unknown: any in ecn_np counts.
+  if (np && np->bits != 0 && without_congestion_control(ctx, np).bits == 0) return false;
+  return is_roce(ctx.port) && rise(seen.ecn_marked) >= kMarks && seen.cnp_sent && *seen.cnp_sent == 0;
+}
+
+bool has_pcie_trouble(const PortContext& ctx) {
+  const Signals& seen = ctx.signals;
+  return is_pcie_stalled(seen) || rise(seen.pcie_overflows) + rise(seen.pcie_errors) >= kFewEvents ||
+         !aer_lines(ctx).empty();
+}
+
+bool has_loss(const PortContext& ctx) {
+  constexpr Threshold kLossRatio{1e-6, "of the packets", "ours: NCCL over RoCE slows down above it"};
+  const Loss loss = loss_of(ctx);
+  return loss.retries_exceeded > 0 ||
+         (loss.requester >= kFewEvents && loss.requester >= kLossRatio * loss.packets.value_or(0)) ||
+         is_disordered(ctx);
+}
+
+}  // namespace
+
+Symptoms symptoms_of(const PortContext& ctx) {
+  constexpr Threshold kStarved{0.05, "of the window without credits", "ours, as with pause"};
+  const Signals& seen = ctx.signals;
+  Symptoms out;
+  const auto add_if = [&](Symptom symptom, bool present) {
+    if (present) out.add(symptom);
+  };
+  add_if(Symptom::link, is_missed(ctx) || has_link_errors(seen));
+  add_if(Symptom::tx_pause, pause_of(ctx, Direction::tx).is_much() || rose(seen.pause_storm_events));
+  add_if(Symptom::rx_pause, pause_of(ctx, Direction::rx).is_much());
+  add_if(Symptom::discards, lossless_discards(ctx).second >= kFewEvents);
+  add_if(Symptom::pcie, has_pcie_trouble(ctx));
+  add_if(Symptom::starved, starved_share(ctx).value_or(0) >= kStarved);
+  add_if(Symptom::marked, rise(seen.remote_physical_errors) >= kFewEvents);
+  add_if(Symptom::overrun, rose(seen.buffer_overruns));
+  add_if(Symptom::loss, has_loss(ctx));
+  add_if(Symptom::receiver,
+         rose(seen.rnr_retries_exceeded) || is_much_rnr(ctx, rise(seen.out_of_buffer) + rise(seen.rnr_naks)));
+  add_if(Symptom::ignored, ignores_cnps(seen));
+  add_if(Symptom::unanswered, sends_no_cnps(ctx));
+  return out;
+}
+
+}  // namespace fabric

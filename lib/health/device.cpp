@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Health of the device: stuck counters, GIDs that change, devlink health reporters.
+#include <algorithm>
+#include <cmath>
+
+#include "health/gids.h"
+#include "health/rule.h"
+
+namespace fabric {
+
+bool is_own_gid(const View& view, const Port& port, const Gid& gid) {
+  if (gid.netdev.empty() || gid.above || gid.netdev == port.netdev || gid.netdev.starts_with(port.netdev + "."))
+    return true;
+  return std::any_of(view.now.ports.begin(), view.now.ports.end(),
+                     [&](const Port& other) { return other.netdev == gid.netdev; });
+}
+
+namespace {
+
+double count_common(const std::vector<Counter>& before, const std::vector<Counter>& now, bool& moved) {
+  double counters = 0;
+  for (const Counter& counter : now) {
+    const auto old = std::ranges::find(before, counter.name, &Counter::name);
+    if (old == before.end()) continue;
+    ++counters;
+    moved = moved || old->value != counter.value;
+  }
+  return counters;
+}
+
+// RoCE's bytes, by the port's own counters. Priority 0 carries all unclassified traffic and is left out.
+double lossless_bytes(const Port& port, const Signals& signals) {
+  double sum = 0;
+  for (size_t i = 1; port.qos.pfc && i < signals.priority.size(); ++i)
+    if (port.qos.pfc->has(static_cast<int>(i)))
+      sum += signals.priority[i].rx_bytes.value_or(0) + signals.priority[i].tx_bytes.value_or(0);
+  return sum;
+}
+
+// The port's counters include RDMA of other functions, which count it themselves: virtual functions, subfunctions, or
+// a function of the same card in another slot (socket direct, multi-host).
+bool shares_its_wire(const View& view, const Port& port) {
+  const auto& nics = view.now.topology.nics;
+  const auto own = std::ranges::find(nics, port.pci, &Nic::pci);
+  const bool is_bare_metal = view.now.topology.hypervisor.empty();
+  const auto shares = [&](const Nic& nic) {
+    if (nic.virtual_function && nic.root == own->root && nic.bridges == own->bridges) return true;
+    return is_bare_metal && !nic.card.empty() && nic.card == own->card && card_of(nic.pci) != card_of(own->pci);
+  };
+  if (own != nics.end() && (own->subfunctions || std::any_of(nics.begin(), nics.end(), shares))) return true;
+  return std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& other) {
+    return other.virtual_function && !port.pci.empty() && other.pci == port.pci;
+  });
+}
+
+void read_frozen_counters(const View& view, const HealthRule& /*rule*/, HealthReadings& out) {
+  constexpr double kMuchTraffic = 100e6, kEnoughCounters = 4;  // bytes in the window; ours
+  for (const Port& port : view.now.ports) {
+    const Signals* signals = signals_of_port(view, port);
+    const Port* before = port_before(view, port);
+    if (signals == nullptr || before == nullptr || !is_judged(port) || shares_its_wire(view, port)) continue;
+    bool moved = false;
+    const double counters = count_common(before->counters.hw, port.counters.hw, moved) +
+                            count_common(before->counters.pma, port.counters.pma, moved);
+    if (counters < kEnoughCounters || (!signals->rx_bytes && !signals->tx_bytes)) continue;
+    const double bytes = lossless_bytes(port, *signals);
+    const bool frozen = !moved && bytes >= kMuchTraffic;
+    out.push_back({port.id(), frozen ? 1.0 : 0.0, 0,
+                   frozen ? number_text(bytes / 1e6) + " MB on lossless priorities, and none of " +
+                                number_text(counters) + " RDMA counters moved"
+                          : number_text(counters) + " RDMA counters live"});
+  }
+}
+
+void read_stale_readings(const View& view, const HealthRule& /*rule*/, HealthReadings& out) {
+  if (view.health == nullptr) return;
+  for (const auto& [port, age] : view.health->ages)
+    out.push_back({port, age, 0, "last successful reading " + number_text(std::round(age)) + " s ago"});
+}
+
+// A GID that was replaced or removed. Both readings must have a table.
+void read_gid_changed(const View& view, const HealthRule& /*rule*/, HealthReadings& out) {
+  for (const Port& port : view.now.ports) {
+    const Port* before = port_before(view, port);
+    if (before == nullptr || !is_judged(port) || !is_roce(port) || port.gids.empty() || before->gids.empty()) continue;
+    HealthReading reading{port.id(), 0, window_of(view)};
+    for (const Gid& old : before->gids) {
+      if (!is_own_gid(view, port, old)) continue;
+      const auto now = std::ranges::find(port.gids, old.index, &Gid::index);
+      const bool is_present = now != port.gids.end(), same_gid = is_present && now->gid == old.gid;
+      // A type that could not be read is empty.
+      if (same_gid && (now->type == old.type || now->type.empty() || old.type.empty())) continue;
+      ++reading.amount;
+      append_item(reading.evidence, "index " + std::to_string(old.index) + ": " +
+                                        (same_gid ? old.gid + " " + old.type : old.gid) + " -> " +
+                                        (!is_present ? "removed"
+                                         : same_gid  ? now->type
+                                                     : now->gid));
+    }
+    if (reading.evidence.empty()) reading.evidence = std::to_string(port.gids.size()) + " GIDs unchanged";
+    out.push_back(std::move(reading));
+  }
+}
+
+void read_device_errors(const View& view, const HealthRule& /*rule*/, HealthReadings& out) {
+  for (const Port& port : view.now.ports) {
+    const Port* before = port_before(view, port);
+    if (before == nullptr || !is_judged(port) || port.reporters.empty()) continue;
+    HealthReading reading{port.id(), 0, window_of(view)};
+    for (const HealthReporter& now : port.reporters)
+      for (const HealthReporter& old : before->reporters)
+        if (old.name == now.name && now.errors > old.errors) {
+          reading.amount += static_cast<double>(now.errors - old.errors);
+          append_item(reading.evidence, now.name + ": " + std::to_string(now.errors - old.errors) + " new errors, " +
+                                            std::to_string(now.recoveries - std::min(old.recoveries, now.recoveries)) +
+                                            " recoveries");
+        }
+    if (reading.evidence.empty())
+      reading.evidence = "no new errors, " + std::to_string(port.reporters.size()) + " reporters";
+    out.push_back(std::move(reading));
+  }
+}
+
+void read_device_state(const View& view, const HealthRule& /*rule*/, HealthReadings& out) {
+  for (const Port& port : view.now.ports) {
+    if (!is_judged(port) || port.reporters.empty()) continue;
+    HealthReading reading{port.id()};
+    for (const HealthReporter& reporter : port.reporters)
+      if (!reporter.healthy) {
+        reading.amount = 1;
+        append_item(reading.evidence, reporter.name);
+      }
+    reading.evidence = reading.evidence.empty() ? std::to_string(port.reporters.size()) + " reporters healthy"
+                                                : "in error: " + reading.evidence;
+    out.push_back(std::move(reading));
+  }
+}
+
+constexpr HealthRule kRules[]{
+    {.key = "frozen_counters",
+     .check = "counters-frozen",
+     .measure = HealthMeasure::level,
+     .limits = {1, kNever, 0, 30, 30},
+     .unit = "1: RDMA traffic, and no RDMA counter moves",
+     .source = "ours",
+     .expected = "RDMA counters move with the traffic",
+     .meaning = "RDMA traffic flows and no RDMA counter moves: findings that rely on this port's counters are void.",
+     .remedy = "Read the kernel log: journalctl -k -g {pci}. Reload the driver when no job runs: devlink dev reload "
+               "pci/{pci}",
+     .read = read_frozen_counters},
+    {.key = "stale_readings",
+     .check = "counters-frozen",
+     .measure = HealthMeasure::level,
+     .limits = {60, kNever, 0, 0, 0},
+     .unit = "seconds since the last successful reading",
+     .source = "ours",
+     .expected = "read within the last minute",
+     .meaning = "The port's counters cannot be read: the firmware hangs, or the driver waits for it.",
+     .remedy = "Read the kernel log: journalctl -k -g {pci}. Reset the device when no job runs: devlink dev reload "
+               "pci/{pci} action fw_activate",
+     .read = read_stale_readings},
+    {.key = "gid_changed",
+     .check = "gid-changed",
+     .measure = HealthMeasure::count,
+     .limits = {1, kNever, 10 * kMinute, 0, 0},
+     .unit = "changed GIDs",
+     .source = "ours: existing connections use the old GID",
+     .least = 1,
+     .quiet = 1,
+     .graced = true,
+     .expected = "GIDs unchanged",
+     .meaning = "An address of the port was changed or removed: connections that use the old GID break.",
+     .remedy = "Find the program that changes addresses: journalctl -u systemd-networkd -u NetworkManager. Restart the "
+               "affected jobs.",
+     .read = read_gid_changed},
+    {.key = "device_errors",
+     .check = "device-health",
+     .measure = HealthMeasure::count,
+     .limits = {1, kNever, 10 * kMinute, 0, 0},
+     .unit = "errors counted by devlink health reporters",
+     .source = "devlink-health(7)",
+     .least = 1,
+     .expected = "no new errors",
+     .meaning = "The NIC's driver reported errors of firmware or queues and recovered from them.",
+     .remedy = "Save the dump for the vendor: devlink health show pci/{pci}, then devlink health dump show pci/{pci} "
+               "reporter NAME. Update the firmware when no job runs.",
+     .read = read_device_errors},
+    {.key = "device_state",
+     .check = "device-health",
+     .measure = HealthMeasure::level,
+     .limits = {kNever, 1, 0, 0, 0},
+     .unit = "1: a devlink health reporter is in the state \"error\"",
+     .source = "devlink-health(7)",
+     .expected = "all reporters healthy",
+     .meaning = "The NIC's driver reported an error that it did not recover from.",
+     .remedy = "Save the dump for the vendor: devlink health dump show pci/{pci} reporter NAME. Then recover when no "
+               "job runs: devlink health recover pci/{pci} reporter NAME",
+     .read = read_device_state},
+};
+
+}  // namespace
+
+std::span<const HealthRule> device_health_rules() { return kRules; }
+
+}  // namespace fabric

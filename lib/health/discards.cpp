@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Health of the port's buffers: discarded frames and overruns.
+#include "health/rule.h"
+
+namespace fabric {
+namespace {
+
+using S = Signals;
+
+void read_lossless_discards(const View& view, const HealthRule& /*rule*/, HealthReadings& out) {
+  for (const Port& port : view.now.ports) {
+    const Signals* signals = signals_of_port(view, port);
+    if (signals == nullptr || !is_watched(port) || !port.qos.pfc) continue;
+    HealthReading reading{port.id(), 0, signals->seconds};
+    bool any = false;
+    for (size_t i = 0; i < signals->priority.size(); ++i) {
+      const Rise rise = signals->priority[i].discards;
+      if (!rise || !port.qos.pfc->has(static_cast<int>(i))) continue;
+      any = true;
+      reading.amount += *rise;
+      if (*rise > 0)
+        append_item(reading.evidence, number_text(*rise) + " discards on lossless priority " + std::to_string(i));
+    }
+    if (reading.evidence.empty()) reading.evidence = "no discards on lossless priorities";
+    if (any) out.push_back(std::move(reading));
+  }
+}
+
+constexpr HealthRule kRules[]{
+    {.key = "lossless_discards",
+     .check = "discards",
+     .measure = HealthMeasure::count,
+     .limits = {10, kNever, kMinute, 0, kMinute},
+     .unit = "frames",
+     .source = "IEEE 802.1Qbb: priorities with PFC lose nothing; a few at link up are ignored (ours)",
+     .least = 1,
+     .graced = true,
+     .expected = "none on lossless priorities",
+     .meaning = "A receive buffer overran although PFC protects the priority.",
+     .remedy = "Compare PFC of both ends: fabric-agentctl neighbors. Check cable_length and buffer_size: "
+               "fabric-agentctl show --port {netdev}",
+     .read = read_lossless_discards},
+    {.key = "port_discards",
+     .check = "discards",
+     .measure = HealthMeasure::ratio,
+     .limits = {10, kNever, kMinute, 0, kMinute},
+     .unit = "packets per second",
+     .source = "a tenth (ours) of NVSentinel's limit of port_xmit_discards and AWS's of rx_drops, 100 a second",
+     .least = 10,
+     .graced = true,
+     .expected = "below 10 a second",
+     .meaning = "The port discards packets because its buffers are full, and RoCE retransmits them.",
+     .remedy = "Check that RoCE uses a lossless priority at both ends (trust, DSCP map, PFC): fabric-agentctl plan "
+               "--port {netdev}; fabric-agentctl neighbors",
+     .sum = {{{{"discards received", &S::rx_discards}, {"discards sent", &S::tx_discards}}}}},
+    {.key = "buffer_overruns",
+     .check = "discards",
+     .measure = HealthMeasure::count,
+     .limits = {1, kNever, kMinute, 0, kMinute},
+     .unit = "overruns (InfiniBand)",
+     .source = "NVSentinel: any excessive_buffer_overrun_errors is fatal; a link with credits cannot overrun",
+     .least = 1,
+     .expected = "none",
+     .meaning = "The receive buffer of an InfiniBand link overran, which its credits should prevent.",
+     .remedy = "Replace the cable, then compare the firmware of both ends: fabric-agentctl check --only firmware",
+     .sum = {{{{"buffer overruns", &S::buffer_overruns}}}}},
+};
+
+}  // namespace
+
+std::span<const HealthRule> discard_health_rules() { return kRules; }
+
+}  // namespace fabric

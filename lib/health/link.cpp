@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Health of the link: flaps, damaged bits, retraining.
+#include "health/rule.h"
+
+namespace fabric {
+namespace {
+
+using S = Signals;
+
+bool has_link(const Port& port) { return port.carrier ? *port.carrier : is_active(port); }
+
+// A link that trains makes symbol errors, whichever end took it down. If the port counts damaged frames, those alone
+// count then.
+void read_bit_errors(const View& view, const HealthRule& rule, HealthReadings& out) {
+  for (const Port& port : view.now.ports) {
+    const Signals* seen = signals_of_port(view, port);
+    if (seen == nullptr || !is_watched(port)) continue;
+    Signals signals = *seen;
+    const Port* before = port_before(view, port);
+    const bool stayed_up =
+        signals.link_downs.value_or(0) <= 0 && has_link(port) && (before == nullptr || has_link(*before));
+    if (!stayed_up && signals.crc_errors) signals.symbol_errors = signals.fec_uncorrectable = 0;
+    if (auto reading = read_counters(rule.sum, port, signals)) out.push_back(std::move(*reading));
+  }
+}
+
+constexpr double kRs544 = 2.4e-4, kRs528 = 5e-5, kFireCode = 1e-8;
+
+// The bit error ratio that the port's FEC corrects. RS(544,514) unless another code is certain: RS(528,514) on lanes of
+// 25 Gb/s (IEEE 802.3 95.1.1), BASE-R's fire code (110.1).
+double correctable_ratio(const Port& port) {
+  constexpr double kSlowLane = 28'000;  // Mb/s
+  if (port.fec && port.fec->active == "baser") return kFireCode;
+  const size_t lanes = port.fec ? std::max<size_t>(1, port.fec->corrected_bits.lanes.size()) : 1;
+  return port.speed && *port.speed > 0 && *port.speed <= kSlowLane * static_cast<double>(lanes) ? kRs528 : kRs544;
+}
+
+void read_pre_fec_ber(const View& view, const HealthRule& rule, HealthReadings& out) {
+  const HealthLimits& limits = limits_of(health_policy(view), rule);
+  for (const Port& port : view.now.ports) {
+    const Signals* signals = signals_of_port(view, port);
+    auto reading = signals == nullptr || !is_watched(port) ? std::nullopt : read_counters(rule.sum, port, *signals);
+    if (!reading) continue;
+    if (const double ratio = correctable_ratio(port); ratio < kRs544) {
+      if (limits.warning) reading->warning = *limits.warning * ratio / kRs544;
+      if (limits.critical) reading->critical = *limits.critical * ratio / kRs544;
+      reading->evidence += "; this FEC corrects up to " + number_text(ratio);
+    }
+    out.push_back(std::move(*reading));
+  }
+}
+
+constexpr HealthRule kRules[]{
+    {.key = "link_flap",
+     .check = "link-flap",
+     .measure = HealthMeasure::count,
+     .limits = {3, 5, 12 * kHour, 0, kMinute},
+     .unit = "link downs",
+     .source = "gpud: 3 in 12 h; azurehpc drains a node after 5 in a day",
+     .least = 1,
+     .quiet = 1,
+     .graced = true,
+     .expected = "link stays up",
+     .meaning = "The link went down and came back: RoCE stops each time, and connections may break.",
+     .remedy = "Check the module and its light: ethtool -m {netdev}. Clean and reseat the connectors, then replace the "
+               "cable or the transceivers, then try another switch port.",
+     .sum = {{{{"link downs", &S::link_downs}}}}},
+    {.key = "bit_errors",
+     .check = "link-errors",
+     .measure = HealthMeasure::ratio,
+     .limits = {1e-13, kNever, kMinute, 0, kMinute},
+     .unit = "errors after FEC per bit",
+     .source = "IEEE 802.3: 1e-13 above 100 Gb/s, 1e-12 below. At 400 Gb/s 1e-13 is 144 an hour (NVSentinel: 120 "
+               "symbol errors)",
+     .least = 3,
+     .graced = true,
+     .expected = "errors below 1e-13 of the bits",
+     .meaning = "Bits arrive damaged after FEC, and RoCE retransmits the packets. The cause is this link, or a device "
+                "on the path if there are only ICRC errors.",
+     .remedy = "Check the module and its light: ethtool -m {netdev}. Clean, reseat or replace the cable and the "
+               "transceivers, then try another switch port.",
+     .sum = {.parts = {{{"uncorrectable FEC words", &S::fec_uncorrectable},
+                        {"symbol errors", &S::symbol_errors},
+                        {"CRC errors", &S::crc_errors},
+                        {"ICRC errors", &S::icrc_errors}}},
+             .per = CounterSum::Per::bit,
+             .largest = true},
+     .read = read_bit_errors},
+    {.key = "link_recoveries",
+     .check = "link-errors",
+     .measure = HealthMeasure::count,
+     .limits = {6, kNever, kMinute, 0, kMinute},
+     .unit = "link recoveries",
+     .source = "NVSentinel: link_error_recovery more than 5 a minute",
+     .least = 1,
+     .graced = true,
+     .expected = "at most 5 a minute",
+     .meaning = "The link retrains repeatedly and carries no data meanwhile.",
+     .remedy = "Read the error counters of both ends: perfquery -x. Clean, reseat or replace the cable, then try "
+               "another switch port.",
+     .sum = {{{{"link recoveries", &S::link_recoveries}}}}},
+    {.key = "link_integrity",
+     .check = "link-errors",
+     .measure = HealthMeasure::count,
+     .limits = {1, kNever, kMinute, 0, kMinute},
+     .unit = "times the port's threshold of local errors was exceeded",
+     .source = "NVSentinel: any local_link_integrity_errors is fatal",
+     .least = 1,
+     .graced = true,
+     .expected = "none",
+     .meaning = "The bit errors of this InfiniBand link exceeded the port's own threshold.",
+     .remedy = "Read the error counters of both ends: perfquery -x. Clean, reseat or replace the cable, then try "
+               "another switch port.",
+     .sum = {{{{"link integrity errors", &S::link_integrity_errors}}}}},
+    {.key = "pre_fec_ber",
+     .check = "pre-fec-ber",
+     .measure = HealthMeasure::ratio,
+     .limits = {kRs544 / 10, kRs544, 20, 10, kMinute},
+     .unit = "corrected bits per bit; lower for weaker FEC",
+     .source = "IEEE 802.3 annex 120D: RS(544,514) corrects up to 2.4e-4; warning at a tenth of it (ours)",
+     .least = 100,
+     .graced = true,
+     .expected = "below a tenth of the ratio that FEC corrects (2.4e-4 for lanes of 50 Gb/s and faster)",
+     .meaning = "FEC is close to its limit: with a little more heat or dirt, frames are lost.",
+     .remedy = "Compare the lanes' power: ethtool -m {netdev}. Clean and reseat the connectors, and replace the cable "
+               "when no job runs.",
+     .sum = {.parts = {{{"bits corrected by FEC", &S::fec_corrected_bits}}}, .per = CounterSum::Per::bit},
+     .read = read_pre_fec_ber},
+};
+
+}  // namespace
+
+std::span<const HealthRule> link_health_rules() { return kRules; }
+
+}  // namespace fabric

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Health of the transport: lost packets, broken connections, rejected requests.
+#include "health/rule.h"
+#include "vendor/counter_traits.h"
+
+namespace fabric {
+namespace {
+
+using S = Signals;
+
+void read_ack_timeouts(const View& view, const HealthRule& rule, HealthReadings& out) {
+  for (const Port& port : view.now.ports) {
+    const Signals* signals = signals_of_port(view, port);
+    if (signals == nullptr || !is_watched(port) || counter_traits(port.kernel_driver).multipath_transport) continue;
+    if (auto reading = read_counters(rule.sum, port, *signals)) out.push_back(std::move(*reading));
+  }
+}
+
+constexpr HealthRule kRules[]{
+    {.key = "out_of_sequence",
+     .check = "loss",
+     .measure = HealthMeasure::ratio,
+     .limits = {1e-5, 1e-3, 20, 10, kMinute},
+     .unit = "retransmissions per packet",
+     .source = "ours: at 1 in 1000, go-back-N spends more than it gains",
+     .least = 10,
+     .graced = true,
+     .expected = "below 1e-5 of the packets",
+     .meaning = "Packets are lost or reordered in the network, and RoCE retransmits them.",
+     .remedy = "Find the cause: fabric-agentctl diagnose {netdev}. Compare PFC, trust, DSCP map and ECN of this port "
+               "with its switch: fabric-agentctl neighbors",
+     .sum = {.parts = {{{"packets out of sequence", &S::out_of_sequence},
+                        {"sequence NAKs", &S::sequence_naks},
+                        {"duplicate requests", &S::duplicate_requests}}},
+             .per = CounterSum::Per::packet}},
+    {.key = "ack_timeouts",
+     .check = "loss",
+     .measure = HealthMeasure::ratio,
+     .limits = {1, kNever, 20, 10, kMinute},
+     .unit = "ACK timeouts per second",
+     .source = "NVSentinel: local_ack_timeout_err more than 1 a second",
+     .least = 3,
+     .graced = true,
+     .expected = "below 1 a second",
+     .meaning = "ACKs do not arrive: packets are lost, or the peer is gone.",
+     .remedy =
+         "Find the peers: rdma resource show qp link {rdma}. Check that they are alive, then look for discards and "
+         "failed links on the path.",
+     .sum = {{{{"ACK timeouts", &S::ack_timeouts}}}},
+     .read = read_ack_timeouts},
+    {.key = "remote_physical_errors",
+     .check = "loss",
+     .measure = HealthMeasure::ratio,
+     .limits = {1, kNever, kMinute, 0, kMinute},
+     .unit = "packets per second (InfiniBand)",
+     .source = "a tenth (ours) of NVSentinel's limit of port_rcv_errors, 10 a second",
+     .least = 10,
+     .graced = true,
+     .expected = "below 1 a second",
+     .meaning = "Packets arrive that a switch has marked as damaged: another link of the InfiniBand fabric is faulty.",
+     .remedy = "Look for symbol errors along the path: ibqueryerrors. Compare with the other hosts that report this.",
+     .sum = {{{{"packets marked as damaged on the path", &S::remote_physical_errors}}}}},
+    {.key = "retries_exceeded",
+     .check = "loss",
+     .measure = HealthMeasure::count,
+     .limits = {1, 1, kMinute, 0, kMinute},
+     .unit = "broken connections",
+     .source = "ours: each ends a job",
+     .least = 1,
+     .expected = "none",
+     .meaning = "Transport retry exceeded (IBV_WC_RETRY_EXC_ERR, NCCL error 12): a connection broke, and its job ends.",
+     .remedy = "Find the peer in the job's log, and the lossy or broken link between the two: fabric-agentctl diagnose "
+               "{netdev}",
+     .sum = {{{{"transport retries exceeded", &S::retries_exceeded}}}}},
+    {.key = "rnr_retries_exceeded",
+     .check = "receiver",
+     .measure = HealthMeasure::count,
+     .limits = {1, 1, kMinute, 0, kMinute},
+     .unit = "broken connections; RNR NAKs alone are flow control and not counted",
+     .source = "ours: each ends a job",
+     .least = 1,
+     .expected = "no RNR retry exceeded",
+     .meaning = "RNR retry exceeded: the receiving application posts its buffers too late, and a connection broke. The "
+                "network is not the cause.",
+     .remedy = "Find the peers: rdma resource show qp link {rdma}. Check CPU load, pinning and queue depths of the "
+               "application there.",
+     .sum = {.parts = {{{"RNR retries exceeded", &S::rnr_retries_exceeded}}},
+             .context = {{{"RNR NAKs", &S::rnr_naks}, {"packets without a posted receive", &S::out_of_buffer}}}}},
+    {.key = "request_errors",
+     .check = "requests",
+     .measure = HealthMeasure::count,
+     .limits = {5, kNever, kMinute, 0, kMinute},
+     .unit = "rejected requests",
+     .source = "ours: the end of a job may cause a few",
+     .least = 1,
+     .expected = "fewer than 5 a minute",
+     .meaning = "One side rejects RDMA requests of the other: a fault of the application or its peer, or a peer died.",
+     .remedy = "Find the processes: rdma resource show qp link {rdma}. Look for failed work requests in the job's log "
+               "on both sides.",
+     .sum = {{{{"rejected requests", &S::request_errors}}}}},
+};
+
+}  // namespace
+
+std::span<const HealthRule> loss_health_rules() { return kRules; }
+
+}  // namespace fabric

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Health of the module: power, laser bias and temperature, by the module's own limits.
+#include <algorithm>
+#include <cmath>
+
+#include "health/rule.h"
+
+namespace fabric {
+namespace {
+
+constexpr double kDark = 1e-6;  // watts, -30 dBm: below what any receiver detects
+
+std::string power_text(double watts) { return number_text(std::round(100 * std::log10(watts * 1e3)) / 10) + " dBm"; }
+std::string current_text(double amperes) { return number_text(amperes * 1e3) + " mA"; }
+
+// 2: outside the alarm limits, 1: outside the warning limits.
+double severity_of(double value, const ModuleLimits& limits) {
+  if ((limits.high_alarm && value > *limits.high_alarm) || (limits.low_alarm && value < *limits.low_alarm)) return 2;
+  if ((limits.high_warning && value > *limits.high_warning) || (limits.low_warning && value < *limits.low_warning))
+    return 1;
+  return 0;
+}
+
+void compare(HealthReading& worst, const std::string& name, const ModuleReading& reading, const ModuleLimits& limits,
+             std::string (*text)(double)) {
+  const double severity = reading.value ? severity_of(*reading.value, limits) : 0;
+  if (severity == 0) return;
+  worst.amount = std::max(worst.amount, severity);
+  const auto& low = limits.low_warning ? limits.low_warning : limits.low_alarm;
+  const auto& high = limits.high_warning ? limits.high_warning : limits.high_alarm;
+  append_item(worst.evidence, name + " " + text(*reading.value) + " (limits: " + (low ? text(*low) : "any") + " to " +
+                                  (high ? text(*high) : "any") + ")");
+}
+
+bool has_limits(const ModuleLimits& limits) {
+  return limits.low_alarm || limits.low_warning || limits.high_alarm || limits.high_warning;
+}
+
+// nullopt: the page of the lanes could not be read.
+std::optional<HealthReading> read_lanes(const Port& port) {
+  HealthReading out{port.id()};
+  size_t lanes = 0;
+  for (const ModuleLane& lane : port.module->lanes) {
+    const std::string name = "lane " + std::to_string(lane.number);
+    if (lane.tx_fault.value_or(false)) {
+      out.amount = 2;
+      append_item(out.evidence, name + " transmitter fault");
+    }
+    if (lane.rx_power.value || lane.tx_power.value || lane.tx_bias.value) ++lanes;
+    // Dark on a link that is up: a module may have more lanes than the link uses.
+    if (lane.rx_power.value.value_or(1) < kDark || lane.tx_power.value.value_or(1) < kDark) continue;
+    compare(out, name + " rx power", lane.rx_power, port.module->rx_power_limits, power_text);
+    compare(out, name + " tx power", lane.tx_power, port.module->tx_power_limits, power_text);
+    compare(out, name + " laser bias", lane.tx_bias, port.module->tx_bias_limits, current_text);
+  }
+  if (lanes == 0 && out.evidence.empty()) return std::nullopt;
+  if (out.evidence.empty()) out.evidence = std::to_string(lanes) + " lanes within the module's limits";
+  return out;
+}
+
+// Ports that are up; port-state covers the others. A bond is ACTIVE while one of its members has a link.
+void read_lane_power(const View& view, const HealthRule& /*rule*/, HealthReadings& out) {
+  for (const Port& port : view.now.ports) {
+    const bool is_up = is_active(port) && (!port.is_member() || port.carrier.value_or(true));
+    if (!is_watched(port) || !is_up || !port.module || port.module->lanes.empty()) continue;
+    // Limits from a memory range with a wrong checksum are no evidence.
+    if (!port.module->bad_checksums.empty() ||
+        (!has_limits(port.module->rx_power_limits) && !has_limits(port.module->tx_power_limits)))
+      continue;
+    if (auto reading = read_lanes(port)) out.push_back(std::move(*reading));
+  }
+}
+
+void read_module_temperature(const View& view, const HealthRule& /*rule*/, HealthReadings& out) {
+  for (const Port& port : view.now.ports) {
+    if (!is_watched(port) || !port.module || !port.module->temperature.value) continue;
+    HealthReading reading{port.id(), *port.module->temperature.value};
+    reading.evidence = number_text(std::round(reading.amount * 10) / 10) + " degrees Celsius";
+    if (port.module->bad_checksums.empty()) {
+      reading.warning = port.module->temperature_limits.high_warning;
+      reading.critical = port.module->temperature_limits.high_alarm;
+    }
+    out.push_back(std::move(reading));
+  }
+}
+
+constexpr HealthRule kRules[]{
+    {.key = "lane_power",
+     .check = "optics",
+     .measure = HealthMeasure::level,
+     .limits = {1, 2, 0, 10, kMinute},
+     .unit = "1: outside the module's warning limits, 2: outside its alarm limits",
+     .source = "SFF-8636, SFF-8472, CMIS: the limits in the module's memory",
+     .quiet = 0.95,
+     .expected = "within the module's limits",
+     .meaning =
+         "A lane's optical power or laser bias is outside the module's limits: bit errors first, then link down.",
+     .remedy = "Compare the lanes at both ends: ethtool -m {netdev}. Low rx power: clean both ends and swap the fiber. "
+               "Low tx power or high bias: replace the module.",
+     .read = read_lane_power},
+    {.key = "module_temperature",
+     .check = "module-temperature",
+     .measure = HealthMeasure::level,
+     .limits = {70, 75, 0, 10, kMinute},
+     .unit = "degrees Celsius; the module's own limits if it has any",
+     .source = "70 is the end of the commercial range of QSFP and OSFP modules",
+     .quiet = 0.95,
+     .expected = "below the module's limit",
+     .meaning = "The module is too hot: bit errors first, then it turns its laser off.",
+     .remedy = "Check fans and blank panels, and the temperature of the neighboring modules: ethtool -m {netdev}",
+     .read = read_module_temperature},
+};
+
+}  // namespace
+
+std::span<const HealthRule> optics_health_rules() { return kRules; }
+
+}  // namespace fabric

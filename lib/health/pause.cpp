@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Health of flow control: PFC pause sent and received, PFC storms, ignored CNPs.
+#include <algorithm>
+#include <cmath>
+
+#include "health/rule.h"
+
+namespace fabric {
+namespace {
+
+using S = Signals;
+
+// The most paused priority, or global pause.
+void read_pause(const View& view, Rise PrioritySignals::*member, Rise Signals::*global, const std::string& direction,
+                HealthReadings& out) {
+  for (const Port& port : view.now.ports) {
+    const Signals* signals = signals_of_port(view, port);
+    if (signals == nullptr || !is_watched(port) || signals->seconds <= 0) continue;
+    std::optional<double> most;
+    std::string what;
+    for (size_t i = 0; i < signals->priority.size(); ++i) {
+      const Rise rise = signals->priority[i].*member;
+      if (!rise || (most && *rise <= *most)) continue;
+      most = rise;
+      what = "PFC pause " + direction + ", priority " + std::to_string(i);
+    }
+    if (const Rise& all = signals->*global; all && (!most || *all > *most))
+      most = all, what = "global pause " + direction;
+    if (!most) continue;
+    const double share = std::min(1.0, *most / signals->seconds);
+    out.push_back({port.id(), share * signals->seconds, signals->seconds,
+                   what + ": " + number_text(std::round(share * 1000) / 10) + " % of " +
+                       (share > 0 ? number_text(std::round(signals->seconds * 10) / 10) + " s" : "the time")});
+  }
+}
+
+void read_tx_pause(const View& view, const HealthRule& /*rule*/, HealthReadings& out) {
+  read_pause(view, &PrioritySignals::tx_pause_seconds, &S::tx_global_pause_seconds, "sent", out);
+}
+void read_rx_pause(const View& view, const HealthRule& /*rule*/, HealthReadings& out) {
+  read_pause(view, &PrioritySignals::rx_pause_seconds, &S::rx_global_pause_seconds, "received", out);
+}
+
+constexpr HealthLimits kPauseLimits{0.8, 0.99, 10, 10, 30};
+constexpr std::string_view kPauseUnit = "share of the time",
+                           kPauseSource =
+                               "SONiC's PFC watchdog: more than 80 % of the detection time (most ASICs), 99 "
+                               "% (Mellanox)",
+                           kStormRemedy =
+                               "Look for a hung process or GPU: nvidia-smi; journalctl -k -b. Check the PCIe link: "
+                               "fabric-agentctl check --only pcie. Reset the NIC if it continues: devlink dev reload "
+                               "pci/{pci}";
+
+constexpr HealthRule kRules[]{
+    {.key = "tx_pause",
+     .check = "pause-storm",
+     .measure = HealthMeasure::ratio,
+     .limits = kPauseLimits,
+     .unit = kPauseUnit,
+     .source = kPauseSource,
+     .expected = "PFC pause sent for less than 80 % of the time",
+     .meaning = "PFC storm: this host does not drain its receive buffers, and its pause frames stop the network.",
+     .remedy = kStormRemedy,
+     .read = read_tx_pause},
+    {.key = "pause_storms",
+     .check = "pause-storm",
+     .measure = HealthMeasure::count,
+     .limits = {1, 1, kMinute, 0, kMinute},
+     .unit = "PFC storms",
+     .source = "ours: the NIC counts one when its own watchdog had to act",
+     .least = 1,
+     .expected = "none",
+     .meaning = "The NIC counted a PFC storm: this host did not drain its receive buffers and stopped the network.",
+     .remedy = kStormRemedy,
+     .sum = {{{{"PFC storms", &S::pause_storm_events}}}}},
+    {.key = "rx_pause",
+     .check = "pause-held",
+     .measure = HealthMeasure::ratio,
+     .limits = kPauseLimits,
+     .unit = kPauseUnit,
+     .source = kPauseSource,
+     .expected = "PFC pause received for less than 80 % of the time",
+     .meaning = "The switch pauses this port almost all the time: a receiver beyond it does not drain its buffers.",
+     .remedy = "Find the host that sends PFC pause (check pause-storm there), and check the PFC watchdog of the "
+               "switches. Name this port's switch: fabric-agentctl neighbors",
+     .read = read_rx_pause},
+    {.key = "cnp_ignored",
+     .check = "cnp-ignored",
+     .measure = HealthMeasure::ratio,
+     .limits = {1, kNever, kMinute, 0, kMinute},
+     .unit = "CNPs per second",
+     .source = "ours: a sender with its reaction point on ignores none",
+     .least = 10,
+     .expected = "none",
+     .meaning = "CNPs arrive and this sender does not reduce its rate.",
+     .remedy =
+         "Enable the ECN reaction point for the RoCE priority (ecn_rp in the policy): fabric-agentctl plan --port "
+         "{netdev}, then fabric-agentctl apply --port {netdev}",
+     .sum = {{{{"CNPs ignored", &S::cnp_ignored}}}}},
+};
+
+}  // namespace
+
+std::span<const HealthRule> pause_health_rules() { return kRules; }
+
+}  // namespace fabric

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Health of the PCIe path, by the NIC's own counters and by AER.
+#include "health/rule.h"
+#include "topology/platform.h"
+
+namespace fabric {
+namespace {
+
+using S = Signals;
+
+// GPUs, NICs and the bridges above them. The counts restart at 0 when a device is removed and added.
+void read_pcie_replays(const View& view, const HealthRule& /*rule*/, HealthReadings& out) {
+  const double seconds = window_of(view);
+  if (view.before == nullptr || seconds <= 0) return;
+  for (const auto& [pci, now] : view.now.platform.functions) {
+    const PlatformFunction* before = function_of(*view.before, pci);
+    if (before == nullptr || !now.correctable.total || !before->correctable.total ||
+        *now.correctable.total < *before->correctable.total)
+      continue;
+    const double bits = now.link.speed.value_or(0) * 1e9 * now.link.width.value_or(0) * seconds;
+    if (bits <= 0) continue;
+    const auto count = static_cast<double>(*now.correctable.total - *before->correctable.total);
+    out.push_back({pci, count, bits, number_text(count) + " correctable errors"});
+  }
+}
+
+constexpr HealthRule kRules[]{
+    {.key = "pcie_errors",
+     .check = "pcie-errors",
+     .measure = HealthMeasure::ratio,
+     .limits = {1, kNever, kMinute, 0, kMinute},
+     .unit = "errors per second",
+     .source = "ours",
+     .least = 3,
+     .expected = "below 1 a second",
+     .meaning = "The PCIe link of this NIC is too slow or has signal errors, and the port's buffers fill up.",
+     .remedy = "Check the slot: fabric-agentctl check --only pcie,acs,iommu,pci-tuning. Reseat the card.",
+     .sum = {{{{"PCIe errors", &S::pcie_errors}, {"PCIe buffer overflows", &S::pcie_overflows}}}}},
+    {.key = "pcie_stalls",
+     .check = "pcie-errors",
+     .measure = HealthMeasure::ratio,
+     .limits = {0.5, kNever, 20, 10, kMinute},
+     .unit = "share of the time",
+     .source = "ours",
+     .expected = "less than half of the time",
+     .meaning = "The host takes or supplies data more slowly than the port: PCIe is the bottleneck.",
+     .remedy = "Check the slot and the distance to the GPU: fabric-agentctl check --only pcie,acs,iommu,locality",
+     .sum = {{{{"seconds stalled by PCIe", &S::pcie_stalled_seconds}}}}},
+    {.key = "pcie_replays",
+     .check = "aer",
+     .measure = HealthMeasure::ratio,
+     .limits = {1e-12, kNever, kMinute, 0, kMinute},
+     .unit = "corrected errors per bit of the PCIe link",
+     .source = "DCGM: 1e-12, which is 0.96 a minute and lane at 16 GT/s, 1.92 at 32, 3.84 at 64",
+     .least = 2,
+     .expected = "below 1e-12 of the bits",
+     .meaning = "The PCIe link retransmits damaged packets more often than allowed.",
+     .remedy =
+         "Read the kernel log: journalctl -k -g {pci}. Reseat card, riser and cable of this link, and replace the "
+         "part that the errors follow.",
+     .read = read_pcie_replays},
+};
+
+}  // namespace
+
+std::span<const HealthRule> pcie_health_rules() { return kRules; }
+
+}  // namespace fabric

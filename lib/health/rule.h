@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// A health rule is one row: what it measures, its limits with their source, and the text of its findings. Rows are in
+// the file of their subject (link.cpp, pause.cpp, ...) beside the function that measures, and are added there alone.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "model/finding.h"
+#include "model/view.h"
+
+namespace fabric {
+
+inline constexpr double kMinute = 60, kHour = 3600;
+inline constexpr std::nullopt_t kNever = std::nullopt;
+
+struct HealthRule;
+using HealthReadings = std::vector<HealthReading>;
+
+// A reading that is a sum of counter increases, as a rate per second, packet or bit of the port.
+struct CounterSum {
+  enum class Per : uint8_t { second, packet, bit };
+  struct Part {
+    std::string_view name;
+    Rise Signals::*member = nullptr;
+  };
+  std::array<Part, 4> parts{};
+  Per per = Per::second;
+  bool largest = false;           // the parts count the same events: the largest counts, not the sum
+  std::array<Part, 2> context{};  // shown, not counted
+};
+
+// Adds one reading per port that has one of the rule's counters.
+void read_counters(const View& view, const HealthRule& rule, HealthReadings& out);
+// The same for one port. nullopt: the port has none of the counters.
+std::optional<HealthReading> read_counters(const CounterSum& sum, const Port& port, const Signals& signals);
+
+struct HealthRule {
+  std::string_view key;    // of [health] in the configuration, which overrides `limits`: "link_flap"
+  std::string_view check;  // id of its findings: "link-flap"
+  HealthMeasure measure = HealthMeasure::level;
+  HealthLimits limits;      // warning, critical; window, confirm, clear in seconds
+  std::string_view unit;    // of the limits
+  std::string_view source;  // who published the limits; "ours" if nobody did
+  double least = 0;         // fewer events in the window are no evidence
+  double quiet = 0.5;       // below this share of a limit the value counts as quiet again
+  bool graced = false;      // not counted while the machine boots or the driver reloads
+  // {netdev}, {rdma} and {pci} of the remedy are replaced by the port's names.
+  std::string_view expected, meaning, remedy;
+  CounterSum sum{};
+  void (*read)(const View& view, const HealthRule& rule, HealthReadings& out) = read_counters;
+};
+
+// The families of rules, each in the file of its name.
+std::span<const HealthRule> link_health_rules();
+std::span<const HealthRule> loss_health_rules();
+std::span<const HealthRule> discard_health_rules();
+std::span<const HealthRule> pause_health_rules();
+std::span<const HealthRule> pcie_health_rules();
+std::span<const HealthRule> optics_health_rules();
+std::span<const HealthRule> device_health_rules();
+
+// All of them. Null: unknown key.
+const std::vector<HealthRule>& health_rules();
+const HealthRule* find_health_rule(std::string_view key);
+// The configured limits, or the row's.
+const HealthLimits& limits_of(const HealthPolicy& policy, const HealthRule& rule);
+const HealthPolicy& health_policy(const View& view);
+
+// The members of a bond have their own cable, module and pause: each is a subject.
+inline bool is_watched(const Port& port) { return !port.virtual_function; }
+// The port in the earlier reading. Null: absent, or on another PCI function.
+const Port* port_before(const View& view, const Port& port);
+double window_of(const View& view);  // seconds between the two readings; 0 if there is one
+const Signals* signals_of_port(const View& view, const Port& port);
+
+// "a, b": appends with a separator.
+void append_item(std::string& list, const std::string& item);
+
+}  // namespace fabric
