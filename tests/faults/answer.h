@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the checks and diagnose say of a planted fault.
+// The findings and diagnoses of a planted fault.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace fabric::faults {
 
-// What came of one fault on one machine.
+// One fault on one machine.
 struct Answer {
   std::string machine, port, subject;
   std::vector<Finding> found;
@@ -26,7 +26,7 @@ struct Answer {
   [[nodiscard]] bool has_culprit(const Fault& fault) const;
   // The same by culprit: another rule may know more of it.
   [[nodiscard]] bool blames_the_same(const Fault& fault) const;
-  // Somebody is named who is not the culprit.
+  // A diagnosis names another culprit.
   [[nodiscard]] bool blames_another(const Fault& fault) const;
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other side of others_test.cpp: what is set aside there as a trace, an end of the window or somebody else's, must
-// not hide what is large, nor blame where a driver counts something else. Planted in one machine each, in its own
-// counters' names.
+// The opposite of others_test.cpp: small traces that are ignored there must not hide large faults, and must not blame a
+// port whose driver counts something else. Planted in one machine each, by the names of its counters.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -227,7 +226,7 @@ std::vector<Planted> others() {
   };
 }
 
-// Nobody has read the flags since the light came.
+// Flags that were not read since the light returned.
 void latch_loss_of_signal(Machine& m) {
   for (ModuleLane& lane : m.port().module->lanes) lane.rx_los = lane.rx_power.flags->low_alarm = true;
 }

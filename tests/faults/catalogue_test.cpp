@@ -54,7 +54,7 @@ TEST(Healthy, IsSilent) {
 }
 
 TEST(CatalogueTable, IsWhole) {
-  std::set<std::string> ids, named, told;
+  std::set<std::string> ids, checked, diagnosed;
   for (const Area& area : catalogue()) EXPECT_FALSE(area.faults.empty()) << area.name;
   for (const Fault& fault : all_faults()) {
     EXPECT_TRUE(ids.insert(fault.id).second) << fault.id << " twice";
@@ -63,16 +63,16 @@ TEST(CatalogueTable, IsWhole) {
     EXPECT_FALSE(fault.check.empty() && fault.rule.empty()) << fault.id;
     EXPECT_NE(fault.status, Status::ok);
     for (const std::string& other : fault.also) EXPECT_NE(find_check(other), nullptr) << other;
-    named.insert(fault.check);
-    told.insert(fault.rule);
+    checked.insert(fault.check);
+    diagnosed.insert(fault.rule);
   }
   EXPECT_EQ(catalogue().size(), 7u);
   EXPECT_GE(ids.size(), 60u);
   for (const Check& check : checks())
-    EXPECT_EQ(named.count(std::string(check.id)), never_complains(check.id) ? 0u : 1u)
+    EXPECT_EQ(checked.count(std::string(check.id)), never_complains(check.id) ? 0u : 1u)
         << check.id << ": a check without a fault";
   for (const Rule& rule : rules())
-    EXPECT_EQ(told.count(std::string(rule.id)), 1u) << rule.id << ": a rule without a fault";
+    EXPECT_EQ(diagnosed.count(std::string(rule.id)), 1u) << rule.id << ": a rule without a fault";
 }
 
 std::string content(const std::string& path) {
@@ -171,18 +171,25 @@ std::string table_of(const Area& area) {
 std::string readme() {
   std::string out =
       "# The fault catalogue\n\n"
-      "What goes wrong in GPU clusters. Each fault is planted in every healthy machine that can have it, a minute of "
-      "load between two readings; the check named\n"
-      "must answer, at the right subject, and no other; diagnose must name the culprit by the rule in brackets, and "
-      "nobody where none is given. A check behind a\n"
-      "comma answers as well: it sees the same fault from another side.\n\n"
-      "The tables stand in the .cpp file of their area; this page is written from them (`FABRIC_UPDATE_GOLDEN=1 "
-      "./faults_test`) and compared with them.\n"
-      "`./faults_test --gtest_filter='*Matrix'` prints how many are named rightly. sweep_test.cpp plants each fault "
-      "that has an amount harder (3 and 10 times:\n"
-      "the same culprit) and more weakly (down to a hundredth: the same or nobody), and tries each limit from both "
-      "sides. The last column says which scenario\n"
-      "of tests/vm injects the same into a real kernel, and how.\n\n| healthy machine | what it is |\n|---|---|\n";
+      "The faults of GPU clusters. Each one is planted in every healthy machine that can have it, between two readings "
+      "a minute apart under load.\n"
+      "The check in the column \"answer\" must report it at the right subject, and no other check may (those after a "
+      "comma see the same fault).\n"
+      "diagnose must name the culprit by the rule in brackets; without a rule, it must be silent.\n\n"
+      "To add a fault, add one row to the .cpp file of its area, then write this page: `FABRIC_UPDATE_GOLDEN=1 "
+      "./faults_test`.\n"
+      "`./faults_test --gtest_filter='*Matrix'` prints the scores. The last column names the scenario of tests/vm that "
+      "injects the fault into a real kernel.\n\n"
+      "| file | what it tests |\n|---|---|\n"
+      "| catalogue_test.cpp | every fault, on every machine |\n"
+      "| sweep_test.cpp | faults 3 and 10 times as hard (same culprit), down to 1 % (same culprit or none); every "
+      "limit "
+      "from both sides |\n"
+      "| load_test.cpp | ten minutes of healthy load; findings that clear |\n"
+      "| others_test.cpp, beside_test.cpp, mistaken_test.cpp, bond_test.cpp | combinations of faults, and faults that "
+      "look like another |\n"
+      "| corpus_test.cpp | captured machines |\n\n"
+      "| healthy machine | what it is |\n|---|---|\n";
   for (const Machine& machine : machines()) out += "| " + machine.name + " | " + machine.what + " |\n";
   for (const Area& area : catalogue()) out += table_of(area);
   return out;
@@ -191,7 +198,7 @@ std::string readme() {
 TEST(CatalogueTable, ReadmeIsUpToDate) {
   const std::string path = FABRIC_SOURCE_DIR "/tests/faults/README.md";
   if (std::getenv("FABRIC_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << readme();
-  EXPECT_EQ(content(path), readme()) << "FABRIC_UPDATE_GOLDEN=1 writes it anew";
+  EXPECT_EQ(content(path), readme()) << "FABRIC_UPDATE_GOLDEN=1 updates it";
 }
 
 }  // namespace

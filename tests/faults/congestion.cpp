@@ -23,7 +23,7 @@ Fault counted(const char* id, const char* happens, const std::string& planted, c
           std::move(also)};
 }
 
-// Where the port's own discards are counted: on InfiniBand, loss alone does not say where.
+// RoCE counts the port's own discards; on InfiniBand, loss alone does not show where.
 Fault on_roce(Fault fault) {
   fault.plant = [plant = fault.plant](Machine& m) { return m.is_roce() ? plant(m) : std::string(); };
   return fault;
@@ -32,7 +32,7 @@ Fault on_roce(Fault fault) {
 const Grown kLost{{&kOutOfSequence, 50'000}, {&kSequenceNaks, 20'000}, {&kAckTimeouts, 500}};
 constexpr const char* kLostText = "out of sequence +50000, NAKs +20000, timeouts +500";
 
-// All bytes of priority 3 go by 0. False: the driver does not count them.
+// Moves all bytes of priority 3 to 0. False: the driver does not count them.
 bool move_to_priority_0(Machine& m) {
   bool done = false;
   for (Node* node : {&m.before, &m.now}) {
@@ -57,25 +57,25 @@ Faults losses() {
   return {
       on_roce(counted("packets-lost", "the network drops RoCE packets: incast without PFC further on", kLostText, kLost,
                       "loss", W, "loss-in-network", "health: netem loss")),
-      on_roce(counted("answers-lost", "the peer sends requests twice: answers are lost on the way back",
+      on_roce(counted("answers-lost", "duplicate requests: responses are lost on the way back",
                       "duplicate requests +40000", {{&kDuplicateRequests, 40'000}}, "loss", W, "loss-in-network")),
-      on_roce(counted("acks-lost", "acknowledgements come too late or never", "timeouts +9000",
-                      {{&kAckTimeouts, 9'000}}, "loss", W, "loss-in-network")),
+      on_roce(counted("acks-lost", "ACKs arrive too late or never", "timeouts +9000", {{&kAckTimeouts, 9'000}}, "loss",
+                      W, "loss-in-network")),
       {"packets-lost-on-infiniband", "a bad link somewhere in an InfiniBand fabric", kLostText,
        [](Machine& m) { return !m.is_roce() && grow(m, kLost) ? m.port().id() : std::string(); }, "loss", W,
        "not-enough-evidence"},
-      counted("damaged-on-another-link", "a bad cable between two InfiniBand switches: packets come marked as damaged",
+      counted("damaged-on-another-link",
+              "a bad cable between two InfiniBand switches: packets arrive marked as damaged",
               "port_rcv_remote_physical_errors +600", {{&kPortRemotePhysical, 600}}, "loss", W, "damaged-elsewhere"),
-      counted("damaged-on-another-link-and-lost", "the same, and the transport has to send again",
+      counted("damaged-on-another-link-and-lost", "the same, with retransmissions",
               "port_rcv_remote_physical_errors +6000, out of sequence +50000",
               {{&kPortRemotePhysical, 6'000}, {&kOutOfSequence, 50'000}}, "loss", W, "damaged-elsewhere"),
-      counted("peer-died", "a host of the job died: connections to it were given up",
-              "retries exceeded +4, timeouts +32", {{&kRetriesExceeded, 4}, {&kAckTimeouts, 32}}, "loss", C,
-              "peer-silent"),
-      counted("damaged-in-a-switch", "a switch's memory damages packets that every link carried well",
+      counted("peer-died", "a host of the job died: transport retry exceeded", "retries exceeded +4, timeouts +32",
+              {{&kRetriesExceeded, 4}, {&kAckTimeouts, 32}}, "loss", C, "peer-silent"),
+      counted("damaged-in-a-switch", "a switch's memory damages packets, without errors on any link",
               "ICRC errors +50, out of sequence +50000", {{&kIcrcErrors, 50}, {&kOutOfSequence, 50'000}}, "loss", W,
               "damaged-in-network", "", {"link-errors"}),
-      counted("dropped-on-sending", "a rate limit or steering rule drops what this port should send",
+      counted("dropped-on-sending", "a rate limit or steering rule drops packets on sending",
               "discards on sending +4000, NAKs +20000", {{&kPhyDiscards, 4'000, "tx"}, {&kSequenceNaks, 20'000}},
               "discards", W, "send-drops", "", {"loss"}),
       {"pfc-off-here-and-loss",
@@ -94,7 +94,7 @@ Faults losses() {
        {"loss", "peer-pfc", "peer-app"}},
       {"pfc-off-at-the-switch-and-loss",
        "PFC is off on the switch port alone: RoCE is lost in bursts",
-       "the neighbour's PFC is none, " + std::string(kLostText),
+       "the neighbor's PFC is empty, " + std::string(kLostText),
        [](Machine& m) {
          if (m.now.neighbors.heard.empty() || !grow(m, kLost)) return std::string();
          m.now.neighbors.heard.at(1).pfc->enabled.bits = 0;
@@ -107,7 +107,7 @@ Faults losses() {
        {"loss"}},
       {"pfc-of-another-priority-at-the-switch-and-loss",
        "the switch has PFC on priority 4, this port on 3: RoCE is lost in bursts",
-       "the neighbour's PFC is 4, " + std::string(kLostText),
+       "the neighbor's PFC is 4, " + std::string(kLostText),
        [](Machine& m) {
          if (m.now.neighbors.heard.empty() || !grow(m, kLost)) return std::string();
          m.now.neighbors.heard.at(1).pfc->enabled.bits = 0x10;
@@ -118,14 +118,14 @@ Faults losses() {
        "pfc-off-switch",
        "",
        {"loss"}},
-      {"sent-on-a-lossy-priority", "the job has no NCCL_IB_TC: RoCE goes by priority 0 and is lost in bursts",
+      {"sent-on-a-lossy-priority", "the job has no NCCL_IB_TC: RoCE uses priority 0 and is lost in bursts",
        "bytes of priority 0 in place of 3, " + std::string(kLostText),
        [](Machine& m) {
          return m.is_roce() && move_to_priority_0(m) && grow(m, kLost) ? m.port().id() : std::string();
        },
        "loss", W, "wrong-priority"},
       {"wrong-priority-and-loss",
-       "the port trusts VLAN priorities: RoCE goes by a lossy priority",
+       "the port trusts VLAN priorities: RoCE uses a lossy priority",
        "trust differs in the dry run, bytes of priority 0 in place of 3, " + std::string(kLostText),
        [](Machine& m) {
          if (!m.is_roce() || !grow(m, kLost)) return std::string();
@@ -143,17 +143,16 @@ Faults losses() {
 
 Faults discards() {
   return {
-      counted("headroom-too-small", "the headroom is too small for the cable: frames are dropped in spite of PFC",
+      counted("headroom-too-small", "the headroom is too small for the cable: frames are discarded despite PFC",
               "discards of priority 3 +4000, tx pause 2 s", {{&kPriorityDiscards, 4'000}, {&kPfcSeconds, 2, "tx"}},
               "discards", W, "headroom", "health: rx_prio3_discards"),
       counted("port-discards", "a lossy priority overruns the port's buffer", "discards at the physical port +4000",
               {{&kPhyDiscards, 4'000, "rx"}}, "discards", W, ""),
-      counted("roce-discards", "a Broadcom card throws RoCE packets away", "RoCE discards +4000",
+      counted("roce-discards", "a Broadcom NIC discards RoCE packets", "RoCE discards +4000",
               {{&kDiscards, 4'000, "rx"}}, "discards", W, ""),
-      counted("buffer-overrun", "an InfiniBand port was sent more than it had credits for",
+      counted("buffer-overrun", "an InfiniBand port received more than its credits allow",
               "excessive_buffer_overrun_errors +1", {{&kPortOverruns, 1}}, "discards", W, "not-enough-evidence"),
-      counted("buffer-overrun-of-a-bad-cable",
-              "a cable that damages data damages credits as well, and the buffer overruns",
+      counted("buffer-overrun-of-a-bad-cable", "a cable damages data and credits, and the buffer overruns",
               "excessive_buffer_overrun_errors +1, symbol_error +5000",
               {{&kPortOverruns, 1}, {&kPortSymbolErrors, 5'000}}, "discards", W, "damaged-link", "", {"link-errors"}),
   };
@@ -162,22 +161,22 @@ Faults discards() {
 // Pause sent for most of a minute.
 Grow holds(double seconds) { return {&kPfcSeconds, seconds, "tx"}; }
 
-Faults this_host_holds() {
+Faults host_pause() {
   return {
-      counted("pause-storm", "a hung GPU: the NIC takes nothing any more and pauses the network without end",
+      counted("pause-storm", "PFC storm: a hung GPU, and the NIC drains nothing",
               "storm events +1, tx pause 57 of 60 seconds",
               {{&kPauseStorms, 1}, holds(57), {&kPfcFrames, 600'000, "tx"}}, "pause-storm", C, "endless-pause"),
-      counted("host-holds-the-network", "the host is slow, and nothing says why", "tx pause 50 of 60 seconds",
+      counted("host-holds-the-network", "the host is slow for an unknown reason", "tx pause 50 of 60 seconds",
               {holds(50)}, "pause-storm", W, "host-holds-network", "health: tx_prio3_pause_duration"),
-      counted("late-application", "the application posts no receives: the port holds the network",
+      counted("late-application", "the application posts no receives: the port sends PFC pause",
               "tx pause 50 of 60 seconds, out of buffer +10000", {holds(50), {&kOutOfBuffer, 10'000}}, "pause-storm", W,
               "slow-receiver"),
-      counted("pcie-overflow", "memory is too slow for what the port receives", "PCIe buffer overflows +700",
-              {{&kPcieOverflows, 700}}, "pcie-errors", W, "pcie-stall", "health: outbound_pci_buffer_overflow"),
+      counted("pcie-overflow", "memory is slower than the port", "PCIe buffer overflows +700", {{&kPcieOverflows, 700}},
+              "pcie-errors", W, "pcie-stall", "health: outbound_pci_buffer_overflow"),
       counted("pcie-stall", "the root complex stalls the NIC", "stalled for 40 of 60 seconds",
               {{&kPcieStalled, 40, "write"}}, "pcie-errors", W, "pcie-stall"),
       {"narrow-slot-and-pause",
-       "the NIC lost lanes and cannot take what arrives",
+       "the NIC lost PCIe lanes and is slower than the port",
        "PcieLink x2 of x16, tx pause 50 of 60 seconds",
        [](Machine& m) {
          if (!grow(m, {holds(50)})) return std::string();
@@ -190,7 +189,7 @@ Faults this_host_holds() {
        "",
        {"pause-storm"}},
       {"pcie-errors-and-pause",
-       "a PCIe link repeats so much that the NIC has to hold the network",
+       "a PCIe link retransmits so much that the NIC sends pause",
        "AER BadTLP +600, tx pause 50 of 60 seconds",
        [](Machine& m) {
          AerCounts& counts = m.now.platform.functions.at(m.nic().pci).correctable;
@@ -205,7 +204,7 @@ Faults this_host_holds() {
        "",
        {"pause-storm"}},
       {"far-nic-and-pause",
-       "the NIC is on the other socket: the way between them is full",
+       "the NIC is on the other socket: the path between the sockets is full",
        "the NIC on a root bus at the other node, tx pause 50 of 60 seconds",
        [](Machine& m) {
          if (!grow(m, {holds(50), {&kOutOfBuffer, 10'000}})) return std::string();
@@ -222,13 +221,13 @@ Faults this_host_holds() {
   };
 }
 
-Faults the_network_holds() {
+Faults network_pause() {
   return {
-      counted("incast", "many send to one: the network holds this port and tells it to slow down",
+      counted("incast", "incast: the switch pauses this port, and CNPs arrive",
               "rx pause 52 of 60 seconds, CNPs +60000", {{&kPfcSeconds, 52, "rx"}, {&kCnpHandled, 60'000}},
               "pause-held", W, "incast"),
-      {"pause-spreads", "a pause storm elsewhere has reached this rail: held, and no word of congestion",
-       "rx pause 52 of 60 seconds, CNPs and marks as they were",
+      {"pause-spreads", "a PFC storm elsewhere spread to this rail: pause without congestion",
+       "rx pause 52 of 60 seconds, CNPs and marks unchanged",
        [](Machine& m) {
          if (!grow(m, {{&kPfcSeconds, 52, "rx"}})) return std::string();
          for (const Metric* each : {&kCnpHandled, &kCnpSent, &kEcnMarked}) m.hold(*each);
@@ -249,8 +248,8 @@ Faults the_network_holds() {
          return grow(m, {{&kPortWait, 2'500'000'000}}) && !m.is_roce() ? m.port().id() : std::string();
        },
        "", W, "no-credits"},
-      {"marks-unanswered", "the notification point is off in the card: marks arrive, and no sender is told",
-       "ECN marks +500000, CNPs sent as they were, ecn_np is none",
+      {"marks-unanswered", "the notification point is off: ECN-marked packets arrive, and no CNP is sent",
+       "ECN marks +500000, CNPs sent unchanged, ecn_np empty",
        [](Machine& m) {
          if (!m.is_roce() || !grow(m, {{&kEcnMarked, 500'000}})) return std::string();
          m.hold(kCnpSent);
@@ -265,15 +264,15 @@ Faults the_network_holds() {
 
 Faults applications() {
   return {
-      counted("receiver-never-ready", "the peer's application hangs: receiver-not-ready retries ran out",
+      counted("receiver-never-ready", "the peer's application hangs: RNR retry exceeded",
               "RNR retries exceeded +3, RNR NAKs +21", {{&kRnrRetriesExceeded, 3}, {&kRnrNaksReceived, 21}}, "receiver",
               C, "peer-not-ready"),
       counted("late-receives", "an application here posts its receives too late", "packets without a receive +3000000",
               {{&kOutOfBuffer, 3'000'000}}, "", W, "receiver-late"),
       counted("requests-rejected", "an application uses a key that the peer has revoked", "remote access errors +8",
               {{&kAccessErrors, 8}}, "requests", W, ""),
-      {"counters-frozen", "the firmware hangs: traffic goes on, and no RDMA counter moves",
-       "RDMA counters as they were, bytes of priority 3 growing",
+      {"counters-frozen", "the firmware hangs: traffic flows, and no RDMA counter moves",
+       "RDMA counters unchanged, bytes of priority 3 growing",
        [](Machine& m) {
          bool by_priority = false;
          for (const Counter& each : m.port().counters.ethtool)
@@ -289,8 +288,6 @@ Faults applications() {
 
 }  // namespace
 
-Faults congestion_faults() {
-  return together({losses(), discards(), this_host_holds(), the_network_holds(), applications()});
-}
+Faults congestion_faults() { return together({losses(), discards(), host_pause(), network_pause(), applications()}); }
 
 }  // namespace fabric::faults

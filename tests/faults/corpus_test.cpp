@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machines that others have captured, all of the corpus that is at hand: nothing is said of them but what is true.
+// All captured machines of the corpus: no false findings.
 #include "support/corpus.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace fabric::faults {
 namespace {
 
-// What is true of a machine: "check subject status", and why.
+// A true finding of a machine: "check subject status", and the reason.
 struct Truth {
   const char *finding, *why;
 };
@@ -31,7 +31,7 @@ bool is_true(const std::string& machine, const Finding& finding) {
   return std::any_of(first, last, [&](const auto& each) { return text == each.second.finding; });
 }
 
-// A captured tree has no agent and no configuration: as if there were both, and nothing were asked for.
+// A captured tree has no agent and no configuration: they are added, empty.
 std::vector<Finding> said(Node node) {
   AgentState agent;
   agent.running = true;
@@ -72,7 +72,7 @@ class Captured : public testing::TestWithParam<std::string> {
   static inline size_t machines = 0, untrue = 0, truths = 0, unanswered = 0;
 };
 
-TEST_P(Captured, NothingUntrueIsSaid) {
+TEST_P(Captured, HasNoFalseFindings) {
   const test::Unpacked tree(GetParam());
   auto kernel = open_kernel(tree.root());
   ASSERT_TRUE(kernel) << kernel.error().text();

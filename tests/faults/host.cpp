@@ -23,7 +23,7 @@ Faults limits() {
        "JobService::memlock 8 MiB, and the process so",
        [](Machine& m) { return limit(slurmd(m), 8 * kMiB, "/etc/systemd/system/slurmd.service.d/limits.conf", 3); },
        "memlock", C, "", "host-fit"},
-      {"memlock-not-restarted", "the limit was mended, and slurmd never restarted",
+      {"memlock-not-restarted", "the limit was fixed, and slurmd not restarted",
        "the process has 8 MiB, the files say unlimited",
        [](Machine& m) {
          slurmd(m).processes[0].limits.memlock = ResourceLimit{8 * kMiB, 8 * kMiB};
@@ -103,11 +103,11 @@ Faults cpus() {
           },
           "c-states"),
       of_the_cpus(
-          "idle-option-unheeded", "processor.max_cstate=1 is on the command line, and intel_idle does not look at it",
+          "idle-option-unheeded", "processor.max_cstate=1 is on the command line, and intel_idle ignores it",
           "kernel option of the other driver", [](Host& host) { host.kernel_options = {"processor.max_cstate=1"}; },
           "c-states"),
       of_the_cpus(
-          "clock-fell-back", "the kernel found the time stamp counters unequal and took hpet",
+          "clock-fell-back", "the kernel found the TSCs unsynchronized and fell back to hpet",
           "clock source hpet, tsc not offered",
           [](Host& host) {
             host.clock = {"hpet", {"hpet", "acpi_pm"}};

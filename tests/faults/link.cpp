@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links: the cable, the wire, and where it ends.
+// Links: the cable, its errors, and its far end.
 #include <utility>
 
 #include "faults/fault.h"
@@ -27,7 +27,7 @@ Fault down(const char* id, const char* happens, unsigned phys_state, const char*
   return {id,
           happens,
           "Port::state DOWN, " + std::string(phys_state_text(phys_state)) +
-              (words.empty() ? "" : "; the NIC says: " + words),
+              (words.empty() ? "" : "; the NIC reports: " + words),
           [=](Machine& m) { return take_down(m, phys_state, reason, detail); },
           "port-state",
           C,
@@ -39,7 +39,7 @@ Faults states() {
   return {
       down("cable-pulled", "a cable was pulled at this end", 2, "No cable", "", "no-cable",
            "health: fabsim 0 carrier 0"),
-      down("switched-off", "somebody did ip link set down", 3, "Switched off", "", "admin-down"),
+      down("switched-off", "ip link set down", 3, "Switched off", "", "admin-down"),
       down("far-end-dark", "the switch port is shut", 2, "Autoneg", "No partner detected", "far-end-silent",
            "health: fabsim 0 carrier 0"),
       down("module-refused", "a module that the NIC's firmware does not support", 2, "Cable issue", "Unsupported cable",
@@ -53,13 +53,13 @@ Faults states() {
          return m.port().id();
        },
        "port-state", C},
-      {"link-just-lost", "a bond's member lost its link this moment", "Port::state ACTIVE_DEFER",
+      {"link-just-lost", "a bond's member just lost its link", "Port::state ACTIVE_DEFER",
        [](Machine& m) {
          m.port().state = 5;
          return m.port().id();
        },
        "port-state", W},
-      {"device-gone", "the card fell off the bus while it was watched", "the port is in the first reading only",
+      {"device-gone", "the NIC fell off the bus while it was monitored", "the port is in the first reading only",
        [](Machine& m) {
          const std::string id = m.port().id();
          m.plan.erase(id);
@@ -83,7 +83,6 @@ Faults states() {
   };
 }
 
-// Two cables changed places.
 std::string swap(Machine& m) {
   auto& heard = m.now.neighbors.heard;
   if (heard.empty()) return {};
@@ -106,15 +105,15 @@ Fault elsewhere(const char* id, const char* happens, const char* planted, void (
 
 Faults ends() {
   return {
-      {"cables-swapped", "two cables changed places at the switch: rails are mixed",
-       "the neighbours of two ports, exchanged", swap, "cabling", C, "", "cabling"},
+      {"cables-swapped", "two cables were swapped at the switch: rails are mixed",
+       "the neighbors of two ports, swapped", swap, "cabling", C, "", "cabling"},
       elsewhere(
-          "wrong-switch", "the cable ends on a switch of another rail", "the neighbour is leaf9",
+          "wrong-switch", "the cable ends on a switch of another rail", "the neighbor is leaf9",
           [](Neighbor& n) { n.system_name = "leaf9"; }, C),
       elsewhere(
           "wrong-switch-port", "the cable ends on another port of the right switch",
-          "the neighbour's port is Ethernet17", [](Neighbor& n) { n.port_id = "Ethernet17"; }, W),
-      {"neighbour-silent", "LLDP is off on the switch port", "nobody was heard for an hour on one port",
+          "the neighbor's port is Ethernet17", [](Neighbor& n) { n.port_id = "Ethernet17"; }, W),
+      {"neighbour-silent", "LLDP is off on the switch port", "no LLDP neighbor for an hour on one port",
        [](Machine& m) {
          auto& heard = m.now.neighbors.heard;
          if (heard.empty()) return std::string();
@@ -122,7 +121,7 @@ Faults ends() {
          return m.port().id();
        },
        "cabling", W},
-      {"nobody-listens", "there is a plan of cables, and the listener does not run", "no source of neighbours",
+      {"nobody-listens", "cables are planned, and the LLDP listener does not run", "no source of neighbors",
        [](Machine& m) {
          if (m.now.neighbors.heard.empty()) return std::string();
          m.now.neighbors = {};
@@ -135,7 +134,7 @@ Faults ends() {
 
 void lose_link(Port& port, uint64_t times) { *port.counters.carrier_down += times; }
 
-// The cables of the second and the third rail end on one switch. False: nobody is heard.
+// The cables of the second and the third rail end on one switch. False: no neighbors.
 bool join_at_one_switch(Machine& m) {
   if (m.now.neighbors.heard.empty()) return false;
   Neighbor& other = m.now.neighbors.heard.at(2);
@@ -154,13 +153,13 @@ Faults flaps() {
          return m.port().id();
        },
        "link-flap", W, "not-enough-evidence", "health: for _ in 1 2 3"},
-      {"link-flaps-much", "it does so all the time", "carrier_down +6",
+      {"link-flaps-much", "a loose connector: the link flaps all the time", "carrier_down +6",
        [](Machine& m) {
          lose_link(m.port(), m.events(6));
          return m.port().id();
        },
        "link-flap", C, "not-enough-evidence"},
-      {"switch-restarts", "the switch reboots, and again: all links to it go together",
+      {"switch-restarts", "the switch reboots repeatedly: all links to it go down together",
        "two ports of one switch, carrier_down +3 on both",
        [](Machine& m) {
          if (!join_at_one_switch(m)) return std::string();
@@ -168,7 +167,7 @@ Faults flaps() {
          return m.port().id();
        },
        "link-flap", W, "switch-restart"},
-      {"one-of-two-links-flaps", "a loose connector: of two links to one switch one goes down and comes back",
+      {"one-of-two-links-flaps", "a loose connector: one of two links to one switch flaps",
        "two ports of one switch, carrier_down +4 on one",
        [](Machine& m) {
          if (!join_at_one_switch(m)) return std::string();
@@ -176,7 +175,7 @@ Faults flaps() {
          return m.port().id();
        },
        "link-flap", W, "flapping-link"},
-      {"unrelated-links-flap", "two links to two switches go down and come back: host, cables or network?",
+      {"unrelated-links-flap", "two links to two switches flap: host, cables or network",
        "carrier_down +4 on two ports of two switches",
        [](Machine& m) {
          for (Port* port : {&m.now.ports[1], &m.now.ports[2]}) lose_link(*port, m.events(4));
@@ -186,7 +185,7 @@ Faults flaps() {
   };
 }
 
-// A minute in which the wire was at work against the port.
+// Errors on the link for a minute.
 Fault on_the_wire(const char* id, const char* happens, const char* planted, const Metric& metric, double by,
                   const char* rule, const char* server = "") {
   return {id,
@@ -207,19 +206,18 @@ Faults errors() {
                   metrics::kPortSymbolErrors, 5'000, "damaged-link"),
       on_the_wire("crc-errors", "frames arrive with a wrong checksum", "CRC errors +300", metrics::kPhyCrcErrors, 300,
                   "damaged-link", "health: rx_crc_errors_phy"),
-      on_the_wire("link-recoveries", "an InfiniBand link trains again and again", "link_error_recovery +8",
+      on_the_wire("link-recoveries", "an InfiniBand link retrains repeatedly", "link_error_recovery +8",
                   metrics::kPortLinkRecoveries, 8, "damaged-link"),
-      on_the_wire("link-integrity",
-                  "so many packets of an InfiniBand link are damaged that the port itself gives notice",
+      on_the_wire("link-integrity", "the errors of an InfiniBand link exceed the port's own threshold",
                   "local_link_integrity_errors +2", metrics::kPortLinkIntegrity, 2, "damaged-link"),
-      on_the_wire("icrc-errors", "RoCE packets are damaged between the ends, where no link sees it", "ICRC errors +50",
-                  metrics::kIcrcErrors, 50, ""),
+      on_the_wire("icrc-errors", "RoCE packets are damaged between the ends, without errors on any link",
+                  "ICRC errors +50", metrics::kIcrcErrors, 50, ""),
   };
 }
 
 Faults device() {
   return {
-      {"firmware-hangs", "the card's firmware failed and did not recover",
+      {"firmware-hangs", "the NIC's firmware failed and did not recover",
        "devlink reporter fw in state error, its errors +1",
        [](Machine& m) {
          m.port().reporters[0].healthy = false;
@@ -228,7 +226,7 @@ Faults device() {
        },
        "device-health", C},
       {"firmware-reset",
-       "the card's firmware failed, recovered, and took the link with it",
+       "the NIC's firmware failed and recovered, and the link went down",
        "devlink reporter fw: errors and recoveries +1, carrier_down +1",
        [](Machine& m) {
          ++m.port().reporters[0].errors;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time goes on: ten minutes of full load on healthy machines are silent, and what a fault leaves behind is taken back.
+// Over time: ten minutes of full load on healthy machines are silent, and findings of past faults are cleared.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -89,8 +89,8 @@ struct Episode {
   const char* name;
   std::function<void(Machine&)> each_second;  // while it lasts: a minute
   std::string check;
-  int believed;  // seconds after which it must be told at the latest
-  int forgiven;  // seconds of quiet after which it must be gone
+  int report_after;  // seconds until it must be reported
+  int clear_after;   // quiet seconds until it must be cleared
 };
 
 std::vector<Episode> episodes() {
@@ -125,23 +125,23 @@ std::vector<Episode> episodes() {
 
 class AnEpisode : public testing::TestWithParam<Episode> {};
 
-TEST_P(AnEpisode, IsToldAndTakenBack) {
+TEST_P(AnEpisode, IsReportedAndCleared) {
   const Episode& episode = GetParam();
   Watched watched(healthy_machines().front());
   const auto module = watched.machine.port().module;
   watched.seconds(30);
   ASSERT_EQ(describe(watched.found()), "");
 
-  int told = -1;
+  int reported = -1;
   for (int second = 0; second < 60; ++second) {
     watched.second(episode.each_second);
     const auto found = watched.found();
     for (const Finding& each : found)
       EXPECT_EQ(each.id + " " + each.subject, episode.check + " " + watched.machine.port().id()) << describe(found);
-    if (!found.empty() && told < 0) told = second + 1;
+    if (!found.empty() && reported < 0) reported = second + 1;
   }
-  EXPECT_GE(told, 0) << "never told";
-  EXPECT_LE(told, episode.believed);
+  EXPECT_GE(reported, 0) << "never reported";
+  EXPECT_LE(reported, episode.report_after);
 
   watched.machine.port().module = module;
   int gone = -1;
@@ -149,16 +149,16 @@ TEST_P(AnEpisode, IsToldAndTakenBack) {
     watched.second();
     if (watched.found().empty()) gone = second + 1;
   }
-  EXPECT_GE(gone, 0) << "never taken back: " << describe(watched.found());
-  EXPECT_LE(gone, episode.forgiven);
+  EXPECT_GE(gone, 0) << "never cleared: " << describe(watched.found());
+  EXPECT_LE(gone, episode.clear_after);
   watched.seconds(60);
   EXPECT_EQ(describe(watched.found()), "") << "it came back";
 }
 INSTANTIATE_TEST_SUITE_P(Fault, AnEpisode, testing::ValuesIn(episodes()),
                          [](const auto& each) { return each.param.name; });
 
-// The fibre was cleaned a little: the alarm is over, the warning is not.
-TEST(LanePower, IsNoAlarmAnyMoreWhenItIsAWarning) {
+// After a partial cleaning only the warning remains.
+TEST(LanePower, GoesFromCriticalToWarning) {
   Watched watched(healthy_machines().front());
   watched.machine.port().module->lanes[2].rx_power.value = 0.05e-3;
   watched.seconds(15);
@@ -170,8 +170,8 @@ TEST(LanePower, IsNoAlarmAnyMoreWhenItIsAWarning) {
   EXPECT_EQ(watched.found().front().status, Status::warning);
 }
 
-// A driver that waits for hung firmware: its counters cannot be read any more, the others' can.
-TEST(HungDevice, IsToldWhenItsReadingsAreOld) {
+// Hung firmware: the counters of one device cannot be read.
+TEST(HungDevice, IsReportedWhenItsReadingsAreOld) {
   Watched watched(healthy_machines().front());
   const std::string port = watched.machine.port().id();
   watched.health.ages[port] = 5;
@@ -186,8 +186,7 @@ TEST(HungDevice, IsToldWhenItsReadingsAreOld) {
   EXPECT_EQ(describe(watched.found()), "");
 }
 
-// A cable that is pulled and plugged again three times within a day: told, and forgotten when the day's window has
-// passed.
+// A cable pulled three times within a day is reported, and cleared when the window has passed.
 TEST(LinkFlap, IsForgottenWhenItsWindowHasPassed) {
   Watched watched(healthy_machines().front());
   for (int i = 0; i < 3; ++i) {

@@ -213,7 +213,7 @@ Transceiver optics() {
   return out;
 }
 
-// What is seen of a port beside its counters, when all is well.
+// A port's readings other than counters, without faults.
 void give_telemetry(Port& port) {
   port.link_status = LinkStatus{true, "", "", 1};
   port.fec = FecStatus{"rs", true, {5'000'000, {}}, {0, {}}, {7'000'000, {}}};
@@ -371,7 +371,7 @@ Machine vrf() {
   return out;
 }
 
-// GPUs and NICs passed through: the bridges are the hypervisor's, and of the platform little is told.
+// GPUs and NICs passed through: the bridges are the hypervisor's, and little of the platform is visible.
 Machine guest() {
   Machine out = connectx();
   Node& now = out.now;

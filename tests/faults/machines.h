@@ -16,7 +16,7 @@ struct Machine : test::Healthy {
   std::string name, what;
   // How much harder faults are planted than their rows say.
   double strength = 1;
-  bool has_amounts = false;  // what was planted depends on it
+  bool has_amounts = false;  // the planted fault depends on `strength`
 
   [[nodiscard]] bool is_guest() const { return !now.topology.hypervisor.empty(); }
   [[nodiscard]] bool is_roce() const { return now.ports.front().link_layer == LinkLayer::ethernet; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What grows on a machine between the two readings: its load, and what is planted.
+// The counters that grow between the two readings: load, and planted faults.
 #include <algorithm>
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optics: what stands in the cage, and what the light is worth.
+// Optics: the module and its light.
 #include "faults/fault.h"
 #include "model/metrics.h"
 
@@ -30,32 +30,31 @@ Fault of_the_module(const char* id, const char* happens, const char* planted, vo
 Faults light() {
   return {
       of_the_module(
-          "little-light", "dust on a connector: one lane gets too little light, the link still holds",
+          "little-light", "dust on a connector: low rx power on one lane, the link stays up",
           "rx power of lane 3 at 0.12 mW, warning below 0.15",
           [](Transceiver& t) { t.lanes[2].rx_power.value = 0.12e-3; }, false, "optics", W, "", "health: 11 be 04"),
       of_the_module(
-          "hardly-any-light", "a bent fibre: one lane is beyond its alarm limit",
+          "hardly-any-light", "a bent fiber: one lane is below its alarm limit",
           "rx power of lane 3 at 0.05 mW, alarm below 0.10",
           [](Transceiver& t) { t.lanes[2].rx_power.value = 0.05e-3; }, false, "optics", C, "", "health: 11 be 01"),
       of_the_module(
-          "little-light-and-flaps", "the dust is enough to lose the link now and then",
-          "rx power of lane 3 at 0.12 mW, and the link went once",
+          "little-light-and-flaps", "dust on a connector: the link goes down now and then",
+          "rx power of lane 3 at 0.12 mW, and the link went down once",
           [](Transceiver& t) { t.lanes[2].rx_power.value = 0.12e-3; }, true, "optics", W, "rx-power-low"),
       of_the_module(
-          "laser-fault", "a laser of our module failed", "tx fault of lane 2, and the link went once",
+          "laser-fault", "a laser of our module failed", "tx fault of lane 2, and the link went down once",
           [](Transceiver& t) { t.lanes[1].tx_fault = true; }, true, "optics", C, "module-fault"),
       of_the_module(
-          "laser-wears-out", "the laser takes more current every week: near the end of its life",
-          "bias of lane 2 at 95 mA, warning above 90", [](Transceiver& t) { t.lanes[1].tx_bias.value = 0.095; }, false,
-          "optics", W, ""),
+          "laser-wears-out", "laser bias rises: a worn laser", "bias of lane 2 at 95 mA, warning above 90",
+          [](Transceiver& t) { t.lanes[1].tx_bias.value = 0.095; }, false, "optics", W, ""),
       of_the_module(
           "module-warm", "a fan failed: the module is warmer than its warning limit", "72 degrees, warning above 70",
           [](Transceiver& t) { t.temperature.value = 72; }, false, "module-temperature", W, "", "health: 0 0e 48"),
       of_the_module(
-          "module-hot", "the airflow is blocked: the module is about to switch its lasers off",
+          "module-hot", "the airflow is blocked: the module is about to turn its lasers off",
           "78 degrees, alarm above 75", [](Transceiver& t) { t.temperature.value = 78; }, false, "module-temperature",
           C, ""),
-      {"no-light-at-all", "the fibre is cut", "Port::state DOWN, every lane without signal",
+      {"no-light-at-all", "the fiber is cut", "Port::state DOWN, every lane without signal",
        [](Machine& m) {
          if (!m.port().module) return std::string();
          m.port().state = 1;
@@ -74,8 +73,7 @@ Faults light() {
 
 Faults correction() {
   return {
-      {"fec-margin-gone", "a cable at the end of its life: FEC mends one bit in twenty thousand",
-       "bits corrected by FEC: 5e-5 of the minute's",
+      {"fec-margin-gone", "a worn cable: FEC corrects 1 bit in 20000", "bits corrected by FEC: 5e-5 of the minute's",
        [](Machine& m) {
          return m.raise(metrics::kPhyCorrectedBits, 5e-5 * *m.port().rate * 8 * 60) ? m.port().id() : std::string();
        },
@@ -88,7 +86,7 @@ Faults correction() {
          return m.port().id();
        },
        "link-errors", W, "damaged-link", "health: fec_uncorrectable_blocks"},
-      {"one-bad-lane", "one lane of the cable is broken: all that FEC meets comes on it",
+      {"one-bad-lane", "one lane of the cable is broken: all FEC errors are on it",
        "uncorrectable words +400, all of them on lane 2",
        [](Machine& m) {
          if (!m.port().fec) return std::string();

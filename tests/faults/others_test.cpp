@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands beside a fault or looks like one: two faults at once, traces that any machine has, and readings that mean
-// something else than they seem to. Planted in one machine each, in its own counters' names.
+// Two faults at once, traces that any machine has, and readings that look like a fault. Planted in one machine each, by
+// the names of its counters.
 #include <gtest/gtest.h>
 
 #include "faults/answer.h"
@@ -349,7 +349,7 @@ class Beside : public testing::TestWithParam<Planted> {};
 TEST_P(Beside, BlamesWhomItShould) { expect_blamed(GetParam()); }
 INSTANTIATE_TEST_SUITE_P(Faults, Beside, testing::ValuesIn(join({losses(), pause(), links(), of_many_links()})));
 
-// What FEC of 25 Gb/s a lane mends is less: the same ratio is its end, and nothing for PAM4.
+// FEC for lanes of 25 Gb/s corrects less: a ratio that is critical there is fine with PAM4.
 TEST(PreFecBer, IsJudgedByTheCode) {
   struct Link {
     uint32_t speed;

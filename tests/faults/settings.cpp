@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings: the port or the switch is not as the policy says.
+// Settings: the port or the switch differs from the policy.
 #include <cerrno>
 
 #include "faults/fault.h"
@@ -41,16 +41,16 @@ constexpr Row kRows[] = {
     {"mtu", W, "the network configuration sets the MTU of a new netdev back to 1500", "drift"},
     {"ring_rx", W, "a driver reload brings the default receive rings back"},
     {"ring_tx", W, "a driver reload brings the default send rings back"},
-    {"channels", W, "somebody tuned the number of queues for another workload"},
-    {"fec", W, "FEC was forced by hand to find a bad cable, and left so"},
+    {"channels", W, "the number of queues was tuned for another workload"},
+    {"fec", W, "FEC was forced by hand to find a bad cable, and not restored"},
     {"trust", C, "the port trusts VLAN priorities after a driver reload", "drift"},
-    {"apptrust", C, "the order of trusted headers was turned round"},
+    {"apptrust", C, "the order of trusted headers was reversed"},
     {"dscp_map", C, "lldpad replaced the DSCP map by its own", "drift"},
     {"ets", C, "another tool made all classes strict", "drift"},
     {"prio2buffer", C, "a firmware reset put all priorities into one receive buffer"},
     {"buffer_size", C, "the receive buffers are the firmware's defaults: no headroom"},
     {"pfc", C, "PFC is off after a firmware reset", "drift"},
-    {"cable_length", W, "the headroom is sized for the default of 7 metres"},
+    {"cable_length", W, "the headroom is sized for the default of 7 meters"},
     {"maxrate", W, "a rate limit of a test was left on a traffic class"},
     {"ecn_rp", W, "CNPs do not slow this sender: reaction point off on priority 3"},
     {"ecn_np", W, "this receiver answers no ECN marks: notification point off on priority 3"},
@@ -67,24 +67,24 @@ constexpr Row kRows[] = {
     {"rpg_hai_rate", W, "the same: hyper increase is smaller"},
     {"rpg_gd", W, "the same: a CNP cuts more of the rate"},
     {"rpg_min_dec_fac", W, "the same: a CNP may take half of the rate"},
-    {"rpg_min_rate", W, "the same: flows may fall to a crawl"},
-    {"rate_to_set_on_first_cnp", W, "the same: the first CNP stops a flow nearly"},
-    {"dce_tcp_g", W, "the same: alpha follows congestion otherwise"},
-    {"dce_tcp_rtt", W, "the same: alpha is updated seldom"},
+    {"rpg_min_rate", W, "the same: flows may fall to a very low rate"},
+    {"rate_to_set_on_first_cnp", W, "the same: the first CNP nearly stops a flow"},
+    {"dce_tcp_g", W, "the same: alpha has another weight"},
+    {"dce_tcp_rtt", W, "the same: alpha is updated rarely"},
     {"rate_reduce_monitor_period", W, "the same: rates fall several times for one congestion"},
     {"initial_alpha_value", W, "the same: new flows begin slowly"},
     {"rtt_resp_dscp", W, "round-trip probes measure another queue"},
-    {"cc", W, "congestion control of a Broadcom card was switched off for a benchmark"},
-    {"cc_mode", W, "a Broadcom card runs TCP-like congestion control among cards with DCQCN"},
-    {"cc_g", W, "its running average has another weight"},
-    {"cc_phases", W, "it has another number of phases"},
-    {"cc_init_cr", W, "it begins at another rate"},
-    {"cc_init_tr", W, "it begins with another target"},
-    {"cc_rtt", W, "it reckons with another round trip time"},
-    {"cc_tcp_cp", W, "its TCP congestion parameter differs"},
-    {"cc_inactivity_cp", W, "it forgets congestion at another time"},
-    {"roce_dscp", C, "a Broadcom card sends RoCE with another DSCP than the switches map"},
-    {"roce_prio", C, "a Broadcom card sends RoCE on a lossy priority"},
+    {"cc", W, "congestion control of a Broadcom NIC was switched off for a benchmark"},
+    {"cc_mode", W, "a Broadcom NIC runs TCP-like congestion control among NICs with DCQCN"},
+    {"cc_g", W, "the same: another weight of the running average"},
+    {"cc_phases", W, "the same: another number of phases"},
+    {"cc_init_cr", W, "the same: another initial rate"},
+    {"cc_init_tr", W, "the same: another initial target rate"},
+    {"cc_rtt", W, "the same: another round-trip time"},
+    {"cc_tcp_cp", W, "the same: another TCP congestion parameter"},
+    {"cc_inactivity_cp", W, "the same: another inactivity threshold"},
+    {"roce_dscp", C, "a Broadcom NIC sends RoCE with another DSCP than the switches map"},
+    {"roce_prio", C, "a Broadcom NIC sends RoCE on a lossy priority"},
     {"roce_mode", W, "rdma_cm connections are RoCE v1: not routed, no DSCP"},
     {"roce_tos", W, "rdma_cm connections carry DSCP 0"},
     {"traffic_class", C, "a traffic class forced on all queue pairs was lost in a reload"},
@@ -107,7 +107,7 @@ Faults of_each_setting() {
 Fault outcome(const char* id, const char* happens, Outcome what, Status status, const char* server = "") {
   return {id,
           happens,
-          "the dry run, or the agent's state, says " + std::string(to_text(what)) + " of `pfc`",
+          "the dry run, or the agent's state, reports " + std::string(to_text(what)) + " of `pfc`",
           [what](Machine& m) { return plant_setting(m, "pfc", what); },
           "pfc",
           status,
@@ -170,7 +170,7 @@ Faults others() {
          return m.port().id();
        },
        "roce-mtu", W},
-      {"netdev-mtu-too-small", "somebody lowered the MTU of the netdev under a running RoCE device",
+      {"netdev-mtu-too-small", "the MTU of the netdev was lowered under a running RoCE device",
        "Qos::mtu 4150 under a path MTU of 4096",
        [](Machine& m) {
          if (!m.is_roce()) return std::string();
@@ -178,7 +178,7 @@ Faults others() {
          return m.port().id();
        },
        "mtu-chain", C},
-      {"switch-mtu-too-small", "the switch port takes frames of 1518 bytes only: large messages hang",
+      {"switch-mtu-too-small", "the switch port accepts frames up to 1518 bytes only: large messages hang",
        "Interface::peer_max_frame 1518",
        [](Machine& m) {
          if (!m.is_roce()) return std::string();
@@ -187,29 +187,27 @@ Faults others() {
        },
        "mtu-chain", C},
       at_the_switch(
-          "switch-pfc-off", "PFC was never configured on the switch port", "the neighbour announces PFC on no priority",
+          "switch-pfc-off", "PFC was never configured on the switch port", "the neighbor announces PFC on no priority",
           [](Neighbor& n) { n.pfc->enabled.bits = 0; }, "peer-pfc", C),
       at_the_switch(
           "switch-pfc-other-priority", "the switch has PFC on priority 4, this port on 3",
-          "the neighbour announces PFC on 4", [](Neighbor& n) { n.pfc->enabled.bits = 0x10; }, "peer-pfc", C,
-          "cabling"),
+          "the neighbor announces PFC on 4", [](Neighbor& n) { n.pfc->enabled.bits = 0x10; }, "peer-pfc", C, "cabling"),
       at_the_switch(
-          "switch-pfc-more", "the switch pauses a priority that this port does not heed",
-          "the neighbour announces PFC on 3 and 4", [](Neighbor& n) { n.pfc->enabled.bits = 0x18; }, "peer-pfc", W),
+          "switch-pfc-more", "the switch has PFC on a priority that this port lacks",
+          "the neighbor announces PFC on 3 and 4", [](Neighbor& n) { n.pfc->enabled.bits = 0x18; }, "peer-pfc", W),
       at_the_switch(
-          "switch-ets-share", "the switch's scheduler gives RoCE 20 per cent, this port 50",
-          "the neighbour recommends bw 20", [](Neighbor& n) { n.ets_recommended->bw[3] = 20; }, "peer-ets", W),
+          "switch-ets-share", "the switch's scheduler gives RoCE 20 %, this port 50", "the neighbor recommends bw 20",
+          [](Neighbor& n) { n.ets_recommended->bw[3] = 20; }, "peer-ets", W),
       at_the_switch(
           "switch-ets-group", "the switch puts storage into the lossless class",
-          "the neighbour groups priority 4 with 3", [](Neighbor& n) { n.ets_recommended->prio_tc[4] = 3; }, "peer-ets",
+          "the neighbor groups priority 4 with 3", [](Neighbor& n) { n.ets_recommended->prio_tc[4] = 3; }, "peer-ets",
           W),
       at_the_switch(
-          "switch-dscp-map", "the switch maps DSCP 26 to priority 4", "the neighbour's APP table says 26 is 4",
+          "switch-dscp-map", "the switch maps DSCP 26 to priority 4", "the neighbor's APP table maps 26 to 4",
           [](Neighbor& n) { n.app->at(1).priority = 4; }, "peer-app", W),
       at_the_switch(
           "switch-roce-priority", "the switch expects RoCE on priority 5",
-          "the neighbour's APP table says UDP 4791 is 5", [](Neighbor& n) { n.app->at(0).priority = 5; }, "peer-app",
-          W),
+          "the neighbor's APP table maps UDP 4791 to 5", [](Neighbor& n) { n.app->at(0).priority = 5; }, "peer-app", W),
   };
 }
 

@@ -32,7 +32,7 @@ Fault of_the_agent(const char* id, const char* happens, const char* planted, voi
 Faults agent() {
   return {
       of_the_agent(
-          "agent-stopped", "fabric-agent was stopped and forgotten", "AgentState::running false",
+          "agent-stopped", "fabric-agent was stopped", "AgentState::running false",
           [](Node& n) { n.agent->running = false; }, W),
       of_the_agent(
           "agent-never-ran", "the service was never enabled", "no AgentState", [](Node& n) { n.agent.reset(); }, W),
@@ -43,7 +43,7 @@ Faults agent() {
           "agent-not-reloaded", "the mode was changed in the file, and the service not reloaded",
           "AgentState::mode audit", [](Node& n) { n.agent->mode = "audit"; }, W),
       of_the_agent(
-          "agent-held", "an apply on trial was never confirmed", "AgentState::held",
+          "agent-held", "an apply --confirm was never confirmed", "AgentState::held",
           [](Node& n) { n.agent->held = "apply --confirm by pid 4711"; }, W, "confirm"),
       of_the_agent(
           "agent-state-corrupt", "the disk was full when the agent wrote its state", "Node::agent_unread",
@@ -63,9 +63,9 @@ Fault of_the_network(const char* id, const char* happens, const char* planted, v
           planted,
           [change, check = std::string_view(check), subject = std::string(subject)](Machine& m) {
             if (!m.is_roce()) return std::string();
-            if (check == "rails" && !m.interface().vrf.empty()) return std::string();  // they never meet
+            if (check == "rails" && !m.interface().vrf.empty()) return std::string();  // separate tables
             change(m);
-            if (check != "gid-changed") {  // it has been so for long
+            if (check != "gid-changed") {  // not a change in this window
               for (size_t i = 0; i < m.now.ports.size(); ++i) m.before.ports[i].gids = m.now.ports[i].gids;
             }
             return subject.empty() ? m.port().id() : subject;
@@ -134,7 +134,7 @@ Faults addresses() {
           "gid-index-shifted", "IPv6 was switched off on one netdev: its GID table has another order",
           "the routable GID at index 5", [](Machine& m) { m.port().gids.back().index = 5; }, "gid-index", W),
       of_the_network(
-          "gid-twice", "two cards have one GID", "the first port's GID",
+          "gid-twice", "two NICs have one GID", "the first port's GID",
           [](Machine& m) {
             m.now.network = {};
             m.port().gids.back().gid = m.now.ports[0].gids.back().gid;
@@ -155,7 +155,7 @@ Faults addresses() {
             m.now.network.rules->erase(m.now.network.rules->begin() + 1);
           },
           "rails", W, "rails", "10.1.0.0/24"),
-      {"one-ipv6-subnet", "rails in one IPv6 subnet, without rules: packets leave by whichever rail comes first",
+      {"one-ipv6-subnet", "rails in one IPv6 subnet, without rules: packets leave by the first rail",
        "fd00:10:2::1/64 and on", one_ipv6_subnet, "rails", W},
       {"two-rails-in-one-vrf", "two rails were put into one VRF: there they share a subnet, without rules",
        "Interface::vrf that of the first rail",
@@ -169,14 +169,14 @@ Faults addresses() {
        },
        "rails", W},
       of_the_network(
-          "gateway-dead", "the gateway of a rail does not answer: wrong VLAN", "neighbour entry FAILED",
+          "gateway-dead", "the gateway of a rail does not answer: wrong VLAN", "neighbor entry FAILED",
           [](Machine& m) { m.interface().gateways[0].state = "FAILED"; }, "gateway", C, "rails"),
   };
 }
 
 Faults versions() {
   return {
-      {"odd-firmware", "a replaced card came with other firmware", "firmware of one card differs",
+      {"odd-firmware", "a replaced NIC has other firmware", "firmware of one NIC differs",
        [](Machine& m) {
          if (m.port().board_id.empty() && m.port().pci_id.empty()) return std::string();
          m.port().firmware = "28.43.1000";

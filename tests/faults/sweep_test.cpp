@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The amounts that the catalogue plants and the limits of the rules have the same author. So every fault that has an
-// amount is planted harder and more weakly too, and every limit is tried from both sides: nothing here was fitted to an
-// amount.
+// The catalogue's amounts and the rules' limits have the same author. So every fault with an amount is also planted
+// harder and weaker, and every limit is tried from both sides.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(Faults, Harder, testing::Values(3.0, 10.0),
 
 class Weaker : public testing::TestWithParam<double> {};
 
-// One that is milder may be overlooked, and blames nobody else.
+// A milder fault may be overlooked, and must not blame another culprit.
 TEST_P(Weaker, IsNamedRightlyOrNotAtAll) {
   Score score;
   for (const Fault& fault : all_faults()) {
@@ -87,7 +86,7 @@ struct Measured {
   const Metric* metric;
   const char* label = "";
   enum Base { second, bit, packet, event } base = second;
-  bool is_asked_early = false;  // diagnose is asked by somebody who suffers, and names it from 5 % on
+  bool is_asked_early = false;  // diagnose reports it from 5 % on
 };
 const Measured kMeasured[] = {
     {"bit_errors", &metrics::kPhyCrcErrors, "", Measured::bit},

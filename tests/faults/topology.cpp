@@ -56,7 +56,7 @@ Faults places() {
          return m.gpu().name;
        },
        "locality", W},
-      {"nic-without-rdma", "the RDMA driver did not take one of the cards",
+      {"nic-without-rdma", "the RDMA driver did not bind to one of the NICs",
        "the NIC without an RDMA device, its port gone, also before",
        [](Machine& m) {
          m.plan.erase(m.port().id());
@@ -88,15 +88,14 @@ Faults places() {
          return m.now.topology.nics[0].name;
        },
        "pairing", W},
-      {"numa-unknown", "the firmware does not tell on which socket a GPU is", "Gpu::numa absent",
+      {"numa-unknown", "the firmware does not report the socket of a GPU", "Gpu::numa absent",
        [](Machine& m) {
          move_away(m.gpu());
          m.gpu().numa.reset();
          return m.gpu().name;
        },
        "locality", U},
-      {"gpu-fell-off", "a GPU fell off the bus; the site says how many there are",
-       "[expect] gpus is one more than there are",
+      {"gpu-fell-off", "a GPU fell off the bus; the site expects a number", "[expect] gpus is one more than there are",
        [](Machine& m) {
          m.policy.expect.gpus = static_cast<unsigned>(m.now.topology.gpus.size() + 1);
          return std::string("node");
@@ -142,7 +141,7 @@ Faults links() {
          return upstream(m);
        },
        "pcie", C},
-      {"correctable-errors", "a PCIe link repeats packets: a worn connector", "AER BadTLP of the NIC +600",
+      {"correctable-errors", "a PCIe link retransmits packets: a worn connector", "AER BadTLP of the NIC +600",
        [](Machine& m) {
          AerCounts& counts = at(m, m.nic().pci).correctable;
          if (!counts.total) return std::string();
@@ -202,7 +201,7 @@ Faults platform() {
        },
        "gpu-bar", W},
       {"no-peer-memory", "nvidia_peermem is not loaded, or the kernel cannot do dma-buf: GPUDirect is off",
-       "GpuDirect without a way",
+       "GpuDirect without a method",
        [](Machine& m) {
          GpuDirect& has = m.now.platform.gpudirect;
          if (has.amdgpu) has.dmabuf_move_notify = false;

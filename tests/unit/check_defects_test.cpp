@@ -154,7 +154,7 @@ const std::vector<Defect>& defects() {
       counter("tx_pause_storm_error_events", &PortCounters::ethtool, "pause-storm", C),
       counter("outbound_pci_buffer_overflow", &PortCounters::ethtool, "pcie-errors", W),
       {"carrier_lost", [](Healthy& n) { *n.now.ports[0].counters.carrier_down += 2; }, "link-flap", "mlx5_0/1", W,
-       "2 times down"},
+       "2 link downs"},
       {"device_gone",
        [](Healthy& n) {
          n.now.ports.pop_back();
