@@ -56,7 +56,7 @@ void ask_setting(size_t row, const View& view, Findings& findings);
 std::string_view setting_runbook(SettingId setting);
 void ask_congestion(const View& view, Findings& findings);
 
-// Answered by the rules of that check (model/health_rules.h), but for "congestion".
+// Answered by the rules of that check (health/rule.h), but for "congestion".
 struct HealthCheck {
   std::string_view id, group, question, runbook;
 };
