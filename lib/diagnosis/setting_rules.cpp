@@ -113,22 +113,22 @@ constexpr Rule kPfcOffSwitch{
         "the switch neither obeys pause for it nor sends any.",
     .evaluate = pfc_off_switch};
 
-constexpr std::string_view kClassification[] = {"trust", "dscp_map", "apptrust"};
+constexpr SettingId kClassification[] = {SettingId::trust, SettingId::dscp_map, SettingId::apptrust};
 
-bool differs(const View& view, const Port& port, std::string_view key) {
+bool differs(const View& view, const Port& port, SettingId setting) {
   if (view.plan == nullptr) return false;
   const auto found = view.plan->find(port.id());
   if (found == view.plan->end()) return false;
   return std::any_of(found->second.begin(), found->second.end(), [&](const Change& change) {
-    return change.key == key && change.outcome != Outcome::in_sync && change.outcome != Outcome::applied &&
-           change.outcome != Outcome::unsupported;
+    return change.setting == setting && change.sysctl.empty() && change.outcome != Outcome::in_sync &&
+           change.outcome != Outcome::applied && change.outcome != Outcome::unsupported;
   });
 }
 
-bool differs_from_plan(const PortContext& ctx, std::string_view key) {
+bool differs_from_plan(const PortContext& ctx, SettingId setting) {
   const auto members = members_of(ctx.view.now, ctx.port);
-  return differs(ctx.view, ctx.port, key) || std::any_of(members.begin(), members.end(), [&](const Port* member) {
-           return differs(ctx.view, *member, key);
+  return differs(ctx.view, ctx.port, setting) || std::any_of(members.begin(), members.end(), [&](const Port* member) {
+           return differs(ctx.view, *member, setting);
          });
 }
 
@@ -139,8 +139,9 @@ Result wrong_priority(const PortContext& ctx) {
       ctx.policy->want.trust == Trust::dscp)
     out.evidence.emplace_back("trust: have pcp, want dscp");
   else
-    for (const std::string_view key : kClassification)
-      if (differs_from_plan(ctx, key)) out.evidence.push_back(std::string(key) + " differs from the policy");
+    for (const SettingId setting : kClassification)
+      if (differs_from_plan(ctx, setting))
+        out.evidence.push_back(std::string(key_text(setting)) + " differs from the policy");
   if (std::string sent = unprotected(ctx, Direction::tx); !sent.empty()) {
     if (out.evidence.empty())
       out.next.emplace_back(
