@@ -232,7 +232,7 @@ MaybeProblem read_optics(const toml::node& node, Policy& policy) {
   return std::nullopt;
 }
 
-constexpr std::array kKeys{
+const std::array kKeys{
     Key{"", "mode", "mode = \"audit\"",
         [](const toml::node& node, Policy& p) {
           return read_enum(node, {Mode::audit, Mode::enforce}, p.mode);
