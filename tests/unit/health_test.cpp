@@ -3,18 +3,29 @@
 #include <gtest/gtest.h>
 
 #include "config/config.h"
-#include "model/acks.h"
 #include "health/hysteresis.h"
+#include "model/acks.h"
 #include "store/health_state.h"
 
 namespace fabric {
 namespace {
 
-constexpr HealthRule kLevel{.key = "level", .check = "x", .measure = HealthMeasure::level, .limits = {10, 20, 0, 20, 30}};
-constexpr HealthRule kCount{
-    .key = "count", .check = "x", .measure = HealthMeasure::count, .limits = {3, 5, 100, 0, 20}, .least = 1, .quiet = 1};
-constexpr HealthRule kRatio{
-    .key = "ratio", .check = "x", .measure = HealthMeasure::ratio, .limits = {0.01, 0.1, 60, 10, 30}, .least = 5};
+constexpr HealthRule rule(HealthMeasure measure, const HealthLimits& limits, double least, double quiet) {
+  return {.key = "key",
+          .check = "check",
+          .measure = measure,
+          .limits = limits,
+          .unit = "",
+          .source = "",
+          .least = least,
+          .quiet = quiet,
+          .expected = "",
+          .meaning = "",
+          .remedy = ""};
+}
+constexpr HealthRule kLevel = rule(HealthMeasure::level, {10, 20, 0, 20, 30}, 0, 0.5),
+                     kCount = rule(HealthMeasure::count, {3, 5, 100, 0, 20}, 1, 1),
+                     kRatio = rule(HealthMeasure::ratio, {0.01, 0.1, 60, 10, 30}, 5, 0.5);
 
 // One subject, and a clock that only the test moves.
 struct Watch {
