@@ -8,7 +8,7 @@
 #include "counters/catalogue.h"
 #include "model/finding.h"
 #include "model/metrics.h"
-#include "vendor/counter_traits.h"
+#include "vendor/capabilities.h"
 
 namespace fabric {
 namespace {
@@ -137,7 +137,7 @@ PauseShare pause_of(const PortContext& ctx, Direction direction) {
 
 bool is_pfc_storm(const PortContext& ctx) {
   // Then the NIC stops sending pause and discards frames (net/mlx5e: "Expose PFC stall prevention counters", 4.17).
-  const bool warning_stops = counter_traits(ctx.port.kernel_driver).storm_warning_stops_pause;
+  const bool warning_stops = capabilities_of(ctx.port.kernel_driver).storm_warning_stops_pause;
   if (metric_rise(ctx, metrics::kPauseStorms, "error") > 0) return true;
   if (warning_stops && metric_rise(ctx, metrics::kPauseStorms, "warning") > 0) return true;
   const PauseShare sent = pause_of(ctx, Direction::tx);
@@ -157,7 +157,7 @@ bool receives_nothing(const PortContext& ctx) {
 
 std::optional<double> starved_share(const PortContext& ctx) {
   const Signals& seen = ctx.signals;
-  const double tick = counter_traits(ctx.port.kernel_driver).wait_tick_bytes;
+  const double tick = capabilities_of(ctx.port.kernel_driver).transmit_wait_bytes;
   const double bytes = ctx.port.rate.value_or(0) * seen.seconds;
   if (ctx.port.link_layer != LinkLayer::infiniband || tick == 0 || !seen.transmit_wait || bytes <= 0)
     return std::nullopt;

@@ -8,7 +8,7 @@
 #include "health/gids.h"
 #include "model/finding.h"
 #include "model/metrics.h"
-#include "vendor/counter_traits.h"
+#include "vendor/capabilities.h"
 
 namespace fabric {
 namespace {
@@ -44,7 +44,7 @@ std::optional<Shares> shares_of(const PortContext& ctx, Direction direction) {
   const bool rx = direction == Direction::rx;
   Shares out{.all = rise(rx ? ctx.signals.rx_bytes : ctx.signals.tx_bytes)};
   const PrioSet with_pfc = protected_priorities(ctx);
-  if (!counter_traits(ctx.port.kernel_driver).rdma_and_priority_bytes || with_pfc.bits == 0 || out.all < kMuchTraffic)
+  if (!capabilities_of(ctx.port.kernel_driver).priority_bytes || with_pfc.bits == 0 || out.all < kMuchTraffic)
     return std::nullopt;
   for (int priority = 0; priority < kPriorities; ++priority) {
     const PrioritySignals& each = ctx.signals.priority[static_cast<size_t>(priority)];
@@ -68,7 +68,7 @@ Lines lines_of(std::initializer_list<std::pair<std::string_view, const Rise*>> c
 Loss loss_of(const PortContext& ctx) {
   const Signals& seen = ctx.signals;
   Loss out;
-  const bool multipath = counter_traits(ctx.port.kernel_driver).multipath_transport;
+  const bool multipath = capabilities_of(ctx.port.kernel_driver).resends_on_other_paths;
   out.requester = rise(seen.sequence_naks) + (multipath ? 0 : rise(seen.ack_timeouts));
   out.responder = rise(seen.out_of_sequence) + rise(seen.duplicate_requests);
   out.retries_exceeded = rise(seen.retries_exceeded);

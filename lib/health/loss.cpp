@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Health of the transport: lost packets, broken connections, rejected requests.
 #include "health/rule.h"
-#include "vendor/counter_traits.h"
+#include "vendor/capabilities.h"
 
 namespace fabric {
 namespace {
@@ -11,7 +11,7 @@ using S = Signals;
 void read_ack_timeouts(const View& view, const HealthRule& rule, HealthReadings& out) {
   for (const Port& port : view.now.ports) {
     const Signals* signals = signals_of_port(view, port);
-    if (signals == nullptr || !is_watched(port) || counter_traits(port.kernel_driver).multipath_transport) continue;
+    if (signals == nullptr || !is_watched(port) || capabilities_of(port.kernel_driver).resends_on_other_paths) continue;
     if (auto reading = read_counters(rule.sum, port, *signals)) out.push_back(std::move(*reading));
   }
 }

@@ -9,8 +9,10 @@ namespace fabric {
 struct Capabilities {
   bool priority_bytes = false;          // counts RDMA traffic per priority
   bool resends_on_other_paths = false;  // ACK timeouts are normal: the transport repeats over other paths
-  bool multi_pf_netdev = false;    // a netdev can use two PCI functions (Documentation/networking/multi-pf-netdev.rst)
-  double transmit_wait_bytes = 0;  // the least bytes in a tick of PortXmitWait (InfiniBand); 0: unknown
+  bool multi_pf_netdev = false;  // a netdev can use two PCI functions (Documentation/networking/multi-pf-netdev.rst)
+  // After a warning of a PFC storm the NIC stops sending pause (Broadcom: PFC of the RoCE queue is turned off).
+  bool storm_warning_stops_pause = false;
+  double transmit_wait_bytes = 0;       // the least bytes in a tick of PortXmitWait (InfiniBand); 0: unknown
   bool breaks_nvidia_smi_topo = false;  // nvidia-smi topo -m fails while such a device exists
 };
 
