@@ -29,12 +29,12 @@ struct Signals {
   Rise pause_storm_events;  // by the NIC's own watchdog: it sent pause for long
   Rise pause_storm_drops;   // of these, the NIC stopped sending pause and now drops frames
 
-  // RDMA traffic; where the driver counts no RDMA bytes, the port's.
+  // RDMA traffic; the port's if the driver counts no RDMA bytes.
   Rise rx_bytes, tx_bytes, rx_packets, tx_packets;
 
   // Transport.
   Rise out_of_sequence;     // packets that arrived out of order
-  Rise duplicate_requests;  // the far end sent again
+  Rise duplicate_requests;  // retransmitted by the far end
   Rise ack_timeouts;        // no answer came in time
   Rise sequence_naks;       // the far end requested a retransmission
   Rise retries_exceeded;    // a connection broke after its last retry
@@ -62,7 +62,7 @@ struct Signals {
 
   // Around the wire.
   Rise pcie_stalled_seconds, pcie_errors, pcie_overflows;
-  Rise host_buffer_drops;  // the netdev's queues had no buffer
+  Rise host_buffer_drops;  // no buffer in the netdev's queues
 };
 
 }  // namespace fabric
