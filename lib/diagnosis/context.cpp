@@ -18,7 +18,7 @@ constexpr double kLongestPauseBits = 65535.0 * 512;
 constexpr Threshold kMuchPauseFrames{0.2, "of the window, if only pause frames are counted", "ours"};
 
 const Neighbor* peer_of(const Node& node, const Port& port) {
-  if (const Neighbor* with_pfc = who_told(node, port, &Neighbor::pfc)) return with_pfc;
+  if (const Neighbor* with_pfc = first_with(node, port, &Neighbor::pfc)) return with_pfc;
   const auto named = named_neighbors(node, port);
   if (!named.empty()) return named.front();
   const Neighbor* any = nullptr;  // of a bond's neighbors, one whose PFC differs from the bond's

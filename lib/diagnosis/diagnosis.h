@@ -12,8 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "checks/check.h"
 #include "model/diagnosis.h"
+#include "model/report.h"
+#include "model/view.h"
 
 namespace fabric {
 

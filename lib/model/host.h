@@ -128,7 +128,7 @@ struct HugePages {
 struct Host {
   HostCpu cpu;
   uint64_t memory = 0;                      // bytes, 0: unknown
-  std::vector<std::string> kernel_options;  // words of the kernel's command line that bear on the rest
+  std::vector<std::string> kernel_options;  // the kernel command line
   std::optional<unsigned>
       numa_balancing;  // 0 off, 1 on, 2 memory tiering (Documentation/admin-guide/sysctl/kernel.rst)
   std::optional<unsigned> intel_idle_max_cstate;

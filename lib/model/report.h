@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the checks say. The table, the exit code, the JSON, the journal and the metric all come from one Report.
+// The result of the checks: source of table, exit code, JSON, journal and metric.
 #pragma once
 
 #include <cstdint>
@@ -15,33 +15,32 @@ namespace fabric {
 enum class Status : uint8_t { ok = 0, warning = 1, critical = 2, unknown = 3 };
 std::string_view to_text(Status value);
 
-// 0 for the worst: critical, warning, unknown, ok. The order in which findings are shown and judged.
+// Order of findings, worst first: critical 0, warning 1, unknown 2, ok 3.
 int rank(Status value);
 
-// An id and a subject come together at most once in a report: they are a metric's labels.
+// (id, subject) is unique in a report: they are labels of a metric.
 struct Finding {
   std::string id;       // of the check: "pfc"
   std::string subject;  // "mlx5_0/1", "GPU3", "host"
   Status status = Status::ok;
-  std::string observed;           // what is
-  std::string expected;           // what should be
-  std::string meaning;            // why it matters, one sentence; empty when ok
-  std::string remedy;             // what to do, one sentence; empty when ok
-  std::string since{};            // RFC 3339: since when, where somebody has watched
-  bool acknowledged = false;      // an operator knows: it is shown, and does not count for the verdict
-  std::string acknowledgement{};  // by whom, until when, and why
+  std::string observed;
+  std::string expected;
+  std::string meaning;            // why it matters; empty if ok
+  std::string remedy;             // a command to paste; empty if ok
+  std::string since{};            // RFC 3339; empty: unknown
+  bool acknowledged = false;      // shown, but does not count for the verdict
+  std::string acknowledgement{};  // by whom, until when, why
 };
 
 struct Report {
   std::vector<Finding> findings;
 };
 
-// critical beats warning beats unknown beats ok. An empty report is ok, and what was acknowledged counts as ok.
+// The worst status by rank(). An empty report is ok; acknowledged findings count as ok.
 Status worst(const Report& report);
 
-// {"verdict": "critical", "checks": [{"id","subject","status","observed","expected","meaning","remedy"}]},
-// where it applies with "since" and "acknowledged":
-// a contract with scripts; members are added, never renamed.
+// {"verdict": "critical", "checks": [{"id","subject","status","observed","expected","meaning","remedy"}]}, with "since"
+// and "acknowledged" if known. A contract with scripts: members are added, never renamed.
 Json to_json(const Report& report);
 
 }  // namespace fabric

@@ -12,18 +12,16 @@
 
 namespace fabric {
 
-// All that a check may look at. `before` is an earlier snapshot of the same machine, or null.
+// The input of a check. `before` is an earlier snapshot of the same machine, or nullptr.
 struct View {
   const Node& now;
   const Node* before = nullptr;
   const Policy* policy = nullptr;  // null: no configuration could be read
-  // Port id -> what a dry-run qos::reconcile says of each setting that the policy wants. A port without an entry
-  // could not be compared.
+  // Port id -> result of a dry-run qos::reconcile for each setting of its policy. No entry: not compared.
   const std::map<std::string, Changes>* plan = nullptr;
-  // Port id -> what it did between `before` and `now`, or over the window of whoever asks; null: there is only one
-  // reading.
+  // Port id -> activity between `before` and `now`, or over the window of the caller; nullptr: only one reading.
   const std::map<std::string, Signals>* signals = nullptr;
-  // What has been seen over time, by whoever watches; null: nobody does.
+  // State of the health rules over time; nullptr: not observed.
   const Health* health = nullptr;
   std::string no_policy;  // why `policy` is null: "/etc/...: No such file or directory"
 };

@@ -26,9 +26,4 @@ Faults together(std::initializer_list<Faults> all) {
   return out;
 }
 
-bool never_complains(std::string_view check) {
-  static constexpr std::array<std::string_view, 4> kFacts{"snc", "lockdown", "kept", "congestion"};
-  return std::find(kFacts.begin(), kFacts.end(), check) != kFacts.end();
-}
-
 }  // namespace fabric::faults

@@ -57,7 +57,4 @@ bool grow(Machine& machine, const std::vector<Grow>& all);
 // Joins tables.
 Faults together(std::initializer_list<Faults> all);
 
-// Checks that only state a fact.
-bool never_complains(std::string_view check);
-
 }  // namespace fabric::faults

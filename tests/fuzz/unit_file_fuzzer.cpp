@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)host::parse_slurm_limits(text, "/etc/slurm/slurm.conf");
   (void)host::parse_process_limits(text);
   (void)host::unit_of_cgroup(text);
-  (void)host::relevant_options(text);
+  (void)host::kernel_parameters(text);
   if (host::chosen_word(text).size() > size) std::abort();
   return 0;
 }

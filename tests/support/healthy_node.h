@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "checks/check.h"
+#include "model/report.h"
+#include "model/view.h"
 
 namespace fabric::test {
 

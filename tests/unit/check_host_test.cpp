@@ -381,7 +381,7 @@ TEST_P(HostDefect, IsNamedAndNothingElse) {
     EXPECT_NE(finding.remedy.find(part), std::string::npos) << finding.remedy;
   EXPECT_NE(finding.expected, "");
   EXPECT_EQ(finding.meaning.back(), '.');
-  EXPECT_EQ(finding.remedy.back(), '.');
+  EXPECT_NE(finding.remedy, "");
 }
 INSTANTIATE_TEST_SUITE_P(Memlock, HostDefect, testing::ValuesIn(memlock_defects()),
                          [](const auto& each) { return std::string(each.param.name); });

@@ -87,7 +87,7 @@ const std::vector<Defect>& defects() {
        "aer",
        kNic,
        W,
-       {"correctable BadTLP +12 (6/s)", "what 0000:22:04.0 sends arrives damaged", "mlx5_1 lose"}},
+       {"correctable BadTLP +12 (6/s)", "packets from 0000:22:04.0 arrive damaged", "mlx5_1 lose"}},
       {"port_sees_damage",
        [](Healthy& n) {
          *at(n, kBelowNic).correctable.total += 30;
@@ -96,7 +96,7 @@ const std::vector<Defect>& defects() {
        "aer",
        kBelowNic,
        W,
-       {"RxErr +30", "what mlx5_1 (0000:24:00.0) sends arrives damaged"}},
+       {"RxErr +30", "packets from mlx5_1 (0000:24:00.0) arrive damaged"}},
       {"replays",
        [](Healthy& n) {
          *at(n, kUpstream).correctable.total += 4;
@@ -105,7 +105,7 @@ const std::vector<Defect>& defects() {
        "aer",
        kUpstream,
        W,
-       {"Timeout +4", "what it sends to 0000:20:01.0 has to be sent again", "GPU1, mlx5_1"}},
+       {"Timeout +4", "packets to 0000:20:01.0 are repeated", "GPU1, mlx5_1"}},
       {"nonfatal_error",
        [](Healthy& n) {
          at(n, kGpu).nonfatal.total = 1;
@@ -210,10 +210,8 @@ TEST_P(PlatformDefect, IsNamedAndNothingElse) {
     EXPECT_NE((finding.observed + "\n" + finding.meaning).find(part), std::string::npos)
         << part << " in " << describe(finding) << "\n"
         << finding.meaning;
-  for (const std::string& sentence : {finding.meaning, finding.remedy}) {
-    ASSERT_NE(sentence, "");
-    EXPECT_EQ(sentence.back(), '.') << sentence;
-  }
+  EXPECT_EQ(finding.meaning.back(), '.') << finding.meaning;
+  EXPECT_NE(finding.remedy, "");
   EXPECT_NE(finding.expected, "");
 }
 INSTANTIATE_TEST_SUITE_P(Check, PlatformDefect, testing::ValuesIn(defects()),

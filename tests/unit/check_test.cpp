@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "support/healthy_network.h"
@@ -78,7 +80,11 @@ TEST(Check, TableIsSound) {
   std::set<std::string> seen;
   for (const Check& check : checks()) {
     EXPECT_TRUE(seen.insert(std::string(check.id)).second) << check.id << " stands twice";
-    EXPECT_FALSE(check.question.empty() || check.runbook.empty() || check.group.empty()) << check.id;
+    EXPECT_FALSE(check.title.empty() || check.meaning.empty() || check.inspect.empty()) << check.id;
+    EXPECT_EQ(check.fix.empty(), check.facts_only) << check.id;
+    EXPECT_FALSE(check.title.ends_with('?') || check.title.ends_with('.')) << check.id;
+    EXPECT_NE(std::find(std::begin(kCheckGroups), std::end(kCheckGroups), check.group), std::end(kCheckGroups))
+        << check.id << ": unknown group";
   }
   for (const Setting& setting : kSettings)
     EXPECT_NE(find_check(setting.key), nullptr) << setting.key << " has no check";
@@ -257,7 +263,7 @@ TEST(Check, APortWithoutALinkIsNotSwitchedOffForThat) {
   const std::vector<std::string> state{"port-state"};
   const auto found = complaints(run_checks(bond.view(), state));
   ASSERT_EQ(found.size(), 1u) << describe(found);
-  EXPECT_EQ(found[0].remedy, "Switch it on: ip link set ens0 up.");
+  EXPECT_EQ(found[0].remedy, "ip link set ens0 up");
   for (const char* reason : {"", "No cable"})
     EXPECT_NE(remedy(reason, LinkLayer::ethernet).find("cable and switch port"), std::string::npos)
         << remedy(reason, LinkLayer::ethernet);

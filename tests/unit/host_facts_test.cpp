@@ -427,7 +427,8 @@ TEST(HostKernel, EachFile) {
   EXPECT_EQ(host.memory, uint64_t{2113461612} * 1024);
   EXPECT_EQ(host.numa_balancing, 1u);
   EXPECT_EQ(host.intel_idle_max_cstate, 9u);
-  EXPECT_EQ(host.kernel_options, (std::vector<std::string>{"idle=poll", "processor.max_cstate=1"}));
+  EXPECT_EQ(host.kernel_options, (std::vector<std::string>{"BOOT_IMAGE=/vmlinuz", "idle=poll", "idlex=1",
+                                                           "processor.max_cstate=1", "quiet"}));
   EXPECT_EQ(host.clock.current, "hpet");
   EXPECT_EQ(host.clock.available, (std::vector<std::string>{"hpet", "acpi_pm"}));
   EXPECT_EQ(host.huge_pages.reserved, (std::map<uint64_t, uint64_t>{{2 * kMiB, 16}}));

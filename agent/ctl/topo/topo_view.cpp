@@ -5,6 +5,8 @@
 #include "checks/check.h"
 #include "ctl/topo/topo.h"
 #include "model/pci_kind.h"
+#include "model/report.h"
+#include "model/view.h"
 
 namespace fabric::ctl {
 namespace {

@@ -9,7 +9,9 @@
 
 #include "checks/check.h"
 #include "ctl/world.h"
+#include "model/report.h"
 #include "model/signals.h"
+#include "model/view.h"
 
 namespace fabric::ctl {
 

@@ -77,15 +77,16 @@ std::string paragraph(std::string_view text, const Output& output) {
 
 // A check or a diagnosis rule.
 struct Topic {
-  std::string_view id, group, question, runbook;
+  std::string_view id, group, title;
+  std::string runbook;
   std::string_view culprit{}, next{};  // of a rule
 };
 
 std::vector<Topic> topics() {
   std::vector<Topic> out;
-  for (const Check& check : checks()) out.push_back({check.id, check.group, check.question, check.runbook});
+  for (const Check& check : checks()) out.push_back({check.id, check.group, check.title, runbook(check)});
   const auto add = [&](const Rule& rule) {
-    out.push_back({rule.id, "diagnosis", rule.conclusion, rule.runbook, to_text(rule.culprit), rule.next});
+    out.push_back({rule.id, "diagnosis", rule.conclusion, std::string(rule.runbook), to_text(rule.culprit), rule.next});
   };
   for (const Rule& rule : rules()) add(rule);
   add(*find_rule("not-enough-evidence"));
@@ -108,8 +109,8 @@ std::vector<std::string> steps(std::string_view next) {
 }
 
 std::string explain_one(const Topic& topic, const Output& output) {
-  std::string text =
-      heading(topic.id, topic.group) + paragraph(topic.question, output) + paragraph(topic.runbook, output);
+  std::string text = heading(topic.id, topic.group) + paragraph(topic.title, output);
+  for (const std::string_view line : split(topic.runbook, '\n')) text += paragraph(line, output);
   if (!topic.culprit.empty()) text += paragraph("Culprit: " + std::string(topic.culprit) + ".", output);
   for (const std::string& step : steps(topic.next)) text += paragraph(step, output);
   return text;
@@ -117,7 +118,7 @@ std::string explain_one(const Topic& topic, const Output& output) {
 
 Json explain_json(const Topic& topic) {
   Json out = Json::object();
-  out.put("id", topic.id).put("group", topic.group).put("question", topic.question).put("runbook", topic.runbook);
+  out.put("id", topic.id).put("group", topic.group).put("title", topic.title).put("runbook", topic.runbook);
   return topic.culprit.empty() ? out : out.put("culprit", topic.culprit);
 }
 
@@ -137,9 +138,9 @@ int run_config(const Options& options, Output& output) {
 int run_explain(const Options& options, Output& output) {
   const std::vector<Topic> all = topics();
   if (options.arguments.empty() && !options.json) {
-    Table table({"ID", "GROUP", "QUESTION"});
+    Table table({"ID", "GROUP", "TITLE"});
     for (const Topic& topic : all)
-      table.add({std::string(topic.id), std::string(topic.group), std::string(topic.question)});
+      table.add({std::string(topic.id), std::string(topic.group), std::string(topic.title)});
     output.text += table.text(output);
     return kDone;
   }

@@ -12,6 +12,8 @@
 #include "exporter/collect/snapshot.h"
 #include "model/acks.h"
 #include "model/policy.h"
+#include "model/report.h"
+#include "model/view.h"
 
 namespace fabric::exporter {
 

@@ -16,6 +16,8 @@
 #include "metrics/health_families.h"
 #include "metrics/raw_ethtool.h"
 #include "metrics/text.h"
+#include "model/report.h"
+#include "model/view.h"
 
 namespace fabric::exporter {
 namespace {

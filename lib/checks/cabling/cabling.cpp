@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "checks/cabling/peer.h"
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "model/finding.h"
 
 namespace fabric {
 namespace {
 
-// Two of the intervals at which LLDP is sent by default (802.1AB 9.2.5.7 msgTxInterval: 30 s).
+// Seconds without LLDP before a finding: two default intervals (802.1AB 9.2.5.7, msgTxInterval 30 s).
 constexpr double kPatience = 60;
 
 using Cables = std::vector<const Cable*>;
@@ -30,55 +30,51 @@ std::string planned_text(const Cables& cables) {
   return text + " (" + cables.front()->where + ")";
 }
 
-class Judge {
+class PortCabling {
  public:
-  explicit Judge(const View& view) : view_(view), node_(view.now) {}
+  explicit PortCabling(const View& view) : view_(view), node_(view.now) {}
 
-  std::optional<Finding> port(const Port& port) const {
-    if (!has_cable(port) || port.carrier == false)
-      return std::nullopt;  // without a link nobody is heard: port-state says so
+  std::optional<Finding> finding(const Port& port) const {
+    if (!has_cable(port) || port.carrier == false) return std::nullopt;  // port-state reports a missing link
     const Heard heard = named_neighbors(node_, port);
     const Cables cables = planned_cables(view_.policy, port);
     if (heard.empty()) return silent(port, cables);
-    if (cables.empty()) return good(port.id(), peer_text(*heard.front()), "any: no cable of it is planned");
+    if (cables.empty()) return good(port.id(), peer_text(*heard.front()), "any: not in the cable plan");
     for (const Neighbor* each : heard)
       if (cable_to(cables, *each) != nullptr) return good(port.id(), peer_text(*each), planned_text(cables));
     return wrong(port, *heard.front(), cables);
   }
 
  private:
-  // A link, and nobody on it who says who he is.
+  // The link is up without an LLDP neighbor.
   std::optional<Finding> silent(const Port& port, const Cables& cables) const {
     const auto listening = node_.neighbors.listening.find(port.netdev);
     if (listening == node_.neighbors.listening.end() || listening->second < kPatience) return std::nullopt;
     const std::string observed = "no LLDP for " + number_text(std::floor(listening->second)) + " s";
     const std::string remedy =
-        "Look at the switch port (show lldp neighbors), and whether the NIC's firmware keeps the frames to itself: "
-        "ethtool --show-priv-flags " +
-        port.netdev + ".";
+        "Enable LLDP on the switch port (show lldp neighbors), and disable the LLDP agent in the NIC firmware: ethtool "
+        "--show-priv-flags " +
+        port.netdev;
     if (!cables.empty())
-      return bad(
-          Status::warning, port.id(), observed, planned_text(cables),
-          "The link is up, and who is at its other end does not say so: this cable cannot be compared with the plan.",
-          remedy);
-    if (hears_of_a_twin(port))
-      return bad(Status::warning, port.id(), observed, "a neighbour, as its twins have",
-                 "The same NICs beside this one hear their switch: this port is wired to something else, or LLDP is "
-                 "off on its switch port.",
+      return bad(Status::warning, port.id(), observed, planned_text(cables),
+                 "The link is up and its peer sends no LLDP: this cable cannot be compared with the plan.", remedy);
+    if (equal_port_has_neighbor(port))
+      return bad(Status::warning, port.id(), observed, "a neighbor, like equal ports",
+                 "Equal ports have an LLDP neighbor: this port is connected to something else, or LLDP is off on its "
+                 "switch port.",
                  remedy);
     return bad(Status::unknown, port.id(), observed, "a frame every 30 s",
-               "The link is up and nobody speaks LLDP on it: LLDP is off on the switch, or the NIC's firmware consumes "
-               "the frames.",
+               "The link is up without LLDP: LLDP is off on the switch, or the NIC firmware consumes the frames.",
                remedy);
   }
 
-  bool hears_of_a_twin(const Port& port) const {
+  bool equal_port_has_neighbor(const Port& port) const {
     return std::any_of(node_.ports.begin(), node_.ports.end(), [&](const Port& other) {
       return other.netdev != port.netdev && are_twins(port, other) && !named_neighbors(node_, other).empty();
     });
   }
 
-  // The port whose place in the plan this neighbour is.
+  // The port that should be connected to this neighbor by the plan.
   const Port* owner_of(const Neighbor& neighbor) const {
     for (const Port& other : node_.ports)
       if (has_cable(other) && cable_to(planned_cables(view_.policy, other), neighbor) != nullptr) return &other;
@@ -95,8 +91,7 @@ class Judge {
         return bad(Status::critical, port.id(), peer_text(neighbor) + ", which belongs to " + owner->id(),
                    planned_text(cables),
                    "The cables of " + port.id() + " (" + port.netdev + ") and " + owner->id() + " (" + owner->netdev +
-                       ") are swapped: each port talks to the other's switch port, so rails are mixed and traffic "
-                       "takes an extra hop.",
+                       ") are swapped: rails are mixed and traffic takes an extra hop.",
                    "Swap the two cables at this end, or correct the plan (" + where + ").");
     }
     const std::string whose = owner != nullptr ? ", which belongs to " + owner->id() : "";
@@ -104,44 +99,62 @@ class Judge {
         std::any_of(cables.begin(), cables.end(), [&](const Cable* each) { return is_device(neighbor, each->peer); });
     if (same_switch)
       return bad(Status::warning, port.id(), peer_text(neighbor) + whose, planned_text(cables),
-                 "The cable ends on another port of the right switch: what is set on the planned port does not hold "
-                 "for this link.",
-                 "Put it into the planned port, or correct the plan (" + where + ").");
+                 "The cable ends at another port of the right switch: the configuration of the planned port does not "
+                 "apply to this link.",
+                 "Move the cable to the planned port, or correct the plan (" + where + ").");
     return bad(Status::critical, port.id(), peer_text(neighbor) + whose, planned_text(cables),
-               "The cable ends on another switch than planned: the port is on the wrong rail or in the wrong network.",
-               "Put it where the plan says, or correct the plan (" + where + ").");
+               "The cable ends at another switch than planned: the port is on the wrong rail or in the wrong network.",
+               "Move the cable to the planned port, or correct the plan (" + where + ").");
   }
 
   const View& view_;
   const Node& node_;
 };
 
-// What concerns the host as a whole: at most one.
-std::optional<Finding> judge_host(const View& view) {
+// About the host as a whole: at most one.
+std::optional<Finding> host_finding(const View& view) {
   if (view.policy == nullptr || view.policy->cabling.file.empty()) return std::nullopt;
   const Cabling& plan = view.policy->cabling;
   if (!plan.problem.empty())
-    return bad(Status::unknown, "host", "-", "the cables of " + plan.host,
-               "The plan of cables could not be read: " + plan.problem + ".",
-               "Correct " + plan.file + ", or name another in [cabling] file.");
+    return bad(
+        Status::unknown, "host", "-", "the cables of " + plan.host,
+        "The cable plan could not be read: " + plan.problem + ".",
+        "Correct " + plan.file + ", or set another file in [cabling] file. Verify: fabric-agentctl config check");
   if (plan.cables.empty())
     return bad(Status::warning, "host", "not in " + plan.file, "the cables of " + plan.host,
-               "The plan has no cable of this host, so none can be compared.",
-               "Export it anew, or write the name under which the host stands in it: [cabling] host = \"NAME\".");
+               "The cable plan has no cable of this host.",
+               "Export the plan again, or set the name of this host in the plan: [cabling] host = \"NAME\"");
   if (!view.now.neighbors.source.empty()) return std::nullopt;
-  return bad(Status::unknown, "host", "-", "the neighbour of each port",
-             "There is a plan of cables, and nobody to hear who is at their ends: " + view.now.neighbors.why_none + ".",
-             "Listen for LLDP: systemctl enable --now fabric-lldp.");
+  return bad(Status::unknown, "host", "-", "the neighbor of each port",
+             "A cable plan is configured, but no LLDP source: " + view.now.neighbors.why_none + ".",
+             "systemctl enable --now fabric-lldp");
+}
+
+void ask(const View& view, Findings& findings) {
+  if (auto finding = host_finding(view)) findings.push_back(std::move(*finding));
+  if (view.now.neighbors.source.empty()) return;
+  const PortCabling cabling(view);
+  for (const Port& port : view.now.ports)
+    if (auto finding = cabling.finding(port)) findings.push_back(std::move(*finding));
 }
 
 }  // namespace
 
-void ask_cabling(const View& view, Findings& findings) {
-  if (auto finding = judge_host(view)) findings.push_back(std::move(*finding));
-  if (view.now.neighbors.source.empty()) return;
-  const Judge judge(view);
-  for (const Port& port : view.now.ports)
-    if (auto finding = judge.port(port)) findings.push_back(std::move(*finding));
-}
+extern const Check kCablingCheck{
+    .id = "cabling",
+    .group = group::cabling,
+    .title = "Every cable ends at the planned switch port",
+    .meaning =
+        "Compares the LLDP neighbor of each port with the cable plan of the site ([cabling] in fabric-agent.toml(5), a "
+        "NetBox export), or without a plan with the neighbors of equal ports. A swapped pair or a wrong switch mixes "
+        "rails: collectives cross the spine, and no counter shows it. Neighbors come from fabric-lldp. "
+        "NIC firmware with an LLDP agent of its own consumes the frames.",
+    .inspect = "fabric-agentctl neighbors; on the switch: show lldp neighbors",
+    .fix =
+        "Move the cable to the planned port. If no neighbor is known: systemctl enable --now fabric-lldp, enable LLDP "
+        "on the switch, and disable the LLDP agent in the NIC firmware (ice: ethtool --set-priv-flags NETDEV "
+        "fw-lldp-agent off; i40e: disable-fw-lldp on; ConnectX: mlxconfig LLDP_NB_RX_MODE_P1=0).",
+    .ask = ask,
+};
 
 }  // namespace fabric

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other end of each port's cable, for the checks that look there.
+// The peer at the other end of the cable of a port.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "checks/check.h"
+#include "model/view.h"
 
 namespace fabric {
 
-// Has the port a cable of its own? Not a virtual function, not a bond as a whole (its members have), not InfiniBand.
+// False for virtual functions, bonds (their members have cables) and InfiniBand.
 bool has_cable(const Port& port);
 
-// Who was heard on it and tells a name, in the order in which they were heard.
+// LLDP neighbors with a name, in order of arrival.
 std::vector<const Neighbor*> named_neighbors(const Node& node, const Port& port);
-// The first who was heard on it and told this; null: nobody.
+// The first LLDP neighbor with this member; nullptr: none.
 template <class Value>
-const Neighbor* who_told(const Node& node, const Port& port, Value Neighbor::*what) {
+const Neighbor* first_with(const Node& node, const Port& port, Value Neighbor::*what) {
   for (const Neighbor& each : node.neighbors.heard)
     if (each.netdev == port.netdev && each.*what) return &each;
   return nullptr;
 }
 
-// The port's cables in the site's plan: by netdev, its other names, RDMA device, PCI address, or as [cabling] ports
-// says. Several: a breakout, or a plan that says it twice.
+// Cables of the port in the plan: by netdev, altname, RDMA device, PCI address or [cabling] ports. Several for a
+// breakout.
 std::vector<const Cable*> planned_cables(const Policy* policy, const Port& port);
 
 // "leaf1 Ethernet3"
 std::string peer_text(const Neighbor& neighbor);
 std::string peer_text(const CableEnd& end);
-// "leaf1 Ethernet3", or "the other end" where it told no name.
+// "leaf1 Ethernet3"; "the other end" without a name.
 std::string peer_name(const Neighbor& neighbor);
 
 }  // namespace fabric

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "checks/cabling/peer.h"
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "model/finding.h"
 
 namespace fabric {
@@ -13,8 +13,7 @@ constexpr uint16_t kRocePort = 4791;  // RoCE v2's UDP port (IBTA annex A17)
 
 void append(std::string& text, const std::string& part) { text += (text.empty() ? "" : "; ") + part; }
 
-// DSCPs that both ends map, to different priorities; and those that the switch keeps lossless and this port does not
-// know.
+// DSCPs that both ends map to different priorities, and lossless DSCPs of the switch without an entry here.
 void compare_dscp(const Port& port, const DcbxApp& app, std::string& text) {
   if (!port.qos.dscp_map || app.protocol > 63) return;
   const auto here = port.qos.dscp_map->find(static_cast<uint8_t>(app.protocol));
@@ -27,7 +26,7 @@ void compare_dscp(const Port& port, const DcbxApp& app, std::string& text) {
                      " there");
 }
 
-// The priority that the switch wants RoCE in.
+// The priority of RoCE on the switch.
 void compare_roce(const Port& port, const DcbxApp& app, std::string& text) {
   if (app.protocol != kRocePort || !port.qos.pfc || port.qos.pfc->bits == 0 || port.qos.pfc->has(app.priority)) return;
   append(text, "RoCE (UDP 4791): lossless priority " + to_text(*port.qos.pfc) + " here, priority " +
@@ -45,23 +44,34 @@ std::string differences(const Port& port, const std::vector<DcbxApp>& table) {
 
 bool can_compare(const Port& port) { return port.qos.dscp_map || (port.qos.pfc && port.qos.pfc->bits != 0); }
 
-Finding judge(const Port& port, const Neighbor& peer) {
+Finding finding_for(const Port& port, const Neighbor& peer) {
   const std::string text = differences(port, *peer.app);
   const std::string expected = "one priority for each kind of packet at both ends";
-  if (text.empty()) return good(port.id(), "as " + peer_name(peer), expected);
+  if (text.empty()) return good(port.id(), "same as " + peer_name(peer), expected);
   return bad(Status::warning, port.id(), text, expected,
-             "The two ends put the same packets into different priorities: PFC and ECN of the one do not protect what "
-             "the other sends.",
-             "Set the map alike: dscp_map in the policy here, or the QoS map of " + peer_name(peer) + ".");
+             "The two ends map the same packets to different priorities: PFC and ECN protect them at one end only.",
+             "Change dscp_map in the policy, or the QoS map of " + peer_name(peer) + ".");
+}
+
+void ask(const View& view, Findings& findings) {
+  for (const Port& port : view.now.ports) {
+    if (!has_cable(port) || !can_compare(port)) continue;
+    if (const Neighbor* peer = first_with(view.now, port, &Neighbor::app)) findings.push_back(finding_for(port, *peer));
+  }
 }
 
 }  // namespace
 
-void ask_peer_app(const View& view, Findings& findings) {
-  for (const Port& port : view.now.ports) {
-    if (!has_cable(port) || !can_compare(port)) continue;
-    if (const Neighbor* peer = who_told(view.now, port, &Neighbor::app)) findings.push_back(judge(port, *peer));
-  }
-}
+extern const Check kPeerAppCheck{
+    .id = "peer-app",
+    .group = group::cabling,
+    .title = "The switch port maps RoCE to the same priority",
+    .meaning =
+        "The DCBX application table of the switch maps DSCP values and UDP port 4791 (RoCE v2) to priorities. If the "
+        "DSCP map of this port differs, packets are lossless at one end only.",
+    .inspect = "dcb app show dev NETDEV; fabric-agentctl neighbors --json",
+    .fix = "Set dscp_map in the policy to the map of the switch, or the other way round.",
+    .ask = ask,
+};
 
 }  // namespace fabric

@@ -2,13 +2,13 @@
 #include <string>
 
 #include "checks/cabling/peer.h"
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "model/finding.h"
 
 namespace fabric {
 namespace {
 
-// One end's groups. Classes are numbered by each end as it likes; what counts is who shares one, and what it is given.
+// Groups of one end. Each end may number classes differently: priorities that share a class, and its bandwidth, count.
 struct Groups {
   Eight prio_tc{}, bw{}, tsa{};
 
@@ -40,44 +40,55 @@ std::string describe(const Groups& groups, int prio) {
   return to_text(groups.group(prio)) + " at " + groups.share(prio);
 }
 
-// Of the priorities that RoCE uses, which are the lossless ones, else of all: one line, or nothing where both ends
-// agree.
+// Of the lossless priorities, else of all: one line, empty if both ends agree.
 std::string differences(const Groups& here, const Groups& there, PrioSet lossless) {
   std::string text;
-  uint8_t told = 0;  // whose group has been told already
+  uint8_t seen = 0;  // priorities of groups already listed
   for (int prio = 0; prio < kPriorities; ++prio) {
-    if ((lossless.bits != 0 && !lossless.has(prio)) || (told >> prio & 1) != 0) continue;
+    if ((lossless.bits != 0 && !lossless.has(prio)) || (seen >> prio & 1) != 0) continue;
     if (here.group(prio) == there.group(prio) && here.share(prio) == there.share(prio)) continue;
-    told = static_cast<uint8_t>(told | here.group(prio).bits);
+    seen = static_cast<uint8_t>(seen | here.group(prio).bits);
     text += (text.empty() ? "" : "; ") + ("priority " + std::to_string(prio)) + " in group " + describe(here, prio) +
             " here, " + describe(there, prio) + " there";
   }
   return text;
 }
 
-Finding judge(const Port& port, const Neighbor& peer) {
+Finding finding_for(const Port& port, const Neighbor& peer) {
   const Groups here = groups_of(*port.qos.ets),
                there = groups_of(peer.ets_recommended ? *peer.ets_recommended : *peer.ets);
   const std::string text = differences(here, there, port.qos.pfc.value_or(PrioSet{}));
   const std::string expected = "the same groups and bandwidth at both ends";
-  if (text.empty()) return good(port.id(), "as " + peer_name(peer), expected);
+  if (text.empty()) return good(port.id(), "same as " + peer_name(peer), expected);
   return bad(Status::warning, port.id(), text, expected,
-             "Both ends share out the wire between priorities in different ways: under load RoCE gets another part of "
-             "it in each direction, or "
-             "waits behind traffic that it is to be kept apart from.",
-             "Set ETS alike: ets in the policy here, or the scheduler of " + peer_name(peer) + ".");
+             "Both ends divide the link differently: under load RoCE gets a different share in each direction, or "
+             "waits behind other traffic.",
+             "Change ets in the policy, or the scheduler of " + peer_name(peer) + ".");
+}
+
+// The recommendation of the peer has precedence over its configuration (802.1Q D.2.9).
+void ask(const View& view, Findings& findings) {
+  for (const Port& port : view.now.ports) {
+    if (!has_cable(port) || !port.qos.ets) continue;
+    const Neighbor* peer = first_with(view.now, port, &Neighbor::ets_recommended);
+    if (peer == nullptr) peer = first_with(view.now, port, &Neighbor::ets);
+    if (peer != nullptr) findings.push_back(finding_for(port, *peer));
+  }
 }
 
 }  // namespace
 
-// What the other end recommends stands before what it does itself (802.1Q D.2.9).
-void ask_peer_ets(const View& view, Findings& findings) {
-  for (const Port& port : view.now.ports) {
-    if (!has_cable(port) || !port.qos.ets) continue;
-    const Neighbor* peer = who_told(view.now, port, &Neighbor::ets_recommended);
-    if (peer == nullptr) peer = who_told(view.now, port, &Neighbor::ets);
-    if (peer != nullptr) findings.push_back(judge(port, *peer));
-  }
-}
+extern const Check kPeerEtsCheck{
+    .id = "peer-ets",
+    .group = group::cabling,
+    .title = "The switch port has the same ETS configuration",
+    .meaning =
+        "ETS gives each group of priorities a share of the link. Compares the groups of the lossless priorities and "
+        "their bandwidth with the recommendation of the switch, else with its configuration (DCBX ETS TLVs). The "
+        "numbering of traffic classes may differ.",
+    .inspect = "dcb ets show dev NETDEV; the scheduler or QoS profile of the switch",
+    .fix = "Set ets in the policy to the scheduler of the switch, or the other way round.",
+    .ask = ask,
+};
 
 }  // namespace fabric

@@ -2,13 +2,13 @@
 #include <string>
 
 #include "checks/cabling/peer.h"
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "model/finding.h"
 
 namespace fabric {
 namespace {
 
-// "priority 3", "priorities 3, 4"; of the set that is not empty.
+// "priority 3", "priorities 3, 4" of a set that is not empty.
 std::string priorities(uint8_t bits) {
   std::string text;
   int count = 0;
@@ -20,7 +20,7 @@ std::string priorities(uint8_t bits) {
   return (count == 1 ? "priority " : "priorities ") + text;
 }
 
-Finding judge(const Port& port, const Neighbor& peer) {
+Finding finding_for(const Port& port, const Neighbor& peer) {
   const PrioSet here = *port.qos.pfc, there = peer.pfc->enabled;
   const std::string observed = "PFC " + to_text(here) + " here, " + to_text(there) + " at " + peer_name(peer);
   if (here == there) return good(port.id(), observed, "the same at both ends");
@@ -29,23 +29,36 @@ Finding judge(const Port& port, const Neighbor& peer) {
   std::string meaning;
   if (only_here != 0)
     meaning += "On " + priorities(only_here) +
-               " the switch neither pauses nor heeds this port's pauses, so RoCE packets are lost in bursts";
+               " the switch neither sends nor obeys PFC pause, so RoCE packets are lost in bursts";
   if (only_there != 0)
     meaning += std::string(meaning.empty() ? "On " : "; on ") + priorities(only_there) +
-               " the switch pauses and this port does not heed it";
-  return bad(only_here != 0 ? Status::critical : Status::warning, port.id(), observed, "the same at both ends",
-             meaning + ".",
-             "Set PFC alike: on the switch port for " + (here.bits != 0 ? priorities(here.bits) : std::string("none")) +
-                 ", or here with pfc in the policy.");
+               " the switch pauses and this port ignores it";
+  return bad(
+      only_here != 0 ? Status::critical : Status::warning, port.id(), observed, "the same at both ends", meaning + ".",
+      "Enable PFC on the switch port for " + (here.bits != 0 ? priorities(here.bits) : std::string("no priority")) +
+          " only, or change pfc in the policy.");
+}
+
+void ask(const View& view, Findings& findings) {
+  for (const Port& port : view.now.ports) {
+    if (!has_cable(port) || !port.qos.pfc) continue;
+    if (const Neighbor* peer = first_with(view.now, port, &Neighbor::pfc)) findings.push_back(finding_for(port, *peer));
+  }
 }
 
 }  // namespace
 
-void ask_peer_pfc(const View& view, Findings& findings) {
-  for (const Port& port : view.now.ports) {
-    if (!has_cable(port) || !port.qos.pfc) continue;
-    if (const Neighbor* peer = who_told(view.now, port, &Neighbor::pfc)) findings.push_back(judge(port, *peer));
-  }
-}
+extern const Check kPeerPfcCheck{
+    .id = "peer-pfc",
+    .group = group::cabling,
+    .title = "The switch port has PFC on the same priorities",
+    .meaning =
+        "PFC requires both ends. A priority that is lossless here and not at the switch drops bursts there: RoCE "
+        "retransmits, throughput collapses under incast, and every link tests well alone. The switch announces its PFC "
+        "in the DCBX PFC TLV.",
+    .inspect = "fabric-agentctl neighbors; dcb pfc show dev NETDEV; on the switch: show priority-flow-control",
+    .fix = "Enable PFC for the RoCE priority (usually 3) at both ends.",
+    .ask = ask,
+};
 
 }  // namespace fabric

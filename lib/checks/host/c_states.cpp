@@ -4,15 +4,15 @@
 #include <string_view>
 
 #include "base/parse.h"
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "checks/host/host.h"
 #include "model/finding.h"
 
 namespace fabric {
 namespace {
 
-constexpr unsigned kShallow =
-    20;  // microseconds: C1 and C1E of Intel and AMD servers take 1 to 10, C6 and AMD's C2 100 and more
+// Microseconds to wake up. C1 and C1E of Intel and AMD servers need 1 to 10, C6 and AMD's C2 100 and more.
+constexpr unsigned kShallow = 20;
 
 std::string describe(const HostCpu& cpu) {
   std::string text;
@@ -23,8 +23,8 @@ std::string describe(const HostCpu& cpu) {
   return "deepest " + text + " by " + cpu.idle_driver;
 }
 
-// The option on the command line that asks for shallow states, and that this driver does not heed; empty: none.
-std::string vain_option(const Host& host) {
+// The kernel option that asks for shallow states and that this driver ignores; empty: none.
+std::string ignored_option(const Host& host) {
   if (host.cpu.idle_driver != "intel_idle") return {};
   constexpr std::string_view kOption = "processor.max_cstate=";
   for (const std::string& word : host.kernel_options)
@@ -34,32 +34,42 @@ std::string vain_option(const Host& host) {
   return {};
 }
 
-}  // namespace
-
-// How deep idle CPUs may sleep is the site's choice between power and latency; that only part of them obeys it is not.
-void ask_c_states(const View& view, Findings& findings) {
+// Deep idle states are the site's choice between power and latency. Only a choice without effect is a fault.
+void ask(const View& view, Findings& findings) {
   const auto& host = view.now.host;
   if (!host || host->cpu.idle.empty() || !has_gpus_and_rdma(view) || is_virtual(view)) return;
   const HostCpu& cpu = host->cpu;
   const auto [least, most] = std::minmax_element(
       cpu.idle.begin(), cpu.idle.end(), [](const IdleGroup& a, const IdleGroup& b) { return a.latency < b.latency; });
-  const std::string mend =
-      "Switch them off everywhere: cpupower idle-set -D " + std::to_string(kShallow) +
-      ", or tuned-adm profile with force_latency; or leave them on everywhere: cpupower idle-set -E.";
   if (least->latency <= kShallow && most->latency > kShallow)
     return findings.push_back(
         bad(Status::warning, kHostSubject, describe(cpu), "the same on all CPUs",
-            "Deep idle states are switched off on part of the CPUs only: what runs on the others wakes up later by " +
+            "Deep idle states are disabled on some CPUs only. Threads on the other CPUs wake up later by " +
                 std::to_string(most->latency) + " microseconds, and the slowest rank sets the pace of a collective.",
-            mend));
-  if (const std::string option = vain_option(*host); !option.empty() && most->latency > kShallow)
-    return findings.push_back(
-        bad(Status::warning, kHostSubject, describe(cpu), "C1, as " + option + " on the kernel's command line asks",
-            "The option is acpi_idle's; intel_idle drives these CPUs and does not heed it, so they sleep as deeply as "
-            "ever.",
-            "Add intel_idle.max_cstate=1 to the kernel's command line, or: cpupower idle-set -D " +
-                std::to_string(kShallow) + "."));
+            "Disable them on all CPUs: cpupower idle-set -D " + std::to_string(kShallow) +
+                "; or enable them on all CPUs: cpupower idle-set -E"));
+  if (const std::string option = ignored_option(*host); !option.empty() && most->latency > kShallow)
+    return findings.push_back(bad(
+        Status::warning, kHostSubject, describe(cpu), "C1, because of " + option + " on the kernel command line",
+        "The option belongs to acpi_idle. The active driver intel_idle ignores it, so all deep idle states are in use.",
+        "Add intel_idle.max_cstate=1 to the kernel command line, or: cpupower idle-set -D " +
+            std::to_string(kShallow)));
   findings.push_back(good(kHostSubject, describe(cpu), "the same on all CPUs"));
 }
+
+}  // namespace
+
+extern const Check kCStatesCheck{
+    .id = "c-states",
+    .group = group::host,
+    .title = "All CPUs have the same idle states",
+    .meaning =
+        "A CPU in a deep idle state (C6, AMD's C2) needs 100 microseconds and more to wake up. Deep idle states are "
+        "the site's choice and listed only. Reported are deep states that are disabled on some CPUs only, and a kernel "
+        "option that the active idle driver ignores.",
+    .inspect = "cpupower idle-info",
+    .fix = "cpupower idle-set -D 20 disables deep states on all CPUs; cpupower idle-set -E enables them.",
+    .ask = ask,
+};
 
 }  // namespace fabric

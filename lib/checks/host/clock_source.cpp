@@ -4,43 +4,52 @@
 #include <string>
 #include <string_view>
 
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "checks/host/host.h"
 #include "model/finding.h"
 
 namespace fabric {
 namespace {
 
-// Clocks that are a device's register: the kernel offers no way around the system call, and the register is slow
+// Clocks that are a device register: each read is a system call and slow
 // (drivers/clocksource/acpi_pm.c, arch/x86/kernel/hpet.c, kernel/time/jiffies.c of Linux 6.12).
 constexpr std::string_view kSlow[] = {"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"};
 
-}  // namespace
-
-void ask_clock_source(const View& view, Findings& findings) {
+void ask(const View& view, Findings& findings) {
   const auto& host = view.now.host;
   if (!host || host->clock.current.empty() || !has_rdma(view)) return;
   const ClockSource& clock = host->clock;
   const bool slow = std::find(std::begin(kSlow), std::end(kSlow), clock.current) != std::end(kSlow);
   if (!slow || is_virtual(view))
-    return findings.push_back(good(kHostSubject, clock.current, "one that is read without a system call"));
+    return findings.push_back(good(kHostSubject, clock.current, "a clock source without a system call"));
   const bool has_tsc = std::find(clock.available.begin(), clock.available.end(), "tsc") != clock.available.end();
-  const std::string cause =
-      has_tsc ? "Somebody chose it (clocksource= on the kernel's command line, or the file below)."
-              : "The kernel has found the CPUs' time stamp counters unstable and taken another clock.";
-  const std::string mend = has_tsc
-                               ? "Now: echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource. "
-                                 "Take clocksource= off the kernel's "
-                                 "command line."
-                               : "Look for the reason: journalctl -k -g 'clocksource|tsc'; update the firmware. Where "
-                                 "the vendor vouches for the counter, "
-                                 "tsc=reliable on the kernel's command line.";
-  findings.push_back(bad(
-      Status::warning, kHostSubject, clock.current, "tsc",
-      "Each look at the clock is a system call and a slow device register, microseconds instead of nanoseconds; NCCL, "
-      "MPI and profilers look all the time. " +
-          cause,
-      mend));
+  const std::string cause = has_tsc ? "It was chosen by clocksource= on the kernel command line or through sysfs."
+                                    : "The kernel found the time stamp counters of the CPUs unstable.";
+  const std::string remedy = has_tsc ? "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource, "
+                                       "and remove clocksource= from the kernel command line."
+                                     : "Update the firmware. Reason: journalctl -k -g 'clocksource|tsc'. If the vendor "
+                                       "guarantees a stable counter, add tsc=reliable to the kernel command line.";
+  findings.push_back(bad(Status::warning, kHostSubject, clock.current, "tsc",
+                         "Each clock read is a system call and a slow device register: microseconds instead of "
+                         "nanoseconds. NCCL, MPI and profilers read the clock all the time. " +
+                             cause,
+                         remedy));
 }
+
+}  // namespace
+
+extern const Check kClockSourceCheck{
+    .id = "clock-source",
+    .group = group::host,
+    .title = "The clock source needs no system call",
+    .meaning =
+        "Reading the clock takes some 20 nanoseconds with tsc. With hpet or acpi_pm it takes microseconds and "
+        "serializes all CPUs. The kernel falls back to them when it finds the time stamp counters of the CPUs "
+        "unsynchronized. Not reported in virtual machines.",
+    .inspect = "cat /sys/devices/system/clocksource/clocksource0/current_clocksource; journalctl -k -g clocksource",
+    .fix =
+        "Remove clocksource= from the kernel command line, or update the firmware if the kernel marked tsc unstable.",
+    .ask = ask,
+};
 
 }  // namespace fabric

@@ -3,21 +3,21 @@
 #include <string>
 #include <string_view>
 
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "checks/host/host.h"
 #include "model/finding.h"
 
 namespace fabric {
 namespace {
 
-// Drivers whose "powersave" leaves the frequency to the hardware, which goes by the preference.
-bool is_choosing(const HostCpu& cpu) {
+// With these drivers "powersave" leaves the frequency to the hardware, which follows the energy preference.
+bool has_energy_preference(const HostCpu& cpu) {
   return cpu.frequency_driver == "intel_pstate" || cpu.frequency_driver == "amd-pstate-epp";
 }
 
 bool is_fast(const HostCpu& cpu, const FrequencyGroup& group) {
   if (group.governor == "performance" || group.governor == "userspace") return true;
-  return is_choosing(cpu) && group.preference == "performance";
+  return has_energy_preference(cpu) && group.preference == "performance";
 }
 
 std::string describe(const FrequencyGroup& group) {
@@ -25,17 +25,12 @@ std::string describe(const FrequencyGroup& group) {
 }
 
 std::string meaning_of(const HostCpu& cpu, const FrequencyGroup& group) {
-  if (group.governor == "powersave" && !is_choosing(cpu))
-    return "The CPUs are held at their lowest frequency: everything that the host does for a job takes two to four "
-           "times as long.";
-  return "CPUs that idle between two bursts of work run slowly when the next one begins; the threads that feed GPUs "
-         "and NICs work in "
-         "such bursts.";
+  if (group.governor == "powersave" && !has_energy_preference(cpu))
+    return "The CPUs stay at their lowest frequency: work of the host takes two to four times as long.";
+  return "CPUs start each burst of work at a low frequency. Threads that feed GPUs and NICs work in bursts.";
 }
 
-}  // namespace
-
-void ask_governor(const View& view, Findings& findings) {
+void ask(const View& view, Findings& findings) {
   const auto& host = view.now.host;
   if (!host || host->cpu.frequency.empty() || !has_gpus_and_rdma(view) || is_virtual(view)) return;
   const HostCpu& cpu = host->cpu;
@@ -50,8 +45,22 @@ void ask_governor(const View& view, Findings& findings) {
   if (slow == nullptr) return findings.push_back(good(kHostSubject, std::move(observed), "performance"));
   findings.push_back(
       bad(Status::warning, kHostSubject, std::move(observed), "performance", meaning_of(cpu, *slow),
-          "Now: cpupower frequency-set -g performance. For good: tuned-adm profile throughput-performance, or a unit "
-          "that runs it at boot."));
+          "cpupower frequency-set -g performance; persistent: tuned-adm profile throughput-performance"));
 }
+
+}  // namespace
+
+extern const Check kGovernorCheck{
+    .id = "governor",
+    .group = group::host,
+    .title = "CPUs run at full speed",
+    .meaning =
+        "The cpufreq governor performance keeps CPUs fast; so does powersave with the energy preference performance on "
+        "intel_pstate and amd-pstate-epp. Other governors raise the frequency only after work has begun. Not checked "
+        "in virtual machines.",
+    .inspect = "cpupower frequency-info",
+    .fix = "cpupower frequency-set -g performance; persistent: tuned-adm profile throughput-performance",
+    .ask = ask,
+};
 
 }  // namespace fabric

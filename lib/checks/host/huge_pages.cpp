@@ -1,34 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "checks/host/host.h"
 #include "model/finding.h"
 
 namespace fabric {
 
-// Reported: what a site needs depends on its jobs. More than half of the memory in them is nobody's need.
-void ask_huge_pages(const View& view, Findings& findings) {
+namespace {
+
+// What a site needs depends on its jobs; more than half of the memory is a mistake (ours).
+void ask(const View& view, Findings& findings) {
   const auto& host = view.now.host;
   if (!host || !has_rdma(view)) return;
   std::string observed;
   uint64_t sum = 0;
   for (const auto& [size, pages] : host->huge_pages.reserved) {
     observed += (observed.empty() ? "" : ", ") + std::to_string(pages) + " of " + bytes_text(size);
-    sum +=
-        pages > kNoLimit / size ? kNoLimit / 4 : pages * size / 4;  // quarters: a sum of several sizes stays in range
+    sum += pages > kNoLimit / size ? kNoLimit / 4 : pages * size / 4;  // quarters, so that the sum does not overflow
   }
   if (!host->huge_pages.transparent.empty())
     observed += (observed.empty() ? "" : "; ") + std::string("transparent: ") + host->huge_pages.transparent;
   if (observed.empty()) return;
   if (host->memory != 0 && sum > host->memory / 8)
-    return findings.push_back(
-        bad(Status::warning, kHostSubject, observed, "less than half of the memory",
-            "Reserved huge pages are lost to everything that does not ask for them by name: jobs find that little of "
-            "the " +
-                std::to_string(host->memory >> 30) + " GiB of memory is free, and are killed for want of it.",
-            "Lower vm.nr_hugepages (sysctl, /etc/sysctl.d) or hugepages= on the kernel's command line."));
+    return findings.push_back(bad(Status::warning, kHostSubject, observed, "less than half of the memory",
+                                  "Only programs that ask for huge pages can use them. Jobs find too little of the " +
+                                      std::to_string(host->memory >> 30) + " GiB of memory free and are killed.",
+                                  "Lower vm.nr_hugepages in /etc/sysctl.d, or hugepages= on the kernel command line."));
   findings.push_back(good(kHostSubject, std::move(observed), "any"));
 }
+
+}  // namespace
+
+extern const Check kHugePagesCheck{
+    .id = "hugepages",
+    .group = group::host,
+    .title = "Huge pages reserve less than half of the memory",
+    .meaning = "Memory reserved as huge pages is unavailable to everything that does not ask for huge pages.",
+    .inspect = "grep Huge /proc/meminfo; sysctl vm.nr_hugepages",
+    .fix = "Lower vm.nr_hugepages in /etc/sysctl.d, or hugepages= on the kernel command line.",
+    .ask = ask,
+};
 
 }  // namespace fabric

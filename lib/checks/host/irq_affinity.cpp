@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "checks/host/host.h"
 #include "model/finding.h"
 
 namespace fabric {
 namespace {
 
-// With more queues than near CPUs, drivers put the rest on far ones.
+// With more queues than local CPUs, drivers place the rest on remote ones.
 unsigned unavoidable(const NicInterrupts& nic) { return nic.queues > nic.local_cpus ? nic.queues - nic.local_cpus : 0; }
 
 std::string names_of(const NicInterrupts& nic) {
@@ -21,32 +21,46 @@ std::string names_of(const NicInterrupts& nic) {
   return text + (nic.elsewhere.size() > kShown ? ", ..." : "");
 }
 
-Finding judge(const Host& host, const NicInterrupts& nic) {
+Finding finding_for(const Host& host, const NicInterrupts& nic) {
   const std::string node = "NUMA node " + std::to_string(nic.numa);
   const size_t far = nic.elsewhere.size();
   if (far <= unavoidable(nic))
     return good(nic.nic, std::to_string(nic.queues - far) + " of " + std::to_string(nic.queues) + " queues on " + node,
                 node);
-  std::string cause = "Somebody has set their affinity (a tuning script, set_irq_affinity).";
-  if (host.irqbalance == true) cause = "irqbalance runs and may have put them there.";
+  std::string cause = "A tuning script (set_irq_affinity) placed them there.";
+  if (host.irqbalance == true) cause = "irqbalance runs and may have placed them there.";
   return bad(
       Status::warning, nic.nic,
       std::to_string(far) + " of " + std::to_string(nic.queues) + " queues elsewhere: IRQ " + names_of(nic), node,
-      "Interrupts of these queues are served by CPUs on the other side of the machine: each packet and completion "
-      "crosses the link "
-      "between NUMA nodes once more. " +
+      "CPUs on another NUMA node serve the interrupts of these queues: each packet and completion crosses the link "
+      "between NUMA nodes. " +
           cause,
-      "Write the CPUs of " + node + " (/sys/devices/system/node/node" + std::to_string(nic.numa) +
-          "/cpulist) to /proc/irq/IRQ/smp_affinity_list of each; NVIDIA: set_irq_affinity_bynode.sh " +
-          std::to_string(nic.numa) + " NETDEV." +
-          (host.irqbalance == true ? " Tell irqbalance to keep off them (--banirq, --policyscript), or stop it." : ""));
+      "For each IRQ: cat /sys/devices/system/node/node" + std::to_string(nic.numa) +
+          "/cpulist > /proc/irq/IRQ/smp_affinity_list; NVIDIA: set_irq_affinity_bynode.sh " + std::to_string(nic.numa) +
+          " NETDEV." +
+          (host.irqbalance == true ? " First systemctl disable --now irqbalance, or ban these IRQs (--banirq)." : ""));
+}
+
+void ask(const View& view, Findings& findings) {
+  if (!view.now.host || is_virtual(view)) return;
+  for (const NicInterrupts& nic : view.now.host->interrupts) findings.push_back(finding_for(*view.now.host, nic));
 }
 
 }  // namespace
 
-void ask_irq_affinity(const View& view, Findings& findings) {
-  if (!view.now.host || is_virtual(view)) return;
-  for (const NicInterrupts& nic : view.now.host->interrupts) findings.push_back(judge(*view.now.host, nic));
-}
+extern const Check kIrqAffinityCheck{
+    .id = "irq-affinity",
+    .group = group::host,
+    .title = "NIC queues interrupt CPUs on the NIC's NUMA node",
+    .meaning =
+        "Each queue of a NIC interrupts one CPU (/proc/irq/N/effective_affinity_list), which should be on the NUMA "
+        "node of the NIC. Queues that exceed the number of local CPUs are not reported, nor are interrupts for "
+        "commands and events. irqbalance moves interrupts every 10 seconds unless they are banned.",
+    .inspect = "grep NETDEV /proc/interrupts; cat /proc/irq/*/effective_affinity_list; systemctl status irqbalance",
+    .fix =
+        "set_irq_affinity_bynode.sh NODE NETDEV, and systemctl disable --now irqbalance or ban these interrupts "
+        "(--banirq).",
+    .ask = ask,
+};
 
 }  // namespace fabric

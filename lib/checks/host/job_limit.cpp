@@ -6,7 +6,7 @@ namespace {
 
 bool is_drop_in(const FileLine& where) { return where.file.find(".d/") != std::string::npos; }
 
-// Drop-ins are read by file name, whatever their folder: this one has to come behind the one that sets the limit.
+// systemd reads drop-ins by file name in any folder: the new one must sort after the one that sets the limit.
 std::string file_name_behind(const JobService& service, const JobLimit& limit) {
   const std::string name = limit.drop_in;
   const auto& setting = service.*limit.file;
@@ -16,14 +16,14 @@ std::string file_name_behind(const JobService& service, const JobLimit& limit) {
   return other < name ? name : "z" + other;
 }
 
-// An instance's drop-in is best its template's: "slurmd@.service.d".
+// The drop-in of an instance belongs to its template: "slurmd@.service.d".
 std::string drop_in_of(const JobService& service, const JobLimit& limit) {
   const size_t at = service.unit.find('@');
   const std::string name = at == std::string::npos ? service.unit : service.unit.substr(0, at + 1) + ".service";
   return "/etc/systemd/system/" + name + ".d/" + file_name_behind(service, limit);
 }
 
-// A package's file is not edited, and what holds for every service of the machine (system.conf, service.d) is left.
+// Files of packages and files for all services (system.conf, service.d) are not edited.
 bool is_own_line(const std::optional<LimitSetting>& setting) {
   return setting && setting->where.file.starts_with("/etc/systemd/system/") &&
          !setting->where.file.starts_with("/etc/systemd/system/service.d/");
@@ -50,11 +50,11 @@ std::string by_process(const JobProcess& process, const JobLimit& limit) {
          ")";
 }
 
-std::string restart_of(const JobService& service) { return "systemctl restart " + service.unit + "."; }
+std::string restart_of(const JobService& service) { return "systemctl restart " + service.unit; }
 
-std::string mend_files(const JobService& service, const JobLimit& limit) {
-  if (service.file.empty()) return std::string(limit.by_hand) + ", or by a unit with " + limit.line + ".";
-  const std::string then = " Then: systemctl daemon-reload; " + restart_of(service);
+std::string fix_files(const JobService& service, const JobLimit& limit) {
+  if (service.file.empty()) return std::string(limit.by_hand) + ", or from a unit with " + limit.line;
+  const std::string then = " Then: systemctl daemon-reload && " + restart_of(service);
   const auto& setting = service.*limit.file;
   if (is_own_line(setting)) return "In " + setting->where.text() + " write " + limit.line + "." + then;
   return "Write " + drop_in_of(service, limit) + " with two lines, [Service] and " + limit.line + "." + then;

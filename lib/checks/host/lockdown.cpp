@@ -1,23 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "checks/host/host.h"
 #include "model/finding.h"
 
 namespace fabric {
 
-// A site's choice (Secure Boot); it explains why some settings cannot be read or kept.
-void ask_lockdown(const View& view, Findings& findings) {
+namespace {
+
+void ask(const View& view, Findings& findings) {
   const auto& host = view.now.host;
   if (!host || host->lockdown.empty() || !has_rdma(view)) return;
   std::string observed = host->lockdown;
   if (observed != "none")
     observed +=
-        ": debugfs files that are root's alone cannot be opened (mlx5 congestion control), PCI configuration space "
-        "cannot be "
-        "written (mrrs, ACS), nor may vendor tools reach the card's firmware over it";
+        ": denies opening root-only debugfs files (mlx5 congestion control), and writes to PCI configuration space "
+        "(mrrs, ACS, vendor firmware tools)";
   findings.push_back(good(kHostSubject, std::move(observed), "any"));
 }
+
+}  // namespace
+
+extern const Check kLockdownCheck{
+    .id = "lockdown",
+    .group = group::host,
+    .title = "Kernel lockdown mode",
+    .meaning =
+        "Under lockdown (Secure Boot) the kernel denies root some debugfs files and writes to PCI configuration space. "
+        "Listed only, because it explains why some settings cannot be read or applied.",
+    .inspect = "cat /sys/kernel/security/lockdown",
+    .ask = ask,
+    .facts_only = true,
+};
 
 }  // namespace fabric

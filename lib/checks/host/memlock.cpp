@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "checks/host/host.h"
 #include "checks/host/job_limit.h"
 #include "model/finding.h"
@@ -26,45 +26,42 @@ std::string observed_text(const JobService& service, const JobProcess* process) 
 
 std::string meaning_of(const JobService& service) {
   constexpr const char* kFails =
-      "Registering memory with the NIC fails beyond it (ibv_reg_mr: ENOMEM, \"Cannot allocate memory\"), whatever "
-      "limits.conf says.";
-  if (service.role == JobRole::batch)
-    return std::string("Jobs inherit this service's limit of locked memory. ") + kFails;
+      "Beyond it ibv_reg_mr fails with ENOMEM (\"Cannot allocate memory\"). limits.conf does not apply to services.";
+  if (service.role == JobRole::batch) return std::string("Jobs inherit the memlock limit of this service. ") + kFails;
   return std::string(
-             "Containers inherit this service's limit of locked memory unless they are started with their own "
-             "(--ulimit memlock=-1) "
-             "or with CAP_IPC_LOCK. ") +
+             "Containers inherit the memlock limit of this service unless started with --ulimit memlock=-1 or "
+             "CAP_IPC_LOCK. ") +
          kFails;
 }
 
 Finding too_low(const View& view, const JobService& service, const JobProcess* process) {
   const Status status = service.role == JobRole::batch ? Status::critical : Status::warning;
-  const bool mended = process != nullptr && service.memlock && is_enough(*view.now.host, service.memlock->limit);
-  if (mended)
+  const bool fixed = process != nullptr && service.memlock && is_enough(*view.now.host, service.memlock->limit);
+  if (fixed)
     return bad(status, service.unit, observed_text(service, process), kExpected,
-               meaning_of(service) + " Its files are in order; the process was started before they were.",
-               "Run systemctl daemon-reload; " + restart_of(service));
+               meaning_of(service) + " Its unit files are correct, but the process started before the change.",
+               "systemctl daemon-reload && " + restart_of(service));
   return bad(status, service.unit, observed_text(service, process), kExpected, meaning_of(service),
-             mend_files(service, kMemlock));
+             fix_files(service, kMemlock));
 }
 
-Finding judge(const View& view, const JobService& service) {
+Finding finding_for(const View& view, const JobService& service) {
   const Host& host = *view.now.host;
   const JobProcess* process = tightest(service, kMemlock);
   const bool weak = service.role < JobRole::runtime;
   if (process == nullptr && !service.memlock)
     return weak ? good(service.unit, observed_text(service, process), kExpected)
                 : bad(Status::unknown, service.unit, observed_text(service, process), kExpected,
-                      "The limits of its running processes could not be read, and jobs depend on them.",
-                      "Run the check as root.");
+                      "The limits of its running processes could not be read.",
+                      "Run as root: fabric-agentctl check --only memlock");
   const ResourceLimit& limit = process != nullptr ? *process->limits.memlock : service.memlock->limit;
   if (weak) return good(service.unit, observed_text(service, process) + " (starts no jobs itself)", "any");
   if (!is_enough(host, limit)) return too_low(view, service, process);
   if (process != nullptr && service.memlock && !is_enough(host, service.memlock->limit))
-    return bad(Status::warning, service.unit, observed_text(service, process), kExpected,
-               "The running service still has the limit that it was started with; after its next start jobs get the "
-               "lower one of its files.",
-               mend_files(service, kMemlock));
+    return bad(
+        Status::warning, service.unit, observed_text(service, process), kExpected,
+        "The running service still has its old limit. From its next start jobs get the lower limit of its unit files.",
+        fix_files(service, kMemlock));
   return good(service.unit, observed_text(service, process), kExpected);
 }
 
@@ -75,11 +72,30 @@ bool is_enough(const Host& host, const ResourceLimit& limit) {
   return limit.soft >= kPlenty || (host.memory != 0 && limit.soft >= host.memory);
 }
 
-// Of services that run: one that does not starts no jobs.
-void ask_memlock(const View& view, Findings& findings) {
+namespace {
+
+// A service that does not run starts no jobs.
+void ask(const View& view, Findings& findings) {
   if (!view.now.host || !has_rdma(view)) return;
   for (const JobService& service : view.now.host->services)
-    if (!service.processes.empty() && !is_hidden(view, service, kMemlock)) findings.push_back(judge(view, service));
+    if (!service.processes.empty() && !is_hidden(view, service, kMemlock))
+      findings.push_back(finding_for(view, service));
 }
+
+}  // namespace
+
+extern const Check kMemlockCheck{
+    .id = "memlock",
+    .group = group::host,
+    .title = "Job launchers have unlimited memlock",
+    .meaning =
+        "RDMA pins its memory, and the kernel counts pinned memory against RLIMIT_MEMLOCK. Jobs inherit the limit of "
+        "the service that starts them (slurmd, pbs_mom, containerd, ...). Limits in limits.conf apply to logins only. "
+        "The limit of the running process counts; a changed unit applies after daemon-reload and restart. Services "
+        "that ask another service to start containers (dockerd, kubelet) are listed only.",
+    .inspect = "grep 'Max locked' /proc/PID/limits; systemctl show -p LimitMEMLOCK UNIT",
+    .fix = "Add a drop-in with [Service] and LimitMEMLOCK=infinity, then systemctl daemon-reload and restart the unit.",
+    .ask = ask,
+};
 
 }  // namespace fabric

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "checks/host/host.h"
 #include "checks/host/job_limit.h"
 #include "model/finding.h"
@@ -9,21 +9,21 @@
 namespace fabric {
 namespace {
 
-// What Microsoft sets for MPI on its HPC machines ("Set up user limits for MPI"); Slurm's own unit has 131,072,
-// systemd's default is 1024 with 524,288 as the hard limit. The hard limit counts: NCCL raises the soft one to it
+// Microsoft's value for MPI on its HPC machines ("Set up user limits for MPI"); Slurm's unit has 131,072, systemd's
+// default is 1024 with a hard limit of 524,288. The hard limit counts: NCCL raises the soft limit to it
 // (src/bootstrap.cc, setFilesLimit), as do UCCL, Java and Go programs.
 constexpr uint64_t kEnough = 65'535;
 constexpr const char* kExpected = "at least 65535 (hard limit)";
 
 JobLimit nofile_of(const JobService& service) {
-  // A soft limit of 1024 is what programs with select(2) need; jobs of a batch system get it from Slurm's unit as one.
+  // Programs with select(2) need a soft limit of 1024.
   const char* const line = service.role == JobRole::batch ? "LimitNOFILE=131072" : "LimitNOFILE=1024:524288";
   return {
       "nofile.conf",        line,      "Start it with ulimit -Hn 131072", &JobService::nofile, &ProcessLimits::nofile,
       &ResourceLimit::hard, count_text};
 }
 
-// The limit of core files is shown for who looks for a dump, and not judged.
+// The limit of core files is shown as a fact.
 std::string observed_text(const JobService& service, const JobProcess& process, const JobLimit& limit) {
   const std::string files = by_files(service, limit);
   std::string text = by_process(process, limit) + (files.empty() ? "" : "; " + files);
@@ -34,15 +34,14 @@ std::string observed_text(const JobService& service, const JobProcess& process, 
 std::string meaning_of(const JobService& service) {
   const std::string who =
       service.role == JobRole::batch
-          ? "Jobs inherit this service's limit of open files"
-          : "Containers inherit this service's limit of open files unless they are started with their own";
+          ? "Jobs inherit the limit of open files of this service"
+          : "Containers inherit the limit of open files of this service unless started with --ulimit nofile";
   return who +
-         ", and cannot raise it. A process of a large job needs a descriptor for each connection, queue and shared "
-         "segment: beyond "
-         "the limit NCCL, MPI and data loaders fail with \"Too many open files\" (EMFILE), and small jobs run well.";
+         ". Large jobs need a descriptor for each connection, queue and shared segment. Beyond the limit NCCL, MPI and "
+         "data loaders fail with \"Too many open files\" (EMFILE); small jobs run well.";
 }
 
-void judge(const JobService& service, const JobProcess& process, Findings& findings) {
+void add_finding(const JobService& service, const JobProcess& process, Findings& findings) {
   const JobLimit limit = nofile_of(service);
   const std::string observed = observed_text(service, process, limit);
   const bool running = process.limits.nofile->hard >= kEnough,
@@ -50,27 +49,39 @@ void judge(const JobService& service, const JobProcess& process, Findings& findi
   if (service.role < JobRole::runtime || (running && files))
     return findings.push_back(good(service.unit, observed, kExpected));
   if (running)
-    return findings.push_back(
-        bad(Status::warning, service.unit, observed, kExpected,
-            "The running service still has the limit that it was started with; after its next start jobs get the lower "
-            "one of its files.",
-            mend_files(service, limit)));
+    return findings.push_back(bad(
+        Status::warning, service.unit, observed, kExpected,
+        "The running service still has its old limit. From its next start jobs get the lower limit of its unit files.",
+        fix_files(service, limit)));
   if (service.nofile && files)
     return findings.push_back(
         bad(Status::warning, service.unit, observed, kExpected,
-            meaning_of(service) + " Its files are in order; the process was started before they were.",
-            "Run systemctl daemon-reload; " + restart_of(service)));
+            meaning_of(service) + " Its unit files are correct, but the process started before the change.",
+            "systemctl daemon-reload && " + restart_of(service)));
   findings.push_back(
-      bad(Status::warning, service.unit, observed, kExpected, meaning_of(service), mend_files(service, limit)));
+      bad(Status::warning, service.unit, observed, kExpected, meaning_of(service), fix_files(service, limit)));
+}
+
+// `memlock` reports services whose processes cannot be read.
+void ask(const View& view, Findings& findings) {
+  if (!view.now.host || !has_rdma(view)) return;
+  for (const JobService& service : view.now.host->services)
+    if (const JobProcess* process = tightest(service, nofile_of(service))) add_finding(service, *process, findings);
 }
 
 }  // namespace
 
-// Of services that run; where their processes cannot be read, `memlock` says so.
-void ask_nofile(const View& view, Findings& findings) {
-  if (!view.now.host || !has_rdma(view)) return;
-  for (const JobService& service : view.now.host->services)
-    if (const JobProcess* process = tightest(service, nofile_of(service))) judge(service, *process, findings);
-}
+extern const Check kNofileCheck{
+    .id = "nofile",
+    .group = group::host,
+    .title = "Job launchers allow at least 65535 open files",
+    .meaning =
+        "Each connection, queue, device and shared segment needs a file descriptor; a process of a job on many GPUs "
+        "needs thousands. Jobs inherit the limit of the service that starts them. The hard limit counts, because NCCL "
+        "and others raise the soft limit to it.",
+    .inspect = "grep 'Max open files' /proc/PID/limits; in a job: ulimit -Hn",
+    .fix = "Add a drop-in with [Service] and LimitNOFILE=131072, then systemctl daemon-reload and restart the unit.",
+    .ask = ask,
+};
 
 }  // namespace fabric

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "checks/host/host.h"
 #include "model/finding.h"
 
 namespace fabric {
 
-void ask_numa_balancing(const View& view, Findings& findings) {
+namespace {
+
+void ask(const View& view, Findings& findings) {
   const auto& host = view.now.host;
   if (!host || !host->numa_balancing || !has_gpus_and_rdma(view) || view.now.topology.numa_cpus.size() < 2) return;
   const unsigned mode = *host->numa_balancing;
@@ -16,13 +18,26 @@ void ask_numa_balancing(const View& view, Findings& findings) {
   if ((mode & 1) == 0)  // 2 alone moves pages between kinds of memory only
     return findings.push_back(
         good(kHostSubject, mode == 0 ? "0 (off)" : std::to_string(mode) + " (memory tiering only)", "0"));
-  findings.push_back(bad(Status::warning, kHostSubject, std::to_string(mode) + " (on)", "0",
-                         "The kernel takes away the mapping of processes' pages now and then to see who uses them, and "
-                         "moves pages between NUMA nodes: "
-                         "jobs that are bound already only pay the page faults, and GPU work is held up by them.",
-                         "Now: sysctl -w kernel.numa_balancing=0. For good: \"kernel.numa_balancing\" = 0 below "
-                         "[sysctl] in fabric-agent.toml, or a "
-                         "line in /etc/sysctl.d."));
+  findings.push_back(bad(
+      Status::warning, kHostSubject, std::to_string(mode) + " (on)", "0",
+      "The kernel unmaps pages of processes to see which CPU uses them, and moves pages between NUMA nodes. Jobs bound "
+      "to a NUMA node only pay for the page faults, which delay GPU work.",
+      "sysctl -w kernel.numa_balancing=0; persistent: \"kernel.numa_balancing\" = 0 in [sysctl] of fabric-agent.toml"));
 }
+
+}  // namespace
+
+extern const Check kNumaBalancingCheck{
+    .id = "numa-balancing",
+    .group = group::host,
+    .title = "Automatic NUMA balancing is off",
+    .meaning =
+        "With NUMA balancing the kernel unmaps pages to see which CPU uses them, and migrates them. GPU jobs are "
+        "already bound to their NUMA node and only pay for the page faults. A value wanted by [sysctl] in "
+        "fabric-agent.toml is not reported.",
+    .inspect = "sysctl kernel.numa_balancing",
+    .fix = "sysctl -w kernel.numa_balancing=0, and add \"kernel.numa_balancing\" = 0 to [sysctl] in fabric-agent.toml.",
+    .ask = ask,
+};
 
 }  // namespace fabric

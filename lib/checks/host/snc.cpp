@@ -3,15 +3,15 @@
 #include <map>
 #include <string>
 
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "checks/host/host.h"
 #include "model/finding.h"
 
 namespace fabric {
 namespace {
 
-// The firmware's word for so many NUMA nodes of one package. AMD's go to NPS4; more are its "L3 cache as NUMA domain".
-std::string firmware_word(const std::string& vendor, unsigned nodes) {
+// The firmware's name for this number of NUMA nodes per package. AMD has up to NPS4; more is "L3 cache as NUMA domain".
+std::string firmware_name(const std::string& vendor, unsigned nodes) {
   const std::string number = std::to_string(nodes);
   if (vendor == "GenuineIntel") return "SNC" + number;
   if (vendor == "AuthenticAMD" || vendor == "HygonGenuine")
@@ -19,10 +19,8 @@ std::string firmware_word(const std::string& vendor, unsigned nodes) {
   return {};
 }
 
-}  // namespace
-
-// A choice of the site, never a fault; but NODE and SYS mean something else with it.
-void ask_snc(const View& view, Findings& findings) {
+// NODE and SYS have a different meaning with SNC.
+void ask(const View& view, Findings& findings) {
   const Topology& topology = view.now.topology;
   if (!view.now.host || topology.numa_socket.empty()) return;
   std::map<int, unsigned> nodes;  // by package
@@ -31,14 +29,28 @@ void ask_snc(const View& view, Findings& findings) {
   for (const auto& [socket, count] : nodes) most = std::max(most, count);
   std::string observed = std::to_string(most) + " NUMA node" + (most == 1 ? "" : "s") + " per package";
   if (most > 1) {
-    const std::string word = firmware_word(view.now.host->cpu.vendor, most);
-    observed +=
-        (word.empty() ? "" : " (" + word + ")") + std::string(
-                                                      ": NODE is within one of them, SYS includes the others of the "
-                                                      "same package, so a SYS pair may be as near as "
-                                                      "a NODE pair without it; processes get the CPUs of one of them");
+    const std::string word = firmware_name(view.now.host->cpu.vendor, most);
+    observed += (word.empty() ? "" : " (" + word + ")") +
+                std::string(
+                    ": NODE is within one node, SYS includes the other nodes of the same package, so a SYS pair can be "
+                    "as close as a NODE pair without clustering");
   }
   findings.push_back(good(kHostSubject, std::move(observed), "any"));
 }
+
+}  // namespace
+
+extern const Check kSncCheck{
+    .id = "snc",
+    .group = group::host,
+    .title = "NUMA nodes per CPU package",
+    .meaning =
+        "Sub-NUMA clustering (Intel SNC, AMD NPS) divides a package into several NUMA nodes. Listed only. A GPU and a "
+        "NIC on one package can then be SYS, and a process bound to the node of its GPU has only that part of the "
+        "package's CPUs and memory bandwidth.",
+    .inspect = "lscpu; numactl -H",
+    .ask = ask,
+    .facts_only = true,
+};
 
 }  // namespace fabric

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "checks/network/network.h"
 #include "model/finding.h"
 
@@ -16,14 +16,14 @@ std::string describe(const Gid& gid) {
   return "index " + to_text(gid.index) + " " + gid.gid + (gid.netdev.empty() ? "" : " on " + gid.netdev);
 }
 
-Finding judge(const Port& port) {
+Finding finding_for(const Port& port) {
   const std::string expected = "a RoCE v2 GID of a routable address";
   const std::string netdev = port.netdev.empty() ? "the port's netdev" : port.netdev;
   if (port.gids.empty() && is_unread(port, "gid"))
     return bad(Status::unknown, port.id(), "-", expected,
                "The GID table could not be read: " + why_unread(port, "gid") + ".",
-               "Run the check as root, or see /sys/class/infiniband/" + port.rdma + "/ports/" + to_text(port.number) +
-                   "/gids.");
+               "Run the check as root. Files: /sys/class/infiniband/" + port.rdma + "/ports/" + to_text(port.number) +
+                   "/gids");
   std::vector<Gid> v2;
   std::copy_if(port.gids.begin(), port.gids.end(), std::back_inserter(v2),
                [](const Gid& gid) { return gid.type == "RoCE v2"; });
@@ -33,26 +33,38 @@ Finding judge(const Port& port) {
   if (best != v2.end()) return good(port.id(), describe(*best), expected);
   const bool typed = std::all_of(port.gids.begin(), port.gids.end(), [](const Gid& gid) { return !gid.type.empty(); });
   if (!typed)
-    return bad(Status::unknown, port.id(), "GIDs of unknown type", expected,
-               "The GIDs are there, and whether one is of RoCE v2 could not be read.",
-               "See /sys/class/infiniband/" + port.rdma + "/ports/" + to_text(port.number) + "/gid_attrs/types.");
+    return bad(Status::unknown, port.id(), "GIDs of unknown type", expected, "The types of the GIDs could not be read.",
+               "Run the check as root. Files: /sys/class/infiniband/" + port.rdma + "/ports/" + to_text(port.number) +
+                   "/gid_attrs/types");
   if (v2.empty())
-    return bad(Status::critical, port.id(), "no RoCE v2 GID", expected,
-               "Without a RoCE v2 GID no RoCE v2 connection can be made over this port.",
-               "Give " + netdev + " an IP address, and see that it is up.");
+    return bad(
+        Status::critical, port.id(), "no RoCE v2 GID", expected,
+        "Without a RoCE v2 GID no RoCE v2 connection can be made over this port.",
+        "ip link set " + netdev + " up, and configure an IP address: ip address add ADDRESS/PREFIX dev " + netdev);
   return bad(Status::warning, port.id(), "only link-local: " + describe(v2.front()), expected,
-             "A link-local GID reaches no farther than the next router, and most fabrics route between racks.",
-             "Give " + netdev + " an IPv4 address or a global IPv6 address.");
+             "A link-local GID does not cross routers, and most fabrics route between racks.",
+             "Configure an IPv4 address or a global IPv6 address: ip address add ADDRESS/PREFIX dev " + netdev);
+}
+
+// A port that is down loses its addresses: `port-state` reports it. `address` reports a missing address.
+void ask(const View& view, Findings& findings) {
+  for (const Port& port : view.now.ports)
+    if (is_judged(port) && is_active(port) && is_roce(port) && !lacks_address(view, port))
+      findings.push_back(finding_for(port));
 }
 
 }  // namespace
 
-// Of active ports: one that is down loses its addresses, and port-state says so. Where the address is what is missing,
-// `address` does.
-void ask_gid(const View& view, Findings& findings) {
-  for (const Port& port : view.now.ports)
-    if (is_judged(port) && is_active(port) && is_roce(port) && !lacks_address(view, port))
-      findings.push_back(judge(port));
-}
+extern const Check kGidCheck{
+    .id = "gid",
+    .group = group::link,
+    .title = "Every RoCE port has a RoCE v2 GID with a routable address",
+    .meaning =
+        "The GID table follows the IP addresses of the netdev. Without a RoCE v2 GID no connection can be made. A "
+        "link-local GID does not cross routers.",
+    .inspect = "ip address show dev NETDEV; grep . /sys/class/infiniband/RDMADEV/ports/1/gids/*",
+    .fix = "Configure an IPv4 address or a global IPv6 address on the netdev.",
+    .ask = ask,
+};
 
 }  // namespace fabric

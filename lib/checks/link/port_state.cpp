@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "health/health.h"
 #include "model/finding.h"
 #include "model/switched_off.h"
@@ -27,39 +27,37 @@ bool is_switched_off(const Port& port) {
 Advice advice_when_down(const Port& port) {
   const std::string dev = port.netdev.empty() ? port.rdma : port.netdev;
   if (is_switched_off(port))
-    return {"This host has switched the port off; no RDMA can pass.",
-            port.netdev.empty() ? "Enable the port (ibportstate, mlxlink) or load its driver again."
-                                : "Switch it on: ip link set " + dev + " up."};
+    return {"This host disabled the port.",
+            port.netdev.empty() ? "ibportstate -D 0 " + to_text(port.number) + " enable, or reload the driver."
+                                : "ip link set " + dev + " up"};
   switch (port.phys_state.value_or(0)) {
     case kPolling:
-      return {"The port hears no signal: cable, transceiver, or the switch port at the other end.",
-              "Reseat or replace the cable and the transceiver of " + dev +
-                  ", and see whether the switch port is enabled."};
+      return {"The port receives no signal: cable, transceiver, or disabled switch port.",
+              "Enable the switch port. Reseat or replace the cable and the transceiver of " + dev + "."};
     case kTraining:
-      return {
-          "The two ends hear each other and do not agree: speed, FEC or auto-negotiation differ, or the cable is bad.",
-          "Compare speed and FEC of " + dev + " (ethtool " + dev + ") with the switch port, then replace the cable."};
+      return {"Link training fails: speed, FEC or auto-negotiation differ between the ends, or the cable is bad.",
+              "Configure the same speed and FEC on " + dev + " and on the switch port (ethtool " + dev +
+                  "), else replace the cable."};
     case kRecovery:
-      return {"The link is up and down all the time: a bad cable, transceiver or connector.",
+      return {"The link goes up and down: bad cable, transceiver or connector.",
               "Clean, reseat or replace the cable and the transceiver of " + dev + "."};
     case kSleep:
-      return {"The port sleeps to save power; no RDMA can pass.",
-              "Take power saving off the port and bring it up again."};
+      return {"The port sleeps to save power.", "Disable power saving of the port, then ip link set " + dev + " up"};
     default:
-      return {"The port is down; no RDMA can pass.",
-              "See whether " + dev + " is up and has carrier (ip link show " + dev + "), then cable and switch port."};
+      return {"The port is down.", "Find out whether " + dev + " has carrier (ip link show dev " + dev +
+                                       "), then check cable and switch port."};
   }
 }
 
 Advice advice(const Port& port) {
   const bool infiniband = port.link_layer == LinkLayer::infiniband;
   if (port.state == kInit || port.state == kArmed)
-    return infiniband ? Advice{"The cable is good and no subnet manager has configured the port.",
-                               "See whether the subnet manager runs and reaches this port (sminfo, ibdiagnet)."}
-                      : Advice{"The port is not ready for RDMA yet.", "Wait; if it stays so, load its driver again."};
+    return infiniband ? Advice{"The link is up, but no subnet manager configured the port.",
+                               "Start the subnet manager (opensm) or restore its path to this port: sminfo; ibdiagnet"}
+                      : Advice{"The port is not ready for RDMA yet.",
+                               "Run the check again. If nothing changes, reload the driver."};
   if (port.state == kActiveDefer)
-    return {"The port has just lost its link and waits for it to return.",
-            "Run the check again; if it stays so, see the cable."};
+    return {"The port has just lost its link.", "Run the check again. If nothing changes, reseat the cable."};
   return advice_when_down(port);
 }
 
@@ -77,15 +75,15 @@ std::string state_text(const Port& port) {
   return is_active(port) ? text : text + reason_text(port);
 }
 
-// Nobody wants a link of it, so far as the NIC tells; one that had a link was wanted, which two ends of one prove: some
-// drivers count one when they first open the netdev (__bnxt_open_nic() of Linux 6.12).
-bool is_left_alone(const Port& port) {
+// Never connected, as far as the NIC reports. Two losses of carrier prove a link; some drivers count one when they
+// first open the netdev (__bnxt_open_nic() of Linux 6.12).
+bool was_never_connected(const Port& port) {
   if (port.phys_state != kDisabled || port.counters.carrier_down.value_or(0) > 1) return false;
   const std::string reason = port.link_status ? port.link_status->reason : std::string();
   return reason.empty() || reason == "No cable" || reason == kSwitchedOff;
 }
 
-// A second port that nobody uses: its card has an active one, and no twin of it is active on another card.
+// An unused second port: its card has an active port, and no equal port is active on another card.
 bool is_spare(const View& view, const Port& port) {
   const auto& ports = view.now.ports;
   const auto is_neighbour = [&](const Port& other) {
@@ -107,10 +105,10 @@ const Nic* nic_of(const View& view, const Port& port) {
   return found == nics.end() ? nullptr : &*found;
 }
 
-// GT/s of all lanes that it could have.
+// GT/s of all lanes, at most.
 double slot_of(const Nic& nic) { return nic.link.max_speed.value_or(0) * nic.link.max_width.value_or(0); }
 
-// A port that came with the board: none of its model has a link, and one that has is of a model with more PCIe.
+// An onboard port: no port of its model has a link, and a model with more PCIe bandwidth has one.
 bool is_of_the_board(const View& view, const Port& port) {
   const Nic* nic = nic_of(view, port);
   if (nic == nullptr || slot_of(*nic) <= 0) return false;
@@ -124,33 +122,32 @@ bool is_of_the_board(const View& view, const Port& port) {
   return wider;
 }
 
-Finding judge(const View& view, const Port& port) {
+Finding finding_for(const View& view, const Port& port) {
   const std::string expected = "ACTIVE, LinkUp";
   if (!port.state)
     return bad(Status::unknown, port.id(), "-", expected,
-               "The port's state could not be read: " + why_unread(port, "state") + ".",
-               "See whether the driver answers (rdma link show " + port.id() + ") and the kernel's log.");
+               "The state of the port could not be read: " + why_unread(port, "state") + ".",
+               "rdma link show " + port.id() + "; journalctl -k -g " + port.rdma);
   const std::string observed = state_text(port);
   if (is_active(port)) return good(port.id(), observed, expected);
   const bool second = is_spare(view, port), spare = port.state == kDown && (second || is_of_the_board(view, port));
   if (is_unused(view, port))
-    return good(
-        port.id(),
-        observed + (second ? " (second port" : " (no port of its model is in use") + ", switched off: taken as unused)",
-        expected);
-  const Advice said = advice(port);
+    return good(port.id(),
+                observed + (second ? " (second port" : " (no port of its model is in use") + ", disabled: unused)",
+                expected);
+  const Advice text = advice(port);
   const bool mild = spare || port.state == kActiveDefer;
-  return bad(mild ? Status::warning : Status::critical, port.id(), observed, expected, said.meaning, said.remedy);
+  return bad(mild ? Status::warning : Status::critical, port.id(), observed, expected, text.meaning, text.remedy);
 }
 
-// The RDMA port stays ACTIVE as long as one member of its bond has a link.
-Finding judge_member(const Port& member) {
+// The RDMA port of a bond stays ACTIVE while one member has a link.
+Finding member_finding(const Port& member) {
   if (*member.carrier) return good(member.id(), "carrier", "carrier");
   return bad(Status::warning, member.id(), "no carrier" + reason_text(member), "carrier",
-             "A member of " + member.bond + " has no link: the bond has less than its rate, and less to fall back on.",
-             is_switched_off(member) ? "Switch it on: ip link set " + member.netdev + " up."
-                                     : "Reseat or replace the cable and the transceiver of " + member.netdev +
-                                           ", and see whether the switch port is enabled.");
+             "A member of " + member.bond + " has no link: the bond has lost bandwidth and redundancy.",
+             is_switched_off(member)
+                 ? "ip link set " + member.netdev + " up"
+                 : "Enable the switch port. Reseat or replace the cable and the transceiver of " + member.netdev + ".");
 }
 
 std::string rdma_devices(const Topology& topology) {
@@ -160,7 +157,7 @@ std::string rdma_devices(const Topology& topology) {
   return names;
 }
 
-// The same port has another name now, or is a bond's.
+// Renamed, or now a member of a bond.
 bool is_renamed(const View& view, const Port& old) {
   return !old.pci.empty() && std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& port) {
     return port.pci == old.pci && port.number == old.number && !port.virtual_function;
@@ -172,9 +169,9 @@ bool is_on_the_bus(const View& view, const std::string& pci) {
   return nics.empty() || std::any_of(nics.begin(), nics.end(), [&](const Nic& nic) { return nic.pci == pci; });
 }
 
-// Port id -> device. Of what whoever watches saw go, long ago perhaps, those whose PCI function went as well: a driver
-// may be unloaded on purpose, or the device serve a container.
-std::map<std::string, std::string> gone_of(const View& view) {
+// Port id -> device. Health remembers devices that went long ago: only those whose PCI function is gone too are
+// reported, because a driver may be unloaded on purpose or the device may be in a container.
+std::map<std::string, std::string> gone_ports(const View& view) {
   std::map<std::string, std::string> gone;
   const auto is_there = [&](const std::string& id) {
     return std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& port) { return port.id() == id; });
@@ -192,12 +189,11 @@ std::map<std::string, std::string> gone_of(const View& view) {
   return gone;
 }
 
-void ask_vanished(const View& view, Findings& findings) {
-  for (const auto& [id, device] : gone_of(view)) {
-    findings.push_back(
-        bad(Status::critical, id, "gone", "ACTIVE, LinkUp",
-            "The device disappeared while it was being watched: its driver was unloaded or it fell off the PCI bus.",
-            "Read the kernel's log for " + device + ", then reload the driver."));
+void add_vanished(const View& view, Findings& findings) {
+  for (const auto& [id, device] : gone_ports(view)) {
+    findings.push_back(bad(Status::critical, id, "gone", "ACTIVE, LinkUp",
+                           "The device disappeared: its driver was unloaded or it left the PCI bus.",
+                           "journalctl -k -g " + device + ", then reload the driver."));
     if (view.health == nullptr) continue;
     if (const auto known = view.health->devices.find(id);
         known != view.health->devices.end() && place_of_gone(known->second))
@@ -209,28 +205,48 @@ void ask_vanished(const View& view, Findings& findings) {
 }  // namespace
 
 bool is_unused(const View& view, const Port& port) {
-  return port.state == kDown && is_left_alone(port) &&
+  return port.state == kDown && was_never_connected(port) &&
          (is_spare(view, port) || (is_switched_off(port) && is_of_the_board(view, port)));
 }
 
-void ask_port_state(const View& view, Findings& findings) {
+namespace {
+
+void ask(const View& view, Findings& findings) {
   for (const Port& port : view.now.ports) {
-    if (is_judged(port)) findings.push_back(judge(view, port));
-    else if (!port.virtual_function && port.carrier) findings.push_back(judge_member(port));
+    if (is_judged(port)) findings.push_back(finding_for(view, port));
+    else if (!port.virtual_function && port.carrier) findings.push_back(member_finding(port));
   }
-  ask_vanished(view, findings);
+  add_vanished(view, findings);
   if (!view.now.ports.empty() || !findings.empty()) return;
   if (const std::string devices = rdma_devices(view.now.topology); !devices.empty())
     findings.push_back(
         bad(Status::unknown, "host", "no port of " + devices, "ACTIVE, LinkUp",
-            "The kernel shows RDMA devices; their ports could not be read, or the configuration excludes "
-            "them.",
-            "See /sys/class/infiniband, and exclude in the configuration."));
+            "The kernel has RDMA devices, but their ports could not be read or are excluded by the configuration.",
+            "rdma link show; fabric-agentctl config show (exclude)"));
   else
-    findings.push_back(bad(
-        Status::unknown, "host", "no RDMA device", "at least one",
-        "The kernel shows no RDMA device, so there is nothing to judge.",
-        "Load the NIC's RDMA driver (mlx5_ib, bnxt_re, irdma, ...) and see that the NIC is on the PCI bus (lspci)."));
+    findings.push_back(
+        bad(Status::unknown, "host", "no RDMA device", "at least one", "The kernel has no RDMA device.",
+            "Load the RDMA driver of the NIC (mlx5_ib, bnxt_re, irdma, ...). Find the NIC on the PCI bus: lspci -nn"));
 }
+
+}  // namespace
+
+extern const Check kPortStateCheck{
+    .id = "port-state",
+    .group = group::link,
+    .title = "Every RDMA port is ACTIVE with its link up",
+    .meaning =
+        "A port that is not ACTIVE carries no RDMA. The finding shows the reason that the NIC reports, else the "
+        "physical state: Polling means no signal (cable, transceiver, switch port); training or recovery means a bad "
+        "cable, or speed and FEC that differ between the two ends. Disabled on InfiniBand means that this host "
+        "disabled the port. RoCE drivers report Disabled for every port without a link. INIT on InfiniBand means that "
+        "no subnet manager configured the port. A bond stays ACTIVE with one link, so each member is reported "
+        "separately. A device that left the PCI bus while fabric-exporter ran is reported for 12 hours.",
+    .inspect = "rdma link show; ip link show dev NETDEV; ethtool NETDEV; journalctl -k -g RDMADEV",
+    .fix =
+        "ip link set NETDEV up, if the netdev is down. Otherwise reseat or replace the cable and the transceivers, and "
+        "enable the switch port.",
+    .ask = ask,
+};
 
 }  // namespace fabric

@@ -4,15 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "checks/agent/expect.h"
-#include "checks/checks.h"
+#include "checks/check.h"
+#include "checks/topology/expect.h"
 #include "checks/topology/pairing.h"
 #include "model/finding.h"
 
 namespace fabric {
 namespace {
 
-// The rates of the active twins of a port, its own among them.
+// Rates of the active ports equal to this one, including its own.
 std::vector<double> rates_of_twins(const View& view, const Port& port, const std::set<std::string>& for_gpus) {
   std::vector<double> rates;
   for (const Port& other : view.now.ports)
@@ -22,42 +22,53 @@ std::vector<double> rates_of_twins(const View& view, const Port& port, const std
   return rates;
 }
 
-// Half of them or more, two at least, at one lower rate: two groups on purpose.
+// At least two and at least half of them at one lower rate: two groups by design.
 bool is_group(const std::vector<double>& rates, double rate) {
   const double best = *std::max_element(rates.begin(), rates.end());
   const auto same = std::count(rates.begin(), rates.end(), rate), full = std::count(rates.begin(), rates.end(), best);
   return same >= 2 && same + full == static_cast<long>(rates.size()) && same >= full;
 }
 
-Finding judge(const View& view, const Port& port, const std::set<std::string>& for_gpus) {
+Finding finding_for(const View& view, const Port& port, const std::set<std::string>& for_gpus) {
   if (!port.rate)
     return bad(Status::unknown, port.id(), "-", "a link speed",
-               "The port is active and its speed is not known: " + why_unread(port, "rate") + ".",
-               "Ask the driver: ethtool of the port's netdev, rdma link show.");
+               "The speed of this active port could not be read: " + why_unread(port, "rate") + ".",
+               "ethtool " + (port.netdev.empty() ? "NETDEV" : port.netdev));
   const std::vector<double> rates = rates_of_twins(view, port, for_gpus);
   const double best = *std::max_element(rates.begin(), rates.end());
   if (*port.rate >= best) return good(port.id(), rate_text(*port.rate), rate_text(best));
   if (is_group(rates, *port.rate))
-    return good(port.id(), rate_text(*port.rate) + ", as half of its twins or more", rate_text(best));
+    return good(port.id(), rate_text(*port.rate) + ", like at least half of the equal ports", rate_text(best));
   const auto slower = std::count_if(rates.begin(), rates.end(), [&](double rate) { return rate < best; });
   const bool odd_one_out = static_cast<size_t>(slower) * 2 < rates.size();
   return bad(odd_one_out ? Status::critical : Status::warning, port.id(), rate_text(*port.rate),
-             rate_text(best) + ", as its twins",
-             "The link runs slower than those of the same adapters beside it, and every collective runs at the slowest "
-             "link's speed.",
-             "Compare speed, lanes and FEC with the switch port (ethtool " +
-                 (port.netdev.empty() ? "DEVICE" : port.netdev) +
-                 "); replace a cable or transceiver that gives fewer lanes.");
+             rate_text(best) + ", like equal ports",
+             "The link is slower than those of equal ports. Every collective runs at the speed of its slowest link.",
+             "Configure the same speed and FEC as on the switch port (ethtool " +
+                 (port.netdev.empty() ? "NETDEV" : port.netdev) +
+                 "). Replace a cable or transceiver that brings up fewer lanes.");
+}
+
+// The reference is the rate of equal ports, not a table of models.
+void ask(const View& view, Findings& findings) {
+  const std::set<std::string> for_gpus = devices_for_gpus(view.now);
+  for (const Port& port : view.now.ports)
+    if (is_judged(port) && is_active(port) && !misses_speed(view, port, for_gpus))
+      findings.push_back(finding_for(view, port, for_gpus));
 }
 
 }  // namespace
 
-// No table of models: what the machine's other ports of the same kind reach is what this one should reach.
-void ask_rate(const View& view, Findings& findings) {
-  const std::set<std::string> for_gpus = devices_for_gpus(view.now);
-  for (const Port& port : view.now.ports)
-    if (is_judged(port) && is_active(port) && !misses_speed(view, port, for_gpus))
-      findings.push_back(judge(view, port, for_gpus));
-}
+extern const Check kRateCheck{
+    .id = "rate",
+    .group = group::link,
+    .title = "Equal ports run at equal speed",
+    .meaning =
+        "Compares ports of the same NIC model in the same position. A slower port has lost lanes or negotiated a lower "
+        "speed, and every collective runs at the speed of its slowest link.",
+    .inspect = "ethtool NETDEV; ethtool --show-fec NETDEV; the speed and FEC of the switch port",
+    .fix = "Configure the same speed and FEC at both ends. Replace a cable or transceiver that brings up fewer lanes.",
+    .ask = ask,
+};
 
 }  // namespace fabric

@@ -3,14 +3,14 @@
 #include <string>
 #include <vector>
 
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "checks/network/network.h"
 #include "model/finding.h"
 
 namespace fabric {
 namespace {
 
-// An address and the netdevs of RoCE ports that have it.
+// Address -> netdevs of RoCE ports with this address.
 using Holders = std::map<Ip, std::map<std::string, const Port*>>;
 
 Holders holders(const View& view) {
@@ -36,11 +36,10 @@ Finding twice(const Ip& ip, const std::map<std::string, const Port*>& netdevs, c
     if (other != &port)
       others.append(others.empty() ? "" : " and ").append(other->id()).append(" (").append(netdev).append(")");
   return bad(Status::critical, port.id(), to_text(ip) + " is also on " + others, "an address of its own",
-             "Two ports of this host have the same address: peers reach whichever of them answers first, and a "
-             "connection that "
-             "was meant for the other fails.",
-             "Give " + port.netdev + " its own address (ip address show to " + to_text(ip) +
-                 " lists both), and mend the network configuration that gave it this one.");
+             "Two ports of this host have the same address: peers reach the one that answers first, and connections to "
+             "the other fail.",
+             "Configure another address on " + port.netdev +
+                 " in the network configuration. Both ports: ip address show to " + to_text(ip));
 }
 
 std::string shown(const std::vector<PortAddress>& addresses) {
@@ -50,38 +49,53 @@ std::string shown(const std::vector<PortAddress>& addresses) {
   return out;
 }
 
-void judge(const View& view, const Port& port, const Holders& all, Findings& findings) {
+void add_finding(const View& view, const Port& port, const Holders& all, Findings& findings) {
   const auto addresses = addresses_of(view.now, port);
   if (!addresses) return;
   const std::string expected = "an address of its own";
   for (const PortAddress& each : *addresses) {
     const auto& netdevs = all.at(each.address.ip);
-    // Told once, of the last in the order of names: the first one had it.
+    // Reported once, for the last netdev by name.
     if (netdevs.size() > 1 && netdevs.begin()->second != &port)
       return findings.push_back(twice(each.address.ip, netdevs, port));
   }
   if (const std::string failed = failed_detection(view.now, port); !failed.empty())
     return findings.push_back(
         bad(Status::critical, port.id(), "duplicate: " + failed, expected,
-            "The kernel found another station with this IPv6 address on the link and does not use it.",
-            "Find who has it (ip -6 neighbour, the switch's table), give one of the two another address; then "
-            "set the link down and up."));
+            "Another host on the link has this IPv6 address, so the kernel does not use it.",
+            "Find the other host (ip -6 neighbour; MAC table of the switch) and change one address, then ip link set " +
+                port.netdev + " down && ip link set " + port.netdev + " up"));
   if (lacks_address(view, port))
     return findings.push_back(
-        bad(Status::critical, port.id(), "no IP address on " + port.netdev, "one, as the ports beside it",
+        bad(Status::critical, port.id(), "no IP address on " + port.netdev, "one, like equal ports",
             "Without an address the port has no routable GID: every collective over this rail fails or hangs.",
-            "Give " + port.netdev + " its address (ip address add ADDRESS/PREFIX dev " + port.netdev +
-                "), and see why the network configuration did not: networkctl status " + port.netdev + "."));
+            "ip address add ADDRESS/PREFIX dev " + port.netdev +
+                "; then correct the network configuration: networkctl status " + port.netdev));
   if (!addresses->empty()) findings.push_back(good(port.id(), shown(*addresses), expected));
+}
+
+// A fabric may use no addresses at all, so ports without one are compared with equal ports.
+void ask(const View& view, Findings& findings) {
+  const Holders all = holders(view);
+  for (const Port& port : view.now.ports)
+    if (is_judged(port) && is_active(port) && is_roce(port) && !port.netdev.empty())
+      add_finding(view, port, all, findings);
 }
 
 }  // namespace
 
-// Ports without an address are compared with their twins: a fabric may do without them altogether.
-void ask_address(const View& view, Findings& findings) {
-  const Holders all = holders(view);
-  for (const Port& port : view.now.ports)
-    if (is_judged(port) && is_active(port) && is_roce(port) && !port.netdev.empty()) judge(view, port, all, findings);
-}
+extern const Check kAddressCheck{
+    .id = "address",
+    .group = group::network,
+    .title = "Every RoCE port has its own IP address",
+    .meaning =
+        "RoCE finds its peers by IP address. A compute port without an address, while equal ports have one, is missing "
+        "from every collective. An address used by two ports or two hosts sends connections to the wrong one.",
+    .inspect = "ip address show; networkctl status NETDEV",
+    .fix =
+        "Correct the network configuration (networkd, netplan, NetworkManager); an address set with ip address is lost "
+        "at the next boot.",
+    .ask = ask,
+};
 
 }  // namespace fabric

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <string>
 
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "checks/network/network.h"
 #include "model/finding.h"
 
@@ -12,24 +12,19 @@ namespace {
 Finding unanswered(const Port& port, const std::string& netdev, const Neighbour& gateway) {
   const std::string address = to_text(gateway.ip);
   const bool failed = gateway.state == "FAILED";
-  return bad(
-      failed ? Status::critical : Status::warning, port.id(), address + " is " + gateway.state + " on " + netdev,
-      "an answer",
-      failed
-          ? "The gateway did not answer when the kernel last asked for its MAC address: nothing that is not in this "
-            "port's own subnet can be reached over it."
-          : "The kernel asks for the gateway's MAC address and has no answer yet: if this stays, nothing beyond this "
-            "port's subnet can be reached.",
-      "Ask once more (" + std::string(gateway.ip.v6 ? "ping -6" : "ping") + " -c 3 -I " + netdev + " " + address +
-          "; ip neighbour show dev " + netdev +
-          "). If it stays, compare VLAN, address and prefix with the switch port, and look whether the gateway is "
-          "configured there.");
+  return bad(failed ? Status::critical : Status::warning, port.id(), address + " is " + gateway.state + " on " + netdev,
+             "an answer",
+             failed ? "The gateway did not answer the last ARP or neighbor solicitation: nothing beyond the subnet of "
+                      "this port can be reached."
+                    : "The gateway has not answered ARP or neighbor solicitation yet. If this persists, nothing beyond "
+                      "the subnet of this port can be reached.",
+             std::string(gateway.ip.v6 ? "ping -6" : "ping") + " -c 3 -I " + netdev + " " + address +
+                 "; ip neighbour show dev " + netdev +
+                 ". If it fails, configure the same VLAN, address and prefix as on the switch port.");
 }
 
-}  // namespace
-
-// As far as the kernel has asked: without traffic there is no entry, and nothing to say.
-void ask_gateway(const View& view, Findings& findings) {
+// Without traffic the kernel has no entry and there is no finding.
+void ask(const View& view, Findings& findings) {
   for (const Port& port : view.now.ports) {
     if (!is_judged(port) || !is_active(port) || !is_roce(port)) continue;
     const Neighbour* worst = nullptr;
@@ -44,5 +39,21 @@ void ask_gateway(const View& view, Findings& findings) {
     else if (!good_ones.empty()) findings.push_back(good(port.id(), good_ones, "an answer"));
   }
 }
+
+}  // namespace
+
+extern const Check kGatewayCheck{
+    .id = "gateway",
+    .group = group::network,
+    .title = "The gateway of every rail answers",
+    .meaning =
+        "Reads the neighbor table of the kernel and sends nothing. FAILED means that the gateway did not answer ARP "
+        "(IPv4) or neighbor discovery (IPv6), so nothing beyond the subnet can be reached through this rail.",
+    .inspect = "ip neighbour show dev NETDEV; ping -c 3 -I NETDEV GATEWAY",
+    .fix =
+        "Configure the same VLAN, address and prefix as on the switch port, and check that the gateway has this "
+        "address.",
+    .ask = ask,
+};
 
 }  // namespace fabric

@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "checks/network/network.h"
 #include "model/finding.h"
 
@@ -26,8 +26,8 @@ std::string text(const Indices& values) {
   return out;
 }
 
-// The index that most ports have; of those that are as frequent, the lowest.
-unsigned commonest(const std::vector<const Port*>& ports, bool ipv4) {
+// The index of most ports; on a tie the lowest.
+unsigned most_common(const std::vector<const Port*>& ports, bool ipv4) {
   std::map<unsigned, size_t> count;
   for (const Port* port : ports)
     for (const unsigned index : indices(*port, ipv4)) ++count[index];
@@ -35,13 +35,13 @@ unsigned commonest(const std::vector<const Port*>& ports, bool ipv4) {
       ->first;
 }
 
-// A GID that another netdev's port has, too; that the address itself is there twice is `address`'s to say.
+// Another netdev has the same GID. `address` reports an address that is configured twice.
 std::string twin_of(const View& view, const Port& port) {
   std::set<std::string> own_addresses;
   for (const PortAddress& each : addresses_of(view.now, port).value_or(std::vector<PortAddress>{}))
     own_addresses.insert(gid_text(each.address.ip));
   for (const Port& other : view.now.ports) {
-    if (&other == &port) break;  // told of the later one
+    if (&other == &port) break;  // reported for the later port
     if (!is_judged(other) || !is_roce(other) || other.netdev == port.netdev) continue;
     for (const Gid& theirs : other.gids)
       for (const Gid& mine : port.gids)
@@ -52,7 +52,7 @@ std::string twin_of(const View& view, const Port& port) {
   return {};
 }
 
-// What shifts a port's table against those of its twins.
+// A difference that shifts the GID table of a port.
 std::string likely_cause(const View& view, const Port& port) {
   const auto disabled = [&](const Port& each) {
     const auto found = view.now.network.interfaces.find(each.netdev);
@@ -66,32 +66,29 @@ std::string likely_cause(const View& view, const Port& port) {
   return {};
 }
 
-Finding judge(const View& view, const Port& port, bool ipv4, unsigned wanted, bool pinned) {
+Finding finding_for(const View& view, const Port& port, bool ipv4, unsigned wanted, bool pinned) {
   const Indices mine = indices(port, ipv4);
   const std::string family = ipv4 ? "IPv4" : "IPv6",
                     expected = family + " at index " + to_text(wanted) +
-                               (pinned ? ", as [expect] gid_index" : ", as the ports beside it");
+                               (pinned ? ", [expect] gid_index" : ", like equal ports");
   if (const std::string twin = twin_of(view, port); !twin.empty())
     return bad(Status::critical, port.id(), twin, "a GID of its own",
-               "Two RDMA ports with one GID: peers reach whichever answers, and connections meant for the other fail.",
-               "Give the netdevs addresses of their own; rdma link show and ip address show which they are.");
+               "Two RDMA ports have the same GID: peers reach the one that answers, and connections to the other fail.",
+               "Configure different addresses on the two netdevs: rdma link show; ip address show");
   if (mine.count(wanted) != 0) return good(port.id(), family + " at index " + text(mine), expected);
   return bad(Status::warning, port.id(),
              mine.empty() ? "no " + family + " GID of RoCE v2" : family + " at index " + text(mine), expected,
-             "A job that is given one GID index for all ports (NCCL_IB_GID_INDEX, ib_write_bw -x) uses the wrong GID "
-             "on this one, or none." +
+             "A job with one GID index for all ports (NCCL_IB_GID_INDEX, ib_write_bw -x) uses the wrong GID on this "
+             "port, or none." +
                  likely_cause(view, port),
-             "The table follows the order in which the addresses were given: set the link of " + port.netdev +
-                 " down and up so that it is filled anew, with the same addresses in the same order as its neighbours; "
-                 "or let NCCL 2.21 and later choose "
-                 "(leave NCCL_IB_GID_INDEX out). See /sys/class/infiniband/" +
-                 port.rdma + "/ports/" + to_text(port.number) + "/gids.");
+             "ip link set " + port.netdev + " down && ip link set " + port.netdev +
+                 " up fills the table again in the order of the addresses. With NCCL 2.21 and later, unset "
+                 "NCCL_IB_GID_INDEX instead. Table: /sys/class/infiniband/" +
+                 port.rdma + "/ports/" + to_text(port.number) + "/gids");
 }
 
-}  // namespace
-
-// Ports without any routable RoCE v2 GID are `gid`'s to tell of.
-void ask_gid_index(const View& view, Findings& findings) {
+// `gid` reports ports without a routable RoCE v2 GID.
+void ask(const View& view, Findings& findings) {
   std::vector<const Port*> ports;
   bool ipv4 = false;
   for (const Port* port : rails(view)) {
@@ -102,8 +99,25 @@ void ask_gid_index(const View& view, Findings& findings) {
   }
   const bool pinned = view.policy != nullptr && view.policy->expect.gid_index;
   if (ports.empty() || (ports.size() == 1 && !pinned)) return;
-  const unsigned wanted = pinned ? *view.policy->expect.gid_index : commonest(ports, ipv4);
-  for (const Port* port : ports) findings.push_back(judge(view, *port, ipv4, wanted, pinned));
+  const unsigned wanted = pinned ? *view.policy->expect.gid_index : most_common(ports, ipv4);
+  for (const Port* port : ports) findings.push_back(finding_for(view, *port, ipv4, wanted, pinned));
 }
+
+}  // namespace
+
+extern const Check kGidIndexCheck{
+    .id = "gid-index",
+    .group = group::network,
+    .title = "The RoCE v2 GID has the same index on all compute ports",
+    .meaning =
+        "NCCL before 2.21, perftest and other programs use one GID index for all ports. On a port with another address "
+        "at that index, connections fail or use RoCE v1. The kernel fills the table in the order of the addresses, "
+        "link-local addresses included. [expect] gid_index pins the index. Two ports with the same GID are critical.",
+    .inspect = "show_gids; grep . /sys/class/infiniband/RDMADEV/ports/1/gid_attrs/types/*",
+    .fix =
+        "ip link set NETDEV down, then up, so that the table is filled again; configure addresses in the same order on "
+        "all rails; or unset NCCL_IB_GID_INDEX with NCCL 2.21 and later.",
+    .ask = ask,
+};
 
 }  // namespace fabric

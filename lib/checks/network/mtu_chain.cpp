@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "checks/network/network.h"
 #include "model/finding.h"
 
@@ -20,13 +20,13 @@ std::optional<uint32_t> peer_max_frame(const Node& node, const Port& port) {
   return found == node.network.interfaces.end() ? std::nullopt : found->second.peer_max_frame;
 }
 
-bool is_policys(const View& view, const Port& port) {
+bool is_in_policy(const View& view, const Port& port) {
   const PortPolicy* entry = view.policy == nullptr ? nullptr : policy_for(*view.policy, port);
   return entry != nullptr && entry->want.mtu;
 }
 
-// The MTU of more than half of the rails like it, where its own is another one. Below what RoCE's 4096 takes `roce-mtu`
-// tells; an MTU that the policy asks for is judged against the policy.
+// The MTU of more than half of the equal rails, if it differs from that of this port. `roce-mtu` reports an MTU below
+// the one for RoCE 4096, and the setting mtu one that the policy wants.
 std::optional<uint32_t> others_mtu(const View& view, const std::vector<const Port*>& all, const Port& port) {
   std::map<uint32_t, size_t> count;
   size_t twins = 0;
@@ -37,47 +37,55 @@ std::optional<uint32_t> others_mtu(const View& view, const std::vector<const Por
   }
   for (const auto& [mtu, ports] : count)
     if (ports * 2 > twins && mtu != *port.qos.mtu && count.contains(*port.qos.mtu) && *port.qos.mtu >= kFullRoce &&
-        !is_policys(view, port))
+        !is_in_policy(view, port))
       return mtu;
   return std::nullopt;
 }
 
-Finding judge(const View& view, const std::vector<const Port*>& all, const Port& port) {
+Finding finding_for(const View& view, const std::vector<const Port*>& all, const Port& port) {
   const uint32_t mtu = *port.qos.mtu;
   const std::string netdev = "netdev " + to_text(mtu);
   if (port.active_mtu && mtu < *port.active_mtu + kRoceHeaders)
-    return bad(
-        Status::critical, port.id(), netdev + ", RoCE " + to_text(*port.active_mtu),
-        "netdev " + to_text(*port.active_mtu + kRoceHeaders) + " or more",
-        "The RDMA device sends larger packets than the netdev's MTU lets through (96 bytes of headers come on top): "
-        "they are dropped, and connections hang after their first small messages.",
-        "Set the MTU again: ip link set " + port.netdev +
-            " mtu 9000; queue pairs that stand keep their size, so restart the job.");
+    return bad(Status::critical, port.id(), netdev + ", RoCE " + to_text(*port.active_mtu),
+               "netdev " + to_text(*port.active_mtu + kRoceHeaders) + " or more",
+               "The RDMA device sends packets larger than the MTU of its netdev (payload plus 96 bytes of headers). "
+               "They are dropped: connections hang after the first small messages.",
+               "ip link set " + port.netdev + " mtu 9000, then restart the job: existing queue pairs keep their MTU.");
   if (const auto frame = peer_max_frame(view.now, port); frame && *frame < mtu + kFrameHeaders)
-    return bad(
-        Status::critical, port.id(), netdev + ", switch port takes frames of " + to_text(*frame),
-        "frames of " + to_text(mtu + kFrameHeaders) + " on the switch",
-        "The switch port drops what this port may send: the largest frame that it announced by LLDP is smaller than "
-        "the MTU with "
-        "its Ethernet header.",
-        "Raise the MTU of the switch port (9216 is common), or lower that of " + port.netdev + " on all hosts alike.");
+    return bad(Status::critical, port.id(), netdev + ", switch port accepts frames of " + to_text(*frame),
+               "frames of " + to_text(mtu + kFrameHeaders) + " on the switch",
+               "The switch port drops large packets of this port: the maximum frame size that it announces by LLDP is "
+               "smaller than the MTU plus Ethernet header.",
+               "Raise the MTU of the switch port (9216 is common), or lower that of " + port.netdev + " on all hosts.");
   if (const auto others = others_mtu(view, all, port))
     return bad(
-        Status::warning, port.id(), netdev, "netdev " + to_text(*others) + ", as the ports beside it",
-        "This rail's MTU is another than that of its twins: what works over one rail is cut or dropped over the other.",
-        "Set it alike: ip link set " + port.netdev + " mtu " + to_text(*others) +
-            ", and in the network configuration.");
+        Status::warning, port.id(), netdev, "netdev " + to_text(*others) + ", like equal ports",
+        "The MTU of this rail differs from the other rails: packets that pass one rail are dropped on the other.",
+        "ip link set " + port.netdev + " mtu " + to_text(*others) + ", and change the network configuration.");
   return good(port.id(), netdev + (port.active_mtu ? ", RoCE " + to_text(*port.active_mtu) : ""),
-              "one that fits from RoCE to the switch");
+              "fits from RoCE to the switch");
+}
+
+void ask(const View& view, Findings& findings) {
+  const std::vector<const Port*> all = rails(view);
+  for (const Port& port : view.now.ports)
+    if (is_judged(port) && is_active(port) && is_roce(port) && !port.netdev.empty() && port.qos.mtu)
+      findings.push_back(finding_for(view, all, port));
 }
 
 }  // namespace
 
-void ask_mtu_chain(const View& view, Findings& findings) {
-  const std::vector<const Port*> all = rails(view);
-  for (const Port& port : view.now.ports)
-    if (is_judged(port) && is_active(port) && is_roce(port) && !port.netdev.empty() && port.qos.mtu)
-      findings.push_back(judge(view, all, port));
-}
+extern const Check kMtuChainCheck{
+    .id = "mtu-chain",
+    .group = group::network,
+    .title = "The MTU fits from RoCE through the netdev to the switch",
+    .meaning =
+        "The RoCE path MTU plus 96 bytes of headers must fit the MTU of the netdev. The MTU plus 18 bytes of Ethernet "
+        "framing must fit the largest frame of the switch port, which it announces by LLDP. Larger packets are dropped "
+        "silently: small messages pass and large ones hang. Equal ports should have equal MTUs.",
+    .inspect = "ip -d link show dev NETDEV; ibv_devinfo -d RDMADEV; the MTU of the switch port",
+    .fix = "ip link set NETDEV mtu 9000 on all hosts, and MTU 9216 on the switch port.",
+    .ask = ask,
+};
 
 }  // namespace fabric

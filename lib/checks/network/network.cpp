@@ -52,7 +52,7 @@ bool lacks_address(const View& view, const Port& port) {
     ++twins;
     if (is_without(*each)) ++without;
   }
-  // Half of them and more, two at least, were built so.
+  // At least two and at least half of them: by design.
   return twins > without && (without == 1 || without * 2 < twins);
 }
 

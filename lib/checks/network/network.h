@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rails of a machine: the RoCE ports over which collectives of its GPUs run, and their addresses.
+// Rails: the RoCE ports for collectives of the GPUs, and their addresses.
 #pragma once
 
 #include <optional>
@@ -7,31 +7,30 @@
 #include <string>
 #include <vector>
 
-#include "checks/check.h"
+#include "model/view.h"
 
 namespace fabric {
 
-// Active RoCE ports with a netdev, of the NICs that serve a GPU; in the node's order.
+// Active RoCE ports with a netdev on NICs that serve a GPU, in the order of the node.
 std::vector<const Port*> rails(const View& view);
 
-// The netdevs that carry a port's addresses: its own, and those that its GIDs name (VLANs); as far as they were read.
+// The netdevs with addresses of a port: its own and those that its GIDs name (VLANs), if they were read.
 struct NamedInterface {
   std::string netdev;
   const Interface* interface = nullptr;
 };
 std::vector<NamedInterface> interfaces_of(const Node& node, const Port& port);
 
-// Of all its netdevs: those that can be reached from elsewhere. Absent: no netdev's addresses are known.
+// Global addresses of all its netdevs. nullopt: unknown.
 struct PortAddress {
   std::string netdev;
   Address address;
 };
 std::optional<std::vector<PortAddress>> addresses_of(const Node& node, const Port& port);
 
-// The only one, or one of a minority, of the rails like it that has no address. `gid` leaves such a port to `address`.
+// True if most equal rails have an address and this port has none. `address` reports it, `gid` does not.
 bool lacks_address(const View& view, const Port& port);
 
-// RoCE v2 GIDs of routable addresses: index by GID; of IPv4 or of IPv6.
 bool is_ipv4(const Gid& gid);
 bool is_routable_v2(const Gid& gid);
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several rails in one subnet. What leaves goes by the first route to it, unless it is told otherwise (ip-rule(8)). Of
-// IPv4, Linux also takes an address for the host's, not the interface's: any rail answers ARP for all of them
-// (Documentation/networking/ip-sysctl.rst: arp_ignore, arp_announce, arp_filter, rp_filter). Neighbour discovery of
-// IPv6 answers for an interface's own addresses alone (net/ipv6/ndisc.c, ndisc_recv_ns).
+// Several rails in one subnet. Without a rule (ip-rule(8)) packets leave through the first route to the subnet. An IPv4
+// address belongs to the host, not to the interface: any rail answers ARP for all of them
+// (Documentation/networking/ip-sysctl.rst: arp_ignore, arp_announce, arp_filter, rp_filter). IPv6 neighbor discovery
+// answers for the addresses of the interface only (net/ipv6/ndisc.c, ndisc_recv_ns).
 #include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "checks/network/network.h"
 #include "model/finding.h"
 
@@ -22,8 +22,8 @@ struct Rail {
   Address address;
 };
 
-// Its first IPv4 address; where it has none, its first IPv6 address: beside IPv4, that is mostly the router's idea and
-// no address of jobs.
+// The first IPv4 address, else the first IPv6 address: next to IPv4, an IPv6 address usually comes from the router and
+// is not used by jobs.
 const Address* address_of(const Interface& interface) {
   const Address* found = nullptr;
   for (const Address& each : *interface.addresses)
@@ -43,8 +43,8 @@ std::vector<Rail> rails_with_address(const View& view) {
   return out;
 }
 
-// One's subnet holds the other's address. Addresses of /32 (/128) have no subnet; that two are equal is told by
-// `address`; a VRF is a routing domain of its own.
+// The subnet of one contains the address of the other. Addresses of /32 (/128) have no subnet; `address` reports equal
+// addresses; a VRF is a separate routing domain.
 bool share_subnet(const Rail& a, const Rail& b) {
   const unsigned longest = a.address.ip.v6 ? 127 : 31;
   if (a.address.ip.v6 != b.address.ip.v6 || a.address.prefix > longest || b.address.prefix > longest) return false;
@@ -52,7 +52,7 @@ bool share_subnet(const Rail& a, const Rail& b) {
   return in_subnet(a.address.ip, b.address.ip, std::min(a.address.prefix, b.address.prefix));
 }
 
-// Rails that share a subnet, directly or over another; groups of one are left out.
+// Groups of at least two rails that share a subnet, directly or through another rail.
 std::vector<std::vector<Rail>> groups(std::vector<Rail> all) {
   std::vector<std::vector<Rail>> out;
   while (!all.empty()) {
@@ -76,20 +76,20 @@ std::string subnet_of(const Rail& rail) {
   return to_text(network_of(rail.address.ip, rail.address.prefix)) + "/" + to_text(rail.address.prefix);
 }
 
-// Where routes stand that nobody put elsewhere: in a VRF that is its own table.
+// The default routing table; in a VRF that of the VRF.
 uint32_t main_table(const Interface& interface) {
   constexpr uint32_t kMain = 254;
   return interface.vrf_table != 0 ? interface.vrf_table : kMain;
 }
 
-// The rule that sends what is of a VRF to its table (drivers/net/vrf.c, FIB_RULE_PREF): one behind it is never asked.
+// Priority of the rule of VRFs (drivers/net/vrf.c, FIB_RULE_PREF): rules after it never match.
 constexpr uint32_t kVrfRule = 1000;
 
 enum class By : uint8_t { source, source_or_device };
 
-// A rule for its address leads to a table with a route out of it; or one for sockets bound to it, since RoCE looks up
-// routes with the device of the GID (addr_resolve(), drivers/infiniband/core/addr.c). A rule for some destinations only
-// counts: who wrote it knows where the rails lead.
+// A rule for the address (or for the device, because RoCE looks up routes with the device of the GID: addr_resolve() in
+// drivers/infiniband/core/addr.c) leads to a table with a route through this rail. A rule for some destinations counts
+// too: its author knows the topology.
 bool has_own_route(const Network& network, const Rail& rail, By by) {
   constexpr uint32_t kDefault = 253;
   return network.rules && std::any_of(network.rules->begin(), network.rules->end(), [&](const RoutingRule& rule) {
@@ -105,7 +105,7 @@ bool has_own_route(const Network& network, const Rail& rail, By by) {
          });
 }
 
-// What is missing: in words, and the command that mends it.
+// Missing configuration: as text, and the commands that fix it.
 struct Faults {
   std::vector<std::string> observed, expected, commands;
 };
@@ -116,9 +116,9 @@ std::string sysctl_name(const std::string& netdev, const std::string& key) {
   return "net.ipv4.conf." + name + "." + key;
 }
 
-// Rails on which the setting's effective value is not among `allowed`.
-void look_at_setting(const std::vector<Rail>& group, const std::string& key, ConfValue Interface::*member,
-                     const std::set<unsigned>& allowed, unsigned wanted, Faults& faults) {
+// Adds the rails whose effective value is not in `allowed`.
+void check_setting(const std::vector<Rail>& group, const std::string& key, ConfValue Interface::*member,
+                   const std::set<unsigned>& allowed, unsigned wanted, Faults& faults) {
   std::vector<std::string> names;
   std::set<unsigned> values;
   std::string command = "sysctl -w";
@@ -144,7 +144,7 @@ uint32_t free_table(const Network& network, uint32_t from) {
   return from;
 }
 
-// The rail's own routes once more in a table of its own, then the rule: never a moment without a way.
+// First copies the routes of the rail into its own table, then adds the rule: no moment without a route.
 void add_route_commands(const Rail& rail, uint32_t table, Faults& faults) {
   const bool v6 = rail.address.ip.v6;
   const std::string ip = v6 ? "ip -6 " : "ip ", address = to_text(rail.address.ip),
@@ -159,7 +159,7 @@ void add_route_commands(const Rail& rail, uint32_t table, Faults& faults) {
   faults.commands.push_back(ip + "rule add " + before + "from " + address + " lookup " + to_text(table));
 }
 
-void look_at_routes(const Network& network, const std::vector<Rail>& group, Faults& faults) {
+void check_routes(const Network& network, const std::vector<Rail>& group, Faults& faults) {
   if (!network.rules) return;
   std::vector<std::string> names;
   uint32_t table = 100;
@@ -174,7 +174,7 @@ void look_at_routes(const Network& network, const std::vector<Rail>& group, Faul
   faults.expected.push_back("a rule and a table for each rail's address");
 }
 
-// arp_filter answers only where the kernel would route the answer by the same interface: with source routing as good.
+// arp_filter answers only if the kernel would route the answer through the same interface: as good with source routing.
 bool filters_arp(const std::vector<Rail>& group) {
   return std::all_of(group.begin(), group.end(),
                      [](const Rail& rail) { return rail.interface->arp_filter.effective().value_or(0) != 0; });
@@ -186,49 +186,60 @@ std::string joined(const std::vector<std::string>& parts, const char* between) {
   return out;
 }
 
-void look_at_arp(const Network& network, const std::vector<Rail>& group, Faults& faults) {
+void check_arp(const Network& network, const std::vector<Rail>& group, Faults& faults) {
   const bool routed = std::all_of(group.begin(), group.end(),
                                   [&](const Rail& rail) { return has_own_route(network, rail, By::source); });
-  if (!(routed && filters_arp(group))) look_at_setting(group, "arp_ignore", &Interface::arp_ignore, {1, 2}, 1, faults);
-  look_at_setting(group, "arp_announce", &Interface::arp_announce, {2}, 2, faults);
-  // Strict filtering takes what comes in where its answer would go out: with a route for each source that is
-  // everywhere, without one it is the first rail alone, and the others' ARP goes unanswered.
-  if (!routed) look_at_setting(group, "rp_filter", &Interface::rp_filter, {0, 2}, 2, faults);
+  if (!(routed && filters_arp(group))) check_setting(group, "arp_ignore", &Interface::arp_ignore, {1, 2}, 1, faults);
+  check_setting(group, "arp_announce", &Interface::arp_announce, {2}, 2, faults);
+  // Strict filtering accepts packets only on the interface of the route back. Without source routing that is the first
+  // rail, and ARP on the other rails is not answered.
+  if (!routed) check_setting(group, "rp_filter", &Interface::rp_filter, {0, 2}, 2, faults);
 }
 
-Finding judge(const View& view, const std::vector<Rail>& group) {
+Finding finding_for(const View& view, const std::vector<Rail>& group) {
   Faults faults;
-  look_at_routes(view.now.network, group, faults);
+  check_routes(view.now.network, group, faults);
   const bool v6 = group.front().address.ip.v6;
-  if (!v6) look_at_arp(view.now.network, group, faults);
+  if (!v6) check_arp(view.now.network, group, faults);
   std::vector<std::string> names;
   for (const Rail& rail : group) names.push_back(rail.port->id());
   const Rail& widest = *std::min_element(
       group.begin(), group.end(), [](const Rail& a, const Rail& b) { return a.address.prefix < b.address.prefix; });
   const std::string subject = subnet_of(widest) + (widest.interface->vrf.empty() ? "" : " in " + widest.interface->vrf);
   if (faults.observed.empty())
-    return good(subject, listed(names) + ", each by its own way",
+    return good(subject, listed(names) + ", each through its own link",
                 v6 ? "routes for each rail" : "ARP and routes for each rail");
-  return bad(Status::warning, subject, listed(names) + ": " + joined(faults.observed, "; "),
-             joined(faults.expected, ", "),
-             v6 ? "Several rails are in one IPv6 subnet. Without a rule for each address packets leave by whichever "
-                  "rail comes first in the "
-                  "routing table: rails share one link while others idle, and answers arrive on another rail than the "
-                  "one that asked."
-                : "Several rails are in one subnet. Without these settings one rail answers ARP for the others, and "
-                  "packets leave by whichever "
-                  "comes first in the routing table: rails share one link while others idle, and RoCE packets that "
-                  "reach the wrong NIC are "
-                  "dropped.",
-             std::string("Run these lines, and keep them in the network configuration") +
-                 (v6 ? "" : " (sysctls: in [sysctl] of fabric-agent.toml)") +
-                 "; or give each rail a subnet of its own.\n" + joined(faults.commands, "\n"));
+  return bad(
+      Status::warning, subject, listed(names) + ": " + joined(faults.observed, "; "), joined(faults.expected, ", "),
+      v6 ? "Several rails are in one IPv6 subnet. Without a rule for each address, packets leave through the first "
+           "rail in the routing table: rails share one link while others idle, and answers arrive on another rail."
+         : "Several rails are in one subnet. Without these settings one rail answers ARP for the others, and packets "
+           "leave through the first rail in the routing table: rails share one link while others idle, and RoCE "
+           "packets that reach the wrong NIC are dropped.",
+      std::string("Run these commands and add them to the network configuration") +
+          (v6 ? "" : " (sysctls: to [sysctl] of fabric-agent.toml)") + "; or use one subnet per rail.\n" +
+          joined(faults.commands, "\n"));
+}
+
+void ask(const View& view, Findings& findings) {
+  for (const std::vector<Rail>& group : groups(rails_with_address(view))) findings.push_back(finding_for(view, group));
 }
 
 }  // namespace
 
-void ask_rails(const View& view, Findings& findings) {
-  for (const std::vector<Rail>& group : groups(rails_with_address(view))) findings.push_back(judge(view, group));
-}
+extern const Check kRailsCheck{
+    .id = "rails",
+    .group = group::network,
+    .title = "Rails in one subnet use their own links and MAC addresses",
+    .meaning =
+        "Linux sends through the first route to a subnet, and answers ARP (IPv4) for an address on any interface. With "
+        "several rails in one subnet, half of the links carry nothing, RoCE packets reach the wrong NIC and are "
+        "dropped, and connections hang at random. Required are arp_ignore 1 or 2 and arp_announce 2 (the larger value "
+        "of net.ipv4.conf.all and the interface counts), a routing rule and a table for the address of each rail, and "
+        "without such rules rp_filter 0 or 2. Rails in subnets of their own (/31 for instance) need none of this.",
+    .inspect = "ip rule; ip route show table all; sysctl -a | grep -e arp_ -e rp_filter",
+    .fix = "Run the commands of the finding and add them to the network configuration.",
+    .ask = ask,
+};
 
 }  // namespace fabric

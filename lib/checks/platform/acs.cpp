@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "model/finding.h"
 #include "topology/pcie_path.h"
 #include "topology/platform.h"
@@ -26,7 +26,7 @@ std::string control_text(uint16_t control) {
   return out.empty() ? "off" : out;
 }
 
-// The bridges on the way of each pair that shares a switch, and the pairs on it: "GPU0 and mlx5_0".
+// Bridge -> pairs of GPU and NIC that share a switch and whose path crosses it: "GPU0 and mlx5_0".
 std::map<std::string, std::vector<std::string>> bridges_of_pairs(const Node& node) {
   std::map<std::string, std::vector<std::string>> out;
   for (const auto& [gpu, nic] : gpu_nic_pairs(node))
@@ -41,37 +41,32 @@ Finding redirected(const Node& node, const std::string& bridge, uint16_t control
   if ((control & kAcsDirectTranslated) != 0)
     return good(bridge, observed + " (translated requests pass directly: ATS)", "no redirect, or direct translated");
   if (!node.topology.hypervisor.empty())
-    return good(bridge, observed + " (a virtual bridge: the host decides which way traffic takes)",
-                "as the host has it");
-  return bad(
-      Status::warning, bridge, observed, "ReqRedir- CmpltRedir-",
-      "This switch port sends what passes between " + joined(pairs) +
-          " up to the root complex and back instead of directly: GPUDirect loses a half or more of its throughput.",
-      "Switch it off with setpci -s " + bridge +
-          " ECAP_ACS+6.w=0000 and at every boot (firmware setup, or pci=disable_acs_redir= on the kernel's command "
-          "line), "
-          "then systemctl restart fabric-agent-pci; only a machine that gives single devices to virtual machines needs "
-          "it.");
+    return good(bridge, observed + " (a virtual bridge: the host controls the path)", "set by the host");
+  return bad(Status::warning, bridge, observed, "ReqRedir- CmpltRedir-",
+             "This switch port sends traffic between " + joined(pairs) +
+                 " through the root complex: GPUDirect loses half or more of its throughput.",
+             "setpci -s " + bridge +
+                 " ECAP_ACS+6.w=0000 && systemctl restart fabric-agent-pci; persistent: disable ACS in the firmware "
+                 "setup, or add pci=disable_acs_redir=" +
+                 bridge + " to the kernel command line. Keep ACS if virtual machines get single devices.");
 }
 
 Finding not_read(const std::string& why) {
   return bad(Status::unknown, "host", "-", "no redirect on the bridges between GPUs and their NICs",
-             "Whether ACS redirects GPUDirect traffic is not known: " + why +
-                 ". It stands in PCI configuration space, which takes CAP_SYS_ADMIN to read.",
-             "Let the privileged reader look: systemctl restart fabric-agent-pci.");
+             "ACS redirect of GPUDirect traffic is unknown: " + why +
+                 ". Reading it from PCI configuration space requires CAP_SYS_ADMIN.",
+             "Refresh the PCI data: systemctl restart fabric-agent-pci");
 }
 
-// A captured tree may hold devices and nothing more of them.
+// A captured tree may contain devices without their bridges.
 bool knows_bridges(const Node& node, const std::map<std::string, std::vector<std::string>>& bridges) {
   for (const auto& [bridge, pairs] : bridges)
     if (function_of(node, bridge) != nullptr) return true;
   return false;
 }
 
-}  // namespace
-
-// Only where GPU and NIC share a switch: everything else passes through the root complex anyway.
-void ask_acs(const View& view, Findings& findings) {
+// Only pairs that share a switch: other traffic passes through the root complex anyway.
+void ask(const View& view, Findings& findings) {
   const Node& node = view.now;
   const auto bridges = bridges_of_pairs(node);
   if (bridges.empty()) return;
@@ -85,7 +80,7 @@ void ask_acs(const View& view, Findings& findings) {
   for (const auto& [bridge, pairs] : bridges) {
     const auto published = node.pci_settings->functions.find(bridge);
     if (published == node.pci_settings->functions.end()) {
-      unread = bridge + " is not among what it read at " + node.pci_settings->updated;
+      unread = bridge + " was not read at " + node.pci_settings->updated;
     } else if (published->second.acs.value_or(0) & kRedirect) {
       findings.push_back(redirected(node, bridge, *published->second.acs, pairs));
     } else if (!published->second.acs && !published->second.unread.empty()) {
@@ -98,5 +93,24 @@ void ask_acs(const View& view, Findings& findings) {
   else if (clear == bridges.size())
     findings.push_back(good("host", "no redirect on " + std::to_string(clear) + " bridges", "none"));
 }
+
+}  // namespace
+
+extern const Check kAcsCheck{
+    .id = "acs",
+    .group = group::platform,
+    .title = "ACS does not redirect traffic between a GPU and its NIC",
+    .meaning =
+        "ACS request and completion redirect on the downstream ports of a PCIe switch send every packet between GPU "
+        "and NIC through the root complex. GPUDirect RDMA then loses half of its throughput or more, without any "
+        "error. ACS redirect isolates devices that are passed to virtual machines; a kernel with an active IOMMU "
+        "enables it at every boot, with iommu=pt too. Only bridges between a GPU and its NIC are checked, as published "
+        "by fabric-agent-pci.service. ACS redirect is harmless with direct translated P2P (DirectTrans+ and ATS).",
+    .inspect = "lspci -vvv -s ADDRESS (ACSCtl); systemctl status fabric-agent-pci",
+    .fix =
+        "setpci -s ADDRESS ECAP_ACS+6.w=0000, then systemctl restart fabric-agent-pci. To keep it off after a reboot, "
+        "disable ACS in the firmware setup or add pci=disable_acs_redir=ADDRESS to the kernel command line.",
+    .ask = ask,
+};
 
 }  // namespace fabric

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "health/health.h"
 #include "model/finding.h"
 #include "topology/pcie_path.h"
@@ -13,7 +13,7 @@
 namespace fabric {
 namespace {
 
-// lower end -> upper end of every link that is known, and back.
+// Lower end -> upper end of every known link, and back.
 struct Links {
   std::map<std::string, std::string> upper, lower;
 };
@@ -37,15 +37,15 @@ struct Rise {
   bool received = false, sent = false;
 };
 
-// What the receiving end of a link finds wrong, and what the sending end had to repeat (PCI Express base
-// specification 6.0, 6.2.7; the kernel's names in drivers/pci/pcie/aer.c).
+// Errors detected by the receiving end of a link, and repetitions by the sending end (PCI Express base
+// specification 6.0, 6.2.7; names of the kernel in drivers/pci/pcie/aer.c).
 bool is_received(const std::string& kind) {
   return kind == "RxErr" || kind == "BadTLP" || kind == "BadDLLP" || kind == "ECRC" || kind == "MalfTLP" ||
          kind == "RxOF";
 }
 bool is_sent(const std::string& kind) { return kind == "Rollover" || kind == "Timeout"; }
 
-// Counters start again when a device is added anew.
+// Counters start at 0 when a device is added again.
 Rise rise(const AerCounts& now, const AerCounts& before) {
   Rise out;
   if (!now.total || !before.total || *now.total <= *before.total) return out;
@@ -71,8 +71,7 @@ std::string other_end(const Topology& topology, const Links& links, const std::s
 std::string direction(const Topology& topology, const Links& links, const std::string& pci, const Rise& rise) {
   const std::string end = other_end(topology, links, pci);
   if (end.empty() || rise.received == rise.sent) return end.empty() ? "" : " on its link with " + end;
-  return rise.received ? ": what " + end + " sends arrives damaged"
-                       : ": what it sends to " + end + " has to be sent again";
+  return rise.received ? ": packets from " + end + " arrive damaged" : ": packets to " + end + " are repeated";
 }
 
 std::string rate(const View& view, uint64_t count) {
@@ -88,18 +87,16 @@ Finding rising(const View& view, const Links& links, const std::string& pci, con
       status, pci,
       std::string(kind) + " " + rise.kinds + rate(view, rise.count) + direction(view.now.topology, links, pci, rise),
       "no new errors",
-      severe
-          ? "An uncorrectable PCIe error lost data or took the link down: " + joined(below) + " may be reset or gone."
-          : "The link repeats what was damaged: " + joined(below) +
-                " lose throughput, and uncorrectable errors follow.",
-      "Look at the kernel's log (journalctl -k -g AER), reseat card, riser and cable between the two ends of this "
-      "link, "
-      "and replace what the errors follow.");
+      severe ? "An uncorrectable PCIe error lost data or the link: " + joined(below) + " may be reset or gone."
+             : "The link repeats damaged packets: " + joined(below) +
+                   " lose throughput, and uncorrectable errors may follow.",
+      "Reseat device, riser and cable of this link, and replace the part that the errors follow. Log: journalctl -k -g "
+      "AER");
 }
 
-// All three classes of one function; at most one finding, the worst.
-bool judge(const View& view, const Links& links, const std::string& pci, const PlatformFunction& now,
-           Findings& findings) {
+// All three classes of one function: at most one finding, the worst.
+bool add_rising(const View& view, const Links& links, const std::string& pci, const PlatformFunction& now,
+                Findings& findings) {
   const PlatformFunction* before = function_of(*view.before, pci);
   if (before == nullptr) return false;
   const auto ask = [&](const char* kind, Status status, const AerCounts& have, const AerCounts& had) {
@@ -110,19 +107,18 @@ bool judge(const View& view, const Links& links, const std::string& pci, const P
   if (ask("fatal", Status::critical, now.fatal, before->fatal) ||
       ask("non-fatal", Status::critical, now.nonfatal, before->nonfatal))
     return true;
-  // A few of many bits are what a link is allowed to repeat.
+  // A link may repeat a few of many bits.
   const Status replays = health_status(view, "pcie_replays", pci).value_or(Status::warning);
   if (replays != Status::ok) return ask("correctable", replays, now.correctable, before->correctable);
   const Rise few = rise(now.correctable, before->correctable);
   if (few.count > 0)
-    findings.push_back(good(pci,
-                            "correctable " + few.kinds + rate(view, few.count) + ": no more than the link may repeat",
+    findings.push_back(good(pci, "correctable " + few.kinds + rate(view, few.count) + ": within the limit of the link",
                             "no new errors"));
   return few.count > 0;
 }
 
-// Since the device came up, which may be long ago: evidence, and no alarm that nobody can clear.
-bool tell_past(const Topology& topology, const std::string& pci, const PlatformFunction& function, Findings& findings) {
+// Errors since the device came up may be old: shown as a fact, because the operator cannot clear them.
+bool add_past(const Topology& topology, const std::string& pci, const PlatformFunction& function, Findings& findings) {
   const uint64_t fatal = function.fatal.total.value_or(0), nonfatal = function.nonfatal.total.value_or(0);
   if (fatal == 0 && nonfatal == 0) return false;
   findings.push_back(good(pci,
@@ -132,20 +128,37 @@ bool tell_past(const Topology& topology, const std::string& pci, const PlatformF
   return true;
 }
 
-}  // namespace
-
-// Every GPU, NIC and bridge above them that counts errors.
-void ask_aer(const View& view, Findings& findings) {
+// GPUs, NICs and the bridges above them, if they count errors.
+void ask(const View& view, Findings& findings) {
   size_t silent = 0;
   const Links links = links_of(view.now.topology);
   for (const auto& [pci, function] : view.now.platform.functions) {
     if (!function.correctable.total && !function.nonfatal.total && !function.fatal.total) continue;
-    if (view.before != nullptr && judge(view, links, pci, function, findings)) continue;
-    if (!tell_past(view.now.topology, pci, function, findings)) ++silent;
+    if (view.before != nullptr && add_rising(view, links, pci, function, findings)) continue;
+    if (!add_past(view.now.topology, pci, function, findings)) ++silent;
   }
   if (silent > 0)
     findings.push_back(
         good("host", std::to_string(silent) + " functions without new or uncorrectable errors", "no new errors"));
 }
+
+}  // namespace
+
+extern const Check kAerCheck{
+    .id = "aer",
+    .group = group::platform,
+    .title = "No new PCIe errors on the path to GPUs and NICs",
+    .meaning =
+        "The kernel counts PCIe errors per function. Correctable errors (BadTLP, RxErr, Rollover) are repeated by the "
+        "link, cost throughput and precede worse ones. A non-fatal error lost a transaction, a fatal error lost the "
+        "link. The reported function detected the error: damaged packets that it received were sent by the other end "
+        "of its link. Errors before the first reading are shown without a warning. If the firmware owns error "
+        "reporting, there are no counters (pcie_ports=native enables them).",
+    .inspect = "grep . /sys/bus/pci/devices/ADDRESS/aer_dev_*; journalctl -k -g AER",
+    .fix =
+        "Reseat the device, the riser and the cable. Move the device to another slot: the error follows the device or "
+        "stays with the slot. Replace the part that it follows.",
+    .ask = ask,
+};
 
 }  // namespace fabric

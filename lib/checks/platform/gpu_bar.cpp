@@ -6,14 +6,14 @@
 #include <string>
 #include <utility>
 
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "model/finding.h"
 #include "topology/platform.h"
 
 namespace fabric {
 namespace {
 
-// What a BIOS without large apertures leaves a GPU.
+// The BAR of a GPU if the firmware has no space for a larger one.
 constexpr uint64_t kSmall = 256ull << 20;
 
 std::string size_text(uint64_t bytes) {
@@ -22,7 +22,7 @@ std::string size_text(uint64_t bytes) {
   return bytes % kMiB == 0 ? std::to_string(bytes / kMiB) + " MiB" : std::to_string(bytes) + " bytes";
 }
 
-// The aperture into the GPU's memory, through which a NIC reaches it: the largest prefetchable one (NVIDIA's BAR1).
+// A NIC reaches GPU memory through the largest prefetchable BAR (NVIDIA: BAR1).
 const Bar* memory_bar(const Node& node, const std::string& pci) {
   const PlatformFunction* function = function_of(node, pci);
   const Bar* largest = nullptr;
@@ -52,34 +52,46 @@ std::map<Model, uint64_t> largest_by_model(const Node& node) {
 Finding small(const Gpu& gpu, const Bar& bar, uint64_t expected, const std::string& why) {
   return bad(Status::warning, gpu.name, "BAR" + std::to_string(bar.number) + " of " + size_text(bar.size),
              size_text(expected) + ", " + why,
-             "NICs reach this GPU's memory (" + gpu.pci +
-                 ") through this aperture: what does not fit goes through host memory, and "
-                 "registering it for GPUDirect fails.",
-             "Switch on Above 4G Decoding and Resizable BAR in the firmware setup (64-bit MMIO large enough for all "
-             "GPUs), then see "
-             "lspci -vv -s " +
-                 gpu.pci + ".");
+             "NICs reach the memory of this GPU (" + gpu.pci +
+                 ") through this BAR. Registering memory beyond it for GPUDirect fails.",
+             "Enable Above 4G Decoding and Resizable BAR in the firmware setup, with 64-bit MMIO space for all GPUs. "
+             "Verify: lspci -vv -s " +
+                 gpu.pci);
 }
 
-Finding judge(const Gpu& gpu, const Bar& bar, uint64_t siblings) {
-  if (bar.size < siblings) return small(gpu, bar, siblings, "as others of its model");
+Finding finding_for(const Gpu& gpu, const Bar& bar, uint64_t siblings) {
+  if (bar.size < siblings) return small(gpu, bar, siblings, "equal to others of its model");
   const auto offered = largest_offered(bar);
   if (offered && bar.size <= kSmall && *offered > bar.size)
     return small(gpu, bar, *offered, "which the GPU offers (Resizable BAR)");
-  return good(gpu.name, "BAR" + std::to_string(bar.number) + " of " + size_text(bar.size), "as others of its model");
+  return good(gpu.name, "BAR" + std::to_string(bar.number) + " of " + size_text(bar.size),
+              "equal to others of its model");
+}
+
+// GPUs with a NIC.
+void ask(const View& view, Findings& findings) {
+  const auto largest = largest_by_model(view.now);
+  const Gpu* last = nullptr;  // the pairs of a GPU are adjacent
+  for (const auto& [gpu, nic] : gpu_nic_pairs(view.now)) {
+    const Bar* bar = memory_bar(view.now, gpu->pci);
+    if (bar != nullptr && gpu != last) findings.push_back(finding_for(*gpu, *bar, largest.at(model_of(*gpu))));
+    last = gpu;
+  }
 }
 
 }  // namespace
 
-// GPUs that a NIC serves.
-void ask_gpu_bar(const View& view, Findings& findings) {
-  const auto largest = largest_by_model(view.now);
-  const Gpu* last = nullptr;  // a GPU's pairs stand together
-  for (const auto& [gpu, nic] : gpu_nic_pairs(view.now)) {
-    const Bar* bar = memory_bar(view.now, gpu->pci);
-    if (bar != nullptr && gpu != last) findings.push_back(judge(*gpu, *bar, largest.at(model_of(*gpu))));
-    last = gpu;
-  }
-}
+extern const Check kGpuBarCheck{
+    .id = "gpu-bar",
+    .group = group::platform,
+    .title = "The GPU memory BAR covers the whole memory",
+    .meaning =
+        "A NIC reaches GPU memory through the largest prefetchable BAR of the GPU (NVIDIA: BAR1). If this BAR is "
+        "smaller than that of other GPUs, or 256 MiB although the GPU offers more, the firmware had no address space "
+        "for it.",
+    .inspect = "lspci -vv -s ADDRESS (Region, Physical Resizable BAR); nvidia-smi -q -d MEMORY (BAR1)",
+    .fix = "Enable Above 4G Decoding and Resizable BAR in the firmware setup, or update the firmware.",
+    .ask = ask,
+};
 
 }  // namespace fabric

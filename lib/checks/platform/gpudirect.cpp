@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <string>
 
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "model/finding.h"
 #include "topology/platform.h"
 
@@ -11,7 +11,8 @@ namespace {
 
 constexpr uint16_t kNvidia = 0x10de, kAmd = 0x1002;
 constexpr const char* kMeaning =
-    "The RDMA driver cannot reach GPU memory: collectives go through host memory, at a fraction of the network's rate.";
+    "The RDMA driver cannot access GPU memory: collectives go through host memory, at a fraction of the rate of the "
+    "network.";
 
 bool has_gpu(const Node& node, uint16_t vendor) {
   const auto pairs = gpu_nic_pairs(node);
@@ -23,7 +24,7 @@ bool has_peer(const GpuDirect& has, std::string_view name) {
                      [&](const std::string& peer) { return peer.starts_with(name); });
 }
 
-// The same places in which NCCL looks (src/transport/net_ib.cc).
+// The same evidence as NCCL uses (src/transport/net_ib.cc).
 void ask_nvidia(const GpuDirect& has, Findings& findings) {
   std::string ways = joined(has.peer_modules);
   if (has_peer(has, "nv_mem")) ways += std::string(ways.empty() ? "" : ", ") + "peer memory client nv_mem";
@@ -33,14 +34,13 @@ void ask_nvidia(const GpuDirect& has, Findings& findings) {
     findings.push_back(good("host", driver + ": " + ways, "nvidia_peermem, or dma-buf of the open kernel module"));
     return;
   }
-  findings.push_back(
-      bad(Status::warning, "host", driver + ", closed kernel module, without nvidia_peermem",
-          "nvidia_peermem, or dma-buf of the open kernel module", kMeaning,
-          "modprobe nvidia_peermem, and let it load at boot (/etc/modules-load.d); or install NVIDIA's open kernel "
-          "modules, which need none."));
+  findings.push_back(bad(Status::warning, "host", driver + ", closed kernel module, without nvidia_peermem",
+                         "nvidia_peermem, or dma-buf of the open kernel module", kMeaning,
+                         "modprobe nvidia_peermem && echo nvidia_peermem > /etc/modules-load.d/nvidia_peermem.conf; or "
+                         "install NVIDIA's open kernel modules."));
 }
 
-// RCCL takes dma-buf where the kernel has both options (rccl, src/misc/rocmwrap.cc), else OFED's peer memory.
+// RCCL uses dma-buf if the kernel has both options (rccl, src/misc/rocmwrap.cc), else OFED's peer memory.
 void ask_amd(const GpuDirect& has, Findings& findings) {
   if (has_peer(has, "amdkfd")) {
     findings.push_back(good("host", "peer memory client amdkfd", "peer memory, or dma-buf"));
@@ -49,23 +49,36 @@ void ask_amd(const GpuDirect& has, Findings& findings) {
       findings.push_back(good("host", "dma-buf (PCI_P2PDMA, DMABUF_MOVE_NOTIFY)", "peer memory, or dma-buf"));
       return;
     }
-    findings.push_back(
-        bad(Status::warning, "host",
-            std::string("kernel without ") + (*has.pci_p2pdma ? "CONFIG_DMABUF_MOVE_NOTIFY" : "CONFIG_PCI_P2PDMA") +
-                ", no peer memory client",
-            "CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY, or OFED's peer memory", kMeaning,
-            "Boot a kernel built with both options, or install the NIC's RDMA stack with peer memory and load amdgpu "
-            "after it."));
+    findings.push_back(bad(Status::warning, "host",
+                           std::string("kernel without ") +
+                               (*has.pci_p2pdma ? "CONFIG_DMABUF_MOVE_NOTIFY" : "CONFIG_PCI_P2PDMA") +
+                               ", no peer memory client",
+                           "CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY, or OFED's peer memory", kMeaning,
+                           "Boot a kernel built with both options. Or install the RDMA stack of the NIC vendor with "
+                           "peer memory, and load amdgpu after it."));
   }
 }
 
-}  // namespace
-
-// A machine with GPUs of both makes gets the answer for NVIDIA's.
-void ask_gpudirect(const View& view, Findings& findings) {
+// With GPUs of both vendors, NVIDIA is checked.
+void ask(const View& view, Findings& findings) {
   const GpuDirect& has = view.now.platform.gpudirect;
   if (!has.nvidia_driver.empty() && has_gpu(view.now, kNvidia)) ask_nvidia(has, findings);
   else if (has.amdgpu && has_gpu(view.now, kAmd)) ask_amd(has, findings);
 }
+
+}  // namespace
+
+extern const Check kGpudirectCheck{
+    .id = "gpudirect",
+    .group = group::platform,
+    .title = "The RDMA driver can access GPU memory",
+    .meaning =
+        "GPUDirect RDMA requires nvidia_peermem (or the older nv_peer_mem), or dma-buf: NVIDIA's open kernel modules; "
+        "for AMD a kernel with CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY. Otherwise NCCL and RCCL copy through "
+        "host memory. With NCCL_DEBUG=INFO, NCCL logs GDRDMA when it is in use.",
+    .inspect = "cat /proc/driver/nvidia/version; lsmod | grep peer",
+    .fix = "modprobe nvidia_peermem; echo nvidia_peermem > /etc/modules-load.d/nvidia_peermem.conf",
+    .ask = ask,
+};
 
 }  // namespace fabric

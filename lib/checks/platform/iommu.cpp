@@ -2,14 +2,14 @@
 #include <map>
 #include <string>
 
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "model/finding.h"
 #include "topology/platform.h"
 
 namespace fabric {
 namespace {
 
-// What the kernel calls a group's default domain (drivers/iommu/iommu.c, iommu_group_show_type).
+// The kernel's names of the default domain of a group (drivers/iommu/iommu.c, iommu_group_show_type).
 constexpr std::string_view kStrict = "DMA", kLazy = "DMA-FQ", kPassThrough = "identity";
 
 std::string_view mode_text(const std::string& type) {
@@ -18,21 +18,19 @@ std::string_view mode_text(const std::string& type) {
   return "pass-through (identity)";
 }
 
-std::string words_text(const Platform& platform) {
+std::string options_text(const Platform& platform) {
   return platform.command_line.empty() ? std::string() : "; kernel command line: " + joined(platform.command_line);
 }
 
-// iommu=pt is x86's, iommu.passthrough=1 arm64's as well (Documentation/admin-guide/kernel-parameters.txt of
-// Linux 6.12). UNVERIFIED on NVIDIA Grace: its GPUs translate addresses by the SMMU (ATS), and arm-smmu-v3 has not
-// always shared address spaces with devices in pass-through.
+// iommu=pt is for x86, iommu.passthrough=1 for arm64 (Documentation/admin-guide/kernel-parameters.txt of Linux 6.12).
+// UNVERIFIED on NVIDIA Grace: its GPUs use the SMMU (ATS), and arm-smmu-v3 did not always support shared address
+// spaces with devices in pass-through.
 constexpr const char* kRemedy =
-    "Add iommu=pt to the kernel's command line (on arm64 iommu.passthrough=1; with NVIDIA Grace try it on one node "
-    "first, since its GPUs use the SMMU themselves) and reboot.";
+    "Add iommu=pt to the kernel command line (arm64: iommu.passthrough=1) and reboot. NVIDIA Grace: try it on one node "
+    "first, because its GPUs use the SMMU.";
 
-}  // namespace
-
-// On real hardware: in a guest the host decides, and the guest's own IOMMU is there for a reason.
-void ask_iommu(const View& view, Findings& findings) {
+// In a guest the host decides.
+void ask(const View& view, Findings& findings) {
   const Node& node = view.now;
   const Platform& platform = node.platform;
   if (!node.topology.hypervisor.empty()) return;
@@ -52,10 +50,9 @@ void ask_iommu(const View& view, Findings& findings) {
     if (type != kPassThrough) translated += (translated.empty() ? "" : ", ") + joined(names);
   }
   if (!translated.empty()) {
-    findings.push_back(bad(Status::warning, "host", observed + words_text(platform), "pass-through (iommu=pt) or off",
+    findings.push_back(bad(Status::warning, "host", observed + options_text(platform), "pass-through (iommu=pt) or off",
                            "The IOMMU translates every DMA of these devices: small messages take longer, and "
-                           "throughput suffers when its cache "
-                           "does not hold all that is in use.",
+                           "throughput drops when the IOTLB is too small.",
                            kRemedy));
   } else if (!by_type.empty()) {
     findings.push_back(good("host", observed, "pass-through or off"));
@@ -63,5 +60,23 @@ void ask_iommu(const View& view, Findings& findings) {
     findings.push_back(good("host", "off", "pass-through or off"));
   }
 }
+
+}  // namespace
+
+extern const Check kIommuCheck{
+    .id = "iommu",
+    .group = group::platform,
+    .title = "GPUs and RDMA NICs bypass IOMMU translation",
+    .meaning =
+        "A translating IOMMU looks up every DMA address. Small messages take longer, throughput drops when the IOTLB "
+        "is too small for the working set, and peer-to-peer traffic redirected by ACS is translated as well. Not "
+        "checked in virtual machines.",
+    .inspect =
+        "cat /proc/cmdline; cat /sys/kernel/iommu_groups/*/type (DMA strict, DMA-FQ lazy, identity pass-through)",
+    .fix =
+        "Add iommu=pt to the kernel command line (arm64: iommu.passthrough=1; with devices passed to virtual machines "
+        "also intel_iommu=on or amd_iommu=on), run update-grub and reboot.",
+    .ask = ask,
+};
 
 }  // namespace fabric

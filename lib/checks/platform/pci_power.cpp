@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <string>
 
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "model/finding.h"
 #include "topology/platform.h"
 
@@ -19,16 +19,13 @@ bool has_active_port(const Node& node, const std::string& pci) {
 Finding asleep(const InUse& each, const PlatformFunction& function) {
   const std::string control = function.power_control.empty() ? "" : ", power/control " + function.power_control;
   return bad(Status::warning, each.name, function.power_state + control, "D0, power/control on",
-             "The kernel put this device to sleep: the first access wakes it, which takes up to seconds, and may fail.",
+             "The kernel suspended this device. The first access wakes it up, takes up to seconds and can fail.",
              "echo on > /sys/bus/pci/devices/" + each.device->pci +
-                 "/power/control, and find what set it to auto (powertop, TLP, tuned, a udev rule).");
+                 "/power/control; then remove the tool or udev rule that set it to auto (powertop, TLP, tuned).");
 }
 
-}  // namespace
-
-// A NIC may sleep while nobody uses its ports; a GPU that serves a cluster may not. One without a driver is another
-// trouble.
-void ask_pci_power(const View& view, Findings& findings) {
+// A NIC without an active port may sleep. Devices without a driver are not checked.
+void ask(const View& view, Findings& findings) {
   const Node& node = view.now;
   const bool any_port_up = std::any_of(node.ports.begin(), node.ports.end(), is_active);
   size_t awake = 0;
@@ -41,5 +38,20 @@ void ask_pci_power(const View& view, Findings& findings) {
   }
   if (awake > 0) findings.push_back(good("host", std::to_string(awake) + " GPUs and NICs awake", "D0 while in use"));
 }
+
+}  // namespace
+
+extern const Check kPciPowerCheck{
+    .id = "pci-power",
+    .group = group::platform,
+    .title = "GPUs and NICs in use are in power state D0",
+    .meaning =
+        "A function in D3 wakes up on its first access, which takes up to seconds and can fail. On a server only a "
+        "laptop tool (powertop, TLP) suspends a GPU or NIC in use.",
+    .inspect = "cat /sys/bus/pci/devices/ADDRESS/power_state /sys/bus/pci/devices/ADDRESS/power/control",
+    .fix =
+        "echo on > /sys/bus/pci/devices/ADDRESS/power/control, and remove the tool or udev rule that set it to auto.",
+    .ask = ask,
+};
 
 }  // namespace fabric

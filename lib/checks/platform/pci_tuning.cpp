@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "checks/topology/pairing.h"
 #include "model/finding.h"
 #include "topology/platform.h"
@@ -17,8 +17,8 @@
 namespace fabric {
 namespace {
 
-constexpr uint32_t kSmallRequest =
-    512;  // bytes: what NICs come up with; less needs more requests than a NIC has under way
+// Bytes; the default of NICs. A smaller size needs more outstanding requests than a NIC has.
+constexpr uint32_t kSmallRequest = 512;
 
 struct Subject {
   const Nic* nic = nullptr;
@@ -52,11 +52,11 @@ std::array<std::pair<std::string_view, std::string>, kRows> values(const PciSett
            {"10-bit tags", flag(has.ten_bit_tags)}}};
 }
 
-// NICs that were built in to be alike: vendor, device, and whether they serve GPUs.
+// NICs that should be equal: vendor, device, and whether they serve GPUs.
 using Kind = std::tuple<uint16_t, uint16_t, bool>;
 Kind kind_of(const Subject& subject) { return {subject.nic->vendor, subject.nic->device, subject.for_gpus}; }
 
-// How many NICs of a kind have which value, row by row.
+// Number of NICs of a kind per value, row by row.
 using Tally = std::map<Kind, std::array<std::map<std::string, size_t>, kRows>>;
 
 Tally count(const std::vector<Subject>& all) {
@@ -68,7 +68,7 @@ Tally count(const std::vector<Subject>& all) {
   return out;
 }
 
-// The value that more than half of them have; absent where no value is.
+// The value of more than half of them.
 std::optional<std::string> usual(const std::map<std::string, size_t>& tally) {
   size_t all = 0;
   for (const auto& [value, times] : tally) all += times;
@@ -77,7 +77,7 @@ std::optional<std::string> usual(const std::map<std::string, size_t>& tally) {
   return std::nullopt;
 }
 
-// What the policy says of it is judged as a setting.
+// A value in the policy is checked as the setting mrrs.
 bool policy_gives_mrrs(const View& view, const Nic& nic) {
   for (const Port& port : view.now.ports) {
     if (port.pci != nic.pci || view.policy == nullptr) continue;
@@ -86,8 +86,7 @@ bool policy_gives_mrrs(const View& view, const Nic& nic) {
   return false;
 }
 
-// A device with a larger payload than the port above it is refused; with a smaller one the packets are as small as
-// that.
+// The smaller payload size of the two ends limits the packets.
 std::string payload_note(const Node& node, const Nic& nic, const PciSettings& has) {
   for (const std::string& bridge : nic.bridges) {
     const PciSettings* above = settings_of(node, bridge);
@@ -97,7 +96,7 @@ std::string payload_note(const Node& node, const Nic& nic, const PciSettings& ha
   return {};
 }
 
-Finding judge(const View& view, const Tally& tally, const Subject& subject) {
+Finding finding_for(const View& view, const Tally& tally, const Subject& subject) {
   std::string observed, odd, expected;
   const auto mine = values(*subject.has);
   const bool mrrs_wanted = policy_gives_mrrs(view, *subject.nic);
@@ -111,27 +110,41 @@ Finding judge(const View& view, const Tally& tally, const Subject& subject) {
   observed += payload_note(view.now, *subject.nic, *subject.has);
   const std::string& pci = subject.nic->pci;
   if (!odd.empty())
-    return bad(Status::warning, subject.nic->name, observed, expected + ", as others of its model",
-               "This NIC's PCIe settings differ from those of its siblings (" + odd +
-                   "): it will be the slow one in a collective.",
-               "Compare lspci -vv -s " + pci +
-                   " with its siblings; set MRRS with mrrs in fabric-agent.toml, relaxed ordering in the "
-                   "NIC's firmware settings, MPS in the firmware setup (or pci=pcie_bus_safe), then systemctl restart "
-                   "fabric-agent-pci.");
+    return bad(Status::warning, subject.nic->name, observed, expected + ", equal to others of its model",
+               "PCIe settings differ from those of the other NICs of this model (" + odd +
+                   "): this NIC will be the slow one in a collective.",
+               "Set MRRS with mrrs in fabric-agent.toml, relaxed ordering in the NIC firmware, MPS in the firmware "
+               "setup (or pci=pcie_bus_safe), then systemctl restart fabric-agent-pci. Compare with lspci -vv -s " +
+                   pci);
   if (subject.for_gpus && *subject.has->mrrs < kSmallRequest && !mrrs_wanted)
-    return bad(Status::warning, subject.nic->name, observed, "MRRS 512 or more (4096 is common advice)",
-               "Read requests this small keep the NIC from fetching what it sends at the network's rate.",
-               "Set mrrs = 4096 for this port in fabric-agent.toml, then systemctl restart fabric-agent-pci.");
-  return good(subject.nic->name, observed, "as others of its model");
+    return bad(Status::warning, subject.nic->name, observed, "MRRS 512 or more (4096 is common)",
+               "Small read requests keep the NIC from reading memory at the rate of the network.",
+               "Set mrrs = 4096 for this port in fabric-agent.toml, then systemctl restart fabric-agent-pci");
+  return good(subject.nic->name, observed, "equal to others of its model");
+}
+
+// fabric-agent-pci.service publishes the values.
+void ask(const View& view, Findings& findings) {
+  const std::vector<Subject> all = subjects(view.now);
+  const Tally tally = count(all);
+  for (const Subject& subject : all) findings.push_back(finding_for(view, tally, subject));
 }
 
 }  // namespace
 
-// As fabric-agent-pci.service read it.
-void ask_pci_tuning(const View& view, Findings& findings) {
-  const std::vector<Subject> all = subjects(view.now);
-  const Tally tally = count(all);
-  for (const Subject& subject : all) findings.push_back(judge(view, tally, subject));
-}
+extern const Check kPciTuningCheck{
+    .id = "pci-tuning",
+    .group = group::platform,
+    .title = "NICs of one model have equal and sufficient PCIe settings",
+    .meaning =
+        "Compares maximum read request (MRRS), maximum payload (MPS), relaxed ordering and 10-bit tags of each RDMA "
+        "NIC with those of its model. A NIC that differs is the slow one in a collective. An MRRS below 512 bytes "
+        "limits a NIC that serves GPUs. fabric-agent-pci.service publishes the values.",
+    .inspect = "lspci -vv -s ADDRESS (DevCtl, DevCtl2); systemctl restart fabric-agent-pci reads again",
+    .fix =
+        "Set MRRS with mrrs in the policy, relaxed ordering in the NIC firmware (mlxconfig PCI_WR_ORDERING), MPS in "
+        "the firmware setup.",
+    .ask = ask,
+};
 
 }  // namespace fabric

@@ -1,95 +1,96 @@
 // SPDX-License-Identifier: Apache-2.0
-// One check per row of kSettings: what a dry run of the reconcile says, in the operator's words.
+// One check per row of kSettings: the result of a dry run of the reconcile.
 #include <algorithm>
+#include <utility>
 
 #include "base/result.h"
-#include "checks/checks.h"
+#include "checks/registry.h"
 #include "model/finding.h"
 #include "model/pci_kind.h"
 
 namespace fabric {
 namespace {
 
-// What a difference costs. Critical where packets are lost or misdirected at once; warning where it costs speed, or
-// only makes room for trouble. A setting without a row here is critical.
+// Critical: packets are lost or misdirected at once. Warning: lower speed or less margin. A setting without a row here
+// is critical.
 struct Cost {
   SettingId setting;
   Status status;
   std::string_view meaning;
 };
 constexpr std::string_view kDcqcn =
-    "A parameter of congestion control (DCQCN) is not as the policy says; flows on this port slow down or recover "
-    "otherwise "
-    "than those of its peers.";
+    "A parameter of congestion control (DCQCN) differs from the policy. Flows on this port slow down or recover "
+    "differently from those of their peers.";
 constexpr Cost kCosts[] = {
     {SettingId::dcbx, Status::warning,
-     "Who owns DCBX is not as the policy says; the NIC's firmware can overwrite PFC and ETS without notice."},
+     "The owner of DCBX differs from the policy. NIC firmware that owns DCBX can overwrite PFC and ETS without "
+     "notice."},
     {SettingId::fw_lldp, Status::warning,
-     "The LLDP agent in the NIC's firmware is not as the policy says; while it runs, it owns DCBX and overwrites PFC "
-     "and ETS."},
+     "The LLDP agent in the NIC firmware differs from the policy. While it runs, it owns DCBX and overwrites PFC and "
+     "ETS."},
     {SettingId::pause, Status::critical,
-     "Global pause is not as the policy says; where PFC is used it stops all priorities and switches PFC off."},
+     "Global pause differs from the policy. With PFC in use, global pause stops all priorities and disables PFC."},
     {SettingId::mtu, Status::warning,
-     "The MTU is not as the policy says; RoCE falls back to smaller packets, or the peer's are too big."},
+     "The MTU differs from the policy. RoCE uses smaller packets, or the packets of the peer are too large."},
     {SettingId::ring_rx, Status::warning,
-     "The netdev has another number of receive descriptors; TCP/IP bursts can overrun it. RDMA traffic is not "
-     "concerned."},
+     "The netdev has a different number of receive descriptors. Bursts of TCP/IP can overrun it. RDMA is not "
+     "affected."},
     {SettingId::ring_tx, Status::warning,
-     "The netdev has another number of send descriptors; TCP/IP can be slower. RDMA traffic is not concerned."},
+     "The netdev has a different number of transmit descriptors. TCP/IP can be slower. RDMA is not affected."},
     {SettingId::channels, Status::warning,
-     "The netdev has another number of queues; TCP/IP can be slower. RDMA traffic is not concerned."},
+     "The netdev has a different number of queues. TCP/IP can be slower. RDMA is not affected."},
     {SettingId::fec, Status::warning,
-     "Forward error correction is configured otherwise; where the switch does not do the same, the link stays down or "
-     "loses packets."},
+     "Forward error correction differs from the policy. If the switch uses another mode, the link stays down or loses "
+     "packets."},
     {SettingId::trust, Status::critical,
-     "Received frames are classified by the wrong header field, so RoCE lands in a priority without PFC."},
+     "Received frames are classified by the wrong header field: RoCE lands in a priority without PFC."},
     {SettingId::apptrust, Status::critical,
-     "Received frames are classified by the header fields in another order, so RoCE can land in a priority without "
-     "PFC."},
+     "Received frames are classified by header fields in a different order: RoCE can land in a priority without PFC."},
     {SettingId::dscp_map, Status::critical,
-     "DSCPs are mapped to other priorities than the network maps them, so RoCE or CNP packets lose their class."},
+     "The DSCP map differs from that of the network: RoCE or CNP packets lose their class."},
     {SettingId::ets, Status::critical,
-     "Traffic classes share the link differently from the policy; RoCE can be starved or lose its own queue."},
+     "Traffic classes share the link differently from the policy: RoCE can starve or lose its own queue."},
     {SettingId::prio2buffer, Status::critical,
-     "Priorities share receive buffers otherwise; a lossless one that shares with others loses packets, or pauses for "
-     "them."},
+     "Priorities share receive buffers differently from the policy: a lossless priority that shares a buffer loses "
+     "packets, or pauses for others."},
     {SettingId::buffer_size, Status::critical,
-     "The receive buffers have other sizes; one that is too small loses packets of a lossless priority."},
+     "The sizes of the receive buffers differ from the policy: a buffer that is too small loses packets of a lossless "
+     "priority."},
     {SettingId::pfc, Status::critical,
-     "PFC is not on for exactly the priorities that the network pauses: RoCE packets are dropped, or others are "
-     "stopped."},
+     "PFC differs from the priorities that the network pauses: RoCE drops packets under congestion, or other "
+     "priorities are paused."},
     {SettingId::cable_length, Status::warning,
-     "The headroom is sized for another cable; too short a length loses packets when PFC pauses the link."},
+     "The headroom is sized for a different cable. A length that is too short loses packets when PFC pauses the link."},
     {SettingId::maxrate, Status::warning,
-     "Traffic classes are limited to other rates; RoCE is slower than it could be, or takes what was reserved."},
+     "The rate limits of traffic classes differ from the policy: RoCE is slower than it could be, or uses reserved "
+     "bandwidth."},
     {SettingId::ecn_rp, Status::warning,
-     "Congestion notifications do not slow down exactly the priorities of the policy; congestion then ends in PFC "
-     "pauses."},
+     "Congestion notifications slow down other priorities than the policy wants: congestion then ends in PFC pause."},
     {SettingId::ecn_np, Status::warning,
-     "ECN marks are not answered with CNPs on exactly the priorities of the policy; senders then learn of congestion "
-     "by PFC only."},
+     "ECN marks are answered with CNPs on other priorities than the policy wants: senders then notice congestion by "
+     "PFC only."},
     {SettingId::cnp_dscp, Status::warning,
-     "CNPs carry another DSCP; the network queues them with other traffic, and senders slow down too late."},
+     "CNPs carry a different DSCP: the network queues them with other traffic, and senders slow down too late."},
     {SettingId::cnp_prio, Status::warning,
-     "CNPs have another priority; the network queues them with other traffic, and senders slow down too late."},
+     "CNPs have a different priority: the network queues them with other traffic, and senders slow down too late."},
     {SettingId::rtt_resp_dscp, Status::warning,
-     "Answers to round-trip probes carry another DSCP; the times measured are those of another queue."},
+     "Answers to round-trip probes carry a different DSCP: they measure the delay of another queue."},
     {SettingId::cc, Status::warning,
-     "Congestion control as a whole is not as the policy says; without it, every congestion ends in PFC pauses."},
+     "Congestion control as a whole differs from the policy. Without it, every congestion ends in PFC pause."},
     {SettingId::roce_dscp, Status::critical,
-     "RoCE data carries another DSCP than the network maps to the lossless priority."},
+     "RoCE data carries a DSCP that the network does not map to the lossless priority."},
     {SettingId::roce_prio, Status::critical, "RoCE data is sent on another priority than the lossless one."},
     {SettingId::roce_mode, Status::warning,
-     "Connections made by rdma_cm use another RoCE version; v1 is not routed and carries no DSCP."},
+     "Connections of rdma_cm use another RoCE version. RoCE v1 is not routed and carries no DSCP."},
     {SettingId::roce_tos, Status::warning,
-     "Connections made by rdma_cm carry another DSCP, so their packets take another priority; programs that set their "
-     "own, as NCCL does, are not concerned."},
+     "Connections of rdma_cm carry a different DSCP, so their packets use another priority. Programs that set their "
+     "own DSCP, such as NCCL, are not affected."},
     {SettingId::traffic_class, Status::critical,
-     "All queue pairs are given another traffic class, so RoCE packets take another priority than the lossless one."},
+     "All queue pairs get a different traffic class: RoCE packets use another priority than the lossless one."},
     {SettingId::optional_counters, Status::warning,
-     "Optional counters are not switched on as the policy says; their metrics are missing."},
+     "Optional counters are off that the policy wants. Their metrics are missing."},
     {SettingId::mrrs, Status::warning,
-     "The PCIe read request size is not as the policy says; reading from memory costs more requests, and bandwidth."},
+     "The PCIe read request size differs from the policy: reads from memory need more requests and lose bandwidth."},
     {SettingId::min_time_between_cnps, Status::warning, kDcqcn},
     {SettingId::clamp_tgt_rate, Status::warning, kDcqcn},
     {SettingId::clamp_tgt_rate_after_time_inc, Status::warning, kDcqcn},
@@ -120,8 +121,7 @@ constexpr Cost kCosts[] = {
 Cost cost_of(SettingId setting) {
   const auto* found =
       std::find_if(std::begin(kCosts), std::end(kCosts), [&](const Cost& cost) { return cost.setting == setting; });
-  return found != std::end(kCosts) ? *found
-                                   : Cost{setting, Status::critical, "The port does not do what the policy says."};
+  return found != std::end(kCosts) ? *found : Cost{setting, Status::critical, "The port differs from the policy."};
 }
 
 struct Answer {
@@ -129,10 +129,9 @@ struct Answer {
   std::string meaning, remedy;
 };
 
-constexpr std::string_view kApply =
-    "See fabric-agentctl plan, then run fabric-agentctl apply as root, or set mode = \"enforce\" in the configuration.";
+constexpr std::string_view kApply = "fabric-agentctl plan, then fabric-agentctl apply as root.";
 
-Answer answer(const Change& change, bool enforced) {
+Answer answer_of(const Change& change, bool enforced) {
   const Cost cost = cost_of(change.setting);
   const std::string meaning(cost.meaning);
   switch (change.outcome) {
@@ -140,49 +139,48 @@ Answer answer(const Change& change, bool enforced) {
     case Outcome::applied: return {Status::ok, {}, {}};
     case Outcome::differs:
       return {cost.status, meaning,
-              enforced ? "The agent enforces and will repair it; if it stays so, read journalctl -u fabric-agent."
-                       : std::string(kApply)};
+              enforced ? "The agent repairs it. If it stays: journalctl -u fabric-agent" : std::string(kApply)};
     case Outcome::pending:
-      return {Status::warning, meaning + " The write would stop traffic, so it waits.",
-              "It is applied when no process uses the port; to do it at once: fabric-agentctl apply --disruptive now."};
+      return {Status::warning, meaning + " The write would interrupt traffic and waits until no process uses the port.",
+              "Apply it now, interrupting traffic: fabric-agentctl apply --disruptive now"};
     case Outcome::unsupported:
-      return {Status::warning, "This port cannot do what the policy says.",
-              "Take " + change.key() + " out of the policy of this port, or set it with the vendor's own tool."};
+      return {Status::warning, "This port does not support the value that the policy wants.",
+              "Remove " + change.key() + " from the policy of this port, or set it with the vendor's tool."};
     case Outcome::refused:
       return {
           Status::critical,
-          meaning + " The driver refused the write" + (change.code == 0 ? "." : " (" + errno_name(change.code) + ")."),
-          "See what the driver allows (kernel's log), and give the policy a value that it takes."};
+          meaning + " The driver rejected the write" + (change.code == 0 ? "." : " (" + errno_name(change.code) + ")."),
+          "Find the limit of the driver (journalctl -k), then change " + change.key() + " in the policy."};
     case Outcome::ignored:
-      return {Status::critical, meaning + " The driver accepted the write and did not carry it out.",
-              "Look for a limit or a firmware option of this NIC, and report it to its vendor."};
+      return {Status::critical, meaning + " The driver accepted the write without effect.",
+              "Find a limit or a firmware option of this NIC, and report it to its vendor."};
     case Outcome::conflict: break;
   }
-  return {Status::critical, meaning + " Another program keeps changing it back, and the agent has given up.",
-          "Stop the other writer (lldpad, a vendor's script, firmware DCBX), then systemctl restart fabric-agent."};
+  return {Status::critical, meaning + " Another program keeps changing it back, and the agent stopped enforcing it.",
+          "Stop the other writer (lldpad, a vendor script, firmware DCBX), then systemctl restart fabric-agent"};
 }
 
 Finding unreadable(const Port& port, const std::string& wanted, const std::string& why) {
-  return bad(Status::unknown, port.id(), "-", wanted, "The port's settings could not be read: " + why + ".",
-             "Run the check on the machine itself, where the driver answers netlink, and see the kernel's log.");
+  return bad(Status::unknown, port.id(), "-", wanted, "The settings of the port could not be read: " + why + ".",
+             "Run the check as root on the machine itself. See journalctl -k.");
 }
 
-Finding judge(const View& view, const Port& port, const Change& planned) {
-  // A dry run writes nothing: what it was refused is the reading.
+Finding compare(const View& view, const Port& port, const Change& planned) {
+  // A dry run writes nothing: a refusal in it is a failed read.
   if (planned.outcome == Outcome::refused)
     return unreadable(port, planned.to, planned.detail.empty() ? errno_name(planned.code) : planned.detail);
   const Change change = with_agents_word(view.now, planned);
   if (change.outcome == Outcome::unsupported && is_guests_function(port.pci_id))
-    return good(port.id(), "the host's to set: this is a virtual function", change.to);
-  // Some drivers show the mode in use alone (Driver::fec_in_use). That there is no link is told elsewhere.
+    return good(port.id(), "set by the host: this is a virtual function", change.to);
+  // Some drivers show the active mode only (Driver::fec_in_use). port-state reports the missing link.
   if (change.setting == SettingId::fec && change.from == "none" && port.carrier == false &&
       change.outcome != Outcome::refused)
-    return good(port.id(), "shows when the link is up", change.to);
+    return good(port.id(), "unknown while the link is down", change.to);
   const bool enforced = view.now.agent && view.now.agent->running && view.now.agent->mode == to_text(Mode::enforce);
-  Answer said = answer(change, enforced);
-  if (said.status == Status::ok) return good(port.id(), change.from, change.to);
-  if (!change.detail.empty()) said.meaning += " Reported: " + change.detail + ".";
-  return bad(said.status, port.id(), change.from, change.to, said.meaning, said.remedy);
+  Answer answer = answer_of(change, enforced);
+  if (answer.status == Status::ok) return good(port.id(), change.from, change.to);
+  if (!change.detail.empty()) answer.meaning += " Reported: " + change.detail + ".";
+  return bad(answer.status, port.id(), change.from, change.to, answer.meaning, answer.remedy);
 }
 
 void ask_port(const View& view, const Port& port, const Setting& setting, Findings& findings) {
@@ -196,23 +194,34 @@ void ask_port(const View& view, const Port& port, const Setting& setting, Findin
     return;
   }
   for (const Change& change : *changes)
-    if (change.setting == setting.id) findings.push_back(judge(view, port, change));
+    if (change.setting == setting.id) findings.push_back(compare(view, port, change));
+}
+
+template <size_t Row>
+void ask(const View& view, Findings& findings) {
+  if (view.policy != nullptr) {
+    for (const Port& port : view.now.ports) ask_port(view, port, kSettings[Row], findings);
+    return;
+  }
+  findings.push_back(bad(
+      Status::unknown, "host", "-", "the value of the policy",
+      "There is no policy to compare with: " + (view.no_policy.empty() ? "no configuration" : view.no_policy) + ".",
+      "Write /etc/fabric-agent/fabric-agent.toml, then fabric-agentctl config check; or name a file with --config."));
+}
+
+template <size_t... Row>
+std::vector<Check> rows(std::index_sequence<Row...>) {
+  return {{.id = kSettings[Row].key,
+           .group = group::settings,
+           .title = kSettings[Row].help,
+           .meaning = cost_of(kSettings[Row].id).meaning,
+           .inspect = "fabric-agentctl plan; fabric-agentctl show",
+           .fix = kApply,
+           .ask = ask<Row>}...};
 }
 
 }  // namespace
 
-void ask_setting(size_t row, const View& view, Findings& findings) {
-  if (view.policy != nullptr) {
-    for (const Port& port : view.now.ports) ask_port(view, port, kSettings[row], findings);
-    return;
-  }
-  findings.push_back(
-      bad(Status::unknown, "host", "-", "as the policy says",
-          "There is no policy to compare with: " + (view.no_policy.empty() ? "no configuration" : view.no_policy) + ".",
-          "Write /etc/fabric-agent/fabric-agent.toml, or name another file with --config; fabric-agentctl config check "
-          "tells what is wrong."));
-}
-
-std::string_view setting_runbook(SettingId setting) { return cost_of(setting).meaning; }
+std::vector<Check> checks_of_settings() { return rows(std::make_index_sequence<kSettingCount>()); }
 
 }  // namespace fabric

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "checks/agent/expect.h"
-#include "checks/checks.h"
+#include "checks/check.h"
+#include "checks/topology/expect.h"
 #include "checks/topology/pairing.h"
 #include "model/finding.h"
 #include "topology/platform.h"
@@ -15,8 +15,7 @@ namespace fabric {
 namespace {
 
 constexpr std::string_view kRemedy =
-    "Run fabric-agentctl topo; see that every NIC is in its slot and on the PCI bus, and that the job pairs each GPU "
-    "with its nearest NIC.";
+    "fabric-agentctl topo; then restore the missing NIC, or move the NIC to the slot next to this GPU.";
 
 std::string near_names(const Topology& topology, const Placement& placed, size_t gpu) {
   std::string names;
@@ -26,8 +25,7 @@ std::string near_names(const Topology& topology, const Placement& placed, size_t
   return names;
 }
 
-// A socket of several NUMA nodes (SNC, NPS): SYS to one on the same socket is a way of nanoseconds, and how it was
-// built.
+// With several NUMA nodes per socket (SNC, NPS), SYS within the same socket costs nanoseconds and is by design.
 bool stays_in_socket(const Topology& topology, const Placement& placed, const Gpu& gpu) {
   const auto socket = [&](const PciDevice& device) -> std::optional<int> {
     const auto found = device.numa ? topology.numa_socket.find(*device.numa) : topology.numa_socket.end();
@@ -38,7 +36,7 @@ bool stays_in_socket(const Topology& topology, const Placement& placed, const Gp
                              [&](size_t nic) { return socket(topology.nics[nic]) == mine; });
 }
 
-// One card cannot be near to GPUs on both sockets.
+// One card cannot be close to GPUs on both sockets.
 bool any_near(const Topology& topology, const Placement& placed) {
   for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu)
     if (placed.path(gpu) < PathClass::SYS && placed.path(gpu)) return true;
@@ -46,60 +44,72 @@ bool any_near(const Topology& topology, const Placement& placed) {
                      [&](const Gpu& gpu) { return stays_in_socket(topology, placed, gpu); });
 }
 
-// The NIC that this GPU misses may be there, without RDMA or in another slot.
+// The missing NIC may be present without RDMA or in another slot.
 std::string strays(const Topology& topology, const Placement& placed) {
   if (placed.without_rdma) {
     const Nic& nic = topology.nics[*placed.without_rdma];
-    return " " + nic.name + " (" + nic.pci +
-           ") is of the NICs' model and has no RDMA device: see the kernel's log for it.";
+    return " " + nic.name + " (" + nic.pci + ") is of the same model and has no RDMA device: journalctl -k -g " +
+           nic.pci;
   }
   std::string names;
   for (const size_t nic : placed.pairing.idle) {
     names.append(names.empty() ? " " : ", ").append(topology.nics[nic].name);
     if (topology.nics[nic].numa) names += " on NUMA node " + std::to_string(*topology.nics[nic].numa);
   }
-  return names.empty() ? names : names + " serves no GPU and may sit in the wrong slot.";
+  return names.empty() ? names : names + " serves no GPU and may be in the wrong slot.";
 }
 
-Finding judge(const Topology& topology, const Placement& placed, size_t index) {
+Finding finding_for(const Topology& topology, const Placement& placed, size_t index) {
   const Gpu& gpu = topology.gpus[index];
   const auto path = placed.path(index);
   if (!path)
     return bad(Status::unknown, gpu.name, "-", "a NIC on the same PCIe switch or NUMA node",
-               "The machine does not tell how far this GPU (" + gpu.pci +
-                   ") is from any NIC: no bridge is shared and a NUMA node is unknown.",
-               "Let the firmware report NUMA nodes of PCI devices, or the hypervisor pass the PCI tree through.");
+               "The distance of this GPU (" + gpu.pci +
+                   ") to any NIC is unknown: they share no bridge, and a NUMA node is unknown.",
+               "Enable NUMA information of PCI devices in the firmware setup, or a PCI topology in the hypervisor.");
   const std::string observed = std::string(to_text(*path)) + " to " + near_names(topology, placed, index);
   const std::string expected(to_text(placed.yardstick[index].value_or(*path)));
   if (placed.is_odd(index))
-    return bad(Status::warning, gpu.name, observed, expected + ", as other GPUs here have",
-               "This GPU's nearest NIC is farther away than that of the GPUs beside it, and the slowest pair sets the "
+    return bad(Status::warning, gpu.name, observed, expected + ", like the other GPUs",
+               "The nearest NIC of this GPU is farther away than that of the other GPUs. The slowest pair sets the "
                "pace of a collective." +
                    strays(topology, placed),
                std::string(kRemedy));
   if (path > placed.yardstick[index]) return good(gpu.name, observed + ", the only one", expected + " or farther");
   if (path == PathClass::SYS && !stays_in_socket(topology, placed, gpu) &&
       (placed.cards > 1 || !any_near(topology, placed)))
-    return bad(
-        Status::warning, gpu.name, observed, "NODE or nearer",
-        "Every byte between this GPU and its nearest NIC goes from one NUMA node to another, mostly over the link "
-        "between CPU sockets.",
-        std::string(kRemedy));
+    return bad(Status::warning, gpu.name, observed, "NODE or nearer",
+               "All traffic between this GPU and its nearest NIC crosses NUMA nodes, usually over the link between CPU "
+               "sockets.",
+               std::string(kRemedy));
   return good(gpu.name, observed, expected);
+}
+
+// The reference is the path of the other GPUs, not a list of models.
+void ask(const View& view, Findings& findings) {
+  const Topology& topology = view.now.topology;
+  const bool has_rdma =
+      std::any_of(topology.nics.begin(), topology.nics.end(), [](const Nic& nic) { return !nic.rdma.empty(); });
+  if (!has_rdma) return;  // port-state reports it
+  const Placement placed = placement(view.now);
+  for (size_t i = 0; i < topology.gpus.size(); ++i)
+    if (!misses_class(view, placed, i) && !is_given_away(view.now, topology.gpus[i].pci))
+      findings.push_back(finding_for(topology, placed, i));
 }
 
 }  // namespace
 
-// By structure, not by a list of models: what the GPUs of this machine have in common is what each should have.
-void ask_locality(const View& view, Findings& findings) {
-  const Topology& topology = view.now.topology;
-  const bool has_rdma =
-      std::any_of(topology.nics.begin(), topology.nics.end(), [](const Nic& nic) { return !nic.rdma.empty(); });
-  if (!has_rdma) return;  // port-state says that there is no RDMA device
-  const Placement placed = placement(view.now);
-  for (size_t i = 0; i < topology.gpus.size(); ++i)
-    if (!misses_class(view, placed, i) && !is_given_away(view.now, topology.gpus[i].pci))
-      findings.push_back(judge(topology, placed, i));
-}
+extern const Check kLocalityCheck{
+    .id = "locality",
+    .group = group::topology,
+    .title = "Every GPU is as close to its NIC as the other GPUs are",
+    .meaning =
+        "Compares the path from each GPU to its nearest NIC with that of the other GPUs, in nvidia-smi's classes (PIX "
+        "PXB PHB NODE SYS). A GPU with a longer path has lost its NIC, or a NIC is in the wrong slot. GPUs passed to "
+        "guests (vfio-pci) are left to the guest.",
+    .inspect = "fabric-agentctl topo; lspci -tv",
+    .fix = "Restore the missing NIC, or move the NIC to the slot next to its GPU.",
+    .ask = ask,
+};
 
 }  // namespace fabric

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "model/finding.h"
 #include "model/pci_kind.h"
 #include "topology/platform.h"
@@ -27,7 +27,7 @@ std::optional<PathClass> yardstick_of(const Topology& topology, const Placement&
   return placed.cards >= topology.gpus.size() ? paths.front() : paths[paths.size() / 2];
 }
 
-// GPUs by the NIC that serves them, leaving out those that `locality` complains of.
+// NIC -> GPUs that it serves, without the GPUs that `locality` reports.
 std::map<size_t, std::vector<size_t>> gpus_by_nic(const Topology& topology, const Placement& placed) {
   std::map<size_t, std::vector<size_t>> out;
   for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu)
@@ -42,7 +42,7 @@ std::string names_of(const Topology& topology, const std::vector<size_t>& gpus) 
   return names;
 }
 
-// How many GPUs most of the NICs in use serve; absent where no number is that of more than half.
+// Number of GPUs served by more than half of the NICs in use.
 std::optional<size_t> usual_load(const std::map<size_t, std::vector<size_t>>& served) {
   std::map<size_t, size_t> count;
   for (const auto& [nic, gpus] : served) ++count[gpus.size()];
@@ -51,7 +51,7 @@ std::optional<size_t> usual_load(const std::map<size_t, std::vector<size_t>>& se
   return std::nullopt;
 }
 
-// No GPU on its NUMA node, although GPUs elsewhere have to share and there would be a NIC for each.
+// No GPU on its NUMA node, while GPUs elsewhere share a NIC although there is one for each.
 bool is_stray(const Topology& topology, const Placement& placed, size_t nic) {
   const auto& node = topology.nics[nic].numa;
   const auto is_there = [&](const Gpu& gpu) { return gpu.numa == node; };
@@ -71,27 +71,27 @@ bool any_odd(const Topology& topology, const Placement& placed) {
 
 Finding stray(const Nic& nic) {
   const std::string node = std::to_string(*nic.numa);
-  return bad(Status::warning, nic.name, "alone on NUMA node " + node, "beside a GPU, as the other NICs",
-             "No GPU is on this NIC's NUMA node, and GPUs elsewhere share a NIC although there is one for each.",
-             "Put the card " + nic.pci + " into a slot of the NUMA node where GPUs lack one (fabric-agentctl topo).");
+  return bad(Status::warning, nic.name, "alone on NUMA node " + node, "next to a GPU, like the other NICs",
+             "The NUMA node of this NIC has no GPU, while GPUs elsewhere share a NIC.",
+             "Move NIC " + nic.pci + " to a slot of the NUMA node where GPUs share a NIC: fabric-agentctl topo");
 }
 
 Finding no_rdma(const Nic& nic) {
-  return bad(Status::warning, nic.name, "no RDMA device", "one, as the others of its model",
-             "The kernel drives this NIC (" + nic.pci + ") without RDMA, so no collective can use it.",
-             "See the kernel's log for " + nic.pci + ", and load its RDMA driver again.");
+  return bad(Status::warning, nic.name, "no RDMA device", "one, like the others of its model",
+             "This NIC (" + nic.pci + ") has no RDMA device, so no collective can use it.",
+             "journalctl -k -g " + nic.pci + ", then reload its RDMA driver.");
 }
 
 Finding shared(const Topology& topology, const Nic& nic, const std::vector<size_t>& gpus, size_t usual, size_t nics) {
   return bad(Status::warning, nic.name, "serves " + names_of(topology, gpus),
-             std::to_string(usual) + (usual == 1 ? " GPU" : " GPUs") + ", as the NICs beside it",
-             "A NIC seems to be missing: with the " + std::to_string(nics) +
-                 " of this kind, these GPUs have to share one, and the slowest pair sets the pace of a collective.",
-             "Look for it: lspci, the kernel's log, its seat and riser, and whether its RDMA driver is bound.");
+             std::to_string(usual) + (usual == 1 ? " GPU" : " GPUs") + ", like the other NICs",
+             "A NIC seems to be missing: with " + std::to_string(nics) +
+                 " of this model, these GPUs share one. The slowest pair sets the pace of a collective.",
+             "Find the missing NIC (lspci -nn; journalctl -k), reseat it and its riser, or load its RDMA driver.");
 }
 
-// One function of the same model whose RDMA driver did not take it, where all others have one. Several are a choice
-// (RDMA switched off on storage ports, say); so is a bond, which has one RDMA device for its members.
+// The only function of its model without an RDMA device. Several are by design (RDMA disabled on storage ports), and so
+// is a bond, which has one RDMA device for its members.
 std::optional<size_t> without_rdma(const Node& node, const Placement& placed) {
   const Topology& topology = node.topology;
   std::optional<size_t> found;
@@ -132,15 +132,16 @@ std::set<std::string> devices_for_gpus(const Node& node) {
   return out;
 }
 
-// The NIC that breaks the symmetry of the others: serves more GPUs than they do, sits where no GPU is, has no RDMA.
-// What all of them have in common is how the machine was built.
-void ask_pairing(const View& view, Findings& findings) {
+namespace {
+
+// The reference is the symmetry of the NICs of this machine.
+void ask(const View& view, Findings& findings) {
   const Topology& topology = view.now.topology;
   if (topology.gpus.empty()) return;
   const Placement placed = placement(view.now);
   const auto served = gpus_by_nic(topology, placed);
   const auto usual = usual_load(served);
-  const bool odd = any_odd(topology, placed);  // `locality` says why, then
+  const bool odd = any_odd(topology, placed);  // reported by `locality`
   const bool lost = placed.without_rdma.has_value();
   const auto is_stray_here = [&](size_t nic) { return !odd && !lost && is_stray(topology, placed, nic); };
   const bool explained = odd || lost || std::any_of(placed.compute.begin(), placed.compute.end(), is_stray_here);
@@ -154,9 +155,24 @@ void ask_pairing(const View& view, Findings& findings) {
       findings.push_back(shared(topology, nic, mine->second, *usual, placed.compute.size()));
     } else {
       const std::string text = mine == served.end() ? "no GPU" : names_of(topology, mine->second);
-      findings.push_back(good(nic.name, "serves " + text, "as the NICs beside it"));
+      findings.push_back(good(nic.name, "serves " + text, "like the other NICs"));
     }
   }
 }
+
+}  // namespace
+
+extern const Check kPairingCheck{
+    .id = "pairing",
+    .group = group::topology,
+    .title = "Every GPU has a NIC of its own",
+    .meaning =
+        "Pairs GPUs and NICs as well as the machine allows, and reports a NIC that breaks the symmetry: it serves more "
+        "GPUs than the others (a NIC is missing), it is on a NUMA node without a GPU while GPUs share a NIC (wrong "
+        "slot), or it has no RDMA device. Groups of NICs that differ as a whole count as intended.",
+    .inspect = "fabric-agentctl topo; lspci -nn; journalctl -k -g ADDRESS",
+    .fix = "Reseat the missing NIC or load its RDMA driver; move a NIC from the wrong slot.",
+    .ask = ask,
+};
 
 }  // namespace fabric

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How GPUs and compute NICs stand to each other on this machine, for the checks that look for what breaks its symmetry.
+// Pairing of GPUs and compute NICs, for checks of the symmetry of the machine.
 #pragma once
 
 #include <optional>
@@ -7,30 +7,30 @@
 #include <string>
 #include <vector>
 
-#include "checks/check.h"
+#include "model/view.h"
 #include "topology/pairing.h"
 
 namespace fabric {
 
 struct Placement {
-  std::vector<size_t> compute;                      // compute_nics(), whether up or not: port-state tells of those
+  std::vector<size_t> compute;                      // compute_nics(), up or down
   Pairing pairing;                                  // over them
-  std::vector<std::optional<PathClass>> yardstick;  // of each GPU: the class that it should have
-  size_t cards = 0;                                 // that the compute NICs are on
-  // The one function of their model whose RDMA driver did not take it.
+  std::vector<std::optional<PathClass>> yardstick;  // the expected class of each GPU
+  size_t cards = 0;                                 // number of cards with compute NICs
+  // The only function of their model without an RDMA device.
   std::optional<size_t> without_rdma;
 
   [[nodiscard]] std::optional<PathClass> path(size_t gpu) const { return pairing.pairs[gpu].path; }
-  // Farther from a NIC than GPUs like it. With one card for all, some GPU must be far: that is how it was built.
+  // Farther from a NIC than equal GPUs. With one card for all GPUs, some are far by design.
   [[nodiscard]] bool is_odd(size_t gpu) const { return cards > 1 && path(gpu) > yardstick[gpu]; }
 };
 
-// With as many cards as GPUs, every GPU can be placed like the best of its model; with fewer, what more than half of
-// them have is the rule, and a machine whose GPUs are one half near and one half far was built so.
+// With as many cards as GPUs, the best path of a model is expected of each GPU; with fewer cards the path of more than
+// half of them. A machine with one half of its GPUs near and one half far is so by design.
 Placement placement(const Node& node);
 
-// The RDMA devices that serve a GPU, by the best pairing. NICs that do and NICs that do not were built in for different
-// things: they need not be alike.
+// The RDMA devices that serve a GPU, by the best pairing. Other NICs have a different purpose and need not be equal to
+// them.
 std::set<std::string> devices_for_gpus(const Node& node);
 
 }  // namespace fabric

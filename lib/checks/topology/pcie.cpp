@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "checks/topology/pairing.h"
 #include "checks/topology/pcie_link.h"
 #include "model/finding.h"
@@ -16,16 +16,16 @@
 namespace fabric {
 namespace {
 
-// A function to judge, and what its link has to carry.
+// A function to check, and the load of its link.
 struct Subject {
   const PciDevice* device = nullptr;
   std::string name;
   bool gpu = false;
   std::optional<double> network_rate;  // bytes per second
-  bool for_gpus = false;               // a NIC that serves a GPU: slots of other NICs may be meant to be smaller
-  bool slot_is_full = false;           // the port above it can do no more than the link does
+  bool for_gpus = false;               // a NIC that serves a GPU: other NICs may have smaller slots by design
+  bool slot_is_full = false;           // the link runs at the maximum of the port above it
   std::string card{};
-  double beside = 0;  // bytes per second: what the same NIC's links in other slots carry (socket direct)
+  double beside = 0;  // bytes per second of the same NIC's links in other slots (socket direct)
 };
 
 bool are_alike(const Subject& a, const Subject& b) {
@@ -33,7 +33,7 @@ bool are_alike(const Subject& a, const Subject& b) {
          a.card != b.card;
 }
 
-// The best link that a device of the same model on another card of this machine has.
+// The best link of a device of the same model on another card.
 PcieLink best_of_siblings(const std::vector<Subject>& all, const Subject& subject) {
   PcieLink best;
   for (const Subject& other : all) {
@@ -49,48 +49,46 @@ Finding degraded(const Subject& subject, std::string expected, std::string meani
   if (starves) meaning += " It is now slower than the network port (" + rate_text(*subject.network_rate) + ").";
   return bad(starves ? Status::critical : Status::warning, subject.name, link_text(link.speed, link.width),
              std::move(expected), std::move(meaning),
-             "Reseat the card or its riser, look for PCIe errors of " + subject.device->pci +
-                 " in the kernel's log, and see the slot's lanes and speed in the firmware setup.");
+             "Reseat the device or its riser, and check lanes and speed of the slot in the firmware setup. Errors: "
+             "journalctl -k -g " +
+                 subject.device->pci);
 }
 
-// Nothing is loose: the card sits in a slot that is too small for it.
+// The link is healthy: the slot is too small.
 Finding small_slot(const Subject& subject, const std::string& full) {
   const PcieLink& link = subject.device->link;
   const std::string& port = subject.device->bridges.front();
   return bad(Status::critical, subject.name, link_text(link.speed, link.width), full,
-             "The slot can do no more than this (the port above it, " + port +
-                 ", neither), and that is slower than the network port (" + rate_text(*subject.network_rate) + ").",
-             "Put the card into a slot with more lanes or a newer PCIe generation; where this slot should have them, "
-             "see its lanes, "
-             "bifurcation and speed in the firmware setup (lspci -vv -s " +
-                 port + ", LnkCap).");
+             "The slot (port " + port + " above it) is slower than the network port (" +
+                 rate_text(*subject.network_rate) + ").",
+             "Move the NIC to a slot with more lanes or a newer PCIe generation, or correct lanes, bifurcation and "
+             "speed of this slot in the firmware setup. Maximum: lspci -vv -s " +
+                 port + " (LnkCap)");
 }
 
-bool tells_link(const PciDevice& device) {
+bool reports_link(const PciDevice& device) {
   return device.link.max_width.value_or(0) > 0 || device.link.max_speed.value_or(0) > 0;
 }
 
-// A device that is gone from the bus reads all ones, which are no link; one that never had a link is like others of its
-// model.
+// A device that left the bus reports no link while others of its model do.
 template <class Device>
-bool siblings_tell(const std::vector<Device>& all, const PciDevice& device) {
+bool siblings_report_link(const std::vector<Device>& all, const PciDevice& device) {
   return std::any_of(all.begin(), all.end(), [&](const Device& other) {
-    return other.vendor == device.vendor && other.device == device.device && tells_link(other);
+    return other.vendor == device.vendor && other.device == device.device && reports_link(other);
   });
 }
 
-Finding untold(const Subject& subject, const std::string& full) {
+Finding unknown_link(const Subject& subject, const std::string& full) {
   const PcieLink& link = subject.device->link;
-  const bool gone = !tells_link(*subject.device);
-  return bad(Status::unknown, subject.name, link_text(link.speed, link.width), gone ? "as others of its model" : full,
-             gone ? "Nothing is known of this device's link, unlike those of the same model beside it: it may have "
-                    "fallen off the bus."
-                  : "The kernel does not tell this link's present speed or width.",
-             "Ask: lspci -vv -s " + subject.device->pci +
-                 (gone ? " (\"rev ff\" is a device that does not answer), and the kernel's log." : "."));
+  const bool gone = !reports_link(*subject.device);
+  return bad(Status::unknown, subject.name, link_text(link.speed, link.width), gone ? "like others of its model" : full,
+             gone ? "This device reports no link, unlike others of its model: it may have fallen off the bus."
+                  : "The kernel does not report the current speed or width of this link.",
+             "lspci -vv -s " + subject.device->pci +
+                 (gone ? " (\"rev ff\": the device does not answer); journalctl -k -g " + subject.device->pci : ""));
 }
 
-// A GPU that idles lowers its speed to save power and raises it under load; lanes it keeps.
+// An idle GPU lowers its speed, not its width.
 bool is_slow(const Subject& subject, const std::optional<double>& than) {
   const auto& speed = subject.device->link.speed;
   return !subject.gpu && speed && than && *speed < *than;
@@ -100,26 +98,25 @@ bool is_narrow(const Subject& subject, const std::optional<unsigned>& than) {
   return width && than && *width < *than;
 }
 
-Finding judge(const Subject& subject, const PcieLink& siblings) {
+Finding finding_for(const Subject& subject, const PcieLink& siblings) {
   const PcieLink& link = subject.device->link;
   const std::string full = link_text(link.max_speed, link.max_width);
-  if (!link.width || !link.speed) return untold(subject, full);
+  if (!link.width || !link.speed) return unknown_link(subject, full);
   const bool starves =
       subject.network_rate && bytes_per_second(*link.speed, *link.width) + subject.beside < *subject.network_rate;
   if (is_narrow(subject, siblings.width) || is_slow(subject, siblings.speed))
     return degraded(subject,
-                    link_text(subject.gpu ? link.speed : siblings.speed, siblings.width) + ", as others of its model",
-                    "The PCIe link trained to less than those of the same model beside it.", starves);
+                    link_text(subject.gpu ? link.speed : siblings.speed, siblings.width) + ", like others of its model",
+                    "The PCIe link trained lower than those of the same model.", starves);
   const bool below_own = is_narrow(subject, link.max_width) || is_slow(subject, link.max_speed);
   const bool has_siblings = siblings.width.has_value();
   if (below_own && starves && subject.slot_is_full) return small_slot(subject, full);
   if (below_own && (starves || (!has_siblings && !subject.slot_is_full)))
-    return degraded(subject, full, "The PCIe link trained to less than the device can do.", starves);
+    return degraded(subject, full, "The PCIe link trained lower than the maximum of the device.", starves);
   std::string observed = link_text(link.speed, link.width);
   if (below_own)
-    observed += subject.slot_is_full ? " (the slot's limit)" : " (as all of its model: the platform's limit)";
-  else if (link.max_speed && *link.speed < *link.max_speed)
-    observed += " (a GPU lowers its speed when idle; judge it under load)";
+    observed += subject.slot_is_full ? " (limit of the slot)" : " (like all of its model: limit of the platform)";
+  else if (link.max_speed && *link.speed < *link.max_speed) observed += " (an idle GPU lowers its speed)";
   return good(subject.name, observed, full);
 }
 
@@ -134,8 +131,8 @@ double carried(const PciDevice& device) {
   return device.link.speed && device.link.width ? bytes_per_second(*device.link.speed, *device.link.width) : 0;
 }
 
-// The other half of a multi-PF netdev: bound to the driver, and neither a netdev nor an RDMA device of its own
-// (Documentation/networking/multi-pf-netdev.rst of Linux 6.9: two halves at most).
+// The other half of a multi-PF netdev: bound to the driver, without a netdev or an RDMA device
+// (Documentation/networking/multi-pf-netdev.rst of Linux 6.9: at most two halves).
 double carried_by_silent_half(const Node& node, const Nic& nic) {
   const PlatformFunction* mine = function_of(node, nic.pci);
   double most = 0;
@@ -146,7 +143,7 @@ double carried_by_silent_half(const Node& node, const Nic& nic) {
     if (!silent || mine == nullptr || theirs == nullptr || !capabilities_of(mine->kernel_driver).multi_pf_netdev ||
         theirs->kernel_driver != mine->kernel_driver)
       continue;
-    // One that carries more is a card of its own, whose netdev a container has.
+    // A faster one is a separate card, whose netdev is in a container.
     if (card_of(other.pci) != card_of(nic.pci) && carried(other) <= carried(nic)) most = std::max(most, carried(other));
   }
   return most;
@@ -168,7 +165,7 @@ double carried_beside(const Node& node, const Nic& nic) {
 
 namespace {
 
-// Is the link all that the port above can do? An idle GPU's tells by its lanes.
+// True if the link runs at the maximum of the port above it. For GPUs only the width counts.
 bool slot_is_full(const Node& node, const Subject& subject) {
   const PciDevice& device = *subject.device;
   const PlatformFunction* port = device.bridges.empty() ? nullptr : function_of(node, device.bridges.front());
@@ -181,29 +178,45 @@ bool is_virtual(const View& view, const Nic& nic) {
                      [&](const Port& port) { return port.pci == nic.pci && port.virtual_function; });
 }
 
-}  // namespace
-
-// NICs with RDMA and GPUs that are PCI Express functions. A device that is below its maximum together with all of its
-// model sits in a slower platform; that is worth a word only where the network port is faster than the slot.
-void ask_pcie(const View& view, Findings& findings) {
+// RDMA NICs and GPUs. A link below the maximum on all devices of a model is a limit of the platform, and a fault only
+// if the network port is faster than the slot.
+void ask(const View& view, Findings& findings) {
   std::vector<Subject> all;
   const std::set<std::string> for_gpus = devices_for_gpus(view.now);
   for (const Nic& nic : view.now.topology.nics)
     if (!nic.rdma.empty() && !is_virtual(view, nic) && !nic.virtual_function &&
-        siblings_tell(view.now.topology.nics, nic))
+        siblings_report_link(view.now.topology.nics, nic))
       all.push_back({.device = &nic,
                      .name = nic.name,
                      .network_rate = fastest_port(view, nic),
                      .for_gpus = for_gpus.count(nic.rdma.front()) != 0,
                      .beside = carried_beside(view.now, nic)});
   for (const Gpu& gpu : view.now.topology.gpus)
-    if (siblings_tell(view.now.topology.gpus, gpu)) all.push_back({&gpu, gpu.name, true, std::nullopt, true});
+    if (siblings_report_link(view.now.topology.gpus, gpu)) all.push_back({&gpu, gpu.name, true, std::nullopt, true});
   for (Subject& subject : all) {
     subject.slot_is_full = slot_is_full(view.now, subject);
     subject.card = card_of(subject.device->pci);
   }
-  for (const Subject& subject : all) findings.push_back(judge(subject, best_of_siblings(all, subject)));
-  judge_hops(view, findings);
+  for (const Subject& subject : all) findings.push_back(finding_for(subject, best_of_siblings(all, subject)));
+  check_hops(view, findings);
 }
+
+}  // namespace
+
+extern const Check kPcieCheck{
+    .id = "pcie",
+    .group = group::topology,
+    .title = "PCIe links of NICs, GPUs and switches run at full width and speed",
+    .meaning =
+        "Compares the current width and speed with devices of the same model, then with the maximum of the device. A "
+        "link between two bridges is compared with the maximum of both ends. A NIC whose slot is slower than its port "
+        "is critical; the slots of a NIC in several slots (socket direct) are added up. A device that reports no link "
+        "while others of its model do may have left the bus. Idle GPUs lower their speed, so only their width counts.",
+    .inspect = "lspci -vv -s ADDRESS (LnkCap, LnkSta); journalctl -k -g ADDRESS",
+    .fix =
+        "Reseat the NIC or GPU, or the riser or switch board between the two addresses. Check lanes, bifurcation and "
+        "speed of the slot in the firmware setup.",
+    .ask = ask,
+};
 
 }  // namespace fabric

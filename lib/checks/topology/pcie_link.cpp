@@ -16,9 +16,9 @@ struct Hop {
   PcieHop ends;
   PcieLink link;
   std::vector<std::string> below;  // names
-  bool for_nics = false;           // GPUs alone lower the speed of their own switch when they idle; lanes they keep
+  bool for_nics = false;           // a switch of GPUs only lowers its speed when they idle
   double fastest = 0;              // of the NICs below, bytes per second
-  std::set<std::string> cards{};   // below; a NIC in several slots counts twice: its links add up
+  std::set<std::string> cards{};   // below; a NIC in several slots counts for each
 };
 
 bool is_below(const Hop& hop) {
@@ -29,7 +29,7 @@ bool is_better(const Hop& than, const Hop& hop) {
   return *hop.link.width > *than.link.width || (than.for_nics && *hop.link.speed > *than.link.speed);
 }
 
-// Links that can do the same were built to do the same; where all fall short alike, it is the platform's limit.
+// Links with equal maxima should run equally; if all fall short, it is a limit of the platform.
 bool is_odd(const std::vector<Hop>& all, const Hop& hop) {
   bool alone = true;
   for (const Hop& other : all) {
@@ -50,7 +50,7 @@ Rates active_rates(const Node& node) {
   return out;
 }
 
-// The links above the device's own.
+// The links above that of the device.
 void add_hops(const Node& node, const PciDevice& device, const std::string& name, const Rates* rates,
               const std::set<std::string>& cards, std::map<std::string, Hop>& hops) {
   const auto above = hops_above(device);
@@ -88,30 +88,28 @@ std::vector<Hop> hops_of(const Node& node) {
 
 bool is_starving(const Hop& hop) { return bytes_per_second(*hop.link.speed, *hop.link.width) < hop.fastest; }
 
-// The link of a slot whose card has bridges of its own, so that the card's own link is inside of it. A switch with a
-// GPU below may well have less: what the two exchange does not pass here.
+// The slot of a card with bridges of its own. A switch with a GPU below may have less bandwidth: their traffic does not
+// leave the switch.
 Finding small_slot(const Hop& hop) {
-  return bad(
-      Status::critical, hop.ends.lower, link_text(hop.link.speed, hop.link.width) + " below " + hop.ends.upper,
-      "a link that carries " + rate_text(hop.fastest),
-      "The slot of " + joined(hop.below) + " is slower than the card's network port (" + rate_text(hop.fastest) + ").",
-      "Put the card into a slot with more lanes or a newer PCIe generation; where this slot should have them, see its "
-      "lanes, "
-      "bifurcation and speed in the firmware setup (lspci -vv -s " +
-          hop.ends.upper + ", LnkCap).");
+  return bad(Status::critical, hop.ends.lower, link_text(hop.link.speed, hop.link.width) + " below " + hop.ends.upper,
+             "a link that carries " + rate_text(hop.fastest),
+             "The slot of " + joined(hop.below) + " is slower than its network port (" + rate_text(hop.fastest) + ").",
+             "Move the NIC to a slot with more lanes or a newer PCIe generation, or correct lanes, bifurcation and "
+             "speed of this slot in the firmware setup. Maximum: lspci -vv -s " +
+                 hop.ends.upper + " (LnkCap)");
 }
 
 Finding degraded(const Hop& hop) {
   const bool starves = is_starving(hop);
   std::string meaning =
       "The PCIe link between " + hop.ends.upper + " and " + hop.ends.lower +
-      " trained to less than both its ends can do; all below it share what is left: " + joined(hop.below) + ".";
+      " trained lower than the maximum of both ends. Devices below it share it: " + joined(hop.below) + ".";
   if (starves) meaning += " It is now slower than one network port (" + rate_text(hop.fastest) + ").";
   return bad(starves ? Status::critical : Status::warning, hop.ends.lower,
              link_text(hop.link.speed, hop.link.width) + " below " + hop.ends.upper,
              link_text(hop.link.max_speed, hop.link.max_width), std::move(meaning),
              "Reseat the riser, cable or switch board between " + hop.ends.upper + " and " + hop.ends.lower +
-                 ", and look for PCIe errors of both in the kernel's log.");
+                 ". Errors: journalctl -k -g '" + hop.ends.upper + "|" + hop.ends.lower + "'");
 }
 
 }  // namespace
@@ -133,9 +131,9 @@ std::optional<PcieLink> link_between(const PcieLink& lower, const PcieLink& uppe
                   std::min(lower.max_width, upper.max_width)};
 }
 
-void judge_hops(const View& view, std::vector<Finding>& findings) {
+void check_hops(const View& view, std::vector<Finding>& findings) {
   const std::vector<Hop> all = hops_of(view.now);
-  const bool real = view.now.topology.hypervisor.empty();  // an emulated bridge tells of no link
+  const bool real = view.now.topology.hypervisor.empty();  // an emulated bridge has no real link
   for (const Hop& hop : all)
     if (is_below(hop) && is_odd(all, hop)) findings.push_back(degraded(hop));
     else if (real && hop.cards.size() == 1 && is_starving(hop)) findings.push_back(small_slot(hop));

@@ -151,25 +151,6 @@ std::vector<std::string> kernel_parameters(std::string_view command_line) {
   return out;
 }
 
-std::vector<std::string> relevant_options(std::string_view command_line) {
-  constexpr std::string_view kNames[] = {"processor.max_cstate",
-                                         "intel_idle.max_cstate",
-                                         "idle",
-                                         "cpuidle.off",
-                                         "intel_pstate",
-                                         "amd_pstate",
-                                         "tsc",
-                                         "clocksource",
-                                         "lockdown",
-                                         "numa_balancing"};
-  std::vector<std::string> out;
-  for (std::string& word : kernel_parameters(command_line))
-    if (std::find(std::begin(kNames), std::end(kNames), std::string_view(word).substr(0, word.find('='))) !=
-        std::end(kNames))
-      out.push_back(std::move(word));
-  return out;
-}
-
 bool is_virtual_cpu(std::string_view cpuinfo) {
   for (const std::string_view line : split(cpuinfo.substr(0, kFirstCpu), '\n')) {
     if (!line.starts_with("flags")) continue;
@@ -196,7 +177,7 @@ HostCpu read_cpu(const Root& root, std::string_view cpuinfo) {
 
 void read_kernel(const Root& root, Host& host) {
   host.memory = read_memory(root);
-  host.kernel_options = relevant_options(line_of(root, "proc/cmdline"));
+  host.kernel_options = kernel_parameters(line_of(root, "proc/cmdline"));
   host.numa_balancing = parse_number<unsigned>(line_of(root, "proc/sys/kernel/numa_balancing"));
   host.intel_idle_max_cstate = parse_number<unsigned>(line_of(root, "sys/module/intel_idle/parameters/max_cstate"));
   const std::string clock = "sys/devices/system/clocksource/clocksource0/";

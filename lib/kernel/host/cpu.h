@@ -20,9 +20,6 @@ std::string chosen_word(std::string_view line);
 // and quotes around a parameter or its value are removed. Parameters after "--" belong to init.
 std::vector<std::string> kernel_parameters(std::string_view command_line);
 
-// Words of the kernel's command line that set what this page reads: "processor.max_cstate=1", "idle=poll".
-std::vector<std::string> relevant_options(std::string_view command_line);
-
 // The CPU says that it is a virtual machine's: the flag "hypervisor" of /proc/cpuinfo (x86 only).
 bool is_virtual_cpu(std::string_view cpuinfo);
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/parse.h"
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "model/finding.h"
 
 namespace fabric {
@@ -20,7 +20,7 @@ const std::vector<std::string>* allowed_by_name(const Versions& versions, const 
   return nullptr;
 }
 
-// What is nearest to the card counts: its board id, then its PCI id, then its driver.
+// By board id, else by PCI id, else by driver.
 const std::vector<std::string>* allowed_firmware(const View& view, const Port& port) {
   if (view.policy == nullptr) return nullptr;
   for (const std::string* name : {&port.board_id, &port.pci_id, &port.kernel_driver})
@@ -46,7 +46,7 @@ bool same_board(const Port& a, const Port& b) {
          !b.firmware.empty();
 }
 
-// The version that most cards of its board have; of those that are as frequent, the newest.
+// The version of most NICs with this board; on a tie the newest.
 std::string usual_version(const View& view, const Port& port) {
   std::map<std::string, std::set<std::string>> cards;
   for (const Port& other : view.now.ports)
@@ -58,52 +58,61 @@ std::string usual_version(const View& view, const Port& port) {
 }
 
 constexpr std::string_view kUpdate =
-    "Update the firmware with the vendor's tool (mlxfwmanager or mstflint -d PCI, niccli, nvmupdate) while no job "
-    "runs, and reset the "
-    "card or reboot.";
+    "Update the firmware while no job runs (mlxfwmanager or mstflint -d ADDRESS, niccli, nvmupdate), then reset the "
+    "NIC or reboot.";
 
-Finding judge_firmware(const View& view, const Port& port) {
+Finding firmware_finding(const View& view, const Port& port) {
   const std::string observed = port.firmware + (board_of(port).empty() ? "" : " on board " + board_of(port));
   if (const auto* allowed = allowed_firmware(view, port)) {
     if (is_allowed(*allowed, port.firmware)) return good(port.rdma, observed, choice(*allowed));
-    return bad(Status::warning, port.rdma, observed, choice(*allowed) + ", as [firmware]",
-               "This card's firmware is none that the site allows: it may lack fixes that the others have, and behave "
-               "unlike them.",
+    return bad(Status::warning, port.rdma, observed, choice(*allowed) + ", from [firmware]",
+               "The site does not allow this firmware: it may lack fixes and behave differently.",
                std::string(kUpdate));
   }
   const std::string usual = usual_version(view, port);
   if (port.firmware == usual) return good(port.rdma, observed, usual);
-  return bad(Status::warning, port.rdma, observed, usual + ", as the cards of its kind",
-             "Cards of one kind with different firmware differ in defaults, limits and faults, which shows as one slow "
-             "or odd rail.",
+  return bad(Status::warning, port.rdma, observed, usual + ", like equal NICs",
+             "Firmware versions differ in defaults, limits and bugs: one rail may be slow or behave differently.",
              std::string(kUpdate));
 }
 
-void judge_driver(const View& view, const Port& port, Findings& findings) {
+void add_driver_finding(const View& view, const Port& port, Findings& findings) {
   if (view.policy == nullptr || port.driver_version.empty()) return;
   const auto* allowed = allowed_by_name(view.policy->driver_version, port.kernel_driver);
   if (allowed == nullptr) return;
   if (is_allowed(*allowed, port.driver_version))
     return findings.push_back(good(port.kernel_driver, port.driver_version, choice(*allowed)));
-  findings.push_back(bad(Status::warning, port.kernel_driver, port.driver_version,
-                         choice(*allowed) + ", as [driver_version]",
-                         "The driver that is loaded is none that the site allows; an update that was installed is "
-                         "loaded only after a reboot.",
-                         "See modinfo " + port.kernel_driver +
-                             " for the installed one, and reboot or load the driver again while no job runs."));
+  findings.push_back(
+      bad(Status::warning, port.kernel_driver, port.driver_version, choice(*allowed) + ", from [driver_version]",
+          "The site does not allow the loaded driver. An installed update is loaded only after a reboot.",
+          "Reboot, or reload the driver while no job runs. Installed version: modinfo " + port.kernel_driver));
+}
+
+// One finding per card. Software devices have no firmware.
+void ask(const View& view, Findings& findings) {
+  std::set<std::string> cards, drivers;
+  for (const Port& port : view.now.ports) {
+    if (!is_judged(port)) continue;
+    if (!port.kernel_driver.empty() && drivers.insert(port.kernel_driver).second)
+      add_driver_finding(view, port, findings);
+    if (port.firmware.empty() || port.pci.empty() || !cards.insert(card_of(port.pci)).second) continue;
+    findings.push_back(firmware_finding(view, port));
+  }
 }
 
 }  // namespace
 
-// One finding a card, whatever number of functions it has; software devices have no firmware.
-void ask_firmware(const View& view, Findings& findings) {
-  std::set<std::string> cards, drivers;
-  for (const Port& port : view.now.ports) {
-    if (!is_judged(port)) continue;
-    if (!port.kernel_driver.empty() && drivers.insert(port.kernel_driver).second) judge_driver(view, port, findings);
-    if (port.firmware.empty() || port.pci.empty() || !cards.insert(card_of(port.pci)).second) continue;
-    findings.push_back(judge_firmware(view, port));
-  }
-}
+extern const Check kFirmwareCheck{
+    .id = "firmware",
+    .group = group::network,
+    .title = "NICs of one model run the same, allowed firmware",
+    .meaning =
+        "Without [firmware] in fabric-agent.toml, NICs with the same board id are compared with each other and the "
+        "minority is reported. With [firmware], each version must be listed for its board id, PCI id or driver. "
+        "[driver_version] does the same for drivers.",
+    .inspect = "cat /sys/class/infiniband/*/fw_ver; ethtool -i NETDEV; devlink dev info",
+    .fix = "Update the firmware with the vendor's tool while no job runs, and reset the NIC or reboot.",
+    .ask = ask,
+};
 
 }  // namespace fabric

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "checks/checks.h"
+#include "checks/check.h"
 #include "model/finding.h"
 
 namespace fabric {
 namespace {
 
-Finding judge(const Port& port) {
+Finding finding_for(const Port& port) {
   const bool pfc = port.qos.pfc->bits != 0;
   if (!port.qos.pause && !pfc) return good(port.id(), "PFC none", "not both");
   const std::string observed =
@@ -14,21 +14,32 @@ Finding judge(const Port& port) {
   if (!port.qos.pause)
     return bad(Status::unknown, port.id(), observed, expected,
                "PFC is on and global pause could not be read: " + why_unread(port, "pause") + ".",
-               "Ask the driver: ethtool -a " + port.netdev + ".");
+               "ethtool -a " + port.netdev);
   const bool pause = port.qos.pause->rx || port.qos.pause->tx;
   if (!pfc || !pause) return good(port.id(), observed, expected);
   return bad(
       Status::critical, port.id(), observed, expected,
       "Global pause stops all priorities and excludes PFC: the port may ignore PFC frames and lose RoCE packets.",
-      "Switch global pause off: ethtool -A " + port.netdev + " rx off tx off, and set pause = \"off\" in the policy.");
+      "ethtool -A " + port.netdev + " rx off tx off, and set pause = \"off\" in the policy.");
+}
+
+void ask(const View& view, Findings& findings) {
+  for (const Port& port : view.now.ports)
+    if (is_judged(port) && port.qos.pfc) findings.push_back(finding_for(port));
 }
 
 }  // namespace
 
-// Ports whose driver offers no PFC cannot have both.
-void ask_pfc_and_pause(const View& view, Findings& findings) {
-  for (const Port& port : view.now.ports)
-    if (is_judged(port) && port.qos.pfc) findings.push_back(judge(port));
-}
+extern const Check kPfcAndPauseCheck{
+    .id = "pfc-and-pause",
+    .group = group::settings,
+    .title = "Global pause is off on ports with PFC",
+    .meaning =
+        "Global (802.3x) pause and PFC exclude each other. With both on, pause stops every priority and the port may "
+        "ignore PFC frames.",
+    .inspect = "ethtool -a NETDEV; dcb pfc show dev NETDEV",
+    .fix = "ethtool -A NETDEV rx off tx off, and set pause = \"off\" in the policy.",
+    .ask = ask,
+};
 
 }  // namespace fabric
