@@ -17,6 +17,8 @@
 #include "base/fd.h"
 #include "checks/check.h"
 #include "exporter/collect/collector.h"
+#include "model/report.h"
+#include "model/view.h"
 #include "store/neighbor_state.h"
 #include "support/tree.h"
 

@@ -14,6 +14,8 @@
 #include "checks/check.h"
 #include "exporter/collect/collector.h"
 #include "exporter/http/page.h"
+#include "model/report.h"
+#include "model/view.h"
 #include "scan/scan.h"
 #include "support/tree.h"
 

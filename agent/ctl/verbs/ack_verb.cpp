@@ -12,6 +12,8 @@
 #include "ctl/world.h"
 #include "health/health.h"
 #include "kernel/kernel.h"
+#include "model/report.h"
+#include "model/view.h"
 #include "store/acks.h"
 #include "store/health_state.h"
 #include "store/state.h"

@@ -12,6 +12,8 @@
 #include "ctl/verbs/samples.h"
 #include "ctl/verbs/watch.h"
 #include "health/health.h"
+#include "model/report.h"
+#include "model/view.h"
 #include "store/acks.h"
 #include "store/health_state.h"
 

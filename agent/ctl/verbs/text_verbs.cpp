@@ -10,6 +10,8 @@
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
 #include "diagnosis/diagnosis.h"
+#include "model/report.h"
+#include "model/view.h"
 
 namespace fabric::ctl {
 namespace {
