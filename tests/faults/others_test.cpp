@@ -235,20 +235,20 @@ std::vector<Planted> links() {
        "not-enough-evidence; mlx5_7/1: not-enough-evidence",
        "more likely the switch"},
       {"half of the module's lanes are unused, and the link went down once", "hgx",
-       [](Machine& m) { dark_lanes(m), lose_link(m); }, nobody, "link downs +1"},
+       [](Machine& m) { dark_lanes(m), lose_link(m); }, "not-enough-evidence", "link downs +1"},
       {"rx power was lost with the link, and is back", "hgx",
        [](Machine& m) {
          for (ModuleLane& lane : m.port().module->lanes) lane.rx_los = true, lane.rx_power.flags->low_alarm = true;
          lose_link(m);
        },
-       nobody},
+       "not-enough-evidence"},
       {"our laser was off while the link was down", "hgx",
        [](Machine& m) {
          for (ModuleLane& lane : m.port().module->lanes)
            lane.tx_power.flags->low_alarm = lane.tx_bias.flags->low_alarm = true;
          lose_link(m);
        },
-       nobody},
+       "not-enough-evidence"},
       {"rx power fell below the alarm limit while the link stayed up, with damaged frames", "hgx",
        [](Machine& m) {
          m.port().module->lanes[2].rx_power.flags->low_alarm = true;
@@ -271,7 +271,7 @@ std::vector<Planted> links() {
          m.port().carrier = false;
          m.port().link_status->up = false;
        },
-       nobody, "", "receives light"},
+       "not-enough-evidence", "", "receives light"},
       {"never a link, and the module has a signal that it cannot measure", "hgx",
        [](Machine& m) {
          for (Port* port : {&m.before.ports[1], &m.port()}) {
@@ -282,7 +282,7 @@ std::vector<Planted> links() {
            port->link_status->reason = "Negotiation failure";
          }
        },
-       nobody, "", "receives light"},
+       "not-enough-evidence", "", "receives light"},
       {"a module that does not measure rx power has a transmitter fault", "hgx",
        [](Machine& m) {
          for (Port* port : {&m.before.ports[1], &m.port()})
@@ -313,10 +313,10 @@ std::vector<Planted> links() {
        },
        "mlx5_1/1: not-enough-evidence; mlx5_2/1: not-enough-evidence", "other links went down too"},
       {"a receive buffer overran: the packets count as receive errors too", "infiniband",
-       [](Machine& m) { m.raise(kPortOverruns, 1), m.raise(kPortReceiveErrors, 40); }, nobody,
+       [](Machine& m) { m.raise(kPortOverruns, 1), m.raise(kPortReceiveErrors, 40); }, "not-enough-evidence",
        "nothing else was damaged"},
       {"12 symbol errors in an hour", "hgx", [](Machine& m) { m.shorten(3'600), m.raise(kPhySymbolErrors, 12); },
-       nobody, "within the limit of a good link"},
+       "not-enough-evidence", "within the limit of a good link"},
       {"300 symbol errors in an hour", "hgx", [](Machine& m) { m.shorten(3'600), m.raise(kPhySymbolErrors, 300); },
        "damaged-link", "", "within the limit"},
       {"a cable is pulled and plugged again", "hgx", [](Machine& m) { lose_link(m), m.raise(kPhySymbolErrors, 5'000); },
