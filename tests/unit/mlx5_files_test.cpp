@@ -192,7 +192,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Closed{"not_root", [](Inbox& test) { test.bed.files->unreadable("sys/kernel/debug*", EACCES); },
                            "root's alone"},
                     Closed{"no_congestion_control", [](Inbox& test) { test.bed.tree.remove(test.folder()); },
-                           "firmware lets nobody set DCQCN"},
+                           "firmware does not allow to set DCQCN"},
                     Closed{"virtual_function",
                            [](Inbox& test) {
                              test.bed.tree.remove(test.folder());

@@ -297,7 +297,7 @@ TEST_F(KeepPci, OnlyPublishesInAuditMode) {
   policy.mode = Mode::audit;
   EXPECT_EQ(agentd::keep_pci(world, policy), 1);
   EXPECT_EQ(control(), 0x2936);
-  EXPECT_NE(log.find("mrrs is 512, wanted 4096"), std::string::npos) << log;
+  EXPECT_NE(log.find("mrrs is 512, want 4096"), std::string::npos) << log;
   EXPECT_EQ((*state::load_pci_state(tree.root()))->functions.at(bed.port.pci).mrrs, 512u);
 }
 

@@ -74,7 +74,7 @@ TEST(ReconcileSysctl, WritesOnlyWhatDiffersAndSavesWhatStoodBefore) {
       {"net.ipv4.tcp_ecn", Outcome::applied, "2", "1", "", 0},
       {"net.ipv4.tcp_rmem", Outcome::in_sync, "4096 131072 6291456", "4096 131072 6291456", "", 0},
       {"vm.zone_reclaim_mode", Outcome::unsupported, "", "0",
-       "this kernel has no such setting, or there is no such network interface", 0}};
+       "unknown to this kernel, or the network interface does not exist", 0}};
   EXPECT_EQ(reconcile_sysctl(tree.root(), want, options), expected);
   EXPECT_EQ(tree.content("proc/sys/net/ipv4/conf/eth0.100/arp_ignore").substr(0, 1), "1");
   EXPECT_EQ(tree.content("proc/sys/net/ipv4/tcp_rmem"), "4096\t131072\t6291456\n") << "not touched";
