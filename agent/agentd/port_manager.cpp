@@ -6,7 +6,7 @@
 #include "agentd/messages.h"
 #include "base/parse.h"
 #include "config/config.h"
-#include "model/bond.h"
+#include "model/node.h"
 #include "scan/scan.h"
 #include "settings/busy.h"
 #include "settings/sysctl.h"

@@ -6,7 +6,7 @@
 #include "agentd/port_manager.h"
 #include "agentd/window.h"
 #include "config/config.h"
-#include "model/bond.h"
+#include "model/node.h"
 #include "settings/restore.h"
 #include "store/state.h"
 

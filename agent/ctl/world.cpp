@@ -8,7 +8,7 @@
 
 #include "config/cabling.h"
 #include "config/config.h"
-#include "model/bond.h"
+#include "model/node.h"
 #include "settings/busy.h"
 #include "settings/confirm.h"
 #include "store/state.h"

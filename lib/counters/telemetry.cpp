@@ -7,7 +7,7 @@
 #include "base/parse.h"
 #include "kernel/netlink/ethtool_link.h"
 #include "kernel/rdma/nldev.h"
-#include "model/switched_off.h"
+#include "model/link_status.h"
 
 namespace fabric {
 namespace {

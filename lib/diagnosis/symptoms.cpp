@@ -5,7 +5,7 @@
 #include "checks/cabling/peer.h"
 #include "diagnosis/context.h"
 #include "model/finding.h"
-#include "model/switched_off.h"
+#include "model/link_status.h"
 
 namespace fabric {
 namespace {

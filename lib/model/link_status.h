@@ -5,9 +5,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fabric {
+
+// LinkStatus::reason of a netdev that is administratively down (no IFF_UP): the only reason that is not from ethtool.
+// RoCE drivers report the physical state "Disabled" for every port without a link, whatever the cause
+// (mlx5_query_port_roce, bnxt_re_query_port, irdma_query_port, hns_roce_query_port of Linux 6.12).
+inline constexpr std::string_view kSwitchedOff = "Switched off";
 
 // Why there is no link. The words are ethtool's: "No cable"; "Autoneg" and "No partner detected".
 struct LinkStatus {

@@ -41,4 +41,17 @@ std::string_view phys_state_text(unsigned phys_state) {
   return phys_state > 0 && phys_state < kNames.size() ? kNames[phys_state] : "<unknown>";
 }
 
+namespace qos {
+
+Keys own_keys(const Port& port) {
+  if (port.bond.empty()) return Keys().set();
+  Keys of_bond;
+  for (const SettingId setting : {SettingId::mtu, SettingId::roce_mode, SettingId::roce_tos, SettingId::traffic_class,
+                                  SettingId::optional_counters})
+    of_bond.set(index(setting));
+  return port.bond == port.netdev ? of_bond : ~of_bond;
+}
+
+}  // namespace qos
+
 }  // namespace fabric

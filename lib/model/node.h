@@ -15,8 +15,6 @@
 #include "model/link_status.h"
 #include "model/neighbor.h"
 #include "model/network.h"
-#include "model/pci_state.h"
-#include "model/pcie_link.h"
 #include "model/platform.h"
 #include "model/qos.h"
 #include "model/telemetry.h"
@@ -213,5 +211,13 @@ struct Node {
   std::optional<PciState>
       pci_settings{};  // absent: fabric-agent-pci.service has published nothing, and the reader may not read it himself
 };
+
+namespace qos {
+
+// The settings of this port: all of them; for a bond (mlx5 RoCE LAG) its MTU and those of the RDMA device; for a member
+// of a bond the others, because PFC, buffers, rings and so on belong to the physical function.
+Keys own_keys(const Port& port);
+
+}  // namespace qos
 
 }  // namespace fabric

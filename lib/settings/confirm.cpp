@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/parse.h"
-#include "model/bond.h"
+#include "model/node.h"
 #include "store/files.h"
 #include "store/toml_value.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "kernel/capture/root.h"
-#include "model/pci_state.h"
+#include "model/platform.h"
 
 namespace fabric::state {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "model/bond.h"
+#include "model/node.h"
 #include "store/files.h"
 #include "store/toml_value.h"
 

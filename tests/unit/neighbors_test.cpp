@@ -5,7 +5,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "model/neighbor_table.h"
+#include "exporter/lldp/neighbor_table.h"
 #include "store/neighbor_state.h"
 #include "support/tree.h"
 #include "wire/lldp.h"

@@ -2,7 +2,7 @@
 // What stood before our first write: of each port its own, until it is back.
 #include "settings/restore.h"
 
-#include "model/bond.h"
+#include "model/node.h"
 #include "settings/confirm.h"
 #include "support/sim_nic_bed.h"
 #include "support/tree.h"

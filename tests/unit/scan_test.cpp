@@ -8,7 +8,7 @@
 #include <chrono>
 #include <thread>
 
-#include "model/bond.h"
+#include "model/node.h"
 #include "support/sim_nic.h"
 #include "support/sim_rdma.h"
 #include "support/tree.h"

@@ -12,7 +12,7 @@
 #include "ctl/verbs/confirm.h"
 #include "ctl/world.h"
 #include "kernel/netlink/rtnl.h"
-#include "model/bond.h"
+#include "model/node.h"
 #include "settings/restore.h"
 #include "store/state.h"
 

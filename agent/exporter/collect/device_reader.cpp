@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/bond.h"
+#include "model/node.h"
 #include "scan/scan.h"
 #include "settings/reconcile.h"
 

@@ -11,8 +11,8 @@
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "exporter/lldp/neighbor_table.h"
 #include "kernel/netlink/netlink.h"
-#include "model/neighbor_table.h"
 
 struct sd_event;
 struct sd_event_source;

@@ -6,7 +6,7 @@
 #include "checks/check.h"
 #include "health/health.h"
 #include "model/finding.h"
-#include "model/switched_off.h"
+#include "model/link_status.h"
 
 namespace fabric {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "kernel/capture/root.h"
-#include "model/pci_state.h"
+#include "model/platform.h"
 
 namespace fabric::pci {
 

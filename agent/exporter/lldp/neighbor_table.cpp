@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/neighbor_table.h"
+#include "exporter/lldp/neighbor_table.h"
 
 #include <algorithm>
 
