@@ -60,7 +60,7 @@ const std::vector<Defect>& defects() {
        "acs",
        "host",
        U,
-       {kBelowNic, "no list"}},
+       {kBelowNic, "list is damaged"}},
       {"acs_of_a_new_bridge",
        [](Healthy& n) { n.now.pci_settings->functions.erase(kBelowNic); },
        "acs",
