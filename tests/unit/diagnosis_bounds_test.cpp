@@ -189,7 +189,7 @@ TEST(DiagnosisBounds, ASlotThatCanDoNoMoreHasLostNothing) {
   EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"host-holds-network"}) << text(ask(node));
   // It is too small all the same for a port that is faster.
   for (Node* each : {&node.before, &node.now}) each->ports[0].rate = 400e9 / 8;
-  EXPECT_NE(text(ask(node)).find("x16 at 16 GT/s (the most that card and slot can do), less than the port's 400 Gb/s"),
+  EXPECT_NE(text(ask(node)).find("x16 at 16 GT/s (the maximum of NIC and slot), less than the port's rate, 400 Gb/s"),
             std::string::npos)
       << text(ask(node));
   for (Node* each : {&node.before, &node.now})

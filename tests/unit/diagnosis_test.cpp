@@ -405,7 +405,7 @@ TEST(Diagnosis, JsonHasItAll) {
   hold(node, 0.3);
   const std::string json = to_json(ask(node)).dump(true);
   for (const char* part : {"\"port\"", "\"mlx5_0/1\"", "\"host-holds-network\"", "\"host\"", "\"warning\"",
-                           "\"confidence\"", "30 % of the time on priority 3"})
+                           "\"confidence\"", "PFC pause sent, priority 3: 30 % of the time"})
     EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
 }
 

@@ -12,8 +12,8 @@
 
 #include "ctl/verbs.h"
 #include "ctl/verbs/check_watch.h"
-#include "health/rule.h"
 #include "exporter/http/page.h"
+#include "health/rule.h"
 #include "store/acks.h"
 #include "store/health_state.h"
 #include "support/healthy_node.h"
