@@ -44,9 +44,9 @@ bool in_grace(const Health& health, const HealthPolicy& policy, const std::strin
 // the members of a bond count as the bond.
 void track_removed(Health& health, const View& view, double now) {
   for (auto& [id, device] : health.devices) {
-    const bool is_present =
-        health.ages.contains(id.substr(0, id.find('@'))) ||
-        std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& port) { return port.id() == id; });
+    const bool is_present = health.ages.contains(id.substr(0, id.find('@'))) ||
+                            std::any_of(view.now.ports.begin(), view.now.ports.end(),
+                                        [&, &name = id](const Port& port) { return port.id() == name; });
     if (!place_of_gone(device) && !is_present)
       device = {device.identity.substr(0, device.identity.find(' ')).append(kGone), now};
   }
