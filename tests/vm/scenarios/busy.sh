@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# only with --all
 # run: --timeout 1200
 # A running job comes first: with a queue pair open, a PFC difference on mlx5 stays pending and the traffic goes on; when the
 # job ends it is applied. Then real RDMA traffic over a lossy wire: the right counters rise at the right ends.

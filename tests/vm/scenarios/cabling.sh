@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# only with --all
 # Cables: real lldpds at their other ends. NICs 1 and 3 stand for ports of two switches, and their lldpd says so; an lldpd on
 # NICs 0 and 2 says who the host is. Wires are moved by the simulated NICs' `peer`.
 . /mnt/host/scenarios/lib/agent.sh

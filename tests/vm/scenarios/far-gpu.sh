@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# only with --all
 # run: --far-gpu
 # A GPU that somebody put on the other socket: its NIC is beyond the socket link, and check names that GPU.
 . /mnt/host/scenarios/lib/agent.sh

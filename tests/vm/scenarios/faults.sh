@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# only with --all
 # run: --timeout 1500 --cmdline fabsim.personality=mlx5,bnxt,ice,nodcb
 # Everything that can go wrong in a write: refused in the reply's byte while the ACK says success, ignored, the device gone
 # in the middle, agentd killed at each write. Each is reported for what it is and the other NICs are finished.

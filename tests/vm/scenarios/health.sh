@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# only with --all
 # run: --timeout 1500
 # Faults injected by name and by netem: the exporter names the check, the culprit and the metric within two of its readings (ten
 # seconds each), and takes it back when it is over. Its memory outlives a restart. The limits are the defaults; windows and

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# only with --all
 # Limits of the services that start jobs: a stub of slurmd whose drop-in limits locked memory is named with file and line,
 # after the drop-in is mended the restart is asked for, and after that nothing. What the unit files come to is compared
 # with systemd's own word for a unit with every trap of their syntax.

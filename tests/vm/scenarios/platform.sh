@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# only with --all
 # One defect of the platform at a time: a NIC's link at x8, ACS redirect on a switch's port. `check` names that and nothing
 # else, and is silent again when it is mended.
 . /mnt/host/scenarios/lib/agent.sh

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# only with --all
 # run: --cmdline fabsim.personality=mlx5
 # Addresses of the rails. What check says of two rails in one subnet without source routing is mended by the very lines that it
 # gives; a missing and a duplicate address, a gateway that does not answer, pins of the site: one finding each, and silence after.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# only with --all
 # topo gives the class that the virtual server was built with for every GPU and NIC, and hwloc's own reading of the same
 # machine gives the same.
 . /mnt/host/scenarios/lib/agent.sh
