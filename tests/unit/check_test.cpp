@@ -304,8 +304,7 @@ TEST(Check, ReceiverNotReadyIsToldAndNotBlamed) {
   const Report report = run_checks(node.view(), only);
   EXPECT_EQ(worst(report), Status::ok);
   ASSERT_FALSE(report.findings.empty());
-  EXPECT_NE(report.findings[0].observed.find("7 RNR NAKs"), std::string::npos)
-      << report.findings[0].observed;
+  EXPECT_NE(report.findings[0].observed.find("7 RNR NAKs"), std::string::npos) << report.findings[0].observed;
 }
 
 // A server with one NIC was built so: the GPUs of the other socket have lost nothing.

@@ -9,8 +9,8 @@
 #include "ctl/output/report_text.h"
 #include "ctl/topo/topo.h"
 #include "kernel/pci/topology.h"
-#include "metrics/text.h"
 #include "metrics/families.h"
+#include "metrics/text.h"
 #include "support/healthy_node.h"
 #include "support/machines.h"
 #include "support/tree.h"
@@ -351,7 +351,7 @@ TEST(UnseenMachines, ASlotThatIsTooSmallIsSaidToBe) {
   const auto found = said(node);
   ASSERT_EQ(found.size(), 8u) << test::describe(found);
   EXPECT_EQ(found[0].status, Status::critical);
-  EXPECT_NE(found[0].meaning.find("The slot can do no more"), std::string::npos) << found[0].meaning;
+  EXPECT_NE(found[0].meaning.find("The slot (port "), std::string::npos) << found[0].meaning;
   EXPECT_EQ(found[0].remedy.find("eseat"), std::string::npos) << found[0].remedy;
 }
 
@@ -372,7 +372,7 @@ TEST(UnseenMachines, ASlotThatIsTooSmallForACardWithASwitch) {
   slot({16, 16, 8, 8});
   ASSERT_EQ(said(node).size(), 1u) << test::describe(said(node));
   EXPECT_EQ(said(node)[0].subject + " " + said(node)[0].observed, "0000:d3:00.0 x8 at 16 GT/s below 0000:d2:01.0");
-  EXPECT_NE(said(node)[0].meaning.find("slower than the card's network port (400 Gb/s)"), std::string::npos)
+  EXPECT_NE(said(node)[0].meaning.find("slower than its network port (400 Gb/s)"), std::string::npos)
       << said(node)[0].meaning;
   node.topology.hypervisor = "QEMU";
   EXPECT_EQ(test::describe(said(node)), "") << "a virtual bridge has no lanes";
@@ -458,7 +458,7 @@ TEST(UnseenMachines, AHeadingClaimsNothingOfOtherPorts) {
   for (const char* port : {"mlx5_0/1", "mlx5_1/1", "mlx5_2/1"}) add("ecn_rp", port);
   add("ecn_np", "mlx5_1/1");
   const std::string text = ctl::report_text(report, "", false, {});
-  EXPECT_NE(text.find("\nUNKNOWN  pfc, ecn_rp  mlx5_0/1, mlx5_1/1, mlx5_2/1\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nUNKNOWN  pfc, ecn_rp  mlx5_0..2\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\nUNKNOWN  ecn_np  mlx5_1/1\n"), std::string::npos) << text;
   EXPECT_EQ(text.find("ecn_rp"), text.rfind("ecn_rp")) << text;
 }
