@@ -11,7 +11,7 @@
 namespace fabric::faults {
 namespace {
 
-constexpr const char *kBond = "mlx5_1/1", *kMember = "mlx5_1/1@ens1";
+constexpr const char* kBond = "mlx5_1/1";
 
 Machine bonded() {
   Machine out =

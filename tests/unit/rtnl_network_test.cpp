@@ -178,7 +178,7 @@ class Namespace : public testing::Test {
   Interface scanned() {
     std::vector<std::string> unseen;
     const ScanOptions options;
-    scanning::Context context{kernel, options, {}, {}, unseen};
+    scanning::Context context{kernel, options, {}, {}, {}, unseen};
     network = {};
     scanning::read_network(context, ports, network);
     EXPECT_TRUE(unseen.empty()) << unseen.front();

@@ -64,7 +64,7 @@ struct Bed {
     node.network.interfaces["ens1"] = {};
   }
   void read() {
-    scanning::Context context{kernel, options, {}, {}, node.unseen};
+    scanning::Context context{kernel, options, {}, {}, {}, node.unseen};
     scanning::read_neighbors(context, node);
   }
 };
