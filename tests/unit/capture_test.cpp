@@ -80,12 +80,29 @@ class Refusals : public BehindFiles {
 
 // One ConnectX with faults: PFC is not as the policy says, packets get lost, two files cannot be read.
 struct Machine {
+  // Eight cores in two sockets, without which hwloc does not load a tree.
+  void add_cpus() {
+    for (const char* list : {"online", "possible", "present"})
+      tree.file(std::string("sys/devices/system/cpu/") + list, "0-7\n");
+    for (int cpu = 0; cpu < 8; ++cpu) {
+      const std::string folder = "sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
+      char self[4];
+      std::snprintf(self, sizeof self, "%02x\n", 1 << cpu);
+      tree.file(folder + "core_cpus", self).file(folder + "thread_siblings", self);
+      tree.file(folder + "physical_package_id", std::to_string(cpu / 4) + "\n")
+          .file(folder + "core_id", std::to_string(cpu % 4) + "\n")
+          .file(folder + "package_cpus", cpu < 4 ? "0f\n" : "f0\n");
+    }
+    tree.file("sys/devices/system/node/online", "0-1\n");
+    tree.file("sys/devices/system/node/node0/cpumap", "0f\n").file("sys/devices/system/node/node1/cpumap", "f0\n");
+  }
   Machine() {
     const auto function =
         add_pci(tree, {"pci0000:20/0000:20:01.0", "0000:24:00.0", "0x15b3", "0x1021", "0x020000", "1"});
     const auto gpu = add_pci(tree, {"pci0000:20/0000:20:03.0", "0000:27:00.0", "0x10de", "0x2330", "0x030200", "1"});
     tree.folder("sys/bus/pci/drivers/mlx5_core").link(function + "/driver", "../../../../bus/pci/drivers/mlx5_core");
     tree.file("sys/devices/system/node/node0/cpulist", "0-3\n").file("sys/devices/system/node/node1/cpulist", "4-7\n");
+    add_cpus();
     const std::string device = function + "/infiniband/mlx5_0", port = device + "/ports/1";
     tree.link("sys/class/infiniband/mlx5_0", "../../../" + device).link(device + "/device", "../..");
     tree.file(device + "/fw_ver", "28.41.1000\n").file(device + "/board_id", "x\n").file(device + "/hca_type", "x\n");

@@ -12,8 +12,8 @@
 
 #include "agentd/journal.h"
 #include "config/config.h"
-#include "model/change.h"
 #include "health/rule.h"
+#include "model/change.h"
 #include "vendor/driver.h"
 
 namespace fabric {
@@ -77,7 +77,10 @@ TEST(SampleConfiguration, ItsCommentedDefaultsAreTheDefaults) {
   EXPECT_EQ(loaded->policy.sample_cpu_budget, defaults.sample_cpu_budget);
   EXPECT_EQ(loaded->policy.maintenance, defaults.maintenance);
   EXPECT_EQ(loaded->policy.release, defaults.release);
-  EXPECT_EQ(loaded->policy.health, defaults.health);
+  EXPECT_EQ(loaded->policy.health.boot_grace, defaults.health.boot_grace);
+  EXPECT_EQ(loaded->policy.health.reload_grace, defaults.health.reload_grace);
+  for (const HealthRule& rule : health_rules())
+    EXPECT_EQ(limits_of(loaded->policy.health, rule), limits_of(defaults.health, rule)) << rule.key;
   EXPECT_EQ(loaded->policy.optics, defaults.optics);
   EXPECT_EQ(loaded->policy.raw, defaults.raw);
   EXPECT_EQ(loaded->policy.compat, defaults.compat);
@@ -154,7 +157,8 @@ TEST(ManualPage, NamesTheDriversThatOfferASetting) {
 
 TEST(ManualPage, NamesTheRulesThatDoNotCountAfterTheBoot) {
   const auto named = words_of(entry_of(content("agent/agentd/fabric-agent.toml.5"), "health.boot_grace"));
-  for (const HealthRule& rule : health_rules()) EXPECT_EQ(named.contains(std::string(rule.key)), rule.graced) << rule.key;
+  for (const HealthRule& rule : health_rules())
+    EXPECT_EQ(named.contains(std::string(rule.key)), rule.graced) << rule.key;
 }
 
 TEST(ManualPage, NamesEveryDriverThatAnEntryMayMatch) {

@@ -71,7 +71,8 @@ TEST(Gres, CoresAreLogicalAndLinksGoByThePciAddress) {
 
 // slurmd compares what is written with what it detects, and drains the node where they differ.
 TEST(Gres, WhoDetectsWritesNothing) {
-  EXPECT_NE(printed(machine_with(64), "slurm").find("# With AutoDetect leave Cores and Links out"), std::string::npos);
+  EXPECT_NE(printed(machine_with(64), "slurm").find("# With AutoDetect=nvml or rsmi leave Cores and Links out"),
+            std::string::npos);
 }
 
 TEST(Rankfile, EachRankHasCoresOfItsOwn) {
@@ -96,7 +97,7 @@ TEST(Rankfile, EachRankHasCoresOfItsOwn) {
 
 // mpirun refuses ranks that share cores, unless it is told.
 TEST(Rankfile, SharedCoresAreTold) {
-  EXPECT_NE(printed(machine_with(2), "rankfile").find("# Some ranks share cores: add --bind-to core:overload-allowed."),
+  EXPECT_NE(printed(machine_with(2), "rankfile").find("# Some ranks share cores: add --bind-to core:overload-allowed"),
             std::string::npos);
   Healthy node = machine_with(64);
   node.now.topology.gpus[1].numa.reset();

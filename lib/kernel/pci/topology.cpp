@@ -141,7 +141,7 @@ HwlocView ask_hwloc(const Kernel& kernel, const pci::CpuNodes& nodes) {
   std::vector<std::string> differences;
   auto view = hwloc_view(kernel);
   if (view) out = std::move(view).value();
-  else if (view.error().code != ENODATA) differences.push_back("hwloc: " + view.error().text());
+  else if (view.error().code != ENODATA) differences.push_back(view.error().text());
   const auto& known = out.machine.numa_cpus;
   const bool same = std::equal(nodes.begin(), nodes.end(), known.begin(), known.end(),
                                [](const auto& a, const auto& b) { return a.first == b.first; });
