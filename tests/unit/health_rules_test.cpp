@@ -256,11 +256,11 @@ TEST(HealthRules, OfABondTheMemberIsNamed) {
   ASSERT_EQ(machine.said(), "");
   second.module->lanes[2].rx_power.value = 7e-5;
   machine.steps(2);
-  EXPECT_EQ(machine.said(), "optics mlx5_1/1@ens1f1np1 warning: lane 3 rx power -11.5 dBm (limits: -10 dBm to 4.5 dBm)\n");
+  EXPECT_EQ(machine.said(),
+            "optics mlx5_1/1@ens1f1np1 warning: lane 3 rx power -11.5 dBm (limits: -10 dBm to 4.5 dBm)\n");
   second.carrier = false;
   machine.steps(8);
-  EXPECT_NE(machine.said().find("@ens1f1np1"), std::string::npos)
-      << "a state is not cleared without a reading";
+  EXPECT_NE(machine.said().find("@ens1f1np1"), std::string::npos) << "a state is not cleared without a reading";
   second.carrier = true;
   second.module->lanes[2].rx_power.value = 1e-3;
   machine.steps(8);
