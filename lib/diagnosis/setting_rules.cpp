@@ -4,6 +4,7 @@
 
 #include "diagnosis/context.h"
 #include "diagnosis/rules.h"
+#include "model/finding.h"
 
 namespace fabric {
 namespace {
@@ -120,8 +121,9 @@ bool differs(const View& view, const Port& port, SettingId setting) {
   const auto found = view.plan->find(port.id());
   if (found == view.plan->end()) return false;
   return std::any_of(found->second.begin(), found->second.end(), [&](const Change& change) {
-    return change.setting == setting && change.sysctl.empty() && change.outcome != Outcome::in_sync &&
-           change.outcome != Outcome::applied && change.outcome != Outcome::unsupported;
+    const Outcome outcome = with_agents_word(view.now, change).outcome;
+    return change.setting == setting && change.sysctl.empty() && outcome != Outcome::in_sync &&
+           outcome != Outcome::unsupported;
   });
 }
 

@@ -34,10 +34,12 @@ constexpr Metric kAgentEnforcing{
     "fabric_agent_enforcing",
     "1 if fabric-agentd writes settings, 0 if it only reports (mode audit) or is not running.", kGauge};
 constexpr Metric kAgentConfig{"fabric_agent_config_valid",
-                              "0 if the last reload failed and the previous configuration is kept.", kGauge};
-constexpr Metric kInSync{
-    "fabric_setting_in_sync",
-    "1 if the setting matches the policy, as last read by fabric-agentd; 0 for every other result.", kGauge};
+                              "0 if the configuration is invalid and the last valid one is in use.", kGauge};
+constexpr Metric kInSync{"fabric_setting_in_sync",
+                         "1 if the setting matches the policy: the result of its check, for a sysctl that of "
+                         "fabric-agentd. 0 for every other "
+                         "result; absent if it could not be read.",
+                         kGauge};
 constexpr Metric kRepairs{"fabric_setting_repairs_total",
                           "Times fabric-agentd restored the setting since it began to enforce it."};
 constexpr Metric kDrifts{
@@ -161,8 +163,8 @@ void add_agent(FamilySet& families, const AgentState& agent) {
     for (const auto& [key, state] : settings) {
       Labels labels = id_labels(id);
       labels.push_back({"setting", key});
-      bool in_sync = state.outcome == to_text(Outcome::in_sync) || state.outcome == to_text(Outcome::applied);
-      families.add(kInSync, labels, in_sync ? 1 : 0);
+      const bool in_sync = state.outcome == to_text(Outcome::in_sync) || state.outcome == to_text(Outcome::applied);
+      if (agent.running && !parse_setting(key)) families.add(kInSync, labels, in_sync ? 1 : 0);  // a sysctl: no check
       families.add(kRepairs, labels, static_cast<double>(state.repairs));
       if (const auto when = unix_seconds(state.last_drift)) families.add(kLastDrift, labels, *when);
       for (const auto& [cause, count] : state.drifts)
@@ -171,6 +173,13 @@ void add_agent(FamilySet& families, const AgentState& agent) {
 }
 
 void add_report(FamilySet& families, const Report& report) {
+  // Of the check itself, so that the two never differ. Unknown has no series.
+  for (const Finding& finding : report.findings) {
+    if (!parse_setting(finding.id) || finding.status == Status::unknown) continue;
+    Labels labels = id_labels(finding.subject);
+    labels.push_back({"setting", finding.id});
+    families.add(kInSync, labels, finding.status == Status::ok ? 1 : 0);
+  }
   for (const Finding& finding : report.findings)
     families.add(kCheckStatus, {}, {{"check", finding.id}, {"subject", finding.subject}},
                  static_cast<double>(finding.status));

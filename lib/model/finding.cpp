@@ -5,28 +5,58 @@
 #include <cstdio>
 #include <optional>
 
+#include "model/pci_kind.h"
+
 namespace fabric {
 namespace {
 
 std::optional<Outcome> outcome_of(std::string_view text) {
-  for (Outcome value : {Outcome::pending, Outcome::refused, Outcome::ignored, Outcome::conflict})
+  for (Outcome value : {Outcome::in_sync, Outcome::applied, Outcome::pending, Outcome::refused, Outcome::ignored,
+                        Outcome::unsaved, Outcome::conflict})
     if (to_text(value) == text) return value;
   return std::nullopt;
+}
+
+const SettingState* agents_word(const Node& node, const Change& change) {
+  if (!node.agent || !node.agent->running) return nullptr;
+  const auto port = node.agent->ports.find(change.port);
+  if (port == node.agent->ports.end()) return nullptr;
+  const auto setting = port->second.find(change.key());
+  return setting == port->second.end() ? nullptr : &setting->second;
+}
+
+// What cannot be judged here and needs no action.
+std::string why_excused(const Node& node, const Change& change) {
+  const auto port =
+      std::find_if(node.ports.begin(), node.ports.end(), [&](const Port& each) { return each.id() == change.port; });
+  if (port == node.ports.end()) return {};
+  if (change.outcome == Outcome::unsupported && is_guests_function(port->pci_id))
+    return "set by the host: this is a virtual function";
+  // Some drivers show the active mode only (Driver::fec_in_use). port-state reports the missing link.
+  if (change.setting == SettingId::fec && change.sysctl.empty() && change.from == "none" && port->carrier == false &&
+      change.outcome != Outcome::refused)
+    return "unknown while the link is down";
+  return {};
 }
 
 }  // namespace
 
 Change with_agents_word(const Node& node, Change change) {
   const bool is_open = change.outcome == Outcome::differs || change.outcome == Outcome::pending;
-  if (!is_open || !node.agent || !node.agent->running) return change;
-  const auto port = node.agent->ports.find(change.port);
-  if (port == node.agent->ports.end()) return change;
-  const auto setting = port->second.find(change.key());
-  if (setting == port->second.end()) return change;
-  const std::optional<Outcome> outcome = outcome_of(setting->second.outcome);
-  if (!outcome) return change;
-  change.outcome = *outcome;
-  change.detail = setting->second.detail;
+  const bool is_unread =
+      change.from == "-" && (change.outcome == Outcome::unsupported || change.outcome == Outcome::refused);
+  const SettingState* agent = agents_word(node, change);
+  const auto outcome = agent == nullptr ? std::nullopt : outcome_of(agent->outcome);
+  const bool is_done = outcome == Outcome::in_sync || outcome == Outcome::applied;
+  if (outcome && (is_unread || (is_open && !is_done))) {
+    change.outcome = is_done ? Outcome::in_sync : *outcome;
+    change.detail = agent->detail;
+    if (is_done) change.from = change.to;
+  }
+  if (std::string why = why_excused(node, change); !why.empty()) {
+    change.outcome = Outcome::in_sync;
+    change.from = std::move(why);
+  }
   return change;
 }
 

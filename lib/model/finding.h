@@ -20,7 +20,9 @@ inline Finding bad(Status status, std::string subject, std::string observed, std
       {}, std::move(subject), status, std::move(observed), std::move(expected), std::move(meaning), std::move(remedy)};
 }
 
-// Replaces the outcome of a dry run by that of the running agent, which knows the result of its write.
+// The state of a setting by its dry run, for check, status, diagnose and the metrics: the outcome is that of the
+// running agent where this knows more (the result of its write, a value that only root can read), and in_sync where
+// nothing can be judged or done (a virtual function, FEC without a link); `from` says why then.
 Change with_agents_word(const Node& node, Change change);
 
 // "200 Gb/s"

@@ -226,16 +226,15 @@ TEST(Families, SettingsOfTheAgent) {
   SettingState& drifted = agent.ports["mlx5_0/1"]["pfc"];
   drifted.drifts = {{"process", 4}, {"link", 1}};
   drifted.last_drift = "2026-01-01T00:00:01Z";
-  agent.ports["mlx5_0/1"]["ets"] = {"applied", "", 1, ""};
+  agent.ports["host"]["net.ipv4.tcp_ecn"] = {"applied", "", 1, ""};
   FamilySet set;
   add_agent(set, agent);
   auto all = series(set);
   std::string at = ",device=mlx5_0,port=1,setting=";
   EXPECT_EQ(all.at("fabric_agent_up"), 1);
   EXPECT_EQ(all.at("fabric_agent_enforcing"), 1);
-  EXPECT_EQ(all.at("fabric_setting_in_sync" + at + "pfc"), 1);
-  EXPECT_EQ(all.at("fabric_setting_in_sync" + at + "ets"), 1);
-  EXPECT_EQ(all.at("fabric_setting_in_sync" + at + "mtu"), 0);
+  EXPECT_EQ(all.count("fabric_setting_in_sync" + at + "pfc"), 0U) << "the check's";
+  EXPECT_EQ(all.at("fabric_setting_in_sync,device=host,port=,setting=net.ipv4.tcp_ecn"), 1);
   EXPECT_EQ(all.at("fabric_setting_repairs_total" + at + "pfc"), 2);
   EXPECT_EQ(all.at("fabric_setting_drifts_total" + at + "pfc,cause=process"), 4);
   EXPECT_EQ(all.at("fabric_setting_drifts_total" + at + "pfc,cause=link"), 1);
@@ -245,17 +244,26 @@ TEST(Families, SettingsOfTheAgent) {
   agent.running = false;
   FamilySet stopped;
   add_agent(stopped, agent);
-  EXPECT_EQ(series(stopped).at("fabric_agent_enforcing"), 0) << "what it last published stands on";
+  EXPECT_EQ(series(stopped).at("fabric_agent_enforcing"), 0);
+  EXPECT_FALSE(series(stopped).contains("fabric_setting_in_sync,device=host,port=,setting=net.ipv4.tcp_ecn"))
+      << "the word of an agent that is gone";
 }
 
 TEST(Families, ChecksShowTheirStatus) {
   Report report;
   report.findings = {{"pfc", "mlx5_0/1", Status::critical, "", "", "", ""},
+                     {"mtu", "mlx5_0/1", Status::ok, "", "", "", ""},
+                     {"ets", "mlx5_0/1", Status::unknown, "", "", "", ""},
                      {"agent", "host", Status::ok, "", "", "", ""}};
   FamilySet set;
   add_report(set, report);
+  const std::string in_sync = "fabric_setting_in_sync,device=mlx5_0,port=1,setting=";
   EXPECT_EQ(series(set), (std::map<std::string, double>{{"fabric_check_status,check=agent,subject=host", 0},
-                                                        {"fabric_check_status,check=pfc,subject=mlx5_0/1", 2}}));
+                                                        {"fabric_check_status,check=pfc,subject=mlx5_0/1", 2},
+                                                        {"fabric_check_status,check=mtu,subject=mlx5_0/1", 0},
+                                                        {"fabric_check_status,check=ets,subject=mlx5_0/1", 3},
+                                                        {in_sync + "pfc", 0},
+                                                        {in_sync + "mtu", 1}}));
 }
 
 TEST(Families, ByDefaultOnlyCountersWithoutACommonNameAreRaw) {

@@ -2,6 +2,7 @@
 // status and show.
 #include <algorithm>
 
+#include "config/config.h"
 #include "ctl/output/report_text.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
@@ -33,7 +34,8 @@ std::string sync_text(const Node& node, const PortPolicy* entry, const Changes* 
   for (const Change& change : *changes) {
     const Outcome outcome = with_agents_word(node, change).outcome;
     if (outcome == Outcome::in_sync) continue;
-    text += (text.empty() ? "" : ", ") + change.key() + " " + std::string(to_text(outcome));
+    const bool unread = change.outcome == Outcome::refused && outcome == Outcome::refused;  // a dry run only reads
+    text += (text.empty() ? "" : ", ") + change.key() + " " + (unread ? "unknown" : std::string(to_text(outcome)));
   }
   return text.empty() ? "yes" : "no: " + text;
 }
@@ -65,7 +67,8 @@ std::string agent_line(const Node& node) {
                                    : "Agent: not running; last change " + or_dash(agent.updated) + ".\n";
   if (!agent.held.empty()) text += "Agent: enforcement suspended: " + agent.held + ".\n";
   if (!agent.config_error.empty())
-    text += "Agent: invalid configuration, the previous one is in use: " + agent.config_error + "\n";
+    text += "Agent: invalid configuration, the last valid one is in use (/" + std::string(kLastGoodFile) +
+            "): " + agent.config_error + "\n";
   return text;
 }
 
@@ -125,7 +128,7 @@ void put_changes(Json& out, const Node& node, bool asked, const Changes* changes
   bool in_sync = changes != nullptr;
   if (changes != nullptr)
     for (const Change& change : *changes) {
-      in_sync = in_sync && change.outcome == Outcome::in_sync;
+      in_sync = in_sync && with_agents_word(node, change).outcome == Outcome::in_sync;
       settings.push(setting_json(node, change));
     }
   out.put("in_sync", !asked || changes == nullptr ? Json() : Json(in_sync)).put("settings", std::move(settings));
@@ -211,7 +214,13 @@ int with_ports(const Options& options, Output& output, Show&& show) {
   const Plan plan = make_plan(*world, node, options);
   output.text += show(node, world->policy ? &*world->policy : nullptr, plan);
   if (options.json) return kDone;
-  if (!world->no_policy.empty()) output.text += "\n" + folded("No policy: " + world->no_policy, output.width) + "\n";
+  if (!world->no_policy.empty())
+    output.text +=
+        "\n" +
+        folded((world->policy ? "Invalid configuration; compared with the last valid one: " : "No policy: ") +
+                   world->no_policy,
+               output.width) +
+        "\n";
   output.text += unseen_text(node, output);
   return kDone;
 }

@@ -6,7 +6,6 @@
 #include "base/result.h"
 #include "checks/registry.h"
 #include "model/finding.h"
-#include "model/pci_kind.h"
 
 namespace fabric {
 namespace {
@@ -154,10 +153,14 @@ Answer answer_of(const Change& change, bool enforced) {
     case Outcome::ignored:
       return {Status::critical, meaning + " The driver accepted the write without effect.",
               "Find a limit or a firmware option of this NIC, and report it to its vendor."};
+    case Outcome::unsaved:
+      return {Status::critical, meaning + " Nothing is written, because the original settings could not be saved.",
+              "Make room, or repair the file that is reported; without a copy of it, move it away: its originals are "
+              "lost."};
     case Outcome::conflict: break;
   }
   return {Status::critical, meaning + " Another program keeps changing it back, and the agent stopped enforcing it.",
-          "Stop the other writer (lldpad, a vendor script, firmware DCBX), then systemctl restart fabric-agent"};
+          "Stop the other writer (lldpad, a vendor script, firmware DCBX), then systemctl reload fabric-agent"};
 }
 
 Finding unreadable(const Port& port, const std::string& wanted, const std::string& why) {
@@ -165,20 +168,27 @@ Finding unreadable(const Port& port, const std::string& wanted, const std::strin
              "Run the check as root on the machine itself. See journalctl -k.");
 }
 
+bool is_enforced(const View& view) {
+  return view.now.agent && view.now.agent->running && view.now.agent->mode == to_text(Mode::enforce);
+}
+
+// Until it is done, neither the agent nor an apply writes.
+std::string what_comes_first(const View& view) {
+  if (view.policy != nullptr && !view.no_policy.empty())
+    return "Correct the configuration first: fabric-agentctl config check";
+  if (view.now.agent && view.now.agent->running && !view.now.agent->held.empty())
+    return "Decide on the apply first: fabric-agentctl confirm; or, after its deadline: systemctl reload fabric-agent";
+  return {};
+}
+
 Finding compare(const View& view, const Port& port, const Change& planned) {
-  // A dry run writes nothing: a refusal in it is a failed read.
-  if (planned.outcome == Outcome::refused)
-    return unreadable(port, planned.to, planned.detail.empty() ? errno_name(planned.code) : planned.detail);
   const Change change = with_agents_word(view.now, planned);
-  if (change.outcome == Outcome::unsupported && is_guests_function(port.pci_id))
-    return good(port.id(), "set by the host: this is a virtual function", change.to);
-  // Some drivers show the active mode only (Driver::fec_in_use). port-state reports the missing link.
-  if (change.setting == SettingId::fec && change.from == "none" && port.carrier == false &&
-      change.outcome != Outcome::refused)
-    return good(port.id(), "unknown while the link is down", change.to);
-  const bool enforced = view.now.agent && view.now.agent->running && view.now.agent->mode == to_text(Mode::enforce);
-  Answer answer = answer_of(change, enforced);
+  // A dry run writes nothing: a refusal in it is a failed read.
+  if (planned.outcome == Outcome::refused && change.outcome == Outcome::refused)
+    return unreadable(port, planned.to, planned.detail.empty() ? errno_name(planned.code) : planned.detail);
+  Answer answer = answer_of(change, is_enforced(view));
   if (answer.status == Status::ok) return good(port.id(), change.from, change.to);
+  if (std::string first = what_comes_first(view); !first.empty()) answer.remedy = std::move(first);
   if (!change.detail.empty()) answer.meaning += " Reported: " + change.detail + ".";
   return bad(answer.status, port.id(), change.from, change.to, answer.meaning, answer.remedy);
 }
