@@ -21,6 +21,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kBurst{5};
 // A port in conflict is checked once a second, however often it is written.
 constexpr milliseconds kConflictPause{1'000};
+// And at least this often: the other writer may be gone.
+constexpr milliseconds kConflictReread{60'000};
 constexpr milliseconds kLockRetry{50};
 constexpr milliseconds kRescanDelay{100};
 // The last queue pair closes without an event.
@@ -167,6 +169,7 @@ void Agent::keep(const std::string& id) {
   auto done = manager_.keep(id, now());
   if (!done && done.error().code == EWOULDBLOCK) schedule_.at("keep " + id, now() + kLockRetry);
   else if (!done) schedule_.at(kRescan, now() + kRescanDelay);
+  if (manager_.in_conflict(id)) schedule_.at("keep " + id, now() + kConflictReread);
   if (manager_.waits_for_idle(id)) schedule_.at("idle " + id, now() + kIdlePoll);
   if (auto opens = manager_.until_window()) schedule_.at(kWindow, now() + *opens + kWindowSlack);
 }
@@ -228,17 +231,14 @@ void Agent::do_task(const std::string& task) {
 void Agent::reload() {
   auto since = std::chrono::duration_cast<microseconds>(now().time_since_epoch()).count();
   sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", static_cast<long long>(since));
-  if (auto loaded = load_config(config_file_)) {
+  if (auto loaded = load_whole_config(manager_.directory(), config_file_)) {
     for (const ConfigWarning& warning : loaded->warnings)
       write_journal({message_id::configuration, LOG_WARNING, warning.where + ": " + warning.what, {}});
-    manager_.set_policy(std::move(loaded->policy));
+    manager_.set_policy(loaded->policy);
+    manager_.note_config({std::move(*loaded)});
     write_journal({message_id::configuration, LOG_NOTICE, "configuration reloaded; all ports are checked", {}});
   } else {
-    manager_.set_config_error(loaded.error().text());
-    write_journal({message_id::configuration,
-                   LOG_ERR,
-                   loaded.error().text() + "\nthe previous configuration stays in force",
-                   {}});
+    manager_.note_config({{}, loaded.error().text()});
   }
   rescan();
   keep_all();

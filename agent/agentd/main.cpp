@@ -50,11 +50,12 @@ void prepare_signals() {
   ::signal(SIGPIPE, SIG_IGN);
 }
 
-int keep_on(Kernel& kernel, PortManager& manager, const std::string& config_file) {
+int keep_on(Kernel& kernel, PortManager& manager, const ConfigInUse& config, const std::string& config_file) {
   // Held until the process ends, whatever ends it.
   auto lock = state::take_lock("/", {}, state::kAgentLockFile);
   if (!lock)
     return refuse(lock.error().code == EWOULDBLOCK ? EX_TEMPFAIL : EX_OSERR, message_id::trouble, lock.error());
+  manager.note_config(config);
   Agent agent(kernel, manager, config_file);
   auto result = agent.open();
   if (result) result = agent.run();
@@ -64,27 +65,29 @@ int keep_on(Kernel& kernel, PortManager& manager, const std::string& config_file
 int run(const Options& options) {
   if (!options.once && !options.pci)
     prepare_signals();  // first of all: a SIGHUP that comes while we start must not end us
-  auto config = load_config(options.config_file());
+  auto config = load_config_in_use(options.root, options.config_file());
+  // By hand, the operator's file is what counts.
+  if (config && options.once && !config->error.empty()) config = error(0, config->error);
   if (!config && config.error().code == ENOENT) {
     return refuse(
         EX_CONFIG, message_id::configuration,
         error(0, config.error().text() + "; write it as in fabric-agent.toml(5), or give another with --config"));
   }
   if (!config) return refuse(EX_CONFIG, message_id::configuration, config.error());
-  for (const ConfigWarning& warning : config->warnings)
+  for (const ConfigWarning& warning : config->config.warnings)
     write_journal({message_id::configuration, LOG_WARNING, warning.where + ": " + warning.what, {}});
   auto kernel = open_kernel(options.root);
   if (!kernel) return refuse(EX_OSERR, message_id::trouble, kernel.error());
   if (options.pci) {
     PciWorld world = real_pci_world(*kernel);
-    return keep_pci(world, config->policy);
+    return keep_pci(world, config->config.policy);
   }
-  if (!kernel->root.is_host() && config->policy.mode == Mode::enforce) {
+  if (!kernel->root.is_host() && config->config.policy.mode == Mode::enforce) {
     return refuse(EX_CONFIG, message_id::configuration,
                   error(0, options.config_file() + ": mode: \"enforce\" on a captured tree; write mode = \"audit\""));
   }
-  PortManager manager(real_world(*kernel), std::move(config->policy));
-  return options.once ? reconcile_once(manager) : keep_on(*kernel, manager, options.config_file());
+  PortManager manager(real_world(*kernel), config->config.policy);
+  return options.once ? reconcile_once(manager) : keep_on(*kernel, manager, *config, options.config_file());
 }
 
 }  // namespace

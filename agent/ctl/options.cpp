@@ -91,6 +91,8 @@ constexpr OptionRow kRows[] = {
     {"confirm", 'C', "SECONDS", " apply ",
      "restore the previous settings unless fabric-agentctl confirm is called within SECONDS", set_confirm,
      "out of range (1s to 24h)"},
+    {"dry-run", 'n', "", " restore ", "list the settings that differ from their originals, write nothing",
+     set_flag<&Options::dry_run>},
     {"force", 'f', "", " restore ", "restore even if the agent enforces and will set the ports again",
      set_flag<&Options::force>},
     {"format", 'F', "FORMAT", " topo ", "text, tree, json, dot, svg, nccl, cpuset, slurm or rankfile", set_format,

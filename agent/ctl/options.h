@@ -25,7 +25,7 @@ inline constexpr int kUsage = 64;   // EX_USAGE of sysexits.h
 struct Options {
   std::string verb;                    // empty: none given
   std::vector<std::string> arguments;  // after the verb
-  bool json = false, verbose = false, force = false, help = false, version = false, no_pager = false;
+  bool json = false, verbose = false, force = false, dry_run = false, help = false, version = false, no_pager = false;
   bool strict = false, brief = false;  // check
   std::string root = "/";
   std::string config;  // empty: below root, where the package puts it

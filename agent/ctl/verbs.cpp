@@ -26,7 +26,8 @@ constexpr Verb kVerbs[] = {
     {"topo", "", "show the GPU and NIC topology, as nvidia-smi topo", "0, 3 failed", run_topo},
     {"neighbors", "", "show LLDP neighbors and the expected cabling", "0, 3 failed", run_neighbors},
     {"capture", "DIR", "record this machine for analysis elsewhere with --root DIR", "0, 3 failed", run_capture},
-    {"config", "check|show", "validate the configuration, or show it merged", "0 valid, 3 invalid", run_config},
+    {"config", "check|show|accept", "validate the configuration, show it merged, accept that files were removed",
+     "0 valid, 1 invalid, 3 failed", run_config},
     {"explain", "[ID...]", "explain a check, a setting or a diagnosis rule", "0, 64 unknown id", run_explain},
     {"help", "[VERB]", "show help", "0, 64 unknown verb", run_help},
 };

@@ -47,18 +47,19 @@ Result<World> open_world(const Options& options) {
   auto kernel = options.open(options.root);
   if (!kernel) return kernel.error();
   World world{std::move(kernel).value(), std::nullopt, {}};
-  auto config = load_config(options.config_file());
-  if (config) {
-    world.policy = std::move(config->policy);
-    load_cabling(world.kernel.root, *world.policy);
-  } else if (options.config.empty()) world.no_policy = as_named_there(world.kernel, options, config.error().text());
-  else return config.error();
+  auto config = load_config_in_use(options.root, options.config_file());
+  const std::string problem = config ? config->error : config.error().text();
+  if (!problem.empty() && !options.config.empty()) return config ? error(0, problem) : config.error();
+  world.no_policy = as_named_there(world.kernel, options, problem);
+  if (!config) return world;
+  world.policy = std::move(config->config.policy);
+  load_cabling(world.kernel.root, *world.policy);
   return world;
 }
 
 Result<World> open_configured_world(const Options& options) {
   auto world = open_world(options);
-  if (world && !world->policy) return error(0, world->no_policy);
+  if (world && !world->no_policy.empty()) return error(0, world->no_policy);
   return world;
 }
 

@@ -22,13 +22,13 @@ using Plan = std::map<std::string, Changes>;  // by port id
 struct World {
   Kernel kernel;
   std::optional<Policy> policy;
-  std::string no_policy;  // the reason if there is none
+  std::string no_policy;  // the reason if there is none, or only the last valid one
 };
 
 // Opens the kernel (or captured tree) and reads the configuration. If that is missing or invalid, `no_policy` has the
-// reason; it is an Error if --config names the file.
+// reason and `policy` is the last valid one, if any; it is an Error if --config names the file.
 Result<World> open_world(const Options& options);
-// As open_world, but requires a configuration.
+// As open_world, but requires a valid configuration.
 Result<World> open_configured_world(const Options& options);
 
 // Seconds since 1970; of a captured machine, the time of the capture.

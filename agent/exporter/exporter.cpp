@@ -88,6 +88,7 @@ Result<void> Exporter::start() {
   wake_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wake_) return error(errno, "eventfd");
   if (auto created = create_loop(); !created) return created;
+  config_valid_ = !configuration->policy || configuration->no_policy.empty();
   use(std::move(*configuration));
   start_health();
   auto server = Server::start(loop_.get(), std::move(*sockets), *this);
@@ -180,7 +181,7 @@ Site::Body Exporter::metrics(TextFormat format, bool compressed) {
   PageContext context;
   context.format = format;
   context.policy = configuration_.policy.get();
-  context.no_policy = configuration_.why_none;
+  context.no_policy = configuration_.no_policy;
   context.config_valid = config_valid_;
   context.http = server_->counts();
   context.health = &health_.health();
@@ -250,9 +251,11 @@ void Exporter::reload() {
   ::sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld",
                static_cast<long long>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1000);
   auto configuration = configure(options_);
-  config_valid_ = configuration.ok();
-  if (configuration) use(std::move(*configuration));
-  else log(SD_ERR, configuration.error().text() + "\nKeeping the previous configuration.");
+  config_valid_ = configuration && (!configuration->policy || configuration->no_policy.empty());
+  if (config_valid_) use(std::move(*configuration));
+  else
+    log(SD_ERR, (configuration ? configuration->no_policy : configuration.error().text()) +
+                    "\nKeeping the previous configuration.");
   ::sd_notify(0, "READY=1");
 }
 
@@ -284,7 +287,7 @@ int print_page(const Options& options) {
   }
   PageContext context;
   context.policy = configuration->policy.get();
-  context.no_policy = configuration->why_none;
+  context.no_policy = configuration->no_policy;
   std::string page = render_page(collector.snapshot(), context);
   if (std::fwrite(page.data(), 1, page.size(), stdout) == page.size() && std::fflush(stdout) == 0) return EXIT_SUCCESS;
   log(SD_ERR, error(errno, "standard output").text());

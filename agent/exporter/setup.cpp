@@ -37,11 +37,12 @@ Result<Configuration> configure(const Options& options) {
   if (!root->is_host())
     if (const auto kernel = open_kernel(options.root); !kernel) return kernel.error();
   std::string file = options.config.value_or(options.root + (options.root.back() == '/' ? "" : "/") + kConfigFile);
-  auto loaded = load_config(file);
+  auto loaded = load_config_in_use(options.root, file);
   if (loaded) {
-    for (const auto& warning : loaded->warnings) log(SD_WARNING, warning.where + ": " + warning.what);
-    load_cabling(*root, loaded->policy);
-    return Configuration{std::make_shared<const Policy>(std::move(loaded->policy)), {}};
+    for (const auto& warning : loaded->config.warnings) log(SD_WARNING, warning.where + ": " + warning.what);
+    if (!loaded->error.empty()) log(SD_CRIT, loaded->error + "; the last valid configuration stays in use");
+    load_cabling(*root, loaded->config.policy);
+    return Configuration{std::make_shared<const Policy>(std::move(loaded->config.policy)), loaded->error};
   }
   if (loaded.error().code == ENOENT && !options.config) return Configuration{nullptr, loaded.error().text()};
   return loaded.error();

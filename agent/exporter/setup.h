@@ -22,7 +22,7 @@ void block_signals();
 
 struct Configuration {
   std::shared_ptr<const Policy> policy;  // null: none
-  std::string why_none;
+  std::string no_policy{};               // why there is none, or only the last valid one
 };
 // Loads the configuration and logs its warnings. The default file need not exist.
 Result<Configuration> configure(const Options& options);

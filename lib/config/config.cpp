@@ -97,10 +97,19 @@ bool parse(Reader& reader, std::string_view text, toml::table& out) {
   return !problem;
 }
 
-void read_text_into(std::string_view text, const std::string& name, Document& document, Faults& faults) {
-  Reader reader(name, faults);
-  toml::table table;
-  if (parse(reader, text, table)) read_section(reader, "", table, document);
+// The same for a file. A part of one is mostly valid TOML, and means less than was written.
+bool parse_file(Reader& reader, std::string_view text, toml::table& out) {
+  if (!parse(reader, text, out)) return false;
+  const toml::source_position start{1, 1};
+  if (out.empty()) reader.fail(start, "no key: the file is empty or truncated; write one, or delete the file");
+  else if (!text.ends_with('\n'))
+    reader.fail(start, "the last line does not end: the file may be truncated; end it with a newline");
+  return true;
+}
+
+void read_document(Reader& reader, const toml::table& table, Document& document) {
+  document.has_mode = document.has_mode || table.contains("mode");
+  read_section(reader, "", table, document);
 }
 
 // The profiles that entries name, each read once.
@@ -122,7 +131,7 @@ class Profiles {
     Reader reader(file, faults_);
     toml::table table;
     Entry profile;
-    if (parse(reader, *text, table)) profile = read_profile(reader, table);
+    if (parse_file(reader, *text, table)) profile = read_profile(reader, table);
     return &read_.emplace(name, std::move(profile)).first->second;
   }
 
@@ -217,19 +226,26 @@ Result<LoadedConfig> load_config(const std::string& file) {
     // A dangling link in conf.d, or drop-ins alone, must not count as a machine without configuration.
     const bool missing = !text && text.error().code == ENOENT && &each == &files->front();
     if (!text && files->size() > 1)
-      return error(
-          0, text.error().text() + (missing ? "; files in conf.d are read after it: create it, even if empty" : ""));
+      return error(0, text.error().text() +
+                          (missing ? "; files in conf.d are read after it: create it, with mode at least" : ""));
     if (!text) return text.error();
-    read_text_into(*text, each, document, faults);
+    Reader reader(each, faults);
+    toml::table table;
+    if (parse_file(reader, *text, table)) read_document(reader, table, document);
   }
-  return finish(std::move(document), folder + "profiles", std::move(faults));
+  if (!document.has_mode) faults.fail({0, 1, 1}, "mode: not set; write mode = \"audit\" or mode = \"enforce\"");
+  auto loaded = finish(std::move(document), folder + "profiles", std::move(faults));
+  if (loaded) loaded->files = std::move(*files);
+  return loaded;
 }
 
 Result<LoadedConfig> parse_config(std::string_view text, const std::string& name, const std::string& profiles) {
   Document document;
   Faults faults;
   if (text.size() > kMaxBytes) return error(0, name + ":1:1: larger than 1 MiB; give a configuration file");
-  read_text_into(text, name, document, faults);
+  Reader reader(name, faults);
+  toml::table table;
+  if (parse(reader, text, table)) read_document(reader, table, document);
   return finish(std::move(document), profiles, std::move(faults));
 }
 

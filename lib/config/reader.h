@@ -86,6 +86,7 @@ struct Document {
   Policy policy;
   std::vector<Entry> entries;
   MarkKey traffic, cnp;
+  bool has_mode = false;
 };
 
 // A key outside of [[port]]. `section` is empty at the top of the file.

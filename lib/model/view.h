@@ -23,7 +23,8 @@ struct View {
   const std::map<std::string, Signals>* signals = nullptr;
   // State of the health rules over time; nullptr: not observed.
   const Health* health = nullptr;
-  std::string no_policy;  // why `policy` is null: "/etc/...: No such file or directory"
+  // Why `policy` is null ("/etc/...: No such file or directory"), or is the last valid one instead of the files'.
+  std::string no_policy;
 };
 
 }  // namespace fabric

@@ -85,6 +85,20 @@ class Scanner {
   size_t dots_ = 0;  // of the key, or number, that is being read
 };
 
+// A file cut at the end of a line is valid TOML as a rule, and means less.
+MaybeProblem take_last_line(std::string_view text, toml::table& table) {
+  const toml::node* wanted = table.get(kLastLine);
+  if (wanted == nullptr) return std::nullopt;
+  std::string line;
+  if (auto problem = read_text(*wanted, line)) return problem;
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
+  if (!line.starts_with('#') || text.substr(text.rfind('\n') + 1) != line)
+    return TomlProblem{wanted->source().begin,
+                       "the last line is not " + toml_string(line) + ": the end of the file is missing"};
+  table.erase(kLastLine);
+  return std::nullopt;
+}
+
 }  // namespace
 
 MaybeProblem parse_toml(std::string_view text, toml::table& out) {
@@ -92,7 +106,7 @@ MaybeProblem parse_toml(std::string_view text, toml::table& out) {
   toml::parse_result parsed = toml::parse(text);
   if (!parsed) return TomlProblem{parsed.error().source().begin, std::string(parsed.error().description())};
   out = std::move(parsed).table();
-  return std::nullopt;
+  return take_last_line(text, out);
 }
 
 }  // namespace fabric

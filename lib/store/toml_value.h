@@ -36,7 +36,10 @@ struct TomlProblem {
 };
 using MaybeProblem = std::optional<TomlProblem>;
 
-// The whole text as TOML 1.0.
+// A key at the top of any file: the text of the last line, a comment. Without that line the file is truncated.
+inline constexpr std::string_view kLastLine = "last_line";
+
+// The whole text as TOML 1.0, without the key kLastLine.
 MaybeProblem parse_toml(std::string_view text, toml::table& out);
 
 // "the string "x"", "the integer 12": the value found, for "expected ..., not ...".

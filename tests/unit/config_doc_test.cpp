@@ -56,7 +56,6 @@ TEST(SampleConfiguration, IsAuditWithAProfileForEveryRocePort) {
     entry = policy_for(loaded->policy, port);
     ASSERT_NE(entry, nullptr);
     EXPECT_FALSE(entry->profile.empty()) << driver;
-    EXPECT_EQ(entry->want.dscp_map, (DscpMap{{26, 3}, {48, 6}})) << "one edit for all: " << driver;
   }
 }
 

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
 #include <sstream>
 
 namespace fabric {
@@ -403,7 +405,7 @@ TEST_F(ConfigFiles, LaterFilesWin) {
 }
 
 TEST_F(ConfigFiles, AListReplacesTheOneBefore) {
-  put("a.toml", "[exporter]\nethtool = [\"rx_*\", \"tx_*\"]\nexclude = [\"mlx5_0\"]\n");
+  put("a.toml", "mode = \"audit\"\n[exporter]\nethtool = [\"rx_*\", \"tx_*\"]\nexclude = [\"mlx5_0\"]\n");
   put("conf.d/10.toml", "[exporter]\nethtool = [\"module_*\"]\n");
   auto loaded = load();
   ASSERT_TRUE(loaded.ok()) << loaded.error().text();
@@ -442,11 +444,11 @@ TEST_F(ConfigFiles, WithDropInsAMissingFileIsAFault) {
   EXPECT_EQ(loaded.error().code, 0);
   EXPECT_NE(loaded.error().text().find("a.toml: cannot read the configuration"), std::string::npos)
       << loaded.error().text();
-  EXPECT_NE(loaded.error().text().find("create it, even if empty"), std::string::npos) << loaded.error().text();
+  EXPECT_NE(loaded.error().text().find("create it, with mode at least"), std::string::npos) << loaded.error().text();
   put("a.toml", std::string((1 << 20) + 1, '#'));
   loaded = load();
   ASSERT_FALSE(loaded.ok());
-  EXPECT_EQ(loaded.error().text().find("even if empty"), std::string::npos)
+  EXPECT_EQ(loaded.error().text().find("create it"), std::string::npos)
       << "nobody is told to write over a file that is there: " << loaded.error().text();
 }
 
@@ -468,6 +470,110 @@ TEST_F(ConfigFiles, AMissingFileIsNamed) {
   ASSERT_FALSE(loaded.ok());
   EXPECT_EQ(loaded.error().code, ENOENT);
   EXPECT_NE(loaded.error().text().find((directory_ / "a.toml").string()), std::string::npos);
+}
+
+std::string content(const std::string& file) {
+  std::ifstream in(FABRIC_SOURCE_DIR "/etc/" + file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Nothing that lost its end is read as a configuration that asks for less.
+TEST_F(ConfigFiles, ATruncatedFileIsRefusedOrMeansTheSame) {
+  std::vector<std::string> names{"a.toml"};
+  std::filesystem::copy(FABRIC_SOURCE_DIR "/etc/profiles", directory_ / "profiles");
+  for (const auto& each : std::filesystem::directory_iterator(directory_ / "profiles"))
+    names.push_back("profiles/" + each.path().filename().string());
+  std::map<std::string, std::string> texts;
+  for (const std::string& name : names) texts[name] = content(name == "a.toml" ? "fabric-agent.toml" : name);
+  put("a.toml", texts["a.toml"]);
+  put("conf.d/oci.toml", "mode = \"enforce\"\n[[port]]\nname = \"oci\"\nmatch = { numa = 9 }\nprofile = \"oci\"\n");
+  const auto whole = load();
+  ASSERT_TRUE(whole.ok()) << whole.error().text();
+  const std::string meaning = show_config(whole->policy);
+  for (const auto& [name, text] : texts) {
+    std::set<size_t> cuts;
+    for (size_t at = 0; at < text.size(); at += 64) cuts.insert(at);
+    for (size_t at = 0; at < text.size(); ++at)
+      if (text[at] == '\n') cuts.insert(at + 1);  // the cuts that leave valid TOML
+    for (size_t at : cuts) {
+      put(name, text.substr(0, at));
+      const auto cut = load();
+      if (cut) {
+        EXPECT_EQ(show_config(cut->policy), meaning) << name << " cut at " << at;
+      }
+    }
+    put(name, text);
+  }
+}
+
+TEST_F(ConfigFiles, WhatCanBeAPartOfAFileIsRefused) {
+  const std::string mode = "mode = \"audit\"\n", port = "[[port]]\nmtu = 9000\n";
+  for (const std::string& text : {std::string(), std::string("\n"), std::string("# mode = \"audit\"\n"), port,
+                                  mode + "[[port]]\nmtu = 900", "last_line = \"# end\"\n" + mode + port,
+                                  "last_line = \"end\"\n" + mode + "end\n", "last_line = 1\n" + mode + port}) {
+    put("a.toml", text);
+    EXPECT_FALSE(load().ok()) << text;
+  }
+  put("a.toml", port);
+  EXPECT_NE(load().error().text().find("write mode = \"audit\" or mode = \"enforce\""), std::string::npos);
+  put("conf.d/10.toml", "mode = \"audit\"\n");
+  EXPECT_TRUE(load().ok()) << "any of the files may give it";
+  put("conf.d/20.toml", "");
+  EXPECT_NE(load().error().text().find("20.toml:1:1: no key"), std::string::npos) << load().error().text();
+  put("conf.d/20.toml", "last_line = \"# end\"\nreread = \"10s\"\n# end\n\n");
+  EXPECT_TRUE(load().ok()) << load().error().text();
+}
+
+class LastGood : public ConfigFiles {
+ protected:
+  std::string root() { return directory_.string(); }
+  std::string file() { return (directory_ / "a.toml").string(); }
+  Result<ConfigInUse> in_use() { return load_config_in_use(root(), file()); }
+};
+
+TEST_F(LastGood, IsUsedWhileTheFilesAreInvalid) {
+  put("a.toml", "mode = \"enforce\"\n[[port]]\nprofile = \"site\"\ncnp = { dscp = 48, priority = 6 }\n");
+  std::filesystem::create_directories(directory_ / "profiles");
+  put("profiles/site.toml", "mtu = 4200\n");
+  EXPECT_TRUE(in_use()->error.empty());
+  ASSERT_TRUE(save_last_good(root(), in_use()->config).ok());
+  const std::string wanted = wanted_config(load()->policy);
+  std::filesystem::remove_all(directory_ / "profiles");
+  for (const char* text : {"", "mode = \"enforce\"", "[[port]]\nmtu = 1\n"}) {
+    put("a.toml", text);
+    const auto last = in_use();
+    ASSERT_TRUE(last.ok()) << last.error().text();
+    EXPECT_NE(last->error.find("a.toml:"), std::string::npos) << last->error;
+    EXPECT_EQ(last->config.policy.mode, Mode::enforce);
+    EXPECT_EQ(last->config.policy.ports.at(0).want.mtu, 4200U);
+    EXPECT_EQ(last->config.policy.ports.at(0).want.cnp_dscp, 48U);
+  }
+  std::filesystem::remove(directory_ / "a.toml");
+  EXPECT_TRUE(in_use().ok());
+  EXPECT_FALSE(load_config_in_use(root(), (directory_ / "b.toml").string()).ok()) << "that of another file";
+  // Cut anywhere, it is not used either.
+  const auto path = directory_ / kLastGoodFile;
+  const auto size = std::filesystem::file_size(path);
+  for (size_t at = size - 2; at > 64; at -= 64) {
+    std::filesystem::resize_file(path, at);
+    EXPECT_FALSE(in_use().ok()) << at;
+  }
+}
+
+TEST_F(LastGood, ADropInThatVanishedIsRefusedUntilItIsAccepted) {
+  put("a.toml", "mode = \"audit\"\n");
+  put("conf.d/10-site.toml", "mode = \"enforce\"\n[[port]]\nmtu = 9000\n");
+  ASSERT_TRUE(save_last_good(root(), *load()).ok());
+  for (const char* gone : {"conf.d/10-site.toml", "conf.d"}) {
+    std::filesystem::remove(directory_ / gone);
+    const auto refused = load_whole_config(root(), file());
+    ASSERT_FALSE(refused.ok());
+    EXPECT_NE(refused.error().text().find("10-site.toml: missing"), std::string::npos) << refused.error().text();
+    EXPECT_NE(refused.error().text().find("fabric-agentctl config accept"), std::string::npos);
+    EXPECT_EQ(in_use()->config.policy.mode, Mode::enforce);
+  }
+  ASSERT_TRUE(save_last_good(root(), *load()).ok());
+  EXPECT_EQ(load_whole_config(root(), file())->policy.mode, Mode::audit);
 }
 
 TEST_F(ConfigFiles, WhatIsNoFileIsRefused) {

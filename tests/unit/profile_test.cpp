@@ -8,6 +8,7 @@
 #include <map>
 
 #include "config/config.h"
+#include "store/toml_value.h"
 #include "vendor/driver.h"
 
 namespace fabric {
@@ -152,7 +153,7 @@ class ProfileFiles : public testing::Test {
 };
 
 TEST_F(ProfileFiles, StandBesideTheMainFileForItsDropInsToo) {
-  put("a.toml", "");
+  put("a.toml", "mode = \"audit\"\n");
   put("conf.d/10.toml", "[[port]]\nprofile = \"site\"\n");
   put("profiles/site.toml", "mtu = 4200\n");
   const auto loaded = load();
@@ -161,7 +162,7 @@ TEST_F(ProfileFiles, StandBesideTheMainFileForItsDropInsToo) {
 }
 
 TEST_F(ProfileFiles, AFaultInOneIsToldOnceWithItsPlace) {
-  put("a.toml", "[[port]]\nprofile = \"site\"\nmatch = { numa = 0 }\n[[port]]\nprofile = \"site\"\n");
+  put("a.toml", "mode = \"audit\"\n[[port]]\nprofile = \"site\"\nmatch = { numa = 0 }\n[[port]]\nprofile = \"site\"\n");
   put("profiles/site.toml", "mtu = 4200\nname = \"x\"\nmtuu = 1\nroce_tos = 3\npfc = [3]\npause = \"rx\"\n");
   const auto loaded = load();
   ASSERT_FALSE(loaded.ok());
@@ -175,7 +176,7 @@ TEST_F(ProfileFiles, AFaultInOneIsToldOnceWithItsPlace) {
 }
 
 TEST_F(ProfileFiles, OnesThatNobodyNamesAreNotRead) {
-  put("a.toml", "[[port]]\nmtu = 9000\n");
+  put("a.toml", "mode = \"audit\"\n[[port]]\nmtu = 9000\n");
   put("profiles/broken.toml", "[[[");
   EXPECT_TRUE(load().ok());
 }
@@ -207,6 +208,73 @@ TEST(ShippedProfile, AsksForNothingThatItsDriverCannotDo) {
     }
   }
   EXPECT_EQ(files, kDriverOf.size());
+}
+
+// Every setting that a port gets, in the file's own form.
+std::string wanted(const PortPolicy& entry) {
+  std::string out;
+  for (const Setting& setting : kSettings)
+    if (has_value(setting, entry.want))
+      out += std::string(setting.key) + " = " + setting_toml(setting, entry.want) + "\n";
+  return out;
+}
+
+std::string oci_map() {
+  std::string out;
+  for (int dscp = 0; dscp < 64; ++dscp)
+    out += (dscp == 0 ? "" : ", ") + std::to_string(dscp) + " = " + (dscp == 10 ? "0" : dscp == 46 ? "6" : "1");
+  return "dscp_map = { " + out + " }\n";
+}
+
+// In ets of all: 50 % for the rest (class 0) and for the lossless priority (class 1).
+std::string ets(const std::string& prio_tc) {
+  return "ets = { prio_tc = [" + prio_tc +
+         "], tsa = [\"ets\", \"ets\", \"strict\", \"strict\", \"strict\", \"strict\", \"strict\", \"strict\"], "
+         "bw = [50, 50, 0, 0, 0, 0, 0, 0] }\n";
+}
+
+// The vendors' values (sources: the comments of the profiles), whole: those of the sample must not replace them.
+const std::map<std::string, std::string> kWantedOf{
+    {"nvidia-dcqcn",
+     "dcbx = \"host\"\npause = \"off\"\nmtu = 9000\ntrust = \"dscp\"\ndscp_map = { 26 = 3, 48 = 6 }\n" +
+         ets("0, 0, 0, 1, 0, 0, 2, 0") +
+         "pfc = [3]\necn_rp = [3]\necn_np = [3]\ncnp_dscp = 48\ncnp_prio = 6\nroce_dscp = 26\nroce_prio = 3\n"
+         "roce_mode = \"v2\"\nroce_tos = 106\n"},
+    {"oci", "dcbx = \"host\"\npause = \"off\"\ntrust = \"dscp\"\n" + oci_map() + ets("1, 0, 0, 0, 0, 0, 2, 0") +
+                "pfc = [0]\necn_rp = [0]\necn_np = [0]\ncnp_dscp = 46\ncnp_prio = 6\nroce_dscp = 10\nroce_prio = 0\n"
+                "roce_mode = \"v2\"\nroce_tos = 42\n"},
+    {"broadcom-thor2",
+     "dcbx = \"host\"\npause = \"off\"\nmtu = 9000\ntrust = \"dscp\"\ndscp_map = { 26 = 3, 48 = 7 }\n" +
+         ets("0, 0, 0, 1, 0, 0, 0, 2") +
+         "pfc = [3]\necn_rp = [3]\necn_np = [3]\ncnp_dscp = 48\ncnp_prio = 7\nroce_dscp = 26\nroce_prio = 3\n"
+         "roce_mode = \"v2\"\nroce_tos = 106\n"},
+    {"amd-pollara",
+     "mtu = 9000\ntrust = \"dscp\"\ndscp_map = { 24 = 3, 46 = 6 }\n" + ets("0, 0, 0, 1, 0, 0, 2, 0") +
+         "pfc = [3]\necn_rp = [3]\necn_np = [3]\ncnp_dscp = 46\ncnp_prio = 6\nroce_dscp = 24\nroce_prio = 3\n"
+         "roce_mode = \"v2\"\nroce_tos = 98\n"},
+    {"intel-e810",
+     "dcbx = \"host\"\nfw_lldp = false\npause = \"off\"\nmtu = 9000\ntrust = \"dscp\"\n"
+     "dscp_map = { 26 = 3, 48 = 6 }\n" +
+         ets("0, 0, 0, 1, 0, 0, 2, 0") +
+         "pfc = [3]\necn_rp = [3]\necn_np = [3]\ncnp_dscp = 48\ncnp_prio = 6\nroce_dscp = 26\nroce_prio = 3\n"
+         "roce_mode = \"v2\"\nroce_tos = 106\n"}};
+
+TEST(ShippedProfile, EverySettingHasItsVendorsValue) {
+  for (const auto& [name, want] : kWantedOf) {
+    EXPECT_EQ(wanted(port("[[port]]\nprofile = \"" + name + "\"\n")), want) << name;
+  }
+}
+
+TEST(ShippedProfile, TheSampleLeavesItsValuesAsTheyAre) {
+  const auto sample = load_config(FABRIC_SOURCE_DIR "/etc/fabric-agent.toml");
+  ASSERT_TRUE(sample.ok()) << sample.error().text();
+  size_t profiles = 0;
+  for (const PortPolicy& entry : sample->policy.ports) {
+    if (entry.profile.empty()) continue;
+    ++profiles;
+    EXPECT_EQ(wanted(entry), kWantedOf.at(entry.profile)) << entry.name;
+  }
+  EXPECT_EQ(profiles, 4U);
 }
 
 }  // namespace

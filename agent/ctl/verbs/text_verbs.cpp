@@ -16,6 +16,8 @@
 namespace fabric::ctl {
 namespace {
 
+constexpr int kInvalid = 1;  // of `config check`
+
 // The cabling plan is a separate file; the agent starts without it.
 void check_cabling_file(const Options& options, LoadedConfig& config) {
   auto root = Root::open(options.root);
@@ -47,7 +49,18 @@ int check_config(const Options& options, const Result<LoadedConfig>& config, Out
   } else {
     output.errors += config.error().text() + "\n";
   }
-  return config ? kDone : kFailure;
+  return config ? kDone : kInvalid;
+}
+
+// Without a drop-in that the configuration in use has.
+int accept_config(const Options& options, Output& output) {
+  if (options.root != "/") return fail(output, kFailure, options.root + " is a captured tree: it cannot be written");
+  const auto config = load_config(options.config_file());
+  if (!config) return fail(output, kInvalid, config.error().text());
+  if (auto saved = save_last_good(options.root, *config); !saved) return fail(output, kFailure, saved.error().text());
+  if (!options.json) output.text += "Accepted. Next: systemctl reload fabric-agent\n";
+  else output.text += Json::object().put("accepted", true).dump() + "\n";
+  return kDone;
 }
 
 Json policy_json(const Policy& policy) {
@@ -128,8 +141,9 @@ Json explain_json(const Topic& topic) {
 
 int run_config(const Options& options, Output& output) {
   const std::string what = options.arguments.size() == 1 ? options.arguments.front() : "";
-  if (what != "check" && what != "show") return fail(output, kUsage, "config requires check or show");
-  auto config = load_config(options.config_file());
+  if (what == "accept") return accept_config(options, output);
+  if (what != "check" && what != "show") return fail(output, kUsage, "config requires check, show or accept");
+  auto config = load_whole_config(options.root, options.config_file());
   if (what == "check" && config) check_cabling_file(options, *config);
   if (what == "check") return check_config(options, config, output);
   if (!config) return fail(output, kFailure, config.error().text());

@@ -73,6 +73,16 @@ bool has_carrier(Kernel& kernel, const Port& port) {
   return link && link->carrier.value_or(false);
 }
 
+// What qos::settle() does, by hand.
+std::string when_up(const Port& port) {
+  if (!port.qos.pfc || port.qos.pfc->bits == 0) return {};
+  std::string on;
+  for (int prio = 0; prio < kPriorities; ++prio)
+    if (port.qos.pfc->has(prio)) on += " " + std::to_string(prio) + ":on";
+  return "; without a running agent, set PFC again once the link is up: dcb pfc set dev " + port.netdev +
+         " prio-pfc all:off" + on;
+}
+
 // A write that flaps the link leaves some drivers with thresholds for no link: qos::settle() corrects them once the
 // carrier is back, since the agent may not be running. All ports share one deadline: without a cable it never comes.
 void settle(Kernel& kernel, std::vector<const Port*> ports, Output& output) {
@@ -87,7 +97,7 @@ void settle(Kernel& kernel, std::vector<const Port*> ports, Output& output) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   for (const Port* port : ports)
-    fail(output, kFailure, port->id() + ": no carrier 10 s after the write; run apply again once the link is up");
+    fail(output, kFailure, port->id() + ": no carrier 10 s after the write" + when_up(*port));
 }
 
 // The ports that lost their carrier by a write.
@@ -128,7 +138,7 @@ Result<Writer> open_writer(const Options& options, Result<World> world) {
 }
 
 Result<void> refuse_against_agent(const World& world, const Options& options) {
-  if (options.force) return {};
+  if (options.force || options.dry_run) return {};
   const auto agent = state::load_agent_state(world.kernel.root);
   if (!agent || !*agent || !(*agent)->running || (*agent)->mode != to_text(Mode::enforce)) return {};
   return error(0,
@@ -160,11 +170,11 @@ Changes apply_host(Writer& writer, const Options& options, Trial& trial) {
 Changes restore_host(Writer& writer, const Options& options, qos::SysctlValues originals, Result<void>& saved) {
   Changes changes;
   if (originals.empty()) return changes;
-  for (qos::SysctlChange& one : qos::reconcile_sysctl(writer.world.kernel.root, originals, {})) {
+  for (qos::SysctlChange& one : qos::reconcile_sysctl(writer.world.kernel.root, originals, {options.dry_run, {}})) {
     if (one.outcome == Outcome::in_sync || one.outcome == Outcome::applied) originals.erase(one.name);
     changes.push_back({kHost, {}, one.outcome, one.code, false, one.from, one.to, one.detail, one.name});
   }
-  saved = qos::save_sysctl_originals(options.root, originals);
+  if (!options.dry_run) saved = qos::save_sysctl_originals(options.root, originals);
   return changes;
 }
 
@@ -205,7 +215,6 @@ int run_apply(const Options& options, Output& output) {
   auto trial = Trial::begin(options, policy);
   if (!trial) return failure(trial.error(), output);
   qos::Options how = reconcile_options(writer->world, options);
-  how.settle = true;
   Changes all;
   for (Port& port : writer->node.ports) {
     const PortPolicy* entry = policy_for(policy, port);
@@ -229,10 +238,12 @@ int run_restore(const Options& options, Output& output) {
   if (auto free = refuse_against_agent(*world, options); !free) return failure(free.error(), output);
   auto writer = open_writer(options, std::move(world));
   if (!writer) return failure(writer.error(), output);
-  if (auto free = Trial::refuse(options); !free) return failure(free.error(), output);
+  if (auto free = options.dry_run ? Result<void>{} : Trial::refuse(options); !free)
+    return failure(free.error(), output);
   const auto stood = names_host(options) ? qos::load_sysctl_originals(options.root) : qos::SysctlValues{};
   if (!stood) return failure(stood.error(), output);  // before any port is written
   qos::Options how = reconcile_options(writer->world, options);
+  how.dry_run = options.dry_run;
   Result<void> saved;
   Changes all;
   for (Port& port : writer->node.ports) {
@@ -241,7 +252,7 @@ int run_restore(const Options& options, Output& output) {
     const Changes changes = qos::restore(writer->world.kernel, port, writer->originals, how);
     all.insert(all.end(), changes.begin(), changes.end());
     // After each port: if the program is killed here, the restored ports are recorded.
-    if (!changes.empty()) saved = state::save_originals(options.root, writer->originals);
+    if (!changes.empty() && !options.dry_run) saved = state::save_originals(options.root, writer->originals);
     if (!saved) break;
   }
   if (saved && options.ports.empty()) {

@@ -22,9 +22,9 @@
 namespace fabric::exporter {
 
 struct PageContext {
-  const Node* before = nullptr;    // an earlier snapshot, or null
-  const Policy* policy = nullptr;  // null: none could be read, for this reason
-  std::string no_policy;
+  const Node* before = nullptr;  // an earlier snapshot, or null
+  const Policy* policy = nullptr;
+  std::string no_policy;     // as in View
   bool config_valid = true;  // false: the last reload failed and the previous configuration is kept
   HttpCounts http;
   const Health* health = nullptr;  // null: without history; the rules see this snapshot only

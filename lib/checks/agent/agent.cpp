@@ -17,8 +17,8 @@ Finding finding_for(const View& view, const AgentState& agent) {
                "running", std::string(kUnwatched), std::string(kStart));
   if (!agent.config_error.empty())
     return bad(Status::critical, "host",
-               "running, " + mode + ", with its previous configuration: " + agent.config_error, "running",
-               "The changed configuration is invalid. The agent uses the previous one.",
+               "running, " + mode + ", with its last valid configuration: " + agent.config_error, "running",
+               "The configuration was invalid when the agent read it. The agent uses the last valid one.",
                "fabric-agentctl config check, then systemctl reload fabric-agent");
   if (!agent.held.empty())
     return bad(Status::warning, "host", "running, " + mode + ", suspended: " + agent.held, "running, not suspended",
@@ -32,6 +32,18 @@ Finding finding_for(const View& view, const AgentState& agent) {
   return good("host", "running, " + mode, "running");
 }
 
+// Not one that is missing: a host may have none.
+bool is_config_invalid(const View& view) {
+  return !view.no_policy.empty() && (view.policy != nullptr || !view.no_policy.ends_with("(ENOENT)"));
+}
+
+Finding invalid_config(const View& view) {
+  return bad(Status::critical, "host", "configuration invalid: " + view.no_policy, "configuration valid",
+             view.policy != nullptr ? "The last valid configuration stays in use; changes are not."
+                                    : "There is no valid configuration. Nothing is enforced after the next start.",
+             "Correct what fabric-agentctl config check reports, then systemctl reload-or-restart fabric-agent");
+}
+
 // A site that wants metrics only.
 bool wants_no_setting(const View& view) {
   return view.policy != nullptr && view.policy->ports.empty() && view.policy->sysctl.empty();
@@ -39,7 +51,9 @@ bool wants_no_setting(const View& view) {
 
 void ask(const View& view, Findings& findings) {
   const bool runs = view.now.agent && view.now.agent->running;
-  if (!runs && view.now.agent_unread.empty() && wants_no_setting(view)) {
+  if (is_config_invalid(view)) {
+    findings.push_back(invalid_config(view));
+  } else if (!runs && view.now.agent_unread.empty() && wants_no_setting(view)) {
     findings.push_back(good("host", "not running; the configuration wants no setting",
                             "running if the configuration wants a setting"));
   } else if (view.now.agent) {

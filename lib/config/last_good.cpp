@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cerrno>
+
+#include "base/parse.h"
+#include "config/config.h"
+#include "kernel/capture/root.h"
+#include "store/files.h"
+#include "store/toml_value.h"
+
+namespace fabric {
+namespace {
+
+constexpr std::string_view kWritten = "# The last valid configuration. Written by fabric-agentd(8), do not edit.\n";
+constexpr std::string_view kComment = "# ";
+
+// The files that the text names; the first is the main file.
+std::vector<std::string> files_of(std::string_view text) {
+  std::vector<std::string> files;
+  for (std::string_view line : split(text, '\n')) {
+    if (!line.starts_with(kComment)) break;
+    toml::table table;
+    if (!parse_toml(line.substr(kComment.size()), table) && !text_at(table, "file").empty())
+      files.push_back(text_at(table, "file"));
+  }
+  return files;
+}
+
+// Empty: there is none of this file.
+Result<std::string> read_last_good(const std::string& directory, const std::string& file) {
+  auto root = Root::open(directory);
+  if (!root) return root.error();
+  auto text = root->read(kLastGoodFile);
+  if (!text && text.error().code == ENOENT) return std::string();
+  if (!text) return text.error();
+  const auto files = files_of(*text);
+  return !files.empty() && files.front() == file ? std::move(*text) : std::string();
+}
+
+}  // namespace
+
+Result<LoadedConfig> load_whole_config(const std::string& directory, const std::string& file) {
+  auto loaded = load_config(file);
+  const auto last = read_last_good(directory, file);
+  if (!loaded || !last) return loaded;
+  for (const std::string& known : files_of(*last))
+    if (std::find(loaded->files.begin(), loaded->files.end(), known) == loaded->files.end())
+      return error(0, known +
+                          ": missing, and part of the configuration in use; restore it, or accept its removal: "
+                          "fabric-agentctl config accept");
+  return loaded;
+}
+
+Result<ConfigInUse> load_config_in_use(const std::string& directory, const std::string& file) {
+  auto loaded = load_whole_config(directory, file);
+  if (loaded) return ConfigInUse{std::move(*loaded)};
+  const auto text = read_last_good(directory, file);
+  if (!text || text->empty()) return loaded.error();
+  auto last = parse_config(*text, std::string("/") + kLastGoodFile);
+  if (!last) return error(loaded.error().code, loaded.error().what + "\n" + last.error().what);
+  last->files = files_of(*text);
+  return ConfigInUse{std::move(*last), loaded.error().text()};
+}
+
+Result<void> save_last_good(const std::string& directory, const LoadedConfig& config) {
+  std::string text(kWritten);
+  for (const std::string& file : config.files) text.append(kComment).append("file = " + toml_string(file) + "\n");
+  return replace_file(directory, kLastGoodFile, text + show_config(config.policy));
+}
+
+}  // namespace fabric
