@@ -16,14 +16,20 @@ std::string detailed(std::string text, const std::string& detail) {
 
 using Suspect = std::optional<qos::Suspect>;
 
-std::string by(const Suspect& suspect) { return suspect ? suspect->by : "an unknown writer"; }
+std::string by(const Suspect& suspect) { return suspect ? suspect->by : "another process"; }
 
 Entry conflict_entry(const Change& change, const Suspect& suspect) {
   return {message_id::conflict,
           LOG_ERR,
-          change.port + ": " + change.key() + " repeatedly changed back by " + by(suspect) +
-              "; conflict, no longer written. Stop that writer, then: systemctl reload fabric-agent",
+          change.port + ": " + change.key() + " restored to " + change.to + ", repeatedly changed back by " +
+              by(suspect) + "; conflict, not written while it is changed. Stop that writer",
           {}};
+}
+
+Entry moved_entry(const Change& change) {
+  const std::string value = change.port + ": " + change.key() + " is " + change.from;
+  if (change.from == change.to) return {message_id::in_sync, LOG_NOTICE, value + " again; conflict, not written", {}};
+  return {message_id::differs, LOG_ERR, value + ", want " + change.to + "; conflict, not written", {}};
 }
 
 Entry plain_entry(const Change& change) {
@@ -46,6 +52,9 @@ Entry plain_entry(const Change& change) {
               LOG_ERR,
               detailed(subject + is + "; accepted by the driver without effect, will be retried", change.detail),
               {}};
+    case Outcome::unsaved:
+      return {
+          message_id::not_set, LOG_ERR, detailed(subject + is + "; not written, will be retried", change.detail), {}};
     case Outcome::unsupported:
       return {message_id::not_set, LOG_WARNING, detailed(subject + "cannot be set on this port", change.detail), {}};
     default: return {message_id::in_sync, LOG_INFO, subject + "is in sync: " + change.to, {}};
@@ -83,6 +92,8 @@ std::optional<Entry> message_for(const Change& change, const Change* before, Dri
                   change.port + ": " + change.key() + " changed to " + change.from + " by " + by(suspect) +
                       "; restored to " + change.to,
                   {}};
+  } else if (transition == Drift::Transition::conflict_moved) {
+    entry = moved_entry(change);
   } else if (transition == Drift::Transition::conflict_over) {
     entry = Entry{
         message_id::in_sync, LOG_NOTICE, change.port + ": " + change.key() + ": conflict over; enforcing again", {}};

@@ -45,6 +45,10 @@ bool device_is_gone(const Changes& changes) {
   return std::any_of(changes.begin(), changes.end(), [](const Change& change) { return change.code == ENODEV; });
 }
 
+qos::NotificationKind announced_by(const Change& change) {
+  return change.sysctl.empty() ? qos::notification_of(change.setting) : qos::NotificationKind::nothing;
+}
+
 Changes host_changes(const std::vector<qos::SysctlChange>& found) {
   Changes changes;
   for (const qos::SysctlChange& one : found)
@@ -78,8 +82,6 @@ PortManager::PortManager(World world, Policy policy)
       drift_(policy_.conflict, policy_.reread) {
   remember_published();
 }
-
-void PortManager::set_config_error(std::string text) { config_error_ = std::move(text); }
 
 std::vector<std::string> PortManager::rescan() {
   std::map<std::string, Port> found;
@@ -161,6 +163,13 @@ Result<void> PortManager::save_original(const Port& port, const Qos& before) {
     originals = state::Originals{};
   }
   if (!originals) return originals.error();
+  if (state::find_original(*originals, port) == originals->end())
+    for (const auto& [card, other] : *originals)
+      if (other.place == state::port_place(port))
+        world_.log({message_id::port,
+                    LOG_NOTICE,
+                    port.id() + ": another card than " + card + " is in its place; the originals of both are kept",
+                    {{"FABRIC_PORT", port.id()}}});
   return state::save_original(world_.directory, *originals, port, before);
 }
 
@@ -236,7 +245,9 @@ Error PortManager::locked_out(Error failure, qos::Instant now) {
 void PortManager::process_change(PortEntry& managed, Change change, qos::Instant now) {
   const auto drifted = note_drift(managed, change);
   // A device that does not answer is not evidence of drift, and must not delay writes when it answers again.
-  const auto transition = change.code == ENODEV ? qos::Drift::Transition::nothing : drift_.observe(change, now);
+  const auto transition = change.code == ENODEV
+                              ? qos::Drift::Transition::nothing
+                              : drift_.observe(change, now, managed.notified.contains(announced_by(change)));
   auto old = managed.last.find(change.key());
   const Change* before = old == managed.last.end() ? nullptr : &old->second;
   // Not written because the driver refused it, not because of another writer: still refused.
@@ -251,7 +262,7 @@ void PortManager::process_change(PortEntry& managed, Change change, qos::Instant
     memory_[change.port].reported[change.key()].last_repair = utc_now();
   if (transition == Transition::conflict) {
     change.outcome = Outcome::conflict;
-    change.detail = "repeatedly changed back by " + (drifted ? drifted->by : "an unknown writer");
+    change.detail = "repeatedly changed back by " + (drifted ? drifted->by : "another process");
   } else if (change.outcome == Outcome::conflict && before != nullptr && before->outcome == Outcome::conflict) {
     change.detail = before->detail;
   }
@@ -266,19 +277,13 @@ std::optional<qos::Suspect> PortManager::note_drift(const PortEntry& managed, co
   const bool off = change.from != change.to && change.from != "-" && change.outcome != Outcome::unsupported;
   std::optional<qos::Suspect> suspect;
   if (off && known != good.end() && known->second == change.to) {
-    const qos::NotificationKind how =
-        change.sysctl.empty() ? qos::notification_of(change.setting) : qos::NotificationKind::nothing;
-    const auto notified = managed.notified.find(how);
+    const auto notified = managed.notified.find(announced_by(change));
     qos::Evidence seen;
     seen.new_device = managed.new_device;
     seen.carrier_lost = managed.carrier_lost;
     seen.notified = notified != managed.notified.end();
     if (seen.notified) seen.writer = notified->second.writer;
     seen.firmware_dcbx = managed.port.qos.dcbx == Dcbx::firmware;
-    if (!seen.new_device && seen.writer.empty())
-      seen.daemon = qos::find_daemon(world_.kernel.root, change.sysctl.empty() && change.setting == SettingId::dcbx
-                                                             ? qos::NotificationKind::dcb
-                                                             : how);
     suspect = qos::suspect_of(change.setting, seen);
     SettingState& state = memory_[change.port].reported[change.key()];
     ++state.drifts[std::string(to_text(suspect->cause))];
@@ -298,7 +303,7 @@ void PortManager::on_notification(const std::string& id, qos::NotificationKind h
   Notified& notified = entry->second.notified[how];
   if (notified.any) return;  // a burst comes from one writer
   notified.any = true;
-  notified.writer = qos::find_writer(world_.kernel.root, how);
+  notified.writer = qos::find_writer(world_.kernel.root, how, entry->second.port.netdev);
 }
 
 PortManager::LinkEvents PortManager::link_changed(const rtnl::Link& link) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "agentd/journal.h"
+#include "config/config.h"
 #include "kernel/kernel.h"
 #include "kernel/netlink/rtnl.h"
 #include "model/node.h"
@@ -42,8 +43,9 @@ class PortManager {
   // A new policy: conflicts are forgotten, because the operator may have removed their cause. Ports that no
   // entry matches any more are released.
   void set_policy(Policy policy);
-  // The last reload failed (empty: it did not); shown in the state file.
-  void set_config_error(std::string text);
+  // After a start or a reload: keeps the valid configuration for a start without one, or reports why the files are not
+  // used.
+  void note_config(const ConfigInUse& config);
   [[nodiscard]] const Policy& policy() const { return policy_; }
   [[nodiscard]] const std::string& directory() const { return world_.directory; }
 

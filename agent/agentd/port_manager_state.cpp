@@ -24,6 +24,16 @@ void PortManager::remember_published() {
   }
 }
 
+void PortManager::note_config(const ConfigInUse& config) {
+  config_error_ = config.error;
+  if (!config.error.empty())
+    return world_.log(
+        {message_id::configuration, LOG_CRIT, config.error + "\nthe last valid configuration stays in use", {}});
+  if (world_.read_only) return;
+  if (auto saved = save_last_good(world_.directory, config.config); !saved)
+    log_error_once(saved.error().text() + "; a start without a valid configuration would not enforce this one");
+}
+
 std::vector<std::string> PortManager::ids() const {
   std::vector<std::string> all;
   for (const auto& [id, managed] : ports_) all.push_back(id);

@@ -8,8 +8,9 @@ namespace fabric::agentd {
 namespace {
 
 // From harmless to worst: a port is counted under its worst setting.
-constexpr std::array kRanking{Outcome::in_sync, Outcome::applied, Outcome::unsupported, Outcome::pending,
-                              Outcome::differs, Outcome::ignored, Outcome::refused,     Outcome::conflict};
+constexpr std::array kRanking{Outcome::in_sync, Outcome::applied, Outcome::unsupported,
+                              Outcome::pending, Outcome::differs, Outcome::ignored,
+                              Outcome::refused, Outcome::unsaved, Outcome::conflict};
 
 size_t rank(Outcome outcome) {
   return static_cast<size_t>(std::find(kRanking.begin(), kRanking.end(), outcome) - kRanking.begin());
@@ -36,7 +37,7 @@ std::string PortManager::status() const {
   }
   if (matched < ports_.size()) text += ", " + std::to_string(ports_.size() - matched) + " unmanaged";
   if (!suspended_reason_.empty()) text += "; " + suspended_reason_;
-  return config_error_.empty() ? text : text + "; the new configuration is invalid, the old one stays in force";
+  return config_error_.empty() ? text : text + "; configuration invalid, the last valid one stays in use";
 }
 
 int PortManager::exit_code() const {

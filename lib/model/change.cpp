@@ -12,6 +12,7 @@ std::string_view to_text(Outcome value) {
     case Outcome::unsupported: return "unsupported";
     case Outcome::refused: return "refused";
     case Outcome::ignored: return "ignored";
+    case Outcome::unsaved: return "unsaved";
     case Outcome::conflict: return "conflict";
   }
   return "unknown";

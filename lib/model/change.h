@@ -18,6 +18,7 @@ enum class Outcome : uint8_t {
   unsupported,  // this driver does not offer it
   refused,      // rejected by the driver; `code` is its errno
   ignored,      // accepted by the driver, but another value reads back
+  unsaved,      // not written: the original settings could not be saved
   conflict,     // another writer keeps changing it back; no longer written
 };
 std::string_view to_text(Outcome value);

@@ -127,7 +127,10 @@ struct Port {
   int ifindex = 0;
   std::vector<std::string> altnames{};  // other names of the netdev
   std::string pci;                      // of the function below it; empty for software devices
-  std::string pci_id;                   // vendor and device of that function: "15b3:1021"; empty for software devices
+  // What identifies the card's port wherever it is plugged in: "mac:b8:3f:d2:00:00:01" (permanent address), else
+  // "guid:b83f:d203:0000:0001/1" (of the RDMA device, and the port). Empty: not known, or a software device.
+  std::string card{};
+  std::string pci_id;  // vendor and device of that function: "15b3:1021"; empty for software devices
   // "compute": its NIC hangs below the same host bridge as a GPU, or nearer; else "host". Empty: the topology was not
   // read.
   std::string role;

@@ -87,6 +87,16 @@ void read_netdev_files(const Root& root, Port& port, std::optional<uint32_t>& mt
   else if (!carrier && carrier.error().code == EINVAL) port.carrier = false;
 }
 
+// The GUID serves a bond, whose netdev has no permanent address: it is that of its device's function. Some drivers make
+// it of the netdev's present address (bnxt_re, irdma), so it comes second.
+std::string card_of(const Root& root, const Port& port, const std::string& permanent) {
+  if (port.pci.empty()) return {};
+  if (!permanent.empty()) return "mac:" + permanent;
+  const auto guid = root.read_line("sys/class/infiniband/" + port.rdma + "/node_guid");
+  if (!guid || guid->find_first_not_of("0:") == std::string::npos) return {};
+  return "guid:" + *guid + "/" + std::to_string(port.number);
+}
+
 void read_netdev(Context& context, Port& port, std::optional<uint32_t>& mtu) {
   if (port.netdev.empty()) return;
   if (!context.kernel.route) return read_netdev_files(context.kernel.root, port, mtu);
@@ -97,6 +107,7 @@ void read_netdev(Context& context, Port& port, std::optional<uint32_t>& mtu) {
   port.carrier = link->carrier;
   port.altnames = link->altnames;
   port.counters.carrier_down = link->carrier_down_count;
+  port.card = card_of(context.kernel.root, port, link->permanent);
   mtu = link->mtu;
 }
 

@@ -174,7 +174,7 @@ Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, qos::Op
   options.conflict = nullptr;
   options.save_original = nullptr;
   for (Port& port : ports) {
-    auto entry = record.before.find(state::port_key(port));
+    auto entry = state::find_original(record.before, port);
     if (entry == record.before.end()) continue;
     options.only = qos::own_keys(port);
     const Changes changes = qos::reconcile(kernel, port, entry->second, options);

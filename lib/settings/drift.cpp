@@ -7,12 +7,16 @@
 namespace fabric::qos {
 namespace {
 
-constexpr int kQuietWindows = 10;
-constexpr std::chrono::milliseconds kLongestHold{3'600'000};
+constexpr std::chrono::milliseconds kLongestHold{3'600'000}, kLongestQuiet{60'000}, kReportPause{10'000};
+
+std::chrono::milliseconds doubled(std::chrono::milliseconds time, unsigned times) {
+  while (times-- > 0 && time < kLongestHold) time *= 2;
+  return std::min(time, kLongestHold);
+}
 
 }  // namespace
 
-Drift::Transition Drift::observe(const Change& change, Instant now) {
+Drift::Transition Drift::observe(const Change& change, Instant now, bool written) {
   Track& track = ports_[change.port][change.key()];
   switch (change.outcome) {
     case Outcome::refused:
@@ -21,10 +25,11 @@ Drift::Transition Drift::observe(const Change& change, Instant now) {
     case Outcome::in_sync:
       track.was_in_sync = true;
       track.failures = 0;
+      if (!track.conflict && now - track.seen_since > rule_.window) track.trials = 0;
       break;
     default: break;
   }
-  return track.conflict ? watch_conflict(track, change, now) : Transition::nothing;
+  return track.conflict ? watch_conflict(track, change, now, written) : Transition::nothing;
 }
 
 Drift::Transition Drift::repaired(Track& track, const Change& change, Instant now) {
@@ -37,29 +42,39 @@ Drift::Transition Drift::repaired(Track& track, const Change& change, Instant no
   while (now - track.rounds.front() > window) track.rounds.pop_front();
   if (track.rounds.size() < rule_.rounds) return Transition::repaired;
   track.conflict = true;
-  track.seen = change.to;
-  track.seen_since = now;
+  track.seen = track.reported = change.to;
+  track.seen_since = track.report_next = now;
   return Transition::conflict;
 }
 
-Drift::Transition Drift::watch_conflict(Track& track, const Change& change, Instant now) {
-  if (change.from != track.seen) {
+std::chrono::milliseconds Drift::quiet_time(const Track& track, bool disruptive) const {
+  return doubled(std::min(rule_.window, kLongestQuiet), disruptive ? track.trials : 0);
+}
+
+Drift::Transition Drift::watch_conflict(Track& track, const Change& change, Instant now, bool written) {
+  if (change.from != track.seen || written) {
     track.seen = change.from;
     track.seen_since = now;
   }
-  bool as_wanted = change.outcome == Outcome::in_sync || change.from == change.to;
-  if (now - track.seen_since < rule_.window * (as_wanted ? 1 : kQuietWindows)) return Transition::nothing;
-  track.conflict = false;
-  track.rounds.clear();
-  // On probation: a single reversal within the window is the next conflict.
-  if (!as_wanted) track.rounds.assign(rule_.rounds - std::min(rule_.rounds, 2U), now);
-  return Transition::conflict_over;
+  const bool as_wanted = change.outcome == Outcome::in_sync || change.from == change.to;
+  if (now - track.seen_since >= (as_wanted ? rule_.window : quiet_time(track, change.disruptive))) {
+    track.conflict = false;
+    track.rounds.clear();
+    track.seen_since = now;
+    if (as_wanted) return Transition::conflict_over;
+    // On probation: a single reversal within the window is the next conflict.
+    ++track.trials;
+    track.rounds.assign(rule_.rounds - std::min(rule_.rounds, 2U), now);
+    return Transition::conflict_over;
+  }
+  if (change.from == track.reported || now < track.report_next) return Transition::nothing;
+  track.reported = change.from;
+  track.report_next = now + kReportPause;
+  return Transition::conflict_moved;
 }
 
 void Drift::failed(Track& track, Instant now) {
-  auto hold = reread_;
-  for (unsigned i = 0; i < track.failures && hold < kLongestHold; ++i) hold *= 2;
-  track.retry = now + std::min(hold, kLongestHold);
+  track.retry = now + doubled(reread_, track.failures);
   ++track.failures;
 }
 

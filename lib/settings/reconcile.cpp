@@ -95,7 +95,8 @@ class Pass {
       return true;
     }
     if (auto saved = save_original(); !saved) {
-      row.refusal = saved.error();
+      row.blocked = Outcome::unsaved;
+      row.detail = saved.error().text();
       return false;
     }
     return write(row);
@@ -197,8 +198,7 @@ class Pass {
       const Row* row = find(id);
       return row != nullptr && row->written;
     };
-    if (!(options_.settle && find(SettingId::pfc) != nullptr) && !touched(SettingId::mtu) && !touched(SettingId::pfc))
-      return;
+    if (!touched(SettingId::mtu) && !touched(SettingId::pfc)) return;
     auto link = rtnl::link(*kernel_.route, port_.netdev);
     if (!link || !link->carrier.value_or(false)) return;
     PortIo io = port_io(kernel_, port_);

@@ -27,7 +27,6 @@ struct Options {
   Disruptive disruptive = Disruptive::idle;
   bool window_open = true;   // the maintenance window; while it is closed, disruptive writes wait
   Keys only = Keys().set();  // the others are left alone
-  bool settle = false;       // also if nothing was written: the link may have come up while no agent ran
   // Settings that the policy derives from another (traffic, cnp): where the driver does not offer one, it is not
   // reported.
   Keys derived{};

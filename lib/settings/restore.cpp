@@ -6,7 +6,7 @@
 namespace fabric::qos {
 
 Changes restore(Kernel& kernel, Port& port, state::Originals& originals, Options options) {
-  auto entry = originals.find(state::port_key(port));
+  auto entry = state::find_original(originals, port);
   if (entry == originals.end()) return {};
   options.conflict = nullptr;
   options.save_original = nullptr;
@@ -26,19 +26,16 @@ Changes restore(Kernel& kernel, Port& port, state::Originals& originals, Options
 Changes restore_of_absent(const state::Originals& originals, const std::vector<Port>& ports) {
   Changes out;
   for (const auto& [key, before] : originals) {
-    if (std::ranges::any_of(ports, [&place = key](const Port& port) { return state::port_key(port) == place; }))
+    if (std::ranges::any_of(ports, [&name = key](const Port& port) {
+          return state::port_key(port) == name || state::port_place(port) == name;
+        }))
       continue;
+    const std::string why = before.place.empty() ? "no such port is here now, or it is excluded; kept until it is"
+                                                 : "this card, last in " + before.place +
+                                                       ", is not here now, or is excluded; kept until it is";
     for (const Setting& setting : kSettings)
       if (has_value(setting, before))
-        out.push_back({key,
-                       setting.id,
-                       Outcome::pending,
-                       0,
-                       false,
-                       "-",
-                       value_text(setting, before),
-                       "no such port is here now, or it is excluded; kept until it is",
-                       {}});
+        out.push_back({key, setting.id, Outcome::pending, 0, false, "-", value_text(setting, before), why, {}});
   }
   return out;
 }

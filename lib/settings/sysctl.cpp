@@ -106,7 +106,7 @@ class Pass {
   SysctlChange write(SysctlChange change, const std::string& file) {
     if (options_.save_original)
       if (auto saved = options_.save_original(change.name, change.from); !saved)
-        return refused(std::move(change), saved.error());
+        return unsaved(std::move(change), saved.error());
     if (auto written = root_.write(file, change.to); !written) return refused(std::move(change), written.error());
     auto after = root_.read(file);
     if (!after) return refused(std::move(change), after.error());
@@ -120,6 +120,12 @@ class Pass {
     if (failure.code != ENOENT) return refused(std::move(change), failure);
     change.outcome = Outcome::unsupported;
     change.detail = "unknown to this kernel, or the network interface does not exist";
+    return change;
+  }
+
+  static SysctlChange unsaved(SysctlChange change, const Error& failure) {
+    change.outcome = Outcome::unsaved;
+    change.detail = failure.text();
     return change;
   }
 

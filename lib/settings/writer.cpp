@@ -9,36 +9,21 @@
 namespace fabric::qos {
 namespace {
 
-// By their comm. Tools before daemons: a tool that is there at the moment of the write is the writer.
-struct Writer {
-  std::string_view comm;
-  NotificationKind how;
-  bool daemon;
-};
-constexpr std::array kWriters{Writer{"dcb", NotificationKind::dcb, false},
-                              Writer{"mlnx_qos", NotificationKind::dcb, false},
-                              Writer{"lldptool", NotificationKind::dcb, false},
-                              Writer{"dcbtool", NotificationKind::dcb, false},
-                              Writer{"niccli", NotificationKind::dcb, false},
-                              Writer{"lldpad", NotificationKind::dcb, true},
-                              Writer{"fcoemon", NotificationKind::dcb, true},
-                              Writer{"dcbd", NotificationKind::dcb, true},
-                              Writer{"ethtool", NotificationKind::ethtool, false},
-                              Writer{"tuned", NotificationKind::ethtool, true},
-                              Writer{"NetworkManager", NotificationKind::ethtool, true},
-                              Writer{"ip", NotificationKind::link, false},
-                              Writer{"ifconfig", NotificationKind::link, false},
-                              Writer{"ifup", NotificationKind::link, false},
-                              Writer{"NetworkManager", NotificationKind::link, true},
-                              Writer{"systemd-network", NotificationKind::link, true},
-                              Writer{"tuned", NotificationKind::link, true}};
+// Words of a command that only reads.
+constexpr std::array<std::string_view, 5> kReads{"show", "list", "get", "monitor", "-S"};
 
-std::string comm_of(const Root& root, const std::string& pid) {
-  auto comm = root.read_line("proc/" + pid + "/comm");
-  return comm ? *comm : std::string();
+// "mlnx_qos (pid 812)" if the process was called for the netdev.
+std::string named(const Root& root, const std::string& pid, std::string_view netdev) {
+  const auto line = root.read("proc/" + pid + "/cmdline");
+  const auto comm = root.read_line("proc/" + pid + "/comm");
+  if (!line || !comm) return {};
+  const auto words = split(*line, '\0');
+  const bool reads = std::any_of(words.begin(), words.end(), [](std::string_view word) {
+    return std::find(kReads.begin(), kReads.end(), word) != kReads.end();
+  });
+  if (reads || std::find(words.begin(), words.end(), netdev) == words.end()) return {};
+  return *comm + " (pid " + pid + ")";
 }
-
-std::string named(std::string_view comm, const std::string& pid) { return std::string(comm) + " (pid " + pid + ")"; }
 
 constexpr std::array kDcb{SettingId::trust, SettingId::apptrust,     SettingId::dscp_map,
                           SettingId::ets,   SettingId::prio2buffer,  SettingId::buffer_size,
@@ -74,42 +59,25 @@ Suspect suspect_of(SettingId setting, const Evidence& seen) {
   const bool is_dcb = notification_of(setting) == NotificationKind::dcb || setting == SettingId::dcbx;
   if (seen.new_device) return {Cause::driver, "the driver (loaded or reset: the device is a new one)"};
   if (!seen.writer.empty()) return {Cause::process, seen.writer};
+  if (seen.notified) return {Cause::process, "another process"};
   if (is_dcb && seen.firmware_dcbx) return {Cause::firmware, "the NIC's firmware (DCBX)"};
-  if (seen.notified) return {Cause::process, seen.daemon.empty() ? "another process" : seen.daemon};
   if (seen.carrier_lost) return {Cause::link, "the link's retraining"};
-  if (!seen.daemon.empty()) return {Cause::process, seen.daemon};
   return {Cause::unnotified, notification_of(setting) == NotificationKind::nothing
                                  ? "an unknown writer (writes of this setting are not notified)"
                                  : "no notification: firmware, the driver, or a writer of debugfs or sysfs"};
 }
 
-std::string find_writer(const Root& root, NotificationKind how) {
+std::string find_writer(const Root& root, NotificationKind how, std::string_view netdev) {
   const auto sockets = root.read("proc/net/netlink");  // sk Eth Pid Groups ... (net/netlink/af_netlink.c)
   if (!sockets || how == NotificationKind::nothing) return {};
   const int protocol = how == NotificationKind::ethtool ? 16 : 0;  // NETLINK_GENERIC, NETLINK_ROUTE of linux/netlink.h
-  std::vector<std::pair<std::string, std::string>> open;           // comm, pid
   for (std::string_view line : split(*sockets, '\n')) {
     const auto columns = words(line);
     if (columns.size() < 4 || parse_number<int>(columns[1]) != protocol) continue;
     const auto port = parse_number<uint32_t>(columns[2]);
     if (!port || *port == 0) continue;
     const std::string pid = std::to_string(*port & 0x3fffff);  // libnl numbers a process's further sockets above bit 22
-    if (std::string comm = comm_of(root, pid); !comm.empty()) open.emplace_back(std::move(comm), pid);
-  }
-  for (const Writer& writer : kWriters)
-    for (const auto& [comm, pid] : open)
-      if (writer.how == how && writer.comm == comm) return named(comm, pid);
-  return {};
-}
-
-std::string find_daemon(const Root& root, NotificationKind how) {
-  const auto entries = root.list("proc");
-  if (!entries || how == NotificationKind::nothing) return {};
-  for (const std::string& entry : *entries) {
-    if (!parse_number<int>(entry)) continue;
-    const std::string comm = comm_of(root, entry);
-    for (const Writer& writer : kWriters)
-      if (writer.daemon && writer.how == how && writer.comm == comm) return named(comm, entry);
+    if (std::string writer = named(root, pid, netdev); !writer.empty()) return writer;
   }
   return {};
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The likely writer of a drifted setting. The kernel does not name it: dcbnl, ethtool and link notifications carry
-// port id 0 (net/dcb/dcbnl.c, net/ethtool/netlink.c, net/core/rtnetlink.c of Linux 6.12). The kernel only shows who has
-// a netlink socket open at that moment (/proc/net/netlink).
+// The writer of a drifted setting, as far as there is evidence. The kernel does not name it: dcbnl, ethtool and link
+// notifications carry port id 0 (net/dcb/dcbnl.c, net/ethtool/netlink.c, net/core/rtnetlink.c of Linux 6.12). A process
+// that has a netlink socket open at that moment (/proc/net/netlink) and the netdev on its command line is one; a daemon
+// that merely runs is not.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,6 @@ struct Evidence {
   bool carrier_lost = false;
   bool notified = false;       // by the notification of notification_of()
   std::string writer{};        // find_writer() when it came; empty: unknown
-  std::string daemon{};        // find_daemon(), running now
   bool firmware_dcbx = false;  // the NIC's firmware owns DCBX
 };
 struct Suspect {
@@ -37,9 +37,7 @@ struct Suspect {
 };
 Suspect suspect_of(SettingId setting, const Evidence& evidence);
 
-// A program that is known to write such settings and has a netlink socket open now: "mlnx_qos (pid 812)"; empty: none.
-std::string find_writer(const Root& root, NotificationKind how);
-// A running daemon that is known to enforce such settings itself: "lldpad (pid 812)"; empty: none. Lists /proc.
-std::string find_daemon(const Root& root, NotificationKind how);
+// The process that writes the netdev's settings now: "mlnx_qos (pid 812)"; empty: not known.
+std::string find_writer(const Root& root, NotificationKind how, std::string_view netdev);
 
 }  // namespace fabric::qos

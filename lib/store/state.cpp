@@ -70,24 +70,36 @@ std::string drift_toml(const SettingState& setting) {
          ", drift_by = " + toml_string(setting.drift_by);
 }
 
-Result<std::string> read_or_empty(const std::string& directory, const char* file) {
-  auto root = Root::open(directory);
-  if (!root) return root.error();
-  auto text = root->read(file);
-  if (!text && text.error().code == ENOENT) return std::string{};
-  return text;
-}
-
 }  // namespace
 
-std::string port_key(const Port& port) {
+std::string port_place(const Port& port) {
   return port.pci.empty() ? "netdev:" + port.netdev : port.pci + "/" + std::to_string(port.number);
+}
+
+std::string port_key(const Port& port) { return port.card.empty() ? port_place(port) : port.card; }
+
+Originals::iterator find_original(Originals& originals, const Port& port) {
+  const std::string key = port_key(port), place = port_place(port);
+  const auto old = key == place ? originals.end() : originals.find(place);
+  if (old == originals.end()) return originals.find(key);
+  Original& entry = originals[key];
+  entry.place = place;
+  const Keys own = qos::own_keys(port);  // a bond and its member had one entry
+  for (size_t i = 0; i < kSettingCount; ++i) {
+    if (!own[i]) continue;
+    if (!has_value(kSettings[i], entry)) copy_value(kSettings[i], old->second, entry);
+    copy_value(kSettings[i], Qos{}, old->second);
+  }
+  if (keys_of(old->second).none()) originals.erase(old);
+  if (keys_of(entry).none()) originals.erase(key);
+  return originals.find(key);
 }
 
 std::string originals_toml(const Originals& originals) {
   std::string out = kWritten;
   for (const auto& [key, qos] : originals) {
     out += "\n[" + toml_string(key) + "]\n";
+    if (!qos.place.empty()) out += "place = " + toml_string(qos.place) + "\n";
     for (const Setting& setting : kSettings)
       if (has_value(setting, qos) && reads_back(setting, qos))
         out += std::string(setting.key) + " = " + setting_toml(setting, qos) + "\n";
@@ -103,7 +115,8 @@ Result<Originals> parse_originals(std::string_view text, const std::string& name
     auto qos = read_qos(node, name);
     if (!qos) return qos.error();
     std::string_view port = key;
-    originals[std::string(port)] = *qos;
+    Original& entry = originals[std::string(port)] = *qos;
+    entry.place = text_at(*node.as_table(), "place");
   }
   return originals;
 }
@@ -149,9 +162,14 @@ Result<AgentState> parse_agent_state(std::string_view text, const std::string& n
 }
 
 Result<Originals> load_originals(const std::string& directory) {
-  auto text = read_or_empty(directory, kOriginalsFile);
+  auto root = Root::open(directory);
+  if (!root) return root.error();
+  const std::string name = std::string("/") + kOriginalsFile;
+  const auto text = root->read(kOriginalsFile);
+  if (!text && text.error().code == ENOENT) return Originals{};
   if (!text) return text.error();
-  return parse_originals(*text, std::string("/") + kOriginalsFile);
+  if (!text->ends_with('\n')) return corrupt(name, {1, 1}, "the file is truncated");
+  return parse_originals(*text, name);
 }
 
 Result<void> save_originals(const std::string& directory, const Originals& originals) {
@@ -171,12 +189,15 @@ Result<std::string> set_originals_aside(const std::string& directory) {
 }
 
 Result<void> save_original(const std::string& directory, Originals& originals, const Port& port, const Qos& before) {
-  auto [entry, is_new] = originals.try_emplace(port_key(port));
-  const Qos old = entry->second;
+  const bool was_by_place = port_key(port) != port_place(port) && originals.contains(port_place(port));
+  const bool is_new = find_original(originals, port) == originals.end();
+  const auto entry = originals.try_emplace(port_key(port)).first;
+  const Original old = entry->second;
+  if (!port.card.empty()) entry->second.place = port_place(port);
   const Keys own = qos::own_keys(port);
   for (size_t i = 0; i < kSettingCount; ++i)
     if (own[i] && !has_value(kSettings[i], old)) copy_value(kSettings[i], before, entry->second);
-  if (!is_new && entry->second == old) return {};
+  if (!is_new && !was_by_place && entry->second == old) return {};
   auto saved = save_originals(directory, originals);
   if (saved) return saved;
   if (is_new) originals.erase(entry);
@@ -185,7 +206,7 @@ Result<void> save_original(const std::string& directory, Originals& originals, c
 }
 
 void forget(Originals& originals, const Port& port, const Keys& keys) {
-  const auto entry = originals.find(port_key(port));
+  const auto entry = find_original(originals, port);
   if (entry == originals.end()) return;
   for (size_t i = 0; i < kSettingCount; ++i)
     if (keys[i]) copy_value(kSettings[i], Qos{}, entry->second);

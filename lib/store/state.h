@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/fd.h"
 #include "kernel/capture/root.h"
@@ -24,10 +25,19 @@ inline constexpr const char* kLockFile = "run/fabric-agent/lock";
 inline constexpr const char* kAgentLockFile = "run/fabric-agent/agentd.lock";
 inline constexpr const char* kOriginalsFile = "var/lib/fabric-agent/originals.toml";
 
-// The original settings, by stable port key: the PCI address and port number ("0000:24:00.0/1"),
-// or "netdev:NAME" for software devices.
-using Originals = std::map<std::string, Qos>;
+// The original settings of a port of a card, wherever it is plugged in now.
+struct Original : Qos {
+  Original(Qos qos = {}) : Qos(std::move(qos)) {}  // NOLINT: implicit by design
+  std::string place{};                             // port_place() at the last save; empty: unknown
+  bool operator==(const Original&) const = default;
+};
+using Originals = std::map<std::string, Original>;  // by port_key()
+// The card's own identity (Port::card); a port without one has its place.
 std::string port_key(const Port& port);
+// The PCI address and port number ("0000:24:00.0/1"), or "netdev:NAME" of software devices.
+std::string port_place(const Port& port);
+// The port's entry. Files of earlier releases have it by place: it becomes that of the card found there now.
+Originals::iterator find_original(Originals& originals, const Port& port);
 
 std::string originals_toml(const Originals& originals);
 Result<Originals> parse_originals(std::string_view text, const std::string& name);

@@ -90,6 +90,7 @@ Port SimNic::port() const {
   out.netdev = name;
   out.ifindex = ifindex;
   out.pci = "0000:0" + std::to_string(ifindex % 10) + ":00.0";
+  out.card = card;
   out.kernel_driver = kernel_driver();
   out.link_layer = LinkLayer::ethernet;
   return out;

@@ -39,6 +39,7 @@ class SimNic {
   int ifindex;
   Personality personality;
   bool present = true;
+  std::string card;  // Port::card
 
   uint32_t mtu = 1500, min_mtu = 68, max_mtu = 9978;  // bytes
   bool carrier = true;

@@ -85,11 +85,11 @@ TEST_F(DriftTest, OneSettingInConflictHoldsNoOther) {
 TEST_F(DriftTest, AConflictEndsAfterAWindowAsWanted) {
   fight();
   now_ += seconds(30);
-  EXPECT_EQ(see(Outcome::conflict, "none"), Transition::nothing);
+  EXPECT_EQ(see(Outcome::conflict, "none"), Transition::conflict_moved);
   now_ += seconds(1);
   EXPECT_EQ(see(Outcome::in_sync, "3"), Transition::nothing);
   now_ += seconds(59);
-  EXPECT_EQ(see(Outcome::in_sync, "3"), Transition::nothing);
+  EXPECT_EQ(see(Outcome::in_sync, "3"), Transition::conflict_moved);
   now_ += seconds(1);
   EXPECT_EQ(see(Outcome::in_sync, "3"), Transition::conflict_over);
   EXPECT_FALSE(held());
@@ -97,22 +97,50 @@ TEST_F(DriftTest, AConflictEndsAfterAWindowAsWanted) {
 
 TEST_F(DriftTest, AConflictGoesOnWhileTheValueMoves) {
   fight();
-  for (int i = 0; i < 100; ++i, now_ += seconds(60))
-    EXPECT_EQ(see(Outcome::conflict, i % 2 == 0 ? "none" : "4"), Transition::nothing);
+  for (int i = 0; i < 100; ++i, now_ += seconds(59)) see(Outcome::conflict, i % 2 == 0 ? "none" : "4");
   EXPECT_TRUE(held());
 }
 
-TEST_F(DriftTest, AfterTenQuietWindowsOneMoreReversalIsAConflictAgain) {
+TEST_F(DriftTest, AConflictGoesOnWhileTheSameValueIsWritten) {
   fight();
-  see(Outcome::conflict, "none");
-  now_ += seconds(599);
+  for (int i = 0; i < 100; ++i, now_ += seconds(59)) drift_.observe(change(Outcome::conflict, "none"), now_, true);
+  EXPECT_TRUE(held());
+}
+
+TEST_F(DriftTest, TheValueInConflictIsReportedWhenItMoves) {
+  fight();
+  EXPECT_EQ(see(Outcome::conflict, "none"), Transition::conflict_moved) << "the last report said restored";
   EXPECT_EQ(see(Outcome::conflict, "none"), Transition::nothing);
-  now_ += seconds(1);
-  EXPECT_EQ(see(Outcome::conflict, "none"), Transition::conflict_over);
-  EXPECT_FALSE(held());
-  EXPECT_EQ(see(Outcome::applied), Transition::repaired);
-  now_ += seconds(5);
-  EXPECT_EQ(see(Outcome::applied), Transition::conflict);
+  EXPECT_EQ(see(Outcome::conflict, "4"), Transition::nothing) << "not with each round";
+  now_ += seconds(10);
+  EXPECT_EQ(see(Outcome::conflict, "4"), Transition::conflict_moved);
+}
+
+// Some write only in answer to our write: it is tried again, disruptive writes ever later.
+TEST_F(DriftTest, AQuietMinuteEndsAConflictAndOneMoreReversalIsAnother) {
+  for (const bool disruptive : {false, true}) {
+    Drift drift(ConflictRule{3, seconds(60)}, seconds(30));
+    const auto observe = [&](Outcome outcome, const std::string& from) {
+      Change seen = change(outcome, from);
+      seen.disruptive = disruptive;
+      return drift.observe(seen, now_);
+    };
+    observe(Outcome::in_sync, "3");
+    observe(Outcome::applied, "none");
+    observe(Outcome::applied, "none");
+    seconds quiet(60);
+    for (int trial = 0; trial < 8; ++trial) {
+      EXPECT_EQ(observe(Outcome::applied, "none"), Transition::conflict) << trial;
+      observe(Outcome::conflict, "none");
+      now_ += quiet - seconds(1);
+      EXPECT_EQ(observe(Outcome::conflict, "none"), Transition::nothing) << trial;
+      now_ += seconds(1);
+      EXPECT_EQ(observe(Outcome::conflict, "none"), Transition::conflict_over) << trial;
+      EXPECT_EQ(observe(Outcome::applied, "none"), Transition::repaired);
+      now_ += seconds(5);
+      if (disruptive) quiet = std::min(quiet * 2, seconds(3'600));
+    }
+  }
 }
 
 TEST_F(DriftTest, ARefusedWriteIsHeldEverLonger) {

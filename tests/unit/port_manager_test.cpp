@@ -169,7 +169,7 @@ TEST_F(PortManagerTest, ForeignChangesArePutBackCountedAndTold) {
 }
 
 TEST_F(PortManagerTest, FightingStopsAfterSoManyRoundsAndNamesTheSuspect) {
-  tree_.file("proc/4711/comm", "lldpad\n");
+  tree_.file("proc/4711/comm", "lldpad\n").file("proc/4711/cmdline", "lldpad");
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   PortManager& manager = start("mode = \"enforce\"\nconflict = { rounds = 3, window = 60 }\n");
   for (int i = 0; i < 10; ++i, now_ += seconds(1)) {
@@ -179,7 +179,9 @@ TEST_F(PortManagerTest, FightingStopsAfterSoManyRoundsAndNamesTheSuspect) {
   EXPECT_EQ(nic.pfc.pfc_en, 0);  // left to the other
   EXPECT_EQ(setting("roce_eth0/1", "pfc").repairs, 3U);
   EXPECT_EQ(outcome("roce_eth0/1", "pfc"), "conflict");
-  EXPECT_NE(setting("roce_eth0/1", "pfc").detail.find("lldpad"), std::string::npos);
+  EXPECT_NE(setting("roce_eth0/1", "pfc").detail.find("changed back by "), std::string::npos);
+  EXPECT_EQ(setting("roce_eth0/1", "pfc").detail.find("lldpad"), std::string::npos) << "it runs; nothing says it wrote";
+  EXPECT_NE(told_.back().message.find("pfc is none, want 3; conflict"), std::string::npos) << told_.back().message;
   EXPECT_EQ(told(message_id::conflict), 1U);
   EXPECT_TRUE(manager.in_conflict("roce_eth0/1"));
   EXPECT_EQ(manager.exit_code(), 2);
@@ -313,7 +315,12 @@ TEST_F(PortManagerTest, WithoutADurableOriginalNothingIsWritten) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   start("mode = \"enforce\"\n");
   EXPECT_EQ(nic.writes(), 0U);
-  EXPECT_EQ(outcome("roce_eth0/1", "pfc"), "refused");
+  EXPECT_EQ(outcome("roce_eth0/1", "pfc"), "unsaved") << "not the driver's fault";
+  EXPECT_NE(setting("roce_eth0/1", "pfc").detail.find(state::kOriginalsFile), std::string::npos);
+  EXPECT_EQ(manager_->exit_code(), 2);
+  tree_.remove("var/lib");
+  look("roce_eth0/1");
+  EXPECT_EQ(outcome("roce_eth0/1", "pfc"), "applied") << "at the next reading";
 }
 
 TEST_F(PortManagerTest, WhileAnotherWritesItComesAgain) {
@@ -347,9 +354,9 @@ TEST_F(PortManagerTest, ALockThatCannotBeOpenedIsToldAtOnce) {
 TEST_F(PortManagerTest, ABadReloadIsShown) {
   sim_.add_nic("eth0", Personality::full);
   PortManager& manager = start("mode = \"enforce\"\n");
-  manager.set_config_error("a.toml:1:1: wrong");
+  manager.note_config({{}, "a.toml:1:1: wrong"});
   EXPECT_EQ(manager.state().config_error, "a.toml:1:1: wrong");
-  EXPECT_NE(manager.status().find("old one stays in force"), std::string::npos);
+  EXPECT_NE(manager.status().find("the last valid one stays in use"), std::string::npos);
   manager.set_policy(policy_of(""));
   EXPECT_EQ(manager.state().config_error, "");
 }
@@ -685,6 +692,7 @@ TEST_F(PortManagerTest, ARestartedAgentDoesNotTakeItsPortsForNewOnes) {
 
 TEST_F(PortManagerTest, DriftIsRecordedWithItsLikelyCause) {
   tree_.file("proc/net/netlink", "sk Eth Pid Groups\n0 0 77 0\n").file("proc/77/comm", "mlnx_qos\n");
+  tree_.file("proc/77/cmdline", std::string("mlnx_qos\0-i\0eth0\0", 17));
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   start("mode = \"enforce\"\n");
   EXPECT_TRUE(setting("roce_eth0/1", "ets").drifts.empty()) << "the first write is nobody's doing";

@@ -6,6 +6,7 @@
 #include <linux/rtnetlink.h>
 
 #include <algorithm>
+#include <span>
 
 #include "kernel/kernel.h"
 #include "kernel/netlink/dcbnl.h"
@@ -14,6 +15,8 @@
 
 namespace fabric::rtnl {
 namespace {
+
+constexpr uint8_t kAddress[] = {0xb8, 0x3f, 0xd2, 0, 0, 0x0a};
 
 Bytes link_message() {
   ifinfomsg header{};
@@ -25,6 +28,7 @@ Bytes link_message() {
       .u32(IFLA_CARRIER_DOWN_COUNT, 5)
       .u32(IFLA_MASTER, 3)
       .text(56, "0000:17:00.0")
+      .bytes(54, std::as_bytes(std::span(kAddress)))
       .nest(IFLA_LINKINFO, info);
   return out.data();
 }
@@ -42,6 +46,7 @@ TEST(ParseLink, TakesWhatIsThere) {
   EXPECT_EQ(link->master, 3);
   EXPECT_EQ(link->parent, "0000:17:00.0");
   EXPECT_EQ(link->kind, "veth");
+  EXPECT_EQ(link->permanent, "b8:3f:d2:00:00:0a");
 }
 
 TEST(ParseLink, LeavesAbsentWhatIsNot) {

@@ -72,6 +72,61 @@ TEST(PortKey, OutlivesRenames) {
   EXPECT_EQ(port_key(port_at("")), "netdev:eth0");
 }
 
+Port card_at(std::string pci, std::string card) {
+  Port port = port_at(std::move(pci));
+  port.card = std::move(card);
+  return port;
+}
+
+// A card takes its originals along; one that replaces it has its own.
+TEST_F(StateFiles, OriginalsBelongToTheCard) {
+  Qos first, second;
+  first.mtu = 1500;
+  second.mtu = 3000;
+  Originals originals;
+  ASSERT_TRUE(save_original(directory_, originals, card_at("0000:24:00.0", "mac:a"), first).ok());
+  ASSERT_TRUE(save_original(directory_, originals, card_at("0000:24:00.0", "mac:b"), second).ok());
+  originals = *load_originals(directory_);
+  EXPECT_EQ(originals.at("mac:a").place, "0000:24:00.0/1");
+  EXPECT_EQ(find_original(originals, card_at("0000:24:00.0", "mac:b"))->second.mtu, 3000U);
+  const Port moved = card_at("0000:99:00.0", "mac:a");
+  EXPECT_EQ(find_original(originals, moved)->second.mtu, 1500U);
+  ASSERT_TRUE(save_original(directory_, originals, moved, second).ok());
+  EXPECT_EQ(load_originals(directory_)->at("mac:a").mtu, 1500U) << "what it had first";
+  EXPECT_EQ(load_originals(directory_)->at("mac:a").place, "0000:99:00.0/1");
+}
+
+TEST_F(StateFiles, OriginalsOfAnEarlierReleaseBecomeTheCards) {
+  put(kOriginalsFile, "[\"0000:24:00.0/1\"]\nmtu = 1500\npfc = [3]\n");
+  auto originals = load_originals(directory_);
+  ASSERT_TRUE(originals.ok());
+  Port bond = card_at("0000:24:00.0", "guid:1/1"), member = card_at("0000:24:00.0", "mac:a");
+  bond.netdev = bond.bond = member.bond = "bond0";
+  Qos now;
+  now.mtu = 9000;
+  now.pfc = PrioSet{};
+  ASSERT_TRUE(save_original(directory_, *originals, bond, now).ok());
+  ASSERT_TRUE(save_original(directory_, *originals, member, now).ok());
+  originals = load_originals(directory_);
+  ASSERT_EQ(originals->size(), 2U);
+  EXPECT_EQ(originals->at("guid:1/1").mtu, 1500U);
+  EXPECT_EQ(originals->at("mac:a").pfc, PrioSet{1 << 3});
+  EXPECT_EQ(originals->at("mac:a").place, "0000:24:00.0/1");
+}
+
+// Cut anywhere, it is not read as one with fewer originals.
+TEST_F(StateFiles, ATruncatedFileIsAnError) {
+  Originals originals{{"0000:24:00.0/1", odd_qos()}, {"0000:25:00.0/1", odd_qos()}};
+  ASSERT_TRUE(save_originals(directory_, originals).ok());
+  const auto file = path(kOriginalsFile);
+  const size_t kHeader = originals_toml({}).size();  // a file without originals, of an earlier release
+  for (auto size = fs::file_size(file) - 2; size-- > 0;) {
+    fs::resize_file(file, size);
+    const auto cut = load_originals(directory_);
+    EXPECT_TRUE(!cut.ok() || (cut->empty() && size == kHeader)) << size;
+  }
+}
+
 TEST_F(StateFiles, OriginalsKeepEveryReadableValue) {
   Originals originals{{"0000:24:00.0/1", odd_qos()}, {"netdev:eth0", Qos{}}};
   originals["0000:25:00.0/1"].dscp_map = DscpMap{{0, 0}, {26, 3}, {63, 7}};

@@ -138,7 +138,7 @@ TEST(ReconcileSysctl, WritesNothingThatCannotBeSavedAndNothingUnknown) {
   options.save_original = [](const std::string&, const std::string&) {
     return Result<void>(error(ENOSPC, "originals"));
   };
-  EXPECT_EQ(reconcile_sysctl(root, {{"net.ipv4.tcp_ecn", "1"}}, options)[0].code, ENOSPC);
+  EXPECT_EQ(reconcile_sysctl(root, {{"net.ipv4.tcp_ecn", "1"}}, options)[0].outcome, Outcome::unsaved);
   EXPECT_EQ(reconcile_sysctl(root, {{"net.ipv4.tcp_ecn", "9"}}, {})[0].outcome, Outcome::refused);
   EXPECT_EQ(reconcile_sysctl(root, {{"kernel.panic", "1"}}, {})[0].outcome, Outcome::refused);
   EXPECT_TRUE(kernel->written.empty());

@@ -9,6 +9,7 @@ namespace {
 
 // Newer than some headers we build with (include/uapi/linux/if_link.h; IFLA_PARENT_DEV_NAME since 5.14).
 constexpr uint16_t kParentDevName = 56;
+constexpr uint16_t kPermanentAddress = 54;                     // IFLA_PERM_ADDRESS: since 5.6
 constexpr uint16_t kPropertyList = 52, kAlternativeName = 53;  // IFLA_PROP_LIST, IFLA_ALT_IFNAME: since 5.5
 
 Bytes request(const std::string& netdev) {
@@ -38,6 +39,16 @@ void take_link_info(View8 linkinfo, Link& out) {
   if (const Attr* table = find(details, IFLA_VRF_TABLE)) out.vrf_table = table->u32().value_or(0);
 }
 
+std::string address_text(View8 bytes) {
+  std::string out;
+  for (const std::byte byte : bytes) {
+    char digits[8];
+    std::snprintf(digits, sizeof digits, "%s%02x", out.empty() ? "" : ":", std::to_integer<unsigned>(byte));
+    out += digits;
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<Link> parse_link(View8 payload) {
@@ -59,6 +70,7 @@ Result<Link> parse_link(View8 payload) {
       case IFLA_MASTER:
         if (auto master = attr.u32()) out.master = static_cast<int>(*master);
         break;
+      case kPermanentAddress: out.permanent = address_text(attr.value); break;
       case kParentDevName: out.parent = attr.text(); break;
       case kPropertyList: out.altnames = altnames_in(attr.value); break;
       case IFLA_LINKINFO: take_link_info(attr.value, out); break;

@@ -20,6 +20,7 @@ struct Link {
   std::string parent;                   // PCI address or the like, empty when unknown
   std::vector<std::string> altnames{};  // other names of it (ip link property add)
   std::string kind;                     // IFLA_INFO_KIND: "bond", "veth"; empty for hardware
+  std::string permanent{};              // address that the hardware has, "b8:3f:d2:00:00:01"; empty: none, or below 5.6
   uint32_t vrf_table = 0;               // of a VRF: the routing table of its domain (IFLA_VRF_TABLE); 0: not a VRF
 };
 

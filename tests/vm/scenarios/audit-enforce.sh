@@ -82,14 +82,20 @@ check "metrics as a normal user" sh -c 'runuser -u nobody -- curl -sf localhost:
 # A bad configuration: reload keeps the old one and says so; a start refuses with file, line, column and the fix.
 clear_calls
 config enforce 'disruptive = "perhaps"'
-systemctl reload fabric-agent.service
+check "bad configuration: the reload fails" sh -c '! systemctl reload fabric-agent.service'
 check "bad configuration: the agent goes on" systemctl is-active --quiet fabric-agent.service
 check "bad configuration: check and status say where it is bad" sh -c 'fabric-agentctl status --json | grep -q "fabric-agent.toml:[0-9]*:[0-9]*: "'
-check "bad configuration: the journal says that the old one is kept" sh -c 'journalctl -u fabric-agent.service | grep -q "the previous configuration stays in force"'
+check "bad configuration: the journal says that the old one is kept" sh -c 'journalctl -u fabric-agent.service | grep -q "the last valid configuration stays in use"'
 eq "bad configuration: config check refuses it" "$(fabric-agentctl config check 2>&1 | grep -c 'fabric-agent.toml:[0-9]*:[0-9]*: ')" 1
 eq "bad configuration: nothing was written" "$(writes)" ""
-check "bad configuration: a start is refused" sh -c '! systemctl restart fabric-agent.service'
-eq "bad configuration: by the exit status for that" "$(systemctl show -p ExecMainStatus --value fabric-agent.service)" 78
+check "bad configuration: a restart uses the last valid one" systemctl restart fabric-agent.service
+check "bad configuration: it enforces" sh -c 'fabric-agentctl status --json | jq -e ".agent.running and .agent.mode == \"enforce\""'
+check "bad configuration: a critical finding" sh -c 'fabric-agentctl check --only agent --interval 0 --json | jq -e ".verdict == \"critical\""'
+fabric-agentctl config check >/dev/null 2>&1
+eq "bad configuration: exit status of config check" $? 1
+rm /var/lib/fabric-agent/config.toml
+check "no valid configuration at all: a start is refused" sh -c '! systemctl restart fabric-agent.service'
+eq "no valid configuration at all: by the exit status for that" "$(systemctl show -p ExecMainStatus --value fabric-agent.service)" 78
 config enforce
 systemctl reset-failed fabric-agent.service
 check "repaired configuration: it starts" systemctl start fabric-agent.service

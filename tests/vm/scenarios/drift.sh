@@ -10,6 +10,10 @@ config_then_install() {
 check "installed, enforcing, all as the profile" config_then_install
 sleep 4 # links are back
 
+for n in 0 1 2; do fabsim "$n" log 0; done
+check "apply of ports in sync" fabric-agentctl apply
+for n in 0 1 2; do eq "NIC $n: calls no write of the driver" "$(fabsim "$n" log | grep -c .)" 0; done
+
 TIMES=/tmp/repair-times
 : >$TIMES
 # drift NIC WHAT COMMAND...: a foreign write, then the profile again. The time is the kernel's own: from the foreign call to
