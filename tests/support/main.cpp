@@ -1,13 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 // main() of every test program: gtest's, and a wait for the threads that a test let go of.
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <chrono>
 #include <filesystem>
 #include <iterator>
 #include <thread>
 
+// AddressSanitizer before LLVM 17 does not lock its allocator at fork(2) as glibc locks malloc's: a child forked while
+// another thread allocates can wait forever. These are the functions that LLVM 17 calls there itself.
+#if defined(__clang__) && __clang_major__ < 17 && __has_feature(address_sanitizer)
+#define FABRIC_LOCK_AT_FORK
+namespace __lsan {
+void LockAllocator();
+void UnlockAllocator();
+}  // namespace __lsan
+namespace __sanitizer {
+void StackDepotLockAll();
+void StackDepotUnlockAll();
+}  // namespace __sanitizer
+#endif
+
 namespace {
+
+void lock_sanitizer_at_fork() {
+#ifdef FABRIC_LOCK_AT_FORK
+  const auto lock = [] {
+    __lsan::LockAllocator();
+    __sanitizer::StackDepotLockAll();
+  };
+  const auto unlock = [] {
+    __sanitizer::StackDepotUnlockAll();
+    __lsan::UnlockAllocator();
+  };
+  ::pthread_atfork(lock, unlock, unlock);
+#endif
+}
 
 // Who hung in a reading is detached and finishes it once it is answered, with tables that are torn down behind main().
 // The programs themselves leave by _exit(); here the leak checker has its turn at the end.
@@ -21,6 +50,7 @@ void await_other_threads() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  lock_sanitizer_at_fork();
   testing::InitGoogleTest(&argc, argv);
   const int status = RUN_ALL_TESTS();
   await_other_threads();
