@@ -8,7 +8,7 @@
 #include <cctype>
 #include <optional>
 
-#include "base/json_read.h"
+#include "base/json.h"
 #include "base/parse.h"
 #include "kernel/pci/machine.h"
 
@@ -174,44 +174,52 @@ Result<std::vector<Cable>> parse_csv(std::string_view text, const std::string& n
   return out;
 }
 
-const JsonNode* find_path(const JsonNode* node, std::initializer_list<std::string_view> path) {
-  for (const std::string_view key : path) node = node != nullptr ? node->find(key) : nullptr;
-  return node;
+// The text at `path`; empty where there is none.
+std::string text_at(const Json& node, const char* path) {
+  const Json::json_pointer pointer(path);
+  if (!node.contains(pointer) || !node.at(pointer).is_string()) return {};
+  return node.at(pointer).get<std::string>();
 }
 
 // A termination, or its "object" since NetBox 3.3: { "device": { "name": ... }, "name": ... }.
-void add_end(const JsonNode& termination, Side& side) {
-  const JsonNode* object = termination.find("object");
-  if (object == nullptr) object = &termination;
-  const JsonNode *device = find_path(object, {"device", "name"}), *port = object->find("name");
-  if (device != nullptr && port != nullptr && !device->text().empty() && !port->text().empty())
-    side.push_back({device->text(), port->text()});
+void add_end(const Json& termination, Side& side) {
+  const Json& object = termination.contains("object") ? termination["object"] : termination;
+  const std::string device = text_at(object, "/device/name"), port = text_at(object, "/name");
+  if (!device.empty() && !port.empty()) side.push_back({device, port});
 }
 
-Side json_side(const JsonNode& cable, const std::string& letter) {
+Side json_side(const Json& cable, const std::string& letter) {
   Side out;
-  if (const JsonNode* list = cable.find(letter + "_terminations"))
-    for (const JsonNode& termination : list->elements()) add_end(termination, out);
-  else if (const JsonNode* one = cable.find("termination_" + letter)) add_end(*one, out);
+  if (const auto list = cable.find(letter + "_terminations"); list != cable.end()) {
+    if (list->is_array())
+      for (const Json& termination : *list) add_end(termination, out);
+  } else if (const auto one = cable.find("termination_" + letter); one != cable.end()) add_end(*one, out);
   return out;
 }
 
+Result<Json> read_json(std::string_view text, const std::string& name) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& fault) {
+    const auto before = text.substr(0, std::min(fault.byte, text.size()));
+    return error(0,
+                 name + ":" + std::to_string(1 + std::count(before.begin(), before.end(), '\n')) + ": no valid JSON");
+  }
+}
+
 Result<std::vector<Cable>> parse_json(std::string_view text, const std::string& name, const std::string& host) {
-  auto document = read_json(text, name);
+  const auto document = read_json(text, name);
   if (!document) return document.error();
-  const JsonNode* list = document->find("results");
-  if (list == nullptr) list = &*document;
-  if (!std::holds_alternative<JsonNode::Array>(list->value))
-    return error(0, name + ":" + std::to_string(list->line) + ": neither a list of cables nor one in \"results\"");
-  if (const JsonNode* next = document->find("next"); next != nullptr && !next->text().empty())
-    return error(0, name + ":" + std::to_string(next->line) + ": one page of several; ask the API with ?limit=0");
+  const Json& list = document->contains("results") ? (*document)["results"] : *document;
+  if (!list.is_array()) return error(0, name + ": neither a list of cables nor one in \"results\"");
+  if (!text_at(*document, "/next").empty()) return error(0, name + ": one page of several; ask the API with ?limit=0");
   std::vector<Cable> out;
-  for (const JsonNode& cable : list->elements()) {
-    const std::string where = name + ":" + std::to_string(cable.line);
-    if (!std::holds_alternative<JsonNode::Object>(cable.value)) return error(0, where + ": no cable");
-    const JsonNode *status = cable.find("status"), *value = find_path(&cable, {"status", "value"});
-    if (status != nullptr && is_not_there(value != nullptr ? value->text() : status->text())) continue;
-    add_both(json_side(cable, "a"), json_side(cable, "b"), host, where, out);
+  for (size_t i = 0; i < list.size(); ++i) {
+    const std::string where = name + ": cable " + std::to_string(i + 1);
+    if (!list[i].is_object()) return error(0, where + ": not a JSON object");
+    const std::string status = text_at(list[i], "/status"), value = text_at(list[i], "/status/value");
+    if (is_not_there(value.empty() ? status : value)) continue;
+    add_both(json_side(list[i], "a"), json_side(list[i], "b"), host, where, out);
   }
   return out;
 }

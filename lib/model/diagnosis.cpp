@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/diagnosis.h"
 
+#include "base/json.h"
+
 namespace fabric {
 namespace {
 
 Json lines(const std::vector<std::string>& texts) {
   Json out = Json::array();
-  for (const std::string& text : texts) out.push(text);
+  for (const std::string& text : texts) out.push_back(text);
   return out;
 }
 
@@ -34,15 +36,14 @@ Status worst(std::span<const Diagnosis> diagnoses) {
 Json to_json(std::span<const Diagnosis> diagnoses) {
   Json out = Json::array();
   for (const Diagnosis& each : diagnoses)
-    out.push(Json::object()
-                 .put("port", each.subject)
-                 .put("rule", each.rule)
-                 .put("culprit", to_text(each.culprit))
-                 .put("status", to_text(each.status))
-                 .put("confidence", each.confidence)
-                 .put("conclusion", each.conclusion)
-                 .put("evidence", lines(each.evidence))
-                 .put("next", lines(each.next)));
+    out.push_back(Json::object({{"port", each.subject},
+                                {"rule", each.rule},
+                                {"culprit", to_text(each.culprit)},
+                                {"status", to_text(each.status)},
+                                {"confidence", each.confidence},
+                                {"conclusion", each.conclusion},
+                                {"evidence", lines(each.evidence)},
+                                {"next", lines(each.next)}}));
   return out;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/qos.h"
 
+#include "base/json.h"
+
 namespace fabric {
 
 bool has_value(const Setting& setting, const Qos& qos) {

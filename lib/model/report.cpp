@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/json.h"
+
 namespace fabric {
 
 std::string_view to_text(Status value) {
@@ -36,19 +38,19 @@ Json to_json(const Report& report) {
   Json checks = Json::array();
   for (const Finding& finding : report.findings) {
     Json entry = Json::object();
-    entry.put("id", finding.id)
-        .put("subject", finding.subject)
-        .put("status", to_text(finding.status))
-        .put("observed", finding.observed)
-        .put("expected", finding.expected)
-        .put("meaning", finding.meaning)
-        .put("remedy", finding.remedy);
-    if (!finding.since.empty()) entry.put("since", finding.since);
-    if (finding.acknowledged) entry.put("acknowledged", finding.acknowledgement);
-    checks.push(std::move(entry));
+    entry.update({{"id", finding.id},
+                  {"subject", finding.subject},
+                  {"status", to_text(finding.status)},
+                  {"observed", finding.observed},
+                  {"expected", finding.expected},
+                  {"meaning", finding.meaning},
+                  {"remedy", finding.remedy}});
+    if (!finding.since.empty()) entry["since"] = finding.since;
+    if (finding.acknowledged) entry["acknowledged"] = finding.acknowledgement;
+    checks.push_back(std::move(entry));
   }
   Json result = Json::object();
-  result.put("verdict", to_text(worst(report))).put("checks", std::move(checks));
+  result.update({{"verdict", to_text(worst(report))}, {"checks", std::move(checks)}});
   return result;
 }
 

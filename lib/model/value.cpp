@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/json.h"
+
 namespace fabric {
 namespace {
 
@@ -198,50 +200,50 @@ Json to_json(uint32_t value) { return Json(value); }
 Json to_json(PrioSet value) {
   Json out = Json::array();
   for (int prio = 0; prio < kPriorities; ++prio)
-    if (value.has(prio)) out.push(prio);
+    if (value.has(prio)) out.push_back(prio);
   return out;
 }
 
 Json to_json(Trust value) { return Json(to_text(value)); }
 Json to_json(Dcbx value) { return Json(to_text(value)); }
-Json to_json(const Pause& value) { return Json::object().put("rx", value.rx).put("tx", value.tx); }
+Json to_json(const Pause& value) { return Json::object({{"rx", value.rx}, {"tx", value.tx}}); }
 
 Json to_json(const DscpMap& value) {
   Json out = Json::object();
-  for (auto [dscp, prio] : value) out.put(std::to_string(dscp), prio);
+  for (auto [dscp, prio] : value) out[std::to_string(dscp)] = prio;
   return out;
 }
 
 Json to_json(const Ets& value) {
   Json prio_tc = Json::array(), tsa = Json::array(), bw = Json::array();
-  for (uint8_t tc : value.prio_tc) prio_tc.push(tc);
-  for (Tsa algorithm : value.tsa) tsa.push(tsa_text(algorithm));
-  for (uint8_t percent : value.bw) bw.push(percent);
-  return Json::object().put("prio_tc", prio_tc).put("tsa", tsa).put("bw", bw);
+  for (uint8_t tc : value.prio_tc) prio_tc.push_back(tc);
+  for (Tsa algorithm : value.tsa) tsa.push_back(tsa_text(algorithm));
+  for (uint8_t percent : value.bw) bw.push_back(percent);
+  return Json::object({{"prio_tc", prio_tc}, {"tsa", tsa}, {"bw", bw}});
 }
 
 Json to_json(const Eight& value) {
   Json out = Json::array();
-  for (uint8_t each : value) out.push(each);
+  for (uint8_t each : value) out.push_back(each);
   return out;
 }
 
 Json to_json(const AppTrust& value) {
   Json out = Json::array();
-  for (uint8_t selector : value.selectors) out.push(selector_text(selector));
+  for (uint8_t selector : value.selectors) out.push_back(selector_text(selector));
   return out;
 }
 
 Json to_json(const Buffers& value) {
   if (value.automatic) return Json("auto");
   Json out = Json::array();
-  for (uint32_t each : value.bytes) out.push(each);
+  for (uint32_t each : value.bytes) out.push_back(each);
   return out;
 }
 
 Json to_json(const Rates& value) {
   Json out = Json::array();
-  for (uint64_t each : value.kbit) out.push(each);
+  for (uint64_t each : value.kbit) out.push_back(each);
   return out;
 }
 
@@ -250,14 +252,14 @@ Json to_json(const OrNone& value) { return value.value ? Json(*value.value) : Js
 
 Json to_json(Fec value) {
   Json out = Json::array();
-  for (const std::string& word : fec_words(value)) out.push(word);
+  for (const std::string& word : fec_words(value)) out.push_back(word);
   return out;
 }
 
 Json to_json(const Names& value) {
   if (value.names.contains("*")) return Json("all");
   Json out = Json::array();
-  for (const std::string& name : value.names) out.push(name);
+  for (const std::string& name : value.names) out.push_back(name);
   return out;
 }
 

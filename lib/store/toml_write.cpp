@@ -82,6 +82,13 @@ bool reads_back(const Setting& setting, const Qos& qos) {
          !read_setting(setting, *table.get("value"), again);
 }
 
-std::string toml_string(std::string_view text) { return Json(text).dump(true); }
+// A basic string has JSON's escapes, and may not contain DEL (TOML 1.0).
+std::string toml_string(std::string_view text) {
+  std::string out;
+  for (const char c : Json(text).dump(-1, ' ', false, Json::error_handler_t::replace))
+    if (c == 0x7f) out += "\\u007f";
+    else out += c;
+  return out;
+}
 
 }  // namespace fabric

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Queues the virtual server's own test and the scenarios of tests/vm/scenarios. Sourced by tests/run.
+# Queues the scenarios of tests/vm/scenarios, and with --all the virtual server's own test. Sourced by tests/run.
 #
 # NAME.sh is a script for the guest: one boot each, with the built package and the tests in its share. A header line
 # "# run: OPTIONS" gives tests/vm/run options; several such lines are several boots. "# run with --all: OPTIONS" and
@@ -27,7 +27,7 @@ vm_queue() {
   local file files name options run words header=''
   [[ $all || $# -gt 0 ]] && header='( with --all)?'
   vm_share
-  (($# == 0)) || [[ " $* " == *" selftest "* ]] && job_queue vm-selftest tests/vm/run tests/vm/selftest.sh
+  if [[ ($all && $# -eq 0) || " $* " == *" selftest "* ]]; then job_queue vm-selftest tests/vm/run tests/vm/selftest.sh; fi
   # Long scripts run long: they begin first.
   mapfile -t files < <(find tests/vm/scenarios -maxdepth 1 -type f -printf '%s %p\n' | sort -rn | cut -d' ' -f2)
   for file in "${files[@]}"; do

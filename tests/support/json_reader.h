@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads JSON, for tests: an oracle's file, or what our programs print.
+// JSON as plain values, where a member that does not exist is null: an oracle's file, or the output of our programs.
 #pragma once
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,8 +17,8 @@ class JsonValue {
   using Array = std::vector<JsonValue>;
   using Object = std::map<std::string, JsonValue>;
 
-  // Throws std::runtime_error with the offset of the first byte that is not JSON.
-  static JsonValue parse(std::string_view text);
+  // Throws nlohmann::json::parse_error.
+  static JsonValue parse(std::string_view text) { return from(nlohmann::json::parse(text)); }
 
   [[nodiscard]] bool is_null() const { return std::holds_alternative<std::nullptr_t>(value_); }
   [[nodiscard]] bool boolean() const { return std::get<bool>(value_); }
@@ -26,10 +27,32 @@ class JsonValue {
   [[nodiscard]] const Array& array() const { return std::get<Array>(value_); }
   [[nodiscard]] const Object& object() const { return std::get<Object>(value_); }
   // The member; null when there is none.
-  const JsonValue& operator[](const std::string& key) const;
+  const JsonValue& operator[](const std::string& key) const {
+    static const JsonValue kNull;
+    const auto* members = std::get_if<Object>(&value_);
+    const auto found = members != nullptr ? members->find(key) : Object::const_iterator();
+    return members != nullptr && found != members->end() ? found->second : kNull;
+  }
 
  private:
-  friend class JsonParser;
+  static JsonValue from(const nlohmann::json& json) {
+    JsonValue out;
+    if (json.is_boolean()) out.value_ = json.get<bool>();
+    if (json.is_number()) out.value_ = json.get<double>();
+    if (json.is_string()) out.value_ = json.get<std::string>();
+    if (json.is_array()) {
+      Array list;
+      for (const auto& element : json) list.push_back(from(element));
+      out.value_ = std::move(list);
+    }
+    if (json.is_object()) {
+      Object members;
+      for (const auto& [key, value] : json.items()) members[key] = from(value);
+      out.value_ = std::move(members);
+    }
+    return out;
+  }
+
   std::variant<std::nullptr_t, bool, double, std::string, Array, Object> value_ = nullptr;
 };
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "base/json.h"
 #include "support/diagnosed.h"
 
 namespace fabric {
@@ -403,7 +404,7 @@ TEST(Diagnosis, ASparePortIsQuiet) {
 TEST(Diagnosis, JsonHasItAll) {
   Healthy node;
   hold(node, 0.3);
-  const std::string json = to_json(ask(node)).dump(true);
+  const std::string json = to_json(ask(node)).dump();
   for (const char* part : {"\"port\"", "\"mlx5_0/1\"", "\"host-holds-network\"", "\"host\"", "\"warning\"",
                            "\"confidence\"", "PFC pause sent, priority 3: 30 % of the time"})
     EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;

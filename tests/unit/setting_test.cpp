@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/json.h"
 #include "checks/check.h"
 #include "model/qos.h"
 #include "vendor/driver.h"
@@ -107,8 +108,8 @@ TEST(Setting, AbsentIsNotZero) {
   EXPECT_TRUE(has_value(pfc, zero));
   EXPECT_EQ(value_text(pfc, none), "-");
   EXPECT_EQ(value_text(pfc, zero), "none");
-  EXPECT_EQ(value_json(pfc, none).dump(true), "null");
-  EXPECT_EQ(value_json(pfc, zero).dump(true), "[]");
+  EXPECT_EQ(value_json(pfc, none).dump(), "null");
+  EXPECT_EQ(value_json(pfc, zero).dump(), "[]");
   EXPECT_FALSE(same_value(pfc, none, zero));
   EXPECT_FALSE(same_value(pfc, none, none)) << "what is not known is not equal";
   EXPECT_TRUE(same_value(pfc, zero, zero));

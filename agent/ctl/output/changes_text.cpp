@@ -2,6 +2,7 @@
 // plan and apply as a diff: "- pfc none", "+ pfc 3", grouped by port.
 #include <algorithm>
 
+#include "base/json.h"
 #include "ctl/output/report_text.h"
 
 namespace fabric::ctl {
@@ -69,15 +70,15 @@ Json changes_json(const Changes& changes) {
   Json list = Json::array();
   for (const Change& change : changes) {
     Json entry = Json::object();
-    entry.put("port", change.port)
-        .put("setting", change.key())
-        .put("outcome", to_text(change.outcome))
-        .put("from", change.from)
-        .put("to", change.to)
-        .put("disruptive", change.disruptive)
-        .put("errno", change.code == 0 ? Json() : Json(change.code))
-        .put("detail", change.detail);
-    list.push(std::move(entry));
+    entry.update({{"port", change.port},
+                  {"setting", change.key()},
+                  {"outcome", to_text(change.outcome)},
+                  {"from", change.from},
+                  {"to", change.to},
+                  {"disruptive", change.disruptive},
+                  {"errno", change.code == 0 ? Json() : Json(change.code)},
+                  {"detail", change.detail}});
+    list.push_back(std::move(entry));
   }
   return list;
 }

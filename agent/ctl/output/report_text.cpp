@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/json.h"
 #include "checks/check.h"
 
 namespace fabric::ctl {
@@ -165,7 +166,7 @@ std::string next_text(const Report& report, const std::string& options) {
 
 Json unseen_json(const Node& node) {
   Json list = Json::array();
-  for (const std::string& line : unseen(node)) list.push(line);
+  for (const std::string& line : unseen(node)) list.push_back(line);
   return list;
 }
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "ctl/output/table.h"
 #include "ctl/world.h"
 #include "model/change.h"

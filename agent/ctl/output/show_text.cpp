@@ -2,6 +2,7 @@
 // show: current and wanted settings.
 #include <algorithm>
 
+#include "base/json.h"
 #include "ctl/output/report_text.h"
 
 namespace fabric::ctl {
@@ -64,17 +65,18 @@ Json show_json(const Node& node, const Policy* policy) {
     Json settings = Json::object();
     for (const Setting& setting : kSettings) {
       Json pair = Json::object();
-      pair.put("read", value_json(setting, port.qos))
-          .put("wanted", entry == nullptr ? Json() : value_json(setting, entry->want));
-      settings.put(setting.key, std::move(pair));
+      pair.update({{"read", value_json(setting, port.qos)},
+                   {"wanted", entry == nullptr ? Json() : value_json(setting, entry->want)}});
+      settings[setting.key] = std::move(pair);
     }
     Json out = Json::object();
-    out.put("port", port.id()).put("netdev", port.netdev).put("policy", entry == nullptr ? Json() : Json(entry->name));
-    out.put("settings", std::move(settings));
-    ports.push(std::move(out));
+    out.update(
+        {{"port", port.id()}, {"netdev", port.netdev}, {"policy", entry == nullptr ? Json() : Json(entry->name)}});
+    out["settings"] = std::move(settings);
+    ports.push_back(std::move(out));
   }
   Json out = Json::object();
-  out.put("ports", std::move(ports)).put("unread", unseen_json(node));
+  out.update({{"ports", std::move(ports)}, {"unread", unseen_json(node)}});
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "model/pci_kind.h"
 #include "topology/locality.h"
 
@@ -190,40 +191,38 @@ std::string notes(const TopoView& view) {
 
 Json names(const std::vector<std::string>& list) {
   Json out = Json::array();
-  for (const std::string& name : list) out.push(name);
+  for (const std::string& name : list) out.push_back(name);
   return out;
 }
 
 Json nic_json(const TopoView& view, const Nic& nic, bool compute) {
   Json out = Json::object();
-  out.put("pci", nic.pci).put("netdevs", names(nic.netdevs)).put("rdma", names(nic.rdma)).put("numa", nic.numa);
-  out.put("card", nic.card).put("virtual_function", nic.virtual_function).put("compute", compute);
-  if (!nic.bond.empty()) out.put("bond", nic.bond);
+  out.update({{"pci", nic.pci}, {"netdevs", names(nic.netdevs)}, {"rdma", names(nic.rdma)}, {"numa", nic.numa}});
+  out.update({{"card", nic.card}, {"virtual_function", nic.virtual_function}, {"compute", compute}});
+  if (!nic.bond.empty()) out["bond"] = nic.bond;
   for (const Port& port : view.node.ports)
-    if (std::find(nic.rdma.begin(), nic.rdma.end(), port.rdma) != nic.rdma.end() && port.rate)
-      out.put("rate", *port.rate);
+    if (std::find(nic.rdma.begin(), nic.rdma.end(), port.rdma) != nic.rdma.end() && port.rate) out["rate"] = *port.rate;
   return out;
 }
 
 Json gpu_json(const Gpu& gpu) {
   Json indices = Json::array();
-  for (const unsigned index : gpu.vendor_index) indices.push(index);
+  for (const unsigned index : gpu.vendor_index) indices.push_back(index);
   Json out = Json::object();
-  out.put("pci", gpu.pci).put("name", gpu.name).put("numa", gpu.numa);
-  out.put("model", gpu.model).put("uuid", gpu.uuid).put("index", std::move(indices)).put("minor", gpu.minor);
-  if (!gpu.partition.empty()) out.put("partition", gpu.partition);
+  out.update({{"pci", gpu.pci}, {"name", gpu.name}, {"numa", gpu.numa}});
+  out.update({{"model", gpu.model}, {"uuid", gpu.uuid}, {"index", std::move(indices)}, {"minor", gpu.minor}});
+  if (!gpu.partition.empty()) out["partition"] = gpu.partition;
   return out;
 }
 
 Json pair_json(const TopoView& view, size_t g) {
   const Pair& pair = view.pairing.pairs[g];
   Json nics = Json::array();
-  for (const size_t nic : pair.nics) nics.push(view.topology.nics[nic].pci);
-  return Json::object()
-      .put("gpu", view.topology.gpus[g].pci)
-      .put("nics", std::move(nics))
-      .put("class", pair.path ? Json(to_text(*pair.path)) : Json())
-      .put("shared_by", pair.shared_by);
+  for (const size_t nic : pair.nics) nics.push_back(view.topology.nics[nic].pci);
+  return Json::object({{"gpu", view.topology.gpus[g].pci},
+                       {"nics", std::move(nics)},
+                       {"class", pair.path ? Json(to_text(*pair.path)) : Json()},
+                       {"shared_by", pair.shared_by}});
 }
 
 }  // namespace
@@ -246,33 +245,32 @@ Json topo_json(const TopoView& view) {
        pairing = Json::array();
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const bool compute = std::find(view.compute.begin(), view.compute.end(), i) != view.compute.end();
-    nics.push(nic_json(view, topology.nics[i], compute));
+    nics.push_back(nic_json(view, topology.nics[i], compute));
   }
   for (size_t g = 0; g < topology.gpus.size(); ++g) {
     const Gpu& gpu = topology.gpus[g];
-    gpus.push(gpu_json(gpu));
+    gpus.push_back(gpu_json(gpu));
     for (const Nic& nic : topology.nics) {
       const auto path = path_class(gpu, nic);
-      paths.push(
-          Json::object().put("gpu", gpu.pci).put("nic", nic.pci).put("class", path ? Json(to_text(*path)) : Json()));
+      paths.push_back(
+          Json::object({{"gpu", gpu.pci}, {"nic", nic.pci}, {"class", path ? Json(to_text(*path)) : Json()}}));
     }
     Json near = Json::array();
-    for (const size_t index : nearest_nics(topology, gpu)) near.push(topology.nics[index].pci);
-    pairs.push(Json::object().put("gpu", gpu.pci).put("nics", std::move(near)));
-    pairing.push(pair_json(view, g));
+    for (const size_t index : nearest_nics(topology, gpu)) near.push_back(topology.nics[index].pci);
+    pairs.push_back(Json::object({{"gpu", gpu.pci}, {"nics", std::move(near)}}));
+    pairing.push_back(pair_json(view, g));
   }
   Json problems = Json::array();
   for (const Finding& problem : view.problems)
-    problems.push(
-        Json::object().put("id", problem.id).put("subject", problem.subject).put("observed", problem.observed));
-  return Json::object()
-      .put("gpus", std::move(gpus))
-      .put("nics", std::move(nics))
-      .put("paths", std::move(paths))
-      .put("pairs", std::move(pairs))
-      .put("pairing", std::move(pairing))
-      .put("problems", std::move(problems))
-      .put("notes", names(topo_notes(view)));
+    problems.push_back(
+        Json::object({{"id", problem.id}, {"subject", problem.subject}, {"observed", problem.observed}}));
+  return Json::object({{"gpus", std::move(gpus)},
+                       {"nics", std::move(nics)},
+                       {"paths", std::move(paths)},
+                       {"pairs", std::move(pairs)},
+                       {"pairing", std::move(pairing)},
+                       {"problems", std::move(problems)},
+                       {"notes", names(topo_notes(view))}});
 }
 
 }  // namespace fabric::ctl

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "ctl/output/table.h"
 #include "model/node.h"
 #include "model/policy.h"

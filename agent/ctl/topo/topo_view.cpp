@@ -2,6 +2,7 @@
 // The table of `topo`'s formats and their common functions.
 #include <algorithm>
 
+#include "base/json.h"
 #include "checks/check.h"
 #include "ctl/topo/topo.h"
 #include "model/pci_kind.h"
@@ -13,7 +14,7 @@ namespace {
 
 constexpr size_t kMostColumns = 256;
 
-std::string print_json(const TopoView& view) { return topo_json(view).dump() + "\n"; }
+std::string print_json(const TopoView& view) { return json_text(topo_json(view)); }
 
 using Fold = TopoFormat::Fold;
 

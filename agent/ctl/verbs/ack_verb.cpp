@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "base/json.h"
 #include "checks/check.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
@@ -43,15 +44,15 @@ int list(const std::vector<Ack>& acks, const Root& root, int64_t wall, const Opt
     Json all = Json::array();
     for (const Ack& ack : held) {
       Json one = Json::object();
-      one.put("id", ack.id)
-          .put("subject", ack.subject)
-          .put("at", time_text(ack.at))
-          .put("until", time_text(ack.until))
-          .put("by", ack.by)
-          .put("comment", ack.comment);
-      all.push(std::move(one));
+      one.update({{"id", ack.id},
+                  {"subject", ack.subject},
+                  {"at", time_text(ack.at)},
+                  {"until", time_text(ack.until)},
+                  {"by", ack.by},
+                  {"comment", ack.comment}});
+      all.push_back(std::move(one));
     }
-    output.text += all.dump() + "\n";
+    output.text += json_text(all);
     return kDone;
   }
   Table table({"CHECK", "SUBJECT", "UNTIL", "BY", "COMMENT"});

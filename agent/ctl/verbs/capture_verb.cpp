@@ -8,6 +8,7 @@
 #include <ctime>
 #include <filesystem>
 
+#include "base/json.h"
 #include "counters/reader.h"
 #include "ctl/output/table.h"
 #include "ctl/topo/topo.h"
@@ -97,13 +98,14 @@ void print_summary(const Options& options, const std::string& directory, const W
                    const std::vector<std::string>& refused, Output& output) {
   if (options.json) {
     Json unread = Json::array();
-    for (const std::string& name : refused) unread.push(name);
+    for (const std::string& name : refused) unread.push_back(name);
     Json out = Json::object();
-    out.put("directory", directory)
-        .put("files", uint64_t{written.files})
-        .put("bytes", uint64_t{written.bytes})
-        .put("answers", uint64_t{written.answers});
-    output.text += out.put("addresses", options.with_addresses).put("not_permitted", std::move(unread)).dump() + "\n";
+    out.update({{"directory", directory},
+                {"files", uint64_t{written.files}},
+                {"bytes", uint64_t{written.bytes}},
+                {"answers", uint64_t{written.answers}}});
+    out.update({{"addresses", options.with_addresses}, {"not_permitted", std::move(unread)}});
+    output.text += json_text(out);
     return;
   }
   std::string text = directory + ": " + std::to_string(written.files) + " files, " + std::to_string(written.answers) +

@@ -3,6 +3,7 @@
 #include <ctime>
 #include <optional>
 
+#include "base/json.h"
 #include "base/parse.h"
 #include "checks/check.h"
 #include "config/config.h"
@@ -67,7 +68,11 @@ Report run_all(World& world, Samples& samples, const Options& options, int64_t w
 
 std::string report_of(const Report& report, const Samples& samples, const Options& options, const Output& output,
                       bool brief = false) {
-  if (options.json) return to_json(report).put("unread", unseen_json(samples.now)).dump() + "\n";
+  if (options.json) {
+    Json out = to_json(report);
+    out["unread"] = unseen_json(samples.now);
+    return json_text(out);
+  }
   return report_text(report, samples.now.hostname, options.verbose, output, brief) + unseen_text(samples.now, output) +
          (samples.before ? "" : "\nOne sample of the counters: rates were not checked.\n");
 }

@@ -46,13 +46,14 @@ std::string change_text(const ReportChange& change, int64_t wall) {
 
 std::string change_json(const ReportChange& change, int64_t wall) {
   Json out = Json::object();
-  out.put("time", time_text(wall))
-      .put("change", change.what)
-      .put("id", change.finding.id)
-      .put("subject", change.finding.subject);
-  out.put("status", to_text(change.what == "cleared" ? Status::ok : change.finding.status))
-      .put("observed", change.finding.observed);
-  return out.put("acknowledged", change.finding.acknowledged).dump(true) + "\n";
+  out.update({{"time", time_text(wall)},
+              {"change", change.what},
+              {"id", change.finding.id},
+              {"subject", change.finding.subject}});
+  out.update({{"status", to_text(change.what == "cleared" ? Status::ok : change.finding.status)},
+              {"observed", change.finding.observed}});
+  out["acknowledged"] = change.finding.acknowledged;
+  return json_line(out);
 }
 
 }  // namespace fabric::ctl

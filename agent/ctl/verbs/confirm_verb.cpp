@@ -3,6 +3,7 @@
 #include <systemd/sd-bus.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "config/config.h"
 #include "ctl/verbs/confirm.h"
 #include "ctl/world.h"
@@ -135,7 +136,7 @@ int run_confirm(const Options& options, Output& output) {
     return nothing("too late: the time ended at " + (*record)->until + ", the settings are being reverted", output);
   if (auto removed = confirm::remove(options.root); !removed) return failure(removed.error(), output);
   if (!options.json) output.text += "Confirmed. A running agent reloads its configuration.\n";
-  else output.text += Json::object().put("confirmed", true).dump() + "\n";
+  else output.text += json_text({{"confirmed", true}});
   return kDone;
 }
 

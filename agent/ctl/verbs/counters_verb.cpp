@@ -6,6 +6,7 @@
 #include <ctime>
 #include <functional>
 
+#include "base/json.h"
 #include "config/config.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
@@ -78,11 +79,11 @@ std::string round_text(const Round& round, const Options& options, const Output&
   if (!options.verbose) std::erase_if(rates, std::not_fn(moves));
   if (options.json) {
     Json out = Json::object();
-    out.put("hostname", round.hostname)
-        .put("time", round.wall)
-        .put("seconds", round.seconds)
-        .put("counters", rates_json(rates));
-    return out.dump(options.watch) + "\n";
+    out.update({{"hostname", round.hostname},
+                {"time", round.wall},
+                {"seconds", round.seconds},
+                {"counters", rates_json(rates)}});
+    return options.watch ? json_line(out) : json_text(out);
   }
   const auto moving = std::count_if(rates.begin(), rates.end(), moves);
   const std::string text = round.head + std::to_string(moving) + " of " + std::to_string(round.rates.size()) +

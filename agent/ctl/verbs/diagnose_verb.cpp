@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "base/json.h"
 #include "ctl/output/report_text.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
@@ -84,11 +85,11 @@ int run_diagnose(const Options& given, Output& output) {
                                                        [&](const Port& port) { return is_asked(port.id()); }));
   if (options.json) {
     Json out = Json::object();
-    out.put("verdict", to_text(samples.before ? worst(all) : Status::unknown))
-        .put("seconds", samples.before ? Json(seconds_of(samples)) : Json())
-        .put("diagnoses", to_json(all))
-        .put("unread", unseen_json(samples.now));
-    output.text += out.dump() + "\n";
+    out.update({{"verdict", to_text(samples.before ? worst(all) : Status::unknown)},
+                {"seconds", samples.before ? Json(seconds_of(samples)) : Json()},
+                {"diagnoses", to_json(all)},
+                {"unread", unseen_json(samples.now)}});
+    output.text += json_text(out);
   } else {
     output.text += diagnoses_text(all, samples, ports, output) + unseen_text(samples.now, output);
   }

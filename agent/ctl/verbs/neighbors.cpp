@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/json.h"
 #include "checks/cabling/peer.h"
 #include "ctl/output/table.h"
 #include "ctl/world.h"
@@ -46,57 +47,55 @@ std::string remarks_text(const Node& node, const Policy* policy) {
 
 Json ets_json(const std::optional<DcbxEts>& ets) {
   if (!ets) return {};
-  return Json::object()
-      .put("willing", ets->willing)
-      .put("max_classes", ets->max_classes)
-      .put("prio_tc", to_json(ets->prio_tc))
-      .put("bw", to_json(ets->bw))
-      .put("tsa", to_json(ets->tsa));
+  return Json::object({{"willing", ets->willing},
+                       {"max_classes", ets->max_classes},
+                       {"prio_tc", to_json(ets->prio_tc)},
+                       {"bw", to_json(ets->bw)},
+                       {"tsa", to_json(ets->tsa)}});
 }
 
 Json pfc_json(const std::optional<DcbxPfc>& pfc) {
   if (!pfc) return {};
-  return Json::object()
-      .put("willing", pfc->willing)
-      .put("mbc", pfc->mbc)
-      .put("capability", pfc->capability)
-      .put("enabled", to_json(pfc->enabled));
+  return Json::object({{"willing", pfc->willing},
+                       {"mbc", pfc->mbc},
+                       {"capability", pfc->capability},
+                       {"enabled", to_json(pfc->enabled)}});
 }
 
 Json app_json(const std::optional<std::vector<DcbxApp>>& app) {
   if (!app) return {};
   Json out = Json::array();
   for (const DcbxApp& each : *app)
-    out.push(
-        Json::object().put("selector", each.selector).put("protocol", each.protocol).put("priority", each.priority));
+    out.push_back(
+        Json::object({{"selector", each.selector}, {"protocol", each.protocol}, {"priority", each.priority}}));
   return out;
 }
 
 Json texts_json(const std::vector<std::string>& texts) {
   Json out = Json::array();
-  for (const std::string& text : texts) out.push(text);
+  for (const std::string& text : texts) out.push_back(text);
   return out;
 }
 
 Json neighbor_json(const Neighbor& neighbor) {
   Json out = Json::object();
-  out.put("source", neighbor.source)
-      .put("chassis_id", neighbor.chassis_id)
-      .put("port_id", neighbor.port_id)
-      .put("port_description", neighbor.port_description)
-      .put("system_name", neighbor.system_name)
-      .put("system_description", neighbor.system_description)
-      .put("management", texts_json(neighbor.management))
-      .put("ttl", neighbor.ttl)
-      .put("age", std::floor(neighbor.age))
-      .put("max_frame", neighbor.max_frame)
-      .put("vlan", neighbor.vlan)
-      .put("dcbx", neighbor.dcbx)
-      .put("pfc", pfc_json(neighbor.pfc))
-      .put("ets", ets_json(neighbor.ets))
-      .put("ets_recommended", ets_json(neighbor.ets_recommended))
-      .put("app", app_json(neighbor.app))
-      .put("malformed", texts_json(neighbor.malformed));
+  out.update({{"source", neighbor.source},
+              {"chassis_id", neighbor.chassis_id},
+              {"port_id", neighbor.port_id},
+              {"port_description", neighbor.port_description},
+              {"system_name", neighbor.system_name},
+              {"system_description", neighbor.system_description},
+              {"management", texts_json(neighbor.management)},
+              {"ttl", neighbor.ttl},
+              {"age", std::floor(neighbor.age)},
+              {"max_frame", neighbor.max_frame},
+              {"vlan", neighbor.vlan},
+              {"dcbx", neighbor.dcbx},
+              {"pfc", pfc_json(neighbor.pfc)},
+              {"ets", ets_json(neighbor.ets)},
+              {"ets_recommended", ets_json(neighbor.ets_recommended)},
+              {"app", app_json(neighbor.app)},
+              {"malformed", texts_json(neighbor.malformed)}});
   return out;
 }
 
@@ -125,22 +124,20 @@ Json neighbors_json(const Options& options, const Node& node, const Policy* poli
     if (!has_cable(port) || !is_chosen(options, port)) continue;
     Json expected = Json::array(), found = Json::array();
     for (const Cable* cable : planned_cables(policy, port))
-      expected.push(
-          Json::object().put("device", cable->peer.device).put("port", cable->peer.port).put("where", cable->where));
-    for (const Neighbor* each : neighbors_of(node, port)) found.push(neighbor_json(*each));
+      expected.push_back(
+          Json::object({{"device", cable->peer.device}, {"port", cable->peer.port}, {"where", cable->where}}));
+    for (const Neighbor* each : neighbors_of(node, port)) found.push_back(neighbor_json(*each));
     const auto listening = node.neighbors.listening.find(port.netdev);
-    ports.push(Json::object()
-                   .put("port", port.id())
-                   .put("netdev", port.netdev)
-                   .put("listening",
-                        listening == node.neighbors.listening.end() ? Json() : Json(std::floor(listening->second)))
-                   .put("expected", std::move(expected))
-                   .put("neighbors", std::move(found)));
+    ports.push_back(Json::object(
+        {{"port", port.id()},
+         {"netdev", port.netdev},
+         {"listening", listening == node.neighbors.listening.end() ? Json() : Json(std::floor(listening->second))},
+         {"expected", std::move(expected)},
+         {"neighbors", std::move(found)}}));
   }
   Json out = Json::object();
-  return out.put("source", node.neighbors.source)
-      .put("why_none", node.neighbors.why_none)
-      .put("ports", std::move(ports));
+  out.update({{"source", node.neighbors.source}, {"why_none", node.neighbors.why_none}, {"ports", std::move(ports)}});
+  return out;
 }
 
 int run_neighbors(const Options& options, Output& output) {
@@ -152,8 +149,8 @@ int run_neighbors(const Options& options, Output& output) {
   const Node node = look(*world, what);
   if (auto known = check_ports(options, node); !known) return fail(output, kFailure, known.error().text());
   const Policy* policy = world->policy ? &*world->policy : nullptr;
-  output.text += options.json ? neighbors_json(options, node, policy).dump() + "\n"
-                              : neighbors_text(options, node, policy, output);
+  output.text +=
+      options.json ? json_text(neighbors_json(options, node, policy)) : neighbors_text(options, node, policy, output);
   return kDone;
 }
 

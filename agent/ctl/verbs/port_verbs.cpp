@@ -2,6 +2,7 @@
 // status and show.
 #include <algorithm>
 
+#include "base/json.h"
 #include "config/config.h"
 #include "ctl/output/report_text.h"
 #include "ctl/output/table.h"
@@ -101,24 +102,24 @@ const PortPolicy* entry_for(const Policy* policy, const Port& port) {
 Json setting_json(const Node& node, const Change& change) {
   const Change merged = with_agents_word(node, change);
   Json entry = Json::object();
-  entry.put("setting", change.key())
-      .put("outcome", to_text(merged.outcome))
-      .put("from", change.from)
-      .put("to", change.to)
-      .put("detail", merged.detail);
+  entry.update({{"setting", change.key()},
+                {"outcome", to_text(merged.outcome)},
+                {"from", change.from},
+                {"to", change.to},
+                {"detail", merged.detail}});
   const AgentSettings* agent = agent_settings(node, change.port);
   const auto found = agent == nullptr ? AgentSettings::const_iterator{} : agent->find(change.key());
   const bool known = agent != nullptr && found != agent->end();
   const SettingState state = known ? found->second : SettingState{};
   Json drifts = Json::object();
-  for (const auto& [cause, count] : state.drifts) drifts.put(cause, count);
-  entry.put("repairs", state.repairs)
-      .put("last_repair", state.last_repair)
-      .put("drifts", std::move(drifts))
-      .put("last_drift", state.last_drift)
-      .put("drift_from", state.drift_from)
-      .put("drift_to", state.drift_to)
-      .put("drift_by", state.drift_by);
+  for (const auto& [cause, count] : state.drifts) drifts[cause] = count;
+  entry.update({{"repairs", state.repairs},
+                {"last_repair", state.last_repair},
+                {"drifts", std::move(drifts)},
+                {"last_drift", state.last_drift},
+                {"drift_from", state.drift_from},
+                {"drift_to", state.drift_to},
+                {"drift_by", state.drift_by}});
   return entry;
 }
 
@@ -129,21 +130,21 @@ void put_changes(Json& out, const Node& node, bool asked, const Changes* changes
   if (changes != nullptr)
     for (const Change& change : *changes) {
       in_sync = in_sync && with_agents_word(node, change).outcome == Outcome::in_sync;
-      settings.push(setting_json(node, change));
+      settings.push_back(setting_json(node, change));
     }
-  out.put("in_sync", !asked || changes == nullptr ? Json() : Json(in_sync)).put("settings", std::move(settings));
+  out.update({{"in_sync", !asked || changes == nullptr ? Json() : Json(in_sync)}, {"settings", std::move(settings)}});
 }
 
 Json port_json(const Node& node, const Port& port, const Policy* policy, const Changes* changes) {
   const PortPolicy* entry = entry_for(policy, port);
   Json out = Json::object();
-  out.put("port", port.id())
-      .put("netdev", port.netdev)
-      .put("state", state_text(port))
-      .put("phys_state", port.phys_state ? Json(phys_state_text(*port.phys_state)) : Json())
-      .put("rate", port.rate)
-      .put("policy", entry == nullptr ? Json() : Json(entry->name))
-      .put("left_alone", policy == nullptr ? port.left_alone : why_left_alone(*policy, port));
+  out.update({{"port", port.id()},
+              {"netdev", port.netdev},
+              {"state", state_text(port)},
+              {"phys_state", port.phys_state ? Json(phys_state_text(*port.phys_state)) : Json()},
+              {"rate", port.rate},
+              {"policy", entry == nullptr ? Json() : Json(entry->name)},
+              {"left_alone", policy == nullptr ? port.left_alone : why_left_alone(*policy, port)}});
   put_changes(out, node, entry != nullptr, changes);
   return out;
 }
@@ -184,20 +185,21 @@ Json status_json(const Node& node, const Policy* policy, const Plan& plan) {
   Json agent;
   if (node.agent) {
     agent = Json::object();
-    agent.put("running", node.agent->running)
-        .put("mode", node.agent->mode)
-        .put("updated", node.agent->updated)
-        .put("config_error", node.agent->config_error)
-        .put("held", node.agent->held);
+    agent.update({{"running", node.agent->running},
+                  {"mode", node.agent->mode},
+                  {"updated", node.agent->updated},
+                  {"config_error", node.agent->config_error},
+                  {"held", node.agent->held}});
   }
   Json ports = Json::array();
-  for (const Port& port : node.ports) ports.push(port_json(node, port, policy, planned(plan, port)));
+  for (const Port& port : node.ports) ports.push_back(port_json(node, port, policy, planned(plan, port)));
   Json out = Json::object();
-  out.put("hostname", node.hostname).put("agent", std::move(agent)).put("ports", std::move(ports));
+  out.update({{"hostname", node.hostname}, {"agent", std::move(agent)}, {"ports", std::move(ports)}});
   Json host;
   if (const auto changes = plan.find(kHost); changes != plan.end())
     put_changes(host = Json::object(), node, true, &changes->second);
-  return out.put("host", std::move(host)).put("unread", unseen_json(node));
+  out.update({{"host", std::move(host)}, {"unread", unseen_json(node)}});
+  return out;
 }
 
 namespace {
@@ -229,7 +231,7 @@ int with_ports(const Options& options, Output& output, Show&& show) {
 
 int run_status(const Options& options, Output& output) {
   return with_ports(options, output, [&](const Node& node, const Policy* policy, const Plan& plan) {
-    if (options.json) return status_json(node, policy, plan).dump() + "\n";
+    if (options.json) return json_text(status_json(node, policy, plan));
     const bool host_alone = !options.ports.empty() && node.ports.empty() && !plan.contains(kHost);
     return host_alone ? agent_line(node) + "host: no [sysctl] settings.\n" : status_text(node, policy, plan, output);
   });
@@ -237,7 +239,7 @@ int run_status(const Options& options, Output& output) {
 
 int run_show(const Options& options, Output& output) {
   return with_ports(options, output, [&](const Node& node, const Policy* policy, const Plan& plan) {
-    return options.json ? show_json(node, policy).dump() + "\n" : show_text(node, policy, plan, output);
+    return options.json ? json_text(show_json(node, policy)) : show_text(node, policy, plan, output);
   });
 }
 

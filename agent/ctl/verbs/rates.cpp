@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/json.h"
 #include "counters/catalogue.h"
 #include "counters/widen.h"
 #include "ctl/output/table.h"
@@ -122,13 +123,14 @@ Json rates_json(const std::vector<Rate>& rates) {
   Json out = Json::array();
   for (const Rate& rate : rates) {
     Json labels = Json::object();
-    for (const Label& label : rate.labels) labels.put(label.name, std::string(label.value));
+    for (const Label& label : rate.labels) labels[label.name] = std::string(label.value);
     Json one = Json::object();
-    one.put("port", rate.port)
-        .put("counter", rate.counter)
-        .put("labels", std::move(labels))
-        .put("per_second", rate.per_second);
-    out.push(std::move(one.put("total", rate.total).put("trouble", rate.trouble)));
+    one.update({{"port", rate.port},
+                {"counter", rate.counter},
+                {"labels", std::move(labels)},
+                {"per_second", rate.per_second}});
+    one.update({{"total", rate.total}, {"trouble", rate.trouble}});
+    out.push_back(std::move(one));
   }
   return out;
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "ctl/verbs.h"
 #include "metrics/family.h"
 #include "model/node.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/json.h"
 #include "base/parse.h"
 #include "checks/check.h"
 #include "config/cabling.h"
@@ -34,15 +35,16 @@ int check_config(const Options& options, const Result<LoadedConfig>& config, Out
   Json warnings = Json::array();
   if (config)
     for (const ConfigWarning& warning : config->warnings) {
-      warnings.push(Json(warning.where + ": " + warning.what));
+      warnings.push_back(Json(warning.where + ": " + warning.what));
       if (!options.json) output.text += folded("warning: " + warning.where + ": " + warning.what + "\n", output.width);
     }
   if (options.json) {
     Json out = Json::object();
-    out.put("file", options.config_file())
-        .put("ok", config.ok())
-        .put("error", config ? Json() : Json(config.error().text()));
-    output.text += out.put("warnings", std::move(warnings)).dump() + "\n";
+    out.update({{"file", options.config_file()},
+                {"ok", config.ok()},
+                {"error", config ? Json() : Json(config.error().text())}});
+    out["warnings"] = std::move(warnings);
+    output.text += json_text(out);
   } else if (config) {
     output.text += options.config_file() + ": valid, mode " + std::string(to_text(config->policy.mode)) + ", " +
                    std::to_string(config->policy.ports.size()) + " [[port]] entries\n";
@@ -69,17 +71,12 @@ Json policy_json(const Policy& policy) {
     Json want = Json::object();
     for (size_t row = 0; row < kSettingCount; ++row) {
       if (!has_value(kSettings[row], entry.want)) continue;
-      Json value = Json::object();
-      want.put(kSettings[row].key,
-               value.put("value", value_json(kSettings[row], entry.want)).put("origin", entry.origin[row]));
+      want[kSettings[row].key] = {{"value", value_json(kSettings[row], entry.want)}, {"origin", entry.origin[row]}};
     }
-    Json out = Json::object();
-    ports.push(out.put("name", entry.name).put("want", std::move(want)));
+    ports.push_back(Json::object({{"name", entry.name}, {"want", std::move(want)}}));
   }
-  Json out = Json::object();
-  return out.put("mode", to_text(policy.mode))
-      .put("disruptive", to_text(policy.disruptive))
-      .put("ports", std::move(ports));
+  return Json::object(
+      {{"mode", to_text(policy.mode)}, {"disruptive", to_text(policy.disruptive)}, {"ports", std::move(ports)}});
 }
 
 std::string heading(std::string_view id, std::string_view group) {
@@ -133,8 +130,9 @@ std::string explain_one(const Topic& topic, const Output& output) {
 
 Json explain_json(const Topic& topic) {
   Json out = Json::object();
-  out.put("id", topic.id).put("group", topic.group).put("title", topic.title).put("runbook", topic.runbook);
-  return topic.culprit.empty() ? out : out.put("culprit", topic.culprit);
+  out.update({{"id", topic.id}, {"group", topic.group}, {"title", topic.title}, {"runbook", topic.runbook}});
+  if (!topic.culprit.empty()) out["culprit"] = topic.culprit;
+  return out;
 }
 
 }  // namespace
@@ -147,7 +145,7 @@ int run_config(const Options& options, Output& output) {
   if (what == "check" && config) check_cabling_file(options, *config);
   if (what == "check") return check_config(options, config, output);
   if (!config) return fail(output, kFailure, config.error().text());
-  output.text += options.json ? policy_json(config->policy).dump() + "\n" : show_config(config->policy);
+  output.text += options.json ? json_text(policy_json(config->policy)) : show_config(config->policy);
   return kDone;
 }
 
@@ -176,10 +174,10 @@ int run_explain(const Options& options, Output& output) {
   Json list = Json::array();
   std::string text;
   for (const Topic& topic : wanted) {
-    list.push(explain_json(topic));
+    list.push_back(explain_json(topic));
     text += (text.empty() ? "" : "\n") + explain_one(topic, output);
   }
-  output.text += options.json ? list.dump() + "\n" : text;
+  output.text += options.json ? json_text(list) : text;
   return kDone;
 }
 

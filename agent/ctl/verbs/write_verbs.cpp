@@ -6,6 +6,7 @@
 #include <iterator>
 #include <thread>
 
+#include "base/json.h"
 #include "config/config.h"
 #include "ctl/output/report_text.h"
 #include "ctl/verbs.h"
@@ -57,7 +58,7 @@ int print_changes(const Changes& changes, const Options& options, Output& output
   if (!recorded) failure(recorded.error(), output);
   const bool all_good = std::all_of(changes.begin(), changes.end(), is_in_sync);
   if (options.json) {
-    output.text += changes_json(changes).dump() + "\n";
+    output.text += json_text(changes_json(changes));
   } else {
     const std::string table = changes_text(changes, options.verbose, output);
     output.text +=
@@ -191,7 +192,7 @@ int run_plan(const Options& options, Output& output) {
   Changes writes;
   std::copy_if(all.begin(), all.end(), std::back_inserter(writes), is_write);
   if (options.json) {
-    output.text += changes_json(options.verbose ? all : writes).dump() + "\n";
+    output.text += json_text(changes_json(options.verbose ? all : writes));
   } else {
     const std::string diff = changes_text(all, options.verbose, output),
                       unmanaged = unmanaged_text(node, *world->policy, output);

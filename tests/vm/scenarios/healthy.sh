@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # run: --timeout 900
 # Healthy load is silent: RDMA traffic on both wires, bursts of congestion notifications and short pauses, and the exporter with
-# its default limits says nothing new of any port, its diagnosis blames nobody. Two minutes; healthy-long takes ten.
+# its default limits says nothing new of any port, its diagnosis names no culprit. One minute; healthy-long takes ten.
 . /mnt/host/scenarios/lib/agent.sh
-MINUTES=${MINUTES:-2}
+MINUTES=${MINUTES:-1}
 PAGE=/tmp/page
 
 check "the package installs" install_agent
