@@ -61,7 +61,7 @@ int accept_config(const Options& options, Output& output) {
   if (!config) return fail(output, kInvalid, config.error().text());
   if (auto saved = save_last_good(options.root, *config); !saved) return fail(output, kFailure, saved.error().text());
   if (!options.json) output.text += "Accepted. Next: systemctl reload fabric-agent\n";
-  else output.text += Json::object().put("accepted", true).dump() + "\n";
+  else output.text += json_text({{"accepted", true}});
   return kDone;
 }
 
