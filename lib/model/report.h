@@ -8,12 +8,9 @@
 #include <vector>
 
 #include "base/json_fwd.h"
+#include "model/status.h"
 
 namespace fabric {
-
-// Exit codes of monitoring plugins.
-enum class Status : uint8_t { ok = 0, warning = 1, critical = 2, unknown = 3 };
-std::string_view to_text(Status value);
 
 // Order of findings, worst first: critical 0, warning 1, unknown 2, ok 3.
 int rank(Status value);
