@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Before toml++ parses: a letter beyond ASCII outside of strings and comments, which TOML 1.0 allows nowhere, is mostly
 // a typographic quote, and deserves a message that says so.
+#include <algorithm>
+
+#include "base/parse.h"
 #include "store/toml_value.h"
 
 namespace fabric {
@@ -85,16 +88,16 @@ class Scanner {
   size_t dots_ = 0;  // of the key, or number, that is being read
 };
 
-// A file cut at the end of a line is valid TOML as a rule, and means less.
+// A file cut at the end of a line is valid TOML as a rule, and means less. Lines that an operator appends may follow.
 MaybeProblem take_last_line(std::string_view text, toml::table& table) {
   const toml::node* wanted = table.get(kLastLine);
   if (wanted == nullptr) return std::nullopt;
   std::string line;
   if (auto problem = read_text(*wanted, line)) return problem;
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
-  if (!line.starts_with('#') || text.substr(text.rfind('\n') + 1) != line)
-    return TomlProblem{wanted->source().begin,
-                       "the last line is not " + toml_string(line) + ": the end of the file is missing"};
+  const auto lines = split(text, '\n');
+  const auto is_it = [&](std::string_view each) { return each == line || each == line + "\r"; };
+  if (!line.starts_with('#') || std::none_of(lines.begin(), lines.end(), is_it))
+    return TomlProblem{wanted->source().begin, "no line " + toml_string(line) + ": the end of the file is missing"};
   table.erase(kLastLine);
   return std::nullopt;
 }

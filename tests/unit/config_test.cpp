@@ -522,6 +522,8 @@ TEST_F(ConfigFiles, WhatCanBeAPartOfAFileIsRefused) {
   EXPECT_NE(load().error().text().find("20.toml:1:1: no key"), std::string::npos) << load().error().text();
   put("conf.d/20.toml", "last_line = \"# end\"\nreread = \"10s\"\n# end\n\n");
   EXPECT_TRUE(load().ok()) << load().error().text();
+  put("conf.d/20.toml", "last_line = \"# end\"\nreread = \"10s\"\n# end\n[[port]]\nmtu = 9000\n");
+  EXPECT_TRUE(load().ok()) << "lines were appended: " << load().error().text();
 }
 
 class LastGood : public ConfigFiles {
