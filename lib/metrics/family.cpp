@@ -14,6 +14,8 @@ using prometheus::MetricFamily;
 using prometheus::MetricType;
 
 std::string valid_utf8(std::string_view value) {
+  const auto is_plain = [](char c) { return c >= ' ' && c <= '~'; };
+  if (std::all_of(value.begin(), value.end(), is_plain)) return std::string(value);
   std::string out;
   out.reserve(value.size());
   for (size_t at = 0; at < value.size();) {
@@ -36,7 +38,9 @@ MetricType type_of(MetricKind kind) {
 
 // Unique for name and labels: no label contains NUL.
 std::string key_of(const Metric& metric, const Labels& labels) {
-  std::string key(metric.name);
+  std::string key;
+  key.reserve(256);
+  key += metric.name;
   for (const auto& label : labels.list()) {
     (key += '\0') += label.name;
     (key += '\0') += label.value;
@@ -80,9 +84,10 @@ FamilySet::Entry FamilySet::find_or_create(const Metric& metric, Labels labels, 
     return {};
   }
   MetricFamily& family = family_of(metric);
-  by_series_.emplace(std::move(key), std::pair(by_name_[metric.name], family.metric.size()));
+  const auto index = static_cast<size_t>(&family - families_.data());
+  by_series_.emplace(std::move(key), std::pair(index, family.metric.size()));
   series_ += size;
-  family.metric.emplace_back().label = labels.list();
+  family.metric.emplace_back().label = std::move(labels).take();
   return {&family.metric.back(), true};
 }
 

@@ -28,9 +28,11 @@ class Labels {
   Labels(std::initializer_list<Label> labels) { append(labels); }
   void push_back(const Label& label);
   void append(std::initializer_list<Label> labels) {
+    list_.reserve(list_.size() + labels.size());
     for (const Label& label : labels) push_back(label);
   }
   [[nodiscard]] const List& list() const { return list_; }
+  [[nodiscard]] List take() && { return std::move(list_); }
 
  private:
   List list_;

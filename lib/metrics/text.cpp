@@ -39,14 +39,12 @@ void append_value(std::string& out, double value) {
 }
 
 void append_escaped(std::string& out, std::string_view text, bool quotes) {
-  for (char c : text) {
-    if (c == '\n') {
-      out += "\\n";
-      continue;
-    }
-    if (c == '\\' || (quotes && c == '"')) out += '\\';
-    out += c;
+  const std::string_view special = quotes ? "\n\\\"" : "\n\\";
+  for (size_t at; (at = text.find_first_of(special)) != std::string_view::npos; text.remove_prefix(at + 1)) {
+    (out += text.substr(0, at)) += '\\';
+    out += text[at] == '\n' ? 'n' : text[at];
   }
+  out += text;
 }
 
 // Writes one page in one format.
