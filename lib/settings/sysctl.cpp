@@ -208,7 +208,9 @@ Result<SysctlValues> load_sysctl_originals(const std::string& directory) {
   auto text = root->read(kSysctlOriginalsFile);
   if (!text && text.error().code == ENOENT) return SysctlValues{};
   if (!text) return text.error();
-  auto values = parse_sysctl_originals(*text, std::string("/") + kSysctlOriginalsFile);
+  const std::string name = std::string("/") + kSysctlOriginalsFile;
+  auto values = text->ends_with('\n') ? parse_sysctl_originals(*text, name)
+                                      : Result<SysctlValues>(corrupt(name, {1, 1}, "the file is truncated"));
   if (!values)
     return error(values.error().code,
                  values.error().what + "; repair the file, or move it away (the original values are lost then)");

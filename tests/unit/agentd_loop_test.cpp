@@ -199,6 +199,8 @@ TEST_F(Loop, AReloadTakesTheNewConfigurationAndKeepsTheOldWhenItIsBad) {
   EXPECT_TRUE(becomes([&] { return config_error().find("a.toml:3:1") != std::string::npos; })) << config_error();
   ASSERT_TRUE(rtnl::set_mtu(*route_, "roce0", 1400).ok());
   EXPECT_TRUE(becomes_mtu(5000));
+  EXPECT_EQ(load_config_in_use(tree_.path(), config_file())->config.policy.ports.at(0).want.mtu, 5000U)
+      << "a restart uses it, too";
 }
 
 // In a user namespace, whose processes can be denied what kubelet and its like use up on a node.

@@ -262,6 +262,29 @@ TEST(CtlConfig, CheckAndShow) {
   EXPECT_EQ(json["ports"].array().at(0)["want"]["pfc"]["value"].array().at(0).number(), 3);
 }
 
+// The agent may be stopped; what is compared with, and that it is not the files, must be seen all the same.
+TEST(CtlConfig, WhileItIsInvalidTheLastValidOneIsShown) {
+  Tree tree;
+  fill(tree);
+  const std::string file = tree.path() + "/etc/fabric-agent/fabric-agent.toml",
+                    drop_in = "etc/fabric-agent/conf.d/1.toml";
+  tree.file(drop_in, "reread = \"10s\"\n");
+  ASSERT_TRUE(save_last_good(tree.path(), *load_config(file)).ok());
+  tree.remove(drop_in);
+  for (const char* text : {"mode = \"audit\"\n", "mode = \"aud", ""}) {
+    tree.file("etc/fabric-agent/fabric-agent.toml", text);
+    EXPECT_EQ(ran({"config", "check", "--root", tree.path()}).code, 1) << text;
+    const Ran status = ran({"status", "--root", tree.path()});
+    EXPECT_NE(status.text.find(" roce "), std::string::npos) << status.text;
+    EXPECT_NE(status.text.find("Invalid configuration; compared with the last valid one"), std::string::npos);
+    const Ran check = ran({"check", "--only", "agent", "--interval", "0", "--root", tree.path()});
+    EXPECT_EQ(check.code, 2) << check.text;
+    EXPECT_NE(check.text.find("configuration invalid"), std::string::npos) << check.text;
+    EXPECT_EQ(ran({"plan", "--root", tree.path()}).code, kFailure);
+  }
+  EXPECT_EQ(ran({"config", "accept", "--root", tree.path()}).code, kFailure) << "a captured tree";
+}
+
 TEST(CtlStatus, OfACapturedMachine) {
   Tree tree;
   fill(tree);

@@ -129,8 +129,10 @@ Result<Writer> open_writer(const Options& options, Result<World> world) {
   if (!lock) return lock.error();
   auto originals = state::load_originals(options.root);
   if (!originals && originals.error().code == EBADMSG)
-    return error(
-        0, originals.error().what + "; nothing was written. If you remove the file, the original settings are lost");
+    return error(0, originals.error().what +
+                        "; nothing was written. Repair the file; or, if the original settings may be lost: "
+                        "mv /" +
+                        state::kOriginalsFile + " /root/");
   if (!originals) return originals.error();
   Writer writer{std::move(world).value(), std::move(lock).value(), std::move(originals).value(), {}};
   writer.node = look(writer.world, kPortsOnly);
