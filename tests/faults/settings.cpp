@@ -155,6 +155,14 @@ Faults others() {
          return m.port().id();
        },
        "pfc", U},
+      {"sysctl-differs", "a host setting that the policy wants was changed",
+       "the dry run of the host finds another value",
+       [](Machine& m) {
+         m.policy.sysctl["net.ipv4.tcp_ecn"] = "1";
+         m.plan["host"] = {{"host", {}, Outcome::differs, 0, false, "2", "1", {}, "net.ipv4.tcp_ecn"}};
+         return std::string("host");
+       },
+       "sysctl", W},
       {"pause-beside-pfc", "global pause and PFC are on together", "Qos::pause rx beside Qos::pfc",
        [](Machine& m) {
          if (!m.is_roce()) return std::string();

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checks/check.h"
+#include "model/finding.h"
+
+namespace fabric {
+namespace {
+
+constexpr const char* kHost = "host";
+
+// By the dry run, else by the agent; nullopt: neither knows.
+std::optional<Change> change_of(const View& view, const std::string& name, const std::string& wanted) {
+  Change change{kHost, {}, Outcome::unsupported, 0, false, "-", wanted, {}, name};
+  bool is_known = false;
+  if (view.plan != nullptr)
+    if (const auto host = view.plan->find(kHost); host != view.plan->end())
+      for (const Change& each : host->second)
+        if (each.sysctl == name) {
+          change = each;
+          is_known = true;
+        }
+  change = with_agents_word(view.now, std::move(change));
+  if (!is_known && change.outcome == Outcome::unsupported && change.detail.empty()) return std::nullopt;
+  return change;
+}
+
+void append(std::string& list, const std::string& text) { list += (list.empty() ? "" : ", ") + text; }
+
+void ask(const View& view, Findings& findings) {
+  if (view.policy == nullptr || view.policy->sysctl.empty()) return;
+  std::string observed, expected, details;
+  size_t in_sync = 0;
+  for (const auto& [name, wanted] : view.policy->sysctl) {
+    const auto change = change_of(view, name, wanted);
+    if (!change) continue;
+    if (change->outcome == Outcome::in_sync) {
+      ++in_sync;
+      continue;
+    }
+    append(observed, name + " = " + change->from + " (" + std::string(to_text(change->outcome)) + ")");
+    append(expected, name + " = " + wanted);
+    if (!change->detail.empty()) details += " Reported: " + name + ": " + change->detail + ".";
+  }
+  if (!observed.empty())
+    findings.push_back(bad(Status::warning, kHost, observed, expected,
+                           "Host settings differ from [sysctl] of the configuration." + details,
+                           "fabric-agentctl plan --port host, then fabric-agentctl apply --port host as root."));
+  else if (in_sync != 0) findings.push_back(good(kHost, std::to_string(in_sync) + " in sync", "match [sysctl]"));
+}
+
+}  // namespace
+
+extern const Check kSysctlCheck{
+    .id = "sysctl",
+    .group = group::settings,
+    .title = "Host settings match [sysctl] of the configuration",
+    .meaning = "A setting below /proc/sys that the configuration wants has another value, or could not be set.",
+    .inspect = "fabric-agentctl plan --port host",
+    .fix = "fabric-agentctl plan --port host, then fabric-agentctl apply --port host as root.",
+    .ask = ask,
+};
+
+}  // namespace fabric
