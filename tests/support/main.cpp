@@ -10,7 +10,8 @@
 
 // AddressSanitizer before LLVM 17 does not lock its allocator at fork(2) as glibc locks malloc's: a child forked while
 // another thread allocates can wait forever. These are the functions that LLVM 17 calls there itself.
-#if defined(__clang__) && __clang_major__ < 17 && __has_feature(address_sanitizer)
+#if defined(__clang__) && __clang_major__ < 17
+#if __has_feature(address_sanitizer)
 #define FABRIC_LOCK_AT_FORK
 namespace __lsan {
 void LockAllocator();
@@ -20,6 +21,7 @@ namespace __sanitizer {
 void StackDepotLockAll();
 void StackDepotUnlockAll();
 }  // namespace __sanitizer
+#endif
 #endif
 
 namespace {

@@ -44,6 +44,8 @@ TEST(Check, HealthyNodeIsSilent) {
   want_every_setting(node);
   share_subnet(node.now);  // rails and pins are asked about where there are some
   node.policy.expect.gpus = 4;
+  node.policy.sysctl["net.ipv4.tcp_ecn"] = "1";
+  node.plan["host"] = {{"host", {}, Outcome::in_sync, 0, false, "1", "1", {}, "net.ipv4.tcp_ecn"}};
   for (size_t i = 0; i < node.now.ports.size(); ++i)
     node.before.ports[i].gids = node.now.ports[i].gids;  // and it has been so
   const Report report = run_checks(node.view());
