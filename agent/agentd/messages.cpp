@@ -57,6 +57,11 @@ Entry plain_entry(const Change& change) {
           message_id::not_set, LOG_ERR, detailed(subject + is + "; not written, will be retried", change.detail), {}};
     case Outcome::unsupported:
       return {message_id::not_set, LOG_WARNING, detailed(subject + "cannot be set on this port", change.detail), {}};
+    case Outcome::unverified:
+      return {message_id::in_sync,
+              LOG_INFO,
+              detailed(subject + "is set to " + change.to + ", unverified", change.detail),
+              {}};
     default: return {message_id::in_sync, LOG_INFO, subject + "is in sync: " + change.to, {}};
   }
 }

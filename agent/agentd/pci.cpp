@@ -21,7 +21,8 @@ constexpr std::chrono::seconds kLockPatience{10};
 int severity(Outcome outcome) {
   switch (outcome) {
     case Outcome::in_sync:
-    case Outcome::applied: return 0;
+    case Outcome::applied:
+    case Outcome::unverified: return 0;
     case Outcome::differs:
     case Outcome::pending:
     case Outcome::unsupported: return 1;

@@ -293,7 +293,7 @@ std::optional<qos::Suspect> PortManager::note_drift(const PortEntry& managed, co
     state.drift_by = suspect->by;
   }
   if (off && known != good.end()) good.erase(known);
-  if (change.outcome == Outcome::in_sync || change.outcome == Outcome::applied) good[change.key()] = change.to;
+  if (is_done(change.outcome)) good[change.key()] = change.to;
   return suspect;
 }
 

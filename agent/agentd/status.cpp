@@ -8,9 +8,9 @@ namespace fabric::agentd {
 namespace {
 
 // From harmless to worst: a port is counted under its worst setting.
-constexpr std::array kRanking{Outcome::in_sync, Outcome::applied, Outcome::unsupported,
-                              Outcome::pending, Outcome::differs, Outcome::ignored,
-                              Outcome::refused, Outcome::unsaved, Outcome::conflict};
+constexpr std::array kRanking{Outcome::in_sync, Outcome::applied, Outcome::unverified, Outcome::unsupported,
+                              Outcome::pending, Outcome::differs, Outcome::ignored,    Outcome::refused,
+                              Outcome::unsaved, Outcome::conflict};
 
 size_t rank(Outcome outcome) {
   return static_cast<size_t>(std::find(kRanking.begin(), kRanking.end(), outcome) - kRanking.begin());
@@ -45,7 +45,7 @@ int PortManager::exit_code() const {
   for (const auto& [id, managed] : ports_)
     for (const auto& [key, change] : managed.last) worst = std::max(worst, rank(change.outcome));
   for (const auto& [key, change] : host_.last) worst = std::max(worst, rank(change.outcome));
-  return worst <= rank(Outcome::applied) ? 0 : worst <= rank(Outcome::differs) ? 1 : 2;
+  return worst <= rank(Outcome::unverified) ? 0 : worst <= rank(Outcome::differs) ? 1 : 2;
 }
 
 }  // namespace fabric::agentd

@@ -122,8 +122,7 @@ bool differs(const View& view, const Port& port, SettingId setting) {
   if (found == view.plan->end()) return false;
   return std::any_of(found->second.begin(), found->second.end(), [&](const Change& change) {
     const Outcome outcome = with_agents_word(view.now, change).outcome;
-    return change.setting == setting && change.sysctl.empty() && outcome != Outcome::in_sync &&
-           outcome != Outcome::unsupported;
+    return change.setting == setting && change.sysctl.empty() && !is_done(outcome) && outcome != Outcome::unsupported;
   });
 }
 

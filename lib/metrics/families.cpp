@@ -38,8 +38,11 @@ constexpr Metric kAgentConfig{"fabric_agent_config_valid",
 constexpr Metric kInSync{"fabric_setting_in_sync",
                          "1 if the setting matches the policy: the result of its check, for a sysctl that of "
                          "fabric-agentd. 0 for every other "
-                         "result; absent if it could not be read.",
+                         "result; absent if it could not be read, or is unverified.",
                          kGauge};
+constexpr Metric kUnverified{
+    "fabric_setting_unverified",
+    "1 if the setting reads as the policy wants, but the driver's answer does not show what the NIC does.", kGauge};
 constexpr Metric kRepairs{"fabric_setting_repairs_total",
                           "Times fabric-agentd restored the setting since it began to enforce it."};
 constexpr Metric kDrifts{
@@ -178,7 +181,7 @@ void add_report(FamilySet& families, const Report& report) {
     if (!parse_setting(finding.id) || finding.status == Status::unknown) continue;
     Labels labels = id_labels(finding.subject);
     labels.push_back({"setting", finding.id});
-    families.add(kInSync, labels, finding.status == Status::ok ? 1 : 0);
+    families.add(finding.unverified ? kUnverified : kInSync, labels, finding.status == Status::ok ? 1 : 0);
   }
   for (const Finding& finding : report.findings)
     families.add(kCheckStatus, {}, {{"check", finding.id}, {"subject", finding.subject}},

@@ -7,6 +7,7 @@ std::string_view to_text(Outcome value) {
   switch (value) {
     case Outcome::in_sync: return "in_sync";
     case Outcome::applied: return "applied";
+    case Outcome::unverified: return "unverified";
     case Outcome::differs: return "differs";
     case Outcome::pending: return "pending";
     case Outcome::unsupported: return "unsupported";

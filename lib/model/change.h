@@ -13,6 +13,7 @@ namespace fabric {
 enum class Outcome : uint8_t {
   in_sync,      // read, equal, nothing written
   applied,      // written and read back equal
+  unverified,   // reads as wanted, or was written, but the driver's answer does not show what the NIC does
   differs,      // audit mode or a plan: would be written now
   pending,      // differs; the write would stop traffic and must wait (busy port, disruptive = "never")
   unsupported,  // this driver does not offer it
@@ -22,6 +23,8 @@ enum class Outcome : uint8_t {
   conflict,     // another writer keeps changing it back; no longer written
 };
 std::string_view to_text(Outcome value);
+// Nothing is left to do: in_sync, applied, unverified.
+constexpr bool is_done(Outcome value) { return value <= Outcome::unverified; }
 
 struct Change {
   std::string port;  // "mlx5_0/1"

@@ -11,8 +11,8 @@ namespace fabric {
 namespace {
 
 std::optional<Outcome> outcome_of(std::string_view text) {
-  for (Outcome value : {Outcome::in_sync, Outcome::applied, Outcome::pending, Outcome::refused, Outcome::ignored,
-                        Outcome::unsaved, Outcome::conflict})
+  for (Outcome value : {Outcome::in_sync, Outcome::applied, Outcome::unverified, Outcome::pending, Outcome::refused,
+                        Outcome::ignored, Outcome::unsaved, Outcome::conflict})
     if (to_text(value) == text) return value;
   return std::nullopt;
 }
@@ -47,11 +47,11 @@ Change with_agents_word(const Node& node, Change change) {
       change.from == "-" && (change.outcome == Outcome::unsupported || change.outcome == Outcome::refused);
   const SettingState* agent = agents_word(node, change);
   const auto outcome = agent == nullptr ? std::nullopt : outcome_of(agent->outcome);
-  const bool is_done = outcome == Outcome::in_sync || outcome == Outcome::applied;
-  if (outcome && (is_unread || (is_open && !is_done))) {
-    change.outcome = is_done ? Outcome::in_sync : *outcome;
+  const bool done = outcome && is_done(*outcome);
+  if (outcome && (is_unread || (is_open && !done))) {
+    change.outcome = *outcome == Outcome::applied ? Outcome::in_sync : *outcome;
     change.detail = agent->detail;
-    if (is_done) change.from = change.to;
+    if (done) change.from = change.to;
   }
   if (std::string why = why_excused(node, change); !why.empty()) {
     change.outcome = Outcome::in_sync;

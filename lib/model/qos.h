@@ -370,6 +370,10 @@ struct Limits {
   std::vector<std::string> optional_counters;
   // Why a setting is not offered, if its reader knows: one sentence with the remedy.
   std::map<SettingId, std::string> reasons{};
+  // What the driver shows of these settings does not show what the NIC does, and why: one sentence.
+  std::map<SettingId, std::string> unverified{};
+  // Those of `unverified` that one write makes known: written even if they read as wanted.
+  Keys unread{};
 };
 
 // Calls `with(optional<T>&)` on the row's member.

@@ -25,6 +25,7 @@ struct Finding {
   std::string meaning;            // why it matters; empty if ok
   std::string remedy;             // a command to paste; empty if ok
   std::string since{};            // RFC 3339; empty: unknown
+  bool unverified = false;        // ok as far as the driver's answer shows, which proves nothing
   bool acknowledged = false;      // shown, but does not count for the verdict
   std::string acknowledgement{};  // by whom, until when, why
 };

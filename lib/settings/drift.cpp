@@ -23,6 +23,7 @@ Drift::Transition Drift::observe(const Change& change, Instant now, bool written
     case Outcome::ignored: failed(track, now); return Transition::nothing;
     case Outcome::applied: return repaired(track, change, now);
     case Outcome::in_sync:
+    case Outcome::unverified:
       track.was_in_sync = true;
       track.failures = 0;
       if (!track.conflict && now - track.seen_since > rule_.window) track.trials = 0;

@@ -18,6 +18,7 @@ struct Row {
   const Op* op;
   bool written = false;              // by us (or, in a plan, would be)
   bool disobeyed = false;            // written, accepted, and read back as something else
+  bool proven = false;               // written, and read back while the reading still proved something
   bool doubtful = false;             // refused, but reads back as written: the NIC may not do what it shows
   std::optional<Outcome> blocked{};  // why it is not written: unsupported, conflict, pending
   std::optional<Error> refusal{};
@@ -42,6 +43,7 @@ class Pass {
     if (rows_.empty()) return {};
     if (refresh()) {
       before_ = have_;
+      unread_ = limits_.unread;
       want_ = expected_of(driver_, policy_, have_, limits_);
       // A write can overwrite another setting; the second round writes that again.
       for (int round = 0; round < 2 && !lost_; ++round)
@@ -71,14 +73,20 @@ class Pass {
     return wrote;
   }
 
-  // The driver's order with two exceptions: if PFC is switched off, pause changes after it (ice and i40e refuse it
-  // before); DCBX returns to the firmware, or its agent starts, last (they refuse every change afterwards).
+  // The driver's order with three exceptions: if PFC is switched off, pause changes after it (ice and i40e refuse it
+  // before); if PFC only loses priorities, the buffers change after it (they may be too small for them then); DCBX
+  // returns to the firmware, or its agent starts, last (they refuse every change afterwards).
   [[nodiscard]] std::vector<SettingId> order() const {
     std::vector<SettingId> out(driver_.order.begin(), driver_.order.end());
     auto move_to_end = [&](SettingId id) {
       auto it = std::find(out.begin(), out.end(), id);
       if (it != out.end()) std::rotate(it, it + 1, out.end());
     };
+    if (want_.pfc && have_.pfc && (want_.pfc->bits & ~have_.pfc->bits) == 0) {
+      const auto pfc = std::find(out.begin(), out.end(), SettingId::pfc);
+      const auto buffers = std::find(out.begin(), out.end(), SettingId::prio2buffer);
+      if (buffers < pfc) std::rotate(buffers, pfc, pfc + 1);
+    }
     if (wants_pause() || (want_.pfc && want_.pfc->bits == 0)) move_to_end(SettingId::pause);
     if (want_.dcbx == Dcbx::firmware) move_to_end(SettingId::dcbx);
     if (want_.fw_lldp == true) move_to_end(SettingId::fw_lldp);
@@ -92,6 +100,7 @@ class Pass {
     if (options_.dry_run) {
       row.written = true;
       driver_.effect(*row.setting, want_, have_);
+      limits_.unread.reset(index(row.setting->id));
       return true;
     }
     if (auto saved = save_original(); !saved) {
@@ -115,6 +124,7 @@ class Pass {
     if (!written && !(written.error().code == EEXIST && in_sync(row))) row.refusal = written.error();
     if (row.refusal) row.doubtful = in_sync(row);
     if (written && !in_sync(row)) row.disobeyed = true;
+    row.proven = !limits_.unverified.contains(row.setting->id);
     return true;
   }
 
@@ -202,16 +212,19 @@ class Pass {
     auto link = rtnl::link(*kernel_.route, port_.netdev);
     if (!link || !link->carrier.value_or(false)) return;
     PortIo io = port_io(kernel_, port_);
-    if (auto settled = driver_.settle(io, have_); !settled)
-      if (Row* pfc = find(SettingId::pfc)) pfc->detail = "thresholds not recomputed: " + settled.error().text();
+    auto settled = driver_.settle(io, have_);
+    Row* pfc = settled ? nullptr : find(SettingId::pfc);
+    if (pfc == nullptr) return;
+    pfc->refusal = settled.error();
+    pfc->doubtful = true;
   }
 
   [[nodiscard]] Change report(const Row& row) const {
     Change out;
     out.port = port_.id();
     out.setting = row.setting->id;
-    out.disruptive = row.op->disruptive;
-    out.from = value_text(*row.setting, before_);
+    out.disruptive = row.op->write != nullptr && row.op->disruptive;
+    out.from = unread_[index(out.setting)] ? "-" : value_text(*row.setting, before_);
     out.to = value_text(*row.setting, want_);
     out.detail = row.detail;
     if (lost_ && !in_sync(row)) return refused(std::move(out), row, *lost_);
@@ -219,16 +232,27 @@ class Pass {
     // Refused and in sync now: another setting's write did it.
     if (in_sync(row)) {
       const bool differed = !same_value(*row.setting, want_, before_);
-      if (!differed && !row.written) return out;
+      if (!differed && !row.written) return unverified(std::move(out));
       out.outcome = options_.dry_run ? Outcome::differs : Outcome::applied;
-      if (!differed) out.detail = "another setting's write overwrites it; written again";
-      return out;
+      if (!differed && out.from == out.to) out.detail = "another setting's write overwrites it; written again";
+      const bool was_unread = !differed && unread_[index(out.setting)];
+      return row.proven || (options_.dry_run && !was_unread) ? out : unverified(std::move(out));
     }
+    if (!row.blocked && reads_as_wanted(row)) return unverified(std::move(out));
     out.outcome = row.blocked.value_or(options_.dry_run ? Outcome::differs : Outcome::ignored);
     if (out.outcome == Outcome::ignored)
       out.detail = row.setting->id == SettingId::fec && have_.fec == kNoFec
                        ? "accepted; whether it is in use shows when the link is up"
                        : "accepted, but reads back as " + value_text(*row.setting, have_);
+    return out;
+  }
+
+  // The same, unless the reading proves nothing.
+  [[nodiscard]] Change unverified(Change out) const {
+    const auto why = limits_.unverified.find(out.setting);
+    if (why == limits_.unverified.end()) return out;
+    out.outcome = Outcome::unverified;
+    out.detail = why->second;
     return out;
   }
 
@@ -247,7 +271,11 @@ class Pass {
     return out;
   }
 
-  [[nodiscard]] bool in_sync(const Row& row) const { return same_value(*row.setting, want_, have_); }
+  [[nodiscard]] bool reads_as_wanted(const Row& row) const { return same_value(*row.setting, want_, have_); }
+
+  [[nodiscard]] bool in_sync(const Row& row) const {
+    return reads_as_wanted(row) && !limits_.unread[index(row.setting->id)];
+  }
 
   Row* find(SettingId id) {
     auto it = std::find_if(rows_.begin(), rows_.end(), [id](const Row& row) { return row.setting->id == id; });
@@ -262,6 +290,7 @@ class Pass {
   Qos want_;  // as the driver will show it
   Limits limits_;
   Qos before_, have_;  // first and newest reading
+  Keys unread_;        // of the first
   std::vector<Row> rows_;
   std::optional<Error> lost_;  // the port cannot be read any more
   std::optional<Result<void>> saved_;

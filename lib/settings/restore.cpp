@@ -12,8 +12,7 @@ Changes restore(Kernel& kernel, Port& port, state::Originals& originals, Options
   options.save_original = nullptr;
   Changes changes = reconcile(kernel, port, entry->second, options);
   const bool done = std::all_of(changes.begin(), changes.end(), [](const Change& change) {
-    return change.outcome == Outcome::in_sync || change.outcome == Outcome::applied ||
-           change.outcome == Outcome::unsupported;
+    return is_done(change.outcome) || change.outcome == Outcome::unsupported;
   });
   if (!done || options.dry_run) return changes;
   Keys back = options.only;

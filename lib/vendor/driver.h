@@ -34,14 +34,18 @@ struct PortIo {
 };
 PortIo port_io(Kernel& kernel, const Port& port);
 
+// Op::disruptive of a write that stops nothing, as the source of the driver shows.
+inline constexpr bool kHarmless = false;
+
 // How to write one setting.
 struct Op {
   // Writes the setting of `want` (as Driver::expected gave it), which differs from `have`, the newest reading of the
   // port. Null: not offered by this driver.
   using Write = Result<void> (*)(PortIo& io, const Setting& setting, const Qos& want, const Qos& have);
   Write write = nullptr;
-  // The write stops traffic on this driver (link flap, NIC reopen), or breaks what runs (a smaller MTU).
-  bool disruptive = false;
+  // The write stops traffic on this driver (link flap, NIC reopen), or breaks what runs (a smaller MTU), or nothing is
+  // known of it.
+  bool disruptive = true;
   // An OrNone can be none here.
   bool none = false;
 };

@@ -50,12 +50,17 @@ int check_sum_100(const ieee_ets& wanted) {
   return any && sum != 100 ? -EINVAL : 0;
 }
 
-// bnxt_ets_validate()
-int bnxt_check(const ieee_ets& wanted) {
+// bnxt_ets_validate(): the highest class in use is not looked at.
+int bnxt_check(const ieee_ets& wanted, uint8_t classes) {
   int sum = 0;
+  uint8_t last = 0;
   bool zero = false;
   for (int i = 0; i < 8; ++i) {
-    if (wanted.prio_tc[i] >= 8) return -EINVAL;
+    if (wanted.prio_tc[i] > classes) return -EINVAL;
+    last = std::max(last, wanted.prio_tc[i]);
+    if ((wanted.tc_tx_bw[i] != 0 || wanted.tc_tsa[i] != 0) && i > classes) return -EINVAL;
+  }
+  for (int i = 0; i < last; ++i) {
     if (wanted.tc_tsa[i] == IEEE_8021QAZ_TSA_STRICT) continue;
     if (wanted.tc_tsa[i] != IEEE_8021QAZ_TSA_ETS) return -kNotSupp;
     sum += wanted.tc_tx_bw[i];
@@ -102,13 +107,15 @@ void SimNic::firmware_defaults() {
   pfc = {};
   pfc.pfc_cap = 8;
   app.clear();
-  dscp_mode = ets_known = false;
+  dscp_mode = ets_known = pfc_known = false;
   pause = {true, true};
+  pause_autoneg = personality != Personality::mlx5 && personality != Personality::full;
   trust = {dcbnl::kSelectorPcp};
   for (uint8_t i = 0; i < 8; ++i) ets.prio_tc[i] = i;
   buffer = {};
   buffer.total_size = kBufferTotal;
   buffer.buffer_size[0] = kBufferTotal / 2;
+  lossy.fill(true);
   manual_buffers = false;
   maxrate = {};
   if (personality == Personality::mlx5) {
@@ -118,7 +125,7 @@ void SimNic::firmware_defaults() {
     std::swap(ets.prio_tc[0], ets.prio_tc[1]);
   }
   if (personality == Personality::bnxt)
-    ets = {}, ets.ets_cap = 8, pfc.pfc_cap = kLosslessClasses, firmware_dscp.clear();
+    ets = {}, ets.ets_cap = traffic_classes, pfc.pfc_cap = kLosslessClasses, firmware_dscp.clear();
   if (personality == Personality::qede) dcbx = DCB_CAP_DCBX_LLD_MANAGED | DCB_CAP_DCBX_VER_IEEE;
   if (personality == Personality::ice) ice_vlan_defaults();
 }
@@ -129,6 +136,7 @@ void SimNic::reload() {
   auto kept_pause = pause;
   auto kept_dcbx = dcbx;
   auto kept_buffer = buffer;
+  auto kept_lossy = lossy;
   auto kept_maxrate = maxrate;
   firmware_defaults();
   mtu = 1500;
@@ -140,6 +148,7 @@ void SimNic::reload() {
   pause = kept_pause;
   dcbx = kept_dcbx;
   buffer = kept_buffer;
+  lossy = kept_lossy;
   maxrate = kept_maxrate;
 }
 
@@ -175,10 +184,13 @@ int SimNic::set_ets(const ieee_ets& wanted) {
   if (personality == Personality::ice) return ice_set_ets(wanted);
   if (personality == Personality::qede) return offered_ets = wanted, 0;
   if ((personality == Personality::bnxt || personality == Personality::i40e) && !host_controlled()) return -EINVAL;
-  if (int err = personality == Personality::bnxt ? bnxt_check(wanted) : check_sum_100(wanted); err != 0) return err;
+  if (int err = personality == Personality::bnxt ? bnxt_check(wanted, traffic_classes) : check_sum_100(wanted);
+      err != 0)
+    return err;
   std::copy_n(wanted.prio_tc, 8, ets.prio_tc);
   std::copy_n(wanted.tc_tsa, 8, ets.tc_tsa);
   std::copy_n(wanted.tc_tx_bw, 8, ets.tc_tx_bw);
+  std::copy_n(wanted.tc_rx_bw, 8, ets.tc_rx_bw);
   ets_known = true;
   if (personality == Personality::bnxt) reopen();
   // mlx5e_dcbnl_ieee_getets() shows no bandwidth for what is not ETS.
@@ -202,6 +214,7 @@ int SimNic::set_pfc(const ieee_pfc& wanted) {
   if (personality == Personality::mlx5) return mlx5_set_pfc(wanted);
   const bool changed = pfc.pfc_en != wanted.pfc_en;
   pfc.pfc_en = wanted.pfc_en;
+  if (personality == Personality::bnxt) pfc_known = true, pfc.delay = wanted.delay;  // the whole struct is kept
   if (changed && personality != Personality::full) reopen();
   if (personality == Personality::full) pfc.delay = wanted.delay;
   return 0;
@@ -278,6 +291,8 @@ int SimNic::set_pause(const Pause& wanted) {
   log.push_back("setpause " + to_text(wanted));
   if ((personality == Personality::ice || personality == Personality::i40e) && pfc.pfc_en != 0) return -EOPNOTSUPP;
   pause = wanted;
+  // bnxt_hwrm_set_pause(), ice_set_fc(), i40e_set_fc(), qed_set_link(): the link is negotiated again.
+  if (pause_autoneg) reopen();
   return 0;
 }
 

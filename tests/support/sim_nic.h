@@ -4,6 +4,7 @@
 // net/core/rtnetlink.c and net/ethtool/pause.c of Linux 6.12 do with the very bytes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -23,8 +24,8 @@ namespace fabric::test {
 enum class Personality { mlx5, bnxt, ice, nodcb, full, i40e, qede };
 
 // What goes wrong with an operation. The operations are named as the driver's: setets setpfc setapp delapp settrust
-// setdcbx setpause setmtu setbuffer setmaxrate setall fwapp (the firmware behind an APP entry of bnxt) getets getpfc
-// getpause getbuffer getmaxrate.
+// setdcbx setpause setmtu setbuffer setmaxrate setall fwapp (the firmware behind an APP entry of bnxt, ice) getets
+// getpfc getpause getbuffer getmaxrate.
 struct Fault {
   enum Action { refuse, ignore, vanish, vanish_after } action = refuse;
   int code = 0;    // errno for refuse
@@ -45,6 +46,8 @@ class SimNic {
   bool carrier = true;
   uint32_t carrier_downs = 0;
   Pause pause{true, true};
+  bool pause_autoneg =
+      false;  // ETHTOOL_A_PAUSE_AUTONEG: bnxt, ice, i40e, qede negotiate it, and a write restarts the link
   ieee_ets ets{};
   ieee_pfc pfc{};
   std::vector<dcb_app> app;
@@ -52,12 +55,16 @@ class SimNic {
   uint32_t speed = 100'000;                         // Mb/s while there is a carrier
   uint32_t cell = 128;                              // bytes; mlx5 rounds buffers down to it
   dcbnl_buffer buffer{};                            // mlx5, full
-  bool manual_buffers = false;                      // mlx5: somebody set one since the driver was loaded
-  ieee_maxrate maxrate{};                           // mlx5, full
-  bool truncates_rates = false;                     // mlx5: as Linux 5.10 and OFED
+  std::array<bool, 8> lossy{};                      // mlx5: of each buffer; no PFC is sent for a lossy one
+  bool manual_buffers = false;   // mlx5: the host owns the buffers (6.1: set one since the driver was loaded)
+  bool shows_ownership = true;   // mlx5: firmware that lacks PCAM's buffer_ownership: PFC never touches the buffers
+  ieee_maxrate maxrate{};        // mlx5, full
+  bool truncates_rates = false;  // mlx5: as Linux 5.10 and OFED
   uint8_t dcbx = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE;
   bool firmware_agent = false;  // ice: private flag fw-lldp-agent; bnxt: an NVM option
   bool ets_known = false;       // bnxt: somebody set one since the driver was loaded
+  bool pfc_known = false;       // bnxt: the same; until then zeros are shown, whatever the NIC has
+  uint8_t traffic_classes = 8;  // bnxt: bp->max_tc
   bool dscp_mode = false;
   std::map<uint16_t, uint8_t> firmware_dscp;  // bnxt: DSCP -> priority in the card's own table
   std::optional<ieee_ets> offered_ets;        // qede: set, and not yet put to use
@@ -106,7 +113,8 @@ class SimNic {
   bool listed(const dcb_app& entry) const;
   bool listed_dscp(uint16_t dscp) const;
   void unlist(const dcb_app& entry);
-  [[nodiscard]] int mlx5_check_buffers(const dcbnl_buffer& wanted) const;
+  struct Mlx5Buffers;
+  int mlx5_config_buffers(unsigned change, const dcbnl_buffer* wanted);
   int mlx5_set_pfc(const ieee_pfc& wanted);
   int mlx5_set_app(const dcb_app& entry);
   int bnxt_set_app(const dcb_app& entry);

@@ -84,8 +84,18 @@ inline std::set<std::string> keys_with(const Changes& changes, Outcome outcome) 
   return out;
 }
 
+// unverified passes for in_sync: a reading that proves nothing has tests of its own.
 inline void expect_all(const Changes& changes, std::set<Outcome> allowed) {
+  if (allowed.contains(Outcome::in_sync)) allowed.insert(Outcome::unverified);
   for (const Change& change : changes) EXPECT_TRUE(allowed.contains(change.outcome)) << text(changes);
+}
+
+// The settings that were written, whether their reading proves it or not.
+inline std::set<std::string> written(const Changes& changes) {
+  auto out = keys_with(changes, Outcome::applied);
+  for (const Change& change : changes)
+    if (change.outcome == Outcome::unverified && change.from != change.to) out.insert(change.key());
+  return out;
 }
 
 inline std::string personality_name(const testing::TestParamInfo<Personality>& param) {

@@ -73,7 +73,12 @@ class Generic final : public Netlink {
     if (!begin(nic, "getpause", verdict) && verdict < 0) return kernel_error(-verdict);
     auto out = reply(ETHTOOL_MSG_PAUSE_GET_REPLY);
     out.nest(ETHTOOL_A_PAUSE_HEADER, AttrWriter().u32(ETHTOOL_A_HEADER_DEV_INDEX, static_cast<uint32_t>(nic.ifindex)));
-    out.u8(ETHTOOL_A_PAUSE_AUTONEG, 0).u8(ETHTOOL_A_PAUSE_RX, nic.pause.rx).u8(ETHTOOL_A_PAUSE_TX, nic.pause.tx);
+    // ice_get_pauseparam(), i40e_get_pauseparam(): off while PFC is on, whatever the PHY has.
+    const bool intel = nic.personality == Personality::ice || nic.personality == Personality::i40e;
+    const Pause shown = intel && nic.pfc.pfc_en != 0 ? Pause{} : nic.pause;
+    out.u8(ETHTOOL_A_PAUSE_AUTONEG, nic.pause_autoneg)
+        .u8(ETHTOOL_A_PAUSE_RX, shown.rx)
+        .u8(ETHTOOL_A_PAUSE_TX, shown.tx);
     return std::vector<Message>{{kEthtoolFamily, out.data()}};
   }
 

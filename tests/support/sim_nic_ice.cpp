@@ -23,6 +23,7 @@ int SimNic::ice_set_app(const dcb_app& entry) {
   if (listed(entry)) return -EEXIST;
   if (listed_dscp(entry.protocol)) return -EINVAL;
   app.push_back(entry);
+  if (firmware_app() != 0) return 1;  // any error of ice_pf_dcb_cfg() is answered so, and the entry stays listed
   if (!dscp_mode) {
     dscp_mode = true;
     for (uint8_t i = 0; i < 8; ++i) {
@@ -30,8 +31,6 @@ int SimNic::ice_set_app(const dcb_app& entry) {
       ets.tc_tsa[i] = IEEE_8021QAZ_TSA_ETS;
       ets.tc_tx_bw[i] = i == 0 ? 100 : 0;
     }
-  } else if (entry.priority == entry.protocol >> 3) {
-    return 1;  // ICE_DCB_NO_HW_CHG: the default map said so already
   }
   reopen();
   return 0;

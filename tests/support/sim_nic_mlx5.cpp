@@ -17,50 +17,86 @@ std::string list(const Values& values) {
   return out;
 }
 
+// MLX5E_PORT_BUFFER_*
+constexpr unsigned kCable = 1, kPfc = 2, kMap = 4, kSizes = 8;
+
 }  // namespace
 
-// mlx5e_port_manual_buffer_config(): update_buffer_lossy(), update_xoff_threshold(). Without a carrier 40 Gb/s count.
-int SimNic::mlx5_check_buffers(const dcbnl_buffer& wanted) const {
+// struct mlx5e_port_buffer while it is worked on, and what the driver's checks need.
+struct SimNic::Mlx5Buffers {
+  dcbnl_buffer buffer;
+  std::array<bool, 8> lossy;
+  uint32_t least;  // bytes, of a lossless buffer
+
+  // update_xoff_threshold()
+  [[nodiscard]] int check() const {
+    for (size_t i = 0; i < 8; ++i)
+      if (!lossy[i] && buffer.buffer_size[i] < least) return -ENOMEM;
+    return 0;
+  }
+  // update_buffer_lossy(): judged by the sizes there are, and only if a flag changes.
+  int update_lossy(uint8_t pfc_en, const uint8_t* prio2buffer) {
+    const auto before = lossy;
+    lossy.fill(true);
+    for (int prio = 0; prio < 8; ++prio)
+      if ((pfc_en >> prio & 1) != 0) lossy[prio2buffer[prio]] = false;
+    return lossy == before ? 0 : check();
+  }
+  int resize(const uint32_t* sizes) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < 8; ++i) {
+      if (!lossy[i] && sizes[i] == 0) return -EINVAL;
+      buffer.buffer_size[i] = sizes[i];
+      sum += sizes[i];
+    }
+    return sum > buffer.total_size ? -EINVAL : check();
+  }
+};
+
+// mlx5e_port_manual_buffer_config(): cable, PFC, map, sizes, each judged before the next is looked at. Without a
+// carrier 40 Gb/s count.
+int SimNic::mlx5_config_buffers(unsigned change, const dcbnl_buffer* wanted) {
   const uint32_t mbps = carrier ? std::max(speed, 40'000u) : 40'000u;
   const uint32_t xoff = (301 + 216u * pfc.delay / 100) * mbps / 1000 + 272 * mtu / 100;
-  const uint32_t frame = std::max(max_mtu, 9216u);
-  const uint8_t lossless = pause.rx || pause.tx ? uint8_t{0xff} : pfc.pfc_en;  // fill_pfc_en()
-  uint64_t sum = 0;
-  for (uint32_t size : wanted.buffer_size) sum += size;
-  if (sum > buffer.total_size) return -EINVAL;
-  for (int prio = 0; prio < 8; ++prio) {
-    if ((lossless >> prio & 1) == 0) continue;
-    const uint32_t size = wanted.buffer_size[wanted.prio2buffer[prio]];
-    if (size == 0) return -EINVAL;
-    if (size < xoff + frame + cell) return -ENOMEM;
-  }
+  Mlx5Buffers next{buffer, lossy, xoff + std::max(max_mtu, 9216u) + cell};
+  int err = (change & kCable) != 0 ? next.check() : 0;
+  if (err == 0 && (change & kPfc) != 0) err = next.update_lossy(pfc.pfc_en, buffer.prio2buffer);
+  if (err == 0 && (change & kMap) != 0)
+    err = next.update_lossy(pause.rx || pause.tx ? uint8_t{0xff} : pfc.pfc_en, wanted->prio2buffer);  // fill_pfc_en()
+  if (err == 0 && (change & kSizes) != 0) err = next.resize(wanted->buffer_size);
+  if (err == 0 && change == 0) err = next.check();  // xoff has changed with the link's speed, or the MTU
+  if (err != 0) return err;
+  if ((change & kMap) != 0) std::copy_n(wanted->prio2buffer, 8, next.buffer.prio2buffer);
+  for (uint32_t& size : next.buffer.buffer_size) size = size / cell * cell;
+  buffer = next.buffer;
+  lossy = next.lossy;
   return 0;
 }
 
 // mlx5e_dcbnl_setbuffer(): what is the same already is success, and does not make the host the owner.
 int SimNic::set_buffer(const dcbnl_buffer& wanted) {
   log.push_back("setbuffer prio2buffer=" + list(wanted.prio2buffer) + " size=" + list(wanted.buffer_size));
-  dcbnl_buffer next = wanted;
-  next.total_size = buffer.total_size;
-  if (personality == Personality::mlx5) {
-    const bool same = std::ranges::equal(wanted.prio2buffer, buffer.prio2buffer) &&
-                      std::ranges::equal(wanted.buffer_size, buffer.buffer_size);
-    if (same) return 0;
-    if (int err = mlx5_check_buffers(wanted); err != 0) return err;
-    for (uint32_t& size : next.buffer_size) size = size / cell * cell;
-    manual_buffers = true;
+  if (personality != Personality::mlx5) {
+    const uint32_t total = buffer.total_size;
+    buffer = wanted;
+    buffer.total_size = total;
+    return 0;
   }
-  buffer = next;
-  return 0;
+  const unsigned change = (std::ranges::equal(wanted.prio2buffer, buffer.prio2buffer) ? 0 : kMap) |
+                          (std::ranges::equal(wanted.buffer_size, buffer.buffer_size) ? 0 : kSizes);
+  if (change == 0) return 0;
+  manual_buffers = true;
+  return mlx5_config_buffers(change, &wanted);
 }
 
-// mlx5e_dcbnl_ieee_setpfc(): the bits first, then the buffers, and the cable's old length where they do not fit.
+// mlx5e_dcbnl_ieee_setpfc(): the bits and the toggle first, then the buffers; only the cable's length is taken back.
 int SimNic::mlx5_set_pfc(const ieee_pfc& wanted) {
-  if (pfc.pfc_en != wanted.pfc_en) flap();
+  unsigned change = 0;
+  if (pfc.pfc_en != wanted.pfc_en) flap(), change |= kPfc;
   pfc.pfc_en = wanted.pfc_en;
   const uint16_t old_cable = pfc.delay;
-  if (wanted.delay > 0 && wanted.delay < 1000) pfc.delay = wanted.delay;
-  const int err = manual_buffers ? mlx5_check_buffers(buffer) : 0;
+  if (wanted.delay > 0 && wanted.delay < 1000 && wanted.delay != pfc.delay) change |= kCable, pfc.delay = wanted.delay;
+  const int err = manual_buffers && shows_ownership ? mlx5_config_buffers(change, nullptr) : 0;
   if (err != 0) pfc.delay = old_cable;
   return err;
 }

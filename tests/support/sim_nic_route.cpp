@@ -113,7 +113,7 @@ class Route final : public Netlink {
   static Replies ieee_get(SimNic& nic, const dcbmsg& header) {
     AttrWriter ieee;
     readable(nic, "getets", ieee, DCB_ATTR_IEEE_ETS, shown_ets(nic));
-    readable(nic, "getpfc", ieee, DCB_ATTR_IEEE_PFC, nic.pfc);
+    readable(nic, "getpfc", ieee, DCB_ATTR_IEEE_PFC, shown_pfc(nic));
     if (nic.has_buffers()) {
       readable(nic, "getmaxrate", ieee, DCB_ATTR_IEEE_MAXRATE, nic.maxrate);
       readable(nic, "getbuffer", ieee, DCB_ATTR_DCB_BUFFER, nic.buffer);
@@ -135,10 +135,20 @@ class Route final : public Netlink {
     return std::vector<Message>{{RTM_GETDCB, out.data()}};
   }
 
-  // bnxt shows zeros until somebody has set an ETS.
+  // In host mode bnxt shows zeros until somebody has set an ETS, a PFC (bnxt_dcbnl_ieee_getets(), getpfc()).
+  static bool shows_zeros(const SimNic& nic, bool known) {
+    return nic.personality == Personality::bnxt && !known && (shown_dcbx(nic) & DCB_CAP_DCBX_HOST) != 0;
+  }
+
   static ieee_ets shown_ets(const SimNic& nic) {
     ieee_ets out = nic.ets;
-    if (nic.personality == Personality::bnxt && !nic.ets_known) out = {}, out.ets_cap = 8;
+    if (shows_zeros(nic, nic.ets_known)) out = {}, out.ets_cap = nic.traffic_classes;
+    return out;
+  }
+
+  static ieee_pfc shown_pfc(const SimNic& nic) {
+    ieee_pfc out = nic.pfc;
+    if (shows_zeros(nic, nic.pfc_known)) out = {}, out.pfc_cap = nic.pfc.pfc_cap;
     return out;
   }
 

@@ -55,6 +55,7 @@ TEST_P(Dcb, EachSettingThatDriftsAloneIsRepaired) {
       {"dscp_map", [](SimNic& nic) { nic.app.front().priority = 5; }},
   };
   for (const auto& [key, drift] : drifts) {
+    if (key == "pause" && GetParam() == Personality::ice) continue;  // shown as off while PFC is on
     SCOPED_TRACE(key);
     Bed bed(GetParam());
     bed.settle_to(want);
@@ -80,7 +81,7 @@ TEST_P(Dcb, ThePlanNamesWhatIsThenWritten) {
     EXPECT_EQ(bed.nic.writes(), before) << "a plan writes nothing";
     EXPECT_EQ(bed.port.qos, bed.read(keys_of(want))) << "nor does it take its wish for what is";
     auto done = bed.settle_to(want);
-    EXPECT_EQ(keys_with(plan, Outcome::differs), keys_with(done, Outcome::applied)) << text(plan) << text(done);
+    EXPECT_EQ(keys_with(plan, Outcome::differs), written(done)) << text(plan) << text(done);
   }
 }
 
@@ -184,7 +185,7 @@ TEST_P(Dcb, ABusyPortKeepsItsTraffic) {
   EXPECT_EQ(bed.nic.pfc.pfc_en, 0);
   EXPECT_EQ(keys_with(planned, Outcome::pending), keys_with(changes, Outcome::pending))
       << text(planned) << text(changes);
-  EXPECT_EQ(keys_with(planned, Outcome::differs), keys_with(changes, Outcome::applied));
+  EXPECT_EQ(keys_with(planned, Outcome::differs), written(changes));
 
   bed.options.busy = [](const Port&) { return false; };
   expect_all(bed.settle_to(want), {Outcome::applied, Outcome::in_sync});

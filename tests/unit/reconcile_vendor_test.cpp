@@ -31,10 +31,10 @@ TEST(Mlx5, OnePfcChangeFlapsOnceAndTheThresholdsAreSettledAtCarrierUp) {
   Bed bed(Personality::mlx5);
   bed.apply(profile(Personality::mlx5));
   EXPECT_EQ(bed.nic.carrier_downs, 1u);
-  EXPECT_EQ(bed.nic.calls["setpfc"], 1u) << "the cable's length travels with the bits";
+  EXPECT_EQ(bed.nic.calls["setpfc"], 2u) << "a longer cable follows: the old lossless buffers may be too small for it";
   bed.nic.link_up();
   ASSERT_TRUE(qos::settle(bed.kernel, bed.port).ok());
-  EXPECT_EQ(bed.nic.calls["setpfc"], 2u);
+  EXPECT_EQ(bed.nic.calls["setpfc"], 3u);
   EXPECT_EQ(bed.nic.log.back(), "setpfc pfc_en=0x08 delay=30");
   EXPECT_EQ(bed.nic.carrier_downs, 1u);
 }
@@ -96,8 +96,9 @@ TEST(Mlx5, ADriverReloadIsRepaired) {
   bed.sim.reload(bed.nic);
   bed.port = bed.nic.port();
   auto changes = bed.settle_to(profile(Personality::mlx5));
-  EXPECT_EQ(keys_with(changes, Outcome::applied), (std::set<std::string>{"mtu", "ets", "cable_length"}))
-      << text(changes);
+  EXPECT_EQ(keys_with(changes, Outcome::applied), (std::set<std::string>{"mtu", "ets"})) << text(changes);
+  EXPECT_EQ(keys_with(changes, Outcome::unverified), std::set<std::string>{"cable_length"}) << text(changes);
+  EXPECT_EQ(bed.nic.pfc.delay, 30);
   EXPECT_EQ(bed.nic.carrier_downs, 1u) << "the bits were still there: no second flap";
 }
 
@@ -149,14 +150,77 @@ INSTANTIATE_TEST_SUITE_P(Every, InSync,
                                          Personality::full),
                          personality_name);
 
-TEST(Bnxt, PfcWithoutAnyEtsSetsTheShownOneFirst) {
+// An ETS of zeros would move every priority to the first queue.
+TEST(Bnxt, PfcWithoutAnyEtsIsRefusedWithTheRemedy) {
   Bed bed(Personality::bnxt);
   Qos want;
   want.pfc = PrioSet{0x08};
   auto changes = bed.apply(want);
-  EXPECT_EQ(of(changes, "pfc").outcome, Outcome::applied) << text(changes);
+  EXPECT_EQ(of(changes, "pfc").outcome, Outcome::refused) << text(changes);
+  EXPECT_NE(of(changes, "pfc").detail.find("add ets to the policy"), std::string::npos) << text(changes);
+  EXPECT_EQ(bed.nic.calls["setets"], 0u);
+}
+
+// The firmware may have PFC on, and the driver shows none until it has set something.
+TEST(Bnxt, ZerosThatNobodySetAreUnverifiedAndWrittenOnce) {
+  Bed bed(Personality::bnxt);
+  bed.nic.pfc.pfc_en = 0x08;
+  Qos want;
+  want.pfc = PrioSet{};
+  EXPECT_EQ(of(bed.apply(want), "pfc").outcome, Outcome::unverified) << "without an ETS it cannot be written";
+  EXPECT_EQ(bed.nic.writes(), 0u);
+  want.ets = profile(Personality::bnxt).ets;
+  auto plan = bed.plan(want);
+  EXPECT_EQ(of(plan, "pfc").outcome, Outcome::unverified) << text(plan);
+  EXPECT_EQ(of(plan, "pfc").from, "-");
+  expect_all(bed.apply(want), {Outcome::applied});
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0);
+  const unsigned writes = bed.nic.writes();
+  auto changes = bed.apply(want);
+  EXPECT_EQ(of(changes, "pfc").outcome, Outcome::in_sync) << text(changes);
+  EXPECT_EQ(of(changes, "ets").outcome, Outcome::in_sync);
+  EXPECT_EQ(bed.nic.writes(), writes);
+}
+
+TEST(Bnxt, AnEtsOfZerosIsWrittenOnceAsWell) {
+  Bed bed(Personality::bnxt);
+  Qos want;
+  want.ets = Ets{};
+  EXPECT_EQ(of(bed.apply(want), "ets").outcome, Outcome::applied);
+  EXPECT_EQ(of(bed.apply(want), "ets").outcome, Outcome::in_sync);
   EXPECT_EQ(bed.nic.calls["setets"], 1u);
-  EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08);
+}
+
+TEST(Bnxt, WhatTheFirmwareSaidOnceIsUnverified) {
+  Bed bed(Personality::bnxt);
+  bed.nic.dcbx = DCB_CAP_DCBX_VER_IEEE;
+  Qos want;
+  want.pfc = PrioSet{};
+  EXPECT_EQ(of(bed.apply(want), "pfc").outcome, Outcome::unverified);
+}
+
+TEST(Bnxt, ClassesThatTheNicLacksGetNoAlgorithm) {
+  Bed bed(Personality::bnxt);
+  bed.nic.traffic_classes = 3;
+  Qos want;
+  want.ets = Ets{.prio_tc = {0, 0, 0, 1, 0, 0, 2, 0}};
+  want.ets->tsa.fill(Tsa::ets);
+  want.ets->bw = {50, 50};
+  EXPECT_EQ(of(bed.apply(want), "ets").outcome, Outcome::applied);
+}
+
+TEST(Pause, WaitsForAnIdlePortWhereTheDriverRestartsTheLink) {
+  for (auto personality : {Personality::bnxt, Personality::ice, Personality::i40e, Personality::qede, Personality::full,
+                           Personality::mlx5}) {
+    Bed bed(personality);
+    bed.options.busy = [](const Port&) { return true; };
+    Qos want;
+    want.pause = Pause{};
+    auto changes = bed.apply(want);
+    const bool harmless = personality == Personality::mlx5;
+    EXPECT_EQ(of(changes, "pause").outcome, harmless ? Outcome::applied : Outcome::pending) << text(changes);
+    EXPECT_EQ(bed.nic.carrier_downs, 0u);
+  }
 }
 
 TEST(Bnxt, TooManyLosslessClassesAreNotTried) {
@@ -206,23 +270,20 @@ TEST(Bnxt, AnotherPriorityOfAMappedDscpIsTakenOff) {
 // bnxt_hwrm_if_change() after a reset of the firmware: bnxt_dcb_free(), and the same netdev with the kernel's list as
 // it was.
 TEST(Bnxt, AfterAFirmwareResetTheCardIsToldItsDscpsAnew) {
-  for (const bool with_ets : {true, false}) {
-    Bed bed(Personality::bnxt);
-    Qos want = profile(Personality::bnxt);
-    if (!with_ets) want.ets.reset();
-    bed.settle_to(want);
-    ASSERT_EQ(bed.nic.firmware_dscp.size(), 2U);
-    bed.nic.ets = {};
-    bed.nic.ets_known = false;
-    bed.nic.pfc.pfc_en = 0;
-    bed.nic.firmware_dscp.clear();
-    expect_all(bed.apply(want), {Outcome::applied, Outcome::in_sync});
-    EXPECT_EQ(bed.nic.firmware_dscp[26], 3);
-    EXPECT_EQ(bed.nic.firmware_dscp[48], 6);
-    const unsigned writes = bed.nic.writes();
-    expect_all(bed.apply(want), {Outcome::in_sync});
-    EXPECT_EQ(bed.nic.writes(), writes);
-  }
+  Bed bed(Personality::bnxt);
+  const Qos want = profile(Personality::bnxt);
+  bed.settle_to(want);
+  ASSERT_EQ(bed.nic.firmware_dscp.size(), 2U);
+  bed.nic.ets = {};
+  bed.nic.ets_known = bed.nic.pfc_known = false;
+  bed.nic.pfc.pfc_en = 0;
+  bed.nic.firmware_dscp.clear();
+  expect_all(bed.apply(want), {Outcome::applied, Outcome::in_sync});
+  EXPECT_EQ(bed.nic.firmware_dscp[26], 3);
+  EXPECT_EQ(bed.nic.firmware_dscp[48], 6);
+  const unsigned writes = bed.nic.writes();
+  expect_all(bed.apply(want), {Outcome::in_sync});
+  EXPECT_EQ(bed.nic.writes(), writes);
 }
 
 TEST(Ice, TheFirmwareAgentIsNamedWithItsFlag) {
@@ -263,15 +324,36 @@ TEST(Ice, PrioritiesStayOnTheirClassesInDscpMode) {
   EXPECT_EQ(bed.nic.calls["setets"], 0u) << "each try would close and open the netdev";
 }
 
-TEST(Ice, AnAnswerOfNoChangeDoesNotCostTheRestOfTheTable) {
+TEST(Ice, APositiveAnswerDoesNotCostTheRestOfTheTable) {
   Bed bed(Personality::ice);
   Qos want;
-  want.dscp_map = DscpMap{{8, 1}, {16, 2}, {24, 3}, {26, 5}};  // the first three are hardware's default: answered 1
+  want.dscp_map = DscpMap{{8, 1}, {16, 2}, {24, 3}, {26, 5}};
   auto changes = bed.apply(want);
   EXPECT_EQ(of(changes, "dscp_map").outcome, Outcome::applied) << text(changes);
-  want.dscp_map = DscpMap{{26, 4}};
+  want.dscp_map = DscpMap{{26, 4}};  // delapp answers 2
   EXPECT_EQ(of(bed.apply(want), "dscp_map").outcome, Outcome::applied);
   EXPECT_EQ(bed.nic.app.size(), 1u);
+}
+
+// setapp answers 1, which is success elsewhere, and the entry stays in the kernel's list.
+TEST(Ice, AMapThatNeverReachedTheNicIsRefusedAndNotListed) {
+  Bed bed(Personality::ice);
+  bed.nic.faults["fwapp"] = {.action = Fault::refuse, .code = EBUSY};
+  Qos want;
+  want.dscp_map = DscpMap{{26, 3}};
+  auto changes = bed.apply(want);
+  EXPECT_EQ(of(changes, "dscp_map").outcome, Outcome::refused) << text(changes);
+  EXPECT_TRUE(bed.nic.app.empty());
+}
+
+TEST(Ice, PauseBesidePfcAndASecondLosslessClassAreUnverified) {
+  Bed bed(Personality::ice);
+  Qos want = profile(Personality::ice);
+  bed.settle_to(want);
+  EXPECT_EQ(keys_with(bed.apply(want), Outcome::unverified), std::set<std::string>{"pause"});
+  want.pfc = PrioSet{0x18};
+  bed.settle_to(want);
+  EXPECT_EQ(keys_with(bed.apply(want), Outcome::unverified), (std::set<std::string>{"pause", "pfc"}));
 }
 
 TEST(Nodcb, WhatNeedsDcbnlIsUnsupportedAndTheRestIsApplied) {

@@ -25,7 +25,8 @@ std::string note_text(const Change& change) {
 
 std::string change_text(const Change& change, const Output& output) {
   if (change.outcome == Outcome::in_sync) return line(" ", "", change.key() + " " + change.to, output);
-  const bool written = is_write(change) || change.outcome == Outcome::applied;
+  const bool written = is_write(change) || change.outcome == Outcome::applied ||
+                       (change.outcome == Outcome::unverified && change.from != change.to);
   std::string text;
   if (written) {
     text += line("-", "31", change.key() + " " + change.from, output);
@@ -40,7 +41,11 @@ std::string change_text(const Change& change, const Output& output) {
 
 }  // namespace
 
-bool is_write(const Change& change) { return change.outcome == Outcome::differs || change.outcome == Outcome::pending; }
+// Unverified from "-": a write makes it known.
+bool is_write(const Change& change) {
+  return change.outcome == Outcome::differs || change.outcome == Outcome::pending ||
+         (change.outcome == Outcome::unverified && change.from == "-");
+}
 
 std::string changes_text(const Changes& changes, bool all, const Output& output) {
   struct Group {

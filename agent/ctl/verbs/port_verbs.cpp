@@ -32,13 +32,15 @@ std::string sync_text(const Node& node, const PortPolicy* entry, const Changes* 
   if (entry == nullptr) return "-";
   if (changes == nullptr) return "unknown";
   std::string text;
+  bool done = true;
   for (const Change& change : *changes) {
     const Outcome outcome = with_agents_word(node, change).outcome;
     if (outcome == Outcome::in_sync) continue;
+    done = done && is_done(outcome);
     const bool unread = change.outcome == Outcome::refused && outcome == Outcome::refused;  // a dry run only reads
     text += (text.empty() ? "" : ", ") + change.key() + " " + (unread ? "unknown" : std::string(to_text(outcome)));
   }
-  return text.empty() ? "yes" : "no: " + text;
+  return text.empty() ? "yes" : (done ? "yes, but " : "no: ") + text;
 }
 
 struct Repairs {

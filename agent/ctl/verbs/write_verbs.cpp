@@ -42,9 +42,7 @@ bool any_of(const Changes& changes, Outcome outcome) {
   return std::any_of(changes.begin(), changes.end(), [&](const Change& change) { return change.outcome == outcome; });
 }
 
-bool is_in_sync(const Change& change) {
-  return change.outcome == Outcome::in_sync || change.outcome == Outcome::applied;
-}
+bool is_in_sync(const Change& change) { return is_done(change.outcome); }
 
 Changes flat(const Plan& plan) {
   Changes all;

@@ -23,6 +23,9 @@ Answer answer_of(const Change& change, bool enforced) {
   switch (change.outcome) {
     case Outcome::in_sync:
     case Outcome::applied: return {Status::ok, {}, {}};
+    case Outcome::unverified:
+      return {Status::unknown, "The driver does not show whether the NIC has the value that the policy wants.",
+              "A write makes it known: " + std::string(kApply)};
     case Outcome::differs:
       return {setting.severity, meaning,
               enforced ? "The agent repairs it. If it stays: journalctl -u fabric-agent" : std::string(kApply)};
@@ -73,6 +76,11 @@ Finding compare(const View& view, const Port& port, const Change& planned) {
   // A dry run writes nothing: a refusal in it is a failed read.
   if (planned.outcome == Outcome::refused && change.outcome == Outcome::refused)
     return unreadable(port, planned.to, planned.detail.empty() ? errno_name(planned.code) : planned.detail);
+  if (change.outcome == Outcome::unverified && change.from == change.to) {
+    Finding finding = good(port.id(), change.from + " (unverified: " + change.detail + ")", change.to);
+    finding.unverified = true;
+    return finding;
+  }
   Answer answer = answer_of(change, is_enforced(view));
   if (answer.status == Status::ok) return good(port.id(), change.from, change.to);
   if (std::string first = what_comes_first(view); !first.empty()) answer.remedy = std::move(first);

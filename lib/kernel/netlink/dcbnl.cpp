@@ -31,16 +31,23 @@ std::optional<int> verdict(const std::vector<Message>& replies, uint16_t attribu
   return std::nullopt;
 }
 
-Result<void> change(Netlink& route, uint8_t command, const std::string& netdev, std::string_view act,
-                    const AttrWriter& ieee) {
+// The driver's answer where it is not negative.
+Result<int> ask(Netlink& route, uint8_t command, const std::string& netdev, std::string_view act,
+                const AttrWriter& ieee) {
   auto replies = route.talk(RTM_SETDCB, 0, request(command, netdev, &ieee));
   if (!replies) return subject(replies.error(), netdev, act);
   auto code = verdict(*replies, DCB_ATTR_IEEE);
   std::string what = std::string(netdev).append(": ").append(act);
   if (!code) return error(EPROTO, what + ": no verdict in the kernel's reply");
-  // ice answers 1 and 2 for "no change was needed" and "changed": only negative values are refusals.
   if (*code < 0) return error(-*code, what);
-  return {};
+  return *code;
+}
+
+// ice answers 1 and 2 in success, too: only negative values are refusals.
+Result<void> change(Netlink& route, uint8_t command, const std::string& netdev, std::string_view act,
+                    const AttrWriter& ieee) {
+  auto answer = ask(route, command, netdev, act, ieee);
+  return answer ? Result<void>() : Result<void>(answer.error());
 }
 
 // The attribute type of a table entry: selectors of 802.1Q (1..5), or the kernel's own (PCP).
@@ -123,6 +130,10 @@ Result<void> set_ets(Netlink& route, const std::string& netdev, const ieee_ets& 
 
 Result<void> set_pfc(Netlink& route, const std::string& netdev, const ieee_pfc& pfc) {
   return change(route, DCB_CMD_IEEE_SET, netdev, "set pfc", AttrWriter().pod(DCB_ATTR_IEEE_PFC, pfc));
+}
+
+Result<int> add_app(Netlink& route, const std::string& netdev, const dcb_app& entry) {
+  return ask(route, DCB_CMD_IEEE_SET, netdev, "set app", table(DCB_ATTR_IEEE_APP_TABLE, {entry}));
 }
 
 Result<void> set_app(Netlink& route, const std::string& netdev, const std::vector<dcb_app>& entries) {

@@ -47,6 +47,8 @@ Result<Snapshot> get(Netlink& route, const std::string& netdev);
 Result<void> set_ets(Netlink& route, const std::string& netdev, const ieee_ets& ets);
 Result<void> set_pfc(Netlink& route, const std::string& netdev, const ieee_pfc& pfc);
 Result<void> set_app(Netlink& route, const std::string& netdev, const std::vector<dcb_app>& entries);
+// One entry, with the driver's own answer: 0, or a positive number of its own.
+Result<int> add_app(Netlink& route, const std::string& netdev, const dcb_app& entry);
 Result<void> del_app(Netlink& route, const std::string& netdev, const std::vector<dcb_app>& entries);
 Result<void> set_trust(Netlink& route, const std::string& netdev, const std::vector<uint8_t>& selectors);
 Result<void> set_maxrate(Netlink& route, const std::string& netdev, const ieee_maxrate& rate);

@@ -34,7 +34,7 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
 }
 
 constexpr SettingOp kOps[] = {
-    {SettingId::mtu, {upstream::write_mtu, true}},
+    {SettingId::mtu, {upstream::write_mtu}},
 };
 
 }  // namespace

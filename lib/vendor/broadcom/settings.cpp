@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bnxt_en (Broadcom): drivers/net/ethernet/broadcom/bnxt/bnxt_dcb.c of Linux 6.12. Everything needs DCBX in host mode,
-// PFC requires a configured ETS; ETS and PFC close and open the NIC. Congestion control: bnxt_cc.h.
+// PFC requires a configured ETS, which maps all eight priorities; ETS and PFC close and open the NIC. Congestion
+// control: bnxt_cc.h.
 //
 // roce_prio is the APP entry of RoCE v2 (UDP port 4791), from which the firmware takes RoCE's priority
 // (bnxt_dcbnl_ieee_setapp()); the inbox driver knows no other. No entry is priority 0.
@@ -19,6 +20,9 @@ namespace {
 
 constexpr std::string_view kNames[] = {"bnxt_en"};
 constexpr uint16_t kRoceV2Port = 4791;  // ROCE_V2_UDP_DPORT
+// In ieee_pfc.delay and ieee_ets.tc_rx_bw[0], which the driver keeps, shows and does not use: it was set since the
+// driver was loaded (read_unknown()).
+constexpr uint8_t kWritten = 1;
 
 using Table = std::vector<dcb_app>;
 
@@ -48,9 +52,38 @@ void drop_ambiguous(const Table& table, Qos& out) {
   std::erase_if(*out.dscp_map, [&](const auto& each) { return times[each.first] > 1; });
 }
 
+constexpr auto is_none = [](const auto& values) {
+  return std::ranges::all_of(values, [](auto each) { return each == 0; });
+};
+
+bool is_zero(const ieee_ets& ets) {
+  return is_none(ets.prio_tc) && is_none(ets.tc_tsa) && is_none(ets.tc_tx_bw) && is_none(ets.tc_rx_bw);
+}
+
+bool is_zero(const ieee_pfc& pfc) {
+  return pfc.pfc_en == 0 && pfc.mbc == 0 && pfc.delay == 0 && is_none(pfc.requests) && is_none(pfc.indications);
+}
+
+// bnxt_dcbnl_ieee_getets(), getpfc(): a host that owns DCBX gets zeros until it has set something, whatever the NIC
+// has; any other gets what the firmware said when it was asked first.
+void read_unknown(PortIo& io, const dcbnl::Snapshot& dcb, const Qos& qos) {
+  constexpr char kZeros[] = "the driver shows zeros until it is set, whatever the NIC has";
+  if (qos.dcbx == Dcbx::firmware)
+    for (SettingId id : {SettingId::ets, SettingId::pfc})
+      io.limits.unverified[id] = "the driver asked the firmware once and has shown that answer since";
+  if (qos.dcbx != Dcbx::host) return;
+  const bool no_ets = dcb.ets && is_zero(*dcb.ets);
+  if (no_ets) io.limits.unverified[SettingId::ets] = kZeros, io.limits.unread.set(index(SettingId::ets));
+  if (!dcb.pfc || !is_zero(*dcb.pfc)) return;
+  io.limits.unverified[SettingId::pfc] = kZeros;
+  // Without an ETS the driver refuses PFC.
+  if (!no_ets || io.wants(SettingId::ets)) io.limits.unread.set(index(SettingId::pfc));
+}
+
 Result<Qos> read(PortIo& io) {
   auto reading = upstream::read_port(io);
   if (!reading) return reading.error();
+  if (reading->dcb) read_unknown(io, *reading->dcb, reading->qos);
   if (reading->dcb) drop_ambiguous(reading->dcb->app.value_or(Table{}), reading->qos);
   if (reading->dcb && io.wants(SettingId::roce_prio))
     reading->qos.roce_prio = roce_prio_of(reading->dcb->app.value_or(Table{}));
@@ -75,9 +108,11 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
   if (code != 0 && have.dcbx == Dcbx::firmware && setting.id != SettingId::pause && setting.id != SettingId::mtu)
     return "the NIC's firmware owns DCBX and then refuses every change: switch its LLDP agent off in NVM (niccli)";
   if (setting.id == SettingId::pfc && code == EINVAL)
-    return "the NIC has fewer lossless traffic classes than these priorities map to";
+    return have.ets == Ets{} ? "the driver takes PFC after an ETS only: add ets to the policy"
+                             : "the NIC has fewer lossless traffic classes than these priorities map to";
   if (setting.id == SettingId::ets && code == EINVAL)
-    return "the bandwidths of the ETS classes must not exceed 100, and at 100 none may be 0";
+    return "the bandwidths of the ETS classes must not exceed 100, and at 100 none may be 0; or the NIC has fewer "
+           "classes than the priorities map to";
   if (setting.id == SettingId::dscp_map && code == EOPNOTSUPP) return "this NIC's firmware does not map DSCPs";
   if ((setting.id == SettingId::dscp_map || setting.id == SettingId::roce_prio) && code == EIO)
     return "the firmware refused the entry; the kernel's list was corrected";
@@ -176,44 +211,52 @@ void send_again(PortIo& io) {
   }
 }
 
-Result<void> write_ets(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
-  auto written = read_errno(upstream::write_ets(io, setting, want, have));
-  if (written && have.ets == Ets{}) send_again(io);
+// bnxt_ets_validate() refuses an algorithm or a bandwidth of a class that the NIC does not have.
+Result<void> write_ets(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  Qos sent = want;
+  for (size_t tc = io.limits.traffic_classes.value_or(kPriorities); tc < kPriorities; ++tc)
+    sent.ets->tsa[tc] = Tsa::strict, sent.ets->bw[tc] = 0;
+  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  ieee_ets ets = upstream::wire(*sent.ets, now->ets.value_or(ieee_ets{}));
+  ets.tc_rx_bw[0] = kWritten;
+  auto written = read_errno(dcbnl::set_ets(*io.kernel.route, io.netdev, ets));
+  if (written && io.limits.unread[index(SettingId::ets)]) send_again(io);
   return written;
 }
 
-// Until some ETS is set the driver refuses PFC with EINVAL (bp->ieee_ets is null) and shows an ETS of zeros. To set
-// what it shows changes nothing but that.
-Result<void> write_pfc(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
-  auto written = upstream::write_pfc(io, setting, want, have);
-  if (written || written.error().code != EINVAL || have.dcbx == Dcbx::firmware) return written;
-  auto ets = dcbnl::set_ets(*io.kernel.route, io.netdev, upstream::wire(have.ets.value_or(Ets{}), ieee_ets{}));
-  if (!ets) return written;
-  if (have.ets.value_or(Ets{}) == Ets{}) send_again(io);
-  return upstream::write_pfc(io, setting, want, have);
+// The whole struct is kept and shown again, its delay unused: a delay shows that PFC was set since the driver was
+// loaded (read_unknown()).
+Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  ieee_pfc pfc{};
+  pfc.pfc_en = want.pfc->bits;
+  pfc.delay = kWritten;
+  return dcbnl::set_pfc(*io.kernel.route, io.netdev, pfc);
 }
 
+// dcbx is a flag of the driver; DSCPs, the RoCE priority and congestion control are one firmware command each. Pause
+// restarts the link while flow control is negotiated, as it is by default (bnxt_hwrm_set_pause()).
 constexpr SettingOp kOps[] = {
-    {SettingId::dcbx, {upstream::write_dcbx}},
+    {SettingId::dcbx, {upstream::write_dcbx, kHarmless}},
     {SettingId::pause, {upstream::write_pause}},
-    {SettingId::mtu, {upstream::write_mtu, true}},
-    {SettingId::trust, {write_trust}},
-    {SettingId::dscp_map, {write_dscp_map}},
-    {SettingId::ets, {write_ets, true}},
-    {SettingId::pfc, {write_pfc, true}},
-    {SettingId::roce_prio, {write_roce_prio}},
-    {SettingId::cc, {bnxt_cc::write}},
-    {SettingId::cc_mode, {bnxt_cc::write}},
-    {SettingId::cc_g, {bnxt_cc::write}},
-    {SettingId::cc_phases, {bnxt_cc::write}},
-    {SettingId::cc_init_cr, {bnxt_cc::write}},
-    {SettingId::cc_init_tr, {bnxt_cc::write}},
-    {SettingId::cc_rtt, {bnxt_cc::write}},
-    {SettingId::cc_tcp_cp, {bnxt_cc::write}},
-    {SettingId::cc_inactivity_cp, {bnxt_cc::write}},
-    {SettingId::cnp_dscp, {bnxt_cc::write}},
-    {SettingId::cnp_prio, {bnxt_cc::write}},
-    {SettingId::roce_dscp, {bnxt_cc::write}},
+    {SettingId::mtu, {upstream::write_mtu}},
+    {SettingId::trust, {write_trust, kHarmless}},
+    {SettingId::dscp_map, {write_dscp_map, kHarmless}},
+    {SettingId::ets, {write_ets}},
+    {SettingId::pfc, {write_pfc}},
+    {SettingId::roce_prio, {write_roce_prio, kHarmless}},
+    {SettingId::cc, {bnxt_cc::write, kHarmless}},
+    {SettingId::cc_mode, {bnxt_cc::write, kHarmless}},
+    {SettingId::cc_g, {bnxt_cc::write, kHarmless}},
+    {SettingId::cc_phases, {bnxt_cc::write, kHarmless}},
+    {SettingId::cc_init_cr, {bnxt_cc::write, kHarmless}},
+    {SettingId::cc_init_tr, {bnxt_cc::write, kHarmless}},
+    {SettingId::cc_rtt, {bnxt_cc::write, kHarmless}},
+    {SettingId::cc_tcp_cp, {bnxt_cc::write, kHarmless}},
+    {SettingId::cc_inactivity_cp, {bnxt_cc::write, kHarmless}},
+    {SettingId::cnp_dscp, {bnxt_cc::write, kHarmless}},
+    {SettingId::cnp_prio, {bnxt_cc::write, kHarmless}},
+    {SettingId::roce_dscp, {bnxt_cc::write, kHarmless}},
 };
 
 // While congestion control is off, Broadcom's module throws away the DSCP and the priority of the CNPs. ETS before the

@@ -158,10 +158,10 @@ std::string remedy(const Setting& setting, int code) {
 }
 
 constexpr SettingOp kOps[] = {
-    {SettingId::ring_rx, {write_rings, true}},
-    {SettingId::ring_tx, {write_rings, true}},
-    {SettingId::channels, {write_channels, true}},
-    {SettingId::fec, {write_fec, true}},
+    {SettingId::ring_rx, {write_rings}},
+    {SettingId::ring_tx, {write_rings}},
+    {SettingId::channels, {write_channels}},
+    {SettingId::fec, {write_fec}},
 };
 
 }  // namespace

@@ -36,8 +36,9 @@ std::string remedy(const Setting&, int code) {
   return code == EPERM || code == EACCES || code == EROFS ? kPrivileged : std::string();
 }
 
+// It is the size of read requests made afterwards (PCI Express Base Specification, Device Control Register).
 constexpr SettingOp kOps[] = {
-    {SettingId::mrrs, {write}},
+    {SettingId::mrrs, {write, kHarmless}},
 };
 
 }  // namespace

@@ -83,8 +83,9 @@ std::string remedy(const Setting&, int code) {
   return {};
 }
 
+// mlx5 adds steering rules that count (mlx5_ib_modify_stat()).
 constexpr SettingOp kOps[] = {
-    {SettingId::optional_counters, {write}},
+    {SettingId::optional_counters, {write, kHarmless}},
 };
 
 }  // namespace

@@ -86,9 +86,10 @@ std::string remedy(const Setting& setting, int code) {
   return {};
 }
 
+// For connections made afterwards (cma_configfs.c).
 constexpr SettingOp kOps[] = {
-    {SettingId::roce_mode, {write}},
-    {SettingId::roce_tos, {write}},
+    {SettingId::roce_mode, {write, kHarmless}},
+    {SettingId::roce_tos, {write, kHarmless}},
 };
 
 }  // namespace

@@ -278,17 +278,22 @@ namespace fabric {
 namespace {
 
 constexpr SettingOp kOps[] = {
-    {SettingId::dcbx, {upstream::write_dcbx}},           {SettingId::pause, {upstream::write_pause}},
-    {SettingId::mtu, {upstream::write_mtu, true}},       {SettingId::trust, {upstream::write_trust}},
-    {SettingId::dscp_map, {upstream::write_dscp_map}},   {SettingId::ets, {upstream::write_ets, true}},
-    {SettingId::pfc, {upstream::write_pfc, true}},       {SettingId::apptrust, {upstream::write_apptrust}},
-    {SettingId::prio2buffer, {upstream::write_buffers}}, {SettingId::buffer_size, {upstream::write_buffers}},
+    {SettingId::dcbx, {upstream::write_dcbx}},
+    {SettingId::pause, {upstream::write_pause}},
+    {SettingId::mtu, {upstream::write_mtu}},
+    {SettingId::trust, {upstream::write_trust}},
+    {SettingId::dscp_map, {upstream::write_dscp_map}},
+    {SettingId::ets, {upstream::write_ets}},
+    {SettingId::pfc, {upstream::write_pfc}},
+    {SettingId::apptrust, {upstream::write_apptrust}},
+    {SettingId::prio2buffer, {upstream::write_buffers}},
+    {SettingId::buffer_size, {upstream::write_buffers}},
     {SettingId::maxrate, {upstream::write_maxrate}},
 };
 
 }  // namespace
 
-// Nothing is known of such a driver: that its PFC and ETS writes stop traffic is assumed.
+// Nothing is known of such a driver: every write may stop traffic.
 const Driver kUpstream{
     .name = "upstream",
     .kernel_names = {},

@@ -15,7 +15,9 @@ constexpr intel::Agent kAgent{"disable-fw-lldp", false};
 
 Result<Qos> read(PortIo& io) {
   auto out = upstream::read(io);
-  if (out) intel::read_agent(io, kAgent, *out);
+  if (!out) return out;
+  intel::read_agent(io, kAgent, *out);
+  intel::read_hidden_pause(io, *out);
   return out;
 }
 
@@ -50,11 +52,12 @@ Result<void> write_agent(PortIo& io, const Setting&, const Qos& want, const Qos&
   return intel::write_agent(io, kAgent, *want.fw_lldp);
 }
 
-// Each change of DCB stops the queues, one of pause restarts the link (i40e_hw_dcb_config(), i40e_set_pauseparam()).
+// Each change of DCB stops the queues, one of pause restarts the link (i40e_hw_dcb_config(), i40e_set_pauseparam());
+// dcbx is a flag of the driver.
 constexpr SettingOp kOps[] = {
-    {SettingId::fw_lldp, {write_agent, true}},      {SettingId::dcbx, {upstream::write_dcbx}},
-    {SettingId::pause, {intel::write_pause, true}}, {SettingId::mtu, {upstream::write_mtu, true}},
-    {SettingId::ets, {upstream::write_ets, true}},  {SettingId::pfc, {upstream::write_pfc, true}},
+    {SettingId::fw_lldp, {write_agent}},      {SettingId::dcbx, {upstream::write_dcbx, kHarmless}},
+    {SettingId::pause, {intel::write_pause}}, {SettingId::mtu, {upstream::write_mtu}},
+    {SettingId::ets, {upstream::write_ets}},  {SettingId::pfc, {upstream::write_pfc}},
 };
 
 Qos expected(const Qos& want, const Qos&, const Limits&) {

@@ -23,8 +23,12 @@ constexpr std::string_view kNames[] = {"ice"};
 constexpr intel::Agent kAgent{"fw-lldp-agent", true};
 constexpr std::string_view kConfigfs = "sys/kernel/config/irdma";
 constexpr std::array kFiles{file_settings::Row{SettingId::cc, "roce_dcqcn_enable"}};
-// Intel, "Ethernet 800 Series Linux Flow Control Configuration Guide for RDMA Use Cases" (635330): one class with PFC.
+// The driver has no such limit.
 constexpr uint32_t kLosslessClasses = 1;
+constexpr char kOneClass[] =
+    "Intel supports PFC on one traffic class (guide 635330); the driver takes more, and does not show what the NIC "
+    "does "
+    "with them";
 
 constexpr Eight kIdentity{0, 1, 2, 3, 4, 5, 6, 7};
 
@@ -91,6 +95,9 @@ Result<Qos> read(PortIo& io) {
   auto out = upstream::read(io);
   if (!out) return out;
   if (out->dcbx) intel::read_agent(io, kAgent, *out);
+  intel::read_hidden_pause(io, *out);
+  if (out->pfc && !upstream::too_many_lossless(*out, *out, kLosslessClasses).empty())
+    io.limits.unverified[SettingId::pfc] = kOneClass;
   read_cc(io, *out);
   return out;
 }
@@ -138,7 +145,6 @@ std::string impossible(const Setting& setting, const Qos& want, const Qos& have,
   if (setting.id == SettingId::trust) return upstream::impossible_trust(want, have, true);
   if (setting.id == SettingId::ets && has_gap(want.ets->prio_tc))
     return "ice takes classes without a gap only: 0, 1, 2 ...";
-  if (setting.id == SettingId::pfc) return upstream::too_many_lossless(want, have, kLosslessClasses);
   if (setting.id == SettingId::fw_lldp && *want.fw_lldp && dscp_mode(want, have))
     return "ice starts its LLDP agent in VLAN mode only: drop dscp_map and trust = \"dscp\"";
   if (setting.id == SettingId::ets && dscp_mode(want, have) && want.ets->prio_tc != kIdentity)
@@ -162,13 +168,23 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
   return upstream::remedy(setting, have, netdev, code);
 }
 
-using Change = Result<void>(Netlink&, const std::string&, const std::vector<dcb_app>&);
+// One entry a message: at an answer of 1 or 2 dcbnl_ieee_set() and dcbnl_ieee_del() leave the rest of the table undone.
+// ice_dcbnl_setapp() answers every failure of ice_pf_dcb_cfg() with 1 and leaves the entry in the list: it is taken
+// off, so that the list shows what the NIC has.
+Result<void> add(PortIo& io, const std::vector<dcb_app>& entries) {
+  for (const dcb_app& entry : entries) {
+    auto answer = dcbnl::add_app(*io.kernel.route, io.netdev, entry);
+    if (!answer) return answer.error();
+    if (*answer == 0) continue;
+    (void)dcbnl::del_app(*io.kernel.route, io.netdev, {entry});
+    return error(EIO, io.netdev + ": set app: the driver could not give the map to the NIC (see dmesg)");
+  }
+  return {};
+}
 
-// One entry a message: an entry that needed no change in hardware is answered 1 or 2, upon which dcbnl_ieee_set() and
-// dcbnl_ieee_del() leave the rest of the table undone, and the caller takes it for success.
-Result<void> one_by_one(PortIo& io, Change* change, const std::vector<dcb_app>& entries) {
+Result<void> remove(PortIo& io, const std::vector<dcb_app>& entries) {
   for (const dcb_app& entry : entries)
-    if (auto done = change(*io.kernel.route, io.netdev, {entry}); !done) return done;
+    if (auto done = dcbnl::del_app(*io.kernel.route, io.netdev, {entry}); !done) return done;
   return {};
 }
 
@@ -176,9 +192,9 @@ Result<void> write_map(PortIo& io, const DscpMap& want) {
   auto now = dcbnl::get(*io.kernel.route, io.netdev);
   if (!now) return now.error();
   auto todo = steps(now->app.value_or(std::vector<dcb_app>{}), want);
-  if (auto done = one_by_one(io, dcbnl::set_app, todo.add); !done) return done;
-  if (auto done = one_by_one(io, dcbnl::del_app, todo.remove); !done) return done;
-  return one_by_one(io, dcbnl::set_app, todo.add_again);
+  if (auto done = add(io, todo.add); !done) return done;
+  if (auto done = remove(io, todo.remove); !done) return done;
+  return add(io, todo.add_again);
 }
 
 Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos&) {
@@ -202,12 +218,14 @@ Result<void> write_dcbx(PortIo& io, const Setting& setting, const Qos& want, con
   return now && now->dcbx == want.dcbx ? Result<void>{} : written;
 }
 
+// dcbx is a flag of the driver (ice_dcbnl_setdcbx()); cc is for queue pairs created afterwards. ice_set_fc() restarts
+// the link.
 constexpr SettingOp kOps[] = {
-    {SettingId::fw_lldp, {write_agent, true}},      {SettingId::dcbx, {write_dcbx}},
-    {SettingId::pause, {intel::write_pause, true}},  // ice_set_fc() restarts the link
-    {SettingId::mtu, {upstream::write_mtu, true}},  {SettingId::trust, {write_trust, true}},
-    {SettingId::dscp_map, {write_dscp_map, true}},  {SettingId::ets, {upstream::write_ets, true}},
-    {SettingId::pfc, {upstream::write_pfc, true}},  {SettingId::cc, {write_cc}},
+    {SettingId::fw_lldp, {write_agent}},      {SettingId::dcbx, {write_dcbx, kHarmless}},
+    {SettingId::pause, {intel::write_pause}}, {SettingId::mtu, {upstream::write_mtu}},
+    {SettingId::trust, {write_trust}},        {SettingId::dscp_map, {write_dscp_map}},
+    {SettingId::ets, {upstream::write_ets}},  {SettingId::pfc, {upstream::write_pfc}},
+    {SettingId::cc, {write_cc, kHarmless}},
 };
 
 Qos expected(const Qos& want, const Qos&, const Limits&) {

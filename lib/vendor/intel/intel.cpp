@@ -28,6 +28,11 @@ Result<void> write_agent(PortIo& io, const Agent& agent, bool running) {
 
 bool pause_needs_pfc_off(const Qos& have) { return have.pfc && have.pfc->bits != 0; }
 
+void read_hidden_pause(PortIo& io, const Qos& have) {
+  if (pause_needs_pfc_off(have))
+    io.limits.unverified[SettingId::pause] = "the driver shows global pause as off while PFC is on";
+}
+
 Result<void> write_pause(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
   if (!pause_needs_pfc_off(have)) return upstream::write_pause(io, setting, want, have);
   Qos pfc;

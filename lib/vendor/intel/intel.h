@@ -21,6 +21,9 @@ struct Agent {
 void read_agent(PortIo& io, const Agent& agent, Qos& out);
 Result<void> write_agent(PortIo& io, const Agent& agent, bool running);
 
+// ice_get_pauseparam() and i40e_get_pauseparam() show pause as off while PFC is on, whatever the PHY has.
+void read_hidden_pause(PortIo& io, const Qos& have);
+
 // ice_set_pauseparam() and i40e_set_pauseparam() (Linux 6.12) refuse any change while PFC is on: it goes off for a
 // moment.
 bool pause_needs_pfc_off(const Qos& have);

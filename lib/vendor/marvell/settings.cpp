@@ -43,10 +43,13 @@ Result<void> write_pfc(PortIo& io, const Setting& setting, const Qos& want, cons
   return written ? dcbnl::set_all(*io.kernel.route, io.netdev) : written;
 }
 
+// qede_set_pauseparam() sets the link anew, qed_dcbnl_setdcbx() the firmware's DCBX.
 constexpr SettingOp kOps[] = {
-    {SettingId::dcbx, {upstream::write_dcbx}},     {SettingId::pause, {upstream::write_pause}},
-    {SettingId::mtu, {upstream::write_mtu, true}}, {SettingId::ets, {write_ets, true}},
-    {SettingId::pfc, {write_pfc, true}},
+    {SettingId::dcbx, {upstream::write_dcbx}},
+    {SettingId::pause, {upstream::write_pause}},
+    {SettingId::mtu, {upstream::write_mtu}},
+    {SettingId::ets, {write_ets}},
+    {SettingId::pfc, {write_pfc}},
 };
 
 }  // namespace

@@ -58,10 +58,12 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
   return upstream::remedy(setting, have, netdev, code);
 }
 
+// mlx4_en_dcbnl_set_dcbx() resets ETS and PFC and rebuilds the queues. Pause and rates are one firmware command each
+// (mlx4_SET_PORT_general(), mlx4_SET_PORT_SCHEDULER()).
 constexpr SettingOp kOps[] = {
-    {SettingId::dcbx, {upstream::write_dcbx}},     {SettingId::pause, {upstream::write_pause}},
-    {SettingId::mtu, {upstream::write_mtu, true}}, {SettingId::ets, {upstream::write_ets, true}},
-    {SettingId::pfc, {upstream::write_pfc, true}}, {SettingId::maxrate, {upstream::write_maxrate}},
+    {SettingId::dcbx, {upstream::write_dcbx}}, {SettingId::pause, {upstream::write_pause, kHarmless}},
+    {SettingId::mtu, {upstream::write_mtu}},   {SettingId::ets, {upstream::write_ets}},
+    {SettingId::pfc, {upstream::write_pfc}},   {SettingId::maxrate, {upstream::write_maxrate, kHarmless}},
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What mlx5_core does over dcbnl, upstream and OFED alike: drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c and
 // en/port_buffer.c of Linux 6.12. Trust follows the DSCP entries; a change of the PFC bits toggles the link, FEC does,
-// too; ieee_pfc.delay is the cable's length in metres; buffers, ETS and rates stop nothing.
+// too; ieee_pfc.delay is the cable's length in metres; buffers, ETS and rates stop nothing. The first DSCP and the last
+// restart the netdev's channels on ConnectX-4 Lx (mlx5e_set_trust_state()), which RDMA does not use.
 #pragma once
 
 #include <array>
@@ -26,19 +27,20 @@ Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Q
 Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos& have);
 Result<void> write_cable_length(PortIo& io, const Setting&, const Qos& want, const Qos& have);
 Result<void> write_buffers(PortIo& io, const Setting&, const Qos& want, const Qos& have);
+Result<void> write_maxrate(PortIo& io, const Setting&, const Qos& want, const Qos& have);
 
 inline constexpr std::array kDcbOps{
-    SettingOp{SettingId::dcbx, {upstream::write_dcbx}},
-    SettingOp{SettingId::pause, {upstream::write_pause}},
-    SettingOp{SettingId::mtu, {upstream::write_mtu, true}},
-    SettingOp{SettingId::trust, {write_trust}},
-    SettingOp{SettingId::dscp_map, {write_dscp_map}},
-    SettingOp{SettingId::ets, {upstream::write_ets}},
-    SettingOp{SettingId::prio2buffer, {write_buffers}},
-    SettingOp{SettingId::buffer_size, {write_buffers}},
-    SettingOp{SettingId::pfc, {write_pfc, true}},
-    SettingOp{SettingId::cable_length, {write_cable_length}},
-    SettingOp{SettingId::maxrate, {upstream::write_maxrate}},
+    SettingOp{SettingId::dcbx, {upstream::write_dcbx, kHarmless}},
+    SettingOp{SettingId::pause, {upstream::write_pause, kHarmless}},  // PFCC alone: mlx5e_ethtool_set_pauseparam()
+    SettingOp{SettingId::mtu, {upstream::write_mtu}},
+    SettingOp{SettingId::trust, {write_trust, kHarmless}},
+    SettingOp{SettingId::dscp_map, {write_dscp_map, kHarmless}},
+    SettingOp{SettingId::ets, {upstream::write_ets, kHarmless}},
+    SettingOp{SettingId::prio2buffer, {write_buffers, kHarmless}},
+    SettingOp{SettingId::buffer_size, {write_buffers, kHarmless}},
+    SettingOp{SettingId::pfc, {write_pfc}},
+    SettingOp{SettingId::cable_length, {write_cable_length, kHarmless}},
+    SettingOp{SettingId::maxrate, {write_maxrate, kHarmless}},
 };
 
 }  // namespace fabric::mlx5

@@ -33,8 +33,8 @@ headroom::Use use_of(const Qos& want, const Qos& have, const Limits& limits) {
   return use;
 }
 
-// PFC and the cable's length are written after the buffers, and where the host owns these the driver still judges them
-// by the old ones. If the driver would refuse the wanted sizes, the first write serves both maps; the next pass writes
+// The buffers are written before PFC and the cable's length, and where the host owns them the driver judges them by the
+// old ones. If the driver would refuse the wanted sizes, the first write serves both maps; the next pass writes
 // the wanted sizes.
 Result<Buffers> automatic(const Qos& want, const Qos& have, const Limits& limits) {
   headroom::Use use = use_of(want, have, limits);
@@ -59,16 +59,17 @@ std::string impossible_buffers(const Qos& want, const Qos& have, const Limits& l
   return headroom::objection(use, want.buffer_size.value_or(have.buffer_size.value_or(Buffers{})));
 }
 
-// mlx5e_dcbnl_ieee_setmaxrate() counts in a byte of 100 Mbit/s, or of 1 Gbit/s; the remainder is dropped, and
-// Linux 5.10 and OFED drop what does not fit into the byte as well (400 Gbit/s becomes 144).
+// mlx5e_dcbnl_ieee_setmaxrate() counts in units of 100 Mbit/s or of 1 Gbit/s and drops the remainder. The number of
+// units has 8 bits; since 7.x as many as the firmware says, up to 16. Linux 5.10 and OFED drop what does not fit into
+// the byte as well (400 Gbit/s becomes 144).
 constexpr uint64_t kSmallUnit = 100'000, kLargeUnit = 1'000'000;  // kbit/s
 
-uint64_t nearest_multiple(uint64_t kbit, uint64_t unit) {
-  return std::clamp<uint64_t>((kbit + unit / 2) / unit, 1, 255) * unit;
+uint64_t nearest_multiple(uint64_t kbit, uint64_t unit, uint64_t most) {
+  return std::clamp<uint64_t>((kbit + unit / 2) / unit, 1, most) * unit;
 }
 
 uint64_t nearest_rate(uint64_t kbit) {
-  const uint64_t small = nearest_multiple(kbit, kSmallUnit), large = nearest_multiple(kbit, kLargeUnit);
+  const uint64_t small = nearest_multiple(kbit, kSmallUnit, 255), large = nearest_multiple(kbit, kLargeUnit, 65'535);
   auto distance = [kbit](uint64_t rate) { return rate > kbit ? rate - kbit : kbit - rate; };
   return distance(small) <= distance(large) ? small : large;
 }
@@ -77,7 +78,7 @@ std::string impossible_rates(const Rates& rates) {
   for (size_t tc = 0; tc < rates.kbit.size(); ++tc)
     if (const uint64_t kbit = rates.kbit[tc]; kbit != 0 && nearest_rate(kbit) != kbit)
       return "traffic class " + std::to_string(tc) +
-             ": mlx5 limits in steps of 100 Mbit/s up to 25.5 Gbit/s, of 1 Gbit/s up to 255; " + std::to_string(kbit) +
+             ": mlx5 limits in steps of 100 Mbit/s up to 25.5 Gbit/s, of 1 Gbit/s beyond; " + std::to_string(kbit) +
              " kbit/s is neither, the nearest is " + std::to_string(nearest_rate(kbit));
   return {};
 }
@@ -106,6 +107,63 @@ Result<void> send_pfc(PortIo& io, PrioSet prios, std::optional<uint32_t> cable_l
   return dcbnl::set_pfc(*io.kernel.route, io.netdev, pfc);
 }
 
+std::array<bool, kPriorities> lossless_buffers(PrioSet lossless, const Eight& map) {
+  std::array<bool, kPriorities> out{};
+  for (size_t prio = 0; prio < map.size(); ++prio)
+    if (lossless.has(static_cast<int>(prio))) out[map[prio] & 7] = true;
+  return out;
+}
+
+// Sizes with which the driver takes the step to the other map, nothing if it takes it with those there are: lossless
+// are those of now, and those that the present PFC makes so under the new map. The others make room for them.
+std::optional<Buffers> sizes_between(const Qos& have, const Eight& map, const Buffers& sizes, const Limits& limits) {
+  const headroom::Use use = use_of({}, have, limits);
+  const auto before = lossless_buffers(use.lossless, *have.prio2buffer), after = lossless_buffers(use.lossless, map);
+  const auto least = static_cast<uint32_t>(headroom::minimum(use.link, headroom::kLargestCell));
+  Buffers out;
+  uint64_t sum = 0;
+  bool needed = false;
+  for (size_t b = 0; b < out.bytes.size(); ++b) {
+    needed = needed || (after[b] && have.buffer_size->bytes[b] < least);
+    out.bytes[b] = std::max(have.buffer_size->bytes[b], sizes.bytes[b]);
+    if (before[b] || after[b]) out.bytes[b] = std::max(out.bytes[b], least);
+    sum += out.bytes[b];
+  }
+  for (size_t b = 0; b < out.bytes.size() && sum > use.total.value_or(UINT32_MAX); ++b) {
+    const uint32_t less = before[b] || after[b] ? least : std::min(have.buffer_size->bytes[b], sizes.bytes[b]);
+    if (less == 0 || less > out.bytes[b]) continue;
+    sum -= out.bytes[b] - less;
+    out.bytes[b] = less;
+  }
+  return needed ? std::optional(out) : std::nullopt;
+}
+
+Result<void> send_buffers(PortIo& io, const Eight& map, const Buffers& sizes) {
+  dcbnl_buffer buffer{};
+  std::ranges::copy(map, buffer.prio2buffer);
+  std::ranges::copy(sizes.bytes, buffer.buffer_size);
+  return dcbnl::set_buffer(*io.kernel.route, io.netdev, buffer);
+}
+
+// What the driver shows of these says nothing of the NIC. The cable's length: mlx5e_dcbnl_ieee_setpfc() keeps it, and
+// uses it only if the host owns the buffers, which no answer shows; a policy that sets them makes the host the owner.
+// PFC: if a later speed or MTU needs larger buffers, or PFC was set while they were too small, it reads as set.
+void read_unverified(PortIo& io, const Qos& have, const dcbnl::Snapshot& dcb) {
+  if (!io.wants(SettingId::prio2buffer) && !io.wants(SettingId::buffer_size))
+    io.limits.unverified[SettingId::cable_length] =
+        "kept by the driver; used only if the host owns the receive buffers (set prio2buffer or buffer_size)";
+  if (!dcb.buffer || !have.pfc || have.pfc->bits == 0 || io.limits.speed.value_or(0) == 0) return;
+  Qos shown = have;
+  std::ranges::copy(dcb.buffer->prio2buffer, shown.prio2buffer.emplace().begin());
+  headroom::Use use = use_of({}, shown, io.limits);
+  use.lossless = *have.pfc;
+  Buffers sizes;
+  std::ranges::copy(dcb.buffer->buffer_size, sizes.bytes.begin());
+  if (std::string why = headroom::objection(use, sizes); !why.empty())
+    io.limits.unverified[SettingId::pfc] =
+        "if the host owns the receive buffers, pause is sent too late or not: " + why;
+}
+
 }  // namespace
 
 Result<Qos> read(PortIo& io) {
@@ -115,6 +173,7 @@ Result<Qos> read(PortIo& io) {
   // A delay of zero: the NIC has no port buffers to size (MLX5_BUFFER_SUPPORTED).
   if (reading->dcb && reading->dcb->pfc && reading->dcb->pfc->delay > 0 && reading->dcb->pfc->delay < kCableEnd)
     out.cable_length = reading->dcb->pfc->delay;
+  if (reading->dcb) read_unverified(io, out, *reading->dcb);
   return out;
 }
 
@@ -158,7 +217,8 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
     return "a lossless buffer is too small for this speed, MTU and cable: enlarge it, or say buffer_size = \"auto\"";
   if (is_buffer(setting) && code == EINVAL)
     return "the buffers take more than the port has, or leave the pool that all share nothing";
-  if (setting.id == SettingId::maxrate && code == EINVAL) return "this NIC limits to 255 Gbit/s at most";
+  if (setting.id == SettingId::maxrate && (code == EINVAL || code == ERANGE))
+    return "this NIC limits to 255 Gbit/s at most";
   if (setting.id == SettingId::ets && code == EINVAL) return "the bandwidths of the ETS classes must add up to 100";
   return upstream::remedy(setting, have, netdev, code);
 }
@@ -171,18 +231,40 @@ Result<void> write_trust(PortIo& io, const Setting&, const Qos& want, const Qos&
   return write_map(io, map_for(*want.trust));
 }
 
-Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos&) {
-  return send_pfc(io, *want.pfc, want.cable_length);
+// A longer cable follows by itself: mlx5e_port_manual_buffer_config() judges the old lossless buffers by the new length
+// before it looks at the bits. At ENOMEM the bits are on and the link was toggled already, while the buffers stay
+// lossy, and the same bits again would change nothing: the old bits are set again.
+Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
+  const bool longer = want.cable_length.value_or(0) > have.cable_length.value_or(0);
+  auto sent = send_pfc(io, *want.pfc, longer ? std::nullopt : want.cable_length);
+  if (!sent && sent.error().code == ENOMEM) (void)send_pfc(io, have.pfc.value_or(PrioSet{}), have.cable_length);
+  return sent;
 }
 
 Result<void> write_cable_length(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
   return send_pfc(io, have.pfc.value_or(PrioSet{}), want.cable_length);
 }
 
-Result<void> write_buffers(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+// mlx5e_port_manual_buffer_config() judges a new map by the old sizes, then the new sizes: where those are too small
+// for the map, sizes for both come first.
+Result<void> write_buffers(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
   if (want.buffer_size && want.buffer_size->automatic)
     return error(EINVAL, io.netdev + ": set buffer: sizes not computed");
-  return upstream::write_buffers(io, setting, want, have);
+  if (!have.prio2buffer || !have.buffer_size) return error(EOPNOTSUPP, io.netdev + ": set buffer: none shown");
+  const Eight map = want.prio2buffer.value_or(*have.prio2buffer);
+  const Buffers sizes = want.buffer_size.value_or(*have.buffer_size);
+  if (const auto between = sizes_between(have, map, sizes, io.limits); between && map != *have.prio2buffer)
+    if (auto sent = send_buffers(io, *have.prio2buffer, *between); !sent) return sent;
+  return send_buffers(io, map, sizes);
+}
+
+// A driver that truncates would leave a limit that nobody asked for.
+Result<void> write_maxrate(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+  if (auto written = upstream::write_maxrate(io, setting, want, have); !written) return written;
+  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  if (!now || !now->maxrate || std::ranges::equal(now->maxrate->tc_maxrate, want.maxrate->kbit)) return {};
+  if (have.maxrate) (void)upstream::write_maxrate(io, setting, have, have);
+  return error(ERANGE, io.netdev + ": set maxrate: the driver kept another rate; the old one was set again");
 }
 
 // The thresholds of the lossless buffers depend on link speed and MTU, but the driver computes them when PFC is set,

@@ -124,12 +124,12 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
 }
 
 constexpr std::array kSwitches{
-    SettingOp{SettingId::ecn_rp, {write_enable}},
-    SettingOp{SettingId::ecn_np, {write_enable}},
-    SettingOp{SettingId::traffic_class, {.write = write_traffic_class, .none = true}},
+    SettingOp{SettingId::ecn_rp, {write_enable, kHarmless}},
+    SettingOp{SettingId::ecn_np, {write_enable, kHarmless}},
+    SettingOp{SettingId::traffic_class, {write_traffic_class, kHarmless, true}},
 };
 constexpr auto kOps = file_settings::join(
-    mlx5::kDcbOps, file_settings::join(kSwitches, file_settings::ops(kParameters, Op{write_parameter})));
+    mlx5::kDcbOps, file_settings::join(kSwitches, file_settings::ops(kParameters, Op{write_parameter, kHarmless})));
 
 }  // namespace
 

@@ -106,7 +106,7 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
 }
 
 constexpr auto kOps =
-    file_settings::join(mlx5::kDcbOps, file_settings::ops(kParameters, Op{.write = write_parameter, .none = true}));
+    file_settings::join(mlx5::kDcbOps, file_settings::ops(kParameters, Op{write_parameter, kHarmless, true}));
 
 }  // namespace
 

@@ -21,7 +21,7 @@ std::string remedy(const Setting& setting, const Qos&, const std::string&, int c
 
 constexpr SettingOp kOps[] = {
     {SettingId::pause, {upstream::write_pause}},
-    {SettingId::mtu, {upstream::write_mtu, true}},
+    {SettingId::mtu, {upstream::write_mtu}},
 };
 
 }  // namespace
