@@ -93,8 +93,11 @@ constexpr OptionRow kRows[] = {
      "out of range (1s to 24h)"},
     {"dry-run", 'n', "", " restore ", "list the settings that differ from their originals, write nothing",
      set_flag<&Options::dry_run>},
-    {"force", 'f', "", " restore ", "restore even if the agent enforces and will set the ports again",
+    {"force", 'f', "", " restore selftest ",
+     "restore: even if the agent enforces and will set the ports again; selftest: even if the default route goes "
+     "through the port",
      set_flag<&Options::force>},
+    {"yes", 'y', "", " selftest ", "agree that the link of the port goes down", set_flag<&Options::yes>},
     {"format", 'F', "FORMAT", " topo ", "text, tree, json, dot, svg, nccl, cpuset, slurm or rankfile", set_format,
      "must be text, tree, json, dot, svg, nccl, cpuset, slurm or rankfile"},
     {"hwloc-xml", 'x', "FILE", " topo ", "read only the topology in FILE (from lstopo FILE.xml)",

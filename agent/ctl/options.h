@@ -37,6 +37,7 @@ struct Options {
   std::optional<std::chrono::milliseconds> lasting;  // ack: for how long
   std::string comment;
   bool list = false, remove = false;
+  bool yes = false;  // selftest
   std::optional<Disruptive> disruptive;
   std::optional<std::chrono::seconds> confirm;  // apply: time to confirm
 

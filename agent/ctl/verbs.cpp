@@ -20,6 +20,8 @@ constexpr Verb kVerbs[] = {
     {"apply", "", "write the settings of the policy now", "0 all in sync, 2 some are not, 3 failed", run_apply},
     {"confirm", "", "keep the settings of apply --confirm", "0 confirmed, 2 nothing to confirm, 3 failed", run_confirm},
     {"restore", "", "restore the original settings", "0 all restored, 2 some are not, 3 failed", run_restore},
+    {"selftest", "PORT", "write each setting of the policy once on an idle port, and restore it",
+     "0 all set, read back and restored, 2 some were not, 3 failed or refused", run_selftest},
     {"status", "", "show the state, policy and repairs of each port", "0, 3 failed", run_status},
     {"show", "", "show current and wanted settings", "0, 3 failed", run_show},
     {"counters", "[SECONDS]", "show counter rates, errors first", "0, 3 failed", run_counters},

@@ -55,6 +55,7 @@ int run_apply(const Options& options, Output& output);
 int run_confirm(const Options& options, Output& output);
 int run_restore(const Options& options, Output& output);
 int run_counters(const Options& options, Output& output);
+int run_selftest(const Options& options, Output& output);
 int run_status(const Options& options, Output& output);
 int run_show(const Options& options, Output& output);
 int run_neighbors(const Options& options, Output& output);

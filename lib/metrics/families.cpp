@@ -108,7 +108,10 @@ Idle idle_priorities(const Port& port) {
     if (counter.name.text().find("pri") == std::string::npos) continue;  // most of a thousand are of queues
     const auto match = find_counter(CounterSource::ethtool, counter.name, port.kernel_driver);
     if (!match || match->priority == 0) continue;
-    if (match->row->metric != &metrics::kPriorityBytes && match->row->metric != &metrics::kPriorityPackets) continue;
+    const Metric* traffic = match->row->metric;
+    if (traffic != &metrics::kPriorityBytes && traffic != &metrics::kPriorityQueueBytes &&
+        traffic != &metrics::kPriorityPackets)
+      continue;
     const auto priority = static_cast<size_t>(match->priority - '0');
     ++known[priority];
     idle[priority] = idle[priority] && counter.value == 0;

@@ -146,6 +146,10 @@ inline constexpr Metric kPauseStorms{"fabric_pause_storm_events_total",
 
 // Per priority, on the wire.
 inline constexpr Metric kPriorityBytes{"fabric_priority_bytes_total", "Bytes on the wire by direction and priority."};
+inline constexpr Metric kPriorityQueueBytes{"fabric_priority_queue_bytes_total",
+                                            "Bytes of the NIC's queue that the priority maps to, by direction and "
+                                            "priority; priorities of one queue show the same "
+                                            "counter, so that they must not be added up."};
 inline constexpr Metric kPriorityPackets{
     "fabric_priority_packets_total",
     "Frames on the wire by direction and priority, where the NIC does not count bytes."};

@@ -37,6 +37,7 @@ struct Signals {
   Rise duplicate_requests;  // retransmitted by the far end
   Rise ack_timeouts;        // no answer came in time
   Rise sequence_naks;       // the far end requested a retransmission
+  Rise retransmissions;     // packets sent again, whatever the reason; drivers that count them
   Rise retries_exceeded;    // a connection broke after its last retry
   Rise rnr_naks;            // receiver not ready, sent or received
   Rise rnr_naks_sent;       // by this end, where counted apart

@@ -103,6 +103,7 @@ std::span<const CounterRow> ice_irdma_rows();
 std::span<const CounterRow> ionic_rows();
 std::span<const CounterRow> hns_rows();
 std::span<const CounterRow> efa_rows();
+std::span<const CounterRow> mana_rows();
 std::span<const CounterRow> hfi1_rows();
 std::span<const CounterRow> rxe_rows();
 std::span<const CounterRow> pma_rows();

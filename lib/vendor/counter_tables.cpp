@@ -19,6 +19,7 @@ std::span<const CounterTable> counter_tables() {
       {.vendor = "AMD ionic", .drivers = {"ionic"}, .rows = ionic_rows()},
       {.vendor = "HiSilicon hns_roce, hns3", .drivers = {"hns3"}, .rows = hns_rows()},
       {.vendor = "Amazon EFA", .drivers = {"efa"}, .rows = efa_rows(), .exclusive = true},
+      {.vendor = "Microsoft MANA", .drivers = {"mana"}, .rows = mana_rows(), .exclusive = true},
       {.vendor = "Cornelis hfi1", .drivers = {"hfi1"}, .rows = hfi1_rows(), .exclusive = true},
       {.vendor = "soft-RoCE", .drivers = {"rxe"}, .rows = rxe_rows()},
       {.vendor = "all drivers", .rows = pma_rows()},

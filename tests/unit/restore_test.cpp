@@ -4,6 +4,7 @@
 
 #include "model/node.h"
 #include "settings/confirm.h"
+#include "settings/selftest.h"
 #include "support/sim_nic_bed.h"
 #include "support/tree.h"
 
@@ -122,6 +123,62 @@ TEST(Restore, AValueThatNoFileTakesCostsItselfAlone) {
   ASSERT_TRUE(loaded.ok()) << loaded.error().text();
   EXPECT_EQ(loaded->at("netdev:eth0").mtu, 1500U);
   EXPECT_FALSE(loaded->at("netdev:eth0").dscp_map);
+}
+
+// Each setting of a profile once, and then what was there.
+TEST(SelfTest, WritesEachSettingOnceAndRestoresWhatWas) {
+  for (auto personality : {Personality::mlx5, Personality::bnxt, Personality::ice, Personality::full}) {
+    Bed bed(personality);
+    const Qos before = bed.read();
+    bool saved = false;
+    qos::SelfTestOptions options;
+    options.patience = std::chrono::milliseconds(0);
+    options.save_original = [&](const Port&, const Qos& original) -> Result<void> {
+      EXPECT_EQ(bed.nic.writes(), 0u);
+      EXPECT_EQ(original.pfc, before.pfc);
+      saved = true;
+      return {};
+    };
+    auto test = qos::self_test(bed.kernel, bed.port, profile(personality), options);
+    ASSERT_TRUE(test.ok() && saved);
+    for (const auto& step : test->steps)
+      EXPECT_TRUE(is_done(step.outcome)) << key_text(step.setting) << " " << to_text(step.outcome) << " "
+                                         << step.detail;
+    EXPECT_EQ(test->steps.size(), has_value(setting_of(SettingId::cable_length), profile(personality)) ? 8u : 7u);
+    EXPECT_TRUE(test->is_restored()) << text(test->restored);
+    bed.nic.link_up();
+    EXPECT_EQ(bed.read(), before);
+  }
+}
+
+TEST(SelfTest, CountsTheLinkAndNamesARefusal) {
+  Bed bed(Personality::mlx5);
+  bed.nic.faults["setets"] = {.action = Fault::refuse, .code = EINVAL, .times = 1};
+  qos::SelfTestOptions options;
+  options.patience = std::chrono::milliseconds(0);
+  auto test = qos::self_test(bed.kernel, bed.port, profile(Personality::mlx5), options);
+  ASSERT_TRUE(test.ok());
+  for (const auto& step : test->steps) {
+    const bool pfc = step.setting == SettingId::pfc;
+    EXPECT_EQ(step.carrier_downs, pfc ? 1u : 0u) << key_text(step.setting);
+    EXPECT_EQ(step.link_back, !pfc) << "nothing brings this link up again";
+    if (step.setting == SettingId::ets) EXPECT_EQ(step.code, EINVAL);
+    if (pfc) bed.nic.link_up();
+  }
+}
+
+TEST(SelfTest, IsRefusedWhereItWouldCutOffTheHostOrAJob) {
+  Tree tree;
+  SimKernel sim;
+  SimNic& nic = sim.add_nic("eth0", Personality::mlx5);
+  Kernel kernel = sim.kernel(tree.path());
+  EXPECT_NE(qos::why_no_self_test(kernel, nic.port(), false).find("queue pair"), std::string::npos) << "not known";
+  tree.file("proc/net/route", "Iface\tDestination\tGateway\neth0\t00000000\t0100000A\t0003\n");
+  EXPECT_NE(qos::why_no_self_test(kernel, nic.port(), false).find("default route"), std::string::npos);
+  EXPECT_EQ(qos::why_no_self_test(kernel, nic.port(), true).find("default route"), std::string::npos);
+  tree.file("proc/net/route", "Iface\tDestination\tGateway\nvlan7\t00000000\t0100000A\t0003\n");
+  tree.folder("sys/class/net/vlan7/lower_eth0");
+  EXPECT_NE(qos::why_no_self_test(kernel, nic.port(), false).find("default route"), std::string::npos);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "ctl/output/report_text.h"
 #include "ctl/verbs.h"
 #include "ctl/verbs/confirm.h"
+#include "ctl/verbs/writer.h"
 #include "ctl/world.h"
 #include "kernel/netlink/rtnl.h"
 #include "model/node.h"
@@ -18,6 +19,14 @@
 #include "store/state.h"
 
 namespace fabric::ctl {
+
+int failure(const Error& error, Output& output) {
+  fail(output, kFailure, error.text());
+  if (error.code == EPERM || error.code == EACCES)
+    output.errors += "Writing requires CAP_NET_ADMIN: run it as root (sudo fabric-agentctl ...).\n";
+  return kFailure;
+}
+
 namespace {
 
 // The agent holds the lock while it writes one port.
@@ -30,13 +39,6 @@ const ScanOptions kPortsOnly{.topology = false,
                              .network = false,
                              .verbs = false,
                              .members = true};
-
-int failure(const Error& error, Output& output) {
-  fail(output, kFailure, error.text());
-  if (error.code == EPERM || error.code == EACCES)
-    output.errors += "Writing requires CAP_NET_ADMIN: run it as root (sudo fabric-agentctl ...).\n";
-  return kFailure;
-}
 
 bool any_of(const Changes& changes, Outcome outcome) {
   return std::any_of(changes.begin(), changes.end(), [&](const Change& change) { return change.outcome == outcome; });
@@ -111,14 +113,8 @@ std::vector<const Port*> without_carrier(Kernel& kernel, const std::vector<Port>
   return down;
 }
 
-struct Writer {
-  World world;
-  Fd lock;
-  state::Originals originals;
-  Node node;
-};
+}  // namespace
 
-// Every refusal comes before the first write.
 Result<Writer> open_writer(const Options& options, Result<World> world) {
   if (!world) return world.error();
   if (!world->kernel.root.is_host())
@@ -138,10 +134,15 @@ Result<Writer> open_writer(const Options& options, Result<World> world) {
   return writer;
 }
 
-Result<void> refuse_against_agent(const World& world, const Options& options) {
-  if (options.force || options.dry_run) return {};
+bool is_enforced(const World& world) {
   const auto agent = state::load_agent_state(world.kernel.root);
-  if (!agent || !*agent || !(*agent)->running || (*agent)->mode != to_text(Mode::enforce)) return {};
+  return agent && *agent && (*agent)->running && (*agent)->mode == to_text(Mode::enforce);
+}
+
+namespace {
+
+Result<void> refuse_against_agent(const World& world, const Options& options) {
+  if (options.force || options.dry_run || !is_enforced(world)) return {};
   return error(0,
                "restore: fabric-agentd runs in enforce mode and would set the policy again; "
                "stop it first (systemctl stop fabric-agent), or use --force");

@@ -30,7 +30,7 @@ constexpr CounterRow kRows[] = {
     {hw, "resp_tx_rmt_inval_req_err", request, 64, &kInvalidRequests, kResponder},
     {hw, "resp_rx_loc_len_err", request, 64, &kLengthErrors},
     {hw, "tx_rdma_cnp_pkts", none, 64, &kCnpSent},
-    {hw, "rx_rdma_cnp_pkts", none, 64, &kCnpHandled},
+    {hw, "rx_rdma_cnp_pkts", none, 64, &kCnpHandled, {}, {}, "Congestion notification packets received."},
     {hw, "rx_rdma_ecn_pkts", none, 64, &kEcnMarked},
     {hw, "rx_rdma_ucast_bytes", none, 64, &kRdmaBytes, kRx},
     {hw, "rx_rdma_mcast_bytes", none, 64, &kRdmaBytes, kRx},

@@ -20,6 +20,8 @@ constexpr CounterRow late(std::string_view name, const Metric& metric, FixedLabe
   return {hw, name, none, 64, &metric, direction, {}, help, false, better};
 }
 
+constexpr std::string_view kCnpsReceived = "Congestion notification packets received.";
+
 constexpr CounterRow kRows[] = {
     {hw, "oos_drop_count", loss, 64, &kOutOfSequence},
     {hw, "seq_err_naks_rcvd", loss, 64, &kSequenceNaks},
@@ -36,7 +38,7 @@ constexpr CounterRow kRows[] = {
     {hw, "res_length_mismatch", request, 64, &kLengthErrors},
     {hw, "tx_cnp_pkts", none, 64, &kCnpSent},
     {hw, "np_cnp_pkts", none, 64, &kCnpSent},
-    {hw, "rx_cnp_pkts", none, 64, &kCnpHandled},
+    {hw, "rx_cnp_pkts", none, 64, &kCnpHandled, {}, {}, kCnpsReceived},
     {hw, "rx_ecn_marked_pkts", none, 64, &kEcnMarked},
     {hw, "rx_roce_only_bytes", none, 64, &kRdmaBytes, kRx},
     {hw, "tx_roce_only_bytes", none, 64, &kRdmaBytes, kTx},
@@ -132,14 +134,15 @@ constexpr CounterRow kRows[] = {
     {ethtool, "tx_pfc_frames", none, 64, &kPfcAllFrames, kTx},
     {ethtool, "rx_pause_frames", none, 64, &kGlobalPauseFrames, kRx},
     {ethtool, "tx_pause_frames", none, 64, &kGlobalPauseFrames, kTx},
-    {ethtool, "continuous_roce_pause_events", severe(storm), 64, &kPauseStorms, {"severity", "warning"}},
-    raw(ethtool, "continuous_pause_events", none, 64, "Times the far end paused the port continuously."),
+    {ethtool, "continuous_roce_pause_events", severe(storm), 64, &kPauseStorms, {"severity", "error"}},
+    raw(ethtool, "continuous_pause_events", none, 64, "Times of continuous pause; the source does not name the side."),
     raw(ethtool, "resume_pause_events", none, 64, "Times such a pause ended."),
     raw(ethtool, "resume_roce_pause_events", none, 64, "Times a continuous pause of the RoCE priority ended."),
-    {ethtool, "rx_bytes_pri#", none, 64, &kPriorityBytes, kRx},
-    {ethtool, "tx_bytes_pri#", none, 64, &kPriorityBytes, kTx},
-    raw(ethtool, "rx_packets_pri#", none, 64, "Frames received on the wire with this priority."),
-    raw(ethtool, "tx_packets_pri#", none, 64, "Frames sent on the wire with this priority."),
+    // bnxt_get_ethtool_stats() copies the counter of the queue (pri2cos_idx[]), once for each of its priorities.
+    {ethtool, "rx_bytes_pri#", none, 64, &kPriorityQueueBytes, kRx},
+    {ethtool, "tx_bytes_pri#", none, 64, &kPriorityQueueBytes, kTx},
+    raw(ethtool, "rx_packets_pri#", none, 64, "Frames received in the hardware queue of this priority."),
+    raw(ethtool, "tx_packets_pri#", none, 64, "Frames sent from the hardware queue of this priority."),
     raw(ethtool, "rx_bytes_cos#", none, 64, "Bytes received in this hardware queue (CoS)."),
     raw(ethtool, "tx_bytes_cos#", none, 64, "Bytes sent from this hardware queue (CoS)."),
     raw(ethtool, "rx_packets_cos#", none, 64, "Frames received in this hardware queue (CoS)."),

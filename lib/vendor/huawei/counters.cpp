@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // HiSilicon (hns_roce, hns3). Linux 6.12: drivers/infiniband/hw/hns/hns_roce_main.c (hns_roce_port_stats_descs),
 // since 6.6; hisilicon/hns3/hns3pf/hclge_main.c (g_mac_stats_string). The unit of mac_..._xoff_time is not documented:
-// no row.
+// no row. No counter shows a loss or a retransmission (hns_roce_hw_v2_query_counter()).
 #include "model/metrics.h"
 #include "vendor/counter_row.h"
 
@@ -17,7 +17,7 @@ constexpr CounterRow kRows[] = {
     {hw, "tx_pkt", none, 64, &kRdmaPackets, kTx},
     {hw, "rx_err_pkt", link, 64, &kErroredPackets, kRx},
     {hw, "tx_err_pkt", request, 64, &kErroredPackets, kTx},
-    {hw, "rx_cnp_pkt", none, 64, &kCnpHandled},
+    {hw, "rx_cnp_pkt", none, 64, &kCnpHandled, {}, {}, "Congestion notification packets received."},
     {hw, "tx_cnp_pkt", none, 64, &kCnpSent},
     raw(hw, "rx_rc_pkt", none, 64, "Packets received of the reliable connected transport."),
     raw(hw, "rx_uc_pkt", none, 64, "Packets received of the unreliable connected transport."),

@@ -2,8 +2,9 @@
 // mlx5 (ConnectX-4 and later). Linux 6.12: drivers/infiniband/hw/mlx5/counters.c; mlx5/core/en_stats.c and
 // Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst.
 // The optional counters (cc_*, rdma_*) count events that other counters count, too: raw only.
-// 32 bits: the Q counters (struct mlx5_ifc_query_q_counter_out_bits, linux/mlx5/mlx5_ifc.h) and the statistics that
-// en_stats.c reads with MLX5E_READ_CTR32_BE or from a Q counter. A vport's Q counters are prefixed "vport_".
+// 32 bits: the Q counters (struct mlx5_ifc_query_q_counter_out_bits, linux/mlx5/mlx5_ifc.h), the statistics that
+// en_stats.c reads with MLX5E_READ_CTR32_BE or from a Q counter, and total_success_recovery_phy (since 6.16,
+// struct mlx5_ifc_phys_layer_recovery_cntrs_bits). A vport's Q counters are prefixed "vport_".
 #include "model/metrics.h"
 #include "vendor/counter_row.h"
 
@@ -95,7 +96,7 @@ constexpr CounterRow kRows[] = {
     {ethtool, "rx_pcs_symbol_err_phy", link, 64, &kPhySymbolErrors},
     {ethtool, "rx_corrected_bits_phy", none, 64, &kPhyCorrectedBits},
     {ethtool, "link_down_events_phy", severe(link), 32, &kPhyLinkDowns},
-    {ethtool, "total_success_recovery_phy", none, 64, &kPhyRecoveries},
+    {ethtool, "total_success_recovery_phy", none, 32, &kPhyRecoveries},
     {ethtool, "rx_symbol_err_phy", link, 64, &kPhyCodingErrors},
     {ethtool, "rx_err_lane_0_phy", none, 64, &kPhyLaneErrors, {"lane", "0"}},
     {ethtool, "rx_err_lane_1_phy", none, 64, &kPhyLaneErrors, {"lane", "1"}},
@@ -117,7 +118,7 @@ constexpr CounterRow kRows[] = {
     {ethtool, "rx_out_of_buffer", receiver, 32, &kNetdevOutOfBuffer},
     raw(ethtool, "rx_if_down_packets", none, 32, "Frames dropped because the interface was down."),
     raw(ethtool, "rx_steer_missed_packets", none, 64, "Frames dropped because no steering rule matched them."),
-    raw(ethtool, "rx_oversize_pkts_buffer", none, 64,
+    raw(ethtool, "rx_oversize_pkts_buffer", none, 32,
         "Frames received that are longer than the receive buffers, dropped."),
     {ethtool, "dev_internal_queue_oob", pcie, 32, &kDeviceQueues},
     {ethtool, "dev_out_of_buffer", pcie, 32, &kDeviceQueues},  // the same, as Linux 5.4 names it (en_stats.c)

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// selftest PORT: each setting of the policy once on the operator's own idle NIC.
+#include <fcntl.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "ctl/output/table.h"
+#include "ctl/verbs/writer.h"
+#include "settings/selftest.h"
+
+namespace fabric::ctl {
+namespace {
+
+bool is_named(const Port& port, const std::string& name) {
+  return port.id() == name || port.rdma == name || port.netdev == name;
+}
+
+Result<Port*> find_port(Node& node, const std::string& name) {
+  for (Port& port : node.ports)
+    if (is_named(port, name)) return &port;
+  return error(0, "selftest: no port " + name);
+}
+
+Json report_json(const Port& port, const qos::SelfTest& test) {
+  utsname system{};
+  (void)::uname(&system);
+  Json steps = Json::array();
+  for (const qos::SelfTestStep& step : test.steps)
+    steps.push_back({{"setting", key_text(step.setting)},
+                     {"outcome", to_text(step.outcome)},
+                     {"errno", step.code == 0 ? Json() : Json(errno_name(step.code))},
+                     {"from", step.from},
+                     {"to", step.to},
+                     {"read_back", step.read_back},
+                     {"sysfs", step.second},
+                     {"disruptive", step.disruptive},
+                     {"milliseconds", step.took.count()},
+                     {"carrier_downs", step.carrier_downs},
+                     {"link_back", step.link_back},
+                     {"detail", step.detail}});
+  return {{"version", FABRIC_VERSION},     {"kernel", system.release},
+          {"driver", port.kernel_driver},  {"driver_version", port.driver_version},
+          {"firmware", port.firmware},     {"board", port.board_id},
+          {"pci_id", port.pci_id},         {"steps", std::move(steps)},
+          {"restored", test.is_restored()}};
+}
+
+std::string answer_text(const qos::SelfTestStep& step) {
+  return std::string(to_text(step.outcome)) + (step.code == 0 ? "" : " (" + errno_name(step.code) + ")");
+}
+
+// A write that is marked as harmless and took the link down: what the report is for.
+bool is_surprise(const qos::SelfTestStep& step) { return step.carrier_downs > 0 && !step.disruptive; }
+
+bool is_good(const qos::SelfTestStep& step) {
+  return (is_done(step.outcome) || step.outcome == Outcome::unsupported) && step.link_back && !is_surprise(step);
+}
+
+std::string table_text(const qos::SelfTest& test, const Output& output) {
+  Table table({"SETTING", "VALUE", "RESULT", "MS", "LINK DOWN", "READ BACK", "SYSFS", "DETAIL"}, {3, 4});
+  for (const qos::SelfTestStep& step : test.steps) {
+    std::string detail = step.detail;
+    if (is_surprise(step)) detail += (detail.empty() ? "" : "; ") + std::string("this write was thought harmless");
+    if (!step.link_back) detail += (detail.empty() ? "" : "; ") + std::string("the link did not come back");
+    table.add({std::string(key_text(step.setting)), step.to, answer_text(step), std::to_string(step.took.count()),
+               std::to_string(step.carrier_downs), or_dash(step.read_back), or_dash(step.second), or_dash(detail)},
+              !is_good(step));
+  }
+  return table.text(output);
+}
+
+// A new file in the current directory: an older report stays, and no link is followed.
+Result<std::string> save_report(const Port& port, const std::string& text) {
+  std::string name = "fabric-selftest-" + port.netdev + ".json";
+  int fd = -1;
+  for (int i = 2; i < 100; ++i) {
+    fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (fd >= 0 || errno != EEXIST) break;
+    name = "fabric-selftest-" + port.netdev + "-" + std::to_string(i) + ".json";
+  }
+  const Fd file(fd);
+  if (fd < 0) return error(errno, name);
+  if (::write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size())) return error(errno, name);
+  return name;
+}
+
+std::string consent_text(const Port& port, const PortPolicy& entry) {
+  return "selftest writes these settings of " + port.id() + " (" + port.netdev +
+         ") once, and then those from before: " +
+         [&] {
+           std::string keys;
+           for (const Setting& setting : kSettings)
+             if (has_value(setting, entry.want)) keys += (keys.empty() ? "" : ", ") + std::string(setting.key);
+           return keys;
+         }() +
+         ". The link goes down several times. To run it: sudo fabric-agentctl selftest " + port.netdev + " --yes";
+}
+
+// The originals as they were before the test: what the port had then is set again.
+Result<void> forget_test(const Options& options, Writer& writer, const Port& port, bool recorded_before) {
+  if (recorded_before) return {};
+  state::forget(writer.originals, port, Keys().set());
+  return state::save_originals(options.root, writer.originals);
+}
+
+}  // namespace
+
+int run_selftest(const Options& options, Output& output) {
+  if (options.arguments.size() != 1) return fail(output, kUsage, "selftest: name one port");
+  auto world = open_configured_world(options);
+  if (world && is_enforced(*world))
+    return fail(output, kFailure,
+                "selftest: fabric-agentd enforces the policy; stop it first (systemctl stop fabric-agent)");
+  auto writer = open_writer(options, std::move(world));
+  if (!writer) return failure(writer.error(), output);
+  auto found = find_port(writer->node, options.arguments.front());
+  if (!found) return failure(found.error(), output);
+  Port& port = **found;
+  const PortPolicy* entry = policy_for(*writer->world.policy, port);
+  if (entry == nullptr) return fail(output, kFailure, "selftest: no policy matches " + port.id());
+  if (std::string why = qos::why_no_self_test(writer->world.kernel, port, options.force); !why.empty())
+    return fail(output, kFailure, "selftest: refused: " + why);
+  if (!options.yes) return fail(output, kFailure, consent_text(port, *entry));
+  const bool recorded = state::find_original(writer->originals, port) != writer->originals.end();
+  qos::SelfTestOptions how;
+  how.save_original = [&](const Port& tested, const Qos& before) {
+    return state::save_original(options.root, writer->originals, tested, before);
+  };
+  auto test = qos::self_test(writer->world.kernel, port, entry->want, how);
+  if (!test) return failure(test.error(), output);
+  const Json report = report_json(port, *test);
+  output.text += options.json ? json_text(report) : table_text(*test, output);
+  auto saved = save_report(port, json_text(report));
+  if (!saved) fail(output, kFailure, saved.error().text());
+  else if (!options.json) output.text += "Report: " + *saved + "\n";
+  if (!test->is_restored())
+    return fail(output, kChanges,
+                "some settings are not as before; restore the originals: fabric-agentctl restore "
+                "--port " +
+                    port.netdev);
+  if (auto done = forget_test(options, *writer, port, recorded); !done) return failure(done.error(), output);
+  return std::ranges::all_of(test->steps, is_good) && saved ? kDone : kChanges;
+}
+
+}  // namespace fabric::ctl

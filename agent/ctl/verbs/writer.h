@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the verbs that write share.
+#pragma once
+
+#include "base/fd.h"
+#include "ctl/verbs.h"
+#include "ctl/world.h"
+#include "store/state.h"
+
+namespace fabric::ctl {
+
+struct Writer {
+  World world;
+  Fd lock;
+  state::Originals originals;
+  Node node;
+};
+// Takes the lock. Every refusal comes before the first write.
+Result<Writer> open_writer(const Options& options, Result<World> world);
+
+// fabric-agentd runs in enforce mode.
+bool is_enforced(const World& world);
+
+// Reports the error; kFailure.
+int failure(const Error& error, Output& output);
+
+}  // namespace fabric::ctl

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "settings/selftest.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "base/parse.h"
+#include "kernel/netlink/rtnl.h"
+#include "settings/busy.h"
+
+namespace fabric::qos {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A setting's value in a file, beside the interface that writes it: the netdev's own, and those of NVIDIA's OFED driver
+// (mlx5/core/en_sysfs.c).
+struct SecondWay {
+  SettingId setting;
+  std::string_view file;  // below sys/class/net/NETDEV
+};
+constexpr SecondWay kSecondWays[]{
+    {SettingId::mtu, "mtu"},
+    {SettingId::prio2buffer, "qos/prio2buffer"},
+    {SettingId::buffer_size, "qos/buffer_size"},
+    {SettingId::maxrate, "qos/maxrate"},
+};
+
+std::string read_second(const Root& root, const std::string& netdev, SettingId setting) {
+  for (const SecondWay& way : kSecondWays)
+    if (way.setting == setting)
+      if (auto line = root.read_line("sys/class/net/" + netdev + "/" + std::string(way.file))) return *line;
+  return {};
+}
+
+std::vector<std::vector<std::string>> table_of(const Root& root, const std::string& file) {
+  std::vector<std::vector<std::string>> rows;
+  const auto text = root.read(file);
+  if (!text) return rows;
+  for (std::string_view line : split(*text, '\n')) {
+    const auto cells = words(line);
+    rows.emplace_back(cells.begin(), cells.end());
+  }
+  return rows;
+}
+
+// The netdev itself, or what is built on it (a VLAN, a bridge).
+bool carries(const Root& root, const std::string& upper, const std::string& netdev) {
+  return upper == netdev || root.exists("sys/class/net/" + upper + "/lower_" + netdev);
+}
+
+// /proc/net/route: interface, destination, gateway, ...; /proc/net/ipv6_route: destination, its length, ..., interface.
+bool has_default_route(const Root& root, const std::string& netdev) {
+  constexpr std::string_view kAnyV4 = "00000000", kAnyV6 = "00000000000000000000000000000000";
+  for (const auto& row : table_of(root, "proc/net/route"))
+    if (row.size() > 1 && row[1] == kAnyV4 && carries(root, row[0], netdev)) return true;
+  for (const auto& row : table_of(root, "proc/net/ipv6_route"))
+    if (row.size() > 9 && row[0] == kAnyV6 && row[1] == "00" && carries(root, row[9], netdev)) return true;
+  return false;
+}
+
+class Tester {
+ public:
+  Tester(Kernel& kernel, Port& port, const SelfTestOptions& options, const Driver& driver, const Qos& want)
+      : kernel_(kernel), port_(port), options_(options), driver_(driver), keys_(keys_of(want)) {}
+
+  void await_carrier(SelfTestStep& step, bool had) const {
+    const auto deadline = Clock::now() + options_.patience;
+    for (; had; std::this_thread::sleep_for(std::chrono::milliseconds(20))) {
+      const auto link = rtnl::link(*kernel_.route, port_.netdev);
+      step.link_back = link && link->carrier.value_or(false);
+      if (step.link_back || Clock::now() >= deadline) return;
+    }
+  }
+
+  SelfTestStep write_once(SettingId id, const Qos& want) {
+    const Setting& setting = setting_of(id);
+    const Op& op = op_of(driver_, id);
+    SelfTestStep step{.setting = id, .to = value_text(setting, want)};
+    step.disruptive = op.write != nullptr && op.disruptive;
+    Limits limits;
+    auto have = read(kernel_, port_, keys_, &limits);
+    if (!have) return refused(std::move(step), have.error());
+    step.from = value_text(setting, *have);
+    step.detail = why_not(setting, op, want, *have, limits);
+    if (!step.detail.empty()) return step;
+    const auto before = rtnl::link(*kernel_.route, port_.netdev);
+    PortIo io = port_io(kernel_, port_);
+    io.limits = limits;
+    io.fec_in_use = driver_.fec_in_use;
+    const auto start = Clock::now();
+    auto written = op.write(io, setting, want, *have);
+    step.took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
+    await_carrier(step, before && before->carrier.value_or(false));
+    const auto after = rtnl::link(*kernel_.route, port_.netdev);
+    if (before && after)
+      step.carrier_downs = after->carrier_down_count.value_or(0) - before->carrier_down_count.value_or(0);
+    return written ? compare(std::move(step), setting, want) : refused(std::move(step), written.error());
+  }
+
+ private:
+  std::string why_not(const Setting& setting, const Op& op, const Qos& want, const Qos& have,
+                      const Limits& limits) const {
+    if (op.write != nullptr && has_value(setting, have)) return why_impossible(driver_, setting, want, have, limits);
+    if (auto reason = limits.reasons.find(setting.id); reason != limits.reasons.end()) return reason->second;
+    const std::string why = remedy_of(driver_, setting, have, port_.netdev, 0);
+    return why.empty() ? "the driver does not offer it" : why;
+  }
+
+  static SelfTestStep refused(SelfTestStep step, const Error& error) {
+    step.outcome = Outcome::refused;
+    step.code = error.code;
+    step.detail = error.text();
+    return step;
+  }
+
+  SelfTestStep compare(SelfTestStep step, const Setting& setting, const Qos& want) const {
+    Limits limits;
+    auto now = read(kernel_, port_, keys_, &limits);
+    if (!now) return refused(std::move(step), now.error());
+    step.read_back = value_text(setting, *now);
+    step.second = read_second(kernel_.root, port_.netdev, setting.id);
+    const auto doubt = limits.unverified.find(setting.id);
+    if (!same_value(setting, want, *now)) step.outcome = Outcome::ignored;
+    else step.outcome = doubt == limits.unverified.end() ? Outcome::applied : Outcome::unverified;
+    if (step.outcome == Outcome::unverified) step.detail = doubt->second;
+    return step;
+  }
+
+  Kernel& kernel_;
+  Port& port_;
+  const SelfTestOptions& options_;
+  const Driver& driver_;
+  Keys keys_;
+};
+
+}  // namespace
+
+bool SelfTest::is_restored() const {
+  return std::ranges::all_of(
+      restored, [](const Change& change) { return is_done(change.outcome) || change.outcome == Outcome::unsupported; });
+}
+
+std::string why_no_self_test(Kernel& kernel, const Port& port, bool route_allowed) {
+  if (port.netdev.empty() || !kernel.route) return port.id() + " has no netdev";
+  if (!port.left_alone.empty()) return port.id() + " cannot be managed here: " + port.left_alone;
+  if (!port.bond.empty() || kernel.root.exists("sys/class/net/" + port.netdev + "/bonding"))
+    return port.id() + " is a bond, or a member of one";
+  if (!route_allowed && has_default_route(kernel.root, port.netdev))
+    return "the default route goes through " + port.netdev + "; --force tests it all the same";
+  if (has_user_queue_pairs(kernel, port))
+    return "a process holds a queue pair on " + port.id() + ", or its queue pairs cannot be listed";
+  return {};
+}
+
+Result<SelfTest> self_test(Kernel& kernel, Port& port, const Qos& want, const SelfTestOptions& options) {
+  const Driver& driver = driver_for(port.kernel_driver, &kernel.root, port.netdev);
+  Limits limits;
+  auto before = read(kernel, port, keys_of(expected_of(driver, want, {}, {})), &limits);
+  if (!before) return before.error();
+  const Qos wanted = expected_of(driver, want, *before, limits);
+  if (options.save_original)
+    if (auto saved = options.save_original(port, *before); !saved) return saved.error();
+  SelfTest out;
+  Tester tester(kernel, port, options, driver, wanted);
+  for (SettingId id : driver.order)
+    if (has_value(setting_of(id), wanted)) out.steps.push_back(tester.write_once(id, wanted));
+  const bool had_carrier = port.carrier.value_or(false);
+  Options how;
+  how.disruptive = Disruptive::now;
+  out.restored = reconcile(kernel, port, *before, how);
+  SelfTestStep last;
+  tester.await_carrier(last, had_carrier);
+  (void)settle(kernel, port);
+  return out;
+}
+
+}  // namespace fabric::qos
