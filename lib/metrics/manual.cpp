@@ -109,7 +109,7 @@ std::string_view unit_of(std::string_view name) {
   return name.ends_with("_info") ? "always 1" : "a number";
 }
 
-std::string source_text(const CounterRow& row) {
+std::string source_text(const CounterTable& table, const CounterRow& row) {
   std::string out = std::string(word(row.source)) + " " + roff(row.name), notes;
   const auto note = [&](const std::string& text) { notes += (notes.empty() ? "" : ", ") + text; };
   if (!row.label.name.empty()) note(std::string(row.label.name) + " " + std::string(row.label.value));
@@ -117,7 +117,8 @@ std::string source_text(const CounterRow& row) {
   if (row.scale.multiply == 4) note("words of 4 bytes");
   if (row.scale.divide == 8) note("bits");
   if (row.bits < 64) note(std::to_string(row.bits) + " bits wide");
-  if (row.scope != CounterScope::port) note("of the " + std::string(to_text(row.scope)));
+  const CounterScope scope = table.scope_of(row);
+  if (scope != CounterScope::port) note("of the " + std::string(to_text(scope)));
   return notes.empty() ? out : out + " (" + roff(notes) + ")";
 }
 
@@ -141,7 +142,7 @@ std::map<std::string_view, Entry> entries() {
       Entry& entry = out[row.metric->name];
       entry.metric = row.metric;
       entry.classes.insert(class_text(row));
-      entry.sources[table.vendor].push_back(source_text(row));
+      entry.sources[table.vendor].push_back(source_text(table, row));
       if (!row.help.empty()) entry.notes.push_back(roff(row.name) + ": " + roff(row.help));
     }
   return out;
@@ -175,8 +176,8 @@ std::string raw_text(const CounterTable& table) {
     out += ".TP\n.B " + roff(row.name) + "\n" + std::string(word(row.source)) + (row.gauge ? ", gauge" : "") +
            (is_error(row) ? ", class " + class_text(row) : "") +
            (row.bits < 64 ? ", " + std::to_string(row.bits) + " bits wide" : "") +
-           (row.scope != CounterScope::port ? ", of the " + std::string(to_text(row.scope)) : "") + ".\n" +
-           roff(row.help) + "\n";
+           (table.scope_of(row) != CounterScope::port ? ", of the " + std::string(to_text(table.scope_of(row))) : "") +
+           ".\n" + roff(row.help) + "\n";
   }
   return out.empty() ? out : ".SS " + roff(table.vendor) + "\n" + out;
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -68,16 +69,22 @@ struct CounterRow {
   std::string_view help{};    // empty: the metric's help describes it
   bool gauge = false;         // may fall
   std::string_view unless{};  // superseded by this counter of the same reading when that is not zero
-  CounterScope scope = CounterScope::port;
+  std::optional<CounterScope> scope{};  // absent: of hw CounterTable::hw_scope, else of the port
 };
 
 // A row without a metric.
 constexpr CounterRow raw(CounterSource source, std::string_view name, CounterMeaning rise, unsigned bits,
-                         std::string_view help, CounterScope scope = CounterScope::port) {
+                         std::string_view help, std::optional<CounterScope> scope = {}) {
   return {source, name, rise, bits, nullptr, {}, {}, help, false, {}, scope};
 }
 constexpr CounterRow raw_gauge(CounterSource source, std::string_view name, std::string_view help) {
   return {source, name, CounterClass::none, 64, nullptr, {}, {}, help, true};
+}
+
+// Where the table's hw counters are of something else.
+constexpr CounterRow of(CounterScope scope, CounterRow row) {
+  row.scope = scope;
+  return row;
 }
 
 // One per vendor, in counter_tables.cpp.
@@ -90,8 +97,12 @@ struct CounterTable {
   bool exclusive = false;
   std::string_view twin_prefix{};               // counters so prefixed have the width of the row without the prefix
   std::chrono::milliseconds ethtool_period{0};  // the device refreshes its ethtool statistics no more often
+  CounterScope hw_scope = CounterScope::port;
 
   [[nodiscard]] bool is_of(std::string_view driver) const;
+  [[nodiscard]] CounterScope scope_of(const CounterRow& row) const {
+    return row.scope.value_or(row.source == CounterSource::hw ? hw_scope : CounterScope::port);
+  }
 };
 std::span<const CounterTable> counter_tables();
 const CounterTable* find_counter_table(std::string_view driver);

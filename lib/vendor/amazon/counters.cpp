@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Amazon EFA. Linux 6.12: drivers/infiniband/hw/efa/efa_verbs.c (EFA_DEFINE_PORT_STATS, EFA_DEFINE_DEVICE_STATS). Its
+// Amazon EFA. Linux 6.12: drivers/infiniband/hw/efa/efa_verbs.c (EFA_DEFINE_PORT_STATS, EFA_DEFINE_DEVICE_STATS; the
+// retransmissions in kernels after 6.12). Its
 // transport (SRD) delivers out of order and retransmits over other paths, so retransmissions are not errors; peers that
 // do not answer are.
 #include "model/metrics.h"
@@ -37,18 +38,18 @@ constexpr CounterRow kRows[] = {
     raw(hw, "rdma_write_recv_bytes", none, 64, "Bytes that peers wrote to this host."),
 
     // hw_counters of the device.
-    raw(hw, "submitted_cmds", none, 64, "Commands submitted to the device."),
-    raw(hw, "completed_cmds", none, 64, "Commands that the device completed."),
-    raw(hw, "cmds_err", none, 64, "Commands that the device rejected."),
-    raw(hw, "no_completion_cmds", none, 64, "Commands that the device never completed."),
-    raw(hw, "keep_alive_rcvd", none, 64, "Keep-alive messages of the device."),
-    raw(hw, "alloc_pd_err", none, 64, "Protection domains that could not be created."),
-    raw(hw, "create_qp_err", none, 64, "Queue pairs that could not be created."),
-    raw(hw, "create_cq_err", none, 64, "Completion queues that could not be created."),
-    raw(hw, "reg_mr_err", none, 64, "Memory regions that could not be registered."),
-    raw(hw, "alloc_ucontext_err", none, 64, "User contexts that could not be created."),
-    raw(hw, "create_ah_err", none, 64, "Address handles that could not be created."),
-    raw(hw, "mmap_err", none, 64, "Mappings of the device that failed."),
+    raw(hw, "submitted_cmds", none, 64, "Commands submitted to the device.", CounterScope::device),
+    raw(hw, "completed_cmds", none, 64, "Commands that the device completed.", CounterScope::device),
+    raw(hw, "cmds_err", none, 64, "Commands that the device rejected.", CounterScope::device),
+    raw(hw, "no_completion_cmds", none, 64, "Commands that the device never completed.", CounterScope::device),
+    raw(hw, "keep_alive_rcvd", none, 64, "Keep-alive messages of the device.", CounterScope::device),
+    raw(hw, "alloc_pd_err", none, 64, "Protection domains that could not be created.", CounterScope::device),
+    raw(hw, "create_qp_err", none, 64, "Queue pairs that could not be created.", CounterScope::device),
+    raw(hw, "create_cq_err", none, 64, "Completion queues that could not be created.", CounterScope::device),
+    raw(hw, "reg_mr_err", none, 64, "Memory regions that could not be registered.", CounterScope::device),
+    raw(hw, "alloc_ucontext_err", none, 64, "User contexts that could not be created.", CounterScope::device),
+    raw(hw, "create_ah_err", none, 64, "Address handles that could not be created.", CounterScope::device),
+    raw(hw, "mmap_err", none, 64, "Mappings of the device that failed.", CounterScope::device),
 };
 
 }  // namespace

@@ -23,6 +23,8 @@ constexpr CounterRow late(std::string_view name, const Metric& metric, FixedLabe
 constexpr std::string_view kCnpsReceived = "Congestion notification packets received.";
 
 constexpr CounterRow kRows[] = {
+    // hw_counters.c: bnxt_re_copy_err_stats(), bnxt_re_copy_ext_stats(), bnxt_re_ib_get_hw_stats() and
+    // bnxt_re_copy_db_pacing_stats(). oos_drop_count is the extended rx_out_of_sequence where there is one.
     {hw, "oos_drop_count", loss, 64, &kOutOfSequence},
     {hw, "seq_err_naks_rcvd", loss, 64, &kSequenceNaks},
     {hw, "missing_resp", loss, 64, &kImpliedNaks},
@@ -124,6 +126,9 @@ constexpr CounterRow kRows[] = {
     raw_gauge(hw, "watermark_mrs", "Memory regions, the most that were in use at once."),
     raw_gauge(hw, "watermark_mws", "Memory windows, the most that were in use at once."),
 
+    // bnxt_ethtool.c: bnxt_port_stats_arr, bnxt_port_stats_ext_arr, bnxt_tx_port_stats_ext_arr; of the physical port,
+    // all
+    // of its functions together.
     {ethtool, "rx_pfc_ena_frames_pri#", none, 64, &kPfcFrames, kRx},
     {ethtool, "tx_pfc_ena_frames_pri#", none, 64, &kPfcFrames, kTx},
     {ethtool, "pfc_pri#_rx_duration_us", none, 64, &kPfcSeconds, kRx, kMicroseconds},
@@ -163,6 +168,7 @@ constexpr CounterRow kRows[] = {
     {ethtool, "link_down_events", severe(link), 64, &kPhyLinkDowns},
     {ethtool, "rx_buffer_passed_threshold", none, 64, &kPhyBufferThreshold},
 
+    // bnxt_ring_drv_stats_arr.
     {ethtool, "rx_total_ring_discards", none, 64, &kNetdevOutOfBuffer},
     {ethtool, "rx_total_discard_pkts", none, 64,
      &kNetdevOutOfBuffer},  // the same, as Linux before 6.6 names it (bnxt_ethtool.c)

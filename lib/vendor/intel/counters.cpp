@@ -13,6 +13,8 @@ using namespace metrics;
 constexpr CounterSource hw = CounterSource::hw, ethtool = CounterSource::ethtool;
 
 constexpr CounterRow kRows[] = {
+    // irdma_hw_stat_descs of verbs.c; irdma_update_stats() widens 24 to 56 bits of the hardware to 64. Up to 6.12
+    // tcpRetransSegs is the only sign of a loss, for RoCE as well.
     {hw, "cnpSent", none, 64, &kCnpSent},
     {hw, "cnpHandled", none, 64, &kCnpHandled},
     {hw, "cnpIgnored", ecn, 64, &kCnpIgnored},
@@ -84,6 +86,7 @@ constexpr CounterRow kRows[] = {
     raw(hw, "ip6OutMcastOctets", none, 64, "Bytes of IPv6 multicast packets sent."),
     raw(hw, "ip6OutMcastPkts", none, 64, "IPv6 multicast packets sent."),
 
+    // ice_gstrings_pf_stats.
     {ethtool, "rx_priority_#_xoff.nic", none, 64, &kPfcFrames, kRx},
     {ethtool, "tx_priority_#_xoff.nic", none, 64, &kPfcFrames, kTx},
     raw(ethtool, "rx_priority_#_xon.nic", none, 64, "PFC frames received that end a pause of this priority."),
@@ -99,6 +102,7 @@ constexpr CounterRow kRows[] = {
     {ethtool, "mac_local_faults.nic", link, 64, &kPhyMacFaults, {"end", "local"}},
     {ethtool, "mac_remote_faults.nic", link, 64, &kPhyMacFaults, {"end", "remote"}},
 
+    // i40e_gstrings_stats, i40e_gstrings_pfc_stats.
     {ethtool, "port.rx_priority_#_xoff_rx", none, 64, &kPfcFrames, kRx},
     {ethtool, "port.tx_priority_#_xoff_tx", none, 64, &kPfcFrames, kTx},
     {ethtool, "port.rx_priority_#_xon_2_xoff", none, 64, &kPfcTransitions, kRx},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Microsoft Azure Network Adapter. drivers/infiniband/hw/mana/counters.c since Linux 6.15: mana_ib_get_hw_port_stats()
-// asks for those of the virtual function, mana_ib_get_hw_device_stats() for those of the device; all of 64 bits
-// (mana_ib.h). The unit of current_rate is not documented.
+// Microsoft Azure Network Adapter. drivers/infiniband/hw/mana/counters.c of kernels after 6.12:
+// mana_ib_get_hw_port_stats() asks for those of the virtual function, mana_ib_get_hw_device_stats() for those of the
+// device; all of 64 bits (mana_ib.h). The unit of current_rate is not documented.
 #include "model/metrics.h"
 #include "vendor/counter_row.h"
 

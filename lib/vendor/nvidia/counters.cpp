@@ -3,7 +3,7 @@
 // Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst.
 // The optional counters (cc_*, rdma_*) count events that other counters count, too: raw only.
 // 32 bits: the Q counters (struct mlx5_ifc_query_q_counter_out_bits, linux/mlx5/mlx5_ifc.h), the statistics that
-// en_stats.c reads with MLX5E_READ_CTR32_BE or from a Q counter, and total_success_recovery_phy (since 6.16,
+// en_stats.c reads with MLX5E_READ_CTR32_BE or from a Q counter, and total_success_recovery_phy (after 6.12,
 // struct mlx5_ifc_phys_layer_recovery_cntrs_bits). A vport's Q counters are prefixed "vport_".
 #include "model/metrics.h"
 #include "vendor/counter_row.h"
@@ -16,6 +16,8 @@ using namespace metrics;
 constexpr CounterSource hw = CounterSource::hw, ethtool = CounterSource::ethtool;
 
 constexpr CounterRow kRows[] = {
+    // counters.c: basic_q_cnts, out_of_seq_q_cnts, retrans_q_cnts, extended_err_cnts, roce_accl_cnts of the function's
+    // counter sets; cong_cnts and ext_ppcnt_cnts of the port. All are reset with the driver only.
     {hw, "out_of_sequence", loss, 32, &kOutOfSequence},
     {hw, "packet_seq_err", loss, 32, &kSequenceNaks},
     {hw, "implied_nak_seq_err", loss, 32, &kImpliedNaks},
@@ -26,7 +28,7 @@ constexpr CounterRow kRows[] = {
     {hw, "roce_adp_retrans", loss, 32, &kAdaptiveRetransmissions},
     {hw, "roce_adp_retrans_to", loss, 32, &kAdaptiveTimeouts},
     {hw, "roce_slow_restart", loss, 32, &kSlowRestarts},
-    {hw, "rx_icrc_encapsulated", link, 64, &kIcrcErrors},
+    of(CounterScope::port, {hw, "rx_icrc_encapsulated", link, 64, &kIcrcErrors}),
     {hw, "out_of_buffer", receiver, 32, &kOutOfBuffer},
     {hw, "rnr_nak_retry_err", receiver, 32, &kRnrNaksReceived},
     {hw, "req_cqe_error", request, 32, &kCqeErrors, kRequester},
@@ -37,10 +39,10 @@ constexpr CounterRow kRows[] = {
     {hw, "resp_remote_access_errors", request, 32, &kAccessErrors, kResponder},
     {hw, "req_remote_invalid_request", request, 32, &kInvalidRequests, kRequester},
     {hw, "resp_local_length_error", request, 32, &kLengthErrors},
-    {hw, "np_cnp_sent", none, 64, &kCnpSent},
-    {hw, "rp_cnp_handled", none, 64, &kCnpHandled},
-    {hw, "rp_cnp_ignored", ecn, 64, &kCnpIgnored},
-    {hw, "np_ecn_marked_roce_packets", none, 64, &kEcnMarked},
+    of(CounterScope::port, {hw, "np_cnp_sent", none, 64, &kCnpSent}),
+    of(CounterScope::port, {hw, "rp_cnp_handled", none, 64, &kCnpHandled}),
+    of(CounterScope::port, {hw, "rp_cnp_ignored", ecn, 64, &kCnpIgnored}),
+    of(CounterScope::port, {hw, "np_ecn_marked_roce_packets", none, 64, &kEcnMarked}),
     {hw, "rx_write_requests", none, 32, &kRequests, {"operation", "write"}},
     {hw, "rx_read_requests", none, 32, &kRequests, {"operation", "read"}},
     {hw, "rx_atomic_requests", none, 32, &kRequests, {"operation", "atomic"}},
@@ -56,15 +58,17 @@ constexpr CounterRow kRows[] = {
     raw(hw, "rdma_tx_packets", none, 64, "RDMA packets sent (optional counter, Linux 6.15)."),
     raw(hw, "rdma_tx_bytes", none, 64, "RDMA bytes sent (optional counter, Linux 6.15)."),
 
-    {ethtool, "rx_vport_rdma_unicast_bytes", none, 64, &kRdmaBytes, kRx},
-    {ethtool, "rx_vport_rdma_multicast_bytes", none, 64, &kRdmaBytes, kRx},
-    {ethtool, "tx_vport_rdma_unicast_bytes", none, 64, &kRdmaBytes, kTx},
-    {ethtool, "tx_vport_rdma_multicast_bytes", none, 64, &kRdmaBytes, kTx},
-    {ethtool, "rx_vport_rdma_unicast_packets", none, 64, &kRdmaPackets, kRx},
-    {ethtool, "rx_vport_rdma_multicast_packets", none, 64, &kRdmaPackets, kRx},
-    {ethtool, "tx_vport_rdma_unicast_packets", none, 64, &kRdmaPackets, kTx},
-    {ethtool, "tx_vport_rdma_multicast_packets", none, 64, &kRdmaPackets, kTx},
+    // en_stats.c: vport_stats_desc.
+    of(CounterScope::function, {ethtool, "rx_vport_rdma_unicast_bytes", none, 64, &kRdmaBytes, kRx}),
+    of(CounterScope::function, {ethtool, "rx_vport_rdma_multicast_bytes", none, 64, &kRdmaBytes, kRx}),
+    of(CounterScope::function, {ethtool, "tx_vport_rdma_unicast_bytes", none, 64, &kRdmaBytes, kTx}),
+    of(CounterScope::function, {ethtool, "tx_vport_rdma_multicast_bytes", none, 64, &kRdmaBytes, kTx}),
+    of(CounterScope::function, {ethtool, "rx_vport_rdma_unicast_packets", none, 64, &kRdmaPackets, kRx}),
+    of(CounterScope::function, {ethtool, "rx_vport_rdma_multicast_packets", none, 64, &kRdmaPackets, kRx}),
+    of(CounterScope::function, {ethtool, "tx_vport_rdma_unicast_packets", none, 64, &kRdmaPackets, kTx}),
+    of(CounterScope::function, {ethtool, "tx_vport_rdma_multicast_packets", none, 64, &kRdmaPackets, kTx}),
 
+    // pport_per_prio_pfc_stats_desc, pport_pfc_stall_stats_desc; durations in microseconds (counters.rst).
     {ethtool, "rx_prio#_pause", none, 64, &kPfcFrames, kRx},
     {ethtool, "tx_prio#_pause", none, 64, &kPfcFrames, kTx},
     {ethtool, "rx_prio#_pause_duration", none, 64, &kPfcSeconds, kRx, kMicroseconds},
@@ -81,6 +85,7 @@ constexpr CounterRow kRows[] = {
     raw(ethtool, "rx_pause_ctrl_phy", none, 64, "Pause frames received, global and PFC together."),
     raw(ethtool, "tx_pause_ctrl_phy", none, 64, "Pause frames sent, global and PFC together."),
 
+    // pport_per_prio_traffic_stats_desc, pport_per_tc_prio_stats_desc, pport_per_tc_congest_prio_stats_desc.
     {ethtool, "rx_prio#_bytes", none, 64, &kPriorityBytes, kRx},
     {ethtool, "tx_prio#_bytes", none, 64, &kPriorityBytes, kTx},
     raw(ethtool, "rx_prio#_packets", none, 64, "Frames received on the wire with this priority."),
@@ -90,6 +95,9 @@ constexpr CounterRow kRows[] = {
     {ethtool, "rx_prio#_buf_discard", discard, 64, &kPriorityHostDiscards},
     {ethtool, "rx_prio#_marked", none, 64, &kPriorityMarked},
 
+    // pport_2863_stats_desc, pport_802_3_stats_desc, pport_phy_statistical_stats_desc,
+    // pport_phy_layer_cntrs_stats_desc,
+    // pport_phy_recovery_cntrs_stats_desc, pport_eth_ext_stats_desc, pport_2819_stats_desc.
     {ethtool, "rx_discards_phy", discard, 64, &kPhyDiscards, kRx},
     {ethtool, "tx_discards_phy", discard, 64, &kPhyDiscards, kTx},
     {ethtool, "rx_crc_errors_phy", link, 64, &kPhyCrcErrors},
@@ -115,6 +123,9 @@ constexpr CounterRow kRows[] = {
     raw(ethtool, "rx_unsupported_op_phy", none, 64,
         "MAC control frames received with an opcode that is not supported."),
 
+    // q_stats_desc, drop_rq_stats_desc, vnic_env_stats_steer_desc, vnic_env_stats_dev_oob_desc,
+    // vnic_env_stats_drop_desc,
+    // mlx5e_pme_error_desc.
     {ethtool, "rx_out_of_buffer", receiver, 32, &kNetdevOutOfBuffer},
     raw(ethtool, "rx_if_down_packets", none, 32, "Frames dropped because the interface was down."),
     raw(ethtool, "rx_steer_missed_packets", none, 64, "Frames dropped because no steering rule matched them."),
@@ -127,6 +138,7 @@ constexpr CounterRow kRows[] = {
     {ethtool, "module_high_temp", link, 64, &kModuleEvents, {"event", "high_temperature"}},
     {ethtool, "module_bad_shorted", link, 64, &kModuleEvents, {"event", "bad_or_shorted"}},
 
+    // pcie_perf_stats_desc, pcie_perf_stall_stats_desc, pcie_perf_stats_desc64.
     {ethtool, "rx_pci_signal_integrity", pcie, 32, &kPcieSignal, kRx},
     {ethtool, "tx_pci_signal_integrity", pcie, 32, &kPcieSignal, kTx},
     {ethtool, "outbound_pci_stalled_rd_events", none, 32, &kPcieStalled, {"operation", "read"}},
