@@ -76,7 +76,9 @@ class Tester {
   SelfTestStep write_once(SettingId id, const Qos& want) {
     const Setting& setting = setting_of(id);
     const Op& op = op_of(driver_, id);
-    SelfTestStep step{.setting = id, .to = value_text(setting, want)};
+    SelfTestStep step;
+    step.setting = id;
+    step.to = value_text(setting, want);
     step.disruptive = op.write != nullptr && op.disruptive;
     Limits limits;
     auto have = read(kernel_, port_, keys_, &limits);

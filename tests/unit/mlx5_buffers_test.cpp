@@ -228,7 +228,7 @@ TEST_F(Mlx5Buffers, PfcOverBuffersThatBecameTooSmallIsUnverifiedWithTheNumbers) 
 }
 
 // The toggle leaves the link down, at which 40 Gb/s count: that the buffer is too small shows at carrier-up.
-TEST_F(Mlx5Buffers, ThresholdsThatCannotBeComputedAreARefusal) {
+TEST_F(Mlx5Buffers, ThresholdsThatCannotBeComputedStayKnown) {
   bed.nic.pause = Pause{};
   bed.nic.buffer.buffer_size[0] = 60'032;
   bed.nic.manual_buffers = true;
@@ -237,10 +237,10 @@ TEST_F(Mlx5Buffers, ThresholdsThatCannotBeComputedAreARefusal) {
   want.pfc = PrioSet{0x08};
   bed.apply(want);
   bed.nic.link_up();
-  bed.options.settle = true;
-  EXPECT_EQ(of(bed.apply(want), "pfc").outcome, Outcome::refused);
-  bed.options.settle = false;
-  EXPECT_EQ(of(bed.apply(want), "pfc").outcome, Outcome::unverified) << "and it stays known";
+  const auto settled = qos::settle(bed.kernel, bed.port);
+  ASSERT_FALSE(settled.ok());
+  EXPECT_EQ(settled.error().code, ENOMEM);
+  EXPECT_EQ(of(bed.apply(want), "pfc").outcome, Outcome::unverified);
 }
 
 TEST_F(Mlx5Buffers, GlobalPauseMakesEveryBufferLossless) {

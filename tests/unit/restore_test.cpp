@@ -162,7 +162,9 @@ TEST(SelfTest, CountsTheLinkAndNamesARefusal) {
     const bool pfc = step.setting == SettingId::pfc;
     EXPECT_EQ(step.carrier_downs, pfc ? 1u : 0u) << key_text(step.setting);
     EXPECT_EQ(step.link_back, !pfc) << "nothing brings this link up again";
-    if (step.setting == SettingId::ets) EXPECT_EQ(step.code, EINVAL);
+    if (step.setting == SettingId::ets) {
+      EXPECT_EQ(step.code, EINVAL);
+    }
     if (pfc) bed.nic.link_up();
   }
 }

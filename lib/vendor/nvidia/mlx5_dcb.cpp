@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "vendor/generic/dscp.h"
@@ -114,23 +115,21 @@ std::array<bool, kPriorities> lossless_buffers(PrioSet lossless, const Eight& ma
   return out;
 }
 
-// Sizes with which the driver takes the step to the other map, nothing if it takes it with those there are: lossless
-// are those of now, and those that the present PFC makes so under the new map. The others make room for them.
+// Sizes with which the driver takes the step to the other map; nothing if it takes it with those there are. Lossless
+// are those of now, and those that the present PFC makes so under the new map; the others make room for them.
 std::optional<Buffers> sizes_between(const Qos& have, const Eight& map, const Buffers& sizes, const Limits& limits) {
   const headroom::Use use = use_of({}, have, limits);
   const auto before = lossless_buffers(use.lossless, *have.prio2buffer), after = lossless_buffers(use.lossless, map);
   const auto least = static_cast<uint32_t>(headroom::minimum(use.link, headroom::kLargestCell));
-  Buffers out;
-  uint64_t sum = 0;
+  Buffers out = *have.buffer_size;
   bool needed = false;
   for (size_t b = 0; b < out.bytes.size(); ++b) {
-    needed = needed || (after[b] && have.buffer_size->bytes[b] < least);
-    out.bytes[b] = std::max(have.buffer_size->bytes[b], sizes.bytes[b]);
+    needed = needed || (after[b] && out.bytes[b] < least);
     if (before[b] || after[b]) out.bytes[b] = std::max(out.bytes[b], least);
-    sum += out.bytes[b];
   }
+  uint64_t sum = std::accumulate(out.bytes.begin(), out.bytes.end(), uint64_t{0});
   for (size_t b = 0; b < out.bytes.size() && sum > use.total.value_or(UINT32_MAX); ++b) {
-    const uint32_t less = before[b] || after[b] ? least : std::min(have.buffer_size->bytes[b], sizes.bytes[b]);
+    const uint32_t less = before[b] || after[b] ? least : std::min(out.bytes[b], sizes.bytes[b]);
     if (less == 0 || less > out.bytes[b]) continue;
     sum -= out.bytes[b] - less;
     out.bytes[b] = less;
