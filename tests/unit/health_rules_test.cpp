@@ -172,6 +172,7 @@ const std::vector<Defect>& defects() {
       {"fec_at_its_end", counted("rx_corrected_bits_phy", 2'000'000'000), "pre-fec-ber", C},
       {"out_of_sequence", counted("out_of_sequence", 50'000), "loss", W},
       {"much_loss", counted("packet_seq_err", 900'000), "loss", C},
+      {"retransmissions", counted("roce_adp_retrans", 900'000), "loss", W},
       {"ack_timeouts", counted("local_ack_timeout_err", 60), "loss", W},
       {"remote_physical_errors", counted("port_rcv_remote_physical_errors", 60), "loss", W},
       {"retries_exceeded", counted("req_transport_retries_exceeded", 1), "loss", C},
