@@ -56,6 +56,8 @@ struct Nic : PciDevice {
   bool virtual_function = false;
   std::string bond{};         // the bond that its netdev is a member of
   bool subfunctions = false;  // it has some, whatever namespace their netdevs and RDMA devices are in
+  // Its Data Direct function: a second way of its DMA, beside a GPU (ConnectX-8 of GB300).
+  std::optional<PciDevice> direct{};
 };
 
 // A CPU core: its CPUs (hardware threads), "4,100", and where it sits.

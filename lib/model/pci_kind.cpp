@@ -7,7 +7,8 @@
 namespace fabric {
 namespace {
 
-constexpr uint16_t kAmd = 0x1002, kNvidia = 0x10de, kIntel = 0x8086, kHabana = 0x1da3, kCray = 0x17db;
+constexpr uint16_t kAmd = 0x1002, kNvidia = 0x10de, kIntel = 0x8086, kHabana = 0x1da3, kCray = 0x17db,
+                   kNvidiaNetworking = 0x15b3;
 
 constexpr uint32_t kNetwork = 0x02, kVga = 0x0300, k3d = 0x0302, kDisplay = 0x0380, kInfiniband = 0x0c06,
                    kAccelerator = 0x1200;
@@ -49,6 +50,15 @@ bool is_guests_function(std::string_view pci_id) {
   constexpr std::string_view kIds[] = {"15b3:1012", "15b3:1014", "15b3:1016", "15b3:1018",
                                        "15b3:101a", "15b3:101c", "15b3:101e", "15b3:a2d3"};
   return std::find(std::begin(kIds), std::end(kIds), pci_id) != std::end(kIds);
+}
+
+bool is_data_direct(const PciDevice& function) {
+  return function.vendor == kNvidiaNetworking && function.device == 0x2100;
+}
+
+bool can_have_data_direct(const Nic& nic) {
+  constexpr uint16_t kConnectX8 = 0x1023;  // mlx5_core_pci_table
+  return nic.vendor == kNvidiaNetworking && nic.device == kConnectX8 && !nic.virtual_function && !nic.rdma.empty();
 }
 
 bool carries_rdma(const Nic& nic) {

@@ -19,6 +19,11 @@ bool is_network(const PciDevice& function);
 // table says so (MLX5_PCI_DEV_IS_VF in mlx5/core/main.c, Linux 6.12).
 bool is_guests_function(std::string_view pci_id);
 
+// The second function of a ConnectX-8, by which its DMA reaches GPUs (mlx5_data_direct_pci_table in
+// drivers/infiniband/hw/mlx5/data_direct.c, Linux 6.12); and a NIC that can have one.
+bool is_data_direct(const PciDevice& function);
+bool can_have_data_direct(const Nic& nic);
+
 // Has an RDMA device, or is a fabric NIC that does RDMA without the kernel's RDMA stack (HPE Slingshot).
 bool carries_rdma(const Nic& nic);
 

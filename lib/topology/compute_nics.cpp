@@ -198,8 +198,10 @@ std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port>
     for (const Kind& each : near) ++kinds[each].gpus;
   }
   const auto chosen = std::max_element(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
+    const bool link_a = a.second.rate > 0, link_b = b.second.rate > 0;
     const size_t cards_a = a.second.cards.size(), cards_b = b.second.cards.size();
-    return std::tie(a.second.gpus, cards_a, a.second.rate) < std::tie(b.second.gpus, cards_b, b.second.rate);
+    return std::tie(link_a, a.second.gpus, cards_a, a.second.rate) <
+           std::tie(link_b, b.second.gpus, cards_b, b.second.rate);
   });
   std::vector<size_t> own, others, dark;
   for (const size_t nic : all) {

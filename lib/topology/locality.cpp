@@ -44,6 +44,17 @@ std::optional<PathClass> path_class(const PciDevice& a, const PciDevice& b) {
   return *a.numa == *b.numa ? PathClass::NODE : PathClass::SYS;
 }
 
+const PciDevice& nearer_function(const Gpu& gpu, const Nic& nic) {
+  const PciDevice& own = nic;
+  if (!nic.direct) return own;
+  const auto mine = path_class(static_cast<const PciDevice&>(gpu), own), direct = path_class(gpu, *nic.direct);
+  return direct && (!mine || *direct < *mine) ? *nic.direct : own;
+}
+
+std::optional<PathClass> path_class(const Gpu& gpu, const Nic& nic) {
+  return path_class(static_cast<const PciDevice&>(gpu), nearer_function(gpu, nic));
+}
+
 std::vector<size_t> nearest_nics(const Topology& topology, const Gpu& gpu) {
   const bool rdma = std::any_of(topology.nics.begin(), topology.nics.end(), carries_rdma);
   return nearest_of(topology, gpu, rdma);

@@ -17,6 +17,11 @@ namespace fabric {
 // Absent when they share no bridge and no root bus, and a NUMA node is unknown.
 std::optional<PathClass> path_class(const PciDevice& a, const PciDevice& b);
 
+// The function by which the NIC reaches the GPU: its own, or its Data Direct function where that is nearer.
+const PciDevice& nearer_function(const Gpu& gpu, const Nic& nic);
+// The class of the path from the GPU to that function.
+std::optional<PathClass> path_class(const Gpu& gpu, const Nic& nic);
+
 // The NICs with an RDMA device that are nearest to the GPU (all of the best class), as indices into topology.nics.
 // Without RDMA NICs, the nearest of all NICs. Empty: no NICs, or their classes are unknown.
 std::vector<size_t> nearest_nics(const Topology& topology, const Gpu& gpu);

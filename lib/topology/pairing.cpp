@@ -102,7 +102,8 @@ class Assignment {
       // Squares of distances are least, summed up, when both sides stand in the same order.
       const long apart = static_cast<long>(g * nics_.size()) - static_cast<long>(n * topology.gpus.size());
       if (path_class(gpu, nic) == best)
-        out[n] = {0, leaves_socket(topology, gpu, nic) ? 1 : 0, bridges_between(gpu, nic), apart * apart};
+        out[n] = {0, leaves_socket(topology, gpu, nic) ? 1 : 0, bridges_between(gpu, nearer_function(gpu, nic)),
+                  apart * apart};
     }
     return out;
   }

@@ -171,7 +171,7 @@ std::string left_out(const Topology& topology, const std::vector<size_t>& shown)
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     if (std::binary_search(shown.begin(), shown.end(), i)) continue;
     if (carries_rdma(topology.nics[i])) ++more;
-    else names.push_back(topology.nics[i].name);
+    else if (!is_data_direct(topology.nics[i])) names.push_back(topology.nics[i].name);
   }
   std::string out = names.empty() ? "" : "\nNICs without RDMA: " + join(names) + "\n";
   if (more > 0) out += "\n" + std::to_string(more) + " more NICs: see --json\n";
@@ -251,7 +251,7 @@ Json topo_json(const TopoView& view) {
     const Gpu& gpu = topology.gpus[g];
     gpus.push_back(gpu_json(gpu));
     for (const Nic& nic : topology.nics) {
-      const auto path = path_class(gpu, nic);
+      const auto path = path_class(static_cast<const PciDevice&>(gpu), nic);  // as nvidia-smi: of its own function
       paths.push_back(
           Json::object({{"gpu", gpu.pci}, {"nic", nic.pci}, {"class", path ? Json(to_text(*path)) : Json()}}));
     }

@@ -145,6 +145,10 @@ std::vector<std::string> topo_notes(const TopoView& view) {
   for (const Nic& nic : view.topology.nics)
     if (!nic.bond.empty())
       notes.push_back((nic.netdevs.empty() ? nic.name : join(nic.netdevs)) + " is a member of " + nic.bond + ".");
+  for (const Nic& nic : view.topology.nics)
+    if (nic.direct)
+      notes.push_back(nic.name + " reaches its GPU through its Data Direct function " + nic.direct->pci +
+                      "; the matrix shows the NIC's own function, as nvidia-smi does.");
   return notes;
 }
 

@@ -6,6 +6,7 @@
 
 #include "checks/check.h"
 #include "model/finding.h"
+#include "topology/locality.h"
 #include "topology/pcie_path.h"
 #include "topology/platform.h"
 
@@ -30,7 +31,7 @@ std::string control_text(uint16_t control) {
 std::map<std::string, std::vector<std::string>> bridges_of_pairs(const Node& node) {
   std::map<std::string, std::vector<std::string>> out;
   for (const auto& [gpu, nic] : gpu_nic_pairs(node))
-    for (const std::string& bridge : bridges_between(*gpu, *nic))
+    for (const std::string& bridge : bridges_between(*gpu, nearer_function(*gpu, *nic)))
       out[bridge].push_back(gpu->name + " and " + nic->name);
   return out;
 }

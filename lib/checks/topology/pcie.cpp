@@ -158,6 +158,7 @@ double carried_beside(const Node& node, const Nic& nic) {
     if (!nic.card.empty() && other.card == nic.card && !other.virtual_function)
       slots[card_of(other.pci)] = carried(other);
   slots.erase(card_of(nic.pci));
+  if (nic.direct) slots[card_of(nic.direct->pci)] = carried(*nic.direct);
   double sum = 0;
   for (const auto& [slot, bytes] : slots) sum += bytes;
   return sum > 0 ? sum : carried_by_silent_half(node, nic);

@@ -71,6 +71,7 @@ void add_hops(const Node& node, const PciDevice& device, const std::string& name
 std::set<std::string> slots_of(const Topology& topology, const Nic& nic) {
   if (nic.virtual_function) return {};
   std::set<std::string> out{card_of(nic.pci)};
+  if (nic.direct) out.insert(card_of(nic.direct->pci));
   for (const Nic& other : topology.nics)
     if (!nic.card.empty() && other.card == nic.card && !other.virtual_function) out.insert(card_of(other.pci));
   return out;

@@ -122,6 +122,27 @@ void name_cards(std::vector<Nic>& nics) {
   }
 }
 
+// The kernel matches the two by the VUID of their VPD, which root alone can read. On a NUMA node where each such card
+// has one, both are in the same order.
+void join_data_direct(std::vector<Nic>& nics) {
+  std::map<int, std::vector<PciDevice>> direct;
+  std::map<int, std::vector<std::string>> cards;
+  for (const Nic& nic : nics) {
+    if (!nic.numa) continue;
+    auto& slots = cards[*nic.numa];
+    if (is_data_direct(nic)) direct[*nic.numa].push_back(nic);
+    else if (can_have_data_direct(nic) && (slots.empty() || slots.back() != slot_of(nic.pci)))
+      slots.push_back(slot_of(nic.pci));
+  }
+  for (Nic& nic : nics) {
+    if (!nic.numa || !can_have_data_direct(nic)) continue;
+    const auto& slots = cards[*nic.numa];
+    const auto& functions = direct[*nic.numa];
+    const auto at = static_cast<size_t>(std::find(slots.begin(), slots.end(), slot_of(nic.pci)) - slots.begin());
+    if (slots.size() == functions.size()) nic.direct = functions[at];
+  }
+}
+
 Result<HwlocView> hwloc_view(const Kernel& kernel) {
   if (!kernel.root.is_host()) {
     const auto captured = kernel.root.read(kHwlocFile, kMaxHwlocXml);
@@ -213,6 +234,7 @@ Topology sort_topology(std::vector<Nic> found, Topology machine) {
     }
   }
   name_cards(topology.nics);
+  join_data_direct(topology.nics);
   return topology;
 }
 
