@@ -234,6 +234,21 @@ TEST(CtlCheck, OfACapturedMachine) {
   EXPECT_NE(down.text.find("CRITICAL  port-state  mlx5_0/1"), std::string::npos) << down.text;
 }
 
+TEST(CtlCheck, NothingCheckedIsUnknown) {
+  Tree tree;
+  tree.file("proc/cmdline", "quiet\n");
+  for (const std::string name : {"platform", "host", "counters", "topology", "port-state"}) {
+    const Ran none = ran({"check", "--root", tree.path(), "--interval", "0", "--only", name});
+    EXPECT_EQ(none.code, 3) << none.text;
+    EXPECT_NE(none.text.find("UNKNOWN  "), std::string::npos) << none.text;
+  }
+  const Ran brief = ran({"check", "--brief", "--root", tree.path(), "--interval", "0", "--only", "platform"});
+  EXPECT_EQ(brief.code, 3) << brief.text;
+  fill(tree);
+  const Ran some = ran({"check", "--root", tree.path(), "--interval", "0", "--only", "port-state,cabling"});
+  EXPECT_EQ(some.code, 3) << "port-state is ok, of cabling nothing is known: " << some.text;
+}
+
 TEST(CtlCheck, WithoutAndWithFaultyConfiguration) {
   Tree tree;
   fill(tree);

@@ -53,9 +53,21 @@ std::string upper(std::string_view text) {
   return out;
 }
 
+// "pfc, ets", or "settings (55 checks)" of many of one group.
+std::string ids_text(const std::vector<std::string>& ids) {
+  constexpr size_t kMostNamed = 5;
+  const Check* first = find_check(ids.front());
+  const bool one_group = std::all_of(ids.begin(), ids.end(), [&](const std::string& id) {
+    const Check* check = find_check(id);
+    return first != nullptr && check != nullptr && check->group == first->group;
+  });
+  if (ids.size() <= kMostNamed || !one_group) return join(ids);
+  return std::string(first->group) + " (" + std::to_string(ids.size()) + " checks)";
+}
+
 // "CRITICAL  loss  mlx5_0..7", the subjects below the check if there is no room.
 std::string heading(const Block& block, const Output& output) {
-  const std::string status = upper(to_text(block.finding->status)), ids = join(block.ids),
+  const std::string status = upper(to_text(block.finding->status)), ids = ids_text(block.ids),
                     subjects = names_text(block.subjects);
   const std::string colored_status = colored(output, block.finding->status, status) + "  ";
   const auto indent = static_cast<unsigned>(status.size() + 2), behind = static_cast<unsigned>(indent + ids.size() + 2);
@@ -158,7 +170,8 @@ std::string next_text(const Report& report, const std::string& options) {
   const std::string_view group = check == nullptr ? std::string_view() : check->group;
   const bool of_port = first->subject.find('/') != std::string::npos;
   std::string command = "explain " + first->id;
-  if (group == "settings" && first->status != Status::unknown) command = "plan" + options;
+  if (check == nullptr) command = "topo" + options;
+  else if (group == "settings" && first->status != Status::unknown) command = "plan" + options;
   else if ((group == "link" || group == "network" || group == "counters") && of_port)
     command = "diagnose " + first->subject + options;
   return "\nNext: fabric-agentctl " + command + "\n";

@@ -13,6 +13,7 @@
 #include "ctl/verbs/samples.h"
 #include "ctl/verbs/watch.h"
 #include "health/health.h"
+#include "model/finding.h"
 #include "model/report.h"
 #include "model/view.h"
 #include "store/acks.h"
@@ -56,12 +57,37 @@ Known read_known(World& world, Node& node) {
   return out;
 }
 
+std::string why_nothing(const Node& node) {
+  if (!node.ports.empty() || !node.topology.gpus.empty()) return "nothing that it applies to was found";
+  return "no GPU, RDMA port or NIC with settings was found";
+}
+
+// Nothing checked is no success: each name of --only, or the whole check.
+void report_nothing_checked(Report& report, const std::vector<std::string>& only, const Node& node) {
+  const auto covers = [&](const std::string& name) {
+    return std::any_of(report.findings.begin(), report.findings.end(), [&](const Finding& finding) {
+      const Check* check = find_check(finding.id);
+      return finding.id == name || (check != nullptr && check->group == name);
+    });
+  };
+  std::vector<std::string> missing;
+  std::copy_if(only.begin(), only.end(), std::back_inserter(missing), [&](const auto& name) { return !covers(name); });
+  if (only.empty() && report.findings.empty()) missing.emplace_back("check");
+  for (const std::string& name : missing) {
+    report.findings.push_back(bad(Status::unknown, "host", why_nothing(node), "at least one subject",
+                                  "Nothing was checked, so the state is unknown.",
+                                  "List the GPUs and NICs that were found: fabric-agentctl topo"));
+    report.findings.back().id = name;
+  }
+}
+
 Report run_all(World& world, Samples& samples, const Options& options, int64_t wall) {
   const Plan plan = make_plan(world, samples.now, options);
   const Known known = read_known(world, samples.now);
   View view = view_of(world, samples, plan);
   if (known.has_memory) view.health = &known.memory.health;
   Report report = run_checks(view, options.only);
+  report_nothing_checked(report, options.only, samples.now);
   mark_acknowledged(report, standing(known.acks, known.memory.acks, wall), wall);
   return report;
 }
@@ -174,8 +200,7 @@ int run_check(const Options& options, Output& output) {
   if (options.watch) return watch_check(*world, *pace, options, output);
   Samples samples = take_samples(*world, options.interval);
   const Report report = run_all(*world, samples, options, wall_now(world->kernel));
-  Status verdict = verdict_of(report, options);
-  if (options.brief && report.findings.empty()) verdict = Status::unknown;
+  const Status verdict = verdict_of(report, options);
   if (options.brief && !options.json) {
     output.text += brief_text(report, verdict);
   } else {
