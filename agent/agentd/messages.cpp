@@ -38,6 +38,16 @@ Entry plain_entry(const Change& change) {
   switch (change.outcome) {
     case Outcome::applied:
       return {message_id::applied, LOG_NOTICE, subject + "set: " + change.from + " -> " + change.to, {}};
+    case Outcome::unverified:
+      return was_written(change)
+                 ? Entry{message_id::applied,
+                         LOG_NOTICE,
+                         detailed(subject + "set: " + change.from + " -> " + change.to + ", unverified", change.detail),
+                         {}}
+                 : Entry{message_id::in_sync,
+                         LOG_INFO,
+                         detailed(subject + "is set to " + change.to + ", unverified", change.detail),
+                         {}};
     case Outcome::differs: return {message_id::differs, LOG_WARNING, subject + is + "; audit mode, not written", {}};
     case Outcome::pending:
       return {message_id::pending, LOG_NOTICE, detailed(subject + is + "; waits", change.detail), {}};
@@ -57,11 +67,6 @@ Entry plain_entry(const Change& change) {
           message_id::not_set, LOG_ERR, detailed(subject + is + "; not written, will be retried", change.detail), {}};
     case Outcome::unsupported:
       return {message_id::not_set, LOG_WARNING, detailed(subject + "cannot be set on this port", change.detail), {}};
-    case Outcome::unverified:
-      return {message_id::in_sync,
-              LOG_INFO,
-              detailed(subject + "is set to " + change.to + ", unverified", change.detail),
-              {}};
     default: return {message_id::in_sync, LOG_INFO, subject + "is in sync: " + change.to, {}};
   }
 }
@@ -102,7 +107,7 @@ std::optional<Entry> message_for(const Change& change, const Change* before, Dri
   } else if (transition == Drift::Transition::conflict_over) {
     entry = Entry{
         message_id::in_sync, LOG_NOTICE, change.port + ": " + change.key() + ": conflict over; enforcing again", {}};
-  } else if (change.outcome == Outcome::applied) {
+  } else if (was_written(change)) {
     entry = plain_entry(change);
   } else if (change.outcome == Outcome::conflict || (before != nullptr && same_report(change, *before))) {
     return std::nullopt;

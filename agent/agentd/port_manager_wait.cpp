@@ -17,8 +17,7 @@ constexpr std::chrono::milliseconds kAgain{1'000};
 constexpr int kLongestNap = 60;  // minutes
 
 size_t written(const Changes& changes) {
-  return static_cast<size_t>(std::count_if(changes.begin(), changes.end(),
-                                           [](const Change& change) { return change.outcome == Outcome::applied; }));
+  return static_cast<size_t>(std::count_if(changes.begin(), changes.end(), was_written));
 }
 
 // No link yet, and an entry that asks for a speed may be its own (policy_for()).

@@ -38,5 +38,10 @@ struct Change {
   [[nodiscard]] std::string key() const { return sysctl.empty() ? std::string(key_text(setting)) : sysctl; }
 };
 using Changes = std::vector<Change>;
+// It was written with success, whether the reading proves it or not.
+inline bool was_written(const Change& change) {
+  return change.outcome == Outcome::applied ||
+         (change.outcome == Outcome::unverified && change.from != change.to && change.from != "-");
+}
 
 }  // namespace fabric

@@ -18,10 +18,10 @@ std::chrono::milliseconds doubled(std::chrono::milliseconds time, unsigned times
 
 Drift::Transition Drift::observe(const Change& change, Instant now, bool written) {
   Track& track = ports_[change.port][change.key()];
+  if (was_written(change)) return repaired(track, change, now);
   switch (change.outcome) {
     case Outcome::refused:
     case Outcome::ignored: failed(track, now); return Transition::nothing;
-    case Outcome::applied: return repaired(track, change, now);
     case Outcome::in_sync:
     case Outcome::unverified:
       track.was_in_sync = true;

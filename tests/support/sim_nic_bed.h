@@ -92,9 +92,9 @@ inline void expect_all(const Changes& changes, std::set<Outcome> allowed) {
 
 // The settings that were written, whether their reading proves it or not.
 inline std::set<std::string> written(const Changes& changes) {
-  auto out = keys_with(changes, Outcome::applied);
+  std::set<std::string> out;
   for (const Change& change : changes)
-    if (change.outcome == Outcome::unverified && change.from != change.to) out.insert(change.key());
+    if (was_written(change)) out.insert(change.key());
   return out;
 }
 

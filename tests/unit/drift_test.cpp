@@ -48,6 +48,11 @@ TEST_F(DriftTest, AWriteOverWhatWasInSyncIsARepair) {
   EXPECT_EQ(see(Outcome::applied), Transition::repaired);
 }
 
+TEST_F(DriftTest, AWriteThatTheReadingCannotProveIsARepairAsWell) {
+  EXPECT_EQ(see(Outcome::unverified, "3"), Transition::nothing);
+  EXPECT_EQ(see(Outcome::unverified), Transition::repaired);
+}
+
 TEST_F(DriftTest, AsManyRepairsAsRoundsWithinTheWindowAreAConflict) {
   see(Outcome::in_sync, "3");
   EXPECT_EQ(see(Outcome::applied), Transition::repaired);

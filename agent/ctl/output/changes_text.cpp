@@ -25,8 +25,7 @@ std::string note_text(const Change& change) {
 
 std::string change_text(const Change& change, const Output& output) {
   if (change.outcome == Outcome::in_sync) return line(" ", "", change.key() + " " + change.to, output);
-  const bool written = is_write(change) || change.outcome == Outcome::applied ||
-                       (change.outcome == Outcome::unverified && change.from != change.to);
+  const bool written = is_write(change) || was_written(change);
   std::string text;
   if (written) {
     text += line("-", "31", change.key() + " " + change.from, output);

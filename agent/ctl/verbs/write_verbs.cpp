@@ -106,7 +106,7 @@ std::vector<const Port*> without_carrier(Kernel& kernel, const std::vector<Port>
   std::vector<const Port*> down;
   for (const Port& port : ports) {
     const bool written = std::any_of(changes.begin(), changes.end(), [&](const Change& change) {
-      return change.port == port.id() && change.outcome == Outcome::applied && change.disruptive;
+      return change.port == port.id() && was_written(change) && change.disruptive;
     });
     if (written && port.carrier.value_or(false) && !has_carrier(kernel, port)) down.push_back(&port);
   }

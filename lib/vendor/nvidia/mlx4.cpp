@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // mlx4_core (ConnectX-3): drivers/net/ethernet/mellanox/mlx4/en_dcb_nl.c and en_ethtool.c of Linux 6.12. No DSCPs: what
 // is put into the kernel's APP list never reaches the NIC. PFC and global pause exclude each other: PFC on takes pause
-// off, PFC off puts it on in both directions, and pause on takes PFC off; so pause is written last where PFC goes off
-// (reconcile()).
+// off, and pause on takes PFC off; so pause is written last where PFC goes off (reconcile()). DCBX, when it changes
+// hands, resets ETS and PFC (mlx4_en_dcbnl_setdcbx()).
 #include "vendor/generic/upstream.h"
 #include "vendor/vendors.h"
 
@@ -30,7 +30,8 @@ Qos expected(const Qos& want, const Qos&, const Limits&) {
 
 void effect(const Setting& setting, const Qos& want, Qos& have) {
   copy_value(setting, want, have);
-  if (setting.id == SettingId::pfc) have.pause = want.pfc->bits == 0 ? Pause{true, true} : Pause{};
+  if (setting.id == SettingId::pfc && want.pfc->bits != 0) have.pause = Pause{};
+  if (setting.id == SettingId::dcbx) have.ets = Ets{}, have.pfc = PrioSet{};
   if (setting.id == SettingId::pause && (want.pause->rx || want.pause->tx) && have.pfc) have.pfc = PrioSet{};
 }
 
