@@ -43,7 +43,7 @@ class Pass {
     if (rows_.empty()) return {};
     if (refresh()) {
       before_ = have_;
-      unread_ = limits_.unread;
+      first_ = limits_;
       want_ = expected_of(driver_, policy_, have_, limits_);
       // A write can overwrite another setting; the second round writes that again.
       for (int round = 0; round < 2 && !lost_; ++round)
@@ -224,7 +224,7 @@ class Pass {
     out.port = port_.id();
     out.setting = row.setting->id;
     out.disruptive = row.op->write != nullptr && row.op->disruptive;
-    out.from = unread_[index(out.setting)] ? "-" : value_text(*row.setting, before_);
+    out.from = first_.unread[index(out.setting)] ? "-" : value_text(*row.setting, before_);
     out.to = value_text(*row.setting, want_);
     out.detail = row.detail;
     if (lost_ && !in_sync(row)) return refused(std::move(out), row, *lost_);
@@ -234,8 +234,9 @@ class Pass {
       const bool differed = !same_value(*row.setting, want_, before_);
       if (!differed && !row.written) return unverified(std::move(out));
       out.outcome = options_.dry_run ? Outcome::differs : Outcome::applied;
-      if (!differed && out.from == out.to) out.detail = "another setting's write overwrites it; written again";
-      const bool was_unread = !differed && unread_[index(out.setting)];
+      if (!differed && out.from == out.to && !first_.unverified.contains(out.setting))
+        out.detail = "another setting's write overwrites it; written again";
+      const bool was_unread = !differed && first_.unread[index(out.setting)];
       return row.proven || (options_.dry_run && !was_unread) ? out : unverified(std::move(out));
     }
     if (!row.blocked && reads_as_wanted(row)) return unverified(std::move(out));
@@ -290,7 +291,7 @@ class Pass {
   Qos want_;  // as the driver will show it
   Limits limits_;
   Qos before_, have_;  // first and newest reading
-  Keys unread_;        // of the first
+  Limits first_;       // of the first
   std::vector<Row> rows_;
   std::optional<Error> lost_;  // the port cannot be read any more
   std::optional<Result<void>> saved_;

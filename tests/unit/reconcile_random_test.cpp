@@ -59,6 +59,8 @@ TEST_P(AnyDcb, AnyWishFromAnyStateEndsHonestly) {
     auto planned = keys_with(plan, Outcome::differs);
     for (const Change& change : plan)
       if (change.outcome == Outcome::unverified && change.from == "-") planned.insert(change.key());
+    // ice shows pause once PFC is off: a plan cannot know that it will have to be written.
+    if (keys_with(plan, Outcome::unverified).contains("pause")) tried.erase("pause");
     EXPECT_EQ(planned, tried) << text(plan);
     for (const Change& change : first) {
       const Setting& setting = setting_of(change.setting);
