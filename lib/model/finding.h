@@ -38,7 +38,7 @@ inline constexpr unsigned kPortActive = 4;  // enum ib_port_state (rdma/ib_verbs
 inline bool is_active(const Port& port) { return port.state == kPortActive; }
 
 // iWARP (soft-iWARP, Chelsio, Intel in that mode) runs over TCP: no RoCE GIDs, no RoCE path MTU.
-inline bool is_roce(const Port& port) { return port.link_layer == LinkLayer::ethernet && !port.iwarp; }
+inline bool is_roce(const Port& port) { return port.link_layer == LinkLayer::ethernet && !port.iwarp && !port.usnic; }
 
 // Ports that should be equal: same driver, model, link layer, and the same position on the card (the second port of a
 // dual-port card often serves another network).

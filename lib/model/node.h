@@ -147,6 +147,7 @@ struct Port {
   std::optional<int> numa;
   bool virtual_function = false;  // or subfunction, or representor: settings belong to the PF then
   bool iwarp = false;             // RDMA over TCP, not RoCE
+  bool usnic = false;             // Cisco's datagrams from user space, not RoCE
   LinkLayer link_layer = LinkLayer::unknown;
   std::optional<unsigned> state;       // IB port state: 1 DOWN .. 4 ACTIVE
   std::optional<unsigned> phys_state;  // 2 Polling, 3 Disabled, 5 LinkUp, ...

@@ -87,6 +87,7 @@ struct Transceiver {
   // Ranges whose checksum is wrong: "page 00h bytes 128-221". What they say is given all the same: some makers never
   // get them right, but a value out of such a range is no evidence alone.
   std::vector<std::string> bad_checksums;
+  bool checksum_matched = false;  // of some range; if none matches, nothing in the memory can be relied on
 };
 
 }  // namespace fabric

@@ -132,8 +132,10 @@ void read_identity(const Context& context, Port& port) {
     port.link_layer = infiniband::parse_link_layer(read_noted(root, layer, "link layer", port).value_or(""));
   if (port.link_layer == LinkLayer::unknown) port.link_layer = link_layer_by_protocol(device);
   if (port.link_layer == LinkLayer::infiniband) port.left_alone = "InfiniBand";
-  // RDMA_NODE_RNIC of enum rdma_node_type (rdma/ib_verbs.h), as core/sysfs.c prints it
-  port.iwarp = read_noted(root, folder + "/node_type", "node type", port).value_or("").starts_with("4:");
+  // RDMA_NODE_RNIC, _USNIC and _USNIC_UDP of enum rdma_node_type (rdma/ib_verbs.h), as core/sysfs.c prints them.
+  const std::string type = read_noted(root, folder + "/node_type", "node type", port).value_or("").substr(0, 2);
+  port.iwarp = type == "4:";
+  port.usnic = type == "5:" || type == "6:";
 }
 
 }  // namespace fabric::scanning

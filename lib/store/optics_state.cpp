@@ -112,6 +112,7 @@ std::string module_toml(const std::string& netdev, const Transceiver& module) {
   std::string ranges;
   for (const std::string& range : module.bad_checksums) ranges += (ranges.empty() ? "" : ", ") + toml_string(range);
   if (!ranges.empty()) out += "bad_checksums = [" + ranges + "]\n";
+  if (module.checksum_matched) out += "checksum_matched = true\n";
   for (const ModuleLane& lane : module.lanes) out += lane_toml(table, lane);
   return out;
 }
@@ -161,6 +162,8 @@ void read_texts(const toml::table& table, Transceiver& out) {
     if (!read_text(*node, medium))
       for (const Medium value : kMedia)
         if (to_text(value) == medium) out.medium = value;
+  if (const auto* matched = table.get("checksum_matched"))
+    if (const auto* flag = matched->as_boolean()) out.checksum_matched = flag->get();
   each_of(table, "bad_checksums", [&](const toml::node& node) {
     if (std::string text; !read_text(node, text)) out.bad_checksums.push_back(std::move(text));
   });

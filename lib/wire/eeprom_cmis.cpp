@@ -40,7 +40,8 @@ unsigned lanes_in_use(const Memory& memory) {
       if ((starts >> lane & 1) != 0) used |= ((1u << count) - 1) << lane;
   }
   const unsigned missing = memory.u8(kBase, kMissing).value_or(0);  // 8.3: lanes without a medium at this end
-  return (used == 0 ? 0xffu : used & 0xffu) & ~missing;
+  const unsigned lanes = used == 0 ? 0xffu : used & 0xffu;
+  return (lanes & ~missing) == 0 ? lanes : lanes & ~missing;  // some makers write FFh
 }
 
 Unit amperes_of(const Memory& memory) {

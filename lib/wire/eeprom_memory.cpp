@@ -154,7 +154,10 @@ std::string oui_text(const Memory& memory, Space space, unsigned at) {
 }
 
 void judge_sum(const Memory& memory, Space space, unsigned first, unsigned last, unsigned check, Transceiver& out) {
-  if (memory.sum_matches(space, first, last, check).value_or(true)) return;
+  const auto matches = memory.sum_matches(space, first, last, check);
+  if (!matches) return;
+  out.checksum_matched = out.checksum_matched || *matches;
+  if (*matches) return;
   const std::string where = space.i2c_address == kBase.i2c_address ? "page " : "diagnostics page ";
   out.bad_checksums.push_back(where + hex_byte(space.page) + "h bytes " + std::to_string(first) + "-" +
                               std::to_string(last));

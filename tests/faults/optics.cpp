@@ -99,6 +99,14 @@ Faults correction() {
          return m.port().id();
        },
        "link-errors", W, "bad-lane"},
+      {"module-memory-damaged", "the memory of a module is damaged", "each of its checksums is wrong",
+       [](Machine& m) {
+         if (!m.port().module) return std::string();
+         m.port().module->checksum_matched = false;
+         m.port().module->bad_checksums = {"page 00h bytes 128-190", "page 00h bytes 192-222"};
+         return m.port().id();
+       },
+       "module-memory", W},
   };
 }
 

@@ -58,6 +58,7 @@ Transceiver warm_module() {
     each.tx_bias.value = 7.5e-3;
     out.lanes.push_back(each);
   }
+  out.checksum_matched = true;
   return out;
 }
 

@@ -169,6 +169,16 @@ TEST(Cmis, BiasCountsInItsOwnScaleAndSoDoItsLimits) {
   EXPECT_DOUBLE_EQ(module.lanes.at(7).tx_power.value.value_or(0), 9007 / 1e7) << "power does not";
 }
 
+TEST(Cmis, LanesThatAreAllMissingAreNot) {
+  Image image = osfp();
+  const size_t lanes = image.decoded().lanes.size();
+  ASSERT_GT(lanes, 0u);
+  image.at(0, 210) = 0xff;
+  EXPECT_EQ(image.decoded().lanes.size(), lanes);
+  image.at(0, 210) = 0x80;
+  EXPECT_EQ(image.decoded().lanes.size(), lanes - 1);
+}
+
 TEST(Cmis, StateAndFaultCause) {
   Image image = osfp();
   EXPECT_EQ(image.decoded().state, ModuleState::ready);

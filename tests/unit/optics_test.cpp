@@ -48,6 +48,7 @@ Transceiver module_of(const std::string& vendor) {
   out.state = ModuleState::ready;
   out.fault_cause = "none";
   out.bad_checksums = {"page 00h bytes 128-221"};
+  out.checksum_matched = true;
   return out;
 }
 
@@ -57,7 +58,8 @@ bool are_same(const Transceiver& a, const Transceiver& b) {
                     m.connector, m.technology, m.fault_cause, m.bad_checksums);
   };
   const auto numbers = [](const Transceiver& m) {
-    return std::tie(m.identifier, m.medium, m.cable_length, m.temperature, m.voltage, m.state, m.lanes);
+    return std::tie(m.identifier, m.medium, m.cable_length, m.temperature, m.voltage, m.state, m.lanes,
+                    m.checksum_matched);
   };
   const auto limits = [](const Transceiver& m) {
     return std::tie(m.temperature_limits, m.voltage_limits, m.rx_power_limits, m.tx_power_limits, m.tx_bias_limits);

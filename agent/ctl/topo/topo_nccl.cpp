@@ -7,6 +7,7 @@
 #include <set>
 
 #include "ctl/topo/topo.h"
+#include "model/finding.h"
 
 namespace fabric::ctl {
 namespace {
@@ -183,7 +184,7 @@ std::string topo_nccl(const TopoView& view) {
   out += remarks(view, nics) + hcas(view, nics, ports);
   std::vector<const Port*> roce;
   for (const Port* port : ports)
-    if (port->link_layer == LinkLayer::ethernet && !port->iwarp) roce.push_back(port);
+    if (is_roce(*port)) roce.push_back(port);
   if (!roce.empty())
     out += gid_index(roce, view.policy != nullptr ? view.policy->expect.gid_index : std::nullopt) +
            class_lines(view, roce);
