@@ -28,7 +28,8 @@ struct Options {
   bool json = false, verbose = false, force = false, dry_run = false, help = false, version = false, no_pager = false;
   bool strict = false, brief = false;  // check
   std::string root = "/";
-  std::string config;  // empty: below root, where the package puts it
+  std::string host = "/";  // the only root that is written; the tests have another
+  std::string config;      // empty: below root, where the package puts it
   std::string format = "text";
   std::string hwloc_xml;
   std::vector<std::string> only, ports;

@@ -21,16 +21,6 @@ bool window_is_open(const Kernel& kernel, const Policy& policy) {
   return in_window(policy.maintenance, parts.tm_wday, static_cast<unsigned>(parts.tm_hour * 60 + parts.tm_min));
 }
 
-// Errors about a recorded machine name its files by their original paths.
-std::string as_named_there(const Kernel& kernel, const Options& options, std::string text) {
-  if (!kernel.tape || !kernel.tape->replays()) return text;
-  const std::string there = std::string("/") + kConfigFile, here = options.config_file();
-  const std::string prefix = here.substr(0, here.size() - std::min(here.size(), there.size()));
-  for (size_t at = 0; !prefix.empty() && (at = text.find(prefix + "/etc/", at)) != std::string::npos; ++at)
-    text.erase(at, prefix.size());
-  return text;
-}
-
 bool names_port(const std::string& name, const Port& port) {
   return name == port.id() || name == port.rdma || (!port.netdev.empty() && name == port.netdev);
 }
@@ -50,7 +40,7 @@ Result<World> open_world(const Options& options) {
   auto config = load_config_in_use(options.root, options.config_file());
   const std::string problem = config ? config->error : config.error().text();
   if (!problem.empty() && !options.config.empty()) return config ? error(0, problem) : config.error();
-  world.no_policy = as_named_there(world.kernel, options, problem);
+  world.no_policy = problem;
   if (!config) return world;
   world.policy = std::move(config->config.policy);
   load_cabling(world.kernel.root, *world.policy);

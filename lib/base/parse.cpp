@@ -84,6 +84,50 @@ size_t utf8_length(std::string_view text, size_t at) {
   return length;
 }
 
+namespace {
+
+struct CodeRange {
+  uint32_t first, last;
+};
+// Unicode 15, general categories Cc, Cf, Zl and Zp, as far as they are of living scripts.
+constexpr CodeRange kNotShown[] = {{0, 0x1f},        {0x7f, 0x9f},      {0xad, 0xad},     {0x600, 0x605},
+                                   {0x61c, 0x61c},   {0x6dd, 0x6dd},    {0x70f, 0x70f},   {0x180e, 0x180e},
+                                   {0x200b, 0x200f}, {0x2028, 0x202e},  {0x2060, 0x206f}, {0xfeff, 0xfeff},
+                                   {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
+
+uint32_t code_point(std::string_view bytes) {
+  const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(bytes[i])); };
+  if (bytes.size() == 1) return byte(0);
+  uint32_t code = byte(0) & (0x7fU >> bytes.size());
+  for (size_t i = 1; i < bytes.size(); ++i) code = code << 6 | (byte(i) & 0x3f);
+  return code;
+}
+
+}  // namespace
+
+size_t shown_length(std::string_view text, size_t at) {
+  const size_t length = utf8_length(text, at);
+  if (length == 0) return 0;
+  const uint32_t code = code_point(text.substr(at, length));
+  for (const CodeRange& range : kNotShown)
+    if (code >= range.first && code <= range.last) return 0;
+  return length;
+}
+
+std::string clean_text(std::string_view text, Breaks breaks) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    const bool plain = c >= ' ' && c <= '~', gap = is_space(c);
+    const size_t shown = plain ? 1 : shown_length(text, at);
+    if (shown > 0) out += text.substr(at, shown);
+    else out += !gap ? '?' : breaks == Breaks::keep ? c : ' ';
+    at += std::max<size_t>(1, shown > 0 ? shown : utf8_length(text, at));
+  }
+  return out;
+}
+
 bool natural_less(std::string_view a, std::string_view b) {
   size_t i = 0, j = 0;
   while (i < a.size() && j < b.size()) {

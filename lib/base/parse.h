@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <concepts>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,6 +40,15 @@ bool glob_match(const std::string& pattern, const std::string& text);
 
 // Length of the well-formed UTF-8 sequence at `at` (RFC 3629), 0 if there is none.
 size_t utf8_length(std::string_view text, size_t at);
+
+// Length of the character at `at` if a terminal, a journal and a label can show it as it is. 0: a control character,
+// one that has no width or changes the direction of writing (Unicode's Cf, Zl, Zp), or not UTF-8.
+size_t shown_length(std::string_view text, size_t at);
+
+enum class Breaks : uint8_t { replace, keep };
+// Text of others, before anything is composed of it: "?" for each character that cannot be shown. Line breaks and tabs
+// become blanks, unless they are kept.
+std::string clean_text(std::string_view text, Breaks breaks = Breaks::replace);
 
 // Natural order: "mlx5_2" before "mlx5_10", "eth9" before "eth10".
 bool natural_less(std::string_view a, std::string_view b);

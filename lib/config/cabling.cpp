@@ -18,6 +18,10 @@ namespace {
 // One side of a cable: the ends that it may be, since a breakout has several.
 using Side = std::vector<CableEnd>;
 
+constexpr size_t kMaxFields = 256;   // of a CSV record; NetBox exports some 20
+constexpr size_t kMaxEnds = 64;      // of one side; a breakout has 8
+constexpr size_t kMaxCables = 4096;  // of one host
+
 std::string lower(std::string_view text) {
   std::string out(trim(text));
   for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -32,22 +36,29 @@ bool is_not_there(std::string_view status) {
 void add_cables(const Side& ours, const Side& theirs, const std::string& host, const std::string& where,
                 std::vector<Cable>& out) {
   for (const CableEnd& end : ours)
-    for (const CableEnd& other : theirs)
-      if (same_device(end.device, host)) out.push_back({end.port, other, where});
+    if (same_device(end.device, host))
+      for (const CableEnd& other : theirs) out.push_back({end.port, other, where});
 }
 
-void add_both(const Side& a, const Side& b, const std::string& host, const std::string& where,
-              std::vector<Cable>& out) {
-  add_cables(a, b, host, where, out);
-  add_cables(b, a, host, where, out);
+Result<void> add_both(const Result<Side>& a, const Result<Side>& b, const std::string& host, const std::string& where,
+                      std::vector<Cable>& out) {
+  for (const auto* side : {&a, &b})
+    if (!*side) return error(0, where + ": " + side->error().what);
+  add_cables(*a, *b, host, where, out);
+  add_cables(*b, *a, host, where, out);
+  if (out.size() > kMaxCables)
+    return error(0, where + ": more than " + std::to_string(kMaxCables) + " cables of " + host);
+  return {};
 }
+
+Error too_many_ends() { return error(0, "more than " + std::to_string(kMaxEnds) + " ends on one side of a cable"); }
 
 // Records of CSV, one after the other.
 class CsvReader {
  public:
   CsvReader(std::string_view text, char separator) : text_(text), separator_(separator) {}
 
-  // Skips empty lines. nullopt: the end. An Error: an unterminated quote.
+  // Skips empty lines. nullopt: the end. An Error: an unterminated quote, too many fields, a last line without its end.
   Result<std::optional<std::vector<std::string>>> next() {
     for (;;) {
       line_ = next_line_;
@@ -56,6 +67,7 @@ class CsvReader {
       for (bool more = true; more;) {
         auto field = read_field(more);
         if (!field) return field.error();
+        if (fields.size() == kMaxFields) return error(0, "more than " + std::to_string(kMaxFields) + " fields");
         fields.push_back(std::move(*field));
       }
       if (fields.size() > 1 || !fields.front().empty()) return std::optional(std::move(fields));
@@ -67,19 +79,25 @@ class CsvReader {
   // `more`: another field of the record follows.
   Result<std::string> read_field(bool& more) {
     std::string field;
-    bool quoted = false;
+    bool quoted = false, blank = true, ended = false;
     for (more = false; at_ < text_.size(); ++at_) {
       const char c = text_[at_];
       if (c == '\n') ++next_line_;
       if (quoted && c == '"' && text_.substr(at_ + 1).starts_with('"')) field += text_[++at_];
-      else if (c == '"' && (quoted || trim(field).empty())) quoted = !quoted;
+      else if (c == '"' && (quoted || blank)) quoted = !quoted;
       else if (!quoted && (c == separator_ || c == '\n')) {
         more = c == separator_;
+        ended = true;
         ++at_;
         break;
-      } else field += c;
+      } else {
+        field += c;
+        blank = blank && std::isspace(static_cast<unsigned char>(c)) != 0;
+      }
     }
     if (quoted) return error(0, "a quote without its end");
+    // "swp1" may be the beginning of "swp12".
+    if (!ended) return error(0, "no line break at the end of the file: it may be truncated");
     return std::string(trim(field));
   }
 
@@ -128,13 +146,20 @@ Result<Columns> read_header(const std::vector<std::string>& header, const std::s
   return out;
 }
 
+std::vector<std::string> parts_of(std::string_view list) {
+  std::vector<std::string> out;
+  for (const std::string_view part : split(list, ','))
+    if (!trim(part).empty()) out.push_back(clean_text(trim(part)));
+  return out;
+}
+
 // NetBox joins the terminations of a breakout by commas.
-Side side_of(const std::string& devices, const std::string& ports) {
+Result<Side> side_of(std::string_view devices, std::string_view ports) {
+  const auto first = parts_of(devices), second = parts_of(ports);
+  if (first.size() > kMaxEnds || first.size() * second.size() > kMaxEnds) return too_many_ends();
   Side out;
-  for (const std::string_view device : split(devices, ','))
-    for (const std::string_view port : split(ports, ','))
-      if (!trim(device).empty() && !trim(port).empty())
-        out.push_back({std::string(trim(device)), std::string(trim(port))});
+  for (const std::string& device : first)
+    for (const std::string& port : second) out.push_back({device, port});
   return out;
 }
 
@@ -168,7 +193,10 @@ Result<std::vector<Cable>> parse_csv(std::string_view text, const std::string& n
           0, here() + ": " + std::to_string(fields.size()) + " fields where the header has " + std::to_string(width));
     const auto field = [&](Column column) { return fields[*(*columns)[column]]; };
     if ((*columns)[kStatus] && is_not_there(field(kStatus))) continue;
-    add_both(side_of(field(kDeviceA), field(kPortA)), side_of(field(kDeviceB), field(kPortB)), host, here(), out);
+    if (auto added = add_both(side_of(field(kDeviceA), field(kPortA)), side_of(field(kDeviceB), field(kPortB)), host,
+                              here(), out);
+        !added)
+      return added.error();
   }
   if (!columns) return error(0, name + ":1: empty; expected a header line and one line for each cable");
   return out;
@@ -185,15 +213,16 @@ std::string text_at(const Json& node, const char* path) {
 void add_end(const Json& termination, Side& side) {
   const Json& object = termination.contains("object") ? termination["object"] : termination;
   const std::string device = text_at(object, "/device/name"), port = text_at(object, "/name");
-  if (!device.empty() && !port.empty()) side.push_back({device, port});
+  if (!device.empty() && !port.empty()) side.push_back({clean_text(device), clean_text(port)});
 }
 
-Side json_side(const Json& cable, const std::string& letter) {
+Result<Side> json_side(const Json& cable, const std::string& letter) {
   Side out;
   if (const auto list = cable.find(letter + "_terminations"); list != cable.end()) {
     if (list->is_array())
       for (const Json& termination : *list) add_end(termination, out);
   } else if (const auto one = cable.find("termination_" + letter); one != cable.end()) add_end(*one, out);
+  if (out.size() > kMaxEnds) return too_many_ends();
   return out;
 }
 
@@ -219,7 +248,8 @@ Result<std::vector<Cable>> parse_json(std::string_view text, const std::string& 
     if (!list[i].is_object()) return error(0, where + ": not a JSON object");
     const std::string status = text_at(list[i], "/status"), value = text_at(list[i], "/status/value");
     if (is_not_there(value.empty() ? status : value)) continue;
-    add_both(json_side(list[i], "a"), json_side(list[i], "b"), host, where, out);
+    if (auto added = add_both(json_side(list[i], "a"), json_side(list[i], "b"), host, where, out); !added)
+      return added.error();
   }
   return out;
 }

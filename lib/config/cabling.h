@@ -12,7 +12,7 @@
 
 namespace fabric {
 
-inline constexpr size_t kMaxCablingBytes = size_t{64} << 20;
+inline constexpr size_t kMaxCablingBytes = size_t{32} << 20;
 
 // Either CSV with a header (RFC 4180; separated by commas, semicolons or tabs) that has, for each of both ends, a
 // column of the device and one of the port, under the names of NetBox's exports and imports:

@@ -14,6 +14,8 @@ namespace {
 
 using namespace config;
 
+constexpr size_t kMaxAllBytes = 4 * kMaxBytes;  // of the file and its drop-ins: toml++ needs some 100 bytes for each
+
 void read_section(Reader& reader, std::string_view section, const toml::table& table, Document& document);
 
 void read_ports(Reader& reader, const toml::node& node, Document& document) {
@@ -115,18 +117,19 @@ void read_document(Reader& reader, const toml::table& table, Document& document)
 // The profiles that entries name, each read once.
 class Profiles {
  public:
-  Profiles(std::string directory, Faults& faults) : directory_(std::move(directory)), faults_(faults) {}
+  Profiles(const Files* files, std::string directory, Faults& faults)
+      : files_(files), directory_(std::move(directory)), faults_(faults) {}
 
   // Null, with an error: unknown name. An Error: its file cannot be read.
   Result<const Entry*> find(const std::string& name, const Place& at) {
     if (auto known = read_.find(name); known != read_.end()) return &known->second;
-    const auto names = directory_.empty() ? std::vector<std::string>{} : toml_files(directory_);
+    const auto names = files_ == nullptr ? std::vector<std::string>{} : files_->toml_files(directory_);
     const std::string file = directory_ + "/" + name + ".toml";
     if (std::find(names.begin(), names.end(), file) == names.end()) {
       unknown(name, at, names);
       return nullptr;
     }
-    auto text = read_file(file);
+    auto text = files_->read(file);
     if (!text) return text.error();
     Reader reader(file, faults_);
     toml::table table;
@@ -138,7 +141,7 @@ class Profiles {
  private:
   void unknown(const std::string& name, const Place& at, const std::vector<std::string>& files) {
     std::string text =
-        "profile: there is no " + toml_string(name) + " in " + (directory_.empty() ? "profiles" : directory_) + "; ";
+        "profile: there is no " + toml_string(name) + " in " + (files_ == nullptr ? "profiles" : directory_) + "; ";
     for (const std::string& file : files) {
       const std::string stem = file.substr(directory_.size() + 1, file.size() - directory_.size() - 6);
       text += (&file == &files.front() ? "write " : " or ") + toml_string(stem);
@@ -146,6 +149,7 @@ class Profiles {
     faults_.fail(at, text + (files.empty() ? "no profile is there" : ""));
   }
 
+  const Files* files_;  // null: no profile can be named
   std::string directory_;
   Faults& faults_;
   std::unordered_map<std::string, Entry> read_;
@@ -205,38 +209,53 @@ void check_entries(std::vector<Entry>& entries, Faults& faults) {
   }
 }
 
-Result<LoadedConfig> finish(Document document, const std::string& profiles, Faults faults) {
-  if (auto done = complete(document, Profiles(profiles, faults), faults); !done) return done.error();
+Result<LoadedConfig> finish(Document document, const Files* files, const std::string& profiles, Faults faults) {
+  if (auto done = complete(document, Profiles(files, profiles, faults), faults); !done) return done.error();
   check_entries(document.entries, faults);
   for (Entry& entry : document.entries) document.policy.ports.push_back(std::move(entry.port));
   return std::move(faults).finish(std::move(document.policy));
 }
 
-}  // namespace
-
-Result<LoadedConfig> load_config(const std::string& file) {
+Result<LoadedConfig> load(const Files& source, const std::string& file) {
   const std::string folder = folder_of(file);
-  auto files = drop_ins(folder + "conf.d");
+  auto files = source.drop_ins(folder + "conf.d");
   if (!files) return files.error();
   files->insert(files->begin(), file);
   Document document;
   Faults faults;
+  size_t bytes = 0;
   for (const std::string& each : *files) {
-    auto text = read_file(each);
+    auto text = source.read(each);
     // A dangling link in conf.d, or drop-ins alone, must not count as a machine without configuration.
     const bool missing = !text && text.error().code == ENOENT && &each == &files->front();
     if (!text && files->size() > 1)
       return error(0, text.error().text() +
                           (missing ? "; files in conf.d are read after it: create it, with mode at least" : ""));
     if (!text) return text.error();
+    bytes += text->size();
+    if (bytes > kMaxAllBytes) return error(0, each + ":1:1: all files together are larger than 4 MiB");
     Reader reader(each, faults);
     toml::table table;
     if (parse_file(reader, *text, table)) read_document(reader, table, document);
   }
   if (!document.has_mode) faults.fail({0, 1, 1}, "mode: not set; write mode = \"audit\" or mode = \"enforce\"");
-  auto loaded = finish(std::move(document), folder + "profiles", std::move(faults));
+  auto loaded = finish(std::move(document), &source, folder + "profiles", std::move(faults));
   if (loaded) loaded->files = std::move(*files);
   return loaded;
+}
+
+}  // namespace
+
+Result<LoadedConfig> load_config(const std::string& file) {
+  const auto root = Root::open("/");
+  if (!root) return root.error();
+  return load(Files(*root, ""), file);
+}
+
+Result<LoadedConfig> load_config(const Root& root, const std::string& file) {
+  if (!file.empty()) return load_config(file);
+  const std::string name = root.name_of(kConfigFile);
+  return load(Files(root, name.substr(0, name.size() - std::string_view(kConfigFile).size())), name);
 }
 
 Result<LoadedConfig> parse_config(std::string_view text, const std::string& name, const std::string& profiles) {
@@ -246,7 +265,10 @@ Result<LoadedConfig> parse_config(std::string_view text, const std::string& name
   Reader reader(name, faults);
   toml::table table;
   if (parse(reader, text, table)) read_document(reader, table, document);
-  return finish(std::move(document), profiles, std::move(faults));
+  const auto root = Root::open("/");
+  if (!root) return root.error();
+  const Files files(*root, "");
+  return finish(std::move(document), profiles.empty() ? nullptr : &files, profiles, std::move(faults));
 }
 
 std::vector<std::string> config_keys() {

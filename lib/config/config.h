@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "kernel/capture/root.h"
 #include "model/policy.h"
 
 namespace fabric {
@@ -32,6 +33,8 @@ struct LoadedConfig {
 // known key. Files must give `mode`, and each a key and a newline at its end (and the line of its `last_line`). Nothing
 // half-read is returned. Its code is the errno if the only file could not be read (ENOENT: missing), else 0.
 Result<LoadedConfig> load_config(const std::string& file);
+// The same of `file` where --config gives one; empty: kConfigFile below `root`. A captured tree's links stay inside it.
+Result<LoadedConfig> load_config(const Root& root, const std::string& file);
 Result<LoadedConfig> parse_config(std::string_view text, const std::string& name, const std::string& profiles = {});
 
 // The last valid configuration that the agent used: show_config() below comments that name its files. Files that become

@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/files.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <memory>
-
-#include "base/fd.h"
+#include <filesystem>
 
 namespace fabric::config {
-
 namespace {
 
 // fabric-agentd is root without CAP_DAC_OVERRIDE, fabric-exporter an unprivileged user: neither can read a file that
 // only a deployment tool's user may read, although root's shell can.
 Error unreadable(int code, const std::string& file) {
+  if (code == EISDIR || code == EINVAL)
+    return error(0, file + ":1:1: not a regular file; give the path of a TOML file");
+  if (code == EFBIG) return error(0, file + ":1:1: larger than 1 MiB; give a configuration file");
   Error out = error(code, file + ": cannot read the configuration");
   if (code == EACCES) out.what += " (make it root's and readable by all: chown root, chmod 644, its folders 755)";
   return out;
@@ -25,23 +20,14 @@ Error unreadable(int code, const std::string& file) {
 
 }  // namespace
 
-Result<std::string> read_file(const std::string& file) {
-  // O_NONBLOCK: a FIFO must not hang the daemon's start.
-  Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat status {};
-  if (!fd || ::fstat(fd.get(), &status) != 0) return unreadable(errno, file);
-  if (!S_ISREG(status.st_mode)) return error(0, file + ":1:1: not a regular file; give the path of a TOML file");
-  std::string text(kMaxBytes + 1, '\0');
-  size_t filled = 0;
-  for (;;) {
-    ssize_t count = ::read(fd.get(), text.data() + filled, text.size() - filled);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return unreadable(errno, file);
-    filled += static_cast<size_t>(count);
-    if (count == 0 || filled > kMaxBytes) break;
-  }
-  if (filled > kMaxBytes) return error(0, file + ":1:1: larger than 1 MiB; give a configuration file");
-  text.resize(filled);
+std::string Files::path_of(const std::string& name) const {
+  std::error_code failed;
+  return below_.empty() ? std::filesystem::absolute(name, failed).string() : name.substr(below_.size());
+}
+
+Result<std::string> Files::read(const std::string& file) const {
+  auto text = root_.read(path_of(file), kMaxBytes);
+  if (!text) return unreadable(text.error().code, file);
   return text;
 }
 
@@ -50,28 +36,18 @@ std::string folder_of(const std::string& file) {
   return file.substr(0, slash == std::string::npos ? 0 : slash + 1);
 }
 
-namespace {
-
-struct CloseDir {
-  void operator()(DIR* directory) const { ::closedir(directory); }
-};
-
-}  // namespace
-
-Result<std::vector<std::string>> drop_ins(const std::string& folder) {
-  std::unique_ptr<DIR, CloseDir> open(::opendir(folder.c_str()));
+Result<std::vector<std::string>> Files::drop_ins(const std::string& folder) const {
+  const auto names = root_.list(path_of(folder));
   std::vector<std::string> files;
-  if (open == nullptr && errno == ENOENT) return files;
-  if (open == nullptr) return error(errno, folder + ": cannot list the files");
-  while (const dirent* entry = ::readdir(open.get())) {
-    std::string_view name = entry->d_name;
-    if (name.ends_with(".toml") && name.front() != '.') files.push_back(folder + "/" + std::string(name));
-  }
+  if (!names && names.error().code == ENOENT) return files;
+  if (!names) return error(names.error().code, folder + ": cannot list the files");
+  for (const std::string& name : *names)
+    if (name.ends_with(".toml") && name.front() != '.') files.push_back(folder + "/" + name);
   std::sort(files.begin(), files.end());
   return files;
 }
 
-std::vector<std::string> toml_files(const std::string& folder) {
+std::vector<std::string> Files::toml_files(const std::string& folder) const {
   auto files = drop_ins(folder);
   return files ? std::move(files).value() : std::vector<std::string>{};
 }

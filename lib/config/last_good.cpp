@@ -26,22 +26,33 @@ std::vector<std::string> files_of(std::string_view text) {
   return files;
 }
 
-// Empty: there is none of this file.
-Result<std::string> read_last_good(const std::string& directory, const std::string& file) {
+// The file where it lies below the root as the package puts it: its links do not leave the root.
+struct Source {
+  Root root;
+  std::string given, name;  // empty: as the package puts it; as messages show it
+};
+
+Result<Source> source_of(const std::string& directory, const std::string& file) {
   auto root = Root::open(directory);
   if (!root) return root.error();
-  auto text = root->read(kLastGoodFile);
+  const bool is_default = file == directory + (directory.ends_with('/') ? "" : "/") + kConfigFile;
+  Source out{std::move(*root), is_default ? std::string() : file, file};
+  if (is_default) out.name = out.root.name_of(kConfigFile);
+  return out;
+}
+
+// Empty: there is none of this file.
+Result<std::string> read_last_good(const Source& source) {
+  auto text = source.root.read(kLastGoodFile);
   if (!text && text.error().code == ENOENT) return std::string();
   if (!text) return text.error();
   const auto files = files_of(*text);
-  return !files.empty() && files.front() == file ? std::move(*text) : std::string();
+  return !files.empty() && files.front() == source.name ? std::move(*text) : std::string();
 }
 
-}  // namespace
-
-Result<LoadedConfig> load_whole_config(const std::string& directory, const std::string& file) {
-  auto loaded = load_config(file);
-  const auto last = read_last_good(directory, file);
+Result<LoadedConfig> load_whole(const Source& source) {
+  auto loaded = load_config(source.root, source.given);
+  const auto last = read_last_good(source);
   if (!loaded || !last) return loaded;
   for (const std::string& known : files_of(*last))
     if (std::find(loaded->files.begin(), loaded->files.end(), known) == loaded->files.end())
@@ -51,10 +62,19 @@ Result<LoadedConfig> load_whole_config(const std::string& directory, const std::
   return loaded;
 }
 
+}  // namespace
+
+Result<LoadedConfig> load_whole_config(const std::string& directory, const std::string& file) {
+  const auto source = source_of(directory, file);
+  return source ? load_whole(*source) : Result<LoadedConfig>(source.error());
+}
+
 Result<ConfigInUse> load_config_in_use(const std::string& directory, const std::string& file) {
-  auto loaded = load_whole_config(directory, file);
+  const auto source = source_of(directory, file);
+  if (!source) return source.error();
+  auto loaded = load_whole(*source);
   if (loaded) return ConfigInUse{std::move(*loaded)};
-  const auto text = read_last_good(directory, file);
+  const auto text = read_last_good(*source);
   if (!text || text->empty()) return loaded.error();
   auto last = parse_config(*text, std::string("/") + kLastGoodFile);
   if (!last) return error(loaded.error().code, loaded.error().what + "\n" + last.error().what);

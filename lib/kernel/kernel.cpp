@@ -97,7 +97,7 @@ Result<std::string> query_recorded(const Kernel& kernel, const std::string& ques
   const Answer* known = kernel.tape->find(Ask::query, question);
   if (known == nullptr) return error(ENODATA, question + ": not in this capture");
   if (!known->ok()) return known->error();
-  return (*known)->empty() ? std::string{} : (*known)->front();
+  return (*known)->empty() ? std::string{} : clean_text((*known)->front(), Breaks::keep);
 }
 
 std::chrono::steady_clock::time_point steady_now(const Kernel& kernel) {

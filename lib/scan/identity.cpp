@@ -69,7 +69,7 @@ void read_hardware(const Context& context, Port& port) {
 std::string driver_of(const Root& root, const std::string& folder) {
   if (const auto link = root.resolve(folder + "/driver"); link && root.exists(folder + "/driver"))
     return last_component(*link);
-  const auto uevent = root.read(folder + "/uevent");
+  const auto uevent = root.read_text(folder + "/uevent");
   for (const std::string_view line : split(uevent ? std::string_view(*uevent) : std::string_view{}, '\n'))
     if (line.starts_with("DRIVER=")) return std::string(trim(line.substr(7)));
   return {};

@@ -24,10 +24,6 @@ std::string utc(std::time_t at) {
   return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
-Error corrupt(const std::string& name, const toml::source_position& at, const std::string& what) {
-  return error(EBADMSG, name + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": " + what);
-}
-
 Disruptive disruptive_of(const std::string& text) {
   for (Disruptive one : {Disruptive::now, Disruptive::never})
     if (to_text(one) == text) return one;
@@ -100,8 +96,9 @@ std::string to_toml(const Record& record) {
 }
 
 Result<Record> parse(std::string_view text, const std::string& name) {
-  toml::table table;
-  if (auto problem = parse_toml(text, table)) return corrupt(name, problem->at, problem->what);
+  const auto read_table = parse_state(text, name);
+  if (!read_table) return read_table.error();
+  const toml::table& table = *read_table;
   Record record;
   record.id = text_at(table, "id");
   record.boot_id = text_at(table, "boot_id");

@@ -140,10 +140,6 @@ class Pass {
   const SysctlOptions& options_;
 };
 
-Error corrupt(const std::string& file, const toml::source_position& at, const std::string& what) {
-  return error(EBADMSG, file + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": " + what);
-}
-
 }  // namespace
 
 std::span<const Sysctl> known_sysctls() { return kSysctls; }
@@ -190,8 +186,9 @@ std::string sysctl_originals_toml(const SysctlValues& originals) {
 }
 
 Result<SysctlValues> parse_sysctl_originals(std::string_view text, const std::string& file) {
-  toml::table table;
-  if (auto problem = parse_toml(text, table)) return corrupt(file, problem->at, problem->what);
+  const auto read_table = parse_state(text, file);
+  if (!read_table) return read_table.error();
+  const toml::table& table = *read_table;
   SysctlValues out;
   for (auto&& [key, node] : table) {
     const auto* value = node.as_string();

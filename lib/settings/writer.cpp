@@ -68,7 +68,7 @@ Suspect suspect_of(SettingId setting, const Evidence& seen) {
 }
 
 std::string find_writer(const Root& root, NotificationKind how, std::string_view netdev) {
-  const auto sockets = root.read("proc/net/netlink");  // sk Eth Pid Groups ... (net/netlink/af_netlink.c)
+  const auto sockets = root.read_text("proc/net/netlink");  // sk Eth Pid Groups ... (net/netlink/af_netlink.c)
   if (!sockets || how == NotificationKind::nothing) return {};
   const int protocol = how == NotificationKind::ethtool ? 16 : 0;  // NETLINK_GENERIC, NETLINK_ROUTE of linux/netlink.h
   for (std::string_view line : split(*sockets, '\n')) {

@@ -28,17 +28,17 @@ std::string acks_toml(const std::vector<Ack>& acks) {
 }
 
 Result<std::vector<Ack>> parse_acks(std::string_view text, const std::string& name) {
-  toml::table table;
-  if (auto problem = parse_toml(text, table))
-    return error(EBADMSG, name + ":" + std::to_string(problem->at.line) + ":" + std::to_string(problem->at.column) +
-                              ": " + problem->what);
+  const auto read_table = parse_state(text, name);
+  if (!read_table) return read_table.error();
+  const toml::table& table = *read_table;
   std::vector<Ack> out;
   const auto* list = table.get("ack") == nullptr ? nullptr : table.get("ack")->as_array();
   for (size_t i = 0; list != nullptr && i < list->size(); ++i) {
     const auto* entry = list->get(i)->as_table();
-    if (entry == nullptr || text_at(*entry, "id").empty()) return error(EBADMSG, name + ": an [[ack]] without an id");
-    out.push_back({text_at(*entry, "id"), text_at(*entry, "subject"), number_at(*entry, "at"),
-                   number_at(*entry, "until"), text_at(*entry, "by"), text_at(*entry, "comment")});
+    if (entry == nullptr || clean_text_at(*entry, "id").empty())
+      return error(EBADMSG, name + ": an [[ack]] without an id");
+    out.push_back({clean_text_at(*entry, "id"), clean_text_at(*entry, "subject"), number_at(*entry, "at"),
+                   number_at(*entry, "until"), clean_text_at(*entry, "by"), clean_text_at(*entry, "comment")});
   }
   return out;
 }

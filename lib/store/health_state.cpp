@@ -86,7 +86,7 @@ void each_entry(const toml::table& table, std::string_view key, Each&& each) {
 }
 
 void read_state(const toml::table& entry, Health& health) {
-  const std::string rule = text_at(entry, "rule"), subject = text_at(entry, "subject");
+  const std::string rule = clean_text_at(entry, "rule"), subject = clean_text_at(entry, "subject");
   const auto seen = number_of(entry.get("seen"));
   if (rule.empty() || subject.empty() || !seen) return;
   HealthState& state = health.rules[rule][subject];
@@ -94,7 +94,7 @@ void read_state(const toml::table& entry, Health& health) {
   state.critical = trigger_at(entry, "critical", *seen);
   state.seen = *seen;
   state.value = number_of(entry.get("value")).value_or(0);
-  state.evidence = text_at(entry, "evidence");
+  state.evidence = clean_text_at(entry, "evidence");
   state.parts = parts_at(entry);
 }
 
@@ -121,30 +121,29 @@ std::string health_toml(const HealthMemory& memory) {
 }
 
 Result<HealthMemory> parse_health(std::string_view text, const std::string& name) {
-  toml::table table;
-  if (auto problem = parse_toml(text, table))
-    return error(EBADMSG, name + ":" + std::to_string(problem->at.line) + ":" + std::to_string(problem->at.column) +
-                              ": " + problem->what);
+  const auto read_table = parse_state(text, name);
+  if (!read_table) return read_table.error();
+  const toml::table& table = *read_table;
   const auto updated = number_of(table.get("updated"));
   if (!updated) return error(EBADMSG, name + ":1:1: no time in it");
   HealthMemory out;
   out.health.now = *updated;
   out.health.wall = wall_at(table, "wall");
   each_entry(table, "device", [&](const toml::table& entry) {
-    HealthDevice& device = out.health.devices[text_at(entry, "port")];
-    device.identity = text_at(entry, "identity");
+    HealthDevice& device = out.health.devices[clean_text_at(entry, "port")];
+    device.identity = clean_text_at(entry, "identity");
     if (const auto since = number_of(entry.get("since"))) device.since = *since;
   });
   each_entry(table, "state", [&](const toml::table& entry) { read_state(entry, out.health); });
   each_entry(table, "acknowledged", [&](const toml::table& entry) {
-    out.acks.push_back({text_at(entry, "id"), text_at(entry, "subject"), wall_at(entry, "at"), wall_at(entry, "met"),
-                        flag_at(entry, "spent")});
+    out.acks.push_back({clean_text_at(entry, "id"), clean_text_at(entry, "subject"), wall_at(entry, "at"),
+                        wall_at(entry, "met"), flag_at(entry, "spent")});
   });
   return out;
 }
 
 Result<std::optional<HealthMemory>> load_health(const Root& root) {
-  auto text = root.read(kHealthFile);
+  auto text = root.read_foreign(kHealthFile);
   if (!text && text.error().code == ENOENT) return std::optional<HealthMemory>{};
   if (!text) return text.error();
   auto memory = parse_health(*text, std::string("/") + kHealthFile);

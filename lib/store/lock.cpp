@@ -49,6 +49,14 @@ Result<Fd> shed_readers(const Fd& folder, const char* name, const std::string& s
   return fresh;
 }
 
+// Whether the open file is the one of this name.
+bool is_at(const Fd& folder, const char* name, int fd) {
+  struct stat open {
+  }, named{};
+  return ::fstat(fd, &open) == 0 && ::fstatat(folder.get(), name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
 }  // namespace
 
 Result<Fd> take_lock(const std::string& directory, std::chrono::milliseconds patience, const char* file) {
@@ -69,6 +77,8 @@ Result<Fd> take_lock(const std::string& directory, std::chrono::milliseconds pat
   const auto end = std::chrono::steady_clock::now() + patience;
   while ((failure = try_lock(fd->get())) == EWOULDBLOCK && std::chrono::steady_clock::now() < end)
     std::this_thread::sleep_for(kRetry);
+  // Another may have re-created the file since it was opened: a lock on the old one excludes nobody.
+  if (failure == 0 && !is_at(*folder, name.c_str(), fd->get())) return take_lock(directory, patience, file);
   if (failure == EWOULDBLOCK) return error(EWOULDBLOCK, shown + ": held by " + holder(fd->get()));
   if (failure != 0) return error(failure, shown + ": cannot take the lock");
   if (public_lock) (void)!::fchmod(fd->get(), 0644);  // whatever the umask

@@ -25,7 +25,7 @@ bool get(const toml::table& table, std::string_view key, int64_t max, Number& ou
 std::vector<std::string> texts_at(const toml::table& table, std::string_view key) {
   std::vector<std::string> out;
   each_of(table, key, [&](const toml::node& node) {
-    if (std::string text; !read_text(node, text)) out.push_back(std::move(text));
+    if (std::string text; !read_text(node, text)) out.push_back(clean_text(text));
   });
   return out;
 }
@@ -81,19 +81,19 @@ std::optional<std::vector<DcbxApp>> app_at(const toml::table& neighbor) {
 Neighbor read_neighbor(const toml::table& table, const std::string& source) {
   Neighbor out;
   out.source = source;
-  out.netdev = text_at(table, "netdev");
-  out.chassis_id = text_at(table, "chassis_id");
-  out.port_id = text_at(table, "port_id");
-  out.port_description = text_at(table, "port_description");
-  out.system_name = text_at(table, "system_name");
-  out.system_description = text_at(table, "system_description");
+  out.netdev = clean_text_at(table, "netdev");
+  out.chassis_id = clean_text_at(table, "chassis_id");
+  out.port_id = clean_text_at(table, "port_id");
+  out.port_description = clean_text_at(table, "port_description");
+  out.system_name = clean_text_at(table, "system_name");
+  out.system_description = clean_text_at(table, "system_description");
   out.management = texts_at(table, "management");
   get(table, "ttl", UINT16_MAX, out.ttl);
   get(table, "heard", kMaxSeconds, out.heard);
   unsigned number = 0;
   if (get(table, "max_frame", UINT16_MAX, number)) out.max_frame = number;
   if (get(table, "vlan", UINT16_MAX, number)) out.vlan = number;
-  out.dcbx = text_at(table, "dcbx");
+  out.dcbx = clean_text_at(table, "dcbx");
   out.ets = ets_at(table, "ets");
   out.ets_recommended = ets_at(table, "ets_recommended");
   out.pfc = pfc_at(table);
@@ -167,19 +167,19 @@ void look_back(Neighbors& neighbors, double now) {
 }
 
 Result<NeighborFile> read_file(std::string_view text, const std::string& name) {
-  toml::table table;
-  if (auto problem = parse_toml(text, table))
-    return error(EBADMSG, name + ":" + std::to_string(problem->at.line) + ":" + std::to_string(problem->at.column) +
-                              ": " + problem->what);
+  const auto read_table = parse_state(text, name);
+  if (!read_table) return read_table.error();
+  const toml::table& table = *read_table;
   NeighborFile out;
   if (!get(table, "updated", kMaxSeconds, out.updated)) return error(EBADMSG, name + ":1:1: no time in it");
   Neighbors& known = out.neighbors;
-  known.source = text_at(table, "source");
+  known.source = clean_text_at(table, "source");
   if (known.source.empty()) known.source = kLldpSource;
   if (const auto* since_when = table_at(table, "listening"))
     for (auto&& [key, node] : *since_when) {
       const std::string_view netdev = key;
-      if (double since = 0; get(*since_when, netdev, kMaxSeconds, since)) known.listening.emplace(netdev, since);
+      if (double since = 0; get(*since_when, netdev, kMaxSeconds, since))
+        known.listening.emplace(clean_text(netdev), since);
     }
   each_of(table, "neighbor", [&](const toml::node& node) {
     const auto* values = node.as_table();
@@ -221,7 +221,7 @@ Result<Neighbors> parse_neighbors(std::string_view text, const std::string& name
 
 Result<std::optional<Neighbors>> NeighborReader::load(const Root& root) {
   const std::string name = std::string("/") + kNeighborFile;
-  auto text = root.read(kNeighborFile);
+  auto text = root.read_foreign(kNeighborFile);
   if (!text && text.error().code == ENOENT) return std::optional<Neighbors>{};
   if (!text) return text.error();
   if (!last_ || *text != text_) {

@@ -200,10 +200,9 @@ std::string optics_toml(const Optics& optics, double read) {
 }
 
 Result<Optics> parse_optics(std::string_view text, const std::string& name, std::optional<double> now) {
-  toml::table table;
-  if (auto problem = parse_toml(text, table))
-    return error(EBADMSG, name + ":" + std::to_string(problem->at.line) + ":" + std::to_string(problem->at.column) +
-                              ": " + problem->what);
+  const auto read_table = parse_state(text, name);
+  if (!read_table) return read_table.error();
+  const toml::table& table = *read_table;
   const auto read = number_at(table, "read"), interval = number_at(table, "interval");
   const auto sane = [](const std::optional<double>& seconds) {
     return seconds && *seconds >= 0 && *seconds <= kMaxSeconds;
@@ -230,7 +229,7 @@ std::optional<double> uptime(const Root& root) {
 }
 
 Result<std::optional<Optics>> load_optics(const Root& root) {
-  auto text = root.read(kOpticsFile);
+  auto text = root.read_foreign(kOpticsFile);
   if (!text && text.error().code == ENOENT) return std::optional<Optics>{};
   if (!text) return text.error();
   auto optics = parse_optics(*text, std::string("/") + kOpticsFile, uptime(root));

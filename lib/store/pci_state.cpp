@@ -56,10 +56,9 @@ std::string pci_state_toml(const PciState& state) {
 }
 
 Result<PciState> parse_pci_state(std::string_view text, const std::string& name) {
-  toml::table table;
-  if (auto problem = parse_toml(text, table))
-    return error(EBADMSG, name + ":" + std::to_string(problem->at.line) + ":" + std::to_string(problem->at.column) +
-                              ": " + problem->what);
+  const auto read_table = parse_state(text, name);
+  if (!read_table) return read_table.error();
+  const toml::table& table = *read_table;
   PciState out;
   if (const auto* node = table.get("updated"))
     if (const auto* value = node->as_string()) out.updated = value->get();
@@ -74,7 +73,7 @@ Result<PciState> parse_pci_state(std::string_view text, const std::string& name)
 }
 
 Result<std::optional<PciState>> load_pci_state(const Root& root) {
-  auto text = root.read(kPciFile);
+  auto text = root.read_foreign(kPciFile);
   if (!text && text.error().code == ENOENT) return std::optional<PciState>{};
   if (!text) return text.error();
   auto state = parse_pci_state(*text, std::string("/") + kPciFile);

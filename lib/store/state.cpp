@@ -15,16 +15,6 @@ namespace {
 
 constexpr const char* kWritten = "# Written by fabric-agentd; see fabric-agentd(8). Do not edit.\n";
 
-Error corrupt(const std::string& name, const toml::source_position& at, const std::string& what) {
-  return error(EBADMSG, name + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": " + what);
-}
-
-Result<toml::table> parse(std::string_view text, const std::string& name) {
-  toml::table table;
-  if (auto problem = parse_toml(text, table)) return corrupt(name, problem->at, problem->what);
-  return table;
-}
-
 Result<Qos> read_qos(const toml::node& node, const std::string& name) {
   const auto* table = node.as_table();
   if (table == nullptr) return corrupt(name, node.source().begin, "expected a table of settings");
@@ -108,7 +98,7 @@ std::string originals_toml(const Originals& originals) {
 }
 
 Result<Originals> parse_originals(std::string_view text, const std::string& name) {
-  auto table = parse(text, name);
+  auto table = parse_state(text, name);
   if (!table) return table.error();
   Originals originals;
   for (auto&& [key, node] : *table) {
@@ -139,7 +129,7 @@ std::string agent_state_toml(const AgentState& state, const std::string& config)
 }
 
 Result<AgentState> parse_agent_state(std::string_view text, const std::string& name) {
-  auto table = parse(text, name);
+  auto table = parse_state(text, name);
   if (!table) return table.error();
   AgentState state;
   state.mode = text_at(*table, "mode");
@@ -215,7 +205,7 @@ void forget(Originals& originals, const Port& port, const Keys& keys) {
 
 Result<std::shared_ptr<const AgentState>> AgentStateReader::load(const Root& root) {
   using Shared = std::shared_ptr<const AgentState>;
-  auto text = root.read(kStateFile);
+  auto text = root.read_foreign(kStateFile);
   if (!text && text.error().code == ENOENT) return Shared{};
   if (!text) return text.error();
   if (!last_ || *text != text_) {
@@ -244,9 +234,9 @@ Result<void> save_agent_state(const std::string& directory, const AgentState& st
 }
 
 Result<std::string> agent_config(const Root& root) {
-  auto text = root.read(kStateFile);
+  auto text = root.read_foreign(kStateFile);
   if (!text) return text.error();
-  auto table = parse(*text, std::string("/") + kStateFile);
+  auto table = parse_state(*text, std::string("/") + kStateFile);
   if (!table) return table.error();
   return text_at(*table, "config");
 }

@@ -2,6 +2,7 @@
 // Before toml++ parses: a letter beyond ASCII outside of strings and comments, which TOML 1.0 allows nowhere, is mostly
 // a typographic quote, and deserves a message that says so.
 #include <algorithm>
+#include <cerrno>
 
 #include "base/parse.h"
 #include "store/toml_value.h"
@@ -110,6 +111,19 @@ MaybeProblem parse_toml(std::string_view text, toml::table& out) {
   if (!parsed) return TomlProblem{parsed.error().source().begin, std::string(parsed.error().description())};
   out = std::move(parsed).table();
   return take_last_line(text, out);
+}
+
+Error corrupt(const std::string& name, const toml::source_position& at, const std::string& what) {
+  return error(EBADMSG, name + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": " + what);
+}
+
+Result<toml::table> parse_state(std::string_view text, const std::string& name) {
+  toml::table table;
+  if (auto problem = parse_toml(text, table)) return corrupt(name, problem->at, problem->what);
+  // A file without any key has lost its beginning; one of ours has kLastLine at least.
+  if (table.empty() && text.find(kLastLine) == std::string_view::npos)
+    return corrupt(name, {1, 1}, "no key: the file is empty or truncated");
+  return table;
 }
 
 }  // namespace fabric

@@ -235,6 +235,8 @@ std::string text_at(const toml::table& table, std::string_view key) {
   return text != nullptr ? text->get() : std::string();
 }
 
+std::string clean_text_at(const toml::table& table, std::string_view key) { return clean_text(text_at(table, key)); }
+
 bool flag_at(const toml::table& table, std::string_view key) {
   const auto* node = table.get(key);
   const auto* flag = node != nullptr ? node->as_boolean() : nullptr;

@@ -25,6 +25,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
 #include "model/qos.h"
 
 namespace fabric {
@@ -42,6 +43,11 @@ inline constexpr std::string_view kLastLine = "last_line";
 // The whole text as TOML 1.0, without the key kLastLine.
 MaybeProblem parse_toml(std::string_view text, toml::table& out);
 
+// A file of ours: parse_toml(), and there is something in it. Files without kLastLine (a person wrote it, or an earlier
+// version) are taken as they are. An Error has code EBADMSG and the text "NAME:LINE:COLUMN: fault".
+Result<toml::table> parse_state(std::string_view text, const std::string& name);
+Error corrupt(const std::string& name, const toml::source_position& at, const std::string& what);
+
 // "the string "x"", "the integer 12": the value found, for "expected ..., not ...".
 std::string describe(const toml::node& node);
 
@@ -52,6 +58,8 @@ MaybeProblem read_text(const toml::node& node, std::string& out);
 // The value of the key; null, empty or false if it is missing or of another type.
 const toml::table* table_at(const toml::table& table, std::string_view key);
 std::string text_at(const toml::table& table, std::string_view key);
+// The same by clean_text(): of a file that another service or a person writes.
+std::string clean_text_at(const toml::table& table, std::string_view key);
 bool flag_at(const toml::table& table, std::string_view key);
 
 // Calls `each` with every element of the array under the key, if there is one.

@@ -31,21 +31,11 @@ Error bad(size_t at, const std::string& what) {
   return error(EBADMSG, "LLDP frame: byte " + std::to_string(at) + ": " + what);
 }
 
-// What a terminal, a TOML file and a metric can show, without the NULs that some pad with.
+// Some pad with NULs.
 std::string printable(View8 bytes) {
   std::string_view in(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   while (in.ends_with('\0')) in.remove_suffix(1);
-  std::string out;
-  for (size_t at = 0; at < in.size();) {
-    const size_t length = utf8_length(in, at);
-    const auto first = static_cast<unsigned char>(in[at]);
-    const bool control = first < 0x20 || first == 0x7f ||
-                         (first == 0xc2 && length == 2 && static_cast<unsigned char>(in[at + 1]) < 0xa0);
-    if (length == 0 || control) out += '?';
-    else out += in.substr(at, length);
-    at += length == 0 ? 1 : length;
-  }
-  return out;
+  return clean_text(in);
 }
 
 std::string mac_text(View8 bytes) {

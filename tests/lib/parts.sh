@@ -123,7 +123,7 @@ part_fuzz() {
     seeds=()
     [[ -d tests/fuzz/corpus/$name ]] && seeds=("tests/fuzz/corpus/$name")
     mkdir -p "$corpus"
-    if "$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
+    if "$fuzzer" -max_total_time="$seconds" -timeout=2 -rss_limit_mb=512 -malloc_limit_mb=128 -print_final_stats=1 \
       -artifact_prefix="$corpus/" "$corpus" "${seeds[@]}" >"$corpus.log" 2>&1; then
       printf 'ok fuzz %s: %s\n' "$name" "$(grep -m1 number_of_executed_units "$corpus.log")"
     else

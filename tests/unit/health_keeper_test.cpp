@@ -84,8 +84,10 @@ class Site {
   }
   ctl::Output ask(std::vector<std::string> words) {
     ctl::Output output;
-    words.insert(words.end(), {"--root", tree_.path()});
-    (void)ctl::run(words, output);
+    auto options = ctl::parse_options(words);
+    EXPECT_TRUE(options);
+    options->root = options->host = tree_.path();
+    (void)ctl::find_verb(options->verb)->run(*options, output);
     return output;
   }
 

@@ -16,6 +16,7 @@
 
 #include <thread>
 
+#include "exporter/http/connections.h"
 #include "exporter/http/listen.h"
 #include "exporter/http/page.h"
 #include "exporter/http/server.h"
@@ -129,7 +130,6 @@ class ServerTest : public testing::Test {
  protected:
   void SetUp() override {
     ASSERT_GE(sd_event_new(&loop_), 0);
-    limits_.idle_seconds = 2;
     auto v4 = parse_address("127.0.0.1:0");
     auto first = listen_on(*v4);
     ASSERT_TRUE(first) << first.error().text();
@@ -161,9 +161,14 @@ class ServerTest : public testing::Test {
     return ntohs(address.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(address).sin6_port
                                                : reinterpret_cast<sockaddr_in&>(address).sin_port);
   }
-  Fd connect(bool v6 = false) const {
+  // `from`: the client's own address.
+  Fd connect(bool v6 = false, const std::string& from = "") const {
     auto address = parse_address(v6 ? "[::1]:" + std::to_string(port6_) : "127.0.0.1:" + std::to_string(port_));
     Fd fd(::socket(address->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (!from.empty()) {
+      const auto own = parse_address(from + ":0");
+      EXPECT_EQ(::bind(fd.get(), reinterpret_cast<const sockaddr*>(&own->storage), own->size), 0);
+    }
     EXPECT_EQ(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address->storage), address->size), 0);
     return fd;
   }
@@ -199,7 +204,7 @@ class ServerTest : public testing::Test {
   }
 
   SmallSite site_;
-  Limits limits_;
+  Limits limits_{.idle_seconds = 2};
   sd_event* loop_ = nullptr;
   std::unique_ptr<Server> server_;
   std::thread thread_;
@@ -330,6 +335,69 @@ TEST_F(ServerTest, ClientsThatLeaveWhileTheyWaitDoNoHarm) {
   for (int i = 0; i < 20; ++i) send_text(connect(), "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
   site_.is_fresh = true;
   EXPECT_EQ(body(ask("GET", "/metrics")), *site_.page);
+}
+
+class SmallServer : public ServerTest {
+ protected:
+  SmallServer() {
+    limits_ = {.connections = 40, .per_client = 30, .idle_seconds = 60, .request = std::chrono::seconds(60)};
+  }
+};
+
+TEST_F(SmallServer, TheOldestOfTooManyGiveWay) {
+  std::vector<Fd> half;
+  for (int i = 0; i < 300; ++i) {
+    half.push_back(connect(false, i % 2 == 0 ? "127.0.0.2" : "127.0.0.3"));
+    send_text(half.back(), "GET /metrics HTTP/1.1\r\nX: ");
+  }
+  EXPECT_EQ(body(ask("GET", "/metrics")), *site_.page);
+  EXPECT_EQ(receive(half.front()), "") << "closed";
+  Fd same = connect(false, "127.0.0.2");
+  send_text(same, "GET /-/healthy HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+  EXPECT_TRUE(receive(same).starts_with("HTTP/1.1 200")) << "a client beside a bad one";
+}
+
+TEST_F(SmallServer, ThoseThatDoNotReadGiveWayToo) {
+  site_.page = std::make_shared<const std::string>(std::string(16'000'000, 'x'));
+  std::vector<Fd> deaf;
+  for (int i = 0; i < 100; ++i) {
+    deaf.push_back(connect(false, "127.0.0." + std::to_string(2 + i % 4)));
+    send_text(deaf.back(), "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
+  }
+  EXPECT_TRUE(ask("GET", "/-/healthy").starts_with("HTTP/1.1 200"));
+  EXPECT_LT(receive(deaf.front()).size(), site_.page->size()) << "closed in the middle";
+}
+
+class HastyServer : public ServerTest {
+ protected:
+  HastyServer() { limits_ = {.idle_seconds = 60, .request = std::chrono::seconds(1)}; }
+};
+
+TEST_F(HastyServer, AByteNowAndThenIsNotARequest) {
+  const Fd fd = connect();
+  send_text(fd, "GET /metrics HTTP/1.1\r\nX: ");
+  pollfd ended{fd.get(), POLLIN | POLLRDHUP, 0};
+  for (int i = 0; i < 200 && ::poll(&ended, 1, 100) == 0; ++i) send_text(fd, "x");
+  EXPECT_NE(ended.revents, 0);
+}
+
+TEST_F(HastyServer, AnAnswerThatIsNotReadEnds) {
+  site_.page = std::make_shared<const std::string>(std::string(64'000'000, 'x'));
+  const Fd fd = connect();
+  send_text(fd, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
+  pollfd ended{fd.get(), POLLRDHUP, 0};
+  EXPECT_EQ(::poll(&ended, 1, 20'000), 1);
+  EXPECT_LT(receive(fd).size(), site_.page->size());
+}
+
+TEST(Connections, MappedAndPrivateAddresses) {
+  const auto client = [](const char* text) {
+    return client_of(reinterpret_cast<const sockaddr*>(&parse_address(text)->storage));
+  };
+  EXPECT_EQ(client("10.0.0.1:1"), client("[::ffff:10.0.0.1]:2"));
+  EXPECT_NE(client("10.0.0.1:1"), client("10.0.0.2:1"));
+  EXPECT_EQ(client("[2001:db8:0:1::1]:1"), client("[2001:db8:0:1:ffff::2]:2"));
+  EXPECT_NE(client("[2001:db8:0:1::1]:1"), client("[2001:db8:0:2::1]:1"));
 }
 
 TEST_F(ServerTest, StopsWhileAScrapeWaits) {

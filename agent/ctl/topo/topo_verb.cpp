@@ -13,7 +13,7 @@ namespace {
 // From /proc/net/route (net/ipv4/fib_trie.c, fib_route_seq_show): name, destination, gateway, flags, refcount, use,
 // metric, mask. The default route is all zeros; the lowest metric wins.
 std::string default_route(const Root& root) {
-  const auto text = root.read("proc/net/route");
+  const auto text = root.read_text("proc/net/route");
   std::string best;
   unsigned least = UINT32_MAX;
   for (const std::string_view line : split(text ? std::string_view(*text) : std::string_view{}, '\n')) {

@@ -83,7 +83,9 @@ int run_ack(const Options& options, Output& output) {
     return failure(kUsage, "unknown check '" + words[0] + "'; see fabric-agentctl explain", output);
   auto kernel = options.open(options.root);
   if (!kernel) return failure(kFailure, kernel.error().text(), output);
-  const bool writes = !options.list && !(kernel->tape && kernel->tape->replays());
+  const bool writes = !options.list;
+  if (writes && kernel->root.path() != options.host)
+    return failure(kFailure, options.root + " is a captured tree: it cannot be written", output);
   auto lock = writes ? state::take_lock(options.root, kPatience, kLock) : Result<Fd>(Fd());
   if (!lock) return failure(kFailure, lock.error().text() + needs_root(), output);
   auto acks = load_acks(kernel->root);
@@ -92,7 +94,6 @@ int run_ack(const Options& options, Output& output) {
                    acks.error().text() + (acks.error().code == EBADMSG ? "; it can be deleted" : needs_root()), output);
   const int64_t wall = wall_now(*kernel);
   if (options.list) return list(*acks, kernel->root, wall, options, output);
-  if (!writes) return failure(kFailure, options.root + " is a capture: it cannot be written", output);
   const std::string subject = words.size() > 1 ? words[1] : std::string();
   const auto known = std::erase_if(*acks, [&](const Ack& ack) {
     return ack.id == words[0] && (ack.subject == subject || (options.remove && words.size() == 1));

@@ -20,10 +20,8 @@ namespace {
 constexpr int kInvalid = 1;  // of `config check`
 
 // The cabling plan is a separate file; the agent starts without it.
-void check_cabling_file(const Options& options, LoadedConfig& config) {
-  auto root = Root::open(options.root);
-  if (!root) return;
-  load_cabling(*root, config.policy);
+void check_cabling_file(const Root& root, LoadedConfig& config) {
+  load_cabling(root, config.policy);
   const Cabling& cabling = config.policy.cabling;
   if (!cabling.problem.empty()) config.warnings.push_back({"[cabling] file", cabling.problem});
   else if (!cabling.file.empty() && cabling.cables.empty())
@@ -56,7 +54,8 @@ int check_config(const Options& options, const Result<LoadedConfig>& config, Out
 
 // Without a drop-in that the configuration in use has.
 int accept_config(const Options& options, Output& output) {
-  if (options.root != "/") return fail(output, kFailure, options.root + " is a captured tree: it cannot be written");
+  if (options.root != options.host)
+    return fail(output, kFailure, options.root + " is a captured tree: it cannot be written");
   const auto config = load_config(options.config_file());
   if (!config) return fail(output, kInvalid, config.error().text());
   if (auto saved = save_last_good(options.root, *config); !saved) return fail(output, kFailure, saved.error().text());
@@ -142,7 +141,7 @@ int run_config(const Options& options, Output& output) {
   if (what == "accept") return accept_config(options, output);
   if (what != "check" && what != "show") return fail(output, kUsage, "config requires check, show or accept");
   auto config = load_whole_config(options.root, options.config_file());
-  if (what == "check" && config) check_cabling_file(options, *config);
+  if (const auto root = Root::open(options.root); what == "check" && config && root) check_cabling_file(*root, *config);
   if (what == "check") return check_config(options, config, output);
   if (!config) return fail(output, kFailure, config.error().text());
   output.text += options.json ? json_text(policy_json(config->policy)) : show_config(config->policy);

@@ -24,14 +24,10 @@ struct Fitted {
   bool full = false;  // reaches the last column
 };
 
-// The character at `at` and its bytes; "?" for control characters and invalid UTF-8.
+// The character at `at` and its bytes; "?" for one that cannot be shown.
 std::string_view shown(std::string_view line, size_t at, size_t& bytes) {
-  const size_t length = utf8_length(line, at);
-  const auto first = static_cast<unsigned char>(line[at]);
-  bytes = std::max<size_t>(1, length);
-  const bool c1 =
-      length == 2 && first == 0xc2 && static_cast<unsigned char>(line[at + 1]) < 0xa0;  // U+009B is another CSI
-  return length == 0 || first < 0x20 || first == 0x7f || c1 ? "?" : line.substr(at, bytes);
+  bytes = std::max<size_t>(1, utf8_length(line, at));
+  return shown_length(line, at) == 0 ? "?" : line.substr(at, bytes);
 }
 
 // Length of the color sequence (ECMA-48, SGR) at `at`, else 0.

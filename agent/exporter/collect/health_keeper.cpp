@@ -64,7 +64,7 @@ Result<void> HealthKeeper::load_spent() {
   if (lasting_.empty()) return {};
   auto root = Root::open(lasting_);
   if (!root) return root.error();
-  auto text = root->read(kSpentName);
+  auto text = root->read_foreign(kSpentName);
   if (!text && text.error().code == ENOENT) return {};
   if (!text) return text.error();
   auto memory = parse_health(*text, lasting_ + "/" + kSpentName);
@@ -96,7 +96,7 @@ Result<void> HealthKeeper::load_states() {
   if (directory_.empty()) return {};
   auto root = Root::open(directory_);
   if (!root) return root.error();
-  auto text = root->read(kHealthName);
+  auto text = root->read_foreign(kHealthName);
   if (!text && text.error().code == ENOENT) return {};
   if (!text) return text.error();
   auto memory = parse_health(*text, directory_ + "/" + kHealthName);

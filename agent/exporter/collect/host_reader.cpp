@@ -80,7 +80,7 @@ Neighbors HostReader::read_neighbors(const Root* root) {
 
 // Published once a minute; parsed only when it has changed.
 void HostReader::read_optics(const Root* root) {
-  auto text = root != nullptr ? root->read(state::kOpticsFile) : Result<std::string>(error(ENOENT, root_));
+  auto text = root != nullptr ? root->read_foreign(state::kOpticsFile) : Result<std::string>(error(ENOENT, root_));
   if (!text) {
     optics_.reset();
     optics_text_.clear();

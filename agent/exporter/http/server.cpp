@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "exporter/http/connections.h"
 #include "exporter/http/http.h"
 
 namespace fabric::exporter {
@@ -16,6 +17,8 @@ namespace {
 // Microseconds. With sd-event's default of 250 ms, a resumed connection would answer its next request half a second
 // late: MHD asks for a zero time-out until the connection is in its epoll set again.
 constexpr uint64_t kAccuracy = 1000;
+// Beyond our own limit, for those that are being closed: without them MHD would accept nobody.
+constexpr unsigned kClosing = 128;
 constexpr const char* kText = "text/plain; charset=utf-8";
 
 struct Response {
@@ -83,9 +86,18 @@ struct Daemon {
   std::unique_ptr<MHD_Daemon, StopDaemon> handle;  // ends first
 };
 
+Connections::Entry* entry_of(MHD_Connection* connection) {
+  const MHD_ConnectionInfo* info = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  return info != nullptr ? static_cast<Connections::Entry*>(info->socket_context) : nullptr;
+}
+
 class MicroServer final : public Server {
  public:
-  MicroServer(sd_event* loop, Site& site, const Limits& limits) : loop_(loop), site_(site), limits_(limits) {}
+  MicroServer(sd_event* loop, Site& site, const Limits& limits)
+      : loop_(loop),
+        site_(site),
+        limits_(limits),
+        connections_(limits.connections, limits.per_client, limits.request) {}
   ~MicroServer() override { resume_all(); }
 
   Result<void> add(Fd listener);
@@ -102,6 +114,10 @@ class MicroServer final : public Server {
 
   static MHD_Result on_request(void* context, MHD_Connection* connection, const char* path, const char* method,
                                const char* version, const char* upload, size_t* upload_size, void** stage);
+  static void on_connection(void* server, MHD_Connection* connection, void** entry,
+                            MHD_ConnectionNotificationCode code);
+  static void on_completed(void* server, MHD_Connection* connection, void** stage, MHD_RequestTerminationCode code);
+  static int on_deadline(sd_event_source* source, uint64_t now, void* server);
   static int on_io(sd_event_source* source, int fd, uint32_t events, void* daemon);
   static int on_time(sd_event_source* source, uint64_t now, void* daemon);
   static int on_patience(sd_event_source* source, uint64_t now, void* server);
@@ -109,6 +125,7 @@ class MicroServer final : public Server {
   MHD_Result answer(Daemon& daemon, MHD_Connection* connection, std::string_view path, void** stage);
   MHD_Result reply(MHD_Connection* connection, const Response& response);
   Result<void> watch(Daemon& daemon);
+  void close_some();
   void arm_patience();
   void resume_all();
   void run(Daemon& daemon);
@@ -118,7 +135,8 @@ class MicroServer final : public Server {
   Limits limits_;
   std::map<unsigned, uint64_t> requests_;
   std::vector<Waiting> waiting_;
-  Source patience_;
+  Source patience_, deadline_;
+  Connections connections_;
   std::vector<std::unique_ptr<Daemon>> daemons_;
 };
 
@@ -128,9 +146,10 @@ Result<void> MicroServer::add(Fd listener) {
   daemon->listener = std::move(listener);
   daemon->handle.reset(::MHD_start_daemon(
       MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr, &MicroServer::on_request, daemon.get(),
-      MHD_OPTION_LISTEN_SOCKET, daemon->listener.get(), MHD_OPTION_CONNECTION_LIMIT, limits_.connections,
-      MHD_OPTION_PER_IP_CONNECTION_LIMIT, limits_.per_address, MHD_OPTION_CONNECTION_TIMEOUT, limits_.idle_seconds,
-      MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits_.connection_memory, MHD_OPTION_END));
+      MHD_OPTION_LISTEN_SOCKET, daemon->listener.get(), MHD_OPTION_CONNECTION_LIMIT, limits_.connections + kClosing,
+      MHD_OPTION_CONNECTION_TIMEOUT, limits_.idle_seconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+      limits_.connection_memory, MHD_OPTION_NOTIFY_CONNECTION, &MicroServer::on_connection, this,
+      MHD_OPTION_NOTIFY_COMPLETED, &MicroServer::on_completed, this, MHD_OPTION_END));
   if (!daemon->handle) return error(errno != 0 ? errno : EINVAL, "HTTP server");
   daemon->listener.release();  // MHD_stop_daemon closes it
   if (auto watched = watch(*daemon); !watched) return watched;
@@ -207,11 +226,13 @@ MHD_Result MicroServer::answer(Daemon& daemon, MHD_Connection* connection, std::
   }
   if (*stage == reinterpret_cast<void*>(Stage::begun) && !site_.fresh()) {
     *stage = reinterpret_cast<void*>(Stage::waited);
+    if (auto* entry = entry_of(connection)) entry->waits = true;
     ::MHD_suspend_connection(connection);
     waiting_.push_back({&daemon, connection});
     arm_patience();
     return MHD_YES;
   }
+  if (auto* entry = entry_of(connection)) entry->waits = false;
   const TextFormat format = negotiate(header(connection, MHD_HTTP_HEADER_ACCEPT));
   const bool compressed = accepts_gzip(header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING));
   return reply(connection,
@@ -221,6 +242,45 @@ MHD_Result MicroServer::answer(Daemon& daemon, MHD_Connection* connection, std::
 MHD_Result MicroServer::reply(MHD_Connection* connection, const Response& response) {
   ++requests_[response.status];
   return send(connection, response);
+}
+
+void MicroServer::on_connection(void* context, MHD_Connection* connection, void** entry,
+                                MHD_ConnectionNotificationCode code) {
+  auto* server = static_cast<MicroServer*>(context);
+  if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+    if (*entry != nullptr) server->connections_.remove(static_cast<Connections::Entry*>(*entry));
+    *entry = nullptr;
+    return;
+  }
+  const MHD_ConnectionInfo* fd = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  const MHD_ConnectionInfo* address = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  if (fd == nullptr || address == nullptr) return;
+  *entry = server->connections_.add(fd->connect_fd, client_of(address->client_addr), Connections::Clock::now());
+  server->close_some();
+}
+
+void MicroServer::on_completed(void* context, MHD_Connection* connection, void**, MHD_RequestTerminationCode) {
+  if (auto* entry = entry_of(connection))
+    static_cast<MicroServer*>(context)->connections_.begin_again(entry, Connections::Clock::now());
+}
+
+int MicroServer::on_deadline(sd_event_source*, uint64_t, void* context) {
+  auto* server = static_cast<MicroServer*>(context);
+  server->deadline_.reset();
+  server->close_some();
+  return 0;
+}
+
+// MHD sees the end of a connection that is shut down, and closes it. Its own timeouts count from the last byte.
+void MicroServer::close_some() {
+  for (const int fd : connections_.to_close(Connections::Clock::now())) ::shutdown(fd, SHUT_RDWR);
+  const auto next = connections_.next_deadline();
+  if (deadline_ || !next) return;
+  const auto at = std::chrono::duration_cast<std::chrono::microseconds>(next->time_since_epoch());
+  sd_event_source* source = nullptr;
+  if (::sd_event_add_time(loop_, &source, CLOCK_MONOTONIC, static_cast<uint64_t>(at.count()), kAccuracy, on_deadline,
+                          this) >= 0)
+    deadline_.reset(source);
 }
 
 void MicroServer::arm_patience() {

@@ -17,11 +17,12 @@
 namespace fabric::exporter {
 
 struct Limits {
-  unsigned connections = 1024;              // of each listener; further ones are not accepted
-  unsigned per_address = 768;               // leaves room beside a single busy client
-  unsigned idle_seconds = 10;               // a silent or half request is closed after this
-  size_t connection_memory = 16 * 1024;     // request line and headers; longer ones are refused
-  std::chrono::milliseconds patience{500};  // the longest a scrape waits for newer readings
+  unsigned connections = 1024;                // one more closes the oldest
+  unsigned per_client = 256;                  // one more closes this client's oldest
+  unsigned idle_seconds = 10;                 // a silent connection is closed after this
+  std::chrono::milliseconds request{30'000};  // a connection is closed if a request and its answer take longer
+  size_t connection_memory = 16 * 1024;       // request line and headers; longer ones are refused
+  std::chrono::milliseconds patience{500};    // the longest a scrape waits for newer readings
 };
 
 // The content. Called on the loop's thread; must not block.

@@ -8,6 +8,8 @@ namespace {
 
 double end_of(const Neighbor& neighbor) { return neighbor.heard + neighbor.ttl; }
 
+bool heard_before(const Neighbor& a, const Neighbor& b) { return a.heard < b.heard; }
+
 }  // namespace
 
 bool NeighborTable::listen(const std::map<int, std::string>& netdevs, double now) {
@@ -34,10 +36,11 @@ bool NeighborTable::hear(int ifindex, Neighbor neighbor, double now) {
     heard.erase(known);
     return true;
   }
+  neighbor.ttl = std::min(neighbor.ttl, kLongestTtl);
   neighbor.netdev = port->second.name;
   neighbor.heard = now;
   if (known == heard.end()) {
-    if (heard.size() == kPerPort) return false;
+    if (heard.size() == kPerPort) heard.erase(std::min_element(heard.begin(), heard.end(), heard_before));
     heard.push_back(std::move(neighbor));
     return true;
   }

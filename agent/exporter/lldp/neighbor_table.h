@@ -14,9 +14,12 @@ namespace fabric {
 
 class NeighborTable {
  public:
-  // A cable has one end there; a few more are firmware's agents beside the host's, or a hub. Whoever floods a port with
-  // names cannot drive out those that are known.
+  // A cable has one end there; a few more are firmware's agents beside the host's, or a hub. Another one replaces the
+  // one that was heard least recently: names that are sent once do not keep out the switch.
   static constexpr size_t kPerPort = 4;
+  // A frame is valid for 18 h at most (802.1AB 8.5.4). Switches send every 30 s, and every hour at the slowest
+  // (msgTxInterval, 9.2.5.7).
+  static constexpr unsigned kLongestTtl = 4 * 3600;
 
   // From now on these are listened to (ifindex -> name). One that is renamed keeps what was heard, one that is not
   // named any more is forgotten. True: something changed.

@@ -36,16 +36,23 @@ class Root {
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] bool is_host() const { return path_ == "/"; }
+  // The file as messages name it: with the root, or of a recording as on the machine that was recorded.
+  [[nodiscard]] std::string name_of(const std::string& file) const;
 
   // At most 1 MiB by default; longer files are an error (EFBIG). Regular files only, as all of sysfs and
   // procfs is: a FIFO, socket or device is EINVAL and is never waited for.
   [[nodiscard]] Result<std::string> read(const std::string& file, size_t most = kMostBytes) const;
+  // A file that another service writes into a folder of its own. Refused and never opened: a link (ELOOP), anything but
+  // a regular file (EINVAL), a file of another owner than the folder's (EPERM).
+  [[nodiscard]] Result<std::string> read_foreign(const std::string& file, size_t most = kMostBytes) const;
   // A descriptor to be read again and again with pread(2), under the same rules: five times cheaper than opening a
   // sysfs file each time. A removed device's file answers ENODEV from then on, also when another takes its name.
   [[nodiscard]] Result<Fd> hold(const std::string& file) const;
-  // read() and trim(); a missing or unreadable file is an error as well.
+  // The same as lines of text, by clean_text().
+  [[nodiscard]] Result<std::string> read_text(const std::string& file, size_t most = kMostBytes) const;
+  // The same as one line, by trim(); a missing or unreadable file is an error as well.
   [[nodiscard]] Result<std::string> read_line(const std::string& file) const;
-  // Entry names in natural order, without "." and ".."; at most 65,536 (E2BIG).
+  // Entry names in natural order, without "." and ".." and those that cannot be shown; at most 65,536 (E2BIG).
   [[nodiscard]] Result<std::vector<std::string>> list(const std::string& directory) const;
   [[nodiscard]] bool exists(const std::string& file) const;
   // Where the link leads, below the root and without it: "sys/devices/pci0000:17/0000:17:01.0/...".
@@ -69,9 +76,9 @@ class Root {
   void set_tape(std::shared_ptr<Tape> tape) { tape_ = std::move(tape); }
 
  private:
-  [[nodiscard]] std::string full(const std::string& file) const;
   [[nodiscard]] Result<Fd> open_file(const std::string& file, int flags) const;
   [[nodiscard]] Result<Fd> open_regular(const std::string& file, int flags) const;
+  [[nodiscard]] Result<Fd> open_foreign(const std::string& file) const;
 
   [[nodiscard]] std::optional<Result<void>> ask_behind(BehindFiles::Act act, const std::string& file,
                                                        std::string_view text) const;
@@ -80,7 +87,7 @@ class Root {
   [[nodiscard]] bool replays() const { return tape_ && tape_->replays(); }
   [[nodiscard]] Answer on_tape(Ask ask, const std::string& file, const std::function<Answer()>& live) const;
   Result<std::string> note_links(const std::string& path) const;  // where it leads
-  [[nodiscard]] Result<std::string> read_file(const std::string& file, size_t most) const;
+  [[nodiscard]] Result<std::string> read_file(const std::string& file, size_t most, bool foreign = false) const;
   [[nodiscard]] Result<std::vector<std::string>> list_folder(const std::string& directory) const;
   [[nodiscard]] bool is_there(const std::string& file) const;
   [[nodiscard]] Result<std::string> follow(const std::string& link) const;

@@ -51,19 +51,26 @@ Answer Root::on_tape(Ask ask, const std::string& file, const std::function<Answe
   const std::string path = start == std::string::npos ? "." : file.substr(start);
   if (!tape_->replays()) {
     Answer answer = live();
-    if (auto place = note_links(path)) tape_->places.emplace(path, std::move(place).value());
+    // A link that was refused is not part of the machine: it may lead anywhere.
+    if (answer || answer.error().code != ELOOP)
+      if (auto place = note_links(path)) tape_->places.emplace(path, std::move(place).value());
     tape_->note(ask, path, answer);
     return answer;
   }
   const Answer* known = tape_->find(ask, path);
   if (known == nullptr) return live();
-  if (!known->ok()) return error(known->error().code, full(file));
+  if (!known->ok()) return error(known->error().code, name_of(file));
   return *known;
 }
 
 Result<std::string> Root::read(const std::string& file, size_t most) const {
   if (!tape_) return read_file(file, most);
   return text_of(on_tape(Ask::read, file, [&] { return parts(read_file(file, most)); }));
+}
+
+Result<std::string> Root::read_foreign(const std::string& file, size_t most) const {
+  if (!tape_) return read_file(file, most, true);
+  return text_of(on_tape(Ask::read, file, [&] { return parts(read_file(file, most, true)); }));
 }
 
 Result<std::vector<std::string>> Root::list(const std::string& directory) const {
@@ -103,7 +110,7 @@ Result<Fd> Root::hold(const std::string& file) const {
   if (tape_)  // so that reads of the descriptor find their answers
     if (auto text = read(file); !text && replays()) return text.error();
   auto fd = open_regular(file, O_RDONLY);
-  if (fd && fd->get() >= most_held()) return error(EMFILE, full(file));
+  if (fd && fd->get() >= most_held()) return error(EMFILE, name_of(file));
   return fd;
 }
 

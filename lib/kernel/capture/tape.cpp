@@ -11,6 +11,7 @@ namespace fabric {
 namespace {
 
 constexpr std::string_view kFirstLine = "fabric-agent capture 1";
+constexpr size_t kMostLines = size_t{1} << 20;  // a node of 16 ports has some 50,000
 constexpr std::string_view kLastLine = "end";
 constexpr std::array<std::string_view, 13> kWords{
     "read",  "list",    "exists", "resolve",    "locked", "make_directory", "remove_directory",
@@ -159,6 +160,8 @@ Result<std::map<Tape::Question, Tape::Answers>> parse_answers(std::string_view t
     return error(0, name + ":" + std::to_string(line) + ": " + what);
   };
   if (!text.ends_with("\n")) return fault(1, "the end of the file is missing");
+  if (static_cast<size_t>(std::count(text.begin(), text.end(), '\n')) > kMostLines)
+    return fault(kMostLines, "more lines than a capture has");
   const auto lines = split(text.substr(0, text.size() - 1), '\n');
   if (lines.front() != kFirstLine) return fault(1, "not written by this version of fabric-agentctl capture");
   if (lines.size() < 2 || lines.back() != kLastLine) return fault(lines.size(), "the end of the file is missing");

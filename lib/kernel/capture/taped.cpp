@@ -87,7 +87,7 @@ class TapedStatistics final : public ethtool::Statistics {
       const auto value = equals == std::string::npos
                              ? std::nullopt
                              : parse_number<uint64_t>(std::string_view(part).substr(equals + 1));
-      if (value) counters.push_back({part.substr(0, equals), *value});
+      if (value) counters.push_back({clean_text(std::string_view(part).substr(0, equals)), *value});
     }
     return counters;
   }

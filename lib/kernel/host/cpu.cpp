@@ -108,7 +108,7 @@ void read_huge_pages(const Root& root, HugePages& pages) {
 }
 
 uint64_t read_memory(const Root& root) {
-  const auto text = root.read("proc/meminfo");
+  const auto text = root.read_text("proc/meminfo");
   for (const std::string_view line : text ? split(*text, '\n') : std::vector<std::string_view>{}) {
     const auto columns = words(line);  // "MemTotal:       2113461612 kB"
     if (columns.size() < 2 || columns[0] != "MemTotal:") continue;
@@ -162,7 +162,7 @@ bool is_virtual_cpu(std::string_view cpuinfo) {
 
 std::string read_cpuinfo(const Root& root) {
   constexpr size_t kMost = size_t{16} << 20;  // 8,192 CPUs (NR_CPUS of arch/x86/Kconfig)
-  auto text = root.read("proc/cpuinfo", kMost);
+  auto text = root.read_text("proc/cpuinfo", kMost);
   return text ? std::move(text).value() : std::string{};
 }
 

@@ -151,7 +151,7 @@ std::vector<UserLimit> read_user_limits(const Root& root) {
       if (name.ends_with(".conf")) files.push_back(folder + "/" + name);
   }
   for (const std::string& file : files)
-    if (const auto text = root.read(file)) parse_user_limits(*text, "/" + file, limits);
+    if (const auto text = root.read_text(file)) parse_user_limits(*text, "/" + file, limits);
   return limits;
 }
 
@@ -164,8 +164,8 @@ SlurmLimits parse_slurm_limits(std::string_view text, const std::string& file, c
 std::optional<SlurmLimits> read_slurm_limits(const Root& root) {
   for (const char* name : kSlurmFiles) {
     const std::string file = std::string("/") + name;
-    if (const auto text = root.read(name))
-      return parse_slurm_limits(*text, file, [&](const std::string& other) { return root.read(other.substr(1)); });
+    if (const auto text = root.read_text(name))
+      return parse_slurm_limits(*text, file, [&](const std::string& other) { return root.read_text(other.substr(1)); });
   }
   return std::nullopt;
 }

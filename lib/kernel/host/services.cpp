@@ -48,7 +48,7 @@ const Row* row_of_comm(std::string_view comm) {
 
 // More than one process id: also in a process namespace of its own, a container ("NSpid:" of fs/proc/array.c).
 bool is_in_container(const Root& root, const std::string& folder) {
-  const auto status = root.read(folder + "/status");
+  const auto status = root.read_text(folder + "/status");
   if (!status) return false;
   for (const std::string_view line : split(*status, '\n'))
     if (line.starts_with("NSpid:")) return words(line).size() > 2;
@@ -102,7 +102,7 @@ class Reader {
     if (row == nullptr && comm != "systemd") return;
     const std::string folder = "proc/" + std::to_string(pid);
     if (is_in_container(root_, folder)) return;
-    const auto cgroup = root_.read(folder + "/cgroup");
+    const auto cgroup = root_.read_text(folder + "/cgroup");
     const std::string unit = cgroup ? unit_of_cgroup(*cgroup) : std::string{};
     if (row == nullptr && !unit.starts_with("user@")) return;
     add_process(service_of(unit.empty() ? comm : unit, row == nullptr ? JobRole::session : row->role), pid);
@@ -113,7 +113,7 @@ class Reader {
     const std::string folder = "proc/" + std::to_string(pid);
     JobProcess process{pid, {}, {}};
     if (auto comm = root_.read_line(folder + "/comm")) process.comm = std::move(*comm);
-    const auto limits = root_.read(folder + "/limits");
+    const auto limits = root_.read_text(folder + "/limits");
     if (limits) process.limits = parse_process_limits(*limits);
     else
       out_.unread.push_back("the limits of " + service.unit + " (pid " + std::to_string(pid) +
@@ -124,7 +124,7 @@ class Reader {
   std::vector<unsigned> control_group(const std::string& unit) const {
     std::vector<unsigned> pids;
     for (const char* tree : {"sys/fs/cgroup/system.slice/", "sys/fs/cgroup/systemd/system.slice/"}) {
-      const auto text = root_.read(tree + unit + "/cgroup.procs");
+      const auto text = root_.read_text(tree + unit + "/cgroup.procs");
       for (const std::string_view word : text ? words(*text) : std::vector<std::string_view>{})
         if (const auto pid = parse_number<unsigned>(word); pid && *pid != 0 && pids.size() < kMaxProcesses)
           pids.push_back(*pid);

@@ -60,7 +60,7 @@ void keep(std::optional<LimitSetting>& member, std::optional<ResourceLimit> limi
 
 void read_limits(const Root& root, const std::string& file, const std::string& section, const std::string& prefix,
                  Limits& limits) {
-  const auto text = root.read(file);
+  const auto text = root.read_text(file);
   if (!text) return;
   for (const unit_file::Assignment& each : unit_file::parse(*text)) {
     if (each.section != section || !each.key.starts_with(prefix)) continue;
@@ -110,7 +110,7 @@ std::optional<Unit> UnitFiles::find(const std::string& name) const {
   Unit unit;
   const std::string path = folder->path + "/" + own;
   unit.file = "/" + path;
-  const auto text = root_.read(path);
+  const auto text = root_.read_text(path);
   // A device, or, in a captured tree, one that is not there.
   unit.masked = text ? text->empty() : text.error().code == EINVAL || text.error().code == ENOENT;
   if (unit.masked) return unit;

@@ -112,7 +112,7 @@ struct Attr {
   [[nodiscard]] std::optional<uint16_t> u16() const;
   [[nodiscard]] std::optional<uint32_t> u32() const;
   [[nodiscard]] std::optional<uint64_t> u64() const;
-  [[nodiscard]] std::string text() const;  // up to the first NUL
+  [[nodiscard]] std::string text() const;  // up to the first NUL, by clean_text()
   // The whole struct, or nothing when the attribute is shorter; a longer one (a newer kernel) is cut.
   template <class Struct>
   [[nodiscard]] std::optional<Struct> pod() const {

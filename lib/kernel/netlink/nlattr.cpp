@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "base/parse.h"
+
 namespace fabric {
 namespace {
 
@@ -44,7 +46,7 @@ std::optional<uint16_t> Attr::u16() const { return pod<uint16_t>(); }
 std::optional<uint32_t> Attr::u32() const { return pod<uint32_t>(); }
 std::optional<uint64_t> Attr::u64() const { return pod<uint64_t>(); }
 
-std::string Attr::text() const { return std::string(text_in(*this)); }
+std::string Attr::text() const { return clean_text(text_in(*this)); }
 
 std::string_view text_in(const Attr& attr) {
   const std::string_view raw(reinterpret_cast<const char*>(attr.value.data()), attr.value.size());

@@ -47,7 +47,7 @@ void keep(std::string& member, std::string text) {
 
 // nvidia-smi counts in the order of PCI addresses, as this list is.
 void identify_nvidia(const Root& root, Gpu& gpu, unsigned& next) {
-  const auto text = root.read("proc/driver/nvidia/gpus/" + gpu.pci + "/information");
+  const auto text = root.read_text("proc/driver/nvidia/gpus/" + gpu.pci + "/information");
   if (!text) return;
   Information said = parse_information(*text);
   keep(gpu.model, std::move(said.model));
@@ -78,7 +78,7 @@ std::vector<KfdNode> kfd_nodes(const Root& root) {
   const auto names = root.list(folder);
   if (!names) return nodes;
   for (const std::string& name : *names) {
-    const auto text = root.read(folder + "/" + name + "/properties");
+    const auto text = root.read_text(folder + "/" + name + "/properties");
     if (!text) continue;
     if (auto node = parse_kfd_properties(*text)) nodes.push_back(std::move(*node));
   }

@@ -29,7 +29,8 @@ std::optional<std::vector<unsigned>> parse_cpus(std::string_view list) {
     const size_t dash = part.find('-');
     const auto first = parse_number<unsigned>(part.substr(0, dash));
     const auto last = dash == std::string_view::npos ? first : parse_number<unsigned>(part.substr(dash + 1));
-    if (!first || !last || *last < *first || *last - *first >= kMaxCpus - cpus.size()) return std::nullopt;
+    if (!first || !last || *last < *first || *last >= kMaxCpus) return std::nullopt;
+    if (*last - *first >= kMaxCpus - cpus.size()) return std::nullopt;
     for (unsigned cpu = *first; cpu <= *last; ++cpu) cpus.push_back(cpu);
   }
   return cpus;

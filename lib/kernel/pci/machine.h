@@ -15,7 +15,8 @@ namespace fabric::machine {
 // The kernel's host name, else that of etc/hostname; empty: neither.
 std::string hostname(const Root& root);
 
-// "0-3,64" -> 0 1 2 3 64; nullopt: not a list of CPUs, or more than 65,536.
+// "0-3,64" -> 0 1 2 3 64; nullopt: not a list of CPUs, a number beyond 65,535, or more
+// than 65,536 of them.
 std::optional<std::vector<unsigned>> parse_cpus(std::string_view list);
 std::string cpus_text(std::vector<unsigned> cpus);  // and back
 

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/parse.h"
 #include "kernel/pci/pci.h"
 
 namespace fabric::nvml {
@@ -64,7 +65,7 @@ Result<Library> load() {
 std::string text_of(Status (*ask)(Handle, char*, unsigned), Handle device) {
   std::array<char, 128> text{};
   if (ask(device, text.data(), text.size() - 1) != kSuccess) return {};
-  return text.data();
+  return clean_text(text.data());
 }
 
 std::optional<Device> read_device(const Library& library, unsigned index) {

@@ -34,7 +34,7 @@ std::string link_name(const Root& root, const std::string& link) {
 }
 
 AerCounts read_aer(const Root& root, const std::string& file) {
-  const auto text = root.read(file);
+  const auto text = root.read_text(file);
   return text ? parse_aer(*text) : AerCounts{};
 }
 
@@ -62,7 +62,7 @@ PlatformFunction read_function(const Root& root, const std::string& folder) {
 
 // resourceN_resize reads configuration space and wakes a device that sleeps (pci-sysfs.c, __resource_resize_show).
 std::vector<Bar> read_bars(const Root& root, const std::string& folder, const std::string& power_state) {
-  const auto text = root.read(folder + "/resource");
+  const auto text = root.read_text(folder + "/resource");
   std::vector<Bar> bars = text ? parse_bars(*text) : std::vector<Bar>{};
   if (power_state.starts_with("D3")) return bars;
   for (Bar& bar : bars)
@@ -97,7 +97,7 @@ void read_kernel_config(const Root& root, GpuDirect& out) {
   const std::string release = line_of(root, "proc/sys/kernel/osrelease");
   if (release.empty() || release.find('/') != std::string::npos) return;
   for (const std::string& file : {"boot/config-" + release, "lib/modules/" + release + "/config"}) {
-    const auto text = root.read(file);
+    const auto text = root.read_text(file);
     if (!text) continue;
     // What Kconfig did not offer to choose is not mentioned.
     out.pci_p2pdma = parse_kernel_option(*text, "CONFIG_PCI_P2PDMA").value_or(false);
@@ -111,7 +111,7 @@ void read_kernel_config(const Root& root, GpuDirect& out) {
 
 GpuDirect read_gpudirect(const Root& root) {
   GpuDirect out;
-  if (const auto text = root.read("proc/driver/nvidia/version"))
+  if (const auto text = root.read_text("proc/driver/nvidia/version"))
     if (auto version = parse_nvidia_version(*text)) {
       out.nvidia_driver = std::move(version->version);
       out.nvidia_open = version->open;
@@ -197,7 +197,7 @@ Platform read(const Root& root, const Topology& topology) {
   }
   for (const Nic& nic : topology.nics) add(root, nic, out);
   read_iommu(root, out);
-  if (const auto text = root.read("proc/cmdline")) out.command_line = parse_command_line(*text);
+  if (const auto text = root.read_text("proc/cmdline")) out.command_line = parse_command_line(*text);
   out.lockdown = pci::lockdown(root);
   if (!topology.gpus.empty()) out.gpudirect = read_gpudirect(root);
   return out;

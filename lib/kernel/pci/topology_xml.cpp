@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "base/fd.h"
+#include "base/parse.h"
 #include "kernel/pci/child.h"
 #include "kernel/pci/hwloc_xml.h"
 #include "kernel/pci/machine.h"
@@ -128,7 +129,7 @@ void place_in_tree(hwloc_obj_t device, PciDevice& function) {
 
 std::string info(hwloc_obj_t object, const char* name) {
   const char* value = hwloc_obj_get_info_by_name(object, name);
-  return value != nullptr ? value : "";
+  return value != nullptr ? clean_text(value) : std::string();
 }
 
 std::string first_info(hwloc_obj_t os, std::initializer_list<const char*> names) {
@@ -149,8 +150,8 @@ Nic read_function(hwloc_topology_t topology, hwloc_obj_t device) {
   place_in_tree(device, function);
   for (hwloc_obj_t os = device->io_first_child; os != nullptr; os = os->next_sibling) {
     if (os->type != HWLOC_OBJ_OS_DEVICE || os->name == nullptr) continue;
-    if (os->attr->osdev.type == HWLOC_OBJ_OSDEV_NETWORK) function.netdevs.emplace_back(os->name);
-    if (os->attr->osdev.type == HWLOC_OBJ_OSDEV_OPENFABRICS) function.rdma.emplace_back(os->name);
+    if (os->attr->osdev.type == HWLOC_OBJ_OSDEV_NETWORK) function.netdevs.push_back(clean_text(os->name));
+    if (os->attr->osdev.type == HWLOC_OBJ_OSDEV_OPENFABRICS) function.rdma.push_back(clean_text(os->name));
     if (const std::string model = info(os, "GPUModel"); !model.empty()) function.name = model;
     // Until the functions are sorted, this member carries a GPU's UUID as well.
     if (std::string id = first_info(os, {"SysImageGUID", "NVIDIAUUID", "AMDUUID"}); !id.empty()) function.card = id;

@@ -112,7 +112,7 @@ Result<Device> query(const std::string& name) {
   if (const int code = ibv_query_device(context->get(), &attributes); code != 0)
     return error(code > 0 ? code : errno, name + ": query device");
   Device device;
-  device.firmware = std::string(trim(attributes.fw_ver));
+  device.firmware = clean_text(trim(attributes.fw_ver));
   for (unsigned number = 1; number <= attributes.phys_port_cnt; ++number) {
     auto port = query_port(context->get(), name, number);
     if (!port) return port.error();

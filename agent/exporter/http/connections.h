@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The open connections, and which of them are closed so that others are served. No I/O, no clock.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <chrono>
+#include <list>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fabric::exporter {
+
+// Two addresses of one client are equal: the IPv4 address, or the /64 network of an IPv6 address, of which every
+// machine has 2^64.
+std::string client_of(const sockaddr* address);
+
+class Connections {
+ public:
+  using Clock = std::chrono::steady_clock;
+  struct Entry {
+    int fd = -1;
+    std::string client;
+    Clock::time_point since;  // when its present request began: opened, or the last answer was sent
+    bool waits = false;       // for readings: the server's delay, not the client's
+    bool closing = false;
+    std::list<Entry>::iterator place;
+  };
+
+  // At most `all`, and `of_one` of one client; a request and its answer have `patience`.
+  Connections(size_t all, size_t of_one, Clock::duration patience) : all_(all), of_one_(of_one), patience_(patience) {}
+
+  Entry* add(int fd, std::string client, Clock::time_point now);
+  void remove(Entry* entry);
+  // Its answer is sent.
+  void begin_again(Entry* entry, Clock::time_point now);
+  // The descriptors to shut down, each once: overdue ones; the oldest of the newest one's client if it has too many;
+  // the oldest of all if there are too many.
+  std::vector<int> to_close(Clock::time_point now);
+  // When the next one is overdue.
+  [[nodiscard]] std::optional<Clock::time_point> next_deadline() const;
+
+ private:
+  void close(Entry& entry, std::vector<int>& out);
+  void close_oldest(const std::string* client, std::vector<int>& out);
+  void forget(const Entry& entry);
+  size_t all_, of_one_;
+  Clock::duration patience_;
+  std::list<Entry> entries_;               // by `since`
+  std::map<std::string, size_t> clients_;  // open connections, without those that are closing
+  size_t open_ = 0;
+};
+
+}  // namespace fabric::exporter
