@@ -32,7 +32,7 @@ TEST(Cabling, CsvOfTheImportForm) {
   EXPECT_EQ(cables_in(seed("import.csv")), "ens0=leaf1:Ethernet1/1") << "a planned one is not there yet";
   EXPECT_EQ(cables_in(seed("import.csv"), "leaf1"), "Ethernet1/1=gpu01:ens0");
   EXPECT_EQ(cables_in(seed("import.csv"), "gpu02"), "");
-  EXPECT_EQ(parse_cabling(seed("import.csv"), "plan", "gpu01")->front().where, "plan: cable 1");
+  EXPECT_EQ(parse_cabling(seed("import.csv"), "plan", "gpu01")->front().where, "plan:2");
 }
 
 TEST(Cabling, CsvOfTheTableWithABreakoutQuotesAndSemicolons) {

@@ -85,7 +85,10 @@ class Site {
   ctl::Output ask(std::vector<std::string> words) {
     ctl::Output output;
     auto options = ctl::parse_options(words);
-    EXPECT_TRUE(options);
+    if (!options) {
+      output.errors = options.error().text();
+      return output;
+    }
     options->root = options->host = tree_.path();
     (void)ctl::find_verb(options->verb)->run(*options, output);
     return output;
@@ -375,8 +378,8 @@ TEST(CheckWatch, TellsWhatChanged) {
   ASSERT_EQ(changes.size(), 1u);
   EXPECT_EQ(ctl::change_text(changes[0], 60), "1970-01-01T00:01:00Z cleared critical loss mlx5_0/1 (acknowledged )\n");
   EXPECT_EQ(ctl::change_json(changes[0], 0),
-            "{\"time\": \"1970-01-01T00:00:00Z\", \"change\": \"cleared\", \"id\": \"loss\", \"subject\": "
-            "\"mlx5_0/1\", \"status\": \"ok\", \"observed\": \"60 packets\", \"acknowledged\": true}\n");
+            "{\"time\":\"1970-01-01T00:00:00Z\",\"change\":\"cleared\",\"id\":\"loss\",\"subject\":\"mlx5_0/1\","
+            "\"status\":\"ok\",\"observed\":\"60 packets\",\"acknowledged\":true}\n");
 }
 
 }  // namespace

@@ -206,7 +206,7 @@ HealthMemory some_memory() {
   memory.health.devices["mlx5_1/1"] = {"0000:18:00.0 8"};
   Watch watch{health_rules()[0]};
   watch.at(1200, 3);
-  watch.state.evidence = "\"quoted\"\n3 times down";
+  watch.state.evidence = "\"quoted\" 3 times down";
   memory.health.rules["link_flap"]["mlx5_0/1"] = watch.state;
   memory.acks = {{"link-flap", "mlx5_*", 17, 18, true}};
   return memory;

@@ -154,7 +154,7 @@ TEST(LldpFrame, ATlvOfTheWrongLengthCostsItselfOnly) {
 }
 
 TEST(LldpFrame, TextsArePrintable) {
-  EXPECT_EQ(port_id_text(7, to_bytes("a\033[2Jb\n\xff\0\0")), "a?[2Jb??");
+  EXPECT_EQ(port_id_text(7, to_bytes("a\033[2Jb\n\xff\0\0")), "a?[2Jb ?");
   EXPECT_EQ(port_id_text(5, to_bytes("Größe")), "Größe");
   EXPECT_EQ(chassis_id_text(4, to_bytes(std::string_view("\x00\x1a\x2b\x3c\x4d\x5e", 6))), "00:1a:2b:3c:4d:5e");
   EXPECT_EQ(chassis_id_text(5, to_bytes(std::string_view("\x01\x0a\x00\x00\x01", 5))), "10.0.0.1");

@@ -286,14 +286,14 @@ TEST(RawEthtool, AReloadTakesEffect) {
   test::SlowNics nics;
   const Answer said = std::vector<std::string>{"rx_packets=5", "rx0_xdp_drop=17", "rx_prio3_pause=3"};
   nics.tree.file(kAnswersFile, answers_text({{{Ask::statistics, "eth2"}, {{Sample::now, said}}}}));
-  nics.tree.file("a.toml", "");
+  nics.tree.file("a.toml", "mode = \"audit\"\n");
   const std::string series = "fabric_ethtool_counters{device=\"mlx5_0\",port=\"1\",counter=\"rx0_xdp_drop\"} 17\n",
                     config = nics.tree.path() + "/a.toml";
   const Program program(nics.tree.path(), config);
   ASSERT_TRUE(program.becomes("fabric_pfc_pause_frames_total{device=\"mlx5_0\"", true)) << program.page();
   EXPECT_EQ(program.page().find("fabric_ethtool_counters"), std::string::npos);
   const auto reload = [&](const std::string& text) {
-    nics.tree.file("a.toml", text);
+    nics.tree.file("a.toml", "mode = \"audit\"\n" + text);
     ::kill(::getpid(), SIGHUP);
   };
   reload("[exporter]\nethtool = [\"*_xdp_*\"]\n");

@@ -102,7 +102,7 @@ TEST(Outcome, EachHasItsOwnWord) {
   std::set<std::string_view> words;
   for (int i = 0; i <= static_cast<int>(Outcome::conflict); ++i) words.insert(to_text(static_cast<Outcome>(i)));
   EXPECT_EQ(words, (std::set<std::string_view>{"in_sync", "applied", "differs", "pending", "unsupported", "refused",
-                                               "ignored", "conflict"}));
+                                               "ignored", "conflict", "unsaved", "unverified"}));
 }
 
 }  // namespace

@@ -272,8 +272,13 @@ int MicroServer::on_deadline(sd_event_source*, uint64_t, void* context) {
 }
 
 // MHD sees the end of a connection that is shut down, and closes it. Its own timeouts count from the last byte.
+// Without lingering: the kernel does not keep what a client does not read.
 void MicroServer::close_some() {
-  for (const int fd : connections_.to_close(Connections::Clock::now())) ::shutdown(fd, SHUT_RDWR);
+  for (const int fd : connections_.to_close(Connections::Clock::now())) {
+    const linger reset{1, 0};
+    ::setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+    ::shutdown(fd, SHUT_RDWR);
+  }
   const auto next = connections_.next_deadline();
   if (deadline_ || !next) return;
   const auto at = std::chrono::duration_cast<std::chrono::microseconds>(next->time_since_epoch());

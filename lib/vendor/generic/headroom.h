@@ -11,7 +11,7 @@
 
 namespace fabric::headroom {
 
-inline constexpr uint32_t kCell = 128;        // bytes; the NICs' own (SBCAM), 144 on some, is not shown to the host
+inline constexpr uint32_t kCell = 128;  // bytes; the NICs' own (SBCAM), 144 on some, is not shown to the host
 inline constexpr uint32_t kLargestCell = 256;
 inline constexpr uint32_t kDefaultCable = 7;  // metres, MLX5E_DEFAULT_CABLE_LEN
 

@@ -115,8 +115,9 @@ std::array<bool, kPriorities> lossless_buffers(PrioSet lossless, const Eight& ma
   return out;
 }
 
-// Sizes with which the driver takes the step to the other map; nothing if it takes it with those there are. Lossless
-// are those of now, and those that the present PFC makes so under the new map; the others make room for them.
+// Sizes with which the driver takes the step to the other map: the larger of now and then for each lossless buffer, as
+// far as there is room; nothing if it takes it with those there are. Lossless are those of now, and those that the
+// present PFC makes so under the new map; the others make room for them.
 std::optional<Buffers> sizes_between(const Qos& have, const Eight& map, const Buffers& sizes, const Limits& limits) {
   const headroom::Use use = use_of({}, have, limits);
   const auto before = lossless_buffers(use.lossless, *have.prio2buffer), after = lossless_buffers(use.lossless, map);
@@ -125,7 +126,7 @@ std::optional<Buffers> sizes_between(const Qos& have, const Eight& map, const Bu
   bool needed = false;
   for (size_t b = 0; b < out.bytes.size(); ++b) {
     needed = needed || (after[b] && out.bytes[b] < least);
-    if (before[b] || after[b]) out.bytes[b] = std::max(out.bytes[b], least);
+    if (before[b] || after[b]) out.bytes[b] = std::max({out.bytes[b], least, sizes.bytes[b]});
   }
   uint64_t sum = std::accumulate(out.bytes.begin(), out.bytes.end(), uint64_t{0});
   for (size_t b = 0; b < out.bytes.size() && sum > use.total.value_or(UINT32_MAX); ++b) {
