@@ -231,12 +231,13 @@ Result<void> write_trust(PortIo& io, const Setting&, const Qos& want, const Qos&
   return write_map(io, map_for(*want.trust));
 }
 
-// A longer cable follows by itself: mlx5e_port_manual_buffer_config() judges the old lossless buffers by the new length
-// before it looks at the bits. At ENOMEM the bits are on and the link was toggled already, while the buffers stay
-// lossy, and the same bits again would change nothing: the old bits are set again.
+// With PFC or pause on before, a longer cable follows by itself: mlx5e_port_manual_buffer_config() judges the old
+// lossless buffers by the new length before it looks at the bits. At ENOMEM the bits are on and the link was toggled
+// already, while the buffers stay lossy, and the same bits again would change nothing: the old bits are set again.
 Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
-  const bool longer = want.cable_length.value_or(0) > have.cable_length.value_or(0);
-  auto sent = send_pfc(io, *want.pfc, longer ? std::nullopt : want.cable_length);
+  const bool any_lossless = use_of({}, have, io.limits).lossless.bits != 0;
+  const bool later = any_lossless && want.cable_length.value_or(0) > have.cable_length.value_or(0);
+  auto sent = send_pfc(io, *want.pfc, later ? std::nullopt : want.cable_length);
   if (!sent && sent.error().code == ENOMEM) (void)send_pfc(io, have.pfc.value_or(PrioSet{}), have.cable_length);
   return sent;
 }

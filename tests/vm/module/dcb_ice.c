@@ -112,11 +112,10 @@ static int ice_setpfc(struct fab_nic *nic, struct ieee_pfc *pfc)
 
 /*
  * ice_dcbnl_setapp(): only DSCP; one that is mapped already is refused.  The first entry switches the port to L3 DSCP mode and
- * overwrites ETS.  The driver's "nothing changed in hardware" answer is given here when the map already said so.
+ * overwrites ETS.  The list of entries is a part of what ice_pf_dcb_cfg() compares: each entry is a change.
  */
 static int ice_setapp(struct fab_nic *nic, struct dcb_app *app)
 {
-	bool same;
 	int i, err;
 
 	if (app->selector != IEEE_8021QAZ_APP_SEL_DSCP || ice_refuses(nic) || app->protocol >= 64 || app->priority >= 8)
@@ -128,7 +127,6 @@ static int ice_setapp(struct fab_nic *nic, struct dcb_app *app)
 		dcb_ieee_delapp(fab_netdev(nic), app);
 		return -EINVAL;
 	}
-	same = nic->dscp_mode && nic->dscp2prio[app->protocol] == app->priority;
 	if (!nic->dscp_mode) {
 		nic->dscp_mode = true;
 		nic->ets.willing = 0;
@@ -141,8 +139,6 @@ static int ice_setapp(struct fab_nic *nic, struct dcb_app *app)
 		}
 	}
 	nic->dscp2prio[app->protocol] = app->priority;
-	if (same)
-		return ICE_DCB_NO_HW_CHG;
 	fab_flap(nic, fab_reopen_ms);
 	return ICE_DCB_HW_CHG_RST;
 }
@@ -151,7 +147,6 @@ static int ice_setapp(struct fab_nic *nic, struct dcb_app *app)
 static int ice_delapp(struct fab_nic *nic, struct dcb_app *app)
 {
 	u8 fallback = app->protocol % 8;
-	bool same;
 	int err;
 
 	if (nic->dcbx & DCB_CAP_DCBX_LLD_MANAGED)
@@ -162,13 +157,10 @@ static int ice_delapp(struct fab_nic *nic, struct dcb_app *app)
 	if (app->selector != IEEE_8021QAZ_APP_SEL_DSCP || app->protocol >= 64)
 		return ICE_DCB_HW_CHG;
 	clear_bit(app->protocol, nic->dscp_mapped);
-	same = nic->dscp2prio[app->protocol] == fallback;
 	nic->dscp2prio[app->protocol] = fallback;
 	if (bitmap_empty(nic->dscp_mapped, 64)) {
 		ice_vlan_defaults(nic);
 		nic->pfc.pfc_en = 0;
-	} else if (same) {
-		return ICE_DCB_HW_CHG;
 	}
 	fab_flap(nic, fab_reopen_ms);
 	return ICE_DCB_HW_CHG_RST;

@@ -56,7 +56,7 @@ for n in 0 1 2 3; do
     check "NIC $n: $op at most once" sh -c "awk '\$1 == \"$op\" && \$2 > 1 { exit 1 }' /sys/kernel/debug/fabsim/$(nic "$n")/calls"
   done
   if [[ $(fabsim "$n" personality) = mlx5 ]]; then limit=2; else limit=1; fi
-  check "NIC $n: setpfc at most $limit times" sh -c "awk '\$1 == \"setpfc\" && \$2 > $limit { exit 1 }' /sys/kernel/debug/fabsim/$(nic "$n")/calls"
+  check "NIC $n: setpfc at most $limit times" sh -c "awk '\$1 == \"setpfc\" && \$2 > $limit { exit 1 }' /sys/kernel/debug/fabsim/$(nic "$n")/calls || { grep pfc /sys/kernel/debug/fabsim/$(nic "$n")/log; exit 1; }"
 done
 
 clear_calls
