@@ -48,6 +48,8 @@ constexpr SignalRow<P> kPriorityRows[] = {
     {&P::discards, &kPriorityCongestionDiscards, {}, Join::most},
     {&P::rx_bytes, &kPriorityBytes, kRx},
     {&P::tx_bytes, &kPriorityBytes, kTx},
+    {&P::rx_bytes, &kPriorityQueueBytes, kRx},
+    {&P::tx_bytes, &kPriorityQueueBytes, kTx},
 };
 
 using S = Signals;
@@ -199,6 +201,23 @@ void join_most(Rise& member, Rise value) {
   if (value) member = std::max(member.value_or(0), *value);
 }
 
+// The priorities of one hardware queue show the same bytes, those of all of them: the first one keeps them, and if some
+// have PFC and others do not, none. Two queues never carry the same bytes in both directions.
+void part_queues(Signals& signals, PrioSet pfc) {
+  auto& all = signals.priority;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Rise rx = all[i].rx_bytes, tx = all[i].tx_bytes;
+    if (rx.value_or(0) + tx.value_or(0) == 0) continue;
+    bool mixed = false;
+    for (size_t j = i + 1; j < all.size(); ++j) {
+      if (all[j].rx_bytes != rx || all[j].tx_bytes != tx) continue;
+      mixed = mixed || pfc.has(static_cast<int>(i)) != pfc.has(static_cast<int>(j));
+      all[j].rx_bytes = all[j].tx_bytes = std::nullopt;
+    }
+    if (mixed) all[i].rx_bytes = all[i].tx_bytes = std::nullopt;
+  }
+}
+
 // Sources without a catalogue row.
 void add_link(Signals& signals, const Port& before, const Port& now) {
   join_most(signals.link_downs, rise_of(before.counters.carrier_down, now.counters.carrier_down));
@@ -227,6 +246,11 @@ Signals signals_of(const Port& before, const Port& now, double seconds) {
   for (size_t i = 0; i < std::size(kPriorityRows); ++i)
     for (size_t priority = 0; priority < out.priority.size(); ++priority)
       join(out.priority[priority].*kPriorityRows[i].member, sums.priority[i][priority], kPriorityRows[i].join);
+  const bool by_queue = std::ranges::any_of(now.counters.ethtool, [&](const Counter& counter) {
+    const auto match = find_counter(CounterSource::ethtool, counter.name, now.kernel_driver);
+    return match && match->row->metric == &kPriorityQueueBytes;
+  });
+  if (by_queue) part_queues(out, now.qos.pfc.value_or(PrioSet{}));
   add_link(out, before, now);
   return out;
 }

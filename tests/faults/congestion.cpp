@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Congestion and loss: what the counters of a port say of the network, of this host and of its peers.
+#include "counters/catalogue.h"
 #include "faults/fault.h"
 #include "model/metrics.h"
 
@@ -46,6 +47,7 @@ bool move_to_priority_0(Machine& m) {
     }
   }
   m.hold(kPriorityBytes);
+  m.hold(kPriorityQueueBytes);
   for (Counter& counter : m.port().counters.ethtool)
     if (counter.name.text().find("prio0_bytes") != std::string_view::npos ||
         counter.name.text().find("bytes_pri0") != std::string_view::npos)
@@ -61,6 +63,19 @@ Faults losses() {
                       "duplicate requests +40000", {{&kDuplicateRequests, 40'000}}, "loss", W, "loss-in-network")),
       on_roce(counted("acks-lost", "ACKs arrive too late or never", "timeouts +9000", {{&kAckTimeouts, 9'000}}, "loss",
                       W, "loss-in-network")),
+      {"packets-sent-again", "packets are lost, and the driver counts nothing but what is sent again (irdma to 6.12)",
+       "retransmitted packets +4000000, no counter of NAKs, order and timeouts",
+       [](Machine& m) {
+         if (!m.is_roce() || !grow(m, {{&kRetransmittedPackets, 4'000'000}})) return std::string();
+         for (Node* node : {&m.before, &m.now})
+           std::erase_if(node->ports.at(1).counters.hw, [&](const Counter& each) {
+             const auto match = find_counter(CounterSource::hw, each.name, m.port().kernel_driver);
+             return match && match->row->rise.kind == CounterClass::loss &&
+                    match->row->metric != &kRetransmittedPackets;
+           });
+         return m.port().id();
+       },
+       "loss", W, "loss-in-network"},
       {"packets-lost-on-infiniband", "a bad link somewhere in an InfiniBand fabric", kLostText,
        [](Machine& m) { return !m.is_roce() && grow(m, kLost) ? m.port().id() : std::string(); }, "loss", W,
        "not-enough-evidence"},

@@ -22,6 +22,7 @@ const Pace kLoad[] = {
     {&kRdmaBytes, kBytes},
     {&kPortBytes, kBytes},
     {&kPriorityBytes, kBytes},
+    {&kPriorityQueueBytes, kBytes},
     {&kRdmaPackets, kPackets},
     {&kPortPackets, kPackets},
     {&kRequests, kPackets / 256},

@@ -3,6 +3,6 @@
 
 namespace fabric {
 
-constinit const DriverFacts kBnxtFacts{"bnxt_en", {.storm_warning_stops_pause = true}};
+constinit const DriverFacts kBnxtFacts{"bnxt_en", {.priority_bytes = true, .storm_warning_stops_pause = true}};
 
 }  // namespace fabric
