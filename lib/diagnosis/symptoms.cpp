@@ -15,15 +15,7 @@ bool is_missed(const PortContext& ctx) {
   if (!is_down(ctx.port)) return false;
   if (ctx.before != nullptr && !is_down(*ctx.before)) return true;
   if (!planned_cables(ctx.view.policy, ctx.port).empty()) return true;
-  if (is_unused(ctx.view, ctx.port)) return false;
-  if (ctx.policy != nullptr) return true;
-  if (ctx.view.policy != nullptr && !ctx.port.virtual_function) {
-    Port up = ctx.port;  // policy_for() matches by speed, which a port without a link does not have
-    up.carrier = true;
-    if (policy_for(*ctx.view.policy, up) != nullptr) return true;
-  }
-  const std::string reason = ctx.port.link_status ? ctx.port.link_status->reason : std::string();
-  return !reason.empty() && reason != "No cable" && reason != kSwitchedOff;
+  return !ctx.port.virtual_function && !why_unused(ctx.view, ctx.port);
 }
 
 bool has_link_errors(const Signals& seen) {

@@ -47,9 +47,17 @@ bool are_twins(const Port& a, const Port& b);
 // "0000:17:00" of "0000:17:00.1", the card of a function. Empty for software devices.
 std::string card_of(const std::string& pci);
 
-// A port that is down by design: the second port of its card while equal ports on other cards are down too; or a
-// disabled onboard port (no port of its model has a link, and a model with more PCIe bandwidth has one).
-bool is_unused(const View& view, const Port& port);
+// "This host disabled the port": the netdev is administratively down, or the physical state of an InfiniBand port is
+// Disabled. (RoCE drivers report Disabled for every port without a link.)
+bool is_switched_off(const Port& port);
+
+// Why a port is down by design; nullopt: it is not down, or should be up. By design are, while another port is active:
+// the second port of a card if equal ports on other cards are down too; an onboard port; a port that is
+// administratively down or has no module if no equal port is active and it is not beside a GPU. Not one that was up
+// in `before`, or whose cable is planned.
+std::optional<std::string> why_unused(const View& view, const Port& port);
+// By its position a port that may be unused, though something is plugged into it: worth a warning.
+bool may_be_spare(const View& view, const Port& port);
 
 // True if Port::unread names the subject.
 bool is_unread(const Port& port, std::string_view subject);

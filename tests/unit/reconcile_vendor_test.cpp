@@ -31,12 +31,24 @@ TEST(Mlx5, OnePfcChangeFlapsOnceAndTheThresholdsAreSettledAtCarrierUp) {
   Bed bed(Personality::mlx5);
   bed.apply(profile(Personality::mlx5));
   EXPECT_EQ(bed.nic.carrier_downs, 1u);
-  EXPECT_EQ(bed.nic.calls["setpfc"], 2u) << "a longer cable follows: the old lossless buffers may be too small for it";
+  EXPECT_EQ(bed.nic.calls["setpfc"], 1u) << "nothing was lossless: the cable's length travels with PFC";
   bed.nic.link_up();
   ASSERT_TRUE(qos::settle(bed.kernel, bed.port).ok());
-  EXPECT_EQ(bed.nic.calls["setpfc"], 3u);
+  EXPECT_EQ(bed.nic.calls["setpfc"], 2u);
   EXPECT_EQ(bed.nic.log.back(), "setpfc pfc_en=0x08 delay=30");
   EXPECT_EQ(bed.nic.carrier_downs, 1u);
+}
+
+TEST(Mlx5, ALongerCableFollowsPfcWhereBuffersWereLossless) {
+  Bed bed(Personality::mlx5);
+  Qos want = profile(Personality::mlx5);
+  bed.settle_to(want);
+  bed.nic.calls.clear();
+  want.pfc = PrioSet{0x18};
+  want.cable_length = 100;
+  bed.apply(want);
+  EXPECT_EQ(bed.nic.calls["setpfc"], 2u) << "the old lossless buffers may be too small for it";
+  EXPECT_EQ(bed.nic.pfc.delay, 100);
 }
 
 TEST(Mlx5, AnMtuChangeSettlesTheThresholdsAtOnce) {

@@ -19,17 +19,7 @@ struct Advice {
   std::string meaning, remedy;
 };
 
-bool is_switched_off(const Port& port) {
-  if (port.link_status && port.link_status->reason == kSwitchedOff) return true;
-  return port.phys_state == kDisabled && port.link_layer == LinkLayer::infiniband;
-}
-
-Advice advice_when_down(const Port& port) {
-  const std::string dev = port.netdev.empty() ? port.rdma : port.netdev;
-  if (is_switched_off(port))
-    return {"This host disabled the port.",
-            port.netdev.empty() ? "ibportstate -D 0 " + to_text(port.number) + " enable, or reload the driver."
-                                : "ip link set " + dev + " up"};
+Advice ethernet_advice(const Port& port, const std::string& dev) {
   switch (port.phys_state.value_or(0)) {
     case kPolling:
       return {"The port receives no signal: cable, transceiver, or disabled switch port.",
@@ -49,11 +39,43 @@ Advice advice_when_down(const Port& port) {
   }
 }
 
+// InfiniBand has no netdev below the port; IPoIB's says nothing of the link.
+Advice infiniband_advice(const Port& port, const std::string& query) {
+  switch (port.phys_state.value_or(0)) {
+    case kPolling:
+      return {"The port receives no signal: cable, transceiver, or disabled switch port.",
+              "Enable the switch's port. Reseat or replace the cable and the transceiver of " + port.id() +
+                  ", then: " + query};
+    case kTraining:
+      return {"Link training fails: speed or width differ between the ends, or the cable is bad.",
+              "Replace the cable, then compare enabled speed and width of both ends: " + query};
+    case kRecovery:
+      return {"The link goes up and down: bad cable, transceiver or connector.",
+              "Clean, reseat or replace the cable and the transceiver of " + port.id() + ", then: " + query};
+    default: return {"The port is down.", "Read its state, then check cable and switch port: " + query};
+  }
+}
+
+// The local port by a directed route, which needs no subnet manager.
+std::string ibportstate(const Port& port) {
+  const std::string number = to_text(port.number);
+  return "ibportstate -C " + port.rdma + " -P " + number + " -D 0 " + number;
+}
+
+Advice advice_when_down(const Port& port) {
+  const std::string dev = port.netdev.empty() ? port.rdma : port.netdev;
+  const bool infiniband = port.link_layer == LinkLayer::infiniband;
+  if (is_switched_off(port))
+    return {"This host disabled the port.", infiniband ? ibportstate(port) + " enable" : "ip link set " + dev + " up"};
+  return infiniband ? infiniband_advice(port, ibportstate(port) + " query") : ethernet_advice(port, dev);
+}
+
 Advice advice(const Port& port) {
   const bool infiniband = port.link_layer == LinkLayer::infiniband;
   if (port.state == kInit || port.state == kArmed)
     return infiniband ? Advice{"The link is up, but no subnet manager configured the port.",
-                               "Start the subnet manager (opensm) or restore its path to this port: sminfo; ibdiagnet"}
+                               "Start the subnet manager (opensm) or restore its path to this port: sminfo; ibstat " +
+                                   port.rdma}
                       : Advice{"The port is not ready for RDMA yet.",
                                "Run the check again. If nothing changes, reload the driver."};
   if (port.state == kActiveDefer)
@@ -75,53 +97,6 @@ std::string state_text(const Port& port) {
   return is_active(port) ? text : text + reason_text(port);
 }
 
-// Never connected, as far as the NIC reports. Two losses of carrier prove a link; some drivers count one when they
-// first open the netdev (__bnxt_open_nic() of Linux 6.12).
-bool was_never_connected(const Port& port) {
-  if (port.phys_state != kDisabled || port.counters.carrier_down.value_or(0) > 1) return false;
-  const std::string reason = port.link_status ? port.link_status->reason : std::string();
-  return reason.empty() || reason == "No cable" || reason == kSwitchedOff;
-}
-
-// An unused second port: its card has an active port, and no equal port is active on another card.
-bool is_spare(const View& view, const Port& port) {
-  const auto& ports = view.now.ports;
-  const auto is_neighbour = [&](const Port& other) {
-    const bool same_card = !port.pci.empty() && card_of(other.pci) == card_of(port.pci);
-    return &other != &port && is_judged(other) && is_active(other) && (same_card || other.rdma == port.rdma);
-  };
-  const auto is_active_twin = [&](const Port& other) {
-    return &other != &port && is_active(other) && are_twins(other, port);
-  };
-  return std::any_of(ports.begin(), ports.end(), is_neighbour) &&
-         std::none_of(ports.begin(), ports.end(), is_active_twin);
-}
-
-const Nic* nic_of(const View& view, const Port& port) {
-  const auto& nics = view.now.topology.nics;
-  const auto found = std::find_if(nics.begin(), nics.end(), [&](const Nic& nic) {
-    return std::find(nic.rdma.begin(), nic.rdma.end(), port.rdma) != nic.rdma.end();
-  });
-  return found == nics.end() ? nullptr : &*found;
-}
-
-// GT/s of all lanes, at most.
-double slot_of(const Nic& nic) { return nic.link.max_speed.value_or(0) * nic.link.max_width.value_or(0); }
-
-// An onboard port: no port of its model has a link, and a model with more PCIe bandwidth has one.
-bool is_of_the_board(const View& view, const Port& port) {
-  const Nic* nic = nic_of(view, port);
-  if (nic == nullptr || slot_of(*nic) <= 0) return false;
-  bool wider = false;
-  for (const Port& other : view.now.ports) {
-    const Nic* used = is_judged(other) && is_active(other) ? nic_of(view, other) : nullptr;
-    if (used == nullptr) continue;
-    if (used->vendor == nic->vendor && used->device == nic->device) return false;
-    wider = wider || slot_of(*used) > slot_of(*nic);
-  }
-  return wider;
-}
-
 Finding finding_for(const View& view, const Port& port) {
   const std::string expected = "ACTIVE, LinkUp";
   if (!port.state)
@@ -130,13 +105,9 @@ Finding finding_for(const View& view, const Port& port) {
                "rdma link show " + port.id() + "; journalctl -k -g " + port.rdma);
   const std::string observed = state_text(port);
   if (is_active(port)) return good(port.id(), observed, expected);
-  const bool second = is_spare(view, port), spare = port.state == kDown && (second || is_of_the_board(view, port));
-  if (is_unused(view, port))
-    return good(port.id(),
-                observed + (second ? " (second port" : " (no port of its model is in use") + ", disabled: unused)",
-                expected);
+  if (const auto why = why_unused(view, port)) return good(port.id(), observed + " (" + *why + ": unused)", expected);
   const Advice text = advice(port);
-  const bool mild = spare || port.state == kActiveDefer;
+  const bool mild = (port.state == kDown && may_be_spare(view, port)) || port.state == kActiveDefer;
   return bad(mild ? Status::warning : Status::critical, port.id(), observed, expected, text.meaning, text.remedy);
 }
 
@@ -201,15 +172,6 @@ void add_vanished(const View& view, Findings& findings) {
           time_text(view.health->wall - static_cast<int64_t>(std::max(0.0, view.health->now - known->second.since)));
   }
 }
-
-}  // namespace
-
-bool is_unused(const View& view, const Port& port) {
-  return port.state == kDown && was_never_connected(port) &&
-         (is_spare(view, port) || (is_switched_off(port) && is_of_the_board(view, port)));
-}
-
-namespace {
 
 void ask(const View& view, Findings& findings) {
   for (const Port& port : view.now.ports) {

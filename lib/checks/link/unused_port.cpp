@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ports that are down by design.
+#include <algorithm>
+
+#include "checks/cabling/peer.h"
+#include "model/finding.h"
+#include "model/link_status.h"
+#include "model/view.h"
+#include "topology/locality.h"
+
+namespace fabric {
+namespace {
+
+enum : unsigned { kDown = 1, kDisabled = 3 };  // enum ib_port_state, enum ib_port_phys_state (rdma/ib_verbs.h)
+constexpr std::string_view kNoCable = "No cable";
+
+// Never connected, as far as the NIC reports. Two losses of carrier prove a link; some drivers count one when they
+// first open the netdev (__bnxt_open_nic() of Linux 6.12).
+bool was_never_connected(const Port& port) {
+  if (port.phys_state != kDisabled || port.counters.carrier_down.value_or(0) > 1) return false;
+  const std::string reason = port.link_status ? port.link_status->reason : std::string();
+  return reason.empty() || reason == kNoCable || reason == kSwitchedOff;
+}
+
+// An unused second port: its card has an active port, and no equal port is active on another card.
+bool is_spare(const View& view, const Port& port) {
+  const auto& ports = view.now.ports;
+  const auto is_neighbour = [&](const Port& other) {
+    const bool same_card = !port.pci.empty() && card_of(other.pci) == card_of(port.pci);
+    return &other != &port && is_judged(other) && is_active(other) && (same_card || other.rdma == port.rdma);
+  };
+  const auto is_active_twin = [&](const Port& other) {
+    return &other != &port && is_active(other) && are_twins(other, port);
+  };
+  return std::any_of(ports.begin(), ports.end(), is_neighbour) &&
+         std::none_of(ports.begin(), ports.end(), is_active_twin);
+}
+
+const Nic* nic_of(const View& view, const Port& port) {
+  const auto& nics = view.now.topology.nics;
+  const auto found = std::find_if(nics.begin(), nics.end(), [&](const Nic& nic) {
+    return std::find(nic.rdma.begin(), nic.rdma.end(), port.rdma) != nic.rdma.end();
+  });
+  return found == nics.end() ? nullptr : &*found;
+}
+
+// GT/s of all lanes, at most.
+double slot_of(const Nic& nic) { return nic.link.max_speed.value_or(0) * nic.link.max_width.value_or(0); }
+
+// An onboard port or a management function (NVLink's): no NIC like it has a link, and one with more PCIe bandwidth has.
+bool is_of_the_board(const View& view, const Port& port) {
+  const Nic* nic = nic_of(view, port);
+  if (nic == nullptr || slot_of(*nic) <= 0) return false;
+  bool wider = false;
+  for (const Port& other : view.now.ports) {
+    const Nic* used = is_judged(other) && is_active(other) ? nic_of(view, other) : nullptr;
+    if (used == nullptr) continue;
+    const bool narrower = slot_of(*nic) * 4 <= slot_of(*used);
+    if (used->vendor == nic->vendor && used->device == nic->device && !narrower) return false;
+    wider = wider || slot_of(*used) > slot_of(*nic);
+  }
+  return wider;
+}
+
+bool was_up(const View& view, const Port& port) {
+  if (view.before == nullptr) return false;
+  return std::ranges::any_of(view.before->ports,
+                             [&](const Port& old) { return old.id() == port.id() && is_active(old); });
+}
+
+bool is_beside_gpu(const View& view, const Port& port) {
+  const Nic* nic = nic_of(view, port);
+  return nic != nullptr && std::ranges::any_of(view.now.topology.gpus, [&](const Gpu& gpu) {
+           const auto path = path_class(gpu, *nic);
+           return path && *path <= PathClass::PXB;
+         });
+}
+
+// Nothing is plugged in, or this host has disabled it.
+bool is_left_off(const Port& port) {
+  return is_switched_off(port) || (port.link_status && port.link_status->reason == kNoCable);
+}
+
+}  // namespace
+
+bool is_switched_off(const Port& port) {
+  if (port.link_status && port.link_status->reason == kSwitchedOff) return true;
+  return port.phys_state == kDisabled && port.link_layer == LinkLayer::infiniband;
+}
+
+bool may_be_spare(const View& view, const Port& port) { return is_spare(view, port) || is_of_the_board(view, port); }
+
+std::optional<std::string> why_unused(const View& view, const Port& port) {
+  if (port.state != kDown || was_up(view, port) || !planned_cables(view.policy, port).empty()) return std::nullopt;
+  const bool second = is_spare(view, port), of_the_board = is_of_the_board(view, port), off = is_switched_off(port);
+  if (was_never_connected(port) && second) return "second port, disabled";
+  if (of_the_board && (off || was_never_connected(port))) return "no port of its model is in use, disabled";
+  const auto is_other = [&](const Port& other) { return &other != &port && is_judged(other) && is_active(other); };
+  const auto is_twin = [&](const Port& other) { return is_other(other) && are_twins(other, port); };
+  if (!is_left_off(port) || std::ranges::none_of(view.now.ports, is_other) ||
+      std::ranges::any_of(view.now.ports, is_twin) || is_beside_gpu(view, port))
+    return std::nullopt;
+  return off ? "administratively down" : "no module or cable";
+}
+
+}  // namespace fabric
