@@ -50,5 +50,5 @@ vm_share() {
   rm -rf "$SHARE"
   mkdir -p "$SHARE"
   cp build/deb/fabric-agent_*.deb "$SHARE"
-  cp -r tests/vm/scenarios "$SHARE"
+  cp -r tests/vm/scenarios README.md "$SHARE"
 }
