@@ -79,6 +79,9 @@ int run(const Options& options) {
   auto kernel = open_kernel(options.root);
   if (!kernel) return refuse(EX_OSERR, message_id::trouble, kernel.error());
   if (options.pci) {
+    if (!config->error.empty())
+      write_journal(
+          {message_id::configuration, LOG_CRIT, config->error + "\nthe last valid configuration is used", {}});
     PciWorld world = real_pci_world(*kernel);
     return keep_pci(world, config->config.policy);
   }

@@ -134,6 +134,7 @@ PciWorld real_pci_world(Kernel& kernel) {
                          .gids = false,
                          .network = false,
                          .verbs = false,
+                         .serials = true,
                          .exclude = policy.exclude});
   };
   return world;

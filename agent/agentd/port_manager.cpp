@@ -26,6 +26,7 @@ std::vector<Port> scan_ports(Kernel& kernel, const Policy& policy) {
                        .gids = false,
                        .network = false,
                        .verbs = false,
+                       .serials = true,
                        .members = true,
                        .exclude = policy.exclude})
       .ports;
@@ -104,6 +105,7 @@ std::vector<std::string> PortManager::rescan() {
     save_for_reattach(entry->first, entry->second);
     entry = ports_.erase(entry);
   }
+  check_originals();
   std::vector<std::string> fresh;
   for (auto& [id, port] : found) {
     auto [entry, is_new] = ports_.try_emplace(id);
@@ -152,27 +154,6 @@ qos::Options PortManager::options_for(const PortEntry& managed, const PortPolicy
   return options;
 }
 
-// Under the lock: `fabric-agentctl` writes the same file, so it is read again.
-Result<void> PortManager::save_original(const Port& port, const Qos& before) {
-  auto originals = state::load_originals(world_.directory);
-  if (!originals && originals.error().code == EBADMSG) {
-    auto aside = state::set_originals_aside(world_.directory);
-    if (!aside) return aside.error();
-    log_error_once(originals.error().text() + "; renamed to " + *aside +
-                   "; the current settings are saved as originals");
-    originals = state::Originals{};
-  }
-  if (!originals) return originals.error();
-  if (state::find_original(*originals, port) == originals->end())
-    for (const auto& [card, other] : *originals)
-      if (other.place == state::port_place(port))
-        world_.log({message_id::port,
-                    LOG_NOTICE,
-                    port.id() + ": another card than " + card + " is in its place; the originals of both are kept",
-                    {{"FABRIC_PORT", port.id()}}});
-  return state::save_original(world_.directory, *originals, port, before);
-}
-
 Result<Fd> PortManager::lock(qos::Instant now) {
   if (policy_.mode != Mode::enforce) return Fd();
   auto taken = state::take_lock(world_.directory);
@@ -186,6 +167,7 @@ Result<void> PortManager::keep(const std::string& id, qos::Instant now) {
   auto entry = ports_.find(id);
   if (entry == ports_.end()) return {};
   PortEntry& managed = entry->second;
+  end_self_test(managed);
   const PortPolicy* wanted = policy_for(policy_, managed.port);
   if (wanted == nullptr) return release(managed, now);
   // udev renames a netdev right after it appears; a later rename is an operator's, and jobs may use the port.
@@ -245,9 +227,12 @@ Error PortManager::locked_out(Error failure, qos::Instant now) {
 void PortManager::process_change(PortEntry& managed, Change change, qos::Instant now) {
   const auto drifted = note_drift(managed, change);
   // A device that does not answer is not evidence of drift, and must not delay writes when it answers again.
-  const auto transition = change.code == ENODEV
-                              ? qos::Drift::Transition::nothing
-                              : drift_.observe(change, now, managed.notified.contains(announced_by(change)));
+  const auto& writers = memory_[change.port].writers;
+  const auto writer = writers.find(change.key());
+  const bool written = managed.notified.contains(announced_by(change)) ||
+                       (writer != writers.end() && qos::is_alive(world_.kernel.root, writer->second));
+  const auto transition =
+      change.code == ENODEV ? qos::Drift::Transition::nothing : drift_.observe(change, now, written);
   auto old = managed.last.find(change.key());
   const Change* before = old == managed.last.end() ? nullptr : &old->second;
   // Not written because the driver refused it, not because of another writer: still refused.
@@ -261,6 +246,7 @@ void PortManager::process_change(PortEntry& managed, Change change, qos::Instant
   if (transition == Transition::repaired || transition == Transition::conflict)
     memory_[change.port].reported[change.key()].last_repair = utc_now();
   if (transition == Transition::conflict) {
+    memory_[change.port].writers[change.key()] = drifted ? drifted->writer : qos::Writer{};
     change.outcome = Outcome::conflict;
     change.detail = "repeatedly changed back by " + (drifted ? drifted->by : "another process");
   } else if (change.outcome == Outcome::conflict && before != nullptr && before->outcome == Outcome::conflict) {
@@ -283,6 +269,8 @@ std::optional<qos::Suspect> PortManager::note_drift(const PortEntry& managed, co
     seen.carrier_lost = managed.carrier_lost;
     seen.notified = notified != managed.notified.end();
     if (seen.notified) seen.writer = notified->second.writer;
+    else if (announced_by(change) == qos::NotificationKind::nothing)
+      seen.writer = qos::find_holder(world_.kernel.root, managed.port);
     seen.firmware_dcbx = managed.port.qos.dcbx == Dcbx::firmware;
     suspect = qos::suspect_of(change.setting, seen);
     SettingState& state = memory_[change.port].reported[change.key()];

@@ -103,7 +103,7 @@ class PortManager {
   using Settings = std::map<std::string, Change, std::less<>>;
   struct Notified {
     bool any = false;
-    std::string writer;
+    qos::Writer writer;
   };
   struct PortEntry {
     Port port;
@@ -125,11 +125,16 @@ class PortManager {
   struct Memory {
     std::map<std::string, std::string, std::less<>> good;       // setting -> its value while it was in sync
     std::map<std::string, SettingState, std::less<>> reported;  // last_repair and the drift members
+    std::map<std::string, qos::Writer, std::less<>> writers;    // of settings in conflict
     bool releasing = false;                                     // of PortEntry, while the port has none
     std::optional<Mode> previous_mode{};
   };
   qos::Options options_for(const PortEntry& managed, const PortPolicy& entry, qos::Instant now);
   Result<void> save_original(const Port& port, const Qos& before);
+  // Whether the original settings can be read, and all of them are there.
+  void check_originals();
+  // Restores what a self-test that was killed has left on the port.
+  void end_self_test(PortEntry& managed);
   // The write lock where something may be written; none in audit mode.
   Result<Fd> lock(qos::Instant now);
   void record_results(PortEntry& managed, Changes changes, qos::Instant now);
@@ -160,7 +165,7 @@ class PortManager {
   PortEntry host_;
   std::map<std::string, Memory> memory_;
   std::set<std::string> known_;  // ports that an earlier agent managed on this boot
-  std::string config_error_;
+  std::string config_error_, originals_error_;
   std::string suspended_reason_;  // why nothing is written now; empty: enforcing
   bool awaits_confirmation_ = false;
   bool awaited_ = false;  // did, and watch_confirm() has not yet seen the outcome

@@ -2,9 +2,15 @@
 // The published state file, and errors.
 #include "agentd/messages.h"
 #include "agentd/port_manager.h"
+#include "settings/selftest.h"
 #include "store/state.h"
 
 namespace fabric::agentd {
+namespace {
+
+bool is_left_to_do(const Change& change) { return change.outcome == Outcome::pending || change.code == ENODEV; }
+
+}  // namespace
 
 // Continues the drift record of an earlier agent of this boot; its ports are not new ones.
 void PortManager::remember_published() {
@@ -32,6 +38,55 @@ void PortManager::note_config(const ConfigInUse& config) {
   if (world_.read_only) return;
   if (auto saved = save_last_good(world_.directory, config.config); !saved)
     log_error_once(saved.error().text() + "; a start without a valid configuration would not enforce this one");
+}
+
+// Under the lock: `fabric-agentctl` writes the same file, so it is read again.
+Result<void> PortManager::save_original(const Port& port, const Qos& before) {
+  auto originals = state::load_originals(world_.directory);
+  if (!originals && originals.error().code == EBADMSG) {
+    auto aside = state::set_originals_aside(world_.directory);
+    if (!aside) return aside.error();
+    log_error_once(originals.error().text() + "; renamed to " + *aside +
+                   "; the current settings are saved as originals");
+    originals = state::Originals{};
+    check_originals();
+  }
+  if (!originals) return originals.error();
+  if (state::find_original(*originals, port) == originals->end())
+    for (const auto& [card, other] : *originals)
+      if (other.place == state::port_place(port))
+        world_.log({message_id::port,
+                    LOG_NOTICE,
+                    port.id() + ": another card than " + card + " is in its place; the originals of both are kept",
+                    {{"FABRIC_PORT", port.id()}}});
+  return state::save_original(world_.directory, *originals, port, before);
+}
+
+void PortManager::check_originals() {
+  if (world_.read_only) return;
+  const auto originals = state::load_originals(world_.directory);
+  const auto root = Root::open(world_.directory);
+  const std::string aside = std::string(state::kOriginalsFile) + ".corrupt";
+  originals_error_ = !originals                    ? originals.error().text()
+                     : root && root->exists(aside) ? "/" + aside + ": it could not be read, and was replaced"
+                                                   : std::string();
+}
+
+void PortManager::end_self_test(PortEntry& managed) {
+  if (world_.read_only || managed.port.netdev.empty()) return;
+  const auto root = Root::open(world_.directory);
+  if (!root || !root->exists(state::kSelfTestFile)) return;
+  const auto lock = state::take_lock(world_.directory);
+  if (!lock) return;  // it is under way
+  qos::Options options;
+  options.busy = world_.busy;
+  const auto ended = qos::end_self_test(world_.kernel, {&managed.port, 1}, world_.directory, options);
+  if (!ended) return log_error_once(ended.error().text());
+  if (ended->empty()) return;
+  const std::string what =
+      managed.port.id() + ": a self-test was interrupted; the settings from before it are restored";
+  if (std::ranges::any_of(*ended, is_left_to_do)) return log_error_once(what + " when the port is idle");
+  world_.log({message_id::port, LOG_WARNING, what, {{"FABRIC_PORT", managed.port.id()}}});
 }
 
 std::vector<std::string> PortManager::ids() const {
@@ -78,6 +133,7 @@ AgentState PortManager::state() const {
   state.updated = utc_now();
   state.config_error = config_error_;
   state.held = suspended_reason_;
+  state.originals_error = originals_error_;
   const auto add = [&](const std::string& id, const PortEntry& managed) {
     auto& settings = state.ports[id];
     const auto memory = memory_.find(id);

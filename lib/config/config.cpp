@@ -224,6 +224,7 @@ Result<LoadedConfig> load(const Files& source, const std::string& file) {
   Document document;
   Faults faults;
   size_t bytes = 0;
+  std::vector<std::string> marks;
   for (const std::string& each : *files) {
     auto text = source.read(each);
     // A dangling link in conf.d, or drop-ins alone, must not count as a machine without configuration.
@@ -237,10 +238,11 @@ Result<LoadedConfig> load(const Files& source, const std::string& file) {
     Reader reader(each, faults);
     toml::table table;
     if (parse_file(reader, *text, table)) read_document(reader, table, document);
+    marks.push_back(line_marks(*text));
   }
   if (!document.has_mode) faults.fail({0, 1, 1}, "mode: not set; write mode = \"audit\" or mode = \"enforce\"");
   auto loaded = finish(std::move(document), &source, folder + "profiles", std::move(faults));
-  if (loaded) loaded->files = std::move(*files);
+  if (loaded) loaded->files = std::move(*files), loaded->marks = std::move(marks);
   return loaded;
 }
 

@@ -24,6 +24,7 @@ struct LoadedConfig {
   Policy policy;
   std::vector<ConfigWarning> warnings;
   std::vector<std::string> files{};  // that it was read from, without profiles: the main file, the drop-ins
+  std::vector<std::string> marks{};  // of each, line_marks()
 };
 
 // The file and the drop-ins conf.d/*.toml in its directory, in name order. A later file replaces values of an
@@ -44,8 +45,9 @@ struct ConfigInUse {
   LoadedConfig config;
   std::string error{};  // why the files are not used: `config` is the last valid one; empty: `config` is theirs
 };
-// load_config(). An Error also if a drop-in of the last valid configuration is missing: it may be an accident, and
-// save_last_good() accepts it. `directory`: the root below which kLastGoodFile lies.
+// load_config(). An Error also if a drop-in of the last valid configuration is missing, or a file of it has lost lines
+// at its end: it may be an accident, and save_last_good() accepts it. `directory`: the root below which kLastGoodFile
+// lies.
 Result<LoadedConfig> load_whole_config(const std::string& directory, const std::string& file);
 // The same; if that fails, the last valid configuration of the same file. An Error is that of the files.
 Result<ConfigInUse> load_config_in_use(const std::string& directory, const std::string& file);

@@ -4,6 +4,7 @@
 
 #include "base/parse.h"
 #include "config/config.h"
+#include "config/files.h"
 #include "kernel/capture/root.h"
 #include "store/files.h"
 #include "store/toml_value.h"
@@ -14,14 +15,19 @@ namespace {
 constexpr std::string_view kWritten = "# The last valid configuration. Written by fabric-agentd(8), do not edit.\n";
 constexpr std::string_view kComment = "# ";
 
+struct Known {
+  std::string file, marks;
+};
+
 // The files that the text names; the first is the main file.
-std::vector<std::string> files_of(std::string_view text) {
-  std::vector<std::string> files;
+std::vector<Known> files_of(std::string_view text) {
+  std::vector<Known> files;
   for (std::string_view line : split(text, '\n')) {
     if (!line.starts_with(kComment)) break;
     toml::table table;
-    if (!parse_toml(line.substr(kComment.size()), table) && !text_at(table, "file").empty())
-      files.push_back(text_at(table, "file"));
+    if (parse_toml(line.substr(kComment.size()), table)) continue;
+    if (std::string file = text_at(table, "file"); !file.empty()) files.push_back({std::move(file), {}});
+    if (!files.empty() && table.contains("marks")) files.back().marks = text_at(table, "marks");
   }
   return files;
 }
@@ -47,18 +53,26 @@ Result<std::string> read_last_good(const Source& source) {
   if (!text && text.error().code == ENOENT) return std::string();
   if (!text) return text.error();
   const auto files = files_of(*text);
-  return !files.empty() && files.front() == source.name ? std::move(*text) : std::string();
+  return !files.empty() && files.front().file == source.name ? std::move(*text) : std::string();
+}
+
+// What is missing of the file; empty: nothing.
+std::string what_is_missing(const LoadedConfig& loaded, const Known& known) {
+  const auto found = std::find(loaded.files.begin(), loaded.files.end(), known.file);
+  if (found == loaded.files.end()) return ": missing, and part of the configuration in use; restore it";
+  const std::string& marks = loaded.marks[static_cast<size_t>(found - loaded.files.begin())];
+  if (marks.empty() || marks.size() >= known.marks.size() || !known.marks.starts_with(marks)) return {};
+  return ":" + std::to_string(marks.size() / 8) + ":1: truncated: the file in use has " +
+         std::to_string(known.marks.size() / 8) + " lines, of which these are the first; restore them";
 }
 
 Result<LoadedConfig> load_whole(const Source& source) {
   auto loaded = load_config(source.root, source.given);
   const auto last = read_last_good(source);
   if (!loaded || !last) return loaded;
-  for (const std::string& known : files_of(*last))
-    if (std::find(loaded->files.begin(), loaded->files.end(), known) == loaded->files.end())
-      return error(0, known +
-                          ": missing, and part of the configuration in use; restore it, or accept its removal: "
-                          "fabric-agentctl config accept");
+  for (const Known& known : files_of(*last))
+    if (const std::string what = what_is_missing(*loaded, known); !what.empty())
+      return error(0, known.file + what + ", or accept the removal: fabric-agentctl config accept");
   return loaded;
 }
 
@@ -78,13 +92,16 @@ Result<ConfigInUse> load_config_in_use(const std::string& directory, const std::
   if (!text || text->empty()) return loaded.error();
   auto last = parse_config(*text, std::string("/") + kLastGoodFile);
   if (!last) return error(loaded.error().code, loaded.error().what + "\n" + last.error().what);
-  last->files = files_of(*text);
+  for (Known& known : files_of(*text)) last->files.push_back(std::move(known.file));
   return ConfigInUse{std::move(*last), loaded.error().text()};
 }
 
 Result<void> save_last_good(const std::string& directory, const LoadedConfig& config) {
   std::string text(kWritten);
-  for (const std::string& file : config.files) text.append(kComment).append("file = " + toml_string(file) + "\n");
+  for (size_t i = 0; i < config.files.size(); ++i) {
+    text.append(kComment).append("file = " + toml_string(config.files[i]) + "\n");
+    if (i < config.marks.size()) text.append(kComment).append("marks = " + toml_string(config.marks[i]) + "\n");
+  }
   return replace_file(directory, kLastGoodFile, text + show_config(config.policy));
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <ctime>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,8 +24,9 @@ struct Kernel {
   std::unique_ptr<Netlink> route{}, generic{}, rdma{};
   std::optional<ethtool::Family> ethtool{};
   std::unique_ptr<ethtool::Statistics> statistics{};
-  bool verbs = false;            // libibverbs may be asked, by way of query_recorded()
-  std::shared_ptr<Tape> tape{};  // records or replays; null: neither
+  bool verbs = false;                            // libibverbs may be asked, by way of query_recorded()
+  std::shared_ptr<Tape> tape{};                  // records or replays; null: neither
+  std::map<std::string, std::string> serials{};  // of boards, as far as they were read; by function and netdev
 };
 
 // "/" is the running machine; any other directory a captured tree. Recorded answers in it (kAnswersFile) replace

@@ -182,6 +182,25 @@ std::string raw_text(const CounterTable& table) {
   return out.empty() ? out : ".SS " + roff(table.vendor) + "\n" + out;
 }
 
+// Which rows of the table come from where, and what resets them.
+std::string origins_text(const CounterTable& table) {
+  std::string out;
+  auto origin = table.origins.begin();
+  const auto end_entry = [&] { out += ".\nReset by: " + roff(origin->reset) + ".\n"; };
+  for (const CounterRow& row : table.rows) {
+    const auto next = origin == table.origins.end() || out.empty() ? origin : std::next(origin);
+    if (next != table.origins.end() && next->first == row.name) {
+      if (!out.empty()) end_entry();
+      origin = next;
+      out += ".TP\n.B " + roff(origin->kernel) + "\n" + roff(row.name);
+    } else {
+      out += ", " + roff(row.name);
+    }
+  }
+  if (!out.empty()) end_entry();
+  return out.empty() ? out : ".SS " + roff(table.vendor) + "\n" + out;
+}
+
 }  // namespace
 
 std::string counters_manual() {
@@ -199,6 +218,10 @@ std::string counters_manual() {
       ".BR fabric_ethtool_counters ,\nlabel counter, if ethtool in the table [exporter] of\n.BR fabric\\-agent.toml "
       "(5)\nselects it.\n";
   for (const CounterTable& table : counter_tables()) out += raw_text(table);
+  out +=
+      ".SH KERNEL SOURCES\nFile and function that each counter comes from, below drivers/ of Linux 6.12.\n"
+      "Linux 6.1 has no others, and the same widths, unless it says otherwise.\n";
+  for (const CounterTable& table : counter_tables()) out += origins_text(table);
   return out + std::string(kTail);
 }
 

@@ -129,9 +129,11 @@ struct Port {
   int ifindex = 0;
   std::vector<std::string> altnames{};  // other names of the netdev
   std::string pci;                      // of the function below it; empty for software devices
-  // What identifies the card's port wherever it is plugged in: "mac:b8:3f:d2:00:00:01" (permanent address), else
-  // "guid:b83f:d203:0000:0001/1" (of the RDMA device, and the port). Empty: not known, or a software device.
+  // What identifies the card's port wherever it is plugged in: "serial:MT2244X12345/0.1" (of the board, with function
+  // and port; read on request), else card_address. Empty: not known, or a software device.
   std::string card{};
+  // "mac:b8:3f:d2:00:00:01" (permanent address), else "guid:b83f:d203:0000:0001/1" (of the RDMA device, and the port).
+  std::string card_address{};
   std::string pci_id;  // vendor and device of that function: "15b3:1021"; empty for software devices
   // "compute": its NIC hangs below the same host bridge as a GPU, or nearer; else "host". Empty: the topology was not
   // read.
@@ -193,11 +195,12 @@ struct SettingState {
 
 // agentd's published state, as /run/fabric-agent/state.toml holds it.
 struct AgentState {
-  bool running = false;      // holds its lock now
-  std::string mode;          // "audit" / "enforce"
-  std::string updated;       // RFC 3339
-  std::string config_error;  // of the last reload, empty when good
-  std::string held;          // why the policy is not enforced just now; empty: it is
+  bool running = false;           // holds its lock now
+  std::string mode;               // "audit" / "enforce"
+  std::string updated;            // RFC 3339
+  std::string config_error;       // of the last reload, empty when good
+  std::string held;               // why the policy is not enforced just now; empty: it is
+  std::string originals_error{};  // why the original settings cannot be read; empty: they can
   std::map<std::string, std::map<std::string, SettingState>> ports;  // port id -> setting key -> state
   bool operator==(const AgentState&) const = default;
 };

@@ -374,6 +374,8 @@ struct Limits {
   std::map<SettingId, std::string> unverified{};
   // Those of `unverified` that one write makes known: written even if they read as wanted.
   Keys unread{};
+  // Writes that may stop traffic (Op::disruptive) and do not on this NIC.
+  Keys harmless{};
 };
 
 // Calls `with(optional<T>&)` on the row's member.

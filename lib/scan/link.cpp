@@ -89,7 +89,7 @@ void read_netdev_files(const Root& root, Port& port, std::optional<uint32_t>& mt
 
 // The GUID serves a bond, whose netdev has no permanent address: it is that of its device's function. Some drivers make
 // it of the netdev's present address (bnxt_re, irdma), so it comes second.
-std::string card_of(const Root& root, const Port& port, const std::string& permanent) {
+std::string address_of(const Root& root, const Port& port, const std::string& permanent) {
   if (port.pci.empty()) return {};
   if (!permanent.empty()) return "mac:" + permanent;
   const auto guid = root.read_line("sys/class/infiniband/" + port.rdma + "/node_guid");
@@ -107,7 +107,8 @@ void read_netdev(Context& context, Port& port, std::optional<uint32_t>& mtu) {
   port.carrier = link->carrier;
   port.altnames = link->altnames;
   port.counters.carrier_down = link->carrier_down_count;
-  port.card = card_of(context.kernel.root, port, link->permanent);
+  port.card_address = address_of(context.kernel.root, port, link->permanent);
+  read_card(context, port);
   mtu = link->mtu;
 }
 

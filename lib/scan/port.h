@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernel/pci/pci.h"
@@ -44,6 +45,11 @@ void read_identity(const Context& context, Port& port);
 // state, phys_state, netdev, bond, ifindex, carrier, speed, rate, counters.carrier_down, left_alone. The MTU of the
 // netdev.
 std::optional<uint32_t> read_link(Context& context, Port& port);
+// Port::card, from card_address or the serial number.
+void read_card(Context& context, Port& port);
+void tell_cards_apart(std::vector<Port>& ports);
+// The serial number in a function's vital product data; empty: none.
+std::string vpd_serial(std::string_view vpd);
 // What of read_link() is the netdev's alone, and counters if asked for: for a member of a bond.
 void read_member(Context& context, Port& member);
 // The members of the bond on which the port's device sits, each as a port of its own; none where it sits on no bond.

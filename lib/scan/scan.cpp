@@ -99,6 +99,7 @@ std::vector<Port> scan_ports(Context& context) {
       mtus.resize(ports.size());
     }
   }
+  scanning::tell_cards_apart(ports);
   read_rest(context, ports, mtus);
   return ports;
 }

@@ -20,6 +20,7 @@ struct ScanOptions {
   bool gids = true;
   bool network = true;   // addresses, routes, neighbours: some netlink dumps
   bool verbs = true;     // port attributes by libibverbs: opens the device for a moment, commands to its firmware
+  bool serials = false;  // Port::card by serial number: a firmware command for each function, once
   bool members = false;  // the members of a bond as ports of their own, behind the bond's: settings are theirs
   // The neighbors at the other ends of the cables: from fabric-lldp.service, else from the firmware's DCBX agent.
   bool neighbors = false;

@@ -146,15 +146,7 @@ Result<void> save(const std::string& directory, const Record& record) {
   return replace_file(directory, kFile, to_toml(record));
 }
 
-Result<void> remove(const std::string& directory) {
-  auto folder = make_directory_of(directory, kFile);
-  if (!folder) return folder.error();
-  const std::string path(kFile);
-  if (::unlinkat(folder->get(), path.substr(path.rfind('/') + 1).c_str(), 0) != 0 && errno != ENOENT)
-    return error(errno, "/" + path + ": cannot be removed");
-  if (::fsync(folder->get()) != 0) return error(errno, "/" + path + ": cannot sync its directory");
-  return {};
-}
+Result<void> remove(const std::string& directory) { return remove_file(directory, kFile); }
 
 void remember(Record& record, const Port& port, const Qos& before, const Keys& keys) {
   Qos& stood = record.before[state::port_key(port)];

@@ -26,7 +26,6 @@ Drift::Transition Drift::observe(const Change& change, Instant now, bool written
     case Outcome::unverified:
       track.was_in_sync = true;
       track.failures = 0;
-      if (!track.conflict && now - track.seen_since > rule_.window) track.trials = 0;
       break;
     default: break;
   }
@@ -48,23 +47,18 @@ Drift::Transition Drift::repaired(Track& track, const Change& change, Instant no
   return Transition::conflict;
 }
 
-std::chrono::milliseconds Drift::quiet_time(const Track& track, bool disruptive) const {
-  return doubled(std::min(rule_.window, kLongestQuiet), disruptive ? track.trials : 0);
-}
-
 Drift::Transition Drift::watch_conflict(Track& track, const Change& change, Instant now, bool written) {
   if (change.from != track.seen || written) {
     track.seen = change.from;
     track.seen_since = now;
   }
   const bool as_wanted = change.outcome == Outcome::in_sync || change.from == change.to;
-  if (now - track.seen_since >= (as_wanted ? rule_.window : quiet_time(track, change.disruptive))) {
+  if (now - track.seen_since >= (as_wanted ? rule_.window : std::min(rule_.window, kLongestQuiet))) {
     track.conflict = false;
     track.rounds.clear();
     track.seen_since = now;
     if (as_wanted) return Transition::conflict_over;
     // On probation: a single reversal within the window is the next conflict.
-    ++track.trials;
     track.rounds.assign(rule_.rounds - std::min(rule_.rounds, 2U), now);
     return Transition::conflict_over;
   }

@@ -21,7 +21,7 @@ using Instant = std::chrono::steady_clock::time_point;
 // until
 //   - it has been in sync for a whole window, or
 //   - nobody has written it for a window (60 s at most): then it is written once more. One more reversal is a conflict
-//     again, for twice that time if the write is disruptive (an hour at most): some writers only answer ours. Or
+//     again: some writers only answer ours. Or
 //   - restart() or clear().
 // A setting that the driver refuses or ignores is held, too: for one re-read period at first, twice as long after each
 // further failure, an hour at most.
@@ -32,7 +32,7 @@ class Drift {
   // What one reconcile found or did.
   // conflict_moved: in conflict, and the value is another one than last reported; at most every ten seconds.
   enum class Transition : uint8_t { nothing, repaired, conflict, conflict_moved, conflict_over };
-  // `written`: another process has written the setting since the last one, maybe to the same value.
+  // `written`: another process has written the setting since the last one, maybe to the same value, or still runs.
   Transition observe(const Change& change, Instant now, bool written = false);
 
   // True if the setting must not be written now.
@@ -55,13 +55,11 @@ class Drift {
     bool conflict = false;
     std::string seen, reported;  // value while in conflict: the last one, and the last one reported
     Instant seen_since{}, report_next{};
-    unsigned trials = 0;  // writes that ended a conflict, and were undone
     unsigned failures = 0;
     Instant retry{};
   };
   Transition repaired(Track& track, const Change& change, Instant now);
   Transition watch_conflict(Track& track, const Change& change, Instant now, bool written);
-  [[nodiscard]] std::chrono::milliseconds quiet_time(const Track& track, bool disruptive) const;
   void failed(Track& track, Instant now);
   [[nodiscard]] const Track* find(const std::string& port, std::string_view key) const;
 

@@ -152,7 +152,7 @@ class Pass {
       return block(Outcome::conflict, "another writer keeps changing it back");
     if (row.setting->id == SettingId::pause && waits_for_pfc())
       return block(Outcome::pending, "waits until PFC is off");
-    if (!row.op->disruptive || options_.disruptive == Disruptive::now) return;
+    if (!is_disruptive(*row.op, row.setting->id, limits_) || options_.disruptive == Disruptive::now) return;
     if (options_.disruptive == Disruptive::never)
       return block(Outcome::pending, "the write stops traffic, and the policy has disruptive = \"never\"");
     if (options_.busy && options_.busy(port_))
@@ -223,7 +223,7 @@ class Pass {
     Change out;
     out.port = port_.id();
     out.setting = row.setting->id;
-    out.disruptive = row.op->write != nullptr && row.op->disruptive;
+    out.disruptive = is_disruptive(*row.op, row.setting->id, limits_);
     out.from = first_.unread[index(out.setting)] ? "-" : value_text(*row.setting, before_);
     out.to = value_text(*row.setting, want_);
     out.detail = row.detail;

@@ -24,11 +24,8 @@ Changes restore(Kernel& kernel, Port& port, state::Originals& originals, Options
 
 Changes restore_of_absent(const state::Originals& originals, const std::vector<Port>& ports) {
   Changes out;
-  for (const auto& [key, before] : originals) {
-    if (std::ranges::any_of(ports, [&name = key](const Port& port) {
-          return state::port_key(port) == name || state::port_place(port) == name;
-        }))
-      continue;
+  for (const auto& entry : state::absent_originals(originals, ports)) {
+    const auto& [key, before] = *entry;
     const std::string why = before.place.empty() ? "no such port is here now, or it is excluded; kept until it is"
                                                  : "this card, last in " + before.place +
                                                        ", is not here now, or is excluded; kept until it is";

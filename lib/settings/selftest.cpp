@@ -6,15 +6,19 @@
 
 #include "base/parse.h"
 #include "kernel/netlink/rtnl.h"
+#include "kernel/netlink/second_look.h"
 #include "settings/busy.h"
+#include "settings/restore.h"
+#include "store/files.h"
+#include "store/state.h"
 
 namespace fabric::qos {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A setting's value in a file, beside the interface that writes it: the netdev's own, and those of NVIDIA's OFED driver
-// (mlx5/core/en_sysfs.c).
+// A setting's value in a file, beside the interface that writes it: that of the netdev, and those of NVIDIA's OFED
+// driver (mlx5/core/en_sysfs.c).
 struct SecondWay {
   SettingId setting;
   std::string_view file;  // below sys/class/net/NETDEV
@@ -26,7 +30,13 @@ constexpr SecondWay kSecondWays[]{
     {SettingId::maxrate, "qos/maxrate"},
 };
 
-std::string read_second(const Root& root, const std::string& netdev, SettingId setting) {
+// Empty: there is no second way.
+std::string read_second(Kernel& kernel, const std::string& netdev, SettingId setting) {
+  const Root& root = kernel.root;
+  if (setting == SettingId::pfc)
+    if (const auto pfc = cee_pfc(*kernel.route, netdev)) return to_text(*pfc);
+  if (setting == SettingId::pause && root.is_host())
+    if (const auto pause = ioctl_pause(netdev)) return to_text(*pause);
   for (const SecondWay& way : kSecondWays)
     if (way.setting == setting)
       if (auto line = root.read_line("sys/class/net/" + netdev + "/" + std::string(way.file))) return *line;
@@ -79,10 +89,10 @@ class Tester {
     SelfTestStep step;
     step.setting = id;
     step.to = value_text(setting, want);
-    step.disruptive = op.write != nullptr && op.disruptive;
     Limits limits;
     auto have = read(kernel_, port_, keys_, &limits);
     if (!have) return refused(std::move(step), have.error());
+    step.disruptive = is_disruptive(op, id, limits);
     step.from = value_text(setting, *have);
     step.detail = why_not(setting, op, want, *have, limits);
     if (!step.detail.empty()) return step;
@@ -121,7 +131,7 @@ class Tester {
     auto now = read(kernel_, port_, keys_, &limits);
     if (!now) return refused(std::move(step), now.error());
     step.read_back = value_text(setting, *now);
-    step.second = read_second(kernel_.root, port_.netdev, setting.id);
+    step.second = read_second(kernel_, port_.netdev, setting.id);
     const auto doubt = limits.unverified.find(setting.id);
     if (!same_value(setting, want, *now)) step.outcome = Outcome::ignored;
     else step.outcome = doubt == limits.unverified.end() ? Outcome::applied : Outcome::unverified;
@@ -136,12 +146,23 @@ class Tester {
   Keys keys_;
 };
 
+bool is_back(const Change& change) { return is_done(change.outcome) || change.outcome == Outcome::unsupported; }
+
+// An earlier test of the port that was killed has the settings from before.
+state::Originals add_to(state::Originals record, const Port& port, const Qos& before) {
+  if (state::find_original(record, port) != record.end()) return record;
+  record[state::port_key(port)] = before;
+  return record;
+}
+
+Result<void> save_record(const std::string& directory, const state::Originals& record) {
+  if (!record.empty()) return state::save_originals(directory, record, state::kSelfTestFile);
+  return remove_file(directory, state::kSelfTestFile);
+}
+
 }  // namespace
 
-bool SelfTest::is_restored() const {
-  return std::ranges::all_of(
-      restored, [](const Change& change) { return is_done(change.outcome) || change.outcome == Outcome::unsupported; });
-}
+bool SelfTest::is_restored() const { return std::ranges::all_of(restored, is_back); }
 
 std::string why_no_self_test(Kernel& kernel, const Port& port, bool route_allowed) {
   if (port.netdev.empty() || !kernel.route) return port.id() + " has no netdev";
@@ -161,20 +182,46 @@ Result<SelfTest> self_test(Kernel& kernel, Port& port, const Qos& want, const Se
   auto before = read(kernel, port, keys_of(expected_of(driver, want, {}, {})), &limits);
   if (!before) return before.error();
   const Qos wanted = expected_of(driver, want, *before, limits);
-  if (options.save_original)
-    if (auto saved = options.save_original(port, *before); !saved) return saved.error();
+  auto record = state::load_originals(options.directory, state::kSelfTestFile);
+  if (record) record = add_to(std::move(*record), port, *before);
+  if (!record) return record.error();
+  if (auto saved = save_record(options.directory, *record); !saved) return saved.error();
   SelfTest out;
   Tester tester(kernel, port, options, driver, wanted);
-  for (SettingId id : driver.order)
-    if (has_value(setting_of(id), wanted)) out.steps.push_back(tester.write_once(id, wanted));
+  for (SettingId id : driver.order) {
+    if (!has_value(setting_of(id), wanted)) continue;
+    if (options.busy && options.busy(port)) out.stopped = "a process has opened a queue pair on " + port.id();
+    if (!out.stopped.empty()) break;
+    out.steps.push_back(tester.write_once(id, wanted));
+  }
   const bool had_carrier = port.carrier.value_or(false);
   Options how;
-  how.disruptive = Disruptive::now;
-  out.restored = reconcile(kernel, port, *before, how);
+  how.busy = options.busy;
+  if (auto ended = end_self_test(kernel, {&port, 1}, options.directory, how)) out.restored = std::move(*ended);
+  else return ended.error();
   SelfTestStep last;
   tester.await_carrier(last, had_carrier);
   (void)settle(kernel, port);
   return out;
+}
+
+Result<Changes> end_self_test(Kernel& kernel, std::span<Port> ports, const std::string& directory, Options options) {
+  auto record = state::load_originals(directory, state::kSelfTestFile);
+  if (!record) return record.error();
+  Changes all;
+  bool changed = false;
+  for (Port& port : ports) {
+    if (state::find_original(*record, port) == record->end()) continue;
+    options.only = own_keys(port);
+    const Changes changes = restore(kernel, port, *record, options);
+    all.insert(all.end(), changes.begin(), changes.end());
+    // What the port does not offer any more cannot come back by waiting.
+    if (std::ranges::all_of(changes, is_back)) state::forget(*record, port, options.only);
+    changed = true;
+  }
+  if (changed)
+    if (auto saved = save_record(directory, *record); !saved) return saved.error();
+  return all;
 }
 
 }  // namespace fabric::qos

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ struct SelfTestStep {
   Outcome outcome = Outcome::unsupported;  // applied: written and read back equal; unverified, ignored, refused
   int code = 0;                            // errno for refused
   std::string from, to, read_back;         // value_text
-  std::string second;                      // the value that a sysfs file shows; empty: there is no such file
+  std::string second;                      // the value by another interface or a file; empty: there is none
   std::string detail;
   bool disruptive = false;  // as the driver's table has it
   std::chrono::milliseconds took{};
@@ -26,13 +27,17 @@ struct SelfTestStep {
 
 struct SelfTest {
   std::vector<SelfTestStep> steps;
+  std::string stopped{};  // why the rest was not tested; empty: all was
   Changes restored;
   [[nodiscard]] bool is_restored() const;
 };
 
 struct SelfTestOptions {
-  // As Options::save_original. Before the first write; the entry brings the settings back if the program is killed.
-  std::function<Result<void>(const Port&, const Qos& before)> save_original;
+  // Below it is the record of the test (state::kSelfTestFile), from before the first write until the settings are
+  // restored: whoever starts next restores them if the program is killed (end_self_test()).
+  std::string directory = "/";
+  // True if the port is in use: asked before each write, ends the test.
+  std::function<bool(const Port&)> busy;
   std::chrono::milliseconds patience{15'000};  // for the carrier after a write
 };
 
@@ -42,5 +47,9 @@ std::string why_no_self_test(Kernel& kernel, const Port& port, bool route_allowe
 
 // The Error is of the first reading, or of saving it: nothing was written.
 Result<SelfTest> self_test(Kernel& kernel, Port& port, const Qos& want, const SelfTestOptions& options);
+
+// Restores what a self-test that was killed has left on these ports, under the lock of state::kLockFile. Ports that are
+// in use, or not here, keep their record. Empty: there is none.
+Result<Changes> end_self_test(Kernel& kernel, std::span<Port> ports, const std::string& directory, Options options);
 
 }  // namespace fabric::qos

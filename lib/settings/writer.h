@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The writer of a drifted setting, as far as there is evidence. The kernel does not name it: dcbnl, ethtool and link
 // notifications carry port id 0 (net/dcb/dcbnl.c, net/ethtool/netlink.c, net/core/rtnetlink.c of Linux 6.12). A process
-// that has a netlink socket open at that moment (/proc/net/netlink) and the netdev on its command line is one; a daemon
-// that merely runs is not.
+// that has a netlink socket open at that moment (/proc/net/netlink) and the netdev on its command line is one, and so
+// is one that has a file of the setting open for writing; a daemon that merely runs is not.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "kernel/capture/root.h"
+#include "model/node.h"
 #include "model/qos.h"
 
 namespace fabric::qos {
@@ -23,21 +24,34 @@ std::string_view to_text(Cause value);
 enum class NotificationKind : uint8_t { nothing, dcb, ethtool, link };
 NotificationKind notification_of(SettingId setting);
 
+// A process that wrote, by evidence.
+struct Writer {
+  int pid = 0;          // 0: not known
+  std::string started;  // /proc/PID/stat: a later process may have its number
+  std::string name;     // "mlnx_qos (pid 812)", "tuned (pid 9, tuned.service)"
+};
+// Whether it still runs.
+bool is_alive(const Root& root, const Writer& writer);
+
 // Observations since the setting was last in sync.
 struct Evidence {
   bool new_device = false;
   bool carrier_lost = false;
   bool notified = false;       // by the notification of notification_of()
-  std::string writer{};        // find_writer() when it came; empty: unknown
+  Writer writer{};             // find_writer() when it came
   bool firmware_dcbx = false;  // the NIC's firmware owns DCBX
 };
 struct Suspect {
   Cause cause = Cause::unnotified;
-  std::string by;  // in words: "lldpad (pid 812)", "the NIC's firmware (DCBX)"
+  std::string by;  // in words: "lldpad (pid 812)", "probably the NIC's firmware (DCBX)"
+  Writer writer{};
 };
 Suspect suspect_of(SettingId setting, const Evidence& evidence);
 
-// The process that writes the netdev's settings now: "mlnx_qos (pid 812)"; empty: not known.
-std::string find_writer(const Root& root, NotificationKind how, std::string_view netdev);
+// The process that writes the netdev's settings now.
+Writer find_writer(const Root& root, NotificationKind how, std::string_view netdev);
+// The process that has a file of the port's settings open for writing: debugfs and sysfs of its function and netdev,
+// configfs of its RDMA device. Processes with more privileges than the caller's are not seen.
+Writer find_holder(const Root& root, const Port& port);
 
 }  // namespace fabric::qos

@@ -67,4 +67,13 @@ Result<void> replace_file(const std::string& directory, const std::string& path,
   return {};
 }
 
+Result<void> remove_file(const std::string& directory, const std::string& path) {
+  auto folder = make_directory_of(directory, path);
+  if (!folder) return folder.error();
+  if (::unlinkat(folder->get(), path.substr(path.rfind('/') + 1).c_str(), 0) != 0 && errno != ENOENT)
+    return failed(path, "cannot be removed");
+  if (::fsync(folder->get()) != 0) return failed(path, "cannot sync its directory");
+  return {};
+}
+
 }  // namespace fabric

@@ -17,4 +17,7 @@ Result<Fd> make_directory_of(const std::string& directory, const std::string& pa
 // fsyncs it, renames it into place, fsyncs the directory.
 Result<void> replace_file(const std::string& directory, const std::string& path, std::string_view toml);
 
+// Durably; one that is missing is no error.
+Result<void> remove_file(const std::string& directory, const std::string& path);
+
 }  // namespace fabric

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -60,6 +61,12 @@ std::string drift_toml(const SettingState& setting) {
          ", drift_by = " + toml_string(setting.drift_by);
 }
 
+void note_names(Original& entry, const Port& port) {
+  if (port.card.empty()) return;
+  entry.place = port_place(port);
+  if (port.card != port.card_address) entry.address = port.card_address;
+}
+
 }  // namespace
 
 std::string port_place(const Port& port) {
@@ -68,12 +75,13 @@ std::string port_place(const Port& port) {
 
 std::string port_key(const Port& port) { return port.card.empty() ? port_place(port) : port.card; }
 
-Originals::iterator find_original(Originals& originals, const Port& port) {
-  const std::string key = port_key(port), place = port_place(port);
-  const auto old = key == place ? originals.end() : originals.find(place);
-  if (old == originals.end()) return originals.find(key);
+namespace {
+
+// Moves the port's own settings from the entry `old` to that of its key.
+void rename(Originals& originals, Originals::iterator old, const Port& port) {
+  const std::string key = port_key(port);
   Original& entry = originals[key];
-  entry.place = place;
+  note_names(entry, port);
   const Keys own = qos::own_keys(port);  // a bond and its member had one entry
   for (size_t i = 0; i < kSettingCount; ++i) {
     if (!own[i]) continue;
@@ -82,7 +90,35 @@ Originals::iterator find_original(Originals& originals, const Port& port) {
   }
   if (keys_of(old->second).none()) originals.erase(old);
   if (keys_of(entry).none()) originals.erase(key);
-  return originals.find(key);
+}
+
+// The serial number cannot be read just now.
+bool is_same_card(const Original& entry, const Port& port) {
+  return !entry.address.empty() && entry.address == port.card_address && port_key(port) == port.card_address;
+}
+
+}  // namespace
+
+Originals::iterator find_original(Originals& originals, const Port& port) {
+  const std::string key = port_key(port);
+  for (const std::string& former : {port.card_address, port_place(port)})
+    if (const auto old = originals.find(former); !former.empty() && former != key && old != originals.end())
+      rename(originals, old, port);
+  const auto found = originals.find(key);
+  if (found != originals.end()) return found;
+  return std::ranges::find_if(originals, [&](const auto& each) { return is_same_card(each.second, port); });
+}
+
+std::vector<Originals::const_iterator> absent_originals(const Originals& originals, const std::vector<Port>& ports) {
+  std::vector<Originals::const_iterator> out;
+  for (auto entry = originals.begin(); entry != originals.end(); ++entry) {
+    const auto is_its = [&name = entry->first, &original = entry->second](const Port& port) {
+      return port_key(port) == name || port.card_address == name || port_place(port) == name ||
+             is_same_card(original, port);
+    };
+    if (std::ranges::none_of(ports, is_its)) out.push_back(entry);
+  }
+  return out;
 }
 
 std::string originals_toml(const Originals& originals) {
@@ -90,6 +126,7 @@ std::string originals_toml(const Originals& originals) {
   for (const auto& [key, qos] : originals) {
     out += "\n[" + toml_string(key) + "]\n";
     if (!qos.place.empty()) out += "place = " + toml_string(qos.place) + "\n";
+    if (!qos.address.empty()) out += "address = " + toml_string(qos.address) + "\n";
     for (const Setting& setting : kSettings)
       if (has_value(setting, qos) && reads_back(setting, qos))
         out += std::string(setting.key) + " = " + setting_toml(setting, qos) + "\n";
@@ -107,6 +144,7 @@ Result<Originals> parse_originals(std::string_view text, const std::string& name
     std::string_view port = key;
     Original& entry = originals[std::string(port)] = *qos;
     entry.place = text_at(*node.as_table(), "place");
+    entry.address = text_at(*node.as_table(), "address");
   }
   return originals;
 }
@@ -116,7 +154,8 @@ std::string agent_state_toml(const AgentState& state, const std::string& config)
   for (auto [key, value] : {std::pair{"mode", &state.mode},
                             {"updated", &state.updated},
                             {"config_error", &state.config_error},
-                            {"held", &state.held}})
+                            {"held", &state.held},
+                            {"originals_error", &state.originals_error}})
     out += std::string(key) + " = " + toml_string(*value) + "\n";
   for (const auto& [port, settings] : state.ports) {
     out += "\n[port." + toml_string(port) + "]\n";  // also where it has no setting
@@ -136,6 +175,7 @@ Result<AgentState> parse_agent_state(std::string_view text, const std::string& n
   state.updated = text_at(*table, "updated");
   state.config_error = text_at(*table, "config_error");
   state.held = text_at(*table, "held");
+  state.originals_error = text_at(*table, "originals_error");
   const auto* node = table->get("port");
   const auto* ports = node != nullptr ? node->as_table() : nullptr;
   if (ports == nullptr) return state;
@@ -151,19 +191,19 @@ Result<AgentState> parse_agent_state(std::string_view text, const std::string& n
   return state;
 }
 
-Result<Originals> load_originals(const std::string& directory) {
+Result<Originals> load_originals(const std::string& directory, const char* file) {
   auto root = Root::open(directory);
   if (!root) return root.error();
-  const std::string name = std::string("/") + kOriginalsFile;
-  const auto text = root->read(kOriginalsFile);
+  const std::string name = std::string("/") + file;
+  const auto text = root->read(file);
   if (!text && text.error().code == ENOENT) return Originals{};
   if (!text) return text.error();
   if (!text->ends_with('\n')) return corrupt(name, {1, 1}, "the file is truncated");
   return parse_originals(*text, name);
 }
 
-Result<void> save_originals(const std::string& directory, const Originals& originals) {
-  return replace_file(directory, kOriginalsFile, originals_toml(originals));
+Result<void> save_originals(const std::string& directory, const Originals& originals, const char* file) {
+  return replace_file(directory, file, originals_toml(originals));
 }
 
 Result<std::string> set_originals_aside(const std::string& directory) {
@@ -179,19 +219,16 @@ Result<std::string> set_originals_aside(const std::string& directory) {
 }
 
 Result<void> save_original(const std::string& directory, Originals& originals, const Port& port, const Qos& before) {
-  const bool was_by_place = port_key(port) != port_place(port) && originals.contains(port_place(port));
-  const bool is_new = find_original(originals, port) == originals.end();
-  const auto entry = originals.try_emplace(port_key(port)).first;
-  const Original old = entry->second;
-  if (!port.card.empty()) entry->second.place = port_place(port);
+  const Originals old = originals;
+  auto entry = find_original(originals, port);
+  if (entry == originals.end()) entry = originals.try_emplace(port_key(port)).first;
+  note_names(entry->second, port);
   const Keys own = qos::own_keys(port);
   for (size_t i = 0; i < kSettingCount; ++i)
-    if (own[i] && !has_value(kSettings[i], old)) copy_value(kSettings[i], before, entry->second);
-  if (!is_new && !was_by_place && entry->second == old) return {};
+    if (own[i] && !has_value(kSettings[i], entry->second)) copy_value(kSettings[i], before, entry->second);
+  if (originals == old) return {};
   auto saved = save_originals(directory, originals);
-  if (saved) return saved;
-  if (is_new) originals.erase(entry);
-  else entry->second = old;
+  if (!saved) originals = old;
   return saved;
 }
 

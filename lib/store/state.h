@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/fd.h"
 #include "kernel/capture/root.h"
@@ -25,10 +26,14 @@ inline constexpr const char* kLockFile = "run/fabric-agent/lock";
 inline constexpr const char* kAgentLockFile = "run/fabric-agent/agentd.lock";
 inline constexpr const char* kOriginalsFile = "var/lib/fabric-agent/originals.toml";
 
+// The settings from before a self-test that has not ended: as kOriginalsFile.
+inline constexpr const char* kSelfTestFile = "var/lib/fabric-agent/selftest.toml";
+
 // The original settings of a port of a card, wherever it is plugged in now.
 struct Original : Qos {
   Original(Qos qos = {}) : Qos(std::move(qos)) {}  // NOLINT: implicit by design
   std::string place{};                             // port_place() at the last save; empty: unknown
+  std::string address{};                           // Port::card_address, where the key is a serial number
   bool operator==(const Original&) const = default;
 };
 using Originals = std::map<std::string, Original>;  // by port_key()
@@ -36,7 +41,8 @@ using Originals = std::map<std::string, Original>;  // by port_key()
 std::string port_key(const Port& port);
 // The PCI address and port number ("0000:24:00.0/1"), or "netdev:NAME" of software devices.
 std::string port_place(const Port& port);
-// The port's entry. Files of earlier releases have it by place: it becomes that of the card found there now.
+// The port's entry. One by another name of the card (Port::card_address), or by place as in files of earlier releases,
+// becomes that of the card.
 Originals::iterator find_original(Originals& originals, const Port& port);
 
 std::string originals_toml(const Originals& originals);
@@ -46,8 +52,11 @@ Result<AgentState> parse_agent_state(std::string_view text, const std::string& n
 
 // `directory`: the root below which the files lie ("/" on a running machine). A missing file is empty, not an error.
 // A file that cannot be understood is an Error with code EBADMSG and line and column; it is never overwritten.
-Result<Originals> load_originals(const std::string& directory);
-Result<void> save_originals(const std::string& directory, const Originals& originals);
+Result<Originals> load_originals(const std::string& directory, const char* file = kOriginalsFile);
+Result<void> save_originals(const std::string& directory, const Originals& originals,
+                            const char* file = kOriginalsFile);
+// The saved originals of cards that are not among `ports`, by key.
+std::vector<Originals::const_iterator> absent_originals(const Originals& originals, const std::vector<Port>& ports);
 // Renames the originals to originals.toml.corrupt (.corrupt.2, ...), for a person to look at; the new name.
 Result<std::string> set_originals_aside(const std::string& directory);
 

@@ -87,11 +87,19 @@ constexpr CounterRow of(CounterScope scope, CounterRow row) {
   return row;
 }
 
+// Where the rows come from, beginning with the row named `first` and to the next origin.
+struct CounterOrigin {
+  std::string_view first;
+  std::string_view kernel;  // "FILE FUNCTION()", below drivers/ of Linux 6.12 unless it says otherwise
+  std::string_view reset;   // what sets them to zero
+};
+
 // One per vendor, in counter_tables.cpp.
 struct CounterTable {
   std::string_view vendor;                    // heading in fabric-counters(7)
   std::array<std::string_view, 3> drivers{};  // Port::kernel_driver; none: the rows are valid for every driver
   std::span<const CounterRow> rows{};
+  std::span<const CounterOrigin> origins{};
   // Drivers adopt each other's names (bnxt_re of Linux 7.x has mlx5's), so rows are valid for all drivers unless their
   // names mean something else elsewhere. Widths are always the own drivers' only.
   bool exclusive = false;
@@ -109,14 +117,24 @@ const CounterTable* find_counter_table(std::string_view driver);
 
 // Per vendor.
 std::span<const CounterRow> mlx5_rows();
+std::span<const CounterOrigin> mlx5_origins();
 std::span<const CounterRow> bnxt_rows();
+std::span<const CounterOrigin> bnxt_origins();
 std::span<const CounterRow> ice_irdma_rows();
+std::span<const CounterOrigin> ice_irdma_origins();
 std::span<const CounterRow> ionic_rows();
+std::span<const CounterOrigin> ionic_origins();
 std::span<const CounterRow> hns_rows();
+std::span<const CounterOrigin> hns_origins();
 std::span<const CounterRow> efa_rows();
+std::span<const CounterOrigin> efa_origins();
 std::span<const CounterRow> mana_rows();
+std::span<const CounterOrigin> mana_origins();
 std::span<const CounterRow> hfi1_rows();
+std::span<const CounterOrigin> hfi1_origins();
 std::span<const CounterRow> rxe_rows();
+std::span<const CounterOrigin> rxe_origins();
 std::span<const CounterRow> pma_rows();
+std::span<const CounterOrigin> pma_origins();
 
 }  // namespace fabric

@@ -45,6 +45,10 @@ const Op& op_of(const Driver& driver, SettingId setting) {
   return feature != nullptr ? *find(feature->ops, setting) : kNone;
 }
 
+bool is_disruptive(const Op& op, SettingId setting, const Limits& limits) {
+  return op.write != nullptr && op.disruptive && !limits.harmless[index(setting)];
+}
+
 Result<Qos> read_all(const Driver& driver, PortIo& io) {
   auto out = driver.read(io);
   if (!out) return out;

@@ -43,6 +43,9 @@ struct Op {
   // port. Null: not offered by this driver.
   using Write = Result<void> (*)(PortIo& io, const Setting& setting, const Qos& want, const Qos& have);
   Write write = nullptr;
+  // Where the kernel does it: "FILE FUNCTION()", below the folder Driver::source unless it begins with "/". After a
+  // semicolon: what the reading does not show. fabric-concepts(7) lists it.
+  std::string_view source{};
   // The write stops traffic on this driver (link flap, NIC reopen), or breaks what runs (a smaller MTU), or nothing is
   // known of it.
   bool disruptive = true;
@@ -67,6 +70,7 @@ struct Feature {
 
 struct Driver {
   std::string_view name;                           // ours: "mlx5"
+  std::string_view source;                         // the folder of its sources, or their package
   std::span<const std::string_view> kernel_names;  // "mlx5_core"
   // Further evidence that the port is this driver's, where the kernel driver's name is not enough (OFED's mlx5_core has
   // files of its own). Null: the name is enough. Drivers with evidence stand before those without.
@@ -94,6 +98,8 @@ struct Driver {
 
 // The Op of a row: the driver's own, else the feature's.
 const Op& op_of(const Driver& driver, SettingId setting);
+// Whether writing it may stop traffic on the port that `limits` was read from.
+bool is_disruptive(const Op& op, SettingId setting, const Limits& limits);
 // The driver's reading and each feature's.
 Result<Qos> read_all(const Driver& driver, PortIo& io);
 // The driver's expectation, and each feature's of that.

@@ -232,8 +232,10 @@ int SimNic::set_app(const dcb_app& entry) {
   return 0;
 }
 
+// mlx5e_set_trust_state(): the first entry and the last deletion.
 int SimNic::mlx5_set_app(const dcb_app& entry) {
   if (!is_dscp(entry)) return -EINVAL;
+  if (app.empty() && wants_inline) reopen();
   app.erase(
       std::remove_if(app.begin(), app.end(), [&](const dcb_app& other) { return other.protocol == entry.protocol; }),
       app.end());
@@ -248,6 +250,7 @@ int SimNic::del_app(const dcb_app& entry) {
   if (personality == Personality::ice) return ice_del_app(entry);
   if (!listed(entry)) return -ENOENT;
   unlist(entry);
+  if (app.empty() && wants_inline) reopen();
   return 0;
 }
 

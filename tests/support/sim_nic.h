@@ -59,6 +59,7 @@ class SimNic {
   bool manual_buffers = false;   // mlx5: the host owns the buffers (6.1: set one since the driver was loaded)
   bool shows_ownership = true;   // mlx5: firmware that lacks PCAM's buffer_ownership: PFC never touches the buffers
   ieee_maxrate maxrate{};        // mlx5, full
+  bool wants_inline = false;     // mlx5: L2 headers (ConnectX-4): a change of trust closes and opens the channels
   bool truncates_rates = false;  // mlx5: as Linux 5.10 and OFED
   uint8_t dcbx = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE;
   bool firmware_agent = false;  // ice: private flag fw-lldp-agent; bnxt: an NVM option

@@ -102,12 +102,23 @@ class Route final : public Netlink {
     if (changes && type == RTM_GETDCB) return kernel_error(EPERM);
     switch (header.cmd) {
       case DCB_CMD_IEEE_GET: return ieee_get(*nic, header);
+      case DCB_CMD_PFC_GCFG: return cee_pfc(*nic, header);
       case DCB_CMD_IEEE_SET: return ieee_change(*nic, header, top, false);
       case DCB_CMD_IEEE_DEL: return ieee_change(*nic, header, top, true);
       case DCB_CMD_SDCBX: return set_dcbx(*nic, header, top);
       case DCB_CMD_SET_ALL: return set_all(*nic, header, top);
       default: return kernel_error(EOPNOTSUPP);
     }
+  }
+
+  // dcbnl_pfc_getcfg() for drivers with getpfccfg.
+  static Replies cee_pfc(const SimNic& nic, const dcbmsg& header) {
+    if (nic.personality != Personality::mlx5 && nic.personality != Personality::ice) return kernel_error(EOPNOTSUPP);
+    AttrWriter priorities, out;
+    for (uint16_t prio = 0; prio < 8; ++prio)
+      priorities.u8(static_cast<uint16_t>(DCB_PFC_UP_ATTR_0 + prio), nic.pfc.pfc_en >> prio & 1);
+    out.header(header).bytes(DCB_ATTR_PFC_CFG, priorities.data());
+    return std::vector<Message>{{RTM_GETDCB, out.data()}};
   }
 
   static Replies ieee_get(SimNic& nic, const dcbmsg& header) {

@@ -117,13 +117,44 @@ TEST(Suspect, IsNamedByItsSocketAndItsCommandLineAlone) {
   process("13", "mlnx_qos", "python3 /usr/bin/mlnx_qos -i eth0 ");
   process("14", "ethtool", "ethtool -A eth0 rx on ");
   process("15", "dcb", "dcb pfc show dev eth0 ");
+  tree.file("proc/13/cgroup", "0::/system.slice/site-qos.service\n").file("proc/14/cgroup", "0::/user.slice\n");
   using Kind = qos::NotificationKind;
-  EXPECT_EQ(qos::find_writer(tree.root(), Kind::dcb, "eth0"), "mlnx_qos (pid 13)");
-  EXPECT_EQ(qos::find_writer(tree.root(), Kind::ethtool, "eth0"), "ethtool (pid 14)");
-  EXPECT_EQ(qos::find_writer(tree.root(), Kind::dcb, "eth1"), "");
-  EXPECT_EQ(qos::find_writer(tree.root(), Kind::nothing, "eth0"), "");
+  EXPECT_EQ(qos::find_writer(tree.root(), Kind::dcb, "eth0").name, "mlnx_qos (pid 13, site-qos.service)");
+  EXPECT_EQ(qos::find_writer(tree.root(), Kind::ethtool, "eth0").name, "ethtool (pid 14)");
+  EXPECT_EQ(qos::find_writer(tree.root(), Kind::dcb, "eth1").pid, 0);
+  EXPECT_EQ(qos::find_writer(tree.root(), Kind::nothing, "eth0").pid, 0);
   tree.remove("proc/13");
-  EXPECT_EQ(qos::find_writer(tree.root(), Kind::dcb, "eth0"), "") << "neither lldpad nor dcb show has written";
+  EXPECT_EQ(qos::find_writer(tree.root(), Kind::dcb, "eth0").pid, 0) << "neither lldpad nor dcb show has written";
+}
+
+std::string stat_line(const std::string& pid, int started) {
+  std::string out = pid + " (a) b) S";
+  for (int field = 4; field < 22; ++field) out += " 0";
+  return out + " " + std::to_string(started) + " 0\n";
+}
+
+// A daemon that keeps the file of a setting open for writing is a writer; one that reads it is not.
+TEST(Suspect, HasAFileOfThePortsSettingsOpen) {
+  test::Tree tree;
+  const std::string rate = "sys/kernel/debug/mlx5/0000:24:00.0/cc_params/rp_max_rate";
+  tree.file(rate, "0\n");
+  const auto process = [&](const std::string& pid, const std::string& flags) {
+    tree.file("proc/" + pid + "/comm", "tuner\n").file("proc/" + pid + "/stat", stat_line(pid, 77));
+    tree.link("proc/" + pid + "/fd/5", "/" + rate);
+    tree.file("proc/" + pid + "/fdinfo/5", "pos:\t0\nflags:\t" + flags + "\nmnt_id:\t25\n");
+  };
+  process("21", "0100000");
+  Port port;
+  port.pci = "0000:24:00.0";
+  EXPECT_EQ(qos::find_holder(tree.root(), port).pid, 0) << "read only";
+  process("22", "0100002");
+  const qos::Writer writer = qos::find_holder(tree.root(), port);
+  EXPECT_EQ(writer.name, "tuner (pid 22)");
+  EXPECT_TRUE(qos::is_alive(tree.root(), writer));
+  port.pci = "0000:25:00.0";
+  EXPECT_EQ(qos::find_holder(tree.root(), port).pid, 0) << "of another NIC";
+  tree.file("proc/22/stat", stat_line("22", 78));
+  EXPECT_FALSE(qos::is_alive(tree.root(), writer)) << "another process with its number";
 }
 
 TEST(Suspect, EachCauseIsToldByItsEvidence) {
@@ -136,9 +167,12 @@ TEST(Suspect, EachCauseIsToldByItsEvidence) {
       << "a foreign PFC write flaps the link itself";
   EXPECT_EQ(cause(SettingId::pfc, {.firmware_dcbx = true}), Cause::firmware);
   EXPECT_EQ(cause(SettingId::mtu, {.firmware_dcbx = true}), Cause::unnotified) << "DCBX moves no MTU";
-  EXPECT_EQ(cause(SettingId::ets, {.new_device = true, .notified = true, .writer = "dcb (pid 1)"}), Cause::driver);
+  EXPECT_EQ(cause(SettingId::ets, {.new_device = true, .notified = true, .writer = {1, "1", "dcb (pid 1)"}}),
+            Cause::driver);
   EXPECT_EQ(qos::suspect_of(SettingId::ets, {.notified = true, .firmware_dcbx = true}).by, "another process")
       << "firmware does not notify";
+  for (const qos::Evidence& guess : {qos::Evidence{.carrier_lost = true}, qos::Evidence{.firmware_dcbx = true}})
+    EXPECT_TRUE(qos::suspect_of(SettingId::pfc, guess).by.starts_with("probably ")) << "nothing shows it";
   for (const Setting& setting : kSettings) EXPECT_FALSE(qos::suspect_of(setting.id, {}).by.empty()) << setting.key;
 }
 

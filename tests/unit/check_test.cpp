@@ -115,6 +115,18 @@ TEST(Check, WhereOnlyMetricsAreWantedNobodyMissesTheAgent) {
   EXPECT_EQ(describe(complaints(run_checks(node.view(), only))), "agent host warning: not running\n");
 }
 
+TEST(Check, UnreadableOriginalsAreCriticalWithAWayOut) {
+  Healthy node;
+  node.now.agent->originals_error =
+      "/var/lib/fabric-agent/originals.toml.corrupt: it could not be read, and was replaced";
+  const std::vector<std::string> only{"agent"};
+  const auto found = complaints(run_checks(node.view(), only));
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].status, Status::critical);
+  EXPECT_NE(found[0].remedy.find("mv /var/lib/fabric-agent/originals.toml.corrupt /root/"), std::string::npos)
+      << found[0].remedy;
+}
+
 TEST(Check, WorstFirst) {
   Healthy node;
   node.now.agent->running = false;                            // warning

@@ -578,6 +578,31 @@ TEST_F(LastGood, ADropInThatVanishedIsRefusedUntilItIsAccepted) {
   EXPECT_EQ(load_whole_config(root(), file())->policy.mode, Mode::audit);
 }
 
+// Without last_line, a file that is cut at the end of a line is valid and asks for less.
+TEST_F(LastGood, TheBeginningOfTheLastFileIsRefusedUntilItIsAccepted) {
+  const std::string whole = "mode = \"enforce\"\n# a site\n[[port]]\nmtu = 4200\npfc = [3]\n";
+  put("a.toml", whole);
+  ASSERT_TRUE(save_last_good(root(), *load()).ok());
+  size_t cuts = 0;
+  for (size_t at = whole.find('\n') + 1; at < whole.size(); at = whole.find('\n', at) + 1, ++cuts) {
+    put("a.toml", whole.substr(0, at));
+    const auto refused = load_whole_config(root(), file());
+    ASSERT_FALSE(refused.ok()) << at;
+    if (!load().ok()) continue;
+    EXPECT_NE(refused.error().text().find("the file in use has 5 lines"), std::string::npos) << refused.error().text();
+    EXPECT_EQ(in_use()->config.policy.ports.at(0).want.pfc, PrioSet{1 << 3});
+  }
+  EXPECT_EQ(cuts, 4U);
+  for (const std::string& other : {whole, whole + "mtu_ = 1\n", std::string("mode = \"audit\"\n")}) {
+    put("a.toml", other);
+    const auto loaded = load_whole_config(root(), file());
+    EXPECT_TRUE(loaded.ok() || loaded.error().text().find("truncated") == std::string::npos) << other;
+  }
+  put("a.toml", whole.substr(0, whole.find("[[port]]")));
+  ASSERT_TRUE(save_last_good(root(), *load()).ok());
+  EXPECT_TRUE(load_whole_config(root(), file()).ok());
+}
+
 TEST_F(ConfigFiles, WhatIsNoFileIsRefused) {
   std::filesystem::create_directory(directory_ / "a.toml");
   EXPECT_NE(load().error().text().find("not a regular file"), std::string::npos);

@@ -2,6 +2,7 @@
 // fabric-counters(7) matches the tables.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -53,6 +54,26 @@ TEST(CountersManual, HasUnitClassAndSources) {
   EXPECT_NE(entry.find("Broadcom bnxt_re, bnxt_en: ethtool pfc_pri#_rx_duration_us"), std::string::npos) << entry;
   const size_t error = made.find(".B fabric_rdma_ack_timeouts_total\n");
   EXPECT_NE(made.substr(error, made.find(".TP", error) - error).find("Class: loss"), std::string::npos);
+}
+
+// Each row has a source: an origin begins at a row of its table, the first at the first row, and in the rows' order.
+TEST(CountersManual, HasTheKernelSourceOfEveryRow) {
+  for (const CounterTable& table : counter_tables()) {
+    ASSERT_FALSE(table.origins.empty()) << table.vendor;
+    EXPECT_EQ(table.origins.front().first, table.rows.front().name) << table.vendor;
+    auto row = table.rows.begin();
+    for (const CounterOrigin& origin : table.origins) {
+      row = std::find_if(row, table.rows.end(), [&](const CounterRow& each) { return each.name == origin.first; });
+      ASSERT_NE(row, table.rows.end()) << table.vendor << ": " << origin.first;
+      EXPECT_FALSE(origin.kernel.empty() || origin.reset.empty()) << origin.first;
+    }
+  }
+  const std::string made = counters_manual();
+  const size_t at = made.find("bnxt_get_ethtool_stats(): bnxt_port_stats_arr");
+  ASSERT_NE(at, std::string::npos);
+  const std::string entry = made.substr(at, made.find(".TP", at) - at);
+  EXPECT_NE(entry.find("rx_pcs_symbol_err"), std::string::npos) << entry;
+  EXPECT_NE(entry.find("Reset by: "), std::string::npos);
 }
 
 }  // namespace

@@ -312,6 +312,27 @@ TEST(Mlx5AnyBuffers, AnyWishAfterAnyOtherEndsInSync) {
   }
 }
 
+// ConnectX-4 wants L2 headers inline, and with DSCP those of IP: its channels are closed and opened. What is not known
+// to be harmless waits for an idle port.
+TEST(Mlx5Trust, WaitsForAnIdlePortUnlessTheNicWantsNoInlineHeaders) {
+  for (const char* device : {"0x1013", "0x1015", "0x1016", "", "0x1017", "0x1021", "0xa2dc"}) {
+    FileBed bed(Personality::mlx5);
+    const bool harmless = std::string_view(device) == "0x1017" || std::string_view(device) == "0x1021" ||
+                          std::string_view(device) == "0xa2dc";
+    if (*device != 0) bed.tree.file("sys/bus/pci/devices/" + bed.port.pci + "/device", std::string(device) + "\n");
+    bed.nic.wants_inline = !harmless;
+    bed.options.busy = [](const Port&) { return true; };
+    Qos want;
+    want.trust = Trust::dscp;
+    want.dscp_map = DscpMap{{26, 3}};
+    const auto plan = bed.plan(want);
+    EXPECT_EQ(of(plan, "dscp_map").disruptive, !harmless) << device;
+    const auto changes = bed.apply(want);
+    EXPECT_EQ(of(changes, "dscp_map").outcome, harmless ? Outcome::applied : Outcome::pending) << device;
+    EXPECT_EQ(bed.nic.carrier_downs, 0u) << device;
+  }
+}
+
 TEST(OtherDrivers, AutoIsForThoseWhoseFormulaIsKnown) {
   FileBed bed(Personality::full);
   Qos want;

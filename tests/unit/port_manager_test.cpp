@@ -193,6 +193,31 @@ TEST_F(PortManagerTest, FightingStopsAfterSoManyRoundsAndNamesTheSuspect) {
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
 }
 
+// The writer is known and still runs: a conflict on a disruptive setting does not end while it does.
+TEST_F(PortManagerTest, AConflictLastsWhileItsWriterRunsAndEndsWhenItIsGone) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  PortManager& manager = start("mode = \"enforce\"\nconflict = { rounds = 3, window = 60 }\n");
+  tree_.file("proc/net/netlink", "sk Eth Pid Groups\n0 0 812 0\n");
+  tree_.file("proc/812/comm", "qosd\n").file("proc/812/cmdline", std::string("qosd\0eth0\0", 10));
+  tree_.file("proc/812/stat", "812 (qosd) S 1 1 1 0 -1 4194304 1 0 0 0 1 1 0 0 20 0 1 0 55 0 0\n");
+  const auto undo = [&] {
+    nic.pfc.pfc_en = 0;
+    nic.link_up();
+    manager.on_notification("roce_eth0/1", qos::NotificationKind::dcb);
+    look("roce_eth0/1");
+  };
+  for (int i = 0; i < 4; ++i, now_ += seconds(1)) undo();
+  ASSERT_EQ(outcome("roce_eth0/1", "pfc"), "conflict");
+  EXPECT_NE(setting("roce_eth0/1", "pfc").detail.find("qosd (pid 812)"), std::string::npos);
+  for (int i = 0; i < 10; ++i, now_ += seconds(60)) look("roce_eth0/1");
+  EXPECT_EQ(outcome("roce_eth0/1", "pfc"), "conflict") << "quiet, and there";
+  EXPECT_EQ(nic.pfc.pfc_en, 0);
+  tree_.remove("proc/812");
+  for (int i = 0; i < 3; ++i, now_ += seconds(60)) look("roce_eth0/1");
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
+  EXPECT_FALSE(manager.in_conflict("roce_eth0/1"));
+}
+
 TEST_F(PortManagerTest, ARefusedSettingIsNotHammered) {
   SimNic& nic = sim_.add_nic("eth0", Personality::full);
   nic.faults["setpfc"] = {test::Fault::refuse, EINVAL, -1};
@@ -308,6 +333,29 @@ TEST_F(PortManagerTest, CorruptOriginalsAreKeptAside) {
   EXPECT_EQ(nic.mtu, 4200U);
   EXPECT_EQ(tree_.content(std::string(state::kOriginalsFile) + ".corrupt"), "[[[");
   EXPECT_EQ(told(message_id::trouble), 1U);
+  EXPECT_NE(manager_->state().originals_error.find(".corrupt"), std::string::npos) << "until somebody has seen to it";
+  tree_.remove(std::string(state::kOriginalsFile) + ".corrupt");
+  manager_->rescan();
+  EXPECT_EQ(manager_->state().originals_error, "");
+}
+
+// A self-test was killed: whatever the mode, the settings from before it come back once the port is idle.
+TEST_F(PortManagerTest, AnInterruptedSelfTestIsRestored) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  nic.pfc.pfc_en = 1 << 5;
+  Qos before;
+  before.pfc = PrioSet{1 << 3};
+  Port port = ports().front();
+  ASSERT_TRUE(state::save_originals(tree_.path(), {{state::port_key(port), before}}, state::kSelfTestFile).ok());
+  busy_ = "eth0";
+  start("mode = \"audit\"\n");
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 5);
+  EXPECT_TRUE(tree_.root().exists(state::kSelfTestFile));
+  busy_.clear();
+  look("roce_eth0/1");
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
+  EXPECT_FALSE(tree_.root().exists(state::kSelfTestFile));
+  EXPECT_NE(told_.back().message.find("self-test"), std::string::npos) << told_.back().message;
 }
 
 TEST_F(PortManagerTest, WithoutADurableOriginalNothingIsWritten) {

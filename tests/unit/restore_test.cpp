@@ -126,37 +126,119 @@ TEST(Restore, AValueThatNoFileTakesCostsItselfAlone) {
 }
 
 // Each setting of a profile once, and then what was there.
+qos::SelfTestOptions self_test_in(const Tree& tree) {
+  qos::SelfTestOptions options;
+  options.directory = tree.path();
+  options.patience = std::chrono::milliseconds(0);
+  return options;
+}
+
+bool has_record(const Tree& tree) { return tree.root().exists(state::kSelfTestFile); }
+
 TEST(SelfTest, WritesEachSettingOnceAndRestoresWhatWas) {
   for (auto personality : {Personality::mlx5, Personality::bnxt, Personality::ice, Personality::full}) {
     Bed bed(personality);
+    Tree tree;
     const Qos before = bed.read();
-    bool saved = false;
-    qos::SelfTestOptions options;
-    options.patience = std::chrono::milliseconds(0);
-    options.save_original = [&](const Port&, const Qos& original) -> Result<void> {
-      EXPECT_EQ(bed.nic.writes(), 0u);
-      EXPECT_EQ(original.pfc, before.pfc);
-      saved = true;
-      return {};
+    qos::SelfTestOptions options = self_test_in(tree);
+    options.busy = [&](const Port&) {
+      EXPECT_TRUE(has_record(tree));
+      return false;
     };
     auto test = qos::self_test(bed.kernel, bed.port, profile(personality), options);
-    ASSERT_TRUE(test.ok() && saved);
+    ASSERT_TRUE(test.ok());
     for (const auto& step : test->steps)
       EXPECT_TRUE(is_done(step.outcome)) << key_text(step.setting) << " " << to_text(step.outcome) << " "
                                          << step.detail;
     EXPECT_EQ(test->steps.size(), has_value(setting_of(SettingId::cable_length), profile(personality)) ? 8u : 7u);
     EXPECT_TRUE(test->is_restored()) << text(test->restored);
+    const auto pfc = std::ranges::find(test->steps, SettingId::pfc, &qos::SelfTestStep::setting);
+    ASSERT_NE(pfc, test->steps.end());
+    EXPECT_EQ(pfc->second, personality == Personality::mlx5 || personality == Personality::ice ? "3" : "")
+        << "by CEE, where the driver has it";
+    EXPECT_FALSE(has_record(tree));
     bed.nic.link_up();
     EXPECT_EQ(bed.read(), before);
   }
 }
 
+struct Killed {};
+
+// Killed before each write in turn, and before each write of the first attempt to restore: the record on disk brings
+// the settings from before the test back.
+TEST(SelfTest, KilledAtAnyWriteIsRestoredByTheNextStart) {
+  for (auto personality : {Personality::mlx5, Personality::bnxt, Personality::ice}) {
+    size_t killed = 0;
+    for (unsigned at = 0; at < 40; ++at) {
+      SCOPED_TRACE(personality_name({personality, 0}) + " killed at " + std::to_string(at));
+      Bed bed(personality);
+      Tree tree;
+      const Qos before = bed.read();
+      unsigned calls = 0;
+      const auto kill = [&](const Port&) {
+        if (calls++ == at) throw Killed();
+        return false;
+      };
+      qos::SelfTestOptions options = self_test_in(tree);
+      options.busy = kill;
+      try {
+        (void)qos::self_test(bed.kernel, bed.port, profile(personality), options);
+        EXPECT_FALSE(has_record(tree));
+        break;
+      } catch (const Killed&) {
+        ++killed;
+      }
+      EXPECT_TRUE(has_record(tree));
+      bed.nic.link_up();
+      const auto ended = qos::end_self_test(bed.kernel, {&bed.port, 1}, tree.path(), {});
+      ASSERT_TRUE(ended.ok());
+      EXPECT_FALSE(has_record(tree)) << text(*ended);
+      bed.nic.link_up();
+      EXPECT_EQ(bed.read(), before);
+    }
+    EXPECT_GE(killed, 7u);
+  }
+}
+
+// The second test of a port that is not restored yet has still the first one's record.
+TEST(SelfTest, StopsWhenAQueuePairOpensAndKeepsItsRecordUntilItCloses) {
+  Bed bed(Personality::mlx5);
+  Tree tree;
+  const Qos before = bed.read();
+  bool busy = false;
+  unsigned calls = 0;
+  qos::SelfTestOptions options = self_test_in(tree);
+  options.busy = [&](const Port&) { return busy = busy || calls++ == 7; };
+  auto test = qos::self_test(bed.kernel, bed.port, profile(Personality::mlx5), options);
+  ASSERT_TRUE(test.ok());
+  EXPECT_NE(test->stopped.find("queue pair"), std::string::npos);
+  EXPECT_FALSE(test->is_restored()) << text(test->restored);
+  EXPECT_TRUE(has_record(tree));
+  qos::Options how;
+  how.busy = options.busy;
+  bed.nic.link_up();
+  EXPECT_TRUE(qos::end_self_test(bed.kernel, {&bed.port, 1}, tree.path(), how).ok());
+  EXPECT_TRUE(has_record(tree));
+  how.busy = nullptr;
+  EXPECT_TRUE(qos::end_self_test(bed.kernel, {&bed.port, 1}, tree.path(), how).ok());
+  EXPECT_FALSE(has_record(tree));
+  bed.nic.link_up();
+  EXPECT_EQ(bed.read(), before);
+}
+
+TEST(SelfTest, WithoutARecordNothingIsWritten) {
+  Bed bed(Personality::mlx5);
+  Tree tree;
+  tree.file("var/lib", "a file where a directory should be");
+  EXPECT_FALSE(qos::self_test(bed.kernel, bed.port, profile(Personality::mlx5), self_test_in(tree)).ok());
+  EXPECT_EQ(bed.nic.writes(), 0u);
+}
+
 TEST(SelfTest, CountsTheLinkAndNamesARefusal) {
   Bed bed(Personality::mlx5);
   bed.nic.faults["setets"] = {.action = Fault::refuse, .code = EINVAL, .times = 1};
-  qos::SelfTestOptions options;
-  options.patience = std::chrono::milliseconds(0);
-  auto test = qos::self_test(bed.kernel, bed.port, profile(Personality::mlx5), options);
+  Tree tree;
+  auto test = qos::self_test(bed.kernel, bed.port, profile(Personality::mlx5), self_test_in(tree));
   ASSERT_TRUE(test.ok());
   for (const auto& step : test->steps) {
     const bool pfc = step.setting == SettingId::pfc;

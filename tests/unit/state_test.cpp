@@ -96,6 +96,67 @@ TEST_F(StateFiles, OriginalsBelongToTheCard) {
   EXPECT_EQ(load_originals(directory_)->at("mac:a").place, "0000:99:00.0/1");
 }
 
+Port board_at(std::string pci, const std::string& serial, const std::string& address) {
+  Port port = card_at(std::move(pci), "serial:" + serial + "/0.1");
+  port.card_address = address;
+  return port;
+}
+
+Qos mtu_of(uint32_t mtu) {
+  Qos out;
+  out.mtu = mtu;
+  return out;
+}
+
+// Two cards exchange their slots: each keeps its own. One that replaces another starts with its own, although somebody
+// gave it the old one's address.
+TEST_F(StateFiles, OriginalsFollowTheSerialNumber) {
+  Originals originals;
+  const Port first = board_at("0000:24:00.0", "MT1", "mac:a"), second = board_at("0000:25:00.0", "MT2", "mac:b");
+  ASSERT_TRUE(save_original(directory_, originals, first, mtu_of(1500)).ok());
+  ASSERT_TRUE(save_original(directory_, originals, second, mtu_of(3000)).ok());
+  originals = *load_originals(directory_);
+  EXPECT_EQ(find_original(originals, board_at("0000:25:00.0", "MT1", "mac:a"))->second.mtu, 1500U);
+  EXPECT_EQ(find_original(originals, board_at("0000:24:00.0", "MT2", "mac:b"))->second.mtu, 3000U);
+  const Port third = board_at("0000:24:00.0", "MT3", "mac:a");
+  EXPECT_EQ(find_original(originals, third), originals.end());
+  ASSERT_TRUE(save_original(directory_, originals, third, mtu_of(9000)).ok());
+  EXPECT_EQ(load_originals(directory_)->size(), 3U);
+  EXPECT_EQ(load_originals(directory_)->at("serial:MT1/0.1").mtu, 1500U);
+  const auto absent = absent_originals(originals, {second, third});
+  ASSERT_EQ(absent.size(), 1U);
+  EXPECT_EQ(absent.front()->first, "serial:MT1/0.1");
+}
+
+TEST_F(StateFiles, OriginalsByAddressBecomeThoseOfTheSerialNumber) {
+  put(kOriginalsFile, "[\"mac:a\"]\nplace = \"0000:24:00.0/1\"\nmtu = 1500\n");
+  auto originals = load_originals(directory_);
+  ASSERT_TRUE(originals.ok());
+  const Port port = board_at("0000:99:00.0", "MT1", "mac:a");
+  EXPECT_TRUE(absent_originals(*originals, {port}).empty());
+  ASSERT_TRUE(save_original(directory_, *originals, port, mtu_of(4200)).ok());
+  originals = load_originals(directory_);
+  ASSERT_EQ(originals->size(), 1U);
+  EXPECT_EQ(originals->at("serial:MT1/0.1").mtu, 1500U);
+  EXPECT_EQ(originals->at("serial:MT1/0.1").place, "0000:99:00.0/1");
+}
+
+// A firmware that does not answer for once must not make our settings the originals.
+TEST_F(StateFiles, ACardWhoseSerialNumberIsUnreadableKeepsItsOriginals) {
+  Originals originals;
+  ASSERT_TRUE(save_original(directory_, originals, board_at("0000:24:00.0", "MT1", "mac:a"), mtu_of(1500)).ok());
+  originals = *load_originals(directory_);
+  Port mute = card_at("0000:24:00.0", "mac:a");
+  mute.card_address = "mac:a";
+  EXPECT_TRUE(absent_originals(originals, {mute}).empty());
+  ASSERT_TRUE(save_original(directory_, originals, mute, mtu_of(4200)).ok());
+  originals = *load_originals(directory_);
+  ASSERT_EQ(originals.size(), 1U);
+  EXPECT_EQ(originals.at("serial:MT1/0.1").mtu, 1500U);
+  forget(originals, mute, Keys().set());
+  EXPECT_TRUE(originals.empty());
+}
+
 TEST_F(StateFiles, OriginalsOfAnEarlierReleaseBecomeTheCards) {
   put(kOriginalsFile, "[\"0000:24:00.0/1\"]\nmtu = 1500\npfc = [3]\n");
   auto originals = load_originals(directory_);

@@ -9,6 +9,7 @@
 #include "ctl/verbs.h"
 #include "ctl/world.h"
 #include "model/finding.h"
+#include "store/state.h"
 
 namespace fabric::ctl {
 namespace {
@@ -72,6 +73,7 @@ std::string agent_line(const Node& node) {
   if (!agent.config_error.empty())
     text += "Agent: invalid configuration, the last valid one is in use (/" + std::string(kLastGoodFile) +
             "): " + agent.config_error + "\n";
+  if (!agent.originals_error.empty()) text += "Agent: original settings unreadable: " + agent.originals_error + "\n";
   return text;
 }
 
@@ -191,7 +193,8 @@ Json status_json(const Node& node, const Policy* policy, const Plan& plan) {
                   {"mode", node.agent->mode},
                   {"updated", node.agent->updated},
                   {"config_error", node.agent->config_error},
-                  {"held", node.agent->held}});
+                  {"held", node.agent->held},
+                  {"originals_error", node.agent->originals_error}});
   }
   Json ports = Json::array();
   for (const Port& port : node.ports) ports.push_back(port_json(node, port, policy, planned(plan, port)));
@@ -206,17 +209,47 @@ Json status_json(const Node& node, const Policy* policy, const Plan& plan) {
 
 namespace {
 
+using Absent = std::vector<std::pair<std::string, std::string>>;  // key in the file, last place
+
+Absent absent_cards(const World& world, const Node& node) {
+  Absent out;
+  if (const auto originals = state::load_originals(world.kernel.root.path()))
+    for (const auto& entry : state::absent_originals(*originals, node.ports))
+      out.emplace_back(entry->first, entry->second.place);
+  return out;
+}
+
+std::string absent_text(const Absent& absent) {
+  std::string text;
+  for (const auto& [card, place] : absent)
+    text += card + ": original settings kept; the card" + (place.empty() ? "" : ", last in " + place + ",") +
+            " is not here now\n";
+  return text;
+}
+
+Json absent_json(const Absent& absent) {
+  Json out = Json::array();
+  for (const auto& [card, place] : absent) out.push_back({{"card", card}, {"last_place", place}});
+  return out;
+}
+
 // Reads the chosen ports and passes them to `show`.
 template <class Show>
 int with_ports(const Options& options, Output& output, Show&& show) {
   auto world = open_world(options);
   if (!world) return fail(output, kFailure, world.error().text());
-  Node node = look(
-      *world, {.topology = false, .counters = false, .gids = false, .network = false, .verbs = false, .members = true});
+  Node node = look(*world, {.topology = false,
+                            .counters = false,
+                            .gids = false,
+                            .network = false,
+                            .verbs = false,
+                            .serials = true,
+                            .members = true});
   if (auto known = check_ports(options, node); !known) return fail(output, kFailure, known.error().text());
+  const Absent absent = absent_cards(*world, node);
   std::erase_if(node.ports, [&](const Port& port) { return !is_chosen(options, port); });
   const Plan plan = make_plan(*world, node, options);
-  output.text += show(node, world->policy ? &*world->policy : nullptr, plan);
+  output.text += show(node, world->policy ? &*world->policy : nullptr, plan, absent);
   if (options.json) return kDone;
   if (!world->no_policy.empty())
     output.text +=
@@ -232,15 +265,23 @@ int with_ports(const Options& options, Output& output, Show&& show) {
 }  // namespace
 
 int run_status(const Options& options, Output& output) {
-  return with_ports(options, output, [&](const Node& node, const Policy* policy, const Plan& plan) {
-    if (options.json) return json_text(status_json(node, policy, plan));
-    const bool host_alone = !options.ports.empty() && node.ports.empty() && !plan.contains(kHost);
-    return host_alone ? agent_line(node) + "host: no [sysctl] settings.\n" : status_text(node, policy, plan, output);
-  });
+  return with_ports(
+      options, output, [&](const Node& node, const Policy* policy, const Plan& plan, const Absent& absent) {
+        if (options.json) {
+          Json out = status_json(node, policy, plan);
+          out.update({{"absent_cards", absent_json(absent)}});
+          return json_text(out);
+        }
+        const bool host_alone = !options.ports.empty() && node.ports.empty() && !plan.contains(kHost);
+        const std::string kept = options.ports.empty() ? absent_text(absent) : std::string();
+        return host_alone
+                   ? agent_line(node) + "host: no [sysctl] settings.\n"
+                   : status_text(node, policy, plan, output) + (kept.empty() ? "" : "\n" + folded(kept, output.width));
+      });
 }
 
 int run_show(const Options& options, Output& output) {
-  return with_ports(options, output, [&](const Node& node, const Policy* policy, const Plan& plan) {
+  return with_ports(options, output, [&](const Node& node, const Policy* policy, const Plan& plan, const Absent&) {
     return options.json ? json_text(show_json(node, policy)) : show_text(node, policy, plan, output);
   });
 }

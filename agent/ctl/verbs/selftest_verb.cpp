@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs/writer.h"
+#include "settings/busy.h"
 #include "settings/selftest.h"
 
 namespace fabric::ctl {
@@ -36,17 +37,17 @@ Json report_json(const Port& port, const qos::SelfTest& test) {
                      {"from", step.from},
                      {"to", step.to},
                      {"read_back", step.read_back},
-                     {"sysfs", step.second},
+                     {"second_way", step.second},
                      {"disruptive", step.disruptive},
                      {"milliseconds", step.took.count()},
                      {"carrier_downs", step.carrier_downs},
                      {"link_back", step.link_back},
                      {"detail", step.detail}});
-  return {{"version", FABRIC_VERSION},     {"kernel", system.release},
-          {"driver", port.kernel_driver},  {"driver_version", port.driver_version},
-          {"firmware", port.firmware},     {"board", port.board_id},
-          {"pci_id", port.pci_id},         {"steps", std::move(steps)},
-          {"restored", test.is_restored()}};
+  return {{"version", FABRIC_VERSION},    {"kernel", system.release},
+          {"driver", port.kernel_driver}, {"driver_version", port.driver_version},
+          {"firmware", port.firmware},    {"board", port.board_id},
+          {"pci_id", port.pci_id},        {"steps", std::move(steps)},
+          {"stopped", test.stopped},      {"restored", test.is_restored()}};
 }
 
 std::string answer_text(const qos::SelfTestStep& step) {
@@ -61,7 +62,7 @@ bool is_good(const qos::SelfTestStep& step) {
 }
 
 std::string table_text(const qos::SelfTest& test, const Output& output) {
-  Table table({"SETTING", "VALUE", "RESULT", "MS", "LINK DOWN", "READ BACK", "SYSFS", "DETAIL"}, {3, 4});
+  Table table({"SETTING", "VALUE", "RESULT", "MS", "LINK DOWN", "READ BACK", "SECOND WAY", "DETAIL"}, {3, 4});
   for (const qos::SelfTestStep& step : test.steps) {
     std::string detail = step.detail;
     if (is_surprise(step)) detail += (detail.empty() ? "" : "; ") + std::string("this write was thought harmless");
@@ -100,13 +101,6 @@ std::string consent_text(const Port& port, const PortPolicy& entry) {
          ". The link goes down several times. To run it: sudo fabric-agentctl selftest " + port.netdev + " --yes";
 }
 
-// The originals as they were before the test: what the port had then is set again.
-Result<void> forget_test(const Options& options, Writer& writer, const Port& port, bool recorded_before) {
-  if (recorded_before) return {};
-  state::forget(writer.originals, port, Keys().set());
-  return state::save_originals(options.root, writer.originals);
-}
-
 }  // namespace
 
 int run_selftest(const Options& options, Output& output) {
@@ -120,30 +114,26 @@ int run_selftest(const Options& options, Output& output) {
   auto found = find_port(writer->node, options.arguments.front());
   if (!found) return failure(found.error(), output);
   Port& port = **found;
+  if (auto ended = end_self_test(*writer, options); !ended) return failure(ended.error(), output);
   const PortPolicy* entry = policy_for(*writer->world.policy, port);
   if (entry == nullptr) return fail(output, kFailure, "selftest: no policy matches " + port.id());
   if (std::string why = qos::why_no_self_test(writer->world.kernel, port, options.force); !why.empty())
     return fail(output, kFailure, "selftest: refused: " + why);
   if (!options.yes) return fail(output, kFailure, consent_text(port, *entry));
-  const bool recorded = state::find_original(writer->originals, port) != writer->originals.end();
-  qos::SelfTestOptions how;
-  how.save_original = [&](const Port& tested, const Qos& before) {
-    return state::save_original(options.root, writer->originals, tested, before);
-  };
-  auto test = qos::self_test(writer->world.kernel, port, entry->want, how);
+  const auto busy = [&](const Port& tested) { return qos::has_user_queue_pairs(writer->world.kernel, tested); };
+  auto test = qos::self_test(writer->world.kernel, port, entry->want, {options.root, busy});
   if (!test) return failure(test.error(), output);
   const Json report = report_json(port, *test);
   output.text += options.json ? json_text(report) : table_text(*test, output);
   auto saved = save_report(port, json_text(report));
   if (!saved) fail(output, kFailure, saved.error().text());
   else if (!options.json) output.text += "Report: " + *saved + "\n";
+  if (!test->stopped.empty()) fail(output, kChanges, "selftest: stopped: " + test->stopped);
   if (!test->is_restored())
     return fail(output, kChanges,
-                "some settings are not as before; restore the originals: fabric-agentctl restore "
-                "--port " +
+                "some settings are not as before the test; when the port is idle: fabric-agentctl restore --port " +
                     port.netdev);
-  if (auto done = forget_test(options, *writer, port, recorded); !done) return failure(done.error(), output);
-  return std::ranges::all_of(test->steps, is_good) && saved ? kDone : kChanges;
+  return std::ranges::all_of(test->steps, is_good) && saved && test->stopped.empty() ? kDone : kChanges;
 }
 
 }  // namespace fabric::ctl

@@ -15,7 +15,9 @@
 #include "ctl/world.h"
 #include "kernel/netlink/rtnl.h"
 #include "model/node.h"
+#include "settings/busy.h"
 #include "settings/restore.h"
+#include "settings/selftest.h"
 #include "store/state.h"
 
 namespace fabric::ctl {
@@ -38,6 +40,7 @@ const ScanOptions kPortsOnly{.topology = false,
                              .gids = false,
                              .network = false,
                              .verbs = false,
+                             .serials = true,
                              .members = true};
 
 bool any_of(const Changes& changes, Outcome outcome) {
@@ -132,6 +135,12 @@ Result<Writer> open_writer(const Options& options, Result<World> world) {
   writer.node = look(writer.world, kPortsOnly);
   if (auto known = check_ports(options, writer.node); !known) return known.error();
   return writer;
+}
+
+Result<Changes> end_self_test(Writer& writer, const Options& options) {
+  qos::Options how;
+  how.busy = [&](const Port& port) { return qos::has_user_queue_pairs(writer.world.kernel, port); };
+  return qos::end_self_test(writer.world.kernel, writer.node.ports, options.root, how);
 }
 
 bool is_enforced(const World& world) {
@@ -248,6 +257,11 @@ int run_restore(const Options& options, Output& output) {
   how.dry_run = options.dry_run;
   Result<void> saved;
   Changes all;
+  if (!options.dry_run) {
+    auto ended = end_self_test(*writer, options);
+    if (!ended) return failure(ended.error(), output);
+    all = std::move(*ended);
+  }
   for (Port& port : writer->node.ports) {
     if (!is_chosen(options, port)) continue;
     how.only = qos::own_keys(port);

@@ -18,6 +18,9 @@ struct Writer {
 // Takes the lock. Every refusal comes before the first write.
 Result<Writer> open_writer(const Options& options, Result<World> world);
 
+// Restores what an interrupted selftest has left.
+Result<Changes> end_self_test(Writer& writer, const Options& options);
+
 // fabric-agentd runs in enforce mode.
 bool is_enforced(const World& world);
 

@@ -10,6 +10,16 @@ constexpr std::string_view kStart =
 constexpr std::string_view kUnwatched =
     "Drift will not be repaired: after a reboot, a driver reload or a write by another tool, settings stay wrong.";
 
+// `error` begins with the file's name.
+Finding unreadable_originals(const std::string& error) {
+  return bad(
+      Status::critical, "host", "original settings unreadable: " + error, "original settings readable",
+      "The settings from before the first write cannot be restored. While the file itself cannot be read, "
+      "settings that differ are not written.",
+      "Repair the file and move it back to /var/lib/fabric-agent/originals.toml, or give up those settings: mv " +
+          error.substr(0, error.find(':')) + " /root/; then: systemctl reload fabric-agent");
+}
+
 Finding finding_for(const View& view, const AgentState& agent) {
   const std::string mode = agent.mode.empty() ? "mode unknown" : agent.mode + " mode";
   if (!agent.running)
@@ -20,6 +30,7 @@ Finding finding_for(const View& view, const AgentState& agent) {
                "running, " + mode + ", with its last valid configuration: " + agent.config_error, "running",
                "The configuration was invalid when the agent read it. The agent uses the last valid one.",
                "fabric-agentctl config check, then systemctl reload fabric-agent");
+  if (!agent.originals_error.empty()) return unreadable_originals(agent.originals_error);
   if (!agent.held.empty())
     return bad(Status::warning, "host", "running, " + mode + ", suspended: " + agent.held, "running, not suspended",
                "Enforcement is suspended: an apply is not confirmed yet.",

@@ -95,4 +95,19 @@ Result<std::vector<HealthReporter>> health_reporters(Netlink& generic, uint16_t 
   return out;
 }
 
+Result<std::string> serial_number(Netlink& generic, uint16_t family, const Handle& of) {
+  auto message = request(DEVLINK_CMD_INFO_GET, DEVLINK_GENL_VERSION);
+  message.text(DEVLINK_ATTR_BUS_NAME, of.bus).text(DEVLINK_ATTR_DEV_NAME, of.device);
+  auto replies = generic.talk(family, 0, message.data());
+  if (!replies)
+    return error(replies.error().code, "devlink info of " + of.bus + "/" + of.device + ": " + replies.error().what);
+  for (const Message& reply : *replies) {
+    if (reply.type != family) continue;
+    const auto attributes = parse_attributes(reply.payload, sizeof(genlmsghdr));
+    std::string board = text_of(attributes, DEVLINK_ATTR_INFO_BOARD_SERIAL_NUMBER);
+    return board.empty() ? text_of(attributes, DEVLINK_ATTR_INFO_SERIAL_NUMBER) : std::move(board);
+  }
+  return std::string();
+}
+
 }  // namespace fabric::devlink

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// devlink by generic netlink, read only: how often a device's own reporters found it ill (linux/devlink.h,
-// net/devlink/health.c of Linux 6.12). No privilege is needed.
+// devlink by generic netlink, read only: how often a device's own reporters found it ill, and its serial number
+// (linux/devlink.h, net/devlink/health.c and dev.c of Linux 6.12). No privilege is needed.
 #pragma once
 
 #include <optional>
@@ -37,5 +37,8 @@ std::optional<Reported> parse_reporter(View8 payload);
 // before 6.6 dump all, and other instances are filtered here. Reporters of the same name (of several ports) are merged:
 // in error if any is. Empty: no reporters. ENODEV: unknown instance.
 Result<std::vector<HealthReporter>> health_reporters(Netlink& generic, uint16_t family, const Handle& of);
+
+// DEVLINK_CMD_INFO_GET: the board's serial number, else that of the function. Empty: the driver reports none.
+Result<std::string> serial_number(Netlink& generic, uint16_t family, const Handle& of);
 
 }  // namespace fabric::devlink

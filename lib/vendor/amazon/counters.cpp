@@ -52,8 +52,15 @@ constexpr CounterRow kRows[] = {
     raw(hw, "mmap_err", none, 64, "Mappings of the device that failed.", CounterScope::device),
 };
 
+constexpr CounterOrigin kOrigins[] = {
+    {"rx_bytes", "infiniband/hw/efa/efa_verbs.c efa_fill_port_stats(); the retransmissions in kernels after 6.12",
+     "a reset of the device"},
+    {"submitted_cmds", "infiniband/hw/efa/efa_verbs.c efa_fill_device_stats()", "a reload of the driver"},
+};
+
 }  // namespace
 
 std::span<const CounterRow> efa_rows() { return kRows; }
+std::span<const CounterOrigin> efa_origins() { return kOrigins; }
 
 }  // namespace fabric

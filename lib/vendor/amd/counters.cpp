@@ -101,8 +101,18 @@ constexpr CounterRow kRows[] = {
     raw(ethtool, "hw_tx_dropped", none, 64, "Frames of this function that the card dropped."),
 };
 
+constexpr CounterOrigin kOrigins[] = {
+    {"resp_rx_outouf_seq",
+     "ionic_rdma of kernels after 6.12, infiniband/hw/ionic/ionic_hw_stats.c: names, values and widths come from the "
+     "firmware",
+     "not documented"},
+    {"rx_pripause_#_1us_count", "net/ethernet/pensando/ionic/ionic_stats.c ionic_port_stats_desc, ionic_lif_stats_desc",
+     "a reset of the NIC (struct ionic_port_stats is written by its firmware)"},
+};
+
 }  // namespace
 
 std::span<const CounterRow> ionic_rows() { return kRows; }
+std::span<const CounterOrigin> ionic_origins() { return kOrigins; }
 
 }  // namespace fabric

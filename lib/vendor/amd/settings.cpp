@@ -34,13 +34,14 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
 }
 
 constexpr SettingOp kOps[] = {
-    {SettingId::mtu, {upstream::write_mtu}},
+    {SettingId::mtu, {upstream::write_mtu, "ionic_lif.c ionic_change_mtu()"}},
 };
 
 }  // namespace
 
 const Driver kIonic{
     .name = "ionic",
+    .source = "drivers/net/ethernet/pensando/ionic",
     .kernel_names = kNames,
     .read = upstream::read,
     .expected = upstream::expected,

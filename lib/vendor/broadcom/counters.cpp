@@ -174,8 +174,23 @@ constexpr CounterRow kRows[] = {
      &kNetdevOutOfBuffer},  // the same, as Linux before 6.6 names it (bnxt_ethtool.c)
 };
 
+constexpr CounterOrigin kOrigins[] = {
+    {"oos_drop_count",
+     "infiniband/hw/bnxt_re/hw_counters.c bnxt_re_ib_get_hw_stats(), bnxt_re_copy_err_stats(), "
+     "bnxt_re_copy_ext_stats(), bnxt_re_copy_db_pacing_stats(). The driver widens oos_drop_count from 32 bits. Packets "
+     "sent again are not counted: to_retransmits counts timeouts",
+     "a reload of the driver"},
+    {"rx_pfc_ena_frames_pri#",
+     "net/ethernet/broadcom/bnxt/bnxt_ethtool.c bnxt_get_ethtool_stats(): bnxt_port_stats_arr, "
+     "bnxt_port_stats_ext_arr, bnxt_tx_port_stats_ext_arr; widened by bnxt_accumulate_all_stats()",
+     "a reset of the NIC; the driver never clears them"},
+    {"rx_total_ring_discards", "net/ethernet/broadcom/bnxt/bnxt_ethtool.c bnxt_ring_drv_stats_arr",
+     "a reload of the driver"},
+};
+
 }  // namespace
 
 std::span<const CounterRow> bnxt_rows() { return kRows; }
+std::span<const CounterOrigin> bnxt_origins() { return kOrigins; }
 
 }  // namespace fabric

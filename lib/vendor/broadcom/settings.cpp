@@ -236,27 +236,35 @@ Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos&) 
 
 // dcbx is a flag of the driver; DSCPs, the RoCE priority and congestion control are one firmware command each. Pause
 // restarts the link while flow control is negotiated, as it is by default (bnxt_hwrm_set_pause()).
+constexpr std::string_view kCcSource =
+    "/infiniband/hw/bnxt_re/debugfs.c bnxt_re_cc_config_set(), or bnxt_re/configfs.c of Broadcom's package";
 constexpr SettingOp kOps[] = {
-    {SettingId::dcbx, {upstream::write_dcbx, kHarmless}},
-    {SettingId::pause, {upstream::write_pause}},
-    {SettingId::mtu, {upstream::write_mtu}},
-    {SettingId::trust, {write_trust, kHarmless}},
-    {SettingId::dscp_map, {write_dscp_map, kHarmless}},
-    {SettingId::ets, {write_ets}},
-    {SettingId::pfc, {write_pfc}},
-    {SettingId::roce_prio, {write_roce_prio, kHarmless}},
-    {SettingId::cc, {bnxt_cc::write, kHarmless}},
-    {SettingId::cc_mode, {bnxt_cc::write, kHarmless}},
-    {SettingId::cc_g, {bnxt_cc::write, kHarmless}},
-    {SettingId::cc_phases, {bnxt_cc::write, kHarmless}},
-    {SettingId::cc_init_cr, {bnxt_cc::write, kHarmless}},
-    {SettingId::cc_init_tr, {bnxt_cc::write, kHarmless}},
-    {SettingId::cc_rtt, {bnxt_cc::write, kHarmless}},
-    {SettingId::cc_tcp_cp, {bnxt_cc::write, kHarmless}},
-    {SettingId::cc_inactivity_cp, {bnxt_cc::write, kHarmless}},
-    {SettingId::cnp_dscp, {bnxt_cc::write, kHarmless}},
-    {SettingId::cnp_prio, {bnxt_cc::write, kHarmless}},
-    {SettingId::roce_dscp, {bnxt_cc::write, kHarmless}},
+    {SettingId::dcbx, {upstream::write_dcbx, "bnxt_dcb.c bnxt_dcbnl_setdcbx()", kHarmless}},
+    {SettingId::pause, {upstream::write_pause, "bnxt_ethtool.c bnxt_set_pauseparam()"}},
+    {SettingId::mtu, {upstream::write_mtu, "bnxt.c bnxt_change_mtu()"}},
+    {SettingId::trust,
+     {write_trust, "bnxt_dcb.c bnxt_hwrm_queue_dscp2pri_cfg(); the list of the kernel is read, not that of the NIC",
+      kHarmless}},
+    {SettingId::dscp_map,
+     {write_dscp_map, "bnxt_dcb.c bnxt_hwrm_queue_dscp2pri_cfg(); the list of the kernel is read, not that of the NIC",
+      kHarmless}},
+    {SettingId::ets, {write_ets, "bnxt_dcb.c bnxt_dcbnl_ieee_setets(); zeros until it is set, whatever the NIC has"}},
+    {SettingId::pfc, {write_pfc, "bnxt_dcb.c bnxt_dcbnl_ieee_setpfc(); zeros until it is set, whatever the NIC has"}},
+    {SettingId::roce_prio,
+     {write_roce_prio, "bnxt_dcb.c bnxt_hwrm_set_dcbx_app(); the list of the kernel is read, not that of the NIC",
+      kHarmless}},
+    {SettingId::cc, {bnxt_cc::write, kCcSource, kHarmless}},
+    {SettingId::cc_mode, {bnxt_cc::write, kCcSource, kHarmless}},
+    {SettingId::cc_g, {bnxt_cc::write, kCcSource, kHarmless}},
+    {SettingId::cc_phases, {bnxt_cc::write, kCcSource, kHarmless}},
+    {SettingId::cc_init_cr, {bnxt_cc::write, kCcSource, kHarmless}},
+    {SettingId::cc_init_tr, {bnxt_cc::write, kCcSource, kHarmless}},
+    {SettingId::cc_rtt, {bnxt_cc::write, kCcSource, kHarmless}},
+    {SettingId::cc_tcp_cp, {bnxt_cc::write, kCcSource, kHarmless}},
+    {SettingId::cc_inactivity_cp, {bnxt_cc::write, kCcSource, kHarmless}},
+    {SettingId::cnp_dscp, {bnxt_cc::write, kCcSource, kHarmless}},
+    {SettingId::cnp_prio, {bnxt_cc::write, kCcSource, kHarmless}},
+    {SettingId::roce_dscp, {bnxt_cc::write, kCcSource, kHarmless}},
 };
 
 // While congestion control is off, Broadcom's module throws away the DSCP and the priority of the CNPs. ETS before the
@@ -276,6 +284,7 @@ constexpr auto kOrder = [] {
 
 const Driver kBnxt{
     .name = "bnxt",
+    .source = "drivers/net/ethernet/broadcom/bnxt",
     .kernel_names = kNames,
     .read = read,
     .expected = upstream::expected,

@@ -11,8 +11,14 @@ constexpr CounterRow kRows[] = {
         "Link-level retransmissions (C_DC_RX_REPLAY); elsewhere this file counts exceeded error limits."),
 };
 
+constexpr CounterOrigin kOrigins[] = {
+    {"local_link_integrity_errors", "infiniband/hw/hfi1/mad.c pma_get_opa_port_ectrs(), C_DC_RX_REPLAY",
+     "a reload of the driver, or a fabric manager"},
+};
+
 }  // namespace
 
 std::span<const CounterRow> hfi1_rows() { return kRows; }
+std::span<const CounterOrigin> hfi1_origins() { return kOrigins; }
 
 }  // namespace fabric

@@ -43,8 +43,16 @@ constexpr CounterRow kRows[] = {
     link_row("port_xmit_wait", none, 32, kPortWait),
 };
 
+constexpr CounterOrigin kOrigins[] = {
+    {"port_rcv_data",
+     "infiniband/core/sysfs.c pma_attrs_ext, show_pma_counter(); without extended counters (pma_attrs) data and "
+     "packets have 32 bits and stop when full",
+     "perfquery -R of anyone on the fabric (InfiniBand); a reload of the driver"},
+};
+
 }  // namespace
 
 std::span<const CounterRow> pma_rows() { return kRows; }
+std::span<const CounterOrigin> pma_origins() { return kOrigins; }
 
 }  // namespace fabric

@@ -158,10 +158,10 @@ std::string remedy(const Setting& setting, int code) {
 }
 
 constexpr SettingOp kOps[] = {
-    {SettingId::ring_rx, {write_rings}},
-    {SettingId::ring_tx, {write_rings}},
-    {SettingId::channels, {write_channels}},
-    {SettingId::fec, {write_fec}},
+    {SettingId::ring_rx, {write_rings, "net/ethtool/rings.c ethnl_set_rings()"}},
+    {SettingId::ring_tx, {write_rings, "net/ethtool/rings.c ethnl_set_rings()"}},
+    {SettingId::channels, {write_channels, "net/ethtool/channels.c ethnl_set_channels()"}},
+    {SettingId::fec, {write_fec, "net/ethtool/fec.c ethnl_set_fec()"}},
 };
 
 }  // namespace

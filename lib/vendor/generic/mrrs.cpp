@@ -38,7 +38,7 @@ std::string remedy(const Setting&, int code) {
 
 // It is the size of read requests made afterwards (PCI Express Base Specification, Device Control Register).
 constexpr SettingOp kOps[] = {
-    {SettingId::mrrs, {write, kHarmless}},
+    {SettingId::mrrs, {write, "drivers/pci/pci-sysfs.c pci_write_config()", kHarmless}},
 };
 
 }  // namespace

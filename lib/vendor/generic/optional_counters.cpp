@@ -85,7 +85,8 @@ std::string remedy(const Setting&, int code) {
 
 // mlx5 adds steering rules that count (mlx5_ib_modify_stat()).
 constexpr SettingOp kOps[] = {
-    {SettingId::optional_counters, {write, kHarmless}},
+    {SettingId::optional_counters,
+     {write, "drivers/infiniband/core/nldev.c nldev_stat_set_counter_dynamic_doit()", kHarmless}},
 };
 
 }  // namespace

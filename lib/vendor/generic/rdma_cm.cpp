@@ -88,8 +88,8 @@ std::string remedy(const Setting& setting, int code) {
 
 // For connections made afterwards (cma_configfs.c).
 constexpr SettingOp kOps[] = {
-    {SettingId::roce_mode, {write, kHarmless}},
-    {SettingId::roce_tos, {write, kHarmless}},
+    {SettingId::roce_mode, {write, "drivers/infiniband/core/cma_configfs.c default_roce_mode_store()", kHarmless}},
+    {SettingId::roce_tos, {write, "drivers/infiniband/core/cma_configfs.c default_roce_tos_store()", kHarmless}},
 };
 
 }  // namespace

@@ -278,17 +278,17 @@ namespace fabric {
 namespace {
 
 constexpr SettingOp kOps[] = {
-    {SettingId::dcbx, {upstream::write_dcbx}},
-    {SettingId::pause, {upstream::write_pause}},
-    {SettingId::mtu, {upstream::write_mtu}},
-    {SettingId::trust, {upstream::write_trust}},
-    {SettingId::dscp_map, {upstream::write_dscp_map}},
-    {SettingId::ets, {upstream::write_ets}},
-    {SettingId::pfc, {upstream::write_pfc}},
-    {SettingId::apptrust, {upstream::write_apptrust}},
-    {SettingId::prio2buffer, {upstream::write_buffers}},
-    {SettingId::buffer_size, {upstream::write_buffers}},
-    {SettingId::maxrate, {upstream::write_maxrate}},
+    {SettingId::dcbx, {upstream::write_dcbx, "net/dcb/dcbnl.c dcbnl_setdcbx()"}},
+    {SettingId::pause, {upstream::write_pause, "net/ethtool/pause.c ethnl_set_pause()"}},
+    {SettingId::mtu, {upstream::write_mtu, "net/core/dev.c dev_set_mtu()"}},
+    {SettingId::trust, {upstream::write_trust, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {SettingId::dscp_map, {upstream::write_dscp_map, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {SettingId::ets, {upstream::write_ets, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {SettingId::pfc, {upstream::write_pfc, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {SettingId::apptrust, {upstream::write_apptrust, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {SettingId::prio2buffer, {upstream::write_buffers, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {SettingId::buffer_size, {upstream::write_buffers, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {SettingId::maxrate, {upstream::write_maxrate, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
 };
 
 }  // namespace
@@ -296,6 +296,7 @@ constexpr SettingOp kOps[] = {
 // Nothing is known of such a driver: every write may stop traffic.
 const Driver kUpstream{
     .name = "upstream",
+    .source = "",
     .kernel_names = {},
     .read = upstream::read,
     .expected = upstream::expected,

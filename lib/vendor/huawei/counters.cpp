@@ -45,8 +45,18 @@ constexpr CounterRow kRows[] = {
     {ethtool, "mac_rx_fcs_err_pkt_num", link, 64, &kPhyCrcErrors},
 };
 
+constexpr CounterOrigin kOrigins[] = {
+    {"rx_pkt",
+     "infiniband/hw/hns/hns_roce_hw_v2.c hns_roce_hw_v2_query_counter(); none is of a loss or of packets sent again",
+     "a reset of the NIC"},
+    {"mac_rx_pfc_pri#_pkt_num",
+     "net/ethernet/hisilicon/hns3/hns3pf/hclge_main.c g_mac_stats_string, summed by hclge_mac_update_stats()",
+     "a reload of the driver"},
+};
+
 }  // namespace
 
 std::span<const CounterRow> hns_rows() { return kRows; }
+std::span<const CounterOrigin> hns_origins() { return kOrigins; }
 
 }  // namespace fabric

@@ -113,7 +113,7 @@ constexpr CounterRow kRows[] = {
     {ethtool, "port.link_xoff_rx", none, 64, &kGlobalPauseFrames, kRx},
     {ethtool, "port.link_xoff_tx", none, 64, &kGlobalPauseFrames, kTx},
     {ethtool, "port.rx_dropped", none, 64, &kPhyDiscards, kRx},
-    {ethtool, "port.rx_discards", none, 64, &kPhyDiscards, kRx},  // the same, as the newest kernels name it
+    {ethtool, "port.rx_discards", none, 64, &kPhyDiscards, kRx},  // the same, as Linux 6.1 to 6.12 name it
     {ethtool, "port.rx_crc_errors", link, 64, &kPhyCrcErrors},
     {ethtool, "port.illegal_bytes", link, 64, &kPhyCodingErrors},
     {ethtool, "port.rx_oversize", none, 64, &kPhyOversize},
@@ -121,8 +121,24 @@ constexpr CounterRow kRows[] = {
     {ethtool, "port.mac_remote_faults", link, 64, &kPhyMacFaults, {"end", "remote"}},
 };
 
+constexpr CounterOrigin kOrigins[] = {
+    {"cnpSent",
+     "infiniband/hw/irdma/verbs.c irdma_get_hw_stats(), widened from 24 to 56 bits by ctrl.c irdma_update_stats(). "
+     "Names with spaces, and those without tcp and iw: kernels after 6.12",
+     "a reload of the driver"},
+    {"rx_priority_#_xoff.nic",
+     "net/ethernet/intel/ice/ice_ethtool.c ice_gstrings_pf_stats, widened from 32 and 40 bits by ice_main.c "
+     "ice_update_pf_stats()",
+     "a reset of the function"},
+    {"port.rx_priority_#_xoff_rx",
+     "net/ethernet/intel/i40e/i40e_ethtool.c i40e_gstrings_stats, i40e_gstrings_pfc_stats, widened from 32 and 48 bits "
+     "by i40e_main.c i40e_update_pf_stats()",
+     "a reset of the function (i40e_pf_reset_stats())"},
+};
+
 }  // namespace
 
 std::span<const CounterRow> ice_irdma_rows() { return kRows; }
+std::span<const CounterOrigin> ice_irdma_origins() { return kOrigins; }
 
 }  // namespace fabric

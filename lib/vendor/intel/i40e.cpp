@@ -55,9 +55,12 @@ Result<void> write_agent(PortIo& io, const Setting&, const Qos& want, const Qos&
 // Each change of DCB stops the queues, one of pause restarts the link (i40e_hw_dcb_config(), i40e_set_pauseparam());
 // dcbx is a flag of the driver.
 constexpr SettingOp kOps[] = {
-    {SettingId::fw_lldp, {write_agent}},      {SettingId::dcbx, {upstream::write_dcbx, kHarmless}},
-    {SettingId::pause, {intel::write_pause}}, {SettingId::mtu, {upstream::write_mtu}},
-    {SettingId::ets, {upstream::write_ets}},  {SettingId::pfc, {upstream::write_pfc}},
+    {SettingId::fw_lldp, {write_agent, "i40e_ethtool.c i40e_set_priv_flags()"}},
+    {SettingId::dcbx, {upstream::write_dcbx, "i40e_dcb_nl.c i40e_dcbnl_setdcbx()", kHarmless}},
+    {SettingId::pause, {intel::write_pause, "i40e_ethtool.c i40e_set_pauseparam(); read as off while PFC is on"}},
+    {SettingId::mtu, {upstream::write_mtu, "i40e_main.c i40e_change_mtu()"}},
+    {SettingId::ets, {upstream::write_ets, "i40e_dcb_nl.c i40e_dcbnl_ieee_setets()"}},
+    {SettingId::pfc, {upstream::write_pfc, "i40e_dcb_nl.c i40e_dcbnl_ieee_setpfc()"}},
 };
 
 Qos expected(const Qos& want, const Qos&, const Limits&) {
@@ -70,6 +73,7 @@ Qos expected(const Qos& want, const Qos&, const Limits&) {
 
 const Driver kI40e{
     .name = "i40e",
+    .source = "drivers/net/ethernet/intel/i40e",
     .kernel_names = kNames,
     .read = read,
     .expected = expected,

@@ -221,11 +221,17 @@ Result<void> write_dcbx(PortIo& io, const Setting& setting, const Qos& want, con
 // dcbx is a flag of the driver (ice_dcbnl_setdcbx()); cc is for queue pairs created afterwards. ice_set_fc() restarts
 // the link.
 constexpr SettingOp kOps[] = {
-    {SettingId::fw_lldp, {write_agent}},      {SettingId::dcbx, {write_dcbx, kHarmless}},
-    {SettingId::pause, {intel::write_pause}}, {SettingId::mtu, {upstream::write_mtu}},
-    {SettingId::trust, {write_trust}},        {SettingId::dscp_map, {write_dscp_map}},
-    {SettingId::ets, {upstream::write_ets}},  {SettingId::pfc, {upstream::write_pfc}},
-    {SettingId::cc, {write_cc, kHarmless}},
+    {SettingId::fw_lldp, {write_agent, "ice_ethtool.c ice_set_priv_flags()"}},
+    {SettingId::dcbx, {write_dcbx, "ice_dcb_nl.c ice_dcbnl_setdcbx()", kHarmless}},
+    {SettingId::pause, {intel::write_pause, "ice_ethtool.c ice_set_pauseparam(); read as off while PFC is on"}},
+    {SettingId::mtu, {upstream::write_mtu, "ice_main.c ice_change_mtu()"}},
+    {SettingId::trust, {write_trust, "ice_dcb_nl.c ice_dcbnl_setapp(), ice_dcbnl_delapp()"}},
+    {SettingId::dscp_map, {write_dscp_map, "ice_dcb_nl.c ice_dcbnl_setapp(), ice_dcbnl_delapp()"}},
+    {SettingId::ets, {upstream::write_ets, "ice_dcb_nl.c ice_dcbnl_setets()"}},
+    {SettingId::pfc,
+     {upstream::write_pfc, "ice_dcb_nl.c ice_dcbnl_setpfc(); what the NIC does with more than one lossless class"}},
+    {SettingId::cc,
+     {write_cc, "Intel's irdma package, configfs roce_dcqcn_enable; for queue pairs created afterwards", kHarmless}},
 };
 
 Qos expected(const Qos& want, const Qos&, const Limits&) {
@@ -238,6 +244,7 @@ Qos expected(const Qos& want, const Qos&, const Limits&) {
 
 const Driver kIce{
     .name = "ice",
+    .source = "drivers/net/ethernet/intel/ice",
     .kernel_names = kNames,
     .read = read,
     .expected = expected,

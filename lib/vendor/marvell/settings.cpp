@@ -45,17 +45,18 @@ Result<void> write_pfc(PortIo& io, const Setting& setting, const Qos& want, cons
 
 // qede_set_pauseparam() sets the link anew, qed_dcbnl_setdcbx() the firmware's DCBX.
 constexpr SettingOp kOps[] = {
-    {SettingId::dcbx, {upstream::write_dcbx}},
-    {SettingId::pause, {upstream::write_pause}},
-    {SettingId::mtu, {upstream::write_mtu}},
-    {SettingId::ets, {write_ets}},
-    {SettingId::pfc, {write_pfc}},
+    {SettingId::dcbx, {upstream::write_dcbx, "qed/qed_dcbx.c qed_dcbnl_setdcbx()"}},
+    {SettingId::pause, {upstream::write_pause, "qede/qede_ethtool.c qede_set_pauseparam()"}},
+    {SettingId::mtu, {upstream::write_mtu, "qede/qede_ethtool.c qede_change_mtu()"}},
+    {SettingId::ets, {write_ets, "qed/qed_dcbx.c qed_dcbnl_ieee_setets(), qed_dcbnl_setall()"}},
+    {SettingId::pfc, {write_pfc, "qed/qed_dcbx.c qed_dcbnl_ieee_setpfc(), qed_dcbnl_setall()"}},
 };
 
 }  // namespace
 
 const Driver kQede{
     .name = "qede",
+    .source = "drivers/net/ethernet/qlogic",
     .kernel_names = kNames,
     .read = upstream::read,
     .expected = upstream::expected,

@@ -60,8 +60,18 @@ constexpr CounterRow kRows[] = {
     raw(hw, "qp_recovered_events", none, 64, "Times a queue pair returned to full rate.", CounterScope::device),
 };
 
+constexpr CounterOrigin kOrigins[] = {
+    {"responder_oos",
+     "infiniband/hw/mana/counters.c mana_ib_get_hw_port_stats(), in kernels after 6.12. Packets sent again are not "
+     "counted",
+     "not documented"},
+    {"sent_cnps", "infiniband/hw/mana/counters.c mana_ib_get_hw_device_stats(), in kernels after 6.12",
+     "not documented"},
+};
+
 }  // namespace
 
 std::span<const CounterRow> mana_rows() { return kRows; }
+std::span<const CounterOrigin> mana_origins() { return kOrigins; }
 
 }  // namespace fabric

@@ -150,8 +150,45 @@ constexpr CounterRow kRows[] = {
     {ethtool, "outbound_pci_buffer_overflow", pcie, 64, &kPcieOverflows},
 };
 
+constexpr CounterOrigin kOrigins[] = {
+    {"out_of_sequence",
+     "infiniband/hw/mlx5/counters.c mlx5_ib_get_hw_stats(): basic_q_cnts, out_of_seq_q_cnts, retrans_q_cnts, "
+     "extended_err_cnts, roce_accl_cnts; cong_cnts by mlx5_cmd_query_cong_counter(), rx_icrc_encapsulated by "
+     "mlx5_ib_query_ext_ppcnt_counters(). Packets sent again are counted by no kernel: losses show as sequence NAKs "
+     "and timeouts",
+     "a reload of the driver, which allocates new counter sets; those of the port: a reset of the NIC; the driver "
+     "never clears them"},
+    {"cc_rx_ce_pkts",
+     "infiniband/hw/mlx5/counters.c basic_op_cnts, rdmarx_cnp_op_cnts, rdmatx_cnp_op_cnts; mlx5_ib_fs_add_op_fc()",
+     "switching the optional counter off"},
+    {"rx_vport_rdma_unicast_bytes", "net/ethernet/mellanox/mlx5/core/en_stats.c vport_stats_desc",
+     "a reload of the driver"},
+    {"rx_prio#_pause",
+     "net/ethernet/mellanox/mlx5/core/en_stats.c pport_per_prio_pfc_stats_desc, pport_pfc_stall_stats_desc; present "
+     "while PFC or pause is on",
+     "a reset of the NIC; the driver never clears them"},
+    {"rx_prio#_bytes",
+     "net/ethernet/mellanox/mlx5/core/en_stats.c pport_per_prio_traffic_stats_desc, pport_per_tc_prio_stats_desc, "
+     "pport_per_tc_congest_prio_stats_desc",
+     "a reset of the NIC; the driver never clears them"},
+    {"rx_discards_phy",
+     "net/ethernet/mellanox/mlx5/core/en_stats.c pport_2863_stats_desc, pport_802_3_stats_desc, "
+     "pport_phy_statistical_stats_desc, pport_eth_ext_stats_desc, pport_2819_stats_desc; link_down_events_phy by "
+     "the statistics group phy; rx_bits_phy and total_success_recovery_phy in kernels after 6.12 and in OFED",
+     "a reset of the NIC; the driver never clears them"},
+    {"rx_out_of_buffer",
+     "net/ethernet/mellanox/mlx5/core/en_stats.c q_stats_desc, drop_rq_stats_desc, vnic_env_stats_steer_desc, "
+     "vnic_env_stats_dev_oob_desc, vnic_env_stats_drop_desc, mlx5e_pme_error_desc",
+     "a reload of the driver"},
+    {"rx_pci_signal_integrity",
+     "net/ethernet/mellanox/mlx5/core/en_stats.c pcie_perf_stats_desc, pcie_perf_stall_stats_desc, "
+     "pcie_perf_stats_desc64",
+     "a reset of the NIC; the driver never clears them"},
+};
+
 }  // namespace
 
 std::span<const CounterRow> mlx5_rows() { return kRows; }
+std::span<const CounterOrigin> mlx5_origins() { return kOrigins; }
 
 }  // namespace fabric

@@ -62,15 +62,19 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
 // mlx4_en_dcbnl_set_dcbx() resets ETS and PFC and rebuilds the queues. Pause and rates are one firmware command each
 // (mlx4_SET_PORT_general(), mlx4_SET_PORT_SCHEDULER()).
 constexpr SettingOp kOps[] = {
-    {SettingId::dcbx, {upstream::write_dcbx}}, {SettingId::pause, {upstream::write_pause, kHarmless}},
-    {SettingId::mtu, {upstream::write_mtu}},   {SettingId::ets, {upstream::write_ets}},
-    {SettingId::pfc, {upstream::write_pfc}},   {SettingId::maxrate, {upstream::write_maxrate, kHarmless}},
+    {SettingId::dcbx, {upstream::write_dcbx, "en_dcb_nl.c mlx4_en_dcbnl_setdcbx()"}},
+    {SettingId::pause, {upstream::write_pause, "en_ethtool.c mlx4_en_set_pauseparam()", kHarmless}},
+    {SettingId::mtu, {upstream::write_mtu, "en_netdev.c mlx4_en_change_mtu()"}},
+    {SettingId::ets, {upstream::write_ets, "en_dcb_nl.c mlx4_en_dcbnl_ieee_setets()"}},
+    {SettingId::pfc, {upstream::write_pfc, "en_dcb_nl.c mlx4_en_dcbnl_ieee_setpfc()"}},
+    {SettingId::maxrate, {upstream::write_maxrate, "en_dcb_nl.c mlx4_en_dcbnl_ieee_setmaxrate()", kHarmless}},
 };
 
 }  // namespace
 
 const Driver kMlx4{
     .name = "mlx4",
+    .source = "drivers/net/ethernet/mellanox/mlx4",
     .kernel_names = kNames,
     .read = read,
     .expected = expected,

@@ -2,7 +2,8 @@
 // What mlx5_core does over dcbnl, upstream and OFED alike: drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c and
 // en/port_buffer.c of Linux 6.12. Trust follows the DSCP entries; a change of the PFC bits toggles the link, FEC does,
 // too; ieee_pfc.delay is the cable's length in metres; buffers, ETS and rates stop nothing. The first DSCP and the last
-// restart the netdev's channels on ConnectX-4 Lx (mlx5e_set_trust_state()), which RDMA does not use.
+// close and open the netdev's channels, and take its carrier for a moment, on NICs that want headers inline in the work
+// request (mlx5e_set_trust_state(): MLX5_INLINE_MODE_L2).
 #pragma once
 
 #include <array>
@@ -30,17 +31,26 @@ Result<void> write_buffers(PortIo& io, const Setting&, const Qos& want, const Qo
 Result<void> write_maxrate(PortIo& io, const Setting&, const Qos& want, const Qos& have);
 
 inline constexpr std::array kDcbOps{
-    SettingOp{SettingId::dcbx, {upstream::write_dcbx, kHarmless}},
-    SettingOp{SettingId::pause, {upstream::write_pause, kHarmless}},  // PFCC alone: mlx5e_ethtool_set_pauseparam()
-    SettingOp{SettingId::mtu, {upstream::write_mtu}},
-    SettingOp{SettingId::trust, {write_trust, kHarmless}},
-    SettingOp{SettingId::dscp_map, {write_dscp_map, kHarmless}},
-    SettingOp{SettingId::ets, {upstream::write_ets, kHarmless}},
-    SettingOp{SettingId::prio2buffer, {write_buffers, kHarmless}},
-    SettingOp{SettingId::buffer_size, {write_buffers, kHarmless}},
-    SettingOp{SettingId::pfc, {write_pfc}},
-    SettingOp{SettingId::cable_length, {write_cable_length, kHarmless}},
-    SettingOp{SettingId::maxrate, {write_maxrate, kHarmless}},
+    SettingOp{SettingId::dcbx, {upstream::write_dcbx, "en_dcbnl.c mlx5e_dcbnl_setdcbx()", kHarmless}},
+    SettingOp{SettingId::pause, {upstream::write_pause, "en_ethtool.c mlx5e_ethtool_set_pauseparam()", kHarmless}},
+    SettingOp{SettingId::mtu, {upstream::write_mtu, "en_main.c mlx5e_change_mtu()"}},
+    SettingOp{
+        SettingId::trust,
+        {write_trust, "en_dcbnl.c mlx5e_set_trust_state(); harmless since ConnectX-5, which needs no inline headers"}},
+    SettingOp{SettingId::dscp_map,
+              {write_dscp_map,
+               "en_dcbnl.c mlx5e_dcbnl_ieee_setapp(); harmless since ConnectX-5, which needs no inline headers"}},
+    SettingOp{SettingId::ets, {upstream::write_ets, "en_dcbnl.c mlx5e_dcbnl_ieee_setets()", kHarmless}},
+    SettingOp{SettingId::prio2buffer, {write_buffers, "en_dcbnl.c mlx5e_dcbnl_setbuffer()", kHarmless}},
+    SettingOp{SettingId::buffer_size, {write_buffers, "en_dcbnl.c mlx5e_dcbnl_setbuffer()", kHarmless}},
+    SettingOp{SettingId::pfc,
+              {write_pfc,
+               "en_dcbnl.c mlx5e_dcbnl_ieee_setpfc(); firmware without PCAM buffer_ownership (6.12), or a driver "
+               "loaded since the buffers were set (6.1), keeps the thresholds of the buffers"}},
+    SettingOp{SettingId::cable_length,
+              {write_cable_length, "en_dcbnl.c mlx5e_dcbnl_ieee_setpfc(); used only if the host owns the buffers",
+               kHarmless}},
+    SettingOp{SettingId::maxrate, {write_maxrate, "en_dcbnl.c mlx5e_dcbnl_ieee_setmaxrate()", kHarmless}},
 };
 
 }  // namespace fabric::mlx5

@@ -164,6 +164,14 @@ void read_unverified(PortIo& io, const Qos& have, const dcbnl::Snapshot& dcb) {
         "if the host owns the receive buffers, pause is sent too late or not: " + why;
 }
 
+// ConnectX-5 and later report that they want no headers inline (kernel commit a6f402e49901). devlink's inline-mode does
+// not say it: mlx5_eswitch_init() begins with "none" whatever the NIC wants, until the E-Switch's mode is switchdev.
+bool wants_inline_headers(const PortIo& io) {
+  constexpr std::string_view kConnectX4[] = {"0x1013", "0x1014", "0x1015", "0x1016"};  // mlx5_core_pci_table[]
+  const auto device = io.kernel.root.read_line("sys/bus/pci/devices/" + io.pci + "/device");
+  return io.pci.empty() || !device || std::ranges::find(kConnectX4, *device) != std::end(kConnectX4);
+}
+
 }  // namespace
 
 Result<Qos> read(PortIo& io) {
@@ -174,6 +182,8 @@ Result<Qos> read(PortIo& io) {
   if (reading->dcb && reading->dcb->pfc && reading->dcb->pfc->delay > 0 && reading->dcb->pfc->delay < kCableEnd)
     out.cable_length = reading->dcb->pfc->delay;
   if (reading->dcb) read_unverified(io, out, *reading->dcb);
+  if (!wants_inline_headers(io))
+    for (SettingId id : {SettingId::trust, SettingId::dscp_map}) io.limits.harmless.set(index(id));
   return out;
 }
 

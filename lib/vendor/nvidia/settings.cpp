@@ -105,13 +105,16 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
   return mlx5::remedy(setting, have, netdev, code);
 }
 
-constexpr auto kOps =
-    file_settings::join(mlx5::kDcbOps, file_settings::ops(kParameters, Op{write_parameter, kHarmless, true}));
+constexpr auto kOps = file_settings::join(
+    mlx5::kDcbOps,
+    file_settings::ops(kParameters,
+                       Op{write_parameter, "/infiniband/hw/mlx5/cong.c mlx5_ib_set_cc_params()", kHarmless, true}));
 
 }  // namespace
 
 const Driver kMlx5{
     .name = "mlx5",
+    .source = "drivers/net/ethernet/mellanox/mlx5/core",
     .kernel_names = mlx5::kNames,
     .read = read,
     .expected = mlx5::expected,

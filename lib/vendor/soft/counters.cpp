@@ -31,8 +31,13 @@ constexpr CounterRow kRows[] = {
     raw(hw, "rdma_recvs", none, 64, "Work requests for receiving completed."),
 };
 
+constexpr CounterOrigin kOrigins[] = {
+    {"out_of_seq_request", "infiniband/sw/rxe/rxe_hw_counters.c rxe_ib_get_hw_stats()", "removal of the device"},
+};
+
 }  // namespace
 
 std::span<const CounterRow> rxe_rows() { return kRows; }
+std::span<const CounterOrigin> rxe_origins() { return kOrigins; }
 
 }  // namespace fabric

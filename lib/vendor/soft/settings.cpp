@@ -20,14 +20,15 @@ std::string remedy(const Setting& setting, const Qos&, const std::string&, int c
 }
 
 constexpr SettingOp kOps[] = {
-    {SettingId::pause, {upstream::write_pause}},
-    {SettingId::mtu, {upstream::write_mtu}},
+    {SettingId::pause, {upstream::write_pause, "net/ethtool/pause.c ethnl_set_pause()"}},
+    {SettingId::mtu, {upstream::write_mtu, "net/core/dev.c dev_set_mtu()"}},
 };
 
 }  // namespace
 
 const Driver kRxe{
     .name = "rxe",
+    .source = "",
     .kernel_names = kNames,
     .read = upstream::read,
     .expected = upstream::expected,

@@ -12,6 +12,7 @@ static void bnxt_fw_reset(struct fab_nic *nic)
 {
 	fab_common_reset(nic);
 	nic->pfc.pfc_cap = BNXT_MAX_LLTC;
+	nic->pause.autoneg = 1;
 	memset(nic->ets.prio_tc, 0, sizeof(nic->ets.prio_tc));
 	fab_bnxt_cc_reset(nic);
 }
@@ -30,12 +31,12 @@ static bool bnxt_host_controlled(struct fab_nic *nic)
 	return (nic->dcbx & DCB_CAP_DCBX_VER_IEEE) && (nic->dcbx & DCB_CAP_DCBX_HOST);
 }
 
-/* Nothing set since driver load reads as zeros. */
+/* Nothing set since driver load reads as zeros while the host owns DCBX; else the firmware is asked. */
 static int bnxt_getets(struct fab_nic *nic, struct ieee_ets *ets)
 {
 	memset(ets, 0, sizeof(*ets));
 	ets->ets_cap = BNXT_MAX_TC;
-	if (!nic->ets_known)
+	if (!nic->ets_known && (nic->dcbx & DCB_CAP_DCBX_HOST))
 		return 0;
 	ets->cbs = nic->ets.cbs;
 	memcpy(ets->tc_tx_bw, nic->ets.tc_tx_bw, sizeof(ets->tc_tx_bw));
@@ -89,7 +90,7 @@ static int bnxt_setets(struct fab_nic *nic, struct ieee_ets *ets)
 
 static int bnxt_getpfc(struct fab_nic *nic, struct ieee_pfc *pfc)
 {
-	if (nic->pfc_known)
+	if (nic->pfc_known || !(nic->dcbx & DCB_CAP_DCBX_HOST))
 		return fab_plain_getpfc(nic, pfc);
 	memset(pfc, 0, sizeof(*pfc));
 	pfc->pfc_cap = BNXT_MAX_LLTC;
@@ -111,6 +112,7 @@ static int bnxt_setpfc(struct fab_nic *nic, struct ieee_pfc *pfc)
 		return -EINVAL;
 	nic->pfc.pfc_en = pfc->pfc_en;
 	nic->pfc.mbc = pfc->mbc;
+	nic->pfc.delay = pfc->delay;	/* the whole struct is kept and shown, without effect */
 	nic->pfc_known = true;
 	fab_flap(nic, fab_reopen_ms);
 	return 0;
@@ -156,12 +158,19 @@ static u8 bnxt_setdcbx(struct fab_nic *nic, u8 mode)
 	return 0;
 }
 
-/* bnxt_ethtool.c, bnxt_set_pauseparam() */
+/*
+ * bnxt_ethtool.c, bnxt_set_pauseparam(), bnxt.c, bnxt_hwrm_set_pause(): the link restarts while flow control is negotiated, and when
+ * it is no more.
+ */
 static int bnxt_setpause(struct fab_nic *nic, const struct ethtool_pauseparam *pause)
 {
+	bool restart = pause->autoneg || nic->pause.autoneg;
+
 	if (pause->autoneg && nic->autoneg != AUTONEG_ENABLE)
 		return -EINVAL;
 	nic->pause = *pause;
+	if (restart)
+		fab_flap(nic, fab_flap_ms);
 	return 0;
 }
 

@@ -16,6 +16,7 @@ static void i40e_set_agent(struct fab_nic *nic, bool on)
 static void i40e_fw_reset(struct fab_nic *nic)
 {
 	fab_common_reset(nic);
+	nic->pause.autoneg = 1;
 	memset(&nic->ets, 0, sizeof(nic->ets));
 	nic->ets.ets_cap = 8;
 	nic->ets.tc_tx_bw[0] = 100;
@@ -91,12 +92,13 @@ static u8 i40e_setdcbx(struct fab_nic *nic, u8 mode)
 	return 0;
 }
 
-/* i40e_ethtool.c, i40e_set_pauseparam() */
+/* i40e_ethtool.c, i40e_set_pauseparam(): autoneg is not changed here; i40e_set_fc() restarts the link. */
 static int i40e_setpause(struct fab_nic *nic, const struct ethtool_pauseparam *pause)
 {
-	if (nic->pfc.pfc_en)
+	if (pause->autoneg != nic->pause.autoneg || nic->pfc.pfc_en)
 		return -EOPNOTSUPP;
 	nic->pause = *pause;
+	fab_flap(nic, fab_flap_ms);
 	return 0;
 }
 
@@ -118,7 +120,7 @@ static int i40e_classify(struct fab_nic *nic, int dscp, int pcp)
 const struct fab_personality fab_i40e = {
 	.name = "i40e", .driver = "i40e", .fw_version = "9.20 0x8000d8c5 1.3353.0", .vendor = 0x8086, .device = 0x1583,
 	.dcbnl = &fab_dcb_basic, .priv_flag = "disable-fw-lldp", .priv_flag_disables = true, .ring_max = 4096, .ring_default = 512,
-	.ring_multiple = 32, .reopens = true, .stats = fab_i40e_stats, .fw_reset = i40e_fw_reset, .driver_init = i40e_driver_init,
+	.ring_multiple = 32, .reopens = true, .hides_pause = true, .stats = fab_i40e_stats, .fw_reset = i40e_fw_reset, .driver_init = i40e_driver_init,
 	.getets = fab_plain_getets, .setets = i40e_setets, .getpfc = fab_plain_getpfc, .setpfc = i40e_setpfc,
 	.setapp = i40e_setapp, .delapp = i40e_delapp, .setdcbx = i40e_setdcbx, .setpause = i40e_setpause,
 	.setprivflag = i40e_setprivflag, .classify = i40e_classify,

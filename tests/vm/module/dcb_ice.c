@@ -29,6 +29,7 @@ static void ice_set_agent(struct fab_nic *nic, bool on)
 static void ice_fw_reset(struct fab_nic *nic)
 {
 	fab_common_reset(nic);
+	nic->pause.autoneg = 1;
 	ice_vlan_defaults(nic);
 	ice_set_agent(nic, nic->fw_agent);
 }
@@ -180,12 +181,13 @@ static u8 ice_setdcbx(struct fab_nic *nic, u8 mode)
 	return ICE_DCB_HW_CHG_RST;
 }
 
-/* ice_ethtool.c, ice_set_pauseparam() */
+/* ice_ethtool.c, ice_set_pauseparam(): autoneg is not changed here; ice_set_fc() restarts the link. */
 static int ice_setpause(struct fab_nic *nic, const struct ethtool_pauseparam *pause)
 {
-	if (nic->pfc.pfc_en)
+	if (pause->autoneg != nic->pause.autoneg || nic->pfc.pfc_en)
 		return -EOPNOTSUPP;
 	nic->pause = *pause;
+	fab_flap(nic, fab_flap_ms);
 	return 0;
 }
 
@@ -210,7 +212,7 @@ static int ice_classify(struct fab_nic *nic, int dscp, int pcp)
 const struct fab_personality fab_ice = {
 	.name = "ice", .driver = "ice", .fw_version = "4.40 0x8001c967 1.3534.0", .vendor = 0x8086, .device = 0x1592,
 	.dcbnl = &fab_dcb_basic, .priv_flag = "fw-lldp-agent", .ring_max = 8160, .ring_default = 2048, .ring_multiple = 32,
-	.reopens = true,
+	.reopens = true, .hides_pause = true,
 	.stats = fab_ice_stats, .fw_reset = ice_fw_reset, .driver_init = ice_driver_init,
 	.getets = ice_getets, .setets = ice_setets, .getpfc = fab_plain_getpfc, .setpfc = ice_setpfc,
 	.setapp = ice_setapp, .delapp = ice_delapp, .setdcbx = ice_setdcbx, .setpause = ice_setpause,

@@ -125,44 +125,98 @@ static u32 mlx5_lossless_min(struct fab_nic *nic)
 	return xoff + MLX5_MAX_MTU + MLX5_CELL;
 }
 
-static int mlx5_check_buffers(struct fab_nic *nic, const u8 *prio2buffer, const u32 *size)
+/* update_xoff_threshold() */
+static int mlx5_check_buffers(struct fab_nic *nic, const bool *lossless, const u32 *size)
 {
-	u64 sum = 0;
+	u32 least = mlx5_lossless_min(nic);
 	int i;
 
-	for (i = 0; i < 8; i++) {
-		u8 b = prio2buffer[i];
-
-		if (!(nic->pfc.pfc_en & BIT(i)))
-			continue;
-		if (!size[b])
-			return -EINVAL;
-		if (size[b] < mlx5_lossless_min(nic))
-			return -ENOMEM;
-	}
 	for (i = 0; i < 8; i++)
-		sum += size[i];
-	return sum > nic->buffer.total_size ? -EINVAL : 0;
+		if (lossless[i] && size[i] < least)
+			return -ENOMEM;
+	return 0;
+}
+
+/* update_buffer_lossy(): judged by the sizes there are, and only if a flag changes. */
+static int mlx5_update_lossy(struct fab_nic *nic, bool *lossless, u8 pfc_en, const u8 *prio2buffer)
+{
+	bool old[8];
+	int prio;
+
+	memcpy(old, lossless, sizeof(old));
+	memset(lossless, 0, sizeof(old));
+	for (prio = 0; prio < 8; prio++)
+		if (pfc_en & BIT(prio))
+			lossless[prio2buffer[prio] & 7] = true;
+	return memcmp(old, lossless, sizeof(old)) ? mlx5_check_buffers(nic, lossless, nic->buffer.buffer_size) : 0;
+}
+
+#define MLX5_CHANGE_CABLE	BIT(0)	/* MLX5E_PORT_BUFFER_* */
+#define MLX5_CHANGE_PFC		BIT(1)
+#define MLX5_CHANGE_MAP		BIT(2)
+#define MLX5_CHANGE_SIZES	BIT(3)
+
+/* mlx5e_port_manual_buffer_config(): cable, PFC, map, sizes, each judged before the next is looked at. */
+static int mlx5_config_buffers(struct fab_nic *nic, unsigned int change, const u8 *prio2buffer, const u32 *size)
+{
+	bool paused = nic->pause.rx_pause || nic->pause.tx_pause;
+	bool lossless[8];
+	u64 sum = 0;
+	int i, err = 0;
+
+	memcpy(lossless, nic->lossless, sizeof(lossless));
+	if (change & MLX5_CHANGE_CABLE)
+		err = mlx5_check_buffers(nic, lossless, nic->buffer.buffer_size);
+	if (!err && (change & MLX5_CHANGE_PFC))
+		err = mlx5_update_lossy(nic, lossless, nic->pfc.pfc_en, nic->buffer.prio2buffer);
+	if (!err && (change & MLX5_CHANGE_MAP))	/* fill_pfc_en() */
+		err = mlx5_update_lossy(nic, lossless, paused ? 0xff : nic->pfc.pfc_en, prio2buffer);
+	if (err)
+		return err;
+	if (change & MLX5_CHANGE_SIZES) {
+		for (i = 0; i < 8; i++) {
+			if (lossless[i] && !size[i])
+				return -EINVAL;
+			sum += size[i];
+		}
+		if (sum > nic->buffer.total_size)
+			return -EINVAL;
+		err = mlx5_check_buffers(nic, lossless, size);
+	} else if (!change) {	/* xoff has changed with the link's speed, or the MTU */
+		err = mlx5_check_buffers(nic, lossless, nic->buffer.buffer_size);
+	}
+	if (err)
+		return err;
+	memcpy(nic->lossless, lossless, sizeof(nic->lossless));
+	if (change & MLX5_CHANGE_MAP)
+		memcpy(nic->buffer.prio2buffer, prio2buffer, sizeof(nic->buffer.prio2buffer));
+	if (change & MLX5_CHANGE_SIZES)
+		memcpy(nic->buffer.buffer_size, size, sizeof(nic->buffer.buffer_size));
+	return 0;
 }
 
 /*
  * mlx5e_dcbnl_ieee_setpfc(): a change of the bits toggles the link; delay is the cable's length in metres, 0 and 1000 or more are
- * ignored.  Buffers are checked only when the host owns them, after the bits have been written.  There is no check against global
- * pause (mlx5/core/port.c writes both with masks).
+ * ignored.  Buffers are checked only when the host owns them, after the bits have been written: at ENOMEM PFC is on and its buffer
+ * stays lossy.  There is no check against global pause (mlx5/core/port.c writes both with masks).
  */
 static int mlx5_setpfc(struct fab_nic *nic, struct ieee_pfc *pfc)
 {
 	u16 old_cable = nic->pfc.delay;
+	unsigned int change = 0;
 	int err = 0;
 
 	if (pfc->pfc_en != nic->pfc.pfc_en) {
 		nic->pfc.pfc_en = pfc->pfc_en;
 		fab_flap(nic, fab_flap_ms);
+		change |= MLX5_CHANGE_PFC;
 	}
-	if (pfc->delay && pfc->delay < MLX5_MAX_CABLE)
+	if (pfc->delay && pfc->delay < MLX5_MAX_CABLE && pfc->delay != nic->pfc.delay) {
 		nic->pfc.delay = pfc->delay;
+		change |= MLX5_CHANGE_CABLE;
+	}
 	if (nic->manual_buffers)
-		err = mlx5_check_buffers(nic, nic->buffer.prio2buffer, nic->buffer.buffer_size);
+		err = mlx5_config_buffers(nic, change, NULL, NULL);
 	if (err)
 		nic->pfc.delay = old_cable;
 	return err;
@@ -171,21 +225,20 @@ static int mlx5_setpfc(struct fab_nic *nic, struct ieee_pfc *pfc)
 /* mlx5e_dcbnl_setbuffer(): sizes are rounded down to cells; nothing changed is success. */
 static int mlx5_setbuffer(struct fab_nic *nic, struct dcbnl_buffer *buffer)
 {
+	unsigned int change = 0;
 	u32 size[8];
-	int i, err;
+	int i;
 
 	for (i = 0; i < 8; i++)
 		size[i] = rounddown(buffer->buffer_size[i], MLX5_CELL);
-	if (!memcmp(size, nic->buffer.buffer_size, sizeof(size)) &&
-	    !memcmp(buffer->prio2buffer, nic->buffer.prio2buffer, sizeof(buffer->prio2buffer)))
+	if (memcmp(buffer->prio2buffer, nic->buffer.prio2buffer, sizeof(buffer->prio2buffer)))
+		change |= MLX5_CHANGE_MAP;
+	if (memcmp(size, nic->buffer.buffer_size, sizeof(size)))
+		change |= MLX5_CHANGE_SIZES;
+	if (!change)
 		return 0;
-	err = mlx5_check_buffers(nic, buffer->prio2buffer, size);
-	if (err)
-		return err;
-	memcpy(nic->buffer.prio2buffer, buffer->prio2buffer, sizeof(buffer->prio2buffer));
-	memcpy(nic->buffer.buffer_size, size, sizeof(size));
 	nic->manual_buffers = true;
-	return 0;
+	return mlx5_config_buffers(nic, change, buffer->prio2buffer, size);
 }
 
 /*

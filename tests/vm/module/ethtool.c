@@ -18,6 +18,8 @@ static void fab_get_pauseparam(struct net_device *nd, struct ethtool_pauseparam 
 
 	fab_get(nic, FAB_GETPAUSE);
 	pause->autoneg = nic->pause.autoneg;
+	if (nic->pers->hides_pause && nic->pfc.pfc_en)
+		return;
 	pause->rx_pause = nic->pause.rx_pause;
 	pause->tx_pause = nic->pause.tx_pause;
 }

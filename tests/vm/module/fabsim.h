@@ -154,6 +154,7 @@ struct fab_personality {
   bool priv_flag_disables;            /* it is on when the agent is off */
   u32 ring_max, ring_default;
   u32 ring_multiple;            /* 0: rounded up to a power of two */
+  bool hides_pause;             /* global pause reads as off while PFC is on */
   bool reopens;                 /* rings and channels: NIC is closed and opened, link goes down */
   bool optional_counters;       /* its RDMA device has some that can be turned on */
   bool tclass;                  /* its RDMA device has tc/1/traffic_class */
@@ -208,6 +209,7 @@ struct fab_nic {
   int n_trust;
   u8 dcbx;
   bool manual_buffers; /* mlx5: the host, not firmware, sizes the buffers */
+  bool lossless[8];    /* mlx5: of each buffer; no PFC is sent for another one */
   bool fw_agent;       /* firmware LLDP agent runs */
   int n_apps;
   u32 rx_ring, tx_ring, channels, speed, fec;

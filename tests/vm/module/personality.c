@@ -22,6 +22,7 @@ void fab_common_reset(struct fab_nic *nic)
 	nic->pfc_known = false;
 	nic->buffer.total_size = FAB_BUFFER_TOTAL;
 	nic->buffer.buffer_size[0] = FAB_BUFFER_TOTAL / 2;
+	memset(nic->lossless, 0, sizeof(nic->lossless));
 	nic->pause.autoneg = 0;
 	nic->pause.rx_pause = 1;
 	nic->pause.tx_pause = 1;
