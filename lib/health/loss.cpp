@@ -34,6 +34,7 @@ constexpr HealthRule kRules[]{
                         {"duplicate requests", &S::duplicate_requests}}},
              .per = CounterSum::Per::packet}},
     // Also of transports that repeat over other paths (EFA), and of those that count nothing else (irdma up to 6.12).
+    // Without a count of packets (mlx5, bnxt), each NAK and each timeout caused at least one.
     {.key = "retransmissions",
      .check = "loss",
      .measure = HealthMeasure::ratio,
@@ -45,7 +46,11 @@ constexpr HealthRule kRules[]{
      .expected = "below 1e-3 of the packets",
      .meaning = "The NIC sends packets again: they, or their ACKs, are lost or late.",
      .remedy = "Find the cause: fabric-agentctl diagnose {netdev}. Compare with the other hosts of the job.",
-     .sum = {.parts = {{{"packets sent again", &S::retransmissions}}}, .per = CounterSum::Per::packet}},
+     .sum = {.parts = {{{"packets sent again", &S::retransmissions},
+                        {"sequence NAKs", &S::sequence_naks},
+                        {"ACK timeouts", &S::ack_timeouts}}},
+             .per = CounterSum::Per::packet,
+             .largest = true}},
     {.key = "ack_timeouts",
      .check = "loss",
      .measure = HealthMeasure::ratio,
