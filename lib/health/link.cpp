@@ -85,7 +85,6 @@ constexpr HealthRule kRules[]{
      .unit = "errors after FEC per bit; 10 times as many up to 100 Gb/s",
      .source = "ours: 100 times what IEEE 802.3 allows",
      .least = 10,
-     .graced = true,
      .expected = "errors below 1e-11 of the bits (1e-10 up to 100 Gb/s)",
      .meaning = "Bits arrive damaged after FEC, and RoCE retransmits the packets. The cause is this link, or a device "
                 "on the path if there are only ICRC errors.",
@@ -113,7 +112,6 @@ constexpr HealthRule kRules[]{
      .unit = "link recoveries",
      .source = "NVSentinel: link_error_recovery more than 5 a minute",
      .least = 1,
-     .graced = true,
      .expected = "at most 5 a minute",
      .meaning = "The link retrains repeatedly and carries no data meanwhile.",
      .remedy = "Read the error counters of both ends: perfquery -x. Clean, reseat or replace the cable, then try "
@@ -133,7 +131,6 @@ constexpr HealthRule kRules[]{
      .unit = "times the port's threshold of local errors was exceeded",
      .source = "NVSentinel: any local_link_integrity_errors is fatal",
      .least = 1,
-     .graced = true,
      .expected = "none",
      .meaning = "The bit errors of this InfiniBand link exceeded the port's own threshold.",
      .remedy = "Read the error counters of both ends: perfquery -x. Clean, reseat or replace the cable, then try "
@@ -146,7 +143,6 @@ constexpr HealthRule kRules[]{
      .unit = "corrected bits per bit; lower for weaker FEC",
      .source = "IEEE 802.3 annex 120D: RS(544,514) corrects up to 2.4e-4; warning at a tenth of it (ours)",
      .least = 100,
-     .graced = true,
      .expected = "below a tenth of the ratio that FEC corrects (2.4e-4 for lanes of 50 Gb/s and faster)",
      .meaning = "FEC is close to its limit: with a little more heat or dirt, frames are lost.",
      .remedy = "Compare the lanes' power: ethtool -m {netdev}. Clean and reseat the connectors, and replace the cable "

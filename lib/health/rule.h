@@ -56,7 +56,7 @@ struct HealthRule {
   std::string_view source;  // who published the limits; "ours" if nobody did
   double least = 0;         // fewer events in the window are no evidence
   double quiet = 0.5;       // below this share of a limit the value counts as quiet again
-  bool graced = false;      // not counted while the machine boots or the driver reloads
+  bool graced = false;      // not counted while the machine boots or the driver reloads, when links come up
   // {netdev}, {rdma} and {pci} of the remedy are replaced by the port's names.
   std::string_view expected, meaning, remedy;
   std::optional<SlowWindow> slow{};
