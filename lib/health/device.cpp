@@ -83,6 +83,7 @@ void read_gid_changed(const View& view, const HealthRule& /*rule*/, HealthReadin
   for (const Port& port : view.now.ports) {
     const Port* before = port_before(view, port);
     if (before == nullptr || !is_judged(port) || !is_roce(port) || port.gids.empty() || before->gids.empty()) continue;
+    if (before->ifindex != port.ifindex) continue;  // the driver was loaded again: its table fills up
     HealthReading reading{port.id(), 0, window_of(view)};
     for (const Gid& old : before->gids) {
       if (!is_own_gid(view, port, old)) continue;
@@ -167,7 +168,6 @@ constexpr HealthRule kRules[]{
      .source = "ours: existing connections use the old GID",
      .least = 1,
      .quiet = 1,
-     .graced = true,
      .expected = "GIDs unchanged",
      .meaning = "An address of the port was changed or removed: connections that use the old GID break.",
      .remedy = "Find the program that changes addresses: journalctl -u systemd-networkd -u NetworkManager. Restart the "

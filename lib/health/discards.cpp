@@ -34,7 +34,6 @@ constexpr HealthRule kRules[]{
      .unit = "frames",
      .source = "IEEE 802.1Qbb: priorities with PFC lose nothing; a few at link up are ignored (ours)",
      .least = 1,
-     .graced = true,
      .expected = "none on lossless priorities",
      .meaning = "A receive buffer overran although PFC protects the priority.",
      .remedy = "Compare PFC of both ends: fabric-agentctl neighbors. Check cable_length and buffer_size: "
@@ -47,7 +46,6 @@ constexpr HealthRule kRules[]{
      .unit = "packets per second",
      .source = "a tenth (ours) of NVSentinel's limit of port_xmit_discards and AWS's of rx_drops, 100 a second",
      .least = 10,
-     .graced = true,
      .expected = "below 10 a second",
      .meaning = "The port discards packets because its buffers are full, and RoCE retransmits them.",
      .remedy = "Check that RoCE uses a lossless priority at both ends (trust, DSCP map, PFC): fabric-agentctl plan "

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Health of the link: flaps, damaged bits, retraining.
+#include "health/health.h"
 #include "health/rule.h"
 
 namespace fabric {
+
+double allowed_error_ratio(const Port& port) {
+  constexpr double kFast = 100'000;  // Mb/s
+  return port.speed && *port.speed > 0 && *port.speed <= kFast ? 1e-12 : 1e-13;
+}
+
 namespace {
 
 using S = Signals;
@@ -20,7 +27,13 @@ void read_bit_errors(const View& view, const HealthRule& rule, HealthReadings& o
     const bool stayed_up =
         signals.link_downs.value_or(0) <= 0 && has_link(port) && (before == nullptr || has_link(*before));
     if (!stayed_up && signals.crc_errors) signals.symbol_errors = signals.fec_uncorrectable = 0;
-    if (auto reading = read_counters(rule.sum, port, signals)) out.push_back(std::move(*reading));
+    auto reading = read_counters(rule.sum, port, signals);
+    if (!reading) continue;
+    const HealthLimits& limits = limits_of(health_policy(view), rule);
+    const double scale = allowed_error_ratio(port) / 1e-13;
+    if (limits.warning) reading->warning = *limits.warning * scale;
+    if (limits.critical) reading->critical = *limits.critical * scale;
+    out.push_back(std::move(*reading));
   }
 }
 
@@ -68,17 +81,23 @@ constexpr HealthRule kRules[]{
     {.key = "bit_errors",
      .check = "link-errors",
      .measure = HealthMeasure::ratio,
-     .limits = {1e-13, kNever, kMinute, 0, kMinute},
-     .unit = "errors after FEC per bit",
-     .source = "IEEE 802.3: 1e-13 above 100 Gb/s, 1e-12 below. At 400 Gb/s 1e-13 is 144 an hour (NVSentinel: 120 "
-               "symbol errors)",
-     .least = 3,
-     .graced = true,
-     .expected = "errors below 1e-13 of the bits",
+     .limits = {1e-11, kNever, 20, 0, kMinute},
+     .unit = "errors after FEC per bit; 10 times as many up to 100 Gb/s",
+     .source = "ours: 100 times what IEEE 802.3 allows",
+     .least = 10,
+     .expected = "errors below 1e-11 of the bits (1e-10 up to 100 Gb/s)",
      .meaning = "Bits arrive damaged after FEC, and RoCE retransmits the packets. The cause is this link, or a device "
                 "on the path if there are only ICRC errors.",
      .remedy = "Check the module and its light: ethtool -m {netdev}. Clean, reseat or replace the cable and the "
                "transceivers, then try another switch port.",
+     .slow = {{.key = "bit_errors_slow",
+               .measure = HealthMeasure::ratio,
+               .limits = {1e-13, kNever, 2 * kHour, 0, 10 * kMinute},
+               .unit = "errors after FEC per bit; 10 times as many up to 100 Gb/s",
+               .source = "IEEE 802.3: 1e-13 above 100 Gb/s (116.1), 1e-12 up to it (80.1). At 400 Gb/s 1e-13 is 144 an "
+                         "hour (NVSentinel: 120 symbol errors)",
+               .least = 20,
+               .expected = "errors below 1e-13 of the bits (1e-12 up to 100 Gb/s)"}},
      .sum = {.parts = {{{"uncorrectable FEC words", &S::fec_uncorrectable},
                         {"symbol errors", &S::symbol_errors},
                         {"CRC errors", &S::crc_errors},
@@ -93,11 +112,17 @@ constexpr HealthRule kRules[]{
      .unit = "link recoveries",
      .source = "NVSentinel: link_error_recovery more than 5 a minute",
      .least = 1,
-     .graced = true,
      .expected = "at most 5 a minute",
      .meaning = "The link retrains repeatedly and carries no data meanwhile.",
      .remedy = "Read the error counters of both ends: perfquery -x. Clean, reseat or replace the cable, then try "
                "another switch port.",
+     .slow = {{.key = "link_recoveries_slow",
+               .measure = HealthMeasure::count,
+               .limits = {10, kNever, 2 * kHour, 0, 10 * kMinute},
+               .unit = "link recoveries",
+               .source = "ibcheckerrs (infiniband-diags): 10",
+               .least = 6,
+               .expected = "fewer than 10 in 2 h"}},
      .sum = {{{{"link recoveries", &S::link_recoveries}}}}},
     {.key = "link_integrity",
      .check = "link-errors",
@@ -106,7 +131,6 @@ constexpr HealthRule kRules[]{
      .unit = "times the port's threshold of local errors was exceeded",
      .source = "NVSentinel: any local_link_integrity_errors is fatal",
      .least = 1,
-     .graced = true,
      .expected = "none",
      .meaning = "The bit errors of this InfiniBand link exceeded the port's own threshold.",
      .remedy = "Read the error counters of both ends: perfquery -x. Clean, reseat or replace the cable, then try "
@@ -119,7 +143,6 @@ constexpr HealthRule kRules[]{
      .unit = "corrected bits per bit; lower for weaker FEC",
      .source = "IEEE 802.3 annex 120D: RS(544,514) corrects up to 2.4e-4; warning at a tenth of it (ours)",
      .least = 100,
-     .graced = true,
      .expected = "below a tenth of the ratio that FEC corrects (2.4e-4 for lanes of 50 Gb/s and faster)",
      .meaning = "FEC is close to its limit: with a little more heat or dirt, frames are lost.",
      .remedy = "Compare the lanes' power: ethtool -m {netdev}. Clean and reseat the connectors, and replace the cable "

@@ -24,7 +24,6 @@ constexpr HealthRule kRules[]{
      .unit = "retransmissions per packet",
      .source = "ours: at 1 in 1000, go-back-N spends more than it gains",
      .least = 10,
-     .graced = true,
      .expected = "below 1e-5 of the packets",
      .meaning = "Packets are lost or reordered in the network, and RoCE retransmits them.",
      .remedy = "Find the cause: fabric-agentctl diagnose {netdev}. Compare PFC, trust, DSCP map and ECN of this port "
@@ -34,6 +33,7 @@ constexpr HealthRule kRules[]{
                         {"duplicate requests", &S::duplicate_requests}}},
              .per = CounterSum::Per::packet}},
     // Also of transports that repeat over other paths (EFA), and of those that count nothing else (irdma up to 6.12).
+    // Without a count of packets (mlx5, bnxt), each NAK and each timeout caused at least one.
     {.key = "retransmissions",
      .check = "loss",
      .measure = HealthMeasure::ratio,
@@ -41,11 +41,14 @@ constexpr HealthRule kRules[]{
      .unit = "retransmissions per packet",
      .source = "ours: as out_of_sequence, without the share that paths reorder",
      .least = 100,
-     .graced = true,
      .expected = "below 1e-3 of the packets",
      .meaning = "The NIC sends packets again: they, or their ACKs, are lost or late.",
      .remedy = "Find the cause: fabric-agentctl diagnose {netdev}. Compare with the other hosts of the job.",
-     .sum = {.parts = {{{"packets sent again", &S::retransmissions}}}, .per = CounterSum::Per::packet}},
+     .sum = {.parts = {{{"packets sent again", &S::retransmissions},
+                        {"sequence NAKs", &S::sequence_naks},
+                        {"ACK timeouts", &S::ack_timeouts}}},
+             .per = CounterSum::Per::packet,
+             .largest = true}},
     {.key = "ack_timeouts",
      .check = "loss",
      .measure = HealthMeasure::ratio,
@@ -53,7 +56,6 @@ constexpr HealthRule kRules[]{
      .unit = "ACK timeouts per second",
      .source = "NVSentinel: local_ack_timeout_err more than 1 a second",
      .least = 3,
-     .graced = true,
      .expected = "below 1 a second",
      .meaning = "ACKs do not arrive: packets are lost, or the peer is gone.",
      .remedy =
@@ -68,7 +70,6 @@ constexpr HealthRule kRules[]{
      .unit = "packets per second (InfiniBand)",
      .source = "a tenth (ours) of NVSentinel's limit of port_rcv_errors, 10 a second",
      .least = 10,
-     .graced = true,
      .expected = "below 1 a second",
      .meaning = "Packets arrive that a switch has marked as damaged: another link of the InfiniBand fabric is faulty.",
      .remedy = "Look for symbol errors along the path: ibqueryerrors. Compare with the other hosts that report this.",

@@ -58,6 +58,13 @@ constexpr HealthRule kRules[]{
      .remedy =
          "Read the kernel log: journalctl -k -g {pci}. Reseat card, riser and cable of this link, and replace the "
          "part that the errors follow.",
+     .slow = {{.key = "pcie_replays_slow",
+               .measure = HealthMeasure::count,
+               .limits = {240, kNever, 2 * kHour, 0, 10 * kMinute},
+               .unit = "corrected errors of the PCIe link",
+               .source = "ours: 120 an hour; a healthy link has a few a day",
+               .least = 30,
+               .expected = "below 120 an hour"}},
      .read = read_pcie_replays},
 };
 

@@ -36,6 +36,17 @@ void read_counters(const View& view, const HealthRule& rule, HealthReadings& out
 // The same for one port. nullopt: the port has none of the counters.
 std::optional<HealthReading> read_counters(const CounterSum& sum, const Port& port, const Signals& signals);
 
+// The same readings over a long window: a fault that is slow does not exceed the limits of a short one. It is a rule of
+// its own, with its own key and state.
+struct SlowWindow {
+  std::string_view key;  // "bit_errors_slow"
+  HealthMeasure measure = HealthMeasure::ratio;
+  HealthLimits limits;
+  std::string_view unit, source;
+  double least = 0;
+  std::string_view expected;
+};
+
 struct HealthRule {
   std::string_view key;    // of [health] in the configuration, which overrides `limits`: "link_flap"
   std::string_view check;  // id of its findings: "link-flap"
@@ -45,9 +56,10 @@ struct HealthRule {
   std::string_view source;  // who published the limits; "ours" if nobody did
   double least = 0;         // fewer events in the window are no evidence
   double quiet = 0.5;       // below this share of a limit the value counts as quiet again
-  bool graced = false;      // not counted while the machine boots or the driver reloads
+  bool graced = false;      // not counted while the machine boots or the driver reloads, when links come up
   // {netdev}, {rdma} and {pci} of the remedy are replaced by the port's names.
   std::string_view expected, meaning, remedy;
+  std::optional<SlowWindow> slow{};
   CounterSum sum{};
   void (*read)(const View& view, const HealthRule& rule, HealthReadings& out) = read_counters;
 };

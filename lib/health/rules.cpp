@@ -34,6 +34,19 @@ Rise value_of(const CounterSum::Part& part, const Signals& signals) {
   return part.member == nullptr ? std::nullopt : signals.*part.member;
 }
 
+HealthRule slow_rule(HealthRule rule) {
+  const SlowWindow slow = *rule.slow;
+  rule.key = slow.key;
+  rule.measure = slow.measure;
+  rule.limits = slow.limits;
+  rule.unit = slow.unit;
+  rule.source = slow.source;
+  rule.least = slow.least;
+  rule.expected = slow.expected;
+  rule.slow.reset();
+  return rule;
+}
+
 }  // namespace
 
 const std::vector<HealthRule>& health_rules() {
@@ -41,7 +54,10 @@ const std::vector<HealthRule>& health_rules() {
     std::vector<HealthRule> out;
     for (const auto family : {link_health_rules(), loss_health_rules(), discard_health_rules(), pause_health_rules(),
                               pcie_health_rules(), optics_health_rules(), device_health_rules()})
-      out.insert(out.end(), family.begin(), family.end());
+      for (const HealthRule& rule : family) {
+        out.push_back(rule);
+        if (rule.slow) out.push_back(slow_rule(rule));
+      }
     return out;
   }();
   return all;

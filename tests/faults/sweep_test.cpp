@@ -89,8 +89,8 @@ struct Measured {
   bool is_asked_early = false;  // diagnose reports it from 5 % on
 };
 const Measured kMeasured[] = {
-    {"bit_errors", &metrics::kPhyCrcErrors, "", Measured::bit},
-    {"bit_errors", &metrics::kPortSymbolErrors, "", Measured::bit},
+    {"bit_errors_slow", &metrics::kPhyCrcErrors, "", Measured::bit},
+    {"bit_errors_slow", &metrics::kPortSymbolErrors, "", Measured::bit},
     {"link_recoveries", &metrics::kPortLinkRecoveries, "", Measured::event},
     {"pre_fec_ber", &metrics::kPhyCorrectedBits, "", Measured::bit},
     {"out_of_sequence", &metrics::kOutOfSequence, "", Measured::packet},
@@ -109,10 +109,14 @@ const Measured kMeasured[] = {
 
 const HealthRule& rule_of(std::string_view key) { return *find_health_rule(key); }
 
-double base_of(const Machine& machine, const View& view, Measured::Base base) {
+double base_of(const Machine& machine, const View& view, const Measured& one) {
+  const Measured::Base base = one.base;
   const Signals& signals = view.signals->at(machine.now.ports.at(1).id());
   if (base == Measured::event) return 1;
-  if (base == Measured::bit) return *machine.now.ports.at(1).rate * 8 * signals.seconds;
+  const Port& port = machine.now.ports.at(1);
+  if (base == Measured::bit)
+    return *port.rate * 8 * signals.seconds *
+           (one.rule == std::string_view("bit_errors_slow") ? allowed_error_ratio(port) / 1e-13 : 1);
   if (base == Measured::packet) return signals.rx_packets.value_or(0) + signals.tx_packets.value_or(0);
   return signals.seconds;
 }
@@ -120,7 +124,7 @@ double base_of(const Machine& machine, const View& view, Measured::Base base) {
 // Plants so much of the limit, beyond what the load has brought already.
 bool plant_part(Machine& machine, const Measured& one, double part) {
   const HealthRule& rule = rule_of(one.rule);
-  const double base = base_of(machine, machine.view(), one.base);
+  const double base = base_of(machine, machine.view(), one);
   const double wanted = *rule.limits.warning * base * part;
   const bool counts_whole = one.metric != &metrics::kPfcSeconds;
   return machine.raise(

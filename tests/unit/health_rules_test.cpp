@@ -76,14 +76,15 @@ class Machine {
   Health& health() { return health_; }
   [[nodiscard]] double clock() const { return clock_; }
   void boot() { clock_ = 60; }
+  void read_each_minute() { pace_ = 60; }
   void reads_nothing() { silent_ = true; }
   HealthPolicy& limits() { return node_.policy.health; }
 
   // A reading later, with full load in between and what `happens`.
   void step(const std::function<void(Port&)>& happens = {}) {
     node_.before = node_.now;
-    node_.now.taken += std::chrono::seconds(10);
-    for (Port& each : node_.now.ports) load(each);
+    node_.now.taken += std::chrono::seconds(static_cast<int>(pace_));
+    for (Port& each : node_.now.ports) load(each, static_cast<uint64_t>(pace_ / kPace));
     if (happens) happens(port());
     signals_ = signals_of(node_.before, node_.now);
     if (silent_) signals_.clear();
@@ -91,7 +92,7 @@ class Machine {
   }
   // Health is asked, whatever has been read.
   void look() {
-    clock_ += kPace;
+    clock_ += pace_;
     advance_health(health_, view(), clock_, static_cast<int64_t>(1'800'000'000 + clock_));
   }
   void steps(int count, const std::function<void(Port&)>& happens = {}) {
@@ -115,18 +116,19 @@ class Machine {
  private:
   // 400 Gb/s both ways, and what goes with it: some congestion control, a little pause, corrected bits, a lost packet
   // in a million.
-  static void load(Port& port) {
-    for (const char* name : {"rx_prio3_bytes", "tx_prio3_bytes"}) grow(port, name, uint64_t{500'000'000'000});
-    grow(port, "rx_prio3_pause_duration", 1'500'000);  // 15 % of the time
-    grow(port, "tx_prio3_pause_duration", 200'000);
-    grow(port, "rx_corrected_bits_phy", 4'000'000);  // 1e-6
+  static void load(Port& port, uint64_t times) {
+    for (const char* name : {"rx_prio3_bytes", "tx_prio3_bytes"}) grow(port, name, times * uint64_t{500'000'000'000});
+    grow(port, "rx_prio3_pause_duration", times * 1'500'000);  // 15 % of the time
+    grow(port, "tx_prio3_pause_duration", times * 200'000);
+    grow(port, "rx_corrected_bits_phy", times * 4'000'000);  // 1e-6
     if (port.is_member()) return;
-    for (const char* name : {"port_xmit_data", "port_rcv_data"}) grow(port, name, uint64_t{12'500'000'000});
-    for (const char* name : {"port_rcv_packets", "port_xmit_packets"}) grow(port, name, 120'000'000);
-    for (const char* name : {"np_cnp_sent", "rp_cnp_handled", "np_ecn_marked_roce_packets"}) grow(port, name, 20'000);
-    for (const char* name : {"rnr_nak_retry_err", "out_of_buffer"}) grow(port, name, 50);
-    grow(port, "out_of_sequence", 60);
-    grow(port, "rx_write_requests", 4'000'000);
+    for (const char* name : {"port_xmit_data", "port_rcv_data"}) grow(port, name, times * uint64_t{12'500'000'000});
+    for (const char* name : {"port_rcv_packets", "port_xmit_packets"}) grow(port, name, times * 120'000'000);
+    for (const char* name : {"np_cnp_sent", "rp_cnp_handled", "np_ecn_marked_roce_packets"})
+      grow(port, name, times * 20'000);
+    for (const char* name : {"rnr_nak_retry_err", "out_of_buffer"}) grow(port, name, times * 50);
+    grow(port, "out_of_sequence", times * 60);
+    grow(port, "rx_write_requests", times * 4'000'000);
   }
   [[nodiscard]] View view() const {
     return {.now = node_.now,
@@ -141,7 +143,7 @@ class Machine {
   test::Healthy node_;
   Health health_;
   std::map<std::string, Signals> signals_;
-  double clock_ = kUp;
+  double clock_ = kUp, pace_ = kPace;
   bool silent_ = false;
 };
 
@@ -164,8 +166,8 @@ const std::vector<Defect>& defects() {
   static const std::vector<Defect> all{
       {"link_flap", [](Port& port) { *port.counters.carrier_down += 2; }, "link-flap", W, 2, 12 * 360 + 10},
       {"link_flap_often", [](Port& port) { *port.counters.carrier_down += 3; }, "link-flap", C, 2, 12 * 360 + 10},
-      {"bit_errors", counted("symbol_error", 40), "link-errors", W},
-      {"icrc_errors", counted("rx_icrc_encapsulated", 40), "link-errors", W},
+      {"bit_errors", counted("symbol_error", 60), "link-errors", W, 2, 800},
+      {"icrc_errors", counted("rx_icrc_encapsulated", 60), "link-errors", W, 2, 800},
       {"link_recoveries", counted("link_error_recovery", 4), "link-errors", W},
       {"link_integrity", counted("local_link_integrity_errors", 1), "link-errors", W},
       {"pre_fec_ber", counted("rx_corrected_bits_phy", 200'000'000), "pre-fec-ber", W},
@@ -225,6 +227,78 @@ TEST_P(OneRule, IsRaisedAloneAndClearsByItself) {
 }
 INSTANTIATE_TEST_SUITE_P(Health, OneRule, testing::ValuesIn(defects()),
                          [](const auto& each) { return std::string(each.param.name); });
+
+// One event every so many minutes, or so many a minute, and whether that is too much in the end.
+struct Slow {
+  const char* name;
+  unsigned speed;  // Mb/s
+  int every, many;
+  const char* says;  // empty: fine
+};
+class SlowFault : public testing::TestWithParam<Slow> {};
+
+TEST_P(SlowFault, IsSeenOverHoursAndSurvivesARestart) {
+  const Slow& slow = GetParam();
+  Machine machine;
+  machine.read_each_minute();
+  machine.port().speed = slow.speed;
+  machine.port().rate = slow.speed / 8 * 1e6;
+  const auto hour = [&] {
+    for (int i = 0; i < 60; ++i)
+      machine.step([&](Port& port) {
+        if (i % slow.every == 0) grow(port, slow.name, static_cast<uint64_t>(slow.many));
+      });
+  };
+  hour();
+  machine.restart();
+  hour();
+  const auto has = [&] { return machine.said().find(slow.says) != std::string::npos; };
+  EXPECT_TRUE(has()) << machine.said();
+  if (*slow.says == 0) {
+    EXPECT_EQ(machine.said(), "");
+    return;
+  }
+  machine.steps(135);
+  EXPECT_FALSE(has()) << "clears: " << machine.said();
+}
+INSTANTIATE_TEST_SUITE_P(Health, SlowFault,
+                         testing::Values(Slow{"symbol_error", 400'000, 1, 3, "link-errors"},  // 1.25e-13
+                                         Slow{"symbol_error", 400'000, 2, 1, ""},             // 2e-14
+                                         Slow{"symbol_error", 100'000, 1, 3, ""},             // 5e-13
+                                         Slow{"symbol_error", 50'000, 1, 6, "link-errors"},   // 2e-12
+                                         Slow{"link_error_recovery", 400'000, 10, 1, "12 in 2 h"},
+                                         Slow{"link_error_recovery", 400'000, 30, 1, ""}),
+                         [](const auto& each) {
+                           return std::string(each.param.name) + std::to_string(each.param.speed) + "every" +
+                                  std::to_string(each.param.every);
+                         });
+
+// 180 corrected errors an hour are far below 1e-12 of the bits.
+TEST(HealthRules, CorrectedPcieErrorsAreCountedOverHours) {
+  for (const uint64_t many : {3u, 1u}) {
+    Machine machine;
+    machine.read_each_minute();
+    const std::string pci = machine.port().pci;
+    const auto total = [&]() -> std::optional<uint64_t>& {
+      return machine.now().platform.functions.at(pci).correctable.total;
+    };
+    total() = 0;
+    for (int i = 0; i < 121; ++i) machine.step([&](Port&) { *total() += many; });
+    EXPECT_EQ(machine.said().find(pci) != std::string::npos, many == 3) << machine.said();
+    machine.step();
+    EXPECT_EQ(machine.said().find(pci) != std::string::npos, many == 3) << "also between two errors" << machine.said();
+  }
+}
+
+// mlx5 and bnxt do not count the packets that they send again.
+TEST(HealthRules, EveryVendorsLossIsSeen) {
+  for (const char* name : {"packet_seq_err", "out_of_sequence", "local_ack_timeout_err", "roce_adp_retrans"}) {
+    Machine machine;
+    machine.steps(3);
+    machine.steps(2, counted(name, 900'000));
+    EXPECT_NE(machine.said().find("loss"), std::string::npos) << name;
+  }
+}
 
 TEST(HealthRules, AGidWhoseTypeCannotBeReadIsTheSameGid) {
   Machine machine;

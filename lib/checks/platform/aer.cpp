@@ -108,9 +108,16 @@ bool add_rising(const View& view, const Links& links, const std::string& pci, co
       ask("non-fatal", Status::critical, now.nonfatal, before->nonfatal))
     return true;
   // A link may repeat a few of many bits.
-  const Status replays = health_status(view, "pcie_replays", pci).value_or(Status::warning);
-  if (replays != Status::ok) return ask("correctable", replays, now.correctable, before->correctable);
-  const Rise few = rise(now.correctable, before->correctable);
+  const auto fast = health_status(view, "pcie_replays", pci), slow = health_status(view, "pcie_replays_slow", pci);
+  Rise few = rise(now.correctable, before->correctable);
+  if (!fast && !slow) return ask("correctable", Status::warning, now.correctable, before->correctable);
+  const Status replays = std::min(fast.value_or(Status::ok), slow.value_or(Status::ok),
+                                  [](Status a, Status b) { return rank(a) < rank(b); });
+  if (replays != Status::ok) {
+    if (few.count == 0) few.kinds = "above the limit of the link over a longer time, none in this reading";
+    findings.push_back(rising(view, links, pci, "correctable", replays, few));
+    return true;
+  }
   if (few.count > 0)
     findings.push_back(good(pci, "correctable " + few.kinds + rate(view, few.count) + ": within the limit of the link",
                             "no new errors"));
