@@ -38,3 +38,12 @@ within() {
     sleep 0.3
   done
 }
+
+# A TCP port nobody listens on.
+free_port() {
+  local port
+  for ((port = 21479; port < 21579; port++)); do
+    (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null || { echo "$port"; return; }
+  done
+  return 1
+}
