@@ -13,6 +13,7 @@ program_names() { find tests/unit tests/golden -name '*_test.cpp' -printf '%f\n'
 
 list_names() {
   echo "parts: ${PARTS[*]}"
+  echo "integration: $(integration_names | xargs)"
   echo "scenarios: $(scenario_names | xargs)"
   echo "programs: $(program_names | xargs)"
   echo "cases: Suite.Name or a part of it, as in TEST(Suite, Name)"
@@ -23,6 +24,7 @@ select_pattern() {
   local pattern=$1 found file
   if [[ " ${PARTS[*]} " == *" $pattern "* ]]; then parts+=("$pattern"); return; fi
   if scenario_names | grep -qx -- "$pattern"; then scenarios+=("$pattern"); return; fi
+  if integration_names | grep -qx -- "$pattern"; then integrations+=("$pattern"); return; fi
   mapfile -t found < <(program_names | grep -F -- "${pattern%_test}")
   if ((${#found[@]})); then programs+=("${found[@]}"); return; fi
   while IFS= read -r file; do
@@ -173,7 +175,20 @@ shell_scripts() {
   while IFS= read -r file; do
     IFS= read -r line <"$file" 2>/dev/null
     [[ $line =~ ^#!.*[/\ ](ba)?sh || $line == '# shellcheck shell='* ]] && printf '%s\n' "$file"
-  done < <(find .ci packaging tests -type f ! -name '*.[ch]pp')
+  done < <(find .ci etc packaging tests -type f ! -name '*.[ch]pp')
+}
+
+integration_names() { find tests/integration -maxdepth 1 -type f -executable -printf '%f\n' | sort; }
+
+# The named ones; else all of the part, or of the short run those that it does not leave out.
+integration_queue() {
+  local name
+  if ((${#integrations[@]} == 0)); then
+    mapfile -t integrations < <(integration_names)
+    [[ $all ]] || [[ " ${parts[*]} " == ' integration ' ]] ||
+      mapfile -t integrations < <(cd tests/integration && grep -L '^# only with --all' "${integrations[@]}")
+  fi
+  for name in "${integrations[@]}"; do job_queue "integration-$name" "tests/integration/$name"; done
 }
 
 # The exporter on this machine's own /sys and on every captured machine that is at hand (FABRIC_CORPUS).

@@ -1,0 +1,49 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# What the tests of tests/integration share. Sourced; the current folder is the repository's.
+
+# Installs Debian packages that are missing. None of them starts a service here: policy-rc.d says so for that time.
+need_packages() {
+  local package missing=() policy=/usr/sbin/policy-rc.d
+  for package in "$@"; do
+    [[ $(dpkg-query --showformat='${db:Status-Status}' --show "$package" 2>/dev/null) == installed ]] || missing+=("$package")
+  done
+  ((${#missing[@]})) || return 0
+  ((EUID == 0)) || { echo "needs root to install: ${missing[*]}"; exit 77; }
+  local ours=
+  [[ -e $policy ]] || { printf '#!/bin/sh\nexit 101\n' >"$policy" && chmod 755 "$policy" && ours=yes; }
+  DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=600 --yes --no-install-recommends install "${missing[@]}" >/dev/null
+  local status=$?
+  [[ $ours ]] && rm "$policy"
+  return "$status"
+}
+
+# check DESCRIPTION COMMAND...: runs it and says "ok" or "FAIL".
+check() {
+  local what=$1
+  shift
+  if "$@" >/dev/null 2>&1; then printf 'ok %s\n' "$what"; else
+    printf 'FAIL %s\n' "$what"
+    failures=$((${failures:-0} + 1))
+    return 1
+  fi
+}
+
+# within SECONDS COMMAND...: until it succeeds.
+within() {
+  local end=$((SECONDS + $1))
+  shift
+  until "$@" >/dev/null 2>&1; do
+    ((SECONDS < end)) || return 1
+    sleep 0.3
+  done
+}
+
+# A TCP port nobody listens on.
+free_port() {
+  local port
+  for ((port = 21479; port < 21579; port++)); do
+    (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null || { echo "$port"; return; }
+  done
+  return 1
+}
