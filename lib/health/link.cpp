@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Health of the link: flaps, damaged bits, retraining.
+#include <cmath>
+
+#include "counters/lanes.h"
 #include "health/rule.h"
 
 namespace fabric {
@@ -8,6 +11,14 @@ namespace {
 using S = Signals;
 
 bool has_link(const Port& port) { return port.carrier ? *port.carrier : is_active(port); }
+
+void add_lane(HealthReading& reading, const View& view, const Port& port) {
+  const Port* before = port_before(view, port);
+  const auto bad = before == nullptr ? std::nullopt : bad_lane(*before, port);
+  if (!bad) return;
+  reading.evidence += "; " + number_text(std::floor(bad->share * 1000) / 10) + " % of the bit errors are on lane " +
+                      std::to_string(bad->lane);
+}
 
 // A link that trains makes symbol errors, whichever end took it down. If the port counts damaged frames, those alone
 // count then.
@@ -20,7 +31,10 @@ void read_bit_errors(const View& view, const HealthRule& rule, HealthReadings& o
     const bool stayed_up =
         signals.link_downs.value_or(0) <= 0 && has_link(port) && (before == nullptr || has_link(*before));
     if (!stayed_up && signals.crc_errors) signals.symbol_errors = signals.fec_uncorrectable = 0;
-    if (auto reading = read_counters(rule.sum, port, signals)) out.push_back(std::move(*reading));
+    auto reading = read_counters(rule.sum, port, signals);
+    if (!reading) continue;
+    add_lane(*reading, view, port);
+    out.push_back(std::move(*reading));
   }
 }
 
@@ -46,6 +60,7 @@ void read_pre_fec_ber(const View& view, const HealthRule& rule, HealthReadings& 
       if (limits.critical) reading->critical = *limits.critical * ratio / kRs544;
       reading->evidence += "; this FEC corrects up to " + number_text(ratio);
     }
+    add_lane(*reading, view, port);
     out.push_back(std::move(*reading));
   }
 }
