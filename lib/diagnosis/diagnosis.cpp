@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "checks/link/port_state.h"
 #include "diagnosis/context.h"
 #include "health/health.h"
 
@@ -94,9 +95,16 @@ Candidate candidate_of(const Rule& rule, Symptoms explains, const RuleResult& re
   return {explains, std::move(line)};
 }
 
-// All unexplained symptoms in one diagnosis: the metric has one series per port for it.
+// All unexplained symptoms in one diagnosis: the metric has one series per port for it. A port that is not in order is
+// as bad as `port-state` says, whoever the culprit is.
 Diagnosis unexplained(const PortContext& ctx, Symptoms left, const std::vector<Candidate>& candidates) {
   Diagnosis out = diagnosis_of(*find_rule("not-enough-evidence"), ctx, {});
+  if (const auto fault = left.has(Symptom::link) ? port_state_fault(ctx.view, ctx.port) : std::nullopt) {
+    out.status = fault->status;
+    out.conclusion = fault->meaning;
+    out.evidence.push_back(fault->observed + "; expected " + fault->expected);
+    out.next.push_back(fault->remedy);
+  }
   for (const SymptomText& text : kTexts) {
     if (!left.has(text.symptom)) continue;
     out.evidence.push_back(filled(text.text, ctx));

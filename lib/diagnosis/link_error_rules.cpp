@@ -4,6 +4,7 @@
 #include <set>
 
 #include "checks/cabling/peer.h"
+#include "counters/lanes.h"
 #include "diagnosis/context.h"
 #include "diagnosis/rules.h"
 #include "model/finding.h"
@@ -82,26 +83,12 @@ constexpr Rule kSwitchRestart{
         "been this host.",
     .evaluate = switch_restart};
 
-Result bad_lane(const PortContext& ctx) {
-  if (ctx.before == nullptr || !ctx.before->fec || !ctx.port.fec || !rose(ctx.signals.fec_uncorrectable))
-    return std::nullopt;
-  for (const auto member :
-       {&FecStatus::uncorrectable_blocks, &FecStatus::corrected_bits, &FecStatus::corrected_blocks}) {
-    const auto &now = (*ctx.port.fec.*member).lanes, &then = (*ctx.before->fec.*member).lanes;
-    if (now.size() < 2 || now.size() != then.size()) continue;
-    double sum = 0, most = 0;
-    size_t worst = 0;
-    for (size_t lane = 0; lane < now.size(); ++lane) {
-      const double by = now[lane] > then[lane] ? static_cast<double>(now[lane] - then[lane]) : 0;
-      sum += by;
-      if (by > most) most = by, worst = lane;
-    }
-    if (most < kFewEvents || most < 0.9 * sum) continue;
-    RuleResult out{0.75, {percent(most / sum) + " of the FEC errors are on lane " + std::to_string(worst)}};
-    append(out.evidence, error_lines(ctx));
-    return out;
-  }
-  return std::nullopt;
+Result one_lane(const PortContext& ctx) {
+  const auto bad = ctx.before == nullptr ? std::nullopt : bad_lane(*ctx.before, ctx.port);
+  if (!bad || damaged_frames(ctx.signals) <= 0) return std::nullopt;
+  RuleResult out{0.75, {percent(bad->share) + " of the bit errors are on lane " + std::to_string(bad->lane)}};
+  append(out.evidence, error_lines(ctx));
+  return out;
 }
 constexpr Rule kBadLane{
     .id = "bad-lane",
@@ -112,9 +99,9 @@ constexpr Rule kBadLane{
     .next =
         "Compare the lane's power at both ends: ethtool -m {netdev}\nClean and reseat, then replace cable or module.",
     .runbook =
-        "90 % of the FEC errors are on one lane, and some code words were uncorrectable. A bad reference clock or "
-        "a bad switch port would affect all lanes.",
-    .evaluate = bad_lane};
+        "90 % of the bit errors are on one lane, by FEC's counters or rx_err_lane_N_phy (mlx5), and some frames or "
+        "code words were damaged. A bad reference clock or a bad switch port would affect all lanes.",
+    .evaluate = one_lane};
 
 bool all_have_errors(const PortContext& ctx, bool (*is_similar)(const Port& a, const Port& b)) {
   size_t counting = 0;

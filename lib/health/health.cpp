@@ -208,8 +208,26 @@ void mark_acknowledged(Report& report, const std::vector<Ack>& acks, int64_t wal
   }
 }
 
+namespace {
+
+// InfiniBand has no netdev: commands that need one, and what shows the same there.
+constexpr std::pair<std::string_view, std::string_view> kInfinibandWords[] = {
+    {"ethtool -m {netdev}", "mlxlink -d {device} -m"},
+    {"ethtool -S {netdev}", "perfquery -x -C {device} -P {port}"},
+    {"ethtool {netdev}", "ibportstate -C {device} -P {port} -D 0 {port} query"},
+    {"ip link show dev {netdev}", "ibstat {device} {port}"},
+    {"ip link set {netdev} up", "ibportstate -C {device} -P {port} -D 0 {port} enable"},
+};
+
+}  // namespace
+
 std::string fill_names(std::string_view text, const Port* port, const std::string& subject, const std::string& peer) {
   std::string out(text);
+  if (port != nullptr && port->netdev.empty() && port->link_layer == LinkLayer::infiniband) {
+    for (const auto& [ethernet, infiniband] : kInfinibandWords) replace(out, ethernet, std::string(infiniband));
+    replace(out, "{device}", port->rdma);
+    replace(out, "{port}", std::to_string(port->number));
+  }
   const std::string rdma = port == nullptr ? subject : port->rdma + "/" + std::to_string(port->number);
   replace(out, "{netdev}", port == nullptr ? subject : port->netdev.empty() ? port->rdma : port->netdev);
   replace(out, "{rdma}", rdma);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Health of the link: flaps, damaged bits, retraining.
+#include <cmath>
+
+#include "counters/lanes.h"
 #include "health/health.h"
 #include "health/rule.h"
 
@@ -15,6 +18,14 @@ namespace {
 using S = Signals;
 
 bool has_link(const Port& port) { return port.carrier ? *port.carrier : is_active(port); }
+
+void add_lane(HealthReading& reading, const View& view, const Port& port) {
+  const Port* before = port_before(view, port);
+  const auto bad = before == nullptr ? std::nullopt : bad_lane(*before, port);
+  if (!bad) return;
+  reading.evidence += "; " + number_text(std::floor(bad->share * 1000) / 10) + " % of the bit errors are on lane " +
+                      std::to_string(bad->lane);
+}
 
 // A link that trains makes symbol errors, whichever end took it down. If the port counts damaged frames, those alone
 // count then.
@@ -33,6 +44,7 @@ void read_bit_errors(const View& view, const HealthRule& rule, HealthReadings& o
     const double scale = allowed_error_ratio(port) / 1e-13;
     if (limits.warning) reading->warning = *limits.warning * scale;
     if (limits.critical) reading->critical = *limits.critical * scale;
+    add_lane(*reading, view, port);
     out.push_back(std::move(*reading));
   }
 }
@@ -59,6 +71,7 @@ void read_pre_fec_ber(const View& view, const HealthRule& rule, HealthReadings& 
       if (limits.critical) reading->critical = *limits.critical * ratio / kRs544;
       reading->evidence += "; this FEC corrects up to " + number_text(ratio);
     }
+    add_lane(*reading, view, port);
     out.push_back(std::move(*reading));
   }
 }

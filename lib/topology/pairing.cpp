@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "topology/symmetry.h"
+
 namespace fabric {
 namespace {
 
@@ -168,18 +170,56 @@ Pairing best_pairing(const Topology& topology, const std::vector<size_t>& nics) 
   return pairing_of(topology, nics, assign(topology, nics, 1));
 }
 
-// A GPU with several NICs of its own keeps those that are left, as long as every GPU has one.
-Pairing best_pairing(const Topology& topology, std::span<const Port> ports) {
-  const std::vector<size_t> compute = compute_nics(topology, ports), up = usable_nics(topology, ports, compute);
-  Pairing built = best_pairing(topology, compute);
-  const auto is_down = [&](size_t nic) { return !std::binary_search(up.begin(), up.end(), nic); };
-  for (Pair& pair : built.pairs) {
+namespace {
+
+// What is left of the pairing; nullopt: nothing for a GPU that had a NIC.
+template <class Gone>
+std::optional<Pairing> without(Pairing pairing, Gone&& is_gone) {
+  for (Pair& pair : pairing.pairs) {
     const bool had = !pair.nics.empty();
-    std::erase_if(pair.nics, is_down);
-    if (had && pair.nics.empty()) return best_pairing(topology, up);
+    std::erase_if(pair.nics, is_gone);
+    if (had && pair.nics.empty()) return std::nullopt;
   }
-  std::erase_if(built.idle, is_down);
-  return built;
+  std::erase_if(pairing.idle, is_gone);
+  return pairing;
+}
+
+std::vector<Nic> missing_nics(const Topology& topology, std::span<const Port> ports) {
+  std::vector<Nic> out;
+  for (const MissingPart& part : missing_parts(topology, ports)) {
+    if (part.kind != MissingPart::Kind::nic) continue;
+    static_cast<PciDevice&>(out.emplace_back()) = part.place;
+    if (part.place.pci.empty()) out.back().pci = part.below + "~";  // for the order
+  }
+  return out;
+}
+
+}  // namespace
+
+Pairing built_pairing(const Topology& topology, std::span<const Port> ports) {
+  std::vector<size_t> nics = compute_nics(topology, ports);
+  const auto is_compute = [&](const Nic& gone) {
+    return std::ranges::any_of(nics, [&](size_t nic) {
+      return topology.nics[nic].vendor == gone.vendor && topology.nics[nic].device == gone.device;
+    });
+  };
+  std::vector<Nic> missing = missing_nics(topology, ports);
+  std::erase_if(missing, [&](const Nic& gone) { return !is_compute(gone); });
+  if (missing.empty()) return best_pairing(topology, nics);
+  Topology whole = topology;
+  for (Nic& nic : missing) whole.nics.push_back(std::move(nic));
+  std::vector<size_t> all = nics;
+  for (size_t nic = topology.nics.size(); nic < whole.nics.size(); ++nic) all.push_back(nic);
+  std::ranges::sort(all, [&](size_t a, size_t b) { return whole.nics[a].pci < whole.nics[b].pci; });
+  auto left = without(best_pairing(whole, all), [&](size_t nic) { return nic >= topology.nics.size(); });
+  return left ? std::move(*left) : best_pairing(topology, nics);
+}
+
+Pairing best_pairing(const Topology& topology, std::span<const Port> ports) {
+  const std::vector<size_t> up = usable_nics(topology, ports, compute_nics(topology, ports));
+  auto left = without(built_pairing(topology, ports),
+                      [&](size_t nic) { return !std::binary_search(up.begin(), up.end(), nic); });
+  return left ? std::move(*left) : best_pairing(topology, up);
 }
 
 }  // namespace fabric

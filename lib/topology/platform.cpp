@@ -59,7 +59,7 @@ bool is_given_away(const Node& node, const std::string& pci) {
 std::vector<GpuNic> gpu_nic_pairs(const Node& node) {
   std::vector<GpuNic> out;
   const Topology& topology = node.topology;
-  const Pairing pairing = best_pairing(topology, compute_nics(topology, node.ports));
+  const Pairing pairing = built_pairing(topology, node.ports);
   for (size_t gpu = 0; gpu < pairing.pairs.size(); ++gpu)
     for (const size_t nic : pairing.pairs[gpu].nics)
       if (!is_given_away(node, topology.gpus[gpu].pci)) out.push_back({&topology.gpus[gpu], &topology.nics[nic]});

@@ -95,6 +95,14 @@ Faults places() {
          return m.gpu().name;
        },
        "locality", U},
+      {"gpu-on-the-wrong-node", "the firmware reports the other socket's NUMA node for a GPU",
+       "Gpu::numa of the last NIC",
+       [](Machine& m) {
+         if (!m.gpu().numa || m.gpu().numa_assumed || m.gpu().root != m.nic().root) return std::string();
+         for (Node* node : {&m.before, &m.now}) node->topology.gpus[1].numa = node->topology.nics.back().numa;
+         return m.gpu().numa == m.nic().numa ? std::string() : m.gpu().name;
+       },
+       "symmetry", W},
       {"gpu-fell-off", "a GPU fell off the bus; the site expects a number", "[expect] gpus is one more than there are",
        [](Machine& m) {
          m.policy.expect.gpus = static_cast<unsigned>(m.now.topology.gpus.size() + 1);

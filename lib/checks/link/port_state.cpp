@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "checks/link/port_state.h"
+
 #include <algorithm>
 #include <map>
 #include <string>
@@ -120,6 +122,17 @@ Finding member_finding(const Port& member) {
                  ? "ip link set " + member.netdev + " up"
                  : "Enable the switch port. Reseat or replace the cable and the transceiver of " + member.netdev + ".");
 }
+
+}  // namespace
+
+std::optional<Finding> port_state_fault(const View& view, const Port& port) {
+  if (!is_judged(port)) return std::nullopt;
+  Finding finding = finding_for(view, port);
+  return finding.status == Status::ok || finding.status == Status::unknown ? std::nullopt
+                                                                           : std::optional(std::move(finding));
+}
+
+namespace {
 
 std::string rdma_devices(const Topology& topology) {
   std::string names;

@@ -7,6 +7,7 @@
 #include "checks/check.h"
 #include "checks/topology/expect.h"
 #include "checks/topology/pairing.h"
+#include "health/health.h"
 #include "model/finding.h"
 
 namespace fabric {
@@ -29,11 +30,13 @@ bool is_group(const std::vector<double>& rates, double rate) {
   return same >= 2 && same + full == static_cast<long>(rates.size()) && same >= full;
 }
 
+std::string show_command(const Port& port) { return fill_names("ethtool {netdev}", &port, port.id()); }
+
 Finding finding_for(const View& view, const Port& port, const std::set<std::string>& for_gpus) {
   if (!port.rate)
     return bad(Status::unknown, port.id(), "-", "a link speed",
                "The speed of this active port could not be read: " + why_unread(port, "rate") + ".",
-               "ethtool " + (port.netdev.empty() ? "NETDEV" : port.netdev));
+               show_command(port));
   const std::vector<double> rates = rates_of_twins(view, port, for_gpus);
   const double best = *std::max_element(rates.begin(), rates.end());
   if (*port.rate >= best) return good(port.id(), rate_text(*port.rate), rate_text(best));
@@ -44,8 +47,7 @@ Finding finding_for(const View& view, const Port& port, const std::set<std::stri
   return bad(odd_one_out ? Status::critical : Status::warning, port.id(), rate_text(*port.rate),
              rate_text(best) + ", like equal ports",
              "The link is slower than those of equal ports. Every collective runs at the speed of its slowest link.",
-             "Configure the same speed and FEC as on the switch port (ethtool " +
-                 (port.netdev.empty() ? "NETDEV" : port.netdev) +
+             "Configure the same speed and FEC as on the switch port (" + show_command(port) +
                  "). Replace a cable or transceiver that brings up fewer lanes.");
 }
 

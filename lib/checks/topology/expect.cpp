@@ -5,6 +5,7 @@
 #include <string>
 
 #include "checks/check.h"
+#include "health/health.h"
 #include "model/finding.h"
 
 namespace fabric {
@@ -97,7 +98,8 @@ void check_speed(const View& view, uint32_t wanted, Findings& findings) {
       findings.push_back(bad(Status::critical, port.id(), to_text(*port.speed) + " Mb/s", expected,
                              "The speed of the link differs from that of the site. Every collective runs at the speed "
                              "of its slowest link.",
-                             "Configure the same speed and FEC as on the switch port (ethtool " + port.netdev +
+                             "Configure the same speed and FEC as on the switch port (" +
+                                 fill_names("ethtool {netdev}", &port, port.id()) +
                                  "). Replace a cable or transceiver that brings up fewer lanes."));
     else findings.push_back(good(port.id(), to_text(*port.speed) + " Mb/s", expected));
   }

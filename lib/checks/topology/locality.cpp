@@ -59,7 +59,8 @@ std::string strays(const Topology& topology, const Placement& placed) {
   return names.empty() ? names : names + " serves no GPU and may be in the wrong slot.";
 }
 
-Finding finding_for(const Topology& topology, const Placement& placed, size_t index) {
+Finding finding_for(const Node& node, const Placement& placed, size_t index) {
+  const Topology& topology = node.topology;
   const Gpu& gpu = topology.gpus[index];
   const auto path = placed.path(index);
   if (!path)
@@ -73,7 +74,7 @@ Finding finding_for(const Topology& topology, const Placement& placed, size_t in
     return bad(Status::warning, gpu.name, observed, expected + ", like the other GPUs",
                "The nearest NIC of this GPU is farther away than that of the other GPUs. The slowest pair sets the "
                "pace of a collective." +
-                   strays(topology, placed),
+                   missing_text(node, index) + strays(topology, placed),
                std::string(kRemedy));
   if (path > placed.yardstick[index]) return good(gpu.name, observed + ", the only one", expected + " or farther");
   if (path == PathClass::SYS && !stays_in_socket(topology, placed, gpu) &&
@@ -94,7 +95,7 @@ void ask(const View& view, Findings& findings) {
   const Placement placed = placement(view.now);
   for (size_t i = 0; i < topology.gpus.size(); ++i)
     if (!misses_class(view, placed, i) && !is_given_away(view.now, topology.gpus[i].pci))
-      findings.push_back(finding_for(topology, placed, i));
+      findings.push_back(finding_for(view.now, placed, i));
 }
 
 }  // namespace

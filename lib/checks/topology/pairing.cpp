@@ -10,6 +10,7 @@
 #include "model/finding.h"
 #include "model/pci_kind.h"
 #include "topology/platform.h"
+#include "topology/symmetry.h"
 
 namespace fabric {
 namespace {
@@ -82,11 +83,13 @@ Finding no_rdma(const Nic& nic) {
              "journalctl -k -g " + nic.pci + ", then reload its RDMA driver.");
 }
 
-Finding shared(const Topology& topology, const Nic& nic, const std::vector<size_t>& gpus, size_t usual, size_t nics) {
+Finding shared(const Node& node, const Nic& nic, const std::vector<size_t>& gpus, size_t usual, size_t nics) {
+  const Topology& topology = node.topology;
   return bad(Status::warning, nic.name, "serves " + names_of(topology, gpus),
              std::to_string(usual) + (usual == 1 ? " GPU" : " GPUs") + ", like the other NICs",
              "A NIC seems to be missing: with " + std::to_string(nics) +
-                 " of this model, these GPUs share one. The slowest pair sets the pace of a collective.",
+                 " of this model, these GPUs share one. The slowest pair sets the pace of a collective." +
+                 missing_text(node, gpus.front()),
              "Find the missing NIC (lspci -nn; journalctl -k), reseat it and its riser, or load its RDMA driver.");
 }
 
@@ -115,7 +118,7 @@ Placement placement(const Node& node) {
   const Topology& topology = node.topology;
   Placement out;
   out.compute = compute_nics(topology, node.ports);
-  out.pairing = best_pairing(topology, out.compute);
+  out.pairing = built_pairing(topology, node.ports);
   std::set<std::string> cards;
   for (const size_t nic : out.compute) cards.insert(card_name(topology.nics[nic]));
   out.cards = cards.size();
@@ -124,10 +127,17 @@ Placement placement(const Node& node) {
   return out;
 }
 
+std::string missing_text(const Node& node, size_t gpu) {
+  for (const MissingPart& part : missing_parts(node.topology, node.ports))
+    if (part.kind == MissingPart::Kind::nic && std::ranges::find(part.gpus, gpu) != part.gpus.end())
+      return " Missing: a NIC function " + place_text(part) + ".";
+  return {};
+}
+
 std::set<std::string> devices_for_gpus(const Node& node) {
   std::set<std::string> out;
   const Topology& topology = node.topology;
-  for (const Pair& pair : best_pairing(topology, compute_nics(topology, node.ports)).pairs)
+  for (const Pair& pair : built_pairing(topology, node.ports).pairs)
     for (const size_t nic : pair.nics) out.insert(topology.nics[nic].rdma.begin(), topology.nics[nic].rdma.end());
   return out;
 }
@@ -152,7 +162,7 @@ void ask(const View& view, Findings& findings) {
     if (is_stray_here(index)) {
       findings.push_back(stray(nic));
     } else if (!explained && usual && mine != served.end() && mine->second.size() > *usual) {
-      findings.push_back(shared(topology, nic, mine->second, *usual, placed.compute.size()));
+      findings.push_back(shared(view.now, nic, mine->second, *usual, placed.compute.size()));
     } else {
       const std::string text = mine == served.end() ? "no GPU" : names_of(topology, mine->second);
       findings.push_back(good(nic.name, "serves " + text, "like the other NICs"));

@@ -134,10 +134,17 @@ std::optional<PcieLink> link_between(const PcieLink& lower, const PcieLink& uppe
 
 void check_hops(const View& view, std::vector<Finding>& findings) {
   const std::vector<Hop> all = hops_of(view.now);
+  // A NIC whose GPU is missing has the link that equal NICs share with theirs.
+  const auto is_shared_elsewhere = [&](const Hop& hop) {
+    return std::ranges::any_of(all, [&](const Hop& other) {
+      return other.cards.size() > 1 && other.link == hop.link && other.fastest == hop.fastest;
+    });
+  };
   const bool real = view.now.topology.hypervisor.empty();  // an emulated bridge has no real link
   for (const Hop& hop : all)
     if (is_below(hop) && is_odd(all, hop)) findings.push_back(degraded(hop));
-    else if (real && hop.cards.size() == 1 && is_starving(hop)) findings.push_back(small_slot(hop));
+    else if (real && hop.cards.size() == 1 && is_starving(hop) && !is_shared_elsewhere(hop))
+      findings.push_back(small_slot(hop));
 }
 
 }  // namespace fabric

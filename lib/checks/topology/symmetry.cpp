@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topology/symmetry.h"
+
+#include <algorithm>
+
+#include "checks/check.h"
+#include "checks/topology/pairing.h"
+#include "model/finding.h"
+#include "topology/odd_node.h"
+
+namespace fabric {
+namespace {
+
+// In the order of PCI addresses, as nvidia-smi counts.
+std::string number_text(const Topology& topology, const std::string& pci) {
+  const auto before = std::ranges::count_if(topology.gpus, [&](const Gpu& gpu) { return gpu.pci < pci; });
+  return " It was GPU" + std::to_string(before) + "; the GPUs behind it count one less now.";
+}
+
+Finding missing(const Topology& topology, const MissingPart& part) {
+  const bool gpu = part.kind == MissingPart::Kind::gpu;
+  const std::string kind = gpu ? "GPU" : "NIC function", &pci = part.place.pci;
+  const std::string address = pci.empty() ? part.below : pci;
+  return bad(Status::critical, address, "no " + kind + " " + place_text(part),
+             "one, as in equal places of this machine",
+             "A " + kind + " is missing " + place_text(part) + ": it left the PCI bus, or did not come up at boot." +
+                 (gpu && !pci.empty() ? number_text(topology, pci) : std::string()),
+             "journalctl -k -g '" + address + "|" + part.below +
+                 "|Xid'; then power the node off and on, check the "
+                 "power of the device, and reseat it.");
+}
+
+Finding no_rdma(const Topology& topology, const MissingPart& part) {
+  const Nic& nic = topology.nics[*part.nic];
+  return bad(Status::warning, nic.name, "no RDMA device", "one, as in equal places of this machine",
+             "This NIC (" + nic.pci + ") has no RDMA device, so no collective can use it.",
+             "journalctl -k -g " + nic.pci + ", then reload its RDMA driver.");
+}
+
+Finding odd_node(const OddNode& odd) {
+  const std::string now = std::to_string(*odd.device->numa), expected = std::to_string(odd.expected);
+  return bad(Status::warning, odd.name, "NUMA node " + now, "NUMA node " + expected + ", like " + odd.like,
+             "The firmware reports a NUMA node for " + odd.device->pci +
+                 " that does not fit its place: jobs are bound to the wrong CPUs and memory.",
+             "cat /sys/bus/pci/devices/" + odd.device->pci + "/numa_node; then update the firmware, or write " +
+                 expected + " to that file.");
+}
+
+// `locality` or `pairing` report it with the GPU that has lost it.
+bool is_reported(const Placement& placed, const MissingPart& part) {
+  if (part.kind == MissingPart::Kind::rdma && placed.without_rdma == part.nic) return true;
+  return part.kind != MissingPart::Kind::gpu && std::ranges::any_of(part.gpus, [&](size_t gpu) {
+           return placed.is_odd(gpu) || placed.pairing.pairs[gpu].shared_by > 1;
+         });
+}
+
+void ask(const View& view, Findings& findings) {
+  const Topology& topology = view.now.topology;
+  if (topology.gpus.empty() && topology.nics.empty()) return;
+  const Placement placed = placement(view.now);
+  Findings found;
+  const auto add = [&](Finding finding) {
+    if (std::ranges::find(found, finding.subject, &Finding::subject) == found.end())
+      found.push_back(std::move(finding));
+  };
+  for (const MissingPart& part : missing_parts(topology, view.now.ports)) {
+    if (is_reported(placed, part)) continue;
+    add(part.kind == MissingPart::Kind::rdma ? no_rdma(topology, part) : missing(topology, part));
+  }
+  for (const OddNode& odd : odd_numa_nodes(topology)) add(odd_node(odd));
+  if (found.empty()) add(good("node", "no part is missing", "equal places have equal parts"));
+  findings.insert(findings.end(), found.begin(), found.end());
+}
+
+}  // namespace
+
+extern const Check kSymmetryCheck{
+    .id = "symmetry",
+    .group = group::topology,
+    .title = "Equal places of the machine have equal parts",
+    .meaning =
+        "Compares cards of one model, then what is below each bridge and on each root bus. A GPU, NIC function or RDMA "
+        "device that at least three equal places have is missing in the place that has none. A GPU is reported only if "
+        "the machine then has 2, 4, 8 or 16, as many on each socket. Devices of one root bus are on one NUMA node.",
+    .inspect = "fabric-agentctl topo; lspci -tv; journalctl -k -g ADDRESS",
+    .fix = "Power the node off and on, reseat the missing device, check its power, or load its driver.",
+    .ask = ask,
+};
+
+}  // namespace fabric

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topology/symmetry.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "base/parse.h"
+#include "model/pci_kind.h"
+
+namespace fabric {
+namespace {
+
+// GPUs by their ids; NICs also by their board, since one chip is sold with one port and with two.
+struct Model {
+  bool gpu = false;
+  uint16_t vendor = 0, device = 0;
+  std::string board{};
+  auto operator<=>(const Model&) const = default;
+};
+
+struct Unit {
+  PciDevice device;
+  std::string name;
+  Model model;
+  size_t index = 0;   // into topology.gpus or topology.nics
+  bool rdma = false;  // carries RDMA; a GPU counts in every comparison
+  bool there = true;  // false: missing, and already found
+};
+using Units = std::vector<Unit>;
+using Composition = std::map<Model, size_t>;
+using Groups = std::map<std::string, std::vector<const Unit*>>;
+
+std::string card_of_function(const std::string& pci) { return pci.substr(0, pci.rfind('.')); }
+
+std::string board_of(const Nic& nic, std::span<const Port> ports) {
+  for (const Port& port : ports)
+    if (!port.pci.empty() && card_of_function(port.pci) == card_of_function(nic.pci) && !port.board_id.empty())
+      return port.board_id;
+  return {};
+}
+
+// A card without ports has the board of its model, if there is one only.
+void complete_boards(Units& units) {
+  std::map<Model, std::set<std::string>> boards;
+  const auto plain = [](Model model) {
+    model.board.clear();
+    return model;
+  };
+  for (const Unit& unit : units)
+    if (!unit.model.board.empty()) boards[plain(unit.model)].insert(unit.model.board);
+  for (Unit& unit : units)
+    if (unit.model.board.empty() && boards[unit.model].size() == 1) unit.model.board = *boards[unit.model].begin();
+}
+
+// GPUs, and physical NICs of models that carry RDMA.
+Units units_of(const Topology& topology, std::span<const Port> ports) {
+  Units out;
+  std::set<std::pair<uint16_t, uint16_t>> rdma;
+  for (const Nic& nic : topology.nics)
+    if (carries_rdma(nic) && !nic.virtual_function) rdma.emplace(nic.vendor, nic.device);
+  for (size_t i = 0; i < topology.gpus.size(); ++i) {
+    const Gpu& gpu = topology.gpus[i];
+    out.push_back({gpu, gpu.name, {true, gpu.vendor, gpu.device}, i, true});
+  }
+  for (size_t i = 0; i < topology.nics.size(); ++i) {
+    const Nic& nic = topology.nics[i];
+    if (nic.virtual_function || !rdma.contains({nic.vendor, nic.device})) continue;
+    out.push_back({nic, nic.name, {false, nic.vendor, nic.device, board_of(nic, ports)}, i, carries_rdma(nic)});
+  }
+  complete_boards(out);
+  return out;
+}
+
+// How devices are grouped: by card, by the bridge so many below the root port, by root bus.
+struct Level {
+  enum class Kind : uint8_t { card, bridge, bus } kind;
+  size_t depth = 0;
+};
+
+std::string key_of(const Unit& unit, const Level& level) {
+  const auto& bridges = unit.device.bridges;
+  if (level.kind == Level::Kind::card) return unit.model.gpu ? std::string() : card_of_function(unit.device.pci);
+  if (level.kind == Level::Kind::bus) return unit.device.root;
+  return bridges.size() > level.depth ? bridges[bridges.size() - 1 - level.depth] : std::string();
+}
+
+std::vector<Level> levels_of(const Units& units) {
+  size_t depth = 0;
+  for (const Unit& unit : units) depth = std::max(depth, unit.device.bridges.size());
+  std::vector<Level> out{{Level::Kind::card}};
+  while (depth-- > 0) out.push_back({Level::Kind::bridge, depth});
+  out.push_back({Level::Kind::bus});
+  return out;
+}
+
+Groups groups_of(const Units& units, const Level& level, bool rdma) {
+  Groups out;
+  for (const Unit& unit : units)
+    if (std::string key = key_of(unit, level); !key.empty() && (unit.rdma || !rdma)) out[key].push_back(&unit);
+  return out;
+}
+
+Composition composition_of(const std::vector<const Unit*>& group) {
+  Composition out;
+  for (const Unit* unit : group) ++out[unit->model];
+  return out;
+}
+
+// What `whole` has more than `part`; nullopt: `part` has something that `whole` has not, or nothing at all.
+std::optional<Composition> lack_of(const Composition& part, const Composition& whole) {
+  Composition out = whole;
+  for (const auto& [model, count] : part) {
+    const auto found = out.find(model);
+    if (found == out.end() || found->second < count) return std::nullopt;
+    if ((found->second -= count) == 0) out.erase(found);
+  }
+  return part.empty() || out.empty() ? std::nullopt : std::optional(out);
+}
+
+struct Lack {
+  std::string key;
+  Composition models;
+};
+
+bool complete_each_other(const std::vector<Lack>& lacks, const std::map<std::string, Composition>& groups,
+                         const Composition& whole) {
+  for (const Lack& a : lacks)
+    for (const Lack& b : lacks) {
+      Composition sum = groups.at(a.key);
+      for (const auto& [model, count] : groups.at(b.key)) sum[model] += count;
+      if (&a != &b && sum == whole) return true;
+    }
+  return false;
+}
+
+// A machine has two, four, eight, ... GPUs, and as many on each socket.
+bool are_plausible(const Topology& topology, const std::vector<const PciDevice*>& more) {
+  std::map<int, size_t> by_socket;
+  const auto count = [&](const PciDevice& gpu) {
+    const auto socket = gpu.numa ? topology.numa_socket.find(*gpu.numa) : topology.numa_socket.end();
+    ++by_socket[socket != topology.numa_socket.end() ? socket->second : gpu.numa.value_or(-1)];
+  };
+  for (const Gpu& gpu : topology.gpus) count(gpu);
+  for (const PciDevice* gpu : more) count(*gpu);
+  return std::has_single_bit(topology.gpus.size() + more.size()) &&
+         std::ranges::all_of(by_socket, [&](const auto& each) { return each.second == by_socket.begin()->second; });
+}
+
+// The groups that lack something of what most others of their kind have.
+std::vector<Lack> lacks_of(const std::map<std::string, Composition>& groups) {
+  std::map<Composition, size_t> counts;
+  for (const auto& [key, composition] : groups) ++counts[composition];
+  for (const auto& [whole, count] : counts) {
+    size_t parts = 0;
+    for (const auto& [model, number] : whole) parts += number;
+    std::vector<Lack> out;
+    for (const auto& [key, composition] : groups)
+      if (auto lack = lack_of(composition, whole)) out.push_back({key, std::move(*lack)});
+    if (parts >= 2 && count >= 3 && !out.empty() && out.size() * 3 <= count && !complete_each_other(out, groups, whole))
+      return out;
+  }
+  return {};
+}
+
+std::map<std::string, Composition> compositions(const Groups& groups) {
+  std::map<std::string, Composition> out;
+  for (const auto& [key, group] : groups) out.emplace(key, composition_of(group));
+  return out;
+}
+
+unsigned bus_of(const std::string& pci) {
+  const size_t colon = pci.find(':');
+  return colon == std::string::npos
+             ? 0
+             : parse_number<unsigned>(std::string_view(pci).substr(colon + 1, 2), 16).value_or(0);
+}
+
+// Where a device sits in its group: buses above the group's own, and "00.1".
+using Offset = std::pair<int, std::string>;
+std::set<Offset> offsets_of(const std::vector<const Unit*>& group, const std::string& key, const Model& model) {
+  std::set<Offset> out;
+  for (const Unit* unit : group)
+    if (unit->model == model)
+      out.emplace(static_cast<int>(bus_of(unit->device.pci)) - static_cast<int>(bus_of(key)),
+                  unit->device.pci.substr(std::min(unit->device.pci.size(), unit->device.pci.rfind(':') + 1)));
+  return out;
+}
+
+// The addresses at which the others have the model and this one has not; empty if the others disagree.
+std::vector<std::string> addresses_of(const Groups& groups, const std::string& key, const Model& model, size_t count) {
+  const auto here = offsets_of(groups.at(key), key, model);
+  std::set<Offset> others;
+  for (const auto& [other, group] : groups) {
+    const auto offsets = offsets_of(group, other, model);
+    if (offsets.size() != here.size() + count) continue;
+    if (!others.empty() && others != offsets) return {};
+    others = offsets;
+  }
+  std::vector<std::string> out;
+  const PciDevice& first = groups.at(key).front()->device;
+  for (const auto& [buses, rest] : others) {
+    if (here.contains({buses, rest})) continue;
+    static constexpr char kDigits[] = "0123456789abcdef";
+    const auto bus = static_cast<unsigned>(static_cast<int>(bus_of(key)) + buses) & 0xff;
+    out.push_back(first.pci.substr(0, first.pci.find(':') + 1) + kDigits[bus >> 4] + kDigits[bus & 15] + ":" + rest);
+  }
+  return out.size() == count ? out : std::vector<std::string>();
+}
+
+// A device of the model at the group's bridge.
+MissingPart part_at(const Groups& groups, const std::string& key, const Model& model) {
+  const auto& group = groups.at(key);
+  MissingPart out;
+  out.kind = model.gpu ? MissingPart::Kind::gpu : MissingPart::Kind::nic;
+  out.below = key;
+  const auto twin = std::ranges::find_if(group, [&](const Unit* unit) { return unit->model == model; });
+  out.place = (twin == group.end() ? group.front() : *twin)->device;
+  out.place.pci.clear();
+  out.place.vendor = model.vendor;
+  out.place.device = model.device;
+  const auto from = std::ranges::find(out.place.bridges, key);
+  if (from != out.place.bridges.end()) out.place.bridges.erase(out.place.bridges.begin(), from);
+  for (const Unit* unit : group) {
+    if (!unit->there) continue;
+    out.beside.push_back(unit->name);
+    if (unit->model.gpu) out.gpus.push_back(unit->index);
+  }
+  return out;
+}
+
+std::vector<std::pair<MissingPart, Model>> missing_at(const Topology& topology, const Groups& groups) {
+  std::vector<std::pair<MissingPart, Model>> out;
+  for (const Lack& lack : lacks_of(compositions(groups)))
+    for (const auto& [model, count] : lack.models) {
+      const auto addresses = addresses_of(groups, lack.key, model, count);
+      for (size_t i = 0; i < count; ++i) {
+        out.emplace_back(part_at(groups, lack.key, model), model);
+        if (!addresses.empty()) out.back().first.place.pci = addresses[i];
+      }
+    }
+  std::vector<const PciDevice*> gpus;
+  for (const auto& [part, model] : out)
+    if (model.gpu) gpus.push_back(&part.place);
+  if (!gpus.empty() && !are_plausible(topology, gpus))
+    std::erase_if(out, [](const auto& each) { return each.second.gpu; });
+  return out;
+}
+
+void find_functions(const Topology& topology, Units& units, std::vector<MissingPart>& out) {
+  for (const Level& level : levels_of(units)) {
+    auto found = missing_at(topology, groups_of(units, level, false));
+    for (auto& [part, model] : found) {
+      units.push_back({part.place, {}, model, 0, true, false});
+      out.push_back(std::move(part));
+    }
+  }
+}
+
+// Functions that are there and have no RDMA device, where the others have one.
+void find_rdma(const Topology& topology, const Units& units, std::vector<MissingPart>& out) {
+  std::set<size_t> found;
+  for (const Level& level : levels_of(units)) {
+    const Groups with = groups_of(units, level, true), all = groups_of(units, level, false);
+    for (auto& [part, model] : missing_at(topology, with)) {
+      const auto& group = all.at(part.below);
+      const auto nic = std::ranges::find_if(
+          group, [&, &of = model](const Unit* unit) { return unit->there && !unit->rdma && unit->model == of; });
+      if (nic == group.end() || !topology.nics[(*nic)->index].bond.empty() || !found.insert((*nic)->index).second)
+        continue;
+      part.kind = MissingPart::Kind::rdma;
+      part.nic = (*nic)->index;
+      part.place = (*nic)->device;
+      out.push_back(std::move(part));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<MissingPart> missing_parts(const Topology& topology, std::span<const Port> ports) {
+  std::vector<MissingPart> out;
+  Units units = units_of(topology, ports);
+  find_functions(topology, units, out);
+  find_rdma(topology, units, out);
+  return out;
+}
+
+std::string place_text(const MissingPart& part) {
+  std::string out = part.place.pci.empty() ? "below " + part.below : "at " + part.place.pci;
+  for (size_t i = 0; i < part.beside.size(); ++i)
+    out.append(i == 0 ? ", beside " : i + 1 == part.beside.size() ? " and " : ", ").append(part.beside[i]);
+  return out;
+}
+
+}  // namespace fabric
