@@ -11,7 +11,7 @@
 
 #include "config/cabling.h"
 #include "config/config.h"
-#include "exporter/http/listen.h"
+#include "exporter/http/http.h"
 #include "kernel/capture/root.h"
 #include "kernel/kernel.h"
 

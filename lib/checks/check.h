@@ -52,7 +52,4 @@ std::string runbook(const Check& check);
 // Runs the checks named by id or group, all if `only` is empty. Findings are sorted worst first, then in table order.
 Report run_checks(const View& view, std::span<const std::string> only = {});
 
-// fabric-checks(7).
-std::string checks_manual();
-
 }  // namespace fabric

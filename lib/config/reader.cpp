@@ -7,7 +7,7 @@
 namespace fabric::config {
 namespace {
 
-// Insertions, deletions, substitutions and swaps of neighbours (Damerau-Levenshtein, optimal string alignment).
+// Insertions, deletions, substitutions and swaps of neighbors (Damerau-Levenshtein, optimal string alignment).
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<size_t>> cost(a.size() + 1, std::vector<size_t>(b.size() + 1));
   for (size_t i = 0; i <= a.size(); ++i) {

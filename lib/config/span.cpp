@@ -64,4 +64,73 @@ std::string span_text(std::chrono::milliseconds span) {
   return out.empty() ? "0s" : out;
 }
 
+// Maintenance windows: "Sat 02:00-04:00", "Mon-Fri,Sun 23:00-01:00", "daily 03:00-04:00". Days as in systemd.time(7).
+namespace {
+
+constexpr std::array<std::string_view, 7> kDays{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+constexpr uint8_t kDaily = 0x7f;
+constexpr unsigned kMidnight = 24 * 60;
+
+std::optional<size_t> day_of(std::string_view text) {
+  for (size_t day = 0; day < kDays.size(); ++day)
+    if (kDays[day] == text) return day;
+  return std::nullopt;
+}
+
+// "Sat", "Mon-Fri"; "Sat-Mon" goes over the end of the week.
+std::optional<uint8_t> days_of_range(std::string_view text) {
+  const auto ends = split(text, '-');
+  const auto first = day_of(ends.front()), last = day_of(ends.back());
+  if (!first || !last || ends.size() > 2) return std::nullopt;
+  unsigned days = 0;
+  for (size_t day = *first;; day = (day + 1) % kDays.size()) {
+    days |= 1U << day;
+    if (day == *last) return static_cast<uint8_t>(days);
+  }
+}
+
+std::optional<uint8_t> days_of(std::string_view text) {
+  if (text == "daily") return kDaily;
+  unsigned days = 0;
+  for (std::string_view part : split(text, ',')) {
+    const auto some = days_of_range(part);
+    if (!some) return std::nullopt;
+    days |= *some;
+  }
+  return static_cast<uint8_t>(days);
+}
+
+// "02:00"; "24:00" as an end only.
+std::optional<unsigned> minute_of(std::string_view text) {
+  if (text.size() != 5 || text[2] != ':') return std::nullopt;
+  const auto hour = parse_number<unsigned>(text.substr(0, 2)), minute = parse_number<unsigned>(text.substr(3));
+  if (!hour || !minute || *minute > 59 || *hour * 60 + *minute > kMidnight) return std::nullopt;
+  return *hour * 60 + *minute;
+}
+
+std::string clock(unsigned minute) {
+  const auto two = [](unsigned number) { return std::string(number < 10 ? "0" : "") + std::to_string(number); };
+  return two(minute / 60) + ":" + two(minute % 60);
+}
+
+}  // namespace
+
+std::optional<Window> parse_window(std::string_view text) {
+  const auto parts = words(text);
+  if (parts.size() != 2) return std::nullopt;
+  const auto times = split(parts[1], '-');
+  const auto days = days_of(parts[0]);
+  if (times.size() != 2 || !days) return std::nullopt;
+  const auto from = minute_of(times[0]), to = minute_of(times[1]);
+  if (!from || !to || *from == *to || *from == kMidnight) return std::nullopt;
+  return Window{*days, *from, *to};
+}
+
+std::string window_text(const Window& window) {
+  std::string days;
+  for (size_t day = 0; day < kDays.size(); ++day)
+    if ((window.days >> day & 1) != 0) days.append(days.empty() ? "" : ",").append(kDays[day]);
+  return (window.days == kDaily ? "daily" : days) + " " + clock(window.from) + "-" + clock(window.to);
+}
+
 }  // namespace fabric

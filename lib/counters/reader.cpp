@@ -24,12 +24,16 @@ bool netlink_cannot(int code) { return code == EINVAL || code == EOPNOTSUPP || c
 // The driver does not count it: mlx5 on some ports (core/sysfs.c get_perf_mad, hw/mlx5/mad.c of Linux 6.12).
 bool is_absent(int code) { return code == ENOENT || code == EOPNOTSUPP || code == EINVAL; }
 
-class Timer {
- public:
-  [[nodiscard]] double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-
- private:
-  Clock::time_point start_ = Clock::now();
+// One group's Attempt, in the reading when it is over.
+struct Timed {
+  PortReading& reading;
+  Attempt attempt;
+  Clock::time_point start = Clock::now();
+  bool absent = false;  // the port has no such group
+  ~Timed() {
+    attempt.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    if (!absent) reading.attempts.push_back(std::move(attempt));
+  }
 };
 
 void fail(Attempt& attempt, std::string why) {
@@ -39,10 +43,11 @@ void fail(Attempt& attempt, std::string why) {
 
 // Drops mlx5's thousand statistics of single queues, which would be most of every copy of the node.
 ethtool::Selection kept(const CounterAccess& access, const Port& port) {
-  return ethtool::Selection(
-      [asked = access.asked, driver = port.kernel_driver, all = access.once](std::string_view name) {
-        return all || describe_counter(CounterSource::ethtool, name, driver) || matches_any(asked, name);
-      });
+  return ethtool::Selection([asked = access.asked, driver = port.kernel_driver, all = access.once,
+                             sampling = access.sampling](std::string_view name) {
+    if (sampling) return is_burst_counter(CounterSource::ethtool, name, driver);
+    return all || describe_counter(CounterSource::ethtool, name, driver) || matches_any(asked, name);
+  });
 }
 
 // "4: ACTIVE" -> 4
@@ -61,8 +66,7 @@ Result<std::string> read_text(const Root& root, const std::string& path, int fd)
 
 // Calls `with(file, text)` for each file that can be read now.
 template <class Files, class Function>
-void read_files(const Root& root, Files& files, Attempt& attempt, Function&& with) {
-  const auto now = Clock::now();
+void read_files(const Root& root, Files& files, Clock::time_point now, Attempt& attempt, Function&& with) {
   for (auto& file : files) {
     if (file.idle) {
       with(file, file.usual);
@@ -79,14 +83,17 @@ void read_files(const Root& root, Files& files, Attempt& attempt, Function&& wit
     } else if (!is_absent(text.error().code)) {
       file.backoff.failed(now);
       fail(attempt, text.error().text());
+      if (text.error().code != ENODEV) continue;
+      if (auto again = root.hold(file.path)) file.fd = std::move(*again);  // of a device that was made anew
     }
   }
 }
 
 template <class Files>
-void read_counters(const Root& root, Files& files, Attempt& attempt, std::vector<Counter>& counters) {
+void read_counters(const Root& root, Files& files, Clock::time_point now, Attempt& attempt,
+                   std::vector<Counter>& counters) {
   counters.reserve(files.size());
-  read_files(root, files, attempt, [&](auto& file, std::string_view text) {
+  read_files(root, files, now, attempt, [&](auto& file, std::string_view text) {
     const auto value = parse_counter_file(text);
     if (value) counters.push_back({file.name, *value});
     file.idle = file.rarely_changes && value == 0u;
@@ -116,24 +123,30 @@ void apply(PortReading reading, Port& port) {
 }
 
 PortReader::PortReader(const CounterAccess& access, const Port& port)
-    : access_(access), rdma_(port.rdma), netdev_(port.netdev), number_(port.number), kept_(kept(access, port)) {
-  const std::string folder = "sys/class/infiniband/" + rdma_ + "/ports/" + std::to_string(number_);
-  if (!port.is_member()) open_rdma(folder);
+    : access_(access),
+      rdma_(port.rdma),
+      netdev_(port.netdev),
+      driver_(port.kernel_driver),
+      folder_("sys/class/infiniband/" + rdma_ + "/ports/" + std::to_string(port.number)),
+      number_(port.number),
+      member_(port.is_member()),
+      kept_(kept(access, port)) {
+  if (!member_) open_rdma();  // of a member the bond has the RDMA counters
   if (port.link_layer == LinkLayer::ethernet)
     for (File& file : pma_) {
-      const auto match = describe_counter(CounterSource::pma, file.name, port.kernel_driver);
+      const auto match = describe_counter(CounterSource::pma, file.name, driver_);
       file.rarely_changes = match && match->row->scope == CounterScope::infiniband_link;
     }
-  if (!access_.once) open_link(port, folder);
+  if (!access_.once && !access_.sampling) open_link(port);
   has_ethtool_ = access_.statistics != nullptr && !netdev_.empty();
 }
 
-void PortReader::open_link(const Port& port, const std::string& folder) {
+void PortReader::open_link(const Port& port) {
   auto hold = [&](const char* name, const std::string& path) {
     if (auto fd = access_.root.hold(path)) link_.push_back({name, path, std::move(*fd)});
   };
-  hold("state", folder + "/state");
-  hold("phys_state", folder + "/phys_state");
+  hold("state", folder_ + "/state");
+  hold("phys_state", folder_ + "/phys_state");
   if (port.link_layer == LinkLayer::ethernet)
     for (File& file : link_)
       if (file.name == "phys_state") file.rarely_changes = true, file.usual = "5: LinkUp";
@@ -143,25 +156,31 @@ void PortReader::open_link(const Port& port, const std::string& folder) {
   }
 }
 
-void PortReader::open_rdma(const std::string& folder) {
-  pma_ = open_folder(folder + "/counters");
+void PortReader::open_rdma() {
+  if (!access_.sampling) pma_ = open_files(folder_ + "/counters", CounterSource::pma);
   device_ = access_.device;
-  if (!device_ && access_.rdma) {
-    if (auto devices = nldev::devices(*access_.rdma))
-      for (const auto& device : *devices)
-        if (device.name == rdma_) device_ = device.index;
-  }
-  if (!device_) hw_ = open_folder(folder + "/hw_counters");
-  if (number_ == 1) device_hw_ = open_folder(infiniband::device_counters_folder(rdma_));
+  if (!device_) device_ = find_device();
+  if (!device_) hw_ = open_files(folder_ + "/hw_counters", CounterSource::hw);
+  if (number_ == 1 && !access_.sampling)
+    device_hw_ = open_files(infiniband::device_counters_folder(rdma_), CounterSource::hw);
 }
 
-std::vector<PortReader::File> PortReader::open_folder(const std::string& folder) const {
+std::optional<uint32_t> PortReader::find_device() const {
+  if (access_.rdma == nullptr) return std::nullopt;
+  if (auto devices = nldev::devices(*access_.rdma))
+    for (const auto& device : *devices)
+      if (device.name == rdma_) return device.index;
+  return std::nullopt;
+}
+
+std::vector<PortReader::File> PortReader::open_files(const std::string& folder, CounterSource source) const {
   std::vector<File> files;
   auto names = access_.root.list(folder);
   if (!names && access_.once && names.error().code != ENOENT) files.push_back({{}, folder, Fd()});  // reads say why
   if (!names) return files;
   for (const std::string& name : *names) {
     if (name == "lifespan") continue;  // a setting of the kernel's counter cache
+    if (access_.sampling && !is_burst_counter(source, name, driver_)) continue;
     std::string path = folder + '/' + name;
     if (access_.once) {
       files.push_back({name, std::move(path), Fd()});
@@ -174,32 +193,35 @@ std::vector<PortReader::File> PortReader::open_folder(const std::string& folder)
 }
 
 void PortReader::end_idleness() {
-  const auto now = Clock::now();
-  if (now < idle_due_) return;
+  if (now_ < idle_due_) return;
   for (auto* files : {&pma_, &link_})
     for (File& file : *files) file.idle = false;
-  idle_due_ = now + access_.idle_age;
+  idle_due_ = now_ + access_.idle_age;
 }
 
-PortReading PortReader::read() {
+PortReading PortReader::read(Clock::time_point now) {
+  now_ = now;
   PortReading reading;
   end_idleness();
-  if (!access_.once) read_link(reading);
+  if (!access_.once && !access_.sampling) read_link(reading);
   read_hw(reading);
-  read_pma(reading);
+  reading.times.hw = Clock::now();
+  if (!access_.sampling) read_pma(reading);
   read_ethtool(reading);
+  reading.times.ethtool = Clock::now();
+  if (access_.sampling) choose_pma(reading), read_pma(reading);
+  reading.times.pma = Clock::now();
   return reading;
 }
 
 // Each read of state and phys_state costs mlx5 two firmware commands. On Ethernet drivers derive both from the netdev's
 // carrier (mlx5_query_port_roce, bnxt_re_query_port, irdma_query_port of Linux 6.12): ACTIVE implies LinkUp.
 void PortReader::read_link(PortReading& reading) {
-  Attempt attempt{"link", true, 0, {}};
-  Timer timer;
+  Timed timed{reading, {"link", true, 0, {}}};
   // The carrier of a netdev that is administratively down answers EINVAL (net/core/net-sysfs.c, carrier_show).
   if (std::any_of(link_.begin(), link_.end(), [](const File& file) { return file.name == "carrier"; }))
     reading.carrier = false;
-  read_files(access_.root, link_, attempt, [&](File& file, std::string_view text) {
+  read_files(access_.root, link_, now_, timed.attempt, [&](File& file, std::string_view text) {
     if (file.name == "state") {
       reading.state = leading_number(text);
       if (reading.state != kActive)
@@ -213,40 +235,46 @@ void PortReader::read_link(PortReading& reading) {
       reading.carrier = *carrier != 0;
     }
   });
-  attempt.seconds = timer.seconds();
-  reading.attempts.push_back(std::move(attempt));
 }
 
 void PortReader::read_hw(PortReading& reading) {
   if (!device_ && hw_.empty() && device_hw_.empty()) return;
-  Attempt attempt{"rdma", true, 0, {}};
-  Timer timer;
-  if (device_ && waiting_.hw.due(Clock::now())) {
-    auto counters = nldev::statistics(*access_.rdma, *device_, number_);
+  Timed timed{reading, {"rdma", true, 0, {}}};
+  if (device_ && waiting_.hw.due(now_)) {
+    auto counters = read_netlink();
     if (counters) {
       waiting_.hw.succeeded();
       reading.counters.hw = std::move(*counters);
     } else if (access_.once || netlink_cannot(counters.error().code)) {
       device_.reset();
-      hw_ = open_folder("sys/class/infiniband/" + rdma_ + "/ports/" + std::to_string(number_) + "/hw_counters");
+      hw_ = open_files(folder_ + "/hw_counters", CounterSource::hw);
     } else {
-      waiting_.hw.failed(Clock::now());
+      waiting_.hw.failed(now_);
       waiting_.hw_error = counters.error().text();
-      fail(attempt, waiting_.hw_error);
+      fail(timed.attempt, waiting_.hw_error);
     }
   } else if (device_) {
-    fail(attempt, waiting_.hw_error);
+    fail(timed.attempt, waiting_.hw_error);
   }
-  if (!device_) read_counters(access_.root, hw_, attempt, reading.counters.hw);
-  read_device(attempt, reading.counters.hw);
-  attempt.seconds = timer.seconds();
-  reading.attempts.push_back(std::move(attempt));
+  if (!device_) read_counters(access_.root, hw_, now_, timed.attempt, reading.counters.hw);
+  read_device(timed.attempt, reading.counters.hw);
+}
+
+// The kernel answers EINVAL for an unknown index as well as for a driver without counters (nldev_stat_get_doit of Linux
+// 6.12). A re-created device has another index; the missing reading separates its counters from the old ones.
+Result<std::vector<Counter>> PortReader::read_netlink() {
+  auto counters = nldev::statistics(*access_.rdma, *device_, number_);
+  if (counters || counters.error().code != EINVAL || access_.once) return counters;
+  const auto there = find_device();
+  if (there == device_) return counters;
+  if (there) device_ = there;
+  return error(ENODEV, rdma_);
 }
 
 // The device's own counters are reported with its first port, unless that has a counter of the same name.
 void PortReader::read_device(Attempt& attempt, std::vector<Counter>& hw) {
   std::vector<Counter> more;
-  read_counters(access_.root, device_hw_, attempt, more);
+  read_counters(access_.root, device_hw_, now_, attempt, more);
   for (const Counter& counter : more)
     if (std::ranges::find(hw, counter.name, &Counter::name) == hw.end()) hw.push_back(counter);
 }
@@ -255,35 +283,29 @@ void PortReader::read_device(Attempt& attempt, std::vector<Counter>& hw) {
 // 6.12), so on Ethernet InfiniBand link counters that are zero are read every idle_age only.
 void PortReader::read_pma(PortReading& reading) {
   if (pma_.empty()) return;
-  Attempt attempt{"pma", true, 0, {}};
-  Timer timer;
-  read_counters(access_.root, pma_, attempt, reading.counters.pma);
-  attempt.seconds = timer.seconds();
-  reading.attempts.push_back(std::move(attempt));
+  Timed timed{reading, {"pma", true, 0, {}}};
+  read_counters(access_.root, pma_, now_, timed.attempt, reading.counters.pma);
 }
 
 void PortReader::read_ethtool(PortReading& reading) {
   if (!has_ethtool_) return;
-  Attempt attempt{"ethtool", true, 0, {}};
-  Timer timer;
-  if (waiting_.ethtool.due(Clock::now())) {
-    auto counters = access_.statistics->read(netdev_, kept_);
+  Timed timed{reading, {"ethtool", true, 0, {}}};
+  if (waiting_.ethtool.due(now_)) {
+    auto counters = read_statistics();
     if (counters) {
       waiting_.ethtool.succeeded();
       reading.counters.ethtool = std::move(*counters);
     } else if (counters.error().code == EOPNOTSUPP) {
       has_ethtool_ = false;
-      return;
+      timed.absent = true;
     } else {
-      waiting_.ethtool.failed(Clock::now());
+      waiting_.ethtool.failed(now_);
       waiting_.ethtool_error = counters.error().text();
-      fail(attempt, waiting_.ethtool_error);
+      fail(timed.attempt, waiting_.ethtool_error);
     }
   } else {
-    fail(attempt, waiting_.ethtool_error);
+    fail(timed.attempt, waiting_.ethtool_error);
   }
-  attempt.seconds = timer.seconds();
-  reading.attempts.push_back(std::move(attempt));
 }
 
 }  // namespace fabric

@@ -52,8 +52,8 @@ TelemetryReader::TelemetryReader(const TelemetryAccess& access, const Port& port
         if (device.name == port.rdma) device_ = device.index, resources_.there = true, asks_qp_ = access_.qp_statistics;
   }
   if (access_.generic != nullptr && !port.pci.empty()) {
-    if (auto family = devlink::resolve(*access_.generic)) {
-      devlink_ = *family;
+    if (auto family = ethtool::resolve(*access_.generic, "devlink")) {
+      devlink_ = family->id;
       handles_ = devlink::handles_of(access_.root, port.pci);
       reporters_.there = true;
     }

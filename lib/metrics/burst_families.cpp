@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "metrics/burst_families.h"
-
 #include <span>
 #include <utility>
+
+#include "metrics/families.h"
 
 namespace fabric {
 namespace {

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "counters/catalogue.h"
-#include "metrics/telemetry_families.h"
 #include "model/change.h"
 #include "model/metrics.h"
 

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 
+#include "counters/burst.h"
 #include "metrics/family.h"
 #include "model/diagnosis.h"
+#include "model/health.h"
 #include "model/node.h"
 #include "model/policy.h"
 #include "model/report.h"
@@ -31,5 +34,28 @@ void add_diagnoses(FamilySet& families, const Node& node, const std::map<std::st
 void add_counters(FamilySet& families, const Port& port);
 // RawCounters::unnamed: only those without a common name.
 void add_raw_counters(FamilySet& families, const Port& port, RawCounters raw);
+// Driver statistics of the netdev (`ethtool -S`) that match the globs ([exporter] ethtool), with or without a common
+// name, under the drivers' own names. Adds up two of one name on a port: drivers truncate names to 31 characters
+// (ETH_GSTRING_LEN, linux/ethtool.h).
+void add_ethtool(FamilySet& families, const Node& node, std::span<const std::string> globs);
+
+// device and port: "mlx5_0", "1"; of a bond's member "mlx5_bond_0", "1@ens1f0np0", as in Port::id().
+Labels port_labels(const Port& port);
+// Telemetry of every port and device of the node other than counters, in order of importance. Call it after
+// add_counters(): a sum that the counters have already given (link downs, FEC words) is not added again.
+void add_telemetry(FamilySet& families, const Node& node);
+void add_link_status(FamilySet& families, const Port& port);
+void add_fec(FamilySet& families, const Port& port);
+void add_module(FamilySet& families, const Port& port);
+// `device` is the first port of the device.
+void add_device(FamilySet& families, const Port& device, const Platform& platform);
+
+// Value, phase and start of each rule that is not ok.
+void add_health(FamilySet& families, const Health& health);
+// 1 for each acknowledged finding.
+void add_acknowledged(FamilySet& families, const Report& report);
+
+// Histograms and peaks of the samples of one port.
+void add_bursts(FamilySet& families, const PortBursts& port, BurstRecord::Clock::time_point now);
 
 }  // namespace fabric

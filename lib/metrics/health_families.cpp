@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "metrics/health_families.h"
-
 #include <algorithm>
+
+#include "metrics/families.h"
 
 namespace fabric {
 namespace {

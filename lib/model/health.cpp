@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/health.h"
 
+#include <array>
+
 namespace fabric {
+
 std::string_view to_text(HealthPhase value) {
-  switch (value) {
-    case HealthPhase::ok: return "ok";
-    case HealthPhase::pending: return "pending";
-    case HealthPhase::raised: return "raised";
-    case HealthPhase::clearing: break;
-  }
-  return "clearing";
+  constexpr std::array<std::string_view, 4> kTexts{"ok", "pending", "raised", "clearing"};
+  return kTexts.at(static_cast<size_t>(value));
 }
 
 Status HealthState::status() const {

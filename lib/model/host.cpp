@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/host.h"
 
+#include <algorithm>
+
+#include "model/network.h"
+
 namespace fabric {
 namespace {
 
@@ -29,5 +33,10 @@ std::string count_text(const ResourceLimit& limit) {
 }
 
 std::string FileLine::text() const { return line == 0 ? file : file + ":" + std::to_string(line); }
+
+std::optional<unsigned> ConfValue::effective() const {
+  if (!all || !own) return std::nullopt;
+  return std::max(*all, *own);
+}
 
 }  // namespace fabric

@@ -2,27 +2,20 @@
 #include "model/node.h"
 
 #include <array>
+#include <ostream>
+
+#include "model/counter_name.h"
 
 namespace fabric {
 
 std::string_view to_text(PathClass value) {
-  switch (value) {
-    case PathClass::PIX: return "PIX";
-    case PathClass::PXB: return "PXB";
-    case PathClass::PHB: return "PHB";
-    case PathClass::NODE: return "NODE";
-    case PathClass::SYS: return "SYS";
-  }
-  return "";
+  constexpr std::array<std::string_view, 5> kTexts{"PIX", "PXB", "PHB", "NODE", "SYS"};
+  return kTexts.at(static_cast<size_t>(value));
 }
 
 std::string_view to_text(LinkLayer value) {
-  switch (value) {
-    case LinkLayer::ethernet: return "Ethernet";
-    case LinkLayer::infiniband: return "InfiniBand";
-    case LinkLayer::unknown: break;
-  }
-  return "Unknown";
+  constexpr std::array<std::string_view, 3> kTexts{"Unknown", "Ethernet", "InfiniBand"};
+  return kTexts.at(static_cast<size_t>(value));
 }
 
 bool Port::is_member() const { return !bond.empty() && bond != netdev; }
@@ -53,5 +46,7 @@ Keys own_keys(const Port& port) {
 }
 
 }  // namespace qos
+
+std::ostream& operator<<(std::ostream& out, const CounterName& name) { return out << name.text(); }
 
 }  // namespace fabric

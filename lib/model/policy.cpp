@@ -2,6 +2,7 @@
 #include "model/policy.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/parse.h"
 
@@ -44,12 +45,8 @@ bool can_have_one(const Port& port) {
 std::string_view to_text(Mode value) { return value == Mode::enforce ? "enforce" : "audit"; }
 
 std::string_view to_text(Disruptive value) {
-  switch (value) {
-    case Disruptive::now: return "now";
-    case Disruptive::never: return "never";
-    case Disruptive::idle: break;
-  }
-  return "idle";
+  constexpr std::array<std::string_view, 3> kTexts{"idle", "now", "never"};
+  return kTexts.at(static_cast<size_t>(value));
 }
 
 std::string_view to_text(RawCounters value) { return value == RawCounters::all ? "all" : "unnamed"; }

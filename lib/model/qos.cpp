@@ -2,6 +2,7 @@
 #include "model/qos.h"
 
 #include "base/json.h"
+#include "model/change.h"
 
 namespace fabric {
 
@@ -30,6 +31,22 @@ bool same_value(const Setting& setting, const Qos& a, const Qos& b) {
 
 void copy_value(const Setting& setting, const Qos& from, Qos& to) {
   std::visit([&](auto member) { to.*member = from.*member; }, setting.member);
+}
+
+std::string_view to_text(Outcome value) {
+  switch (value) {
+    case Outcome::in_sync: return "in_sync";
+    case Outcome::applied: return "applied";
+    case Outcome::unverified: return "unverified";
+    case Outcome::differs: return "differs";
+    case Outcome::pending: return "pending";
+    case Outcome::unsupported: return "unsupported";
+    case Outcome::refused: return "refused";
+    case Outcome::ignored: return "ignored";
+    case Outcome::unsaved: return "unsaved";
+    case Outcome::conflict: return "conflict";
+  }
+  return "unknown";
 }
 
 }  // namespace fabric

@@ -2,29 +2,20 @@
 #include "model/report.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/json.h"
 
 namespace fabric {
 
 std::string_view to_text(Status value) {
-  switch (value) {
-    case Status::ok: return "ok";
-    case Status::warning: return "warning";
-    case Status::critical: return "critical";
-    case Status::unknown: break;
-  }
-  return "unknown";
+  constexpr std::array<std::string_view, 4> kTexts{"ok", "warning", "critical", "unknown"};
+  return kTexts.at(static_cast<size_t>(value));
 }
 
 int rank(Status value) {
-  switch (value) {
-    case Status::critical: return 0;
-    case Status::warning: return 1;
-    case Status::unknown: return 2;
-    case Status::ok: break;
-  }
-  return 3;
+  constexpr std::array<int, 4> kRanks{3, 1, 0, 2};  // ok, warning, critical, unknown
+  return kRanks.at(static_cast<size_t>(value));
 }
 
 Status worst(const Report& report) {

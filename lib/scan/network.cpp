@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses, routes and ARP settings of the netdevs that RDMA ports sit on, and of those that their GIDs name (VLANs).
-#include "scan/network.h"
-
 #include <algorithm>
 #include <set>
 
 #include "base/parse.h"
 #include "kernel/netlink/rtnl.h"
-#include "kernel/netlink/rtnl_network.h"
 #include "scan/port.h"
+#include "scan/scan.h"
 
 namespace fabric::scanning {
 namespace {
@@ -90,13 +88,13 @@ void take_rules(const std::vector<rtnl::IpRule>& rules, Network& network) {
   }
 }
 
-void take_gateways(const std::vector<rtnl::IpNeighbour>& neighbours, const ByIndex& interfaces) {
-  for (const rtnl::IpNeighbour& each : neighbours) {
+void take_gateways(const std::vector<rtnl::IpNeighbor>& neighbors, const ByIndex& interfaces) {
+  for (const rtnl::IpNeighbor& each : neighbors) {
     const auto found = interfaces.find(each.ifindex);
     if (found == interfaces.end()) continue;
     const auto& routes = found->second->routes;
     if (std::any_of(routes.begin(), routes.end(), [&](const Route& route) { return route.gateway == each.ip; }))
-      found->second->gateways.push_back({each.ip, rtnl::neighbour_state_text(each.state)});
+      found->second->gateways.push_back({each.ip, rtnl::neighbor_state_text(each.state)});
   }
 }
 
@@ -113,7 +111,7 @@ void ask_kernel(Context& context, Network& network) {
     return std::any_of(routes.begin(), routes.end(), [](const Route& one) { return one.gateway.has_value(); });
   });
   if (!any_gateway) return;
-  if (const auto neighbours = taken(context, rtnl::neighbours(route))) take_gateways(*neighbours, interfaces);
+  if (const auto neighbors = taken(context, rtnl::neighbors(route))) take_gateways(*neighbors, interfaces);
 }
 
 }  // namespace

@@ -8,8 +8,6 @@
 #include "kernel/pci/machine.h"
 #include "kernel/pci/topology.h"
 #include "kernel/rdma/infiniband.h"
-#include "scan/host.h"
-#include "scan/platform.h"
 #include "scan/port.h"
 #include "store/state.h"
 #include "topology/locality.h"

@@ -18,7 +18,7 @@ struct ScanOptions {
   Keys keys = Keys().set();  // ... and of what costs a file or a firmware command of its own, these
   bool counters = true;      // hw, pma, ethtool; with them link status, FEC, resources, health reporters
   bool gids = true;
-  bool network = true;   // addresses, routes, neighbours: some netlink dumps
+  bool network = true;   // addresses, routes, neighbors: some netlink dumps
   bool verbs = true;     // port attributes by libibverbs: opens the device for a moment, commands to its firmware
   bool serials = false;  // Port::card by serial number: a firmware command for each function, once
   bool members = false;  // the members of a bond as ports of their own, behind the bond's: settings are theirs
@@ -40,5 +40,17 @@ Node scan(Kernel& kernel, const ScanOptions& options = {});
 bool asks_for_role(const Policy& policy);
 // The settings that some entry of the policy sets: no others are worth reading.
 Keys wanted_keys(const Policy& policy);
+
+// Parts of a scan, for who has read the ports elsewhere. Failures are named in node.unseen.
+namespace scanning {
+
+// Node::host, what of the machine outside its ports bears on jobs; ports and topology must be filled.
+void read_host(const Root& root, Node& node);
+// platform and pci_settings; the topology must be filled.
+void read_platform(const Root& root, Node& node);
+// Node::network and Node::neighbors for the netdevs that node.ports and their GIDs name; opens no RDMA device.
+void read_network(Kernel& kernel, Node& node);
+
+}  // namespace scanning
 
 }  // namespace fabric

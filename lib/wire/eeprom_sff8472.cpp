@@ -88,7 +88,7 @@ void read_identity(const Memory& memory, Transceiver& out) {
   // An active cable may be one of fibre, too, with "no separable connector"; only those of copper have no laser to
   // measure, and byte 60 of a cable holds compliance codes instead of a wavelength.
   if ((*cable & 8) != 0) out.medium = has_diagnostics(memory) ? Medium::optical : Medium::active_copper;
-  const uint8_t length = memory.u8(kBase, 18).value_or(0);  // metres of a cable, else the reach over OM4
+  const uint8_t length = memory.u8(kBase, 18).value_or(0);  // meters of a cable, else the reach over OM4
   if ((*cable & 0x0c) != 0 && length != 0) out.cable_length = length;
 }
 

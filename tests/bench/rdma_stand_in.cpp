@@ -173,21 +173,19 @@ ssize_t sendmsg(int fd, const msghdr* message, int flags) {
   return next(fd, &instead, flags);
 }
 
-int recvmmsg(int fd, mmsghdr* messages, unsigned count, int flags, timespec* timeout) {
-  static auto* next = real<int(int, mmsghdr*, unsigned, int, timespec*)>("recvmmsg");
-  const int got = next(fd, messages, count, flags, timeout);
-  if (!is_ours(fd)) return got;
-  for (int i = 0; i < got; ++i) {
-    auto* head = static_cast<nlmsghdr*>(messages[i].msg_hdr.msg_iov[0].iov_base);
-    if (head->nlmsg_type != RTM_NEWLINK) continue;
-    const std::string answer = answer_to(sockets[static_cast<size_t>(fd)], head->nlmsg_seq);
-    if (answer.empty()) {
-      head->nlmsg_type = NLMSG_NOOP;
-      continue;
-    }
-    std::memcpy(head, answer.data(), std::min(answer.size(), messages[i].msg_hdr.msg_iov[0].iov_len));
-    messages[i].msg_len = static_cast<unsigned>(answer.size());
+// libnl peeks for the size first: the answer is the same both times.
+ssize_t recvmsg(int fd, msghdr* message, int flags) {
+  static auto* next = real<ssize_t(int, msghdr*, int)>("recvmsg");
+  const ssize_t got = next(fd, message, flags);
+  if (!is_ours(fd) || got <= 0) return got;
+  auto* head = static_cast<nlmsghdr*>(message->msg_iov[0].iov_base);
+  if (head->nlmsg_type != RTM_NEWLINK) return got;
+  const std::string answer = answer_to(sockets[static_cast<size_t>(fd)], head->nlmsg_seq);
+  if (answer.empty()) {
+    head->nlmsg_type = NLMSG_NOOP;
+    return got;
   }
-  return got;
+  std::memcpy(head, answer.data(), std::min(answer.size(), message->msg_iov[0].iov_len));
+  return static_cast<ssize_t>(answer.size());
 }
 }

@@ -4,7 +4,6 @@
 #include <span>
 
 #include "kernel/netlink/rtnl.h"
-#include "kernel/netlink/rtnl_network.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const fabric::View8 message = std::as_bytes(std::span(data, size));
@@ -12,6 +11,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)fabric::rtnl::parse_address(message);
   (void)fabric::rtnl::parse_route(message);
   (void)fabric::rtnl::parse_rule(message);
-  (void)fabric::rtnl::parse_neighbour(message);
+  (void)fabric::rtnl::parse_neighbor(message);
   return 0;
 }

@@ -16,7 +16,6 @@ class Generic final : public Netlink {
   explicit Generic(SimKernel& sim) : sim_(sim) {}
 
   Replies talk(uint16_t type, uint16_t, View8 payload) override {
-    ++sequence_;
     if (payload.size() < sizeof(genlmsghdr)) return kernel_error(EINVAL);
     genlmsghdr header;
     std::memcpy(&header, payload.data(), sizeof header);
@@ -43,7 +42,6 @@ class Generic final : public Netlink {
       default: return kernel_error(EOPNOTSUPP);
     }
   }
-  [[nodiscard]] uint32_t last_sequence() const override { return sequence_; }
 
  private:
   static AttrWriter reply(uint8_t command) {
@@ -136,7 +134,6 @@ class Generic final : public Netlink {
   }
 
   SimKernel& sim_;
-  uint32_t sequence_ = 100;
 };
 
 }  // namespace

@@ -21,7 +21,6 @@ class Route final : public Netlink {
   explicit Route(SimKernel& sim) : sim_(sim) {}
 
   Replies talk(uint16_t type, uint16_t flags, View8 payload) override {
-    ++sequence_;
     switch (type) {
       case RTM_GETLINK: return get_link((flags & NLM_F_DUMP) == NLM_F_DUMP, payload);
       case RTM_SETLINK: return set_link(payload);
@@ -31,7 +30,6 @@ class Route final : public Netlink {
       default: return kernel_error(EOPNOTSUPP);
     }
   }
-  [[nodiscard]] uint32_t last_sequence() const override { return sequence_; }
 
  private:
   static Message link_message(const SimNic& nic) {
@@ -249,7 +247,6 @@ class Route final : public Netlink {
   }
 
   SimKernel& sim_;
-  uint32_t sequence_ = 100;
 };
 
 }  // namespace

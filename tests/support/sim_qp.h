@@ -65,7 +65,6 @@ class SimQp : public Netlink {
     }
     return dump_failure != 0 ? Result<void>(error(dump_failure, "simulated")) : Result<void>();
   }
-  [[nodiscard]] uint32_t last_sequence() const override { return 0; }
 
  private:
   static constexpr size_t kRoom = 32 * 1024 - 200;  // net/netlink/af_netlink.c: the most that a dump fills at once

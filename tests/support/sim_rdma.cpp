@@ -82,7 +82,7 @@ int set_optional(SimRdmaPort& port, const std::vector<Attr>& request) {
 }  // namespace
 
 Result<std::vector<Message>> SimRdma::talk(uint16_t type, uint16_t flags, View8 payload) {
-  ++sequence_;
+  ++requests;
   if (failure != 0) return error(failure, "simulated RDMA netlink");
   const int command = type & 0xff;
   std::vector<Message> replies;

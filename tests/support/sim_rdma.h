@@ -31,12 +31,9 @@ class SimRdma : public Netlink {
  public:
   std::map<uint32_t, SimRdmaDevice> devices;  // by index
   int failure = 0;                            // every request fails with this errno
+  int requests = 0;
 
   Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) override;
-  [[nodiscard]] uint32_t last_sequence() const override { return sequence_; }
-
- private:
-  uint32_t sequence_ = 0;
 };
 
 }  // namespace fabric::test

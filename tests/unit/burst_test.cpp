@@ -7,7 +7,7 @@
 #include <map>
 
 #include "counters/pace.h"
-#include "metrics/burst_families.h"
+#include "metrics/families.h"
 #include "metrics/text.h"
 
 namespace fabric {

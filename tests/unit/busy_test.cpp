@@ -39,7 +39,6 @@ class QueuePairs : public Netlink {
                                                    .u32(RDMA_NLDEV_ATTR_RES_PID, 4711));
     return std::vector{Message{type, answer.nest(RDMA_NLDEV_ATTR_RES_QP, pairs).data()}};
   }
-  [[nodiscard]] uint32_t last_sequence() const override { return 0; }
 
  private:
   static AttrWriter head(uint32_t index, const Device& device) {

@@ -51,7 +51,6 @@ class WithMac : public Netlink {
     }
     return replies;
   }
-  [[nodiscard]] uint32_t last_sequence() const override { return inner_->last_sequence(); }
 
  private:
   std::unique_ptr<Netlink> inner_;

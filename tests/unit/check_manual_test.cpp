@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "checks/check.h"
+#include "support/manuals.h"
 
 namespace fabric {
 namespace {
@@ -22,7 +23,7 @@ std::string content(const std::string& path) {
 }
 
 TEST(ChecksManual, MatchesTheTables) {
-  const std::string made = checks_manual();
+  const std::string made = test::checks_manual();
   if (std::getenv("FABRIC_UPDATE_GOLDEN") != nullptr) std::ofstream(kPage) << made;
   EXPECT_EQ(content(kPage), made) << kPage << " is out of date; run tests/regenerate check_manual";
 }

@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "counters/catalogue.h"
-#include "metrics/manual.h"
 #include "metrics/telemetry_metrics.h"
+#include "support/manuals.h"
 
 namespace fabric {
 namespace {
@@ -17,16 +17,15 @@ namespace {
 const std::string kPage = FABRIC_SOURCE_DIR "/agent/exporter/fabric-counters.7";
 
 TEST(CountersManual, IsWhatTheTablesMake) {
-  const std::string made = counters_manual();
+  const std::string made = test::counters_manual();
   if (std::getenv("FABRIC_UPDATE_GOLDEN") != nullptr) std::ofstream(kPage) << made;
   std::stringstream page;
   page << std::ifstream(kPage).rdbuf();
-  EXPECT_EQ(page.str(), made) << "agent/exporter/fabric-counters.7 is out of date: run FABRIC_UPDATE_GOLDEN=1 "
-                                 "build/unit/tests/counter_manual_test";
+  EXPECT_EQ(page.str(), made) << kPage << " is out of date; run tests/regenerate counter_manual";
 }
 
 TEST(CountersManual, HasEveryRowOfEveryVendor) {
-  const std::string made = counters_manual();
+  const std::string made = test::counters_manual();
   size_t metrics = 0;
   for (const CounterTable& table : counter_tables())
     for (const CounterRow& row : table.rows) {
@@ -44,7 +43,7 @@ TEST(CountersManual, HasEveryRowOfEveryVendor) {
 
 // An entry as people read it: which thing, in which unit, by which names.
 TEST(CountersManual, HasUnitClassAndSources) {
-  const std::string made = counters_manual();
+  const std::string made = test::counters_manual();
   const size_t at = made.find(".B fabric_pfc_paused_seconds_total\n");
   ASSERT_NE(at, std::string::npos);
   const std::string entry = made.substr(at, made.find(".TP", at) - at);

@@ -45,7 +45,6 @@ class Recorder final : public Netlink {
     sent = to_hex(payload);
     return answer;
   }
-  [[nodiscard]] uint32_t last_sequence() const override { return 0; }
 
   uint16_t sent_type = 0;
   std::string sent;

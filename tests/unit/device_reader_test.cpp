@@ -36,7 +36,6 @@ class TwoQueuePairs final : public Netlink {
       default: return error(EOPNOTSUPP, "simulated");
     }
   }
-  [[nodiscard]] uint32_t last_sequence() const override { return 0; }
 
  private:
   std::shared_ptr<int> dumps_;

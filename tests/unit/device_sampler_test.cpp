@@ -8,9 +8,9 @@
 #include <numeric>
 #include <thread>
 
-#include "counters/sample_reader.h"
+#include "counters/reader.h"
 #include "exporter/collect/collector.h"
-#include "metrics/burst_families.h"
+#include "metrics/families.h"
 #include "metrics/text.h"
 #include "support/sim_rdma.h"
 #include "support/slow_nics.h"
@@ -234,16 +234,20 @@ TEST_F(Sampling, ADeviceThatCannotBeReadHasNoAge) {
   EXPECT_FALSE(bad.state().age) << "no sample of it was ever taken";
 }
 
+CounterAccess sampling(const Kernel& kernel, Netlink* rdma, ethtool::Statistics* statistics) {
+  return {.root = kernel.root, .rdma = rdma, .statistics = statistics, .sampling = true};
+}
+
 // The reader alone: what it does not read.
 TEST_F(Sampling, NamesAreReadOnceASecondAndFollowed) {
   auto kernel = nics.open()(nics.tree.path());
   ASSERT_TRUE(kernel.ok());
-  SampleReader reader({kernel->root, nullptr, kernel->statistics.get()}, ports[0]);
+  PortReader reader(sampling(*kernel, nullptr, kernel->statistics.get()), ports[0]);
   const auto start = Pace::Clock::now();
   nics.statistics->set("eth2", "rx_prio3_pause_duration", 5);
   auto names = [&](Pace::Clock::time_point now) {
     std::vector<std::string> out;
-    for (const Counter& counter : reader.read(now).ethtool)
+    for (const Counter& counter : reader.read(now).counters.ethtool)
       out.push_back(counter.name.str() + "=" + std::to_string(counter.value));
     return out;
   };
@@ -260,11 +264,11 @@ TEST_F(Sampling, ThePortsOwnBytesAreReadWhereTheDriverCountsNone) {
   nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/counters/symbol_error", "0\n");
   auto kernel = nics.open()(nics.tree.path());
   ASSERT_TRUE(kernel.ok());
-  SampleReader without({kernel->root, nullptr, kernel->statistics.get()}, ports[0]);
-  EXPECT_EQ(without.read(Pace::Clock::now()).pma, (std::vector<Counter>{{"port_rcv_data", 250}}));
+  PortReader without(sampling(*kernel, nullptr, kernel->statistics.get()), ports[0]);
+  EXPECT_EQ(without.read(Pace::Clock::now()).counters.pma, (std::vector<Counter>{{"port_rcv_data", 250}}));
   nics.statistics->set("eth2", "rx_vport_rdma_unicast_bytes", 1000);
-  SampleReader with({kernel->root, nullptr, kernel->statistics.get()}, ports[0]);
-  EXPECT_TRUE(with.read(Pace::Clock::now()).pma.empty()) << "each of these files is a firmware command";
+  PortReader with(sampling(*kernel, nullptr, kernel->statistics.get()), ports[0]);
+  EXPECT_TRUE(with.read(Pace::Clock::now()).counters.pma.empty()) << "each of these files is a firmware command";
 }
 
 // Broadcom's own driver: RoCE's bytes come once a second, which is no burst; the port's own are read then.
@@ -277,18 +281,18 @@ TEST_F(Sampling, BytesThatTellOfNoBurstDoNotStandForThePortsOwn) {
   rdma.devices[0].ports[1].counters = {{"rx_bytes", 1000}, {"tx_bytes", 1000}};
   Port port = ports[0];
   port.kernel_driver = "bnxt_en";
-  SampleReader once({kernel->root, &rdma, kernel->statistics.get()}, port);
-  EXPECT_EQ(once.read(Pace::Clock::now()).pma, (std::vector<Counter>{{"port_rcv_data", 250}}));
+  PortReader once(sampling(*kernel, &rdma, kernel->statistics.get()), port);
+  EXPECT_EQ(once.read(Pace::Clock::now()).counters.pma, (std::vector<Counter>{{"port_rcv_data", 250}}));
   rdma.devices[0].ports[1].counters.push_back({"rx_roce_only_bytes", 900});
-  SampleReader always({kernel->root, &rdma, kernel->statistics.get()}, port);
-  EXPECT_TRUE(always.read(Pace::Clock::now()).pma.empty());
+  PortReader always(sampling(*kernel, &rdma, kernel->statistics.get()), port);
+  EXPECT_TRUE(always.read(Pace::Clock::now()).counters.pma.empty());
 }
 
 // A statistic may wait for a lock that a reset of another port holds: its sample is longer then, and nobody else's is.
 TEST_F(Sampling, EachSourceHasTheTimeOfItsOwnAnswer) {
   auto kernel = nics.open()(nics.tree.path());
   ASSERT_TRUE(kernel.ok());
-  SampleReader reader({kernel->root, nullptr, kernel->statistics.get()}, ports[0]);
+  PortReader reader(sampling(*kernel, nullptr, kernel->statistics.get()), ports[0]);
   nics.statistics->hang("eth2");
   std::thread later([&] {
     while (!nics.statistics->is_waiting("eth2")) std::this_thread::sleep_for(1ms);
@@ -296,10 +300,10 @@ TEST_F(Sampling, EachSourceHasTheTimeOfItsOwnAnswer) {
     nics.statistics->answer("eth2");
   });
   const auto start = Pace::Clock::now();
-  reader.read(start);
+  const ReadTimes times = reader.read(start).times;
   later.join();
-  EXPECT_GE(reader.times().ethtool - reader.times().hw, 50ms);
-  EXPECT_GE(reader.times().hw, start);
+  EXPECT_GE(times.ethtool - times.hw, 50ms);
+  EXPECT_GE(times.hw, start);
 }
 
 // bnxt_re makes its device anew when the netdev's rings change, in less time than a scan takes to look.
@@ -311,19 +315,22 @@ TEST_F(Sampling, ADeviceThatWasMadeAnewIsReadOn) {
   device.name = "mlx5_7";
   device.ports[1].counters = {{"np_cnp_sent", 5}};
   rdma.devices[3] = device;
-  SampleReader reader({kernel->root, &rdma, nullptr}, port_of("mlx5_7", "eth2"));
+  PortReader reader(sampling(*kernel, &rdma, nullptr), port_of("mlx5_7", "eth2"));
   const auto start = Pace::Clock::now();
-  EXPECT_EQ(reader.read(start).hw.size(), 1u);
+  EXPECT_EQ(reader.read(start).counters.hw.size(), 1u);
   rdma.devices.clear();
   rdma.devices[4] = device;
-  EXPECT_TRUE(reader.read(start + 1s).hw.empty()) << "what this one counts is no rise of what the other has counted";
-  EXPECT_EQ(reader.read(start + 12s).hw.size(), 1u) << "under another index";
+  EXPECT_TRUE(reader.read(start + 1s).counters.hw.empty())
+      << "what this one counts is no rise of what the other has counted";
+  EXPECT_EQ(reader.read(start + 12s).counters.hw.size(), 1u) << "under another index";
   rdma.devices.clear();
-  EXPECT_TRUE(reader.read(start + 13s).hw.empty());
-  EXPECT_NE(reader.failure(), "");
+  const PortReading away = reader.read(start + 13s);
+  EXPECT_TRUE(away.counters.hw.empty());
+  EXPECT_FALSE(away.attempts.at(0).success);
+  EXPECT_NE(away.attempts.at(0).error, "");
   rdma.devices[5] = device;
-  EXPECT_TRUE(reader.read(start + 24s).hw.empty());
-  EXPECT_EQ(reader.read(start + 60s).hw.size(), 1u) << "it was away for a moment";
+  EXPECT_TRUE(reader.read(start + 24s).counters.hw.empty());
+  EXPECT_EQ(reader.read(start + 60s).counters.hw.size(), 1u) << "it was away for a moment";
 }
 
 TEST_F(Sampling, ThePortsOwnBytesAreReadNoMoreOnceTheDriverTellsItsOwn) {
@@ -332,11 +339,11 @@ TEST_F(Sampling, ThePortsOwnBytesAreReadNoMoreOnceTheDriverTellsItsOwn) {
   nics.statistics->fail("eth2", EBUSY);
   auto kernel = nics.open()(nics.tree.path());
   ASSERT_TRUE(kernel.ok());
-  SampleReader reader({kernel->root, nullptr, kernel->statistics.get()}, ports[0]);
+  PortReader reader(sampling(*kernel, nullptr, kernel->statistics.get()), ports[0]);
   const auto start = Pace::Clock::now();
-  EXPECT_EQ(reader.read(start).pma.size(), 1u);
+  EXPECT_EQ(reader.read(start).counters.pma.size(), 1u);
   nics.statistics->fail("eth2", 0);
-  EXPECT_TRUE(reader.read(start + 11s).pma.empty()) << "each of these files is a firmware command";
+  EXPECT_TRUE(reader.read(start + 11s).counters.pma.empty()) << "each of these files is a firmware command";
 }
 
 }  // namespace

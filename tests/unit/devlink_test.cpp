@@ -6,6 +6,7 @@
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 
+#include "kernel/netlink/ethtool.h"
 #include "support/tree.h"
 
 namespace fabric::devlink {
@@ -49,7 +50,6 @@ class Dump final : public Netlink {
     if (failure != 0) return error(failure, "generic netlink");
     return replies;
   }
-  [[nodiscard]] uint32_t last_sequence() const override { return 0; }
 };
 
 TEST(ParseReporter, ReadsOneMessage) {
@@ -102,9 +102,9 @@ TEST(Handles, AreTheFunctionAndTheDevicesOfItsNetdev) {
 TEST(Resolve, SaysWhatThisKernelHas) {
   auto generic = open_netlink(NETLINK_GENERIC);
   if (!generic) GTEST_SKIP() << generic.error().text();
-  const auto family = resolve(**generic);
+  const auto family = ethtool::resolve(**generic, "devlink");
   if (!family) EXPECT_EQ(family.error().code, ENOENT) << family.error().text();
-  else EXPECT_GE(*family, uint16_t{GENL_MIN_ID});
+  else EXPECT_GE(family->id, uint16_t{GENL_MIN_ID});
 }
 
 }  // namespace

@@ -34,7 +34,6 @@ class Cage final : public Netlink {
     out.header(header).bytes(ETHTOOL_A_MODULE_EEPROM_DATA, page->data);
     return std::vector{Message{type, out.data()}};
   }
-  [[nodiscard]] uint32_t last_sequence() const override { return 0; }
 
  private:
   test::ModuleImage image_;

@@ -118,7 +118,6 @@ class OldKernel : public Netlink {
     if (find(header, ETHTOOL_A_HEADER_FLAGS) != nullptr) return error(EOPNOTSUPP, "fake: unrecognized request flags");
     return std::vector<Message>{{type, reply().u8(ETHTOOL_A_LINKSTATE_LINK, 1).data()}};
   }
-  [[nodiscard]] uint32_t last_sequence() const override { return 0; }
   int asked = 0;
 };
 
@@ -174,7 +173,6 @@ class Cage : public Netlink {
     return std::vector<Message>{
         {type, reply().bytes(ETHTOOL_A_MODULE_EEPROM_DATA, View8(half->second).subspan(first % 128, given)).data()}};
   }
-  [[nodiscard]] uint32_t last_sequence() const override { return 0; }
 };
 
 void plug_osfp(Cage& cage, char serial) {

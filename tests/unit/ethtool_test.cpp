@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel/netlink/ethtool.h"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/ethtool.h>
@@ -13,7 +11,7 @@
 #include <cerrno>
 
 #include "base/fd.h"
-#include "base/room.h"
+#include "kernel/netlink/ethtool_message.h"
 #include "support/netns.h"
 #include "support/sim_nic.h"
 
@@ -142,15 +140,15 @@ TEST(Selection, OfAReadingThatHasItsNamesAlready) {
       << "another order";
 }
 
-TEST(Room, EndsWhereTheKernelCannotWrite) {
+TEST(Guarded, EndsWhereTheKernelCannotWrite) {
   const Fd zeros(::open("/dev/zero", O_RDONLY | O_CLOEXEC));
   ASSERT_TRUE(zeros);
-  Room room;
-  for (size_t size : {size_t{1}, size_t{8}, size_t{4096}, size_t{12 + 32 * 1500}, size_t{24}}) {
-    std::byte* start = room.of(size);
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(start) % alignof(uint64_t), 0u);
-    EXPECT_EQ(::read(zeros.get(), start, size), static_cast<ssize_t>(size));
-    EXPECT_EQ(::read(zeros.get(), start + (size + 7) / 8 * 8, 1), -1);
+  for (size_t size : {size_t{1}, size_t{8}, size_t{4096}, size_t{32 * 1500}, size_t{24}}) {
+    const Guarded<ethtool_stats> room(size);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(room.get()) % alignof(uint64_t), 0u);
+    auto* data = const_cast<std::byte*>(room.trailing());
+    EXPECT_EQ(::read(zeros.get(), data, size), static_cast<ssize_t>(size));
+    EXPECT_EQ(::read(zeros.get(), data + (size + 7) / 8 * 8, 1), -1);
     EXPECT_EQ(errno, EFAULT);
   }
 }

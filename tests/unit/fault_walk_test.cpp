@@ -84,7 +84,6 @@ class GateNetlink : public Netlink {
                                 return answer;
                               });
   }
-  [[nodiscard]] uint32_t last_sequence() const override { return behind_->last_sequence(); }
 
  private:
   Gate& gate_;

@@ -12,7 +12,7 @@
 #include "kernel/host/services.h"
 #include "kernel/host/systemd.h"
 #include "kernel/host/unit_file.h"
-#include "scan/host.h"
+#include "scan/scan.h"
 #include "support/tree.h"
 
 namespace fabric {

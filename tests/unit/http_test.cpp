@@ -17,7 +17,6 @@
 #include <thread>
 
 #include "exporter/http/connections.h"
-#include "exporter/http/listen.h"
 #include "exporter/http/page.h"
 #include "exporter/http/server.h"
 

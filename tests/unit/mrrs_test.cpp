@@ -7,7 +7,7 @@
 #include "agentd/pci.h"
 #include "config/config.h"
 #include "kernel/pci/pci_config.h"
-#include "scan/platform.h"
+#include "scan/scan.h"
 #include "settings/sysctl.h"
 #include "store/pci_state.h"
 #include "store/state.h"

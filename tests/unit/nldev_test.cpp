@@ -193,7 +193,6 @@ class Objects : public Netlink {
     for (const Bytes& payload : payloads) take(asked, payload);
     return failure != 0 ? Result<void>(error(failure, "fake")) : Result<void>();
   }
-  [[nodiscard]] uint32_t last_sequence() const override { return 0; }
 };
 
 TEST(Nldev, OwnersOfAllMessagesOfADump) {
@@ -279,7 +278,6 @@ TEST(Nldev, CountersOfQueuePairsAreAskedByPort) {
       EXPECT_EQ(patience.count(), 70);
       return take(type, message) ? Result<void>() : error(ECANCELED, "fake");
     }
-    [[nodiscard]] uint32_t last_sequence() const override { return 0; }
     Bytes message = kTwoSets;
   } kernel;
   EXPECT_EQ(nldev::qp_mode(kernel, 3, 1)->mode, QpStatistics::Mode::manual);
@@ -308,7 +306,6 @@ class OneDevice : public Netlink {
           {type, head(2, "mlx5_0") + attr(kPortIndex, number(1u)) + attr(kPortState, number(uint8_t{1}))}};
     return error(EOPNOTSUPP, "fake");
   }
-  [[nodiscard]] uint32_t last_sequence() const override { return 0; }
 
  private:
   static std::vector<Message> queue_pairs(uint16_t type) {

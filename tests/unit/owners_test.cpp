@@ -51,7 +51,6 @@ class Objects final : public Netlink {
     }
     return error(EINVAL, "simulated");
   }
-  [[nodiscard]] uint32_t last_sequence() const override { return 0; }
   // As the summary gives them.
   Counts totals() {
     Counts out{{"ctx", "", 1}};

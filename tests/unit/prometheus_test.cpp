@@ -17,7 +17,6 @@
 #include "counters/catalogue.h"
 #include "metrics/compat.h"
 #include "metrics/families.h"
-#include "metrics/raw_ethtool.h"
 #include "metrics/text.h"
 #include "model/metrics.h"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Driver statistics that are asked for by name: from the driver's names to the page, within the limit, over a reload.
-#include "metrics/raw_ethtool.h"
-
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <poll.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses, routes, rules and neighbours: bytes as the kernel sent them, cut anywhere, and this kernel in a namespace.
-#include "kernel/netlink/rtnl_network.h"
-
 #include <gtest/gtest.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
@@ -115,13 +113,13 @@ TEST(ParseRule, WhatItAsksFor) {
 }
 
 TEST(ParseNeighbour, StateInWords) {
-  const auto failed = parse_neighbour(kFailed);
+  const auto failed = parse_neighbor(kFailed);
   ASSERT_TRUE(failed.ok() && *failed);
   EXPECT_EQ((*failed)->ip, ip("10.9.0.254"));
-  EXPECT_EQ(neighbour_state_text((*failed)->state), "FAILED");
-  EXPECT_EQ(neighbour_state_text(NUD_REACHABLE), "REACHABLE");
-  EXPECT_EQ(neighbour_state_text(NUD_REACHABLE | NUD_STALE), "state 6");
-  expect_bounded(kFailed, parse_neighbour, 12);
+  EXPECT_EQ(neighbor_state_text((*failed)->state), "FAILED");
+  EXPECT_EQ(neighbor_state_text(NUD_REACHABLE), "REACHABLE");
+  EXPECT_EQ(neighbor_state_text(NUD_REACHABLE | NUD_STALE), "state 6");
+  expect_bounded(kFailed, parse_neighbor, 12);
 }
 
 TEST(ParseRoute, LiesAboutLengthsEndTheList) {
@@ -148,7 +146,6 @@ class Flood final : public Netlink {
   Result<std::vector<Message>> talk(uint16_t, uint16_t, View8) override {
     return std::vector<Message>(70'000, Message{RTM_NEWROUTE, AttrWriter().header(rtmsg{}).data()});
   }
-  [[nodiscard]] uint32_t last_sequence() const override { return 0; }
 };
 
 TEST(Dumps, AreBounded) {

@@ -41,7 +41,6 @@ class PeerNetlink final : public Netlink {
     out.header(header).text(DCB_ATTR_IFNAME, "ens1").nest(DCB_ATTR_IEEE, ieee);
     return std::vector<Message>{{RTM_GETDCB, out.data()}};
   }
-  [[nodiscard]] uint32_t last_sequence() const override { return 0; }
   int asked = 0;
 };
 

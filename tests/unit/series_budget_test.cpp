@@ -7,7 +7,6 @@
 
 #include "counters/catalogue.h"
 #include "metrics/families.h"
-#include "metrics/raw_ethtool.h"
 #include "support/healthy_node.h"
 
 namespace fabric {

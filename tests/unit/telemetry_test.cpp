@@ -15,7 +15,6 @@
 #include "kernel/kernel.h"
 #include "kernel/rdma/nldev.h"
 #include "metrics/families.h"
-#include "metrics/telemetry_families.h"
 #include "support/netns.h"
 #include "support/series.h"
 #include "support/tree.h"
@@ -56,7 +55,6 @@ class Generic final : public Netlink {
     const auto known = answers.find({type, header.cmd});
     return known == answers.end() ? Result<std::vector<Message>>(error(EOPNOTSUPP, "simulated")) : known->second;
   }
-  [[nodiscard]] uint32_t last_sequence() const override { return 0; }
 };
 
 // RDMA netlink of one device, as fill_dev_info() and fill_res_info() of Linux 6.12 answer.
@@ -92,7 +90,6 @@ class Rdma final : public Netlink {
     out.nest(RDMA_NLDEV_ATTR_RES_SUMMARY, table);
     return std::vector{Message{type, out.data()}};
   }
-  [[nodiscard]] uint32_t last_sequence() const override { return 0; }
 };
 
 class Reading : public testing::Test {

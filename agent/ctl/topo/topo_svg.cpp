@@ -82,9 +82,9 @@ class Picture {
            std::to_string(size.width) + "\" height=\"" + std::to_string(size.height) + "\" rx=\"4\" fill=\"" + fill +
            "\" stroke=\"" + stroke + "\" stroke-width=\"" + std::to_string(line) + "\"/>\n";
   }
-  static std::string text(Point at, const std::string& what, const std::string& colour, int size,
+  static std::string text(Point at, const std::string& what, const std::string& color, int size,
                           const char* anchor = "start") {
-    return "<text x=\"" + std::to_string(at.x) + "\" y=\"" + std::to_string(at.y) + "\" fill=\"" + colour +
+    return "<text x=\"" + std::to_string(at.x) + "\" y=\"" + std::to_string(at.y) + "\" fill=\"" + color +
            "\" font-size=\"" + std::to_string(size) + "\" text-anchor=\"" + anchor + "\">" + escaped(what) +
            "</text>\n";
   }
@@ -233,8 +233,8 @@ class Picture {
   // Below the picture, in lines of so many characters; `y` becomes the end of it.
   std::string notes(int& y, size_t columns) const {
     std::string out;
-    const auto write = [&](const std::string& what, const char* colour, int size) {
-      for (const std::string& part : wrapped(what, columns)) out += text({kPad, y}, part, colour, size), y += 17;
+    const auto write = [&](const std::string& what, const char* color, int size) {
+      for (const std::string& part : wrapped(what, columns)) out += text({kPad, y}, part, color, size), y += 17;
     };
     write(std::string("Lines: best pairing; green PIX, PXB; dashed PHB, NODE; dashed red SYS.") +
               (view_.problems.empty() ? "" : " Red boxes: see below."),

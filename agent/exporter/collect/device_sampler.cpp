@@ -75,7 +75,7 @@ void DeviceBursts::append(const std::string& device, std::vector<PortBursts>& ou
 
 void DeviceSampler::follow(const DeviceBursts& bursts) {
   if (std::exchange(generation_, bursts.generation_) == bursts.generation_) return;
-  counters_.clear();
+  readings_.clear();
   readers_.clear();
   places_.clear();
   for (const auto& [id, port] : bursts.ports_) places_.emplace_back(id, port.place);
@@ -97,7 +97,9 @@ void DeviceSampler::open(Pace::Clock::time_point now) {
     port.netdev = place.netdev;
     port.kernel_driver = place.driver;
     port.bond = place.bond;
-    readers_.emplace_back(CounterAccess{kernel_->root, kernel_->rdma.get(), kernel_->statistics.get()}, port);
+    const CounterAccess access{
+        .root = kernel_->root, .rdma = kernel_->rdma.get(), .statistics = kernel_->statistics.get(), .sampling = true};
+    readers_.emplace_back(access, port);
   }
 }
 
@@ -105,21 +107,20 @@ void DeviceSampler::read() {
   const auto start = Pace::Clock::now();
   const auto cpu = thread_cpu();
   answered_ = false;
-  counters_.clear();
+  readings_.clear();
   open(start);
-  for (SampleReader& reader : readers_) {
-    const PortCounters& counters = reader.read(start);
+  for (PortReader& reader : readers_) {
+    const PortCounters& counters = readings_.emplace_back(reader.read(start)).counters;
     answered_ = answered_ || !counters.hw.empty() || !counters.pma.empty() || !counters.ethtool.empty();
-    counters_.push_back(&counters);
   }
   cpu_ = thread_cpu() - cpu;
   answer_ = Pace::Clock::now() - start;
 }
 
 std::string DeviceSampler::record(DeviceBursts& bursts) {
-  for (size_t i = 0; i < counters_.size(); ++i)
+  for (size_t i = 0; i < readings_.size(); ++i)
     if (auto port = bursts.ports_.find(places_[i].first); port != bursts.ports_.end())
-      port->second.meter.take(readers_[i].times(), *counters_[i]);
+      port->second.meter.take(readings_[i].times, readings_[i].counters);
   return bursts.finish(device_, Pace::Clock::now(), cpu_, answer_, answered_);
 }
 

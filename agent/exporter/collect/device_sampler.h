@@ -14,7 +14,7 @@
 
 #include "counters/burst.h"
 #include "counters/pace.h"
-#include "counters/sample_reader.h"
+#include "counters/reader.h"
 #include "kernel/kernel.h"
 #include "metrics/family.h"
 
@@ -92,8 +92,8 @@ class DeviceSampler {
   std::vector<std::pair<std::string, DeviceBursts::Place>> places_;
   Backoff opening_;
   std::unique_ptr<Kernel> kernel_;  // the readers refer to it
-  std::vector<SampleReader> readers_;
-  std::vector<const PortCounters*> counters_;  // of the newest reading, one for each reader
+  std::vector<PortReader> readers_;
+  std::vector<PortReading> readings_;  // the newest, one for each reader
   Pace::Span cpu_{}, answer_{};
   bool answered_ = false;
 };

@@ -6,9 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "scan/host.h"
-#include "scan/network.h"
-#include "scan/platform.h"
+#include "scan/scan.h"
 
 namespace fabric::exporter {
 namespace {

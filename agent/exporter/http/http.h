@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/fd.h"
 #include "base/result.h"
 
 namespace fabric::exporter {
@@ -30,5 +32,11 @@ Result<Address> parse_address(std::string_view text);
 
 // A page of links, for people.
 std::string landing_page();
+
+// Listening sockets: systemd's, or our own.
+// Binds and listens. An IPv6 socket accepts IPv6 only, except for ":PORT", which is IPv4 on a kernel without IPv6.
+Result<Fd> listen_on(const Address& address);
+// The sockets that systemd passed (sd_listen_fds(3)), if any. A socket that does not listen is an error.
+Result<std::vector<Fd>> inherited_listeners();
 
 }  // namespace fabric::exporter

@@ -29,6 +29,8 @@ bool is_own_line(const std::optional<LimitSetting>& setting) {
          !setting->where.file.starts_with("/etc/systemd/system/service.d/");
 }
 
+std::string restart_of(const JobService& service) { return "systemctl restart " + service.unit; }
+
 }  // namespace
 
 const JobProcess* tightest(const JobService& service, const JobLimit& limit) {
@@ -50,14 +52,35 @@ std::string by_process(const JobProcess& process, const JobLimit& limit) {
          ")";
 }
 
-std::string restart_of(const JobService& service) { return "systemctl restart " + service.unit; }
-
 std::string fix_files(const JobService& service, const JobLimit& limit) {
   if (service.file.empty()) return std::string(limit.by_hand) + ", or from a unit with " + limit.line;
   const std::string then = " Then: systemctl daemon-reload && " + restart_of(service);
   const auto& setting = service.*limit.file;
   if (is_own_line(setting)) return "In " + setting->where.text() + " write " + limit.line + "." + then;
   return "Write " + drop_in_of(service, limit) + " with two lines, [Service] and " + limit.line + "." + then;
+}
+
+Finding finding_of(const JobService& service, const JobProcess* process, const JobLimit& limit, const LimitTexts& texts,
+                   Status low, const std::function<bool(const ResourceLimit&)>& is_enough) {
+  const auto& setting = service.*limit.file;
+  const bool files = !setting || is_enough(setting->limit);
+  const bool running = process != nullptr ? is_enough(*(process->limits.*limit.process)) : files;
+  if (service.role < JobRole::runtime || (running && files)) return good(service.unit, texts.observed, texts.expected);
+  if (running)
+    return bad(
+        Status::warning, service.unit, texts.observed, texts.expected,
+        "The running service still has its old limit. From its next start jobs get the lower limit of its unit files.",
+        fix_files(service, limit));
+  if (process != nullptr && setting && files)
+    return bad(low, service.unit, texts.observed, texts.expected,
+               texts.meaning + " Its unit files are correct, but the process started before the change.",
+               "systemctl daemon-reload && " + restart_of(service));
+  return bad(low, service.unit, texts.observed, texts.expected, texts.meaning, fix_files(service, limit));
+}
+
+bool is_enough_memlock(const Host& host, const ResourceLimit& limit) {
+  constexpr uint64_t kPlenty = uint64_t{32} << 30;
+  return limit.soft >= kPlenty || (host.memory != 0 && limit.soft >= host.memory);
 }
 
 bool is_hidden(const View& view, const JobService& service, const JobLimit& limit) {

@@ -3,9 +3,11 @@
 // its unit files, which applies from its next start. Shared by `memlock` and `nofile`.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
+#include "model/finding.h"
 #include "model/view.h"
 
 namespace fabric {
@@ -28,7 +30,21 @@ std::string by_files(const JobService& service, const JobLimit& limit);
 std::string by_process(const JobProcess& process, const JobLimit& limit);
 // The persistent fix, and the command that activates it.
 std::string fix_files(const JobService& service, const JobLimit& limit);
-std::string restart_of(const JobService& service);
+
+// The finding about a service: `process` is the tightest, or null; `is_enough` of a limit that it or its files have;
+// `low` the status where jobs have too little.
+struct LimitTexts {
+  std::string observed;
+  const char* expected;
+  std::string meaning;  // where jobs have too little
+};
+Finding finding_of(const JobService& service, const JobProcess* process, const JobLimit& limit, const LimitTexts& texts,
+                   Status low, const std::function<bool(const ResourceLimit&)>& is_enough);
+
+// Whether jobs can register their memory with a NIC: true for unlimited, for the size of the memory, and for 32 GiB,
+// the preflight limit of ROCm cvs (cvs/input/config_file/preflight). The soft limit counts: neither NCCL nor UCX raises
+// it.
+bool is_enough_memlock(const Host& host, const ResourceLimit& limit);
 
 // Processes of other users are hidden and none of this service could be read: the limit of jobs is unknown.
 bool is_hidden(const View& view, const JobService& service, const JobLimit& limit);

@@ -6,7 +6,7 @@
 
 #include "checks/check.h"
 #include "checks/host/host.h"
-#include "checks/host/memlock.h"
+#include "checks/host/job_limit.h"
 #include "model/finding.h"
 
 namespace fabric {
@@ -48,7 +48,7 @@ void ask(const View& view, Findings& findings) {
     const auto& setting = entry.soft ? entry.soft : entry.hard;
     const std::string text = entry_text(entry, *setting);
     all += (all.empty() ? "" : ", ") + text;
-    if (is_for_sound(entry) || is_enough(*host, setting->limit)) continue;
+    if (is_for_sound(entry) || is_enough_memlock(*host, setting->limit)) continue;
     low += (low.empty() ? "" : ", ") + text;
     some_only = some_only && entry.domain != "*";
   }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "checks/host/memlock.h"
-
 #include <optional>
 #include <string>
 
@@ -34,45 +32,20 @@ std::string meaning_of(const JobService& service) {
          kFails;
 }
 
-Finding too_low(const View& view, const JobService& service, const JobProcess* process) {
-  const Status status = service.role == JobRole::batch ? Status::critical : Status::warning;
-  const bool fixed = process != nullptr && service.memlock && is_enough(*view.now.host, service.memlock->limit);
-  if (fixed)
-    return bad(status, service.unit, observed_text(service, process), kExpected,
-               meaning_of(service) + " Its unit files are correct, but the process started before the change.",
-               "systemctl daemon-reload && " + restart_of(service));
-  return bad(status, service.unit, observed_text(service, process), kExpected, meaning_of(service),
-             fix_files(service, kMemlock));
-}
-
 Finding finding_for(const View& view, const JobService& service) {
-  const Host& host = *view.now.host;
   const JobProcess* process = tightest(service, kMemlock);
+  const std::string observed = observed_text(service, process);
   const bool weak = service.role < JobRole::runtime;
   if (process == nullptr && !service.memlock)
-    return weak ? good(service.unit, observed_text(service, process), kExpected)
-                : bad(Status::unknown, service.unit, observed_text(service, process), kExpected,
+    return weak ? good(service.unit, observed, kExpected)
+                : bad(Status::unknown, service.unit, observed, kExpected,
                       "The limits of its running processes could not be read.",
                       "Run as root: fabric-agentctl check --only memlock");
-  const ResourceLimit& limit = process != nullptr ? *process->limits.memlock : service.memlock->limit;
-  if (weak) return good(service.unit, observed_text(service, process) + " (starts no jobs itself)", "any");
-  if (!is_enough(host, limit)) return too_low(view, service, process);
-  if (process != nullptr && service.memlock && !is_enough(host, service.memlock->limit))
-    return bad(
-        Status::warning, service.unit, observed_text(service, process), kExpected,
-        "The running service still has its old limit. From its next start jobs get the lower limit of its unit files.",
-        fix_files(service, kMemlock));
-  return good(service.unit, observed_text(service, process), kExpected);
+  if (weak) return good(service.unit, observed + " (starts no jobs itself)", "any");
+  return finding_of(service, process, kMemlock, {observed, kExpected, meaning_of(service)},
+                    service.role == JobRole::batch ? Status::critical : Status::warning,
+                    [&](const ResourceLimit& limit) { return is_enough_memlock(*view.now.host, limit); });
 }
-
-}  // namespace
-
-bool is_enough(const Host& host, const ResourceLimit& limit) {
-  constexpr uint64_t kPlenty = uint64_t{32} << 30;
-  return limit.soft >= kPlenty || (host.memory != 0 && limit.soft >= host.memory);
-}
-
-namespace {
 
 // A service that does not run starts no jobs.
 void ask(const View& view, Findings& findings) {

@@ -41,32 +41,15 @@ std::string meaning_of(const JobService& service) {
          "data loaders fail with \"Too many open files\" (EMFILE); small jobs run well.";
 }
 
-void add_finding(const JobService& service, const JobProcess& process, Findings& findings) {
-  const JobLimit limit = nofile_of(service);
-  const std::string observed = observed_text(service, process, limit);
-  const bool running = process.limits.nofile->hard >= kEnough,
-             files = !service.nofile || service.nofile->limit.hard >= kEnough;
-  if (service.role < JobRole::runtime || (running && files))
-    return findings.push_back(good(service.unit, observed, kExpected));
-  if (running)
-    return findings.push_back(bad(
-        Status::warning, service.unit, observed, kExpected,
-        "The running service still has its old limit. From its next start jobs get the lower limit of its unit files.",
-        fix_files(service, limit)));
-  if (service.nofile && files)
-    return findings.push_back(
-        bad(Status::warning, service.unit, observed, kExpected,
-            meaning_of(service) + " Its unit files are correct, but the process started before the change.",
-            "systemctl daemon-reload && " + restart_of(service)));
-  findings.push_back(
-      bad(Status::warning, service.unit, observed, kExpected, meaning_of(service), fix_files(service, limit)));
-}
-
 // `memlock` reports services whose processes cannot be read.
 void ask(const View& view, Findings& findings) {
   if (!view.now.host || !has_rdma(view)) return;
   for (const JobService& service : view.now.host->services)
-    if (const JobProcess* process = tightest(service, nofile_of(service))) add_finding(service, *process, findings);
+    if (const JobProcess* process = tightest(service, nofile_of(service)))
+      findings.push_back(
+          finding_of(service, process, nofile_of(service),
+                     {observed_text(service, *process, nofile_of(service)), kExpected, meaning_of(service)},
+                     Status::warning, [](const ResourceLimit& limit) { return limit.hard >= kEnough; }));
 }
 
 }  // namespace

@@ -32,8 +32,6 @@ class TapedNetlink final : public Netlink {
     return live_ ? record(question, live_->talk(type, flags, payload)) : replay(question);
   }
 
-  [[nodiscard]] uint32_t last_sequence() const override { return live_ ? live_->last_sequence() : 0; }
-
  private:
   Result<std::vector<Message>> record(const std::string& question, Result<std::vector<Message>> replies) {
     std::vector<std::string> parts;

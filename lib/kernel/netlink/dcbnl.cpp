@@ -6,47 +6,39 @@
 namespace fabric::dcbnl {
 namespace {
 
-Bytes request(uint8_t command, const std::string& netdev, const AttrWriter* ieee = nullptr) {
-  dcbmsg header{};
-  header.cmd = command;
-  AttrWriter out;
-  out.header(header).text(DCB_ATTR_IFNAME, netdev);
-  // Without NLA_F_NESTED, as the kernel itself writes it here and iproute2's dcb sends it.
-  if (ieee != nullptr) out.bytes(DCB_ATTR_IEEE, ieee->data());
-  return out.data();
+AttrWriter request(uint8_t command, const std::string& netdev) {
+  return AttrWriter().header(dcbmsg{0, command, 0}).text(DCB_ATTR_IFNAME, netdev);
 }
 
-Error subject(const Error& failure, const std::string& netdev, std::string_view act) {
-  return error(failure.code, std::string(netdev).append(": ").append(act).append(": ").append(failure.what));
-}
-
-// The u8 in an RTM_SETDCB reply, sign-extended; nullopt without one.
-std::optional<int> verdict(const std::vector<Message>& replies, uint16_t attribute) {
-  for (const Message& reply : replies) {
+// Sends the SET. The answer is the u8 in the reply, sign-extended.
+Result<int> answer_to(Netlink& route, const AttrWriter& message, uint16_t attribute, const std::string& subject) {
+  auto replies = route.talk(RTM_SETDCB, 0, message.data());
+  if (!replies) return error_about(subject, replies.error());
+  for (const Message& reply : *replies) {
     if (reply.type != RTM_SETDCB) continue;
     auto attributes = parse_attributes(reply.payload, sizeof(dcbmsg));
     if (const Attr* attr = find(attributes, attribute); attr != nullptr && attr->value.size() == 1)
       return static_cast<int8_t>(*attr->u8());
   }
-  return std::nullopt;
+  return error(EPROTO, subject + ": no verdict in the kernel's reply");
 }
 
 // The driver's answer where it is not negative.
-Result<int> ask(Netlink& route, uint8_t command, const std::string& netdev, std::string_view act,
-                const AttrWriter& ieee) {
-  auto replies = route.talk(RTM_SETDCB, 0, request(command, netdev, &ieee));
-  if (!replies) return subject(replies.error(), netdev, act);
-  auto code = verdict(*replies, DCB_ATTR_IEEE);
-  std::string what = std::string(netdev).append(": ").append(act);
-  if (!code) return error(EPROTO, what + ": no verdict in the kernel's reply");
-  if (*code < 0) return error(-*code, what);
-  return *code;
+Result<int> ask_ieee(Netlink& route, uint8_t command, const std::string& netdev, std::string_view act,
+                     const AttrWriter& ieee) {
+  const std::string subject = std::string(netdev).append(": ").append(act);
+  AttrWriter message = request(command, netdev);
+  // Without NLA_F_NESTED, as the kernel itself writes it here and iproute2's dcb sends it.
+  message.bytes(DCB_ATTR_IEEE, ieee.data());
+  auto code = answer_to(route, message, DCB_ATTR_IEEE, subject);
+  if (code && *code < 0) return error(-*code, subject);
+  return code;
 }
 
 // ice answers 1 and 2 in success, too: only negative values are refusals.
 Result<void> change(Netlink& route, uint8_t command, const std::string& netdev, std::string_view act,
                     const AttrWriter& ieee) {
-  auto answer = ask(route, command, netdev, act, ieee);
+  auto answer = ask_ieee(route, command, netdev, act, ieee);
   return answer ? Result<void>() : Result<void>(answer.error());
 }
 
@@ -87,10 +79,8 @@ Result<Snapshot> parse_snapshot(View8 payload) {
   if (payload.size() < sizeof(dcbmsg)) return error(EBADMSG, "dcbnl: message shorter than its header");
   Snapshot out;
   auto top = parse_attributes(payload, sizeof(dcbmsg));
-  if (const Attr* dcbx = find(top, DCB_ATTR_DCBX)) out.dcbx = dcbx->u8();
-  const Attr* ieee = find(top, DCB_ATTR_IEEE);
-  if (ieee == nullptr) return out;
-  for (const Attr& attr : parse_attributes(ieee->value)) {
+  out.dcbx = value_of<uint8_t>(top, DCB_ATTR_DCBX);
+  for (const Attr& attr : parse_nested(top, DCB_ATTR_IEEE)) {
     switch (attr.type) {
       case DCB_ATTR_IEEE_ETS: out.ets = attr.pod<ieee_ets>(); break;
       case DCB_ATTR_IEEE_PFC: out.pfc = attr.pod<ieee_pfc>(); break;
@@ -111,17 +101,13 @@ Result<Snapshot> parse_snapshot(View8 payload) {
 }
 
 std::string message_netdev(View8 payload) {
-  auto top = parse_attributes(payload, sizeof(dcbmsg));
-  const Attr* name = find(top, DCB_ATTR_IFNAME);
-  return name != nullptr ? name->text() : std::string();
+  return text_of(parse_attributes(payload, sizeof(dcbmsg)), DCB_ATTR_IFNAME);
 }
 
 Result<Snapshot> get(Netlink& route, const std::string& netdev) {
-  auto replies = route.talk(RTM_GETDCB, 0, request(DCB_CMD_IEEE_GET, netdev));
-  if (!replies) return subject(replies.error(), netdev, "read dcb");
-  for (const Message& reply : *replies)
-    if (reply.type == RTM_GETDCB) return parse_snapshot(reply.payload);
-  return error(EPROTO, netdev + ": read dcb: no answer in the kernel's reply");
+  auto reply = ask(route, RTM_GETDCB, RTM_GETDCB, request(DCB_CMD_IEEE_GET, netdev), netdev + ": read dcb");
+  if (!reply) return reply.error();
+  return parse_snapshot(reply->payload);
 }
 
 Result<void> set_ets(Netlink& route, const std::string& netdev, const ieee_ets& ets) {
@@ -133,7 +119,7 @@ Result<void> set_pfc(Netlink& route, const std::string& netdev, const ieee_pfc& 
 }
 
 Result<int> add_app(Netlink& route, const std::string& netdev, const dcb_app& entry) {
-  return ask(route, DCB_CMD_IEEE_SET, netdev, "set app", table(DCB_ATTR_IEEE_APP_TABLE, {entry}));
+  return ask_ieee(route, DCB_CMD_IEEE_SET, netdev, "set app", table(DCB_ATTR_IEEE_APP_TABLE, {entry}));
 }
 
 Result<void> set_app(Netlink& route, const std::string& netdev, const std::vector<dcb_app>& entries) {
@@ -159,28 +145,18 @@ Result<void> set_buffer(Netlink& route, const std::string& netdev, const dcbnl_b
 }
 
 Result<void> set_all(Netlink& route, const std::string& netdev) {
-  dcbmsg header{};
-  header.cmd = DCB_CMD_SET_ALL;
-  AttrWriter out;
-  out.header(header).text(DCB_ATTR_IFNAME, netdev).u8(DCB_ATTR_SET_ALL, 0);
-  auto replies = route.talk(RTM_SETDCB, 0, out.data());
-  if (!replies) return subject(replies.error(), netdev, "set all dcb");
-  auto answer = verdict(*replies, DCB_ATTR_SET_ALL);
-  if (!answer) return error(EPROTO, netdev + ": set all dcb: no verdict in the kernel's reply");
+  const auto message = request(DCB_CMD_SET_ALL, netdev).u8(DCB_ATTR_SET_ALL, 0);
+  auto answer = answer_to(route, message, DCB_ATTR_SET_ALL, netdev + ": set all dcb");
+  if (!answer) return answer.error();
   // The driver's int in a byte: a negative errno, or 1.
   if (*answer != 0) return error(*answer < 0 ? -*answer : EIO, netdev + ": set all dcb");
   return {};
 }
 
 Result<void> set_dcbx(Netlink& route, const std::string& netdev, uint8_t mode) {
-  dcbmsg header{};
-  header.cmd = DCB_CMD_SDCBX;
-  AttrWriter out;
-  out.header(header).text(DCB_ATTR_IFNAME, netdev).u8(DCB_ATTR_DCBX, mode);
-  auto replies = route.talk(RTM_SETDCB, 0, out.data());
-  if (!replies) return subject(replies.error(), netdev, "set dcbx");
-  auto answer = verdict(*replies, DCB_ATTR_DCBX);
-  if (!answer) return error(EPROTO, netdev + ": set dcbx: no verdict in the kernel's reply");
+  const auto message = request(DCB_CMD_SDCBX, netdev).u8(DCB_ATTR_DCBX, mode);
+  auto answer = answer_to(route, message, DCB_ATTR_DCBX, netdev + ": set dcbx");
+  if (!answer) return answer.error();
   if (*answer != 0) return error(EPERM, netdev + ": set dcbx: the driver refused the mode");
   return {};
 }

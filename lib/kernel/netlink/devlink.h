@@ -19,9 +19,6 @@ struct Handle {
   bool operator==(const Handle&) const = default;
 };
 
-// Id of the generic netlink family "devlink". ENOENT: the kernel has none.
-Result<uint16_t> resolve(Netlink& generic);
-
 // The function's own instance and those of the auxiliary devices below it that carry its netdev: mlx5 keeps the
 // reporters "tx" and "rx" there (mlx5/core/en/devlink.c).
 std::vector<Handle> handles_of(const Root& root, const std::string& pci);

@@ -1,84 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/netlink/ethtool.h"
 
+#include <linux/ethtool.h>
+
+#include <array>
+
 #include "kernel/netlink/ethtool_message.h"
+#include "kernel/netlink/ethtool_settings.h"
 
 namespace fabric::ethtool {
 namespace {
 
-Bytes control_request(const char* family) {
-  genlmsghdr header{};
-  header.cmd = CTRL_CMD_GETFAMILY;
-  header.version = 1;
-  AttrWriter out;
-  out.header(header).text(CTRL_ATTR_FAMILY_NAME, family);
-  return out.data();
-}
-
-uint32_t monitor_group_of(View8 groups) {
-  for (const Attr& group : parse_attributes(groups)) {  // a list: types are 1, 2, ...
+uint32_t monitor_group_of(const std::vector<Attr>& family) {
+  for (const Attr& group : parse_nested(family, CTRL_ATTR_MCAST_GROUPS)) {  // a list: types are 1, 2, ...
     auto members = parse_attributes(group.value);
-    const Attr* name = find(members, CTRL_ATTR_MCAST_GRP_NAME);
-    const Attr* id = find(members, CTRL_ATTR_MCAST_GRP_ID);
-    if (name != nullptr && id != nullptr && name->text() == ETHTOOL_MCGRP_MONITOR_NAME) return id->u32().value_or(0);
+    if (text_of(members, CTRL_ATTR_MCAST_GRP_NAME) == ETHTOOL_MCGRP_MONITOR_NAME)
+      return value_of<uint32_t>(members, CTRL_ATTR_MCAST_GRP_ID).value_or(0);
   }
   return 0;
 }
 
 bool is_on(const std::vector<Attr>& attributes, uint16_t type) {
-  const Attr* attr = find(attributes, type);
-  return attr != nullptr && attr->u8().value_or(0) != 0;
+  return value_of<uint8_t>(attributes, type).value_or(0) != 0;
 }
 
 }  // namespace
 
-AttrWriter request(uint8_t command, const std::string& netdev) {
-  genlmsghdr header{};
-  header.cmd = command;
-  header.version = ETHTOOL_GENL_VERSION;
+AttrWriter request(uint8_t command, const std::string& netdev, uint32_t flags) {
   AttrWriter device;
   device.text(ETHTOOL_A_HEADER_DEV_NAME, netdev);
+  if (flags != 0) device.u32(ETHTOOL_A_HEADER_FLAGS, flags);
   AttrWriter out;
-  out.header(header).nest(ETHTOOL_A_PAUSE_HEADER, device);
+  out.header(genlmsghdr{command, ETHTOOL_GENL_VERSION, 0}).nest(ETHTOOL_A_PAUSE_HEADER, device);
   return out;
-}
-
-Error subject(const Error& failure, const std::string& netdev, std::string_view act) {
-  return error(failure.code, std::string(netdev).append(": ").append(act).append(": ").append(failure.what));
-}
-
-Result<Message> ask(Netlink& generic, const Family& family, uint8_t command, const std::string& netdev,
-                    std::string_view act) {
-  auto replies = generic.talk(family.id, 0, request(command, netdev).data());
-  if (!replies) return subject(replies.error(), netdev, act);
-  for (Message& reply : *replies)
-    if (reply.type == family.id) return std::move(reply);
-  return subject(error(EPROTO, "no answer in the kernel's reply"), netdev, act);
-}
-
-Result<void> tell(Netlink& generic, const Family& family, const AttrWriter& message, const std::string& netdev,
-                  std::string_view act) {
-  auto replies = generic.talk(family.id, 0, message.data());
-  if (!replies) return subject(replies.error(), netdev, act);
-  return {};
 }
 
 Result<Family> parse_family(View8 payload) {
   auto attributes = parse_attributes(payload, sizeof(genlmsghdr));
-  const Attr* id = find(attributes, CTRL_ATTR_FAMILY_ID);
-  if (id == nullptr || !id->u16()) return error(EBADMSG, "generic netlink: a family without its id");
-  Family out;
-  out.id = *id->u16();
-  if (const Attr* groups = find(attributes, CTRL_ATTR_MCAST_GROUPS))
-    out.monitor_group = monitor_group_of(groups->value);
-  return out;
+  const auto id = value_of<uint16_t>(attributes, CTRL_ATTR_FAMILY_ID);
+  if (!id) return error(EBADMSG, "generic netlink: a family without its id");
+  return Family{*id, monitor_group_of(attributes)};
 }
 
-Result<Family> resolve(Netlink& generic) {
-  auto replies = generic.talk(GENL_ID_CTRL, 0, control_request(ETHTOOL_GENL_NAME));
-  if (!replies) return error(replies.error().code, "resolve ethtool: " + replies.error().what);
-  if (replies->empty()) return error(EPROTO, "resolve ethtool: no answer in the kernel's reply");
-  return parse_family(replies->front().payload);
+Result<Family> resolve(Netlink& generic, const char* name) {
+  AttrWriter request;
+  request.header(genlmsghdr{CTRL_CMD_GETFAMILY, 1, 0}).text(CTRL_ATTR_FAMILY_NAME, name);
+  auto reply = ask(generic, GENL_ID_CTRL, GENL_ID_CTRL, request, std::string("resolve ") + name);
+  if (!reply) return reply.error();
+  return parse_family(reply->payload);
 }
 
 std::optional<Pause> parse_pause(View8 payload) {
@@ -89,16 +58,129 @@ std::optional<Pause> parse_pause(View8 payload) {
 }
 
 Result<Pause> get_pause(Netlink& generic, const Family& family, const std::string& netdev) {
-  auto reply = ask(generic, family, ETHTOOL_MSG_PAUSE_GET, netdev, "read pause");
-  if (!reply) return reply.error();
-  if (auto pause = parse_pause(reply->payload)) return *pause;
-  return error(EPROTO, netdev + ": read pause: no answer in the kernel's reply");
+  return get_present(generic, family, ETHTOOL_MSG_PAUSE_GET, netdev, "read pause", parse_pause);
 }
 
 Result<void> set_pause(Netlink& generic, const Family& family, const std::string& netdev, const Pause& pause) {
   auto message = request(ETHTOOL_MSG_PAUSE_SET, netdev);
   message.u8(ETHTOOL_A_PAUSE_RX, pause.rx).u8(ETHTOOL_A_PAUSE_TX, pause.tx);
-  return tell(generic, family, message, netdev, "set pause");
+  return request_change(generic, family.id, message, netdev + ": set pause");
+}
+
+std::vector<std::pair<std::string, bool>> parse_bitset(View8 bitset) {
+  std::vector<std::pair<std::string, bool>> out;
+  auto attributes = parse_attributes(bitset);
+  const bool only_set = find(attributes, ETHTOOL_A_BITSET_NOMASK) != nullptr;
+  for (const Attr& bit : parse_nested(attributes, ETHTOOL_A_BITSET_BITS)) {
+    auto members = parse_attributes(bit.value);
+    const Attr* name = find(members, ETHTOOL_A_BITSET_BIT_NAME);
+    if (name != nullptr)
+      out.emplace_back(name->text(), only_set || find(members, ETHTOOL_A_BITSET_BIT_VALUE) != nullptr);
+  }
+  return out;
+}
+
+std::vector<std::pair<std::string, bool>> parse_private_flags(View8 payload) {
+  auto attributes = parse_attributes(payload, sizeof(genlmsghdr));
+  const Attr* flags = find(attributes, ETHTOOL_A_PRIVFLAGS_FLAGS);
+  return flags != nullptr ? parse_bitset(flags->value) : std::vector<std::pair<std::string, bool>>{};
+}
+
+Result<std::vector<std::pair<std::string, bool>>> get_private_flags(Netlink& generic, const Family& family,
+                                                                    const std::string& netdev) {
+  return get(generic, family, request(ETHTOOL_MSG_PRIVFLAGS_GET, netdev), netdev, "read private flags",
+             parse_private_flags);
+}
+
+Result<void> set_private_flag(Netlink& generic, const Family& family, const std::string& netdev, std::string_view name,
+                              bool on) {
+  AttrWriter bit;
+  bit.text(ETHTOOL_A_BITSET_BIT_NAME, name);
+  if (on) bit.flag(ETHTOOL_A_BITSET_BIT_VALUE);
+  AttrWriter bitset;
+  bitset.nest(ETHTOOL_A_BITSET_BITS, AttrWriter().nest(ETHTOOL_A_BITSET_BITS_BIT, bit));
+  auto message = request(ETHTOOL_MSG_PRIVFLAGS_SET, netdev);
+  message.nest(ETHTOOL_A_PRIVFLAGS_FLAGS, bitset);
+  return request_change(generic, family.id, message, netdev + ": set private flag " + std::string(name));
+}
+
+namespace {
+
+std::optional<Amount> amount(const std::vector<Attr>& attributes, uint16_t now, uint16_t max) {
+  const auto have = value_of<uint32_t>(attributes, now), most = value_of<uint32_t>(attributes, max);
+  return have && most ? std::optional(Amount{*have, *most}) : std::nullopt;
+}
+
+// Names of the link modes that stand for FEC (net/ethtool/common.c link_mode_names). Auto is an attribute of its own.
+struct FecName {
+  std::string_view name;
+  uint8_t bit;
+};
+constexpr std::array kFecNames{FecName{"None", ETHTOOL_FEC_OFF}, FecName{"RS", ETHTOOL_FEC_RS},
+                               FecName{"BASER", ETHTOOL_FEC_BASER}, FecName{"LLRS", ETHTOOL_FEC_LLRS}};
+
+}  // namespace
+
+Rings parse_rings(View8 payload) {
+  auto attributes = parse_attributes(payload, sizeof(genlmsghdr));
+  return {amount(attributes, ETHTOOL_A_RINGS_RX, ETHTOOL_A_RINGS_RX_MAX),
+          amount(attributes, ETHTOOL_A_RINGS_TX, ETHTOOL_A_RINGS_TX_MAX)};
+}
+
+Result<Rings> get_rings(Netlink& generic, const Family& family, const std::string& netdev) {
+  return get(generic, family, request(ETHTOOL_MSG_RINGS_GET, netdev), netdev, "read rings", parse_rings);
+}
+
+Result<void> set_rings(Netlink& generic, const Family& family, const std::string& netdev, std::optional<uint32_t> rx,
+                       std::optional<uint32_t> tx) {
+  auto message = request(ETHTOOL_MSG_RINGS_SET, netdev);
+  if (rx) message.u32(ETHTOOL_A_RINGS_RX, *rx);
+  if (tx) message.u32(ETHTOOL_A_RINGS_TX, *tx);
+  return request_change(generic, family.id, message, netdev + ": set rings");
+}
+
+std::optional<Amount> parse_channels(View8 payload) {
+  auto attributes = parse_attributes(payload, sizeof(genlmsghdr));
+  return amount(attributes, ETHTOOL_A_CHANNELS_COMBINED_COUNT, ETHTOOL_A_CHANNELS_COMBINED_MAX);
+}
+
+Result<std::optional<Amount>> get_channels(Netlink& generic, const Family& family, const std::string& netdev) {
+  return get(generic, family, request(ETHTOOL_MSG_CHANNELS_GET, netdev), netdev, "read channels", parse_channels);
+}
+
+Result<void> set_channels(Netlink& generic, const Family& family, const std::string& netdev, uint32_t combined) {
+  auto message = request(ETHTOOL_MSG_CHANNELS_SET, netdev);
+  message.u32(ETHTOOL_A_CHANNELS_COMBINED_COUNT, combined);
+  return request_change(generic, family.id, message, netdev + ": set channels");
+}
+
+std::optional<Fec> parse_fec(View8 payload) {
+  auto attributes = parse_attributes(payload, sizeof(genlmsghdr));
+  const Attr* modes = find(attributes, ETHTOOL_A_FEC_MODES);
+  if (modes == nullptr) return std::nullopt;
+  unsigned bits = 0;
+  for (const auto& [name, on] : parse_bitset(modes->value))
+    for (const FecName& known : kFecNames)
+      if (on && known.name == name) bits |= known.bit;
+  if (value_of<uint8_t>(attributes, ETHTOOL_A_FEC_AUTO).value_or(0) != 0) bits |= ETHTOOL_FEC_AUTO;
+  return Fec{static_cast<uint8_t>(bits)};
+}
+
+Result<Fec> get_fec(Netlink& generic, const Family& family, const std::string& netdev) {
+  return get_present(generic, family, ETHTOOL_MSG_FEC_GET, netdev, "read fec", parse_fec);
+}
+
+// A list ("nomask"): bits that are not in it are cleared.
+Result<void> set_fec(Netlink& generic, const Family& family, const std::string& netdev, Fec fec) {
+  AttrWriter bits;
+  for (const FecName& known : kFecNames)
+    if ((fec.bits & known.bit) != 0)
+      bits.nest(ETHTOOL_A_BITSET_BITS_BIT, AttrWriter().text(ETHTOOL_A_BITSET_BIT_NAME, known.name));
+  AttrWriter modes;
+  modes.flag(ETHTOOL_A_BITSET_NOMASK).nest(ETHTOOL_A_BITSET_BITS, bits);
+  auto message = request(ETHTOOL_MSG_FEC_SET, netdev);
+  message.nest(ETHTOOL_A_FEC_MODES, modes).u8(ETHTOOL_A_FEC_AUTO, (fec.bits & ETHTOOL_FEC_AUTO) != 0);
+  return request_change(generic, family.id, message, netdev + ": set fec");
 }
 
 }  // namespace fabric::ethtool

@@ -17,12 +17,12 @@
 
 namespace fabric::ethtool {
 
-// The "ethtool" generic netlink family: id and its "monitor" multicast group, from nlctrl.
+// A generic netlink family: id and "monitor" multicast group (of ethtool's), from nlctrl. ENOENT: the kernel has none.
 struct Family {
   uint16_t id = 0;
   uint32_t monitor_group = 0;
 };
-Result<Family> resolve(Netlink& generic);
+Result<Family> resolve(Netlink& generic, const char* name = "ethtool");
 Result<Family> parse_family(View8 payload);  // of a CTRL_CMD_NEWFAMILY reply. Pure, as the other parsers here.
 
 Result<Pause> get_pause(Netlink& generic, const Family& family, const std::string& netdev);

@@ -79,33 +79,10 @@ FecCount fec_count(const std::vector<Attr>& statistics, uint16_t type) {
   for (size_t at = 0; at + sizeof(uint64_t) <= counts->value.size(); at += sizeof(uint64_t)) {
     uint64_t count;
     std::memcpy(&count, counts->value.data() + at, sizeof count);
-    if (at == 0) {
-      out.total = count;
-    } else {
-      out.lanes.push_back(count);
-    }
+    if (at == 0) out.total = count;
+    else out.lanes.push_back(count);
   }
   return out;
-}
-
-AttrWriter request_with_flags(uint8_t command, const std::string& netdev, uint32_t flags) {
-  genlmsghdr header{};
-  header.cmd = command;
-  header.version = ETHTOOL_GENL_VERSION;
-  AttrWriter device;
-  device.text(ETHTOOL_A_HEADER_DEV_NAME, netdev).u32(ETHTOOL_A_HEADER_FLAGS, flags);
-  AttrWriter out;
-  out.header(header).nest(ETHTOOL_A_LINKSTATE_HEADER, device);
-  return out;
-}
-
-Result<Message> exchange(Netlink& generic, const Family& family, const AttrWriter& message, const std::string& netdev,
-                         std::string_view act) {
-  auto replies = generic.talk(family.id, 0, message.data());
-  if (!replies) return subject(replies.error(), netdev, act);
-  for (Message& reply : *replies)
-    if (reply.type == family.id) return std::move(reply);
-  return subject(error(EPROTO, "no answer in the kernel's reply"), netdev, act);
 }
 
 // As the module has it for good: mlx5 gives what it had read when I2C failed (Linux 6.12, en_ethtool.c), and a module
@@ -120,47 +97,37 @@ bool is_whole(const eeprom::Page& page) {
 LinkStatus parse_link_status(View8 payload) {
   const auto attributes = parse_attributes(payload, sizeof(genlmsghdr));
   LinkStatus out;
-  if (const Attr* link = find(attributes, ETHTOOL_A_LINKSTATE_LINK))
-    if (const auto up = link->u8()) out.up = *up != 0;
-  if (const Attr* downs = find(attributes, uapi::kLinkStateExtDownCount)) out.downs = downs->u32();
-  const Attr* state = find(attributes, ETHTOOL_A_LINKSTATE_EXT_STATE);
-  if (state == nullptr || !state->u8()) return out;
-  const Attr* substate = find(attributes, ETHTOOL_A_LINKSTATE_EXT_SUBSTATE);
-  name_reason(*state->u8(), substate != nullptr ? substate->u8() : std::nullopt, out);
+  if (const auto up = value_of<uint8_t>(attributes, ETHTOOL_A_LINKSTATE_LINK)) out.up = *up != 0;
+  out.downs = value_of<uint32_t>(attributes, uapi::kLinkStateExtDownCount);
+  if (const auto state = value_of<uint8_t>(attributes, ETHTOOL_A_LINKSTATE_EXT_STATE))
+    name_reason(*state, value_of<uint8_t>(attributes, ETHTOOL_A_LINKSTATE_EXT_SUBSTATE), out);
   return out;
 }
 
 Result<LinkStatus> get_link_status(Netlink& generic, const Family& family, const std::string& netdev) {
-  constexpr std::string_view kAct = "read link state";
-  const auto with_count = request_with_flags(ETHTOOL_MSG_LINKSTATE_GET, netdev, ETHTOOL_FLAG_STATS);
-  auto reply = exchange(generic, family, with_count, netdev, kAct);
-  if (!reply && (reply.error().code == EOPNOTSUPP || reply.error().code == EINVAL))
-    reply = ask(generic, family, ETHTOOL_MSG_LINKSTATE_GET, netdev, kAct);
-  if (!reply) return reply.error();
-  return parse_link_status(reply->payload);
+  const auto read = [&](uint32_t flags) {
+    return get(generic, family, request(ETHTOOL_MSG_LINKSTATE_GET, netdev, flags), netdev, "read link state",
+               parse_link_status);
+  };
+  auto status = read(ETHTOOL_FLAG_STATS);
+  return !status && (status.error().code == EOPNOTSUPP || status.error().code == EINVAL) ? read(0) : status;
 }
 
 FecStatus parse_fec_status(View8 payload) {
   const auto attributes = parse_attributes(payload, sizeof(genlmsghdr));
   FecStatus out;
-  if (const Attr* active = find(attributes, ETHTOOL_A_FEC_ACTIVE))
-    if (const auto mode = active->u32()) out.active = fec_word(*mode);
-  if (const Attr* automatic = find(attributes, ETHTOOL_A_FEC_AUTO))
-    if (const auto on = automatic->u8()) out.automatic = *on != 0;
-  if (const Attr* nest = find(attributes, ETHTOOL_A_FEC_STATS)) {
-    const auto statistics = parse_attributes(nest->value);
-    out.corrected_blocks = fec_count(statistics, ETHTOOL_A_FEC_STAT_CORRECTED);
-    out.uncorrectable_blocks = fec_count(statistics, ETHTOOL_A_FEC_STAT_UNCORR);
-    out.corrected_bits = fec_count(statistics, ETHTOOL_A_FEC_STAT_CORR_BITS);
-  }
+  if (const auto mode = value_of<uint32_t>(attributes, ETHTOOL_A_FEC_ACTIVE)) out.active = fec_word(*mode);
+  if (const auto on = value_of<uint8_t>(attributes, ETHTOOL_A_FEC_AUTO)) out.automatic = *on != 0;
+  const auto statistics = parse_nested(attributes, ETHTOOL_A_FEC_STATS);
+  out.corrected_blocks = fec_count(statistics, ETHTOOL_A_FEC_STAT_CORRECTED);
+  out.uncorrectable_blocks = fec_count(statistics, ETHTOOL_A_FEC_STAT_UNCORR);
+  out.corrected_bits = fec_count(statistics, ETHTOOL_A_FEC_STAT_CORR_BITS);
   return out;
 }
 
 Result<FecStatus> get_fec_status(Netlink& generic, const Family& family, const std::string& netdev) {
-  const auto message = request_with_flags(ETHTOOL_MSG_FEC_GET, netdev, ETHTOOL_FLAG_STATS);
-  auto reply = exchange(generic, family, message, netdev, "read FEC");
-  if (!reply) return reply.error();
-  return parse_fec_status(reply->payload);
+  return get(generic, family, request(ETHTOOL_MSG_FEC_GET, netdev, ETHTOOL_FLAG_STATS), netdev, "read FEC",
+             parse_fec_status);
 }
 
 Result<Bytes> parse_module_page(View8 payload) {
@@ -172,18 +139,17 @@ Result<Bytes> parse_module_page(View8 payload) {
 
 Result<Bytes> get_module_page(Netlink& generic, const Family& family, const std::string& netdev,
                               const eeprom::Place& place) {
-  constexpr std::string_view kAct = "read module memory";
+  const std::string subject = netdev + ": read module memory";
   auto message = request(ETHTOOL_MSG_MODULE_EEPROM_GET, netdev);
   message.u32(ETHTOOL_A_MODULE_EEPROM_OFFSET, place.offset)
       .u32(ETHTOOL_A_MODULE_EEPROM_LENGTH, place.length)
       .u8(ETHTOOL_A_MODULE_EEPROM_PAGE, place.page)
       .u8(ETHTOOL_A_MODULE_EEPROM_BANK, place.bank)
       .u8(ETHTOOL_A_MODULE_EEPROM_I2C_ADDRESS, place.i2c_address);
-  auto reply = exchange(generic, family, message, netdev, kAct);
+  auto reply = ask(generic, family.id, family.id, message, subject);
   if (!reply) return reply.error();
   auto data = parse_module_page(reply->payload);
-  if (!data) return subject(data.error(), netdev, kAct);
-  return data;
+  return data ? data : error_about(subject, data.error());
 }
 
 Result<Transceiver> ModuleReader::read(Netlink& generic, const Family& family, const std::string& netdev) {
@@ -208,7 +174,7 @@ Result<Transceiver> ModuleReader::read(Netlink& generic, const Family& family, c
     if (place.fixed && is_whole(pages.back())) now.fixed.push_back(pages.back());
   }
   auto module = eeprom::decode(pages);
-  if (!module) return subject(module.error(), netdev, "read module");
+  if (!module) return error_about(netdev + ": read module", module.error());
   if (!now.identity.empty() && module->bad_checksums.empty()) known_[netdev] = std::move(now);
   return module;
 }

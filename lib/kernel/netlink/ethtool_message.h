@@ -4,6 +4,8 @@
 
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <string>
 #include <string_view>
@@ -14,19 +16,59 @@
 
 namespace fabric::ethtool {
 
-// A request about one netdev. The header is attribute 1 of every message used here.
-AttrWriter request(uint8_t command, const std::string& netdev);
-// "eth0: read rings: ..."
-Error subject(const Error& failure, const std::string& netdev, std::string_view act);
-// Sends a GET and gives its one reply.
-Result<Message> ask(Netlink& generic, const Family& family, uint8_t command, const std::string& netdev,
-                    std::string_view act);
-// Sends a SET.
-Result<void> tell(Netlink& generic, const Family& family, const AttrWriter& message, const std::string& netdev,
-                  std::string_view act);
+// A request about one netdev. The header is attribute 1 of every message used here. `flags`: ETHTOOL_FLAG_*.
+AttrWriter request(uint8_t command, const std::string& netdev, uint32_t flags = 0);
+
+// `parse` of the reply to a request. Errors start with "eth0: read rings: ".
+template <class Parsed>
+Result<Parsed> get(Netlink& generic, const Family& family, const AttrWriter& request, const std::string& netdev,
+                   const char* act, Parsed (*parse)(View8)) {
+  auto reply = ask(generic, family.id, family.id, request, netdev + ": " + act);
+  if (!reply) return reply.error();
+  return parse(reply->payload);
+}
+// EPROTO where `parse` finds nothing.
+template <class Parsed>
+Result<Parsed> get_present(Netlink& generic, const Family& family, uint8_t command, const std::string& netdev,
+                           const char* act, std::optional<Parsed> (*parse)(View8)) {
+  auto parsed = get(generic, family, request(command, netdev), netdev, act, parse);
+  if (!parsed) return parsed.error();
+  if (!*parsed) return error(EPROTO, netdev + ": " + act + ": no answer in the kernel's reply");
+  return **parsed;
+}
 
 // The named bits of a verbose bitset (net/ethtool/bitset.c ethnl_put_bitset32): with a mask every bit and whether it is
 // on, without one ("nomask") those that are on.
 std::vector<std::pair<std::string, bool>> parse_bitset(View8 bitset);
+
+// A request of `Struct` and `trailing` bytes of data after it, in memory that ends, to eight bytes, at a page that
+// cannot be written. Kernels copy as many names and values as the driver has at that moment, regardless of the buffer,
+// and queues may have been added since they were counted (CVE-2025-68795, fixed in Linux 6.19, 5.15.198, 6.1.160,
+// 6.6.120, 6.12.64 and 6.18.3): EFAULT then.
+template <class Struct>
+class Guarded {
+ public:
+  explicit Guarded(size_t trailing) {
+    const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+    const size_t size = (sizeof(Struct) + trailing + 7) / 8 * 8, pages = (size + page - 1) / page * page;
+    mapped_ = pages + page;
+    memory_ = ::mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory_ == MAP_FAILED || ::mprotect(static_cast<std::byte*>(memory_) + pages, page, PROT_NONE) != 0) return;
+    request_ = reinterpret_cast<Struct*>(static_cast<std::byte*>(memory_) + pages - size);
+  }
+  ~Guarded() {
+    if (memory_ != MAP_FAILED) ::munmap(memory_, mapped_);
+  }
+  Guarded(const Guarded&) = delete;
+  Guarded& operator=(const Guarded&) = delete;
+
+  Struct* get() const { return request_; }  // zeros; null where there is no memory
+  const std::byte* trailing() const { return reinterpret_cast<const std::byte*>(request_) + sizeof(Struct); }
+
+ private:
+  void* memory_;
+  size_t mapped_;
+  Struct* request_ = nullptr;
+};
 
 }  // namespace fabric::ethtool

@@ -13,13 +13,11 @@
 #include <cstring>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 
 #include "base/fd.h"
-#include "base/room.h"
-#include "kernel/netlink/ethtool.h"
+#include "kernel/netlink/ethtool_message.h"
 
 namespace fabric::ethtool {
 namespace {
@@ -27,46 +25,10 @@ namespace {
 constexpr int kAttempts = 4;
 constexpr uint32_t kMostStatistics = 262'144;
 
-// A header of `Struct` and `trailing` bytes of data after it. Kernels copy as many names and values as the driver has
-// at that moment, regardless of the buffer, and queues may have been added since they were counted (CVE-2025-68795,
-// fixed in Linux 6.19, 5.15.198, 6.1.160, 6.6.120, 6.12.64 and 6.18.3); EFAULT then. Null if memory is exhausted.
-template <class Struct>
-Struct* request(Room& room, size_t trailing) {
-  std::byte* start = room.of(sizeof(Struct) + trailing);
-  if (start == nullptr) return nullptr;
-  std::memset(start, 0, sizeof(Struct));
-  return reinterpret_cast<Struct*>(start);
-}
-
-template <class Struct>
-const std::byte* trailing(const Struct* request) {
-  return reinterpret_cast<const std::byte*>(request) + sizeof(Struct);
-}
-
 std::string_view name_at(View8 names, size_t i) {
   const std::string_view name(reinterpret_cast<const char*>(names.data()) + i * ETH_GSTRING_LEN, ETH_GSTRING_LEN);
   return name.substr(0, name.find('\0'));
 }
-
-// A buffer for names (40 kB for mlx5), shared by all threads; a thread that finds it in use allocates its own.
-class NamesRoom {
- public:
-  NamesRoom() : lock_(taken(), std::try_to_lock) {}
-  Room& get() { return lock_ ? shared() : own_; }
-
- private:
-  // A thread that hangs in the kernel may outlive everything: they are for ever.
-  static std::mutex& taken() {
-    static auto& only = *new std::mutex;
-    return only;
-  }
-  static Room& shared() {
-    static auto& only = *new Room;
-    return only;
-  }
-  std::unique_lock<std::mutex> lock_;
-  Room own_;
-};
 
 class IoctlStatistics final : public Statistics {
  public:
@@ -90,12 +52,12 @@ class IoctlStatistics final : public Statistics {
 
   template <class Pair>
   Result<std::vector<Counter>> read_as(const std::string& netdev, const Pair& pair) {
-    NamesRoom room;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       auto count = this->count(netdev);
       if (!count) return count.error();
       if (*count == 0) return pair({}, {});
-      auto names = this->names(netdev, *count, room.get());
+      const Guarded<ethtool_gstrings> room(size_t{*count} * ETH_GSTRING_LEN);
+      auto names = this->names(netdev, *count, room);
       if (!names && has_grown(names.error())) continue;
       if (!names) return names.error();
       auto values = read_values(netdev, *count);
@@ -130,25 +92,25 @@ class IoctlStatistics final : public Statistics {
   }
 
   // As the kernel gives them, in the room.
-  Result<View8> names(const std::string& netdev, uint32_t count, Room& room) {
-    auto* names = request<ethtool_gstrings>(room, size_t{count} * ETH_GSTRING_LEN);
+  Result<View8> names(const std::string& netdev, uint32_t count, const Guarded<ethtool_gstrings>& room) {
+    ethtool_gstrings* names = room.get();
     if (names == nullptr) return error(ENOMEM, netdev + ": statistics");
     names->cmd = ETHTOOL_GSTRINGS;
     names->string_set = ETH_SS_STATS;
     names->len = count;
     if (auto asked = ask(netdev, names); !asked) return asked.error();
-    return View8(trailing(names), size_t{std::min(names->len, count)} * ETH_GSTRING_LEN);
+    return View8(room.trailing(), size_t{std::min(names->len, count)} * ETH_GSTRING_LEN);
   }
 
   Result<std::vector<uint64_t>> read_values(const std::string& netdev, uint32_t count) {
-    thread_local Room room;
-    auto* values = request<ethtool_stats>(room, size_t{count} * sizeof(uint64_t));
+    const Guarded<ethtool_stats> room(size_t{count} * sizeof(uint64_t));
+    ethtool_stats* values = room.get();
     if (values == nullptr) return error(ENOMEM, netdev + ": statistics");
     values->cmd = ETHTOOL_GSTATS;
     values->n_stats = count;
     if (auto asked = ask(netdev, values); !asked) return asked.error();
     std::vector<uint64_t> out(std::min(values->n_stats, count));
-    if (!out.empty()) std::memcpy(out.data(), trailing(values), out.size() * sizeof(uint64_t));
+    if (!out.empty()) std::memcpy(out.data(), room.trailing(), out.size() * sizeof(uint64_t));
     return out;
   }
 

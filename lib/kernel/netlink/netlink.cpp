@@ -8,12 +8,8 @@
 #include <netlink/socket.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 
-#include <algorithm>
 #include <chrono>
-
-#include "kernel/netlink/datagrams.h"
 
 namespace fabric {
 namespace {
@@ -26,8 +22,6 @@ constexpr int kReadsPerDrain = 64;
 constexpr int kDumpAttempts = 3;
 // A host's tables have some thousands of entries. The limit keeps a router's tables from filling memory.
 constexpr size_t kMostReplies = 65'536;
-
-constexpr size_t align4(size_t size) { return (size + 3) & ~size_t{3}; }
 
 template <class Struct>
 Struct load(View8 bytes) {
@@ -51,10 +45,9 @@ std::string extended_ack(const nlmsghdr& header, View8 payload) {
   size_t skip = sizeof(nlmsgerr);
   auto verdict = load<nlmsgerr>(payload);
   if ((header.nlmsg_flags & NLM_F_CAPPED) == 0 && verdict.msg.nlmsg_len > NLMSG_HDRLEN)
-    skip += align4(verdict.msg.nlmsg_len - NLMSG_HDRLEN);
-  auto attributes = parse_attributes(payload, skip);
-  const Attr* message = find(attributes, NLMSGERR_ATTR_MSG);
-  return message != nullptr ? ": " + message->text() : std::string();
+    skip += NLMSG_ALIGN(verdict.msg.nlmsg_len - NLMSG_HDRLEN);
+  const std::string message = text_of(parse_attributes(payload, skip), NLMSGERR_ATTR_MSG);
+  return message.empty() ? message : ": " + message;
 }
 
 // libnl folds several errnos into one code of its own; errno itself outlives its tidying up (free() keeps it since
@@ -69,40 +62,30 @@ Result<NetlinkSocket> open_socket(int protocol) {
   if (!socket) return failed(protocol, "socket", ENOMEM);
   if (nl_connect(socket.get(), protocol) < 0 || nl_socket_set_nonblocking(socket.get()) < 0)
     return failed(protocol, "connect");
+  nl_socket_disable_auto_ack(socket.get());  // talk() chooses
   // FORCE goes beyond net.core.rmem_max with CAP_NET_ADMIN; without it the plain option must do.
-  const int fd = nl_socket_get_fd(socket.get());
+  const int fd = nl_socket_get_fd(socket.get()), on = 1;
   if (::setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBuffer, sizeof kReceiveBuffer) < 0)
     (void)nl_socket_set_buffer_size(socket.get(), kReceiveBuffer, 0);
-  return socket;
-}
-
-// The same with two comforts: the kernel's own words on a refusal, and no echo of the request in it.
-Result<NetlinkSocket> open_talking_socket(int protocol) {
-  auto socket = open_socket(protocol);
-  if (!socket) return socket;
-  const int fd = nl_socket_get_fd(socket->get()), on = 1;
+  // The kernel's own words on a refusal, and no echo of the request in it.
   (void)::setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof on);
   (void)::setsockopt(fd, SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof on);
   return socket;
 }
 
-// Calls `take(header, payload)` for each.
-template <class Take>
-void for_each_message(View8 datagram, const Take& take) {
-  auto* header = reinterpret_cast<nlmsghdr*>(const_cast<std::byte*>(datagram.data()));
-  for (int left = static_cast<int>(datagram.size()); nlmsg_ok(header, left); header = nlmsg_next(header, &left))
-    take(*header, View8(static_cast<const std::byte*>(nlmsg_data(header)), static_cast<size_t>(nlmsg_datalen(header))));
-}
+using TakeMessage = std::function<void(const nlmsghdr&, View8 payload)>;
 
-// All but a stranger's.
-void keep(std::span<const Datagram> datagrams, NotificationSocket::Batch& batch) {
-  for (const Datagram& datagram : datagrams) {
-    if (!datagram.from_kernel) continue;
-    batch.lost |= !datagram.whole;
-    for_each_message(datagram.bytes, [&](const nlmsghdr& header, View8 payload) {
-      batch.messages.push_back({header.nlmsg_type, Bytes(payload.begin(), payload.end())});
-    });
-  }
+// The messages of the next datagram, but those of other processes. EAGAIN: none waits.
+Result<void> receive(nl_sock* socket, int protocol, TakeMessage take) {
+  const nl_recvmsg_msg_cb_t with_each = [](nl_msg* message, void* take_it) -> int {
+    const nlmsghdr* header = nlmsg_hdr(message);
+    if (nlmsg_get_src(message)->nl_pid == 0)
+      (*static_cast<TakeMessage*>(take_it))(*header, View8(static_cast<const std::byte*>(nlmsg_data(header)),
+                                                           static_cast<size_t>(nlmsg_datalen(header))));
+    return NL_SKIP;  // libnl's own handling of ACKs and of the end of a dump
+  };
+  (void)nl_socket_modify_cb(socket, NL_CB_MSG_IN, NL_CB_CUSTOM, with_each, &take);
+  return nl_recvmsgs_default(socket) < 0 ? failed(protocol, "receive") : Result<void>();
 }
 
 // One conversation.
@@ -153,72 +136,41 @@ class LiveNetlink final : public Netlink {
     return {};
   }
 
-  [[nodiscard]] uint32_t last_sequence() const override { return sequence_; }
-
  private:
   Result<void> send(uint16_t type, uint16_t flags, View8 payload) {
-    nlmsghdr header{};
-    header.nlmsg_len = static_cast<uint32_t>(NLMSG_HDRLEN + align4(payload.size()));
-    header.nlmsg_type = type;
-    header.nlmsg_flags = flags;
-    header.nlmsg_seq = nl_socket_use_seq(socket_.get());
-    header.nlmsg_pid = nl_socket_get_local_port(socket_.get());
-    request_.assign(header.nlmsg_len, std::byte{0});
-    std::memcpy(request_.data(), &header, sizeof header);
-    std::copy(payload.begin(), payload.end(), request_.begin() + NLMSG_HDRLEN);
-    sockaddr_nl kernel{};
-    kernel.nl_family = AF_NETLINK;
-    iovec part{request_.data(), request_.size()};
-    msghdr message{};
-    message.msg_name = &kernel;
-    message.msg_namelen = sizeof kernel;
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    ssize_t sent = 0;
-    do sent = ::sendmsg(nl_socket_get_fd(socket_.get()), &message, 0);
-    while (sent < 0 && errno == EINTR);
-    if (sent < 0) return failed(protocol_, "send");
-    sequence_ = header.nlmsg_seq;
+    const std::unique_ptr<nl_msg, decltype(&nlmsg_free)> message(
+        nlmsg_alloc_size(static_cast<size_t>(nlmsg_total_size(static_cast<int>(payload.size())))), nlmsg_free);
+    if (!message) return failed(protocol_, "send", ENOMEM);
+    sequence_ = nl_socket_use_seq(socket_.get());
+    nlmsg_put(message.get(), NL_AUTO_PORT, sequence_, type, 0, flags);
+    (void)nlmsg_append(message.get(), const_cast<std::byte*>(payload.data()), payload.size(), NLMSG_ALIGNTO);
+    if (nl_send_auto(socket_.get(), message.get()) < 0) return failed(protocol_, "send");
     return {};
   }
 
   // The kernel answers requests, and begins dumps, before sendmsg() returns: usually there is nothing to wait for.
   Result<void> gather(Replies& replies, std::chrono::milliseconds patience) {
-    const Datagrams::OfThread space;
-    const int fd = nl_socket_get_fd(socket_.get());
     const auto deadline = Clock::now() + patience;
+    const TakeMessage take = [&](const nlmsghdr& header, View8 payload) {
+      if (header.nlmsg_seq == sequence_ && !replies.done && !replies.enough) take_message(header, payload, replies);
+    };
     while (!replies.done) {
       auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
       if (left.count() <= 0) return failed(protocol_, "no answer", ETIMEDOUT);
-      const auto datagrams = space->receive(fd);
-      if (!datagrams && datagrams.error().code != EAGAIN) return failed(protocol_, "receive", datagrams.error().code);
-      if (datagrams) {
-        if (auto taken = take_all(*datagrams, replies); !taken) return taken;
-      } else {
-        pollfd wait{fd, POLLIN, 0};
-        (void)::poll(&wait, 1, static_cast<int>(left.count()));
-      }
+      const auto received = receive(socket_.get(), protocol_, take);
+      if (replies.enough) return failed(protocol_, "the rest is not wanted", ECANCELED);
+      if (replies.taken > kMostReplies) return failed(protocol_, "more than 65,536 answers", E2BIG);
+      if (received) continue;
+      if (received.error().code != EAGAIN) return received;
+      pollfd wait{nl_socket_get_fd(socket_.get()), POLLIN, 0};
+      (void)::poll(&wait, 1, static_cast<int>(left.count()));
     }
-    return {};
-  }
-
-  Result<void> take_all(std::span<const Datagram> datagrams, Replies& replies) const {
-    for (const Datagram& datagram : datagrams) {
-      if (!datagram.from_kernel) continue;
-      if (!datagram.whole && load<nlmsghdr>(datagram.bytes).nlmsg_seq == sequence_)
-        return failed(protocol_, "a longer answer than there is room for", EMSGSIZE);
-      for_each_message(datagram.bytes, [&](const nlmsghdr& header, View8 payload) {
-        if (header.nlmsg_seq == sequence_ && !replies.done && !replies.enough) take_message(header, payload, replies);
-      });
-    }
-    if (replies.enough) return failed(protocol_, "the rest is not wanted", ECANCELED);
-    if (replies.taken > kMostReplies) return failed(protocol_, "more than 65,536 answers", E2BIG);
     return {};
   }
 
   // The kernel would first finish this dump (EBUSY): the next request goes by another socket.
   Error give_up(Error why) {
-    auto socket = open_talking_socket(protocol_);
+    auto socket = open_socket(protocol_);
     if (!socket) return socket.error();
     socket_ = std::move(*socket);
     return why;
@@ -241,7 +193,6 @@ class LiveNetlink final : public Netlink {
   int protocol_;
   NetlinkSocket socket_;
   uint32_t sequence_ = 0;
-  Bytes request_;  // the last, for its memory
 };
 
 }  // namespace
@@ -257,7 +208,7 @@ Result<void> Netlink::dump(uint16_t type, View8 payload, std::chrono::millisecon
 void NetlinkSocketFree::operator()(nl_sock* socket) const { nl_socket_free(socket); }
 
 Result<std::unique_ptr<Netlink>> open_netlink(int protocol) {
-  auto socket = open_talking_socket(protocol);
+  auto socket = open_socket(protocol);
   if (!socket) return socket.error();
   return std::unique_ptr<Netlink>(std::make_unique<LiveNetlink>(protocol, std::move(*socket)));
 }
@@ -275,15 +226,34 @@ int NotificationSocket::fd() const { return nl_socket_get_fd(socket_.get()); }
 
 NotificationSocket::Batch NotificationSocket::drain() {
   Batch batch;
-  const Datagrams::OfThread space;
   for (int i = 0; i < kReadsPerDrain; ++i) {
-    const auto datagrams = space->receive(fd());
-    if (!datagrams && datagrams.error().code == EAGAIN) break;
+    const auto received = receive(socket_.get(), 0, [&](const nlmsghdr& header, View8 payload) {
+      batch.messages.push_back({header.nlmsg_type, Bytes(payload.begin(), payload.end())});
+    });
+    if (received) continue;
+    if (received.error().code == EAGAIN) break;
     // ENOBUFS, or an errno that the kernel left when it could not build a notification (net/dcb/dcbnl.c).
-    if (!datagrams) batch.lost = true;
-    else keep(*datagrams, batch);
+    batch.lost = true;
   }
   return batch;
+}
+
+Error error_about(const std::string& subject, const Error& failure) {
+  return error(failure.code, subject + ": " + failure.what);
+}
+
+Result<Message> ask(Netlink& netlink, uint16_t type, uint16_t answer, const AttrWriter& request,
+                    const std::string& subject) {
+  auto replies = netlink.talk(type, 0, request.data());
+  if (!replies) return error_about(subject, replies.error());
+  for (Message& reply : *replies)
+    if (reply.type == answer) return std::move(reply);
+  return error(EPROTO, subject + ": no answer in the kernel's reply");
+}
+
+Result<void> request_change(Netlink& netlink, uint16_t type, const AttrWriter& request, const std::string& subject) {
+  auto replies = netlink.talk(type, 0, request.data());
+  return replies ? Result<void>() : error_about(subject, replies.error());
 }
 
 }  // namespace fabric

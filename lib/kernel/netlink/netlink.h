@@ -35,16 +35,13 @@ class Netlink {
   virtual ~Netlink() = default;
   // Sends one request (NLM_F_REQUEST is added) and gathers every reply up to the ACK (NLM_F_ACK is added when it is
   // no dump) or NLMSG_DONE. An NLMSG_ERROR with a negative errno is an Error with that errno.
-  // Gives up after two seconds without an answer (ETIMEDOUT), while reading beyond 65,536 answers (E2BIG), and where
-  // one of them has more than 256 kB (EMSGSIZE).
+  // Gives up after two seconds without an answer (ETIMEDOUT), and while reading beyond 65,536 answers (E2BIG).
   virtual Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) = 0;
   // A dump of any length: `take` gets each reply as it arrives and returns false to stop. It is not repeated: after an
   // error (ETIMEDOUT: not complete within `patience`; EAGAIN: the dump is inconsistent; ECANCELED: `take` stopped) the
   // replies so far are invalid.
   using Take = std::function<bool(uint16_t type, View8 payload)>;
   virtual Result<void> dump(uint16_t type, View8 payload, std::chrono::milliseconds patience, const Take& take);
-  // nlmsg_seq of the last request: dcbnl notifications carry the requester's.
-  [[nodiscard]] virtual uint32_t last_sequence() const = 0;
 };
 
 // A live socket of the protocol (NETLINK_ROUTE, NETLINK_GENERIC, NETLINK_RDMA).
@@ -79,11 +76,11 @@ class NotificationSocket {
 class AttrWriter {
  public:
   AttrWriter& bytes(uint16_t type, View8 value);
-  AttrWriter& u8(uint16_t type, uint8_t value);
-  AttrWriter& u16(uint16_t type, uint16_t value);
-  AttrWriter& u32(uint16_t type, uint32_t value);
-  AttrWriter& u64(uint16_t type, uint64_t value);
-  AttrWriter& flag(uint16_t type);
+  AttrWriter& u8(uint16_t type, uint8_t value) { return pod(type, value); }
+  AttrWriter& u16(uint16_t type, uint16_t value) { return pod(type, value); }
+  AttrWriter& u32(uint16_t type, uint32_t value) { return pod(type, value); }
+  AttrWriter& u64(uint16_t type, uint64_t value) { return pod(type, value); }
+  AttrWriter& flag(uint16_t type) { return bytes(type, {}); }
   AttrWriter& text(uint16_t type, std::string_view value);   // with the terminating NUL
   AttrWriter& nest(uint16_t type, const AttrWriter& inner);  // sets NLA_F_NESTED
   template <class Struct>
@@ -91,16 +88,13 @@ class AttrWriter {
     return bytes(type, std::as_bytes(std::span(&value, 1)));
   }
   template <class Struct>
-  AttrWriter& header(const Struct& value) {  // a family header in front of the attributes, padded to 4
-    const size_t at = out_.size();
-    out_.resize(at + sizeof value);
-    std::memcpy(out_.data() + at, &value, sizeof value);
-    out_.resize((out_.size() + 3) & ~size_t{3});
-    return *this;
+  AttrWriter& header(const Struct& value) {  // a family header in front of the attributes
+    return append(std::as_bytes(std::span(&value, 1)));
   }
   [[nodiscard]] const Bytes& data() const { return out_; }
 
  private:
+  AttrWriter& append(View8 bytes);  // and zeros up to a multiple of 4
   Bytes out_;
 };
 
@@ -108,11 +102,12 @@ class AttrWriter {
 struct Attr {
   uint16_t type = 0;
   View8 value;
-  [[nodiscard]] std::optional<uint8_t> u8() const;
-  [[nodiscard]] std::optional<uint16_t> u16() const;
-  [[nodiscard]] std::optional<uint32_t> u32() const;
-  [[nodiscard]] std::optional<uint64_t> u64() const;
-  [[nodiscard]] std::string text() const;  // up to the first NUL, by clean_text()
+  [[nodiscard]] std::optional<uint8_t> u8() const { return pod<uint8_t>(); }
+  [[nodiscard]] std::optional<uint16_t> u16() const { return pod<uint16_t>(); }
+  [[nodiscard]] std::optional<uint32_t> u32() const { return pod<uint32_t>(); }
+  [[nodiscard]] std::optional<uint64_t> u64() const { return pod<uint64_t>(); }
+  [[nodiscard]] std::string_view raw_text() const;  // up to the first NUL; valid as long as the message
+  [[nodiscard]] std::string text() const;           // the same by clean_text()
   // The whole struct, or nothing when the attribute is shorter; a longer one (a newer kernel) is cut.
   template <class Struct>
   [[nodiscard]] std::optional<Struct> pod() const {
@@ -128,5 +123,23 @@ struct Attr {
 std::vector<Attr> parse_attributes(View8 payload, size_t skip = 0);
 // First attribute of the type, or null.
 const Attr* find(const std::vector<Attr>& attributes, uint16_t type);
+// Its value; nothing where there is no such attribute or it is too short.
+template <class Struct>
+std::optional<Struct> value_of(const std::vector<Attr>& attributes, uint16_t type) {
+  const Attr* attr = find(attributes, type);
+  return attr != nullptr ? attr->pod<Struct>() : std::nullopt;
+}
+// Its text; empty where there is none.
+std::string text_of(const std::vector<Attr>& attributes, uint16_t type);
+// The attributes in it; none where there is no such attribute.
+std::vector<Attr> parse_nested(const std::vector<Attr>& attributes, uint16_t type);
+
+// `failure` with its subject in front: "eth0: read rings: ...".
+Error error_about(const std::string& subject, const Error& failure);
+// One request, its first reply of type `answer`. Errors name the subject; EPROTO: there is no such reply.
+Result<Message> ask(Netlink& netlink, uint16_t type, uint16_t answer, const AttrWriter& request,
+                    const std::string& subject);
+// A request for which the ACK is the answer.
+Result<void> request_change(Netlink& netlink, uint16_t type, const AttrWriter& request, const std::string& subject);
 
 }  // namespace fabric

@@ -1,39 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Netlink attributes: linux/netlink.h, struct nlattr (length with header, type), each padded to 4 bytes.
-#include "kernel/netlink/nlattr.h"
-
+// Netlink attributes, by libnl.
 #include <linux/netlink.h>
+#include <netlink/attr.h>
 
 #include <algorithm>
 
 #include "base/parse.h"
+#include "kernel/netlink/netlink.h"
 
 namespace fabric {
-namespace {
 
-constexpr size_t align4(size_t size) { return (size + 3) & ~size_t{3}; }
-
-}  // namespace
-
-AttrWriter& AttrWriter::bytes(uint16_t type, View8 value) {
-  nlattr header{};
-  header.nla_len = static_cast<uint16_t>(NLA_HDRLEN + value.size());
-  header.nla_type = type;
-  auto raw = std::as_bytes(std::span(&header, 1));
-  out_.insert(out_.end(), raw.begin(), raw.end());
-  out_.insert(out_.end(), value.begin(), value.end());
-  out_.resize(align4(out_.size()));
+AttrWriter& AttrWriter::append(View8 bytes) {
+  out_.insert(out_.end(), bytes.begin(), bytes.end());
+  out_.resize(NLA_ALIGN(out_.size()));
   return *this;
 }
 
-AttrWriter& AttrWriter::u8(uint16_t type, uint8_t value) { return pod(type, value); }
-AttrWriter& AttrWriter::u16(uint16_t type, uint16_t value) { return pod(type, value); }
-AttrWriter& AttrWriter::u32(uint16_t type, uint32_t value) { return pod(type, value); }
-AttrWriter& AttrWriter::u64(uint16_t type, uint64_t value) { return pod(type, value); }
-AttrWriter& AttrWriter::flag(uint16_t type) { return bytes(type, {}); }
+AttrWriter& AttrWriter::bytes(uint16_t type, View8 value) {
+  return header(nlattr{static_cast<uint16_t>(nla_attr_size(static_cast<int>(value.size()))), type}).append(value);
+}
 
 AttrWriter& AttrWriter::text(uint16_t type, std::string_view value) {
-  std::string terminated(value);
+  const std::string terminated(value);
   return bytes(type, std::as_bytes(std::span(terminated.c_str(), terminated.size() + 1)));
 }
 
@@ -41,40 +29,38 @@ AttrWriter& AttrWriter::nest(uint16_t type, const AttrWriter& inner) {
   return bytes(static_cast<uint16_t>(type | NLA_F_NESTED), inner.data());
 }
 
-std::optional<uint8_t> Attr::u8() const { return pod<uint8_t>(); }
-std::optional<uint16_t> Attr::u16() const { return pod<uint16_t>(); }
-std::optional<uint32_t> Attr::u32() const { return pod<uint32_t>(); }
-std::optional<uint64_t> Attr::u64() const { return pod<uint64_t>(); }
-
-std::string Attr::text() const { return clean_text(text_in(*this)); }
-
-std::string_view text_in(const Attr& attr) {
-  const std::string_view raw(reinterpret_cast<const char*>(attr.value.data()), attr.value.size());
+std::string_view Attr::raw_text() const {
+  const std::string_view raw(reinterpret_cast<const char*>(value.data()), value.size());
   return raw.substr(0, raw.find('\0'));
 }
 
-std::vector<Attr> parse_attributes(View8 payload, size_t skip) {
-  std::vector<Attr> out;
-  parse_attributes(payload, skip, out);
-  return out;
-}
+std::string Attr::text() const { return clean_text(raw_text()); }
 
-void parse_attributes(View8 payload, size_t skip, std::vector<Attr>& out) {
-  out.clear();
-  payload = payload.subspan(std::min(payload.size(), align4(skip)));
-  while (payload.size() >= NLA_HDRLEN) {
-    nlattr header;
-    std::memcpy(&header, payload.data(), sizeof header);
-    if (header.nla_len < NLA_HDRLEN || header.nla_len > payload.size()) break;
-    out.push_back({static_cast<uint16_t>(header.nla_type & NLA_TYPE_MASK),
-                   payload.subspan(NLA_HDRLEN, header.nla_len - size_t{NLA_HDRLEN})});
-    payload = payload.subspan(std::min(payload.size(), align4(header.nla_len)));
-  }
+std::vector<Attr> parse_attributes(View8 payload, size_t skip) {
+  payload = payload.subspan(std::min<size_t>(payload.size(), NLA_ALIGN(skip)));
+  std::vector<Attr> out;
+  int left = static_cast<int>(payload.size());
+  // A last attribute without its padding leaves less than nothing.
+  for (auto* at = reinterpret_cast<const nlattr*>(payload.data()); left > 0 && nla_ok(at, left);
+       at = nla_next(at, &left))
+    out.push_back({static_cast<uint16_t>(nla_type(at)),
+                   View8(static_cast<const std::byte*>(nla_data(at)), static_cast<size_t>(nla_len(at)))});
+  return out;
 }
 
 const Attr* find(const std::vector<Attr>& attributes, uint16_t type) {
   auto it = std::find_if(attributes.begin(), attributes.end(), [type](const Attr& attr) { return attr.type == type; });
   return it != attributes.end() ? &*it : nullptr;
+}
+
+std::string text_of(const std::vector<Attr>& attributes, uint16_t type) {
+  const Attr* attr = find(attributes, type);
+  return attr != nullptr ? attr->text() : std::string();
+}
+
+std::vector<Attr> parse_nested(const std::vector<Attr>& attributes, uint16_t type) {
+  const Attr* nest = find(attributes, type);
+  return nest != nullptr ? parse_attributes(nest->value) : std::vector<Attr>();
 }
 
 }  // namespace fabric

@@ -42,7 +42,7 @@ Result<std::string> read_text(const std::string& file) {
 }
 
 // hwloc's own parser (builds without libxml2) takes no comments, nor empty lines before the first element; published
-// files open with their licence.
+// files open with their license.
 std::string plain(const std::string& text) {
   std::string out;
   for (size_t from = 0; from < text.size();) {

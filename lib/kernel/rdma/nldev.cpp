@@ -1,33 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/rdma/nldev.h"
 
+#include <linux/netlink.h>
+#include <rdma/rdma_netlink.h>
+
 #include <array>
 #include <utility>
 
 #include "kernel/netlink/newer_uapi.h"
-#include "kernel/netlink/nlattr.h"
-#include "kernel/rdma/nldev_message.h"
 
 namespace fabric::nldev {
 namespace {
 
-// One request about a port, its one answer.
-Result<Message> ask(Netlink& rdma, uint16_t command, const char* what, uint32_t device, uint32_t port) {
-  return ask_one(rdma, command, address(device, port), subject(what, device, port));
+constexpr uint16_t message_type(uint16_t command) {
+  return static_cast<uint16_t>(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command));
+}
+
+// "WHAT of RDMA device 2 port 1".
+std::string subject(const char* what, uint32_t device, uint32_t port) {
+  return std::string(what) + " of RDMA device " + std::to_string(device) + " port " + std::to_string(port);
+}
+
+AttrWriter address(uint32_t device, uint32_t port) {
+  return AttrWriter().u32(RDMA_NLDEV_ATTR_DEV_INDEX, device).u32(RDMA_NLDEV_ATTR_PORT_INDEX, port);
+}
+
+// `parse` of the one answer to a request.
+template <class Parsed, class Parse>
+Result<Parsed> get(Netlink& rdma, uint16_t command, const AttrWriter& request, const std::string& subject,
+                   Parse&& parse) {
+  auto reply = ask(rdma, message_type(command), message_type(command), request, subject);
+  if (!reply) return reply.error();
+  return parse(reply->payload);
+}
+
+// The attributes, where there is nothing in the payload but these (parse_attributes() drops a malformed rest).
+std::optional<std::vector<Attr>> all_attributes(View8 payload) {
+  auto attributes = parse_attributes(payload);
+  size_t size = 0;
+  for (const Attr& each : attributes) size += NLA_HDRLEN + NLA_ALIGN(each.value.size());
+  if (size < payload.size()) return std::nullopt;
+  return attributes;
+}
+
+// Calls `with(attributes of the entry)` for each `entry` of the table, until it returns false. Is all of it whole, and
+// well?
+template <class Function>
+bool for_each_whole(View8 table, uint16_t entry, Function&& with) {
+  const auto items = all_attributes(table);
+  if (!items) return false;
+  for (const Attr& item : *items) {
+    if (item.type != entry) continue;
+    const auto inside = all_attributes(item.value);
+    if (!inside || !with(*inside)) return false;
+  }
+  return true;
 }
 
 // Calls `with(attributes of the entry)` for each `entry` in the message's `table`.
 template <class Function>
 void for_each_entry(View8 payload, uint16_t table, uint16_t entry, Function&& with) {
-  auto top = parse_attributes(payload);
-  const Attr* list = find(top, table);
-  if (!list) return;
-  std::vector<Attr> inside;
-  for (const Attr& item : parse_attributes(list->value)) {
-    if (item.type != entry) continue;
-    parse_attributes(item.value, 0, inside);
-    with(inside);
-  }
+  for (const Attr& item : parse_nested(parse_attributes(payload), table))
+    if (item.type == entry) with(parse_attributes(item.value));
+}
+
+void take_counter(const std::vector<Attr>& entry, std::vector<Counter>& out) {
+  const Attr* name = find(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME);
+  const auto value = value_of<uint64_t>(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE);
+  if (name != nullptr && !name->raw_text().empty() && value) out.push_back({name->raw_text(), *value});
 }
 
 struct Dump {
@@ -42,45 +82,14 @@ constexpr std::array kDumps{
 
 }  // namespace
 
-std::string subject(const char* what, uint32_t device, uint32_t port) {
-  return std::string("RDMA netlink ") + what + " of device " + std::to_string(device) + " port " + std::to_string(port);
-}
-
-AttrWriter address(uint32_t device, uint32_t port) {
-  AttrWriter request;
-  request.u32(RDMA_NLDEV_ATTR_DEV_INDEX, device).u32(RDMA_NLDEV_ATTR_PORT_INDEX, port);
-  return request;
-}
-
-Result<Message> ask_one(Netlink& rdma, uint16_t command, const AttrWriter& request, const std::string& subject) {
-  auto replies = rdma.talk(message_type(command), 0, request.data());
-  if (!replies) return error(replies.error().code, subject);
-  for (auto& reply : *replies)
-    if (reply.type == message_type(command)) return std::move(reply);
-  return error(ENODATA, subject);
-}
-
-std::string text_of(const std::vector<Attr>& attributes, uint16_t type) {
-  const Attr* attribute = find(attributes, type);
-  return attribute ? attribute->text() : std::string();
-}
-
-std::optional<std::vector<Attr>> all_attributes(View8 payload) {
-  auto attributes = parse_attributes(payload);
-  size_t size = 0;
-  for (const Attr& each : attributes) size += NLA_HDRLEN + NLA_ALIGN(each.value.size());
-  if (size < payload.size()) return std::nullopt;
-  return attributes;
-}
-
 Result<Device> parse_device(View8 payload) {
   auto attributes = parse_attributes(payload);
-  const Attr* index = find(attributes, RDMA_NLDEV_ATTR_DEV_INDEX);
+  const auto index = value_of<uint32_t>(attributes, RDMA_NLDEV_ATTR_DEV_INDEX);
   Device device;
   device.name = text_of(attributes, RDMA_NLDEV_ATTR_DEV_NAME);
-  if (!index || !index->u32() || device.name.empty()) return error(EBADMSG, "RDMA netlink device");
-  device.index = *index->u32();
-  if (const Attr* last = find(attributes, RDMA_NLDEV_ATTR_PORT_INDEX)) device.last_port = last->u32().value_or(0);
+  if (!index || device.name.empty()) return error(EBADMSG, "RDMA netlink device");
+  device.index = *index;
+  device.last_port = value_of<uint32_t>(attributes, RDMA_NLDEV_ATTR_PORT_INDEX).value_or(0);
   device.firmware = text_of(attributes, RDMA_NLDEV_ATTR_FW_VERSION);
   device.protocol = text_of(attributes, RDMA_NLDEV_ATTR_DEV_PROTOCOL);
   return device;
@@ -88,26 +97,18 @@ Result<Device> parse_device(View8 payload) {
 
 Result<PortLink> parse_port(View8 payload) {
   auto attributes = parse_attributes(payload);
-  const Attr* number = find(attributes, RDMA_NLDEV_ATTR_PORT_INDEX);
-  if (!number || !number->u32()) return error(EBADMSG, "RDMA netlink port");
-  PortLink link;
-  link.port = *number->u32();
-  if (const Attr* state = find(attributes, RDMA_NLDEV_ATTR_PORT_STATE)) link.state = state->u8();
-  if (const Attr* phys = find(attributes, RDMA_NLDEV_ATTR_PORT_PHYS_STATE)) link.phys_state = phys->u8();
-  if (const Attr* ndev = find(attributes, RDMA_NLDEV_ATTR_NDEV_INDEX)) link.netdev_index = ndev->u32();
-  link.netdev = text_of(attributes, RDMA_NLDEV_ATTR_NDEV_NAME);
-  return link;
+  const auto number = value_of<uint32_t>(attributes, RDMA_NLDEV_ATTR_PORT_INDEX);
+  if (!number) return error(EBADMSG, "RDMA netlink port");
+  return PortLink{*number, value_of<uint8_t>(attributes, RDMA_NLDEV_ATTR_PORT_STATE),
+                  value_of<uint8_t>(attributes, RDMA_NLDEV_ATTR_PORT_PHYS_STATE),
+                  value_of<uint32_t>(attributes, RDMA_NLDEV_ATTR_NDEV_INDEX),
+                  text_of(attributes, RDMA_NLDEV_ATTR_NDEV_NAME)};
 }
 
 std::vector<Counter> parse_statistics(View8 payload) {
   std::vector<Counter> counters;
   for_each_entry(payload, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY,
-                 [&](const auto& entry) {
-                   const Attr* name = find(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME);
-                   const Attr* value = find(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE);
-                   if (name && !text_in(*name).empty() && value && value->u64())
-                     counters.push_back({text_in(*name), *value->u64()});
-                 });
+                 [&](const auto& entry) { take_counter(entry, counters); });
   return counters;
 }
 
@@ -115,14 +116,11 @@ std::vector<CounterStatus> parse_counter_status(View8 payload) {
   std::vector<CounterStatus> out;
   for_each_entry(payload, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY,
                  [&](const auto& entry) {
-                   const Attr* index = find(entry, uapi::kRdmaStatHwcounterIndex);
-                   CounterStatus counter;
-                   counter.name = text_of(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME);
-                   if (index == nullptr || !index->u32() || counter.name.empty()) return;
-                   counter.index = *index->u32();
-                   if (const Attr* on = find(entry, uapi::kRdmaStatHwcounterDynamic); on && on->u8())
-                     counter.optional_on = *on->u8() != 0;
-                   out.push_back(std::move(counter));
+                   const auto index = value_of<uint32_t>(entry, uapi::kRdmaStatHwcounterIndex);
+                   const auto on = value_of<uint8_t>(entry, uapi::kRdmaStatHwcounterDynamic);
+                   std::string name = text_of(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME);
+                   if (index && !name.empty())
+                     out.push_back({*index, std::move(name), on ? std::optional(*on != 0) : std::nullopt});
                  });
   return out;
 }
@@ -130,8 +128,7 @@ std::vector<CounterStatus> parse_counter_status(View8 payload) {
 QueuePairs parse_queue_pairs(View8 payload, uint32_t port) {
   QueuePairs count;
   for_each_entry(payload, RDMA_NLDEV_ATTR_RES_QP, RDMA_NLDEV_ATTR_RES_QP_ENTRY, [&](const auto& entry) {
-    const Attr* on = find(entry, RDMA_NLDEV_ATTR_PORT_INDEX);
-    if (on && on->u32() && *on->u32() != port) return;
+    if (value_of<uint32_t>(entry, RDMA_NLDEV_ATTR_PORT_INDEX).value_or(port) != port) return;
     ++(find(entry, RDMA_NLDEV_ATTR_RES_KERN_NAME) ? count.kernel : count.user);
   });
   return count;
@@ -141,8 +138,8 @@ std::vector<ResourceCount> parse_resources(View8 payload) {
   std::vector<ResourceCount> out;
   for_each_entry(payload, RDMA_NLDEV_ATTR_RES_SUMMARY, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY, [&](const auto& entry) {
     std::string kind = text_of(entry, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME);
-    const Attr* count = find(entry, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR);
-    if (!kind.empty() && count && count->u64()) out.push_back({std::move(kind), {}, *count->u64()});
+    const auto count = value_of<uint64_t>(entry, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR);
+    if (!kind.empty() && count) out.push_back({std::move(kind), {}, *count});
   });
   return out;
 }
@@ -163,7 +160,7 @@ Result<Owners> parse_owners(View8 payload, Object kind) {
 
 Result<std::vector<Device>> devices(Netlink& rdma) {
   auto replies = rdma.talk(message_type(RDMA_NLDEV_CMD_GET), NLM_F_DUMP, {});
-  if (!replies) return error(replies.error().code, "RDMA netlink devices");
+  if (!replies) return error_about("RDMA devices", replies.error());
   std::vector<Device> found;
   for (const auto& reply : *replies) {
     if (reply.type != message_type(RDMA_NLDEV_CMD_GET)) continue;
@@ -173,40 +170,33 @@ Result<std::vector<Device>> devices(Netlink& rdma) {
 }
 
 Result<PortLink> port(Netlink& rdma, uint32_t device, uint32_t port) {
-  auto reply = ask(rdma, RDMA_NLDEV_CMD_PORT_GET, "port", device, port);
-  if (!reply) return reply.error();
-  return parse_port(reply->payload);
+  return get<PortLink>(rdma, RDMA_NLDEV_CMD_PORT_GET, address(device, port), subject("port", device, port), parse_port);
 }
 
 Result<std::vector<Counter>> statistics(Netlink& rdma, uint32_t device, uint32_t port) {
-  auto reply = ask(rdma, RDMA_NLDEV_CMD_STAT_GET, "statistics", device, port);
-  if (!reply) return reply.error();
-  return parse_statistics(reply->payload);
+  return get<std::vector<Counter>>(rdma, RDMA_NLDEV_CMD_STAT_GET, address(device, port),
+                                   subject("statistics", device, port), parse_statistics);
 }
 
 Result<std::vector<CounterStatus>> counter_status(Netlink& rdma, uint32_t device, uint32_t port) {
-  auto reply = ask(rdma, uapi::kRdmaStatGetStatus, "counters", device, port);
-  if (!reply) return reply.error();
-  return parse_counter_status(reply->payload);
+  return get<std::vector<CounterStatus>>(rdma, uapi::kRdmaStatGetStatus, address(device, port),
+                                         subject("counters", device, port), parse_counter_status);
 }
 
 Result<void> set_optional_counters(Netlink& rdma, uint32_t device, uint32_t port, std::span<const uint32_t> indices) {
   AttrWriter table;
   for (uint32_t index : indices) table.u32(uapi::kRdmaStatHwcounterIndex, index);
-  AttrWriter request = address(device, port);
-  request.nest(RDMA_NLDEV_ATTR_STAT_HWCOUNTERS, table);
-  auto replies = rdma.talk(message_type(RDMA_NLDEV_CMD_STAT_SET), 0, request.data());
-  if (!replies) return error(replies.error().code, subject("set optional counters", device, port));
-  return {};
+  const auto request = address(device, port).nest(RDMA_NLDEV_ATTR_STAT_HWCOUNTERS, table);
+  return request_change(rdma, message_type(RDMA_NLDEV_CMD_STAT_SET), request,
+                        subject("set optional counters", device, port));
 }
 
 Result<unsigned> user_queue_pairs(Netlink& rdma, uint32_t device, uint32_t port) {
   // Asked without PORT_INDEX: the kernel's own filter would leave out a queue pair that has no port yet (RESET), and
   // that one's owner is about to use it.
-  AttrWriter request;
-  request.u32(RDMA_NLDEV_ATTR_DEV_INDEX, device);
+  const auto request = AttrWriter().u32(RDMA_NLDEV_ATTR_DEV_INDEX, device);
   auto replies = rdma.talk(message_type(RDMA_NLDEV_CMD_RES_QP_GET), NLM_F_DUMP, request.data());
-  if (!replies) return error(replies.error().code, subject("queue pairs", device, port));
+  if (!replies) return error_about(subject("queue pairs", device, port), replies.error());
   unsigned total = 0;
   for (const auto& reply : *replies)
     if (reply.type == message_type(RDMA_NLDEV_CMD_RES_QP_GET)) total += parse_queue_pairs(reply.payload, port).user;
@@ -214,19 +204,14 @@ Result<unsigned> user_queue_pairs(Netlink& rdma, uint32_t device, uint32_t port)
 }
 
 Result<std::vector<ResourceCount>> resources(Netlink& rdma, uint32_t device) {
-  AttrWriter request;
-  request.u32(RDMA_NLDEV_ATTR_DEV_INDEX, device);
-  auto replies = rdma.talk(message_type(RDMA_NLDEV_CMD_RES_GET), 0, request.data());
-  if (!replies) return error(replies.error().code, "RDMA netlink resources of device " + std::to_string(device));
-  for (const auto& reply : *replies)
-    if (reply.type == message_type(RDMA_NLDEV_CMD_RES_GET)) return parse_resources(reply.payload);
-  return error(ENODATA, "RDMA netlink resources of device " + std::to_string(device));
+  return get<std::vector<ResourceCount>>(rdma, RDMA_NLDEV_CMD_RES_GET,
+                                         AttrWriter().u32(RDMA_NLDEV_ATTR_DEV_INDEX, device),
+                                         "resources of RDMA device " + std::to_string(device), parse_resources);
 }
 
 Result<Owners> owners(Netlink& rdma, uint32_t device, Object kind, std::chrono::milliseconds patience) {
   const Dump& dump = kDumps.at(static_cast<size_t>(kind));
-  AttrWriter request;
-  request.u32(RDMA_NLDEV_ATTR_DEV_INDEX, device);
+  const auto request = AttrWriter().u32(RDMA_NLDEV_ATTR_DEV_INDEX, device);
   Owners total;
   std::optional<Error> wrong;
   auto done = rdma.dump(message_type(dump.command), request.data(), patience, [&](uint16_t type, View8 payload) {
@@ -237,8 +222,89 @@ Result<Owners> owners(Netlink& rdma, uint32_t device, Object kind, std::chrono::
     return true;
   });
   if (done && !wrong) return total;
-  return error(done ? wrong->code : done.error().code,
-               std::string("RDMA netlink ") + dump.what + " of device " + std::to_string(device));
+  return error_about(std::string(dump.what) + " of RDMA device " + std::to_string(device),
+                     done ? *wrong : done.error());
+}
+
+// Hardware counters of queue pairs: what `rdma statistic qp` shows.
+namespace {
+
+constexpr size_t kMostBytes = 1 << 20, kMostMessages = 256;  // of one dump
+
+AttrWriter statistic_of_qps(uint32_t device, uint32_t port) {
+  return address(device, port).u32(RDMA_NLDEV_ATTR_STAT_RES, RDMA_NLDEV_ATTR_RES_QP);
+}
+
+bool read_set(const std::vector<Attr>& attributes, QpSet& out) {
+  const auto mode = value_of<uint32_t>(attributes, RDMA_NLDEV_ATTR_STAT_MODE);
+  const Attr* counters = find(attributes, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
+  if (!mode || counters == nullptr) return false;
+  out.automatic = *mode == RDMA_COUNTER_MODE_AUTO;
+  out.by_pid = find(attributes, RDMA_NLDEV_ATTR_RES_PID) != nullptr;
+  out.type = value_of<uint8_t>(attributes, RDMA_NLDEV_ATTR_RES_TYPE);
+  return for_each_whole(counters->value, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY, [&](const auto& entry) {
+    take_counter(entry, out.counters);
+    return true;
+  });
+}
+
+// A dump as it comes.
+struct Gathered {
+  std::vector<QpSet> sets{};
+  size_t bytes = 0, messages = 0, empty = 0;  // empty: so many at the end without a set
+  std::optional<int> wrong{};
+
+  bool take(View8 payload) {
+    auto some = parse_qp_sets(payload);
+    if (!some) wrong = some.error().code;
+    else {
+      // One may be: where all that is left belongs to other ports.
+      empty = some->empty() ? empty + 1 : 0;
+      for (QpSet& set : *some) sets.push_back(std::move(set));
+    }
+    if ((bytes += payload.size()) > kMostBytes || ++messages > kMostMessages || empty > 1) wrong = EOVERFLOW;
+    return !wrong;
+  }
+};
+
+}  // namespace
+
+Result<QpMode> parse_qp_mode(View8 payload) {
+  const auto top = parse_attributes(payload);
+  const auto mode = value_of<uint32_t>(top, RDMA_NLDEV_ATTR_STAT_MODE);
+  if (mode.value_or(RDMA_COUNTER_MODE_MAX) >= RDMA_COUNTER_MODE_MAX)
+    return error(EBADMSG, "RDMA netlink mode of queue pair counters");
+  const uint32_t by = value_of<uint32_t>(top, RDMA_NLDEV_ATTR_STAT_AUTO_MODE_MASK).value_or(0);
+  return QpMode{static_cast<QpStatistics::Mode>(*mode), (by & RDMA_COUNTER_MASK_QP_TYPE) != 0,
+                (by & RDMA_COUNTER_MASK_PID) != 0};
+}
+
+Result<std::vector<QpSet>> parse_qp_sets(View8 payload) {
+  const auto top = all_attributes(payload);
+  const Attr* table = top ? find(*top, RDMA_NLDEV_ATTR_STAT_COUNTER) : nullptr;
+  std::vector<QpSet> sets;
+  const bool whole =
+      table != nullptr && for_each_whole(table->value, RDMA_NLDEV_ATTR_STAT_COUNTER_ENTRY,
+                                         [&](const auto& entry) { return read_set(entry, sets.emplace_back()); });
+  if (!whole) return error(EBADMSG, "RDMA netlink queue pair counters");
+  return sets;
+}
+
+Result<QpMode> qp_mode(Netlink& rdma, uint32_t device, uint32_t port) {
+  AttrWriter request = statistic_of_qps(device, port);
+  request.u32(RDMA_NLDEV_ATTR_STAT_MODE, RDMA_COUNTER_MODE_MANUAL);  // any value: that it is there asks for the mode
+  return get<QpMode>(rdma, RDMA_NLDEV_CMD_STAT_GET, request, subject("mode of queue pair counters", device, port),
+                     parse_qp_mode);
+}
+
+Result<std::vector<QpSet>> qp_sets(Netlink& rdma, uint32_t device, uint32_t port, std::chrono::milliseconds patience) {
+  Gathered all;
+  auto done = rdma.dump(
+      message_type(RDMA_NLDEV_CMD_STAT_GET), statistic_of_qps(device, port).data(), patience,
+      [&](uint16_t type, View8 payload) { return type != message_type(RDMA_NLDEV_CMD_STAT_GET) || all.take(payload); });
+  if (all.wrong || !done)
+    return error(all.wrong ? *all.wrong : done.error().code, subject("queue pair counters", device, port));
+  return std::move(all.sets);
 }
 
 }  // namespace fabric::nldev

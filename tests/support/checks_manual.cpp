@@ -3,8 +3,9 @@
 
 #include "checks/check.h"
 #include "health/rule.h"
+#include "support/manuals.h"
 
-namespace fabric {
+namespace fabric::test {
 namespace {
 
 constexpr std::string_view kHead = R"(.\" SPDX-License-Identifier: Apache-2.0
@@ -97,4 +98,4 @@ std::string checks_manual() {
   return out + std::string(kTail);
 }
 
-}  // namespace fabric
+}  // namespace fabric::test

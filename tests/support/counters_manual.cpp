@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "metrics/manual.h"
-
 #include <array>
 #include <map>
 #include <set>
@@ -10,12 +8,13 @@
 
 #include "counters/catalogue.h"
 #include "metrics/telemetry_metrics.h"
+#include "support/manuals.h"
 
-namespace fabric {
+namespace fabric::test {
 namespace {
 
 constexpr std::string_view kHead = R"(.\" SPDX-License-Identifier: Apache-2.0
-.\" Generated from lib/vendor/*/counters.cpp: FABRIC_UPDATE_GOLDEN=1 build/unit/tests/counter_manual_test rewrites it.
+.\" Generated from lib/vendor/*/counters.cpp: tests/regenerate counter_manual
 .TH FABRIC-COUNTERS 7 "2026-11-21" "fabric-agent" "Miscellaneous Information"
 .SH NAME
 fabric\-counters \- one name for each thing that RDMA NICs count
@@ -225,4 +224,4 @@ std::string counters_manual() {
   return out + std::string(kTail);
 }
 
-}  // namespace fabric
+}  // namespace fabric::test
