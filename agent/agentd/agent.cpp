@@ -153,6 +153,11 @@ void Agent::schedule_check(const std::string& id) {
 }
 
 void Agent::rescan() {
+  if (const auto folder = sandbox_.outgrown()) {
+    write_journal({message_id::trouble, LOG_NOTICE, *folder + " is new; fabric-agentd restarts to write there", {}});
+    sd_event_exit(event_.get(), -EROFS);
+    return;
+  }
   // Loaded after our start, with the first RDMA device.
   if (kernel_.rdma == nullptr)
     if (auto rdma = open_netlink(NETLINK_RDMA)) kernel_.rdma = std::move(*rdma);

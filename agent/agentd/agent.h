@@ -13,6 +13,7 @@
 #include "agentd/monitor.h"
 #include "agentd/optics.h"
 #include "agentd/port_manager.h"
+#include "agentd/sandbox.h"
 #include "agentd/schedule.h"
 #include "kernel/kernel.h"
 
@@ -68,6 +69,7 @@ class Agent {
   std::optional<Monitor> route_, ethtool_;
   Fd record_folder_;
   OpticsWatch optics_{real_optics_world()};
+  Sandbox sandbox_;
   Schedule schedule_;
   qos::Instant ready_by_{};  // READY=1 waits for udev's coldplug till then
   bool ready_ = false;

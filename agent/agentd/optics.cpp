@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -52,6 +53,8 @@ class Reader {
         found.modules.emplace(netdev, std::move(*module));
       } else {
         patience.failed(Clock::now(), module.error().code, links);
+        if (module.error().code == EBADMSG && said_.insert(module.error().text()).second)
+          world_.log({message_id::trouble, LOG_WARNING, module.error().text() + "; the module is not published", {}});
       }
     }
     publish(found);
@@ -70,6 +73,7 @@ class Reader {
 
   OpticsWorld world_;
   std::map<std::string, Patience> patiences_;
+  std::set<std::string> said_;  // of memories that make no sense
   std::string last_error_;
 };
 
@@ -113,7 +117,7 @@ class Cages {
  private:
   std::unique_ptr<Netlink> generic_;
   std::optional<ethtool::Family> family_;
-  ethtool::ModuleReader reader_;
+  ethtool::ModuleReader reader_{state::decode_apart};
 };
 
 }  // namespace

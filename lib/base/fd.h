@@ -34,6 +34,9 @@ class Fd {
   int fd_ = -1;
 };
 
+// Closes this descriptor and all above it. In a child process.
+void close_from(int first);
+
 // pread(2) from the start. Not glibc's, which in a program of threads prepares each call for the thread's being
 // cancelled: a tenth of reading a file that is in memory.
 inline ssize_t read_from_start(int fd, void* into, size_t size) {

@@ -92,11 +92,27 @@ std::string_view instead_of(std::string_view fault) {
   return "write TOML in UTF-8, as in fabric-agent.toml(5)";
 }
 
+// Names and values are shown on terminals, in the journal and as labels: they must be what they look like.
+bool is_shown(Reader& reader, const toml::node& node) {
+  const auto good = [&](std::string_view text, const toml::source_position& at) {
+    if (clean_text(text) == text) return true;
+    reader.fail(at, "a character that cannot be shown; delete it");
+    return false;
+  };
+  bool all = true;
+  if (const auto* text = node.as_string()) all = good(text->get(), node.source().begin);
+  if (const auto* list = node.as_array())
+    for (const toml::node& each : *list) all = is_shown(reader, each) && all;
+  if (const auto* table = node.as_table())
+    for (auto&& [key, value] : *table) all = good(key, key.source().begin) && is_shown(reader, value) && all;
+  return all;
+}
+
 // False: not TOML, and reported.
 bool parse(Reader& reader, std::string_view text, toml::table& out) {
   auto problem = parse_toml(text, out);
   if (problem) reader.fail(problem->at, problem->what + "; " + std::string(instead_of(problem->what)));
-  return !problem;
+  return !problem && is_shown(reader, out);
 }
 
 // The same for a file. A part of one is mostly valid TOML, and means less than was written.

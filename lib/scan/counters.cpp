@@ -60,7 +60,7 @@ bool has_cage(const Port& port) {
 
 void ask_modules(Context& context, Node& node) {
   if (!context.kernel.generic || !context.kernel.ethtool) return;
-  ethtool::ModuleReader reader;
+  ethtool::ModuleReader reader(state::decode_apart);
   for (Port& port : node.ports) {
     if (!has_cage(port)) continue;
     auto module = reader.read(*context.kernel.generic, *context.kernel.ethtool, port.netdev);

@@ -2,21 +2,19 @@
 // The process that is still there when the shell is not.
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <thread>
 
+#include "base/fd.h"
 #include "settings/confirm.h"
 
 namespace fabric::confirm {
 namespace {
 
 constexpr std::chrono::seconds kPace{1};
-constexpr rlim_t kMostFiles = 1U << 20;  // fs.nr_open's default
 
 void guard(const std::string& directory, const std::string& id, const std::function<bool()>& act) {
   for (;; std::this_thread::sleep_for(kPace)) {
@@ -26,14 +24,6 @@ void guard(const std::string& directory, const std::string& id, const std::funct
     if (!*record || (*record)->id != id || !is_pending(**record)) return;
     if (is_due(**record, this_moment(*root)) && act()) return;
   }
-}
-
-// ENOSYS before Linux 5.9, EPERM by the filters of older container runtimes: then one by one.
-void close_from(int first) {
-  if (::close_range(static_cast<unsigned>(first), ~0U, 0) == 0) return;
-  rlimit limit{};
-  const rlim_t most = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_max : kMostFiles;
-  for (int fd = first; fd < static_cast<int>(std::min(most, kMostFiles)); ++fd) ::close(fd);
 }
 
 // Nothing of the starter's stays open, its lock least of all, but the pipe.

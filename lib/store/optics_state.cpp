@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/parse.h"
+#include "kernel/pci/child.h"
 #include "store/files.h"
 #include "store/toml_value.h"
 
@@ -157,7 +158,7 @@ ModuleLane read_lane(const toml::table& table) {
 void read_texts(const toml::table& table, Transceiver& out) {
   for (const auto& row : kTexts)
     if (const auto* node = table.get(row.key))
-      if (std::string text; !read_text(*node, text)) out.*row.member = std::move(text);
+      if (std::string text; !read_text(*node, text)) out.*row.member = clean_text(text);
   if (std::string medium; const auto* node = table.get("medium"))
     if (!read_text(*node, medium))
       for (const Medium value : kMedia)
@@ -165,7 +166,7 @@ void read_texts(const toml::table& table, Transceiver& out) {
   if (const auto* matched = table.get("checksum_matched"))
     if (const auto* flag = matched->as_boolean()) out.checksum_matched = flag->get();
   each_of(table, "bad_checksums", [&](const toml::node& node) {
-    if (std::string text; !read_text(node, text)) out.bad_checksums.push_back(std::move(text));
+    if (std::string text; !read_text(node, text)) out.bad_checksums.push_back(clean_text(text));
   });
 }
 
@@ -217,8 +218,26 @@ Result<Optics> parse_optics(std::string_view text, const std::string& name, std:
                              " s ago: fabric-agentd does not read modules any more");
   if (const auto* modules = table_at(table, "module"))
     for (auto&& [key, node] : *modules)
-      if (const auto* members = node.as_table()) out.modules.emplace(std::string_view(key), read_module(*members));
+      if (const auto* members = node.as_table()) out.modules.emplace(clean_text(key), read_module(*members));
   return out;
+}
+
+Result<Transceiver> decode_apart(std::span<const eeprom::Page> pages) {
+  constexpr ChildLimits kChild{std::chrono::seconds(5), size_t{256} << 10, true};
+  const std::string name = "module memory";
+  const auto text = run_in_child(
+      [&]() -> Result<std::string> {
+        auto module = eeprom::decode(pages);
+        if (!module) return module.error();
+        return optics_toml({{{name, std::move(*module)}}}, 0);
+      },
+      name, kChild);
+  if (!text && (text.error().code == ECHILD || text.error().code == ETIMEDOUT || text.error().code == EFBIG))
+    return error(EBADMSG, name + ": its decoder crashed or did not end");
+  if (!text) return text.error();
+  auto answer = parse_optics(*text, name, {});
+  if (!answer || answer->modules.empty()) return error(EBADMSG, name + ": its decoder did not answer");
+  return std::move(answer->modules.begin()->second);
 }
 
 std::optional<double> uptime(const Root& root) {

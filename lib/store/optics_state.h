@@ -4,12 +4,14 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "kernel/capture/root.h"
 #include "model/transceiver.h"
+#include "wire/eeprom.h"
 
 namespace fabric::state {
 
@@ -29,6 +31,10 @@ constexpr double longest_age(double interval) { return 3 * interval + 30; }
 std::string optics_toml(const Optics& optics, double read);
 // The same back; ESTALE when it is too old at `now` (absent: when it was written). Malformed parts are skipped.
 Result<Optics> parse_optics(std::string_view text, const std::string& name, std::optional<double> now);
+
+// eeprom::decode() in a confined child (kernel/pci/child.h): a cable's bytes are anybody's. EBADMSG: the child crashed
+// or did not end on them.
+Result<Transceiver> decode_apart(std::span<const eeprom::Page> pages);
 
 // nullopt: no publisher. The current time is proc/uptime below the root.
 Result<std::optional<Optics>> load_optics(const Root& root);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/parse.h"
 #include "model/node.h"
 #include "store/files.h"
 #include "store/toml_value.h"
@@ -33,20 +34,20 @@ uint64_t count_at(const toml::table& table, std::string_view key) {
 }
 
 SettingState read_setting_state(const toml::table& table) {
-  SettingState state{.outcome = text_at(table, "outcome"), .detail = text_at(table, "detail")};
+  SettingState state{.outcome = clean_text_at(table, "outcome"), .detail = clean_text_at(table, "detail")};
   state.repairs = count_at(table, "repairs");
-  state.last_repair = text_at(table, "last_repair");
+  state.last_repair = clean_text_at(table, "last_repair");
   const auto* node = table.get("drifts");
   if (const auto* causes = node != nullptr ? node->as_table() : nullptr)
     for (auto&& [cause, count] : *causes) {
       std::string_view word = cause;
-      state.drifts[std::string(word)] = count_at(*causes, word);
+      state.drifts[clean_text(word)] = count_at(*causes, word);
     }
   if (state.drifts.empty()) return state;
-  state.last_drift = text_at(table, "last_drift");
-  state.drift_from = text_at(table, "drift_from");
-  state.drift_to = text_at(table, "drift_to");
-  state.drift_by = text_at(table, "drift_by");
+  state.last_drift = clean_text_at(table, "last_drift");
+  state.drift_from = clean_text_at(table, "drift_from");
+  state.drift_to = clean_text_at(table, "drift_to");
+  state.drift_by = clean_text_at(table, "drift_by");
   return state;
 }
 
@@ -171,21 +172,21 @@ Result<AgentState> parse_agent_state(std::string_view text, const std::string& n
   auto table = parse_state(text, name);
   if (!table) return table.error();
   AgentState state;
-  state.mode = text_at(*table, "mode");
-  state.updated = text_at(*table, "updated");
-  state.config_error = text_at(*table, "config_error");
-  state.held = text_at(*table, "held");
-  state.originals_error = text_at(*table, "originals_error");
+  state.mode = clean_text_at(*table, "mode");
+  state.updated = clean_text_at(*table, "updated");
+  state.config_error = clean_text(text_at(*table, "config_error"), Breaks::keep);
+  state.held = clean_text_at(*table, "held");
+  state.originals_error = clean_text(text_at(*table, "originals_error"), Breaks::keep);
   const auto* node = table->get("port");
   const auto* ports = node != nullptr ? node->as_table() : nullptr;
   if (ports == nullptr) return state;
   for (auto&& [port, settings] : *ports) {
     if (!settings.is_table()) continue;
     std::string_view id = port;
-    auto& known = state.ports[std::string(id)];
+    auto& known = state.ports[clean_text(id)];
     for (auto&& [key, setting] : *settings.as_table()) {
       std::string_view word = key;
-      if (const auto* values = setting.as_table()) known[std::string(word)] = read_setting_state(*values);
+      if (const auto* values = setting.as_table()) known[clean_text(word)] = read_setting_state(*values);
     }
   }
   return state;

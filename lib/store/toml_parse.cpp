@@ -98,7 +98,8 @@ MaybeProblem take_last_line(std::string_view text, toml::table& table) {
   const auto lines = split(text, '\n');
   const auto is_it = [&](std::string_view each) { return each == line || each == line + "\r"; };
   if (!line.starts_with('#') || std::none_of(lines.begin(), lines.end(), is_it))
-    return TomlProblem{wanted->source().begin, "no line " + toml_string(line) + ": the end of the file is missing"};
+    return TomlProblem{wanted->source().begin,
+                       "no line " + toml_string(clean_text(line)) + ": the end of the file is missing"};
   table.erase(kLastLine);
   return std::nullopt;
 }
@@ -108,7 +109,7 @@ MaybeProblem take_last_line(std::string_view text, toml::table& table) {
 MaybeProblem parse_toml(std::string_view text, toml::table& out) {
   if (auto problem = Scanner(text).scan()) return problem;
   toml::parse_result parsed = toml::parse(text);
-  if (!parsed) return TomlProblem{parsed.error().source().begin, std::string(parsed.error().description())};
+  if (!parsed) return TomlProblem{parsed.error().source().begin, clean_text(parsed.error().description())};
   out = std::move(parsed).table();
   return take_last_line(text, out);
 }

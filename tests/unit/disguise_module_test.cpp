@@ -46,13 +46,13 @@ struct Captured {
 Captured captured(const test::ModuleImage& image) {
   auto tape = std::make_shared<Tape>();
   auto recorded = on_tape(std::make_unique<Cage>(image), Ask::generic, tape);
-  auto real = ethtool::ModuleReader().read(*recorded, kFamily, "eth0");
+  auto real = ethtool::ModuleReader(eeprom::decode).read(*recorded, kFamily, "eth0");
   EXPECT_TRUE(real.ok()) << real.error().text();
   disguise(*tape, true);
   auto replayed = std::make_shared<Tape>(true);
   replayed->answers = tape->answers;
-  auto shown =
-      ethtool::ModuleReader().read(*on_tape(std::unique_ptr<Netlink>(), Ask::generic, replayed), kFamily, "eth0");
+  auto shown = ethtool::ModuleReader(eeprom::decode)
+                   .read(*on_tape(std::unique_ptr<Netlink>(), Ask::generic, replayed), kFamily, "eth0");
   EXPECT_TRUE(shown.ok()) << shown.error().text();
   return real && shown ? Captured{*real, *shown} : Captured{};
 }

@@ -193,7 +193,7 @@ void plug_osfp(Cage& cage, char serial) {
 TEST(ModuleReader, ReadsFixedPagesOncePerModule) {
   Cage cage;
   plug_osfp(cage, 'A');
-  ModuleReader reader;
+  ModuleReader reader(eeprom::decode);
   auto module = reader.read(cage, kFamily, "eth0");
   ASSERT_TRUE(module.ok()) << module.error().text();
   EXPECT_EQ(module->serial_number, "A");
@@ -220,7 +220,7 @@ TEST(ModuleReader, ReadsFixedPagesOncePerModule) {
 TEST(ModuleReader, APulledModuleIsForgotten) {
   Cage cage;
   plug_osfp(cage, 'A');
-  ModuleReader reader;
+  ModuleReader reader(eeprom::decode);
   ASSERT_TRUE(reader.read(cage, kFamily, "eth0").ok());
   cage.failure = EIO;
   auto pulled = reader.read(cage, kFamily, "eth0");
@@ -236,7 +236,7 @@ TEST(ModuleReader, APageThatCannotBeReadCostsItsOwnValues) {
   Cage cage;
   plug_osfp(cage, 'A');
   cage.broken = eeprom::Place{.page = 2, .offset = 128};
-  ModuleReader reader;
+  ModuleReader reader(eeprom::decode);
   auto module = reader.read(cage, kFamily, "eth0");
   ASSERT_TRUE(module.ok()) << module.error().text();
   EXPECT_TRUE(module->voltage.value);
@@ -256,7 +256,7 @@ TEST(ModuleReader, APageThatCameBadlyIsReadAgain) {
   damaged.at(2, 136) = std::byte{0x10};
   starting.at(1, 159) = starting.at(1, 255) = std::byte{0};
   for (Cage* each : {&shortened, &damaged, &starting}) {
-    ModuleReader reader;
+    ModuleReader reader(eeprom::decode);
     (void)limit(reader, *each);
     each->cut.reset();
     plug_osfp(*each, 'A');
@@ -270,7 +270,7 @@ TEST(ModuleReader, APageThatCameBadlyIsReadAgain) {
 TEST(ModuleReader, AModuleOfAnotherKindIsReadNoFurther) {
   Cage cage;
   cage.at(0, 0) = std::byte{0x06};
-  ModuleReader reader;
+  ModuleReader reader(eeprom::decode);
   EXPECT_EQ(reader.read(cage, kFamily, "eth0").error().code, EOPNOTSUPP);
   EXPECT_EQ(cage.reads.size(), 1u);
 }
@@ -305,7 +305,7 @@ TEST_F(Veth, TheLinkIsUpAndDownAsItIs) {
 
 TEST_F(Veth, HasNoFecAndNoModule) {
   EXPECT_EQ(get_fec_status(*kernel.generic, *kernel.ethtool, "veth0").error().code, EOPNOTSUPP);
-  ModuleReader reader;
+  ModuleReader reader(eeprom::decode);
   EXPECT_EQ(reader.read(*kernel.generic, *kernel.ethtool, "veth0").error().code, EOPNOTSUPP);
 }
 

@@ -7,9 +7,11 @@
 #include <cstdlib>
 
 #include "base/json.h"
+#include "base/parse.h"
 #include "checks/check.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
+#include "ctl/verbs/writer.h"
 #include "ctl/world.h"
 #include "health/health.h"
 #include "kernel/kernel.h"
@@ -84,8 +86,7 @@ int run_ack(const Options& options, Output& output) {
   auto kernel = options.open(options.root);
   if (!kernel) return failure(kFailure, kernel.error().text(), output);
   const bool writes = !options.list;
-  if (writes && kernel->root.path() != options.host)
-    return failure(kFailure, options.root + " is a captured tree: it cannot be written", output);
+  if (auto host = must_be_host(options); writes && !host) return failure(kFailure, host.error().text(), output);
   auto lock = writes ? state::take_lock(options.root, kPatience, kLock) : Result<Fd>(Fd());
   if (!lock) return failure(kFailure, lock.error().text() + needs_root(), output);
   auto acks = load_acks(kernel->root);
@@ -106,7 +107,7 @@ int run_ack(const Options& options, Output& output) {
                 options, output);
   const int64_t until =
       wall + std::chrono::duration_cast<std::chrono::seconds>(options.lasting.value_or(kUsually)).count();
-  acks->push_back({words[0], subject, wall, until, user_name(), options.comment});
+  acks->push_back({words[0], subject, wall, until, clean_text(user_name()), clean_text(options.comment)});
   return save(
       *acks,
       words[0] + " " + subject_text(subject) + ": acknowledged until " + time_text(until) + " or until it has cleared",

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "config/config.h"
 #include "ctl/verbs/confirm.h"
+#include "ctl/verbs/writer.h"
 #include "ctl/world.h"
 
 namespace fabric::ctl {
@@ -58,7 +59,7 @@ bool revert(Options options) {
   return !is_pending(**record);
 }
 
-int failure(const Error& error, Output& output) {
+int not_confirmed(const Error& error, Output& output) {
   fail(output, kFailure, error.text());
   if (error.code == EPERM || error.code == EACCES) output.errors += "Requires root: sudo fabric-agentctl confirm\n";
   return kFailure;
@@ -124,17 +125,17 @@ Result<void> Trial::await(Output& output) {
 
 int run_confirm(const Options& options, Output& output) {
   auto root = Root::open(options.root);
-  if (!root) return failure(root.error(), output);
-  if (!root->is_host()) return failure(error(0, options.root + " is a captured tree: it cannot be written"), output);
+  if (!root) return not_confirmed(root.error(), output);
+  if (auto host = must_be_host(options); !host) return not_confirmed(host.error(), output);
   auto lock = state::take_lock(options.root, kPatience);
-  if (!lock) return failure(lock.error(), output);
+  if (!lock) return not_confirmed(lock.error(), output);
   auto record = confirm::load(options.root);
-  if (!record) return failure(record.error(), output);
+  if (!record) return not_confirmed(record.error(), output);
   if (!*record) return nothing("no apply awaits confirmation", output);
   if (!is_pending(**record)) return nothing("too late: reverted at " + (*record)->reverted, output);
   if (confirm::is_due(**record, confirm::this_moment(*root)))
     return nothing("too late: the time ended at " + (*record)->until + ", the settings are being reverted", output);
-  if (auto removed = confirm::remove(options.root); !removed) return failure(removed.error(), output);
+  if (auto removed = confirm::remove(options.root); !removed) return not_confirmed(removed.error(), output);
   if (!options.json) output.text += "Confirmed. A running agent reloads its configuration.\n";
   else output.text += json_text({{"confirmed", true}});
   return kDone;

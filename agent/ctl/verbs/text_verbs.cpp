@@ -10,6 +10,7 @@
 #include "config/config.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
+#include "ctl/verbs/writer.h"
 #include "diagnosis/diagnosis.h"
 #include "model/report.h"
 #include "model/view.h"
@@ -54,8 +55,7 @@ int check_config(const Options& options, const Result<LoadedConfig>& config, Out
 
 // Without a drop-in that the configuration in use has.
 int accept_config(const Options& options, Output& output) {
-  if (options.root != options.host)
-    return fail(output, kFailure, options.root + " is a captured tree: it cannot be written");
+  if (auto host = must_be_host(options); !host) return fail(output, kFailure, host.error().text());
   const auto config = load_config(options.config_file());
   if (!config) return fail(output, kInvalid, config.error().text());
   if (auto saved = save_last_good(options.root, *config); !saved) return fail(output, kFailure, saved.error().text());

@@ -118,10 +118,16 @@ std::vector<const Port*> without_carrier(Kernel& kernel, const std::vector<Port>
 
 }  // namespace
 
+Result<void> must_be_host(const Options& options) {
+  const auto root = Root::open(options.root);
+  if (!root) return root.error();
+  if (root->path() == options.host) return {};
+  return error(0, options.root + " is a captured tree: it cannot be written");
+}
+
 Result<Writer> open_writer(const Options& options, Result<World> world) {
   if (!world) return world.error();
-  if (!world->kernel.root.is_host())
-    return error(0, options.root + " is a captured tree: it cannot be written; use plan");
+  if (auto host = must_be_host(options); !host) return host.error();
   auto lock = state::take_lock(options.root, kPatience);
   if (!lock) return lock.error();
   auto originals = state::load_originals(options.root);

@@ -9,6 +9,9 @@
 
 namespace fabric::ctl {
 
+// What every verb that writes asks before it touches anything: the root is this host's. Another is a captured tree.
+Result<void> must_be_host(const Options& options);
+
 struct Writer {
   World world;
   Fd lock;

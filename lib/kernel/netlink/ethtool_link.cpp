@@ -173,7 +173,7 @@ Result<Transceiver> ModuleReader::read(Netlink& generic, const Family& family, c
     pages.push_back({place, std::move(data).value()});
     if (place.fixed && is_whole(pages.back())) now.fixed.push_back(pages.back());
   }
-  auto module = eeprom::decode(pages);
+  auto module = decode_(pages);
   if (!module) return error_about(netdev + ": read module", module.error());
   if (!now.identity.empty() && module->bad_checksums.empty()) known_[netdev] = std::move(now);
   return module;

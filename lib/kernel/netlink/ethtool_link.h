@@ -3,8 +3,11 @@
 // (linux/ethtool_netlink.h; net/ethtool/linkstate.c, fec.c, eeprom.c of Linux 6.12).
 #pragma once
 
+#include <functional>
 #include <map>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernel/netlink/ethtool.h"
@@ -31,6 +34,10 @@ Result<Bytes> parse_module_page(View8 payload);
 // they came whole and with the right checksums. Not thread-safe.
 class ModuleReader {
  public:
+  // The bytes come from outside the machine: state::decode_apart(), not eeprom::decode() in a process with privileges.
+  using Decode = std::function<Result<Transceiver>(std::span<const eeprom::Page>)>;
+  explicit ModuleReader(Decode decode) : decode_(std::move(decode)) {}
+
   // The error of the first page: EOPNOTSUPP where the driver or the kernel cannot read modules, EPERM without
   // CAP_NET_ADMIN, EIO, ENODEV, ETIMEDOUT ... with no module in the cage. Other pages that cannot be read are absent in
   // the result.
@@ -41,6 +48,7 @@ class ModuleReader {
     Bytes identity;                   // upper half of page 00h
     std::vector<eeprom::Page> fixed;  // of the module with that identity
   };
+  Decode decode_;
   std::map<std::string, Known> known_;  // by netdev
 };
 

@@ -2,15 +2,21 @@
 #include "kernel/pci/child.h"
 
 #include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstring>
+#include <vector>
 
 #include "base/fd.h"
 
@@ -18,7 +24,40 @@ namespace fabric {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto kPatience = std::chrono::seconds(30);
+
+#if defined(__x86_64__)
+constexpr uint32_t kArchitecture = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
+#else
+constexpr uint32_t kArchitecture = 0;  // confine() then ends the child with its next system call
+#endif
+
+constexpr long kComputing[] = {
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+    SYS_pipe2,       SYS_close, SYS_sigaltstack,  // the sanitizers' own
+#endif
+#endif
+    SYS_read,        SYS_write, SYS_exit,        SYS_exit_group, SYS_rt_sigreturn, SYS_rt_sigprocmask, SYS_futex,
+    SYS_sched_yield, SYS_brk,   SYS_mmap,        SYS_munmap,     SYS_mremap,       SYS_mprotect,       SYS_madvise};
+
+// For good: the next system call that is not one of these kills the process.
+bool confine() {
+  constexpr auto kLoad = static_cast<uint16_t>(BPF_LD | BPF_W | BPF_ABS);
+  constexpr auto kSame = static_cast<uint16_t>(BPF_JMP | BPF_JEQ | BPF_K);
+  constexpr auto kAnswer = static_cast<uint16_t>(BPF_RET | BPF_K);
+  std::vector<sock_filter> filter = {BPF_STMT(kLoad, offsetof(seccomp_data, arch)),
+                                     BPF_JUMP(kSame, kArchitecture, 1, 0), BPF_STMT(kAnswer, SECCOMP_RET_KILL_PROCESS),
+                                     BPF_STMT(kLoad, offsetof(seccomp_data, nr))};
+  for (const long call : kComputing) {
+    filter.push_back(BPF_JUMP(kSame, static_cast<uint32_t>(call), 0, 1));
+    filter.push_back(BPF_STMT(kAnswer, SECCOMP_RET_ALLOW));
+  }
+  filter.push_back(BPF_STMT(kAnswer, SECCOMP_RET_KILL_PROCESS));
+  const sock_fprog program{static_cast<uint16_t>(filter.size()), filter.data()};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
 
 void send(int fd, std::string_view text) {
   while (!text.empty()) {
@@ -38,44 +77,54 @@ void answer(int fd, const Result<std::string>& result) {
   send(fd, result ? *result : result.error().what);
 }
 
-// Until the child closes its end; false where it took too long.
-bool receive(int fd, std::string& text) {
-  const auto deadline = Clock::now() + kPatience;
+// Until the child closes its end. ETIMEDOUT, EFBIG.
+int receive(int fd, const ChildLimits& limits, std::string& text) {
+  const auto deadline = Clock::now() + limits.patience;
   std::string chunk(size_t{64} << 10, '\0');
   for (;;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     pollfd ready{fd, POLLIN, 0};
     const int found = left > 0 ? ::poll(&ready, 1, static_cast<int>(left)) : 0;
-    if (found == 0) return false;
+    if (found == 0) return ETIMEDOUT;
     if (found < 0) continue;  // EINTR
     const ssize_t size = ::read(fd, chunk.data(), chunk.size());
-    if (size == 0) return true;
+    if (size == 0) return 0;
     if (size > 0) text.append(chunk, 0, static_cast<size_t>(size));
+    if (text.size() > limits.most) return EFBIG;
   }
+}
+
+[[noreturn]] void child(int out, const std::function<Result<std::string>()>& work, const std::string& what,
+                        bool confined) {
+  const rlimit none{};
+  ::setrlimit(RLIMIT_CORE, &none);
+  if (confined) {
+    out = ::dup2(out, STDIN_FILENO);
+    close_from(STDIN_FILENO + 1);
+  }
+  const bool ready = !confined || confine();
+  answer(out, ready ? work() : Result<std::string>(error(errno, what + ": cannot be confined")));
+  ::_exit(0);
 }
 
 }  // namespace
 
-Result<std::string> run_in_child(const std::function<Result<std::string>()>& work, const std::string& what) {
+Result<std::string> run_in_child(const std::function<Result<std::string>()>& work, const std::string& what,
+                                 const ChildLimits& limits) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return error(errno, what);
   const Fd in(ends[0]);
   Fd out(ends[1]);
-  const pid_t child = ::fork();
-  if (child < 0) return error(errno, what);
-  if (child == 0) {
-    const rlimit none{};
-    ::setrlimit(RLIMIT_CORE, &none);
-    answer(out.get(), work());
-    ::_exit(0);
-  }
+  const pid_t pid = ::fork();
+  if (pid < 0) return error(errno, what);
+  if (pid == 0) child(out.get(), work, what, limits.confined);
   out = Fd();
   std::string text;
-  const bool ended = receive(in.get(), text);
-  if (!ended) ::kill(child, SIGKILL);
+  const int trouble = receive(in.get(), limits, text);
+  if (trouble != 0) ::kill(pid, SIGKILL);
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  if (!ended) return error(ETIMEDOUT, what);
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  if (trouble != 0) return error(trouble, what);
   int code = 0;
   if (status != 0 || text.size() < 1 + sizeof code) return error(ECHILD, what);
   std::memcpy(&code, text.data() + 1, sizeof code);

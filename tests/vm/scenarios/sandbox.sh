@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A process in agentd's sandbox, as one that took it over: uid 0 with CAP_NET_ADMIN reaches no container engine, no D-Bus
+# and no systemd, and writes below /sys only where settings are written; what agentd needs works.
+. /mnt/host/scenarios/lib/agent.sh
+
+# inside UNIT COMMAND...: in the mount namespace of the unit's process.
+inside() { nsenter -m -t "$(systemctl show -p MainPID --value "$1")" -- "${@:2}"; }
+not() { ! "$@"; }
+
+# As container engines have them.
+mkdir -p /run/containerd
+python3 - <<'P' &
+import socket, time
+for path in "/run/docker.sock", "/run/containerd/containerd.sock":
+    s = socket.socket(socket.AF_UNIX); s.bind(path); s.listen(); globals()[path] = s
+time.sleep(600)
+P
+wait_until 10 test -S /run/docker.sock
+
+check "the package installs" install_agent
+eq "of /run it has its own, udev's, and of systemd's" "$(inside fabric-agent ls /run | xargs)" "fabric-agent systemd udev"
+for path in /run/docker.sock /run/containerd /run/dbus /run/systemd/private /run/initctl; do
+  check "agentd has no $path" inside fabric-agent test ! -e $path
+done
+for path in /sys/kernel/debug/fabsim /sys/kernel/config /sys/devices/system/cpu /sys/devices/virtual /sys/class /proc/irq; do
+  check "agentd cannot write $path" not inside fabric-agent test -w $path
+done
+for path in /sys/kernel/debug/mlx5 /sys/kernel/debug/bnxt_re /sys/kernel/config/rdma_cm; do
+  check "agentd can write $path" inside fabric-agent test -w $path
+done
+# The units' filters, as they apply to a process: connect(2) is refused also for abstract sockets.
+filter=$(systemctl show -p SystemCallFilter --value fabric-agent.service)
+check "connect is filtered" not grep -qw connect <<<"$filter"
+check "sendmsg is not" grep -qw sendmsg <<<"$filter"
+for unit in fabric-agent fabric-exporter; do
+  check "$unit has a memory limit" test "$(systemctl show -p MemoryMax --value $unit.service)" != infinity
+  check "$unit runs" systemctl is-active --quiet $unit.service
+done
+eq "fabric-agent-pci ran" "$(systemctl show -p Result --value fabric-agent-pci.service)" success
+check "modules are read, by the confined decoder" wait_until 90 grep -q '^\[module\.' /run/fabric-agent/optics.toml
+check "the agent's words reach the journal" test -n "$(journalctl -u fabric-agent -o cat _COMM=fabric-agentd | head -1)"
+config enforce
+check "enforcing works" reload_agent
+check "and is reported" wait_until 30 sh -c 'fabric-agentctl plan >/dev/null'
+[[ ${FABSIM_FAILED:-0} -gt 0 ]] && { agent_log 60; inside fabric-agent find /run -maxdepth 3; }
+finish
