@@ -101,7 +101,7 @@ struct Cabling {
 bool same_device(std::string_view a, std::string_view b);
 // Are they names of one port? "Eth1/1" is "Ethernet1/1", "swp5" is "SWP5".
 bool same_port(std::string_view a, std::string_view b);
-// Is the neighbour this end? By name, chassis id or management address; by port id or description.
+// Is the neighbor this end? By name, chassis id or management address; by port id or description.
 bool is_device(const Neighbor& neighbor, const CableEnd& end);
 bool is_end(const Neighbor& neighbor, const CableEnd& end);
 

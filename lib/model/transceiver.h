@@ -73,7 +73,7 @@ struct Transceiver {
   std::string connector;                                                // "LC", "MPO 1x12", "no separable connector"
   std::string technology;                                               // "1310 nm EML", "copper, passive equalized"
   std::optional<Medium> medium;
-  std::optional<double> cable_length;  // metres, of a cable that cannot be taken off
+  std::optional<double> cable_length;  // meters, of a cable that cannot be taken off
 
   ModuleReading temperature;  // degrees Celsius
   ModuleReading voltage;      // volts

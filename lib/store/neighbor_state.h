@@ -16,7 +16,7 @@ inline constexpr const char* kNeighborFile = "run/fabric-lldp/neighbors.toml";
 inline constexpr const char* kLldpSource = "fabric-lldp";
 // The listener writes at least that often; an older file is stale.
 inline constexpr double kNeighborHeartbeat = 60, kNeighborFileAge = 150;
-// How much later than it was heard a neighbour's frame may get into the file.
+// How much later than it was heard a neighbor's frame may get into the file.
 inline constexpr double kNeighborDelay = 15;
 
 // Times as seconds since boot, as NeighborTable has them.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLDP frames (IEEE 802.1AB-2016) as bytes: what a neighbour says of itself. Bytes of strangers: every length is
+// LLDP frames (IEEE 802.1AB-2016) as bytes: what a neighbor says of itself. Bytes of strangers: every length is
 // checked.
 #pragma once
 
