@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <unordered_map>
 
 #include "base/parse.h"
@@ -139,15 +140,15 @@ class Profiles {
   // Null, with an error: unknown name. An Error: its file cannot be read.
   Result<const Entry*> find(const std::string& name, const Place& at) {
     if (auto known = read_.find(name); known != read_.end()) return &known->second;
-    const auto names = files_ == nullptr ? std::vector<std::string>{} : files_->toml_files(directory_);
-    const std::string file = directory_ + "/" + name + ".toml";
-    if (std::find(names.begin(), names.end(), file) == names.end()) {
+    const auto names = all();
+    const auto file = std::find_if(names.begin(), names.end(), [&](const auto& each) { return stem(each) == name; });
+    if (file == names.end()) {
       unknown(name, at, names);
       return nullptr;
     }
-    auto text = files_->read(file);
+    auto text = files_->read(*file);
     if (!text) return text.error();
-    Reader reader(file, faults_);
+    Reader reader(*file, faults_);
     toml::table table;
     Entry profile;
     if (parse_file(reader, *text, table)) profile = read_profile(reader, table);
@@ -155,13 +156,23 @@ class Profiles {
   }
 
  private:
+  static std::string stem(const std::string& file) { return std::filesystem::path(file).stem().string(); }
+
+  // The operator's, then those of the package that the operator has not replaced.
+  [[nodiscard]] std::vector<std::string> all() const {
+    if (files_ == nullptr) return {};
+    auto files = files_->toml_files(directory_);
+    for (const std::string& shipped : files_->toml_files(files_->shipped_profiles()))
+      if (std::none_of(files.begin(), files.end(), [&](const auto& own) { return stem(own) == stem(shipped); }))
+        files.push_back(shipped);
+    return files;
+  }
+
   void unknown(const std::string& name, const Place& at, const std::vector<std::string>& files) {
     std::string text =
         "profile: there is no " + toml_string(name) + " in " + (files_ == nullptr ? "profiles" : directory_) + "; ";
-    for (const std::string& file : files) {
-      const std::string stem = file.substr(directory_.size() + 1, file.size() - directory_.size() - 6);
-      text += (&file == &files.front() ? "write " : " or ") + toml_string(stem);
-    }
+    for (const std::string& file : files)
+      text += (&file == &files.front() ? "write " : " or ") + toml_string(stem(file));
     faults_.fail(at, text + (files.empty() ? "no profile is there" : ""));
   }
 

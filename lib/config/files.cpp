@@ -68,4 +68,6 @@ std::vector<std::string> Files::toml_files(const std::string& folder) const {
   return files ? std::move(files).value() : std::vector<std::string>{};
 }
 
+std::string Files::shipped_profiles() const { return (below_.empty() ? "/" : below_) + kShippedProfiles; }
+
 }  // namespace fabric::config

@@ -13,6 +13,8 @@ namespace fabric::config {
 
 inline constexpr size_t kMaxBytes = 1 << 20;
 
+inline constexpr const char* kShippedProfiles = "usr/share/fabric-agent/profiles";
+
 // Where a configuration is read from. Names are as messages show them.
 class Files {
  public:
@@ -26,6 +28,8 @@ class Files {
   [[nodiscard]] Result<std::vector<std::string>> drop_ins(const std::string& folder) const;
   // The same, for a list of what there is.
   [[nodiscard]] std::vector<std::string> toml_files(const std::string& folder) const;
+  // The folder of the package's profiles.
+  [[nodiscard]] std::string shipped_profiles() const;
 
  private:
   [[nodiscard]] std::string path_of(const std::string& name) const;

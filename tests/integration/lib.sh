@@ -47,3 +47,26 @@ free_port() {
   done
   return 1
 }
+
+# The package: build/deb's, or DEB.
+need_deb() {
+  deb=$(realpath "${DEB:-$(echo build/deb/fabric-agent_*.deb)}")
+  [[ -e $deb ]] || { echo "no package: $deb (packaging/build-deb)"; exit 1; }
+  export DEB=$deb
+}
+
+# Starts the calling script again with /usr, /etc and /var as copies on write, so that dpkg changes nothing of this machine.
+# No service starts in there.
+in_private_files() {
+  [[ ${1-} == inside ]] && return
+  # shellcheck disable=SC2016 # the inner shell's
+  exec unshare --mount --propagation private bash -c '
+    top=$(mktemp -d) && mount -t tmpfs tmpfs "$top" || exit 2
+    for folder in usr etc var; do
+      mkdir -p "$top/$folder/upper" "$top/$folder/work"
+      mount -t overlay overlay -o "lowerdir=/$folder,upperdir=$top/$folder/upper,workdir=$top/$folder/work" "/$folder" || exit 2
+    done
+    printf "#!/bin/sh\nexit 101\n" >/usr/sbin/policy-rc.d && chmod 755 /usr/sbin/policy-rc.d
+    dpkg --purge fabric-agent >/dev/null 2>&1
+    exec "$0" inside' "$PWD/tests/integration/$(basename "$0")"
+}

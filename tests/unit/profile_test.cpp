@@ -8,6 +8,7 @@
 #include <map>
 
 #include "config/config.h"
+#include "kernel/capture/root.h"
 #include "store/toml_value.h"
 #include "vendor/driver.h"
 
@@ -173,6 +174,30 @@ TEST_F(ProfileFiles, AFaultInOneIsToldOnceWithItsPlace) {
           ":2:1: name: a profile has settings only; write name in the [[port]] entry that names the profile\n" + file +
           ":4:12: roce_tos: 3 has both ECN bits set, which marks every packet as congested; write roce_tos = 106\n" +
           file + ":6:9: pause: global pause and pfc exclude each other (802.1Qbb); write pause = \"off\"");
+}
+
+// In a captured tree, where the package's folder is the tree's.
+TEST_F(ProfileFiles, OfThePackageAreUsedUnlessTheOperatorHasOne) {
+  const std::string shipped = "usr/share/fabric-agent/profiles", own = "etc/fabric-agent";
+  std::filesystem::create_directories(folder_ / shipped);
+  std::filesystem::create_directories(folder_ / own / "profiles");
+  put(own + "/fabric-agent.toml", "mode = \"audit\"\n[[port]]\nprofile = \"site\"\n");
+  put(shipped + "/site.toml", "mtu = 4200\n");
+  const auto root = Root::open(folder_.string());
+  ASSERT_TRUE(root.ok());
+  auto loaded = load_config(*root, "");
+  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
+  EXPECT_EQ(loaded->policy.ports.at(0).want.mtu, 4200U);
+
+  put(own + "/profiles/site.toml", "mtu = 9000\n");
+  loaded = load_config(*root, "");
+  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
+  EXPECT_EQ(loaded->policy.ports.at(0).want.mtu, 9000U);
+
+  put(own + "/profiles/other.toml", "mtu = 9000\n");
+  put(own + "/fabric-agent.toml", "mode = \"audit\"\n[[port]]\nprofile = \"sit\"\n");
+  const std::string text = load_config(*root, "").error().text();
+  EXPECT_NE(text.find("write \"other\" or \"site\""), std::string::npos) << text;
 }
 
 TEST_F(ProfileFiles, OnesThatNobodyNamesAreNotRead) {

@@ -56,6 +56,7 @@ void read_config(const Root& root, const Options& options) {
   (void)root.read(file);
   read_folder(root, folder + "/conf.d");
   read_folder(root, folder + "/profiles");
+  read_folder(root, "/usr/share/fabric-agent/profiles");
 }
 
 // Every setting, and whether the ports are in use, so that another policy can be compared later.
