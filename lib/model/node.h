@@ -12,6 +12,7 @@
 
 #include "model/counter_name.h"
 #include "model/host.h"
+#include "model/inventory.h"
 #include "model/link_status.h"
 #include "model/neighbor.h"
 #include "model/network.h"
@@ -81,6 +82,7 @@ struct Topology {
   std::vector<Core> cores{};               // by socket, NUMA node, number
   std::string hypervisor{};                // "QEMU", "Amazon EC2"; empty: real hardware, or unknown
   std::vector<std::string> differences{};  // between hwloc and sysfs, a line each; sysfs is used
+  std::optional<std::vector<Nic>> gone{};  // NICs of the inventory that are not on the bus; absent: no inventory
 };
 
 enum class LinkLayer : uint8_t { unknown, ethernet, infiniband };
@@ -210,12 +212,14 @@ struct Node {
   std::chrono::steady_clock::time_point taken{};
   Topology topology;
   std::vector<Port> ports;
-  std::optional<Host> host;         // absent: not asked for
-  Network network{};                // addresses, routes, ARP settings of the ports' netdevs
-  std::optional<AgentState> agent;  // absent: no state file readable
-  std::string agent_unread;         // why, where there is one
-  Neighbors neighbors{};            // who is at the other end of the cables, so far as anybody listens
-  std::vector<std::string> unseen;  // what this caller lacked the privilege to read, in words
+  std::optional<Host> host;              // absent: not asked for
+  Network network{};                     // addresses, routes, ARP settings of the ports' netdevs
+  std::optional<AgentState> agent;       // absent: no state file readable
+  std::string agent_unread;              // why, where there is one
+  std::optional<Inventory> inventory{};  // the last good state; absent: none was recorded
+  std::string inventory_unread{};        // why it cannot be read, where there is one
+  Neighbors neighbors{};                 // who is at the other end of the cables, so far as anybody listens
+  std::vector<std::string> unseen;       // what this caller lacked the privilege to read, in words
   Platform platform{};
   std::optional<PciState>
       pci_settings{};  // absent: fabric-agent-pci.service has published nothing, and the reader may not read it himself

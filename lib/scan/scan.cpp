@@ -9,7 +9,9 @@
 #include "kernel/pci/topology.h"
 #include "kernel/rdma/infiniband.h"
 #include "scan/port.h"
+#include "store/inventory.h"
 #include "store/state.h"
+#include "topology/inventory.h"
 #include "topology/locality.h"
 
 namespace fabric {
@@ -119,6 +121,13 @@ void read_agent(Node& node, const Root& root) {
   if (!node.agent_unread.empty()) node.unseen.push_back("the agent's state: " + node.agent_unread);
 }
 
+void read_inventory(Node& node, const Root& root) {
+  auto inventory = load_inventory(root);
+  if (inventory) node.inventory = std::move(*inventory);
+  else node.inventory_unread = inventory.error().text();
+  if (node.inventory) node.topology.gone = gone_nics(*node.inventory, node.topology);
+}
+
 }  // namespace
 
 Node scan(Kernel& kernel, const ScanOptions& options) {
@@ -128,6 +137,7 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
     auto topology = load_topology(kernel);
     if (topology) node.topology = std::move(topology).value();
     else node.unseen.push_back("GPUs and NICs: " + topology.error().text());
+    read_inventory(node, kernel.root);
   }
   Context context{kernel, options, {}, {}, pci::cpu_nodes(kernel.root), node.unseen};
   ask_verbs(context);

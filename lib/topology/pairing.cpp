@@ -185,6 +185,7 @@ std::optional<Pairing> without(Pairing pairing, Gone&& is_gone) {
 }
 
 std::vector<Nic> missing_nics(const Topology& topology, std::span<const Port> ports) {
+  if (topology.gone) return *topology.gone;
   std::vector<Nic> out;
   for (const MissingPart& part : missing_parts(topology, ports)) {
     if (part.kind != MissingPart::Kind::nic) continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Topology and platform: where cards sit, and what PCI Express gives them.
 #include "faults/fault.h"
+#include "topology/inventory.h"
 
 namespace fabric::faults {
 namespace {
@@ -103,6 +104,19 @@ Faults places() {
          return m.gpu().numa == m.nic().numa ? std::string() : m.gpu().name;
        },
        "symmetry", W},
+      {"gpu-gone-since", "a GPU fell off the bus since the last good state", "the inventory has one GPU more",
+       [](Machine& m) {
+         InventoryPart gone;
+         gone.gpu = true;
+         gone.pci = "0000:ff:00.0";
+         gone.name = "GPU8";
+         for (Node* node : {&m.before, &m.now}) {
+           node->inventory = inventory_of(*node);
+           node->inventory->parts.push_back(gone);
+         }
+         return gone.pci;
+       },
+       "inventory", C},
       {"gpu-fell-off", "a GPU fell off the bus; the site expects a number", "[expect] gpus is one more than there are",
        [](Machine& m) {
          m.policy.expect.gpus = static_cast<unsigned>(m.now.topology.gpus.size() + 1);

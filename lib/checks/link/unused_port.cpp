@@ -63,6 +63,8 @@ bool is_of_the_board(const View& view, const Port& port) {
 }
 
 bool was_up(const View& view, const Port& port) {
+  const InventoryPart* part = view.now.inventory ? view.now.inventory->find(port.pci) : nullptr;
+  if (part != nullptr && std::ranges::find(part->up, port.id()) != part->up.end()) return true;
   if (view.before == nullptr) return false;
   return std::ranges::any_of(view.before->ports,
                              [&](const Port& old) { return old.id() == port.id() && is_active(old); });

@@ -9,6 +9,7 @@
 #include "checks/topology/expect.h"
 #include "checks/topology/pairing.h"
 #include "model/finding.h"
+#include "topology/inventory.h"
 #include "topology/platform.h"
 
 namespace fabric {
@@ -94,7 +95,8 @@ void ask(const View& view, Findings& findings) {
   if (!has_rdma) return;  // port-state reports it
   const Placement placed = placement(view.now);
   for (size_t i = 0; i < topology.gpus.size(); ++i)
-    if (!misses_class(view, placed, i) && !is_given_away(view.now, topology.gpus[i].pci))
+    if (!misses_class(view, placed, i) && !is_given_away(view.now, topology.gpus[i].pci) &&
+        !has_lost_nic(view.now, topology.gpus[i]))  // reported by `inventory`
       findings.push_back(finding_for(view.now, placed, i));
 }
 

@@ -9,6 +9,7 @@
 #include "checks/check.h"
 #include "model/finding.h"
 #include "model/pci_kind.h"
+#include "topology/inventory.h"
 #include "topology/platform.h"
 #include "topology/symmetry.h"
 
@@ -153,9 +154,11 @@ void ask(const View& view, Findings& findings) {
   const auto usual = usual_load(served);
   const bool odd = any_odd(topology, placed);  // reported by `locality`
   const bool lost = placed.without_rdma.has_value();
-  const auto is_stray_here = [&](size_t nic) { return !odd && !lost && is_stray(topology, placed, nic); };
-  const bool explained = odd || lost || std::any_of(placed.compute.begin(), placed.compute.end(), is_stray_here);
-  if (lost && !odd) findings.push_back(no_rdma(topology.nics[*placed.without_rdma]));
+  const bool known = std::ranges::any_of(topology.gpus, [&](const Gpu& gpu) { return has_lost_nic(view.now, gpu); });
+  const auto is_stray_here = [&](size_t nic) { return !odd && !lost && !known && is_stray(topology, placed, nic); };
+  const bool explained =
+      odd || lost || known || std::any_of(placed.compute.begin(), placed.compute.end(), is_stray_here);
+  if (lost && !odd && !known) findings.push_back(no_rdma(topology.nics[*placed.without_rdma]));
   for (const size_t index : placed.compute) {
     const Nic& nic = topology.nics[index];
     const auto mine = served.find(index);

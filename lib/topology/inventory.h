@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of the node now, and compared with the inventory.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/node.h"
+
+namespace fabric {
+
+// All GPUs and physical NIC functions. A port that was up in `before` stays so: a cable that is out is no other part.
+Inventory inventory_of(const Node& node, const Inventory* before = nullptr);
+
+struct InventoryChange {
+  enum class Kind : uint8_t { gone, replaced, rdma, numa, link, added } kind = Kind::gone;
+  std::string pci, name;  // of the part, by the inventory; of an added one, its own
+  std::string was, is;    // "x16 at 32 GT/s", "x8 at 32 GT/s"
+  bool gpu = false;
+};
+
+// Everything but what is `added` is a loss. Links of an idle GPU may be slower than they were, not narrower.
+std::vector<InventoryChange> changes_since(const Inventory& inventory, const Topology& now);
+
+// NICs of the inventory that are not on the bus.
+std::vector<Nic> gone_nics(const Inventory& inventory, const Topology& now);
+
+// "GPU3 (0000:5d:00.0)"
+std::string part_text(const InventoryChange& change);
+
+// The NIC of an unreported pair: the inventory pairs this GPU with a NIC that is gone or has lost its RDMA device.
+bool has_lost_nic(const Node& node, const Gpu& gpu);
+
+}  // namespace fabric
