@@ -113,6 +113,7 @@ inline constexpr double kInFlight = 1000;
 inline constexpr double kTries = 7;
 inline constexpr Threshold kRetrains{6, "link recoveries", "NVSentinel: more than 5 a minute"};
 inline constexpr Threshold kMuchPause{0.05, "of the window, if pause time is counted", "ours"};
+inline constexpr Threshold kFaultPause{0.2, "of the window, pause without congestion", "ours"};
 inline constexpr Threshold kStorm{0.8, "of the window, PFC pause sent", "SONiC's PFC watchdog"};
 inline constexpr Threshold kPcieStall{0.05, "of the window", "ours"};
 
@@ -129,7 +130,11 @@ std::string far_from_gpus(const PortContext& ctx);
 PrioSet without_congestion_control(const PortContext& ctx, const std::optional<PrioSet>& point);
 bool is_down(const Port& port);
 // The port is down and the NIC's reason contains one of the texts (link_rules.cpp).
-Result by_reason(const PortContext& ctx, std::initializer_list<std::string_view> reasons, double confidence);
+Result by_reason(const PortContext& ctx, std::initializer_list<std::string_view> reasons);
+// -- optics.cpp: the module reports that it fails or is not accepted; low light on some lanes; none on all of them.
+Result module_trouble(const PortContext& ctx);
+Result rx_power_low(const PortContext& ctx);
+Result no_light(const PortContext& ctx);
 // The module's state says that its lasers and receivers are off: its lanes are no evidence.
 bool is_asleep(const Transceiver& module);
 double rise(const Rise& value);  // absent is 0

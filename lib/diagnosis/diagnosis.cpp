@@ -60,8 +60,8 @@ Diagnosis diagnosis_of(const Rule& rule, const PortContext& ctx, RuleResult resu
   Diagnosis out{.subject = ctx.port.id(),
                 .rule = std::string(rule.id),
                 .culprit = rule.culprit,
-                .status = rule.status,
-                .confidence = std::min(result.confidence, 1.0),
+                .status = result.critical ? Status::critical : rule.status,
+                .confidence = rule.confidence,
                 .conclusion = std::string(rule.conclusion),
                 .evidence = std::move(result.evidence),
                 .next = std::move(result.next)};
@@ -82,7 +82,35 @@ Symptoms explained_by(const Rule& rule, const RuleResult& result, const PortCont
   return out;
 }
 
-// A rule that matched with too little confidence.
+// The commands of a switch that show pause, queue drops and errors of one port, by its system (LLDP).
+struct SwitchCommands {
+  std::string_view system, commands;
+};
+constexpr SwitchCommands kSwitches[]{
+    {"SONiC", "show pfc counters; show queue counters {port}; show interfaces counters errors"},
+    {"Arista",
+     "show priority-flow-control counters; show interfaces {port} counters queue; show interfaces {port} "
+     "counters errors"},
+    {"NX-OS",
+     "show interface {port} priority-flow-control; show queuing interface {port}; show interface {port} "
+     "counters errors"},
+    {"Cumulus", "nv show interface {port} counters; nv show interface {port} counters qos"},
+};
+
+// The last step of what this host alone cannot decide: the measurement at the other end of the cable.
+void add_far_measurement(Diagnosis& diagnosis, const PortContext& ctx) {
+  const bool is_elsewhere = diagnosis.culprit != Culprit::host && diagnosis.culprit != Culprit::none;
+  if (!is_elsewhere || ctx.port.link_layer == LinkLayer::infiniband) return;
+  std::string commands = "PFC frames, queue drops and errors (FCS, FEC) of the port";
+  for (const SwitchCommands& each : kSwitches)
+    if (ctx.peer != nullptr && ctx.peer->system_description.find(each.system) != std::string::npos) {
+      commands = each.commands;
+      for (size_t at; (at = commands.find("{port}")) != std::string::npos;) commands.replace(at, 6, ctx.peer->port());
+    }
+  diagnosis.next.push_back("Measure on " + ctx.peer_label() + ": " + commands);
+}
+
+// A rule that matched with too little evidence.
 struct Candidate {
   Symptoms explains;
   std::string line;
@@ -114,6 +142,7 @@ Diagnosis unexplained(const PortContext& ctx, Symptoms left, const std::vector<C
   }
   for (const Candidate& each : candidates)
     if (each.explains.any_of(left)) out.evidence.push_back(each.line);
+  add_far_measurement(out, ctx);
   return out;
 }
 
@@ -128,7 +157,7 @@ void diagnose_port(const PortContext& ctx, Diagnoses& out) {
     if (!result) continue;
     const Symptoms explains = explained_by(rule, *result, ctx);
     if (!left.any_of(explains)) continue;
-    if (result->confidence < kEnough) {
+    if (!result->certain) {
       candidates.push_back(candidate_of(rule, explains, *result));
       continue;
     }
@@ -144,6 +173,7 @@ void diagnose_port(const PortContext& ctx, Diagnoses& out) {
         result->evidence.push_back("packets wait here and arrive late or not at all: " + line);
     }
     out.push_back(diagnosis_of(rule, ctx, std::move(*result)));
+    add_far_measurement(out.back(), ctx);
   }
   if (!left.empty()) out.push_back(unexplained(ctx, left, candidates));
 }

@@ -53,13 +53,13 @@ class Symptoms {
 struct PortContext;  // one port and all that is known about it: context.h
 
 struct RuleResult {
-  double confidence = 0;  // below kEnough the rule is only a candidate
+  bool certain = true;  // false: only a candidate, which not-enough-evidence mentions
   std::vector<std::string> evidence;
   std::vector<std::string> next{};  // steps of this case, before the rule's own
   Symptoms unexplained{};           // of the rule's symptoms, those it does not explain in this case
   Symptoms shared{};                // those it explains only in part: other rules are asked about them too
+  bool critical = false;            // in this case, although the row says warning
 };
-inline constexpr double kEnough = 0.5;
 
 // A number that a rule compares with.
 struct Threshold {
@@ -69,16 +69,19 @@ struct Threshold {
 };
 
 // Rules are asked in order, the most specific first, as long as one of their symptoms is not explained by a rule
-// before.
+// before. One rule for causes that have the same remedy.
 struct Rule {
-  std::string_view id;  // "far-numa": stable, a metric's label, an argument of explain
+  std::string_view id;  // "slow-pcie": stable, a metric's label, an argument of explain
   Culprit culprit = Culprit::unknown;
   Status status = Status::warning;
+  // How often the rule is right, as tests/faults measures it; the test CatalogueTable.Matrix prints it
+  // and fails if this number is another one.
+  double confidence = 0;
   Symptoms explains{};
-  bool explains_stopped_host = false;  // also a host that receives nothing at all while it sends pause
-  std::string_view conclusion;         // one sentence
-  std::string_view next{};             // steps between newlines, with {netdev} {rdma} {pci} {peer} (fill_names)
-  std::string_view runbook{};          // for `explain`: the evidence, and what would contradict it
+  bool explains_stopped_host = false;        // also a host that receives nothing at all while it sends pause
+  std::string_view conclusion;               // one sentence
+  std::string_view next{};                   // steps between newlines, with {netdev} {rdma} {pci} {peer} (fill_names)
+  std::string_view signature{}, excludes{};  // for `explain`: the evidence, and what contradicts it
   std::array<Threshold, 3> thresholds{};
   std::optional<RuleResult> (*evaluate)(const PortContext& ctx) = nullptr;
 };
@@ -87,7 +90,7 @@ const std::vector<Rule>& rules();
 const Rule* find_rule(std::string_view id);
 
 // Every port with symptoms in the window of `view.signals`, in the order of the node; empty without signals. Symptoms
-// that no rule explains with confidence are reported as "not-enough-evidence", with what to collect.
+// that no rule explains with certain evidence are reported as "not-enough-evidence", with what to collect.
 Diagnoses diagnose(const View& view);
 
 }  // namespace fabric

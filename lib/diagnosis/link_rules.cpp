@@ -7,14 +7,14 @@
 #include "model/link_status.h"
 
 namespace fabric {
-Result by_reason(const PortContext& ctx, std::initializer_list<std::string_view> reasons, double confidence) {
+Result by_reason(const PortContext& ctx, std::initializer_list<std::string_view> reasons) {
   if (!is_down(ctx.port) || !ctx.port.link_status || ctx.port.link_status->reason.empty()) return std::nullopt;
   const LinkStatus& status = *ctx.port.link_status;
   const std::string text = status.detail.empty() ? status.reason : status.reason + ": " + status.detail;
   if (std::none_of(reasons.begin(), reasons.end(),
                    [&](std::string_view each) { return text.find(each) != std::string::npos; }))
     return std::nullopt;
-  return RuleResult{confidence, {"the NIC's reason for link down: " + text}};
+  return RuleResult{.evidence = {"the NIC's reason for link down: " + text}};
 }
 
 namespace {
@@ -25,34 +25,47 @@ Result admin_down(const PortContext& ctx) {
   constexpr unsigned kDisabled = 3;  // enum ib_port_phys_state (rdma/ib_verbs.h)
   if (!is_down(ctx.port)) return std::nullopt;
   if (ctx.port.link_status && ctx.port.link_status->reason == kSwitchedOff)
-    return RuleResult{0.95, {"the netdev is administratively down"}};
+    return RuleResult{.evidence = {"the netdev is administratively down"}};
   if (ctx.port.link_layer != LinkLayer::infiniband || ctx.port.phys_state != kDisabled) return std::nullopt;
-  return RuleResult{0.9, {"the physical state is Disabled: the port was disabled on this host"}};
+  return RuleResult{.evidence = {"the physical state is Disabled: the port was disabled on this host"}};
 }
-constexpr Rule kAdminDown{
-    .id = "admin-down",
-    .culprit = Culprit::host,
-    .explains = {link, loss},
-    .conclusion = "The port is administratively down on this host.",
-    .next = "Enable it: ip link set {netdev} up",
-    .runbook =
-        "The netdev is administratively down, or the physical state of an InfiniBand port is Disabled. (RoCE "
-        "drivers report Disabled for every port without a link.) Find the program that disabled it: "
-        "journalctl -k, then the network manager.",
-    .evaluate = admin_down};
+constexpr Rule kAdminDown{.id = "admin-down",
+                          .culprit = Culprit::host,
+                          .confidence = 0.91,
+                          .explains = {link, loss},
+                          .conclusion = "The port is administratively down on this host.",
+                          .next = "Enable it: ip link set {netdev} up",
+                          .signature =
+                              "The netdev is administratively down, or the physical state of an InfiniBand port is "
+                              "Disabled. Find the program "
+                              "that disabled it: journalctl -k, then the network manager.",
+                          .excludes = "RoCE drivers report Disabled for every port without a link.",
+                          .evaluate = admin_down};
 
-Result no_cable(const PortContext& ctx) { return by_reason(ctx, {"No cable"}, 0.9); }
-constexpr Rule kNoCable{
-    .id = "no-cable",
+Result bad_module(const PortContext& ctx) {
+  auto out = by_reason(ctx, {"No cable"});
+  return out ? out : module_trouble(ctx);
+}
+constexpr Rule kBadModule{
+    .id = "bad-module",
     .culprit = Culprit::cable,
     .status = Status::critical,
-    .explains = {link, loss},
-    .conclusion = "No cable is plugged into this port.",
-    .next = "Plug the cable in, at this end first.\nThen check: ethtool {netdev}",
-    .runbook =
-        "The NIC reports No cable. It looks for a module or a copper cable in its own cage; the far end does "
-        "not matter.",
-    .evaluate = no_cable};
+    .confidence = 0.97,
+    .explains = {link, loss, overrun},
+    .conclusion = "The module or cable in this port is missing, not accepted by the NIC, or failing.",
+    .next =
+        "Identify the module: ethtool -m {netdev}\nPlug in or reseat module and cable at this end; else replace them "
+        "by a type that the NIC's firmware supports.\nIf it was too hot, check the airflow and the neighboring "
+        "modules first.",
+    .signature =
+        "The NIC's reason for link down names the cable, EEPROM, calibration, power budget or heat, or no cable; or "
+        "the module (CMIS) is not enabled; or, with link errors, it reports a transmitter fault, or laser bias, tx "
+        "power or temperature outside its own alarm limits. Sent packets that do not arrive, with the transmitter "
+        "outside its limits now, are this too.",
+    .excludes =
+        "Limits from memory with a wrong checksum, lanes of a module that is asleep or unused, latched flags of a "
+        "link that went down.",
+    .evaluate = bad_module};
 
 // Reporters of the NIC. Others are of the netdev's queues ("tx", "rx", "tx_hang"), which also stall without a link or
 // when paused, or of virtual functions ("mdd", "vnic").
@@ -66,7 +79,7 @@ bool is_reset(const HealthReporter& then, const HealthReporter& now) {
 
 Result device_reset(const PortContext& ctx) {
   if (ctx.before == nullptr) return std::nullopt;
-  RuleResult out{.confidence = 0.85, .evidence = {}};
+  RuleResult out;
   bool was_reset = false;
   for (const HealthReporter& now : ctx.port.reporters)
     for (const HealthReporter& then : ctx.before->reporters)
@@ -88,60 +101,56 @@ constexpr Rule kDeviceReset{
     .id = "device-reset",
     .culprit = Culprit::host,
     .status = Status::critical,
+    .confidence = 0.95,
     .explains = {link, loss},
     .conclusion = "The NIC's firmware failed or was reset, which took down the link and the connections.",
     .next =
         "Read the firmware's dump: devlink health show pci/{pci}, then devlink health dump show pci/{pci} reporter "
         "fw\nRead the kernel log: journalctl -k -g {pci}\nUpdate the firmware; replace the NIC if it happens again.",
-    .runbook =
-        "A devlink health reporter of the firmware or hardware (fw, fw_fatal, hw) counted an error or a recovery "
-        "in the window. Reporters of queues (tx, rx) do not count. If the link stayed up, only a recovery of "
-        "the firmware or its fatal state is evidence.",
+    .signature =
+        "A devlink health reporter of the firmware or hardware (fw, fw_fatal, hw) counted an error or a recovery in "
+        "the window.",
+    .excludes = "Reporters of queues (tx, rx). If the link stayed up, errors without a recovery or a fatal state.",
     .evaluate = device_reset};
 
-Result far_end_silent(const PortContext& ctx) {
-  return by_reason(ctx,
-                   {"No partner detected", "Ack not received", "Remote side is not ready yet",
-                    "Link partner did not set receiver ready"},
-                   0.6);
+Result no_partner(const PortContext& ctx) {
+  if (rx_power_low(ctx)) return std::nullopt;  // the lanes identify the fault
+  if (auto out = by_reason(ctx, {"FEC mismatch during override", "No HCD", "FEC is not locked", "Unsupported rate"})) {
+    out->next.push_back("Compare speed and FEC of both ends: ethtool " + ctx.port.netdev + "; ethtool --show-fec " +
+                        ctx.port.netdev);
+    return out;
+  }
+  if (auto out = no_light(ctx)) {
+    out->evidence.emplace_back("ambiguous: a broken fiber and a far transmitter that is off look the same from here");
+    out->next.push_back("Read the tx power of the module at " + ctx.peer_label() +
+                        ": with light there, it is the fiber");
+    return out;
+  }
+  return by_reason(ctx, {"No partner detected", "Ack not received", "Remote side is not ready yet",
+                         "Link partner did not set receiver ready"});
 }
-constexpr Rule kFarEndSilent{
-    .id = "far-end-silent",
+constexpr Rule kNoPartner{
+    .id = "no-partner",
     .culprit = Culprit::peer,
     .status = Status::critical,
+    .confidence = 0.97,
     .explains = {link, loss},
-    .conclusion = "The device at the far end of the cable does not answer link training.",
+    .conclusion = "The link does not come up with the far end of the cable: it is off, unplugged, or in another mode.",
     .next =
-        "Enable the port at {peer}, and compare speed and autonegotiation: ethtool {netdev}\nThen try another "
-        "switch port.",
-    .runbook =
-        "The NIC has a signal or a cable, and reports that no partner was detected or that the remote side is "
-        "not ready.",
-    .evaluate = far_end_silent};
+        "Enable the port at {peer}, and compare speed, FEC and autonegotiation: ethtool {netdev}\nThen reseat or "
+        "replace the fiber, and try another switch port.",
+    .signature =
+        "The NIC reports that no partner was detected, that the remote side is not ready, or that FEC or the mode "
+        "differs; or our module receives no light on any lane and its transmitter has no fault.",
+    .excludes =
+        "Low light on some lanes, an own module that is off or failing, a module that measured no light with a link "
+        "as well.",
+    .evaluate = no_partner};
 
-Result link_mode(const PortContext& ctx) {
-  return by_reason(ctx, {"FEC mismatch during override", "No HCD", "FEC is not locked", "Unsupported rate"}, 0.65);
-}
-constexpr Rule kLinkMode{
-    .id = "link-mode-mismatch",
-    .culprit = Culprit::network,
-    .status = Status::critical,
-    .explains = {link, loss},
-    .conclusion = "Speed or FEC differ between the two ends.",
-    .next =
-        "Compare speed and FEC: ethtool {netdev}; ethtool --show-fec {netdev}\nSet the same on {peer}, or set fec "
-        "in the policy.",
-    .runbook =
-        "The NIC reports that FEC does not lock or that no common mode was found. Both ends have light, and each "
-        "waits for the other's mode.",
-    .evaluate = link_mode};
-
-constexpr Rule kOff[]{kAdminDown, kNoCable};
-constexpr Rule kMode[]{kDeviceReset, kFarEndSilent, kLinkMode};
+constexpr Rule kRules[]{kAdminDown, kBadModule, kDeviceReset, kNoPartner};
 
 }  // namespace
 
-std::span<const Rule> link_off_rules() { return kOff; }
-std::span<const Rule> link_mode_rules() { return kMode; }
+std::span<const Rule> link_rules() { return kRules; }
 
 }  // namespace fabric

@@ -70,7 +70,7 @@ Loss loss_of(const PortContext& ctx) {
   Loss out;
   const bool multipath = capabilities_of(ctx.port.kernel_driver).resends_on_other_paths;
   out.requester = rise(seen.sequence_naks) + (multipath ? 0 : rise(seen.ack_timeouts));
-  if (!seen.sequence_naks && !seen.ack_timeouts && !multipath) out.requester = rise(seen.retransmissions);
+  if (!multipath) out.requester = std::max(out.requester, rise(seen.retransmissions));
   out.responder = rise(seen.out_of_sequence) + rise(seen.duplicate_requests);
   out.retries_exceeded = rise(seen.retries_exceeded);
   if (seen.rx_packets || seen.tx_packets) out.packets = rise(seen.rx_packets) + rise(seen.tx_packets);

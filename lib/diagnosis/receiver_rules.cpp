@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Late receivers, here or at the far end, and a host that sends pause for an unknown reason.
+// A host that does not take what arrives, and far ends that do not answer.
 #include <algorithm>
 
 #include "diagnosis/context.h"
@@ -10,124 +10,134 @@ namespace {
 
 using enum Symptom;
 
-Result slow_receiver(const PortContext& ctx) {
+Result slow_host(const PortContext& ctx) {
   constexpr double kRatio = 1e-6;  // of the packets: fewer do not fill a buffer (ours)
-  if (!ctx.symptoms.has(tx_pause) || rnr_here(ctx) < std::max(kFewEvents, kRatio * loss_of(ctx).packets.value_or(0)))
-    return std::nullopt;
-  RuleResult out{0.75, late_lines(ctx)};
-  if (out.evidence.empty()) out.evidence.push_back(plus("RNR NAKs sent", rnr_here(ctx)));
+  const bool sends_pause = ctx.symptoms.has(tx_pause);
+  const double here = rnr_here(ctx);
+  const bool late = here >= std::max(kFewEvents, sends_pause ? kRatio * loss_of(ctx).packets.value_or(0) : 0);
+  if (!sends_pause && !late) return std::nullopt;
+  const PauseShare sent = pause_of(ctx, Direction::tx);
+  const bool storm = rose(ctx.signals.pause_storm_events) || (sent.measured && sent.ratio >= kStorm);
+  if (sends_pause && !late && !storm && sent.ratio < kFaultPause) return std::nullopt;
+  RuleResult out{.certain = late || storm || sent.measured, .evidence = {}};
+  if (late) out.evidence.push_back(plus("packets without a posted receive here", here));
+  else if (rose(ctx.signals.out_of_buffer)) append(out.evidence, late_lines(ctx));
+  if (late && is_much_rnr(ctx, rnr_there(ctx)))
+    out.evidence.push_back(plus("RNR NAKs received as well", rnr_there(ctx)));
   append(out.evidence, pause_lines(ctx));
+  if (!sends_pause) out.evidence.emplace_back("this port sends no pause: flow control ends at the application");
+  else if (!late) out.evidence.emplace_back("PCIe, NUMA and posted receives do not explain it");
+  if (!late) out.unexplained.add(receiver);
+  if (std::string degraded = degraded_link(ctx); storm && !degraded.empty())
+    out.evidence.push_back("also: " + degraded);
+  out.critical = storm;
   return out;
 }
-constexpr Rule kSlowReceiver{
-    .id = "slow-receiver",
+constexpr Rule kSlowHost{
+    .id = "slow-host",
     .culprit = Culprit::host,
+    .confidence = 0.98,
     .explains = {tx_pause, receiver},
-    .conclusion = "An application on this host posts no receives in time, and the port sends PFC pause.",
+    .explains_stopped_host = true,
+    .conclusion = "This host does not take what it receives: an application, a GPU or the NIC is late or hangs.",
     .next =
-        "Find the processes with queue pairs: rdma resource show qp link {rdma}\nCheck their CPU, pinning and queue "
-        "depths, and look for a hung GPU or process: nvidia-smi; top",
-    .runbook =
-        "Pause sent, and packets arrived without a posted receive (out_of_buffer), while PCIe and NUMA are "
-        "without fault.",
-    .evaluate = slow_receiver};
+        "Look for a hung process or GPU: journalctl -k -b; nvidia-smi\nFind the processes with queue pairs, and check "
+        "their CPU, pinning and queue depths: rdma resource show qp link {rdma}\nIf pause does not end, take the port "
+        "out of the network and reset the NIC: ip link set {netdev} down; devlink dev reload pci/{pci}",
+    .signature =
+        "Packets arrive without a posted receive (out_of_buffer, RNR NAKs sent), or the port sends pause for 20 % of "
+        "the window, or its NIC counted a PFC storm. Losses and discards during a storm are caused by this host.",
+    .excludes =
+        "A degraded or distant PCIe path comes first. Next to many RNR NAKs received, a few late receives are not "
+        "this.",
+    .thresholds = {{kFaultPause, kStorm, {10, "packets without a posted receive", "ours"}}},
+    .evaluate = slow_host};
 
-Result receiver_late(const PortContext& ctx) {
-  if (!ctx.symptoms.has(receiver) || rnr_here(ctx) < kFewEvents) return std::nullopt;
-  RuleResult out{0.75, {plus("packets without a posted receive here", rnr_here(ctx))}};
-  if (is_much_rnr(ctx, rnr_there(ctx))) out.evidence.push_back(plus("RNR NAKs received as well", rnr_there(ctx)));
-  out.evidence.emplace_back("this port sends no pause: flow control ends at the application");
-  return out;
-}
-constexpr Rule kReceiverLate{
-    .id = "receiver-late",
-    .culprit = Culprit::host,
-    .explains = {receiver},
-    .conclusion = "An application on this host posts its receives too late.",
-    .next =
-        "Find the processes with queue pairs: rdma resource show qp link {rdma}\nDeepen the receive queues, and check "
-        "that the threads get their CPU.",
-    .runbook =
-        "Packets arrived without a posted receive, and this port sent no pause. The network is not the cause. A "
-        "few such packets next to many RNR NAKs received are not this.",
-    .evaluate = receiver_late};
-
-Result peer_not_ready(const PortContext& ctx) {
+Result not_ready(const PortContext& ctx) {
   const Signals& seen = ctx.signals;
   if (!ctx.symptoms.has(receiver) || !is_far_end_late(ctx)) return std::nullopt;
-  RuleResult out{rose(seen.rnr_retries_exceeded) ? 0.8 : 0.6, {}};
+  RuleResult out;
   if (rose(seen.rnr_naks)) out.evidence.push_back(plus("RNR NAKs received", *seen.rnr_naks));
   if (rose(seen.rnr_retries_exceeded)) out.evidence.push_back(plus("RNR retries exceeded", *seen.rnr_retries_exceeded));
   const double here = rnr_here(ctx);
   out.evidence.push_back(here > 0 ? plus("few packets without a posted receive here", here)
                                   : "a receive was always posted here");
+  out.unexplained.add(loss);
   return out;
 }
-constexpr Rule kPeerNotReady{
-    .id = "peer-not-ready",
+
+// Why nobody may have answered, if not because of the far end.
+Lines doubts_about_silence(const PortContext& ctx) {
+  Lines out;
+  if (std::string text = frames_too_long(ctx); !text.empty()) out.push_back(std::move(text));
+  if (const std::string gateway = silent_gateway(ctx); !gateway.empty()) out.push_back("but " + gateway);
+  if (is_tx_blocked(ctx))
+    out.emplace_back("but the network lets this port send almost nothing: requests may wait here");
+  if (const size_t gone = gids_gone(ctx); gone > 0)
+    out.push_back("but " + std::to_string(gone) + " GIDs of this port were removed meanwhile");
+  return out;
+}
+
+Result silent(const PortContext& ctx) {
+  const Signals& seen = ctx.signals;
+  if (!rose(seen.retries_exceeded)) return std::nullopt;
+  const double naks = rise(seen.sequence_naks), disorder = rise(seen.out_of_sequence);
+  const bool single_losses = seen.sequence_naks ? naks >= std::clamp(kTries * *seen.retries_exceeded, kFewEvents, 100.0)
+                                                : disorder >= kFewEvents;
+  if (single_losses || wire_explains_loss(ctx) || discards_explain_loss(ctx, discards_of_roce(ctx)))
+    return std::nullopt;
+  RuleResult out{.evidence = loss_lines(ctx), .critical = true};
+  out.evidence.emplace_back(
+      disorder >= kFewEvents
+          ? "hardly any NAK arrived: these are no single losses; the packets out of order came from other peers"
+      : naks + disorder > 0 ? "hardly any NAK or packet out of order arrived: these are no single losses"
+                            : "no NAK and no packet out of order arrived: these are no single losses");
+  out.evidence.emplace_back("ambiguous: a path that is broken, or passes only short frames, looks the same from here");
+  out.next.push_back("Send full-size frames to the far end: ping -M do -s " +
+                     std::to_string(ctx.port.active_mtu.value_or(4096) + 68) + " -I " + ctx.port.netdev +
+                     " PEER; if only short ones pass, compare the MTU of every hop");
+  Lines doubts = doubts_about_silence(ctx);
+  out.certain = doubts.empty();
+  append(out.evidence, std::move(doubts));
+  if (is_disordered(ctx)) out.shared.add(loss);  // packets out of order came from a peer that is not silent
+  out.unexplained.add(receiver);
+  return out;
+}
+
+// Both may be true of one far end.
+Result far_end(const PortContext& ctx) {
+  Result late = not_ready(ctx), gone = silent(ctx);
+  if (!late || (gone && !gone->certain && !ctx.symptoms.has(receiver))) return gone;
+  if (!gone || !gone->certain) return late;
+  append(gone->evidence, std::move(late->evidence));
+  gone->unexplained = {};
+  return gone;
+}
+constexpr Rule kFarEnd{
+    .id = "far-end",
     .culprit = Culprit::peer,
-    .explains = {receiver},
-    .conclusion = "The application at the far end of the connections posts its receives too late.",
-    .next = "Find the far ends: rdma resource show qp link {rdma}\nRun there: fabric-agentctl diagnose",
-    .runbook =
+    .confidence = 0.67,
+    .explains = {loss, receiver},
+    .conclusion = "The far end of the connections posts its receives too late, or does not answer at all.",
+    .next =
+        "Find the far ends: rdma resource show qp link {rdma}\nCheck that those hosts and processes are alive, and "
+        "that GIDs and routes are valid: fabric-agentctl check --only network\nRun there: fabric-agentctl diagnose",
+    .signature =
         "RNR NAKs arrived for more than 1 in 1000 packets and ten a second, or RNR retry was exceeded, while a "
-        "receive was posted here for nearly all packets. A few RNR NAKs are normal flow control.",
+        "receive was posted here for nearly all packets; or transport retry was exceeded with hardly any NAK: no "
+        "single packets were lost, nobody answers.",
+    .excludes =
+        "Own GIDs that were removed, gateways that do not answer, a switch that accepts only shorter frames, pause "
+        "received for 80 % of the window, errors or discards of this port.",
     .thresholds = {{{1e-3, "RNR NAKs per packet", "ours"}, {10, "RNR NAKs a second", "ours"}}},
-    .evaluate = peer_not_ready};
+    .evaluate = far_end};
 
-Result pause_storm(const PortContext& ctx) {
-  const PauseShare sent = pause_of(ctx, Direction::tx);
-  if (!rose(ctx.signals.pause_storm_events) && !(sent.measured && sent.ratio >= 0.9)) return std::nullopt;
-  RuleResult out{0.85, pause_lines(ctx)};
-  append(out.evidence, late_lines(ctx));
-  if (std::string degraded = degraded_link(ctx); !degraded.empty()) out.evidence.push_back("also: " + degraded);
-  return out;
-}
-constexpr Rule kEndlessPause{
-    .id = "endless-pause",
-    .culprit = Culprit::host,
-    .status = Status::critical,
-    .explains = {tx_pause},
-    .explains_stopped_host = true,
-    .conclusion = "PFC storm: this host no longer drains its receive buffers, and its pause frames stop the network.",
-    .next =
-        "Look for a hung process or GPU: journalctl -k -b; nvidia-smi\nTake the port out of the network if it "
-        "continues: ip link set {netdev} down\nReset the NIC: devlink dev reload pci/{pci}",
-    .runbook =
-        "The NIC counted a PFC storm, or a priority sent pause for 90 % of the window, and the PCIe slot does not "
-        "explain it. If the port received nothing meanwhile, causes that only slow a NIC down do not explain "
-        "it. Losses and discards while a host sends pause for 80 % of the time or more, or after its NIC "
-        "stopped sending pause, are caused by this host: the packets could not be delivered.",
-    .thresholds = {{{0.9, "of the window, PFC pause sent", "SONiC's PFC watchdog: 0.8 to 0.99"}, kStorm}},
-    .evaluate = pause_storm};
-
-// Only this NIC can send its pause frames, whatever the reason.
-Result host_holds(const PortContext& ctx) {
-  if (!ctx.symptoms.has(tx_pause)) return std::nullopt;
-  RuleResult out{pause_of(ctx, Direction::tx).measured ? 0.6 : 0.45, pause_lines(ctx)};
-  out.evidence.emplace_back("PCIe, NUMA and posted receives do not explain it");
-  return out;
-}
-constexpr Rule kHostHolds{
-    .id = "host-holds-network",
-    .culprit = Culprit::host,
-    .explains = {tx_pause},
-    .conclusion = "This host sends PFC pause: it does not drain its receive buffers in time, for an unknown reason.",
-    .next =
-        "Watch the counters: fabric-agentctl counters --watch\nRead PCIe counters: ethtool -S {netdev} | grep -i "
-        "pci\nCheck the host: fabric-agentctl check --only topology,platform,host",
-    .runbook =
-        "This NIC sends pause for more than 5 % of the window; neither PCIe nor NUMA nor missing receives explain "
-        "it.",
-    .thresholds = {{kMuchPause}},
-    .evaluate = host_holds};
-
-constexpr Rule kReceiver[]{kSlowReceiver, kReceiverLate, kPeerNotReady};
-constexpr Rule kPause[]{kEndlessPause, kHostHolds};
+constexpr Rule kHost[]{kSlowHost};
+constexpr Rule kPeer[]{kFarEnd};
 
 }  // namespace
 
-std::span<const Rule> receiver_rules() { return kReceiver; }
-std::span<const Rule> pause_rules() { return kPause; }
+std::span<const Rule> host_rules() { return kHost; }
+std::span<const Rule> far_end_rules() { return kPeer; }
 
 }  // namespace fabric

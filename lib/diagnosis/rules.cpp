@@ -6,13 +6,11 @@
 namespace fabric {
 namespace {
 
-constexpr Rule kNotEnoughEvidence{
-    .id = "not-enough-evidence",
-    .status = Status::unknown,
-    .conclusion = "The evidence does not identify a cause.",
-    .runbook =
-        "Symptoms that no rule explains with enough confidence. The diagnosis lists what to collect, and the "
-        "rules that came close."};
+constexpr Rule kNotEnoughEvidence{.id = "not-enough-evidence",
+                                  .status = Status::unknown,
+                                  .conclusion = "The evidence does not identify a cause.",
+                                  .signature = "Symptoms that no rule explains with certain evidence.",
+                                  .excludes = "The diagnosis lists what to collect, and the rules that came close."};
 
 }  // namespace
 
@@ -20,8 +18,8 @@ constexpr Rule kNotEnoughEvidence{
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> all = [] {
     std::vector<Rule> out;
-    for (const auto family : {link_off_rules(), optics_rules(), link_mode_rules(), link_error_rules(), setting_rules(),
-                              pcie_rules(), receiver_rules(), pause_rules(), congestion_rules(), loss_rules()})
+    for (const auto family : {link_rules(), cable_rules(), setting_rules(), pcie_rules(), host_rules(),
+                              congestion_rules(), path_rules(), far_end_rules(), loss_rules()})
       out.insert(out.end(), family.begin(), family.end());
     return out;
   }();

@@ -62,43 +62,24 @@ Result pfc_off_here(const PortContext& ctx) {
   if (policy_pfc(ctx)) off.bits &= policy_pfc(ctx)->bits;
   if (off.bits == 0) return std::nullopt;
   const auto at_switch = switch_pfc(ctx);
-  const bool switch_has = at_switch && (off.bits & ~at_switch->bits) == 0, has_discards = ctx.symptoms.has(discards);
-  RuleResult out{switch_has ? (has_discards ? 0.95 : 0.75) : (has_discards ? 0.7 : 0.5), {}};
+  RuleResult out{.certain = !only_switch_has(ctx, off), .evidence = {}};
   out.evidence.push_back("PFC of this port: " + to_text(*ctx.port.qos.pfc) + "; priority " + list_text(off) +
                          " is missing");
   if (at_switch) out.evidence.push_back("PFC of " + ctx.peer_label() + ": " + to_text(*at_switch));
-  if (only_switch_has(ctx, off)) out.confidence = 0.4;
   if (policy_pfc(ctx)) out.evidence.push_back("PFC of the policy: " + to_text(*policy_pfc(ctx)));
   append(out.evidence, all_loss_lines(ctx));
   return out;
 }
-constexpr Rule kPfcOffHere{
-    .id = "pfc-off-here",
-    .culprit = Culprit::host,
-    .status = Status::critical,
-    .explains = {discards, loss},
-    .conclusion = "PFC is off on this port for a priority that is lossless at the switch or in the policy.",
-    .next =
-        "Inspect: fabric-agentctl plan --port {netdev}\nFix: fabric-agentctl apply --port {netdev}, or set pfc in "
-        "the policy.",
-    .runbook =
-        "RoCE packets are lost, and this port's PFC lacks a priority with traffic that the switch (LLDP, DCBX) or "
-        "the policy has: nothing pauses the sender when a buffer fills.",
-    .evaluate = pfc_off_here};
-
 Result pfc_off_switch(const PortContext& ctx) {
   const auto at_switch = switch_pfc(ctx);
   if (!loses(ctx) || !ctx.port.qos.pfc || !at_switch) return std::nullopt;
   const PrioSet off = lacking(ctx, *at_switch);
   if ((off.bits & ctx.port.qos.pfc->bits) == 0) return std::nullopt;
-  RuleResult out{
-      ctx.symptoms.has(discards) ? 0.9 : 0.75,
-      {"PFC of " + ctx.peer_label() + ": " + to_text(*at_switch) + "; priority " + list_text(off) + " is missing",
-       "PFC of this port: " + to_text(*ctx.port.qos.pfc)}};
-  if (pause_of(ctx, Direction::tx).ratio > 0) {
+  RuleResult out{.evidence = {"PFC of " + ctx.peer_label() + ": " + to_text(*at_switch) + "; priority " +
+                                  list_text(off) + " is missing",
+                              "PFC of this port: " + to_text(*ctx.port.qos.pfc)}};
+  if (pause_of(ctx, Direction::tx).ratio > 0)
     out.evidence.emplace_back("this port sent pause, and the switch ignored it");
-    out.confidence = 0.95;
-  }
   append(out.evidence, all_loss_lines(ctx));
   return out;
 }
@@ -106,12 +87,14 @@ constexpr Rule kPfcOffSwitch{
     .id = "pfc-off-switch",
     .culprit = Culprit::network,
     .status = Status::critical,
+    .confidence = 0.94,
     .explains = {discards, loss},
     .conclusion = "PFC is off on the switch port for a lossless priority of this host.",
     .next = "Enable PFC for the priority on {peer}.\nCheck what it announces: fabric-agentctl neighbors",
-    .runbook =
-        "RoCE packets are lost, this port's PFC has the priority, and the switch announces (DCBX) PFC without it: "
-        "the switch neither obeys pause for it nor sends any.",
+    .signature =
+        "RoCE packets are lost, this port's PFC has the priority, and the switch announces (DCBX) PFC without it: it "
+        "neither obeys pause for it nor sends any.",
+    .excludes = "Priorities without traffic.",
     .evaluate = pfc_off_switch};
 
 constexpr SettingId kClassification[] = {SettingId::trust, SettingId::dscp_map, SettingId::apptrust};
@@ -135,7 +118,7 @@ bool differs_from_plan(const PortContext& ctx, SettingId setting) {
 
 Result wrong_priority(const PortContext& ctx) {
   if (!loses(ctx)) return std::nullopt;
-  RuleResult out{0.7, {}};
+  RuleResult out;
   if (ctx.port.qos.trust && *ctx.port.qos.trust != Trust::dscp && ctx.policy != nullptr &&
       ctx.policy->want.trust == Trust::dscp)
     out.evidence.emplace_back("trust: have pcp, want dscp");
@@ -153,25 +136,32 @@ Result wrong_priority(const PortContext& ctx) {
   if (out.evidence.empty()) return std::nullopt;
   if (std::string protected_ = well_protected(ctx); !protected_.empty()) {  // the difference concerns other DSCPs
     out.evidence.push_back(std::move(protected_));
-    out.confidence = 0.4;
+    out.certain = false;
   }
   append(out.evidence, all_loss_lines(ctx));
   return out;
 }
-constexpr Rule kWrongPriority{
-    .id = "wrong-priority",
+Result unprotected_roce(const PortContext& ctx) {
+  Result off = pfc_off_here(ctx);
+  if (off && off->certain) return off;
+  Result wrong = wrong_priority(ctx);
+  return wrong && (wrong->certain || !off) ? wrong : off;
+}
+constexpr Rule kUnprotected{
+    .id = "roce-unprotected",
     .culprit = Culprit::host,
     .status = Status::critical,
+    .confidence = 0.97,
     .explains = {discards, loss},
-    .conclusion = "RoCE traffic of this port does not use the priority that has PFC.",
+    .conclusion = "RoCE traffic of this port is not protected: PFC is off for its priority, or it uses another one.",
     .next = "Inspect: fabric-agentctl plan --port {netdev}\nFix: fabric-agentctl apply --port {netdev}",
-    .runbook =
-        "RoCE packets are lost, and trust or the DSCP map of this port differs from the policy; or less than 10 "
-        "% of the RDMA bytes sent used a priority with PFC (the policy's, if PFC is off here) and the driver "
-        "counts both (mlx5, bnxt). If 90 % used such a priority in both directions, a setting that differs is "
-        "not the cause.",
+    .signature =
+        "RoCE packets are lost, and this port's PFC lacks a priority with traffic that the switch (LLDP, DCBX) or the "
+        "policy has; or trust or the DSCP map differs from the policy; or less than 10 % of the RDMA bytes sent used "
+        "a priority with PFC.",
+    .excludes = "A difference is not the cause if 90 % of the bytes used a priority with PFC in both directions.",
     .thresholds = {{{0.1, "of the RDMA bytes on priorities with PFC", "ours"}}},
-    .evaluate = wrong_priority};
+    .evaluate = unprotected_roce};
 
 // No priority with discards ever sent pause, by the port's own counters.
 bool never_paused(const PortContext& ctx) {
@@ -190,16 +180,15 @@ Result headroom(const PortContext& ctx) {
       lacking(ctx, *ctx.port.qos.pfc).bits != 0)
     return std::nullopt;
   const auto at_switch = switch_pfc(ctx);
-  RuleResult out{at_switch ? 0.75 : 0.4,
+  RuleResult out{at_switch.has_value(),
                  {"PFC of this port: " + to_text(*ctx.port.qos.pfc) +
                   (at_switch ? "; of " + ctx.peer_label() + ": " + to_text(*at_switch) : "; of the switch: unknown")}};
   const PauseShare sent = pause_of(ctx, Direction::tx);
-  if (at_switch && sent.ratio > 0) out.confidence = 0.85;
+  if (sent.ratio >= kFaultPause || is_pfc_storm(ctx)) out.unexplained.add(tx_pause);
   if (sent.ratio > 0) out.evidence.push_back(sent.text(Direction::tx));
   else if (never_paused(ctx)) {
-    out.evidence.emplace_back("but this port never sent pause: the priority may be in a lossy receive buffer");
+    out.evidence.emplace_back("ambiguous: this port never sent pause: the priority may be in a lossy receive buffer");
     out.next.push_back("Check prio2buffer and buffer_size first: fabric-agentctl plan --port " + ctx.port.netdev);
-    out.confidence = std::min(out.confidence, 0.55);
   }
   if (ctx.port.qos.cable_length)
     out.evidence.push_back("cable_length: " + std::to_string(*ctx.port.qos.cable_length) + " m");
@@ -211,19 +200,20 @@ constexpr Rule kHeadroom{
     .id = "headroom",
     .culprit = Culprit::host,
     .status = Status::critical,
-    .explains = {discards, loss},
+    .confidence = 0.93,
+    .explains = {discards, loss, tx_pause},
     .conclusion = "Frames of a lossless priority overran this port's receive buffer: headroom is missing or too small.",
     .next =
         "Check cable length and buffers: fabric-agentctl show --port {netdev}\nSet cable_length to the real length, "
         "and buffer_size = \"auto\", in the policy.",
-    .runbook =
-        "Frames of a lossless priority were discarded here although PFC is on at both ends. The data in flight "
-        "after pause was sent must fit into the headroom: cable length, MTU and speed decide how much that is. "
-        "Much larger losses are not explained by these frames. A port that never sent pause may have the "
-        "priority in a buffer without headroom.",
+    .signature =
+        "Frames of a lossless priority were discarded here although PFC is on at both ends: the data in flight after "
+        "pause was sent did not fit into the headroom, or the priority is in a buffer without headroom.",
+    .excludes =
+        "Much larger losses are not explained by these frames. Not concluded if the PFC of the switch is unknown.",
     .evaluate = headroom};
 
-constexpr Rule kRules[]{kPfcOffHere, kPfcOffSwitch, kWrongPriority, kHeadroom};
+constexpr Rule kRules[]{kPfcOffSwitch, kUnprotected, kHeadroom};
 
 }  // namespace
 

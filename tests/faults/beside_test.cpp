@@ -50,7 +50,7 @@ std::vector<Planted> losses() {
          m.raise(kRetriesExceeded, 4);
          m.raise(kAckTimeouts, 32);
        },
-       "peer-silent not-enough-evidence"},
+       "far-end not-enough-evidence"},
       {"the firmware reported an error and went on, and packets are lost in the network", "hgx",
        [](Machine& m) {
          for (HealthReporter& each : m.port().reporters)
@@ -86,15 +86,14 @@ std::vector<Planted> losses() {
        [](Machine& m) { m.raise(kPhyDiscards, 3'000, "rx"), m.raise(kSequenceNaks, 40'000); }, "loss-in-network",
        "do not explain so many losses", "hardly anything"},
       {"a short PFC storm, and packets are lost in the network all the time", "hgx",
-       [](Machine& m) { m.raise(kPauseStorms, 1, "warning"), lose(m, 50'000, 20'000); },
-       "endless-pause loss-in-network"},
+       [](Machine& m) { m.raise(kPauseStorms, 1, "warning"), lose(m, 50'000, 20'000); }, "slow-host loss-in-network"},
       {"a hung host, and its NIC stops pausing and discards packets", "hgx",
        [](Machine& m) {
          m.raise(kPauseStorms, 1, "error"), m.raise(kRetriesExceeded, 12), m.raise(kDuplicateRequests, 30'000);
        },
-       "endless-pause"},
+       "slow-host"},
       {"a hung host, and its Broadcom NIC turns its PFC off", "mi300x",
-       [](Machine& m) { m.raise(kPauseStorms, 3), m.raise(kOutOfSequence, 30'000); }, "endless-pause"},
+       [](Machine& m) { m.raise(kPauseStorms, 3), m.raise(kOutOfSequence, 30'000); }, "slow-host"},
       {"the firmware was reset so fast that the link counted no down, and connections broke", "hgx",
        [](Machine& m) {
          for (HealthReporter& each : m.port().reporters)
@@ -117,7 +116,7 @@ std::vector<Planted> others() {
          m.raise(kSequenceNaks, 60);
          m.port().qos.pfc = PrioSet{};
        },
-       "pfc-off-here"},
+       "roce-unprotected"},
       {"a host of the job died and RDMA stands still, beside much TCP and PTP on a priority that the switch has PFC "
        "for",
        "hgx",
@@ -132,37 +131,37 @@ std::vector<Planted> others() {
          for (const char* each : {"tx_prio4_bytes", "rx_prio4_bytes"}) grow_ethtool(m, each, 150'000);
          m.raise(kRetriesExceeded, 4);
        },
-       "peer-silent"},
+       "far-end"},
       {"a host of the job died, and adaptive routing reorders packets all the time", "hgx",
        [](Machine& m) { m.raise(kRetriesExceeded, 12), m.raise(kAckTimeouts, 96), m.raise(kOutOfSequence, 100'000); },
-       "peer-silent loss-in-network", "came from other peers"},
+       "far-end loss-in-network", "came from other peers"},
       {"a host of the job died, and 12 packets of others came out of order", "hgx",
        [](Machine& m) { m.raise(kRetriesExceeded, 12), m.raise(kAckTimeouts, 96), m.raise(kOutOfSequence, 12); },
-       "peer-silent"},
+       "far-end"},
       {"a host of the job died, and 12 packets of others were lost", "hgx",
        [](Machine& m) { m.raise(kRetriesExceeded, 12), m.raise(kAckTimeouts, 96), m.raise(kSequenceNaks, 12); },
-       "peer-silent"},
+       "far-end"},
       {"500 connections break in a network that loses 3000 packets", "hgx",
        [](Machine& m) { m.raise(kRetriesExceeded, 500), m.raise(kAckTimeouts, 4'000), m.raise(kSequenceNaks, 3'000); },
        "loss-in-network"},
       {"a host of the job died, and 12 frames were damaged on the link", "hgx",
        [](Machine& m) { m.raise(kRetriesExceeded, 12), m.raise(kAckTimeouts, 96), m.raise(kPhyCrcErrors, 12); },
-       "damaged-link peer-silent"},
+       "damaged-link far-end"},
       {"a host of the job died, and 12 frames were discarded here", "hgx",
        [](Machine& m) { m.raise(kRetriesExceeded, 12), m.raise(kAckTimeouts, 96), m.raise(kPriorityDiscards, 12); },
-       "headroom peer-silent"},
+       "headroom far-end"},
       {"a host of the job died, and 12 packets were discarded on sending", "hgx",
        [](Machine& m) { m.raise(kRetriesExceeded, 12), m.raise(kAckTimeouts, 96), m.raise(kPhyDiscards, 12, "tx"); },
-       "peer-silent"},
+       "far-end"},
       {"a host of the job died, and 12 packets of others had a wrong ICRC", "hgx",
        [](Machine& m) { m.raise(kRetriesExceeded, 12), m.raise(kAckTimeouts, 96), m.raise(kIcrcErrors, 12); },
-       "peer-silent"},
+       "far-end"},
       {"a host of the job died, and a container ended, whose macvlan's GID was removed", "hgx",
        [](Machine& m) {
          m.before.ports[1].gids.push_back({7, "0000:0000:0000:0000:0000:ffff:0a02:0007", "RoCE v2", "net1"});
          m.raise(kRetriesExceeded, 4);
        },
-       "peer-silent", "", "removed meanwhile"},
+       "far-end", "", "removed meanwhile"},
       {"a VLAN was deleted, and its connections break", "hgx",
        [](Machine& m) {
          m.before.ports[1].gids.push_back({7, "0000:0000:0000:0000:0000:ffff:0a02:0007", "RoCE v2", "roce100", true});
@@ -174,7 +173,7 @@ std::vector<Planted> others() {
          for (Gid& gid : m.port().gids) gid.type.clear();
          m.raise(kRetriesExceeded, 4);
        },
-       "peer-silent", "", "removed meanwhile"},
+       "far-end", "", "removed meanwhile"},
       {"an Omni-Path link retransmits a few packets, as all do", "infiniband",
        [](Machine& m) {
          for (Node* node : {&m.before, &m.now}) node->ports[1].kernel_driver = node->ports[1].driver = "hfi1";
@@ -203,13 +202,13 @@ std::vector<Planted> others() {
          m.hold(kCnpHandled);
          m.raise(kPfcSeconds, 52, "rx");
        },
-       "pause-spread"},
+       "paused-by-network"},
       {"a hypervisor shows a made-up PCIe link", "guest",
        [](Machine& m) {
          m.nic().link = {5, 5, 1, 1};
          m.raise(kPfcSeconds, 40, "tx");
        },
-       "host-holds-network"},
+       "slow-host"},
       {"a link damages bits while another goes down, and damaged frames are not counted", "hgx",
        [](Machine& m) {
          for (Node* node : {&m.before, &m.now}) {
@@ -247,7 +246,7 @@ std::vector<Planted> light() {
          m.port().carrier = false;
          m.port().link_status = LinkStatus{false, "Logical mismatch", "RS FEC is not locked", 2};
        },
-       "link-mode-mismatch"},
+       "no-partner"},
       {"no light at a module whose low alarm is its lowest reading", "hgx",
        [](Machine& m) {
          latch_loss_of_signal(m);
@@ -257,7 +256,7 @@ std::vector<Planted> light() {
          m.port().state = 1;
          m.port().carrier = false;
        },
-       "no-light"},
+       "no-partner"},
       {"loss of signal on one lane of a module that has no limits", "hgx",
        [](Machine& m) {
          m.port().module->rx_power_limits = {};
@@ -265,7 +264,7 @@ std::vector<Planted> light() {
          m.port().module->lanes[2].rx_power.value = 0.01e-3;
          m.raise(kPhyCrcErrors, 300);
        },
-       "rx-power-low"},
+       "damaged-link"},
   };
 }
 

@@ -49,31 +49,31 @@ void lose_packets(Machine& m) { grow(bond(m), "out_of_sequence", 50'000), grow(b
 std::vector<Planted> faults() {
   return {
       {"nothing", "hgx", [](Machine&) {}, ""},
-      {"incast", "hgx",
+      {"congestion", "hgx",
        [](Machine& m) {
          grow(member(m), "rx_prio3_pause_duration", 40'000'000), grow(bond(m), "rp_cnp_handled", 60'000);
        },
-       "mlx5_1/1@ens1: incast", "no loss"},
+       "mlx5_1/1@ens1: busy-network", "no loss"},
       {"pause spreads", "hgx",
        [](Machine& m) {
          grow(member(m), "rx_prio3_pause_duration", 40'000'000);
          bond(m).counters.hw = m.before.ports[1].counters.hw;
        },
-       "mlx5_1/1@ens1: pause-spread"},
+       "mlx5_1/1@ens1: paused-by-network"},
       {"the application is late", "hgx",
        [](Machine& m) {
          grow(member(m), "tx_prio3_pause_duration", 30'000'000), grow(bond(m), "out_of_buffer", 3'000'000);
        },
-       "mlx5_1/1: slow-receiver; mlx5_1/1@ens1: slow-receiver", "", "sends no pause"},
+       "mlx5_1/1: slow-host; mlx5_1/1@ens1: slow-host", "", "sends no pause"},
       {"the host hangs", "hgx",
        [](Machine& m) { grow(member(m), "tx_prio3_pause_duration", 57'000'000), lose_packets(m); },
-       "mlx5_1/1@ens1: endless-pause", "packets do not reach this host meanwhile"},
+       "mlx5_1/1@ens1: slow-host", "packets do not reach this host meanwhile"},
       {"the NIC of a hung host stopped pausing", "hgx",
        [](Machine& m) {
          grow(member(m), "tx_pause_storm_error_events", 1);
          grow(bond(m), "packet_seq_err", 20'000);
        },
-       "mlx5_1/1@ens1: endless-pause"},
+       "mlx5_1/1@ens1: slow-host"},
       {"the headroom of a member is too small", "hgx",
        [](Machine& m) { grow(member(m), "rx_prio3_discards", 5'000), lose_packets(m); },
        "mlx5_1/1: headroom; mlx5_1/1@ens1: headroom"},
@@ -88,7 +88,7 @@ std::vector<Planted> faults() {
          member(m).qos.pfc = PrioSet{};
          lose_packets(m);
        },
-       "pfc-off-here"},
+       "roce-unprotected"},
       {"a member drops on sending", "hgx",
        [](Machine& m) { grow(member(m), "tx_discards_phy", 40'000), grow(bond(m), "packet_seq_err", 20'000); },
        "send-drops"},

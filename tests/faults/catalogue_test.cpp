@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -12,6 +13,7 @@
 
 #include "diagnosis/diagnosis.h"
 #include "faults/answer.h"
+#include "faults/fleet/reported.h"
 
 namespace fabric::faults {
 namespace {
@@ -117,6 +119,24 @@ Tally tally(const Area& area) {
   return out;
 }
 
+// In the words of the reported faults.
+void print_rates() {
+  std::array<size_t, 3> checks{}, diagnosis{};  // right, wrong, silent
+  for (const Fault& fault : all_faults()) {
+    const std::vector<Answer>& answers = plant(fault);
+    const auto any = [&](auto is) { return std::any_of(answers.begin(), answers.end(), is); };
+    const bool misses = any([&](const Answer& each) { return !each.is_named(fault); });
+    const bool errs = any([&](const Answer& each) { return !each.false_alarms(fault).empty(); });
+    const bool blames_none = any([&](const Answer& each) { return !each.has_culprit(fault); });
+    const bool blames_another = any([&](const Answer& each) { return each.blames_another(fault); });
+    ++checks.at(errs ? 1 : misses ? 2 : 0);
+    ++diagnosis.at(blames_another ? 1 : blames_none ? 2 : 0);
+  }
+  for (const auto& [part, of] : {std::pair{"checks", checks}, {"diagnosis", diagnosis}})
+    std::printf("figure: %zu designed faults, %s: %zu right, %zu wrong, %zu silent\n", all_faults().size(), part, of[0],
+                of[1], of[2]);
+}
+
 // The matrix: which areas are seen how well.
 TEST(CatalogueTable, Matrix) {
   Tally sum;
@@ -145,6 +165,8 @@ TEST(CatalogueTable, Matrix) {
   EXPECT_EQ(sum.named, sum.faults);
   EXPECT_EQ(sum.right, sum.culprits);
   EXPECT_EQ(sum.others + alarms, 0u);
+  print_rates();
+  expect_measured_confidences();
 }
 
 std::string culprit_of(const Fault& fault) {
@@ -168,6 +190,21 @@ std::string table_of(const Area& area) {
   return out;
 }
 
+std::string reported_table() {
+  std::string out =
+      "\n## reported\n\nWritten from public reports, after the rules. The answer is what the operators found; "
+      "`./faults_test --gtest_filter='Reported*'` prints how many are answered rightly, wrongly and not at all.\n\n| "
+      "fault "
+      "| what happens | reported by | checks that may report it | culprit |\n|---|---|---|---|---|\n";
+  for (const Report& each : reported_faults()) {
+    std::string checks;
+    for (const std::string& check : each.checks) checks += (checks.empty() ? "" : ", ") + check;
+    out += "| " + std::string(each.id) + " | " + each.happens + " | " + each.source + " | " + checks + " | " +
+           (each.culprit == Culprit::none ? "" : std::string(to_text(each.culprit))) + " |\n";
+  }
+  return out;
+}
+
 std::string readme() {
   std::string out =
       "# The fault catalogue\n\n"
@@ -188,11 +225,13 @@ std::string readme() {
       "| load_test.cpp | ten minutes of healthy load; findings that clear |\n"
       "| others_test.cpp, beside_test.cpp, mistaken_test.cpp, bond_test.cpp | combinations of faults, and faults that "
       "look like another |\n"
-      "| corpus_test.cpp | captured machines |\n\n"
+      "| corpus_test.cpp | captured machines |\n"
+      "| fleet/reported_test.cpp | faults from public reports; how sure each rule may be |\n"
+      "| fleet/week_test.cpp | false alarms of a healthy week; the whole fleet: FABRIC_WEEK_NODES=1000 |\n\n"
       "| healthy machine | what it is |\n|---|---|\n";
   for (const Machine& machine : machines()) out += "| " + machine.name + " | " + machine.what + " |\n";
   for (const Area& area : catalogue()) out += table_of(area);
-  return out;
+  return out + reported_table();
 }
 
 TEST(CatalogueTable, ReadmeIsUpToDate) {

@@ -2,6 +2,7 @@
 // Congestion and loss: what the counters of a port say of the network, of this host and of its peers.
 #include "counters/catalogue.h"
 #include "faults/fault.h"
+#include "faults/fleet/reported.h"
 #include "model/metrics.h"
 
 namespace fabric::faults {
@@ -33,28 +34,6 @@ Fault on_roce(Fault fault) {
 const Grown kLost{{&kOutOfSequence, 50'000}, {&kSequenceNaks, 20'000}, {&kAckTimeouts, 500}};
 constexpr const char* kLostText = "out of sequence +50000, NAKs +20000, timeouts +500";
 
-// Moves all bytes of priority 3 to 0. False: the driver does not count them.
-bool move_to_priority_0(Machine& m) {
-  bool done = false;
-  for (Node* node : {&m.before, &m.now}) {
-    std::vector<Counter>& all = node->ports.at(1).counters.ethtool;
-    for (size_t i = 0; i < all.size(); ++i) {
-      std::string name(all[i].name.text());
-      if (name.find("bytes") == std::string::npos || name.find('3') == std::string::npos) continue;
-      name[name.find('3')] = '0';
-      all.push_back({name, all[i].value});
-      done = true;
-    }
-  }
-  m.hold(kPriorityBytes);
-  m.hold(kPriorityQueueBytes);
-  for (Counter& counter : m.port().counters.ethtool)
-    if (counter.name.text().find("prio0_bytes") != std::string_view::npos ||
-        counter.name.text().find("bytes_pri0") != std::string_view::npos)
-      counter.value += 2'700'000'000'000;
-  return done;
-}
-
 Faults losses() {
   return {
       on_roce(counted("packets-lost", "the network drops RoCE packets: incast without PFC further on", kLostText, kLost,
@@ -81,15 +60,15 @@ Faults losses() {
        "not-enough-evidence"},
       counted("damaged-on-another-link",
               "a bad cable between two InfiniBand switches: packets arrive marked as damaged",
-              "port_rcv_remote_physical_errors +600", {{&kPortRemotePhysical, 600}}, "loss", W, "damaged-elsewhere"),
+              "port_rcv_remote_physical_errors +600", {{&kPortRemotePhysical, 600}}, "loss", W, "damaged-on-path"),
       counted("damaged-on-another-link-and-lost", "the same, with retransmissions",
               "port_rcv_remote_physical_errors +6000, out of sequence +50000",
-              {{&kPortRemotePhysical, 6'000}, {&kOutOfSequence, 50'000}}, "loss", W, "damaged-elsewhere"),
+              {{&kPortRemotePhysical, 6'000}, {&kOutOfSequence, 50'000}}, "loss", W, "damaged-on-path"),
       counted("peer-died", "a host of the job died: transport retry exceeded", "retries exceeded +4, timeouts +32",
-              {{&kRetriesExceeded, 4}, {&kAckTimeouts, 32}}, "loss", C, "peer-silent"),
+              {{&kRetriesExceeded, 4}, {&kAckTimeouts, 32}}, "loss", C, "far-end"),
       counted("damaged-in-a-switch", "a switch's memory damages packets, without errors on any link",
               "ICRC errors +50, out of sequence +50000", {{&kIcrcErrors, 50}, {&kOutOfSequence, 50'000}}, "loss", W,
-              "damaged-in-network", "", {"link-errors"}),
+              "damaged-on-path", "", {"link-errors"}),
       counted("dropped-on-sending", "a rate limit or steering rule drops packets on sending",
               "discards on sending +4000, NAKs +20000", {{&kPhyDiscards, 4'000, "tx"}, {&kSequenceNaks, 20'000}},
               "discards", W, "send-drops", "", {"loss"}),
@@ -104,7 +83,7 @@ Faults losses() {
        },
        "pfc",
        C,
-       "pfc-off-here",
+       "roce-unprotected",
        "",
        {"loss", "peer-pfc", "peer-app"}},
       {"pfc-off-at-the-switch-and-loss",
@@ -138,7 +117,7 @@ Faults losses() {
        [](Machine& m) {
          return m.is_roce() && move_to_priority_0(m) && grow(m, kLost) ? m.port().id() : std::string();
        },
-       "loss", W, "wrong-priority"},
+       "loss", W, "roce-unprotected"},
       {"wrong-priority-and-loss",
        "the port trusts VLAN priorities: RoCE uses a lossy priority",
        "trust differs in the dry run, bytes of priority 0 in place of 3, " + std::string(kLostText),
@@ -150,7 +129,7 @@ Faults losses() {
        },
        "trust",
        C,
-       "wrong-priority",
+       "roce-unprotected",
        "",
        {"loss"}},
   };
@@ -180,16 +159,16 @@ Faults host_pause() {
   return {
       counted("pause-storm", "PFC storm: a hung GPU, and the NIC drains nothing",
               "storm events +1, tx pause 57 of 60 seconds",
-              {{&kPauseStorms, 1}, holds(57), {&kPfcFrames, 600'000, "tx"}}, "pause-storm", C, "endless-pause"),
+              {{&kPauseStorms, 1}, holds(57), {&kPfcFrames, 600'000, "tx"}}, "pause-storm", C, "slow-host"),
       counted("host-holds-the-network", "the host is slow for an unknown reason", "tx pause 50 of 60 seconds",
-              {holds(50)}, "pause-storm", W, "host-holds-network", "health: tx_prio3_pause_duration"),
+              {holds(50)}, "pause-storm", W, "slow-host", "health: tx_prio3_pause_duration"),
       counted("late-application", "the application posts no receives: the port sends PFC pause",
               "tx pause 50 of 60 seconds, out of buffer +10000", {holds(50), {&kOutOfBuffer, 10'000}}, "pause-storm", W,
-              "slow-receiver"),
+              "slow-host"),
       counted("pcie-overflow", "memory is slower than the port", "PCIe buffer overflows +700", {{&kPcieOverflows, 700}},
-              "pcie-errors", W, "pcie-stall", "health: outbound_pci_buffer_overflow"),
+              "pcie-errors", W, "slow-pcie", "health: outbound_pci_buffer_overflow"),
       counted("pcie-stall", "the root complex stalls the NIC", "stalled for 40 of 60 seconds",
-              {{&kPcieStalled, 40, "write"}}, "pcie-errors", W, "pcie-stall"),
+              {{&kPcieStalled, 40, "write"}}, "pcie-errors", W, "slow-pcie"),
       {"narrow-slot-and-pause",
        "the NIC lost PCIe lanes and is slower than the port",
        "PcieLink x2 of x16, tx pause 50 of 60 seconds",
@@ -200,7 +179,7 @@ Faults host_pause() {
        },
        "pcie",
        C,
-       "pcie-degraded",
+       "slow-pcie",
        "",
        {"pause-storm"}},
       {"pcie-errors-and-pause",
@@ -215,7 +194,7 @@ Faults host_pause() {
        },
        "aer",
        W,
-       "pcie-path",
+       "slow-pcie",
        "",
        {"pause-storm"}},
       {"far-nic-and-pause",
@@ -230,7 +209,7 @@ Faults host_pause() {
        },
        "locality",
        W,
-       "far-numa",
+       "slow-pcie",
        "",
        {"pause-storm"}},
   };
@@ -240,7 +219,7 @@ Faults network_pause() {
   return {
       counted("incast", "incast: the switch pauses this port, and CNPs arrive",
               "rx pause 52 of 60 seconds, CNPs +60000", {{&kPfcSeconds, 52, "rx"}, {&kCnpHandled, 60'000}},
-              "pause-held", W, "incast"),
+              "pause-held", W, "busy-network"),
       {"pause-spreads", "a PFC storm elsewhere spread to this rail: pause without congestion",
        "rx pause 52 of 60 seconds, CNPs and marks unchanged",
        [](Machine& m) {
@@ -248,21 +227,21 @@ Faults network_pause() {
          for (const Metric* each : {&kCnpHandled, &kCnpSent, &kEcnMarked}) m.hold(*each);
          return m.port().id();
        },
-       "pause-held", W, "pause-spread", "health: rx_prio3_pause_duration"},
+       "pause-held", W, "paused-by-network", "health: rx_prio3_pause_duration"},
       // Other drivers show no global pause while their own is off, or count the time of PFC alone.
       {"switch-sends-global-pause", "802.3x flow control is on at the switch: it stops all priorities",
        "global pause frames received +1200000",
        [](Machine& m) {
          return grow(m, {{&kGlobalPauseFrames, 1'200'000, "rx"}}) ? m.port().id() : std::string();
        },
-       "", W, "global-pause"},
+       "", W, "paused-by-network"},
       {"no-credits", "a slow receiver has filled an InfiniBand network up to this port's switch",
        "port_xmit_wait +2500000000 in five seconds: 8 % of them",
        [](Machine& m) {
          m.shorten(5);
          return grow(m, {{&kPortWait, 2'500'000'000}}) && !m.is_roce() ? m.port().id() : std::string();
        },
-       "", W, "no-credits"},
+       "", W, "paused-by-network"},
       {"marks-unanswered", "the notification point is off: ECN-marked packets arrive, and no CNP is sent",
        "ECN marks +500000, CNPs sent unchanged, ecn_np empty",
        [](Machine& m) {
@@ -271,9 +250,9 @@ Faults network_pause() {
          m.port().qos.ecn_np = PrioSet{};
          return m.port().id();
        },
-       "", W, "ecn-unanswered"},
+       "", W, "ecn-off"},
       counted("cnp-ignored", "congestion control is off at this sender: CNPs are ignored", "CNPs ignored +20000",
-              {{&kCnpIgnored, 20'000}}, "cnp-ignored", W, "ecn-ignored", "health: rp_cnp_ignored"),
+              {{&kCnpIgnored, 20'000}}, "cnp-ignored", W, "ecn-off", "health: rp_cnp_ignored"),
   };
 }
 
@@ -281,9 +260,9 @@ Faults applications() {
   return {
       counted("receiver-never-ready", "the peer's application hangs: RNR retry exceeded",
               "RNR retries exceeded +3, RNR NAKs +21", {{&kRnrRetriesExceeded, 3}, {&kRnrNaksReceived, 21}}, "receiver",
-              C, "peer-not-ready"),
+              C, "far-end"),
       counted("late-receives", "an application here posts its receives too late", "packets without a receive +3000000",
-              {{&kOutOfBuffer, 3'000'000}}, "", W, "receiver-late"),
+              {{&kOutOfBuffer, 3'000'000}}, "", W, "slow-host"),
       counted("requests-rejected", "an application uses a key that the peer has revoked", "remote access errors +8",
               {{&kAccessErrors, 8}}, "requests", W, ""),
       {"counters-frozen", "the firmware hangs: traffic flows, and no RDMA counter moves",
@@ -302,6 +281,27 @@ Faults applications() {
 }
 
 }  // namespace
+
+bool move_to_priority_0(Machine& m) {
+  bool done = false;
+  for (Node* node : {&m.before, &m.now}) {
+    std::vector<Counter>& all = node->ports.at(1).counters.ethtool;
+    for (size_t i = 0; i < all.size(); ++i) {
+      std::string name(all[i].name.text());
+      if (name.find("bytes") == std::string::npos || name.find('3') == std::string::npos) continue;
+      name[name.find('3')] = '0';
+      all.push_back({name, all[i].value});
+      done = true;
+    }
+  }
+  m.hold(kPriorityBytes);
+  m.hold(kPriorityQueueBytes);
+  for (Counter& counter : m.port().counters.ethtool)
+    if (counter.name.text().find("prio0_bytes") != std::string_view::npos ||
+        counter.name.text().find("bytes_pri0") != std::string_view::npos)
+      counter.value += 2'700'000'000'000;
+  return done;
+}
 
 Faults congestion_faults() { return together({losses(), discards(), host_pause(), network_pause(), applications()}); }
 

@@ -37,15 +37,15 @@ Fault down(const char* id, const char* happens, unsigned phys_state, const char*
 
 Faults states() {
   return {
-      down("cable-pulled", "a cable was pulled at this end", 2, "No cable", "", "no-cable",
+      down("cable-pulled", "a cable was pulled at this end", 2, "No cable", "", "bad-module",
            "health: fabsim 0 carrier 0"),
       down("switched-off", "ip link set down", 3, "Switched off", "", "admin-down"),
-      down("far-end-dark", "the switch port is shut", 2, "Autoneg", "No partner detected", "far-end-silent",
+      down("far-end-dark", "the switch port is shut", 2, "Autoneg", "No partner detected", "no-partner",
            "health: fabsim 0 carrier 0"),
       down("module-refused", "a module that the NIC's firmware does not support", 2, "Cable issue", "Unsupported cable",
-           "module-unusable"),
+           "bad-module"),
       down("speed-mismatch", "the switch port is forced to another speed or FEC: the ends never agree", 4, "Autoneg",
-           "No HCD", "link-mode-mismatch"),
+           "No HCD", "no-partner"),
       {"no-subnet-manager", "the subnet manager is dead, or does not reach this port", "Port::state INIT",
        [](Machine& m) {
          if (m.is_roce()) return std::string();
@@ -174,7 +174,7 @@ Faults flaps() {
          lose_link(m.port(), m.events(4));
          return m.port().id();
        },
-       "link-flap", W, "flapping-link"},
+       "link-flap", W, "damaged-link"},
       {"unrelated-links-flap", "two links to two switches flap: host, cables or network",
        "carrier_down +4 on two ports of two switches",
        [](Machine& m) {

@@ -111,7 +111,6 @@ std::vector<Episode> episodes() {
       {"holds_the_network", raise(kPfcSeconds, 0.95, "tx"), "pause-storm", 25, 90},
       {"cnp_ignored", raise(kCnpIgnored, 500), "cnp-ignored", 10, 150},
       {"pcie_overflow", raise(kPcieOverflows, 100), "pcie-errors", 10, 150},
-      {"crc_errors", raise(kPhyCrcErrors, 100), "link-errors", 5, 150},
       {"little_light", [](Machine& m) { m.port().module->lanes[2].rx_power.value = 0.12e-3; }, "optics", 15, 90},
       {"module_warm", [](Machine& m) { m.port().module->temperature.value = 72; }, "module-temperature", 15, 90},
       {"frozen",

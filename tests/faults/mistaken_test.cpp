@@ -21,25 +21,25 @@ void give_up(Machine& m) { m.raise(kRetriesExceeded, 12), m.raise(kAckTimeouts, 
 std::vector<Planted> held() {
   return {
       {"a PFC storm elsewhere reached this port: its connections break, and no peer has died", "hgx",
-       [](Machine& m) { hold_fast(m), give_up(m); }, "pause-spread",
+       [](Machine& m) { hold_fast(m), give_up(m); }, "paused-by-network",
        "arrive late or not at all: transport retries exceeded +12", "single losses"},
-      {"the same on a Broadcom NIC", "mi300x", [](Machine& m) { hold_fast(m), give_up(m); }, "pause-spread",
+      {"the same on a Broadcom NIC", "mi300x", [](Machine& m) { hold_fast(m), give_up(m); }, "paused-by-network",
        "not at all: ACK timeouts +96"},
       {"paused so long that responses are late, and nothing is lost", "hgx",
-       [](Machine& m) { hold_fast(m), m.raise(kAckTimeouts, 5'000); }, "pause-spread"},
+       [](Machine& m) { hold_fast(m), m.raise(kAckTimeouts, 5'000); }, "paused-by-network"},
       {"incast that breaks connections", "hgx",
        [](Machine& m) {
          m.raise(kPfcSeconds, 55, "rx");
          m.raise(kCnpHandled, 60'000);
          give_up(m);
        },
-       "incast"},
+       "busy-network"},
       {"paused with congestion control off: neither the cause of the pause nor a silent peer can be concluded", "hgx",
        [](Machine& m) {
          hold_fast(m), give_up(m);
          m.port().qos.ecn_rp = PrioSet{};
        },
-       "not-enough-evidence", "peer-silent (peer)"},
+       "not-enough-evidence", "far-end (peer)"},
       {"no credits until connections break", "infiniband",
        [](Machine& m) {
          m.shorten(2);
@@ -47,9 +47,9 @@ std::vector<Planted> held() {
          for (Node* node : {&m.before, &m.now}) node->ports[1].rate = 16e9;
          give_up(m);
        },
-       "no-credits"},
+       "paused-by-network"},
       {"paused, and the switch's watchdog discards waiting packets: NAKs arrive", "hgx",
-       [](Machine& m) { hold_fast(m), m.raise(kSequenceNaks, 20'000); }, "pause-spread loss-in-network"},
+       [](Machine& m) { hold_fast(m), m.raise(kSequenceNaks, 20'000); }, "paused-by-network loss-in-network"},
       {"storage is paused on its own priority, and a host of the job died", "hgx",
        [](Machine& m) {
          for (Node* node : {&m.before, &m.now}) {
@@ -62,7 +62,7 @@ std::vector<Planted> held() {
          m.now.neighbors.heard.at(1).pfc->enabled.bits = 0x18;
          give_up(m);
        },
-       "incast peer-silent"},
+       "busy-network far-end"},
       {"paused for a third of the time, and a host of the job died", "hgx",
        [](Machine& m) {
          hold_fast(m);
@@ -70,7 +70,7 @@ std::vector<Planted> held() {
          m.raise(kPfcSeconds, 20, "rx");
          give_up(m);
        },
-       "pause-spread peer-silent"},
+       "paused-by-network far-end"},
   };
 }
 
@@ -118,26 +118,26 @@ std::vector<Planted> lossy() {
 std::vector<Planted> receivers() {
   return {
       {"the peers' threads hang, and 12 packets had no posted receive here", "hgx",
-       [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kOutOfBuffer, 12); }, "peer-not-ready",
+       [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kOutOfBuffer, 12); }, "far-end",
        "few packets without a posted receive here +12", "always posted"},
       {"a peer hangs until RNR retry is exceeded, and 12 packets had no posted receive here", "hgx",
        [](Machine& m) { m.raise(kRnrRetriesExceeded, 3), m.raise(kRnrNaksReceived, 21), m.raise(kOutOfBuffer, 12); },
-       "peer-not-ready"},
+       "far-end"},
       {"the same on a Broadcom NIC", "mi300x",
-       [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kOutOfBuffer, 500); }, "peer-not-ready"},
+       [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kOutOfBuffer, 500); }, "far-end"},
       {"the same on a NIC that counts the RNR NAKs it sends", "e810",
-       [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kRnrNaksSent, 12); }, "peer-not-ready",
+       [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kRnrNaksSent, 12); }, "far-end",
        "RNR NAKs received"},
       {"it sends the RNR NAKs itself", "e810",
-       [](Machine& m) { m.raise(kRnrNaksReceived, 12), m.raise(kRnrNaksSent, 5'000'000); }, "receiver-late"},
+       [](Machine& m) { m.raise(kRnrNaksReceived, 12), m.raise(kRnrNaksSent, 5'000'000); }, "slow-host"},
       {"receivers are late at both ends", "hgx",
-       [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kOutOfBuffer, 4'000'000); }, "receiver-late",
+       [](Machine& m) { m.raise(kRnrNaksReceived, 5'000'000), m.raise(kOutOfBuffer, 4'000'000); }, "slow-host",
        "RNR NAKs received as well +5000012"},
       {"the peers hang, and this host is slow too", "hgx",
        [](Machine& m) {
          m.raise(kPfcSeconds, 30, "tx"), m.raise(kRnrNaksReceived, 5'000'000), m.raise(kOutOfBuffer, 2'000);
        },
-       "slow-receiver peer-not-ready"},
+       "slow-host far-end"},
   };
 }
 
@@ -152,38 +152,36 @@ void move_away(Machine& m) {
 std::vector<Planted> hung() {
   return {
       {"a NIC that always was far from its GPU, and the GPU hangs", "hgx", [](Machine& m) { move_away(m), hang(m); },
-       "endless-pause"},
+       "slow-host"},
       {"the same without a count of storms: nothing is received", "mi300x",
        [](Machine& m) {
          move_away(m);
          m.port().counters = m.before.ports[1].counters;
          m.raise(kPfcSeconds, 58, "tx");
        },
-       "endless-pause"},
+       "slow-host"},
       {"a PCIe completion was lost, and the GPU hangs", "hgx",
        [](Machine& m) {
          ++*m.now.platform.functions.at(m.nic().pci).nonfatal.total;
          hang(m);
        },
-       "pcie-path endless-pause"},
+       "slow-pcie slow-host"},
       {"PCIe stalls, and the GPU hangs", "hgx", [](Machine& m) { m.raise(kPcieStalled, 30, "write"), hang(m); },
-       "pcie-stall endless-pause"},
+       "slow-pcie slow-host"},
       {"the process hangs, and its last receives were used up before", "hgx",
-       [](Machine& m) { m.raise(kOutOfBuffer, 10'000), hang(m); }, "endless-pause",
-       "without a posted receive here +10000"},
+       [](Machine& m) { m.raise(kOutOfBuffer, 10'000), hang(m); }, "slow-host", "without a posted receive here +10000"},
       {"a host hangs, its NIC stops pausing and discards lossless frames", "hgx",
        [](Machine& m) {
          m.raise(kPfcSeconds, 8, "tx"), m.raise(kPauseStorms, 1, "warning"), m.raise(kPauseStorms, 1, "error");
          m.raise(kPriorityDiscards, 2'000'000), m.raise(kDuplicateRequests, 30'000);
        },
-       "endless-pause", "frames of a lossless priority discarded meanwhile +2000000"},
+       "slow-host", "frames of a lossless priority discarded meanwhile +2000000"},
       {"a slot with half of its lanes, and the GPU hangs", "hgx", [](Machine& m) { m.nic().link.width = 8, hang(m); },
-       "endless-pause", "x8 at 32 GT/s, capable of x16"},
+       "slow-host", "x8 at 32 GT/s, capable of x16"},
       {"a far NIC receives as much as it can", "hgx", [](Machine& m) { move_away(m), m.raise(kPfcSeconds, 58, "tx"); },
-       "far-numa"},
+       "slow-pcie"},
       {"frames overrun the buffer, and the host is so slow that it pauses nearly all the time", "hgx",
-       [](Machine& m) { m.raise(kPfcSeconds, 58, "tx"), m.raise(kPriorityDiscards, 50'000); },
-       "headroom endless-pause"},
+       [](Machine& m) { m.raise(kPfcSeconds, 58, "tx"), m.raise(kPriorityDiscards, 50'000); }, "headroom slow-host"},
   };
 }
 
@@ -192,10 +190,10 @@ void lose_on_sending(Machine& m) { m.raise(kSequenceNaks, 20'000), m.raise(kAckT
 std::vector<Planted> transmitters() {
   return {
       {"our laser fades: only the switch counts damaged frames", "hgx",
-       [](Machine& m) { m.port().module->lanes[2].tx_power.value = 0.1e-3, lose_on_sending(m); }, "module-fault",
+       [](Machine& m) { m.port().module->lanes[2].tx_power.value = 0.1e-3, lose_on_sending(m); }, "bad-module",
        "lane 3 of our module: tx power 0.1 mW"},
       {"a lane of ours has a transmitter fault", "mi300x",
-       [](Machine& m) { m.port().module->lanes[1].tx_fault = true, lose_on_sending(m); }, "module-fault",
+       [](Machine& m) { m.port().module->lanes[1].tx_fault = true, lose_on_sending(m); }, "bad-module",
        "sequence NAKs received +20000"},
       {"our laser fades, and packets to this port are lost", "hgx",
        [](Machine& m) {
@@ -222,7 +220,7 @@ std::vector<Planted> settings() {
       {"VLAN priorities are trusted, and RoCE has the right one", "hgx",
        [=](Machine& m) { differ(m, "trust"), lose(m); }, "loss-in-network"},
       {"the map differs, and bytes are not counted by priority", "e810",
-       [=](Machine& m) { differ(m, "dscp_map"), lose(m); }, "wrong-priority"},
+       [=](Machine& m) { differ(m, "dscp_map"), lose(m); }, "roce-unprotected"},
   };
 }
 
@@ -237,9 +235,9 @@ std::vector<Planted> gateways() {
          gateways.push_back({*parse_ip("fe80::1"), "FAILED"});
          give_up(m);
        },
-       "peer-silent", "", "does not answer ("},
+       "far-end", "", "does not answer ("},
       {"the gateway's entry is stale, and a host of the job died", "hgx",
-       [](Machine& m) { m.interface().gateways.front().state = "STALE", give_up(m); }, "peer-silent"},
+       [](Machine& m) { m.interface().gateways.front().state = "STALE", give_up(m); }, "far-end"},
       {"the gateway is gone, and packets still come out of order", "hgx",
        [](Machine& m) { m.interface().gateways.front().state = "FAILED", m.raise(kOutOfSequence, 50'000); },
        "loss-in-network", "", "gateway"},
@@ -252,7 +250,7 @@ std::vector<Planted> beyond() {
        "no receive errors"},
       {"a slow host, and the switch discards packets that wait for it", "hgx",
        [](Machine& m) { m.raise(kPfcSeconds, 24, "tx"), m.raise(kDuplicateRequests, 30'000); },
-       "host-holds-network loss-in-network", "may be discarded before it"},
+       "slow-host loss-in-network", "may be discarded before it"},
   };
 }
 
@@ -264,16 +262,16 @@ std::vector<Planted> sources() {
          for (Counter& each : m.now.ports[2].counters.ethtool)
            if (each.name == "tx_prio3_pause_duration") each.value += 58'000'000;
        },
-       "mlx5_1/1: pause-spread; mlx5_2/1: endless-pause", "but mlx5_2/1 of this host has a PFC storm"},
+       "mlx5_1/1: paused-by-network; mlx5_2/1: slow-host", "mlx5_2/1 of this host has a PFC storm"},
       {"the same, and it spreads back to the port itself", "hgx", [](Machine& m) { hold_fast(m), hang(m); },
-       "endless-pause pause-spread", "but mlx5_1/1 of this host"},
+       "slow-host paused-by-network", "mlx5_1/1 of this host"},
       {"another rail sends a little pause", "hgx",
        [](Machine& m) {
          hold_fast(m);
          for (Counter& each : m.now.ports[2].counters.ethtool)
            if (each.name == "tx_prio3_pause_duration") each.value += 20'000'000;
        },
-       "mlx5_1/1: pause-spread; mlx5_2/1: host-holds-network", "", "PFC storm"},
+       "mlx5_1/1: paused-by-network; mlx5_2/1: slow-host", "", "PFC storm"},
   };
 }
 
@@ -290,10 +288,12 @@ std::vector<Planted> unmarked() {
   constexpr const char* kSaid = "no mark and no CNP was ever counted here";
   return {
       {"ECN is off at the switches: incast shows as pause alone", "hgx",
-       [](Machine& m) { never_mark(m), m.raise(kPfcSeconds, 8, "rx"); }, "pause-spread", kSaid},
-      {"the same on a Broadcom NIC", "mi300x", [](Machine& m) { never_mark(m), m.raise(kPfcSeconds, 8, "rx"); },
-       "pause-spread", kSaid},
-      {"the switches mark, but not this time", "hgx", [](Machine& m) { hold_fast(m); }, "pause-spread", "", kSaid},
+       [](Machine& m) { never_mark(m), m.raise(kPfcSeconds, 20, "rx"); }, "paused-by-network", kSaid},
+      {"the same on a Broadcom NIC", "mi300x", [](Machine& m) { never_mark(m), m.raise(kPfcSeconds, 20, "rx"); },
+       "paused-by-network", kSaid},
+      {"pause of some per cent is no fault", "hgx", [](Machine& m) { m.raise(kPfcSeconds, 8, "rx"); }, "busy-network"},
+      {"nor is it if this port sends it", "mi300x", [](Machine& m) { m.raise(kPfcSeconds, 8, "tx"); }, "busy-network"},
+      {"the switches mark, but not this time", "hgx", [](Machine& m) { hold_fast(m); }, "paused-by-network", "", kSaid},
   };
 }
 

@@ -40,10 +40,10 @@ Faults light() {
       of_the_module(
           "little-light-and-flaps", "dust on a connector: the link goes down now and then",
           "rx power of lane 3 at 0.12 mW, and the link went down once",
-          [](Transceiver& t) { t.lanes[2].rx_power.value = 0.12e-3; }, true, "optics", W, "rx-power-low"),
+          [](Transceiver& t) { t.lanes[2].rx_power.value = 0.12e-3; }, true, "optics", W, "damaged-link"),
       of_the_module(
           "laser-fault", "a laser of our module failed", "tx fault of lane 2, and the link went down once",
-          [](Transceiver& t) { t.lanes[1].tx_fault = true; }, true, "optics", C, "module-fault"),
+          [](Transceiver& t) { t.lanes[1].tx_fault = true; }, true, "optics", C, "bad-module"),
       of_the_module(
           "laser-wears-out", "laser bias rises: a worn laser", "bias of lane 2 at 95 mA, warning above 90",
           [](Transceiver& t) { t.lanes[1].tx_bias.value = 0.095; }, false, "optics", W, ""),
@@ -67,7 +67,7 @@ Faults light() {
          }
          return m.port().id();
        },
-       "port-state", C, "no-light"},
+       "port-state", C, "no-partner"},
   };
 }
 
@@ -98,7 +98,7 @@ Faults correction() {
          m.port().fec->uncorrectable_blocks.total = m.port().fec->uncorrectable_blocks.lanes[2];
          return m.port().id();
        },
-       "link-errors", W, "bad-lane"},
+       "link-errors", W, "damaged-link"},
       {"module-memory-damaged", "the memory of a module is damaged", "each of its checksums is wrong",
        [](Machine& m) {
          if (!m.port().module) return std::string();

@@ -63,14 +63,14 @@ std::vector<Planted> losses() {
          for (const char* name : {"tx_prio0_bytes", "rx_prio0_bytes"}) grow_ethtool(m, name, 2'700'000'000'000);
          lose_packets(m);
        },
-       "wrong-priority", "used priority 3, which has PFC by the policy"},
+       "roce-unprotected", "used priority 3, which has PFC by the policy"},
       {"a peer died, and a few packets of others came out of order", "hgx",
        [](Machine& m) {
          m.raise(kRetriesExceeded, 4);
          m.raise(kAckTimeouts, 32);
          m.raise(kOutOfSequence, 3);
        },
-       "peer-silent", "hardly any NAK"},
+       "far-end", "hardly any NAK"},
       {"the switch port accepts only short frames: large messages hang, and their connections break", "hgx",
        [](Machine& m) {
          m.raise(kRetriesExceeded, 4);
@@ -96,24 +96,24 @@ std::vector<Planted> losses() {
 std::vector<Planted> pause() {
   return {
       {"a hung host, and the switch's PFC watchdog drops the packets that wait for it", "hgx",
-       [](Machine& m) { m.raise(kPfcSeconds, 57, "tx"), m.raise(kAckTimeouts, 5'000), lose_packets(m); },
-       "endless-pause", "packets do not reach this host meanwhile"},
+       [](Machine& m) { m.raise(kPfcSeconds, 57, "tx"), m.raise(kAckTimeouts, 5'000), lose_packets(m); }, "slow-host",
+       "packets do not reach this host meanwhile"},
       {"a hung host on a network with global pause", "hgx",
        [](Machine& m) {
          for (Node* node : {&m.before, &m.now}) node->ports[1].qos.pfc = PrioSet{};
          grow_ethtool(m, "tx_global_pause_duration", 57'000'000);
          grow_ethtool(m, "tx_global_pause", 600'000);
        },
-       "endless-pause", "global pause sent: 95 % of the time"},
+       "slow-host", "global pause sent: 95 % of the time"},
       {"a few CNPs ignored, and 60000 handled", "hgx",
        [](Machine& m) {
          m.raise(kPfcSeconds, 52, "rx");
          m.raise(kCnpHandled, 60'000);
          m.raise(kCnpIgnored, 12);
        },
-       "incast"},
+       "busy-network"},
       {"paused, and only received packets are marked", "hgx",
-       [](Machine& m) { m.raise(kPfcSeconds, 52, "rx"), m.hold(kCnpHandled); }, "pause-spread"},
+       [](Machine& m) { m.raise(kPfcSeconds, 52, "rx"), m.hold(kCnpHandled); }, "paused-by-network"},
       {"a job starts: some receivers are not ready, and there is little traffic yet", "hgx",
        [](Machine& m) {
          m.port().counters = m.before.ports[1].counters;
@@ -121,7 +121,7 @@ std::vector<Planted> pause() {
        },
        ""},
       {"an AER error, and a few milliseconds of pause", "hgx",
-       [](Machine& m) { *m.now.platform.functions.at(m.nic().bridges.front()).nonfatal.total += 3; }, "pcie-path",
+       [](Machine& m) { *m.now.platform.functions.at(m.nic().bridges.front()).nonfatal.total += 3; }, "slow-pcie",
        "non-fatal", "pause sent"},
       {"marks that delay-based congestion control does not answer", "hgx",
        [](Machine& m) {
@@ -133,13 +133,13 @@ std::vector<Planted> pause() {
       {"pause frames of a priority without PFC", "e810",
        [](Machine& m) { grow_ethtool(m, "rx_priority_5_xoff.nic", 6'000'000); }, ""},
       {"12 packets without a posted receive do not cause pause", "hgx",
-       [](Machine& m) { m.raise(kPfcSeconds, 40, "tx"), m.raise(kOutOfBuffer, 12); }, "host-holds-network"},
+       [](Machine& m) { m.raise(kPfcSeconds, 40, "tx"), m.raise(kOutOfBuffer, 12); }, "slow-host"},
       {"all NICs in slots of half the speed", "hgx",
        [](Machine& m) {
          for (Nic& nic : m.now.topology.nics) nic.link.speed = 16;
          m.raise(kPfcSeconds, 40, "tx");
        },
-       "pcie-degraded", "less than the port's rate, 400 Gb/s", "do not explain it"},
+       "slow-pcie", "less than the port's rate, 400 Gb/s", "do not explain it"},
       {"all NICs in slots of an older generation", "hgx",
        [](Machine& m) {
          for (Nic& nic : m.now.topology.nics) {
@@ -148,7 +148,7 @@ std::vector<Planted> pause() {
          }
          m.raise(kPfcSeconds, 40, "tx");
        },
-       "pcie-degraded", "of NIC and slot), less than the port's rate, 400 Gb/s", "do not explain it"},
+       "slow-pcie", "of NIC and slot), less than the port's rate, 400 Gb/s", "do not explain it"},
       {"a socket-direct NIC whose other half has no netdev", "hgx",
        [](Machine& m) {
          Nic half = m.nic();
@@ -166,7 +166,7 @@ std::vector<Planted> pause() {
          for (Nic& nic : m.now.topology.nics) nic.link.width = nic.link.max_width = 8;
          m.raise(kPfcSeconds, 40, "tx");
        },
-       "host-holds-network"},
+       "slow-host"},
       {"marks on a port without PFC, and the notification point is off", "hgx",
        [](Machine& m) {
          for (Node* node : {&m.before, &m.now}) node->ports[1].qos.pfc = PrioSet{};
@@ -176,7 +176,7 @@ std::vector<Planted> pause() {
          m.hold(kCnpSent);
          m.port().qos.ecn_np = PrioSet{};
        },
-       "ecn-unanswered"},
+       "ecn-off"},
       {"marks on a port without PFC that delay-based congestion control does not answer", "hgx",
        [](Machine& m) {
          for (Node* node : {&m.before, &m.now}) node->ports[1].qos.pfc.reset();
@@ -192,7 +192,7 @@ std::vector<Planted> pause() {
          m.raise(kPhyCrcErrors, 500);
          grow_ethtool(m, "tx_prio3_pause_duration", 40'000'000, 2);
        },
-       "mlx5_1/1: damaged-link; mlx5_2/1: host-holds-network"},
+       "mlx5_1/1: damaged-link; mlx5_2/1: slow-host"},
   };
 }
 
@@ -254,7 +254,7 @@ std::vector<Planted> links() {
          m.port().module->lanes[2].rx_power.flags->low_alarm = true;
          m.raise(kPhyCrcErrors, 300);
        },
-       "rx-power-low", "0.9 mW, was below"},
+       "damaged-link", "0.9 mW, was below"},
       {"the switch port is shut, and the module does not report loss of signal", "hgx",
        [](Machine& m) {
          for (ModuleLane& lane : m.port().module->lanes) lane.rx_los.reset(), lane.rx_power.value = 0.0;
@@ -262,7 +262,7 @@ std::vector<Planted> links() {
          m.port().carrier = false;
          m.port().link_status->up = false;
        },
-       "no-light"},
+       "no-partner"},
       {"the switch port is shut, and the module never measures rx power", "hgx",
        [](Machine& m) {
          for (Port* port : {&m.before.ports[1], &m.port()})
@@ -290,7 +290,7 @@ std::vector<Planted> links() {
          m.port().module->lanes[3].tx_fault = true;
          m.raise(kPhyCrcErrors, 300);
        },
-       "module-fault", "lane 4 of our module: transmitter fault"},
+       "bad-module", "lane 4 of our module: transmitter fault"},
       {"never up, and two policies could match it", "mi300x",
        [](Machine& m) {
          PortPolicy slow = m.policy.ports.front();

@@ -171,7 +171,7 @@ Faults links() {
          counts.kinds["BadTLP"] += m.events(600);
          return m.nic().pci;
        },
-       "aer", W, "pcie-path"},
+       "aer", W, "slow-pcie"},
       {"nonfatal-error", "a completion never came: a transaction was lost", "AER non-fatal CmpltTO of the GPU +1",
        [](Machine& m) {
          AerCounts& counts = at(m, m.gpu().pci).nonfatal;
@@ -188,7 +188,7 @@ Faults links() {
          ++*counts.total;
          return root_port(m);
        },
-       "aer", C, "pcie-path"},
+       "aer", C, "slow-pcie"},
   };
 }
 

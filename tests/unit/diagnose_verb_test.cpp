@@ -129,7 +129,9 @@ TEST(CtlDiagnose, EveryRuleIsExplainedAndInTheManPage) {
   std::string lines = page;
   std::replace(lines.begin(), lines.end(), '\n', ' ');
   for (const Rule& rule : rules())
-    EXPECT_NE(lines.find(std::string(rule.conclusion) + " " + std::string(rule.runbook) + " "), std::string::npos)
+    EXPECT_NE(lines.find(std::string(rule.conclusion) + " " + std::string(rule.signature) +
+                         " Excludes: " + std::string(rule.excludes)),
+              std::string::npos)
         << rule.id << ": the page says something else";
 }
 

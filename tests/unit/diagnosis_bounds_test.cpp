@@ -15,9 +15,9 @@ using namespace test;
 // mlx5, bnxt_re, irdma and hns say so of any link that is down, whoever took it down.
 TEST(DiagnosisBounds, ARoceDriverCallsEveryPortWithoutALinkDisabled) {
   const std::map<std::string, std::function<void(Healthy&)>> cases{
-      {"no-cable", [](Healthy& node) { take_down(node, 3, "No cable"); }},
-      {"far-end-silent", [](Healthy& node) { take_down(node, 3, "Autoneg", "No partner detected"); }},
-      {"no-light",
+      {"bad-module", [](Healthy& node) { take_down(node, 3, "No cable"); }},
+      {"no-partner", [](Healthy& node) { take_down(node, 3, "Autoneg", "No partner detected"); }},
+      {"no-partner",
        [](Healthy& node) {
          for (ModuleLane& lane : plug(node).lanes) lane.rx_los = true, lane.rx_power.value = 0;
          take_down(node, 3);
@@ -42,7 +42,8 @@ TEST(DiagnosisBounds, WhatALinkThatIsDownLosesIsNobodyElses) {
     grow(node, Where::hw, "req_transport_retries_exceeded", 8);
     grow(node, Where::hw, "local_ack_timeout_err", 56);
     const Diagnoses found = ask(node);
-    EXPECT_EQ(rules_of(found), std::set<std::string>{*reason == 0 ? "not-enough-evidence" : "no-cable"}) << text(found);
+    EXPECT_EQ(rules_of(found), std::set<std::string>{*reason == 0 ? "not-enough-evidence" : "bad-module"})
+        << text(found);
   }
 }
 
@@ -94,8 +95,8 @@ TEST(DiagnosisBounds, AReporterOfQueuesIsNotTheFirmwares) {
 // A reset takes the link and the connections; it pulls no cable and damages no frames.
 TEST(DiagnosisBounds, AResetIsNoReasonForWhatItDoesNotDo) {
   const std::map<std::string, std::function<void(Healthy&)>> cases{
-      {"no-cable", [](Healthy& node) { take_down(node, 3, "No cable"); }},
-      {"module-fault", [](Healthy& node) { plug(node).lanes[1].tx_fault = true, lose_link(node); }},
+      {"bad-module", [](Healthy& node) { take_down(node, 3, "No cable"); }},
+      {"bad-module", [](Healthy& node) { plug(node).lanes[1].tx_fault = true, lose_link(node); }},
       {"damaged-link", [](Healthy& node) { grow(node, Where::ethtool, "rx_crc_errors_phy", 300); }},
       {"device-reset", [](Healthy& node) { lose_link(node), grow(node, Where::ethtool, "rx_crc_errors_phy", 300); }},
   };
@@ -155,9 +156,9 @@ TEST(DiagnosisBounds, LimitsThatAreDamagedBlameNoModule) {
 
 // In low power nothing is lit, received or flagged rightly: neither the fibre nor the module's own laser is at fault.
 TEST(DiagnosisBounds, AModuleThatNobodyWokeIsNotDark) {
-  for (const auto& [state, rule] : {std::pair{ModuleState::low_power, "module-unusable"},
-                                    {ModuleState::powering_up, "module-unusable"},
-                                    {ModuleState::ready, "module-fault"}}) {
+  for (const auto& [state, rule] : {std::pair{ModuleState::low_power, "bad-module"},
+                                    {ModuleState::powering_up, "bad-module"},
+                                    {ModuleState::ready, "bad-module"}}) {
     Healthy node;
     Transceiver& module = plug(node);
     module.state = state;
@@ -169,13 +170,13 @@ TEST(DiagnosisBounds, AModuleThatNobodyWokeIsNotDark) {
   Healthy old;  // read while the module started; the link has come up since, and gone
   plug(old).state = old.before.ports[0].module->state = ModuleState::powering_up;
   take_down(old, 2);
-  EXPECT_FALSE(rules_of(ask(old)).contains("module-unusable")) << text(ask(old));
+  EXPECT_FALSE(rules_of(ask(old)).contains("bad-module")) << text(ask(old));
   Healthy flat;  // a passive cable, which never wakes
   Transceiver& cable = plug(flat);
   cable.state = ModuleState::low_power;
   cable.lanes.clear();
   take_down(flat, 2, "Autoneg", "No partner detected");
-  EXPECT_EQ(rules_of(ask(flat)), std::set<std::string>{"far-end-silent"}) << text(ask(flat));
+  EXPECT_EQ(rules_of(ask(flat)), std::set<std::string>{"no-partner"}) << text(ask(flat));
 }
 
 // A card alone in a slot of an older generation runs as fast as the slot can.
@@ -186,7 +187,7 @@ TEST(DiagnosisBounds, ASlotThatCanDoNoMoreHasLostNothing) {
   for (Node* each : {&node.before, &node.now}) each->platform.functions.at(nic.bridges[0]).link = {16, 16, 16, 16};
   hold(node, 0.3);
   for (Node* each : {&node.before, &node.now}) each->ports[0].rate = 200e9 / 8;
-  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"host-holds-network"}) << text(ask(node));
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"slow-host"}) << text(ask(node));
   // It is too small all the same for a port that is faster.
   for (Node* each : {&node.before, &node.now}) each->ports[0].rate = 400e9 / 8;
   EXPECT_NE(text(ask(node)).find("x16 at 16 GT/s (the maximum of NIC and slot), less than the port's rate, 400 Gb/s"),
@@ -194,7 +195,7 @@ TEST(DiagnosisBounds, ASlotThatCanDoNoMoreHasLostNothing) {
       << text(ask(node));
   for (Node* each : {&node.before, &node.now})
     each->ports[0].rate = 200e9 / 8, each->platform.functions.at(nic.bridges[0]).link.max_speed = 32;
-  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"pcie-degraded"}) << text(ask(node));
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"slow-pcie"}) << text(ask(node));
 }
 
 // By the number of frames it is at most so much: a busy card that pauses for microseconds at a time looks the same.

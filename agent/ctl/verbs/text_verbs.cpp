@@ -12,6 +12,7 @@
 #include "ctl/verbs.h"
 #include "ctl/verbs/writer.h"
 #include "diagnosis/diagnosis.h"
+#include "model/finding.h"
 #include "model/report.h"
 #include "model/view.h"
 
@@ -93,11 +94,23 @@ struct Topic {
   std::string_view culprit{}, next{};  // of a rule
 };
 
+std::string runbook(const Rule& rule) {
+  std::string out = std::string(rule.signature) + "\nExcludes: " + std::string(rule.excludes);
+  for (const Threshold& each : rule.thresholds)
+    if (!each.unit.empty())
+      out +=
+          "\nLimit: " + number_text(each.value) + " " + std::string(each.unit) + " (" + std::string(each.source) + ")";
+  if (rule.confidence > 0)
+    out +=
+        "\nConfidence: " + number_text(100 * rule.confidence) + " %, measured with the package's catalogue of faults.";
+  return out;
+}
+
 std::vector<Topic> topics() {
   std::vector<Topic> out;
   for (const Check& check : checks()) out.push_back({check.id, check.group, check.title, runbook(check)});
   const auto add = [&](const Rule& rule) {
-    out.push_back({rule.id, "diagnosis", rule.conclusion, std::string(rule.runbook), to_text(rule.culprit), rule.next});
+    out.push_back({rule.id, "diagnosis", rule.conclusion, runbook(rule), to_text(rule.culprit), rule.next});
   };
   for (const Rule& rule : rules()) add(rule);
   add(*find_rule("not-enough-evidence"));

@@ -12,7 +12,7 @@ GONE=90
 
 check "the package installs" install_agent
 health=('[health]' 'boot_grace = "0s"' 'reload_grace = "0s"' 'link_flap = { window = "40s", clear = "1s" }' 'gid_changed = { window = "40s" }')
-for rule in bit_errors pre_fec_ber out_of_sequence ack_timeouts lossless_discards port_discards cnp_ignored pcie_errors request_errors; do
+for rule in bit_errors bit_errors_slow link_recoveries_slow pre_fec_ber out_of_sequence ack_timeouts lossless_discards port_discards cnp_ignored pcie_errors request_errors; do
   health+=("$rule = { window = \"20s\", confirm = \"0s\", clear = \"5s\" }")
 done
 for rule in tx_pause rx_pause; do health+=("$rule = { window = \"10s\", confirm = \"5s\", clear = \"5s\" }"); done
@@ -104,7 +104,7 @@ a=$(value 0 fabric_pcie_buffer_overflows_total)
 fabsim 0 stat "outbound_pci_buffer_overflow +5000"
 told "PCIe does not take it" pcie-errors 0 1
 eq "PCIe does not take it: the metric" $(($(value 0 fabric_pcie_buffer_overflows_total) - a)) 5000
-culprit "PCIe does not take it" 0 host pcie-stall
+culprit "PCIe does not take it" 0 host slow-pcie
 over "PCIe does not take it"
 
 # Pause, by its duration.
@@ -121,7 +121,7 @@ over "this host holds the network"
 a=$(paused rx)
 drive 0 "rx_prio3_pause_duration +1500000" "rx_prio3_pause +100"
 told "the network holds this host" pause-held 0 "[12]"
-culprit "the network holds this host" 0 network pause-spread
+culprit "the network holds this host" 0 network paused-by-network
 stop
 check "the network holds this host: the metric" test $(($(paused rx) - a)) -ge 10
 over "the network holds this host"

@@ -7,6 +7,7 @@
 #include "counters/lanes.h"
 #include "diagnosis/context.h"
 #include "diagnosis/rules.h"
+#include "health/health.h"
 #include "model/finding.h"
 
 namespace fabric {
@@ -65,7 +66,7 @@ Result switch_restart(const PortContext& ctx) {
     if (gone) lost.insert(port->id());
   }
   if (lost.size() < 2) return std::nullopt;
-  return RuleResult{could_be_this_host(ctx.view, lost) ? 0.45 : 0.85,
+  return RuleResult{!could_be_this_host(ctx.view, lost),
                     {std::to_string(lost.size()) + " ports to " + ctx.peer->system() +
                      " lost their link in the same window, and no other port did"}};
 }
@@ -73,36 +74,25 @@ constexpr Rule kSwitchRestart{
     .id = "switch-restart",
     .culprit = Culprit::network,
     .status = Status::critical,
+    .confidence = 0.94,
     .explains = {link, loss},
     .conclusion = "The switch at the far end went down for a moment: all links to it were lost together.",
     .next = "Check the uptime, log and power of {peer}.",
-    .runbook =
-        "Two or more ports of several NICs to one switch lost their link in the same window, all other ports to "
-        "it too, and no port to another switch. Not concluded if all links of this host end on that switch, if "
-        "the ports are of one NIC (also socket direct, in two slots), or after a driver reload: it may have "
-        "been this host.",
+    .signature =
+        "Two or more ports of several NICs to one switch lost their link in the same window, all other ports to it "
+        "too, and no port to another switch.",
+    .excludes =
+        "All links of this host end on that switch, the ports are of one NIC, or the driver was loaded again: it may "
+        "have been this host.",
     .evaluate = switch_restart};
 
 Result one_lane(const PortContext& ctx) {
   const auto bad = ctx.before == nullptr ? std::nullopt : bad_lane(*ctx.before, ctx.port);
   if (!bad || damaged_frames(ctx.signals) <= 0) return std::nullopt;
-  RuleResult out{0.75, {percent(bad->share) + " of the bit errors are on lane " + std::to_string(bad->lane)}};
+  RuleResult out{.evidence = {percent(bad->share) + " of the bit errors are on lane " + std::to_string(bad->lane)}};
   append(out.evidence, error_lines(ctx));
   return out;
 }
-constexpr Rule kBadLane{
-    .id = "bad-lane",
-    .culprit = Culprit::cable,
-    .status = Status::critical,
-    .explains = {link, loss, overrun},
-    .conclusion = "One lane of the link damages bits: cable, connector or one of the two modules.",
-    .next =
-        "Compare the lane's power at both ends: ethtool -m {netdev}\nClean and reseat, then replace cable or module.",
-    .runbook =
-        "90 % of the bit errors are on one lane, by FEC's counters or rx_err_lane_N_phy (mlx5), and some frames or "
-        "code words were damaged. A bad reference clock or a bad switch port would affect all lanes.",
-    .evaluate = one_lane};
-
 bool all_have_errors(const PortContext& ctx, bool (*is_similar)(const Port& a, const Port& b)) {
   size_t counting = 0;
   for (const Port& port : ctx.view.now.ports) {
@@ -127,55 +117,38 @@ std::string group_with_errors(const PortContext& ctx) {
 }
 
 Result link_errors(const PortContext& ctx) {
-  if (auto result = by_reason(ctx, {"Large number of physical errors"}, 0.65)) return result;
-  constexpr double kAllowed = 1e-13;  // of the bits: IEEE 802.3; the same limit as the check link-errors
+  if (auto result = by_reason(ctx, {"Large number of physical errors"})) return result;
+  const double allowed = allowed_error_ratio(ctx.port);  // of the bits; the same limit as the check link-errors
   const Signals& seen = ctx.signals;
   const double count = damaged_frames(seen);
-  const bool is_much = count >= kFewEvents && count >= kAllowed * 8 * ctx.port.rate.value_or(0) * ctx.signals.seconds;
+  const bool is_much = count >= kFewEvents && count >= allowed * 8 * ctx.port.rate.value_or(0) * ctx.signals.seconds;
   if (count <= 0 && !rose(seen.link_recoveries) && !rose(seen.link_integrity_errors)) return std::nullopt;
   // A few errors may come from a hand at the cable.
   const bool retrains = rise(seen.link_recoveries) >= kRetrains || rose(seen.link_integrity_errors);
-  RuleResult out{is_much ? 0.65 : retrains ? 0.55 : 0.4, error_lines(ctx)};
-  if (count >= kFewEvents && !is_much) out.evidence.emplace_back("within the limit of a good link, 1e-13 of the bits");
+  RuleResult out{is_much || retrains, error_lines(ctx)};
+  if (count >= kFewEvents && !is_much)
+    out.evidence.emplace_back("within the limit of a good link, " + number_text(allowed) + " of the bits");
   if (is_much && rose(seen.link_downs) && seen.crc_errors == 0.0) {
     const bool alone = !another_link_was_lost(ctx);
-    out.confidence = alone ? 0.5 : 0.4;
+    out.certain = alone;
     out.evidence.push_back(std::string("no frame was damaged") + (alone ? "" : ", and other links went down too") +
                            ": a link that goes down and up makes symbol errors as well");
   }
   if (const std::string all = group_with_errors(ctx); !all.empty()) {
-    out.confidence = 0.4;
+    out.certain = false;
     out.evidence.push_back(all + " have errors at the same time: more likely the switch or this host");
   }
   if (rose(seen.buffer_overruns))
     out.evidence.push_back(plus("receive buffer overruns, which damaged credits cause too", *seen.buffer_overruns));
   // Packets that did not fit are receive errors too (IBTA 1.4, 16.1.3.5, PortRcvErrors).
   if (rose(seen.buffer_overruns) && count <= rise(seen.crc_errors) && !retrains) {
-    out.confidence = 0.4;
+    out.certain = false;
     out.evidence.emplace_back("packets that overran the buffer count as damaged frames, and nothing else was damaged");
   }
   if (!ctx.port.module)
     out.next.push_back("Read the module as root to find the faulty end: ethtool -m " + ctx.port.netdev);
   return out;
 }
-constexpr Rule kDamagedLink{
-    .id = "damaged-link",
-    .culprit = Culprit::cable,
-    .status = Status::critical,
-    .explains = {link, loss, overrun},
-    .conclusion = "The link damages bits.",
-    .next =
-        "Clean and reseat cable and modules of {netdev} at both ends, then replace the cable.\nIf the errors stay, "
-        "try another port of {peer}.",
-    .runbook =
-        "Ten or more symbol errors, CRC errors or uncorrectable code words in the window, at least 1e-13 of the "
-        "bits, and no reading that identifies a part of the link. With less confidence: six or more link "
-        "recoveries, link integrity errors (InfiniBand), or the NIC's reason for link down is a large number of "
-        "physical errors. Not enough evidence: fewer errors, errors on three or more links of this speed or "
-        "NICs like this one at once, or receive errors alone where a buffer overran (InfiniBand).",
-    .thresholds = {{{10, "damaged frames or words", "ours"}, {1e-13, "of the bits", "IEEE 802.3"}, kRetrains}},
-    .evaluate = link_errors};
-
 constexpr Threshold kFlaps{3, "link downs in the window", "gpud: 3 times in 12 h"};
 
 Result flapping_link(const PortContext& ctx) {
@@ -188,30 +161,46 @@ Result flapping_link(const PortContext& ctx) {
     stayed += (stayed.empty() ? "" : ", ") + port->id();
   }
   if (stayed.empty()) return std::nullopt;
-  return RuleResult{
-      0.55,
-      {plus("link downs", *ctx.signals.link_downs), "meanwhile " + stayed + " kept the link to " + ctx.peer->system() +
-                                                        ", and no other port of this host lost its link"}};
+  return RuleResult{.evidence = {plus("link downs", *ctx.signals.link_downs),
+                                 "meanwhile " + stayed + " kept the link to " + ctx.peer->system() +
+                                     ", and no other port of this host lost its link"}};
 }
-constexpr Rule kFlappingLink{
-    .id = "flapping-link",
+// The reading that identifies a part comes first.
+Result damaged_link(const PortContext& ctx) {
+  Result candidate;
+  for (const auto ask : {rx_power_low, one_lane, link_errors, flapping_link}) {
+    Result out = ask(ctx);
+    if (out && out->certain) return out;
+    if (!candidate) candidate = std::move(out);
+  }
+  return candidate;
+}
+constexpr Rule kDamagedLink{
+    .id = "damaged-link",
     .culprit = Culprit::cable,
-    .explains = {link, loss},
-    .conclusion = "Only this link flaps: cable, connector, or one of the two ports.",
+    .status = Status::critical,
+    .confidence = 0.99,
+    .explains = {link, loss, overrun},
+    .conclusion = "The link damages bits or flaps: fiber, connector, cable, or one of the two modules.",
     .next =
-        "Reseat the cable of {netdev} at both ends, then replace it and the modules.\nIf it continues, try another "
-        "port of {peer}, then another NIC.",
-    .runbook =
-        "The link went down three or more times in the window, another link to the same switch stayed up, and no "
-        "other port of this host lost its link: neither the whole switch nor the host. Not concluded if no "
-        "other cable leads to that switch.",
-    .thresholds = {{kFlaps}},
-    .evaluate = flapping_link};
+        "Clean and reseat cable and modules of {netdev} at both ends.\nCompare the lanes' power at both ends: ethtool "
+        "-m {netdev}, and the tx power of the same lane at {peer}: if it is low, replace that module, else the "
+        "cable.\nIf the errors stay, try another port of {peer}, then another NIC.",
+    .signature =
+        "Link errors, and one of: rx power below the module's own limits on some lanes; 90 % of the FEC errors on one "
+        "lane; ten or more symbol errors, CRC errors or uncorrectable code words, more than IEEE 802.3 allows (1e-13 "
+        "of the bits, 1e-12 up to 100 Gb/s); six link recoveries; a link that went down three times while another "
+        "link to the same switch stayed up.",
+    .excludes =
+        "Errors on three or more links at once (the switch or this host), receive errors alone where a buffer overran "
+        "(InfiniBand), low rx power without errors.",
+    .thresholds = {{{10, "damaged frames or words", "ours"}, kRetrains, kFlaps}},
+    .evaluate = damaged_link};
 
-constexpr Rule kRules[]{kSwitchRestart, kBadLane, kDamagedLink, kFlappingLink};
+constexpr Rule kRules[]{kSwitchRestart, kDamagedLink};
 
 }  // namespace
 
-std::span<const Rule> link_error_rules() { return kRules; }
+std::span<const Rule> cable_rules() { return kRules; }
 
 }  // namespace fabric

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "diagnosis/context.h"
-#include "diagnosis/rules.h"
 #include "model/finding.h"
 
 namespace fabric {
@@ -100,32 +99,15 @@ std::string power_text(const ModuleReading& reading) {
 
 Result module_unusable(const PortContext& ctx) {
   if (auto result = by_reason(
-          ctx, {"Cable issue", "EEPROM issue", "Calibration failure", "Power budget exceeded", "Overheat", "Module"},
-          0.85))
+          ctx, {"Cable issue", "EEPROM issue", "Calibration failure", "Power budget exceeded", "Overheat", "Module"}))
     return result;
   if (!is_down(ctx.port) || !ctx.port.module || !is_asleep(*ctx.port.module)) return std::nullopt;
   // Modules are read once a minute: with a link in the reading before, this one was read while it started.
   if (ctx.before != nullptr && !is_down(*ctx.before) && ctx.before->module && is_asleep(*ctx.before->module))
     return std::nullopt;
-  return RuleResult{0.7,
-                    {"the NIC has not enabled the module, and its lasers are off: module state " +
-                     std::string(to_text(*ctx.port.module->state))}};
+  return RuleResult{.evidence = {"the NIC has not enabled the module, and its lasers are off: module state " +
+                                 std::string(to_text(*ctx.port.module->state))}};
 }
-constexpr Rule kModuleUnusable{
-    .id = "module-unusable",
-    .culprit = Culprit::cable,
-    .status = Status::critical,
-    .explains = {link, loss},
-    .conclusion = "The NIC does not accept the module or the cable.",
-    .next =
-        "Identify the module: ethtool -m {netdev}\nReseat it; else replace it by a type that the NIC's firmware "
-        "supports.",
-    .runbook =
-        "The NIC's reason for link down names the cable, EEPROM, calibration, power budget or heat: all of them "
-        "concern the module in this host's cage. Or the module (CMIS) is neither ready nor failed: the NIC's "
-        "firmware enables modules that it accepts and has the power for.",
-    .evaluate = module_unusable};
-
 // The transmitter and the module as a whole. Errors of our transmitter are counted at the far end, and this port only
 // misses responses: then only values outside their limits now are evidence.
 Result module_fault(const PortContext& ctx) {
@@ -135,7 +117,7 @@ Result module_fault(const PortContext& ctx) {
   for (ModuleLane& lane : module.lanes)
     for (ModuleReading* each : {&lane.tx_power, &lane.tx_bias})
       if (is_unheard) each->flags.reset();
-  RuleResult out{is_unheard ? 0.7 : 0.85, {}};
+  RuleResult out;
   if (module.state == ModuleState::fault)
     out.evidence.push_back("module state: fault" + (module.fault_cause.empty() ? "" : ", " + module.fault_cause));
   for (const ModuleLane& lane : ctx.port.module->lanes)  // also of dark lanes: rx does not matter here
@@ -159,31 +141,23 @@ Result module_fault(const PortContext& ctx) {
     out.next.push_back("Check for damaged frames (FCS errors, symbol errors) from this port on " + ctx.peer_label());
   return out;
 }
-constexpr Rule kModuleFault{
-    .id = "module-fault",
-    .culprit = Culprit::cable,
-    .status = Status::critical,
-    .explains = {link, loss, overrun},
-    .conclusion = "The module at this end is failing.",
-    .next =
-        "Replace the module (or the cable, if it is one piece) at this end: {netdev}\nIf it was too hot, check the "
-        "airflow and the neighboring modules first.",
-    .runbook =
-        "Link errors, and our module reports a transmitter fault, or laser bias, tx power or temperature outside "
-        "its own alarm limits. The far end counts the frames that our transmitter damages: packets that this "
-        "port sends and that do not arrive, with the transmitter outside its alarm limits now, are this too.",
-    .evaluate = module_fault};
+}  // namespace
+
+// The module in our cage: not accepted by the NIC, or failing.
+Result module_trouble(const PortContext& ctx) {
+  auto out = module_unusable(ctx);
+  return out ? out : module_fault(ctx);
+}
 
 Result rx_power_low(const PortContext& ctx) {
   if (!ctx.port.module || !ctx.symptoms.has(link)) return std::nullopt;
   const Transceiver module = trusted(ctx);
-  RuleResult out{0.7, {}};
+  RuleResult out;
   size_t low = 0;
   for (const ModuleLane& lane : module.lanes) {
     const Limit limit = below(lane.rx_power, module.rx_power_limits);
     if (limit == Limit::fine && !lane.rx_los.value_or(false)) continue;
     ++low;
-    if (limit != Limit::warning) out.confidence = 0.9;
     out.evidence.push_back(
         "lane " + std::to_string(lane.number) + ": rx power " + power_text(lane.rx_power) + ", " +
         (lane.rx_los.value_or(false)
@@ -197,49 +171,13 @@ Result rx_power_low(const PortContext& ctx) {
   append(out.evidence, error_lines(ctx));
   return out;
 }
-constexpr Rule kRxPowerLow{
-    .id = "rx-power-low",
-    .culprit = Culprit::cable,
-    .status = Status::critical,
-    .explains = {link, loss, overrun},
-    .conclusion = "Low rx power: the fiber, a connector, or the far end's transmitter.",
-    .next =
-        "Clean and reseat the connectors at both ends of {netdev}.\nRead the tx power of the same lane at {peer}: if "
-        "it is low, replace that module, else the fiber.",
-    .runbook =
-        "Link errors, and rx power below the module's own limits on some lanes. Our rx is the far end's tx plus "
-        "the fiber; our own transmitter has no fault. Low rx power without errors is not this.",
-    .thresholds = {{kDark}},
-    .evaluate = rx_power_low};
-
 Result no_light(const PortContext& ctx) {
   if (!ctx.port.module || !is_down(ctx.port)) return std::nullopt;
   const auto lanes = trusted(ctx).lanes;
   // A lane with a signal and without power does not measure.
   const auto is_silent = [](const ModuleLane& lane) { return is_dark(lane) && lane.rx_los.value_or(true); };
   if (lanes.empty() || !std::all_of(lanes.begin(), lanes.end(), is_silent)) return std::nullopt;
-  return RuleResult{0.6,
-                    {"none of the " + std::to_string(lanes.size()) +
-                     " lanes of our module receives light; our transmitter reports no fault"}};
+  return RuleResult{.evidence = {"none of the " + std::to_string(lanes.size()) +
+                                 " lanes of our module receives light; our transmitter reports no fault"}};
 }
-constexpr Rule kNoLight{
-    .id = "no-light",
-    .culprit = Culprit::cable,
-    .status = Status::critical,
-    .explains = {link, loss},
-    .conclusion = "No lane receives light: the fiber is unplugged or broken, or the far end's transmitter is off.",
-    .next = "Check that the port at {peer} is enabled.\nThen check the fiber: reseat both ends, try another one.",
-    .runbook =
-        "Our module measures no light on any lane, or reports loss of signal on all. (A module that measured none "
-        "with a link as well does not measure.) This end cannot distinguish a broken fiber from a dark far "
-        "transmitter.",
-    .thresholds = {{kDark}},
-    .evaluate = no_light};
-
-constexpr Rule kRules[]{kModuleUnusable, kModuleFault, kRxPowerLow, kNoLight};
-
-}  // namespace
-
-std::span<const Rule> optics_rules() { return kRules; }
-
 }  // namespace fabric

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Faults that other people have reported, beside those that were designed with the rules (fault.h).
+#pragma once
+
+#include "diagnosis/diagnosis.h"
+#include "faults/fault.h"
+
+namespace fabric::faults {
+
+struct Report {
+  const char *id, *happens, *source;  // who reported it
+  std::function<std::string(Machine&)> plant;
+  std::vector<std::string> checks;  // any of these should report it; empty: no check should
+  Culprit culprit;                  // whom diagnose should name; none: nobody
+};
+using Reports = std::vector<Report>;
+const Reports& reported_faults();
+
+// Moves all bytes of priority 3 to 0. False: the driver does not count them.
+bool move_to_priority_0(Machine& m);
+
+enum class Verdict : uint8_t { right, wrong, silent };
+// The worst over all machines that can have the fault.
+struct Judged {
+  size_t machines = 0;
+  Verdict check = Verdict::right, diagnosis = Verdict::right;
+  std::string said;                  // of the last machine that was not right
+  std::vector<Diagnoses> diagnoses;  // on each machine
+};
+const Judged& judge(const Report& report);
+// The numbers in the rows of the rules: prints what is measured. Called by the test that has planted all faults anyway.
+void expect_measured_confidences();
+
+}  // namespace fabric::faults

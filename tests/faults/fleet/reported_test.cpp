@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// How often reported faults are answered rightly, and how sure each rule may be.
+#include "faults/fleet/reported.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+#include "faults/answer.h"
+
+namespace fabric::faults {
+
+using test::complaints;
+using test::describe;
+
+namespace {
+
+Verdict by_checks(const Report& report, const std::vector<Finding>& found) {
+  const auto wanted = [&](const Finding& each) { return std::ranges::count(report.checks, each.id) > 0; };
+  if (!std::ranges::all_of(found, wanted)) return Verdict::wrong;
+  return found.empty() != report.checks.empty() ? Verdict::silent : Verdict::right;
+}
+
+bool blames(const Diagnosis& each) { return each.culprit != Culprit::none && each.culprit != Culprit::unknown; }
+
+Verdict by_diagnosis(const Report& report, const Diagnoses& diagnoses) {
+  if (std::ranges::any_of(diagnoses,
+                          [&](const Diagnosis& each) { return blames(each) && each.culprit != report.culprit; }))
+    return Verdict::wrong;
+  return report.culprit != Culprit::none && std::ranges::none_of(diagnoses, blames) ? Verdict::silent : Verdict::right;
+}
+
+Judged judged(const Report& report) {
+  Judged out;
+  const auto rank = [](Verdict verdict) { return verdict == Verdict::wrong ? 2 : verdict == Verdict::silent ? 1 : 0; };
+  for (const Machine& healthy : machines()) {
+    Machine machine = healthy;
+    if (report.plant(machine).empty()) continue;
+    const View view = machine.view();
+    const auto found = complaints(run_checks(view));
+    out.diagnoses.push_back(diagnose(view));
+    ++out.machines;
+    const Verdict check = by_checks(report, found), diagnosis = by_diagnosis(report, out.diagnoses.back());
+    if (check != Verdict::right || diagnosis != Verdict::right)
+      out.said = machine.name + "\n" + describe(found) + faults::describe(out.diagnoses.back());
+    if (rank(check) > rank(out.check)) out.check = check;
+    if (rank(diagnosis) > rank(out.diagnosis)) out.diagnosis = diagnosis;
+  }
+  return out;
+}
+
+}  // namespace
+
+const Judged& judge(const Report& report) {
+  static std::map<std::string, Judged> all;
+  const auto [entry, is_new] = all.try_emplace(report.id);
+  if (is_new) entry->second = judged(report);
+  return entry->second;
+}
+
+namespace {
+
+const char* text(Verdict verdict) {
+  return verdict == Verdict::right ? "right" : verdict == Verdict::wrong ? "WRONG" : "silent";
+}
+
+TEST(Reported, RatesAreKept) {
+  std::map<Verdict, size_t> check, diagnosis;
+  for (const Report& report : reported_faults()) {
+    const Judged& one = judge(report);
+    EXPECT_GT(one.machines, 0u) << report.id << ": no machine can have it";
+    ++check[one.check], ++diagnosis[one.diagnosis];
+    if (one.check == Verdict::right && one.diagnosis == Verdict::right) continue;
+    std::printf("%s: checks %s, diagnosis %s; %s\n", report.id, text(one.check), text(one.diagnosis), one.said.c_str());
+  }
+  const auto print = [](const char* part, std::map<Verdict, size_t>& of) {
+    std::printf("figure: %zu reported faults, %s: %zu right, %zu wrong, %zu silent\n", reported_faults().size(), part,
+                of[Verdict::right], of[Verdict::wrong], of[Verdict::silent]);
+  };
+  print("checks", check);
+  print("diagnosis", diagnosis);
+  EXPECT_GE(reported_faults().size(), 30u);
+  EXPECT_GE(check[Verdict::right], 30u);
+  EXPECT_GE(diagnosis[Verdict::right], 30u);
+}
+
+struct Tally {
+  size_t right = 0, all = 0;
+};
+
+// A rule that was asked seldom may be less sure: Laplace's rule of succession.
+double confidence_of(const Tally& tally) {
+  return std::round(100 * (static_cast<double>(tally.right) + 1) / (static_cast<double>(tally.all) + 2)) / 100;
+}
+
+}  // namespace
+
+void expect_measured_confidences() {
+  std::map<std::string, Tally> tallies;
+  const auto count = [&](const Diagnoses& diagnoses, Culprit culprit) {
+    for (const Diagnosis& each : diagnoses) {
+      Tally& tally = tallies[each.rule];
+      ++tally.all;
+      tally.right += each.culprit == culprit ? 1 : 0;
+    }
+  };
+  for (const Fault& fault : all_faults())
+    for (const Answer& answer : plant(fault))
+      count(answer.diagnoses, fault.rule.empty() ? Culprit::none : find_rule(fault.rule)->culprit);
+  for (const Report& report : reported_faults())
+    for (const Diagnoses& each : judge(report).diagnoses) count(each, report.culprit);
+  for (const Rule& rule : rules()) {
+    const Tally& tally = tallies[std::string(rule.id)];
+    std::printf("figure: rule %s: %zu of %zu answers name the right culprit, confidence %.2f\n",
+                std::string(rule.id).c_str(), tally.right, tally.all, confidence_of(tally));
+    EXPECT_NEAR(rule.confidence, confidence_of(tally), 0.006)
+        << rule.id << ": write the measured number into its row; to measure: faults_test --gtest_filter=*Matrix";
+  }
+}
+
+}  // namespace fabric::faults
