@@ -60,11 +60,13 @@ Result<std::vector<HealthReporter>> health_reporters(Netlink& generic, uint16_t 
 }
 
 Result<std::string> serial_number(Netlink& generic, uint16_t family, const Handle& of) {
-  auto message = request(DEVLINK_CMD_INFO_GET, DEVLINK_GENL_VERSION);
-  message.text(DEVLINK_ATTR_BUS_NAME, of.bus).text(DEVLINK_ATTR_DEV_NAME, of.device);
+  AttrWriter message;
+  message.header(genlmsghdr{DEVLINK_CMD_INFO_GET, DEVLINK_GENL_VERSION, 0})
+      .text(DEVLINK_ATTR_BUS_NAME, of.bus)
+      .text(DEVLINK_ATTR_DEV_NAME, of.device);
   auto replies = generic.talk(family, 0, message.data());
   if (!replies)
-    return error(replies.error().code, "devlink info of " + of.bus + "/" + of.device + ": " + replies.error().what);
+    return error_about("devlink info of " + of.bus + "/" + of.device, replies.error());
   for (const Message& reply : *replies) {
     if (reply.type != family) continue;
     const auto attributes = parse_attributes(reply.payload, sizeof(genlmsghdr));
