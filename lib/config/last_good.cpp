@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::string_view kWritten = "# The last valid configuration. Written by fabric-agentd(8), do not edit.\n";
 constexpr std::string_view kComment = "# ";
+constexpr std::string_view kEnd = "# end\n";  // replace_file()
 
 struct Known {
   std::string file, marks;
@@ -52,6 +53,7 @@ Result<std::string> read_last_good(const Source& source) {
   auto text = source.root.read(kLastGoodFile);
   if (!text && text.error().code == ENOENT) return std::string();
   if (!text) return text.error();
+  if (!text->ends_with(kEnd)) return std::string();  // cut: the comments alone are a valid file
   const auto files = files_of(*text);
   return !files.empty() && files.front().file == source.name ? std::move(*text) : std::string();
 }

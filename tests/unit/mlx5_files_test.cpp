@@ -370,14 +370,15 @@ TEST(Mlx5Evidence, FilesOfEcnAreOfedAndTheirAbsenceIsTheKernel) {
   EXPECT_EQ(driver_for("bnxt_en", &bed.kernel.root, "eth0").name, "bnxt");
 }
 
-// What stops traffic on this card, and nothing else.
-TEST(Mlx5Evidence, PfcAndMtuAreDisruptiveAloneOfItsOwnOperations) {
+// What stops traffic on this card, and nothing else. Trust and the DSCP map do on ConnectX-4 (Limits::harmless).
+TEST(Mlx5Evidence, TheseAloneOfItsOwnOperationsAreDisruptive) {
+  const std::set kDisruptive{SettingId::pfc, SettingId::mtu, SettingId::trust, SettingId::dscp_map};
   FileBed bed(Personality::mlx5);
   const Driver& inbox = driver_for("mlx5_core", &bed.kernel.root, "eth0");
   bed.tree.folder("sys/class/net/eth0/ecn");
   for (const Driver* driver : {&inbox, &driver_for("mlx5_core", &bed.kernel.root, "eth0")})
     for (const SettingOp& each : driver->ops)
-      EXPECT_EQ(each.op.disruptive, each.setting == SettingId::pfc || each.setting == SettingId::mtu)
+      EXPECT_EQ(each.op.disruptive, kDisruptive.contains(each.setting))
           << driver->name << " " << key_text(each.setting);
 }
 
