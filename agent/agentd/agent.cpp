@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "agentd/inventory.h"
 #include "config/config.h"
 #include "settings/confirm.h"
 
@@ -30,6 +31,8 @@ constexpr milliseconds kIdlePoll{1'000};
 // Link speed and firmware state are reported a little after the carrier.
 constexpr milliseconds kSettleDelay{1'000};
 constexpr milliseconds kRecordPoll{2'000};
+// Not while the drivers come up.
+constexpr milliseconds kPartsDelay{30'000};
 constexpr milliseconds kUdevPoll{100};
 constexpr milliseconds kUdevPatience{10'000};
 // After a full minute of the clock, not in its last second.
@@ -41,6 +44,7 @@ constexpr const char* kReread = "reread";
 constexpr const char* kReady = "ready";
 constexpr const char* kHost = "host";
 constexpr const char* kConfirm = "confirm";  // an apply that awaits confirmation
+constexpr const char* kParts = "parts";      // the inventory
 constexpr const char* kWindow = "window";    // the maintenance window opens
 
 qos::Instant now() { return std::chrono::steady_clock::now(); }
@@ -58,6 +62,7 @@ Result<void> Agent::run() {
   watch_confirm();
   keep_all();
   schedule_.at(kReread, now() + manager_.policy().reread);
+  schedule_.at(kParts, now() + kPartsDelay);
   publish_status();
   arm();
   const int ended = sd_event_loop(event_.get());
@@ -189,6 +194,14 @@ void Agent::keep_all() {
   keep_host();
 }
 
+void Agent::record_parts() {
+  if (!kernel_.root.is_host()) return;
+  const auto kept = keep_inventory(kernel_, manager_.directory());
+  const std::string line = kept ? *kept : kept.error().text();
+  if (!line.empty())
+    write_journal({kept ? message_id::port : message_id::trouble, kept ? LOG_INFO : LOG_WARNING, line, {}});
+}
+
 void Agent::watch_confirm() {
   const PortManager::Watch watch = manager_.watch_confirm();
   if (watch.again) schedule_.at(kConfirm, now() + *watch.again);
@@ -220,9 +233,11 @@ void Agent::do_task(const std::string& task) {
   if (task == kHost) return keep_host();
   if (task == kConfirm) return watch_confirm();
   if (task == kWindow) return keep_all();
+  if (task == kParts) return record_parts();
   if (task == kReread) {
     rescan();
     keep_all();
+    schedule_.at(kParts, now());
     schedule_.at(kReread, now() + manager_.policy().reread);
   } else if (task.starts_with("keep ")) {
     keep(id);

@@ -52,6 +52,7 @@ class Agent {
   void keep(const std::string& id);
   void keep_host();
   void keep_all();
+  void record_parts();
   void watch_confirm();
   void settle(const std::string& id);
   void poll_idle(const std::string& id);

@@ -12,6 +12,8 @@ _fabric_agentctl() {
     candidates=$(fabric-agentctl explain 2>/dev/null | sed -n '2,$s/ .*//p')
   elif [[ ${COMP_WORDS[1]} == config ]]; then
     candidates='check show accept'
+  elif [[ ${COMP_WORDS[1]} == inventory ]]; then
+    candidates='accept'
   fi
   mapfile -t COMPREPLY < <(compgen -W "$candidates" -- "$word")
 }

@@ -24,6 +24,8 @@ constexpr Verb kVerbs[] = {
      "0 all set, read back and restored, 2 some were not, 3 failed or refused", run_selftest},
     {"status", "", "show the state, policy and repairs of each port", "0, 3 failed", run_status},
     {"show", "", "show current and wanted settings", "0, 3 failed", run_show},
+    {"inventory", "[accept]", "show the parts of the last good state and what is missing; accept the present state",
+     "0 nothing is missing, 2 something is, 3 no inventory, or failed", run_inventory},
     {"counters", "[SECONDS]", "show counter rates, errors first", "0, 3 failed", run_counters},
     {"topo", "", "show the GPU and NIC topology, as nvidia-smi topo", "0, 3 failed", run_topo},
     {"neighbors", "", "show LLDP neighbors and the expected cabling", "0, 3 failed", run_neighbors},

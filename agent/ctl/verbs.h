@@ -57,6 +57,7 @@ int run_restore(const Options& options, Output& output);
 int run_counters(const Options& options, Output& output);
 int run_selftest(const Options& options, Output& output);
 int run_status(const Options& options, Output& output);
+int run_inventory(const Options& options, Output& output);
 int run_show(const Options& options, Output& output);
 int run_neighbors(const Options& options, Output& output);
 int run_topo(const Options& options, Output& output);

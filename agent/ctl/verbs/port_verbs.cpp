@@ -7,6 +7,7 @@
 #include "ctl/output/report_text.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
+#include "ctl/verbs/inventory.h"
 #include "ctl/world.h"
 #include "model/finding.h"
 #include "store/state.h"
@@ -166,7 +167,7 @@ std::string unmanaged_text(const Node& node, const Policy& policy, const Output&
 
 std::string status_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output) {
   const auto host = plan.find(kHost);
-  const std::string agent = folded(agent_line(node), output.width);
+  const std::string agent = folded(agent_line(node) + inventory_line(node), output.width);
   if (node.ports.empty() && host == plan.end()) return agent + "No RDMA device found.\n";
   Table table({"PORT", "NETDEV", "STATE", "RATE", "POLICY", "IN SYNC", "REPAIRS", "LAST REPAIR"});
   for (const Port& port : node.ports) {
@@ -199,7 +200,10 @@ Json status_json(const Node& node, const Policy* policy, const Plan& plan) {
   Json ports = Json::array();
   for (const Port& port : node.ports) ports.push_back(port_json(node, port, policy, planned(plan, port)));
   Json out = Json::object();
-  out.update({{"hostname", node.hostname}, {"agent", std::move(agent)}, {"ports", std::move(ports)}});
+  out.update({{"hostname", node.hostname},
+              {"agent", std::move(agent)},
+              {"inventory", inventory_json(node)},
+              {"ports", std::move(ports)}});
   Json host;
   if (const auto changes = plan.find(kHost); changes != plan.end())
     put_changes(host = Json::object(), node, true, &changes->second);
@@ -238,7 +242,8 @@ template <class Show>
 int with_ports(const Options& options, Output& output, Show&& show) {
   auto world = open_world(options);
   if (!world) return fail(output, kFailure, world.error().text());
-  Node node = look(*world, {.topology = false,
+  Node node = look(*world, {.topology = options.verb == "status",
+                            .platform = false,
                             .counters = false,
                             .gids = false,
                             .network = false,
@@ -275,7 +280,7 @@ int run_status(const Options& options, Output& output) {
         const bool host_alone = !options.ports.empty() && node.ports.empty() && !plan.contains(kHost);
         const std::string kept = options.ports.empty() ? absent_text(absent) : std::string();
         return host_alone
-                   ? agent_line(node) + "host: no [sysctl] settings.\n"
+                   ? agent_line(node) + inventory_line(node) + "host: no [sysctl] settings.\n"
                    : status_text(node, policy, plan, output) + (kept.empty() ? "" : "\n" + folded(kept, output.width));
       });
 }

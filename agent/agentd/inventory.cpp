@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agentd/inventory.h"
+
+#include <algorithm>
+
+#include "agentd/messages.h"
+#include "checks/check.h"
+#include "model/report.h"
+#include "model/view.h"
+#include "scan/scan.h"
+#include "store/inventory.h"
+#include "topology/inventory.h"
+
+namespace fabric::agentd {
+
+Result<std::string> keep_inventory(Kernel& kernel, const std::string& directory) {
+  const Node node =
+      scan(kernel, {.settings = false, .counters = false, .gids = false, .network = false, .verbs = false});
+  if (!node.inventory_unread.empty()) return std::string();
+  Inventory now = inventory_of(node, node.inventory ? &*node.inventory : nullptr);
+  if (now.parts.empty() || (node.inventory && now.parts == node.inventory->parts)) return std::string();
+  static const std::vector<std::string> kChecks{"symmetry", "inventory", "pairing", "locality", "pcie"};
+  const Report report = run_checks({.now = node, .no_policy = {}}, kChecks);
+  const bool whole = std::ranges::none_of(report.findings, [](const Finding& each) {
+    return each.status == Status::warning || each.status == Status::critical;
+  });
+  if (!whole) return std::string();
+  now.taken = utc_now();
+  if (auto saved = save_inventory(directory, now); !saved) return saved.error();
+  const auto gpus = std::ranges::count(now.parts, true, &InventoryPart::gpu);
+  return "inventory recorded: " + std::to_string(gpus) + " GPUs, " +
+         std::to_string(static_cast<long>(now.parts.size()) - gpus) + " NIC functions";
+}
+
+}  // namespace fabric::agentd
