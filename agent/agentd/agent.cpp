@@ -68,6 +68,8 @@ Result<void> Agent::run() {
   const int ended = sd_event_loop(event_.get());
   sd_notify(0, "STOPPING=1");
   if (ended < 0) return error(-ended, "event loop");
+  if (const auto folder = sandbox_.outgrown())
+    return error(EROFS, *folder + ": new since the start; fabric-agentd restarts to write there");
   return {};
 }
 
@@ -158,9 +160,8 @@ void Agent::schedule_check(const std::string& id) {
 }
 
 void Agent::rescan() {
-  if (const auto folder = sandbox_.outgrown()) {
-    write_journal({message_id::trouble, LOG_NOTICE, *folder + " is new; fabric-agentd restarts to write there", {}});
-    sd_event_exit(event_.get(), -EROFS);
+  if (sandbox_.outgrown()) {
+    sd_event_exit(event_.get(), 0);  // run() says why
     return;
   }
   // Loaded after our start, with the first RDMA device.

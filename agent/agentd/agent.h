@@ -13,8 +13,8 @@
 #include "agentd/monitor.h"
 #include "agentd/optics.h"
 #include "agentd/port_manager.h"
-#include "agentd/sandbox.h"
 #include "agentd/schedule.h"
+#include "kernel/host/sandbox.h"
 #include "kernel/kernel.h"
 
 namespace fabric::agentd {

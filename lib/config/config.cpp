@@ -94,18 +94,14 @@ std::string_view instead_of(std::string_view fault) {
 }
 
 // Names and values are shown on terminals, in the journal and as labels: they must be what they look like.
-bool is_shown(Reader& reader, const toml::node& node) {
-  const auto good = [&](std::string_view text, const toml::source_position& at) {
-    if (clean_text(text) == text) return true;
-    reader.fail(at, "a character that cannot be shown; delete it");
-    return false;
-  };
-  bool all = true;
-  if (const auto* text = node.as_string()) all = good(text->get(), node.source().begin);
+bool is_shown(Reader& reader, const toml::node& node, std::string_view key = {}) {
+  const auto* text = node.as_string();
+  bool all = clean_text(key) == key && (text == nullptr || clean_text(text->get()) == text->get());
+  if (!all) reader.fail(node.source().begin, "a character that cannot be shown; delete it");
   if (const auto* list = node.as_array())
     for (const toml::node& each : *list) all = is_shown(reader, each) && all;
   if (const auto* table = node.as_table())
-    for (auto&& [key, value] : *table) all = good(key, key.source().begin) && is_shown(reader, value) && all;
+    for (auto&& [name, value] : *table) all = is_shown(reader, value, name) && all;
   return all;
 }
 

@@ -18,8 +18,8 @@
 #include <random>
 #include <set>
 
-#include "agentd/sandbox.h"
 #include "base/fd.h"
+#include "kernel/host/sandbox.h"
 #include "store/optics_state.h"
 #include "support/tree.h"
 
@@ -139,7 +139,7 @@ TEST(DecodeApart, NobodyDecodesElsewhere) {
 
 TEST(Sandbox, IsOutgrownByAFolderThatIsNew) {
   std::set<std::string> closed{"/sys/kernel/config/irdma"};
-  const agentd::Sandbox sandbox([&](const std::string& folder) { return closed.contains(folder); });
+  const Sandbox sandbox([&](const std::string& folder) { return closed.contains(folder); });
   EXPECT_FALSE(sandbox.outgrown()) << "closed from the start: a restart would not open it";
   closed.insert("/sys/kernel/config/rdma_cm");
   EXPECT_EQ(sandbox.outgrown(), "/sys/kernel/config/rdma_cm");

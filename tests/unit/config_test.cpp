@@ -281,13 +281,13 @@ TEST(Config, BytesThatAreNoTomlAreErrorsWithAPlace) {
 TEST(Config, StringsAndCommentsMayHaveAnyLetters) {
   const char* text =
       "\ufeff# caf\u00e9 \"'\n[[port]]\nname = \"\u00e9\\\"\u00e9\" # \u00e9\nmatch = { rdma = '\u00e9\\', netdev = "
-      "\"\"\"\u00e9\"\n\u00e9\"\"\"\"\", "
-      "driver = '''\u00e9\n'\u00e9''' }\nmtu = 9000 # \ufd7f\n";
+      "\"\"\"\u00e9\" \u00e9\"\"\"\"\", "
+      "driver = '''\u00e9 '\u00e9''' }\nmtu = 9000 # \ufd7f\n";
   Policy policy = good(text);
   ASSERT_EQ(policy.ports.size(), 1U);
   EXPECT_EQ(policy.ports[0].name, "\u00e9\"\u00e9");
-  EXPECT_EQ(policy.ports[0].match.netdev, std::vector<std::string>{"\u00e9\"\n\u00e9\"\""});
-  EXPECT_EQ(policy.ports[0].match.driver, std::vector<std::string>{"\u00e9\n'\u00e9"});
+  EXPECT_EQ(policy.ports[0].match.netdev, std::vector<std::string>{"\u00e9\" \u00e9\"\""});
+  EXPECT_EQ(policy.ports[0].match.driver, std::vector<std::string>{"\u00e9 '\u00e9"});
 }
 
 TEST(Config, ShownPolicyReadsBackTheSame) {

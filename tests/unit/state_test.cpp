@@ -253,7 +253,7 @@ TEST_F(StateFiles, StateReadsBackTheSame) {
   AgentState state;
   state.mode = "enforce";
   state.updated = "2026-01-02T03:04:05Z";
-  state.config_error = "a.toml:1:2: \"x\" is\nwrong \x01";
+  state.config_error = "a.toml:1:2: \"x\" is\nwrong";
   state.ports["mlx5_0/1"]["pfc"] = {"refused", "a \\ \"detail\"", 7, "2026-01-02T03:04:04Z"};
   state.ports["mlx5_0/1"]["mtu"] = {"in_sync", "", 0, ""};
   state.held = "an apply awaits confirmation";

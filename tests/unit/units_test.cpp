@@ -10,8 +10,8 @@
 #include <set>
 #include <sstream>
 
-#include "agentd/sandbox.h"
 #include "base/parse.h"
+#include "kernel/host/sandbox.h"
 #include "kernel/host/unit_file.h"
 
 namespace fabric {
@@ -62,7 +62,7 @@ TEST(Units, NobodyWhoActsForRootIsReached) {
 
 TEST(Units, WhatRootMayWriteIsNarrow) {
   Words agent{"/sys/devices", "/proc/sys/net", "-/proc/sys/vm/zone_reclaim_mode"};
-  for (const std::string& folder : agentd::kDriverFolders) agent.insert("-" + folder);
+  for (const std::string& folder : kDriverFolders) agent.insert("-" + folder);
   EXPECT_EQ(values("fabric-agent.service", "ReadWritePaths"), agent);
   EXPECT_EQ(values("fabric-agent-pci.service", "ReadWritePaths"),
             (Words{"/sys/devices", "-/proc/sys/kernel/numa_balancing"}));

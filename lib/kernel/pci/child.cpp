@@ -33,11 +33,15 @@ constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 constexpr uint32_t kArchitecture = 0;  // confine() then ends the child with its next system call
 #endif
 
-constexpr long kComputing[] = {
 #if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-    SYS_pipe2,       SYS_close, SYS_sigaltstack,  // the sanitizers' own
+#define FABRIC_HAS_ASAN __has_feature(address_sanitizer)
+#else
+#define FABRIC_HAS_ASAN 0
 #endif
+
+constexpr long kComputing[] = {
+#if defined(__SANITIZE_ADDRESS__) || FABRIC_HAS_ASAN
+    SYS_pipe2,       SYS_close, SYS_sigaltstack,  // the sanitizers' own
 #endif
     SYS_read,        SYS_write, SYS_exit,        SYS_exit_group, SYS_rt_sigreturn, SYS_rt_sigprocmask, SYS_futex,
     SYS_sched_yield, SYS_brk,   SYS_mmap,        SYS_munmap,     SYS_mremap,       SYS_mprotect,       SYS_madvise};

@@ -42,6 +42,6 @@ check "modules are read, by the confined decoder" wait_until 90 grep -q '^\[modu
 check "the agent's words reach the journal" test -n "$(journalctl -u fabric-agent -o cat _COMM=fabric-agentd | head -1)"
 config enforce
 check "enforcing works" reload_agent
-check "and is reported" wait_until 30 sh -c 'fabric-agentctl plan >/dev/null'
+check "and is reported" wait_until 30 sh -c 'fabric-agentctl status | grep -q "^Agent: running, enforce"'
 [[ ${FABSIM_FAILED:-0} -gt 0 ]] && { agent_log 60; inside fabric-agent find /run -maxdepth 3; }
 finish

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace fabric::agentd {
+namespace fabric {
 
 inline const std::vector<std::string> kDriverFolders{"/sys/kernel/debug/mlx5",     // cc_params
                                                      "/sys/kernel/debug/bnxt_re",  // cc_config
@@ -42,4 +42,4 @@ class Sandbox {
   std::vector<std::string> closed_;
 };
 
-}  // namespace fabric::agentd
+}  // namespace fabric
