@@ -15,7 +15,7 @@
 
 #include "base/fd.h"
 #include "kernel/netlink/netlink.h"
-#include "kernel/netlink/nlattr.h"
+#include "kernel/netlink/netlink.h"
 #include "model/qos.h"
 
 namespace fabric {
