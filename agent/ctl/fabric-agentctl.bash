@@ -2,7 +2,9 @@
 # Completion of fabric-agentctl in bash: the program is asked, so nothing is listed twice.
 _fabric_agentctl() {
   local word=${COMP_WORDS[COMP_CWORD]} candidates
-  if ((COMP_CWORD == 1)); then
+  if [[ ${COMP_WORDS[COMP_CWORD - 1]} =~ ^(--log|-L)$ ]]; then
+    return  # files
+  elif ((COMP_CWORD == 1)); then
     candidates=$(fabric-agentctl help 2>/dev/null | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\).*/\1/p')
   elif [[ $word == -* ]]; then
     candidates=$(fabric-agentctl help "${COMP_WORDS[1]}" 2>/dev/null | grep -o -- '--[a-z-]*')

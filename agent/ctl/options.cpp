@@ -109,6 +109,7 @@ constexpr OptionRow kRows[] = {
     {"comment", 'm', "TEXT", " ack ", "reason, shown with the finding", set_text<&Options::comment>},
     {"list", 'l', "", " ack ", "list acknowledged findings", set_flag<&Options::list>},
     {"remove", 'R', "", " ack ", "remove an acknowledgement", set_flag<&Options::remove>},
+    {"log", 'L', "FILE", " explain ", "explain the errors in the log FILE; -: standard input", set_text<&Options::log>},
     {"help", 'h', "", "", "show help", set_flag<&Options::help>},
     {"version", 'V', "", "", "print the version", set_flag<&Options::version>},
 };

@@ -39,6 +39,7 @@ struct Options {
   std::string comment;
   bool list = false, remove = false;
   bool yes = false;  // selftest
+  std::string log;   // explain: a file, or "-"
   std::optional<Disruptive> disruptive;
   std::optional<std::chrono::seconds> confirm;  // apply: time to confirm
 

@@ -32,7 +32,8 @@ constexpr Verb kVerbs[] = {
     {"capture", "DIR", "record this machine for analysis elsewhere with --root DIR", "0, 3 failed", run_capture},
     {"config", "check|show|accept", "validate the configuration, show it merged, accept that files were removed",
      "0 valid, 1 invalid, 3 failed", run_config},
-    {"explain", "[ID...]", "explain a check, a setting or a diagnosis rule", "0, 64 unknown id", run_explain},
+    {"explain", "[ID...|LINE|-]", "explain a check, a setting, a diagnosis rule, or an error message of a log",
+     "0, 1 no known message, 3 log not readable, 64 unknown id", run_explain},
     {"help", "[VERB]", "show help", "0, 64 unknown verb", run_help},
 };
 

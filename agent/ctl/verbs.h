@@ -64,6 +64,7 @@ int run_topo(const Options& options, Output& output);
 int run_capture(const Options& options, Output& output);
 int run_config(const Options& options, Output& output);
 int run_explain(const Options& options, Output& output);
+int run_explain_log(const Options& options, Output& output);  // lines instead of IDs
 int run_help(const Options& options, Output& output);
 
 }  // namespace fabric::ctl

@@ -61,6 +61,8 @@ class Exporter final : public Site {
   void watch_machine();
   void use(Configuration configuration);
   void reload();
+  Result<std::shared_ptr<const WebConfig>> load_web();
+  void reload_web(bool asked);
   void publish_status();
   void start_health();
   void update_health();
@@ -74,6 +76,8 @@ class Exporter final : public Site {
   std::set<std::string> changed_addresses_;  // netdevs whose GIDs are about to be read again
   std::unique_ptr<sd_event, FreeLoop> loop_;
   std::unique_ptr<Collector> collector_;
+  std::vector<std::string> web_files_;
+  std::string web_state_;  // of web_files_ when they were last read
   HealthKeeper health_{options_.root, state_directory(), lasting_directory()};
   bool health_due_ = true;  // its readings have been requested
   PageCache cache_;
@@ -83,6 +87,8 @@ class Exporter final : public Site {
 Result<void> Exporter::start() {
   auto configuration = configure(options_);
   if (!configuration) return configuration.error();
+  auto web = load_web();
+  if (!web) return web.error();
   auto sockets = listeners(options_, configuration->policy ? *configuration->policy : Policy());
   if (!sockets) return sockets.error();
   wake_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -91,7 +97,7 @@ Result<void> Exporter::start() {
   config_valid_ = !configuration->policy || configuration->no_policy.empty();
   use(std::move(*configuration));
   start_health();
-  auto server = Server::start(loop_.get(), std::move(*sockets), *this);
+  auto server = Server::start(loop_.get(), std::move(*sockets), *this, {}, std::move(*web));
   if (!server) return server.error();
   server_ = std::move(*server);
   return {};
@@ -137,6 +143,26 @@ void Exporter::use(Configuration configuration) {
   status_published_ = false;
 }
 
+// nullptr: plain HTTP, because no file was given.
+Result<std::shared_ptr<const WebConfig>> Exporter::load_web() {
+  if (options_.web_config.empty()) return std::shared_ptr<const WebConfig>();
+  if (web_files_.empty()) web_files_ = {options_.web_config};
+  web_state_ = state_of(web_files_);
+  auto loaded = load_web_config(options_.web_config);
+  if (!loaded) return loaded.error();
+  web_files_ = loaded->files;
+  web_state_ = state_of(web_files_);
+  return std::make_shared<const WebConfig>(std::move(*loaded));
+}
+
+// If its files have changed, or after SIGHUP. An invalid file changes nothing.
+void Exporter::reload_web(bool asked) {
+  if (options_.web_config.empty() || (!asked && state_of(web_files_) == web_state_)) return;
+  auto web = load_web();
+  auto used = web ? server_->use(std::move(*web)) : Result<void>(web.error());
+  if (!used) log(SD_ERR, used.error().text() + (web ? "" : "\nKeeping the previous TLS settings and users."));
+}
+
 void Exporter::start_health() {
   if (auto loaded = health_.load(); !loaded)
     log(SD_WARNING, loaded.error().text() + "\nThe health history in that file is lost.");
@@ -150,6 +176,7 @@ int Exporter::on_health(sd_event_source* source, uint64_t, void* context) {
   if (self->health_due_) self->update_health();
   self->health_due_ = true;
   self->collector_->refresh();
+  self->reload_web(false);
   ::sd_event_source_set_time_relative(source, microseconds(kHealthInterval));
   ::sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
   return 0;
@@ -256,6 +283,7 @@ void Exporter::reload() {
   else
     log(SD_ERR, (configuration ? configuration->no_policy : configuration.error().text()) +
                     "\nKeeping the previous configuration.");
+  reload_web(true);
   ::sd_notify(0, "READY=1");
 }
 

@@ -30,11 +30,13 @@ Result<void> take(Options& options, Reader& reader, const std::string& name, std
                            : options.help) = true;
     return {};
   }
-  if (name != "--listen" && name != "--root" && name != "--config") return error(0, "unknown option '" + name + "'");
+  if (name != "--listen" && name != "--root" && name != "--config" && name != "--web.config.file")
+    return error(0, "unknown option '" + name + "'");
   auto value = reader.value(name, std::move(attached));
   if (!value) return value.error();
   if (name == "--root") options.root = *value;
   if (name == "--config") options.config = *value;
+  if (name == "--web.config.file") options.web_config = *value;
   if (name == "--listen") {
     if (auto address = parse_address(*value); !address) return address.error();
     options.listen.push_back(*value);
@@ -56,7 +58,8 @@ Result<Options> parse_options(const std::vector<std::string>& arguments) {
     if (auto taken = take(options, reader, argument.substr(0, equals), std::move(attached)); !taken)
       return taken.error();
   }
-  if (options.lldp && (options.print || options.config || options.root != "/" || !options.listen.empty()))
+  if (options.lldp && (options.print || options.config || options.root != "/" || !options.listen.empty() ||
+                       !options.web_config.empty()))
     return error(0, "--lldp cannot be combined with other options");
   return options;
 }
@@ -66,6 +69,7 @@ std::string usage() {
          "Serve RoCE and RDMA metrics of this node to Prometheus.\n\n"
          "  --listen ADDRESS:PORT  listen here (may be repeated): 127.0.0.1:10479, [::]:10479, :10479 (both families)\n"
          "  --config FILE          configuration (default /etc/fabric-agent/fabric-agent.toml)\n"
+         "  --web.config.file FILE TLS and users, as for other Prometheus exporters; see fabric-exporter(8)\n"
          "  --root DIR             read a captured tree instead of this machine\n"
          "  --lldp                 listen for LLDP on the netdevs of RDMA ports and publish the neighbors in\n"
          "                         /run/fabric-lldp, instead of serving metrics (fabric-lldp.service)\n"

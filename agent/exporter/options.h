@@ -14,6 +14,7 @@ struct Options {
   std::vector<std::string> listen;  // empty: systemd's sockets, else the configuration's
   std::string root = "/";
   std::optional<std::string> config;  // absent: the default file below the root, which need not exist
+  std::string web_config;             // --web.config.file; empty: plain HTTP for everybody
   bool lldp = false;                  // listen for LLDP and publish the neighbors, instead of serving metrics
   bool print = false, help = false, version = false;
 };

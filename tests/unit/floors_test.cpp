@@ -22,11 +22,16 @@ namespace {
 namespace fs = std::filesystem;
 
 // Folders of lib/ by floor, lowest first: a folder may include itself and every lower floor.
-const std::vector<std::set<std::string>> kFloors{
-    {"base"},          {"model"},           {"wire"},
-    {"kernel"},        {"vendor", "store"}, {"settings", "counters", "topology"},
-    {"health"},        {"checks"},          {"diagnosis", "metrics"},
-    {"scan", "config"}};
+const std::vector<std::set<std::string>> kFloors{{"base"},
+                                                 {"model"},
+                                                 {"wire"},
+                                                 {"kernel"},
+                                                 {"vendor", "store"},
+                                                 {"settings", "counters", "topology"},
+                                                 {"health"},
+                                                 {"checks", "loglines"},
+                                                 {"diagnosis", "metrics"},
+                                                 {"scan", "config"}};
 // Files in one folder; more needs a reason here.
 constexpr size_t kMaxFiles = 25;
 const std::map<std::string, size_t> kLargerFolders{{"lib/model", 40}};  // a struct a file
@@ -38,7 +43,7 @@ struct Library {
 };
 const std::vector<Library> kLibraries{
     {"toml\\+\\+/.*", "lib/config/.*|lib/store/.*|lib/settings/confirm\\.cpp"},
-    {"microhttpd\\.h", "agent/exporter/.*"},
+    {"(microhttpd|yaml|crypt)\\.h|gnutls/.*", "agent/exporter/.*"},
     {"prometheus/.*", "lib/metrics/.*|agent/exporter/.*"},
     {"zlib\\.h", "agent/exporter/.*"},
     {"hwloc.*", "lib/kernel/pci/.*"},
@@ -51,7 +56,7 @@ const std::vector<Library> kLibraries{
 
 // Pure floors reach no I/O: no POSIX header, and of the standard library nothing that opens, prints, waits or reads the
 // environment.
-const std::regex kPure("lib/(model|topology|health|checks|diagnosis)/.*");
+const std::regex kPure("lib/(model|topology|health|checks|loglines|diagnosis)/.*");
 const std::regex kIo(".*\\.h|fstream|iostream|filesystem|thread|mutex|future|condition_variable|cstdlib|csignal");
 
 struct Include {

@@ -162,6 +162,12 @@ int run_config(const Options& options, Output& output) {
 }
 
 int run_explain(const Options& options, Output& output) {
+  // An ID has no blanks.
+  const auto is_line = [](const std::string& word) {
+    return word == "-" || word.find_first_of(" \t") != std::string::npos;
+  };
+  if (!options.log.empty() || std::any_of(options.arguments.begin(), options.arguments.end(), is_line))
+    return run_explain_log(options, output);
   const std::vector<Topic> all = topics();
   if (options.arguments.empty() && !options.json) {
     Table table({"ID", "GROUP", "TITLE"});

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "exporter/http/access.h"
 #include "exporter/http/connections.h"
 #include "exporter/http/http.h"
 
@@ -46,6 +47,10 @@ MHD_Result send(MHD_Connection* connection, const Response& response) {
   if (response.compressed) ::MHD_add_response_header(message, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
   if (response.status == MHD_HTTP_METHOD_NOT_ALLOWED)
     ::MHD_add_response_header(message, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+  if (response.status == MHD_HTTP_UNAUTHORIZED)
+    ::MHD_add_response_header(message, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Basic realm=\"fabric-exporter\"");
+  if (response.status == MHD_HTTP_TOO_MANY_REQUESTS)
+    ::MHD_add_response_header(message, MHD_HTTP_HEADER_RETRY_AFTER, "1");
   MHD_Result queued = ::MHD_queue_response(connection, response.status, message);
   ::MHD_destroy_response(message);
   return queued;
@@ -93,14 +98,16 @@ Connections::Entry* entry_of(MHD_Connection* connection) {
 
 class MicroServer final : public Server {
  public:
-  MicroServer(sd_event* loop, Site& site, const Limits& limits)
+  MicroServer(sd_event* loop, Site& site, const Limits& limits, std::shared_ptr<const WebConfig> web)
       : loop_(loop),
         site_(site),
         limits_(limits),
+        access_(std::move(web)),
         connections_(limits.connections, limits.per_client, limits.request) {}
   ~MicroServer() override { resume_all(); }
 
   Result<void> add(Fd listener);
+  Result<void> use(std::shared_ptr<const WebConfig> web) override;
   void release() override;
   [[nodiscard]] HttpCounts counts() const override;
 
@@ -124,6 +131,7 @@ class MicroServer final : public Server {
 
   MHD_Result answer(Daemon& daemon, MHD_Connection* connection, std::string_view path, void** stage);
   MHD_Result reply(MHD_Connection* connection, const Response& response);
+  unsigned refused(MHD_Connection* connection);
   Result<void> watch(Daemon& daemon);
   void close_some();
   void arm_patience();
@@ -136,25 +144,62 @@ class MicroServer final : public Server {
   std::map<unsigned, uint64_t> requests_;
   std::vector<Waiting> waiting_;
   Source patience_, deadline_;
+  Access access_;
   Connections connections_;
   std::vector<std::unique_ptr<Daemon>> daemons_;
 };
+
+// libmicrohttpd keeps the pointers while the daemon runs.
+std::vector<MHD_OptionItem> tls_options(const WebConfig* web) {
+  std::vector<MHD_OptionItem> out;
+  const auto add = [&](MHD_OPTION option, const char* text) { out.push_back({option, 0, const_cast<char*>(text)}); };
+  if (web != nullptr && web->tls) {
+    add(MHD_OPTION_HTTPS_MEM_KEY, web->key.c_str());
+    add(MHD_OPTION_HTTPS_MEM_CERT, web->certificate.c_str());
+    if (!web->client_ca.empty()) add(MHD_OPTION_HTTPS_MEM_TRUST, web->client_ca.c_str());
+    add(MHD_OPTION_HTTPS_PRIORITIES,
+        web->only_tls13 ? "NORMAL:-VERS-ALL:+VERS-TLS1.3" : "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2");
+  }
+  out.push_back({MHD_OPTION_END, 0, nullptr});
+  return out;
+}
 
 Result<void> MicroServer::add(Fd listener) {
   auto daemon = std::make_unique<Daemon>();
   daemon->server = this;
   daemon->listener = std::move(listener);
+  std::vector<MHD_OptionItem> tls = tls_options(access_.web());
+  const unsigned secure = access_.web() != nullptr && access_.web()->tls ? MHD_USE_TLS : 0;
   daemon->handle.reset(::MHD_start_daemon(
-      MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr, &MicroServer::on_request, daemon.get(),
+      MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | secure, 0, nullptr, nullptr, &MicroServer::on_request, daemon.get(),
       MHD_OPTION_LISTEN_SOCKET, daemon->listener.get(), MHD_OPTION_CONNECTION_LIMIT, limits_.connections + kClosing,
       MHD_OPTION_CONNECTION_TIMEOUT, limits_.idle_seconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
       limits_.connection_memory, MHD_OPTION_NOTIFY_CONNECTION, &MicroServer::on_connection, this,
-      MHD_OPTION_NOTIFY_COMPLETED, &MicroServer::on_completed, this, MHD_OPTION_END));
+      MHD_OPTION_NOTIFY_COMPLETED, &MicroServer::on_completed, this, MHD_OPTION_ARRAY, tls.data(), MHD_OPTION_END));
   if (!daemon->handle) return error(errno != 0 ? errno : EINVAL, "HTTP server");
   daemon->listener.release();  // MHD_stop_daemon closes it
   if (auto watched = watch(*daemon); !watched) return watched;
   daemons_.push_back(std::move(daemon));
   return {};
+}
+
+Result<void> MicroServer::use(std::shared_ptr<const WebConfig> web) {
+  resume_all();
+  std::vector<Fd> listeners;
+  for (auto& daemon : daemons_) listeners.emplace_back(::MHD_quiesce_daemon(daemon->handle.get()));
+  daemons_.clear();
+  access_ = Access(std::move(web));
+  for (Fd& listener : listeners)
+    if (auto added = add(std::move(listener)); !added) return added;
+  return {};
+}
+
+// 0: permitted.
+unsigned MicroServer::refused(MHD_Connection* connection) {
+  if (access_.web() == nullptr) return 0;
+  const MHD_ConnectionInfo* address = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  return access_.refused(connection, header(connection, MHD_HTTP_HEADER_AUTHORIZATION),
+                         client_of(address == nullptr ? nullptr : address->client_addr));
 }
 
 Result<void> MicroServer::watch(Daemon& daemon) {
@@ -212,6 +257,10 @@ MHD_Result MicroServer::on_request(void* context, MHD_Connection* connection, co
 }
 
 MHD_Result MicroServer::answer(Daemon& daemon, MHD_Connection* connection, std::string_view path, void** stage) {
+  if (const unsigned status = refused(connection))
+    return reply(connection, plain(status, status == MHD_HTTP_UNAUTHORIZED ? "Name and password required.\n"
+                                           : status == MHD_HTTP_FORBIDDEN  ? "A valid client certificate is required.\n"
+                                                                           : "Too many wrong passwords.\n"));
   switch (route_of(path)) {
     case Route::landing:
       return reply(connection,
@@ -327,8 +376,8 @@ HttpCounts MicroServer::counts() const {
 }  // namespace
 
 Result<std::unique_ptr<Server>> Server::start(sd_event* loop, std::vector<Fd> listeners, Site& site,
-                                              const Limits& limits) {
-  auto server = std::make_unique<MicroServer>(loop, site, limits);
+                                              const Limits& limits, std::shared_ptr<const WebConfig> web) {
+  auto server = std::make_unique<MicroServer>(loop, site, limits, std::move(web));
   for (Fd& listener : listeners)
     if (auto added = server->add(std::move(listener)); !added) return added.error();
   return std::unique_ptr<Server>(std::move(server));

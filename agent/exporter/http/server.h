@@ -12,6 +12,7 @@
 #include "base/fd.h"
 #include "base/result.h"
 #include "exporter/collect/self.h"
+#include "exporter/http/web_config.h"
 #include "metrics/text.h"
 
 namespace fabric::exporter {
@@ -39,8 +40,10 @@ class Site {
 class Server {
  public:
   static Result<std::unique_ptr<Server>> start(sd_event* loop, std::vector<Fd> listeners, Site& site,
-                                               const Limits& limits = {});
+                                               const Limits& limits = {}, std::shared_ptr<const WebConfig> web = {});
   virtual ~Server() = default;
+  // Serves with another TLS and other users from now on. Open connections are closed.
+  virtual Result<void> use(std::shared_ptr<const WebConfig> web) = 0;
   // Answers the waiting scrapes.
   virtual void release() = 0;
   [[nodiscard]] virtual HttpCounts counts() const = 0;

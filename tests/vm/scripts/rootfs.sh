@@ -8,7 +8,7 @@ ROOTFS_PACKAGES=(
 	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest hwloc-nox lldpd
 	# shared libraries that the product's packages depend on: "dpkg -i" works without a network
 	libfmt9 libhwloc15 libibverbs1 libmicrohttpd12 libnl-3-200 libnl-genl-3-200 libnl-route-3-200 libprometheus-cpp-core1.0
-	libnss-systemd librdmacm1 libsmartcols1 libstdc++6 libsystemd0 libtomlplusplus3
+	libnss-systemd librdmacm1 libsmartcols1 libyaml-0-2 libstdc++6 libsystemd0 libtomlplusplus3
 )
 
 # What the mirror would give today; asked once and kept until --refresh, so that a warm build needs no index.

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// explain LINE, explain --log FILE.
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <fstream>
+#include <iostream>
+
+#include "base/json.h"
+#include "base/parse.h"
+#include "ctl/output/table.h"
+#include "ctl/verbs.h"
+#include "ctl/world.h"
+#include "health/health.h"
+#include "loglines/loglines.h"
+#include "store/health_state.h"
+
+namespace fabric::ctl {
+namespace {
+
+using loglines::kMaxLine;
+using loglines::Message;
+using loglines::Named;
+
+constexpr int kNothingKnown = 1;
+constexpr size_t kMaxFindings = 200;  // of one log
+constexpr size_t kShownOfLine = 400;
+
+// One message at one set of ports.
+struct Found {
+  const Message* message = nullptr;
+  Named named;
+  std::string line, vendor;  // of the first
+  size_t first = 0, count = 0;
+};
+
+struct Log {
+  std::vector<Found> found;
+  size_t lines = 0, known = 0;
+};
+
+void add_line(Log& log, const std::string& line, const Node& node) {
+  ++log.lines;
+  const Message* message = loglines::recognize(line);
+  if (message == nullptr) return;
+  ++log.known;
+  Named named = loglines::names_in(line, node);
+  const auto same = std::find_if(log.found.begin(), log.found.end(), [&](const Found& each) {
+    return each.message == message && each.named.ports == named.ports;
+  });
+  if (same != log.found.end()) ++same->count;
+  else if (log.found.size() < kMaxFindings)
+    log.found.push_back(
+        {message, std::move(named), line.substr(0, kShownOfLine), loglines::vendor_error(line), log.lines, 1});
+}
+
+// A line of any length costs kMaxLine of memory.
+void read_log(std::istream& stream, Log& log, const Node& node) {
+  std::string line;
+  std::string chunk(64 * 1024, '\0');
+  while (stream.read(chunk.data(), static_cast<std::streamsize>(chunk.size())), stream.gcount() > 0)
+    for (std::string_view rest(chunk.data(), static_cast<size_t>(stream.gcount())); !rest.empty();) {
+      const size_t end = rest.find('\n');
+      const std::string_view part = rest.substr(0, end);
+      line.append(part.substr(0, kMaxLine - std::min(kMaxLine, line.size())));
+      if (end == std::string_view::npos) break;
+      add_line(log, line, node);
+      line.clear();
+      rest.remove_prefix(end + 1);
+    }
+  if (!line.empty()) add_line(log, line, node);
+}
+
+// The RDMA device by its own name; without a port the names in capitals, and every port for {port}.
+std::string next_step(const Found& found) {
+  const Port* port = found.named.ports.empty() ? nullptr : found.named.ports.front();
+  std::string out;
+  const std::string_view text = found.message->next;
+  for (size_t at = 0; at < text.size();) {
+    if (text[at] != '{') {
+      out += text[at++];
+      continue;
+    }
+    const size_t end = text.find('}', at);
+    std::string name(text.substr(at + 1, end - at - 1));
+    at = end + 1;
+    const std::string known = name == "peer"     ? found.named.peer
+                              : port == nullptr  ? ""
+                              : name == "netdev" ? port->netdev
+                              : name == "pci"    ? port->pci
+                              : name == "rdma"   ? port->rdma
+                                                 : port->id();
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char letter) { return std::toupper(letter); });
+    out += !known.empty() ? known : name == "PORT" ? "" : name;
+  }
+  return std::string(trim(out));
+}
+
+// What the exporter's health rules say of the port.
+std::vector<std::string> counters_of(const Port& port, const std::optional<HealthMemory>& memory) {
+  if (!memory) return {"not known: fabric-exporter does not run"};
+  std::vector<std::string> out;
+  for (const auto& [rule, subjects] : memory->health.rules)
+    for (const std::string& subject : {port.id(), port.rdma, port.pci}) {
+      const auto state = subjects.find(subject);
+      if (subject.empty() || state == subjects.end() || state->second.status() == Status::ok) continue;
+      const int64_t since = memory->health.wall - static_cast<int64_t>(memory->health.now - state->second.since());
+      out.push_back(rule + " " + std::string(to_text(state->second.status())) + " since " + time_text(since) + ": " +
+                    state->second.evidence);
+    }
+  if (out.empty()) out.push_back("no health rule is raised");
+  return out;
+}
+
+std::string port_text(const Port& port) {
+  std::string text = port.id();
+  if (!port.netdev.empty()) text += ", netdev " + port.netdev;
+  if (!port.pci.empty()) text += ", PCI " + port.pci;
+  return text;
+}
+
+std::string paragraph(const std::string& text, const Output& output) {
+  return "  " + wrapped(text, output.width, 4) + "\n";
+}
+
+std::string found_text(const Found& found, const std::optional<HealthMemory>& memory, const Output& output) {
+  const Message& message = *found.message;
+  std::string text = std::string(message.id) + " (" + std::string(to_text(message.cause)) + ")\n";
+  std::string line = "Line " + std::to_string(found.first);
+  if (found.count > 1) line += ", " + std::to_string(found.count) + " times";
+  text += paragraph(line + ": " + clean_text(found.line), output);
+  text += paragraph(std::string(message.meaning), output);
+  if (!found.vendor.empty()) text += paragraph("The NIC adds " + found.vendor + ".", output);
+  for (size_t i = 0; i < found.named.ports.size(); ++i) {
+    const Port& port = *found.named.ports[i];
+    text += paragraph("Port: " + port_text(port) + " (by " + found.named.by[i] + ")", output);
+    for (const std::string& counters : counters_of(port, memory)) text += paragraph("Counters: " + counters, output);
+  }
+  if (!found.named.elsewhere.empty())
+    text +=
+        paragraph("Not on this node: " + found.named.elsewhere + ". Run this on the node that wrote the line.", output);
+  if (!found.named.peer.empty()) text += paragraph("Peer: " + found.named.peer, output);
+  text += paragraph("Next: " + next_step(found), output);
+  return text + paragraph("Source: " + std::string(message.source), output);
+}
+
+Json found_json(const Found& found, const std::optional<HealthMemory>& memory) {
+  Json ports = Json::array();
+  for (size_t i = 0; i < found.named.ports.size(); ++i) {
+    const Port& port = *found.named.ports[i];
+    Json each = Json::object();
+    each.update({{"port", port.id()}, {"netdev", port.netdev}, {"pci", port.pci}, {"by", found.named.by[i]}});
+    each["counters"] = counters_of(port, memory);
+    ports.push_back(std::move(each));
+  }
+  const Message& message = *found.message;
+  Json out = Json::object();
+  out.update({{"id", message.id}, {"cause", to_text(message.cause)}, {"meaning", message.meaning}});
+  out.update({{"vendor_error", found.vendor}, {"peer", found.named.peer}, {"elsewhere", found.named.elsewhere}});
+  out.update({{"next", next_step(found)}, {"source", message.source}, {"line", clean_text(found.line)}});
+  out.update({{"first_line", found.first}, {"count", found.count}});
+  out["ports"] = std::move(ports);
+  return out;
+}
+
+// Ports and health states; a machine that cannot be read has no names to resolve.
+struct Machine {
+  Node node;
+  std::optional<HealthMemory> memory;
+};
+
+Machine read_machine(const Options& options, Output& output) {
+  Machine out;
+  auto world = open_world(options);
+  if (!world) {
+    output.errors += "fabric-agentctl: " + world.error().text() + ": ports are not resolved\n";
+    return out;
+  }
+  ScanOptions what;
+  what.topology = what.platform = what.settings = what.counters = what.network = what.verbs = false;
+  out.node = look(*world, what);
+  if (auto memory = load_health(world->kernel.root); memory && *memory) out.memory = std::move(**memory);
+  return out;
+}
+
+}  // namespace
+
+int run_explain_log(const Options& options, Output& output) {
+  const bool is_file = !options.log.empty();
+  if (is_file && !options.arguments.empty())
+    return fail(output, kUsage, "explain: --log and a line exclude each other");
+  const std::string name = is_file ? options.log : options.arguments.size() == 1 ? options.arguments.front() : "";
+  const Machine machine = read_machine(options, output);
+  Log log;
+  if (name == "-") {
+    read_log(std::cin, log, machine.node);
+  } else if (is_file) {
+    std::ifstream stream(name, std::ios::binary);
+    if (!stream || stream.peek() == std::ifstream::traits_type::eof())
+      if (!stream.eof()) return fail(output, kFailure, name + ": " + error(errno, "cannot be read").text());
+    stream.clear();
+    read_log(stream, log, machine.node);
+  } else {
+    for (const std::string& line : options.arguments) add_line(log, line, machine.node);
+  }
+  Json list = Json::array();
+  std::string text;
+  for (const Found& found : log.found)
+    if (options.json) list.push_back(found_json(found, machine.memory));
+    else text += (text.empty() ? "" : "\n") + found_text(found, machine.memory, output);
+  if (log.known == 0)
+    text += log.lines == 1 ? "Unknown line: it matches none of the " + std::to_string(loglines::messages().size()) +
+                                 " known messages.\n"
+                           : "None of the " + std::to_string(log.lines) + " lines matches a known message.\n";
+  output.text += options.json ? json_text(list) : text;
+  return log.known == 0 ? kNothingKnown : kDone;
+}
+
+}  // namespace fabric::ctl

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporter/http/access.h"
+
+#include <crypt.h>
+#include <gnutls/crypto.h>
+#include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
+#include <microhttpd.h>
+#include <strings.h>
+
+#include <array>
+#include <optional>
+#include <utility>
+
+namespace fabric::exporter {
+namespace {
+
+constexpr unsigned kOfOne = 2, kOfAll = 5;
+constexpr auto kWindow = std::chrono::seconds(1);
+constexpr size_t kMaxKnown = 100;
+
+gnutls_datum_t datum(std::string_view text) {
+  return {reinterpret_cast<unsigned char*>(const_cast<char*>(text.data())), static_cast<unsigned>(text.size())};
+}
+
+// "Basic bmFtZTpwYXNzd29yZA==" -> name and password.
+std::optional<std::pair<std::string, std::string>> credentials(std::string_view header) {
+  constexpr std::string_view kScheme = "Basic ";
+  if (header.size() <= kScheme.size() || ::strncasecmp(header.data(), kScheme.data(), kScheme.size()) != 0) return {};
+  const gnutls_datum_t encoded = datum(header.substr(kScheme.size()));
+  gnutls_datum_t decoded{};
+  if (::gnutls_base64_decode2(&encoded, &decoded) < 0) return {};
+  const std::string text(reinterpret_cast<const char*>(decoded.data), decoded.size);
+  ::gnutls_free(decoded.data);
+  const size_t colon = text.find(':');
+  if (colon == std::string::npos || text.find('\0') != std::string::npos) return {};
+  return std::pair(text.substr(0, colon), text.substr(colon + 1));
+}
+
+std::string digest(const std::string& text) {
+  std::array<char, 32> out{};
+  ::gnutls_hash_fast(GNUTLS_DIG_SHA256, text.data(), text.size(), out.data());
+  return {out.data(), out.size()};
+}
+
+bool fits(const std::string& password, const std::string& hash) {
+  const auto data = std::make_unique<crypt_data>();
+  const char* result = ::crypt_r(password.c_str(), hash.c_str(), data.get());
+  return result != nullptr && std::string_view(result).size() == hash.size() &&
+         ::gnutls_memcmp(result, hash.data(), hash.size()) == 0;
+}
+
+bool has_certificate(MHD_Connection* connection, ClientCertificate wanted) {
+  const MHD_ConnectionInfo* info = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+  if (info == nullptr) return false;
+  auto* session = static_cast<gnutls_session_t>(info->tls_session);
+  unsigned count = 0, status = 0;
+  if (::gnutls_certificate_get_peers(session, &count) == nullptr || count == 0)
+    return wanted == ClientCertificate::if_given;
+  std::string purpose = GNUTLS_KP_TLS_WWW_CLIENT;
+  gnutls_typed_vdata_st data{GNUTLS_DT_KEY_PURPOSE_OID, reinterpret_cast<unsigned char*>(purpose.data()), 0};
+  return ::gnutls_certificate_verify_peers(session, &data, 1, &status) == 0 && status == 0;
+}
+
+}  // namespace
+
+unsigned Access::refused(MHD_Connection* connection, std::string_view authorization, const std::string& client) {
+  if (!web_) return 0;
+  if (web_->client != ClientCertificate::none && !has_certificate(connection, web_->client)) return MHD_HTTP_FORBIDDEN;
+  return web_->users.empty() ? 0 : refused_password(authorization, client, Clock::now());
+}
+
+unsigned Access::refused_password(std::string_view authorization, const std::string& client, Clock::time_point now) {
+  const auto given = credentials(authorization);
+  if (!given) return MHD_HTTP_UNAUTHORIZED;
+  // An unknown name takes the same time as a known one.
+  const auto user = web_->users.find(given->first);
+  const std::string& hash = (user == web_->users.end() ? web_->users.begin() : user)->second;
+  const std::string known = digest(given->first + '\0' + hash + '\0' + given->second);
+  if (known_.contains(known)) return 0;
+  if (!may_try(client, now)) return MHD_HTTP_TOO_MANY_REQUESTS;
+  if (!fits(given->second, hash) || user == web_->users.end()) return MHD_HTTP_UNAUTHORIZED;
+  if (known_.size() >= kMaxKnown) known_.clear();
+  known_.insert(known);
+  return 0;
+}
+
+bool Access::may_try(const std::string& client, Clock::time_point now) {
+  if (now - window_ >= kWindow) {
+    window_ = now;
+    tries_.clear();
+    all_tries_ = 0;
+  }
+  if (all_tries_ >= kOfAll || tries_[client] >= kOfOne) return false;
+  ++tries_[client];
+  ++all_tries_;
+  return true;
+}
+
+}  // namespace fabric::exporter

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who may read the pages: client certificates and passwords.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "exporter/http/web_config.h"
+
+struct MHD_Connection;
+
+namespace fabric::exporter {
+
+class Access {
+ public:
+  using Clock = std::chrono::steady_clock;
+  explicit Access(std::shared_ptr<const WebConfig> web) : web_(std::move(web)) {}
+
+  [[nodiscard]] const WebConfig* web() const { return web_.get(); }
+  // 0: permitted; else 401, 403 (certificate) or 429 (too many wrong passwords).
+  unsigned refused(MHD_Connection* connection, std::string_view authorization, const std::string& client);
+  // The password alone. A right one costs a hash once, so that a scrape does not; a wrong one costs it each time, and
+  // these are limited: 2 a second of one client, 5 of all.
+  unsigned refused_password(std::string_view authorization, const std::string& client, Clock::time_point now);
+
+ private:
+  bool may_try(const std::string& client, Clock::time_point now);
+
+  std::shared_ptr<const WebConfig> web_;
+  std::set<std::string> known_;  // digests of names, hashes and passwords that fit
+  std::map<std::string, unsigned> tries_;
+  Clock::time_point window_{};
+  unsigned all_tries_ = 0;
+};
+
+}  // namespace fabric::exporter

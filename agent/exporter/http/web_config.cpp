@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporter/http/web_config.h"
+
+#include <fcntl.h>
+#include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <yaml.h>
+
+#include <ctime>
+#include <memory>
+
+#include "base/fd.h"
+#include "base/parse.h"
+#include "health/health.h"
+
+namespace fabric::exporter {
+namespace {
+
+constexpr size_t kMaxFile = 256 * 1024;
+constexpr unsigned kMaxCost = 12;  // 2^12 rounds are 0.3 s of the only thread
+
+// A secret file is not readable by others. Nobody but its owner writes either kind.
+Result<std::string> read_file(const std::string& name, bool secret) {
+  Fd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd) return error(errno, name);
+  struct stat status {};
+  if (::fstat(fd.get(), &status) != 0) return error(errno, name);
+  if (!S_ISREG(status.st_mode)) return error(0, name + ": not a regular file");
+  if (status.st_uid != 0 && status.st_uid != ::geteuid()) return error(0, name + ": unsafe owner: chown root " + name);
+  if ((status.st_mode & (secret ? 027U : 022U)) != 0)
+    return error(0, name + ": unsafe permissions: chmod " + (secret ? "o=,g-w " : "go-w ") + name);
+  std::string text;
+  char buffer[8192];
+  for (ssize_t size = 0; (size = ::read(fd.get(), buffer, sizeof buffer)) != 0;) {
+    if (size < 0) return error(errno, name);
+    text.append(buffer, static_cast<size_t>(size));
+    if (text.size() > kMaxFile) return error(EFBIG, name);
+  }
+  return text;
+}
+
+class Document {
+ public:
+  explicit Document(const std::string& text, const std::string& name) : name_(name) {
+    ::yaml_parser_initialize(&parser_);
+    ::yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()), text.size());
+    loaded_ = ::yaml_parser_load(&parser_, &document_) == 1;
+  }
+  ~Document() {
+    if (loaded_) ::yaml_document_delete(&document_);
+    ::yaml_parser_delete(&parser_);
+  }
+  Document(const Document&) = delete;
+  Document& operator=(const Document&) = delete;
+
+  Result<void> ok() const {
+    if (loaded_) return {};
+    return error(0, name_ + ":" + std::to_string(parser_.problem_mark.line + 1) + ": " +
+                        (parser_.problem != nullptr ? parser_.problem : "not YAML"));
+  }
+  yaml_node_t* root() { return ::yaml_document_get_root_node(&document_); }
+  Error at(const yaml_node_t& node, const std::string& what) const {
+    return error(0, name_ + ":" + std::to_string(node.start_mark.line + 1) + ": " + what);
+  }
+  static std::string text(const yaml_node_t& node) {
+    if (node.type != YAML_SCALAR_NODE) return "";
+    return {reinterpret_cast<const char*>(node.data.scalar.value), node.data.scalar.length};
+  }
+  // Calls take(key, value) for each pair of a mapping.
+  template <class Take>
+  Result<void> pairs(yaml_node_t& mapping, const std::string& where, Take take) {
+    if (mapping.type == YAML_SCALAR_NODE && text(mapping).empty()) return {};  // "basic_auth_users:"
+    if (mapping.type != YAML_MAPPING_NODE) return at(mapping, where + ": expected a mapping");
+    std::map<std::string, bool> seen;
+    for (auto* pair = mapping.data.mapping.pairs.start; pair < mapping.data.mapping.pairs.top; ++pair) {
+      yaml_node_t& key = *::yaml_document_get_node(&document_, pair->key);
+      yaml_node_t& value = *::yaml_document_get_node(&document_, pair->value);
+      const std::string name = text(key);
+      if (name.empty()) return at(key, where + ": a key is not a text");
+      if (!seen.emplace(name, true).second) return at(key, name + ": twice");
+      if (auto taken = take(name, key, value); !taken) return taken;
+    }
+    return {};
+  }
+
+ private:
+  std::string name_;
+  yaml_parser_t parser_{};
+  yaml_document_t document_{};
+  bool loaded_ = false;
+};
+
+struct TlsText {
+  std::map<std::string, std::string> values;
+  std::map<std::string, const yaml_node_t*> nodes;
+};
+
+Result<void> read_tls(Document& document, yaml_node_t& mapping, TlsText& out) {
+  return document.pairs(
+      mapping, "tls_server_config", [&](const std::string& name, yaml_node_t& key, yaml_node_t& value) -> Result<void> {
+        for (const char* known : {"cert_file", "key_file", "client_auth_type", "client_ca_file", "min_version"})
+          if (name == known) {
+            out.values[name] = Document::text(value);
+            out.nodes[name] = &value;
+            if (out.values[name].empty()) return document.at(value, name + ": expected a text");
+            return {};
+          }
+        return document.at(key, "unknown key tls_server_config." + clean_text(name));
+      });
+}
+
+bool is_bcrypt(const std::string& hash, unsigned& cost) {
+  if (hash.size() != 60 || hash[0] != '$' || hash[1] != '2' || hash[3] != '$' || hash[6] != '$') return false;
+  if (std::string_view("aby").find(hash[2]) == std::string_view::npos) return false;
+  cost = parse_number<unsigned>(hash.substr(4, 2)).value_or(99);
+  return true;
+}
+
+Result<void> read_users(Document& document, yaml_node_t& mapping, WebConfig& out) {
+  return document.pairs(mapping, "basic_auth_users",
+                        [&](const std::string& name, yaml_node_t& key, yaml_node_t& value) -> Result<void> {
+                          const std::string hash = Document::text(value), who = "user " + clean_text(name);
+                          unsigned cost = 0;
+                          if (name.find(':') != std::string::npos) return document.at(key, who + ": ':' in a name");
+                          if (!is_bcrypt(hash, cost))
+                            return document.at(value, who + ": expected a bcrypt hash (htpasswd -nBC 10 NAME)");
+                          if (cost > kMaxCost)
+                            return document.at(value, who + ": cost above " + std::to_string(kMaxCost) +
+                                                          ": a login would stop the exporter for seconds");
+                          out.users[name] = hash;
+                          return {};
+                        });
+}
+
+// Paths are relative to the file, as exporter-toolkit has it.
+std::string beside(const std::string& file, const std::string& name) {
+  const size_t slash = file.rfind('/');
+  return name.starts_with('/') || slash == std::string::npos ? name : file.substr(0, slash + 1) + name;
+}
+
+Result<void> check_time(const std::string& name, const std::string& pem) {
+  gnutls_datum_t datum{reinterpret_cast<unsigned char*>(const_cast<char*>(pem.data())),
+                       static_cast<unsigned>(pem.size())};
+  gnutls_x509_crt_t* list = nullptr;
+  unsigned count = 0;
+  if (const int failed = ::gnutls_x509_crt_list_import2(&list, &count, &datum, GNUTLS_X509_FMT_PEM, 0); failed < 0)
+    return error(0, name + ": no certificate: " + ::gnutls_strerror(failed));
+  const std::time_t now = std::time(nullptr), from = ::gnutls_x509_crt_get_activation_time(list[0]),
+                    until = ::gnutls_x509_crt_get_expiration_time(list[0]);
+  for (unsigned i = 0; i < count; ++i) ::gnutls_x509_crt_deinit(list[i]);
+  ::gnutls_free(list);
+  if (until < now) return error(0, name + ": the certificate expired at " + time_text(until));
+  if (from > now) return error(0, name + ": the certificate is not valid before " + time_text(from));
+  return {};
+}
+
+struct FreeCredentials {
+  void operator()(gnutls_certificate_credentials_t credentials) const {
+    ::gnutls_certificate_free_credentials(credentials);
+  }
+};
+
+// What libmicrohttpd does at its start, to report the reason of a failure.
+Result<void> check_pair(const WebConfig& web) {
+  const auto datum = [](const std::string& pem) {
+    return gnutls_datum_t{reinterpret_cast<unsigned char*>(const_cast<char*>(pem.data())),
+                          static_cast<unsigned>(pem.size())};
+  };
+  gnutls_certificate_credentials_t raw = nullptr;
+  if (::gnutls_certificate_allocate_credentials(&raw) < 0) return error(ENOMEM, "TLS");
+  const std::unique_ptr<std::remove_pointer_t<gnutls_certificate_credentials_t>, FreeCredentials> owner(raw);
+  const gnutls_datum_t certificate = datum(web.certificate), key = datum(web.key), ca = datum(web.client_ca);
+  if (const int failed = ::gnutls_certificate_set_x509_key_mem(raw, &certificate, &key, GNUTLS_X509_FMT_PEM);
+      failed < 0)
+    return error(0, web.files[2] + ": not the key of " + web.files[1] + ": " + ::gnutls_strerror(failed));
+  if (!web.client_ca.empty() && ::gnutls_certificate_set_x509_trust_mem(raw, &ca, GNUTLS_X509_FMT_PEM) <= 0)
+    return error(0, web.files[3] + ": no certificate");
+  return {};
+}
+
+Result<void> use_words(const Document& document, const TlsText& tls, WebConfig& out) {
+  const auto word = [&](const char* key) { return tls.values.contains(key) ? tls.values.at(key) : std::string(); };
+  const std::string type = word("client_auth_type"), version = word("min_version");
+  if (type == "RequireAndVerifyClientCert") out.client = ClientCertificate::required;
+  else if (type == "VerifyClientCertIfGiven") out.client = ClientCertificate::if_given;
+  else if (!type.empty() && type != "NoClientCert")
+    return document.at(
+        *tls.nodes.at("client_auth_type"),
+        "client_auth_type: expected NoClientCert, VerifyClientCertIfGiven or RequireAndVerifyClientCert");
+  if (!version.empty() && version != "TLS12" && version != "TLS13")
+    return document.at(*tls.nodes.at("min_version"), "min_version: expected TLS12 or TLS13");
+  out.only_tls13 = version == "TLS13";
+  return {};
+}
+
+Result<void> use_tls(const Document& document, const yaml_node_t& section, const std::string& file, const TlsText& tls,
+                     WebConfig& out) {
+  for (const char* key : {"cert_file", "key_file"})
+    if (!tls.values.contains(key))
+      return document.at(section, std::string("tls_server_config: ") + key + " is missing");
+  if (auto used = use_words(document, tls, out); !used) return used;
+  const bool has_ca = tls.values.contains("client_ca_file");
+  if (has_ca != (out.client != ClientCertificate::none))
+    return document.at(section, "tls_server_config: client_ca_file and client_auth_type require each other");
+  struct Member {
+    const char* key;
+    std::string& pem;
+  };
+  for (const Member& each :
+       {Member{"cert_file", out.certificate}, {"key_file", out.key}, {"client_ca_file", out.client_ca}}) {
+    if (!tls.values.contains(each.key)) continue;
+    out.files.push_back(beside(file, tls.values.at(each.key)));
+    auto text = read_file(out.files.back(), &each.pem == &out.key);
+    if (!text) return document.at(*tls.nodes.at(each.key), std::string(each.key) + ": " + text.error().text());
+    each.pem = std::move(*text);
+  }
+  out.tls = true;
+  if (auto valid = check_time(out.files[1], out.certificate); !valid) return valid;
+  return check_pair(out);
+}
+
+}  // namespace
+
+Result<WebConfig> load_web_config(const std::string& file) {
+  const auto text = read_file(file, true);
+  if (!text) return text.error();
+  WebConfig out;
+  out.files = {file};
+  Document document(*text, file);
+  if (auto ok = document.ok(); !ok) return ok.error();
+  if (document.root() == nullptr) return error(0, file + ": empty");
+  TlsText tls;
+  const yaml_node_t* section = nullptr;
+  auto read = document.pairs(*document.root(), file,
+                             [&](const std::string& name, yaml_node_t& key, yaml_node_t& value) -> Result<void> {
+                               if (name == "basic_auth_users") return read_users(document, value, out);
+                               if (name != "tls_server_config")
+                                 return document.at(key, "unknown key " + clean_text(name));
+                               section = &key;
+                               return read_tls(document, value, tls);
+                             });
+  if (!read) return read.error();
+  if (section == nullptr && out.users.empty())
+    return error(0, file + ": neither tls_server_config nor basic_auth_users: nothing is protected");
+  if (section != nullptr)
+    if (auto used = use_tls(document, *section, file, tls, out); !used) return used.error();
+  return out;
+}
+
+std::string state_of(const std::vector<std::string>& files) {
+  std::string out;
+  for (const std::string& name : files) {
+    struct stat status {};
+    const bool there = ::stat(name.c_str(), &status) == 0;
+    out += !there ? "none "
+                  : std::to_string(status.st_ino) + "/" + std::to_string(status.st_size) + "/" +
+                        std::to_string(status.st_mode) + "/" + std::to_string(status.st_mtim.tv_sec) + "." +
+                        std::to_string(status.st_mtim.tv_nsec) + " ";
+  }
+  return out;
+}
+
+}  // namespace fabric::exporter

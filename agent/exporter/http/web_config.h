@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// TLS and users of the listener, in the file format of Prometheus' exporters (exporter-toolkit's web-config).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace fabric::exporter {
+
+enum class ClientCertificate : uint8_t { none, if_given, required };
+
+struct WebConfig {
+  bool tls = false;
+  std::string certificate, key, client_ca;  // PEM
+  ClientCertificate client = ClientCertificate::none;
+  bool only_tls13 = false;
+  std::map<std::string, std::string, std::less<>> users;  // name -> bcrypt hash; empty: no password
+  std::vector<std::string> files;                         // that it was read from
+};
+
+// An Error names the file, the line and the key. Certificate and key must fit and be valid now.
+Result<WebConfig> load_web_config(const std::string& file);
+
+// Changes if one of the files does.
+std::string state_of(const std::vector<std::string>& files);
+
+}  // namespace fabric::exporter

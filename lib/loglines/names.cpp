@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// The port and the peer that a line names.
+#include <algorithm>
+#include <array>
+
+#include "base/ip.h"
+#include "base/parse.h"
+#include "loglines/loglines.h"
+
+namespace fabric::loglines {
+namespace {
+
+constexpr size_t kMaxNames = 200;  // words of a line that are looked up
+constexpr size_t kMaxWord = 64;
+
+// NCCL prints "remoteGids" and the GID without a blank; UCX and others print "name=GID" or "name GID".
+constexpr std::array<std::string_view, 3> kRemote{"remoteGids", "remoteGid", "dgid"};
+constexpr std::array<std::string_view, 2> kLocal{"localGid", "sgid"};
+
+enum class Side : uint8_t { unknown, local, remote };
+
+struct Word {
+  std::string text;
+  Side side = Side::unknown;
+};
+
+bool in_name(char letter) {
+  return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+         std::string_view("_.:-/").find(letter) != std::string_view::npos;
+}
+
+template <size_t Size>
+bool strip(std::string_view& text, const std::array<std::string_view, Size>& names) {
+  for (const std::string_view name : names)
+    if (text.starts_with(name)) {
+      text.remove_prefix(name.size());
+      return true;
+    }
+  return false;
+}
+
+std::string_view without_colon(std::string_view text) {
+  if (text.ends_with(':') && !text.ends_with("::")) text.remove_suffix(1);
+  while (text.ends_with('.') || text.ends_with('/')) text.remove_suffix(1);
+  return text;
+}
+
+std::vector<Word> words_of(std::string_view line) {
+  std::vector<Word> out;
+  Side next = Side::unknown;
+  for (size_t at = 0; at < line.size() && out.size() < kMaxNames;) {
+    size_t end = at;
+    while (end < line.size() && in_name(line[end])) ++end;
+    std::string_view text = line.substr(at, end - at);
+    at = end + 1;
+    if (text.empty()) continue;
+    Side side = next;
+    next = Side::unknown;
+    if (text == "peer" || text == "to" || strip(text, kRemote)) side = Side::remote;
+    else if (strip(text, kLocal)) side = Side::local;
+    if (text.empty() || text == "peer" || text == "to") next = side;
+    else if (text.size() <= kMaxWord) out.push_back({std::string(without_colon(text)), side});
+  }
+  return out;
+}
+
+bool names_device(const Port& port, const std::string& word) {
+  if (word == port.rdma || word == port.id()) return true;
+  const std::string own = port.rdma + ":" + std::to_string(port.number);
+  return word == own || word.starts_with(own + "/");  // UCX: "mlx5_0:1/RoCE"
+}
+
+// "device mlx5_0", "GID ::ffff:10.1.0.1"; empty: the word does not name the port.
+std::string way_of_naming(const Port& port, const std::string& word, const std::optional<Ip>& ip) {
+  if (names_device(port, word)) return "device " + word;
+  if (!port.netdev.empty() &&
+      (word == port.netdev || std::find(port.altnames.begin(), port.altnames.end(), word) != port.altnames.end()))
+    return "netdev " + word;
+  if (!port.pci.empty() && word == port.pci) return "PCI address " + word;
+  if (!ip) return "";
+  const std::string gid = gid_text(*ip);
+  const bool has = std::any_of(port.gids.begin(), port.gids.end(), [&](const Gid& each) { return each.gid == gid; });
+  return has ? "GID " + word : "";
+}
+
+bool looks_like_a_device(std::string_view word) {
+  for (const std::string_view prefix :
+       {"mlx5_", "mlx4_", "bnxt_re", "irdma", "rocep", "roceo", "rdmap", "ionic_", "hns_"})
+    if (word.starts_with(prefix) && word.size() > prefix.size() && word.size() < 24) {
+      // Not a function's or a module's name: mlx5_core, mlx5_cmd_out_err.
+      const size_t last = word.find_first_of(":/");
+      const char end = word[std::min(last, word.size()) - 1];
+      return end >= '0' && end <= '9';
+    }
+  return false;
+}
+
+bool add(Named& out, const Node& node, const Word& word, const std::optional<Ip>& ip) {
+  for (const Port& port : node.ports) {
+    const std::string way = way_of_naming(port, word.text, ip);
+    if (way.empty()) continue;
+    if (std::find(out.ports.begin(), out.ports.end(), &port) == out.ports.end()) {
+      out.ports.push_back(&port);
+      out.by.push_back(way);
+    }
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Named names_in(std::string_view line, const Node& node) {
+  Named out;
+  for (const Word& word : words_of(line.substr(0, kMaxLine))) {
+    const auto ip = parse_ip(word.text);
+    if (word.side == Side::remote) {
+      if (ip) out.peer = word.text;
+      continue;
+    }
+    if (add(out, node, word, ip)) continue;
+    if (looks_like_a_device(word.text)) out.elsewhere = "device " + word.text;
+    if (ip && word.side == Side::local) out.elsewhere = "GID " + word.text;
+  }
+  // An IPv4 address behind "::ffff:" is what ping and ip(8) take.
+  constexpr std::string_view kMapped = "::ffff:";
+  if (out.peer.starts_with(kMapped) && out.peer.find('.') != std::string::npos) out.peer.erase(0, kMapped.size());
+  return out;
+}
+
+}  // namespace fabric::loglines

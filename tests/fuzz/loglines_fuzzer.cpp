@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as a log line: no crash, and what is named is a part of the line that can be printed.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "base/parse.h"
+#include "loglines/loglines.h"
+
+namespace {
+
+fabric::Node node() {
+  fabric::Node out;
+  fabric::Port& port = out.ports.emplace_back();
+  port.rdma = "mlx5_0", port.netdev = "ens1", port.pci = "0000:17:00.0";
+  port.gids = {{3, "0000:0000:0000:0000:0000:ffff:0a01:0001", "RoCE v2", "ens1"}};
+  return out;
+}
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const fabric::Node kNode = node();
+  const std::string_view line(reinterpret_cast<const char*>(data), size);
+  (void)fabric::loglines::recognize(line);
+  (void)fabric::loglines::vendor_error(line);
+  const auto named = fabric::loglines::names_in(line, kNode);
+  require(named.ports.size() == named.by.size() && named.ports.size() <= 1);
+  for (const std::string& text : {named.peer, named.elsewhere}) require(fabric::clean_text(text) == text);
+  return 0;
+}
