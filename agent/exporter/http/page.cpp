@@ -75,7 +75,10 @@ std::string render_page(const Snapshot& snapshot, const Findings& findings, cons
   add_sampled(families, snapshot.sampled);
   add_diagnoses(families, snapshot.node, findings.signals, findings.diagnoses);
   add_acknowledged(families, findings.report);  // alerts depend on them
-  if (context.health != nullptr) add_health(families, *context.health);
+  if (context.health != nullptr) {
+    add_events(families, *context.health);
+    add_health(families, *context.health);
+  }
   add_node(families, snapshot.node, findings.report, policy.raw);
   for (const PortBursts& port : snapshot.bursts) add_bursts(families, port, Clock::now());
   add_compat(families, snapshot.node, policy.compat);
