@@ -3,10 +3,13 @@
 
 #include "counters/burst.h"
 #include "metrics/family.h"
+#include "model/policy.h"
 
 namespace fabric {
 
-// Histograms and peaks of the samples of one port.
-void add_bursts(FamilySet& families, const PortBursts& port, BurstRecord::Clock::time_point now);
+// Of the samples of one port: the histogram of pause, and peaks. The group "bursts": also the histogram of load, and
+// events.
+void add_bursts(FamilySet& families, const PortBursts& port, BurstRecord::Clock::time_point now,
+                const Published& published = {});
 
 }  // namespace fabric
