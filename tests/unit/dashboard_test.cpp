@@ -47,7 +47,7 @@ class Etc : public testing::TestWithParam<const char*> {};
 TEST_P(Etc, asks_for_metrics_that_are_published) {
   auto asked = words(text_of(fs::path(FABRIC_SOURCE_DIR) / GetParam()), std::regex("\\b(fabric_[a-z0-9_]+)"));
   auto names = published();
-  EXPECT_GT(asked.size(), 5u);
+  EXPECT_GE(asked.size(), 5u);
   for (const auto& name : asked) EXPECT_TRUE(is_published(names, name)) << name;
 }
 
