@@ -113,6 +113,30 @@ MaybeProblem read_compat(const toml::node& node, Policy& policy) {
   return std::nullopt;
 }
 
+MaybeProblem read_groups(const toml::node& node, Policy& policy) {
+  std::vector<std::string> names;
+  if (auto problem = read_texts(node, names)) return problem;
+  std::vector<SeriesGroup> wanted;
+  for (const std::string& name : names) {
+    const auto* group = std::find_if(kSeriesGroups.begin(), kSeriesGroups.end(),
+                                     [&](SeriesGroup each) { return to_text(each) == name; });
+    if (group == kSeriesGroups.end()) {
+      std::string known;
+      for (SeriesGroup each : kSeriesGroups) known += (known.empty() ? "" : ", ") + toml_string(to_text(each));
+      return TomlProblem{node.source().begin, "expected one or more of " + known + ", not " + toml_string(name)};
+    }
+    wanted.push_back(*group);
+  }
+  policy.published.groups = std::move(wanted);
+  return std::nullopt;
+}
+
+std::string groups_toml(const Policy& policy) {
+  std::vector<std::string> names;
+  for (SeriesGroup one : policy.published.groups) names.emplace_back(to_text(one));
+  return texts_toml(names);
+}
+
 std::string compat_toml(const Policy& policy) {
   std::vector<std::string> names;
   for (Compat one : policy.compat) names.emplace_back(to_text(one));
@@ -292,11 +316,12 @@ const std::array kKeys{
     Key{"exporter", "sample_interval", "sample_interval = \"1s\"", read_sample_interval,
         [](const Policy& p) { return shown(p.sample_interval); }},
     Key{"exporter", "sample_cpu_budget", "sample_cpu_budget = \"2%\"", read_cpu_budget, cpu_budget_toml},
-    Key{"exporter", "raw", "raw = \"all\"",
+    Key{"exporter", "groups", "groups = [\"module_limits\", \"lanes\"]", read_groups, groups_toml},
+    Key{"exporter", "raw", "raw = \"unmapped\"",
         [](const toml::node& node, Policy& p) {
-          return read_enum(node, {RawCounters::unnamed, RawCounters::all}, p.raw);
+          return read_enum(node, {RawCounters::unmapped, RawCounters::all}, p.published.raw);
         },
-        [](const Policy& p) { return shown(to_text(p.raw)); }},
+        [](const Policy& p) { return shown(to_text(p.published.raw)); }},
     Key{"exporter", "ethtool", "ethtool = [\"*_xdp_drop\"]",
         [](const toml::node& node, Policy& p) { return read_texts(node, p.ethtool); },
         [](const Policy& p) { return texts_toml(p.ethtool); }},

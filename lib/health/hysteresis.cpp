@@ -62,6 +62,20 @@ void advance_trigger(HealthTrigger& trigger, std::optional<double> limit, const 
   trigger = HealthTrigger{!trigger.on, trigger.on ? 0 : *trigger.turning, std::nullopt};
 }
 
+// A finding begins when a limit raises it, or when one reading is a finding by itself: a single link down counts,
+// though the limit is several in 12 h. Rules that need a confirmation have no such readings.
+void count_onset(HealthState& state, const HealthRule& rule, const HealthLimits& limits, const HealthReading& reading,
+                 bool was_ok, double now) {
+  const bool struck = rule.measure != HealthMeasure::level && limits.confirm <= 0 &&
+                      status_of_reading(rule, limits, reading) != Status::ok;
+  const bool raised = was_ok && state.status() != Status::ok;
+  if ((struck && !state.struck) || (raised && !struck)) {
+    ++state.onsets;
+    if (!state.first_onset) state.first_onset = now;
+  }
+  state.struck = struck;
+}
+
 }  // namespace
 
 void advance(HealthState& state, const HealthRule& rule, const HealthLimits& limits, const HealthReading* reading,
@@ -84,10 +98,12 @@ void advance(HealthState& state, const HealthRule& rule, const HealthLimits& lim
     if (rule.measure == HealthMeasure::level || reading->amount > 0 || state.evidence.empty())
       state.evidence = reading->evidence;
   }
+  const bool was_ok = state.status() == Status::ok;
   const double ratio = own.base > 0 ? own.amount / own.base : 0;
   const Values values{state.value, rule.measure == HealthMeasure::ratio ? ratio : state.value};
   advance_trigger(state.warning, warning, rule, limits, values, now);
   advance_trigger(state.critical, critical, rule, limits, values, now);
+  count_onset(state, rule, limits, *reading, was_ok, now);
   if (state.phase() == HealthPhase::ok) state.evidence.clear();
 }
 

@@ -83,7 +83,8 @@ class Publisher {
 
 }  // namespace
 
-void add_bursts(FamilySet& families, const PortBursts& port, Clock::time_point now) {
+void add_bursts(FamilySet& families, const PortBursts& port, Clock::time_point now, const Published& published) {
+  const bool all = published.has(SeriesGroup::bursts);
   Publisher out(families, port, now);
   const BurstRecord& record = port.record;
   using Of = std::initializer_list<Label>;
@@ -93,7 +94,10 @@ void add_bursts(FamilySet& families, const PortBursts& port, Clock::time_point n
   });
   out.priorities(record.pause_frames, [&](const BurstTrack& track, Of of) { out.peak(kFramesPeak, track, of); });
   out.directions(record.bytes, [&](const BurstTrack& track, Of of) { out.peak(kBytesPeak, track, of); });
-  out.directions(record.load, [&](const BurstTrack& track, Of of) { out.histogram(kLoad, track, kLoadBounds, of); });
+  out.directions(record.load, [&](const BurstTrack& track, Of of) {
+    if (all) out.histogram(kLoad, track, kLoadBounds, of);
+  });
+  if (!all) return;
   out.events([&](const BurstTrack& track, Of of) {
     out.histogram(kEvents, track, kEventBounds, of);
     out.peak(kEventsPeak, track, of);

@@ -21,7 +21,7 @@ class FabricCollectable : public prometheus::Collectable {
     Report report{};  // from run_checks(); empty: no fabric_check_status
   };
   struct Options {
-    RawCounters raw = Policy().raw;
+    Published published{};
     size_t series_limit = Policy().series_limit;
   };
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <ctime>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "counters/catalogue.h"
@@ -42,8 +43,9 @@ constexpr Metric kInSync{"fabric_setting_in_sync",
 constexpr Metric kUnverified{
     "fabric_setting_unverified",
     "1 if the setting reads as the policy wants, but the driver's answer does not show what the NIC does.", kGauge};
-constexpr Metric kRepairs{"fabric_setting_repairs_total",
-                          "Times fabric-agentd restored the setting since it began to enforce it."};
+constexpr Metric kRepairs{
+    "fabric_setting_repairs_total",
+    "Times fabric-agentd restored the setting since it began to enforce it. Absent until the first repair."};
 constexpr Metric kDrifts{
     "fabric_setting_drifts_total",
     "Times the setting had changed after it was in sync, by likely cause: driver (loaded or reset), link (retrained), "
@@ -55,8 +57,14 @@ constexpr Metric kDiagnosis{
     "fabric_diagnosis",
     "Confidence (0 to 1) that a culprit is at fault, by culprit (host, cable, network, peer, unknown, none) and rule.",
     kGauge};
-constexpr Metric kCheckStatus{"fabric_check_status", "Status of the check: 0 ok, 1 warning, 2 critical, 3 unknown.",
-                              kGauge};
+constexpr Metric kCheckStatus{
+    "fabric_check_status",
+    "Status of the check: 0 ok, 1 warning, 2 critical, 3 unknown. The series without a subject stands for all subjects "
+    "that are ok.",
+    kGauge};
+constexpr Metric kSettingsHash{
+    "fabric_settings_hash",
+    "Hash of all settings of the port as read: equal on ports whose settings are equal, whatever the policy.", kGauge};
 
 void add_if(FamilySet& families, const Metric& metric, const Labels& labels, std::optional<double> value) {
   if (value) families.add(metric, labels, *value);
@@ -80,6 +88,26 @@ Labels info_labels(const Port& port) {
   labels.push_back({"board", port.board_id});
   labels.push_back({"hca_type", port.hca_type});
   return labels;
+}
+
+// FNV-1a over the texts of all settings, cut to the 52 bits that a double holds.
+double settings_hash(const Qos& qos) {
+  uint64_t hash = 0xcbf29ce484222325;
+  const auto add = [&](std::string_view text) {
+    for (const char each : text) hash = (hash ^ static_cast<unsigned char>(each)) * 0x100000001b3;
+    hash = (hash ^ '\n') * 0x100000001b3;
+  };
+  for (const Setting& setting : kSettings)
+    if (has_value(setting, qos)) add(setting.key), add(value_text(setting, qos));
+  return static_cast<double>(hash >> 12);
+}
+
+// Detail that is published on request.
+bool is_left_out(const Metric* metric, const Published& published) {
+  if (metric == &metrics::kPortUnicast || metric == &metrics::kPortMulticast) return !published.has(SeriesGroup::casts);
+  const bool of_lanes =
+      metric == &metrics::kPhyLaneErrors || metric == &metrics::kPhyReceivedBytes;  // what to divide by
+  return of_lanes && !published.has(SeriesGroup::lanes);
 }
 
 // "mlx5_0/1" as device and port.
@@ -124,11 +152,13 @@ bool is_useless_zero(const Port& port, const CounterMatch& match, uint64_t value
   return value == 0 && port.link_layer == LinkLayer::ethernet && match.row->scope == CounterScope::infiniband_link;
 }
 
-void add_named(FamilySet& families, const Port& port, const Labels& labels, CounterSource source,
+void add_named(FamilySet& families, const Port& port, const Published& published, CounterSource source,
                const std::vector<Counter>& counters, const Idle& idle = {}) {
+  const Labels labels = port_labels(port);
   for (const Counter& counter : counters) {
     auto match = find_counter(source, counter.name, port.kernel_driver);
-    if (!match || is_useless_zero(port, *match, counter.value) || is_superseded(*match->row, counters)) continue;
+    if (!match || is_left_out(match->row->metric, published)) continue;
+    if (is_useless_zero(port, *match, counter.value) || is_superseded(*match->row, counters)) continue;
     Label priority;
     if (match->priority != 0) {
       if (counter.value == 0 && idle[static_cast<size_t>(match->priority - '0')]) continue;
@@ -157,6 +187,7 @@ void add_link(FamilySet& families, const Port& port) {
   add_if(families, kCarrierDowns, labels, as_double(port.counters.carrier_down));
   if (whole) add_if(families, kRate, labels, port.rate);
   if (whole) add_if(families, kActiveMtu, labels, as_double(port.active_mtu));
+  if (keys_of(port.qos) != Keys{}) families.add(kSettingsHash, labels, settings_hash(port.qos));
 }
 
 void add_agent(FamilySet& families, const AgentState& agent) {
@@ -170,14 +201,14 @@ void add_agent(FamilySet& families, const AgentState& agent) {
       labels.push_back({"setting", key});
       const bool in_sync = state.outcome == to_text(Outcome::in_sync) || state.outcome == to_text(Outcome::applied);
       if (agent.running && !parse_setting(key)) families.add(kInSync, labels, in_sync ? 1 : 0);  // a sysctl: no check
-      families.add(kRepairs, labels, static_cast<double>(state.repairs));
+      if (state.repairs > 0) families.add(kRepairs, labels, static_cast<double>(state.repairs));
       if (const auto when = unix_seconds(state.last_drift)) families.add(kLastDrift, labels, *when);
       for (const auto& [cause, count] : state.drifts)
         families.add(kDrifts, labels, {{"cause", cause}}, static_cast<double>(count));
     }
 }
 
-void add_report(FamilySet& families, const Report& report) {
+void add_report(FamilySet& families, const Report& report, const Published& published) {
   // Of the check itself, so that the two never differ. Unknown has no series.
   for (const Finding& finding : report.findings) {
     if (!parse_setting(finding.id) || finding.status == Status::unknown) continue;
@@ -185,9 +216,13 @@ void add_report(FamilySet& families, const Report& report) {
     labels.push_back({"setting", finding.id});
     families.add(finding.unverified ? kUnverified : kInSync, labels, finding.status == Status::ok ? 1 : 0);
   }
+  std::set<std::string_view> ok;  // checks that have a subject without a series of its own
   for (const Finding& finding : report.findings)
-    families.add(kCheckStatus, {}, {{"check", finding.id}, {"subject", finding.subject}},
-                 static_cast<double>(finding.status));
+    if (finding.status == Status::ok && !published.has(SeriesGroup::checks)) ok.insert(finding.id);
+    else
+      families.add(kCheckStatus, {}, {{"check", finding.id}, {"subject", finding.subject}},
+                   static_cast<double>(finding.status));
+  for (const std::string_view check : ok) families.add(kCheckStatus, {}, {{"check", check}}, 0);
 }
 
 void add_diagnoses(FamilySet& families, const Node& node, const std::map<std::string, Signals>& watched,
@@ -207,11 +242,10 @@ void add_diagnoses(FamilySet& families, const Node& node, const std::map<std::st
   }
 }
 
-void add_counters(FamilySet& families, const Port& port) {
-  const Labels labels = port_labels(port);
-  add_named(families, port, labels, CounterSource::hw, port.counters.hw);
-  add_named(families, port, labels, CounterSource::ethtool, port.counters.ethtool, idle_priorities(port));
-  add_named(families, port, labels, CounterSource::pma, port.counters.pma);
+void add_counters(FamilySet& families, const Port& port, const Published& published) {
+  add_named(families, port, published, CounterSource::hw, port.counters.hw);
+  add_named(families, port, published, CounterSource::ethtool, port.counters.ethtool, idle_priorities(port));
+  add_named(families, port, published, CounterSource::pma, port.counters.pma);
 }
 
 void add_raw_counters(FamilySet& families, const Port& port, RawCounters raw) {
@@ -224,19 +258,19 @@ void add_raw_counters(FamilySet& families, const Port& port, RawCounters raw) {
       add_raw(families, metrics::kHwCounter, labels, counter);
 }
 
-void add_node(FamilySet& families, const Node& node, const Report& report, RawCounters raw) {
+void add_node(FamilySet& families, const Node& node, const Report& report, const Published& published) {
   for (const Port& port : node.ports) add_link(families, port);
   if (node.agent) add_agent(families, *node.agent);
-  add_report(families, report);
+  add_report(families, report, published);
   // Virtual functions last: their counters must not displace those of a physical port.
   const auto each = [&](bool of_guests, const auto& add) {
     for (const Port& port : node.ports)
       if (port.virtual_function == of_guests) add(port);
   };
-  const auto counters = [&](const Port& port) { add_counters(families, port); };
-  const auto raw_counters = [&](const Port& port) { add_raw_counters(families, port, raw); };
+  const auto counters = [&](const Port& port) { add_counters(families, port, published); };
+  const auto raw_counters = [&](const Port& port) { add_raw_counters(families, port, published.raw); };
   each(false, counters);
-  add_telemetry(families, node);
+  add_telemetry(families, node, published);
   each(false, raw_counters);
   each(true, counters);
   each(true, raw_counters);

@@ -20,19 +20,23 @@ namespace fabric {
 // Adds everything in order of importance, so that the series limit drops raw counters first: identity and link of each
 // port, the agent and its settings, checks, counters with a common name, telemetry, counters under their drivers'
 // names; then the counters of virtual functions, subfunctions and representors.
-void add_node(FamilySet& families, const Node& node, const Report& report, RawCounters raw = RawCounters::all);
+void add_node(FamilySet& families, const Node& node, const Report& report, const Published& published = {});
 
 // The parts. A bond's member has only its identity, carrier, netdev counters and telemetry.
 void add_link(FamilySet& families, const Port& port);
 void add_agent(FamilySet& families, const AgentState& agent);
-void add_report(FamilySet& families, const Report& report);
+// Of a check, the subjects that are ok have one series together, without a subject, unless the group "checks" is on.
+void add_report(FamilySet& families, const Report& report, const Published& published = {});
+// The switch port at the other end of each port's cable: as LLDP tells, else as the site's cable plan does. Absent:
+// neither.
+void add_neighbors(FamilySet& families, const Node& node, const Policy* policy);
 // The diagnoses of each port in `watched`; culprit none if it has none.
 void add_diagnoses(FamilySet& families, const Node& node, const std::map<std::string, Signals>& watched,
                    const Diagnoses& diagnoses);
 // Omits zero counters of idle priorities (on most ports five of eight), and zero InfiniBand link counters of an
 // Ethernet port.
-void add_counters(FamilySet& families, const Port& port);
-// RawCounters::unnamed: only those without a common name.
+void add_counters(FamilySet& families, const Port& port, const Published& published = {});
+// RawCounters::unmapped: only those without a common name.
 void add_raw_counters(FamilySet& families, const Port& port, RawCounters raw);
 // Driver statistics of the netdev (`ethtool -S`) that match the globs ([exporter] ethtool), with or without a common
 // name, under the drivers' own names. Adds up two of one name on a port: drivers truncate names to 31 characters
@@ -43,19 +47,23 @@ void add_ethtool(FamilySet& families, const Node& node, std::span<const std::str
 Labels port_labels(const Port& port);
 // Telemetry of every port and device of the node other than counters, in order of importance. Call it after
 // add_counters(): a sum that the counters have already given (link downs, FEC words) is not added again.
-void add_telemetry(FamilySet& families, const Node& node);
+void add_telemetry(FamilySet& families, const Node& node, const Published& published = {});
 void add_link_status(FamilySet& families, const Port& port);
-void add_fec(FamilySet& families, const Port& port);
-void add_module(FamilySet& families, const Port& port);
+void add_fec(FamilySet& families, const Port& port, const Published& published = {});
+void add_module(FamilySet& families, const Port& port, const Published& published = {});
 // `device` is the first port of the device.
-void add_device(FamilySet& families, const Port& device, const Platform& platform);
+void add_device(FamilySet& families, const Port& device, const Platform& platform, const Published& published = {});
 
+// How often each rule's findings have begun: increase() sees a fault that is over before the next scrape.
+void add_events(FamilySet& families, const Health& health);
 // Value, phase and start of each rule that is not ok.
 void add_health(FamilySet& families, const Health& health);
 // 1 for each acknowledged finding.
 void add_acknowledged(FamilySet& families, const Report& report);
 
-// Histograms and peaks of the samples of one port.
-void add_bursts(FamilySet& families, const PortBursts& port, BurstRecord::Clock::time_point now);
+// Of the samples of one port: the histogram of pause, and peaks. The group "bursts": also the histogram of load, and
+// events.
+void add_bursts(FamilySet& families, const PortBursts& port, BurstRecord::Clock::time_point now,
+                const Published& published = {});
 
 }  // namespace fabric

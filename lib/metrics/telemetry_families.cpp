@@ -22,8 +22,9 @@ void add_sum(FamilySet& families, const Metric& metric, const Labels& port, doub
 }
 
 void add_fec_count(FamilySet& families, const Labels& port, const FecCount& count, const Metric& sum,
-                   const Metric& lane) {
+                   const Metric& lane, bool each_lane) {
   if (count.total) add_sum(families, sum, port, static_cast<double>(*count.total));
+  if (!each_lane) return;
   for (size_t i = 0; i < count.lanes.size(); ++i)
     families.add(lane, port, {{"lane", std::to_string(i)}}, static_cast<double>(count.lanes[i]));
 }
@@ -31,11 +32,12 @@ void add_fec_count(FamilySet& families, const Labels& port, const FecCount& coun
 struct LaneRow {
   ModuleReading ModuleLane::*reading;
   const Metric* metric;
+  const Metric* lowest;  // of all lanes; null: not published
   std::string_view name;
 };
-constexpr std::array<LaneRow, 3> kLaneRows{{{&ModuleLane::rx_power, &kModuleRxPower, "rx_power"},
-                                            {&ModuleLane::tx_power, &kModuleTxPower, "tx_power"},
-                                            {&ModuleLane::tx_bias, &kModuleTxBias, "tx_bias"}}};
+constexpr std::array<LaneRow, 3> kLaneRows{{{&ModuleLane::rx_power, &kModuleRxPower, &kModuleRxPowerLowest, "rx_power"},
+                                            {&ModuleLane::tx_power, &kModuleTxPower, &kModuleTxPowerLowest, "tx_power"},
+                                            {&ModuleLane::tx_bias, &kModuleTxBias, nullptr, "tx_bias"}}};
 
 struct LimitRow {
   ModuleLimits Transceiver::*limits;
@@ -70,14 +72,18 @@ std::optional<int> flag_of(const ModuleReading& reading) {
   return severity(*reading.flags);
 }
 
-void add_lanes(FamilySet& families, const Labels& port, const Transceiver& module) {
+void add_lanes(FamilySet& families, const Labels& port, const Transceiver& module, bool each_lane) {
   for (const LaneRow& row : kLaneRows) {
     std::optional<int> worst;
+    std::optional<double> lowest;
     for (const ModuleLane& lane : module.lanes) {
       const ModuleReading& reading = lane.*row.reading;
-      if (reading.value) families.add(*row.metric, port, {{"lane", std::to_string(lane.number)}}, *reading.value);
+      if (reading.value) lowest = std::min(lowest.value_or(*reading.value), *reading.value);
+      if (reading.value && each_lane)
+        families.add(*row.metric, port, {{"lane", std::to_string(lane.number)}}, *reading.value);
       worst = std::max(worst, flag_of(reading));
     }
+    if (lowest && row.lowest != nullptr) families.add(*row.lowest, port, *lowest);
     add_flag(families, port, row.name, worst);
   }
 }
@@ -129,16 +135,17 @@ void add_link_status(FamilySet& families, const Port& port) {
   if (link.downs) add_sum(families, kPhyLinkDowns, labels, *link.downs);
 }
 
-void add_fec(FamilySet& families, const Port& port) {
+void add_fec(FamilySet& families, const Port& port, const Published& published) {
   if (!port.fec) return;
   const Labels labels = port_labels(port);
+  const bool lanes = published.has(SeriesGroup::lanes);
   if (!port.fec->active.empty()) families.add(kFecMode, labels, {{"mode", port.fec->active}}, 1);
-  add_fec_count(families, labels, port.fec->corrected_bits, kPhyCorrectedBits, kFecLaneBits);
-  add_fec_count(families, labels, port.fec->corrected_blocks, kPhyCorrectedWords, kFecLaneCorrected);
-  add_fec_count(families, labels, port.fec->uncorrectable_blocks, kPhyUncorrectableWords, kFecLaneUncorrectable);
+  add_fec_count(families, labels, port.fec->corrected_bits, kPhyCorrectedBits, kFecLaneBits, lanes);
+  add_fec_count(families, labels, port.fec->corrected_blocks, kPhyCorrectedWords, kFecLaneCorrected, lanes);
+  add_fec_count(families, labels, port.fec->uncorrectable_blocks, kPhyUncorrectableWords, kFecLaneUncorrectable, lanes);
 }
 
-void add_module(FamilySet& families, const Port& port) {
+void add_module(FamilySet& families, const Port& port, const Published& published) {
   if (!port.module) return;
   const Transceiver& module = *port.module;
   const Labels labels = port_labels(port);
@@ -149,25 +156,26 @@ void add_module(FamilySet& families, const Port& port) {
   if (module.voltage.value) families.add(kModuleVoltage, labels, *module.voltage.value);
   add_flag(families, labels, "temperature", flag_of(module.temperature));
   add_flag(families, labels, "voltage", flag_of(module.voltage));
-  add_lanes(families, labels, module);
+  add_lanes(families, labels, module, published.has(SeriesGroup::lanes));
   add_count(families, kModuleLanesLost, labels, {{"side", "medium"}}, module,
             [](const ModuleLane& lane) { return either(lane.rx_los, lane.rx_lol); });
   add_count(families, kModuleLanesLost, labels, {{"side", "host"}}, module,
             [](const ModuleLane& lane) { return either(lane.tx_los, lane.tx_lol); });
   add_count(families, kModuleTxFaults, labels, {}, module, [](const ModuleLane& lane) { return lane.tx_fault; });
+  if (!published.has(SeriesGroup::module_limits)) return;
   for (const LimitRow& row : kLimitRows)
     for (const BoundRow& each : kBoundRows)
       if (const auto& bound = (module.*row.limits).*each.bound)
         families.add(*row.metric, labels, {{"limit", each.name}}, *bound);
 }
 
-void add_device(FamilySet& families, const Port& device, const Platform& platform) {
+void add_device(FamilySet& families, const Port& device, const Platform& platform, const Published& published) {
   const Labels labels{{"device", device.rdma}};
   for (const ResourceCount& count : device.resources)
     if (count.owner.empty() && is_worth_a_series(count.kind))
       families.add(kResources, labels, {{"kind", count.kind}}, static_cast<double>(count.count));
   for (const ResourceCount& count : device.resources)
-    if (!count.owner.empty())
+    if (!count.owner.empty() && published.has(SeriesGroup::owners))
       families.add(kResourcesByOwner, labels, {{"kind", count.kind}, {"owner", count.owner}},
                    static_cast<double>(count.count));
   const bool healthy = std::all_of(device.reporters.begin(), device.reporters.end(),
@@ -185,13 +193,13 @@ void add_device(FamilySet& families, const Port& device, const Platform& platfor
     if (counts->total) families.add(kPcieErrors, labels, {{"severity", name}}, static_cast<double>(*counts->total));
 }
 
-void add_telemetry(FamilySet& families, const Node& node) {
+void add_telemetry(FamilySet& families, const Node& node, const Published& published) {
   for (const Port& port : node.ports) add_link_status(families, port);
-  for (const Port& port : node.ports) add_fec(families, port);
+  for (const Port& port : node.ports) add_fec(families, port, published);
   std::set<std::string> seen;
   for (const Port& port : node.ports)
-    if (seen.insert(port.rdma).second) add_device(families, port, node.platform);
-  for (const Port& port : node.ports) add_module(families, port);
+    if (seen.insert(port.rdma).second) add_device(families, port, node.platform, published);
+  for (const Port& port : node.ports) add_module(families, port, published);
 }
 
 namespace {

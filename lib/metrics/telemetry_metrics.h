@@ -41,6 +41,10 @@ inline constexpr Metric kModuleRxPower{"fabric_module_rx_power_watts", "Light re
 inline constexpr Metric kModuleTxPower{"fabric_module_tx_power_watts", "Light sent, by lane.", MetricKind::gauge};
 inline constexpr Metric kModuleTxBias{"fabric_module_tx_bias_amperes", "Current through the laser, by lane.",
                                       MetricKind::gauge};
+inline constexpr Metric kModuleRxPowerLowest{"fabric_module_rx_power_lowest_watts",
+                                             "Light received on the lane that receives least.", MetricKind::gauge};
+inline constexpr Metric kModuleTxPowerLowest{"fabric_module_tx_power_lowest_watts",
+                                             "Light sent on the lane that sends least.", MetricKind::gauge};
 inline constexpr Metric kModuleTemperatureLimit{
     "fabric_module_temperature_limit_celsius",
     "The module's own limits of its temperature, by limit (high_alarm, high_warning, low_warning, low_alarm).",
@@ -104,6 +108,8 @@ inline constexpr std::array kTelemetry{&kLinkDownReason,
                                        &kModuleRxPower,
                                        &kModuleTxPower,
                                        &kModuleTxBias,
+                                       &kModuleRxPowerLowest,
+                                       &kModuleTxPowerLowest,
                                        &kModuleTemperatureLimit,
                                        &kModuleVoltageLimit,
                                        &kModuleRxPowerLimit,

@@ -70,6 +70,9 @@ struct HealthState {
   double value = 0;                                        // at that time
   std::string evidence{};                                  // of the last reading above a limit
   std::vector<HealthPart> parts{};                         // of the window, oldest first
+  uint64_t onsets = 0;                                     // findings that have begun
+  std::optional<double> first_onset{};
+  bool struck = false;  // the last reading alone was a finding: the next one continues it
   bool operator==(const HealthState&) const = default;
 
   [[nodiscard]] Status status() const;  // ok, warning, critical

@@ -49,7 +49,14 @@ std::string_view to_text(Disruptive value) {
   return kTexts.at(static_cast<size_t>(value));
 }
 
-std::string_view to_text(RawCounters value) { return value == RawCounters::all ? "all" : "unnamed"; }
+std::string_view to_text(RawCounters value) { return value == RawCounters::all ? "all" : "unmapped"; }
+
+std::string_view to_text(SeriesGroup value) {
+  constexpr std::string_view kTexts[] = {"module_limits", "casts", "lanes", "bursts", "checks", "owners", "timings"};
+  return kTexts[static_cast<size_t>(value)];
+}
+
+bool Published::has(SeriesGroup group) const { return std::find(groups.begin(), groups.end(), group) != groups.end(); }
 
 std::string_view to_text(Compat value) {
   constexpr std::string_view kTexts[] = {"node_exporter", "rdma_exporter", "rdma_exporter_qp"};

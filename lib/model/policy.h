@@ -73,8 +73,22 @@ enum class Release : uint8_t { leave, restore };
 std::string_view to_text(Release value);
 
 // Which RDMA hardware counters the exporter publishes under their drivers' own names, beside the common ones.
-enum class RawCounters : uint8_t { unnamed, all };
+enum class RawCounters : uint8_t { unmapped, all };
 std::string_view to_text(RawCounters value);
+
+// Series that the exporter publishes only on request: each group costs a node with eight NICs some 50 to 300 of them.
+enum class SeriesGroup : uint8_t { module_limits, casts, lanes, bursts, checks, owners, timings };
+std::string_view to_text(SeriesGroup value);
+inline constexpr std::array kSeriesGroups{SeriesGroup::module_limits, SeriesGroup::casts,  SeriesGroup::lanes,
+                                          SeriesGroup::bursts,        SeriesGroup::checks, SeriesGroup::owners,
+                                          SeriesGroup::timings};
+
+// What is published beside the default series.
+struct Published {
+  RawCounters raw = RawCounters::unmapped;
+  std::vector<SeriesGroup> groups{};
+  [[nodiscard]] bool has(SeriesGroup group) const;
+};
 
 // Exporters whose names are published as well, so that a site's dashboards go on working.
 enum class Compat : uint8_t { node_exporter, rdma_exporter, rdma_exporter_qp };
@@ -110,7 +124,7 @@ struct Policy {
   std::chrono::milliseconds max_age{5'000};  // exporter: older readings are read again when a scrape asks
   std::vector<std::string> exclude;          // globs of RDMA devices never opened
   unsigned series_limit = 4'000;
-  RawCounters raw = RawCounters::all;
+  Published published;
   std::vector<std::string> ethtool;  // globs of ethtool statistics published under the driver's own names
   std::vector<Compat> compat;
   std::chrono::milliseconds optics{60'000};          // agentd: how often modules are read; 0: never

@@ -28,14 +28,16 @@ std::string trigger_toml(const HealthTrigger& trigger) {
 }
 
 bool is_plain(const HealthState& state) {
-  return state.phase() == HealthPhase::ok &&
+  return state.phase() == HealthPhase::ok && state.onsets == 0 && !state.struck &&
          std::all_of(state.parts.begin(), state.parts.end(), [](const HealthPart& part) { return part.amount == 0; });
 }
 
 std::string state_toml(const std::string& rule, const std::string& subject, const HealthState& state) {
   std::string out = "\n[[state]]\nrule = " + toml_string(rule) + "\nsubject = " + toml_string(subject) +
                     "\nseen = " + number_toml(state.seen) + "\nvalue = " + number_toml(state.value) +
-                    "\nevidence = " + toml_string(state.evidence) + "\nwarning = " + trigger_toml(state.warning) +
+                    "\nevidence = " + toml_string(state.evidence) + "\nonsets = " + std::to_string(state.onsets) +
+                    (state.first_onset ? "\nfirst_onset = " + number_toml(*state.first_onset) : "") +
+                    (state.struck ? "\nstruck = true" : "") + "\nwarning = " + trigger_toml(state.warning) +
                     "\ncritical = " + trigger_toml(state.critical) + "\nparts = [";
   for (const HealthPart& part : state.parts)
     out += std::string(&part == &state.parts.front() ? "" : ", ") + "[" + number_toml(part.from) + ", " +
@@ -96,6 +98,9 @@ void read_state(const toml::table& entry, Health& health) {
   state.value = number_of(entry.get("value")).value_or(0);
   state.evidence = clean_text_at(entry, "evidence");
   state.parts = parts_at(entry);
+  state.onsets = static_cast<uint64_t>(std::clamp(number_of(entry.get("onsets")).value_or(0), 0.0, 1e15));
+  if (const auto first = number_of(entry.get("first_onset"))) state.first_onset = std::min(*first, *seen);
+  state.struck = flag_at(entry, "struck");
 }
 
 }  // namespace

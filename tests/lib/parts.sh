@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The parts of tests/run that need no virtual server. Sourced by tests/run; each part_* function is one job of jobs.sh.
 
-TOOLS=$PWD/build/tools/usr/bin # where install-build-deps unpacks prometheus
+TOOLS=$PWD/build/tools/usr/bin # where install-build-deps unpacks prometheus and prometheus-alertmanager
 export PATH=$PATH:$TOOLS
 
 # Is the part among the ones to run?
@@ -163,7 +163,8 @@ part_lint() {
   check 'clang-format' formatted || status=1
   mapfile -t pages < <(find agent -name '*.[1578]')
   for page in "${pages[@]}"; do check "man page $page" mandoc -Tlint -Wwarning "$page" || status=1; done
-  check 'alerting rules' promtool check rules etc/prometheus/fabric-agent.rules.yml || status=1
+  check 'alerting rules' promtool check rules etc/prometheus/*.rules.yml || status=1
+  check 'routes and inhibition of alerts' amtool check-config etc/prometheus/alertmanager.yml || status=1
   check 'alerting rules answer as their tests say' promtool test rules tests/prometheus_rules.yml || status=1
   mapfile -t scripts < <(shell_scripts)
   check "shellcheck of ${#scripts[@]} scripts" shellcheck --severity=warning "${scripts[@]}" || status=1

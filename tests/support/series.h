@@ -6,8 +6,12 @@
 #include <string>
 
 #include "metrics/family.h"
+#include "model/policy.h"
 
 namespace fabric::test {
+
+// Everything that can be published.
+inline const Published kEverything{RawCounters::all, {kSeriesGroups.begin(), kSeriesGroups.end()}};
 
 // Series as text -> value: name,label=value,... Fails on a duplicate; leaves histograms out.
 std::map<std::string, double> series(const FamilySet& set);

@@ -9,6 +9,7 @@
 #include "counters/pace.h"
 #include "metrics/families.h"
 #include "metrics/text.h"
+#include "support/series.h"
 
 namespace fabric {
 namespace {
@@ -19,7 +20,7 @@ using Clock = BurstRecord::Clock;
 // Series as text -> value, histograms by their parts, as a scraper sees them.
 std::map<std::string, double> published(const BurstRecord& record, Clock::time_point now) {
   FamilySet set;
-  add_bursts(set, {"mlx5_0", 1, record}, now);
+  add_bursts(set, {"mlx5_0", 1, record}, now, test::kEverything);
   EXPECT_EQ(set.dropped_duplicates(), 0u);
   std::map<std::string, double> out;
   std::istringstream in(serialize(set.families()));

@@ -2,6 +2,8 @@
 // fabric-checks(7) matches the tables in lib/checks, and every row in a file is in the table.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -22,10 +24,75 @@ std::string content(const std::string& path) {
   return text.str();
 }
 
+// "{{ $labels.device }}" -> "DEVICE"; the rest of a template is left out.
+std::string without_templates(std::string text) {
+  text = std::regex_replace(text, std::regex(R"(\{\{ with .*?\{\{ end \}\})"), "");
+  std::string out;
+  std::smatch found;
+  for (const std::regex one(R"(\{\{ \$(labels\.)?([a-z_]+)[^}]*\}\})"); std::regex_search(text, found, one);
+       text = found.suffix()) {
+    std::string name = found[2];
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char each) { return std::toupper(each); });
+    out += found.prefix().str() + name;
+  }
+  return out + text;
+}
+
+std::string roff(const std::string& text) { return std::regex_replace(text, std::regex("-"), "\\-"); }
+
+// The alerts of a file of rules, an entry each: name, severity, what it says, which command to run.
+std::string alerts_of(const std::string& file) {
+  std::string out;
+  std::istringstream lines(content(FABRIC_SOURCE_DIR "/etc/prometheus/" + file));
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch found;
+    if (!std::regex_match(line, found, std::regex(R"( *(?:- )?(alert|severity|summary|description): '?(.*?)'?)")))
+      continue;
+    const std::string text = roff(without_templates(found[2]));
+    if (found[1] == "alert") out += ".TP\n.B " + text + "\n";
+    else if (found[1] == "severity") out += "Severity: " + text + ".\n.br\n";
+    else out += (found[1] == "summary" ? "Says: " : ".br\n") + text + "\n";
+  }
+  return out;
+}
+
+// checks_manual() with the alerts, before its last section.
+std::string manual() {
+  std::string out = test::checks_manual();
+  const size_t end = out.find(".SH SEE ALSO");
+  return out.insert(end,
+                    ".SH ALERTS\nOf the rules in\n.IR /usr/share/fabric\\-agent .\nWords in capitals stand for the "
+                    "labels of the alert.\n"
+                    "page: a job is dead, will die, or is slowed as a whole; ticket: degraded, or redundancy is lost; "
+                    "info: for dashboards.\n"
+                    ".SS Of a node\n" +
+                        alerts_of("fabric-agent.rules.yml") + ".SS Of a fleet\n" + alerts_of("fabric-fleet.rules.yml"));
+}
+
 TEST(ChecksManual, MatchesTheTables) {
-  const std::string made = test::checks_manual();
+  const std::string made = manual();
   if (std::getenv("FABRIC_UPDATE_GOLDEN") != nullptr) std::ofstream(kPage) << made;
   EXPECT_EQ(content(kPage), made) << kPage << " is out of date; run tests/regenerate check_manual";
+}
+
+// runbook_url names an entry of the page: the alert, or the check that the label names.
+TEST(ChecksManual, EveryAlertNamesItsCommandAndItsEntry) {
+  for (const std::string file : {"fabric-agent.rules.yml", "fabric-fleet.rules.yml"}) {
+    const std::string text = content(FABRIC_SOURCE_DIR "/etc/prometheus/" + file);
+    const std::regex start("- alert: ");
+    for (std::sregex_token_iterator each(text.begin(), text.end(), start, -1), end; ++each != end;) {
+      const std::string alert = *each, name = alert.substr(0, alert.find('\n'));
+      EXPECT_TRUE(std::regex_search(alert, std::regex("severity: (page|ticket|info)\n"))) << name;
+      EXPECT_TRUE(std::regex_search(alert, std::regex("description: '.*(fabric-agentctl|systemctl|curl|man) ")))
+          << name;
+      EXPECT_TRUE(std::regex_search(alert, std::regex(R"(runbook_url: 'man:fabric-checks\(7\)#()" + name +
+                                                      R"(|\{\{ \$labels\.(check|setting) \}\})')")))
+          << name;
+      if (alert.find("increase(fabric_events_total") != std::string::npos ||
+          alert.find("port_events:increase") != std::string::npos)
+        EXPECT_NE(alert.find("keep_firing_for:"), std::string::npos) << name << " is over in five minutes";
+    }
+  }
 }
 
 // CMake finds rows by their first line: one that it misses would never run.

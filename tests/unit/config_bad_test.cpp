@@ -104,8 +104,11 @@ const Bad kBad[] = {
      "f.toml:2:13: driver_version.mlx5_core: expected a string or an array of strings, not true; write mlx5_core = \"24.10-*\""},
     {"optics = \"5s\"\n",
      "f.toml:1:10: optics: expected 0 or a time span from 10s to 1h, not the string \"5s\"; write optics = \"60s\""},
-    {"[exporter]\nraw = \"some\"\n",
-     "f.toml:2:7: exporter.raw: expected \"unnamed\" or \"all\", not the string \"some\"; write raw = \"all\""},
+    {"[exporter]\nraw = \"unnamed\"\n",  // its name in earlier versions
+     "f.toml:2:7: exporter.raw: expected \"unmapped\" or \"all\", not the string \"unnamed\"; write raw = \"unmapped\""},
+    {"[exporter]\ngroups = [\"lane\"]\n",
+     "f.toml:2:10: exporter.groups: expected one or more of \"module_limits\", \"casts\", \"lanes\", \"bursts\", \"checks\", "
+     "\"owners\", \"timings\", not \"lane\"; write groups = [\"module_limits\", \"lanes\"]"},
     {"[exporter]\nethtool = 3\n",
      "f.toml:2:11: exporter.ethtool: expected a string or an array of strings, not 3; write ethtool = [\"*_xdp_drop\"]"},
     {"[exporter]\nethtool = [\"rx_*\", true]\n",

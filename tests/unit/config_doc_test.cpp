@@ -81,7 +81,8 @@ TEST(SampleConfiguration, ItsCommentedDefaultsAreTheDefaults) {
   for (const HealthRule& rule : health_rules())
     EXPECT_EQ(limits_of(loaded->policy.health, rule), limits_of(defaults.health, rule)) << rule.key;
   EXPECT_EQ(loaded->policy.optics, defaults.optics);
-  EXPECT_EQ(loaded->policy.raw, defaults.raw);
+  EXPECT_EQ(loaded->policy.published.raw, defaults.published.raw);
+  EXPECT_EQ(loaded->policy.published.groups, defaults.published.groups);
   EXPECT_EQ(loaded->policy.compat, defaults.compat);
   EXPECT_EQ(loaded->policy.ethtool, defaults.ethtool);
 }

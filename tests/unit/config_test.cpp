@@ -91,14 +91,18 @@ TEST(Config, ReadsEveryKey) {
 }
 
 TEST(Config, OpticsAndRawCounters) {
-  const auto loaded = parse_config("optics = \"2min\"\n[exporter]\nraw = \"all\"\n", "f.toml");
+  const auto loaded =
+      parse_config("optics = \"2min\"\n[exporter]\nraw = \"all\"\ngroups = [\"lanes\", \"casts\"]\n", "f.toml");
   ASSERT_TRUE(loaded.ok()) << loaded.error().text();
   EXPECT_EQ(loaded->policy.optics, milliseconds(120'000));
-  EXPECT_EQ(loaded->policy.raw, RawCounters::all);
+  EXPECT_EQ(loaded->policy.published.raw, RawCounters::all);
+  EXPECT_EQ(loaded->policy.published.groups, (std::vector{SeriesGroup::lanes, SeriesGroup::casts}));
   const auto again = parse_config(show_config(loaded->policy), "shown.toml");
   ASSERT_TRUE(again.ok()) << again.error().text();
   EXPECT_EQ(again->policy.optics, milliseconds(120'000));
-  EXPECT_EQ(again->policy.raw, RawCounters::all);
+  EXPECT_EQ(again->policy.published.raw, RawCounters::all);
+  EXPECT_EQ(again->policy.published.groups, loaded->policy.published.groups);
+  EXPECT_EQ(good("").published.raw, RawCounters::unmapped);
   const auto never = parse_config("optics = 0\n", "f.toml");
   ASSERT_TRUE(never.ok()) << never.error().text();
   EXPECT_EQ(never->policy.optics, milliseconds(0));

@@ -12,6 +12,7 @@
 #include "exporter/collect/collector.h"
 #include "metrics/families.h"
 #include "metrics/text.h"
+#include "support/series.h"
 #include "support/sim_rdma.h"
 #include "support/slow_nics.h"
 
@@ -145,7 +146,7 @@ TEST_F(Sampling, OfABondEachMemberHasTheCountersOfItsNetdev) {
   nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/hw_counters/np_cnp_sent", "1017\n");
   device.sample(1);
   FamilySet set;
-  for (const PortBursts& port : device.records()) add_bursts(set, port, Pace::Clock::now());
+  for (const PortBursts& port : device.records()) add_bursts(set, port, Pace::Clock::now(), test::kEverything);
   EXPECT_EQ(set.dropped_duplicates(), 0u);
   const std::string page = serialize(set.families());
   const auto has = [&](const std::string& text) { return page.find(text) != std::string::npos; };

@@ -23,6 +23,7 @@
 #include "scan/scan.h"
 #include "store/optics_state.h"
 #include "store/state.h"
+#include "support/series.h"
 #include "support/slow_nics.h"
 #include "support/tree.h"
 
@@ -352,6 +353,7 @@ TEST(Collector, OfABondEachMemberIsShownAndJudged) {
   Running running(tree.path());
   Policy policy;
   policy.compat = {Compat::node_exporter, Compat::rdma_exporter};
+  policy.published = test::kEverything;
   const std::string page =
       render_page(running.collector().snapshot(), {.policy = &policy, .no_policy = {}, .http = {}}, false);
   const auto at = [](const std::string& name, const std::string& port, const std::string& more = "") {
@@ -471,7 +473,7 @@ TEST(Corpus, NoCounterIsLost) {
         roots.insert(entry.path().parent_path().parent_path().parent_path());
     for (const fs::path& root : roots) {
       Policy policy;
-      policy.raw = RawCounters::all;
+      policy.published = test::kEverything;
       PageContext context;
       context.policy = &policy;
       Running running(root);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -258,19 +259,87 @@ TEST(Families, ChecksShowTheirStatus) {
   FamilySet set;
   add_report(set, report);
   const std::string in_sync = "fabric_setting_in_sync,device=mlx5_0,port=1,setting=";
-  EXPECT_EQ(series(set), (std::map<std::string, double>{{"fabric_check_status,check=agent,subject=host", 0},
+  EXPECT_EQ(series(set), (std::map<std::string, double>{{"fabric_check_status,check=agent", 0},
                                                         {"fabric_check_status,check=pfc,subject=mlx5_0/1", 2},
-                                                        {"fabric_check_status,check=mtu,subject=mlx5_0/1", 0},
+                                                        {"fabric_check_status,check=mtu", 0},
                                                         {"fabric_check_status,check=ets,subject=mlx5_0/1", 3},
                                                         {in_sync + "pfc", 0},
                                                         {in_sync + "mtu", 1}}));
+}
+
+TEST(Families, SubjectsThatAreOkHaveASeriesOfTheirOwnOnRequest) {
+  Report report;
+  for (const char* subject : {"mlx5_0/1", "mlx5_1/1"})
+    report.findings.push_back({"rate", subject, Status::ok, "", "", "", ""});
+  report.findings.push_back({"rate", "mlx5_2/1", Status::warning, "", "", "", ""});
+  const auto shown = [&](const Published& published) {
+    FamilySet set;
+    add_report(set, report, published);
+    return series(set);
+  };
+  EXPECT_EQ(shown({}), (std::map<std::string, double>{{"fabric_check_status,check=rate", 0},
+                                                      {"fabric_check_status,check=rate,subject=mlx5_2/1", 1}}));
+  EXPECT_EQ(shown({RawCounters::unmapped, {SeriesGroup::checks}}),
+            (std::map<std::string, double>{{"fabric_check_status,check=rate,subject=mlx5_0/1", 0},
+                                           {"fabric_check_status,check=rate,subject=mlx5_1/1", 0},
+                                           {"fabric_check_status,check=rate,subject=mlx5_2/1", 1}}));
+}
+
+TEST(Families, NeighborsByLldpElseByThePlan) {
+  Node node;
+  Policy policy;
+  for (const char* end : {"0", "1", "2"}) {
+    Port& one = node.ports.emplace_back(port(std::string("mlx5_") + end));
+    one.netdev = std::string("ens") + end;
+    one.link_layer = LinkLayer::ethernet;
+  }
+  node.neighbors.heard.resize(2);
+  for (Neighbor& each : node.neighbors.heard) each.netdev = "ens0";
+  node.neighbors.heard[0].chassis_id = "70:06:92:00:00:09";
+  node.neighbors.heard[0].system_name = "zz";
+  node.neighbors.heard[0].port_id = "p1";
+  node.neighbors.heard[1].chassis_id = "70:06:92:00:00:01";
+  node.neighbors.heard[1].system_name = "leaf1.example.com";
+  node.neighbors.heard[1].port_id = "Ethernet7";
+  policy.cabling.cables = {{"ens0", {"leaf1", "Eth7"}, ""}, {"ens1", {"leaf2", "Eth9"}, ""}};
+  const auto shown = [&](const Policy* with) {
+    FamilySet set;
+    add_neighbors(set, node, with);
+    return series(set);
+  };
+  const std::string at = "fabric_neighbor_info,device=mlx5_";
+  EXPECT_EQ(shown(&policy), (std::map<std::string, double>{{at + "0,port=1,switch=leaf1,switch_port=Ethernet7", 1},
+                                                           {at + "1,port=1,switch=leaf2,switch_port=Eth9", 1}}));
+  EXPECT_EQ(shown(nullptr),
+            (std::map<std::string, double>{{at + "0,port=1,switch=leaf1.example.com,switch_port=Ethernet7", 1}}))
+      << "without a plan; one series, though two are heard";
+}
+
+TEST(Families, EqualSettingsHaveEqualHashes) {
+  const auto hash = [](const Qos& qos) {
+    Port one = port("mlx5_0");
+    one.qos = qos;
+    FamilySet set;
+    add_link(set, one);
+    const auto all = series(set);
+    const auto found = all.find("fabric_settings_hash,device=mlx5_0,port=1");
+    return found == all.end() ? -1 : found->second;
+  };
+  Qos one, other;
+  EXPECT_EQ(hash({}), -1) << "nothing was read";
+  one.mtu = other.mtu = 9000;
+  EXPECT_EQ(hash(one), hash(other));
+  EXPECT_EQ(hash(one), std::floor(hash(one)));
+  EXPECT_LT(hash(one), 9007199254740992.0) << "a double holds it exactly";
+  other.pfc = PrioSet{0x08};
+  EXPECT_NE(hash(one), hash(other));
 }
 
 TEST(Families, ByDefaultOnlyCountersWithoutACommonNameAreRaw) {
   Port p = port("mlx5_0");
   p.counters.hw = {{"np_cnp_sent", 1}, {"unheard_of", 2}};
   FamilySet set;
-  add_raw_counters(set, p, RawCounters::unnamed);
+  add_raw_counters(set, p, RawCounters::unmapped);
   EXPECT_EQ(
       series(set),
       (std::map<std::string, double>{{"fabric_rdma_hw_counters_total,device=mlx5_0,port=1,counter=unheard_of", 2}}));
@@ -319,7 +388,7 @@ TEST(Families, ALimitCostsTheRawCountersFirst) {
     node.ports.push_back(std::move(p));
   }
   FamilySet set(20 * 5);  // info, state, up, one named counter, and a third of the raw ones
-  add_node(set, node, {}, RawCounters::all);
+  add_node(set, node, {}, test::kEverything);
   EXPECT_EQ(set.dropped_by_limit(), 40u);
   std::map<std::string_view, size_t> sizes;
   for (const auto& family : set.families()) sizes[family.name] = family.metric.size();

@@ -119,6 +119,41 @@ TEST(HealthKeeper, KeepsItsStatesOverARestart) {
   EXPECT_NE(page.find("fabric_health_value{rule=\"link_flap\",subject=\"mlx5_0/1\"} 3\n"), std::string::npos);
 }
 
+// The link was down for five seconds, which no scrape saw: increase() over two scrapes does, also over a restart.
+TEST(HealthKeeper, CountsEventsFromZeroAndOverARestart) {
+  Site site;
+  site.policy().health.limits.clear();  // as by default: a single link down is a finding of its reading
+  const std::string series = "fabric_events_total{event=\"link_flap\",device=\"mlx5_0\",port=\"1\"} ";
+  ASSERT_TRUE(site.step());
+  ASSERT_TRUE(site.step());
+  EXPECT_NE(site.page().find(series + "0\n"), std::string::npos) << site.page();
+  ASSERT_TRUE(site.step(1));
+  for (int i = 0; i < 12; ++i) ASSERT_TRUE(site.step());
+  EXPECT_NE(site.page().find(series + "1\n"), std::string::npos);
+  ASSERT_TRUE(site.start());
+  EXPECT_NE(site.page().find(series + "1\n"), std::string::npos) << "on the first page";
+  ASSERT_TRUE(site.step());
+  ASSERT_TRUE(site.step(1));
+  EXPECT_NE(site.page().find(series + "2\n"), std::string::npos);
+}
+
+// A machine has fifty functions: they have no zeros, but their first event is preceded by one.
+TEST(HealthKeeper, APciFunctionsEventsBeginWithZero) {
+  Site site;
+  const std::string pci = site.snapshot().node.ports[0].pci,
+                    series = "fabric_events_total{event=\"pcie_replays\",device=\"" + pci + "\"} ";
+  auto& function = site.snapshot().node.platform.functions[pci];
+  function.correctable.total = 0;
+  ASSERT_TRUE(site.step());
+  ASSERT_TRUE(site.step());
+  EXPECT_EQ(site.page().find(series), std::string::npos);
+  *function.correctable.total = 100'000;
+  ASSERT_TRUE(site.step());
+  EXPECT_NE(site.page().find(series + "0\n"), std::string::npos) << site.page();
+  for (int i = 0; i < 6; ++i) ASSERT_TRUE(site.step());
+  EXPECT_NE(site.page().find(series + "1\n"), std::string::npos) << site.page();
+}
+
 TEST(HealthKeeper, SaysThatAFileIsBrokenAndStartsAnew) {
   Site site;
   site.tree().file("run/fabric-exporter/health.toml", "updated = [\n");

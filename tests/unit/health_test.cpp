@@ -76,7 +76,7 @@ TEST(Health, ClearsWhenWellBelowForLongEnough) {
   EXPECT_EQ(watch.at(50, 7), Status::warning) << "not quiet: the wait begins again";
   EXPECT_EQ(watch.at(60, 0), Status::warning);
   EXPECT_EQ(watch.at(89, 0), Status::ok) << "a wait that is over but for a second is over";
-  EXPECT_EQ(watch.state, (HealthState{.warning = {}, .critical = {}, .seen = 89}));
+  EXPECT_EQ(watch.state, (HealthState{.warning = {}, .critical = {}, .seen = 89, .onsets = 1, .first_onset = 20}));
 }
 
 TEST(Health, GetsWorseAndBetterStepByStep) {
@@ -198,6 +198,45 @@ TEST(Health, EveryRuleClearsByItself) {
   }
 }
 
+// Three link downs in 12 h are a finding that stays for hours; each of them is an event.
+TEST(HealthEvents, CountEachOnsetOnce) {
+  Watch flap{rule(HealthMeasure::count, {3, 5, 12 * 3600, 0, 60}, 1, 1)};
+  flap.at(0, 0);
+  EXPECT_EQ(flap.state.onsets, 0u);
+  flap.at(10, 1);
+  EXPECT_EQ(flap.state.onsets, 1u) << "a link that was down for five seconds";
+  EXPECT_EQ(flap.state.status(), Status::ok);
+  flap.at(20, 2);
+  EXPECT_EQ(flap.state.onsets, 1u) << "still the same flap, which also reached the limit";
+  EXPECT_EQ(flap.state.status(), Status::warning);
+  flap.at(30, 0);
+  flap.at(40, 1);
+  EXPECT_EQ(flap.state.onsets, 2u) << "while the finding stands";
+  EXPECT_EQ(flap.state.first_onset, 10);
+}
+
+TEST(HealthEvents, WaitForTheConfirmation) {
+  Watch confirmed{kRatio};
+  for (double t = 0; t < 60; t += 20) {
+    confirmed.at(t, 50, 1000);
+    confirmed.at(t + 10, 0, 1000000);
+  }
+  EXPECT_EQ(confirmed.state.onsets, 0u) << "one reading in two";
+  confirmed.at(60, 50000, 1000);
+  confirmed.at(70, 50000, 1000);
+  confirmed.at(80, 50000, 1000);
+  EXPECT_EQ(confirmed.state.onsets, 1u);
+  Watch level{kLevel};
+  for (double t : {0.0, 10.0, 20.0, 30.0}) level.at(t, 25);
+  EXPECT_EQ(level.state.onsets, 1u) << "critical after warning is no second one";
+}
+
+TEST(HealthEvents, SlowOnesCountWhenTheyReachTheLimit) {
+  Watch slow{rule(HealthMeasure::count, {6, kNever, 60, 0, 60}, 1, 1)};
+  for (double t = 0; t < 60; t += 10) slow.at(t, 2);
+  EXPECT_EQ(slow.state.onsets, 1u);
+}
+
 HealthMemory some_memory() {
   HealthMemory memory;
   memory.health.now = 1234.5;
@@ -208,6 +247,9 @@ HealthMemory some_memory() {
   watch.at(1200, 3);
   watch.state.evidence = "\"quoted\" 3 times down";
   memory.health.rules["link_flap"]["mlx5_0/1"] = watch.state;
+  Watch over{kCount};
+  for (double t : {1000.0, 1010.0, 1200.0}) over.at(t, t == 1010 ? 3 : 0);
+  memory.health.rules["gid_changed"]["mlx5_0/1"] = over.state;  // nothing but the number of its events is left
   memory.acks = {{"link-flap", "mlx5_*", 17, 18, true}};
   return memory;
 }

@@ -19,6 +19,7 @@
 #include "metrics/families.h"
 #include "metrics/text.h"
 #include "model/metrics.h"
+#include "support/series.h"
 
 namespace fabric {
 namespace {
@@ -146,7 +147,7 @@ TEST(Exposition, EveryMetricOfTheCatalogueEqualsTheReference) {
   FamilySet set;
   Node node;
   node.ports.push_back(everything());
-  add_node(set, node, {}, RawCounters::all);
+  add_node(set, node, {}, test::kEverything);
   add_ethtool(set, node, kAnyName);
   EXPECT_EQ(parsed(serialize(set.families())), parsed(prometheus::TextSerializer().Serialize(set.families())));
 }
@@ -196,7 +197,7 @@ TEST(OpenMetrics, FollowsTheRulesOfTheFormat) {
   FamilySet set;
   Node node;
   node.ports.push_back(everything());
-  add_node(set, node, {}, RawCounters::all);
+  add_node(set, node, {}, test::kEverything);
   add_ethtool(set, node, kAnyName);
   add_compat(set, node, std::array{Compat::node_exporter, Compat::rdma_exporter});
   set.add(kLevel, {{"text", "back\\slash \"quoted\"\nsecond line"}}, 1);
@@ -249,7 +250,7 @@ TEST(Promtool, HasNothingToSayAboutAnyMetric) {
   Report report;
   report.findings.push_back({"pfc", "mlx5_0/1", Status::warning, "", "", "", ""});
   node.platform.functions["0000:17:00.0"].correctable.total = 1;
-  add_node(set, node, report, RawCounters::all);
+  add_node(set, node, report, test::kEverything);
   add_ethtool(set, node, kAnyName);
   std::string file = testing::TempDir() + "fabric_promtool_" + std::to_string(::getpid());
   std::ofstream(file) << serialize(set.families());

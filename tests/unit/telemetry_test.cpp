@@ -11,6 +11,7 @@
 
 #include <array>
 #include <map>
+#include <set>
 
 #include "kernel/kernel.h"
 #include "kernel/rdma/nldev.h"
@@ -261,7 +262,7 @@ const std::string kAt = ",device=mlx5_0,port=1";
 
 TEST(TelemetryFamilies, WhatWasNotReadHasNoSeries) {
   FamilySet set;
-  add_telemetry(set, node_with({}));
+  add_telemetry(set, node_with({}), test::kEverything);
   EXPECT_EQ(set.series(), 0u);
 }
 
@@ -269,7 +270,7 @@ TEST(TelemetryFamilies, TheReasonShowsWhileItIsKnown) {
   Port port;
   port.link_status = LinkStatus{false, "Autoneg", "No partner detected", 5};
   FamilySet set;
-  add_telemetry(set, node_with(port));
+  add_telemetry(set, node_with(port), test::kEverything);
   EXPECT_EQ(series(set),
             (Series{{"fabric_link_down_reason_info" + kAt + ",reason=Autoneg,detail=No partner detected", 1},
                     {"fabric_phy_link_downs_total" + kAt, 5}}));
@@ -283,7 +284,7 @@ TEST(TelemetryFamilies, WhatTheCountersSayIsNotSaidTwice) {
   const Node node = node_with(port);
   FamilySet set;
   add_counters(set, node.ports[0]);
-  add_telemetry(set, node);
+  add_telemetry(set, node, test::kEverything);
   EXPECT_EQ(set.dropped_duplicates(), 0u);
   EXPECT_EQ(series(set), (Series{{"fabric_phy_link_downs_total" + kAt, 4},
                                  {"fabric_phy_fec_corrections_total" + kAt, 80},
@@ -308,7 +309,7 @@ TEST(TelemetryFamilies, OfADeviceOnceHoweverManyPortsItHas) {
   node.platform.functions["0000:17:00.0"].correctable.total = 12;
   node.platform.functions["0000:17:00.0"].fatal.total = 0;
   FamilySet set;
-  add_telemetry(set, node);
+  add_telemetry(set, node, test::kEverything);
   const std::string at = ",device=mlx5_0";
   EXPECT_EQ(series(set), (Series{{"fabric_rdma_resources" + at + ",kind=qp", 8},
                                  {"fabric_rdma_resources_by_owner" + at + ",kind=qp,owner=user", 5},
@@ -348,7 +349,7 @@ TEST(TelemetryFamilies, AModuleSaysItsWorstAndItsLimitsOnce) {
                    .tx_lol = {},
                    .tx_fault = {}}};
   FamilySet set;
-  add_telemetry(set, node_with(port));
+  add_telemetry(set, node_with(port), test::kEverything);
   EXPECT_EQ(series(set),
             (Series{{"fabric_module_info" + kAt +
                          ",form_factor=QSFP28,vendor=,part_number=,serial_number=,medium=optical,technology=",
@@ -356,12 +357,43 @@ TEST(TelemetryFamilies, AModuleSaysItsWorstAndItsLimitsOnce) {
                     {"fabric_module_temperature_celsius" + kAt, 35.5},
                     {"fabric_module_rx_power_watts" + kAt + ",lane=1", 0.0005},
                     {"fabric_module_rx_power_watts" + kAt + ",lane=2", 0.00001},
+                    {"fabric_module_rx_power_lowest_watts" + kAt, 0.00001},
                     {"fabric_module_flag" + kAt + ",reading=temperature", 0},
                     {"fabric_module_flag" + kAt + ",reading=rx_power", 2},
                     {"fabric_module_lanes_without_signal" + kAt + ",side=medium", 1},
                     {"fabric_module_rx_power_limit_watts" + kAt + ",limit=low_alarm", 0.0001},
                     {"fabric_module_rx_power_limit_watts" + kAt + ",limit=high_warning", 0.001},
                     {"fabric_module_rx_power_limit_watts" + kAt + ",limit=high_alarm", 0.002}}));
+}
+
+// Detail is published on request; what is judged of it stays.
+TEST(TelemetryFamilies, LanesAndLimitsAreGroups) {
+  Port port;
+  port.rdma = "mlx5_0";
+  port.number = 1;
+  port.fec = FecStatus{"rs", {}, {9, {4, 5}}, {}, {}};
+  Transceiver& module = port.module.emplace();
+  module.temperature_limits.high_alarm = 75;
+  module.lanes.resize(2);
+  module.lanes[0].number = 1;
+  module.lanes[0].rx_power.value = 0.001;
+  module.lanes[1].number = 2;
+  module.lanes[1].rx_power.value = 0.0005;
+  const auto names = [&](std::vector<SeriesGroup> groups) {
+    FamilySet set;
+    add_telemetry(set, node_with(port), {RawCounters::unmapped, std::move(groups)});
+    std::set<std::string> out;
+    for (const auto& family : set.families()) out.insert(family.name);
+    return out;
+  };
+  const std::set<std::string> usual{"fabric_phy_fec_info", "fabric_phy_fec_corrected_words_total", "fabric_module_info",
+                                    "fabric_module_rx_power_lowest_watts"};
+  EXPECT_EQ(names({}), usual);
+  std::set<std::string> lanes = usual, limits = usual;
+  lanes.insert({"fabric_phy_fec_lane_corrected_words_total", "fabric_module_rx_power_watts"});
+  limits.insert("fabric_module_temperature_limit_celsius");
+  EXPECT_EQ(names({SeriesGroup::lanes}), lanes);
+  EXPECT_EQ(names({SeriesGroup::module_limits}), limits);
 }
 
 TEST(TelemetryFamilies, EveryLimitOfEveryReadingHasItsLine) {
@@ -374,7 +406,7 @@ TEST(TelemetryFamilies, EveryLimitOfEveryReadingHasItsLine) {
     next += 4;
   }
   FamilySet set;
-  add_module(set, node_with(port).ports[0]);
+  add_module(set, node_with(port).ports[0], test::kEverything);
   Series got = series(set), wanted;
   std::erase_if(got, [](const auto& one) { return one.first.find("_limit_") == std::string::npos; });
   next = 1;
@@ -403,7 +435,7 @@ TEST(TelemetryFamilies, OfABondEachMemberHasItsOwn) {
   node.ports[1].module.emplace().temperature.value = 40;
   FamilySet set;
   for (const Port& port : node.ports) add_link(set, port);
-  add_telemetry(set, node);
+  add_telemetry(set, node, test::kEverything);
   EXPECT_EQ(set.dropped_duplicates(), 0u);
   Series got = series(set);
   std::erase_if(got, [](const auto& one) {

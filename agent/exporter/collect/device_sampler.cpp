@@ -124,12 +124,13 @@ std::string DeviceSampler::record(DeviceBursts& bursts) {
   return bursts.finish(device_, Pace::Clock::now(), cpu_, answer_, answered_);
 }
 
-void add_sampled(FamilySet& families, const std::vector<SampledDevice>& devices) {
+void add_sampled(FamilySet& families, const std::vector<SampledDevice>& devices, bool timings) {
   auto seconds = [](Pace::Span span) { return std::chrono::duration<double>(span).count(); };
   for (const SampledDevice& device : devices) {
     const Labels labels{{"device", device.device}};
-    families.add(kInterval, labels, seconds(device.interval));
     families.add(kThrottled, labels, device.brake == Pace::Brake::none ? 0 : 1);
+    if (!timings) continue;
+    families.add(kInterval, labels, seconds(device.interval));
     families.add(kCpu, labels, device.cpu_seconds);
     if (device.age) families.add(kAge, labels, seconds(*device.age));
   }

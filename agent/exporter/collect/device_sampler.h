@@ -98,7 +98,7 @@ class DeviceSampler {
   bool answered_ = false;
 };
 
-// Metrics about the sampler itself.
-void add_sampled(FamilySet& families, const std::vector<SampledDevice>& devices);
+// Metrics about the sampler itself. `timings`: not only whether it is slowed down.
+void add_sampled(FamilySet& families, const std::vector<SampledDevice>& devices, bool timings = true);
 
 }  // namespace fabric::exporter

@@ -44,6 +44,8 @@ constexpr Metric kStart{"process_start_time_seconds", "Start time of the process
 constexpr Metric kOpenFds{"process_open_fds", "Number of open file descriptors.", kGauge};
 constexpr Metric kMaxFds{"process_max_fds", "Maximum number of open file descriptors.", kGauge};
 
+constexpr std::string_view kHangs = "reader";  // the run of a reader that has not come back
+
 double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 // Unix time of the boot, from the difference of the two clocks.
@@ -98,11 +100,12 @@ std::optional<double> open_descriptors(const Root& root) {
 
 }  // namespace
 
-void add_self(FamilySet& families, const Snapshot& snapshot, const HttpCounts& http, Clock::time_point now) {
+void add_self(FamilySet& families, const Snapshot& snapshot, const HttpCounts& http, Clock::time_point now,
+              bool timings) {
   for (const CollectorRun& run : snapshot.runs) {
     const Labels labels{{"collector", run.collector}, {"device", run.device}};
     families.add(kSuccess, labels, run.success ? 1 : 0);
-    families.add(kDuration, labels, run.seconds);
+    if (timings || run.collector == kHangs) families.add(kDuration, labels, run.seconds);
   }
   for (const DeviceAge& age : snapshot.ages) families.add(kAge, {{"device", age.device}}, seconds(now - age.taken));
   if (snapshot.modules_taken) families.add(kModuleAge, {}, seconds(now - *snapshot.modules_taken));

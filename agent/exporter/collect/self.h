@@ -17,7 +17,9 @@ struct HttpCounts {
 };
 
 // Success and duration of each collector, age of each device's readings, requests served, build.
-void add_self(FamilySet& families, const Snapshot& snapshot, const HttpCounts& http, Clock::time_point now);
+// `timings`: also how long each attempt to read took, instead of only those that hang.
+void add_self(FamilySet& families, const Snapshot& snapshot, const HttpCounts& http, Clock::time_point now,
+              bool timings = true);
 // How many series there are and were dropped; to be added last. It raises the limit by the series that it adds.
 constexpr size_t kSeriesOfSeries = 3;
 void add_series(FamilySet& families);

@@ -66,15 +66,20 @@ std::string render_page(const Snapshot& snapshot, const Findings& findings, cons
   static const Policy kDefaults;
   const Policy& policy = context.policy != nullptr ? *context.policy : kDefaults;
   FamilySet families(policy.series_limit - kSeriesOfSeries);
-  add_self(families, snapshot, context.http, Clock::now());
+  const bool timings = policy.published.has(SeriesGroup::timings);
+  add_self(families, snapshot, context.http, Clock::now(), timings);
   families.add(kConfigValid, {}, context.config_valid ? 1 : 0);
   if (with_process) add_process(families);
-  add_sampled(families, snapshot.sampled);
+  add_sampled(families, snapshot.sampled, timings);
   add_diagnoses(families, snapshot.node, findings.signals, findings.diagnoses);
   add_acknowledged(families, findings.report);  // alerts depend on them
-  if (context.health != nullptr) add_health(families, *context.health);
-  add_node(families, snapshot.node, findings.report, policy.raw);
-  for (const PortBursts& port : snapshot.bursts) add_bursts(families, port, Clock::now());
+  if (context.health != nullptr) {
+    add_events(families, *context.health);
+    add_health(families, *context.health);
+  }
+  add_neighbors(families, snapshot.node, &policy);
+  add_node(families, snapshot.node, findings.report, policy.published);
+  for (const PortBursts& port : snapshot.bursts) add_bursts(families, port, Clock::now(), policy.published);
   add_compat(families, snapshot.node, policy.compat);
   add_ethtool(families, snapshot.node, policy.ethtool);
   add_series(families);
