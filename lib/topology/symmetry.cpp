@@ -231,10 +231,18 @@ MissingPart part_at(const Groups& groups, const std::string& key, const Model& m
   return out;
 }
 
-std::vector<std::pair<MissingPart, Model>> missing_at(const Topology& topology, const Groups& groups) {
+// A model is left to a coarser level if some of it are in no group: one of them may be in the wrong slot.
+std::vector<std::pair<MissingPart, Model>> missing_at(const Topology& topology, const Units& units, const Level& level,
+                                                      const Groups& groups) {
   std::vector<std::pair<MissingPart, Model>> out;
+  const auto is_outside = [&](const Model& model) {
+    return level.kind != Level::Kind::card && std::ranges::any_of(units, [&](const Unit& unit) {
+             return unit.model == model && key_of(unit, level).empty();
+           });
+  };
   for (const Lack& lack : lacks_of(compositions(groups)))
     for (const auto& [model, count] : lack.models) {
+      if (is_outside(model)) continue;
       const auto addresses = addresses_of(groups, lack.key, model, count);
       for (size_t i = 0; i < count; ++i) {
         out.emplace_back(part_at(groups, lack.key, model), model);
@@ -251,7 +259,7 @@ std::vector<std::pair<MissingPart, Model>> missing_at(const Topology& topology, 
 
 void find_functions(const Topology& topology, Units& units, std::vector<MissingPart>& out) {
   for (const Level& level : levels_of(units)) {
-    auto found = missing_at(topology, groups_of(units, level, false));
+    auto found = missing_at(topology, units, level, groups_of(units, level, false));
     for (auto& [part, model] : found) {
       units.push_back({part.place, {}, model, 0, true, false});
       out.push_back(std::move(part));
@@ -264,7 +272,7 @@ void find_rdma(const Topology& topology, const Units& units, std::vector<Missing
   std::set<size_t> found;
   for (const Level& level : levels_of(units)) {
     const Groups with = groups_of(units, level, true), all = groups_of(units, level, false);
-    for (auto& [part, model] : missing_at(topology, with)) {
+    for (auto& [part, model] : missing_at(topology, units, level, with)) {
       const auto& group = all.at(part.below);
       const auto nic = std::ranges::find_if(
           group, [&, &of = model](const Unit* unit) { return unit->there && !unit->rdma && unit->model == of; });
