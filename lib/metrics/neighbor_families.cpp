@@ -6,7 +6,7 @@
 
 #include "checks/cabling/peer.h"
 #include "metrics/families.h"
-#include "metrics/telemetry_families.h"
+#include "metrics/families.h"
 
 namespace fabric {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/parse.h"
 #include "ctl/verbs.h"
-#include "ctl/verbs/rates.h"
+#include "ctl/verbs/samples.h"
 #include "support/json_reader.h"
 #include "support/tree.h"
 

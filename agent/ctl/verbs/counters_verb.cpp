@@ -10,7 +10,7 @@
 #include "config/config.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
-#include "ctl/verbs/rates.h"
+#include "ctl/verbs/samples.h"
 #include "ctl/verbs/watch.h"
 #include "ctl/world.h"
 

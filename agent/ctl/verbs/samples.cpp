@@ -1,9 +1,141 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/verbs/samples.h"
 
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "base/json.h"
+#include "counters/catalogue.h"
 #include "counters/signals.h"
+#include "counters/widen.h"
+#include "ctl/output/table.h"
 
 namespace fabric::ctl {
+namespace {
+
+constexpr std::string_view kPriorities = "01234567";
+
+Rate rate_of(const Port& port, CounterSource source, const Counter& counter, std::optional<uint64_t> rise,
+             double seconds) {
+  const auto match = describe_counter(source, counter.name, port.kernel_driver);
+  const bool named = match && match->row->metric != nullptr;
+  const Scale scale = named ? match->row->scale : Scale{};
+  Rate rate{port.id(), std::string(named ? match->row->metric->name : counter.name.text()), {}, 0, {}, false};
+  if (named && !match->row->label.name.empty()) rate.labels.push_back(match->row->label);
+  if (named && match->priority != 0)
+    rate.labels.push_back({"priority", kPriorities.substr(static_cast<size_t>(match->priority - '0'), 1)});
+  rate.total = static_cast<double>(counter.value) * scale.multiply / scale.divide;
+  if (rise && seconds > 0) rate.per_second = static_cast<double>(*rise) * scale.multiply / scale.divide / seconds;
+  rate.trouble = match && is_error(*match->row);
+  return rate;
+}
+
+// Two counters that are parts of one series add up, as on the metrics page.
+void put(std::vector<Rate>& rates, Rate rate) {
+  const auto same = std::find_if(rates.begin(), rates.end(), [&](const Rate& each) {
+    return each.counter == rate.counter && each.labels == rate.labels && each.port == rate.port;
+  });
+  if (same == rates.end()) return rates.push_back(std::move(rate));
+  same->total += rate.total;
+  same->per_second =
+      same->per_second && rate.per_second ? std::optional<double>(*same->per_second + *rate.per_second) : std::nullopt;
+  same->trouble = same->trouble || rate.trouble;
+}
+
+std::string number(double value, int digits) {
+  std::array<char, 64> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed, digits).ptr;
+  return {text.data(), end};
+}
+
+// Three significant digits and an SI prefix.
+std::string with_prefix(double value) {
+  constexpr std::array<const char*, 6> kPrefixes{"", "k", "M", "G", "T", "P"};
+  size_t prefix = 0;
+  for (; std::abs(value) >= 999.5 && prefix + 1 < kPrefixes.size(); ++prefix) value /= 1000;
+  const bool whole = prefix == 0 && value == std::trunc(value);
+  return number(value, whole || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2) + " " + kPrefixes[prefix];
+}
+
+// The metric's name without the common prefix and suffix.
+std::string short_name(const Rate& rate) {
+  std::string text = rate.counter;
+  if (text.starts_with("fabric_")) text.erase(0, 7);
+  if (text.ends_with("_total")) text.resize(text.size() - 6);
+  for (const Label& label : rate.labels) (text += label.name == "priority" ? " prio " : " ") += label.value;
+  return text;
+}
+
+std::string total_text(const Rate& rate) { return number(rate.total, rate.total == std::trunc(rate.total) ? 0 : 3); }
+
+}  // namespace
+
+std::vector<Rate> rates_of(const Node& before, const Node& now, double seconds) {
+  std::vector<Rate> all;
+  for (const Port& port : now.ports) {
+    const auto earlier = std::find_if(before.ports.begin(), before.ports.end(),
+                                      [&](const Port& each) { return each.id() == port.id() && each.pci == port.pci; });
+    const PortCounters nothing, &old = earlier == before.ports.end() ? nothing : earlier->counters;
+    std::vector<Rate> rates;
+    const auto add_source = [&](CounterSource source, const std::vector<Counter>& was, const std::vector<Counter>& is) {
+      const CounterRises rises(source, port.kernel_driver, was);
+      for (const Counter& counter : is) {
+        const auto match = describe_counter(source, counter.name, port.kernel_driver);
+        if (match && (match->row->gauge || is_superseded(*match->row, is))) continue;  // a gauge has no rate
+        put(rates, rate_of(port, source, counter, rises.of(counter), seconds));
+      }
+    };
+    add_source(CounterSource::hw, old.hw, port.counters.hw);
+    add_source(CounterSource::ethtool, old.ethtool, port.counters.ethtool);
+    add_source(CounterSource::pma, old.pma, port.counters.pma);
+    std::move(rates.begin(), rates.end(), std::back_inserter(all));
+  }
+  const auto moves = [](const Rate& rate) { return rate.per_second.value_or(0) > 0; };
+  std::stable_sort(all.begin(), all.end(), [&](const Rate& a, const Rate& b) {
+    if (moves(a) != moves(b)) return moves(a);
+    if (!moves(a)) return false;
+    if (a.trouble != b.trouble) return a.trouble;
+    return *a.per_second > *b.per_second;
+  });
+  return all;
+}
+
+std::string per_second_text(const Rate& rate) {
+  if (!rate.per_second) return "-";
+  if (rate.counter.ends_with("bytes_total")) return with_prefix(*rate.per_second * 8) + "b/s";
+  if (rate.counter.ends_with("seconds_total"))
+    return number(*rate.per_second * 100, *rate.per_second < 0.0995 ? 2 : 1) + " %";
+  std::string text = with_prefix(*rate.per_second);
+  if (text.ends_with(' ')) text.pop_back();
+  return text;
+}
+
+std::string rates_text(const std::vector<Rate>& rates, const Output& output) {
+  Table table({"PORT", "COUNTER", "PER SECOND", "TOTAL"}, {2, 3});
+  for (const Rate& rate : rates)
+    table.add({rate.port, short_name(rate), per_second_text(rate), total_text(rate)},
+              rate.trouble && rate.per_second.value_or(0) > 0);
+  return table.text(output);
+}
+
+Json rates_json(const std::vector<Rate>& rates) {
+  Json out = Json::array();
+  for (const Rate& rate : rates) {
+    Json labels = Json::object();
+    for (const Label& label : rate.labels) labels[label.name] = std::string(label.value);
+    Json one = Json::object();
+    one.update({{"port", rate.port},
+                {"counter", rate.counter},
+                {"labels", std::move(labels)},
+                {"per_second", rate.per_second}});
+    one.update({{"total", rate.total}, {"trouble", rate.trouble}});
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
 namespace {
 
 Node full_scan(World& world) {
