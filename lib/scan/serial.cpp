@@ -5,6 +5,7 @@
 
 #include "base/parse.h"
 #include "kernel/netlink/devlink.h"
+#include "kernel/netlink/ethtool.h"
 #include "scan/port.h"
 
 namespace fabric::scanning {
@@ -22,9 +23,9 @@ std::string checked(std::string_view serial) {
 
 std::string by_devlink(Kernel& kernel, const Port& port) {
   if (!kernel.generic) return {};
-  const auto family = devlink::resolve(*kernel.generic);
+  const auto family = ethtool::resolve(*kernel.generic, "devlink");
   if (!family) return {};
-  const auto serial = devlink::serial_number(*kernel.generic, *family, {"pci", port.pci});
+  const auto serial = devlink::serial_number(*kernel.generic, family->id, {"pci", port.pci});
   return serial ? checked(*serial) : std::string();
 }
 

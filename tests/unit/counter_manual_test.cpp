@@ -67,7 +67,7 @@ TEST(CountersManual, HasTheKernelSourceOfEveryRow) {
       EXPECT_FALSE(origin.kernel.empty() || origin.reset.empty()) << origin.first;
     }
   }
-  const std::string made = counters_manual();
+  const std::string made = test::counters_manual();
   const size_t at = made.find("bnxt_get_ethtool_stats(): bnxt_port_stats_arr");
   ASSERT_NE(at, std::string::npos);
   const std::string entry = made.substr(at, made.find(".TP", at) - at);

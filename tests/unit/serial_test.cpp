@@ -56,7 +56,6 @@ class Devlink final : public Netlink {
         .text(DEVLINK_ATTR_INFO_BOARD_SERIAL_NUMBER, serial_);
     return std::vector<Message>{{21, out.data()}};
   }
-  [[nodiscard]] uint32_t last_sequence() const override { return 0; }
 
  private:
   std::string serial_;

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# only with --all
 # A process in agentd's sandbox, as one that took it over: uid 0 with CAP_NET_ADMIN reaches no container engine, no D-Bus
 # and no systemd, and writes below /sys only where settings are written; what agentd needs works.
 . /mnt/host/scenarios/lib/agent.sh
