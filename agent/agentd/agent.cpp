@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "agentd/inventory.h"
 #include "config/config.h"
 #include "settings/confirm.h"
 

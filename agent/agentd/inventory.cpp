@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agentd/inventory.h"
+#include "store/inventory.h"
 
 #include <algorithm>
 
+#include "agentd/agent.h"
 #include "agentd/messages.h"
 #include "checks/check.h"
 #include "model/report.h"
 #include "model/view.h"
 #include "scan/scan.h"
-#include "store/inventory.h"
 #include "topology/inventory.h"
 
 namespace fabric::agentd {

@@ -4,7 +4,7 @@
 
 #include "agentd/messages.h"
 #include "agentd/port_manager.h"
-#include "agentd/window.h"
+#include "agentd/schedule.h"
 #include "config/config.h"
 #include "model/node.h"
 #include "settings/restore.h"

@@ -134,7 +134,8 @@ void add(Answers& answers, const std::string& subject, Answer answer) {
   if (is_new) return;
   Answer& have = known->second;
   if (rank(answer.status) < rank(have.status)) have = std::move(answer);
-  else if (have.status == Status::ok && answer.status == Status::ok) append_item(have.observed, answer.observed);
+  else if (have.status == Status::ok && answer.status == Status::ok && have.observed != answer.observed)
+    append_item(have.observed, answer.observed);
 }
 
 void ask_rule(const View& view, const HealthRule& rule, Answers& answers) {

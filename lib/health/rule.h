@@ -60,6 +60,7 @@ struct HealthRule {
   // {netdev}, {rdma} and {pci} of the remedy are replaced by the port's names.
   std::string_view expected, meaning, remedy;
   std::optional<SlowWindow> slow{};
+  bool is_slow = false;  // made of another rule's SlowWindow
   CounterSum sum{};
   void (*read)(const View& view, const HealthRule& rule, HealthReadings& out) = read_counters;
 };

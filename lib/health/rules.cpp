@@ -44,6 +44,7 @@ HealthRule slow_rule(HealthRule rule) {
   rule.least = slow.least;
   rule.expected = slow.expected;
   rule.slow.reset();
+  rule.is_slow = true;
   return rule;
 }
 

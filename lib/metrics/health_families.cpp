@@ -41,7 +41,7 @@ std::optional<double> events_of(const HealthRule& rule, const HealthState& state
 void add_events(FamilySet& families, const Health& health) {
   for (const auto& [key, subjects] : health.rules) {
     const HealthRule* rule = find_health_rule(key);
-    if (rule == nullptr) continue;
+    if (rule == nullptr || rule->is_slow) continue;  // of two hours: no scrape misses it
     for (const auto& [subject, state] : subjects) {
       const size_t slash = subject.rfind('/');
       const bool is_port = slash != std::string::npos;

@@ -9,7 +9,6 @@
 #include "agentd/monitor.h"
 #include "agentd/options.h"
 #include "agentd/schedule.h"
-#include "agentd/window.h"
 #include "settings/writer.h"
 #include "support/tree.h"
 

@@ -9,6 +9,7 @@
 
 #include "support/healthy_network.h"
 #include "support/healthy_node.h"
+#include "topology/inventory.h"
 
 namespace fabric {
 namespace {
@@ -57,6 +58,10 @@ TEST(Check, HealthyNodeIsSilent) {
     EXPECT_NE(finding.observed, "") << finding.id;
     EXPECT_EQ(finding.meaning + finding.remedy, "") << finding.id;
   }
+  node.now.inventory = inventory_of(node.now);
+  const Report with_inventory = run_checks(node.view());
+  EXPECT_EQ(describe(complaints(with_inventory)), "");
+  for (const Finding& finding : with_inventory.findings) asked.insert(finding.id);
   for (const Check& check : checks())
     EXPECT_TRUE(asked.contains(std::string(check.id))) << check.id << " looked at nothing";
 }

@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "agentd/inventory.h"
+#include "agentd/agent.h"
 #include "ctl/verbs.h"
 #include "scan/scan.h"
 #include "store/inventory.h"

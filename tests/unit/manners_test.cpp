@@ -298,7 +298,9 @@ TEST(Manners, APageHasNoMoreSeriesThanItMay) {
 // Two scrapers at once: each sees the same peak, and the page is whole.
 TEST(Manners, NoScraperTakesAPeakFromAnother) {
   test::SlowNics nics;
-  Exporting exporting(nics, nullptr, kNever, kSampled);
+  auto policy = std::make_shared<Policy>();
+  policy->published.groups = {SeriesGroup::bursts};
+  Exporting exporting(nics, policy, kNever, kSampled);
   const std::string peak = "fabric_burst_events_per_second_peak{device=\"mlx5_0\",port=\"1\",event=\"rx_discards\"}";
   exporting.settle([&] {
     const auto bursts = exporting.snapshot().bursts;

@@ -65,9 +65,9 @@ const std::vector<Row>& rows() {
        {kNoSymptoms, "symmetry  "}},
       {"faulty_lane",
        {"WARNING  link-errors  mlx5_0/1", "99.8 % of the bit errors are on lane 3"},
-       {"mlx5_0/1  cable  bad-lane", "99.8 % of the bit errors are on lane 3"},
+       {"mlx5_0/1  cable  damaged-link", "99.8 % of the bit errors are on lane 3"},
        {},
-       {"damaged-link"}},
+       {}},
   };
   return all;
 }
