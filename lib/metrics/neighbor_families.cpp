@@ -6,7 +6,6 @@
 
 #include "checks/cabling/peer.h"
 #include "metrics/families.h"
-#include "metrics/families.h"
 
 namespace fabric {
 namespace {

@@ -29,7 +29,8 @@ struct Placement {
 // half of them. A machine with one half of its GPUs near and one half far is so by design.
 Placement placement(const Node& node);
 
-// " Missing: a NIC function at 0000:2a:00.1, beside GPU1.", if the machine's symmetry shows the place of a NIC that the GPU has lost.
+// " Missing: a NIC function at 0000:2a:00.1, beside GPU1.", if the machine's symmetry shows the place of a NIC that the
+// GPU has lost.
 std::string missing_text(const Node& node, size_t gpu);
 
 // The RDMA devices that serve a GPU, by the best pairing. Other NICs have a different purpose and need not be equal to

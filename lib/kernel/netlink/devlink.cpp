@@ -65,8 +65,7 @@ Result<std::string> serial_number(Netlink& generic, uint16_t family, const Handl
       .text(DEVLINK_ATTR_BUS_NAME, of.bus)
       .text(DEVLINK_ATTR_DEV_NAME, of.device);
   auto replies = generic.talk(family, 0, message.data());
-  if (!replies)
-    return error_about("devlink info of " + of.bus + "/" + of.device, replies.error());
+  if (!replies) return error_about("devlink info of " + of.bus + "/" + of.device, replies.error());
   for (const Message& reply : *replies) {
     if (reply.type != family) continue;
     const auto attributes = parse_attributes(reply.payload, sizeof(genlmsghdr));

@@ -15,7 +15,6 @@
 
 #include "base/fd.h"
 #include "kernel/netlink/netlink.h"
-#include "kernel/netlink/netlink.h"
 #include "model/qos.h"
 
 namespace fabric {

@@ -126,14 +126,11 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
 constexpr std::array kSwitches{
     SettingOp{SettingId::ecn_rp, {write_enable, "en_ecn.c", kHarmless}},
     SettingOp{SettingId::ecn_np, {write_enable, "en_ecn.c", kHarmless}},
-    SettingOp{SettingId::traffic_class,
-              {write_traffic_class, "infiniband/hw/mlx5/main_ext.c", kHarmless, true}},
+    SettingOp{SettingId::traffic_class, {write_traffic_class, "infiniband/hw/mlx5/main_ext.c", kHarmless, true}},
 };
 constexpr auto kOps = file_settings::join(
     mlx5::kDcbOps,
-    file_settings::join(
-        kSwitches,
-        file_settings::ops(kParameters, Op{write_parameter, "en_ecn.c", kHarmless})));
+    file_settings::join(kSwitches, file_settings::ops(kParameters, Op{write_parameter, "en_ecn.c", kHarmless})));
 
 }  // namespace
 
