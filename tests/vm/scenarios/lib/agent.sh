@@ -78,12 +78,14 @@ writes() {
 clear_calls() { local n; for n in 0 1 2 3; do fabsim "$n" calls 0; fabsim "$n" log 0; done; }
 
 # What the kernel says, normalised: one JSON per NIC with everything that the profile touches.
+# bnxt keeps and shows the delay without any effect; the agent marks there that PFC was set.
 readback() {
   local n=$1 dev
   dev=$(netdev "$n")
   raw "$n" get 2>/dev/null | jq -cS --argjson mtu "$(cat "/sys/class/net/$dev/mtu")" \
     --arg pause "$(ethtool -a "$dev" 2>/dev/null | awk '/^[RT]X:/ { printf "%s", $2 } END { print "" }')" \
-    '{ack, dcbx, trust, pfc_en: .pfc.pfc_en, delay: .pfc.delay, prio_tc: .ets.prio_tc, tsa: .ets.tc_tsa, bw: .ets.tc_tx_bw,
+    --arg card "$(fabsim "$n" personality)" \
+    '{ack, dcbx, trust, pfc_en: .pfc.pfc_en, delay: (if $card == "bnxt" then null else .pfc.delay end), prio_tc: .ets.prio_tc, tsa: .ets.tc_tsa, bw: .ets.tc_tx_bw,
       dscp: ([.app[]? | select(.selector == "dscp") | {key: (.protocol | tostring), value: .priority}] | from_entries),
       mtu: $mtu, pause: $pause}'
 }
