@@ -23,8 +23,8 @@ list_names() {
 select_pattern() {
   local pattern=$1 found file
   if [[ " ${PARTS[*]} " == *" $pattern "* ]]; then parts+=("$pattern"); return; fi
-  if scenario_names | grep -qx -- "$pattern"; then scenarios+=("$pattern"); return; fi
-  if integration_names | grep -qx -- "$pattern"; then integrations+=("$pattern"); return; fi
+  if scenario_names | grep -x -- "$pattern" >/dev/null; then scenarios+=("$pattern"); return; fi
+  if integration_names | grep -x -- "$pattern" >/dev/null; then integrations+=("$pattern"); return; fi
   mapfile -t found < <(program_names | grep -F -- "${pattern%_test}")
   if ((${#found[@]})); then programs+=("${found[@]}"); return; fi
   while IFS= read -r file; do
