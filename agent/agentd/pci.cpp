@@ -16,7 +16,7 @@
 namespace fabric::agentd {
 namespace {
 
-constexpr std::chrono::seconds kLockPatience{10};
+constexpr std::chrono::seconds kPciLockPatience{10};
 
 int severity(Outcome outcome) {
   switch (outcome) {
@@ -104,7 +104,7 @@ int keep_host(PciWorld& world, const Policy& policy) {
 }
 
 int keep_all(PciWorld& world, const Policy& policy, Node& node) {
-  auto lock = state::take_lock(world.directory, kLockPatience);
+  auto lock = state::take_lock(world.directory, kPciLockPatience);
   if (!lock) return log_error_once(world, lock.error());
   auto originals = state::load_originals(world.directory);
   if (!originals) return log_error_once(world, originals.error());

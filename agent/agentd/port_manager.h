@@ -36,6 +36,9 @@ struct World {
 // Scans and asks the kernel itself.
 World real_world(Kernel& kernel);
 
+// Must be tried again: the port was busy, or gone.
+inline bool is_left_to_do(const Change& change) { return change.outcome == Outcome::pending || change.code == ENODEV; }
+
 class PortManager {
  public:
   PortManager(World world, Policy policy);

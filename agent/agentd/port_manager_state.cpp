@@ -6,12 +6,6 @@
 #include "store/state.h"
 
 namespace fabric::agentd {
-namespace {
-
-bool is_left_to_do(const Change& change) { return change.outcome == Outcome::pending || change.code == ENODEV; }
-
-}  // namespace
-
 // Continues the drift record of an earlier agent of this boot; its ports are not new ones.
 void PortManager::remember_published() {
   if (world_.read_only) return;

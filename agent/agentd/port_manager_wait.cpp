@@ -32,8 +32,6 @@ bool waits_for_speed(const Policy& policy, const Port& port) {
   });
 }
 
-bool is_left_to_do(const Change& change) { return change.outcome == Outcome::pending || change.code == ENODEV; }
-
 }  // namespace
 
 bool PortManager::window_is_open() const { return is_open(policy_.maintenance, world_.now_local()); }

@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-TomlProblem wrong(const toml::node& node, std::string_view expected) {
+TomlProblem must_be(const toml::node& node, std::string_view expected) {
   return {node.source().begin, "expected " + std::string(expected) + ", not " + describe(node)};
 }
 
@@ -28,7 +28,7 @@ MaybeProblem read_enum(const toml::node& node, std::initializer_list<Enum> value
       return std::nullopt;
     }
   }
-  return wrong(node, all);
+  return must_be(node, all);
 }
 
 MaybeProblem read_span(const toml::node& node, milliseconds min, milliseconds max, milliseconds& out) {
@@ -36,7 +36,7 @@ MaybeProblem read_span(const toml::node& node, milliseconds min, milliseconds ma
   if (const auto* text = node.as_string()) span = parse_span(text->get());
   else if (const auto* seconds = node.as_integer()) span = parse_span(std::to_string(seconds->get()));
   if (!span || *span < min || *span > max)
-    return wrong(node, "a time span from " + span_text(min) + " to " + span_text(max));
+    return must_be(node, "a time span from " + span_text(min) + " to " + span_text(max));
   out = *span;
   return std::nullopt;
 }
@@ -53,9 +53,9 @@ MaybeProblem read_maintenance(const toml::node& node, Policy& policy) {
   };
   if (const auto* array = node.as_array()) {
     for (size_t i = 0; i < array->size(); ++i)
-      if (!add(*array->get(i))) return wrong(*array->get(i), kWhat);
+      if (!add(*array->get(i))) return must_be(*array->get(i), kWhat);
   } else if (!add(node)) {
-    return wrong(node, kWhat);
+    return must_be(node, kWhat);
   }
   policy.maintenance = std::move(windows);
   return std::nullopt;
@@ -157,7 +157,7 @@ MaybeProblem read_exclude(const toml::node& node, Policy& policy) {
 MaybeProblem read_cabling_file(const toml::node& node, Policy& policy) {
   std::string file;
   if (auto problem = read_text(node, file)) return problem;
-  if (!file.empty() && file.front() != '/') return wrong(node, "an absolute path");
+  if (!file.empty() && file.front() != '/') return must_be(node, "an absolute path");
   policy.cabling.file = std::move(file);
   return std::nullopt;
 }
@@ -165,7 +165,7 @@ MaybeProblem read_cabling_file(const toml::node& node, Policy& policy) {
 // { "Slot 3 P1" = "mlx5_0" }
 MaybeProblem read_cabling_ports(const toml::node& node, Policy& policy) {
   const auto* table = node.as_table();
-  if (table == nullptr) return wrong(node, "a table of names in the plan and names here");
+  if (table == nullptr) return must_be(node, "a table of names in the plan and names here");
   std::map<std::string, std::string> ports;
   MaybeProblem problem;
   each_key(*table, [&](std::string_view name, const toml::source_position&, const toml::node& value) {
@@ -205,7 +205,7 @@ MaybeProblem read_speed(const toml::node& node, Policy& policy) {
   const auto keys = match_keys();
   const auto speed = std::find_if(keys.begin(), keys.end(), [](const MatchKey& key) { return key.name == "speed"; });
   const auto megabits = speed->normal(node);
-  if (!megabits) return wrong(node, speed->expected);
+  if (!megabits) return must_be(node, speed->expected);
   policy.expect.speed = parse_number<uint32_t>(*megabits);
   return std::nullopt;
 }
@@ -220,7 +220,7 @@ MaybeProblem read_sample_interval(const toml::node& node, Policy& policy) {
   milliseconds span{};
   const auto problem = read_span(node, milliseconds(0), milliseconds(60'000), span);
   if (problem || (span.count() != 0 && span < milliseconds(10)))
-    return wrong(node, "a time span from 10ms to 1min, or 0 for none");
+    return must_be(node, "a time span from 10ms to 1min, or 0 for none");
   policy.sample_interval = span;
   return std::nullopt;
 }
@@ -231,7 +231,7 @@ MaybeProblem read_cpu_budget(const toml::node& node, Policy& policy) {
   if (const auto* text = node.as_string(); text != nullptr && text->get().ends_with('%'))
     percent = parse_double(std::string_view(text->get()).substr(0, text->get().size() - 1));
   else percent = node.value<double>();
-  if (!percent || !(*percent >= 0.1 && *percent <= 100)) return wrong(node, "a share of one core from 0.1% to 100%");
+  if (!percent || !(*percent >= 0.1 && *percent <= 100)) return must_be(node, "a share of one core from 0.1% to 100%");
   policy.sample_cpu_budget = *percent / 100;
   return std::nullopt;
 }
@@ -251,7 +251,7 @@ MaybeProblem read_optics(const toml::node& node, Policy& policy) {
   milliseconds span{};
   if (auto problem = read_span(node, milliseconds(0), kHour, span)) return problem;
   if (span.count() != 0 && span < kShortest)
-    return wrong(node, "0 or a time span from " + span_text(kShortest) + " to " + span_text(kHour));
+    return must_be(node, "0 or a time span from " + span_text(kShortest) + " to " + span_text(kHour));
   policy.optics = span;
   return std::nullopt;
 }

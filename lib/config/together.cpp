@@ -13,8 +13,7 @@ namespace {
 // RoCE path MTU 4096 plus its headers (BTH, extended headers, ICRC, IP, UDP): kernel's iboe_get_mtu() wants 4096 + 96.
 constexpr uint32_t kMtuForPath4096 = 4'192;
 constexpr uint8_t kDscpSelector = 5, kPcpSelector = 255;  // of apptrust
-constexpr uint8_t kFecOff = 4;
-constexpr uint32_t kFecSpeed = 100'000;  // Mb/s
+constexpr uint32_t kFecSpeed = 100'000;                   // Mb/s
 
 void check_pause(const Judge& judge) {
   const auto& pause = judge.want.pause;

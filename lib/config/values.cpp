@@ -77,8 +77,6 @@ MaybeProblem check_apptrust(const Setting&, const toml::node& node, const Qos& v
   return not_empty(node, value.apptrust->selectors);
 }
 
-constexpr uint8_t kFecOff = 4;  // ETHTOOL_FEC_*
-
 MaybeProblem check_fec(const Setting&, const toml::node& node, const Qos& value) {
   if (value.fec->bits == 0) return TomlProblem{node.source().begin, "the list is empty"};
   if ((value.fec->bits & kFecOff) != 0 && value.fec->bits != kFecOff)

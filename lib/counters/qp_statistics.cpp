@@ -10,7 +10,7 @@
 namespace fabric {
 namespace {
 
-constexpr std::chrono::milliseconds kPatience{100};
+constexpr std::chrono::milliseconds kAnswerTimeout{100};
 
 // IB_QPT_* (include/rdma/ib_verbs.h of Linux 6.12) as iproute2 names them; driver-specific types are numbers.
 std::string kind_name(uint8_t type) {
@@ -33,7 +33,7 @@ std::map<std::string, std::vector<Counter>, std::less<>> sum_by_kind(const std::
 }
 
 // The kernel or the driver lacks it, or we lack the privilege.
-bool is_absent(int code) { return code == EOPNOTSUPP || code == EINVAL || code == EPERM || code == EACCES; }
+bool is_refused(int code) { return code == EOPNOTSUPP || code == EINVAL || code == EPERM || code == EACCES; }
 
 }  // namespace
 
@@ -47,7 +47,7 @@ Result<void> QpReader::ask(Netlink& rdma, uint32_t port) {
   last_.by_pid = mode->by_pid;
   last_.dump.reset();
   if (last_.mode != QpStatistics::Mode::automatic || !last_.by_type || last_.by_pid) return {};
-  const auto sets = nldev::qp_sets(rdma, device_, port, kPatience);
+  const auto sets = nldev::qp_sets(rdma, device_, port, kAnswerTimeout);
   if (!sets) {
     last_.dump = sets.error().code == EOVERFLOW ? QpStatistics::Dump::overflow : QpStatistics::Dump::error;
     return sets.error();
@@ -68,7 +68,7 @@ Result<void> QpReader::read(Netlink& rdma, uint32_t device, uint32_t port, Clock
   }
   const int code = done.error().code;
   backoff_.failed(now);
-  if (is_absent(code)) there_ = false;
+  if (is_refused(code)) there_ = false;
   else if (code != EOVERFLOW && code != ETIMEDOUT) failure_ = done;
   return failure_;
 }

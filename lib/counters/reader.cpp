@@ -16,13 +16,13 @@ namespace {
 using Clock = Backoff::Clock;
 
 constexpr std::chrono::seconds kFirstWait{10}, kLongestWait{300};
-constexpr unsigned kActive = 4, kLinkUp = 5;
+constexpr unsigned kLinkUp = 5;
 
 // The driver does not implement the request, or the answer does not fit into one reply: files have the counters then.
 bool netlink_cannot(int code) { return code == EINVAL || code == EOPNOTSUPP || code == EMSGSIZE; }
 
 // The driver does not count it: mlx5 on some ports (core/sysfs.c get_perf_mad, hw/mlx5/mad.c of Linux 6.12).
-bool is_absent(int code) { return code == ENOENT || code == EOPNOTSUPP || code == EINVAL; }
+bool is_no_counter(int code) { return code == ENOENT || code == EOPNOTSUPP || code == EINVAL; }
 
 // One group's Attempt, in the reading when it is over.
 struct Timed {
@@ -80,7 +80,7 @@ void read_files(const Root& root, Files& files, Clock::time_point now, Attempt& 
     if (text) {
       file.backoff.succeeded();
       with(file, *text);
-    } else if (!is_absent(text.error().code)) {
+    } else if (!is_no_counter(text.error().code)) {
       file.backoff.failed(now);
       fail(attempt, text.error().text());
       if (text.error().code != ENODEV) continue;
@@ -224,11 +224,11 @@ void PortReader::read_link(PortReading& reading) {
   read_files(access_.root, link_, now_, timed.attempt, [&](File& file, std::string_view text) {
     if (file.name == "state") {
       reading.state = leading_number(text);
-      if (reading.state != kActive)
+      if (reading.state != kPortActive)
         for (File& other : link_) other.idle = false;  // phys_state is read next
     } else if (file.name == "phys_state") {
       reading.phys_state = leading_number(text);
-      file.idle = file.rarely_changes && reading.state == kActive && reading.phys_state == kLinkUp;
+      file.idle = file.rarely_changes && reading.state == kPortActive && reading.phys_state == kLinkUp;
     } else if (file.name == "carrier_down_count") {
       reading.counters.carrier_down = parse_counter_file(text);
     } else if (auto carrier = parse_counter_file(text)) {

@@ -15,7 +15,7 @@ namespace {
 constexpr std::chrono::seconds kReportersAge{60};
 
 // The driver or the kernel lacks it.
-bool is_absent(int code) { return code == EOPNOTSUPP || code == EINVAL; }
+bool is_unsupported(int code) { return code == EOPNOTSUPP || code == EINVAL; }
 
 // sysfs-class-net, "flags". The kernel asks a driver for its reason only while the netdev is up
 // (net/ethtool/linkstate.c of Linux 6.12), so it cannot contradict this one.
@@ -75,7 +75,7 @@ void TelemetryReader::ask(Source& source, Attempt& attempt, Clock::time_point no
   if (source.backoff.due(now)) {
     Result<void> done = ask();
     if (done) return source.backoff.succeeded();
-    if (is_absent(done.error().code)) {
+    if (is_unsupported(done.error().code)) {
       source.there = false;
       return;
     }

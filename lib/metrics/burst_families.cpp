@@ -9,7 +9,7 @@ namespace {
 
 using Clock = BurstRecord::Clock;
 
-constexpr MetricKind kGauge = MetricKind::gauge, kHistogram = MetricKind::histogram;
+constexpr MetricKind kHistogram = MetricKind::histogram;
 
 constexpr Metric kPause{
     "fabric_burst_pause_ratio",
@@ -18,10 +18,11 @@ constexpr Metric kLoad{"fabric_burst_link_utilization_ratio",
                        "RDMA traffic of each sample as a share of the line rate, by direction; port traffic if the "
                        "driver does not count RDMA bytes.",
                        kHistogram};
-constexpr Metric kEvents{"fabric_burst_events_per_second",
-                         "Rate within each sample, by event (cnp_sent, cnp_handled, ecn_marked, out_of_sequence, "
-                         "rx_discards, tx_discards). Absent until the first event.",
-                         kHistogram};
+constexpr Metric kEventsPerSecond{
+    "fabric_burst_events_per_second",
+    "Rate within each sample, by event (cnp_sent, cnp_handled, ecn_marked, out_of_sequence, "
+    "rx_discards, tx_discards). Absent until the first event.",
+    kHistogram};
 constexpr Metric kPausePeak{
     "fabric_burst_pause_ratio_peak",
     "Highest share of a sample paused by PFC in the last 60 to 70 seconds, by direction and priority.", kGauge};
@@ -99,7 +100,7 @@ void add_bursts(FamilySet& families, const PortBursts& port, Clock::time_point n
   });
   if (!all) return;
   out.events([&](const BurstTrack& track, Of of) {
-    out.histogram(kEvents, track, kEventBounds, of);
+    out.histogram(kEventsPerSecond, track, kEventBounds, of);
     out.peak(kEventsPeak, track, of);
   });
 }

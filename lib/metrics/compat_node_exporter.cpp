@@ -8,7 +8,7 @@
 namespace fabric {
 namespace {
 
-constexpr CounterSource hw = CounterSource::hw, pma = CounterSource::pma;
+using enum CounterSource;
 
 // Mind its naming: roce_slow_restart is "..._used_total", roce_slow_restart_trans "..._total".
 constexpr CompatRow kRows[] = {{pma, "excessive_buffer_overrun_errors", "excessive_buffer_overrun_errors"},
@@ -63,15 +63,14 @@ constexpr CompatRow kRows[] = {{pma, "excessive_buffer_overrun_errors", "excessi
                                {hw, "rx_write_requests", "rx_write_requests"},
                                {hw, "rx_icrc_encapsulated", "rx_icrc_encapsulated_errors"}};
 
-constexpr MetricKind kGauge = MetricKind::gauge;
 constexpr Metric kInfo{"node_infiniband_info",
                        "Non-numeric data of the device; the value is always 1 (a name of node_exporter).", kGauge};
 constexpr Metric kState{"node_infiniband_state_id", "Port state: 1 DOWN to 5 ACTIVE_DEFER (a name of node_exporter).",
                         kGauge};
 constexpr Metric kPhysical{"node_infiniband_physical_state_id", "Physical state of the port (a name of node_exporter).",
                            kGauge};
-constexpr Metric kRate{"node_infiniband_rate_bytes_per_second", "Data rate of the port (a name of node_exporter).",
-                       kGauge};
+constexpr Metric kNodeRate{"node_infiniband_rate_bytes_per_second", "Data rate of the port (a name of node_exporter).",
+                           kGauge};
 
 const CompatTable& table() {
   static const CompatTable all("node_infiniband_", kRows, true);
@@ -82,7 +81,7 @@ void add_port(FamilySet& families, const Port& port) {
   const Labels labels = port_labels(port);
   if (port.state) families.add(kState, labels, *port.state);
   if (port.phys_state) families.add(kPhysical, labels, *port.phys_state);
-  if (port.rate) families.add(kRate, labels, *port.rate);
+  if (port.rate) families.add(kNodeRate, labels, *port.rate);
   table().publish(families, labels, pma, port.counters.pma);
   table().publish(families, labels, hw, port.counters.hw);
 }

@@ -11,10 +11,9 @@
 namespace fabric {
 namespace {
 
-constexpr CounterSource hw = CounterSource::hw, pma = CounterSource::pma, ethtool = CounterSource::ethtool;
-constexpr MetricKind kGauge = MetricKind::gauge;
+using enum CounterSource;
 
-constexpr Metric kInfo{"rdma_port_info", "Identity of the port; always 1 (a name of rdma_exporter).", kGauge};
+constexpr Metric kRdmaPortInfo{"rdma_port_info", "Identity of the port; always 1 (a name of rdma_exporter).", kGauge};
 constexpr Metric kOptional{
     "rdma_optional_counter_enabled",
     "1 when the optional counter is switched on, 0 when it is only offered (a name of rdma_exporter).", kGauge};
@@ -145,7 +144,7 @@ std::string physical_state(unsigned state) {
 }
 
 void add_info(FamilySet& families, const Port& port) {
-  families.add(kInfo, port_labels(port),
+  families.add(kRdmaPortInfo, port_labels(port),
                {{"netdev", port.netdev},
                 {"link_layer", to_text(port.link_layer)},
                 {"state", port.state ? port_state_text(*port.state) : ""},

@@ -14,8 +14,6 @@
 namespace fabric {
 namespace {
 
-constexpr MetricKind kGauge = MetricKind::gauge;
-
 constexpr Metric kPortInfo{"fabric_port_info", "Identity of the port; always 1.", kGauge};
 constexpr Metric kPortUp{"fabric_port_up", "1 if the port is ACTIVE and its netdev, if any, has carrier.", kGauge};
 constexpr Metric kPortState{"fabric_port_state", "Port state: 1 DOWN, 2 INIT, 3 ARMED, 4 ACTIVE, 5 ACTIVE_DEFER.",

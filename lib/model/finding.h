@@ -34,7 +34,6 @@ std::string number_text(double value);
 // False for virtual functions (checked in the guest) and members of a bond (checked with the bond).
 inline bool is_judged(const Port& port) { return !port.virtual_function && !port.is_member(); }
 
-inline constexpr unsigned kPortActive = 4;  // enum ib_port_state (rdma/ib_verbs.h)
 inline bool is_active(const Port& port) { return port.state == kPortActive; }
 
 // iWARP (soft-iWARP, Chelsio, Intel in that mode) runs over TCP: no RoCE GIDs, no RoCE path MTU.

@@ -123,6 +123,8 @@ struct QpStatistics {
       kinds{};  // "RC": the sums of its counters; of automatic mode by type alone
 };
 
+inline constexpr unsigned kPortActive = 4;  // enum ib_port_state (rdma/ib_verbs.h)
+
 // A port of an RDMA device and the netdev it sits on: the unit of settings, checks and metrics.
 struct Port {
   std::string rdma;  // "mlx5_0"

@@ -94,6 +94,7 @@ struct Fec {
   uint8_t bits = 0;
   bool operator==(const Fec&) const = default;
 };
+inline constexpr uint8_t kFecOff = 4;
 
 // Names of optional RDMA counters that are on. {"*"}, of a policy only: all that the device has.
 struct Names {

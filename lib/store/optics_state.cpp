@@ -15,7 +15,7 @@
 namespace fabric::state {
 namespace {
 
-constexpr double kMaxSeconds = 1e12;
+constexpr double kMaxTime = 1e12;
 
 // Members by the name that they have in the file.
 template <class Object, class Member>
@@ -206,7 +206,7 @@ Result<Optics> parse_optics(std::string_view text, const std::string& name, std:
   const toml::table& table = *read_table;
   const auto read = number_at(table, "read"), interval = number_at(table, "interval");
   const auto sane = [](const std::optional<double>& seconds) {
-    return seconds && *seconds >= 0 && *seconds <= kMaxSeconds;
+    return seconds && *seconds >= 0 && *seconds <= kMaxTime;
   };
   if (!sane(read) || !sane(interval)) return error(EBADMSG, name + ":1:1: no time in it");
   Optics out;

@@ -14,8 +14,6 @@
 namespace fabric {
 namespace {
 
-constexpr unsigned kActive = 4;  // enum ib_port_state (rdma/ib_verbs.h)
-
 bool is_of(const Port& port, const Nic& nic) {
   return std::find(nic.rdma.begin(), nic.rdma.end(), port.rdma) != nic.rdma.end();
 }
@@ -49,7 +47,7 @@ std::map<size_t, Kind> kinds_of(const Topology& topology, const std::vector<size
 std::optional<double> rate_of(const Nic& nic, std::span<const Port> ports) {
   std::optional<double> rate;
   for (const Port& port : ports)
-    if (is_of(port, nic) && port.state.value_or(kActive) == kActive) rate = std::max(rate, port.rate);
+    if (is_of(port, nic) && port.state.value_or(kPortActive) == kPortActive) rate = std::max(rate, port.rate);
   return rate;
 }
 
@@ -218,7 +216,7 @@ std::vector<size_t> usable_nics(const Topology& topology, std::span<const Port> 
   std::vector<size_t> up;
   for (const size_t nic : nics)
     if (std::any_of(ports.begin(), ports.end(),
-                    [&](const Port& port) { return is_of(port, topology.nics[nic]) && port.state == kActive; }))
+                    [&](const Port& port) { return is_of(port, topology.nics[nic]) && port.state == kPortActive; }))
       up.push_back(nic);
   return up.empty() ? nics : up;
 }

@@ -9,8 +9,6 @@
 namespace fabric {
 namespace {
 
-constexpr unsigned kActive = 4;  // enum ib_port_state (rdma/ib_verbs.h)
-
 InventoryPart part_of(const PciDevice& device, const std::string& name, bool gpu) {
   InventoryPart out;
   out.gpu = gpu;
@@ -29,7 +27,7 @@ InventoryPart part_of(const PciDevice& device, const std::string& name, bool gpu
 void add_ports(const Node& node, const Inventory* before, const Nic& nic, InventoryPart& part) {
   part.rdma = nic.rdma;
   for (const Port& port : node.ports)
-    if (port.pci == nic.pci && port.state == kActive && !port.is_member()) part.up.push_back(port.id());
+    if (port.pci == nic.pci && port.state == kPortActive && !port.is_member()) part.up.push_back(port.id());
   const InventoryPart* old = before == nullptr ? nullptr : before->find(nic.pci);
   for (size_t i = 0; old != nullptr && i < old->up.size(); ++i)
     if (std::ranges::find(part.up, old->up[i]) == part.up.end()) part.up.push_back(old->up[i]);

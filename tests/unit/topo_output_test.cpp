@@ -365,22 +365,22 @@ TEST(TopoNotes, WhereNvidiaSmiReadsOtherwise) {
 // More than any machine has: an answer all the same, and not a large one where people read it.
 TEST(TopoBounds, EveryFormatOfHundredsOfGpusAndThousandsOfNics) {
   Node node;
-  for (int i = 0; i < 256; ++i) {
+  for (int i = 0; i < 128; ++i) {
     char bus[8];
     std::snprintf(bus, sizeof bus, "%02x", i);
     const std::string root = "pci0000:" + std::string(1, bus[0]) + "0",
                       port = "0000:" + std::string(1, bus[0]) + "0:01.0";
     const auto at = [&](int slot) {
-      return function("0000:" + std::string(bus) + ":0" + std::to_string(slot) + ".0", root, {port}, i / 128);
+      return function("0000:" + std::string(bus) + ":0" + std::to_string(slot) + ".0", root, {port}, i / 64);
     };
     node.topology.gpus.push_back(Gpu{at(1), "GPU" + std::to_string(i), "<model>"});
     node.topology.nics.push_back(Nic{at(2), {}, {"mlx5_" + std::to_string(i)}, "mlx5_" + std::to_string(i)});
   }
   for (const ctl::TopoFormat& format : ctl::topo_formats())
     EXPECT_NE(format.print(ctl::topo_view(node)), "") << format.name;
-  EXPECT_NE(printed("text", node).find("GPU255"), std::string::npos);
+  EXPECT_NE(printed("text", node).find("GPU127"), std::string::npos);
   node.topology.gpus.resize(8);
-  for (int i = 0; i < 8'000; ++i) {
+  for (int i = 0; i < 2'000; ++i) {
     Nic vf = node.topology.nics[static_cast<size_t>(i) % 64];
     vf.name = "vf" + std::to_string(i);
     vf.rdma = {vf.name};
@@ -392,7 +392,7 @@ TEST(TopoBounds, EveryFormatOfHundredsOfGpusAndThousandsOfNics) {
     EXPECT_LT(text.size(), size_t{2} << 20) << format;
     EXPECT_EQ(text.find("vf7"), std::string::npos) << format;
   }
-  EXPECT_NE(printed("text", node).find("8000 more NICs: see --json"), std::string::npos);
+  EXPECT_NE(printed("text", node).find("2000 more NICs: see --json"), std::string::npos);
 }
 
 // Every machine of the corpus in every format.

@@ -13,7 +13,6 @@ namespace fabric::ctl {
 namespace {
 
 constexpr uint16_t kAmd = 0x1002, kAmazon = 0x1d0f, kCray = 0x17db, kHabana = 0x1da3;
-constexpr unsigned kActive = 4;
 
 std::vector<size_t> chosen_nics(const TopoView& view) {
   std::set<size_t> out;
@@ -34,7 +33,7 @@ std::vector<const Port*> ports_of(const TopoView& view, const std::vector<size_t
       };
       if (mine && port.virtual_function && std::any_of(view.node.ports.begin(), view.node.ports.end(), is_own))
         continue;
-      if (mine && (port.state == kActive) == active && std::find(out.begin(), out.end(), &port) == out.end())
+      if (mine && (port.state == kPortActive) == active && std::find(out.begin(), out.end(), &port) == out.end())
         out.push_back(&port);
     }
   return out;

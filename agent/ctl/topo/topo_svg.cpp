@@ -38,7 +38,7 @@ std::string shortened(const std::string& text, size_t length) {
 }
 
 // Breaks at blanks into lines of about `columns` bytes; a longer word is a line of its own.
-std::vector<std::string> wrapped(const std::string& text, size_t columns) {
+std::vector<std::string> text_lines(const std::string& text, size_t columns) {
   std::vector<std::string> out;
   for (const std::string_view word : split(text, ' ')) {
     if (out.empty() || out.back().size() + 1 + word.size() > columns) out.emplace_back(word);
@@ -234,7 +234,7 @@ class Picture {
   std::string notes(int& y, size_t columns) const {
     std::string out;
     const auto write = [&](const std::string& what, const char* color, int size) {
-      for (const std::string& part : wrapped(what, columns)) out += text({kPad, y}, part, color, size), y += 17;
+      for (const std::string& part : text_lines(what, columns)) out += text({kPad, y}, part, color, size), y += 17;
     };
     write(std::string("Lines: best pairing; green PIX, PXB; dashed PHB, NODE; dashed red SYS.") +
               (view_.problems.empty() ? "" : " Red boxes: see below."),

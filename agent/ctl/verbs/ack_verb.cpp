@@ -25,7 +25,7 @@ namespace fabric::ctl {
 namespace {
 
 constexpr std::chrono::hours kUsually{24};
-constexpr std::chrono::seconds kPatience{5};
+constexpr std::chrono::seconds kAckPatience{5};
 constexpr const char* kLock = "var/lib/fabric-agent/acks.lock";  // against two writers
 
 int failure(int code, const std::string& what, Output& output) { return fail(output, code, "ack: " + what); }
@@ -87,7 +87,7 @@ int run_ack(const Options& options, Output& output) {
   if (!kernel) return failure(kFailure, kernel.error().text(), output);
   const bool writes = !options.list;
   if (auto host = must_be_host(options); writes && !host) return failure(kFailure, host.error().text(), output);
-  auto lock = writes ? state::take_lock(options.root, kPatience, kLock) : Result<Fd>(Fd());
+  auto lock = writes ? state::take_lock(options.root, kAckPatience, kLock) : Result<Fd>(Fd());
   if (!lock) return failure(kFailure, lock.error().text() + needs_root(), output);
   auto acks = load_acks(kernel->root);
   if (!acks)

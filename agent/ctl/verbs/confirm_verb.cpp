@@ -12,7 +12,7 @@
 namespace fabric::ctl {
 namespace {
 
-constexpr std::chrono::seconds kPatience{5};
+constexpr std::chrono::seconds kLockPatience{5};
 
 // The guard gets a scope of its own (org.freedesktop.systemd1(5)), so that it survives the end of the login session,
 // whose cgroup systemd may kill.
@@ -40,7 +40,7 @@ void log_changes(const Changes& changes, const confirm::Record& record) {
 // Runs in the guard after the deadline; true: nothing is left to do.
 bool revert(Options options) {
   options.config.clear();  // the applied file may be gone; the record has the previous settings
-  auto lock = state::take_lock(options.root, kPatience);
+  auto lock = state::take_lock(options.root, kLockPatience);
   auto record = confirm::load(options.root);
   auto world = open_world(options);
   if (!lock || !record || !world) return false;
@@ -127,7 +127,7 @@ int run_confirm(const Options& options, Output& output) {
   auto root = Root::open(options.root);
   if (!root) return not_confirmed(root.error(), output);
   if (auto host = must_be_host(options); !host) return not_confirmed(host.error(), output);
-  auto lock = state::take_lock(options.root, kPatience);
+  auto lock = state::take_lock(options.root, kLockPatience);
   if (!lock) return not_confirmed(lock.error(), output);
   auto record = confirm::load(options.root);
   if (!record) return not_confirmed(record.error(), output);

@@ -21,7 +21,9 @@ using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kShortest{100};
 
-int failure(int code, const std::string& what, Output& output) { return fail(output, code, "counters: " + what); }
+int counters_failure(int code, const std::string& what, Output& output) {
+  return fail(output, code, "counters: " + what);
+}
 
 Node read(World& world, const Options& options, Sample sample) {
   begin(world.kernel, sample);
@@ -109,11 +111,12 @@ Result<std::chrono::milliseconds> interval_of(const Options& options) {
 
 int run_counters(const Options& options, Output& output) {
   const auto interval = interval_of(options);
-  if (!interval) return failure(kUsage, interval.error().text(), output);
+  if (!interval) return counters_failure(kUsage, interval.error().text(), output);
   auto world = open_world(options);
-  if (!world) return failure(kFailure, world.error().text(), output);
+  if (!world) return counters_failure(kFailure, world.error().text(), output);
   Node before = read(*world, options, Sample::before);
-  if (auto known = check_ports(options, before); !known) return failure(kFailure, known.error().text(), output);
+  if (auto known = check_ports(options, before); !known)
+    return counters_failure(kFailure, known.error().text(), output);
   if (before.ports.empty() && !options.watch)
     return output.text +=
            options.json ? round_text(round_of(*world, before, before), options, output) : "No RDMA device found.\n",

@@ -13,7 +13,7 @@
 namespace fabric::exporter {
 namespace {
 
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 }  // namespace
 
@@ -66,7 +66,7 @@ void HostReader::read_topology() {
     topology_.success = false;
     topology_.error = kernel.error().text();
   }
-  topology_.seconds = since(start);
+  topology_.seconds = seconds_since(start);
 }
 
 Neighbors HostReader::read_neighbors(const Root* root) {
@@ -103,7 +103,7 @@ bool HostReader::read_agent(const Root* root) {
     agent_.success = false;
     agent_.error = state.error().text();
   }
-  agent_.seconds = since(start);
+  agent_.seconds = seconds_since(start);
   const auto before = std::exchange(state_, state ? std::move(*state) : nullptr);
   return before != state_;
 }

@@ -19,12 +19,12 @@
 namespace fabric {
 namespace {
 
-struct Destroy {
+struct DestroyTopology {
   void operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }
 };
 using PciAttributes = hwloc_obj_attr_u::hwloc_pcidev_attr_s;
 using BridgeAttributes = hwloc_obj_attr_u::hwloc_bridge_attr_s;
-using Loaded = std::unique_ptr<hwloc_topology, Destroy>;
+using Loaded = std::unique_ptr<hwloc_topology, DestroyTopology>;
 
 Result<std::string> read_text(const std::string& file) {
   const Fd own(file == "-" ? -1 : ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
