@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as PCI configuration space, and as the files that the agent keeps of it and of host settings.
+// Any bytes as PCI configuration space and vital product data, and as the files that the agent keeps of it and of host
+// settings.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
 #include "kernel/pci/pci_config.h"
+#include "scan/port.h"
 #include "settings/sysctl.h"
 #include "store/pci_state.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto control = fabric::pci::parse_device_control(text); control && control->offset + 2 > size) std::abort();
+  for (const char c : fabric::vpd_serial(text))
+    if (c < ' ' || c > '~') std::abort();
   (void)fabric::pci::parse_acs_control(text).ok();
   (void)fabric::pci::parse_ten_bit_tags(text).ok();
   if (const auto state = fabric::state::parse_pci_state(text, "fuzz.toml")) {

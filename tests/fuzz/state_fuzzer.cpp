@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "settings/confirm.h"
+#include "store/inventory.h"
 #include "store/state.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -22,6 +23,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (!again || again->before != record->before || again->sysctl != record->sysctl ||
         again->deadline != record->deadline)
       std::abort();
+  }
+  if (auto inventory = fabric::parse_inventory(text, "fuzz.toml")) {
+    auto again = fabric::parse_inventory(fabric::inventory_toml(*inventory), "written.toml");
+    if (!again || again->parts != inventory->parts) std::abort();
   }
   return 0;
 }

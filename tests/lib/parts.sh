@@ -120,7 +120,8 @@ figures() {
     }' "$1"
 }
 
-# Each fuzzer with its seeds for a few seconds: a smoke test. By hand: FUZZ_SECONDS=600 tests/run fuzz.
+# Each fuzzer with its seeds for a few seconds, from the same start in the short run: a smoke test. By hand:
+# FUZZ_SECONDS=600 tests/run --all fuzz.
 part_fuzz() {
   local fuzzer name corpus seeds status=0 seconds=${FUZZ_SECONDS:-$([[ $all ]] && echo 20 || echo 3)}
   for fuzzer in build/tests/tests/fuzz/*_fuzzer; do
@@ -129,7 +130,7 @@ part_fuzz() {
     seeds=()
     [[ -d tests/fuzz/corpus/$name ]] && seeds=("tests/fuzz/corpus/$name")
     mkdir -p "$corpus"
-    if "$fuzzer" -max_total_time="$seconds" -timeout=2 -rss_limit_mb=512 -malloc_limit_mb=128 -print_final_stats=1 \
+    if "$fuzzer" -max_total_time="$seconds" -seed="$([[ $all ]] && echo 0 || echo 1)" -timeout=5 -rss_limit_mb=512 -malloc_limit_mb=128 -print_final_stats=1 \
       -artifact_prefix="$corpus/" "$corpus" "${seeds[@]}" >"$corpus.log" 2>&1; then
       printf 'ok fuzz %s: %s\n' "$name" "$(grep -m1 number_of_executed_units "$corpus.log")"
     else
