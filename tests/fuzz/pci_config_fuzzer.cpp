@@ -14,7 +14,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto control = fabric::pci::parse_device_control(text); control && control->offset + 2 > size) std::abort();
-  for (const char c : fabric::vpd_serial(text))
+  for (const char c : fabric::scanning::vpd_serial(text))
     if (c < ' ' || c > '~') std::abort();
   (void)fabric::pci::parse_acs_control(text).ok();
   (void)fabric::pci::parse_ten_bit_tags(text).ok();
