@@ -241,7 +241,8 @@ Result<std::vector<Cable>> parse_json(std::string_view text, const std::string& 
   if (!document) return document.error();
   const Json& list = document->contains("results") ? (*document)["results"] : *document;
   if (!list.is_array()) return error(0, name + ":1: neither a list of cables nor one in \"results\"");
-  if (!text_at(*document, "/next").empty()) return error(0, name + ":1: one page of several; ask the API with ?limit=0");
+  if (!text_at(*document, "/next").empty())
+    return error(0, name + ":1: one page of several; ask the API with ?limit=0");
   std::vector<Cable> out;
   for (size_t i = 0; i < list.size(); ++i) {
     const std::string where = name + ": cable " + std::to_string(i + 1);
