@@ -45,10 +45,12 @@ class Exporter final : public Site {
   int run();
 
   bool fresh() override;
-  Body metrics(TextFormat format, bool compressed) override;
+  Body metrics(TextFormat format, bool compressed) override { return page({.format = format}, compressed); }
+  Body landing(bool compressed) override { return page({.landing = true}, compressed); }
   bool ready() override { return collector_->complete(); }
 
  private:
+  Body page(PageContext context, bool compressed);
   static int on_wake(sd_event_source*, int fd, uint32_t, void* self);
   static int on_uevent(sd_event_source*, int fd, uint32_t, void* self);
   static int on_address(sd_event_source*, int fd, uint32_t, void* self);
@@ -204,9 +206,7 @@ bool Exporter::fresh() {
   return false;
 }
 
-Site::Body Exporter::metrics(TextFormat format, bool compressed) {
-  PageContext context;
-  context.format = format;
+Site::Body Exporter::page(PageContext context, bool compressed) {
   context.policy = configuration_.policy.get();
   context.no_policy = configuration_.no_policy;
   context.config_valid = config_valid_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -27,8 +28,9 @@ void add_link(FamilySet& families, const Port& port);
 void add_agent(FamilySet& families, const AgentState& agent);
 // Of a check, the subjects that are ok have one series together, without a subject, unless the group "checks" is on.
 void add_report(FamilySet& families, const Report& report, const Published& published = {});
-// The switch port at the other end of each port's cable: as LLDP tells, else as the site's cable plan does. Absent:
+// The switch port at the other end of the port's cable: as LLDP tells, else as the site's cable plan does. Absent:
 // neither.
+std::optional<CableEnd> peer_of(const Node& node, const Policy* policy, const Port& port);
 void add_neighbors(FamilySet& families, const Node& node, const Policy* policy);
 // The diagnoses of each port in `watched`; culprit none if it has none.
 void add_diagnoses(FamilySet& families, const Node& node, const std::map<std::string, Signals>& watched,

@@ -15,9 +15,12 @@ constexpr Metric kNeighbor{"fabric_neighbor_info",
                            "always 1.",
                            MetricKind::gauge};
 
+}  // namespace
+
 // The name that the plan has for the switch wins, so that it does not change when LLDP is silent. Of several neighbors
 // the first by name, whatever the order in which they were heard.
 std::optional<CableEnd> peer_of(const Node& node, const Policy* policy, const Port& port) {
+  if (!has_cable(port)) return std::nullopt;
   const auto cables = planned_cables(policy, port);
   const auto heard = named_neighbors(node, port);
   if (heard.empty()) return cables.empty() ? std::nullopt : std::optional(cables.front()->peer);
@@ -29,11 +32,9 @@ std::optional<CableEnd> peer_of(const Node& node, const Policy* policy, const Po
   return CableEnd{planned == cables.end() ? neighbor.system() : (*planned)->peer.device, neighbor.port()};
 }
 
-}  // namespace
-
 void add_neighbors(FamilySet& families, const Node& node, const Policy* policy) {
   for (const Port& port : node.ports)
-    if (const auto peer = has_cable(port) ? peer_of(node, policy, port) : std::nullopt)
+    if (const auto peer = peer_of(node, policy, port))
       families.add(kNeighbor, port_labels(port), {{"switch", peer->device}, {"switch_port", peer->port}}, 1);
 }
 

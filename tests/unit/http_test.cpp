@@ -117,9 +117,11 @@ class SmallSite : public Site {
   Body metrics(TextFormat format, bool compressed) override {
     return format == TextFormat::openmetrics ? open : compressed ? packed : page;
   }
+  Body landing(bool compressed) override { return compressed ? packed : people; }
   bool ready() override { return is_ready; }
   std::atomic<bool> is_fresh{true}, is_ready{true};
   Body page = std::make_shared<const std::string>(std::string(100'000, 'x') + "\nend\n");
+  Body people = std::make_shared<const std::string>("<!DOCTYPE html>");
   Body open = std::make_shared<const std::string>("# EOF\n");
   Body packed = std::make_shared<const std::string>(gzip(*page));
 };
@@ -139,7 +141,7 @@ class ServerTest : public testing::Test {
       port6_ = port_of(second->get());
       listeners.push_back(std::move(*second));
     }
-    auto server = Server::start(loop_, std::move(listeners), site_, limits_);
+    auto server = Server::start(loop_, std::move(listeners), site_, limits_, web_);
     ASSERT_TRUE(server) << server.error().text();
     server_ = std::move(*server);
     thread_ = std::thread([this] {
@@ -204,6 +206,7 @@ class ServerTest : public testing::Test {
 
   SmallSite site_;
   Limits limits_{.idle_seconds = 2};
+  std::shared_ptr<WebConfig> web_;
   sd_event* loop_ = nullptr;
   std::unique_ptr<Server> server_;
   std::thread thread_;
@@ -228,9 +231,50 @@ TEST_F(ServerTest, GetHeadAndTheOthers) {
   }
   EXPECT_TRUE(ask("POST", "/metrics", "Content-Length: 3\r\n").starts_with("HTTP/1.1 405"));
   EXPECT_TRUE(ask("GET", "/metrics/x").starts_with("HTTP/1.1 404"));
-  EXPECT_NE(ask("GET", "/").find("/metrics"), std::string::npos);
   EXPECT_TRUE(ask("GET", "/-/healthy").starts_with("HTTP/1.1 200"));
   EXPECT_TRUE(ask("GET", "/metrics?name=x").starts_with("HTTP/1.1 200"));
+}
+
+const std::string kPolicy = "Content-Security-Policy: default-src 'none'; style-src 'sha256-";
+
+TEST_F(ServerTest, ThePageForPeopleAndItsHeaders) {
+  const std::string reply = ask("GET", "/");
+  EXPECT_TRUE(reply.starts_with("HTTP/1.1 200")) << reply;
+  EXPECT_EQ(body(reply), *site_.people);
+  const std::string same[] = {"X-Content-Type-Options: nosniff\r\n", "Referrer-Policy: no-referrer\r\n",
+                              "Cache-Control: no-store\r\n", kPolicy};
+  EXPECT_NE(reply.find("Content-Type: text/html; charset=utf-8\r\n"), std::string::npos);
+  for (const char* path : {"/", "/metrics", "/-/healthy", "/none"})
+    for (const std::string& header : same)
+      EXPECT_NE(ask("GET", path).find(header), std::string::npos) << path << ' ' << header;
+  EXPECT_EQ(gunzip(body(ask("GET", "/", "Accept-Encoding: gzip\r\n"))), *site_.page);
+  EXPECT_EQ(body(ask("HEAD", "/")), "");
+  EXPECT_TRUE(ask("POST", "/", "Content-Length: 3\r\n").starts_with("HTTP/1.1 405"));
+}
+
+TEST_F(ServerTest, ThePageForPeopleWaitsForNewerReadingsToo) {
+  site_.is_fresh = false;
+  const auto begun = std::chrono::steady_clock::now();
+  EXPECT_EQ(body(ask("GET", "/")), *site_.people);
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, limits_.patience);
+}
+
+class LockedServer : public ServerTest {
+ protected:
+  LockedServer() {
+    web_ = std::make_shared<WebConfig>();
+    web_->users["prom"] = "$2b$10$abcdefghijklmnopqrstuuqflPDzB6gcMhKa1rZqKiun2YGL5sa2u";  // of "secret"
+  }
+};
+
+TEST_F(LockedServer, ThePageForPeopleNeedsThePassword) {
+  for (const char* path : {"/", "/metrics"}) {
+    const std::string reply = ask("GET", path);
+    EXPECT_TRUE(reply.starts_with("HTTP/1.1 401")) << path;
+    EXPECT_EQ(body(reply), "Name and password required.\n");
+    EXPECT_NE(reply.find(kPolicy), std::string::npos);
+  }
+  EXPECT_EQ(body(ask("GET", "/", "Authorization: Basic cHJvbTpzZWNyZXQ=\r\n")), *site_.people);
 }
 
 TEST_F(ServerTest, ReadyOnlyWhenItIs) {

@@ -154,6 +154,26 @@ TEST(Page, WhatTheAgentDidIsJudgedWithTheNextPage) {
   EXPECT_TRUE(has(paging.page(), fault)) << "it does not run";
 }
 
+TEST(Page, ThePageForPeopleIsOfTheNewestReading) {
+  Paging paging;
+  const PageContext people{.landing = true};
+  EXPECT_TRUE(has(paging.page(people), "<!DOCTYPE html>"));
+  EXPECT_FALSE(has(paging.page(people), "DOWN"));
+  paging.nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n");
+  EXPECT_TRUE(has(paging.page(people), "DOWN"));
+  EXPECT_TRUE(has(paging.page(people), "port-state")) << "with the check's text";
+  EXPECT_TRUE(has(paging.page(), kDown)) << "beside the metrics";
+  EXPECT_TRUE(has(paging.page(people), "<!DOCTYPE html>"));
+}
+
+// Otherwise an open browser would shorten the window of the scrapes, which then miss what was between.
+TEST(Page, APersonWhoLooksIsNoScrape) {
+  Paging paging;
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(has(paging.page({.landing = true}), "Not known yet: it compares"));
+  EXPECT_FALSE(has(paging.page(), "fabric_diagnosis{"));
+  EXPECT_FALSE(has(paging.page({.landing = true}), "Not known yet: it compares"));
+}
+
 TEST(Page, TheSecondPageKnowsWhatRoseSinceTheFirst) {
   Paging paging;
   EXPECT_FALSE(has(paging.page(), "fabric_diagnosis{"));

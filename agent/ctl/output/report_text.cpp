@@ -6,45 +6,10 @@
 
 #include "base/json.h"
 #include "checks/check.h"
+#include "model/finding_groups.h"
 
 namespace fabric::ctl {
 namespace {
-
-// Findings that are equal but for their subject.
-struct Block {
-  const Finding* finding = nullptr;
-  std::vector<std::string> ids, subjects;
-};
-
-void add_once(std::vector<std::string>& list, const std::string& text) {
-  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
-}
-
-bool is_same_fault(const Finding& a, const Finding& b) {
-  return a.status == b.status && a.observed == b.observed && a.expected == b.expected && a.meaning == b.meaning &&
-         a.remedy == b.remedy && a.acknowledgement == b.acknowledgement && a.since == b.since;
-}
-
-// Merges the subjects of one check, then the checks with the same subjects: each id applies to each subject.
-std::vector<Block> fold(const Report& report) {
-  std::vector<Block> checks, blocks;
-  for (const Finding& finding : report.findings) {
-    if (finding.status == Status::ok) continue;
-    auto same = std::find_if(checks.begin(), checks.end(), [&](const Block& block) {
-      return block.ids.front() == finding.id && is_same_fault(*block.finding, finding);
-    });
-    if (same == checks.end()) same = checks.insert(checks.end(), Block{&finding, {finding.id}, {}});
-    add_once(same->subjects, finding.subject);
-  }
-  for (Block& check : checks) {
-    auto same = std::find_if(blocks.begin(), blocks.end(), [&](const Block& block) {
-      return block.subjects == check.subjects && is_same_fault(*block.finding, *check.finding);
-    });
-    if (same == blocks.end()) blocks.push_back(std::move(check));
-    else add_once(same->ids, check.ids.front());
-  }
-  return blocks;
-}
 
 std::string upper(std::string_view text) {
   std::string out(text);
@@ -66,7 +31,7 @@ std::string ids_text(const std::vector<std::string>& ids) {
 }
 
 // "CRITICAL  loss  mlx5_0..7", the subjects below the check if there is no room.
-std::string heading(const Block& block, const Output& output) {
+std::string heading(const FindingGroup& block, const Output& output) {
   const std::string status = upper(to_text(block.finding->status)), ids = ids_text(block.ids),
                     subjects = names_text(block.subjects);
   const std::string colored_status = colored(output, block.finding->status, status) + "  ";
@@ -77,7 +42,7 @@ std::string heading(const Block& block, const Output& output) {
          wrapped(subjects, output.width, indent);
 }
 
-std::string block_text(const Block& block, const Output& output, bool brief) {
+std::string block_text(const FindingGroup& block, const Output& output, bool brief) {
   const Finding& finding = *block.finding;
   std::string text = "\n" + heading(block, output) + (finding.acknowledged ? "  (acknowledged)" : "") + "\n";
   const auto line = [&](const char* label, const std::string& value) {
@@ -93,44 +58,11 @@ std::string block_text(const Block& block, const Output& output, bool brief) {
   return text;
 }
 
-size_t count(const Report& report, Status status) {
-  return static_cast<size_t>(std::count_if(report.findings.begin(), report.findings.end(), [&](const Finding& finding) {
-    return finding.status == status && !finding.acknowledged;
-  }));
-}
-
-size_t count_acknowledged(const Report& report) {
-  return static_cast<size_t>(std::count_if(report.findings.begin(), report.findings.end(),
-                                           [](const Finding& finding) { return finding.acknowledged; }));
-}
-
-}  // namespace
-
-namespace {
-
-// "3 critical, 1 warning, 192 ok"
-std::string counts_text(const Report& report, bool with_ok) {
-  std::vector<std::string> counts;
-  for (Status status : {Status::critical, Status::warning, Status::unknown, Status::ok})
-    if (const size_t number = count(report, status); number > 0 && (with_ok || status != Status::ok))
-      counts.push_back(std::to_string(number) + " " + std::string(to_text(status)));
-  if (const size_t known = count_acknowledged(report); known > 0)
-    counts.push_back(std::to_string(known) + " acknowledged");
-  return join(counts);
-}
-
 const Finding* first_finding(const Report& report) {
   const auto found = std::find_if(report.findings.begin(), report.findings.end(), [](const Finding& finding) {
     return finding.status != Status::ok && !finding.acknowledged;
   });
   return found == report.findings.end() ? nullptr : &*found;
-}
-
-std::vector<std::string> unseen(const Node& node) {
-  std::vector<std::string> lines = node.unseen;
-  for (const Port& port : node.ports)
-    for (const std::string& reason : port.unread) add_once(lines, port.id() + ": " + reason);
-  return lines;
 }
 
 }  // namespace
@@ -143,8 +75,8 @@ std::string report_text(const Report& report, const std::string& hostname, bool 
       (hostname.empty() ? "" : hostname + ": ") + colored(output, verdict, upper(to_text(verdict))) + ": " +
       std::to_string(report.findings.size()) + " checked" + (counts.empty() ? "" : ": ") + counts;
   std::string text = wrapped(headline, output.width, 2) + "\n";
-  for (const Block& block : fold(report)) text += block_text(block, output, brief);
-  if (!verbose || count(report, Status::ok) == 0) return text;
+  for (const FindingGroup& block : group_findings(report)) text += block_text(block, output, brief);
+  if (!verbose || count_findings(report, Status::ok) == 0) return text;
   Table table({"CHECK", "SUBJECT", "FOUND"});
   for (const Finding& finding : report.findings)
     if (finding.status == Status::ok) table.add({finding.id, finding.subject, finding.observed});
@@ -179,13 +111,13 @@ std::string next_text(const Report& report, const std::string& options) {
 
 Json unseen_json(const Node& node) {
   Json list = Json::array();
-  for (const std::string& line : unseen(node)) list.push_back(line);
+  for (const std::string& line : unseen_lines(node)) list.push_back(line);
   return list;
 }
 
 std::string unseen_text(const Node& node, const Output& output) {
   std::string text;
-  for (const std::string& line : unseen(node)) text += "  " + line + "\n";
+  for (const std::string& line : unseen_lines(node)) text += "  " + line + "\n";
   return text.empty() ? text : folded("\nCould not be read:\n" + text, output.width);
 }
 

@@ -12,6 +12,7 @@
 #include "model/node.h"
 #include "model/policy.h"
 #include "model/report.h"
+#include "topology/boxes.h"
 #include "topology/pairing.h"
 
 namespace fabric::ctl {
@@ -63,8 +64,6 @@ std::span<const TopoFormat> topo_formats();
 // Null: unknown.
 const TopoFormat* find_topo_format(std::string_view name);
 
-// The NICs worth a column: those that carry RDMA; where none does, all. At most 256, virtual functions last.
-std::vector<size_t> shown_nics(const Topology& topology);
 // Limits of the classes and differences from nvidia-smi: a hypervisor that hides the tree, unknown NUMA nodes, several
 // in a socket, bridges on a card, no shared bridge, cards on two sockets.
 std::vector<std::string> topo_notes(const TopoView& view);

@@ -5,7 +5,8 @@
 #include <map>
 
 #include "base/parse.h"
-#include "ctl/topo/topo_layout.h"
+#include "base/xml.h"
+#include "ctl/topo/topo.h"
 #include "model/finding.h"
 
 namespace fabric::ctl {
@@ -13,29 +14,6 @@ namespace {
 
 constexpr int kTileWidth = 108, kTileHeight = 46, kGap = 8, kPad = 6, kTitle = 18, kLane = 36, kLabel = 16, kPerRow = 4,
               kWide = 1240;
-
-// Escapes text for XML; control characters and invalid UTF-8 become question marks.
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    const size_t length = utf8_length(text, at);
-    const unsigned char c = static_cast<unsigned char>(text[at]);
-    if (c == '&') out += "&amp;";
-    else if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '"') out += "&quot;";
-    else if (length == 0 || (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f) out += '?';
-    else out.append(text, at, length);
-    at += std::max<size_t>(length, 1);
-  }
-  return out;
-}
-
-std::string shortened(const std::string& text, size_t length) {
-  size_t end = 0, count = 0;
-  for (; end < text.size() && count < length; ++count) end += std::max<size_t>(1, utf8_length(text, end));
-  return end >= text.size() ? text : text.substr(0, end) + "…";
-}
 
 // Breaks at blanks into lines of about `columns` bytes; a longer word is a line of its own.
 std::vector<std::string> text_lines(const std::string& text, size_t columns) {
@@ -59,7 +37,7 @@ class Picture {
   explicit Picture(const TopoView& view) : view_(view) {}
 
   std::string draw() {
-    const Box machine = topo_layout(view_.topology, shown_nics(view_.topology));
+    const TopologyBox machine = topology_boxes(view_.topology, shown_nics(view_.topology));
     const int top = 30;
     const Size size = place_boxes(machine.boxes, {kPad, top});
     const int width = std::max(size.width + 2 * kPad, 640);
@@ -68,7 +46,7 @@ class Picture {
     std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"" + std::to_string(width) +
                       "\" height=\"" + std::to_string(y) + "\" viewBox=\"0 0 " + std::to_string(width) + " " +
                       std::to_string(y) + "\" font-family=\"sans-serif\" font-size=\"12\">\n";
-    out += "<title>GPUs and NICs of " + escaped(name()) + "</title>\n";
+    out += "<title>GPUs and NICs of " + escape_xml(name()) + "</title>\n";
     out += rectangle({0, 0}, {width, y}, "#ffffff", "#ffffff", 1);
     out += text({kPad, 20}, "GPUs and NICs of " + name(), "#222222", 15);
     return out + boxes_ + lines() + tiles_ + footer + "</svg>\n";
@@ -85,7 +63,7 @@ class Picture {
   static std::string text(Point at, const std::string& what, const std::string& color, int size,
                           const char* anchor = "start") {
     return "<text x=\"" + std::to_string(at.x) + "\" y=\"" + std::to_string(at.y) + "\" fill=\"" + color +
-           "\" font-size=\"" + std::to_string(size) + "\" text-anchor=\"" + anchor + "\">" + escaped(what) +
+           "\" font-size=\"" + std::to_string(size) + "\" text-anchor=\"" + anchor + "\">" + escape_xml(what) +
            "</text>\n";
   }
 
@@ -100,7 +78,7 @@ class Picture {
   void tile(Point at, const std::string& name, const std::string& below, const std::string& pci, bool gpu) {
     const std::string wrong = problems_of(name);
     const bool bad = !wrong.empty();
-    tiles_ += "<g>\n<title>" + escaped(name + "  " + pci + "  " + below + (bad ? "\n" + wrong : "")) + "</title>\n";
+    tiles_ += "<g>\n<title>" + escape_xml(name + "  " + pci + "  " + below + (bad ? "\n" + wrong : "")) + "</title>\n";
     tiles_ += rectangle(at, {kTileWidth, kTileHeight},
                         bad   ? "#fde4e4"
                         : gpu ? "#dff0d8"
@@ -124,7 +102,7 @@ class Picture {
   }
 
   // GPUs in rows above, NICs in rows below, with a lane for the lines between. Its size.
-  Size place_tiles(const Box& box, Point at) {
+  Size place_tiles(const TopologyBox& box, Point at) {
     int width = 0, y = at.y;
     const auto rows = [&](size_t count, auto&& draw_one) {
       for (size_t i = 0; i < count; ++i) {
@@ -149,7 +127,7 @@ class Picture {
     return {width, y - at.y};
   }
 
-  Size place_box(const Box& box, Point at) {
+  Size place_box(const TopologyBox& box, Point at) {
     static constexpr const char* kFill[] = {"#ffffff", "#f2f2f2", "#fafafa", "#f3f0fa", "#fff7e0"};
     const size_t slot = frames_.size();
     frames_.emplace_back();
@@ -163,18 +141,18 @@ class Picture {
     const Size outer{std::max(size.width, static_cast<int>(std::min<size_t>(title.size(), 22)) * 6) + 2 * kPad,
                      size.height + kTitle + 2 * kPad};
     frames_[slot] = rectangle(at, outer, kFill[static_cast<size_t>(box.kind)], "#aaaaaa", 1) + "<g>\n<title>" +
-                    escaped(title) + "</title>\n" +
+                    escape_xml(title) + "</title>\n" +
                     text({at.x + 6, at.y + 14}, shortened(title, static_cast<size_t>(outer.width) / 6), "#555555", 11) +
                     "</g>\n";
     return outer;
   }
 
   // Side by side, and in a new line where the picture would get too wide.
-  Size place_boxes(const std::vector<Box>& boxes, Point at) {
+  Size place_boxes(const std::vector<TopologyBox>& boxes, Point at) {
     Size all;
     Point next = at;
     int line = 0;
-    for (const Box& box : boxes) {
+    for (const TopologyBox& box : boxes) {
       const size_t frames = frames_.size(), text_size = tiles_.size();
       Size size = place_box(box, next);
       if (next.x > at.x && next.x + size.width - at.x > kWide) {

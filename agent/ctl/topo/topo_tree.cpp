@@ -2,7 +2,7 @@
 // `topo --format tree` and `--format dot`.
 #include <algorithm>
 
-#include "ctl/topo/topo_layout.h"
+#include "ctl/topo/topo.h"
 #include "model/finding.h"
 
 namespace fabric::ctl {
@@ -42,13 +42,13 @@ std::string nic_line(const TopoView& view, size_t index) {
   return line + served(view, index) + problems_of(view, nic.name);
 }
 
-void tree(const TopoView& view, const Box& box, const std::string& indent, std::string& out) {
+void tree(const TopoView& view, const TopologyBox& box, const std::string& indent, std::string& out) {
   const size_t count = box.gpus.size() + box.nics.size() + box.boxes.size();
   size_t at = 0;
   const auto branch = [&] { return indent + (++at == count ? "└─ " : "├─ "); };
   for (const size_t gpu : box.gpus) out += branch() + gpu_line(view, view.topology.gpus[gpu]) + "\n";
   for (const size_t nic : box.nics) out += branch() + nic_line(view, nic) + "\n";
-  for (const Box& below : box.boxes) {
+  for (const TopologyBox& below : box.boxes) {
     out += branch() + below.title + "\n";
     tree(view, below, indent + (at == count ? "   " : "│  "), out);
   }
@@ -64,7 +64,8 @@ std::string in_quotes(std::string_view text) {
   return out + "\"";
 }
 
-void dot_box(const TopoView& view, const Box& box, const std::string& indent, unsigned& number, std::string& out) {
+void dot_box(const TopoView& view, const TopologyBox& box, const std::string& indent, unsigned& number,
+             std::string& out) {
   const auto node = [&](const char* kind, size_t index, const std::string& label, const std::string& name) {
     const bool bad = !problems_of(view, name).empty();
     out += indent + kind + std::to_string(index) + " [label=" + in_quotes(label) +
@@ -75,7 +76,7 @@ void dot_box(const TopoView& view, const Box& box, const std::string& indent, un
   for (const size_t nic : box.nics)
     node("nic", nic, nic_title(view.topology.nics[nic]) + "  " + view.topology.nics[nic].pci,
          view.topology.nics[nic].name);
-  for (const Box& below : box.boxes) {
+  for (const TopologyBox& below : box.boxes) {
     out += indent + "subgraph cluster_" + std::to_string(number++) + " {\n" + indent +
            "  label=" + in_quotes(below.title) + ";\n";
     dot_box(view, below, indent + "  ", number, out);
@@ -89,7 +90,7 @@ std::string topo_tree(const TopoView& view) {
   std::vector<size_t> all;
   for (size_t i = 0; i < view.topology.nics.size(); ++i) all.push_back(i);
   std::string out;
-  for (const Box& socket : topo_layout(view.topology, all).boxes) {
+  for (const TopologyBox& socket : topology_boxes(view.topology, all).boxes) {
     out += socket.title + "\n";
     tree(view, socket, "", out);
   }
@@ -101,7 +102,7 @@ std::string topo_dot(const TopoView& view) {
   std::string out =
       "graph topology {\n  node [shape=box, fontname=\"sans-serif\"];\n  graph [fontname=\"sans-serif\"];\n";
   unsigned number = 0;
-  dot_box(view, topo_layout(view.topology, shown_nics(view.topology)), "  ", number, out);
+  dot_box(view, topology_boxes(view.topology, shown_nics(view.topology)), "  ", number, out);
   for (size_t g = 0; g < view.pairing.pairs.size(); ++g)
     for (const size_t nic : view.pairing.pairs[g].nics)
       out += "  gpu" + std::to_string(g) + " -- nic" + std::to_string(nic) +

@@ -5,14 +5,11 @@
 #include "base/json.h"
 #include "checks/check.h"
 #include "ctl/topo/topo.h"
-#include "model/pci_kind.h"
 #include "model/report.h"
 #include "model/view.h"
 
 namespace fabric::ctl {
 namespace {
-
-constexpr size_t kMostColumns = 256;
 
 std::string print_json(const TopoView& view) { return json_text(topo_json(view)); }
 
@@ -57,19 +54,6 @@ TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap
       0};
   view.pairing = best_pairing(node.topology, node.ports);
   return view;
-}
-
-std::vector<size_t> shown_nics(const Topology& topology) {
-  const bool rdma = std::any_of(topology.nics.begin(), topology.nics.end(), carries_rdma);
-  std::vector<size_t> shown;
-  for (size_t i = 0; i < topology.nics.size(); ++i)
-    if (!rdma || carries_rdma(topology.nics[i])) shown.push_back(i);
-  // Thousands of virtual functions belong to guests and make no readable table.
-  const auto is_virtual = [&](size_t nic) { return topology.nics[nic].virtual_function; };
-  if (shown.size() > kMostColumns && !std::all_of(shown.begin(), shown.end(), is_virtual))
-    std::erase_if(shown, is_virtual);
-  shown.resize(std::min(shown.size(), kMostColumns));
-  return shown;
 }
 
 bool is_about(const Finding& problem, const std::string& name) {

@@ -96,15 +96,6 @@ Result<Address> parse_address(std::string_view text) {
   return address_of(v4, text);
 }
 
-std::string landing_page() {
-  return "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>fabric-exporter</title></head>\n"
-         "<body><h1>fabric-exporter " FABRIC_VERSION
-         "</h1>\n"
-         "<p>RoCE and RDMA of this node, for Prometheus.</p>\n"
-         "<ul><li><a href=\"/metrics\">/metrics</a></li><li><a href=\"/-/healthy\">/-/healthy</a></li>"
-         "<li><a href=\"/-/ready\">/-/ready</a></li></ul></body></html>\n";
-}
-
 namespace {
 
 constexpr int kBacklog = 256;

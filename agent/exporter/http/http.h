@@ -30,9 +30,6 @@ struct Address {
 // network is up.
 Result<Address> parse_address(std::string_view text);
 
-// A page of links, for people.
-std::string landing_page();
-
 // Listening sockets: systemd's, or our own.
 // Binds and listens. An IPv6 socket accepts IPv6 only, except for ":PORT", which is IPv4 on a kernel without IPv6.
 Result<Fd> listen_on(const Address& address);

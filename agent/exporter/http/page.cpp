@@ -9,6 +9,7 @@
 #include "checks/check.h"
 #include "counters/signals.h"
 #include "diagnosis/diagnosis.h"
+#include "exporter/http/landing.h"
 #include "health/health.h"
 #include "metrics/compat.h"
 #include "metrics/families.h"
@@ -50,6 +51,7 @@ Findings find(const Snapshot& snapshot, const PageContext& context) {
   mark_acknowledged(out.report, context.acks, context.wall);
   out.diagnoses = diagnose(view);
   for (Finding& finding : out.report.findings) {  // half a kilobyte of text each, for a few hundred findings
+    if (finding.status != Status::ok) continue;
     Finding shown;
     shown.id = std::move(finding.id);
     shown.subject = std::move(finding.subject);
@@ -105,27 +107,31 @@ std::string gzip(std::string_view text) {
   return out;
 }
 
-PageCache::Body PageCache::plain(const Collector& collector, PageContext context) {
+PageCache::Rendered& PageCache::render(const Collector& collector, PageContext context) {
+  Rendered& page = context.landing ? landing_ : metrics_;
   const auto now = Clock::now();
   const uint64_t version = collector.version();
-  if (plain_ && version == version_ && context.format == format_ && now - rendered_ < kPageAge) return plain_;
+  if (page.plain && version == page.version && context.format == page.format && now - page.at < kPageAge) return page;
   const bool whole = is_whole(collector);  // before the snapshot, which has no less
   const Snapshot snapshot = collector.snapshot();
   context.before = before_.get();
   if (whole) update_findings(snapshot, context);
-  plain_ = std::make_shared<const std::string>(render_page(snapshot, findings_, context));
-  compressed_.reset();
-  version_ = version;
-  format_ = context.format;
-  rendered_ = now;
-  if (whole && collector.complete()) remember(snapshot.node);
-  return plain_;
+  std::string text =
+      context.landing ? render_landing(snapshot, findings_, context, now) : render_page(snapshot, findings_, context);
+  page = Rendered{std::make_shared<const std::string>(std::move(text)), nullptr, context.format, version, now};
+  // A person who looks does not shorten the window of the scrapes.
+  if (whole && !context.landing && collector.complete()) remember(snapshot.node);
+  return page;
+}
+
+PageCache::Body PageCache::plain(const Collector& collector, PageContext context) {
+  return render(collector, std::move(context)).plain;
 }
 
 PageCache::Body PageCache::compressed(const Collector& collector, PageContext context) {
-  const Body text = plain(collector, std::move(context));
-  if (!compressed_) compressed_ = std::make_shared<const std::string>(gzip(*text));
-  return compressed_;
+  Rendered& page = render(collector, std::move(context));
+  if (!page.compressed) page.compressed = std::make_shared<const std::string>(gzip(*page.plain));
+  return page.compressed;
 }
 
 // Findings about half a machine would be wrong: GPUs without the NICs that have not been read yet.

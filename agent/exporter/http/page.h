@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of /metrics, rendered from the newest snapshot.
+// The pages of /metrics and of /, rendered from the newest snapshot.
 #pragma once
 
 #include <cstdint>
@@ -24,16 +24,17 @@ namespace fabric::exporter {
 struct PageContext {
   const Node* before = nullptr;  // an earlier snapshot, or null
   const Policy* policy = nullptr;
-  std::string no_policy;     // as in View
+  std::string no_policy{};   // as in View
   bool config_valid = true;  // false: the last reload failed and the previous configuration is kept
-  HttpCounts http;
+  HttpCounts http{};
   const Health* health = nullptr;  // null: without history; the rules see this snapshot only
   std::vector<Ack> acks{};         // in force
   int64_t wall = 0;                // seconds since 1970
   TextFormat format = TextFormat::prometheus;
+  bool landing = false;  // the page of /, else that of /metrics
 };
 
-// Results of the checks and of the diagnosis, as far as a page shows them: without the findings' texts.
+// Results of the checks and of the diagnosis, as far as a page shows them: good findings have no texts.
 struct Findings {
   Report report;
   std::map<std::string, Signals> signals;  // of the ports read since the earlier snapshot; empty without one
@@ -63,19 +64,24 @@ class PageCache {
   void drop_findings() { found_at_.reset(); }
   // Without scrapes: keeps what later findings are compared with at most ten minutes old.
   void keep_up(const Collector& collector, const Node& node);
-  [[nodiscard]] bool has_page() const { return plain_ != nullptr; }
+  [[nodiscard]] bool has_page() const { return metrics_.plain || landing_.plain; }
   // Another collector follows. The findings stay until it has read the whole machine.
   void restart();
 
  private:
+  struct Rendered {
+    Body plain, compressed;
+    TextFormat format = TextFormat::prometheus;
+    uint64_t version = 0;
+    Clock::time_point at{};
+  };
+  Rendered& render(const Collector& collector, PageContext context);
   [[nodiscard]] bool is_whole(const Collector& collector);
   void update_findings(const Snapshot& snapshot, const PageContext& context);
   void remember(const Node& node);
 
-  Body plain_, compressed_;
-  TextFormat format_ = TextFormat::prometheus;
-  uint64_t version_ = 0;
-  Clock::time_point rendered_{}, begun_ = Clock::now();
+  Rendered metrics_, landing_;
+  Clock::time_point begun_ = Clock::now();
   bool whole_ = false;
   Findings findings_;
   std::optional<Clock::time_point> found_at_;

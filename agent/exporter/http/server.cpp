@@ -11,6 +11,7 @@
 #include "exporter/http/access.h"
 #include "exporter/http/connections.h"
 #include "exporter/http/http.h"
+#include "exporter/http/landing.h"
 
 namespace fabric::exporter {
 namespace {
@@ -43,6 +44,10 @@ MHD_Result send(MHD_Connection* connection, const Response& response) {
     return MHD_NO;
   }
   ::MHD_add_response_header(message, MHD_HTTP_HEADER_CONTENT_TYPE, response.type.c_str());
+  ::MHD_add_response_header(message, MHD_HTTP_HEADER_CONTENT_SECURITY_POLICY, content_policy().c_str());
+  ::MHD_add_response_header(message, MHD_HTTP_HEADER_X_CONTENT_TYPE_OPTIONS, "nosniff");
+  ::MHD_add_response_header(message, "Referrer-Policy", "no-referrer");
+  ::MHD_add_response_header(message, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
   if (response.varies) ::MHD_add_response_header(message, MHD_HTTP_HEADER_VARY, "Accept, Accept-Encoding");
   if (response.compressed) ::MHD_add_response_header(message, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
   if (response.status == MHD_HTTP_METHOD_NOT_ALLOWED)
@@ -261,16 +266,15 @@ MHD_Result MicroServer::answer(Daemon& daemon, MHD_Connection* connection, std::
     return reply(connection, plain(status, status == MHD_HTTP_UNAUTHORIZED ? "Name and password required.\n"
                                            : status == MHD_HTTP_FORBIDDEN  ? "A valid client certificate is required.\n"
                                                                            : "Too many wrong passwords.\n"));
-  switch (route_of(path)) {
-    case Route::landing:
-      return reply(connection,
-                   {MHD_HTTP_OK, "text/html; charset=utf-8", std::make_shared<const std::string>(landing_page())});
+  const Route route = route_of(path);
+  switch (route) {
     case Route::healthy: return reply(connection, plain(MHD_HTTP_OK, "healthy\n"));
     case Route::ready:
       return reply(connection, site_.ready()
                                    ? plain(MHD_HTTP_OK, "ready\n")
                                    : plain(MHD_HTTP_SERVICE_UNAVAILABLE, "The first reading is under way.\n"));
     case Route::not_found: return reply(connection, plain(MHD_HTTP_NOT_FOUND, "Not found; see /metrics.\n"));
+    case Route::landing:
     case Route::metrics: break;
   }
   if (*stage == reinterpret_cast<void*>(Stage::begun) && !site_.fresh()) {
@@ -282,8 +286,10 @@ MHD_Result MicroServer::answer(Daemon& daemon, MHD_Connection* connection, std::
     return MHD_YES;
   }
   if (auto* entry = entry_of(connection)) entry->waits = false;
-  const TextFormat format = negotiate(header(connection, MHD_HTTP_HEADER_ACCEPT));
   const bool compressed = accepts_gzip(header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING));
+  if (route == Route::landing)
+    return reply(connection, {MHD_HTTP_OK, "text/html; charset=utf-8", site_.landing(compressed), compressed, true});
+  const TextFormat format = negotiate(header(connection, MHD_HTTP_HEADER_ACCEPT));
   return reply(connection,
                {MHD_HTTP_OK, std::string(content_type(format)), site_.metrics(format, compressed), compressed, true});
 }

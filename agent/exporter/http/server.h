@@ -31,9 +31,11 @@ class Site {
  public:
   using Body = std::shared_ptr<const std::string>;
   virtual ~Site() = default;
-  // True: /metrics is answered at once. False: newer readings have been requested, and Server::release() follows.
+  // True: /metrics and / are answered at once. False: newer readings have been requested, and Server::release()
+  // follows.
   virtual bool fresh() = 0;
   virtual Body metrics(TextFormat format, bool compressed) = 0;
+  virtual Body landing(bool compressed) = 0;
   virtual bool ready() = 0;
 };
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctl/topo/topo_layout.h"
+#include "topology/boxes.h"
 
 #include <algorithm>
 #include <map>
 
-namespace fabric::ctl {
+#include "model/pci_kind.h"
+
+namespace fabric {
 namespace {
+
+constexpr size_t kMostNics = 256;
 
 // A function and the bridges above it that are not placed yet, the next one last.
 struct Item {
@@ -16,10 +20,10 @@ struct Item {
   [[nodiscard]] const std::string& bridge() const { return function->bridges[depth - 1]; }
 };
 
-void place(const std::vector<Item>& items, Box& box);
+void place(const std::vector<Item>& items, TopologyBox& box);
 
 // Follows one bridge down while it leads to a single next one.
-void place_below_bridge(std::vector<Item> items, Box& box) {
+void place_below_bridge(std::vector<Item> items, TopologyBox& box) {
   const std::string bridge = items.front().bridge();
   for (Item& item : items) --item.depth;
   const auto goes_on = [&](const Item& item) { return item.depth > 0 && item.bridge() == items.front().bridge(); };
@@ -27,7 +31,7 @@ void place_below_bridge(std::vector<Item> items, Box& box) {
     if (items.size() == 1) items.front().depth = 0;
     return place(items, box);
   }
-  Box below{Box::Kind::bridge, "switch " + bridge, {}, {}, {}};
+  TopologyBox below{TopologyBox::Kind::bridge, "switch " + bridge, {}, {}, {}};
   place(items, below);
   // The functions of one NIC need no box.
   const std::string& first = items.front().function->pci;
@@ -39,7 +43,7 @@ void place_below_bridge(std::vector<Item> items, Box& box) {
   box.nics.insert(box.nics.end(), below.nics.begin(), below.nics.end());
 }
 
-void place(const std::vector<Item>& items, Box& box) {
+void place(const std::vector<Item>& items, TopologyBox& box) {
   std::map<std::string, std::vector<Item>> by_bridge;
   for (const Item& item : items) {
     if (item.depth > 0) by_bridge[item.bridge()].push_back(item);
@@ -50,15 +54,16 @@ void place(const std::vector<Item>& items, Box& box) {
   std::sort(box.nics.begin(), box.nics.end());
 }
 
-Box numa_box(const Topology& topology, std::optional<int> node, const std::vector<Item>& items) {
-  Box box{Box::Kind::numa, node ? "NUMA node " + std::to_string(*node) : "NUMA node unknown", {}, {}, {}};
+TopologyBox numa_box(const Topology& topology, std::optional<int> node, const std::vector<Item>& items) {
+  TopologyBox box{
+      TopologyBox::Kind::numa, node ? "NUMA node " + std::to_string(*node) : "NUMA node unknown", {}, {}, {}};
   if (const auto cpus = node ? topology.numa_cpus.find(*node) : topology.numa_cpus.end();
       cpus != topology.numa_cpus.end())
     box.title += "  CPUs " + cpus->second;
   std::map<std::string, std::vector<Item>> by_root;
   for (const Item& item : items) by_root[item.function->root].push_back(item);
   for (const auto& [root, group] : by_root) {
-    Box below{Box::Kind::root, root, {}, {}, {}};
+    TopologyBox below{TopologyBox::Kind::root, root, {}, {}, {}};
     place(group, below);
     box.boxes.push_back(std::move(below));
   }
@@ -67,7 +72,20 @@ Box numa_box(const Topology& topology, std::optional<int> node, const std::vecto
 
 }  // namespace
 
-Box topo_layout(const Topology& topology, const std::vector<size_t>& nics) {
+std::vector<size_t> shown_nics(const Topology& topology) {
+  const bool rdma = std::any_of(topology.nics.begin(), topology.nics.end(), carries_rdma);
+  std::vector<size_t> shown;
+  for (size_t i = 0; i < topology.nics.size(); ++i)
+    if (!rdma || carries_rdma(topology.nics[i])) shown.push_back(i);
+  // Thousands of virtual functions belong to guests and make no readable table.
+  const auto is_virtual = [&](size_t nic) { return topology.nics[nic].virtual_function; };
+  if (shown.size() > kMostNics && !std::all_of(shown.begin(), shown.end(), is_virtual))
+    std::erase_if(shown, is_virtual);
+  shown.resize(std::min(shown.size(), kMostNics));
+  return shown;
+}
+
+TopologyBox topology_boxes(const Topology& topology, const std::vector<size_t>& nics) {
   std::map<std::optional<int>, std::vector<Item>> by_node;
   for (const auto& [node, cpus] : topology.numa_cpus) by_node[node];
   for (size_t i = 0; i < topology.gpus.size(); ++i)
@@ -75,13 +93,13 @@ Box topo_layout(const Topology& topology, const std::vector<size_t>& nics) {
   for (const size_t i : nics)
     by_node[topology.nics[i].numa].push_back({&topology.nics[i], false, i, topology.nics[i].bridges.size()});
 
-  Box machine;
-  std::map<std::optional<int>, Box> sockets;
+  TopologyBox machine;
+  std::map<std::optional<int>, TopologyBox> sockets;
   for (const auto& [node, items] : by_node) {
     const auto known = node ? topology.numa_socket.find(*node) : topology.numa_socket.end();
     const bool has_socket = known != topology.numa_socket.end();
-    Box& socket = sockets[has_socket ? std::optional<int>(known->second) : std::nullopt];
-    socket.kind = Box::Kind::socket;
+    TopologyBox& socket = sockets[has_socket ? std::optional<int>(known->second) : std::nullopt];
+    socket.kind = TopologyBox::Kind::socket;
     socket.title = has_socket ? "socket " + std::to_string(known->second) : "socket unknown";
     socket.boxes.push_back(numa_box(topology, node, items));
   }
@@ -92,4 +110,4 @@ Box topo_layout(const Topology& topology, const std::vector<size_t>& nics) {
   return machine;
 }
 
-}  // namespace fabric::ctl
+}  // namespace fabric

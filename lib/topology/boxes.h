@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine as nested boxes, common to tree, graph and picture.
+// The machine as nested boxes, common to tree, graph and pictures.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "ctl/topo/topo.h"
+#include "model/node.h"
 
-namespace fabric::ctl {
+namespace fabric {
 
-struct Box {
+struct TopologyBox {
   enum class Kind { machine, socket, numa, root, bridge };
   Kind kind = Kind::machine;
   std::string title;  // "socket 0", "NUMA node 1", "pci0000:10", "switch 0000:11:00.0"
-  std::vector<Box> boxes;
+  std::vector<TopologyBox> boxes;
   std::vector<size_t> gpus, nics;  // indices into the topology
 };
 
 // A bridge with several devices below is a switch; other bridges (root ports, ports of a switch) are left out.
 // Functions with an unknown NUMA node are in their own box. `nics`: the NICs to show.
-Box topo_layout(const Topology& topology, const std::vector<size_t>& nics);
+TopologyBox topology_boxes(const Topology& topology, const std::vector<size_t>& nics);
 
-}  // namespace fabric::ctl
+// The NICs to show: those that carry RDMA; where none does, all. At most 256, virtual functions last.
+std::vector<size_t> shown_nics(const Topology& topology);
+
+}  // namespace fabric

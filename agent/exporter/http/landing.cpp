@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporter/http/landing.h"
+
+#include <algorithm>
+#include <ctime>
+
+#include "base/xml.h"
+#include "exporter/http/html.h"
+#include "metrics/families.h"
+#include "model/finding.h"
+#include "model/finding_groups.h"
+
+namespace fabric::exporter {
+namespace {
+
+constexpr size_t kMostGroups = 100, kMostNames = 16, kMostPorts = 128;
+constexpr std::chrono::seconds kStale{30};  // every device is read every ten seconds
+
+std::string names(const std::vector<std::string>& all, size_t most) {
+  std::string out;
+  for (size_t i = 0; i < std::min(all.size(), most); ++i) out += (i == 0 ? "" : ", ") + all[i];
+  return out + (all.size() > most ? " and " + std::to_string(all.size() - most) + " more" : "");
+}
+
+std::string utc(int64_t seconds) {
+  const auto time = static_cast<std::time_t>(seconds);
+  std::tm parts{};
+  char text[32] = "";
+  if (::gmtime_r(&time, &parts) == nullptr || std::strftime(text, sizeof text, "%F %T UTC", &parts) == 0) return {};
+  return text;
+}
+
+class Landing {
+ public:
+  Landing(const Snapshot& snapshot, const Findings& findings, const PageContext& context, Clock::time_point now)
+      : node_(snapshot.node),
+        snapshot_(snapshot),
+        findings_(findings),
+        context_(context),
+        now_(now),
+        checked_(!findings.report.findings.empty()),
+        groups_(group_findings(findings.report)) {
+    find_silent_devices();
+    const Status found = worst(findings.report);
+    verdict_ = !checked_ || (found == Status::ok && !silent_.empty()) ? Status::unknown : found;
+    std::stable_partition(groups_.begin(), groups_.end(),
+                          [](const auto& group) { return !group.finding->acknowledged; });
+    for (size_t i = 0; i < groups_.size(); ++i)
+      for (const std::string& subject : groups_[i].subjects)
+        if (!groups_[i].finding->acknowledged && place_.try_emplace(subject, i).second)
+          status_[subject] = groups_[i].finding->status;
+  }
+
+  [[nodiscard]] std::string page() const {
+    const std::string name = node_.hostname.empty() ? "this node" : node_.hostname;
+    std::string out =
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
+    out += element("title", "", word() + ": " + escape_xml(name)) + "\n" + element("style", "", kLandingStyle) +
+           "\n</head>\n<body>\n";
+    const std::string verdict = element("h1", "", escape_xml(name)) + "\n" + element("p", css("verdict"), word()) +
+                                "\n" + paragraph(counts()) + readings();
+    out += element("header", css(to_text(verdict_)), element("div", "", verdict)) + "\n<main>\n";
+    out += element("div", "", problems() + diagnoses() + ports() + unknown()) + "\n";
+    return out + element("div", "", picture() + facts() + links()) + "\n</main>\n</body>\n</html>\n";
+  }
+
+ private:
+  [[nodiscard]] std::string word() const {
+    std::string out(to_text(verdict_));
+    for (char& letter : out) letter = static_cast<char>(letter - 'a' + 'A');
+    return out;
+  }
+
+  [[nodiscard]] std::string counts() const {
+    if (!checked_) return "Nothing has been checked yet: the first reading is under way.";
+    return std::to_string(findings_.report.findings.size()) + " checks: " + counts_text(findings_.report, true);
+  }
+
+  // Which devices do not answer, and how old the other readings are.
+  [[nodiscard]] std::string readings() const {
+    std::string out;
+    for (const auto& [device, silence] : silent_) out += paragraph(device + " " + silence + ".");
+    std::optional<Clock::time_point> newest;
+    for (const DeviceAge& age : snapshot_.ages) newest = std::max(newest.value_or(age.taken), age.taken);
+    return out + paragraph((context_.wall > 0 ? utc(context_.wall) + ", " : "") +
+                           (newest ? "readings " + seconds_since(*newest) + " old" : "no RDMA device read") + ".");
+  }
+  [[nodiscard]] std::string seconds_since(Clock::time_point taken) const {
+    return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now_ - taken).count()) + " s";
+  }
+  void find_silent_devices() {
+    for (const CollectorRun& run : snapshot_.runs)
+      if (run.collector == "reader" && !run.success && !run.device.empty()) silent_[run.device] = "does not answer";
+    for (const DeviceAge& age : snapshot_.ages)
+      if (now_ - age.taken > kStale) silent_[age.device] = "has not answered for " + seconds_since(age.taken);
+  }
+
+  [[nodiscard]] std::string problems() const {
+    if (!checked_) return section("What to do", paragraph("Reload this page in a few seconds."));
+    std::string open, known;
+    size_t acknowledged = 0;
+    for (size_t i = 0; i < std::min(groups_.size(), kMostGroups); ++i) {
+      acknowledged += groups_[i].finding->acknowledged ? 1 : 0;
+      (groups_[i].finding->acknowledged ? known : open) += problem(groups_[i], i);
+    }
+    open += no_answer();
+    if (open.empty() && known.empty()) return section("What to do", paragraph("Nothing: no check found a problem."));
+    std::string out = open.empty() ? paragraph("Nothing new: every finding is acknowledged.") : element("ol", "", open);
+    if (groups_.size() > kMostGroups)
+      out += paragraph(std::to_string(groups_.size() - kMostGroups) + " more: fabric-agentctl check");
+    if (acknowledged > 0)
+      out += element("details", "",
+                     element("summary", "", std::to_string(acknowledged) + " acknowledged") + element("ol", "", known));
+    return section("What to do", out);
+  }
+
+  [[nodiscard]] std::string no_answer() const {
+    std::vector<std::string> devices;
+    for (const auto& [device, silence] : silent_) devices.push_back(device);
+    if (devices.empty()) return {};
+    return card(
+        Status::unknown,
+        heading(Status::unknown, "no answer from", names(devices, kMostNames)) +
+            paragraph("The device or its firmware hangs. What is shown of it is old.") +
+            element("dl", "",
+                    term("Fix", "Read the kernel's log: journalctl -k. Then: devlink health show", css("fix"))));
+  }
+
+  [[nodiscard]] static std::string problem(const FindingGroup& group, size_t number) {
+    const Finding& finding = *group.finding;
+    std::string out = heading(finding.status, names(group.ids, 5), names(group.subjects, kMostNames));
+    if (!finding.meaning.empty()) out += paragraph(finding.meaning);
+    out += element("dl", "",
+                   term("Found", finding.observed == "-" ? "" : finding.observed) + term("Expected", finding.expected) +
+                       term("Since", finding.since) + term("Known", finding.acknowledgement) +
+                       term("Fix", finding.remedy, css("fix")));
+    return card(finding.status, out, "id=\"f" + std::to_string(number) + "\" ");
+  }
+
+  [[nodiscard]] std::string diagnoses() const {
+    if (findings_.signals.empty())
+      return section("Diagnosis", paragraph("Not known yet: it compares readings of a minute. Reload in a minute."));
+    std::string out;
+    for (const Diagnosis& each : findings_.diagnoses) {
+      if (each.culprit == Culprit::none) continue;
+      std::string body = heading(each.status, "cause: " + std::string(to_text(each.culprit)), each.subject) +
+                         paragraph(each.conclusion);
+      if (!each.next.empty()) body += items(each.next, css("next"));
+      if (!each.evidence.empty())
+        body += element("details", "", element("summary", "", "Evidence") + items(each.evidence));
+      out += card(each.status, body);
+    }
+    return section("Diagnosis",
+                   out.empty() ? paragraph("No symptom in the traffic of the last minutes.") : element("ol", "", out));
+  }
+
+  [[nodiscard]] std::string ports() const {
+    std::string rows;
+    size_t shown = 0, hidden = 0;
+    for (const Port& port : node_.ports) {
+      if (port.virtual_function || shown == kMostPorts) ++hidden;
+      else rows += row(port), ++shown;
+    }
+    if (shown == 0 && hidden == 0)
+      return section("Ports", paragraph(checked_ ? "This node has no RDMA port." : "Not known yet."));
+    std::string table = "<table>\n<thead><tr>";
+    for (const char* title : {"Port", "State", "Connected to", "Checks"})
+      table += element("th", "scope=\"col\"", title);
+    table += "</tr></thead>\n" + element("tbody", "", "\n" + rows) + "</table>\n";
+    if (hidden > 0)
+      table += paragraph(std::to_string(hidden) + " more, virtual functions last: fabric-agentctl status");
+    return section("Ports", table);
+  }
+
+  [[nodiscard]] std::string row(const Port& port) const {
+    const auto small = [](const std::string& text) { return element("small", "", escape_xml(text)); };
+    std::string state = port.state ? std::string(port_state_text(*port.state)) : "not known";
+    if (port.state && !is_active(port) && port.phys_state) state.append(", ").append(phys_state_text(*port.phys_state));
+    const auto peer = peer_of(node_, context_.policy, port);
+    const std::string rate = !is_active(port) ? "" : port.rate ? rate_text(*port.rate) : "rate not known";
+    std::string cells = element("th", "scope=\"row\"", escape_xml(port.id()) + small(port.netdev)) +
+                        element("td", "", escape_xml(state) + small(rate)) +
+                        element("td", "", peer ? escape_xml(peer->device) + small(peer->port) : "not known") +
+                        element("td", "", checks_of(port));
+    return element("tr", "", cells) + "\n";
+  }
+
+  // A link to the worst finding of the port, its device or its netdev.
+  [[nodiscard]] std::string checks_of(const Port& port) const {
+    std::optional<size_t> first;
+    for (const std::string& subject : {port.id(), port.rdma, port.netdev})
+      if (const auto found = place_.find(subject); found != place_.end())
+        first = std::min(first.value_or(found->second), found->second);
+    if (!checked_) return "not known";
+    if (!first && silent_.count(port.rdma) != 0) return "no answer";
+    if (!first) return element("span", "class=\"tone ok\"", "ok");
+    const std::string status(to_text(groups_[*first].finding->status));
+    return element("a", "href=\"#f" + std::to_string(*first) + "\" class=\"tone " + status + "\"", status);
+  }
+
+  // Absent is not zero.
+  [[nodiscard]] std::string unknown() const {
+    std::vector<std::string> lines = unseen_lines(node_);
+    for (const CollectorRun& run : snapshot_.runs)
+      if (!run.success) {
+        std::string line = (run.device.empty() ? "" : run.device + ": ") + run.collector;
+        if (!run.error.empty()) line += ": " + run.error;
+        if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
+      }
+    std::string out = paragraph(
+        "Without privileges, the exporter cannot check the limits memlock and nofile. As root: "
+        "fabric-agentctl check");
+    if (!lines.empty())
+      out = element("details", "",
+                    element("summary", "", "Readings that failed: " + std::to_string(lines.size())) + items(lines)) +
+            out;
+    return section("Not known", out);
+  }
+
+  [[nodiscard]] std::string picture() const {
+    const auto read = std::find_if(snapshot_.runs.begin(), snapshot_.runs.end(),
+                                   [](const CollectorRun& run) { return run.collector == "topology"; });
+    const Topology& topology = node_.topology;
+    if (!topology.gpus.empty() || !topology.nics.empty())
+      return section("Topology", element("figure", "",
+                                         topology_picture(node_, status_) +
+                                             element("figcaption", "",
+                                                     "Lines: the best pairing. Green: PIX, PXB (same "
+                                                     "switch). Dashed: PHB, NODE. Dashed red: SYS "
+                                                     "(other socket).")));
+    return section("Topology", paragraph(read == snapshot_.runs.end() ? "Not known yet."
+                                         : read->success              ? "This node has neither GPUs nor NICs."
+                                                                      : "Not known: " + read->error));
+  }
+
+  [[nodiscard]] std::string facts() const {
+    std::string agent = node_.agent_unread.empty() ? "no state: it has never run" : "not known: " + node_.agent_unread;
+    if (node_.agent) {
+      agent = (node_.agent->running ? "running, mode " : "not running, mode ") + node_.agent->mode;
+      if (!node_.agent->held.empty()) agent += "; not enforcing: " + node_.agent->held;
+      if (!node_.agent->config_error.empty()) agent += "; " + node_.agent->config_error;
+    }
+    const std::string policy = !context_.config_valid ? "invalid; the previous one is in use"
+                               : context_.policy == nullptr || !context_.no_policy.empty() ? context_.no_policy
+                                                                                           : "valid";
+    return section("Node",
+                   element("dl", "", term("Agent", agent) + term("Policy", policy) + term("Exporter", FABRIC_VERSION)));
+  }
+
+  // Relative: a proxy may serve the node below a folder.
+  [[nodiscard]] static std::string links() {
+    return section("More",
+                   "<ul>\n<li><a href=\"metrics\">/metrics</a> for Prometheus</li>\n"
+                   "<li><a href=\"-/ready\">/-/ready</a>, <a href=\"-/healthy\">/-/healthy</a></li>\n"
+                   "<li><code>fabric-agentctl explain CHECK</code>, <code>man fabric-exporter</code></li>\n</ul>\n");
+  }
+
+  const Node& node_;
+  const Snapshot& snapshot_;
+  const Findings& findings_;
+  const PageContext& context_;
+  Clock::time_point now_;
+  bool checked_;
+  Status verdict_ = Status::unknown;
+  std::vector<FindingGroup> groups_;
+  std::map<std::string, size_t> place_;  // subject -> its worst group
+  std::map<std::string, Status> status_;
+  std::map<std::string, std::string> silent_;  // device -> "has not answered for 92 s"
+};
+
+}  // namespace
+
+std::string render_landing(const Snapshot& snapshot, const Findings& findings, const PageContext& context,
+                           Clock::time_point now) {
+  return Landing(snapshot, findings, context, now).page();
+}
+
+}  // namespace fabric::exporter
