@@ -17,7 +17,7 @@ namespace {
 
 using enum Symptom;
 
-constexpr Threshold kDark{1e-6, "W of rx power", "-30 dBm: below what any receiver detects"};
+constexpr double kDark = 1e-6;  // W of rx power, -30 dBm: below what any receiver detects
 
 // Loss of signal is latched until it is read; measured power counts more.
 bool is_dark(const ModuleLane& lane) {
@@ -90,7 +90,7 @@ std::string beyond(const ModuleReading& reading, const ModuleLimits& limits, con
 bool loses_what_it_sends(const PortContext& ctx) {
   const Loss lost = loss_of(ctx);
   return ctx.symptoms.has(loss) &&
-         lost.requester + lost.retries_exceeded >= std::max(kFewEvents, rise(ctx.signals.out_of_sequence));
+         lost.requester + lost.retries_exceeded >= std::max(ctx.limit(kFewEvents), rise(ctx.signals.out_of_sequence));
 }
 
 std::string power_text(const ModuleReading& reading) {

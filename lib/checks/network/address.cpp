@@ -87,7 +87,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kAddressCheck{
     .id = "address",
     .group = group::network,
-    .title = "Every RoCE port has its own IP address",
+    .title = "A RoCE port has no IP address of its own",
     .meaning =
         "RoCE finds its peers by IP address. A compute port without an address, while equal ports have one, is missing "
         "from every collective. An address used by two ports or two hosts sends connections to the wrong one.",

@@ -45,7 +45,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kGatewayCheck{
     .id = "gateway",
     .group = group::network,
-    .title = "The gateway of every rail answers",
+    .title = "The gateway of a rail does not answer",
     .meaning =
         "Reads the neighbor table of the kernel and sends nothing. FAILED means that the gateway did not answer ARP "
         "(IPv4) or neighbor discovery (IPv6), so nothing beyond the subnet can be reached through this rail.",

@@ -108,7 +108,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kGidIndexCheck{
     .id = "gid-index",
     .group = group::network,
-    .title = "The RoCE v2 GID has the same index on all compute ports",
+    .title = "The index of the RoCE v2 GID differs between compute ports",
     .meaning =
         "NCCL before 2.21, perftest and other programs use one GID index for all ports. On a port with another address "
         "at that index, connections fail or use RoCE v1. The kernel fills the table in the order of the addresses, "

@@ -100,7 +100,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kAcsCheck{
     .id = "acs",
     .group = group::platform,
-    .title = "ACS does not redirect traffic between a GPU and its NIC",
+    .title = "ACS redirects traffic between a GPU and its NIC",
     .meaning =
         "ACS request and completion redirect on the downstream ports of a PCIe switch send every packet between GPU "
         "and NIC through the root complex. GPUDirect RDMA then loses half of its throughput or more, without any "

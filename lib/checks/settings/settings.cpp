@@ -114,11 +114,18 @@ void ask(const View& view, Findings& findings) {
       "Write /etc/fabric-agent/fabric-agent.toml, then fabric-agentctl config check; or name a file with --config."));
 }
 
+// "Differs from the policy: priorities with PFC"
+template <size_t Row>
+std::string_view title() {
+  static const std::string text = "Differs from the policy: " + std::string(kSettings[Row].help);
+  return text;
+}
+
 template <size_t... Row>
 std::vector<Check> rows(std::index_sequence<Row...>) {
   return {{.id = kSettings[Row].key,
            .group = group::settings,
-           .title = kSettings[Row].help,
+           .title = title<Row>(),
            .meaning = kSettings[Row].meaning,
            .inspect = "fabric-agentctl plan; fabric-agentctl show",
            .fix = kApply,

@@ -52,7 +52,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kSysctlCheck{
     .id = "sysctl",
     .group = group::settings,
-    .title = "Host settings match [sysctl] of the configuration",
+    .title = "A host setting differs from [sysctl] of the configuration",
     .meaning = "A setting below /proc/sys that the configuration wants has another value, or could not be set.",
     .inspect = "fabric-agentctl plan --port host",
     .fix = "fabric-agentctl plan --port host, then fabric-agentctl apply --port host as root.",

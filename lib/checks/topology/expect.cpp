@@ -135,7 +135,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kExpectCheck{
     .id = "expect",
     .group = group::topology,
-    .title = "The machine matches [expect] in fabric-agent.toml",
+    .title = "The machine differs from [expect] in fabric-agent.toml",
     .meaning =
         "The site pins the number of GPUs and compute NICs, the worst path class between a GPU and its NIC (PIX PXB "
         "PHB NODE SYS), and the speed of compute ports. Nothing is checked without a pin.",

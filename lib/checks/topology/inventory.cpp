@@ -95,7 +95,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kInventoryCheck{
     .id = "inventory",
     .group = group::topology,
-    .title = "No GPU, NIC or RDMA device is missing since the last good state",
+    .title = "A GPU, NIC or RDMA device is missing since the last good state",
     .meaning =
         "Compares GPUs, NIC functions, RDMA devices, NUMA nodes and PCIe links with the inventory that fabric-agentd "
         "records while no part is missing. What is gone or less than it was is named by its place. With an inventory, "
