@@ -131,7 +131,7 @@ Result by_reason(const PortContext& ctx, std::initializer_list<std::string_view>
 Result module_trouble(const PortContext& ctx);
 Result rx_power_low(const PortContext& ctx);
 Result no_light(const PortContext& ctx);
-// The module's state says that its lasers and receivers are off: its lanes are no evidence.
+// The module's state says that its lasers and receivers are off: its lanes are not evidence.
 bool is_asleep(const Transceiver& module);
 double rise(const Rise& value);  // absent is 0
 bool rose(const Rise& value);

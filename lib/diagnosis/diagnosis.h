@@ -19,7 +19,7 @@
 
 namespace fabric {
 
-// What is wrong at a port, without a culprit. A port without symptoms has no diagnosis.
+// A fault at a port, without a culprit. A port without symptoms has no diagnosis.
 enum class Symptom : uint8_t {
   tx_pause,    // this port sends pause
   rx_pause,    // this port is paused by its peer

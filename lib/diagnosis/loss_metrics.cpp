@@ -234,7 +234,7 @@ std::string frames_too_long(const PortContext& ctx) {
 std::string silent_gateway(const PortContext& ctx) {
   std::string out;
   for (const NamedInterface& each : interfaces_of(ctx.view.now, ctx.port))
-    for (const Neighbour& gateway : each.interface->gateways) {
+    for (const IpNeighbor& gateway : each.interface->gateways) {
       if (gateway.state != "FAILED" && gateway.state != "INCOMPLETE") return {};
       out = "the gateway " + to_text(gateway.ip) + " of " + each.netdev + " does not answer (" + gateway.state + ")";
     }

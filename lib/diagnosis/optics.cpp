@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The module in this host's cage: what it reports about itself and its light.
+// The module in this host's cage: its own report about itself and its light.
 #include <algorithm>
 
 #include "diagnosis/context.h"
@@ -39,7 +39,7 @@ bool is_lit(const ModuleReading& light, const ModuleLimits& limits) {
          *light.value >= limits.low_alarm.value_or(0) && *light.value >= limits.low_warning.value_or(0);
 }
 
-// The module without the parts that are no evidence: lanes of a module that is asleep, limits from a memory range with
+// The module without the parts that are not evidence: lanes of a module that is asleep, limits from a memory range with
 // a wrong checksum, unused lanes, loss of signal on a lit lane, and latched flags of a link that went down (any link
 // that goes leaves the receivers dark).
 Transceiver trusted(const PortContext& ctx) {

@@ -74,7 +74,7 @@ Result not_ready(const PortContext& ctx) {
   return out;
 }
 
-// Why nobody may have answered, if not because of the far end.
+// Other reasons for missing answers than the far end.
 Lines doubts_about_silence(const PortContext& ctx) {
   Lines out;
   if (std::string text = frames_too_long(ctx); !text.empty()) out.push_back(std::move(text));
@@ -134,7 +134,7 @@ constexpr Rule kFarEnd{
     .signature =
         "RNR NAKs arrived for more than 1 in 1000 packets and ten a second, or RNR retry was exceeded, while a "
         "receive was posted here for nearly all packets; or transport retry was exceeded with hardly any NAK: no "
-        "single packets were lost, nobody answers.",
+        "single packets were lost, and no answer arrives.",
     .excludes =
         "Own GIDs that were removed, gateways that do not answer, a switch that accepts only shorter frames, pause "
         "received for 80 % of the window, errors or discards of this port.",

@@ -56,7 +56,7 @@ std::optional<PrioSet> switch_pfc(const PortContext& ctx) {
 }
 
 // Only the switch calls these priorities lossless, and nothing shows that RoCE uses them: the port has PFC on another
-// one, and there is no policy, no discard and no byte count.
+// one, and without a policy, a discard or a byte count.
 bool only_switch_has(const PortContext& ctx, PrioSet off) {
   if (ctx.port.qos.pfc->bits == 0 || policy_pfc(ctx) || lossless_discards(ctx).second > 0) return false;
   for (int priority = 0; priority < kPriorities; ++priority)

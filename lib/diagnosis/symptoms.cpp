@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong at a port, before a culprit is looked for.
+// Faults of a port, before a culprit is looked for.
 #include <algorithm>
 
 #include "checks/cabling/peer.h"

@@ -214,7 +214,7 @@ extern const Check kCountersFrozenCheck{
     .inspect =
         "journalctl -k -g 'mlx5|bnxt|timeout'; time cat "
         "/sys/class/infiniband/RDMADEV/ports/1/counters/port_xmit_data",
-    .fix = "Reset or reload the device while no job runs.",
+    .fix = "While no job runs: devlink dev reload pci/ADDRESS",
 };
 extern const Check kGidChangedCheck{
     .id = "gid-changed",

@@ -64,7 +64,7 @@ void read_lane_power(const View& view, const HealthRule& /*rule*/, HealthReading
   for (const Port& port : view.now.ports) {
     const bool is_up = is_active(port) && (!port.is_member() || port.carrier.value_or(true));
     if (!is_watched(port) || !is_up || !port.module || port.module->lanes.empty()) continue;
-    // Limits from a memory range with a wrong checksum are no evidence.
+    // Limits from a memory range with a wrong checksum are not evidence.
     if (!port.module->bad_checksums.empty() ||
         (!has_limits(port.module->rx_power_limits) && !has_limits(port.module->tx_power_limits)))
       continue;

@@ -115,7 +115,7 @@ extern const Check kPauseStormCheck{
     .inspect =
         "ethtool -S NETDEV | grep -e pause_duration -e storm; fabric-agentctl check --only pcie; nvidia-smi "
         "-q -d ECC",
-    .fix = "Stop the hung process. Reset the NIC if the storm continues.",
+    .fix = "Stop the hung process. If the storm continues: devlink dev reload pci/ADDRESS",
 };
 extern const Check kPauseHeldCheck{
     .id = "pause-held",
@@ -135,7 +135,7 @@ extern const Check kCnpIgnoredCheck{
     .title = "This sender ignores congestion notifications",
     .meaning = "Congestion notification packets (CNP) arrive and are ignored, so congestion ends in PFC pause.",
     .inspect = "fabric-agentctl show (ecn_rp)",
-    .fix = "Set ecn_rp in the policy to the RoCE priority, then fabric-agentctl apply.",
+    .fix = "Set ecn_rp in the policy to the RoCE priority, then: fabric-agentctl apply",
 };
 
 }  // namespace fabric

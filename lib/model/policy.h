@@ -83,7 +83,7 @@ inline constexpr std::array kSeriesGroups{SeriesGroup::module_limits, SeriesGrou
                                           SeriesGroup::bursts,        SeriesGroup::checks, SeriesGroup::owners,
                                           SeriesGroup::timings};
 
-// What is published beside the default series.
+// Metrics published beside the default series.
 struct Published {
   RawCounters raw = RawCounters::unmapped;
   std::vector<SeriesGroup> groups{};

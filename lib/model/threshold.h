@@ -13,7 +13,7 @@ namespace fabric {
 struct Threshold {
   std::string_view key;  // of [thresholds] in the configuration: "pause_share"
   double value = 0;
-  std::string_view unit, source;  // who published the value; "ours" if nobody did
+  std::string_view unit, source;  // who published the value; "ours": unpublished
   double least = 0, most = 1;     // what the configuration accepts
 };
 

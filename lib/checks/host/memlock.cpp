@@ -66,7 +66,7 @@ extern const Check kMemlockCheck{
         "The limit of the running process counts; a changed unit applies after daemon-reload and restart. Services "
         "that ask another service to start containers (dockerd, kubelet) are listed only.",
     .inspect = "grep 'Max locked' /proc/PID/limits; systemctl show -p LimitMEMLOCK UNIT",
-    .fix = "Add a drop-in with [Service] and LimitMEMLOCK=infinity, then systemctl daemon-reload and restart the unit.",
+    .fix = "systemctl edit UNIT, and write [Service] and LimitMEMLOCK=infinity; systemctl restart UNIT",
     .ask = ask,
     .thresholds = {&kMemlock},
 };

@@ -71,7 +71,7 @@ extern const Check kNofileCheck{
         "needs thousands. Jobs inherit the limit of the service that starts them. The hard limit counts, because NCCL "
         "and others raise the soft limit to it.",
     .inspect = "grep 'Max open files' /proc/PID/limits; in a job: ulimit -Hn",
-    .fix = "Add a drop-in with [Service] and LimitNOFILE=131072, then systemctl daemon-reload and restart the unit.",
+    .fix = "systemctl edit UNIT, and write [Service] and LimitNOFILE=131072; systemctl restart UNIT",
     .ask = ask,
     .thresholds = {&kOpenFiles},
 };

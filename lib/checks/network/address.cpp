@@ -63,7 +63,7 @@ void add_finding(const View& view, const Port& port, const Holders& all, Finding
     return findings.push_back(
         bad(Status::critical, port.id(), "duplicate: " + failed, expected,
             "Another host on the link has this IPv6 address, so the kernel does not use it.",
-            "Find the other host (ip -6 neighbour; MAC table of the switch) and change one address, then ip link set " +
+            "Find the other host (ip -6 neighbor; MAC table of the switch) and change one address, then ip link set " +
                 port.netdev + " down && ip link set " + port.netdev + " up"));
   if (lacks_address(view, port))
     return findings.push_back(

@@ -115,7 +115,8 @@ extern const Check kGidIndexCheck{
         "link-local addresses included. [expect] gid_index pins the index. Two ports with the same GID are critical.",
     .inspect = "show_gids; grep . /sys/class/infiniband/RDMADEV/ports/1/gid_attrs/types/*",
     .fix =
-        "ip link set NETDEV down, then up, so that the table is filled again; configure addresses in the same order on "
+        "ip link set NETDEV down; ip link set NETDEV up (fills the table again); configure addresses in the same order "
+        "on "
         "all rails; or unset NCCL_IB_GID_INDEX with NCCL 2.21 and later.",
     .ask = ask,
 };

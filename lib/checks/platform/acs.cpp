@@ -109,7 +109,7 @@ extern const Check kAcsCheck{
         "by fabric-agent-pci.service. ACS redirect is harmless with direct translated P2P (DirectTrans+ and ATS).",
     .inspect = "lspci -vvv -s ADDRESS (ACSCtl); systemctl status fabric-agent-pci",
     .fix =
-        "setpci -s ADDRESS ECAP_ACS+6.w=0000, then systemctl restart fabric-agent-pci. To keep it off after a reboot, "
+        "setpci -s ADDRESS ECAP_ACS+6.w=0000; systemctl restart fabric-agent-pci. To keep it off after a reboot, "
         "disable ACS in the firmware setup or add pci=disable_acs_redir=ADDRESS to the kernel command line.",
     .ask = ask,
 };

@@ -73,7 +73,7 @@ void ask(const View& view, Findings& findings) {
     return findings.push_back(
         bad(Status::warning, "node", "unreadable", "an inventory of the last good state",
             "The inventory cannot be read, so missing parts are found by symmetry only: " + node.inventory_unread + ".",
-            "fabric-agentctl inventory accept writes it anew from what is there now."));
+            "fabric-agentctl inventory accept"));
   if (!node.inventory || (node.topology.gpus.empty() && node.topology.nics.empty())) return;
   std::vector<Finding> found;
   const auto links = reported_links(view);
