@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What fabric-agent does, told by its own commands. quickstart runs it inside the virtual GPU server; it ends when the
-# shared folder gets a file "end". Its status, 0 or 1, is left in the file "told".
+# Shows fabric-agent by its own commands. quickstart runs it inside the virtual GPU server; it ends when the
+# shared folder gets a file "end". Its status, 0 or 1, is left in the file "status".
 . /usr/lib/fabsim/lib.sh
 
 HOST=/mnt/host
@@ -46,6 +46,6 @@ run dcb pfc show dev "$dev" prio-pfc
 printf '# ... and it is back. The journal:\n'
 journalctl -u fabric-agent --no-pager -o cat -n 5
 
-echo $wrong >$HOST/told.new && mv $HOST/told.new $HOST/told
+echo $wrong >$HOST/status.new && mv $HOST/status.new $HOST/status
 until [[ -e $HOST/end ]]; do sleep 0.2; done
 exit $wrong

@@ -2,11 +2,13 @@
 #include "checks/check.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <iterator>
 
 #include "checks/registry.h"
 #include "health/health.h"
 #include "model/report.h"
+#include "model/threshold.h"
 #include "model/view.h"
 
 namespace fabric {
@@ -17,7 +19,6 @@ std::vector<Check> make_table() {
   const auto append = [&](std::span<const Check> rows) { table.insert(table.end(), rows.begin(), rows.end()); };
   append(checks_of_settings());
   append(checks_in_files());
-  append(checks_of_health_rules());
   const auto position = [](const Check& check) {
     return std::find(std::begin(kCheckGroups), std::end(kCheckGroups), check.group);
   };
@@ -45,10 +46,19 @@ bool names_check(std::string_view name) {
                      [&](const Check& check) { return name == check.id || name == check.group; });
 }
 
+std::string limit_text(const Threshold& threshold) {
+  char value[32];
+  std::snprintf(value, sizeof value, "%.9g ", threshold.value);
+  return "Limit: " + (value + std::string(threshold.unit)) + ". Source: " + std::string(threshold.source) +
+         ". Key: [thresholds] " + std::string(threshold.key);
+}
+
 std::string runbook(const Check& check) {
   std::string text(check.meaning);
   if (!check.inspect.empty()) text.append("\nInspect: ").append(check.inspect);
   if (!check.fix.empty()) text.append("\nFix: ").append(check.fix);
+  for (const Threshold* each : check.thresholds)
+    if (each != nullptr) text += "\n" + limit_text(*each);
   return text;
 }
 

@@ -8,8 +8,7 @@
 
 namespace fabric {
 
-std::vector<Check> checks_in_files();     // one per file (registry.cpp.in)
+std::vector<Check> checks_in_files();     // the rows that CMake finds (registry.cpp.in)
 std::vector<Check> checks_of_settings();  // one per row of kSettings
-std::span<const Check> checks_of_health_rules();
 
 }  // namespace fabric

@@ -334,6 +334,7 @@ std::span<const Key> keys() {
   static const std::vector<Key> all = [] {
     std::vector<Key> rows(kKeys.begin(), kKeys.end());
     append_health_keys(rows);
+    append_threshold_keys(rows);
     return rows;
   }();
   return all;

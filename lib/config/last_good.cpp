@@ -58,7 +58,7 @@ Result<std::string> read_last_good(const Source& source) {
   return !files.empty() && files.front().file == source.name ? std::move(*text) : std::string();
 }
 
-// What is missing of the file; empty: nothing.
+// The missing part of the file; empty: none.
 std::string what_is_missing(const LoadedConfig& loaded, const Known& known) {
   const auto found = std::find(loaded.files.begin(), loaded.files.end(), known.file);
   if (found == loaded.files.end()) return ": missing, and part of the configuration in use; restore it";

@@ -99,6 +99,8 @@ struct Key {
 std::span<const Key> keys();
 // [health]: one key per rule (health/rule.h).
 void append_health_keys(std::vector<Key>& keys);
+// [thresholds]: one key per Threshold of checks and diagnosis rules.
+void append_threshold_keys(std::vector<Key>& keys);
 
 // Keys of [[port]] beside the settings, and of its match; those of a profile beside the settings.
 inline constexpr std::string_view kPortKeys[] = {"name", "match", "profile", "traffic", "cnp"};

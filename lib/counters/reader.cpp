@@ -84,7 +84,7 @@ void read_files(const Root& root, Files& files, Clock::time_point now, Attempt& 
       file.backoff.failed(now);
       fail(attempt, text.error().text());
       if (text.error().code != ENODEV) continue;
-      if (auto again = root.hold(file.path)) file.fd = std::move(*again);  // of a device that was made anew
+      if (auto again = root.hold(file.path)) file.fd = std::move(*again);  // of a device that was created again
     }
   }
 }

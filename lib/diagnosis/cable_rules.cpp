@@ -11,6 +11,10 @@
 #include "model/finding.h"
 
 namespace fabric {
+
+extern const Threshold kFlaps{"link_downs", 3, "link downs in the window", "gpud: 3 times in 12 h", 1, 1e6};
+extern const Threshold kLinksAtOnce{"links_with_errors", 3, "links with errors at once: not one cable", "ours", 2, 1e4};
+
 namespace {
 
 using enum Symptom;
@@ -102,10 +106,10 @@ bool all_have_errors(const PortContext& ctx, bool (*is_similar)(const Port& a, c
       continue;
     const Signals& seen = found->second;
     if (!seen.crc_errors && !seen.symbol_errors && !seen.fec_uncorrectable) continue;
-    if (damaged_frames(seen) < kFewEvents) return false;
+    if (damaged_frames(seen) < ctx.limit(kFewEvents)) return false;
     ++counting;
   }
-  return counting >= 3;
+  return static_cast<double>(counting) >= ctx.limit(kLinksAtOnce);
 }
 
 // Errors on all links at once are not one cable's. Links of another speed lead to another network; so may storage NICs
@@ -120,13 +124,13 @@ Result link_errors(const PortContext& ctx) {
   if (auto result = by_reason(ctx, {"Large number of physical errors"})) return result;
   const double allowed = allowed_error_ratio(ctx.port);  // of the bits; the same limit as the check link-errors
   const Signals& seen = ctx.signals;
-  const double count = damaged_frames(seen);
-  const bool is_much = count >= kFewEvents && count >= allowed * 8 * ctx.port.rate.value_or(0) * ctx.signals.seconds;
+  const double count = damaged_frames(seen), few = ctx.limit(kFewEvents);
+  const bool is_much = count >= few && count >= allowed * 8 * ctx.port.rate.value_or(0) * ctx.signals.seconds;
   if (count <= 0 && !rose(seen.link_recoveries) && !rose(seen.link_integrity_errors)) return std::nullopt;
   // A few errors may come from a hand at the cable.
-  const bool retrains = rise(seen.link_recoveries) >= kRetrains || rose(seen.link_integrity_errors);
+  const bool retrains = rise(seen.link_recoveries) >= ctx.limit(kRetrains) || rose(seen.link_integrity_errors);
   RuleResult out{is_much || retrains, error_lines(ctx)};
-  if (count >= kFewEvents && !is_much)
+  if (count >= few && !is_much)
     out.evidence.emplace_back("within the limit of a good link, " + number_text(allowed) + " of the bits");
   if (is_much && rose(seen.link_downs) && seen.crc_errors == 0.0) {
     const bool alone = !another_link_was_lost(ctx);
@@ -149,10 +153,10 @@ Result link_errors(const PortContext& ctx) {
     out.next.push_back("Read the module as root to find the faulty end: ethtool -m " + ctx.port.netdev);
   return out;
 }
-constexpr Threshold kFlaps{3, "link downs in the window", "gpud: 3 times in 12 h"};
 
 Result flapping_link(const PortContext& ctx) {
-  if (ctx.peer == nullptr || rise(ctx.signals.link_downs) < kFlaps || another_link_was_lost(ctx)) return std::nullopt;
+  if (ctx.peer == nullptr || rise(ctx.signals.link_downs) < ctx.limit(kFlaps) || another_link_was_lost(ctx))
+    return std::nullopt;
   std::string stayed;
   for (const Neighbor& each : ctx.view.now.neighbors.heard) {
     const Port* port = port_of_netdev(ctx.view, each.netdev);
@@ -194,7 +198,7 @@ constexpr Rule kDamagedLink{
     .excludes =
         "Errors on three or more links at once (the switch or this host), receive errors alone where a buffer overran "
         "(InfiniBand), low rx power without errors.",
-    .thresholds = {{{10, "damaged frames or words", "ours"}, kRetrains, kFlaps}},
+    .thresholds = {&kFewEvents, &kRetrains, &kFlaps, &kLinksAtOnce},
     .evaluate = damaged_link};
 
 constexpr Rule kRules[]{kSwitchRestart, kDamagedLink};

@@ -8,6 +8,10 @@
 #include "model/metrics.h"
 
 namespace fabric {
+
+extern const Threshold kCongested{
+    "congestion_rate", 10, "CNPs a second", "ours: fewer in a window of seconds are no congestion", 0.1, 1e9};
+
 namespace {
 
 using enum Symptom;
@@ -47,7 +51,7 @@ constexpr Rule kEcnOff{
         "The NIC ignored 10 % of the CNPs or more, at least one a second; or 1000 or more ECN-marked packets arrived "
         "and no CNP was sent, on a RoCE port whose ecn_np lacks the priority or is unknown.",
     .excludes = "Delay-based congestion control needs no CNPs.",
-    .thresholds = {{{0.1, "of the CNPs ignored", "ours"}, {1000, "ECN-marked packets", "ours"}}},
+    .thresholds = {&kIgnoredCnps, &kMarked, &kFewEvents},
     .evaluate = ecn_off};
 
 // CNPs received concern the traffic that this port sends; marks and CNPs sent concern the traffic it receives, which
@@ -56,7 +60,6 @@ double congestion_per_second(const Signals& seen) {
   const double events = seen.cnp_handled ? *seen.cnp_handled : std::max(rise(seen.cnp_sent), rise(seen.ecn_marked));
   return seen.seconds > 0 ? events / seen.seconds : 0;
 }
-constexpr Threshold kCongested{10, "CNPs a second", "ours: fewer in a window of seconds are no congestion"};
 
 // Since the counters were reset: congestion counters exist, and all are 0. A bond's members have none.
 bool was_never_marked(const PortContext& ctx) {
@@ -130,7 +133,8 @@ Result paused_by_network(const PortContext& ctx) {
                        ": disable 802.3x flow control, and enable PFC for the RoCE priority.");
     return out;
   }
-  if (congestion_per_second(ctx.signals) >= kCongested || received.ratio < kFaultPause) return std::nullopt;
+  if (congestion_per_second(ctx.signals) >= ctx.limit(kCongested) || received.ratio < ctx.limit(kFaultPause))
+    return std::nullopt;
   out.critical = true;
   weigh_spread(ctx, out);
   return out;
@@ -152,7 +156,7 @@ constexpr Rule kPausedByNetwork{
         "packets. Or global pause frames on a port with PFC. Or InfiniBand: data and no credits for 5 % of the window "
         "(a tick of port_xmit_wait counts as eight bytes).",
     .excludes = "Drivers that count no CNPs or no pause time; a link with errors, which waits while it retrains.",
-    .thresholds = {{kFaultPause, kCongested, {0.05, "of the window without credits", "ours"}}},
+    .thresholds = {&kFaultPause, &kCongested, &kStarved},
     .evaluate = paused_by_network};
 
 // Lossless networks pause: information, no fault.
@@ -160,7 +164,7 @@ Result congestion(const PortContext& ctx) {
   const PauseShare received = pause_of(ctx, Direction::rx), sent = pause_of(ctx, Direction::tx);
   RuleResult out{.certain = false, .evidence = {}};
   if (is_paused(ctx) && received.measured &&
-      (congestion_per_second(ctx.signals) >= kCongested || received.ratio < kFaultPause)) {
+      (congestion_per_second(ctx.signals) >= ctx.limit(kCongested) || received.ratio < ctx.limit(kFaultPause))) {
     out.certain = true;
     out.evidence.push_back(rx_pause_line(ctx));
     const Signals& seen = ctx.signals;
@@ -170,7 +174,7 @@ Result congestion(const PortContext& ctx) {
   } else {
     out.unexplained.add(rx_pause);
   }
-  if (ctx.symptoms.has(tx_pause) && sent.measured && sent.ratio < kFaultPause && !is_pfc_storm(ctx)) {
+  if (ctx.symptoms.has(tx_pause) && sent.measured && sent.ratio < ctx.limit(kFaultPause) && !is_pfc_storm(ctx)) {
     out.certain = true;
     out.evidence.push_back(sent.text(Direction::tx));
   } else {
@@ -194,7 +198,7 @@ constexpr Rule kCongestion{
         "Pause received for more than 5 % of the window with ten CNPs a second or more for this port's traffic, or "
         "pause in either direction for 5 to 20 %.",
     .excludes = "Drivers that count pause frames and no pause time.",
-    .thresholds = {{kMuchPause, kFaultPause, kCongested}},
+    .thresholds = {&kPauseShare, &kPauseFramesShare, &kFaultPause, &kCongested},
     .evaluate = congestion};
 
 constexpr Rule kRules[]{kEcnOff, kPausedByNetwork, kCongestion};

@@ -11,11 +11,24 @@
 #include "vendor/capabilities.h"
 
 namespace fabric {
+
+extern const Threshold kFewEvents{"few_events", 10, "events in the window: fewer are noise of one connection",
+                                  "ours",       1,  1e6};
+extern const Threshold kPauseShare{"pause_share", 0.05, "of the window, if pause time is counted", "ours", 0.001, 1};
+extern const Threshold kPauseFramesShare{
+    "pause_frames_share", 0.2, "of the window, if only pause frames are counted (at most)", "ours", 0.001, 1};
+extern const Threshold kFaultPause{
+    "fault_pause_share", 0.2, "of the window, pause without congestion", "ours", 0.001, 1};
+extern const Threshold kStorm{"pause_storm_share",    0.8,  "of the window, PFC pause sent",
+                              "SONiC's PFC watchdog", 0.01, 1};
+extern const Threshold kBlocked{
+    "blocked_share", 0.8, "of the window, paused or without credits", "ours, as with pause sent", 0.01, 1};
+extern const Threshold kPcieStall{"pcie_stall_share", 0.05, "of the window stalled by PCIe", "ours", 0.001, 1};
+
 namespace {
 
 // One pause frame lasts at most 65535 quanta of 512 bit times (IEEE 802.3 annex 31B, 802.1Qbb).
 constexpr double kLongestPauseBits = 65535.0 * 512;
-constexpr Threshold kMuchPauseFrames{0.2, "of the window, if only pause frames are counted", "ours"};
 
 const Neighbor* peer_of(const Node& node, const Port& port) {
   if (const Neighbor* with_pfc = first_with(node, port, &Neighbor::pfc)) return with_pfc;
@@ -101,7 +114,9 @@ double metric_rise(const PortContext& ctx, const Metric& metric, std::string_vie
   return out;
 }
 
-bool PauseShare::is_much() const { return ratio >= (measured ? kMuchPause : kMuchPauseFrames); }
+bool PauseShare::is_much(const PortContext& ctx) const {
+  return ratio >= ctx.limit(measured ? kPauseShare : kPauseFramesShare);
+}
 
 std::string PauseShare::text(Direction direction) const {
   const std::string side = direction == Direction::rx ? "received" : "sent";
@@ -130,7 +145,7 @@ PauseShare pause_of(const PortContext& ctx, Direction direction) {
   const Rise& time = rx ? seen.rx_global_pause_seconds : seen.tx_global_pause_seconds;
   const double most = time ? *time : at_most(rise(rx ? seen.rx_global_pause_frames : seen.tx_global_pause_frames));
   const PauseShare global{std::min(most / seen.seconds, 1.0), -1, time.has_value()};
-  if (global.ratio > out.ratio && (!out.measured || global.measured || (global.is_much() && !out.is_much())))
+  if (global.ratio > out.ratio && (!out.measured || global.measured || (global.is_much(ctx) && !out.is_much(ctx))))
     out = global;
   return out;
 }
@@ -142,8 +157,8 @@ bool is_pfc_storm(const PortContext& ctx) {
   if (warning_stops && metric_rise(ctx, metrics::kPauseStorms, "warning") > 0) return true;
   const PauseShare sent = pause_of(ctx, Direction::tx);
   // A short storm in a long window is over.
-  if (rose(ctx.signals.pause_storm_events) && (!sent.measured || sent.is_much())) return true;
-  return sent.measured && sent.ratio >= kStorm;
+  if (rose(ctx.signals.pause_storm_events) && (!sent.measured || sent.is_much(ctx))) return true;
+  return sent.measured && sent.ratio >= ctx.limit(kStorm);
 }
 
 // A NIC counts a storm when its receive buffers have not moved for a while. A slow host still receives a little.
@@ -169,13 +184,14 @@ bool is_tx_blocked(const PortContext& ctx) {
   const Rise sent =
       received.priority < 0 ? Rise() : ctx.signals.priority[static_cast<size_t>(received.priority)].tx_bytes;
   const bool is_other_traffic = sent && *sent < 0.5 * rise(ctx.signals.tx_bytes);  // RDMA uses another priority
-  const bool is_paused =
-      (received.measured && received.ratio >= 0.8 && !is_other_traffic) || starved_share(ctx).value_or(0) >= 0.8;
-  return is_paused && rise(ctx.signals.sequence_naks) < kFewEvents && !is_disordered(ctx);
+  const bool is_paused = (received.measured && received.ratio >= ctx.limit(kBlocked) && !is_other_traffic) ||
+                         starved_share(ctx).value_or(0) >= ctx.limit(kBlocked);
+  return is_paused && rise(ctx.signals.sequence_naks) < ctx.limit(kFewEvents) && !is_disordered(ctx);
 }
 
-bool is_pcie_stalled(const Signals& seen) {
-  return seen.seconds > 0 && rise(seen.pcie_stalled_seconds) >= kPcieStall * seen.seconds;
+bool is_pcie_stalled(const PortContext& ctx) {
+  const Signals& seen = ctx.signals;
+  return seen.seconds > 0 && rise(seen.pcie_stalled_seconds) >= ctx.limit(kPcieStall) * seen.seconds;
 }
 
 Lines pause_lines(const PortContext& ctx) {
@@ -194,7 +210,7 @@ Lines pause_lines(const PortContext& ctx) {
 Lines stall_lines(const PortContext& ctx) {
   const Signals& seen = ctx.signals;
   Lines out;
-  if (is_pcie_stalled(seen))
+  if (is_pcie_stalled(ctx))
     out.push_back("the NIC waited for PCIe credits " +
                   percent(std::min(1.0, *seen.pcie_stalled_seconds / seen.seconds)) + " of the time");
   if (rose(seen.pcie_overflows)) out.push_back(plus("PCIe buffer overflows", *seen.pcie_overflows));

@@ -9,6 +9,7 @@
 
 #include "diagnosis/diagnosis.h"
 #include "model/metric.h"
+#include "model/threshold.h"
 
 namespace fabric {
 
@@ -24,6 +25,7 @@ struct PortContext {
   Symptoms symptoms;
 
   [[nodiscard]] std::string peer_label() const;  // "leaf1 Ethernet3", or "the switch"
+  [[nodiscard]] double limit(const Threshold& threshold) const { return limit_of(view, threshold); }
 };
 PortContext make_context(const View& view, const Port& port, const Signals& signals);
 Symptoms symptoms_of(const PortContext& ctx);  // symptoms.cpp
@@ -48,7 +50,7 @@ struct PauseShare {
   double ratio = 0;       // of the most paused priority, 0..1
   int priority = -1;      // -1: global pause
   bool measured = false;  // in time; else an upper bound from the number of frames
-  [[nodiscard]] bool is_much() const;
+  [[nodiscard]] bool is_much(const PortContext& ctx) const;
   [[nodiscard]] std::string text(Direction direction) const;  // "PFC pause sent, priority 3: 37 % of the time"
 };
 PauseShare pause_of(const PortContext& ctx, Direction direction);
@@ -60,7 +62,7 @@ bool receives_nothing(const PortContext& ctx);
 std::optional<double> starved_share(const PortContext& ctx);
 // The peer lets this port send almost nothing and no packet was missed: packets wait here, no peer is silent.
 bool is_tx_blocked(const PortContext& ctx);
-bool is_pcie_stalled(const Signals& seen);
+bool is_pcie_stalled(const PortContext& ctx);
 // Evidence lines: pause sent and its consequences, PCIe stalls and errors, packets without a posted receive.
 Lines pause_lines(const PortContext& ctx);
 Lines stall_lines(const PortContext& ctx);
@@ -82,7 +84,7 @@ Lines error_lines(const PortContext& ctx);     // "symbol errors +12", for each 
 double damaged_frames(const Signals& seen);
 // Errors or loss of this link are enough for the transport's losses.
 bool wire_explains_loss(const PortContext& ctx);
-bool is_clean(const Signals& seen);  // no error and no retraining
+bool is_clean(const PortContext& ctx);  // no error and no retraining
 // The lossless priorities that discarded frames, and how many.
 std::pair<PrioSet, double> lossless_discards(const PortContext& ctx);
 // Discards on lossless priorities; all discards if no priority is known as lossless.
@@ -106,16 +108,10 @@ bool is_much_rnr(const PortContext& ctx, double count);
 // Receivers at the far ends are late, rather than those here.
 bool is_far_end_late(const PortContext& ctx);
 
-inline constexpr double kFewEvents = 10;  // fewer are noise of one connection (ours)
-// One lost packet puts the packets in flight behind it out of order: 1000 of 4 kB at 400 Gb/s are 80 us (ours).
-inline constexpr double kInFlight = 1000;
-// A connection breaks when a packet was lost this often (IBTA: the retry count has three bits; NCCL_IB_RETRY_CNT: 7).
-inline constexpr double kTries = 7;
-inline constexpr Threshold kRetrains{6, "link recoveries", "NVSentinel: more than 5 a minute"};
-inline constexpr Threshold kMuchPause{0.05, "of the window, if pause time is counted", "ours"};
-inline constexpr Threshold kFaultPause{0.2, "of the window, pause without congestion", "ours"};
-inline constexpr Threshold kStorm{0.8, "of the window, PFC pause sent", "SONiC's PFC watchdog"};
-inline constexpr Threshold kPcieStall{0.05, "of the window", "ours"};
+// Thresholds of several rules (context.cpp, loss_metrics.cpp, symptoms.cpp, pcie_metrics.cpp).
+extern const Threshold kFewEvents, kInFlight, kTries, kRetrains, kPauseShare, kPauseFramesShare, kFaultPause, kStorm,
+    kBlocked, kPcieStall, kLossRatio, kReorderRatio, kRnrRate, kRnrRatio, kMarked, kIgnoredCnps, kStarved, kReplayRatio,
+    kSendDiscards, kProtected, kUnprotectedShare, kMuchTraffic;
 
 // -- pcie_metrics.cpp
 // AER errors of the function and the bridges above it: "0000:24:00.0 correctable +12". Few corrected ones are omitted.
@@ -135,7 +131,7 @@ Result by_reason(const PortContext& ctx, std::initializer_list<std::string_view>
 Result module_trouble(const PortContext& ctx);
 Result rx_power_low(const PortContext& ctx);
 Result no_light(const PortContext& ctx);
-// The module's state says that its lasers and receivers are off: its lanes are no evidence.
+// The module's state says that its lasers and receivers are off: its lanes are not evidence.
 bool is_asleep(const Transceiver& module);
 double rise(const Rise& value);  // absent is 0
 bool rose(const Rise& value);

@@ -124,7 +124,7 @@ Candidate candidate_of(const Rule& rule, Symptoms explains, const RuleResult& re
 }
 
 // All unexplained symptoms in one diagnosis: the metric has one series per port for it. A port that is not in order is
-// as bad as `port-state` says, whoever the culprit is.
+// as bad as `port-state` says, for any culprit.
 Diagnosis unexplained(const PortContext& ctx, Symptoms left, const std::vector<Candidate>& candidates) {
   Diagnosis out = diagnosis_of(*find_rule("not-enough-evidence"), ctx, {});
   if (const auto fault = left.has(Symptom::link) ? port_state_fault(ctx.view, ctx.port) : std::nullopt) {

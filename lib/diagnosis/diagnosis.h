@@ -14,11 +14,12 @@
 
 #include "model/diagnosis.h"
 #include "model/report.h"
+#include "model/threshold.h"
 #include "model/view.h"
 
 namespace fabric {
 
-// What is wrong at a port, without a culprit. A port without symptoms has no diagnosis.
+// A fault at a port, without a culprit. A port without symptoms has no diagnosis.
 enum class Symptom : uint8_t {
   tx_pause,    // this port sends pause
   rx_pause,    // this port is paused by its peer
@@ -61,13 +62,6 @@ struct RuleResult {
   bool critical = false;            // in this case, although the row says warning
 };
 
-// A number that a rule compares with.
-struct Threshold {
-  double value = 0;
-  std::string_view unit, source;
-  constexpr operator double() const { return value; }  // NOLINT(google-explicit-constructor): reads as a number
-};
-
 // Rules are asked in order, the most specific first, as long as one of their symptoms is not explained by a rule
 // before. One rule for causes that have the same remedy.
 struct Rule {
@@ -82,7 +76,7 @@ struct Rule {
   std::string_view conclusion;               // one sentence
   std::string_view next{};                   // steps between newlines, with {netdev} {rdma} {pci} {peer} (fill_names)
   std::string_view signature{}, excludes{};  // for `explain`: the evidence, and what contradicts it
-  std::array<Threshold, 3> thresholds{};
+  std::array<const Threshold*, 6> thresholds{};
   std::optional<RuleResult> (*evaluate)(const PortContext& ctx) = nullptr;
 };
 const std::vector<Rule>& rules();

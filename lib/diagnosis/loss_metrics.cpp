@@ -11,18 +11,45 @@
 #include "vendor/capabilities.h"
 
 namespace fabric {
+
+extern const Threshold kInFlight{"packets_in_flight",
+                                 1000,
+                                 "packets out of order after one that is lost",
+                                 "ours: 1000 packets of 4 kB at 400 Gb/s are 80 us",
+                                 1,
+                                 1e6};
+extern const Threshold kTries{"transport_retries",
+                              7,
+                              "losses of a packet break a connection",
+                              "IBTA: the retry count has three bits; NCCL_IB_RETRY_CNT: 7",
+                              1,
+                              7};
+extern const Threshold kRetrains{"link_recoveries", 6, "link recoveries", "NVSentinel: more than 5 a minute", 1, 1e6};
+extern const Threshold kReorderRatio{
+    "reorder_ratio", 1e-5, "of the packets, out of order", "ours: adaptive routing reorders a few", 0, 1};
+extern const Threshold kRnrRate{"rnr_rate", 10, "RNR NAKs a second, and 10 s of it", "ours", 0.1, 1e6};
+extern const Threshold kRnrRatio{"rnr_ratio", 1e-3, "RNR NAKs per packet", "ours", 0, 1};
+extern const Threshold kSendDiscards{"discards_per_loss", 0.1, "discards per retransmission", "ours", 0.001, 1};
+extern const Threshold kUnprotectedShare{
+    "unprotected_share", 0.1, "of the RDMA bytes on priorities with PFC", "ours", 0, 1};
+extern const Threshold kProtected{
+    "protected_share", 0.9, "of the RDMA bytes on priorities with PFC, both directions", "ours", 0, 1};
+extern const Threshold kMuchTraffic{"much_traffic", 100e6, "bytes of RDMA in the window, to judge their priorities",
+                                    "ours",         1e3,   1e15};
+
 namespace {
 
 // Nothing passed for a while.
-bool was_gone(const Signals& seen) {
-  return rose(seen.link_downs) || rose(seen.link_integrity_errors) || rise(seen.link_recoveries) >= kRetrains;
+bool was_gone(const PortContext& ctx, const Signals& seen) {
+  return rose(seen.link_downs) || rose(seen.link_integrity_errors) ||
+         rise(seen.link_recoveries) >= ctx.limit(kRetrains);
 }
 
 // One retraining loses the packets in flight of ten connections (ours), and breaks none of them.
-bool wire_loses(const Signals& seen, const Loss& loss) {
+bool wire_loses(const PortContext& ctx, const Signals& seen, const Loss& loss) {
   const double packets = damaged_frames(seen) + (loss.retries_exceeded > 0 ? 0 : 10 * rise(seen.link_recoveries));
-  return was_gone(seen) || (packets > 0 && packets * kInFlight >= loss.requester + loss.responder &&
-                            packets >= kTries * loss.retries_exceeded);
+  return was_gone(ctx, seen) || (packets > 0 && packets * ctx.limit(kInFlight) >= loss.requester + loss.responder &&
+                                 packets >= ctx.limit(kTries) * loss.retries_exceeded);
 }
 
 // Drivers that count the RNR NAKs they send: the same events as out_of_buffer.
@@ -40,11 +67,11 @@ struct Shares {
   double all = 0, lossless = 0, others = 0;
 };
 std::optional<Shares> shares_of(const PortContext& ctx, Direction direction) {
-  constexpr double kMuchTraffic = 100e6;  // bytes
   const bool rx = direction == Direction::rx;
   Shares out{.all = rise(rx ? ctx.signals.rx_bytes : ctx.signals.tx_bytes)};
   const PrioSet with_pfc = protected_priorities(ctx);
-  if (!capabilities_of(ctx.port.kernel_driver).priority_bytes || with_pfc.bits == 0 || out.all < kMuchTraffic)
+  if (!capabilities_of(ctx.port.kernel_driver).priority_bytes || with_pfc.bits == 0 ||
+      out.all < ctx.limit(kMuchTraffic))
     return std::nullopt;
   for (int priority = 0; priority < kPriorities; ++priority) {
     const PrioritySignals& each = ctx.signals.priority[static_cast<size_t>(priority)];
@@ -78,9 +105,9 @@ Loss loss_of(const PortContext& ctx) {
 }
 
 bool is_disordered(const PortContext& ctx) {
-  constexpr Threshold kDisorderRatio{1e-5, "of the packets", "ours: adaptive routing reorders a few"};
   const Loss loss = loss_of(ctx);
-  return loss.responder >= kFewEvents && loss.responder >= kDisorderRatio * loss.packets.value_or(0);
+  return loss.responder >= ctx.limit(kFewEvents) &&
+         loss.responder >= ctx.limit(kReorderRatio) * loss.packets.value_or(0);
 }
 
 Lines loss_lines(const PortContext& ctx) {
@@ -124,19 +151,20 @@ double damaged_frames(const Signals& seen) {
   return rise(seen.crc_errors) + rise(seen.symbol_errors) + rise(seen.fec_uncorrectable);
 }
 
-bool is_clean(const Signals& seen) {
-  return damaged_frames(seen) <= 0 && !was_gone(seen) && !rose(seen.link_recoveries);
+bool is_clean(const PortContext& ctx) {
+  const Signals& seen = ctx.signals;
+  return damaged_frames(seen) <= 0 && !was_gone(ctx, seen) && !rose(seen.link_recoveries);
 }
 
 // A port that is not ACTIVE loses packets too. The links of a bond are its members'.
 bool wire_explains_loss(const PortContext& ctx) {
   const Loss loss = loss_of(ctx);
-  if (is_down(ctx.port) || ctx.port.state.value_or(kPortActive) < kPortActive || wire_loses(ctx.signals, loss))
+  if (is_down(ctx.port) || ctx.port.state.value_or(kPortActive) < kPortActive || wire_loses(ctx, ctx.signals, loss))
     return true;
   const auto members = members_of(ctx.view.now, ctx.port);
   return std::any_of(members.begin(), members.end(), [&](const Port* member) {
     const auto seen = ctx.view.signals->find(member->id());
-    return seen != ctx.view.signals->end() && wire_loses(seen->second, loss);
+    return seen != ctx.view.signals->end() && wire_loses(ctx, seen->second, loss);
   });
 }
 
@@ -163,8 +191,8 @@ double discards_of_roce(const PortContext& ctx) {
 // Discarded on receiving: responses that this port waits for, and requests of others.
 bool discards_explain_loss(const PortContext& ctx, double discards) {
   const Loss loss = loss_of(ctx);
-  return discards >=
-         std::max({kFewEvents, 0.1 * loss.requester, loss.responder / kInFlight, kTries * loss.retries_exceeded});
+  return discards >= std::max({ctx.limit(kFewEvents), ctx.limit(kSendDiscards) * loss.requester,
+                               loss.responder / ctx.limit(kInFlight), ctx.limit(kTries) * loss.retries_exceeded});
 }
 
 // Discarded on sending: requests and responses, which are then sent again. Without retransmissions they are not RoCE's.
@@ -176,7 +204,7 @@ bool send_discards_explain_loss(const PortContext& ctx) {
 
 std::string unprotected(const PortContext& ctx, Direction direction) {
   const auto seen = shares_of(ctx, direction);
-  if (!seen || seen->lossless >= 0.1 * seen->all || seen->others < 0.5 * seen->all)
+  if (!seen || seen->lossless >= ctx.limit(kUnprotectedShare) * seen->all || seen->others < 0.5 * seen->all)
     return {};  // traffic that loops back inside the NIC has no priority
   return "of " + megabytes(seen->all) + " RDMA " + (direction == Direction::rx ? "received" : "sent") + ", at most " +
          megabytes(seen->lossless) + " used priority " + to_text(protected_priorities(ctx)) +
@@ -185,7 +213,8 @@ std::string unprotected(const PortContext& ctx, Direction direction) {
 
 std::string well_protected(const PortContext& ctx) {
   const auto sent = shares_of(ctx, Direction::tx), received = shares_of(ctx, Direction::rx);
-  if (!sent || !received || sent->lossless < 0.9 * sent->all || received->lossless < 0.9 * received->all) return {};
+  const double most = ctx.limit(kProtected);
+  if (!sent || !received || sent->lossless < most * sent->all || received->lossless < most * received->all) return {};
   const double lossless = std::min(sent->all, sent->lossless) + std::min(received->all, received->lossless);
   return "but of " + megabytes(sent->all + received->all) + " RDMA, " + megabytes(lossless) + " used priority " +
          to_text(protected_priorities(ctx));
@@ -205,7 +234,7 @@ std::string frames_too_long(const PortContext& ctx) {
 std::string silent_gateway(const PortContext& ctx) {
   std::string out;
   for (const NamedInterface& each : interfaces_of(ctx.view.now, ctx.port))
-    for (const Neighbour& gateway : each.interface->gateways) {
+    for (const IpNeighbor& gateway : each.interface->gateways) {
       if (gateway.state != "FAILED" && gateway.state != "INCOMPLETE") return {};
       out = "the gateway " + to_text(gateway.ip) + " of " + each.netdev + " does not answer (" + gateway.state + ")";
     }
@@ -228,14 +257,13 @@ double rnr_here(const PortContext& ctx) { return rise(ctx.signals.out_of_buffer)
 double rnr_there(const PortContext& ctx) { return std::max(0.0, rise(ctx.signals.rnr_naks) - rnr_sent(ctx)); }
 
 bool is_much_rnr(const PortContext& ctx, double count) {
-  constexpr Threshold kPerSecond{10, "a second, and 10 s of it", "ours"}, kRatio{1e-3, "of the packets", "ours"};
-  return count >= kPerSecond * std::max(10.0, ctx.signals.seconds) &&
-         count >= kRatio * loss_of(ctx).packets.value_or(0);
+  return count >= ctx.limit(kRnrRate) * std::max(10.0, ctx.signals.seconds) &&
+         count >= ctx.limit(kRnrRatio) * loss_of(ctx).packets.value_or(0);
 }
 
 bool is_far_end_late(const PortContext& ctx) {
   const double here = rnr_here(ctx);
-  return rnr_there(ctx) + kTries * rise(ctx.signals.rnr_retries_exceeded) > here && !is_much_rnr(ctx, here);
+  return rnr_there(ctx) + ctx.limit(kTries) * rise(ctx.signals.rnr_retries_exceeded) > here && !is_much_rnr(ctx, here);
 }
 
 }  // namespace fabric

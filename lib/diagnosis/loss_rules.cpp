@@ -15,8 +15,8 @@ bool has_link_counters(const Signals& seen) {
   return seen.crc_errors || seen.symbol_errors || seen.fec_uncorrectable || seen.link_downs;
 }
 std::string link_line(const PortContext& ctx) {
-  return is_clean(ctx.signals) ? "this port's link has no receive errors"
-                               : "the few errors of this port's link do not explain so many losses";
+  return is_clean(ctx) ? "this port's link has no receive errors"
+                       : "the few errors of this port's link do not explain so many losses";
 }
 bool is_software(const Port& port) { return port.pci.empty(); }
 
@@ -24,7 +24,7 @@ bool is_software(const Port& port) { return port.pci.empty(); }
 Result marked_on_path(const PortContext& ctx) {
   RuleResult out{
       .evidence = {plus("packets received that were already marked as damaged", *ctx.signals.remote_physical_errors)}};
-  if (!is_clean(ctx.signals) || wire_explains_loss(ctx))
+  if (!is_clean(ctx) || wire_explains_loss(ctx))
     out.evidence.emplace_back("this port's link has errors too, which do not mark packets");
   else if (has_link_counters(ctx.signals)) out.evidence.emplace_back("this port's link has no errors");
   append(out.evidence, all_loss_lines(ctx));
@@ -36,8 +36,8 @@ Result damaged_on_path(const PortContext& ctx) {
   const Signals& seen = ctx.signals;
   const Loss lost = loss_of(ctx);
   if (!rose(seen.icrc_errors) || !ctx.symptoms.has(loss) || wire_explains_loss(ctx) || !has_link_counters(seen) ||
-      *seen.icrc_errors * kInFlight < lost.requester + lost.responder ||
-      *seen.icrc_errors < kTries * lost.retries_exceeded)
+      *seen.icrc_errors * ctx.limit(kInFlight) < lost.requester + lost.responder ||
+      *seen.icrc_errors < ctx.limit(kTries) * lost.retries_exceeded)
     return std::nullopt;
   RuleResult out{.evidence = {plus("RoCE packets with a wrong ICRC", *seen.icrc_errors), link_line(ctx)}};
   append(out.evidence, all_loss_lines(ctx));
@@ -58,7 +58,7 @@ constexpr Rule kDamagedOnPath{
         "InfiniBand: ten or more packets ended with the bad packet delimiter (port_rcv_remote_physical_errors). RoCE: "
         "ICRC errors, enough for the losses, while every link's CRC is right.",
     .excludes = "This port's own cable does not mark packets, and damages the CRC with the ICRC.",
-    .thresholds = {{{10, "marked packets", "ours"}}},
+    .thresholds = {&kFewEvents, &kInFlight, &kTries},
     .evaluate = damaged_on_path};
 
 Result send_drops(const PortContext& ctx) {
@@ -81,7 +81,7 @@ constexpr Rule kSendDrops{
         "rule or rate limit drops packets: tc -s qdisc show dev {netdev}",
     .signature = "Discards on sending rose together with the transport's losses, at least one for ten retransmissions.",
     .excludes = "A port without a link, paused by its peer or waiting for InfiniBand credits discards too.",
-    .thresholds = {{{0.1, "discards per retransmission", "ours"}}},
+    .thresholds = {&kFewEvents, &kSendDiscards},
     .evaluate = send_drops};
 
 bool agrees_on_pfc(const PortContext& ctx) {
@@ -107,7 +107,7 @@ void weigh_own_discards(const PortContext& ctx, RuleResult& out) {
     out.evidence.push_back("but this port discarded packets, and does not count them by priority: " +
                            plus("discards", *seen.rx_discards));
     out.certain = false;
-  } else if (rise(seen.rx_discards) >= kFewEvents)
+  } else if (rise(seen.rx_discards) >= ctx.limit(kFewEvents))
     out.evidence.push_back("this port's discards do not explain so many losses: " +
                            plus("discards", *seen.rx_discards));
   else if (seen.rx_discards) out.evidence.emplace_back("this port discarded hardly anything");
@@ -187,9 +187,7 @@ constexpr Rule kLossInNetwork{
     .excludes =
         "Discards of this port that are enough for the losses, errors of its link, and pause received for 80 % of the "
         "window. A port that counts no discards is not enough evidence.",
-    .thresholds = {{{10, "losses", "ours"},
-                    {1e-6, "of the packets", "ours"},
-                    {1e-5, "of the packets, reordered", "ours"}}},
+    .thresholds = {&kFewEvents, &kLossRatio, &kReorderRatio, &kInFlight, &kTries, &kBlocked},
     .evaluate = loss_in_network};
 
 constexpr Rule kPath[]{kDamagedOnPath, kSendDrops};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The module in this host's cage: what it reports about itself and its light.
+// The module in this host's cage: its own report about itself and its light.
 #include <algorithm>
 
 #include "diagnosis/context.h"
@@ -17,7 +17,7 @@ namespace {
 
 using enum Symptom;
 
-constexpr Threshold kDark{1e-6, "W of rx power", "-30 dBm: below what any receiver detects"};
+constexpr double kDark = 1e-6;  // W of rx power, -30 dBm: below what any receiver detects
 
 // Loss of signal is latched until it is read; measured power counts more.
 bool is_dark(const ModuleLane& lane) {
@@ -39,7 +39,7 @@ bool is_lit(const ModuleReading& light, const ModuleLimits& limits) {
          *light.value >= limits.low_alarm.value_or(0) && *light.value >= limits.low_warning.value_or(0);
 }
 
-// The module without the parts that are no evidence: lanes of a module that is asleep, limits from a memory range with
+// The module without the parts that are not evidence: lanes of a module that is asleep, limits from a memory range with
 // a wrong checksum, unused lanes, loss of signal on a lit lane, and latched flags of a link that went down (any link
 // that goes leaves the receivers dark).
 Transceiver trusted(const PortContext& ctx) {
@@ -90,7 +90,7 @@ std::string beyond(const ModuleReading& reading, const ModuleLimits& limits, con
 bool loses_what_it_sends(const PortContext& ctx) {
   const Loss lost = loss_of(ctx);
   return ctx.symptoms.has(loss) &&
-         lost.requester + lost.retries_exceeded >= std::max(kFewEvents, rise(ctx.signals.out_of_sequence));
+         lost.requester + lost.retries_exceeded >= std::max(ctx.limit(kFewEvents), rise(ctx.signals.out_of_sequence));
 }
 
 std::string power_text(const ModuleReading& reading) {

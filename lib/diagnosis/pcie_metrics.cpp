@@ -9,16 +9,23 @@
 #include "topology/platform.h"
 
 namespace fabric {
+
+extern const Threshold kReplayRatio{"pcie_replay_ratio",
+                                    1e-12,
+                                    "of the bits of the PCIe link, corrected errors",
+                                    "DCGM; as the health rule pcie_replays",
+                                    0,
+                                    1};
+
 namespace {
 
 uint64_t aer_rise(const AerCounts& before, const AerCounts& now) {
   return now.total && before.total && *now.total > *before.total ? *now.total - *before.total : 0;
 }
 
-// A PCIe link may retransmit 1e-12 of its bits (DCGM; the same limit as the check aer).
-bool exceeds_replay_limit(const PlatformFunction& function, uint64_t corrected, double seconds) {
-  const double bits = function.link.speed.value_or(0) * 1e9 * function.link.width.value_or(0) * seconds;
-  return corrected >= 2 && static_cast<double>(corrected) >= 1e-12 * bits;
+bool exceeds_replay_limit(const PortContext& ctx, const PlatformFunction& function, uint64_t corrected) {
+  const double bits = function.link.speed.value_or(0) * 1e9 * function.link.width.value_or(0) * ctx.signals.seconds;
+  return corrected >= 2 && static_cast<double>(corrected) >= ctx.limit(kReplayRatio) * bits;
 }
 
 bool are_alike(const PciDevice& a, const PciDevice& b) { return a.vendor == b.vendor && a.device == b.device; }
@@ -45,8 +52,7 @@ Lines aer_lines(const PortContext& ctx) {
     };
     add("fatal", aer_rise(then->fatal, now->fatal));
     add("non-fatal", aer_rise(then->nonfatal, now->nonfatal));
-    if (const uint64_t by = aer_rise(then->correctable, now->correctable);
-        exceeds_replay_limit(*now, by, ctx.signals.seconds))
+    if (const uint64_t by = aer_rise(then->correctable, now->correctable); exceeds_replay_limit(ctx, *now, by))
       add("correctable", by);
   }
   return out;

@@ -48,7 +48,7 @@ constexpr Rule kSlowPcie{
     .excludes =
         "A host that receives nothing is stopped, not slow. Links that are narrow on all similar NICs are the "
         "platform's design.",
-    .thresholds = {{kPcieStall, {10, "PCIe buffer overflows or errors", "ours"}, {1e-12, "of the bits", "DCGM"}}},
+    .thresholds = {&kPcieStall, &kFewEvents, &kReplayRatio},
     .evaluate = slow_pcie};
 
 constexpr Rule kRules[]{kSlowPcie};

@@ -6,19 +6,27 @@
 #include "diagnosis/rules.h"
 
 namespace fabric {
+
+extern const Threshold kLateReceives{"late_receive_ratio",
+                                     1e-6,
+                                     "of the packets without a posted receive, while the port sends pause",
+                                     "ours: fewer do not fill a buffer",
+                                     0,
+                                     1};
+
 namespace {
 
 using enum Symptom;
 
 Result slow_host(const PortContext& ctx) {
-  constexpr double kRatio = 1e-6;  // of the packets: fewer do not fill a buffer (ours)
   const bool sends_pause = ctx.symptoms.has(tx_pause);
   const double here = rnr_here(ctx);
-  const bool late = here >= std::max(kFewEvents, sends_pause ? kRatio * loss_of(ctx).packets.value_or(0) : 0);
+  const bool late = here >= std::max(ctx.limit(kFewEvents),
+                                     sends_pause ? ctx.limit(kLateReceives) * loss_of(ctx).packets.value_or(0) : 0);
   if (!sends_pause && !late) return std::nullopt;
   const PauseShare sent = pause_of(ctx, Direction::tx);
-  const bool storm = rose(ctx.signals.pause_storm_events) || (sent.measured && sent.ratio >= kStorm);
-  if (sends_pause && !late && !storm && sent.ratio < kFaultPause) return std::nullopt;
+  const bool storm = rose(ctx.signals.pause_storm_events) || (sent.measured && sent.ratio >= ctx.limit(kStorm));
+  if (sends_pause && !late && !storm && sent.ratio < ctx.limit(kFaultPause)) return std::nullopt;
   RuleResult out{.certain = late || storm || sent.measured, .evidence = {}};
   if (late) out.evidence.push_back(plus("packets without a posted receive here", here));
   else if (rose(ctx.signals.out_of_buffer)) append(out.evidence, late_lines(ctx));
@@ -50,7 +58,7 @@ constexpr Rule kSlowHost{
     .excludes =
         "A degraded or distant PCIe path comes first. Next to many RNR NAKs received, a few late receives are not "
         "this.",
-    .thresholds = {{kFaultPause, kStorm, {10, "packets without a posted receive", "ours"}}},
+    .thresholds = {&kFaultPause, &kStorm, &kFewEvents, &kLateReceives},
     .evaluate = slow_host};
 
 Result not_ready(const PortContext& ctx) {
@@ -66,7 +74,7 @@ Result not_ready(const PortContext& ctx) {
   return out;
 }
 
-// Why nobody may have answered, if not because of the far end.
+// Other reasons for missing answers than the far end.
 Lines doubts_about_silence(const PortContext& ctx) {
   Lines out;
   if (std::string text = frames_too_long(ctx); !text.empty()) out.push_back(std::move(text));
@@ -81,14 +89,15 @@ Lines doubts_about_silence(const PortContext& ctx) {
 Result silent(const PortContext& ctx) {
   const Signals& seen = ctx.signals;
   if (!rose(seen.retries_exceeded)) return std::nullopt;
-  const double naks = rise(seen.sequence_naks), disorder = rise(seen.out_of_sequence);
-  const bool single_losses = seen.sequence_naks ? naks >= std::clamp(kTries * *seen.retries_exceeded, kFewEvents, 100.0)
-                                                : disorder >= kFewEvents;
+  const double few = ctx.limit(kFewEvents), naks = rise(seen.sequence_naks), disorder = rise(seen.out_of_sequence);
+  const bool single_losses = seen.sequence_naks
+                                 ? naks >= std::max(std::min(ctx.limit(kTries) * *seen.retries_exceeded, 100.0), few)
+                                 : disorder >= few;
   if (single_losses || wire_explains_loss(ctx) || discards_explain_loss(ctx, discards_of_roce(ctx)))
     return std::nullopt;
   RuleResult out{.evidence = loss_lines(ctx), .critical = true};
   out.evidence.emplace_back(
-      disorder >= kFewEvents
+      disorder >= few
           ? "hardly any NAK arrived: these are no single losses; the packets out of order came from other peers"
       : naks + disorder > 0 ? "hardly any NAK or packet out of order arrived: these are no single losses"
                             : "no NAK and no packet out of order arrived: these are no single losses");
@@ -125,11 +134,11 @@ constexpr Rule kFarEnd{
     .signature =
         "RNR NAKs arrived for more than 1 in 1000 packets and ten a second, or RNR retry was exceeded, while a "
         "receive was posted here for nearly all packets; or transport retry was exceeded with hardly any NAK: no "
-        "single packets were lost, nobody answers.",
+        "single packets were lost, and no answer arrives.",
     .excludes =
         "Own GIDs that were removed, gateways that do not answer, a switch that accepts only shorter frames, pause "
         "received for 80 % of the window, errors or discards of this port.",
-    .thresholds = {{{1e-3, "RNR NAKs per packet", "ours"}, {10, "RNR NAKs a second", "ours"}}},
+    .thresholds = {&kRnrRatio, &kRnrRate, &kTries},
     .evaluate = far_end};
 
 constexpr Rule kHost[]{kSlowHost};

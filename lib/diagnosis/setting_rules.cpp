@@ -7,6 +7,14 @@
 #include "model/finding.h"
 
 namespace fabric {
+
+extern const Threshold kBackground{"background_rate",
+                                   1e4,
+                                   "bytes a second of a priority",
+                                   "ours: PTP at its usual rates is about half of it",
+                                   0,
+                                   1e12};
+
 namespace {
 
 using enum Symptom;
@@ -15,13 +23,13 @@ bool loses(const PortContext& ctx) { return ctx.symptoms.any_of({discards, loss}
 
 // The priorities of the set with more than background traffic, if the port counts bytes by priority. Background is
 // judged relative to RDMA's share, and PTP's own rate always counts as background.
-PrioSet with_traffic(const Signals& seen, PrioSet set) {
-  constexpr Threshold kBackground{1e4, "bytes a second", "ours: PTP at its usual rates is about half of it"};
+PrioSet with_traffic(const PortContext& ctx, PrioSet set) {
+  const Signals& seen = ctx.signals;
   const auto bytes = [](const PrioritySignals& each) { return rise(each.rx_bytes) + rise(each.tx_bytes); };
   double most = 0;
   for (const PrioritySignals& each : seen.priority) most = std::max(most, bytes(each));
   if (const double rdma = rise(seen.rx_bytes) + rise(seen.tx_bytes); rdma > 0) most = std::min(most, rdma);
-  const double background = std::max(std::min(most / 1000, 1e6 * seen.seconds), kBackground * seen.seconds);
+  const double background = std::max(std::min(most / 1000, 1e6 * seen.seconds), ctx.limit(kBackground) * seen.seconds);
   for (int priority = 0; priority < kPriorities; ++priority) {
     const PrioritySignals& each = seen.priority[static_cast<size_t>(priority)];
     if (each.rx_bytes && each.tx_bytes && bytes(each) <= background)
@@ -33,7 +41,7 @@ PrioSet with_traffic(const Signals& seen, PrioSet set) {
 // The affected priorities without PFC in `pfc`: those with discards, else all lossless ones in use.
 PrioSet lacking(const PortContext& ctx, PrioSet pfc) {
   const auto [where, count] = lossless_discards(ctx);
-  const uint8_t affected = count > 0 ? where.bits : with_traffic(ctx.signals, ctx.lossless.value_or(PrioSet{})).bits;
+  const uint8_t affected = count > 0 ? where.bits : with_traffic(ctx, ctx.lossless.value_or(PrioSet{})).bits;
   return PrioSet{static_cast<uint8_t>(affected & ~pfc.bits)};
 }
 
@@ -48,7 +56,7 @@ std::optional<PrioSet> switch_pfc(const PortContext& ctx) {
 }
 
 // Only the switch calls these priorities lossless, and nothing shows that RoCE uses them: the port has PFC on another
-// one, and there is no policy, no discard and no byte count.
+// one, and without a policy, a discard or a byte count.
 bool only_switch_has(const PortContext& ctx, PrioSet off) {
   if (ctx.port.qos.pfc->bits == 0 || policy_pfc(ctx) || lossless_discards(ctx).second > 0) return false;
   for (int priority = 0; priority < kPriorities; ++priority)
@@ -160,7 +168,7 @@ constexpr Rule kUnprotected{
         "policy has; or trust or the DSCP map differs from the policy; or less than 10 % of the RDMA bytes sent used "
         "a priority with PFC.",
     .excludes = "A difference is not the cause if 90 % of the bytes used a priority with PFC in both directions.",
-    .thresholds = {{{0.1, "of the RDMA bytes on priorities with PFC", "ours"}}},
+    .thresholds = {&kUnprotectedShare, &kProtected, &kMuchTraffic, &kBackground},
     .evaluate = unprotected_roce};
 
 // No priority with discards ever sent pause, by the port's own counters.
@@ -184,7 +192,7 @@ Result headroom(const PortContext& ctx) {
                  {"PFC of this port: " + to_text(*ctx.port.qos.pfc) +
                   (at_switch ? "; of " + ctx.peer_label() + ": " + to_text(*at_switch) : "; of the switch: unknown")}};
   const PauseShare sent = pause_of(ctx, Direction::tx);
-  if (sent.ratio >= kFaultPause || is_pfc_storm(ctx)) out.unexplained.add(tx_pause);
+  if (sent.ratio >= ctx.limit(kFaultPause) || is_pfc_storm(ctx)) out.unexplained.add(tx_pause);
   if (sent.ratio > 0) out.evidence.push_back(sent.text(Direction::tx));
   else if (never_paused(ctx)) {
     out.evidence.emplace_back("ambiguous: this port never sent pause: the priority may be in a lossy receive buffer");
@@ -211,6 +219,7 @@ constexpr Rule kHeadroom{
         "pause was sent did not fit into the headroom, or the priority is in a buffer without headroom.",
     .excludes =
         "Much larger losses are not explained by these frames. Not concluded if the PFC of the switch is unknown.",
+    .thresholds = {&kFewEvents, &kFaultPause, &kSendDiscards},
     .evaluate = headroom};
 
 constexpr Rule kRules[]{kPfcOffSwitch, kUnprotected, kHeadroom};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong at a port, before a culprit is looked for.
+// Faults of a port, before a culprit is looked for.
 #include <algorithm>
 
 #include "checks/cabling/peer.h"
@@ -8,6 +8,14 @@
 #include "model/link_status.h"
 
 namespace fabric {
+
+extern const Threshold kMarked{"marked_packets", 1000, "ECN-marked packets without a CNP sent", "ours", 1, 1e9};
+extern const Threshold kIgnoredCnps{"cnp_ignored_share", 0.1, "of the CNPs ignored", "ours", 0.001, 1};
+extern const Threshold kLossRatio{
+    "loss_ratio", 1e-6, "of the packets lost", "ours: NCCL over RoCE slows down above it", 0, 1};
+extern const Threshold kStarved{"starved_share",       0.05,  "of the window without credits",
+                                "ours, as with pause", 0.001, 1};
+
 namespace {
 
 // A port that is down and should be up: it was up, it is planned or configured, or the NIC reports a fault.
@@ -24,56 +32,57 @@ bool has_link_errors(const Signals& seen) {
 }
 
 // More than one a second, as the check cnp-ignored, and a tenth of all.
-bool ignores_cnps(const Signals& seen) {
+bool ignores_cnps(const PortContext& ctx) {
+  const Signals& seen = ctx.signals;
   const double count = rise(seen.cnp_ignored);
-  return count >= std::max(kFewEvents, seen.seconds) && count >= 0.1 * (count + rise(seen.cnp_handled));
+  return count >= std::max(ctx.limit(kFewEvents), seen.seconds) &&
+         count >= ctx.limit(kIgnoredCnps) * (count + rise(seen.cnp_handled));
 }
 
 // CNPs are rate-limited per flow (some microseconds), but never to none for so many marks.
 bool sends_no_cnps(const PortContext& ctx) {
-  constexpr Threshold kMarks{1000, "ECN-marked packets", "ours"};
   const Signals& seen = ctx.signals;
   const auto& np = ctx.port.qos.ecn_np;
   // Delay-based congestion control needs no CNPs. Without PFC the RoCE priority is unknown: any in ecn_np counts.
   if (np && np->bits != 0 && without_congestion_control(ctx, np).bits == 0) return false;
-  return is_roce(ctx.port) && rise(seen.ecn_marked) >= kMarks && seen.cnp_sent && *seen.cnp_sent == 0;
+  return is_roce(ctx.port) && rise(seen.ecn_marked) >= ctx.limit(kMarked) && seen.cnp_sent && *seen.cnp_sent == 0;
 }
 
 bool has_pcie_trouble(const PortContext& ctx) {
   const Signals& seen = ctx.signals;
-  return is_pcie_stalled(seen) || rise(seen.pcie_overflows) + rise(seen.pcie_errors) >= kFewEvents ||
+  return is_pcie_stalled(ctx) || rise(seen.pcie_overflows) + rise(seen.pcie_errors) >= ctx.limit(kFewEvents) ||
          !aer_lines(ctx).empty();
 }
 
 bool has_loss(const PortContext& ctx) {
-  constexpr Threshold kLossRatio{1e-6, "of the packets", "ours: NCCL over RoCE slows down above it"};
   const Loss loss = loss_of(ctx);
   return loss.retries_exceeded > 0 ||
-         (loss.requester >= kFewEvents && loss.requester >= kLossRatio * loss.packets.value_or(0)) ||
+         (loss.requester >= ctx.limit(kFewEvents) &&
+          loss.requester >= ctx.limit(kLossRatio) * loss.packets.value_or(0)) ||
          is_disordered(ctx);
 }
 
 }  // namespace
 
 Symptoms symptoms_of(const PortContext& ctx) {
-  constexpr Threshold kStarved{0.05, "of the window without credits", "ours, as with pause"};
   const Signals& seen = ctx.signals;
+  const double few = ctx.limit(kFewEvents);
   Symptoms out;
   const auto add_if = [&](Symptom symptom, bool present) {
     if (present) out.add(symptom);
   };
   add_if(Symptom::link, is_missed(ctx) || has_link_errors(seen));
-  add_if(Symptom::tx_pause, pause_of(ctx, Direction::tx).is_much() || rose(seen.pause_storm_events));
-  add_if(Symptom::rx_pause, pause_of(ctx, Direction::rx).is_much());
-  add_if(Symptom::discards, lossless_discards(ctx).second >= kFewEvents);
+  add_if(Symptom::tx_pause, pause_of(ctx, Direction::tx).is_much(ctx) || rose(seen.pause_storm_events));
+  add_if(Symptom::rx_pause, pause_of(ctx, Direction::rx).is_much(ctx));
+  add_if(Symptom::discards, lossless_discards(ctx).second >= few);
   add_if(Symptom::pcie, has_pcie_trouble(ctx));
-  add_if(Symptom::starved, starved_share(ctx).value_or(0) >= kStarved);
-  add_if(Symptom::marked, rise(seen.remote_physical_errors) >= kFewEvents);
+  add_if(Symptom::starved, starved_share(ctx).value_or(0) >= ctx.limit(kStarved));
+  add_if(Symptom::marked, rise(seen.remote_physical_errors) >= few);
   add_if(Symptom::overrun, rose(seen.buffer_overruns));
   add_if(Symptom::loss, has_loss(ctx));
   add_if(Symptom::receiver,
          rose(seen.rnr_retries_exceeded) || is_much_rnr(ctx, rise(seen.out_of_buffer) + rise(seen.rnr_naks)));
-  add_if(Symptom::ignored, ignores_cnps(seen));
+  add_if(Symptom::ignored, ignores_cnps(ctx));
   add_if(Symptom::unanswered, sends_no_cnps(ctx));
   return out;
 }

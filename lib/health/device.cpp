@@ -5,6 +5,7 @@
 
 #include "health/gids.h"
 #include "health/rule.h"
+#include "model/check.h"
 
 namespace fabric {
 
@@ -201,5 +202,42 @@ constexpr HealthRule kRules[]{
 }  // namespace
 
 std::span<const HealthRule> device_health_rules() { return kRules; }
+
+extern const Check kCountersFrozenCheck{
+    .id = "counters-frozen",
+    .group = group::counters,
+    .title = "The RDMA counters do not count",
+    .meaning =
+        "Traffic passes on the lossless priorities and no RDMA counter moves, or the counters of the port can "
+        "no longer be read. Every other check of this port is then unreliable. The cause is hung firmware, or "
+        "a driver that waits for it.",
+    .inspect =
+        "journalctl -k -g 'mlx5|bnxt|timeout'; time cat "
+        "/sys/class/infiniband/RDMADEV/ports/1/counters/port_xmit_data",
+    .fix = "While no job runs: devlink dev reload pci/ADDRESS",
+};
+extern const Check kGidChangedCheck{
+    .id = "gid-changed",
+    .group = group::device,
+    .title = "A GID of the port changed or disappeared",
+    .meaning =
+        "A GID of the port changed or disappeared: its netdev lost or changed an address. Existing connections "
+        "break at their next retry, and applications that use a GID index get another address. The finding "
+        "clears after 10 minutes.",
+    .inspect = "ip address show dev NETDEV; journalctl -u systemd-networkd -u NetworkManager; show_gids",
+    .fix = "Make the addresses of NETDEV static in the network configuration, then restart the job.",
+};
+extern const Check kDeviceHealthCheck{
+    .id = "device-health",
+    .group = group::device,
+    .title = "The NIC reports an internal error",
+    .meaning =
+        "The health reporters of devlink count errors of firmware, queues and the device. State error means "
+        "that the device did not recover.",
+    .inspect = "devlink health show; devlink health dump show pci/ADDRESS reporter NAME (keep it for the vendor)",
+    .fix =
+        "devlink health recover pci/ADDRESS reporter NAME, while no job runs. If the error returns, update the "
+        "firmware or replace the NIC.",
+};
 
 }  // namespace fabric

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Health of the port's buffers: discarded frames and overruns.
 #include "health/rule.h"
+#include "model/check.h"
 
 namespace fabric {
 namespace {
@@ -67,5 +68,16 @@ constexpr HealthRule kRules[]{
 }  // namespace
 
 std::span<const HealthRule> discard_health_rules() { return kRules; }
+
+extern const Check kDiscardsCheck{
+    .id = "discards",
+    .group = group::counters,
+    .title = "A port buffer overran",
+    .meaning = "A buffer overran that PFC should have protected.",
+    .inspect =
+        "ethtool -S NETDEV | grep discard; dcb pfc show dev NETDEV; dcb buffer show dev NETDEV; "
+        "fabric-agentctl check --only peer-pfc",
+    .fix = "Enable PFC for the priority at both ends. Raise cable_length or the headroom in the policy.",
+};
 
 }  // namespace fabric

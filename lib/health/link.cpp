@@ -5,6 +5,7 @@
 #include "counters/lanes.h"
 #include "health/health.h"
 #include "health/rule.h"
+#include "model/check.h"
 
 namespace fabric {
 
@@ -167,5 +168,44 @@ constexpr HealthRule kRules[]{
 }  // namespace
 
 std::span<const HealthRule> link_health_rules() { return kRules; }
+
+extern const Check kLinkFlapCheck{
+    .id = "link-flap",
+    .group = group::counters,
+    .title = "The link goes down and up",
+    .meaning =
+        "Counts how often carrier or the physical link went down within the window (12 hours by default), as "
+        "counted by the kernel (carrier_down_count) and the NIC. Each flap stops RoCE for seconds and can end "
+        "connections. Flaps while the machine boots or the driver loads do not count. The finding clears when "
+        "the window has passed.",
+    .inspect = "journalctl -k -g 'Link|carrier'; ip -s -s link show dev NETDEV; the log of the switch port",
+    .fix =
+        "Clean and reseat the connectors, then replace the cable or the transceivers, then use another switch "
+        "port. fabric-agentctl ack link-flap acknowledges a known flap.",
+};
+extern const Check kLinkErrorsCheck{
+    .id = "link-errors",
+    .group = group::counters,
+    .title = "The link damages bits",
+    .meaning =
+        "Compares symbol and CRC errors, uncorrectable FEC code words, ICRC errors and InfiniBand link "
+        "recoveries with the number of bits carried; IEEE 802.3 requires a bit error ratio of 1e-13 or less. "
+        "An InfiniBand port that exceeds its own threshold of local errors is reported at once. While a link "
+        "goes down and up, only damaged frames count. ICRC errors without other errors come from inside a "
+        "switch or a NIC.",
+    .inspect = "ethtool -S NETDEV | grep -e phy -e fec; ethtool -I --show-fec NETDEV; perfquery (InfiniBand)",
+    .fix = "Clean, reseat or replace the cable and the transceivers of this port, then use another switch port.",
+};
+extern const Check kPreFecBerCheck{
+    .id = "pre-fec-ber",
+    .group = group::counters,
+    .title = "FEC corrects nearly as many bits as it can",
+    .meaning =
+        "Bits corrected by forward error correction per bit carried. RS(544,514) corrects up to 2.4e-4, "
+        "RS(528,514) at 25 Gb/s per lane up to 5e-5, BASE-R 1e-8; beyond that frames are lost. A ratio near "
+        "the limit announces a failing laser, a dirty connector or an aging cable, and gets worse when warm.",
+    .inspect = "ethtool -I --show-fec NETDEV; mlxlink -d ADDRESS -c -e",
+    .fix = "Clean and reseat the connectors, then replace the cable while no job runs.",
+};
 
 }  // namespace fabric

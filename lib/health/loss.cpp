@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Health of the transport: lost packets, broken connections, rejected requests.
 #include "health/rule.h"
+#include "model/check.h"
 #include "vendor/capabilities.h"
 
 namespace fabric {
@@ -117,5 +118,39 @@ constexpr HealthRule kRules[]{
 }  // namespace
 
 std::span<const HealthRule> loss_health_rules() { return kRules; }
+
+extern const Check kLossCheck{
+    .id = "loss",
+    .group = group::counters,
+    .title = "RDMA packets are lost, reordered or late",
+    .meaning =
+        "Packets are lost or reordered in the network: packets out of sequence, sequence NAKs and repeated "
+        "requests per packet, ACK timeouts per second, transport retry exceeded; on InfiniBand packets that a "
+        "switch marked as damaged. Networks with adaptive routing reorder packets by design.",
+    .inspect = "fabric-agentctl diagnose; fabric-agentctl counters; rdma statistic show link RDMADEV/1",
+    .fix =
+        "Configure the same PFC, trust, DSCP map and ECN on this port and on the switches; remove the cause of "
+        "discards on the path and at the peer. With adaptive routing raise [health] out_of_sequence.",
+};
+extern const Check kReceiverCheck{
+    .id = "receiver",
+    .group = group::counters,
+    .title = "The receiving application posts its buffers too late",
+    .meaning =
+        "RNR retry exceeded: the receiving application posts its buffers too late. The network is not at "
+        "fault. RNR NAKs alone are flow control at work and not a fault.",
+    .inspect = "rdma statistic show link RDMADEV/1; top on the receiving host",
+    .fix = "Fix CPU load, pinning and queue depths of the receiving application.",
+};
+extern const Check kRequestsCheck{
+    .id = "requests",
+    .group = group::counters,
+    .title = "RDMA requests are rejected",
+    .meaning =
+        "One side rejects requests of the other (keys, lengths, access rights): the application or its peer is "
+        "at fault, or a peer died.",
+    .inspect = "rdma statistic show link RDMADEV/1; the log of the job",
+    .fix = "Fix or restart the job. The network is not at fault.",
+};
 
 }  // namespace fabric

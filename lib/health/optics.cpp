@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "health/rule.h"
+#include "model/check.h"
 
 namespace fabric {
 namespace {
@@ -63,7 +64,7 @@ void read_lane_power(const View& view, const HealthRule& /*rule*/, HealthReading
   for (const Port& port : view.now.ports) {
     const bool is_up = is_active(port) && (!port.is_member() || port.carrier.value_or(true));
     if (!is_watched(port) || !is_up || !port.module || port.module->lanes.empty()) continue;
-    // Limits from a memory range with a wrong checksum are no evidence.
+    // Limits from a memory range with a wrong checksum are not evidence.
     if (!port.module->bad_checksums.empty() ||
         (!has_limits(port.module->rx_power_limits) && !has_limits(port.module->tx_power_limits)))
       continue;
@@ -114,5 +115,29 @@ constexpr HealthRule kRules[]{
 }  // namespace
 
 std::span<const HealthRule> optics_health_rules() { return kRules; }
+
+extern const Check kOpticsCheck{
+    .id = "optics",
+    .group = group::device,
+    .title = "Lane power or laser current is outside the limits of the module",
+    .meaning =
+        "Compares received power, sent power and laser current of each lane with the limits in the module's "
+        "EEPROM (SFF-8472, SFF-8636, CMIS). A value beyond a warning limit is a warning, beyond an alarm limit "
+        "critical. Only links that are up are checked; of a bond, the module of each member.",
+    .inspect = "ethtool -m NETDEV",
+    .fix =
+        "Low received power: clean both ends, remove sharp bends, replace the fiber. Low sent power or high "
+        "current: replace the module.",
+};
+extern const Check kModuleTemperatureCheck{
+    .id = "module-temperature",
+    .group = group::device,
+    .title = "The transceiver module is too hot",
+    .meaning =
+        "A hot module causes bit errors and turns its laser off. The limits are those of the module, else 70 "
+        "and 75 degrees Celsius ([health] module_temperature).",
+    .inspect = "ethtool -m NETDEV; temperatures of the neighboring modules",
+    .fix = "Restore the air flow: fans and blank panels. Replace a module that is hotter than its neighbors.",
+};
 
 }  // namespace fabric

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "health/rule.h"
+#include "model/check.h"
 
 namespace fabric {
 namespace {
@@ -102,5 +103,39 @@ constexpr HealthRule kRules[]{
 }  // namespace
 
 std::span<const HealthRule> pause_health_rules() { return kRules; }
+
+extern const Check kPauseStormCheck{
+    .id = "pause-storm",
+    .group = group::counters,
+    .title = "This port sends a PFC storm",
+    .meaning =
+        "This host does not take what it receives and pauses the network, which spreads to every port of the "
+        "switch. Measures the share of time with PFC pause sent, not the number of frames. Causes are a hung "
+        "process, a slow PCIe link or failed GPU memory.",
+    .inspect =
+        "ethtool -S NETDEV | grep -e pause_duration -e storm; fabric-agentctl check --only pcie; nvidia-smi "
+        "-q -d ECC",
+    .fix = "Stop the hung process. If the storm continues: devlink dev reload pci/ADDRESS",
+};
+extern const Check kPauseHeldCheck{
+    .id = "pause-held",
+    .group = group::counters,
+    .title = "This port is paused by a PFC storm",
+    .meaning =
+        "The switch pauses a priority of this port nearly all the time (PFC pause received): a receiver "
+        "behind it does not take its packets, or PFC is in deadlock. This host is the victim.",
+    .inspect =
+        "ethtool -S NETDEV | grep rx_prio.*pause_duration; on the switch: PFC counters and PFC watchdog of the "
+        "ports towards the receivers",
+    .fix = "Find the node whose check reports pause-storm and fix it there.",
+};
+extern const Check kCnpIgnoredCheck{
+    .id = "cnp-ignored",
+    .group = group::counters,
+    .title = "This sender ignores congestion notifications",
+    .meaning = "Congestion notification packets (CNP) arrive and are ignored, so congestion ends in PFC pause.",
+    .inspect = "fabric-agentctl show (ecn_rp)",
+    .fix = "Set ecn_rp in the policy to the RoCE priority, then: fabric-agentctl apply",
+};
 
 }  // namespace fabric

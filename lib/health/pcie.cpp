@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Health of the PCIe path, by the NIC's own counters and by AER.
 #include "health/rule.h"
+#include "model/check.h"
 #include "topology/platform.h"
 
 namespace fabric {
@@ -71,5 +72,16 @@ constexpr HealthRule kRules[]{
 }  // namespace
 
 std::span<const HealthRule> pcie_health_rules() { return kRules; }
+
+extern const Check kPcieErrorsCheck{
+    .id = "pcie-errors",
+    .group = group::counters,
+    .title = "The PCIe path stalls, overflows or has errors",
+    .meaning =
+        "The PCIe counters of the NIC show signal errors, overflows or stalls: the slot is too slow or has bit "
+        "errors.",
+    .inspect = "ethtool -S NETDEV | grep pci; fabric-agentctl check --only pcie --only aer --only pci-tuning",
+    .fix = "Reseat the NIC. Set relaxed ordering, MRRS and IOMMU mode as on the other NICs.",
+};
 
 }  // namespace fabric

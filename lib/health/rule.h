@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A health rule is one row: what it measures, its limits with their source, and the text of its findings. Rows are in
+// A health rule is one row: its measurement, its limits with their source, and the text of its findings. Rows are in
 // the file of their subject (link.cpp, pause.cpp, ...) beside the function that measures, and are added there alone.
 #pragma once
 
@@ -53,8 +53,8 @@ struct HealthRule {
   HealthMeasure measure = HealthMeasure::level;
   HealthLimits limits;      // warning, critical; window, confirm, clear in seconds
   std::string_view unit;    // of the limits
-  std::string_view source;  // who published the limits; "ours" if nobody did
-  double least = 0;         // fewer events in the window are no evidence
+  std::string_view source;  // who published the limits; "ours": unpublished
+  double least = 0;         // fewer events in the window are not evidence
   double quiet = 0.5;       // below this share of a limit the value counts as quiet again
   bool graced = false;      // not counted while the machine boots or the driver reloads, when links come up
   // {netdev}, {rdma} and {pci} of the remedy are replaced by the port's names.

@@ -92,7 +92,7 @@ constexpr Message kMessages[] = {
 
     // Netdevs.
     {"netdev-watchdog", Cause::host, "NETDEV WATCHDOG",
-     "A transmit queue stood still: the NIC or its interrupt stopped, or the peer paused the port without end (PFC "
+     "A transmit queue stopped: the NIC or its interrupt stopped, or the peer paused the port without end (PFC "
      "storm).",
      "fabric-agentctl diagnose {port}", "Linux net/sched/sch_generic.c"},
     {"tx-timeout", Cause::host, "TX timeout detected|TX timeout on queue|tx_timeout: VSI_num",

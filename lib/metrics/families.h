@@ -28,7 +28,7 @@ void add_link(FamilySet& families, const Port& port);
 void add_agent(FamilySet& families, const AgentState& agent);
 // Of a check, the subjects that are ok have one series together, without a subject, unless the group "checks" is on.
 void add_report(FamilySet& families, const Report& report, const Published& published = {});
-// The switch port at the other end of the port's cable: as LLDP tells, else as the site's cable plan does. Absent:
+// The switch port at the other end of the port's cable: from LLDP, else from the site's cable plan. Absent:
 // neither.
 std::optional<CableEnd> peer_of(const Node& node, const Policy* policy, const Port& port);
 void add_neighbors(FamilySet& families, const Node& node, const Policy* policy);

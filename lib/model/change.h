@@ -13,7 +13,7 @@ namespace fabric {
 enum class Outcome : uint8_t {
   in_sync,      // read, equal, nothing written
   applied,      // written and read back equal
-  unverified,   // reads as wanted, or was written, but the driver's answer does not show what the NIC does
+  unverified,   // matches the policy, or was written, but the driver's answer does not show what the NIC does
   differs,      // audit mode or a plan: would be written now
   pending,      // differs; the write would stop traffic and must wait (busy port, disruptive = "never")
   unsupported,  // this driver does not offer it

@@ -31,7 +31,7 @@ struct Diagnosis {
   double confidence = 0;              // 0..1: how well the evidence excludes other causes. 0 for unknown
   std::string conclusion;             // one sentence
   std::vector<std::string> evidence;  // one line each
-  std::vector<std::string> next;      // steps: what to do or to collect
+  std::vector<std::string> next;      // steps: actions, or values to collect
 };
 using Diagnoses = std::vector<Diagnosis>;
 

@@ -25,7 +25,7 @@ const SettingState* agents_word(const Node& node, const Change& change) {
   return setting == port->second.end() ? nullptr : &setting->second;
 }
 
-// What cannot be judged here and needs no action.
+// Changes that cannot be judged here and need no action.
 std::string why_excused(const Node& node, const Change& change) {
   const auto port =
       std::find_if(node.ports.begin(), node.ports.end(), [&](const Port& each) { return each.id() == change.port; });

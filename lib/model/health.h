@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Health states over time: what the rules of lib/health store per subject. Times are seconds since boot; they may be
+// Health states over time, which the rules of lib/health store per subject. Times are seconds since boot; they may be
 // negative (before it).
 #pragma once
 

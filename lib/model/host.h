@@ -55,11 +55,11 @@ struct JobProcess {
   ProcessLimits limits;  // absent: not readable
 };
 
-// A service that starts jobs. What its processes have is what jobs get; what its files say holds from its next start.
+// A service that starts jobs. Jobs get the limits of its processes; what its files say holds from its next start.
 struct JobService {
   std::string unit;  // "slurmd.service"; of a process that no unit started: its comm
   JobRole role = JobRole::batch;
-  std::string file{};  // the unit file; empty: there is none
+  std::string file{};  // the unit file; empty: none
   bool masked = false;
   std::optional<LimitSetting> memlock{}, nofile{},
       core{};                           // by unit file, drop-ins and system.conf; absent: systemd's default
@@ -72,7 +72,7 @@ struct UserLimit {
   std::optional<LimitSetting> soft{}, hard{};
 };
 
-// slurm.conf: do jobs get the memlock limit of the shell that submitted them?
+// slurm.conf: jobs get the memlock limit of the shell that submitted them
 struct SlurmLimits {
   bool propagates_memlock = true;  // Slurm's default
   FileLine where;                  // line 0: the file does not say
@@ -121,10 +121,10 @@ struct ClockSource {
 
 struct HugePages {
   std::map<uint64_t, uint64_t> reserved;  // size in bytes -> pages
-  std::string transparent;                // "always", "madvise", "never"; empty: not told
+  std::string transparent;                // "always", "madvise", "never"; empty: unknown
 };
 
-// What is not known of the machine is absent or empty.
+// Unknown values are absent or empty.
 struct Host {
   HostCpu cpu;
   uint64_t memory = 0;                      // bytes, 0: unknown
@@ -135,7 +135,7 @@ struct Host {
   ClockSource clock;
   HugePages huge_pages;
   std::string lockdown;            // "none", "integrity", "confidentiality"
-  std::optional<bool> irqbalance;  // does it run?
+  std::optional<bool> irqbalance;  // it runs
   bool processes_hidden =
       false;  // those of others (hidepid of proc(5), ProtectProc= of systemd): services may be missing
   std::vector<NicInterrupts> interrupts;

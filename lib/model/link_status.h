@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the NIC knows of its link beyond up and down. Every value is optional: drivers tell very different parts of it.
+// What the NIC knows of its link beyond up and down. Every value is optional: drivers report very different parts of
+// it.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace fabric {
 // (mlx5_query_port_roce, bnxt_re_query_port, irdma_query_port, hns_roce_query_port of Linux 6.12).
 inline constexpr std::string_view kSwitchedOff = "Switched off";
 
-// Why there is no link. The words are ethtool's: "No cable"; "Autoneg" and "No partner detected".
+// The reason for link down. The words are ethtool's: "No cable"; "Autoneg" and "No partner detected".
 struct LinkStatus {
   std::optional<bool> up;
   std::string reason, detail;     // empty while the link is up, or when the driver does not say

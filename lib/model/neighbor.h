@@ -23,12 +23,12 @@ struct DcbxApp {
   bool operator==(const DcbxApp&) const = default;
 };
 
-// Priority groups. A class is any number of four bits: 15 stands for "strict" in CEE, and for none in some switches.
+// Priority groups. A class is any number of four bits: 15 means "strict" in CEE, and none in some switches.
 struct DcbxEts {
   bool willing = false;
   unsigned max_classes = 8;
   Eight prio_tc{};  // priority -> class
-  Eight bw{};       // class -> per cent
+  Eight bw{};       // class -> percent
   Eight tsa{};      // class -> 0 strict, 1 credit-based shaper, 2 ETS, 255 vendor's
   bool operator==(const DcbxEts&) const = default;
 };
@@ -65,9 +65,9 @@ struct Neighbor {
   [[nodiscard]] const std::string& port() const;
 };
 
-// Who is heard, and since when there was somebody listening.
+// The neighbors, and how long each netdev has been listened to.
 struct Neighbors {
-  std::string source{};                       // "fabric-lldp", "firmware"; empty: nobody listens
+  std::string source{};                       // "fabric-lldp", "firmware"; empty: no listener
   std::string why_none{};                     // then: why, and what to do
   std::map<std::string, double> listening{};  // netdev -> seconds that it has been listened to; absent: it is not
   std::vector<Neighbor> heard{};
@@ -90,18 +90,18 @@ struct Cable {
 struct Cabling {
   // Configured.
   std::string file{};                          // absolute path; empty: no plan
-  std::string host{};                          // as which this host stands in it; empty: its host name
+  std::string host{};                          // the name of this host in it; empty: its host name
   std::map<std::string, std::string> ports{};  // the plan's name of a port of ours -> the kernel's
   // Read from it.
   std::string problem{};  // why it could not be read
   std::vector<Cable> cables{};
 };
 
-// Are they names of one device? Letters' case does not matter, and a name without a domain is equal to one with it.
+// True if both name one device. Letters' case does not matter, and a name without a domain is equal to one with it.
 bool same_device(std::string_view a, std::string_view b);
-// Are they names of one port? "Eth1/1" is "Ethernet1/1", "swp5" is "SWP5".
+// True if both name one port: "Eth1/1" is "Ethernet1/1", "swp5" is "SWP5".
 bool same_port(std::string_view a, std::string_view b);
-// Is the neighbor this end? By name, chassis id or management address; by port id or description.
+// True if the neighbor is this end, by name, chassis id or management address; by port id or description.
 bool is_device(const Neighbor& neighbor, const CableEnd& end);
 bool is_end(const Neighbor& neighbor, const CableEnd& end);
 

@@ -30,10 +30,10 @@ struct Route {
   bool operator==(const Route&) const = default;
 };
 
-struct Neighbour {
+struct IpNeighbor {
   Ip ip;
-  std::string state;  // ip-neighbour(8)'s word: "REACHABLE", "FAILED", ...
-  bool operator==(const Neighbour&) const = default;
+  std::string state;  // as in ip-neighbour(8): "REACHABLE", "FAILED", ...
+  bool operator==(const IpNeighbor&) const = default;
 };
 
 // Which table is asked, and for which packets: those with this source, or of sockets bound to this device.
@@ -57,12 +57,12 @@ struct Interface {
   int ifindex = 0;
   std::optional<std::vector<Address>> addresses{};  // absent: not known (a captured tree without netlink)
   std::vector<Route> routes{};                      // that leave by it, of all tables but "local"
-  std::vector<Neighbour> gateways{};                // of those routes, as far as the kernel has an entry for them
+  std::vector<IpNeighbor> gateways{};               // of those routes, as far as the kernel has an entry for them
   ConfValue arp_ignore{}, arp_announce{}, arp_filter{}, rp_filter{};
   std::optional<bool> ipv6_disabled{};
   std::string vrf{};                         // that it is in; empty: none
-  uint32_t vrf_table = 0;                    // and the table that is the VRF's main one; 0: not told
-  std::optional<uint32_t> peer_max_frame{};  // largest frame of the switch port, as LLDP tells: with header and FCS
+  uint32_t vrf_table = 0;                    // and the table that is the VRF's main one; 0: unknown
+  std::optional<uint32_t> peer_max_frame{};  // largest frame of the switch port, by LLDP: with header and FCS
 };
 
 struct Network {

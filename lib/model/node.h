@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One snapshot of the machine: what scan/ fills from the kernel and everything else judges. No I/O here.
+// One snapshot of the machine, which scan/ fills from the kernel and everything else judges. No I/O here.
 #pragma once
 
 #include <chrono>
@@ -32,7 +32,7 @@ struct PciDevice {
   std::vector<std::string> bridges;  // PCI bridges above it, nearest first, without the host bridge
   std::string root;                  // the root bus: "pci0000:20"
   PcieLink link;
-  bool numa_assumed = false;  // the kernel does not tell (-1), and the machine has no more than this node
+  bool numa_assumed = false;  // unknown to the kernel (-1), and the machine has no more than this node
   bool operator==(const PciDevice&) const = default;
 };
 
@@ -72,12 +72,12 @@ struct Core {
 enum class PathClass : uint8_t { PIX, PXB, PHB, NODE, SYS };
 std::string_view to_text(PathClass value);
 
-// What is known of the machine's topology. A class is absent where a NUMA node is unknown and no bridge is shared.
+// The machine's topology. A class is absent where a NUMA node is unknown and no bridge is shared.
 struct Topology {
   std::vector<Gpu> gpus;
   std::vector<Nic> nics;
   std::map<int, std::string> numa_cpus;    // NUMA node with CPUs -> them, "0-15,32-47"; empty on a kernel without NUMA
-  std::map<int, int> numa_socket{};        // and the package that they are on, where the kernel tells
+  std::map<int, int> numa_socket{};        // and the package that they are on, if the kernel reports it
   std::vector<int> memory_nodes{};         // NUMA nodes without CPUs: memory of GPUs, HBM, CXL
   std::vector<Core> cores{};               // by socket, NUMA node, number
   std::string hypervisor{};                // "QEMU", "Amazon EC2"; empty: real hardware, or unknown
@@ -93,7 +93,7 @@ struct Gid {
   std::string gid;     // "0000:0000:0000:0000:0000:ffff:0a01:0001"
   std::string type;    // "RoCE v2", "IB/RoCE v1"
   std::string netdev;  // may be empty
-  bool above = false;  // that stands on the port's own, in this namespace: a VLAN of it, whatever its name
+  bool above = false;  // on top of the port's own, in this namespace: a VLAN of it, whatever its name
 };
 
 // A counter as its source names it.
@@ -111,7 +111,7 @@ struct PortCounters {
   std::optional<uint64_t> carrier_down;
 };
 
-// What `rdma statistic qp` tells of a port (drivers/infiniband/core/counters.c of Linux 6.12): how queue pairs are
+// `rdma statistic qp` of a port (drivers/infiniband/core/counters.c of Linux 6.12): how queue pairs are
 // bound to hardware counters of their own, and what those count.
 struct QpStatistics {
   enum class Mode : uint8_t { none, automatic, manual };
@@ -167,7 +167,7 @@ struct Port {
   Limits limits;                    // and what they could be
   std::vector<std::string> unread;  // what could not be read, with the reason: "ethtool statistics: ... (EPERM)"
   PortCounters counters;
-  std::optional<LinkStatus> link_status{};  // why there is no link; absent: not reported by the driver
+  std::optional<LinkStatus> link_status{};  // the reason for link down; absent: not reported by the driver
   std::optional<FecStatus> fec{};
   std::optional<Transceiver> module{};          // module in the cage; absent: none, not readable, or not read
   std::vector<ResourceCount> resources{};       // of the whole device

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the platform gives GPUs and NICs: links, power, errors, IOMMU, apertures, GPUDirect. All of it is
-// world-readable; what takes privilege is in pci_state.h.
+// world-readable; privileged values are in pci_state.h.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ struct Bar {
   unsigned number = 0;
   uint64_t size = 0;  // bytes
   bool prefetchable = false;
-  std::optional<uint64_t> resizable{};  // the sizes that the device offers, bit N: 2^N MiB; absent: fixed, or not told
+  std::optional<uint64_t> resizable{};  // the sizes that the device offers, bit N: 2^N MiB; absent: fixed, or unknown
   bool operator==(const Bar&) const = default;
 };
 
@@ -59,7 +59,7 @@ struct Bar {
 struct PlatformFunction {
   PcieLink link;
   std::string kernel_driver{};  // "mlx5_core"; empty: none bound
-  std::string power_state{};    // "D0", "D3hot", "D3cold", "unknown"; empty: not told
+  std::string power_state{};    // "D0", "D3hot", "D3cold", "unknown"; empty: unknown
   std::string power_control{};  // "on": never suspended at run time; "auto"
   std::optional<bool> d3cold_allowed{};
   AerCounts correctable{}, nonfatal{}, fatal{};
@@ -85,9 +85,9 @@ struct GpuDirect {
 struct Platform {
   std::map<std::string, PlatformFunction> functions{};  // by PCI address
   std::map<std::string, std::string> iommu_groups{};    // those of the functions: number -> "DMA", "DMA-FQ", "identity"
-  std::optional<bool> iommu{};                          // does the kernel drive one? Absent: not told
+  std::optional<bool> iommu{};                          // the kernel drives one; absent: unknown
   std::vector<std::string> command_line{};              // its words that are about IOMMU and PCI: "intel_iommu=on"
-  std::string lockdown{};                               // "integrity", "confidentiality"; empty: none, or not told
+  std::string lockdown{};                               // "integrity", "confidentiality"; empty: none, or unknown
   GpuDirect gpudirect{};
   bool operator==(const Platform&) const = default;
 };

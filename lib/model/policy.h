@@ -83,7 +83,7 @@ inline constexpr std::array kSeriesGroups{SeriesGroup::module_limits, SeriesGrou
                                           SeriesGroup::bursts,        SeriesGroup::checks, SeriesGroup::owners,
                                           SeriesGroup::timings};
 
-// What is published beside the default series.
+// Metrics published beside the default series.
 struct Published {
   RawCounters raw = RawCounters::unmapped;
   std::vector<SeriesGroup> groups{};
@@ -131,7 +131,8 @@ struct Policy {
   std::chrono::milliseconds sample_interval{1'000};  // of the burst sampler; 0: it does not run
   double sample_cpu_budget = 0.02;  // CPU time that all its threads together may take, as a share of one core
   HealthPolicy health{};
-  std::map<std::string, std::string, std::less<>> origin;  // "exporter.listen" -> "FILE:LINE"; absent: the default
+  std::map<std::string, double, std::less<>> thresholds{};  // by key of a Threshold; absent: its own value
+  std::map<std::string, std::string, std::less<>> origin;   // "exporter.listen" -> "FILE:LINE"; absent: the default
 };
 
 // The entry for the port, or null: the port is left alone. InfiniBand ports, VFs (their settings belong to the PF) and

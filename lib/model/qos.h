@@ -35,7 +35,7 @@ struct Qos {
   std::optional<Eight> prio2buffer;
   std::optional<Buffers> buffer_size;
   std::optional<PrioSet> pfc;
-  std::optional<uint32_t> cable_length;  // metres
+  std::optional<uint32_t> cable_length;  // meters
   std::optional<Rates> maxrate;
   // Congestion control. Names and units of the DCQCN parameters are those of the vendors (OFED's sysfs, NVIDIA "DCQCN
   // CC Parameters"; bnxt_re's debugfs).
@@ -136,7 +136,7 @@ struct Setting {
   // When a port differs. Critical: packets are lost or misdirected at once. Warning: lower speed or less margin.
   Status severity;
   std::string_view meaning;
-  // Of a number: what an operator may ask for, and its unit. Ranges of the DCQCN parameters: NVIDIA "DCQCN CC
+  // The range of a number that an operator may set, and its unit. Ranges of the DCQCN parameters: NVIDIA "DCQCN CC
   // Parameters" where it gives one, else the width of the field in mstflint's tools_open_roce_cc_ecn.
   uint32_t min = 0, max = UINT32_MAX;
   std::string_view unit{};
@@ -214,7 +214,7 @@ inline constexpr std::array kSettings{
     Setting{SettingId::pfc, "pfc", "priorities with priority flow control, as [3]", &Qos::pfc, Status::critical,
             "PFC differs from the priorities that the network pauses: RoCE drops packets under congestion, or other "
             "priorities are paused."},
-    Setting{SettingId::cable_length, "cable_length", "metres of cable; sizes the headroom on drivers that ask for it",
+    Setting{SettingId::cable_length, "cable_length", "meters of cable; sizes the headroom on drivers that ask for it",
             &Qos::cable_length, Status::warning,
             "The headroom is sized for a different cable. A length that is too short loses packets when PFC pauses the "
             "link.",
@@ -270,7 +270,7 @@ inline constexpr std::array kSettings{
     Setting{SettingId::rpg_gd, "rpg_gd", "reaction point: log2 of Gd, by which a CNP cuts the rate", &Qos::rpg_gd,
             Status::warning, kDcqcnDiffers, 0, 15, "", 11},
     Setting{SettingId::rpg_min_dec_fac, "rpg_min_dec_fac",
-            "reaction point: per cent that one CNP may take from the rate at most", &Qos::rpg_min_dec_fac,
+            "reaction point: percent that one CNP may take from the rate at most", &Qos::rpg_min_dec_fac,
             Status::warning, kDcqcnDiffers, 0, 100, "%"},
     Setting{SettingId::rpg_min_rate, "rpg_min_rate", "reaction point: Mb/s that a flow keeps at least",
             &Qos::rpg_min_rate, Status::warning, kDcqcnDiffers, 1, 4000000, "Mb/s"},
@@ -372,7 +372,7 @@ struct Limits {
   std::map<SettingId, std::string> reasons{};
   // What the driver shows of these settings does not show what the NIC does, and why: one sentence.
   std::map<SettingId, std::string> unverified{};
-  // Those of `unverified` that one write makes known: written even if they read as wanted.
+  // Those of `unverified` that one write makes known: written even if they match the policy.
   Keys unread{};
   // Writes that may stop traffic (Op::disruptive) and do not on this NIC.
   Keys harmless{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands in a port's cage: a cable or an optical module, as its own memory describes it. Units are base units.
+// The part in a port's cage: a cable or an optical module, as its own memory describes it. Units are base units.
 // Every value is optional: a cable without monitors has no readings, which is not a reading of zero.
 #pragma once
 
@@ -18,7 +18,7 @@ struct ModuleLimits {
 };
 
 // The module's own verdict on one reading. Latched: true when the limit was passed at any time since the flag was last
-// read, by whomever, and reading clears it.
+// read, by any program, and reading clears it.
 struct ModuleFlags {
   bool high_alarm = false, low_alarm = false, high_warning = false, low_warning = false;
   bool operator==(const ModuleFlags&) const = default;
@@ -84,8 +84,8 @@ struct Transceiver {
   std::optional<ModuleState> state;  // CMIS only
   std::string fault_cause;           // why it is in the fault state; empty when the module does not say
 
-  // Ranges whose checksum is wrong: "page 00h bytes 128-221". What they say is given all the same: some makers never
-  // get them right, but a value out of such a range is no evidence alone.
+  // Ranges whose checksum is wrong: "page 00h bytes 128-221". They are reported as they are: some makers never
+  // get them right, but a value out of such a range alone is not evidence.
   std::vector<std::string> bad_checksums;
   bool checksum_matched = false;  // of some range; if none matches, nothing in the memory can be relied on
 };

@@ -51,7 +51,7 @@ enum class Tsa : uint8_t { strict = 0, cb_shaper = 1, ets = 2, vendor = 255 };
 struct Ets {
   Eight prio_tc{};                     // priority -> traffic class
   std::array<Tsa, kPriorities> tsa{};  // per traffic class
-  Eight bw{};                          // per traffic class, per cent; has a meaning for Tsa::ets only
+  Eight bw{};                          // per traffic class, percent; has a meaning for Tsa::ets only
 
   // Equal as far as it matters: bandwidth is compared for ETS classes only (drivers report 0 or 100 for
   // the others, by version), and only classes that some priority maps to count for tsa/bw.

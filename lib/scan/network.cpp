@@ -36,8 +36,8 @@ template <class List>
 std::optional<List> taken(Context& context, Result<List> answer) {
   if (answer) return std::move(answer).value();
   constexpr std::string_view kSubject = "IP addressing: ";
-  const auto told = [&](const std::string& what) { return what.starts_with(kSubject); };
-  if (std::none_of(context.unseen.begin(), context.unseen.end(), told))
+  const auto is_known = [&](const std::string& what) { return what.starts_with(kSubject); };
+  if (std::none_of(context.unseen.begin(), context.unseen.end(), is_known))
     context.note_unseen(std::string(kSubject) + answer.error().text());
   return std::nullopt;
 }

@@ -149,11 +149,11 @@ Result<void> save(const std::string& directory, const Record& record) {
 Result<void> remove(const std::string& directory) { return remove_file(directory, kFile); }
 
 void remember(Record& record, const Port& port, const Qos& before, const Keys& keys) {
-  Qos& stood = record.before[state::port_key(port)];
+  Qos& original = record.before[state::port_key(port)];
   const Keys own =
       keys & qos::own_keys(port);  // a bond shares its entry with a member: settings of neither would stay in it
   for (size_t i = 0; i < kSettingCount; ++i)
-    if (own[i] && !has_value(kSettings[i], stood)) copy_value(kSettings[i], before, stood);
+    if (own[i] && !has_value(kSettings[i], original)) copy_value(kSettings[i], before, original);
 }
 
 Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, qos::Options options) {
@@ -184,8 +184,8 @@ Result<Changes> lapse(const std::string& directory, Kernel& kernel, std::vector<
                       qos::Options options) {
   const bool is_empty = record.before.empty() && record.sysctl.empty();
   Changes changes = revert(kernel, ports, record, std::move(options));
-  auto told = is_empty ? remove(directory) : save(directory, record);
-  if (!told) return told.error();
+  auto done = is_empty ? remove(directory) : save(directory, record);
+  if (!done) return done.error();
   return changes;
 }
 

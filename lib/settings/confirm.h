@@ -24,7 +24,7 @@ struct Record {
   uint64_t deadline = 0;                     // milliseconds of CLOCK_BOOTTIME, which goes on while the machine sleeps
   std::string until;                         // the deadline for people, RFC 3339
   std::string policy;                        // digest() of the policy that was applied
-  Disruptive disruptive = Disruptive::idle;  // may the way back stop traffic? As the way there
+  Disruptive disruptive = Disruptive::idle;  // the way back may stop traffic, as the way there
   std::string reverted;                      // when it lapsed, RFC 3339; empty: it still awaits confirmation
   state::Originals before;                   // the previous settings that are not restored yet
   qos::SysctlValues sysctl;                  // the same of the host's

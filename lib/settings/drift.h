@@ -20,7 +20,8 @@ using Instant = std::chrono::steady_clock::time_point;
 // write is disruptive: within `rounds` re-read periods at least) are a conflict: the setting is held (not written)
 // until
 //   - it has been in sync for a whole window, or
-//   - nobody has written it for a window (60 s at most): then it is written once more. One more reversal is a conflict
+//   - no program has written it for a window (60 s at most): then it is written once more. One more reversal is a
+//   conflict
 //     again: some writers only answer ours. Or
 //   - restart() or clear().
 // A setting that the driver refuses or ignores is held, too: for one re-read period at first, twice as long after each

@@ -34,7 +34,7 @@ struct SelfTest {
 
 struct SelfTestOptions {
   // Below it is the record of the test (state::kSelfTestFile), from before the first write until the settings are
-  // restored: whoever starts next restores them if the program is killed (end_self_test()).
+  // restored: the program that starts next restores them if the program is killed (end_self_test()).
   std::string directory = "/";
   // True if the port is in use: asked before each write, ends the test.
   std::function<bool(const Port&)> busy;

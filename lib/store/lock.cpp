@@ -77,7 +77,7 @@ Result<Fd> take_lock(const std::string& directory, std::chrono::milliseconds pat
   const auto end = std::chrono::steady_clock::now() + patience;
   while ((failure = try_lock(fd->get())) == EWOULDBLOCK && std::chrono::steady_clock::now() < end)
     std::this_thread::sleep_for(kRetry);
-  // Another may have re-created the file since it was opened: a lock on the old one excludes nobody.
+  // Another may have re-created the file since it was opened: a lock on the old one has no effect.
   if (failure == 0 && !is_at(*folder, name.c_str(), fd->get())) return take_lock(directory, patience, file);
   if (failure == EWOULDBLOCK) return error(EWOULDBLOCK, shown + ": held by " + holder(fd->get()));
   if (failure != 0) return error(failure, shown + ": cannot take the lock");

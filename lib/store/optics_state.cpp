@@ -194,7 +194,7 @@ Transceiver read_module(const toml::table& table) {
 std::string optics_toml(const Optics& optics, double read) {
   std::string out =
       "# Written by fabric-agentd; see fabric-agentd(8). Seconds since boot, seconds; celsius, volts, watts, amperes, "
-      "metres.\n";
+      "meters.\n";
   out += "read = " + number_toml(std::floor(read)) + "\ninterval = " + number_toml(optics.interval) + "\n";
   for (const auto& [netdev, module] : optics.modules) out += module_toml(netdev, module);
   return out;

@@ -113,7 +113,7 @@ Faults ends() {
       elsewhere(
           "wrong-switch-port", "the cable ends on another port of the right switch",
           "the neighbor's port is Ethernet17", [](Neighbor& n) { n.port_id = "Ethernet17"; }, W),
-      {"neighbour-silent", "LLDP is off on the switch port", "no LLDP neighbor for an hour on one port",
+      {"neighbor-silent", "LLDP is off on the switch port", "no LLDP neighbor for an hour on one port",
        [](Machine& m) {
          auto& heard = m.now.neighbors.heard;
          if (heard.empty()) return std::string();

@@ -75,10 +75,10 @@ Faults places() {
          for (size_t i = 1; i < 8; i += 2)
            for (PciDevice* device :
                 {static_cast<PciDevice*>(&m.now.topology.gpus[i]), static_cast<PciDevice*>(&m.now.topology.nics[i])}) {
-             const PciDevice& neighbour = m.now.topology.gpus[i - 1];
-             device->root = neighbour.root;
-             device->numa = neighbour.numa;
-             device->bridges = {device->bridges[0], neighbour.bridges[1], neighbour.bridges[2]};
+             const PciDevice& neighbor = m.now.topology.gpus[i - 1];
+             device->root = neighbor.root;
+             device->numa = neighbor.numa;
+             device->bridges = {device->bridges[0], neighbor.bridges[1], neighbor.bridges[2]};
            }
          m.before.topology = m.now.topology;
          m.plan.erase(m.port().id());

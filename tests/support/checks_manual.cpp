@@ -46,7 +46,7 @@ address such as 0000:17:00.0.
 .PP
 Thresholds of rules are set in [health] of
 .BR fabric\-agent.toml (5)
-by the name of the rule.
+by the name of the rule, other limits in [thresholds] by the key that is given with them.
 )";
 
 constexpr std::string_view kTail = R"(.SH SEE ALSO
@@ -82,6 +82,8 @@ std::string entry(const Check& check) {
   add_line(out, "Inspect", check.inspect);
   add_line(out, "Fix", check.fix);
   add_line(out, "Rules", rules_of(check));
+  for (const Threshold* each : check.thresholds)
+    if (each != nullptr) out += ".br\n" + roff(limit_text(*each)) + "\n";
   return out;
 }
 

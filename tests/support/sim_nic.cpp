@@ -9,7 +9,7 @@ namespace fabric::test {
 namespace {
 
 constexpr uint32_t kBufferTotal = 524'032;  // bytes, of a 400G card
-constexpr uint16_t kDefaultCable = 7;       // metres, MLX5E_DEFAULT_CABLE_LEN
+constexpr uint16_t kDefaultCable = 7;       // meters, MLX5E_DEFAULT_CABLE_LEN
 constexpr unsigned kLosslessClasses = 2;
 constexpr int kNotSupp = 524;  // the kernel's ENOTSUPP, which has no place in a byte
 

@@ -134,9 +134,9 @@ Node two_on_a_switch() {
   for (size_t i = 1; i < 8; i += 2) {
     for (PciDevice* device :
          {static_cast<PciDevice*>(&node.topology.gpus[i]), static_cast<PciDevice*>(&node.topology.nics[i])}) {
-      const auto& neighbour = node.topology.gpus[i - 1];
-      device->root = neighbour.root;
-      device->bridges = {"port of " + device->pci, neighbour.bridges[1], neighbour.bridges[2]};
+      const auto& neighbor = node.topology.gpus[i - 1];
+      device->root = neighbor.root;
+      device->bridges = {"port of " + device->pci, neighbor.bridges[1], neighbor.bridges[2]};
     }
   }
   return node;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cctype>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -11,7 +13,10 @@
 #include <sstream>
 
 #include "agentd/journal.h"
+#include "checks/check.h"
 #include "config/config.h"
+#include "diagnosis/diagnosis.h"
+#include "diagnosis/thresholds.h"
 #include "health/rule.h"
 #include "model/change.h"
 #include "vendor/driver.h"
@@ -80,6 +85,7 @@ TEST(SampleConfiguration, ItsCommentedDefaultsAreTheDefaults) {
   EXPECT_EQ(loaded->policy.health.reload_grace, defaults.health.reload_grace);
   for (const HealthRule& rule : health_rules())
     EXPECT_EQ(limits_of(loaded->policy.health, rule), limits_of(defaults.health, rule)) << rule.key;
+  for (const Threshold* row : thresholds()) EXPECT_EQ(loaded->policy.thresholds.at(std::string(row->key)), row->value);
   EXPECT_EQ(loaded->policy.optics, defaults.optics);
   EXPECT_EQ(loaded->policy.published.raw, defaults.published.raw);
   EXPECT_EQ(loaded->policy.published.groups, defaults.published.groups);
@@ -153,6 +159,50 @@ TEST(ManualPage, NamesTheDriversThatOfferASetting) {
     }
     EXPECT_EQ(told, offer) << setting.key;
   }
+}
+
+// The text of the file between the two lines. FABRIC_UPDATE_GOLDEN=1 writes it.
+void expect_between(const std::string& path, const std::string& first, const std::string& last,
+                    const std::string& text) {
+  std::string page = content(path);
+  const size_t begin = page.find(first) + first.size(), end = page.find(last, begin);
+  ASSERT_TRUE(begin >= first.size() && end != std::string::npos) << path;
+  const std::string old = page.substr(begin, end - begin);
+  if (std::getenv("FABRIC_UPDATE_GOLDEN") != nullptr)
+    std::ofstream(kSource + "/" + path) << page.replace(begin, end - begin, text);
+  else EXPECT_EQ(old, text) << path << " is out of date; run tests/regenerate config_doc";
+}
+
+// "Used by: nofile, slow-host."
+std::string users_of(const Threshold& row) {
+  std::string out;
+  const auto add = [&](const auto& each) {
+    if (std::ranges::find(each.thresholds, &row) == each.thresholds.end()) return;
+    out.append(out.empty() ? "" : ", ").append(each.id);
+  };
+  for (const Check& each : checks()) add(each);
+  for (const Rule& each : rules()) add(each);
+  return out;
+}
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", value);
+  return text;
+}
+
+TEST(Generated, ThresholdsAreInThePageAndInTheSample) {
+  std::string page, sample;
+  for (const Threshold* row : thresholds()) {
+    const std::string key(row->key), value = number(row->value);
+    sample += "#" + key + " = " + value + "\n";
+    page += ".It Cm thresholds." + key + "\n" + value + " " + std::string(row->unit) +
+            ".\nRange: " + number(row->least) + " to " + number(row->most) + ".\nSource: " + std::string(row->source) +
+            ".\nUsed by: " + users_of(*row) + ".\n";
+  }
+  expect_between("agent/agentd/fabric-agent.toml.5", ".\\\" Generated: tests/regenerate config_doc\n",
+                 ".\\\" End of generated text\n", page);
+  expect_between("etc/fabric-agent.toml", "#[thresholds]\n", "\n# The hardware", sample);
 }
 
 TEST(ManualPage, NamesTheRulesThatDoNotCountAfterTheBoot) {

@@ -10,6 +10,7 @@
 #include "base/parse.h"
 #include "ctl/verbs.h"
 #include "ctl/verbs/samples.h"
+#include "support/golden.h"
 #include "support/json_reader.h"
 #include "support/tree.h"
 
@@ -133,7 +134,7 @@ TEST(Rates, AreWrittenAsPeopleReadThem) {
   EXPECT_EQ(per_second_text({"p", "c", {}, 0, std::nullopt, false}), "-");
 }
 
-TEST(Rates, TroubleIsInColourWhereThereIsColour) {
+TEST(Rates, TroubleIsInColorOnATerminal) {
   const auto rates = rates_of(node({{"out_of_sequence", 0}, {"np_cnp_sent", 0}}),
                               node({{"out_of_sequence", 2}, {"np_cnp_sent", 9}}), 1);
   Output plain, terminal;
@@ -154,6 +155,15 @@ TEST(Rates, TroubleIsInColourWhereThereIsColour) {
             "         quence_packets\n"
             "mlx5_0/1 rdma_cnp_sent           9     9\n")
       << "long names continue on the next line";
+}
+
+TEST(Rates, FitTheTerminal) {
+  const std::vector<Counter> before{{"np_cnp_sent", 0}, {"out_of_sequence", 0}, {"rx_read_requests", 0}},
+      now{{"np_cnp_sent", 9}, {"out_of_sequence", 2}, {"rx_read_requests", 20'000'000}};
+  const std::vector<Counter> pause{{"rx_prio3_pause_duration", 0}}, paused{{"rx_prio3_pause_duration", 500'000}};
+  const auto rates =
+      rates_of(node(before, pause, {{"port_xmit_data", 0}}), node(now, paused, {{"port_xmit_data", 1000}}), 1);
+  test::expect_goldens("ctl_counters", [&](const Output& output) { return rates_text(rates, output); });
 }
 
 constexpr const char* kCnp = "sys/class/infiniband/mlx5_0/ports/1/hw_counters/np_cnp_sent";

@@ -22,6 +22,7 @@
 #include "ctl/world.h"
 #include "settings/confirm.h"
 #include "store/state.h"
+#include "support/golden.h"
 #include "support/healthy_node.h"
 #include "support/json_reader.h"
 #include "support/sim_nic.h"
@@ -30,44 +31,18 @@
 namespace fabric::ctl {
 namespace {
 
+using test::expect_golden;
+using test::expect_goldens;
 using test::Healthy;
 using test::JsonValue;
 using test::Tree;
+using test::widest_line;
 
 std::string content(const std::string& file) {
   std::ifstream stream(std::string(FABRIC_SOURCE_DIR) + "/" + file);
   std::stringstream text;
   text << stream.rdbuf();
   return text.str();
-}
-
-// Compares with tests/golden/NAME; FABRIC_UPDATE_GOLDEN=1 writes the file.
-void expect_golden(const std::string& name, const std::string& text) {
-  const std::string file = "tests/golden/" + name;
-  if (std::getenv("FABRIC_UPDATE_GOLDEN") != nullptr)
-    std::ofstream(std::string(FABRIC_SOURCE_DIR) + "/" + file) << text;
-  EXPECT_EQ(text, content(file)) << file;
-}
-
-size_t widest_line(const std::string& text) {
-  size_t widest = 0;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);)
-    widest = std::max(widest, static_cast<size_t>(std::count_if(line.begin(), line.end(), [](unsigned char byte) {
-                        return (byte & 0xc0) != 0x80;  // one for each code point
-                      })));
-  return widest;
-}
-
-// The same text for terminals of 80 and of 120 columns; no line is wider.
-void expect_goldens(const std::string& name, const std::function<std::string(const Output&)>& text) {
-  for (const unsigned width : {80U, 120U}) {
-    Output output;
-    output.width = width;
-    const std::string shown = text(output);
-    EXPECT_LE(widest_line(shown), width) << shown;
-    expect_golden(name + "_" + std::to_string(width) + ".txt", shown);
-  }
 }
 
 struct Ran {

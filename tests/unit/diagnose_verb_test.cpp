@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <fstream>
+#include <regex>
 #include <sstream>
 
 #include "ctl/verbs.h"
 #include "diagnosis/diagnosis.h"
+#include "support/golden.h"
 #include "support/json_reader.h"
 #include "support/sim_nic.h"
 #include "support/tree.h"
@@ -92,6 +94,15 @@ TEST(CtlDiagnose, TextHasATableAndTheEvidenceBelow) {
                            "  Evidence: sequence NAKs received +5000\n", "  Next:     Look for discards",
                            "\n1 port observed in a window of "})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+}
+
+TEST(CtlDiagnose, FitsTheTerminal) {
+  test::expect_goldens("ctl_diagnose", [](const Output& terminal) {
+    Machine machine(5000);
+    machine.output = terminal;
+    run_diagnose(machine.options, machine.output);
+    return std::regex_replace(machine.output.text, std::regex("window of [^ ]+ s"), "window of 1 s");
+  });
 }
 
 TEST(CtlDiagnose, AQuietMachineIsTold) {

@@ -69,15 +69,15 @@ TEST_F(Mlx5Buffers, BuffersComeBeforeThePfcThatNeedsThem) {
 TEST_F(Mlx5Buffers, ALongerAndAShorterCableAreBothFollowed) {
   bed.set_speed(400'000);
   settle(roce(30));
-  for (uint32_t metres : {300u, 5u, 90u}) {
-    const bool longer = metres > bed.nic.pfc.delay;
+  for (uint32_t meters : {300u, 5u, 90u}) {
+    const bool longer = meters > bed.nic.pfc.delay;
     const uint32_t before = bed.nic.buffer.buffer_size[1];
-    expect_all(settle(roce(metres)), {Outcome::applied, Outcome::in_sync});
-    EXPECT_EQ(bed.nic.pfc.delay, metres);
-    expect_all(settle(roce(metres)), {Outcome::applied, Outcome::in_sync});
+    expect_all(settle(roce(meters)), {Outcome::applied, Outcome::in_sync});
+    EXPECT_EQ(bed.nic.pfc.delay, meters);
+    expect_all(settle(roce(meters)), {Outcome::applied, Outcome::in_sync});
     EXPECT_EQ(bed.nic.buffer.buffer_size[1] > before, longer);
-    EXPECT_GE(bed.nic.buffer.buffer_size[1], least(bed.nic, metres));
-    expect_all(bed.apply(roce(metres)), {Outcome::in_sync});
+    EXPECT_GE(bed.nic.buffer.buffer_size[1], least(bed.nic, meters));
+    expect_all(bed.apply(roce(meters)), {Outcome::in_sync});
   }
   EXPECT_EQ(bed.nic.carrier_downs, 1u) << "buffers and cable stop nothing";
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses, routes, rules and neighbours: bytes as the kernel sent them, cut anywhere, and this kernel in a namespace.
+// Addresses, routes, rules and neighbors: bytes as the kernel sent them, cut anywhere, and this kernel in a namespace.
 #include <gtest/gtest.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
@@ -34,9 +34,9 @@ void expect_bounded(const Bytes& whole, Result<std::optional<Parsed>> (*parse)(V
     EXPECT_EQ(parse(View8(whole).first(size)).ok(), size >= header) << size;
 }
 
-// Captured of Linux 6.18: "ip address add 10.9.0.1/24", "fd00::1/64" (and one that a neighbour had), "ip route add
+// Captured of Linux 6.18: "ip address add 10.9.0.1/24", "fd00::1/64" (and one that a neighbor had), "ip route add
 // 10.20.0.0/16 via 10.9.0.254 table 4711", a multipath route, one "via inet6", "ip rule add from 10.9.0.1 lookup 4711",
-// the same with fwmark, rule 0, a neighbour that failed.
+// the same with fwmark, rule 0, a neighbor that failed.
 const Bytes kIpv4 = bytes(
     "0218800003000000080001000a090001080002000a0900010a0003007665746830000000080008008000000014000600ffffffffffffffffc0"
     "701900c0701900");
@@ -112,7 +112,7 @@ TEST(ParseRule, WhatItAsksFor) {
   for (const Bytes& whole : {kRule, kMarked, kLocalRule}) expect_bounded(whole, parse_rule, 12);
 }
 
-TEST(ParseNeighbour, StateInWords) {
+TEST(ParseNeighbor, StateInWords) {
   const auto failed = parse_neighbor(kFailed);
   ASSERT_TRUE(failed.ok() && *failed);
   EXPECT_EQ((*failed)->ip, ip("10.9.0.254"));
@@ -221,13 +221,13 @@ TEST_F(Namespace, GatewayOfBothHopsOfAMultipathRoute) {
       1);
 }
 
-TEST_F(Namespace, NeighboursThatAreGateways) {
+TEST_F(Namespace, NeighborsThatAreGateways) {
   set("ip route replace 10.20.0.0/16 via 10.9.0.254 dev veth0;"
-      "ip neighbour replace 10.9.0.254 dev veth0 nud failed; ip neighbour replace 10.9.0.7 lladdr 02:00:00:00:00:07 "
+      "ip neighbor replace 10.9.0.254 dev veth0 nud failed; ip neighbor replace 10.9.0.7 lladdr 02:00:00:00:00:07 "
       "dev veth0 nud reachable");
-  EXPECT_EQ(scanned().gateways, (std::vector<Neighbour>{{ip("10.9.0.254"), "FAILED"}}));
-  set("ip neighbour replace 10.9.0.254 lladdr 02:00:00:00:00:08 dev veth0 nud permanent");
-  EXPECT_EQ(scanned().gateways, (std::vector<Neighbour>{{ip("10.9.0.254"), "PERMANENT"}}));
+  EXPECT_EQ(scanned().gateways, (std::vector<IpNeighbor>{{ip("10.9.0.254"), "FAILED"}}));
+  set("ip neighbor replace 10.9.0.254 lladdr 02:00:00:00:00:08 dev veth0 nud permanent");
+  EXPECT_EQ(scanned().gateways, (std::vector<IpNeighbor>{{ip("10.9.0.254"), "PERMANENT"}}));
 }
 
 TEST_F(Namespace, SettingsOfAllAndOfTheNetdev) {

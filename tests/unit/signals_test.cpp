@@ -120,7 +120,7 @@ const std::vector<Member>& members() {
 #undef PORT
 #undef PRIORITY
 
-// All rows of a vendor together; what rises differs by row, so that a member cannot be fed by a neighbour's.
+// All rows of a vendor together; what rises differs by row, so that a member cannot be fed by a neighbor's.
 Signals all_rise(const Vendor& vendor) {
   Port before, now;
   before.kernel_driver = now.kernel_driver = vendor.driver;

@@ -36,7 +36,7 @@ TEST(Pause, NamesEachDirection) {
   EXPECT_EQ(to_text(Pause{true, true}), "rx,tx");
 }
 
-TEST(DscpMap, FoldsNeighboursOfOnePriority) {
+TEST(DscpMap, FoldsNeighborsOfOnePriority) {
   EXPECT_EQ(to_text(DscpMap{}), "none");
   EXPECT_EQ(to_text(DscpMap{{26, 3}, {48, 6}}), "26:3 48:6");
   EXPECT_EQ(to_text(DscpMap{{0, 0}, {1, 0}, {2, 0}, {3, 1}}), "0-2:0 3:1");

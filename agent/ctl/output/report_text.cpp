@@ -30,7 +30,7 @@ std::string ids_text(const std::vector<std::string>& ids) {
   return std::string(first->group) + " (" + std::to_string(ids.size()) + " checks)";
 }
 
-// "CRITICAL  loss  mlx5_0..7", the subjects below the check if there is no room.
+// "CRITICAL  loss  mlx5_0..7", the subjects below the check if the line is too short.
 std::string heading(const FindingGroup& block, const Output& output) {
   const std::string status = upper(to_text(block.finding->status)), ids = ids_text(block.ids),
                     subjects = names_text(block.subjects);

@@ -172,7 +172,7 @@ class Picture {
     return all;
   }
 
-  static std::string colour_of(PathClass path) {
+  static std::string color_of(PathClass path) {
     return path <= PathClass::PXB ? "#2e7d32" : path == PathClass::SYS ? "#d00000" : "#a85f00";
   }
 
@@ -182,7 +182,7 @@ class Picture {
     const int bend = std::max(16, std::abs(y2 - y1) / 2);
     const auto number = [](int value) { return std::to_string(value) + " "; };
     return "<path d=\"M " + number(x1) + number(y1) + "C " + number(x1) + number(y1 + bend) + number(x2) +
-           number(y2 - bend) + number(x2) + std::to_string(y2) + "\" fill=\"none\" stroke=\"" + colour_of(path) +
+           number(y2 - bend) + number(x2) + std::to_string(y2) + "\" fill=\"none\" stroke=\"" + color_of(path) +
            "\" stroke-width=\"2\"" + (near ? "" : " stroke-dasharray=\"5 3\"") + "/>\n";
   }
 
@@ -192,7 +192,7 @@ class Picture {
     const bool turns_left = std::any_of(pair.nics.begin(), pair.nics.end(),
                                         [&](size_t nic) { return nics_.count(nic) != 0 && nics_.at(nic).x < gpu.x; });
     const int x = gpu.x + kTileWidth / 2 + (turns_left ? 5 : -5);
-    return text({x, gpu.y + kTileHeight + 12}, std::string(to_text(*pair.path)), colour_of(*pair.path), 10,
+    return text({x, gpu.y + kTileHeight + 12}, std::string(to_text(*pair.path)), color_of(*pair.path), 10,
                 turns_left ? "start" : "end");
   }
 

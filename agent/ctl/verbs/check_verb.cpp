@@ -62,7 +62,7 @@ std::string why_nothing(const Node& node) {
   return "no GPU, RDMA port or NIC with settings was found";
 }
 
-// Nothing checked is no success: each name of --only, or the whole check.
+// Nothing checked is not success: each name of --only, or the whole check.
 void report_nothing_checked(Report& report, const std::vector<std::string>& only, const Node& node) {
   const auto covers = [&](const std::string& name) {
     return std::any_of(report.findings.begin(), report.findings.end(), [&](const Finding& finding) {

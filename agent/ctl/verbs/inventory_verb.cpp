@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// inventory: the parts of the last good state, and what differs from it now.
+// inventory: the parts of the last good state, and the differences now.
 #include <unistd.h>
 
 #include <algorithm>

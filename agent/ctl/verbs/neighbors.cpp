@@ -12,13 +12,13 @@
 namespace fabric::ctl {
 namespace {
 
-// "12 s", "5 min", "3 h", "2 d"
+// "12s", "5min", "3h", "2d", as systemd writes spans; without a space, at which a narrow table would break the line
 std::string age_text(const Neighbor& neighbor) {
   if (neighbor.source == "firmware") return "-";
   const auto seconds = static_cast<long>(neighbor.age);
-  if (seconds < 120) return std::to_string(seconds) + " s";
-  if (seconds < 7200) return std::to_string(seconds / 60) + " min";
-  return seconds < 172'800 ? std::to_string(seconds / 3600) + " h" : std::to_string(seconds / 86'400) + " d";
+  if (seconds < 120) return std::to_string(seconds) + "s";
+  if (seconds < 7200) return std::to_string(seconds / 60) + "min";
+  return seconds < 172'800 ? std::to_string(seconds / 3600) + "h" : std::to_string(seconds / 86'400) + "d";
 }
 
 std::string expected_text(const std::vector<const Cable*>& cables) {

@@ -96,10 +96,8 @@ struct Topic {
 
 std::string runbook(const Rule& rule) {
   std::string out = std::string(rule.signature) + "\nExcludes: " + std::string(rule.excludes);
-  for (const Threshold& each : rule.thresholds)
-    if (!each.unit.empty())
-      out +=
-          "\nLimit: " + number_text(each.value) + " " + std::string(each.unit) + " (" + std::string(each.source) + ")";
+  for (const Threshold* each : rule.thresholds)
+    if (each != nullptr) out += "\n" + limit_text(*each);
   if (rule.confidence > 0)
     out +=
         "\nConfidence: " + number_text(100 * rule.confidence) + " %, measured with the package's catalogue of faults.";

@@ -257,8 +257,8 @@ int run_restore(const Options& options, Output& output) {
   if (!writer) return failure(writer.error(), output);
   if (auto free = options.dry_run ? Result<void>{} : Trial::refuse(options); !free)
     return failure(free.error(), output);
-  const auto stood = names_host(options) ? qos::load_sysctl_originals(options.root) : qos::SysctlValues{};
-  if (!stood) return failure(stood.error(), output);  // before any port is written
+  const auto original = names_host(options) ? qos::load_sysctl_originals(options.root) : qos::SysctlValues{};
+  if (!original) return failure(original.error(), output);  // before any port is written
   qos::Options how = reconcile_options(writer->world, options);
   how.dry_run = options.dry_run;
   Result<void> saved;
@@ -281,7 +281,7 @@ int run_restore(const Options& options, Output& output) {
     const Changes absent = qos::restore_of_absent(writer->originals, writer->node.ports);
     all.insert(all.end(), absent.begin(), absent.end());
   }
-  const Changes host = saved ? restore_host(*writer, options, *stood, saved) : Changes();
+  const Changes host = saved ? restore_host(*writer, options, *original, saved) : Changes();
   all.insert(all.end(), host.begin(), host.end());
   if (all.empty() && !options.json) {
     output.text += "Nothing to restore: no original settings are recorded.\n";

@@ -19,7 +19,7 @@ namespace {
 // Microseconds. With sd-event's default of 250 ms, a resumed connection would answer its next request half a second
 // late: MHD asks for a zero time-out until the connection is in its epoll set again.
 constexpr uint64_t kAccuracy = 1000;
-// Beyond our own limit, for those that are being closed: without them MHD would accept nobody.
+// Beyond our own limit, for those that are being closed: without them MHD would accept no connection.
 constexpr unsigned kClosing = 128;
 constexpr const char* kText = "text/plain; charset=utf-8";
 

@@ -21,7 +21,7 @@ namespace {
 constexpr size_t kMaxFile = 256 * 1024;
 constexpr unsigned kMaxCost = 12;  // 2^12 rounds are 0.3 s of the only thread
 
-// A secret file is not readable by others. Nobody but its owner writes either kind.
+// A secret file is not readable by others. Only the owner can write either kind.
 Result<std::string> read_file(const std::string& name, bool secret) {
   Fd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) return error(errno, name);

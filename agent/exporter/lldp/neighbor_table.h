@@ -24,7 +24,7 @@ class NeighborTable {
   // From now on these are listened to (ifindex -> name). One that is renamed keeps what was heard, one that is not
   // named any more is forgotten. True: something changed.
   bool listen(const std::map<int, std::string>& netdevs, double now);
-  // A time to live of 0 takes the neighbor out at once. True: somebody is new, gone, or says something else than
+  // A time to live of 0 takes the neighbor out at once. True: a neighbor is new, gone, or differs from
   // before. Of an ifindex that is not listened to: nothing.
   bool hear(int ifindex, Neighbor neighbor, double now);
   // Takes out whose time is over.

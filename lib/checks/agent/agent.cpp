@@ -88,7 +88,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kAgentCheck{
     .id = "agent",
     .group = group::agent,
-    .title = "fabric-agent runs in the configured mode",
+    .title = "fabric-agent does not run in the configured mode",
     .meaning =
         "Without the agent, settings are not repaired after a reboot, a driver reload or a write by another tool.",
     .inspect = "systemctl status fabric-agent; fabric-agentctl config check",

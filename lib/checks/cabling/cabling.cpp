@@ -8,12 +8,14 @@
 #include "checks/cabling/peer.h"
 #include "checks/check.h"
 #include "model/finding.h"
+#include "model/threshold.h"
 
 namespace fabric {
-namespace {
 
-// Seconds without LLDP before a finding: two default intervals (802.1AB 9.2.5.7, msgTxInterval 30 s).
-constexpr double kPatience = 60;
+extern const Threshold kLldpWait{
+    "lldp_wait", 60, "seconds without LLDP", "two intervals (IEEE 802.1AB 9.2.5.7: msgTxInterval 30 s)", 1, 3600};
+
+namespace {
 
 using Cables = std::vector<const Cable*>;
 using Heard = std::vector<const Neighbor*>;
@@ -49,7 +51,8 @@ class PortCabling {
   // The link is up without an LLDP neighbor.
   std::optional<Finding> silent(const Port& port, const Cables& cables) const {
     const auto listening = node_.neighbors.listening.find(port.netdev);
-    if (listening == node_.neighbors.listening.end() || listening->second < kPatience) return std::nullopt;
+    if (listening == node_.neighbors.listening.end() || listening->second < limit_of(view_, kLldpWait))
+      return std::nullopt;
     const std::string observed = "no LLDP for " + number_text(std::floor(listening->second)) + " s";
     const std::string remedy =
         "Enable LLDP on the switch port (show lldp neighbors), and disable the LLDP agent in the NIC firmware: ethtool "
@@ -143,7 +146,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kCablingCheck{
     .id = "cabling",
     .group = group::cabling,
-    .title = "Every cable ends at the planned switch port",
+    .title = "A cable ends at the wrong switch port",
     .meaning =
         "Compares the LLDP neighbor of each port with the cable plan of the site ([cabling] in fabric-agent.toml(5), a "
         "NetBox export), or without a plan with the neighbors of equal ports. A swapped pair or a wrong switch mixes "
@@ -155,6 +158,7 @@ extern const Check kCablingCheck{
         "on the switch, and disable the LLDP agent in the NIC firmware (ice: ethtool --set-priv-flags NETDEV "
         "fw-lldp-agent off; i40e: disable-fw-lldp on; ConnectX: mlxconfig LLDP_NB_RX_MODE_P1=0).",
     .ask = ask,
+    .thresholds = {&kLldpWait},
 };
 
 }  // namespace fabric

@@ -65,7 +65,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kPeerAppCheck{
     .id = "peer-app",
     .group = group::cabling,
-    .title = "The switch port maps RoCE to the same priority",
+    .title = "The switch port maps RoCE to another priority",
     .meaning =
         "The DCBX application table of the switch maps DSCP values and UDP port 4791 (RoCE v2) to priorities. If the "
         "DSCP map of this port differs, packets are lossless at one end only.",

@@ -81,7 +81,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kPeerEtsCheck{
     .id = "peer-ets",
     .group = group::cabling,
-    .title = "The switch port has the same ETS configuration",
+    .title = "The switch port has another ETS configuration",
     .meaning =
         "ETS gives each group of priorities a share of the link. Compares the groups of the lossless priorities and "
         "their bandwidth with the recommendation of the switch, else with its configuration (DCBX ETS TLVs). The "

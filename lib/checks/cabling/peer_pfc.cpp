@@ -51,7 +51,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kPeerPfcCheck{
     .id = "peer-pfc",
     .group = group::cabling,
-    .title = "The switch port has PFC on the same priorities",
+    .title = "The switch port has PFC on other priorities",
     .meaning =
         "PFC requires both ends. A priority that is lossless here and not at the switch drops bursts there: RoCE "
         "retransmits, throughput collapses under incast, and every link tests well alone. The switch announces its PFC "

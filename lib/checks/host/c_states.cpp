@@ -7,12 +7,18 @@
 #include "checks/check.h"
 #include "checks/host/host.h"
 #include "model/finding.h"
+#include "model/threshold.h"
 
 namespace fabric {
-namespace {
 
-// Microseconds to wake up. C1 and C1E of Intel and AMD servers need 1 to 10, C6 and AMD's C2 100 and more.
-constexpr unsigned kShallow = 20;
+extern const Threshold kIdleLatency{"idle_latency",
+                                    20,
+                                    "microseconds to leave the deepest idle state",
+                                    "C1 and C1E of Intel and AMD servers need 1 to 10, C6 and AMD's C2 100 and more",
+                                    1,
+                                    1e6};
+
+namespace {
 
 std::string describe(const HostCpu& cpu) {
   std::string text;
@@ -39,21 +45,21 @@ void ask(const View& view, Findings& findings) {
   const auto& host = view.now.host;
   if (!host || host->cpu.idle.empty() || !has_gpus_and_rdma(view) || is_virtual(view)) return;
   const HostCpu& cpu = host->cpu;
+  const double shallow = limit_of(view, kIdleLatency);
   const auto [least, most] = std::minmax_element(
       cpu.idle.begin(), cpu.idle.end(), [](const IdleGroup& a, const IdleGroup& b) { return a.latency < b.latency; });
-  if (least->latency <= kShallow && most->latency > kShallow)
+  if (least->latency <= shallow && most->latency > shallow)
     return findings.push_back(
         bad(Status::warning, kHostSubject, describe(cpu), "the same on all CPUs",
             "Deep idle states are disabled on some CPUs only. Threads on the other CPUs wake up later by " +
                 std::to_string(most->latency) + " microseconds, and the slowest rank sets the pace of a collective.",
-            "Disable them on all CPUs: cpupower idle-set -D " + std::to_string(kShallow) +
+            "Disable them on all CPUs: cpupower idle-set -D " + number_text(shallow) +
                 "; or enable them on all CPUs: cpupower idle-set -E"));
-  if (const std::string option = ignored_option(*host); !option.empty() && most->latency > kShallow)
+  if (const std::string option = ignored_option(*host); !option.empty() && most->latency > shallow)
     return findings.push_back(bad(
         Status::warning, kHostSubject, describe(cpu), "C1, because of " + option + " on the kernel command line",
         "The option belongs to acpi_idle. The active driver intel_idle ignores it, so all deep idle states are in use.",
-        "Add intel_idle.max_cstate=1 to the kernel command line, or: cpupower idle-set -D " +
-            std::to_string(kShallow)));
+        "Add intel_idle.max_cstate=1 to the kernel command line, or: cpupower idle-set -D " + number_text(shallow)));
   findings.push_back(good(kHostSubject, describe(cpu), "the same on all CPUs"));
 }
 
@@ -62,7 +68,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kCStatesCheck{
     .id = "c-states",
     .group = group::host,
-    .title = "All CPUs have the same idle states",
+    .title = "Idle states differ between CPUs",
     .meaning =
         "A CPU in a deep idle state (C6, AMD's C2) needs 100 microseconds and more to wake up. Deep idle states are "
         "the site's choice and listed only. Reported are deep states that are disabled on some CPUs only, and a kernel "
@@ -70,6 +76,7 @@ extern const Check kCStatesCheck{
     .inspect = "cpupower idle-info",
     .fix = "cpupower idle-set -D 20 disables deep states on all CPUs; cpupower idle-set -E enables them.",
     .ask = ask,
+    .thresholds = {&kIdleLatency},
 };
 
 }  // namespace fabric

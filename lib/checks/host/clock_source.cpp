@@ -41,7 +41,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kClockSourceCheck{
     .id = "clock-source",
     .group = group::host,
-    .title = "The clock source needs no system call",
+    .title = "The clock source needs a system call",
     .meaning =
         "Reading the clock takes some 20 nanoseconds with tsc. With hpet or acpi_pm it takes microseconds and "
         "serializes all CPUs. The kernel falls back to them when it finds the time stamp counters of the CPUs "

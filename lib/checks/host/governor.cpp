@@ -53,7 +53,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kGovernorCheck{
     .id = "governor",
     .group = group::host,
-    .title = "CPUs run at full speed",
+    .title = "CPUs do not run at full speed",
     .meaning =
         "The cpufreq governor performance keeps CPUs fast; so does powersave with the energy preference performance on "
         "intel_pstate and amd-pstate-epp. Other governors raise the frequency only after work has begun. Not checked "

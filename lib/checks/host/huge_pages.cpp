@@ -4,12 +4,19 @@
 #include "checks/check.h"
 #include "checks/host/host.h"
 #include "model/finding.h"
+#include "model/threshold.h"
 
 namespace fabric {
 
+extern const Threshold kHugePages{"huge_pages_share",
+                                  0.5,
+                                  "of the memory reserved as huge pages",
+                                  "ours: what a site needs depends on its jobs",
+                                  0.01,
+                                  1};
+
 namespace {
 
-// What a site needs depends on its jobs; more than half of the memory is a mistake (ours).
 void ask(const View& view, Findings& findings) {
   const auto& host = view.now.host;
   if (!host || !has_rdma(view)) return;
@@ -22,8 +29,10 @@ void ask(const View& view, Findings& findings) {
   if (!host->huge_pages.transparent.empty())
     observed += (observed.empty() ? "" : "; ") + std::string("transparent: ") + host->huge_pages.transparent;
   if (observed.empty()) return;
-  if (host->memory != 0 && sum > host->memory / 8)
-    return findings.push_back(bad(Status::warning, kHostSubject, observed, "less than half of the memory",
+  const double most = limit_of(view, kHugePages);
+  if (host->memory != 0 && static_cast<double>(sum) > most / 4 * static_cast<double>(host->memory))
+    return findings.push_back(bad(Status::warning, kHostSubject, observed,
+                                  "at most " + number_text(100 * most) + " % of the memory",
                                   "Only programs that ask for huge pages can use them. Jobs find too little of the " +
                                       std::to_string(host->memory >> 30) + " GiB of memory free and are killed.",
                                   "Lower vm.nr_hugepages in /etc/sysctl.d, or hugepages= on the kernel command line."));
@@ -35,11 +44,12 @@ void ask(const View& view, Findings& findings) {
 extern const Check kHugePagesCheck{
     .id = "hugepages",
     .group = group::host,
-    .title = "Huge pages reserve less than half of the memory",
+    .title = "Huge pages reserve too much memory",
     .meaning = "Memory reserved as huge pages is unavailable to everything that does not ask for huge pages.",
     .inspect = "grep Huge /proc/meminfo; sysctl vm.nr_hugepages",
     .fix = "Lower vm.nr_hugepages in /etc/sysctl.d, or hugepages= on the kernel command line.",
     .ask = ask,
+    .thresholds = {&kHugePages},
 };
 
 }  // namespace fabric

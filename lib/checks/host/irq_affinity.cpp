@@ -51,7 +51,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kIrqAffinityCheck{
     .id = "irq-affinity",
     .group = group::host,
-    .title = "NIC queues interrupt CPUs on the NIC's NUMA node",
+    .title = "NIC queues interrupt CPUs on another NUMA node",
     .meaning =
         "Each queue of a NIC interrupts one CPU (/proc/irq/N/effective_affinity_list), which should be on the NUMA "
         "node of the NIC. Queues that exceed the number of local CPUs are not reported, nor are interrupts for "

@@ -78,9 +78,14 @@ Finding finding_of(const JobService& service, const JobProcess* process, const J
   return bad(low, service.unit, texts.observed, texts.expected, texts.meaning, fix_files(service, limit));
 }
 
-bool is_enough_memlock(const Host& host, const ResourceLimit& limit) {
-  constexpr uint64_t kPlenty = uint64_t{32} << 30;
-  return limit.soft >= kPlenty || (host.memory != 0 && limit.soft >= host.memory);
+extern const Threshold kMemlock{
+    "memlock", 32, "GiB of locked memory, or the whole memory", "ROCm cvs (cvs/input/config_file/preflight)",
+    0.001,     1e6};
+
+bool is_enough_memlock(const View& view, const ResourceLimit& limit) {
+  constexpr double kGiB = 1 << 30;
+  const uint64_t memory = view.now.host->memory;
+  return static_cast<double>(limit.soft) >= limit_of(view, kMemlock) * kGiB || (memory != 0 && limit.soft >= memory);
 }
 
 bool is_hidden(const View& view, const JobService& service, const JobLimit& limit) {

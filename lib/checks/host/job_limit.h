@@ -8,6 +8,7 @@
 #include <string>
 
 #include "model/finding.h"
+#include "model/threshold.h"
 #include "model/view.h"
 
 namespace fabric {
@@ -35,16 +36,16 @@ std::string fix_files(const JobService& service, const JobLimit& limit);
 // `low` the status where jobs have too little.
 struct LimitTexts {
   std::string observed;
-  const char* expected;
+  std::string expected;
   std::string meaning;  // where jobs have too little
 };
 Finding finding_of(const JobService& service, const JobProcess* process, const JobLimit& limit, const LimitTexts& texts,
                    Status low, const std::function<bool(const ResourceLimit&)>& is_enough);
 
-// Whether jobs can register their memory with a NIC: true for unlimited, for the size of the memory, and for 32 GiB,
-// the preflight limit of ROCm cvs (cvs/input/config_file/preflight). The soft limit counts: neither NCCL nor UCX raises
-// it.
-bool is_enough_memlock(const Host& host, const ResourceLimit& limit);
+// Whether jobs can register their memory with a NIC: true for unlimited, for the size of the memory, and for kMemlock.
+// The soft limit counts: neither NCCL nor UCX raises it.
+extern const Threshold kMemlock;
+bool is_enough_memlock(const View& view, const ResourceLimit& limit);
 
 // Processes of other users are hidden and none of this service could be read: the limit of jobs is unknown.
 bool is_hidden(const View& view, const JobService& service, const JobLimit& limit);

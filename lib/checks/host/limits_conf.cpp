@@ -48,7 +48,7 @@ void ask(const View& view, Findings& findings) {
     const auto& setting = entry.soft ? entry.soft : entry.hard;
     const std::string text = entry_text(entry, *setting);
     all += (all.empty() ? "" : ", ") + text;
-    if (is_for_sound(entry) || is_enough_memlock(*host, setting->limit)) continue;
+    if (is_for_sound(entry) || is_enough_memlock(view, setting->limit)) continue;
     low += (low.empty() ? "" : ", ") + text;
     some_only = some_only && entry.domain != "*";
   }
@@ -73,7 +73,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kLimitsConfCheck{
     .id = "limits-conf",
     .group = group::host,
-    .title = "limits.conf gives jobs unlimited memlock",
+    .title = "limits.conf limits memlock of jobs",
     .meaning =
         "pam_limits applies the memlock entries of /etc/security/limits.conf and limits.d to logins. Jobs get them if "
         "Slurm propagates the limits of the submitting shell (its default), or if no service starts jobs. With a "
@@ -81,6 +81,7 @@ extern const Check kLimitsConfCheck{
     .inspect = "ulimit -l in a new shell; grep -r memlock /etc/security/limits.conf /etc/security/limits.d",
     .fix = "Write \"* - memlock unlimited\" to /etc/security/limits.d/90-rdma.conf and log in again.",
     .ask = ask,
+    .thresholds = {&kMemlock},
 };
 
 }  // namespace fabric

@@ -12,14 +12,14 @@ namespace {
 
 constexpr const char* kExpected = "unlimited";
 
-constexpr JobLimit kMemlock{"memlock.conf",       "LimitMEMLOCK=infinity", "Start it with ulimit -l unlimited",
-                            &JobService::memlock, &ProcessLimits::memlock, &ResourceLimit::soft,
-                            memory_text};
+constexpr JobLimit kLimit{"memlock.conf",       "LimitMEMLOCK=infinity", "Start it with ulimit -l unlimited",
+                          &JobService::memlock, &ProcessLimits::memlock, &ResourceLimit::soft,
+                          memory_text};
 
 std::string observed_text(const JobService& service, const JobProcess* process) {
-  const std::string files = by_files(service, kMemlock);
+  const std::string files = by_files(service, kLimit);
   if (process == nullptr) return "not readable; " + files;
-  return by_process(*process, kMemlock) + (files.empty() ? "" : "; " + files);
+  return by_process(*process, kLimit) + (files.empty() ? "" : "; " + files);
 }
 
 std::string meaning_of(const JobService& service) {
@@ -33,7 +33,7 @@ std::string meaning_of(const JobService& service) {
 }
 
 Finding finding_for(const View& view, const JobService& service) {
-  const JobProcess* process = tightest(service, kMemlock);
+  const JobProcess* process = tightest(service, kLimit);
   const std::string observed = observed_text(service, process);
   const bool weak = service.role < JobRole::runtime;
   if (process == nullptr && !service.memlock)
@@ -42,17 +42,16 @@ Finding finding_for(const View& view, const JobService& service) {
                       "The limits of its running processes could not be read.",
                       "Run as root: fabric-agentctl check --only memlock");
   if (weak) return good(service.unit, observed + " (starts no jobs itself)", "any");
-  return finding_of(service, process, kMemlock, {observed, kExpected, meaning_of(service)},
+  return finding_of(service, process, kLimit, {observed, kExpected, meaning_of(service)},
                     service.role == JobRole::batch ? Status::critical : Status::warning,
-                    [&](const ResourceLimit& limit) { return is_enough_memlock(*view.now.host, limit); });
+                    [&](const ResourceLimit& limit) { return is_enough_memlock(view, limit); });
 }
 
 // A service that does not run starts no jobs.
 void ask(const View& view, Findings& findings) {
   if (!view.now.host || !has_rdma(view)) return;
   for (const JobService& service : view.now.host->services)
-    if (!service.processes.empty() && !is_hidden(view, service, kMemlock))
-      findings.push_back(finding_for(view, service));
+    if (!service.processes.empty() && !is_hidden(view, service, kLimit)) findings.push_back(finding_for(view, service));
 }
 
 }  // namespace
@@ -60,15 +59,16 @@ void ask(const View& view, Findings& findings) {
 extern const Check kMemlockCheck{
     .id = "memlock",
     .group = group::host,
-    .title = "Job launchers have unlimited memlock",
+    .title = "A job launcher limits memlock",
     .meaning =
         "RDMA pins its memory, and the kernel counts pinned memory against RLIMIT_MEMLOCK. Jobs inherit the limit of "
         "the service that starts them (slurmd, pbs_mom, containerd, ...). Limits in limits.conf apply to logins only. "
         "The limit of the running process counts; a changed unit applies after daemon-reload and restart. Services "
         "that ask another service to start containers (dockerd, kubelet) are listed only.",
     .inspect = "grep 'Max locked' /proc/PID/limits; systemctl show -p LimitMEMLOCK UNIT",
-    .fix = "Add a drop-in with [Service] and LimitMEMLOCK=infinity, then systemctl daemon-reload and restart the unit.",
+    .fix = "systemctl edit UNIT, and write [Service] and LimitMEMLOCK=infinity; systemctl restart UNIT",
     .ask = ask,
+    .thresholds = {&kMemlock},
 };
 
 }  // namespace fabric

@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
 #include <string>
 
 #include "checks/check.h"
 #include "checks/host/host.h"
 #include "checks/host/job_limit.h"
 #include "model/finding.h"
+#include "model/threshold.h"
 
 namespace fabric {
-namespace {
 
-// Microsoft's value for MPI on its HPC machines ("Set up user limits for MPI"); Slurm's unit has 131,072, systemd's
-// default is 1024 with a hard limit of 524,288. The hard limit counts: NCCL raises the soft limit to it
-// (src/bootstrap.cc, setFilesLimit), as do UCCL, Java and Go programs.
-constexpr uint64_t kEnough = 65'535;
-constexpr const char* kExpected = "at least 65535 (hard limit)";
+// The hard limit counts: NCCL raises the soft limit to it (src/bootstrap.cc, setFilesLimit), as do UCCL, Java and Go
+// programs. systemd's default is 1024 with a hard limit of 524,288.
+extern const Threshold kOpenFiles{"open_files",
+                                  65'535,
+                                  "open files, at least (hard limit)",
+                                  "Microsoft, for MPI on its HPC machines; Slurm's unit has 131072",
+                                  1024,
+                                  1e9};
+
+namespace {
 
 JobLimit nofile_of(const JobService& service) {
   // Programs with select(2) need a soft limit of 1024.
@@ -44,12 +50,14 @@ std::string meaning_of(const JobService& service) {
 // `memlock` reports services whose processes cannot be read.
 void ask(const View& view, Findings& findings) {
   if (!view.now.host || !has_rdma(view)) return;
+  const double least = limit_of(view, kOpenFiles);
+  const std::string expected = "at least " + std::to_string(std::llround(least)) + " (hard limit)";
   for (const JobService& service : view.now.host->services)
     if (const JobProcess* process = tightest(service, nofile_of(service)))
-      findings.push_back(
-          finding_of(service, process, nofile_of(service),
-                     {observed_text(service, *process, nofile_of(service)), kExpected, meaning_of(service)},
-                     Status::warning, [](const ResourceLimit& limit) { return limit.hard >= kEnough; }));
+      findings.push_back(finding_of(
+          service, process, nofile_of(service),
+          {observed_text(service, *process, nofile_of(service)), expected, meaning_of(service)}, Status::warning,
+          [least](const ResourceLimit& limit) { return static_cast<double>(limit.hard) >= least; }));
 }
 
 }  // namespace
@@ -57,14 +65,15 @@ void ask(const View& view, Findings& findings) {
 extern const Check kNofileCheck{
     .id = "nofile",
     .group = group::host,
-    .title = "Job launchers allow at least 65535 open files",
+    .title = "A job launcher allows too few open files",
     .meaning =
         "Each connection, queue, device and shared segment needs a file descriptor; a process of a job on many GPUs "
         "needs thousands. Jobs inherit the limit of the service that starts them. The hard limit counts, because NCCL "
         "and others raise the soft limit to it.",
     .inspect = "grep 'Max open files' /proc/PID/limits; in a job: ulimit -Hn",
-    .fix = "Add a drop-in with [Service] and LimitNOFILE=131072, then systemctl daemon-reload and restart the unit.",
+    .fix = "systemctl edit UNIT, and write [Service] and LimitNOFILE=131072; systemctl restart UNIT",
     .ask = ask,
+    .thresholds = {&kOpenFiles},
 };
 
 }  // namespace fabric

@@ -30,7 +30,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kNumaBalancingCheck{
     .id = "numa-balancing",
     .group = group::host,
-    .title = "Automatic NUMA balancing is off",
+    .title = "Automatic NUMA balancing is on",
     .meaning =
         "With NUMA balancing the kernel unmaps pages to see which CPU uses them, and migrates them. GPU jobs are "
         "already bound to their NUMA node and only pay for the page faults. A value wanted by [sysctl] in "

@@ -58,7 +58,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kGidCheck{
     .id = "gid",
     .group = group::link,
-    .title = "Every RoCE port has a RoCE v2 GID with a routable address",
+    .title = "A RoCE port has no RoCE v2 GID with a routable address",
     .meaning =
         "The GID table follows the IP addresses of the netdev. Without a RoCE v2 GID no connection can be made. A "
         "link-local GID does not cross routers.",

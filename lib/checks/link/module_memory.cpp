@@ -32,7 +32,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kModuleMemoryCheck{
     .id = "module-memory",
     .group = group::link,
-    .title = "The memory of the module has a valid checksum",
+    .title = "The memory of a module has a wrong checksum",
     .meaning =
         "The memory (EEPROM) of a module has a checksum for each range: SFF-8472, SFF-8636 and CMIS. If one range is "
         "wrong, its limits are not used. If all are wrong, nothing that the module reports can be relied on.",

@@ -209,7 +209,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kPortStateCheck{
     .id = "port-state",
     .group = group::link,
-    .title = "Every RDMA port is ACTIVE with its link up",
+    .title = "An RDMA port is not ACTIVE or its link is down",
     .meaning =
         "A port that is not ACTIVE carries no RDMA. The finding shows the reason that the NIC reports, else the "
         "physical state: Polling means no signal (cable, transceiver, switch port); training or recovery means a bad "

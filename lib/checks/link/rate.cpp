@@ -64,7 +64,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kRateCheck{
     .id = "rate",
     .group = group::link,
-    .title = "Equal ports run at equal speed",
+    .title = "A port is slower than equal ports",
     .meaning =
         "Compares ports of the same NIC model in the same position. A slower port has lost lanes or negotiated a lower "
         "speed, and every collective runs at the speed of its slowest link.",

@@ -56,7 +56,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kRoceMtuCheck{
     .id = "roce-mtu",
     .group = group::link,
-    .title = "The netdev MTU allows the RoCE path MTU 4096",
+    .title = "The netdev MTU is too small for the RoCE path MTU 4096",
     .meaning =
         "RoCE needs 96 bytes around its payload: a netdev MTU of 4192 or more gives a path MTU of 4096, 1500 gives "
         "1024. A smaller path MTU means more packets and lower throughput. An MTU that the policy wants is not "

@@ -25,14 +25,14 @@ bool was_never_connected(const Port& port) {
 // An unused second port: its card has an active port, and no equal port is active on another card.
 bool is_spare(const View& view, const Port& port) {
   const auto& ports = view.now.ports;
-  const auto is_neighbour = [&](const Port& other) {
+  const auto is_neighbor = [&](const Port& other) {
     const bool same_card = !port.pci.empty() && card_of(other.pci) == card_of(port.pci);
     return &other != &port && is_judged(other) && is_active(other) && (same_card || other.rdma == port.rdma);
   };
   const auto is_active_twin = [&](const Port& other) {
     return &other != &port && is_active(other) && are_twins(other, port);
   };
-  return std::any_of(ports.begin(), ports.end(), is_neighbour) &&
+  return std::any_of(ports.begin(), ports.end(), is_neighbor) &&
          std::none_of(ports.begin(), ports.end(), is_active_twin);
 }
 

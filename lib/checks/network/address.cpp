@@ -63,7 +63,7 @@ void add_finding(const View& view, const Port& port, const Holders& all, Finding
     return findings.push_back(
         bad(Status::critical, port.id(), "duplicate: " + failed, expected,
             "Another host on the link has this IPv6 address, so the kernel does not use it.",
-            "Find the other host (ip -6 neighbour; MAC table of the switch) and change one address, then ip link set " +
+            "Find the other host (ip -6 neighbor; MAC table of the switch) and change one address, then ip link set " +
                 port.netdev + " down && ip link set " + port.netdev + " up"));
   if (lacks_address(view, port))
     return findings.push_back(
@@ -87,7 +87,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kAddressCheck{
     .id = "address",
     .group = group::network,
-    .title = "Every RoCE port has its own IP address",
+    .title = "A RoCE port has no IP address of its own",
     .meaning =
         "RoCE finds its peers by IP address. A compute port without an address, while equal ports have one, is missing "
         "from every collective. An address used by two ports or two hosts sends connections to the wrong one.",

@@ -105,7 +105,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kFirmwareCheck{
     .id = "firmware",
     .group = group::network,
-    .title = "NICs of one model run the same, allowed firmware",
+    .title = "The firmware of a NIC is not allowed or differs from that of equal NICs",
     .meaning =
         "Without [firmware] in fabric-agent.toml, NICs with the same board id are compared with each other and the "
         "minority is reported. With [firmware], each version must be listed for its board id, PCI id or driver. "

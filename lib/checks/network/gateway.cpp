@@ -9,7 +9,7 @@
 namespace fabric {
 namespace {
 
-Finding unanswered(const Port& port, const std::string& netdev, const Neighbour& gateway) {
+Finding unanswered(const Port& port, const std::string& netdev, const IpNeighbor& gateway) {
   const std::string address = to_text(gateway.ip);
   const bool failed = gateway.state == "FAILED";
   return bad(failed ? Status::critical : Status::warning, port.id(), address + " is " + gateway.state + " on " + netdev,
@@ -19,18 +19,18 @@ Finding unanswered(const Port& port, const std::string& netdev, const Neighbour&
                     : "The gateway has not answered ARP or neighbor solicitation yet. If this persists, nothing beyond "
                       "the subnet of this port can be reached.",
              std::string(gateway.ip.v6 ? "ping -6" : "ping") + " -c 3 -I " + netdev + " " + address +
-                 "; ip neighbour show dev " + netdev +
+                 "; ip neighbor show dev " + netdev +
                  ". If it fails, configure the same VLAN, address and prefix as on the switch port.");
 }
 
-// Without traffic the kernel has no entry and there is no finding.
+// Without traffic the kernel has no entry and nothing is reported.
 void ask(const View& view, Findings& findings) {
   for (const Port& port : view.now.ports) {
     if (!is_judged(port) || !is_active(port) || !is_roce(port)) continue;
-    const Neighbour* worst = nullptr;
+    const IpNeighbor* worst = nullptr;
     std::string on, good_ones;
     for (const NamedInterface& each : interfaces_of(view.now, port))
-      for (const Neighbour& gateway : each.interface->gateways) {
+      for (const IpNeighbor& gateway : each.interface->gateways) {
         const bool silent = gateway.state == "FAILED" || gateway.state == "INCOMPLETE";
         if (!silent) good_ones += (good_ones.empty() ? "" : ", ") + to_text(gateway.ip) + " " + gateway.state;
         else if (worst == nullptr || gateway.state == "FAILED") worst = &gateway, on = each.netdev;
@@ -45,11 +45,11 @@ void ask(const View& view, Findings& findings) {
 extern const Check kGatewayCheck{
     .id = "gateway",
     .group = group::network,
-    .title = "The gateway of every rail answers",
+    .title = "The gateway of a rail does not answer",
     .meaning =
         "Reads the neighbor table of the kernel and sends nothing. FAILED means that the gateway did not answer ARP "
         "(IPv4) or neighbor discovery (IPv6), so nothing beyond the subnet can be reached through this rail.",
-    .inspect = "ip neighbour show dev NETDEV; ping -c 3 -I NETDEV GATEWAY",
+    .inspect = "ip neighbor show dev NETDEV; ping -c 3 -I NETDEV GATEWAY",
     .fix =
         "Configure the same VLAN, address and prefix as on the switch port, and check that the gateway has this "
         "address.",

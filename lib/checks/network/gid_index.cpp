@@ -108,14 +108,15 @@ void ask(const View& view, Findings& findings) {
 extern const Check kGidIndexCheck{
     .id = "gid-index",
     .group = group::network,
-    .title = "The RoCE v2 GID has the same index on all compute ports",
+    .title = "The index of the RoCE v2 GID differs between compute ports",
     .meaning =
         "NCCL before 2.21, perftest and other programs use one GID index for all ports. On a port with another address "
         "at that index, connections fail or use RoCE v1. The kernel fills the table in the order of the addresses, "
         "link-local addresses included. [expect] gid_index pins the index. Two ports with the same GID are critical.",
     .inspect = "show_gids; grep . /sys/class/infiniband/RDMADEV/ports/1/gid_attrs/types/*",
     .fix =
-        "ip link set NETDEV down, then up, so that the table is filled again; configure addresses in the same order on "
+        "ip link set NETDEV down; ip link set NETDEV up (fills the table again); configure addresses in the same order "
+        "on "
         "all rails; or unset NCCL_IB_GID_INDEX with NCCL 2.21 and later.",
     .ask = ask,
 };

@@ -78,7 +78,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kMtuChainCheck{
     .id = "mtu-chain",
     .group = group::network,
-    .title = "The MTU fits from RoCE through the netdev to the switch",
+    .title = "The MTU of the netdev or the switch is too small for RoCE",
     .meaning =
         "The RoCE path MTU plus 96 bytes of headers must fit the MTU of the netdev. The MTU plus 18 bytes of Ethernet "
         "framing must fit the largest frame of the switch port, which it announces by LLDP. Larger packets are dropped "

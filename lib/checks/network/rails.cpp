@@ -230,7 +230,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kRailsCheck{
     .id = "rails",
     .group = group::network,
-    .title = "Rails in one subnet use their own links and MAC addresses",
+    .title = "Rails in one subnet share links or MAC addresses",
     .meaning =
         "Linux sends through the first route to a subnet, and answers ARP (IPv4) for an address on any interface. With "
         "several rails in one subnet, half of the links carry nothing, RoCE packets reach the wrong NIC and are "

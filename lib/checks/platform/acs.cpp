@@ -100,7 +100,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kAcsCheck{
     .id = "acs",
     .group = group::platform,
-    .title = "ACS does not redirect traffic between a GPU and its NIC",
+    .title = "ACS redirects traffic between a GPU and its NIC",
     .meaning =
         "ACS request and completion redirect on the downstream ports of a PCIe switch send every packet between GPU "
         "and NIC through the root complex. GPUDirect RDMA then loses half of its throughput or more, without any "
@@ -109,7 +109,7 @@ extern const Check kAcsCheck{
         "by fabric-agent-pci.service. ACS redirect is harmless with direct translated P2P (DirectTrans+ and ATS).",
     .inspect = "lspci -vvv -s ADDRESS (ACSCtl); systemctl status fabric-agent-pci",
     .fix =
-        "setpci -s ADDRESS ECAP_ACS+6.w=0000, then systemctl restart fabric-agent-pci. To keep it off after a reboot, "
+        "setpci -s ADDRESS ECAP_ACS+6.w=0000; systemctl restart fabric-agent-pci. To keep it off after a reboot, "
         "disable ACS in the firmware setup or add pci=disable_acs_redir=ADDRESS to the kernel command line.",
     .ask = ask,
 };

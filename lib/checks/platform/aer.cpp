@@ -154,7 +154,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kAerCheck{
     .id = "aer",
     .group = group::platform,
-    .title = "No new PCIe errors on the path to GPUs and NICs",
+    .title = "New PCIe errors on the path to a GPU or NIC",
     .meaning =
         "The kernel counts PCIe errors per function. Correctable errors (BadTLP, RxErr, Rollover) are repeated by the "
         "link, cost throughput and precede worse ones. A non-fatal error lost a transaction, a fatal error lost the "

@@ -84,7 +84,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kGpuBarCheck{
     .id = "gpu-bar",
     .group = group::platform,
-    .title = "The GPU memory BAR covers the whole memory",
+    .title = "The BAR of a GPU does not cover its memory",
     .meaning =
         "A NIC reaches GPU memory through the largest prefetchable BAR of the GPU (NVIDIA: BAR1). If this BAR is "
         "smaller than that of other GPUs, or 256 MiB although the GPU offers more, the firmware had no address space "

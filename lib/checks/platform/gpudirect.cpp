@@ -71,7 +71,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kGpudirectCheck{
     .id = "gpudirect",
     .group = group::platform,
-    .title = "The RDMA driver can access GPU memory",
+    .title = "The RDMA driver cannot access GPU memory",
     .meaning =
         "GPUDirect RDMA requires nvidia_peermem (or the older nv_peer_mem), or dma-buf: NVIDIA's open kernel modules; "
         "for AMD a kernel with CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY. Otherwise NCCL and RCCL copy through "

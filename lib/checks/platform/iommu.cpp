@@ -66,7 +66,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kIommuCheck{
     .id = "iommu",
     .group = group::platform,
-    .title = "GPUs and RDMA NICs bypass IOMMU translation",
+    .title = "The IOMMU translates DMA of a GPU or RDMA NIC",
     .meaning =
         "A translating IOMMU looks up every DMA address. Small messages take longer, throughput drops when the IOTLB "
         "is too small for the working set, and peer-to-peer traffic redirected by ACS is translated as well. Not "

@@ -44,7 +44,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kPciPowerCheck{
     .id = "pci-power",
     .group = group::platform,
-    .title = "GPUs and NICs in use are in power state D0",
+    .title = "A GPU or NIC in use is not in power state D0",
     .meaning =
         "A function in D3 wakes up on its first access, which takes up to seconds and can fail. On a server only a "
         "laptop tool (powertop, TLP) suspends a GPU or NIC in use.",

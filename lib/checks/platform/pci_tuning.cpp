@@ -12,13 +12,19 @@
 #include "checks/check.h"
 #include "checks/topology/pairing.h"
 #include "model/finding.h"
+#include "model/threshold.h"
 #include "topology/platform.h"
 
 namespace fabric {
-namespace {
 
-// Bytes; the default of NICs. A smaller size needs more outstanding requests than a NIC has.
-constexpr uint32_t kSmallRequest = 512;
+extern const Threshold kLeastMrrs{"least_mrrs",
+                                  512,
+                                  "bytes of MRRS of a NIC that serves GPUs",
+                                  "the default of NICs; smaller reads need more outstanding requests than they have",
+                                  128,
+                                  4096};
+
+namespace {
 
 struct Subject {
   const Nic* nic = nullptr;
@@ -116,8 +122,9 @@ Finding finding_for(const View& view, const Tally& tally, const Subject& subject
                "Set MRRS with mrrs in fabric-agent.toml, relaxed ordering in the NIC firmware, MPS in the firmware "
                "setup (or pci=pcie_bus_safe), then systemctl restart fabric-agent-pci. Compare with lspci -vv -s " +
                    pci);
-  if (subject.for_gpus && *subject.has->mrrs < kSmallRequest && !mrrs_wanted)
-    return bad(Status::warning, subject.nic->name, observed, "MRRS 512 or more (4096 is common)",
+  if (subject.for_gpus && *subject.has->mrrs < limit_of(view, kLeastMrrs) && !mrrs_wanted)
+    return bad(Status::warning, subject.nic->name, observed,
+               "MRRS " + number_text(limit_of(view, kLeastMrrs)) + " or more (4096 is common)",
                "Small read requests keep the NIC from reading memory at the rate of the network.",
                "Set mrrs = 4096 for this port in fabric-agent.toml, then systemctl restart fabric-agent-pci");
   return good(subject.nic->name, observed, "equal to others of its model");
@@ -135,7 +142,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kPciTuningCheck{
     .id = "pci-tuning",
     .group = group::platform,
-    .title = "NICs of one model have equal and sufficient PCIe settings",
+    .title = "PCIe settings of a NIC are too small or differ from those of equal NICs",
     .meaning =
         "Compares maximum read request (MRRS), maximum payload (MPS), relaxed ordering and 10-bit tags of each RDMA "
         "NIC with those of its model. A NIC that differs is the slow one in a collective. An MRRS below 512 bytes "
@@ -145,6 +152,7 @@ extern const Check kPciTuningCheck{
         "Set MRRS with mrrs in the policy, relaxed ordering in the NIC firmware (mlxconfig PCI_WR_ORDERING), MPS in "
         "the firmware setup.",
     .ask = ask,
+    .thresholds = {&kLeastMrrs},
 };
 
 }  // namespace fabric

@@ -33,7 +33,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kPfcAndPauseCheck{
     .id = "pfc-and-pause",
     .group = group::settings,
-    .title = "Global pause is off on ports with PFC",
+    .title = "Global pause is on at a port with PFC",
     .meaning =
         "Global (802.3x) pause and PFC exclude each other. With both on, pause stops every priority and the port may "
         "ignore PFC frames.",

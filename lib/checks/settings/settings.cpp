@@ -15,7 +15,7 @@ struct Answer {
   std::string meaning, remedy;
 };
 
-constexpr std::string_view kApply = "fabric-agentctl plan, then fabric-agentctl apply as root.";
+constexpr std::string_view kApply = "fabric-agentctl plan; fabric-agentctl apply";
 
 Answer answer_of(const Change& change, bool enforced) {
   const Setting& setting = setting_of(change.setting);
@@ -114,12 +114,25 @@ void ask(const View& view, Findings& findings) {
       "Write /etc/fabric-agent/fabric-agent.toml, then fabric-agentctl config check; or name a file with --config."));
 }
 
+// The first clause of the meaning: "The MTU differs from the policy".
+constexpr std::string_view title(std::string_view meaning) {
+  const size_t end = std::min(meaning.find(": "), meaning.find(". "));
+  return end == std::string_view::npos ? meaning.substr(0, meaning.size() - 1) : meaning.substr(0, end);
+}
+
+template <size_t Row>
+std::string_view meaning() {
+  static const std::string text =
+      std::string(kSettings[Row].meaning) + " The setting: " + std::string(kSettings[Row].help) + ".";
+  return text;
+}
+
 template <size_t... Row>
 std::vector<Check> rows(std::index_sequence<Row...>) {
   return {{.id = kSettings[Row].key,
            .group = group::settings,
-           .title = kSettings[Row].help,
-           .meaning = kSettings[Row].meaning,
+           .title = title(kSettings[Row].meaning),
+           .meaning = meaning<Row>(),
            .inspect = "fabric-agentctl plan; fabric-agentctl show",
            .fix = kApply,
            .ask = ask<Row>}...};

@@ -43,7 +43,7 @@ void ask(const View& view, Findings& findings) {
   if (!observed.empty())
     findings.push_back(bad(Status::warning, kHost, observed, expected,
                            "Host settings differ from [sysctl] of the configuration." + details,
-                           "fabric-agentctl plan --port host, then fabric-agentctl apply --port host as root."));
+                           "fabric-agentctl plan --port host; fabric-agentctl apply --port host"));
   else if (in_sync != 0) findings.push_back(good(kHost, std::to_string(in_sync) + " in sync", "match [sysctl]"));
 }
 
@@ -52,10 +52,10 @@ void ask(const View& view, Findings& findings) {
 extern const Check kSysctlCheck{
     .id = "sysctl",
     .group = group::settings,
-    .title = "Host settings match [sysctl] of the configuration",
+    .title = "A host setting differs from [sysctl] of the configuration",
     .meaning = "A setting below /proc/sys that the configuration wants has another value, or could not be set.",
     .inspect = "fabric-agentctl plan --port host",
-    .fix = "fabric-agentctl plan --port host, then fabric-agentctl apply --port host as root.",
+    .fix = "fabric-agentctl plan --port host; fabric-agentctl apply --port host",
     .ask = ask,
 };
 

@@ -112,7 +112,7 @@ bool misses_speed(const View& view, const Port& port, const std::set<std::string
          *port.speed != *view.policy->expect.speed;
 }
 
-// Without a NIC there is no class: pairing and the count of NICs report it.
+// Without a NIC the class is unknown: pairing and the count of NICs report it.
 bool misses_class(const View& view, const Placement& placed, size_t gpu) {
   const auto wanted = view.policy == nullptr ? std::nullopt : view.policy->expect.path_class;
   return wanted && placed.path(gpu) && *placed.path(gpu) > *wanted;
@@ -135,7 +135,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kExpectCheck{
     .id = "expect",
     .group = group::topology,
-    .title = "The machine matches [expect] in fabric-agent.toml",
+    .title = "The machine differs from [expect] in fabric-agent.toml",
     .meaning =
         "The site pins the number of GPUs and compute NICs, the worst path class between a GPU and its NIC (PIX PXB "
         "PHB NODE SYS), and the speed of compute ports. Nothing is checked without a pin.",

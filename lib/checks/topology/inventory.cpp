@@ -73,7 +73,7 @@ void ask(const View& view, Findings& findings) {
     return findings.push_back(
         bad(Status::warning, "node", "unreadable", "an inventory of the last good state",
             "The inventory cannot be read, so missing parts are found by symmetry only: " + node.inventory_unread + ".",
-            "fabric-agentctl inventory accept writes it anew from what is there now."));
+            "fabric-agentctl inventory accept"));
   if (!node.inventory || (node.topology.gpus.empty() && node.topology.nics.empty())) return;
   std::vector<Finding> found;
   const auto links = reported_links(view);
@@ -95,7 +95,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kInventoryCheck{
     .id = "inventory",
     .group = group::topology,
-    .title = "No GPU, NIC or RDMA device is missing since the last good state",
+    .title = "A GPU, NIC or RDMA device is missing since the last good state",
     .meaning =
         "Compares GPUs, NIC functions, RDMA devices, NUMA nodes and PCIe links with the inventory that fabric-agentd "
         "records while no part is missing. What is gone or less than it was is named by its place. With an inventory, "

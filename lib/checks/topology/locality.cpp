@@ -105,7 +105,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kLocalityCheck{
     .id = "locality",
     .group = group::topology,
-    .title = "Every GPU is as close to its NIC as the other GPUs are",
+    .title = "A GPU is farther from its NIC than the other GPUs are",
     .meaning =
         "Compares the path from each GPU to its nearest NIC with that of the other GPUs, in nvidia-smi's classes (PIX "
         "PXB PHB NODE SYS). A GPU with a longer path has lost its NIC, or a NIC is in the wrong slot. GPUs passed to "

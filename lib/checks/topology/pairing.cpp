@@ -178,7 +178,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kPairingCheck{
     .id = "pairing",
     .group = group::topology,
-    .title = "Every GPU has a NIC of its own",
+    .title = "A GPU has no NIC of its own",
     .meaning =
         "Pairs GPUs and NICs as well as the machine allows, and reports a NIC that breaks the symmetry: it serves more "
         "GPUs than the others (a NIC is missing), it is on a NUMA node without a GPU while GPUs share a NIC (wrong "

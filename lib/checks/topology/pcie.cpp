@@ -207,7 +207,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kPcieCheck{
     .id = "pcie",
     .group = group::topology,
-    .title = "PCIe links of NICs, GPUs and switches run at full width and speed",
+    .title = "The PCIe link of a NIC, GPU or switch is below full width or speed",
     .meaning =
         "Compares the current width and speed with devices of the same model, then with the maximum of the device. A "
         "link between two bridges is compared with the maximum of both ends. A NIC whose slot is slower than its port "

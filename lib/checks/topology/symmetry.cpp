@@ -78,7 +78,7 @@ void ask(const View& view, Findings& findings) {
 extern const Check kSymmetryCheck{
     .id = "symmetry",
     .group = group::topology,
-    .title = "Equal places of the machine have equal parts",
+    .title = "Equal places of the machine have different parts",
     .meaning =
         "Compares cards of one model, then what is below each bridge and on each root bus. A GPU, NIC function or RDMA "
         "device that at least three equal places have is missing in the place that has none. A GPU is reported only if "

@@ -154,7 +154,7 @@ Result<Bytes> get_module_page(Netlink& generic, const Family& family, const std:
 
 Result<Transceiver> ModuleReader::read(Netlink& generic, const Family& family, const std::string& netdev) {
   Known known = std::move(known_[netdev]);
-  known_.erase(netdev);  // and kept again only when all went well: a module may have been pulled in between
+  known_.erase(netdev);  // and kept again only after success: a module may have been pulled in between
   auto first = get_module_page(generic, family, netdev, eeprom::first_place());
   if (!first) return first.error();
   std::vector<eeprom::Page> pages{{eeprom::first_place(), *first}};

@@ -72,7 +72,7 @@ Result<std::optional<IpRoute>> parse_route(View8 payload);
 Result<std::optional<IpRule>> parse_rule(View8 payload);
 Result<std::optional<IpNeighbor>> parse_neighbor(View8 payload);
 
-// "REACHABLE", as ip-neighbour(8) says it; "state 3" of none or several states.
+// "REACHABLE", as in ip-neighbour(8); "state 3" of none or several states.
 std::string neighbor_state_text(uint16_t state);
 
 // Whole dumps, both families, all tables. E2BIG beyond 65,536 messages: a router, whose tables are not judged.

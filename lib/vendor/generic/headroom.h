@@ -13,12 +13,12 @@ namespace fabric::headroom {
 
 inline constexpr uint32_t kCell = 128;  // bytes; the NICs' own (SBCAM), 144 on some, is not shown to the host
 inline constexpr uint32_t kLargestCell = 256;
-inline constexpr uint32_t kDefaultCable = 7;  // metres, MLX5E_DEFAULT_CABLE_LEN
+inline constexpr uint32_t kDefaultCable = 7;  // meters, MLX5E_DEFAULT_CABLE_LEN
 
 // What the headroom depends on.
 struct Link {
   uint32_t speed = 0;              // Mb/s; 0: not known, the link is down
-  uint32_t cable = kDefaultCable;  // metres
+  uint32_t cable = kDefaultCable;  // meters
   uint32_t mtu = 0;                // bytes, the netdev's
   uint32_t max_mtu = 0;            // bytes, IFLA_MAX_MTU
 };

@@ -19,7 +19,7 @@ Result<void> in_port(const PortIo& io, Act&& with) {
   const Root& root = io.kernel.root;
   const std::string device = std::string(kFolder) + "/" + io.rdma;
   const std::string port = device + "/ports/" + std::to_string(io.port);
-  const bool stood = root.exists(device);
+  const bool existed = root.exists(device);
   Result<void> done;
   for (int tries = 1; tries <= ConfigfsItem::kTries; ++tries) {
     auto item = ConfigfsItem::open(root, device);
@@ -27,7 +27,7 @@ Result<void> in_port(const PortIo& io, Act&& with) {
     done = with(port);
     if (done || item->stands()) break;
   }
-  if (done || done.error().code != ENODEV || !stood) return done;
+  if (done || done.error().code != ENODEV || !existed) return done;
   if (auto gone = root.remove_directory(device); !gone) return gone;
   if (auto made = root.make_directory(device); !made) return made;
   return with(port);

@@ -43,7 +43,7 @@ Result<void> write_pfc(PortIo& io, const Setting& setting, const Qos& want, cons
   return written ? dcbnl::set_all(*io.kernel.route, io.netdev) : written;
 }
 
-// qede_set_pauseparam() sets the link anew, qed_dcbnl_setdcbx() the firmware's DCBX.
+// qede_set_pauseparam() restarts the link, qed_dcbnl_setdcbx() the firmware's DCBX.
 constexpr SettingOp kOps[] = {
     {SettingId::dcbx, {upstream::write_dcbx, "qed/qed_dcbx.c qed_dcbnl_setdcbx()"}},
     {SettingId::pause, {upstream::write_pause, "qede/qede_ethtool.c qede_set_pauseparam()"}},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What mlx5_core does over dcbnl, upstream and OFED alike: drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c and
 // en/port_buffer.c of Linux 6.12. Trust follows the DSCP entries; a change of the PFC bits toggles the link, FEC does,
-// too; ieee_pfc.delay is the cable's length in metres; buffers, ETS and rates stop nothing. The first DSCP and the last
+// too; ieee_pfc.delay is the cable's length in meters; buffers, ETS and rates stop nothing. The first DSCP and the last
 // close and open the netdev's channels, and take its carrier for a moment, on NICs that want headers inline in the work
 // request (mlx5e_set_trust_state(): MLX5_INLINE_MODE_L2).
 #pragma once

@@ -12,7 +12,7 @@
 namespace fabric::mlx5 {
 namespace {
 
-constexpr uint32_t kCableEnd = 1000;  // metres; MLX5E_MAX_CABLE_LENGTH: this and more is ignored in silence
+constexpr uint32_t kCableEnd = 1000;  // meters; MLX5E_MAX_CABLE_LENGTH: this and more is ignored in silence
 
 bool is_buffer(const Setting& setting) {
   return setting.id == SettingId::prio2buffer || setting.id == SettingId::buffer_size;
@@ -211,7 +211,7 @@ void effect(const Setting& setting, const Qos& want, Qos& have) {
 std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
   if (setting.id == SettingId::trust) return upstream::impossible_trust(want, have, false);
   if (setting.id == SettingId::cable_length && (*want.cable_length == 0 || *want.cable_length >= kCableEnd))
-    return "mlx5 takes 1 to 999 metres";
+    return "mlx5 supports 1 to 999 meters";
   if (setting.id == SettingId::ets)
     for (Tsa tsa : want.ets->tsa)
       if (tsa == Tsa::cb_shaper) return "mlx5 has no credit-based shaper";
@@ -269,7 +269,7 @@ Result<void> write_buffers(PortIo& io, const Setting&, const Qos& want, const Qo
   return send_buffers(io, map, sizes);
 }
 
-// A driver that truncates would leave a limit that nobody asked for.
+// A driver that truncates would leave a limit that was not requested.
 Result<void> write_maxrate(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
   if (auto written = upstream::write_maxrate(io, setting, want, have); !written) return written;
   auto now = dcbnl::get(*io.kernel.route, io.netdev);

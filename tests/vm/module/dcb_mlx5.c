@@ -6,7 +6,7 @@
  */
 #include "fabsim.h"
 
-#define MLX5_DEFAULT_CABLE	7	/* metres, MLX5E_DEFAULT_CABLE_LEN */
+#define MLX5_DEFAULT_CABLE	7	/* meters, MLX5E_DEFAULT_CABLE_LEN */
 #define MLX5_MAX_CABLE		1000	/* MLX5E_MAX_CABLE_LENGTH */
 #define MLX5_CELL		128	/* bytes; en/port_buffer.h MLX5E_BUFFER_CELL_SHIFT */
 #define MLX5_MAX_MTU		9978
@@ -196,7 +196,7 @@ static int mlx5_config_buffers(struct fab_nic *nic, unsigned int change, const u
 }
 
 /*
- * mlx5e_dcbnl_ieee_setpfc(): a change of the bits toggles the link; delay is the cable's length in metres, 0 and 1000 or more are
+ * mlx5e_dcbnl_ieee_setpfc(): a change of the bits toggles the link; delay is the cable's length in meters, 0 and 1000 or more are
  * ignored.  Buffers are checked only when the host owns them, after the bits have been written: at ENOMEM PFC is on and its buffer
  * stays lossy.  There is no check against global pause (mlx5/core/port.c writes both with masks).
  */

@@ -57,7 +57,7 @@ rewire 2 1
 check "swapped wires: leaf2 on NIC 0" wait_until 40 eval 'neighbor 0 | grep -q leaf2'
 check "leaf1 on NIC 2" wait_until 40 eval 'neighbor 2 | grep -q leaf1'
 # What was heard before stays for its time to live (4 x 5 s).
-check "both are named, once the old neighbours are forgotten" wait_until 60 found_is "$(printf 'cabling %s critical\n' "$(port 0)" "$(port 2)" | sort)"
+check "both are named, once the old neighbors are forgotten" wait_until 60 found_is "$(printf 'cabling %s critical\n' "$(port 0)" "$(port 2)" | sort)"
 check "each names the other" eval 'fabric-agentctl check --only cabling --interval 0 --json | jq -r ".checks[].meaning" | grep -c "$(netdev 0).*$(netdev 2).*swapped\|$(netdev 2).*$(netdev 0).*swapped" | grep -qx 2'
 rewire 0 1
 rewire 2 3

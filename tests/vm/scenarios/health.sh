@@ -167,7 +167,7 @@ for _ in 1 2 3; do
   sleep 0.5
 done
 told "flapping" link-flap 0 1
-# Without a neighbour that says which switch it is, nobody is blamed.
+# Without a neighbor that says which switch it is, nobody is blamed.
 culprit "flapping" 0 unknown not-enough-evidence
 # Restart of the exporter: nothing is forgotten.
 since() { scrape && sed -nE "s/^fabric_health_since_timestamp_seconds\{rule=\"link_flap\",subject=\"$(port 0 | sed 's,/,\\/,')\"\} //p" $PAGE; }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "model/view.h"
+
+namespace fabric {
+
+// A number that a check or diagnosis rule compares with, and that a site may judge otherwise: a row
+// `extern const Threshold kName{` beside the function, named by the row of the check or rule. CMake lists these rows.
+// Numbers of standards are plain constants.
+struct Threshold {
+  std::string_view key;  // of [thresholds] in the configuration: "pause_share"
+  double value = 0;
+  std::string_view unit, source;  // who published the value; "ours": unpublished
+  double least = 0, most = 1;     // what the configuration accepts
+};
+
+// The configured value, or the row's.
+inline double limit_of(const View& view, const Threshold& threshold) {
+  if (view.policy == nullptr) return threshold.value;
+  const auto given = view.policy->thresholds.find(threshold.key);
+  return given == view.policy->thresholds.end() ? threshold.value : given->second;
+}
+
+}  // namespace fabric

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts in tests/golden. FABRIC_UPDATE_GOLDEN=1 writes them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <sstream>
+#include <string>
+
+#include "ctl/verbs.h"
+
+namespace fabric::test {
+
+// In code points.
+inline size_t widest_line(const std::string& text) {
+  size_t widest = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    widest = std::max(widest, static_cast<size_t>(std::count_if(line.begin(), line.end(), [](unsigned char byte) {
+                        return (byte & 0xc0) != 0x80;  // one for each code point
+                      })));
+  return widest;
+}
+
+// Equals tests/golden/NAME.
+inline void expect_golden(const std::string& name, const std::string& text) {
+  const std::string file = std::string(FABRIC_SOURCE_DIR) + "/tests/golden/" + name;
+  if (std::getenv("FABRIC_UPDATE_GOLDEN") != nullptr) std::ofstream(file) << text;
+  std::ifstream in(file);
+  EXPECT_EQ(text, std::string(std::istreambuf_iterator<char>(in), {})) << file << ": tests/regenerate writes it";
+}
+
+// The same text for terminals of 80 and of 120 columns, NAME_80.txt and NAME_120.txt: no line is wider.
+inline void expect_goldens(const std::string& name, const std::function<std::string(const ctl::Output&)>& text) {
+  for (const unsigned width : {80U, 120U}) {
+    ctl::Output output;
+    output.width = width;
+    const std::string shown = text(output);
+    EXPECT_LE(widest_line(shown), width) << shown;
+    expect_golden(name + "_" + std::to_string(width) + ".txt", shown);
+  }
+}
+
+}  // namespace fabric::test
