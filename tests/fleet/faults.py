@@ -42,7 +42,7 @@ def leaf_dies(rail):
         view.event('retries_exceeded', (rail + 1) % view.node.fleet.rails, 2)
         if over:
             return
-        view.down(rail)
+        view.down(rail, since)
         view.culprit(rail, 'network', 'far-end-silent')
         view.finding('loss', rail, 2)
         if since < 120:
@@ -58,7 +58,7 @@ def cable_breaks(node, rail):
             view.event('link_flap', rail)
             view.set('fabric_port_carrier_downs_total', rail, 2)
             if not over:
-                view.down(rail)
+                view.down(rail, since)
                 view.finding('link-errors', rail, 2)
                 view.culprit(rail, 'cable', 'no-signal')
         elif since < 120:
@@ -85,7 +85,6 @@ def rail_loses(rail):
             view.finding('loss', rail, 2)
             view.finding('discards', rail, 1)
             view.culprit(rail, 'network', 'fabric-loss')
-            view.share[rail] *= 0.999
     return act
 
 
@@ -179,18 +178,18 @@ def catalogue(fleet):
     broken, second, far = one(1), one(2), [node for node in nodes if node.unit == 1]
     unit = [node for node in nodes if node.unit == broken.unit]
     other = [node for node in nodes if node.unit == second.unit]
-    gone = some(0.002, 3)
-    gone_leavers = [node for node in some(0.002, 5) if node not in gone]
+    few = max(1, len(nodes) // 500)
+    added, removed, gone = (nodes[-3 * few:-2 * few], nodes[-2 * few:-few], nodes[-few:])
     return [
         Fault('firmware of 2 %', 0, 1e9, some(0.02, 7), firmware(rails), range(rails), 'ticket FabricFirmwareOutlier', wide=['FabricFirmwareOutlier']),
         Fault('optic batch', 10, 1e9, batch, batch_ages(fleet, 12), [4], 'ticket FabricOpticBatch', wide=['FabricOpticBatch']),
         Fault('settings of one node', 0, 1e9, [one(4)], while_lasting(lambda view, _: view.set('fabric_settings_hash', 4, 1)), [4], 'ticket FabricSettingsOutlier'),
-        Fault('slow NIC', 0, 1e9, [one(5)], while_lasting(lambda view, _: view.share.__setitem__(5, 0.4)), [5], 'ticket FabricSlowNic'),
+        Fault('slow NIC', 0, 1e9, [one(5)], while_lasting(lambda view, since: view.lost.__setitem__(5, (0.6, since))), [5], 'ticket FabricSlowNic'),
         Fault('agent ends', 10, 1e9, [one(6)], while_lasting(lambda view, _: view.set_agent(0)), (), 'ticket FabricAgentDown'),
         Fault('setting drifts', 10, 1e9, [one(7)], while_lasting(drift), [0]),
         Fault('nodes do not answer', 20, 1e9, gone, while_lasting(lambda view, _: setattr(view, 'gone', True)), (), 'ticket FabricExporterDown'),
-        Fault('targets removed', 40, 1e9, gone_leavers, quiet),
-        Fault('nodes added later', 60, 1e9, some(0.002, 6), quiet),
+        Fault('targets removed', 40, 1e9, removed, quiet),
+        Fault('nodes added later', 60, 1e9, added, quiet),
         Fault('answers 5 s late', -1e9, 2e9, some(0.01, 8), quiet),
         Fault('counters reset', 30, 1, some(0.05, 9), lambda view, since, _: reborn(view.node, view.node.skew) if since < 15 else None),
         Fault('clock 1 h ahead, boots', 30, 90, [one(8)], boots(90, 3600), range(rails)),
@@ -204,8 +203,8 @@ def catalogue(fleet):
         Fault('leaf dies', 520, 400, far, leaf_dies(0), [0, 1], 'page FabricLeafDown', switches=['leaf2-0']),
         Fault('rail loses packets', 580, 400, some(0.4, 0), rail_loses(2), [2], 'page FabricRailDegraded',
               switches=[f'leaf{unit + 1}-2' for unit in range(len(nodes) // size + 1)], wide=['FabricSiteDegraded']),
-        Fault('all boot at once', 1000, 90, nodes, boots(90), range(rails), wide=['FabricSiteUnreachable', 'FabricNothingScraped', 'FabricSiteDegraded']),
+        Fault('all boot at once', 900, 90, nodes, boots(90), range(rails), wide=['FabricSiteUnreachable', 'FabricNothingScraped', 'FabricSiteDegraded']),
     ]
 
 
-LAST = 1400  # nothing is waiting to be sent
+LAST = 1240  # nothing is waiting to be sent

@@ -48,7 +48,7 @@ class Template:
         if line.startswith('#') or not (name in GROWS or name in VARIES or name in LINES or value == '-'):
             return line.replace('%', '%%')
         if name in GROWS:
-            share = GROWS[name]
+            share = GROWS[name] / (8 if name == 'fabric_pfc_paused_seconds_total' and 'direction="tx"' in series else 1)
             if name == 'fabric_priority_ecn_marked_packets_total':
                 share *= PRIORITY[series.split('priority="')[1][0]]
             self.grows.append((len(self.first), rail, 'direction="tx"' in series, share))
@@ -64,7 +64,6 @@ class Node:
         self.faults, self.born, self.skew, self.gone, self.slow = [], fleet.began - 86400, 0, False, 0
         self.unit = index // fleet.leaf_size
         self.base = list(fleet.template.first)
-        self.down, self.share = set(), [1] * fleet.rails
         for rail in range(fleet.rails):
             port = f'device="mlx5_{rail}",port="1"'
             batch = f'{(index * fleet.rails + rail) % 40:02d}'
@@ -95,6 +94,10 @@ class Node:
     def line(self, name, rail, labels):
         self.base[self.fleet.template.slots[name, rail]] = f'{name}{labels} 1' if labels else ''
 
+    def traffic(self, since):
+        """Bytes of a port, at 20 to 60 % of its rate."""
+        return RATE * (0.4 * since + 40 * math.sin(since / 200 + self.index))
+
     def page(self, now):
         """None: does not answer. `now` is the time of the fleet."""
         view = View(self)
@@ -105,9 +108,10 @@ class Node:
             return None
         real = time.time()
         values, since = view.values, real - self.born
-        wave = RATE * (0.4 * since + 40 * math.sin(since / 200 + self.index))  # 20 to 60 % of the rate
+        sent_so_far = [self.traffic(since) - lost * (self.traffic(since) - self.traffic(since - ago / self.fleet.speed))
+                       for lost, ago in view.lost]
         for slot, rail, sent, share in self.fleet.template.grows:
-            values[slot] = share * wave * view.share[rail] * (0.98 if sent else 1)
+            values[slot] = share * sent_so_far[rail] * (0.98 if sent else 1)
         values[self.slot('process_start_time_seconds')] = self.born + self.skew
         values[self.slot('process_cpu_seconds_total')] = since / 500
         return self.fleet.template.text % tuple(values) + ''.join(view.more)
@@ -117,7 +121,8 @@ class View:
     """What one page shows; faults change it."""
 
     def __init__(self, node):
-        self.node, self.values, self.share, self.more, self.gone = node, list(node.base), list(node.share), [], False
+        self.node, self.values, self.more, self.gone = node, list(node.base), [], False
+        self.lost = [(0, 0)] * node.fleet.rails  # share of the traffic that is missing, and for how many seconds
 
     def set(self, series, rail, value, labels=''):
         self.values[self.node.slot(series, rail, labels)] = value
@@ -138,7 +143,8 @@ class View:
     def set_agent(self, up):
         self.values[self.node.slot('fabric_agent_up')] = up
 
-    def down(self, rail):
+    def down(self, rail, since=0):
+        self.lost[rail] = 1, since
         for state, value in ('up', 0), ('state', 1), ('physical_state', 2), ('carrier', 0):
             self.set(f'fabric_port_{state}', rail, value)
         self.line('fabric_neighbor_info', rail, '')

@@ -99,8 +99,11 @@ class Stack:
         except OSError:
             return []
         writer.write(f'GET /api/v1/{path}?{urllib.parse.urlencode(dict(query=query, **more))} HTTP/1.0\r\n\r\n'.encode())
-        answer = json.loads((await reader.read()).split(b'\r\n\r\n', 1)[1])
+        body = (await reader.read()).split(b'\r\n\r\n', 1)[-1]
         writer.close()
+        if not body.startswith(b'{'):  # Service Unavailable
+            return []
+        answer = json.loads(body)
         if answer['status'] != 'success':
             raise ValueError(f"{query}: {answer['error']}")
         return answer['data']['result'] if path.startswith('query') else answer['data']
