@@ -169,10 +169,19 @@ part_lint() {
   mapfile -t pages < <(find agent -name '*.[1578]')
   for page in "${pages[@]}"; do check "man page $page" mandoc -Tlint -Wwarning "$page" || status=1; done
   check 'alerting rules' promtool check rules etc/prometheus/*.rules.yml || status=1
+  check 'examples for Prometheus' prometheus_examples || status=1
   check 'routes and inhibition of alerts' amtool check-config etc/prometheus/alertmanager.yml || status=1
   check 'alerting rules answer as their tests say' promtool test rules tests/prometheus_rules.yml || status=1
   mapfile -t scripts < <(shell_scripts)
   check "shellcheck of ${#scripts[@]} scripts" shellcheck --severity=warning "${scripts[@]}" || status=1
+  return "$status"
+}
+
+prometheus_examples() {
+  local file status=0
+  for file in etc/prometheus/*.example.yml; do
+    [[ $file == */targets.example.yml ]] || promtool check config --syntax-only "$file" || status=1
+  done
   return "$status"
 }
 
@@ -197,6 +206,13 @@ integration_queue() {
       mapfile -t integrations < <(cd tests/integration && grep -L '^# only with --all' "${integrations[@]}")
   fi
   for name in "${integrations[@]}"; do job_queue "integration-$name" "tests/integration/$name"; done
+}
+
+part_fleet() {
+  local status=0
+  tests/fleet/alerts || status=1
+  tests/fleet/dashboards || status=1
+  return "$status"
 }
 
 # The exporter on this machine's own /sys and on every captured machine that is at hand (FABRIC_CORPUS).

@@ -64,11 +64,15 @@ TEST_P(Etc, asks_for_the_traffic_of_every_driver) {
   EXPECT_EQ(times(port), times(either));
 }
 
+// tests/fleet/dashboards asks the queries of a real Prometheus.
 INSTANTIATE_TEST_SUITE_P(Files, Etc,
-                         testing::Values("etc/prometheus/fabric-agent.rules.yml", "etc/grafana/fabric-agent.json",
-                                         "etc/prometheus/fabric-fleet.rules.yml"),
+                         testing::Values("etc/prometheus/fabric-agent.rules.yml",
+                                         "etc/prometheus/fabric-fleet.rules.yml", "etc/grafana/fabric-fleet.json",
+                                         "etc/grafana/fabric-leaf.json", "etc/grafana/fabric-agent.json",
+                                         "etc/grafana/fabric-port.json"),
                          [](const auto& one) {
-                           return one.index == 0 ? "rules" : one.index == 1 ? "dashboard" : "fleet";
+                           return std::regex_replace(fs::path(one.param).stem().stem().string(), std::regex("-"), "_") +
+                                  fs::path(one.param).extension().string().substr(1);
                          });
 
 }  // namespace

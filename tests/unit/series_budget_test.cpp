@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <map>
+#include <regex>
 
 #include "counters/catalogue.h"
 #include "exporter/http/page.h"
@@ -171,7 +174,7 @@ BurstRecord busy() {
 }
 
 // The exporter's whole page, as a scrape gets it.
-size_t page(const char* what, test::Healthy node, const Published& published, bool all_sources) {
+std::string page_text(test::Healthy node, const Published& published, bool all_sources) {
   exporter::Snapshot snapshot;
   std::vector<const char*> of_device{"link", "rdma", "pma"},
       of_host{"topology", "agent", "network", "platform", "host"};
@@ -191,7 +194,11 @@ size_t page(const char* what, test::Healthy node, const Published& published, bo
   snapshot.node = node.now;
   snapshot.plan = node.plan;
   exporter::PageContext context{.before = &node.before, .policy = &node.policy, .no_policy = {}, .health = &health};
-  const std::string text = exporter::render_page(snapshot, context);
+  return exporter::render_page(snapshot, context);
+}
+
+size_t page(const char* what, const test::Healthy& node, const Published& published, bool all_sources) {
+  const std::string text = page_text(node, published, all_sources);
   size_t series = 0;
   std::map<std::string, size_t> parts;
   std::istringstream lines(text);
@@ -238,6 +245,19 @@ TEST(SeriesBudget, ALargeNodeStaysBelowTheLimit) {
   EXPECT_LT(count("optical modules", 10, true),
             Policy().series_limit / 4 * 3);  // bursts come to it
   EXPECT_LT(count("copper", 10, false), Policy().series_limit);
+}
+
+// The page that tests/fleet multiplies: one NIC with all sources, without the values that differ between two runs.
+TEST(SeriesBudget, TheNodesOfTheSimulatedFleetHaveThisPage) {
+  test::Healthy node = machine(1, true);
+  add_settings(node);
+  const std::regex varies("(\n(?:process_|fabric_snapshot_age_seconds)\\S*) \\S+");
+  const std::string text = std::regex_replace(page_text(node, {}, true), varies, "$1 -");
+  const std::string file = FABRIC_SOURCE_DIR "/tests/golden/exporter_metrics_nic.txt";
+  if (std::getenv("FABRIC_UPDATE_GOLDEN") != nullptr) std::ofstream(file) << text;
+  std::ifstream in(file);
+  EXPECT_EQ(text, std::string(std::istreambuf_iterator<char>(in), {}))
+      << "if this is meant: tests/regenerate series_budget";
 }
 
 // Statistics by name: none by default, else a series for each that matches on each port.
