@@ -23,6 +23,7 @@
 #include "exporter/http/server.h"
 #include "exporter/setup.h"
 #include "exporter/uevent.h"
+#include "store/report_state.h"
 
 namespace fabric::exporter {
 namespace {
@@ -66,6 +67,7 @@ class Exporter final : public Site {
   void publish_status();
   void start_health();
   void update_health();
+  [[nodiscard]] PageContext context() const;
 
   Options options_;
   Configuration configuration_;
@@ -80,6 +82,7 @@ class Exporter final : public Site {
   std::string web_state_;  // of web_files_ when they were last read
   HealthKeeper health_{options_.root, state_directory(), lasting_directory()};
   bool health_due_ = true;  // its readings have been requested
+  std::string unpublished_;  // why the report could not be written: logged once
   PageCache cache_;
   std::unique_ptr<Server> server_;  // last member: it calls the others, and is destroyed first
 };
@@ -184,11 +187,15 @@ int Exporter::on_health(sd_event_source* source, uint64_t, void* context) {
 
 void Exporter::update_health() {
   health_due_ = false;
-  cache_.drop_findings();
   const Snapshot snapshot = collector_->snapshot();
-  if (cache_.has_page()) cache_.keep_up(*collector_, snapshot.node);  // later pages are compared with it
-  if (auto updated = health_.update(snapshot, configuration_.policy.get(), moment_now()); !updated)
+  const Moment now = moment_now();
+  if (auto updated = health_.update(snapshot, configuration_.policy.get(), now); !updated)
     log(SD_WARNING, updated.error().text());
+  const Report* report = cache_.refresh(*collector_, snapshot, context());
+  if (report == nullptr || state_directory().empty()) return;
+  auto saved = save_report(state_directory(), {*report, now.boot});
+  const std::string fault = saved ? "" : saved.error().text();
+  if (std::exchange(unpublished_, fault) != fault && !fault.empty()) log(SD_WARNING, fault);
 }
 
 int Exporter::run() {
@@ -204,16 +211,21 @@ bool Exporter::fresh() {
   return false;
 }
 
+PageContext Exporter::context() const {
+  PageContext out;
+  out.policy = configuration_.policy.get();
+  out.no_policy = configuration_.no_policy;
+  out.config_valid = config_valid_;
+  out.health = &health_.health();
+  out.wall = moment_now().wall;
+  out.acks = health_.acks(out.wall);
+  return out;
+}
+
 Site::Body Exporter::metrics(TextFormat format, bool compressed) {
-  PageContext context;
+  PageContext context = this->context();
   context.format = format;
-  context.policy = configuration_.policy.get();
-  context.no_policy = configuration_.no_policy;
-  context.config_valid = config_valid_;
   context.http = server_->counts();
-  context.health = &health_.health();
-  context.wall = moment_now().wall;
-  context.acks = health_.acks(context.wall);
   return compressed ? cache_.compressed(*collector_, std::move(context))
                     : cache_.plain(*collector_, std::move(context));
 }
