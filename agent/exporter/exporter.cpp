@@ -23,6 +23,7 @@
 #include "exporter/http/server.h"
 #include "exporter/setup.h"
 #include "exporter/uevent.h"
+#include "store/report_state.h"
 
 namespace fabric::exporter {
 namespace {
@@ -45,12 +46,12 @@ class Exporter final : public Site {
   int run();
 
   bool fresh() override;
-  Body metrics(TextFormat format, bool compressed) override { return page({.format = format}, compressed); }
-  Body landing(bool compressed) override { return page({.landing = true}, compressed); }
+  Body metrics(TextFormat format, bool compressed) override { return page(format, false, compressed); }
+  Body landing(bool compressed) override { return page(TextFormat::prometheus, true, compressed); }
   bool ready() override { return collector_->complete(); }
 
  private:
-  Body page(PageContext context, bool compressed);
+  Body page(TextFormat format, bool landing, bool compressed);
   static int on_wake(sd_event_source*, int fd, uint32_t, void* self);
   static int on_uevent(sd_event_source*, int fd, uint32_t, void* self);
   static int on_address(sd_event_source*, int fd, uint32_t, void* self);
@@ -68,6 +69,7 @@ class Exporter final : public Site {
   void publish_status();
   void start_health();
   void update_health();
+  [[nodiscard]] PageContext context() const;
 
   Options options_;
   Configuration configuration_;
@@ -81,7 +83,8 @@ class Exporter final : public Site {
   std::vector<std::string> web_files_;
   std::string web_state_;  // of web_files_ when they were last read
   HealthKeeper health_{options_.root, state_directory(), lasting_directory()};
-  bool health_due_ = true;  // its readings have been requested
+  bool health_due_ = true;   // its readings have been requested
+  std::string unpublished_;  // why the report could not be written: logged once
   PageCache cache_;
   std::unique_ptr<Server> server_;  // last member: it calls the others, and is destroyed first
 };
@@ -186,11 +189,15 @@ int Exporter::on_health(sd_event_source* source, uint64_t, void* context) {
 
 void Exporter::update_health() {
   health_due_ = false;
-  cache_.drop_findings();
   const Snapshot snapshot = collector_->snapshot();
-  if (cache_.has_page()) cache_.keep_up(*collector_, snapshot.node);  // later pages are compared with it
-  if (auto updated = health_.update(snapshot, configuration_.policy.get(), moment_now()); !updated)
+  const Moment now = moment_now();
+  if (auto updated = health_.update(snapshot, configuration_.policy.get(), now); !updated)
     log(SD_WARNING, updated.error().text());
+  const Report* report = cache_.refresh(*collector_, snapshot, context());
+  if (report == nullptr || state_directory().empty()) return;
+  auto saved = save_report(state_directory(), {*report, now.boot});
+  const std::string fault = saved ? "" : saved.error().text();
+  if (std::exchange(unpublished_, fault) != fault && !fault.empty()) log(SD_WARNING, fault);
 }
 
 int Exporter::run() {
@@ -206,14 +213,22 @@ bool Exporter::fresh() {
   return false;
 }
 
-Site::Body Exporter::page(PageContext context, bool compressed) {
-  context.policy = configuration_.policy.get();
-  context.no_policy = configuration_.no_policy;
-  context.config_valid = config_valid_;
+PageContext Exporter::context() const {
+  PageContext out;
+  out.policy = configuration_.policy.get();
+  out.no_policy = configuration_.no_policy;
+  out.config_valid = config_valid_;
+  out.health = &health_.health();
+  out.wall = moment_now().wall;
+  out.acks = health_.acks(out.wall);
+  return out;
+}
+
+Site::Body Exporter::page(TextFormat format, bool landing, bool compressed) {
+  PageContext context = this->context();
+  context.format = format;
+  context.landing = landing;
   context.http = server_->counts();
-  context.health = &health_.health();
-  context.wall = moment_now().wall;
-  context.acks = health_.acks(context.wall);
   return compressed ? cache_.compressed(*collector_, std::move(context))
                     : cache_.plain(*collector_, std::move(context));
 }

@@ -10,6 +10,7 @@
 #include "model/report.h"
 #include "model/threshold.h"
 #include "model/view.h"
+#include "topology/pairing.h"
 
 namespace fabric {
 namespace {
@@ -62,8 +63,11 @@ std::string runbook(const Check& check) {
   return text;
 }
 
-Report run_checks(const View& view, std::span<const std::string> only) {
+Report run_checks(const View& given, std::span<const std::string> only) {
   Report report;
+  const Pairing pairing = built_pairing(given);
+  View view = given;
+  view.pairing = &pairing;
   const auto is_named = [&](std::string_view name) { return std::find(only.begin(), only.end(), name) != only.end(); };
   for (const Check& check : checks()) {
     if (!only.empty() && !is_named(check.id) && !is_named(check.group)) continue;

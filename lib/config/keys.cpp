@@ -163,24 +163,24 @@ MaybeProblem read_cabling_file(const toml::node& node, Policy& policy) {
 }
 
 // { "Slot 3 P1" = "mlx5_0" }
-MaybeProblem read_cabling_ports(const toml::node& node, Policy& policy) {
+MaybeProblem read_names(const toml::node& node, std::string_view what, std::map<std::string, std::string>& out) {
   const auto* table = node.as_table();
-  if (table == nullptr) return must_be(node, "a table of names in the plan and names here");
-  std::map<std::string, std::string> ports;
+  if (table == nullptr) return must_be(node, what);
+  std::map<std::string, std::string> names;
   MaybeProblem problem;
   each_key(*table, [&](std::string_view name, const toml::source_position&, const toml::node& value) {
-    std::string port;
-    if (auto fault = read_text(value, port); fault && !problem) problem = std::move(fault);
-    ports[std::string(name)] = std::move(port);
+    std::string text;
+    if (auto fault = read_text(value, text); fault && !problem) problem = std::move(fault);
+    names[std::string(name)] = std::move(text);
   });
-  if (!problem) policy.cabling.ports = std::move(ports);
+  if (!problem) out = std::move(names);
   return problem;
 }
 
-std::string cabling_ports_toml(const Policy& policy) {
+std::string names_toml(const std::map<std::string, std::string>& names) {
   std::string out;
-  for (const auto& [name, port] : policy.cabling.ports)
-    out += (out.empty() ? " " : ", ") + toml_string(name) + " = " + toml_string(port);
+  for (const auto& [name, text] : names)
+    out += (out.empty() ? " " : ", ") + toml_string(name) + " = " + toml_string(text);
   return "{" + out + (out.empty() ? "}" : " }");
 }
 
@@ -290,7 +290,21 @@ const std::array kKeys{
     Key{"cabling", "host", "host = \"gpu01\"",
         [](const toml::node& node, Policy& p) { return read_text(node, p.cabling.host); },
         [](const Policy& p) { return shown(p.cabling.host); }},
-    Key{"cabling", "ports", "ports = { \"Slot 3 P1\" = \"mlx5_0\" }", read_cabling_ports, cabling_ports_toml},
+    Key{"cabling", "ports", "ports = { \"Slot 3 P1\" = \"mlx5_0\" }",
+        [](const toml::node& node, Policy& p) {
+          return read_names(node, "a table of names in the plan and names here", p.cabling.ports);
+        },
+        [](const Policy& p) { return names_toml(p.cabling.ports); }},
+    Key{"cabling", "rails", "rails = { \"leaf*-r1\" = \"1\" }",
+        [](const toml::node& node, Policy& p) {
+          return read_names(node, "a table of switches or ports and their rails", p.cabling.rails);
+        },
+        [](const Policy& p) { return names_toml(p.cabling.rails); }},
+    Key{"cabling", "planes", "planes = { \"ens*f0np0\" = \"A\" }",
+        [](const toml::node& node, Policy& p) {
+          return read_names(node, "a table of switches or ports and their planes", p.cabling.planes);
+        },
+        [](const Policy& p) { return names_toml(p.cabling.planes); }},
     Key{"expect", "gpus", "gpus = 8",
         [](const toml::node& node, Policy& p) { return read_pin(node, 0, 256, p.expect.gpus); },
         [](const Policy& p) { return shown(p.expect.gpus); }},

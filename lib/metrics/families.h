@@ -15,6 +15,7 @@
 #include "model/policy.h"
 #include "model/report.h"
 #include "model/signals.h"
+#include "topology/rails.h"
 
 namespace fabric {
 
@@ -28,10 +29,11 @@ void add_link(FamilySet& families, const Port& port);
 void add_agent(FamilySet& families, const AgentState& agent);
 // Of a check, the subjects that are ok have one series together, without a subject, unless the group "checks" is on.
 void add_report(FamilySet& families, const Report& report, const Published& published = {});
-// The switch port at the other end of the port's cable: from LLDP, else from the site's cable plan. Absent:
-// neither.
+// The switch port at the other end of the port's cable: from LLDP, else from the site's cable plan. Absent: neither.
 std::optional<CableEnd> peer_of(const Node& node, const Policy* policy, const Port& port);
-void add_neighbors(FamilySet& families, const Node& node, const Policy* policy);
+// Rail, plane and leaf switch: from [cabling], else by `rails` (rails_of()) and LLDP.
+void add_neighbors(FamilySet& families, const Node& node, const Policy* policy,
+                   const std::map<std::string, Rail>& rails = {});
 // The diagnoses of each port in `watched`; culprit none if it has none.
 void add_diagnoses(FamilySet& families, const Node& node, const std::map<std::string, Signals>& watched,
                    const Diagnoses& diagnoses);

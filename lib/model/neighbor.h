@@ -92,6 +92,7 @@ struct Cabling {
   std::string file{};                          // absolute path; empty: no plan
   std::string host{};                          // the name of this host in it; empty: its host name
   std::map<std::string, std::string> ports{};  // the plan's name of a port of ours -> the kernel's
+  std::map<std::string, std::string> rails{}, planes{};  // glob of a switch or of a port of ours -> its rail, its plane
   // Read from it.
   std::string problem{};  // why it could not be read
   std::vector<Cable> cables{};

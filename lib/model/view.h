@@ -12,6 +12,8 @@
 
 namespace fabric {
 
+struct Pairing;
+
 // The input of a check. `before` is an earlier snapshot of the same machine, or nullptr.
 struct View {
   const Node& now;
@@ -23,6 +25,8 @@ struct View {
   const std::map<std::string, Signals>* signals = nullptr;
   // State of the health rules over time; nullptr: not observed.
   const Health* health = nullptr;
+  // built_pairing() of `now`, which run_checks() computes once for all checks; nullptr: not computed.
+  const Pairing* pairing = nullptr;
   // Why `policy` is null ("/etc/...: No such file or directory"), or is the last valid one instead of the files'.
   std::string no_policy;
 };

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "base/parse.h"
+#include "store/report_state.h"
 #include "store/toml_value.h"
 
 namespace fabric {
@@ -153,13 +153,7 @@ Result<std::optional<HealthMemory>> load_health(const Root& root) {
   if (!text) return text.error();
   auto memory = parse_health(*text, std::string("/") + kHealthFile);
   if (!memory) return memory.error();
-  const auto uptime = root.read_line("proc/uptime");
-  const auto fields = uptime ? words(*uptime) : std::vector<std::string_view>{};
-  const auto now = fields.empty() ? std::nullopt : parse_double(fields.front());
-  if (now && *now - memory->health.now > kFreshFor)
-    return error(ESTALE, std::string("/") + kHealthFile + ": written " +
-                             std::to_string(static_cast<int64_t>(*now - memory->health.now)) +
-                             " s ago: fabric-exporter is gone or hangs");
+  if (auto age = age_of(root, kHealthFile, memory->health.now, kFreshFor); !age) return age.error();
   return std::optional(std::move(*memory));
 }
 

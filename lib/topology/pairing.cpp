@@ -216,6 +216,10 @@ Pairing built_pairing(const Topology& topology, std::span<const Port> ports) {
   return left ? std::move(*left) : best_pairing(topology, nics);
 }
 
+Pairing built_pairing(const View& view) {
+  return view.pairing != nullptr ? *view.pairing : built_pairing(view.now.topology, view.now.ports);
+}
+
 Pairing best_pairing(const Topology& topology, std::span<const Port> ports) {
   const std::vector<size_t> up = usable_nics(topology, ports, compute_nics(topology, ports));
   auto left = without(built_pairing(topology, ports),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/node.h"
+#include "model/view.h"
 #include "topology/locality.h"
 
 namespace fabric {
@@ -57,6 +58,7 @@ Pairing best_pairing(const Topology& topology, const std::vector<size_t>& nics);
 // compute_nics() and best_pairing() in one, with the NICs that are missing (of the inventory, else by symmetry): the
 // other NICs stay with their GPUs. If a GPU would have none, all are paired without the missing ones.
 Pairing built_pairing(const Topology& topology, std::span<const Port> ports);
+Pairing built_pairing(const View& view);  // View::pairing, if it is there
 // The same with usable_nics(): while a port is down, its GPU keeps the other NICs that it has of its own; if it has
 // none, all are paired again.
 Pairing best_pairing(const Topology& topology, std::span<const Port> ports);

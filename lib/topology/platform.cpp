@@ -56,22 +56,22 @@ bool is_given_away(const Node& node, const std::string& pci) {
          driver == "pci-stub";
 }
 
-std::vector<GpuNic> gpu_nic_pairs(const Node& node) {
+std::vector<GpuNic> gpu_nic_pairs(const View& view) {
   std::vector<GpuNic> out;
-  const Topology& topology = node.topology;
-  const Pairing pairing = built_pairing(topology, node.ports);
+  const Topology& topology = view.now.topology;
+  const Pairing pairing = built_pairing(view);
   for (size_t gpu = 0; gpu < pairing.pairs.size(); ++gpu)
     for (const size_t nic : pairing.pairs[gpu].nics)
-      if (!is_given_away(node, topology.gpus[gpu].pci)) out.push_back({&topology.gpus[gpu], &topology.nics[nic]});
+      if (!is_given_away(view.now, topology.gpus[gpu].pci)) out.push_back({&topology.gpus[gpu], &topology.nics[nic]});
   return out;
 }
 
-std::vector<InUse> devices_in_use(const Node& node) {
+std::vector<InUse> devices_in_use(const View& view) {
   std::vector<InUse> out;
-  for (const GpuNic& pair : gpu_nic_pairs(node))  // a GPU's pairs stand together
+  for (const GpuNic& pair : gpu_nic_pairs(view))  // a GPU's pairs stand together
     if (out.empty() || out.back().device != pair.gpu) out.push_back({pair.gpu, pair.gpu->name, false});
-  for (const Nic& nic : node.topology.nics)
-    if (carries_rdma(nic) && !nic.virtual_function && !is_given_away(node, nic.pci))
+  for (const Nic& nic : view.now.topology.nics)
+    if (carries_rdma(nic) && !nic.virtual_function && !is_given_away(view.now, nic.pci))
       out.push_back({&nic, nic.name, true});
   return out;
 }

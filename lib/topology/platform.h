@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/node.h"
+#include "model/view.h"
 
 namespace fabric {
 
@@ -27,7 +27,7 @@ struct GpuNic {
   const Gpu* gpu = nullptr;
   const Nic* nic = nullptr;
 };
-std::vector<GpuNic> gpu_nic_pairs(const Node& node);
+std::vector<GpuNic> gpu_nic_pairs(const View& view);
 
 // The devices that collectives run on: the GPUs of those pairs, and all RDMA NICs except virtual functions.
 struct InUse {
@@ -35,6 +35,6 @@ struct InUse {
   std::string name;
   bool nic = false;
 };
-std::vector<InUse> devices_in_use(const Node& node);
+std::vector<InUse> devices_in_use(const View& view);
 
 }  // namespace fabric

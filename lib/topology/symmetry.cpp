@@ -5,7 +5,7 @@
 #include <bit>
 #include <map>
 #include <set>
-#include <tuple>
+#include <string_view>
 
 #include "base/parse.h"
 #include "model/pci_kind.h"
@@ -17,7 +17,7 @@ namespace {
 struct Model {
   bool gpu = false;
   uint16_t vendor = 0, device = 0;
-  std::string board{};
+  std::string_view board{};  // of a port
   auto operator<=>(const Model&) const = default;
 };
 
@@ -33,9 +33,9 @@ using Units = std::vector<Unit>;
 using Composition = std::map<Model, size_t>;
 using Groups = std::map<std::string, std::vector<const Unit*>>;
 
-std::string card_of_function(const std::string& pci) { return pci.substr(0, pci.rfind('.')); }
+std::string_view card_of_function(std::string_view pci) { return pci.substr(0, pci.rfind('.')); }
 
-std::string board_of(const Nic& nic, std::span<const Port> ports) {
+std::string_view board_of(const Nic& nic, std::span<const Port> ports) {
   for (const Port& port : ports)
     if (!port.pci.empty() && card_of_function(port.pci) == card_of_function(nic.pci) && !port.board_id.empty())
       return port.board_id;
@@ -44,9 +44,9 @@ std::string board_of(const Nic& nic, std::span<const Port> ports) {
 
 // A card without ports has the board of its model, if there is one only.
 void complete_boards(Units& units) {
-  std::map<Model, std::set<std::string>> boards;
+  std::map<Model, std::set<std::string_view>> boards;
   const auto plain = [](Model model) {
-    model.board.clear();
+    model.board = {};
     return model;
   };
   for (const Unit& unit : units)
@@ -82,7 +82,7 @@ struct Level {
 
 std::string key_of(const Unit& unit, const Level& level) {
   const auto& bridges = unit.device.bridges;
-  if (level.kind == Level::Kind::card) return unit.model.gpu ? std::string() : card_of_function(unit.device.pci);
+  if (level.kind == Level::Kind::card) return unit.model.gpu ? std::string() : std::string(card_of_function(unit.device.pci));
   if (level.kind == Level::Kind::bus) return unit.device.root;
   return bridges.size() > level.depth ? bridges[bridges.size() - 1 - level.depth] : std::string();
 }
@@ -156,11 +156,11 @@ std::vector<Lack> lacks_of(const std::map<std::string, Composition>& groups) {
   for (const auto& [whole, count] : counts) {
     size_t parts = 0;
     for (const auto& [model, number] : whole) parts += number;
+    if (parts < 2 || count < 3) continue;
     std::vector<Lack> out;
     for (const auto& [key, composition] : groups)
       if (auto lack = lack_of(composition, whole)) out.push_back({key, std::move(*lack)});
-    if (parts >= 2 && count >= 3 && !out.empty() && out.size() * 3 <= count && !complete_each_other(out, groups, whole))
-      return out;
+    if (!out.empty() && out.size() * 3 <= count && !complete_each_other(out, groups, whole)) return out;
   }
   return {};
 }
@@ -269,6 +269,7 @@ void find_functions(const Topology& topology, Units& units, std::vector<MissingP
 
 // Functions that are there and have no RDMA device, where the others have one.
 void find_rdma(const Topology& topology, const Units& units, std::vector<MissingPart>& out) {
+  if (std::ranges::all_of(units, &Unit::rdma)) return;
   std::set<size_t> found;
   for (const Level& level : levels_of(units)) {
     const Groups with = groups_of(units, level, true), all = groups_of(units, level, false);

@@ -13,6 +13,8 @@ struct Capabilities {
   // After a warning of a PFC storm the NIC stops sending pause (Broadcom: PFC of the RoCE queue is turned off).
   bool storm_warning_stops_pause = false;
   double transmit_wait_bytes = 0;       // the least bytes in a tick of PortXmitWait (InfiniBand); 0: unknown
+  // The command that switches off the LLDP agent in the NIC's firmware, which consumes the frames; empty: it has none.
+  std::string_view lldp_agent_off{};
   bool breaks_nvidia_smi_topo = false;  // nvidia-smi topo -m fails while such a device exists
 };
 
@@ -20,7 +22,7 @@ struct DriverFacts {
   std::string_view kernel_driver;
   Capabilities capabilities;
 };
-extern const DriverFacts kMlx5Facts, kBnxtFacts, kEfaFacts, kSiwFacts;
+extern const DriverFacts kMlx5Facts, kBnxtFacts, kEfaFacts, kI40eFacts, kIceFacts, kSiwFacts;
 
 // All false or 0 for a driver without facts.
 const Capabilities& capabilities_of(std::string_view kernel_driver);

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "checks/cabling/peer.h"
 #include "support/healthy_cabling.h"
 
 namespace fabric {
@@ -67,13 +69,19 @@ const std::vector<Defect>& defects() {
          unplug(n, 2);
        },
        {{"cabling", "mlx5_2/1", W, "no LLDP", "Equal ports have an LLDP neighbor"}}},
-      {"nobody_speaks",
+      {"expected_and_consumed_by_firmware",
        [](Healthy& n) {
-         n.policy.cabling = {};
-         n.now.neighbors.heard.clear();
-         n.now.neighbors.listening = {{"ens0", 61}};
+         unplug(n, 2);
+         n.now.ports[2].qos.fw_lldp = true;
        },
-       {{"cabling", "mlx5_0/1", U, "no LLDP for 61 s", "up without LLDP"}}},
+       {{"cabling", "mlx5_2/1", W, "no LLDP for 3600 s: the NIC firmware consumes it", "cannot be compared"}}},
+      {"two_neighbors_and_neither_is_right",
+       [](Healthy& n) {
+         peer(n, 1).system_name = "leaf9";
+         n.now.neighbors.heard.push_back(peer(n, 1));
+         n.now.neighbors.heard.back().system_name = "hub";
+       },
+       {{"cabling", "mlx5_1/1", C, "leaf9 Ethernet7 and hub Ethernet7", "another switch"}}},
       {"host_not_in_the_plan",
        [](Healthy& n) { n.policy.cabling.cables.clear(); },
        {{"cabling", "host", W, "not in /etc/fabric-agent/cabling.csv", "no cable of this host"}}},
@@ -164,6 +172,23 @@ const std::vector<Silence>& silences() {
          n.policy.cabling = {};
          n.now.neighbors = {};
        }},
+      {"no_lldp_in_the_network",
+       [](Healthy& n) {
+         n.policy.cabling = {};
+         n.now.neighbors.heard.clear();
+       }},
+      {"no_lldp_and_firmware_that_would_consume_it",
+       [](Healthy& n) {
+         n.policy.cabling = {};
+         n.now.neighbors.heard.clear();
+         for (Port& port : n.now.ports) port.qos.fw_lldp = true;
+         n.policy.ports.clear();
+       }},
+      {"a_switch_by_a_new_name_and_no_plan",
+       [](Healthy& n) {
+         n.policy.cabling = {};
+         peer(n, 2).system_name = "spine-of-yesterday";
+       }},
       {"listening_since_a_moment",
        [](Healthy& n) {
          n.now.neighbors.heard.clear();
@@ -227,6 +252,33 @@ TEST_P(NoFault, IsSilent) {
 }
 INSTANTIATE_TEST_SUITE_P(Cabling, NoFault, testing::ValuesIn(silences()),
                          [](const auto& each) { return std::string(each.param.name); });
+
+// The command that lets the frames through, by the NIC's driver.
+TEST(LldpConsumer, IsNamedByItsSetting) {
+  Healthy node;
+  Port& port = node.now.ports[0];
+  EXPECT_EQ(lldp_agent_off(port), "");
+  for (const auto& [driver, part] : std::map<std::string, std::string>{
+           {"ice", "ethtool --set-priv-flags ens0 fw-lldp-agent off"},
+           {"i40e", "ethtool --set-priv-flags ens0 disable-fw-lldp on"},
+           {"bnxt_en", "niccli"},
+           {"mlx5_core", "mlxconfig -d " + port.pci + " set LLDP_NB_RX_MODE_P1=0"}}) {
+    port.kernel_driver = driver;
+    port.qos.fw_lldp.reset();
+    port.qos.dcbx = Dcbx::firmware;
+    EXPECT_NE(lldp_agent_off(port).find(part), std::string::npos) << driver << ": " << lldp_agent_off(port);
+    port.qos.fw_lldp = false;
+    EXPECT_EQ(lldp_agent_off(port), "") << driver;
+  }
+  node.policy.cabling = {};
+  node.now.neighbors.heard.clear();
+  port.qos.fw_lldp = true;
+  const Report report = run_checks(node.view(), std::vector<std::string>{"cabling"});
+  const auto found = std::ranges::find(report.findings, "mlx5_0/1", &Finding::subject);
+  ASSERT_NE(found, report.findings.end());
+  EXPECT_EQ(found->status, Status::ok) << "a network without LLDP is no fault";
+  EXPECT_NE(found->expected.find("LLDP_NB_RX_MODE_P1=0"), std::string::npos) << found->expected;
+}
 
 // Of a bond, the members have the cables.
 TEST(CablingOfABond, IsAskedOfItsMembers) {

@@ -504,6 +504,46 @@ TEST(CtlCheck, StrictFailsOnAWarningAndBriefIsOneLine) {
   EXPECT_EQ(brief_text({}, Status::unknown), "fabric UNKNOWN: 0 checks\n");
 }
 
+// The verdict of the running exporter: without a scan, which would find other things in this tree.
+TEST(CtlCheck, BriefShowsTheExportersReport) {
+  Tree tree;
+  fill(tree);
+  Finding down{"port-state", "mlx5_7/1", Status::critical, "DOWN | polling", "ACTIVE", "", ""};
+  Finding slow{"rate", "mlx5_6/1", Status::warning, "100 Gb/s", "", "", ""};
+  Finding known{"memlock", "host", Status::critical, "64 KiB", "unlimited", "", ""};
+  known.acknowledged = true;
+  PublishedReport published{{{down, slow, known, {"rate", "mlx5_5/1", Status::ok, "", "", "", ""}}}, 1000};
+  const auto publish = [&](double now) {
+    tree.file(kReportFile, report_toml(published)).file("proc/uptime", std::to_string(now) + " 1.0\n");
+  };
+  const std::vector<std::string> words{"check", "--brief", "--root", tree.path(), "--interval", "0"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), words.begin(), words.end());
+    return ran(more);
+  };
+  publish(1029);
+  const Ran all = ran(words);
+  EXPECT_EQ(all.code, 2);
+  EXPECT_EQ(all.text,
+            "fabric CRITICAL: 1 critical, 1 warning, 1 acknowledged, 4 checks: port-state mlx5_7/1: DOWN / polling, "
+            "expected ACTIVE; 1 more\n");
+  EXPECT_EQ(with({"--only", "rate"}).text, "fabric WARNING: 1 warning, 2 checks: rate mlx5_6/1: 100 Gb/s\n");
+  EXPECT_EQ(with({"--only", "rate", "--strict"}).code, 2);
+  EXPECT_EQ(with({"--only", "host"}).text, "fabric OK: 1 acknowledged, 1 checks\n");
+  const Ran unknown = with({"--only", "cabling"});
+  EXPECT_EQ(unknown.code, 3) << "the exporter has nothing of it, and a scan finds nothing either: " << unknown.text;
+  publish(1031);
+  const Ran stale = ran(words);
+  EXPECT_EQ(stale.text.find("mlx5_7"), std::string::npos) << stale.text;
+  EXPECT_NE(stale.text.find("31 s ago: fabric-exporter is gone or hangs: checked now)\n"), std::string::npos)
+      << stale.text;
+  published.report.findings.clear();
+  publish(1001);
+  EXPECT_NE(ran(words).text.find("mlx5_0"), std::string::npos) << "an exporter that has checked nothing does not count";
+  tree.file(kReportFile, "updated = 1000.0\n[ok]\nrate = -1\n");
+  EXPECT_NE(ran(words).text.find("report.toml:3:"), std::string::npos) << ran(words).text;
+}
+
 TEST(CtlText, HealthyNode) {
   const Healthy node;
   const Report report = run_checks(node.view());

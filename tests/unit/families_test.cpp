@@ -315,6 +315,36 @@ TEST(Families, NeighborsByLldpElseByThePlan) {
       << "without a plan; one series, though two are heard";
 }
 
+TEST(Families, RailsByThePolicyElseByTheGpu) {
+  Node node;
+  for (const char* end : {"0", "1", "2"}) {
+    Port& one = node.ports.emplace_back(port(std::string("mlx5_") + end));
+    one.netdev = std::string("ens") + end;
+    one.pci = std::string("0000:0") + end + ":00.0";
+    one.link_layer = LinkLayer::ethernet;
+  }
+  Policy policy;
+  policy.cabling.cables = {{"ens0", {"leaf-r7-p1", "Eth7"}, ""}, {"ens2", {"storage1", "Eth1"}, ""}};
+  const std::map<std::string, Rail> rails{{"0000:00:00.0", {0, std::nullopt}}, {"0000:01:00.0", {1, 1}}};
+  const auto shown = [&] {
+    FamilySet set;
+    add_neighbors(set, node, &policy, rails);
+    std::string out;
+    for (const auto& [name, value] : series(set))
+      if (const std::string_view each = name; each.starts_with("fabric_rail_info,device=mlx5_"))
+        out.append(each.substr(29)).append("\n");
+    return out;
+  };
+  EXPECT_EQ(shown(), "0,port=1,rail=0,plane=,leaf=leaf-r7-p1\n"
+                     "1,port=1,rail=1,plane=1,leaf=\n"
+                     "2,port=1,rail=,plane=,leaf=storage1\n");
+  policy.cabling.rails = {{"leaf-r7*", "7"}, {"leaf*", "9"}, {"ens1", "east"}};
+  policy.cabling.planes = {{"*-p1", "A"}, {"mlx5_*", "B"}};
+  EXPECT_EQ(shown(), "0,port=1,rail=7,plane=B,leaf=leaf-r7-p1\n"
+                     "1,port=1,rail=east,plane=B,leaf=\n"
+                     "2,port=1,rail=,plane=B,leaf=storage1\n");
+}
+
 TEST(Families, EqualSettingsHaveEqualHashes) {
   const auto hash = [](const Qos& qos) {
     Port one = port("mlx5_0");

@@ -58,17 +58,60 @@ TEST(NeighborTable, TimeToLive) {
   EXPECT_TRUE(table.neighbors().heard.empty());
 }
 
+std::vector<std::string> names(const NeighborTable& table) {
+  std::vector<std::string> out;
+  for (const Neighbor& each : table.neighbors().heard) out.push_back(each.system_name);
+  return out;
+}
+bool has_switch(const NeighborTable& table) { return std::ranges::count(names(table), "leaf01") == 1; }
+
 TEST(NeighborTable, AFloodKeepsNobodyOut) {
+  for (const double flood : {0, 2}) {  // before the switch speaks, and behind it
+    NeighborTable table;
+    table.listen({{7, "ens1"}}, 0);
+    if (flood > 1) table.hear(7, neighbor("01", "Ethernet1"), 1);
+    for (int i = 10; i < 99; ++i) table.hear(7, neighbor(std::to_string(i), "x"), flood);
+    EXPECT_EQ(table.neighbors().heard.size(), NeighborTable::kPerPort);
+    table.hear(7, neighbor("01", "Ethernet1"), 31);
+    table.hear(7, neighbor("01", "Ethernet1"), 61);
+    EXPECT_TRUE(has_switch(table));
+    for (int i = 10; i < 99; ++i) table.hear(7, neighbor(std::to_string(i), "y"), 62 + i);
+    EXPECT_EQ(table.neighbors().heard.size(), NeighborTable::kPerPort);
+    EXPECT_FALSE(has_switch(table)) << "silent for half of its time to live, it gives way";
+    table.hear(7, neighbor("01", "Ethernet1"), 500);
+    EXPECT_TRUE(has_switch(table));
+  }
+}
+
+// A hub: the labels of the port do not change with each frame.
+TEST(NeighborTable, OfSixtyFourTheSameFewStay) {
   NeighborTable table;
   table.listen({{7, "ens1"}}, 0);
-  table.hear(7, neighbor("01", "Ethernet1"), 1);
-  for (int i = 10; i < 99; ++i) table.hear(7, neighbor(std::to_string(i), "x"), 2);
-  EXPECT_EQ(table.neighbors().heard.size(), NeighborTable::kPerPort);
-  EXPECT_TRUE(table.hear(7, neighbor("01", "Ethernet1"), 3)) << "it was heard least recently, and is back";
-  const Neighbors now = table.neighbors();
-  EXPECT_EQ(now.heard.size(), NeighborTable::kPerPort);
-  EXPECT_TRUE(
-      std::any_of(now.heard.begin(), now.heard.end(), [](const auto& one) { return one.system_name == "leaf01"; }));
+  std::vector<std::string> first;
+  for (int round = 0; round < 20; ++round) {
+    for (int i = 10; i < 74; ++i) {
+      const bool changed = table.hear(7, neighbor(std::to_string(i), "Ethernet1"), round * 30 + i * 0.4);
+      EXPECT_EQ(changed, round == 0 && i < 14) << round << ", " << i;
+    }
+    table.expire(round * 30 + 29.9);
+    if (round == 0) first = names(table);
+    EXPECT_EQ(names(table), first);
+  }
+  EXPECT_EQ(first.size(), NeighborTable::kPerPort);
+}
+
+TEST(NeighborTable, ASwitchThatChangesItsNameIsOneNeighbor) {
+  NeighborTable table;
+  table.listen({{7, "ens1"}}, 0);
+  Neighbor leaf = neighbor("01", "Ethernet1");
+  table.hear(7, leaf, 1);
+  leaf.system_name = "rack7-leaf1";
+  EXPECT_TRUE(table.hear(7, leaf, 31));
+  EXPECT_EQ(names(table), std::vector<std::string>{"rack7-leaf1"});
+  leaf.chassis_id = "rack7-leaf1";  // of a switch whose chassis id is its name
+  EXPECT_TRUE(table.hear(7, leaf, 61));
+  EXPECT_TRUE(table.expire(152)) << "the old one has not been heard for its time to live";
+  EXPECT_EQ(table.neighbors().heard.size(), 1u);
 }
 
 TEST(NeighborTable, NetdevsAreRenamedComeAndGo) {

@@ -24,6 +24,7 @@
 #include "settings/confirm.h"
 #include "store/acks.h"
 #include "store/health_state.h"
+#include "store/report_state.h"
 #include "store/neighbor_state.h"
 #include "store/optics_state.h"
 #include "store/pci_state.h"
@@ -68,6 +69,7 @@ std::vector<Foreign> foreign_files() {
   return {{state::kNeighborFile, state::neighbors_toml({.source = state::kLldpSource}, 5),
            [](const Root& root) { return code_of(state::load_neighbors(root)); }},
           {kHealthFile, health_toml({}), [](const Root& root) { return code_of(load_health(root)); }},
+          {kReportFile, report_toml({{}, 5}), [](const Root& root) { return code_of(load_report(root)); }},
           {state::kOpticsFile, state::optics_toml({}, 5),
            [](const Root& root) { return code_of(state::load_optics(root)); }},
           {state::kPciFile, state::pci_state_toml({"2026-01-01T00:00:00Z", {}}),

@@ -113,6 +113,22 @@ TEST(Page, WhatWasFoundIsKeptUntilThereIsAReason) {
   EXPECT_TRUE(has(paging.page(acknowledged), mark));
 }
 
+// fabric-exporter publishes it every ten seconds.
+TEST(Page, AReportIsThereWithoutAScrape) {
+  Paging paging;
+  paging.nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n");
+  PageContext context;
+  context.acks = {{"port-state", "mlx5_0/*", 0, 1000, "", ""}};
+  context.wall = 10;
+  (void)paging.page();
+  const Report* report = paging.cache().refresh(paging.collector(), paging.collector().snapshot(), context);
+  ASSERT_NE(report, nullptr);
+  const auto down = std::ranges::find(report->findings, "port-state", &Finding::id);
+  ASSERT_NE(down, report->findings.end());
+  EXPECT_TRUE(down->acknowledged) << "computed anew";
+  EXPECT_NE(down->observed, "");
+}
+
 // An alert looks for it: without it, what somebody knows of would page him on the largest machines.
 TEST(Page, AnAcknowledgementIsNotLeftOutForWantOfRoom) {
   Paging paging;

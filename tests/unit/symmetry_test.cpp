@@ -7,6 +7,7 @@
 #include "support/healthy_node.h"
 #include "topology/odd_node.h"
 #include "topology/pairing.h"
+#include "topology/rails.h"
 
 namespace fabric {
 namespace {
@@ -110,6 +111,35 @@ TEST(Symmetry, ANodeThatDoesNotFitIsNamed) {
   odd = odd_numa_nodes(topology);
   ASSERT_EQ(odd.size(), 1u);
   EXPECT_EQ(odd[0].name, "mlx5_2");
+}
+
+// "0000:17:00.0" -> "rail/plane", in PCI order.
+std::string rails(const Topology& topology) {
+  std::string out;
+  for (const auto& [pci, at] : rails_of(topology, {}, built_pairing(topology, {})))
+    out += (out.empty() ? "" : " ") + std::to_string(at.rail) + (at.plane ? "/" + std::to_string(*at.plane) : "");
+  return out;
+}
+
+TEST(Rails, AreTheGpusOfTheNics) {
+  EXPECT_EQ(rails(Healthy(8).now.topology), "0 1 2 3 4 5 6 7");
+  EXPECT_EQ(rails(dual(4)), "0/0 0/1 1/0 1/1 2/0 2/1 3/0 3/1");
+  Topology lost = dual(4);
+  lost.nics.erase(lost.nics.begin() + 2, lost.nics.begin() + 4);
+  EXPECT_EQ(rails(lost).substr(0, 7), "0/0 0/1") << rails(lost);
+  EXPECT_TRUE(rails(lost).ends_with("3/0 3/1")) << "the others keep their numbers: " << rails(lost);
+}
+
+TEST(Rails, AreCountedWhereGpusShareNicsOrThereAreNone) {
+  Topology shared = Healthy(8).now.topology;
+  for (size_t nic = 8; nic-- > 0;)
+    if (nic % 2 == 1) shared.nics.erase(shared.nics.begin() + static_cast<long>(nic));
+  EXPECT_EQ(rails(shared), "0 1 2 3");
+  Topology alone = dual(4);
+  alone.gpus.clear();
+  for (Nic& nic : alone.nics) nic.card = nic.pci.substr(0, 10);
+  EXPECT_EQ(rails(alone), "0/0 0/1 1/0 1/1 2/0 2/1 3/0 3/1");
+  EXPECT_EQ(rails({}), "");
 }
 
 }  // namespace

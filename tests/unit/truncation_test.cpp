@@ -22,6 +22,7 @@
 #include "store/acks.h"
 #include "store/files.h"
 #include "store/health_state.h"
+#include "store/report_state.h"
 #include "store/neighbor_state.h"
 #include "store/optics_state.h"
 #include "store/pci_state.h"
@@ -146,6 +147,9 @@ std::vector<Kind> published() {
   }
   HealthMemory health;
   for (int i = 0; i < 6; ++i) health.acks.push_back({"link_flap", "mlx5_" + std::to_string(i) + "/1", 1, 2, false});
+  PublishedReport report{{}, 5};
+  for (const char* port : {"mlx5_0/1", "mlx5_1/1"})
+    report.report.findings.push_back({"port-state", port, Status::critical, "DOWN", "ACTIVE", "", ""});
   AgentState agent;
   agent.mode = "enforce";
   for (const char* port : {"mlx5_0/1", "mlx5_1/1"})
@@ -160,6 +164,8 @@ std::vector<Kind> published() {
            }},
           {"health.toml", stored(health_toml(health)), End::marked,
            [](const std::string& text) { return shown(parse_health(text, "x"), health_toml); }},
+          {"report.toml", stored(report_toml(report)), End::marked,
+           [](const std::string& text) { return shown(parse_report(text, "x"), report_toml); }},
           {"optics.toml", stored(state::optics_toml(optics, 5)), End::marked,
            [](const std::string& text) {
              return shown(state::parse_optics(text, "x", {}),

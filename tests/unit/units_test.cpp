@@ -73,6 +73,19 @@ TEST(Units, WhatRootMayWriteIsNarrow) {
     EXPECT_EQ(values(name, "ReadWritePaths"), Words{}) << name;
 }
 
+// It runs as installed, so it has no more than it needs, and nothing else has that.
+TEST(Units, OnlyTheListenerHasPacketSockets) {
+  for (const std::string& name : kServices) {
+    const bool listener = name == "fabric-lldp.service";
+    EXPECT_EQ(values(name, "RestrictAddressFamilies").contains("AF_PACKET"), listener) << name;
+    EXPECT_EQ(values(name, "CapabilityBoundingSet").contains("CAP_NET_RAW"), listener) << name;
+  }
+  EXPECT_EQ(values("fabric-lldp.service", "CapabilityBoundingSet"), Words{"CAP_NET_RAW"});
+  EXPECT_EQ(values("fabric-lldp.service", "User"), Words{"fabric-lldp"});
+  std::ifstream rules(FABRIC_SOURCE_DIR "/packaging/debian/rules");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(rules), {}).find("--no-enable"), std::string::npos);
+}
+
 // Also= is followed by `systemctl disable` as well (systemd.unit(5)).
 TEST(Units, WhoSwitchesTheAgentOffKeepsTheMetrics) {
   for (const auto& each : unit("fabric-agent.service"))

@@ -83,13 +83,17 @@ std::string report_text(const Report& report, const std::string& hostname, bool 
   return text + "\n" + colored(output, Status::ok, "OK") + "\n" + table.text(output);
 }
 
-std::string brief_text(const Report& report, Status verdict) {
+std::string brief_text(const Report& report, Status verdict, const std::string& remark) {
   const std::string counts = counts_text(report, false);
   std::string text = "fabric " + upper(to_text(verdict)) + ": " + (counts.empty() ? "" : counts + ", ") +
                      std::to_string(report.findings.size()) + " checks";
-  if (const Finding* first = first_finding(report); first != nullptr)
+  if (const Finding* first = first_finding(report); first != nullptr) {
     text += ": " + first->id + " " + first->subject + ": " + first->observed +
             (first->expected.empty() ? "" : ", expected " + first->expected);
+    const size_t others = report.findings.size() - count(report, Status::ok) - count_acknowledged(report) - 1;
+    if (others > 0) text += "; " + std::to_string(others) + " more";
+  }
+  if (!remark.empty()) text += " (" + remark + ")";
   std::replace(text.begin(), text.end(), '\n', ' ');
   std::replace(text.begin(), text.end(), '|', '/');  // a monitoring plugin's performance data begins there
   return text + "\n";

@@ -18,6 +18,7 @@
 #include "model/view.h"
 #include "store/acks.h"
 #include "store/health_state.h"
+#include "store/report_state.h"
 
 namespace fabric::ctl {
 namespace {
@@ -62,18 +63,24 @@ std::string why_nothing(const Node& node) {
   return "no GPU, RDMA port or NIC with settings was found";
 }
 
-// Nothing checked is not success: each name of --only, or the whole check.
+bool is_named(const Finding& finding, const std::string& name) {
+  const Check* check = find_check(finding.id);
+  return finding.id == name || (check != nullptr && check->group == name);
+}
+
+// The names of --only, or "check" for all, of which the report has nothing: nothing checked is no success.
+std::vector<std::string> unchecked(const Report& report, const std::vector<std::string>& only) {
+  std::vector<std::string> out;
+  std::copy_if(only.begin(), only.end(), std::back_inserter(out), [&](const std::string& name) {
+    return std::none_of(report.findings.begin(), report.findings.end(),
+                        [&](const Finding& finding) { return is_named(finding, name); });
+  });
+  if (only.empty() && report.findings.empty()) out.emplace_back("check");
+  return out;
+}
+
 void report_nothing_checked(Report& report, const std::vector<std::string>& only, const Node& node) {
-  const auto covers = [&](const std::string& name) {
-    return std::any_of(report.findings.begin(), report.findings.end(), [&](const Finding& finding) {
-      const Check* check = find_check(finding.id);
-      return finding.id == name || (check != nullptr && check->group == name);
-    });
-  };
-  std::vector<std::string> missing;
-  std::copy_if(only.begin(), only.end(), std::back_inserter(missing), [&](const auto& name) { return !covers(name); });
-  if (only.empty() && report.findings.empty()) missing.emplace_back("check");
-  for (const std::string& name : missing) {
+  for (const std::string& name : unchecked(report, only)) {
     report.findings.push_back(bad(Status::unknown, "host", why_nothing(node), "at least one subject",
                                   "Nothing was checked, so the state is unknown.",
                                   "List the GPUs and NICs that were found: fabric-agentctl topo"));
@@ -101,6 +108,24 @@ std::string report_of(const Report& report, const Samples& samples, const Option
   }
   return report_text(report, samples.now.hostname, options.verbose, output, brief) + unseen_text(samples.now, output) +
          (samples.before ? "" : "\nOne sample of the counters: rates were not checked.\n");
+}
+
+// The report of the running exporter, as far as it has what is asked for. nullopt: `why` not; empty where none is
+// expected.
+std::optional<Report> published_report(const Options& options, std::string& why) {
+  if (!options.config.empty()) return std::nullopt;
+  const auto root = Root::open(options.root);
+  auto published = root ? load_report(*root) : Result<std::optional<PublishedReport>>(std::nullopt);
+  if (!published) why = published.error().text() + ": checked now";
+  else if (!*published && options.root == "/") why = "no agent running: checked now";
+  if (!published || !*published) return std::nullopt;
+  Report report = std::move((*published)->report);
+  if (!options.only.empty())
+    std::erase_if(report.findings, [&](const Finding& finding) {
+      return std::none_of(options.only.begin(), options.only.end(),
+                          [&](const std::string& name) { return is_named(finding, name); });
+    });
+  return unchecked(report, options.only).empty() ? std::optional(std::move(report)) : std::nullopt;
 }
 
 // --strict: a warning fails.
@@ -195,14 +220,20 @@ int run_check(const Options& options, Output& output) {
     if (!names_check(name)) return fail(output, kUsage, "check: unknown check '" + name + "'" + nearest_check(name));
   const auto pace = pace_of(options);
   if (!pace) return fail(output, kUsage, "check: " + pace.error().text());
+  const bool brief = options.brief && !options.json && !options.watch;
+  std::string remark;
+  if (auto published = brief ? published_report(options, remark) : std::nullopt) {
+    output.text += brief_text(*published, verdict_of(*published, options));
+    return static_cast<int>(verdict_of(*published, options));
+  }
   auto world = open_world(options);
   if (!world) return fail(output, kFailure, world.error().text());
   if (options.watch) return watch_check(*world, *pace, options, output);
   Samples samples = take_samples(*world, options.interval);
   const Report report = run_all(*world, samples, options, wall_now(world->kernel));
   const Status verdict = verdict_of(report, options);
-  if (options.brief && !options.json) {
-    output.text += brief_text(report, verdict);
+  if (brief) {
+    output.text += brief_text(report, verdict, remark);
   } else {
     output.text += report_of(report, samples, options, output);
     if (!options.json) output.text += next_text(report, options.root == "/" ? "" : " --root " + options.root);

@@ -37,6 +37,10 @@ std::vector<const Neighbor*> neighbors_of(const Node& node, const Port& port) {
 std::string remarks_text(const Node& node, const Policy* policy) {
   std::string text;
   if (node.neighbors.source.empty()) text += "No neighbors: " + node.neighbors.why_none + ".\n";
+  for (const Port& port : node.ports)
+    if (const std::string off = lldp_agent_off(port);
+        !off.empty() && has_cable(port) && named_neighbors(node, port).empty())
+      text += port.id() + ": the NIC firmware consumes LLDP. To see the neighbor: " + off + ".\n";
   for (const Neighbor& each : node.neighbors.heard)
     for (const std::string& fault : each.malformed)
       text += each.netdev + ": malformed LLDP from " + peer_name(each) + ": " + fault + ".\n";
@@ -144,8 +148,9 @@ int run_neighbors(const Options& options, Output& output) {
   auto world = open_world(options);
   if (!world) return fail(output, kFailure, world.error().text());
   ScanOptions what;
-  what.topology = what.settings = what.counters = what.gids = what.network = what.verbs = false;
-  what.neighbors = what.members = true;
+  what.topology = what.counters = what.gids = what.network = what.verbs = false;
+  what.keys = Keys();
+  what.neighbors = what.members = true;  // with settings: whether the firmware has an LLDP agent
   const Node node = look(*world, what);
   if (auto known = check_ports(options, node); !known) return fail(output, kFailure, known.error().text());
   const Policy* policy = world->policy ? &*world->policy : nullptr;

@@ -40,16 +40,19 @@ std::map<std::string, Signals> signals_of_read(const Node& before, const Snapsho
 Findings find(const Snapshot& snapshot, const PageContext& context) {
   Findings out;
   if (context.before != nullptr) out.signals = signals_of_read(*context.before, snapshot);
+  const Pairing pairing = built_pairing(snapshot.node.topology, snapshot.node.ports);
   const View view{.now = snapshot.node,
                   .before = context.before,
                   .policy = context.policy,
                   .plan = &snapshot.plan,
                   .signals = context.before != nullptr ? &out.signals : nullptr,
                   .health = context.health,
+                  .pairing = &pairing,
                   .no_policy = context.no_policy};
   out.report = run_checks(view);
   mark_acknowledged(out.report, context.acks, context.wall);
   out.diagnoses = diagnose(view);
+  out.rails = rails_of(snapshot.node.topology, snapshot.node.ports, pairing);
   for (Finding& finding : out.report.findings) {  // half a kilobyte of text each, for a few hundred findings
     if (finding.status != Status::ok) continue;
     Finding shown;
@@ -79,7 +82,7 @@ std::string render_page(const Snapshot& snapshot, const Findings& findings, cons
     add_events(families, *context.health);
     add_health(families, *context.health);
   }
-  add_neighbors(families, snapshot.node, &policy);
+  add_neighbors(families, snapshot.node, &policy, findings.rails);
   add_node(families, snapshot.node, findings.report, policy.published);
   for (const PortBursts& port : snapshot.bursts) add_bursts(families, port, Clock::now(), policy.published);
   add_compat(families, snapshot.node, policy.compat);
@@ -145,6 +148,15 @@ void PageCache::update_findings(const Snapshot& snapshot, const PageContext& con
   findings_ = find(snapshot, context);
   found_at_ = now;
   generation_ = snapshot.generation;
+}
+
+const Report* PageCache::refresh(const Collector& collector, const Snapshot& snapshot, PageContext context) {
+  drop_findings();
+  if (!is_whole(collector)) return nullptr;
+  keep_up(collector, snapshot.node);
+  context.before = before_.get();
+  update_findings(snapshot, context);
+  return &findings_.report;
 }
 
 void PageCache::keep_up(const Collector& collector, const Node& node) {

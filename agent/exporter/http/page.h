@@ -18,6 +18,7 @@
 #include "model/policy.h"
 #include "model/report.h"
 #include "model/signals.h"
+#include "topology/rails.h"
 
 namespace fabric::exporter {
 
@@ -34,11 +35,13 @@ struct PageContext {
   bool landing = false;  // the page of /, else that of /metrics
 };
 
-// Results of the checks and of the diagnosis, as far as a page shows them: good findings have no texts.
+// Results of the checks and of the diagnosis, as far as a page or the published report shows them: good findings have
+// no texts.
 struct Findings {
   Report report;
   std::map<std::string, Signals> signals;  // of the ports read since the earlier snapshot; empty without one
   Diagnoses diagnoses;
+  std::map<std::string, Rail> rails;
 };
 Findings find(const Snapshot& snapshot, const PageContext& context);
 
@@ -60,11 +63,12 @@ class PageCache {
   // `context.before` is filled in here.
   Body plain(const Collector& collector, PageContext context);
   Body compressed(const Collector& collector, PageContext context);
-  // The next page computes its findings: health or acknowledgements have changed.
+  // The next page computes its findings.
   void drop_findings() { found_at_.reset(); }
   // Without scrapes: keeps what later findings are compared with at most ten minutes old.
   void keep_up(const Collector& collector, const Node& node);
-  [[nodiscard]] bool has_page() const { return metrics_.plain || landing_.plain; }
+  // Computes the findings at once: health or acknowledgements have changed. nullptr: the machine has not been read yet.
+  const Report* refresh(const Collector& collector, const Snapshot& snapshot, PageContext context);
   // Another collector follows. The findings stay until it has read the whole machine.
   void restart();
 

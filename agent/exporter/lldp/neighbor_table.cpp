@@ -8,8 +8,6 @@ namespace {
 
 double end_of(const Neighbor& neighbor) { return neighbor.heard + neighbor.ttl; }
 
-bool heard_before(const Neighbor& a, const Neighbor& b) { return a.heard < b.heard; }
-
 }  // namespace
 
 bool NeighborTable::listen(const std::map<int, std::string>& netdevs, double now) {
@@ -40,13 +38,21 @@ bool NeighborTable::hear(int ifindex, Neighbor neighbor, double now) {
   neighbor.netdev = port->second.name;
   neighbor.heard = now;
   if (known == heard.end()) {
-    if (heard.size() == kPerPort) heard.erase(std::min_element(heard.begin(), heard.end(), heard_before));
-    heard.push_back(std::move(neighbor));
+    if (heard.size() == kPerPort) {
+      const auto overdue = std::find_if(heard.begin(), heard.end(), [&](const Entry& each) {
+        return now - each.heard > (each.again ? each.ttl / 2.0 : kPatience);
+      });
+      if (overdue == heard.end()) return false;
+      heard.erase(overdue);
+    }
+    heard.push_back({std::move(neighbor)});
     return true;
   }
+  known->again = true;
   known->heard = now;
-  if (*known == neighbor) return false;
-  *known = std::move(neighbor);
+  Neighbor& was = *known;
+  if (was == neighbor) return false;
+  was = std::move(neighbor);
   return true;
 }
 

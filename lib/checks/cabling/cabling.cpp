@@ -32,6 +32,12 @@ std::string planned_text(const Cables& cables) {
   return text + " (" + cables.front()->where + ")";
 }
 
+std::string heard_text(const Heard& heard) {
+  std::string text;
+  for (const Neighbor* each : heard) text += (text.empty() ? "" : " and ") + peer_text(*each);
+  return text;
+}
+
 class PortCabling {
  public:
   explicit PortCabling(const View& view) : view_(view), node_(view.now) {}
@@ -41,7 +47,7 @@ class PortCabling {
     const Heard heard = named_neighbors(node_, port);
     const Cables cables = planned_cables(view_.policy, port);
     if (heard.empty()) return silent(port, cables);
-    if (cables.empty()) return good(port.id(), peer_text(*heard.front()), "any: not in the cable plan");
+    if (cables.empty()) return good(port.id(), heard_text(heard), "any: not in the cable plan");
     for (const Neighbor* each : heard)
       if (cable_to(cables, *each) != nullptr) return good(port.id(), peer_text(*each), planned_text(cables));
     return wrong(port, *heard.front(), cables);
@@ -53,22 +59,21 @@ class PortCabling {
     const auto listening = node_.neighbors.listening.find(port.netdev);
     if (listening == node_.neighbors.listening.end() || listening->second < limit_of(view_, kLldpWait))
       return std::nullopt;
-    const std::string observed = "no LLDP for " + number_text(std::floor(listening->second)) + " s";
-    const std::string remedy =
-        "Enable LLDP on the switch port (show lldp neighbors), and disable the LLDP agent in the NIC firmware: ethtool "
-        "--show-priv-flags " +
-        port.netdev;
+    const std::string off = lldp_agent_off(port), observed = "no LLDP for " +
+                                                             number_text(std::floor(listening->second)) + " s" +
+                                                             (off.empty() ? "" : ": the NIC firmware consumes it");
+    const std::string remedy = off.empty() ? "Enable LLDP on the switch port (show lldp neighbors)."
+                                           : "Disable the LLDP agent in the NIC firmware: " + off + ".";
     if (!cables.empty())
       return bad(Status::warning, port.id(), observed, planned_text(cables),
-                 "The link is up and its peer sends no LLDP: this cable cannot be compared with the plan.", remedy);
+                 "The link is up and no LLDP arrives: this cable cannot be compared with the plan.", remedy);
     if (equal_port_has_neighbor(port))
       return bad(Status::warning, port.id(), observed, "a neighbor, like equal ports",
                  "Equal ports have an LLDP neighbor: this port is connected to something else, or LLDP is off on its "
                  "switch port.",
                  remedy);
-    return bad(Status::unknown, port.id(), observed, "a frame every 30 s",
-               "The link is up without LLDP: LLDP is off on the switch, or the NIC firmware consumes the frames.",
-               remedy);
+    // A network without LLDP is no fault.
+    return off.empty() ? std::nullopt : std::optional(good(port.id(), observed, "to see the neighbor: " + off));
   }
 
   bool equal_port_has_neighbor(const Port& port) const {
@@ -105,7 +110,7 @@ class PortCabling {
                  "The cable ends at another port of the right switch: the configuration of the planned port does not "
                  "apply to this link.",
                  "Move the cable to the planned port, or correct the plan (" + where + ").");
-    return bad(Status::critical, port.id(), peer_text(neighbor) + whose, planned_text(cables),
+    return bad(Status::critical, port.id(), heard_text(named_neighbors(node_, port)) + whose, planned_text(cables),
                "The cable ends at another switch than planned: the port is on the wrong rail or in the wrong network.",
                "Move the cable to the planned port, or correct the plan (" + where + ").");
   }

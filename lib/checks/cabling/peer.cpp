@@ -2,6 +2,9 @@
 #include "checks/cabling/peer.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "vendor/capabilities.h"
 
 namespace fabric {
 namespace {
@@ -34,6 +37,16 @@ std::vector<const Cable*> planned_cables(const Policy* policy, const Port& port)
     if (is_name_of(port, renamed != policy->cabling.ports.end() ? renamed->second : cable.port)) out.push_back(&cable);
   }
   return out;
+}
+
+// DCBX in the firmware is a part of its LLDP agent.
+std::string lldp_agent_off(const Port& port) {
+  if (port.qos.fw_lldp.value_or(port.qos.dcbx == Dcbx::firmware) == false) return {};
+  std::string text(capabilities_of(port.kernel_driver).lldp_agent_off);
+  for (const auto& [word, name] : {std::pair("NETDEV", &port.netdev), std::pair("ADDRESS", &port.pci)})
+    for (size_t at = 0; (at = text.find(word)) != std::string::npos;)
+      text.replace(at, std::string_view(word).size(), *name);
+  return text;
 }
 
 std::string peer_text(const Neighbor& neighbor) { return neighbor.system() + " " + neighbor.port(); }

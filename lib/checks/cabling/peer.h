@@ -26,6 +26,9 @@ const Neighbor* first_with(const Node& node, const Port& port, Value Neighbor::*
 // breakout.
 std::vector<const Cable*> planned_cables(const Policy* policy, const Port& port);
 
+// The command that lets LLDP reach the host; empty: nothing shows that the NIC's firmware consumes it.
+std::string lldp_agent_off(const Port& port);
+
 // "leaf1 Ethernet3"
 std::string peer_text(const Neighbor& neighbor);
 std::string peer_text(const CableEnd& end);

@@ -53,7 +53,7 @@ Finding finding_for(const View& view, const Port& port, const std::set<std::stri
 
 // The reference is the rate of equal ports, not a table of models.
 void ask(const View& view, Findings& findings) {
-  const std::set<std::string> for_gpus = devices_for_gpus(view.now);
+  const std::set<std::string> for_gpus = devices_for_gpus(view);
   for (const Port& port : view.now.ports)
     if (is_judged(port) && is_active(port) && !misses_speed(view, port, for_gpus))
       findings.push_back(finding_for(view, port, for_gpus));

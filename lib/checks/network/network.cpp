@@ -10,7 +10,7 @@ namespace fabric {
 
 std::vector<const Port*> rails(const View& view) {
   std::vector<const Port*> out;
-  const std::set<std::string> devices = devices_for_gpus(view.now);
+  const std::set<std::string> devices = devices_for_gpus(view);
   for (const Port& port : view.now.ports)
     if (is_judged(port) && is_active(port) && is_roce(port) && !port.netdev.empty() && devices.count(port.rdma) != 0)
       out.push_back(&port);

@@ -28,9 +28,9 @@ std::string control_text(uint16_t control) {
 }
 
 // Bridge -> pairs of GPU and NIC that share a switch and whose path crosses it: "GPU0 and mlx5_0".
-std::map<std::string, std::vector<std::string>> bridges_of_pairs(const Node& node) {
+std::map<std::string, std::vector<std::string>> bridges_of_pairs(const View& view) {
   std::map<std::string, std::vector<std::string>> out;
-  for (const auto& [gpu, nic] : gpu_nic_pairs(node))
+  for (const auto& [gpu, nic] : gpu_nic_pairs(view))
     for (const std::string& bridge : bridges_between(*gpu, nearer_function(*gpu, *nic)))
       out[bridge].push_back(gpu->name + " and " + nic->name);
   return out;
@@ -69,7 +69,7 @@ bool knows_bridges(const Node& node, const std::map<std::string, std::vector<std
 // Only pairs that share a switch: other traffic passes through the root complex anyway.
 void ask(const View& view, Findings& findings) {
   const Node& node = view.now;
-  const auto bridges = bridges_of_pairs(node);
+  const auto bridges = bridges_of_pairs(view);
   if (bridges.empty()) return;
   if (!node.pci_settings) {
     if (node.topology.hypervisor.empty() && knows_bridges(node, bridges))

@@ -72,7 +72,7 @@ Finding finding_for(const Gpu& gpu, const Bar& bar, uint64_t siblings) {
 void ask(const View& view, Findings& findings) {
   const auto largest = largest_by_model(view.now);
   const Gpu* last = nullptr;  // the pairs of a GPU are adjacent
-  for (const auto& [gpu, nic] : gpu_nic_pairs(view.now)) {
+  for (const auto& [gpu, nic] : gpu_nic_pairs(view)) {
     const Bar* bar = memory_bar(view.now, gpu->pci);
     if (bar != nullptr && gpu != last) findings.push_back(finding_for(*gpu, *bar, largest.at(model_of(*gpu))));
     last = gpu;

@@ -14,8 +14,8 @@ constexpr const char* kMeaning =
     "The RDMA driver cannot access GPU memory: collectives go through host memory, at a fraction of the rate of the "
     "network.";
 
-bool has_gpu(const Node& node, uint16_t vendor) {
-  const auto pairs = gpu_nic_pairs(node);
+bool has_gpu(const View& view, uint16_t vendor) {
+  const auto pairs = gpu_nic_pairs(view);
   return std::any_of(pairs.begin(), pairs.end(), [&](const GpuNic& pair) { return pair.gpu->vendor == vendor; });
 }
 
@@ -62,8 +62,8 @@ void ask_amd(const GpuDirect& has, Findings& findings) {
 // With GPUs of both vendors, NVIDIA is checked.
 void ask(const View& view, Findings& findings) {
   const GpuDirect& has = view.now.platform.gpudirect;
-  if (!has.nvidia_driver.empty() && has_gpu(view.now, kNvidia)) ask_nvidia(has, findings);
-  else if (has.amdgpu && has_gpu(view.now, kAmd)) ask_amd(has, findings);
+  if (!has.nvidia_driver.empty() && has_gpu(view, kNvidia)) ask_nvidia(has, findings);
+  else if (has.amdgpu && has_gpu(view, kAmd)) ask_amd(has, findings);
 }
 
 }  // namespace

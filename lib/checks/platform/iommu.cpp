@@ -34,7 +34,7 @@ void ask(const View& view, Findings& findings) {
   const Node& node = view.now;
   const Platform& platform = node.platform;
   if (!node.topology.hypervisor.empty()) return;
-  const auto devices = devices_in_use(node);
+  const auto devices = devices_in_use(view);
   std::map<std::string, std::vector<std::string>> by_type;
   for (const InUse& each : devices) {
     const PlatformFunction* function = function_of(node, each.device->pci);

@@ -29,7 +29,7 @@ void ask(const View& view, Findings& findings) {
   const Node& node = view.now;
   const bool any_port_up = std::any_of(node.ports.begin(), node.ports.end(), is_active);
   size_t awake = 0;
-  for (const InUse& each : devices_in_use(node)) {
+  for (const InUse& each : devices_in_use(view)) {
     const PlatformFunction* function = function_of(node, each.device->pci);
     if (function == nullptr || function->power_state.empty() || function->kernel_driver.empty()) continue;
     const bool used = each.nic ? has_active_port(node, each.device->pci) : any_port_up;

@@ -38,9 +38,10 @@ const PciSettings* settings_of(const Node& node, const std::string& pci) {
   return found == node.pci_settings->functions.end() || !found->second.mrrs ? nullptr : &found->second;
 }
 
-std::vector<Subject> subjects(const Node& node) {
+std::vector<Subject> subjects(const View& view) {
+  const Node& node = view.now;
   std::vector<Subject> out;
-  const std::set<std::string> for_gpus = devices_for_gpus(node);
+  const std::set<std::string> for_gpus = devices_for_gpus(view);
   for (const Nic& nic : node.topology.nics)
     if (!nic.rdma.empty() && !nic.virtual_function && !is_given_away(node, nic.pci))
       if (const PciSettings* has = settings_of(node, nic.pci))
@@ -132,7 +133,7 @@ Finding finding_for(const View& view, const Tally& tally, const Subject& subject
 
 // fabric-agent-pci.service publishes the values.
 void ask(const View& view, Findings& findings) {
-  const std::vector<Subject> all = subjects(view.now);
+  const std::vector<Subject> all = subjects(view);
   const Tally tally = count(all);
   for (const Subject& subject : all) findings.push_back(finding_for(view, tally, subject));
 }

@@ -90,7 +90,7 @@ void check_class(const View& view, const Placement& placed, PathClass wanted, Fi
 }
 
 void check_speed(const View& view, uint32_t wanted, Findings& findings) {
-  const auto for_gpus = devices_for_gpus(view.now);
+  const auto for_gpus = devices_for_gpus(view);
   for (const Port& port : view.now.ports) {
     if (!is_judged(port) || !is_active(port) || !port.speed || for_gpus.count(port.rdma) == 0) continue;
     const std::string expected = to_text(wanted) + " Mb/s, [expect] speed";
@@ -124,7 +124,7 @@ namespace {
 void ask(const View& view, Findings& findings) {
   if (view.policy == nullptr) return;
   const Expect& expect = view.policy->expect;
-  const Placement placed = placement(view.now);
+  const Placement placed = placement(view);
   check_counts(view, placed, expect, findings);
   if (expect.path_class) check_class(view, placed, *expect.path_class, findings);
   if (expect.speed) check_speed(view, *expect.speed, findings);

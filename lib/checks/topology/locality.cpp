@@ -93,7 +93,7 @@ void ask(const View& view, Findings& findings) {
   const bool has_rdma =
       std::any_of(topology.nics.begin(), topology.nics.end(), [](const Nic& nic) { return !nic.rdma.empty(); });
   if (!has_rdma) return;  // port-state reports it
-  const Placement placed = placement(view.now);
+  const Placement placed = placement(view);
   for (size_t i = 0; i < topology.gpus.size(); ++i)
     if (!misses_class(view, placed, i) && !is_given_away(view.now, topology.gpus[i].pci) &&
         !has_lost_nic(view.now, topology.gpus[i]))  // reported by `inventory`

@@ -115,11 +115,12 @@ std::optional<size_t> without_rdma(const Node& node, const Placement& placed) {
 
 }  // namespace
 
-Placement placement(const Node& node) {
+Placement placement(const View& view) {
+  const Node& node = view.now;
   const Topology& topology = node.topology;
   Placement out;
   out.compute = compute_nics(topology, node.ports);
-  out.pairing = built_pairing(topology, node.ports);
+  out.pairing = built_pairing(view);
   std::set<std::string> cards;
   for (const size_t nic : out.compute) cards.insert(card_name(topology.nics[nic]));
   out.cards = cards.size();
@@ -135,11 +136,11 @@ std::string missing_text(const Node& node, size_t gpu) {
   return {};
 }
 
-std::set<std::string> devices_for_gpus(const Node& node) {
+std::set<std::string> devices_for_gpus(const View& view) {
   std::set<std::string> out;
-  const Topology& topology = node.topology;
-  for (const Pair& pair : built_pairing(topology, node.ports).pairs)
-    for (const size_t nic : pair.nics) out.insert(topology.nics[nic].rdma.begin(), topology.nics[nic].rdma.end());
+  const auto& nics = view.now.topology.nics;
+  for (const Pair& pair : built_pairing(view).pairs)
+    for (const size_t nic : pair.nics) out.insert(nics[nic].rdma.begin(), nics[nic].rdma.end());
   return out;
 }
 
@@ -149,7 +150,7 @@ namespace {
 void ask(const View& view, Findings& findings) {
   const Topology& topology = view.now.topology;
   if (topology.gpus.empty()) return;
-  const Placement placed = placement(view.now);
+  const Placement placed = placement(view);
   const auto served = gpus_by_nic(topology, placed);
   const auto usual = usual_load(served);
   const bool odd = any_odd(topology, placed);  // reported by `locality`

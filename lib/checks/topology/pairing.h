@@ -27,7 +27,7 @@ struct Placement {
 
 // With as many cards as GPUs, the best path of a model is expected of each GPU; with fewer cards the path of more than
 // half of them. A machine with one half of its GPUs near and one half far is so by design.
-Placement placement(const Node& node);
+Placement placement(const View& view);
 
 // " Missing: a NIC function at 0000:2a:00.1, beside GPU1.", if the machine's symmetry shows the place of a NIC that the
 // GPU has lost.
@@ -35,6 +35,6 @@ std::string missing_text(const Node& node, size_t gpu);
 
 // The RDMA devices that serve a GPU, by the best pairing. Other NICs have a different purpose and need not be equal to
 // them.
-std::set<std::string> devices_for_gpus(const Node& node);
+std::set<std::string> devices_for_gpus(const View& view);
 
 }  // namespace fabric

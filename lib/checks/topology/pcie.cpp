@@ -183,7 +183,7 @@ bool is_virtual(const View& view, const Nic& nic) {
 // if the network port is faster than the slot.
 void ask(const View& view, Findings& findings) {
   std::vector<Subject> all;
-  const std::set<std::string> for_gpus = devices_for_gpus(view.now);
+  const std::set<std::string> for_gpus = devices_for_gpus(view);
   for (const Nic& nic : view.now.topology.nics)
     if (!nic.rdma.empty() && !is_virtual(view, nic) && !nic.virtual_function &&
         siblings_report_link(view.now.topology.nics, nic))

@@ -58,7 +58,7 @@ void ask(const View& view, Findings& findings) {
   const Topology& topology = view.now.topology;
   if (topology.gpus.empty() && topology.nics.empty()) return;
   if (view.now.inventory) return;  // what is missing since then is `inventory`'s, what was then missing is accepted
-  const Placement placed = placement(view.now);
+  const Placement placed = placement(view);
   Findings found;
   const auto add = [&](Finding finding) {
     if (std::ranges::find(found, finding.subject, &Finding::subject) == found.end())

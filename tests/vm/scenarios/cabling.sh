@@ -5,7 +5,8 @@
 # NICs 0 and 2 says who the host is. Wires are moved by the simulated NICs' `peer`.
 . /mnt/host/scenarios/lib/agent.sh
 check "the package installs" install_agent
-check "the listener is not enabled by installing" eval '! systemctl is-enabled --quiet fabric-lldp && ! systemctl is-active --quiet fabric-lldp'
+check "the listener is enabled by installing" eval 'systemctl is-enabled --quiet fabric-lldp && systemctl is-active --quiet fabric-lldp'
+systemctl stop fabric-lldp
 
 PLAN=/etc/fabric-agent/cabling.csv
 declare -A SOCKET=([1]=/run/leaf1.socket [3]=/run/leaf2.socket)
@@ -44,7 +45,7 @@ check "a plan, and nobody listens: it says so" found_is "cabling host unknown"
 lldpd -d -I "$(netdev 0),$(netdev 2)" -u /run/host.socket >/run/host.log 2>&1 &
 check "leaf1 on NIC 1" leaf_up 1 leaf1 Ethernet1/1
 check "leaf2 on NIC 3" leaf_up 3 leaf2 Ethernet1/1
-check "the listener starts" systemctl enable --now fabric-lldp
+check "the listener starts" systemctl start fabric-lldp
 eq "its user is nobody's" "$(ps -o user= -p "$(systemctl show -P MainPID fabric-lldp)")" fabric-lldp
 eq "its only capability" "$(systemctl show -P AmbientCapabilities fabric-lldp)" cap_net_raw
 check "leaf1 is heard on NIC 0" wait_until 30 neighbor_is 0 "leaf1 Ethernet1/1"
