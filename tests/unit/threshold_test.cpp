@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every Threshold has its source and its key, is named by the row that compares with it, and follows the configuration.
-// tests/faults/thresholds_test.cpp: each changes a verdict.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -9,6 +8,7 @@
 #include "config/config.h"
 #include "diagnosis/diagnosis.h"
 #include "diagnosis/thresholds.h"
+#include "model/report.h"
 #include "support/healthy_node.h"
 
 namespace fabric {
@@ -61,6 +61,16 @@ TEST(Threshold, FollowsTheConfigurationWithinItsRange) {
           << rejected.error().text();
     }
   }
+}
+
+TEST(Threshold, ChangesAVerdict) {
+  test::Healthy machine;
+  const std::vector<std::string> only{"nofile"};
+  EXPECT_EQ(worst(run_checks(machine.view(), only)), Status::ok);
+  machine.policy.thresholds = {{"open_files", 1e9}};
+  const Report report = run_checks(machine.view(), only);
+  EXPECT_EQ(worst(report), Status::warning);
+  EXPECT_EQ(report.findings.at(0).expected, "at least 1000000000 (hard limit)");
 }
 
 }  // namespace
