@@ -81,7 +81,7 @@ class Exporter final : public Site {
   std::vector<std::string> web_files_;
   std::string web_state_;  // of web_files_ when they were last read
   HealthKeeper health_{options_.root, state_directory(), lasting_directory()};
-  bool health_due_ = true;  // its readings have been requested
+  bool health_due_ = true;   // its readings have been requested
   std::string unpublished_;  // why the report could not be written: logged once
   PageCache cache_;
   std::unique_ptr<Server> server_;  // last member: it calls the others, and is destroyed first

@@ -16,9 +16,10 @@ constexpr Metric kNeighbor{"fabric_neighbor_info",
                            "The switch and its port at the other end of the cable, by LLDP, else by the cable plan; "
                            "always 1.",
                            MetricKind::gauge};
-constexpr Metric kRail{"fabric_rail_info",
-                       "The rail, plane and leaf switch of the port, by [cabling], else by its GPU and by LLDP; always 1.",
-                       MetricKind::gauge};
+constexpr Metric kRail{
+    "fabric_rail_info",
+    "The rail, plane and leaf switch of the port, by [cabling], else by its GPU and by LLDP; always 1.",
+    MetricKind::gauge};
 
 // The name that the plan has for the switch wins, so that it does not change when LLDP is silent. Of several neighbors
 // the first by name, whatever the order in which they were heard.
