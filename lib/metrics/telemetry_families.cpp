@@ -153,7 +153,6 @@ void add_module(FamilySet& families, const Port& port, const Published& publishe
   if (module.state) families.add(kModuleState, labels, static_cast<double>(*module.state));
   if (module.cable_length) families.add(kModuleLength, labels, *module.cable_length);
   if (module.temperature.value) families.add(kModuleTemperature, labels, *module.temperature.value);
-  if (module.voltage.value) families.add(kModuleVoltage, labels, *module.voltage.value);
   add_flag(families, labels, "temperature", flag_of(module.temperature));
   add_flag(families, labels, "voltage", flag_of(module.voltage));
   add_lanes(families, labels, module, published.has(SeriesGroup::lanes));
@@ -163,6 +162,7 @@ void add_module(FamilySet& families, const Port& port, const Published& publishe
             [](const ModuleLane& lane) { return either(lane.tx_los, lane.tx_lol); });
   add_count(families, kModuleTxFaults, labels, {}, module, [](const ModuleLane& lane) { return lane.tx_fault; });
   if (!published.has(SeriesGroup::module_limits)) return;
+  if (module.voltage.value) families.add(kModuleVoltage, labels, *module.voltage.value);
   for (const LimitRow& row : kLimitRows)
     for (const BoundRow& each : kBoundRows)
       if (const auto& bound = (module.*row.limits).*each.bound)

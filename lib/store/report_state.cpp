@@ -47,10 +47,9 @@ std::string report_toml(const PublishedReport& published) {
       continue;
     }
     findings += "\n[[finding]]\n";
-    for (const auto& [key, text] :
-         {std::pair("id", finding.id), std::pair("subject", finding.subject),
-          std::pair("status", std::string(to_text(finding.status))), std::pair("observed", finding.observed),
-          std::pair("expected", finding.expected)})
+    for (const auto& [key, text] : {std::pair("id", finding.id), std::pair("subject", finding.subject),
+                                    std::pair("status", std::string(to_text(finding.status))),
+                                    std::pair("observed", finding.observed), std::pair("expected", finding.expected)})
       findings += std::string(key) + " = " + toml_string(text) + "\n";
     if (finding.acknowledged) findings += "acknowledged = true\n";
   }

@@ -197,23 +197,28 @@ std::vector<Nic> missing_nics(const Topology& topology, std::span<const Port> po
 
 }  // namespace
 
-Pairing built_pairing(const Topology& topology, std::span<const Port> ports) {
-  std::vector<size_t> nics = compute_nics(topology, ports);
+Pairing whole_pairing(const Topology& topology, std::span<const Port> ports, Topology& whole) {
+  std::vector<size_t> all = compute_nics(topology, ports);
   const auto is_compute = [&](const Nic& gone) {
-    return std::ranges::any_of(nics, [&](size_t nic) {
+    return std::ranges::any_of(all, [&](size_t nic) {
       return topology.nics[nic].vendor == gone.vendor && topology.nics[nic].device == gone.device;
     });
   };
   std::vector<Nic> missing = missing_nics(topology, ports);
   std::erase_if(missing, [&](const Nic& gone) { return !is_compute(gone); });
-  if (missing.empty()) return best_pairing(topology, nics);
-  Topology whole = topology;
-  for (Nic& nic : missing) whole.nics.push_back(std::move(nic));
-  std::vector<size_t> all = nics;
-  for (size_t nic = topology.nics.size(); nic < whole.nics.size(); ++nic) all.push_back(nic);
+  whole = topology;
+  for (Nic& nic : missing) {
+    all.push_back(whole.nics.size());
+    whole.nics.push_back(std::move(nic));
+  }
   std::ranges::sort(all, [&](size_t a, size_t b) { return whole.nics[a].pci < whole.nics[b].pci; });
-  auto left = without(best_pairing(whole, all), [&](size_t nic) { return nic >= topology.nics.size(); });
-  return left ? std::move(*left) : best_pairing(topology, nics);
+  return best_pairing(whole, all);
+}
+
+Pairing built_pairing(const Topology& topology, std::span<const Port> ports) {
+  Topology whole;
+  auto left = without(whole_pairing(topology, ports, whole), [&](size_t nic) { return nic >= topology.nics.size(); });
+  return left ? std::move(*left) : best_pairing(topology, compute_nics(topology, ports));
 }
 
 Pairing built_pairing(const View& view) {

@@ -59,6 +59,8 @@ Pairing best_pairing(const Topology& topology, const std::vector<size_t>& nics);
 // other NICs stay with their GPUs. If a GPU would have none, all are paired without the missing ones.
 Pairing built_pairing(const Topology& topology, std::span<const Port> ports);
 Pairing built_pairing(const View& view);  // View::pairing, if it is there
+// The pairing before anything went missing. `whole` becomes the topology with the missing NICs behind the others.
+Pairing whole_pairing(const Topology& topology, std::span<const Port> ports, Topology& whole);
 // The same with usable_nics(): while a port is down, its GPU keeps the other NICs that it has of its own; if it has
 // none, all are paired again.
 Pairing best_pairing(const Topology& topology, std::span<const Port> ports);

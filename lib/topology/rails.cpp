@@ -6,7 +6,9 @@
 
 namespace fabric {
 
-std::map<std::string, Rail> rails_of(const Topology& topology, std::span<const Port> ports, const Pairing& pairing) {
+std::map<std::string, Rail> rails_of(const Topology& topology, std::span<const Port> ports) {
+  Topology whole;
+  const Pairing pairing = whole_pairing(topology, ports, whole);
   std::vector<std::vector<size_t>> rails;  // of NICs
   const bool shared = std::ranges::any_of(pairing.pairs, [](const Pair& pair) { return pair.shared_by > 1; });
   std::set<size_t> known;
@@ -27,7 +29,7 @@ std::map<std::string, Rail> rails_of(const Topology& topology, std::span<const P
   std::map<std::string, Rail> out;
   for (size_t rail = 0; rail < rails.size(); ++rail)
     for (size_t plane = 0; plane < rails[rail].size(); ++plane)
-      out[topology.nics[rails[rail][plane]].pci] = {rail, rails[rail].size() > 1 ? std::optional(plane) : std::nullopt};
+      out[whole.nics[rails[rail][plane]].pci] = {rail, rails[rail].size() > 1 ? std::optional(plane) : std::nullopt};
   return out;
 }
 

@@ -17,8 +17,9 @@ struct Rail {
   bool operator==(const Rail&) const = default;
 };
 
-// By PCI address, of the compute NICs in use. The rail is the number of the GPU that the NIC serves. If GPUs share NICs,
-// or there are none, the rails are counted in PCI order: without GPUs by card.
-std::map<std::string, Rail> rails_of(const Topology& topology, std::span<const Port> ports, const Pairing& pairing);
+// By PCI address, of the compute NICs in use. The rail is the number of the GPU that the NIC serves. If GPUs share
+// NICs, or there are none, the rails are counted in PCI order: without GPUs by card. NICs that are known to be missing
+// keep their place.
+std::map<std::string, Rail> rails_of(const Topology& topology, std::span<const Port> ports);
 
 }  // namespace fabric

@@ -82,7 +82,7 @@ struct Level {
 
 std::string key_of(const Unit& unit, const Level& level) {
   const auto& bridges = unit.device.bridges;
-  if (level.kind == Level::Kind::card) return unit.model.gpu ? std::string() : std::string(card_of_function(unit.device.pci));
+  if (level.kind == Level::Kind::card) return std::string(unit.model.gpu ? "" : card_of_function(unit.device.pci));
   if (level.kind == Level::Kind::bus) return unit.device.root;
   return bridges.size() > level.depth ? bridges[bridges.size() - 1 - level.depth] : std::string();
 }

@@ -258,11 +258,11 @@ TEST(LldpConsumer, IsNamedByItsSetting) {
   Healthy node;
   Port& port = node.now.ports[0];
   EXPECT_EQ(lldp_agent_off(port), "");
-  for (const auto& [driver, part] : std::map<std::string, std::string>{
-           {"ice", "ethtool --set-priv-flags ens0 fw-lldp-agent off"},
-           {"i40e", "ethtool --set-priv-flags ens0 disable-fw-lldp on"},
-           {"bnxt_en", "niccli"},
-           {"mlx5_core", "mlxconfig -d " + port.pci + " set LLDP_NB_RX_MODE_P1=0"}}) {
+  for (const auto& [driver, part] :
+       std::map<std::string, std::string>{{"ice", "ethtool --set-priv-flags ens0 fw-lldp-agent off"},
+                                          {"i40e", "ethtool --set-priv-flags ens0 disable-fw-lldp on"},
+                                          {"bnxt_en", "niccli"},
+                                          {"mlx5_core", "mlxconfig -d " + port.pci + " set LLDP_NB_RX_MODE_P1=0"}}) {
     port.kernel_driver = driver;
     port.qos.fw_lldp.reset();
     port.qos.dcbx = Dcbx::firmware;

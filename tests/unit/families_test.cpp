@@ -305,7 +305,9 @@ TEST(Families, NeighborsByLldpElseByThePlan) {
   const auto shown = [&](const Policy* with) {
     FamilySet set;
     add_neighbors(set, node, with);
-    return series(set);
+    auto all = series(set);
+    std::erase_if(all, [](const auto& each) { return each.first.starts_with("fabric_rail_info"); });
+    return all;
   };
   const std::string at = "fabric_neighbor_info,device=mlx5_";
   EXPECT_EQ(shown(&policy), (std::map<std::string, double>{{at + "0,port=1,switch=leaf1,switch_port=Ethernet7", 1},
@@ -335,14 +337,16 @@ TEST(Families, RailsByThePolicyElseByTheGpu) {
         out.append(each.substr(29)).append("\n");
     return out;
   };
-  EXPECT_EQ(shown(), "0,port=1,rail=0,plane=,leaf=leaf-r7-p1\n"
-                     "1,port=1,rail=1,plane=1,leaf=\n"
-                     "2,port=1,rail=,plane=,leaf=storage1\n");
+  EXPECT_EQ(shown(),
+            "0,port=1,rail=0,plane=,leaf=leaf-r7-p1\n"
+            "1,port=1,rail=1,plane=1,leaf=\n"
+            "2,port=1,rail=,plane=,leaf=storage1\n");
   policy.cabling.rails = {{"leaf-r7*", "7"}, {"leaf*", "9"}, {"ens1", "east"}};
   policy.cabling.planes = {{"*-p1", "A"}, {"mlx5_*", "B"}};
-  EXPECT_EQ(shown(), "0,port=1,rail=7,plane=B,leaf=leaf-r7-p1\n"
-                     "1,port=1,rail=east,plane=B,leaf=\n"
-                     "2,port=1,rail=,plane=B,leaf=storage1\n");
+  EXPECT_EQ(shown(),
+            "0,port=1,rail=7,plane=B,leaf=leaf-r7-p1\n"
+            "1,port=1,rail=east,plane=B,leaf=\n"
+            "2,port=1,rail=,plane=B,leaf=storage1\n");
 }
 
 TEST(Families, EqualSettingsHaveEqualHashes) {

@@ -116,7 +116,7 @@ TEST(Symmetry, ANodeThatDoesNotFitIsNamed) {
 // "0000:17:00.0" -> "rail/plane", in PCI order.
 std::string rails(const Topology& topology) {
   std::string out;
-  for (const auto& [pci, at] : rails_of(topology, {}, built_pairing(topology, {})))
+  for (const auto& [pci, at] : rails_of(topology, {}))
     out += (out.empty() ? "" : " ") + std::to_string(at.rail) + (at.plane ? "/" + std::to_string(*at.plane) : "");
   return out;
 }
@@ -126,8 +126,8 @@ TEST(Rails, AreTheGpusOfTheNics) {
   EXPECT_EQ(rails(dual(4)), "0/0 0/1 1/0 1/1 2/0 2/1 3/0 3/1");
   Topology lost = dual(4);
   lost.nics.erase(lost.nics.begin() + 2, lost.nics.begin() + 4);
-  EXPECT_EQ(rails(lost).substr(0, 7), "0/0 0/1") << rails(lost);
-  EXPECT_TRUE(rails(lost).ends_with("3/0 3/1")) << "the others keep their numbers: " << rails(lost);
+  EXPECT_TRUE(rails(lost).starts_with("0/0 0/1 ") && rails(lost).ends_with(" 2/0 2/1 3/0 3/1"))
+      << "the others keep their numbers: " << rails(lost);
 }
 
 TEST(Rails, AreCountedWhereGpusShareNicsOrThereAreNone) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cerrno>
 #include <ctime>
 #include <optional>
 
@@ -116,7 +117,8 @@ std::optional<Report> published_report(const Options& options, std::string& why)
   if (!options.config.empty()) return std::nullopt;
   const auto root = Root::open(options.root);
   auto published = root ? load_report(*root) : Result<std::optional<PublishedReport>>(std::nullopt);
-  if (!published) why = published.error().text() + ": checked now";
+  const auto fault = [](const Error& error) { return error.code == ESTALE ? error.what : error.text(); };
+  if (!published) why = fault(published.error()) + ": checked now";
   else if (!*published && options.root == "/") why = "no agent running: checked now";
   if (!published || !*published) return std::nullopt;
   Report report = std::move((*published)->report);

@@ -52,7 +52,7 @@ Findings find(const Snapshot& snapshot, const PageContext& context) {
   out.report = run_checks(view);
   mark_acknowledged(out.report, context.acks, context.wall);
   out.diagnoses = diagnose(view);
-  out.rails = rails_of(snapshot.node.topology, snapshot.node.ports, pairing);
+  out.rails = rails_of(snapshot.node.topology, snapshot.node.ports);
   for (Finding& finding : out.report.findings) {  // half a kilobyte of text each, for a few hundred findings
     if (finding.status != Status::ok) continue;
     Finding shown;

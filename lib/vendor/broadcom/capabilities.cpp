@@ -3,7 +3,8 @@
 
 namespace fabric {
 
-constinit const DriverFacts kBnxtFacts{"bnxt_en", {.priority_bytes = true,
+constinit const DriverFacts kBnxtFacts{"bnxt_en",
+                                       {.priority_bytes = true,
                                         .storm_warning_stops_pause = true,
                                         .lldp_agent_off = "niccli: LLDP nearest bridge agent off in the NIC's NVM"}};
 
