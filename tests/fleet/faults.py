@@ -42,7 +42,7 @@ def leaf_dies(rail):
         view.event('retries_exceeded', (rail + 1) % view.node.fleet.rails, 2)
         if over:
             return
-        view.down(rail, since)
+        view.down(rail)
         view.culprit(rail, 'network', 'far-end-silent')
         view.finding('loss', rail, 2)
         if since < 120:
@@ -58,7 +58,7 @@ def cable_breaks(node, rail):
             view.event('link_flap', rail)
             view.set('fabric_port_carrier_downs_total', rail, 2)
             if not over:
-                view.down(rail, since)
+                view.down(rail)
                 view.finding('link-errors', rail, 2)
                 view.culprit(rail, 'cable', 'no-signal')
         elif since < 120:
@@ -184,7 +184,7 @@ def catalogue(fleet):
         Fault('firmware of 2 %', 0, 1e9, some(0.02, 7), firmware(rails), range(rails), 'ticket FabricFirmwareOutlier', wide=['FabricFirmwareOutlier']),
         Fault('optic batch', 10, 1e9, batch, batch_ages(fleet, 12), [4], 'ticket FabricOpticBatch', wide=['FabricOpticBatch']),
         Fault('settings of one node', 0, 1e9, [one(4)], while_lasting(lambda view, _: view.set('fabric_settings_hash', 4, 1)), [4], 'ticket FabricSettingsOutlier'),
-        Fault('slow NIC', 0, 1e9, [one(5)], while_lasting(lambda view, since: view.lost.__setitem__(5, (0.6, since))), [5], 'ticket FabricSlowNic'),
+        Fault('slow NIC', 0, 1e9, [one(5)], while_lasting(lambda view, _: view.lose(5, 0.6)), [5], 'ticket FabricSlowNic'),
         Fault('agent ends', 10, 1e9, [one(6)], while_lasting(lambda view, _: view.set_agent(0)), (), 'ticket FabricAgentDown'),
         Fault('setting drifts', 10, 1e9, [one(7)], while_lasting(drift), [0]),
         Fault('nodes do not answer', 20, 1e9, gone, while_lasting(lambda view, _: setattr(view, 'gone', True)), (), 'ticket FabricExporterDown'),

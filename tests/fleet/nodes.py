@@ -103,13 +103,14 @@ class Node:
         view = View(self)
         for fault, begins, ends in self.faults:
             if now >= begins:
+                view.begins = begins
                 fault(view, now - begins, now >= ends)
         if self.gone or view.gone:
             return None
         real = time.time()
         values, since = view.values, real - self.born
-        sent_so_far = [self.traffic(since) - lost * (self.traffic(since) - self.traffic(since - ago / self.fleet.speed))
-                       for lost, ago in view.lost]
+        traffic = self.traffic(since)
+        sent_so_far = [traffic - lost * (traffic - self.traffic(began)) for lost, began in view.lost]
         for slot, rail, sent, share in self.fleet.template.grows:
             values[slot] = share * sent_so_far[rail] * (0.98 if sent else 1)
         values[self.slot('process_start_time_seconds')] = self.born + self.skew
@@ -122,7 +123,7 @@ class View:
 
     def __init__(self, node):
         self.node, self.values, self.more, self.gone = node, list(node.base), [], False
-        self.lost = [(0, 0)] * node.fleet.rails  # share of the traffic that is missing, and for how many seconds
+        self.lost = [(0, 0)] * node.fleet.rails  # share of the traffic that is missing, since when
 
     def set(self, series, rail, value, labels=''):
         self.values[self.node.slot(series, rail, labels)] = value
@@ -143,8 +144,12 @@ class View:
     def set_agent(self, up):
         self.values[self.node.slot('fabric_agent_up')] = up
 
-    def down(self, rail, since=0):
-        self.lost[rail] = 1, since
+    def lose(self, rail, share):
+        fleet = self.node.fleet
+        self.lost[rail] = share, max(0, fleet.started + self.begins / fleet.speed - self.node.born)
+
+    def down(self, rail):
+        self.lose(rail, 1)
         for state, value in ('up', 0), ('state', 1), ('physical_state', 2), ('carrier', 0):
             self.set(f'fabric_port_{state}', rail, value)
         self.line('fabric_neighbor_info', rail, '')
