@@ -12,6 +12,8 @@
 
 namespace fabric {
 
+struct Node;
+
 // Order of findings, worst first: critical 0, warning 1, unknown 2, ok 3.
 int rank(Status value);
 
@@ -40,5 +42,21 @@ Status worst(const Report& report);
 // {"verdict": "critical", "checks": [{"id","subject","status","observed","expected","meaning","remedy"}]}, with "since"
 // and "acknowledged" if known. A contract with scripts: members are added, never renamed.
 Json to_json(const Report& report);
+
+// Findings that are equal but for check or subject: each id applies to each subject.
+struct FindingGroup {
+  const Finding* finding = nullptr;  // the first; points into the report
+  std::vector<std::string> ids, subjects;
+};
+// Of the findings that are not ok, in the report's order.
+std::vector<FindingGroup> group_findings(const Report& report);
+
+// Without acknowledged findings.
+size_t count_findings(const Report& report, Status status);
+// "3 critical, 1 warning, 192 ok, 1 acknowledged"
+std::string counts_text(const Report& report, bool with_ok);
+
+// One line for each reading that failed: "mlx5_2/1: ethtool statistics: Operation not permitted (EPERM)".
+std::vector<std::string> unseen_lines(const Node& node);
 
 }  // namespace fabric

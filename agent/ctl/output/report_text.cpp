@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "checks/check.h"
-#include "model/finding_groups.h"
+#include "model/report.h"
 
 namespace fabric::ctl {
 namespace {

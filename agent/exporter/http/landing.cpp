@@ -8,7 +8,7 @@
 #include "exporter/http/html.h"
 #include "metrics/families.h"
 #include "model/finding.h"
-#include "model/finding_groups.h"
+#include "model/report.h"
 
 namespace fabric::exporter {
 namespace {
