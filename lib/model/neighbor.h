@@ -89,9 +89,9 @@ struct Cable {
 // What the site's plan says of this host.
 struct Cabling {
   // Configured.
-  std::string file{};                          // absolute path; empty: no plan
-  std::string host{};                          // the name of this host in it; empty: its host name
-  std::map<std::string, std::string> ports{};  // the plan's name of a port of ours -> the kernel's
+  std::string file{};                                    // absolute path; empty: no plan
+  std::string host{};                                    // the name of this host in it; empty: its host name
+  std::map<std::string, std::string> ports{};            // the plan's name of a port of ours -> the kernel's
   std::map<std::string, std::string> rails{}, planes{};  // glob of a switch or of a port of ours -> its rail, its plane
   // Read from it.
   std::string problem{};  // why it could not be read

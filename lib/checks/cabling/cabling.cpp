@@ -73,7 +73,7 @@ class PortCabling {
                  "switch port.",
                  remedy);
     // A network without LLDP is no fault.
-    return off.empty() ? std::nullopt : std::optional(good(port.id(), observed, "to see the neighbor: " + off));
+    return off.empty() ? std::nullopt : std::optional(good(port.id(), observed, "the neighbor, after: " + off));
   }
 
   bool equal_port_has_neighbor(const Port& port) const {
