@@ -90,8 +90,9 @@ std::string brief_text(const Report& report, Status verdict, const std::string& 
   if (const Finding* first = first_finding(report); first != nullptr) {
     text += ": " + first->id + " " + first->subject + ": " + first->observed +
             (first->expected.empty() ? "" : ", expected " + first->expected);
-    const size_t others = report.findings.size() - count(report, Status::ok) - count_acknowledged(report) - 1;
-    if (others > 0) text += "; " + std::to_string(others) + " more";
+    size_t others = 0;
+    for (const Status bad : {Status::critical, Status::warning, Status::unknown}) others += count_findings(report, bad);
+    if (others > 1) text += "; " + std::to_string(others - 1) + " more";
   }
   if (!remark.empty()) text += " (" + remark + ")";
   std::replace(text.begin(), text.end(), '\n', ' ');

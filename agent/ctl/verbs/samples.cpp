@@ -15,7 +15,7 @@
 namespace fabric::ctl {
 namespace {
 
-constexpr std::string_view kPriorities = "01234567";
+constexpr std::string_view kDigits = "01234567";
 
 Rate rate_of(const Port& port, CounterSource source, const Counter& counter, std::optional<uint64_t> rise,
              double seconds) {
@@ -25,7 +25,7 @@ Rate rate_of(const Port& port, CounterSource source, const Counter& counter, std
   Rate rate{port.id(), std::string(named ? match->row->metric->name : counter.name.text()), {}, 0, {}, false};
   if (named && !match->row->label.name.empty()) rate.labels.push_back(match->row->label);
   if (named && match->priority != 0)
-    rate.labels.push_back({"priority", kPriorities.substr(static_cast<size_t>(match->priority - '0'), 1)});
+    rate.labels.push_back({"priority", kDigits.substr(static_cast<size_t>(match->priority - '0'), 1)});
   rate.total = static_cast<double>(counter.value) * scale.multiply / scale.divide;
   if (rise && seconds > 0) rate.per_second = static_cast<double>(*rise) * scale.multiply / scale.divide / seconds;
   rate.trouble = match && is_error(*match->row);

@@ -23,12 +23,12 @@
 namespace fabric::exporter {
 namespace {
 
-constexpr double kSettle = 0.3;         // a NIC is added or removed with a burst of messages
-constexpr double kRescan = 60;          // without a notification
-constexpr double kChange = 0.2;         // until a change is in the file
-constexpr double kRefresh = 10;         // until the file shows that a neighbor was heard again
-constexpr int kFramesAtOnce = 16;       // of one netdev, before the others are served
-constexpr uint64_t kAccuracy = 50'000;  // microseconds
+constexpr double kSettle = 0.3;              // a NIC is added or removed with a burst of messages
+constexpr double kRescan = 60;               // without a notification
+constexpr double kChange = 0.2;              // until a change is in the file
+constexpr double kRefresh = 10;              // until the file shows that a neighbor was heard again
+constexpr int kFramesAtOnce = 16;            // of one netdev, before the others are served
+constexpr uint64_t kTimerAccuracy = 50'000;  // microseconds
 
 uint64_t microseconds(double seconds) { return static_cast<uint64_t>(seconds * 1e6); }
 
@@ -77,7 +77,7 @@ Result<void> LldpListener::start(sd_event* loop) {
 
 void LldpListener::set_timer(sd_event_source*& timer, double seconds, int (*run)(sd_event_source*, uint64_t, void*)) {
   ::sd_event_source_disable_unref(std::exchange(timer, nullptr));
-  ::sd_event_add_time_relative(loop_, &timer, CLOCK_BOOTTIME, microseconds(seconds), kAccuracy, run, this);
+  ::sd_event_add_time_relative(loop_, &timer, CLOCK_BOOTTIME, microseconds(seconds), kTimerAccuracy, run, this);
 }
 
 int LldpListener::on_links(sd_event_source*, int, uint32_t, void* context) {
