@@ -153,9 +153,23 @@ TEST(Exposition, EveryMetricOfTheCatalogueEqualsTheReference) {
   EXPECT_EQ(parsed(serialize(set.families())), parsed(prometheus::TextSerializer().Serialize(set.families())));
 }
 
+std::vector<prometheus::ClientMetric::Label> labels_of(const std::string& line) {
+  static const std::regex kLabel(R"re((\w+)="((\\.|[^"\\])*)")re");
+  std::vector<prometheus::ClientMetric::Label> out;
+  for (std::sregex_iterator label(line.begin(), line.end(), kLabel), end; label != end; ++label) {
+    std::string text = (*label)[2];
+    for (size_t at = 0; (at = text.find('\\', at)) != std::string::npos; ++at)
+      text.replace(at, 2, text[at + 1] == 'n' ? "\n" : text.substr(at + 1, 1));
+    out.push_back({(*label)[1], text});
+  }
+  return out;
+}
+
 // A page as families: the test's own reader of the text format, for the types that our pages have.
 std::vector<prometheus::MetricFamily> families_of(const std::string& page) {
-  static const std::regex kLabel(R"re((\w+)="((\\.|[^"\\])*)")re");
+  static const std::map<std::string, prometheus::MetricType> kTypes{{"counter", prometheus::MetricType::Counter},
+                                                                    {"gauge", prometheus::MetricType::Gauge},
+                                                                    {"histogram", prometheus::MetricType::Histogram}};
   std::vector<prometheus::MetricFamily> out;
   std::istringstream in(page);
   for (std::string line; std::getline(in, line);) {
@@ -166,21 +180,26 @@ std::vector<prometheus::MetricFamily> families_of(const std::string& page) {
     if (what == "HELP" && mark == "#") {
       out.push_back({name, rest, prometheus::MetricType::Untyped, {}});
     } else if (what == "TYPE" && mark == "#") {
-      EXPECT_TRUE(rest == "counter" || rest == "gauge") << line << ": read it here";
-      out.back().type = rest == "counter" ? prometheus::MetricType::Counter : prometheus::MetricType::Gauge;
+      EXPECT_TRUE(kTypes.contains(rest)) << line << ": read it here";
+      out.back().type = kTypes.at(rest);
     } else {
       const size_t space = line.rfind(' ');
-      EXPECT_EQ(line.substr(0, line.find_first_of("{ ")), out.back().name) << line;
-      prometheus::ClientMetric sample;
-      for (std::sregex_iterator label(line.begin(), line.end(), kLabel), end; label != end; ++label) {
-        std::string value = (*label)[2];
-        for (size_t at = 0; (at = value.find('\\', at)) != std::string::npos; ++at)
-          value.replace(at, 2, value[at + 1] == 'n' ? "\n" : value.substr(at + 1, 1));
-        sample.label.push_back({(*label)[1], value});
-      }
+      const std::string series = line.substr(0, line.find_first_of("{ "));
       const double value = std::strtod(line.c_str() + space, nullptr);
-      (out.back().type == prometheus::MetricType::Counter ? sample.counter.value : sample.gauge.value) = value;
-      out.back().metric.push_back(std::move(sample));
+      std::vector<prometheus::ClientMetric>& metrics = out.back().metric;
+      const bool histogram = out.back().type == prometheus::MetricType::Histogram;
+      if (histogram && series == out.back().name + "_sum") metrics.back().histogram.sample_sum = value;
+      if (histogram && series == out.back().name + "_bucket") {
+        const double bound = std::strtod(line.c_str() + line.find("le=\"") + 4, nullptr);
+        metrics.back().histogram.bucket.push_back({static_cast<uint64_t>(value), bound});
+      }
+      if (histogram && series != out.back().name + "_count") continue;
+      EXPECT_EQ(series, out.back().name + (histogram ? "_count" : "")) << line;
+      prometheus::ClientMetric sample;
+      sample.histogram.sample_count = static_cast<uint64_t>(value);
+      sample.label = labels_of(line);
+      sample.counter.value = sample.gauge.value = value;
+      metrics.push_back(std::move(sample));
     }
   }
   return out;
