@@ -123,7 +123,7 @@ figures() {
 # Each fuzzer with its seeds for a few seconds, from the same start in the short run: a smoke test. By hand:
 # FUZZ_SECONDS=600 tests/run --all fuzz.
 part_fuzz() {
-  local fuzzer name corpus seeds status=0 seconds=${FUZZ_SECONDS:-$([[ $all ]] && echo 20 || echo 3)}
+  local fuzzer name corpus seeds status=0 seconds=${FUZZ_SECONDS:-$([[ $all ]] && echo 20 || echo 2)}
   for fuzzer in build/tests/tests/fuzz/*_fuzzer; do
     name=$(basename "$fuzzer" _fuzzer)
     corpus=build/fuzz/$name

@@ -222,7 +222,9 @@ TEST_P(OneRule, IsRaisedAloneAndClearsByItself) {
   EXPECT_FALSE(found[0].since.empty());
   for (const std::string& sentence : {found[0].expected, found[0].meaning, found[0].remedy}) EXPECT_NE(sentence, "");
   if (defect.mended) defect.mended(machine.port());
-  machine.steps(defect.quiet);
+  int quiet = defect.quiet;
+  if (quiet > 1000) machine.read_each_minute(), quiet = quiet / 6 + 1;
+  machine.steps(quiet);
   EXPECT_EQ(machine.said(), "");
 }
 INSTANTIATE_TEST_SUITE_P(Health, OneRule, testing::ValuesIn(defects()),

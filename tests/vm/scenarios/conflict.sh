@@ -33,9 +33,21 @@ check "check: critical" wait_until 10 says by_check critical
 check "diagnose names the setting" wait_until 10 says by_diagnose true
 check "the journal's last word is the conflict" says last_word conflict
 say "in conflict"
+# All logged calls of the operation have the same arguments: one writer.
+same_arguments() { [[ $(fabsim "$1" log | awk -v op="$2" '$2 == op { $1 = ""; print }' | sort -u | wc -l) = 1 ]]; }
+ticks() { awk '{ print $14 + $15 }' "/proc/$(systemctl show -p MainPID --value fabric-agent.service)/stat"; }
+fabsim 1 log 0
+t0=$(ticks)
+sleep 5
+echo "figure: in conflict: $(fabsim 1 log | grep -c setets) ETS writes in 5 s, $(($(ticks) - t0)) CPU ticks of agentd"
+check "in conflict all writes are the other's" same_arguments 1 setets
 
 kill $fighter
 wait $fighter 2>/dev/null
+sleep 1 # its last child
+fabsim 1 log 0
+sleep 3
+eq "and leaves what the other wrote" "$(fabsim 1 log | grep -c setets)" 0
 ended=$SECONDS
 check "the back-off ends when the other writer is gone" wait_until 100 as_profile 1
 echo "figure: in sync $((SECONDS - ended)) s after the last foreign write"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What others change is put back: on notification within milliseconds, after a silent wipe by the periodic reading, after a
-# driver reload on the new device. Two writers fighting end in a conflict that is named and left alone.
+# driver reload on the new device.
 . /mnt/host/scenarios/lib/agent.sh
 
 config_then_install() {
@@ -64,29 +64,6 @@ check "the journal names port, setting and values" sh -c 'journalctl -u fabric-a
 check "repairs are counted in status" sh -c 'fabric-agentctl status --json | jq -e ".. | .repairs? // empty | select(. > 0)"'
 check "and in the metrics" sh -c 'curl -sf localhost:10479/metrics | grep -E "^fabric_setting_repairs_total\{.*setting=\"pfc\".*\} [1-9]"'
 
-# A foreign writer that never gives up.
-dev=$(netdev 1)
-(for i in $(seq 400); do dcbraw "$dev" ets 0,0,0,0,0,0,0,0 ets,ets,strict,strict,strict,strict,strict,strict 20,80,0,0,0,0,0,0; sleep 0.1; done) >/dev/null 2>&1 &
-fighter=$!
-in_conflict() { fabric-agentctl status --json | jq -e --arg p "$(port 1)" '.. | objects | select(.port? == $p) | .. | objects | select(.outcome? == "conflict")'; }
-check "two writers: a conflict is reported" wait_until 60 in_conflict
-check "check says so" sh -c 'fabric-agentctl check --interval 0 --json | jq -e ".checks[] | select(.id == \"ets\" and .status == \"critical\")"'
-# All logged calls of the operation have the same arguments: one writer.
-same_arguments() { [[ $(fabsim "$1" log | awk -v op="$2" '$2 == op { $1 = ""; print }' | sort -u | wc -l) = 1 ]]; }
-ticks() { awk '{ print $14 + $15 }' "/proc/$(systemctl show -p MainPID --value fabric-agent.service)/stat"; }
-fabsim 1 log 0
-t0=$(ticks)
-sleep 5
-t1=$(ticks)
-total=$(fabsim 1 log | grep -c setets)
-echo "figure: in conflict: $total ETS writes in 5 s, $((t1 - t0)) CPU ticks of agentd"
-check "in conflict all writes are the other's" same_arguments 1 setets
-kill $fighter 2>/dev/null
-wait $fighter 2>/dev/null
-sleep 1 # its last child
-fabsim 1 log 0
-sleep 3
-eq "and leaves what the other wrote" "$(fabsim 1 log | grep -c setets)" 0
 check "no kernel warning" sh -c '! dmesg | grep -E "WARNING:|BUG:|Oops"'
 [[ $FABSIM_FAILED -gt 0 ]] && agent_log 80
 finish
