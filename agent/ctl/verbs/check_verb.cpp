@@ -111,8 +111,8 @@ std::string report_of(const Report& report, const Samples& samples, const Option
          (samples.before ? "" : "\nOne sample of the counters: rates were not checked.\n");
 }
 
-// The report of the running exporter, as far as it has what is asked for. nullopt: `why` not; empty where none is
-// expected.
+// The findings that were asked for, from the report of the running exporter. nullopt: none, and `why`; empty where no
+// report is expected.
 std::optional<Report> published_report(const Options& options, std::string& why) {
   if (!options.config.empty()) return std::nullopt;
   const auto root = Root::open(options.root);

@@ -122,7 +122,7 @@ class Landing {
     return card(
         Status::unknown,
         heading(Status::unknown, "no answer from", names(devices, kMostNames)) +
-            paragraph("The device or its firmware hangs. What is shown of it is old.") +
+            paragraph("The device or its firmware hangs. Its readings below are old.") +
             element("dl", "",
                     term("Fix", "Read the kernel's log: journalctl -k. Then: devlink health show", css("fix"))));
   }
