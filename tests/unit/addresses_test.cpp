@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses of this kernel's own interfaces, in a namespace of the test's.
-#include "exporter/http/addresses.h"
-
 #include <gtest/gtest.h>
 #include <poll.h>
 
 #include <algorithm>
 #include <cstdlib>
 
+#include "exporter/uevent.h"
 #include "support/netns.h"
 
 namespace fabric::exporter {

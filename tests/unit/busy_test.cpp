@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "settings/busy.h"
-
 #include <gtest/gtest.h>
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
 
 #include <map>
 
+#include "settings/reconcile.h"
 #include "support/tree.h"
 
 namespace fabric {

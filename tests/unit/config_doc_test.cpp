@@ -12,7 +12,7 @@
 #include <set>
 #include <sstream>
 
-#include "agentd/journal.h"
+#include "agentd/messages.h"
 #include "checks/check.h"
 #include "config/config.h"
 #include "diagnosis/diagnosis.h"

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <thread>
 
-#include "ctl/verbs/confirm.h"
+#include "ctl/verbs/writer.h"
 #include "support/sim_nic.h"
 #include "support/tree.h"
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel/netlink/ethtool_settings.h"
-
 #include <gtest/gtest.h>
 #include <linux/ethtool.h>
 #include <linux/ethtool_netlink.h>
@@ -8,6 +6,7 @@
 
 #include <tuple>
 
+#include "kernel/netlink/ethtool.h"
 #include "support/netns.h"
 #include "support/sim_nic_bed.h"
 #include "vendor/generic/rings.h"

@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "kernel/host/cpu.h"
-#include "kernel/host/irq.h"
 #include "kernel/host/limits.h"
-#include "kernel/host/services.h"
 #include "kernel/host/systemd.h"
 #include "kernel/host/unit_file.h"
 #include "scan/scan.h"

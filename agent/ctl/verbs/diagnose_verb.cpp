@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 
 #include "base/json.h"
@@ -77,12 +76,12 @@ int run_diagnose(const Options& given, Output& output) {
   const Plan plan = make_plan(*world, samples.now, options);
   Diagnoses all = diagnose(view_of(*world, samples, plan));
   const auto is_asked = [&](const std::string& id) {
-    return std::any_of(samples.now.ports.begin(), samples.now.ports.end(),
-                       [&](const Port& port) { return port.id() == id && is_chosen(options, port); });
+    return std::ranges::any_of(samples.now.ports,
+                               [&](const Port& port) { return port.id() == id && is_chosen(options, port); });
   };
   std::erase_if(all, [&](const Diagnosis& each) { return !is_asked(each.subject); });
-  const auto ports = static_cast<size_t>(std::count_if(samples.now.ports.begin(), samples.now.ports.end(),
-                                                       [&](const Port& port) { return is_asked(port.id()); }));
+  const auto ports = static_cast<size_t>(
+      std::ranges::count_if(samples.now.ports, [&](const Port& port) { return is_asked(port.id()); }));
   if (options.json) {
     Json out = Json::object();
     out.update({{"verdict", to_text(samples.before ? worst(all) : Status::unknown)},
