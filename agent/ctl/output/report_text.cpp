@@ -64,6 +64,12 @@ const Finding* first_finding(const Report& report) {
 
 }  // namespace
 
+std::string findings_text(const Report& report, const Output& output, bool brief) {
+  std::string text;
+  for (const FindingGroup& block : group_findings(report)) text += block_text(block, output, brief);
+  return text;
+}
+
 std::string report_text(const Report& report, const std::string& hostname, bool verbose, const Output& output,
                         bool brief) {
   const Status verdict = worst(report);
@@ -71,8 +77,7 @@ std::string report_text(const Report& report, const std::string& hostname, bool 
   const std::string headline =
       (hostname.empty() ? "" : hostname + ": ") + colored(output, verdict, upper(to_text(verdict))) + ": " +
       std::to_string(report.findings.size()) + " checked" + (counts.empty() ? "" : ": ") + counts;
-  std::string text = wrapped(headline, output.width, 2) + "\n";
-  for (const FindingGroup& block : group_findings(report)) text += block_text(block, output, brief);
+  std::string text = wrapped(headline, output.width, 2) + "\n" + findings_text(report, output, brief);
   if (!verbose || count_findings(report, Status::ok) == 0) return text;
   Table table({"CHECK", "SUBJECT", "FOUND"});
   for (const Finding& finding : report.findings)

@@ -18,6 +18,8 @@ namespace fabric::ctl {
 // for their subject are merged. `verbose` lists the good ones as well; `brief` leaves out meaning and fix.
 std::string report_text(const Report& report, const std::string& hostname, bool verbose, const Output& output,
                         bool brief = false);
+// The findings alone, as there.
+std::string findings_text(const Report& report, const Output& output, bool brief = false);
 // The line of a monitoring plugin: the first finding, how many more there are, and the remark in parentheses.
 std::string brief_text(const Report& report, Status verdict, const std::string& remark = {});
 // "Next: " and the command to type now; empty if nothing is wrong. `options`: " --root DIR", or empty.
