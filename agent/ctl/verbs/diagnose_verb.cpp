@@ -98,7 +98,6 @@ int run_diagnose(const Options& given, Output& output) {
   const Report settings = settings_report(*world, view, is_asked);
   const Status symptoms = samples.before ? worst(all) : Status::unknown;
   const Status verdict = std::min(symptoms, worst(settings), [](Status a, Status b) { return rank(a) < rank(b); });
->>>>>>> e00aabe (diagnose names settings in conflict, drifted or refused, by the checks of settings)
   if (options.json) {
     Json out = Json::object();
     out.update({{"verdict", to_text(verdict)},
