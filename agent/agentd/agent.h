@@ -24,6 +24,8 @@ class Agent {
  public:
   Agent(Kernel& kernel, PortManager& manager, std::string config_file);
 
+  // Before open(): from now on it writes only where settings are (of a captured tree: nothing is confined).
+  Result<void> confine() { return kernel_.root.is_host() ? sandbox_.confine() : Result<void>(); }
   // Opens the event sources. SIGHUP, SIGTERM and SIGINT must be blocked.
   Result<void> open();
   // Reconciles all ports, sends READY=1 to systemd, and runs until SIGTERM or SIGINT.

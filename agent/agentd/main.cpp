@@ -55,6 +55,11 @@ int keep_on(Kernel& kernel, PortManager& manager, const ConfigInUse& config, con
     return refuse(lock.error().code == EWOULDBLOCK ? EX_TEMPFAIL : EX_OSERR, message_id::trouble, lock.error());
   manager.note_config(config);
   Agent agent(kernel, manager, config_file);
+  if (auto confined = agent.confine(); !confined)
+    write_journal({message_id::trouble,
+                   LOG_NOTICE,
+                   "Landlock: " + confined.error().text() + "; nothing but the unit limits what agentd writes",
+                   {}});
   auto result = agent.open();
   if (result) result = agent.run();
   return result ? 0 : refuse(EX_OSERR, message_id::trouble, result.error());

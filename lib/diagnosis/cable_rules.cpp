@@ -155,19 +155,21 @@ Result link_errors(const PortContext& ctx) {
 }
 
 Result flapping_link(const PortContext& ctx) {
-  if (ctx.peer == nullptr || rise(ctx.signals.link_downs) < ctx.limit(kFlaps) || another_link_was_lost(ctx))
-    return std::nullopt;
+  if (rise(ctx.signals.link_downs) < ctx.limit(kFlaps) || another_link_was_lost(ctx)) return std::nullopt;
   std::string stayed;
   for (const Neighbor& each : ctx.view.now.neighbors.heard) {
     const Port* port = port_of_netdev(ctx.view, each.netdev);
-    if (port == nullptr || port->id() == ctx.port.id() || each.system() != ctx.peer->system() || is_down(*port))
+    if (port == nullptr || port->id() == ctx.port.id() || ctx.peer == nullptr || each.system() != ctx.peer->system() ||
+        is_down(*port))
       continue;
     stayed += (stayed.empty() ? "" : ", ") + port->id();
   }
-  if (stayed.empty()) return std::nullopt;
-  return RuleResult{.evidence = {plus("link downs", *ctx.signals.link_downs),
-                                 "meanwhile " + stayed + " kept the link to " + ctx.peer->system() +
-                                     ", and no other port of this host lost its link"}};
+  return RuleResult{
+      .certain = !stayed.empty(),
+      .evidence = {
+          plus("link downs", *ctx.signals.link_downs),
+          (stayed.empty() ? "" : "meanwhile " + stayed + " kept the link to " + ctx.peer->system() + ", and ") +
+              "no other port of this host lost its link"}};
 }
 // The reading that identifies a part comes first.
 Result damaged_link(const PortContext& ctx) {

@@ -114,13 +114,23 @@ void add_far_measurement(Diagnosis& diagnosis, const PortContext& ctx) {
 struct Candidate {
   Symptoms explains;
   std::string line;
+  Lines next;
 };
 
 Candidate candidate_of(const Rule& rule, Symptoms explains, const RuleResult& result) {
   std::string line =
       "possible, with too little evidence: " + std::string(rule.id) + " (" + std::string(to_text(rule.culprit)) + ")";
   for (size_t i = 0; i < result.evidence.size(); ++i) line += (i == 0 ? ": " : "; ") + result.evidence[i];
-  return {explains, std::move(line)};
+  return {explains, std::move(line), result.next};
+}
+
+void add_candidates(Diagnosis& out, Symptoms of, const std::vector<Candidate>& candidates) {
+  for (const Candidate& each : candidates) {
+    if (!each.explains.any_of(of)) continue;
+    out.evidence.push_back(each.line);
+    for (const std::string& step : each.next)
+      if (std::ranges::find(out.next, step) == out.next.end()) out.next.push_back(step);
+  }
 }
 
 // All unexplained symptoms in one diagnosis: the metric has one series per port for it. A port that is not in order is
@@ -140,8 +150,7 @@ Diagnosis unexplained(const PortContext& ctx, Symptoms left, const std::vector<C
     if (text.symptom == Symptom::loss) append(out.evidence, loss_lines(ctx));
     add_steps(out.next, text.collect, ctx);
   }
-  for (const Candidate& each : candidates)
-    if (each.explains.any_of(left)) out.evidence.push_back(each.line);
+  add_candidates(out, left, candidates);
   add_far_measurement(out, ctx);
   return out;
 }
@@ -173,6 +182,7 @@ void diagnose_port(const PortContext& ctx, Diagnoses& out) {
         result->evidence.push_back("packets wait here and arrive late or not at all: " + line);
     }
     out.push_back(diagnosis_of(rule, ctx, std::move(*result)));
+    if (rule.culprit == Culprit::none) add_candidates(out.back(), whole, candidates);
     add_far_measurement(out.back(), ctx);
   }
   if (!left.empty()) out.push_back(unexplained(ctx, left, candidates));

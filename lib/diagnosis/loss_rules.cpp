@@ -2,6 +2,7 @@
 // Packets lost beyond this port: in the network, or at a peer that does not answer.
 #include <algorithm>
 
+#include "checks/network/network.h"
 #include "diagnosis/context.h"
 #include "diagnosis/rules.h"
 #include "model/finding.h"
@@ -138,6 +139,12 @@ void weigh_transport(const PortContext& ctx, RuleResult& out) {
     out.evidence.emplace_back(
         "ambiguous: this port retransmitted nothing: with adaptive routing this is reordering, not loss");
   } else if (!rose(seen.out_of_sequence)) {
+    if (std::string shared = rails_fault(ctx.view, ctx.port); !shared.empty()) {
+      out.evidence.push_back("also possible: rails in one subnet (host), of which one answers for another: " + shared);
+      out.next.emplace_back("Correct the subnet's ARP and routes first: fabric-agentctl check --only rails");
+      out.certain = false;
+    }
+    if (rose(seen.retries_exceeded) && frames_too_long(ctx).empty()) out.certain = false;  // a far end may be gone
     if (std::string gateway = silent_gateway(ctx); !gateway.empty()) {
       out.evidence.push_back(std::move(gateway));
       out.next.emplace_back("Check VLAN, address and the gateway on the switch: fabric-agentctl check --only gateway");
@@ -173,7 +180,7 @@ constexpr Rule kLossInNetwork{
     .id = "loss-in-network",
     .culprit = Culprit::network,
     .status = Status::critical,
-    .confidence = 0.97,
+    .confidence = 0.99,
     .explains = {loss},
     .conclusion = "RoCE packets are lost or reordered between this port and its peers.",
     .next =
@@ -186,7 +193,8 @@ constexpr Rule kLossInNetwork{
         "a million).",
     .excludes =
         "Discards of this port that are enough for the losses, errors of its link, and pause received for 80 % of the "
-        "window. A port that counts no discards is not enough evidence.",
+        "window. Not enough evidence: a port that counts no discards; without NAKs and packets out of order, broken "
+        "connections, or rails of this host that answer for each other.",
     .thresholds = {&kFewEvents, &kLossRatio, &kReorderRatio, &kInFlight, &kTries, &kBlocked},
     .evaluate = loss_in_network};
 

@@ -26,8 +26,8 @@ Result slow_host(const PortContext& ctx) {
   if (!sends_pause && !late) return std::nullopt;
   const PauseShare sent = pause_of(ctx, Direction::tx);
   const bool storm = rose(ctx.signals.pause_storm_events) || (sent.measured && sent.ratio >= ctx.limit(kStorm));
-  if (sends_pause && !late && !storm && sent.ratio < ctx.limit(kFaultPause)) return std::nullopt;
-  RuleResult out{.certain = late || storm || sent.measured, .evidence = {}};
+  const bool little = sends_pause && !late && !storm && sent.ratio < ctx.limit(kFaultPause);
+  RuleResult out{.certain = late || storm || (sent.measured && !little), .evidence = {}};
   if (late) out.evidence.push_back(plus("packets without a posted receive here", here));
   else if (rose(ctx.signals.out_of_buffer)) append(out.evidence, late_lines(ctx));
   if (late && is_much_rnr(ctx, rnr_there(ctx)))
@@ -36,6 +36,10 @@ Result slow_host(const PortContext& ctx) {
   if (!sends_pause) out.evidence.emplace_back("this port sends no pause: flow control ends at the application");
   else if (!late) out.evidence.emplace_back("PCIe, NUMA and posted receives do not explain it");
   if (!late) out.unexplained.add(receiver);
+  if (little)
+    out.next.emplace_back(
+        "Pause that this port sends is for what its own host or NIC does not take: compare it over "
+        "minutes with PCIe stalls and the job's steps: fabric-agentctl counters --watch");
   if (std::string degraded = degraded_link(ctx); storm && !degraded.empty())
     out.evidence.push_back("also: " + degraded);
   out.critical = storm;
@@ -83,6 +87,9 @@ Lines doubts_about_silence(const PortContext& ctx) {
     out.emplace_back("but the network lets this port send almost nothing: requests may wait here");
   if (const size_t gone = gids_gone(ctx); gone > 0)
     out.push_back("but " + std::to_string(gone) + " GIDs of this port were removed meanwhile");
+  // A connection that breaks has timed out once for each retry and once before.
+  if (rise(ctx.signals.ack_timeouts) > 2 * (ctx.limit(kTries) + 1) * rise(ctx.signals.retries_exceeded))
+    out.emplace_back("but far more ACKs timed out than belong to the connections that broke: others go on, and lose");
   return out;
 }
 
@@ -125,7 +132,7 @@ Result far_end(const PortContext& ctx) {
 constexpr Rule kFarEnd{
     .id = "far-end",
     .culprit = Culprit::peer,
-    .confidence = 0.67,
+    .confidence = 0.97,
     .explains = {loss, receiver},
     .conclusion = "The far end of the connections posts its receives too late, or does not answer at all.",
     .next =
@@ -137,7 +144,8 @@ constexpr Rule kFarEnd{
         "single packets were lost, and no answer arrives.",
     .excludes =
         "Own GIDs that were removed, gateways that do not answer, a switch that accepts only shorter frames, pause "
-        "received for 80 % of the window, errors or discards of this port.",
+        "received for 80 % of the window, errors or discards of this port, twice as many timeouts as the broken "
+        "connections can have had.",
     .thresholds = {&kRnrRatio, &kRnrRate, &kTries},
     .evaluate = far_end};
 

@@ -54,9 +54,15 @@ bool has_pcie_trouble(const PortContext& ctx) {
          !aer_lines(ctx).empty();
 }
 
+// Each timeout stops a connection: more than one a second, as the check loss, however many packets others sent.
+bool has_timeouts(const PortContext& ctx, const Loss& loss) {
+  const double least = std::max(ctx.limit(kFewEvents), ctx.signals.seconds);
+  return std::min(rise(ctx.signals.ack_timeouts), loss.requester) >= least;
+}
+
 bool has_loss(const PortContext& ctx) {
   const Loss loss = loss_of(ctx);
-  return loss.retries_exceeded > 0 ||
+  return loss.retries_exceeded > 0 || has_timeouts(ctx, loss) ||
          (loss.requester >= ctx.limit(kFewEvents) &&
           loss.requester >= ctx.limit(kLossRatio) * loss.packets.value_or(0)) ||
          is_disordered(ctx);

@@ -10,20 +10,36 @@ namespace {
 using S = Signals;
 
 // GPUs, NICs and the bridges above them. The counts restart at 0 when a device is removed and added.
+std::optional<double> more(const AerCounts& now, const AerCounts& before) {
+  if (!now.total || !before.total || *now.total < *before.total) return std::nullopt;
+  return static_cast<double>(*now.total - *before.total);
+}
+
+template <AerCounts PlatformFunction::*Member>
+void read_uncorrected(const View& view, const HealthRule& rule, HealthReadings& out) {
+  if (view.before == nullptr) return;
+  for (const auto& [pci, now] : view.now.platform.functions)
+    if (const PlatformFunction* before = function_of(*view.before, pci); before != nullptr)
+      if (const auto count = more(now.*Member, before->*Member))
+        out.push_back({pci, *count, 0, number_text(*count) + " " + std::string(rule.unit)});
+}
+
 void read_pcie_replays(const View& view, const HealthRule& /*rule*/, HealthReadings& out) {
   const double seconds = window_of(view);
   if (view.before == nullptr || seconds <= 0) return;
   for (const auto& [pci, now] : view.now.platform.functions) {
     const PlatformFunction* before = function_of(*view.before, pci);
-    if (before == nullptr || !now.correctable.total || !before->correctable.total ||
-        *now.correctable.total < *before->correctable.total)
-      continue;
+    const auto count = before == nullptr ? std::nullopt : more(now.correctable, before->correctable);
     const double bits = now.link.speed.value_or(0) * 1e9 * now.link.width.value_or(0) * seconds;
-    if (bits <= 0) continue;
-    const auto count = static_cast<double>(*now.correctable.total - *before->correctable.total);
-    out.push_back({pci, count, bits, number_text(count) + " correctable errors"});
+    if (count && bits > 0) out.push_back({pci, *count, bits, number_text(*count) + " correctable errors"});
   }
 }
+
+constexpr std::string_view kLost =
+                               "An uncorrectable PCIe error lost data or the link: the device may be reset or gone.",
+                           kReseat =
+                               "Reseat device, riser and cable of this link, and replace the part that the errors "
+                               "follow. Log: journalctl -k -g AER";
 
 constexpr HealthRule kRules[]{
     {.key = "pcie_errors",
@@ -67,6 +83,28 @@ constexpr HealthRule kRules[]{
                .least = 30,
                .expected = "below 120 an hour"}},
      .read = read_pcie_replays},
+    {.key = "pcie_fatal",
+     .check = "aer",
+     .measure = HealthMeasure::count,
+     .limits = {kNever, 1, 10 * kMinute, 0, 0},
+     .unit = "fatal PCIe errors",
+     .source = "PCI Express base specification, 6.2.2: the link is not reliable any more",
+     .least = 1,
+     .expected = "none",
+     .meaning = kLost,
+     .remedy = kReseat,
+     .read = read_uncorrected<&PlatformFunction::fatal>},
+    {.key = "pcie_nonfatal",
+     .check = "aer",
+     .measure = HealthMeasure::count,
+     .limits = {kNever, 1, 10 * kMinute, 0, 0},
+     .unit = "non-fatal uncorrectable PCIe errors",
+     .source = "PCI Express base specification, 6.2.2: a transaction is lost",
+     .least = 1,
+     .expected = "none",
+     .meaning = kLost,
+     .remedy = kReseat,
+     .read = read_uncorrected<&PlatformFunction::nonfatal>},
 };
 
 }  // namespace

@@ -47,7 +47,8 @@ Suspect suspect_of(SettingId setting, const Evidence& evidence);
 // The process that writes the netdev's settings now.
 Writer find_writer(const Root& root, NotificationKind how, std::string_view netdev);
 // The process that has a file of the port's settings open for writing: debugfs and sysfs of its function and netdev,
-// configfs of its RDMA device. Processes with more privileges than the caller's are not seen.
+// configfs of its RDMA device. Processes with more privileges than the caller's are not seen, nor
+// are any where the caller has confined itself (kernel/host/sandbox.h): Landlock closes /proc/PID/fd of others.
 Writer find_holder(const Root& root, const Port& port);
 
 }  // namespace fabric::qos

@@ -193,14 +193,18 @@ std::string table_of(const Area& area) {
 std::string reported_table() {
   std::string out =
       "\n## reported\n\nWritten from public reports, after the rules. The answer is what the operators found; "
-      "`./faults_test --gtest_filter='Reported*'` prints how many are answered rightly, wrongly and not at all.\n\n| "
+      "`./faults_test --gtest_filter='Reported*'` prints how many are answered rightly, wrongly and not at all. "
+      "\"Or a candidate\": the counters of this host do not decide it everywhere; where diagnose names nobody, the "
+      "culprit must be "
+      "among the candidates that it lists.\n\n| "
       "fault "
       "| what happens | reported by | checks that may report it | culprit |\n|---|---|---|---|---|\n";
   for (const Report& each : reported_faults()) {
     std::string checks;
     for (const std::string& check : each.checks) checks += (checks.empty() ? "" : ", ") + check;
     out += "| " + std::string(each.id) + " | " + each.happens + " | " + each.source + " | " + checks + " | " +
-           (each.culprit == Culprit::none ? "" : std::string(to_text(each.culprit))) + " |\n";
+           (each.culprit == Culprit::none ? "" : std::string(to_text(each.culprit))) +
+           (each.is_ambiguous ? ", or a candidate" : "") + " |\n";
   }
   return out;
 }

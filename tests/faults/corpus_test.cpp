@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All captured machines of the corpus: no false findings.
+// All captured machines of the corpus, bonds of one card and functions without a link among them, and constructed ones:
+// no false findings, and no diagnosis but of a port that check names, too.
 #include "support/corpus.h"
 
 #include <gtest/gtest.h>
@@ -10,8 +11,12 @@
 #include <map>
 #include <string>
 
+#include "counters/signals.h"
+#include "diagnosis/diagnosis.h"
+#include "model/finding.h"
 #include "scan/scan.h"
 #include "support/healthy_node.h"
+#include "support/tree.h"
 
 namespace fabric::faults {
 namespace {
@@ -31,7 +36,8 @@ bool is_true(const std::string& machine, const Finding& finding) {
   return std::any_of(first, last, [&](const auto& each) { return text == each.second.finding; });
 }
 
-// A captured tree has no agent and no configuration: they are added, empty.
+// A captured tree has no agent and no configuration: they are added, empty. A diagnosis of what no check names is a
+// finding, too: of a machine that did nothing for a minute.
 std::vector<Finding> said(Node node) {
   AgentState agent;
   agent.running = true;
@@ -39,7 +45,14 @@ std::vector<Finding> said(Node node) {
   node.agent = agent;
   const Policy policy;
   const std::map<std::string, Changes> plan;
-  return test::complaints(run_checks({.now = node, .policy = &policy, .plan = &plan, .no_policy = {}}));
+  auto out = test::complaints(run_checks({.now = node, .policy = &policy, .plan = &plan, .no_policy = {}}));
+  Node before = node;
+  node.taken = before.taken + std::chrono::minutes(1);
+  const auto signals = signals_of(before, node);
+  for (const Diagnosis& each : diagnose({.now = node, .before = &before, .policy = &policy, .signals = &signals}))
+    if (std::ranges::find(out, each.subject, &Finding::subject) == out.end())
+      out.push_back(bad(Status::warning, each.subject, each.rule, "", each.conclusion, ""));
+  return out;
 }
 
 std::vector<std::string> archives() {
@@ -52,6 +65,8 @@ std::vector<std::string> archives() {
       // One archive is of pieces of sysfs, without a root.
       if (path.find(".tar") != std::string::npos && path.find("yuuki") == std::string::npos) out.push_back(path);
     }
+  // The others of the folder have a fault. gb300: functions that reach the GPU directly, without a link of their own.
+  for (const char* healthy : {"/repro/oci16.tgz", "/repro/gb300.tgz"}) out.push_back(*corpus + healthy);
   std::sort(out.begin(), out.end());
   return out;
 }
@@ -95,6 +110,32 @@ INSTANTIATE_TEST_SUITE_P(Machine, Captured, testing::ValuesIn(archives()), [](co
   return name;
 });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Captured);
+
+// Cisco's usNIC: datagrams from user space. It has GIDs and no RoCE v2, no PFC and no small MTU.
+TEST(Constructed, UsnicIsNoRoce) {
+  test::Tree tree;
+  tree.file("proc/sys/kernel/hostname", "gpu01\n");
+  for (const std::string number : {"0", "1"}) {
+    const std::string device = "sys/class/infiniband/usnic_" + number, port = device + "/ports/1/";
+    tree.file(device + "/node_type", "6: usNIC UDP\n").file(port + "link_layer", "Ethernet\n");
+    tree.file(port + "state", "4: ACTIVE\n").file(port + "phys_state", "5: LinkUp\n");
+    tree.file(port + "rate", "40 Gb/sec (4X QDR)\n").file(port + "gid_attrs/ndevs/0", "eth" + number + "\n");
+    tree.file(port + "gids/0", "fe80:0000:0000:0000:0200:00ff:fe00:000" + number + "\n")
+        .file(port + "gid_attrs/types/0", "IB/RoCE v1\n")
+        .file("sys/class/net/eth" + number + "/mtu", "1500\n");
+  }
+  auto kernel = open_kernel(tree.path());
+  ASSERT_TRUE(kernel);
+  const auto silent = [&] {
+    const Node node = scan(*kernel, {.neighbors = true, .host = true});
+    EXPECT_EQ(node.ports.size(), 2u);
+    return std::ranges::all_of(said(node), [](const Finding& each) { return each.status == Status::unknown; });
+  };
+  EXPECT_TRUE(silent());
+  for (const char* number : {"0", "1"})
+    tree.file(std::string("sys/class/infiniband/usnic_") + number + "/node_type", "1: CA\n");
+  EXPECT_FALSE(silent()) << "as RoCE it would have faults";
+}
 
 }  // namespace
 }  // namespace fabric::faults

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <set>
 
+#include "diagnosis/thresholds.h"
 #include "faults/answer.h"
 #include "health/health.h"
 #include "health/rule.h"
@@ -169,6 +170,97 @@ TEST(Limits, EachHasAFault) {
           tripped.insert(rule.key);
     }
   for (const HealthRule& rule : health_rules()) EXPECT_EQ(tripped.count(rule.key), 1u) << rule.key;
+}
+
+// Who compares with the limit: its checks and its rules.
+bool has_limit(const auto* row, const Threshold* limit) {
+  return row != nullptr && std::ranges::find(row->thresholds, limit) != row->thresholds.end();
+}
+
+// What these say of the machine, with the limit as it is or overridden.
+std::string judged(Machine& machine, const Threshold& limit, std::optional<double> value = {}) {
+  machine.policy.thresholds.clear();
+  if (value) machine.policy.thresholds[std::string(limit.key)] = *value;
+  std::vector<std::string> only;
+  for (const Check& check : checks())
+    if (has_limit(&check, &limit)) only.emplace_back(check.id);
+  const View view = machine.view();
+  std::string out;
+  if (!only.empty())
+    for (const Finding& each : run_checks(view, only).findings)
+      out += each.id + " " + each.subject + " " + std::string(to_text(each.status)) + "\n";
+  for (const Diagnosis& each : diagnose(view)) out += each.rule + " " + each.subject + "\n";
+  return out;
+}
+
+// The machine, and the machine with the fault that the limit's own check or rule reports.
+bool turns_a_verdict(const Threshold& limit, const std::function<std::string(Machine&)>& plant) {
+  for (const double strength : {1.0, 0.1, 10.0}) {
+    for (Machine machine : machines()) {
+      machine.strength = strength;
+      if (plant(machine).empty()) continue;
+      if (strength != 1 && !machine.has_amounts) return false;
+      const std::string usual = judged(machine, limit);
+      for (const double value : {limit.least, limit.most})
+        if (judged(machine, limit, value) != usual) return true;
+    }
+  }
+  return false;
+}
+
+// Faults of which the catalogue has no single one: on all rails at once, or beside a limit that another check knows,
+// too.
+struct Beside {
+  const char* limit;
+  std::function<std::string(Machine&)> plant;
+};
+const std::vector<Beside>& beside() {
+  const auto late_far_end = [](Machine& m) {
+    return grow(m, {{&metrics::kRnrNaksReceived, 6e6}}) ? m.port().id() : std::string();
+  };
+  static const std::vector<Beside> all{
+      {"rnr_rate", late_far_end},
+      {"rnr_ratio", late_far_end},
+      {"least_mrrs",
+       [](Machine& m) {
+         if (!m.now.pci_settings) return std::string();
+         for (auto& [pci, function] : m.now.pci_settings->functions)
+           if (function.mrrs) function.mrrs = 1024;
+         return std::string("host");
+       }},
+      {"lldp_wait",
+       [](Machine& m) {
+         m.now.neighbors.heard.clear();
+         for (auto& [netdev, seconds] : m.now.neighbors.listening) seconds = 100;
+         return m.port().id();
+       }},
+      {"links_with_errors",
+       [](Machine& m) {
+         for (Port& port : m.now.ports)
+           for (Counter& each : port.counters.ethtool)
+             if (each.name == "rx_crc_errors_phy" || each.name == "rx_symbol_err_phy") each.value += 40'000;
+         return m.port().id();
+       }},
+      {"blocked_share",
+       [](Machine& m) {
+         return grow(m, {{&metrics::kPfcSeconds, 51, "rx"}, {&metrics::kAckTimeouts, 900}}) ? m.port().id() : "";
+       }},
+  };
+  return all;
+}
+
+// A row of [thresholds] that turns no verdict would be a number without effect.
+TEST(Limits, EveryThresholdTurnsTheVerdictOfAMachine) {
+  const auto healthy = [](Machine&) { return std::string("host"); };
+  for (const Threshold* limit : thresholds()) {
+    bool turns = turns_a_verdict(*limit, healthy);
+    for (const Beside& each : beside())
+      if (!turns && each.limit == limit->key) turns = turns_a_verdict(*limit, each.plant);
+    for (const Fault& fault : all_faults())
+      if (!turns && (has_limit(find_check(fault.check), limit) || has_limit(find_rule(fault.rule), limit)))
+        turns = turns_a_verdict(*limit, fault.plant);
+    EXPECT_TRUE(turns) << limit->key;
+  }
 }
 
 }  // namespace

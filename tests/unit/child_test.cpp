@@ -8,7 +8,9 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -143,6 +145,43 @@ TEST(Sandbox, IsOutgrownByAFolderThatIsNew) {
   EXPECT_FALSE(sandbox.outgrown()) << "closed from the start: a restart would not open it";
   closed.insert("/sys/kernel/config/rdma_cm");
   EXPECT_EQ(sandbox.outgrown(), "/sys/kernel/config/rdma_cm");
+}
+
+TEST(Sandbox, IsOutgrownByADeviceThatIsNewOrMadeAgain) {
+  test::Tree tree;
+  tree.folder("class/net/eth0/ecn");
+  Sandbox sandbox([](const std::string&) { return false; }, tree.path());
+  tree.folder("class/net/eth1/ecn");
+  EXPECT_FALSE(sandbox.outgrown()) << "without Landlock all are open";
+  sandbox.remember_devices();
+  EXPECT_FALSE(sandbox.outgrown());
+  tree.folder("class/infiniband/mlx5_0/tc");
+  EXPECT_EQ(sandbox.outgrown(), tree.path() + "/class/infiniband/mlx5_0/tc");
+  sandbox.remember_devices();
+  std::filesystem::rename(tree.path() + "/class/net/eth1/ecn", tree.path() + "/old");
+  tree.folder("class/net/eth1/ecn");
+  EXPECT_EQ(sandbox.outgrown(), tree.path() + "/class/net/eth1/ecn");
+}
+
+// As of agentd in /sys/devices: the folder of a device's settings, and not its PCI configuration.
+TEST(Sandbox, WritesOnlyWhereSettingsAre) {
+  test::Tree tree;
+  tree.file("device/config", "").file("device/net/eth0/ecn/enable", "0");
+  const std::string device = tree.path() + "/device/", ecn = device + "net/eth0/ecn/";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto confined = confine_writes({ecn, tree.path() + "/missing"});
+    if (!confined) ::_exit(confined.error().code);
+    const bool writes = Fd(::open((ecn + "enable").c_str(), O_WRONLY)) && ::mkdir((ecn + "new").c_str(), 0700) == 0;
+    const bool stays = !Fd(::open((device + "config").c_str(), O_WRONLY)) && errno == EACCES &&
+                       ::mkdir((device + "new").c_str(), 0700) != 0 && ::unlink((device + "config").c_str()) != 0;
+    ::_exit(writes && stays && Fd(::open((device + "config").c_str(), O_RDONLY)) ? 0 : 255);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  const int code = WEXITSTATUS(status);
+  if (code == ENOSYS || code == EOPNOTSUPP) GTEST_SKIP() << "a kernel without Landlock";
+  EXPECT_EQ(status, 0) << code;
 }
 
 }  // namespace

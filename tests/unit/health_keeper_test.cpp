@@ -154,6 +154,23 @@ TEST(HealthKeeper, APciFunctionsEventsBeginWithZero) {
   EXPECT_NE(site.page().find(series + "1\n"), std::string::npos) << site.page();
 }
 
+// One fatal error in one reading, and then none: its onset is counted.
+TEST(HealthKeeper, AnUncorrectablePcieErrorIsAnEvent) {
+  for (const auto& [rule, member] :
+       {std::pair{"pcie_fatal", &PlatformFunction::fatal}, {"pcie_nonfatal", &PlatformFunction::nonfatal}}) {
+    Site site;
+    const std::string pci = site.snapshot().node.ports[0].pci,
+                      series = "fabric_events_total{event=\"" + std::string(rule) + "\",device=\"" + pci + "\"} ";
+    (site.snapshot().node.platform.functions[pci].*member).total = 0;
+    ASSERT_TRUE(site.step());
+    ASSERT_TRUE(site.step());
+    EXPECT_EQ(site.page().find(series), std::string::npos);
+    (site.snapshot().node.platform.functions[pci].*member).total = 1;
+    for (int i = 0; i < 8; ++i) ASSERT_TRUE(site.step());
+    EXPECT_NE(site.page().find(series + "1\n"), std::string::npos) << site.page();
+  }
+}
+
 TEST(HealthKeeper, SaysThatAFileIsBrokenAndStartsAnew) {
   Site site;
   site.tree().file("run/fabric-exporter/health.toml", "updated = [\n");

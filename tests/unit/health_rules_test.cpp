@@ -715,6 +715,24 @@ TEST(HealthRules, PcieErrorsCountAgainstTheBitsOfTheLink) {
   EXPECT_EQ(found[0].status, Status::warning);
 }
 
+// One in one reading: critical for the window, not for that reading alone.
+TEST(HealthRules, AnUncorrectablePcieErrorStaysCritical) {
+  for (AerCounts PlatformFunction::*member : {&PlatformFunction::fatal, &PlatformFunction::nonfatal}) {
+    Machine machine;
+    auto& counts = machine.now().platform.functions.begin()->second.*member;
+    counts.total = 5;
+    machine.steps(3);
+    EXPECT_EQ(machine.said(), "");
+    machine.steps(1, [&](Port&) { ++*counts.total; });
+    machine.steps(8);
+    const auto found = machine.found();
+    ASSERT_EQ(found.size(), 1u) << describe(found);
+    EXPECT_EQ(found[0].id, "aer");
+    EXPECT_EQ(found[0].status, Status::critical);
+    EXPECT_NE(found[0].observed.find("none in this reading"), std::string::npos) << found[0].observed;
+  }
+}
+
 TEST(HealthRules, AnAcknowledgedFindingDoesNotCount) {
   Machine machine;
   machine.steps(3);

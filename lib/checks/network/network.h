@@ -28,6 +28,9 @@ struct PortAddress {
 };
 std::optional<std::vector<PortAddress>> addresses_of(const Node& node, const Port& port);
 
+// What the check `rails` found wrong in the port's subnet; empty: nothing, or the port shares none.
+std::string rails_fault(const View& view, const Port& port);
+
 // True if most equal rails have an address and this port has none. `address` reports it, `gid` does not.
 bool lacks_address(const View& view, const Port& port);
 

@@ -227,6 +227,13 @@ void ask(const View& view, Findings& findings) {
 
 }  // namespace
 
+std::string rails_fault(const View& view, const Port& port) {
+  for (const std::vector<Rail>& group : groups(rails_with_address(view)))
+    if (std::ranges::find(group, port.id(), [](const Rail& rail) { return rail.port->id(); }) != group.end())
+      if (Finding found = finding_for(view, group); found.status != Status::ok) return found.observed;
+  return {};
+}
+
 extern const Check kRailsCheck{
     .id = "rails",
     .group = group::network,

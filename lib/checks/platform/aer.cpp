@@ -99,25 +99,26 @@ bool add_rising(const View& view, const Links& links, const std::string& pci, co
                 Findings& findings) {
   const PlatformFunction* before = function_of(*view.before, pci);
   if (before == nullptr) return false;
-  const auto ask = [&](const char* kind, Status status, const AerCounts& have, const AerCounts& had) {
-    const Rise found = rise(have, had);
-    if (found.count > 0) findings.push_back(rising(view, links, pci, kind, status, found));
-    return found.count > 0;
+  // `status`: of the health rule; nullopt: switched off.
+  const auto ask = [&](const char* kind, std::optional<Status> status, Status otherwise, const AerCounts& have,
+                       const AerCounts& had) {
+    Rise found = rise(have, had);
+    const Status known = status.value_or(found.count > 0 ? otherwise : Status::ok);
+    if (known == Status::ok) return false;
+    if (found.count == 0) found.kinds = "earlier, none in this reading";
+    findings.push_back(rising(view, links, pci, kind, known, found));
+    return true;
   };
-  if (ask("fatal", Status::critical, now.fatal, before->fatal) ||
-      ask("non-fatal", Status::critical, now.nonfatal, before->nonfatal))
+  if (ask("fatal", health_status(view, "pcie_fatal", pci), Status::critical, now.fatal, before->fatal) ||
+      ask("non-fatal", health_status(view, "pcie_nonfatal", pci), Status::critical, now.nonfatal, before->nonfatal))
     return true;
   // A link may repeat a few of many bits.
   const auto fast = health_status(view, "pcie_replays", pci), slow = health_status(view, "pcie_replays_slow", pci);
-  Rise few = rise(now.correctable, before->correctable);
-  if (!fast && !slow) return ask("correctable", Status::warning, now.correctable, before->correctable);
+  const Rise few = rise(now.correctable, before->correctable);
+  if (!fast && !slow) return ask("correctable", std::nullopt, Status::warning, now.correctable, before->correctable);
   const Status replays = std::min(fast.value_or(Status::ok), slow.value_or(Status::ok),
                                   [](Status a, Status b) { return rank(a) < rank(b); });
-  if (replays != Status::ok) {
-    if (few.count == 0) few.kinds = "above the limit of the link over a longer time, none in this reading";
-    findings.push_back(rising(view, links, pci, "correctable", replays, few));
-    return true;
-  }
+  if (ask("correctable", replays, replays, now.correctable, before->correctable)) return true;
   if (few.count > 0)
     findings.push_back(good(pci, "correctable " + few.kinds + rate(view, few.count) + ": within the limit of the link",
                             "no new errors"));

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of /sys beside /sys/devices that fabric-agent.service makes writable: folders that a driver makes when it is
-// loaded. systemd looks for them when the service starts.
+// Where agentd may write. fabric-agent.service makes folders of /sys writable that a driver makes when it is loaded,
+// for which systemd looks when the service starts, and all of /sys/devices; there Landlock leaves the folders of
+// settings.
 #pragma once
 
 #include <sys/statvfs.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "base/result.h"
 
 namespace fabric {
 
@@ -17,6 +22,13 @@ inline const std::vector<std::string> kDriverFolders{"/sys/kernel/debug/mlx5",  
                                                      "/sys/kernel/debug/bnxt_re",  // cc_config
                                                      "/sys/kernel/config/rdma_cm", "/sys/kernel/config/bnxt_re",
                                                      "/sys/kernel/config/irdma"};
+
+// Folders with settings of the devices that are there now, and their inodes: a device that is made again has others.
+std::map<std::string, uint64_t> device_folders(const std::string& sys = "/sys");
+
+// From now on the calling thread, and the threads and processes that it starts, write only beneath these folders; those
+// that do not exist are left out. ENOSYS, EOPNOTSUPP: a kernel without Landlock (before 5.13), or it is switched off.
+Result<void> confine_writes(const std::vector<std::string>& folders);
 
 inline bool is_mounted_read_only(const std::string& folder) {
   struct statvfs status {};
@@ -26,19 +38,29 @@ inline bool is_mounted_read_only(const std::string& folder) {
 class Sandbox {
  public:
   using IsReadOnly = std::function<bool(const std::string&)>;
-  explicit Sandbox(IsReadOnly is_read_only = is_mounted_read_only) : is_read_only_(std::move(is_read_only)) {
+  explicit Sandbox(IsReadOnly is_read_only = is_mounted_read_only, std::string sys = "/sys")
+      : is_read_only_(std::move(is_read_only)), sys_(std::move(sys)) {
     std::ranges::copy_if(kDriverFolders, std::back_inserter(closed_), is_read_only_);
   }
+  // Before the first thread is started.
+  Result<void> confine();
+  void remember_devices() { devices_ = device_folders(sys_); }
   // A folder that has been made since the start and is closed to us: only a restart opens it. One that was closed at
   // the start (a container) stays so, and is not named.
   [[nodiscard]] std::optional<std::string> outgrown() const {
     for (const std::string& folder : kDriverFolders)
       if (is_read_only_(folder) && std::ranges::find(closed_, folder) == closed_.end()) return folder;
+    if (devices_)
+      for (const auto& folder : device_folders(sys_))
+        if (const auto known = devices_->find(folder.first); known == devices_->end() || *known != folder)
+          return folder.first;
     return std::nullopt;
   }
 
  private:
   IsReadOnly is_read_only_;
+  std::string sys_;
+  std::optional<std::map<std::string, uint64_t>> devices_;  // nullopt: all are open
   std::vector<std::string> closed_;
 };
 

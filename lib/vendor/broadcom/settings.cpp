@@ -62,7 +62,8 @@ bool is_zero(const ieee_pfc& pfc) {
 }
 
 // bnxt_dcbnl_ieee_getets(), getpfc(): a host that owns DCBX gets zeros until it has set something, whatever the NIC
-// has; any other gets what the firmware said when it was asked first.
+// has; any other gets what the firmware said when it was asked first. Without an ETS nothing shows that the NIC has the
+// entries of the kernel's APP list (send_again()).
 void read_unknown(PortIo& io, const dcbnl::Snapshot& dcb, const Qos& qos) {
   constexpr char kZeros[] = "the driver shows zeros until it is set, whatever the NIC has";
   if (qos.dcbx == Dcbx::firmware)
@@ -70,7 +71,11 @@ void read_unknown(PortIo& io, const dcbnl::Snapshot& dcb, const Qos& qos) {
       io.limits.unverified[id] = "the driver asked the firmware once and has shown that answer since";
   if (qos.dcbx != Dcbx::host) return;
   const bool no_ets = dcb.ets && is_zero(*dcb.ets);
-  if (no_ets) io.limits.unverified[SettingId::ets] = kZeros, io.limits.unread.set(index(SettingId::ets));
+  if (no_ets) {
+    io.limits.unverified[SettingId::ets] = kZeros, io.limits.unread.set(index(SettingId::ets));
+    for (SettingId id : {SettingId::trust, SettingId::dscp_map, SettingId::roce_prio})
+      io.limits.unverified[id] = "the kernel's list is kept when the NIC loses its own (a reset of its firmware)";
+  }
   if (!dcb.pfc || !is_zero(*dcb.pfc)) return;
   io.limits.unverified[SettingId::pfc] = kZeros;
   // Without an ETS the driver refuses PFC.

@@ -144,13 +144,18 @@ Result<void> send_buffers(PortIo& io, const Eight& map, const Buffers& sizes) {
   return dcbnl::set_buffer(*io.kernel.route, io.netdev, buffer);
 }
 
-// What the driver shows of these says nothing of the NIC. The cable's length: mlx5e_dcbnl_ieee_setpfc() keeps it, and
-// uses it only if the host owns the buffers, which no answer shows; a policy that sets them makes the host the owner.
-// PFC: if a later speed or MTU needs larger buffers, or PFC was set while they were too small, it reads as set.
+// What the driver shows of these says nothing of the NIC. No answer shows who owns the buffers, and only if the host
+// does, and the firmware says so (PCAM buffer_ownership; 6.1: if they were set since the driver was loaded), does
+// mlx5e_dcbnl_ieee_setpfc() use the cable's length, which it keeps and shows in any case, and make the buffers of
+// lossless priorities lossless. PFC: if a later speed or MTU needs larger buffers, or PFC was set while they were too
+// small, it reads as set.
 void read_unverified(PortIo& io, const Qos& have, const dcbnl::Snapshot& dcb) {
-  if (!io.wants(SettingId::prio2buffer) && !io.wants(SettingId::buffer_size))
-    io.limits.unverified[SettingId::cable_length] =
-        "kept by the driver; used only if the host owns the receive buffers (set prio2buffer or buffer_size)";
+  io.limits.unverified[SettingId::cable_length] = "kept by the driver; used only if the host owns the receive buffers";
+  if (have.pfc && have.pfc->bits != 0)
+    for (SettingId id : {SettingId::prio2buffer, SettingId::buffer_size})
+      io.limits.unverified[id] =
+          "whether the buffers of PFC's priorities are lossless is not shown: with firmware that does not report who "
+          "owns the buffers, PFC that is set after them does not reach them";
   if (!dcb.buffer || !have.pfc || have.pfc->bits == 0 || io.limits.speed.value_or(0) == 0) return;
   Qos shown = have;
   std::ranges::copy(dcb.buffer->prio2buffer, shown.prio2buffer.emplace().begin());

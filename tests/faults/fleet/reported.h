@@ -12,6 +12,7 @@ struct Report {
   std::function<std::string(Machine&)> plant;
   std::vector<std::string> checks;  // any of these should report it; empty: no check should
   Culprit culprit;                  // whom diagnose should name; none: nobody
+  bool is_ambiguous = false;        // to this host alone: it may name nobody, with the culprit among the candidates
 };
 using Reports = std::vector<Report>;
 const Reports& reported_faults();

@@ -27,11 +27,22 @@ Verdict by_checks(const Report& report, const std::vector<Finding>& found) {
 
 bool blames(const Diagnosis& each) { return each.culprit != Culprit::none && each.culprit != Culprit::unknown; }
 
+// A line of the evidence says that it is possible: "loss-in-network (network)".
+bool is_candidate(const Diagnosis& each, Culprit culprit) {
+  const std::string name = "(" + std::string(to_text(culprit)) + ")";
+  return std::ranges::any_of(each.evidence, [&](const std::string& line) {
+    return line.find("possible") != std::string::npos && line.find(name) != std::string::npos;
+  });
+}
+
 Verdict by_diagnosis(const Report& report, const Diagnoses& diagnoses) {
   if (std::ranges::any_of(diagnoses,
                           [&](const Diagnosis& each) { return blames(each) && each.culprit != report.culprit; }))
     return Verdict::wrong;
-  return report.culprit != Culprit::none && std::ranges::none_of(diagnoses, blames) ? Verdict::silent : Verdict::right;
+  const bool is_named = std::ranges::any_of(diagnoses, [&](const Diagnosis& each) {
+    return blames(each) || (report.is_ambiguous && is_candidate(each, report.culprit));
+  });
+  return report.culprit != Culprit::none && !is_named ? Verdict::silent : Verdict::right;
 }
 
 Judged judged(const Report& report) {
@@ -83,9 +94,11 @@ TEST(Reported, RatesAreKept) {
   };
   print("checks", check);
   print("diagnosis", diagnosis);
+  std::printf("figure: of them %td are ambiguous to one host: the culprit may be named as a candidate\n",
+              std::ranges::count_if(reported_faults(), &Report::is_ambiguous));
   EXPECT_GE(reported_faults().size(), 30u);
   EXPECT_GE(check[Verdict::right], 30u);
-  EXPECT_GE(diagnosis[Verdict::right], 30u);
+  EXPECT_EQ(diagnosis[Verdict::right], reported_faults().size());
 }
 
 struct Tally {

@@ -30,6 +30,10 @@ done
 for path in /sys/kernel/debug/mlx5 /sys/kernel/debug/bnxt_re /sys/kernel/config/rdma_cm; do
   check "agentd can write $path" inside fabric-agent test -w $path
 done
+# Landlock is the process's own: what enters its namespaces does not have it. A kernel without it is named in the journal.
+mountpoint -q /sys/kernel/security || mount -t securityfs none /sys/kernel/security
+eq "the journal names a kernel without Landlock" "$(journalctl -u fabric-agent -o cat | grep -q Landlock && echo named || echo silent)" \
+  "$(grep -qw landlock /sys/kernel/security/lsm && echo silent || echo named)"
 # The units' filters, as they apply to a process: connect(2) is refused also for abstract sockets.
 filter=$(systemctl show -p SystemCallFilter --value fabric-agent.service)
 check "connect is filtered" not grep -qw connect <<<"$filter"

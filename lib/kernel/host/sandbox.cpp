@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/host/sandbox.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <linux/landlock.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/fd.h"
+
+namespace fabric {
+namespace {
+
+// The rights to change anything that Linux 5.13 knows; reading stays free.
+constexpr uint64_t kChanges = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
+                              LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
+                              LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
+                              LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
+                              LANDLOCK_ACCESS_FS_MAKE_SYM;
+
+Result<void> allow(const Fd& rules, const std::string& folder) {
+  const Fd place(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!place) return {};
+  const landlock_path_beneath_attr beneath{kChanges, place.get()};
+  if (::syscall(SYS_landlock_add_rule, rules.get(), LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) != 0)
+    return error(errno, folder + ": landlock_add_rule");
+  return {};
+}
+
+}  // namespace
+
+std::map<std::string, uint64_t> device_folders(const std::string& sys) {
+  std::map<std::string, uint64_t> out;
+  for (const char* pattern : {"/class/net/*/ecn", "/class/infiniband/*/tc"}) {  // vendor/nvidia/mlx5_ofed.cpp
+    glob_t found{};
+    if (::glob((sys + pattern).c_str(), GLOB_NOSORT, nullptr, &found) == 0)
+      for (size_t i = 0; i < found.gl_pathc; ++i)
+        if (struct stat status{}; ::stat(found.gl_pathv[i], &status) == 0) out[found.gl_pathv[i]] = status.st_ino;
+    ::globfree(&found);
+  }
+  return out;
+}
+
+Result<void> confine_writes(const std::vector<std::string>& folders) {
+  const landlock_ruleset_attr handled{.handled_access_fs = kChanges};
+  const Fd rules(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0)));
+  if (!rules) return error(errno, "landlock_create_ruleset");
+  for (const std::string& folder : folders)
+    if (auto allowed = allow(rules, folder); !allowed) return allowed;
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::syscall(SYS_landlock_restrict_self, rules.get(), 0) != 0)
+    return error(errno, "landlock_restrict_self");
+  return {};
+}
+
+Result<void> Sandbox::confine() {
+  // /dev: null. /proc/sys: what the unit leaves writable of it.
+  std::vector<std::string> folders{"/run/fabric-agent", "/var/lib/fabric-agent", "/proc/sys", "/dev"};
+  folders.insert(folders.end(), kDriverFolders.begin(), kDriverFolders.end());
+  const auto devices = device_folders(sys_);
+  for (const auto& [folder, inode] : devices) folders.push_back(folder);
+  auto confined = confine_writes(folders);
+  if (confined) devices_ = devices;
+  return confined;
+}
+
+}  // namespace fabric
