@@ -17,7 +17,7 @@ constexpr size_t kMaxWord = 64;
 // NCCL prints "remoteGids" and the GID without a blank; UCX and others print "name=GID" or "name GID".
 constexpr std::array<std::string_view, 3> kRemote{"remoteGids", "remoteGid", "dgid"};
 constexpr std::array<std::string_view, 2> kLocal{"localGid", "sgid"};
-constexpr unsigned kFirstMulticastLid = 0xc000;  // RoCE libraries print it where there is no LID
+constexpr unsigned kFirstMulticastLid = 0xc000;  // printed for RoCE ports, which have none
 
 enum class Side : uint8_t { unknown, local, remote };
 

@@ -93,7 +93,7 @@ int64_t seconds_of(Fields fields, std::optional<int64_t> zone, int64_t now) {
   return time > now + kDay ? in_year(today.tm_year + 1899) : time;
 }
 
-// "[12345.678901]" of the kernel, in seconds since boot; of UCX, since 1970.
+// "[12345.678901]" of the kernel (seconds since boot) and of UCX (since 1970).
 std::optional<double> bracketed(std::string_view line) {
   for (size_t at = line.find('['); at != std::string_view::npos; at = line.find('[', at + 1)) {
     const size_t end = line.find(']', at);

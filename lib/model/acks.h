@@ -27,7 +27,7 @@ struct PastFinding {
   bool operator==(const PastFinding&) const = default;
 };
 
-// What the rules raised: of a day at most, oldest first.
+// Findings of a day at most, oldest first.
 struct HealthHistory {
   std::optional<double> since;  // watched without a gap from then on
   std::vector<PastFinding> past;

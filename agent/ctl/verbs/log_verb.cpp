@@ -39,7 +39,7 @@ struct Found {
   size_t first = 0, count = 0;
 };
 
-// Ports and health states; a machine that cannot be read has no names to resolve.
+// Ports and health states. Empty if the machine cannot be read.
 struct Machine {
   Node node;
   loglines::Lids lids;
@@ -141,7 +141,7 @@ std::vector<std::string> raised_at(const HealthMemory& memory, const std::vector
   return out;
 }
 
-// What the exporter's health rules say of the port, at the time of the line if it has one.
+// The health rules that were raised for the port at the time of the line, or that are raised now.
 std::vector<std::string> counters_of(const Port& port, const Found& found, const std::optional<HealthMemory>& memory) {
   if (!memory) return {"not known: fabric-exporter does not run"};
   std::vector<std::string> subjects{port.id(), port.rdma, port.pci};
