@@ -25,6 +25,7 @@ bool set_interval(Options& options, const std::string& value) {
   const auto span = parse_span(value);
   if (!span || (span->count() != 0 && *span < kShortest) || *span > std::chrono::hours(1)) return false;
   options.interval = *span;
+  options.has_interval = true;
   return true;
 }
 

@@ -26,6 +26,7 @@ struct Options {
   std::string hwloc_xml;
   std::vector<std::string> only, ports;
   std::chrono::milliseconds interval{1000};
+  bool has_interval = false;  // given on the command line
   bool watch = false;
   std::optional<std::chrono::milliseconds> lasting;  // ack: for how long
   std::string comment;

@@ -9,7 +9,6 @@ constexpr std::string_view kEvents = "rdma-core libibverbs/enum_strs.c, NCCL src
 constexpr std::string_view kNcclVerbs = "NCCL src/misc/ibvwrap.cc";
 constexpr std::string_view kNcclSocket = "NCCL src/misc/socket.cc";
 constexpr std::string_view kNcclNet = "NCCL src/transport/net_ib.cc";
-constexpr std::string_view kEfa = "libfabric prov/efa/src/efa_errno.h";
 constexpr std::string_view kOpenib = "Open MPI opal/mca/btl/openib/help-mpi-btl-openib.txt";
 
 constexpr Message kMessages[] = {
@@ -139,29 +138,6 @@ constexpr Message kMessages[] = {
      "The peer did not answer the connection request.", "ping -c 3 {peer}", "rdma-core librdmacm/cma.c"},
     {"rdmacm-rejected", Cause::peer, "RDMA_CM_EVENT_REJECTED",
      "The peer rejected the connection: nothing listens there.", "ping -c 3 {peer}", "rdma-core librdmacm/cma.c"},
-
-    // libfabric.
-    {"efa-unresponsive-handshake", Cause::network,
-     "Unresponsive receiver (reachable by EFA device but handshake failed)",
-     "The EFA device reaches the peer, but the handshake fails: the peer's process is not ready, or a security group "
-     "lacks the rule to or from itself.",
-     "rdma link show", kEfa},
-    {"efa-unresponsive", Cause::peer,
-     "Unresponsive receiver (connection previously established)|Unresponsive remote (was previously responsive)",
-     "The peer stopped answering: its process or instance is gone or hangs.", "fabric-agentctl counters", kEfa},
-    {"efa-unreachable", Cause::network, "Unreachable remote (never received a response)",
-     "The peer never answered: wrong subnet or security group, or the instance is down.", "rdma link show", kEfa},
-    {"efa-rnr", Cause::peer, "Destination resource not ready (no work queue entries posted on receive queue)",
-     "The peer had posted no receive: its application is slow or hangs.", "fabric-agentctl counters", kEfa},
-    {"efa-local-memory", Cause::software, "Local memory registration is invalid, has insufficient access flags",
-     "The buffer of this host is not registered, or was freed during the transfer.",
-     "lsmod | grep -E 'efa|nvidia_peermem'", kEfa},
-    {"efa-remote-memory", Cause::peer, "Remote memory registration is invalid, has insufficient access flags",
-     "The buffer of the peer is not registered, or its process ended.", "fabric-agentctl counters", kEfa},
-    {"efa-bad-qp", Cause::peer, "Bad queue pair (QP) number (QP does not exist or is in error state)",
-     "The queue pair of the peer is gone: its process ended or restarted.", "fabric-agentctl counters", kEfa},
-    {"efa-reset", Cause::peer, "Connection was reset by remote peer",
-     "The peer reset the connection: its process ended.", "fabric-agentctl counters", kEfa},
 
     // Open MPI.
     {"ompi-init-device", Cause::host, "There was an error initializing an OpenFabrics device",

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,6 +32,7 @@ struct Message {
 std::span<const Message> messages();
 std::span<const Message> completion_messages();  // the parts of messages()
 std::span<const Message> library_messages();
+std::span<const Message> provider_messages();  // of libfabric
 std::span<const Message> kernel_messages();
 
 // No message is longer: the rest of a line is not read.
@@ -43,13 +45,21 @@ bool matches(const Message& message, std::string_view line);  // line: at most k
 // The vendor_err of a work completion, in words; empty: the line has none, or its meaning is not published.
 std::string vendor_error(std::string_view line);
 
+// When a line was written, in seconds since 1970: ISO 8601, syslog, ctime(3), glog, "[seconds]" of the kernel (since
+// boot) and of UCX. Without a zone it is local time, without a year the past one nearest to `now`. nullopt: no time.
+std::optional<int64_t> time_of(std::string_view line, int64_t now, double uptime);
+
+// InfiniBand ports of a node by their LIDs.
+using Lids = std::map<unsigned, const Port*>;
+
 // What a line names, resolved on a node.
 struct Named {
   std::vector<const Port*> ports;  // of this node, in the order of the line
   std::vector<std::string> by;     // how each is named: "GID ::ffff:10.1.0.1"
   std::string peer;                // address or GID of the other end; empty: not named
-  std::string elsewhere;           // a device or local GID that this node does not have
+  std::string peer_lid;            // "LID 12"; empty: not named, or of this node
+  std::string elsewhere;           // a device, local GID or LID that this node does not have
 };
-Named names_in(std::string_view line, const Node& node);
+Named names_in(std::string_view line, const Node& node, const Lids& lids = {});
 
 }  // namespace fabric::loglines

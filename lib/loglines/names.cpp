@@ -2,6 +2,7 @@
 // The port and the peer that a line names.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/ip.h"
 #include "base/parse.h"
@@ -16,12 +17,14 @@ constexpr size_t kMaxWord = 64;
 // NCCL prints "remoteGids" and the GID without a blank; UCX and others print "name=GID" or "name GID".
 constexpr std::array<std::string_view, 3> kRemote{"remoteGids", "remoteGid", "dgid"};
 constexpr std::array<std::string_view, 2> kLocal{"localGid", "sgid"};
+constexpr unsigned kFirstMulticastLid = 0xc000;  // printed for RoCE ports, which have none
 
 enum class Side : uint8_t { unknown, local, remote };
 
 struct Word {
   std::string text;
   Side side = Side::unknown;
+  bool is_lid = false;
 };
 
 bool in_name(char letter) {
@@ -39,6 +42,14 @@ bool strip(std::string_view& text, const std::array<std::string_view, Size>& nam
   return false;
 }
 
+// "dlid", "LID:"
+bool names_lid(std::string_view text) {
+  if (text.ends_with(':')) text.remove_suffix(1);
+  std::string lower(text.substr(0, 5));
+  for (char& letter : lower) letter = static_cast<char>(letter >= 'A' && letter <= 'Z' ? letter + 32 : letter);
+  return lower == "lid" || lower == "dlid" || lower == "slid";
+}
+
 std::string_view without_colon(std::string_view text) {
   if (text.ends_with(':') && !text.ends_with("::")) text.remove_suffix(1);
   while (text.ends_with('.') || text.ends_with('/')) text.remove_suffix(1);
@@ -48,6 +59,7 @@ std::string_view without_colon(std::string_view text) {
 std::vector<Word> words_of(std::string_view line) {
   std::vector<Word> out;
   Side next = Side::unknown;
+  bool lid = false;
   for (size_t at = 0; at < line.size() && out.size() < kMaxNames;) {
     size_t end = at;
     while (end < line.size() && in_name(line[end])) ++end;
@@ -56,10 +68,19 @@ std::vector<Word> words_of(std::string_view line) {
     if (text.empty()) continue;
     Side side = next;
     next = Side::unknown;
+    if (names_lid(text)) {
+      lid = true;
+      if (text.front() == 'd' || text.front() == 'D') next = Side::remote;
+      continue;
+    }
+    if (std::exchange(lid, false)) {
+      out.push_back({std::string(without_colon(text.substr(0, kMaxWord))), side, true});
+      continue;
+    }
     if (text == "peer" || text == "to" || strip(text, kRemote)) side = Side::remote;
     else if (strip(text, kLocal)) side = Side::local;
     if (text.empty() || text == "peer" || text == "to") next = side;
-    else if (text.size() <= kMaxWord) out.push_back({std::string(without_colon(text)), side});
+    else if (text.size() <= kMaxWord) out.push_back({std::string(without_colon(text)), side, false});
   }
   return out;
 }
@@ -95,24 +116,38 @@ bool looks_like_a_device(std::string_view word) {
   return false;
 }
 
+void add_port(Named& out, const Port& port, const std::string& way) {
+  if (std::find(out.ports.begin(), out.ports.end(), &port) != out.ports.end()) return;
+  out.ports.push_back(&port);
+  out.by.push_back(way);
+}
+
 bool add(Named& out, const Node& node, const Word& word, const std::optional<Ip>& ip) {
-  for (const Port& port : node.ports) {
-    const std::string way = way_of_naming(port, word.text, ip);
-    if (way.empty()) continue;
-    if (std::find(out.ports.begin(), out.ports.end(), &port) == out.ports.end()) {
-      out.ports.push_back(&port);
-      out.by.push_back(way);
+  for (const Port& port : node.ports)
+    if (const std::string way = way_of_naming(port, word.text, ip); !way.empty()) {
+      add_port(out, port, way);
+      return true;
     }
-    return true;
-  }
   return false;
+}
+
+void add_lid(Named& out, const Lids& lids, const Word& word) {
+  const auto lid = parse_number<unsigned>(word.text, word.text.starts_with("0x") ? 16 : 10);
+  if (!lid || *lid == 0 || *lid >= kFirstMulticastLid) return;
+  const std::string text = "LID " + std::to_string(*lid);
+  if (const auto own = lids.find(*lid); own != lids.end()) add_port(out, *own->second, text);
+  else (word.side == Side::remote ? out.peer_lid : out.elsewhere) = text;
 }
 
 }  // namespace
 
-Named names_in(std::string_view line, const Node& node) {
+Named names_in(std::string_view line, const Node& node, const Lids& lids) {
   Named out;
   for (const Word& word : words_of(line.substr(0, kMaxLine))) {
+    if (word.is_lid) {
+      add_lid(out, lids, word);
+      continue;
+    }
     const auto ip = parse_ip(word.text);
     if (word.side == Side::remote) {
       if (ip) out.peer = word.text;

@@ -112,8 +112,25 @@ struct AckSeen {
   bool operator==(const AckSeen&) const = default;
 };
 
+// A finding of a health rule from its onset to its end, in seconds since boot.
+struct PastFinding {
+  std::string rule, subject;
+  Status status = Status::warning;  // the worst
+  double from = 0;
+  std::optional<double> until;  // nullopt: it lasts
+  std::string evidence{};
+  bool operator==(const PastFinding&) const = default;
+};
+
+// Findings of a day at most, oldest first.
+struct HealthHistory {
+  std::optional<double> since;  // watched without a gap from then on
+  std::vector<PastFinding> past;
+};
+
 struct HealthMemory {
   Health health;
+  HealthHistory history{};
   std::vector<AckSeen> acks;
 };
 

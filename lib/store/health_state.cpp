@@ -102,6 +102,22 @@ void read_state(const toml::table& entry, Health& health) {
   state.struck = flag_at(entry, "struck");
 }
 
+std::string past_toml(const PastFinding& past) {
+  return "\n[[past]]\nrule = " + toml_string(past.rule) + "\nsubject = " + toml_string(past.subject) +
+         "\nstatus = " + toml_string(to_text(past.status)) + "\nfrom = " + number_toml(past.from) +
+         (past.until ? "\nuntil = " + number_toml(*past.until) : "") + "\nevidence = " + toml_string(past.evidence) +
+         "\n";
+}
+
+void read_past(const toml::table& entry, HealthHistory& history) {
+  const auto from = number_of(entry.get("from"));
+  if (!from) return;
+  const bool critical = clean_text_at(entry, "status") == to_text(Status::critical);
+  history.past.push_back({clean_text_at(entry, "rule"), clean_text_at(entry, "subject"),
+                          critical ? Status::critical : Status::warning, *from, number_of(entry.get("until")),
+                          clean_text_at(entry, "evidence")});
+}
+
 }  // namespace
 
 std::string health_toml(const HealthMemory& memory) {
@@ -109,7 +125,8 @@ std::string health_toml(const HealthMemory& memory) {
   std::string out =
       "# Written by fabric-exporter; see fabric-exporter(8). Times are seconds since boot, those of acknowledgements "
       "since 1970.\nupdated = " +
-      number_toml(health.now) + "\nwall = " + std::to_string(health.wall) + "\n";
+      number_toml(health.now) + "\nwall = " + std::to_string(health.wall) + "\n" +
+      (memory.history.since ? "watched = " + number_toml(*memory.history.since) + "\n" : "");
   for (const auto& [port, device] : health.devices) {
     out += "\n[[device]]\nport = " + toml_string(port) + "\nidentity = " + toml_string(device.identity) + "\n";
     if (std::isfinite(device.since)) out += "since = " + number_toml(device.since) + "\n";
@@ -117,6 +134,7 @@ std::string health_toml(const HealthMemory& memory) {
   for (const auto& [rule, subjects] : health.rules)
     for (const auto& [subject, state] : subjects)
       if (!is_plain(state)) out += state_toml(rule, subject, state);
+  for (const PastFinding& past : memory.history.past) out += past_toml(past);
   for (const AckSeen& ack : memory.acks)
     out += "\n[[acknowledged]]\nid = " + toml_string(ack.id) + "\nsubject = " + toml_string(ack.subject) +
            "\nat = " + std::to_string(ack.at) + "\nmet = " + std::to_string(ack.met) +
@@ -139,6 +157,8 @@ Result<HealthMemory> parse_health(std::string_view text, const std::string& name
     if (const auto since = number_of(entry.get("since"))) device.since = *since;
   });
   each_entry(table, "state", [&](const toml::table& entry) { read_state(entry, out.health); });
+  out.history.since = number_of(table.get("watched"));
+  each_entry(table, "past", [&](const toml::table& entry) { read_past(entry, out.history); });
   each_entry(table, "acknowledged", [&](const toml::table& entry) {
     out.acks.push_back({clean_text_at(entry, "id"), clean_text_at(entry, "subject"), wall_at(entry, "at"),
                         wall_at(entry, "met"), flag_at(entry, "spent")});

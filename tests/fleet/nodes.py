@@ -38,7 +38,7 @@ class Template:
         with open(f'{REPO}/tests/golden/exporter_metrics_nic.txt', encoding='ascii') as golden:
             for line in golden.read().splitlines():
                 for rail in range(rails if 'mlx5_0' in line else 1):
-                    text.append(self.line(line.replace('mlx5_0', f'mlx5_{rail}'), rail))
+                    text.append(self.line(line.replace('mlx5_0', f'mlx5_{rail}').replace('rail="0"', f'rail="{rail}"'), rail))
         self.text = '\n'.join(text) + '\n'
         self.series = sum(1 for line in text if not line.startswith('#'))
 

@@ -171,7 +171,7 @@ part_lint() {
   check 'alerting rules' promtool check rules etc/prometheus/*.rules.yml || status=1
   check 'examples for Prometheus' prometheus_examples || status=1
   check 'routes and inhibition of alerts' amtool check-config etc/prometheus/alertmanager.yml || status=1
-  check 'alerting rules answer as their tests say' promtool test rules tests/prometheus_rules.yml || status=1
+  check 'alerting rules answer as their tests say' promtool test rules tests/prometheus_rules.yml tests/prometheus_pages.yml || status=1
   mapfile -t scripts < <(shell_scripts)
   check "shellcheck of ${#scripts[@]} scripts" shellcheck --severity=warning "${scripts[@]}" || status=1
   return "$status"

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "checks/check.h"
+#include "model/qos.h"
 #include "support/manuals.h"
 
 namespace fabric {
@@ -73,6 +74,14 @@ TEST(ChecksManual, MatchesTheTables) {
   const std::string made = manual();
   if (std::getenv("FABRIC_UPDATE_GOLDEN") != nullptr) std::ofstream(kPage) << made;
   EXPECT_EQ(content(kPage), made) << kPage << " is out of date; run tests/regenerate check_manual";
+}
+
+TEST(ChecksManual, TheAlertAboutSettingsNamesEach) {
+  std::string keys;
+  for (const Setting& setting : kSettings) keys += (keys.empty() ? "" : "|") + std::string(setting.key);
+  EXPECT_NE(content(FABRIC_SOURCE_DIR "/etc/prometheus/fabric-agent.rules.yml").find("{check=~\"" + keys + "\"}"),
+            std::string::npos)
+      << "FabricSettingNotInSync must have: " << keys;
 }
 
 // runbook_url names an entry of the page: the alert, or the check that the label names.

@@ -104,6 +104,35 @@ class Site {
   std::unique_ptr<HealthKeeper> keeper_;
 };
 
+// A flap below the limit, and one that raises the rule: each is in the history from its onset to its end.
+TEST(HealthKeeper, KeepsAHistoryOverARestart) {
+  Site site;
+  site.policy().health.limits.clear();  // the limit is three in 12 h
+  const auto past = [&] {
+    auto root = Root::open(site.tree().path());
+    return (*load_health(*root))->history;
+  };
+  site.tree().file("proc/uptime", "50000 1\n");
+  ASSERT_TRUE(site.step());
+  ASSERT_TRUE(site.step(1));
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(site.step());
+  ASSERT_EQ(past().past.size(), 1u);
+  EXPECT_EQ(past().past[0].rule + " " + past().past[0].subject + " " + past().past[0].evidence,
+            "link_flap mlx5_0/1 1 in one reading");
+  EXPECT_EQ(past().past[0].until.value_or(0) - past().past[0].from, 10);
+  EXPECT_EQ(past().since, 50'010);
+  ASSERT_TRUE(site.start());
+  ASSERT_TRUE(site.step());
+  ASSERT_TRUE(site.step(5));
+  EXPECT_EQ(past().since, 50'010) << "a restart is no gap";
+  ASSERT_EQ(past().past.size(), 2u);
+  EXPECT_FALSE(past().past[1].until);
+  site.pass(600);
+  ASSERT_TRUE(site.start());
+  ASSERT_TRUE(site.step());
+  EXPECT_EQ(past().since, 50'680) << "ten minutes without an exporter are";
+}
+
 TEST(HealthKeeper, KeepsItsStatesOverARestart) {
   Site site;
   ASSERT_TRUE(site.step());

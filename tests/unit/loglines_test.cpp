@@ -124,6 +124,53 @@ TEST(LogNames, PeersAreNotPortsOfThisNode) {
   EXPECT_EQ(names_in("mlx5_core 0000:ff:00.0: mlx5_cmd_out_err:838", healthy.now).elsewhere, "");
 }
 
+TEST(LogNames, LidsAreOfAPortOrOfAnotherNode) {
+  test::Healthy healthy;
+  const Lids lids{{12, &healthy.now.ports[0]}};
+  for (const char* line : {"slid=12 sl=0", "local LID 0x000c QPN 0x1", "lid: 12", "dlid 12"}) {
+    const Named named = names_in(line, healthy.now, lids);
+    ASSERT_EQ(named.ports.size(), 1u) << line;
+    EXPECT_EQ(named.by.front(), "LID 12") << line;
+    EXPECT_EQ(named.peer_lid + named.elsewhere, "") << line;
+  }
+  EXPECT_EQ(names_in("dlid=13 sl=0", healthy.now, lids).peer_lid, "LID 13");
+  EXPECT_EQ(names_in("slid=13 sl=0", healthy.now, lids).elsewhere, "LID 13");
+  for (const char* line : {"dlid=49152 sl=0", "lid 0", "lid x", "valid 13", "lid"}) {
+    const Named named = names_in(line, healthy.now, lids);
+    EXPECT_TRUE(named.ports.empty() && named.peer_lid.empty() && named.elsewhere.empty()) << line;
+  }
+}
+
+constexpr int64_t kNow = 1'795'996'800;  // 2026-11-30 00:00:00 UTC
+
+TEST(LogTime, OfEveryForm) {
+  const auto at = [](const char* line) { return time_of(line, kNow, 1000).value_or(-1) - kNow; };
+  setenv("TZ", "UTC0", 1), tzset();
+  EXPECT_EQ(at("2026-11-29T23:59:50Z node1 x"), -10);
+  EXPECT_EQ(at("2026-11-29T23:59:50.123456+01:00 node1 x"), -3610);
+  EXPECT_EQ(at("2026-11-29T18:59:50-0500"), -10);
+  EXPECT_EQ(at("[2026-11-29 23:59:50] h100-28:238:1313 [0] NCCL WARN"), -10);
+  EXPECT_EQ(at("Nov 29 23:59:50 node1 kernel: mlx5_core"), -10);
+  EXPECT_EQ(at("Nov  1 00:00:00 node1 kernel: mlx5_core"), -29 * 86400);
+  EXPECT_EQ(at("[Sun Nov 29 23:59:50 2026] mlx5_core"), -10);
+  EXPECT_EQ(at("E1129 23:59:50.119704 2179433 worker_pool.cpp:291]"), -10);
+  EXPECT_EQ(at("Dec 31 23:59:50 node1 kernel: the year before"), -(365 - 32) * 86400 - 10);
+  EXPECT_EQ(at("[  990.000001] infiniband mlx5_0: mlx5_handle_error_cqe"), -10);
+  EXPECT_EQ(at("[1795996790.123456] [node1:1:0] ib_device.c:468  UCX  WARN"), -10);
+  setenv("TZ", "XXX-2", 1), tzset();
+  EXPECT_EQ(at("2026-11-30 01:59:50 node1 x"), -10) << "without a zone it is local time";
+  EXPECT_EQ(at("2026-11-29T23:59:50Z node1 x"), -10);
+  setenv("TZ", "UTC0", 1), tzset();
+}
+
+TEST(LogTime, OfNoOther) {
+  for (const char* line : {"", "node1:10:11 [0] NCCL WARN NET/IB : Got completion", "[0]", "[12.5]", "[1.2.345678]",
+                           "2026-13-29T23:59:50Z", "2026-11-29T24:00:00Z", "x2026-11-29T23:59:50Z", "Foo 29 23:59:50",
+                           "synd 0x15 [999999999999999999999999999999.123456", "1129 23:59:50"})
+    EXPECT_FALSE(time_of(line, kNow, 1000)) << line;
+  EXPECT_FALSE(time_of(std::string(1000, ' ') + "2026-11-29T23:59:50Z", kNow, 1000)) << "far into the line";
+}
+
 struct Ran {
   int code;
   std::string text, errors;
@@ -173,6 +220,64 @@ TEST(ExplainLine, UnknownLinesAndIdsDiffer) {
   EXPECT_EQ(ran({"explain", "--log", tree.path() + "/no-such-file", "--root", tree.path()}).code, 3);
   EXPECT_EQ(ran({"explain", "--log", tree.path(), "--root", tree.path()}).code, 3) << "a directory";
   EXPECT_EQ(ran({"explain", "--log", "x", "a line", "--root", tree.path()}).code, 64);
+}
+
+// The exporter's history of an hour: a flap half an hour ago.
+void remember(Tree& tree) {
+  tree.file("run/fabric-exporter/health.toml",
+            "updated = 10000.0\nwall = 1795996800\nwatched = 6400.0\n[[past]]\nrule = \"link_flap\"\nsubject = "
+            "\"mlx5_0/1\"\nstatus = \"critical\"\nfrom = 8200.0\nuntil = 8260.0\nevidence = \"3 link downs\"\n");
+  tree.file("proc/uptime", "10000.00 1.00\n");
+}
+
+TEST(ExplainLine, CountersAtTheTimeOfTheLine) {
+  Tree tree;
+  fill(tree);
+  remember(tree);
+  const auto counters = [&](const std::string& time) {
+    const Ran result = ran({"explain", time + " NCCL WARN NET/IB : mlx5_0:1 Got async event : port error", "--json",
+                            "--root", tree.path()});
+    std::string out;
+    const JsonValue json = JsonValue::parse(result.text);
+    for (const JsonValue& each : json.array().front()["ports"].array().front()["counters"].array())
+      out += each.text() + "\n";
+    return out;
+  };
+  const std::string flap = "link_flap critical from 2026-11-29T23:30:00Z to 2026-11-29T23:31:00Z: 3 link downs\n";
+  EXPECT_EQ(counters("2026-11-29T23:30:30Z"), flap);
+  EXPECT_EQ(counters("2026-11-29T23:32:30Z"), flap) << "a connection breaks a while after its first lost packet";
+  EXPECT_EQ(counters("[ 8230.000001]"), flap);
+  EXPECT_EQ(counters("2026-11-29T23:40:00Z"), "no health rule was raised at 2026-11-29T23:40:00Z\n");
+  EXPECT_EQ(counters("2026-11-29T22:30:00Z"),
+            "at 2026-11-29T22:30:00Z: the history of fabric-exporter begins at 2026-11-29T23:00:00Z\n");
+  EXPECT_EQ(counters("node1:1:2"), "no health rule is raised now\nthe line has no time: this is the state of now\n");
+}
+
+TEST(ExplainLine, LidOfAnInfinibandPort) {
+  Tree tree;
+  fill(tree);
+  const std::string port = "sys/class/infiniband/mlx5_0/ports/1";
+  tree.file(port + "/link_layer", "InfiniBand\n").file(port + "/lid", "0xc\n").file(port + "/lid_mask_count", "1\n");
+  const auto text = [&](const std::string& lid) {
+    return ran({"explain", "ibv_create_ah(dlid=" + lid + " sl=0) failed: Connection timed out", "--root", tree.path()})
+        .text;
+  };
+  for (const char* lid : {"12", "13"})
+    EXPECT_NE(text(lid).find("Port: mlx5_0/1 (by LID " + std::string(lid) + ")"), std::string::npos) << text(lid);
+  EXPECT_NE(text("14").find("Peer: LID 14, not of this node"), std::string::npos) << text("14");
+}
+
+TEST(ExplainLine, SaysThatALongLineWasCut) {
+  Tree tree;
+  fill(tree);
+  const std::string megabyte(1 << 20, 'a');
+  const Ran unknown = ran({"explain", "a " + megabyte, "--root", tree.path()});
+  EXPECT_EQ(unknown.code, 1);
+  EXPECT_NE(unknown.text.find("1 line is longer than 16 KiB"), std::string::npos) << unknown.text;
+  tree.file("log", megabyte + "\nGot completion with error 12, " + megabyte + "\nshort\n");
+  const Ran log = ran({"explain", "--log", tree.path() + "/log", "--root", tree.path()});
+  EXPECT_EQ(log.code, 0);
+  EXPECT_NE(log.text.find("2 lines are longer than 16 KiB"), std::string::npos) << log.text;
 }
 
 TEST(ExplainLog, CountsEachMessageOnceForEachPort) {

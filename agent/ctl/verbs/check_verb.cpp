@@ -107,15 +107,15 @@ std::string report_of(const Report& report, const Samples& samples, const Option
          (samples.before ? "" : "\nOne sample of the counters: rates were not checked.\n");
 }
 
-// The findings that were asked for, from the report of the running exporter. nullopt: none, and `why`; empty where no
-// report is expected.
+// The findings that were asked for, from the report of the running exporter. nullopt: none, and `why`.
 std::optional<Report> published_report(const Options& options, std::string& why) {
+  why = "one reading of the counters";
   if (!options.config.empty()) return std::nullopt;
   const auto root = Root::open(options.root);
   auto published = root ? load_report(*root) : Result<std::optional<PublishedReport>>(std::nullopt);
   const auto fault = [](const Error& error) { return error.code == ESTALE ? error.what : error.text(); };
-  if (!published) why = fault(published.error()) + ": checked now";
-  else if (!*published && options.root == "/") why = "no agent running: checked now";
+  if (!published) why = fault(published.error());
+  else if (!*published) why = "fabric-exporter is not running";
   if (!published || !*published) return std::nullopt;
   Report report = std::move((*published)->report);
   if (!options.only.empty())
@@ -225,11 +225,13 @@ int run_check(const Options& options, Output& output) {
   auto world = open_world(options);
   if (!world) return fail(output, kFailure, world.error().text());
   if (options.watch) return watch_check(*world, *pace, options, output);
-  Samples samples = take_samples(*world, options.interval);
+  // A second reading would take longer than a scheduler's health check may.
+  const bool once = brief && !options.has_interval && !(world->kernel.tape && world->kernel.tape->replays());
+  Samples samples = take_samples(*world, once ? std::chrono::milliseconds(0) : options.interval);
   const Report report = run_all(*world, samples, options, wall_now(world->kernel));
   const Status verdict = verdict_of(report, options);
   if (brief) {
-    output.text += brief_text(report, verdict, remark);
+    output.text += brief_text(report, verdict, (samples.before ? "checked now: " : "rates not judged: ") + remark);
   } else {
     output.text += report_of(report, samples, options, output);
     if (!options.json) output.text += next_text(report, options.root == "/" ? "" : " --root " + options.root);

@@ -2,8 +2,11 @@
 // explain LINE, explain --log FILE.
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <ctime>
 #include <fstream>
 #include <iostream>
+#include <utility>
 
 #include "base/json.h"
 #include "base/parse.h"
@@ -11,6 +14,8 @@
 #include "ctl/verbs.h"
 #include "ctl/world.h"
 #include "health/health.h"
+#include "health/history.h"
+#include "kernel/rdma/infiniband.h"
 #include "loglines/loglines.h"
 #include "store/health_state.h"
 
@@ -30,43 +35,57 @@ struct Found {
   const Message* message = nullptr;
   Named named;
   std::string line, vendor;  // of the first
+  std::optional<int64_t> time;
   size_t first = 0, count = 0;
+};
+
+// Ports and health states. Empty if the machine cannot be read.
+struct Machine {
+  Node node;
+  loglines::Lids lids;
+  std::optional<HealthMemory> memory;
+  int64_t wall = std::time(nullptr);
+  double uptime = 0;  // at that time
 };
 
 struct Log {
   std::vector<Found> found;
-  size_t lines = 0, known = 0;
+  size_t lines = 0, known = 0, cut = 0;
 };
 
-void add_line(Log& log, const std::string& line, const Node& node) {
+void add_line(Log& log, const std::string& line, const Machine& machine) {
   ++log.lines;
   const Message* message = loglines::recognize(line);
   if (message == nullptr) return;
   ++log.known;
-  Named named = loglines::names_in(line, node);
+  Named named = loglines::names_in(line, machine.node, machine.lids);
   const auto same = std::ranges::find_if(
       log.found, [&](const Found& each) { return each.message == message && each.named.ports == named.ports; });
   if (same != log.found.end()) ++same->count;
   else if (log.found.size() < kMaxFindings)
-    log.found.push_back(
-        {message, std::move(named), line.substr(0, kShownOfLine), loglines::vendor_error(line), log.lines, 1});
+    log.found.push_back({message, std::move(named), line.substr(0, kShownOfLine), loglines::vendor_error(line),
+                         loglines::time_of(line, machine.wall, machine.uptime), log.lines, 1});
 }
 
 // A line of any length costs kMaxLine of memory.
-void read_log(std::istream& stream, Log& log, const Node& node) {
+void read_log(std::istream& stream, Log& log, const Machine& machine) {
   std::string line;
+  bool is_cut = false;
   std::string chunk(64 * 1024, '\0');
   while (stream.read(chunk.data(), static_cast<std::streamsize>(chunk.size())), stream.gcount() > 0)
     for (std::string_view rest(chunk.data(), static_cast<size_t>(stream.gcount())); !rest.empty();) {
       const size_t end = rest.find('\n');
       const std::string_view part = rest.substr(0, end);
-      line.append(part.substr(0, kMaxLine - std::min(kMaxLine, line.size())));
+      const size_t room = kMaxLine - line.size();
+      if (part.size() > room && !std::exchange(is_cut, true)) ++log.cut;
+      line.append(part.substr(0, room));
       if (end == std::string_view::npos) break;
-      add_line(log, line, node);
+      add_line(log, line, machine);
       line.clear();
+      is_cut = false;
       rest.remove_prefix(end + 1);
     }
-  if (!line.empty()) add_line(log, line, node);
+  if (!line.empty()) add_line(log, line, machine);
 }
 
 // The RDMA device by its own name; without a port the names in capitals, and every port for {port}.
@@ -94,19 +113,45 @@ std::string next_step(const Found& found) {
   return std::string(trim(out));
 }
 
-// What the exporter's health rules say of the port.
-std::vector<std::string> counters_of(const Port& port, const std::optional<HealthMemory>& memory) {
-  if (!memory) return {"not known: fabric-exporter does not run"};
+// The rules that are raised at one of the subjects.
+std::vector<std::string> raised_now(const Health& health, const std::vector<std::string>& subjects) {
   std::vector<std::string> out;
-  for (const auto& [rule, subjects] : memory->health.rules)
-    for (const std::string& subject : {port.id(), port.rdma, port.pci}) {
-      const auto state = subjects.find(subject);
-      if (subject.empty() || state == subjects.end() || state->second.status() == Status::ok) continue;
-      const int64_t since = memory->health.wall - static_cast<int64_t>(memory->health.now - state->second.since());
-      out.push_back(rule + " " + std::string(to_text(state->second.status())) + " since " + time_text(since) + ": " +
-                    state->second.evidence);
+  for (const auto& [rule, states] : health.rules)
+    for (const std::string& subject : subjects) {
+      const auto state = states.find(subject);
+      if (state == states.end() || state->second.status() == Status::ok) continue;
+      out.push_back(rule + " " + std::string(to_text(state->second.status())) + " since " +
+                    time_text(wall_of(health, state->second.since())) + ": " + state->second.evidence);
     }
-  if (out.empty()) out.push_back("no health rule is raised");
+  return out;
+}
+
+// The rules that were raised when the line was written.
+std::vector<std::string> raised_at(const HealthMemory& memory, const std::vector<std::string>& subjects, int64_t time) {
+  std::vector<std::string> out;
+  const double moment = memory.health.now - static_cast<double>(memory.health.wall - time);
+  for (const PastFinding& past : findings_at(memory.history, subjects, moment))
+    out.push_back(
+        past.rule + " " + std::string(to_text(past.status)) + " from " + time_text(wall_of(memory.health, past.from)) +
+        (past.until ? " to " + time_text(wall_of(memory.health, *past.until)) : " until now") + ": " + past.evidence);
+  if (const double since = memory.history.since.value_or(memory.health.now); moment < since)
+    out.push_back("at " + time_text(time) + ": the history of fabric-exporter begins at " +
+                  time_text(wall_of(memory.health, since)));
+  return out;
+}
+
+// The health rules that were raised for the port at the time of the line, or that are raised now.
+std::vector<std::string> counters_of(const Port& port, const Found& found, const std::optional<HealthMemory>& memory) {
+  if (!memory) return {"not known: fabric-exporter does not run"};
+  std::vector<std::string> subjects{port.id(), port.rdma, port.pci};
+  std::erase(subjects, "");
+  const bool has_time = found.time && *found.time <= memory->health.wall;
+  std::vector<std::string> out =
+      has_time ? raised_at(*memory, subjects, *found.time) : raised_now(memory->health, subjects);
+  if (out.empty())
+    out.push_back("no health rule " +
+                  std::string(has_time ? "was raised at " + time_text(*found.time) : "is raised now"));
+  if (!found.time) out.emplace_back("the line has no time: this is the state of now");
   return out;
 }
 
@@ -132,11 +177,13 @@ std::string found_text(const Found& found, const std::optional<HealthMemory>& me
   for (size_t i = 0; i < found.named.ports.size(); ++i) {
     const Port& port = *found.named.ports[i];
     text += paragraph("Port: " + port_text(port) + " (by " + found.named.by[i] + ")", output);
-    for (const std::string& counters : counters_of(port, memory)) text += paragraph("Counters: " + counters, output);
+    for (const std::string& counters : counters_of(port, found, memory))
+      text += paragraph("Counters: " + counters, output);
   }
   if (!found.named.elsewhere.empty())
     text +=
         paragraph("Not on this node: " + found.named.elsewhere + ". Run this on the node that wrote the line.", output);
+  if (!found.named.peer_lid.empty()) text += paragraph("Peer: " + found.named.peer_lid + ", not of this node", output);
   if (!found.named.peer.empty()) text += paragraph("Peer: " + found.named.peer, output);
   text += paragraph("Next: " + next_step(found), output);
   return text + paragraph("Source: " + std::string(message.source), output);
@@ -148,24 +195,37 @@ Json found_json(const Found& found, const std::optional<HealthMemory>& memory) {
     const Port& port = *found.named.ports[i];
     Json each = Json::object();
     each.update({{"port", port.id()}, {"netdev", port.netdev}, {"pci", port.pci}, {"by", found.named.by[i]}});
-    each["counters"] = counters_of(port, memory);
+    each["counters"] = counters_of(port, found, memory);
     ports.push_back(std::move(each));
   }
   const Message& message = *found.message;
   Json out = Json::object();
   out.update({{"id", message.id}, {"cause", to_text(message.cause)}, {"meaning", message.meaning}});
-  out.update({{"vendor_error", found.vendor}, {"peer", found.named.peer}, {"elsewhere", found.named.elsewhere}});
+  out.update({{"vendor_error", found.vendor},
+              {"peer", found.named.peer},
+              {"peer_lid", found.named.peer_lid},
+              {"elsewhere", found.named.elsewhere}});
   out.update({{"next", next_step(found)}, {"source", message.source}, {"line", clean_text(found.line)}});
   out.update({{"first_line", found.first}, {"count", found.count}});
+  out["time"] = found.time ? Json(time_text(*found.time)) : Json();
   out["ports"] = std::move(ports);
   return out;
 }
 
-// Ports and health states; a machine that cannot be read has no names to resolve.
-struct Machine {
-  Node node;
-  std::optional<HealthMemory> memory;
-};
+// 2 to the power of the mask count: a port has so many LIDs, from its base LID on.
+void read_lids(const Root& root, Machine& machine) {
+  for (const Port& port : machine.node.ports) {
+    if (port.link_layer != LinkLayer::infiniband) continue;
+    const std::string folder = infiniband::port_folder(port.rdma, port.number);
+    const auto number = [&](const char* file) {
+      const auto line = root.read_line(folder + file);
+      return line ? parse_number<unsigned>(*line, line->starts_with("0x") ? 16 : 10).value_or(0) : 0;
+    };
+    const unsigned base = number("/lid");
+    for (unsigned i = 0; base != 0 && i < 1U << std::min(7U, number("/lid_mask_count")); ++i)
+      machine.lids[base + i] = &port;
+  }
+}
 
 Machine read_machine(const Options& options, Output& output) {
   Machine out;
@@ -177,7 +237,15 @@ Machine read_machine(const Options& options, Output& output) {
   ScanOptions what;
   what.topology = what.platform = what.settings = what.counters = what.network = what.verbs = false;
   out.node = look(*world, what);
-  if (auto memory = load_health(world->kernel.root); memory && *memory) out.memory = std::move(**memory);
+  read_lids(world->kernel.root, out);
+  out.wall = wall_now(world->kernel);
+  if (const auto line = world->kernel.root.read_line("proc/uptime"))
+    out.uptime = parse_double(std::string_view(*line).substr(0, line->find(' '))).value_or(0);
+  if (auto memory = load_health(world->kernel.root); memory && *memory) {
+    out.memory = std::move(**memory);
+    out.wall = out.memory->health.wall;
+    out.uptime = out.memory->health.now;
+  }
   return out;
 }
 
@@ -191,15 +259,18 @@ int run_explain_log(const Options& options, Output& output) {
   const Machine machine = read_machine(options, output);
   Log log;
   if (name == "-") {
-    read_log(std::cin, log, machine.node);
+    read_log(std::cin, log, machine);
   } else if (is_file) {
     std::ifstream stream(name, std::ios::binary);
     if (!stream || stream.peek() == std::ifstream::traits_type::eof())
       if (!stream.eof()) return fail(output, kFailure, name + ": " + error(errno, "cannot be read").text());
     stream.clear();
-    read_log(stream, log, machine.node);
+    read_log(stream, log, machine);
   } else {
-    for (const std::string& line : options.arguments) add_line(log, line, machine.node);
+    for (const std::string& line : options.arguments) {
+      log.cut += line.size() > kMaxLine;
+      add_line(log, line, machine);
+    }
   }
   Json list = Json::array();
   std::string text;
@@ -210,6 +281,9 @@ int run_explain_log(const Options& options, Output& output) {
     text += log.lines == 1 ? "Unknown line: it matches none of the " + std::to_string(loglines::messages().size()) +
                                  " known messages.\n"
                            : "None of the " + std::to_string(log.lines) + " lines matches a known message.\n";
+  if (log.cut != 0 && !options.json)
+    text += (log.known == 0 ? "" : "\n") + std::to_string(log.cut) + (log.cut == 1 ? " line is" : " lines are") +
+            " longer than 16 KiB: the rest of it was not read.\n";
   output.text += options.json ? json_text(list) : text;
   return log.known == 0 ? kNothingKnown : kDone;
 }

@@ -6,6 +6,7 @@
 
 #include "counters/signals.h"
 #include "health/health.h"
+#include "health/history.h"
 #include "store/acks.h"
 #include "store/files.h"
 #include "store/health_state.h"
@@ -163,7 +164,9 @@ Result<void> HealthKeeper::save() {
 
 Result<void> HealthKeeper::update(const Snapshot& snapshot, const Policy* policy, Moment now) {
   pass_over(memory_, now);
+  const bool gap = now.boot - memory_.health.now > kLongestPace;
   advance(snapshot, policy, now);
+  follow_history(memory_.history, memory_.health, gap);
   auto read = read_acks();
   const View view{
       .now = snapshot.node, .policy = policy, .plan = &snapshot.plan, .health = &memory_.health, .no_policy = {}};

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "health/history.h"
+
+#include <algorithm>
+
+#include "model/finding.h"
+
+namespace fabric {
+namespace {
+
+constexpr size_t kMostPast = 200;
+constexpr double kOldest = 24 * 3600, kBefore = 120, kAfter = 60;
+
+std::string evidence_of(const HealthState& state) {
+  if (!state.evidence.empty() || state.parts.empty()) return state.evidence;
+  return number_text(state.parts.back().amount) + " in one reading";  // too few to raise the rule
+}
+
+}  // namespace
+
+void follow_history(HealthHistory& history, const Health& health, bool gap) {
+  if (gap || !history.since || *history.since > health.now) history.since = health.now;
+  for (PastFinding& known : history.past) {
+    const HealthState* state = health.find(known.rule, known.subject);
+    if (!known.until && (state == nullptr || (state->status() == Status::ok && !state->struck)))
+      known.until = health.now;
+  }
+  for (const auto& [rule, subjects] : health.rules)
+    for (const auto& [subject, state] : subjects) {
+      const Status status = state.status() == Status::ok ? Status::warning : state.status();
+      if (state.status() == Status::ok && !state.struck) continue;
+      auto open =
+          std::find_if(history.past.begin(), history.past.end(), [&, &r = rule, &s = subject](const auto& each) {
+            return !each.until && each.rule == r && each.subject == s;
+          });
+      if (open == history.past.end())
+        open = history.past.insert(open, {rule, subject, status, health.now, std::nullopt, ""});
+      if (state.since() > 0) open->from = std::min(open->from, state.since());
+      if (rank(status) < rank(open->status)) open->status = status;
+      if (const std::string evidence = evidence_of(state); !evidence.empty()) open->evidence = evidence;
+    }
+  const auto is_old = [&](const PastFinding& each) { return each.until && *each.until < health.now - kOldest; };
+  std::erase_if(history.past, is_old);
+  for (auto each = history.past.begin(); history.past.size() > kMostPast && each != history.past.end();)
+    each = each->until ? history.past.erase(each) : each + 1;
+}
+
+std::vector<PastFinding> findings_at(const HealthHistory& history, const std::vector<std::string>& subjects,
+                                     double time) {
+  std::vector<PastFinding> out;
+  std::copy_if(history.past.begin(), history.past.end(), std::back_inserter(out), [&](const PastFinding& each) {
+    return std::find(subjects.begin(), subjects.end(), each.subject) != subjects.end() && each.from <= time + kAfter &&
+           each.until.value_or(time) >= time - kBefore;
+  });
+  return out;
+}
+
+int64_t wall_of(const Health& health, double time) { return health.wall - static_cast<int64_t>(health.now - time); }
+
+}  // namespace fabric
