@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // fabric-checks(7) matches the tables in lib/checks, and every row in a file is in the table.
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <cctype>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <regex>
-#include <sstream>
 
 #include "checks/check.h"
 #include "support/manuals.h"
+#include "support/test.h"
 
 namespace fabric {
 namespace {

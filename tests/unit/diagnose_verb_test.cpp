@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // fabric-agentctl diagnose, from the counters to the exit code.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <fstream>
-#include <regex>
-#include <sstream>
-
 #include "ctl/verbs.h"
 #include "diagnosis/diagnosis.h"
 #include "support/golden.h"
 #include "support/json_reader.h"
 #include "support/sim_nic.h"
+#include "support/test.h"
 #include "support/tree.h"
 
 namespace fabric::ctl {
@@ -42,8 +36,8 @@ class Rising : public BehindFiles {
   uint64_t by_, value_ = 100;
 };
 
-struct Machine {
-  explicit Machine(uint64_t lost_per_reading) {
+struct LossyMachine {
+  explicit LossyMachine(uint64_t lost_per_reading) {
     const std::string device = "sys/class/infiniband/mlx5_0", port = device + "/ports/1";
     tree.file("proc/sys/kernel/hostname", "gpu01\n");
     tree.file(port + "/state", "4: ACTIVE\n")
@@ -71,7 +65,7 @@ struct Machine {
 };
 
 TEST(CtlDiagnose, NamesTheCulpritWithEvidenceAndSteps) {
-  Machine machine(5000);
+  LossyMachine machine(5000);
   machine.options.json = true;
   EXPECT_EQ(machine.run(), 2) << machine.output.text << machine.output.errors;  // critical
   const JsonValue json = JsonValue::parse(machine.output.text);
@@ -86,7 +80,7 @@ TEST(CtlDiagnose, NamesTheCulpritWithEvidenceAndSteps) {
 }
 
 TEST(CtlDiagnose, TextHasATableAndTheEvidenceBelow) {
-  Machine machine(5000);
+  LossyMachine machine(5000);
   EXPECT_EQ(machine.run(), 2);
   const std::string& text = machine.output.text;
   EXPECT_TRUE(text.starts_with("PORT ")) << text;
@@ -98,7 +92,7 @@ TEST(CtlDiagnose, TextHasATableAndTheEvidenceBelow) {
 
 TEST(CtlDiagnose, FitsTheTerminal) {
   test::expect_goldens("ctl_diagnose", [](const Output& terminal) {
-    Machine machine(5000);
+    LossyMachine machine(5000);
     machine.output = terminal;
     run_diagnose(machine.options, machine.output);
     return std::regex_replace(machine.output.text, std::regex("window of [^ ]+ s"), "window of 1 s");
@@ -106,7 +100,7 @@ TEST(CtlDiagnose, FitsTheTerminal) {
 }
 
 TEST(CtlDiagnose, AQuietMachineIsTold) {
-  Machine machine(0);
+  LossyMachine machine(0);
   EXPECT_EQ(machine.run(), 0);
   EXPECT_TRUE(machine.output.text.starts_with("1 port without symptoms in a window of ")) << machine.output.text;
   machine.options.interval = {};
@@ -114,7 +108,7 @@ TEST(CtlDiagnose, AQuietMachineIsTold) {
 }
 
 TEST(CtlDiagnose, OnlyThePortsThatAreAsked) {
-  Machine machine(5000);
+  LossyMachine machine(5000);
   machine.options.arguments = {"mlx5_0"};
   EXPECT_EQ(machine.run(), 2);
   machine.options.arguments = {"mlx5_9"};

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every health rule on a machine under load, reading by reading: raised by its defect, and by no other; cleared by
 // itself.
-#include <gtest/gtest.h>
-
-#include <functional>
-
 #include "counters/signals.h"
 #include "health/health.h"
 #include "health/rule.h"
 #include "store/health_state.h"
 #include "support/healthy_node.h"
+#include "support/test.h"
 
 namespace fabric {
 namespace {
@@ -227,8 +224,7 @@ TEST_P(OneRule, IsRaisedAloneAndClearsByItself) {
   machine.steps(quiet);
   EXPECT_EQ(machine.said(), "");
 }
-INSTANTIATE_TEST_SUITE_P(Health, OneRule, testing::ValuesIn(defects()),
-                         [](const auto& each) { return std::string(each.param.name); });
+INSTANTIATE_TEST_SUITE_P(Health, OneRule, testing::ValuesIn(defects()), test::kByName);
 
 // One event every so many minutes, or so many a minute, and whether that is too much in the end.
 struct Slow {

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loglines/loglines.h"
 
-#include <gtest/gtest.h>
-
-#include <fstream>
-
 #include "base/json.h"
 #include "checks/check.h"
 #include "ctl/verbs.h"
 #include "support/healthy_node.h"
 #include "support/json_reader.h"
 #include "support/log_examples.h"
+#include "support/test.h"
 #include "support/tree.h"
 
 namespace fabric::loglines {
