@@ -34,11 +34,14 @@
 
 namespace fabric::test {
 
-// The whole file; "" where there is none.
+// The whole file; "" where there is none, or a folder.
 inline std::string slurp(const std::filesystem::path& file) {
+  if (std::filesystem::is_directory(file)) return {};
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
+// A file of the project's source.
+inline std::string of_source(const std::string& file) { return slurp(std::string(FABRIC_SOURCE_DIR "/") + file); }
 inline bool has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 // How often the part is in the text.
 inline size_t count_of(std::string_view text, std::string_view part) {

@@ -178,10 +178,8 @@ const std::map<std::string, std::string> kTrue{{"psmgmt__j3c053", "locality GPU1
 TEST(SymmetryCorpus, NothingUntrueOfAnyMachine) {
   const auto corpus = test::corpus_directory();
   if (!corpus) GTEST_SKIP() << "no corpus: set FABRIC_CORPUS";
-  const auto oracle = test::JsonValue::parse(test::slurp(*corpus + "/oracle.json"));
   int machines = 0, silent = 0, findings = 0;
-  for (const auto& [name, machine] : oracle.object()) {
-    if (machine["kind"].text() != "hwloc-xml") continue;
+  for (const auto& [name, machine] : test::oracle_of(*corpus, "hwloc-xml")) {
     Node node;
     const auto topology = load_topology_xml(*corpus + "/" + machine["file"].text());
     ASSERT_TRUE(topology) << name;

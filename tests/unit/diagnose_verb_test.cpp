@@ -14,13 +14,6 @@ namespace {
 using test::JsonValue;
 using test::Tree;
 
-std::string content(const std::string& file) {
-  std::ifstream stream(std::string(FABRIC_SOURCE_DIR) + "/" + file);
-  std::stringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
-
 // A counter file that says more each time it is read.
 class Rising : public BehindFiles {
  public:
@@ -117,7 +110,7 @@ TEST(CtlDiagnose, OnlyThePortsThatAreAsked) {
 }
 
 TEST(CtlDiagnose, EveryRuleIsExplainedAndInTheManPage) {
-  std::string page = content("agent/ctl/fabric-agentctl.1");
+  std::string page = test::of_source("agent/ctl/fabric-agentctl.1");
   for (size_t at; (at = page.find("\\-")) != std::string::npos;) page.erase(at, 1);
   std::vector<std::string> ids{"not-enough-evidence"};
   for (const Rule& rule : rules()) ids.emplace_back(rule.id);

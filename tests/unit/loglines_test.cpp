@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "checks/check.h"
 #include "ctl/verbs.h"
+#include "support/ctl.h"
 #include "support/healthy_node.h"
 #include "support/json_reader.h"
 #include "support/log_examples.h"
@@ -15,6 +16,8 @@ namespace {
 
 using test::JsonValue;
 using test::kLogExamples;
+using test::ran;
+using test::Ran;
 using test::Tree;
 
 std::string ids_of(std::string_view line) {
@@ -119,17 +122,6 @@ TEST(LogNames, PeersAreNotPortsOfThisNode) {
   EXPECT_EQ(names_in("localGid ::ffff:10.9.9.9", healthy.now).elsewhere, "GID ::ffff:10.9.9.9");
   EXPECT_EQ(names_in("on mlx5_77:1/RoCE (synd", healthy.now).elsewhere, "device mlx5_77:1/RoCE");
   EXPECT_EQ(names_in("mlx5_core 0000:ff:00.0: mlx5_cmd_out_err:838", healthy.now).elsewhere, "");
-}
-
-struct Ran {
-  int code;
-  std::string text, errors;
-};
-
-Ran ran(std::vector<std::string> words) {
-  ctl::Output output;
-  const int code = ctl::run(words, output);
-  return {code, output.text, output.errors};
 }
 
 // A captured machine with one port.

@@ -45,6 +45,20 @@ class PortManagerTest : public testing::Test {
     keep_all();
     return *manager_;
   }
+  // At noon, with ports named by udev and a window at night.
+  void start_for_names(const std::string& netdevs) {
+    hour_ = 12;
+    kernel_.emplace(sim_.kernel(tree_.path()));
+    World named = world();
+    named.scan = [this](const Policy&) {
+      std::vector<Port> found = ports();
+      found.front().rdma = "mlx5_0";
+      return found;
+    };
+    manager_.emplace(named,
+                     policy_of("mode = \"enforce\"\nmaintenance = \"daily 02:00-04:00\"\n",
+                               "[[port]]\nmatch = { netdev = \"" + netdevs + "\" }\ndcbx = \"host\"\npfc = [3]\n"));
+  }
   World world() {
     World world{.kernel = *kernel_, .scan = {}, .busy = {}};
     world.directory = tree_.path();
@@ -581,16 +595,7 @@ TEST_F(PortManagerTest, ThePortOfANewEntryWaitsForTheMaintenanceWindow) {
 // At boot udev names a netdev when the agent has seen it under the kernel's name, which no entry matches.
 TEST_F(PortManagerTest, APortThatIsNamedAfterTheStartDoesNotWaitForTheMaintenanceWindow) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
-  hour_ = 12;
-  kernel_.emplace(sim_.kernel(tree_.path()));
-  World world = this->world();
-  world.scan = [this](const Policy&) {
-    std::vector<Port> found = ports();
-    found.front().rdma = "mlx5_0";
-    return found;
-  };
-  manager_.emplace(world, policy_of("mode = \"enforce\"\nmaintenance = \"daily 02:00-04:00\"\n",
-                                    "[[port]]\nmatch = { netdev = \"ens*\" }\ndcbx = \"host\"\npfc = [3]\n"));
+  start_for_names("ens*");
   keep_all();
   ASSERT_EQ(nic.pfc.pfc_en, 0);
   nic.name = "ens1f0np0";
@@ -605,16 +610,7 @@ TEST_F(PortManagerTest, APortThatIsNamedAfterTheStartDoesNotWaitForTheMaintenanc
 // By hand, when it has carried jobs for hours (kernels since 6.2 rename a netdev that is up).
 TEST_F(PortManagerTest, APortThatIsRenamedLaterWaitsForTheMaintenanceWindow) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
-  hour_ = 12;
-  kernel_.emplace(sim_.kernel(tree_.path()));
-  World world = this->world();
-  world.scan = [this](const Policy&) {
-    std::vector<Port> found = ports();
-    found.front().rdma = "mlx5_0";
-    return found;
-  };
-  manager_.emplace(world, policy_of("mode = \"enforce\"\nmaintenance = \"daily 02:00-04:00\"\n",
-                                    "[[port]]\nmatch = { netdev = \"gpu*\" }\ndcbx = \"host\"\npfc = [3]\n"));
+  start_for_names("gpu*");
   keep_all();
   now_ += std::chrono::hours(3);
   keep_all();

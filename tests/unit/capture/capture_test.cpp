@@ -157,6 +157,7 @@ std::string judged(const std::string& verb, const std::string& directory) {
   options.verb = verb;
   options.json = true;
   options.root = directory;
+  options.interval = std::chrono::milliseconds(100);
   return output_of(options);
 }
 

@@ -125,7 +125,7 @@ TEST(ForeignFiles, CaptureDoesNotPackWhatALinkNames) {
     tree.file("proc/uptime", "10 10\n").file("proc/sys/kernel/hostname", "gpu01\n");
     tree.file("etc/fabric-agent/fabric-agent.toml", "mode = \"audit\"\n");
     const std::string to = out.path() + "/capture";
-    const Ran captured = ran({"capture", to, "--root", tree.path()});
+    const Ran captured = ran({"capture", to, "--root", tree.path(), "-i", "100ms"});
     ASSERT_TRUE(fs::exists(to)) << captured.text;
     size_t files = 0;
     for (const auto& entry : fs::recursive_directory_iterator(to)) {
@@ -360,16 +360,16 @@ TEST(StrangersText, DoesNotReachATerminal) {
   tree.file(kAckFile, acks_toml({{"link", kEvil, 1, 4102444800, kEvil, kEvil}}));
   size_t shown = 0;
   for (const std::vector<std::string>& verb : {std::vector<std::string>{"status"},
-                                               {"check"},
-                                               {"diagnose"},
+                                               {"check", "-i", "100ms"},
+                                               {"diagnose", "-i", "100ms"},
                                                {"show"},
                                                {"neighbors"},
                                                {"ack", "--list"},
                                                {"topo"},
-                                               {"counters"},
+                                               {"counters", "-i", "100ms"},
                                                {"config", "show"},
                                                {"status", "--json"},
-                                               {"check", "--json"},
+                                               {"check", "--json", "-i", "100ms"},
                                                {"neighbors", "--json"}}) {
     auto words = verb;
     words.insert(words.end(), {"--root", tree.path()});

@@ -25,11 +25,6 @@ namespace {
 constexpr size_t kStep = 64;
 constexpr const char* kConfig = "etc/fabric-agent/fabric-agent.toml";
 
-std::string content(const std::string& file) {
-  std::ifstream in(std::string(FABRIC_SOURCE_DIR) + "/" + file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 // What a reader makes of a text, in a form that can be compared; nullopt: refused.
 using Reading = std::optional<std::string>;
 
@@ -64,7 +59,7 @@ Reading config_with(const std::string& file, const std::string& text) {
   tree.file(kConfig, "mode = \"audit\"\n[[port]]\nname = \"a\"\nprofile = \"nvidia-dcqcn\"\n");
   for (const auto& profile : std::filesystem::directory_iterator(FABRIC_SOURCE_DIR "/etc/profiles"))
     tree.file("etc/fabric-agent/profiles/" + profile.path().filename().string(),
-              content("etc/profiles/" + profile.path().filename().string()));
+              test::of_source("etc/profiles/" + profile.path().filename().string()));
   tree.file(file, text);
   return shown(load_config(tree.root(), ""), [](const LoadedConfig& config) { return show_config(config.policy); });
 }
@@ -76,10 +71,10 @@ std::vector<Kind> configurations() {
   const auto in = [](const std::string& file) {
     return [file](const std::string& text) { return config_with(file, text); };
   };
-  return {{"the sample configuration", content("etc/fabric-agent.toml"), End::marked, in(kConfig)},
+  return {{"the sample configuration", test::of_source("etc/fabric-agent.toml"), End::marked, in(kConfig)},
           {"a drop-in", drop_in, End::marked, in(added)},
           {"a drop-in without a last line", drop_in.substr(drop_in.find('[')), End::line, in(added)},
-          {"a profile", content("etc/profiles/nvidia-dcqcn.toml"), End::marked, in(profile)}};
+          {"a profile", test::of_source("etc/profiles/nvidia-dcqcn.toml"), End::marked, in(profile)}};
 }
 
 // NetBox's CSV, and the JSON of its API.

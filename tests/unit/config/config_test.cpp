@@ -479,8 +479,12 @@ TEST_F(ConfigFiles, ATruncatedFileIsRefusedOrMeansTheSame) {
   put("conf.d/oci.toml", "mode = \"enforce\"\n[[port]]\nname = \"oci\"\nmatch = { numa = 9 }\nprofile = \"oci\"\n");
   const auto whole = load();
   ASSERT_TRUE(whole.ok()) << whole.error().text();
-  const std::string meaning = show_config(whole->policy);
+  std::string meaning = show_config(whole->policy);
   for (const auto& [name, text] : texts) {
+    if (name != "a.toml") {
+      put("a.toml", "mode = \"audit\"\n");
+      meaning = show_config(load()->policy);
+    }
     std::set<size_t> cuts;
     for (size_t at = 0; at < text.size(); at += 64) cuts.insert(at);
     for (size_t at = 0; at < text.size(); ++at)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "support/ctl.h"
+
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
@@ -29,26 +31,10 @@ using test::expect_golden;
 using test::expect_goldens;
 using test::Healthy;
 using test::JsonValue;
+using test::ran;
+using test::Ran;
 using test::Tree;
 using test::widest_line;
-
-std::string content(const std::string& file) {
-  std::ifstream stream(std::string(FABRIC_SOURCE_DIR) + "/" + file);
-  std::stringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
-
-struct Ran {
-  int code;
-  std::string text, errors;
-};
-
-Ran ran(std::vector<std::string> words) {
-  Output output;
-  const int code = run(words, output);
-  return {code, output.text, output.errors};
-}
 
 // A captured machine with one RoCE port and a policy for it.
 void fill(Tree& tree) {
@@ -148,7 +134,7 @@ TEST(CtlHelp, IsPrintedFromTheTables) {
 }
 
 TEST(CtlDocs, ManPageNamesEverything) {
-  std::string page = content("agent/ctl/fabric-agentctl.1");
+  std::string page = test::of_source("agent/ctl/fabric-agentctl.1");
   ASSERT_NE(page, "");
   for (size_t at; (at = page.find("\\-")) != std::string::npos;) page.erase(at, 1);
   for (const Verb& verb : verbs()) {

@@ -7,13 +7,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file);
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
 std::set<std::string> words(const std::string& text, const std::regex& pattern) {
   std::set<std::string> found;
   for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at) found.insert((*at)[1].str());
@@ -25,7 +18,7 @@ std::set<std::string> published() {
   std::set<std::string> names;
   for (const char* folder : {"lib", "agent/exporter"})
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(FABRIC_SOURCE_DIR) / folder))
-      names.merge(words(text_of(entry.path()), std::regex("\"(fabric_[a-z0-9_]+)\"")));
+      names.merge(words(test::slurp(entry.path()), std::regex("\"(fabric_[a-z0-9_]+)\"")));
   return names;
 }
 
@@ -38,8 +31,8 @@ bool is_published(const std::set<std::string>& names, const std::string& name) {
 class Etc : public testing::TestWithParam<const char*> {};
 
 TEST_P(Etc, asks_for_metrics_that_are_published) {
-  auto asked = words(text_of(fs::path(FABRIC_SOURCE_DIR) / GetParam()), std::regex("\\b(fabric_[a-z0-9_]+)"));
-  auto names = published();
+  auto asked = words(test::slurp(fs::path(FABRIC_SOURCE_DIR) / GetParam()), std::regex("\\b(fabric_[a-z0-9_]+)"));
+  static const auto names = published();
   EXPECT_GE(asked.size(), 3u);
   for (const auto& name : asked) EXPECT_TRUE(is_published(names, name)) << name;
 }
@@ -47,7 +40,7 @@ TEST_P(Etc, asks_for_metrics_that_are_published) {
 // Broadcom's, Intel's and AMD's drivers have no ports/N/counters, whose bytes fabric_port_bytes_total are; the members
 // of a bond would count its traffic once more.
 TEST_P(Etc, asks_for_the_traffic_of_every_driver) {
-  const std::string text = text_of(fs::path(FABRIC_SOURCE_DIR) / GetParam());
+  const std::string text = test::slurp(fs::path(FABRIC_SOURCE_DIR) / GetParam());
   const std::regex port(R"(rate\(fabric_port_bytes_total)"),
       either(R"(rate\(fabric_port_bytes_total[^)]*\) or rate\(fabric_rdma_bytes_total\{[^}]*port!~)");
   const auto times = [&](const std::regex& what) {

@@ -227,21 +227,26 @@ TEST(Page, WhatIsLongOverIsNotDiagnosedWhenScrapesComeAgain) {
   EXPECT_NE(culprit(soon), "");
 }
 
+bool comes(const std::function<bool()>& what) {
+  for (const auto end = Clock::now() + 20s; !what() && Clock::now() < end;) ::poll(nullptr, 0, 5);
+  return what();
+}
+
+CollectorOptions soon_stuck(test::SlowNics& nics) {
+  CollectorOptions options;
+  options.root = nics.tree.path();
+  options.stuck = 1ms;
+  options.open = nics.open();
+  return options;
+}
+
 // The GPUs would seem to have no NIC but those that were read first.
 TEST(Page, HalfAMachineIsNotJudged) {
   test::SlowNics nics;
   nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n");
   nics.statistics->hang("eth2");
   Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  CollectorOptions options;
-  options.root = nics.tree.path();
-  options.stuck = 1ms;
-  options.open = nics.open();
-  Collector collector(options, wake.get());
-  const auto comes = [](const auto& what) {
-    for (const auto end = Clock::now() + 20s; !what() && Clock::now() < end;) ::poll(nullptr, 0, 5);
-    return what();
-  };
+  Collector collector(soon_stuck(nics), wake.get());
   ASSERT_TRUE(
       comes([&] { return nics.statistics->is_waiting("eth2") && collector.snapshot().node.ports.size() == 1; }));
   ASSERT_TRUE(comes([&] { return collector.complete(); })) << "nobody waits for it any more";
@@ -252,7 +257,7 @@ TEST(Page, HalfAMachineIsNotJudged) {
   EXPECT_TRUE(has(*cache.plain(collector, {}), kDown));
 
   nics.statistics->hang("eth2");
-  Collector next(options, wake.get());
+  Collector next(soon_stuck(nics), wake.get());
   ASSERT_TRUE(comes([&] { return nics.statistics->is_waiting("eth2") && next.snapshot().node.ports.size() == 1; }));
   cache.restart();
   EXPECT_TRUE(has(*cache.plain(next, {}), kDown)) << "what was found before a reload stands";
@@ -267,15 +272,7 @@ TEST(Page, HalfAMachineIsNotJudged) {
 TEST(Page, ADeviceThatHangsIsNotSaidToHaveNoSymptom) {
   test::SlowNics nics;
   Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  CollectorOptions options;
-  options.root = nics.tree.path();
-  options.stuck = 1ms;
-  options.open = nics.open();
-  Collector collector(options, wake.get());
-  const auto comes = [](const auto& what) {
-    for (const auto end = Clock::now() + 20s; !what() && Clock::now() < end;) ::poll(nullptr, 0, 5);
-    return what();
-  };
+  Collector collector(soon_stuck(nics), wake.get());
   ASSERT_TRUE(comes([&] { return collector.has_all(); }));
   nics.statistics->hang("eth2");
   collector.refresh();

@@ -418,10 +418,8 @@ TEST(RateCheck, GroupsOnPurposeAreSilentAndTheOddOneIsNot) {
 TEST(PairingCorpus, EveryMachineIsPairedFairly) {
   const auto corpus = test::corpus_directory();
   if (!corpus) GTEST_SKIP() << "no corpus: set FABRIC_CORPUS";
-  const auto oracle = test::JsonValue::parse(test::slurp(*corpus + "/oracle.json"));
   int machines = 0;
-  for (const auto& [name, machine] : oracle.object()) {
-    if (machine["kind"].text() != "hwloc-xml") continue;
+  for (const auto& [name, machine] : test::oracle_of(*corpus, "hwloc-xml")) {
     SCOPED_TRACE(name);
     const auto topology = load_topology_xml(*corpus + "/" + machine["file"].text());
     ASSERT_TRUE(topology);

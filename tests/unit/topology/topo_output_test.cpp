@@ -384,10 +384,8 @@ TEST(TopoBounds, EveryFormatOfHundredsOfGpusAndThousandsOfNics) {
 TEST(TopoCorpus, EveryFormatOfEveryMachine) {
   const auto corpus = test::corpus_directory();
   if (!corpus) GTEST_SKIP() << "no corpus: set FABRIC_CORPUS";
-  const auto oracle = test::JsonValue::parse(test::slurp(*corpus + "/oracle.json"));
   int machines = 0;
-  for (const auto& [name, machine] : oracle.object()) {
-    if (machine["kind"].text() != "hwloc-xml") continue;
+  for (const auto& [name, machine] : test::oracle_of(*corpus, "hwloc-xml")) {
     SCOPED_TRACE(name);
     const Node node = around(*load_topology_xml(*corpus + "/" + machine["file"].text()));
     const std::string svg = printed("svg", node), dot = printed("dot", node), tree = printed("tree", node);
