@@ -5,9 +5,6 @@
 #include <sys/inotify.h>
 #include <systemd/sd-daemon.h>
 
-#include <algorithm>
-#include <cstring>
-
 #include "config/config.h"
 #include "settings/confirm.h"
 

@@ -5,11 +5,6 @@
 #include <systemd/sd-device.h>
 #include <systemd/sd-event.h>
 
-#include <memory>
-#include <optional>
-#include <set>
-#include <string>
-
 #include "agentd/monitor.h"
 #include "agentd/optics.h"
 #include "agentd/port_manager.h"

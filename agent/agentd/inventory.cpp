@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/inventory.h"
 
-#include <algorithm>
-
 #include "agentd/agent.h"
 #include "agentd/messages.h"
 #include "checks/check.h"

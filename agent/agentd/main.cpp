@@ -4,9 +4,7 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
-#include <string_view>
 
 #include "agentd/agent.h"
 #include "agentd/options.h"

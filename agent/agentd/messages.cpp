@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agentd/messages.h"
 
+#include <sys/uio.h>
+#include <systemd/sd-journal.h>
+
+#include <cstdio>
+#include <cstdlib>
 #include <ctime>
 
 #include "base/result.h"
@@ -129,6 +134,21 @@ std::string utc_now() {
   char text[32];
   size_t length = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
   return {text, length};
+}
+
+void write_journal(const Entry& entry) {
+  static const bool to_journal = std::getenv("JOURNAL_STREAM") != nullptr;
+  if (!to_journal) {
+    std::fprintf(stderr, "%s\n", entry.message.c_str());
+    return;
+  }
+  std::vector<std::string> lines{"MESSAGE=" + entry.message, "PRIORITY=" + std::to_string(entry.priority),
+                                 "MESSAGE_ID=" + std::string(entry.id), "SYSLOG_IDENTIFIER=fabric-agentd"};
+  for (const auto& [name, value] : entry.fields) lines.push_back(name + "=" + value);
+  std::vector<iovec> parts;
+  for (std::string& line : lines) parts.push_back({line.data(), line.size()});
+  if (sd_journal_sendv(parts.data(), static_cast<int>(parts.size())) < 0)
+    std::fprintf(stderr, "%s\n", entry.message.c_str());
 }
 
 }  // namespace fabric::agentd

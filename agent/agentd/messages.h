@@ -2,15 +2,42 @@
 // Journal entries for the outcome of a setting.
 #pragma once
 
-#include <optional>
-#include <string>
+#include <syslog.h>
 
-#include "agentd/journal.h"
 #include "model/change.h"
 #include "settings/drift.h"
 #include "settings/writer.h"
 
 namespace fabric::agentd {
+
+// What agentd says: to the journal with fields, or as plain lines where a person runs it.
+
+// One per kind of message, listed in fabric-agentd(8); sd_id128 as 32 hexadecimal digits.
+namespace message_id {
+inline constexpr std::string_view applied = "7159cee999bb49a6bf4a971d8832f05d";
+inline constexpr std::string_view repaired = "4fbe22d2519d4aee95c5673c28df64b3";
+inline constexpr std::string_view differs = "cde18fca82924ecabcffd49db3224daa";
+inline constexpr std::string_view pending = "945571242d714fb8ae5f2d0b31faa48c";
+inline constexpr std::string_view not_set = "631b0af8d7a4455db535cc36548b7477";
+inline constexpr std::string_view conflict = "e62df5cd54494a0491e056d5fde8c1cf";
+inline constexpr std::string_view in_sync = "a70b00d345b84c8bb6f5c21be7e44b8d";
+inline constexpr std::string_view configuration = "31d37db8621a4843be0169db581ea456";
+inline constexpr std::string_view port = "28a9a59446d7499b9e645c5b4a06655f";
+inline constexpr std::string_view reverted = "0f1d7c3f5b6a4c5e9a2b8d41c7e3f690";
+inline constexpr std::string_view trouble = "23f27dd0cc554349a2e7eacde46d785d";
+}  // namespace message_id
+
+struct Entry {
+  std::string_view id;
+  int priority = LOG_INFO;  // syslog(3)
+  std::string message;
+  std::vector<std::pair<std::string, std::string>> fields;  // FABRIC_PORT and the like
+};
+
+using Log = std::function<void(const Entry&)>;
+
+// To the journal when stderr leads there ($JOURNAL_STREAM is set by systemd), else a line on stderr.
+void write_journal(const Entry& entry);
 
 // The entry for a change, compared with the one before it (null: none yet); nullopt: nothing new to report.
 // `suspect`: the likely writer, if the setting had been in sync.

@@ -2,11 +2,6 @@
 // Kernel notifications: links and DCB (rtnetlink), ethtool settings (generic netlink).
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "base/result.h"
 #include "kernel/netlink/netlink.h"
 #include "kernel/netlink/rtnl.h"

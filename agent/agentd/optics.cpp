@@ -5,12 +5,8 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <map>
 #include <mutex>
-#include <optional>
-#include <set>
 #include <thread>
-#include <utility>
 
 #include "kernel/netlink/ethtool_link.h"
 
@@ -40,9 +36,8 @@ class Reader {
   void read(const std::vector<std::string>& netdevs, std::chrono::milliseconds interval) {
     state::Optics found;
     found.interval = std::chrono::duration<double>(interval).count();
-    std::erase_if(patiences_, [&](const auto& known) {
-      return std::find(netdevs.begin(), netdevs.end(), known.first) == netdevs.end();
-    });
+    std::erase_if(patiences_,
+                  [&](const auto& known) { return std::ranges::find(netdevs, known.first) == netdevs.end(); });
     for (const std::string& netdev : netdevs) {
       Patience& patience = patiences_[netdev];
       const std::string links = world_.links(netdev);
@@ -139,7 +134,7 @@ std::vector<std::string> cages_of(const std::vector<Port>& ports) {
   for (const Port& port : ports)
     if (!port.netdev.empty() && !port.pci.empty() && !port.virtual_function && port.bond != port.netdev)
       out.push_back(port.netdev);
-  std::sort(out.begin(), out.end());
+  std::ranges::sort(out);
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }

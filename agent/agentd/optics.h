@@ -2,13 +2,7 @@
 // Reads the modules in the cages on a thread of their own: this requires CAP_NET_ADMIN, which the exporter lacks.
 #pragma once
 
-#include <chrono>
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "agentd/journal.h"
+#include "agentd/messages.h"
 #include "counters/reader.h"
 #include "model/node.h"
 #include "store/optics_state.h"

@@ -2,10 +2,7 @@
 #include "agentd/pci.h"
 
 #include <algorithm>
-#include <chrono>
-#include <set>
 
-#include "agentd/messages.h"
 #include "kernel/pci/pci_config.h"
 #include "scan/scan.h"
 #include "settings/reconcile.h"

@@ -2,11 +2,7 @@
 // `fabric-agentd --pci`, the work of fabric-agent-pci.service: settings that require CAP_SYS_ADMIN, once.
 #pragma once
 
-#include <functional>
-#include <string>
-#include <vector>
-
-#include "agentd/journal.h"
+#include "agentd/messages.h"
 #include "kernel/kernel.h"
 #include "model/node.h"
 #include "model/policy.h"

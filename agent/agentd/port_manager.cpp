@@ -3,12 +3,8 @@
 
 #include <algorithm>
 
-#include "agentd/messages.h"
 #include "base/parse.h"
-#include "config/config.h"
-#include "model/node.h"
 #include "scan/scan.h"
-#include "settings/busy.h"
 #include "settings/sysctl.h"
 #include "store/state.h"
 
@@ -33,17 +29,15 @@ std::vector<Port> scan_ports(Kernel& kernel, const Policy& policy) {
 }
 
 bool asks_for_speed(const Policy& policy) {
-  return std::any_of(policy.ports.begin(), policy.ports.end(),
-                     [](const PortPolicy& entry) { return !entry.match.speed.empty(); });
+  return std::ranges::any_of(policy.ports, [](const PortPolicy& entry) { return !entry.match.speed.empty(); });
 }
 
 bool matches_any(const std::vector<std::string>& patterns, const std::string& text) {
-  return std::any_of(patterns.begin(), patterns.end(),
-                     [&](const std::string& pattern) { return glob_match(pattern, text); });
+  return std::ranges::any_of(patterns, [&](const std::string& pattern) { return glob_match(pattern, text); });
 }
 
 bool device_is_gone(const Changes& changes) {
-  return std::any_of(changes.begin(), changes.end(), [](const Change& change) { return change.code == ENODEV; });
+  return std::ranges::any_of(changes, [](const Change& change) { return change.code == ENODEV; });
 }
 
 qos::NotificationKind announced_by(const Change& change) {

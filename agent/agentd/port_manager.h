@@ -2,14 +2,7 @@
 // Enforces the policy on the ports: decides, calls reconcile, remembers, publishes. Independent of the event loop.
 #pragma once
 
-#include <ctime>
-#include <functional>
-#include <map>
-#include <set>
-#include <string>
-#include <vector>
-
-#include "agentd/journal.h"
+#include "agentd/messages.h"
 #include "config/config.h"
 #include "kernel/kernel.h"
 #include "kernel/netlink/rtnl.h"

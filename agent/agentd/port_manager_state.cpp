@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The published state file, and errors.
+#include <algorithm>
+
 #include "agentd/messages.h"
 #include "agentd/port_manager.h"
 #include "settings/selftest.h"
 #include "store/state.h"
 
 namespace fabric::agentd {
+
 // Continues the drift record of an earlier agent of this boot; its ports are not new ones.
 void PortManager::remember_published() {
   if (world_.read_only) return;
@@ -164,6 +167,47 @@ void PortManager::log_error_once(const std::string& what) {
   if (what == last_error_) return;
   last_error_ = what;
   world_.log({message_id::trouble, LOG_ERR, what, {}});
+}
+
+namespace {
+
+// From harmless to worst: a port is counted under its worst setting.
+constexpr std::array kRanking{Outcome::in_sync, Outcome::applied, Outcome::unverified, Outcome::unsupported,
+                              Outcome::pending, Outcome::differs, Outcome::ignored,    Outcome::refused,
+                              Outcome::unsaved, Outcome::conflict};
+
+size_t rank(Outcome outcome) { return static_cast<size_t>(std::ranges::find(kRanking, outcome) - kRanking.begin()); }
+
+}  // namespace
+
+std::string PortManager::status() const {
+  std::map<size_t, size_t> ports_at;
+  size_t matched = 0;
+  for (const auto& [id, managed] : ports_) {
+    if (policy_for(policy_, managed.port) == nullptr) continue;
+    ++matched;
+    size_t worst = 0;
+    for (const auto& [key, change] : managed.last) worst = std::max(worst, rank(change.outcome));
+    ++ports_at[worst <= rank(Outcome::applied) ? rank(Outcome::in_sync) : worst];
+  }
+  std::string text =
+      std::string(to_text(policy_.mode)) + ": " + std::to_string(matched) + (matched == 1 ? " port" : " ports");
+  for (const auto& [worst, count] : ports_at) {
+    std::string word(to_text(kRanking[worst]));
+    std::ranges::replace(word, '_', ' ');
+    text += ", " + std::to_string(count) + " " + word;
+  }
+  if (matched < ports_.size()) text += ", " + std::to_string(ports_.size() - matched) + " unmanaged";
+  if (!suspended_reason_.empty()) text += "; " + suspended_reason_;
+  return config_error_.empty() ? text : text + "; configuration invalid, the last valid one stays in use";
+}
+
+int PortManager::exit_code() const {
+  size_t worst = 0;
+  for (const auto& [id, managed] : ports_)
+    for (const auto& [key, change] : managed.last) worst = std::max(worst, rank(change.outcome));
+  for (const auto& [key, change] : host_.last) worst = std::max(worst, rank(change.outcome));
+  return worst <= rank(Outcome::unverified) ? 0 : worst <= rank(Outcome::differs) ? 1 : 2;
 }
 
 }  // namespace fabric::agentd

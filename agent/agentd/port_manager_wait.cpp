@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waits: idle ports, the maintenance window, a confirmation. And ports that are released.
-#include <algorithm>
 
 #include "agentd/messages.h"
 #include "agentd/port_manager.h"
@@ -16,14 +15,12 @@ namespace {
 constexpr std::chrono::milliseconds kAgain{1'000};
 constexpr int kLongestNap = 60;  // minutes
 
-size_t written(const Changes& changes) {
-  return static_cast<size_t>(std::count_if(changes.begin(), changes.end(), was_written));
-}
+size_t written(const Changes& changes) { return static_cast<size_t>(std::ranges::count_if(changes, was_written)); }
 
 // No link yet, and an entry that asks for a speed may be its own (policy_for()).
 bool waits_for_speed(const Policy& policy, const Port& port) {
   if (port.speed || port.carrier != false) return false;
-  return std::any_of(policy.ports.begin(), policy.ports.end(), [&port](const PortPolicy& entry) {
+  return std::ranges::any_of(policy.ports, [&port](const PortPolicy& entry) {
     if (entry.match.speed.empty()) return false;
     Policy alone;
     alone.ports = {entry};
@@ -38,8 +35,7 @@ bool PortManager::window_is_open() const { return is_open(policy_.maintenance, w
 
 bool PortManager::has_pending(const PortEntry& managed) const {
   return policy_.mode == Mode::enforce && suspended_reason_.empty() &&
-         std::any_of(managed.last.begin(), managed.last.end(),
-                     [](const auto& each) { return each.second.outcome == Outcome::pending; });
+         std::ranges::any_of(managed.last, [](const auto& each) { return each.second.outcome == Outcome::pending; });
 }
 
 bool PortManager::waits_for_idle(const std::string& id) const {
@@ -55,8 +51,7 @@ bool PortManager::is_idle(const std::string& id) const {
 
 std::optional<std::chrono::minutes> PortManager::until_window() const {
   if (policy_.disruptive == Disruptive::never || window_is_open()) return std::nullopt;
-  const bool waits =
-      std::any_of(ports_.begin(), ports_.end(), [this](const auto& each) { return has_pending(each.second); });
+  const bool waits = std::ranges::any_of(ports_, [this](const auto& each) { return has_pending(each.second); });
   if (!waits) return std::nullopt;
   return std::chrono::minutes(std::max(1, minutes_until_open(policy_.maintenance, world_.now_local(), kLongestNap)));
 }
@@ -148,7 +143,7 @@ Result<void> PortManager::release(PortEntry& managed, qos::Instant now) {
   options.only = qos::own_keys(managed.port);
   Changes changes = qos::restore(world_.kernel, managed.port, *originals, options);
   if (auto saved = state::save_originals(world_.directory, *originals); !saved) log_error_once(saved.error().text());
-  managed.releasing = std::any_of(changes.begin(), changes.end(), is_left_to_do);
+  managed.releasing = std::ranges::any_of(changes, is_left_to_do);
   const size_t waited = std::exchange(managed.last, {}).size();
   for (Change& change : changes)
     if (is_left_to_do(change) || change.outcome == Outcome::refused || change.outcome == Outcome::ignored)

@@ -4,11 +4,7 @@
 
 #include <algorithm>
 #include <ctime>
-#include <map>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "model/policy.h"
 #include "settings/drift.h"
@@ -25,8 +21,7 @@ class Schedule {
   void cancel(const std::string& task) { due_.erase(task); }
 
   [[nodiscard]] std::optional<qos::Instant> next() const {
-    auto first =
-        std::min_element(due_.begin(), due_.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    auto first = std::ranges::min_element(due_, [](const auto& a, const auto& b) { return a.second < b.second; });
     return first == due_.end() ? std::nullopt : std::optional(first->second);
   }
   // Removes and returns the due tasks, earliest first.
@@ -39,7 +34,7 @@ class Schedule {
       } else {
         ++entry;
       }
-    std::sort(ready.begin(), ready.end());
+    std::ranges::sort(ready);
     std::vector<std::string> tasks;
     for (auto& [when, task] : ready) tasks.push_back(std::move(task));
     return tasks;

@@ -2,8 +2,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <string>
-#include <vector>
 
 #include "ctl/output/terminal.h"
 

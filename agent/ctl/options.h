@@ -2,14 +2,6 @@
 // The command line. One option = one row; parsing, --help and the man page's test follow from the table.
 #pragma once
 
-#include <chrono>
-#include <functional>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/result.h"
 #include "kernel/kernel.h"
 #include "model/policy.h"

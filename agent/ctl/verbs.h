@@ -3,11 +3,6 @@
 // follow from it.
 #pragma once
 
-#include <functional>
-#include <span>
-#include <string>
-#include <string_view>
-
 #include "ctl/options.h"
 
 namespace fabric::ctl {

@@ -2,14 +2,11 @@
 #include "ctl/world.h"
 
 #include <algorithm>
-#include <ctime>
-#include <set>
 #include <thread>
 
 #include "config/cabling.h"
 #include "config/config.h"
 #include "model/node.h"
-#include "settings/busy.h"
 #include "settings/confirm.h"
 #include "store/state.h"
 
@@ -81,15 +78,15 @@ Node look(World& world, ScanOptions what) {
 }
 
 bool is_chosen(const Options& options, const Port& port) {
-  return options.ports.empty() || std::any_of(options.ports.begin(), options.ports.end(),
-                                              [&](const std::string& name) { return names_port(name, port); });
+  return options.ports.empty() ||
+         std::ranges::any_of(options.ports, [&](const std::string& name) { return names_port(name, port); });
 }
 
 Result<void> check_ports(const Options& options, const Node& node) {
   const bool has_host = std::set<std::string>{"plan", "apply", "restore", "status"}.contains(options.verb);
   for (const std::string& name : options.ports)
     if ((name != kHost || !has_host) &&
-        std::none_of(node.ports.begin(), node.ports.end(), [&](const Port& port) { return names_port(name, port); }))
+        std::ranges::none_of(node.ports, [&](const Port& port) { return names_port(name, port); }))
       return error(0, "unknown port '" + name + "'; see fabric-agentctl status");
   return {};
 }
@@ -113,7 +110,7 @@ qos::Options port_options(qos::Options options, const Port& port, const PortPoli
 }
 
 bool names_host(const Options& options) {
-  return options.ports.empty() || std::find(options.ports.begin(), options.ports.end(), kHost) != options.ports.end();
+  return options.ports.empty() || std::ranges::find(options.ports, kHost) != options.ports.end();
 }
 
 Changes host_changes(World& world, bool dry_run, decltype(qos::SysctlOptions::save_original) save) {

@@ -2,12 +2,6 @@
 // Kernel, configuration and their comparison, as the verbs need them.
 #pragma once
 
-#include <chrono>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-
 #include "ctl/options.h"
 #include "kernel/kernel.h"
 #include "model/change.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exporter/exporter.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -9,16 +8,9 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
-#include <memory>
-#include <optional>
-#include <set>
-#include <string>
-#include <utility>
 
 #include "exporter/collect/collector.h"
 #include "exporter/collect/health_keeper.h"
-#include "exporter/http/addresses.h"
 #include "exporter/http/page.h"
 #include "exporter/http/server.h"
 #include "exporter/setup.h"

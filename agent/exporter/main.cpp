@@ -4,11 +4,9 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <string>
-#include <vector>
 
-#include "exporter/exporter.h"
 #include "exporter/lldp/lldp.h"
+#include "exporter/setup.h"
 
 namespace {
 

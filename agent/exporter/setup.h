@@ -3,15 +3,27 @@
 #pragma once
 
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "base/fd.h"
 #include "base/result.h"
-#include "exporter/options.h"
 #include "model/policy.h"
 
 namespace fabric::exporter {
+
+// The command line of fabric-exporter.
+
+struct Options {
+  std::vector<std::string> listen;  // empty: systemd's sockets, else the configuration's
+  std::string root = "/";
+  std::optional<std::string> config;  // absent: the default file below the root, which need not exist
+  std::string web_config;             // --web.config.file; empty: plain HTTP for everybody
+  bool lldp = false;                  // listen for LLDP and publish the neighbors, instead of serving metrics
+  bool print = false, help = false, version = false;
+};
+
+// An Error's text is a sentence for the terminal.
+Result<Options> parse_options(const std::vector<std::string>& arguments);
+std::string usage();
 
 // To the journal, at a level of sd-daemon(3), or to the terminal.
 void log(const char* level, const std::string& text);
@@ -33,5 +45,12 @@ Result<std::vector<Fd>> listeners(const Options& options, const Policy& policy);
 // RUNTIME_DIRECTORY, which survives a restart, and STATE_DIRECTORY, which survives a reboot; empty: not set.
 std::string state_directory();
 std::string lasting_directory();
+
+// The program: loop, signals, configuration.
+
+// Serves until SIGTERM or SIGINT. The exit status.
+int serve(const Options& options);
+// Reads everything once and prints the page.
+int print_page(const Options& options);
 
 }  // namespace fabric::exporter

@@ -3,6 +3,7 @@
 
 #include <fnmatch.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 
@@ -146,6 +147,24 @@ bool natural_less(std::string_view a, std::string_view b) {
   }
   if ((a.size() - i) != (b.size() - j)) return (a.size() - i) < (b.size() - j);
   return a < b;  // "eth01" and "eth1": still a strict order
+}
+
+std::string escape_xml(std::string_view text) {
+  std::string out;
+  for (const char c : clean_text(text, Breaks::keep)) {
+    if (c == '&') out += "&amp;";
+    else if (c == '<') out += "&lt;";
+    else if (c == '>') out += "&gt;";
+    else if (c == '"') out += "&quot;";
+    else out += c;
+  }
+  return out;
+}
+
+std::string shortened(const std::string& text, size_t length) {
+  size_t end = 0, count = 0;
+  for (; end < text.size() && count < length; ++count) end += std::max<size_t>(1, utf8_length(text, end));
+  return end >= text.size() ? text : text.substr(0, end) + "…";
 }
 
 }  // namespace fabric

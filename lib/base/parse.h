@@ -53,4 +53,10 @@ std::string clean_text(std::string_view text, Breaks breaks = Breaks::replace);
 // Natural order: "mlx5_2" before "mlx5_10", "eth9" before "eth10".
 bool natural_less(std::string_view a, std::string_view b);
 
+// Any text as content or double-quoted attribute of XML or HTML: by clean_text(), with line breaks kept.
+std::string escape_xml(std::string_view text);
+
+// The first `length` characters, with "…" if there are more.
+std::string shortened(const std::string& text, size_t length);
+
 }  // namespace fabric

@@ -4,9 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <optional>
 
 #include "base/json.h"
 #include "base/parse.h"
@@ -231,8 +229,7 @@ Result<Json> read_json(std::string_view text, const std::string& name) {
     return Json::parse(text);
   } catch (const Json::parse_error& fault) {
     const auto before = text.substr(0, std::min(fault.byte, text.size()));
-    return error(0,
-                 name + ":" + std::to_string(1 + std::count(before.begin(), before.end(), '\n')) + ": no valid JSON");
+    return error(0, name + ":" + std::to_string(1 + std::ranges::count(before, '\n')) + ": no valid JSON");
   }
 }
 

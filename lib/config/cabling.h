@@ -2,10 +2,6 @@
 // The site's plan of cables, as NetBox exports it, -> the cables of one host.
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/result.h"
 #include "kernel/capture/root.h"
 #include "model/policy.h"

@@ -2,7 +2,6 @@
 #include "config/config.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <unordered_map>
 
@@ -38,8 +37,7 @@ void read_ports(Reader& reader, const toml::node& node, Document& document) {
 constexpr std::string_view kTables[] = {"traffic", "cnp", "firmware", "driver_version", "sysctl", "port"};
 
 bool is_section(std::string_view name) {
-  return std::any_of(keys().begin(), keys().end(),
-                     [&](const Key& key) { return !name.empty() && key.section == name; });
+  return std::ranges::any_of(keys(), [&](const Key& key) { return !name.empty() && key.section == name; });
 }
 
 std::vector<std::string_view> known_in(std::string_view section) {
@@ -137,7 +135,7 @@ class Profiles {
   Result<const Entry*> find(const std::string& name, const Place& at) {
     if (auto known = read_.find(name); known != read_.end()) return &known->second;
     const auto names = all();
-    const auto file = std::find_if(names.begin(), names.end(), [&](const auto& each) { return stem(each) == name; });
+    const auto file = std::ranges::find_if(names, [&](const auto& each) { return stem(each) == name; });
     if (file == names.end()) {
       unknown(name, at, names);
       return nullptr;
@@ -159,7 +157,7 @@ class Profiles {
     if (files_ == nullptr) return {};
     auto files = files_->toml_files(directory_);
     for (const std::string& shipped : files_->toml_files(files_->shipped_profiles()))
-      if (std::none_of(files.begin(), files.end(), [&](const auto& own) { return stem(own) == stem(shipped); }))
+      if (std::ranges::none_of(files, [&](const auto& own) { return stem(own) == stem(shipped); }))
         files.push_back(shipped);
     return files;
   }
@@ -199,18 +197,16 @@ Result<void> complete(Document& document, Profiles profiles, Faults& faults) {
 bool covers(const std::vector<std::string>& early, const std::vector<std::string>& late) {
   const auto is_covered = [&](const std::string& each) {
     const bool plain = each.find_first_of("*?[") == std::string::npos;
-    return std::any_of(early.begin(), early.end(), [&](const std::string& pattern) {
-      return pattern == each || (plain && glob_match(pattern, each));
-    });
+    return std::ranges::any_of(
+        early, [&](const std::string& pattern) { return pattern == each || (plain && glob_match(pattern, each)); });
   };
-  return early.empty() || (!late.empty() && std::all_of(late.begin(), late.end(), is_covered));
+  return early.empty() || (!late.empty() && std::ranges::all_of(late, is_covered));
 }
 
 bool takes_all_of(const Entry& early, const Entry& late) {
   const auto keys = match_keys();
-  return std::all_of(keys.begin(), keys.end(), [&](const MatchKey& key) {
-    return covers(early.port.match.*key.member, late.port.match.*key.member);
-  });
+  return std::ranges::all_of(
+      keys, [&](const MatchKey& key) { return covers(early.port.match.*key.member, late.port.match.*key.member); });
 }
 
 // Names are unique; every entry can be reached.

@@ -2,12 +2,6 @@
 // TOML -> Policy. The only folder that sees toml++, beside the agent's own state files.
 #pragma once
 
-#include <chrono>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/result.h"
 #include "kernel/capture/root.h"
 #include "model/policy.h"

@@ -2,7 +2,6 @@
 #include "config/files.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 
@@ -59,7 +58,7 @@ Result<std::vector<std::string>> Files::drop_ins(const std::string& folder) cons
   if (!names) return error(names.error().code, folder + ": cannot list the files");
   for (const std::string& name : *names)
     if (name.ends_with(".toml") && name.front() != '.') files.push_back(folder + "/" + name);
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   return files;
 }
 

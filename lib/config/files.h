@@ -2,10 +2,6 @@
 // Inside config/: files and folders of a configuration.
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/result.h"
 #include "kernel/capture/root.h"
 

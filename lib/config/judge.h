@@ -2,9 +2,6 @@
 // Inside config/: an entry with its profile and marks, being judged as a whole.
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include "config/reader.h"
 
 namespace fabric::config {

@@ -3,8 +3,6 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 
 #include "base/parse.h"
 #include "config/reader.h"
@@ -118,8 +116,7 @@ MaybeProblem read_groups(const toml::node& node, Policy& policy) {
   if (auto problem = read_texts(node, names)) return problem;
   std::vector<SeriesGroup> wanted;
   for (const std::string& name : names) {
-    const auto* group = std::find_if(kSeriesGroups.begin(), kSeriesGroups.end(),
-                                     [&](SeriesGroup each) { return to_text(each) == name; });
+    const auto* group = std::ranges::find_if(kSeriesGroups, [&](SeriesGroup each) { return to_text(each) == name; });
     if (group == kSeriesGroups.end()) {
       std::string known;
       for (SeriesGroup each : kSeriesGroups) known += (known.empty() ? "" : ", ") + toml_string(to_text(each));
@@ -203,7 +200,7 @@ MaybeProblem read_path_class(const toml::node& node, Policy& policy) {
 // As a match has it: 400000, "400G".
 MaybeProblem read_speed(const toml::node& node, Policy& policy) {
   const auto keys = match_keys();
-  const auto speed = std::find_if(keys.begin(), keys.end(), [](const MatchKey& key) { return key.name == "speed"; });
+  const auto speed = std::ranges::find_if(keys, [](const MatchKey& key) { return key.name == "speed"; });
   const auto megabits = speed->normal(node);
   if (!megabits) return must_be(node, speed->expected);
   policy.expect.speed = parse_number<uint32_t>(*megabits);

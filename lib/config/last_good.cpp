@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cerrno>
 
 #include "base/parse.h"
 #include "config/config.h"
@@ -60,7 +59,7 @@ Result<std::string> read_last_good(const Source& source) {
 
 // The missing part of the file; empty: none.
 std::string what_is_missing(const LoadedConfig& loaded, const Known& known) {
-  const auto found = std::find(loaded.files.begin(), loaded.files.end(), known.file);
+  const auto found = std::ranges::find(loaded.files, known.file);
   if (found == loaded.files.end()) return ": missing, and part of the configuration in use; restore it";
   const std::string& marks = loaded.marks[static_cast<size_t>(found - loaded.files.begin())];
   if (marks.empty() || marks.size() >= known.marks.size() || !known.marks.starts_with(marks)) return {};

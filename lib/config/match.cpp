@@ -38,7 +38,7 @@ Normal pci_id(const toml::node& element) { return hexadecimal_pattern(element, "
 Normal pci_address(const toml::node& element) {
   auto text = hexadecimal_pattern(element, ":.");
   if (!text || text->find('*') != std::string::npos) return text;
-  return std::count(text->begin(), text->end(), ':') == 2 ? text : std::nullopt;
+  return std::ranges::count(*text, ':') == 2 ? text : std::nullopt;
 }
 
 // 400000, "400G", "2.5G": Mb/s.

@@ -82,9 +82,8 @@ void Reader::unknown(const toml::source_position& at, std::string_view what, std
   std::string text =
       "unknown " + std::string(what) + " " + toml_string(head) + (head.size() < word.size() ? "..." : "");
   if (faults_.many()) return fail(at, text);  // counted, not shown: no need to look for the nearest
-  auto nearest = std::min_element(known.begin(), known.end(), [&](std::string_view a, std::string_view b) {
-    return edit_distance(head, a) < edit_distance(head, b);
-  });
+  auto nearest = std::ranges::min_element(
+      known, [&](std::string_view a, std::string_view b) { return edit_distance(head, a) < edit_distance(head, b); });
   if (edit_distance(head, *nearest) * 2 <= std::max(head.size(), nearest->size()))
     return fail(at, text.append("; did you mean \"").append(*nearest).append("\"?"));
   text += "; known here:";

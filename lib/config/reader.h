@@ -2,13 +2,7 @@
 // Inside config/: one file being read, and its tables of keys.
 #pragma once
 
-#include <array>
-#include <functional>
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "config/config.h"
 #include "store/toml_value.h"

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
-#include <cstdint>
 #include <span>
-#include <utility>
 
 #include "base/parse.h"
 #include "config/config.h"

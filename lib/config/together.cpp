@@ -63,9 +63,8 @@ void check_netdev(const Judge& judge) {
 void check_fec(const Judge& judge) {
   if (!judge.want.fec || judge.want.fec->bits != kFecOff) return;
   const auto& speeds = judge.entry.port.match.speed;
-  const bool fast = std::any_of(speeds.begin(), speeds.end(), [](const std::string& speed) {
-    return parse_number<uint32_t>(speed).value_or(0) >= kFecSpeed;
-  });
+  const bool fast = std::ranges::any_of(
+      speeds, [](const std::string& speed) { return parse_number<uint32_t>(speed).value_or(0) >= kFecSpeed; });
   if (fast || speeds.empty())
     judge.warn(SettingId::fec,
                "links of 100 Gb/s and more need forward error correction, without it they lose packets; write fec = "

@@ -48,8 +48,7 @@ constexpr SlotRow kRows[] = {
 std::optional<uint8_t> slot_of(const CounterMatch& match) {
   if (!match.row->unless.empty())
     return std::nullopt;  // updated once a second: samples of it would alternate between zero and twice the rate
-  const auto row =
-      std::find_if(std::begin(kRows), std::end(kRows), [&](const SlotRow& r) { return r.metric == match.row->metric; });
+  const auto row = std::ranges::find_if(kRows, [&](const SlotRow& r) { return r.metric == match.row->metric; });
   if (row == std::end(kRows)) return std::nullopt;
   const unsigned transmits = match.row->label.value == "tx" ? 1 : 0;
   if (row->slot == pause_seconds || row->slot == pause_frames) {
@@ -138,9 +137,9 @@ void BurstMeter::follow(Group& group, CounterSource source, const std::vector<Co
 
 void BurstMeter::gather(Group& group, CounterSource source, Clock::time_point when,
                         const std::vector<Counter>& counters, Rates& rates) const {
-  const bool same = group.size == counters.size() &&
-                    std::all_of(group.sources.begin(), group.sources.end(),
-                                [&](const Source& one) { return counters[one.index].name == one.name; });
+  const bool same = group.size == counters.size() && std::ranges::all_of(group.sources, [&](const Source& one) {
+                      return counters[one.index].name == one.name;
+                    });
   if (!same) follow(group, source, counters);
   if (when - group.last < group.shortest) return;
   const double seconds = std::chrono::duration<double>(when - std::exchange(group.last, when)).count();
@@ -172,7 +171,7 @@ void BurstMeter::turn_to(Clock::time_point when) {
 }
 
 void BurstMeter::note(BurstTrack& track, double value, std::span<const double> bounds) {
-  const auto bucket = std::lower_bound(bounds.begin(), bounds.end(), value) - bounds.begin();
+  const auto bucket = std::ranges::lower_bound(bounds, value) - bounds.begin();
   ++track.counts[static_cast<size_t>(bucket)];
   track.sum += value;
   double& highest = track.highest[static_cast<size_t>(record_.newest % kSlices)];

@@ -8,15 +8,6 @@
 // have been active.
 #pragma once
 
-#include <array>
-#include <chrono>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "counters/catalogue.h"
 #include "model/node.h"
 

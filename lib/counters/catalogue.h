@@ -2,12 +2,9 @@
 // Raw counter name -> its row (vendor/counter_row.h).
 #pragma once
 
-#include <cstdint>
 #include <initializer_list>
-#include <optional>
-#include <string_view>
-#include <vector>
 
+#include "model/node.h"
 #include "vendor/counter_row.h"
 
 namespace fabric {
@@ -40,5 +37,17 @@ unsigned counter_bits(CounterSource source, std::string_view name, std::string_v
 
 // Sum of the port's hw counters of these metrics, in base units; nullopt: it has none of them.
 std::optional<double> hw_total(const Port& port, std::initializer_list<const Metric*> metrics);
+
+// Which lane of a link damages bits.
+
+struct BadLane {
+  size_t lane = 0;
+  double share = 0;  // of the errors of all lanes
+};
+
+// The lane with at least 90 % of the errors between two readings: by FEC's own counters (uncorrectable words, else
+// corrected bits), else by the driver's counters of raw errors (kPhyLaneErrors). A bad reference clock or a bad switch
+// port would damage all lanes.
+std::optional<BadLane> bad_lane(const Port& before, const Port& now);
 
 }  // namespace fabric

@@ -2,8 +2,6 @@
 #include "counters/reader.h"
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 #include "base/parse.h"
 #include "counters/catalogue.h"
@@ -110,7 +108,7 @@ void Backoff::failed(Clock::time_point now) {
 bool matches_any(std::span<const std::string> globs, std::string_view name) {
   if (globs.empty()) return false;
   const std::string text(name);
-  return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return glob_match(glob, text); });
+  return std::ranges::any_of(globs, [&](const std::string& glob) { return glob_match(glob, text); });
 }
 
 std::optional<uint64_t> parse_counter_file(std::string_view text) { return parse_number<uint64_t>(text); }
@@ -219,8 +217,7 @@ PortReading PortReader::read(Clock::time_point now) {
 void PortReader::read_link(PortReading& reading) {
   Timed timed{reading, {"link", true, 0, {}}};
   // The carrier of a netdev that is administratively down answers EINVAL (net/core/net-sysfs.c, carrier_show).
-  if (std::any_of(link_.begin(), link_.end(), [](const File& file) { return file.name == "carrier"; }))
-    reading.carrier = false;
+  if (std::ranges::any_of(link_, [](const File& file) { return file.name == "carrier"; })) reading.carrier = false;
   read_files(access_.root, link_, now_, timed.attempt, [&](File& file, std::string_view text) {
     if (file.name == "state") {
       reading.state = leading_number(text);

@@ -4,14 +4,6 @@
 // them many times a second. Not thread-safe: one reader, one thread.
 #pragma once
 
-#include <chrono>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "base/fd.h"
 #include "counters/burst.h"
 #include "kernel/capture/root.h"

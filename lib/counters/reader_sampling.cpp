@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a PortReader does otherwise for the burst sampler.
 #include <algorithm>
-#include <utility>
 
 #include "counters/catalogue.h"
 #include "counters/reader.h"

@@ -2,10 +2,6 @@
 #include "counters/signals.h"
 
 #include <algorithm>
-#include <array>
-#include <chrono>
-#include <cstdint>
-#include <vector>
 
 #include "counters/catalogue.h"
 #include "counters/widen.h"
@@ -259,8 +255,7 @@ std::map<std::string, Signals> signals_of(const Node& before, const Node& now) {
   std::map<std::string, Signals> out;
   const double seconds = std::chrono::duration<double>(now.taken - before.taken).count();
   for (const Port& port : now.ports) {
-    const auto old = std::find_if(before.ports.begin(), before.ports.end(),
-                                  [&](const Port& other) { return other.id() == port.id(); });
+    const auto old = std::ranges::find_if(before.ports, [&](const Port& other) { return other.id() == port.id(); });
     if (old != before.ports.end()) out.emplace(port.id(), signals_of(*old, port, seconds));
   }
   return out;

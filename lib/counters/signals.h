@@ -2,9 +2,6 @@
 // Two readings of a port -> what it did between them, in the vocabulary of model/signals.h. Pure.
 #pragma once
 
-#include <map>
-#include <string>
-
 #include "model/node.h"
 #include "model/signals.h"
 

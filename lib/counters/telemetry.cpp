@@ -2,7 +2,6 @@
 #include "counters/telemetry.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/parse.h"
 #include "kernel/netlink/ethtool_link.h"

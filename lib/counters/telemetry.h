@@ -2,14 +2,7 @@
 // A port's unprivileged readings besides counters: link status, FEC, objects in use, the device's health reports.
 #pragma once
 
-#include <chrono>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "counters/owners.h"
-#include "counters/qp_statistics.h"
 #include "counters/reader.h"
 #include "kernel/capture/root.h"
 #include "kernel/netlink/devlink.h"

@@ -2,13 +2,7 @@
 // Counters that are narrower than 64 bits in hardware (CounterRow::bits).
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "model/node.h"
 #include "vendor/counter_row.h"

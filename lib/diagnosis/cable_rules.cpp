@@ -4,7 +4,7 @@
 #include <set>
 
 #include "checks/cabling/peer.h"
-#include "counters/lanes.h"
+#include "counters/catalogue.h"
 #include "diagnosis/context.h"
 #include "diagnosis/rules.h"
 #include "health/health.h"

@@ -7,7 +7,7 @@
 
 #include "base/parse.h"
 #include "health/hysteresis.h"
-#include "model/acks.h"
+#include "model/health.h"
 
 namespace fabric {
 namespace {

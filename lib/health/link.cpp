@@ -2,7 +2,7 @@
 // Health of the link: flaps, damaged bits, retraining.
 #include <cmath>
 
-#include "counters/lanes.h"
+#include "counters/catalogue.h"
 #include "health/health.h"
 #include "health/rule.h"
 #include "model/check.h"

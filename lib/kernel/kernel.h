@@ -2,13 +2,7 @@
 // The outside world as one argument.
 #pragma once
 
-#include <chrono>
 #include <ctime>
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
 
 #include "kernel/capture/root.h"
 #include "kernel/capture/tape.h"
@@ -47,5 +41,9 @@ Result<std::string> query_recorded(const Kernel& kernel, const std::string& ques
 std::chrono::steady_clock::time_point steady_now(const Kernel& kernel);
 std::tm local_now(const Kernel& kernel);
 void wait_until(const Kernel& kernel, std::chrono::steady_clock::time_point moment);
+
+// Records what `live` answers; a null `live` replays the tape, and questions that are not on it fail with EOPNOTSUPP.
+std::unique_ptr<Netlink> on_tape(std::unique_ptr<Netlink> live, Ask ask, std::shared_ptr<Tape> tape);
+std::unique_ptr<ethtool::Statistics> on_tape(std::unique_ptr<ethtool::Statistics> live, std::shared_ptr<Tape> tape);
 
 }  // namespace fabric

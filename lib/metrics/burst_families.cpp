@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <span>
-#include <utility>
 
 #include "metrics/families.h"
 

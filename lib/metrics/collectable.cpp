@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "metrics/collectable.h"
 
-#include <utility>
-
 #include "metrics/families.h"
 
 namespace fabric {

@@ -5,9 +5,6 @@
 #include <prometheus/collectable.h>
 #include <prometheus/metric_family.h>
 
-#include <functional>
-#include <vector>
-
 #include "model/node.h"
 #include "model/policy.h"
 #include "model/report.h"

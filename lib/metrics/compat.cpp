@@ -14,7 +14,7 @@ std::string key_of(CounterSource source, std::string_view raw) {
 
 std::string with_priority(std::string_view raw, char priority) {
   std::string out(raw);
-  std::replace(out.begin(), out.end(), '#', priority);
+  std::ranges::replace(out, '#', priority);
   return out;
 }
 

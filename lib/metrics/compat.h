@@ -2,10 +2,6 @@
 // Other exporters' names and labels, in their units, so that a site's dashboards and alerts go on working. Pure.
 #pragma once
 
-#include <span>
-#include <string_view>
-#include <vector>
-
 #include "counters/catalogue.h"
 #include "metrics/family.h"
 #include "model/node.h"

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <deque>
-#include <string>
-#include <unordered_map>
 
 #include "metrics/compat.h"
 

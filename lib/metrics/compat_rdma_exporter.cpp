@@ -2,7 +2,6 @@
 // The names of yuuki/rdma_exporter (internal/collector/collector.go of 2026-08). Left out:
 // rdma_lifespan_milliseconds, its scrape statistics, and of rdma_port_info link_width, link_speed and pf_device.
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 #include "metrics/compat_names.h"

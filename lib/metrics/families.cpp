@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "metrics/families.h"
 
-#include <array>
 #include <ctime>
-#include <optional>
-#include <set>
-#include <utility>
 
 #include "counters/catalogue.h"
 #include "model/change.h"

@@ -2,11 +2,6 @@
 // Node and Report -> families. Pure. A value that was not read has no series.
 #pragma once
 
-#include <map>
-#include <optional>
-#include <span>
-#include <string>
-
 #include "counters/burst.h"
 #include "metrics/family.h"
 #include "model/diagnosis.h"

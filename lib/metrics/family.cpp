@@ -15,7 +15,7 @@ using prometheus::MetricType;
 
 std::string valid_utf8(std::string_view value) {
   const auto is_plain = [](char c) { return c >= ' ' && c <= '~'; };
-  if (std::all_of(value.begin(), value.end(), is_plain)) return std::string(value);
+  if (std::ranges::all_of(value, is_plain)) return std::string(value);
   std::string out;
   out.reserve(value.size());
   for (size_t at = 0; at < value.size();) {

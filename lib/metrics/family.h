@@ -5,11 +5,9 @@
 #include <prometheus/client_metric.h>
 #include <prometheus/metric_family.h>
 
-#include <cstdint>
 #include <initializer_list>
 #include <span>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>

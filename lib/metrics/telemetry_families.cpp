@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
-#include <initializer_list>
-#include <set>
-#include <unordered_map>
-#include <utility>
 
 #include "counters/reader.h"
 #include "metrics/families.h"
@@ -178,8 +173,7 @@ void add_device(FamilySet& families, const Port& device, const Platform& platfor
     if (!count.owner.empty() && published.has(SeriesGroup::owners))
       families.add(kResourcesByOwner, labels, {{"kind", count.kind}, {"owner", count.owner}},
                    static_cast<double>(count.count));
-  const bool healthy = std::all_of(device.reporters.begin(), device.reporters.end(),
-                                   [](const HealthReporter& each) { return each.healthy; });
+  const bool healthy = std::ranges::all_of(device.reporters, [](const HealthReporter& each) { return each.healthy; });
   if (!device.reporters.empty()) families.add(kDeviceHealthy, labels, healthy ? 1 : 0);
   for (const HealthReporter& reporter : device.reporters) {
     families.add(kDeviceErrors, labels, {{"reporter", reporter.name}}, static_cast<double>(reporter.errors));

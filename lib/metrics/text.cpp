@@ -3,10 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
-#include <cstdint>
-#include <optional>
 
 #include "base/parse.h"
 #include "metrics/family.h"

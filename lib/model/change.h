@@ -2,10 +2,6 @@
 // The outcome of one setting of one port in one reconcile.
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "model/qos.h"
 
 namespace fabric {

@@ -8,8 +8,6 @@
 #include <cstddef>
 #include <functional>
 #include <iosfwd>
-#include <string>
-#include <string_view>
 
 #include "base/keep.h"
 

@@ -2,11 +2,7 @@
 // The conclusion of a rule of lib/diagnosis about one port over a window.
 #pragma once
 
-#include <cstdint>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/json_fwd.h"
 #include "model/report.h"

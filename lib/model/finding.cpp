@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <optional>
 
 #include "model/pci_kind.h"
 
@@ -27,8 +26,7 @@ const SettingState* agents_word(const Node& node, const Change& change) {
 
 // Changes that cannot be judged here and need no action.
 std::string why_excused(const Node& node, const Change& change) {
-  const auto port =
-      std::find_if(node.ports.begin(), node.ports.end(), [&](const Port& each) { return each.id() == change.port; });
+  const auto port = std::ranges::find_if(node.ports, [&](const Port& each) { return each.id() == change.port; });
   if (port == node.ports.end()) return {};
   if (change.outcome == Outcome::unsupported && is_guests_function(port->pci_id))
     return "set by the host: this is a virtual function";
@@ -79,8 +77,8 @@ bool are_twins(const Port& a, const Port& b) {
 }
 
 bool is_unread(const Port& port, std::string_view subject) {
-  return std::any_of(port.unread.begin(), port.unread.end(),
-                     [&](const std::string& reason) { return reason.find(subject) != std::string::npos; });
+  return std::ranges::any_of(port.unread,
+                             [&](const std::string& reason) { return reason.find(subject) != std::string::npos; });
 }
 
 std::string why_unread(const Port& port, std::string_view subject) {

@@ -2,9 +2,6 @@
 // Helpers for checks: findings, and which ports are compared with each other.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "model/report.h"
 #include "model/view.h"
 

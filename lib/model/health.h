@@ -3,13 +3,9 @@
 // negative (before it).
 #pragma once
 
-#include <cstdint>
 #include <limits>
 #include <map>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "model/report.h"
 
@@ -107,5 +103,29 @@ struct Health {
   bool alone = false;                  // findings come from the states alone; else from the newest readings too
   [[nodiscard]] const HealthState* find(std::string_view rule, std::string_view subject) const;
 };
+
+// An acknowledgement whose finding was seen. `spent`: the finding has cleared since, which ends the acknowledgement.
+struct AckSeen {
+  std::string id, subject{};
+  int64_t at = 0, met = 0;  // when it was given; when its finding was last seen
+  bool spent = false;
+  bool operator==(const AckSeen&) const = default;
+};
+
+struct HealthMemory {
+  Health health;
+  std::vector<AckSeen> acks;
+};
+
+// The acknowledgements in force at `wall`: neither expired nor spent.
+std::vector<Ack> standing(const std::vector<Ack>& acks, const std::vector<AckSeen>& seen, int64_t wall);
+
+bool covers(const Ack& ack, const Finding& finding);
+
+// Seconds: a finding that is absent for less may be one that comes and goes.
+inline constexpr int64_t kAckOutlasts = 300;
+
+// Updates `seen` with the findings at `wall`; entries without an acknowledgement are dropped.
+void follow_acks(std::vector<AckSeen>& seen, const std::vector<Ack>& acks, const Report& report, int64_t wall);
 
 }  // namespace fabric

@@ -25,7 +25,7 @@ std::pair<std::string, std::string> in_two(const std::string& name) {
 }
 
 bool is_mac(std::string_view text) {
-  return text.size() == 17 && std::all_of(text.begin(), text.end(), [i = 0](char c) mutable {
+  return text.size() == 17 && std::ranges::all_of(text, [i = 0](char c) mutable {
            return i++ % 3 == 2 ? c == ':' : std::isxdigit(static_cast<unsigned char>(c)) != 0;
          });
 }
@@ -58,7 +58,7 @@ bool same_port(std::string_view a, std::string_view b) {
 bool is_device(const Neighbor& neighbor, const CableEnd& end) {
   const auto is_address = [&](const std::string& address) { return lower(address) == lower(end.device); };
   return same_device(neighbor.system_name, end.device) || lower(neighbor.chassis_id) == lower(end.device) ||
-         std::any_of(neighbor.management.begin(), neighbor.management.end(), is_address);
+         std::ranges::any_of(neighbor.management, is_address);
 }
 
 bool is_end(const Neighbor& neighbor, const CableEnd& end) {

@@ -3,12 +3,7 @@
 // be.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "model/value.h"
 

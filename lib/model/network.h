@@ -3,11 +3,8 @@
 // answers.
 #pragma once
 
-#include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "base/ip.h"

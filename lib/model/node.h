@@ -3,12 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "model/counter_name.h"
 #include "model/host.h"

@@ -2,8 +2,6 @@
 // What a PCI function is, by class and ids (class codes: PCI Code and ID Assignment Specification; linux/pci_ids.h).
 #pragma once
 
-#include <string_view>
-
 #include "model/node.h"
 
 namespace fabric {

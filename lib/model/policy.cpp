@@ -2,7 +2,6 @@
 #include "model/policy.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/parse.h"
 
@@ -10,8 +9,7 @@ namespace fabric {
 namespace {
 
 bool any_matches(const std::vector<std::string>& patterns, const std::string& text) {
-  return std::any_of(patterns.begin(), patterns.end(),
-                     [&](const std::string& pattern) { return glob_match(pattern, text); });
+  return std::ranges::any_of(patterns, [&](const std::string& pattern) { return glob_match(pattern, text); });
 }
 
 bool allows(const std::vector<std::string>& patterns, const std::string& text) {
@@ -56,7 +54,7 @@ std::string_view to_text(SeriesGroup value) {
   return kTexts[static_cast<size_t>(value)];
 }
 
-bool Published::has(SeriesGroup group) const { return std::find(groups.begin(), groups.end(), group) != groups.end(); }
+bool Published::has(SeriesGroup group) const { return std::ranges::find(groups, group) != groups.end(); }
 
 std::string_view to_text(Compat value) {
   constexpr std::string_view kTexts[] = {"node_exporter", "rdma_exporter", "rdma_exporter_qp"};
@@ -68,7 +66,7 @@ std::string_view to_text(Release value) { return value == Release::restore ? "re
 bool in_window(const std::vector<Window>& windows, int weekday, unsigned minute) {
   if (windows.empty()) return true;
   const auto has = [](const Window& window, int day) { return (window.days >> day & 1) != 0; };
-  return std::any_of(windows.begin(), windows.end(), [&](const Window& window) {
+  return std::ranges::any_of(windows, [&](const Window& window) {
     if (window.from <= window.to) return has(window, weekday) && minute >= window.from && minute < window.to;
     // Past midnight: the day is the one on which it begins.
     return (has(window, weekday) && minute >= window.from) || (has(window, (weekday + 6) % 7) && minute < window.to);

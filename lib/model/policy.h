@@ -2,15 +2,6 @@
 // What the operator wants, as read from TOML by config/.
 #pragma once
 
-#include <array>
-#include <chrono>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "model/health.h"
 #include "model/node.h"
 #include "model/qos.h"

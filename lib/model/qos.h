@@ -2,16 +2,9 @@
 // The RoCE settings of a port. The wanted settings and the reading use the same struct.
 #pragma once
 
-#include <array>
 #include <bitset>
-#include <cstdint>
 #include <functional>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <variant>
-#include <vector>
 
 #include "model/status.h"
 #include "model/value.h"

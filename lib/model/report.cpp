@@ -2,9 +2,9 @@
 #include "model/report.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/json.h"
+#include "model/diagnosis.h"
 #include "model/node.h"
 
 namespace fabric {
@@ -49,7 +49,7 @@ Json to_json(const Report& report) {
 namespace {
 
 void add_once(std::vector<std::string>& list, const std::string& text) {
-  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+  if (std::ranges::find(list, text) == list.end()) list.push_back(text);
 }
 
 bool is_same_fault(const Finding& a, const Finding& b) {
@@ -64,14 +64,14 @@ std::vector<FindingGroup> group_findings(const Report& report) {
   std::vector<FindingGroup> checks, groups;
   for (const Finding& finding : report.findings) {
     if (finding.status == Status::ok) continue;
-    auto same = std::find_if(checks.begin(), checks.end(), [&](const FindingGroup& group) {
+    auto same = std::ranges::find_if(checks, [&](const FindingGroup& group) {
       return group.ids.front() == finding.id && is_same_fault(*group.finding, finding);
     });
     if (same == checks.end()) same = checks.insert(checks.end(), FindingGroup{&finding, {finding.id}, {}});
     add_once(same->subjects, finding.subject);
   }
   for (FindingGroup& check : checks) {
-    auto same = std::find_if(groups.begin(), groups.end(), [&](const FindingGroup& group) {
+    auto same = std::ranges::find_if(groups, [&](const FindingGroup& group) {
       return group.subjects == check.subjects && is_same_fault(*group.finding, *check.finding);
     });
     if (same == groups.end()) groups.push_back(std::move(check));
@@ -81,9 +81,8 @@ std::vector<FindingGroup> group_findings(const Report& report) {
 }
 
 size_t count_findings(const Report& report, Status status) {
-  return static_cast<size_t>(std::count_if(report.findings.begin(), report.findings.end(), [&](const Finding& finding) {
-    return finding.status == status && !finding.acknowledged;
-  }));
+  return static_cast<size_t>(std::ranges::count_if(
+      report.findings, [&](const Finding& finding) { return finding.status == status && !finding.acknowledged; }));
 }
 
 std::string counts_text(const Report& report, bool with_ok) {
@@ -93,8 +92,8 @@ std::string counts_text(const Report& report, bool with_ok) {
   };
   for (Status status : {Status::critical, Status::warning, Status::unknown, Status::ok})
     if (with_ok || status != Status::ok) add(count_findings(report, status), to_text(status));
-  add(static_cast<size_t>(std::count_if(report.findings.begin(), report.findings.end(),
-                                        [](const Finding& finding) { return finding.acknowledged; })),
+  add(static_cast<size_t>(
+          std::ranges::count_if(report.findings, [](const Finding& finding) { return finding.acknowledged; })),
       "acknowledged");
   return text;
 }
@@ -104,6 +103,49 @@ std::vector<std::string> unseen_lines(const Node& node) {
   for (const Port& port : node.ports)
     for (const std::string& reason : port.unread) add_once(lines, port.id() + ": " + reason);
   return lines;
+}
+
+namespace {
+
+Json lines(const std::vector<std::string>& texts) {
+  Json out = Json::array();
+  for (const std::string& text : texts) out.push_back(text);
+  return out;
+}
+
+}  // namespace
+
+std::string_view to_text(Culprit value) {
+  switch (value) {
+    case Culprit::none: return "none";
+    case Culprit::host: return "host";
+    case Culprit::cable: return "cable";
+    case Culprit::network: return "network";
+    case Culprit::peer: return "peer";
+    case Culprit::unknown: break;
+  }
+  return "unknown";
+}
+
+Status worst(std::span<const Diagnosis> diagnoses) {
+  Status out = Status::ok;
+  for (const Diagnosis& each : diagnoses)
+    if (rank(each.status) < rank(out)) out = each.status;
+  return out;
+}
+
+Json to_json(std::span<const Diagnosis> diagnoses) {
+  Json out = Json::array();
+  for (const Diagnosis& each : diagnoses)
+    out.push_back(Json::object({{"port", each.subject},
+                                {"rule", each.rule},
+                                {"culprit", to_text(each.culprit)},
+                                {"status", to_text(each.status)},
+                                {"confidence", each.confidence},
+                                {"conclusion", each.conclusion},
+                                {"evidence", lines(each.evidence)},
+                                {"next", lines(each.next)}}));
+  return out;
 }
 
 }  // namespace fabric

@@ -2,9 +2,7 @@
 // The result of the checks: source of table, exit code, JSON, journal and metric.
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/json_fwd.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Settings and counters of a port, and its other state: link status, FEC, objects in use, the module in its cage.
-#include <set>
-#include <utility>
 
 #include "base/parse.h"
 #include "counters/reader.h"

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <set>
-#include <utility>
 
 #include "kernel/host/cpu.h"
-#include "kernel/host/irq.h"
 #include "kernel/host/limits.h"
-#include "kernel/host/services.h"
 #include "kernel/pci/pci_config.h"
 #include "kernel/pci/platform.h"
 #include "scan/scan.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The neighbors at the other ends of the cables: heard by LLDP, or kept by the firmware's own LLDP agent.
 #include <algorithm>
-#include <set>
 
 #include "kernel/netlink/dcbnl.h"
 #include "scan/port.h"
@@ -68,8 +67,7 @@ void read_neighbors(Context& context, Node& node) {
   std::erase_if(out.listening, [&](const auto& each) { return !ours.contains(each.first); });
   std::erase_if(out.heard, [&](const Neighbor& each) { return !ours.contains(each.netdev); });
   for (const std::string& netdev : ours) {
-    const bool known =
-        std::any_of(out.heard.begin(), out.heard.end(), [&](const Neighbor& each) { return each.netdev == netdev; });
+    const bool known = std::ranges::any_of(out.heard, [&](const Neighbor& each) { return each.netdev == netdev; });
     if (known || !context.kernel.route) continue;
     if (auto told = ask_firmware(*context.kernel.route, netdev)) out.heard.push_back(std::move(*told));
   }

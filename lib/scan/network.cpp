@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses, routes and ARP settings of the netdevs that RDMA ports sit on, and of those that their GIDs name (VLANs).
 #include <algorithm>
-#include <set>
 
 #include "base/parse.h"
 #include "kernel/netlink/rtnl.h"
@@ -37,7 +36,7 @@ std::optional<List> taken(Context& context, Result<List> answer) {
   if (answer) return std::move(answer).value();
   constexpr std::string_view kSubject = "IP addressing: ";
   const auto is_known = [&](const std::string& what) { return what.starts_with(kSubject); };
-  if (std::none_of(context.unseen.begin(), context.unseen.end(), is_known))
+  if (std::ranges::none_of(context.unseen, is_known))
     context.note_unseen(std::string(kSubject) + answer.error().text());
   return std::nullopt;
 }
@@ -93,7 +92,7 @@ void take_gateways(const std::vector<rtnl::IpNeighbor>& neighbors, const ByIndex
     const auto found = interfaces.find(each.ifindex);
     if (found == interfaces.end()) continue;
     const auto& routes = found->second->routes;
-    if (std::any_of(routes.begin(), routes.end(), [&](const Route& route) { return route.gateway == each.ip; }))
+    if (std::ranges::any_of(routes, [&](const Route& route) { return route.gateway == each.ip; }))
       found->second->gateways.push_back({each.ip, rtnl::neighbor_state_text(each.state)});
   }
 }
@@ -106,9 +105,9 @@ void ask_kernel(Context& context, Network& network) {
   if (const auto addresses = taken(context, rtnl::addresses(route))) take_addresses(*addresses, interfaces);
   if (const auto routes = taken(context, rtnl::routes(route))) take_routes(*routes, interfaces, network);
   if (const auto rules = taken(context, rtnl::rules(route))) take_rules(*rules, network);
-  const bool any_gateway = std::any_of(interfaces.begin(), interfaces.end(), [](const auto& each) {
+  const bool any_gateway = std::ranges::any_of(interfaces, [](const auto& each) {
     const auto& routes = each.second->routes;
-    return std::any_of(routes.begin(), routes.end(), [](const Route& one) { return one.gateway.has_value(); });
+    return std::ranges::any_of(routes, [](const Route& one) { return one.gateway.has_value(); });
   });
   if (!any_gateway) return;
   if (const auto neighbors = taken(context, rtnl::neighbors(route))) take_gateways(*neighbors, interfaces);

@@ -3,12 +3,6 @@
 // "SUBJECT: file or request: reason (ERRNO)".
 #pragma once
 
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "kernel/pci/pci.h"
 #include "kernel/rdma/nldev.h"
 #include "kernel/rdma/verbs.h"

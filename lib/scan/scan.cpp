@@ -21,8 +21,7 @@ using scanning::Context;
 
 bool is_excluded(const ScanOptions& options, const std::string& device) {
   if (!options.only.empty() && device != options.only) return true;
-  return std::any_of(options.exclude.begin(), options.exclude.end(),
-                     [&](const std::string& pattern) { return glob_match(pattern, device); });
+  return std::ranges::any_of(options.exclude, [&](const std::string& pattern) { return glob_match(pattern, device); });
 }
 
 void ask_devices(Context& context) {
@@ -106,9 +105,8 @@ std::vector<Port> scan_ports(Context& context) {
 
 // Below the same host bridge as a GPU, or nearer: a NIC that a machine's builder put there for its GPUs.
 bool serves_a_gpu(const Topology& topology, const std::string& address) {
-  const auto nic =
-      std::find_if(topology.nics.begin(), topology.nics.end(), [&](const Nic& each) { return each.pci == address; });
-  return nic != topology.nics.end() && std::any_of(topology.gpus.begin(), topology.gpus.end(), [&](const Gpu& gpu) {
+  const auto nic = std::ranges::find_if(topology.nics, [&](const Nic& each) { return each.pci == address; });
+  return nic != topology.nics.end() && std::ranges::any_of(topology.gpus, [&](const Gpu& gpu) {
            const auto path = path_class(gpu, *nic);
            return path && *path <= PathClass::PHB;
          });
@@ -155,8 +153,7 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
 }
 
 bool asks_for_role(const Policy& policy) {
-  return std::any_of(policy.ports.begin(), policy.ports.end(),
-                     [](const PortPolicy& entry) { return !entry.match.role.empty(); });
+  return std::ranges::any_of(policy.ports, [](const PortPolicy& entry) { return !entry.match.role.empty(); });
 }
 
 Keys wanted_keys(const Policy& policy) {

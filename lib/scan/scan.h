@@ -2,9 +2,6 @@
 // Kernel -> Node.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "kernel/kernel.h"
 #include "model/node.h"
 #include "model/policy.h"

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "base/parse.h"
 #include "model/node.h"
@@ -167,9 +166,8 @@ Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, qos::Op
     if (entry == record.before.end()) continue;
     options.only = qos::own_keys(port);
     const Changes changes = qos::reconcile(kernel, port, entry->second, options);
-    const bool again = std::any_of(changes.begin(), changes.end(), [](const Change& change) {
-      return change.outcome == Outcome::pending || change.code == ENODEV;
-    });
+    const bool again = std::ranges::any_of(
+        changes, [](const Change& change) { return change.outcome == Outcome::pending || change.code == ENODEV; });
     all.insert(all.end(), changes.begin(), changes.end());
     if (!again) state::forget(record.before, port, options.only);
   }

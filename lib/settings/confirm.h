@@ -3,12 +3,6 @@
 // that any of these can do it at the deadline: the guard process, agentd, or the next start of agentd after a reboot.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "model/policy.h"
 #include "settings/reconcile.h"
 #include "settings/sysctl.h"

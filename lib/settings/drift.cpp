@@ -93,7 +93,7 @@ bool Drift::in_conflict(const std::string& port, std::string_view key) const {
 bool Drift::in_conflict(const std::string& port) const {
   auto keys = ports_.find(port);
   return keys != ports_.end() &&
-         std::any_of(keys->second.begin(), keys->second.end(), [](const auto& entry) { return entry.second.conflict; });
+         std::ranges::any_of(keys->second, [](const auto& entry) { return entry.second.conflict; });
 }
 
 uint64_t Drift::repairs(const std::string& port, std::string_view key) const {

@@ -2,12 +2,7 @@
 // Counts repairs and decides when to stop repairing. Pure: the clock is an argument.
 #pragma once
 
-#include <chrono>
-#include <cstdint>
 #include <deque>
-#include <map>
-#include <string>
-#include <string_view>
 
 #include "model/change.h"
 #include "model/policy.h"

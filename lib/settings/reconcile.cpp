@@ -2,8 +2,6 @@
 #include "settings/reconcile.h"
 
 #include <algorithm>
-#include <optional>
-#include <vector>
 
 #include "kernel/netlink/rtnl.h"
 
@@ -79,12 +77,12 @@ class Pass {
   [[nodiscard]] std::vector<SettingId> order() const {
     std::vector<SettingId> out(driver_.order.begin(), driver_.order.end());
     auto move_to_end = [&](SettingId id) {
-      auto it = std::find(out.begin(), out.end(), id);
+      auto it = std::ranges::find(out, id);
       if (it != out.end()) std::rotate(it, it + 1, out.end());
     };
     if (want_.pfc && have_.pfc && (want_.pfc->bits & ~have_.pfc->bits) == 0) {
-      const auto pfc = std::find(out.begin(), out.end(), SettingId::pfc);
-      const auto buffers = std::find(out.begin(), out.end(), SettingId::prio2buffer);
+      const auto pfc = std::ranges::find(out, SettingId::pfc);
+      const auto buffers = std::ranges::find(out, SettingId::prio2buffer);
       if (buffers < pfc) std::rotate(buffers, pfc, pfc + 1);
     }
     if (wants_pause() || (want_.pfc && want_.pfc->bits == 0)) move_to_end(SettingId::pause);
@@ -279,7 +277,7 @@ class Pass {
   }
 
   Row* find(SettingId id) {
-    auto it = std::find_if(rows_.begin(), rows_.end(), [id](const Row& row) { return row.setting->id == id; });
+    auto it = std::ranges::find_if(rows_, [id](const Row& row) { return row.setting->id == id; });
     return it != rows_.end() ? &*it : nullptr;
   }
 

@@ -2,10 +2,7 @@
 // Compares, writes only differences, one kind at a time, and reads back. The only code that changes a NIC.
 #pragma once
 
-#include <functional>
-#include <string>
-#include <string_view>
-
+#include "kernel/kernel.h"
 #include "model/change.h"
 #include "model/node.h"
 #include "model/policy.h"
@@ -49,5 +46,12 @@ Changes reconcile(Kernel& kernel, Port& port, const Qos& want, const Options& op
 // To be called when the port's carrier has come up: some drivers (mlx5) compute lossless buffer thresholds from the
 // link speed only when the same PFC is sent again. Nothing to do on others.
 Result<void> settle(Kernel& kernel, const Port& port);
+
+// Whether a write may stop traffic on this port now.
+
+// True if a user process has a queue pair on the port, or on a virtual function or subfunction of it (RDMA netlink).
+// True also when it cannot be known: a job may be running. A virtual function that a virtual machine has, or another
+// network namespace alone (rdma system netns exclusive), is not seen.
+bool has_user_queue_pairs(Kernel& kernel, const Port& port);
 
 }  // namespace fabric::qos

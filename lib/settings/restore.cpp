@@ -11,9 +11,8 @@ Changes restore(Kernel& kernel, Port& port, state::Originals& originals, Options
   options.conflict = nullptr;
   options.save_original = nullptr;
   Changes changes = reconcile(kernel, port, entry->second, options);
-  const bool done = std::all_of(changes.begin(), changes.end(), [](const Change& change) {
-    return is_done(change.outcome) || change.outcome == Outcome::unsupported;
-  });
+  const bool done = std::ranges::all_of(
+      changes, [](const Change& change) { return is_done(change.outcome) || change.outcome == Outcome::unsupported; });
   if (!done || options.dry_run) return changes;
   Keys back = options.only;
   for (const Change& change : changes)

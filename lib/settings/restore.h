@@ -2,8 +2,6 @@
 // Restores the original settings.
 #pragma once
 
-#include <vector>
-
 #include "settings/reconcile.h"
 #include "store/state.h"
 

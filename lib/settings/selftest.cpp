@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "settings/selftest.h"
 
-#include <algorithm>
 #include <thread>
 
 #include "base/parse.h"
 #include "kernel/netlink/rtnl.h"
 #include "kernel/netlink/second_look.h"
-#include "settings/busy.h"
 #include "settings/restore.h"
 #include "store/files.h"
 #include "store/state.h"

@@ -2,12 +2,6 @@
 // Writes each setting of a policy once on an idle port, and the settings from before again.
 #pragma once
 
-#include <chrono>
-#include <functional>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "settings/reconcile.h"
 
 namespace fabric::qos {

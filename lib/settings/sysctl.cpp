@@ -2,8 +2,6 @@
 #include "settings/sysctl.h"
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 #include "base/parse.h"
 #include "store/files.h"
@@ -79,9 +77,9 @@ std::string remedy(const std::string& name, int code) {
   return {};
 }
 
-class Pass {
+class SysctlPass {
  public:
-  Pass(const Root& root, const SysctlOptions& options) : root_(root), options_(options) {}
+  SysctlPass(const Root& root, const SysctlOptions& options) : root_(root), options_(options) {}
 
   SysctlChange run(const std::string& name, const std::string& wanted) {
     SysctlChange change{name, Outcome::in_sync, {}, one_spaced(wanted), {}, 0};
@@ -145,8 +143,7 @@ class Pass {
 std::span<const Sysctl> known_sysctls() { return kSysctls; }
 
 const Sysctl* find_sysctl(std::string_view name) {
-  const auto row =
-      std::find_if(kSysctls.begin(), kSysctls.end(), [&](const Sysctl& each) { return has_name(each, name); });
+  const auto row = std::ranges::find_if(kSysctls, [&](const Sysctl& each) { return has_name(each, name); });
   return row != kSysctls.end() ? &*row : nullptr;
 }
 
@@ -174,7 +171,7 @@ std::vector<SysctlChange> reconcile_sysctl(const Root& root, const SysctlValues&
   for (const auto& [name, value] : wanted) {
     if (auto problem = sysctl_problem(name, value); !problem.empty())
       out.push_back({name, Outcome::refused, {}, value, problem, EINVAL});
-    else out.push_back(Pass(root, options).run(name, value));
+    else out.push_back(SysctlPass(root, options).run(name, value));
   }
   return out;
 }

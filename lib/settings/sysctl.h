@@ -3,13 +3,7 @@
 // Sources: Documentation/networking/ip-sysctl.rst, Documentation/admin-guide/sysctl/{kernel,net,vm}.rst of Linux 6.12.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <map>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/result.h"
 #include "kernel/capture/root.h"

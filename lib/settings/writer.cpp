@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/parse.h"
 
@@ -43,10 +42,9 @@ bool is_called_for(const Root& root, const std::string& pid, std::string_view ne
   const auto line = root.read("proc/" + pid + "/cmdline");
   if (!line) return false;
   const auto words = split(*line, '\0');
-  const bool reads = std::any_of(words.begin(), words.end(), [](std::string_view word) {
-    return std::find(kReads.begin(), kReads.end(), word) != kReads.end();
-  });
-  return !reads && std::find(words.begin(), words.end(), netdev) != words.end();
+  const bool reads =
+      std::ranges::any_of(words, [](std::string_view word) { return std::ranges::find(kReads, word) != kReads.end(); });
+  return !reads && std::ranges::find(words, netdev) != words.end();
 }
 
 // flags of /proc/PID/fdinfo/FD, octal.
@@ -76,7 +74,7 @@ constexpr std::array kEthtool{SettingId::fw_lldp, SettingId::pause,    SettingId
 
 template <class List>
 bool has(const List& list, SettingId setting) {
-  return std::find(list.begin(), list.end(), setting) != list.end();
+  return std::ranges::find(list, setting) != list.end();
 }
 
 }  // namespace

@@ -5,10 +5,6 @@
 // is one that has a file of the setting open for writing; a daemon that merely runs is not.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-
 #include "kernel/capture/root.h"
 #include "model/node.h"
 #include "model/qos.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/acks.h"
 
-#include <cerrno>
-
 #include "store/files.h"
 #include "store/toml_value.h"
 

@@ -2,13 +2,9 @@
 // The acknowledgements, as `fabric-agentctl ack` writes them: everybody may read them, root writes.
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/result.h"
 #include "kernel/capture/root.h"
-#include "model/acks.h"
+#include "model/health.h"
 
 namespace fabric {
 

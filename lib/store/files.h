@@ -2,7 +2,6 @@
 // Files that are whole at every instant.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "base/fd.h"

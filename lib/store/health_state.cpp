@@ -2,7 +2,6 @@
 #include "store/health_state.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstdio>
 
@@ -29,7 +28,7 @@ std::string trigger_toml(const HealthTrigger& trigger) {
 
 bool is_plain(const HealthState& state) {
   return state.phase() == HealthPhase::ok && state.onsets == 0 && !state.struck &&
-         std::all_of(state.parts.begin(), state.parts.end(), [](const HealthPart& part) { return part.amount == 0; });
+         std::ranges::all_of(state.parts, [](const HealthPart& part) { return part.amount == 0; });
 }
 
 std::string state_toml(const std::string& rule, const std::string& subject, const HealthState& state) {

@@ -2,13 +2,9 @@
 // The health states as the exporter keeps them over a restart.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "base/result.h"
 #include "kernel/capture/root.h"
-#include "model/acks.h"
+#include "model/health.h"
 
 namespace fabric {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/inventory.h"
 
-#include <cerrno>
 #include <limits>
 
 #include "base/parse.h"

@@ -2,10 +2,6 @@
 // The inventory of the node, as fabric-agentd and `fabric-agentctl inventory accept` write it.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "base/result.h"
 #include "kernel/capture/root.h"
 #include "model/inventory.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/neighbor_state.h"
 
-#include <utility>
-
 #include "base/parse.h"
 #include "store/files.h"
 #include "store/toml_value.h"

@@ -2,10 +2,6 @@
 // What fabric-lldp.service has heard: /run/fabric-lldp/neighbors.toml, written whole and renamed into place.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "base/result.h"
 #include "kernel/capture/root.h"
 #include "model/neighbor.h"

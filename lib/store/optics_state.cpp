@@ -2,10 +2,7 @@
 #include "store/optics_state.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
-#include <utility>
 
 #include "base/parse.h"
 #include "kernel/pci/child.h"

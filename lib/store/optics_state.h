@@ -2,12 +2,6 @@
 // What fabric-agentd has read of the modules: /run/fabric-agent/optics.toml, written whole and renamed into place.
 #pragma once
 
-#include <map>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-
 #include "base/result.h"
 #include "kernel/capture/root.h"
 #include "model/transceiver.h"

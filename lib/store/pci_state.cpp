@@ -2,7 +2,6 @@
 #include "store/pci_state.h"
 
 #include <limits>
-#include <utility>
 
 #include "store/files.h"
 #include "store/toml_value.h"

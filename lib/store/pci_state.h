@@ -2,10 +2,6 @@
 // What fabric-agent-pci.service read of PCI configuration space: /run/fabric-agent/pci.toml.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "base/result.h"
 #include "kernel/capture/root.h"
 #include "model/platform.h"

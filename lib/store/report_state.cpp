@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <map>
 
 #include "base/parse.h"
 #include "store/files.h"
@@ -68,8 +67,8 @@ Result<PublishedReport> parse_report(std::string_view text, const std::string& n
   if (!updated || !std::isfinite(*updated)) return error(EBADMSG, name + ":1:1: no time in it");
   PublishedReport out{{}, *updated};
   each_of(*table, "finding", [&](const toml::node& node) { out.report.findings.push_back(finding_of(node)); });
-  std::stable_sort(out.report.findings.begin(), out.report.findings.end(),
-                   [](const Finding& a, const Finding& b) { return rank(a.status) < rank(b.status); });
+  std::ranges::stable_sort(out.report.findings,
+                           [](const Finding& a, const Finding& b) { return rank(a.status) < rank(b.status); });
   int64_t left = kMostOk;
   if (const auto* ok = table_at(*table, "ok"))
     for (auto&& [key, node] : *ok) {

@@ -2,10 +2,6 @@
 // The exporter's last report, for programs that need its verdict at once.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "base/result.h"
 #include "kernel/capture/root.h"
 #include "model/report.h"

@@ -4,11 +4,8 @@
 #include <stdio.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <utility>
 
 #include "base/parse.h"
-#include "model/node.h"
 #include "store/files.h"
 #include "store/toml_value.h"
 

@@ -4,14 +4,6 @@
 // start after a crash, sees the old or the new one, never a part.
 #pragma once
 
-#include <chrono>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "base/fd.h"
 #include "kernel/capture/root.h"
 #include "model/node.h"

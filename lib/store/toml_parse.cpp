@@ -2,7 +2,6 @@
 // Before toml++ parses: a letter beyond ASCII outside of strings and comments, which TOML 1.0 allows nowhere, is mostly
 // a typographic quote, and deserves a message that says so.
 #include <algorithm>
-#include <cerrno>
 
 #include "base/parse.h"
 #include "store/toml_value.h"
@@ -97,7 +96,7 @@ MaybeProblem take_last_line(std::string_view text, toml::table& table) {
   if (auto problem = read_text(*wanted, line)) return problem;
   const auto lines = split(text, '\n');
   const auto is_it = [&](std::string_view each) { return each == line || each == line + "\r"; };
-  if (!line.starts_with('#') || std::none_of(lines.begin(), lines.end(), is_it))
+  if (!line.starts_with('#') || std::ranges::none_of(lines, is_it))
     return TomlProblem{wanted->source().begin,
                        "no line " + toml_string(clean_text(line)) + ": the end of the file is missing"};
   table.erase(kLastLine);

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
-#include <vector>
 
 #include "base/parse.h"
 #include "store/toml_words.h"
@@ -177,7 +175,7 @@ MaybeProblem read_kind(const toml::node& node, AppTrust& out) {
   return read_words(node, kWhat, [&](const toml::node& word) -> MaybeProblem {
     const auto selector = parse_selector(word.as_string()->get());
     if (!selector) return expected(word, kWhat);
-    if (std::find(out.selectors.begin(), out.selectors.end(), *selector) != out.selectors.end())
+    if (std::ranges::find(out.selectors, *selector) != out.selectors.end())
       return TomlProblem{word.source().begin, describe(word) + " is listed twice"};
     out.selectors.push_back(*selector);
     return std::nullopt;

@@ -7,7 +7,6 @@
 #define TOML_HEADER_ONLY 1
 // toml++ 3.3 asserts that a table header begins with a key character, and then reports "[[[" as an error anyway.
 #define TOML_ASSERT(expression) static_assert(true)
-#include <cstdint>
 
 // toml++ 3.3's tables of Unicode white space (is_non_ascii_horizontal_whitespace) run into __builtin_unreachable() for
 // most letters beyond ASCII, "é" among them. They are not white space.
@@ -20,10 +19,6 @@
 #define TOML_UNREACHABLE __builtin_unreachable()
 #endif
 #include <toml++/toml.h>
-
-#include <optional>
-#include <string>
-#include <string_view>
 
 #include "base/result.h"
 #include "model/qos.h"

@@ -2,9 +2,7 @@
 // The words of TOML for values that are one of a few, for reading and for writing.
 #pragma once
 
-#include <array>
 #include <span>
-#include <string_view>
 #include <utility>
 
 #include "model/qos.h"

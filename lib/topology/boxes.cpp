@@ -2,7 +2,6 @@
 #include "topology/boxes.h"
 
 #include <algorithm>
-#include <map>
 
 #include "model/pci_kind.h"
 
@@ -27,7 +26,7 @@ void place_below_bridge(std::vector<Item> items, TopologyBox& box) {
   const std::string bridge = items.front().bridge();
   for (Item& item : items) --item.depth;
   const auto goes_on = [&](const Item& item) { return item.depth > 0 && item.bridge() == items.front().bridge(); };
-  if (items.size() == 1 || (items.front().depth > 0 && std::all_of(items.begin(), items.end(), goes_on))) {
+  if (items.size() == 1 || (items.front().depth > 0 && std::ranges::all_of(items, goes_on))) {
     if (items.size() == 1) items.front().depth = 0;
     return place(items, box);
   }
@@ -35,7 +34,7 @@ void place_below_bridge(std::vector<Item> items, TopologyBox& box) {
   place(items, below);
   // The functions of one NIC need no box.
   const std::string& first = items.front().function->pci;
-  const bool one_card = std::all_of(items.begin(), items.end(), [&](const Item& item) {
+  const bool one_card = std::ranges::all_of(items, [&](const Item& item) {
     return item.function->pci.substr(0, item.function->pci.rfind('.')) == first.substr(0, first.rfind('.'));
   });
   if (!one_card) return box.boxes.push_back(std::move(below));
@@ -50,8 +49,8 @@ void place(const std::vector<Item>& items, TopologyBox& box) {
     else (item.gpu ? box.gpus : box.nics).push_back(item.index);
   }
   for (auto& [bridge, group] : by_bridge) place_below_bridge(std::move(group), box);
-  std::sort(box.gpus.begin(), box.gpus.end());
-  std::sort(box.nics.begin(), box.nics.end());
+  std::ranges::sort(box.gpus);
+  std::ranges::sort(box.nics);
 }
 
 TopologyBox numa_box(const Topology& topology, std::optional<int> node, const std::vector<Item>& items) {
@@ -73,14 +72,13 @@ TopologyBox numa_box(const Topology& topology, std::optional<int> node, const st
 }  // namespace
 
 std::vector<size_t> shown_nics(const Topology& topology) {
-  const bool rdma = std::any_of(topology.nics.begin(), topology.nics.end(), carries_rdma);
+  const bool rdma = std::ranges::any_of(topology.nics, carries_rdma);
   std::vector<size_t> shown;
   for (size_t i = 0; i < topology.nics.size(); ++i)
     if (!rdma || carries_rdma(topology.nics[i])) shown.push_back(i);
   // Thousands of virtual functions belong to guests and make no readable table.
   const auto is_virtual = [&](size_t nic) { return topology.nics[nic].virtual_function; };
-  if (shown.size() > kMostNics && !std::all_of(shown.begin(), shown.end(), is_virtual))
-    std::erase_if(shown, is_virtual);
+  if (shown.size() > kMostNics && !std::ranges::all_of(shown, is_virtual)) std::erase_if(shown, is_virtual);
   shown.resize(std::min(shown.size(), kMostNics));
   return shown;
 }

@@ -2,9 +2,6 @@
 // The machine as nested boxes, common to tree, graph and pictures.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "model/node.h"
 
 namespace fabric {

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which NICs a machine was built with for its GPUs, and which of them are up.
 #include <algorithm>
-#include <compare>
 #include <iterator>
-#include <map>
-#include <set>
-#include <string_view>
 #include <tuple>
 
 #include "model/pci_kind.h"
@@ -14,9 +10,7 @@
 namespace fabric {
 namespace {
 
-bool is_of(const Port& port, const Nic& nic) {
-  return std::find(nic.rdma.begin(), nic.rdma.end(), port.rdma) != nic.rdma.end();
-}
+bool is_of(const Port& port, const Nic& nic) { return std::ranges::find(nic.rdma, port.rdma) != nic.rdma.end(); }
 
 struct Kind {
   uint16_t vendor = 0, device = 0;
@@ -61,7 +55,7 @@ std::optional<double> rate_beside(const Topology& topology, const Nic& nic, std:
 // NICs of one board reach the same rate.
 using Board = std::tuple<uint16_t, uint16_t, std::string>;
 Board board_of(const Nic& nic, std::span<const Port> ports) {
-  const auto port = std::find_if(ports.begin(), ports.end(), [&](const Port& each) { return is_of(each, nic); });
+  const auto port = std::ranges::find_if(ports, [&](const Port& each) { return is_of(each, nic); });
   return {nic.vendor, nic.device, port == ports.end() ? std::string() : port->board_id};
 }
 
@@ -101,7 +95,7 @@ bool is_as_fast(const Suits& other, const Suits& chosen) {
 // Enough for all GPUs, at the same classes as with all of `nics`.
 bool suffices(const Topology& topology, const std::vector<size_t>& some, const std::vector<size_t>& nics) {
   return !topology.gpus.empty() && some.size() >= topology.gpus.size() && some.size() + 2 <= nics.size() &&
-         std::all_of(topology.gpus.begin(), topology.gpus.end(), [&](const Gpu& gpu) {
+         std::ranges::all_of(topology.gpus, [&](const Gpu& gpu) {
            return nearest_class(topology, gpu, some) == nearest_class(topology, gpu, nics);
          });
 }
@@ -131,13 +125,13 @@ std::vector<size_t> without_slower(const Topology& topology, std::span<const Por
 std::vector<size_t> with_as_near(const Topology& topology, const std::vector<size_t>& own,
                                  const std::vector<size_t>& others) {
   std::vector<size_t> out = own;
-  std::copy_if(others.begin(), others.end(), std::back_inserter(out), [&](size_t nic) {
-    return std::any_of(topology.gpus.begin(), topology.gpus.end(), [&](const Gpu& gpu) {
+  std::ranges::copy_if(others, std::back_inserter(out), [&](size_t nic) {
+    return std::ranges::any_of(topology.gpus, [&](const Gpu& gpu) {
       const auto path = path_class(gpu, topology.nics[nic]), best = nearest_class(topology, gpu, own);
       return path && (!best || *path <= *best);
     });
   });
-  std::sort(out.begin(), out.end());
+  std::ranges::sort(out);
   return out;
 }
 
@@ -195,7 +189,7 @@ std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port>
       if (best && path_class(gpu, topology.nics[nic]) == best) near.insert(kind.at(nic));
     for (const Kind& each : near) ++kinds[each].gpus;
   }
-  const auto chosen = std::max_element(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
+  const auto chosen = std::ranges::max_element(kinds, [](const auto& a, const auto& b) {
     const bool link_a = a.second.rate > 0, link_b = b.second.rate > 0;
     const size_t cards_a = a.second.cards.size(), cards_b = b.second.cards.size();
     return std::tie(link_a, a.second.gpus, cards_a, a.second.rate) <
@@ -215,8 +209,8 @@ std::vector<size_t> usable_nics(const Topology& topology, std::span<const Port> 
                                 const std::vector<size_t>& nics) {
   std::vector<size_t> up;
   for (const size_t nic : nics)
-    if (std::any_of(ports.begin(), ports.end(),
-                    [&](const Port& port) { return is_of(port, topology.nics[nic]) && port.state == kPortActive; }))
+    if (std::ranges::any_of(
+            ports, [&](const Port& port) { return is_of(port, topology.nics[nic]) && port.state == kPortActive; }))
       up.push_back(nic);
   return up.empty() ? nics : up;
 }

@@ -2,9 +2,6 @@
 // The parts of the node now, and compared with the inventory.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "model/node.h"
 
 namespace fabric {

@@ -2,7 +2,6 @@
 #include "topology/locality.h"
 
 #include <algorithm>
-#include <set>
 
 #include "model/pci_kind.h"
 
@@ -13,7 +12,7 @@ namespace {
 // a switch is an upstream port with one downstream port on each side, so one on each side is still one switch.
 std::optional<PathClass> below_one_bridge(const PciDevice& first, const PciDevice& second) {
   for (size_t a = 0; a < first.bridges.size(); ++a) {
-    const auto shared = std::find(second.bridges.begin(), second.bridges.end(), first.bridges[a]);
+    const auto shared = std::ranges::find(second.bridges, first.bridges[a]);
     if (shared == second.bridges.end()) continue;
     const auto b = static_cast<size_t>(shared - second.bridges.begin());
     return std::max(a, b) <= 1 ? PathClass::PIX : PathClass::PXB;
@@ -56,25 +55,23 @@ std::optional<PathClass> path_class(const Gpu& gpu, const Nic& nic) {
 }
 
 std::vector<size_t> nearest_nics(const Topology& topology, const Gpu& gpu) {
-  const bool rdma = std::any_of(topology.nics.begin(), topology.nics.end(), carries_rdma);
+  const bool rdma = std::ranges::any_of(topology.nics, carries_rdma);
   return nearest_of(topology, gpu, rdma);
 }
 
 bool is_flattened(const Topology& topology) {
   const auto on_root_bus = [](const Gpu& gpu) { return gpu.bridges.empty() && !gpu.root.empty(); };
   if (topology.gpus.empty()) return false;
-  if (topology.hypervisor.empty() && std::none_of(topology.gpus.begin(), topology.gpus.end(), on_root_bus))
-    return false;
+  if (topology.hypervisor.empty() && std::ranges::none_of(topology.gpus, on_root_bus)) return false;
   std::set<std::string> bridges;
   const auto shares = [&](const PciDevice& device) {
-    return std::any_of(device.bridges.begin(), device.bridges.end(),
-                       [&](const std::string& bridge) { return bridges.count(bridge) != 0; });
+    return std::ranges::any_of(device.bridges, [&](const std::string& bridge) { return bridges.count(bridge) != 0; });
   };
   for (const Gpu& gpu : topology.gpus) {
     if (shares(gpu)) return false;
     bridges.insert(gpu.bridges.begin(), gpu.bridges.end());
   }
-  return std::none_of(topology.nics.begin(), topology.nics.end(), shares);
+  return std::ranges::none_of(topology.nics, shares);
 }
 
 }  // namespace fabric

@@ -2,8 +2,6 @@
 // GPU-NIC and GPU-GPU distance by nvidia-smi's definitions, from the PCI tree alone.
 #pragma once
 
-#include <optional>
-
 #include "model/node.h"
 
 namespace fabric {

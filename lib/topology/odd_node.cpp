@@ -2,8 +2,6 @@
 #include "topology/odd_node.h"
 
 #include <algorithm>
-#include <map>
-#include <optional>
 
 #include "model/pci_kind.h"
 

@@ -2,9 +2,6 @@
 // NUMA nodes that cannot be right by the machine's own symmetry.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "model/node.h"
 
 namespace fabric {

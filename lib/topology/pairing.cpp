@@ -2,8 +2,6 @@
 #include "topology/pairing.h"
 
 #include <algorithm>
-#include <compare>
-#include <map>
 #include <utility>
 
 #include "topology/symmetry.h"
@@ -27,7 +25,7 @@ struct Cost {
 
 long bridges_between(const PciDevice& a, const PciDevice& b) {
   for (size_t i = 0; i < a.bridges.size(); ++i)
-    if (const auto shared = std::find(b.bridges.begin(), b.bridges.end(), a.bridges[i]); shared != b.bridges.end())
+    if (const auto shared = std::ranges::find(b.bridges, a.bridges[i]); shared != b.bridges.end())
       return static_cast<long>(i) + (shared - b.bridges.begin());
   return static_cast<long>(a.bridges.size() + b.bridges.size());
 }
@@ -69,7 +67,7 @@ class Assignment {
     units_.push_back({gpu, end});
   }
 
-  [[nodiscard]] long greatest_load() const { return load_.empty() ? 0 : *std::max_element(load_.begin(), load_.end()); }
+  [[nodiscard]] long greatest_load() const { return load_.empty() ? 0 : *std::ranges::max_element(load_); }
   [[nodiscard]] std::vector<std::vector<size_t>> by_gpu() const {
     std::vector<std::vector<size_t>> out(edges_.size());
     for (const Unit& unit : units_) out[unit.gpu].push_back(unit.nic);
@@ -150,7 +148,7 @@ Pairing pairing_of(const Topology& topology, const std::vector<size_t>& nics, co
       pair.nics.push_back(nics[place]);
       pair.shared_by = std::max(pair.shared_by, static_cast<unsigned>(assignment.load()[place]));
     }
-    std::sort(pair.nics.begin(), pair.nics.end());
+    std::ranges::sort(pair.nics);
     if (!pair.nics.empty()) pair.path = path_class(topology.gpus[g], topology.nics[pair.nics.front()]);
     out.pairs.push_back(std::move(pair));
   }

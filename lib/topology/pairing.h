@@ -2,10 +2,7 @@
 // Which NIC each GPU should use: the best assignment that the machine's structure allows.
 #pragma once
 
-#include <optional>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "model/node.h"
 #include "model/view.h"

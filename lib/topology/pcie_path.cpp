@@ -19,7 +19,7 @@ std::vector<std::string> bridges_between(const PciDevice& a, const PciDevice& b)
   const auto shared = std::find_first_of(a.bridges.begin(), a.bridges.end(), b.bridges.begin(), b.bridges.end());
   if (shared == a.bridges.end()) return {};
   std::vector<std::string> out(a.bridges.begin(), shared);
-  out.insert(out.end(), b.bridges.begin(), std::find(b.bridges.begin(), b.bridges.end(), *shared));
+  out.insert(out.end(), b.bridges.begin(), std::ranges::find(b.bridges, *shared));
   return out;
 }
 

@@ -2,9 +2,6 @@
 // The way of a PCI function to the root complex, link by link.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "model/node.h"
 
 namespace fabric {

@@ -10,7 +10,7 @@ namespace fabric {
 namespace {
 
 bool is_at_or_below(const PciDevice& device, const std::string& pci) {
-  return device.pci == pci || std::find(device.bridges.begin(), device.bridges.end(), pci) != device.bridges.end();
+  return device.pci == pci || std::ranges::find(device.bridges, pci) != device.bridges.end();
 }
 
 const std::string* name_at(const Topology& topology, const std::string& pci) {

@@ -2,9 +2,6 @@
 // What the checks of the platform group have in common.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "model/view.h"
 
 namespace fabric {

@@ -2,7 +2,6 @@
 #include "topology/rails.h"
 
 #include <algorithm>
-#include <set>
 
 namespace fabric {
 

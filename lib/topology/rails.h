@@ -2,11 +2,6 @@
 // Which rail of the fabric a NIC belongs to, by its place beside the GPUs.
 #pragma once
 
-#include <map>
-#include <optional>
-#include <span>
-#include <string>
-
 #include "topology/pairing.h"
 
 namespace fabric {

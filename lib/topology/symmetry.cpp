@@ -3,9 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
-#include <set>
-#include <string_view>
 
 #include "base/parse.h"
 #include "model/pci_kind.h"

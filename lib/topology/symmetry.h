@@ -2,10 +2,7 @@
 // Parts that a machine lacks by its own symmetry: what equal places of it have, and one place has not.
 #pragma once
 
-#include <optional>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "model/node.h"
 

@@ -4,10 +4,8 @@
 
 #include <array>
 #include <chrono>
-#include <cstdint>
 #include <optional>
 #include <span>
-#include <string_view>
 
 #include "model/metric.h"
 

@@ -4,10 +4,7 @@
 #include <linux/ethtool.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
-
-#include "vendor/vendors.h"
 
 namespace fabric {
 namespace {
@@ -16,8 +13,7 @@ constexpr std::array kDrivers{&kMlx5Ofed, &kMlx5, &kMlx4, &kBnxt, &kIce, &kI40e,
 constexpr std::array kFeatures{&kEthtoolFeature, &kRdmaCm, &kOptionalCounters, &kMrrs};
 
 const Op* find(std::span<const SettingOp> ops, SettingId setting) {
-  const auto found =
-      std::find_if(ops.begin(), ops.end(), [&](const SettingOp& each) { return each.setting == setting; });
+  const auto found = std::ranges::find_if(ops, [&](const SettingOp& each) { return each.setting == setting; });
   return found == ops.end() ? nullptr : &found->op;
 }
 
@@ -28,7 +24,7 @@ const Feature* feature_of(SettingId setting) {
 }
 
 bool has_name(const Driver& driver, std::string_view name) {
-  return std::find(driver.kernel_names.begin(), driver.kernel_names.end(), name) != driver.kernel_names.end();
+  return std::ranges::find(driver.kernel_names, name) != driver.kernel_names.end();
 }
 
 }  // namespace

@@ -3,10 +3,6 @@
 // "unsupported", a value, never a failure of the rest.
 #pragma once
 
-#include <span>
-#include <string>
-#include <string_view>
-
 #include "kernel/kernel.h"
 #include "kernel/netlink/dcbnl.h"
 #include "model/change.h"
@@ -116,5 +112,10 @@ std::span<const Feature* const> features();
 // Decided from evidence: the kernel driver of the PCI function, or the RDMA link type of a software device, and the
 // driver's own files.
 const Driver& driver_for(std::string_view kernel_driver, const Root* root = nullptr, const std::string& netdev = {});
+
+// The drivers and the features, one per file of the same name.
+
+extern const Driver kMlx4, kMlx5, kMlx5Ofed, kBnxt, kIce, kI40e, kIonic, kQede, kRxe, kUpstream;
+extern const Feature kEthtoolFeature, kRdmaCm, kOptionalCounters, kMrrs;
 
 }  // namespace fabric

@@ -53,7 +53,7 @@ Transceiver decode_as(Standard standard, const Memory& memory) {
 // The existing pages: a module that lacks the selected page returns to page 00h (SFF-8636 6.2, byte 127).
 std::vector<Page> present(std::span<const Page> pages) {
   const auto identity =
-      std::find_if(pages.begin(), pages.end(), [](const Page& page) { return page.place == Place{.offset = 128}; });
+      std::ranges::find_if(pages, [](const Page& page) { return page.place == Place{.offset = 128}; });
   std::vector<Page> out;
   for (const Page& page : pages)
     if (page.place.page == 0 || identity == pages.end() || page.data != identity->data) out.push_back(page);

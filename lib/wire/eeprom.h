@@ -4,10 +4,6 @@
 // (QSFP), OIF-CMIS 5.0 (QSFP-DD, OSFP, SFP-DD); offsets held against ethtool 6.x (cmis.h, qsfp.h, sfpdiag.c).
 #pragma once
 
-#include <cstdint>
-#include <span>
-#include <vector>
-
 #include "base/bytes.h"
 #include "base/result.h"
 #include "model/transceiver.h"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 namespace fabric::eeprom {
 namespace {
@@ -193,11 +192,10 @@ void drop_flags_without_limits(Transceiver& out) {
 
 void drop_unmeasured(Transceiver& out) {
   const auto reads_nothing = [&](ModuleReading ModuleLane::*reading) {
-    return std::all_of(out.lanes.begin(), out.lanes.end(),
-                       [&](const ModuleLane& lane) { return (lane.*reading).value.value_or(0) == 0; });
+    return std::ranges::all_of(out.lanes,
+                               [&](const ModuleLane& lane) { return (lane.*reading).value.value_or(0) == 0; });
   };
-  const bool hears =
-      std::any_of(out.lanes.begin(), out.lanes.end(), [](const ModuleLane& lane) { return lane.rx_los == false; });
+  const bool hears = std::ranges::any_of(out.lanes, [](const ModuleLane& lane) { return lane.rx_los == false; });
   if (!hears || !reads_nothing(&ModuleLane::rx_power)) return;
   for (const auto& [reading, limits] : {std::pair{&ModuleLane::rx_power, &Transceiver::rx_power_limits},
                                         {&ModuleLane::tx_power, &Transceiver::tx_power_limits},

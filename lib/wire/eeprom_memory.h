@@ -3,9 +3,6 @@
 #pragma once
 
 #include <array>
-#include <optional>
-#include <string>
-#include <string_view>
 
 #include "wire/eeprom.h"
 

@@ -3,10 +3,6 @@
 // checked.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <string>
-
 #include "base/bytes.h"
 #include "base/result.h"
 #include "model/neighbor.h"

@@ -4,7 +4,6 @@
 #include <span>
 
 #include "kernel/netlink/ethtool.h"
-#include "kernel/netlink/ethtool_settings.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const fabric::View8 message = std::as_bytes(std::span(data, size));

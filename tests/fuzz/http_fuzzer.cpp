@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What clients, command lines and uevents may hold, beyond what libmicrohttpd has parsed.
 #include "exporter/http/http.h"
-#include "exporter/options.h"
+#include "exporter/setup.h"
 #include "exporter/uevent.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -8,7 +8,6 @@
 
 #include "kernel/host/cpu.h"
 #include "kernel/host/limits.h"
-#include "kernel/host/services.h"
 #include "kernel/host/unit_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -2,6 +2,7 @@
 // fabric-agentctl diagnose, from the counters to the exit code.
 #include "ctl/verbs.h"
 #include "diagnosis/diagnosis.h"
+#include "store/state.h"
 #include "support/golden.h"
 #include "support/json_reader.h"
 #include "support/sim_nic.h"
@@ -98,6 +99,36 @@ TEST(CtlDiagnose, AQuietMachineIsTold) {
   EXPECT_TRUE(machine.output.text.starts_with("1 port without symptoms in a window of ")) << machine.output.text;
   machine.options.interval = {};
   EXPECT_EQ(machine.run(), kFailure) << "one reading tells nothing";
+}
+
+// A setting in conflict: without a symptom in traffic, and in the words of check.
+TEST(CtlDiagnose, NamesTheSettingWhoItIsChangedByAndTheFix) {
+  LossyMachine machine(0);
+  test::SimKernel kernel;
+  test::SimNic& nic = kernel.add_nic("eth0", test::Personality::full);
+  machine.tree.file("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "eth0\n")
+      .file("etc/fabric-agent/fabric-agent.toml", "mode = \"enforce\"\n[[port]]\nmtu = 4200\n");
+  machine.options.open = [&](const std::string& root) -> Result<Kernel> { return kernel.kernel(root); };
+  AgentState agent{.mode = "enforce"};
+  agent.ports["mlx5_0/1"]["mtu"] = {"conflict", "repeatedly changed back by ip (pid 812)"};
+  const auto runs = state::take_lock(machine.tree.path(), {}, state::kAgentLockFile);
+  ASSERT_TRUE(runs && state::save_agent_state(machine.tree.path(), agent));
+  EXPECT_EQ(machine.run(), 2) << machine.output.text << machine.output.errors;
+  for (const char* part : {"1 port without symptoms", "mtu  mlx5_0/1\n", "Found:     1500\n", "Expected:  4200\n",
+                           "changed back by ip (pid 812)", "Fix:       Stop that writer"})
+    EXPECT_NE(machine.output.text.find(part), std::string::npos) << part << "\n" << machine.output.text;
+  Options check = machine.options;
+  check.json = machine.options.json = true;
+  check.only = {"mtu"};
+  Output checked;
+  run_check(check, checked);
+  machine.run();
+  EXPECT_EQ(JsonValue::parse(machine.output.text)["settings"].array()[0]["meaning"].text(),
+            JsonValue::parse(checked.text)["checks"].array()[0]["meaning"].text())
+      << checked.text;
+  nic.mtu = 4200;
+  EXPECT_EQ(machine.run(), 0) << machine.output.text;
+  EXPECT_TRUE(JsonValue::parse(machine.output.text)["settings"].array().empty());
 }
 
 TEST(CtlDiagnose, OnlyThePortsThatAreAsked) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine of health with a made clock: confirmed, raised, cleared, and never for ever.
+#include "model/health.h"
+
 #include "config/config.h"
 #include "health/hysteresis.h"
-#include "model/acks.h"
 #include "store/health_state.h"
 #include "support/test.h"
 

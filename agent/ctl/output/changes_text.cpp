@@ -59,8 +59,7 @@ std::string changes_text(const Changes& changes, bool all, const Output& output)
   }
   std::vector<Group> merged;
   for (Group& group : groups) {
-    const auto same =
-        std::find_if(merged.begin(), merged.end(), [&](const Group& other) { return other.text == group.text; });
+    const auto same = std::ranges::find_if(merged, [&](const Group& other) { return other.text == group.text; });
     if (same == merged.end()) merged.push_back(std::move(group));
     else same->ports.push_back(group.ports.front());
   }

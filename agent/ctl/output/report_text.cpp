@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "base/json.h"
 #include "checks/check.h"
-#include "model/report.h"
 
 namespace fabric::ctl {
 namespace {
@@ -22,7 +20,7 @@ std::string upper(std::string_view text) {
 std::string ids_text(const std::vector<std::string>& ids) {
   constexpr size_t kMostNamed = 5;
   const Check* first = find_check(ids.front());
-  const bool one_group = std::all_of(ids.begin(), ids.end(), [&](const std::string& id) {
+  const bool one_group = std::ranges::all_of(ids, [&](const std::string& id) {
     const Check* check = find_check(id);
     return first != nullptr && check != nullptr && check->group == first->group;
   });
@@ -59,13 +57,18 @@ std::string block_text(const FindingGroup& block, const Output& output, bool bri
 }
 
 const Finding* first_finding(const Report& report) {
-  const auto found = std::find_if(report.findings.begin(), report.findings.end(), [](const Finding& finding) {
-    return finding.status != Status::ok && !finding.acknowledged;
-  });
+  const auto found = std::ranges::find_if(
+      report.findings, [](const Finding& finding) { return finding.status != Status::ok && !finding.acknowledged; });
   return found == report.findings.end() ? nullptr : &*found;
 }
 
 }  // namespace
+
+std::string findings_text(const Report& report, const Output& output, bool brief) {
+  std::string text;
+  for (const FindingGroup& block : group_findings(report)) text += block_text(block, output, brief);
+  return text;
+}
 
 std::string report_text(const Report& report, const std::string& hostname, bool verbose, const Output& output,
                         bool brief) {
@@ -74,8 +77,7 @@ std::string report_text(const Report& report, const std::string& hostname, bool 
   const std::string headline =
       (hostname.empty() ? "" : hostname + ": ") + colored(output, verdict, upper(to_text(verdict))) + ": " +
       std::to_string(report.findings.size()) + " checked" + (counts.empty() ? "" : ": ") + counts;
-  std::string text = wrapped(headline, output.width, 2) + "\n";
-  for (const FindingGroup& block : group_findings(report)) text += block_text(block, output, brief);
+  std::string text = wrapped(headline, output.width, 2) + "\n" + findings_text(report, output, brief);
   if (!verbose || count_findings(report, Status::ok) == 0) return text;
   Table table({"CHECK", "SUBJECT", "FOUND"});
   for (const Finding& finding : report.findings)
@@ -95,8 +97,8 @@ std::string brief_text(const Report& report, Status verdict, const std::string& 
     if (others > 1) text += "; " + std::to_string(others - 1) + " more";
   }
   if (!remark.empty()) text += " (" + remark + ")";
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  std::replace(text.begin(), text.end(), '|', '/');  // a monitoring plugin's performance data begins there
+  std::ranges::replace(text, '\n', ' ');
+  std::ranges::replace(text, '|', '/');  // a monitoring plugin's performance data begins there
   return text + "\n";
 }
 

@@ -2,13 +2,14 @@
 // Text and JSON of reports, plans and ports (pure).
 #pragma once
 
-#include <string>
-
+#include "base/json.h"
 #include "base/json_fwd.h"
 #include "ctl/output/table.h"
+#include "ctl/verbs.h"
 #include "ctl/world.h"
 #include "model/change.h"
 #include "model/node.h"
+#include "model/policy.h"
 #include "model/report.h"
 
 namespace fabric::ctl {
@@ -17,6 +18,8 @@ namespace fabric::ctl {
 // for their subject are merged. `verbose` lists the good ones as well; `brief` leaves out meaning and fix.
 std::string report_text(const Report& report, const std::string& hostname, bool verbose, const Output& output,
                         bool brief = false);
+// The findings alone, as there.
+std::string findings_text(const Report& report, const Output& output, bool brief = false);
 // The line of a monitoring plugin: the first finding, how many more there are, and the remark in parentheses.
 std::string brief_text(const Report& report, Status verdict, const std::string& remark = {});
 // "Next: " and the command to type now; empty if nothing is wrong. `options`: " --root DIR", or empty.
@@ -43,5 +46,17 @@ Json status_json(const Node& node, const Policy* policy, const Plan& plan);
 // form.
 std::string show_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output);
 Json show_json(const Node& node, const Policy* policy);
+
+// The inventory in one line, for `status`.
+
+// "Inventory: 24 parts as of 2026-01-01T00:00:00Z; none is missing." Empty: none is recorded.
+std::string inventory_line(const Node& node);
+// taken, parts, missing; null: none is recorded, or it cannot be read.
+Json inventory_json(const Node& node);
+
+// One row for each port and neighbor, then remarks on the source and on malformed frames.
+std::string neighbors_text(const Options& options, const Node& node, const Policy* policy, const Output& output);
+// {"source","why_none","ports":[{"port","netdev","listening","expected":[{"device","port","where"}],"neighbors":[...]}]}
+Json neighbors_json(const Options& options, const Node& node, const Policy* policy);
 
 }  // namespace fabric::ctl

@@ -42,9 +42,8 @@ std::string show_text(const Node& node, const Policy* policy, const Plan& plan, 
   for (const Port& port : node.ports) {
     const PortPolicy* entry = policy == nullptr ? nullptr : policy_for(*policy, port);
     Group group{entry == nullptr ? "unmanaged" : "policy " + entry->name, setting_rows(port, entry, plan), {port.id()}};
-    const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& other) {
-      return other.policy == group.policy && other.rows == group.rows;
-    });
+    const auto same = std::ranges::find_if(
+        groups, [&](const Group& other) { return other.policy == group.policy && other.rows == group.rows; });
     if (same == groups.end()) groups.push_back(std::move(group));
     else same->ports.push_back(port.id());
   }

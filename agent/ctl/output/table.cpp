@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <memory>
-#include <optional>
 
 #include "base/parse.h"
 #include "ctl/verbs/watch.h"
@@ -102,8 +100,7 @@ std::vector<size_t> Table::widths(size_t available) const {
     size_t widest = natural.size();
     for (size_t i = 0; i < natural.size(); ++i)
       if (natural[i] > least[i] && (widest == natural.size() || natural[i] > natural[widest])) widest = i;
-    if (widest == natural.size())
-      widest = static_cast<size_t>(std::max_element(natural.begin(), natural.end()) - natural.begin());
+    if (widest == natural.size()) widest = static_cast<size_t>(std::ranges::max_element(natural) - natural.begin());
     if (natural[widest] <= 1) break;
     --natural[widest];
   }
@@ -118,7 +115,7 @@ std::string Table::text(const Output& output) const {
   scols_table_set_termforce(table.get(), SCOLS_TERMFORCE_NEVER);
   scols_table_enable_colors(table.get(), output.color ? 1 : 0);
   for (size_t i = 0; i < columns_.size(); ++i) {
-    const bool right = std::find(right_.begin(), right_.end(), i) != right_.end();
+    const bool right = std::ranges::find(right_, i) != right_.end();
     libscols_column* column =
         scols_table_new_column(table.get(), columns_[i].c_str(), 0, SCOLS_FL_WRAP | (right ? SCOLS_FL_RIGHT : 0));
     scols_column_set_wrapfunc(column, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, nullptr);
@@ -175,7 +172,7 @@ std::string folded(std::string_view text, unsigned width, std::string_view mark)
   for (const std::string_view line : split(text, '\n')) {
     // Blanks, or the branches of a tree, which are not ASCII.
     const auto is_prefix = [](char byte) { return byte == ' ' || static_cast<unsigned char>(byte) >= 0x80; };
-    const auto begin = std::find_if_not(line.begin(), line.end(), is_prefix);
+    const auto begin = std::ranges::find_if_not(line, is_prefix);
     const std::string_view prefix = line.substr(0, static_cast<size_t>(begin - line.begin()));
     if (width == 0 || columns(line) <= width) {
       out.append(line).append("\n");

@@ -2,10 +2,6 @@
 // Text that fits the terminal: tables as lsblk(8) prints them, wrapped paragraphs, colors.
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "ctl/verbs.h"
 #include "model/report.h"
 

@@ -8,13 +8,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/fd.h"
 #include "base/parse.h"
@@ -121,8 +117,8 @@ Output standard_output() {
 
 bool print(Output& output) {
   std::fputs(output.errors.c_str(), stderr);
-  const bool is_long = output.paged && output.height > 0 &&
-                       static_cast<size_t>(std::count(output.text.begin(), output.text.end(), '\n')) >= output.height;
+  const bool is_long =
+      output.paged && output.height > 0 && static_cast<size_t>(std::ranges::count(output.text, '\n')) >= output.height;
   const bool printed =
       output.descriptor >= 0 && ((is_long && print_paged(output)) || write_all(output.descriptor, output.text));
   if (!printed && output.descriptor >= 0) std::perror("fabric-agentctl: standard output");

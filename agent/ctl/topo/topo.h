@@ -2,11 +2,6 @@
 // The formats of `topo`: pure functions of one view.
 #pragma once
 
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/json_fwd.h"
 #include "ctl/output/table.h"
 #include "model/node.h"

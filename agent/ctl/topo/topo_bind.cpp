@@ -45,7 +45,7 @@ std::vector<unsigned> cpus_of(const Topology& topology, const Cores& cores) {
 
 std::string mask_text(const std::vector<unsigned>& cpus) {
   std::string digits;
-  const unsigned last = cpus.empty() ? 0 : *std::max_element(cpus.begin(), cpus.end());
+  const unsigned last = cpus.empty() ? 0 : *std::ranges::max_element(cpus);
   for (unsigned quad = last / 4 + 1; quad-- > 0;) {
     unsigned value = 0;
     for (const unsigned cpu : cpus)

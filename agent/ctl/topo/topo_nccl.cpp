@@ -2,9 +2,6 @@
 // `topo --format nccl`: variables of NCCL and RCCL, from the topology, the GID tables and the policy (NVIDIA "NCCL User
 // Guide", Environment Variables). A line is NAME=VALUE; some values begin with "=".
 #include <algorithm>
-#include <map>
-#include <optional>
-#include <set>
 
 #include "ctl/topo/topo.h"
 #include "model/finding.h"
@@ -26,14 +23,13 @@ std::vector<const Port*> ports_of(const TopoView& view, const std::vector<size_t
   for (const size_t index : nics)
     for (const Port& port : view.node.ports) {
       const auto& rdma = view.topology.nics[index].rdma;
-      const bool mine = std::find(rdma.begin(), rdma.end(), port.rdma) != rdma.end();
+      const bool mine = std::ranges::find(rdma, port.rdma) != rdma.end();
       // Only the function's own device: subfunctions and representors belong to containers and guests.
       const auto is_own = [&](const Port& each) {
-        return !each.virtual_function && std::find(rdma.begin(), rdma.end(), each.rdma) != rdma.end();
+        return !each.virtual_function && std::ranges::find(rdma, each.rdma) != rdma.end();
       };
-      if (mine && port.virtual_function && std::any_of(view.node.ports.begin(), view.node.ports.end(), is_own))
-        continue;
-      if (mine && (port.state == kPortActive) == active && std::find(out.begin(), out.end(), &port) == out.end())
+      if (mine && port.virtual_function && std::ranges::any_of(view.node.ports, is_own)) continue;
+      if (mine && (port.state == kPortActive) == active && std::ranges::find(out, &port) == out.end())
         out.push_back(&port);
     }
   return out;
@@ -74,8 +70,7 @@ std::string indices_text(const std::set<unsigned>& indices) {
 
 // `pin` is [expect] gid_index; used if all ports have it.
 std::string gid_index(const std::vector<const Port*>& ports, std::optional<unsigned> pin) {
-  const bool ipv4 =
-      std::any_of(ports.begin(), ports.end(), [](const Port* port) { return !gid_indices(*port, true).empty(); });
+  const bool ipv4 = std::ranges::any_of(ports, [](const Port* port) { return !gid_indices(*port, true).empty(); });
   std::set<unsigned> common;
   std::vector<std::string> each;
   for (const Port* port : ports) {
@@ -136,8 +131,7 @@ std::string class_lines(const TopoView& view, const std::vector<const Port*>& po
 std::string bootstrap(const TopoView& view, const std::vector<const Port*>& ports) {
   if (view.bootstrap.empty())
     return "# NCCL_SOCKET_IFNAME is not set: no default route, so the management interface is unknown.\n";
-  const bool compute =
-      std::any_of(ports.begin(), ports.end(), [&](const Port* port) { return port->netdev == view.bootstrap; });
+  const bool compute = std::ranges::any_of(ports, [&](const Port* port) { return port->netdev == view.bootstrap; });
   return std::string("# Ranks bootstrap over the interface of the default route") +
          (compute ? ", which belongs to a compute NIC.\n" : ", away from the compute NICs.\n") +
          "NCCL_SOCKET_IFNAME==" + view.bootstrap + "\n";
@@ -157,10 +151,10 @@ std::string remarks(const TopoView& view, const std::vector<size_t>& nics) {
         "# The hypervisor hides the PCIe switches: set NCCL_TOPO_FILE to the provider's file, or NCCL pairs GPUs "
         "and NICs arbitrarily.\n";
   const auto is_amd = [](const Gpu& gpu) { return gpu.vendor == kAmd; };
-  if (std::any_of(view.topology.gpus.begin(), view.topology.gpus.end(), is_amd))
+  if (std::ranges::any_of(view.topology.gpus, is_amd))
     out += "# AMD GPUs: RCCL reads the same names, from the environment or rccl.conf.\n";
   const auto is_gaudi = [](const Gpu& gpu) { return gpu.vendor == kHabana; };
-  if (std::any_of(view.topology.gpus.begin(), view.topology.gpus.end(), is_gaudi))
+  if (std::ranges::any_of(view.topology.gpus, is_gaudi))
     out += "# Gaudi: HCCL uses the accelerators' own ports and ignores these variables.\n";
   for (const size_t nic : nics) {
     const uint16_t vendor = view.topology.nics[nic].vendor;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Limits of the classes of `topo`, and differences from nvidia-smi's table.
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include "ctl/topo/topo.h"
 #include "model/pci_kind.h"
@@ -54,7 +52,7 @@ std::string split_sockets(const TopoView& view) {
 // Bridges above this device only: its slot's port, and bridges on its own board.
 size_t own_bridges(const Topology& topology, const PciDevice& device) {
   const auto has = [](const PciDevice& other, const std::string& bridge) {
-    return std::find(other.bridges.begin(), other.bridges.end(), bridge) != other.bridges.end();
+    return std::ranges::find(other.bridges, bridge) != other.bridges.end();
   };
   const auto foreign = [&](const PciDevice& other) {
     return other.pci.substr(0, other.pci.rfind('.')) != device.pci.substr(0, device.pci.rfind('.'));
@@ -62,9 +60,7 @@ size_t own_bridges(const Topology& topology, const PciDevice& device) {
   size_t own = 0;
   for (const std::string& bridge : device.bridges) {
     const auto shares = [&](const PciDevice& other) { return foreign(other) && has(other, bridge); };
-    if (std::any_of(topology.gpus.begin(), topology.gpus.end(), shares) ||
-        std::any_of(topology.nics.begin(), topology.nics.end(), shares))
-      break;
+    if (std::ranges::any_of(topology.gpus, shares) || std::ranges::any_of(topology.nics, shares)) break;
     ++own;
   }
   return own;
@@ -124,8 +120,7 @@ std::string memory_nodes(const TopoView& view) {
 }
 
 std::string soft_iwarp(const TopoView& view) {
-  const bool nvidia = std::any_of(view.topology.gpus.begin(), view.topology.gpus.end(),
-                                  [](const Gpu& gpu) { return gpu.vendor == kNvidia; });
+  const bool nvidia = std::ranges::any_of(view.topology.gpus, [](const Gpu& gpu) { return gpu.vendor == kNvidia; });
   for (const Port& port : view.node.ports)
     if (nvidia && capabilities_of(port.kernel_driver).breaks_nvidia_smi_topo)
       return "nvidia-smi topo -m fails while the soft-iWARP device " + port.rdma + " exists.";

@@ -2,10 +2,8 @@
 // `topo --format svg`: sockets side by side, NUMA nodes, root buses and switches as boxes in them, GPUs above their
 // NICs, a line from each GPU to the NICs that it is paired with, problems in red. Plain SVG 1.1: shapes and text.
 #include <algorithm>
-#include <map>
 
 #include "base/parse.h"
-#include "base/xml.h"
 #include "ctl/topo/topo.h"
 #include "model/finding.h"
 
@@ -95,7 +93,7 @@ class Picture {
   [[nodiscard]] std::string nic_detail(const Nic& nic) const {
     std::vector<std::string> detail;
     for (const Port& port : view_.node.ports)
-      if (std::find(nic.rdma.begin(), nic.rdma.end(), port.rdma) != nic.rdma.end())
+      if (std::ranges::find(nic.rdma, port.rdma) != nic.rdma.end())
         detail.push_back(!is_active(port) ? "down" : port.rate ? rate_text(*port.rate) : "up");
     detail.insert(detail.end(), nic.netdevs.begin(), nic.netdevs.end());
     return join(detail, " ");
@@ -189,8 +187,8 @@ class Picture {
   // One word for each GPU, since all of its NICs are of one class; beside the lines, on the side that they do not turn
   // to.
   [[nodiscard]] std::string class_label(Point gpu, const Pair& pair) const {
-    const bool turns_left = std::any_of(pair.nics.begin(), pair.nics.end(),
-                                        [&](size_t nic) { return nics_.count(nic) != 0 && nics_.at(nic).x < gpu.x; });
+    const bool turns_left =
+        std::ranges::any_of(pair.nics, [&](size_t nic) { return nics_.count(nic) != 0 && nics_.at(nic).x < gpu.x; });
     const int x = gpu.x + kTileWidth / 2 + (turns_left ? 5 : -5);
     return text({x, gpu.y + kTileHeight + 12}, std::string(to_text(*pair.path)), color_of(*pair.path), 10,
                 turns_left ? "start" : "end");

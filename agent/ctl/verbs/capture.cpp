@@ -5,10 +5,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <set>
 
 #include "base/fd.h"
 #include "kernel/capture/root.h"

@@ -2,9 +2,6 @@
 // Writes a recorded machine as a directory for --root.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "base/result.h"
 #include "kernel/capture/tape.h"
 

@@ -3,9 +3,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
-#include <ctime>
 #include <filesystem>
 
 #include "base/json.h"
@@ -16,7 +13,7 @@
 #include "ctl/verbs/capture.h"
 #include "ctl/world.h"
 #include "kernel/capture/anonymize.h"
-#include "settings/busy.h"
+#include "settings/reconcile.h"
 
 namespace fabric::ctl {
 namespace {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cerrno>
-#include <ctime>
-#include <optional>
 
 #include "base/json.h"
 #include "base/parse.h"
@@ -72,9 +69,8 @@ bool is_named(const Finding& finding, const std::string& name) {
 // The names of --only, or "check" for all, of which the report has nothing: nothing checked is no success.
 std::vector<std::string> unchecked(const Report& report, const std::vector<std::string>& only) {
   std::vector<std::string> out;
-  std::copy_if(only.begin(), only.end(), std::back_inserter(out), [&](const std::string& name) {
-    return std::none_of(report.findings.begin(), report.findings.end(),
-                        [&](const Finding& finding) { return is_named(finding, name); });
+  std::ranges::copy_if(only, std::back_inserter(out), [&](const std::string& name) {
+    return std::ranges::none_of(report.findings, [&](const Finding& finding) { return is_named(finding, name); });
   });
   if (only.empty() && report.findings.empty()) out.emplace_back("check");
   return out;
@@ -124,8 +120,7 @@ std::optional<Report> published_report(const Options& options, std::string& why)
   Report report = std::move((*published)->report);
   if (!options.only.empty())
     std::erase_if(report.findings, [&](const Finding& finding) {
-      return std::none_of(options.only.begin(), options.only.end(),
-                          [&](const std::string& name) { return is_named(finding, name); });
+      return std::ranges::none_of(options.only, [&](const std::string& name) { return is_named(finding, name); });
     });
   return unchecked(report, options.only).empty() ? std::optional(std::move(report)) : std::nullopt;
 }
@@ -155,8 +150,7 @@ void record_changes(Changed& changed, const Report* before, const Report& now, c
 void keep_gone(Node& before, const Samples& had) {
   if (!had.before) return;
   for (const Port& old : had.before->ports) {
-    if (std::any_of(before.ports.begin(), before.ports.end(), [&](const Port& port) { return port.id() == old.id(); }))
-      continue;
+    if (std::ranges::any_of(before.ports, [&](const Port& port) { return port.id() == old.id(); })) continue;
     Port gone = old;
     gone.counters = {};
     gone.fec.reset(), gone.link_status.reset();
@@ -175,7 +169,7 @@ std::string page(const std::string& report, const Changed& changed, const std::s
 }
 
 bool fits(const std::string& text, const Output& output) {
-  return static_cast<size_t>(std::count(text.begin(), text.end(), '\n')) <= output.height;
+  return static_cast<size_t>(std::ranges::count(text, '\n')) <= output.height;
 }
 
 int watch_check(World& world, std::chrono::milliseconds pace, const Options& options, Output& output) {

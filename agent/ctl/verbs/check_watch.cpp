@@ -10,7 +10,7 @@ namespace fabric::ctl {
 namespace {
 
 const Finding* find(const Report& report, const Finding& wanted) {
-  const auto found = std::find_if(report.findings.begin(), report.findings.end(), [&](const Finding& finding) {
+  const auto found = std::ranges::find_if(report.findings, [&](const Finding& finding) {
     return finding.id == wanted.id && finding.subject == wanted.subject;
   });
   return found == report.findings.end() ? nullptr : &*found;

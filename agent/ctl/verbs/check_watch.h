@@ -2,10 +2,6 @@
 // Changes between two reports.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "model/report.h"
 
 namespace fabric::ctl {

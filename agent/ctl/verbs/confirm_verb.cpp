@@ -5,7 +5,6 @@
 
 #include "base/json.h"
 #include "config/config.h"
-#include "ctl/verbs/confirm.h"
 #include "ctl/verbs/writer.h"
 #include "ctl/world.h"
 

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // counters: rates between two samples.
 #include <algorithm>
-#include <array>
 #include <cstdio>
-#include <ctime>
-#include <functional>
 
 #include "base/json.h"
 #include "config/config.h"
@@ -87,7 +84,7 @@ std::string round_text(const Round& round, const Options& options, const Output&
                 {"counters", rates_json(rates)}});
     return options.watch ? json_line(out) : json_text(out);
   }
-  const auto moving = std::count_if(rates.begin(), rates.end(), moves);
+  const auto moving = std::ranges::count_if(rates, moves);
   const std::string text = round.head + std::to_string(moving) + " of " + std::to_string(round.rates.size()) +
                            " counters moved in " + seconds_text(round.seconds);
   return folded(text, output.width) + "\n\n" + (rates.empty() ? "" : rates_text(rates, output)) +

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 
 #include "base/json.h"
+#include "checks/check.h"
 #include "ctl/output/report_text.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
 #include "ctl/verbs/samples.h"
 #include "diagnosis/diagnosis.h"
+#include "health/health.h"
+#include "model/report.h"
+#include "store/acks.h"
 
 namespace fabric::ctl {
 namespace {
@@ -65,6 +68,16 @@ Options with_ports(const Options& options) {
   return out;
 }
 
+// What the checks of settings report, of the ports that were asked for: one source for both verbs.
+Report settings_report(const World& world, const View& view, auto is_asked) {
+  Report out = run_checks(view, {{std::string(group::settings)}});
+  if (const auto acks = load_acks(world.kernel.root)) mark_acknowledged(out, *acks, wall_now(world.kernel));
+  std::erase_if(out.findings, [&](const Finding& each) {
+    return each.status == Status::ok || each.status == Status::unknown || each.acknowledged || !is_asked(each.subject);
+  });
+  return out;
+}
+
 }  // namespace
 
 int run_diagnose(const Options& given, Output& output) {
@@ -75,25 +88,30 @@ int run_diagnose(const Options& given, Output& output) {
   if (auto known = check_ports(options, samples.now); !known)
     return fail(output, kFailure, "diagnose: " + known.error().text());
   const Plan plan = make_plan(*world, samples.now, options);
-  Diagnoses all = diagnose(view_of(*world, samples, plan));
+  const View view = view_of(*world, samples, plan);
   const auto is_asked = [&](const std::string& id) {
-    return std::any_of(samples.now.ports.begin(), samples.now.ports.end(),
-                       [&](const Port& port) { return port.id() == id && is_chosen(options, port); });
+    const auto is_it = [&](const Port& port) { return port.id() == id && is_chosen(options, port); };
+    return std::ranges::any_of(samples.now.ports, is_it) || (id == kHost && names_host(options));
   };
+  Diagnoses all = diagnose(view);
   std::erase_if(all, [&](const Diagnosis& each) { return !is_asked(each.subject); });
-  const auto ports = static_cast<size_t>(std::count_if(samples.now.ports.begin(), samples.now.ports.end(),
-                                                       [&](const Port& port) { return is_asked(port.id()); }));
+  const Report settings = settings_report(*world, view, is_asked);
+  const Status symptoms = samples.before ? worst(all) : Status::unknown;
+  const Status verdict = std::min(symptoms, worst(settings), [](Status a, Status b) { return rank(a) < rank(b); });
   if (options.json) {
     Json out = Json::object();
-    out.update({{"verdict", to_text(samples.before ? worst(all) : Status::unknown)},
+    out.update({{"verdict", to_text(verdict)},
                 {"seconds", samples.before ? Json(seconds_of(samples)) : Json()},
                 {"diagnoses", to_json(all)},
+                {"settings", to_json(settings)["checks"]},
                 {"unread", unseen_json(samples.now)}});
     output.text += json_text(out);
   } else {
-    output.text += diagnoses_text(all, samples, ports, output) + unseen_text(samples.now, output);
+    const auto ports = std::ranges::count_if(samples.now.ports, [&](const Port& port) { return is_asked(port.id()); });
+    output.text += diagnoses_text(all, samples, static_cast<size_t>(ports), output) + findings_text(settings, output) +
+                   unseen_text(samples.now, output);
   }
-  return samples.before ? static_cast<int>(worst(all)) : kFailure;
+  return samples.before ? static_cast<int>(verdict) : kFailure;
 }
 
 }  // namespace fabric::ctl

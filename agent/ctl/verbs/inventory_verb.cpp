@@ -6,9 +6,9 @@
 #include <cstdio>
 
 #include "base/json.h"
+#include "ctl/output/report_text.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
-#include "ctl/verbs/inventory.h"
 #include "ctl/world.h"
 #include "health/health.h"
 #include "store/inventory.h"

@@ -2,7 +2,6 @@
 // explain LINE, explain --log FILE.
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <fstream>
 #include <iostream>
 
@@ -45,9 +44,8 @@ void add_line(Log& log, const std::string& line, const Node& node) {
   if (message == nullptr) return;
   ++log.known;
   Named named = loglines::names_in(line, node);
-  const auto same = std::find_if(log.found.begin(), log.found.end(), [&](const Found& each) {
-    return each.message == message && each.named.ports == named.ports;
-  });
+  const auto same = std::ranges::find_if(
+      log.found, [&](const Found& each) { return each.message == message && each.named.ports == named.ports; });
   if (same != log.found.end()) ++same->count;
   else if (log.found.size() < kMaxFindings)
     log.found.push_back(

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctl/verbs/neighbors.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "base/json.h"
 #include "checks/cabling/peer.h"
+#include "ctl/output/report_text.h"
 #include "ctl/output/table.h"
 #include "ctl/world.h"
 

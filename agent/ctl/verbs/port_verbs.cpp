@@ -7,7 +7,6 @@
 #include "ctl/output/report_text.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
-#include "ctl/verbs/inventory.h"
 #include "ctl/world.h"
 #include "model/finding.h"
 #include "store/state.h"

@@ -2,7 +2,6 @@
 #include "ctl/verbs/samples.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -34,7 +33,7 @@ Rate rate_of(const Port& port, CounterSource source, const Counter& counter, std
 
 // Two counters that are parts of one series add up, as on the metrics page.
 void put(std::vector<Rate>& rates, Rate rate) {
-  const auto same = std::find_if(rates.begin(), rates.end(), [&](const Rate& each) {
+  const auto same = std::ranges::find_if(rates, [&](const Rate& each) {
     return each.counter == rate.counter && each.labels == rate.labels && each.port == rate.port;
   });
   if (same == rates.end()) return rates.push_back(std::move(rate));
@@ -75,8 +74,8 @@ std::string total_text(const Rate& rate) { return number(rate.total, rate.total 
 std::vector<Rate> rates_of(const Node& before, const Node& now, double seconds) {
   std::vector<Rate> all;
   for (const Port& port : now.ports) {
-    const auto earlier = std::find_if(before.ports.begin(), before.ports.end(),
-                                      [&](const Port& each) { return each.id() == port.id() && each.pci == port.pci; });
+    const auto earlier = std::ranges::find_if(
+        before.ports, [&](const Port& each) { return each.id() == port.id() && each.pci == port.pci; });
     const PortCounters nothing, &old = earlier == before.ports.end() ? nothing : earlier->counters;
     std::vector<Rate> rates;
     const auto add_source = [&](CounterSource source, const std::vector<Counter>& was, const std::vector<Counter>& is) {
@@ -93,7 +92,7 @@ std::vector<Rate> rates_of(const Node& before, const Node& now, double seconds) 
     std::move(rates.begin(), rates.end(), std::back_inserter(all));
   }
   const auto moves = [](const Rate& rate) { return rate.per_second.value_or(0) > 0; };
-  std::stable_sort(all.begin(), all.end(), [&](const Rate& a, const Rate& b) {
+  std::ranges::stable_sort(all, [&](const Rate& a, const Rate& b) {
     if (moves(a) != moves(b)) return moves(a);
     if (!moves(a)) return false;
     if (a.trouble != b.trouble) return a.trouble;

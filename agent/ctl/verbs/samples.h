@@ -2,12 +2,6 @@
 // Two samples of the machine, and the rates of the counters between them, under the metrics' names.
 #pragma once
 
-#include <chrono>
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "base/json_fwd.h"
 #include "checks/check.h"
 #include "ctl/verbs.h"

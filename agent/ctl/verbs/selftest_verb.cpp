@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs/writer.h"
-#include "settings/busy.h"
+#include "settings/reconcile.h"
 #include "settings/selftest.h"
 
 namespace fabric::ctl {

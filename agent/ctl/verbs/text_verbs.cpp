@@ -164,8 +164,7 @@ int run_explain(const Options& options, Output& output) {
   const auto is_line = [](const std::string& word) {
     return word == "-" || word.find_first_of(" \t") != std::string::npos;
   };
-  if (!options.log.empty() || std::any_of(options.arguments.begin(), options.arguments.end(), is_line))
-    return run_explain_log(options, output);
+  if (!options.log.empty() || std::ranges::any_of(options.arguments, is_line)) return run_explain_log(options, output);
   const std::vector<Topic> all = topics();
   if (options.arguments.empty() && !options.json) {
     Table table({"ID", "GROUP", "TITLE"});
@@ -179,7 +178,7 @@ int run_explain(const Options& options, Output& output) {
   std::vector<std::string_view> known;
   for (const Topic& topic : all) known.push_back(topic.id);
   for (const std::string& id : options.arguments) {
-    const auto found = std::find(known.begin(), known.end(), id);
+    const auto found = std::ranges::find(known, id);
     const std::string candidate = nearest(id, known);
     if (found == known.end())
       return fail(output, kUsage,

@@ -5,9 +5,6 @@
 #include <sys/signalfd.h>
 
 #include <algorithm>
-#include <array>
-#include <ctime>
-#include <vector>
 
 #include "base/parse.h"
 

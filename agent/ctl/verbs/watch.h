@@ -4,11 +4,7 @@
 
 #include <termios.h>
 
-#include <chrono>
 #include <csignal>
-#include <functional>
-#include <string>
-#include <string_view>
 
 #include "base/fd.h"
 #include "ctl/verbs.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // plan, apply, restore: the write line, once, by hand.
 #include <algorithm>
-#include <cerrno>
-#include <chrono>
 #include <iterator>
 #include <thread>
 
@@ -10,12 +8,11 @@
 #include "config/config.h"
 #include "ctl/output/report_text.h"
 #include "ctl/verbs.h"
-#include "ctl/verbs/confirm.h"
 #include "ctl/verbs/writer.h"
 #include "ctl/world.h"
 #include "kernel/netlink/rtnl.h"
 #include "model/node.h"
-#include "settings/busy.h"
+#include "settings/reconcile.h"
 #include "settings/restore.h"
 #include "settings/selftest.h"
 #include "store/state.h"
@@ -44,7 +41,7 @@ const ScanOptions kPortsOnly{.topology = false,
                              .members = true};
 
 bool any_of(const Changes& changes, Outcome outcome) {
-  return std::any_of(changes.begin(), changes.end(), [&](const Change& change) { return change.outcome == outcome; });
+  return std::ranges::any_of(changes, [&](const Change& change) { return change.outcome == outcome; });
 }
 
 bool is_in_sync(const Change& change) { return is_done(change.outcome); }
@@ -59,7 +56,7 @@ Changes flat(const Plan& plan) {
 // after a write, such a failure is not kFailure.
 int print_changes(const Changes& changes, const Options& options, Output& output, const Result<void>& recorded) {
   if (!recorded) failure(recorded.error(), output);
-  const bool all_good = std::all_of(changes.begin(), changes.end(), is_in_sync);
+  const bool all_good = std::ranges::all_of(changes, is_in_sync);
   if (options.json) {
     output.text += json_text(changes_json(changes));
   } else {
@@ -67,7 +64,7 @@ int print_changes(const Changes& changes, const Options& options, Output& output
     output.text +=
         table.empty() ? "Nothing to do: " + std::to_string(changes.size()) + " settings are in sync.\n" : table;
   }
-  if (std::any_of(changes.begin(), changes.end(), [](const Change& change) { return change.code == EPERM; }))
+  if (std::ranges::any_of(changes, [](const Change& change) { return change.code == EPERM; }))
     fail(output, kFailure, "write not permitted (EPERM): requires CAP_NET_ADMIN, run it as root");
   return all_good && recorded ? kDone : kChanges;
 }
@@ -108,7 +105,7 @@ void settle(Kernel& kernel, std::vector<const Port*> ports, Output& output) {
 std::vector<const Port*> without_carrier(Kernel& kernel, const std::vector<Port>& ports, const Changes& changes) {
   std::vector<const Port*> down;
   for (const Port& port : ports) {
-    const bool written = std::any_of(changes.begin(), changes.end(), [&](const Change& change) {
+    const bool written = std::ranges::any_of(changes, [&](const Change& change) {
       return change.port == port.id() && was_written(change) && change.disruptive;
     });
     if (written && port.carrier.value_or(false) && !has_carrier(kernel, port)) down.push_back(&port);
@@ -166,8 +163,7 @@ Result<void> refuse_against_agent(const World& world, const Options& options) {
 // "12 settings to write, 4 of them disruptive (they stop traffic for a moment)."
 std::string plan_summary(const Changes& writes) {
   if (writes.empty()) return "Nothing to write.\n";
-  const auto disruptive =
-      std::count_if(writes.begin(), writes.end(), [](const Change& change) { return change.disruptive; });
+  const auto disruptive = std::ranges::count_if(writes, [](const Change& change) { return change.disruptive; });
   return std::to_string(writes.size()) + (writes.size() == 1 ? " setting" : " settings") + " to write" +
          (disruptive == 0 ? "" : ", " + std::to_string(disruptive) + " disruptive (stops traffic for a moment)") +
          ".\n";
@@ -206,7 +202,7 @@ int run_plan(const Options& options, Output& output) {
   if (auto known = check_ports(options, node); !known) return failure(known.error(), output);
   const Changes all = flat(make_plan(*world, node, options));
   Changes writes;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(writes), is_write);
+  std::ranges::copy_if(all, std::back_inserter(writes), is_write);
   if (options.json) {
     output.text += json_text(changes_json(options.verbose ? all : writes));
   } else {

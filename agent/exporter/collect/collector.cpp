@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "exporter/collect/readers.h"
 
@@ -34,12 +33,12 @@ void Collector::rescan() {
 
 void Collector::reread(const std::set<std::string>& netdevs) {
   const auto is_affected = [&](const Port& port) {
-    return netdevs.contains(port.netdev) || std::any_of(port.gids.begin(), port.gids.end(),
-                                                        [&](const Gid& gid) { return netdevs.contains(gid.netdev); });
+    return netdevs.contains(port.netdev) ||
+           std::ranges::any_of(port.gids, [&](const Gid& gid) { return netdevs.contains(gid.netdev); });
   };
   const std::lock_guard lock(shared_->mutex);
   for (const auto& [name, device] : shared_->devices)
-    if (std::any_of(device->shown->ports.begin(), device->shown->ports.end(), is_affected)) device->ask(true);
+    if (std::ranges::any_of(device->shown->ports, is_affected)) device->ask(true);
 }
 
 bool Collector::fresh(std::chrono::milliseconds age) const {
@@ -65,8 +64,8 @@ bool are_read_once(const Collector::Shared& shared, bool but_those_that_hang) {
     all = all && (reader.taken != kNever || (but_those_that_hang && shared.hangs(reader)));
   });
   if (but_those_that_hang && shared.hangs(*shared.host)) return all;
-  return all && std::none_of(shared.host->collected.begin(), shared.host->collected.end(),
-                             [](const HostThread::Collected& each) { return each.taken == kNever; });
+  return all && std::ranges::none_of(shared.host->collected,
+                                     [](const HostThread::Collected& each) { return each.taken == kNever; });
 }
 
 }  // namespace

@@ -4,15 +4,6 @@
 // firmware delays its own thread only. The caller's thread never does device I/O.
 #pragma once
 
-#include <chrono>
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <memory>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "exporter/collect/device_sampler.h"
 #include "exporter/collect/snapshot.h"
 #include "kernel/kernel.h"

@@ -2,7 +2,6 @@
 #include "exporter/collect/device_reader.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "model/node.h"
 #include "scan/scan.h"
@@ -15,8 +14,7 @@ double since(Clock::time_point start) { return std::chrono::duration<double>(Clo
 
 // One run per collector and device, for all its ports.
 void merge(std::vector<CollectorRun>& runs, const std::string& device, const Attempt& attempt) {
-  auto run =
-      std::find_if(runs.begin(), runs.end(), [&](const CollectorRun& r) { return r.collector == attempt.collector; });
+  auto run = std::ranges::find_if(runs, [&](const CollectorRun& r) { return r.collector == attempt.collector; });
   if (run == runs.end()) {
     runs.push_back({std::string(attempt.collector), device, attempt.success, attempt.seconds, attempt.error});
     return;
@@ -75,8 +73,7 @@ void DeviceReader::rescan() {
 // A failing source is left alone across a rescan, unless its netdev is a new one (the driver was reloaded).
 void DeviceReader::open_readers() {
   OwnerReader* owners = &owners_;
-  const bool asks_qp = policy_ && std::find(policy_->compat.begin(), policy_->compat.end(), Compat::rdma_exporter_qp) !=
-                                      policy_->compat.end();
+  const bool asks_qp = policy_ && std::ranges::find(policy_->compat, Compat::rdma_exporter_qp) != policy_->compat.end();
   const std::span<const std::string> asked = policy_ ? std::span(policy_->ethtool) : std::span<const std::string>();
   for (const Port& port : reading_.ports) {
     readers_.emplace_back(CounterAccess{kernel_->root, kernel_->rdma.get(), kernel_->statistics.get(), asked}, port);

@@ -2,13 +2,6 @@
 // All readings of one RDMA device, made by its thread.
 #pragma once
 
-#include <functional>
-#include <map>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "counters/reader.h"
 #include "counters/telemetry.h"
 #include "counters/widen.h"

@@ -2,23 +2,19 @@
 #include "exporter/collect/device_sampler.h"
 
 #include <algorithm>
-#include <ctime>
-#include <utility>
-
-#include "counters/reader.h"
 
 namespace fabric::exporter {
 namespace {
 
-constexpr MetricKind kGauge = MetricKind::gauge;
 constexpr Metric kInterval{"fabric_sampler_interval_seconds",
-                           "Time between two samples of the device for the burst metrics.", kGauge};
+                           "Time between two samples of the device for the burst metrics.", MetricKind::gauge};
 constexpr Metric kThrottled{
     "fabric_sampler_throttled",
     "1 while the device is sampled less often than configured: the CPU budget is spent, or the device answers slowly.",
-    kGauge};
-constexpr Metric kAge{"fabric_sampler_age_seconds", "Age of the newest sample of the device.", kGauge};
-constexpr Metric kCpu{"fabric_sampler_cpu_seconds_total", "CPU time spent on sampling the device."};
+    MetricKind::gauge};
+constexpr Metric kSamplerAge{"fabric_sampler_age_seconds", "Age of the newest sample of the device.",
+                             MetricKind::gauge};
+constexpr Metric kSamplerCpu{"fabric_sampler_cpu_seconds_total", "CPU time spent on sampling the device."};
 
 constexpr std::chrono::hours kWarnAgain{1};  // for a device that is slow again and again
 
@@ -131,8 +127,8 @@ void add_sampled(FamilySet& families, const std::vector<SampledDevice>& devices,
     families.add(kThrottled, labels, device.brake == Pace::Brake::none ? 0 : 1);
     if (!timings) continue;
     families.add(kInterval, labels, seconds(device.interval));
-    families.add(kCpu, labels, device.cpu_seconds);
-    if (device.age) families.add(kAge, labels, seconds(*device.age));
+    families.add(kSamplerCpu, labels, device.cpu_seconds);
+    if (device.age) families.add(kSamplerAge, labels, seconds(*device.age));
   }
 }
 

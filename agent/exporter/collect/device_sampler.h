@@ -3,15 +3,6 @@
 // device. It keeps to its share of the CPU budget and slows down for a slow device (counters/pace.h).
 #pragma once
 
-#include <chrono>
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "counters/burst.h"
 #include "counters/pace.h"
 #include "counters/reader.h"

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <ctime>
-#include <utility>
 
 #include "counters/signals.h"
 #include "health/health.h"
@@ -37,8 +35,8 @@ bool is_partial(const std::vector<Port>& before, const std::vector<Port>& now) {
     return has.hw.size() < had.hw.size() || has.pma.size() < had.pma.size() ||
            has.ethtool.size() < had.ethtool.size() || (had.carrier_down && !has.carrier_down);
   };
-  return std::any_of(now.begin(), now.end(), [&](const Port& port) {
-    return std::any_of(before.begin(), before.end(), [&](const Port& old) {
+  return std::ranges::any_of(now, [&](const Port& port) {
+    return std::ranges::any_of(before, [&](const Port& old) {
       return old.id() == port.id() && old.ifindex == port.ifindex && lost(old.counters, port.counters);
     });
   });
@@ -76,8 +74,7 @@ Result<void> HealthKeeper::load_spent() {
 Result<void> HealthKeeper::save_spent() {
   if (lasting_.empty()) return {};
   HealthMemory spent;
-  std::copy_if(memory_.acks.begin(), memory_.acks.end(), std::back_inserter(spent.acks),
-               [](const AckSeen& ack) { return ack.spent; });
+  std::ranges::copy_if(memory_.acks, std::back_inserter(spent.acks), [](const AckSeen& ack) { return ack.spent; });
   for (AckSeen& ack : spent.acks) ack.met = 0;  // not needed any more
   if (spent.acks == spent_) return {};
   auto saved = replace_file(lasting_, kSpentName, health_toml(spent));
@@ -116,8 +113,8 @@ void HealthKeeper::advance(const Snapshot& snapshot, const Policy* policy, Momen
   memory_.health.ages.clear();
   for (const DeviceAge& age : snapshot.ages) {
     std::vector<Port> ports;
-    std::copy_if(snapshot.node.ports.begin(), snapshot.node.ports.end(), std::back_inserter(ports),
-                 [&](const Port& port) { return port.rdma == age.device; });
+    std::ranges::copy_if(snapshot.node.ports, std::back_inserter(ports),
+                         [&](const Port& port) { return port.rdma == age.device; });
     for (const Port& port : ports)
       if (!port.is_member()) memory_.health.ages[port.id()] = seconds(snapshot.node.taken - age.taken);
     Reading& had = before_[age.device];
@@ -133,8 +130,7 @@ void HealthKeeper::advance(const Snapshot& snapshot, const Policy* policy, Momen
     had = {age.taken, std::move(ports)};
   }
   std::erase_if(before_, [&](const auto& entry) {
-    return std::none_of(snapshot.ages.begin(), snapshot.ages.end(),
-                        [&](const DeviceAge& age) { return age.device == entry.first; });
+    return std::ranges::none_of(snapshot.ages, [&](const DeviceAge& age) { return age.device == entry.first; });
   });
   const View view{.now = two.now,
                   .before = taken_ == Clock::time_point{} ? nullptr : &two.before,

@@ -2,15 +2,10 @@
 // Health over time: evaluates the rules every 10 seconds, independently of scrapes, and keeps its state over a restart.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <string>
-#include <vector>
-
 #include "base/result.h"
 #include "checks/check.h"
 #include "exporter/collect/snapshot.h"
-#include "model/acks.h"
+#include "model/health.h"
 #include "model/policy.h"
 #include "model/report.h"
 #include "model/view.h"

@@ -2,14 +2,10 @@
 // Readings of the host: which RDMA devices exist, the PCI topology, and the files of fabric-agentd and fabric-lldp.
 #pragma once
 
-#include <chrono>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
+#include "exporter/collect/collector.h"
 #include "exporter/collect/snapshot.h"
 #include "kernel/capture/root.h"
+#include "kernel/kernel.h"
 #include "model/node.h"
 #include "store/neighbor_state.h"
 #include "store/optics_state.h"
@@ -61,5 +57,29 @@ class HostReader {
   double optics_age_ = 0;
   CollectorRun topology_{"topology", "", true, 0, {}}, agent_{"agent", "", true, 0, {}};
 };
+
+// Readings that change rarely and belong to no RDMA device: IP addresses, the platform around GPUs and NICs, the host.
+// The host's thread runs each at its own interval, for the first time when the devices are known. None opens an RDMA
+// device. Data that the service's sandbox hides is absent.
+
+struct HostCollector {
+  const char* name;  // as in fabric_collector_success: "network", "platform", "host"
+  std::chrono::seconds CollectorOptions::*every;
+  void (*read)(Kernel& kernel, Node& node);    // fills its members; topology and ports are there
+  void (*copy)(const Node& from, Node& into);  // copies those members
+  bool is_partial_failure;                     // a part that could not be read makes the collector fail
+};
+const std::vector<HostCollector>& host_collectors();
+
+struct HostCollection {
+  std::shared_ptr<const Node> node;  // the collector's members only; null before the first reading
+  CollectorRun run;
+};
+
+// `known` has the topology and the identity of the ports.
+HostCollection run_collector(const HostCollector& collector, const std::string& root, Node known);
+
+// Do the collectors read the same for these ports as for those: the same functions, netdevs and netdevs of GIDs?
+bool are_same_subjects(const std::vector<Port>& a, const std::vector<Port>& b);
 
 }  // namespace fabric::exporter

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The thread that reads the host: which devices exist, the topology, the agent's state, and the host collectors.
 #include <algorithm>
-#include <utility>
 
 #include "exporter/collect/readers.h"
 #include "kernel/capture/root.h"
@@ -11,8 +10,7 @@ namespace fabric::exporter {
 namespace {
 
 bool is_excluded(const std::string& name, const Policy& policy) {
-  return std::any_of(policy.exclude.begin(), policy.exclude.end(),
-                     [&](const std::string& glob) { return glob_match(glob, name); });
+  return std::ranges::any_of(policy.exclude, [&](const std::string& glob) { return glob_match(glob, name); });
 }
 
 bool is_for_guests(const Root& root, const std::string& name) {
@@ -25,7 +23,7 @@ bool is_for_guests(const Root& root, const std::string& name) {
 // next NIC. Returns how many were left out.
 size_t leave_out(const std::string& directory, std::vector<std::string>& names) {
   if (names.size() <= kMostDevices) return 0;
-  std::sort(names.begin(), names.end(), natural_less);
+  std::ranges::sort(names, natural_less);
   if (const auto root = Root::open(directory))
     std::stable_partition(names.begin(), names.end(),
                           [&](const std::string& name) { return !is_for_guests(*root, name); });
@@ -59,15 +57,14 @@ void HostThread::ask_collectors() {
 }
 
 bool HostThread::has_collector_due() const {
-  return std::any_of(collected.begin(), collected.end(), [](const Collected& each) { return each.is_due(); });
+  return std::ranges::any_of(collected, [](const Collected& each) { return each.is_due(); });
 }
 
 // They wait until the devices have been read that do not hang: at the start, and when many devices are added or
 // removed, they run once.
 HostThread::Collected* HostThread::next_collector(const Collector::Shared& shared) {
   if (shared.reads_devices()) return nullptr;
-  const auto next =
-      std::find_if(collected.begin(), collected.end(), [](const Collected& each) { return each.is_due(); });
+  const auto next = std::ranges::find_if(collected, [](const Collected& each) { return each.is_due(); });
   return next == collected.end() ? nullptr : &*next;
 }
 
@@ -91,7 +88,7 @@ void HostThread::work(Collector::Shared& shared, Lock& lock) {
 // One thread for each of `names`, and for no other.
 void HostThread::update_devices(Collector::Shared& shared, const std::vector<std::string>& names) {
   std::erase_if(shared.devices, [&](const auto& device) {
-    const bool gone = std::find(names.begin(), names.end(), device.first) == names.end();
+    const bool gone = std::ranges::find(names, device.first) == names.end();
     device.second->retired = gone;
     if (gone) device.second->wake.notify_one();
     return gone;

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <system_error>
 #include <thread>
 
@@ -45,14 +44,14 @@ bool Collector::Shared::hangs(const Reader& reader) const {
 }
 
 bool Collector::Shared::reads_devices() const {
-  return std::any_of(devices.begin(), devices.end(),
-                     [&](const auto& device) { return device.second->is_pending() && !hangs(*device.second); });
+  return std::ranges::any_of(devices,
+                             [&](const auto& device) { return device.second->is_pending() && !hangs(*device.second); });
 }
 
 bool Collector::Shared::is_busy() const {
   if (reads_devices()) return true;
-  const bool collects = std::any_of(host->collected.begin(), host->collected.end(),
-                                    [](const HostThread::Collected& each) { return each.asked; });
+  const bool collects =
+      std::ranges::any_of(host->collected, [](const HostThread::Collected& each) { return each.asked; });
   return (host->is_pending() || collects) && !hangs(*host);
 }
 

@@ -3,20 +3,13 @@
 #pragma once
 
 #include <condition_variable>
-#include <map>
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "base/fd.h"
 #include "base/parse.h"
 #include "exporter/collect/collector.h"
 #include "exporter/collect/device_reader.h"
 #include "exporter/collect/device_sampler.h"
-#include "exporter/collect/host_collectors.h"
 #include "exporter/collect/host_reader.h"
 
 namespace fabric::exporter {

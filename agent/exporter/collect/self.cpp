@@ -7,10 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <ctime>
-#include <optional>
-#include <string>
 
 #include "base/fd.h"
 #include "base/parse.h"
@@ -46,7 +42,7 @@ constexpr Metric kMaxFds{"process_max_fds", "Maximum number of open file descrip
 
 constexpr std::string_view kHangs = "reader";  // the run of a reader that has not come back
 
-double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
+double in_seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 // Unix time of the boot, from the difference of the two clocks.
 double boot_time() {
@@ -107,8 +103,8 @@ void add_self(FamilySet& families, const Snapshot& snapshot, const HttpCounts& h
     families.add(kSuccess, labels, run.success ? 1 : 0);
     if (timings || run.collector == kHangs) families.add(kDuration, labels, run.seconds);
   }
-  for (const DeviceAge& age : snapshot.ages) families.add(kAge, {{"device", age.device}}, seconds(now - age.taken));
-  if (snapshot.modules_taken) families.add(kModuleAge, {}, seconds(now - *snapshot.modules_taken));
+  for (const DeviceAge& age : snapshot.ages) families.add(kAge, {{"device", age.device}}, in_seconds(now - age.taken));
+  if (snapshot.modules_taken) families.add(kModuleAge, {}, in_seconds(now - *snapshot.modules_taken));
   for (const auto& [status, count] : http.requests)
     families.add(kRequestsServed, {{"code", std::to_string(status)}}, static_cast<double>(count));
   families.add(kConnections, {}, static_cast<double>(http.connections));

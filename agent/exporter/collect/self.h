@@ -2,9 +2,6 @@
 // Metrics about the exporter itself.
 #pragma once
 
-#include <cstdint>
-#include <map>
-
 #include "exporter/collect/snapshot.h"
 #include "metrics/family.h"
 

@@ -2,13 +2,6 @@
 // The newest readings of the whole machine, as the page, the checks and health see them.
 #pragma once
 
-#include <chrono>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "counters/burst.h"
 #include "exporter/collect/device_sampler.h"
 #include "model/change.h"

@@ -10,7 +10,6 @@
 
 #include <array>
 #include <optional>
-#include <utility>
 
 namespace fabric::exporter {
 namespace {

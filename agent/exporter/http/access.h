@@ -3,10 +3,8 @@
 #pragma once
 
 #include <chrono>
-#include <map>
 #include <memory>
 #include <set>
-#include <string>
 #include <string_view>
 
 #include "exporter/http/web_config.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/xml.h"
+#include "base/parse.h"
 
 namespace fabric::exporter {
 namespace {

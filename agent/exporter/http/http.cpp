@@ -7,10 +7,6 @@
 #include <strings.h>
 #include <systemd/sd-daemon.h>
 
-#include <cerrno>
-#include <cstring>
-#include <optional>
-
 #include "base/parse.h"
 
 namespace fabric::exporter {

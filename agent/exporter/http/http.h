@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -2,9 +2,8 @@
 #include "exporter/http/landing.h"
 
 #include <algorithm>
-#include <ctime>
 
-#include "base/xml.h"
+#include "base/parse.h"
 #include "exporter/http/html.h"
 #include "metrics/families.h"
 #include "model/finding.h"
@@ -206,7 +205,7 @@ class Landing {
       if (!run.success) {
         std::string line = (run.device.empty() ? "" : run.device + ": ") + run.collector;
         if (!run.error.empty()) line += ": " + run.error;
-        if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
+        if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
       }
     std::string out = paragraph(
         "Without privileges, the exporter cannot check the limits memlock and nofile. As root: "
@@ -219,8 +218,8 @@ class Landing {
   }
 
   [[nodiscard]] std::string picture() const {
-    const auto read = std::find_if(snapshot_.runs.begin(), snapshot_.runs.end(),
-                                   [](const CollectorRun& run) { return run.collector == "topology"; });
+    const auto read =
+        std::ranges::find_if(snapshot_.runs, [](const CollectorRun& run) { return run.collector == "topology"; });
     const Topology& topology = node_.topology;
     if (!topology.gpus.empty() || !topology.nics.empty())
       return section("Topology", element("figure", "",

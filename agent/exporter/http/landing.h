@@ -2,10 +2,6 @@
 // The page of / for people: the verdict, what to do, the ports, a picture of the node. HTML without scripts.
 #pragma once
 
-#include <map>
-#include <string>
-#include <string_view>
-
 #include "exporter/http/page.h"
 
 namespace fabric::exporter {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "base/xml.h"
+#include "base/parse.h"
 #include "exporter/http/landing.h"
 #include "model/finding.h"
 #include "topology/boxes.h"
@@ -40,7 +40,7 @@ class Picture {
   std::string draw() {
     std::vector<size_t> nics = shown_nics(topology_);
     const auto is_virtual = [&](size_t nic) { return topology_.nics[nic].virtual_function; };
-    if (!std::all_of(nics.begin(), nics.end(), is_virtual)) std::erase_if(nics, is_virtual);
+    if (!std::ranges::all_of(nics, is_virtual)) std::erase_if(nics, is_virtual);
     for (const TopologyBox& box : topology_boxes(topology_, nics).boxes) place(box, 0);
     const std::string drawn = lines();  // and pairs_
     std::string out =
@@ -74,7 +74,7 @@ class Picture {
   [[nodiscard]] std::string detail_of(const Nic& nic) const {
     std::string out;
     for (const Port& port : node_.ports)
-      if (std::find(nic.rdma.begin(), nic.rdma.end(), port.rdma) != nic.rdma.end() && !port.is_member())
+      if (std::ranges::find(nic.rdma, port.rdma) != nic.rdma.end() && !port.is_member())
         out += (!port.state ? "unknown" : !is_active(port) ? "down" : port.rate ? rate_text(*port.rate) : "up") + " ";
     out += nic.netdevs.empty() ? "" : nic.netdevs.front();
     return out.empty() ? "state not known" : out;

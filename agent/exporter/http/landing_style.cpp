@@ -2,8 +2,6 @@
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
 
-#include <array>
-
 #include "exporter/http/landing.h"
 
 namespace fabric::exporter {

@@ -4,7 +4,6 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "checks/check.h"
 #include "counters/signals.h"
@@ -13,8 +12,6 @@
 #include "health/health.h"
 #include "metrics/compat.h"
 #include "metrics/families.h"
-#include "metrics/text.h"
-#include "model/report.h"
 #include "model/view.h"
 
 namespace fabric::exporter {

@@ -2,13 +2,6 @@
 // The pages of /metrics and of /, rendered from the newest snapshot.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "exporter/collect/collector.h"
 #include "exporter/collect/self.h"
 #include "metrics/family.h"

@@ -4,9 +4,6 @@
 #include <microhttpd.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <cstring>
-#include <string_view>
 
 #include "exporter/http/access.h"
 #include "exporter/http/connections.h"

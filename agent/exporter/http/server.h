@@ -4,11 +4,6 @@
 
 #include <systemd/sd-event.h>
 
-#include <chrono>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "base/fd.h"
 #include "base/result.h"
 #include "exporter/collect/self.h"

@@ -3,12 +3,6 @@
 // own, because it requires CAP_NET_RAW and parses frames from the network.
 #pragma once
 
-#include <functional>
-#include <map>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "base/fd.h"
 #include "base/result.h"
 #include "exporter/lldp/neighbor_table.h"

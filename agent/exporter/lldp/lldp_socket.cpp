@@ -8,9 +8,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstring>
 #include <iterator>
 
 #include "wire/lldp.h"

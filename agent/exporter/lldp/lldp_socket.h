@@ -2,9 +2,6 @@
 // A packet socket for the LLDP frames of one netdev (net/packet/af_packet.c of Linux 6.12). Requires CAP_NET_RAW.
 #pragma once
 
-#include <optional>
-#include <string>
-
 #include "base/fd.h"
 #include "base/result.h"
 #include "kernel/netlink/netlink.h"

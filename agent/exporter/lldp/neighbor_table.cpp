@@ -26,7 +26,7 @@ bool NeighborTable::hear(int ifindex, Neighbor neighbor, double now) {
   const auto port = ports_.find(ifindex);
   if (port == ports_.end()) return false;
   auto& heard = port->second.heard;
-  const auto known = std::find_if(heard.begin(), heard.end(), [&](const Neighbor& each) {
+  const auto known = std::ranges::find_if(heard, [&](const Neighbor& each) {
     return each.chassis_id == neighbor.chassis_id && each.port_id == neighbor.port_id;
   });
   if (neighbor.ttl == 0) {
@@ -39,9 +39,8 @@ bool NeighborTable::hear(int ifindex, Neighbor neighbor, double now) {
   neighbor.heard = now;
   if (known == heard.end()) {
     if (heard.size() == kPerPort) {
-      const auto overdue = std::find_if(heard.begin(), heard.end(), [&](const Entry& each) {
-        return now - each.heard > (each.again ? each.ttl / 2.0 : kPatience);
-      });
+      const auto overdue = std::ranges::find_if(
+          heard, [&](const Entry& each) { return now - each.heard > (each.again ? each.ttl / 2.0 : kPatience); });
       if (overdue == heard.end()) return false;
       heard.erase(overdue);
     }

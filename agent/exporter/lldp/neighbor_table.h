@@ -3,11 +3,6 @@
 // seconds since boot, given by the caller.
 #pragma once
 
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "model/neighbor.h"
 
 namespace fabric {

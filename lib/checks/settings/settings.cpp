@@ -49,8 +49,9 @@ Answer answer_of(const Change& change, bool enforced) {
               "lost."};
     case Outcome::conflict: break;
   }
-  return {Status::critical, meaning + " Another program keeps changing it back, and the agent stopped enforcing it.",
-          "Stop the other writer (lldpad, a vendor script, firmware DCBX), then systemctl reload fabric-agent"};
+  return {
+      Status::critical, meaning + " Another program keeps changing it back, and the agent stopped enforcing it.",
+      "Stop that writer (who it is: journalctl -u fabric-agent); the agent then enforces the value again by itself."};
 }
 
 Finding unreadable(const Port& port, const std::string& wanted, const std::string& why) {

@@ -47,8 +47,7 @@ std::string bytes_of(std::string_view text) {
 // The digits of `bytes` in the letters' places of `pattern`.
 std::string written_as(std::string_view pattern, std::string_view bytes) {
   const std::string digits = digits_of(bytes);
-  const bool upper =
-      std::any_of(pattern.begin(), pattern.end(), [](char letter) { return letter >= 'A' && letter <= 'F'; });
+  const bool upper = std::ranges::any_of(pattern, [](char letter) { return letter >= 'A' && letter <= 'F'; });
   std::string out(pattern);
   size_t next = 0;
   for (char& letter : out)
@@ -71,8 +70,7 @@ std::vector<size_t> groups(std::string_view token, char separator) {
 }
 
 bool all_of(const std::vector<size_t>& list, size_t count, size_t length) {
-  return list.size() == count &&
-         std::all_of(list.begin(), list.end(), [length](size_t each) { return each == length; });
+  return list.size() == count && std::ranges::all_of(list, [length](size_t each) { return each == length; });
 }
 
 // High numbers, which few makers have reached: a pseudonym must not be another's real name.
@@ -83,7 +81,7 @@ std::string counted(std::string bytes, size_t keep, size_t number) {
 }
 
 bool all_zero(std::string_view bytes) {
-  return std::all_of(bytes.begin(), bytes.end(), [](char byte) { return byte == 0; });
+  return std::ranges::all_of(bytes, [](char byte) { return byte == 0; });
 }
 
 constexpr int kUniversal = 2;  // the U/L bit, which EUI-64 turns over (RFC 4291, appendix A)
@@ -101,7 +99,7 @@ bool is_of_mac(std::string_view eight) {
 
 // Long enough that a match in other bytes is no coincidence.
 bool is_strong(std::string_view bytes) {
-  return std::count_if(bytes.begin(), bytes.end(), [](char byte) { return byte != 0 && byte != -1; }) >= 4;
+  return std::ranges::count_if(bytes, [](char byte) { return byte != 0 && byte != -1; }) >= 4;
 }
 
 }  // namespace
@@ -128,8 +126,8 @@ std::string Pseudonyms::of_mac(std::string_view bytes) {
         learn(digits_of(whole), digits_of(hidden));
         if (!is_strong(from)) continue;
         learn(whole, hidden);
-        std::reverse(whole.begin(), whole.end());
-        std::reverse(hidden.begin(), hidden.end());
+        std::ranges::reverse(whole);
+        std::ranges::reverse(hidden);
         learn(whole, hidden);
       }
     }
@@ -158,7 +156,7 @@ std::string Pseudonyms::of_guid(std::string_view bytes) {
 }
 
 std::string Pseudonyms::of_word(std::string_view word) {
-  const bool digits = std::all_of(word.begin(), word.end(), is_hex);
+  const bool digits = std::ranges::all_of(word, is_hex);
   if (digits && word.size() == 16) return written_as(word, of_guid(bytes_of(word)));
   if (digits && word.size() == 12) return written_as(word, of_mac(bytes_of(word)));
   if (word.find_first_not_of("0-.: ") == std::string_view::npos) return std::string(word);

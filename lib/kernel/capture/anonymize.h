@@ -3,12 +3,6 @@
 // give the same findings.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "kernel/capture/tape.h"
 
 namespace fabric {

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstring>
 #include <initializer_list>
 
 #include "base/parse.h"
@@ -168,9 +167,9 @@ class Disguise {
   void reversed_guid(std::string& bytes, size_t at) {
     if (at + 8 > bytes.size()) return;
     std::string guid = bytes.substr(at, 8);
-    std::reverse(guid.begin(), guid.end());
+    std::ranges::reverse(guid);
     guid = pseudonyms_.of_guid(guid);
-    std::reverse(guid.begin(), guid.end());
+    std::ranges::reverse(guid);
     bytes.replace(at, 8, guid);
   }
 
@@ -201,7 +200,7 @@ class Disguise {
   // Addresses of the given attributes; others are as long and are none.
   void addresses(std::string& bytes, size_t header, std::initializer_list<uint16_t> types) {
     each_attribute(bytes, kType + header, bytes.size(), [&](uint16_t type, size_t at, size_t size) {
-      if (std::find(types.begin(), types.end(), type) == types.end()) return;
+      if (std::ranges::find(types, type) == types.end()) return;
       if (size == 16) bytes.replace(at, 16, pseudonyms_.of_ipv6(std::string_view(bytes).substr(at, 16)));
       else address(bytes, at, size);
     });

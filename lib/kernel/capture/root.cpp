@@ -11,8 +11,6 @@
 #include <algorithm>
 #include <climits>
 #include <cstdlib>
-#include <map>
-#include <memory>
 
 #include "base/parse.h"
 
@@ -237,7 +235,7 @@ Result<std::vector<std::string>> Root::list_folder(const std::string& directory)
     errno = 0;
   }
   if (errno != 0) return error(errno, name_of(directory));
-  std::sort(names.begin(), names.end(), natural_less);
+  std::ranges::sort(names, natural_less);
   return names;
 }
 

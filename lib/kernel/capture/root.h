@@ -2,14 +2,9 @@
 // The root directory of everything that is read from files: "/" or a captured tree.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/fd.h"
 #include "base/result.h"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "base/parse.h"
 
@@ -19,7 +18,7 @@ constexpr std::array<std::string_view, 13> kWords{
 constexpr std::string_view kDigits = "0123456789abcdef";
 
 std::optional<Ask> ask_of(std::string_view word) {
-  const auto found = std::find(kWords.begin(), kWords.end(), word);
+  const auto found = std::ranges::find(kWords, word);
   if (found == kWords.end()) return std::nullopt;
   return static_cast<Ask>(found - kWords.begin());
 }
@@ -160,7 +159,7 @@ Result<std::map<Tape::Question, Tape::Answers>> parse_answers(std::string_view t
     return error(0, name + ":" + std::to_string(line) + ": " + what);
   };
   if (!text.ends_with("\n")) return fault(1, "the end of the file is missing");
-  if (static_cast<size_t>(std::count(text.begin(), text.end(), '\n')) > kMostLines)
+  if (static_cast<size_t>(std::ranges::count(text, '\n')) > kMostLines)
     return fault(kMostLines, "more lines than a capture has");
   const auto lines = split(text.substr(0, text.size() - 1), '\n');
   if (lines.front() != kFirstLine) return fault(1, "not written by this version of fabric-agentctl capture");

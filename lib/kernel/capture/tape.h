@@ -6,9 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
-#include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/result.h"

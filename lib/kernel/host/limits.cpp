@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <set>
-#include <utility>
 
 #include "base/parse.h"
 
@@ -47,8 +45,7 @@ std::optional<uint64_t> parse_kib(std::string_view text) {
 }
 
 UserLimit* entry_of(std::vector<UserLimit>& limits, std::string_view domain) {
-  const auto found =
-      std::find_if(limits.begin(), limits.end(), [&](const UserLimit& each) { return each.domain == domain; });
+  const auto found = std::ranges::find_if(limits, [&](const UserLimit& each) { return each.domain == domain; });
   if (found != limits.end()) return &*found;
   return limits.size() == kMaxUserLimits ? nullptr : &limits.emplace_back(UserLimit{.domain = std::string(domain)});
 }
@@ -146,7 +143,7 @@ std::vector<UserLimit> read_user_limits(const Root& root) {
   const std::string folder = "etc/security/limits.d";
   std::vector<std::string> files{"etc/security/limits.conf"};
   if (auto names = root.list(folder)) {
-    std::sort(names->begin(), names->end());
+    std::ranges::sort(*names);
     for (const std::string& name : *names)
       if (name.ends_with(".conf")) files.push_back(folder + "/" + name);
   }

@@ -27,13 +27,13 @@ class Sandbox {
  public:
   using IsReadOnly = std::function<bool(const std::string&)>;
   explicit Sandbox(IsReadOnly is_read_only = is_mounted_read_only) : is_read_only_(std::move(is_read_only)) {
-    std::copy_if(kDriverFolders.begin(), kDriverFolders.end(), std::back_inserter(closed_), is_read_only_);
+    std::ranges::copy_if(kDriverFolders, std::back_inserter(closed_), is_read_only_);
   }
   // A folder that has been made since the start and is closed to us: only a restart opens it. One that was closed at
   // the start (a container) stays so, and is not named.
   [[nodiscard]] std::optional<std::string> outgrown() const {
     for (const std::string& folder : kDriverFolders)
-      if (is_read_only_(folder) && std::find(closed_.begin(), closed_.end(), folder) == closed_.end()) return folder;
+      if (is_read_only_(folder) && std::ranges::find(closed_, folder) == closed_.end()) return folder;
     return std::nullopt;
   }
 

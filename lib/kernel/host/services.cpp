@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel/host/services.h"
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 
 #include "base/parse.h"
 #include "kernel/host/limits.h"
@@ -40,7 +38,7 @@ constexpr Row kRows[] = {
 constexpr size_t kMaxProcesses = 16;
 
 const Row* row_of_comm(std::string_view comm) {
-  const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& each) {
+  const auto row = std::ranges::find_if(kRows, [&](const Row& each) {
     return comm == each.comm || (each.comm.ends_with('-') && comm.starts_with(each.comm));
   });
   return row == std::end(kRows) ? nullptr : row;
@@ -91,8 +89,8 @@ class Reader {
       describe(service);
       out_.found.push_back(std::move(service));
     }
-    std::sort(out_.found.begin(), out_.found.end(),
-              [](const JobService& a, const JobService& b) { return natural_less(a.unit, b.unit); });
+    std::ranges::sort(out_.found,
+                      [](const JobService& a, const JobService& b) { return natural_less(a.unit, b.unit); });
     return std::move(out_);
   }
 

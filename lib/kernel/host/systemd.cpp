@@ -2,7 +2,6 @@
 #include "kernel/host/systemd.h"
 
 #include <algorithm>
-#include <map>
 
 #include "base/parse.h"
 #include "kernel/host/unit_file.h"
@@ -80,8 +79,7 @@ UnitFiles::UnitFiles(const Root& root) : root_(root) {
 }
 
 const UnitFiles::Folder* UnitFiles::folder_with(const std::string& name) const {
-  const auto found =
-      std::find_if(folders_.begin(), folders_.end(), [&](const Folder& each) { return each.names.count(name) != 0; });
+  const auto found = std::ranges::find_if(folders_, [&](const Folder& each) { return each.names.count(name) != 0; });
   return found == folders_.end() ? nullptr : &*found;
 }
 

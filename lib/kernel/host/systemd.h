@@ -3,11 +3,6 @@
 // src/basic/unit-file.c and src/shared/dropin.c of systemd 252), without asking it: a captured tree has none.
 #pragma once
 
-#include <optional>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "kernel/capture/root.h"
 #include "model/host.h"
 

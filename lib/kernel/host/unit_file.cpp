@@ -52,7 +52,7 @@ constexpr auto kIsDigit = [](char c) { return c >= '0' && c <= '9'; };
 
 // Takes the digits at the front; nothing where there are none or too many.
 std::optional<uint64_t> take_digits(std::string_view& text) {
-  const auto end = std::find_if_not(text.begin(), text.end(), kIsDigit);
+  const auto end = std::ranges::find_if_not(text, kIsDigit);
   const auto length = static_cast<size_t>(end - text.begin());
   const auto value = parse_number<uint64_t>(text.substr(0, length));
   text.remove_prefix(length);

@@ -3,10 +3,7 @@
 // and of its resource limits (systemd.exec(5); src/basic/rlimit-util.c and parse_size() of src/basic/parse-util.c).
 #pragma once
 
-#include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "model/host.h"
 

@@ -5,10 +5,6 @@
 
 #include <linux/dcbnl.h>
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "kernel/netlink/netlink.h"
 
 namespace fabric::dcbnl {

@@ -6,7 +6,6 @@
 #include <linux/netlink.h>
 
 #include <algorithm>
-#include <utility>
 
 namespace fabric::devlink {
 
@@ -46,8 +45,8 @@ Result<std::vector<HealthReporter>> health_reporters(Netlink& generic, uint16_t 
   for (const Message& reply : *replies) {
     auto reported = reply.type == family ? parse_reporter(reply.payload) : std::nullopt;
     if (!reported || !(reported->of == of)) continue;
-    auto same = std::find_if(out.begin(), out.end(),
-                             [&](const HealthReporter& known) { return known.name == reported->reporter.name; });
+    auto same =
+        std::ranges::find_if(out, [&](const HealthReporter& known) { return known.name == reported->reporter.name; });
     if (same == out.end()) {
       out.push_back(std::move(reported->reporter));
       continue;

@@ -3,10 +3,6 @@
 // (linux/devlink.h, net/devlink/health.c and dev.c of Linux 6.12). No privilege is needed.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "kernel/capture/root.h"
 #include "kernel/netlink/netlink.h"
 #include "model/telemetry.h"

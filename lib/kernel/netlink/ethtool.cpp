@@ -3,10 +3,7 @@
 
 #include <linux/ethtool.h>
 
-#include <array>
-
 #include "kernel/netlink/ethtool_message.h"
-#include "kernel/netlink/ethtool_settings.h"
 
 namespace fabric::ethtool {
 namespace {

@@ -48,7 +48,7 @@ const std::vector<Reason>& reasons() {
 }
 
 void name_reason(uint8_t state, std::optional<uint8_t> substate, LinkStatus& out) {
-  const auto row = std::find_if(reasons().begin(), reasons().end(), [=](const Reason& r) { return r.state == state; });
+  const auto row = std::ranges::find_if(reasons(), [=](const Reason& r) { return r.state == state; });
   if (row == reasons().end()) {
     out.reason = "reason " + std::to_string(state);
     if (substate) out.detail = "detail " + std::to_string(*substate);
@@ -89,7 +89,7 @@ FecCount fec_count(const std::vector<Attr>& statistics, uint16_t type) {
 // that is still starting gives the same byte over and over.
 bool is_whole(const eeprom::Page& page) {
   return page.data.size() == page.place.length &&
-         std::any_of(page.data.begin(), page.data.end(), [&](std::byte each) { return each != page.data.front(); });
+         std::ranges::any_of(page.data, [&](std::byte each) { return each != page.data.front(); });
 }
 
 }  // namespace
@@ -161,7 +161,7 @@ Result<Transceiver> ModuleReader::read(Netlink& generic, const Family& family, c
   Known now;
   for (const eeprom::Place& place : eeprom::further_places(*first)) {
     const auto same = [&](const eeprom::Page& page) { return page.place == place; };
-    auto held = std::find_if(known.fixed.begin(), known.fixed.end(), same);
+    auto held = std::ranges::find_if(known.fixed, same);
     if (held != known.fixed.end() && now.identity == known.identity) {
       now.fixed.push_back(*held);
       pages.push_back(*held);

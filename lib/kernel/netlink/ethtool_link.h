@@ -3,13 +3,6 @@
 // (linux/ethtool_netlink.h; net/ethtool/linkstate.c, fec.c, eeprom.c of Linux 6.12).
 #pragma once
 
-#include <functional>
-#include <map>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "kernel/netlink/ethtool.h"
 #include "model/link_status.h"
 #include "wire/eeprom.h"

@@ -7,11 +7,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "kernel/netlink/ethtool.h"
 
 namespace fabric::ethtool {

@@ -8,13 +8,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
-#include <functional>
-#include <memory>
-#include <string>
-#include <utility>
 
 #include "base/fd.h"
 #include "kernel/netlink/ethtool_message.h"

@@ -9,8 +9,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include <chrono>
-
 namespace fabric {
 namespace {
 

@@ -4,18 +4,11 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
-#include <span>
-#include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/bytes.h"
 #include "base/result.h"

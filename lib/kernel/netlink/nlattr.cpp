@@ -49,7 +49,7 @@ std::vector<Attr> parse_attributes(View8 payload, size_t skip) {
 }
 
 const Attr* find(const std::vector<Attr>& attributes, uint16_t type) {
-  auto it = std::find_if(attributes.begin(), attributes.end(), [type](const Attr& attr) { return attr.type == type; });
+  auto it = std::ranges::find_if(attributes, [type](const Attr& attr) { return attr.type == type; });
   return it != attributes.end() ? &*it : nullptr;
 }
 

@@ -2,11 +2,6 @@
 // rtnetlink: links and their MTU (linux/rtnetlink.h, net/core/rtnetlink.c of Linux 6.12).
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "kernel/netlink/netlink.h"
 #include "model/network.h"
 

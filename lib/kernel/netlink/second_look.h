@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <string>
 
 #include "base/fd.h"
 #include "kernel/netlink/netlink.h"

@@ -12,10 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
 #include <cstddef>
-#include <cstring>
 #include <vector>
 
 #include "base/fd.h"

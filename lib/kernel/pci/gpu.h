@@ -10,11 +10,6 @@
 // nodes inside the service's sandbox. kernel/pci/nvml.h uses it for fabric-agentctl if these files lack a fact.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "kernel/capture/root.h"
 #include "model/node.h"
 

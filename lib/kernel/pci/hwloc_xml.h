@@ -3,9 +3,6 @@
 // so each discovery and each trial load of an unknown file runs in a child process, which sends XML back.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "base/result.h"
 #include "model/node.h"
 

@@ -37,7 +37,7 @@ std::optional<std::vector<unsigned>> parse_cpus(std::string_view list) {
 }
 
 std::string cpus_text(std::vector<unsigned> cpus) {
-  std::sort(cpus.begin(), cpus.end());
+  std::ranges::sort(cpus);
   std::string out;
   for (size_t i = 0; i < cpus.size();) {
     size_t last = i;

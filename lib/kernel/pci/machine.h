@@ -2,11 +2,6 @@
 // The machine around the PCI tree: its name, its hypervisor, lists of its CPUs.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "kernel/capture/root.h"
 #include "model/node.h"
 

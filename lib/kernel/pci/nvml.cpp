@@ -4,9 +4,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <array>
 #include <condition_variable>
-#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -137,8 +135,6 @@ void complete(const std::vector<Device>& devices, Topology& topology) {
     }
 }
 
-bool is_wanted(const Topology& topology) {
-  return std::any_of(topology.gpus.begin(), topology.gpus.end(), lacks_something);
-}
+bool is_wanted(const Topology& topology) { return std::ranges::any_of(topology.gpus, lacks_something); }
 
 }  // namespace fabric::nvml

@@ -4,11 +4,6 @@
 // facts that files do not have (kernel/pci/gpu.h).
 #pragma once
 
-#include <chrono>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "base/result.h"
 #include "model/node.h"
 

@@ -3,13 +3,6 @@
 // Everything here is world-readable.
 #pragma once
 
-#include <compare>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "kernel/capture/root.h"
 #include "model/node.h"
 

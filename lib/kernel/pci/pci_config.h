@@ -4,10 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
 
 #include "kernel/capture/root.h"
 #include "model/platform.h"

@@ -40,7 +40,7 @@ AerCounts read_aer(const Root& root, const std::string& file) {
 
 bool is_name(std::string_view text) {
   return text.size() <= 32 &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+         std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
 PlatformFunction read_function(const Root& root, const std::string& folder) {
@@ -156,8 +156,8 @@ std::vector<std::string> parse_command_line(std::string_view text) {
   constexpr std::string_view kPrefixes[] = {"iommu=", "intel_iommu=", "amd_iommu=", "iommu.", "arm-smmu", "pci="};
   std::vector<std::string> out;
   for (std::string& word : host::kernel_parameters(text)) {
-    const bool is_ours = std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
-                                     [&](std::string_view prefix) { return word.starts_with(prefix); });
+    const bool is_ours =
+        std::ranges::any_of(kPrefixes, [&](std::string_view prefix) { return word.starts_with(prefix); });
     if (is_ours && word.size() <= kMaxWord && out.size() < kMaxWords) out.push_back(std::move(word));
   }
   return out;

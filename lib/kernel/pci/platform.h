@@ -3,12 +3,6 @@
 // sysfs-bus-pci-devices-aer_stats and sysfs-kernel-iommu_groups of Linux 6.12.
 #pragma once
 
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "kernel/capture/root.h"
 #include "model/node.h"
 

@@ -2,7 +2,6 @@
 #include "kernel/pci/topology.h"
 
 #include <algorithm>
-#include <map>
 
 #include "base/parse.h"
 #include "kernel/pci/gpu.h"
@@ -138,7 +137,7 @@ void join_data_direct(std::vector<Nic>& nics) {
     if (!nic.numa || !can_have_data_direct(nic)) continue;
     const auto& slots = cards[*nic.numa];
     const auto& functions = direct[*nic.numa];
-    const auto at = static_cast<size_t>(std::find(slots.begin(), slots.end(), slot_of(nic.pci)) - slots.begin());
+    const auto at = static_cast<size_t>(std::ranges::find(slots, slot_of(nic.pci)) - slots.begin());
     if (slots.size() == functions.size()) nic.direct = functions[at];
   }
 }
@@ -215,7 +214,7 @@ Nic merge(const Root& root, const Found& found, const Nic* seen, const pci::CpuN
 }  // namespace
 
 Topology sort_topology(std::vector<Nic> found, Topology machine) {
-  std::sort(found.begin(), found.end(), [](const Nic& a, const Nic& b) { return pci::address_less(a.pci, b.pci); });
+  std::ranges::sort(found, [](const Nic& a, const Nic& b) { return pci::address_less(a.pci, b.pci); });
   Topology topology = std::move(machine);
   for (Nic& function : found) {
     if (is_gpu(function)) {

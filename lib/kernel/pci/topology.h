@@ -2,9 +2,6 @@
 // GPUs, NICs and their PCI paths.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "base/result.h"
 #include "kernel/kernel.h"
 #include "model/node.h"

@@ -3,11 +3,6 @@
 // drivers/infiniband/core/sysfs.c of Linux 6.12). World-readable.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "kernel/capture/root.h"
 #include "model/node.h"
 

@@ -4,9 +4,6 @@
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
 
-#include <array>
-#include <utility>
-
 #include "kernel/netlink/newer_uapi.h"
 
 namespace fabric::nldev {

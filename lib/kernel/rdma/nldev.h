@@ -3,12 +3,6 @@
 // privilege.
 #pragma once
 
-#include <chrono>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "kernel/netlink/netlink.h"
 #include "model/node.h"
 

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <memory>
 
 #include "base/parse.h"
 #include "kernel/rdma/infiniband.h"

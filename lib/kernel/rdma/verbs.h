@@ -2,13 +2,6 @@
 // Device and port attributes by libibverbs: as the provider reports them, which is what applications see.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/result.h"
 #include "model/node.h"
 

@@ -5,8 +5,8 @@
 // Pause can be read, but is not written: ionic_get_pauseparam() shows PFC, which nicctl has switched on, as pause, and
 // ionic_set_pauseparam() replaces it with link pause (drivers/net/ethernet/pensando/ionic/ionic_ethtool.c of
 // Linux 6.12).
+#include "vendor/driver.h"
 #include "vendor/generic/upstream.h"
-#include "vendor/vendors.h"
 
 namespace fabric {
 namespace {

@@ -2,11 +2,7 @@
 #include "vendor/broadcom/bnxt_cc.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
-#include <optional>
-#include <utility>
-#include <vector>
 
 #include "vendor/generic/configfs_item.h"
 #include "vendor/generic/file_settings.h"
@@ -40,8 +36,7 @@ constexpr std::string_view kConfigfs = "sys/kernel/config/bnxt_re";
 constexpr std::string_view kDebugfs = "sys/kernel/debug/bnxt_re";
 
 bool is_ours(SettingId id) {
-  return id == SettingId::cc ||
-         std::any_of(kNumbers.begin(), kNumbers.end(), [id](const Names& names) { return names.setting == id; });
+  return id == SettingId::cc || std::ranges::any_of(kNumbers, [id](const Names& names) { return names.setting == id; });
 }
 
 // The folder of the numbers while it is open.
@@ -173,8 +168,7 @@ Result<void> write(PortIo& io, const Setting& setting, const Qos& want, const Qo
   auto door = Door::open(io);
   if (!door) return door.error();
   Together change(*door);
-  const auto number =
-      std::find_if(kNumbers.begin(), kNumbers.end(), [&](const Names& names) { return names.setting == setting.id; });
+  const auto number = std::ranges::find_if(kNumbers, [&](const Names& names) { return names.setting == setting.id; });
   auto set = number == kNumbers.end() ? set_switch(*door, change, *want.cc)
                                       : change.set(*number, file_settings::take(setting, want).value_or(0));
   return set ? change.apply() : set;

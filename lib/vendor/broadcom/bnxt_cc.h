@@ -12,8 +12,6 @@
 // alone: no switch marks its data, so that reads as off.
 #pragma once
 
-#include <string>
-
 #include "vendor/driver.h"
 
 namespace fabric::bnxt_cc {

@@ -6,14 +6,11 @@
 // roce_prio is the APP entry of RoCE v2 (UDP port 4791), from which the firmware takes RoCE's priority
 // (bnxt_dcbnl_ieee_setapp()); the inbox driver knows no other. No entry is priority 0.
 #include <algorithm>
-#include <map>
-#include <utility>
-#include <vector>
 
 #include "vendor/broadcom/bnxt_cc.h"
+#include "vendor/driver.h"
 #include "vendor/generic/dscp.h"
 #include "vendor/generic/upstream.h"
-#include "vendor/vendors.h"
 
 namespace fabric {
 namespace {
@@ -126,7 +123,7 @@ void effect(const Setting& setting, const Qos& want, Qos& have) {
 }
 
 bool contains(const Table& table, const dcb_app& entry) {
-  return std::any_of(table.begin(), table.end(), [&](const dcb_app& other) {
+  return std::ranges::any_of(table, [&](const dcb_app& other) {
     return other.selector == entry.selector && other.protocol == entry.protocol && other.priority == entry.priority;
   });
 }
@@ -167,8 +164,7 @@ Result<void> write_map(PortIo& io, const DscpMap& want) {
   Table twice;
   for (const dcb_app& entry : dscp::entries_of(want))
     if (!contains(change.missing, entry) &&
-        std::any_of(change.stale.begin(), change.stale.end(),
-                    [&](const dcb_app& stale) { return stale.protocol == entry.protocol; }))
+        std::ranges::any_of(change.stale, [&](const dcb_app& stale) { return stale.protocol == entry.protocol; }))
       twice.push_back(entry);
   if (auto done = each(io, remove, change.stale); !done) return done;
   if (auto done = each(io, remove, twice); !done) return done;
@@ -272,7 +268,7 @@ constexpr SettingOp kOps[] = {
 constexpr auto kOrder = [] {
   auto order = upstream::kOrder;
   const auto move_before = [&order](SettingId id, SettingId other) {
-    const auto from = std::find(order.begin(), order.end(), id), to = std::find(order.begin(), order.end(), other);
+    const auto from = std::ranges::find(order, id), to = std::ranges::find(order, other);
     std::rotate(to, from, from + 1);
   };
   move_before(SettingId::cc, SettingId::cnp_dscp);

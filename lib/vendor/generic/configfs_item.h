@@ -4,9 +4,6 @@
 // unloaded.
 #pragma once
 
-#include <string>
-#include <utility>
-
 #include "kernel/capture/root.h"
 
 namespace fabric {

@@ -13,7 +13,7 @@ bool same(const dcb_app& a, const dcb_app& b) {
 }
 
 bool contains(const std::vector<dcb_app>& table, const dcb_app& entry) {
-  return std::any_of(table.begin(), table.end(), [&](const dcb_app& other) { return same(entry, other); });
+  return std::ranges::any_of(table, [&](const dcb_app& other) { return same(entry, other); });
 }
 
 }  // namespace

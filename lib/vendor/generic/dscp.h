@@ -2,8 +2,6 @@
 // The DSCP entries (selector 5) of a dcbnl APP table. Entries of other selectors are not ours and stay.
 #pragma once
 
-#include <vector>
-
 #include "kernel/netlink/dcbnl.h"
 #include "model/value.h"
 

@@ -3,13 +3,12 @@
 // their own `expected` (driver/rings.h); any other difference from the requested value is reported as ignored.
 #include <linux/ethtool.h>
 
-#include <chrono>
 #include <thread>
 
+#include "kernel/netlink/ethtool.h"
 #include "kernel/netlink/ethtool_link.h"
-#include "kernel/netlink/ethtool_settings.h"
 #include "kernel/netlink/rtnl.h"
-#include "vendor/vendors.h"
+#include "vendor/driver.h"
 
 namespace fabric {
 namespace {

@@ -61,7 +61,7 @@ std::string text_of(uint32_t value, bool hex) {
 }  // namespace
 
 const Row* find(std::span<const Row> rows, SettingId setting) {
-  const auto found = std::find_if(rows.begin(), rows.end(), [=](const Row& row) { return row.setting == setting; });
+  const auto found = std::ranges::find_if(rows, [=](const Row& row) { return row.setting == setting; });
   return found == rows.end() ? nullptr : &*found;
 }
 

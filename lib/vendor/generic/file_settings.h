@@ -2,13 +2,6 @@
 // Settings that a driver keeps as numbers in files: debugfs, sysfs, configfs.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-
 #include "vendor/driver.h"
 
 namespace fabric::file_settings {

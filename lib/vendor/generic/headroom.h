@@ -2,10 +2,6 @@
 // The minimum that mlx5 requires of lossless receive buffers, and how buffer_size = "auto" divides them. Pure.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-
 #include "base/result.h"
 #include "model/value.h"
 

@@ -4,7 +4,7 @@
 // (qos/read.cpp). A device does not say which sizes it can do: every power of two from 128 to 4096 may be written
 // (drivers/pci/pci.c pcie_set_readrq), and what it keeps is read back.
 #include "kernel/pci/pci_config.h"
-#include "vendor/vendors.h"
+#include "vendor/driver.h"
 
 namespace fabric {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "kernel/rdma/nldev.h"
-#include "vendor/vendors.h"
+#include "vendor/driver.h"
 
 namespace fabric {
 namespace {
@@ -69,7 +69,7 @@ void expected(Qos& want, const Qos&, const Limits& limits) {
 std::string impossible(const Setting&, const Qos& want, const Limits& limits) {
   const auto& known = limits.optional_counters;
   for (const std::string& name : want.optional_counters->names) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (std::ranges::find(known, name) != known.end()) continue;
     Names all;
     all.names = {known.begin(), known.end()};
     return "the driver has no optional counter \"" + name + "\"; it has " + to_text(all);

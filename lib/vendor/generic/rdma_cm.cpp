@@ -3,9 +3,9 @@
 // live in the kernel's cma_device, not in the directory: they survive its removal, and are lost when the RDMA device is
 // registered again (driver reload); a directory that outlives its device answers ENODEV until it is made again.
 #include "base/parse.h"
+#include "vendor/driver.h"
 #include "vendor/generic/configfs_item.h"
 #include "vendor/generic/file_settings.h"
-#include "vendor/vendors.h"
 
 namespace fabric {
 namespace {

@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
-#include <utility>
 
 #include "base/parse.h"
 #include "kernel/netlink/rtnl.h"
 #include "vendor/generic/dscp.h"
-#include "vendor/vendors.h"
 
 namespace fabric::upstream {
 namespace {
@@ -71,7 +69,7 @@ bool is_dcb(SettingId key) {
   static constexpr SettingId kDcb[] = {
       SettingId::dcbx,        SettingId::trust,       SettingId::apptrust, SettingId::dscp_map,     SettingId::ets,
       SettingId::prio2buffer, SettingId::buffer_size, SettingId::pfc,      SettingId::cable_length, SettingId::maxrate};
-  return std::find(std::begin(kDcb), std::end(kDcb), key) != std::end(kDcb);
+  return std::ranges::find(kDcb, key) != std::end(kDcb);
 }
 
 // The rows of NVIDIA's DCQCN parameters stand together.
@@ -142,7 +140,7 @@ void effect(const Setting& setting, const Qos& want, Qos& have) { copy_value(set
 
 std::string impossible(const Setting& setting, const Qos& want, const Qos&, const Limits& limits) {
   if (setting.id == SettingId::ets && limits.traffic_classes)
-    if (*std::max_element(want.ets->prio_tc.begin(), want.ets->prio_tc.end()) >= *limits.traffic_classes)
+    if (*std::ranges::max_element(want.ets->prio_tc) >= *limits.traffic_classes)
       return "the port has " + std::to_string(*limits.traffic_classes) +
              " traffic classes, counted from 0: map no priority beyond";
   if ((setting.id == SettingId::buffer_size || setting.id == SettingId::prio2buffer) && want.buffer_size &&

@@ -3,11 +3,6 @@
 // functions.
 #pragma once
 
-#include <array>
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "vendor/driver.h"
 
 namespace fabric::upstream {

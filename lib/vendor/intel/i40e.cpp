@@ -2,10 +2,10 @@
 // i40e (Intel X710, XL710, X722): drivers/net/ethernet/intel/i40e/i40e_dcb_nl.c and i40e_ethtool.c of Linux 6.12;
 // Linux 5.10 could read DCB only. While the firmware's LLDP agent runs, every change of DCB is EINVAL. It has no DSCP
 // mode: priorities come with the VLAN tag. Its RDMA (X722) is iWARP, which has no DCQCN.
+#include "vendor/driver.h"
 #include "vendor/generic/rings.h"
 #include "vendor/generic/upstream.h"
 #include "vendor/intel/intel.h"
-#include "vendor/vendors.h"
 
 namespace fabric {
 namespace {

@@ -6,15 +6,14 @@
 // Congestion control: irdma of Linux has no switch (7.3 included) and leaves DCQCN off. Intel's own irdma has configfs
 // irdma/<RDMA device>/roce_dcqcn_enable, 1 or 0, for queue pairs created from then on.
 #include <algorithm>
-#include <array>
 
+#include "vendor/driver.h"
 #include "vendor/generic/configfs_item.h"
 #include "vendor/generic/dscp.h"
 #include "vendor/generic/file_settings.h"
 #include "vendor/generic/rings.h"
 #include "vendor/generic/upstream.h"
 #include "vendor/intel/intel.h"
-#include "vendor/vendors.h"
 
 namespace fabric {
 namespace {
@@ -64,7 +63,7 @@ Steps steps(const std::vector<dcb_app>& table, const DscpMap& want) {
   out.remove = change.stale;
   for (const dcb_app& entry : change.missing)
     (listed.contains(static_cast<uint8_t>(entry.protocol)) ? out.add_again : out.add).push_back(entry);
-  const bool keeps = std::any_of(listed.begin(), listed.end(), [&](const auto& entry) {
+  const bool keeps = std::ranges::any_of(listed, [&](const auto& entry) {
     auto wanted = want.find(entry.first);
     return wanted != want.end() && wanted->second == entry.second;
   });

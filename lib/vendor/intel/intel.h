@@ -2,9 +2,6 @@
 // What ice and i40e share.
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include "vendor/driver.h"
 
 namespace fabric::intel {

@@ -3,8 +3,8 @@
 // firmware always runs DCBX itself (LLD_MANAGED); ETS and PFC are its own offer to the switch, and the reading is the
 // result of that exchange. Unless its DCBX is in IEEE mode every operation is EINVAL, and nothing can be read.
 // Writes take effect with SET_ALL.
+#include "vendor/driver.h"
 #include "vendor/generic/upstream.h"
-#include "vendor/vendors.h"
 
 namespace fabric {
 namespace {

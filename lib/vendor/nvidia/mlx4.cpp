@@ -3,8 +3,8 @@
 // is put into the kernel's APP list never reaches the NIC. PFC and global pause exclude each other: PFC on takes pause
 // off, and pause on takes PFC off; so pause is written last where PFC goes off (reconcile()). DCBX, when it changes
 // hands, resets ETS and PFC (mlx4_en_dcbnl_setdcbx()).
+#include "vendor/driver.h"
 #include "vendor/generic/upstream.h"
-#include "vendor/vendors.h"
 
 namespace fabric {
 namespace {

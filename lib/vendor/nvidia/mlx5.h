@@ -6,9 +6,6 @@
 // request (mlx5e_set_trust_state(): MLX5_INLINE_MODE_L2).
 #pragma once
 
-#include <array>
-#include <string>
-
 #include "vendor/driver.h"
 #include "vendor/generic/upstream.h"
 

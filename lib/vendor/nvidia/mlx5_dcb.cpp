@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 #include "vendor/generic/dscp.h"
 #include "vendor/generic/headroom.h"

@@ -4,10 +4,10 @@
 // (infiniband/hw/mlx5/main_ext.c). OFED's qos/ files say the same as dcbnl and are left alone; qos/trust was in
 // OFED 4.1 only.
 #include "base/parse.h"
+#include "vendor/driver.h"
 #include "vendor/generic/file_settings.h"
 #include "vendor/generic/upstream.h"
 #include "vendor/nvidia/mlx5.h"
-#include "vendor/vendors.h"
 
 namespace fabric {
 namespace {

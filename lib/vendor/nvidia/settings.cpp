@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // mlx5_core of Linux (ConnectX-4 and later, BlueField). Congestion control is in debugfs, one number and one
 // firmware command each: drivers/infiniband/hw/mlx5/cong.c of Linux 6.12, where the files have names of their own.
+#include "vendor/driver.h"
 #include "vendor/generic/file_settings.h"
 #include "vendor/generic/upstream.h"
 #include "vendor/nvidia/mlx5.h"
-#include "vendor/vendors.h"
 
 namespace fabric {
 namespace {

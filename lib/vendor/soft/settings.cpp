@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Software RDMA (rxe, siw) on a netdev without a PCI driver that we know: it has no hardware queues, only the
 // netdev's MTU, and global pause where the netdev offers it.
+#include "vendor/driver.h"
 #include "vendor/generic/upstream.h"
-#include "vendor/vendors.h"
 
 namespace fabric {
 namespace {

@@ -4,7 +4,7 @@
 #include <linux/genetlink.h>
 
 #include "kernel/capture/anonymize.h"
-#include "kernel/capture/taped.h"
+#include "kernel/kernel.h"
 #include "kernel/netlink/ethtool_link.h"
 #include "store/optics_state.h"
 #include "support/module_image.h"

@@ -2,7 +2,7 @@
 // What is documented is what there is: sample configuration, manual pages, tables.
 #include <cctype>
 
-#include "agentd/journal.h"
+#include "agentd/messages.h"
 #include "checks/check.h"
 #include "config/config.h"
 #include "diagnosis/diagnosis.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counters of queue pairs by kind: what is asked of the kernel, and what becomes of it under rdma_exporter's names. The
 // expectations are those of its own tests (internal/collector/collector_test.go, TestCollector*QP*) and of its README.
-#include "counters/qp_statistics.h"
-
+#include "counters/owners.h"
 #include "metrics/compat.h"
 #include "metrics/text.h"
 #include "support/sim_qp.h"

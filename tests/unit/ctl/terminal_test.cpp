@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "ctl/options.h"
+#include "ctl/output/report_text.h"
 #include "ctl/output/table.h"
-#include "ctl/verbs/neighbors.h"
 #include "support/golden.h"
 #include "support/healthy_node.h"
 #include "support/test.h"

@@ -8,7 +8,6 @@
 #include "exporter/collect/collector.h"
 #include "exporter/collect/host_reader.h"
 #include "exporter/http/page.h"
-#include "exporter/options.h"
 #include "exporter/setup.h"
 #include "exporter/uevent.h"
 #include "scan/scan.h"

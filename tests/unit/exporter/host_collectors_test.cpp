@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The readings of the host that belong to no RDMA device: addresses, the platform, the host; and what the sandbox
 // hides.
-#include "exporter/collect/host_collectors.h"
-
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -13,6 +11,7 @@
 #include "base/fd.h"
 #include "checks/check.h"
 #include "exporter/collect/collector.h"
+#include "exporter/collect/host_reader.h"
 #include "model/report.h"
 #include "model/view.h"
 #include "store/neighbor_state.h"

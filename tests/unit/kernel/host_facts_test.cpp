@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The facts of the group "host", read from trees with files as kernels, distributions and packages write them.
 #include "kernel/host/cpu.h"
-#include "kernel/host/irq.h"
 #include "kernel/host/limits.h"
-#include "kernel/host/services.h"
 #include "kernel/host/systemd.h"
 #include "kernel/host/unit_file.h"
 #include "scan/scan.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses of this kernel's own interfaces, in a namespace of the test's.
-#include "exporter/http/addresses.h"
-
 #include <poll.h>
 
+#include "exporter/uevent.h"
 #include "support/netns.h"
 #include "support/test.h"
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel/netlink/ethtool_settings.h"
-
 #include <linux/ethtool.h>
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
 
+#include "kernel/netlink/ethtool.h"
 #include "support/netns.h"
 #include "support/sim_nic_bed.h"
 #include "support/test.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "settings/busy.h"
-
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
 
+#include "settings/reconcile.h"
 #include "support/test.h"
 #include "support/tree.h"
 

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ctl/verbs/confirm.h"
+#include "ctl/verbs/writer.h"
 #include "support/sim_nic.h"
 #include "support/test.h"
 #include "support/tree.h"

@@ -12,7 +12,7 @@
 
 #include "exporter/lldp/lldp.h"
 #include "exporter/lldp/lldp_socket.h"
-#include "exporter/options.h"
+#include "exporter/setup.h"
 #include "store/neighbor_state.h"
 #include "support/netns.h"
 #include "support/test.h"

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # only with --all
-# One fact, four places: status, metrics, check and the journal agree on a conflict while it lasts, and on its end. diagnose
-# speaks of symptoms in traffic, of which there are none.
+# One fact, five places: status, metrics, check, diagnose and the journal agree on a conflict while it lasts, and on its end.
 . /mnt/host/scenarios/lib/agent.sh
 
 config_then_install() {
@@ -31,6 +30,7 @@ says() { [[ $("$1") == *"$2"* ]]; }
 check "status: conflict" wait_until 60 says by_status conflict
 check "metrics: not in sync" wait_until 30 says by_metrics 0
 check "check: critical" wait_until 10 says by_check critical
+check "diagnose names the setting" wait_until 10 says by_diagnose true
 check "the journal's last word is the conflict" says last_word conflict
 say "in conflict"
 # All logged calls of the operation have the same arguments: one writer.
@@ -56,7 +56,8 @@ no_conflict() { ! says by_status conflict; }
 check "status: no conflict" wait_until 10 no_conflict
 no_finding() { ! says by_check critical; }
 check "check: no finding" wait_until 10 no_finding
-check "diagnose: no symptom" says by_diagnose false
+not_named() { says by_diagnose false; }
+check "diagnose: nothing of it" not_named
 ended_well() { ! says last_word conflict; }
 check "the last word of the journal is no conflict" ended_well
 say "afterwards"

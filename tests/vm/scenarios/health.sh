@@ -131,7 +131,7 @@ a=$(value 0 fabric_rdma_cnp_ignored_total)
 sim 0 rp_cnp_ignored +5000
 told "CNPs ignored" cnp-ignored 0 1
 eq "CNPs ignored: the metric" $(($(value 0 fabric_rdma_cnp_ignored_total) - a)) 5000
-culprit "CNPs ignored" 0 host ecn-ignored
+culprit "CNPs ignored" 0 host ecn-off
 over "CNPs ignored"
 
 # The module: agentd publishes what it reads, every ten seconds.
@@ -155,9 +155,9 @@ HEARD=35
 fabsim 0 carrier 0
 told "cable pulled" port-state 0 2
 eq "cable pulled: the metric" "$(value 0 fabric_port_carrier)" 0
-culprit "cable pulled" 0 cable no-cable
+culprit "cable pulled" 0 cable bad-module
 check "cable pulled: no card is said to be missing" eval "! grep -E '^fabric_check_status.check=.pairing.*} [12]\$' $PAGE"
-check "cable pulled: the far end says so" eval "wait_until 20 blamed 1 peer far-end-silent || { show; false; }"
+check "cable pulled: the far end says so" eval "wait_until 20 blamed 1 peer no-partner || { show; false; }"
 fabsim 0 carrier 1
 over "cable pulled"
 for _ in 1 2 3; do

@@ -7,7 +7,8 @@
 . /mnt/host/scenarios/lib/agent.sh
 check "the package installs" install_agent
 
-report() { fabric-agentctl check --interval 0 --json --only network --only expect --only gid || true; }
+only=(--only network --only gid)
+report() { fabric-agentctl check --interval 0 --json "${only[@]}" || true; }
 complaints() { report | jq -c '[.checks[] | select(.status != "ok") | [.id, .subject, .status]]'; }
 complains_of() { [[ $(complaints) = "$1" ]] || { report | jq '.checks[] | select(.status != "ok")'; return 1; }; }
 field() { report | jq -r --arg id "$1" --arg field "$2" '.checks[] | select(.id == $id and .status != "ok") | .[$field]'; }
@@ -54,6 +55,7 @@ ip route del 10.50.0.0/16
 check "silent without it" complains_of '[]'
 
 config audit
+only+=(--only expect)
 mkdir -p /etc/fabric-agent/conf.d
 printf '[expect]\ngpus = 4\ncompute_nics = 4\nclass = "PHB"\nspeed = "400G"\ngid_index = %s\n' "$(gid 0)" >/etc/fabric-agent/conf.d/expect.toml
 check "the configuration is taken" fabric-agentctl config check
