@@ -33,7 +33,7 @@ select_pattern() {
   while IFS= read -r file; do
     [[ $file == tests/faults/* ]] && found+=(faults) || found+=("$(basename "$file" _test.cpp)")
   done < <(grep -lE "^TEST(_[FP])?\\(" -r tests/unit tests/faults |
-    xargs grep -lE "^TEST.*${pattern##*.}" 2>/dev/null)
+    xargs grep -lE "^TEST.*${pattern/./.*, }" 2>/dev/null)
   ((${#found[@]})) || return 1
   programs+=("${found[@]}")
   cases+=("$pattern")
@@ -53,7 +53,7 @@ configure_tests() {
     -DCMAKE_CXX_COMPILER=clang++ -DFABRIC_SANITIZE=ON -DFABRIC_FUZZ=ON
 }
 
-# Only with --all: faults of other strengths, the table that sums up the cases of the catalogue, ten thousand NICs.
+# Only with --all: faults of other strengths, more random cases (Harder), the table that sums up the cases of the catalogue, ten thousand NICs.
 LONG_CASES='*Harder*:*Weaker*:CatalogueTable.Matrix:ManyDevices.TenThousand*'
 
 # The whole test suite in a folder; each test case counts once.
