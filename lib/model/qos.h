@@ -12,7 +12,8 @@
 namespace fabric {
 
 // Absent means: not wanted (policy), or not offered by this port (reading). Absent is never zero.
-// Members are in the order of kSettings; a member without a row does not compile (tests/unit/setting_test.cpp).
+// Members are in the order of kSettings; a member without a row does not compile
+// (tests/unit/settings/setting_test.cpp).
 struct Qos {
   std::optional<Dcbx> dcbx;
   std::optional<bool> fw_lldp;  // the firmware's own LLDP agent

@@ -8,14 +8,17 @@ export PATH=$PATH:$TOOLS
 # Is the part among the ones to run?
 wanted() { [[ " ${parts[*]} " == *" $1 "* ]]; }
 
-# Names of the test programs, without "_test".
-program_names() { find tests/unit tests/golden -name '*_test.cpp' -printf '%f\n' | sed 's/_test\.cpp$//' | sort; echo faults; }
+# Test programs: the folders of tests/unit, and what stands in none.
+program_names() { { find tests/unit -mindepth 1 -type d -printf '%f\n'; printf '%s\n' checks diagnosis faults; } | sort -u; }
+# Their files, without "_test.cpp".
+file_names() { find tests/unit -name '*_test.cpp' -printf '%f\n' | sed 's/_test\.cpp$//' | sort; }
 
 list_names() {
   echo "parts: ${PARTS[*]}"
   echo "integration: $(integration_names | xargs)"
   echo "scenarios: $(scenario_names | xargs)"
-  echo "programs: $(program_names | xargs)"
+  echo "test programs: $(program_names | xargs)"
+  echo "files of tests/unit: $(file_names | xargs)"
   echo "cases: Suite.Name or a part of it, as in TEST(Suite, Name)"
 }
 
@@ -25,12 +28,12 @@ select_pattern() {
   if [[ " ${PARTS[*]} " == *" $pattern "* ]]; then parts+=("$pattern"); return; fi
   if scenario_names | grep -x -- "$pattern" >/dev/null; then scenarios+=("$pattern"); return; fi
   if integration_names | grep -x -- "$pattern" >/dev/null; then integrations+=("$pattern"); return; fi
-  mapfile -t found < <(program_names | grep -F -- "${pattern%_test}")
+  mapfile -t found < <(program_names | grep -x -- "${pattern%_test}" || file_names | grep -F -- "${pattern%_test}")
   if ((${#found[@]})); then programs+=("${found[@]}"); return; fi
   while IFS= read -r file; do
     [[ $file == tests/faults/* ]] && found+=(faults) || found+=("$(basename "$file" _test.cpp)")
-  done < <(grep -lE "^TEST(_[FP])?\\(" -r tests/unit tests/golden tests/faults |
-    xargs grep -lE "^TEST.*${pattern##*.}" 2>/dev/null)
+  done < <(grep -lE "^TEST(_[FP])?\\(" -r tests/unit tests/faults |
+    xargs grep -lE "^TEST.*${pattern/./.*, }" 2>/dev/null)
   ((${#found[@]})) || return 1
   programs+=("${found[@]}")
   cases+=("$pattern")
@@ -50,7 +53,7 @@ configure_tests() {
     -DCMAKE_CXX_COMPILER=clang++ -DFABRIC_SANITIZE=ON -DFABRIC_FUZZ=ON
 }
 
-# Only with --all: faults of other strengths, the table that sums up the cases of the catalogue, ten thousand NICs.
+# Only with --all: faults of other strengths, more random cases (Harder), the table that sums up the cases of the catalogue, ten thousand NICs.
 LONG_CASES='*Harder*:*Weaker*:CatalogueTable.Matrix:ManyDevices.TenThousand*'
 
 # The whole test suite in a folder; each test case counts once.
@@ -73,19 +76,33 @@ part_gcc() {
     run_ctest build/gcc
 }
 
-# The programs and cases that the command line named.
+# The programs, files and cases that the command line named.
 part_selected() {
-  local filter='*' status=0 name
+  local filter='*' status=0 program targets
+  local -A files=() # of each program; none: all
   configure_tests || return 1
-  mapfile -t programs < <(printf '%s\n' "${programs[@]}" | sort -u)
-  ninja -C build/tests "${programs[@]/%/_test}" || return 1
+  files_of_programs "${programs[@]}"
+  targets=("${!files[@]}")
+  ninja -C build/tests "${targets[@]/%/_test}" || return 1
   ((${#cases[@]})) && filter=$(printf '*%s*:' "${cases[@]}")
-  for name in "${programs[@]}"; do
-    in_memory "build/tests/tests/${name}_test" --gtest_filter="$filter" >"build/tests/$name.log" 2>&1 || status=1
-    cat "build/tests/$name.log"
-    count_cases "build/tests/$name.log" 0
+  for program in "${!files[@]}"; do
+    # shellcheck disable=SC2086 # a list
+    in_memory "build/tests/tests/${program}_test" --gtest_filter="$filter" ${files[$program]} >"build/tests/$program.log" 2>&1 || status=1
+    cat "build/tests/$program.log"
+    count_cases "build/tests/$program.log" 0
   done
   return "$status"
+}
+
+# Sets files[PROGRAM] to those of the names that are files, by what cmake wrote.
+files_of_programs() {
+  local name file program
+  for name; do
+    while read -r file program; do
+      [[ $name == "$program" ]] && files[$program]=' '
+      [[ $name == "$file" && ${files[$program]-} != ' ' ]] && files[$program]+="$file "
+    done <build/tests/tests/programs
+  done
 }
 
 # Trees of captured machines are small files by the ten thousand, which cost ten times as much on a disk.

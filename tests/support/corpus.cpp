@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "support/test.h"
+
 namespace fabric::test {
 namespace fs = std::filesystem;
 
@@ -13,6 +15,14 @@ std::optional<std::string> corpus_directory() {
   const std::string path = given != nullptr ? given : FABRIC_SOURCE_DIR "/../shared/corpus";
   if (!fs::is_directory(path)) return std::nullopt;
   return path;
+}
+
+std::map<std::string, JsonValue> oracle_of(const std::string& corpus, std::string_view kind) {
+  std::map<std::string, JsonValue> out;
+  const auto oracle = JsonValue::parse(slurp(corpus + "/oracle.json"));
+  for (const auto& [name, machine] : oracle.object())
+    if (machine["kind"].text() == kind) out.emplace(name, machine);
+  return out;
 }
 
 Unpacked::Unpacked(const std::string& archive) {

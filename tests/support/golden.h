@@ -2,17 +2,8 @@
 // Texts in tests/golden. FABRIC_UPDATE_GOLDEN=1 writes them.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdlib>
-#include <fstream>
-#include <functional>
-#include <iterator>
-#include <sstream>
-#include <string>
-
 #include "ctl/verbs.h"
+#include "support/test.h"
 
 namespace fabric::test {
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,9 +15,13 @@ class JsonValue {
  public:
   using Array = std::vector<JsonValue>;
   using Object = std::map<std::string, JsonValue>;
+  using Value = std::variant<std::nullptr_t, bool, double, std::string, Array, Object>;
+
+  JsonValue() = default;
+  explicit JsonValue(Value value) : value_(std::move(value)) {}
 
   // Throws nlohmann::json::parse_error.
-  static JsonValue parse(std::string_view text) { return from(nlohmann::json::parse(text)); }
+  static JsonValue parse(std::string_view text);
 
   [[nodiscard]] bool is_null() const { return std::holds_alternative<std::nullptr_t>(value_); }
   [[nodiscard]] bool boolean() const { return std::get<bool>(value_); }
@@ -35,25 +38,7 @@ class JsonValue {
   }
 
  private:
-  static JsonValue from(const nlohmann::json& json) {
-    JsonValue out;
-    if (json.is_boolean()) out.value_ = json.get<bool>();
-    if (json.is_number()) out.value_ = json.get<double>();
-    if (json.is_string()) out.value_ = json.get<std::string>();
-    if (json.is_array()) {
-      Array list;
-      for (const auto& element : json) list.push_back(from(element));
-      out.value_ = std::move(list);
-    }
-    if (json.is_object()) {
-      Object members;
-      for (const auto& [key, value] : json.items()) members[key] = from(value);
-      out.value_ = std::move(members);
-    }
-    return out;
-  }
-
-  std::variant<std::nullptr_t, bool, double, std::string, Array, Object> value_ = nullptr;
+  Value value_ = nullptr;
 };
 
 }  // namespace fabric::test

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// main() of every test program: gtest's, and a wait for the threads that a test let go of.
-#include <gtest/gtest.h>
+// main() of every test program: gtest's, and a wait for the threads that a test let go of. Arguments are names of files
+// without "_test.cpp": only their cases run.
 #include <pthread.h>
 
-#include <chrono>
-#include <filesystem>
-#include <iterator>
-#include <thread>
+#include "support/test.h"
 
 // AddressSanitizer before LLVM 17 does not lock its allocator at fork(2) as glibc locks malloc's: a child forked while
 // another thread allocates can wait forever. These are the functions that LLVM 17 calls there itself.
@@ -49,11 +46,27 @@ void await_other_threads() {
   while (threads() > 1 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(1ms);
 }
 
+// Takes the cases of other files out of GoogleTest's filter.
+void run_only(const std::set<std::string>& files) {
+  std::string filter = testing::GTEST_FLAG(filter);
+  const testing::UnitTest& all = *testing::UnitTest::GetInstance();
+  for (int i = 0; i < all.total_test_suite_count(); ++i)
+    for (int j = 0; j < all.GetTestSuite(i)->total_test_count(); ++j) {
+      const testing::TestInfo& test = *all.GetTestSuite(i)->GetTestInfo(j);
+      const std::string name = std::filesystem::path(test.file()).stem();
+      if (files.contains(name.substr(0, name.rfind("_test")))) continue;
+      filter += filter.find('-') == std::string::npos ? "-" : ":";
+      filter += std::string(test.test_suite_name()) + "." + test.name();
+    }
+  testing::GTEST_FLAG(filter) = filter;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   lock_sanitizer_at_fork();
   testing::InitGoogleTest(&argc, argv);
+  if (argc > 1) run_only({argv + 1, argv + argc});
   const int status = RUN_ALL_TESTS();
   await_other_threads();
   return status;

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
+#include "support/test.h"
 #include "wire/eeprom.h"
 
 namespace fabric::test {

@@ -5,10 +5,8 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
-#include <string>
+#include "kernel/kernel.h"
+#include "support/test.h"
 
 namespace fabric::test {
 
@@ -17,11 +15,24 @@ inline std::string enter_netns_with_veth() {
   static const std::string failure = [] {
     if (::geteuid() != 0) return std::string("needs root for a network namespace");
     if (::unshare(CLONE_NEWNET) != 0) return std::string("unshare: ") + std::strerror(errno);
-    if (std::system("ip link add veth0 type veth peer name veth1 && ip link set veth0 up && ip link set veth1 up") != 0)
+    if (std::system("ip link add veth0 type veth peer name veth1 && ip link set veth0 up && ip link set veth1 up && ip "
+                    "link set lo up") != 0)
       return std::string("ip link add failed: no veth in this kernel, or no iproute2");
     return std::string();
   }();
   return failure;
 }
+
+// Tests in that namespace.
+class Veth : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string failure = enter_netns_with_veth(); !failure.empty()) GTEST_SKIP() << failure;
+    auto opened = open_kernel("/");
+    ASSERT_TRUE(opened.ok()) << opened.error().text();
+    kernel = std::move(opened).value();
+  }
+  Kernel kernel;
+};
 
 }  // namespace fabric::test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/series.h"
 
-#include <gtest/gtest.h>
+#include "support/test.h"
 
 namespace fabric::test {
 

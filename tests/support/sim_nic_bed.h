@@ -2,13 +2,9 @@
 // A simulated port under reconcile(), and how its tests look at what came out.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <set>
-#include <string>
-
 #include "settings/reconcile.h"
 #include "support/sim_nic.h"
+#include "support/test.h"
 
 namespace fabric::test {
 

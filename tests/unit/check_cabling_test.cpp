@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // One defect of the cables or of a switch port at a time in a healthy node: those findings, and no other.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <functional>
-#include <map>
-#include <string>
-#include <vector>
-
 #include "checks/cabling/peer.h"
 #include "support/healthy_cabling.h"
+#include "support/planted_defect.h"
+#include "support/test.h"
 
 namespace fabric {
 namespace {
 
 using test::complaints;
 using test::describe;
+using test::expect_wanted;
 using test::Healthy;
+using test::PlantedDefect;
+using test::PlantedDefects;
 
 Neighbor& peer(Healthy& node, size_t port) { return node.now.neighbors.heard.at(port); }
 
@@ -25,21 +22,9 @@ void unplug(Healthy& node, size_t port) {
   heard.erase(heard.begin() + static_cast<long>(port));
 }
 
-// A wanted finding: id, subject, status, a part of what was observed, a part of the meaning.
-struct Wanted {
-  std::string id, subject;
-  Status status;
-  std::string observed, meaning;
-};
-struct Defect {
-  const char* name;
-  std::function<void(Healthy&)> plant;
-  std::vector<Wanted> wanted;
-};
-
-const std::vector<Defect>& defects() {
+const PlantedDefects& cable_defects() {
   constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;
-  static const std::vector<Defect> all{
+  static const PlantedDefects all{
       {"wrong_switch",
        [](Healthy& n) { peer(n, 1).system_name = "leaf9"; },
        {{"cabling", "mlx5_1/1", C, "leaf9 Ethernet7", "another switch"}}},
@@ -134,37 +119,17 @@ const std::vector<Defect>& defects() {
   return all;
 }
 
-class OneCable : public testing::TestWithParam<Defect> {};
+class OneCable : public testing::TestWithParam<PlantedDefect> {};
 
 TEST_P(OneCable, IsNamedAndNothingElse) {
   Healthy node;
   GetParam().plant(node);
-  const std::vector<Finding> found = complaints(run_checks(node.view()));
-  ASSERT_EQ(found.size(), GetParam().wanted.size()) << describe(found);
-  for (size_t i = 0; i < found.size(); ++i) {
-    const Wanted& wanted = GetParam().wanted[i];
-    const Finding& finding = found[i];
-    EXPECT_EQ(finding.id, wanted.id);
-    EXPECT_EQ(finding.subject, wanted.subject);
-    EXPECT_EQ(finding.status, wanted.status) << describe(finding);
-    EXPECT_NE(finding.observed.find(wanted.observed), std::string::npos) << describe(finding);
-    EXPECT_NE(finding.meaning.find(wanted.meaning), std::string::npos) << finding.meaning;
-    EXPECT_NE(finding.expected, "");
-    EXPECT_EQ(finding.meaning.back(), '.');
-    EXPECT_NE(finding.remedy, "");
-  }
+  expect_wanted(node, GetParam());
 }
-INSTANTIATE_TEST_SUITE_P(Cabling, OneCable, testing::ValuesIn(defects()),
-                         [](const auto& each) { return std::string(each.param.name); });
+INSTANTIATE_TEST_SUITE_P(Cabling, OneCable, testing::ValuesIn(cable_defects()), test::kByName);
 
-// What is no fault, or not asked.
-struct Silence {
-  const char* name;
-  std::function<void(Healthy&)> plant;
-};
-
-const std::vector<Silence>& silences() {
-  static const std::vector<Silence> all{
+const PlantedDefects& silences() {
+  static const PlantedDefects all{
       {"healthy", [](Healthy&) {}},
       {"no_plan", [](Healthy& n) { n.policy.cabling = {}; }},
       {"nobody_listens_and_no_plan",
@@ -242,16 +207,14 @@ const std::vector<Silence>& silences() {
   return all;
 }
 
-class NoFault : public testing::TestWithParam<Silence> {};
+class NoFault : public testing::TestWithParam<PlantedDefect> {};
 
 TEST_P(NoFault, IsSilent) {
   Healthy node;
   GetParam().plant(node);
-  const std::vector<Finding> found = complaints(run_checks(node.view()));
-  EXPECT_TRUE(found.empty()) << describe(found);
+  expect_wanted(node, GetParam());
 }
-INSTANTIATE_TEST_SUITE_P(Cabling, NoFault, testing::ValuesIn(silences()),
-                         [](const auto& each) { return std::string(each.param.name); });
+INSTANTIATE_TEST_SUITE_P(Cabling, NoFault, testing::ValuesIn(silences()), test::kByName);
 
 // The command that lets the frames through, by the NIC's driver.
 TEST(LldpConsumer, IsNamedByItsSetting) {

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One defect at a time in a healthy node: that finding, and no other.
-#include <gtest/gtest.h>
-
-#include <cerrno>
-#include <functional>
-#include <string>
-#include <vector>
-
-#include "support/healthy_node.h"
+#include "support/planted_defect.h"
+#include "support/test.h"
 
 namespace fabric {
 namespace {
@@ -15,18 +9,12 @@ namespace {
 using test::complaints;
 using test::describe;
 using test::down;
+using test::expect_wanted;
 using test::Healthy;
+using test::PlantedDefect;
+using test::PlantedDefects;
 
-// One planted defect, and the only findings it may cause.
-struct Defect {
-  const char* name;
-  std::function<void(Healthy&)> plant;
-  std::string id, subject;
-  Status status;
-  std::string observed;  // a part of it
-};
-
-Defect setting(const char* name, const char* key, Outcome outcome, Status status) {
+PlantedDefect setting(const char* name, const char* key, Outcome outcome, Status status) {
   return {name,
           [=](Healthy& node) {
             Change& change = node.change("mlx5_1/1", key);
@@ -34,97 +22,98 @@ Defect setting(const char* name, const char* key, Outcome outcome, Status status
             change.from = "as read";
             change.code = outcome == Outcome::refused ? EOPNOTSUPP : 0;
           },
-          key,
-          "mlx5_1/1",
-          status,
-          outcome == Outcome::refused ? "-" : "as read"};
+          {{key, "mlx5_1/1", status, outcome == Outcome::refused ? "-" : "as read"}}};
 }
 
-Defect counter(const char* name, std::vector<Counter> PortCounters::*list, const char* id, Status status) {
+PlantedDefect counter(const char* name, std::vector<Counter> PortCounters::*list, const char* id, Status status) {
   return {name,
           [=](Healthy& node) {
             for (Counter& each : node.now.ports[2].counters.*list)
               if (each.name == name) each.value += 12;
           },
-          id,
-          "mlx5_2/1",
-          status,
-          "12 "};
+          {{id, "mlx5_2/1", status, "12 "}}};
 }
 
-const std::vector<Defect>& defects() {
+const PlantedDefects& defects() {
   constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;
-  static const std::vector<Defect> all{
-      {"switched_off", [](Healthy& n) { down(n, 0, 3); }, "port-state", "mlx5_0/1", C, "DOWN, Disabled"},
-      {"no_signal", [](Healthy& n) { down(n, 3, 2); }, "port-state", "mlx5_3/1", C, "DOWN, Polling"},
-      {"initialising", [](Healthy& n) { n.now.ports[0].state = 2; }, "port-state", "mlx5_0/1", C, "INIT"},
-      {"deferred", [](Healthy& n) { n.now.ports[0].state = 5; }, "port-state", "mlx5_0/1", W, "ACTIVE_DEFER"},
-      {"state_unread", [](Healthy& n) { n.now.ports[0].state.reset(); }, "port-state", "mlx5_0/1", U, "-"},
-      {"half_rate", [](Healthy& n) { n.now.ports[2].rate = 25e9; }, "rate", "mlx5_2/1", C, "200 Gb/s"},
-      {"no_speed", [](Healthy& n) { n.now.ports[2].rate.reset(); }, "rate", "mlx5_2/1", U, "-"},
-      {"rdma_mtu_behind", [](Healthy& n) { n.now.ports[1].active_mtu = 1024; }, "roce-mtu", "mlx5_1/1", W, "RoCE 1024"},
+  static const PlantedDefects all{
+      {"switched_off", [](Healthy& n) { down(n, 0, 3); }, {{"port-state", "mlx5_0/1", C, "DOWN, Disabled"}}},
+      {"no_signal", [](Healthy& n) { down(n, 3, 2); }, {{"port-state", "mlx5_3/1", C, "DOWN, Polling"}}},
+      {"initialising", [](Healthy& n) { n.now.ports[0].state = 2; }, {{"port-state", "mlx5_0/1", C, "INIT"}}},
+      {"deferred", [](Healthy& n) { n.now.ports[0].state = 5; }, {{"port-state", "mlx5_0/1", W, "ACTIVE_DEFER"}}},
+      {"state_unread", [](Healthy& n) { n.now.ports[0].state.reset(); }, {{"port-state", "mlx5_0/1", U, "-"}}},
+      {"half_rate", [](Healthy& n) { n.now.ports[2].rate = 25e9; }, {{"rate", "mlx5_2/1", C, "200 Gb/s"}}},
+      {"no_speed", [](Healthy& n) { n.now.ports[2].rate.reset(); }, {{"rate", "mlx5_2/1", U, "-"}}},
+      {"rdma_mtu_behind",
+       [](Healthy& n) { n.now.ports[1].active_mtu = 1024; },
+       {{"roce-mtu", "mlx5_1/1", W, "RoCE 1024"}}},
       {"small_mtu",
        [](Healthy& n) {
          n.now.ports[1].qos.mtu = 1500;
          n.now.ports[1].active_mtu = 1024;
        },
-       "roce-mtu", "mlx5_1/1", W, "netdev 1500, RoCE 1024"},
-      {"no_v2_gid", [](Healthy& n) { n.now.ports[0].gids.resize(1); }, "gid", "mlx5_0/1", C, "no RoCE v2 GID"},
-      {"link_local_only", [](Healthy& n) { n.now.ports[0].gids.resize(2); }, "gid", "mlx5_0/1", W, "only link-local"},
+       {{"roce-mtu", "mlx5_1/1", W, "netdev 1500, RoCE 1024"}}},
+      {"no_v2_gid", [](Healthy& n) { n.now.ports[0].gids.resize(1); }, {{"gid", "mlx5_0/1", C, "no RoCE v2 GID"}}},
+      {"link_local_only",
+       [](Healthy& n) { n.now.ports[0].gids.resize(2); },
+       {{"gid", "mlx5_0/1", W, "only link-local"}}},
       {"gid_types_unread",
        [](Healthy& n) {
          for (Gid& gid : n.now.ports[0].gids) gid.type.clear();
        },
-       "gid", "mlx5_0/1", U, "unknown type"},
+       {{"gid", "mlx5_0/1", U, "unknown type"}}},
       {"gids_unread",
        [](Healthy& n) {
          n.now.ports[0].gids.clear();
          n.now.ports[0].unread = {"gids: Permission denied (EACCES)"};
        },
-       "gid", "mlx5_0/1", U, "-"},
+       {{"gid", "mlx5_0/1", U, "-"}}},
       {"pause_with_pfc",
        [](Healthy& n) {
          n.now.ports[3].qos.pause = Pause{true, false};
        },
-       "pfc-and-pause", "mlx5_3/1", C, "global pause rx"},
-      {"pause_unread", [](Healthy& n) { n.now.ports[3].qos.pause.reset(); }, "pfc-and-pause", "mlx5_3/1", U, "PFC 3"},
+       {{"pfc-and-pause", "mlx5_3/1", C, "global pause rx"}}},
+      {"pause_unread",
+       [](Healthy& n) { n.now.ports[3].qos.pause.reset(); },
+       {{"pfc-and-pause", "mlx5_3/1", U, "PFC 3"}}},
       {"gpu_far_from_its_nic",
        [](Healthy& n) {
          n.now.topology.gpus[2].bridges = {"0000:77:00.0"};
          n.now.topology.gpus[2].root = "pci0000:70";
        },
-       "locality", "GPU2", W, "NODE to"},
+       {{"locality", "GPU2", W, "NODE to"}}},
       {"gpu_without_numa",
        [](Healthy& n) {
          n.now.topology.gpus[2].bridges.clear();
          n.now.topology.gpus[2].root = "pci0000:70";
          n.now.topology.gpus[2].numa.reset();
        },
-       "locality", "GPU2", U, "-"},
+       {{"locality", "GPU2", U, "-"}}},
       {"nic_lost_lanes_and_speed",
        [](Healthy& n) {
          n.now.topology.nics[1].link = {16, 32, 8, 16};
        },
-       "pcie", "mlx5_1", C, "x8 at 16 GT/s"},
+       {{"pcie", "mlx5_1", C, "x8 at 16 GT/s"}}},
       {"nic_lost_speed",
        [](Healthy& n) {
          n.now.topology.nics[1].link.speed = 16;
          for (Port& port : n.now.ports) port.rate = 12.5e9;
        },
-       "pcie", "mlx5_1", W, "x16 at 16 GT/s"},
-      {"gpu_lost_lanes", [](Healthy& n) { n.now.topology.gpus[1].link.width = 8; }, "pcie", "GPU1", W, "x8"},
-      {"link_unread", [](Healthy& n) { n.now.topology.gpus[1].link.width.reset(); }, "pcie", "GPU1", U, "x?"},
-      {"agent_stopped", [](Healthy& n) { n.now.agent->running = false; }, "agent", "host", W, "not running"},
-      {"agent_never_ran", [](Healthy& n) { n.now.agent.reset(); }, "agent", "host", W, "not running"},
+       {{"pcie", "mlx5_1", W, "x16 at 16 GT/s"}}},
+      {"gpu_lost_lanes", [](Healthy& n) { n.now.topology.gpus[1].link.width = 8; }, {{"pcie", "GPU1", W, "x8"}}},
+      {"link_unread", [](Healthy& n) { n.now.topology.gpus[1].link.width.reset(); }, {{"pcie", "GPU1", U, "x?"}}},
+      {"agent_stopped", [](Healthy& n) { n.now.agent->running = false; }, {{"agent", "host", W, "not running"}}},
+      {"agent_never_ran", [](Healthy& n) { n.now.agent.reset(); }, {{"agent", "host", W, "not running"}}},
       {"agent_state_corrupt",
        [](Healthy& n) {
          n.now.agent.reset();
          n.now.agent_unread = "/run/fabric-agent/state.toml:1:3: nonsense";
        },
-       "agent", "host", U, "-"},
-      {"config_broken", [](Healthy& n) { n.now.agent->config_error = "fabric-agent.toml:3:1: nonsense"; }, "agent",
-       "host", C, "fabric-agent.toml:3:1"},
-      {"mode_not_reloaded", [](Healthy& n) { n.now.agent->mode = "audit"; }, "agent", "host", W, "audit mode"},
+       {{"agent", "host", U, "-"}}},
+      {"config_broken",
+       [](Healthy& n) { n.now.agent->config_error = "fabric-agent.toml:3:1: nonsense"; },
+       {{"agent", "host", C, "fabric-agent.toml:3:1"}}},
+      {"mode_not_reloaded", [](Healthy& n) { n.now.agent->mode = "audit"; }, {{"agent", "host", W, "audit mode"}}},
       setting("pfc_differs", "pfc", Outcome::differs, C),
       setting("trust_differs", "trust", Outcome::differs, C),
       setting("dscp_map_differs", "dscp_map", Outcome::differs, C),
@@ -143,7 +132,7 @@ const std::vector<Defect>& defects() {
          n.policy.ports[0].want.pfc = PrioSet{8};
          n.plan.erase("mlx5_1/1");
        },
-       "pfc", "mlx5_1/1", U, "-"},
+       {{"pfc", "mlx5_1/1", U, "-"}}},
       counter("out_of_sequence", &PortCounters::hw, "loss", W),
       counter("req_rnr_retries_exceeded", &PortCounters::hw, "receiver", C),
       counter("rp_cnp_ignored", &PortCounters::hw, "cnp-ignored", W),
@@ -153,44 +142,34 @@ const std::vector<Defect>& defects() {
          for (Counter& each : node.now.ports[2].counters.pma)
            if (each.name == "symbol_error") each.value += 60;
        },
-       "link-errors", "mlx5_2/1", W, "60 "},
+       {{"link-errors", "mlx5_2/1", W, "60 "}}},
       counter("link_downed", &PortCounters::pma, "link-flap", C),
       counter("rx_prio3_discards", &PortCounters::ethtool, "discards", W),
       counter("tx_pause_storm_error_events", &PortCounters::ethtool, "pause-storm", C),
       counter("outbound_pci_buffer_overflow", &PortCounters::ethtool, "pcie-errors", W),
-      {"carrier_lost", [](Healthy& n) { *n.now.ports[0].counters.carrier_down += 2; }, "link-flap", "mlx5_0/1", W,
-       "2 link downs"},
+      {"carrier_lost",
+       [](Healthy& n) { *n.now.ports[0].counters.carrier_down += 2; },
+       {{"link-flap", "mlx5_0/1", W, "2 link downs"}}},
       {"device_gone",
        [](Healthy& n) {
          n.now.ports.pop_back();
          n.plan.erase("mlx5_3/1");
        },
-       "port-state", "mlx5_3/1", C, "gone"},
+       {{"port-state", "mlx5_3/1", C, "gone"}}},
   };
   return all;
 }
 
-class OneDefect : public testing::TestWithParam<Defect> {};
+class OneDefect : public testing::TestWithParam<PlantedDefect> {};
 
 TEST_P(OneDefect, IsNamedAndNothingElse) {
   Healthy node;
   GetParam().plant(node);
   // It has been so: that it has just become so would be another finding.
   for (size_t i = 0; i < node.now.ports.size(); ++i) node.before.ports[i].gids = node.now.ports[i].gids;
-  const std::vector<Finding> found = complaints(run_checks(node.view()));
-  ASSERT_EQ(found.size(), 1u) << describe(found);
-  const Finding& finding = found.front();
-  EXPECT_EQ(finding.id, GetParam().id);
-  EXPECT_EQ(finding.subject, GetParam().subject);
-  EXPECT_EQ(finding.status, GetParam().status) << describe(finding);
-  EXPECT_NE(finding.observed.find(GetParam().observed), std::string::npos) << describe(finding);
-  for (const std::string& sentence : {finding.expected, finding.meaning, finding.remedy})
-    EXPECT_NE(sentence, "") << describe(finding);
-  EXPECT_EQ(finding.meaning.back(), '.');
-  EXPECT_NE(finding.remedy, "");
+  expect_wanted(node, GetParam());
 }
-INSTANTIATE_TEST_SUITE_P(Check, OneDefect, testing::ValuesIn(defects()),
-                         [](const auto& each) { return std::string(each.param.name); });
+INSTANTIATE_TEST_SUITE_P(Check, OneDefect, testing::ValuesIn(defects()), test::kByName);
 
 // One that vanished while it was read, say.
 TEST(CheckGid, AnUnreadTypeIsNothingWhereAGoodGidIsKnown) {

@@ -1,29 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // fabric-checks(7) matches the tables in lib/checks, and every row in a file is in the table.
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <cctype>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <regex>
-#include <sstream>
 
 #include "checks/check.h"
 #include "model/qos.h"
 #include "support/manuals.h"
+#include "support/test.h"
 
 namespace fabric {
 namespace {
 
 const std::string kPage = FABRIC_SOURCE_DIR "/agent/ctl/fabric-checks.7";
-
-std::string content(const std::string& path) {
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
 
 // "{{ $labels.device }}" -> "DEVICE"; the rest of a template is left out.
 std::string without_templates(std::string text) {
@@ -44,7 +31,7 @@ std::string roff(const std::string& text) { return std::regex_replace(text, std:
 // The alerts of a file of rules, an entry each: name, severity, what it says, which command to run.
 std::string alerts_of(const std::string& file) {
   std::string out;
-  std::istringstream lines(content(FABRIC_SOURCE_DIR "/etc/prometheus/" + file));
+  std::istringstream lines(test::slurp(FABRIC_SOURCE_DIR "/etc/prometheus/" + file));
   for (std::string line; std::getline(lines, line);) {
     std::smatch found;
     if (!std::regex_match(line, found, std::regex(R"( *(?:- )?(alert|severity|summary|description): '?(.*?)'?)")))
@@ -73,7 +60,7 @@ std::string manual() {
 TEST(ChecksManual, MatchesTheTables) {
   const std::string made = manual();
   if (std::getenv("FABRIC_UPDATE_GOLDEN") != nullptr) std::ofstream(kPage) << made;
-  EXPECT_EQ(content(kPage), made) << kPage << " is out of date; run tests/regenerate check_manual";
+  EXPECT_EQ(test::slurp(kPage), made) << kPage << " is out of date; run tests/regenerate check_manual";
 }
 
 TEST(ChecksManual, TheAlertAboutSettingsNamesEach) {
@@ -87,7 +74,7 @@ TEST(ChecksManual, TheAlertAboutSettingsNamesEach) {
 // runbook_url names an entry of the page: the alert, or the check that the label names.
 TEST(ChecksManual, EveryAlertNamesItsCommandAndItsEntry) {
   for (const std::string file : {"fabric-agent.rules.yml", "fabric-fleet.rules.yml"}) {
-    const std::string text = content(FABRIC_SOURCE_DIR "/etc/prometheus/" + file);
+    const std::string text = test::slurp(FABRIC_SOURCE_DIR "/etc/prometheus/" + file);
     const std::regex start("- alert: ");
     for (std::sregex_token_iterator each(text.begin(), text.end(), start, -1), end; ++each != end;) {
       const std::string alert = *each, name = alert.substr(0, alert.find('\n'));
@@ -111,7 +98,7 @@ TEST(ChecksManual, EveryRowInAFileIsRegistered) {
   for (const char* folder : {"/lib/checks", "/lib/health"})
     for (const auto& file : std::filesystem::recursive_directory_iterator(std::string(FABRIC_SOURCE_DIR) + folder)) {
       if (file.path().extension() != ".cpp") continue;
-      const std::string text = content(file.path());
+      const std::string text = test::slurp(file.path());
       for (std::sregex_iterator found(text.begin(), text.end(), id), end; found != end; ++found, ++rows)
         EXPECT_NE(find_check((*found)[1].str()), nullptr)
             << file.path() << ": start the row with `extern const Check kName{`, then run cmake again";

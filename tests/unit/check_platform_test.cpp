@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One defect of the platform at a time in a healthy node: that finding, and no other; and what is no defect.
-#include <gtest/gtest.h>
-
-#include <functional>
-#include <string>
-#include <vector>
-
-#include "support/healthy_node.h"
+#include "support/planted_defect.h"
+#include "support/test.h"
 #include "topology/pcie_path.h"
 
 namespace fabric {
@@ -14,7 +9,11 @@ namespace {
 
 using test::complaints;
 using test::describe;
+using test::expect_wanted;
 using test::Healthy;
+using test::PlantedDefect;
+using test::PlantedDefects;
+using test::saying;
 
 constexpr const char *kGpu = "0000:23:00.0", *kNic = "0000:24:00.0", *kBelowGpu = "0000:22:03.0",
                      *kBelowNic = "0000:22:04.0", *kUpstream = "0000:21:00.0",
@@ -27,206 +26,121 @@ void groups(Healthy& node, const std::string& type) {
   for (auto& [number, each] : node.now.platform.iommu_groups) each = type;
 }
 
-// One planted defect, and the only finding that it may cause.
-struct Defect {
-  const char* name;
-  std::function<void(Healthy&)> plant;
-  std::string id, subject;
-  Status status;
-  std::vector<std::string> says;  // parts of what is observed and what it means
-};
-
-const std::vector<Defect>& defects() {
+const PlantedDefects& platform_defects() {
   constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;
-  static const std::vector<Defect> all{
+  static const PlantedDefects all{
       {"acs_redirects_requests",
        [](Healthy& n) { settings(n, kBelowNic).acs = uint16_t{0x05}; },
-       "acs",
-       kBelowNic,
-       W,
-       {"SrcValid+ ReqRedir+", "GPU1 and mlx5_1"}},
+       {saying("acs", kBelowNic, W, "SrcValid+ ReqRedir+|GPU1 and mlx5_1")}},
       {"acs_redirects_completions",
        [](Healthy& n) { settings(n, kBelowGpu).acs = uint16_t{0x08}; },
-       "acs",
-       kBelowGpu,
-       W,
-       {"CmpltRedir+", "GPU1 and mlx5_1"}},
-      {"acs_never_read", [](Healthy& n) { n.now.pci_settings.reset(); }, "acs", "host", U, {"has not run"}},
+       {saying("acs", kBelowGpu, W, "CmpltRedir+|GPU1 and mlx5_1")}},
+      {"acs_never_read", [](Healthy& n) { n.now.pci_settings.reset(); }, {saying("acs", "host", U, "has not run")}},
       {"acs_of_a_bridge_unread",
        [](Healthy& n) {
          settings(n, kBelowNic).acs.reset();
          settings(n, kBelowNic).unread = "ACS: its extended capability list is damaged";
        },
-       "acs",
-       "host",
-       U,
-       {kBelowNic, "list is damaged"}},
+       {saying("acs", "host", U, kBelowNic + std::string("|list is damaged"))}},
       {"acs_of_a_new_bridge",
        [](Healthy& n) { n.now.pci_settings->functions.erase(kBelowNic); },
-       "acs",
-       "host",
-       U,
-       {kBelowNic}},
+       {saying("acs", "host", U, kBelowNic)}},
       {"iommu_translates",
        [](Healthy& n) { groups(n, "DMA-FQ"); },
-       "iommu",
-       "host",
-       W,
-       {"lazy", "GPU3", "mlx5_0", "iommu=pt"}},
+       {saying("iommu", "host", W, "lazy|GPU3|mlx5_0|iommu=pt")}},
       {"iommu_translates_for_one_nic",
        [](Healthy& n) { n.now.platform.iommu_groups[at(n, kNic).iommu_group] = "DMA"; },
-       "iommu",
-       "host",
-       W,
-       {"strict (DMA): mlx5_1", "identity"}},
+       {saying("iommu", "host", W, "strict (DMA): mlx5_1|identity")}},
       {"correctable_errors",
        [](Healthy& n) {
          *at(n, kNic).correctable.total += 12;
          at(n, kNic).correctable.kinds["BadTLP"] += 12;
        },
-       "aer",
-       kNic,
-       W,
-       {"correctable BadTLP +12 (6/s)", "packets from 0000:22:04.0 arrive damaged", "mlx5_1 lose"}},
+       {saying("aer", kNic, W, "correctable BadTLP +12 (6/s)|packets from 0000:22:04.0 arrive damaged|mlx5_1 lose")}},
       {"port_sees_damage",
        [](Healthy& n) {
          *at(n, kBelowNic).correctable.total += 30;
          at(n, kBelowNic).correctable.kinds["RxErr"] += 30;
        },
-       "aer",
-       kBelowNic,
-       W,
-       {"RxErr +30", "packets from mlx5_1 (0000:24:00.0) arrive damaged"}},
+       {saying("aer", kBelowNic, W, "RxErr +30|packets from mlx5_1 (0000:24:00.0) arrive damaged")}},
       {"replays",
        [](Healthy& n) {
          *at(n, kUpstream).correctable.total += 4;
          at(n, kUpstream).correctable.kinds["Timeout"] = 4;
        },
-       "aer",
-       kUpstream,
-       W,
-       {"Timeout +4", "packets to 0000:20:01.0 are repeated", "GPU1, mlx5_1"}},
+       {saying("aer", kUpstream, W, "Timeout +4|packets to 0000:20:01.0 are repeated|GPU1, mlx5_1")}},
       {"nonfatal_error",
        [](Healthy& n) {
          at(n, kGpu).nonfatal.total = 1;
          at(n, kGpu).nonfatal.kinds["CmpltTO"] = 1;
          *at(n, kGpu).correctable.total += 1;
        },
-       "aer",
-       kGpu,
-       C,
-       {"non-fatal CmpltTO +1", "GPU1 may be reset"}},
-      {"fatal_error", [](Healthy& n) { at(n, kRootPort).fatal.total = 2; }, "aer", kRootPort, C, {"fatal +2"}},
+       {saying("aer", kGpu, C, "non-fatal CmpltTO +1|GPU1 may be reset")}},
+      {"fatal_error", [](Healthy& n) { at(n, kRootPort).fatal.total = 2; }, {saying("aer", kRootPort, C, "fatal +2")}},
       {"gpu_with_a_small_aperture",
        [](Healthy& n) { at(n, kGpu).bars[1].size = 256u << 20; },
-       "gpu-bar",
-       "GPU1",
-       W,
-       {"BAR1 of 256 MiB", kGpu}},
+       {saying("gpu-bar", "GPU1", W, std::string("BAR1 of 256 MiB|") + kGpu)}},
       {"no_peer_memory",
        [](Healthy& n) { n.now.platform.gpudirect.nvidia_open = false; },
-       "gpudirect",
-       "host",
-       W,
-       {"570.86.15", "without nvidia_peermem"}},
+       {saying("gpudirect", "host", W, "570.86.15|without nvidia_peermem")}},
       {"odd_read_request",
        [](Healthy& n) { settings(n, kNic).mrrs = 512; },
-       "pci-tuning",
-       "mlx5_1",
-       W,
-       {"MRRS 512", "(MRRS)"}},
+       {saying("pci-tuning", "mlx5_1", W, "MRRS 512|(MRRS)")}},
       {"odd_payload",
        [](Healthy& n) { settings(n, kNic).max_payload = 128; },
-       "pci-tuning",
-       "mlx5_1",
-       W,
-       {"MPS 128", "0000:22:04.0 above it: MPS 512", "(MPS)"}},
+       {saying("pci-tuning", "mlx5_1", W, "MPS 128|0000:22:04.0 above it: MPS 512|(MPS)")}},
       {"odd_ordering",
        [](Healthy& n) { settings(n, kNic).relaxed_ordering = false; },
-       "pci-tuning",
-       "mlx5_1",
-       W,
-       {"relaxed ordering off"}},
+       {saying("pci-tuning", "mlx5_1", W, "relaxed ordering off")}},
       {"odd_tags",
        [](Healthy& n) { settings(n, kNic).ten_bit_tags = false; },
-       "pci-tuning",
-       "mlx5_1",
-       W,
-       {"10-bit tags off"}},
-      {"nic_asleep", [](Healthy& n) { at(n, kNic).power_state = "D3hot"; }, "pci-power", "mlx5_1", W, {"D3hot"}},
+       {saying("pci-tuning", "mlx5_1", W, "10-bit tags off")}},
+      {"nic_asleep",
+       [](Healthy& n) { at(n, kNic).power_state = "D3hot"; },
+       {saying("pci-power", "mlx5_1", W, "D3hot")}},
       {"gpu_asleep",
        [](Healthy& n) {
          at(n, kGpu).power_state = "D3cold";
          at(n, kGpu).power_control = "auto";
        },
-       "pci-power",
-       "GPU1",
-       W,
-       {"D3cold, power/control auto"}},
+       {saying("pci-power", "GPU1", W, "D3cold, power/control auto")}},
       {"switch_lost_lanes",
        [](Healthy& n) {
          link(n, {32, 32, 4, 16});
        },
-       "pcie",
-       kUpstream,
-       C,
-       {"x4 at 32 GT/s below 0000:20:01.0", "GPU1, mlx5_1", "slower than one network port (400 Gb/s)"}},
+       {saying("pcie", kUpstream, C,
+               "x4 at 32 GT/s below 0000:20:01.0|GPU1, mlx5_1|slower than one network port (400 Gb/s)")}},
       {"switch_lost_speed",
        [](Healthy& n) {
          link(n, {16, 32, 16, 16});
          for (Port& port : n.now.ports) port.rate = 12.5e9;
        },
-       "pcie",
-       kUpstream,
-       W,
-       {"x16 at 16 GT/s", "GPU1, mlx5_1"}},
+       {saying("pcie", kUpstream, W, "x16 at 16 GT/s|GPU1, mlx5_1")}},
       {"nic_in_a_full_slot_that_is_small_for_its_port",
        [](Healthy& n) {
          n.now.topology.nics[1].link = {32, 32, 8, 16};
          at(n, kNic).link = {32, 32, 8, 16};
          at(n, kBelowNic).link = {32, 32, 8, 8};
        },
-       "pcie",
-       "mlx5_1",
-       C,
-       {"x8 at 32 GT/s"}},
+       {saying("pcie", "mlx5_1", C, "x8 at 32 GT/s")}},
   };
   return all;
 }
 
-class PlatformDefect : public testing::TestWithParam<Defect> {};
+class PlatformDefect : public testing::TestWithParam<PlantedDefect> {};
 
 TEST_P(PlatformDefect, IsNamedAndNothingElse) {
   Healthy node;
   node.before.taken = node.now.taken - std::chrono::seconds(2);
   GetParam().plant(node);
-  const std::vector<Finding> found = complaints(run_checks(node.view()));
-  ASSERT_EQ(found.size(), 1u) << describe(found);
-  const Finding& finding = found.front();
-  EXPECT_EQ(finding.id, GetParam().id);
-  EXPECT_EQ(finding.subject, GetParam().subject);
-  EXPECT_EQ(finding.status, GetParam().status) << describe(finding);
-  for (const std::string& part : GetParam().says)
-    EXPECT_NE((finding.observed + "\n" + finding.meaning).find(part), std::string::npos)
-        << part << " in " << describe(finding) << "\n"
-        << finding.meaning;
-  EXPECT_EQ(finding.meaning.back(), '.') << finding.meaning;
-  EXPECT_NE(finding.remedy, "");
-  EXPECT_NE(finding.expected, "");
+  expect_wanted(node, GetParam());
 }
-INSTANTIATE_TEST_SUITE_P(Check, PlatformDefect, testing::ValuesIn(defects()),
-                         [](const auto& each) { return std::string(each.param.name); });
-
-// What looks like a defect, and is none.
-struct Harmless {
-  const char* name;
-  std::function<void(Healthy&)> plant;
-};
+INSTANTIATE_TEST_SUITE_P(Check, PlatformDefect, testing::ValuesIn(platform_defects()), test::kByName);
 
 void in_a_guest(Healthy& node) { node.now.topology.hypervisor = "QEMU"; }
 
-const std::vector<Harmless>& harmless() {
-  static const std::vector<Harmless> all{
+const PlantedDefects& harmless_platforms() {
+  static const PlantedDefects all{
       {"nothing", [](Healthy&) {}},
       {"nothing_known_of_the_platform",
        [](Healthy& n) {
@@ -362,7 +276,7 @@ const std::vector<Harmless>& harmless() {
   return all;
 }
 
-class NoDefect : public testing::TestWithParam<Harmless> {};
+class NoDefect : public testing::TestWithParam<PlantedDefect> {};
 
 TEST_P(NoDefect, IsSilent) {
   Healthy node;
@@ -371,8 +285,7 @@ TEST_P(NoDefect, IsSilent) {
   std::vector<std::string> only{"platform", "pcie"};
   EXPECT_EQ(describe(complaints(run_checks(node.view(), only))), "");
 }
-INSTANTIATE_TEST_SUITE_P(Check, NoDefect, testing::ValuesIn(harmless()),
-                         [](const auto& each) { return std::string(each.param.name); });
+INSTANTIATE_TEST_SUITE_P(Check, NoDefect, testing::ValuesIn(harmless_platforms()), test::kByName);
 
 TEST(Check, ReadRequestsOfOneSizeMayBeTooSmallForAll) {
   Healthy node;

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/check.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <iterator>
-#include <set>
-
 #include "support/healthy_network.h"
 #include "support/healthy_node.h"
+#include "support/test.h"
 #include "topology/inventory.h"
 
 namespace fabric {

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What breaks a machine's symmetry, one defect at a time in a whole GPU server; and every machine of the corpus, of
 // which nothing may be said that is not true.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdio>
-#include <fstream>
-#include <functional>
-#include <iterator>
-#include <map>
-
 #include "checks/check.h"
 #include "kernel/pci/topology.h"
 #include "support/corpus.h"
 #include "support/healthy_node.h"
 #include "support/json_reader.h"
 #include "support/machines.h"
+#include "support/test.h"
 #include "topology/locality.h"
 
 namespace fabric {
@@ -46,7 +38,7 @@ TEST(Symmetry, HealthyServersAreSilent) {
     EXPECT_EQ(test::describe(said(node)), "") << node.hostname;
 }
 
-struct Defect {
+struct Asymmetry {
   const char* name;
   std::function<Node()> make;
   std::function<void(Node&)> plant;
@@ -54,8 +46,8 @@ struct Defect {
   std::string words;  // a part of what was observed or of its meaning
 };
 
-const std::vector<Defect>& defects() {
-  static const std::vector<Defect> all{
+const std::vector<Asymmetry>& asymmetries() {
+  static const std::vector<Asymmetry> all{
       {"odd_gpu_without_a_near_nic", test::snc_server, [](Node& n) { remove_nic(n, 3); }, "locality GPU3",
        "NODE to mlx5_2"},
       {"odd_gpu_behind_modules_bridges", test::mi300x_server, [](Node& n) { remove_nic(n, 6); }, "locality GPU6",
@@ -97,7 +89,7 @@ const std::vector<Defect>& defects() {
   return all;
 }
 
-class SymmetryDefect : public ::testing::TestWithParam<Defect> {};
+class SymmetryDefect : public ::testing::TestWithParam<Asymmetry> {};
 
 TEST_P(SymmetryDefect, IsTheOneFinding) {
   Node node = GetParam().make();
@@ -111,8 +103,7 @@ TEST_P(SymmetryDefect, IsTheOneFinding) {
   EXPECT_FALSE(found[0].remedy.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(All, SymmetryDefect, ::testing::ValuesIn(defects()),
-                         [](const auto& defect) { return std::string(defect.param.name); });
+INSTANTIATE_TEST_SUITE_P(All, SymmetryDefect, ::testing::ValuesIn(asymmetries()), test::kByName);
 
 TEST(Symmetry, LinksOfASocketDirectNicCarryItsPortTogether) {
   Node node = test::snc_server();
@@ -187,11 +178,8 @@ const std::map<std::string, std::string> kTrue{{"psmgmt__j3c053", "locality GPU1
 TEST(SymmetryCorpus, NothingUntrueOfAnyMachine) {
   const auto corpus = test::corpus_directory();
   if (!corpus) GTEST_SKIP() << "no corpus: set FABRIC_CORPUS";
-  std::ifstream in(*corpus + "/oracle.json");
-  const auto oracle = test::JsonValue::parse(std::string(std::istreambuf_iterator<char>(in), {}));
   int machines = 0, silent = 0, findings = 0;
-  for (const auto& [name, machine] : oracle.object()) {
-    if (machine["kind"].text() != "hwloc-xml") continue;
+  for (const auto& [name, machine] : test::oracle_of(*corpus, "hwloc-xml")) {
     Node node;
     const auto topology = load_topology_xml(*corpus + "/" + machine["file"].text());
     ASSERT_TRUE(topology) << name;

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // fabric-agentctl diagnose, from the counters to the exit code.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <fstream>
-#include <regex>
-#include <sstream>
-
 #include "ctl/verbs.h"
 #include "diagnosis/diagnosis.h"
 #include "store/state.h"
 #include "support/golden.h"
 #include "support/json_reader.h"
 #include "support/sim_nic.h"
+#include "support/test.h"
 #include "support/tree.h"
 
 namespace fabric::ctl {
@@ -20,13 +14,6 @@ namespace {
 
 using test::JsonValue;
 using test::Tree;
-
-std::string content(const std::string& file) {
-  std::ifstream stream(std::string(FABRIC_SOURCE_DIR) + "/" + file);
-  std::stringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
 
 // A counter file that says more each time it is read.
 class Rising : public BehindFiles {
@@ -43,8 +30,8 @@ class Rising : public BehindFiles {
   uint64_t by_, value_ = 100;
 };
 
-struct Machine {
-  explicit Machine(uint64_t lost_per_reading) {
+struct LossyMachine {
+  explicit LossyMachine(uint64_t lost_per_reading) {
     const std::string device = "sys/class/infiniband/mlx5_0", port = device + "/ports/1";
     tree.file("proc/sys/kernel/hostname", "gpu01\n");
     tree.file(port + "/state", "4: ACTIVE\n")
@@ -72,7 +59,7 @@ struct Machine {
 };
 
 TEST(CtlDiagnose, NamesTheCulpritWithEvidenceAndSteps) {
-  Machine machine(5000);
+  LossyMachine machine(5000);
   machine.options.json = true;
   EXPECT_EQ(machine.run(), 2) << machine.output.text << machine.output.errors;  // critical
   const JsonValue json = JsonValue::parse(machine.output.text);
@@ -87,7 +74,7 @@ TEST(CtlDiagnose, NamesTheCulpritWithEvidenceAndSteps) {
 }
 
 TEST(CtlDiagnose, TextHasATableAndTheEvidenceBelow) {
-  Machine machine(5000);
+  LossyMachine machine(5000);
   EXPECT_EQ(machine.run(), 2);
   const std::string& text = machine.output.text;
   EXPECT_TRUE(text.starts_with("PORT ")) << text;
@@ -99,7 +86,7 @@ TEST(CtlDiagnose, TextHasATableAndTheEvidenceBelow) {
 
 TEST(CtlDiagnose, FitsTheTerminal) {
   test::expect_goldens("ctl_diagnose", [](const Output& terminal) {
-    Machine machine(5000);
+    LossyMachine machine(5000);
     machine.output = terminal;
     run_diagnose(machine.options, machine.output);
     return std::regex_replace(machine.output.text, std::regex("window of [^ ]+ s"), "window of 1 s");
@@ -107,7 +94,7 @@ TEST(CtlDiagnose, FitsTheTerminal) {
 }
 
 TEST(CtlDiagnose, AQuietMachineIsTold) {
-  Machine machine(0);
+  LossyMachine machine(0);
   EXPECT_EQ(machine.run(), 0);
   EXPECT_TRUE(machine.output.text.starts_with("1 port without symptoms in a window of ")) << machine.output.text;
   machine.options.interval = {};
@@ -116,7 +103,7 @@ TEST(CtlDiagnose, AQuietMachineIsTold) {
 
 // A setting in conflict: without a symptom in traffic, and in the words of check.
 TEST(CtlDiagnose, NamesTheSettingWhoItIsChangedByAndTheFix) {
-  Machine machine(0);
+  LossyMachine machine(0);
   test::SimKernel kernel;
   test::SimNic& nic = kernel.add_nic("eth0", test::Personality::full);
   machine.tree.file("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "eth0\n")
@@ -145,7 +132,7 @@ TEST(CtlDiagnose, NamesTheSettingWhoItIsChangedByAndTheFix) {
 }
 
 TEST(CtlDiagnose, OnlyThePortsThatAreAsked) {
-  Machine machine(5000);
+  LossyMachine machine(5000);
   machine.options.arguments = {"mlx5_0"};
   EXPECT_EQ(machine.run(), 2);
   machine.options.arguments = {"mlx5_9"};
@@ -154,7 +141,7 @@ TEST(CtlDiagnose, OnlyThePortsThatAreAsked) {
 }
 
 TEST(CtlDiagnose, EveryRuleIsExplainedAndInTheManPage) {
-  std::string page = content("agent/ctl/fabric-agentctl.1");
+  std::string page = test::of_source("agent/ctl/fabric-agentctl.1");
   for (size_t at; (at = page.find("\\-")) != std::string::npos;) page.erase(at, 1);
   std::vector<std::string> ids{"not-enough-evidence"};
   for (const Rule& rule : rules()) ids.emplace_back(rule.id);

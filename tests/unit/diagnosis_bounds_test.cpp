@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the rules stop: evidence that looks like a culprit's and is not.
-#include <gtest/gtest.h>
-
-#include <functional>
-#include <map>
-
 #include "support/diagnosed.h"
+#include "support/test.h"
 
 namespace fabric {
 namespace {

@@ -2,14 +2,9 @@
 // Every rule is planted in the healthy machine and must be named, it and no other.
 #include "diagnosis/diagnosis.h"
 
-#include <gtest/gtest.h>
-
-#include <functional>
-#include <map>
-#include <set>
-
 #include "base/json.h"
 #include "support/diagnosed.h"
+#include "support/test.h"
 
 namespace fabric {
 namespace {

@@ -3,12 +3,8 @@
 // acknowledgements.
 #include "exporter/collect/health_keeper.h"
 
-#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
 
 #include "ctl/verbs.h"
 #include "ctl/verbs/check_watch.h"
@@ -18,6 +14,7 @@
 #include "store/health_state.h"
 #include "support/healthy_node.h"
 #include "support/json_reader.h"
+#include "support/test.h"
 #include "support/tree.h"
 
 namespace fabric::exporter {

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every health rule on a machine under load, reading by reading: raised by its defect, and by no other; cleared by
 // itself.
-#include <gtest/gtest.h>
-
-#include <functional>
-
 #include "counters/signals.h"
 #include "health/health.h"
 #include "health/rule.h"
 #include "store/health_state.h"
 #include "support/healthy_node.h"
+#include "support/test.h"
 
 namespace fabric {
 namespace {
@@ -42,7 +39,8 @@ void grow(Port& port, const std::string& name, uint64_t by) {
 // The exporter's way, with a made clock.
 class Machine {
  public:
-  Machine() {
+  // The port that it happens to, and one beside it; or more.
+  explicit Machine(int rails = 2) : node_(rails) {
     for (Port& port : node_.now.ports)
       for (const char* name :
            {"local_ack_timeout_err", "packet_seq_err", "rnr_nak_retry_err", "req_transport_retries_exceeded",
@@ -227,8 +225,7 @@ TEST_P(OneRule, IsRaisedAloneAndClearsByItself) {
   machine.steps(quiet);
   EXPECT_EQ(machine.said(), "");
 }
-INSTANTIATE_TEST_SUITE_P(Health, OneRule, testing::ValuesIn(defects()),
-                         [](const auto& each) { return std::string(each.param.name); });
+INSTANTIATE_TEST_SUITE_P(Health, OneRule, testing::ValuesIn(defects()), test::kByName);
 
 // One event every so many minutes, or so many a minute, and whether that is too much in the end.
 struct Slow {
@@ -445,7 +442,7 @@ TEST(HealthRules, ADriverThatIsLoadedAnewDoesNotFlap) {
 // /etc/init.d/openibd restart, or a machine with one NIC: for some seconds there is no RDMA device at all.
 TEST(HealthRules, AllDriversThatAreLoadedAnewDoNotFlap) {
   for (const size_t gone : {1u, 4u}) {
-    Machine machine;
+    Machine machine(4);
     machine.steps(3);
     auto ports = machine.now().ports;
     ASSERT_GE(ports.size(), gone);

@@ -2,11 +2,10 @@
 // The engine of health with a made clock: confirmed, raised, cleared, and never for ever.
 #include "model/health.h"
 
-#include <gtest/gtest.h>
-
 #include "config/config.h"
 #include "health/hysteresis.h"
 #include "store/health_state.h"
+#include "support/test.h"
 
 namespace fabric {
 namespace {

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loglines/loglines.h"
 
-#include <gtest/gtest.h>
-
-#include <fstream>
-
 #include "base/json.h"
 #include "checks/check.h"
 #include "ctl/verbs.h"
+#include "support/ctl.h"
 #include "support/healthy_node.h"
 #include "support/json_reader.h"
 #include "support/log_examples.h"
+#include "support/test.h"
 #include "support/tree.h"
 
 namespace fabric::loglines {
@@ -18,6 +16,8 @@ namespace {
 
 using test::JsonValue;
 using test::kLogExamples;
+using test::ran;
+using test::Ran;
 using test::Tree;
 
 std::string ids_of(std::string_view line) {
@@ -169,17 +169,6 @@ TEST(LogTime, OfNoOther) {
                            "synd 0x15 [999999999999999999999999999999.123456", "1129 23:59:50"})
     EXPECT_FALSE(time_of(line, kNow, 1000)) << line;
   EXPECT_FALSE(time_of(std::string(1000, ' ') + "2026-11-29T23:59:50Z", kNow, 1000)) << "far into the line";
-}
-
-struct Ran {
-  int code;
-  std::string text, errors;
-};
-
-Ran ran(std::vector<std::string> words) {
-  ctl::Output output;
-  const int code = ctl::run(words, output);
-  return {code, output.text, output.errors};
 }
 
 // A captured machine with one port.

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// GoogleTest and the parts of the standard library that tests use: every test includes this. Precompiled.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <regex>
+#include <set>
+#include <span>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace fabric::test {
+
+// The whole file; "" where there is none, or a folder.
+inline std::string slurp(const std::filesystem::path& file) {
+  if (std::filesystem::is_directory(file)) return {};
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+// A file of the project's source.
+inline std::string of_source(const std::string& file) { return slurp(std::string(FABRIC_SOURCE_DIR "/") + file); }
+inline bool has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
+// How often the part is in the text.
+inline size_t count_of(std::string_view text, std::string_view part) {
+  size_t found = 0;
+  for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+// A parameter's `name` as the name of its case.
+inline constexpr auto kByName = [](const auto& each) { return std::string(each.param.name); };
+
+}  // namespace fabric::test

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linux/dcbnl.h>
+#include <linux/ethtool_netlink.h>
+#include <linux/genetlink.h>
+#include <linux/rtnetlink.h>
+
+#include "agentd/messages.h"
+#include "agentd/monitor.h"
+#include "agentd/options.h"
+#include "agentd/schedule.h"
+#include "settings/writer.h"
+#include "support/test.h"
+#include "support/tree.h"
+
+namespace fabric::agentd {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+TEST(Schedule, OneTaskPerBurstAtTheEarliestTime) {
+  Schedule schedule;
+  qos::Instant start{};
+  EXPECT_FALSE(schedule.next());
+  schedule.at("a", start + milliseconds(20));
+  schedule.at("a", start + milliseconds(30));
+  schedule.at("b", start + milliseconds(10));
+  schedule.at("c", start + seconds(5));
+  EXPECT_EQ(schedule.next(), start + milliseconds(10));
+  EXPECT_EQ(schedule.take(start + milliseconds(25)), (std::vector<std::string>{"b", "a"}));
+  schedule.cancel("c");
+  EXPECT_FALSE(schedule.next());
+}
+
+template <class Struct>
+Bytes with_header(const Struct& header, const AttrWriter& attributes) {
+  AttrWriter writer;
+  writer.header(header);
+  Bytes out = writer.data();
+  out.insert(out.end(), attributes.data().begin(), attributes.data().end());
+  return out;
+}
+
+TEST(Monitor, ADcbNotificationNamesItsNetdev) {
+  dcbmsg header{};
+  header.cmd = DCB_CMD_IEEE_SET;
+  Bytes message = with_header(header, AttrWriter().text(DCB_ATTR_IFNAME, "ens1f0np0"));
+  Notification note = parse_route(RTM_SETDCB, message);
+  EXPECT_EQ(note.kind, Notification::Kind::settings);
+  EXPECT_EQ(note.netdev, "ens1f0np0");
+  EXPECT_EQ(note.how, qos::NotificationKind::dcb);
+}
+
+TEST(Monitor, LinkMessagesAreToldApart) {
+  ifinfomsg header{};
+  header.ifi_index = 7;
+  Bytes message = with_header(header, AttrWriter().text(IFLA_IFNAME, "eth0").u32(IFLA_MTU, 4200));
+  Notification note = parse_route(RTM_NEWLINK, message);
+  EXPECT_EQ(note.kind, Notification::Kind::link);
+  EXPECT_EQ(note.link.ifindex, 7);
+  EXPECT_EQ(note.link.mtu, 4200U);
+  EXPECT_EQ(parse_route(RTM_DELLINK, message).kind, Notification::Kind::link_gone);
+  EXPECT_EQ(parse_route(RTM_NEWADDR, message).kind, Notification::Kind::other);
+}
+
+// Captured of Linux 6.18: "ip link set a0 nomaster". With each change of the link the bridge says the like.
+TEST(Monitor, WhatABridgeSaysOfItsPortIsNoWordOnTheLink) {
+  constexpr std::array<uint8_t, 68> kLeft{
+      0x07, 0x00, 0x01, 0x00, 0x03, 0x00, 0x00, 0x00, 0x43, 0x10, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x07,
+      0x00, 0x03, 0x00, 0x61, 0x30, 0x00, 0x00, 0x08, 0x00, 0x0a, 0x00, 0x04, 0x00, 0x00, 0x00, 0x08, 0x00,
+      0x04, 0x00, 0xdc, 0x05, 0x00, 0x00, 0x05, 0x00, 0x10, 0x00, 0x06, 0x00, 0x00, 0x00, 0x0a, 0x00, 0x01,
+      0x00, 0xce, 0x60, 0xa1, 0x2d, 0x7c, 0x8a, 0x00, 0x00, 0x08, 0x00, 0x05, 0x00, 0x02, 0x00, 0x00, 0x00};
+  for (const uint16_t type : {RTM_NEWLINK, RTM_DELLINK})
+    EXPECT_EQ(parse_route(type, std::as_bytes(std::span(kLeft))).kind, Notification::Kind::other) << type;
+}
+
+TEST(Monitor, AnEthtoolNotificationNamesItsDevice) {
+  genlmsghdr header{ETHTOOL_MSG_PAUSE_NTF, 1, 0};
+  AttrWriter device;
+  device.u32(ETHTOOL_A_HEADER_DEV_INDEX, 7).text(ETHTOOL_A_HEADER_DEV_NAME, "eth0");
+  Bytes message = with_header(header, AttrWriter().nest(ETHTOOL_A_PAUSE_HEADER, device).u8(ETHTOOL_A_PAUSE_RX, 1));
+  Notification note = parse_ethtool(message);
+  EXPECT_EQ(note.kind, Notification::Kind::settings);
+  EXPECT_EQ(note.ifindex, 7);
+  EXPECT_EQ(note.netdev, "eth0");
+  EXPECT_EQ(note.how, qos::NotificationKind::ethtool);
+  for (size_t length = 0; length < message.size(); ++length)  // cut short anywhere: no more than unknown
+    EXPECT_TRUE(parse_ethtool(View8(message).first(length)).ifindex == 7 ||
+                parse_ethtool(View8(message).first(length)).kind == Notification::Kind::other || length >= 20);
+}
+
+// The kernel of the build machine sends real ones.
+TEST(Monitor, ListensToTheKernel) {
+  auto route = Monitor::route();
+  ASSERT_TRUE(route.ok()) << route.error().text();
+  auto batch = route->drain();
+  EXPECT_FALSE(batch.lost);
+}
+
+// The kernel names no writer. A daemon that has a socket, and a command that reads, have not written.
+TEST(Suspect, IsNamedByItsSocketAndItsCommandLineAlone) {
+  test::Tree tree;
+  tree.file(
+      "proc/net/netlink",
+      "sk               Eth Pid        Groups   Rmem     Wmem     Dump  Locks    Drops    Inode\n"
+      "0000000000000000 0   12         00400000 0        0        0     2        0        1\n"
+      "0000000000000000 0   15         00400000 0        0        0     2        0        5\n"
+      "0000000000000000 0   4194317    00000000 0        0        0     2        0        2\n"  // 13, its second socket
+      "0000000000000000 16  14         00000000 0        0        0     2        0        3\n"
+      "0000000000000000 0   0          00000000 0        0        0     2        0        4\n");
+  const auto process = [&](const std::string& pid, const std::string& comm, std::string line) {
+    std::replace(line.begin(), line.end(), ' ', '\0');
+    tree.file("proc/" + pid + "/comm", comm + "\n").file("proc/" + pid + "/cmdline", line);
+  };
+  process("12", "lldpad", "/usr/sbin/lldpad -t ");
+  process("13", "mlnx_qos", "python3 /usr/bin/mlnx_qos -i eth0 ");
+  process("14", "ethtool", "ethtool -A eth0 rx on ");
+  process("15", "dcb", "dcb pfc show dev eth0 ");
+  tree.file("proc/13/cgroup", "0::/system.slice/site-qos.service\n").file("proc/14/cgroup", "0::/user.slice\n");
+  using Kind = qos::NotificationKind;
+  EXPECT_EQ(qos::find_writer(tree.root(), Kind::dcb, "eth0").name, "mlnx_qos (pid 13, site-qos.service)");
+  EXPECT_EQ(qos::find_writer(tree.root(), Kind::ethtool, "eth0").name, "ethtool (pid 14)");
+  EXPECT_EQ(qos::find_writer(tree.root(), Kind::dcb, "eth1").pid, 0);
+  EXPECT_EQ(qos::find_writer(tree.root(), Kind::nothing, "eth0").pid, 0);
+  tree.remove("proc/13");
+  EXPECT_EQ(qos::find_writer(tree.root(), Kind::dcb, "eth0").pid, 0) << "neither lldpad nor dcb show has written";
+}
+
+std::string stat_line(const std::string& pid, int started) {
+  std::string out = pid + " (a) b) S";
+  for (int field = 4; field < 22; ++field) out += " 0";
+  return out + " " + std::to_string(started) + " 0\n";
+}
+
+// A daemon that keeps the file of a setting open for writing is a writer; one that reads it is not.
+TEST(Suspect, HasAFileOfThePortsSettingsOpen) {
+  test::Tree tree;
+  const std::string rate = "sys/kernel/debug/mlx5/0000:24:00.0/cc_params/rp_max_rate";
+  tree.file(rate, "0\n");
+  const auto process = [&](const std::string& pid, const std::string& flags) {
+    tree.file("proc/" + pid + "/comm", "tuner\n").file("proc/" + pid + "/stat", stat_line(pid, 77));
+    tree.link("proc/" + pid + "/fd/5", "/" + rate);
+    tree.file("proc/" + pid + "/fdinfo/5", "pos:\t0\nflags:\t" + flags + "\nmnt_id:\t25\n");
+  };
+  process("21", "0100000");
+  Port port;
+  port.pci = "0000:24:00.0";
+  EXPECT_EQ(qos::find_holder(tree.root(), port).pid, 0) << "read only";
+  process("22", "0100002");
+  const qos::Writer writer = qos::find_holder(tree.root(), port);
+  EXPECT_EQ(writer.name, "tuner (pid 22)");
+  EXPECT_TRUE(qos::is_alive(tree.root(), writer));
+  port.pci = "0000:25:00.0";
+  EXPECT_EQ(qos::find_holder(tree.root(), port).pid, 0) << "of another NIC";
+  tree.file("proc/22/stat", stat_line("22", 78));
+  EXPECT_FALSE(qos::is_alive(tree.root(), writer)) << "another process with its number";
+}
+
+TEST(Suspect, EachCauseIsToldByItsEvidence) {
+  using qos::Cause;
+  const auto cause = [](SettingId setting, const qos::Evidence& seen) { return qos::suspect_of(setting, seen).cause; };
+  EXPECT_EQ(cause(SettingId::pfc, {}), Cause::unnotified);
+  EXPECT_EQ(cause(SettingId::pfc, {.notified = true}), Cause::process);
+  EXPECT_EQ(cause(SettingId::pfc, {.carrier_lost = true}), Cause::link);
+  EXPECT_EQ(cause(SettingId::pfc, {.carrier_lost = true, .notified = true}), Cause::process)
+      << "a foreign PFC write flaps the link itself";
+  EXPECT_EQ(cause(SettingId::pfc, {.firmware_dcbx = true}), Cause::firmware);
+  EXPECT_EQ(cause(SettingId::mtu, {.firmware_dcbx = true}), Cause::unnotified) << "DCBX moves no MTU";
+  EXPECT_EQ(cause(SettingId::ets, {.new_device = true, .notified = true, .writer = {1, "1", "dcb (pid 1)"}}),
+            Cause::driver);
+  EXPECT_EQ(qos::suspect_of(SettingId::ets, {.notified = true, .firmware_dcbx = true}).by, "another process")
+      << "firmware does not notify";
+  for (const qos::Evidence& guess : {qos::Evidence{.carrier_lost = true}, qos::Evidence{.firmware_dcbx = true}})
+    EXPECT_TRUE(qos::suspect_of(SettingId::pfc, guess).by.starts_with("probably ")) << "nothing shows it";
+  for (const Setting& setting : kSettings) EXPECT_FALSE(qos::suspect_of(setting.id, {}).by.empty()) << setting.key;
+}
+
+TEST(WindowTime, TheWaitEndsWhenItOpens) {
+  const std::vector<Window> nights{{.days = 0x7f, .from = 22 * 60, .to = 4 * 60}};
+  std::tm noon{};
+  noon.tm_wday = 3;
+  noon.tm_hour = 12;
+  EXPECT_FALSE(is_open(nights, noon));
+  EXPECT_EQ(minutes_until_open(nights, noon, 24 * 60), 10 * 60);
+  EXPECT_EQ(minutes_until_open(nights, noon, 60), 60) << "clocks are set: look again";
+  noon.tm_hour = 23;
+  EXPECT_EQ(minutes_until_open(nights, noon, 60), 0);
+  const std::vector<Window> sunday{{.days = 1, .from = 0, .to = 60}};
+  noon.tm_wday = 6;
+  EXPECT_EQ(minutes_until_open(sunday, noon, 24 * 60), 60) << "past midnight is the next day";
+  EXPECT_EQ(minutes_until_open({}, noon, 60), 0);
+}
+
+Result<Options> parsed(std::vector<const char*> words) {
+  words.insert(words.begin(), "fabric-agentd");
+  return parse_options(static_cast<int>(words.size()), const_cast<char* const*>(words.data()));
+}
+
+TEST(Options, AreReadWhole) {
+  auto options = parsed({"--config", "/x.toml", "--once"});
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(options->config_file(), "/x.toml");
+  EXPECT_TRUE(options->once);
+  EXPECT_EQ(parsed({})->config_file(), "/etc/fabric-agent/fabric-agent.toml");
+  EXPECT_FALSE(parsed({})->once);
+  auto captured = parsed({"--root=/tmp/tree"});
+  EXPECT_EQ(captured->config_file(), "/tmp/tree/etc/fabric-agent/fabric-agent.toml");
+  EXPECT_TRUE(captured->once);
+}
+
+TEST(Options, FaultsAreNamed) {
+  EXPECT_NE(parsed({"--confg"}).error().what.find("--confg"), std::string::npos);
+  EXPECT_NE(parsed({"--config"}).error().what.find("needs a value"), std::string::npos);
+  for (const char* empty : {"--config=", "--root="}) EXPECT_FALSE(parsed({empty}).ok()) << empty;
+  for (const char* option : {"-c", "--root"}) EXPECT_FALSE(parsed({option, ""}).ok()) << option;
+  EXPECT_NE(parsed({"eth0"}).error().what.find("eth0"), std::string::npos);
+}
+
+TEST(Options, HelpNamesEveryOption) {
+  for (const char* name : {"--config", "--once", "--root", "--help", "--version"})
+    EXPECT_NE(help_text().find(name), std::string::npos);
+}
+
+}  // namespace
+}  // namespace fabric::agentd

@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: Apache-2.0
+// A machine captured, and judged from the capture: the same words as on the spot.
+#include "ctl/verbs/capture.h"
+
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <rdma/rdma_netlink.h>
+#include <sys/stat.h>
+
+#include "config/config.h"
+#include "ctl/verbs.h"
+#include "kernel/capture/anonymize.h"
+#include "kernel/netlink/rtnl.h"
+#include "kernel/pci/topology.h"
+#include "scan/scan.h"
+#include "support/netns.h"
+#include "support/sim_nic.h"
+#include "support/sim_rdma.h"
+#include "support/test.h"
+#include "support/tree.h"
+
+namespace fabric::ctl {
+namespace {
+
+namespace fs = std::filesystem;
+using test::Tree;
+
+constexpr std::string_view kMac("\x0c\x42\xa1\x5e\x77\x9d", 6);
+constexpr const char* kGuid = "0c42:a103:005e:779d";
+constexpr const char* kGid = "fe80:0000:0000:0000:0e42:a1ff:fe5e:779d";
+constexpr const char* kUuid = "GPU-6f1f9a3c-77aa-4bcd-9e0f-123456789abc";
+
+// A card whose links tell their MAC address, as the kernel's do.
+class WithMac : public Netlink {
+ public:
+  explicit WithMac(std::unique_ptr<Netlink> inner) : inner_(std::move(inner)) {}
+  Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) override {
+    auto replies = inner_->talk(type, flags, payload);
+    if (!replies) return replies;
+    for (Message& reply : *replies) {
+      if (reply.type != RTM_NEWLINK) continue;
+      AttrWriter more;
+      more.bytes(IFLA_ADDRESS, std::as_bytes(std::span(kMac)))
+          .bytes(54 /* IFLA_PERM_ADDRESS */, std::as_bytes(std::span(kMac)));
+      reply.payload.insert(reply.payload.end(), more.data().begin(), more.data().end());
+    }
+    return replies;
+  }
+
+ private:
+  std::unique_ptr<Netlink> inner_;
+};
+
+// Each reading of the counters finds more lost packets.
+class MovingRdma : public test::SimRdma {
+ public:
+  Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) override {
+    if ((type & 0xff) == RDMA_NLDEV_CMD_STAT_GET)
+      for (auto& [index, device] : devices)
+        for (auto& [number, port] : device.ports)
+          for (Counter& counter : port.counters) counter.value += 1234;
+    return SimRdma::talk(type, flags, payload);
+  }
+};
+
+class Refusals : public BehindFiles {
+ public:
+  std::optional<Result<void>> act(Act act, const std::string& file, std::string_view) override {
+    if (act == Act::read && file.ends_with("/board_id")) return Result<void>(error(EACCES, file));
+    if (act == Act::read && file.ends_with("/hca_type")) return Result<void>(error(EIO, file));
+    return std::nullopt;
+  }
+};
+
+// One ConnectX with faults: PFC is not as the policy says, packets get lost, two files cannot be read.
+struct Machine {
+  // Eight cores in two sockets, without which hwloc does not load a tree.
+  void add_cpus() {
+    for (const char* list : {"online", "possible", "present"})
+      tree.file(std::string("sys/devices/system/cpu/") + list, "0-7\n");
+    for (int cpu = 0; cpu < 8; ++cpu) {
+      const std::string folder = "sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
+      char self[4];
+      std::snprintf(self, sizeof self, "%02x\n", 1 << cpu);
+      tree.file(folder + "core_cpus", self).file(folder + "thread_siblings", self);
+      tree.file(folder + "physical_package_id", std::to_string(cpu / 4) + "\n")
+          .file(folder + "core_id", std::to_string(cpu % 4) + "\n")
+          .file(folder + "package_cpus", cpu < 4 ? "0f\n" : "f0\n");
+    }
+    tree.file("sys/devices/system/node/online", "0-1\n");
+    tree.file("sys/devices/system/node/node0/cpumap", "0f\n").file("sys/devices/system/node/node1/cpumap", "f0\n");
+  }
+  Machine() {
+    const auto function =
+        add_pci(tree, {"pci0000:20/0000:20:01.0", "0000:24:00.0", "0x15b3", "0x1021", "0x020000", "1"});
+    const auto gpu = add_pci(tree, {"pci0000:20/0000:20:03.0", "0000:27:00.0", "0x10de", "0x2330", "0x030200", "1"});
+    tree.folder("sys/bus/pci/drivers/mlx5_core").link(function + "/driver", "../../../../bus/pci/drivers/mlx5_core");
+    tree.file("sys/devices/system/node/node0/cpulist", "0-3\n").file("sys/devices/system/node/node1/cpulist", "4-7\n");
+    add_cpus();
+    const std::string device = function + "/infiniband/mlx5_0", port = device + "/ports/1";
+    tree.link("sys/class/infiniband/mlx5_0", "../../../" + device).link(device + "/device", "../..");
+    tree.file(device + "/fw_ver", "28.41.1000\n").file(device + "/board_id", "x\n").file(device + "/hca_type", "x\n");
+    tree.file(device + "/sys_image_guid", std::string(kGuid) + "\n").file(port + "/link_layer", "Ethernet\n");
+    tree.file(port + "/rate", "400 Gb/sec (4X NDR)\n").file(port + "/gids/0", std::string(kGid) + "\n");
+    tree.file(port + "/gid_attrs/types/0", "RoCE v2\n").file(port + "/gid_attrs/ndevs/0", "eth0\n");
+    const std::string net = function + "/net/eth0";
+    tree.link("sys/class/net/eth0", "../../../" + net)
+        .link(net + "/device", "../..")
+        .file(net + "/speed", "400000\n")
+        .file(net + "/mtu", "1500\n");
+    tree.file("proc/driver/nvidia/gpus/0000:27:00.0/information",
+              std::string("Model: NVIDIA H100\nGPU UUID: ") + kUuid + "\nDevice Minor: 0\n");
+    tree.file("proc/sys/kernel/hostname", "gpu-1\n").file("proc/cmdline", "quiet iommu=pt admin_password=tiger\n");
+    tree.file("etc/fabric-agent/fabric-agent.toml",
+              "mode = \"audit\"\n[[port]]\nname = \"roce\"\npfc = [3]\nmtu = 4200\n");
+    nics.add_nic("eth0", test::Personality::mlx5);
+  }
+
+  // As the command line does it, on the spot.
+  Options options(const std::string& verb) {
+    Options out;
+    out.verb = verb;
+    out.json = true;
+    out.root = tree.path();
+    out.interval = std::chrono::milliseconds(1);
+    out.open = [this](const std::string&) -> Result<Kernel> {
+      Kernel kernel = nics.kernel(tree.path());
+      kernel.root.set_behind(std::make_shared<Refusals>());
+      kernel.route = std::make_unique<WithMac>(std::move(kernel.route));
+      auto rdma = std::make_unique<MovingRdma>();
+      rdma->devices[3] = {
+          "mlx5_0", "28.41.1000", "roce", {{1, {.netdev = "eth0", .counters = {{"out_of_sequence", 7}}}}}};
+      kernel.rdma = std::move(rdma);
+      return kernel;
+    };
+    return out;
+  }
+
+  Tree tree;
+  test::SimKernel nics;
+};
+
+std::string output_of(const Options& options) {
+  Output output;
+  (void)find_verb(options.verb)->run(options, output);
+  return output.text + output.errors;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+std::string judged(const std::string& verb, const std::string& directory) {
+  Options options;
+  options.verb = verb;
+  options.json = true;
+  options.root = directory;
+  options.interval = std::chrono::milliseconds(100);
+  return output_of(options);
+}
+
+Output capture(Machine& machine, const std::string& directory, bool with_addresses) {
+  Options options = machine.options("capture");
+  options.json = false;
+  options.arguments = {directory};
+  options.with_addresses = with_addresses;
+  Output output;
+  EXPECT_EQ(run_capture(options, output), kDone) << output.errors;
+  return output;
+}
+
+std::string all_bytes_below(const std::string& directory) {
+  std::string all;
+  for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+    all += entry.path().string() + "\n";
+    if (entry.is_symlink()) all += fs::read_symlink(entry.path()).string();
+    else if (entry.is_regular_file()) {
+      std::ifstream in(entry.path(), std::ios::binary);
+      std::ostringstream text;
+      text << in.rdbuf();
+      all += text.str() + "\n";
+    }
+  }
+  return all;
+}
+
+TEST(Capture, IsJudgedAsOnTheSpot) {
+  Machine machine;
+  Tree out;
+  const std::string directory = out.path() + "/capture";
+  capture(machine, directory, true);
+  EXPECT_TRUE(fs::exists(directory + "/" + kHwlocFile)) << "for lstopo as well";
+  for (const char* verb : {"check", "status", "show", "plan", "topo"}) {
+    const std::string here = replaced(output_of(machine.options(verb)), machine.tree.path() + "/", "/");
+    EXPECT_GT(here.size(), 40u) << verb;
+    EXPECT_EQ(judged(verb, directory), here) << verb;
+  }
+  const std::string check = judged("check", directory);
+  for (const char* planted : {"\"id\": \"pfc\"", "\"verdict\": \"warning\""})
+    EXPECT_NE(check.find(planted), std::string::npos) << planted << ": " << check;
+  EXPECT_EQ(judged("check", directory), check) << "and again";
+  const std::string diagnosis = judged("diagnose", directory);
+  for (const char* said : {"\"port\": \"mlx5_0/1\"", "out of sequence +1234"})
+    EXPECT_NE(diagnosis.find(said), std::string::npos) << said << ": " << diagnosis;
+  EXPECT_EQ(judged("diagnose", directory), diagnosis) << "and again";
+}
+
+// A tree from elsewhere: no kernel was asked, so that its files go on telling what netlink would.
+TEST(Capture, OfATreeIsJudgedAsTheTree) {
+  Machine machine;
+  Tree out;
+  const std::string directory = out.path() + "/capture";
+  Options options = machine.options("capture");
+  options.open = Options().open;
+  options.arguments = {directory};
+  options.with_addresses = true;
+  Output output;
+  ASSERT_EQ(run_capture(options, output), kDone) << output.errors;
+  for (const char* verb : {"check", "topo"})
+    EXPECT_EQ(judged(verb, directory), replaced(judged(verb, machine.tree.path()), machine.tree.path() + "/", "/"))
+        << verb;
+  EXPECT_NE(judged("check", directory).find("netdev 1500, RoCE 1024"), std::string::npos) << "of the file";
+}
+
+TEST(Capture, WithoutAddressesTheVerdictsAreTheSame) {
+  Machine machine;
+  Tree out;
+  const std::string directory = out.path() + "/capture";
+  capture(machine, directory, false);
+  for (const char* verb : {"check", "status", "show", "plan"}) {
+    const std::string here = replaced(output_of(machine.options(verb)), machine.tree.path() + "/", "/");
+    EXPECT_EQ(judged(verb, directory), replaced(here, "a1ff:fe5e:779d", "a1ff:fef0:0001")) << verb;
+  }
+  EXPECT_EQ(judged("topo", directory).size(), output_of(machine.options("topo")).size())
+      << "pseudonyms have the length of what they stand for";
+}
+
+TEST(Capture, TellsNoAddressAndNoSecret) {
+  Machine machine;
+  Tree out;
+  const std::string directory = out.path() + "/capture";
+  capture(machine, directory, false);
+  const std::string all = all_bytes_below(directory);
+  EXPECT_NE(all.find("0c42:a1"), std::string::npos) << "the maker's part stays";
+  EXPECT_NE(all.find("admin_password=hidden"), std::string::npos);
+  for (const std::string& secret :
+       {std::string(kMac), std::string("5e779d"), std::string("5e:77:9d"), std::string("5e:779d"),
+        std::string("6f1f9a3c"), std::string("123456789abc"), std::string("tiger")})
+    EXPECT_EQ(all.find(secret), std::string::npos) << secret;
+  Tree whole;
+  capture(machine, whole.path() + "/capture", true);
+  const std::string known = all_bytes_below(whole.path());
+  EXPECT_NE(known.find("0c42a15e779d"), std::string::npos) << "in netlink";
+  EXPECT_NE(known.find(kGid), std::string::npos);
+  EXPECT_EQ(known.find("tiger"), std::string::npos) << "a password is nobody's business";
+}
+
+TEST(Capture, SaysWhatWasNotPermitted) {
+  Machine machine;
+  Tree out;
+  const std::string directory = out.path() + "/capture";
+  const Output said = capture(machine, directory, false);
+  EXPECT_NE(said.text.find("not permitted"), std::string::npos) << said.text;
+  EXPECT_NE(out.content("capture/fabric-agent/about.txt").find("/sys/class/infiniband/mlx5_0/board_id\n"),
+            std::string::npos);
+  auto replay = open_kernel(directory);
+  ASSERT_TRUE(replay) << replay.error().text();
+  const auto board = replay->root.read("sys/class/infiniband/mlx5_0/board_id"),
+             type = replay->root.read("sys/class/infiniband/mlx5_0/hca_type");
+  ASSERT_FALSE(board || type);
+  EXPECT_EQ(board.error().text(), "/sys/class/infiniband/mlx5_0/board_id: Permission denied (EACCES)");
+  EXPECT_EQ(type.error().code, EIO);
+}
+
+TEST(Capture, IsATreeThatOtherProgramsRead) {
+  Machine machine;
+  Tree out;
+  const std::string directory = out.path() + "/capture";
+  capture(machine, directory, false);
+  EXPECT_EQ(out.content("capture/sys/class/infiniband/mlx5_0/fw_ver"), "28.41.1000\n");
+  EXPECT_EQ(out.content("capture/proc/sys/kernel/hostname"), "gpu-1\n");
+  EXPECT_EQ(out.content("capture/etc/fabric-agent/fabric-agent.toml"),
+            machine.tree.content("etc/fabric-agent/fabric-agent.toml"));
+  for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+    if (entry.is_symlink()) continue;
+    EXPECT_EQ(entry.status().permissions(),
+              entry.is_directory() ? fs::perms::owner_all : fs::perms::owner_read | fs::perms::owner_write)
+        << entry.path();
+  }
+  fs::remove_all(directory + "/fabric-agent");  // as captured by others
+  auto kernel = open_kernel(directory);
+  ASSERT_TRUE(kernel);
+  EXPECT_EQ(kernel->route, nullptr);
+  EXPECT_EQ(scan(*kernel).ports.size(), 1u);
+}
+
+// A site's /etc is full of links to elsewhere; who judges the capture has a machine of his own.
+TEST(Capture, NoLinkLeadsOutOfIt) {
+  Tape tape;
+  const std::string folder = "etc/fabric-agent/";
+  tape.links = {{"etc/fabric-agent", "/opt/site/now"},
+                {"opt/site/now", "5"},
+                {"opt/site/5/conf.d", "../../../../../../srv/conf.d"}};
+  const auto file = [&](const std::string& asked, const std::string& place, const std::string& text) {
+    tape.places[folder + asked] = place;
+    tape.note(Ask::read, folder + asked, std::vector{text});
+  };
+  file("fabric-agent.toml", "opt/site/5/fabric-agent.toml", "mode = \"audit\"\n");
+  file("conf.d/10.toml", "srv/conf.d/10.toml", "[[port]]\nmtu = 4200\n");
+  Tree beside;
+  const std::string directory = beside.path() + "/capture";
+  ASSERT_TRUE(write_capture(tape, "", directory));
+  const auto config = load_config(directory + "/" + folder + "fabric-agent.toml");
+  ASSERT_TRUE(config) << config.error().text();
+  EXPECT_EQ(config->policy.ports.size(), 1u);
+}
+
+TEST(Capture, WritesNothingWhereSomethingIs) {
+  Machine machine;
+  Tree out;
+  out.file("here/file", "mine");
+  out.folder("empty");
+  Options options = machine.options("capture");
+  Output output;
+  options.arguments = {out.path() + "/here"};
+  EXPECT_EQ(run_capture(options, output), kFailure);
+  options.arguments = {out.path() + "/no/such/folder"};
+  EXPECT_EQ(run_capture(options, output), kFailure);
+  options.arguments = {};
+  EXPECT_EQ(run_capture(options, output), kUsage);
+  EXPECT_EQ(std::distance(fs::directory_iterator(out.path()), {}), 2) << "no remains";
+  EXPECT_EQ(out.content("here/file"), "mine");
+  options.arguments = {out.path() + "/empty/"};
+  EXPECT_EQ(run_capture(options, output), kDone) << output.errors;
+  EXPECT_TRUE(fs::exists(out.path() + "/empty/" + kAnswersFile));
+  options = Options{};
+  options.root = out.path() + "/empty";
+  options.arguments = {out.path() + "/again"};
+  EXPECT_EQ(run_capture(options, output), kFailure);
+  EXPECT_NE(output.errors.find("is already a capture"), std::string::npos) << output.errors;
+}
+
+TEST(Capture, NothingIsWrittenToACapture) {
+  Machine machine;
+  Tree out;
+  const std::string directory = out.path() + "/capture";
+  capture(machine, directory, false);
+  auto kernel = open_kernel(directory);
+  ASSERT_TRUE(kernel);
+  for (const auto& refused :
+       {kernel->root.write("sys/class/net/eth0/mtu", "1"), kernel->root.write_at("sys/class/net/eth0/mtu", 0, "1"),
+        kernel->root.make_directory("sys/x"), kernel->root.remove_directory("sys")})
+    EXPECT_EQ(refused.ok() ? 0 : refused.error().code, EROFS);
+  EXPECT_FALSE(rtnl::set_mtu(*kernel->route, "eth0", 9000));
+  EXPECT_NE(judged("apply", directory).find("captured tree"), std::string::npos);
+}
+
+TEST(Capture, ABrokenOneIsSaid) {
+  Machine machine;
+  Tree out;
+  capture(machine, out.path() + "/capture", false);
+  const std::string whole = out.content(std::string("capture/") + kAnswersFile);
+  for (const std::string& text :
+       {whole.substr(0, whole.size() / 2), whole.substr(0, whole.size() - 4), std::string(), "other\n" + whole}) {
+    out.file(std::string("capture/") + kAnswersFile, text);
+    const auto kernel = open_kernel(out.path() + "/capture");
+    ASSERT_FALSE(kernel);
+    EXPECT_NE(kernel.error().text().find("answers.txt:"), std::string::npos) << kernel.error().text();
+  }
+}
+
+TEST(CaptureAnswers, ReadBackAsWritten) {
+  std::map<Tape::Question, Tape::Answers> answers;
+  answers[{Ask::read, "sys/a b%\n"}] = {{Sample::before, std::vector<std::string>{"1 2\n\xff%20"}},
+                                        {Sample::now, error(EACCES, "why not?")}};
+  answers[{Ask::list, "sys"}] = {{Sample::now, std::vector<std::string>{}}};
+  answers[{Ask::route, std::string("\0\1\xfe", 3)}] = {
+      {Sample::now, std::vector<std::string>{"", std::string("\0x", 2)}}};
+  answers[{Ask::query, "what"}] = {{Sample::now, error(0, "")}};
+  const std::string text = answers_text(answers);
+  const auto again = parse_answers(text, "answers.txt");
+  ASSERT_TRUE(again) << again.error().text() << text;
+  EXPECT_EQ(answers_text(*again), text);
+  EXPECT_EQ(again->at({Ask::read, "sys/a b%\n"}).at(Sample::before).value().front(), "1 2\n\xff%20");
+  for (const char* line : {"read now", "read then x", "dance now x", "read now %4", "route now 0", "! 13 x", "= x",
+                           "read now x\n! x y", "read now x\n= 1\n! 2 x", "read now x\nread now x", ""}) {
+    const auto bad = parse_answers("fabric-agent capture 1\n" + std::string(line) + "\nend\n", "answers.txt");
+    EXPECT_FALSE(bad) << line;
+  }
+}
+
+TEST(CaptureDisguise, InEveryFormOfWriting) {
+  Pseudonyms pseudonyms;
+  const std::string mac = pseudonyms.in_text("0c:42:a1:5e:77:9d");
+  EXPECT_EQ(mac.substr(0, 9), "0c:42:a1:") << mac;
+  EXPECT_NE(mac.substr(9), "5e:77:9d");
+  const std::string digits = replaced(mac, ":", "");
+  EXPECT_EQ(
+      pseudonyms.in_text("(0C-42-A1-5E-77-9D)."), "(" + [&] {
+        std::string upper = replaced(mac, ":", "-");
+        std::transform(upper.begin(), upper.end(), upper.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+        return upper;
+      }() + ").");
+  EXPECT_EQ(pseudonyms.in_text("guid 0c42:a103:005e:779d"), "guid " + digits.substr(0, 4) + ":" + digits.substr(4, 2) +
+                                                                "03:00" + digits.substr(6, 2) + ":" + digits.substr(8));
+  EXPECT_EQ(pseudonyms.in_text(kGid),
+            "fe80:0000:0000:0000:0e42:a1ff:fe" + digits.substr(6, 2) + ":" + digits.substr(8));
+  EXPECT_EQ(pseudonyms.in_text("inet6 fe80::e42:a1ff:fe5e:779d/64"), "inet6 fe80::e42:a1ff:fef0:1/64");
+  EXPECT_EQ(pseudonyms.in_bytes("enx0c42a15e779d"), "enx" + digits);
+  const std::string bytes = pseudonyms.in_bytes("ab" + std::string(kMac) + "cd");
+  EXPECT_EQ(bytes.substr(2, 3), kMac.substr(0, 3));
+  EXPECT_NE(bytes.substr(2, 6), kMac);
+  // Not one thing's own.
+  for (const char* kept :
+       {"0000:17:00.0", "ff:ff:ff:ff:ff:ff", "00:00:00:00:00:00", "01:80:c2:00:00:0e", "10.1.0.1", "2001:db8::1", "::1",
+        "12:34:56", "0000:0000:0000:0000:0000:ffff:0a01:0001", "0-3,64", "32.0 GT/s PCIe", "2026-11-21"})
+    EXPECT_EQ(pseudonyms.in_text(kept), kept);
+}
+
+// A virtual machine's card: too few bytes to be looked for in others, so it is known by its place.
+TEST(CaptureDisguise, AddressesByTheirPlaceInNetlink) {
+  constexpr std::string_view kShort("\x02\xfa\xb0\0\0\1", 6),
+      kLocal("\xfe\x80\0\0\0\0\0\0\0\xfa\xb0\xff\xfe\0\0\1", 16);
+  const auto message = [](uint16_t type, size_t header, uint16_t attribute, std::string_view value) {
+    AttrWriter out;
+    out.bytes(attribute, std::as_bytes(std::span(value)));
+    std::string bytes(reinterpret_cast<const char*>(&type), sizeof type);
+    return bytes.append(header, '\0').append(reinterpret_cast<const char*>(out.data().data()), out.data().size());
+  };
+  Tape tape;
+  const std::vector<std::string> replies{message(RTM_NEWLINK, sizeof(ifinfomsg), IFLA_ADDRESS, kShort),
+                                         message(RTM_NEWADDR, sizeof(ifaddrmsg), IFA_ADDRESS, kLocal),
+                                         message(RTM_NEWROUTE, sizeof(rtmsg), RTA_DST, kLocal),
+                                         message(RTM_NEWNEIGH, sizeof(ndmsg), NDA_DST, kLocal),
+                                         message(RTM_NEWADDR, sizeof(ifaddrmsg), IFA_CACHEINFO, kLocal)};
+  tape.note(Ask::route, "1234", replies);
+  disguise(tape);
+  const auto hidden = tape.answers.begin()->second.begin()->second.value();
+  ASSERT_EQ(hidden.size(), replies.size());
+  for (size_t i = 0; i < replies.size(); ++i) {
+    EXPECT_EQ(hidden[i].size(), replies[i].size());
+    EXPECT_EQ(hidden[i] == replies[i], i + 1 == replies.size()) << "all but what is no address: " << i;
+  }
+  EXPECT_EQ(hidden[1].substr(hidden[1].size() - 3), hidden[0].substr(hidden[0].size() - 5, 3)) << "the same card";
+}
+
+TEST(CaptureDisguise, NoPassword) {
+  EXPECT_EQ(without_secrets("[Service]\nEnvironment=\"A=1\" TOKEN=x\nLimitMEMLOCK=infinity\n"),
+            "[Service]\nEnvironment=hidden\nLimitMEMLOCK=infinity\n");
+  EXPECT_EQ(without_secrets("proxy = http://me:pw@host:3128/ and http://host/a@b"),
+            "proxy = http://hidden@host:3128/ and http://host/a@b");
+  EXPECT_EQ(without_secrets("a=1 my_Password=x iommu=pt"), "a=1 my_Password=hidden iommu=pt");
+  EXPECT_EQ(without_secrets("proxy = http://me:p@w@host:3128/"), "proxy = http://hidden@host:3128/");
+  EXPECT_EQ(without_secrets("AWS_ACCESS_KEY_ID=x WANDB_KEY='a b' \"--token=x y\" monkey=1"),
+            "AWS_ACCESS_KEY_ID=hidden WANDB_KEY=hidden \"--token=hidden\" monkey=1");
+  EXPECT_EQ(without_secrets(""), "");
+}
+
+// As the installer of k3s writes its options, one a line.
+TEST(CaptureDisguise, NoPasswordOfAnOptionThatStandsBeforeIt) {
+  EXPECT_EQ(without_secrets(
+                "ExecStart=/bin/k3s \\\n agent \\\n\t'--token' \\\n\t'K10::server:x y' \\\n\nLimitMEMLOCK=infinity\n"),
+            "ExecStart=/bin/k3s \\\n agent \\\n\t'--token' \\\n\thidden \\\n\nLimitMEMLOCK=infinity\n");
+  EXPECT_EQ(without_secrets("dockerd --auth-token x --label=a"), "dockerd --auth-token hidden --label=a");
+  EXPECT_EQ(without_secrets("docker run --env=WANDB_API_KEY=x -e TOKEN=y"),
+            "docker run --env=WANDB_API_KEY=hidden -e TOKEN=hidden");
+  EXPECT_EQ(without_secrets("ExecStart=a --token=x\\\n b\n"), "ExecStart=a --token=hidden\\\n b\n");
+  EXPECT_EQ(without_secrets("kubelet --token-webhook --v=2\nLimitNOFILE=1 --token\nA=1"),
+            "kubelet --token-webhook --v=2\nLimitNOFILE=1 --token\nA=1");
+}
+
+// In as many lines: findings name them.
+TEST(CaptureDisguise, NoVariableOfALineThatGoesOn) {
+  EXPECT_EQ(without_secrets("Environment = \"A=1\" \\\n# b\n  \"AUTH=x\"\nLimitMEMLOCK=infinity\n"),
+            "Environment =hidden\\\n\\\n\nLimitMEMLOCK=infinity\n");
+  EXPECT_EQ(without_secrets("#Environment=AUTH=x \\\nLimitMEMLOCK=infinity\n"),
+            "#Environment=hidden\nLimitMEMLOCK=infinity\n");
+  EXPECT_EQ(without_secrets("Environment=AUTH=x\\\\\nLimitMEMLOCK=infinity\n"),
+            "Environment=hidden\nLimitMEMLOCK=infinity\n");
+  EXPECT_EQ(without_secrets("EnvironmentFile=-/etc/default/a\nEnvironment=AUTH=x \\"),
+            "EnvironmentFile=-/etc/default/a\nEnvironment=hidden");
+}
+
+// This kernel's own answers.
+TEST(CaptureNamespace, LinksAreTheSame) {
+  if (const std::string why = test::enter_netns_with_veth(); !why.empty()) GTEST_SKIP() << why;
+  auto live = open_kernel("/");
+  ASSERT_TRUE(live);
+  const auto tape = std::make_shared<Tape>();
+  record(*live, tape);
+  const auto here = rtnl::links(*live->route);
+  ASSERT_TRUE(here);
+  EXPECT_FALSE(rtnl::link(*live->route, "none"));
+  std::ifstream file("/sys/class/net/veth0/address");
+  std::string mac;
+  file >> mac;
+  disguise(*tape);
+  Tree out;
+  const auto written = write_capture(*tape, "about\n", out.path() + "/capture");
+  ASSERT_TRUE(written) << written.error().text();
+  auto replay = open_kernel(out.path() + "/capture");
+  ASSERT_TRUE(replay) << replay.error().text();
+  const auto there = rtnl::links(*replay->route);
+  ASSERT_TRUE(there);
+  ASSERT_EQ(there->size(), here->size());
+  for (size_t i = 0; i < here->size(); ++i) {
+    EXPECT_EQ((*there)[i].name, (*here)[i].name);
+    EXPECT_EQ((*there)[i].mtu, (*here)[i].mtu);
+  }
+  const auto absent = rtnl::link(*replay->route, "none");
+  ASSERT_FALSE(absent);
+  EXPECT_EQ(absent.error(), rtnl::link(*live->route, "none").error());
+  if (mac.size() == 17) {
+    EXPECT_EQ(all_bytes_below(out.path()).find(replaced(mac, ":", "")), std::string::npos) << mac;
+  }
+}
+
+}  // namespace
+}  // namespace fabric::ctl

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+// What comes from outside: files of less privileged services, captured trees, and text that strangers write.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/parse.h"
+#include "config/cabling.h"
+#include "config/config.h"
+#include "ctl/verbs.h"
+#include "kernel/pci/machine.h"
+#include "settings/confirm.h"
+#include "store/acks.h"
+#include "store/health_state.h"
+#include "store/neighbor_state.h"
+#include "store/optics_state.h"
+#include "store/pci_state.h"
+#include "store/report_state.h"
+#include "store/state.h"
+#include "support/module_image.h"
+#include "support/test.h"
+#include "support/tree.h"
+#include "wire/lldp.h"
+
+namespace fabric {
+namespace {
+
+namespace fs = std::filesystem;
+using test::Tree;
+
+struct Ran {
+  int code;
+  std::string text;  // stdout and stderr
+};
+Ran ran(const std::vector<std::string>& words) {
+  ctl::Output output;
+  const int code = ctl::run(words, output);
+  return {code, output.text + output.errors};
+}
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+// ---- files that a service writes into a folder of its own
+
+// The outcome of a loader: 0, or the errno.
+template <class T>
+int code_of(const Result<T>& loaded) {
+  return loaded ? 0 : loaded.error().code;
+}
+
+struct Foreign {
+  const char* file;
+  std::string whole;
+  std::function<int(const Root&)> load;
+};
+
+std::vector<Foreign> foreign_files() {
+  return {{state::kNeighborFile, state::neighbors_toml({.source = state::kLldpSource}, 5),
+           [](const Root& root) { return code_of(state::load_neighbors(root)); }},
+          {kHealthFile, health_toml({}), [](const Root& root) { return code_of(load_health(root)); }},
+          {kReportFile, report_toml({{}, 5}), [](const Root& root) { return code_of(load_report(root)); }},
+          {state::kOpticsFile, state::optics_toml({}, 5),
+           [](const Root& root) { return code_of(state::load_optics(root)); }},
+          {state::kPciFile, state::pci_state_toml({"2026-01-01T00:00:00Z", {}}),
+           [](const Root& root) { return code_of(state::load_pci_state(root)); }},
+          {state::kStateFile, state::agent_state_toml({}),
+           [](const Root& root) { return code_of(state::load_agent_state(root)); }}};
+}
+
+// What the service may put in the place of its file, and what a reader with more privileges says of it.
+struct Attack {
+  const char* what;
+  int code;
+  std::function<bool(const std::string& path, const std::string& secret)> plant;
+};
+
+const std::vector<Attack>& attacks() {
+  static const std::vector<Attack> all{
+      {"a link", ELOOP,
+       [](const std::string& path, const std::string& secret) { return ::symlink(secret.c_str(), path.c_str()) == 0; }},
+      {"a FIFO", EINVAL, [](const std::string& path, const std::string&) { return ::mkfifo(path.c_str(), 0644) == 0; }},
+      {"a folder", EISDIR,
+       [](const std::string& path, const std::string&) { return ::mkdir(path.c_str(), 0755) == 0; }},
+      {"a device", EINVAL,
+       [](const std::string& path, const std::string&) {
+         return ::mknod(path.c_str(), S_IFCHR | 0644, makedev(1, 3)) == 0;
+       }},
+      {"a hard link to another's file", EPERM,
+       [](const std::string& path, const std::string& secret) {
+         return ::chown(secret.c_str(), 12345, 12345) == 0 && ::link(secret.c_str(), path.c_str()) == 0;
+       }},
+      {"a huge file", EFBIG, [](const std::string& path, const std::string&) {
+         std::ofstream(path) << "x";
+         return ::truncate(path.c_str(), Root::kMostBytes + 1) == 0;
+       }}};
+  return all;
+}
+
+TEST(ForeignFiles, OnlyAFileOfTheServicesOwnIsOpened) {
+  size_t refused = 0, impossible = 0;
+  for (const Foreign& foreign : foreign_files())
+    for (const Attack& attack : attacks()) {
+      Tree tree;
+      tree.file("proc/uptime", "10 10\n").file(foreign.file, foreign.whole).file("secret", foreign.whole);
+      const std::string path = tree.path() + "/" + foreign.file;
+      const int healthy = foreign.load(tree.root());
+      EXPECT_TRUE(healthy == 0 || healthy == ESTALE) << foreign.file;
+      tree.remove(foreign.file);
+      if (!attack.plant(path, tree.path() + "/secret")) {
+        ++impossible;  // without root there are no devices
+        continue;
+      }
+      EXPECT_EQ(foreign.load(tree.root()), attack.code) << foreign.file << ": " << attack.what;
+      ++refused;
+    }
+  std::printf("files of other services: %zu attacks refused, %zu not possible here\n", refused, impossible);
+  EXPECT_GT(refused, 0u);
+}
+
+TEST(ForeignFiles, CaptureDoesNotPackWhatALinkNames) {
+  for (const Foreign& foreign : foreign_files()) {
+    Tree tree, out;
+    tree.file("etc/shadow", "root:SECRET:1::::::\n").link(foreign.file, "/etc/shadow");
+    tree.file("proc/uptime", "10 10\n").file("proc/sys/kernel/hostname", "gpu01\n");
+    tree.file("etc/fabric-agent/fabric-agent.toml", "mode = \"audit\"\n");
+    const std::string to = out.path() + "/capture";
+    const Ran captured = ran({"capture", to, "--root", tree.path(), "-i", "100ms"});
+    ASSERT_TRUE(fs::exists(to)) << captured.text;
+    size_t files = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(to)) {
+      EXPECT_FALSE(entry.is_symlink() && contains(entry.path().string(), foreign.file)) << entry.path();
+      if (!entry.is_regular_file() || entry.is_symlink()) continue;
+      std::ifstream in(entry.path());
+      EXPECT_FALSE(contains(std::string(std::istreambuf_iterator<char>(in), {}), "SECRET")) << entry.path();
+      ++files;
+    }
+    EXPECT_GT(files, 0u);
+    EXPECT_FALSE(contains(captured.text, "SECRET"));
+  }
+}
+
+// ---- captured trees
+
+// A file below a captured tree, what a verb that reads it shows, and the verb.
+struct InTree {
+  const char* file;
+  std::string text, shown;
+  std::vector<std::string> words;
+};
+
+TEST(CapturedTree, NoLinkOfItShowsAFileOutside) {
+  const std::string config = "etc/fabric-agent/fabric-agent.toml";
+  const std::vector<InTree> files{
+      {"etc/fabric-agent/fabric-agent.toml",
+       "mode = \"audit\"\n[[port]]\nname = \"SECRET\"\nmtu = 4200\n",
+       "SECRET",
+       {"config", "show"}},
+      {"etc/fabric-agent/conf.d/10.toml", "[[port]]\nname = \"SECRET\"\nmtu = 4200\n", "SECRET", {"config", "show"}},
+      {"etc/fabric-agent/profiles/site.toml", "SECRET = 1\n", "SECRET", {"config", "check"}},
+      {"etc/fabric-agent/cables.csv",
+       "Device A,Termination A,Device B,Termination B\nSECRET,1\n",
+       "2 fields",
+       {"config", "check"}},
+      {"var/lib/fabric-agent/acks.toml",
+       acks_toml({{"pfc", "", 1, 4102444800, "root", "SECRET"}}),
+       "SECRET",
+       {"ack", "--list"}},
+      {"run/fabric-agent/state.toml", "mode = \"audit\"\nconfig_error = \"SECRET\"\n", "SECRET", {"status"}}};
+  for (const InTree& each : files)
+    for (const char* kind : {"the file", "its link", "its folder's link"}) {
+      Tree tree, outside;
+      tree.file("proc/sys/kernel/hostname", "gpu01\n")
+          .file("sys/class/net/lo/mtu", "65536\n")
+          .file("proc/uptime", "9 9\n");
+      tree.file(config,
+                "mode = \"audit\"\ncabling = { file = \"/etc/fabric-agent/cables.csv\" }\n[[port]]\nname = "
+                "\"p\"\nprofile = \"site\"\n");
+      if (!contains(each.file, "profiles")) tree.file("etc/fabric-agent/profiles/site.toml", "mtu = 4200\n");
+      tree.remove(each.file);
+      outside.file(each.file, each.text);
+      const fs::path path(each.file);
+      if (kind == std::string("the file")) tree.file(each.file, each.text);
+      else if (kind == std::string("its link")) tree.link(each.file, outside.path() + "/" + each.file);
+      else tree.remove(path.parent_path()).link(path.parent_path(), outside.path() + "/" + path.parent_path().string());
+      auto words = each.words;
+      words.insert(words.end(), {"--root", tree.path()});
+      const Ran shown = ran(words);
+      EXPECT_EQ(contains(shown.text, each.shown), kind == std::string("the file")) << each.file << ", " << kind << ":\n"
+                                                                                   << shown.text;
+    }
+}
+
+// A verb that writes is a row here; so is every new one.
+TEST(CapturedTree, IsNotWritten) {
+  const std::vector<std::vector<std::string>> verbs{
+      {"apply"},      {"apply", "--confirm", "60"}, {"restore"},         {"confirm"}, {"selftest", "mlx5_0/1"},
+      {"ack", "pfc"}, {"ack", "pfc", "--remove"},   {"config", "accept"}};
+  const auto files = [](const Tree& tree) {
+    std::set<std::string> out;
+    for (const auto& entry : fs::recursive_directory_iterator(tree.path())) out.insert(entry.path().string());
+    return out;
+  };
+  for (auto words : verbs) {
+    Tree tree;
+    tree.file("proc/sys/kernel/hostname", "gpu01\n").file("proc/uptime", "9 9\n");
+    tree.file("etc/fabric-agent/fabric-agent.toml", "mode = \"audit\"\n[[port]]\nname = \"roce\"\npfc = [3]\n");
+    tree.file("sys/class/infiniband/mlx5_0/ports/1/link_layer", "Ethernet\n")
+        .file("sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n")
+        .file("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "eth0\n")
+        .file("sys/class/net/eth0/mtu", "9000\n");
+    const auto before = files(tree);
+    words.insert(words.end(), {"--root", tree.path()});
+    const Ran result = ran(words);
+    EXPECT_NE(result.code, 0) << words.front();
+    EXPECT_TRUE(contains(result.text, "captured tree")) << words.front() << ": " << result.text;
+    EXPECT_EQ(files(tree), before) << words.front();
+  }
+}
+
+// ---- text of strangers
+
+// An escape sequence, line breaks, an override of the writing direction, the one-byte form of ESC [, bytes that are not
+// UTF-8.
+const std::string kEvil =
+    "a\x1b[2Jb\nc\rd\u202e"
+    "e\x9b"
+    "f\u2028g\x7f";
+const std::string kEvilToml = R"("a\u001b[2Jb\nc\rd\u202Ee\u009Bf\u2028g\u007F")";
+
+bool is_shown(const std::string& text, Breaks breaks = Breaks::replace) { return clean_text(text, breaks) == text; }
+
+std::vector<std::string> of_lldp() {
+  std::string frame("\x01\x80\xc2\x00\x00\x0e\x00\x00\x00\x00\x00\x01\x88\xcc", 14);
+  const auto tlv = [&](unsigned type, const std::string& value) {
+    frame += static_cast<char>(type << 1U);
+    frame += static_cast<char>(value.size());
+    frame += value;
+  };
+  tlv(1, "\x07" + kEvil);
+  tlv(2, "\x05" + kEvil);
+  tlv(3, std::string("\0\x78", 2));
+  for (const unsigned type : {4U, 5U, 6U}) tlv(type, kEvil);
+  tlv(0, "");
+  const auto heard = lldp::parse_frame(std::as_bytes(std::span(frame)));
+  if (!heard) return {};
+  return {heard->chassis_id, heard->port_id, heard->port_description, heard->system_name, heard->system_description};
+}
+
+std::vector<std::string> of_module() {
+  test::ModuleImage image;
+  for (unsigned at = 0; at < 256; ++at) image.at(0, at) = 0;
+  image.at(0, 0) = 0x11;
+  image.text(0, 148, kEvil.substr(0, 16));
+  image.text(0, 196, kEvil.substr(4, 16));
+  const eeprom::Page lower = *image.read(eeprom::first_place()), upper = *image.read({.offset = 128});
+  const auto module = eeprom::decode(std::vector{lower, upper});
+  return module ? std::vector{module->vendor, module->serial_number} : std::vector<std::string>{};
+}
+
+std::vector<std::string> of_optics() {
+  const auto read = state::parse_optics("read = 1\ninterval = 1\n[module." + kEvilToml + "]\nvendor = " + kEvilToml +
+                                            "\nbad_checksums = [" + kEvilToml + "]\n",
+                                        "x", {});
+  if (!read || read->modules.empty()) return {};
+  const auto& [netdev, module] = *read->modules.begin();
+  return {netdev, module.vendor, module.bad_checksums.front()};
+}
+
+std::vector<std::string> of_neighbors() {
+  const auto read = state::parse_neighbors(
+      "updated = 1\nsource = " + kEvilToml + "\n[[neighbor]]\nnetdev = " + kEvilToml + "\nchassis_id = " + kEvilToml +
+          "\nport_id = " + kEvilToml + "\nsystem_name = " + kEvilToml + "\nttl = 120\nheard = 1\n",
+      "x", 1);
+  if (!read || read->heard.empty()) return {};
+  const Neighbor& one = read->heard.front();
+  return {one.netdev, one.source, one.chassis_id, one.port_id, one.system_name};
+}
+
+std::vector<std::string> of_acks() {
+  const auto acks = parse_acks(acks_toml({{"link", kEvil, 1, 2, kEvil, kEvil}}), "x");
+  if (!acks || acks->empty()) return {};
+  return {acks->front().subject, acks->front().by, acks->front().comment};
+}
+
+std::vector<std::string> of_agent_state() {
+  const auto state = state::parse_agent_state(
+      "mode = " + kEvilToml + "\n[port." + kEvilToml + "]\n" + kEvilToml + " = { outcome = " + kEvilToml +
+          ", detail = " + kEvilToml + ", drifts = { " + kEvilToml + " = 1 }, drift_by = " + kEvilToml + " }\n",
+      "x");
+  if (!state || state->ports.empty()) return {};
+  const auto& [port, settings] = *state->ports.begin();
+  const auto& [key, setting] = *settings.begin();
+  return {state->mode, port, key, setting.outcome, setting.detail, setting.drifts.begin()->first, setting.drift_by};
+}
+
+std::vector<std::string> of_cabling() {
+  const auto cables = parse_cabling(
+      "Device A,Termination A,Device B,Termination B\ngpu01,\"" + kEvil + "\",\"" + kEvil + "\",\"" + kEvil + "\"\n",
+      "x", "gpu01");
+  if (!cables || cables->empty()) return {};
+  return {cables->front().port, cables->front().peer.device, cables->front().peer.port};
+}
+
+std::vector<std::string> of_host() {
+  Tree tree;
+  tree.file("proc/sys/kernel/hostname", kEvil + "\n");
+  return {machine::hostname(tree.root())};
+}
+
+TEST(StrangersText, IsCleanWhereItIsRead) {
+  const std::vector<std::pair<const char*, std::function<std::vector<std::string>()>>> sources{
+      {"LLDP", of_lldp},          {"module memory", of_module},
+      {"optics.toml", of_optics}, {"neighbors.toml", of_neighbors},
+      {"acks.toml", of_acks},     {"state.toml", of_agent_state},
+      {"cabling", of_cabling},    {"host name", of_host}};
+  size_t texts = 0;
+  for (const auto& [name, read] : sources) {
+    const auto found = read();
+    EXPECT_FALSE(found.empty()) << name;
+    for (const std::string& text : found) {
+      EXPECT_FALSE(text.empty()) << name;
+      EXPECT_TRUE(is_shown(text)) << name << ": " << ::testing::PrintToString(text);
+      ++texts;
+    }
+  }
+  std::printf("texts of strangers: %zu texts of %zu sources, all clean\n", texts, sources.size());
+}
+
+// A configuration is an administrator's, but its names go everywhere: such a name is a mistake, and refused.
+TEST(StrangersText, AConfigurationDoesNotHaveIt) {
+  for (const std::string& line :
+       {"[[port]]\nname = " + kEvilToml, "[[port]]\nmatch = { netdev = [" + kEvilToml + "] }", kEvilToml + " = 1",
+        "[cabling]\nhost = " + kEvilToml, std::string("mode = \"\x1b[2J\"")}) {
+    const auto config = parse_config("mode = \"audit\"\n" + line + "\n", "fabric-agent.toml");
+    ASSERT_FALSE(config.ok()) << line;
+    EXPECT_TRUE(is_shown(config.error().text(), Breaks::keep)) << ::testing::PrintToString(config.error().text());
+  }
+}
+
+// All of it at once, through the verbs that show it.
+TEST(StrangersText, DoesNotReachATerminal) {
+  Tree tree;
+  const std::string port = "sys/class/infiniband/mlx5_0/ports/1";
+  tree.file("proc/sys/kernel/hostname", kEvil + "\n").file("proc/uptime", "9 9\n");
+  tree.file(port + "/state", "4: ACTIVE" + kEvil + "\n").file(port + "/link_layer", "Ethernet\n");
+  tree.file(port + "/phys_state", "5: LinkUp\n").file(port + "/rate", "400 Gb/sec (4X " + kEvil + ")\n");
+  tree.file(port + "/gid_attrs/ndevs/0", "eth0\n").file(port + "/gid_attrs/types/0", kEvil + "\n");
+  tree.file("sys/class/infiniband/mlx5_0/fw_ver", kEvil + "\n").file("sys/class/infiniband/mlx5_0/board_id", kEvil);
+  tree.file("sys/class/net/eth0/mtu", "9000\n").file("sys/class/net/eth0/ifalias", kEvil);
+  tree.file("etc/fabric-agent/fabric-agent.toml", "mode = \"audit\"\n[[port]]\nname = \"roce\"\npfc = [3]\n");
+  tree.file(
+      state::kNeighborFile,
+      "updated = 9\nsource = \"fabric-lldp\"\n[listening]\neth0 = 1\n[[neighbor]]\nnetdev = \"eth0\"\nchassis_id = " +
+          kEvilToml + "\nport_id = " + kEvilToml + "\nsystem_name = " + kEvilToml + "\nttl = 120\nheard = 8\n");
+  tree.file(state::kOpticsFile, "read = 9\ninterval = 60\n[module.eth0]\nvendor = " + kEvilToml + "\n");
+  tree.file(state::kStateFile, "mode = \"enforce\"\nconfig_error = " + kEvilToml +
+                                   "\n[port.\"mlx5_0/1\"]\npfc = { outcome = " + kEvilToml + ", detail = " + kEvilToml +
+                                   " }\n");
+  tree.file(kAckFile, acks_toml({{"link", kEvil, 1, 4102444800, kEvil, kEvil}}));
+  size_t shown = 0;
+  for (const std::vector<std::string>& verb : {std::vector<std::string>{"status"},
+                                               {"check", "-i", "100ms"},
+                                               {"diagnose", "-i", "100ms"},
+                                               {"show"},
+                                               {"neighbors"},
+                                               {"ack", "--list"},
+                                               {"topo"},
+                                               {"counters", "-i", "100ms"},
+                                               {"config", "show"},
+                                               {"status", "--json"},
+                                               {"check", "--json", "-i", "100ms"},
+                                               {"neighbors", "--json"}}) {
+    auto words = verb;
+    words.insert(words.end(), {"--root", tree.path()});
+    const Ran result = ran(words);
+    EXPECT_FALSE(result.text.empty()) << verb.front();
+    EXPECT_TRUE(is_shown(result.text, Breaks::keep)) << verb.front() << ": " << ::testing::PrintToString(result.text);
+    shown += result.text.size();
+  }
+  EXPECT_GT(shown, 1000u);
+}
+
+// The two who write an acknowledgement's text: the option and the environment.
+TEST(StrangersText, IsNotWrittenByAck) {
+  Tree tree;
+  tree.folder("var/lib/fabric-agent").file("proc/uptime", "9 9\n").file("proc/sys/kernel/hostname", "gpu01\n");
+  ctl::Options options;
+  options.verb = "ack";
+  options.arguments = {"pfc"};
+  options.root = options.host = tree.path();
+  options.comment = kEvil;
+  ::setenv("SUDO_USER", kEvil.c_str(), 1);
+  ctl::Output output;
+  const int code = ctl::run_ack(options, output);
+  ::unsetenv("SUDO_USER");
+  ASSERT_EQ(code, 0) << output.errors;
+  const std::string written = tree.content(kAckFile);
+  EXPECT_FALSE(contains(written, "\\u001B") || contains(written, "\\u001b") || contains(written, "\u202e")) << written;
+  EXPECT_TRUE(is_shown(written, Breaks::keep)) << written;
+}
+
+// ---- locks
+
+// Another process replaced the lock file after we had opened it: our lock on the old one would exclude nobody.
+TEST(Lock, IsOnTheFileThatHasTheNameNow) {
+  Tree tree;
+  auto first = state::take_lock(tree.path());
+  ASSERT_TRUE(first.ok());
+  const std::string path = tree.path() + "/" + state::kLockFile;
+  const auto inode = [](int fd, const char* name) {
+    struct stat status {};
+    return (fd >= 0 ? ::fstat(fd, &status) : ::stat(name, &status)) == 0 ? status.st_ino : ino_t{0};
+  };
+  std::thread replacer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    fs::rename(path, path + ".old");
+    std::ofstream(path) << "";
+    first = Fd();  // the waiting one gets the lock of the old file
+  });
+  auto second = state::take_lock(tree.path(), std::chrono::seconds(20));
+  replacer.join();
+  ASSERT_TRUE(second.ok()) << second.error().text();
+  EXPECT_EQ(inode(second->get(), nullptr), inode(-1, path.c_str()));
+  EXPECT_EQ(code_of(state::take_lock(tree.path())), EWOULDBLOCK);
+}
+
+}  // namespace
+}  // namespace fabric

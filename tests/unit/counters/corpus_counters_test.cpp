@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every counter of the captures: is it read, and what is it called? The score is printed, and with it the names that
+// nobody has told us the meaning of.
+#include <rdma/rdma_netlink.h>
+
+#include <cctype>
+
+#include "base/parse.h"
+#include "counters/catalogue.h"
+#include "kernel/netlink/ethtool.h"
+#include "kernel/rdma/nldev.h"
+#include "scan/scan.h"
+#include "support/corpus.h"
+#include "support/json_reader.h"
+#include "support/module_image.h"
+#include "support/test.h"
+#include "support/tree.h"
+#include "wire/eeprom.h"
+
+namespace fabric {
+namespace {
+
+using test::slurp;
+
+namespace fs = std::filesystem;
+using Counters = std::vector<Counter>;
+
+// "rx_12_bytes", of a queue, as "rx_N_bytes".
+std::string without_numbers(const std::string& name) {
+  std::string out;
+  for (const char letter : name) {
+    if (std::isdigit(static_cast<unsigned char>(letter)) == 0) out += letter;
+    else if (out.empty() || out.back() != 'N') out += 'N';
+  }
+  return out;
+}
+
+struct Score {
+  size_t written = 0, read = 0, named = 0, described = 0;
+  std::set<std::string> strangers;
+
+  // What a capture holds, against what our reader says it holds.
+  void take(CounterSource source, const std::string& driver, const Counters& truth, const Counters& answer,
+            const std::string& where) {
+    for (const Counter& counter : truth) {
+      ++written;
+      if (std::find(answer.begin(), answer.end(), counter) == answer.end()) {
+        ADD_FAILURE() << where << ": " << counter.name << " = " << counter.value << " was not read";
+        continue;
+      }
+      ++read;
+      const auto match = describe_counter(source, counter.name, driver);
+      if (!match) strangers.insert(without_numbers(counter.name.str()));
+      described += match ? 1 : 0;
+      named += match && match->row->metric != nullptr ? 1 : 0;
+    }
+    EXPECT_EQ(answer.size(), truth.size()) << where << ": nothing is read that is not there";
+  }
+
+  void print(const char* what) const {
+    std::printf(
+        "counter score: %s: %zu of %zu read, %zu with a common name, %zu described, %zu kinds of name unknown\n", what,
+        read, written, named, described, strangers.size());
+    std::string list;
+    for (const std::string& name : strangers) list += " " + name;
+    if (!list.empty()) std::printf("  without a row in %s:%s\n", what, list.c_str());
+    EXPECT_GT(written, 0u);
+    EXPECT_EQ(read, written);
+  }
+};
+
+class CounterCorpus : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto directory = test::corpus_directory();
+    if (!directory) GTEST_SKIP() << "no corpus";
+    folder = *directory;
+  }
+  fs::path folder;
+};
+
+// The files of a folder that hold a number, found without our code.
+Counters numbers_in(const fs::path& folder) {
+  Counters out;
+  if (!fs::is_directory(folder)) return out;
+  for (const auto& file : fs::directory_iterator(folder)) {
+    std::string text;
+    std::ifstream in(file.path());
+    std::getline(in, text);
+    if (file.path().filename() == "lifespan" || text.empty() ||
+        text.find_first_not_of("0123456789") != std::string::npos)
+      continue;
+    out.push_back({file.path().filename().string(), std::stoull(text)});
+  }
+  return out;
+}
+
+void score_tree(const fs::path& root, Score& hw, Score& pma) {
+  auto kernel = open_kernel(root);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().text();
+  const Node node = scan(*kernel, {.settings = false, .gids = false, .network = false});
+  size_t ports = 0;
+  for (const auto& device : fs::directory_iterator(root / "sys/class/infiniband"))
+    for (const auto& port : fs::directory_iterator(device.path() / "ports")) {
+      ++ports;
+      const std::string id = device.path().filename().string() + "/" + port.path().filename().string();
+      const auto found =
+          std::find_if(node.ports.begin(), node.ports.end(), [&](const Port& each) { return each.id() == id; });
+      ASSERT_NE(found, node.ports.end()) << root << " " << id;
+      hw.take(CounterSource::hw, found->kernel_driver, numbers_in(port.path() / "hw_counters"), found->counters.hw, id);
+      pma.take(CounterSource::pma, found->kernel_driver, numbers_in(port.path() / "counters"), found->counters.pma, id);
+    }
+  EXPECT_EQ(node.ports.size(), ports);
+}
+
+TEST_F(CounterCorpus, Sysfs) {
+  Score hw, pma;
+  for (const auto& archive : fs::directory_iterator(folder / "ib-sysfs")) {
+    if (!archive.path().string().ends_with(".tar.gz")) continue;
+    test::Tree tree;
+    ASSERT_EQ(std::system(("tar xzf '" + archive.path().string() + "' -C '" + tree.path() + "'").c_str()), 0);
+    std::set<fs::path> roots;
+    for (const auto& entry : fs::recursive_directory_iterator(tree.path()))
+      if (entry.path().string().ends_with("/sys/class/infiniband"))
+        roots.insert(entry.path().parent_path().parent_path().parent_path());
+    for (const fs::path& root : roots) score_tree(root, hw, pma);
+  }
+  hw.print("ib-sysfs hw_counters");
+  pma.print("ib-sysfs counters");
+}
+
+// What nldev.c's stat_get_doit_default_counter() of Linux 6.12 sends for these counters.
+Bytes statistics_message(const Counters& counters) {
+  AttrWriter table, out;
+  for (const Counter& counter : counters) {
+    AttrWriter entry;
+    entry.text(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, counter.name)
+        .bytes(0, {})
+        .u64(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, counter.value);
+    table.nest(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY, entry);
+  }
+  out.u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0).u32(RDMA_NLDEV_ATTR_PORT_INDEX, 1).nest(RDMA_NLDEV_ATTR_STAT_HWCOUNTERS, table);
+  return out.data();
+}
+
+TEST_F(CounterCorpus, RdmaNetlink) {
+  Score score;
+  for (const auto& file : fs::directory_iterator(folder / "rdma")) {
+    const auto document = test::JsonValue::parse(slurp(file.path()));
+    if (file.path().string().find("_link_") != std::string::npos ||
+        file.path().string().find("nicctl") != std::string::npos)
+      continue;
+    for (const auto& link : document.array()) {
+      Counters truth;
+      for (const auto& [name, value] : link.object())
+        if (name != "ifname" && name != "port") truth.push_back({name, static_cast<uint64_t>(value.number())});
+      score.take(CounterSource::hw, {}, truth, nldev::parse_statistics(statistics_message(truth)),
+                 file.path().filename());
+    }
+  }
+  score.print("rdma");
+}
+
+// "     rx_prio3_pause: 11", as `ethtool -S` prints them; its names may hold colons.
+Counters printed_by_ethtool(const std::string& text) {
+  Counters out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t colon = line.rfind(": ");
+    const auto value = colon == std::string::npos
+                           ? std::nullopt
+                           : parse_number<uint64_t>(trim(std::string_view(line).substr(colon + 2)));
+    if (value && std::isspace(static_cast<unsigned char>(line[0])))
+      out.push_back({std::string(trim(std::string_view(line).substr(0, colon))), *value});
+  }
+  return out;
+}
+
+// The replies to ETHTOOL_GSTRINGS and ETHTOOL_GSTATS that make it print so.
+Counters through_the_ioctl(const Counters& counters) {
+  constexpr size_t kName = 32;  // ETH_GSTRING_LEN
+  Bytes names(counters.size() * kName);
+  std::vector<uint64_t> values;
+  for (size_t i = 0; i < counters.size(); ++i) {
+    std::memcpy(names.data() + i * kName, counters[i].name.text().data(),
+                std::min(kName, counters[i].name.text().size()));
+    values.push_back(counters[i].value);
+  }
+  return ethtool::pair_statistics(names, values);
+}
+
+TEST_F(CounterCorpus, Ethtool) {
+  std::map<std::string, Score> scores;
+  for (const auto& file : fs::directory_iterator(folder / "ethtool")) {
+    const std::string name = file.path().filename();
+    const Counters truth = printed_by_ethtool(slurp(file.path()));
+    if (truth.size() < 5) continue;  // settings of a netdev, not statistics
+    const std::string maker = name.find("mlx5") != std::string::npos    ? "mlx5"
+                              : name.find("ionic") != std::string::npos ? "ionic"
+                              : name.find("ice") != std::string::npos   ? "ice"
+                                                                        : "other";
+    scores[maker].take(CounterSource::ethtool, {}, truth, through_the_ioctl(truth), name);
+  }
+  for (const auto& [maker, score] : scores) score.print(("ethtool " + maker).c_str());
+  EXPECT_GE(scores.size(), 3u);
+}
+
+// Module memory: each page file at its place, read as a NIC's firmware would hand it out.
+test::ModuleImage image_of(const fs::path& page00) {
+  test::ModuleImage image;
+  const auto put = [&](const fs::path& file, unsigned page, unsigned first) {
+    for (const char byte : slurp(file)) image.at(page, first++) = static_cast<uint8_t>(byte);
+  };
+  put(page00, 0, 0);
+  const std::string stem = page00.string().substr(0, page00.string().size() - std::string(".page00.bin").size());
+  for (unsigned page = 1; page < 0x30; ++page) {
+    char name[32];
+    std::snprintf(name, sizeof name, ".page%02x.upper.bin", page);
+    if (fs::exists(stem + name)) put(stem + name, page, 128);
+  }
+  return image;
+}
+
+TEST_F(CounterCorpus, Modules) {
+  size_t modules = 0, decoded = 0, monitored = 0, values = 0;
+  for (const auto& file : fs::directory_iterator(folder / "eeprom")) {
+    if (!file.path().string().ends_with(".page00.bin")) continue;
+    ++modules;
+    const auto module = eeprom::decode(image_of(file.path()).pages());
+    EXPECT_TRUE(module.ok()) << file.path() << ": " << module.error().text();
+    if (!module) continue;
+    ++decoded;
+    size_t of_this = (module->temperature.value ? 1u : 0u) + (module->voltage.value ? 1u : 0u);
+    for (const ModuleLane& lane : module->lanes)
+      for (const ModuleReading* reading : {&lane.rx_power, &lane.tx_power, &lane.tx_bias})
+        of_this += reading->value ? 1u : 0u;
+    monitored += of_this > 0 ? 1 : 0;
+    values += of_this;
+  }
+  std::printf("counter score: eeprom: %zu of %zu modules decoded, %zu with monitors, %zu readings\n", decoded, modules,
+              monitored, values);
+  EXPECT_GE(modules, 5u);
+  EXPECT_EQ(decoded, modules);
+  EXPECT_GT(values, 0u);
+}
+
+// perfquery's names (libibmad, fields.c) as the kernel's files have them (drivers/infiniband/core/sysfs.c). QP1Dropped
+// and the selectors have no file.
+const std::map<std::string, std::string> kFileOf{{"PortXmitData", "port_xmit_data"},
+                                                 {"PortRcvData", "port_rcv_data"},
+                                                 {"PortXmitPkts", "port_xmit_packets"},
+                                                 {"PortRcvPkts", "port_rcv_packets"},
+                                                 {"PortUnicastXmitPkts", "unicast_xmit_packets"},
+                                                 {"PortUnicastRcvPkts", "unicast_rcv_packets"},
+                                                 {"PortMulticastXmitPkts", "multicast_xmit_packets"},
+                                                 {"PortMulticastRcvPkts", "multicast_rcv_packets"},
+                                                 {"SymbolErrorCounter", "symbol_error"},
+                                                 {"LinkErrorRecoveryCounter", "link_error_recovery"},
+                                                 {"LinkDownedCounter", "link_downed"},
+                                                 {"PortRcvErrors", "port_rcv_errors"},
+                                                 {"PortRcvRemotePhysicalErrors", "port_rcv_remote_physical_errors"},
+                                                 {"PortRcvSwitchRelayErrors", "port_rcv_switch_relay_errors"},
+                                                 {"PortXmitDiscards", "port_xmit_discards"},
+                                                 {"PortXmitConstraintErrors", "port_xmit_constraint_errors"},
+                                                 {"PortRcvConstraintErrors", "port_rcv_constraint_errors"},
+                                                 {"LocalLinkIntegrityErrors", "local_link_integrity_errors"},
+                                                 {"ExcessiveBufferOverrunErrors", "excessive_buffer_overrun_errors"},
+                                                 {"VL15Dropped", "VL15_dropped"},
+                                                 {"PortXmitWait", "port_xmit_wait"}};
+
+// An HCA whose port manager says what perfquery printed: an InfiniBand port is observed as any other.
+TEST_F(CounterCorpus, PerformanceManagement) {
+  Score score;
+  for (const auto& file : fs::directory_iterator(folder / "ibdiag")) {
+    if (file.path().filename().string().find("perfquery_0x") == std::string::npos) continue;
+    Counters truth;
+    test::Tree tree;
+    const std::string port = "sys/class/infiniband/mlx5_0/ports/1";
+    tree.file(port + "/state", "4: ACTIVE\n").file(port + "/link_layer", "InfiniBand\n");
+    std::istringstream lines(slurp(file.path()));
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with('#') && !truth.empty()) break;  // one port
+      const size_t colon = line.find(':');
+      const auto known = kFileOf.find(line.substr(0, colon));
+      if (colon == std::string::npos || known == kFileOf.end()) continue;
+      const std::string value = line.substr(line.find_last_of('.') + 1);
+      truth.push_back({known->second, std::stoull(value)});
+      tree.file(port + "/counters/" + known->second, value + "\n");
+    }
+    EXPECT_EQ(truth.size(), kFileOf.size()) << file.path();
+    auto kernel = open_kernel(tree.path());
+    ASSERT_TRUE(kernel.ok());
+    const Node node = scan(*kernel);
+    ASSERT_EQ(node.ports.size(), 1u);
+    EXPECT_EQ(node.ports[0].link_layer, LinkLayer::infiniband);
+    score.take(CounterSource::pma, {}, truth, node.ports[0].counters.pma, file.path().filename());
+  }
+  score.print("ibdiag perfquery");
+}
+
+}  // namespace
+}  // namespace fabric

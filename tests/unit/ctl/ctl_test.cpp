@@ -1,0 +1,666 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/ctl.h"
+
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "checks/check.h"
+#include "config/config.h"
+#include "ctl/options.h"
+#include "ctl/output/report_text.h"
+#include "ctl/output/table.h"
+#include "ctl/verbs.h"
+#include "ctl/world.h"
+#include "settings/confirm.h"
+#include "store/report_state.h"
+#include "store/state.h"
+#include "support/golden.h"
+#include "support/healthy_node.h"
+#include "support/json_reader.h"
+#include "support/sim_nic.h"
+#include "support/test.h"
+#include "support/tree.h"
+
+namespace fabric::ctl {
+namespace {
+
+using test::expect_golden;
+using test::expect_goldens;
+using test::Healthy;
+using test::JsonValue;
+using test::ran;
+using test::Ran;
+using test::Tree;
+using test::widest_line;
+
+// A captured machine with one RoCE port and a policy for it.
+void fill(Tree& tree) {
+  const std::string device = "sys/class/infiniband/mlx5_0", port = device + "/ports/1";
+  tree.file("proc/sys/kernel/hostname", "gpu01\n");
+  tree.file(port + "/state", "4: ACTIVE\n")
+      .file(port + "/phys_state", "5: LinkUp\n")
+      .file(port + "/link_layer", "Ethernet\n");
+  tree.file(port + "/rate", "400 Gb/sec (4X NDR)\n").file(device + "/fw_ver", "28.41.1000\n");
+  tree.file(port + "/gids/0", "0000:0000:0000:0000:0000:ffff:0a01:0001\n");
+  tree.file(port + "/gid_attrs/types/0", "RoCE v2\n").file(port + "/gid_attrs/ndevs/0", "eth0\n");
+  tree.file("sys/class/net/eth0/mtu", "9000\n")
+      .file("sys/class/net/eth0/carrier", "1\n")
+      .file("sys/class/net/eth0/ifindex", "7\n");
+  tree.file(port + "/hw_counters/out_of_sequence", "4\n");
+  tree.file("etc/fabric-agent/fabric-agent.toml", "mode = \"audit\"\n[[port]]\nname = \"roce\"\npfc = [3]\n");
+}
+
+Result<Options> parsed(std::vector<std::string> words) { return parse_options(words); }
+
+TEST(CtlOptions, EveryWayToGiveAValue) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"check", "--interval", "4s", "--only", "pfc,link"},
+        {"--interval=4s", "--only=pfc", "check", "-o", "link"},
+        {"-i4s", "-opfc,link", "check"},
+        {"check", "-i", "4s", "--only", "pfc", "--only", "link"}}) {
+    const auto options = parsed(words);
+    ASSERT_TRUE(options) << options.error().text();
+    EXPECT_EQ(options->verb, "check");
+    EXPECT_EQ(options->interval, std::chrono::seconds(4));
+    EXPECT_EQ(options->only, (std::vector<std::string>{"pfc", "link"}));
+  }
+  EXPECT_EQ(parsed({"check"})->interval, std::chrono::seconds(1));
+  EXPECT_EQ(parsed({"check", "-i", "0"})->interval.count(), 0);
+  EXPECT_TRUE(parsed({"topo", "--format", "json"})->json);
+  EXPECT_EQ(parsed({"apply", "--disruptive", "now"})->disruptive, Disruptive::now);
+  EXPECT_EQ(parsed({"config", "--", "-x"})->arguments, std::vector<std::string>{"-x"});
+}
+
+TEST(CtlOptions, ConfigStandsBelowRoot) {
+  EXPECT_EQ(parsed({"check"})->config_file(), "/etc/fabric-agent/fabric-agent.toml");
+  EXPECT_EQ(parsed({"check", "--root", "/tmp/tree"})->config_file(), "/tmp/tree/etc/fabric-agent/fabric-agent.toml");
+  EXPECT_EQ(parsed({"check", "--root", "/tmp/tree", "--config", "my.toml"})->config_file(), "my.toml");
+}
+
+TEST(CtlOptions, WrongLinesSayWhatToWrite) {
+  const std::pair<std::vector<std::string>, const char*> wrong[] = {
+      {{"chekc"}, "did you mean check?"},
+      {{"check", "--onyl", "x"}, "did you mean --only?"},
+      {{"check", "--json=yes"}, "unexpected value"},
+      {{"check", "--only"}, "requires a value"},
+      {{"check", "--interval", "soon"}, "out of range"},
+      {{"check", "--interval=-1"}, "out of range"},
+      {{"check", "--interval", "1us"}, "out of range"},
+      {{"check", "--interval", "0.5"}, "100ms to 1h"},
+      {{"diagnose", "--interval", "99ms"}, "100ms to 1h"},
+      {{"capture", "--interval", "2h"}, "100ms to 1h"},
+      {{"counters", "--interval", "99999999999999999999"}, "100ms to 1h"},
+      {{"check", "--root="}, "invalid value"},
+      {{"topo", "--format", "xml"}, "slurm or rankfile"},
+      {{"topo", "--only", "pfc"}, "topo: unknown option --only"},
+      {{"apply", "--disruptive", "soon"}, "must be idle, now or never"},
+      {{"-Z"}, "unknown option '-Z'"},
+      {{"check", "pfc"}, "unexpected argument"},
+      {{"plan", "now"}, "unexpected argument"},
+      {{"check", "--only", "pcf"}, "did you mean pfc?"},
+      {{"explain", "localty"}, "did you mean locality?"},
+      {{"config", "chek"}, "requires check, show or accept"},
+      {{"help", "nonsense"}, "unknown command 'nonsense'"},
+      {{"help", "check", "diagnose"}, "too many arguments"},
+      {{"capture", ""}, "requires a DIR"},
+  };
+  for (const auto& [words, said] : wrong) {
+    const Ran result = ran(words);
+    EXPECT_EQ(result.code, kUsage) << words.front();
+    EXPECT_NE(result.errors.find(said), std::string::npos) << result.errors;
+    EXPECT_EQ(result.text, "") << words.front();
+  }
+  EXPECT_EQ(ran({}).code, kUsage);
+}
+
+TEST(CtlHelp, IsPrintedFromTheTables) {
+  const Ran usage = ran({"--help"});
+  EXPECT_EQ(usage.code, kDone);
+  for (const Verb& verb : verbs()) {
+    EXPECT_NE(usage.text.find("  " + std::string(verb.name)), std::string::npos) << verb.name;
+    const Ran help = ran({std::string(verb.name), "--help"});
+    EXPECT_EQ(help.code, kDone);
+    EXPECT_EQ(help.text, ran({"help", std::string(verb.name)}).text);
+    for (const OptionRow& row : option_rows())
+      EXPECT_EQ(help.text.find("--" + std::string(row.name) + " ") != std::string::npos, takes(verb.name, row))
+          << verb.name << " " << row.name;
+  }
+  for (const Verb& verb : verbs()) EXPECT_LE(widest_line(help_text(verb, 80)), 80u) << verb.name;
+  EXPECT_LE(widest_line(usage_text(80)), 80u);
+  EXPECT_EQ(ran({"--version"}).text, "fabric-agentctl " FABRIC_VERSION "\n");
+}
+
+TEST(CtlDocs, ManPageNamesEverything) {
+  std::string page = test::of_source("agent/ctl/fabric-agentctl.1");
+  ASSERT_NE(page, "");
+  for (size_t at; (at = page.find("\\-")) != std::string::npos;) page.erase(at, 1);
+  for (const Verb& verb : verbs()) {
+    const std::string name(verb.name);
+    EXPECT_TRUE(page.find("\n.TP\n.BR " + name) != std::string::npos ||
+                page.find("\n.TP\n.BR \"" + name) != std::string::npos)
+        << name;
+  }
+  for (const OptionRow& row : option_rows())
+    EXPECT_NE(page.find("\n.BR " + (row.letter == 0 ? "" : std::string("-") + row.letter + " \", \" ") + "--" +
+                        std::string(row.name)),
+              std::string::npos)
+        << row.name;
+}
+
+// The completion asks the program: `help` for verbs and options, `explain` for ids.
+TEST(CtlDocs, CompletionFindsWhatItAsksFor) {
+  const std::string list = ran({"explain"}).text;
+  ASSERT_TRUE(list.starts_with("ID ")) << list;
+  for (const Check& check : checks())
+    EXPECT_NE(list.find("\n" + std::string(check.id) + " "), std::string::npos) << check.id;
+  const std::string usage = ran({"help"}).text;
+  const size_t first = usage.find("\nVerbs:\n"), last = usage.find("\n\n", first);
+  for (const Verb& verb : verbs()) {
+    const size_t at = usage.find("\n  " + std::string(verb.name) + " ", first);
+    EXPECT_LT(at, last) << verb.name;
+  }
+}
+
+TEST(CtlCheck, OfACapturedMachine) {
+  Tree tree;
+  fill(tree);
+  const Ran result = ran({"check", "--root", tree.path(), "--interval", "0", "--json"});
+  const JsonValue json = JsonValue::parse(result.text);
+  EXPECT_EQ(json["verdict"].text(), "warning") << result.text;  // configured, and no agent runs
+  EXPECT_EQ(result.code, 1);
+  bool saw_pfc = false;
+  EXPECT_EQ(
+      json["unread"].array().empty(),
+      ran({"check", "--root", tree.path(), "--interval", "0"}).text.find("Could not be read") == std::string::npos);
+  for (const JsonValue& check : json["checks"].array()) {
+    if (check["id"].text() != "pfc") continue;
+    saw_pfc = true;
+    EXPECT_EQ(check["status"].text(), "unknown") << "PFC is told by netlink, which a captured tree has not";
+    EXPECT_EQ(check["expected"].text(), "3");
+  }
+  EXPECT_TRUE(saw_pfc);
+  tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n")
+      .file("sys/class/infiniband/mlx5_0/ports/1/phys_state", "2: Polling\n");
+  const Ran down = ran({"check", "--root", tree.path(), "--interval", "0", "--only", "port-state"});
+  EXPECT_EQ(down.code, 2) << down.text;
+  EXPECT_NE(down.text.find("CRITICAL  port-state  mlx5_0/1"), std::string::npos) << down.text;
+}
+
+TEST(CtlCheck, NothingCheckedIsUnknown) {
+  Tree tree;
+  tree.file("proc/cmdline", "quiet\n");
+  for (const std::string name : {"platform", "host", "counters", "topology", "port-state"}) {
+    const Ran none = ran({"check", "--root", tree.path(), "--interval", "0", "--only", name});
+    EXPECT_EQ(none.code, 3) << none.text;
+    EXPECT_NE(none.text.find("UNKNOWN  "), std::string::npos) << none.text;
+  }
+  const Ran brief = ran({"check", "--brief", "--root", tree.path(), "--interval", "0", "--only", "platform"});
+  EXPECT_EQ(brief.code, 3) << brief.text;
+  fill(tree);
+  const Ran some = ran({"check", "--root", tree.path(), "--interval", "0", "--only", "port-state,cabling"});
+  EXPECT_EQ(some.code, 3) << "port-state is ok, of cabling nothing is known: " << some.text;
+}
+
+TEST(CtlCheck, WithoutAndWithFaultyConfiguration) {
+  Tree tree;
+  fill(tree);
+  tree.remove("etc");
+  const Ran none = ran({"check", "--root", tree.path(), "--interval", "0", "--only", "pfc"});
+  EXPECT_EQ(none.code, 3) << none.text;
+  EXPECT_NE(none.text.find("No such file"), std::string::npos) << none.text;
+  tree.file("etc/fabric-agent/fabric-agent.toml", "[[port]]\npcf = [3]\n");
+  EXPECT_NE(ran({"check", "--root", tree.path(), "--interval", "0", "--only", "pfc"}).text.find("pcf"),
+            std::string::npos);
+  const std::string file = tree.path() + "/etc/fabric-agent/fabric-agent.toml";
+  EXPECT_EQ(ran({"check", "--root", tree.path(), "--config", file}).code, kFailure)
+      << "a file that was named must be good";
+  EXPECT_EQ(ran({"config", "check", "--config", file}).code, 1);
+  EXPECT_EQ(ran({"check", "--root", "/nonexistent"}).code, kFailure);
+}
+
+TEST(CtlConfig, CheckAndShow) {
+  Tree tree;
+  fill(tree);
+  const Ran good = ran({"config", "check", "--root", tree.path()});
+  EXPECT_EQ(good.code, kDone) << good.errors;
+  EXPECT_NE(good.text.find("valid, mode audit, 1 [[port]] entries"), std::string::npos) << good.text;
+  EXPECT_TRUE(ran({"config", "show", "--root", tree.path()}).text.starts_with("mode = \"audit\""));
+  const JsonValue json = JsonValue::parse(ran({"config", "show", "--json", "--root", tree.path()}).text);
+  EXPECT_EQ(json["ports"].array().at(0)["want"]["pfc"]["value"].array().at(0).number(), 3);
+}
+
+// The agent may be stopped; what is compared with, and that it is not the files, must be seen all the same.
+TEST(CtlConfig, WhileItIsInvalidTheLastValidOneIsShown) {
+  Tree tree;
+  fill(tree);
+  const std::string file = tree.path() + "/etc/fabric-agent/fabric-agent.toml",
+                    drop_in = "etc/fabric-agent/conf.d/1.toml";
+  tree.file(drop_in, "reread = \"10s\"\n");
+  ASSERT_TRUE(save_last_good(tree.path(), *load_config(file)).ok());
+  tree.remove(drop_in);
+  for (const char* text : {"mode = \"audit\"\n", "mode = \"aud", ""}) {
+    tree.file("etc/fabric-agent/fabric-agent.toml", text);
+    EXPECT_EQ(ran({"config", "check", "--root", tree.path()}).code, 1) << text;
+    const Ran status = ran({"status", "--root", tree.path()});
+    EXPECT_NE(status.text.find(" roce "), std::string::npos) << status.text;
+    EXPECT_NE(status.text.find("Invalid configuration; compared with the last valid one"), std::string::npos);
+    const Ran check = ran({"check", "--only", "agent", "--interval", "0", "--root", tree.path()});
+    EXPECT_EQ(check.code, 2) << check.text;
+    EXPECT_NE(check.text.find("configuration invalid"), std::string::npos) << check.text;
+    EXPECT_EQ(ran({"plan", "--root", tree.path()}).code, kFailure);
+  }
+  EXPECT_EQ(ran({"config", "accept", "--root", tree.path()}).code, kFailure) << "a captured tree";
+}
+
+TEST(CtlStatus, OfACapturedMachine) {
+  Tree tree;
+  fill(tree);
+  const Ran text = ran({"status", "--root", tree.path()});
+  EXPECT_EQ(text.code, kDone) << text.errors;
+  EXPECT_NE(text.text.find("mlx5_0/1 eth0   ACTIVE 400 Gb/s roce   unknown"), std::string::npos) << text.text;
+  const JsonValue json = JsonValue::parse(ran({"status", "--json", "--root", tree.path()}).text);
+  EXPECT_EQ(json["ports"].array().at(0)["port"].text(), "mlx5_0/1");
+  EXPECT_TRUE(json["ports"].array().at(0)["in_sync"].is_null()) << "unknown is neither";
+  EXPECT_EQ(ran({"status", "--root", tree.path(), "--port", "mlx5_7"}).code, kFailure);
+  const Ran host = ran({"status", "--root", tree.path(), "--port", "host"});
+  EXPECT_EQ(host.code, kDone);
+  EXPECT_EQ(host.text.find("No RDMA device"), std::string::npos) << "there is one: " << host.text;
+  EXPECT_EQ(
+      JsonValue::parse(ran({"show", "--json", "--root", tree.path(), "--port", "eth0"}).text)["ports"].array().size(),
+      1u);
+}
+
+TEST(CtlWrite, ACapturedTreeIsNotWrittenTo) {
+  Tree tree;
+  fill(tree);
+  for (const char* verb : {"apply", "restore", "plan"}) {
+    const Ran result = ran({verb, "--root", tree.path()});
+    EXPECT_EQ(result.code, kFailure) << verb;
+    EXPECT_NE(result.errors.find("captured tree"), std::string::npos) << result.errors;
+  }
+}
+
+// In namespaces of its own: what it writes is nobody's. 0: as it should be, 77: there are no namespaces here.
+int restore_where_nothing_can_be_recorded() {
+  if (::unshare(CLONE_NEWNET | CLONE_NEWNS) != 0 || ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+    return 77;
+  for (const char* folder : {"/run", "/var/lib"})
+    if (::mount("none", folder, "tmpfs", 0, nullptr) != 0) return 77;
+  const auto before = Root::open("/")->read_line("proc/sys/net/ipv4/tcp_ecn");
+  const std::string stood = before && *before == "1" ? "0" : "1";
+  if (!qos::save_sysctl_originals("/", {{"net.ipv4.tcp_ecn", stood}})) return 1;
+  if (::mount(nullptr, "/var/lib", nullptr, MS_REMOUNT | MS_RDONLY, nullptr) != 0) return 77;
+  const Ran restored = ran({"restore", "--port", "host"});
+  if (*Root::open("/")->read_line("proc/sys/net/ipv4/tcp_ecn") != stood) return 2;
+  if (restored.code != kChanges) return 3;
+  return restored.text.find("net.ipv4.tcp_ecn") == std::string::npos ? 4
+         : restored.errors.find("sysctl.toml") == std::string::npos  ? 5
+                                                                     : 0;
+}
+
+TEST(CtlWrite, AfterAWriteAFailureIsNotOneFromBefore) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root for namespaces";
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(restore_where_nothing_can_be_recorded());
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "no namespaces here";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+// An agent that has not read the changed file again would undo the apply within milliseconds, and nobody would be told.
+TEST(CtlWrite, AnApplyThatTheAgentWouldUndoIsRefused) {
+  using std::chrono::milliseconds;
+  Tree tree;
+  fill(tree);
+  World world{Kernel{.root = tree.root()}, Policy{}, {}};
+  world.policy->mode = Mode::enforce;
+  const std::string same = confirm::digest(wanted_config(*world.policy));
+  AgentState state;
+  state.mode = "enforce";
+  const auto refused = [&](const std::string& config) {
+    EXPECT_TRUE(state::save_agent_state(tree.path(), state, config).ok());
+    return !refuse_against_other_config(world, milliseconds(150)).ok();
+  };
+  EXPECT_FALSE(refused("other")) << "it does not run";
+  const auto runs = state::take_lock(tree.path(), {}, state::kAgentLockFile);
+  ASSERT_TRUE(runs.ok());
+  EXPECT_TRUE(refused("other"));
+  EXPECT_FALSE(refused(same));
+  world.policy->series_limit += 1;
+  EXPECT_FALSE(refused(same)) << "what the exporter does is not enforced";
+  world.policy->exclude = {"mlx5_9"};
+  EXPECT_TRUE(refused(same));
+  world.policy->exclude.clear();
+  EXPECT_FALSE(refused("")) << "one from before, that does not say";
+  state.held = "reverted";
+  EXPECT_FALSE(refused("other")) << "it writes nothing now";
+  state.held.clear();
+  state.mode = "audit";
+  EXPECT_FALSE(refused("other"));
+  state.mode = "enforce";
+  ASSERT_TRUE(state::save_agent_state(tree.path(), state, "other").ok());
+  std::thread reads_again([&] {
+    std::this_thread::sleep_for(milliseconds(200));
+    EXPECT_TRUE(state::save_agent_state(tree.path(), state, same).ok());
+  });
+  EXPECT_TRUE(refuse_against_other_config(world, milliseconds(20'000)).ok())
+      << "systemctl reload returns before it is done";
+  reads_again.join();
+}
+
+TEST(CtlConfirm, TheTimeIsReadAndNothingIsConfirmedOfACapturedTree) {
+  EXPECT_EQ(parsed({"apply", "--confirm", "90"})->confirm, std::chrono::seconds(90));
+  EXPECT_EQ(parsed({"apply", "-C", "5min"})->confirm, std::chrono::minutes(5));
+  EXPECT_FALSE(parsed({"apply"})->confirm);
+  for (const char* wrong : {"0", "500ms", "25h", "soon"})
+    EXPECT_FALSE(parsed({"apply", "--confirm", wrong}).ok()) << wrong;
+  EXPECT_FALSE(parsed({"restore", "--confirm", "60"}).ok()) << "apply alone is on trial";
+  Tree tree;
+  fill(tree);
+  const Ran result = ran({"confirm", "--root", tree.path()});
+  EXPECT_EQ(result.code, kFailure);
+  EXPECT_NE(result.errors.find("captured tree"), std::string::npos) << result.errors;
+}
+
+TEST(CtlTopo, AMachineThatIsTooLargeIsNotAnEmptyOne) {
+  test::Tree tree;
+  char slot[80], pci[24];
+  for (unsigned i = 0; i < 1'025; ++i) {
+    std::snprintf(slot, sizeof slot, "pci0000:00/0000:00:%02x.%x", i / 256, i / 32 % 8);
+    std::snprintf(pci, sizeof pci, "0000:%02x:%02x.0", 1 + i / 32, i % 32);
+    test::add_pci(tree, {slot, pci, "0x10de", "0x2330", "0x030200", "0"});
+  }
+  Output output;
+  EXPECT_EQ(run_topo(*parsed({"topo", "--root", tree.path()}), output), kFailure);
+  EXPECT_NE(output.errors.find("1025 GPUs and 0 NICs"), std::string::npos) << output.errors << output.text;
+}
+
+TEST(CtlText, UnmanagedPortsHaveAReason) {
+  Healthy node;
+  node.now.ports[1].left_alone = "subfunction (mlx5_core.sf.4): set on its function 0000:24:00.0";
+  node.now.ports[1].virtual_function = true;
+  node.policy.ports[0].match.rdma = {"mlx5_[0-2]"};
+  EXPECT_EQ(unmanaged_text(node.now, node.policy, {}),
+            "mlx5_3/1: unmanaged: no [[port]] entry matches\n"
+            "mlx5_1/1: unmanaged: subfunction (mlx5_core.sf.4): set on its function 0000:24:00.0\n");
+  SettingState& pfc = node.now.agent->ports["mlx5_0/1"]["pfc"];
+  pfc.outcome = "in_sync";
+  pfc.drifts = {{"process", 2}, {"link", 1}};
+  pfc.last_drift = "2026-01-01T00:10:00Z";
+  pfc.drift_from = "3";
+  pfc.drift_to = "none";
+  pfc.drift_by = "lldpad (pid 812)";
+  node.now.agent->held = "an apply awaits confirmation";
+  const std::string text = status_text(node.now, &node.policy, node.plan, {});
+  EXPECT_NE(text.find("mlx5_0/1 pfc: drifted 3 times, last 2026-01-01T00:10:00Z from 3 to none, by lldpad (pid 812)"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("enforcement suspended: an apply awaits confirmation"), std::string::npos) << text;
+  const JsonValue json = JsonValue::parse(status_json(node.now, &node.policy, node.plan).dump());
+  EXPECT_NE(json["ports"].array().at(3)["left_alone"].text(), "");
+}
+
+// A plan of simulated NICs: what it calls a write is what apply would write, and nothing is written.
+TEST(CtlPlan, ListsWritesAndWritesNothing) {
+  test::SimKernel sim;
+  test::SimNic& nic = sim.add_nic("eth0", test::Personality::mlx5);
+  World world{sim.kernel(), Policy{}, {}};
+  PortPolicy entry;
+  entry.name = "roce";
+  entry.want.pfc = PrioSet{8};
+  entry.want.mtu = nic.mtu;
+  world.policy->ports = {entry};
+  Node node;
+  node.ports = {nic.port()};
+  Options options;
+  options.disruptive = Disruptive::never;
+  const Plan plan = make_plan(world, node, options);
+  ASSERT_EQ(plan.size(), 1u);
+  const Changes& changes = plan.begin()->second;
+  ASSERT_EQ(std::count_if(changes.begin(), changes.end(), is_write), 1);
+  for (const Change& change : changes)
+    EXPECT_EQ(change.outcome, change.setting == SettingId::pfc ? Outcome::pending : Outcome::in_sync) << change.key();
+  EXPECT_EQ(nic.writes(), 0u);
+  const JsonValue json = JsonValue::parse(changes_json(changes).dump());
+  EXPECT_EQ(json.array().size(), 2u);
+}
+
+TEST(CtlText, FindingsOfOneKindStandTogether) {
+  Healthy node;
+  for (const char* port : {"mlx5_0/1", "mlx5_1/1"}) {
+    Change& change = node.change(port, "pfc");
+    change.outcome = Outcome::differs;
+    change.from = "none";
+  }
+  node.now.agent->running = false;
+  node.now.ports[2].state = 1;
+  node.now.ports[2].phys_state = 2;
+  node.now.ports[2].unread = {"ethtool statistics: Operation not permitted (EPERM)"};
+  node.now.unseen = {"the agent's state: Permission denied (EACCES)"};
+  const Report report = run_checks(node.view());
+  const auto text = [&](const Output& output) {
+    return report_text(report, node.now.hostname, false, output) + unseen_text(node.now, output) +
+           next_text(report, "");
+  };
+  expect_goldens("ctl_check", text);
+  Output terminal;
+  terminal.width = 80;
+  terminal.color = true;
+  expect_golden("screens/check.ansi", "$ fabric-agentctl check\n" + text(terminal));
+  const std::string brief = brief_text(report, worst(report));
+  EXPECT_EQ(std::count(brief.begin(), brief.end(), '\n'), 1);
+  EXPECT_TRUE(brief.starts_with("fabric CRITICAL: 3 critical, 1 warning, ")) << brief;
+  EXPECT_NE(brief.find(" checks: port-state mlx5_2/1: DOWN"), std::string::npos) << brief;
+}
+
+TEST(CtlCheck, NextCommandFollowsTheFirstFinding) {
+  const auto next = [](const char* id, const char* subject, Status status) {
+    Report report;
+    report.findings.push_back({id, subject, status, "", "", "", ""});
+    return next_text(report, " --root /tmp/tree");
+  };
+  EXPECT_EQ(next("pfc", "mlx5_0/1", Status::critical), "\nNext: fabric-agentctl plan --root /tmp/tree\n");
+  EXPECT_EQ(next("loss", "mlx5_0/1", Status::warning), "\nNext: fabric-agentctl diagnose mlx5_0/1 --root /tmp/tree\n");
+  EXPECT_EQ(next("agent", "host", Status::warning), "\nNext: fabric-agentctl explain agent\n");
+  EXPECT_EQ(next("pfc", "mlx5_0/1", Status::ok), "");
+}
+
+TEST(CtlCheck, StrictFailsOnAWarningAndBriefIsOneLine) {
+  Tree tree;
+  fill(tree);
+  const std::vector<std::string> words{"check", "--root", tree.path(), "--interval", "0", "--only", "agent", "--brief"};
+  const Ran brief = ran(words);
+  EXPECT_EQ(brief.code, 1) << brief.text;
+  EXPECT_TRUE(brief.text.starts_with("fabric WARNING: 1 warning, 2 checks: agent host: ")) << brief.text;
+  EXPECT_EQ(std::count(brief.text.begin(), brief.text.end(), '\n'), 1);
+  EXPECT_TRUE(brief.text.ends_with(" (rates not judged: fabric-exporter is not running)\n")) << brief.text;
+  auto strict = words;
+  strict.push_back("--strict");
+  EXPECT_EQ(ran(strict).code, 2);
+  EXPECT_EQ(brief_text({}, Status::unknown), "fabric UNKNOWN: 0 checks\n");
+}
+
+// Without a running exporter, --brief reads the counters once, unless --interval asks for two readings.
+TEST(CtlCheck, BriefReadsOnce) {
+  Tree tree;
+  fill(tree);
+  const auto seconds = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"check", "--brief", "--root", tree.path()};
+    words.insert(words.end(), more.begin(), more.end());
+    const auto begin = std::chrono::steady_clock::now();
+    const Ran brief = ran(words);
+    const bool once = brief.text.find(" (rates not judged: fabric-exporter is not running)\n") != std::string::npos;
+    EXPECT_EQ(once, more.empty()) << brief.text;
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  EXPECT_LT(seconds({}), 0.9);
+  EXPECT_GT(seconds({"--interval", "900ms"}), 0.9);
+}
+
+// The verdict of the running exporter: without a scan, which would find other things in this tree.
+TEST(CtlCheck, BriefShowsTheExportersReport) {
+  Tree tree;
+  fill(tree);
+  Finding down{"port-state", "mlx5_7/1", Status::critical, "DOWN | polling", "ACTIVE", "", ""};
+  Finding slow{"rate", "mlx5_6/1", Status::warning, "100 Gb/s", "", "", ""};
+  Finding known{"memlock", "host", Status::critical, "64 KiB", "unlimited", "", ""};
+  known.acknowledged = true;
+  PublishedReport published{{{down, slow, known, {"rate", "mlx5_5/1", Status::ok, "", "", "", ""}}}, 1000};
+  const auto publish = [&](double now) {
+    tree.file(kReportFile, report_toml(published)).file("proc/uptime", std::to_string(now) + " 1.0\n");
+  };
+  const std::vector<std::string> words{"check", "--brief", "--root", tree.path(), "--interval", "0"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), words.begin(), words.end());
+    return ran(more);
+  };
+  publish(1029);
+  const Ran all = ran(words);
+  EXPECT_EQ(all.code, 2);
+  EXPECT_EQ(all.text,
+            "fabric CRITICAL: 1 critical, 1 warning, 1 acknowledged, 4 checks: port-state mlx5_7/1: DOWN / polling, "
+            "expected ACTIVE; 1 more\n");
+  EXPECT_EQ(with({"--only", "rate"}).text, "fabric WARNING: 1 warning, 2 checks: rate mlx5_6/1: 100 Gb/s\n");
+  EXPECT_EQ(with({"--only", "rate", "--strict"}).code, 2);
+  EXPECT_EQ(with({"--only", "host"}).text, "fabric OK: 1 acknowledged, 1 checks\n");
+  const Ran unknown = with({"--only", "cabling"});
+  EXPECT_EQ(unknown.code, 3) << "the exporter has nothing of it, and a scan finds nothing either: " << unknown.text;
+  publish(1031);
+  const Ran stale = ran(words);
+  EXPECT_EQ(stale.text.find("mlx5_7"), std::string::npos) << stale.text;
+  EXPECT_NE(stale.text.find("31 s ago: fabric-exporter is gone or hangs)\n"), std::string::npos) << stale.text;
+  published.report.findings.clear();
+  publish(1001);
+  EXPECT_NE(ran(words).text.find("agent host"), std::string::npos)
+      << "an exporter that has checked nothing does not count";
+  tree.file(kReportFile, "updated = 1000.0\n[ok]\nrate = -1\n");
+  EXPECT_NE(ran(words).text.find("report.toml:3:"), std::string::npos) << ran(words).text;
+}
+
+TEST(CtlText, HealthyNode) {
+  const Healthy node;
+  const Report report = run_checks(node.view());
+  expect_goldens("ctl_check_healthy",
+                 [&](const Output& output) { return report_text(report, node.now.hostname, true, output); });
+}
+
+TEST(CtlText, StatusShowAndChanges) {
+  Healthy node;
+  Change& pending = node.change("mlx5_0/1", "pfc");
+  pending.outcome = Outcome::pending;
+  pending.from = "none";
+  pending.disruptive = true;
+  Change& differs = node.change("mlx5_1/1", "ets");
+  differs.outcome = Outcome::differs;
+  node.now.agent->ports["mlx5_1/1"]["ets"] = {"conflict", "changed back again and again by lldpad", 5,
+                                              "2026-01-01T00:10:00Z"};
+  node.now.agent->ports["mlx5_2/1"]["pfc"] = {"in_sync", "", 2, "2026-01-01T00:05:00Z"};
+  expect_goldens("ctl_status",
+                 [&](const Output& output) { return status_text(node.now, &node.policy, node.plan, output); });
+  expect_goldens("ctl_show",
+                 [&](const Output& output) { return show_text(node.now, &node.policy, node.plan, output); });
+  Node host = node.now;
+  host.ports.clear();
+  host.agent.reset();
+  EXPECT_EQ(status_text(host, &node.policy, {}, {}),
+            "Agent: not running; no state published.\nNo RDMA device found.\n");
+  EXPECT_EQ(status_text(host, &node.policy, {{"host", {}}}, {}),
+            "Agent: not running; no state published.\n\nhost: in sync yes\n");
+  Change& refused = node.change("mlx5_3/1", "mtu");
+  refused.outcome = Outcome::refused;
+  refused.from = "1500";
+  refused.code = EBUSY;
+  for (const char* port : {"mlx5_1/1", "mlx5_2/1", "mlx5_3/1"}) {
+    Change& change = node.change(port, "trust");
+    change.outcome = Outcome::differs;
+    change.from = "pcp";
+  }
+  node.change("mlx5_1/1", "ets").outcome = Outcome::in_sync;
+  node.change("mlx5_3/1", "mtu").detail = "the port is in use";
+  Changes all;
+  for (const auto& [port, changes] : node.plan) all.insert(all.end(), changes.begin(), changes.end());
+  expect_goldens("ctl_plan", [&](const Output& output) { return changes_text(all, false, output); });
+  expect_goldens("ctl_plan_verbose", [&](const Output& output) { return changes_text(all, true, output); });
+}
+
+TEST(CtlText, StatusJsonTellsWhatTheAgentKnows) {
+  Healthy node;
+  node.change("mlx5_1/1", "ets").outcome = Outcome::differs;
+  node.now.agent->ports["mlx5_1/1"]["ets"] = {"conflict", "by lldpad", 5, "2026-01-01T00:10:00Z"};
+  const JsonValue json = JsonValue::parse(status_json(node.now, &node.policy, node.plan).dump());
+  const JsonValue& port = json["ports"].array().at(1);
+  EXPECT_FALSE(port["in_sync"].boolean());
+  EXPECT_TRUE(json["unread"].array().empty());
+  node.now.unseen = {"modules: it takes root"};
+  EXPECT_EQ(JsonValue::parse(status_json(node.now, &node.policy, node.plan).dump())["unread"].array().at(0).text(),
+            "modules: it takes root");
+  for (const JsonValue& setting : port["settings"].array()) {
+    if (setting["setting"].text() != "ets") continue;
+    EXPECT_EQ(setting["outcome"].text(), "conflict");
+    EXPECT_EQ(setting["detail"].text(), "by lldpad");
+    EXPECT_EQ(setting["repairs"].number(), 5);
+  }
+  EXPECT_TRUE(json["host"].is_null()) << "no [sysctl]";
+  node.plan["host"] = {{"host", {}, Outcome::differs, 0, false, "2", "1", "", "net.ipv4.tcp_ecn"}};
+  node.now.agent->ports["host"]["net.ipv4.tcp_ecn"] = {"conflict", "by sysctl", 5, "2026-01-01T00:10:00Z"};
+  const JsonValue again = JsonValue::parse(status_json(node.now, &node.policy, node.plan).dump());
+  EXPECT_FALSE(again["host"]["in_sync"].boolean());
+  EXPECT_EQ(again["host"]["settings"].array().at(0)["setting"].text(), "net.ipv4.tcp_ecn");
+  EXPECT_EQ(again["host"]["settings"].array().at(0)["repairs"].number(), 5);
+}
+
+TEST(CtlText, ATableShowsEveryLanguage) {
+  Table table({"CHECK", "COMMENT"});
+  table.add({"pfc", "Kabel f\u00fcr Z\u00fcrich \u2013 bestellt"});
+  table.add({"gid", "\xff\x1b[2J"});
+  const std::string text = table.text(Output());
+  EXPECT_NE(text.find("Kabel f\u00fcr Z\u00fcrich \u2013 bestellt\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+  EXPECT_EQ(text.find('\xff'), std::string::npos) << text;
+}
+
+TEST(CtlText, ConsecutiveNamesAreARange) {
+  EXPECT_EQ(names_text({"mlx5_0/1", "mlx5_1/1", "mlx5_2/1", "mlx5_5/1"}), "mlx5_0..2, mlx5_5/1");
+  EXPECT_EQ(names_text({"mlx5_0/1", "mlx5_1/1"}), "mlx5_0/1, mlx5_1/1");
+  EXPECT_EQ(names_text({"rocep8s0f0/2", "rocep8s0f1/2", "rocep8s0f2/2"}), "rocep8s0f0..2/2");
+  EXPECT_EQ(names_text({"GPU0", "GPU1", "GPU2", "host"}), "GPU0..2, host");
+}
+
+TEST(CtlText, ATableFitsAndLosesNothing) {
+  Table table({"PORT", "VALUE", "NOTE"});
+  table.add({"mlx5_0/1", "0:0 1:0 2:0 3:1 4:0", std::string(30, 'x')});
+  Output output;
+  output.width = 34;
+  EXPECT_EQ(table.text(output),
+            "PORT     VALUE NOTE\n"
+            "mlx5_0/1 0:0   xxxxxxxxxxxxxxxxxxx\n"
+            "         1:0   xxxxxxxxxxx\n"
+            "         2:0\n"
+            "         3:1\n"
+            "         4:0\n");
+}
+
+TEST(CtlText, LongLinesAreFolded) {
+  EXPECT_EQ(folded("  one two three\nx\n", 10), "  one\n    two\n    three\nx\n");
+  EXPECT_EQ(folded("# one two three\nA=one-two-three\n", 10, "# "), "# one two\n# three\nA=one-two-three\n");
+  EXPECT_EQ(folded("one two three", 0), "one two three");
+}
+
+TEST(CtlText, WrapsOnTerminalsOnly) {
+  EXPECT_EQ(wrapped("one two three", 0, 2), "one two three");
+  EXPECT_EQ(wrapped("one two three", 9, 2), "one two\n  three");
+  EXPECT_EQ(wrapped("unbreakable", 4, 2), "unbreakable");
+  Output plain;
+  EXPECT_EQ(colored(plain, Status::critical, "x"), "x");
+  Output terminal;
+  terminal.color = true;
+  EXPECT_NE(colored(terminal, Status::critical, "x"), "x");
+}
+
+}  // namespace
+}  // namespace fabric::ctl

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/report.h"
+
+#include "base/json.h"
+#include "support/json_reader.h"
+#include "support/test.h"
+
+namespace fabric {
+namespace {
+
+Report of(std::vector<Status> statuses) {
+  Report report;
+  for (Status status : statuses) report.findings.push_back({"id", "subject", status, "o", "e", "", ""});
+  return report;
+}
+
+TEST(Report, WorstIsThatOfMonitoringPlugins) {
+  EXPECT_EQ(worst({}), Status::ok);
+  EXPECT_EQ(worst(of({Status::ok, Status::unknown})), Status::unknown);
+  EXPECT_EQ(worst(of({Status::unknown, Status::warning})), Status::warning);
+  EXPECT_EQ(worst(of({Status::warning, Status::critical, Status::unknown})), Status::critical);
+  EXPECT_EQ(static_cast<int>(Status::warning), 1);
+  EXPECT_EQ(static_cast<int>(Status::critical), 2);
+  EXPECT_EQ(static_cast<int>(Status::unknown), 3);
+}
+
+TEST(Report, JsonKeepsTheContract) {
+  Report report;
+  report.findings.push_back({"pfc", "mlx5_0/1", Status::critical, "none", "3", "why", "what"});
+  const auto json = test::JsonValue::parse(to_json(report).dump());
+  EXPECT_EQ(json["verdict"].text(), "critical");
+  ASSERT_EQ(json["checks"].array().size(), 1u);
+  const auto& check = json["checks"].array()[0];
+  for (auto [key, value] : {std::pair{"id", "pfc"},
+                            {"subject", "mlx5_0/1"},
+                            {"status", "critical"},
+                            {"observed", "none"},
+                            {"expected", "3"},
+                            {"meaning", "why"},
+                            {"remedy", "what"}})
+    EXPECT_EQ(check[key].text(), value) << key;
+}
+
+}  // namespace
+}  // namespace fabric

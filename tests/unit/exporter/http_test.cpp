@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: Apache-2.0
+// The HTTP side: what strangers send, judged by pure functions, and the real server on loopback.
+#include "exporter/http/http.h"
+
+#include <arpa/inet.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <zlib.h>
+
+#include "exporter/http/connections.h"
+#include "exporter/http/page.h"
+#include "exporter/http/server.h"
+#include "support/test.h"
+
+namespace fabric::exporter {
+namespace {
+
+TEST(Route, PathsAreExact) {
+  EXPECT_EQ(route_of("/metrics"), Route::metrics);
+  EXPECT_EQ(route_of("/"), Route::landing);
+  EXPECT_EQ(route_of("/-/healthy"), Route::healthy);
+  EXPECT_EQ(route_of("/-/ready"), Route::ready);
+  EXPECT_EQ(route_of("http://node7:10479/metrics"), Route::metrics);
+  EXPECT_EQ(route_of("http://[::1]:10479"), Route::landing);
+  EXPECT_EQ(route_of("http://node7:10479/metrics/x"), Route::not_found);
+  for (const char* path : {"/metrics/", "/metrics/x", "/Metrics", "//metrics", "/../../etc/passwd", "", "/-/"})
+    EXPECT_EQ(route_of(path), Route::not_found) << path;
+}
+
+TEST(AcceptEncoding, IsReadAsTheStandardSays) {
+  for (const char* yes :
+       {"gzip", "gzip, deflate", "deflate;q=0.5, GZIP;q=0.3", "*", "x-gzip", "br;q=1.0, gzip;q=0.001", " gzip ; q=1 "})
+    EXPECT_TRUE(accepts_gzip(yes)) << yes;
+  for (const char* no :
+       {"", "identity", "gzip;q=0", "gzip;q=0.000, *", "*;q=0", "deflate, br, zstd", "notgzip", "gzip2", ",;,=,"})
+    EXPECT_FALSE(accepts_gzip(no)) << no;
+}
+
+TEST(Address, FamiliesAndFaults) {
+  EXPECT_EQ(parse_address("127.0.0.1:10479")->storage.ss_family, AF_INET);
+  EXPECT_EQ(parse_address("[::1]:0")->storage.ss_family, AF_INET6);
+  EXPECT_EQ(parse_address(":10479")->storage.ss_family, AF_INET6);
+  for (const char* wrong : {"", "10479", "localhost:10479", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "::1:80",
+                            "[::1:80", "[]:1", "[127.0.0.1]:1"})
+    EXPECT_FALSE(parse_address(wrong)) << wrong;
+}
+
+// From now on this process is on a kernel that was booted with ipv6.disable=1.
+bool forget_ipv6() {
+  constexpr auto kCall = offsetof(seccomp_data, nr), kFamily = offsetof(seccomp_data, args);
+  sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kCall),
+                          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 3),
+                          BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kFamily),
+                          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 0, 1),
+                          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAFNOSUPPORT),
+                          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog program{std::size(filter), filter};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST(Address, BothFamiliesOfAKernelWithoutIpv6) {
+  enum Outcome { kWell, kNotForgotten, kNoBoth, kSix };
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (!forget_ipv6()) ::_exit(kNotForgotten);
+    const auto both = listen_on(*parse_address(":0")), six = listen_on(*parse_address("[::]:0"));
+    ::_exit(!both ? kNoBoth : six || six.error().code != EAFNOSUPPORT ? kSix : kWell);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WEXITSTATUS(status) == kNotForgotten) GTEST_SKIP() << "no seccomp filter here";
+  EXPECT_EQ(WEXITSTATUS(status), kWell);
+}
+
+std::string gunzip(const std::string& packed) {
+  z_stream stream{};
+  EXPECT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);
+  std::string out(1 << 20, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+  stream.avail_in = static_cast<uInt>(packed.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
+  out.resize(stream.total_out);
+  inflateEnd(&stream);
+  return out;
+}
+
+TEST(Gzip, UnpacksToTheSameText) {
+  std::string text;
+  for (int i = 0; i < 5000; ++i) text += "fabric_rdma_hw_counters_total{device=\"mlx5_" + std::to_string(i) + "\"} 0\n";
+  std::string packed = gzip(text);
+  EXPECT_LT(packed.size(), text.size() / 4);
+  EXPECT_EQ(gunzip(packed), text);
+}
+
+TEST(Gzip, WhatCannotBePackedIsWholeToo) {
+  std::string text;
+  for (uint32_t i = 1, state = 1; i < 50'000; ++i)
+    text += static_cast<char>((state = state * 1664525 + 1013904223) >> 24);
+  for (const size_t size : {size_t{0}, size_t{1}, size_t{100}, text.size()})
+    EXPECT_EQ(gunzip(gzip(text.substr(0, size))), text.substr(0, size)) << size;
+}
+
+// A page and a switch: scrapes wait while `is_fresh` is false.
+class SmallSite : public Site {
+ public:
+  bool fresh() override { return is_fresh; }
+  Body metrics(TextFormat format, bool compressed) override {
+    return format == TextFormat::openmetrics ? open : compressed ? packed : page;
+  }
+  Body landing(bool compressed) override { return compressed ? packed : people; }
+  bool ready() override { return is_ready; }
+  std::atomic<bool> is_fresh{true}, is_ready{true};
+  Body page = std::make_shared<const std::string>(std::string(100'000, 'x') + "\nend\n");
+  Body people = std::make_shared<const std::string>("<!DOCTYPE html>");
+  Body open = std::make_shared<const std::string>("# EOF\n");
+  Body packed = std::make_shared<const std::string>(gzip(*page));
+};
+
+// The server on its own loop and thread, listening on loopback.
+class ServerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_GE(sd_event_new(&loop_), 0);
+    auto v4 = parse_address("127.0.0.1:0");
+    auto first = listen_on(*v4);
+    ASSERT_TRUE(first) << first.error().text();
+    port_ = port_of(first->get());
+    std::vector<Fd> listeners;
+    listeners.push_back(std::move(*first));
+    if (auto second = listen_on(*parse_address("[::1]:0"))) {
+      port6_ = port_of(second->get());
+      listeners.push_back(std::move(*second));
+    }
+    auto server = Server::start(loop_, std::move(listeners), site_, limits_, web_);
+    ASSERT_TRUE(server) << server.error().text();
+    server_ = std::move(*server);
+    thread_ = std::thread([this] {
+      while (!stop_) sd_event_run(loop_, nap_);
+      server_.reset();
+    });
+  }
+  void TearDown() override {
+    stop_ = true;
+    thread_.join();
+    sd_event_unref(loop_);
+  }
+
+  static uint16_t port_of(int fd) {
+    sockaddr_storage address{};
+    socklen_t size = sizeof address;
+    ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
+    return ntohs(address.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(address).sin6_port
+                                               : reinterpret_cast<sockaddr_in&>(address).sin_port);
+  }
+  // `from`: the client's own address.
+  Fd connect(bool v6 = false, const std::string& from = "") const {
+    auto address = parse_address(v6 ? "[::1]:" + std::to_string(port6_) : "127.0.0.1:" + std::to_string(port_));
+    Fd fd(::socket(address->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (!from.empty()) {
+      const auto own = parse_address(from + ":0");
+      EXPECT_EQ(::bind(fd.get(), reinterpret_cast<const sockaddr*>(&own->storage), own->size), 0);
+    }
+    EXPECT_EQ(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address->storage), address->size), 0);
+    return fd;
+  }
+  static void send_text(const Fd& fd, const std::string& text) {
+    ::send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL);
+  }
+  // Everything until the server closes, or `patience` without a byte.
+  static std::string receive(const Fd& fd, int patience = 5000) {
+    std::string out;
+    std::array<char, 65536> buffer;
+    for (pollfd waiting{fd.get(), POLLIN, 0}; ::poll(&waiting, 1, patience) > 0;) {
+      ssize_t size = ::recv(fd.get(), buffer.data(), buffer.size(), 0);
+      if (size <= 0) break;
+      out.append(buffer.data(), static_cast<size_t>(size));
+    }
+    return out;
+  }
+  static std::string receive_some(const Fd& fd) {
+    std::array<char, 65536> buffer;
+    pollfd waiting{fd.get(), POLLIN, 0};
+    ssize_t size = ::poll(&waiting, 1, 5000) > 0 ? ::recv(fd.get(), buffer.data(), buffer.size(), 0) : -1;
+    EXPECT_GT(size, 0);
+    return {buffer.data(), static_cast<size_t>(std::max<ssize_t>(size, 0))};
+  }
+  std::string ask(const std::string& method, const std::string& path, const std::string& headers = "",
+                  bool v6 = false) const {
+    Fd fd = connect(v6);
+    send_text(fd, method + " " + path + " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n" + headers + "\r\n");
+    return receive(fd);
+  }
+  static std::string body(const std::string& reply) {
+    return reply.substr(std::min(reply.size(), reply.find("\r\n\r\n") + 4));
+  }
+
+  SmallSite site_;
+  Limits limits_{.idle_seconds = 2};
+  std::shared_ptr<WebConfig> web_;
+  sd_event* loop_ = nullptr;
+  std::unique_ptr<Server> server_;
+  std::thread thread_;
+  std::atomic<bool> stop_{false};
+  std::atomic<uint64_t> nap_{10'000};  // microseconds; each time the loop wakes, timers that may be late are not
+  uint16_t port_ = 0, port6_ = 0;
+};
+
+TEST_F(ServerTest, GetHeadAndTheOthers) {
+  std::string get = ask("GET", "/metrics");
+  EXPECT_TRUE(get.starts_with("HTTP/1.1 200")) << get.substr(0, 200);
+  EXPECT_NE(get.find("Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"), std::string::npos);
+  EXPECT_EQ(body(get), *site_.page);
+  std::string head = ask("HEAD", "/metrics");
+  EXPECT_TRUE(head.starts_with("HTTP/1.1 200"));
+  EXPECT_NE(head.find("Content-Length: " + std::to_string(site_.page->size())), std::string::npos);
+  EXPECT_EQ(body(head), "");
+  for (const char* method : {"PUT", "DELETE", "OPTIONS", "PATCH"}) {
+    std::string reply = ask(method, "/metrics");
+    EXPECT_TRUE(reply.starts_with("HTTP/1.1 405")) << method << reply.substr(0, 100);
+    EXPECT_NE(reply.find("Allow: GET, HEAD"), std::string::npos);
+  }
+  EXPECT_TRUE(ask("POST", "/metrics", "Content-Length: 3\r\n").starts_with("HTTP/1.1 405"));
+  EXPECT_TRUE(ask("GET", "/metrics/x").starts_with("HTTP/1.1 404"));
+  EXPECT_TRUE(ask("GET", "/-/healthy").starts_with("HTTP/1.1 200"));
+  EXPECT_TRUE(ask("GET", "/metrics?name=x").starts_with("HTTP/1.1 200"));
+}
+
+const std::string kPolicy = "Content-Security-Policy: default-src 'none'; style-src 'sha256-";
+
+TEST_F(ServerTest, ThePageForPeopleAndItsHeaders) {
+  const std::string reply = ask("GET", "/");
+  EXPECT_TRUE(reply.starts_with("HTTP/1.1 200")) << reply;
+  EXPECT_EQ(body(reply), *site_.people);
+  const std::string same[] = {"X-Content-Type-Options: nosniff\r\n", "Referrer-Policy: no-referrer\r\n",
+                              "Cache-Control: no-store\r\n", kPolicy};
+  EXPECT_NE(reply.find("Content-Type: text/html; charset=utf-8\r\n"), std::string::npos);
+  for (const char* path : {"/", "/metrics", "/-/healthy", "/none"})
+    for (const std::string& header : same)
+      EXPECT_NE(ask("GET", path).find(header), std::string::npos) << path << ' ' << header;
+  EXPECT_EQ(gunzip(body(ask("GET", "/", "Accept-Encoding: gzip\r\n"))), *site_.page);
+  EXPECT_EQ(body(ask("HEAD", "/")), "");
+  EXPECT_TRUE(ask("POST", "/", "Content-Length: 3\r\n").starts_with("HTTP/1.1 405"));
+}
+
+TEST_F(ServerTest, ThePageForPeopleWaitsForNewerReadingsToo) {
+  site_.is_fresh = false;
+  const auto begun = std::chrono::steady_clock::now();
+  EXPECT_EQ(body(ask("GET", "/")), *site_.people);
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, limits_.patience);
+}
+
+class LockedServer : public ServerTest {
+ protected:
+  LockedServer() {
+    web_ = std::make_shared<WebConfig>();
+    web_->users["prom"] = "$2b$10$abcdefghijklmnopqrstuuqflPDzB6gcMhKa1rZqKiun2YGL5sa2u";  // of "secret"
+  }
+};
+
+TEST_F(LockedServer, ThePageForPeopleNeedsThePassword) {
+  for (const char* path : {"/", "/metrics"}) {
+    const std::string reply = ask("GET", path);
+    EXPECT_TRUE(reply.starts_with("HTTP/1.1 401")) << path;
+    EXPECT_EQ(body(reply), "Name and password required.\n");
+    EXPECT_NE(reply.find(kPolicy), std::string::npos);
+  }
+  EXPECT_EQ(body(ask("GET", "/", "Authorization: Basic cHJvbTpzZWNyZXQ=\r\n")), *site_.people);
+}
+
+TEST_F(ServerTest, ReadyOnlyWhenItIs) {
+  site_.is_ready = false;
+  EXPECT_TRUE(ask("GET", "/-/ready").starts_with("HTTP/1.1 503"));
+  site_.is_ready = true;
+  EXPECT_TRUE(ask("GET", "/-/ready").starts_with("HTTP/1.1 200"));
+}
+
+TEST_F(ServerTest, GzipWhenAskedFor) {
+  std::string packed = ask("GET", "/metrics", "Accept-Encoding: br\r\nAccept-Encoding: gzip\r\n");
+  EXPECT_NE(packed.find("Content-Encoding: gzip\r\n"), std::string::npos);
+  EXPECT_EQ(gunzip(body(packed)), *site_.page);
+  std::string refused = ask("GET", "/metrics", "Accept-Encoding: gzip;q=0\r\n");
+  EXPECT_EQ(refused.find("Content-Encoding"), std::string::npos);
+  EXPECT_EQ(body(refused), *site_.page);
+}
+
+TEST_F(ServerTest, OpenMetricsWhenAskedFor) {
+  const std::string reply =
+      ask("GET", "/metrics", "Accept: application/openmetrics-text;version=1.0.0,text/plain;q=0.5\r\n");
+  EXPECT_NE(reply.find("Content-Type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n"),
+            std::string::npos)
+      << reply.substr(0, 300);
+  EXPECT_NE(reply.find("Vary: Accept, Accept-Encoding\r\n"), std::string::npos);
+  EXPECT_EQ(body(reply), *site_.open);
+  EXPECT_EQ(body(ask("GET", "/metrics", "Accept: text/plain\r\n")), *site_.page);
+}
+
+TEST_F(ServerTest, SpeaksIPv6) {
+  if (port6_ == 0) GTEST_SKIP() << "no IPv6 on this machine";
+  EXPECT_TRUE(ask("GET", "/metrics", "", true).starts_with("HTTP/1.1 200"));
+}
+
+TEST_F(ServerTest, KeepsAConnectionForTheNextScrape) {
+  Fd fd = connect();
+  for (int i = 0; i < 3; ++i) {
+    send_text(fd, "GET /-/healthy HTTP/1.1\r\nHost: a\r\n\r\n");
+    std::string reply, more;
+    for (; !reply.ends_with("\r\n\r\nhealthy\n"); reply += more) ASSERT_NE(more = receive_some(fd), "") << i;
+    EXPECT_TRUE(reply.starts_with("HTTP/1.1 200")) << i;
+  }
+}
+
+TEST_F(ServerTest, SurvivesWhatIsNoRequest) {
+  for (const std::string& garbage :
+       {std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc", 9), std::string("GARBAGE\r\n\r\n"),
+        std::string("GET /metrics HTTP/9.9\r\n\r\n"), std::string(100'000, 'A'),
+        std::string("GET /metrics HTTP/1.1\r\nContent-Length: -5\r\n\r\n"),
+        std::string("GET /metrics HTTP/1.1\r\nX: ") + std::string(1'000'000, 'x') + "\r\n\r\n"}) {
+    Fd fd = connect();
+    send_text(fd, garbage);
+    ::shutdown(fd.get(), SHUT_WR);
+    std::string reply = receive(fd);
+    EXPECT_FALSE(reply.starts_with("HTTP/1.1 200")) << garbage.substr(0, 40);
+  }
+  EXPECT_TRUE(ask("GET", "/metrics").starts_with("HTTP/1.1 200"));
+}
+
+TEST_F(ServerTest, SilentAndHalfRequestsStallNobody) {
+  std::vector<Fd> idle;
+  for (int i = 0; i < 200; ++i) {
+    idle.push_back(connect());
+    if (i % 2 == 0) send_text(idle.back(), "GET /metrics HTTP/1.1\r\nHos");
+  }
+  EXPECT_EQ(body(ask("GET", "/metrics")), *site_.page);
+  EXPECT_EQ(receive(idle[0], 10'000).rfind("HTTP/1.1 200", 0), std::string::npos)
+      << "closed after the time-out, unanswered";
+}
+
+TEST_F(ServerTest, AScrapeWaitsForNewerReadingsButNotForEver) {
+  site_.is_fresh = false;
+  std::vector<Fd> scrapes;
+  for (int i = 0; i < 20; ++i) {
+    scrapes.push_back(connect());
+    send_text(scrapes.back(), "GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+  }
+  EXPECT_TRUE(ask("GET", "/-/healthy").starts_with("HTTP/1.1 200")) << "others are served meanwhile";
+  for (const Fd& scrape : scrapes) EXPECT_EQ(body(receive(scrape)), *site_.page) << "what there is, after the patience";
+}
+
+TEST_F(ServerTest, AConnectionWhoseScrapeHasWaitedHearsTheNextAtOnce) {
+  using Clock = std::chrono::steady_clock;
+  nap_ = 1'000'000;
+  site_.is_fresh = false;
+  Fd fd = connect();
+  auto quickest = Clock::duration::max();
+  for (int i = 0; i < 3; ++i) {
+    send_text(fd, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
+    for (std::string page, more; !page.ends_with("\nend\n"); page += more) ASSERT_NE(more = receive_some(fd), "");
+    const auto asked = Clock::now();
+    send_text(fd, "GET /-/healthy HTTP/1.1\r\nHost: a\r\n\r\n");
+    ASSERT_TRUE(receive_some(fd).starts_with("HTTP/1.1 200"));
+    quickest = std::min(quickest, Clock::now() - asked);
+  }
+  EXPECT_LT(quickest, std::chrono::milliseconds(200)) << "not the 250 ms and more of a timer that may be late";
+}
+
+TEST_F(ServerTest, ClientsThatLeaveWhileTheyWaitDoNoHarm) {
+  site_.is_fresh = false;
+  for (int i = 0; i < 20; ++i) send_text(connect(), "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
+  site_.is_fresh = true;
+  EXPECT_EQ(body(ask("GET", "/metrics")), *site_.page);
+}
+
+class SmallServer : public ServerTest {
+ protected:
+  SmallServer() {
+    limits_ = {.connections = 40, .per_client = 30, .idle_seconds = 60, .request = std::chrono::seconds(60)};
+  }
+};
+
+TEST_F(SmallServer, TheOldestOfTooManyGiveWay) {
+  std::vector<Fd> half;
+  for (int i = 0; i < 300; ++i) {
+    half.push_back(connect(false, i % 2 == 0 ? "127.0.0.2" : "127.0.0.3"));
+    send_text(half.back(), "GET /metrics HTTP/1.1\r\nX: ");
+  }
+  EXPECT_EQ(body(ask("GET", "/metrics")), *site_.page);
+  EXPECT_EQ(receive(half.front()), "") << "closed";
+  Fd same = connect(false, "127.0.0.2");
+  send_text(same, "GET /-/healthy HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+  EXPECT_TRUE(receive(same).starts_with("HTTP/1.1 200")) << "a client beside a bad one";
+}
+
+TEST_F(SmallServer, ThoseThatDoNotReadGiveWayToo) {
+  site_.page = std::make_shared<const std::string>(std::string(16'000'000, 'x'));
+  std::vector<Fd> deaf;
+  for (int i = 0; i < 100; ++i) {
+    deaf.push_back(connect(false, "127.0.0." + std::to_string(2 + i % 4)));
+    send_text(deaf.back(), "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
+  }
+  EXPECT_TRUE(ask("GET", "/-/healthy").starts_with("HTTP/1.1 200"));
+  EXPECT_LT(receive(deaf.front()).size(), site_.page->size()) << "closed in the middle";
+}
+
+class HastyServer : public ServerTest {
+ protected:
+  HastyServer() { limits_ = {.idle_seconds = 60, .request = std::chrono::seconds(1)}; }
+};
+
+TEST_F(HastyServer, AByteNowAndThenIsNotARequest) {
+  const Fd fd = connect();
+  send_text(fd, "GET /metrics HTTP/1.1\r\nX: ");
+  pollfd ended{fd.get(), POLLIN | POLLRDHUP, 0};
+  for (int i = 0; i < 200 && ::poll(&ended, 1, 100) == 0; ++i) send_text(fd, "x");
+  EXPECT_NE(ended.revents, 0);
+}
+
+TEST_F(HastyServer, AnAnswerThatIsNotReadEnds) {
+  site_.page = std::make_shared<const std::string>(std::string(64'000'000, 'x'));
+  const Fd fd = connect();
+  send_text(fd, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
+  pollfd ended{fd.get(), POLLRDHUP, 0};
+  EXPECT_EQ(::poll(&ended, 1, 20'000), 1);
+  EXPECT_LT(receive(fd).size(), site_.page->size());
+}
+
+TEST(Connections, MappedAndPrivateAddresses) {
+  const auto client = [](const char* text) {
+    return client_of(reinterpret_cast<const sockaddr*>(&parse_address(text)->storage));
+  };
+  EXPECT_EQ(client("10.0.0.1:1"), client("[::ffff:10.0.0.1]:2"));
+  EXPECT_NE(client("10.0.0.1:1"), client("10.0.0.2:1"));
+  EXPECT_EQ(client("[2001:db8:0:1::1]:1"), client("[2001:db8:0:1:ffff::2]:2"));
+  EXPECT_NE(client("[2001:db8:0:1::1]:1"), client("[2001:db8:0:2::1]:1"));
+}
+
+TEST_F(ServerTest, StopsWhileAScrapeWaits) {
+  site_.is_fresh = false;
+  Fd fd = connect();
+  send_text(fd, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
+  // TearDown stops the server with the connection suspended.
+}
+
+}  // namespace
+}  // namespace fabric::exporter

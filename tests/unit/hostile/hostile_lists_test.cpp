@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Readers of lists, ranges and products with small inputs that mean much: none goes on without end, none takes memory
+// by the gigabyte. A loop without end shows as a test that does not end.
+#include <malloc.h>
+
+#include <atomic>
+#include <new>
+
+#include "base/parse.h"
+#include "config/cabling.h"
+#include "config/config.h"
+#include "kernel/capture/tape.h"
+#include "kernel/host/unit_file.h"
+#include "kernel/pci/machine.h"
+#include "settings/confirm.h"
+#include "store/acks.h"
+#include "store/health_state.h"
+#include "store/neighbor_state.h"
+#include "store/optics_state.h"
+#include "store/pci_state.h"
+#include "store/state.h"
+#include "support/test.h"
+#include "wire/lldp.h"
+
+namespace {
+
+std::atomic<size_t> live{0}, peak{0};
+
+void* counted(size_t size) {
+  void* memory = std::malloc(size);
+  if (memory == nullptr) throw std::bad_alloc();
+  const size_t now = live += ::malloc_usable_size(memory);
+  for (size_t most = peak; now > most && !peak.compare_exchange_weak(most, now);) continue;
+  return memory;
+}
+
+void uncounted(void* memory) {
+  if (memory != nullptr) live -= ::malloc_usable_size(memory);
+  std::free(memory);
+}
+
+}  // namespace
+
+void* operator new(size_t size) { return counted(size); }
+void* operator new[](size_t size) { return counted(size); }
+void operator delete(void* memory) noexcept { uncounted(memory); }
+void operator delete[](void* memory) noexcept { uncounted(memory); }
+void operator delete(void* memory, size_t) noexcept { uncounted(memory); }
+void operator delete[](void* memory, size_t) noexcept { uncounted(memory); }
+
+namespace fabric {
+namespace {
+
+constexpr size_t kInput = size_t{16} << 10;
+constexpr size_t kMostMemory = size_t{32} << 20;
+
+// `part` again and again, up to 16 KiB.
+std::string many(const std::string& part, const std::string& before = {}, const std::string& after = {}) {
+  std::string out = before;
+  while (out.size() + part.size() + after.size() < kInput) out += part;
+  return out + after;
+}
+
+struct Reader {
+  const char* name;
+  std::function<void(const std::string&)> read;
+  std::vector<std::string> inputs;
+};
+
+std::vector<Reader> lists() {
+  return {
+      {"CPU list",
+       [](const std::string& text) { (void)machine::parse_cpus(text); },
+       {"4294967295", "0-4294967295", "4294967294-4294967295", "1-4294967295,0", "18446744073709551615", "5-1", "-",
+        "0-", many("0-65535,"), many("0-4294967295,"), many("4294967295,"), many(",")}},
+      {"limit of a unit",
+       [](const std::string& text) {
+         (void)unit_file::parse_memory_limit(text);
+         (void)unit_file::parse_count_limit(text);
+         (void)unit_file::parse(text);
+       },
+       {"18446744073709551615", "99999999999999999999E", many("9"), many("1K "), many("a=\\\n"), many("[a]\n")}},
+      {"cabling plan",
+       [](const std::string& text) { (void)parse_cabling(text, "x", "a"); },
+       {many("a,", "Device A;Termination A;Device B;Termination B\n", ";") + many("b,") + ";" + many("a,") + ";" +
+            many("c,") + "\n",
+        "Device A;Termination A;Device B;Termination B\n" + many("a,a,a,a,a,a,a,a;1,2,3,4,5,6,7,8;b;1,2,3,4,5,6,7,8\n"),
+        many(",", "Device A"), many("[", "", ""),
+        many("{\"a_terminations\":[{}],\"b_terminations\":[{}]},", "[", "{}]"),
+        many("{\"name\":\"1\",\"device\":{\"name\":\"a\"}},", "[{\"a_terminations\":[", "{}],\"b_terminations\":[") +
+            many("{\"name\":\"1\",\"device\":{\"name\":\"a\"}},") + "{}]}]"}}};
+}
+
+std::vector<Reader> toml_files() {
+  const std::string mode = "mode = \"audit\"\n";
+  const auto entry = [&](const std::string& key, const std::string& part) {
+    return many(part, mode + "[[port]]\n" + key + " = [", "]\n");
+  };
+  std::vector<std::string> files{many("[", "a = "),
+                                 many("{a=", "a = "),
+                                 many("a.", "", "a = 1"),
+                                 many("[[a]]\n"),
+                                 many("lane = [{},{}]\n"),
+                                 many("{},", "[module.eth0]\nlane = [", "]\n"),
+                                 many("{},", "neighbor = [", "]\n"),
+                                 many("{},", "ack = [", "]\n"),
+                                 many("1,", "pfc = [", "]\n")};
+  for (std::string& file : files) file = "read = 1\ninterval = 1\nupdated = 1\n" + file;
+  return {
+      {"configuration",
+       [](const std::string& text) { (void)parse_config(text, "x"); },
+       {entry("pfc", "3,"), entry("pfc", "4294967295,"), entry("buffer_size", "4294967295,"), entry("maxrate", "1,"),
+        entry("optional_counters", "\"a\","), entry("fec", "\"rs\","), many("[[port]]\n", mode),
+        many("[[port]]\nmatch = { netdev = [\"*\"] }\n", mode), many("0 = 1,", mode + "[[port]]\ndscp_map = {", "}\n"),
+        mode + "reread = \"18446744073709551615h\"\n", mode + "[[port]]\nmtu = 9223372036854775807\n"}},
+      {"file of ours",
+       [](const std::string& text) {
+         (void)state::parse_originals(text, "x");
+         (void)state::parse_agent_state(text, "x");
+         (void)state::parse_optics(text, "x", {});
+         (void)state::parse_neighbors(text, "x", 1);
+         (void)state::parse_pci_state(text, "x");
+         (void)parse_health(text, "x");
+         (void)parse_acks(text, "x");
+         (void)confirm::parse(text, "x");
+       },
+       files}};
+}
+
+std::vector<Reader> streams() {
+  const std::string header(
+      "\x01\x80\xc2\x00\x00\x0e\x00\x00\x00\x00\x00\x01\x88\xcc\x02\x02\x07"
+      "a\x04\x02\x05"
+      "b\x06\x02\x00\x78",
+      26);
+  return {{"capture's answers",
+           [](const std::string& text) { (void)parse_answers(text, "x"); },
+           {many("= x\n", "fabric-agent capture 1\nread now a\n", "end\n"),
+            many("read now a\n", "fabric-agent capture 1\n", "end\n")}},
+          {"LLDP frame",
+           [](const std::string& text) { (void)lldp::parse_frame(std::as_bytes(std::span(text))); },
+           {many(std::string("\x10\x00", 2), header),
+            many("\x10\x0c\x05\x01\x01\x01\x01\x01\x02\x03\x04\x05\x06\x07", header),
+            many(std::string("\xfe\x04\x00\x80\xc2\x0c", 6), header)}}};
+}
+
+TEST(HostileLists, CostNoMoreThanTheySay) {
+  size_t inputs = 0, most = 0;
+  for (const auto& group : {lists(), toml_files(), streams()})
+    for (const Reader& reader : group)
+      for (const std::string& input : reader.inputs) {
+        const size_t before = live;
+        peak = before;
+        reader.read(input);
+        const size_t used = peak - before;
+        EXPECT_LT(used, kMostMemory) << reader.name << ": " << input.substr(0, 60) << " (" << input.size() << " bytes)";
+        most = std::max(most, used);
+        ++inputs;
+      }
+  std::printf("hostile lists: %zu inputs, at most %zu KiB of memory\n", inputs, most >> 10U);
+}
+
+TEST(HostileLists, AProductIsRefusedBeforeItIsMade) {
+  const std::string sides = many("a,") + ";" + many("1,") + ";b;" + many("1,") + "\n";
+  const auto plan = parse_cabling("Device A;Termination A;Device B;Termination B\n" + sides, "plan.csv", "a");
+  ASSERT_FALSE(plan.ok());
+  EXPECT_NE(plan.error().text().find("ends on one side"), std::string::npos) << plan.error().text();
+}
+
+TEST(HostileLists, CpusEndAtTheLastOneThereCanBe) {
+  EXPECT_FALSE(machine::parse_cpus("0-4294967295"));
+  EXPECT_FALSE(machine::parse_cpus("4294967295"));
+  EXPECT_FALSE(machine::parse_cpus("65536"));
+  EXPECT_EQ(machine::parse_cpus("65534-65535"), (std::vector<unsigned>{65534, 65535}));
+}
+
+}  // namespace
+}  // namespace fabric

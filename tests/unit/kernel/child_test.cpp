@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// A child process with work that may crash, and one that is confined to it.
+#include "kernel/pci/child.h"
+
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "base/fd.h"
+#include "kernel/host/sandbox.h"
+#include "store/optics_state.h"
+#include "support/test.h"
+#include "support/tree.h"
+
+namespace fabric {
+namespace {
+
+using namespace std::chrono_literals;
+using Work = std::function<Result<std::string>()>;
+
+constexpr ChildLimits kConfined{20s, 4096, true};
+
+Result<std::string> confined(const Work& work, ChildLimits limits = kConfined) {
+  return run_in_child(work, "work", limits);
+}
+int code_of(const Result<std::string>& result) { return result ? 0 : result.error().code; }
+
+TEST(Child, AnswersOrItsFailureIsAValue) {
+  for (const bool is_confined : {false, true}) {
+    const ChildLimits limits{20s, 4096, is_confined};
+    EXPECT_EQ(*confined([] { return std::string(3000, 'x'); }, limits), std::string(3000, 'x'));
+    EXPECT_EQ(code_of(confined([]() -> Result<std::string> { return error(EPROTO, "no"); }, limits)), EPROTO);
+    EXPECT_EQ(code_of(confined([]() -> Result<std::string> { ::_exit(3); }, limits)), ECHILD);
+    EXPECT_EQ(code_of(confined([] { return std::string(5000, 'x'); }, limits)), EFBIG) << "more than it may say";
+    const auto hang = []() -> Result<std::string> {
+      for (volatile int spin = 0;;) spin = 1 - spin;
+    };
+    EXPECT_EQ(code_of(confined(hang, {100ms, 4096, is_confined})), ETIMEDOUT);
+  }
+}
+
+TEST(Child, ConfinedItReachesNothing) {
+  test::Tree tree;
+  tree.file("held", "");
+  const std::string path = tree.path() + "/held";
+  const Fd held(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_TRUE(held);
+  const auto write_to_held = [&]() -> Result<std::string> {
+    return ::write(held.get(), "x", 1) < 0 && errno == EBADF ? std::string("closed") : std::string("written");
+  };
+  EXPECT_EQ(*confined(write_to_held), "closed") << "a file of the parent's";
+  const std::vector<std::pair<std::string, std::function<void()>>> attempts{
+      {"a file", [&] { (void)::open(path.c_str(), O_RDONLY | O_CLOEXEC); }},
+      {"a socket", [] { (void)::socket(AF_UNIX, SOCK_STREAM, 0); }},
+      {"another process", [] { ::kill(::getppid(), 0); }},
+      {"a program", [] { ::execl("/bin/true", "true", nullptr); }},
+      {"a child", [] { (void)::fork(); }}};
+  for (const auto& attempt : attempts)
+    EXPECT_EQ(code_of(confined([&]() -> Result<std::string> {
+                attempt.second();
+                return std::string("done");
+              })),
+              ECHILD)
+        << attempt.first;
+}
+
+// Before Linux 5.9, and below the filters of older container runtimes, there is no close_range(2).
+TEST(Child, ClosesItsFilesWithoutCloseRange) {
+  const Fd held(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  for (const uint32_t code : {ENOSYS, EPERM}) {
+    const auto answer = run_in_child(
+        [&]() -> Result<std::string> {
+          sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                                  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_close_range, 0, 1),
+                                  BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | code),
+                                  BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+          const sock_fprog program{std::size(filter), filter};
+          ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+          if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) return error(errno, "seccomp");
+          const int first = ::dup(held.get());
+          const int last = ::fcntl(held.get(), F_DUPFD, 900);
+          close_from(first);  // the pipe lies below
+          return ::fcntl(first, F_GETFD) < 0 && ::fcntl(last, F_GETFD) < 0 ? std::string("closed")
+                                                                           : std::string("open");
+        },
+        "close_range");
+    ASSERT_TRUE(answer.ok()) << answer.error().text();
+    EXPECT_EQ(*answer, "closed");
+  }
+}
+
+// ---- what it is for
+
+// Memories of every standard, and of none, with any bytes in them.
+TEST(DecodeApart, SaysWhatTheDecoderSays) {
+  std::minstd_rand bytes(17);
+  const auto text = [](const Result<Transceiver>& module) {
+    return module ? state::optics_toml({{{"m", *module}}}, 0) : module.error().text();
+  };
+  size_t decoded = 0;
+  for (const unsigned identifier : {0x03u, 0x11u, 0x19u, 0x06u, 0x03u, 0x11u, 0x19u, 0x06u}) {
+    const auto memory = [&](const eeprom::Place& place) {
+      eeprom::Page page{place, Bytes(place.length)};
+      std::generate(page.data.begin(), page.data.end(), [&] { return static_cast<std::byte>(bytes()); });
+      return page;
+    };
+    std::vector<eeprom::Page> pages{memory(eeprom::first_place())};
+    pages.front().data.front() = static_cast<std::byte>(identifier);
+    for (const eeprom::Place& place : eeprom::further_places(pages.front().data)) pages.push_back(memory(place));
+    const auto here = eeprom::decode(pages), apart = state::decode_apart(pages);
+    EXPECT_EQ(text(here), text(apart));
+    decoded += apart ? 1 : 0;
+  }
+  EXPECT_EQ(decoded, 6u);
+}
+
+TEST(DecodeApart, NobodyDecodesElsewhere) {
+  for (const char* folder : {"/lib", "/agent"})
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(std::string(FABRIC_SOURCE_DIR) + folder)) {
+      const std::string file = entry.path().string();
+      if (!file.ends_with(".cpp") || file.ends_with("/store/optics_state.cpp")) continue;
+      std::ifstream in(file);
+      EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}).find("eeprom::decode"), std::string::npos) << file;
+    }
+}
+
+// ---- the writable folders of the sandbox
+
+TEST(Sandbox, IsOutgrownByAFolderThatIsNew) {
+  std::set<std::string> closed{"/sys/kernel/config/irdma"};
+  const Sandbox sandbox([&](const std::string& folder) { return closed.contains(folder); });
+  EXPECT_FALSE(sandbox.outgrown()) << "closed from the start: a restart would not open it";
+  closed.insert("/sys/kernel/config/rdma_cm");
+  EXPECT_EQ(sandbox.outgrown(), "/sys/kernel/config/rdma_cm");
+}
+
+TEST(Sandbox, IsOutgrownByADeviceThatIsNewOrMadeAgain) {
+  test::Tree tree;
+  tree.folder("class/net/eth0/ecn");
+  Sandbox sandbox([](const std::string&) { return false; }, tree.path());
+  tree.folder("class/net/eth1/ecn");
+  EXPECT_FALSE(sandbox.outgrown()) << "without Landlock all are open";
+  sandbox.remember_devices();
+  EXPECT_FALSE(sandbox.outgrown());
+  tree.folder("class/infiniband/mlx5_0/tc");
+  EXPECT_EQ(sandbox.outgrown(), tree.path() + "/class/infiniband/mlx5_0/tc");
+  sandbox.remember_devices();
+  std::filesystem::rename(tree.path() + "/class/net/eth1/ecn", tree.path() + "/old");
+  tree.folder("class/net/eth1/ecn");
+  EXPECT_EQ(sandbox.outgrown(), tree.path() + "/class/net/eth1/ecn");
+}
+
+// As of agentd in /sys/devices: the folder of a device's settings, and not its PCI configuration.
+TEST(Sandbox, WritesOnlyWhereSettingsAre) {
+  test::Tree tree;
+  tree.file("device/config", "").file("device/net/eth0/ecn/enable", "0");
+  const std::string device = tree.path() + "/device/", ecn = device + "net/eth0/ecn/";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto confined = confine_writes({ecn, tree.path() + "/missing"});
+    if (!confined) ::_exit(confined.error().code);
+    const bool writes = Fd(::open((ecn + "enable").c_str(), O_WRONLY)) && ::mkdir((ecn + "new").c_str(), 0700) == 0;
+    const bool stays = !Fd(::open((device + "config").c_str(), O_WRONLY)) && errno == EACCES &&
+                       ::mkdir((device + "new").c_str(), 0700) != 0 && ::unlink((device + "config").c_str()) != 0;
+    ::_exit(writes && stays && Fd(::open((device + "config").c_str(), O_RDONLY)) ? 0 : 255);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  const int code = WEXITSTATUS(status);
+  if (code == ENOSYS || code == EOPNOTSUPP) GTEST_SKIP() << "a kernel without Landlock";
+  EXPECT_EQ(status, 0) << code;
+}
+
+}  // namespace
+}  // namespace fabric

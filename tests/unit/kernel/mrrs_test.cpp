@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+// The maximum read request size, in configuration space as sysfs shows it to a privileged and to an unprivileged
+// process.
+#include "agentd/options.h"
+#include "agentd/pci.h"
+#include "config/config.h"
+#include "kernel/pci/pci_config.h"
+#include "scan/scan.h"
+#include "settings/sysctl.h"
+#include "store/pci_state.h"
+#include "store/state.h"
+#include "support/sim_files.h"
+#include "support/sim_nic_bed.h"
+#include "support/test.h"
+
+namespace fabric {
+namespace {
+
+using test::Bed;
+using test::of;
+using test::Personality;
+using test::SimFiles;
+
+constexpr size_t kExpress = 0x60, kControl = kExpress + 8;
+
+void put(std::string& config, size_t at, uint32_t value, size_t size) {
+  for (size_t i = 0; i < size; ++i) config[at + i] = static_cast<char>(value >> 8 * i & 0xff);
+}
+
+// A function with power management at 0x40, PCI Express at 0x60, and behind AER an ACS capability, if wanted.
+std::string config_space(uint16_t device_control, std::optional<uint16_t> acs = {}) {
+  std::string out(4096, '\0');
+  put(out, 0, 0x102115b3, 4);
+  put(out, 6, 0x0010, 2);
+  put(out, 0x34, 0x40, 1);
+  put(out, 0x40, 0x01 | kExpress << 8, 2);
+  put(out, kExpress, 0x10, 2);
+  put(out, kControl, device_control, 2);
+  put(out, 0x100, 0x0001 | 1u << 16 | (acs ? 0x148u : 0u) << 20, 4);
+  if (!acs) return out;
+  put(out, 0x148, 0x000d | 1u << 16, 4);
+  put(out, 0x148 + 6, *acs, 2);
+  return out;
+}
+
+TEST(DeviceControl, IsFoundBehindOtherCapabilities) {
+  auto control = pci::parse_device_control(config_space(0x2936));
+  ASSERT_TRUE(control.ok()) << control.error().text();
+  EXPECT_EQ(control->offset, kControl);
+  EXPECT_EQ(control->mrrs(), 512u);
+  EXPECT_EQ(control->max_payload(), 256u);
+  EXPECT_TRUE(control->relaxed_ordering());
+  for (uint32_t bytes : {128u, 256u, 512u, 1024u, 2048u, 4096u}) {
+    EXPECT_TRUE(pci::is_mrrs(bytes));
+    pci::DeviceControl changed{0, control->with_mrrs(bytes)};
+    EXPECT_EQ(changed.mrrs(), bytes);
+    EXPECT_EQ(changed.value & 0x8fff, 0x0936) << "the other bits stay";
+  }
+  for (uint32_t bytes : {0u, 64u, 129u, 384u, 8192u}) EXPECT_FALSE(pci::is_mrrs(bytes));
+}
+
+TEST(DeviceControl, SaysWhyThereIsNone) {
+  const std::string whole = config_space(0x2936);
+  EXPECT_EQ(pci::parse_device_control(std::string(4096, '\xff')).error().code, ENODEV);
+  EXPECT_EQ(pci::parse_device_control(std::string(64, '\xff')).error().code, ENODEV);
+  EXPECT_EQ(pci::parse_device_control(whole.substr(0, 64)).error().code, EACCES);
+  EXPECT_EQ(pci::parse_device_control("").error().code, EBADMSG);
+  EXPECT_EQ(pci::parse_device_control(whole.substr(0, kControl + 1)).error().code, EBADMSG);
+  std::string conventional = whole, none = whole, loop = whole;
+  put(conventional, 0x40, 0x01, 2);
+  EXPECT_EQ(pci::parse_device_control(conventional).error().code, EOPNOTSUPP);
+  put(none, 6, 0, 2);
+  EXPECT_EQ(pci::parse_device_control(none).error().code, EOPNOTSUPP);
+  put(loop, 0x40, 0x01 | 0x40 << 8, 2);
+  EXPECT_EQ(pci::parse_device_control(loop).error().code, EBADMSG);
+}
+
+TEST(AcsControl, IsReadWhereThereIsOne) {
+  EXPECT_EQ(*pci::parse_acs_control(config_space(0x2936, 0x1d)), 0x1d);
+  EXPECT_EQ(*pci::parse_acs_control(config_space(0x2936, 0)), 0) << "all off is not absent";
+  EXPECT_FALSE(*pci::parse_acs_control(config_space(0x2936)));
+  EXPECT_EQ(pci::parse_acs_control(config_space(0x2936, 0x1d).substr(0, 256)).error().code, ENODATA)
+      << "out of reach is not absent";
+  EXPECT_EQ(pci::parse_acs_control(config_space(0x2936, 0x1d).substr(0, 64)).error().code, EACCES);
+  std::string loop = config_space(0x2936);
+  put(loop, 0x100, 0x0001 | 1u << 16 | 0x100u << 20, 4);
+  EXPECT_EQ(pci::parse_acs_control(loop).error().code, EBADMSG);
+}
+
+TEST(TenBitTags, AreToldWhereTheFunctionCanSendThem) {
+  std::string config = config_space(0x2936);
+  EXPECT_FALSE(*pci::parse_ten_bit_tags(config)) << "version 0 of the capability has no such register";
+  put(config, kExpress + 2, 0x0002, 2);
+  EXPECT_FALSE(*pci::parse_ten_bit_tags(config));
+  put(config, kExpress + 0x24, 0x00020000, 4);
+  EXPECT_EQ(*pci::parse_ten_bit_tags(config), false);
+  put(config, kExpress + 0x28, 0x1000, 2);
+  EXPECT_EQ(*pci::parse_ten_bit_tags(config), true);
+  EXPECT_EQ(pci::parse_ten_bit_tags(config.substr(0, kExpress + 0x28)).error().code, EBADMSG);
+  EXPECT_EQ(pci::parse_ten_bit_tags(config.substr(0, 64)).error().code, EACCES);
+}
+
+TEST(Lockdown, IsTheWordInBrackets) {
+  test::Tree tree;
+  EXPECT_EQ(pci::lockdown(tree.root()), "");
+  tree.file("sys/kernel/security/lockdown", "[none] integrity confidentiality\n");
+  EXPECT_EQ(pci::lockdown(tree.root()), "");
+  tree.file("sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
+  EXPECT_EQ(pci::lockdown(tree.root()), "integrity");
+}
+
+class Mrrs : public testing::Test {
+ protected:
+  Mrrs() {
+    file = "sys/bus/pci/devices/" + bed.port.pci + "/config";
+    tree.file(file, config_space(0x2936));
+    bed.kernel.root = tree.root();
+  }
+  static Qos want(uint32_t bytes) {
+    Qos out;
+    out.mrrs = bytes;
+    return out;
+  }
+  Change apply(uint32_t bytes) { return of(bed.apply(want(bytes)), "mrrs"); }
+  uint16_t control() const { return pci::parse_device_control(tree.content(file))->value; }
+
+  Bed bed{Personality::full};
+  test::Tree tree;
+  std::string file;
+};
+
+TEST_F(Mrrs, ChangesThreeBitsAndReadsThemBack) {
+  const std::string before = tree.content(file);
+  auto change = apply(4096);
+  EXPECT_EQ(change.outcome, Outcome::applied) << change.detail;
+  EXPECT_EQ(change.from, "512");
+  EXPECT_EQ(control(), 0x5936);
+  std::string after = tree.content(file);
+  after.replace(kControl, 2, before, kControl, 2);
+  EXPECT_EQ(after, before) << "two bytes and no others";
+  EXPECT_EQ(apply(4096).outcome, Outcome::in_sync);
+}
+
+TEST_F(Mrrs, OtherSizesAreImpossible) {
+  auto change = apply(768);
+  EXPECT_EQ(change.outcome, Outcome::unsupported);
+  EXPECT_EQ(change.detail, "one of 128, 256, 512, 1024, 2048 and 4096 bytes");
+  EXPECT_EQ(control(), 0x2936);
+}
+
+TEST_F(Mrrs, LockdownIsNamed) {
+  tree.file("sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
+  auto files = std::make_shared<SimFiles>(tree);
+  files->on_write("*/config", test::refuse_text(EPERM));
+  bed.kernel.root.set_behind(files);
+  auto change = apply(4096);
+  EXPECT_EQ(change.outcome, Outcome::refused);
+  EXPECT_EQ(change.code, EPERM);
+  EXPECT_NE(change.detail.find("kernel lockdown (integrity)"), std::string::npos) << change.detail;
+}
+
+TEST_F(Mrrs, ADeviceThatIsGoneIsNotWritten) {
+  tree.file(file, std::string(4096, '\xff'));
+  auto change = apply(4096);
+  EXPECT_EQ(change.outcome, Outcome::unsupported);
+  EXPECT_NE(change.detail.find("all ones"), std::string::npos) << change.detail;
+  EXPECT_EQ(tree.content(file), std::string(4096, '\xff'));
+  EXPECT_EQ(pci::write_mrrs(tree.root(), bed.port.pci, 512).error().code, ENODEV);
+}
+
+TEST_F(Mrrs, WithoutPrivilegeThePublishedValueCounts) {
+  tree.file(file, config_space(0x2936).substr(0, 64));
+  auto change = apply(512);
+  EXPECT_EQ(change.outcome, Outcome::unsupported);
+  EXPECT_NE(change.detail.find("systemctl restart fabric-agent-pci"), std::string::npos) << change.detail;
+
+  PciState published;
+  published.functions[bed.port.pci].mrrs = 512;
+  ASSERT_TRUE(state::save_pci_state(tree.path(), published).ok());
+  EXPECT_EQ(apply(512).outcome, Outcome::in_sync);
+  change = apply(4096);
+  EXPECT_EQ(change.outcome, Outcome::refused);
+  EXPECT_EQ(change.code, EPERM);
+  EXPECT_NE(change.detail.find("systemctl restart fabric-agent-pci"), std::string::npos) << change.detail;
+  published.functions[bed.port.pci] = {
+      .mrrs = {}, .max_payload = {}, .relaxed_ordering = {}, .acs = {}, .unread = "not PCI Express (EOPNOTSUPP)"};
+  ASSERT_TRUE(state::save_pci_state(tree.path(), published).ok());
+  EXPECT_NE(apply(512).detail.find("not PCI Express"), std::string::npos);
+}
+
+TEST_F(Mrrs, IsReadOnlyWhenWanted) {
+  auto files = std::make_shared<SimFiles>(tree);
+  bed.kernel.root.set_behind(files);
+  Qos mtu;
+  mtu.mtu = bed.nic.mtu;
+  bed.apply(mtu);
+  for (const std::string& read : files->reads) EXPECT_NE(read, file);
+}
+
+TEST(PciState, ReadsBackAsWritten) {
+  PciState state{"2026-11-21T10:00:00Z", {}};
+  state.functions["0000:17:00.0"] = {512, 256, true, {}, ""};
+  state.functions["0000:16:00.0"] = {128, 128, false, uint16_t{0x1d}, ""};
+  state.functions["0000:19:00.0"].ten_bit_tags = true;
+  state.functions["0000:1a:00.0"].ten_bit_tags = false;
+  state.functions["0000:18:00.0"].unread = "configuration space reads all ones: No such device (ENODEV)";
+  EXPECT_EQ(*state::parse_pci_state(state::pci_state_toml(state), "f"), state);
+  EXPECT_EQ(state::parse_pci_state("function = [", "f").error().code, EBADMSG);
+  test::Tree tree;
+  EXPECT_FALSE(*state::load_pci_state(tree.root())) << "not run yet";
+}
+
+// Without the service's file: what this process may read itself.
+TEST(PciState, IsReadFromConfigurationSpaceWhereNobodyPublishedIt) {
+  test::Tree tree;
+  tree.file("sys/bus/pci/devices/0000:a1:00.0/config", config_space(0x2036, 0x1d));
+  tree.file("sys/bus/pci/devices/0000:b1:00.0/config", config_space(0x2936));
+  tree.file("sys/bus/pci/devices/0000:b2:00.0/config", config_space(0x2936))
+      .file("sys/bus/pci/devices/0000:b2:00.0/power_state", "D3hot\n");
+  Node node;
+  for (const char* pci : {"0000:b1:00.0", "0000:b2:00.0"}) {
+    Nic nic;
+    nic.pci = pci;
+    nic.bridges = {"0000:a1:00.0"};
+    node.topology.nics.push_back(nic);
+  }
+  scanning::read_platform(tree.root(), node);
+  ASSERT_TRUE(node.pci_settings);
+  EXPECT_EQ(node.pci_settings->functions["0000:a1:00.0"].acs, 0x1d);
+  EXPECT_EQ(node.pci_settings->functions["0000:b1:00.0"].mrrs, 512u);
+  EXPECT_EQ(node.pci_settings->functions["0000:b2:00.0"].unread, "it sleeps (D3hot)") << "and is not woken";
+
+  ASSERT_TRUE(state::save_pci_state(tree.path(), PciState{"2026-11-21T10:00:00Z", {}}).ok());
+  scanning::read_platform(tree.root(), node);
+  EXPECT_TRUE(node.pci_settings && node.pci_settings->functions.empty()) << "what is published stands before it";
+
+  tree.remove("run");
+  for (const char* pci : {"a1", "b1", "b2"})
+    tree.file(std::string("sys/bus/pci/devices/0000:") + pci + ":00.0/config",
+              config_space(0x2936, 0x1d).substr(0, 64));
+  scanning::read_platform(tree.root(), node);
+  EXPECT_FALSE(node.pci_settings) << "as nobody but root reads it";
+}
+
+// The oneshot service.
+class KeepPci : public Mrrs {
+ protected:
+  KeepPci() {
+    tree.file("sys/bus/pci/devices/0000:a0:00.0/config", config_space(0x0020, 0x1d));
+    tree.file("sys/bus/pci/devices/0000:a1:00.0/config", config_space(0x0020, 0x00));
+    tree.file("sys/bus/pci/devices/0000:b0:00.0/config", config_space(0x5030));
+    world.directory = tree.path();
+    world.log = [this](const agentd::Entry& entry) { log += entry.message + "\n"; };
+    world.scan = [this](const Policy&) {
+      Node node;
+      node.ports = {bed.port};
+      Nic nic;
+      nic.pci = bed.port.pci;
+      nic.bridges = {"0000:a1:00.0", "0000:a0:00.0"};
+      Gpu gpu;
+      gpu.pci = "0000:b0:00.0";
+      gpu.bridges = {"0000:a0:00.0"};
+      node.topology.nics = {nic};
+      node.topology.gpus = {gpu};
+      return node;
+    };
+    policy.mode = Mode::enforce;
+    policy.ports.emplace_back().want = want(4096);
+    policy.ports[0].want.mtu = 9000;
+  }
+  agentd::PciWorld world{.kernel = bed.kernel, .scan = {}};
+  Policy policy;
+  std::string log;
+};
+
+TEST_F(KeepPci, WritesMrrsAloneAndPublishesWhatItRead) {
+  EXPECT_EQ(agentd::keep_pci(world, policy), 0) << log;
+  EXPECT_EQ(control(), 0x5936);
+  EXPECT_EQ(bed.nic.log, std::vector<std::string>{}) << "no other setting";
+  EXPECT_NE(log.find("mrrs set: 512 -> 4096"), std::string::npos) << log;
+  auto state = state::load_pci_state(tree.root());
+  ASSERT_TRUE(state.ok() && *state);
+  EXPECT_FALSE((*state)->updated.empty());
+  std::map<std::string, PciSettings> expected;
+  expected[bed.port.pci] = {4096, 256, true, {}, ""};
+  expected["0000:a0:00.0"] = {128, 256, false, uint16_t{0x1d}, ""};
+  expected["0000:a1:00.0"] = {128, 256, false, uint16_t{0}, ""};
+  expected["0000:b0:00.0"] = {4096, 256, true, {}, ""};
+  EXPECT_EQ((*state)->functions, expected);
+  auto originals = state::load_originals(tree.path());
+  ASSERT_TRUE(originals.ok());
+  EXPECT_EQ(originals->at(state::port_key(bed.port)).mrrs, 512u);
+}
+
+TEST_F(KeepPci, OnlyPublishesInAuditMode) {
+  policy.mode = Mode::audit;
+  EXPECT_EQ(agentd::keep_pci(world, policy), 1);
+  EXPECT_EQ(control(), 0x2936);
+  EXPECT_NE(log.find("mrrs is 512, want 4096"), std::string::npos) << log;
+  EXPECT_EQ((*state::load_pci_state(tree.root()))->functions.at(bed.port.pci).mrrs, 512u);
+}
+
+// At boot no link is up yet, and this is the one time that it is written.
+TEST_F(KeepPci, WritesWhatAllEntriesWantThatAPortWithoutALinkMayHave) {
+  bed.port.carrier = false;
+  PortPolicy fast = policy.ports[0];
+  fast.match.speed = {"400000"};
+  fast.want.mtu = 4200;
+  policy.ports.insert(policy.ports.begin(), fast);
+  policy.ports[0].want.mrrs = 2048;
+  EXPECT_EQ(agentd::keep_pci(world, policy), 1);
+  EXPECT_EQ(control(), 0x2936) << "which of them is not known";
+  EXPECT_NE(log.find("mrrs waits: its link is down"), std::string::npos) << log;
+  policy.ports[0].want.mrrs = 4096;
+  EXPECT_EQ(agentd::keep_pci(world, policy), 0) << log;
+  EXPECT_EQ(control(), 0x5936);
+}
+
+TEST_F(KeepPci, WritesHostSettingsThatTakeItsPowerAndNoOthers) {
+  tree.file("proc/sys/kernel/numa_balancing", "1\n").file("proc/sys/net/ipv4/tcp_ecn", "2\n");
+  policy.sysctl = {{"kernel.numa_balancing", "0"}, {"net.ipv4.tcp_ecn", "1"}};
+  EXPECT_EQ(agentd::keep_pci(world, policy), 0) << log;
+  EXPECT_EQ(tree.content("proc/sys/kernel/numa_balancing").substr(0, 1), "0");
+  EXPECT_EQ(tree.content("proc/sys/net/ipv4/tcp_ecn"), "2\n");
+  EXPECT_EQ(*qos::load_sysctl_originals(tree.path()), (qos::SysctlValues{{"kernel.numa_balancing", "1"}}));
+}
+
+TEST_F(KeepPci, PublishesAlsoWhereNothingIsWantedOrAWriteIsRefused) {
+  policy.ports.clear();
+  EXPECT_EQ(agentd::keep_pci(world, policy), 0);
+  EXPECT_EQ((*state::load_pci_state(tree.root()))->functions.size(), 4u);
+  policy.ports.emplace_back().want = want(4096);
+  auto files = std::make_shared<SimFiles>(tree);
+  files->on_write("*/config", test::refuse_text(EPERM));
+  bed.kernel.root.set_behind(files);
+  EXPECT_EQ(agentd::keep_pci(world, policy), 2);
+  EXPECT_EQ((*state::load_pci_state(tree.root()))->functions.at(bed.port.pci).mrrs, 512u);
+}
+
+TEST(PciOption, StandsAlone) {
+  auto parse = [](std::vector<const char*> words) {
+    words.insert(words.begin(), "fabric-agentd");
+    return agentd::parse_options(static_cast<int>(words.size()), const_cast<char* const*>(words.data()));
+  };
+  EXPECT_TRUE(parse({"--pci"})->pci);
+  EXPECT_FALSE(parse({"--once"})->pci);
+  EXPECT_FALSE(parse({"--pci", "--once"}).ok());
+  EXPECT_FALSE(parse({"--pci", "--root", "/tmp"}).ok());
+}
+
+}  // namespace
+}  // namespace fabric

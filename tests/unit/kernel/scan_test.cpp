@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scan/scan.h"
+
+#include <sys/stat.h>
+
+#include "model/node.h"
+#include "support/sim_nic.h"
+#include "support/sim_rdma.h"
+#include "support/test.h"
+#include "support/tree.h"
+
+namespace fabric {
+namespace {
+
+using test::add_pci;
+using test::Tree;
+
+std::string add_rdma(Tree& tree, const std::string& device, const std::string& function) {
+  const std::string folder = "sys/class/infiniband/" + device;
+  const std::string port = folder + "/ports/1";
+  if (!function.empty()) tree.link(folder + "/device", "../../../" + function.substr(4));
+  tree.file(port + "/state", "4: ACTIVE\n").file(port + "/phys_state", "5: LinkUp\n");
+  tree.file(port + "/link_layer", "Ethernet\n").file(port + "/rate", "100 Gb/sec (4X EDR)\n");
+  return folder;
+}
+
+// A ConnectX on a PCI function, with its netdev.
+void add_connectx(Tree& tree) {
+  tree.file("sys/devices/system/node/node0/cpulist", "0-3\n").file("sys/devices/system/node/node1/cpulist", "4-7\n");
+  const auto function = add_pci(tree, {"pci0000:20/0000:20:01.0", "0000:24:00.0", "0x15b3", "0x1021", "0x020000", "1"});
+  tree.folder("sys/bus/pci/drivers/mlx5_core").link(function + "/driver", "../../../../bus/pci/drivers/mlx5_core");
+  tree.folder(function + "/net/eth0");
+  const auto device = add_rdma(tree, "mlx5_0", function);
+  tree.file(device + "/fw_ver", "28.41.1000\n")
+      .file(device + "/board_id", "MT_0000000838\n")
+      .file(device + "/hca_type", "MT4129\n");
+  tree.file("sys/class/net/eth0/mtu", "4200\n")
+      .file("sys/class/net/eth0/carrier", "1\n")
+      .file("sys/class/net/eth0/speed", "400000\n");
+  tree.file("sys/class/net/eth0/carrier_down_count", "3\n").file("sys/class/net/eth0/ifindex", "7\n");
+  tree.file(device + "/ports/1/gids/0", "0000:0000:0000:0000:0000:ffff:0a01:0001\n");
+  tree.file(device + "/ports/1/gid_attrs/types/0", "RoCE v2\n").file(device + "/ports/1/gid_attrs/ndevs/0", "eth0\n");
+  tree.file(device + "/ports/1/hw_counters/np_cnp_sent", "12\n").file(device + "/ports/1/hw_counters/lifespan", "10\n");
+  tree.file(device + "/ports/1/counters/port_rcv_data", "99\n")
+      .file(device + "/ports/1/counters/link_downed", "N/A (no PMA)\n");
+  tree.file("proc/sys/kernel/hostname", "gpu-1\n");
+}
+
+Kernel captured(const Tree& tree) { return std::move(open_kernel(tree.path())).value(); }
+
+TEST(Scan, CapturedTree) {
+  Tree tree;
+  add_connectx(tree);
+  Kernel kernel = captured(tree);
+  const Node node = scan(kernel);
+  EXPECT_EQ(node.hostname, "gpu-1");
+  ASSERT_EQ(node.topology.nics.size(), 1u);
+  EXPECT_EQ(node.topology.nics[0].name, "mlx5_0");
+  ASSERT_EQ(node.ports.size(), 1u);
+  const Port& port = node.ports[0];
+  EXPECT_EQ(port.id(), "mlx5_0/1");
+  EXPECT_EQ(port.netdev, "eth0");
+  EXPECT_EQ(port.ifindex, 7);
+  EXPECT_EQ(port.pci, "0000:24:00.0");
+  EXPECT_EQ(port.kernel_driver, "mlx5_core");
+  EXPECT_EQ(port.driver, "mlx5");
+  EXPECT_EQ(port.firmware, "28.41.1000");
+  EXPECT_EQ(port.board_id, "MT_0000000838");
+  EXPECT_EQ(port.numa, 1);
+  EXPECT_EQ(port.link_layer, LinkLayer::ethernet);
+  EXPECT_EQ(port.state, 4u);
+  EXPECT_EQ(port.phys_state, 5u);
+  EXPECT_EQ(port.rate, 50e9) << "the netdev's 400 Gb/s, not the InfiniBand class";
+  EXPECT_EQ(port.carrier, true);
+  EXPECT_EQ(port.active_mtu, 4096u);
+  EXPECT_EQ(port.qos.mtu, 4200u);
+  ASSERT_EQ(port.gids.size(), 1u);
+  EXPECT_EQ(port.gids[0].type, "RoCE v2");
+  EXPECT_EQ(port.counters.hw, (std::vector<Counter>{{"np_cnp_sent", 12}}));
+  EXPECT_EQ(port.counters.pma, (std::vector<Counter>{{"port_rcv_data", 99}}));
+  EXPECT_EQ(port.counters.carrier_down, 3u);
+  EXPECT_FALSE(port.virtual_function);
+  EXPECT_EQ(port.unread, std::vector<std::string>{});
+  EXPECT_EQ(node.unseen, std::vector<std::string>{});
+  EXPECT_FALSE(node.agent);
+}
+
+TEST(Scan, WhatTheDeviceCountsAsAWholeIsToldWithItsFirstPort) {
+  Tree tree;
+  add_connectx(tree);
+  const std::string device = "sys/class/infiniband/mlx5_0";
+  tree.file(device + "/hw_counters/out_of_sequence", "5\n")
+      .file(device + "/hw_counters/np_cnp_sent", "77\n")
+      .file(device + "/hw_counters/lifespan", "10\n");
+  tree.file(device + "/ports/2/link_layer", "Ethernet\n")
+      .file(device + "/ports/2/hw_counters/vport_out_of_sequence", "6\n");
+  Kernel kernel = captured(tree);
+  const Node node = scan(kernel);
+  ASSERT_EQ(node.ports.size(), 2u);
+  EXPECT_EQ(node.ports[0].counters.hw, (std::vector<Counter>{{"np_cnp_sent", 12}, {"out_of_sequence", 5}}))
+      << "the port's own come first";
+  EXPECT_EQ(node.ports[1].counters.hw, (std::vector<Counter>{{"vport_out_of_sequence", 6}}));
+}
+
+// A VLAN stands on the netdev by a link in sysfs; of a container's macvlan the GID table knows the name alone.
+TEST(Scan, GidsOfVlansAreToldFromThoseOfContainers) {
+  Tree tree;
+  add_connectx(tree);
+  const std::string port = "sys/class/infiniband/mlx5_0/ports/1";
+  for (const auto& [index, netdev] : {std::pair{"1", "roce100"}, {"2", "net1"}}) {
+    tree.file(port + "/gids/" + index, "0000:0000:0000:0000:0000:ffff:0a63:000" + std::string(index) + "\n");
+    tree.file(port + "/gid_attrs/types/" + index, "RoCE v2\n")
+        .file(port + "/gid_attrs/ndevs/" + index, std::string(netdev) + "\n");
+  }
+  tree.folder("sys/class/net/roce100").link("sys/class/net/roce100/lower_eth0", "../eth0");
+  Kernel kernel = captured(tree);
+  const auto gids = scan(kernel).ports.at(0).gids;
+  ASSERT_EQ(gids.size(), 3u);
+  EXPECT_FALSE(gids[0].above) << "its own";
+  EXPECT_TRUE(gids[1].above);
+  EXPECT_FALSE(gids[2].above);
+}
+
+TEST(Scan, OnlyWhatIsAskedFor) {
+  Tree tree;
+  add_connectx(tree);
+  Kernel kernel = captured(tree);
+  ScanOptions options;
+  options.topology = options.settings = options.counters = options.gids = false;
+  const Node node = scan(kernel, options);
+  EXPECT_TRUE(node.topology.nics.empty());
+  ASSERT_EQ(node.ports.size(), 1u);
+  EXPECT_TRUE(node.ports[0].gids.empty() && node.ports[0].counters.hw.empty() && !node.ports[0].qos.mtu);
+  EXPECT_EQ(node.ports[0].state, 4u);
+}
+
+// All but counters takes its time to be read; a rate is counters between the moments of two scans.
+class SlowButForCounters final : public BehindFiles {
+ public:
+  std::optional<Result<void>> act(Act, const std::string& file, std::string_view) override {
+    if (file.ends_with("/gids/0") || file == "sys/bus/pci/devices")
+      std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    if (file.find("/hw_counters/") != std::string::npos) counted = std::chrono::steady_clock::now();
+    return std::nullopt;
+  }
+  std::chrono::steady_clock::time_point counted;
+};
+
+TEST(Scan, TheCountersAreOfTheMomentThatIsTold) {
+  Tree tree;
+  add_connectx(tree);
+  tree.file(add_rdma(tree, "mlx5_1", "") + "/ports/1/hw_counters/np_cnp_sent", "12\n");
+  Kernel kernel = captured(tree);
+  const auto slow = std::make_shared<SlowButForCounters>();
+  kernel.root.set_behind(slow);
+  auto nearest = std::chrono::steady_clock::duration::max();  // this thread, too, may be kept waiting
+  for (int i = 0; i < 5; ++i) {
+    const Node node = scan(kernel);
+    ASSERT_EQ(node.ports.size(), 2u);
+    EXPECT_EQ(node.ports[0].gids.size(), 1u);
+    nearest = std::min(nearest, slow->counted - node.taken);
+  }
+  EXPECT_LT(nearest, std::chrono::milliseconds(50));
+}
+
+TEST(Scan, ExcludedDevicesAreNotOpened) {
+  Tree tree;
+  add_connectx(tree);
+  // Opening these would fail, and be noted.
+  tree.folder("sys/class/infiniband/mlx5_bad/ports/1/state");
+  Kernel kernel = captured(tree);
+  ScanOptions options;
+  EXPECT_EQ(scan(kernel, options).ports.size(), 2u);
+  options.exclude = {"mlx5_b*"};
+  const Node node = scan(kernel, options);
+  ASSERT_EQ(node.ports.size(), 1u);
+  EXPECT_EQ(node.ports[0].rdma, "mlx5_0");
+}
+
+TEST(Scan, PortsInNaturalOrder) {
+  Tree tree;
+  for (const char* device : {"mlx5_10", "mlx5_9", "bnxt_re0"}) add_rdma(tree, device, "");
+  tree.folder("sys/class/infiniband/mlx5_9/ports/2");
+  Kernel kernel = captured(tree);
+  std::vector<std::string> ids;
+  for (const Port& port : scan(kernel).ports) ids.push_back(port.id());
+  EXPECT_EQ(ids, (std::vector<std::string>{"bnxt_re0/1", "mlx5_9/1", "mlx5_9/2", "mlx5_10/1"}));
+}
+
+TEST(Scan, ADeviceWithoutPortsIsNamed) {
+  Tree tree;
+  tree.folder("sys/class/infiniband/mlx5_0");
+  Kernel kernel = captured(tree);
+  const Node node = scan(kernel);
+  EXPECT_TRUE(node.ports.empty());
+  ASSERT_EQ(node.unseen.size(), 1u);
+  EXPECT_NE(node.unseen[0].find("mlx5_0"), std::string::npos);
+}
+
+TEST(Scan, SoftwareDevices) {
+  Tree tree;
+  const auto device = add_rdma(tree, "rxe0", "");
+  tree.file(device + "/parent", "eth1\n").file(device + "/fw_ver", "\n");
+  tree.file("sys/class/net/eth1/mtu", "1500\n")
+      .file("sys/class/net/eth1/speed", "-1\n")
+      .file("sys/class/net/eth1/carrier", "1\n");
+  Kernel kernel = captured(tree);
+  const Node node = scan(kernel);
+  ASSERT_EQ(node.ports.size(), 1u);
+  const Port& port = node.ports[0];
+  EXPECT_EQ(port.netdev, "eth1");
+  EXPECT_EQ(port.kernel_driver, "rxe");
+  EXPECT_TRUE(port.pci.empty());
+  EXPECT_FALSE(port.numa);
+  EXPECT_FALSE(port.speed) << "-1 is no speed";
+  EXPECT_EQ(port.rate, 12.5e9) << "by the InfiniBand rate then";
+  EXPECT_EQ(port.active_mtu, 1024u);
+}
+
+TEST(Scan, NetdevOfAFunctionWithSeveral) {
+  Tree tree;
+  const auto function = add_pci(tree, {"pci0000:20", "0000:20:02.0"});
+  const auto device = add_rdma(tree, "mlx4_0", function);
+  tree.folder(device + "/ports/2").file(device + "/ports/2/link_layer", "Ethernet\n");
+  for (const char* port : {"0", "1"})
+    tree.folder(function + "/net/eth" + port)
+        .file(std::string("sys/class/net/eth") + port + "/dev_port", std::string(port) + "\n");
+  Kernel kernel = captured(tree);
+  const Node node = scan(kernel);
+  ASSERT_EQ(node.ports.size(), 2u);
+  EXPECT_EQ(node.ports[0].netdev, "eth0");
+  EXPECT_EQ(node.ports[1].netdev, "eth1");
+}
+
+TEST(Scan, InfinibandHasItsOwnRateAndNoNetdev) {
+  Tree tree;
+  const auto function = add_pci(tree, {"pci0000:20", "0000:20:02.0", "0x15b3", "0x1021", "0x020700"});
+  const auto device = add_rdma(tree, "mlx5_0", function);
+  tree.folder(function + "/net/ib0").file(device + "/ports/1/link_layer", "InfiniBand\n");
+  Kernel kernel = captured(tree);
+  const Node node = scan(kernel);
+  EXPECT_EQ(node.ports.at(0).netdev, "");
+  EXPECT_EQ(node.ports.at(0).rate, 12.5e9);
+  EXPECT_FALSE(node.ports.at(0).active_mtu);
+}
+
+TEST(Scan, VirtualFunctionsAreMarked) {
+  Tree tree;
+  const auto function = add_pci(tree, {"pci0000:20", "0000:20:02.3"});
+  add_pci(tree, {"pci0000:20", "0000:20:02.0"});
+  tree.link(function + "/physfn", "../0000:20:02.0");
+  add_rdma(tree, "mlx5_4", function);
+  Kernel kernel = captured(tree);
+  const Port port = scan(kernel).ports.at(0);
+  EXPECT_TRUE(port.virtual_function);
+  EXPECT_EQ(port.left_alone, "virtual function: set on its physical function 0000:20:02.0");
+}
+
+TEST(Scan, SubfunctionsBelongToTheirFunction) {
+  Tree tree;
+  const auto function = add_pci(tree, {"pci0000:20", "0000:24:00.0"});
+  tree.folder(function + "/mlx5_core.sf.4");
+  add_rdma(tree, "mlx5_4", function + "/mlx5_core.sf.4");
+  Kernel kernel = captured(tree);
+  const Port port = scan(kernel).ports.at(0);
+  EXPECT_TRUE(port.virtual_function);
+  EXPECT_EQ(port.left_alone, "subfunction (mlx5_core.sf.4): set on its function 0000:24:00.0");
+}
+
+TEST(Scan, TheRoleIsComputeBelowAGpusHostBridge) {
+  Tree tree;
+  add_connectx(tree);  // below pci0000:20
+  const auto other = add_pci(tree, {"pci0000:40", "0000:41:00.0", "0x15b3", "0x1019", "0x020000", "1"});
+  add_rdma(tree, "mlx5_1", other);
+  add_pci(tree, {"pci0000:20/0000:20:03.0", "0000:25:00.0", "0x10de", "0x2330", "0x030200", "1"});
+  Kernel kernel = captured(tree);
+  const Node node = scan(kernel);
+  ASSERT_EQ(node.ports.size(), 2u);
+  EXPECT_EQ(node.ports[0].pci_id, "15b3:1021");
+  EXPECT_EQ(node.ports[0].role, "compute");
+  EXPECT_EQ(node.ports[1].pci_id, "15b3:1019");
+  EXPECT_EQ(node.ports[1].role, "host") << "the same socket is no shared host bridge";
+  EXPECT_EQ(scan(kernel, {.topology = false}).ports[0].role, "");
+}
+
+// What bond_set_slave_link and mlx5's lag leave in sysfs.
+TEST(Scan, TheMembersOfABondArePortsOfTheirOwn) {
+  Tree tree;
+  std::string functions[2];
+  for (int i = 0; i < 2; ++i) {
+    const std::string n = std::to_string(i), member = "ens1f" + n + "np" + n;
+    functions[i] = add_pci(tree, {"pci0000:20/0000:20:01.0", "0000:24:00." + n, "0x15b3", "0x1021", "0x020000", "1"});
+    tree.file(functions[i] + "/uevent", "DRIVER=mlx5_core\n");
+    tree.file("sys/class/net/" + member + "/ifindex", std::to_string(5 + i) + "\n")
+        .file("sys/class/net/" + member + "/mtu", "9000\n");
+    tree.link("sys/class/net/" + member + "/device", "../../../../" + functions[i]);
+  }
+  const auto device = add_rdma(tree, "mlx5_bond_0", functions[0]);
+  tree.file(device + "/ports/1/gid_attrs/ndevs/0", "bond0\n")
+      .file("sys/class/net/bond0/ifindex", "9\n")
+      .file("sys/class/net/bond0/mtu", "9000\n");
+  tree.file("sys/class/net/bond0/bonding/slaves", "ens1f0np0 ens1f1np1 eth7\n")
+      .file("sys/class/net/eth7/ifindex", "7\n");
+  Kernel kernel = captured(tree);
+  EXPECT_EQ(scan(kernel).ports.size(), 1u) << "for who counts packets, it is one port";
+  const Node node = scan(kernel, {.members = true});
+  ASSERT_EQ(node.ports.size(), 3u) << "a member without RDMA is none of ours";
+  EXPECT_EQ(node.ports[0].id(), "mlx5_bond_0/1");
+  EXPECT_EQ(node.ports[0].bond, "bond0");
+  EXPECT_EQ(node.ports[2].id(), "mlx5_bond_0/1@ens1f1np1");
+  EXPECT_EQ(node.ports[2].pci, "0000:24:00.1");
+  EXPECT_EQ(node.ports[2].ifindex, 6);
+  EXPECT_EQ(node.ports[2].qos.mtu, 9000u);
+  for (const Port& port : node.ports) EXPECT_EQ(port.active_mtu, 4096u) << port.id() << ": the path MTU is the bond's";
+  const Keys of_bond = qos::own_keys(node.ports[0]), of_member = qos::own_keys(node.ports[2]);
+  EXPECT_TRUE(of_bond[index(SettingId::mtu)] && of_bond[index(SettingId::roce_tos)] && !of_bond[index(SettingId::pfc)]);
+  EXPECT_TRUE((of_bond & of_member).none() && (of_bond | of_member).all()) << "each setting has one owner";
+}
+
+TEST(Scan, WithoutALinkTheInfinibandRateIsFiction) {
+  Tree tree;
+  add_connectx(tree);
+  tree.file("sys/class/net/eth0/carrier", "0\n").file("sys/class/net/eth0/speed", "-1\n");
+  Kernel kernel = captured(tree);
+  const Node node = scan(kernel);
+  EXPECT_FALSE(node.ports.at(0).rate || node.ports.at(0).speed);
+  EXPECT_EQ(node.ports.at(0).carrier, false);
+}
+
+bool names(const std::vector<std::string>& list, const std::string& word) {
+  return std::any_of(list.begin(), list.end(),
+                     [&](const std::string& text) { return text.find(word) != std::string::npos; });
+}
+
+TEST(Scan, BrokenFilesCostThemselvesOnly) {
+  Tree tree;
+  add_connectx(tree);
+  const std::string port_folder = "sys/class/infiniband/mlx5_0/ports/1/";
+  tree.remove(port_folder + "phys_state").folder(port_folder + "phys_state");
+  tree.remove(port_folder + "gids/0").folder(port_folder + "gids/0");
+  ASSERT_EQ(::mkfifo((tree.path() + "/" + port_folder + "hw_counters/stuck").c_str(), 0600), 0)
+      << "which is not waited for";
+  tree.folder(port_folder + "hw_counters/broken");
+  add_rdma(tree, "mlx5_1", "");
+  Kernel kernel = captured(tree);
+  const Node node = scan(kernel);
+  ASSERT_EQ(node.ports.size(), 2u);
+  const Port& port = node.ports[0];
+  EXPECT_FALSE(port.phys_state);
+  EXPECT_TRUE(names(port.unread, "state: ")) << "with the reason";
+  EXPECT_TRUE(names(port.unread, "gids: "));
+  EXPECT_TRUE(names(port.unread, "hw counters: "));
+  EXPECT_EQ(port.counters.hw, (std::vector<Counter>{{"np_cnp_sent", 12}}));
+  EXPECT_EQ(port.state, 4u);
+  ASSERT_EQ(node.ports[1].unread.size(), 1u) << "a RoCE port without a GID table is no port without GIDs";
+  EXPECT_TRUE(names(node.ports[1].unread, "gids: "));
+}
+
+// The E-Switch's ports for virtual functions show up as ports of the PF's device; their settings belong to the PF.
+TEST(Scan, RepresentorsAndIwarpAreTold) {
+  Tree tree;
+  add_connectx(tree);
+  tree.file("sys/class/net/eth0/phys_port_name", "p0\n");
+  Kernel kernel = captured(tree);
+  EXPECT_FALSE(scan(kernel).ports.at(0).virtual_function);
+  EXPECT_FALSE(scan(kernel).ports.at(0).iwarp);
+  tree.file("sys/class/net/eth0/phys_port_name", "c1pf0vf3\n");
+  tree.file("sys/class/infiniband/mlx5_0/node_type", "4: RNIC\n");
+  EXPECT_TRUE(scan(kernel).ports.at(0).virtual_function);
+  EXPECT_TRUE(scan(kernel).ports.at(0).iwarp);
+}
+
+// The same NIC with netlink: what the kernel says there comes before the files.
+class ScanWithNetlink : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    add_connectx(tree);
+    sim.add_nic("eth0", test::Personality::mlx5).mtu = 9000;
+    kernel = sim.kernel(tree.path());
+    auto socket = std::make_unique<test::SimRdma>();
+    rdma = socket.get();
+    rdma->devices[3] = {"mlx5_0", "28.41.1000", "roce", {}};
+    rdma->devices[3].ports[1] = {1, 2, "eth0", {{"rx_write_requests", 5}, {"cc_rx_cnp_pkts", 6}}, 0};
+    kernel.rdma = std::move(socket);
+  }
+
+  Tree tree;
+  test::SimKernel sim;
+  Kernel kernel;
+  test::SimRdma* rdma = nullptr;
+};
+
+TEST_F(ScanWithNetlink, StateCountersSettingsAndMtu) {
+  const Node node = scan(kernel);
+  ASSERT_EQ(node.ports.size(), 1u);
+  const Port& port = node.ports[0];
+  EXPECT_EQ(port.state, 1u);
+  EXPECT_EQ(port.phys_state, 2u);
+  EXPECT_EQ(port.netdev, "eth0");
+  EXPECT_EQ(port.ifindex, sim.nic("eth0").ifindex);
+  EXPECT_EQ(port.counters.hw, (std::vector<Counter>{{"rx_write_requests", 5}, {"cc_rx_cnp_pkts", 6}}));
+  EXPECT_EQ(port.counters.pma.size(), 1u) << "netlink does not have these";
+  EXPECT_EQ(port.active_mtu, 4096u);
+  EXPECT_EQ(port.qos.mtu, 9000u);
+  EXPECT_TRUE(port.qos.pfc && port.qos.ets && port.qos.pause);
+  EXPECT_EQ(port.unread, std::vector<std::string>{});
+}
+
+TEST_F(ScanWithNetlink, WithoutStatisticsSysfsAnswers) {
+  rdma->devices[3].ports[1].statistics_errno = EMSGSIZE;
+  EXPECT_EQ(scan(kernel).ports.at(0).counters.hw, (std::vector<Counter>{{"np_cnp_sent", 12}}));
+}
+
+TEST_F(ScanWithNetlink, RefusedNetlinkIsSaidOnceAndSysfsAnswers) {
+  rdma->failure = EPERM;
+  const Node node = scan(kernel, {.network = false});
+  EXPECT_EQ(node.ports.at(0).state, 4u);
+  ASSERT_EQ(node.unseen.size(), 1u);
+  EXPECT_NE(node.unseen[0].find("EPERM"), std::string::npos) << node.unseen[0];
+}
+
+TEST_F(ScanWithNetlink, ANetdevThatIsNotOfThisNamespaceIsLeftAlone) {
+  sim.nic("eth0").present = false;
+  const Node node = scan(kernel);
+  ASSERT_EQ(node.ports.size(), 1u);
+  EXPECT_EQ(node.ports[0].netdev, "") << "one of that name here would be another";
+  EXPECT_NE(node.ports[0].left_alone.find("another network namespace"), std::string::npos);
+  EXPECT_EQ(node.ports[0].counters.hw.size(), 2u);
+}
+
+TEST_F(ScanWithNetlink, ADriverThatNamesNoNetdevHasItsFunctions) {
+  rdma->devices[3].ports[1].netdev.clear();
+  EXPECT_EQ(scan(kernel).ports.at(0).netdev, "eth0");
+}
+
+// RDMA devices are shared with all namespaces by default: one whose netdev a container has as eth0 stays, and its GID
+// table names that (core/sysfs.c, show_gid_attr: the name alone), while RDMA netlink and its function do not
+// (core/nldev.c, fill_port_info).
+TEST_F(ScanWithNetlink, ANetdevThatAContainerHasIsNotTheOneOfThatNameHere) {
+  rdma->devices[3].ports[1].netdev.clear();
+  tree.remove("sys/devices/pci0000:20/0000:20:01.0/0000:24:00.0/net");
+  const Port port = scan(kernel).ports.at(0);
+  EXPECT_EQ(port.netdev, "")
+      << "eth0 of this namespace is the management network's, and nothing is written or read of it";
+  EXPECT_FALSE(port.qos.pfc || port.carrier);
+  EXPECT_NE(port.left_alone.find("another network namespace"), std::string::npos);
+}
+
+TEST(Scan, TheRunningMachineWhateverItHas) {
+  auto kernel = open_kernel("/");
+  if (!kernel) GTEST_SKIP() << kernel.error().text();
+  const Node node = scan(*kernel);
+  EXPECT_FALSE(node.hostname.empty());
+  for (const Port& port : node.ports) EXPECT_FALSE(port.rdma.empty());
+}
+
+}  // namespace
+}  // namespace fabric

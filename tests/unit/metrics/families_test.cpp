@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "metrics/families.h"
+
+#include "support/series.h"
+#include "support/test.h"
+
+namespace fabric {
+namespace {
+
+using test::series;
+
+Port port(const std::string& device) {
+  Port port;
+  port.rdma = device;
+  port.number = 1;
+  return port;
+}
+
+// bnxt_re (hw_counters.c): Linux 6.1 and Broadcom's own driver have no rx_roce_only_bytes; of a virtual function it
+// stays 0; of a physical one rx_bytes counts the same, with congestion notifications, as the device last wrote it into
+// memory.
+TEST(Counters, RdmaTrafficOfBroadcomIsThereWithEveryDriverAndOnce) {
+  const auto traffic = [](std::vector<Counter> hw) {
+    Port one = port("bnxt_re0");
+    one.kernel_driver = "bnxt_en";
+    one.counters.hw = std::move(hw);
+    FamilySet set;
+    add_counters(set, one);
+    return series(set);
+  };
+  const std::string rx = "fabric_rdma_bytes_total,device=bnxt_re0,port=1,direction=rx",
+                    tx = "fabric_rdma_packets_total,device=bnxt_re0,port=1,direction=tx";
+  EXPECT_EQ(traffic({{"rx_bytes", 1000}, {"tx_pkts", 3}}), (std::map<std::string, double>{{rx, 1000}, {tx, 3}}));
+  EXPECT_EQ(traffic({{"rx_bytes", 1000}, {"tx_pkts", 3}, {"tx_roce_only_pkts", 0}, {"rx_roce_only_bytes", 0}}),
+            (std::map<std::string, double>{{rx, 1000}, {tx, 3}}));
+  EXPECT_EQ(traffic({{"rx_bytes", 1000}, {"tx_pkts", 3}, {"tx_roce_only_pkts", 2}, {"rx_roce_only_bytes", 900}}),
+            (std::map<std::string, double>{{rx, 900}, {tx, 2}}));
+}
+
+TEST(FamilySet, KeepsTheFirstOfTwoEqualSeriesAndCounts) {
+  constexpr Metric metric{"a_total", "A."}, other{"b_total", "B."};
+  FamilySet set;
+  set.add(metric, {{"device", "x"}}, 1);
+  set.add(other, {{"device", "x"}}, 2);
+  set.add(metric, {{"device", "x"}}, 3);
+  set.add(metric, {{"device", "y"}}, 4);
+  EXPECT_EQ(series(set),
+            (std::map<std::string, double>{{"a_total,device=x", 1}, {"a_total,device=y", 4}, {"b_total,device=x", 2}}));
+  EXPECT_EQ(set.dropped_duplicates(), 1u);
+  ASSERT_EQ(set.families().size(), 2u) << "a family stays in one piece";
+  EXPECT_EQ(set.series(), 3u);
+}
+
+TEST(FamilySet, FindsEachOfManyAgain) {
+  constexpr Metric metric{"a_total", "A."}, other{"b_total", "B."};
+  constexpr int kMany = 10'000;
+  FamilySet set;
+  for (int i = 0; i < kMany; ++i) {
+    set.add(metric, {{"i", std::to_string(i)}}, i);
+    set.accumulate(other, {}, {{"i", std::to_string(i % 100)}}, 1);
+  }
+  for (int i = 0; i < kMany; ++i) set.add(metric, {{"i", std::to_string(i)}}, -1);
+  EXPECT_EQ(set.dropped_duplicates(), static_cast<size_t>(kMany));
+  const auto all = series(set);
+  EXPECT_EQ(all.size(), kMany + 100u);
+  EXPECT_EQ(all.at("a_total,i=9999"), 9999);
+  EXPECT_EQ(all.at("b_total,i=42"), 100);
+  set.add(metric, {{"j", "42"}}, 1);
+  EXPECT_EQ(set.dropped_duplicates(), static_cast<size_t>(kMany)) << "a name of its own";
+}
+
+TEST(FamilySet, AddsWhatIsMissing) {
+  static constexpr Metric kOne{"fabric_one", "One."}, kOther{"fabric_other", "Other."};
+  FamilySet set;
+  set.add(kOne, {{"device", "a"}}, 1);
+  set.add_missing(kOne, {{"device", "a"}}, 2);
+  set.add_missing(kOne, {{"device", "b"}}, 3);
+  set.add_missing(kOther, {{"device", "a"}}, 4);
+  EXPECT_EQ(series(set), (std::map<std::string, double>{
+                             {"fabric_one,device=a", 1}, {"fabric_one,device=b", 3}, {"fabric_other,device=a", 4}}));
+  EXPECT_EQ(set.dropped_duplicates(), 0u);
+}
+
+TEST(FamilySet, LabelsAreTheSameWhereverTheyWereWritten) {
+  constexpr Metric metric{"a_total", "A."};
+  FamilySet set;
+  const Labels port{{"device", "a\"b\\c\n"}, {"port", "1"}};
+  set.add(metric, port, {{"priority", "3"}, {}}, 1);
+  set.accumulate(metric, {{"device", "a\"b\\c\n"}, {"port", "1"}, {"priority", "3"}}, {}, 2);
+  set.add(metric, {}, {{"device", "a\"b\\c\n"}, {"port", "1"}}, 4);
+  EXPECT_EQ(series(set), (std::map<std::string, double>{{"a_total,device=a\"b\\c\n,port=1,priority=3", 3},
+                                                        {"a_total,device=a\"b\\c\n,port=1", 4}}));
+  set.add(metric, {{"device", "\xff"}}, 1);
+  set.add(metric, {{"device", "\xfe"}}, 1);
+  EXPECT_EQ(set.dropped_duplicates(), 1u) << "what a page cannot tell apart is one series";
+}
+
+TEST(FamilySet, DropsWhatComesBeyondTheLimitAndCounts) {
+  constexpr Metric metric{"a_total", "A."}, other{"b_total", "B."};
+  FamilySet set(2);
+  for (int i = 0; i < 5; ++i) set.add(metric, {{"i", std::to_string(i)}}, i);
+  set.add(other, {}, 1);
+  EXPECT_EQ(series(set).size(), 2u);
+  EXPECT_EQ(set.dropped_by_limit(), 4u);
+  EXPECT_EQ(set.families().size(), 1u) << "no family without a series";
+  set.raise_limit(1);
+  set.add(other, {}, 1);
+  EXPECT_EQ(set.families().size(), 2u);
+}
+
+TEST(FamilySet, AHistogramIsThereWholeOrNotAtAll) {
+  constexpr Metric spread{"spread", "S.", MetricKind::histogram}, level{"level", "L.", MetricKind::gauge};
+  constexpr std::array bounds{0.1, 1.0};
+  FamilySet set(9);
+  set.add(spread, {{{"i", "1"}}, bounds, {1, 2, 3}, 4});
+  set.add(spread, {{{"i", "1"}}, bounds, {0, 0, 0}, 0});
+  EXPECT_EQ(set.series(), 5u);
+  EXPECT_EQ(set.dropped_duplicates(), 5u);
+  EXPECT_EQ(set.dropped_by_limit(), 0u) << "what is there already needs no room";
+  set.add(spread, {{{"i", "2"}}, bounds, {1, 2, 3}, 4});
+  EXPECT_EQ(set.dropped_by_limit(), 5u) << "four of its five series would fit";
+  set.add(level, {}, 1);
+  EXPECT_EQ(set.series(), 6u);
+  ASSERT_EQ(set.families().size(), 2u);
+  ASSERT_EQ(set.families()[0].metric.size(), 1u);
+  const auto& buckets = set.families()[0].metric[0].histogram.bucket;
+  ASSERT_EQ(buckets.size(), 3u);
+  EXPECT_EQ(buckets[0].cumulative_count, 1u);
+  EXPECT_EQ(buckets[1].cumulative_count, 3u);
+  EXPECT_EQ(buckets[2].cumulative_count, 6u);
+}
+
+TEST(Families, WhatWasNotReadHasNoSeries) {
+  FamilySet set;
+  add_link(set, port("mlx5_0"));
+  auto all = series(set);
+  EXPECT_EQ(all.size(), 1u) << "only the identity";
+  EXPECT_TRUE(all.begin()->first.starts_with("fabric_port_info,device=mlx5_0,port=1,"));
+}
+
+TEST(Families, PortIsUpOnlyWhenActiveAndWithCarrier) {
+  auto up = [](std::optional<unsigned> state, std::optional<bool> carrier) {
+    Port p = port("mlx5_0");
+    p.state = state;
+    p.carrier = carrier;
+    FamilySet set;
+    add_link(set, p);
+    auto all = series(set);
+    auto found = all.find("fabric_port_up,device=mlx5_0,port=1");
+    return found == all.end() ? -1 : found->second;
+  };
+  EXPECT_EQ(up(4, true), 1);
+  EXPECT_EQ(up(4, std::nullopt), 1) << "InfiniBand has no carrier";
+  EXPECT_EQ(up(4, false), 0);
+  EXPECT_EQ(up(1, true), 0);
+  EXPECT_EQ(up(std::nullopt, true), -1);
+}
+
+TEST(Families, InfoCarriesWhatMayChangeAndNothingElseDoes) {
+  Port p = port("mlx5_0");
+  p.netdev = "ens1f0np0";
+  p.kernel_driver = "mlx5_core";
+  p.firmware = "28.39.1002";
+  p.pci = "0000:17:00.0";
+  p.numa = 1;
+  p.link_layer = LinkLayer::ethernet;
+  p.state = 4;
+  p.counters.hw = {{"np_cnp_sent", 1}};
+  FamilySet set;
+  add_link(set, p);
+  add_counters(set, p);
+  add_raw_counters(set, p, RawCounters::all);
+  for (const auto& [key, value] : series(set)) {
+    bool info = key.starts_with("fabric_port_info");
+    for (const char* part : {"ens1f0np0", "mlx5_core", "28.39.1002", "0000:17:00.0", "numa=1", "link_layer=Ethernet"})
+      EXPECT_EQ(key.find(part) != std::string::npos, info) << key << " " << part;
+  }
+}
+
+TEST(Families, CountersGetBaseUnitsAndCommonNames) {
+  Port p = port("mlx5_0");
+  p.counters.pma = {{"port_xmit_data", 1000}, {"unheard_of", 9}};
+  p.counters.hw = {{"local_ack_timeout_err", 5}, {"RNR received", 6}};
+  p.counters.ethtool = {{"rx_prio3_pause", 11},
+                        {"rx_prio3_pause_duration", 1234567},
+                        {"rx_vport_rdma_unicast_bytes", 100},
+                        {"rx_vport_rdma_multicast_bytes", 20},
+                        {"rx_steer_missed_packets", 1}};
+  FamilySet set;
+  add_counters(set, p);
+  add_raw_counters(set, p, RawCounters::all);
+  std::string at = ",device=mlx5_0,port=1";
+  std::map<std::string, double> expected{
+      {"fabric_port_bytes_total" + at + ",direction=tx", 4000},
+      {"fabric_port_pma_total" + at + ",counter=unheard_of", 9},
+      {"fabric_rdma_ack_timeouts_total" + at, 5},
+      {"fabric_rdma_rnr_naks_received_total" + at, 6},
+      {"fabric_rdma_hw_counters_total" + at + ",counter=local_ack_timeout_err", 5},
+      {"fabric_rdma_hw_counters_total" + at + ",counter=RNR received", 6},
+      {"fabric_pfc_pause_frames_total" + at + ",direction=rx,priority=3", 11},
+      {"fabric_pfc_paused_seconds_total" + at + ",direction=rx,priority=3", 1.234567},
+      {"fabric_rdma_bytes_total" + at + ",direction=rx", 120},
+  };
+  EXPECT_EQ(series(set), expected);
+}
+
+TEST(Families, TwoNamesOfOneThingAddUp) {
+  Port p = port("rxe0");
+  p.counters.hw = {{"out_of_sequence", 3}, {"out_of_seq_request", 4}};
+  FamilySet set;
+  add_counters(set, p);
+  EXPECT_EQ(series(set).at("fabric_rdma_out_of_sequence_packets_total,device=rxe0,port=1"), 7);
+  EXPECT_EQ(set.dropped_duplicates(), 0u);
+}
+
+TEST(Families, SettingsOfTheAgent) {
+  AgentState agent;
+  agent.running = true;
+  agent.mode = "enforce";
+  agent.ports["mlx5_0/1"]["pfc"] = {"in_sync", "", 2, "2026-01-01T00:00:00Z"};
+  agent.ports["mlx5_0/1"]["mtu"] = {"pending", "", 0, ""};
+  SettingState& drifted = agent.ports["mlx5_0/1"]["pfc"];
+  drifted.drifts = {{"process", 4}, {"link", 1}};
+  drifted.last_drift = "2026-01-01T00:00:01Z";
+  agent.ports["host"]["net.ipv4.tcp_ecn"] = {"applied", "", 1, ""};
+  FamilySet set;
+  add_agent(set, agent);
+  auto all = series(set);
+  std::string at = ",device=mlx5_0,port=1,setting=";
+  EXPECT_EQ(all.at("fabric_agent_up"), 1);
+  EXPECT_EQ(all.at("fabric_agent_enforcing"), 1);
+  EXPECT_EQ(all.count("fabric_setting_in_sync" + at + "pfc"), 0U) << "the check's";
+  EXPECT_EQ(all.at("fabric_setting_in_sync,device=host,port=,setting=net.ipv4.tcp_ecn"), 1);
+  EXPECT_EQ(all.at("fabric_setting_repairs_total" + at + "pfc"), 2);
+  EXPECT_EQ(all.at("fabric_setting_drifts_total" + at + "pfc,cause=process"), 4);
+  EXPECT_EQ(all.at("fabric_setting_drifts_total" + at + "pfc,cause=link"), 1);
+  EXPECT_EQ(all.at("fabric_setting_last_drift_timestamp_seconds" + at + "pfc"), 1767225601);
+  EXPECT_EQ(all.count("fabric_setting_last_drift_timestamp_seconds" + at + "mtu"), 0U) << "never is no time";
+  EXPECT_EQ(all.at("fabric_agent_held"), 0);
+  agent.running = false;
+  FamilySet stopped;
+  add_agent(stopped, agent);
+  EXPECT_EQ(series(stopped).at("fabric_agent_enforcing"), 0);
+  EXPECT_FALSE(series(stopped).contains("fabric_setting_in_sync,device=host,port=,setting=net.ipv4.tcp_ecn"))
+      << "the word of an agent that is gone";
+}
+
+TEST(Families, ChecksShowTheirStatus) {
+  Report report;
+  report.findings = {{"pfc", "mlx5_0/1", Status::critical, "", "", "", ""},
+                     {"mtu", "mlx5_0/1", Status::ok, "", "", "", ""},
+                     {"ets", "mlx5_0/1", Status::unknown, "", "", "", ""},
+                     {"agent", "host", Status::ok, "", "", "", ""}};
+  FamilySet set;
+  add_report(set, report);
+  const std::string in_sync = "fabric_setting_in_sync,device=mlx5_0,port=1,setting=";
+  EXPECT_EQ(series(set), (std::map<std::string, double>{{"fabric_check_status,check=agent", 0},
+                                                        {"fabric_check_status,check=pfc,subject=mlx5_0/1", 2},
+                                                        {"fabric_check_status,check=mtu", 0},
+                                                        {"fabric_check_status,check=ets,subject=mlx5_0/1", 3},
+                                                        {in_sync + "pfc", 0},
+                                                        {in_sync + "mtu", 1}}));
+}
+
+TEST(Families, SubjectsThatAreOkHaveASeriesOfTheirOwnOnRequest) {
+  Report report;
+  for (const char* subject : {"mlx5_0/1", "mlx5_1/1"})
+    report.findings.push_back({"rate", subject, Status::ok, "", "", "", ""});
+  report.findings.push_back({"rate", "mlx5_2/1", Status::warning, "", "", "", ""});
+  const auto shown = [&](const Published& published) {
+    FamilySet set;
+    add_report(set, report, published);
+    return series(set);
+  };
+  EXPECT_EQ(shown({}), (std::map<std::string, double>{{"fabric_check_status,check=rate", 0},
+                                                      {"fabric_check_status,check=rate,subject=mlx5_2/1", 1}}));
+  EXPECT_EQ(shown({RawCounters::unmapped, {SeriesGroup::checks}}),
+            (std::map<std::string, double>{{"fabric_check_status,check=rate,subject=mlx5_0/1", 0},
+                                           {"fabric_check_status,check=rate,subject=mlx5_1/1", 0},
+                                           {"fabric_check_status,check=rate,subject=mlx5_2/1", 1}}));
+}
+
+TEST(Families, NeighborsByLldpElseByThePlan) {
+  Node node;
+  Policy policy;
+  for (const char* end : {"0", "1", "2"}) {
+    Port& one = node.ports.emplace_back(port(std::string("mlx5_") + end));
+    one.netdev = std::string("ens") + end;
+    one.link_layer = LinkLayer::ethernet;
+  }
+  node.neighbors.heard.resize(2);
+  for (Neighbor& each : node.neighbors.heard) each.netdev = "ens0";
+  node.neighbors.heard[0].chassis_id = "70:06:92:00:00:09";
+  node.neighbors.heard[0].system_name = "zz";
+  node.neighbors.heard[0].port_id = "p1";
+  node.neighbors.heard[1].chassis_id = "70:06:92:00:00:01";
+  node.neighbors.heard[1].system_name = "leaf1.example.com";
+  node.neighbors.heard[1].port_id = "Ethernet7";
+  policy.cabling.cables = {{"ens0", {"leaf1", "Eth7"}, ""}, {"ens1", {"leaf2", "Eth9"}, ""}};
+  const auto shown = [&](const Policy* with) {
+    FamilySet set;
+    add_neighbors(set, node, with);
+    auto all = series(set);
+    std::erase_if(all, [](const auto& each) { return each.first.starts_with("fabric_rail_info"); });
+    return all;
+  };
+  const std::string at = "fabric_neighbor_info,device=mlx5_";
+  EXPECT_EQ(shown(&policy), (std::map<std::string, double>{{at + "0,port=1,switch=leaf1,switch_port=Ethernet7", 1},
+                                                           {at + "1,port=1,switch=leaf2,switch_port=Eth9", 1}}));
+  EXPECT_EQ(shown(nullptr),
+            (std::map<std::string, double>{{at + "0,port=1,switch=leaf1.example.com,switch_port=Ethernet7", 1}}))
+      << "without a plan; one series, though two are heard";
+}
+
+TEST(Families, RailsByThePolicyElseByTheGpu) {
+  Node node;
+  for (const char* end : {"0", "1", "2"}) {
+    Port& one = node.ports.emplace_back(port(std::string("mlx5_") + end));
+    one.netdev = std::string("ens") + end;
+    one.pci = std::string("0000:0") + end + ":00.0";
+    one.link_layer = LinkLayer::ethernet;
+  }
+  Policy policy;
+  policy.cabling.cables = {{"ens0", {"leaf-r7-p1", "Eth7"}, ""}, {"ens2", {"storage1", "Eth1"}, ""}};
+  const std::map<std::string, Rail> rails{{"0000:00:00.0", {0, std::nullopt}}, {"0000:01:00.0", {1, 1}}};
+  const auto shown = [&] {
+    FamilySet set;
+    add_neighbors(set, node, &policy, rails);
+    std::string out;
+    for (const auto& [name, value] : series(set))
+      if (const std::string_view each = name; each.starts_with("fabric_rail_info,device=mlx5_"))
+        out.append(each.substr(29)).append("\n");
+    return out;
+  };
+  EXPECT_EQ(shown(),
+            "0,port=1,rail=0,plane=,leaf=leaf-r7-p1\n"
+            "1,port=1,rail=1,plane=1,leaf=\n"
+            "2,port=1,rail=,plane=,leaf=storage1\n");
+  policy.cabling.rails = {{"leaf-r7*", "7"}, {"leaf*", "9"}, {"ens1", "east"}};
+  policy.cabling.planes = {{"*-p1", "A"}, {"mlx5_*", "B"}};
+  EXPECT_EQ(shown(),
+            "0,port=1,rail=7,plane=B,leaf=leaf-r7-p1\n"
+            "1,port=1,rail=east,plane=B,leaf=\n"
+            "2,port=1,rail=,plane=B,leaf=storage1\n");
+}
+
+TEST(Families, EqualSettingsHaveEqualHashes) {
+  const auto hash = [](const Qos& qos) {
+    Port one = port("mlx5_0");
+    one.qos = qos;
+    FamilySet set;
+    add_link(set, one);
+    const auto all = series(set);
+    const auto found = all.find("fabric_settings_hash,device=mlx5_0,port=1");
+    return found == all.end() ? -1 : found->second;
+  };
+  Qos one, other;
+  EXPECT_EQ(hash({}), -1) << "nothing was read";
+  one.mtu = other.mtu = 9000;
+  EXPECT_EQ(hash(one), hash(other));
+  EXPECT_EQ(hash(one), std::floor(hash(one)));
+  EXPECT_LT(hash(one), 9007199254740992.0) << "a double holds it exactly";
+  other.pfc = PrioSet{0x08};
+  EXPECT_NE(hash(one), hash(other));
+}
+
+TEST(Families, ByDefaultOnlyCountersWithoutACommonNameAreRaw) {
+  Port p = port("mlx5_0");
+  p.counters.hw = {{"np_cnp_sent", 1}, {"unheard_of", 2}};
+  FamilySet set;
+  add_raw_counters(set, p, RawCounters::unmapped);
+  EXPECT_EQ(
+      series(set),
+      (std::map<std::string, double>{{"fabric_rdma_hw_counters_total,device=mlx5_0,port=1,counter=unheard_of", 2}}));
+}
+
+TEST(Families, APriorityWithoutTrafficHasNoZeroes) {
+  Port p = port("mlx5_0");
+  p.counters.ethtool = {{"rx_prio0_bytes", 5},   {"tx_prio0_bytes", 0}, {"rx_prio0_discards", 0},
+                        {"rx_prio1_bytes", 0},   {"tx_prio1_bytes", 0}, {"rx_prio1_discards", 0},
+                        {"rx_prio2_bytes", 0},   {"tx_prio2_bytes", 0}, {"rx_prio2_discards", 4},
+                        {"rx_prio3_discards", 0}};
+  FamilySet set;
+  add_counters(set, p);
+  const std::string at = ",device=mlx5_0,port=1";
+  EXPECT_EQ(series(set),
+            (std::map<std::string, double>{{"fabric_priority_bytes_total" + at + ",direction=rx,priority=0", 5},
+                                           {"fabric_priority_bytes_total" + at + ",direction=tx,priority=0", 0},
+                                           {"fabric_priority_discarded_packets_total" + at + ",priority=0", 0},
+                                           {"fabric_priority_discarded_packets_total" + at + ",priority=2", 4},
+                                           {"fabric_priority_discarded_packets_total" + at + ",priority=3", 0}}))
+      << "priority 1 is idle, 2 has lost what it never received, of 3 the traffic is not counted";
+}
+
+TEST(Families, InfinibandsErrorsOfAnEthernetPortShowWhenThereAreAny) {
+  Port p = port("mlx5_0");
+  p.counters.pma = {{"symbol_error", 0}, {"link_downed", 2}, {"port_rcv_data", 0}};
+  const auto names = [&](LinkLayer layer) {
+    p.link_layer = layer;
+    FamilySet set;
+    add_counters(set, p);
+    std::set<std::string> out;
+    for (const auto& family : set.families()) out.insert(family.name);
+    return out;
+  };
+  const std::set<std::string> shown{"fabric_port_link_downed_total", "fabric_port_bytes_total"};
+  EXPECT_EQ(names(LinkLayer::ethernet), shown);
+  EXPECT_EQ(names(LinkLayer::infiniband).size(), 3u);
+}
+
+TEST(Families, ALimitCostsTheRawCountersFirst) {
+  Node node;
+  for (int i = 0; i < 20; ++i) {
+    Port p = port("mlx5_" + std::to_string(i));
+    p.state = 4;
+    p.counters.hw = {{"np_cnp_sent", 1}, {"unknown_a", 1}, {"unknown_b", 1}};
+    node.ports.push_back(std::move(p));
+  }
+  FamilySet set(20 * 5);  // info, state, up, one named counter, and a third of the raw ones
+  add_node(set, node, {}, test::kEverything);
+  EXPECT_EQ(set.dropped_by_limit(), 40u);
+  std::map<std::string_view, size_t> sizes;
+  for (const auto& family : set.families()) sizes[family.name] = family.metric.size();
+  EXPECT_EQ(sizes["fabric_port_up"], 20u);
+  EXPECT_EQ(sizes["fabric_rdma_cnp_sent_total"], 20u);
+  EXPECT_EQ(sizes["fabric_rdma_hw_counters_total"], 20u);
+}
+
+}  // namespace
+}  // namespace fabric

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is heard, how long, and what of it is published; names of devices and ports.
+#include "exporter/lldp/neighbor_table.h"
+#include "store/neighbor_state.h"
+#include "support/test.h"
+#include "support/tree.h"
+#include "wire/lldp.h"
+
+namespace fabric {
+namespace {
+
+Neighbor neighbor(const std::string& system, const std::string& port, unsigned ttl = 120) {
+  Neighbor out;
+  out.source = state::kLldpSource;
+  out.chassis_id = "00:00:00:00:00:" + system;
+  out.system_name = "leaf" + system;
+  out.port_id = port;
+  out.ttl = ttl;
+  return out;
+}
+
+TEST(NeighborTable, NewsAreWhatIsNewGoneOrSaysSomethingElse) {
+  NeighborTable table;
+  EXPECT_TRUE(table.listen({{7, "ens1"}}, 100));
+  EXPECT_FALSE(table.listen({{7, "ens1"}}, 101));
+  EXPECT_TRUE(table.hear(7, neighbor("01", "Ethernet1"), 110));
+  EXPECT_FALSE(table.hear(7, neighbor("01", "Ethernet1"), 140));
+  Neighbor other = neighbor("01", "Ethernet1");
+  other.pfc = DcbxPfc{false, false, 8, PrioSet{8}};
+  EXPECT_TRUE(table.hear(7, other, 170));
+  EXPECT_FALSE(table.hear(8, neighbor("01", "Ethernet1"), 170)) << "nobody listens there";
+  const Neighbors now = table.neighbors();
+  ASSERT_EQ(now.heard.size(), 1u);
+  EXPECT_EQ(now.heard[0].netdev, "ens1");
+  EXPECT_EQ(now.heard[0].heard, 170);
+  EXPECT_TRUE(now.heard[0].pfc);
+  EXPECT_EQ(now.listening, (std::map<std::string, double>{{"ens1", 100}}));
+}
+
+TEST(NeighborTable, TimeToLive) {
+  NeighborTable table;
+  table.listen({{7, "ens1"}}, 0);
+  EXPECT_FALSE(table.next_expiry());
+  table.hear(7, neighbor("01", "Ethernet1", 120), 10);
+  table.hear(7, neighbor("02", "Ethernet2", 20), 10);
+  EXPECT_EQ(table.next_expiry(), 30);
+  EXPECT_FALSE(table.expire(29.9));
+  EXPECT_TRUE(table.expire(30));
+  ASSERT_EQ(table.neighbors().heard.size(), 1u);
+  EXPECT_EQ(table.neighbors().heard[0].port_id, "Ethernet1");
+  EXPECT_FALSE(table.hear(7, neighbor("09", "Ethernet1", 0), 31)) << "who was not there does not leave";
+  EXPECT_TRUE(table.hear(7, neighbor("01", "Ethernet1", 0), 31));
+  EXPECT_TRUE(table.neighbors().heard.empty());
+}
+
+std::vector<std::string> names(const NeighborTable& table) {
+  std::vector<std::string> out;
+  for (const Neighbor& each : table.neighbors().heard) out.push_back(each.system_name);
+  return out;
+}
+bool has_switch(const NeighborTable& table) { return std::ranges::count(names(table), "leaf01") == 1; }
+
+TEST(NeighborTable, AFloodKeepsNobodyOut) {
+  for (const double flood : {0, 2}) {  // before the switch speaks, and behind it
+    NeighborTable table;
+    table.listen({{7, "ens1"}}, 0);
+    if (flood > 1) table.hear(7, neighbor("01", "Ethernet1"), 1);
+    for (int i = 10; i < 99; ++i) table.hear(7, neighbor(std::to_string(i), "x"), flood);
+    EXPECT_EQ(table.neighbors().heard.size(), NeighborTable::kPerPort);
+    table.hear(7, neighbor("01", "Ethernet1"), 31);
+    table.hear(7, neighbor("01", "Ethernet1"), 61);
+    EXPECT_TRUE(has_switch(table));
+    for (int i = 10; i < 99; ++i) table.hear(7, neighbor(std::to_string(i), "y"), 62 + i);
+    EXPECT_EQ(table.neighbors().heard.size(), NeighborTable::kPerPort);
+    EXPECT_FALSE(has_switch(table)) << "silent for half of its time to live, it gives way";
+    table.hear(7, neighbor("01", "Ethernet1"), 500);
+    EXPECT_TRUE(has_switch(table));
+  }
+}
+
+// A hub: the labels of the port do not change with each frame.
+TEST(NeighborTable, OfSixtyFourTheSameFewStay) {
+  NeighborTable table;
+  table.listen({{7, "ens1"}}, 0);
+  std::vector<std::string> first;
+  for (int round = 0; round < 20; ++round) {
+    for (int i = 10; i < 74; ++i) {
+      const bool changed = table.hear(7, neighbor(std::to_string(i), "Ethernet1"), round * 30 + i * 0.4);
+      EXPECT_EQ(changed, round == 0 && i < 14) << round << ", " << i;
+    }
+    table.expire(round * 30 + 29.9);
+    if (round == 0) first = names(table);
+    EXPECT_EQ(names(table), first);
+  }
+  EXPECT_EQ(first.size(), NeighborTable::kPerPort);
+}
+
+TEST(NeighborTable, ASwitchThatChangesItsNameIsOneNeighbor) {
+  NeighborTable table;
+  table.listen({{7, "ens1"}}, 0);
+  Neighbor leaf = neighbor("01", "Ethernet1");
+  table.hear(7, leaf, 1);
+  leaf.system_name = "rack7-leaf1";
+  EXPECT_TRUE(table.hear(7, leaf, 31));
+  EXPECT_EQ(names(table), std::vector<std::string>{"rack7-leaf1"});
+  leaf.chassis_id = "rack7-leaf1";  // of a switch whose chassis id is its name
+  EXPECT_TRUE(table.hear(7, leaf, 61));
+  EXPECT_TRUE(table.expire(152)) << "the old one has not been heard for its time to live";
+  EXPECT_EQ(table.neighbors().heard.size(), 1u);
+}
+
+TEST(NeighborTable, NetdevsAreRenamedComeAndGo) {
+  NeighborTable table;
+  table.listen({{7, "eth0"}, {8, "eth1"}}, 0);
+  table.hear(7, neighbor("01", "Ethernet1"), 1);
+  EXPECT_TRUE(table.listen({{7, "ens1"}, {9, "eth1"}}, 50));
+  const Neighbors now = table.neighbors();
+  ASSERT_EQ(now.heard.size(), 1u);
+  EXPECT_EQ(now.heard[0].netdev, "ens1");
+  EXPECT_EQ(now.listening, (std::map<std::string, double>{{"ens1", 0}, {"eth1", 50}}))
+      << "another device of the same name";
+  EXPECT_TRUE(table.listen({}, 60));
+  EXPECT_TRUE(table.neighbors().heard.empty());
+}
+
+Neighbor captured(const std::string& name) {
+  std::ifstream in(FABRIC_SOURCE_DIR "/tests/fuzz/corpus/lldp/" + name, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  auto read = lldp::parse_frame(std::as_bytes(std::span(text.data(), text.size())));
+  EXPECT_TRUE(read) << name;
+  read->netdev = "ens1";
+  read->source = state::kLldpSource;
+  read->heard = 1000;
+  return std::move(*read);
+}
+
+Neighbors some() {
+  Neighbors out;
+  out.listening = {{"ens1", 900}, {"ens\"2", 950}};
+  out.heard = {captured("ieee-dcbx"), captured("cee-dcbx")};
+  out.heard[1].malformed = {"byte 7: no good"};
+  return out;
+}
+
+TEST(NeighborState, WhatIsWrittenIsRead) {
+  const Neighbors written = some();
+  const auto read = state::parse_neighbors(state::neighbors_toml(written, 1010), "n.toml", 1010);
+  ASSERT_TRUE(read) << read.error().text();
+  EXPECT_EQ(read->source, "fabric-lldp");
+  ASSERT_EQ(read->heard.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    Neighbor expected = written.heard[i];
+    expected.age = 10;
+    EXPECT_EQ(read->heard[i], expected) << i;
+  }
+  EXPECT_EQ(read->listening, (std::map<std::string, double>{{"ens1", 110}, {"ens\"2", 60}}));
+}
+
+TEST(NeighborState, WhoseTimeIsOverIsNotThere) {
+  const std::string text = state::neighbors_toml(some(), 1100);
+  EXPECT_EQ(state::parse_neighbors(text, "n.toml", 1130)->heard.size(), 2u);
+  EXPECT_EQ(state::parse_neighbors(text, "n.toml", 1140)->heard.size(), 0u);
+  const auto old = state::parse_neighbors(text, "n.toml", 1300);
+  ASSERT_FALSE(old);
+  EXPECT_EQ(old.error().code, ESTALE);
+}
+
+TEST(NeighborState, FilesOfACapturedTree) {
+  test::Tree tree;
+  const auto none = state::load_neighbors(tree.root());
+  ASSERT_TRUE(none);
+  EXPECT_FALSE(*none);
+  tree.file("proc/uptime", "1020.5 4000.1\n");
+  ASSERT_TRUE(state::save_neighbors(tree.path(), some(), 1010));
+  const auto read = state::load_neighbors(tree.root());
+  ASSERT_TRUE(read && *read);
+  EXPECT_EQ((*read)->heard.at(0).age, 20.5);
+  tree.file(
+      "run/fabric-lldp/neighbors.toml",
+      "updated = 1000\n[[neighbor]]\nnetdev = 7\n[[neighbor]]\nnetdev = \"ens1\"\nttl = -1\npfc = { enabled = 300 }\n");
+  const auto broken = state::load_neighbors(tree.root());
+  ASSERT_TRUE(broken && *broken);
+  EXPECT_TRUE((*broken)->heard.empty()) << "no time to live: its time is over";
+  tree.file("run/fabric-lldp/neighbors.toml", "updated = [");
+  ASSERT_FALSE(state::load_neighbors(tree.root()));
+  EXPECT_NE(state::load_neighbors(tree.root()).error().text().find("neighbors.toml:1:"), std::string::npos);
+}
+
+TEST(Names, OfDevicesAndPorts) {
+  EXPECT_TRUE(same_device("leaf1", "LEAF1"));
+  EXPECT_TRUE(same_device("leaf1.example.com", "leaf1"));
+  EXPECT_FALSE(same_device("leaf1.a.example", "leaf1.b.example"));
+  EXPECT_FALSE(same_device("leaf1", "leaf10"));
+  EXPECT_FALSE(same_device("", ""));
+  EXPECT_TRUE(same_port("Eth1/1", "Ethernet1/1"));
+  EXPECT_TRUE(same_port("Hu0/0/0/1", "HundredGigE0/0/0/1"));
+  EXPECT_TRUE(same_port("Ethernet 1/1", "ethernet1/1"));
+  EXPECT_FALSE(same_port("Ethernet1/1", "Ethernet1/11"));
+  EXPECT_FALSE(same_port("swp1", "eth1"));
+  EXPECT_FALSE(same_port("1", "Ethernet1"));
+}
+
+TEST(Names, OfAnEnd) {
+  Neighbor switch_port = neighbor("01", "70:06:92:6e:32:64");
+  switch_port.port_description = "swp5";
+  switch_port.management = {"10.0.0.7"};
+  EXPECT_EQ(switch_port.port(), "swp5");
+  EXPECT_TRUE(is_end(switch_port, {"leaf01.example", "swp5"}));
+  EXPECT_TRUE(is_end(switch_port, {"10.0.0.7", "swp5"}));
+  EXPECT_TRUE(is_end(switch_port, {"00:00:00:00:00:01", "swp5"}));
+  EXPECT_FALSE(is_end(switch_port, {"leaf01", "swp6"}));
+  EXPECT_TRUE(is_device(switch_port, {"leaf01", "swp6"}));
+}
+
+}  // namespace
+}  // namespace fabric

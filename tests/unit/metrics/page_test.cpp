@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a page is made of anew each time, and what is kept from the one before.
+#include "exporter/http/page.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <ctime>
+
+#include "support/slow_nics.h"
+#include "support/test.h"
+
+namespace fabric::exporter {
+namespace {
+
+using test::has;
+
+using namespace std::chrono_literals;
+
+class Paging {
+ public:
+  Paging() : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), collector_(collecting(), wake_.get()) { settle(); }
+
+  // As it is shown when all has been read again.
+  std::string page(const PageContext& context = {}) {
+    collector_.refresh();
+    settle();
+    return *cache_.plain(collector_, context);
+  }
+  test::SlowNics nics;
+  PageCache& cache() { return cache_; }
+  Collector& collector() { return collector_; }
+  void settle() {
+    const auto end = Clock::now() + 20s;
+    while ((!collector_.complete() || collector_.busy()) && Clock::now() < end) {
+      pollfd waiting{wake_.get(), POLLIN, 0};
+      ::poll(&waiting, 1, 10);
+    }
+    ASSERT_TRUE(collector_.complete() && !collector_.busy());
+  }
+
+ private:
+  CollectorOptions collecting() const {
+    CollectorOptions out;
+    out.root = nics.tree.path();
+    out.stuck = 30s;  // a slow machine is not a stuck device
+    out.open = nics.open();
+    return out;
+  }
+  Fd wake_;
+  Collector collector_;
+  PageCache cache_;
+};
+
+// The value of the series without labels.
+double value_of(const std::string& page, const std::string& name) {
+  const size_t at = page.find('\n' + name + ' ');
+  return at == std::string::npos ? std::nan("") : std::strtod(page.c_str() + at + name.size() + 2, nullptr);
+}
+
+// Of /proc/self/status, in kB.
+double status_of(const std::string& field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(field + ':')) return std::strtod(line.c_str() + field.size() + 1, nullptr);
+  return std::nan("");
+}
+
+TEST(Page, TellsWhatTheProcessCosts) {
+  Paging paging;
+  const std::string first = paging.page();
+  EXPECT_NEAR(value_of(first, "process_resident_memory_bytes"), status_of("VmRSS") * 1024, 16 << 20);
+  EXPECT_NEAR(value_of(first, "process_virtual_memory_bytes"), status_of("VmSize") * 1024, 64 << 20);
+  struct stat born {};
+  ASSERT_EQ(::stat("/proc/self", &born), 0);
+  EXPECT_NEAR(value_of(first, "process_start_time_seconds"), static_cast<double>(born.st_ctime), 60);
+  EXPECT_LE(value_of(first, "process_start_time_seconds"), static_cast<double>(::time(nullptr)) + 1);
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_EQ(value_of(first, "process_max_fds"), static_cast<double>(limit.rlim_cur));
+  std::vector<Fd> held;
+  for (int i = 0; i < 100; ++i) held.emplace_back(::dup(0));
+  const auto used = [] { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; };
+  const double until = used() + 0.05;
+  while (used() < until) {
+  }
+  const std::string second = paging.page();
+  EXPECT_NEAR(value_of(second, "process_open_fds") - value_of(first, "process_open_fds"), 100, 8)
+      << "readers hold some";
+  EXPECT_GE(value_of(second, "process_cpu_seconds_total"), value_of(first, "process_cpu_seconds_total") + 0.05);
+  EXPECT_LE(value_of(second, "process_cpu_seconds_total"), used() + 0.001);
+}
+
+const std::string kDown = "fabric_check_status{check=\"port-state\",subject=\"mlx5_0/1\"} 1\n";  // its twin is up
+
+TEST(Page, WhatWasFoundIsKeptUntilThereIsAReason) {
+  Paging paging;
+  paging.nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n");
+  (void)paging.page();
+  ASSERT_TRUE(has(paging.page(), kDown));
+  PageContext acknowledged;
+  acknowledged.acks = {{"port-state", "mlx5_0/*", 0, 1000, "", ""}};
+  acknowledged.wall = 10;
+  const std::string mark = "fabric_check_acknowledged{check=\"port-state\"";
+  EXPECT_FALSE(has(paging.page(acknowledged), mark)) << "not judged anew with each page";
+  paging.cache().drop_findings();
+  EXPECT_TRUE(has(paging.page(acknowledged), mark));
+}
+
+// fabric-exporter publishes it every ten seconds.
+TEST(Page, AReportIsThereWithoutAScrape) {
+  Paging paging;
+  paging.nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n");
+  PageContext context;
+  context.acks = {{"port-state", "mlx5_0/*", 0, 1000, "", ""}};
+  context.wall = 10;
+  (void)paging.page();
+  const Report* report = paging.cache().refresh(paging.collector(), paging.collector().snapshot(), context);
+  ASSERT_NE(report, nullptr);
+  const auto down = std::ranges::find(report->findings, "port-state", &Finding::id);
+  ASSERT_NE(down, report->findings.end());
+  EXPECT_TRUE(down->acknowledged) << "computed anew";
+  EXPECT_NE(down->observed, "");
+}
+
+// An alert looks for it: without it, what somebody knows of would page him on the largest machines.
+TEST(Page, AnAcknowledgementIsNotLeftOutForWantOfRoom) {
+  Paging paging;
+  paging.nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n");
+  Policy policy;
+  PageContext context;
+  context.policy = &policy;
+  context.acks = {{"port-state", "mlx5_0/*", 0, 1000, "", ""}};
+  context.wall = 10;
+  const double all = value_of(paging.page(context), "fabric_series");
+  policy.series_limit = static_cast<unsigned>(all + double{kSeriesOfSeries}) - 1;
+  const std::string page = paging.page(context);
+  EXPECT_GE(value_of(page, "fabric_series_dropped{reason=\"limit\"}"), 1);
+  EXPECT_TRUE(has(page, "fabric_check_acknowledged{check=\"port-state\""));
+}
+
+TEST(Page, CountersAreNewWhateverIsKept) {
+  Paging paging;
+  (void)paging.page();
+  (void)paging.page();
+  paging.nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/hw_counters/np_cnp_sent", "18\n");
+  EXPECT_TRUE(has(paging.page(), "fabric_rdma_cnp_sent_total{device=\"mlx5_0\",port=\"1\"} 18\n"));
+}
+
+TEST(Page, ALinkThatGoesDownIsJudgedWithTheNextPage) {
+  Paging paging;
+  (void)paging.page();
+  ASSERT_FALSE(has(paging.page(), kDown));
+  paging.nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n");
+  EXPECT_TRUE(has(paging.page(), kDown));
+}
+
+TEST(Page, WhatTheAgentDidIsJudgedWithTheNextPage) {
+  Paging paging;
+  const std::string fault = "fabric_check_status{check=\"agent\",subject=\"host\"} 1\n";
+  (void)paging.page();
+  ASSERT_FALSE(has(paging.page(), fault));
+  paging.nics.tree.file("run/fabric-agent/state.toml", "mode = \"enforce\"\nupdated = \"2026-11-21T10:00:00Z\"\n");
+  EXPECT_TRUE(has(paging.page(), fault)) << "it does not run";
+}
+
+TEST(Page, ThePageForPeopleIsOfTheNewestReading) {
+  Paging paging;
+  const PageContext people{.landing = true};
+  EXPECT_TRUE(has(paging.page(people), "<!DOCTYPE html>"));
+  EXPECT_FALSE(has(paging.page(people), "DOWN"));
+  paging.nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n");
+  EXPECT_TRUE(has(paging.page(people), "DOWN"));
+  EXPECT_TRUE(has(paging.page(people), "port-state")) << "with the check's text";
+  EXPECT_TRUE(has(paging.page(), kDown)) << "beside the metrics";
+  EXPECT_TRUE(has(paging.page(people), "<!DOCTYPE html>"));
+}
+
+// Otherwise an open browser would shorten the window of the scrapes, which then miss what was between.
+TEST(Page, APersonWhoLooksIsNoScrape) {
+  Paging paging;
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(has(paging.page({.landing = true}), "Not known yet: it compares"));
+  EXPECT_FALSE(has(paging.page(), "fabric_diagnosis{"));
+  EXPECT_FALSE(has(paging.page({.landing = true}), "Not known yet: it compares"));
+}
+
+TEST(Page, TheSecondPageKnowsWhatRoseSinceTheFirst) {
+  Paging paging;
+  EXPECT_FALSE(has(paging.page(), "fabric_diagnosis{"));
+  EXPECT_TRUE(has(paging.page(), "fabric_diagnosis{device=\"mlx5_0\""));
+}
+
+// Prometheus was away for three hours: what was over two hours ago is no news, and what came just now is not thinned by
+// them.
+TEST(Page, WhatIsLongOverIsNotDiagnosedWhenScrapesComeAgain) {
+  Paging paging;
+  paging.nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/hw_counters/req_transport_retries_exceeded", "5\n");
+  paging.collector().rescan();
+  paging.settle();
+  const auto reading = [&](std::chrono::minutes ago, uint64_t given_up) {
+    Node out = paging.collector().snapshot().node;
+    out.taken -= ago;
+    for (Port& port : out.ports)
+      for (Counter& counter : port.counters.hw)
+        if (counter.name == "req_transport_retries_exceeded") counter.value = given_up;
+    return out;
+  };
+  const auto culprit = [&](PageCache& cache) {
+    paging.collector().refresh();
+    paging.settle();
+    const std::string page = *cache.plain(paging.collector(), {}),
+                      series = "fabric_diagnosis{device=\"mlx5_0\",port=\"1\",culprit=\"";
+    const size_t at = page.find(series);
+    return at == std::string::npos
+               ? ""
+               : page.substr(at + series.size(), page.find('"', at + series.size()) - at - series.size());
+  };
+  PageCache late;
+  late.keep_up(paging.collector(), reading(180min, 0));
+  for (const auto ago : {120min, 60min, 8min, 4min}) late.keep_up(paging.collector(), reading(ago, 5));
+  EXPECT_EQ(culprit(late), "none");
+  PageCache soon;
+  for (const auto ago : {180min, 120min, 8min, 4min}) soon.keep_up(paging.collector(), reading(ago, 0));
+  EXPECT_NE(culprit(soon), "none") << "who comes every five minutes still sees all";
+  EXPECT_NE(culprit(soon), "");
+}
+
+bool comes(const std::function<bool()>& what) {
+  for (const auto end = Clock::now() + 20s; !what() && Clock::now() < end;) ::poll(nullptr, 0, 5);
+  return what();
+}
+
+CollectorOptions soon_stuck(test::SlowNics& nics) {
+  CollectorOptions options;
+  options.root = nics.tree.path();
+  options.stuck = 1ms;
+  options.open = nics.open();
+  return options;
+}
+
+// The GPUs would seem to have no NIC but those that were read first.
+TEST(Page, HalfAMachineIsNotJudged) {
+  test::SlowNics nics;
+  nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n");
+  nics.statistics->hang("eth2");
+  Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  Collector collector(soon_stuck(nics), wake.get());
+  ASSERT_TRUE(
+      comes([&] { return nics.statistics->is_waiting("eth2") && collector.snapshot().node.ports.size() == 1; }));
+  ASSERT_TRUE(comes([&] { return collector.complete(); })) << "nobody waits for it any more";
+  PageCache cache;
+  EXPECT_FALSE(has(*cache.plain(collector, {}), "fabric_check_status{"));
+  nics.statistics->answer("eth2");
+  ASSERT_TRUE(comes([&] { return collector.has_all(); }));
+  EXPECT_TRUE(has(*cache.plain(collector, {}), kDown));
+
+  nics.statistics->hang("eth2");
+  Collector next(soon_stuck(nics), wake.get());
+  ASSERT_TRUE(comes([&] { return nics.statistics->is_waiting("eth2") && next.snapshot().node.ports.size() == 1; }));
+  cache.restart();
+  EXPECT_TRUE(has(*cache.plain(next, {}), kDown)) << "what was found before a reload stands";
+  nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n");
+  nics.statistics->answer("eth2");
+  ASSERT_TRUE(comes([&] { return next.has_all(); }));
+  next.rescan();
+  EXPECT_TRUE(comes([&] { return !has(*cache.plain(next, {}), kDown); }));
+}
+
+// Its firmware is dead: nobody knows whether it has symptoms.
+TEST(Page, ADeviceThatHangsIsNotSaidToHaveNoSymptom) {
+  test::SlowNics nics;
+  Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  Collector collector(soon_stuck(nics), wake.get());
+  ASSERT_TRUE(comes([&] { return collector.has_all(); }));
+  nics.statistics->hang("eth2");
+  collector.refresh();
+  ASSERT_TRUE(comes([&] { return nics.statistics->is_waiting("eth2") && collector.complete() && !collector.busy(); }));
+  PageCache cache;
+  (void)cache.plain(collector, {});
+  const auto seen = collector.version();
+  collector.refresh();
+  ASSERT_TRUE(comes([&] { return collector.version() > seen && !collector.busy(); }));
+  const std::string page = *cache.plain(collector, {});
+  EXPECT_TRUE(has(page, "fabric_diagnosis{device=\"mlx5_1\",port=\"1\",culprit=\"none\""));
+  EXPECT_FALSE(has(page, "fabric_diagnosis{device=\"mlx5_0\""));
+  nics.statistics->answer("eth2");
+  EXPECT_TRUE(comes([&] {
+    collector.refresh();
+    cache.drop_findings();
+    return has(*cache.plain(collector, {}), "fabric_diagnosis{device=\"mlx5_0\"");
+  }));
+}
+
+TEST(Page, ADeviceThatIsReadAnewOrGoneIsNews) {
+  Paging paging;
+  const uint64_t before = paging.collector().snapshot().generation;
+  paging.collector().refresh();
+  paging.settle();
+  EXPECT_EQ(paging.collector().snapshot().generation, before) << "counters are none";
+  paging.collector().rescan();
+  paging.settle();
+  EXPECT_GE(paging.collector().snapshot().generation, before + 2) << "two devices";
+}
+
+}  // namespace
+}  // namespace fabric::exporter

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many series a page has: counted on machines where every counter of the catalogue is there.
+#include "counters/catalogue.h"
+#include "exporter/http/page.h"
+#include "health/health.h"
+#include "metrics/families.h"
+#include "support/healthy_node.h"
+#include "support/series.h"
+#include "support/test.h"
+
+namespace fabric {
+namespace {
+
+constexpr size_t kUsual = 700;                           // of a node with four ports
+constexpr size_t kAllSources = 1500, kSysfsAlone = 700;  // of a node with eight
+
+// As mlx5 shows it with PFC on priority 3, and traffic on 0, 3 and 6.
+PortCounters all_of_mlx5() {
+  PortCounters out;
+  for (const CounterRow& row : mlx5_rows()) {
+    const std::string name(row.name);
+    if (name.starts_with("cc_") || name.starts_with("rdma_")) continue;  // optional, off by default
+    if (name.find("_global_pause") != std::string::npos) continue;       // off beside PFC
+    const size_t mark = name.find('#');
+    for (char priority = '0'; priority <= '7'; ++priority) {
+      std::string each = name;
+      if (mark != std::string::npos) each[mark] = priority;
+      else if (priority != '0') break;
+      if (each.find("_pause") != std::string::npos && mark != std::string::npos && priority != '3') continue;
+      const bool busy = priority == '0' || priority == '3' || priority == '6';
+      (row.source == CounterSource::hw ? out.hw : out.ethtool)
+          .push_back({each, each.find("_bytes") != std::string::npos && busy ? 1000u : 0u});
+    }
+  }
+  for (const CounterRow& row : pma_rows())
+    out.pma.push_back({std::string(row.name), row.metric->name.find("bytes") != std::string_view::npos ? 1u : 0u});
+  out.carrier_down = 1;
+  return out;
+}
+
+Transceiver optical(unsigned lanes) {
+  const ModuleReading reading{0.001, ModuleFlags{}};
+  Transceiver out;
+  out.temperature = out.voltage = reading;
+  out.temperature_limits = out.voltage_limits = out.rx_power_limits = out.tx_power_limits =
+      out.tx_bias_limits = {2, 0.0001, 1, 0.0002};
+  for (unsigned lane = 1; lane <= lanes; ++lane)
+    out.lanes.push_back({lane, reading, reading, reading, false, false, false, false, false});
+  out.state = ModuleState::ready;
+  return out;
+}
+
+test::Healthy machine(int rails, bool optics) {
+  test::Healthy out(rails);
+  for (Port& port : out.now.ports) {
+    port.counters = all_of_mlx5();
+    port.link_status = LinkStatus{true, "", "", 1};
+    port.fec = FecStatus{"rs", true, {1, {}}, {1, {}}, {1, {}}};
+    port.resources.clear();
+    port.reporters.clear();
+    for (const char* kind : {"qp", "cq", "mr", "pd", "cm_id", "ctx", "srq"}) port.resources.push_back({kind, "", 1});
+    for (const char* kind : {"qp", "cq", "mr"})
+      for (const char* owner : {"user", "kernel"}) port.resources.push_back({kind, owner, 1});
+    for (const char* name : {"fw", "fw_fatal", "tx", "rx"}) port.reporters.push_back({name, true, 0, 0});
+    if (optics) port.module = optical(4);
+    else port.module = Transceiver{};
+    for (const Setting& setting : kSettings)
+      if (has_value(setting, port.qos)) out.now.agent->ports[port.id()][std::string(setting.key)].outcome = "in_sync";
+  }
+  out.before = out.now;
+  return out;
+}
+
+// Each port a bond of two: what RDMA counts is its own, the rest its members'.
+test::Healthy bonded(int rails) {
+  test::Healthy out = machine(rails, true);
+  std::vector<Port> ports;
+  for (const Port& whole : out.now.ports) {
+    Port& bond = ports.emplace_back(whole);
+    bond.netdev = bond.bond = "bond" + std::to_string(ports.size());
+    bond.counters.ethtool.clear();
+    bond.fec.reset();
+    bond.module.reset();
+    Port member = whole;
+    member.bond = ports.back().netdev;
+    member.counters.hw.clear();
+    member.counters.pma.clear();
+    for (const char* end : {"f0", "f1"}) {
+      member.netdev = whole.netdev + end;
+      ports.push_back(member);
+    }
+  }
+  out.now.ports = out.before.ports = std::move(ports);
+  return out;
+}
+
+// By the first words of the family's name.
+size_t count(const char* what, int rails, const test::Healthy& node, const Published& published = {}) {
+  FamilySet set;
+  add_node(set, node.now, run_checks(node.view()), published);
+  std::map<std::string, size_t> parts;
+  for (const auto& family : set.families()) {
+    const std::string& name = family.name;
+    parts[name.substr(0, name.find('_', name.find('_') + 1))] += family.metric.size();
+  }
+  std::printf("series score: %d ports, %s: %zu series (", rails, what, set.series());
+  for (const auto& [part, samples] : parts) std::printf(" %s %zu", part.c_str(), samples);
+  std::printf(" )\n");
+  EXPECT_EQ(set.dropped_duplicates(), 0u);
+  return set.series();
+}
+
+size_t count(const char* what, int rails, bool optics, const Published& published = {}) {
+  return count(what, rails, machine(rails, optics), published);
+}
+
+// What is in force on a NIC with a profile beyond the settings of every healthy port.
+void add_settings(test::Healthy& node) {
+  for (Port& port : node.now.ports) {
+    port.qos.ecn_rp = port.qos.ecn_np = PrioSet{0x08};
+    port.qos.cnp_dscp = 48;
+    port.qos.cnp_prio = OrNone{6};
+    port.qos.roce_mode = RoceMode::v2;
+    port.qos.ring_rx = port.qos.ring_tx = 8192;
+    Changes& changes = node.plan[port.id()];
+    changes.clear();
+    for (const Setting& setting : kSettings) {
+      if (!has_value(setting, port.qos)) continue;
+      const std::string text = value_text(setting, port.qos);
+      changes.push_back({port.id(), setting.id, Outcome::in_sync, 0, false, text, text, {}, {}});
+      node.now.agent->ports[port.id()][std::string(setting.key)].outcome = "in_sync";
+    }
+    node.policy.ports[0].want = port.qos;
+  }
+}
+
+// Nothing but files of sysfs: no netlink, no ethtool, no fabric-agentd.
+void leave_sysfs(test::Healthy& node) {
+  node.plan.clear();
+  node.now.agent.reset();
+  node.now.neighbors = {};
+  for (Port& port : node.now.ports) {
+    port.counters.ethtool.clear();
+    port.qos = {};
+    port.link_status.reset();
+    port.fec.reset();
+    port.module.reset();
+    port.resources.clear();
+    port.reporters.clear();
+  }
+  node.policy = Policy();
+}
+
+// Samples of a port whose lossless priority was paused and that saw three kinds of events.
+BurstRecord busy() {
+  BurstRecord out;
+  out.lossless = 0x08;
+  out.newest = exporter::Clock::now().time_since_epoch() / std::chrono::seconds(10);
+  const auto fill = [](BurstTrack& track) {
+    track.seen = track.moved = true;
+    track.highest.fill(0.5);
+  };
+  for (BurstTrack* track : {&out.pause[3], &out.pause[11], &out.bytes[0], &out.bytes[1], &out.load[0], &out.load[1],
+                            &out.events[0], &out.events[1], &out.events[2]})
+    fill(*track);
+  return out;
+}
+
+// The exporter's whole page, as a scrape gets it.
+std::string page_text(test::Healthy node, const Published& published, bool all_sources) {
+  exporter::Snapshot snapshot;
+  std::vector<const char*> of_device{"link", "rdma", "pma"},
+      of_host{"topology", "agent", "network", "platform", "host"};
+  if (all_sources) of_device.insert(of_device.end(), {"ethtool", "telemetry", "settings"});
+  for (const char* each : of_host) snapshot.runs.push_back({each, "", true, 0, ""});
+  for (Port& port : node.now.ports) {
+    for (const char* each : of_device) snapshot.runs.push_back({each, port.rdma, true, 0, ""});
+    snapshot.ages.push_back({port.rdma, exporter::Clock::now()});
+    snapshot.sampled.push_back({port.rdma, std::chrono::seconds(1), Pace::Brake::none, 1, std::chrono::seconds(1)});
+    snapshot.bursts.push_back({port.rdma, 1, busy(), ""});
+    if (!all_sources) snapshot.bursts.back().record.pause.fill({});
+  }
+  node.policy.published = published;
+  node.before.taken = node.now.taken - std::chrono::seconds(10);
+  Health health;
+  advance_health(health, node.view(), 50'000, 1'800'000'000);
+  snapshot.node = node.now;
+  snapshot.plan = node.plan;
+  exporter::PageContext context{.before = &node.before, .policy = &node.policy, .no_policy = {}, .health = &health};
+  return exporter::render_page(snapshot, context);
+}
+
+size_t page(const char* what, const test::Healthy& node, const Published& published, bool all_sources) {
+  const std::string text = page_text(node, published, all_sources);
+  size_t series = 0;
+  std::map<std::string, size_t> parts;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with('#')) continue;
+    ++series;
+    ++parts[line.substr(0, line.find('_', line.find('_') + 1))];
+  }
+  std::printf("series score: 8 ports, page, %s: %zu series (", what, series);
+  for (const auto& [part, samples] : parts) std::printf(" %s %zu", part.c_str(), samples);
+  std::printf(" )\n");
+  EXPECT_NE(text.find("fabric_series_dropped{reason=\"limit\"} 0\n"), std::string::npos);
+  if (std::getenv("FABRIC_SHOW_PAGE") != nullptr) std::fputs(text.c_str(), stdout);
+  return series;
+}
+
+TEST(SeriesBudget, ANodeWithEightNicsAndAllSources) {
+  test::Healthy node = machine(8, true);
+  add_settings(node);
+  const size_t usual = page("all sources", node, {}, true);
+  EXPECT_LE(usual, kAllSources);
+  EXPECT_LE(page("all sources, everything switched on", node, test::kEverything, true), Policy().series_limit);
+  for (const SeriesGroup group : kSeriesGroups)
+    EXPECT_GT(page(std::string(to_text(group)).c_str(), node, {RawCounters::unmapped, {group}}, true), usual);
+}
+
+TEST(SeriesBudget, ANodeWithEightNicsAndBareSysfs) {
+  test::Healthy node = machine(8, false);
+  leave_sysfs(node);
+  EXPECT_LE(page("bare sysfs", node, {}, false), kSysfsAlone);
+}
+
+TEST(SeriesBudget, BondsOfTwoStayBelowTheLimit) {
+  EXPECT_LT(count("bonds of two, optical modules", 8, bonded(8)), Policy().series_limit);
+}
+
+TEST(SeriesBudget, AUsualNodeStaysWithinIt) {
+  EXPECT_LE(count("copper", 4, false), kUsual);
+  const size_t optical = count("optical modules", 4, true);
+  EXPECT_GT(count("optical modules, raw = \"all\"", 4, true, {RawCounters::all, {}}), optical);
+}
+
+TEST(SeriesBudget, ALargeNodeStaysBelowTheLimit) {
+  EXPECT_LT(count("optical modules", 10, true),
+            Policy().series_limit / 4 * 3);  // bursts come to it
+  EXPECT_LT(count("copper", 10, false), Policy().series_limit);
+}
+
+// The page that tests/fleet multiplies: one NIC with all sources, without the values that differ between two runs.
+TEST(SeriesBudget, TheNodesOfTheSimulatedFleetHaveThisPage) {
+  test::Healthy node = machine(1, true);
+  add_settings(node);
+  const std::regex varies("(\n(?:process_|fabric_snapshot_age_seconds)\\S*) \\S+");
+  const std::string text = std::regex_replace(page_text(node, {}, true), varies, "$1 -");
+  const std::string file = FABRIC_SOURCE_DIR "/tests/golden/exporter_metrics_nic.txt";
+  if (std::getenv("FABRIC_UPDATE_GOLDEN") != nullptr) std::ofstream(file) << text;
+  std::ifstream in(file);
+  EXPECT_EQ(text, std::string(std::istreambuf_iterator<char>(in), {}))
+      << "if this is meant: tests/regenerate series_budget";
+}
+
+// Statistics by name: none by default, else a series for each that matches on each port.
+TEST(SeriesBudget, WhatIsAskedForByNameCostsWhatItMatches) {
+  const test::Healthy node = machine(4, false);
+  const auto cost = [&](const std::vector<std::string>& globs) {
+    FamilySet set;
+    add_node(set, node.now, run_checks(node.view()));
+    const size_t before = set.series();
+    add_ethtool(set, node.now, globs);
+    std::printf("series score: [exporter] ethtool, %zu patterns: %zu series more\n", globs.size(),
+                set.series() - before);
+    return set.series() - before;
+  };
+  EXPECT_EQ(cost(Policy().ethtool), 0u);
+  EXPECT_EQ(cost({"rx_prio?_discards", "rx_discards_phy"}), 4u * 9);
+  EXPECT_EQ(cost({"*"}), 4 * node.now.ports[0].counters.ethtool.size());
+}
+
+}  // namespace
+}  // namespace fabric

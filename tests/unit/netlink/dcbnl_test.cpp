@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/netlink/dcbnl.h"
+
+#include <linux/rtnetlink.h>
+
+#include "base/parse.h"
+#include "support/test.h"
+
+namespace fabric::dcbnl {
+namespace {
+
+Bytes from_hex(std::string_view hex) {
+  Bytes out;
+  std::string digits;
+  for (char c : hex) {
+    if (c == ' ' || c == '|') continue;
+    digits += c;
+    if (digits.size() < 2) continue;
+    out.push_back(static_cast<std::byte>(*parse_number<uint8_t>(digits, 16)));
+    digits.clear();
+  }
+  return out;
+}
+
+std::string to_hex(View8 bytes) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string out;
+  for (std::byte byte : bytes)
+    (out += kDigits[std::to_integer<int>(byte) >> 4]) += kDigits[std::to_integer<int>(byte) & 15];
+  return out;
+}
+
+std::string squeezed(std::string_view hex) {
+  std::string out(hex);
+  std::erase(out, ' ');
+  std::erase(out, '|');
+  return out;
+}
+
+// Keeps what was sent and answers what it was told to: the bytes on the wire are the subject here.
+class Recorder final : public Netlink {
+ public:
+  Result<std::vector<Message>> talk(uint16_t type, uint16_t, View8 payload) override {
+    sent_type = type;
+    sent = to_hex(payload);
+    return answer;
+  }
+
+  uint16_t sent_type = 0;
+  std::string sent;
+  Result<std::vector<Message>> answer = std::vector<Message>{};
+};
+
+// The reply to IEEE_SET, without its nlmsghdr: dcbmsg, then the verdict as a u8 attribute 13.
+Message set_reply(uint8_t verdict) {
+  Bytes payload = from_hex("00140000 05000d00");
+  payload.push_back(static_cast<std::byte>(verdict));
+  payload.resize(payload.size() + 3);
+  return {RTM_SETDCB, payload};
+}
+
+// The requests below, nlmsghdr aside, were parsed by a 6.18 kernel.
+TEST(Dcbnl, AsksForEverythingInOneRequest) {
+  Recorder route;
+  EXPECT_FALSE(get(route, "eth0").ok()) << "an ACK alone is no answer";
+  EXPECT_EQ(route.sent_type, RTM_GETDCB);
+  EXPECT_EQ(route.sent, squeezed("00150000 | 09000100 65746830 00000000"));
+}
+
+TEST(Dcbnl, SetsPfcAlone) {
+  Recorder route;
+  route.answer = std::vector<Message>{set_reply(0)};
+  ieee_pfc pfc{};
+  pfc.pfc_en = 0x08;
+  pfc.delay = 30;
+  EXPECT_TRUE(set_pfc(route, "eth0", pfc).ok());
+  EXPECT_EQ(route.sent_type, RTM_SETDCB);
+  EXPECT_EQ(route.sent, squeezed("00140000 | 09000100 65746830 00000000 | 90000d00 8c000200 00080000 1e000000") +
+                            std::string(256, '0'));
+}
+
+TEST(Dcbnl, SetsADscp) {
+  Recorder route;
+  route.answer = std::vector<Message>{set_reply(0)};
+  EXPECT_TRUE(set_app(route, "eth0", {{IEEE_8021QAZ_APP_SEL_DSCP, 3, 26}}).ok());
+  EXPECT_EQ(route.sent, squeezed("00140000 | 09000100 65746830 00000000 | 10000d00 0c000300 08000100 05031a00"));
+  EXPECT_TRUE(del_app(route, "eth0", {{IEEE_8021QAZ_APP_SEL_DSCP, 3, 26}}).ok());
+  EXPECT_EQ(route.sent.substr(0, 8), "001b0000");  // DCB_CMD_IEEE_DEL
+}
+
+TEST(Dcbnl, MarksPcpAsTheKernelsOwnSelector) {
+  Recorder route;
+  route.answer = std::vector<Message>{set_reply(0)};
+  EXPECT_TRUE(set_trust(route, "eth0", {IEEE_8021QAZ_APP_SEL_DSCP, kSelectorPcp}).ok());
+  EXPECT_EQ(route.sent.substr(32), squeezed("18000d00 14000b80 05000100 05000000 05000200 ff000000"));
+}
+
+TEST(Dcbnl, SetsHostMode) {
+  Recorder route;
+  route.answer = std::vector<Message>{{RTM_SETDCB, from_hex("00170000 05000e00 00000000")}};
+  EXPECT_TRUE(set_dcbx(route, "eth0", DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE).ok());
+  EXPECT_EQ(route.sent, squeezed("00170000 | 09000100 65746830 00000000 | 05000e00 09000000"));
+  route.answer = std::vector<Message>{{RTM_SETDCB, from_hex("00170000 05000e00 01000000")}};
+  auto refused = set_dcbx(route, "eth0", 0);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, EPERM);
+}
+
+TEST(Dcbnl, TheVerdictIsInTheByteNotInTheAck) {
+  Recorder route;
+  const std::pair<uint8_t, int> verdicts[] = {{0xea, EINVAL}, {0xa1, EOPNOTSUPP}, {0xf4, ENOMEM},
+                                              {0xef, EEXIST}, {0xfe, ENOENT},     {0xfb, EIO}};
+  for (auto [byte, code] : verdicts) {
+    route.answer = std::vector<Message>{set_reply(byte)};
+    auto set = set_ets(route, "eth0", {});
+    ASSERT_FALSE(set.ok());
+    EXPECT_EQ(set.error().code, code);
+    EXPECT_NE(set.error().text().find("eth0: set ets"), std::string::npos);
+  }
+  for (uint8_t fine : std::initializer_list<uint8_t>{0, 1, 2}) {  // 1 and 2: ice's "no change needed" and "changed"
+    route.answer = std::vector<Message>{set_reply(fine)};
+    EXPECT_TRUE(set_ets(route, "eth0", {}).ok());
+  }
+}
+
+TEST(Dcbnl, AnAckWithoutAVerdictIsNoSuccess) {
+  Recorder route;
+  EXPECT_FALSE(set_pfc(route, "eth0", {}).ok());
+  route.answer = std::vector<Message>{{RTM_SETDCB, from_hex("0014")}};
+  EXPECT_FALSE(set_pfc(route, "eth0", {}).ok());
+}
+
+TEST(Dcbnl, ANetlinkErrorKeepsItsErrno) {
+  Recorder route;
+  route.answer = error(ENODEV, "rtnetlink");
+  EXPECT_EQ(get(route, "eth0").error().code, ENODEV);
+  EXPECT_EQ(set_app(route, "eth0", {}).error().code, ENODEV);
+}
+
+Bytes notification() {
+  ieee_ets ets{};
+  ets.prio_tc[3] = 1;
+  ieee_pfc pfc{};
+  pfc.pfc_en = 8;
+  AttrWriter table, trust, ieee, out;
+  table.pod(DCB_ATTR_IEEE_APP, dcb_app{5, 3, 26}).pod(kAttrDcbApp, dcb_app{kSelectorPcp, 1, 1});
+  trust.u8(DCB_ATTR_IEEE_APP, 5).u8(kAttrDcbApp, kSelectorPcp);
+  ieee.pod(DCB_ATTR_IEEE_ETS, ets)
+      .pod(DCB_ATTR_IEEE_PFC, pfc)
+      .bytes(DCB_ATTR_IEEE_APP_TABLE, table.data())
+      .nest(kAttrAppTrustTable, trust);
+  dcbmsg header{};
+  header.cmd = DCB_CMD_IEEE_SET;
+  return out.header(header).text(DCB_ATTR_IFNAME, "eth0").bytes(DCB_ATTR_IEEE, ieee.data()).u8(DCB_ATTR_DCBX, 9).data();
+}
+
+TEST(Dcbnl, TakesASnapshotApart) {
+  auto snapshot = parse_snapshot(notification());
+  ASSERT_TRUE(snapshot.ok());
+  EXPECT_EQ(snapshot->ets->prio_tc[3], 1);
+  EXPECT_EQ(snapshot->pfc->pfc_en, 8);
+  ASSERT_EQ(snapshot->app->size(), 2u);
+  EXPECT_EQ(snapshot->app->at(0).protocol, 26);
+  EXPECT_EQ(snapshot->app->at(1).selector, kSelectorPcp);
+  EXPECT_EQ(snapshot->trust, (std::vector<uint8_t>{5, kSelectorPcp}));
+  EXPECT_EQ(snapshot->dcbx, 9);
+  EXPECT_FALSE(snapshot->maxrate);
+  EXPECT_FALSE(snapshot->buffer);
+  EXPECT_EQ(message_netdev(notification()), "eth0");
+}
+
+TEST(Dcbnl, AnEmptyTableIsAKnownTable) {
+  AttrWriter ieee, out;
+  ieee.bytes(DCB_ATTR_IEEE_APP_TABLE, {});
+  auto snapshot = parse_snapshot(out.header(dcbmsg{}).bytes(DCB_ATTR_IEEE, ieee.data()).data());
+  ASSERT_TRUE(snapshot.ok());
+  ASSERT_TRUE(snapshot->app);
+  EXPECT_TRUE(snapshot->app->empty());
+}
+
+TEST(Dcbnl, AStructCutShortIsAbsentNotZero) {
+  Bytes whole = notification();
+  for (size_t size = 0; size < whole.size(); ++size) {
+    auto snapshot = parse_snapshot(View8(whole).first(size));
+    if (!snapshot) continue;
+    if (snapshot->pfc) {
+      EXPECT_EQ(snapshot->pfc->pfc_en, 8);
+    }
+  }
+  EXPECT_FALSE(parse_snapshot(View8(whole).first(3)).ok());
+  EXPECT_EQ(message_netdev(View8(whole).first(2)), "");
+}
+
+}  // namespace
+}  // namespace fabric::dcbnl

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/netlink/devlink.h"
+
+#include <linux/devlink.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+
+#include "kernel/netlink/ethtool.h"
+#include "support/test.h"
+#include "support/tree.h"
+
+namespace fabric::devlink {
+namespace {
+
+// As devlink_nl_health_reporter_fill() of Linux 6.12 writes it: nests without NLA_F_NESTED, numbers of 64 bits behind a
+// pad.
+AttrWriter& put_u64(AttrWriter& out, uint16_t type, uint64_t value) {
+  return out.bytes(DEVLINK_ATTR_PAD, {}).u64(type, value);
+}
+
+Bytes message(const Handle& of, const HealthReporter& reporter, bool of_port = false) {
+  genlmsghdr header{};
+  header.cmd = DEVLINK_CMD_HEALTH_REPORTER_GET;
+  AttrWriter inner, out;
+  inner.text(DEVLINK_ATTR_HEALTH_REPORTER_NAME, reporter.name)
+      .u8(DEVLINK_ATTR_HEALTH_REPORTER_STATE, reporter.healthy ? 0 : 1);
+  put_u64(inner, DEVLINK_ATTR_HEALTH_REPORTER_ERR_COUNT, reporter.errors);
+  put_u64(inner, DEVLINK_ATTR_HEALTH_REPORTER_RECOVER_COUNT, reporter.recoveries);
+  put_u64(inner, DEVLINK_ATTR_HEALTH_REPORTER_GRACEFUL_PERIOD, 60'000).u8(DEVLINK_ATTR_HEALTH_REPORTER_AUTO_RECOVER, 1);
+  out.header(header).text(DEVLINK_ATTR_BUS_NAME, of.bus).text(DEVLINK_ATTR_DEV_NAME, of.device);
+  if (of_port) out.u32(DEVLINK_ATTR_PORT_INDEX, 65535);
+  out.bytes(DEVLINK_ATTR_HEALTH_REPORTER, inner.data());
+  return out.data();
+}
+
+constexpr uint16_t kDevlink = 21;
+const Handle kPci{"pci", "0000:17:00.0"};
+
+// What the kernel answers to a dump: everything it was given here, or an errno.
+class Dump final : public Netlink {
+ public:
+  std::vector<Message> replies;
+  int failure = 0;
+  Bytes asked;
+  uint16_t flags = 0;
+
+  Result<std::vector<Message>> talk(uint16_t, uint16_t with, View8 payload) override {
+    asked.assign(payload.begin(), payload.end());
+    flags = with;
+    if (failure != 0) return error(failure, "generic netlink");
+    return replies;
+  }
+};
+
+TEST(ParseReporter, ReadsOneMessage) {
+  const auto reported = parse_reporter(message(kPci, {"fw_fatal", false, 7, 5}));
+  ASSERT_TRUE(reported);
+  EXPECT_EQ(reported->of, kPci);
+  EXPECT_EQ(reported->reporter, (HealthReporter{"fw_fatal", false, 7, 5}));
+}
+
+TEST(ParseReporter, WhatIsCutShortIsNone) {
+  const Bytes whole = message(kPci, {"fw", true, 1, 0});
+  EXPECT_FALSE(parse_reporter({}));
+  EXPECT_FALSE(parse_reporter(View8(whole).first(12)));
+  for (size_t size = 0; size < whole.size(); ++size) (void)parse_reporter(View8(whole).first(size));
+  AttrWriter inner, out;
+  inner.text(DEVLINK_ATTR_HEALTH_REPORTER_NAME, "fw").u8(DEVLINK_ATTR_HEALTH_REPORTER_STATE, 0);
+  out.header(genlmsghdr{}).bytes(DEVLINK_ATTR_HEALTH_REPORTER, inner.data());
+  EXPECT_FALSE(parse_reporter(out.data())) << "without counts: absent is not zero";
+}
+
+TEST(HealthReporters, AsksForOneInstanceAndTakesItsOwn) {
+  Dump kernel;  // one older than 6.6: it dumps everything
+  kernel.replies = {{kDevlink, message(kPci, {"fw", true, 2, 1})},
+                    {kDevlink, message({"pci", "0000:18:00.0"}, {"fw", false, 9, 0})},
+                    {kDevlink, message(kPci, {"tx", true, 3, 3}, true)},
+                    {kDevlink, message(kPci, {"tx", false, 1, 0}, true)}};
+  const auto found = health_reporters(kernel, kDevlink, kPci);
+  ASSERT_TRUE(found.ok()) << found.error().text();
+  EXPECT_EQ(*found, (std::vector<HealthReporter>{{"fw", true, 2, 1}, {"tx", false, 4, 3}}));
+  EXPECT_EQ(kernel.flags, NLM_F_DUMP);
+  const auto asked = parse_attributes(kernel.asked, sizeof(genlmsghdr));
+  ASSERT_NE(find(asked, DEVLINK_ATTR_BUS_NAME), nullptr);
+  EXPECT_EQ(find(asked, DEVLINK_ATTR_BUS_NAME)->text(), "pci");
+  EXPECT_EQ(find(asked, DEVLINK_ATTR_DEV_NAME)->text(), "0000:17:00.0");
+  kernel.failure = ENODEV;
+  EXPECT_EQ(health_reporters(kernel, kDevlink, kPci).error().code, ENODEV);
+}
+
+TEST(Handles, AreTheFunctionAndTheDevicesOfItsNetdev) {
+  test::Tree tree;
+  const std::string function = "sys/bus/pci/devices/0000:17:00.0";
+  for (const char* name : {"/mlx5_core.eth.0", "/mlx5_core.rdma.0", "/net"}) tree.folder(function + name);
+  auto root = Root::open(tree.path());
+  ASSERT_TRUE(root.ok());
+  EXPECT_EQ(handles_of(*root, "0000:17:00.0"), (std::vector<Handle>{kPci, {"auxiliary", "mlx5_core.eth.0"}}));
+  EXPECT_EQ(handles_of(*root, "0000:99:00.0"), (std::vector<Handle>{{"pci", "0000:99:00.0"}}));
+  EXPECT_TRUE(handles_of(*root, "").empty());
+}
+
+TEST(Resolve, SaysWhatThisKernelHas) {
+  auto generic = open_netlink(NETLINK_GENERIC);
+  if (!generic) GTEST_SKIP() << generic.error().text();
+  const auto family = ethtool::resolve(**generic, "devlink");
+  if (!family) EXPECT_EQ(family.error().code, ENOENT) << family.error().text();
+  else EXPECT_GE(family->id, uint16_t{GENL_MIN_ID});
+}
+
+}  // namespace
+}  // namespace fabric::devlink

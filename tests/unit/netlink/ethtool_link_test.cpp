@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/netlink/ethtool_link.h"
+
+#include <linux/ethtool.h>
+#include <linux/ethtool_netlink.h>
+#include <linux/genetlink.h>
+
+#include "kernel/kernel.h"
+#include "kernel/netlink/newer_uapi.h"
+#include "support/netns.h"
+#include "support/test.h"
+
+namespace fabric::ethtool {
+namespace {
+
+using test::Veth;
+
+constexpr Family kFamily{.id = 21};
+
+AttrWriter link_reply() {
+  genlmsghdr header{};
+  header.version = ETHTOOL_GENL_VERSION;
+  AttrWriter device, out;
+  device.u32(ETHTOOL_A_HEADER_DEV_INDEX, 4).text(ETHTOOL_A_HEADER_DEV_NAME, "eth0");
+  out.header(header).nest(ETHTOOL_A_LINKSTATE_HEADER, device);
+  return out;
+}
+
+// net/ethtool/linkstate.c, linkstate_fill_reply: bytes as they come over the wire.
+TEST(ParseLinkStatus, ReadsTheReplyOfALinkWithoutCable) {
+  const std::array<uint8_t, 52> wire = {
+      6,  1, 0, 0,  // genlmsghdr: reply, version 1
+      24, 0, 1, 0x80, 8,    0,    1, 0, 4, 0, 0, 0, 9, 0, 2, 0, 'e', 't', 'h', '0', 0, 0, 0, 0,  // header
+      5,  0, 2, 0,    0,    0,    0, 0,                                                          // LINK 0
+      5,  0, 5, 0,    4,    0,    0, 0,                                                          // EXT_STATE no cable
+      8,  0, 7, 0,    0x03, 0x02, 0, 0,                                                          // EXT_DOWN_CNT 515
+  };
+  const LinkStatus status = parse_link_status(std::as_bytes(std::span(wire)));
+  EXPECT_EQ(status.up, false);
+  EXPECT_EQ(status.reason, "No cable");
+  EXPECT_EQ(status.detail, "");
+  EXPECT_EQ(status.downs, 515u);
+}
+
+TEST(ParseLinkStatus, NamesReasonAndDetailInEthtoolsWords) {
+  auto words = [](uint8_t state, uint8_t substate) {
+    const auto message =
+        link_reply().u8(ETHTOOL_A_LINKSTATE_EXT_STATE, state).u8(ETHTOOL_A_LINKSTATE_EXT_SUBSTATE, substate);
+    const LinkStatus status = parse_link_status(message.data());
+    return status.reason + ": " + status.detail;
+  };
+  EXPECT_EQ(words(ETHTOOL_LINK_EXT_STATE_AUTONEG, ETHTOOL_LINK_EXT_SUBSTATE_AN_NO_HCD), "Autoneg: No HCD");
+  EXPECT_EQ(
+      words(ETHTOOL_LINK_EXT_STATE_LINK_TRAINING_FAILURE, ETHTOOL_LINK_EXT_SUBSTATE_LT_KR_FRAME_LOCK_NOT_ACQUIRED),
+      "Link training failure: KR frame lock not acquired");
+  EXPECT_EQ(words(ETHTOOL_LINK_EXT_STATE_LINK_LOGICAL_MISMATCH, ETHTOOL_LINK_EXT_SUBSTATE_LLM_RS_FEC_IS_NOT_LOCKED),
+            "Logical mismatch: RS FEC is not locked");
+  EXPECT_EQ(words(ETHTOOL_LINK_EXT_STATE_BAD_SIGNAL_INTEGRITY, ETHTOOL_LINK_EXT_SUBSTATE_BSI_SERDES_ALOS),
+            "Bad signal integrity: Serdes ALOS");
+  EXPECT_EQ(words(ETHTOOL_LINK_EXT_STATE_CABLE_ISSUE, ETHTOOL_LINK_EXT_SUBSTATE_CI_CABLE_TEST_FAILURE),
+            "Cable issue: Cable test failure");
+  EXPECT_EQ(words(uapi::kLinkExtStateModule, uapi::kLinkExtSubstateCmisNotReady),
+            "Module: CMIS module is not in ModuleReady state");
+  EXPECT_EQ(words(ETHTOOL_LINK_EXT_STATE_OVERHEAT, 3), "Overheat: detail 3") << "a newer kernel's";
+  EXPECT_EQ(words(ETHTOOL_LINK_EXT_STATE_AUTONEG, 0), "Autoneg: detail 0") << "substates count from 1";
+  EXPECT_EQ(words(99, 1), "reason 99: detail 1");
+}
+
+TEST(ParseLinkStatus, WhatTheDriverDoesNotSayIsAbsent) {
+  const LinkStatus status = parse_link_status(link_reply().u8(ETHTOOL_A_LINKSTATE_LINK, 1).data());
+  EXPECT_EQ(status, (LinkStatus{.up = true, .reason = {}, .detail = {}, .downs = {}}));
+  EXPECT_EQ(parse_link_status({}), LinkStatus{});
+}
+
+template <size_t count>
+AttrWriter& put_counts(AttrWriter& out, uint16_t type, const std::array<uint64_t, count>& values) {
+  return out.bytes(ETHTOOL_A_FEC_STAT_PAD, {}).bytes(type, std::as_bytes(std::span(values)));  // nla_put_64bit
+}
+
+TEST(ParseFecStatus, ReadsTheModeTheSumsAndTheLanes) {
+  AttrWriter statistics;
+  put_counts(statistics, ETHTOOL_A_FEC_STAT_CORRECTED, std::array<uint64_t, 5>{1000, 100, 200, 300, 400});
+  put_counts(statistics, ETHTOOL_A_FEC_STAT_UNCORR, std::array<uint64_t, 1>{7});
+  const auto message = link_reply()
+                           .u8(ETHTOOL_A_FEC_AUTO, 1)
+                           .u32(ETHTOOL_A_FEC_ACTIVE, ETHTOOL_LINK_MODE_FEC_RS_BIT)
+                           .nest(ETHTOOL_A_FEC_STATS, statistics);
+  const FecStatus fec = parse_fec_status(message.data());
+  EXPECT_EQ(fec.active, "rs");
+  EXPECT_EQ(fec.automatic, true);
+  EXPECT_EQ(fec.corrected_blocks, (FecCount{1000, {100, 200, 300, 400}}));
+  EXPECT_EQ(fec.uncorrectable_blocks, (FecCount{7, {}}));
+  EXPECT_EQ(fec.corrected_bits, FecCount{}) << "absent is not zero";
+}
+
+TEST(ParseFecStatus, NamesEveryMode) {
+  auto mode = [](uint32_t bit) { return parse_fec_status(link_reply().u32(ETHTOOL_A_FEC_ACTIVE, bit).data()).active; };
+  EXPECT_EQ(mode(ETHTOOL_LINK_MODE_FEC_NONE_BIT), "off");
+  EXPECT_EQ(mode(ETHTOOL_LINK_MODE_FEC_BASER_BIT), "baser");
+  EXPECT_EQ(mode(ETHTOOL_LINK_MODE_FEC_LLRS_BIT), "llrs");
+  EXPECT_EQ(mode(1), "link mode 1");
+  EXPECT_EQ(parse_fec_status(link_reply().data()), FecStatus{}) << "no link, no mode";
+}
+
+// ---- the requests
+
+// A kernel before 6.2: LINKSTATE_GET takes no flags (net/ethtool/netlink.c: ethnl_parse_header_dev_get).
+class OldKernel : public Netlink {
+ public:
+  Result<std::vector<Message>> talk(uint16_t type, uint16_t, View8 payload) override {
+    ++asked;
+    const auto attributes = parse_attributes(payload, sizeof(genlmsghdr));
+    const auto header = parse_attributes(find(attributes, ETHTOOL_A_LINKSTATE_HEADER)->value);
+    if (find(header, ETHTOOL_A_HEADER_DEV_NAME)->text() != "eth0") return error(ENODEV, "fake");
+    if (find(header, ETHTOOL_A_HEADER_FLAGS) != nullptr) return error(EOPNOTSUPP, "fake: unrecognized request flags");
+    return std::vector<Message>{{type, link_reply().u8(ETHTOOL_A_LINKSTATE_LINK, 1).data()}};
+  }
+  int asked = 0;
+};
+
+TEST(GetLinkStatus, AsksAgainWithoutTheCountWhereTheKernelRefusesIt) {
+  OldKernel kernel;
+  auto status = get_link_status(kernel, kFamily, "eth0");
+  ASSERT_TRUE(status.ok()) << status.error().text();
+  EXPECT_EQ(status->up, true);
+  EXPECT_FALSE(status->downs);
+  EXPECT_EQ(kernel.asked, 2);
+  auto missing = get_link_status(kernel, kFamily, "eth9");
+  EXPECT_EQ(missing.error().code, ENODEV);
+  EXPECT_NE(missing.error().what.find("eth9: read link state"), std::string::npos);
+  EXPECT_EQ(kernel.asked, 3) << "a missing netdev is not asked about twice";
+}
+
+// A driver that reads its module's memory as net/ethtool/eeprom.c and mlx5 allow.
+class Cage : public Netlink {
+ public:
+  // By I2C address, page, half.
+  std::map<std::array<unsigned, 3>, Bytes> memory;
+  std::vector<eeprom::Place> reads;
+  std::optional<eeprom::Place> broken;  // EIO
+  std::optional<unsigned> cut;  // so many bytes of page 02h alone: mlx5e_get_module_eeprom_by_page gives what it has
+  int failure = 0;              // of every read
+
+  std::byte& at(unsigned page, unsigned offset) {
+    auto& half = memory[{0x50, page, offset / 128}];
+    half.resize(128);
+    return half[offset % 128];
+  }
+
+  Result<std::vector<Message>> talk(uint16_t type, uint16_t, View8 payload) override {
+    if (failure != 0) return error(failure, "fake");
+    genlmsghdr header;
+    std::memcpy(&header, payload.data(), sizeof header);
+    if (header.cmd != ETHTOOL_MSG_MODULE_EEPROM_GET) return error(EOPNOTSUPP, "fake");
+    const auto attributes = parse_attributes(payload, sizeof header);
+    const Attr *offset = find(attributes, ETHTOOL_A_MODULE_EEPROM_OFFSET),
+               *length = find(attributes, ETHTOOL_A_MODULE_EEPROM_LENGTH),
+               *page = find(attributes, ETHTOOL_A_MODULE_EEPROM_PAGE),
+               *address = find(attributes, ETHTOOL_A_MODULE_EEPROM_I2C_ADDRESS);
+    if (!offset || !length || !page || !address) return error(EINVAL, "fake");  // eeprom_parse_request
+    const unsigned first = *offset->u32(), count = *length->u32();
+    if (count == 0 || count > 128 || (first < 128 && first + count > 128) || first + count > 256)
+      return error(EINVAL, "fake");
+    if (*page->u8() != 0 && first < 128) return error(EINVAL, "fake");
+    reads.push_back({*address->u8(), 0, *page->u8(), static_cast<uint8_t>(first), static_cast<uint8_t>(count)});
+    if (broken && broken->page == reads.back().page && broken->offset == first) return error(EIO, "fake");
+    auto half = memory.find({*address->u8(), *page->u8(), first / 128});
+    if (half == memory.end()) return error(EIO, "fake: no such page");
+    const size_t given = cut && *page->u8() == 2 ? *cut : count;
+    return std::vector<Message>{
+        {type,
+         link_reply().bytes(ETHTOOL_A_MODULE_EEPROM_DATA, View8(half->second).subspan(first % 128, given)).data()}};
+  }
+};
+
+void plug_osfp(Cage& cage, char serial) {
+  cage.at(0, 0) = std::byte{0x19};
+  cage.at(0, 1) = std::byte{0x50};
+  cage.at(0, 16) = std::byte{0x81};  // 33024 x 100 uV
+  cage.at(0, 166) = static_cast<std::byte>(serial);
+  cage.at(1, 159) = std::byte{3};
+  cage.at(2, 136) = std::byte{0x90};
+  cage.at(0x11, 147) = std::byte{0};
+  for (const auto& [page, first, last] : {std::tuple{0u, 128u, 221u}, {1u, 130u, 254u}, {2u, 128u, 254u}}) {
+    unsigned sum = 0;
+    for (unsigned at = first; at <= last; ++at) sum += std::to_integer<unsigned>(cage.at(page, at));
+    cage.at(page, last + 1) = static_cast<std::byte>(sum);
+  }
+}
+
+TEST(ModuleReader, ReadsFixedPagesOncePerModule) {
+  Cage cage;
+  plug_osfp(cage, 'A');
+  ModuleReader reader(eeprom::decode);
+  auto module = reader.read(cage, kFamily, "eth0");
+  ASSERT_TRUE(module.ok()) << module.error().text();
+  EXPECT_EQ(module->serial_number, "A");
+  EXPECT_DOUBLE_EQ(module->voltage.value.value_or(0), 3.3024);
+  EXPECT_DOUBLE_EQ(module->voltage_limits.high_alarm.value_or(0), 3.6864);
+  EXPECT_EQ(cage.reads.size(), 5u) << "lower, 00h, 01h, 02h, 11h";
+
+  cage.reads.clear();
+  cage.at(0, 16) = std::byte{0x80};
+  module = reader.read(cage, kFamily, "eth0");
+  EXPECT_DOUBLE_EQ(module->voltage.value.value_or(0), 3.2768);
+  EXPECT_DOUBLE_EQ(module->voltage_limits.high_alarm.value_or(0), 3.6864) << "held";
+  EXPECT_EQ(cage.reads.size(), 3u) << "lower, 00h, 11h";
+
+  cage.reads.clear();
+  plug_osfp(cage, 'B');
+  cage.at(2, 136) = cage.at(2, 255) = std::byte{0x88};
+  module = reader.read(cage, kFamily, "eth0");
+  EXPECT_EQ(module->serial_number, "B");
+  EXPECT_DOUBLE_EQ(module->voltage_limits.high_alarm.value_or(0), 3.4816) << "another module, other limits";
+  EXPECT_EQ(cage.reads.size(), 5u);
+}
+
+TEST(ModuleReader, APulledModuleIsForgotten) {
+  Cage cage;
+  plug_osfp(cage, 'A');
+  ModuleReader reader(eeprom::decode);
+  ASSERT_TRUE(reader.read(cage, kFamily, "eth0").ok());
+  cage.failure = EIO;
+  auto pulled = reader.read(cage, kFamily, "eth0");
+  EXPECT_EQ(pulled.error().code, EIO);
+  EXPECT_NE(pulled.error().what.find("eth0: read module memory"), std::string::npos);
+  cage.failure = 0;
+  cage.reads.clear();
+  ASSERT_TRUE(reader.read(cage, kFamily, "eth0").ok());
+  EXPECT_EQ(cage.reads.size(), 5u);
+}
+
+TEST(ModuleReader, APageThatCannotBeReadCostsItsOwnValues) {
+  Cage cage;
+  plug_osfp(cage, 'A');
+  cage.broken = eeprom::Place{.page = 2, .offset = 128};
+  ModuleReader reader(eeprom::decode);
+  auto module = reader.read(cage, kFamily, "eth0");
+  ASSERT_TRUE(module.ok()) << module.error().text();
+  EXPECT_TRUE(module->voltage.value);
+  EXPECT_FALSE(module->voltage_limits.high_alarm);
+  cage.broken.reset();
+  EXPECT_TRUE(reader.read(cage, kFamily, "eth0")->voltage_limits.high_alarm) << "tried again";
+}
+
+// What came short, damaged or before the module had filled its memory is not what the module says until it is pulled.
+TEST(ModuleReader, APageThatCameBadlyIsReadAgain) {
+  const auto limit = [](ModuleReader& reader, Cage& cage) {
+    return reader.read(cage, kFamily, "eth0")->voltage_limits.high_alarm.value_or(0);
+  };
+  Cage shortened, damaged, starting;
+  for (Cage* each : {&shortened, &damaged, &starting}) plug_osfp(*each, 'A');
+  shortened.cut = 8;
+  damaged.at(2, 136) = std::byte{0x10};
+  starting.at(1, 159) = starting.at(1, 255) = std::byte{0};
+  for (Cage* each : {&shortened, &damaged, &starting}) {
+    ModuleReader reader(eeprom::decode);
+    (void)limit(reader, *each);
+    each->cut.reset();
+    plug_osfp(*each, 'A');
+    EXPECT_DOUBLE_EQ(limit(reader, *each), 3.6864);
+    each->reads.clear();
+    EXPECT_DOUBLE_EQ(limit(reader, *each), 3.6864);
+    EXPECT_EQ(each->reads.size(), 3u) << "and now it is held";
+  }
+}
+
+TEST(ModuleReader, AModuleOfAnotherKindIsReadNoFurther) {
+  Cage cage;
+  cage.at(0, 0) = std::byte{0x06};
+  ModuleReader reader(eeprom::decode);
+  EXPECT_EQ(reader.read(cage, kFamily, "eth0").error().code, EOPNOTSUPP);
+  EXPECT_EQ(cage.reads.size(), 1u);
+}
+
+// ---- this kernel
+
+TEST_F(Veth, TheLinkIsUpAndDownAsItIs) {
+  ASSERT_TRUE(kernel.ethtool) << "no ethtool family: a kernel before 5.6?";
+  auto up = get_link_status(*kernel.generic, *kernel.ethtool, "veth0");
+  ASSERT_TRUE(up.ok()) << up.error().text();
+  EXPECT_EQ(up->up, true);
+  EXPECT_EQ(up->reason, "");
+  EXPECT_FALSE(up->downs) << "veth does not count";
+  ASSERT_EQ(std::system("ip link set veth1 down"), 0);
+  auto down = get_link_status(*kernel.generic, *kernel.ethtool, "veth0");
+  ASSERT_EQ(std::system("ip link set veth1 up"), 0);
+  ASSERT_TRUE(down.ok()) << down.error().text();
+  EXPECT_EQ(down->up, false);
+  EXPECT_EQ(get_link_status(*kernel.generic, *kernel.ethtool, "nosuch").error().code, ENODEV);
+}
+
+TEST_F(Veth, HasNoFecAndNoModule) {
+  EXPECT_EQ(get_fec_status(*kernel.generic, *kernel.ethtool, "veth0").error().code, EOPNOTSUPP);
+  ModuleReader reader(eeprom::decode);
+  EXPECT_EQ(reader.read(*kernel.generic, *kernel.ethtool, "veth0").error().code, EOPNOTSUPP);
+}
+
+}  // namespace
+}  // namespace fabric::ethtool

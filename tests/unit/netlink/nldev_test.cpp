@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/rdma/nldev.h"
+
+#include <linux/netlink.h>
+
+#include "support/test.h"
+
+namespace fabric {
+namespace {
+
+// Attribute numbers are written out as linux/rdma/rdma_netlink.h of 6.12 has them, so that the test does not repeat
+// the code's own idea of them.
+constexpr uint16_t kDevIndex = 1, kDevName = 2, kPortIndex = 3, kFwVersion = 5, kPortState = 12, kPhysState = 13;
+constexpr uint16_t kResQp = 19, kResQpEntry = 20, kLqpn = 21, kPid = 28, kKernName = 29, kNdevIndex = 50,
+                   kNdevName = 51;
+constexpr uint16_t kProtocol = 67, kHwCounters = 80, kEntry = 81, kEntryName = 82, kEntryValue = 83;
+constexpr uint16_t kNested = 0x8000;
+
+template <class Number>
+Bytes number(Number value) {
+  auto raw = std::as_bytes(std::span(&value, 1));
+  return {raw.begin(), raw.end()};
+}
+Bytes text(std::string_view value) {
+  Bytes out;
+  for (char c : value) out.push_back(std::byte(c));
+  out.push_back(std::byte{0});
+  return out;
+}
+Bytes operator+(Bytes a, const Bytes& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+// struct nlattr: u16 length with header, u16 type, payload, padded to 4.
+Bytes attr(uint16_t type, const Bytes& value) {
+  Bytes out = number(static_cast<uint16_t>(4 + value.size())) + number(type) + value;
+  out.resize((out.size() + 3) & ~size_t{3});
+  return out;
+}
+// As nla_put_u64_64bit does: where the payload would not be aligned to 8, an empty attribute of type 0 goes first.
+Bytes u64_attr(uint16_t type, uint64_t value, bool pad) {
+  return (pad ? attr(0, {}) : Bytes{}) + attr(type, number(value));
+}
+
+Bytes counter(const char* name, uint64_t value, bool pad) {
+  return attr(kEntry | kNested, attr(kEntryName, text(name)) + u64_attr(kEntryValue, value, pad));
+}
+Bytes head(uint32_t device, const char* name) { return attr(kDevIndex, number(device)) + attr(kDevName, text(name)); }
+Bytes statistics_reply() {
+  return head(2, "mlx5_0") + attr(kPortIndex, number(1u)) +
+         attr(kHwCounters | kNested, counter("np_cnp_sent", 17, true) + counter("RNR received", ~0ull, false));
+}
+
+TEST(NldevParse, DeviceHasEverythingTheKernelSays) {
+  auto device = nldev::parse_device(head(2, "mlx5_0") + attr(kPortIndex, number(1u)) +
+                                    attr(kFwVersion, text("28.39.1002")) + attr(kProtocol, text("roce")));
+  ASSERT_TRUE(device);
+  EXPECT_EQ(device->index, 2u);
+  EXPECT_EQ(device->name, "mlx5_0");
+  EXPECT_EQ(device->last_port, 1u);
+  EXPECT_EQ(device->firmware, "28.39.1002");
+  EXPECT_EQ(device->protocol, "roce");
+}
+
+TEST(NldevParse, SoftwareDeviceHasNoFirmware) {
+  auto device = nldev::parse_device(head(0, "rxe0") + attr(kPortIndex, number(1u)));
+  ASSERT_TRUE(device);
+  EXPECT_EQ(device->firmware, "");
+  EXPECT_EQ(device->protocol, "");
+}
+
+TEST(NldevParse, DeviceWithoutNameOrIndexIsAnError) {
+  EXPECT_EQ(nldev::parse_device(attr(kDevIndex, number(1u))).error().code, EBADMSG);
+  EXPECT_EQ(nldev::parse_device(attr(kDevName, text("mlx5_0"))).error().code, EBADMSG);
+  EXPECT_EQ(nldev::parse_device(attr(kDevIndex, number(uint16_t{1})) + attr(kDevName, text("x"))).error().code,
+            EBADMSG);
+}
+
+TEST(NldevParse, PortOfAnotherNetworkNamespaceHasNoNetdev) {
+  Bytes bare = head(2, "mlx5_0") + attr(kPortIndex, number(1u)) + attr(kPortState, number(uint8_t{4})) +
+               attr(kPhysState, number(uint8_t{5}));
+  auto port = nldev::parse_port(bare);
+  ASSERT_TRUE(port);
+  EXPECT_EQ(port->state, 4);
+  EXPECT_EQ(port->phys_state, 5);
+  EXPECT_FALSE(port->netdev_index);
+  port = nldev::parse_port(bare + attr(kNdevIndex, number(7u)) + attr(kNdevName, text("ens1f0np0")));
+  ASSERT_TRUE(port);
+  EXPECT_EQ(port->netdev_index, 7u);
+  EXPECT_EQ(port->netdev, "ens1f0np0");
+}
+
+TEST(NldevParse, StatisticsKeepNamesWithSpacesAndAllSixtyFourBits) {
+  std::vector<Counter> expected{{"np_cnp_sent", 17}, {"RNR received", ~0ull}};
+  EXPECT_EQ(nldev::parse_statistics(statistics_reply()), expected);
+}
+
+TEST(NldevParse, EveryTruncationGivesAPrefixOfTheCounters) {
+  Bytes whole = statistics_reply();
+  auto all = nldev::parse_statistics(whole);
+  for (size_t size = 0; size < whole.size(); ++size) {
+    auto some = nldev::parse_statistics(View8(whole).first(size));
+    ASSERT_LE(some.size(), all.size());
+    EXPECT_TRUE(std::equal(some.begin(), some.end(), all.begin())) << size;
+  }
+}
+
+TEST(NldevParse, CounterWithoutValueIsAbsentNotZero) {
+  Bytes entry = attr(kEntry | kNested, attr(kEntryName, text("out_of_buffer")));
+  EXPECT_TRUE(nldev::parse_statistics(attr(kHwCounters | kNested, entry)).empty());
+}
+
+Bytes queue_pair(uint32_t number_of, const Bytes& port, const Bytes& owner) {
+  return attr(kResQpEntry | kNested, port + attr(kLqpn, number(number_of)) + owner);
+}
+
+TEST(NldevParse, QueuePairsOfTheKernelAndOfOtherPortsDoNotCount) {
+  Bytes one = attr(kPortIndex, number(1u)), two = attr(kPortIndex, number(2u));
+  Bytes kernel = attr(kKernName, text("ib_core")), process = attr(kPid, number(4711u));
+  Bytes table = queue_pair(1, one, kernel) + queue_pair(17, one, process) + queue_pair(18, two, process) +
+                queue_pair(19, {}, process) +  // created, not yet bound to a port
+                queue_pair(20, one, {});       // its process is dying
+  auto count = nldev::parse_queue_pairs(head(2, "mlx5_0") + attr(kResQp | kNested, table), 1);
+  EXPECT_EQ(count.user, 3u);
+  EXPECT_EQ(count.kernel, 1u);
+}
+
+// One object as fill_res_qp_entry() and its like of Linux 6.12 write it: nests without the flag.
+Bytes object(uint16_t entry, const Bytes& owner) {
+  constexpr uint16_t kRqpn = 22, kState = 27;
+  return attr(entry, attr(kPortIndex, number(1u)) + attr(kLqpn, number(17u)) + owner + attr(kRqpn, number(5u)) +
+                         attr(kState, number(uint8_t{3})));
+}
+const Bytes kOfTheKernel = attr(kKernName, text("rpcrdma")), kOfAProcess = attr(kPid, number(4711u));
+
+std::optional<nldev::Owners> known(const Result<nldev::Owners>& told) {
+  return told ? std::optional(*told) : std::nullopt;
+}
+
+struct KindCase {
+  nldev::Object kind;
+  uint16_t type, table, entry;
+};
+constexpr std::array<KindCase, 3> kKindCases{
+    {{nldev::Object::qp, 0x140a, 19, 20}, {nldev::Object::cq, 0x140c, 35, 36}, {nldev::Object::mr, 0x140d, 40, 41}}};
+
+TEST(NldevParse, AnObjectWithoutAKernelNameIsAProcesss) {
+  for (const KindCase& each : kKindCases) {
+    const Bytes table = object(each.entry, kOfTheKernel) + object(each.entry, kOfAProcess) + object(each.entry, {}) +
+                        object(each.entry, kOfAProcess);
+    EXPECT_EQ(known(nldev::parse_owners(head(2, "mlx5_0") + attr(each.table, table), each.kind)), (nldev::Owners{3, 1}))
+        << "one of them of a PID namespace beside this";
+    EXPECT_EQ(known(nldev::parse_owners(head(2, "mlx5_0") + attr(each.table, {}), each.kind)), nldev::Owners());
+  }
+}
+
+TEST(NldevParse, OwnersAreNeverCountedInPart) {
+  for (const KindCase& each : kKindCases) {
+    const Bytes whole =
+        head(2, "mlx5_0") + attr(each.table, object(each.entry, kOfAProcess) + object(each.entry, kOfTheKernel));
+    for (size_t size = 0; size < whole.size(); ++size)
+      EXPECT_EQ(nldev::parse_owners(View8(whole).first(size), each.kind).error().code, EBADMSG) << size;
+    EXPECT_EQ(known(nldev::parse_owners(whole, each.kind)), (nldev::Owners{1, 1}));
+    Bytes cut_inside = object(each.entry, kOfTheKernel);
+    cut_inside.resize(cut_inside.size() - 8);
+    cut_inside[0] = std::byte(cut_inside.size());
+    EXPECT_TRUE(nldev::parse_owners(attr(each.table, cut_inside), each.kind).ok()) << "an attribute less is no fault";
+    cut_inside.resize(cut_inside.size() - 4);
+    cut_inside[0] = std::byte(cut_inside.size());
+    EXPECT_EQ(nldev::parse_owners(attr(each.table, cut_inside), each.kind).error().code, EBADMSG);
+  }
+  EXPECT_EQ(nldev::parse_owners(head(2, "mlx5_0") + attr(19, {}), nldev::Object::mr).error().code, EBADMSG)
+      << "another kind's table";
+}
+
+// Answers the dump of objects with these payloads, or an errno.
+class Objects : public Netlink {
+ public:
+  uint16_t type = 0;
+  std::vector<Bytes> payloads;
+  int failure = 0;
+  std::chrono::milliseconds patience{};
+
+  Result<std::vector<Message>> talk(uint16_t, uint16_t, View8) override { return error(EPROTO, "not as a whole"); }
+  Result<void> dump(uint16_t asked, View8 request, std::chrono::milliseconds given, const Take& take) override {
+    const Bytes of_the_device = attr(kDevIndex, number(2u));
+    EXPECT_TRUE(std::equal(request.begin(), request.end(), of_the_device.begin(), of_the_device.end()))
+        << "no port: it would leave out those that have none";
+    EXPECT_EQ(asked, type);
+    patience = given;
+    for (const Bytes& payload : payloads) take(asked, payload);
+    return failure != 0 ? Result<void>(error(failure, "fake")) : Result<void>();
+  }
+};
+
+TEST(Nldev, OwnersOfAllMessagesOfADump) {
+  for (const KindCase& each : kKindCases) {
+    Objects rdma;
+    rdma.type = each.type;
+    const Bytes one =
+        head(2, "mlx5_0") + attr(each.table, object(each.entry, kOfAProcess) + object(each.entry, kOfTheKernel));
+    rdma.payloads.assign(1000, one);
+    EXPECT_EQ(known(nldev::owners(rdma, 2, each.kind, std::chrono::milliseconds(70))), (nldev::Owners{1000, 1000}));
+    EXPECT_EQ(rdma.patience.count(), 70);
+    rdma.payloads[500].resize(one.size() - 4);
+    EXPECT_EQ(nldev::owners(rdma, 2, each.kind, {}).error().code, EBADMSG) << "a message is cut";
+    rdma.payloads = {one};
+    for (int code : {EOPNOTSUPP, ETIMEDOUT}) {
+      rdma.failure = code;
+      EXPECT_EQ(nldev::owners(rdma, 2, each.kind, {}).error().code, code) << "and nothing of what came before";
+    }
+    rdma.payloads.clear();
+    rdma.failure = 0;
+    EXPECT_EQ(known(nldev::owners(rdma, 2, each.kind, {})), nldev::Owners())
+        << "a dump without a message: there are none";
+  }
+}
+
+// Numbers of linux/rdma/rdma_netlink.h of 6.12, as above.
+constexpr uint16_t kResType = 26, kStatMode = 74, kStatRes = 75, kStatMask = 76, kStatCounter = 77,
+                   kStatCounterEntry = 78, kStatCounterId = 79;
+
+// A set as fill_res_counter_entry() of Linux 6.12 writes it.
+Bytes qp_set(uint32_t mode, const Bytes& of, const Bytes& counters) {
+  const Bytes pairs = attr(kResQpEntry | kNested, attr(kLqpn, number(178u)));
+  return attr(kStatCounterEntry, attr(kPortIndex, number(1u)) + attr(kStatCounterId, number(4u)) +
+                                     attr(kStatMode, number(mode)) + of + attr(kResQp | kNested, pairs) +
+                                     attr(kHwCounters | kNested, counters));
+}
+const Bytes kTwoSets =
+    head(3, "mlx5_0") +
+    attr(kStatCounter, qp_set(1, attr(kResType, number(uint8_t{2})),
+                              counter("out_of_buffer", 9, true) + counter("rx_write_requests", 3, false)) +
+                           qp_set(1, attr(kResType, number(uint8_t{4})) + attr(kPid, number(30489u)), {}) +
+                           qp_set(2, {}, counter("out_of_buffer", 7, false)));
+
+TEST(NldevParse, SetsOfQueuePairsSayWhatTheyAreFor) {
+  const auto sets = nldev::parse_qp_sets(kTwoSets);
+  ASSERT_TRUE(sets);
+  EXPECT_EQ(*sets,
+            (std::vector<nldev::QpSet>{{true, uint8_t{2}, false, {{"out_of_buffer", 9}, {"rx_write_requests", 3}}},
+                                       {true, uint8_t{4}, true, {}},
+                                       {false, std::nullopt, false, {{"out_of_buffer", 7}}}}));
+  for (size_t size = 0; size < kTwoSets.size(); ++size)
+    EXPECT_EQ(nldev::parse_qp_sets(View8(kTwoSets).first(size)).error().code, EBADMSG)
+        << size << ": nothing may be summed in part";
+  EXPECT_TRUE(nldev::parse_qp_sets(head(3, "mlx5_0") + attr(kStatCounter, {}))->empty());
+}
+
+TEST(NldevParse, ModeOfQueuePairCounters) {
+  const Bytes port = head(3, "mlx5_0") + attr(kPortIndex, number(1u));
+  const auto told = nldev::parse_qp_mode(port + attr(kStatMode, number(1u)) + attr(kStatMask, number(3u)));
+  ASSERT_TRUE(told);
+  EXPECT_EQ(*told, (nldev::QpMode{QpStatistics::Mode::automatic, true, true}));
+  EXPECT_EQ(*nldev::parse_qp_mode(port + attr(kStatMode, number(1u)) + attr(kStatMask, number(1u))),
+            (nldev::QpMode{QpStatistics::Mode::automatic, true, false}));
+  EXPECT_EQ(*nldev::parse_qp_mode(port + attr(kStatMode, number(0u))), nldev::QpMode());
+  for (const Bytes& bad : {port, port + attr(kStatMode, number(uint8_t{1})), port + attr(kStatMode, number(3u))})
+    EXPECT_EQ(nldev::parse_qp_mode(bad).error().code, EBADMSG);
+}
+
+TEST(Nldev, CountersOfQueuePairsAreAskedByPort) {
+  struct Kernel final : Netlink {
+    Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) override {
+      const Bytes expected = attr(kDevIndex, number(3u)) + attr(kPortIndex, number(1u)) +
+                             attr(kStatRes, number(uint32_t{kResQp})) + attr(kStatMode, number(2u));
+      EXPECT_TRUE(std::equal(payload.begin(), payload.end(), expected.begin(), expected.end()));
+      EXPECT_EQ(flags, 0);
+      return std::vector<Message>{{type, head(3, "mlx5_0") + attr(kStatMode, number(2u))}};
+    }
+    Result<void> dump(uint16_t type, View8 payload, std::chrono::milliseconds patience, const Take& take) override {
+      const Bytes expected =
+          attr(kDevIndex, number(3u)) + attr(kPortIndex, number(1u)) + attr(kStatRes, number(uint32_t{kResQp}));
+      EXPECT_TRUE(std::equal(payload.begin(), payload.end(), expected.begin(), expected.end()));
+      EXPECT_EQ(type, 0x1411);
+      EXPECT_EQ(patience.count(), 70);
+      return take(type, message) ? Result<void>() : error(ECANCELED, "fake");
+    }
+    Bytes message = kTwoSets;
+  } kernel;
+  EXPECT_EQ(nldev::qp_mode(kernel, 3, 1)->mode, QpStatistics::Mode::manual);
+  EXPECT_EQ(nldev::qp_sets(kernel, 3, 1, std::chrono::milliseconds(70))->size(), 3u);
+  kernel.message.resize(kernel.message.size() - 4);
+  const auto cut = nldev::qp_sets(kernel, 3, 1, std::chrono::milliseconds(70));
+  EXPECT_EQ(cut.error().code, EBADMSG);
+  EXPECT_NE(cut.error().what.find("device 3 port 1"), std::string::npos);
+}
+
+// One device with one port, as the kernel answers it.
+class OneDevice : public Netlink {
+ public:
+  Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) override {
+    auto asked = parse_attributes(payload);
+    const Attr* device = find(asked, kDevIndex);
+    bool dump = flags & NLM_F_DUMP;
+    if (type == 0x1401 && dump) return std::vector<Message>{{type, head(2, "mlx5_0") + attr(kPortIndex, number(1u))}};
+    if (!device || device->u32() != 2u) return error(EINVAL, "fake");
+    if (type == 0x140a && dump) return queue_pairs(type);
+    const Attr* port = find(asked, kPortIndex);
+    if (!port || port->u32() != 1u || dump) return error(EINVAL, "fake");
+    if (type == 0x1411) return std::vector<Message>{{type, statistics_reply()}};
+    if (type == 0x1405)
+      return std::vector<Message>{
+          {type, head(2, "mlx5_0") + attr(kPortIndex, number(1u)) + attr(kPortState, number(uint8_t{1}))}};
+    return error(EOPNOTSUPP, "fake");
+  }
+
+ private:
+  static std::vector<Message> queue_pairs(uint16_t type) {
+    Bytes mine = queue_pair(17, attr(kPortIndex, number(1u)), attr(kPid, number(1u)));
+    return {{type, head(2, "mlx5_0") + attr(kResQp | kNested, mine + mine)},
+            {type, head(2, "mlx5_0") + attr(kResQp | kNested, mine)}};
+  }
+};
+
+TEST(Nldev, AsksTheDocumentedMessages) {
+  OneDevice kernel;
+  auto devices = nldev::devices(kernel);
+  ASSERT_TRUE(devices);
+  ASSERT_EQ(devices->size(), 1u);
+  auto counters = nldev::statistics(kernel, 2, 1);
+  ASSERT_TRUE(counters);
+  EXPECT_EQ(counters->size(), 2u);
+  auto port = nldev::port(kernel, 2, 1);
+  ASSERT_TRUE(port);
+  EXPECT_EQ(port->state, 1);
+  auto busy = nldev::user_queue_pairs(kernel, 2, 1);
+  ASSERT_TRUE(busy);
+  EXPECT_EQ(*busy, 3u) << "a dump may come in several messages";
+}
+
+TEST(Nldev, ErrorsKeepTheirErrnoAndNameTheSubject) {
+  OneDevice kernel;
+  auto missing = nldev::statistics(kernel, 9, 1);
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, EINVAL);
+  EXPECT_NE(missing.error().what.find("device 9 port 1"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace fabric

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// The floors of the house: a folder includes only lower floors, and each foreign library has the one place that sees
+// it.
+#include "support/test.h"
+#include "support/tree.h"
+
+namespace fabric {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Folders of lib/ by floor, lowest first: a folder may include itself and every lower floor.
+const std::vector<std::set<std::string>> kFloors{{"base"},
+                                                 {"model"},
+                                                 {"wire"},
+                                                 {"kernel"},
+                                                 {"vendor", "store"},
+                                                 {"settings", "counters", "topology"},
+                                                 {"health"},
+                                                 {"checks", "loglines"},
+                                                 {"diagnosis", "metrics"},
+                                                 {"scan", "config"}};
+// Files in one folder; more needs a reason here.
+constexpr size_t kMaxFiles = 25;
+const std::map<std::string, size_t> kLargerFolders{{"lib/model", 40}};  // a struct a file
+const std::set<std::string> kAgentFolders{"agentd", "exporter", "ctl"};
+
+// Headers of a library -> the files that may include them.
+struct Library {
+  std::string header, allowed;  // regular expressions
+};
+const std::vector<Library> kLibraries{
+    {"toml\\+\\+/.*", "lib/config/.*|lib/store/.*|lib/settings/confirm\\.cpp"},
+    {"(microhttpd|yaml|crypt)\\.h|gnutls/.*", "agent/exporter/.*"},
+    {"prometheus/.*", "lib/metrics/.*|agent/exporter/.*"},
+    {"zlib\\.h", "agent/exporter/.*"},
+    {"hwloc.*", "lib/kernel/pci/.*"},
+    {"infiniband/.*", "lib/kernel/rdma/.*"},
+    {"netlink/.*", "lib/kernel/.*"},
+    {"(linux|rdma)/.*", "lib/(kernel|vendor)/.*|agent/(agentd|exporter)/.*"},
+    {"systemd/.*", "agent/.*"},
+    {"libsmartcols.*", "agent/ctl/.*"},
+};
+
+// Pure floors reach no I/O: no POSIX header, and of the standard library nothing that opens, prints, waits or reads the
+// environment.
+const std::regex kPure("lib/(model|topology|health|checks|loglines|diagnosis)/.*");
+const std::regex kIo(".*\\.h|fstream|iostream|filesystem|thread|mutex|future|condition_variable|cstdlib|csignal");
+
+struct Include {
+  std::string file;  // "lib/kernel/capture/root.cpp"
+  std::string name;
+  bool system = false;
+};
+
+std::vector<Include> includes_below(const std::string& root) {
+  static const std::regex kInclude("^\\s*#\\s*include\\s*([<\"])([^>\"]+)[>\"]");
+  std::vector<Include> found;
+  for (const char* top : {"lib", "agent"}) {
+    if (!fs::exists(fs::path(root) / top)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(root) / top)) {
+      if (entry.path().extension() != ".h" && entry.path().extension() != ".cpp") continue;
+      std::ifstream in(entry.path());
+      std::smatch match;
+      for (std::string line; std::getline(in, line);)
+        if (std::regex_search(line, match, kInclude))
+          found.push_back({fs::relative(entry.path(), root).string(), match[2], match[1] == "<"});
+    }
+  }
+  return found;
+}
+
+std::string first_folder(const std::string& path) { return path.substr(0, path.find('/')); }
+
+std::optional<size_t> floor_of(const std::string& folder) {
+  for (size_t i = 0; i < kFloors.size(); i++)
+    if (kFloors[i].count(folder) != 0) return i;
+  return std::nullopt;
+}
+
+bool may_see_folder(const Include& include) {
+  const std::string rest = include.file.substr(include.file.find('/') + 1);
+  const std::string own = first_folder(rest), wanted = first_folder(include.name);
+  if (wanted == own) return true;
+  if (include.file.starts_with("agent/")) return floor_of(wanted).has_value();  // every floor, but no other program
+  const auto floor = floor_of(own), lower = floor_of(wanted);
+  return floor && lower && *lower < *floor;
+}
+
+bool may_see_library(const Include& include) {
+  if (std::regex_match(include.file, kPure) && std::regex_match(include.name, kIo)) return false;
+  return std::all_of(kLibraries.begin(), kLibraries.end(), [&](const Library& library) {
+    return !std::regex_match(include.name, std::regex(library.header)) ||
+           std::regex_match(include.file, std::regex(library.allowed));
+  });
+}
+
+std::vector<std::string> violations(const std::string& root) {
+  std::vector<std::string> out;
+  for (const Include& include : includes_below(root)) {
+    if (include.system ? may_see_library(include) : may_see_folder(include)) continue;
+    out.push_back(include.file + " must not include " + include.name);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::string lines(const std::vector<std::string>& list) {
+  std::string out;
+  for (const std::string& line : list) out += line + "\n";
+  return out;
+}
+
+TEST(Floors, TheHouseStands) {
+  EXPECT_GT(includes_below(FABRIC_SOURCE_DIR).size(), 100u) << "no sources found";
+  EXPECT_EQ(lines(violations(FABRIC_SOURCE_DIR)), "");
+}
+
+std::set<std::string> folders_in(const std::string& path) {
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(path))
+    if (entry.is_directory()) names.insert(entry.path().filename().string());
+  return names;
+}
+
+TEST(Floors, EveryFolderHasItsFloor) {
+  std::set<std::string> known;
+  for (const auto& floor : kFloors) known.insert(floor.begin(), floor.end());
+  EXPECT_EQ(folders_in(FABRIC_SOURCE_DIR "/lib"), known);
+  EXPECT_EQ(folders_in(FABRIC_SOURCE_DIR "/agent"), kAgentFolders);
+}
+
+TEST(Floors, NoFolderIsTooLargeToOverlook) {
+  std::map<std::string, size_t> files;
+  for (const char* top : {"lib", "agent"})
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(FABRIC_SOURCE_DIR) / top))
+      if (entry.is_regular_file()) files[fs::relative(entry.path().parent_path(), FABRIC_SOURCE_DIR).string()]++;
+  for (const auto& [folder, count] : files) {
+    const auto larger = kLargerFolders.find(folder);
+    EXPECT_LE(count, larger == kLargerFolders.end() ? kMaxFiles : larger->second) << folder;
+  }
+}
+
+TEST(Floors, EveryKindOfViolationIsSeen) {
+  test::Tree tree;
+  tree.file("lib/base/a.h", "#include \"model/node.h\"\n");
+  tree.file("lib/model/b.cpp",
+            "#include <fcntl.h>\n#include <fstream>\n#include <string>\n#include \"base/result.h\"\n");
+  tree.file("lib/topology/c.cpp", "#  include \"checks/check.h\"\n");
+  tree.file("lib/kernel/d.cpp", "#include <hwloc.h>\n#include <linux/dcbnl.h>\n#include \"vendor/driver.h\"\n");
+  tree.file("lib/settings/e.cpp", "#include <toml++/toml.h>\n#include \"scan/scan.h\"\n");
+  tree.file("lib/new/f.cpp", "#include \"base/result.h\"\n");
+  tree.file("agent/ctl/g.cpp",
+            "#include <microhttpd.h>\n#include \"exporter/http/page.h\"\n#include \"scan/scan.h\"\n");
+  EXPECT_EQ(lines(violations(tree.path())),
+            "agent/ctl/g.cpp must not include exporter/http/page.h\n"
+            "agent/ctl/g.cpp must not include microhttpd.h\n"
+            "lib/base/a.h must not include model/node.h\n"
+            "lib/kernel/d.cpp must not include hwloc.h\n"
+            "lib/kernel/d.cpp must not include vendor/driver.h\n"
+            "lib/model/b.cpp must not include fcntl.h\n"
+            "lib/model/b.cpp must not include fstream\n"
+            "lib/new/f.cpp must not include base/result.h\n"
+            "lib/settings/e.cpp must not include scan/scan.h\n"
+            "lib/settings/e.cpp must not include toml++/toml.h\n"
+            "lib/topology/c.cpp must not include checks/check.h\n");
+}
+
+}  // namespace
+}  // namespace fabric

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// apply --confirm: its record, and its guard as a real process whose starter is killed.
+#include "settings/confirm.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ctl/verbs/writer.h"
+#include "support/sim_nic.h"
+#include "support/test.h"
+#include "support/tree.h"
+
+namespace fabric::confirm {
+namespace {
+
+using test::Personality;
+using test::SimNic;
+using test::Tree;
+
+template <class Condition>
+bool becomes(Condition condition) {
+  for (int i = 0; i < 4'000; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return false;
+}
+
+// A process that nobody has waited for yet has ended, too.
+bool has_ended(pid_t process) {
+  if (::kill(process, 0) != 0) return errno == ESRCH;
+  std::string stat;
+  std::getline(std::ifstream("/proc/" + std::to_string(process) + "/stat"), stat);
+  return stat.find(") Z ") != std::string::npos;
+}
+
+Record record_of(const Moment& now, std::chrono::seconds patience) {
+  Policy policy;
+  policy.disruptive = Disruptive::now;
+  return begin(now, patience, policy, digest("policy"));
+}
+
+TEST(ConfirmRecord, IsReadBackWhole) {
+  Tree tree;
+  Record record = record_of({"a boot", 1'000}, std::chrono::seconds(60));
+  record.before["0000:24:00.0/1"].pfc = PrioSet{8};
+  record.before["netdev:eth0"].mtu = 1500;
+  record.sysctl["net.ipv4.tcp_ecn"] = "2";
+  ASSERT_TRUE(save(tree.path(), record).ok());
+  auto loaded = load(tree.path());
+  ASSERT_TRUE(loaded.ok() && loaded->has_value()) << (loaded.ok() ? "" : loaded.error().text());
+  EXPECT_EQ((*loaded)->id, record.id);
+  EXPECT_EQ((*loaded)->deadline, 61'000U);
+  EXPECT_EQ((*loaded)->until, record.until);
+  EXPECT_EQ((*loaded)->policy, record.policy);
+  EXPECT_EQ((*loaded)->disruptive, Disruptive::now);
+  EXPECT_EQ((*loaded)->before, record.before);
+  EXPECT_EQ((*loaded)->sysctl, record.sysctl);
+  ASSERT_TRUE(remove(tree.path()).ok());
+  EXPECT_FALSE(load(tree.path())->has_value());
+  EXPECT_TRUE(remove(tree.path()).ok()) << "gone is gone";
+}
+
+TEST(ConfirmRecord, FaultsAreNamedAndNothingIsGuessed) {
+  for (const char* text :
+       {"[[[", "", "id = \"x\"\n", "id = \"x\"\ndeadline = \"soon\"\n",
+        "id = \"x\"\ndeadline = \"1\"\n[before]\na = 1\n", "id = \"x\"\ndeadline = \"1\"\n[before.a]\npfc = 9\n"}) {
+    auto record = parse(text, "confirm.toml");
+    ASSERT_FALSE(record.ok()) << text;
+    EXPECT_EQ(record.error().code, EBADMSG);
+    EXPECT_NE(record.error().what.find("confirm.toml:"), std::string::npos);
+  }
+}
+
+TEST(ConfirmRecord, AFaultyFileComesWithWhatToDo) {
+  Tree tree;
+  tree.file(kFile, "[[[");
+  EXPECT_NE(load(tree.path()).error().what.find("move it away"), std::string::npos);
+  tree.file(qos::kSysctlOriginalsFile, "[[[");
+  EXPECT_NE(qos::load_sysctl_originals(tree.path()).error().what.find("move it away"), std::string::npos);
+}
+
+TEST(ConfirmRecord, IsDueAfterItsTimeOrAReboot) {
+  const Record record = record_of({"a boot", 1'000}, std::chrono::seconds(60));
+  EXPECT_FALSE(is_due(record, {"a boot", 60'999}));
+  EXPECT_TRUE(is_due(record, {"a boot", 61'000}));
+  EXPECT_TRUE(is_due(record, {"another boot", 1'001}));
+  Record lapsed = record;
+  lapsed.reverted = "2026-01-01T00:00:00Z";
+  EXPECT_FALSE(is_due(lapsed, {"another boot", 99'999}));
+  EXPECT_NE(digest("a"), digest("b"));
+}
+
+TEST(ConfirmRevert, PutsBackWhatStoodAndKeepsWhatMustWait) {
+  test::SimKernel sim;
+  SimNic& nic = sim.add_nic("eth0", Personality::mlx5);
+  Kernel kernel = sim.kernel();
+  std::vector<Port> ports{nic.port()};
+  Record record = record_of({"a boot", 0}, std::chrono::seconds(1));
+  record.disruptive = Disruptive::idle;
+  Qos before, want;
+  before.mtu = 1500;
+  before.pfc = PrioSet{};
+  before.trust = Trust::pcp;
+  Keys keys = keys_of(before);
+  keys.reset(index(SettingId::trust));
+  remember(record, ports[0], before, keys);
+  EXPECT_FALSE(record.before.begin()->second.trust) << "was not applied";
+  want.mtu = 4200;
+  want.pfc = PrioSet{8};
+  qos::reconcile(kernel, ports[0], want, {});
+  ASSERT_EQ(nic.pfc.pfc_en, 8);
+  bool busy = true;
+  qos::Options options;
+  options.busy = [&](const Port&) { return busy; };
+  revert(kernel, ports, record, options);
+  EXPECT_EQ(nic.pfc.pfc_en, 8) << "a job uses the port";
+  EXPECT_TRUE(is_pending(record));
+  busy = false;
+  nic.present = false;
+  revert(kernel, ports, record, options);
+  EXPECT_TRUE(is_pending(record)) << "a device that is gone may come back";
+  nic.present = true;
+  options.window_open = false;
+  revert(kernel, ports, record, options);
+  EXPECT_EQ(nic.pfc.pfc_en, 0) << "the deadline is no matter of the maintenance window";
+  EXPECT_EQ(nic.mtu, 1500U);
+  EXPECT_FALSE(is_pending(record));
+}
+
+// The guard's act leaves a file: what a process of its own does can be seen in the tree.
+class Guard : public testing::Test {
+ protected:
+  void SetUp() override { tree_.file("proc/sys/kernel/random/boot_id", "this boot\n"); }
+  Record put_record(std::chrono::seconds patience) {
+    Record record = record_of(this_moment(tree_.root()), patience);
+    EXPECT_TRUE(save(tree_.path(), record).ok());
+    return record;
+  }
+  bool start(const Record& record) {
+    const std::string mark = tree_.path() + "/acted";
+    return start_guard(tree_.path(), record.id, nullptr,
+                       [mark, directory = tree_.path(), record] {
+                         std::ofstream(mark) << ::getpid() << " " << ::getsid(0);
+                         Record lapsed = record;
+                         lapsed.reverted = "now";
+                         return save(directory, lapsed).ok();
+                       })
+        .ok();
+  }
+  bool acted() const { return tree_.root().exists("acted"); }
+  Tree tree_;
+};
+
+TEST_F(Guard, OutlivesTheKilledShell) {
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t shell = ::fork();
+  if (shell == 0) {
+    const bool stands = start(put_record(std::chrono::seconds(1)));
+    (void)!::write(ready[1], stands ? "y" : "n", 1);
+    ::pause();
+    ::_exit(0);
+  }
+  char stands = 0;
+  ASSERT_EQ(::read(ready[0], &stands, 1), 1);
+  ASSERT_EQ(stands, 'y');
+  ::kill(shell, SIGKILL);
+  ASSERT_EQ(::waitpid(shell, nullptr, 0), shell);
+  EXPECT_TRUE(becomes([&] { return acted(); }));
+  pid_t guard = 0, session = 0;
+  EXPECT_TRUE(becomes([&] { return static_cast<bool>(std::ifstream(tree_.path() + "/acted") >> guard >> session); }));
+  EXPECT_NE(session, ::getsid(0)) << "a hang-up of the terminal does not reach it";
+  EXPECT_TRUE(becomes([&] { return has_ended(guard); })) << "done, it ends";
+}
+
+// `--config /tmp/new.toml apply --confirm`, and then the file is gone, or half edited.
+TEST_F(Guard, NeedsTheConfigurationThatWasAppliedNoMore) {
+  tree_.file("proc/sys/net/ipv4/tcp_ecn", "1\n");
+  ctl::Options options;
+  options.root = tree_.path();
+  options.config = tree_.path() + "/gone.toml";
+  options.confirm = std::chrono::seconds(1);
+  ctl::Output output;
+  auto trial = ctl::Trial::begin(options, Policy{});
+  ASSERT_TRUE(trial.ok()) << trial.error().text();
+  ASSERT_TRUE(trial->remember("net.ipv4.tcp_ecn", "2").ok());
+  ASSERT_TRUE(trial->await(output).ok());
+  EXPECT_TRUE(becomes([this] { return tree_.content("proc/sys/net/ipv4/tcp_ecn") == "2"; }));
+}
+
+TEST_F(Guard, EndsWithoutActingWhenConfirmed) {
+  const Record record = put_record(std::chrono::seconds(3'600));
+  const std::string pid_file = tree_.path() + "/guard";
+  ASSERT_TRUE(start_guard(
+                  tree_.path(), record.id, [&] { std::ofstream(pid_file) << ::getpid(); }, [] { return true; })
+                  .ok());
+  pid_t guard = 0;
+  ASSERT_TRUE(std::ifstream(pid_file) >> guard) << "detached before start_guard() returns";
+  ASSERT_EQ(::kill(guard, 0), 0);
+  ASSERT_TRUE(remove(tree_.path()).ok());
+  EXPECT_TRUE(becomes([&] { return has_ended(guard); }));
+  EXPECT_FALSE(acted());
+}
+
+TEST_F(Guard, HoldsNoLockOfItsStarter) {
+  auto lock = state::take_lock(tree_.path());
+  ASSERT_TRUE(lock.ok());
+  ASSERT_TRUE(start(put_record(std::chrono::seconds(3'600))));
+  lock->reset();
+  EXPECT_TRUE(state::take_lock(tree_.path()).ok());
+  ASSERT_TRUE(remove(tree_.path()).ok());  // ends the guard
+}
+
+TEST_F(Guard, IsOnlyForItsOwnApply) {
+  Record record = put_record(std::chrono::seconds(0));
+  Record other = record;
+  other.id = "another";
+  ASSERT_TRUE(save(tree_.path(), other).ok());
+  ASSERT_TRUE(start(record));
+  Record own = record;
+  own.id = "a third";  // overdue, too
+  ASSERT_TRUE(save(tree_.path(), own).ok());
+  ASSERT_TRUE(start(own));
+  EXPECT_TRUE(becomes([&] { return acted(); }));
+  EXPECT_EQ((*load(tree_.path()))->id, "a third");
+}
+
+}  // namespace
+}  // namespace fabric::confirm

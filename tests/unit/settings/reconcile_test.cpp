@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// What holds on every driver.
+#include "support/sim_nic_bed.h"
+#include "support/test.h"
+
+namespace fabric::test {
+namespace {
+
+class Dcb : public testing::TestWithParam<Personality> {};
+INSTANTIATE_TEST_SUITE_P(Drivers, Dcb,
+                         testing::Values(Personality::mlx5, Personality::bnxt, Personality::ice, Personality::full),
+                         personality_name);
+
+TEST_P(Dcb, FirstApplyObeysAndSecondWritesNothing) {
+  Bed bed(GetParam());
+  const Qos want = profile(GetParam());
+  auto first = bed.settle_to(want);
+  ASSERT_EQ(first.size(), want.cable_length ? 8u : 7u);
+  expect_all(first, {Outcome::applied, Outcome::in_sync});
+  EXPECT_EQ(of(first, "pfc").outcome, Outcome::applied);
+  const Qos now = bed.read();
+  EXPECT_EQ(now.pfc, want.pfc);
+  EXPECT_EQ(now.mtu, 4200u);
+  EXPECT_EQ(now.trust, Trust::dscp);
+  EXPECT_EQ(now.dscp_map->at(26), 3);
+  EXPECT_EQ(now.ets, want.ets);
+  EXPECT_EQ(now.pause, Pause{});
+
+  const auto writes = bed.nic.writes();
+  auto second = bed.apply(want);
+  expect_all(second, {Outcome::in_sync});
+  EXPECT_EQ(bed.nic.writes(), writes);
+  EXPECT_EQ(bed.port.qos, bed.read(keys_of(want))) << "what is not asked for is not read";
+}
+
+TEST_P(Dcb, ChangesComeInTheOrderOfTheSettings) {
+  Bed bed(GetParam());
+  auto changes = bed.apply(profile(GetParam()));
+  std::vector<size_t> rows;
+  for (const Change& change : changes) rows.push_back(index(change.setting));
+  EXPECT_TRUE(std::is_sorted(rows.begin(), rows.end()));
+  EXPECT_EQ(changes.front().port, "sim2/1");
+}
+
+TEST_P(Dcb, EachSettingThatDriftsAloneIsRepaired) {
+  const Qos want = profile(GetParam());
+  const std::map<std::string, void (*)(SimNic&)> drifts{
+      {"pause", [](SimNic& nic) { nic.pause.tx = true; }},
+      {"mtu", [](SimNic& nic) { nic.mtu = 9000; }},
+      {"pfc", [](SimNic& nic) { nic.pfc.pfc_en = 0x18; }},
+      {"ets", [](SimNic& nic) { nic.ets.tc_tx_bw[0] = 40, nic.ets.tc_tx_bw[3] = 60; }},
+      {"dscp_map", [](SimNic& nic) { nic.app.front().priority = 5; }},
+  };
+  for (const auto& [key, drift] : drifts) {
+    if (key == "pause" && GetParam() == Personality::ice) continue;  // shown as off while PFC is on
+    SCOPED_TRACE(key);
+    Bed bed(GetParam());
+    bed.settle_to(want);
+    const Qos good = bed.read();
+    drift(bed.nic);
+    auto changes = bed.settle_to(want);
+    EXPECT_EQ(of(changes, key).outcome, Outcome::applied) << text(changes);
+    EXPECT_EQ(bed.read(), good) << text(changes);
+    const auto writes = bed.nic.writes();
+    expect_all(bed.apply(want), {Outcome::in_sync});
+    EXPECT_EQ(bed.nic.writes(), writes);
+  }
+}
+
+TEST_P(Dcb, ThePlanNamesWhatIsThenWritten) {
+  Bed bed(GetParam());
+  const Qos want = profile(GetParam());
+  for (auto mess : std::vector<void (*)(SimNic&)>{[](SimNic&) {}, [](SimNic& nic) { nic.pfc.pfc_en = 1; },
+                                                  [](SimNic& nic) { nic.app.clear(), nic.dscp_mode = false; }}) {
+    mess(bed.nic);
+    const auto before = bed.nic.writes();
+    auto plan = bed.plan(want);
+    EXPECT_EQ(bed.nic.writes(), before) << "a plan writes nothing";
+    EXPECT_EQ(bed.port.qos, bed.read(keys_of(want))) << "nor does it take its wish for what is";
+    auto done = bed.settle_to(want);
+    EXPECT_EQ(keys_with(plan, Outcome::differs), written(done)) << text(plan) << text(done);
+  }
+}
+
+TEST_P(Dcb, TheOriginalsComeBack) {
+  Bed bed(GetParam());
+  const Qos original = bed.read();
+  bed.settle_to(profile(GetParam()));
+  auto changes = bed.settle_to(original);
+  expect_all(changes, {Outcome::applied, Outcome::in_sync});
+  EXPECT_EQ(bed.read(), original) << text(changes);
+  const auto writes = bed.nic.writes();
+  bed.apply(original);
+  EXPECT_EQ(bed.nic.writes(), writes);
+}
+
+TEST_P(Dcb, OriginalsAreSavedOnceBeforeTheFirstWriteAndOnlyThen) {
+  Bed bed(GetParam());
+  const Qos original = bed.read();
+  std::vector<Qos> saved;
+  bed.options.save_original = [&](const Port&, const Qos& before) -> Result<void> {
+    EXPECT_EQ(bed.nic.writes(), 0u);
+    saved.push_back(before);
+    return {};
+  };
+  bed.settle_to(profile(GetParam()));
+  ASSERT_EQ(saved.size(), 1u);
+  for (const Setting& setting : kSettings) {
+    if (!has_value(setting, profile(GetParam())) && !has_value(setting, saved[0])) continue;
+    EXPECT_EQ(value_text(setting, saved[0]), value_text(setting, original)) << setting.key;
+  }
+  bed.apply(profile(GetParam()));
+  EXPECT_EQ(saved.size(), 1u) << "nothing to write, nothing to save";
+}
+
+TEST_P(Dcb, NothingIsWrittenWhenTheOriginalsCannotBeSaved) {
+  Bed bed(GetParam());
+  bed.options.save_original = [](const Port&, const Qos&) -> Result<void> { return error(ENOSPC, "originals.toml"); };
+  auto changes = bed.apply(profile(GetParam()));
+  EXPECT_EQ(bed.nic.writes(), 0u);
+  for (const Change& change : changes) {
+    if (change.outcome == Outcome::in_sync) continue;
+    EXPECT_EQ(change.outcome, Outcome::unsaved);
+    EXPECT_NE(change.detail.find("originals.toml"), std::string::npos);
+  }
+}
+
+TEST_P(Dcb, ARefusalIsReportedWithItsErrnoAndTheRestGoesOn) {
+  Bed bed(GetParam());
+  bed.nic.faults["setpfc"] = {.action = Fault::refuse, .code = EOPNOTSUPP};
+  auto changes = bed.settle_to(profile(GetParam()));
+  EXPECT_EQ(of(changes, "pfc").outcome, Outcome::refused);
+  EXPECT_EQ(of(changes, "pfc").code, EOPNOTSUPP);
+  EXPECT_EQ(of(changes, "mtu").outcome, Outcome::applied);
+  EXPECT_EQ(of(changes, "ets").outcome, Outcome::applied);
+  EXPECT_EQ(of(changes, "dscp_map").outcome, Outcome::applied);
+}
+
+TEST_P(Dcb, AnIgnoredWriteIsReportedAsSuch) {
+  Bed bed(GetParam());
+  bed.nic.faults["setets"] = {.action = Fault::ignore};
+  auto changes = bed.settle_to(profile(GetParam()));
+  EXPECT_EQ(of(changes, "ets").outcome, Outcome::ignored) << text(changes);
+  EXPECT_NE(of(changes, "ets").detail.find("reads back as"), std::string::npos);
+  EXPECT_EQ(of(changes, "mtu").outcome, Outcome::applied);
+}
+
+TEST_P(Dcb, ADeviceThatDisappearsCostsWhatWasLeft) {
+  for (auto action : {Fault::vanish, Fault::vanish_after}) {
+    Bed bed(GetParam());
+    bed.nic.faults["setets"] = {.action = action};
+    auto changes = bed.apply(profile(GetParam()));
+    EXPECT_EQ(of(changes, "mtu").outcome, Outcome::applied);
+    for (const char* key : {"ets", "pfc"}) {
+      EXPECT_EQ(of(changes, key).outcome, Outcome::refused) << text(changes);
+      EXPECT_EQ(of(changes, key).code, ENODEV);
+      EXPECT_EQ(of(changes, key).detail, "device disappeared");
+    }
+    EXPECT_EQ(bed.nic.calls["setpfc"], 0u);
+  }
+}
+
+TEST_P(Dcb, ANewDeviceOfTheSameNameIsNotWritten) {
+  Bed bed(GetParam());
+  bed.sim.reload(bed.nic);
+  auto changes = bed.apply(profile(GetParam()));
+  EXPECT_EQ(bed.nic.writes(), 0u);
+  for (const Change& change : changes) EXPECT_EQ(change.code, ENODEV);
+}
+
+TEST_P(Dcb, ABusyPortKeepsItsTraffic) {
+  Bed bed(GetParam());
+  bed.options.busy = [](const Port&) { return true; };
+  const Qos want = profile(GetParam());
+  auto planned = bed.plan(want);
+  auto changes = bed.apply(want);
+  EXPECT_EQ(of(changes, "pfc").outcome, Outcome::pending);
+  EXPECT_EQ(of(changes, "mtu").outcome, Outcome::pending);
+  EXPECT_TRUE(of(changes, "pfc").disruptive);
+  EXPECT_EQ(bed.nic.calls["setpfc"], want.cable_length ? 1u : 0u) << "the cable's length alone does not flap";
+  EXPECT_EQ(bed.nic.carrier_downs, 0u);
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0);
+  EXPECT_EQ(keys_with(planned, Outcome::pending), keys_with(changes, Outcome::pending))
+      << text(planned) << text(changes);
+  EXPECT_EQ(keys_with(planned, Outcome::differs), written(changes));
+
+  bed.options.busy = [](const Port&) { return false; };
+  expect_all(bed.settle_to(want), {Outcome::applied, Outcome::in_sync});
+}
+
+TEST_P(Dcb, NeverMeansNeverAndNowDoesNotAsk) {
+  Bed bed(GetParam());
+  bed.options.busy = [](const Port&) {
+    ADD_FAILURE() << "asked";
+    return true;
+  };
+  bed.options.disruptive = Disruptive::never;
+  EXPECT_EQ(of(bed.apply(profile(GetParam())), "pfc").outcome, Outcome::pending);
+  EXPECT_EQ(bed.nic.carrier_downs, 0u);
+  bed.options.disruptive = Disruptive::now;
+  EXPECT_EQ(of(bed.apply(profile(GetParam())), "pfc").outcome, Outcome::applied);
+}
+
+TEST_P(Dcb, AConflictIsReportedAndNotWritten) {
+  Bed bed(GetParam());
+  bed.options.conflict = [](const Port&, SettingId setting) { return setting == SettingId::pfc; };
+  auto changes = bed.settle_to(profile(GetParam()));
+  EXPECT_EQ(of(changes, "pfc").outcome, Outcome::conflict);
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0);
+  EXPECT_EQ(of(changes, "mtu").outcome, Outcome::applied);
+}
+
+TEST_P(Dcb, EachAcceptedWriteIsToldAndARefusedOneIsNot) {
+  Bed bed(GetParam());
+  bed.nic.faults["setpfc"] = {.action = Fault::refuse, .code = EIO};
+  std::vector<std::string> wrote;
+  bed.options.wrote = [&](const Port& port, SettingId setting) {
+    EXPECT_EQ(port.netdev, "eth0");
+    wrote.emplace_back(key_text(setting));
+  };
+  auto changes = bed.apply(profile(GetParam()));
+  std::set<std::string> told(wrote.begin(), wrote.end());
+  auto applied = keys_with(changes, Outcome::applied);
+  // Trust came with the DSCP map where no knob of its own exists.
+  if (GetParam() != Personality::full) applied.erase("trust");
+  EXPECT_EQ(told, applied) << text(changes);
+  EXPECT_FALSE(told.contains("pfc"));
+}
+
+TEST_P(Dcb, EntriesOfOtherSelectorsStay) {
+  if (GetParam() == Personality::mlx5 || GetParam() == Personality::ice) GTEST_SKIP() << "takes DSCP entries only";
+  Bed bed(GetParam());
+  const dcb_app roce{IEEE_8021QAZ_APP_SEL_DGRAM, 3, 4791};
+  bed.nic.app.push_back(roce);
+  bed.settle_to(profile(GetParam()));
+  bed.settle_to(bed.read());
+  EXPECT_EQ(std::count_if(bed.nic.app.begin(), bed.nic.app.end(), [](const dcb_app& a) { return a.protocol == 4791; }),
+            1);
+}
+
+TEST(Reconcile, AnMtuBeyondTheDeviceIsNotPlannedEither) {
+  Bed bed(Personality::mlx5);
+  Qos want;
+  want.mtu = 65000;
+  for (const auto& changes : {bed.plan(want), bed.apply(want)}) {
+    EXPECT_EQ(of(changes, "mtu").outcome, Outcome::unsupported);
+    EXPECT_EQ(of(changes, "mtu").detail, "the netdev takes 9978 bytes at most");
+  }
+  EXPECT_EQ(bed.nic.calls["setmtu"], 0U);
+  bed.nic.min_mtu = 1280;
+  want.mtu = 1000;
+  const auto changes = bed.apply(want);
+  EXPECT_EQ(of(changes, "mtu").code, EINVAL);
+  EXPECT_NE(of(changes, "mtu").detail.find("mtu less than device minimum"), std::string::npos)
+      << "in the kernel's words";
+}
+
+TEST(Reconcile, NothingWantedIsNothingDone) {
+  Bed bed(Personality::mlx5);
+  EXPECT_TRUE(bed.apply({}).empty());
+  EXPECT_EQ(bed.nic.calls.size(), 0u);
+}
+
+}  // namespace
+}  // namespace fabric::test

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stood before our first write: of each port its own, until it is back.
+#include "settings/restore.h"
+
+#include "model/node.h"
+#include "settings/confirm.h"
+#include "settings/selftest.h"
+#include "support/sim_nic_bed.h"
+#include "support/test.h"
+#include "support/tree.h"
+
+namespace fabric::test {
+namespace {
+
+// mlx5 RoCE LAG: the bond's RDMA device sits on the function of its first member.
+class BondRestore : public testing::Test {
+ protected:
+  BondRestore() {
+    bond_.mtu = 2000;
+    for (Port* port : {&ports_[0], &ports_[1]}) {
+      port->rdma = "mlx5_bond_0";
+      port->bond = "bond0";
+      port->pci = "0000:24:00.0";
+    }
+  }
+  static qos::Options options_for(const Port& port) {
+    qos::Options options;
+    options.only = qos::own_keys(port);
+    return options;
+  }
+  void apply(const std::function<Result<void>(const Port&, const Qos&)>& save) {
+    for (Port& port : ports_) {
+      qos::Options options = options_for(port);
+      options.save_original = save;
+      qos::reconcile(kernel_, port, profile(Personality::mlx5), options);
+      member_.link_up();
+    }
+    ASSERT_EQ(bond_.mtu, 4200U);
+    ASSERT_EQ(member_.pfc.pfc_en, 8);
+  }
+  Tree tree_;
+  SimKernel sim_;
+  SimNic& bond_ = sim_.add_nic("bond0", Personality::nodcb);
+  SimNic& member_ = sim_.add_nic("eth0", Personality::mlx5);
+  Kernel kernel_ = sim_.kernel();
+  std::vector<Port> ports_{bond_.port(), member_.port()};
+};
+
+TEST_F(BondRestore, TheMembersSettingsOutliveThoseOfTheBond) {
+  state::Originals originals;
+  apply(
+      [&](const Port& port, const Qos& before) { return state::save_original(tree_.path(), originals, port, before); });
+  ASSERT_EQ(originals.size(), 1U) << "one function, one entry";
+  qos::restore(kernel_, ports_[0], originals, options_for(ports_[0]));
+  EXPECT_EQ(bond_.mtu, 2000U);
+  EXPECT_EQ(originals.size(), 1U);
+  qos::restore(kernel_, ports_[1], originals, options_for(ports_[1]));
+  EXPECT_EQ(member_.pfc.pfc_en, 0);
+  EXPECT_TRUE(originals.empty());
+}
+
+// A card was taken out, or its driver is not loaded: it is not said that all is back.
+TEST_F(BondRestore, WhatIsSavedOfAPortThatIsGoneIsTold) {
+  state::Originals originals;
+  originals[state::port_key(ports_[0])].mtu = 1500;
+  EXPECT_TRUE(qos::restore_of_absent(originals, ports_).empty());
+  originals["0000:2a:00.0/1"].pfc = PrioSet{1 << 3};
+  const Changes absent = qos::restore_of_absent(originals, ports_);
+  ASSERT_EQ(absent.size(), 1U);
+  EXPECT_EQ(absent[0].port, "0000:2a:00.0/1");
+  EXPECT_EQ(absent[0].outcome, Outcome::pending);
+  EXPECT_EQ(absent[0].to, "3");
+}
+
+TEST_F(BondRestore, AnApplyThatNobodyConfirmedIsTakenBackOnBoth) {
+  Policy policy;
+  policy.disruptive = Disruptive::now;
+  confirm::Record record = confirm::begin({"a boot", 0}, std::chrono::seconds(1), policy, "policy");
+  apply([&](const Port& port, const Qos& before) -> Result<void> {
+    confirm::remember(record, port, before, Keys().set());
+    return {};
+  });
+  confirm::revert(kernel_, ports_, record, {});
+  EXPECT_EQ(bond_.mtu, 2000U);
+  EXPECT_EQ(member_.pfc.pfc_en, 0);
+  EXPECT_FALSE(confirm::is_pending(record));
+}
+
+TEST(Restore, WhatThePortDoesNotOfferNowIsKept) {
+  Bed bed(Personality::full);
+  Qos want = profile(Personality::full);
+  want.maxrate = Rates{{0, 0, 0, 1'000'000, 0, 0, 0, 0}};
+  state::Originals originals;
+  Tree tree;
+  bed.options.save_original = [&](const Port& port, const Qos& before) {
+    return state::save_original(tree.path(), originals, port, before);
+  };
+  bed.apply(want);
+  const Rates applied = *want.maxrate;
+  ASSERT_EQ(bed.read().maxrate, applied);
+  bed.nic.faults["getmaxrate"] = {Fault::refuse, EOPNOTSUPP, -1};
+  const Changes changes = qos::restore(bed.kernel, bed.port, originals, {});
+  EXPECT_EQ(of(changes, "maxrate").outcome, Outcome::unsupported);
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0);
+  ASSERT_EQ(originals.size(), 1U);
+  EXPECT_EQ(keys_of(originals.begin()->second).count(), 1U) << "what is back is forgotten";
+  bed.nic.faults.clear();
+  qos::restore(bed.kernel, bed.port, originals, {});
+  EXPECT_EQ(bed.read().maxrate, Rates{});
+  EXPECT_TRUE(originals.empty());
+}
+
+TEST(Restore, AValueThatNoFileTakesCostsItselfAlone) {
+  Tree tree;
+  state::Originals originals;
+  Port port;
+  port.netdev = "eth0";
+  Qos before;
+  before.mtu = 1500;
+  before.dscp_map = DscpMap{{26, 9}};  // dcb_ieee_setapp() takes every priority
+  before.maxrate = Rates{{UINT64_MAX, 0, 0, 0, 0, 0, 0, 0}};
+  ASSERT_TRUE(state::save_original(tree.path(), originals, port, before).ok());
+  const auto loaded = state::load_originals(tree.path());
+  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
+  EXPECT_EQ(loaded->at("netdev:eth0").mtu, 1500U);
+  EXPECT_FALSE(loaded->at("netdev:eth0").dscp_map);
+}
+
+// Each setting of a profile once, and then what was there.
+qos::SelfTestOptions self_test_in(const Tree& tree) {
+  qos::SelfTestOptions options;
+  options.directory = tree.path();
+  options.patience = std::chrono::milliseconds(0);
+  return options;
+}
+
+bool has_record(const Tree& tree) { return tree.root().exists(state::kSelfTestFile); }
+
+TEST(SelfTest, WritesEachSettingOnceAndRestoresWhatWas) {
+  for (auto personality : {Personality::mlx5, Personality::bnxt, Personality::ice, Personality::full}) {
+    Bed bed(personality);
+    Tree tree;
+    const Qos before = bed.read();
+    qos::SelfTestOptions options = self_test_in(tree);
+    options.busy = [&](const Port&) {
+      EXPECT_TRUE(has_record(tree));
+      return false;
+    };
+    auto test = qos::self_test(bed.kernel, bed.port, profile(personality), options);
+    ASSERT_TRUE(test.ok());
+    for (const auto& step : test->steps)
+      EXPECT_TRUE(is_done(step.outcome)) << key_text(step.setting) << " " << to_text(step.outcome) << " "
+                                         << step.detail;
+    EXPECT_EQ(test->steps.size(), has_value(setting_of(SettingId::cable_length), profile(personality)) ? 8u : 7u);
+    EXPECT_TRUE(test->is_restored()) << text(test->restored);
+    const auto pfc = std::ranges::find(test->steps, SettingId::pfc, &qos::SelfTestStep::setting);
+    ASSERT_NE(pfc, test->steps.end());
+    EXPECT_EQ(pfc->second, personality == Personality::mlx5 || personality == Personality::ice ? "3" : "")
+        << "by CEE, where the driver has it";
+    EXPECT_FALSE(has_record(tree));
+    bed.nic.link_up();
+    EXPECT_EQ(bed.read(), before);
+  }
+}
+
+struct Killed {};
+
+// Killed before each write in turn, and before each write of the first attempt to restore: the record on disk brings
+// the settings from before the test back.
+TEST(SelfTest, KilledAtAnyWriteIsRestoredByTheNextStart) {
+  for (auto personality : {Personality::mlx5, Personality::bnxt, Personality::ice}) {
+    size_t killed = 0;
+    for (unsigned at = 0; at < 40; ++at) {
+      SCOPED_TRACE(personality_name({personality, 0}) + " killed at " + std::to_string(at));
+      Bed bed(personality);
+      Tree tree;
+      const Qos before = bed.read();
+      unsigned calls = 0;
+      const auto kill = [&](const Port&) {
+        if (calls++ == at) throw Killed();
+        return false;
+      };
+      qos::SelfTestOptions options = self_test_in(tree);
+      options.busy = kill;
+      try {
+        (void)qos::self_test(bed.kernel, bed.port, profile(personality), options);
+        EXPECT_FALSE(has_record(tree));
+        break;
+      } catch (const Killed&) {
+        ++killed;
+      }
+      EXPECT_TRUE(has_record(tree));
+      bed.nic.link_up();
+      const auto ended = qos::end_self_test(bed.kernel, {&bed.port, 1}, tree.path(), {});
+      ASSERT_TRUE(ended.ok());
+      EXPECT_FALSE(has_record(tree)) << text(*ended);
+      bed.nic.link_up();
+      EXPECT_EQ(bed.read(), before);
+    }
+    EXPECT_GE(killed, 7u);
+  }
+}
+
+// The second test of a port that is not restored yet has still the first one's record.
+TEST(SelfTest, StopsWhenAQueuePairOpensAndKeepsItsRecordUntilItCloses) {
+  Bed bed(Personality::mlx5);
+  Tree tree;
+  const Qos before = bed.read();
+  bool busy = false;
+  unsigned calls = 0;
+  qos::SelfTestOptions options = self_test_in(tree);
+  options.busy = [&](const Port&) { return busy = busy || calls++ == 7; };
+  auto test = qos::self_test(bed.kernel, bed.port, profile(Personality::mlx5), options);
+  ASSERT_TRUE(test.ok());
+  EXPECT_NE(test->stopped.find("queue pair"), std::string::npos);
+  EXPECT_FALSE(test->is_restored()) << text(test->restored);
+  EXPECT_TRUE(has_record(tree));
+  qos::Options how;
+  how.busy = options.busy;
+  bed.nic.link_up();
+  EXPECT_TRUE(qos::end_self_test(bed.kernel, {&bed.port, 1}, tree.path(), how).ok());
+  EXPECT_TRUE(has_record(tree));
+  how.busy = nullptr;
+  EXPECT_TRUE(qos::end_self_test(bed.kernel, {&bed.port, 1}, tree.path(), how).ok());
+  EXPECT_FALSE(has_record(tree));
+  bed.nic.link_up();
+  EXPECT_EQ(bed.read(), before);
+}
+
+TEST(SelfTest, WithoutARecordNothingIsWritten) {
+  Bed bed(Personality::mlx5);
+  Tree tree;
+  tree.file("var/lib", "a file where a directory should be");
+  EXPECT_FALSE(qos::self_test(bed.kernel, bed.port, profile(Personality::mlx5), self_test_in(tree)).ok());
+  EXPECT_EQ(bed.nic.writes(), 0u);
+}
+
+TEST(SelfTest, CountsTheLinkAndNamesARefusal) {
+  Bed bed(Personality::mlx5);
+  bed.nic.faults["setets"] = {.action = Fault::refuse, .code = EINVAL, .times = 1};
+  Tree tree;
+  auto test = qos::self_test(bed.kernel, bed.port, profile(Personality::mlx5), self_test_in(tree));
+  ASSERT_TRUE(test.ok());
+  for (const auto& step : test->steps) {
+    const bool pfc = step.setting == SettingId::pfc;
+    EXPECT_EQ(step.carrier_downs, pfc ? 1u : 0u) << key_text(step.setting);
+    EXPECT_EQ(step.link_back, !pfc) << "nothing brings this link up again";
+    if (step.setting == SettingId::ets) {
+      EXPECT_EQ(step.code, EINVAL);
+    }
+    if (pfc) bed.nic.link_up();
+  }
+}
+
+TEST(SelfTest, IsRefusedWhereItWouldCutOffTheHostOrAJob) {
+  Tree tree;
+  SimKernel sim;
+  SimNic& nic = sim.add_nic("eth0", Personality::mlx5);
+  Kernel kernel = sim.kernel(tree.path());
+  EXPECT_NE(qos::why_no_self_test(kernel, nic.port(), false).find("queue pair"), std::string::npos) << "not known";
+  tree.file("proc/net/route", "Iface\tDestination\tGateway\neth0\t00000000\t0100000A\t0003\n");
+  EXPECT_NE(qos::why_no_self_test(kernel, nic.port(), false).find("default route"), std::string::npos);
+  EXPECT_EQ(qos::why_no_self_test(kernel, nic.port(), true).find("default route"), std::string::npos);
+  tree.file("proc/net/route", "Iface\tDestination\tGateway\nvlan7\t00000000\t0100000A\t0003\n");
+  tree.folder("sys/class/net/vlan7/lower_eth0");
+  EXPECT_NE(qos::why_no_self_test(kernel, nic.port(), false).find("default route"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace fabric::test

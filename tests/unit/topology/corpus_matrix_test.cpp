@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machines of which others have told no PCI tree but what follows from one: the XML of NCCL and RCCL, and matrices of
+// nvidia-smi topo. Each is rebuilt as a topology, and must then read as its source does: class by class, nearest NICs,
+// and a pairing in which each GPU has one of its nearest.
+#include <numeric>
+
+#include "support/corpus.h"
+#include "support/json_reader.h"
+#include "support/test.h"
+#include "topology/pairing.h"
+
+namespace fabric {
+namespace {
+
+using test::JsonValue;
+
+struct MatrixScore {
+  int machines = 0, pairs = 0, right = 0, gpus = 0, nearest = 0, paired = 0;
+};
+
+void print(const char* source, const MatrixScore& score) {
+  std::printf("topology score, %s: %d of %d pairs over %d machines; nearest NICs of %d and pairing of %d of %d GPUs\n",
+              source, score.right, score.pairs, score.machines, score.nearest, score.paired, score.gpus);
+}
+
+// A machine as it was rebuilt, and the names by which the oracle knows its devices.
+struct Rebuilt {
+  Topology topology;
+  std::map<std::string, size_t> gpus, nics;
+};
+
+void add(Rebuilt& machine, const PciDevice& device, const std::string& name, bool gpu) {
+  if (gpu) {
+    machine.gpus[name] = machine.topology.gpus.size();
+    machine.topology.gpus.push_back(Gpu{device, name, ""});
+  } else {
+    machine.nics[name] = machine.topology.nics.size();
+    machine.topology.nics.push_back(Nic{device, {}, {name}, name, name});
+  }
+}
+
+// "PHB|NODE" is one of both.
+bool is_class(const std::string& expected, std::optional<PathClass> ours) {
+  return ours && ("|" + expected + "|").find("|" + std::string(to_text(*ours)) + "|") != std::string::npos;
+}
+
+void compare_matrix(const JsonValue& machine, const Rebuilt& ours, MatrixScore& score) {
+  const Topology& topology = ours.topology;
+  for (const JsonValue& pair : machine["pairs"].array()) {
+    if (pair["nic"].is_null() || pair["nic"].text().empty()) continue;
+    ASSERT_TRUE(ours.gpus.count(pair["gpu"].text()) == 1 && ours.nics.count(pair["nic"].text()) == 1);
+    const auto path =
+        path_class(topology.gpus[ours.gpus.at(pair["gpu"].text())], topology.nics[ours.nics.at(pair["nic"].text())]);
+    ++score.pairs;
+    score.right += is_class(pair["class"].text(), path) ? 1 : 0;
+    EXPECT_TRUE(is_class(pair["class"].text(), path))
+        << pair["gpu"].text() << " " << pair["nic"].text() << " " << pair["class"].text();
+  }
+  const Pairing pairing = best_pairing(topology, std::span<const Port>{});
+  for (const auto& [name, answer] : machine["nearest"].object()) {
+    const size_t gpu = ours.gpus.at(name);
+    std::set<std::string> expected, found;
+    for (const JsonValue& nic : answer["nics"].array()) expected.insert(nic.text());
+    if (expected.count("") != 0) continue;  // a bridge or a veth, which NCCL takes for a NIC
+    for (const size_t nic : nearest_nics(topology, topology.gpus[gpu])) found.insert(topology.nics[nic].name);
+    const Pair& pair = pairing.pairs[gpu];
+    const bool paired = !pair.nics.empty() && std::all_of(pair.nics.begin(), pair.nics.end(), [&](size_t nic) {
+      return expected.count(topology.nics[nic].name) != 0;
+    });
+    ++score.gpus;
+    score.nearest += found == expected ? 1 : 0;
+    score.paired += paired ? 1 : 0;
+    EXPECT_EQ(found, expected) << name;
+    EXPECT_TRUE(paired) << name;
+  }
+  ++score.machines;
+}
+
+// NCCL's <pci> is a switch, both of its functions in one; so each is two bridges here. No root buses: <cpu> is all
+// there is.
+class NcclXml {
+ public:
+  explicit NcclXml(const JsonValue& machine) {
+    for (const JsonValue& gpu : machine["gpus"].array()) kinds_[gpu["pci"].text()] = true;
+    for (const JsonValue& nic : machine["nics"].array())
+      if (!nic["pci"].is_null()) kinds_[nic["pci"].text()] = false;
+  }
+
+  Rebuilt read(const std::string& text) {
+    static const std::regex tag("<(/?)([a-z]+)((?:\\s+[\\w-]+=\"[^\"]*\")*)\\s*(/?)>");
+    static const std::regex busid("busid=\"([^\"]*)\"");
+    for (std::sregex_iterator at(text.begin(), text.end(), tag), end; at != end; ++at) {
+      const std::string kind = (*at)[2], attributes = (*at)[3];
+      const bool closes = (*at)[1].length() > 0, empty = (*at)[4].length() > 0;
+      if (kind == "cpu" && !closes) ++cpu_;
+      if (kind != "pci") continue;
+      std::smatch bus;
+      if (!closes && std::regex_search(attributes, bus, busid)) open(bus[1]);
+      if (closes || empty) above_.pop_back();
+    }
+    return std::move(machine_);
+  }
+
+ private:
+  void open(const std::string& pci) {
+    if (const auto kind = kinds_.find(pci); kind != kinds_.end()) {
+      PciDevice device;
+      device.pci = pci;
+      device.numa = cpu_;
+      std::string below = pci;
+      for (auto bridge = above_.rbegin(); bridge != above_.rend(); ++bridge) {
+        device.bridges.push_back(*bridge + " to " + below);
+        device.bridges.push_back(*bridge);
+        below = *bridge;
+      }
+      add(machine_, device, pci, kind->second);
+    }
+    above_.push_back(pci);
+  }
+
+  std::map<std::string, bool> kinds_;  // address -> is a GPU
+  std::vector<std::string> above_;
+  int cpu_ = -1;
+  Rebuilt machine_;
+};
+
+// Devices that a matrix joins at some class or nearer are one group of that class; groups of a nearer class lie in
+// them.
+class Matrix {
+ public:
+  Rebuilt read(const JsonValue& machine) {
+    for (const JsonValue& gpu : machine["gpus"].array()) names_.push_back(gpu["name"].text());
+    gpus_ = names_.size();
+    for (const JsonValue& nic : machine["nics"].array()) names_.push_back(nic["name"].text());
+    for (const char* level : {"PIX", "PXB", "PHB", "NODE"}) {
+      groups_.push_back(groups_.empty() ? std::vector<size_t>(names_.size()) : groups_.back());
+      if (groups_.size() == 1) std::iota(groups_[0].begin(), groups_[0].end(), 0);
+      join(machine["pairs"], "gpu", "nic", level);
+      join(machine["gpu_pairs"], "a", "b", level);
+    }
+    Rebuilt out;
+    for (size_t i = 0; i < names_.size(); ++i) {
+      const auto group = [&](size_t level) { return std::to_string(groups_[level][i]); };
+      PciDevice device;
+      device.pci = names_[i];
+      const std::string own = "port of " + names_[i], near = "switch " + group(0), far = "upper switch " + group(1);
+      device.bridges = {own, near, "port of " + near, far};
+      device.root = "root " + group(2);
+      device.numa = static_cast<int>(groups_[3][i]);
+      add(out, device, names_[i], i < gpus_);
+    }
+    return out;
+  }
+
+ private:
+  void join(const JsonValue& pairs, const char* first, const char* second, const std::string& level) {
+    const auto at = [&](const JsonValue& name, bool gpu) {
+      const auto from = names_.begin() + static_cast<long>(gpu ? 0 : gpus_);
+      return static_cast<size_t>(std::find(from, names_.end(), name.text()) - names_.begin());
+    };
+    for (const JsonValue& pair : pairs.array()) {
+      if (pair["class"].text() != level) continue;
+      const size_t to = groups_.back()[at(pair[first], true)],
+                   from = groups_.back()[at(pair[second], std::string(second) == "b")];
+      std::replace(groups_.back().begin(), groups_.back().end(), from, to);
+    }
+  }
+
+  std::vector<std::string> names_;
+  size_t gpus_ = 0;
+  std::vector<std::vector<size_t>> groups_;  // by level, of each device
+};
+
+TEST(CorpusMatrix, NcclAndRcclXml) {
+  const auto corpus = test::corpus_directory();
+  if (!corpus) GTEST_SKIP() << "no corpus: set FABRIC_CORPUS";
+  MatrixScore score;
+  const JsonValue oracle = JsonValue::parse(test::slurp(*corpus + "/oracle.json"));
+  for (const auto& [name, machine] : oracle.object()) {
+    if (machine["kind"].text() != "nccl-xml") continue;
+    SCOPED_TRACE(name);
+    compare_matrix(machine, NcclXml(machine).read(test::slurp(*corpus + "/" + machine["file"].text())), score);
+  }
+  print("NCCL XML", score);
+  EXPECT_GT(score.machines, 0);
+}
+
+TEST(CorpusMatrix, NvidiaSmi) {
+  const auto corpus = test::corpus_directory();
+  if (!corpus) GTEST_SKIP() << "no corpus: set FABRIC_CORPUS";
+  MatrixScore score;
+  const JsonValue oracle = JsonValue::parse(test::slurp(*corpus + "/oracle.json"));
+  for (const auto& [name, machine] : oracle.object()) {
+    if (machine["kind"].text() != "nvidia-smi-topo-m") continue;
+    SCOPED_TRACE(name);
+    compare_matrix(machine, Matrix().read(machine), score);
+  }
+  print("nvidia-smi matrices", score);
+  EXPECT_GT(score.machines, 0);
+}
+
+}  // namespace
+}  // namespace fabric

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inventory of the last good state: its file, what differs from it, and who writes it.
+#include "topology/inventory.h"
+
+#include "agentd/agent.h"
+#include "ctl/verbs.h"
+#include "scan/scan.h"
+#include "store/inventory.h"
+#include "support/corpus.h"
+#include "support/healthy_node.h"
+#include "support/test.h"
+#include "support/tree.h"
+
+namespace fabric {
+namespace {
+
+using test::Healthy;
+namespace fs = std::filesystem;
+
+Inventory recorded(const Node& node) {
+  Inventory out = inventory_of(node);
+  out.taken = "2026-01-01T00:00:00Z";
+  return out;
+}
+
+// What the check says of a node with the inventory of a healthy one.
+std::string changes_said(Healthy& node) {
+  node.now.inventory = recorded(Healthy().now);
+  node.now.topology.gone = gone_nics(*node.now.inventory, node.now.topology);
+  const std::vector<std::string> only{"topology"};
+  return test::describe(test::complaints(run_checks(node.view(), only)));
+}
+
+TEST(Inventory, IsReadBackAsItWasWritten) {
+  const Inventory before = recorded(Healthy().now);
+  const auto after = parse_inventory(inventory_toml(before), "inventory.toml");
+  ASSERT_TRUE(after) << after.error().text();
+  EXPECT_EQ(after->parts, before.parts);
+  EXPECT_EQ(after->taken, before.taken);
+  EXPECT_EQ(before.parts.size(), 8u);
+  EXPECT_EQ(before.parts[1].nics, std::vector<std::string>{"0000:24:00.0"});
+  EXPECT_EQ(before.parts[5].up, std::vector<std::string>{"mlx5_1/1"});
+}
+
+// Without kLastLine a cut at the end of a part leaves a valid file; replace_file() writes that line.
+TEST(Inventory, ADamagedFileIsAnError) {
+  const std::string whole = inventory_toml(recorded(Healthy().now));
+  for (size_t size = 0; size < whole.size(); size += 64) (void)parse_inventory(whole.substr(0, size), "inventory.toml");
+  for (const char* text : {"", "nonsense", "[[part]]\nname = \"GPU0\"\n", "part = 3\n", "taken = \"x\"\n"}) {
+    const auto parsed = parse_inventory(text, "inventory.toml");
+    ASSERT_FALSE(parsed) << text;
+    EXPECT_EQ(parsed.error().code, EBADMSG) << text;
+  }
+}
+
+TEST(Inventory, ADamagedFileIsAFinding) {
+  test::Tree tree;
+  tree.file("sys/class/infiniband/.keep", "");
+  tree.file(kInventoryFile, "nonsense");
+  auto kernel = open_kernel(tree.path());
+  ASSERT_TRUE(kernel);
+  const Node node = scan(*kernel);
+  const std::vector<std::string> only{"inventory"};
+  const Report report = run_checks({.now = node, .no_policy = {}}, only);
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].status, Status::warning);
+  EXPECT_NE(report.findings[0].meaning.find("inventory.toml:1:"), std::string::npos) << report.findings[0].meaning;
+}
+
+TEST(Inventory, WhatIsGoneIsNamedOnceByItsPlace) {
+  Healthy node;
+  EXPECT_EQ(changes_said(node), "");
+  node.now.topology.gpus.erase(node.now.topology.gpus.begin() + 1);
+  EXPECT_EQ(changes_said(node), "inventory 0000:23:00.0 critical: gone: GPU1 (0000:23:00.0)\n");
+  Healthy nic;
+  nic.now.topology.nics.erase(nic.now.topology.nics.begin() + 1);
+  nic.now.ports.erase(nic.now.ports.begin() + 1);
+  EXPECT_EQ(changes_said(nic), "inventory 0000:24:00.0 critical: gone: mlx5_1 (0000:24:00.0)\n");
+}
+
+TEST(Inventory, WhatHasChangedIsNamed) {
+  Healthy rdma;
+  rdma.now.topology.nics[2].rdma.clear();
+  EXPECT_EQ(changes_said(rdma), "inventory 0000:34:00.0 warning: RDMA devices none: mlx5_2 (0000:34:00.0)\n");
+  Healthy numa;
+  numa.now.topology.gpus[3].numa = 0;
+  EXPECT_EQ(changes_said(numa), "inventory 0000:43:00.0 warning: NUMA node 0: GPU3 (0000:43:00.0)\n");
+  Healthy all;  // no equal is better, and they claim to have no more lanes: `pcie` has nothing to compare with
+  for (Nic& nic : all.now.topology.nics) nic.link.width = nic.link.max_width = 8;
+  EXPECT_NE(changes_said(all).find("inventory 0000:14:00.0 warning: PCIe link x8 at 32 GT/s: mlx5_0"),
+            std::string::npos)
+      << changes_said(all);
+  Healthy other;
+  other.now.topology.nics[0].device = 0x101d;
+  EXPECT_NE(changes_said(other).find("model 15b3:101d"), std::string::npos) << changes_said(other);
+}
+
+TEST(Inventory, ThePortsThatWereUpStayInIt) {
+  Healthy node;
+  const Inventory before = recorded(node.now);
+  test::down(node, 1, 2);
+  EXPECT_EQ(inventory_of(node.now, &before).parts, before.parts);
+  EXPECT_NE(inventory_of(node.now).parts, before.parts);
+}
+
+// The agent writes it while nothing is missing, and never without what was there.
+TEST(Inventory, TheAgentRecordsAGoodStateOnly) {
+  const auto corpus = test::corpus_directory();
+  if (!corpus) GTEST_SKIP() << "no corpus";
+  const test::Unpacked tree(*corpus + "/repro/oci16.tgz");
+  const std::string root = tree.root(), function = "0000:2a:00.1";
+  const auto keep = [&] {
+    auto kernel = open_kernel(root);
+    return agentd::keep_inventory(*kernel, root).value();
+  };
+  EXPECT_EQ(keep(), "inventory recorded: 8 GPUs, 16 NIC functions");
+  EXPECT_EQ(keep(), "");
+  const fs::path link = fs::path(root) / "sys/bus/pci/devices" / function;
+  fs::remove_all(fs::canonical(link));
+  fs::remove(link);
+  for (const char* folder : {"sys/class/infiniband", "sys/class/net"})
+    for (const auto& entry : fs::directory_iterator(fs::path(root) / folder))
+      if (entry.is_symlink() && !fs::exists(entry.path())) fs::remove(entry.path());
+  EXPECT_EQ(keep(), "");
+  ctl::Output shown;
+  const std::vector<std::string> words{"inventory", "--root", root};
+  EXPECT_EQ(ctl::run(words, shown), ctl::kChanges);
+  EXPECT_NE(shown.text.find("gone"), std::string::npos) << shown.text;
+  ctl::Output refused;
+  const std::vector<std::string> accept{"inventory", "accept", "--root", root};
+  EXPECT_EQ(ctl::run(accept, refused), ctl::kFailure);
+  auto kernel = open_kernel(root);
+  const Node node = scan(*kernel);
+  ASSERT_TRUE(node.inventory);
+  EXPECT_EQ(node.inventory->parts.size(), 24u);
+  ASSERT_TRUE(node.topology.gone);
+  EXPECT_EQ(node.topology.gone->size(), 1u);
+}
+
+}  // namespace
+}  // namespace fabric

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topology/pairing.h"
+
+#include "checks/check.h"
+#include "kernel/pci/topology.h"
+#include "support/corpus.h"
+#include "support/healthy_node.h"
+#include "support/json_reader.h"
+#include "support/test.h"
+
+namespace fabric {
+namespace {
+
+PciDevice at(int root, int switch_number, int port, int numa, bool gpu) {
+  PciDevice out;
+  const auto hex = [](int number) { return std::string(1, "0123456789abcdef"[number & 15]); };
+  const std::string bus = "0000:" + hex(root);
+  out.root = "pci" + bus + "0";
+  out.bridges = {bus + hex(switch_number + 1) + ":0" + hex(port) + ".0", bus + "0:0" + hex(switch_number) + ".0"};
+  out.pci = bus + hex(port) + ":" + (gpu ? "00" : "01") + "." + hex(switch_number);
+  out.vendor = gpu ? 0x10de : 0x15b3;
+  out.device = gpu ? 0x2330 : 0x1021;
+  out.class_code = gpu ? 0x030200 : 0x020000;
+  out.numa = numa;
+  return out;
+}
+
+void add_gpu(Topology& topology, const PciDevice& where) {
+  topology.gpus.push_back(Gpu{where, "GPU" + std::to_string(topology.gpus.size()), ""});
+}
+
+void add_nic(Topology& topology, const PciDevice& where) {
+  const std::string name = "mlx5_" + std::to_string(topology.nics.size());
+  topology.nics.push_back(Nic{where, {}, {name}, name, where.pci});
+}
+
+Topology random_machine(std::mt19937& random, size_t gpus, size_t nics) {
+  Topology out;
+  const auto place = [&](bool gpu, int port) {
+    const int root = static_cast<int>(random() % 3);
+    return at(root, static_cast<int>(random() % 2), port, root % 2, gpu);
+  };
+  for (size_t i = 0; i < gpus; ++i) add_gpu(out, place(true, static_cast<int>(i)));
+  for (size_t i = 0; i < nics; ++i) add_nic(out, place(false, static_cast<int>(i + 8)));
+  return out;
+}
+
+std::vector<size_t> all_nics(const Topology& topology) {
+  std::vector<size_t> out;
+  for (size_t i = 0; i < topology.nics.size(); ++i) out.push_back(i);
+  return out;
+}
+
+long squares(const std::vector<size_t>& choice, size_t nics) {
+  std::vector<long> load(nics, 0);
+  for (const size_t nic : choice) ++load[nic];
+  long sum = 0;
+  for (const long each : load) sum += each * each;
+  return sum;
+}
+
+// Least sum of squared loads over every way to give each GPU one of its nearest NICs.
+long least_by_trying_all(const Topology& topology) {
+  long least = -1;
+  std::vector<size_t> choice;
+  const std::function<void()> go_on = [&] {
+    if (choice.size() == topology.gpus.size()) {
+      const long cost = squares(choice, topology.nics.size());
+      least = least < 0 ? cost : std::min(least, cost);
+      return;
+    }
+    for (const size_t nic : nearest_nics(topology, topology.gpus[choice.size()])) {
+      choice.push_back(nic);
+      go_on();
+      choice.pop_back();
+    }
+  };
+  go_on();
+  return least;
+}
+
+// No NIC serves two GPUs while one of the same class to one of them serves none.
+void expect_fair(const Topology& topology, const Pairing& pairing) {
+  for (size_t g = 0; g < pairing.pairs.size(); ++g) {
+    const Pair& pair = pairing.pairs[g];
+    for (const size_t nic : pair.nics) EXPECT_EQ(path_class(topology.gpus[g], topology.nics[nic]), pair.path);
+    if (pair.shared_by < 2) continue;
+    for (const size_t idle : pairing.idle)
+      EXPECT_NE(path_class(topology.gpus[g], topology.nics[idle]), pair.path)
+          << topology.gpus[g].name << " shares while " << topology.nics[idle].name << " idles";
+  }
+}
+
+TEST(Pairing, IsAsGoodAsTryingEverything) {
+  std::mt19937 random(4);
+  for (int round = 0; round < 400; ++round) {
+    const size_t gpus = 2 + random() % 4, nics = 1 + random() % (2 * gpus - 1);
+    const Topology topology = random_machine(random, gpus, nics);
+    const Pairing pairing = best_pairing(topology, all_nics(topology));
+    std::vector<size_t> choice;
+    for (const Pair& pair : pairing.pairs) {
+      ASSERT_EQ(pair.nics.size(), 1u);
+      choice.push_back(pair.nics.front());
+    }
+    EXPECT_EQ(squares(choice, nics), least_by_trying_all(topology)) << "round " << round;
+    expect_fair(topology, pairing);
+    EXPECT_EQ(pairing, best_pairing(topology, all_nics(topology))) << "the same input, the same answer";
+  }
+}
+
+TEST(Pairing, GivesEveryGpuEquallyManyOfItsOwn) {
+  Topology topology;
+  for (int i = 0; i < 4; ++i) {
+    add_gpu(topology, at(i, 0, 1, i / 2, true));
+    for (int n = 0; n < 4; ++n) add_nic(topology, at(i, 0, 2 + n, i / 2, false));
+  }
+  const Pairing pairing = best_pairing(topology, all_nics(topology));
+  for (size_t g = 0; g < 4; ++g)
+    EXPECT_EQ(pairing.pairs[g].nics, (std::vector<size_t>{4 * g, 4 * g + 1, 4 * g + 2, 4 * g + 3}));
+  EXPECT_TRUE(pairing.idle.empty());
+}
+
+TEST(Pairing, KeepsTheOrderOfAddressesAmongEquals) {
+  Topology topology;
+  for (int i = 0; i < 8; ++i) add_gpu(topology, at(i, 0, 1, 0, true));
+  for (int i = 8; i < 16; ++i) add_nic(topology, at(i, 0, 1, 0, false));
+  const Pairing pairing = best_pairing(topology, all_nics(topology));
+  for (size_t g = 0; g < 8; ++g) EXPECT_EQ(pairing.pairs[g].nics, std::vector<size_t>{g}) << "all are NODE";
+}
+
+TEST(Pairing, FewerBridgesWinWithinAClass) {
+  // As AMD's GPUs: behind bridges of their own, so that every NIC below the root port is PXB.
+  Topology topology;
+  const auto deep = [](const char* pci, std::vector<std::string> bridges) {
+    PciDevice out = at(0, 0, 0, 0, pci[9] == '0');
+    out.pci = pci;
+    out.bridges = std::move(bridges);
+    return out;
+  };
+  add_gpu(topology, deep("0000:05:00.0", {"g2", "g1", "down0", "sub0", "top"}));
+  add_gpu(topology, deep("0000:15:00.0", {"h2", "h1", "down1", "sub1", "top"}));
+  add_nic(topology, deep("0000:16:01.0", {"n1", "sub1", "top"}));
+  add_nic(topology, deep("0000:17:01.0", {"n0", "sub0", "top"}));
+  const Pairing pairing = best_pairing(topology, all_nics(topology));
+  EXPECT_EQ(pairing.pairs[0].path, PathClass::PXB);
+  EXPECT_EQ(pairing.pairs[0].nics, std::vector<size_t>{1}) << "against the order of addresses";
+  EXPECT_EQ(pairing.pairs[1].nics, std::vector<size_t>{0});
+}
+
+TEST(Pairing, LargeMachinesAreAnswered) {
+  Topology topology;
+  for (int i = 0; i < 64; ++i) {
+    add_gpu(topology, at(i % 16, i / 32, i, 0, true));
+    add_nic(topology, at((i + 3) % 16, i / 32, i, 0, false));
+  }
+  expect_fair(topology, best_pairing(topology, all_nics(topology)));
+  for (int i = 0; i < 200; ++i) {
+    add_nic(topology, at(1, 0, i, 0, false));
+    add_gpu(topology, at(1, 0, i, 0, true));
+  }
+  const Pairing greedy = best_pairing(topology, all_nics(topology));
+  ASSERT_EQ(greedy.pairs.size(), 264u);
+  EXPECT_TRUE(
+      std::none_of(greedy.pairs.begin(), greedy.pairs.end(), [](const Pair& pair) { return pair.nics.empty(); }));
+}
+
+TEST(Pairing, UnknownClassesStayUnpaired) {
+  Topology topology;
+  add_gpu(topology, at(0, 0, 1, 0, true));
+  add_nic(topology, at(1, 0, 1, 0, false));
+  topology.nics[0].numa.reset();
+  const Pairing pairing = best_pairing(topology, all_nics(topology));
+  EXPECT_TRUE(pairing.pairs[0].nics.empty());
+  EXPECT_EQ(pairing.idle, std::vector<size_t>{0});
+  EXPECT_TRUE(best_pairing({}, std::vector<size_t>{}).pairs.empty());
+}
+
+Port port_of(const Nic& nic, double rate, LinkLayer layer = LinkLayer::ethernet, unsigned state = 4) {
+  Port out;
+  out.rdma = nic.name;
+  out.link_layer = layer;
+  out.rate = rate;
+  out.state = state;
+  return out;
+}
+
+// Four GPUs, each on a switch with a NIC of its own; beside them two storage NICs.
+struct Server {
+  Server() {
+    for (int i = 0; i < 4; ++i) {
+      add_gpu(node, at(i, 0, 1, i / 2, true));
+      add_nic(node, at(i, 0, 2, i / 2, false));
+    }
+    for (int i = 4; i < 6; ++i) add_nic(node, at(i, 0, 2, i - 4, false));
+    for (size_t i = 0; i < 6; ++i) ports.push_back(port_of(node.nics[i], i < 4 ? 50e9 : 25e9));
+  }
+  Topology node;
+  std::vector<Port> ports;
+};
+
+TEST(ComputeNics, TheKindThatIsNearestToTheGpus) {
+  Server server;
+  server.node.nics[4].device = server.node.nics[5].device = 0xa2dc;
+  EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2, 3}));
+  for (size_t i = 4; i < 6; ++i) server.node.nics[i].device = 0x1021;
+  EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2, 3}))
+      << "the two slower ones are not needed";
+  server.ports[2].rate = 25e9;
+  EXPECT_EQ(compute_nics(server.node, server.ports).size(), 6u) << "a slow one among those that serve GPUs";
+  for (Port& port : server.ports) port.rate = 50e9;
+  for (size_t i = 0; i < 4; ++i) server.ports[i].link_layer = LinkLayer::infiniband;
+  EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2, 3})) << "storage is on Ethernet";
+}
+
+// The GPUs on the first two switches have a NIC of another make than those on the last two.
+TEST(ComputeNics, SeveralMakesServeTogetherWhereOneAloneWouldBeShared) {
+  Server server;
+  server.node.nics.resize(4);
+  for (size_t i = 2; i < 4; ++i) {
+    server.node.nics[i].vendor = 0x14e4;
+    server.node.nics[i].device = 0x1760;
+    server.node.nics[i].name = "bnxt_re" + std::to_string(i - 2);
+  }
+  EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2, 3}));
+  for (const Pair& pair : best_pairing(server.node, server.ports).pairs)
+    EXPECT_TRUE(pair.path == PathClass::PIX && pair.shared_by == 1) << pair.nics.size();
+  for (size_t i = 2; i < 4; ++i) server.ports[i].rate = 12.5e9;
+  EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1}))
+      << "slower ones were built in for something else";
+  for (size_t i = 2; i < 4; ++i) server.ports[i].rate = 100e9;
+  server.node.gpus.pop_back();  // the first make is nearest to two GPUs, the faster one to one
+  EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2, 3})) << "faster ones help";
+  for (size_t i = 2; i < 4; ++i) server.ports[i].link_layer = LinkLayer::infiniband;
+  EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1})) << "two networks are no rails of one";
+}
+
+TEST(ComputeNics, OtherMakesThatAreFartherFromEveryGpuStayOut) {
+  Server server;  // four GPUs and four NICs; the last two NICs are of another make, on root buses without a GPU
+  server.node.nics.erase(server.node.nics.begin());
+  server.ports.erase(server.ports.begin());
+  for (size_t i = 3; i < 5; ++i) {
+    server.node.nics[i].device = 0xa2dc;
+    server.ports[i].rate = 50e9;
+  }
+  EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2, 3}))
+      << "GPU0 has lost its own: NODE either way";
+  for (size_t i = 3; i < 5; ++i) server.node.nics[i].numa = 2;
+  EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2}));
+}
+
+TEST(ComputeNics, VirtualFunctionsAndDeadPortsAreLeftOut) {
+  Server server;
+  server.node.nics[5].virtual_function = true;
+  const auto compute = compute_nics(server.node, server.ports);
+  EXPECT_EQ(compute, (std::vector<size_t>{0, 1, 2, 3, 4})) << "one slower NIC is no group";
+  server.ports[1].state = 1;
+  EXPECT_EQ(usable_nics(server.node, server.ports, compute), (std::vector<size_t>{0, 2, 3, 4}));
+  const Pairing pairing = best_pairing(server.node, server.ports);
+  EXPECT_EQ(pairing.pairs[1].path, PathClass::NODE) << "its own is down";
+  for (Port& port : server.ports) port.state = 1;
+  EXPECT_EQ(usable_nics(server.node, server.ports, compute), compute) << "all down: as it was built";
+  for (Nic& nic : server.node.nics) nic.virtual_function = true;
+  EXPECT_EQ(compute_nics(server.node, {}).size(), 6u) << "nothing but virtual functions: they are for us";
+}
+
+TEST(Flattened, AGpuOnARootBusOrAKnownHypervisor) {
+  Topology topology;
+  add_gpu(topology, at(0, 0, 1, 0, true));
+  add_nic(topology, at(1, 0, 1, 0, false));
+  EXPECT_FALSE(is_flattened(topology)) << "a root port for each, on real hardware";
+  topology.hypervisor = "QEMU";
+  EXPECT_TRUE(is_flattened(topology));
+  add_nic(topology, at(0, 0, 2, 0, false));
+  EXPECT_FALSE(is_flattened(topology)) << "a switch is passed through";
+  topology.nics.clear();
+  topology.hypervisor.clear();
+  topology.gpus[0].bridges.clear();
+  EXPECT_TRUE(is_flattened(topology));
+}
+
+// What the check says of a machine, without the findings that are ok.
+std::vector<Finding> said(const Node& node) {
+  const std::vector<std::string> only{"locality", "pairing"};
+  return test::complaints(
+      run_checks({.now = node, .before = nullptr, .policy = nullptr, .plan = nullptr, .no_policy = {}}, only));
+}
+
+Node eight_by_eight() {
+  Node node;
+  for (int i = 0; i < 8; ++i) {
+    add_gpu(node.topology, at(i / 2, i % 2, 1, i / 4, true));
+    add_nic(node.topology, at(i / 2, i % 2, 2, i / 4, false));
+    node.ports.push_back(port_of(node.topology.nics.back(), 50e9));
+  }
+  return node;
+}
+
+Node two_gpus_on_a_switch() {
+  Node node;
+  for (int i = 0; i < 8; ++i) {
+    add_gpu(node.topology, at(i / 2, 0, 1 + i % 2, i / 4, true));
+    add_nic(node.topology, at(i / 2, 0, 3 + i % 2, i / 4, false));
+  }
+  return node;
+}
+
+void remove(Node& node, size_t nic) { node.topology.nics.erase(node.topology.nics.begin() + static_cast<long>(nic)); }
+
+TEST(PairingCheck, SymmetricMachinesAreSilent) {
+  EXPECT_EQ(test::describe(said(eight_by_eight())), "");
+  EXPECT_EQ(test::describe(said(two_gpus_on_a_switch())), "");
+  EXPECT_EQ(test::describe(said(test::Healthy().now)), "");
+  Node with_storage = eight_by_eight();
+  for (int i = 4; i < 6; ++i) add_nic(with_storage.topology, at(i, 0, 2, i - 4, false));
+  EXPECT_EQ(test::describe(said(with_storage)), "") << "eight and two";
+  Node storage_elsewhere = two_gpus_on_a_switch();
+  for (Gpu& gpu : storage_elsewhere.topology.gpus) gpu.numa = 0;
+  for (Nic& nic : storage_elsewhere.topology.nics) nic.numa = 0;
+  add_nic(storage_elsewhere.topology, at(6, 0, 2, 1, false));
+  EXPECT_EQ(test::describe(said(storage_elsewhere)), "") << "one more than GPUs, on the other socket";
+}
+
+TEST(PairingCheck, HalfNearAndHalfFarIsHowItWasBuilt) {
+  Node node = eight_by_eight();
+  for (const size_t nic : {7, 5, 3, 1}) remove(node, nic);
+  EXPECT_EQ(test::describe(said(node)), "") << "a NIC on every second switch";
+}
+
+TEST(PairingCheck, TheMissingRail) {
+  Node switches = eight_by_eight();
+  remove(switches, 3);
+  const auto odd = said(switches);
+  ASSERT_EQ(odd.size(), 1u) << test::describe(odd);
+  EXPECT_EQ(odd[0].id + " " + odd[0].subject, "locality GPU3");
+  Node shared = two_gpus_on_a_switch();
+  remove(shared, 3);
+  const auto found = said(shared);
+  ASSERT_EQ(found.size(), 1u) << test::describe(found);
+  EXPECT_EQ(found[0].id + " " + found[0].subject, "pairing mlx5_2");
+  EXPECT_EQ(found[0].observed, "serves GPU2 and GPU3");
+}
+
+TEST(PairingCheck, TheNicInTheWrongSlot) {
+  Node node = eight_by_eight();
+  const std::string name = node.topology.nics[5].name;
+  static_cast<PciDevice&>(node.topology.nics[5]) = at(7, 0, 2, 1, false);
+  const auto found = said(node);
+  ASSERT_EQ(found.size(), 1u) << test::describe(found);
+  EXPECT_EQ(found[0].subject, "GPU5");
+  EXPECT_NE(found[0].meaning.find("mlx5_5 on NUMA node 1 serves no GPU"), std::string::npos) << found[0].meaning;
+  Node one_socket = two_gpus_on_a_switch();
+  for (Gpu& gpu : one_socket.topology.gpus) gpu.numa = 0;
+  for (Nic& nic : one_socket.topology.nics) nic.numa = 0;
+  static_cast<PciDevice&>(one_socket.topology.nics[5]) = at(7, 0, 2, 1, false);
+  const auto stray = said(one_socket);
+  ASSERT_EQ(stray.size(), 1u) << test::describe(stray);
+  EXPECT_EQ(stray[0].id + " " + stray[0].subject + " " + stray[0].observed, "pairing mlx5_5 alone on NUMA node 1");
+}
+
+TEST(PairingCheck, TheNicWithoutRdma) {
+  Node node = eight_by_eight();
+  node.topology.nics[6].rdma.clear();
+  node.topology.nics[6].name = "ens6";
+  const auto odd = said(node);
+  ASSERT_EQ(odd.size(), 1u) << test::describe(odd);
+  EXPECT_EQ(odd[0].id + " " + odd[0].subject, "locality GPU6");
+  EXPECT_NE(odd[0].meaning.find("ens6 (" + node.topology.nics[6].pci + ")"), std::string::npos) << odd[0].meaning;
+  Node shared = two_gpus_on_a_switch();
+  Nic& lost = shared.topology.nics[6];
+  lost.rdma.clear();
+  const auto found = said(shared);
+  ASSERT_EQ(found.size(), 1u) << test::describe(found);
+  EXPECT_EQ(found[0].id + " " + found[0].subject + " " + found[0].observed, "pairing mlx5_6 no RDMA device");
+  lost.bond = "bond0";
+  ASSERT_EQ(said(shared).size(), 1u);
+  EXPECT_EQ(said(shared)[0].observed, "serves GPU6 and GPU7") << "a bond's second leg has no device of its own";
+}
+
+TEST(PcieCheck, StorageSlotsMayBeSmallerAndAGpusMayNot) {
+  const std::vector<std::string> only{"pcie"};
+  const auto narrow = [&](const Node& node) {
+    return test::complaints(
+        run_checks({.now = node, .before = nullptr, .policy = nullptr, .plan = nullptr, .no_policy = {}}, only));
+  };
+  Node node = eight_by_eight();
+  for (int i = 4; i < 6; ++i) add_nic(node.topology, at(i, 0, 2, i - 4, false));
+  for (size_t i = 0; i < node.topology.nics.size(); ++i) {
+    node.topology.nics[i].pci = "0000:" + std::to_string(10 + i) + ":00.0";
+    node.topology.nics[i].link = {32, 32, i < 8 ? 16U : 8U, 16};
+  }
+  EXPECT_EQ(test::describe(narrow(node)), "") << "eight at x16, two at x8";
+  node.topology.nics[6].link.width = 8;
+  ASSERT_EQ(narrow(node).size(), 1u) << test::describe(narrow(node));
+  EXPECT_EQ(narrow(node)[0].subject, "mlx5_6");
+}
+
+TEST(RateCheck, GroupsOnPurposeAreSilentAndTheOddOneIsNot) {
+  const std::vector<std::string> only{"rate"};
+  const auto slow = [&](const Node& node) {
+    return test::complaints(
+        run_checks({.now = node, .before = nullptr, .policy = nullptr, .plan = nullptr, .no_policy = {}}, only));
+  };
+  Node node = eight_by_eight();
+  for (int i = 4; i < 6; ++i) {
+    add_nic(node.topology, at(i, 0, 2, i - 4, false));
+    node.ports.push_back(port_of(node.topology.nics.back(), 25e9));
+  }
+  EXPECT_EQ(test::describe(slow(node)), "") << "eight at 400G, two at 200G";
+  node.ports[3].rate = 25e9;
+  ASSERT_EQ(slow(node).size(), 1u) << test::describe(slow(node));
+  EXPECT_EQ(slow(node)[0].subject, "mlx5_3/1");
+  Node halves = eight_by_eight();
+  for (size_t i = 0; i < 8; i += 2) halves.ports[i].rate = 25e9;
+  EXPECT_EQ(test::describe(slow(halves)), "") << "four and four";
+}
+
+// Every machine of the corpus: fair, stable, and each GPU at the class that the oracle calls its nearest.
+TEST(PairingCorpus, EveryMachineIsPairedFairly) {
+  const auto corpus = test::corpus_directory();
+  if (!corpus) GTEST_SKIP() << "no corpus: set FABRIC_CORPUS";
+  int machines = 0;
+  for (const auto& [name, machine] : test::oracle_of(*corpus, "hwloc-xml")) {
+    SCOPED_TRACE(name);
+    const auto topology = load_topology_xml(*corpus + "/" + machine["file"].text());
+    ASSERT_TRUE(topology);
+    const Pairing pairing = best_pairing(*topology, std::span<const Port>{});
+    expect_fair(*topology, pairing);
+    EXPECT_EQ(pairing, best_pairing(*topology, std::span<const Port>{}));
+    for (size_t g = 0; g < topology->gpus.size(); ++g) {
+      const auto& nearest = machine["nearest"][topology->gpus[g].pci]["rdma"];
+      if (nearest.is_null() || pairing.pairs[g].nics.empty()) continue;
+      EXPECT_EQ(nearest["class"].text(), to_text(*pairing.pairs[g].path)) << topology->gpus[g].name;
+    }
+    ++machines;
+  }
+  EXPECT_GT(machines, 20);
+}
+
+TEST(PairingCorpus, KnownMachines) {
+  const auto corpus = test::corpus_directory();
+  if (!corpus) GTEST_SKIP() << "no corpus: set FABRIC_CORPUS";
+  const auto p5 = load_topology_xml(*corpus + "/hwloc-xml/nixl__p5.48xl.xml");
+  for (const Pair& pair : best_pairing(*p5, std::span<const Port>{}).pairs)
+    EXPECT_EQ(pair.nics.size(), 4u) << "32 for 8";
+  const auto p4 = load_topology_xml(*corpus + "/hwloc-xml/nixl__p4d.24xl.xml");
+  EXPECT_TRUE(is_flattened(*p4));
+  EXPECT_FALSE(is_flattened(*p5));
+  for (const Pair& pair : best_pairing(*p4, std::span<const Port>{}).pairs) EXPECT_EQ(pair.shared_by, 2u) << "4 for 8";
+  const auto lassen = load_topology_xml(*corpus + "/hwloc-xml/mpibind__coral-lassen.xml");
+  std::vector<std::string> cards;
+  for (const Nic& nic : lassen->nics)
+    if (!nic.rdma.empty()) cards.push_back(nic.card);
+  EXPECT_EQ(cards, std::vector<std::string>(4, "506b:4b03:003c:eee8")) << "one card on two sockets";
+}
+
+}  // namespace
+}  // namespace fabric

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts that a machine lacks by its own symmetry, on eight GPUs with two NIC functions each.
+#include "topology/symmetry.h"
+
+#include "support/healthy_node.h"
+#include "support/test.h"
+#include "topology/odd_node.h"
+#include "topology/pairing.h"
+#include "topology/rails.h"
+
+namespace fabric {
+namespace {
+
+using test::Healthy;
+
+// The second function of each card: mlx5_0f1 at .1.
+Topology dual(int rails = 8) {
+  Topology out = Healthy(rails).now.topology;
+  std::vector<Nic> nics;
+  for (const Nic& nic : out.nics) {
+    nics.push_back(nic);
+    Nic second = nic;
+    second.pci.back() = '1';
+    second.name += "f1";
+    second.rdma = {second.name};
+    nics.push_back(std::move(second));
+  }
+  out.nics = std::move(nics);
+  return out;
+}
+
+std::vector<std::string> places(const Topology& topology) {
+  std::vector<std::string> out;
+  for (const MissingPart& part : missing_parts(topology, {})) out.push_back(place_text(part));
+  return out;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(Symmetry, WholeMachinesLackNothing) {
+  for (const int rails : {1, 2, 4, 8}) {
+    EXPECT_EQ(places(dual(rails)), Texts{}) << rails;
+    EXPECT_EQ(places(Healthy(rails).now.topology), Texts{}) << rails;
+  }
+}
+
+TEST(Symmetry, AFunctionIsNamedByItsAddress) {
+  Topology topology = dual();
+  topology.nics.erase(topology.nics.begin() + 3);
+  EXPECT_EQ(places(topology), Texts{"at 0000:24:00.1, beside mlx5_1"});
+  const Pairing pairing = built_pairing(topology, {});
+  for (size_t gpu = 0; gpu < 8; ++gpu) EXPECT_EQ(pairing.pairs[gpu].nics.size(), gpu == 1 ? 1 : 2) << gpu;
+}
+
+TEST(Symmetry, AGpuIsNamedByWhatIsBesideIt) {
+  Topology topology = dual();
+  topology.gpus.erase(topology.gpus.begin() + 2);
+  const auto found = missing_parts(topology, {});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, MissingPart::Kind::gpu);
+  EXPECT_EQ(place_text(found[0]), "at 0000:33:00.0, beside mlx5_2 and mlx5_2f1");
+}
+
+TEST(Symmetry, TwoFaultsAreBothNamed) {
+  Topology topology = dual();
+  topology.nics.erase(topology.nics.begin() + 9);
+  topology.gpus.erase(topology.gpus.begin());
+  EXPECT_EQ(places(topology), (Texts{"at 0000:54:00.1, beside mlx5_4", "at 0000:13:00.0, beside mlx5_0 and mlx5_0f1"}));
+}
+
+TEST(Symmetry, AnRdmaDeviceIsMissed) {
+  Topology topology = dual();
+  topology.nics[5].rdma.clear();
+  const auto found = missing_parts(topology, {});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, MissingPart::Kind::rdma);
+  EXPECT_EQ(found[0].nic, 5u);
+}
+
+// A NIC of the same model for storage, in a slot without a GPU.
+TEST(Symmetry, StorageNicsLackNoGpu) {
+  Topology topology = Healthy(8).now.topology;
+  for (const char* digit : {"a", "b"}) {
+    Nic nic = topology.nics.back();
+    nic.name = nic.pci = std::string("0000:") + digit + "4:00.0";
+    nic.rdma = {"storage"};
+    nic.root = std::string("pci0000:") + digit + "0";
+    nic.bridges = {std::string("0000:") + digit + "0:01.0"};
+    topology.nics.push_back(nic);
+  }
+  EXPECT_EQ(places(topology), Texts{});
+}
+
+TEST(Symmetry, ADeviceInTheWrongSlotIsNotMissing) {
+  Topology topology = Healthy(8).now.topology;
+  topology.nics[1].bridges = {"0000:f7:01.0"};
+  topology.nics[1].root = "pci0000:f7";
+  EXPECT_EQ(places(topology), Texts{});
+}
+
+TEST(Symmetry, ANodeThatDoesNotFitIsNamed) {
+  Topology topology = Healthy(8).now.topology;
+  EXPECT_TRUE(odd_numa_nodes(topology).empty());
+  topology.nics[2].numa = 1;
+  auto odd = odd_numa_nodes(topology);
+  ASSERT_EQ(odd.size(), 1u);
+  EXPECT_EQ(odd[0].name, "mlx5_2");
+  EXPECT_EQ(odd[0].expected, 0);
+  for (size_t i = 0; i < 8; ++i) topology.nics[i].root += "n";  // each on a bus of its own
+  odd = odd_numa_nodes(topology);
+  ASSERT_EQ(odd.size(), 1u);
+  EXPECT_EQ(odd[0].name, "mlx5_2");
+}
+
+// "0000:17:00.0" -> "rail/plane", in PCI order.
+std::string rails(const Topology& topology) {
+  std::string out;
+  for (const auto& [pci, at] : rails_of(topology, {}))
+    out += (out.empty() ? "" : " ") + std::to_string(at.rail) + (at.plane ? "/" + std::to_string(*at.plane) : "");
+  return out;
+}
+
+TEST(Rails, AreTheGpusOfTheNics) {
+  EXPECT_EQ(rails(Healthy(8).now.topology), "0 1 2 3 4 5 6 7");
+  EXPECT_EQ(rails(dual(4)), "0/0 0/1 1/0 1/1 2/0 2/1 3/0 3/1");
+  Topology lost = dual(4);
+  lost.nics.erase(lost.nics.begin() + 2, lost.nics.begin() + 4);
+  EXPECT_TRUE(rails(lost).starts_with("0/0 0/1 ") && rails(lost).ends_with(" 2/0 2/1 3/0 3/1"))
+      << "the others keep their numbers: " << rails(lost);
+}
+
+TEST(Rails, AreCountedWhereGpusShareNicsOrThereAreNone) {
+  Topology shared = Healthy(8).now.topology;
+  for (size_t nic = 8; nic-- > 0;)
+    if (nic % 2 == 1) shared.nics.erase(shared.nics.begin() + static_cast<long>(nic));
+  EXPECT_EQ(rails(shared), "0 1 2 3");
+  Topology alone = dual(4);
+  alone.gpus.clear();
+  for (Nic& nic : alone.nics) nic.card = nic.pci.substr(0, 10);
+  EXPECT_EQ(rails(alone), "0/0 0/1 1/0 1/1 2/0 2/1 3/0 3/1");
+  EXPECT_EQ(rails({}), "");
+}
+
+}  // namespace
+}  // namespace fabric

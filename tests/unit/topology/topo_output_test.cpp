@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/json.h"
+#include "ctl/topo/topo.h"
+#include "kernel/pci/topology.h"
+#include "support/corpus.h"
+#include "support/golden.h"
+#include "support/healthy_node.h"
+#include "support/json_reader.h"
+#include "support/test.h"
+
+namespace fabric {
+namespace {
+
+using test::count_of;
+using test::expect_golden;
+
+PciDevice make_function(const std::string& pci, const std::string& root, std::vector<std::string> bridges,
+                        std::optional<int> numa) {
+  PciDevice out;
+  out.pci = pci;
+  out.root = root;
+  out.bridges = std::move(bridges);
+  out.numa = numa;
+  return out;
+}
+
+// GPU0 and mlx5_0 on one switch; GPU1 on another root bus, whose node is not known; eno1 without RDMA.
+Topology server() {
+  Topology out;
+  out.numa_cpus = {{0, "0-15,32-47"}, {1, "16-31,48-63"}};
+  out.gpus = {
+      Gpu{make_function("0000:23:00.0", "pci0000:20", {"0000:22:00.0", "0000:21:00.0"}, 0), "GPU0", "NVIDIA H100"},
+      Gpu{make_function("0000:63:00.0", "pci0000:60", {"0000:60:01.0"}, {}), "GPU1", ""}};
+  out.nics = {Nic{make_function("0000:24:00.0", "pci0000:20", {"0000:22:01.0", "0000:21:00.0"}, 0),
+                  {"ens24np0"},
+                  {"mlx5_0"},
+                  "mlx5_0"},
+              Nic{make_function("0000:a1:00.0", "pci0000:a0", {}, 1), {"eno1"}, {}, "eno1"}};
+  return out;
+}
+
+Node around(Topology topology) {
+  Node node;
+  node.topology = std::move(topology);
+  return node;
+}
+std::string text_of(Topology topology) {
+  const Node node = around(std::move(topology));
+  return ctl::topo_text(ctl::topo_view(node));
+}
+std::string json_of(Topology topology) {
+  const Node node = around(std::move(topology));
+  return ctl::topo_json(ctl::topo_view(node)).dump();
+}
+
+TEST(TopoText, NvidiaSmisMatrix) {
+  const std::string text = text_of(server());
+  EXPECT_EQ(text.substr(0, text.find("\nLegend")),
+            "     GPU0 GPU1 NIC0 CPU Affinity NUMA Affinity\n"
+            "GPU0  X   N/A  PIX  0-15,32-47   0\n"
+            "GPU1 N/A   X   N/A  N/A          N/A\n"
+            "NIC0 PIX  N/A   X\n");
+  EXPECT_NE(text.find("  NIC0: mlx5_0 (ens24np0, 0000:24:00.0)\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("  GPU0: NVIDIA H100 (0000:23:00.0)\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("  GPU0: mlx5_0 (PIX)\n  GPU1: unknown\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("NICs without RDMA: eno1\n"), std::string::npos) << text;
+}
+
+TEST(TopoText, WithoutRdmaEveryNicIsShown) {
+  Topology topology = server();
+  topology.nics[0].rdma.clear();
+  const std::string text = text_of(topology);
+  EXPECT_NE(text.find(" NIC0 NIC1 CPU"), std::string::npos) << text;
+  EXPECT_EQ(text.find("without RDMA"), std::string::npos) << text;
+}
+
+TEST(TopoText, NothingFound) { EXPECT_EQ(text_of({}), "No GPU and no NIC found.\n"); }
+
+TEST(TopoJson, KeepsTheContract) {
+  const auto json = test::JsonValue::parse(json_of(server()));
+  ASSERT_EQ(json["gpus"].array().size(), 2u);
+  EXPECT_EQ(json["gpus"].array()[0]["pci"].text(), "0000:23:00.0");
+  EXPECT_EQ(json["gpus"].array()[0]["name"].text(), "GPU0");
+  EXPECT_EQ(json["gpus"].array()[0]["numa"].number(), 0);
+  EXPECT_TRUE(json["gpus"].array()[1]["numa"].is_null());
+  ASSERT_EQ(json["nics"].array().size(), 2u) << "those without RDMA, too";
+  EXPECT_EQ(json["nics"].array()[0]["rdma"].array()[0].text(), "mlx5_0");
+  EXPECT_EQ(json["nics"].array()[0]["netdevs"].array()[0].text(), "ens24np0");
+  EXPECT_TRUE(json["nics"].array()[1]["rdma"].array().empty());
+  ASSERT_EQ(json["paths"].array().size(), 4u) << "every GPU and NIC";
+  const auto& first = json["paths"].array()[0];
+  EXPECT_EQ(first["gpu"].text() + " " + first["nic"].text() + " " + first["class"].text(),
+            "0000:23:00.0 0000:24:00.0 PIX");
+  EXPECT_TRUE(json["paths"].array()[2]["class"].is_null());
+  ASSERT_EQ(json["pairs"].array().size(), 2u);
+  EXPECT_EQ(json["pairs"].array()[0]["nics"].array()[0].text(), "0000:24:00.0");
+  EXPECT_TRUE(json["pairs"].array()[1]["nics"].array().empty());
+}
+
+TEST(TopoJson, EmptyListsAreLists) {
+  const auto json = test::JsonValue::parse(json_of({}));
+  for (const char* key : {"gpus", "nics", "paths", "pairs"}) EXPECT_TRUE(json[key].array().empty()) << key;
+}
+
+// Two sockets of four switches, each with a GPU and a NIC: what most GPU servers look like.
+Node eight_on_eight() {
+  Node node;
+  node.hostname = "gpu01";
+  Topology& out = node.topology;
+  out.numa_cpus = {{0, "0-31,64-95"}, {1, "32-63,96-127"}};
+  out.numa_socket = {{0, 0}, {1, 1}};
+  for (int i = 0; i < 8; ++i) {
+    const std::string bus = "0000:" + std::to_string(i + 1);
+    const auto place = [&](const char* slot, const char* port) {
+      PciDevice at = make_function(bus + slot, "pci" + bus + "0", {bus + port, bus + "1:00.0", bus + "0:01.0"}, i / 4);
+      at.vendor = slot[1] == '3' ? 0x10de : 0x15b3;
+      at.link = {32, 32, 16, 16};
+      return at;
+    };
+    out.gpus.push_back(Gpu{place("3:00.0", "2:00.0"), "GPU" + std::to_string(i), "NVIDIA H100 80GB HBM3"});
+    out.gpus.back().minor = static_cast<unsigned>(i);
+    const std::string name = "mlx5_" + std::to_string(i), netdev = "ens" + std::to_string(i);
+    out.nics.push_back(Nic{place("4:00.0", "2:01.0"), {netdev}, {name}, name, bus});
+    for (unsigned core = 0; core < 8; ++core) {
+      const unsigned cpu = static_cast<unsigned>(i) * 8 + core;
+      out.cores.push_back({{cpu, cpu + 64}, i / 4});
+    }
+    Port port;
+    port.rdma = name;
+    port.netdev = netdev;
+    port.link_layer = LinkLayer::ethernet;
+    port.state = 4;
+    port.rate = 50e9;
+    port.gids = {{1, "fe80:0000:0000:0000:0a00:00ff:fe00:0001", "RoCE v2", netdev},
+                 {3, "0000:0000:0000:0000:0000:ffff:0a01:0001", "RoCE v2", netdev}};
+    node.ports.push_back(port);
+  }
+  return node;
+}
+
+std::string printed(const char* format, const Node& node, const Policy* policy = nullptr,
+                    const char* bootstrap = "eno1") {
+  return ctl::find_topo_format(format)->print(ctl::topo_view(node, policy, bootstrap));
+}
+
+std::vector<std::string> lines_of(const std::string& text, bool comments = false) {
+  std::vector<std::string> out;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);)
+    if (comments || !line.starts_with('#')) out.push_back(line);
+  return out;
+}
+
+bool has_line(const std::string& text, const std::string& line) {
+  const auto all = lines_of(text, true);
+  return std::find(all.begin(), all.end(), line) != all.end();
+}
+
+// Every element closed in order, attributes quoted, no stray "<" or "&". Empty when well-formed, else what is wrong.
+std::string xml_fault(const std::string& text) {
+  static const std::regex element("<(/?)([a-z]+)((?: [a-zA-Z-]+=\"[^\"<]*\")*)(/?)>");
+  static const std::regex entity("&(?!(amp|lt|gt|quot);)");
+  if (std::regex_search(text, entity)) return "a bare &";
+  std::vector<std::string> open;
+  size_t matched = 0;
+  for (std::sregex_iterator at(text.begin(), text.end(), element), end; at != end; ++at, ++matched) {
+    const std::string name = (*at)[2];
+    if ((*at)[1].length() > 0) {
+      if (open.empty() || open.back() != name) return "</" + name + "> closes nothing";
+      open.pop_back();
+    } else if ((*at)[4].length() == 0) {
+      open.push_back(name);
+    }
+  }
+  if (!open.empty()) return "<" + open.back() + "> is not closed";
+  return matched == count_of(text, "<") ? "" : "a < that opens no element";
+}
+
+TEST(TopoFormats, EightByEightIsGolden) {
+  const Node node = eight_on_eight();
+  ctl::TopoView view = ctl::topo_view(node, nullptr, "eno1");
+  for (const unsigned width : {80U, 120U}) {
+    view.width = width;
+    const std::string text = ctl::folded(ctl::topo_text(view), width);
+    for (const std::string& line : lines_of(text)) EXPECT_LE(line.size(), width) << line;
+    expect_golden("topo_text_" + std::to_string(width) + ".txt", text);
+    if (width == 80)
+      expect_golden("screens/topo.ansi", "$ fabric-agentctl topo\n" + text.substr(0, text.find("\nNearest")));
+  }
+  expect_golden("topo_tree.txt", printed("tree", node));
+  expect_golden("topo.svg", printed("svg", node));
+  expect_golden("topo.dot", printed("dot", node));
+}
+
+TEST(TopoSvg, ShowsEveryDeviceAndPairAndNeedsNothingElse) {
+  const std::string svg = printed("svg", eight_on_eight());
+  EXPECT_EQ(xml_fault(svg), "");
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_NE(svg.find(">GPU" + std::to_string(i) + "</text>"), std::string::npos);
+    EXPECT_NE(svg.find(">mlx5_" + std::to_string(i) + "</text>"), std::string::npos);
+  }
+  EXPECT_EQ(count_of(svg, "<path "), 8u);
+  EXPECT_EQ(count_of(svg, ">PIX</text>"), 8u);
+  EXPECT_EQ(count_of(svg, "#d00000"), 0u) << "nothing is wrong, nothing is red";
+  for (const char* outside : {"<script", "href", "url(", "@import", "font-face"})
+    EXPECT_EQ(svg.find(outside), std::string::npos) << outside;
+}
+
+TEST(TopoSvg, ProblemsAreRedAndTextIsEscaped) {
+  Node node = eight_on_eight();
+  node.hostname = "a<b>&\"c\x01\xff";
+  node.topology.gpus[2].model = "<script>alert(1)</script>";
+  node.topology.nics[5].link.width = 8;
+  const std::string svg = printed("svg", node);
+  EXPECT_EQ(xml_fault(svg), "") << svg;
+  EXPECT_EQ(svg.find("<script"), std::string::npos);
+  EXPECT_NE(svg.find("⚠ mlx5_5: x8 at 32 GT/s"), std::string::npos);
+  EXPECT_NE(svg.find("⚠ mlx5_5</text>"), std::string::npos);
+  EXPECT_EQ(svg.find("⚠ mlx5_4</text>"), std::string::npos);
+}
+
+TEST(TopoDot, QuotesWhatEndsAString) {
+  Node node = eight_on_eight();
+  node.topology.nics[0].netdevs = {"a\"b\\c"};
+  const std::string dot = printed("dot", node);
+  EXPECT_NE(dot.find("a\\\"b\\\\c"), std::string::npos) << dot;
+  EXPECT_EQ(count_of(dot, "{"), count_of(dot, "}"));
+  EXPECT_EQ(count_of(dot, " -- "), 8u);
+}
+
+TEST(TopoNccl, VariablesFollowFromGidsAndPolicy) {
+  Policy policy;
+  PortPolicy entry;
+  entry.want.dscp_map = DscpMap{{26, 3}, {48, 6}};
+  entry.want.pfc = PrioSet{8};
+  policy.ports = {entry};
+  const std::string text = printed("nccl", eight_on_eight(), &policy);
+  EXPECT_EQ(lines_of(text), (std::vector<std::string>{
+                                "NCCL_IB_HCA==mlx5_0:1,mlx5_1:1,mlx5_2:1,mlx5_3:1,mlx5_4:1,mlx5_5:1,mlx5_6:1,mlx5_7:1",
+                                "NCCL_IB_GID_INDEX=3", "NCCL_IB_TC=106", "NCCL_SOCKET_IFNAME==eno1"}));
+  policy.ports[0].want.roce_tos = 41;
+  policy.ports[0].want.trust = Trust::pcp;
+  const std::string by_tos = printed("nccl", eight_on_eight(), &policy);
+  EXPECT_TRUE(has_line(by_tos, "NCCL_IB_TC=41")) << by_tos;
+  EXPECT_TRUE(has_line(by_tos, "NCCL_IB_SL=3")) << by_tos;
+}
+
+TEST(TopoNccl, SaysWhyAVariableIsMissing) {
+  Node node = eight_on_eight();
+  node.ports[2].gids[1].index = 5;
+  node.ports[6].state = 1;
+  const std::string text = printed("nccl", node, nullptr, "");
+  EXPECT_EQ(text.find("\nNCCL_IB_GID_INDEX="), std::string::npos) << text;
+  EXPECT_NE(text.find("mlx5_2:1 5"), std::string::npos) << text;
+  EXPECT_NE(text.find("mlx5_6:1 is left out"), std::string::npos) << text;
+  EXPECT_EQ(lines_of(text).front().find("mlx5_6"), std::string::npos) << text;
+  for (const char* why : {"# NCCL_IB_TC is not set", "# NCCL_SOCKET_IFNAME is not set"})
+    EXPECT_NE(text.find(why), std::string::npos) << why;
+  for (Port& port : node.ports) port.link_layer = LinkLayer::infiniband;
+  EXPECT_NE(printed("nccl", node).find("# InfiniBand: "), std::string::npos);
+  for (Gpu& gpu : node.topology.gpus) gpu.vendor = 0x1002;
+  EXPECT_NE(printed("nccl", node).find("RCCL"), std::string::npos);
+}
+
+TEST(TopoBind, EveryGpuHasCoresOfItsNodeAndNoneTwice) {
+  const Node node = eight_on_eight();
+  EXPECT_TRUE(has_line(printed("cpuset", node), "GPU0\t0000:13:00.0\t0-7,64-71\t0xff00000000000000ff"));
+  EXPECT_TRUE(has_line(printed("cpuset", node), "GPU5\t0000:63:00.0\t40-47,104-111\t0xff00000000000000ff0000000000"));
+  EXPECT_TRUE(has_line(printed("rankfile", node), "rank 7=+n0 slot=56-63"));
+  const std::string slurm = printed("slurm", node);
+  EXPECT_TRUE(
+      has_line(slurm, "Name=gpu Type=nvidia_h100_80gb_hbm3 File=/dev/nvidia1 Cores=0-31 Links=1,-1,1,1,0,0,0,0"))
+      << slurm;
+}
+
+// As AutoDetect=nvml would: a space becomes an underscore, a hyphen stays (Slurm compares the text).
+TEST(TopoBind, TheTypeIsAutoDetects) {
+  Node node = eight_on_eight();
+  node.topology.gpus[0].model = "NVIDIA A100-SXM4-80GB";
+  node.topology.gpus[1].model = "AMD, Inc.: Radeon\t(#1) \xc3\xa9";
+  const auto lines = lines_of(printed("slurm", node));
+  ASSERT_EQ(lines.size(), 8u);
+  EXPECT_NE(lines[0].find(" Type=nvidia_a100-sxm4-80gb File="), std::string::npos) << lines[0];
+  EXPECT_NE(lines[1].find(" Type=amd_inc._radeon1_ File="), std::string::npos) << lines[1];
+}
+
+TEST(TopoBind, AGpuWhoseNodeIsNotKnownHasAllCores) {
+  Node node = eight_on_eight();
+  node.topology.gpus[6].numa.reset();
+  const std::string slurm = printed("slurm", node);
+  EXPECT_NE(slurm.find("File=/dev/nvidia6 Cores=0-63 "), std::string::npos) << slurm;
+  EXPECT_NE(slurm.find("# GPU6: NUMA node unknown"), std::string::npos) << slurm;
+  EXPECT_NE(slurm.find("File=/dev/nvidia7 Cores=32-63 "), std::string::npos)
+      << "numbers of cores, not of their threads: " << slurm;
+}
+
+TEST(TopoBind, APartitionedGpuIsSeveralDevices) {
+  Node node = eight_on_eight();
+  node.topology.gpus.resize(1);
+  node.topology.gpus[0].minor.reset();
+  node.topology.gpus[0].render_minors = {128, 129};
+  const auto lines = lines_of(printed("slurm", node));
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_NE(lines[1].find("File=/dev/dri/renderD129 Cores=0-31 Links=4,-1"), std::string::npos) << lines[1];
+}
+
+TEST(TopoNotes, WhatTheClassesCannotSay) {
+  Node node = eight_on_eight();
+  EXPECT_TRUE(ctl::topo_notes(ctl::topo_view(node)).empty());
+  node.topology.nics[4].card = node.topology.nics[0].card;
+  node.topology.numa_socket = {{0, 0}, {1, 0}};
+  node.topology.memory_nodes = {2, 3};
+  const std::string text = printed("text", node);
+  for (const char* part :
+       {"mlx5_0, mlx5_4 are one NIC", "split into 2 NUMA nodes", "without CPUs (memory of GPUs, HBM, CXL): 2, 3"})
+    EXPECT_NE(text.find(part), std::string::npos) << part;
+}
+
+// Where nvidia-smi's words would be other ones, and what its table cannot tell.
+TEST(TopoNotes, WhereNvidiaSmiReadsOtherwise) {
+  const auto notes = [](const Node& node) { return ctl::join(ctl::topo_notes(ctl::topo_view(node)), "\n"); };
+  const auto says = [&](const Node& node, const char* what) { return notes(node).find(what) != std::string::npos; };
+  Node node = eight_on_eight();
+  EXPECT_EQ(notes(node), "");
+  node.topology.gpus[3].numa.reset();
+  EXPECT_TRUE(
+      says(node, "NUMA node of GPU3 unknown (numa_node -1): N/A without a shared bridge; nvidia-smi prints SYS"))
+      << notes(node);
+  node = eight_on_eight();
+  for (Gpu& gpu : node.topology.gpus) gpu.numa_assumed = true;
+  EXPECT_TRUE(says(node, "NODE, while nvidia-smi prints SYS")) << notes(node);
+  node = eight_on_eight();
+  Gpu& deep = node.topology.gpus[2];
+  deep.bridges.insert(deep.bridges.begin(), {"0000:39:00.0", "0000:38:00.0"});
+  EXPECT_TRUE(says(node, "PXB of GPU2 counts bridges above this device only")) << notes(node);
+  node = eight_on_eight();
+  for (size_t i = 0; i < 8; ++i)
+    node.topology.nics[i].root = "pci000" + std::to_string(i) + ":00", node.topology.nics[i].bridges.clear();
+  EXPECT_TRUE(says(node, "No GPU shares a PCIe switch or host bridge with a NIC")) << notes(node);
+  node.topology.hypervisor = "QEMU";
+  for (Gpu& gpu : node.topology.gpus) gpu.bridges.clear();
+  EXPECT_TRUE(says(node, "This is a virtual machine (QEMU) whose hypervisor hides")) << notes(node);
+  EXPECT_FALSE(says(node, "No GPU shares")) << "one reason is enough";
+  node = eight_on_eight();
+  for (Gpu& gpu : node.topology.gpus) gpu.vendor = 0x10de;
+  node.ports[0].kernel_driver = "siw";
+  EXPECT_TRUE(says(node, "nvidia-smi topo -m fails while the soft-iWARP device mlx5_0 exists")) << notes(node);
+}
+
+// More than any machine has: an answer all the same, and not a large one where people read it.
+TEST(TopoBounds, EveryFormatOfHundredsOfGpusAndThousandsOfNics) {
+  Node node;
+  for (int i = 0; i < 128; ++i) {
+    char bus[8];
+    std::snprintf(bus, sizeof bus, "%02x", i);
+    const std::string root = "pci0000:" + std::string(1, bus[0]) + "0",
+                      port = "0000:" + std::string(1, bus[0]) + "0:01.0";
+    const auto at = [&](int slot) {
+      return make_function("0000:" + std::string(bus) + ":0" + std::to_string(slot) + ".0", root, {port}, i / 64);
+    };
+    node.topology.gpus.push_back(Gpu{at(1), "GPU" + std::to_string(i), "<model>"});
+    node.topology.nics.push_back(Nic{at(2), {}, {"mlx5_" + std::to_string(i)}, "mlx5_" + std::to_string(i)});
+  }
+  for (const ctl::TopoFormat& format : ctl::topo_formats())
+    EXPECT_NE(format.print(ctl::topo_view(node)), "") << format.name;
+  EXPECT_NE(printed("text", node).find("GPU127"), std::string::npos);
+  node.topology.gpus.resize(8);
+  for (int i = 0; i < 2'000; ++i) {
+    Nic vf = node.topology.nics[static_cast<size_t>(i) % 64];
+    vf.name = "vf" + std::to_string(i);
+    vf.rdma = {vf.name};
+    vf.virtual_function = true;
+    node.topology.nics.push_back(vf);
+  }
+  for (const char* format : {"text", "svg", "dot", "nccl"}) {
+    const std::string text = printed(format, node);
+    EXPECT_LT(text.size(), size_t{2} << 20) << format;
+    EXPECT_EQ(text.find("vf7"), std::string::npos) << format;
+  }
+  EXPECT_NE(printed("text", node).find("2000 more NICs: see --json"), std::string::npos);
+}
+
+// Every machine of the corpus in every format.
+TEST(TopoCorpus, EveryFormatOfEveryMachine) {
+  const auto corpus = test::corpus_directory();
+  if (!corpus) GTEST_SKIP() << "no corpus: set FABRIC_CORPUS";
+  int machines = 0;
+  for (const auto& [name, machine] : test::oracle_of(*corpus, "hwloc-xml")) {
+    SCOPED_TRACE(name);
+    const Node node = around(*load_topology_xml(*corpus + "/" + machine["file"].text()));
+    const std::string svg = printed("svg", node), dot = printed("dot", node), tree = printed("tree", node);
+    EXPECT_EQ(xml_fault(svg), "");
+    EXPECT_EQ(count_of(dot, "{"), count_of(dot, "}"));
+    for (const Gpu& gpu : node.topology.gpus)
+      for (const std::string* text : {&svg, &dot, &tree}) EXPECT_NE(text->find(gpu.pci), std::string::npos) << gpu.name;
+    for (const Nic& nic : node.topology.nics) EXPECT_GE(count_of(tree, nic.pci), 1u) << nic.name;
+    for (const char* format : {"cpuset", "rankfile"}) {  // some files hold NUMA nodes alone, and that is said
+      const std::string text = printed(format, node);
+      EXPECT_EQ(lines_of(text).size(), node.topology.cores.empty() ? 0 : node.topology.gpus.size()) << format;
+      EXPECT_EQ(text.find("are unknown") != std::string::npos, node.topology.cores.empty()) << format;
+    }
+    EXPECT_NE(printed("nccl", node), "");
+    ++machines;
+  }
+  EXPECT_GT(machines, 20);
+}
+
+}  // namespace
+}  // namespace fabric

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/pci/topology.h"
+
+#include "kernel/pci/pci.h"
+#include "support/test.h"
+#include "support/tree.h"
+#include "topology/locality.h"
+
+// hwloc 2.9 does not free what it built of a file that ends early; the program reads one file and ends.
+extern "C" const char* __lsan_default_suppressions() { return "leak:libhwloc"; }
+
+namespace fabric {
+namespace {
+
+using test::add_pci;
+using test::Tree;
+
+TEST(PciAddress, Parses) {
+  EXPECT_EQ(pci::parse_address("0000:17:1f.7"), (pci::Address{0, 0x17, 0x1f, 7}));
+  EXPECT_EQ(pci::parse_address("10000:e1:00.0"), (pci::Address{0x10000, 0xe1, 0, 0})) << "VMD";
+  for (const char* text :
+       {"", "0000:17:00", "17:00.0", "0000:17:00.0x", "0000:1g:00.0", "000000000:17:00.0", "0x00:17:00.0", "mlx5_0"})
+    EXPECT_FALSE(pci::parse_address(text)) << text;
+}
+
+TEST(PciAddress, OrdersByNumber) {
+  EXPECT_TRUE(pci::address_less("0000:9f:00.0", "0000:a1:00.0"));
+  EXPECT_TRUE(pci::address_less("fffe:00:00.0", "10000:00:00.0"));
+  EXPECT_TRUE(pci::address_less("0000:00:00.0", "no address"));
+  EXPECT_FALSE(pci::address_less("0000:00:00.0", "0000:00:00.0"));
+}
+
+TEST(PciPlace, FromResolvedPath) {
+  const auto place = pci::parse_place("sys/devices/pci0000:20/0000:20:01.0/0000:21:00.0/net/eth0");
+  ASSERT_TRUE(place);
+  EXPECT_EQ(place->pci, "0000:21:00.0");
+  EXPECT_EQ(place->root, "pci0000:20");
+  EXPECT_EQ(place->folder, "sys/devices/pci0000:20/0000:20:01.0/0000:21:00.0");
+  EXPECT_EQ(place->bridges, (std::vector<std::string>{"0000:20:01.0"}));
+  EXPECT_EQ(place->below, 2u);
+}
+
+TEST(PciPlace, NestedAndUnusualRoots) {
+  const auto vmd = pci::parse_place("sys/devices/pci0000:00/0000:00:0e.0/pci10000:00/10000:00:02.0/10000:01:00.0");
+  ASSERT_TRUE(vmd);
+  EXPECT_EQ(vmd->root, "pci10000:00");
+  EXPECT_EQ(vmd->bridges, (std::vector<std::string>{"10000:00:02.0"}));
+  const auto hyperv =
+      pci::parse_place("sys/devices/LNXSYSTM:00/LNXSYBUS:00/ACPI0004:00/VMBUS:00/guid/pci0001:00/0001:00:00.0");
+  ASSERT_TRUE(hyperv);
+  EXPECT_EQ(hyperv->root, "pci0001:00");
+  EXPECT_TRUE(hyperv->bridges.empty());
+  EXPECT_FALSE(pci::parse_place("sys/devices/virtual/net/lo"));
+  EXPECT_FALSE(pci::parse_place("sys/devices/pci0000:00"));
+  EXPECT_FALSE(pci::parse_place("sys/devices/0000:00:01.0")) << "no root bus, no place in a tree";
+}
+
+TEST(PciLink, WordsOfSysfs) {
+  EXPECT_EQ(pci::parse_link_speed("32.0 GT/s PCIe\n"), 32.0);
+  EXPECT_EQ(pci::parse_link_speed("2.5 GT/s"), 2.5);
+  for (const char* text : {"Unknown", "Unknown speed", "", "32.0", "-1 GT/s PCIe", "inf GT/s PCIe"})
+    EXPECT_FALSE(pci::parse_link_speed(text)) << text;
+  EXPECT_EQ(pci::parse_link_width("16\n"), 16u);
+  for (const char* text : {"0", "63", "255", "", "x16"}) EXPECT_FALSE(pci::parse_link_width(text)) << text;
+}
+
+// Two nodes; a GPU and an RDMA NIC on one switch below pci0000:20, a GPU and a plain NIC on pci0000:60.
+void two_socket_server(Tree& tree) {
+  tree.file("sys/devices/system/node/node0/cpulist", "0-3\n").file("sys/devices/system/node/node1/cpulist", "4-7\n");
+  const std::string switched = "pci0000:20/0000:20:01.0/0000:21:00.0";
+  const auto gpu = add_pci(tree, {switched + "/0000:22:00.0", "0000:23:00.0", "0x10de", "0x2330", "0x030200", "0"});
+  tree.file(gpu + "/current_link_speed", "32.0 GT/s PCIe\n").file(gpu + "/current_link_width", "16\n");
+  tree.file(gpu + "/max_link_speed", "Unknown\n").file(gpu + "/max_link_width", "255\n");
+  tree.file("proc/driver/nvidia/gpus/0000:23:00.0/information", "Model: \t\t NVIDIA H100 80GB HBM3\nIRQ: 1\n");
+  const auto nic = add_pci(tree, {switched + "/0000:22:01.0", "0000:24:00.0"});
+  tree.link("sys/class/infiniband/mlx5_0/device", "../../../" + nic.substr(4));
+  tree.link("sys/class/net/ens24np0/device", "../../../" + nic.substr(4));
+  add_pci(tree, {"pci0000:60/0000:60:01.0", "0000:61:00.0", "0x1002", "0x74a1", "0x120000", "1"});
+  const auto plain = add_pci(tree, {"pci0000:60/0000:60:02.0", "0000:62:00.0", "0x8086", "0x1521", "0x020000", "1"});
+  tree.link("sys/class/net/eno1/device", "../../../" + plain.substr(4));
+  add_pci(tree, {"pci0000:00/0000:00:1c.0", "0000:04:00.0", "0x1a03", "0x2000", "0x030000", "0"});
+}
+
+TEST(Topology, FromSysfs) {
+  Tree tree;
+  two_socket_server(tree);
+  const auto topology = load_topology({.root = tree.root()});
+  ASSERT_TRUE(topology);
+  ASSERT_EQ(topology->gpus.size(), 2u);
+  ASSERT_EQ(topology->nics.size(), 2u);
+  const Gpu& gpu = topology->gpus[0];
+  EXPECT_EQ(gpu.name, "GPU0");
+  EXPECT_EQ(gpu.model, "NVIDIA H100 80GB HBM3");
+  EXPECT_EQ(gpu.numa, 0);
+  EXPECT_EQ(gpu.link.speed, 32.0);
+  EXPECT_EQ(gpu.link.width, 16u);
+  EXPECT_FALSE(gpu.link.max_speed || gpu.link.max_width);
+  const Nic& nic = topology->nics[0];
+  EXPECT_EQ(nic.name, "mlx5_0");
+  EXPECT_EQ(nic.netdevs, (std::vector<std::string>{"ens24np0"}));
+  EXPECT_EQ(path_class(gpu, nic), PathClass::PIX);
+  EXPECT_EQ(path_class(topology->gpus[1], nic), PathClass::SYS);
+  EXPECT_EQ(path_class(topology->gpus[1], topology->nics[1]), PathClass::PHB);
+  EXPECT_EQ(topology->numa_cpus, (std::map<int, std::string>{{0, "0-3"}, {1, "4-7"}}));
+}
+
+TEST(Topology, NumaNodeOnlyWhereItIsKnown) {
+  Tree tree;
+  const auto numa_of = [&](const char* file) {
+    add_pci(tree, {"pci0000:00", "0000:00:01.0", "0x15b3", "0x1021", "0x020000", file});
+    return load_topology({.root = tree.root()})->nics.at(0).numa;
+  };
+  EXPECT_EQ(numa_of("-1"), 0) << "a kernel without NUMA has one node";
+  tree.file("sys/devices/system/node/node3/cpulist", "0-3\n");
+  EXPECT_EQ(numa_of("-1"), 3) << "the only node";
+  tree.file("sys/devices/system/node/node4/cpulist", "4-7\n").file("sys/devices/system/node/node252/cpulist", "\n");
+  EXPECT_EQ(numa_of("-1"), std::nullopt);
+  EXPECT_EQ(numa_of("4"), 4);
+  EXPECT_EQ(numa_of("252"), std::nullopt) << "memory of a GPU";
+}
+
+TEST(Topology, ClassDevicesBelowOtherBuses) {
+  Tree tree;
+  const auto virtio = add_pci(tree, {"pci0000:00", "0000:00:03.0", "0x1af4", "0x1000", "0x020000", "-1"});
+  tree.folder(virtio + "/virtio1").link("sys/class/net/ens3/device", "../../../" + virtio.substr(4) + "/virtio1");
+  const auto usb = add_pci(tree, {"pci0000:00", "0000:00:14.0", "0x8086", "0xa36d", "0x0c0330", "-1"});
+  tree.folder(usb + "/usb1/1-4/1-4:2.0")
+      .link("sys/class/net/idrac/device", "../../../" + usb.substr(4) + "/usb1/1-4/1-4:2.0");
+  tree.folder("sys/devices/virtual/net/lo").link("sys/class/net/lo", "../../devices/virtual/net/lo");
+  const auto topology = load_topology({.root = tree.root()});
+  ASSERT_TRUE(topology);
+  ASSERT_EQ(topology->nics.size(), 1u) << "a USB NIC does not make its controller a NIC";
+  EXPECT_EQ(topology->nics[0].name, "ens3");
+}
+
+TEST(Topology, FunctionsThatOnlyAClassDeviceNames) {
+  Tree tree;
+  tree.folder("sys/devices/pci0000:40/0000:40:01.0/0000:41:00.0");
+  tree.link("sys/class/infiniband/mlx5_0/device", "../../../devices/pci0000:40/0000:40:01.0/0000:41:00.0");
+  const auto topology = load_topology({.root = tree.root()});
+  ASSERT_TRUE(topology);
+  ASSERT_EQ(topology->nics.size(), 1u);
+  EXPECT_EQ(topology->nics[0].bridges, (std::vector<std::string>{"0000:40:01.0"}));
+}
+
+TEST(Topology, VirtualFunctionsOfGpusBelongToGuests) {
+  Tree tree;
+  two_socket_server(tree);
+  const auto vf = add_pci(
+      tree, {"pci0000:20/0000:20:01.0/0000:21:00.0/0000:22:00.0", "0000:23:00.4", "0x10de", "0x2330", "0x030200", "0"});
+  tree.link(vf + "/physfn", "../0000:23:00.0");
+  EXPECT_EQ(load_topology({.root = tree.root()})->gpus.size(), 2u);
+}
+
+TEST(Topology, BrokenTreesCostThemselvesOnly) {
+  Tree tree;
+  two_socket_server(tree);
+  tree.link("sys/bus/pci/devices/0000:99:00.0", "0000:99:00.0").link("sys/bus/pci/devices/0000:98:00.0", "../nowhere");
+  tree.link("sys/class/net/loop/device", "../loop/device").link("sys/class/infiniband/gone/device", "../../none");
+  tree.file("sys/bus/pci/devices/garbage/class", "0x02zzzz").file("sys/bus/pci/devices/0000:97:00.0/class", "0x020000");
+  tree.file("sys/devices/system/node/nodeX/cpulist", "9");
+  const auto topology = load_topology({.root = tree.root()});
+  ASSERT_TRUE(topology);
+  EXPECT_EQ(topology->gpus.size(), 2u);
+  EXPECT_EQ(topology->nics.size(), 2u);
+}
+
+// A captured tree may be anybody's: a bridge below itself, a path through a loop of links, a class link that leaves the
+// tree.
+TEST(Topology, ImpossibleTreesEnd) {
+  Tree tree;
+  two_socket_server(tree);
+  const std::string twice = "sys/devices/pci0000:90/0000:90:01.0/0000:90:01.0/0000:90:01.0/0000:92:00.0";
+  tree.file(twice + "/class", "0x020000\n").file(twice + "/vendor", "0x15b3\n").file(twice + "/device", "0x1021\n");
+  tree.link("sys/bus/pci/devices/0000:92:00.0", "../../../../" + twice);
+  tree.link("sys/devices/pci0000:90/0000:90:02.0", "../pci0000:90")
+      .link("sys/bus/pci/devices/0000:93:00.0",
+            "../../../devices/pci0000:90/0000:90:02.0/0000:90:02.0/0000:90:02.0/0000:93:00.0");
+  tree.link("sys/class/net/away/device", "../../../../../../../../../../etc")
+      .link("sys/class/infiniband/one", "two")
+      .link("sys/class/infiniband/two", "one");
+  std::string deep = "sys/devices/pci0000:a0";
+  for (int i = 0; i < 80; ++i) deep += "/0000:a1:" + std::string(i % 2 == 0 ? "00" : "01") + ".0";
+  tree.file(deep + "/class", "0x030200\n")
+      .file(deep + "/vendor", "0x10de\n")
+      .link("sys/bus/pci/devices/0000:a1:01.0", "../../../../" + deep);
+  const auto topology = load_topology({.root = tree.root()});
+  ASSERT_TRUE(topology) << topology.error().text();
+  EXPECT_EQ(topology->gpus.size(), 3u);
+  for (const Gpu& gpu : topology->gpus) EXPECT_LE(gpu.bridges.size(), 80u);
+  for (const Nic& nic : topology->nics) {
+    EXPECT_NE(nic.name, "away");
+    for (const Gpu& gpu : topology->gpus) path_class(gpu, nic);
+  }
+}
+
+TEST(Topology, MoreThanAnyMachineHasIsOneClearError) {
+  Topology topology;
+  topology.gpus.resize(kMostGpus + 1);
+  const auto gpus = bounded(topology);
+  ASSERT_FALSE(gpus);
+  EXPECT_EQ(gpus.error().text(), "1025 GPUs and 0 NICs: Value too large for defined data type (EOVERFLOW)");
+  topology.gpus.resize(16);
+  topology.nics.resize(10'000);
+  EXPECT_TRUE(bounded(topology)) << "virtual functions for guests";
+  topology.gpus.resize(200);
+  EXPECT_EQ(bounded(topology).error().code, EOVERFLOW);
+}
+
+TEST(Topology, FunctionsForGuestsAndMembersOfBonds) {
+  Tree tree;
+  const auto pf = add_pci(tree, {"pci0000:20/0000:20:01.0", "0000:21:00.0"});
+  const auto vf = add_pci(tree, {"pci0000:20/0000:20:01.0", "0000:21:00.2", "0x15b3", "0x101e"});
+  tree.link(vf + "/physfn", "../0000:21:00.0");
+  tree.folder("sys/devices/virtual/net/bond0/bonding").folder("sys/devices/virtual/net/br0/bridge");
+  const auto add = [&](const std::string& name, const std::string& folder, const char* master) {
+    tree.folder("sys/class/net/" + name).link("sys/class/net/" + name + "/device", "../../../../" + folder);
+    tree.link("sys/class/net/" + name + "/master", "../../../devices/virtual/net/" + std::string(master));
+  };
+  add("ens1f0", pf, "bond0");
+  add("ens1v0", vf, "br0");
+  const auto topology = load_topology({.root = tree.root()});
+  ASSERT_TRUE(topology && topology->nics.size() == 2);
+  EXPECT_EQ(topology->nics[0].bond, "bond0");
+  EXPECT_FALSE(topology->nics[0].virtual_function);
+  EXPECT_EQ(topology->nics[1].bond, "") << "a bridge is no bond";
+  EXPECT_TRUE(topology->nics[1].virtual_function);
+  EXPECT_EQ(topology->nics[0].card, topology->nics[1].card);
+}
+
+// What devlink port function and mlx5's sf/dev leave: an auxiliary device below the function (mlx5/core/sf/dev/dev.c of
+// Linux 6.12).
+TEST(Topology, SubfunctionsAreKnownWhoeverHasTheirDevices) {
+  Tree tree;
+  const auto with = add_pci(tree, {"pci0000:20/0000:20:01.0", "0000:21:00.0"});
+  const auto without = add_pci(tree, {"pci0000:20/0000:20:02.0", "0000:22:00.0"});
+  const auto add = [&](const std::string& function, const std::string& name) {
+    tree.folder(function + "/" + name)
+        .link("sys/bus/auxiliary/devices/" + name, "../../../../" + function + "/" + name);
+  };
+  add(with, "mlx5_core.eth.0");
+  add(with, "mlx5_core.sf.4");
+  add(without, "mlx5_core.eth.1");
+  tree.folder("sys/devices/virtual/broken")
+      .link("sys/bus/auxiliary/devices/mlx5_core.sf.9", "../../../devices/virtual/broken");
+  const auto topology = load_topology({.root = tree.root()});
+  ASSERT_TRUE(topology && topology->nics.size() == 2) << "a container has their netdevs and RDMA devices";
+  EXPECT_TRUE(topology->nics[0].subfunctions);
+  EXPECT_FALSE(topology->nics[1].subfunctions);
+}
+
+TEST(Topology, ANodeThatTheKernelDoesNotTellIsAssumedWhereThereIsOne) {
+  Tree tree;
+  tree.file("sys/devices/system/node/node0/cpulist", "0-3\n");
+  add_pci(tree, {"pci0000:00", "0000:00:01.0", "0x15b3", "0x1021", "0x020000", "-1"});
+  add_pci(tree, {"pci0000:00", "0000:00:02.0", "0x15b3", "0x1021", "0x020000", "0"});
+  auto topology = load_topology({.root = tree.root()});
+  ASSERT_TRUE(topology && topology->nics.size() == 2);
+  EXPECT_EQ(topology->nics[0].numa, 0);
+  EXPECT_TRUE(topology->nics[0].numa_assumed);
+  EXPECT_FALSE(topology->nics[1].numa_assumed);
+  tree.file("sys/devices/system/node/node1/cpulist", "4-7\n");
+  topology = load_topology({.root = tree.root()});
+  EXPECT_FALSE(topology->nics[0].numa || topology->nics[0].numa_assumed) << "one of two: not known";
+}
+
+TEST(Topology, HundredsOfFunctions) {
+  Tree tree;
+  char text[32];
+  for (int i = 0; i < 400; ++i) {
+    std::snprintf(text, sizeof text, "0000:%02x:%02x.%x", i / 256, i / 8 % 32, i % 8);
+    add_pci(tree, {"pci0000:00", text, "0x15b3", "0x1021", i % 2 == 0 ? "0x020000" : "0x060400", "0"});
+  }
+  const auto topology = load_topology({.root = tree.root()});
+  ASSERT_TRUE(topology);
+  EXPECT_EQ(topology->nics.size(), 200u);
+  EXPECT_TRUE(std::is_sorted(topology->nics.begin(), topology->nics.end(),
+                             [](const Nic& a, const Nic& b) { return pci::address_less(a.pci, b.pci); }));
+}
+
+TEST(Topology, NoSysfsIsAnErrorAnEmptyOneIsNot) {
+  Tree tree;
+  EXPECT_EQ(load_topology({.root = tree.root()}).error().code, ENOENT);
+  tree.folder("sys/class/net");
+  const auto topology = load_topology({.root = tree.root()});
+  ASSERT_TRUE(topology);
+  EXPECT_TRUE(topology->gpus.empty() && topology->nics.empty());
+}
+
+// hwloc 2: one package, one node, a GPU and a NIC on one root port each of one host bridge.
+constexpr std::string_view kXml = R"(<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE topology SYSTEM "hwloc2.dtd">
+<topology version="2.0">
+  <object type="Machine" os_index="0" cpuset="0x3" complete_cpuset="0x3" allowed_cpuset="0x3" nodeset="0x1" complete_nodeset="0x1" allowed_nodeset="0x1" gp_index="1">
+    <object type="NUMANode" os_index="0" cpuset="0x3" complete_cpuset="0x3" nodeset="0x1" complete_nodeset="0x1" gp_index="2" local_memory="1024"/>
+    <object type="PU" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1" gp_index="3"/>
+    <object type="PU" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x1" complete_nodeset="0x1" gp_index="4"/>
+    <object type="Bridge" gp_index="5" bridge_type="0-1" depth="0" bridge_pci="0003:[00-09]">
+      <object type="Bridge" gp_index="6" bridge_type="1-1" depth="1" bridge_pci="0003:[01-01]" pci_busid="0003:00:01.0" pci_type="0604 [8086:2030] [0000:0000] 04" pci_link_speed="0.0">
+        <object type="PCIDev" gp_index="7" pci_busid="0003:01:00.0" pci_type="0302 [10de:2330] [10de:16c1] a1" pci_link_speed="63.0">
+          <info name="PCIDevice" value="GH100"/>
+        </object>
+      </object>
+      <object type="Bridge" gp_index="8" bridge_type="1-1" depth="1" bridge_pci="0003:[02-02]" pci_busid="0003:00:02.0" pci_type="0604 [8086:2031] [0000:0000] 04" pci_link_speed="0.0">
+        <object type="PCIDev" gp_index="9" pci_busid="0003:02:00.0" pci_type="0200 [15b3:1021] [15b3:0023] 00" pci_link_speed="63.0">
+          <object type="OSDev" gp_index="10" name="ens2np0" osdev_type="2"/>
+          <object type="OSDev" gp_index="11" name="mlx5_0" osdev_type="3"/>
+        </object>
+      </object>
+    </object>
+  </object>
+</topology>
+)";
+
+// Recorded by `capture`; sysfs is right where the two differ, and the difference is reported.
+TEST(Topology, HwlocXmlOfACaptureThatIsDamagedOrOfAnotherMachine) {
+  Tree tree;
+  two_socket_server(tree);
+  tree.file(kHwlocFile, "<topology");
+  auto topology = load_topology({.root = tree.root()});
+  ASSERT_TRUE(topology && topology->differences.size() == 1);
+  EXPECT_EQ(topology->gpus.size(), 2u);
+  EXPECT_NE(topology->differences[0].find(kHwlocFile), std::string::npos) << topology->differences[0];
+
+  const auto function = add_pci(tree, {"pci0003:00/0003:00:01.0", "0003:02:00.0", "0x15b3", "0x1021"});
+  tree.file("sys/devices/system/cpu/cpu0/topology/core_id", "0\n").file(kHwlocFile, kXml);
+  topology = load_topology({.root = tree.root()});
+  ASSERT_TRUE(topology && topology->nics.size() == 3);
+  EXPECT_EQ(topology->nics[2].bridges, (std::vector<std::string>{"0003:00:01.0"}));
+  EXPECT_EQ(topology->differences,
+            (std::vector<std::string>{"NUMA nodes with CPUs: 1 by hwloc, 2 in /sys/devices/system/node",
+                                      "0003:02:00.0: bridges 0003:00:02.0 by hwloc, 0003:00:01.0 in /sys"}));
+  EXPECT_EQ(topology->nics[0].name, "mlx5_0") << "a function that hwloc lacks";
+}
+
+TEST(TopologyXml, FromHwloc) {
+  Tree tree;
+  tree.file("node.xml", kXml);
+  const auto topology = load_topology_xml(tree.path() + "/node.xml");
+  ASSERT_TRUE(topology) << topology.error().text();
+  ASSERT_EQ(topology->gpus.size(), 1u);
+  ASSERT_EQ(topology->nics.size(), 1u);
+  const Nic& nic = topology->nics[0];
+  EXPECT_EQ(topology->gpus[0].model, "GH100");
+  EXPECT_EQ(nic.pci, "0003:02:00.0");
+  EXPECT_EQ(nic.root, "pci0003:00");
+  EXPECT_EQ(nic.bridges, (std::vector<std::string>{"0003:00:02.0"}));
+  EXPECT_EQ(nic.name, "mlx5_0");
+  EXPECT_EQ(nic.netdevs, (std::vector<std::string>{"ens2np0"}));
+  EXPECT_EQ(nic.numa, 0);
+  EXPECT_EQ(path_class(topology->gpus[0], nic), PathClass::PHB);
+  EXPECT_EQ(topology->numa_cpus, (std::map<int, std::string>{{0, "0-1"}}));
+}
+
+TEST(TopologyXml, AnythingElseIsOneClearError) {
+  Tree tree;
+  const std::string file = tree.path() + "/x.xml";
+  for (const std::string& text :
+       {std::string(), std::string("not xml"), std::string("<topology"), std::string("<!-- open"),
+        std::string("<topology version=\"2.0\"></topology>"), std::string("\0\xff<", 3)}) {
+    tree.file("x.xml", text);
+    const auto topology = load_topology_xml(file);
+    ASSERT_FALSE(topology) << text;
+    EXPECT_NE(topology.error().what.find(file), std::string::npos);
+  }
+  EXPECT_EQ(load_topology_xml(tree.path() + "/none.xml").error().code, ENOENT);
+  EXPECT_EQ(load_topology_xml(tree.path()).error().code, EISDIR);
+}
+
+TEST(TopologyXml, CutAnywhereItIsAnErrorAndNeverWorse) {
+  Tree tree;
+  const size_t whole = kXml.find("</topology>");
+  for (size_t size = 0; size < whole; size += 23) {
+    tree.file("cut.xml", kXml.substr(0, size));
+    EXPECT_FALSE(load_topology_xml(tree.path() + "/cut.xml")) << size;
+  }
+}
+
+// hwloc 2.9 is killed by it.
+TEST(TopologyXml, WithoutASetItIsAnErrorAndNeverWorse) {
+  Tree tree;
+  for (const std::string_view set :
+       {" cpuset=\"0x3\"", " complete_cpuset=\"0x3\"", " nodeset=\"0x1\"", " complete_nodeset=\"0x1\""}) {
+    std::string text(kXml);
+    text.erase(text.find(set, text.find("NUMANode")), set.size());
+    tree.file("x.xml", text);
+    const auto topology = load_topology_xml(tree.path() + "/x.xml");
+    EXPECT_TRUE(topology || topology.error().what.find("/x.xml: ") != std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace fabric

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each driver offers, why it does not offer the rest, and what holds on i40e, ionic, qede and an unknown driver.
+#include "support/sim_nic_bed.h"
+#include "support/test.h"
+
+namespace fabric::test {
+namespace {
+
+struct Reason {
+  std::string_view key, words;
+};
+struct Offer {
+  std::string_view kernel_name;
+  std::set<std::string_view> keys;  // of the driver itself, the features' left out
+  std::vector<Reason> reasons;
+};
+
+const Offer kOffers[] = {
+    {"bnxt_en",
+     {"dcbx",
+      "pause",
+      "mtu",
+      "trust",
+      "dscp_map",
+      "ets",
+      "pfc",
+      "roce_prio",
+      "cc",
+      "cc_mode",
+      "cc_g",
+      "cc_phases",
+      "cc_init_cr",
+      "cc_init_tr",
+      "cc_rtt",
+      "cc_tcp_cp",
+      "cc_inactivity_cp",
+      "cnp_dscp",
+      "cnp_prio",
+      "roce_dscp"},
+     {{"fw_lldp", "niccli"},
+      {"ecn_rp", "one switch for all priorities: cc"},
+      {"ecn_np", "cc"},
+      {"cc", "Linux 6.12"},
+      {"rpg_gd", "NVIDIA"},
+      {"maxrate", "no rate limit"},
+      {"cable_length", "mlx5"},
+      {"apptrust", "APP trust table"}}},
+    {"ice",
+     {"fw_lldp", "dcbx", "pause", "mtu", "trust", "dscp_map", "ets", "pfc", "cc"},
+     {{"cc", "irdma"}, {"ecn_np", "OFED"}, {"cc_mode", "Broadcom"}, {"cnp_dscp", "CNPs"}, {"roce_prio", "Broadcom"}}},
+    {"i40e",
+     {"fw_lldp", "dcbx", "pause", "mtu", "ets", "pfc"},
+     {{"trust", "VLAN tag"}, {"dscp_map", "E810"}, {"cc", "iWARP"}, {"rpg_threshold", "NVIDIA"}}},
+    {"ionic",
+     {"mtu"},
+     {{"pause", "would replace it"},
+      {"pfc", "nicctl update qos"},
+      {"dscp_map", "nicctl"},
+      {"ets", "nicctl"},
+      {"trust", "nicctl"},
+      {"dcbx", "nicctl"},
+      {"cc", "DCQCN profile"},
+      {"ecn_rp", "DCQCN profile"},
+      {"cnp_dscp", "DCQCN profile"}}},
+    {"mlx4_core",
+     {"dcbx", "pause", "mtu", "ets", "pfc", "maxrate"},
+     {{"dscp_map", "VLAN tag"}, {"trust", "ConnectX-3"}, {"cc", "no DCQCN"}}},
+    {"qede",
+     {"dcbx", "pause", "mtu", "ets", "pfc"},
+     {{"pfc", "not operational in IEEE mode"},
+      {"ets", "qaucli"},
+      {"dscp_map", "no DSCPs"},
+      {"trust", "VLAN tag"},
+      {"roce_prio", "dcb app add dev eth0 dgram-port-prio 4791"},
+      {"cc", "qaucli"}}},
+    {"rxe",
+     {"pause", "mtu"},
+     {{"pfc", "no priorities in hardware"},
+      {"fw_lldp", "no firmware"},
+      {"cc", "congestion control"},
+      {"rpg_gd", "congestion control"}}},
+    {"hns3",
+     {"dcbx", "pause", "mtu", "trust", "dscp_map", "ets", "pfc", "apptrust", "prio2buffer", "buffer_size", "maxrate"},
+     {{"fw_lldp", "ice and i40e"},
+      {"traffic_class", "OFED"},
+      {"cc", "the kernel has no switch"},
+      {"maxrate", "rate limit"},
+      {"buffer_size", "sizes its buffers itself"},
+      {"roce_dscp", "Broadcom"},
+      {"cable_length", "mlx5"}}},
+};
+
+bool is_of_a_feature(std::string_view key) {
+  for (const Feature* feature : features())
+    for (const SettingOp& op : feature->ops)
+      if (key_text(op.setting) == key) return true;
+  return false;
+}
+
+// A port with dcbnl: what is missing is missing for a reason of its own.
+Qos with_dcbnl() {
+  Qos have;
+  have.trust = Trust::pcp;
+  have.dcbx = Dcbx::host;
+  return have;
+}
+
+TEST(Offers, AreTheseAndWhatIsMissingHasItsReason) {
+  for (const Offer& offer : kOffers) {
+    SCOPED_TRACE(offer.kernel_name);
+    const Driver& driver = driver_for(offer.kernel_name);
+    std::set<std::string_view> keys;
+    for (const Setting& setting : kSettings)
+      if (op_of(driver, setting.id).write != nullptr && !is_of_a_feature(setting.key)) keys.insert(setting.key);
+    EXPECT_EQ(keys, offer.keys);
+    for (const Reason& reason : offer.reasons) {
+      const Setting& setting = setting_of(*parse_setting(reason.key));
+      const std::string text = remedy_of(driver, setting, with_dcbnl(), "eth0", 0);
+      EXPECT_NE(text.find(reason.words), std::string::npos) << reason.key << ": " << text;
+    }
+  }
+}
+
+TEST(Offers, NoReasonIsAnEmptyPhrase) {
+  for (const Driver* driver : drivers())
+    for (const Setting& setting : kSettings) {
+      if (op_of(*driver, setting.id).write != nullptr) continue;
+      const std::string text = remedy_of(*driver, setting, with_dcbnl(), "eth0", 0);
+      EXPECT_EQ(text.find("does not offer it"), std::string::npos)
+          << driver->name << " " << setting.key << ": " << text;
+    }
+}
+
+TEST(Offers, AVirtualFunctionIsSentToItsPhysicalFunctionForDcbAlone) {
+  const Driver& upstream = driver_for("hns3");
+  EXPECT_NE(remedy_of(upstream, setting_of(SettingId::pfc), Qos{}, "eth0", 0).find("physical function"),
+            std::string::npos);
+  EXPECT_EQ(remedy_of(upstream, setting_of(SettingId::cc), Qos{}, "eth0", 0).find("physical function"),
+            std::string::npos);
+}
+
+Qos i40e_profile() {
+  Qos want;
+  want.fw_lldp = false;
+  want.dcbx = Dcbx::host;
+  want.pause = Pause{};
+  want.ets = Ets{.prio_tc = {0, 0, 0, 1, 0, 0, 0, 0}};
+  want.ets->tsa.fill(Tsa::ets);
+  want.ets->bw = {50, 50};
+  want.pfc = PrioSet{0x08};
+  return want;
+}
+
+TEST(I40e, TheAgentIsStoppedByItsInvertedFlagBeforeTheRest) {
+  Bed bed(Personality::i40e);
+  bed.nic.firmware_agent = true;
+  EXPECT_EQ(bed.read().fw_lldp, true);
+  auto plan = bed.plan(i40e_profile());
+  auto changes = bed.settle_to(i40e_profile());
+  expect_all(changes, {Outcome::applied});
+  EXPECT_EQ(keys_with(plan, Outcome::differs), keys_with(changes, Outcome::applied)) << text(plan);
+  EXPECT_EQ(bed.nic.log.front(), "setprivflag disable-fw-lldp on");
+  EXPECT_EQ(bed.read().fw_lldp, false);
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08);
+}
+
+TEST(I40e, WithoutAWordOfItEveryDcbWriteIsRefusedWithBothWays) {
+  Bed bed(Personality::i40e);
+  bed.nic.firmware_agent = true;
+  Qos want = i40e_profile();
+  want.fw_lldp.reset();
+  auto changes = bed.apply(want);
+  for (const char* key : {"dcbx", "ets", "pfc"}) {
+    EXPECT_EQ(of(changes, key).outcome, Outcome::refused) << text(changes);
+    EXPECT_NE(of(changes, key).detail.find("fw_lldp = false"), std::string::npos);
+    EXPECT_NE(of(changes, key).detail.find("disable-fw-lldp on"), std::string::npos);
+  }
+}
+
+TEST(I40e, PauseIsShownAsOffBesidePfcAndThenUnverified) {
+  Bed bed(Personality::i40e);
+  bed.nic.pfc.pfc_en = 0x08;
+  Qos want;
+  want.pause = Pause{};
+  want.pfc = PrioSet{0x08};
+  auto changes = bed.apply(want);
+  EXPECT_EQ(of(changes, "pause").outcome, Outcome::unverified) << text(changes);
+  EXPECT_EQ(bed.nic.writes(), 0u);
+}
+
+TEST(Ionic, PauseOffIsNotWrittenOverThePfcThatItMayBe) {
+  Bed bed(Personality::nodcb);
+  Qos want;
+  want.pause = Pause{};
+  auto changes = bed.apply(want);
+  EXPECT_EQ(of(changes, "pause").outcome, Outcome::unsupported);
+  EXPECT_EQ(bed.nic.calls["setpause"], 0u);
+  bed.nic.pause = Pause{};
+  EXPECT_EQ(of(bed.apply(want), "pause").outcome, Outcome::in_sync);
+}
+
+TEST(Qede, WhatIsSetIsPutToUseAndTheNumbersOfClassesStay) {
+  Bed bed(Personality::qede);
+  bed.nic.pfc.pfc_cap = 4;
+  Qos want = i40e_profile();
+  want.fw_lldp.reset(), want.dcbx.reset(), want.pause.reset();
+  auto changes = bed.apply(want);
+  expect_all(changes, {Outcome::applied});
+  EXPECT_EQ(bed.nic.calls["setall"], 2u);
+  EXPECT_EQ(bed.nic.pfc.pfc_cap, 4);
+  EXPECT_EQ(bed.nic.ets.ets_cap, 8);
+}
+
+TEST(Qede, ItsFirmwareKeepsDcbx) {
+  Bed bed(Personality::qede);
+  Qos want;
+  want.dcbx = Dcbx::host;
+  auto changes = bed.apply(want);
+  EXPECT_EQ(of(changes, "dcbx").outcome, Outcome::unsupported);
+  EXPECT_NE(of(changes, "dcbx").detail.find("always runs DCBX"), std::string::npos);
+  EXPECT_EQ(bed.nic.writes(), 0u);
+}
+
+TEST(Qede, WithoutIeeeModeNothingCanBeReadAndTheReasonSaysSo) {
+  Bed bed(Personality::qede);
+  for (const char* op : {"getets", "getpfc", "setets", "setpfc"})
+    bed.nic.faults[op] = {.action = Fault::refuse, .code = EINVAL};
+  Qos want = i40e_profile();
+  auto changes = bed.apply(want);
+  for (const char* key : {"ets", "pfc"}) {
+    EXPECT_EQ(of(changes, key).outcome, Outcome::unsupported);
+    EXPECT_NE(of(changes, key).detail.find("IEEE mode"), std::string::npos) << text(changes);
+  }
+}
+
+TEST(Qede, ARefusedSetAllIsARefusal) {
+  Bed bed(Personality::qede);
+  bed.nic.faults["setall"] = {.action = Fault::refuse, .code = EINVAL};
+  Qos want;
+  want.pfc = PrioSet{0x08};
+  auto changes = bed.apply(want);
+  EXPECT_EQ(of(changes, "pfc").outcome, Outcome::refused);
+  EXPECT_EQ(of(changes, "pfc").code, EINVAL);
+}
+
+TEST(Mlx4, RatesAreRoundedUpAndPfcAndPauseExcludeEachOther) {
+  const Driver& mlx4 = driver_for("mlx4_core");
+  Qos want, have;
+  want.maxrate = Rates{.kbit = {0, 1, 100'000, 250'000}};
+  EXPECT_EQ(mlx4.expected(want, {}, {}).maxrate->kbit, (std::array<uint64_t, 8>{0, 100'000, 100'000, 300'000}));
+  want.pfc = PrioSet{0x08};
+  have.pause = Pause{true, true};
+  mlx4.effect(setting_of(SettingId::pfc), want, have);
+  EXPECT_EQ(have.pause, Pause{});
+  want.pfc = PrioSet{};
+  mlx4.effect(setting_of(SettingId::pfc), want, have);
+  EXPECT_EQ(have.pause, Pause{}) << "PFC off leaves pause as it is";
+  have.pfc = PrioSet{0x08};
+  want.pause = Pause{true, false};
+  mlx4.effect(setting_of(SettingId::pause), want, have);
+  EXPECT_EQ(have.pfc, PrioSet{});
+  want.ets = Ets{};
+  want.ets->tsa[0] = want.ets->tsa[1] = Tsa::ets;
+  want.ets->bw = {50, 40};
+  EXPECT_FALSE(mlx4.impossible(setting_of(SettingId::ets), want, have, {}).empty());
+  want.ets->bw = {50, 50};
+  EXPECT_TRUE(mlx4.impossible(setting_of(SettingId::ets), want, have, {}).empty());
+}
+
+TEST(Orders, OwnerOfDcbxFirstAndBroadcomsCnpsAfterItsSwitch) {
+  for (const Driver* driver : drivers()) {
+    SCOPED_TRACE(driver->name);
+    auto at = [&](SettingId setting) {
+      return std::find(driver->order.begin(), driver->order.end(), setting) - driver->order.begin();
+    };
+    EXPECT_EQ(at(SettingId::fw_lldp), 0);
+    EXPECT_EQ(at(SettingId::dcbx), 1);
+    EXPECT_LT(at(SettingId::ets), at(SettingId::pfc));
+    if (driver->name == "bnxt") {
+      EXPECT_LT(at(SettingId::cc), at(SettingId::cnp_dscp));
+      EXPECT_LT(at(SettingId::pfc), at(SettingId::cc));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fabric::test

@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: Apache-2.0
+// Module memory laid out by the standards: what the captures of eeprom_corpus_test.cpp do not show (flags, external
+// calibration, cut pages).
+#include "wire/eeprom.h"
+
+#include <bit>
+
+#include "support/module_image.h"
+#include "support/test.h"
+
+namespace fabric::eeprom {
+namespace {
+
+using Image = test::ModuleImage;
+
+constexpr unsigned kDegrees40 = 40 * 256, kVolts33 = 33000;
+
+Image qsfp28() {
+  Image image;
+  image.at(0, 0) = 0x11;
+  image.put16(0, 22, kDegrees40);
+  image.put16(0, 26, kVolts33);
+  for (unsigned lane = 0; lane < 4; ++lane) {
+    image.put16(0, 34 + 2 * lane, 5000 + lane);
+    image.put16(0, 42 + 2 * lane, 20000 + lane);
+    image.put16(0, 50 + 2 * lane, 9000 + lane);
+  }
+  image.at(0, 128) = 0x11;
+  image.at(0, 130) = 0x07;
+  image.at(0, 146) = 50;
+  image.at(0, 147) = 0x40;
+  image.text(0, 148, "Vendor          ");
+  image.text(0, 196, "SN1             ");
+  image.at(0, 194) = 1 << 5 | 1 << 4;
+  image.at(0, 195) = 1 << 3 | 1 << 1;
+  image.at(0, 220) = 1 << 3 | 1 << 2;
+  image.seal(0, 128, 190);
+  image.seal(0, 192, 222);
+  const unsigned limits[] = {9000, 1000, 8000, 2000};
+  for (unsigned base : {128u, 144u, 176u, 184u, 192u})
+    for (unsigned i = 0; i < 4; ++i) image.put16(3, base + 2 * i, limits[i]);
+  return image;
+}
+
+Image osfp() {
+  Image image;
+  image.at(0, 0) = 0x19;
+  image.at(0, 1) = 0x52;
+  image.at(0, 3) = 3 << 1;
+  image.put16(0, 14, kDegrees40);
+  image.put16(0, 16, kVolts33);
+  const uint8_t application[] = {0x51, 0x1c, 0x88, 0x01, 0xff};
+  for (unsigned i = 0; i < sizeof application; ++i) image.at(0, 86 + i) = application[i];
+  image.at(0, 203) = 0x0c;
+  image.at(0, 212) = 0x06;
+  image.seal(0, 128, 221);
+  image.at(1, 157) = 0x07;
+  image.at(1, 158) = 0x06;
+  image.at(1, 159) = 0x03;
+  image.at(1, 160) = 0x07;
+  image.at(1, 176) = 0x01;
+  image.seal(1, 130, 254);
+  const unsigned limits[] = {9000, 1000, 8000, 2000};
+  for (unsigned base : {128u, 136u, 176u, 184u, 192u})
+    for (unsigned i = 0; i < 4; ++i) image.put16(2, base + 2 * i, limits[i]);
+  image.seal(2, 128, 254);
+  for (unsigned lane = 0; lane < 8; ++lane) {
+    image.put16(0x11, 154 + 2 * lane, 9000 + lane);
+    image.put16(0x11, 170 + 2 * lane, 20000 + lane);
+    image.put16(0x11, 186 + 2 * lane, 5000 + lane);
+  }
+  return image;
+}
+
+constexpr unsigned kA2 = 0x51;
+
+Image sfp28() {
+  Image image;
+  image.at(0, 0) = 0x03;
+  image.at(0, 2) = 0x07;
+  image.at(0, 18) = 10;
+  image.text(0, 20, "Vendor          ");
+  image.text(0, 40, "PN-25G          ");
+  image.at(0, 65) = 1 << 1 | 1 << 3;
+  image.at(0, 92) = 1 << 6 | 1 << 5;
+  image.at(0, 93) = 1 << 7 | 1 << 5 | 1 << 4;
+  image.seal(0, 0, 62);
+  image.seal(0, 64, 94);
+  const unsigned limits[] = {9000, 1000, 8000, 2000};
+  for (unsigned base : {0u, 8u, 16u, 24u, 32u})
+    for (unsigned i = 0; i < 4; ++i) image.put16(0, base + 2 * i, limits[i], kA2);
+  image.put16(0, 96, kDegrees40, kA2);
+  image.put16(0, 98, kVolts33, kA2);
+  image.put16(0, 100, 3000, kA2);
+  image.put16(0, 102, 6000, kA2);
+  image.put16(0, 104, 4000, kA2);
+  image.seal(0, 0, 94, kA2);
+  return image;
+}
+
+TEST(Sff8472, ReadsBothAddresses) {
+  const Transceiver module = sfp28().decoded();
+  EXPECT_EQ(module.standard, "SFF-8472");
+  EXPECT_EQ(module.form_factor, "SFP");
+  EXPECT_EQ(module.vendor, "Vendor");
+  EXPECT_EQ(module.part_number, "PN-25G");
+  EXPECT_EQ(module.connector, "LC");
+  EXPECT_EQ(module.medium, Medium::optical);
+  EXPECT_FALSE(module.cable_length) << "10 is its reach over OM4";
+  EXPECT_EQ(module.temperature.value, 40.0);
+  EXPECT_DOUBLE_EQ(module.voltage.value.value_or(0), 3.3);
+  ASSERT_EQ(module.lanes.size(), 1u);
+  EXPECT_DOUBLE_EQ(module.lanes[0].tx_bias.value.value_or(0), 6e-3);
+  EXPECT_DOUBLE_EQ(module.lanes[0].tx_power.value.value_or(0), 6e-4);
+  EXPECT_DOUBLE_EQ(module.lanes[0].rx_power.value.value_or(0), 4e-4);
+  EXPECT_DOUBLE_EQ(module.rx_power_limits.high_alarm.value_or(0), 9e-4);
+  EXPECT_TRUE(module.bad_checksums.empty());
+}
+
+TEST(Sff8472, ExternalCalibrationIsApplied) {
+  Image image = sfp28();
+  image.at(0, 92) = 1 << 6 | 1 << 4;
+  const float rx[] = {0, 0, 0, 2.0F, 100.0F};  // fourth power first
+  for (unsigned i = 0; i < 5; ++i) image.put32(0, 56 + 4 * i, std::bit_cast<uint32_t>(rx[i]), kA2);
+  for (unsigned at : {76u, 80u, 84u, 88u}) image.put32(0, at, 0x0180'fff6, kA2);  // slope 1.5, offset -10
+  const Transceiver module = image.decoded();
+  EXPECT_DOUBLE_EQ(module.lanes.at(0).rx_power.value.value_or(0), (4000 * 2 + 100) / 1e7);
+  EXPECT_DOUBLE_EQ(module.lanes.at(0).tx_power.value.value_or(0), (6000 * 1.5 - 10) / 1e7);
+  EXPECT_DOUBLE_EQ(module.lanes.at(0).tx_bias.value.value_or(0), (3000 * 1.5 - 10) / 5e5);
+  EXPECT_DOUBLE_EQ(module.temperature.value.value_or(0), (kDegrees40 * 1.5 - 10) / 256);
+  EXPECT_DOUBLE_EQ(module.voltage.value.value_or(0), (kVolts33 * 1.5 - 10) / 1e4);
+  EXPECT_DOUBLE_EQ(module.temperature_limits.low_alarm.value_or(0), (1000 * 1.5 - 10) / 256);
+}
+
+TEST(Sff8472, APassiveCableHasALengthAndNoMonitors) {
+  Image image = sfp28();
+  image.at(0, 8) = 1 << 2;
+  image.at(0, 18) = 3;
+  image.at(0, 92) = 0;
+  EXPECT_EQ(image.pages().size(), 1u) << "A2h is not read where it is not implemented";
+  const Transceiver cable = image.decoded();
+  EXPECT_EQ(cable.medium, Medium::passive_copper);
+  EXPECT_EQ(cable.cable_length, 3.0);
+  EXPECT_TRUE(cable.lanes.empty());
+}
+
+TEST(Sff8472, ACableOfCopperThatMeasuresHasNoLight) {
+  Image image = sfp28();
+  image.at(0, 8) = 1 << 2;
+  for (unsigned at : {100u, 102u, 104u}) image.put16(0, at, 0, kA2);
+  const Transceiver cable = image.decoded();
+  EXPECT_EQ(cable.medium, Medium::passive_copper);
+  EXPECT_EQ(cable.temperature.value, 40.0);
+  EXPECT_TRUE(cable.lanes.empty()) << "0 W are not a loss of light";
+  EXPECT_EQ(cable.rx_power_limits, ModuleLimits{});
+  image.at(0, 8) = 0;
+  image.at(0, 2) = 0x22;
+  EXPECT_TRUE(image.decoded().lanes.empty()) << "nor has one of twisted pairs";
+}
+
+TEST(Cmis, BiasCountsInItsOwnScaleAndSoDoItsLimits) {
+  Image image = osfp();
+  image.at(1, 160) = 0x07 | 2 << 3;
+  const Transceiver module = image.decoded();
+  EXPECT_DOUBLE_EQ(module.lanes.at(7).tx_bias.value.value_or(0), 20007 * 8e-6);
+  EXPECT_DOUBLE_EQ(module.tx_bias_limits.high_alarm.value_or(0), 9000 * 8e-6);
+  EXPECT_DOUBLE_EQ(module.lanes.at(7).tx_power.value.value_or(0), 9007 / 1e7) << "power does not";
+}
+
+TEST(Cmis, LanesThatAreAllMissingAreNot) {
+  Image image = osfp();
+  const size_t lanes = image.decoded().lanes.size();
+  ASSERT_GT(lanes, 0u);
+  image.at(0, 210) = 0xff;
+  EXPECT_EQ(image.decoded().lanes.size(), lanes);
+  image.at(0, 210) = 0x80;
+  EXPECT_EQ(image.decoded().lanes.size(), lanes - 1);
+}
+
+TEST(Cmis, StateAndFaultCause) {
+  Image image = osfp();
+  EXPECT_EQ(image.decoded().state, ModuleState::ready);
+  image.at(0, 41) = 1;
+  EXPECT_EQ(image.decoded().fault_cause, "") << "an old cause is none while it is ready";
+  image.at(0, 3) = 5 << 1;
+  EXPECT_EQ(image.decoded().state, ModuleState::fault);
+  EXPECT_EQ(image.decoded().fault_cause, "TEC runaway");
+  image.at(0, 41) = 40;
+  EXPECT_EQ(image.decoded().fault_cause, "code 40");
+  image.at(0, 3) = 7 << 1;
+  EXPECT_FALSE(image.decoded().state);
+}
+
+TEST(Cmis, WhatIsNotAdvertisedIsAbsent) {
+  Image image = osfp();
+  for (unsigned at = 157; at <= 160; ++at) image.at(1, at) = 0;
+  const Transceiver module = image.decoded();
+  EXPECT_FALSE(module.temperature.value || module.temperature.flags || module.voltage.value);
+  EXPECT_EQ(module.rx_power_limits, ModuleLimits{});
+  for (const ModuleLane& lane : module.lanes) {
+    ModuleLane empty;
+    empty.number = lane.number;
+    EXPECT_EQ(lane, empty);
+  }
+}
+
+TEST(Sff8636, NotReadyYetIsNotZero) {
+  Image image = qsfp28();
+  image.at(0, 2) = 1;
+  EXPECT_FALSE(image.decoded().temperature.value);
+  EXPECT_EQ(image.decoded().serial_number, "SN1");
+}
+
+TEST(Sff8636, AFlagThatIsNotImplementedIsAbsent) {
+  Image image = qsfp28();
+  image.at(0, 194) = image.at(0, 195) = 0;
+  const Transceiver module = image.decoded();
+  ASSERT_EQ(module.lanes.size(), 4u);
+  for (const ModuleLane& lane : module.lanes) {
+    EXPECT_FALSE(lane.rx_lol || lane.tx_lol || lane.tx_los || lane.tx_fault)
+        << "no retimer, no loss of lock that could be told";
+    EXPECT_EQ(lane.rx_los, false);
+  }
+  image.at(0, 194) = 1 << 4;
+  EXPECT_EQ(image.decoded().lanes[0].rx_lol, false);
+  EXPECT_FALSE(image.decoded().lanes[0].tx_lol);
+}
+
+// A cable of a memory chip alone: what nobody has written is all ones.
+TEST(Sff8636, AnEmptyChipMeasuresNothing) {
+  Image image = qsfp28();
+  for (unsigned at = 3; at < 127; ++at) image.at(0, at) = 0xff;
+  image.at(0, 2) = 2;
+  image.at(0, 147) = 0xa0;
+  image.seal(0, 128, 190);
+  const Transceiver cable = image.decoded();
+  EXPECT_EQ(cable.medium, Medium::passive_copper);
+  EXPECT_EQ(cable.temperature, ModuleReading{});
+  EXPECT_EQ(cable.voltage, ModuleReading{});
+}
+
+// It answers with page 00h instead.
+TEST(Sff8636, APageThatIsNotThereHasNoLimits) {
+  Image image = qsfp28();
+  for (unsigned at = 128; at < 256; ++at) image.at(3, at) = image.at(0, at);
+  const Transceiver module = image.decoded();
+  EXPECT_EQ(module.temperature.value, 40.0);
+  EXPECT_EQ(module.lanes.size(), 4u);
+  for (const ModuleLimits* limits :
+       {&module.temperature_limits, &module.voltage_limits, &module.rx_power_limits, &module.tx_bias_limits})
+    EXPECT_EQ(*limits, ModuleLimits{});
+  image.at(0, 9) = 0x40;
+  EXPECT_TRUE(image.decoded().lanes[0].rx_power.flags->low_alarm) << "it may have limits that it does not show";
+}
+
+TEST(Limits, ThatContradictThemselvesAreNone) {
+  Image image = qsfp28();
+  image.put16(3, 128, 0);  // high alarm of the temperature below the low one
+  const ModuleLimits limits = image.decoded().temperature_limits;
+  EXPECT_FALSE(limits.high_alarm || limits.low_alarm);
+  EXPECT_TRUE(limits.high_warning && limits.low_warning);
+}
+
+// ---- one bit, one flag
+
+std::vector<std::string> raised(const std::string& what, const std::optional<ModuleFlags>& flags) {
+  std::vector<std::string> out;
+  if (!flags) return out;
+  if (flags->high_alarm) out.push_back(what + " high alarm");
+  if (flags->low_alarm) out.push_back(what + " low alarm");
+  if (flags->high_warning) out.push_back(what + " high warning");
+  if (flags->low_warning) out.push_back(what + " low warning");
+  return out;
+}
+
+std::vector<std::string> raised(const Transceiver& module) {
+  std::vector<std::string> out;
+  auto add = [&](std::vector<std::string> more) { out.insert(out.end(), more.begin(), more.end()); };
+  add(raised("temperature", module.temperature.flags));
+  add(raised("voltage", module.voltage.flags));
+  for (const ModuleLane& lane : module.lanes) {
+    const std::string number = std::to_string(lane.number);
+    add(raised("rx power " + number, lane.rx_power.flags));
+    add(raised("tx power " + number, lane.tx_power.flags));
+    add(raised("tx bias " + number, lane.tx_bias.flags));
+    if (lane.rx_los.value_or(false)) out.push_back("rx los " + number);
+    if (lane.rx_lol.value_or(false)) out.push_back("rx lol " + number);
+    if (lane.tx_los.value_or(false)) out.push_back("tx los " + number);
+    if (lane.tx_lol.value_or(false)) out.push_back("tx lol " + number);
+    if (lane.tx_fault.value_or(false)) out.push_back("tx fault " + number);
+  }
+  return out;
+}
+
+// Makers that leave the limits at zero have every reading above its high limit.
+TEST(Limits, ThatWereNeverSetRaiseNoFlags) {
+  Image optic = qsfp28(), cable = osfp(), small = sfp28();
+  for (unsigned at = 128; at < 255; ++at) optic.at(3, at) = cable.at(2, at) = 0;
+  for (unsigned at = 0; at < 56; ++at) small.at(0, at, kA2) = 0;
+  optic.at(0, 6) = optic.at(0, 7) = 0xa0;
+  for (unsigned at = 9; at <= 14; ++at) optic.at(0, at) = 0xaa;
+  cable.at(0, 9) = 0x55;
+  for (unsigned at : {139u, 141u, 143u, 145u, 149u, 151u}) cable.at(0x11, at) = 0xff;
+  for (unsigned at : {112u, 113u, 116u, 117u}) small.at(0, at, kA2) = 0xaa;
+  for (const Image* each : {&optic, &cable, &small}) EXPECT_EQ(raised(each->decoded()), std::vector<std::string>{});
+  optic.put16(3, 128, 20000), optic.put16(3, 130, 1000);  // alarms of the temperature alone
+  EXPECT_EQ(raised(optic.decoded()), std::vector<std::string>{"temperature high alarm"});
+}
+
+// An active optical cable that measures itself and not the light: zeros, while its receivers hear the far end.
+TEST(Unmeasured, IsNotDark) {
+  Image cable = qsfp28(), small = sfp28();
+  for (unsigned at = 34; at < 58; ++at) cable.at(0, at) = 0;
+  for (unsigned at = 9; at <= 14; ++at) cable.at(0, at) = 0x55;
+  cable.at(0, 3) = 0x0e;  // three receivers without a signal
+  for (unsigned at = 100; at < 106; ++at) small.at(0, at, kA2) = 0;
+  for (const Transceiver& module : {cable.decoded(), small.decoded()}) {
+    EXPECT_EQ(module.temperature.value, 40.0);
+    EXPECT_EQ(module.rx_power_limits, ModuleLimits{}) << "nothing is compared with them";
+    for (const ModuleLane& lane : module.lanes) {
+      EXPECT_EQ(lane.rx_power, ModuleReading{}) << module.standard;
+      EXPECT_EQ(lane.tx_power, ModuleReading{});
+      EXPECT_EQ(lane.tx_bias, ModuleReading{});
+      EXPECT_TRUE(lane.rx_los);
+    }
+  }
+  cable.put16(0, 42, 20000);
+  EXPECT_DOUBLE_EQ(cable.decoded().lanes.at(0).tx_bias.value.value_or(0), 0.04) << "the current is measured";
+  cable.at(0, 3) = 0x0f;
+  EXPECT_EQ(cable.decoded().lanes.at(0).rx_power.value, 0.0) << "no lane hears anything: it is dark";
+  small.at(0, 110, kA2) = 1 << 1;
+  EXPECT_EQ(small.decoded().lanes.at(0).rx_power.value, 0.0);
+}
+
+// CMIS 5.2 names linear equalizers as well; what is newer than that is not known to be copper.
+TEST(Cmis, ATechnologyThatIsNotKnownHasNoMedium) {
+  Image image = osfp();
+  image.at(0, 85) = 4;
+  image.at(0, 212) = 0x13;
+  EXPECT_EQ(image.decoded().medium, Medium::active_copper);
+  EXPECT_EQ(image.decoded().technology, "copper, far end linear equalizers");
+  image.at(0, 212) = 0x15;
+  EXPECT_FALSE(image.decoded().medium);
+  EXPECT_EQ(image.decoded().technology, "");
+}
+
+struct FlagBit {
+  unsigned page, byte, bit;
+  const char* flag;
+  unsigned i2c = 0x50;
+};
+
+void expect_flags(const Image& image, std::initializer_list<FlagBit> bits) {
+  EXPECT_TRUE(raised(image.decoded()).empty());
+  for (const FlagBit& bit : bits) {
+    Image one = image;
+    one.at(bit.page, bit.byte, bit.i2c) |= static_cast<uint8_t>(1u << bit.bit);
+    EXPECT_EQ(raised(one.decoded()), std::vector<std::string>{bit.flag}) << bit.flag;
+  }
+}
+
+TEST(Flags, OfSff8636) {
+  expect_flags(qsfp28(), {{0, 6, 7, "temperature high alarm"},
+                          {0, 6, 6, "temperature low alarm"},
+                          {0, 6, 5, "temperature high warning"},
+                          {0, 6, 4, "temperature low warning"},
+                          {0, 7, 7, "voltage high alarm"},
+                          {0, 7, 4, "voltage low warning"},
+                          {0, 9, 7, "rx power 1 high alarm"},
+                          {0, 9, 2, "rx power 2 low alarm"},
+                          {0, 10, 4, "rx power 3 low warning"},
+                          {0, 10, 1, "rx power 4 high warning"},
+                          {0, 11, 6, "tx bias 1 low alarm"},
+                          {0, 12, 0, "tx bias 4 low warning"},
+                          {0, 13, 3, "tx power 2 high alarm"},
+                          {0, 14, 5, "tx power 3 high warning"},
+                          {0, 3, 0, "rx los 1"},
+                          {0, 3, 3, "rx los 4"},
+                          {0, 3, 4, "tx los 1"},
+                          {0, 4, 2, "tx fault 3"},
+                          {0, 5, 1, "rx lol 2"},
+                          {0, 5, 7, "tx lol 4"}});
+}
+
+TEST(Flags, OfCmis) {
+  expect_flags(osfp(), {{0, 9, 0, "temperature high alarm"},
+                        {0, 9, 1, "temperature low alarm"},
+                        {0, 9, 2, "temperature high warning"},
+                        {0, 9, 3, "temperature low warning"},
+                        {0, 9, 4, "voltage high alarm"},
+                        {0, 9, 7, "voltage low warning"},
+                        {0x11, 0x8b, 0, "tx power 1 high alarm"},
+                        {0x11, 0x8e, 7, "tx power 8 low warning"},
+                        {0x11, 0x90, 1, "tx bias 2 low alarm"},
+                        {0x11, 0x91, 6, "tx bias 7 high warning"},
+                        {0x11, 0x95, 2, "rx power 3 high alarm"},
+                        {0x11, 0x96, 3, "rx power 4 low alarm"},
+                        {0x11, 0x97, 4, "rx power 5 high warning"},
+                        {0x11, 0x98, 5, "rx power 6 low warning"},
+                        {0x11, 0x87, 0, "tx fault 1"},
+                        {0x11, 0x88, 1, "tx los 2"},
+                        {0x11, 0x89, 2, "tx lol 3"},
+                        {0x11, 0x93, 7, "rx los 8"},
+                        {0x11, 0x94, 4, "rx lol 5"}});
+}
+
+TEST(Flags, OfSff8472) {
+  expect_flags(sfp28(), {{0, 112, 7, "temperature high alarm", kA2},
+                         {0, 112, 6, "temperature low alarm", kA2},
+                         {0, 116, 7, "temperature high warning", kA2},
+                         {0, 112, 5, "voltage high alarm", kA2},
+                         {0, 116, 4, "voltage low warning", kA2},
+                         {0, 112, 3, "tx bias 1 high alarm", kA2},
+                         {0, 116, 2, "tx bias 1 low warning", kA2},
+                         {0, 112, 0, "tx power 1 low alarm", kA2},
+                         {0, 116, 1, "tx power 1 high warning", kA2},
+                         {0, 113, 7, "rx power 1 high alarm", kA2},
+                         {0, 117, 6, "rx power 1 low warning", kA2},
+                         {0, 110, 1, "rx los 1", kA2},
+                         {0, 110, 2, "tx fault 1", kA2}});
+}
+
+// ---- hostile memory
+
+TEST(Decode, WhatItCannotReadItNames) {
+  EXPECT_EQ(decode({}).error().code, EBADMSG);
+  Image image;
+  image.at(0, 0) = 0x06;  // an X2
+  auto module = decode(image.pages());
+  EXPECT_EQ(module.error().code, EOPNOTSUPP);
+  EXPECT_NE(module.error().what.find("0x06"), std::string::npos);
+}
+
+// Every number of a module, by name.
+std::map<std::string, double> numbers(const Transceiver& module) {
+  std::map<std::string, double> out;
+  auto put = [&](const std::string& name, const std::optional<double>& value) {
+    if (value) out[name] = *value;
+  };
+  put("temperature", module.temperature.value);
+  put("voltage", module.voltage.value);
+  put("length", module.cable_length);
+  const ModuleLimits* limits[] = {&module.temperature_limits, &module.voltage_limits, &module.rx_power_limits,
+                                  &module.tx_power_limits, &module.tx_bias_limits};
+  for (size_t i = 0; i < std::size(limits); ++i) {
+    put("high alarm " + std::to_string(i), limits[i]->high_alarm);
+    put("low warning " + std::to_string(i), limits[i]->low_warning);
+  }
+  for (const ModuleLane& lane : module.lanes) {
+    const std::string number = std::to_string(lane.number);
+    out["lane " + number] = 1;
+    put("rx power " + number, lane.rx_power.value);
+    put("tx power " + number, lane.tx_power.value);
+    put("tx bias " + number, lane.tx_bias.value);
+  }
+  return out;
+}
+
+TEST(Decode, WhatIsCutOffIsAbsentAndNeverSomethingElse) {
+  Image calibrated = sfp28();
+  calibrated.at(0, 92) = 1 << 6 | 1 << 4;
+  for (unsigned at : {76u, 80u, 84u, 88u}) calibrated.put32(0, at, 0x0180'fff6, kA2);
+  calibrated.put32(0, 68, std::bit_cast<uint32_t>(2.0F), kA2);
+  Image four = osfp();  // of its eight lanes an application uses four
+  four.at(0, 88) = 0x84;
+  for (const Image& image : {qsfp28(), osfp(), sfp28(), calibrated, four}) {
+    const std::vector<Page> whole = image.pages();
+    const auto all = numbers(*decode(whole));
+    ASSERT_GT(all.size(), 10u);
+    for (size_t page = 0; page < whole.size(); ++page)
+      for (size_t length = page == 0 ? 1 : 0; length < whole[page].data.size(); ++length) {
+        std::vector<Page> cut = whole;
+        cut[page].data.resize(length);
+        auto module = decode(cut);
+        ASSERT_TRUE(module.ok());
+        for (const auto& [name, value] : numbers(*module)) {
+          const auto there = all.find(name);
+          ASSERT_TRUE(there != all.end() && there->second == value)
+              << name << " of page " << page << " cut to " << length;
+        }
+      }
+  }
+}
+
+TEST(FurtherPlaces, KeepToWhatOneRequestMayRead) {
+  for (unsigned identifier = 0; identifier < 256; ++identifier)
+    for (unsigned fill = 0; fill < 256; ++fill) {
+      Bytes lower(128, static_cast<std::byte>(fill));
+      lower[0] = static_cast<std::byte>(identifier);
+      for (const Place& place : further_places(lower)) {
+        ASSERT_TRUE(place.length >= 1 && place.length <= 128);
+        ASSERT_EQ(place.offset / 128, (place.offset + place.length - 1) / 128) << "in one half";
+        ASSERT_TRUE(place.page == 0 || place.offset >= 128);
+        ASSERT_LE(place.i2c_address, 0x7f);
+      }
+    }
+  EXPECT_TRUE(further_places({}).empty());
+}
+
+}  // namespace
+}  // namespace fabric::eeprom
