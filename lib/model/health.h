@@ -131,7 +131,7 @@ struct HealthHistory {
 struct HealthMemory {
   Health health;
   HealthHistory history{};
-  std::vector<AckSeen> acks;
+  std::vector<AckSeen> acks{};
 };
 
 // The acknowledgements in force at `wall`: neither expired nor spent.
