@@ -66,7 +66,7 @@ TEST(ChecksManual, MatchesTheTables) {
 TEST(ChecksManual, TheAlertAboutSettingsNamesEach) {
   std::string keys;
   for (const Setting& setting : kSettings) keys += (keys.empty() ? "" : "|") + std::string(setting.key);
-  EXPECT_NE(of_source("etc/prometheus/fabric-agent.rules.yml").find("{check=~\"" + keys + "\"}"),
+  EXPECT_NE(test::of_source("etc/prometheus/fabric-agent.rules.yml").find("{check=~\"" + keys + "\"}"),
             std::string::npos)
       << "FabricSettingNotInSync must have: " << keys;
 }
