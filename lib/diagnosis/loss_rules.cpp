@@ -144,8 +144,10 @@ void weigh_transport(const PortContext& ctx, RuleResult& out) {
       out.next.emplace_back("Correct the subnet's ARP and routes first: fabric-agentctl check --only rails");
       out.certain = false;
     }
-    if (rose(seen.retries_exceeded) && frames_too_long(ctx).empty()) out.certain = false;  // a far end may be gone
-    if (std::string gateway = silent_gateway(ctx); !gateway.empty()) {
+    std::string gateway = silent_gateway(ctx);
+    // Else a far end may be gone.
+    if (rose(seen.retries_exceeded) && gateway.empty() && frames_too_long(ctx).empty()) out.certain = false;
+    if (!gateway.empty()) {
       out.evidence.push_back(std::move(gateway));
       out.next.emplace_back("Check VLAN, address and the gateway on the switch: fabric-agentctl check --only gateway");
     } else {

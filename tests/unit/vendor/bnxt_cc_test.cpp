@@ -242,19 +242,20 @@ TEST(BnxtCcConfigfs, ANewFolderThatTheDriverRefusesIsTheReason) {
   EXPECT_EQ(of(changes, "cc").detail, "/sys/kernel/config/bnxt_re/bnxt_re0 is root's alone");
 }
 
+// Without an ETS the driver proves no APP entry.
 TEST(BnxtRocePrio, IsTheAppEntryOfRoceV2AndNeverMissingInBetween) {
   CcBed bed;
   Qos want;
   want.roce_prio = 3;
   EXPECT_EQ(bed.read().roce_prio, 0u) << "no entry";
-  EXPECT_EQ(of(bed.apply(want), "roce_prio").outcome, Outcome::applied);
+  EXPECT_EQ(of(bed.apply(want), "roce_prio").outcome, Outcome::unverified);
   bed.nic.log.clear();
   want.roce_prio = 5;
-  EXPECT_EQ(of(bed.apply(want), "roce_prio").outcome, Outcome::applied);
+  EXPECT_EQ(of(bed.apply(want), "roce_prio").outcome, Outcome::unverified);
   EXPECT_EQ(bed.nic.log,
             (std::vector<std::string>{"setapp sel=3 proto=4791 prio=5", "delapp sel=3 proto=4791 prio=3"}));
   want.roce_prio = 0;
-  EXPECT_EQ(of(bed.apply(want), "roce_prio").outcome, Outcome::applied);
+  EXPECT_EQ(of(bed.apply(want), "roce_prio").outcome, Outcome::unverified);
   EXPECT_TRUE(bed.nic.app.empty());
 }
 
@@ -263,11 +264,11 @@ TEST(BnxtRocePrio, BroadcomsModuleIsToldToo) {
   bed.card.add_configfs(bed.port.rdma);
   Qos want;
   want.roce_prio = 5;
-  EXPECT_EQ(of(bed.apply(want), "roce_prio").outcome, Outcome::applied);
+  EXPECT_EQ(of(bed.apply(want), "roce_prio").outcome, Outcome::unverified);
   EXPECT_EQ(bed.card.firmware["roce_prio"], 5u);
   bed.card.service_profiles = true;
   want.roce_prio = 4;
-  EXPECT_EQ(of(bed.apply(want), "roce_prio").outcome, Outcome::applied) << "the APP entry counts there";
+  EXPECT_EQ(of(bed.apply(want), "roce_prio").outcome, Outcome::unverified) << "the APP entry counts there";
 }
 
 // The kernel lists an entry before firmware is asked.
@@ -284,7 +285,7 @@ TEST(BnxtApp, TheListShowsNothingThatTheFirmwareRefused) {
   changes = bed.apply(want);
   EXPECT_EQ(of(changes, "dscp_map").outcome, Outcome::refused) << text(changes);
   EXPECT_TRUE(bed.read().dscp_map->empty());
-  EXPECT_EQ(of(bed.apply(want), "dscp_map").outcome, Outcome::applied);
+  EXPECT_EQ(of(bed.apply(want), "dscp_map").outcome, Outcome::unverified);
 }
 
 TEST(BnxtApp, AnEntryThatTheFirmwareKeepsIsListedAgain) {
@@ -306,7 +307,7 @@ TEST(BnxtApp, ADscpThatWasListedTwiceIsMappedAfterwards) {
   bed.apply(want);
   ASSERT_EQ(bed.nic.set_app({IEEE_8021QAZ_APP_SEL_DSCP, 5, 26}), 0);
   ASSERT_EQ(bed.nic.firmware_dscp.at(26), 5);
-  EXPECT_EQ(of(bed.apply(want), "dscp_map").outcome, Outcome::applied);
+  EXPECT_EQ(of(bed.apply(want), "dscp_map").outcome, Outcome::unverified);
   EXPECT_EQ(bed.nic.app.size(), 1u);
   EXPECT_EQ(bed.nic.firmware_dscp, (std::map<uint16_t, uint8_t>{{26, 3}}));
 }
