@@ -273,7 +273,7 @@ int SimNic::set_dcbx(uint8_t mode) {
   switch (personality) {
     case Personality::mlx5:
       if (mode != 0 && !host) return 1;
-      dcbx = static_cast<uint8_t>(DCB_CAP_DCBX_VER_CEE | DCB_CAP_DCBX_VER_IEEE | (mode & DCB_CAP_DCBX_HOST));
+      dcbx = mode != 0 ? mode : static_cast<uint8_t>(dcbx & ~DCB_CAP_DCBX_HOST);
       return 0;
     case Personality::bnxt:
       if (host && (cee || !ieee)) return 1;

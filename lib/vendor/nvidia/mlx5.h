@@ -20,6 +20,7 @@ std::string impossible(const Setting& setting, const Qos& want, const Qos& have,
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code);
 Result<void> settle(PortIo& io, const Qos& have);
 
+Result<void> write_dcbx(PortIo& io, const Setting&, const Qos& want, const Qos& have);
 Result<void> write_trust(PortIo& io, const Setting&, const Qos& want, const Qos& have);
 Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos& have);
 Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos& have);
@@ -28,7 +29,7 @@ Result<void> write_buffers(PortIo& io, const Setting&, const Qos& want, const Qo
 Result<void> write_maxrate(PortIo& io, const Setting&, const Qos& want, const Qos& have);
 
 inline constexpr std::array kDcbOps{
-    SettingOp{SettingId::dcbx, {upstream::write_dcbx, "en_dcbnl.c mlx5e_dcbnl_setdcbx()", kHarmless}},
+    SettingOp{SettingId::dcbx, {write_dcbx, "en_dcbnl.c mlx5e_dcbnl_setdcbx()", kHarmless}},
     SettingOp{SettingId::pause, {upstream::write_pause, "en_ethtool.c mlx5e_ethtool_set_pauseparam()", kHarmless}},
     SettingOp{SettingId::mtu, {upstream::write_mtu, "en_main.c mlx5e_change_mtu()"}},
     SettingOp{

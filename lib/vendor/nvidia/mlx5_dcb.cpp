@@ -237,6 +237,12 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
   return upstream::remedy(setting, have, netdev, code);
 }
 
+// The driver shows the bits that it is given; its own are both versions (mlx5e_dcbnl_initialize()).
+Result<void> write_dcbx(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  constexpr uint8_t kHost = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_CEE | DCB_CAP_DCBX_VER_IEEE;
+  return dcbnl::set_dcbx(*io.kernel.route, io.netdev, want.dcbx == Dcbx::host ? kHost : uint8_t{0});
+}
+
 Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos&) {
   return write_map(io, *want.dscp_map);
 }

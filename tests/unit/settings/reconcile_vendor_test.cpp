@@ -49,6 +49,17 @@ TEST(Mlx5, ALongerCableFollowsPfcWhereBuffersWereLossless) {
   EXPECT_EQ(bed.nic.pfc.delay, 100);
 }
 
+TEST(Mlx5, HostModeComesAndGoesWithoutTheBitsOfVersions) {
+  Bed bed(Personality::mlx5);
+  bed.nic.dcbx = DCB_CAP_DCBX_VER_CEE | DCB_CAP_DCBX_VER_IEEE;
+  Qos firmware, host;
+  firmware.dcbx = Dcbx::firmware, host.dcbx = Dcbx::host;
+  EXPECT_EQ(of(bed.apply(host), "dcbx").outcome, Outcome::applied);
+  EXPECT_EQ(bed.nic.dcbx, DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_CEE | DCB_CAP_DCBX_VER_IEEE);
+  EXPECT_EQ(of(bed.apply(firmware), "dcbx").outcome, Outcome::applied);
+  EXPECT_EQ(bed.nic.dcbx, DCB_CAP_DCBX_VER_CEE | DCB_CAP_DCBX_VER_IEEE);
+}
+
 TEST(Mlx5, AnMtuChangeSettlesTheThresholdsAtOnce) {
   Bed bed(Personality::mlx5);
   bed.settle_to(profile(Personality::mlx5));

@@ -30,9 +30,9 @@ check "the job ended well" traffic_wait 0
 check "then PFC is applied" wait_until 20 as_profile 0
 sleep 3
 
-# The drivers' own names of counters are published on request.
+# The drivers' own names of counters and the owners of RDMA objects are published on request.
 mkdir -p /etc/fabric-agent/conf.d
-printf '[exporter]\nraw = "all"\n' >/etc/fabric-agent/conf.d/90-raw.toml
+printf '[exporter]\nraw = "all"\ngroups = ["owners"]\n' >/etc/fabric-agent/conf.d/90-raw.toml
 systemctl reload fabric-exporter
 
 # One per cent loss on both wires' ends.

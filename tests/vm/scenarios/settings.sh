@@ -16,7 +16,8 @@ mlx5_cc() { echo "/sys/kernel/debug/mlx5/$(nic "$1")/cc_params/$2"; }
 bnxt_cc() { echo "/sys/kernel/debug/bnxt_re/$(nic "$1")/cc_config/$2"; }
 ring() { ethtool -g "$(net "$1")" | awk -v k="$2:" '/^Current/ { on = 1 } on && $1 == k { print $2 }'; }
 combined() { ethtool -l "$(net "$1")" | awk '/^Current/ { on = 1 } on && $1 == "Combined:" { print $2 }'; }
-fec() { ethtool --show-fec "$(net "$1")" | sed -n 's/^Supported.Configured.*: *//p' | tr '[:upper:]' '[:lower:]' | xargs; }
+# What is in use: ice and drivers like it show what the module can do as configured.
+fec() { ethtool --show-fec "$(net "$1")" | sed -n 's/^Active FEC encoding.*: *//p' | tr '[:upper:]' '[:lower:]' | xargs; }
 private_flag() { ethtool --show-priv-flags "$(net "$1")" | awk -v f="$2" '$1 == f || $1 == f ":" { print $NF }'; }
 pause() { ethtool -a "$(net "$1")" | awk '/^[RT]X:/ { printf "%s ", $2 }' | xargs; }
 # rdma_cm's value is kept by the kernel; the directory is made to see it.
