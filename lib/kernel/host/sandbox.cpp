@@ -47,7 +47,8 @@ std::map<std::string, uint64_t> device_folders(const std::string& sys) {
 }
 
 Result<void> confine_writes(const std::vector<std::string>& folders) {
-  const landlock_ruleset_attr handled{.handled_access_fs = kChanges};
+  landlock_ruleset_attr handled{};  // newer kernels' headers have more members
+  handled.handled_access_fs = kChanges;
   const Fd rules(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0)));
   if (!rules) return error(errno, "landlock_create_ruleset");
   for (const std::string& folder : folders)
