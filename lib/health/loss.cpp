@@ -104,11 +104,11 @@ constexpr HealthRule kRules[]{
     {.key = "request_errors",
      .check = "requests",
      .measure = HealthMeasure::count,
-     .limits = {5, kNever, kMinute, 0, kMinute},
+     .limits = {8, kNever, kMinute, 0, kMinute},
      .unit = "rejected requests",
      .source = "ours: the end of a job may cause a few",
      .least = 1,
-     .expected = "fewer than 5 a minute",
+     .expected = "fewer than 8 a minute",
      .meaning = "One side rejects RDMA requests of the other: a fault of the application or its peer, or a peer died.",
      .remedy = "Find the processes: rdma resource show qp link {rdma}. Look for failed work requests in the job's log "
                "on both sides.",

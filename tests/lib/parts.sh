@@ -59,7 +59,6 @@ LONG_CASES='*Harder*:*Weaker*:CatalogueTable.Matrix:ManyDevices.TenThousand*'
 # The whole test suite in a folder; each test case counts once.
 run_ctest() {
   local folder=$1 status
-  [[ $all ]] && export FABRIC_WEEK_NODES=1000
   GTEST_FILTER=$([[ $all ]] && echo '*' || echo "-$LONG_CASES") in_memory ctest --test-dir "$folder" --parallel "$(nproc)" --output-on-failure --timeout 1200
   status=$?
   count_cases "$folder/Testing/Temporary/LastTest.log" "$status"
@@ -74,6 +73,17 @@ part_tests() {
 part_gcc() {
   configure build/gcc -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O0 -D_GLIBCXX_ASSERTIONS" && ninja -C build/gcc &&
     run_ctest build/gcc
+}
+
+# Only with --all: a healthy week of the whole fleet, built as the package is; the sanitizers need fifty times as long.
+part_week() {
+  local log=build/fast/week.log status
+  configure build/fast -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON && ninja -C build/fast faults_test || return 1
+  FABRIC_WEEK_NODES=1000 build/fast/tests/faults_test --gtest_filter="Fleet.AHealthyWeek*" >"$log" 2>&1
+  status=$?
+  cat "$log"
+  count_cases "$log" "$status"
+  return "$status"
 }
 
 # The programs, files and cases that the command line named.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // AMD Pensando (ionic, ionic_rdma). The RDMA names come from firmware; as `rdma statistic` and `ethtool -S` show them
-// on a Pollara card. `..._1us_count` counts microseconds.
+// on a Pollara card. `..._1us_count` counts microseconds. The RDMA counters are of a logical interface, one for each
+// PCI function (struct ionic_lif_stats, net/ethernet/pensando/ionic/ionic_if.h, names the first of them).
 #include "model/metrics.h"
 #include "vendor/counter_row.h"
 
@@ -97,14 +98,14 @@ constexpr CounterRow kRows[] = {
     raw(ethtool, "frames_rx_jabber", none, 64, "Frames received that are too long and have a wrong FCS."),
     raw(ethtool, "frames_tx_truncated", none, 64, "Frames cut off on transmit."),
     raw(ethtool, "frames_tx_bad", none, 64, "Frames dropped on transmit for an error at the port."),
-    raw(ethtool, "hw_rx_dropped", none, 64, "Frames for this function that the card dropped."),
-    raw(ethtool, "hw_tx_dropped", none, 64, "Frames of this function that the card dropped."),
+    raw(ethtool, "hw_rx_dropped", none, 64, "Frames for this function that the card dropped.", CounterScope::function),
+    raw(ethtool, "hw_tx_dropped", none, 64, "Frames of this function that the card dropped.", CounterScope::function),
 };
 
 constexpr CounterOrigin kOrigins[] = {
     {"resp_rx_outouf_seq",
-     "ionic_rdma of kernels after 6.12, infiniband/hw/ionic/ionic_hw_stats.c: names, values and widths come from the "
-     "firmware",
+     "infiniband/hw/ionic/ionic_hw_stats.c ionic_init_hw_stats(), ionic_get_hw_stats(), in kernels after 6.17: names, "
+     "values and widths come from the firmware",
      "not documented"},
     {"rx_pripause_#_1us_count", "net/ethernet/pensando/ionic/ionic_stats.c ionic_port_stats_desc, ionic_lif_stats_desc",
      "a reset of the NIC (struct ionic_port_stats is written by its firmware)"},

@@ -127,8 +127,7 @@ constexpr CounterRow kRows[] = {
     raw_gauge(hw, "watermark_mws", "Memory windows, the most that were in use at once."),
 
     // bnxt_ethtool.c: bnxt_port_stats_arr, bnxt_port_stats_ext_arr, bnxt_tx_port_stats_ext_arr; of the physical port,
-    // all
-    // of its functions together.
+    // all of its functions together.
     {ethtool, "rx_pfc_ena_frames_pri#", none, 64, &kPfcFrames, kRx},
     {ethtool, "tx_pfc_ena_frames_pri#", none, 64, &kPfcFrames, kTx},
     {ethtool, "pfc_pri#_rx_duration_us", none, 64, &kPfcSeconds, kRx, kMicroseconds},
@@ -168,10 +167,10 @@ constexpr CounterRow kRows[] = {
     {ethtool, "link_down_events", severe(link), 64, &kPhyLinkDowns},
     {ethtool, "rx_buffer_passed_threshold", none, 64, &kPhyBufferThreshold},
 
-    // bnxt_ring_drv_stats_arr.
-    {ethtool, "rx_total_ring_discards", none, 64, &kNetdevOutOfBuffer},
-    {ethtool, "rx_total_discard_pkts", none, 64,
-     &kNetdevOutOfBuffer},  // the same, as Linux before 6.6 names it (bnxt_ethtool.c)
+    // bnxt_ring_drv_stats_arr: sums over the function's rings. rx_total_discard_pkts is the same, as Linux before 6.6
+    // names it.
+    of(CounterScope::function, {ethtool, "rx_total_ring_discards", none, 64, &kNetdevOutOfBuffer}),
+    of(CounterScope::function, {ethtool, "rx_total_discard_pkts", none, 64, &kNetdevOutOfBuffer}),
 };
 
 constexpr CounterOrigin kOrigins[] = {

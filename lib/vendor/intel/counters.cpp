@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intel: irdma over ice and i40e. Linux 6.12: drivers/infiniband/hw/irdma/verbs.c (and the names of 7.x, some with
-// spaces), intel/ice/ice_ethtool.c, intel/i40e/i40e_ethtool.c. Their xoff counters are the frames that pause; xon ones
-// end it. Frames with illegal bytes are errors beside those of the CRC (ice_main.c, ice_update_vsi_stats).
+// Intel: irdma over ice, i40e and idpf. Linux 6.12: drivers/infiniband/hw/irdma/verbs.c (and the names of 7.x, some
+// with spaces), intel/ice/ice_ethtool.c, intel/i40e/i40e_ethtool.c. Their xoff counters are the frames that pause; xon
+// ones end it. Frames with illegal bytes are errors beside those of the CRC (ice_main.c, ice_update_vsi_stats). idpf
+// counts neither pauses nor errors of the link.
 #include "model/metrics.h"
 #include "vendor/counter_row.h"
 
@@ -13,8 +14,9 @@ using namespace metrics;
 constexpr CounterSource hw = CounterSource::hw, ethtool = CounterSource::ethtool;
 
 constexpr CounterRow kRows[] = {
-    // irdma_hw_stat_descs of verbs.c; irdma_update_stats() widens 24 to 56 bits of the hardware to 64. Up to 6.12
-    // tcpRetransSegs is the only sign of a loss, for RoCE as well.
+    // irdma_hw_stat_descs of verbs.c; irdma_update_stats() widens 24 to 56 bits of the hardware to 64. On ice and i40e
+    // tcpRetransSegs, now RetransSegs, is the only sign of a loss, for RoCE as well; the names with spaces are of the
+    // third generation (ig3rdma_hw.c, below idpf).
     {hw, "cnpSent", none, 64, &kCnpSent},
     {hw, "cnpHandled", none, 64, &kCnpHandled},
     {hw, "cnpIgnored", ecn, 64, &kCnpIgnored},
@@ -123,8 +125,9 @@ constexpr CounterRow kRows[] = {
 
 constexpr CounterOrigin kOrigins[] = {
     {"cnpSent",
-     "infiniband/hw/irdma/verbs.c irdma_get_hw_stats(), widened from 24 to 56 bits by ctrl.c irdma_update_stats(). "
-     "Names with spaces, and those without tcp and iw: kernels after 6.12",
+     "infiniband/hw/irdma/verbs.c irdma_get_hw_stats(), widened from 24 to 56 bits by ctrl.c irdma_update_stats() "
+     "(icrdma_hw_stat_map, i40iw_hw_stat_map). Names with spaces: the third generation, ig3rdma_hw_stat_map, and those "
+     "without tcp and iw: kernels after 6.17",
      "a reload of the driver"},
     {"rx_priority_#_xoff.nic",
      "net/ethernet/intel/ice/ice_ethtool.c ice_gstrings_pf_stats, widened from 32 and 40 bits by ice_main.c "

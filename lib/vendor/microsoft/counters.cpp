@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Microsoft Azure Network Adapter. drivers/infiniband/hw/mana/counters.c of kernels after 6.12:
 // mana_ib_get_hw_port_stats() asks for those of the virtual function, mana_ib_get_hw_device_stats() for those of the
-// device; all of 64 bits (mana_ib.h). The unit of current_rate is not documented.
+// device; all of 64 bits (mana_ib.h). Both have a rate_inc_events; the reader keeps the port's. The unit of
+// current_rate is not documented. Statistics of the netdev: microsoft/mana/mana_ethtool.c; hc_ ones are of the
+// function, and kernels after 6.17 refresh them every two seconds (mana_gf_stats_work_handler()). A traffic class is
+// not a priority: which priorities it serves is the host's secret.
 #include "model/metrics.h"
 #include "vendor/counter_row.h"
 
@@ -10,10 +13,14 @@ namespace {
 
 using enum CounterClass;
 using namespace metrics;
-constexpr CounterSource hw = CounterSource::hw;
+constexpr CounterSource hw = CounterSource::hw, ethtool = CounterSource::ethtool;
 
 constexpr CounterRow of_device(std::string_view name, const Metric& metric) {
   return {hw, name, none, 64, &metric, {}, {}, {}, false, {}, CounterScope::device};
+}
+
+constexpr CounterRow rejected(std::string_view name, std::string_view help) {
+  return raw(ethtool, name, none, 64, help, CounterScope::function);
 }
 
 constexpr CounterRow kRows[] = {
@@ -58,6 +65,33 @@ constexpr CounterRow kRows[] = {
     raw(hw, "qp_congested_events", none, 64, "Times congestion control slowed a queue pair down.",
         CounterScope::device),
     raw(hw, "qp_recovered_events", none, 64, "Times a queue pair returned to full rate.", CounterScope::device),
+
+    // mana_hc_stats of mana_ethtool.c; mana_eth_stats in older kernels.
+    of(CounterScope::function, {ethtool, "hc_rx_discards_no_wqe", none, 64, &kNetdevOutOfBuffer}),
+    rejected("hc_rx_err_vport_disabled", "Frames received while the interface was off."),
+    rejected("hc_tx_err_gf_disabled", "Frames not sent because the function was off."),
+    rejected("hc_tx_err_vport_disabled", "Frames not sent because the interface was off."),
+    rejected("hc_tx_err_inval_vportoffset_pkt", "Frames not sent because they named a wrong interface."),
+    rejected("hc_tx_err_vlan_enforcement", "Frames not sent because the host does not allow their VLAN."),
+    rejected("hc_tx_err_eth_type_enforcement", "Frames not sent because the host does not allow their type."),
+    rejected("hc_tx_err_sa_enforcement", "Frames not sent because the host does not allow their source address."),
+    rejected("hc_tx_err_sqpdid_enforcement", "Frames not sent because their queue is of another protection domain."),
+    rejected("hc_tx_err_cqpdid_enforcement",
+             "Frames not sent because their completion queue is of another protection domain."),
+    rejected("hc_tx_err_mtu_violation", "Frames not sent because they are longer than the MTU."),
+    rejected("hc_tx_err_inval_oob", "Frames not sent because their out-of-band data is not valid."),
+    rejected("hc_tx_err_gdma", "Frames not sent for an error of the DMA."),
+
+    // mana_phy_stats, since 6.17: the physical port, which other virtual machines share, so a drop there says nothing
+    // of this one.
+    raw(ethtool, "hc_rx_pkt_drop_phy", none, 64, "Frames received that the physical port dropped, of all its users."),
+    raw(ethtool, "hc_tx_pkt_drop_phy", none, 64, "Frames to send that the physical port dropped, of all its users."),
+    raw(ethtool, "hc_tc#_rx_pkt_phy", none, 64, "Frames received of this traffic class."),
+    raw(ethtool, "hc_tc#_tx_pkt_phy", none, 64, "Frames sent of this traffic class."),
+    raw(ethtool, "hc_tc#_rx_byte_phy", none, 64, "Bytes received of this traffic class."),
+    raw(ethtool, "hc_tc#_tx_byte_phy", none, 64, "Bytes sent of this traffic class."),
+    raw(ethtool, "hc_tc#_rx_pause_phy", none, 64, "Pause frames received for this traffic class."),
+    raw(ethtool, "hc_tc#_tx_pause_phy", none, 64, "Pause frames sent for this traffic class."),
 };
 
 constexpr CounterOrigin kOrigins[] = {
@@ -66,6 +100,14 @@ constexpr CounterOrigin kOrigins[] = {
      "counted",
      "not documented"},
     {"sent_cnps", "infiniband/hw/mana/counters.c mana_ib_get_hw_device_stats(), in kernels after 6.12",
+     "not documented"},
+    {"hc_rx_discards_no_wqe",
+     "net/ethernet/microsoft/mana/mana_ethtool.c mana_hc_stats; mana_en.c mana_query_gf_stats(). All read 0 while the "
+     "interface is down",
+     "not documented; in kernels after 6.17 they read 0 after the device did not answer in time"},
+    {"hc_rx_pkt_drop_phy",
+     "net/ethernet/microsoft/mana/mana_ethtool.c mana_phy_stats, in kernels after 6.16; mana_en.c "
+     "mana_query_phy_stats()",
      "not documented"},
 };
 

@@ -126,13 +126,17 @@ constexpr CounterRow kRows[] = {
     // q_stats_desc, drop_rq_stats_desc, vnic_env_stats_steer_desc, vnic_env_stats_dev_oob_desc,
     // vnic_env_stats_drop_desc,
     // mlx5e_pme_error_desc.
-    {ethtool, "rx_out_of_buffer", receiver, 32, &kNetdevOutOfBuffer},
-    raw(ethtool, "rx_if_down_packets", none, 32, "Frames dropped because the interface was down."),
-    raw(ethtool, "rx_steer_missed_packets", none, 64, "Frames dropped because no steering rule matched them."),
+    // Each queries a queue counter or the environment of the function's own vNIC.
+    of(CounterScope::function, {ethtool, "rx_out_of_buffer", receiver, 32, &kNetdevOutOfBuffer}),
+    raw(ethtool, "rx_if_down_packets", none, 32, "Frames dropped because the interface was down.",
+        CounterScope::function),
+    raw(ethtool, "rx_steer_missed_packets", none, 64, "Frames dropped because no steering rule matched them.",
+        CounterScope::function),
     raw(ethtool, "rx_oversize_pkts_buffer", none, 32,
-        "Frames received that are longer than the receive buffers, dropped."),
-    {ethtool, "dev_internal_queue_oob", pcie, 32, &kDeviceQueues},
-    {ethtool, "dev_out_of_buffer", pcie, 32, &kDeviceQueues},  // the same, as Linux 5.4 names it (en_stats.c)
+        "Frames received that are longer than the receive buffers, dropped.", CounterScope::function),
+    of(CounterScope::function, {ethtool, "dev_internal_queue_oob", pcie, 32, &kDeviceQueues}),
+    // The same, as Linux 5.4 names it (en_stats.c).
+    of(CounterScope::function, {ethtool, "dev_out_of_buffer", pcie, 32, &kDeviceQueues}),
     {ethtool, "module_unplug", severe(link), 64, &kModuleEvents, {"event", "unplugged"}},
     {ethtool, "module_bus_stuck", link, 64, &kModuleEvents, {"event", "bus_stuck"}},
     {ethtool, "module_high_temp", link, 64, &kModuleEvents, {"event", "high_temperature"}},

@@ -2,6 +2,8 @@
 // Faults that other people have reported, beside those that were designed with the rules (fault.h).
 #pragma once
 
+#include <array>
+
 #include "diagnosis/diagnosis.h"
 #include "faults/fault.h"
 
@@ -29,6 +31,11 @@ struct Judged {
   std::vector<Diagnoses> diagnoses;  // on each machine
 };
 const Judged& judge(const Report& report);
+// Two rows of the README's table of rates; prints them as figures as well. The members are right, wrong and silent.
+using Rates = std::array<size_t, 3>;
+std::string rate_rows(const char* half, size_t faults, const Rates& checks, const Rates& diagnosis);
+// Those of the reported faults.
+std::string reported_rates();
 // The numbers in the rows of the rules: prints what is measured. Called by the test that has planted all faults anyway.
 void expect_measured_confidences();
 

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -73,6 +72,27 @@ const Judged& judge(const Report& report) {
   return entry->second;
 }
 
+std::string rate_rows(const char* half, size_t faults, const Rates& checks, const Rates& diagnosis) {
+  std::string out;
+  for (const auto& [part, of] : {std::pair{"checks", checks}, {"diagnosis", diagnosis}}) {
+    std::printf("figure: %zu %s faults, %s: %zu right, %zu wrong, %zu silent\n", faults, half, part, of[0], of[1],
+                of[2]);
+    out += std::string("| ") + half + " | " + part;
+    for (const size_t count : {faults, of[0], of[1], of[2]}) out += " | " + std::to_string(count);
+    out += " |\n";
+  }
+  return out;
+}
+
+std::string reported_rates() {
+  Rates check{}, diagnosis{};
+  for (const Report& report : reported_faults()) {
+    const Judged& one = judge(report);
+    ++check.at(static_cast<size_t>(one.check)), ++diagnosis.at(static_cast<size_t>(one.diagnosis));
+  }
+  return rate_rows("reported", reported_faults().size(), check, diagnosis);
+}
+
 namespace {
 
 const char* text(Verdict verdict) {
@@ -88,12 +108,7 @@ TEST(Reported, RatesAreKept) {
     if (one.check == Verdict::right && one.diagnosis == Verdict::right) continue;
     std::printf("%s: checks %s, diagnosis %s; %s\n", report.id, text(one.check), text(one.diagnosis), one.said.c_str());
   }
-  const auto print = [](const char* part, std::map<Verdict, size_t>& of) {
-    std::printf("figure: %zu reported faults, %s: %zu right, %zu wrong, %zu silent\n", reported_faults().size(), part,
-                of[Verdict::right], of[Verdict::wrong], of[Verdict::silent]);
-  };
-  print("checks", check);
-  print("diagnosis", diagnosis);
+  reported_rates();
   std::printf("figure: of them %td are ambiguous to one host: the culprit may be named as a candidate\n",
               std::ranges::count_if(reported_faults(), &Report::is_ambiguous));
   EXPECT_GE(reported_faults().size(), 30u);

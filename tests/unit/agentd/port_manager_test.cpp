@@ -336,6 +336,83 @@ TEST_F(PortManagerTest, TheOriginalIsSavedOnceAndRestoreErasesIt) {
   EXPECT_TRUE(originals->empty());
 }
 
+// Cards change places while the machine is off: slots keep their names and addresses, cards their serial numbers.
+class PowerCycle : public PortManagerTest {
+ protected:
+  SimNic& insert(const std::string& slot, const std::string& serial, uint32_t mtu) {
+    SimNic& nic = sim_.add_nic(slot, Personality::full);
+    nic.card = "serial:" + serial + "/0.1";
+    nic.mtu = mtu;
+    return nic;
+  }
+  void boot() { start("mode = \"enforce\"\n"); }
+  void power_off() {
+    manager_.reset();
+    for (SimNic& nic : sim_.nics()) nic.reload();
+  }
+  // As `fabric-agentctl restore`.
+  Changes restore_all() {
+    manager_.reset();
+    auto originals = state::load_originals(tree_.path());
+    EXPECT_TRUE(originals.ok());
+    auto all = ports();
+    for (Port& port : all) qos::restore(*kernel_, port, *originals, {});
+    EXPECT_TRUE(state::save_originals(tree_.path(), *originals).ok());
+    return qos::restore_of_absent(*originals, all);
+  }
+};
+
+TEST_F(PowerCycle, CardsThatSwapSlotsAreRestoredToTheirOwnSettings) {
+  SimNic& first = insert("eth0", "MT1", 2000);
+  SimNic& second = insert("eth1", "MT2", 3000);
+  second.pause = {false, true};
+  boot();
+  power_off();
+  std::swap(first.name, second.name);
+  std::swap(first.ifindex, second.ifindex);  // the simulated PCI address follows it
+  boot();
+  EXPECT_EQ(first.mtu, 4200U);
+  EXPECT_EQ(second.mtu, 4200U);
+  EXPECT_EQ(state::load_originals(tree_.path())->size(), 2U);
+  EXPECT_TRUE(restore_all().empty());
+  EXPECT_EQ(first.mtu, 2000U);
+  EXPECT_EQ(first.pause, (Pause{true, true}));
+  EXPECT_EQ(second.mtu, 3000U);
+  EXPECT_EQ(second.pause, (Pause{false, true}));
+  EXPECT_TRUE(state::load_originals(tree_.path())->empty());
+}
+
+TEST_F(PowerCycle, AReplacedCardsOriginalsWaitForItUnderItsName) {
+  SimNic& stays = insert("eth0", "MT1", 2000);
+  SimNic& moves = insert("eth1", "MT2", 3000);
+  SimNic& replaced = insert("eth2", "MT3", 5000);
+  const std::string place = state::port_place(replaced.port());
+  boot();
+  power_off();
+  replaced.present = false;
+  SimNic& spare = insert("eth2", "MT4", 1700);
+  spare.ifindex = replaced.ifindex;
+  moves.name = "eth3", moves.ifindex = 9;
+  boot();
+  EXPECT_EQ(spare.mtu, 4200U);
+  const Changes kept = restore_all();
+  EXPECT_EQ(stays.mtu, 2000U);
+  EXPECT_EQ(moves.mtu, 3000U);
+  EXPECT_EQ(spare.mtu, 1700U);
+  ASSERT_FALSE(kept.empty());
+  for (const Change& change : kept) {
+    EXPECT_EQ(change.port, replaced.card);
+    EXPECT_NE(change.detail.find(place), std::string::npos) << change.detail;
+  }
+  power_off();
+  spare.present = false;
+  replaced.present = true;
+  replaced.name = "eth4", replaced.ifindex = 8;
+  boot();
+  EXPECT_TRUE(restore_all().empty());
+  EXPECT_EQ(replaced.mtu, 5000U);
+}
+
 TEST_F(PortManagerTest, CorruptOriginalsAreKeptAside) {
   tree_.file(state::kOriginalsFile, "[[[");
   SimNic& nic = sim_.add_nic("eth0", Personality::full);

@@ -109,7 +109,7 @@ const std::vector<Member>& members() {
       PORT(pcie_stalled_seconds, "mlx5"),
       PORT(pcie_errors, "mlx5"),
       PORT(pcie_overflows, "mlx5"),
-      PORT(host_buffer_drops, "mlx5", "bnxt"),
+      PORT(host_buffer_drops, "mlx5", "bnxt", "mana"),
   };
   return all;
 }
