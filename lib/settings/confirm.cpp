@@ -9,9 +9,22 @@
 #include "base/parse.h"
 #include "model/node.h"
 #include "store/files.h"
-#include "store/toml_value.h"
+#include "store/record.h"
 
-namespace fabric::confirm {
+namespace fabric {
+
+template <>
+inline constexpr std::array kNamed<Disruptive>{Disruptive::idle, Disruptive::now, Disruptive::never};
+template <>
+inline constexpr std::tuple kFields<confirm::Record>{Field{"id", &confirm::Record::id, {.required = true}},
+                                                     Field{"boot_id", &confirm::Record::boot_id},
+                                                     Field{"until", &confirm::Record::until},
+                                                     Field{"policy", &confirm::Record::policy},
+                                                     Field{"disruptive", &confirm::Record::disruptive},
+                                                     Field{"reverted", &confirm::Record::reverted},
+                                                     Field{"sysctl", &confirm::Record::sysctl}};
+
+namespace confirm {
 namespace {
 
 constexpr const char* kWritten = "# Written by fabric-agentctl apply --confirm; see fabric-agentctl(1). Do not edit.\n";
@@ -21,12 +34,6 @@ std::string utc(std::time_t at) {
   ::gmtime_r(&at, &parts);
   char text[32];
   return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
-
-Disruptive disruptive_of(const std::string& text) {
-  for (Disruptive one : {Disruptive::now, Disruptive::never})
-    if (to_text(one) == text) return one;
-  return Disruptive::idle;
 }
 
 }  // namespace
@@ -72,73 +79,37 @@ std::string digest(std::string_view text) {
 }
 
 std::string to_toml(const Record& record) {
-  std::string out = kWritten;
-  const auto line = [&](const char* key, std::string_view value) {
-    out += std::string(key) + " = " + toml_string(value) + "\n";
-  };
-  line("id", record.id);
-  line("boot_id", record.boot_id);
-  line("deadline", std::to_string(record.deadline));
-  line("until", record.until);
-  line("policy", record.policy);
-  line("disruptive", to_text(record.disruptive));
-  line("reverted", record.reverted);
-  if (!record.sysctl.empty()) out += "\n[sysctl]\n";
-  for (const auto& [name, value] : record.sysctl) out += toml_string(name) + " = " + toml_string(value) + "\n";
-  for (const auto& [key, qos] : record.before) {
-    out += "\n[before." + toml_string(key) + "]\n";
-    for (const Setting& setting : kSettings)
-      if (has_value(setting, qos) && reads_back(setting, qos))
-        out += std::string(setting.key) + " = " + setting_toml(setting, qos) + "\n";
-  }
+  std::string out =
+      document_toml(kWritten + ("deadline = " + toml_string(std::to_string(record.deadline)) + "\n"), record);
+  for (const auto& [key, qos] : record.before) out += "\n[before." + toml_string(key) + "]\n" + settings_toml(qos);
   return out;
 }
 
 Result<Record> parse(std::string_view text, const std::string& name) {
-  const auto read_table = parse_state(text, name);
-  if (!read_table) return read_table.error();
-  const toml::table& table = *read_table;
-  Record record;
-  record.id = text_at(table, "id");
-  record.boot_id = text_at(table, "boot_id");
-  const auto deadline = parse_number<uint64_t>(text_at(table, "deadline"));
-  if (record.id.empty() || !deadline) return corrupt(name, {1, 1}, "no id or no deadline");
-  record.deadline = *deadline;
-  record.until = text_at(table, "until");
-  record.policy = text_at(table, "policy");
-  record.disruptive = disruptive_of(text_at(table, "disruptive"));
-  record.reverted = text_at(table, "reverted");
-  if (const auto* host = table.get("sysctl"); host != nullptr && host->is_table())
-    for (auto&& [sysctl, value] : *host->as_table()) {
-      std::string_view key = sysctl;
-      record.sysctl[std::string(key)] = text_at(*host->as_table(), key);
+  const auto table = parse_state(text, name);
+  if (!table) return table.error();
+  auto record = record_of<Record>(*table, name);
+  if (!record) return record;
+  const auto deadline = parse_number<uint64_t>(text_at(*table, "deadline"));
+  if (!deadline) return corrupt(name, {1, 1}, "no deadline");
+  record->deadline = *deadline;
+  if (const auto* ports = (*table)["before"].as_table())
+    for (auto&& [port, settings] : *ports) {
+      const auto qos = read_settings(settings, name);
+      if (!qos) return qos.error();
+      record->before[std::string(port.str())] = *qos;
     }
-  const auto* node = table.get("before");
-  const auto* ports = node != nullptr ? node->as_table() : nullptr;
-  if (ports == nullptr) return record;
-  for (auto&& [port, settings] : *ports) {
-    const auto* values = settings.as_table();
-    if (values == nullptr) return corrupt(name, settings.source().begin, "expected a table of settings");
-    std::string_view key = port;
-    Qos& qos = record.before[std::string(key)];
-    for (const Setting& setting : kSettings)
-      if (const auto* value = values->get(setting.key))
-        if (auto problem = read_setting(setting, *value, qos)) return corrupt(name, problem->at, problem->what);
-  }
   return record;
 }
 
 Result<std::optional<Record>> load(const std::string& directory) {
   auto root = Root::open(directory);
   if (!root) return root.error();
-  auto text = root->read(kFile);
-  if (!text && text.error().code == ENOENT) return std::optional<Record>{};
-  if (!text) return text.error();
-  auto record = parse(*text, std::string("/") + kFile);
-  if (!record)
-    return error(record.error().code,
+  auto record = parse_file(root->read(kFile), kFile, parse);
+  if (!record && record.error().code == EBADMSG)
+    return error(EBADMSG,
                  record.error().what + "; repair the file, or move it away (the previous settings are lost then)");
-  return std::optional<Record>(std::move(*record));
+  return record;
 }
 
 Result<void> save(const std::string& directory, const Record& record) {
@@ -187,4 +158,5 @@ Result<Changes> lapse(const std::string& directory, Kernel& kernel, std::vector<
   return changes;
 }
 
-}  // namespace fabric::confirm
+}  // namespace confirm
+}  // namespace fabric

@@ -2,6 +2,7 @@
 // Files that are whole at every instant.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "base/fd.h"
@@ -15,6 +16,18 @@ Result<Fd> make_directory_of(const std::string& directory, const std::string& pa
 // Writes the TOML with a last line that parse_toml() requires (kLastLine) to a new file beside `path` (mode 0644),
 // fsyncs it, renames it into place, fsyncs the directory.
 Result<void> replace_file(const std::string& directory, const std::string& path, std::string_view toml);
+
+// What `parse` makes of the text and name of a file; nullopt: it is missing.
+template <class Parse>
+auto parse_file(const Result<std::string>& text, const std::string& path, Parse&& parse)
+    -> Result<std::optional<std::decay_t<decltype(*parse(*text, path))>>> {
+  using Parsed = std::decay_t<decltype(*parse(*text, path))>;
+  if (!text && text.error().code == ENOENT) return std::optional<Parsed>{};
+  if (!text) return text.error();
+  auto parsed = parse(*text, "/" + path);
+  if (!parsed) return parsed.error();
+  return std::optional(std::move(*parsed));
+}
 
 // Durably; one that is missing is no error.
 Result<void> remove_file(const std::string& directory, const std::string& path);

@@ -23,9 +23,8 @@ std::string neighbors_toml(const Neighbors& neighbors, double updated);
 Result<Neighbors> parse_neighbors(std::string_view text, const std::string& name, std::optional<double> now);
 
 // The file itself, with times in seconds since boot.
-struct NeighborFile {
+struct NeighborFile : Neighbors {
   double updated = 0;
-  Neighbors neighbors{};
 };
 
 // nullopt: no listener (no file, or a stale one). The current time is proc/uptime below the root.

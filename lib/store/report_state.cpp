@@ -2,94 +2,75 @@
 #include "store/report_state.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 
-#include "base/parse.h"
 #include "store/files.h"
 #include "store/optics_state.h"
-#include "store/toml_value.h"
+#include "store/record.h"
 
 namespace fabric {
 namespace {
 
 constexpr int64_t kMostOk = 10'000;  // of all checks: a node of 64 ports has some 3,000
 
-Status status_of(std::string_view text) {
-  for (const Status status : {Status::ok, Status::warning, Status::critical})
-    if (text == to_text(status)) return status;
-  return Status::unknown;
-}
+// One that cannot be read is not ok.
+struct StoredFinding : Finding {
+  StoredFinding() { status = Status::unknown; }
+  StoredFinding(Finding finding) : Finding(std::move(finding)) {}  // NOLINT: implicit by design
+};
 
-Finding finding_of(const toml::node& node) {
-  Finding out;
-  out.status = Status::unknown;
-  const auto* table = node.as_table();
-  if (table == nullptr) return out;
-  out.id = clean_text_at(*table, "id");
-  out.subject = clean_text_at(*table, "subject");
-  out.status = status_of(text_at(*table, "status"));
-  out.observed = clean_text_at(*table, "observed");
-  out.expected = clean_text_at(*table, "expected");
-  out.acknowledged = flag_at(*table, "acknowledged");
-  return out;
-}
+struct ReportFile {
+  double updated = 0;
+  std::map<std::string, int64_t> ok;
+  std::vector<StoredFinding> findings;
+};
 
 }  // namespace
 
+template <>
+inline constexpr std::tuple kFields<StoredFinding>{Field{"id", &Finding::id},
+                                                   Field{"subject", &Finding::subject},
+                                                   Field{"status", &Finding::status},
+                                                   Field{"observed", &Finding::observed},
+                                                   Field{"expected", &Finding::expected},
+                                                   Field{"acknowledged", &Finding::acknowledged}};
+template <>
+inline constexpr std::tuple kFields<ReportFile>{
+    Field{"updated", &ReportFile::updated, {.required = true}},
+    Field{"ok", &ReportFile::ok, {.strict = true, .min = 0, .max = kMostOk}},
+    Field{"finding", &ReportFile::findings, {.strict = true}}};
+
 std::string report_toml(const PublishedReport& published) {
-  std::map<std::string, size_t> ok;
-  std::string findings;
-  for (const Finding& finding : published.report.findings) {
-    if (finding.status == Status::ok) {
-      ++ok[finding.id];
-      continue;
-    }
-    findings += "\n[[finding]]\n";
-    for (const auto& [key, text] : {std::pair("id", finding.id), std::pair("subject", finding.subject),
-                                    std::pair("status", std::string(to_text(finding.status))),
-                                    std::pair("observed", finding.observed), std::pair("expected", finding.expected)})
-      findings += std::string(key) + " = " + toml_string(text) + "\n";
-    if (finding.acknowledged) findings += "acknowledged = true\n";
-  }
-  char updated[40];
-  std::snprintf(updated, sizeof updated, "%.2f", published.updated);
-  std::string out = "# Written by fabric-exporter; see fabric-exporter(8). Seconds since boot; subjects that are ok.\n";
-  out.append("updated = ").append(updated).append("\n\n[ok]\n");
-  for (const auto& [id, count] : ok) out += toml_string(id) + " = " + std::to_string(count) + "\n";
-  return out + findings;
+  ReportFile file{published.updated, {}, {}};
+  for (const Finding& finding : published.report.findings)
+    if (finding.status == Status::ok) ++file.ok[finding.id];
+    else file.findings.push_back(finding);
+  return document_toml(
+      "# Written by fabric-exporter; see fabric-exporter(8). Seconds since boot; subjects that are ok.\n", file);
 }
 
 Result<PublishedReport> parse_report(std::string_view text, const std::string& name) {
-  const auto table = parse_state(text, name);
-  if (!table) return table.error();
-  const auto updated = (*table)["updated"].value<double>();
-  if (!updated || !std::isfinite(*updated)) return error(EBADMSG, name + ":1:1: no time in it");
-  PublishedReport out{{}, *updated};
-  each_of(*table, "finding", [&](const toml::node& node) { out.report.findings.push_back(finding_of(node)); });
-  std::ranges::stable_sort(out.report.findings,
-                           [](const Finding& a, const Finding& b) { return rank(a.status) < rank(b.status); });
+  auto file = parse_record<ReportFile>(text, name);
+  if (!file) return file.error();
+  PublishedReport out{{}, file->updated};
+  auto& findings = out.report.findings;
+  findings.assign(file->findings.begin(), file->findings.end());
+  std::ranges::stable_sort(findings, {}, [](const Finding& finding) { return rank(finding.status); });
   int64_t left = kMostOk;
-  if (const auto* ok = table_at(*table, "ok"))
-    for (auto&& [key, node] : *ok) {
-      int64_t count = 0;
-      if (auto problem = read_integer(node, 0, left, count)) return corrupt(name, problem->at, problem->what);
-      left -= count;
-      Finding good;
-      good.id = clean_text(key.str());
-      out.report.findings.insert(out.report.findings.end(), static_cast<size_t>(count), good);
-    }
+  for (const auto& [id, count] : file->ok) {
+    left -= count;
+    if (left < 0) return error(EBADMSG, name + ": too many subjects");
+    Finding good;
+    good.id = id;
+    findings.insert(findings.end(), static_cast<size_t>(count), good);
+  }
   return out;
 }
 
 Result<std::optional<PublishedReport>> load_report(const Root& root) {
-  auto text = root.read_foreign(kReportFile);
-  if (!text && text.error().code == ENOENT) return std::optional<PublishedReport>{};
-  if (!text) return text.error();
-  auto published = parse_report(*text, std::string("/") + kReportFile);
-  if (!published) return published.error();
-  if (auto age = age_of(root, kReportFile, published->updated, kReportAge); !age) return age.error();
-  return std::optional(std::move(*published));
+  auto published = parse_file(root.read_foreign(kReportFile), kReportFile, parse_report);
+  if (!published || !*published) return published;
+  if (auto age = age_of(root, kReportFile, (*published)->updated, kReportAge); !age) return age.error();
+  return published;
 }
 
 Result<void> save_report(const std::string& directory, const PublishedReport& published) {

@@ -5,59 +5,31 @@
 
 #include <algorithm>
 
-#include "base/parse.h"
 #include "store/files.h"
-#include "store/toml_value.h"
+#include "store/record.h"
 
-namespace fabric::state {
+namespace fabric {
+
+template <>
+inline constexpr std::tuple kFields<SettingState>{
+    Field{"outcome", &SettingState::outcome},       Field{"detail", &SettingState::detail},
+    Field{"repairs", &SettingState::repairs},       Field{"last_repair", &SettingState::last_repair},
+    Field{"drifts", &SettingState::drifts},         Field{"last_drift", &SettingState::last_drift},
+    Field{"drift_from", &SettingState::drift_from}, Field{"drift_to", &SettingState::drift_to},
+    Field{"drift_by", &SettingState::drift_by}};
+template <>
+inline constexpr std::tuple kFields<AgentState>{
+    Field{"mode", &AgentState::mode},
+    Field{"updated", &AgentState::updated},
+    Field{"config_error", &AgentState::config_error, {.breaks = Breaks::keep}},
+    Field{"held", &AgentState::held},
+    Field{"originals_error", &AgentState::originals_error, {.breaks = Breaks::keep}},
+    Field{"port", &AgentState::ports}};
+
+namespace state {
 namespace {
 
 constexpr const char* kWritten = "# Written by fabric-agentd; see fabric-agentd(8). Do not edit.\n";
-
-Result<Qos> read_qos(const toml::node& node, const std::string& name) {
-  const auto* table = node.as_table();
-  if (table == nullptr) return corrupt(name, node.source().begin, "expected a table of settings");
-  Qos qos;
-  for (const Setting& setting : kSettings)
-    if (const auto* value = table->get(setting.key))
-      if (auto problem = read_setting(setting, *value, qos)) return corrupt(name, problem->at, problem->what);
-  return qos;
-}
-
-uint64_t count_at(const toml::table& table, std::string_view key) {
-  int64_t count = 0;
-  const auto* node = table.get(key);
-  return node != nullptr && !read_integer(*node, 0, INT64_MAX, count) ? static_cast<uint64_t>(count) : 0;
-}
-
-SettingState read_setting_state(const toml::table& table) {
-  SettingState state{.outcome = clean_text_at(table, "outcome"), .detail = clean_text_at(table, "detail")};
-  state.repairs = count_at(table, "repairs");
-  state.last_repair = clean_text_at(table, "last_repair");
-  const auto* node = table.get("drifts");
-  if (const auto* causes = node != nullptr ? node->as_table() : nullptr)
-    for (auto&& [cause, count] : *causes) {
-      std::string_view word = cause;
-      state.drifts[clean_text(word)] = count_at(*causes, word);
-    }
-  if (state.drifts.empty()) return state;
-  state.last_drift = clean_text_at(table, "last_drift");
-  state.drift_from = clean_text_at(table, "drift_from");
-  state.drift_to = clean_text_at(table, "drift_to");
-  state.drift_by = clean_text_at(table, "drift_by");
-  return state;
-}
-
-// Only what there is to say.
-std::string drift_toml(const SettingState& setting) {
-  if (setting.drifts.empty()) return {};
-  std::string causes;
-  for (const auto& [cause, count] : setting.drifts)
-    causes += (causes.empty() ? "" : ", ") + toml_string(cause) + " = " + std::to_string(count);
-  return ", drifts = { " + causes + " }, last_drift = " + toml_string(setting.last_drift) +
-         ", drift_from = " + toml_string(setting.drift_from) + ", drift_to = " + toml_string(setting.drift_to) +
-         ", drift_by = " + toml_string(setting.drift_by);
-}
 
 void note_names(Original& entry, const Port& port) {
   if (port.card.empty()) return;
@@ -125,9 +97,7 @@ std::string originals_toml(const Originals& originals) {
     out += "\n[" + toml_string(key) + "]\n";
     if (!qos.place.empty()) out += "place = " + toml_string(qos.place) + "\n";
     if (!qos.address.empty()) out += "address = " + toml_string(qos.address) + "\n";
-    for (const Setting& setting : kSettings)
-      if (has_value(setting, qos) && reads_back(setting, qos))
-        out += std::string(setting.key) + " = " + setting_toml(setting, qos) + "\n";
+    out += settings_toml(qos);
   }
   return out;
 }
@@ -137,7 +107,7 @@ Result<Originals> parse_originals(std::string_view text, const std::string& name
   if (!table) return table.error();
   Originals originals;
   for (auto&& [key, node] : *table) {
-    auto qos = read_qos(node, name);
+    auto qos = read_settings(node, name);
     if (!qos) return qos.error();
     std::string_view port = key;
     Original& entry = originals[std::string(port)] = *qos;
@@ -148,45 +118,11 @@ Result<Originals> parse_originals(std::string_view text, const std::string& name
 }
 
 std::string agent_state_toml(const AgentState& state, const std::string& config) {
-  std::string out = kWritten + (config.empty() ? "" : "config = " + toml_string(config) + "\n");
-  for (auto [key, value] : {std::pair{"mode", &state.mode},
-                            {"updated", &state.updated},
-                            {"config_error", &state.config_error},
-                            {"held", &state.held},
-                            {"originals_error", &state.originals_error}})
-    out += std::string(key) + " = " + toml_string(*value) + "\n";
-  for (const auto& [port, settings] : state.ports) {
-    out += "\n[port." + toml_string(port) + "]\n";  // also where it has no setting
-    for (const auto& [key, setting] : settings)
-      out += toml_string(key) + " = { outcome = " + toml_string(setting.outcome) +
-             ", detail = " + toml_string(setting.detail) + ", repairs = " + std::to_string(setting.repairs) +
-             ", last_repair = " + toml_string(setting.last_repair) + drift_toml(setting) + " }\n";
-  }
-  return out;
+  return document_toml(kWritten + (config.empty() ? "" : "config = " + toml_string(config) + "\n"), state);
 }
 
 Result<AgentState> parse_agent_state(std::string_view text, const std::string& name) {
-  auto table = parse_state(text, name);
-  if (!table) return table.error();
-  AgentState state;
-  state.mode = clean_text_at(*table, "mode");
-  state.updated = clean_text_at(*table, "updated");
-  state.config_error = clean_text(text_at(*table, "config_error"), Breaks::keep);
-  state.held = clean_text_at(*table, "held");
-  state.originals_error = clean_text(text_at(*table, "originals_error"), Breaks::keep);
-  const auto* node = table->get("port");
-  const auto* ports = node != nullptr ? node->as_table() : nullptr;
-  if (ports == nullptr) return state;
-  for (auto&& [port, settings] : *ports) {
-    if (!settings.is_table()) continue;
-    std::string_view id = port;
-    auto& known = state.ports[clean_text(id)];
-    for (auto&& [key, setting] : *settings.as_table()) {
-      std::string_view word = key;
-      if (const auto* values = setting.as_table()) known[clean_text(word)] = read_setting_state(*values);
-    }
-  }
-  return state;
+  return parse_record<AgentState>(text, name);
 }
 
 Result<Originals> load_originals(const std::string& directory, const char* file) {
@@ -276,4 +212,5 @@ Result<std::string> agent_config(const Root& root) {
   return text_at(*table, "config");
 }
 
-}  // namespace fabric::state
+}  // namespace state
+}  // namespace fabric

@@ -2,17 +2,14 @@
 #include "store/toml_value.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
-#include "base/parse.h"
+#include "store/record.h"
 #include "store/toml_words.h"
 
 namespace fabric {
 namespace {
-
-TomlProblem expected(const toml::node& node, std::string_view what) {
-  return {node.source().begin, "expected " + std::string(what) + ", not " + describe(node)};
-}
 
 template <class T>
 MaybeProblem read_word(const toml::node& node, Words<T> words, T& out) {
@@ -108,13 +105,7 @@ MaybeProblem read_kind(const toml::node& node, Ets& out) {
   return std::nullopt;
 }
 
-MaybeProblem read_kind(const toml::node& node, bool& out) {
-  const auto* flag = node.as_boolean();
-  if (flag == nullptr) return expected(node, "true or false");
-  out = flag->get();
-  return std::nullopt;
-}
-
+MaybeProblem read_kind(const toml::node& node, bool& out) { return read_flag(node, out); }
 MaybeProblem read_kind(const toml::node& node, Eight& out) {
   return read_array(node, "eight numbers from 0 to 7, one per priority", kPriorities, kPriorities,
                     [&](const toml::node& element, size_t i) { return read_small(element, kPriorities - 1, out[i]); });
@@ -207,11 +198,22 @@ std::string describe(const toml::node& node) {
   return node.is_floating_point() ? "a floating-point number" : "a date or time";
 }
 
+TomlProblem expected(const toml::node& node, std::string_view what) {
+  return {node.source().begin, "expected " + std::string(what) + ", not " + describe(node)};
+}
+
 MaybeProblem read_integer(const toml::node& node, int64_t min, int64_t max, int64_t& out) {
   const auto* integer = node.as_integer();
   if (integer == nullptr || integer->get() < min || integer->get() > max)
     return expected(node, "an integer from " + std::to_string(min) + " to " + std::to_string(max));
   out = integer->get();
+  return std::nullopt;
+}
+
+MaybeProblem read_flag(const toml::node& node, bool& out) {
+  const auto* flag = node.as_boolean();
+  if (flag == nullptr) return expected(node, "true or false");
+  out = flag->get();
   return std::nullopt;
 }
 
@@ -222,23 +224,10 @@ MaybeProblem read_text(const toml::node& node, std::string& out) {
   return std::nullopt;
 }
 
-const toml::table* table_at(const toml::table& table, std::string_view key) {
-  const auto* node = table.get(key);
-  return node != nullptr ? node->as_table() : nullptr;
-}
-
 std::string text_at(const toml::table& table, std::string_view key) {
   const auto* node = table.get(key);
   const auto* text = node != nullptr ? node->as_string() : nullptr;
   return text != nullptr ? text->get() : std::string();
-}
-
-std::string clean_text_at(const toml::table& table, std::string_view key) { return clean_text(text_at(table, key)); }
-
-bool flag_at(const toml::table& table, std::string_view key) {
-  const auto* node = table.get(key);
-  const auto* flag = node != nullptr ? node->as_boolean() : nullptr;
-  return flag != nullptr && flag->get();
 }
 
 MaybeProblem read_setting(const Setting& setting, const toml::node& node, Qos& out) {
@@ -248,6 +237,33 @@ MaybeProblem read_setting(const Setting& setting, const toml::node& node, Qos& o
     member = std::move(value);
     return std::nullopt;
   });
+}
+
+Result<Qos> read_settings(const toml::node& node, const std::string& name) {
+  const auto* table = node.as_table();
+  if (table == nullptr) return corrupt(name, node.source().begin, "expected a table of settings");
+  Qos qos;
+  for (const Setting& setting : kSettings)
+    if (const auto* value = table->get(setting.key))
+      if (auto problem = read_setting(setting, *value, qos)) return corrupt(name, problem->at, problem->what);
+  return qos;
+}
+
+MaybeProblem read_value(const toml::node& node, const FieldRule& rule, double& out) {
+  const auto number = node.value<double>();
+  if (!number || !std::isfinite(*number) || *number < static_cast<double>(rule.min) ||
+      *number > static_cast<double>(rule.max))
+    return expected(node, "a number in its range");
+  out = *number;
+  return std::nullopt;
+}
+
+MaybeProblem read_value(const toml::node& node, const FieldRule& rule, std::string& out) {
+  std::string text;
+  if (auto problem = read_text(node, text)) return problem;
+  out = clean_text(text, rule.breaks);
+  if (rule.required && out.empty()) return expected(node, "a text");
+  return std::nullopt;
 }
 
 }  // namespace fabric

@@ -46,24 +46,16 @@ Error corrupt(const std::string& name, const toml::source_position& at, const st
 // "the string "x"", "the integer 12": the value found, for "expected ..., not ...".
 std::string describe(const toml::node& node);
 
-// An integer from min to max, a string; a problem names the expected type.
+// "expected WHAT, not 12", at the node.
+TomlProblem expected(const toml::node& node, std::string_view what);
+
+// An integer from min to max, true or false, a string; a problem names the expected type.
 MaybeProblem read_integer(const toml::node& node, int64_t min, int64_t max, int64_t& out);
+MaybeProblem read_flag(const toml::node& node, bool& out);
 MaybeProblem read_text(const toml::node& node, std::string& out);
 
-// The value of the key; null, empty or false if it is missing or of another type.
-const toml::table* table_at(const toml::table& table, std::string_view key);
+// The text of the key; empty if it is missing or of another type.
 std::string text_at(const toml::table& table, std::string_view key);
-// The same by clean_text(): of a file that another service or a person writes.
-std::string clean_text_at(const toml::table& table, std::string_view key);
-bool flag_at(const toml::table& table, std::string_view key);
-
-// Calls `each` with every element of the array under the key, if there is one.
-template <class Each>
-void each_of(const toml::table& table, std::string_view key, Each&& each) {
-  const auto* node = table.get(key);
-  const auto* array = node != nullptr ? node->as_array() : nullptr;
-  for (size_t i = 0; array != nullptr && i < array->size(); ++i) each(*array->get(i));
-}
 
 // Reads the member of the row. Accepts all that a port can show (a vendor's own TSA, an empty map, any 32-bit MTU);
 // what an operator may ask for is narrower and checked by config/.
@@ -79,9 +71,11 @@ MaybeProblem read_setting(const Setting& setting, const toml::node& node, Qos& o
 // The value as TOML; empty when absent. read_setting() gives the same value back.
 std::string setting_toml(const Setting& setting, const Qos& qos);
 
-// False for a value outside the valid range (a DSCP listed with priority 9): in a file it would invalidate the whole
-// table.
-bool reads_back(const Setting& setting, const Qos& qos);
+// A line for every setting that has a value. Omits one outside the valid range (a DSCP listed with priority 9): it
+// would invalidate the whole table.
+std::string settings_toml(const Qos& qos);
+// The same back; an Error as of parse_state().
+Result<Qos> read_settings(const toml::node& node, const std::string& name);
 
 // A TOML basic string with its quotes. Bytes that are not UTF-8 become U+FFFD.
 std::string toml_string(std::string_view text);

@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
 
 #include "base/json.h"
-#include "store/toml_value.h"
+#include "base/text.h"
+#include "store/record.h"
 #include "store/toml_words.h"
 
 namespace fabric {
 namespace {
 
-template <class List>
-std::string joined(const List& list) {
-  std::string out;
-  for (const auto& element : list) out += (out.empty() ? "" : ", ") + element;
-  return out;
-}
-
 template <class Range, class Text>
 std::string array_toml(const Range& range, Text&& text) {
-  std::vector<std::string> elements;
-  for (const auto& element : range) elements.push_back(text(element));
-  return "[" + joined(elements) + "]";
+  return "[" + joined(range, ", ", text) + "]";
 }
 
 std::string in_quotes(std::string_view word) { return "\"" + std::string(word) + "\""; }
@@ -56,9 +49,8 @@ std::string kind_toml(PrioSet value) {
 }
 
 std::string kind_toml(const DscpMap& value) {
-  std::vector<std::string> entries;
-  for (const auto& [dscp, prio] : value) entries.push_back(number(dscp) + " = " + number(prio));
-  return entries.empty() ? "{}" : "{ " + joined(entries) + " }";
+  const auto entry = [](const auto& each) { return number(each.first) + " = " + number(each.second); };
+  return value.empty() ? "{}" : "{ " + joined(value, ", ", entry) + " }";
 }
 
 std::string kind_toml(const Ets& value) {
@@ -73,11 +65,24 @@ std::string setting_toml(const Setting& setting, const Qos& qos) {
   return visit_member(setting, qos, [](const auto& member) { return member ? kind_toml(*member) : std::string{}; });
 }
 
-bool reads_back(const Setting& setting, const Qos& qos) {
-  toml::table table;
-  Qos again;
-  return !parse_toml("value = " + setting_toml(setting, qos), table) &&
-         !read_setting(setting, *table.get("value"), again);
+std::string settings_toml(const Qos& qos) {
+  std::string out;
+  for (const Setting& setting : kSettings) {
+    const std::string line = std::string(setting.key) + " = " + setting_toml(setting, qos) + "\n";
+    toml::table table;
+    Qos again;
+    if (has_value(setting, qos) && !parse_toml(line, table) && !read_setting(setting, *table.get(setting.key), again))
+      out += line;
+  }
+  return out;
+}
+
+// A finite JSON number is a TOML number.
+std::string number_toml(double value) {
+  if (!std::isfinite(value)) return {};
+  std::string text = Json(value).dump();
+  if (text.ends_with(".0")) text.erase(text.size() - 2);
+  return text;
 }
 
 // A basic string has JSON's escapes, and may not contain DEL (TOML 1.0).
