@@ -10,7 +10,7 @@ check "all as the profile" wait_until 40 all_as_profile
 sleep 4
 
 pfc_is() { fabric-agentctl status --json | jq -e --arg p "$(port 0)" --arg o "$1" '.. | objects | select(.port? == $p) | .. | objects | select((.setting? == "pfc" or .key? == "pfc") and .outcome? == $o)'; }
-check "a job runs" traffic_start 0 1 25
+check "a job runs" traffic_start 0 1 60 # longer than all that is asked of it, on a busy machine
 sleep 2
 packets0=$(hw_counter 0 sent_pkts)
 downs0=$(cat "/sys/class/net/$(netdev 0)/carrier_down_count")
