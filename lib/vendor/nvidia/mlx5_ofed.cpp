@@ -3,6 +3,9 @@
 // of its own (mlx5/core/en_sysfs.c, en_ecn.c), and a traffic class forced on all queue pairs
 // (infiniband/hw/mlx5/main_ext.c). OFED's qos/ files say the same as dcbnl and are left alone; qos/trust was in
 // OFED 4.1 only.
+// cnp_802p_prio shows the number also while the firmware chooses the priority (cnp_prio_mode), which no file shows; a
+// write ends that (mlx5e_store_cnp_802p_prio() sends a mode of 0). A query that fails is an error of the read, but for
+// enable/0..7, which are then empty.
 #include "base/parse.h"
 #include "vendor/driver.h"
 #include "vendor/generic/file_settings.h"
@@ -124,8 +127,8 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
 }
 
 constexpr std::array kSwitches{
-    SettingOp{SettingId::ecn_rp, {write_enable, "en_ecn.c", kHarmless}},
-    SettingOp{SettingId::ecn_np, {write_enable, "en_ecn.c", kHarmless}},
+    SettingOp{SettingId::ecn_rp, {write_enable, "en_ecn.c mlx5e_store_ecn_enable()", kHarmless}},
+    SettingOp{SettingId::ecn_np, {write_enable, "en_ecn.c mlx5e_store_ecn_enable()", kHarmless}},
     SettingOp{SettingId::traffic_class, {write_traffic_class, "infiniband/hw/mlx5/main_ext.c", kHarmless, true}},
 };
 constexpr auto kOps = file_settings::join(
