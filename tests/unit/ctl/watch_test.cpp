@@ -56,6 +56,7 @@ class Program {
       run_program(words);
     }
     reads_.reset(terminal);
+    while (::tcgetpgrp(terminal) != pid_) ::usleep(1000);  // before, a ^C reaches nobody
   }
   // Into a pipe.
   explicit Program(const std::vector<std::string>& words) {
